@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Element types of pointers, their sizes, and which of them a row can be padded with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ELEMENT_BYTES: dict[str, int] = {
+    "i8": 1,
+    "si8": 1,
+    "ui8": 1,
+    "f8E4M3FN": 1,
+    "hif8": 1,
+    "i16": 2,
+    "si16": 2,
+    "ui16": 2,
+    "f16": 2,
+    "bf16": 2,
+    "i32": 4,
+    "si32": 4,
+    "ui32": 4,
+    "f32": 4,
+    "i64": 8,
+    "si64": 8,
+    "ui64": 8,
+}
+"""Size E in bytes of each element type (spec/README.md, "Terms and units")."""
+
+DTYPES: tuple[str, ...] = tuple(ELEMENT_BYTES)
+"""Element types in a fixed order; blocks of ops hold an index into it."""
+
+DTYPE_INDEX: dict[str, int] = {name: index for index, name in enumerate(DTYPES)}
+
+PAD_DTYPES: tuple[str, ...] = ("i8", "i16", "i32", "f16", "bf16", "f32")
+"""Types of a pad value (DMA-L03)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ptr:
+    """A pointer type: ``!pto.ptr<dtype, space>``."""
+
+    dtype: str
+    space: str
+
+    def __str__(self) -> str:
+        return f"!pto.ptr<{self.dtype}, {self.space}>"
+
+
+def element_bytes(dtype: str) -> int:
+    """Returns E for ``dtype``.
+
+    Raises:
+        ValueError: the type is not one of ``ELEMENT_BYTES``.
+    """
+    try:
+        return ELEMENT_BYTES[dtype]
+    except KeyError:
+        raise ValueError(f"element type {dtype!r} is unknown: one of {', '.join(DTYPES)}") from None

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every op an engine executes, by name and by opcode."""
+
+from __future__ import annotations
+
+from tb.isa.dma_table import MTE_GM_UB, MTE_UB_GM
+from tb.isa.fields import OpSpec
+
+OPS: dict[str, OpSpec] = {spec.name: spec for spec in (MTE_GM_UB, MTE_UB_GM)}
+"""Op tables by mnemonic."""
+
+OPS_BY_CODE: dict[int, OpSpec] = {spec.opcode: spec for spec in OPS.values()}
+"""Op tables by opcode."""
+
+LEGACY_FORMS: dict[str, str] = {"copy_gm_to_ubuf": "mte_gm_ub", "copy_ubuf_to_gm": "mte_ub_gm"}
+"""Legacy copies and the op whose descriptor they become (spec/README.md, legacy mapping)."""
+
+SLOTS: tuple[str, ...] = ("mte1", "mte2", "mte3", "fix")
+"""Slots in the order of their number in the mailbox."""

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The memories of the ISA: codes, capacities and alignments (spec/README.md, "Memories")."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Space(IntEnum):
+    """One simulated memory. The value is the code on a slot's ``*_space`` ports."""
+
+    GM = 0
+    UB0 = 1
+    UB1 = 2
+    L1 = 3
+    L0C = 4
+    BT = 5
+    FB = 6
+
+    @property
+    def keyword(self) -> str:
+        """Name of the address space in PTO text: both vector sub-blocks are ``ub``."""
+        return "ub" if self in UB_SUB_BLOCKS else self.name.lower()
+
+
+GM_ADDR_BITS = 40
+"""Width of a GM byte address (spec/ambiguities.md, A-18)."""
+
+SIZES: dict[Space, int] = {
+    Space.GM: 1 << GM_ADDR_BITS,
+    Space.UB0: 262144,
+    Space.UB1: 262144,
+    Space.L1: 524288,
+    Space.L0C: 262144,
+    Space.BT: 4096,
+    Space.FB: 4096,
+}
+"""Capacity of each memory in bytes (spec/ambiguities.md, A-02)."""
+
+UB_SUB_BLOCKS: tuple[Space, Space] = (Space.UB0, Space.UB1)
+"""The UB of each vector core; an op sees the one of the core that owns it (A-17)."""
+
+UB_BLOCK = 32
+"""Bytes in a UB block: alignment of UB and L1 base addresses and strides (DMA-L06, DMA-L07)."""
+
+
+def ub_space(sub_block: int) -> Space:
+    """Returns the UB of vector sub-block 0 or 1.
+
+    Raises:
+        ValueError: ``sub_block`` is neither 0 nor 1.
+    """
+    if sub_block not in (0, 1):
+        raise ValueError(f"ub_sub is {sub_block}: a UB sub-block is 0 or 1")
+    return UB_SUB_BLOCKS[sub_block]

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packing: round trip, saturation that keeps violations violations, columns against scalars."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tb.isa.block import from_ops
+from tb.isa.descriptor import field_values, pack, pack_columns, unpack, unpack_fields
+from tb.isa.dma import DmaDescriptor, MteGmUb, MteUbGm, lower
+from tb.isa.dma_table import DMA_LAYOUT, MTE_GM_UB
+from tb.isa.fields import DESC_BITS, Field, Layout
+from tb.isa.rules import first_d_violation
+from tests.isa.strategies import DESCRIPTORS, v06_ops
+
+PLAIN = DmaDescriptor(MTE_GM_UB, 1, 0, 0, 32, 1, 0, 0)
+
+
+@given(DESCRIPTORS)
+def test_unpack_inverts_pack(desc: DmaDescriptor) -> None:
+    assert unpack(pack(desc)) == desc
+
+
+@given(st.lists(DESCRIPTORS, min_size=1, max_size=8))
+def test_columns_pack_like_scalars(descs: list[DmaDescriptor]) -> None:
+    values = [field_values(desc) for desc in descs]
+    columns = {
+        name: np.array([value[name] for value in values], dtype=np.int64) for name in DMA_LAYOUT
+    }
+    opcode = np.array([desc.spec.opcode for desc in descs])
+    assert (pack_columns(opcode, columns, DMA_LAYOUT) == [pack(desc) for desc in descs]).all()
+
+
+def test_columns_refuse_what_does_not_fit() -> None:
+    with pytest.raises(ValueError, match="len"):
+        pack_columns(np.array([1]), {"len": np.array([1 << 17])}, DMA_LAYOUT)
+
+
+@given(v06_ops())
+def test_packing_keeps_the_verdict(op: MteGmUb | MteUbGm) -> None:
+    """What a too large value breaks is still broken, by the same lowest rule, once packed."""
+    desc = lower(op)
+    before, after = first_d_violation(desc), first_d_violation(unpack(pack(desc)))
+    assert (before and before.rule) == (after and after.rule)
+
+
+@pytest.mark.parametrize("low", [0, 1, 31])
+def test_saturated_address_keeps_its_alignment(low: int) -> None:
+    fields = unpack_fields(pack(dataclasses.replace(PLAIN, loc_addr=(1 << 60) + low)))
+    assert fields["loc_addr"] == (1 << 24) - 32 + low
+
+
+def test_negative_operand_is_refused() -> None:
+    with pytest.raises(ValueError, match="unsigned"):
+        pack(dataclasses.replace(PLAIN, len=-1))
+
+
+def test_unknown_opcode_is_named() -> None:
+    with pytest.raises(ValueError, match="opcode 0"):
+        unpack(np.zeros(16, dtype=np.uint32))
+
+
+def test_layout_has_no_gap_and_no_overlap() -> None:
+    next_lsb = 8
+    for placed in DMA_LAYOUT.values():
+        assert placed.lsb == next_lsb
+        next_lsb = placed.msb + 1
+    assert next_lsb == DMA_LAYOUT.used_bits <= DESC_BITS
+
+
+def test_layout_refuses_too_many_bits_and_twins() -> None:
+    with pytest.raises(ValueError, match="513"):
+        Layout("big", (Field("a", 505, ""),))
+    with pytest.raises(ValueError, match="twice"):
+        Layout("twin", (Field("a", 1, ""), Field("a", 1, "")))
+
+
+def test_containers_hold_every_legal_value_and_one_more() -> None:
+    """A width violation by one must survive packing (DMA-L05)."""
+    for operand in MTE_GM_UB.operands:
+        if operand.bits is not None:
+            field = DMA_LAYOUT[operand.field.replace("{k}", "0")].field
+            assert field.limit > (1 << operand.bits) - 1, operand.name
+
+
+@given(v06_ops())
+def test_block_gives_back_the_program(op: MteGmUb | MteUbGm) -> None:
+    block = from_ops([op])
+    (only,) = block.program()[0]
+    if isinstance(op, MteGmUb) and op.pad is not None:
+        # pad(value) and pad(value, 0, 0) are one op; a block holds the counts.
+        pad = dataclasses.replace(op.pad, left=op.pad.left or 0, right=op.pad.right or 0)
+        op = dataclasses.replace(op, pad=pad)
+    assert only == op
+    assert (block.pack()[0] == pack(lower(op))).all()

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Legacy register form: registers, lowering, and its equality with v0.6 (spec/README mapping)."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad, lower
+from tb.isa.legacy import (
+    CopyGmToUbuf,
+    CopyUbufToGm,
+    DmaRegisters,
+    LegacySet,
+    SetLoopSize,
+    SetLoopStride,
+    SetMovPadVal,
+    lower_copy,
+    to_v06,
+    write_registers,
+)
+
+COPY_IN = CopyGmToUbuf(0x1001, 64, 0, 3, 40, 4, 8, 1, 2, 100, 96)
+COPY_OUT = CopyUbufToGm(64, 0x1001, 0, 3, 40, 0, 100, 96)
+
+
+def after(*ops: LegacySet) -> DmaRegisters:
+    registers = DmaRegisters()
+    for op in ops:
+        registers = write_registers(op, registers)
+    return registers
+
+
+def test_reset_state() -> None:
+    assert lower_copy(COPY_OUT, DmaRegisters()).loops == tuple(
+        lower(MteUbGm(0, 0, 1, 1, 0, 0, (Loop(1, 0, 0),) * 2)).loops
+    )
+    assert DmaRegisters().pad_value == 0
+
+
+def test_registers_persist_and_belong_to_their_direction() -> None:
+    registers = after(
+        SetLoopSize("outtoub", 4, 5),
+        SetLoopStride("outtoub", 1, 1000, 2048),
+        SetLoopStride("outtoub", 2, 1 << 39, 4096),
+    )
+    incoming, outgoing = lower_copy(COPY_IN, registers), lower_copy(COPY_OUT, registers)
+    assert [(x.count, x.ext_stride, x.loc_stride) for x in incoming.loops] == [
+        (4, 1000, 2048),
+        (5, 1 << 39, 4096),
+    ]
+    assert [x.count for x in outgoing.loops] == [1, 1]
+
+
+def test_store_registers_name_ub_first() -> None:
+    registers = after(SetLoopSize("ubtoout", 2, 3), SetLoopStride("ubtoout", 2, 64, 1 << 38))
+    assert [(x.count, x.ext_stride, x.loc_stride) for x in lower_copy(COPY_OUT, registers).loops][
+        1
+    ] == (3, 1 << 38, 64)
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        SetLoopSize("outtoub", 1 << 21, 1),
+        SetLoopSize("ubtoout", 1, 1 << 21),
+        SetLoopStride("outtoub", 1, 1 << 40, 0),
+        SetLoopStride("outtoub", 2, 0, 1 << 21),
+        SetLoopStride("ubtoout", 1, 1 << 21, 0),
+        SetLoopStride("ubtoout", 2, 0, 1 << 40),
+        SetMovPadVal("i8", 256),
+        SetMovPadVal("bf16", 1 << 16),
+        SetMovPadVal("f32", 1 << 32),
+    ],
+)
+def test_operand_that_does_not_fit_changes_nothing(op: LegacySet) -> None:
+    before = after(SetLoopSize("outtoub", 7, 8), SetMovPadVal("i8", 9))
+    assert write_registers(op, before) == before
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        SetLoopSize("outtoub", (1 << 21) - 1, 0),
+        SetLoopStride("outtoub", 1, (1 << 40) - 1, (1 << 21) - 1),
+        SetLoopStride("ubtoout", 2, (1 << 21) - 1, (1 << 40) - 1),
+        SetMovPadVal("f32", (1 << 32) - 1),
+    ],
+)
+def test_operand_at_its_limit_is_taken(op: LegacySet) -> None:
+    assert write_registers(op, DmaRegisters()) != DmaRegisters()
+
+
+def test_copy_uses_the_low_bytes_of_the_pad_register() -> None:
+    registers = after(SetMovPadVal("i32", 0x12345678))
+    assert lower_copy(COPY_IN, registers).pad_value == 0x78
+
+
+def test_legacy_and_v06_lower_alike_but_for_the_pad_unit() -> None:
+    registers = after(
+        SetLoopSize("outtoub", 4, 5),
+        SetLoopStride("outtoub", 1, 1000, 2048),
+        SetMovPadVal("i8", 0x5A),
+    )
+    op = to_v06(COPY_IN, registers)
+    assert op == MteGmUb(
+        0x1001,
+        64,
+        40,
+        3,
+        100,
+        96,
+        (Loop(4, 1000, 2048), Loop(5, 0, 0)),
+        Pad("i8", 0x5A, 4, 8),
+        2,
+    )
+    assert dataclasses.replace(lower_copy(COPY_IN, registers), pad_in_bytes=0) == lower(op)
+    assert lower_copy(COPY_OUT, registers) == lower(to_v06(COPY_OUT, registers))
+
+
+def test_padding_bytes_that_are_no_elements_have_no_v06_form() -> None:
+    from tb.isa.dtypes import Ptr
+
+    copy = dataclasses.replace(
+        COPY_IN, left_padding=3, src_type=Ptr("f16", "gm"), dst_type=Ptr("f16", "ub")
+    )
+    with pytest.raises(ValueError, match="DMA-L09"):
+        to_v06(copy, DmaRegisters())
+
+
+def test_unknown_direction_is_named() -> None:
+    with pytest.raises(ValueError, match="outtoub"):
+        write_registers(SetLoopSize("sideways", 1, 1), DmaRegisters())
