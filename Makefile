@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+# Front door of PTO-DV. `make help` lists targets and variables; what they mean is decided by the
+# command line behind them, `.venv/bin/python -m tb` (also installed as `.venv/bin/pto-dv`).
+
+.DEFAULT_GOAL := run
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.SUFFIXES:
+
+# --- variables: the one list that `make help` and the command line's options are made from ---------
+
+SIM ?= verilator
+
+VARIABLES := SIM TEST SEED N OPS WAVES GM_WIDTH LOCAL_WIDTH JSON
+
+SIM.option          := --sim
+SIM.default         := verilator
+SIM.help            := simulator: verilator or icarus
+TEST.option         := --test
+TEST.default        := random
+TEST.help           := test of tests/plan.toml to run
+SEED.option         := --seed
+SEED.default        := 1
+SEED.help           := seed of everything random
+N.option            := --n
+N.default           := the count that tests/plan.toml gives the test
+N.help              := number of transactions
+OPS.option          := --ops
+OPS.default         := all
+OPS.help            := ops to send, a comma list such as mte_gm_ub,mte_ub_gm
+WAVES.default       := 0
+WAVES.help          := 1 records waves (FST)
+GM_WIDTH.option     := --gm-width
+GM_WIDTH.default    := 256
+GM_WIDTH.help       := width of the GM bus in bits: 128, 256 or 512
+LOCAL_WIDTH.option  := --local-width
+LOCAL_WIDTH.default := 256
+LOCAL_WIDTH.help    := width of the local memory ports in bits: 128, 256 or 512
+JSON.option         := --json
+JSON.default        := a file below sim_build
+JSON.help           := where to write the result record
+
+# Not passed on: these steer make itself.
+MAKE_VARIABLES := ARGS PYTHON PTO_NO_INSTALL
+
+ARGS.default           := none
+ARGS.help              := more options for pytest (make test) or names of checks (make lint)
+PYTHON.default         := the first of python3.11, python3, ... that will do
+PYTHON.help            := Python 3.11 or newer that .venv is made with
+PTO_NO_INSTALL.default := empty
+PTO_NO_INSTALL.help    := 1 keeps make from calling the system's package client
+
+# --- passing them on --------------------------------------------------------------------------------
+
+quote = '$(subst ','\'',$(1))'
+option = $(if $(and $($(1).option),$(strip $($(1)))),$($(1).option) $(call quote,$(strip $($(1)))))
+options = $(strip $(foreach variable,$(1),$(call option,$(variable))) $(if $(filter WAVES,$(1)),$(WAVES_FLAG)))
+
+ifneq ($(filter-out 0 1,$(WAVES)),)
+  $(error WAVES is '$(WAVES)': write WAVES=1 to record waves, WAVES=0 or nothing not to)
+endif
+WAVES_FLAG := $(if $(filter 1,$(WAVES)),--waves)
+
+# Our variables and make's own must not reach the simulators' makefiles, nor cocotb, which reads WAVES.
+PY := env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL $(VARIABLES:%=-u %) .venv/bin/python
+
+# --- set-up: stamps in .venv say what is installed ---------------------------------------------------
+
+BASE := .venv/.pto-dv-base
+VERILATOR := .venv/.pto-dv-verilator
+LINT := .venv/.pto-dv-lint
+
+# A copied or half deleted .venv is set up again: an editable install points to where it was made.
+ifneq ($(wildcard .venv/bin/python) $(file <$(BASE)),.venv/bin/python $(CURDIR))
+  $(BASE): force
+endif
+
+$(BASE): requirements.lock pyproject.toml
+	@for python in $(PYTHON) python3.11 python3 python3.12 python3.13 python3.14; do \
+	  if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
+	    "$$python" -m tb.install venv && .venv/bin/python -m tb.install libpython && \
+	      printf '%s\n' $(call quote,$(CURDIR)) >$@; \
+	    exit; \
+	  fi; \
+	done; \
+	echo 'error: no Python 3.11 or newer found: install python3.11, or name one with PYTHON=/path/to/python' >&2; \
+	exit 2
+
+$(VERILATOR): $(BASE) requirements-verilator.lock
+	@$(PY) -m tb.install verilator
+	@touch $@
+
+$(LINT): $(BASE) requirements-lint.lock
+	@$(PY) -m tb.install lint
+	@touch $@
+
+.PHONY: force run test bench lint doctor setup help clean distclean icarus fst
+
+force:
+
+# What a simulator needs before it can run; an unknown SIM is refused by the command line.
+SETUP_verilator := $(VERILATOR) $(if $(WAVES_FLAG),fst)
+SETUP_icarus := icarus
+
+icarus: $(BASE)
+	@$(PY) -m tb.install icarus
+
+fst: $(BASE)
+	@$(PY) -m tb.install fst
+
+# --- targets --------------------------------------------------------------------------------------
+
+run: $(BASE) $(SETUP_$(SIM)) ## the main job: random transactions on the RTL, checked (the default)
+	@$(PY) -m tb run $(call options,$(VARIABLES))
+
+test: $(BASE) $(VERILATOR) icarus fst ## every test, on both simulators
+	@$(PY) -m pytest tests $(ARGS)
+
+bench: $(BASE) $(VERILATOR) ## measure speed; takes SEED and JSON
+	@$(PY) -m tb bench $(call options,SEED JSON)
+
+lint: $(BASE) $(VERILATOR) $(LINT) icarus ## every static check of Verilog and Python
+	@$(PY) -m tb.lint $(ARGS)
+
+doctor: $(BASE) ## what tools are found, what is missing and how to get it; takes JSON
+	@$(PY) -m tb.install verilator || true
+	@$(PY) -m tb doctor $(call options,JSON)
+
+setup: $(BASE) $(VERILATOR) ## make .venv and install into it, nothing else
+
+clean: ## remove build products and caches
+	rm -rf sim_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+distclean: clean ## remove .venv too
+	rm -rf .venv *.egg-info
+
+help: ## this list
+	@echo 'make [TARGET] [VARIABLE=value ...]'
+	@echo
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
+	  while IFS='|' read -r target text; do printf '  %-15s %s\n' "$$target" "$$text"; done
+	@echo
+	@printf '  %-15s %s [%s]\n' $(foreach v,$(VARIABLES) $(MAKE_VARIABLES), \
+	  '$(v)' $(call quote,$($(v).help)) $(call quote,$($(v).default)))
