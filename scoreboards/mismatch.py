@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a failed comparison says: where, how much, and what the bytes mean to the op."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from tb.isa.spaces import Space
+
+
+class Kind(Enum):
+    """Why bytes are wrong."""
+
+    DATA = "data"
+    """A byte the op writes."""
+
+    GUARD = "guard"
+    """A byte near the op's destination that the op does not write."""
+
+    STRAY = "stray"
+    """A byte found by a full compare, of no op in particular."""
+
+    PAGE = "page"
+    """A GM page that was written although the model wrote none of it."""
+
+
+class Part(Enum):
+    """Where in a row a byte stands."""
+
+    LEFT_PAD = "left pad"
+    DATA = "data"
+    RIGHT_PAD = "right pad"
+    BEFORE = "before the row"
+    BEHIND = "behind the row"
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A byte of a destination seen from its op.
+
+    Attributes:
+        loops: Loop indices, outermost first; empty for an op without loops.
+        counts: The loop counts, in the same order.
+        row: Row (burst) in its iteration.
+        rows: Rows in an iteration.
+        byte: Offset from the first byte of the row; negative before it, the row length or more
+            behind it.
+        row_bytes: Bytes the op writes in a row, pads included.
+        part: Which part of the row it is.
+        source: For a data byte the memory and address it comes from, else None.
+    """
+
+    loops: tuple[int, ...]
+    counts: tuple[int, ...]
+    row: int
+    rows: int
+    byte: int
+    row_bytes: int
+    part: Part
+    source: tuple[Space, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Wrong bytes of one kind in one memory.
+
+    Attributes:
+        kind: Why they are wrong.
+        space: The memory.
+        address: The lowest wrong address; of an unexpected page whose bytes happen to be right,
+            its first address.
+        count: Wrong bytes.
+        extent: Bytes from the first to the last wrong one; of unexpected pages, their bytes.
+        window: Address of the first byte of ``expected`` and ``actual``.
+        expected: Bytes of the golden memory around ``address``.
+        actual: The same bytes of the memory under test.
+        lane: Byte lane of ``address`` on the bus, ``address mod bus_bytes``.
+        bus_bytes: Bus width in bytes.
+        position: What ``address`` is to the op; None when no op is known.
+    """
+
+    kind: Kind
+    space: Space
+    address: int
+    count: int
+    extent: int
+    window: int
+    expected: bytes
+    actual: bytes
+    lane: int
+    bus_bytes: int
+    position: Position | None = None

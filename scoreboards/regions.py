@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arithmetic on strided regions: rows, pages, and which row an address belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.isa.footprint import Footprint
+
+PAGE_SHIFT = 12
+PAGE = 1 << PAGE_SHIFT
+"""Bytes in a page: the grain of lazy initialisation and of the record of written GM pages."""
+
+_FEW_ROWS = 64  # up to here plain Python beats the set-up of numpy arrays
+
+
+def last_row(footprint: Footprint) -> int:
+    """Returns the highest start address of a row; every count is at least 1."""
+    start = footprint.base
+    for count, stride in zip(footprint.counts, footprint.strides, strict=True):
+        if count > 1:
+            start += (count - 1) * stride
+    return start
+
+
+def row_starts(footprint: Footprint) -> NDArray[np.int64]:
+    """Returns the start of every row, ``int64[rows]``, in the order of the spec's loops."""
+    starts = np.array([footprint.base], dtype=np.int64)
+    for count, stride in zip(footprint.counts[::-1], footprint.strides[::-1], strict=True):
+        if count > 1:
+            steps = np.arange(count, dtype=np.int64) * stride
+            starts = (starts[:, None] + steps[None, :]).ravel()
+    return starts
+
+
+def pages_of(footprint: Footprint) -> Iterable[int]:
+    """Returns the numbers of the pages the region touches, each once."""
+    last = last_row(footprint)
+    low = footprint.base >> PAGE_SHIFT
+    high = (last + footprint.length - 1) >> PAGE_SHIFT
+    steps = [s for n, s in zip(footprint.counts, footprint.strides, strict=True) if n > 1]
+    # Rows no further apart than a page leave none out; two pages are the first and the last row's.
+    if high - low < 2 or not steps or (len(steps) == 1 and steps[0] <= PAGE):
+        return range(low, high + 1)
+    if footprint.length <= PAGE and footprint.rows <= _FEW_ROWS:
+        few = [footprint.base]
+        for count, stride in zip(footprint.counts, footprint.strides, strict=True):
+            if count > 1:
+                few = [start + i * stride for i in range(count) for start in few]
+        tail = footprint.length - 1
+        touched = {start >> PAGE_SHIFT for start in few}
+        return touched.union([(start + tail) >> PAGE_SHIFT for start in few])
+    starts = row_starts(footprint)
+    first = starts >> PAGE_SHIFT
+    final = (starts + (footprint.length - 1)) >> PAGE_SHIFT
+    width = int((final - first).max()) + 1
+    pages = first[:, None] + np.arange(width, dtype=np.int64)
+    found: list[int] = np.unique(pages[pages <= final[:, None]]).tolist()
+    return found
+
+
+def page_runs(pages: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Yields (first page, pages) of every run of consecutive numbers, ascending."""
+    first = count = 0
+    for page in sorted(pages):
+        if count and page == first + count:
+            count += 1
+            continue
+        if count:
+            yield first, count
+        first, count = page, 1
+    if count:
+        yield first, count
+
+
+@dataclass(frozen=True, slots=True)
+class NearestRow:
+    """The row of a region an address lies in or next to.
+
+    Attributes:
+        index: Loop indices, outermost first, the row last.
+        start: Address of its first byte.
+        inside: Whether the address lies in it.
+    """
+
+    index: tuple[int, ...]
+    start: int
+    inside: bool
+
+
+class RowMap:
+    """Finds rows of one region by address; for regions whose rows do not overlap."""
+
+    def __init__(self, footprint: Footprint) -> None:
+        self._footprint = footprint
+        starts = row_starts(footprint)
+        self._order = np.argsort(starts, kind="stable")
+        self._starts = starts[self._order]
+
+    def inside(self, addresses: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tells for each address whether a row covers it."""
+        before = np.searchsorted(self._starts, addresses, side="right") - 1
+        gap = addresses - self._starts[np.maximum(before, 0)]
+        covered: NDArray[np.bool_] = (before >= 0) & (gap < self._footprint.length)
+        return covered
+
+    def nearest(self, address: int) -> NearestRow:
+        """Returns the row that covers ``address``, or else the closest one."""
+        length = self._footprint.length
+        after = int(np.searchsorted(self._starts, address, side="right"))
+        best, distance = 0, -1
+        for candidate in (after - 1, after):
+            if 0 <= candidate < len(self._starts):
+                start = int(self._starts[candidate])
+                away = max(start - address, address - (start + length - 1), 0)
+                if distance < 0 or away < distance:
+                    best, distance = candidate, away
+        shape = self._footprint.counts[::-1]
+        index = np.unravel_index(int(self._order[best]), shape)
+        return NearestRow(tuple(int(i) for i in index), int(self._starts[best]), distance == 0)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A mismatch as plain text of at most 100 columns."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+
+from scoreboards.mismatch import Kind, Mismatch, Part, Position
+from tb.isa.spaces import Space
+
+COLUMNS = 100
+_BYTES_PER_LINE = 8
+_LABEL = 11
+
+_TITLES = {
+    Kind.DATA: "wrong data",
+    Kind.GUARD: "write outside the destination",
+    Kind.STRAY: "stray write",
+    Kind.PAGE: "write to a page no op writes",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LastWriter:
+    """Who wrote a byte last: clock cycle, slot, and the tag of its descriptor when known."""
+
+    cycle: int
+    slot: str
+    tag: int | None = None
+
+
+def hex_address(space: Space, address: int) -> str:
+    """Returns an address as wide as its memory's: ten digits for GM, five for the others."""
+    return f"{address:#0{12 if space is Space.GM else 7}x}"
+
+
+def render(
+    mismatch: Mismatch, *, op: str = "", writer: LastWriter | None = None, repro: str = ""
+) -> str:
+    """Renders a mismatch for a log.
+
+    Args:
+        mismatch: What was found.
+        op: PTO text of the op; legacy sequences as several lines.
+        writer: Last writer of the first wrong byte.
+        repro: Command that repeats the failure; printed as it is, never wrapped.
+
+    Returns:
+        Lines without a trailing newline.
+    """
+    space, address = mismatch.space, mismatch.address
+    plural = "" if mismatch.count == 1 else "s"
+    lines = [
+        f"MISMATCH: {_TITLES[mismatch.kind]}, {space.name} {hex_address(space, address)}, "
+        f"{mismatch.count} wrong byte{plural} in {mismatch.extent}"
+    ]
+    for text in op.splitlines():
+        lines += _field("op", text)
+    position = mismatch.position
+    if position is not None:
+        lines += _field("where", _where(position))
+        if position.source is not None:
+            origin, source = position.source
+            lines += _field("source", f"{origin.name} {hex_address(origin, source)}")
+    lines += _field("lane", f"byte {mismatch.lane} of a {mismatch.bus_bytes}-byte bus word")
+    if writer is not None:
+        tag = "" if writer.tag is None else f", tag {writer.tag}"
+        lines += _field("written by", f"slot {writer.slot} in cycle {writer.cycle}{tag}")
+    lines += ["", *hex_lines(mismatch)]
+    if repro:
+        lines += ["", "repeat with:", f"  {repro}"]
+    return "\n".join(lines)
+
+
+def hex_lines(mismatch: Mismatch) -> list[str]:
+    """Returns expected and actual bytes side by side, ``[xx]`` where they differ."""
+    width = 3 * _BYTES_PER_LINE + 1
+    indent = len(hex_address(mismatch.space, mismatch.window)) + 4
+    lines = [f"{'':{indent}}{' expected':<{width}}   {' actual'}"]
+    for start in range(0, len(mismatch.expected), _BYTES_PER_LINE):
+        expected = mismatch.expected[start : start + _BYTES_PER_LINE]
+        actual = mismatch.actual[start : start + _BYTES_PER_LINE]
+        differs = [a != b for a, b in zip(expected, actual, strict=True)]
+        address = hex_address(mismatch.space, mismatch.window + start)
+        left, right = _cells(expected, differs), _cells(actual, differs)
+        lines.append(f"  {address}  {left:<{width}}   {right}".rstrip())
+    return lines
+
+
+def _cells(data: bytes, differs: list[bool]) -> str:
+    """Bytes two digits each; what stands between two of them marks the neighbours that differ."""
+    text = ""
+    before = False
+    for byte, marked in zip(data, differs, strict=True):
+        between = "[" if marked else "]" if before else " "
+        if before and marked:
+            between = "|"
+        text += f"{between}{byte:02x}"
+        before = marked
+    return text + ("]" if before else " ")
+
+
+def _where(position: Position) -> str:
+    """Loops are numbered as in the rule messages and spec/dma.md: 0 is the innermost."""
+    parts = []
+    depth = len(position.loops)
+    for number, (index, count) in enumerate(zip(position.loops, position.counts, strict=True)):
+        parts.append(f"loop {depth - 1 - number} iteration {index} of {count}")
+    parts.append(f"row {position.row} of {position.rows}")
+    if position.part is Part.BEFORE:
+        parts.append(f"{-position.byte} B before its first byte")
+    elif position.part is Part.BEHIND:
+        parts.append(f"{position.byte - position.row_bytes + 1} B behind its last byte")
+    else:
+        parts.append(f"byte {position.byte} of {position.row_bytes} ({position.part.value})")
+    return ", ".join(parts)
+
+
+def _field(label: str, text: str) -> list[str]:
+    wrapped = textwrap.wrap(
+        text, COLUMNS - _LABEL - 2, break_long_words=True, break_on_hyphens=False
+    )
+    return [f"  {label if i == 0 else '':<{_LABEL}}{line}" for i, line in enumerate(wrapped)]

@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The directed DMA examples of spec/examples.md as data: ops, initial bytes, expected image.
+
+One list drives the reference model and every simulator. Images are those of the spec, by CRC-32;
+the ops of one example in their several forms must all give it.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad
+from tb.isa.dtypes import Ptr
+from tb.isa.legacy import (
+    OUTTOUB,
+    UBTOOUT,
+    CopyGmToUbuf,
+    CopyUbufToGm,
+    LegacyOp,
+    SetLoopSize,
+    SetLoopStride,
+    SetMovPadVal,
+)
+from tb.isa.spaces import Space
+
+Op = MteGmUb | MteUbGm | LegacyOp
+
+BACKGROUNDS: Mapping[Space, int] = {
+    Space.GM: 0x55,
+    Space.UB0: 0xAA,
+    Space.UB1: 0xAA,
+    Space.L1: 0xAA,
+}
+"""Value of bytes nobody wrote (spec/examples.md, "Conventions"); other memories hold 0."""
+
+
+def pattern(seed: int, length: int) -> NDArray[np.uint8]:
+    """Returns P(``seed``), ``uint8[length]``: byte i is (7i + 13(i >> 8) + 29 seed + 3) mod 256."""
+    i = np.arange(length, dtype=np.int64)
+    return ((7 * i + 13 * (i >> 8) + 29 * seed + 3) & 0xFF).astype(np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """``length`` bytes of P(``seed``) at ``start`` of a memory; i counts from ``start``."""
+
+    space: Space
+    seed: int
+    length: int
+    start: int = 0
+
+
+@dataclass(frozen=True)
+class Example:
+    """One worked example.
+
+    Attributes:
+        name: Identifier in spec/examples.md.
+        forms: Form name (``"legacy"``, ``"v06"``) to the program of that form, in order.
+        fills: What memories hold before the ops; later fills win.
+        space: Memory of the expected image, which starts at address 0.
+        length: Bytes of the image.
+        crc: CRC-32 (zlib) of the image.
+        backgrounds: Value of every other byte, by space.
+    """
+
+    name: str
+    forms: Mapping[str, tuple[Op, ...]]
+    fills: tuple[Fill, ...]
+    space: Space
+    length: int
+    crc: int
+    backgrounds: Mapping[Space, int] = field(default_factory=lambda: BACKGROUNDS)
+
+    def initial(self, space: Space, start: int, length: int) -> NDArray[np.uint8]:
+        """Returns the bytes of a memory before the ops, ``uint8[length]``."""
+        content = np.full(length, self.backgrounds.get(space, 0), dtype=np.uint8)
+        for fill in self.fills:
+            low, high = max(start, fill.start), min(start + length, fill.start + fill.length)
+            if fill.space is space and low < high:
+                data = pattern(fill.seed, fill.length)
+                content[low - start : high - start] = data[low - fill.start : high - fill.start]
+        return content
+
+    def matches(self, image: NDArray[np.uint8]) -> bool:
+        """Tells whether ``image``, ``uint8[length]``, is the expected one."""
+        return len(image) == self.length and zlib.crc32(image.tobytes()) == self.crc
+
+
+@dataclass(frozen=True, slots=True)
+class RuleExample:
+    """An op that must retire with the error of ``rule`` (DMA-Ln) and change nothing."""
+
+    name: str
+    op: Op
+    rule: int
+
+
+_F32 = Ptr("f32", "gm"), Ptr("f32", "ub")
+_F16 = Ptr("f16", "gm"), Ptr("f16", "ub")
+_I16 = Ptr("i16", "gm"), Ptr("i16", "ub")
+_F16_ONE = 0x3C00
+_F32_ONE = 0x3F800000
+_GM_SOURCE = (Fill(Space.GM, 0, 0x20000),)
+_UB_SOURCE = (Fill(Space.UB0, 1, 0x10000),)
+
+
+def _loops(
+    count: int = 1, src: int = 0, dst: int = 0, direction: str = OUTTOUB
+) -> tuple[LegacyOp, ...]:
+    """Loop registers of a direction: loop1 as given, loop2 once."""
+    return (
+        SetLoopSize(direction, count, 1),
+        SetLoopStride(direction, 1, src, dst),
+        SetLoopStride(direction, 2, 0, 0),
+    )
+
+
+EXAMPLES: tuple[Example, ...] = (
+    Example(
+        "EX1",
+        {
+            "legacy": (*_loops(), CopyGmToUbuf(0, 0, 0, 32, 128, 0, 0, 0, 0, 128, 128, *_F32)),
+            "v06": (MteGmUb(0, 0, 128, 32, 128, 128, (), None, 0, *_F32),),
+        },
+        _GM_SOURCE,
+        Space.UB0,
+        4096,
+        0x3411E7F9,
+    ),
+    Example(
+        "EX2",
+        {
+            "legacy": (
+                *_loops(),
+                CopyGmToUbuf(5 * 1024, 0, 0, 64, 256, 0, 0, 0, 0, 1024, 256, *_F16),
+            ),
+            "v06": (MteGmUb(5 * 1024, 0, 256, 64, 1024, 256, (), None, 0, *_F16),),
+        },
+        _GM_SOURCE,
+        Space.UB0,
+        16384,
+        0xB8044D87,
+    ),
+    Example(
+        "EX3",
+        {
+            "legacy": (
+                *_loops(),
+                SetMovPadVal("f16", 0),
+                CopyGmToUbuf(0, 0, 0, 64, 200, 0, 0, 1, 0, 200, 256, *_F16),
+            ),
+            "v06": (MteGmUb(0, 0, 200, 64, 200, 256, (), Pad("f16", 0, 0, 0), 0, *_F16),),
+        },
+        _GM_SOURCE,
+        Space.UB0,
+        16384,
+        0xF3771B43,
+    ),
+    Example(
+        "EX3b",
+        {
+            "legacy": (
+                *_loops(),
+                SetMovPadVal("i16", 0x1234),
+                CopyGmToUbuf(0, 0, 0, 64, 200, 0, 0, 1, 0, 200, 256, *_I16),
+            ),
+            "v06": (MteGmUb(0, 0, 200, 64, 200, 256, (), Pad("i16", 0x1234), 0, *_I16),),
+        },
+        _GM_SOURCE,
+        Space.UB0,
+        16384,
+        0xB7D42B96,
+    ),
+    Example(
+        "EX3c",
+        {
+            "legacy": (
+                *_loops(),
+                SetMovPadVal("f16", 0),
+                CopyGmToUbuf(0, 0, 0, 64, 200, 0, 0, 0, 0, 200, 256, *_F16),
+            ),
+            "v06": (MteGmUb(0, 0, 200, 64, 200, 256, (), None, 0, *_F16),),
+        },
+        _GM_SOURCE,
+        Space.UB0,
+        16384,
+        0xD0CFFF9A,
+    ),
+    Example(
+        "EX4",
+        {
+            "legacy": (
+                *_loops(direction=UBTOOUT),
+                CopyUbufToGm(0, 0, 0, 32, 128, 0, 128, 128, *_F32[::-1]),
+            ),
+            "v06": (MteUbGm(0, 0, 128, 32, 128, 128, (), 0, *_F32[::-1]),),
+        },
+        _UB_SOURCE,
+        Space.GM,
+        4096,
+        0xA55A16CA,
+    ),
+    Example(
+        "EX5",
+        {
+            "legacy": (
+                *_loops(direction=UBTOOUT),
+                CopyUbufToGm(0, 0, 0, 64, 256, 0, 1024, 256, *_F16[::-1]),
+            ),
+            "v06": (MteUbGm(0, 0, 256, 64, 256, 1024, (), 0, *_F16[::-1]),),
+        },
+        _UB_SOURCE,
+        Space.GM,
+        65536,
+        0x66C94EC3,
+    ),
+    Example(
+        "EX6",
+        {
+            "legacy": (
+                *_loops(4, 2048, 2048),
+                CopyGmToUbuf(0, 0, 0, 8, 256, 0, 0, 0, 0, 256, 256, *_F16),
+            ),
+            "v06": (
+                MteGmUb(
+                    0,
+                    0,
+                    256,
+                    8,
+                    256,
+                    256,
+                    (Loop(4, 2048, 2048), Loop(1, 0, 0)),
+                    None,
+                    0,
+                    *_F16,
+                ),
+            ),
+        },
+        _GM_SOURCE,
+        Space.UB0,
+        8192,
+        0x8E0DC177,
+    ),
+    Example(
+        "GU-E1",
+        {
+            "v06": (MteGmUb(0, 0, 40, 3, 64, 64, (), Pad("f16", _F16_ONE), 0, *_F16),),
+            "legacy": (
+                *_loops(),
+                SetMovPadVal("f16", _F16_ONE),
+                CopyGmToUbuf(0, 0, 0, 3, 40, 0, 0, 1, 0, 64, 64, *_F16),
+            ),
+        },
+        _GM_SOURCE,
+        Space.UB0,
+        256,
+        0x183875E9,
+    ),
+    Example(
+        "GU-E2",
+        {
+            "v06": (
+                MteGmUb(0, 0, 40, 3, 64, 64, (Loop(2, 256, 192),), Pad("f16", _F16_ONE), 0, *_F16),
+            ),
+            "legacy": (
+                *_loops(2, 256, 192),
+                SetMovPadVal("f16", _F16_ONE),
+                CopyGmToUbuf(0, 0, 0, 3, 40, 0, 0, 1, 0, 64, 64, *_F16),
+            ),
+        },
+        _GM_SOURCE,
+        Space.UB0,
+        512,
+        0x922F90EE,
+    ),
+    Example(
+        "GU-E3",
+        {
+            "v06": (MteGmUb(0, 0, 20, 2, 24, 64, (), Pad("f32", _F32_ONE, 2, 1), 0, *_F32),),
+            "legacy": (
+                *_loops(),
+                SetMovPadVal("f32", _F32_ONE),
+                CopyGmToUbuf(0, 0, 0, 2, 20, 8, 4, 1, 0, 24, 64, *_F32),
+            ),
+        },
+        _GM_SOURCE,
+        Space.UB0,
+        128,
+        0xC427217C,
+    ),
+    Example(
+        "GU-E4",
+        {
+            "v06": (
+                MteGmUb(
+                    0,
+                    0,
+                    224,
+                    1,
+                    224,
+                    256,
+                    (Loop(2, 224, 256), Loop(2, 448, 512), Loop(2, 896, 1024)),
+                    Pad("f32", _F32_ONE, 0, 8),
+                    0,
+                    *_F32,
+                ),
+            ),
+        },
+        _GM_SOURCE,
+        Space.UB0,
+        2048,
+        0x8840989E,
+    ),
+)
+"""Sections 1 and 2 of spec/examples.md. GU-E4 has three loops, more than legacy registers hold."""
+
+
+RULE_EXAMPLES: tuple[RuleExample, ...] = (
+    RuleExample("ub_dst 16", MteGmUb(0, 16, 64, 1, 64, 64), 6),
+    RuleExample("dst_stride 40", MteGmUb(0, 0, 32, 2, 64, 40), 7),
+    RuleExample("src_stride 64 below len 128", MteGmUb(0, 0, 128, 2, 64, 128), 8),
+    RuleExample(
+        "len 33 of f16", MteGmUb(0, 0, 33, 1, 64, 64, (), Pad("f16", _F16_ONE), 0, *_F16), 9
+    ),
+    RuleExample(
+        "left 8, len 40, right 8 of f16 in 64 B",
+        MteGmUb(0, 0, 40, 1, 64, 64, (), Pad("f16", _F16_ONE, 8, 8), 0, *_F16),
+        10,
+    ),
+    RuleExample(
+        "left 17 of f16", MteGmUb(0, 0, 40, 1, 64, 128, (), Pad("f16", 0, 17, 0), 0, *_F16), 9
+    ),
+    RuleExample("ub_src 262112, len 64", MteUbGm(262112, 0, 64, 1, 64, 64), 12),
+)
+"""DMA rows of section 7 of spec/examples.md, but for the one of ``mte_l1_ub``."""

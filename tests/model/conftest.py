@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Golden memories and a model on them, as a scoreboard has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from scoreboards.golden import GoldenMemory
+from scoreboards.model.dma import DmaModel
+from tb.isa.spaces import SIZES, Space
+
+
+def noise(space: Space, start: int, length: int) -> NDArray[np.uint8]:
+    """Bytes that differ from address to address and from memory to memory."""
+    a = np.arange(start, start + length, dtype=np.int64)
+    mixed: NDArray[np.int64] = a * 131 + (a >> 7) * 29 + (a >> 17) * 7 + int(space) * 57
+    return mixed.astype(np.uint8)
+
+
+@dataclass
+class Bench:
+    """A model, its memories, and what the on-chip memories held at first."""
+
+    golden: GoldenMemory
+    model: DmaModel
+
+    def unchanged(self) -> bool:
+        """Tells whether every ensured byte still has its initial value."""
+        if self.golden.written_pages():
+            return False
+        for page in self.golden.touched_pages():
+            start = page << 12
+            now = self.golden[Space.GM][start : start + 4096]
+            if not np.array_equal(now, noise(Space.GM, start, 4096)):
+                return False
+        local = [space for space in self.golden if space is not Space.GM]
+        return all(np.array_equal(self.golden[s], noise(s, 0, SIZES[s])) for s in local)
+
+
+@pytest.fixture
+def bench() -> Bench:
+    """A fresh bench whose memories hold ``noise``."""
+    golden = GoldenMemory(noise)
+    model = DmaModel(golden, before_read=golden.ensure_footprint, before_write=golden.expect_write)
+    golden.prefill(0, 1 << 17)
+    return Bench(golden, model)

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""spec/dma.md sections 2 to 5 byte by byte in plain Python: slow, and simple enough to trust."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import product
+
+from tb.isa.dma import MteGmUb, MteUbGm
+from tb.isa.legacy import CopyGmToUbuf, CopyUbufToGm
+from tb.isa.spaces import Space
+
+SIZE_OF_TYPE = {
+    "i8": 1,
+    "i16": 2,
+    "f16": 2,
+    "bf16": 2,
+    "i32": 4,
+    "f32": 4,
+    "i64": 8,
+}
+GM_BYTES = 2**40
+UB_BYTES = 262144
+
+Copy = MteGmUb | MteUbGm | CopyGmToUbuf | CopyUbufToGm
+
+
+@dataclass
+class Regs:
+    """Loop registers of one direction, and the pad value: (count, src, dst) inner loop first."""
+
+    outtoub: list[tuple[int, int, int]] = field(default_factory=lambda: [(1, 0, 0), (1, 0, 0)])
+    ubtoout: list[tuple[int, int, int]] = field(default_factory=lambda: [(1, 0, 0), (1, 0, 0)])
+    pad: int = 0
+
+
+@dataclass
+class Plain:
+    """An op with its operands under the names of the spec's pseudo code."""
+
+    to_ub: bool
+    src: int
+    dst: int
+    len: int
+    n: int
+    src_stride: int
+    dst_stride: int
+    loops: list[tuple[int, int, int]]
+    element: int
+    ub: Space
+    l2: int = 0
+    padded: int = 0
+    left: int = 0
+    right: int = 0
+    left_bytes: int = 0
+    right_bytes: int = 0
+    value: int = 0
+    reserved: int = 0
+
+
+def plain(op: Copy, regs: Regs) -> Plain:
+    """Reads the operands of any copy."""
+    ub = Space.UB1 if op.ub_sub else Space.UB0
+    element = SIZE_OF_TYPE[op.src_type.dtype]
+    if isinstance(op, MteUbGm):
+        loops = [(x.count, x.src_stride, x.dst_stride) for x in op.loops]
+        return Plain(
+            False, op.ub_src, op.gm_dst, op.len_burst, op.n_burst, op.src_stride, op.dst_stride,
+            loops, element, ub, op.l2_cache_ctl,
+        )  # fmt: skip
+    if isinstance(op, CopyUbufToGm):
+        return Plain(
+            False, op.ub_src, op.gm_dst, op.len_burst, op.n_burst, op.src_stride, op.dst_stride,
+            list(regs.ubtoout), element, ub, reserved=op.reserved,
+        )  # fmt: skip
+    if isinstance(op, CopyGmToUbuf):
+        return Plain(
+            True, op.gm_src, op.ub_dst, op.len_burst, op.n_burst, op.src_stride, op.dst_stride,
+            list(regs.outtoub), element, ub, op.l2_cache_ctl, op.data_select_bit,
+            op.left_padding, op.right_padding, op.left_padding, op.right_padding,
+            regs.pad % 256**element,
+        )  # fmt: skip
+    loops = [(x.count, x.src_stride, x.dst_stride) for x in op.loops]
+    out = Plain(
+        True, op.gm_src, op.ub_dst, op.len_burst, op.n_burst, op.src_stride, op.dst_stride,
+        loops, element, ub, op.l2_cache_ctl,
+    )  # fmt: skip
+    if op.pad is not None:
+        out.padded, out.value = 1, op.pad.value
+        out.left, out.right = op.pad.left or 0, op.pad.right or 0
+        out.left_bytes, out.right_bytes = out.left * element, out.right * element
+    return out
+
+
+@dataclass
+class Effect:
+    """Addresses a copy read and wrote."""
+
+    read: set[int] = field(default_factory=set)
+    written: set[int] = field(default_factory=set)
+
+
+def copy(op: Plain, memories: dict[Space, bytearray]) -> Effect:
+    """Executes a copy byte by byte; the memories must hold all it touches."""
+    effect = Effect()
+    if op.len == 0 or op.n == 0 or any(count == 0 for count, _, _ in op.loops):
+        return effect
+    source = memories[Space.GM if op.to_ub else op.ub]
+    target = memories[op.ub if op.to_ub else Space.GM]
+
+    def put(address: int, byte: int) -> None:
+        target[address] = byte
+        effect.written.add(address)
+
+    def pad_byte(address: int) -> int:
+        return op.value.to_bytes(op.element, "little")[address % op.element]
+
+    outer_first = op.loops[::-1]
+    for index in product(*(range(count) for count, _, _ in outer_first)):
+        for r in range(op.n):
+            s = op.src + r * op.src_stride
+            d = op.dst + r * op.dst_stride
+            for i, (_, src_stride, dst_stride) in zip(index, outer_first, strict=True):
+                s += i * src_stride
+                d += i * dst_stride
+            if op.padded:
+                for b in range(op.left_bytes):
+                    put(d + b, pad_byte(d + b))
+            for b in range(op.len):
+                effect.read.add(s + b)
+                put(d + op.left_bytes + b, source[s + b])
+            if op.padded:
+                for b in range(op.left_bytes + op.len, op.dst_stride):
+                    put(d + b, pad_byte(d + b))
+    return effect
+
+
+def lowest_rule(op: Plain) -> int:
+    """Returns the lowest D rule the op breaks (section 5), or 0."""
+    local, local_loops = (
+        (op.dst_stride, [(c, d) for c, _, d in op.loops])
+        if op.to_ub
+        else (op.src_stride, [(c, s) for c, s, _ in op.loops])
+    )
+    broken = []
+    src_bits, dst_bits = (40, 21) if op.to_ub else (21, 40)
+    fits = [
+        op.len < 2**16,
+        op.n < 2**16,
+        op.src_stride < 2**src_bits,
+        op.dst_stride < 2**dst_bits,
+        op.l2 < (4 if op.to_ub else 16),
+        op.left < 2**8,
+        op.right < 2**8,
+        op.padded < 2,
+        not op.padded or op.value < 256**op.element,
+        op.reserved == 0,
+        op.padded or (op.left == 0 and op.right == 0),
+    ]
+    for count, src, dst in op.loops:
+        fits += [count < 2**21, src < 2**src_bits, dst < 2**dst_bits]
+    if not all(fits):
+        broken.append(5)
+    if (op.dst if op.to_ub else op.src) % 32:
+        broken.append(6)
+    if (op.n > 1 or op.padded) and local % 32:
+        broken.append(7)
+    if any(count > 1 and stride % 32 for count, stride in local_loops):
+        broken.append(7)
+    if op.n > 1 and (op.src_stride < op.len or op.dst_stride < op.len):
+        broken.append(8)
+    if op.padded:
+        e = op.element
+        if op.len % e or op.left_bytes > 32 or op.right_bytes > 32:
+            broken.append(9)
+        if op.left_bytes % e or op.right_bytes % e:
+            broken.append(9)
+        if op.left_bytes + op.len + op.right_bytes > op.dst_stride:
+            broken.append(10)
+    if op.len and op.n and all(count for count, _, _ in op.loops):
+        src_end = op.src + (op.n - 1) * op.src_stride + op.len
+        dst_end = op.dst + (op.n - 1) * op.dst_stride
+        dst_end += op.dst_stride if op.padded else op.len
+        for count, src, dst in op.loops:
+            src_end += (count - 1) * src
+            dst_end += (count - 1) * dst
+        src_size, dst_size = (GM_BYTES, UB_BYTES) if op.to_ub else (UB_BYTES, GM_BYTES)
+        if src_end > src_size or dst_end > dst_size:
+            broken.append(12)
+    return min(broken, default=0)

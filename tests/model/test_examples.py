@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The worked examples of spec/examples.md, each in every form it has."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+
+from scoreboards.golden import GoldenMemory
+from scoreboards.model.dma import DmaModel
+from sequences.examples import EXAMPLES, RULE_EXAMPLES, Example, RuleExample, pattern
+from tb.isa.dma import MteGmUb, MteUbGm
+from tb.isa.rules import s_violations
+from tb.isa.spaces import SIZES, Space
+from tb.isa.status import Status
+from tests.model.conftest import Bench
+
+FORMS = [(example, form) for example in EXAMPLES for form in example.forms]
+
+
+def run(example: Example, form: str) -> GoldenMemory:
+    golden = GoldenMemory(example.initial)
+    model = DmaModel(golden, before_read=golden.ensure_footprint, before_write=golden.expect_write)
+    golden.ensure(example.space, 0, example.length)
+    for op in example.forms[form]:
+        assert model.execute(op).status is Status.OK
+    return golden
+
+
+@pytest.mark.parametrize(("example", "form"), FORMS, ids=lambda x: getattr(x, "name", x))
+def test_image_has_the_crc_of_the_spec(example: Example, form: str) -> None:
+    golden = run(example, form)
+    image = golden[example.space][: example.length]
+    assert zlib.crc32(image.tobytes()) == example.crc
+    assert example.matches(image)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda x: x.name)
+def test_forms_leave_every_memory_alike(example: Example) -> None:
+    one, *others = (run(example, form) for form in example.forms)
+    for other in others:
+        assert one.written_pages() == other.written_pages()
+        for space in one:
+            stop = min(SIZES[space], 1 << 18)
+            assert np.array_equal(one[space][:stop], other[space][:stop])
+
+
+def test_one_wrong_byte_changes_the_verdict() -> None:
+    for example in EXAMPLES:
+        golden = run(example, "v06")
+        image = golden[example.space][: example.length]
+        image[example.length // 2] ^= 1
+        assert not example.matches(image)
+        assert not example.matches(image[:-1])
+
+
+def test_every_example_of_sections_1_and_2_is_there() -> None:
+    names = {example.name for example in EXAMPLES}
+    assert names == {
+        *("EX1", "EX2", "EX3", "EX3b", "EX3c", "EX4", "EX5", "EX6"),
+        *("GU-E1", "GU-E2", "GU-E3", "GU-E4"),
+    }
+    assert all("legacy" in e.forms and "v06" in e.forms for e in EXAMPLES if e.name != "GU-E4")
+
+
+def test_v06_forms_break_no_front_end_rule() -> None:
+    for example in EXAMPLES:
+        for op in example.forms["v06"]:
+            assert isinstance(op, MteGmUb | MteUbGm)
+            assert s_violations(op) == ()
+
+
+def test_pattern_is_that_of_the_conventions() -> None:
+    values = pattern(3, 1000)
+    for i in (0, 1, 255, 256, 257, 999):
+        assert values[i] == (7 * i + 13 * (i >> 8) + 29 * 3 + 3) % 256
+
+
+def test_initial_is_pattern_and_background_from_any_offset() -> None:
+    example = next(e for e in EXAMPLES if e.name == "EX4")
+    whole = example.initial(Space.UB0, 0, 0x10020)
+    assert np.array_equal(whole[:0x10000], pattern(1, 0x10000))
+    assert (whole[0x10000:] == 0xAA).all()
+    assert np.array_equal(example.initial(Space.UB0, 0xFFF0, 0x20), whole[0xFFF0:0x10010])
+    assert (example.initial(Space.GM, 1 << 39, 16) == 0x55).all()
+    assert (example.initial(Space.UB1, 0, 16) == 0xAA).all()
+    assert (example.initial(Space.BT, 0, 16) == 0).all()
+
+
+@pytest.mark.parametrize("example", RULE_EXAMPLES, ids=lambda x: x.name)
+def test_rule_example_changes_no_byte(bench: Bench, example: RuleExample) -> None:
+    outcome = bench.model.execute(example.op)
+    assert (outcome.status, outcome.rule) == (Status.RULE, example.rule)
+    assert outcome.written is None
+    assert outcome.read is None
+    assert bench.unchanged()

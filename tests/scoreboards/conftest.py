@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A stand-in for the design: the memories under test, written by the model, corrupted by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from scoreboards.compare import compare_full, compare_op
+from scoreboards.golden import GoldenMemory
+from scoreboards.mismatch import Mismatch
+from scoreboards.model.dma import DmaModel, DmaOp
+from scoreboards.model.outcome import Outcome
+from tb.isa.footprint import Footprint
+from tb.isa.spaces import Space
+
+
+def noise(space: Space, start: int, length: int) -> NDArray[np.uint8]:
+    """Initial content of both sides."""
+    a = np.arange(start, start + length, dtype=np.int64)
+    mixed: NDArray[np.int64] = a * 137 + (a >> 8) * 11 + (a >> 20) * 3 + int(space) * 71
+    return mixed.astype(np.uint8)
+
+
+@dataclass
+class Pair:
+    """Golden memories and the memories under test, each with a model that writes them."""
+
+    golden: GoldenMemory = field(default_factory=lambda: GoldenMemory(noise))
+    actual: GoldenMemory = field(default_factory=lambda: GoldenMemory(noise))
+    outcome: Outcome | None = None
+
+    def __post_init__(self) -> None:
+        self.model = DmaModel(
+            self.golden,
+            before_read=self.golden.ensure_footprint,
+            before_write=self.golden.expect_write,
+        )
+        self.dut = DmaModel(
+            self.actual,
+            before_read=self.actual.ensure_footprint,
+            before_write=self.actual.expect_write,
+        )
+
+    def run(self, op: DmaOp) -> Outcome:
+        """Executes an op on both sides."""
+        self.dut.execute(op)
+        self.outcome = self.model.execute(op)
+        return self.outcome
+
+    def corrupt(self, space: Space, *addresses: int) -> None:
+        """Flips a bit of bytes under test, as a wrong write of the design would."""
+        for address in addresses:
+            self.actual.expect_write(Footprint(space, address, 1, (1,), (0,)))
+            self.actual[space][address] ^= 0x10
+
+    def op(
+        self, guard: int = 64, in_flight: Sequence[Footprint] = (), bus_bytes: int = 32
+    ) -> tuple[Mismatch, ...]:
+        """Compares the last op. What compare looks at exists on both sides, as with real GM."""
+        assert self.outcome is not None
+        written = self.outcome.written
+        if written is not None and written.space is Space.GM:
+            low, high = max(0, written.base - 4096), written.end + 4096
+            if high - low < 1 << 24:
+                self.actual.ensure(Space.GM, low, min(high, 1 << 40) - low)
+            else:
+                around = Footprint(
+                    Space.GM,
+                    max(0, written.base - guard),
+                    written.length + 2 * guard,
+                    written.counts,
+                    written.strides,
+                )
+                self.actual.ensure_footprint(around)
+        return compare_op(
+            self.actual,
+            self.golden,
+            self.outcome,
+            guard=guard,
+            in_flight=in_flight,
+            bus_bytes=bus_bytes,
+        )
+
+    def full(self) -> tuple[Mismatch, ...]:
+        """Compares everything; the pages the design wrote are those its model recorded."""
+        for page in self.golden.touched_pages():
+            self.actual.ensure(Space.GM, page << 12, 4096)
+        return compare_full(self.actual, self.golden, self.actual.written_pages())
+
+
+@pytest.fixture
+def pair() -> Pair:
+    """Fresh memories on both sides."""
+    return Pair()
