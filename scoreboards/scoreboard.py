@@ -319,7 +319,8 @@ class DmaScoreboard(uvm_subscriber):
     # --- reports -----------------------------------------------------------------------------
 
     def _check_protocol(self) -> None:
-        """Reads new messages of the HDL checkers."""
+        """Reads new messages of the HDL checkers and doors."""
+        self.run.protocol_errors = self.mailbox.errors
         for message in self.mailbox.poll_errors():
             self.run.protocol_failure(
                 f"protocol: {message}\n  repeat: {self.run.settings.command()}"

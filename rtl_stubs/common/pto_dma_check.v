@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Judges one strided DMA descriptor by its D rules (DMA-L05 to L10, L12, lowest number wins) and
+// by the zero-count test, and unpacks it into a job. Nothing of a bad op reaches a bus: the
+// verdict falls before the first row. Extents are exact (up to 2^64, sums never wrap, A-18).
+// Throughput: the extent is summed from products of one 8-bit digit of a count and one stride,
+// one digit that is not zero per clock, at least one clock. An op with d such digits has at
+// least d rows, so the check of the next op never holds up the rows of the one running.
+// Latency: digits + 1 clocks. Limits: GmAddrWidth is 40, LocalAddrWidth at most 20; DMA-L11 is
+// of ops not served here. Spec: dma.md 1, 3, 5.
+//
+//   clk         _/~\_/~\_/~\_/~\_
+//   desc_valid  _/~~~~~~~\_______     two digits: summed in two clocks, taken in the second
+//   desc_ready  _____/~~~\_______
+//   job_valid   _________/~~~\___     verdict and job, stay until job_ready
+`default_nettype none
+`include "pto_desc.vh"
+
+module pto_dma_check #(
+  parameter [7:0]   Opcode         = 8'd1,   // the op served
+  parameter integer L2Width        = 2,      // legal bits of the L2 hint
+  parameter         HasPad         = 1'b1,   // the op has a pad clause
+  parameter integer LocalSize      = 262144, // bytes of the on-chip memory (DMA-L12)
+  parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
+  parameter integer GmAddrWidth    = 40,     // bits of a GM byte address
+  parameter integer DescWidth      = 512,    // bits of a descriptor
+  parameter integer TagWidth       = 8       // bits of a tag
+) (
+  input  wire                        clk_i,            // clock
+  input  wire                        rst_ni,           // asynchronous reset, active low
+  input  wire                        desc_valid_i,     // a descriptor is there
+  output wire                        desc_ready_o,     // it is taken; its check ends this clock
+  input  wire [DescWidth-1:0]        desc_i,           // the descriptor, stable until taken
+  input  wire [TagWidth-1:0]         desc_tag_i,       // its tag
+  output wire                        job_valid_o,      // a judged op is there
+  input  wire                        job_ready_i,      // it is taken
+  output wire [TagWidth-1:0]         job_tag_o,        // tag of the op
+  output wire                        job_idle_o,       // no rows: bad op or NOP
+  output wire                        job_bad_o,        // a rule is violated, or opcode unknown
+  output wire [7:0]                  job_rule_o,       // number of that rule, 0: unknown opcode
+  output wire [GmAddrWidth-1:0]      job_ext_addr_o,   // GM address of the first row
+  output wire [LocalAddrWidth-1:0]   job_loc_addr_o,   // on-chip address of the first row
+  output wire [2:0]                  job_space_o,      // on-chip space
+  output wire [15:0]                 job_len_o,        // data bytes of a row
+  output wire [5:0]                  job_left_o,       // pad bytes before the data
+  output wire [LocalAddrWidth:0]     job_foot_o,       // on-chip bytes of a row, pad included
+  output wire [31:0]                 job_pattern_o,    // pad pattern of four bytes
+  output wire [83:0]                 job_last_o,       // counts less 1: loop 2, 1, 0, rows
+  output wire [4*GmAddrWidth-1:0]    job_ext_stride_o, // GM strides in the same order
+  output wire [4*LocalAddrWidth-1:0] job_loc_stride_o  // on-chip strides in the same order
+);
+  localparam integer ExtSumWidth = 65;       // 2^44 + 2^16 * 2^40 + 3 * 2^21 * 2^40 < 2^64
+  localparam integer LocSumWidth = 46;       // 2^24 + 2^16 * 2^21 + 3 * 2^21 * 2^21 < 2^45
+  localparam [ExtSumWidth-1:0] GM_END  = {{(ExtSumWidth - 1){1'b0}}, 1'b1} << `PTO_GM_ADDR_BITS;
+  localparam [LocSumWidth-1:0] LOC_END = {14'd0, LocalSize[31:0]};
+
+  // ---- fields. A loop that the op does not have counts once and moves nothing. ----
+  wire [1:0]  elem     = desc_i[`PTO_DMA_ELEM_LOG2];
+  wire [1:0]  n_loops  = desc_i[`PTO_DMA_N_LOOPS];
+  wire [4:0]  l2       = desc_i[`PTO_DMA_L2];
+  wire [16:0] len      = desc_i[`PTO_DMA_LEN];
+  wire [16:0] n_burst  = desc_i[`PTO_DMA_N_BURST];
+  wire [43:0] ext_addr = desc_i[`PTO_DMA_EXT_ADDR];
+  wire [23:0] loc_addr = desc_i[`PTO_DMA_LOC_ADDR];
+  wire [40:0] ext_s    = desc_i[`PTO_DMA_EXT_STRIDE];
+  wire [21:0] loc_s    = desc_i[`PTO_DMA_LOC_STRIDE];
+
+  wire        has0 = n_loops > 2'd0;
+  wire        has1 = n_loops > 2'd1;
+  wire        has2 = n_loops > 2'd2;
+  wire [21:0] count0 = has0 ? desc_i[`PTO_DMA_LOOP0_COUNT]      : 22'd1;
+  wire [21:0] count1 = has1 ? desc_i[`PTO_DMA_LOOP1_COUNT]      : 22'd1;
+  wire [21:0] count2 = has2 ? desc_i[`PTO_DMA_LOOP2_COUNT]      : 22'd1;
+  wire [40:0] ext_s0 = has0 ? desc_i[`PTO_DMA_LOOP0_EXT_STRIDE] : 41'd0;
+  wire [40:0] ext_s1 = has1 ? desc_i[`PTO_DMA_LOOP1_EXT_STRIDE] : 41'd0;
+  wire [40:0] ext_s2 = has2 ? desc_i[`PTO_DMA_LOOP2_EXT_STRIDE] : 41'd0;
+  wire [21:0] loc_s0 = has0 ? desc_i[`PTO_DMA_LOOP0_LOC_STRIDE] : 22'd0;
+  wire [21:0] loc_s1 = has1 ? desc_i[`PTO_DMA_LOOP1_LOC_STRIDE] : 22'd0;
+  wire [21:0] loc_s2 = has2 ? desc_i[`PTO_DMA_LOOP2_LOC_STRIDE] : 22'd0;
+
+  // ---- pad clause ----
+  wire [1:0]  pad_en   = HasPad ? desc_i[`PTO_DMA_PAD_EN] : 2'd0;
+  wire [8:0]  pad_l    = HasPad ? desc_i[`PTO_DMA_PAD_LEFT] : 9'd0;
+  wire [8:0]  pad_r    = HasPad ? desc_i[`PTO_DMA_PAD_RIGHT] : 9'd0;
+  wire [32:0] pad_val  = desc_i[`PTO_DMA_PAD_VALUE];
+  wire        in_bytes = desc_i[`PTO_DMA_PAD_IN_BYTES];
+  wire        pad      = pad_en == 2'd1;
+  wire [11:0] left     = in_bytes ? {3'd0, pad_l} : {3'd0, pad_l} << elem;
+  wire [11:0] right    = in_bytes ? {3'd0, pad_r} : {3'd0, pad_r} << elem;
+  wire [2:0]  elem_low = (elem == 2'd0) ? 3'b000 : (elem == 2'd1) ? 3'b001
+                       : (elem == 2'd2) ? 3'b011 : 3'b111;   // address bits below an element
+  wire        val_wide = (elem == 2'd0) ? |pad_val[32:8]
+                       : (elem == 2'd1) ? |pad_val[32:16] : pad_val[32];
+  wire [31:0] pattern  = (elem == 2'd0) ? {4{pad_val[7:0]}}
+                       : (elem == 2'd1) ? {2{pad_val[15:0]}} : pad_val[31:0];
+
+  wire [20:0] foot     = pad ? loc_s[20:0] : {5'd0, len[15:0]};
+
+  // ---- rules but the extents ----
+  wire nop = (len == 17'd0) || (n_burst == 17'd0)
+          || (count0 == 22'd0) || (count1 == 22'd0) || (count2 == 22'd0);
+
+  wire l05 = len[16] || n_burst[16] || ext_s[40] || loc_s[21]
+          || count0[21] || ext_s0[40] || loc_s0[21]
+          || count1[21] || ext_s1[40] || loc_s1[21]
+          || count2[21] || ext_s2[40] || loc_s2[21]
+          || |(l2 >> L2Width) || desc_i[`PTO_DMA_RESERVED]
+          || pad_en[1] || pad_l[8] || pad_r[8] || (pad && val_wide)
+          || (pad_en == 2'd0 && (pad_l != 9'd0 || pad_r != 9'd0));
+  wire l06 = |loc_addr[4:0];
+  wire l07 = ((n_burst > 17'd1 || pad) && |loc_s[4:0]) || (count0 > 22'd1 && |loc_s0[4:0])
+          || (count1 > 22'd1 && |loc_s1[4:0]) || (count2 > 22'd1 && |loc_s2[4:0]);
+  wire l08 = (n_burst > 17'd1) && (ext_s < {24'd0, len} || loc_s < {5'd0, len});
+  wire l09 = pad && (|(len[2:0] & elem_low) || left > 12'd32 || right > 12'd32
+                     || |((left[2:0] | right[2:0]) & elem_low));  // of element counts always 0
+  wire l10 = pad && ({11'd0, left} + {6'd0, len} + {11'd0, right} > {1'b0, loc_s});
+
+  reg       bad;
+  reg [3:0] rule;
+  always @* begin
+    bad  = 1'b1;
+    rule = 4'd0;
+    if (desc_i[`PTO_DESC_OPCODE] != Opcode) rule = 4'd0;
+    else if (l05) rule = 4'd5;
+    else if (l06) rule = 4'd6;
+    else if (l07) rule = 4'd7;
+    else if (l08) rule = 4'd8;
+    else if (l09) rule = 4'd9;
+    else if (l10) rule = 4'd10;
+    else bad = 1'b0;
+  end
+
+  // ---- extents: base + sum of (count - 1) * stride, digit by digit ----
+  wire [20:0]  last0 = count0[20:0] - 21'd1;
+  wire [20:0]  last1 = count1[20:0] - 21'd1;
+  wire [20:0]  last2 = count2[20:0] - 21'd1;
+  wire [15:0]  last_row = n_burst[15:0] - 16'd1;
+  wire [127:0] digits = {11'd0, last2, 11'd0, last1, 11'd0, last0, 16'd0, last_row};
+
+  reg [15:0]            seen_q;              // digits already summed
+  reg [ExtSumWidth-1:0] ext_acc_q;
+  reg [LocSumWidth-1:0] loc_acc_q;
+
+  function [15:0] digit_used;                // which of the 16 digits are not zero
+    input [127:0] value;
+    integer k;
+    for (k = 0; k < 16; k = k + 1) digit_used[k] = |value[8*k +: 8];
+  endfunction
+
+  function [3:0] lowest;                     // index of the lowest set bit, 0 if there is none
+    input [15:0] set;
+    integer k;
+    begin
+      lowest = 4'd0;
+      for (k = 15; k >= 0; k = k - 1) if (set[k]) lowest = k[3:0];
+    end
+  endfunction
+
+  wire [15:0] todo  = (nop || bad) ? 16'd0 : digit_used(digits) & ~seen_q;
+  wire        done  = (todo & (todo - 16'd1)) == 16'd0;
+  wire [3:0]  sel   = lowest(todo);
+  wire [7:0]  digit = (todo == 16'd0) ? 8'd0 : digits[{sel, 3'b000} +: 8];
+
+  reg [39:0] ext_mul;
+  reg [20:0] loc_mul;
+  always @* begin
+    case (sel[3:2])
+      2'd0:    begin ext_mul = ext_s[39:0];  loc_mul = loc_s[20:0];  end
+      2'd1:    begin ext_mul = ext_s0[39:0]; loc_mul = loc_s0[20:0]; end
+      2'd2:    begin ext_mul = ext_s1[39:0]; loc_mul = loc_s1[20:0]; end
+      default: begin ext_mul = ext_s2[39:0]; loc_mul = loc_s2[20:0]; end
+    endcase
+  end
+
+  wire [47:0] ext_prod = {40'd0, digit} * {8'd0, ext_mul};
+  wire [28:0] loc_prod = {21'd0, digit} * {8'd0, loc_mul};
+  wire [ExtSumWidth-1:0] ext_base = (seen_q == 16'd0) ? {21'd0, ext_addr} : ext_acc_q;
+  wire [LocSumWidth-1:0] loc_base = (seen_q == 16'd0) ? {22'd0, loc_addr} : loc_acc_q;
+  wire [ExtSumWidth-1:0] ext_sum  = ext_base + ({17'd0, ext_prod} << {sel[1:0], 3'b000});
+  wire [LocSumWidth-1:0] loc_sum  = loc_base + ({17'd0, loc_prod} << {sel[1:0], 3'b000});
+
+  // ---- the judged op ----
+  reg                        job_valid_q;
+  reg [TagWidth-1:0]         tag_q;
+  reg                        bad_q;
+  reg [3:0]                  rule_q;
+  reg                        nop_q;
+  reg [ExtSumWidth-1:0]      ext_sum_q;
+  reg [LocSumWidth-1:0]      loc_sum_q;
+  reg [GmAddrWidth-1:0]      ext_addr_q;
+  reg [LocalAddrWidth-1:0]   loc_addr_q;
+  reg                        sub_q;
+  reg [15:0]                 len_q;
+  reg [5:0]                  left_q;
+  reg [LocalAddrWidth:0]     foot_q;
+  reg [31:0]                 pattern_q;
+  reg [83:0]                 last_q;
+  reg [4*GmAddrWidth-1:0]    ext_stride_q;
+  reg [4*LocalAddrWidth-1:0] loc_stride_q;
+
+  wire job_free = !job_valid_q || job_ready_i;
+  wire load     = desc_valid_i && done && job_free;
+  assign desc_ready_o = done && job_free;
+
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      seen_q      <= 16'd0;
+      job_valid_q <= 1'b0;
+    end else begin
+      if (load) seen_q <= 16'd0;
+      else if (desc_valid_i && !done) seen_q <= seen_q | (16'd1 << sel);
+      if (job_free) job_valid_q <= load;
+    end
+  end
+
+  always @(posedge clk_i) begin
+    if (desc_valid_i && !done) begin
+      ext_acc_q <= ext_sum;
+      loc_acc_q <= loc_sum;
+    end
+    if (load) begin
+      tag_q        <= desc_tag_i;
+      bad_q        <= bad;
+      rule_q       <= rule;
+      nop_q        <= nop;
+      ext_sum_q    <= ext_sum;
+      loc_sum_q    <= loc_sum;
+      ext_addr_q   <= ext_addr[GmAddrWidth-1:0];
+      loc_addr_q   <= loc_addr[LocalAddrWidth-1:0];
+      sub_q        <= desc_i[`PTO_DMA_UB_SUB];
+      len_q        <= len[15:0];
+      left_q       <= pad ? left[5:0] : 6'd0;
+      foot_q       <= foot[LocalAddrWidth:0];
+      pattern_q    <= pad ? pattern : 32'd0;
+      last_q       <= {last2, last1, last0, 5'd0, last_row};
+      ext_stride_q <= {ext_s2[GmAddrWidth-1:0], ext_s1[GmAddrWidth-1:0],
+                       ext_s0[GmAddrWidth-1:0], ext_s[GmAddrWidth-1:0]};
+      loc_stride_q <= {loc_s2[LocalAddrWidth-1:0], loc_s1[LocalAddrWidth-1:0],
+                       loc_s0[LocalAddrWidth-1:0], loc_s[LocalAddrWidth-1:0]};
+    end
+  end
+
+  // Bits above the last field of the family are reserved.
+  localparam integer UsedBits = `PTO_DMA_LOOP2_LOC_STRIDE_LSB + `PTO_DMA_LOOP2_LOC_STRIDE_CW;
+  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits]};
+
+  // DMA-L12 last: it is the highest number, and a NOP accesses no byte.
+  wire l12 = (ext_sum_q + {49'd0, len_q} > GM_END)
+          || (loc_sum_q + {{(LocSumWidth - LocalAddrWidth - 1){1'b0}}, foot_q} > LOC_END);
+
+  assign job_valid_o      = job_valid_q;
+  assign job_tag_o        = tag_q;
+  assign job_bad_o        = bad_q || (!nop_q && l12);
+  assign job_idle_o       = job_bad_o || nop_q;
+  assign job_rule_o       = bad_q ? {4'd0, rule_q} : (!nop_q && l12) ? 8'd12 : 8'd0;
+  assign job_loc_addr_o   = loc_addr_q;
+  assign job_space_o      = sub_q ? `PTO_SPACE_UB1 : `PTO_SPACE_UB0;
+  assign job_ext_addr_o   = ext_addr_q;
+  assign job_ext_stride_o = ext_stride_q;
+  assign job_len_o        = len_q;
+  assign job_left_o       = left_q;
+  assign job_foot_o       = foot_q;
+  assign job_pattern_o    = pattern_q;
+  assign job_last_o       = last_q;
+  assign job_loc_stride_o = loc_stride_q;
+endmodule
+
+`default_nettype wire

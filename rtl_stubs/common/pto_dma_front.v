@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Common front of the strided DMA pipes: descriptor queue, D-rule check, loops, and the report
+// of finished ops. The check of the next ops runs while rows of the former are moved, so rows
+// of consecutive ops follow each other without a bubble.
+// Throughput: one row per clock. Latency: first row three clocks after the descriptor handshake
+// when the check needs one clock (see pto_dma_check). Spec: CONTRACT, dma.md sections 1 to 5.
+`default_nettype none
+
+module pto_dma_front #(
+  parameter [7:0]   Opcode         = 8'd1,   // the op served
+  parameter integer L2Width        = 2,      // legal bits of the L2 hint
+  parameter         HasPad         = 1'b1,   // the op has a pad clause
+  parameter integer LocalSize      = 262144, // bytes of the on-chip memory
+  parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
+  parameter integer GmAddrWidth    = 40,     // bits of a GM byte address
+  parameter integer DescWidth      = 512,    // bits of a descriptor
+  parameter integer TagWidth       = 8,      // bits of a tag
+  parameter integer QueueDepth     = 4,      // descriptors queued before the check
+  parameter integer NumActive      = 16,     // ops in flight after the check
+  parameter integer IdWidth        = 4       // bits of an op number, $clog2(NumActive)
+) (
+  input  wire                      clk_i,          // clock
+  input  wire                      rst_ni,         // asynchronous reset, active low
+  input  wire                      desc_valid_i,   // a descriptor is offered
+  output wire                      desc_ready_o,   // it is taken
+  input  wire [DescWidth-1:0]      desc_i,         // the descriptor
+  input  wire [TagWidth-1:0]       desc_tag_i,     // its tag
+  output wire                      done_valid_o,   // the oldest op is done
+  input  wire                      done_ready_i,   // the report is taken
+  output wire [TagWidth-1:0]       done_tag_o,     // its tag
+  output wire [2:0]                done_status_o,  // status code
+  output wire [7:0]                done_rule_o,    // violated rule or 0
+  output wire [GmAddrWidth-1:0]    done_addr_o,    // address of the first bad access or 0
+  output wire                      busy_o,         // a descriptor was taken and is not done
+  input  wire                      err_a_valid_i,  // an access failed
+  input  wire [IdWidth-1:0]        err_a_id_i,     // of this op
+  input  wire [2:0]                err_a_status_i, // status code
+  input  wire [GmAddrWidth-1:0]    err_a_addr_i,   // address of the access
+  input  wire                      err_b_valid_i,  // second port, as a
+  input  wire [IdWidth-1:0]        err_b_id_i,     // op
+  input  wire [2:0]                err_b_status_i, // status code
+  input  wire [GmAddrWidth-1:0]    err_b_addr_i,   // address of the access
+  output wire [NumActive-1:0]      err_o,          // per op: an access failed
+  input  wire                      fin_valid_i,    // the last access of an op has finished
+  input  wire [IdWidth-1:0]        fin_id_i,       // of this op
+  output wire                      row_valid_o,    // a row is there
+  input  wire                      row_ready_i,    // it is taken
+  output wire                      row_end_o,      // no row: the op ends here, cut short
+  output wire                      row_last_o,     // last record of the op
+  output wire [IdWidth-1:0]        row_id_o,       // op number
+  output wire [GmAddrWidth-1:0]    row_ext_addr_o, // GM address of the row
+  output wire [LocalAddrWidth-1:0] row_loc_addr_o, // on-chip address of the row
+  output wire [2:0]                row_space_o,    // on-chip space
+  output wire [15:0]               row_len_o,      // data bytes
+  output wire [5:0]                row_left_o,     // pad bytes before the data
+  output wire [LocalAddrWidth:0]   row_foot_o,     // on-chip bytes, pad included
+  output wire [31:0]               row_pattern_o   // pad pattern
+);
+  // ---- queue ----
+  // In reset no handshake may be seen, so ready comes up with the first clock.
+  reg  up_q;
+  wire queue_ready;
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) up_q <= 1'b0;
+    else up_q <= 1'b1;
+  end
+  assign desc_ready_o = up_q && queue_ready;
+
+  wire                 queue_valid, queue_take;
+  wire [DescWidth-1:0] queue_desc;
+  wire [TagWidth-1:0]  queue_tag;
+
+  pto_fifo #(
+    .Width(DescWidth + TagWidth),
+    .Depth(QueueDepth)
+  ) u_queue (
+    .clk_i      (clk_i),
+    .rst_ni     (rst_ni),
+    .wr_valid_i (desc_valid_i && up_q),
+    .wr_ready_o (queue_ready),
+    .wr_data_i  ({desc_tag_i, desc_i}),
+    .rd_valid_o (queue_valid),
+    .rd_ready_i (queue_take),
+    .rd_data_o  ({queue_tag, queue_desc})
+  );
+
+  // ---- check ----
+  wire                        job_valid, job_ready, job_idle, job_bad;
+  wire [TagWidth-1:0]         job_tag;
+  wire [7:0]                  job_rule;
+  wire [GmAddrWidth-1:0]      job_ext_addr;
+  wire [LocalAddrWidth-1:0]   job_loc_addr;
+  wire [2:0]                  job_space;
+  wire [15:0]                 job_len;
+  wire [5:0]                  job_left;
+  wire [LocalAddrWidth:0]     job_foot;
+  wire [31:0]                 job_pattern;
+  wire [83:0]                 job_last;
+  wire [4*GmAddrWidth-1:0]    job_ext_stride;
+  wire [4*LocalAddrWidth-1:0] job_loc_stride;
+
+  pto_dma_check #(
+    .Opcode         (Opcode),
+    .L2Width        (L2Width),
+    .HasPad         (HasPad),
+    .LocalSize      (LocalSize),
+    .LocalAddrWidth (LocalAddrWidth),
+    .GmAddrWidth    (GmAddrWidth),
+    .DescWidth      (DescWidth),
+    .TagWidth       (TagWidth)
+  ) u_check (
+    .clk_i            (clk_i),
+    .rst_ni           (rst_ni),
+    .desc_valid_i     (queue_valid),
+    .desc_ready_o     (queue_take),
+    .desc_i           (queue_desc),
+    .desc_tag_i       (queue_tag),
+    .job_valid_o      (job_valid),
+    .job_ready_i      (job_ready),
+    .job_tag_o        (job_tag),
+    .job_idle_o       (job_idle),
+    .job_bad_o        (job_bad),
+    .job_rule_o       (job_rule),
+    .job_ext_addr_o   (job_ext_addr),
+    .job_loc_addr_o   (job_loc_addr),
+    .job_space_o      (job_space),
+    .job_len_o        (job_len),
+    .job_left_o       (job_left),
+    .job_foot_o       (job_foot),
+    .job_pattern_o    (job_pattern),
+    .job_last_o       (job_last),
+    .job_ext_stride_o (job_ext_stride),
+    .job_loc_stride_o (job_loc_stride)
+  );
+
+  // ---- a judged op takes a number; with rows it also takes the loop walker ----
+  wire               new_ready, loops_ready, active;
+  wire [IdWidth-1:0] new_id;
+  assign job_ready = new_ready && (job_idle || loops_ready);
+
+  pto_dma_retire #(
+    .NumActive   (NumActive),
+    .IdWidth     (IdWidth),
+    .TagWidth    (TagWidth),
+    .GmAddrWidth (GmAddrWidth)
+  ) u_retire (
+    .clk_i          (clk_i),
+    .rst_ni         (rst_ni),
+    .new_valid_i    (job_valid && (job_idle || loops_ready)),
+    .new_ready_o    (new_ready),
+    .new_id_o       (new_id),
+    .new_tag_i      (job_tag),
+    .new_idle_i     (job_idle),
+    .new_bad_i      (job_bad),
+    .new_rule_i     (job_rule),
+    .err_a_valid_i  (err_a_valid_i),
+    .err_a_id_i     (err_a_id_i),
+    .err_a_status_i (err_a_status_i),
+    .err_a_addr_i   (err_a_addr_i),
+    .err_b_valid_i  (err_b_valid_i),
+    .err_b_id_i     (err_b_id_i),
+    .err_b_status_i (err_b_status_i),
+    .err_b_addr_i   (err_b_addr_i),
+    .err_o          (err_o),
+    .fin_valid_i    (fin_valid_i),
+    .fin_id_i       (fin_id_i),
+    .busy_o         (active),
+    .done_valid_o   (done_valid_o),
+    .done_ready_i   (done_ready_i),
+    .done_tag_o     (done_tag_o),
+    .done_status_o  (done_status_o),
+    .done_rule_o    (done_rule_o),
+    .done_addr_o    (done_addr_o)
+  );
+  assign busy_o = queue_valid || job_valid || active;
+
+  pto_dma_loops #(
+    .LocalAddrWidth (LocalAddrWidth),
+    .GmAddrWidth    (GmAddrWidth),
+    .IdWidth        (IdWidth)
+  ) u_loops (
+    .clk_i            (clk_i),
+    .rst_ni           (rst_ni),
+    .job_valid_i      (job_valid && !job_idle && new_ready),
+    .job_ready_o      (loops_ready),
+    .job_id_i         (new_id),
+    .job_ext_addr_i   (job_ext_addr),
+    .job_loc_addr_i   (job_loc_addr),
+    .job_space_i      (job_space),
+    .job_len_i        (job_len),
+    .job_left_i       (job_left),
+    .job_foot_i       (job_foot),
+    .job_pattern_i    (job_pattern),
+    .job_last_i       (job_last),
+    .job_ext_stride_i (job_ext_stride),
+    .job_loc_stride_i (job_loc_stride),
+    .abort_i          (err_o[row_id_o]),
+    .row_valid_o      (row_valid_o),
+    .row_ready_i      (row_ready_i),
+    .row_end_o        (row_end_o),
+    .row_last_o       (row_last_o),
+    .row_id_o         (row_id_o),
+    .row_ext_addr_o   (row_ext_addr_o),
+    .row_loc_addr_o   (row_loc_addr_o),
+    .row_space_o      (row_space_o),
+    .row_len_o        (row_len_o),
+    .row_left_o       (row_left_o),
+    .row_foot_o       (row_foot_o),
+    .row_pattern_o    (row_pattern_o)
+  );
+endmodule
+
+`default_nettype wire

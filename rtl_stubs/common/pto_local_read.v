@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads the words of rows from an on-chip memory and queues the replies. Words are asked for
+// only while the queue has room for the reply, because a reply cannot be held up.
+// Throughput: one word per clock, also across rows, for reply latencies up to FifoDepth - 3.
+// Latency: row to src_req two clocks, reply to beat one clock.
+// drop_i (op had an error): the remaining words are not asked for but made up, so that the row
+// stays complete. Limits: FifoDepth is a power of two. Spec: CONTRACT, src port.
+//
+//   clk         _/~\_/~\_/~\_/~\_/~\_
+//   src_req     _/~~~~~~~\___________      stable until src_gnt
+//   src_gnt     _____/~~~\___________
+//   src_rvalid  _________/~~~\_______      at least one clock after its grant
+//   beat_valid  _____________/~~~\___
+`default_nettype none
+
+module pto_local_read #(
+  parameter integer LocalAddrWidth = 20,     // bits of a byte address
+  parameter integer LocalDataWidth = 256,    // bits of a word
+  parameter integer FifoDepth      = 32,     // words queued or in flight, a power of two
+  parameter integer IdWidth        = 4       // bits of an op number
+) (
+  input  wire                      clk_i,        // clock
+  input  wire                      rst_ni,       // asynchronous reset, active low
+  input  wire                      row_valid_i,  // a row is to be read
+  output wire                      row_ready_o,  // it is taken
+  input  wire [IdWidth-1:0]        row_id_i,     // op number
+  input  wire [2:0]                row_space_i,  // memory
+  input  wire [LocalAddrWidth-1:0] row_addr_i,   // byte address
+  input  wire [15:0]               row_len_i,    // bytes, at least 1
+  output wire [IdWidth-1:0]        cur_id_o,     // op of the row being read
+  input  wire                      drop_i,       // that op had an error: make its words up
+  output wire                      src_req_o,    // word asked for
+  input  wire                      src_gnt_i,    // request taken
+  output wire [2:0]                src_space_o,  // memory
+  output wire [LocalAddrWidth-1:0] src_addr_o,   // byte address of the word
+  input  wire                      src_rvalid_i, // reply, in order
+  input  wire [LocalDataWidth-1:0] src_rdata_i,  // word
+  input  wire                      src_err_i,    // the read failed, with src_rvalid_i
+  output wire                      beat_valid_o, // a word is queued
+  input  wire                      beat_ready_i, // it is taken
+  output wire [LocalDataWidth-1:0] beat_o,       // the word
+  output wire                      err_valid_o,  // a read failed
+  output wire [IdWidth-1:0]        err_id_o,     // op number
+  output wire [LocalAddrWidth-1:0] err_addr_o    // byte address of the word
+);
+  localparam integer LaneBits  = $clog2(LocalDataWidth / 8);
+  localparam integer WordBits  = LocalAddrWidth - LaneBits;
+  localparam integer CountBits = $clog2(FifoDepth) + 1;
+  localparam [CountBits-1:0] DEPTH = FifoDepth[CountBits-1:0];
+  localparam [16:0] WORD_BYTES = LocalDataWidth[19:3];
+
+  // ---- the row being read ----
+  reg                 active_q;
+  reg [IdWidth-1:0]   id_q;
+  reg [2:0]           space_q;
+  reg [WordBits-1:0]  word_q;
+  reg [16-LaneBits:0] left_q;                // words not yet asked for
+
+  wire [16:0] row_span = {{(17 - LaneBits){1'b0}}, row_addr_i[LaneBits-1:0]} + {1'b0, row_len_i}
+                       + WORD_BYTES - 17'd1;
+
+  // ---- requests ----
+  reg                 req_q;
+  reg [IdWidth-1:0]   req_id_q;
+  reg [2:0]           req_space_q;
+  reg [WordBits-1:0]  req_word_q;
+  reg [CountBits-1:0] free_q;                // queue words nobody has asked for
+  reg [CountBits-1:0] flight_q;              // requests, granted or not, without their reply
+
+  wire has_room = free_q != {CountBits{1'b0}};
+  wire ask      = active_q && has_room && !drop_i && (!req_q || src_gnt_i);
+  // Made-up words must not overtake replies: wait until none is due.
+  wire make     = active_q && has_room && drop_i && flight_q == {CountBits{1'b0}};
+  wire step     = ask || make;
+  wire is_final = left_q == {{(16 - LaneBits){1'b0}}, 1'b1};
+  wire pop      = beat_valid_o && beat_ready_i;
+
+  assign row_ready_o = !active_q || (step && is_final);
+  assign cur_id_o    = id_q;
+
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      active_q <= 1'b0;
+      req_q    <= 1'b0;
+      free_q   <= DEPTH;
+      flight_q <= {CountBits{1'b0}};
+    end else begin
+      if (row_ready_o) active_q <= row_valid_i;
+      if (ask) req_q <= 1'b1;
+      else if (src_gnt_i) req_q <= 1'b0;
+      free_q   <= free_q - {{(CountBits - 1){1'b0}}, step} + {{(CountBits - 1){1'b0}}, pop};
+      flight_q <= flight_q + {{(CountBits - 1){1'b0}}, ask}
+                           - {{(CountBits - 1){1'b0}}, src_rvalid_i};
+    end
+  end
+
+  always @(posedge clk_i) begin
+    if (row_ready_o) begin
+      id_q    <= row_id_i;
+      space_q <= row_space_i;
+      word_q  <= row_addr_i[LocalAddrWidth-1:LaneBits];
+      left_q  <= row_span[16:LaneBits];
+    end else if (step) begin
+      word_q <= word_q + 1'b1;
+      left_q <= left_q - 1'b1;
+    end
+    if (ask) begin
+      req_id_q    <= id_q;
+      req_space_q <= space_q;
+      req_word_q  <= word_q;
+    end
+  end
+
+  assign src_req_o   = req_q;
+  assign src_space_o = req_space_q;
+  assign src_addr_o  = {req_word_q, {LaneBits{1'b0}}};
+
+  // ---- replies ----
+  pto_ram_fifo #(
+    .Width(LocalDataWidth),
+    .Depth(FifoDepth)
+  ) u_data (
+    .clk_i      (clk_i),
+    .rst_ni     (rst_ni),
+    .wr_en_i    (src_rvalid_i || make),
+    .wr_data_i  (make ? {LocalDataWidth{1'b0}} : src_rdata_i),
+    .rd_valid_o (beat_valid_o),
+    .rd_ready_i (beat_ready_i),
+    .rd_data_o  (beat_o)
+  );
+
+  // ---- which op and address a reply belongs to ----
+  wire                track_ready_unused, track_valid_unused;
+  wire [WordBits-1:0] reply_word;
+
+  pto_fifo #(
+    .Width(IdWidth + WordBits),
+    .Depth(FifoDepth)
+  ) u_track (
+    .clk_i      (clk_i),
+    .rst_ni     (rst_ni),
+    .wr_valid_i (req_q && src_gnt_i),
+    .wr_ready_o (track_ready_unused),        // room for FifoDepth, counted by free_q
+    .wr_data_i  ({req_id_q, req_word_q}),
+    .rd_valid_o (track_valid_unused),        // a reply always has a request
+    .rd_ready_i (src_rvalid_i),
+    .rd_data_o  ({err_id_o, reply_word})
+  );
+
+  assign err_valid_o = src_rvalid_i && src_err_i;
+  assign err_addr_o  = {reply_word, {LaneBits{1'b0}}};
+
+  wire unused = &{1'b0, row_span[LaneBits-1:0]};   // bytes short of a whole word
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a user may ask of random DMA traffic: weights, ranges and fractions, checked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from itertools import pairwise
+
+from tb.errors import PtoError
+from tb.isa.ops import LEGACY_FORMS, OPS
+from tb.isa.spaces import SIZES, UB_BLOCK, Space
+
+GM_SIZE = SIZES[Space.GM]
+UB_SIZE = SIZES[Space.UB0]
+BUS_BYTES = (16, 32, 64)
+"""GM bus widths of the engines in bytes (docs/contract.md)."""
+
+MAX_FAR_ROWS = 64
+"""Most rows of an op whose rows land on pages of their own: each first touch makes a page."""
+
+OP_NAMES: tuple[str, ...] = (*OPS, *LEGACY_FORMS)
+"""Names a generator takes: the v0.6 ops and their legacy forms."""
+
+
+class ConstraintError(PtoError, ValueError):
+    """A constraint outside its range, or constraints that leave nothing to draw."""
+
+
+@dataclass(frozen=True, slots=True)
+class GmWindow:
+    """A range of GM that dense traffic uses: ``start`` to ``start + size - 1``, bytes."""
+
+    start: int
+    size: int
+
+    @property
+    def end(self) -> int:
+        """First byte address behind the window."""
+        return self.start + self.size
+
+
+DEFAULT_WINDOWS: tuple[GmWindow, ...] = (
+    GmWindow(0, 4 << 20),
+    GmWindow((1 << 32) - (1 << 20), 2 << 20),
+    GmWindow(GM_SIZE - (2 << 20), 2 << 20),
+)
+"""The start of GM, both sides of the 32-bit boundary, and the top of the 40-bit space."""
+
+
+@dataclass(frozen=True, slots=True)
+class SizeClass:
+    """Data bytes of an op, log-uniform in ``low..high``, drawn with ``weight``."""
+
+    low: int
+    high: int
+    weight: float
+
+
+DEFAULT_SIZES: tuple[SizeClass, ...] = (
+    SizeClass(1, 64, 0.27),
+    SizeClass(65, 512, 0.375),
+    SizeClass(513, 4096, 0.33),
+    SizeClass(4097, 65535, 0.024),
+    SizeClass(65536, 131072, 0.001),
+)
+"""Many small ops and a few large ones: the mean is between 1 and 2 KiB."""
+
+
+@dataclass(frozen=True)
+class DmaConstraints:
+    """Constraints of :class:`sequences.generator.DmaGenerator`.
+
+    Attributes:
+        block_ops: Most ops in a block.
+        bus_bytes: GM bus width that address and length residues are spread over.
+        max_bytes: Most data bytes of an op.
+        max_ub_bytes: Most UB bytes between the first and last byte of an op, pads included.
+        max_gm_bytes: The same for GM, for all but far ops.
+        max_rows: Most rows of an op over all loop iterations.
+        sizes: Size profile.
+        windows: GM ranges for dense traffic, mutually disjoint.
+        loops: Weights of 0, 1, 2 and 3 loop groups (v0.6 forms).
+        max_loops: Most loop groups; legacy forms always carry two.
+        store: Fraction of stores where both directions are drawn.
+        legacy: Fraction of legacy forms where both forms are drawn.
+        clone: Fraction of legacy copies that keep the loop registers of the one before.
+        far: Fraction of ops whose rows land anywhere in GM.
+        pad: Fraction of loads with padded rows.
+        dependent: Fraction of ops offered a dependency on an op of the other slot.
+        nop: Fraction of ops with a zero count or length.
+        reread: Fraction of ops whose source loops read bytes again (stride 0 or small).
+        interleave: Fraction of ops whose loop iterations lie between rows of others.
+        cross_4k: Fraction of ops, among those free to choose, whose first row is put across or
+            at a 4 KiB boundary of GM.
+        gap: Fraction of ops that are offered late.
+        max_gap: Longest idle time before an op is offered, clocks.
+
+    Raises:
+        ConstraintError: a value is outside its range, or two of them contradict.
+    """
+
+    block_ops: int = 64
+    bus_bytes: int = 32
+    max_bytes: int = 131072
+    max_ub_bytes: int = 160 * 1024
+    max_gm_bytes: int = 256 * 1024
+    max_rows: int = 2048
+    sizes: tuple[SizeClass, ...] = DEFAULT_SIZES
+    windows: tuple[GmWindow, ...] = DEFAULT_WINDOWS
+    loops: tuple[float, float, float, float] = (0.28, 0.27, 0.22, 0.23)
+    max_loops: int = 3
+    store: float = 0.5
+    legacy: float = 0.36
+    clone: float = 0.4
+    far: float = 0.08
+    pad: float = 0.4
+    dependent: float = 0.6
+    nop: float = 0.05
+    reread: float = 0.12
+    interleave: float = 0.25
+    cross_4k: float = 0.35
+    gap: float = 0.3
+    max_gap: int = 200
+
+    def __post_init__(self) -> None:
+        self._check_ranges()
+        self._check_sizes()
+        self._check_windows()
+
+    def _check_ranges(self) -> None:
+        _in_range("block_ops", self.block_ops, 1, 4096)
+        if self.bus_bytes not in BUS_BYTES:
+            raise ConstraintError(
+                f"bus_bytes is {self.bus_bytes!r}",
+                where="DmaConstraints",
+                legal=", ".join(map(str, BUS_BYTES)),
+            )
+        _in_range("max_bytes", self.max_bytes, 1, UB_SIZE)
+        _in_range("max_ub_bytes", self.max_ub_bytes, 256, UB_SIZE)
+        _in_range("max_gm_bytes", self.max_gm_bytes, self.max_bytes, GM_SIZE)
+        _in_range("max_rows", self.max_rows, 1, 65535)
+        _in_range("max_loops", self.max_loops, 0, 3)
+        _in_range("max_gap", self.max_gap, 1, 1 << 20)
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, float) and not 0.0 <= value <= 1.0:
+                raise ConstraintError(
+                    f"{item.name} is {value}", where="DmaConstraints", legal="a fraction 0..1"
+                )
+        weights: tuple[float, ...] = self.loops
+        if len(weights) != 4 or min(weights) < 0 or not sum(weights[: self.max_loops + 1]):
+            raise ConstraintError(
+                f"loops is {self.loops} with max_loops {self.max_loops}",
+                where="DmaConstraints",
+                legal="four weights >= 0, one of the first max_loops + 1 above 0",
+            )
+
+    def _check_sizes(self) -> None:
+        if not self.sizes or not any(size.weight > 0 for size in self.sizes):
+            raise ConstraintError(
+                "sizes has no class with a weight above 0", where="DmaConstraints"
+            )
+        for size in self.sizes:
+            if not 1 <= size.low <= size.high or size.weight < 0:
+                raise ConstraintError(
+                    f"sizes holds {size}",
+                    where="DmaConstraints",
+                    legal="1 <= low <= high, weight >= 0",
+                )
+        if min(size.low for size in self.sizes) > self.max_bytes:
+            raise ConstraintError(
+                f"every size class starts above max_bytes {self.max_bytes}",
+                where="DmaConstraints",
+                remedy="raise max_bytes or add a smaller class",
+            )
+
+    def _check_windows(self) -> None:
+        if not self.windows:
+            raise ConstraintError("windows is empty", where="DmaConstraints")
+        need = 2 * (self.max_gm_bytes + 8192)
+        for window in self.windows:
+            if window.start < 0 or window.end > GM_SIZE or window.size < need:
+                raise ConstraintError(
+                    f"window {window.start:#x}..{window.end:#x} ({window.size} B)",
+                    where="DmaConstraints.windows",
+                    legal=f"inside 0..{GM_SIZE:#x} and at least {need} B, twice max_gm_bytes "
+                    "and room to align",
+                    remedy="widen the window or lower max_gm_bytes and max_bytes",
+                )
+        ordered = sorted(self.windows, key=lambda window: window.start)
+        for one, other in pairwise(ordered):
+            if one.end > other.start:
+                raise ConstraintError(
+                    f"windows at {one.start:#x} and {other.start:#x} overlap",
+                    where="DmaConstraints.windows",
+                )
+
+
+def _in_range(name: str, value: object, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise ConstraintError(
+            f"{name} is {value!r}", where="DmaConstraints", legal=f"an integer {low}..{high}"
+        )
+
+
+def check_ops(ops: tuple[str, ...]) -> None:
+    """Checks a choice of ops.
+
+    Raises:
+        ConstraintError: nothing is chosen, or a name is unknown.
+    """
+    unknown = [name for name in ops if name not in OP_NAMES]
+    if unknown or not ops:
+        raise ConstraintError(
+            f"ops {', '.join(map(repr, unknown))} unknown" if unknown else "no op is chosen",
+            where="DmaGenerator(ops=...)",
+            legal=", ".join(OP_NAMES),
+        )
+
+
+__all__ = [
+    "BUS_BYTES",
+    "DEFAULT_SIZES",
+    "DEFAULT_WINDOWS",
+    "GM_SIZE",
+    "MAX_FAR_ROWS",
+    "OP_NAMES",
+    "UB_BLOCK",
+    "UB_SIZE",
+    "ConstraintError",
+    "DmaConstraints",
+    "GmWindow",
+    "SizeClass",
+    "check_ops",
+]

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The worked examples of the ISA documents as blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sequences._blocks import Op, block_of, lower_program, split_program
+from sequences.examples import RULE_EXAMPLES, Example
+from tb.isa.block import OpBlock
+from tb.isa.legacy import DmaRegisters
+
+
+def program_blocks(ops: Iterable[Op]) -> list[OpBlock]:
+    """Returns one block per copy of a program that starts with reset registers.
+
+    Every op is an epoch of its own, so ops of the program may depend on one another.
+    """
+    registers = DmaRegisters()
+    blocks = []
+    for program in split_program(ops):
+        lowered, registers = lower_program(program, registers)
+        blocks.append(block_of([lowered]))
+    return blocks
+
+
+def example_blocks(example: Example) -> dict[str, list[OpBlock]]:
+    """Returns the blocks of each form of ``example`` (spec/examples.md), in program order."""
+    return {form: program_blocks(ops) for form, ops in example.forms.items()}
+
+
+def rule_blocks() -> list[OpBlock]:
+    """Returns one block per rule example (spec/examples.md, section 7)."""
+    blocks = []
+    for example in RULE_EXAMPLES:
+        lowered, _ = lower_program((example.op,), DmaRegisters(), example.rule)
+        blocks.append(block_of([lowered]))
+    return blocks

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one command line behind the Makefile: ``pto-dv`` or ``python -m tb``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from tb.errors import PtoError
+
+app = typer.Typer(
+    name="pto-dv",
+    help="Co-verification of PTO DMA and FIXPIPE engines against a reference model.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+DEFAULT_SEED = 1
+
+SimOption = Annotated[str, typer.Option("--sim", help="verilator or icarus")]
+TestOption = Annotated[str, typer.Option("--test", help="a test of tests/plan.toml")]
+SeedOption = Annotated[str, typer.Option("--seed", help="seed of everything random")]
+CountOption = Annotated[str | None, typer.Option("--n", help="transactions to send")]
+OpsOption = Annotated[str, typer.Option("--ops", help="ops to draw from, separated by commas")]
+WavesOption = Annotated[bool, typer.Option("--waves", help="record waveforms")]
+GmWidthOption = Annotated[str, typer.Option("--gm-width", help="128, 256 or 512 bits")]
+LocalWidthOption = Annotated[str, typer.Option("--local-width", help="128, 256 or 512 bits")]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="where to write the record")]
+
+
+def _integer(name: str, text: str, low: int, high: int, remedy: str) -> int:
+    """Returns ``text`` as an integer within ``low..high``.
+
+    Raises:
+        PtoError: it is none, or out of range.
+    """
+    try:
+        value = int(text, 0)
+    except ValueError:
+        value = low - 1
+    if not low <= value <= high:
+        raise PtoError(
+            f"{name} is {text!r}", where=name, legal=f"an integer {low}..{high}", remedy=remedy
+        )
+    return value
+
+
+@app.command()
+def run(
+    sim: SimOption = "verilator",
+    test: TestOption = "random",
+    seed: SeedOption = str(DEFAULT_SEED),
+    n: CountOption = None,
+    ops: OpsOption = "",
+    waves: WavesOption = False,
+    gm_width: GmWidthOption = "256",
+    local_width: LocalWidthOption = "256",
+    json: JsonOption = None,
+    wall_limit: Annotated[
+        float, typer.Option(help="seconds without progress after which the simulator is ended")
+    ] = 120.0,
+    watchdog_clocks: Annotated[
+        int, typer.Option(help="clocks without progress that count as a hang")
+    ] = 200_000,
+    mismatch_limit: Annotated[
+        int, typer.Option(help="stop after so many mismatching transactions")
+    ] = 10,
+) -> None:
+    """Build, run one test, print a summary; exit code 0 only when everything matched."""
+    from tb.plan import planned_test
+    from tb.record import RunSettings
+    from tb.runner import run_once
+    from tb.selection import parse_ops
+
+    planned = planned_test(test)
+    if sim not in ("verilator", "icarus"):
+        raise PtoError(
+            f"simulator {sim!r} is unknown", where="SIM= or --sim", legal="verilator, icarus"
+        )
+    count = planned.transactions
+    if n is not None:
+        count = _integer("N", n, 1, 100_000_000, "N is the number of transactions")
+    widths = {}
+    for name, text in (("GM_WIDTH", gm_width), ("LOCAL_WIDTH", local_width)):
+        if text not in ("128", "256", "512"):
+            raise PtoError(f"{name} is {text!r}", where=name, legal="128, 256, 512")
+        widths[name.lower()] = int(text)
+    try:
+        settings = RunSettings.model_validate(
+            {
+                "sim": sim,
+                "test": planned.name,
+                "seed": _integer("SEED", seed, 0, 2**63 - 1, "SEED=7 repeats run 7"),
+                "transactions": count,
+                "ops": parse_ops(ops),
+                **widths,
+                "waves": waves,
+                "wall_limit": wall_limit,
+                "watchdog_clocks": watchdog_clocks,
+                "mismatch_limit": mismatch_limit,
+                "options": planned.options,
+            }
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise PtoError(
+            f"{'.'.join(map(str, first['loc']))}: {first['msg']}", where="the options"
+        ) from None
+    record = run_once(settings, planned, json)
+    raise typer.Exit(record.exit_code)
+
+
+@app.command()
+def tests() -> None:
+    """List the tests that --test and TEST= take."""
+    from tb.plan import load_plan
+
+    for test in load_plan().values():
+        length = "fixed" if test.fixed_length else f"N={test.transactions}"
+        typer.echo(f"{test.name:<10} {length:<9} {test.doc}")
+
+
+@app.command()
+def doctor(json: JsonOption = None) -> None:
+    """Say what tools are found, which versions, what is missing and how to get it."""
+    from tb.doctor import doctor_command
+
+    raise typer.Exit(doctor_command(json))
+
+
+@app.command()
+def bench(seed: SeedOption = str(DEFAULT_SEED), json: JsonOption = None) -> None:
+    """Measure the bench against the bare simulation and a per-beat Python AXI memory."""
+    from tb.bench import bench_command
+
+    path = json or Path("sim_build/bench.json")
+    raise typer.Exit(bench_command(_integer("SEED", seed, 0, 2**63 - 1, "any integer"), path))
+
+
+def main() -> None:
+    """Entry point: user errors end with one clear message and their exit code."""
+    try:
+        app()
+    except PtoError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()

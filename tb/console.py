@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run shows: progress while it goes on, a summary at its end.
+
+On a terminal progress is a live bar; elsewhere (CI logs, pipes) a plain line every few seconds.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console as RichConsole
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from tb.dut import ROOT
+from tb.record import RunRecord
+from tb.simulator import BuildPlan
+
+PLAIN_INTERVAL_SECONDS = 5.0
+SHOWN_FAILURES = 3
+
+
+def relative(path: Path) -> str:
+    """Returns a path as short as a reader at the top of the project can use it."""
+    try:
+        return str(path.resolve().relative_to(ROOT))
+    except ValueError:
+        return str(path)
+
+
+class Console:
+    """Standard output of a run; ``quiet`` keeps all but errors away."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self.live = sys.stdout.isatty() and not quiet
+
+    def say(self, text: str = "") -> None:
+        """Prints a line."""
+        if not self.quiet:
+            print(text, flush=True)
+
+    @contextmanager
+    def building(self, plan: BuildPlan) -> Iterator[None]:
+        """Announces a build and says how long it took."""
+        name = ", ".join(manifest.module for manifest in plan.manifests)
+        self.say(f"build    {plan.sim}: {name} in {relative(plan.folder)}")
+        start = time.monotonic()
+        yield
+        self.say(f"built    in {time.monotonic() - start:.1f} s")
+
+    @contextmanager
+    def progress(self, expected: int) -> Iterator[Callable[[int, int, int], None]]:
+        """Yields a function of (transactions checked, mismatches, clocks)."""
+        if self.live:
+            with self._bar(expected) as update:
+                yield update
+            return
+        last = time.monotonic()
+
+        def line(checked: int, mismatches: int, clocks: int) -> None:
+            nonlocal last
+            if time.monotonic() - last < PLAIN_INTERVAL_SECONDS:
+                return
+            last = time.monotonic()
+            of = f" of {expected}" if expected else ""
+            self.say(f"running  {checked}{of} checked, {mismatches} mismatches, {clocks} clocks")
+
+        yield line
+
+    @contextmanager
+    def _bar(self, expected: int) -> Iterator[Callable[[int, int, int], None]]:
+        columns = (
+            TextColumn("running "),
+            BarColumn(),
+            TextColumn("{task.completed} checked, {task.fields[wrong]} mismatches"),
+            TimeElapsedColumn(),
+        )
+        with Progress(*columns, console=RichConsole(), transient=True) as progress:
+            task = progress.add_task("run", total=expected or None, wrong=0)
+
+            def update(checked: int, mismatches: int, _clocks: int) -> None:
+                progress.update(task, completed=checked, wrong=mismatches)
+
+            yield update
+
+    def summary(self, record: RunRecord, target: Path, folder: Path) -> None:
+        """Prints what the run did; the last line is PASS or FAIL with what matters."""
+        for failure in record.failures[:SHOWN_FAILURES]:
+            self.say()
+            self.say(failure)
+        hidden = len(record.failures) - SHOWN_FAILURES
+        if hidden > 0:
+            self.say(f"\n{hidden} more failure reports are in {relative(target)}")
+        if record.message:
+            self.say(f"\n{record.message}")
+        self.say()
+        for name, count in record.ops.items():
+            self.say(
+                f"  {name:<17} {count.sent:>7} sent  {count.passed:>7} passed  "
+                f"{count.bytes:>12} bytes"
+            )
+        if record.statuses:
+            counts = ", ".join(f"{name} {count}" for name, count in sorted(record.statuses.items()))
+            self.say(f"  retired as        {counts}")
+        times = record.times
+        self.say(
+            f"  checked           {record.bytes_checked} bytes, every memory "
+            f"{record.full_compares} times; {record.clocks} clocks"
+        )
+        split = ", ".join(f"{name} {value:.1f}" for name, value in times.python_split.items())
+        self.say(
+            f"  time              {times.total:.1f} s: build {times.build:.1f}, "
+            f"simulator {times.simulator:.1f}, Python {times.python:.1f} ({split})"
+        )
+        cover = record.coverage
+        self.say(f"  coverage          {cover.covered} of {cover.bins} bins, {cover.percent:.1f} %")
+        self.say(f"  record            {relative(target)}, more in {relative(folder)}")
+        self.say(record.last_line())

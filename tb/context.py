@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the components of one running simulation share: settings, memories, counts, verdict."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tb.coverage.dma import DmaCoverage
+from tb.errors import PtoError
+from tb.mailbox import Mailbox
+from tb.memory import SimMemory
+from tb.record import CoverageSummary, OpCount, RunSettings, RunStatus, write_json
+from tb.stopwatch import Stopwatch
+
+SETTINGS_ENV = "PTO_SETTINGS"
+"""Environment variable with the path of the settings file a simulation reads."""
+
+RESULT_ENV = "PTO_RESULT"
+"""Environment variable with the path of the result file a simulation writes at its end."""
+
+
+class SimSettings(BaseModel):
+    """What the simulation is told: the run's settings and what the build holds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    run: RunSettings
+    slots: tuple[str, ...]
+    dut_ops: tuple[str, ...]
+    d_rules: tuple[int, ...]
+    library: str = ""
+    coverage_file: str = ""
+
+
+class SimResult(BaseModel):
+    """What a simulation says of itself; no result means that it crashed or was ended."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    status: RunStatus
+    message: str = ""
+    transactions: int = 0
+    ops: dict[str, OpCount] = Field(default_factory=dict)
+    statuses: dict[str, int] = Field(default_factory=dict)
+    bytes_checked: int = 0
+    full_compares: int = 0
+    mismatches: int = 0
+    protocol_errors: int = 0
+    failures: list[str] = Field(default_factory=list)
+    clocks: int = 0
+    coverage: CoverageSummary = Field(default_factory=CoverageSummary)
+    simulator_seconds: float = 0.0
+    python_split: dict[str, float] = Field(default_factory=dict)
+
+
+@dataclass
+class RunContext:
+    """Shared state of a running simulation; handed out through ConfigDB as ``RUN``."""
+
+    config: SimSettings
+    memory: SimMemory
+    mailbox: Mailbox
+    coverage: DmaCoverage
+    stopwatch: Stopwatch
+    ops: dict[str, OpCount] = field(default_factory=dict)
+    statuses: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+    transactions: int = 0
+    bytes_checked: int = 0
+    full_compares: int = 0
+    mismatches: int = 0
+    protocol_errors: int = 0
+    abort_status: RunStatus | None = None
+    abort_message: str = ""
+
+    @property
+    def settings(self) -> RunSettings:
+        """Settings of the run."""
+        return self.config.run
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """Slots with an engine in this build."""
+        return self.config.slots
+
+    @property
+    def aborted(self) -> bool:
+        """True once nothing more is to be sent."""
+        return self.abort_status is not None
+
+    def abort(self, status: RunStatus, message: str) -> None:
+        """Ends the stimulus; the first reason stays."""
+        if self.abort_status is None:
+            self.abort_status = status
+            self.abort_message = message
+
+    def fail(self, report: str, mismatches: int = 1) -> None:
+        """Notes a failure report; past the mismatch limit the run is aborted."""
+        self.mismatches += mismatches
+        limit = self.settings.mismatch_limit
+        if len(self.failures) < limit:
+            self.failures.append(report)
+        if self.mismatches >= limit:
+            self.abort("fail", f"mismatch limit of {limit} reached")
+
+    def protocol_failure(self, report: str) -> None:
+        """Notes an error of the protocol checkers."""
+        if len(self.failures) < self.settings.mismatch_limit:
+            self.failures.append(report)
+        if self.protocol_errors >= self.settings.mismatch_limit:
+            self.abort("fail", "too many protocol errors")
+
+    def result(self, complete: bool) -> SimResult:
+        """Returns the result; ``complete`` says that the test came to its own end."""
+        status: RunStatus = "pass"
+        message = ""
+        if self.abort_status is not None:
+            status, message = self.abort_status, self.abort_message
+        elif self.mismatches or self.protocol_errors:
+            status, message = "fail", "the DUT differs from the model"
+        elif not complete:
+            status, message = "error", "the test ended before its time; see the log"
+        return SimResult(
+            status=status,
+            message=message,
+            transactions=self.transactions,
+            ops=self.ops,
+            statuses=dict(self.statuses),
+            bytes_checked=self.bytes_checked,
+            full_compares=self.full_compares,
+            mismatches=self.mismatches,
+            protocol_errors=self.protocol_errors,
+            failures=self.failures,
+            clocks=int(self.mailbox.cycles),
+            coverage=self.coverage_summary(),
+            simulator_seconds=self.stopwatch.simulator,
+            python_split=self.stopwatch.summary(),
+        )
+
+    def coverage_summary(self) -> CoverageSummary:
+        """Returns the functional coverage so far."""
+        report = self.coverage.summary()
+        return CoverageSummary(
+            percent=report.percent,
+            covered=report.covered,
+            bins=report.bins,
+            groups=report.groups,
+            file=self.config.coverage_file,
+        )
+
+    def write(self, complete: bool) -> None:
+        """Writes result and coverage where the parent process looks for them."""
+        if self.config.coverage_file:
+            write_json(Path(self.config.coverage_file), self.coverage.to_json())
+        write_json(Path(os.environ[RESULT_ENV]), self.result(complete))
+
+
+def load_settings() -> SimSettings:
+    """Reads the settings file that the parent process wrote.
+
+    Raises:
+        PtoError: the simulation was not started by ``python -m tb run``.
+    """
+    path = os.environ.get(SETTINGS_ENV)
+    if not path:
+        raise PtoError(
+            f"{SETTINGS_ENV} is not set: the simulation has no settings",
+            remedy="start it with make or python -m tb run",
+        )
+    return SimSettings.model_validate_json(Path(path).read_text())

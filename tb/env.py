@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pyuvm environment: agents, dispatcher, scoreboard and coverage around one harness.
+
+A test sends :class:`~sequences.uvm.DmaBlockItem` items to the environment's sequencer. The
+dispatcher splits each block over the slots' agents, waits until every descriptor of the block
+has retired, and publishes the whole as an :class:`~tb.agents.items.Epoch`. All ops of a block
+may be in flight at once; between blocks the engines are idle and the memories stand still.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from pyuvm import (
+    ConfigDB,
+    uvm_analysis_port,
+    uvm_driver,
+    uvm_env,
+    uvm_sequence,
+    uvm_sequencer,
+    uvm_subscriber,
+)
+from scoreboards.scoreboard import DmaScoreboard
+
+from tb.agents.agent import SlotAgent
+from tb.agents.items import MAX_IN_FLIGHT, CheckedEpoch, DoneBatch, Epoch, SlotItem
+from tb.isa.block import OpBlock
+from tb.isa.ops import SLOTS
+
+TAG_MASK = 0xFF
+"""Tags are 8 bits wide (docs/contract.md, TagWidth)."""
+
+
+class SlotSequence(uvm_sequence):
+    """Sends one :class:`SlotItem` to the sequencer of its slot."""
+
+    def __init__(self, item: SlotItem) -> None:
+        """Takes the item to send."""
+        super().__init__("slot_sequence")
+        self.item = item
+
+    async def body(self) -> None:
+        """Sends the item."""
+        await self.start_item(self.item)
+        await self.finish_item(self.item)
+
+
+class Dispatcher(uvm_driver):
+    """Turns blocks into items of the slots' agents and waits until each block has retired."""
+
+    def build_phase(self) -> None:
+        """Makes the analysis ports and fetches what the run is configured with."""
+        self.issue_ap = uvm_analysis_port("issue_ap", self)
+        self.epoch_ap = uvm_analysis_port("epoch_ap", self)
+        self.mailbox = ConfigDB().get(self, "", "MAILBOX")
+        self.dut = ConfigDB().get(self, "", "DUT")
+        self.run = ConfigDB().get(self, "", "RUN")
+        self.stopwatch = ConfigDB().get(self, "", "STOPWATCH")
+        self.agents: dict[int, SlotAgent] = {}
+        self.submitted = [0] * len(SLOTS)
+        self.epochs = 0
+        self.transactions = 0
+        self._open: Epoch | None = None
+
+    def collect_done(self, batch: DoneBatch) -> None:
+        """Takes the done records that a monitor published."""
+        if self._open is None:
+            return
+        earlier = self._open.done.get(batch.slot)
+        records = batch.records if earlier is None else np.concatenate((earlier, batch.records))
+        self._open.done[batch.slot] = records
+
+    async def run_phase(self) -> None:
+        """Serves items for ever; once the run is aborted they are dropped."""
+        while True:
+            item = await self.seq_item_port.get_next_item()
+            if not self.run.aborted:
+                await self.execute(item.block, item.fault, isolated=item.isolated)
+            self.seq_item_port.item_done()
+
+    async def execute(
+        self, block: OpBlock, fault: Any = None, *, isolated: bool = False
+    ) -> None:
+        """Runs one block and publishes its epoch."""
+        epoch, items = self._split(block)
+        epoch.fault = fault
+        epoch.isolated = isolated
+        self._open = epoch
+        self.issue_ap.write(epoch)
+        if fault is not None:
+            self.mailbox.set_fault(0, fault.space, fault.address, fault.kind)
+        for slot, item in items.items():
+            await SlotSequence(item).start(self.agents[slot].sequencer)
+        self.mailbox.set_wake_at(tuple(self.submitted))
+        await self._drain(epoch)
+        if fault is not None:
+            self.mailbox.clear_fault(0)
+        self._open = None
+        self.epochs += 1
+        self.transactions += len(block)
+        self.epoch_ap.write(epoch)
+
+    def _split(self, block: OpBlock) -> tuple[Epoch, dict[int, SlotItem]]:
+        """Returns the epoch of ``block`` and the item of each slot."""
+        with self.stopwatch.phase("drive"):
+            words = block.pack()
+            slots = block.slot
+            tags = np.zeros(len(block), dtype=np.uint32)
+            rank = np.zeros(len(block), dtype=np.int64)
+            order = {}
+            for slot in np.unique(slots).tolist():
+                indices = np.flatnonzero(slots == slot)
+                if len(indices) > MAX_IN_FLIGHT:
+                    raise ValueError(
+                        f"a block has {len(indices)} ops for {SLOTS[slot]}: at most "
+                        f"{MAX_IN_FLIGHT} fit the ring"
+                    )
+                order[slot] = indices
+                rank[indices] = self.submitted[slot] + np.arange(len(indices))
+                tags[indices] = rank[indices] & TAG_MASK
+            epoch = Epoch(self.epochs, self.transactions, block, order, tags, tuple(self.submitted))
+            items = {}
+            for slot, indices in order.items():
+                item = SlotItem(slot, len(indices))
+                item.words = words[indices]
+                item.tags = tags[indices]
+                item.gaps = block.gap[indices].astype(np.uint32)
+                after = block.after[indices]
+                waiting = np.flatnonzero(after >= 0)
+                # Done counts are cumulative: rank + 1 descriptors of that slot must have retired.
+                item.waits[waiting, slots[after[waiting]]] = rank[after[waiting]] + 1
+                items[slot] = item
+                self.submitted[slot] += len(indices)
+        return epoch, items
+
+    async def _drain(self, epoch: Epoch) -> None:
+        """Waits for the harness and collects done records until all are in, or a hang."""
+        missing = len(epoch.block)
+        while missing > 0:
+            start = time.perf_counter()
+            await self.dut.wake.value_change
+            self.stopwatch.book_simulator(time.perf_counter() - start)
+            with self.stopwatch.phase("drive"):
+                missing -= sum(agent.monitor.collect() for agent in self.agents.values())
+            if missing > 0 and self.mailbox.hang:
+                epoch.hung = True
+                return
+
+
+class CoverageCollector(uvm_subscriber):
+    """Samples functional coverage of the transactions whose check passed."""
+
+    def build_phase(self) -> None:
+        """Fetches the coverage model."""
+        self.coverage = ConfigDB().get(self, "", "COVERAGE")
+        self.stopwatch = ConfigDB().get(self, "", "STOPWATCH")
+
+    def write(self, checked: CheckedEpoch) -> None:
+        """Samples one epoch."""
+        with self.stopwatch.phase("cover"):
+            self.coverage.sample(checked.epoch.block, checked.passed)
+
+
+class DoneCollector(uvm_subscriber):
+    """Hands the batches of every monitor to the dispatcher."""
+
+    dispatcher: Dispatcher
+
+    def write(self, batch: DoneBatch) -> None:
+        """Forwards one batch."""
+        self.dispatcher.collect_done(batch)
+
+
+class PtoEnv(uvm_env):
+    """One agent per slot that has an engine, a dispatcher, a scoreboard and coverage."""
+
+    def build_phase(self) -> None:
+        """Builds the components through the factory."""
+        run = ConfigDB().get(self, "", "RUN")
+        self.sequencer = uvm_sequencer.create("sequencer", self)
+        self.dispatcher = Dispatcher.create("dispatcher", self)
+        self.done_collector = DoneCollector.create("done_collector", self)
+        self.scoreboard = DmaScoreboard.create("scoreboard", self)
+        self.coverage = CoverageCollector.create("coverage", self)
+        self.agents: dict[int, SlotAgent] = {}
+        for name in run.slots:
+            slot = SLOTS.index(name)
+            ConfigDB().set(self, f"agent_{name}*", "SLOT", slot)
+            self.agents[slot] = SlotAgent.create(f"agent_{name}", self)
+
+    def connect_phase(self) -> None:
+        """Connects sequencer, dispatcher, monitors, scoreboard and coverage."""
+        self.dispatcher.seq_item_port.connect(self.sequencer.seq_item_export)
+        self.dispatcher.agents = self.agents
+        self.done_collector.dispatcher = self.dispatcher
+        for agent in self.agents.values():
+            agent.monitor.ap.connect(self.done_collector.analysis_export)
+        self.dispatcher.epoch_ap.connect(self.scoreboard.analysis_export)
+        self.scoreboard.ap.connect(self.coverage.analysis_export)

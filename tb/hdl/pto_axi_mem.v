@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// AXI4 memory subordinate of one slot: its own port onto the GM that all slots share.
+// Throughput: one beat a clock in each direction at any latency, read bursts back to back, W taken
+// without waiting for AW (unless `w_after_aw_i`), so it adds no bubble of its own.
+// Latency: first R (B) is valid `*_latency_i` clocks after the AR (last of AW and W) handshake.
+// Errors: SLVERR and DECERR come from the doors (injected faults, addresses past the limit).
+// Limits: INCR bursts of full-width beats, 64 outstanding in each direction; in order.
+//   clk_i    _/-\_/-\_/-\_/-\_/-\_
+//   arvalid  ___/---\_____________    latency 2
+//   rvalid   ___________/-------\_
+// Simulation only.
+`default_nettype none
+`timescale 1ns / 1ps
+
+module pto_axi_mem #(
+    parameter Slot = 0,         // number of the slot in the mailbox
+    parameter AddrWidth = 40,   // bits of an address
+    parameter DataWidth = 256,  // bits of data: 128, 256 or 512
+    parameter IdWidth = 4       // bits of an ID
+) (
+    input  wire                   clk_i,
+    input  wire                   rst_ni,
+    input  wire [           31:0] cycle_i,            // clocks so far
+    input  wire [           31:0] seed_i,             // of the random stalls
+    input  wire                   reseed_i,           // take the seed
+    input  wire [            9:0] read_latency_i,     // clocks, 1 or more
+    input  wire [            9:0] write_latency_i,    // clocks, 1 or more
+    input  wire [            7:0] stall_ar_i,         // stalls in 256 clocks, each channel
+    input  wire [            7:0] stall_r_i,
+    input  wire [            7:0] stall_aw_i,
+    input  wire [            7:0] stall_w_i,
+    input  wire [            7:0] stall_b_i,
+    input  wire [            6:0] max_outstanding_i,  // bursts taken in each direction, 1 to 64
+    input  wire                   w_after_aw_i,       // take W only for an AW that was taken
+    input  wire [    IdWidth-1:0] s_axi_arid,
+    input  wire [  AddrWidth-1:0] s_axi_araddr,
+    input  wire [            7:0] s_axi_arlen,
+    input  wire                   s_axi_arvalid,
+    output reg                    s_axi_arready,
+    output reg  [    IdWidth-1:0] s_axi_rid,
+    output reg  [  DataWidth-1:0] s_axi_rdata,
+    output reg  [            1:0] s_axi_rresp,
+    output reg                    s_axi_rlast,
+    output reg                    s_axi_rvalid,
+    input  wire                   s_axi_rready,
+    input  wire [    IdWidth-1:0] s_axi_awid,
+    input  wire [  AddrWidth-1:0] s_axi_awaddr,
+    input  wire [            7:0] s_axi_awlen,
+    input  wire                   s_axi_awvalid,
+    output reg                    s_axi_awready,
+    input  wire [  DataWidth-1:0] s_axi_wdata,
+    input  wire [DataWidth/8-1:0] s_axi_wstrb,
+    input  wire                   s_axi_wlast,
+    input  wire                   s_axi_wvalid,
+    output reg                    s_axi_wready,
+    output reg  [    IdWidth-1:0] s_axi_bid,
+    output reg  [            1:0] s_axi_bresp,
+    output reg                    s_axi_bvalid,
+    input  wire                   s_axi_bready
+);
+  `include "pto_door.vh"
+  `include "pto_random.vh"
+  // Each direction is one behavioural process: a burst taken on an edge can be answered on it.
+  // verilator lint_off BLKSEQ
+  // verilator lint_off WIDTHTRUNC
+
+  localparam Bytes = DataWidth / 8;
+  localparam [AddrWidth-1:0] AlignMask = ~(Bytes - 1);
+
+  // --- reads ---
+
+  reg [AddrWidth-1:0] ar_addr[0:63];  // bursts taken and not begun
+  reg [7:0] ar_len[0:63];
+  reg [IdWidth-1:0] ar_id[0:63];
+  reg [31:0] ar_due[0:63];  // first cycle whose edge may present R
+  reg [6:0] ar_write, ar_read;
+  reg [AddrWidth-1:0] beat_addr;  // of the burst under way
+  reg [8:0] beats_left;
+  reg [6:0] reads;  // bursts taken and not finished
+  reg [31:0] read_random;
+  reg [`PTO_DOOR_BITS(DataWidth)-1:0] word;
+  integer read_resp;
+
+  wire read_stalls = |{stall_ar_i, stall_r_i};
+
+  initial begin
+    s_axi_arready = 1'b0;
+    s_axi_rvalid = 1'b0;
+    s_axi_rlast = 1'b0;
+    read_random = 32'd1;
+  end
+
+  always @(posedge clk_i) begin
+    if (reseed_i) read_random = pto_seed(seed_i, Slot * 8 + 2);
+    if (!rst_ni) begin
+      s_axi_arready <= 1'b0;
+      s_axi_rvalid <= 1'b0;
+      ar_write = 7'd0;
+      ar_read = 7'd0;
+      beats_left = 9'd0;
+      reads = 7'd0;
+    end else begin
+      if (read_stalls) read_random = pto_next(read_random);
+      if (s_axi_arvalid && s_axi_arready) begin
+        ar_addr[ar_write[5:0]] = s_axi_araddr & AlignMask;
+        ar_len[ar_write[5:0]] = s_axi_arlen;
+        ar_id[ar_write[5:0]] = s_axi_arid;
+        ar_due[ar_write[5:0]] = cycle_i + {22'd0, read_latency_i} - 32'd1;
+        ar_write = ar_write + 7'd1;
+        reads = reads + 7'd1;
+      end
+      if (s_axi_rvalid && s_axi_rready) begin
+        if (s_axi_rlast) reads = reads - 7'd1;
+        s_axi_rvalid <= 1'b0;
+      end
+      if (!s_axi_rvalid || s_axi_rready) begin
+        if (beats_left == 9'd0 && ar_read != ar_write &&
+            $signed(cycle_i - ar_due[ar_read[5:0]]) >= 0) begin
+          beat_addr = ar_addr[ar_read[5:0]];
+          beats_left = {1'b0, ar_len[ar_read[5:0]]} + 9'd1;
+          s_axi_rid <= ar_id[ar_read[5:0]];
+          ar_read = ar_read + 7'd1;
+        end
+        if (beats_left != 9'd0 && (stall_r_i == 8'd0 || read_random[7:0] >= stall_r_i)) begin
+          read_resp = `PTO_GM_READ(Slot, beat_addr, Bytes, word);
+          s_axi_rdata <= word[DataWidth-1:0];
+          s_axi_rresp <= read_resp[1:0];
+          s_axi_rlast <= beats_left == 9'd1;
+          s_axi_rvalid <= 1'b1;
+          beat_addr = beat_addr + Bytes;
+          beats_left = beats_left - 9'd1;
+        end
+      end
+      s_axi_arready <= reads < max_outstanding_i &&
+          (stall_ar_i == 8'd0 || read_random[15:8] >= stall_ar_i);
+    end
+  end
+
+  // --- writes: the C side brings data and addresses together ---
+
+  reg [31:0] b_due[0:63];
+  reg [1:0] b_resp[0:63];
+  reg [6:0] b_write, b_read;
+  reg [IdWidth-1:0] aw_id[0:63];
+  reg [5:0] aw_write;
+  reg [6:0] writes;  // bursts whose AW was taken and whose B was not
+  reg [8:0] w_allowed;  // bursts whose AW was taken and whose WLAST was not
+  reg [31:0] write_random;
+  integer write_done;  // 1 + response of a burst that is now complete
+
+  wire write_stalls = |{stall_aw_i, stall_w_i, stall_b_i};
+
+  initial begin
+    s_axi_awready = 1'b0;
+    s_axi_wready = 1'b0;
+    s_axi_bvalid = 1'b0;
+    write_random = 32'd1;
+  end
+
+  always @(posedge clk_i) begin
+    if (reseed_i) write_random = pto_seed(seed_i, Slot * 8 + 3);
+    if (!rst_ni) begin
+      s_axi_awready <= 1'b0;
+      s_axi_wready <= 1'b0;
+      s_axi_bvalid <= 1'b0;
+      b_write = 7'd0;
+      b_read = 7'd0;
+      aw_write = 6'd0;
+      writes = 7'd0;
+      w_allowed = 9'd0;
+    end else begin
+      if (write_stalls) write_random = pto_next(write_random);
+      write_done = 0;
+      if (s_axi_awvalid && s_axi_awready) begin
+        write_done = `PTO_AXI_AW(Slot, s_axi_awaddr, s_axi_awlen, Bytes);
+        aw_id[aw_write] = s_axi_awid;
+        aw_write = aw_write + 6'd1;
+        writes = writes + 7'd1;
+        w_allowed = w_allowed + 9'd1;
+      end
+      if (s_axi_wvalid && s_axi_wready) begin
+        // At most one of the two completes a burst: data wait for addresses, or the reverse.
+        write_done = write_done | `PTO_AXI_W(Slot, Bytes, s_axi_wstrb, s_axi_wdata);
+        if (s_axi_wlast) w_allowed = w_allowed - 9'd1;
+      end
+      if (write_done != 0) begin
+        b_due[b_write[5:0]] = cycle_i + {22'd0, write_latency_i} - 32'd1;
+        b_resp[b_write[5:0]] = write_done - 1;
+        b_write = b_write + 7'd1;
+      end
+      if (s_axi_bvalid && s_axi_bready) begin
+        `PTO_AXI_B(Slot);
+        writes = writes - 7'd1;
+        s_axi_bvalid <= 1'b0;
+      end
+      if ((!s_axi_bvalid || s_axi_bready) && b_read != b_write &&
+          $signed(cycle_i - b_due[b_read[5:0]]) >= 0 &&
+          (stall_b_i == 8'd0 || write_random[7:0] >= stall_b_i)) begin
+        s_axi_bvalid <= 1'b1;
+        s_axi_bresp <= b_resp[b_read[5:0]];
+        s_axi_bid <= aw_id[b_read[5:0]];
+        b_read = b_read + 7'd1;
+      end
+      s_axi_awready <= writes < max_outstanding_i &&
+          (stall_aw_i == 8'd0 || write_random[15:8] >= stall_aw_i);
+      s_axi_wready <= (!w_after_aw_i || $signed(w_allowed) > 0) &&
+          (stall_w_i == 8'd0 || write_random[23:16] >= stall_w_i);
+    end
+  end
+endmodule
+
+`default_nettype wire

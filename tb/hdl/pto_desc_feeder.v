@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Offers the descriptors of one slot's mailbox ring to the engine, or those that Python drives by
+// pins. The C side says in `avail_i`, half a clock ahead, that the next descriptor's gap and waits
+// are over; descriptors without either follow each other without a bubble:
+//   clk_i    _/-\_/-\_/-\_/-\_/-\_
+//   valid_o  ___/-----------\_____
+//   ready_i  ___/---\___/---\_____
+//   desc_o   ---< A >< B    >-----
+// Pins are copied at the falling edge, so what Python writes after a rising edge counts at the
+// next one. Simulation only.
+`default_nettype none
+`timescale 1ns / 1ps
+
+module pto_desc_feeder #(
+    parameter Slot = 0,        // number of the slot in the mailbox
+    parameter DescWidth = 512, // bits of a descriptor
+    parameter TagWidth = 8     // bits of a tag
+) (
+    input  wire                 clk_i,
+    input  wire                 rst_ni,
+    input  wire                 avail_i,     // the next descriptor of the ring may be offered
+    input  wire                 pin_mode_i,  // take descriptors from the pins
+    input  wire                 pin_valid_i,
+    input  wire [DescWidth-1:0] pin_desc_i,
+    input  wire [ TagWidth-1:0] pin_tag_i,
+    output reg                  valid_o,     // to the engine
+    input  wire                 ready_i,
+    output reg  [DescWidth-1:0] desc_o,
+    output reg  [ TagWidth-1:0] tag_o
+);
+  `include "pto_door.vh"
+  // verilator lint_off WIDTHTRUNC
+  // verilator lint_off BLKSEQ
+  // verilator lint_off MULTIDRIVEN
+
+  reg [DescWidth-1:0] words;
+  integer tag;
+
+  initial begin
+    valid_o = 1'b0;
+    desc_o = {DescWidth{1'b0}};
+    tag_o = {TagWidth{1'b0}};
+  end
+
+  always @(posedge clk_i) begin
+    if (!rst_ni) begin
+      valid_o <= 1'b0;
+    end else if (pin_mode_i) begin
+      if (valid_o && ready_i) `PTO_DESC_PINS(Slot, tag_o, desc_o);
+    end else begin
+      if (valid_o && ready_i) begin
+        `PTO_DESC_ACCEPT(Slot);
+        valid_o <= 1'b0;
+      end
+      if (avail_i && (ready_i || !valid_o)) begin
+        tag = `PTO_DESC_POP(Slot, words);
+        valid_o <= 1'b1;
+        desc_o <= words;
+        tag_o <= tag;
+      end
+    end
+  end
+
+  always @(negedge clk_i) begin
+    if (pin_mode_i && rst_ni) begin
+      valid_o <= pin_valid_i;
+      if (pin_valid_i) begin
+        desc_o <= pin_desc_i;
+        tag_o <= pin_tag_i;
+      end
+    end
+  end
+endmodule
+
+`default_nettype wire

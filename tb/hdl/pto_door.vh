@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Doors to the C memory and the mailbox (pto_mem.c), included inside each module that uses one:
+// DPI imports, or system functions of a VPI module on Icarus. Arguments are the same for both.
+// Bus words travel as 512 bits by DPI, whatever the bus width, so that one C function has one
+// signature; on Icarus, where every bit costs time, they travel as wide as they are.
+`ifdef __ICARUS__
+  `define PTO_TICK         $pto_tick
+  `define PTO_START        $pto_start
+  `define PTO_RESET        $pto_reset
+  `define PTO_KNOB         $pto_knob
+  `define PTO_LOCAL_FAULT  $pto_local_fault
+  `define PTO_GM_READ      $pto_gm_read
+  `define PTO_AXI_AW       $pto_axi_aw
+  `define PTO_AXI_W        $pto_axi_w
+  `define PTO_AXI_B        $pto_axi_b
+  `define PTO_LOCAL_READ   $pto_local_read
+  `define PTO_LOCAL_WRITE  $pto_local_write
+  `define PTO_DESC_POP     $pto_desc_pop
+  `define PTO_DESC_ACCEPT  $pto_desc_accept
+  `define PTO_DESC_PINS    $pto_desc_pins
+  `define PTO_DONE         $pto_done
+  `define PTO_ERROR        $pto_error
+  `define PTO_DOOR_BITS(width) (width)
+  `define PTO_IS_X(signals) ((^(signals)) === 1'bx)
+`else
+  `define PTO_TICK         pto_tick
+  `define PTO_START        pto_start
+  `define PTO_RESET        pto_reset
+  `define PTO_KNOB         pto_knob
+  `define PTO_LOCAL_FAULT  pto_local_fault
+  `define PTO_GM_READ      pto_gm_read
+  `define PTO_AXI_AW       pto_axi_aw
+  `define PTO_AXI_W        pto_axi_w
+  `define PTO_AXI_B        pto_axi_b
+  `define PTO_LOCAL_READ   pto_local_read
+  `define PTO_LOCAL_WRITE  pto_local_write
+  `define PTO_DESC_POP     pto_desc_pop
+  `define PTO_DESC_ACCEPT  pto_desc_accept
+  `define PTO_DESC_PINS    pto_desc_pins
+  `define PTO_DONE         pto_done
+  `define PTO_ERROR        pto_error
+  `define PTO_DOOR_BITS(width) 512
+  `ifdef VERILATOR
+    `define PTO_IS_X(signals) 1'b0
+  `else
+    `define PTO_IS_X(signals) ((^(signals)) === 1'bx)
+  `endif
+
+  // Narrower arguments are extended by the call.
+  // verilator lint_off WIDTHEXPAND
+  import "DPI-C" function int pto_tick(input int pins);
+  import "DPI-C" function void pto_start(input int slots);
+  import "DPI-C" function void pto_reset(input int slots);
+  import "DPI-C" function int pto_knob(input int index);
+  import "DPI-C" function int pto_local_fault(input int index);
+  import "DPI-C" function int pto_gm_read(
+      input int slot, input longint addr, input int bytes, output bit [511:0] data);
+  import "DPI-C" function int pto_axi_aw(
+      input int slot, input longint addr, input int len, input int bytes);
+  import "DPI-C" function int pto_axi_w(
+      input int slot, input int bytes, input longint strobe, input bit [511:0] data);
+  import "DPI-C" function void pto_axi_b(input int slot);
+  import "DPI-C" function int pto_local_read(
+      input int slot, input int space, input int addr, input int bytes, output bit [511:0] data);
+  import "DPI-C" function int pto_local_write(
+      input int slot, input int space, input int addr, input int bytes, input longint enables,
+      input bit [511:0] data);
+  import "DPI-C" function int pto_desc_pop(input int slot, output bit [511:0] words);
+  import "DPI-C" function void pto_desc_accept(input int slot);
+  import "DPI-C" function void pto_desc_pins(
+      input int slot, input int tag, input bit [511:0] words);
+  import "DPI-C" function void pto_done(
+      input int slot, input int tag, input int status, input int rule, input longint addr);
+  import "DPI-C" function void pto_error(
+      input int slot, input string text, input longint a, input longint b);
+`endif

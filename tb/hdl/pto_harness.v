@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Top of every simulation: clock, reset, and for each slot whose PTO_<SLOT>_MODULE is defined the
+// engine of that name between descriptor feeder, done monitor, memories and checkers.
+// Python talks to it through the mailbox (pto_mailbox.h) and the signals declared first; a clock
+// costs one call into C, made at the falling edge, so that all modules see the same answer at the
+// rising one. docs/contract.md describes the ports of an engine. Simulation only.
+`default_nettype none
+`timescale 1ns / 1ps
+
+`ifndef PTO_GM_DATA_WIDTH
+  `define PTO_GM_DATA_WIDTH 256
+`endif
+`ifndef PTO_LOCAL_DATA_WIDTH
+  `define PTO_LOCAL_DATA_WIDTH 256
+`endif
+
+module pto_harness #(
+    parameter GmDataWidth = `PTO_GM_DATA_WIDTH,       // bits: 128, 256 or 512
+    parameter LocalDataWidth = `PTO_LOCAL_DATA_WIDTH  // bits: 128, 256 or 512
+) ();
+  `include "pto_door.vh"
+
+  localparam GmAddrWidth = 40;
+  localparam LocalAddrWidth = 20;
+  localparam DescWidth = 512;
+  localparam TagWidth = 8;
+  localparam AxiIdWidth = 4;
+  localparam NumOutstanding = 16;
+  localparam HalfClock = 5;  // ns
+
+  // Written by Python.
+  reg       rst_n_req = 1'b0;  // 0 asks for reset, at once; released with the clock
+  reg [3:0] pin_mode = 4'd0;   // bit s: descriptors and dones of slot s go by pins
+
+  // Read by Python.
+  reg clk = 1'b0;
+  reg rst_n = 1'b0;
+  reg wake = 1'b0;  // changes when the mailbox's wake condition is met, and at a hang
+
+  reg [31:0] cycle = 32'd0;
+  reg [3:0] avail = 4'd0;  // slots whose next descriptor may be offered
+  reg reseed = 1'b0;       // the knobs below are new
+  integer flags;
+
+  reg [31:0] seed = 32'd1;
+  reg [9:0] axi_read_latency = 10'd1, axi_write_latency = 10'd1;
+  reg [5:0] local_read_latency = 6'd1;
+  reg [7:0] stall_ar = 8'd0, stall_r = 8'd0, stall_aw = 8'd0, stall_w = 8'd0, stall_b = 8'd0;
+  reg [7:0] stall_src_gnt = 8'd0, stall_dst_gnt = 8'd0, stall_done = 8'd0;
+  reg [6:0] max_outstanding = 7'd64;
+  reg w_after_aw = 1'b0;
+
+`ifdef PTO_MTE1_MODULE
+  localparam [3:0] SlotMte1 = 4'b0001;
+  `define PTO_SLOT_MODULE `PTO_MTE1_MODULE
+  `define PTO_SLOT_INDEX 0
+  `define PTO_SLOT_NAME mte1
+  `define PTO_SLOT_PIN(name) mte1_``name
+  `include "pto_slot.vh"
+`else
+  localparam [3:0] SlotMte1 = 4'b0000;
+`endif
+`ifdef PTO_MTE2_MODULE
+  localparam [3:0] SlotMte2 = 4'b0010;
+  `define PTO_SLOT_MODULE `PTO_MTE2_MODULE
+  `define PTO_SLOT_INDEX 1
+  `define PTO_SLOT_NAME mte2
+  `define PTO_SLOT_PIN(name) mte2_``name
+  `include "pto_slot.vh"
+`else
+  localparam [3:0] SlotMte2 = 4'b0000;
+`endif
+`ifdef PTO_MTE3_MODULE
+  localparam [3:0] SlotMte3 = 4'b0100;
+  `define PTO_SLOT_MODULE `PTO_MTE3_MODULE
+  `define PTO_SLOT_INDEX 2
+  `define PTO_SLOT_NAME mte3
+  `define PTO_SLOT_PIN(name) mte3_``name
+  `include "pto_slot.vh"
+`else
+  localparam [3:0] SlotMte3 = 4'b0000;
+`endif
+`ifdef PTO_FIX_MODULE
+  localparam [3:0] SlotFix = 4'b1000;
+  `define PTO_SLOT_MODULE `PTO_FIX_MODULE
+  `define PTO_SLOT_INDEX 3
+  `define PTO_SLOT_NAME fix
+  `define PTO_SLOT_PIN(name) fix_``name
+  `include "pto_slot.vh"
+`else
+  localparam [3:0] SlotFix = 4'b0000;
+`endif
+  localparam [3:0] Slots = SlotMte1 | SlotMte2 | SlotMte3 | SlotFix;
+
+  always #HalfClock clk = !clk;
+
+  initial `PTO_START(Slots);
+
+  // Asserted at once, released on a clock edge.
+  always @(posedge clk or negedge rst_n_req) begin
+    if (!rst_n_req) rst_n <= 1'b0;
+    else rst_n <= 1'b1;
+  end
+
+  reg was_running = 1'b0;
+
+  always @(posedge clk) begin
+    if (was_running && !rst_n) `PTO_RESET(Slots);
+    was_running <= rst_n;
+  end
+
+  always @(negedge clk) begin
+    // verilator lint_off BLKSEQ
+    flags = `PTO_TICK(pin_mode);
+    // verilator lint_on BLKSEQ
+    cycle <= cycle + 32'd1;
+    avail <= flags[3:0];
+    if (flags[4]) wake <= !wake;
+    reseed <= flags[5];
+    if (flags[5]) load_knobs;
+  end
+
+  // Numbers of enum pto_knob in pto_mailbox.h.
+  task load_knobs;
+    // verilator lint_off WIDTHTRUNC
+    begin
+      axi_read_latency <= `PTO_KNOB(0);
+      axi_write_latency <= `PTO_KNOB(1);
+      stall_ar <= `PTO_KNOB(2);
+      stall_r <= `PTO_KNOB(3);
+      stall_aw <= `PTO_KNOB(4);
+      stall_w <= `PTO_KNOB(5);
+      stall_b <= `PTO_KNOB(6);
+      local_read_latency <= `PTO_KNOB(7);
+      stall_src_gnt <= `PTO_KNOB(8);
+      stall_dst_gnt <= `PTO_KNOB(9);
+      stall_done <= `PTO_KNOB(10);
+      seed <= `PTO_KNOB(11);
+      max_outstanding <= `PTO_KNOB(12);
+      w_after_aw <= `PTO_KNOB(13);
+    end
+    // verilator lint_on WIDTHTRUNC
+  endtask
+endmodule
+
+`default_nettype wire

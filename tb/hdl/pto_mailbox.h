@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The mailbox: one struct shared by Python, the simulated harness and a watching process.
+ * tb/mailbox.py has the same layout as numpy types; pto_layout() lets it check every offset.
+ * Who writes a field stands behind it: P is Python in the simulator, H the harness, M whoever
+ * creates the file. Counters never go back; a ring entry is `counter % PTO_RING`.
+ */
+#ifndef PTO_MAILBOX_H
+#define PTO_MAILBOX_H
+
+#include <stdint.h>
+
+#define PTO_MAGIC UINT64_C(0x31584f424d4f5450) /* "PTOMBOX1" */
+#define PTO_VERSION 1u
+#define PTO_SLOTS 4
+#define PTO_RING 1024
+#define PTO_DESC_WORDS 16
+#define PTO_FAULTS 4
+#define PTO_KNOBS 32
+#define PTO_ERRORS 64
+#define PTO_ERROR_TEXT 256
+
+enum pto_space {
+  PTO_GM, PTO_UB0, PTO_UB1, PTO_L1, PTO_L0C, PTO_BT, PTO_FB, PTO_SPACES
+};
+
+enum pto_fault_kind { PTO_FAULT_SLVERR, PTO_FAULT_DECERR, PTO_FAULT_LOCAL };
+
+/* Numbers used by pto_harness.v and tb/mailbox.py. */
+enum pto_knob {
+  PTO_KNOB_AXI_READ_LATENCY,
+  PTO_KNOB_AXI_WRITE_LATENCY,
+  PTO_KNOB_STALL_AR,
+  PTO_KNOB_STALL_R,
+  PTO_KNOB_STALL_AW,
+  PTO_KNOB_STALL_W,
+  PTO_KNOB_STALL_B,
+  PTO_KNOB_LOCAL_READ_LATENCY,
+  PTO_KNOB_STALL_SRC_GNT,
+  PTO_KNOB_STALL_DST_GNT,
+  PTO_KNOB_STALL_DONE,
+  PTO_KNOB_SEED,
+  PTO_KNOB_MAX_OUTSTANDING,
+  PTO_KNOB_W_AFTER_AW
+};
+
+struct pto_desc {
+  uint32_t words[PTO_DESC_WORDS];
+  uint32_t tag;
+  uint32_t gap;                  /* clocks between the accept before and the offer */
+  uint32_t wait_done[PTO_SLOTS]; /* offered once slot s has retired so many; 0: no wait */
+};
+
+struct pto_done {
+  uint32_t tag, status, rule, pad;
+  uint64_t addr;
+  uint64_t accept_cycle;
+  uint64_t done_cycle;
+  uint64_t written_bytes; /* of the slot, from the start to this done handshake */
+  uint64_t spare[2];
+};
+
+struct pto_slot {
+  uint64_t submitted;     /* P: descriptors put into the ring */
+  uint64_t polled;        /* P: done records taken */
+  uint64_t offered;       /* H: descriptors popped by the feeder */
+  uint64_t accepted;      /* H: descriptor handshakes, by ring or by pins */
+  uint64_t done;          /* H: retired, and dropped by a reset */
+  uint64_t records;       /* H: done records written */
+  uint64_t dropped;       /* H: forgotten by a reset */
+  uint64_t written_bytes; /* H: local bytes granted, GM bytes whose B was taken */
+  uint64_t spare[8];
+  struct pto_desc desc[PTO_RING];
+  struct pto_done ring[PTO_RING];
+};
+
+struct pto_fault {
+  uint32_t enable, space, kind, pad;
+  uint64_t addr; /* anywhere in the 32-byte granule */
+};
+
+struct pto_mailbox {
+  uint64_t magic;   /* M */
+  uint32_t version; /* M */
+  uint32_t size;    /* M: of this struct */
+  uint32_t pid;     /* H */
+  uint32_t slots;   /* H: bit s: slot s has an engine */
+  uint64_t cycles;  /* H */
+
+  uint64_t heartbeat;  /* P: moves whenever Python got something done */
+  uint64_t checked;    /* P: transactions checked */
+  uint64_t mismatches; /* P */
+
+  uint64_t wake_at[PTO_SLOTS]; /* P: wake when every slot has retired so many */
+  uint32_t wake_request;       /* P: counts requests */
+  uint32_t wake_answer;        /* H: the last request answered */
+  uint32_t watchdog_clocks;    /* P: 0 is off */
+  uint32_t hang;               /* H sets, P clears */
+  uint64_t hang_cycle;         /* H */
+
+  uint32_t knob_version; /* P: counts changes of knobs, faults and gm_limit */
+  uint32_t knob_answer;  /* H: the version in use */
+  uint32_t knobs[PTO_KNOBS];          /* P */
+  struct pto_fault faults[PTO_FAULTS]; /* P */
+  uint64_t gm_limit;                   /* P: GM addresses from here on answer DECERR */
+
+  uint64_t errors;         /* H: all, with those that the rate limit left out */
+  uint64_t error_records;  /* H: messages written */
+  uint64_t errors_polled;  /* P: messages taken */
+  char error_text[PTO_ERRORS][PTO_ERROR_TEXT];
+
+  struct pto_slot slot[PTO_SLOTS];
+};
+
+#endif

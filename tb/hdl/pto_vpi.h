@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The doors of pto_mem.c as system functions of Icarus; included by it when PTO_VPI is defined.
+ * Names and arguments are those of the DPI imports in pto_door.vh. Here four-state values arrive:
+ * X or Z in an address, a strobe or an enabled byte is an error with time and place.
+ */
+#include <vpi_user.h>
+
+#define MAX_ARGS 6
+#define VECTOR_WORDS 16
+
+/* The arguments of one call in the source, looked up when it runs first. */
+struct call {
+  vpiHandle self, arg[MAX_ARGS];
+  int size[MAX_ARGS];
+};
+
+static struct call *call_here(void) {
+  vpiHandle self = vpi_handle(vpiSysTfCall, NULL);
+  struct call *call = (struct call *)vpi_get_userdata(self);
+  if (call) return call;
+  call = (struct call *)calloc(1, sizeof *call);
+  if (!call) refuse("out of memory");
+  call->self = self;
+  vpiHandle each = vpi_iterate(vpiArgument, self), arg;
+  for (int i = 0; each && (arg = vpi_scan(each)) != NULL; i++) {
+    if (i == MAX_ARGS) refuse("too many arguments of a $pto_ function");
+    call->arg[i] = arg;
+    call->size[i] = vpi_get(vpiSize, arg);
+  }
+  vpi_put_userdata(self, call);
+  return call;
+}
+
+static int get_int(struct call *call, int index) {
+  s_vpi_value value;
+  value.format = vpiIntVal;
+  vpi_get_value(call->arg[index], &value);
+  return value.value.integer;
+}
+
+/* Gets a vector of up to 64 bits; true when a bit is X or Z, which then reads as 0. */
+static int get_long(struct call *call, int index, uint64_t *out) {
+  s_vpi_value value;
+  uint32_t unknown = 0;
+  value.format = vpiVectorVal;
+  vpi_get_value(call->arg[index], &value);
+  *out = 0;
+  for (int i = 0; i < 2 && i * 32 < call->size[index]; i++) {
+    uint32_t a = (uint32_t)value.value.vector[i].aval, b = (uint32_t)value.value.vector[i].bval;
+    *out |= (uint64_t)(a & ~b) << (32 * i);
+    unknown |= b;
+  }
+  return unknown != 0;
+}
+
+/* Gets a bus word; returns a bit for each byte that holds X or Z. */
+static uint64_t get_word(struct call *call, int index, uint32_t *out) {
+  s_vpi_value value;
+  uint64_t unknown = 0;
+  value.format = vpiVectorVal;
+  vpi_get_value(call->arg[index], &value);
+  for (int i = 0; i < VECTOR_WORDS && i * 32 < call->size[index]; i++) {
+    uint32_t a = (uint32_t)value.value.vector[i].aval, b = (uint32_t)value.value.vector[i].bval;
+    out[i] = a & ~b;
+    for (int byte = 0; b && byte < 4; byte++)
+      if (b >> (8 * byte) & 0xff) unknown |= UINT64_C(1) << (4 * i + byte);
+  }
+  return unknown;
+}
+
+static void put_word(struct call *call, int index, const uint32_t *data) {
+  s_vpi_vecval vector[VECTOR_WORDS];
+  s_vpi_value value;
+  for (int i = 0; i < VECTOR_WORDS && i * 32 < call->size[index]; i++) {
+    vector[i].aval = (PLI_INT32)data[i];
+    vector[i].bval = 0;
+  }
+  value.format = vpiVectorVal;
+  value.value.vector = vector;
+  vpi_put_value(call->arg[index], &value, NULL, vpiNoDelay);
+}
+
+static PLI_INT32 give(struct call *call, int result) {
+  s_vpi_value value;
+  value.format = vpiIntVal;
+  value.value.integer = result;
+  vpi_put_value(call->self, &value, NULL, vpiNoDelay);
+  return 0;
+}
+
+static PLI_INT32 vpi_tick(PLI_BYTE8 *data) {
+  struct call *c = call_here();
+  (void)data;
+  return give(c, pto_tick(get_int(c, 0)));
+}
+
+static PLI_INT32 vpi_start(PLI_BYTE8 *data) {
+  (void)data;
+  pto_start(get_int(call_here(), 0));
+  return 0;
+}
+
+static PLI_INT32 vpi_reset(PLI_BYTE8 *data) {
+  (void)data;
+  pto_reset(get_int(call_here(), 0));
+  return 0;
+}
+
+static PLI_INT32 vpi_knob(PLI_BYTE8 *data) {
+  struct call *c = call_here();
+  (void)data;
+  return give(c, pto_knob(get_int(c, 0)));
+}
+
+static PLI_INT32 vpi_local_fault(PLI_BYTE8 *data) {
+  struct call *c = call_here();
+  (void)data;
+  return give(c, pto_local_fault(get_int(c, 0)));
+}
+
+static PLI_INT32 vpi_gm_read(PLI_BYTE8 *data) {
+  struct call *c = call_here();
+  uint32_t word[VECTOR_WORDS];
+  uint64_t addr;
+  int slot = get_int(c, 0);
+  (void)data;
+  if (get_long(c, 1, &addr)) pto_error(slot, "ar: X or Z in ARADDR", (long long)addr, 0);
+  int resp = pto_gm_read(slot, (long long)addr, get_int(c, 2), word);
+  put_word(c, 3, word);
+  return give(c, resp);
+}
+
+static PLI_INT32 vpi_axi_aw(PLI_BYTE8 *data) {
+  struct call *c = call_here();
+  uint64_t addr;
+  int slot = get_int(c, 0);
+  (void)data;
+  if (get_long(c, 1, &addr)) pto_error(slot, "aw: X or Z in AWADDR", (long long)addr, 0);
+  return give(c, pto_axi_aw(slot, (long long)addr, get_int(c, 2), get_int(c, 3)));
+}
+
+static PLI_INT32 vpi_axi_w(PLI_BYTE8 *data) {
+  struct call *c = call_here();
+  uint32_t word[VECTOR_WORDS];
+  uint64_t strobe, unknown;
+  int slot = get_int(c, 0);
+  (void)data;
+  if (get_long(c, 2, &strobe)) pto_error(slot, "w: X or Z in WSTRB", (long long)strobe, 0);
+  unknown = get_word(c, 3, word) & strobe;
+  if (unknown) {
+    const struct writer *w = &g.writer[slot];
+    uint64_t addr = 0;
+    if (w->bursts.count)
+      addr = ((struct burst *)queue_front(&g.writer[slot].bursts))->addr +
+             (uint64_t)w->index * (uint64_t)get_int(c, 1);
+    pto_error(slot, "w: X or Z in written bytes (address, byte lanes)", (long long)addr,
+              (long long)unknown);
+  }
+  return give(c, pto_axi_w(slot, get_int(c, 1), strobe, word));
+}
+
+static PLI_INT32 vpi_axi_b(PLI_BYTE8 *data) {
+  (void)data;
+  pto_axi_b(get_int(call_here(), 0));
+  return 0;
+}
+
+static PLI_INT32 vpi_local_read(PLI_BYTE8 *data) {
+  struct call *c = call_here();
+  uint32_t word[VECTOR_WORDS];
+  uint64_t addr, space;
+  int slot = get_int(c, 0);
+  (void)data;
+  if (get_long(c, 1, &space) | get_long(c, 2, &addr))
+    pto_error(slot, "src: X or Z in space or address", (long long)space, (long long)addr);
+  int error = pto_local_read(slot, (int)space, (int)addr, get_int(c, 3), word);
+  put_word(c, 4, word);
+  return give(c, error);
+}
+
+static PLI_INT32 vpi_local_write(PLI_BYTE8 *data) {
+  struct call *c = call_here();
+  uint32_t word[VECTOR_WORDS];
+  uint64_t addr, space, strobe, unknown;
+  int slot = get_int(c, 0);
+  (void)data;
+  if (get_long(c, 1, &space) | get_long(c, 2, &addr))
+    pto_error(slot, "dst: X or Z in space or address", (long long)space, (long long)addr);
+  if (get_long(c, 4, &strobe))
+    pto_error(slot, "dst: X or Z in byte enables (address, enables)", (long long)addr,
+              (long long)strobe);
+  unknown = get_word(c, 5, word) & strobe;
+  if (unknown)
+    pto_error(slot, "dst: X or Z in written bytes (address, byte lanes)", (long long)addr,
+              (long long)unknown);
+  return give(c, pto_local_write(slot, (int)space, (int)addr, get_int(c, 3), strobe, word));
+}
+
+static PLI_INT32 vpi_desc_pop(PLI_BYTE8 *data) {
+  struct call *c = call_here();
+  uint32_t word[VECTOR_WORDS];
+  (void)data;
+  int tag = pto_desc_pop(get_int(c, 0), word);
+  put_word(c, 1, word);
+  return give(c, tag);
+}
+
+static PLI_INT32 vpi_desc_accept(PLI_BYTE8 *data) {
+  (void)data;
+  pto_desc_accept(get_int(call_here(), 0));
+  return 0;
+}
+
+static PLI_INT32 vpi_desc_pins(PLI_BYTE8 *data) {
+  struct call *c = call_here();
+  uint32_t word[VECTOR_WORDS];
+  int slot = get_int(c, 0);
+  (void)data;
+  if (get_word(c, 2, word)) pto_error(slot, "desc: X or Z in a descriptor by pins", 0, 0);
+  pto_desc_pins(slot, get_int(c, 1), word);
+  return 0;
+}
+
+static PLI_INT32 vpi_done(PLI_BYTE8 *data) {
+  struct call *c = call_here();
+  uint64_t tag, status, rule, addr;
+  int slot = get_int(c, 0);
+  (void)data;
+  int unknown = get_long(c, 1, &tag) | get_long(c, 2, &status) | get_long(c, 3, &rule);
+  /* The address means something after an access error only. */
+  if ((get_long(c, 4, &addr) && status > 1) | unknown)
+    pto_error(slot, "done: X or Z in the record (tag, status)", (long long)tag, (long long)status);
+  pto_done(slot, (int)tag, (int)status, (int)rule, (long long)addr);
+  return 0;
+}
+
+static PLI_INT32 vpi_error(PLI_BYTE8 *data) {
+  struct call *c = call_here();
+  char text[PTO_ERROR_TEXT];
+  s_vpi_value value;
+  uint64_t a, b;
+  (void)data;
+  value.format = vpiStringVal;
+  vpi_get_value(c->arg[1], &value);
+  snprintf(text, sizeof text, "%s", value.value.str);
+  get_long(c, 2, &a);
+  get_long(c, 3, &b);
+  pto_error(get_int(c, 0), text, (long long)a, (long long)b);
+  return 0;
+}
+
+static const struct {
+  const char *name;
+  int returns;
+  PLI_INT32 (*run)(PLI_BYTE8 *);
+} doors[] = {
+  { "$pto_tick", 1, vpi_tick },
+  { "$pto_start", 0, vpi_start },
+  { "$pto_reset", 0, vpi_reset },
+  { "$pto_knob", 1, vpi_knob },
+  { "$pto_local_fault", 1, vpi_local_fault },
+  { "$pto_gm_read", 1, vpi_gm_read },
+  { "$pto_axi_aw", 1, vpi_axi_aw },
+  { "$pto_axi_w", 1, vpi_axi_w },
+  { "$pto_axi_b", 0, vpi_axi_b },
+  { "$pto_local_read", 1, vpi_local_read },
+  { "$pto_local_write", 1, vpi_local_write },
+  { "$pto_desc_pop", 1, vpi_desc_pop },
+  { "$pto_desc_accept", 0, vpi_desc_accept },
+  { "$pto_desc_pins", 0, vpi_desc_pins },
+  { "$pto_done", 0, vpi_done },
+  { "$pto_error", 0, vpi_error },
+};
+
+static void register_doors(void) {
+  for (size_t i = 0; i < sizeof doors / sizeof *doors; i++) {
+    s_vpi_systf_data door;
+    memset(&door, 0, sizeof door);
+    door.type = doors[i].returns ? vpiSysFunc : vpiSysTask;
+    door.sysfunctype = doors[i].returns ? vpiIntFunc : 0;
+    door.tfname = doors[i].name;
+    door.calltf = doors[i].run;
+    vpi_register_systf(&door);
+  }
+}
+
+void (*vlog_startup_routines[])(void) = { register_doors, NULL };

@@ -1,0 +1,564 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python's side of the mailbox: descriptors in, done records out, knobs, counters, errors.
+
+The struct of tb/hdl/pto_mailbox.h as numpy types. Inside the simulator :class:`Mailbox` works on
+the harness's own copy; another process follows a run through the file with
+:class:`MailboxReader`. Nothing here waits: the harness changes its signal ``wake`` when
+what :meth:`Mailbox.set_wake_at` asked for has happened.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tb.isa.ops import SLOTS
+from tb.isa.spaces import SIZES, Space
+
+MAILBOX_ENV = "PTO_MAILBOX"
+"""Environment variable with the path of the mailbox file; unset, the mailbox is private."""
+
+MAGIC = 0x31584F424D4F5450
+VERSION = 1
+RING = 1024
+"""Entries of the descriptor ring and of the done ring of a slot."""
+
+DESC_WORDS = 16
+FAULTS = 4
+ERRORS = 64
+
+DESC = np.dtype(
+    [
+        ("words", "<u4", (DESC_WORDS,)),
+        ("tag", "<u4"),
+        ("gap", "<u4"),
+        ("wait_done", "<u4", (len(SLOTS),)),
+    ]
+)
+DONE = np.dtype(
+    [
+        ("tag", "<u4"),
+        ("status", "<u4"),
+        ("rule", "<u4"),
+        ("pad", "<u4"),
+        ("addr", "<u8"),
+        ("accept_cycle", "<u8"),
+        ("done_cycle", "<u8"),
+        ("written_bytes", "<u8"),
+        ("spare", "<u8", (2,)),
+    ]
+)
+FAULT = np.dtype(
+    [("enable", "<u4"), ("space", "<u4"), ("kind", "<u4"), ("pad", "<u4"), ("addr", "<u8")]
+)
+SLOT = np.dtype(
+    [
+        ("submitted", "<u8"),
+        ("polled", "<u8"),
+        ("offered", "<u8"),
+        ("accepted", "<u8"),
+        ("done", "<u8"),
+        ("records", "<u8"),
+        ("dropped", "<u8"),
+        ("written_bytes", "<u8"),
+        ("spare", "<u8", (8,)),
+        ("desc", DESC, (RING,)),
+        ("ring", DONE, (RING,)),
+    ]
+)
+MAILBOX = np.dtype(
+    [
+        ("magic", "<u8"),
+        ("version", "<u4"),
+        ("size", "<u4"),
+        ("pid", "<u4"),
+        ("slots", "<u4"),
+        ("cycles", "<u8"),
+        ("heartbeat", "<u8"),
+        ("checked", "<u8"),
+        ("mismatches", "<u8"),
+        ("wake_at", "<u8", (len(SLOTS),)),
+        ("wake_request", "<u4"),
+        ("wake_answer", "<u4"),
+        ("watchdog_clocks", "<u4"),
+        ("hang", "<u4"),
+        ("hang_cycle", "<u8"),
+        ("knob_version", "<u4"),
+        ("knob_answer", "<u4"),
+        ("knobs", "<u4", (32,)),
+        ("faults", FAULT, (FAULTS,)),
+        ("gm_limit", "<u8"),
+        ("errors", "<u8"),
+        ("error_records", "<u8"),
+        ("errors_polled", "<u8"),
+        ("error_text", "S256", (ERRORS,)),
+        ("slot", SLOT, (len(SLOTS),)),
+    ]
+)
+LAYOUTS = {
+    "pto_mailbox": MAILBOX,
+    "pto_slot": SLOT,
+    "pto_desc": DESC,
+    "pto_done": DONE,
+    "pto_fault": FAULT,
+}
+"""The structs of pto_mailbox.h by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """A setting of the simulated memories: its number, and its legal range, both ends included."""
+
+    number: int
+    low: int
+    high: int
+    meaning: str
+
+
+_STALL = "clocks of 256 in which the channel stalls"
+KNOBS: dict[str, Knob] = {
+    "axi_read_latency": Knob(0, 1, 1023, "clocks from AR to the first R"),
+    "axi_write_latency": Knob(1, 1, 1023, "clocks from the last of AW and W to B"),
+    "stall_ar": Knob(2, 0, 255, _STALL),
+    "stall_r": Knob(3, 0, 255, _STALL),
+    "stall_aw": Knob(4, 0, 255, _STALL),
+    "stall_w": Knob(5, 0, 255, _STALL),
+    "stall_b": Knob(6, 0, 255, _STALL),
+    "local_read_latency": Knob(7, 1, 63, "clocks from src_gnt to src_rvalid"),
+    "stall_src_gnt": Knob(8, 0, 255, _STALL),
+    "stall_dst_gnt": Knob(9, 0, 255, _STALL),
+    "stall_done": Knob(10, 0, 255, _STALL),
+    "seed": Knob(11, 0, 0xFFFF_FFFF, "seed of the stalls"),
+    "max_outstanding": Knob(12, 1, 64, "bursts that the memory takes in each direction"),
+    "w_after_aw": Knob(13, 0, 1, "1: W is taken only after its AW"),
+}
+"""Knobs by name."""
+
+
+class MailboxError(Exception):
+    """A mailbox that is not what it should be, or a request that it cannot hold."""
+
+
+def check_layout(library: ctypes.CDLL) -> None:
+    """Compares every offset and size of the C structs with the numpy types.
+
+    Raises:
+        MailboxError: One differs, or one side has a field that the other lacks.
+    """
+    seen: dict[str, tuple[int, int]] = {}
+    name, offset, size = ctypes.c_char_p(), ctypes.c_uint64(), ctypes.c_uint64()
+    while library.pto_layout(
+        len(seen), ctypes.byref(name), ctypes.byref(offset), ctypes.byref(size)
+    ):
+        seen[(name.value or b"").decode()] = (offset.value, size.value)
+    ours: dict[str, tuple[int, int]] = {}
+    for struct, dtype in LAYOUTS.items():
+        ours[struct] = (0, dtype.itemsize)
+        for field, (kind, at, *_) in (dtype.fields or {}).items():
+            ours[f"{struct}.{field}"] = (at, kind.itemsize)
+    wrong = sorted(key for key in seen.keys() | ours.keys() if seen.get(key) != ours.get(key))
+    if wrong:
+        raise MailboxError(
+            f"tb/hdl/pto_mailbox.h and tb/mailbox.py differ in {', '.join(wrong)}: rebuild, and "
+            "change both together"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is, from its mailbox.
+
+    Attributes:
+        cycles: Clocks simulated.
+        submitted, retired: Descriptors handed over, and retired (or dropped by a reset).
+        checked, mismatches: What the scoreboard reported.
+        heartbeat: Changes whenever Python in the simulator reports anything.
+        errors: Protocol errors.
+        hang: The watchdog has fired.
+    """
+
+    cycles: int
+    submitted: int
+    retired: int
+    checked: int
+    mismatches: int
+    heartbeat: int
+    errors: int
+    hang: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InFlight:
+    """A descriptor that has not retired.
+
+    Attributes:
+        slot: Number of its slot.
+        index: Its number among all descriptors of the slot, from 0.
+        state: ``"accepted"`` by the engine, ``"offered"`` to it, or ``"queued"``.
+        tag: Its tag.
+        words: ``uint32[16]``, packed.
+        waits: Retired descriptors of each slot that it waits for, 0 for none.
+    """
+
+    slot: int
+    index: int
+    state: str
+    tag: int
+    words: NDArray[np.uint32]
+    waits: tuple[int, ...]
+
+
+class _Fields:
+    """What both sides can read; ``array`` is ``MAILBOX[1]``."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self._array = array
+        self._slots = array["slot"][0]
+
+    @property
+    def cycles(self) -> int:
+        """Clocks simulated."""
+        return int(self._array["cycles"][0])
+
+    @property
+    def hang(self) -> bool:
+        """True once the watchdog has fired; :meth:`Mailbox.clear_hang` takes it back."""
+        return bool(self._array["hang"][0])
+
+    @property
+    def errors(self) -> int:
+        """Errors of doors and checkers, with those that the rate limit did not print."""
+        return int(self._array["errors"][0])
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """Names of the slots that have an engine; empty before the first clock."""
+        mask = int(self._array["slots"][0])
+        return tuple(name for slot, name in enumerate(SLOTS) if mask >> slot & 1)
+
+    def progress(self) -> Progress:
+        """Returns the counters at this moment."""
+        array = self._array
+        return Progress(
+            cycles=self.cycles,
+            submitted=int(self._slots["submitted"].sum()),
+            retired=int(self._slots["done"].sum()),
+            checked=int(array["checked"][0]),
+            mismatches=int(array["mismatches"][0]),
+            heartbeat=int(array["heartbeat"][0]),
+            errors=self.errors,
+            hang=self.hang,
+        )
+
+    def in_flight(self, slot: int) -> list[InFlight]:
+        """Returns the descriptors of ``slot`` that have not retired, oldest first."""
+        state = self._slots[slot]
+        done, accepted = int(state["done"]), int(state["accepted"])
+        offered, submitted = int(state["offered"]), int(state["submitted"])
+        found = []
+        for index in range(done, min(submitted, done + RING)):
+            entry = state["desc"][index % RING]
+            name = "accepted" if index < accepted else "offered" if index < offered else "queued"
+            found.append(
+                InFlight(
+                    slot,
+                    index,
+                    name,
+                    int(entry["tag"]),
+                    entry["words"].copy(),
+                    tuple(entry["wait_done"].tolist()),
+                )
+            )
+        return found
+
+    def error_messages(self) -> list[str]:
+        """Returns the messages in the error ring, the oldest first; takes none of them."""
+        count = int(self._array["error_records"][0])
+        return [self._error(index) for index in range(max(0, count - ERRORS), count)]
+
+    def _error(self, index: int) -> str:
+        return bytes(self._array["error_text"][0, index % ERRORS]).decode(errors="replace")
+
+
+class Mailbox(_Fields):
+    """The mailbox from inside the simulator."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        """Takes the library of a :class:`~tb.memory.SimMemory`."""
+        check_layout(library)
+        address = library.pto_mailbox()
+        raw = (ctypes.c_uint8 * MAILBOX.itemsize).from_address(address)
+        super().__init__(np.frombuffer(raw, dtype=MAILBOX))
+        if self._array["magic"][0] != MAGIC or self._array["version"][0] != VERSION:
+            raise MailboxError("the simulator's mailbox has another version: rebuild it")
+        self._submitted = self._slots["submitted"]
+        self._records = self._slots["records"]
+        self._polled = self._slots["polled"]
+        self._done = self._slots["done"]
+        self._desc = [self._slots["desc"][slot] for slot in range(len(SLOTS))]
+        self._ring = [self._slots["ring"][slot] for slot in range(len(SLOTS))]
+
+    @classmethod
+    def attach(cls, library: ctypes.CDLL) -> Mailbox:
+        """Opens the mailbox of the running simulation.
+
+        Raises:
+            MailboxError: Simulator and Python do not have the same layout.
+        """
+        return cls(library)
+
+    # --- descriptors -------------------------------------------------------------------------
+
+    def submit_block(
+        self,
+        slot: int,
+        words: ArrayLike,
+        tags: ArrayLike,
+        gaps: ArrayLike = 0,
+        waits: ArrayLike = 0,
+    ) -> None:
+        """Appends descriptors to the ring of ``slot``; the harness offers them in order.
+
+        Args:
+            slot: Number of the slot.
+            words: ``uint32[n, 16]``.
+            tags: ``uint32[n]``.
+            gaps: ``uint32[n]`` or one number: clocks between the accept before and the offer.
+            waits: ``uint32[n, 4]`` or one number: a descriptor is offered once slot s has retired
+                at least so many, counted from the start of the simulation; 0 is no wait.
+
+        Raises:
+            MailboxError: The slot has no engine, or the ring has no room for all of them.
+            ValueError: ``words`` has another shape.
+        """
+        block = np.asarray(words, dtype=np.uint32)
+        if block.ndim != 2 or block.shape[1] != DESC_WORDS:
+            raise ValueError(f"words is {list(block.shape)}: descriptors are [n, {DESC_WORDS}]")
+        count = len(block)
+        engines = int(self._array["slots"][0])
+        if engines and not engines >> slot & 1:
+            raise MailboxError(
+                f"slot {SLOTS[slot]} has no engine in this simulation, only "
+                f"{', '.join(self.slots)} have: define PTO_{SLOTS[slot].upper()}_MODULE"
+            )
+        first = int(self._submitted[slot])
+        room = self.room(slot)
+        if count > room:
+            raise MailboxError(
+                f"{count} descriptors for {SLOTS[slot]}, the ring has room for {room} of "
+                f"{RING}: wait until earlier ones have retired and were polled"
+            )
+        ring = self._desc[slot]
+        gap = np.broadcast_to(np.asarray(gaps, dtype=np.uint32), (count,))
+        wait = np.broadcast_to(np.asarray(waits, dtype=np.uint32), (count, len(SLOTS)))
+        tag = np.broadcast_to(np.asarray(tags, dtype=np.uint32), (count,))
+        start = first % RING
+        split = min(count, RING - start)
+        for target, source in (
+            (slice(start, start + split), slice(0, split)),
+            (slice(0, count - split), slice(split, count)),
+        ):
+            if source.stop > source.start:
+                ring["words"][target] = block[source]
+                ring["tag"][target] = tag[source]
+                ring["gap"][target] = gap[source]
+                ring["wait_done"][target] = wait[source]
+        self._submitted[slot] = first + count
+
+    def room(self, slot: int) -> int:
+        """Returns how many descriptors :meth:`submit_block` takes now.
+
+        A descriptor holds its place until its done record was polled.
+        """
+        in_ring = int(self._submitted[slot]) - int(self._done[slot])
+        unread = int(self._records[slot]) - int(self._polled[slot])
+        return max(0, RING - in_ring - unread)
+
+    def retired(self, slot: int) -> int:
+        """Returns how many descriptors of ``slot`` have retired or were dropped by a reset."""
+        return int(self._done[slot])
+
+    def submitted(self, slot: int) -> int:
+        """Returns how many descriptors ``slot`` was given, by ring or pins."""
+        return int(self._submitted[slot])
+
+    def poll_done(self, slot: int) -> NDArray[Any]:
+        """Returns the done records since the last call, ``DONE[n]`` in the order of retirement."""
+        first, last = int(self._polled[slot]), int(self._records[slot])
+        first = max(first, last - RING)  # pins have no limit: the oldest were overwritten
+        ring = self._ring[slot]
+        start, stop = first % RING, last % RING
+        if first == last:
+            return ring[:0].copy()
+        self._polled[slot] = last
+        if start < stop:
+            return ring[start:stop].copy()
+        return np.concatenate((ring[start:], ring[:stop]))
+
+    def set_wake_at(self, counts: Sequence[int]) -> None:
+        """Asks for a change of ``wake`` once every slot has retired ``counts[slot]`` descriptors.
+
+        One request, one change; a new request replaces one that was not answered.
+        """
+        self._array["wake_at"][0] = counts
+        self._array["wake_request"] += 1
+
+    # --- watchdog, reports --------------------------------------------------------------------
+
+    def set_watchdog_clocks(self, clocks: int) -> None:
+        """Sets after how many clocks without accept or done, with work to do, a slot hangs.
+
+        Args:
+            clocks: 0 turns the watchdog off.
+
+        Raises:
+            ValueError: Not in 0 to 2^32 - 1.
+        """
+        if not 0 <= clocks < 1 << 32:
+            raise ValueError(f"watchdog_clocks is {clocks}: legal is 0 (off) to {(1 << 32) - 1}")
+        self._array["watchdog_clocks"][0] = clocks
+
+    def clear_hang(self) -> None:
+        """Takes the watchdog's verdict back, after a reset."""
+        self._array["hang"][0] = 0
+
+    def report_progress(self, checked: int, mismatches: int) -> None:
+        """Tells whoever follows the run what the scoreboard has done."""
+        self._array["checked"][0] = checked
+        self._array["mismatches"][0] = mismatches
+        self.beat()
+
+    def beat(self) -> None:
+        """Tells whoever follows the run that Python is alive, as in a long comparison."""
+        self._array["heartbeat"] += 1
+
+    def poll_errors(self) -> list[str]:
+        """Returns the messages of doors and checkers since the last call.
+
+        The first eight of each kind and slot have a message, and 64 unread ones are kept;
+        :attr:`errors` counts all.
+        """
+        first, last = int(self._array["errors_polled"][0]), int(self._array["error_records"][0])
+        if first == last:
+            return []
+        messages = [self._error(index) for index in range(first, last)]
+        self._array["errors_polled"][0] = last
+        return messages
+
+    # --- knobs and faults --------------------------------------------------------------------
+
+    def set_knobs(self, **values: int) -> None:
+        """Sets some knobs (:data:`KNOBS`); they count from the next clock, all at once.
+
+        Raises:
+            ValueError: No such knob, or a value outside of its range; then none is set.
+        """
+        for name, value in values.items():
+            knob = KNOBS.get(name)
+            if knob is None:
+                raise ValueError(f"no knob {name!r}: there are {', '.join(KNOBS)}")
+            if not knob.low <= value <= knob.high:
+                raise ValueError(
+                    f"{name} is {value}: legal is {knob.low} to {knob.high} ({knob.meaning})"
+                )
+        for name, value in values.items():
+            self._array["knobs"][0, KNOBS[name].number] = value
+        self._changed()
+
+    def knob(self, name: str) -> int:
+        """Returns the value of a knob."""
+        return int(self._array["knobs"][0, KNOBS[name].number])
+
+    def set_fault(self, index: int, space: Space, address: int, kind: int) -> None:
+        """Makes accesses to one 32-byte granule fail.
+
+        Args:
+            index: Which of the four faults to set.
+            space: Memory of the granule.
+            address: Any byte of it.
+            kind: 0 SLVERR, 1 DECERR (both GM), 2 local error (the other memories).
+
+        Raises:
+            ValueError: One of these is out of range, or kind and space do not fit.
+        """
+        if not 0 <= index < FAULTS:
+            raise ValueError(f"fault {index}: legal is 0 to {FAULTS - 1}")
+        if not 0 <= address < SIZES[space]:
+            raise ValueError(f"fault at {address:#x}: {space.name} ends at {SIZES[space]:#x}")
+        if kind not in ((0, 1) if space is Space.GM else (2,)):
+            raise ValueError(
+                f"fault kind {int(kind)} in {space.name}: GM has 0 (SLVERR) and 1 (DECERR), the "
+                "other memories have 2"
+            )
+        self._array["faults"][0, index] = (1, int(space), int(kind), 0, address)
+        self._changed()
+
+    def clear_fault(self, index: int) -> None:
+        """Takes a fault back."""
+        self._array["faults"][0, index] = (0, 0, 0, 0, 0)
+        self._changed()
+
+    def set_gm_limit(self, limit: int = SIZES[Space.GM]) -> None:
+        """Makes GM addresses from ``limit`` on answer DECERR.
+
+        Raises:
+            ValueError: Past the end of GM.
+        """
+        if not 0 <= limit <= SIZES[Space.GM]:
+            raise ValueError(f"gm_limit is {limit:#x}: legal is 0 to {SIZES[Space.GM]:#x}")
+        self._array["gm_limit"][0] = limit
+        self._changed()
+
+    def _changed(self) -> None:
+        self._array["knob_version"] += 1
+
+
+class MailboxReader(_Fields):
+    """The mailbox of a simulation in another process, through its file."""
+
+    @classmethod
+    def create(cls, path: Path) -> MailboxReader:
+        """Makes an empty mailbox file for a simulation that is to be started.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        with path.open("wb") as file:
+            file.truncate(MAILBOX.itemsize)
+        reader = cls._open(path)
+        reader._array["magic"] = MAGIC
+        reader._array["version"] = VERSION
+        reader._array["size"] = MAILBOX.itemsize
+        return reader
+
+    @classmethod
+    def open(cls, path: Path) -> MailboxReader:
+        """Opens the mailbox file of a simulation, running or ended.
+
+        Raises:
+            OSError: The file cannot be opened.
+            MailboxError: It is no mailbox of this version.
+        """
+        reader = cls._open(path)
+        header = tuple(int(reader._array[name][0]) for name in ("magic", "version", "size"))
+        if header != (MAGIC, VERSION, MAILBOX.itemsize):
+            raise MailboxError(f"{path} is no mailbox of version {VERSION}")
+        return reader
+
+    @classmethod
+    def _open(cls, path: Path) -> MailboxReader:
+        with path.open("r+b") as file:
+            file.seek(0, 2)
+            if file.tell() != MAILBOX.itemsize:
+                raise MailboxError(
+                    f"{path} has {file.tell()} bytes, a mailbox has {MAILBOX.itemsize}"
+                )
+            memory = mmap.mmap(file.fileno(), MAILBOX.itemsize)
+        return cls(np.frombuffer(memory, dtype=MAILBOX))

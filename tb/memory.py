@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulated memories as numpy arrays, without a copy.
+
+They live in the C library tb/hdl/pto_mem.c inside the simulator. GM is a sparse mapping of 2^40
+bytes; a page of it holds the background once it was touched by the DUT or by
+:meth:`SimMemory.ensure`, and zeros (at no cost) before.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.isa.spaces import SIZES, Space
+
+PAGE = 4096
+"""Bytes of a GM page: the unit in which background is filled and writes are recorded."""
+
+GRANULE = 32
+"""Bytes with one write stamp."""
+
+_SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "pto_mailbox": (ctypes.c_void_p, ()),
+    "pto_layout": (
+        ctypes.c_int,
+        (
+            ctypes.c_int,
+            ctypes.POINTER(ctypes.c_char_p),
+            ctypes.POINTER(ctypes.c_uint64),
+            ctypes.POINTER(ctypes.c_uint64),
+        ),
+    ),
+    "pto_mem_base": (ctypes.c_void_p, (ctypes.c_int,)),
+    "pto_mem_size": (ctypes.c_uint64, (ctypes.c_int,)),
+    "pto_mem_background": (
+        None,
+        (ctypes.c_int, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p),
+    ),
+    "pto_mem_ensure": (ctypes.c_uint64, (ctypes.c_int, ctypes.c_uint64, ctypes.c_uint64)),
+    "pto_mem_seed": (None, (ctypes.c_uint64,)),
+    "pto_mem_constant": (None, (ctypes.c_int, ctypes.c_int)),
+    "pto_mem_dirty": (ctypes.c_uint64, (ctypes.POINTER(ctypes.c_void_p),)),
+    "pto_mem_stamp": (ctypes.c_uint64, (ctypes.c_int, ctypes.c_uint64)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who wrote a granule last: the clock of the write and the number of the slot."""
+
+    cycle: int
+    slot: int
+
+
+def load_library(path: Path | None = None) -> ctypes.CDLL:
+    """Opens the C library and declares its functions.
+
+    Args:
+        path: The VPI module or shared object that the simulator has loaded; None for the running
+            program itself (Verilator, linked with ``-rdynamic``).
+
+    Raises:
+        OSError: There is no such file, or it is no library.
+        AttributeError: It is another library: a simulator linked without ``-rdynamic``.
+    """
+    library = ctypes.CDLL(None if path is None else os.fspath(path))
+    for name, (result, arguments) in _SIGNATURES.items():
+        try:
+            function = getattr(library, name)
+        except AttributeError:
+            where = "the running program" if path is None else str(path)
+            raise AttributeError(
+                f"{where} has no {name}: link the simulator with -rdynamic, or name the library"
+            ) from None
+        function.restype = result
+        function.argtypes = arguments
+    return library
+
+
+class SimMemory:
+    """All simulated memories of this process."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        """Takes a library from :func:`load_library`."""
+        self.library = library
+        self._views: dict[Space, NDArray[np.uint8]] = {}
+        self._stamp = library.pto_mem_stamp
+        for space, size in SIZES.items():
+            if library.pto_mem_size(int(space)) != size:
+                raise ValueError(
+                    f"{space.name} has {library.pto_mem_size(int(space))} bytes in pto_mem.c and "
+                    f"{size} in tb/isa/spaces.py"
+                )
+            base = library.pto_mem_base(int(space))
+            self._views[space] = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(base))
+
+    @classmethod
+    def attach(cls, library_path: Path | None = None) -> SimMemory:
+        """Opens the memories of the running simulation.
+
+        Args:
+            library_path: See :func:`load_library`.
+
+        Raises:
+            OSError, AttributeError: See :func:`load_library`.
+        """
+        return cls(load_library(library_path))
+
+    def view(self, space: Space) -> NDArray[np.uint8]:
+        """Returns the whole memory, writable, ``uint8[SIZES[space]]``; GM has 2^40 bytes.
+
+        A byte of GM in a page that nobody touched reads as 0 here: call :meth:`ensure` first.
+        """
+        return self._views[space]
+
+    def ensure(self, space: Space, address: int, length: int) -> int:
+        """Touches the pages of a range, so that they hold the background.
+
+        Returns:
+            How many pages were new.
+
+        Raises:
+            ValueError: The range leaves the memory.
+        """
+        _check_range(space, address, length)
+        return int(self.library.pto_mem_ensure(int(space), address, length))
+
+    def background(self, space: Space, address: int, length: int) -> NDArray[np.uint8]:
+        """Returns what a range holds before anyone writes it; touches nothing.
+
+        Raises:
+            ValueError: The range leaves the memory.
+        """
+        _check_range(space, address, length)
+        out = np.empty(length, dtype=np.uint8)
+        self.library.pto_mem_background(int(space), address, length, out.ctypes.data)
+        return out
+
+    def set_background_seed(self, seed: int) -> None:
+        """Gives every memory random contents; what was written, stamped and touched is forgotten.
+
+        The content of a byte depends on seed, space and address alone.
+        """
+        self.library.pto_mem_seed(seed & 0xFFFF_FFFF_FFFF_FFFF)
+
+    def set_background(self, space: Space, byte: int) -> None:
+        """Gives one memory constant contents; what was written to it is forgotten.
+
+        Raises:
+            ValueError: ``byte`` is not in 0 to 255.
+        """
+        if not 0 <= byte <= 255:
+            raise ValueError(f"background of {space.name} is {byte}: a byte is 0 to 255")
+        self.library.pto_mem_constant(int(space), byte)
+
+    def dirty_gm_pages(self) -> NDArray[np.uint64]:
+        """Returns the numbers of the GM pages that the DUT wrote, ``uint64[n]``.
+
+        In the order of the first write; a page number is the address divided by :data:`PAGE`.
+        """
+        pages = ctypes.c_void_p()
+        count = self.library.pto_mem_dirty(ctypes.byref(pages))
+        if not count or pages.value is None:
+            return np.empty(0, dtype=np.uint64)
+        array = (ctypes.c_uint64 * count).from_address(pages.value)
+        return np.ctypeslib.as_array(array).copy()
+
+    def last_writer(self, space: Space, address: int) -> Writer | None:
+        """Returns who wrote to the granule of ``address`` last, None for nobody.
+
+        Raises:
+            ValueError: The address leaves the memory.
+        """
+        _check_range(space, address, 1)
+        stamp = int(self._stamp(int(space), address))
+        return Writer(stamp >> 3, (stamp & 7) - 1) if stamp else None
+
+
+def _check_range(space: Space, address: int, length: int) -> None:
+    if address < 0 or length < 0 or address + length > SIZES[space]:
+        raise ValueError(
+            f"{length} bytes at {address:#x} leave {space.name}, which has {SIZES[space]:#x} bytes"
+        )

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads ``tests/plan.toml``: the tests that run in a simulator."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tb.dut import ROOT
+from tb.errors import PtoError
+
+PLAN = ROOT / "tests/plan.toml"
+"""The data file that local runs and CI share."""
+
+
+class PlannedTest(BaseModel):
+    """One entry of the plan.
+
+    Attributes:
+        name: What ``TEST=`` says.
+        module, class_name: The pyuvm test class.
+        transactions: Default of ``N``.
+        fixed_length: The test sends what it sends, whatever ``N`` says.
+        doc: One line.
+        options: Handed to the test.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    name: str
+    module: str
+    class_name: str = Field(alias="class")
+    transactions: int = Field(ge=1)
+    fixed_length: bool = False
+    doc: str
+    options: dict[str, Any] = Field(default_factory=dict)
+
+
+def load_plan(path: Path = PLAN) -> dict[str, PlannedTest]:
+    """Returns the planned tests by name."""
+    with path.open("rb") as file:
+        data = tomllib.load(file)
+    tests = [PlannedTest.model_validate(entry) for entry in data["test"]]
+    return {test.name: test for test in tests}
+
+
+def planned_test(name: str) -> PlannedTest:
+    """Returns one planned test.
+
+    Raises:
+        PtoError: no test has this name.
+    """
+    plan = load_plan()
+    if name not in plan:
+        raise PtoError(
+            f"test {name!r} is unknown",
+            where="TEST= or --test",
+            legal=", ".join(plan),
+            remedy="python -m tb tests lists them with a line each",
+        )
+    return plan[name]

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run from settings to record: build, simulate under watch, judge, print."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from tb.console import Console
+from tb.context import RESULT_ENV, SETTINGS_ENV, SimResult, SimSettings
+from tb.dut import Manifest, reference_manifests
+from tb.errors import PtoError
+from tb.mailbox import MAILBOX_ENV, MailboxReader
+from tb.plan import PlannedTest
+from tb.record import RunRecord, RunSettings, Times, write_json
+from tb.selection import sendable
+from tb.simulator import BUILD_ROOT, Build, BuildPlan, Simulation, build, simulate
+from tb.stuck import in_flight_report
+
+
+def run_folder(settings: RunSettings) -> Path:
+    """Returns the folder of a run's log, record, coverage and waves."""
+    return BUILD_ROOT / "runs" / f"{settings.sim}-{settings.test}-{settings.seed}"
+
+
+def run_once(
+    settings: RunSettings,
+    planned: PlannedTest,
+    json_path: Path | None = None,
+    *,
+    manifests: tuple[Manifest, ...] | None = None,
+    variant: str = "",
+    fast_build: bool = False,
+    console: Console | None = None,
+) -> RunRecord:
+    """Runs one test and returns its record, which is also written as JSON.
+
+    Args:
+        settings: What to do.
+        planned: The test's entry in the plan.
+        json_path: Where the record goes; None for the run's folder.
+        manifests: Engines; None for the reference engines.
+        variant: Suffix of the build folder, for engines that differ in their sources.
+        fast_build: Prefer a short build to a fast simulation.
+        console: Where progress goes; None for standard output.
+
+    Raises:
+        PtoError: the run could not start. A record saying so is written first when a place for
+            it can be found.
+    """
+    console = console or Console()
+    record = RunRecord(settings=settings, command=settings.command())
+    folder = run_folder(settings) if not variant else run_folder(settings) / variant
+    target = json_path or folder / "record.json"
+    start = time.monotonic()
+    with _sigint_raises():
+        try:
+            # A record of an earlier run must not be taken for this one's.
+            target.unlink(missing_ok=True)
+            plan = BuildPlan(
+                settings.sim,
+                manifests or reference_manifests(),
+                settings.gm_width,
+                settings.local_width,
+                settings.waves,
+                variant,
+                fast_build,
+            )
+            _execute(record, planned, plan, folder, console)
+        except KeyboardInterrupt:
+            record.status = "interrupted"
+            record.message = "interrupted from the keyboard"
+        except PtoError as error:
+            record.status = "error"
+            record.message = str(error)
+            record.times.total = time.monotonic() - start
+            write_json(target, record)
+            raise
+        except OSError as error:
+            raise PtoError(
+                f"cannot use the run's folder: {error.strerror}",
+                where=str(error.filename or folder),
+                remedy="make it writable, or free disk space",
+            ) from None
+    record.times.total = time.monotonic() - start
+    write_json(target, record)
+    console.summary(record, target, folder)
+    return record
+
+
+def _execute(
+    record: RunRecord, planned: PlannedTest, plan: BuildPlan, folder: Path, console: Console
+) -> None:
+    """Builds and simulates, filling ``record`` as far as it gets."""
+    settings = record.settings
+    record.simulator = plan.sim
+    ops = sendable(settings.ops, plan.ops)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    with console.building(plan):
+        done = build(plan)
+    record.simulator_version = done.version
+    record.times.build = done.seconds
+    result_path = folder / "result.json"
+    config = SimSettings(
+        run=settings.model_copy(update={"ops": ops}),
+        slots=plan.slots,
+        dut_ops=plan.ops,
+        d_rules=plan.d_rules,
+        library=str(done.library or ""),
+        coverage_file=str(folder / "coverage.json"),
+    )
+    settings_path = folder / "settings.json"
+    write_json(settings_path, config)
+    simulation = _simulate(done, planned, settings, folder, settings_path, result_path, console)
+    _judge(record, simulation, result_path, folder)
+
+
+def _simulate(
+    done: Build,
+    planned: PlannedTest,
+    settings: RunSettings,
+    folder: Path,
+    settings_path: Path,
+    result_path: Path,
+    console: Console,
+) -> Simulation:
+    reader = MailboxReader.create(folder / "mailbox")
+    expected = 0 if planned.fixed_length else settings.transactions
+    with console.progress(expected) as progress:
+        watch = _ProgressWatch(reader, settings.wall_limit, progress)
+        return simulate(
+            done,
+            module=planned.module,
+            class_name=planned.class_name,
+            seed=settings.seed,
+            run_dir=folder,
+            env={
+                SETTINGS_ENV: str(settings_path),
+                RESULT_ENV: str(result_path),
+                MAILBOX_ENV: str(folder / "mailbox"),
+            },
+            poll=watch.poll,
+            stalled=watch.stalled,
+        )
+
+
+class _ProgressWatch:
+    """Follows a run through its mailbox: progress for people, stall for the wall limit."""
+
+    def __init__(
+        self, reader: MailboxReader, limit: float, progress: Callable[[int, int, int], None]
+    ) -> None:
+        self._reader = reader
+        self._limit = limit
+        self._progress = progress
+        self._seen: tuple[int, ...] = ()
+        self._moved = time.monotonic()
+
+    def poll(self) -> None:
+        """Looks at the counters and reports them."""
+        now = self._reader.progress()
+        marks = (now.retired, now.checked, now.heartbeat, now.submitted)
+        if marks != self._seen:
+            self._seen = marks
+            self._moved = time.monotonic()
+        self._progress(now.checked, now.mismatches, now.cycles)
+
+    def stalled(self) -> bool:
+        """True when nothing has moved for the wall limit."""
+        return time.monotonic() - self._moved > self._limit
+
+
+def _judge(record: RunRecord, simulation: Simulation, result_path: Path, folder: Path) -> None:
+    """Fills the record from the simulation's result, or from its lack of one."""
+    log = simulation.log
+    if not result_path.exists() or simulation.stalled:
+        _judge_without_result(record, simulation, folder)
+        return
+    result = SimResult.model_validate_json(result_path.read_text())
+    record.status = result.status
+    record.message = result.message
+    record.transactions = result.transactions
+    record.ops = result.ops
+    record.statuses = result.statuses
+    record.bytes_checked = result.bytes_checked
+    record.full_compares = result.full_compares
+    record.mismatches = result.mismatches
+    record.protocol_errors = result.protocol_errors
+    record.failures = result.failures
+    record.clocks = result.clocks
+    record.coverage = result.coverage
+    record.times = Times(
+        build=record.times.build,
+        simulator=result.simulator_seconds,
+        python=sum(result.python_split.values()),
+        python_split=result.python_split,
+    )
+    if record.status == "pass" and simulation.exit_code:
+        record.status = "crash"
+        record.message = (
+            f"the simulator ended with exit code {simulation.exit_code} after a good result; "
+            f"see {log}"
+        )
+
+
+def _judge_without_result(record: RunRecord, simulation: Simulation, folder: Path) -> None:
+    stuck = in_flight_report(folder / "mailbox")
+    tail = "\n".join(simulation.log.read_text(errors="replace").splitlines()[-12:])
+    if simulation.stalled:
+        record.status = "hang"
+        record.message = (
+            f"no progress for {record.settings.wall_limit:g} s of wall time: simulator ended"
+        )
+    else:
+        record.status = "crash"
+        code = simulation.exit_code
+        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        record.message = f"the simulator ended without a result ({how}); last lines:\n{tail}"
+    if stuck:
+        record.failures = [stuck]
+
+
+@contextmanager
+def _sigint_raises() -> Iterator[None]:
+    """Makes Ctrl-C a KeyboardInterrupt even where a shell started us with it ignored."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGINT, interrupt)
+    except ValueError:  # Not the main thread: the handler is somebody else's.
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def load_record(path: Path) -> RunRecord:
+    """Reads a record that an earlier run wrote."""
+    return RunRecord.model_validate(json.loads(path.read_text()))
+
+

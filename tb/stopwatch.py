@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the Python time of a run goes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+PHASES: tuple[str, ...] = ("generate", "drive", "model", "compare", "cover")
+"""Phases of a transaction whose Python time is told apart."""
+
+
+class Stopwatch:
+    """Adds up wall seconds per phase, and those spent waiting for the simulator."""
+
+    def __init__(self) -> None:
+        """Starts at zero."""
+        self.seconds: dict[str, float] = dict.fromkeys(PHASES, 0.0)
+        self.simulator = 0.0
+        self._start = time.perf_counter()
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Books the time of the ``with`` body on ``name``."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] += time.perf_counter() - start
+
+    def book_simulator(self, seconds: float) -> None:
+        """Books ``seconds`` that passed while the simulator ran and Python waited."""
+        self.simulator += seconds
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the stopwatch was made."""
+        return time.perf_counter() - self._start
+
+    def summary(self) -> dict[str, float]:
+        """Returns seconds per phase, and ``other``: the rest of the Python time."""
+        known = sum(self.seconds.values()) + self.simulator
+        return {**self.seconds, "other": max(0.0, self.elapsed - known)}

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DMA coverage: random blocks against slow per-op classification, and how much they reach."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from sequences.constraints import DmaConstraints
+from sequences.corner import corner_blocks
+from sequences.generator import DmaGenerator
+from sequences.illegal import IllegalGenerator
+from tb.coverage.dma import DmaCoverage
+from tb.coverage.dma_view import FORMS
+from tb.coverage.exchange import from_json
+from tb.coverage.model import Coverage, CoverageError, GroupCounts
+from tb.isa.block import OpBlock, from_ops
+from tb.isa.descriptor import unpack
+from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad
+from tb.isa.dtypes import Ptr
+
+
+def collect(blocks: list[OpBlock], bus: int = 32, *, illegal: bool = False) -> DmaCoverage:
+    coverage = DmaCoverage(bus, illegal=illegal)
+    for block in blocks:
+        coverage.sample(block)
+    coverage.flush()
+    return coverage
+
+
+def hits(counts: GroupCounts, name: str) -> dict[str, int]:
+    """Returns bin name to count, bins of no hits left out."""
+    labels = [counts.group.label(name, k) for k in range(len(counts.hits[name]))]
+    return {x: n for x, n in zip(labels, counts.hits[name].tolist(), strict=True) if n}
+
+
+def one(op: MteGmUb | MteUbGm) -> dict[str, str]:
+    """Returns coverpoint to the bin that one op falls into."""
+    coverage = collect([from_ops([op])])
+    counts = coverage.groups[op.spec.name]
+    found = {item.name: hits(counts, item.name) for item in counts.group.points}
+    assert all(sum(bins.values()) <= 1 for bins in found.values())
+    return {name: next(iter(bins)) for name, bins in found.items() if bins}
+
+
+def slow_bins(block: OpBlock, number: int, bus: int) -> dict[str, str]:
+    """Classifies one op by plain arithmetic, for the points that need no table."""
+    desc = unpack(block.pack()[number])
+    counts = [desc.n_burst, *[loop.count for loop in desc.loops]]
+    if desc.is_nop:
+        return {}
+    length, base = desc.len, desc.ext_addr
+    found = {
+        "len_mod": str(length % bus),
+        "gm_mod": str(base % bus),
+        "elem": str(desc.elem_bytes),
+        "ub_sub": str(desc.ub_sub),
+        "after": "waits" if block.after[number] >= 0 else "free",
+    }
+    crossed = (base + length - 1) // 4096 - base // 4096
+    if crossed:
+        found["page"] = "crosses 1" if crossed == 1 else "crosses 2+"
+    elif base % 4096 == 0:
+        found["page"] = "starts at edge"
+    else:
+        found["page"] = "ends at edge" if (base + length) % 4096 == 0 else "inside"
+    over = desc.ext_stride - length
+    if desc.n_burst == 1:
+        found["gm_row_stride"] = "one row"
+    elif desc.ext_stride >= 1 << 32:
+        found["gm_row_stride"] = "2^32.."
+    else:
+        table = ((1, "equal len"), (32, "+1..31"), (4096, "+32..4095"), (1 << 40, "+4096.."))
+        found["gm_row_stride"] = next(name for limit, name in table if over < limit)
+    active = "+".join(str(k) for k, count in enumerate(counts[1:]) if count > 1)
+    found["loops_active"] = active or "none"
+    if desc.pad_en:
+        found["pad_elem"] = str(desc.elem_bytes)
+        left = desc.left_bytes
+        found["pad_left"] = (
+            "0" if not left else "one element" if left == desc.elem_bytes
+            else "32 B" if left == 32 else "more"
+        )  # fmt: skip
+    return found
+
+
+@pytest.mark.parametrize("bus", [16, 32])
+def test_against_one_op_at_a_time(bus: int) -> None:
+    blocks = list(DmaGenerator(21, constraints=DmaConstraints(bus_bytes=bus)).blocks(1500))
+    coverage = collect(blocks, bus)
+    slow: dict[str, Counter[tuple[str, str]]] = {form: Counter() for form in FORMS}
+    for block in blocks:
+        for number in range(len(block)):
+            form = int(block.opcode[number]) - 1 + 2 * (number in block.legacy)
+            slow[FORMS[form]].update(slow_bins(block, number, bus).items())
+    for name_of_form, counter in slow.items():
+        names = {name for name, _ in counter}
+        assert len(names) >= 8
+        for name in names:
+            want = {label: n for (key, label), n in counter.items() if key == name}
+            assert hits(coverage.groups[name_of_form], name) == want, (name_of_form, name)
+
+
+def test_bins_of_hand_made_ops() -> None:
+    types = Ptr("i16", "gm"), Ptr("ui16", "ub")
+    loops = (Loop(2, 24, 192), Loop(1, 0, 0))
+    load = MteGmUb(4090, 0, 8, 3, 8, 64, loops, Pad("i16", 7, 16, 0), 2, *types)
+    found = one(load)
+    want = {
+        "len": "8..15", "len_mod": "8", "gm_mod": str(4090 % 32), "n_burst": "3", "n_loops": "2",
+        "loop0_count": "2", "loop1_count": "1", "loop2_count": "absent", "loops_active": "0",
+        "gm_row_stride": "equal len", "ub_row_stride": "tight", "gm_loop0_stride": "next",
+        "ub_loop0_stride": "next", "gm_loop1_stride": "one iteration", "page": "crosses 1",
+        "ub_place": "starts at 0", "l2": "2", "nop": "live", "bytes": "1..63",
+    }  # fmt: skip
+    assert {name: found[name] for name in want} == want
+    found = one(MteUbGm(64, (1 << 40) - 30, 10, 1, 0, 1 << 35, (Loop(3, 0, 10),)))
+    assert found["gm_place"] == "ends at 2^40"
+    assert found["ub_loop0_stride"] == "0"
+    assert found["gm_stride_unused"] == "aligned"
+    assert found["n_burst"] == "1"
+    assert "pad" not in found
+    assert one(MteUbGm(0, 0, 0, 65535, 0, 0, ()))["nop_max"] == "n_burst 65535"
+    assert "len" not in one(MteUbGm(0, 0, 0, 65535, 0, 0, ()))
+
+
+def test_unpadded_and_padded_tails() -> None:
+    base = MteGmUb(0, 0, 33, 2, 40, 128, (), Pad("i8", 1, 0, 0))
+    assert one(base)["pad_tail"] == "65.."
+    assert one(base)["pad"] == "i8"
+    assert one(base)["ub_row_stride"] == "+64..256"
+    bare = one(MteGmUb(0, 0, 33, 2, 40, 128))
+    assert bare["pad"] == "off"
+    assert "pad_tail" not in bare
+
+
+def test_mask_and_buffering() -> None:
+    blocks = list(DmaGenerator(22).blocks(500))
+    coverage = DmaCoverage()
+    for block in blocks:
+        mask = np.zeros(len(block), dtype=bool)
+        mask[::2] = True
+        coverage.sample(block, mask)
+    assert coverage.groups["traffic"].hits["form"].sum() == 0
+    coverage.flush()
+    assert coverage.groups["traffic"].hits["form"].sum() == sum(-(-len(b) // 2) for b in blocks)
+    before = coverage.summary()
+    coverage.sample(blocks[0], np.zeros(len(blocks[0]), dtype=bool))
+    assert coverage.summary() == before
+    with pytest.raises(CoverageError, match="mask of 1"):
+        coverage.sample(blocks[0], np.ones(1, dtype=bool))
+
+
+def test_block_by_block_is_the_same_as_all_at_once() -> None:
+    blocks = list(DmaGenerator(23).blocks(800))
+    together = collect(blocks)
+    merged = Coverage([])
+    for block in blocks:
+        merged.merge(collect([block]))
+    for name, counts in together.groups.items():
+        for item, values in counts.hits.items():
+            assert merged.groups[name].hits[item].tolist() == values.tolist(), (name, item)
+
+
+def test_json_of_a_run() -> None:
+    coverage = DmaCoverage(16)
+    for block in DmaGenerator(24).blocks(300):
+        coverage.sample(block)
+    data = coverage.to_json()
+    assert data["covered"] == from_json(data).covered > 0
+
+
+@pytest.mark.parametrize("bus", [16, 32, 64])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_default_random_run_reaches_97_percent(bus: int, seed: int) -> None:
+    limits = DmaConstraints(bus_bytes=bus)
+    coverage = collect(list(DmaGenerator(seed, constraints=limits).blocks(20000)), bus)
+    few = collect(list(DmaGenerator(seed, constraints=limits).blocks(2000)), bus)
+    print(f"bus {bus} seed {seed}: N=2000 {few.percent:.2f} %, N=20000 {coverage.percent:.2f} %")
+    assert coverage.percent >= 97
+    assert min(counts.percent for counts in coverage.groups.values()) >= 93
+    assert coverage.impossible == []
+
+
+def test_many_runs_reach_every_bin_but_a_few() -> None:
+    limits = DmaConstraints()
+    coverage = DmaCoverage()
+    for seed in range(6):
+        for block in DmaGenerator(100 + seed, constraints=limits).blocks(20000):
+            coverage.sample(block)
+    for block in corner_blocks(32):
+        coverage.sample(block)
+    coverage.flush()
+    holes = [
+        f"{name}.{item}: {hole}"
+        for name, counts in coverage.groups.items()
+        for item in counts.hits
+        for hole in counts.holes(item)
+    ]
+    assert coverage.percent >= 99.8, holes
+    assert coverage.impossible == []
+
+
+def test_without_a_feature_there_are_holes() -> None:
+    limits = DmaConstraints(pad=0.0, far=0.0, dependent=0.0, gap=0.0)
+    coverage = collect(list(DmaGenerator(1, constraints=limits).blocks(20000)))
+    counts = coverage.groups["mte_gm_ub"]
+    assert counts.holes("pad") == ["i8", "i16", "i32", "f16", "bf16", "f32"]
+    assert counts.holes("gm_row_stride") == ["2^32.."]
+    assert counts.holes("after") == ["waits"]
+    assert counts.holes("gap") == ["1..7", "8..63", "64.."]
+    assert coverage.percent < 95
+
+
+def test_illegal_traffic() -> None:
+    blocks = list(IllegalGenerator(1).blocks(2000))
+    coverage = collect(blocks, illegal=True)
+    rules = coverage.groups["rules"]
+    assert rules.percent == 100
+    assert rules.impossible == []
+    want = Counter(
+        int(rule) for block in blocks if block.expected_rule is not None
+        for rule in block.expected_rule
+    )  # fmt: skip
+    assert rules.hits["rule"].tolist() == [want[number] for number in (5, 6, 7, 8, 9, 10, 12)]
+    legal = sum(coverage.groups[form].hits["nop"].sum() for form in FORMS)
+    assert legal == want[0]
+    assert "rules" not in DmaCoverage().groups
+
+
+def test_subset_of_forms() -> None:
+    coverage = DmaCoverage(forms=("mte_ub_gm", "copy_gm_to_ubuf"))
+    assert list(coverage.groups) == ["mte_ub_gm", "copy_gm_to_ubuf", "traffic"]
+    for block in DmaGenerator(1).blocks(500):
+        coverage.sample(block)
+    assert coverage.summary().groups["traffic"] > 50
+    for forms in ((), ("mte_l1_ub",)):
+        with pytest.raises(CoverageError, match="no coverage for"):
+            DmaCoverage(forms=forms)

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Constraints that cannot be drawn from are refused with what is wrong and what is legal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sequences.constraints import ConstraintError, DmaConstraints, GmWindow, SizeClass
+from sequences.generator import DmaGenerator
+from tb.errors import PtoError
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"bus_bytes": 8}, "bus_bytes is 8"),
+        ({"block_ops": 0}, "block_ops is 0"),
+        ({"block_ops": True}, "block_ops is True"),
+        ({"max_bytes": 0}, "max_bytes is 0"),
+        ({"max_ub_bytes": 262145}, "max_ub_bytes is 262145"),
+        ({"max_bytes": 4096, "max_gm_bytes": 4095}, "max_gm_bytes is 4095"),
+        ({"max_loops": 4}, "max_loops is 4"),
+        ({"pad": 1.5}, "pad is 1.5"),
+        ({"legacy": -0.1}, "legacy is -0.1"),
+        ({"loops": (0.0, 0.0, 0.0, 1.0), "max_loops": 2}, "loops is"),
+        ({"loops": (1.0, -1.0, 0.0, 0.0)}, "loops is"),
+        ({"sizes": ()}, "sizes has no class"),
+        ({"sizes": (SizeClass(5, 4, 1.0),)}, "SizeClass"),
+        ({"sizes": (SizeClass(100, 200, 1.0),), "max_bytes": 50}, "above max_bytes 50"),
+        ({"windows": ()}, "windows is empty"),
+        ({"windows": (GmWindow(0, 4096),)}, "window 0x0"),
+        ({"windows": (GmWindow((1 << 40) - 4096, 4 << 20),)}, "window 0xfffffff000"),
+        ({"windows": (GmWindow(0, 4 << 20), GmWindow(1 << 20, 4 << 20))}, "overlap"),
+    ],
+)
+def test_refused(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConstraintError, match=message) as caught:
+        DmaConstraints(**values)
+    assert isinstance(caught.value, PtoError)
+    assert "DmaConstraints" in str(caught.value)
+
+
+@pytest.mark.parametrize(("ops", "message"), [((), "no op"), (("mte_gm_l1",), "'mte_gm_l1'")])
+def test_unknown_ops(ops: tuple[str, ...], message: str) -> None:
+    with pytest.raises(ConstraintError, match=message) as caught:
+        DmaGenerator(1, ops)
+    assert "copy_ubuf_to_gm" in str(caught.value)

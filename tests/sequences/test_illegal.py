@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Illegal ops break the rule they name, and what is said to be legal is."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from sequences._blocks import lower_program
+from sequences.constraints import OP_NAMES
+from sequences.illegal import IllegalGenerator, all_cases, to_legacy
+from tb.isa.block import OpBlock
+from tb.isa.dma import Loop
+from tb.isa.legacy import DmaRegisters, fits
+from tb.isa.rules import D_RULES, t_violations
+from tests.sequences.reference import (
+    BlockError,
+    check_disjoint,
+    check_programs,
+    descriptors,
+    plain_op,
+    rule_of,
+)
+
+
+@pytest.mark.parametrize("form", OP_NAMES)
+@pytest.mark.parametrize("seed", range(8))
+def test_every_case_breaks_its_rule(form: str, seed: int) -> None:
+    for case in all_cases(np.random.default_rng(seed), form):
+        lowered, _ = lower_program(case.program, DmaRegisters(), case.rule)
+        assert rule_of(lowered.descriptor) == case.rule, case
+        if not case.rule:
+            assert not t_violations(lowered.descriptor), case
+
+
+@pytest.mark.parametrize("form", OP_NAMES)
+def test_every_rule_is_broken_in_several_ways(form: str) -> None:
+    rules = Counter(case.rule for case in all_cases(np.random.default_rng(1), form))
+    load = form in ("mte_gm_ub", "copy_gm_to_ubuf")
+    for number in (5, 6, 7, 8, 12, *((9, 10) if load else ())):
+        assert rules[number] >= 4, (number, rules)
+    assert rules[0] >= 20
+
+
+def test_a_single_violation_breaks_no_lower_rule_and_combinations_break_several() -> None:
+    several = 0
+    for case in all_cases(np.random.default_rng(2), "mte_gm_ub"):
+        if case.name.startswith("rules "):
+            lowered, _ = lower_program(case.program, DmaRegisters())
+            broken = [rule.number for rule, holds in D_RULES.items() if holds(lowered.descriptor)]
+            assert broken[0] == case.rule
+            assert {int(word) for word in case.name[6:].split(", ")} <= set(broken), case
+            several += len(broken) > 1
+    assert several == 40
+
+
+def test_refused_sets_leave_the_registers() -> None:
+    found = 0
+    for form in ("copy_gm_to_ubuf", "copy_ubuf_to_gm"):
+        for case in all_cases(np.random.default_rng(3), form):
+            if case.name.startswith("refused"):
+                bad = case.program[-2]
+                assert not fits(bad)  # type: ignore[arg-type]
+                without = (*case.program[:-2], case.program[-1])
+                one = lower_program(case.program, DmaRegisters())
+                assert one[0].descriptor == lower_program(without, DmaRegisters())[0].descriptor
+                found += 1
+    assert found >= 15
+
+
+def check_block(block: OpBlock) -> None:
+    assert block.expected_rule is not None
+    for number, desc in enumerate(descriptors(block)):
+        if rule_of(desc) != block.expected_rule[number]:
+            raise BlockError(f"op {number}: {rule_of(desc)} for {block.expected_rule[number]}")
+
+
+@pytest.mark.parametrize("ops", [OP_NAMES, *[(name,) for name in OP_NAMES]])
+def test_blocks(ops: tuple[str, ...]) -> None:
+    blocks = list(IllegalGenerator(4, ops).blocks(1200))
+    assert sum(map(len, blocks)) == 1200
+    rules = Counter[int]()
+    for block in blocks:
+        check_block(block)
+        assert block.expected_rule is not None
+        rules.update(block.expected_rule.tolist())
+        assert len(block.program()) == len(block)
+    assert 0.25 < rules[0] / 1200 < 0.75
+    for number in (5, 6, 7, 8, 12):
+        assert rules[number]
+
+
+def test_legal_ops_of_a_block_are_disjoint() -> None:
+    for block in IllegalGenerator(5).blocks(600):
+        if len(block) > 3:
+            check_disjoint(block)
+
+
+def test_programs_lower_to_the_columns() -> None:
+    registers = DmaRegisters()
+    for block in IllegalGenerator(6, ("copy_gm_to_ubuf", "copy_ubuf_to_gm")).blocks(400):
+        for number, program in block.legacy.items():
+            lowered, registers = lower_program(program, registers)
+            assert lowered.descriptor == block.descriptors[number]
+
+
+def test_the_rule_check_can_fail() -> None:
+    block = next(IllegalGenerator(7).blocks(3))
+    assert block.expected_rule is not None
+    block.expected_rule[int(np.argmax(block.expected_rule))] = 0
+    with pytest.raises(BlockError):
+        check_block(block)
+
+
+def test_to_legacy_refuses_three_loops() -> None:
+    with pytest.raises(ValueError, match="3 loops"):
+        to_legacy(plain_op(loops=(Loop(1, 0, 0),) * 3))
+
+
+def test_same_seed_same_blocks() -> None:
+    one, other = (list(IllegalGenerator(8).blocks(300)) for _ in range(2))
+    assert all((a.pack() == b.pack()).all() for a, b in zip(one, other, strict=True))
+
+
+def test_check_programs_agrees_on_v06() -> None:
+    for block in IllegalGenerator(9, ("mte_gm_ub",)).blocks(200):
+        if block.expected_rule is not None and not block.expected_rule.any():
+            check_programs(block, DmaRegisters())

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who may know whom: the dependency rules of docs/architecture.md, read off the imports."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tb.dut import ROOT
+
+OURS = ("tb", "sequences", "scoreboards", "tests")
+
+SIMULATOR = {"cocotb", "cocotb_bus", "cocotb_tools", "cocotbext", "pyuvm"}
+
+# Package or module -> prefixes of our own modules that it may import.
+ALLOWED: dict[str, tuple[str, ...]] = {
+    "tb.isa": ("tb.isa",),
+    "scoreboards.model": ("tb.isa", "scoreboards.model"),
+    "sequences": ("tb.isa", "tb.errors", "sequences"),
+    "tb.coverage": ("tb.isa", "tb.errors", "tb.coverage"),
+    "tb.mailbox": ("tb.isa", "tb.errors"),
+    "tb.memory": ("tb.isa", "tb.errors", "tb.mailbox"),
+    "tb.agents": ("tb.isa", "tb.errors", "tb.agents", "tb.mailbox", "tb.memory"),
+    "tb.dut": ("tb.isa", "tb.errors"),
+}
+
+# Modules that must be importable and testable without a simulator.
+WITHOUT_SIMULATOR = (
+    "tb.isa",
+    "tb.coverage",
+    "tb.mailbox",
+    "tb.memory",
+    "tb.dut",
+    "tb.record",
+    "tb.plan",
+    "tb.selection",
+    "scoreboards.model",
+    "scoreboards.golden",
+    "scoreboards.compare",
+    "scoreboards.report",
+    "sequences.generator",
+    "sequences.illegal",
+    "sequences.corner",
+    "sequences.examples",
+    "sequences.directed",
+)
+
+
+def modules(prefix: str) -> list[tuple[str, Path]]:
+    """Returns name and file of ``prefix`` and everything below it."""
+    path = ROOT / prefix.replace(".", "/")
+    files = sorted(path.rglob("*.py")) if path.is_dir() else [path.with_suffix(".py")]
+    return [
+        (str(file.relative_to(ROOT).with_suffix("")).replace("/", ".").removesuffix(".__init__"), file)
+        for file in files
+    ]
+
+
+def imports(file: Path) -> set[str]:
+    """Returns the modules that a file imports at any level, absolute names."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}: relative imports hide who knows whom"
+            found.add(node.module or "")
+    return found
+
+
+def within(name: str, prefix: str) -> bool:
+    return name == prefix or name.startswith(f"{prefix}.")
+
+
+def broken(file: Path, allowed: tuple[str, ...]) -> list[str]:
+    """Returns the imports of ours that the rules do not allow."""
+    return sorted(
+        name
+        for name in imports(file)
+        if name.split(".")[0] in OURS and not any(within(name, prefix) for prefix in allowed)
+    )
+
+
+@pytest.mark.parametrize("package", ALLOWED)
+def test_imports_go_down_only(package: str) -> None:
+    found = {name: broken(file, ALLOWED[package]) for name, file in modules(package)}
+    assert not {name: wrong for name, wrong in found.items() if wrong}
+
+
+@pytest.mark.parametrize("package", WITHOUT_SIMULATOR)
+def test_no_simulator_needed(package: str) -> None:
+    for name, file in modules(package):
+        used = {found for found in imports(file) if found.split(".")[0] in SIMULATOR}
+        assert not used, f"{name} needs a simulator for {used}"
+
+
+def test_nothing_but_tests_and_the_plan_knows_tests() -> None:
+    for package in ("tb", "sequences", "scoreboards"):
+        for name, file in modules(package):
+            used = {found for found in imports(file) if within(found, "tests")}
+            assert not used, f"{name} imports {used}"
+
+
+def test_model_and_rtl_share_only_the_tables() -> None:
+    """The model must not read the RTL, nor the lowering and footprints that feed the stimulus."""
+    for name, file in modules("scoreboards.model"):
+        text = file.read_text()
+        assert "rtl_stubs" not in text, name
+        assert "lower_copy" not in text, name
+
+
+def test_a_broken_rule_is_seen(tmp_path: Path) -> None:
+    file = tmp_path / "bad.py"
+    file.write_text("from tb.env import PtoEnv\nimport tb.isa.dma\nimport numpy\n")
+    assert broken(file, ALLOWED["tb.isa"]) == ["tb.env"]

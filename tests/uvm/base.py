@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Base of the pyuvm tests: attaches to the harness, builds the environment, reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cocotb
+import numpy as np
+from cocotb.triggers import Timer
+from pyuvm import ConfigDB, uvm_report_object, uvm_test
+
+from tb.context import RunContext, load_settings
+from tb.coverage.dma import DmaCoverage
+from tb.env import PtoEnv
+from tb.isa.block import OpBlock
+from tb.knobs import PROFILES, KnobProfile
+from tb.mailbox import Mailbox
+from tb.memory import SimMemory
+from tb.stopwatch import Stopwatch
+
+RESET_NS = 100
+
+
+class PtoTestBase(uvm_test):
+    """Sets a run up and closes it; subclasses say what is sent in :meth:`stimulate`."""
+
+    def build_phase(self) -> None:
+        """Attaches to memories and mailbox, fills ConfigDB, builds the environment."""
+        config = load_settings()
+        memory = SimMemory.attach(Path(config.library) if config.library else None)
+        stopwatch = Stopwatch()
+        coverage = DmaCoverage(
+            gm_bytes=config.run.gm_width // 8,
+            forms=config.run.ops,
+        )
+        self.run = RunContext(
+            config, memory, Mailbox.attach(memory.library), coverage, stopwatch
+        )
+        self.rng = np.random.default_rng(config.run.seed)
+        for name, value in (
+            ("RUN", self.run),
+            ("DUT", cocotb.top),
+            ("MAILBOX", self.run.mailbox),
+            ("COVERAGE", coverage),
+            ("STOPWATCH", stopwatch),
+        ):
+            ConfigDB().set(None, "*", name, value)
+        self.configure()
+        self.env = PtoEnv.create("env", self)
+
+    def configure(self) -> None:
+        """Hook: factory overrides and knobs, before the environment is built."""
+
+    def end_of_elaboration_phase(self) -> None:
+        """Keeps pyuvm's own chatter out of the log."""
+        uvm_report_object.set_default_logging_level(30)
+
+    async def run_phase(self) -> None:
+        """Resets the harness, sends the stimulus, compares every byte at the end."""
+        self.raise_objection()
+        try:
+            self.run.mailbox.set_watchdog_clocks(self.run.settings.watchdog_clocks)
+            self.prepare_memory()
+            await self.reset()
+            await self.stimulate()
+            await Timer(1, "us")
+            self.env.scoreboard.close()
+            self.run.write(complete=True)
+        except BaseException:
+            self.run.write(complete=False)
+            raise
+        self.drop_objection()
+
+    def prepare_memory(self) -> None:
+        """Fills the memories with their random background."""
+        self.run.memory.set_background_seed(self.run.settings.seed)
+        self.env.scoreboard.prefill()
+
+    async def reset(self) -> None:
+        """Pulses the harness reset."""
+        cocotb.top.rst_n_req.value = 0
+        await Timer(RESET_NS, "ns")
+        cocotb.top.rst_n_req.value = 1
+        await Timer(RESET_NS, "ns")
+
+    def apply_profile(self, profile: KnobProfile) -> None:
+        """Sets memory latencies and stalls."""
+        self.run.mailbox.set_knobs(**profile.knobs)
+
+    def random_profile(self) -> KnobProfile:
+        """Draws one of the memory profiles."""
+        return PROFILES[int(self.rng.integers(len(PROFILES)))]
+
+    async def stimulate(self) -> None:
+        """Sends blocks to ``self.env.sequencer``."""
+        raise NotImplementedError
+
+    async def send(self, block: OpBlock) -> None:
+        """Sends one block outside any sequence."""
+        await self.env.dispatcher.execute(block)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pyuvm tests of the GM <-> UB DMA ops; ``tests/plan.toml`` names them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyuvm
+from pyuvm import uvm_factory
+
+from scoreboards.faults import Fault, FaultKind
+from sequences.constraints import DmaConstraints
+from sequences.corner import corner_blocks
+from sequences.directed import program_blocks, rule_blocks
+from sequences.examples import EXAMPLES, Example
+from sequences.generator import DmaGenerator
+from sequences.illegal import IllegalGenerator
+from sequences.uvm import DmaBlockItem, DmaItemSeq
+from tb.agents.agent import MailboxDriver
+from tb.agents.pins import PinDriver
+from tb.isa.block import OpBlock
+from tb.isa.descriptor import unpack
+from tb.isa.footprint import Footprint, destination, source
+from tb.isa.rules import first_d_violation
+from tb.isa.spaces import Space
+from tests.uvm.base import PtoTestBase
+
+PROFILE_BLOCKS = 6
+"""Blocks between two changes of the memory profile."""
+
+ILLEGAL_FRACTION = 0.03
+FAULT_FRACTION = 0.03
+"""Fractions of the blocks of a mixed run, unless the plan says otherwise."""
+
+
+@pyuvm.test()
+class RandomDmaTest(PtoTestBase):
+    """Random blocks; options ``illegal`` and ``faults`` are fractions of the blocks."""
+
+    async def stimulate(self) -> None:
+        """Sends N transactions."""
+        await DmaItemSeq(self.items()).start(self.env.sequencer)
+
+    def constraints(self) -> DmaConstraints:
+        """Returns the constraints of the random ops."""
+        return DmaConstraints(bus_bytes=self.run.settings.gm_width // 8)
+
+    def items(self) -> Iterator[DmaBlockItem]:
+        """Yields block items with N ops in all, changing the memory profile on the way."""
+        settings = self.run.settings
+        options = settings.options
+        illegal = float(options.get("illegal", ILLEGAL_FRACTION))
+        faults = float(options.get("faults", FAULT_FRACTION))
+        limits = self.constraints()
+        legal = DmaGenerator(settings.seed, settings.ops, limits).blocks(settings.transactions)
+        bad = IllegalGenerator(settings.seed + 1, settings.ops, limits).blocks(
+            settings.transactions
+        )
+        left, number = settings.transactions, 0
+        while left > 0 and not self.run.aborted:
+            with self.run.stopwatch.phase("generate"):
+                if number % PROFILE_BLOCKS == 0:
+                    self.apply_profile(self.random_profile())
+                number += 1
+                chance = float(self.rng.random())
+                isolated = chance < illegal
+                block = next(bad if isolated else legal)
+                block = block.take(0, min(left, len(block)))
+                faulty = not isolated and chance > 1.0 - faults
+                fault = self.draw_fault(block) if faulty else None
+                item = DmaBlockItem(block, fault=fault, isolated=isolated)
+            left -= len(block)
+            yield item
+
+    def draw_fault(self, block: OpBlock) -> Fault | None:
+        """Draws an error inside what one op of the block touches; None when no op moves bytes."""
+        words = block.pack()
+        moving = np.flatnonzero((block.columns["len"] > 0) & (block.columns["n_burst"] > 0))
+        if not len(moving):
+            return None
+        desc = unpack(words[int(self.rng.choice(moving))])
+        if desc.is_nop or first_d_violation(desc):
+            return None
+        region = source(desc) if self.rng.random() < 0.5 else destination(desc)
+        kind = FaultKind.LOCAL
+        if region.space is Space.GM:
+            kind = FaultKind(int(self.rng.integers(2)))
+        return Fault(region.space, self._byte_of(region), kind)
+
+    def _byte_of(self, region: Footprint) -> int:
+        starts = region.row_starts()
+        start = int(starts[int(self.rng.integers(len(starts)))])
+        return start + int(self.rng.integers(region.length))
+
+
+@pyuvm.test()
+class IllegalDmaTest(RandomDmaTest):
+    """Every D rule broken in many ways, legal ops between them."""
+
+    def items(self) -> Iterator[DmaBlockItem]:
+        """Yields blocks with N ops in all, about half of them illegal."""
+        settings = self.run.settings
+        blocks = IllegalGenerator(settings.seed, settings.ops, self.constraints())
+        for number, block in enumerate(blocks.blocks(settings.transactions)):
+            if self.run.aborted:
+                return
+            if number % PROFILE_BLOCKS == 0:
+                self.apply_profile(self.random_profile())
+            yield DmaBlockItem(block, isolated=True)
+
+
+@pyuvm.test()
+class CornerDmaTest(RandomDmaTest):
+    """Hand-picked corners, each under several memory profiles in turn."""
+
+    def items(self) -> Iterator[DmaBlockItem]:
+        """Yields the corner blocks."""
+        settings = self.run.settings
+        for number, block in enumerate(corner_blocks(settings.gm_width // 8)):
+            if self.run.aborted:
+                return
+            if number % PROFILE_BLOCKS == 0:
+                self.apply_profile(self.random_profile())
+            yield DmaBlockItem(block, isolated=True)
+
+
+@pyuvm.test()
+class DirectedDmaTest(PtoTestBase):
+    """The worked examples of the ISA documents: every form, its image and its CRC-32."""
+
+    async def stimulate(self) -> None:
+        """Runs each form of each example on fresh memories, then the rule examples."""
+        for example in EXAMPLES:
+            images = {}
+            for form, ops in example.forms.items():
+                self._restart(example)
+                await self._send(program_blocks(ops))
+                image = self.run.memory.view(example.space)[: example.length]
+                images[form] = image.tobytes()
+                if not example.matches(image):
+                    self.run.fail(f"MISMATCH: example {example.name}, {form}: wrong CRC-32")
+            if len(set(images.values())) > 1:
+                self.run.fail(f"MISMATCH: example {example.name}: its forms give unlike images")
+        await self._send(rule_blocks())
+
+    async def _send(self, blocks: list[OpBlock]) -> None:
+        items = [DmaBlockItem(block) for block in blocks]
+        await DmaItemSeq(iter(items)).start(self.env.sequencer)
+
+    def _restart(self, example: Example) -> None:
+        scoreboard = self.env.scoreboard
+        scoreboard.compare_everything()
+        for space, byte in example.backgrounds.items():
+            self.run.memory.set_background(space, byte)
+        scoreboard.restart()
+        for fill in example.fills:
+            data = example.initial(fill.space, fill.start, fill.length)
+            scoreboard.poke(fill.space, fill.start, data.tobytes())
+
+
+@pyuvm.test()
+class PinLevelDmaTest(RandomDmaTest):
+    """Random traffic with the descriptor pins driven by Python: the mailbox has a second judge."""
+
+    def configure(self) -> None:
+        """Puts the pin driver where the environment asks for a mailbox driver."""
+        uvm_factory().set_type_override_by_type(MailboxDriver, PinDriver)
