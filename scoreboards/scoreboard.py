@@ -105,7 +105,7 @@ class DmaScoreboard(uvm_subscriber):
         passed = np.ones(len(block), dtype=np.bool_)
         with self.stopwatch.phase("compare"):
             self._check_retirement(epoch, program, outcomes, predictions, passed)
-            self._check_bytes(epoch, program, outcomes, predictions, passed)
+            self._check_bytes(epoch, program, outcomes, passed)
             self._count(epoch, outcomes, passed)
             self._since_full.append(epoch)
             self._epochs += 1
@@ -228,7 +228,6 @@ class DmaScoreboard(uvm_subscriber):
         epoch: Epoch,
         program: list[tuple[Any, ...]],
         outcomes: list[Outcome],
-        predictions: list[Prediction | None],
         passed: NDArray[np.bool_],
     ) -> None:
         """Compares destination and guard of each op."""
@@ -283,7 +282,7 @@ class DmaScoreboard(uvm_subscriber):
             writer = self.memory.last_writer(mismatch.space, mismatch.address)
             text = self._suspect(writer)
             last = None if writer is None else LastWriter(writer.cycle, SLOTS[writer.slot])
-            self.run.fail(render(mismatch, op=text, writer=last, repro=self.run.settings.command()))
+            self.run.fail(render(mismatch, op=text, writer=last, repro=self.run.command))
             stop = mismatch.address + mismatch.extent
             if mismatch.extent <= 1 << 24:
                 self.golden.write(
@@ -312,7 +311,7 @@ class DmaScoreboard(uvm_subscriber):
     def close(self) -> None:
         """Last comparison and last look at the protocol checkers, at the end of a run."""
         with self.stopwatch.phase("compare"):
-            if not (self.run.abort_status == "hang"):
+            if self.run.abort_status != "hang":
                 self.compare_everything()
             self._check_protocol()
 
@@ -322,9 +321,7 @@ class DmaScoreboard(uvm_subscriber):
         """Reads new messages of the HDL checkers and doors."""
         self.run.protocol_errors = self.mailbox.errors
         for message in self.mailbox.poll_errors():
-            self.run.protocol_failure(
-                f"protocol: {message}\n  repeat: {self.run.settings.command()}"
-            )
+            self.run.protocol_failure(f"protocol: {message}\n  repeat: {self.run.command}")
 
     def _report_hang(self, epoch: Epoch) -> None:
         lines = []
@@ -342,7 +339,7 @@ class DmaScoreboard(uvm_subscriber):
             [
                 f"HANG: no descriptor accepted or retired for {clocks} clocks",
                 *lines,
-                f"  repeat: {self.run.settings.command()}",
+                f"  repeat: {self.run.command}",
             ]
         )
         self.run.failures.append(report)
@@ -360,7 +357,7 @@ class DmaScoreboard(uvm_subscriber):
         violation = first_d_violation(unpack(epoch.block.pack()[index]))
         if violation is not None:
             lines.append(f"  the op breaks {violation}")
-        lines.append(f"  repeat: {self.run.settings.command()}")
+        lines.append(f"  repeat: {self.run.command}")
         self.run.fail("\n".join(lines))
 
     def _fail_bytes(
@@ -373,7 +370,7 @@ class DmaScoreboard(uvm_subscriber):
                 mismatch,
                 op=self._text(epoch, index, ops),
                 writer=last,
-                repro=self.run.settings.command(),
+                repro=self.run.command,
             )
         )
 

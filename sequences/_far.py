@@ -10,7 +10,7 @@ from sequences._shapes import LEVELS, pick
 from sequences.constraints import GM_SIZE, MAX_FAR_ROWS, DmaConstraints
 
 _BLOCK_SPAN = GM_SIZE * 2
-_TRIES = 6
+_TRIES = 8
 
 
 def _row_starts(counts: Ints, strides: Ints) -> tuple[Ints, Ints]:

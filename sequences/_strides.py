@@ -18,6 +18,10 @@ from tb.isa.spaces import UB_BLOCK
 FAR_STRIDE = 1 << 32
 """Strides from here on reach beyond 32 bits."""
 
+FAR_SPAN = GM_SIZE - (1 << 30)
+"""Most bytes between the ends of a far op: one over all of GM could only lie at address 0, where
+the rows of others are. Strides up to the last byte are among the corners."""
+
 
 def orders(rng: np.random.Generator, count: int, interleave: float, rows_first: Bools) -> Ints:
     """Returns ``int64[count, 4]``: the level at each nesting position, innermost first.
@@ -192,7 +196,7 @@ def _far_strides(rng: np.random.Generator, counts: Ints, length: Ints, order: In
         times = counts[row, level]
         outer //= times
         # What lies outside repeats this level `outer` times, so its share of GM is bounded.
-        room = (GM_SIZE // outer - hull) // np.maximum(times - 1, 1)
+        room = (FAR_SPAN // outer - hull) // np.maximum(times - 1, 1)
         room = np.maximum(np.minimum(room, (1 << GM_STRIDE_BITS) - 1), 1)
         kind = pick(rng, len(counts), np.array([0.3, 0.35, 0.25, 0.1]))
         step = np.choose(

@@ -15,6 +15,7 @@ from tb.errors import PtoError
 from tb.mailbox import Mailbox
 from tb.memory import SimMemory
 from tb.record import CoverageSummary, OpCount, RunSettings, RunStatus, write_json
+from tb.selection import SELECTABLE
 from tb.stopwatch import Stopwatch
 
 SETTINGS_ENV = "PTO_SETTINGS"
@@ -30,6 +31,7 @@ class SimSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     run: RunSettings
+    command: str
     slots: tuple[str, ...]
     dut_ops: tuple[str, ...]
     d_rules: tuple[int, ...]
@@ -84,6 +86,11 @@ class RunContext:
         return self.config.run
 
     @property
+    def command(self) -> str:
+        """Command line that repeats the run."""
+        return self.config.command
+
+    @property
     def slots(self) -> tuple[str, ...]:
         """Slots with an engine in this build."""
         return self.config.slots
@@ -129,7 +136,7 @@ class RunContext:
             status=status,
             message=message,
             transactions=self.transactions,
-            ops=self.ops,
+            ops={name: self.ops[name] for name in SELECTABLE if name in self.ops},
             statuses=dict(self.statuses),
             bytes_checked=self.bytes_checked,
             full_compares=self.full_compares,

@@ -22,12 +22,17 @@ from pyuvm import (
     uvm_sequencer,
     uvm_subscriber,
 )
-from scoreboards.scoreboard import DmaScoreboard
 
+from scoreboards.scoreboard import DmaScoreboard
 from tb.agents.agent import SlotAgent
 from tb.agents.items import MAX_IN_FLIGHT, CheckedEpoch, DoneBatch, Epoch, SlotItem
 from tb.isa.block import OpBlock
+from tb.isa.dma_table import MAX_LOOPS
 from tb.isa.ops import SLOTS
+
+LATENCY_KNOBS = ("axi_read_latency", "axi_write_latency", "local_read_latency")
+CLOCKS_PER_ROW = 64
+"""What a row may cost beside the latencies of the memories, stalls included."""
 
 TAG_MASK = 0xFF
 """Tags are 8 bits wide (docs/contract.md, TagWidth)."""
@@ -80,9 +85,7 @@ class Dispatcher(uvm_driver):
                 await self.execute(item.block, item.fault, isolated=item.isolated)
             self.seq_item_port.item_done()
 
-    async def execute(
-        self, block: OpBlock, fault: Any = None, *, isolated: bool = False
-    ) -> None:
+    async def execute(self, block: OpBlock, fault: Any = None, *, isolated: bool = False) -> None:
         """Runs one block and publishes its epoch."""
         epoch, items = self._split(block)
         epoch.fault = fault
@@ -93,6 +96,7 @@ class Dispatcher(uvm_driver):
             self.mailbox.set_fault(0, fault.space, fault.address, fault.kind)
         for slot, item in items.items():
             await SlotSequence(item).start(self.agents[slot].sequencer)
+        self.mailbox.set_watchdog_clocks(self._patience(block))
         self.mailbox.set_wake_at(tuple(self.submitted))
         await self._drain(epoch)
         if fault is not None:
@@ -101,6 +105,20 @@ class Dispatcher(uvm_driver):
         self.epochs += 1
         self.transactions += len(block)
         self.epoch_ap.write(epoch)
+
+    def _patience(self, block: OpBlock) -> int:
+        """Returns after how many clocks without a descriptor moving the block counts as hung.
+
+        An op of many short rows legally takes long: each row may cost a whole memory latency.
+        """
+        columns = block.columns
+        rows = columns["n_burst"].astype(np.float64)
+        for k in range(MAX_LOOPS):
+            rows *= columns[f"loop{k}_count"]
+        latency = sum(self.mailbox.knob(name) for name in LATENCY_KNOBS)
+        longest = float(rows.max()) * (latency + CLOCKS_PER_ROW)
+        limit = self.run.settings.watchdog_clocks
+        return int(min(limit + min(longest, 1e9), 2**32 - 1))
 
     def _split(self, block: OpBlock) -> tuple[Epoch, dict[int, SlotItem]]:
         """Returns the epoch of ``block`` and the item of each slot."""

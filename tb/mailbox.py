@@ -295,15 +295,15 @@ class Mailbox(_Fields):
         check_layout(library)
         address = library.pto_mailbox()
         raw = (ctypes.c_uint8 * MAILBOX.itemsize).from_address(address)
-        super().__init__(np.frombuffer(raw, dtype=MAILBOX))
+        super().__init__(np.frombuffer(memoryview(raw), dtype=MAILBOX))
         if self._array["magic"][0] != MAGIC or self._array["version"][0] != VERSION:
             raise MailboxError("the simulator's mailbox has another version: rebuild it")
         self._submitted = self._slots["submitted"]
         self._records = self._slots["records"]
         self._polled = self._slots["polled"]
         self._done = self._slots["done"]
-        self._desc = [self._slots["desc"][slot] for slot in range(len(SLOTS))]
-        self._ring = [self._slots["ring"][slot] for slot in range(len(SLOTS))]
+        self._desc: list[NDArray[Any]] = [self._slots["desc"][slot] for slot in range(len(SLOTS))]
+        self._ring: list[NDArray[Any]] = [self._slots["ring"][slot] for slot in range(len(SLOTS))]
 
     @classmethod
     def attach(cls, library: ctypes.CDLL) -> Mailbox:
@@ -393,12 +393,10 @@ class Mailbox(_Fields):
         """Returns the done records since the last call, ``DONE[n]`` in the order of retirement."""
         first, last = int(self._polled[slot]), int(self._records[slot])
         first = max(first, last - RING)  # pins have no limit: the oldest were overwritten
-        ring = self._ring[slot]
+        ring: NDArray[Any] = self._ring[slot]
         start, stop = first % RING, last % RING
-        if first == last:
-            return ring[:0].copy()
         self._polled[slot] = last
-        if start < stop:
+        if start < stop or first == last:
             return ring[start:stop].copy()
         return np.concatenate((ring[start:], ring[:stop]))
 

@@ -110,6 +110,7 @@ def _execute(
     result_path = folder / "result.json"
     config = SimSettings(
         run=settings.model_copy(update={"ops": ops}),
+        command=record.command,
         slots=plan.slots,
         dut_ops=plan.ops,
         d_rules=plan.d_rules,
@@ -248,5 +249,3 @@ def _sigint_raises() -> Iterator[None]:
 def load_record(path: Path) -> RunRecord:
     """Reads a record that an earlier run wrote."""
     return RunRecord.model_validate(json.loads(path.read_text()))
-
-

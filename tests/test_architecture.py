@@ -53,7 +53,10 @@ def modules(prefix: str) -> list[tuple[str, Path]]:
     path = ROOT / prefix.replace(".", "/")
     files = sorted(path.rglob("*.py")) if path.is_dir() else [path.with_suffix(".py")]
     return [
-        (str(file.relative_to(ROOT).with_suffix("")).replace("/", ".").removesuffix(".__init__"), file)
+        (
+            str(file.relative_to(ROOT).with_suffix("")).replace("/", ".").removesuffix(".__init__"),
+            file,
+        )
         for file in files
     ]
 

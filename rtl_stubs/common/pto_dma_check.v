@@ -6,7 +6,7 @@
 // Throughput: the extent is summed from products of one 8-bit digit of a count and one stride,
 // one digit that is not zero per clock, at least one clock. An op with d such digits has at
 // least d rows, so the check of the next op never holds up the rows of the one running.
-// Latency: digits + 1 clocks. Limits: GmAddrWidth is 40, LocalAddrWidth at most 20; DMA-L11 is
+// Latency: 1 + max(1, digits) clocks. Limits: GmAddrWidth 40, LocalAddrWidth <= 20; DMA-L11 is
 // of ops not served here. Spec: dma.md 1, 3, 5.
 //
 //   clk         _/~\_/~\_/~\_/~\_

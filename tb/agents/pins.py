@@ -67,7 +67,9 @@ class PinDriver(MailboxDriver):
         await self._pending.put(item)
 
     async def _offer_all(self) -> None:
-        self.harness.pin_mode.value = int(self.harness.pin_mode.value) | 1 << self.slot
+        # One value for all slots: each driver sees the others' writes only after this step.
+        slots = ConfigDB().get(self, "", "RUN").slots
+        self.harness.pin_mode.value = sum(1 << SLOTS.index(name) for name in slots)
         self.done.ready.value = 1
         while True:
             item = await self._pending.get()

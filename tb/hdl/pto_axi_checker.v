@@ -130,8 +130,8 @@ module pto_axi_checker #(
           r_beats = 9'd0;
         end
       end
-      if (r_write - r_read > MaxOutstanding)
-        `PTO_ERROR(Slot, "ar: too many bursts outstanding (number, limit)", r_write - r_read,
+      if ({r_write - r_read} > MaxOutstanding)
+        `PTO_ERROR(Slot, "ar: too many bursts outstanding (number, limit)", {r_write - r_read},
                    MaxOutstanding);
     end
     reads_q <= r_write - r_read;
@@ -247,8 +247,8 @@ module pto_axi_checker #(
         if (m_axi_bid != aw_first_id)
           `PTO_ERROR(Slot, "b: wrong ID (AWID, BID)", aw_first_id, m_axi_bid);
       end
-      if (aw_count - b_count > MaxOutstanding)
-        `PTO_ERROR(Slot, "aw: too many bursts outstanding (number, limit)", aw_count - b_count,
+      if ({aw_count - b_count} > MaxOutstanding)
+        `PTO_ERROR(Slot, "aw: too many bursts outstanding (number, limit)", {aw_count - b_count},
                    MaxOutstanding);
     end
     writes_q <= aw_count - b_count;

@@ -6,8 +6,8 @@
 //   valid_o  ___/-----------\_____
 //   ready_i  ___/---\___/---\_____
 //   desc_o   ---< A >< B    >-----
-// Pins are copied at the falling edge, so what Python writes after a rising edge counts at the
-// next one. Simulation only.
+// Pins are copied 1 ns after the falling edge: what Python writes at a rising or falling edge
+// counts at the next rising edge. Simulation only.
 `default_nettype none
 `timescale 1ns / 1ps
 
@@ -35,6 +35,7 @@ module pto_desc_feeder #(
 
   reg [DescWidth-1:0] words;
   integer tag;
+  reg copy_pins = 1'b0;
 
   initial begin
     valid_o = 1'b0;
@@ -61,13 +62,15 @@ module pto_desc_feeder #(
     end
   end
 
-  always @(negedge clk_i) begin
-    if (pin_mode_i && rst_ni) begin
+  // Copied rather than multiplexed: a path from the pins to the engine would be evaluated at every
+  // step of the simulation.
+  always @(negedge clk_i) if (pin_mode_i) copy_pins <= #1 !copy_pins;
+
+  always @(copy_pins) begin
+    if (rst_ni) begin
       valid_o <= pin_valid_i;
-      if (pin_valid_i) begin
-        desc_o <= pin_desc_i;
-        tag_o <= pin_tag_i;
-      end
+      desc_o <= pin_desc_i;
+      tag_o <= pin_tag_i;
     end
   end
 endmodule

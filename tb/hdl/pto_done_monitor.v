@@ -29,6 +29,7 @@ module pto_done_monitor #(
   // verilator lint_off MULTIDRIVEN
 
   reg [31:0] random;
+  reg copy_pins = 1'b0;
 
   initial begin
     ready_o = 1'b0;
@@ -48,7 +49,10 @@ module pto_done_monitor #(
     end
   end
 
-  always @(negedge clk_i) if (pin_mode_i && rst_ni) ready_o <= pin_ready_i;
+  // As in pto_desc_feeder.v.
+  always @(negedge clk_i) if (pin_mode_i) copy_pins <= #1 !copy_pins;
+
+  always @(copy_pins) if (rst_ni) ready_o <= pin_ready_i;
 endmodule
 
 `default_nettype wire

@@ -34,7 +34,7 @@ module pto_harness #(
 
   // Read by Python.
   reg clk = 1'b0;
-  reg rst_n = 1'b0;
+  reg rst_n = 1'b1;
   reg wake = 1'b0;  // changes when the mailbox's wake condition is met, and at a hang
 
   reg [31:0] cycle = 32'd0;
@@ -96,7 +96,10 @@ module pto_harness #(
 
   initial `PTO_START(Slots);
 
-  // Asserted at once, released on a clock edge.
+  // Asserted at once, released on a clock edge. The first assertion is an edge too, without which
+  // an asynchronous reset would not be seen before the first clock.
+  initial #1 rst_n = 1'b0;
+
   always @(posedge clk or negedge rst_n_req) begin
     if (!rst_n_req) rst_n <= 1'b0;
     else rst_n <= 1'b1;

@@ -227,8 +227,39 @@ def from_text(line: str) -> AnyOp:
         return SetMovPadVal(types.strip(), _operands(name, body, 1)[0])
     if name == "copy_gm_to_ubuf":
         values = _operands(name, body, 11)
-        return CopyGmToUbuf(*values, *_pointers(name, types), ub_sub)
+        src_type, dst_type = _pointers(name, types)
+        gm_src, ub_dst, sid, n, length, left, right, select, l2, gm_stride, ub_stride = values
+        return CopyGmToUbuf(
+            gm_src,
+            ub_dst,
+            sid,
+            n,
+            length,
+            left,
+            right,
+            select,
+            l2,
+            gm_stride,
+            ub_stride,
+            src_type,
+            dst_type,
+            ub_sub,
+        )
     if name == "copy_ubuf_to_gm":
         values = _operands(name, body, 8)
-        return CopyUbufToGm(*values, *_pointers(name, types), ub_sub)
+        src_type, dst_type = _pointers(name, types)
+        ub_src, gm_dst, sid, n, length, reserved, gm_stride, ub_stride = values
+        return CopyUbufToGm(
+            ub_src,
+            gm_dst,
+            sid,
+            n,
+            length,
+            reserved,
+            gm_stride,
+            ub_stride,
+            src_type,
+            dst_type,
+            ub_sub,
+        )
     raise TextError(f"op pto.{name} is unknown here")

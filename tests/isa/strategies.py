@@ -50,6 +50,10 @@ DESCRIPTORS = st.builds(
 )
 
 _NUMBER = st.integers(0, 1 << 48)
+_SIX = st.tuples(*[_NUMBER] * 6)
+_COUNTS: st.SearchStrategy[tuple[int | None, int | None]] = st.one_of(
+    st.just((None, None)), st.tuples(_NUMBER, _NUMBER)
+)
 _LOOPS = st.lists(st.builds(Loop, _NUMBER, _NUMBER, _NUMBER), max_size=3).map(tuple)
 
 
@@ -57,15 +61,20 @@ _LOOPS = st.lists(st.builds(Loop, _NUMBER, _NUMBER, _NUMBER), max_size=3).map(tu
 def v06_ops(draw: st.DrawFn) -> MteGmUb | MteUbGm:
     """v0.6 ops with any operands and a correct type list."""
     dtype = draw(st.sampled_from(DTYPES))
-    numbers = [draw(_NUMBER) for _ in range(6)]
+    source, destination, length, rows, src_stride, dst_stride = draw(_SIX)
     loops = draw(_LOOPS)
     gm, ub = Ptr(dtype, "gm"), Ptr(dtype, "ub")
-    sub = draw(st.integers(0, 1))
+    sub, l2 = draw(st.integers(0, 1)), draw(st.integers(0, 40))
     if draw(st.booleans()):
-        return MteUbGm(*numbers, loops, draw(st.integers(0, 40)), ub, gm, sub)
+        return MteUbGm(
+            source, destination, length, rows, src_stride, dst_stride, loops, l2, ub, gm, sub
+        )
     pad = None
     fitting = [name for name in PAD_DTYPES if ELEMENT_BYTES[name] == ELEMENT_BYTES[dtype]]
-    if fitting and draw(st.booleans()):
-        counts = draw(st.one_of(st.just((None, None)), st.tuples(_NUMBER, _NUMBER)))
-        pad = Pad(draw(st.sampled_from(fitting)), draw(st.integers(0, 1 << 33)), *counts)
-    return MteGmUb(*numbers, loops, pad, draw(st.integers(0, 40)), gm, ub, sub)
+    padded = bool(fitting) and draw(st.booleans())
+    if padded:
+        counts = draw(_COUNTS)
+        pad = Pad(draw(st.sampled_from(tuple(fitting))), draw(st.integers(0, 1 << 33)), *counts)
+    return MteGmUb(
+        source, destination, length, rows, src_stride, dst_stride, loops, pad, l2, gm, ub, sub
+    )

@@ -100,6 +100,13 @@ def test_any_constraints_give_legal_blocks(
     assert registers == generator.registers
 
 
+def test_far_ops_find_a_place() -> None:
+    limits = DmaConstraints(far=1.0, nop=0.0, max_bytes=4096)
+    blocks = DmaGenerator(15, constraints=limits).draw(3000)
+    nops = sum(desc.is_nop for block in blocks for desc in descriptors(block))
+    assert nops < 10
+
+
 def test_programs_lower_to_the_columns_and_registers_persist() -> None:
     generator = DmaGenerator(14)
     registers = DmaRegisters()

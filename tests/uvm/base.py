@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import cocotb
 import numpy as np
@@ -17,6 +18,7 @@ from tb.isa.block import OpBlock
 from tb.knobs import PROFILES, KnobProfile
 from tb.mailbox import Mailbox
 from tb.memory import SimMemory
+from tb.record import RunSettings
 from tb.stopwatch import Stopwatch
 
 RESET_NS = 100
@@ -33,10 +35,9 @@ class PtoTestBase(uvm_test):
         coverage = DmaCoverage(
             gm_bytes=config.run.gm_width // 8,
             forms=config.run.ops,
+            illegal=self.sends_illegal_ops(config.run),
         )
-        self.run = RunContext(
-            config, memory, Mailbox.attach(memory.library), coverage, stopwatch
-        )
+        self.run = RunContext(config, memory, Mailbox.attach(memory.library), coverage, stopwatch)
         self.rng = np.random.default_rng(config.run.seed)
         for name, value in (
             ("RUN", self.run),
@@ -49,6 +50,10 @@ class PtoTestBase(uvm_test):
         self.configure()
         self.env = PtoEnv.create("env", self)
 
+    def sends_illegal_ops(self, settings: RunSettings) -> bool:
+        """Tells whether the D rules are part of the coverage; depends on the test."""
+        return False
+
     def configure(self) -> None:
         """Hook: factory overrides and knobs, before the environment is built."""
 
@@ -60,7 +65,6 @@ class PtoTestBase(uvm_test):
         """Resets the harness, sends the stimulus, compares every byte at the end."""
         self.raise_objection()
         try:
-            self.run.mailbox.set_watchdog_clocks(self.run.settings.watchdog_clocks)
             self.prepare_memory()
             await self.reset()
             await self.stimulate()
@@ -79,9 +83,10 @@ class PtoTestBase(uvm_test):
 
     async def reset(self) -> None:
         """Pulses the harness reset."""
-        cocotb.top.rst_n_req.value = 0
+        harness: Any = cocotb.top
+        harness.rst_n_req.value = 0
         await Timer(RESET_NS, "ns")
-        cocotb.top.rst_n_req.value = 1
+        harness.rst_n_req.value = 1
         await Timer(RESET_NS, "ns")
 
     def apply_profile(self, profile: KnobProfile) -> None:

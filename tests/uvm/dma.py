@@ -24,6 +24,7 @@ from tb.isa.descriptor import unpack
 from tb.isa.footprint import Footprint, destination, source
 from tb.isa.rules import first_d_violation
 from tb.isa.spaces import Space
+from tb.record import RunSettings
 from tests.uvm.base import PtoTestBase
 
 PROFILE_BLOCKS = 6
@@ -44,7 +45,13 @@ class RandomDmaTest(PtoTestBase):
 
     def constraints(self) -> DmaConstraints:
         """Returns the constraints of the random ops."""
-        return DmaConstraints(bus_bytes=self.run.settings.gm_width // 8)
+        settings = self.run.settings
+        block_ops = int(settings.options.get("block_ops", DmaConstraints.block_ops))
+        return DmaConstraints(bus_bytes=settings.gm_width // 8, block_ops=block_ops)
+
+    def sends_illegal_ops(self, settings: RunSettings) -> bool:
+        """Illegal ops are part of the coverage where a fraction of the blocks has them."""
+        return float(settings.options.get("illegal", ILLEGAL_FRACTION)) > 0
 
     def items(self) -> Iterator[DmaBlockItem]:
         """Yields block items with N ops in all, changing the memory profile on the way."""

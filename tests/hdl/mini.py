@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds and runs the harness around broken_dma.v; one build serves all tests of a simulator."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
+from enum import IntEnum
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.dut import Manifest
+from tb.mailbox import MAILBOX_ENV, MailboxReader
+from tb.simulator import Build, BuildPlan, build, simulate
+
+HERE = Path(__file__).resolve().parent
+SIMULATORS = ("verilator", "icarus")
+MTE2, MTE3 = 1, 2
+READ, WRITE = 1, 2
+LIBRARY_ENV, SIM_ENV, WIDTH_ENV, RESULT_ENV = (
+    f"PTO_TEST_{name}" for name in ("LIBRARY", "SIM", "WIDTH", "RESULT")
+)
+
+
+def manifest(slot: str) -> Manifest:
+    """Returns broken_dma.v as the engine of ``slot``."""
+    source = str(HERE / "broken_dma.v")
+    return Manifest(
+        module="broken_dma", slot=slot, ops=(), d_rules=(), sources=(source,), path="broken_dma"
+    )
+
+
+def mini_build(sim: str, width: int = 256) -> Build:
+    """Builds the harness with the broken engine in two slots."""
+    return build(
+        BuildPlan(
+            sim=sim,
+            manifests=(manifest("mte2"), manifest("mte3")),
+            gm_width=width,
+            local_width=width,
+            variant="mini",
+        )
+    )
+
+
+def run(
+    built: Build,
+    test: str,
+    folder: Path,
+    env: Mapping[str, str] | None = None,
+    *,
+    module: str = "tests.hdl.bench",
+) -> MailboxReader:
+    """Runs one cocotb test and checks that it passed; returns the mailbox as it was left."""
+    reader = MailboxReader.create(folder / "mailbox")
+    result = simulate(
+        built,
+        module=module,
+        class_name=test,
+        seed=1,
+        run_dir=folder,
+        env={
+            MAILBOX_ENV: str(folder / "mailbox"),
+            LIBRARY_ENV: str(built.library or ""),
+            SIM_ENV: built.plan.sim,
+            WIDTH_ENV: str(built.plan.gm_width),
+            RESULT_ENV: str(folder / "result.json"),
+            **(env or {}),
+        },
+    )
+    log = result.log.read_text(errors="replace")
+    assert result.exit_code == 0, log[-4000:]
+    cases = ElementTree.parse(folder / "results.xml").getroot().iter("testcase")
+    names = {case.get("name"): case for case in cases}
+    assert test in names, log[-4000:]
+    failures = [*names[test].iter("failure"), *names[test].iter("error")]
+    assert not failures, log[-4000:]
+    return reader
+
+
+def descriptor(opcode: int, words: int, gm: int, ub: int, fault: int = 0) -> NDArray[np.uint32]:
+    """Packs a descriptor of broken_dma.v, ``uint32[16]``."""
+    value = opcode | fault << 8 | words << 16 | gm << 32 | ub << 80
+    return np.frombuffer(value.to_bytes(64, "little"), dtype="<u4").copy()
+
+
+class Fault(IntEnum):
+    """Faults of broken_dma.v, numbered as there."""
+
+    NONE = 0
+    AR_FALLS = 1
+    AR_MOVES = 2
+    AR_FIXED = 3
+    AR_NARROW = 4
+    AR_CROSSES = 5
+    AR_ID = 6
+    AR_MANY = 7
+    AW_FALLS = 8
+    AW_MOVES = 9
+    AW_FIXED = 10
+    AW_NARROW = 11
+    AW_CROSSES = 12
+    AW_ID = 13
+    AW_MANY = 14
+    W_FALLS = 15
+    W_MOVES = 16
+    W_LAST_EARLY = 17
+    W_LAST_NEVER = 18
+    W_EXTRA = 19
+    DONE_BEFORE_B = 20
+    DONE_BEFORE_DST = 21
+    DONE_TAG = 22
+    DONE_TWICE = 23
+    DONE_FALLS = 24
+    DONE_MOVES = 25
+    TRAFFIC_IDLE = 26
+    BUSY_LOW = 27
+    BUSY_STUCK = 28
+    SRC_FALLS = 29
+    SRC_MOVES = 30
+    SRC_ODD = 31
+    SRC_SPACE = 32
+    DST_FALLS = 33
+    DST_MOVES = 34
+    DST_ODD = 35
+    DST_SPACE = 36
+    DST_OUTSIDE = 37
+    SRC_OUTSIDE = 38
+    AR_RESET = 39
+    AW_RESET = 40
+    W_RESET = 41
+    DONE_RESET = 42
+    SRC_RESET = 43
+    DST_RESET = 44
+    DONE_RULE = 45
+    DONE_BEFORE_R = 46
+    HANG = 47
+    W_BELOW = 48
+    X_ARVALID = 49
+    X_WDATA = 50
+    X_DST = 51
+    X_ARADDR = 52
+    X_RESET = 53
+    X_DST_BE = 54
+    X_WSTRB = 55
+    X_DONE = 56
+    X_AW = 57
+    X_REQ = 58
+    X_AWVALID = 59
