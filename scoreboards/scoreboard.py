@@ -350,10 +350,11 @@ class DmaScoreboard(uvm_subscriber):
         """Returns the PTO text of an op; for an illegal one also what its descriptor breaks."""
         text = "\n".join(to_text(op) for op in ops)
         slot = int(epoch.block.slot[index])
-        return f"{text}\n  (transaction {epoch.first + index}, {SLOTS[slot]})"
+        return f"transaction {epoch.first + index} on {SLOTS[slot]}:\n{text}"
 
     def _fail_op(self, epoch: Epoch, index: int, ops: tuple[Any, ...], why: str) -> None:
-        lines = [f"MISMATCH: {why}", f"  {self._text(epoch, index, ops)}"]
+        text = self._text(epoch, index, ops).replace("\n", "\n    ")
+        lines = [f"MISMATCH: {why}", f"  {text}"]
         violation = first_d_violation(unpack(epoch.block.pack()[index]))
         if violation is not None:
             lines.append(f"  the op breaks {violation}")

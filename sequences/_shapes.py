@@ -120,7 +120,7 @@ def _counts(
     counts = _split_rows(rng, rows, active & ~(only_rows & (np.arange(LEVELS) > 0)))
     # Counts of 1, 2 and 3 are where loop logic breaks: they must not depend on the row budget.
     forced = active & (rng.random(counts.shape) < 0.3)
-    small = rng.integers(1, 4, counts.shape)
+    small = np.minimum(rng.integers(1, 4, counts.shape), limits.max_rows)
     counts = np.where(forced, small, counts)
     loops = counts[:, 1:].prod(axis=1)
     counts[plan.far & (loops > MAX_FAR_ROWS), 1:] = 1
@@ -139,13 +139,19 @@ LONG_LENGTHS = np.array([4095, 4096, 4097, 8192, 16384, 32768, MAX_LEN - 31, MAX
 
 
 def _edge_lengths(
-    rng: np.random.Generator, plan: Plan, counts: Ints, length: Ints, residue: Ints, top: int
+    rng: np.random.Generator,
+    plan: Plan,
+    counts: Ints,
+    length: Ints,
+    residue: Ints,
+    top: int,
+    edge: float,
 ) -> Ints:
     count = len(length)
     luck = rng.random(count)
     free = residue < 0
-    short = free & (luck < 0.16)
-    long = free & (luck > 0.98) & ~plan.far
+    short = free & (luck < edge * 8 / 9)
+    long = free & (luck > 1 - edge / 9) & ~plan.far
     length = np.where(short, rng.choice(EDGE_LENGTHS, count), length)
     # The longest ones cost as much as fifty ops: most of the long ones are a page.
     weights = np.array([4, 10, 4, 1, 1, 1, 1, 1, 3.0])
@@ -210,7 +216,7 @@ def draw_shapes(
     fixed = np.where(length < bus, residue, length // bus * bus + residue)
     fixed = np.where(fixed > top, fixed - bus, np.where(fixed > 0, fixed, bus))
     length = np.where((residue >= 0) & (fixed <= top), np.maximum(fixed, 1), length)
-    length = _edge_lengths(rng, plan, counts, length, residue, top)
+    length = _edge_lengths(rng, plan, counts, length, residue, top, limits.edge)
     pad = (rng.random(count) < limits.pad) & ~plan.store
     dtype, elem = _elements(rng, pad)
     pad &= length >= elem

@@ -90,6 +90,9 @@ class DmaConstraints:
         nop: Fraction of ops with a zero count or length.
         reread: Fraction of ops whose source loops read bytes again (stride 0 or small).
         interleave: Fraction of ops whose loop iterations lie between rows of others.
+        residue: Fraction of free ops that take the next pair of address and length residues
+            modulo the bus width; with 0 lengths stay as ``sizes`` draws them.
+        edge: Fraction of the other ops whose length is around a word, a burst or a page.
         cross_4k: Fraction of ops, among those free to choose, whose first row is put across or
             at a 4 KiB boundary of GM.
         gap: Fraction of ops that are offered late.
@@ -118,6 +121,8 @@ class DmaConstraints:
     nop: float = 0.05
     reread: float = 0.12
     interleave: float = 0.25
+    residue: float = 0.6
+    edge: float = 0.18
     cross_4k: float = 0.35
     gap: float = 0.3
     max_gap: int = 200

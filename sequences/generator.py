@@ -116,7 +116,7 @@ class DmaGenerator:
         address = np.full(count, -1, dtype=np.int64)
         length = np.full(count, -1, dtype=np.int64)
         free = (plan.parent < 0) & (plan.clone < 0) & ~plan.nop & ~plan.far
-        free &= rng.random(count) < 0.6
+        free &= rng.random(count) < self.constraints.residue
         for direction in (0, 1):
             index = np.flatnonzero(free & (plan.store == bool(direction)))
             cards = self._deal(direction, len(index))

@@ -71,6 +71,7 @@ def run_once(
                 settings.waves,
                 variant,
                 fast_build,
+                planned.axi_pins,
             )
             _execute(record, planned, plan, folder, console)
         except KeyboardInterrupt:

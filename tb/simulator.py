@@ -53,6 +53,8 @@ class BuildPlan:
         waves: Build for waveforms.
         variant: Suffix of the build folder, for builds that differ in their sources.
         fast_build: Compile for a short build instead of a fast simulation.
+        axi_pins: Leave the GM side of every engine to a memory in Python, and the clock with it
+            (tb/hdl/pto_axi_pins.vh).
     """
 
     sim: str
@@ -62,6 +64,7 @@ class BuildPlan:
     waves: bool = False
     variant: str = ""
     fast_build: bool = False
+    axi_pins: bool = False
 
     @property
     def folder(self) -> Path:
@@ -69,6 +72,8 @@ class BuildPlan:
         name = f"{self.sim}-gm{self.gm_width}-local{self.local_width}"
         if self.waves:
             name += "-waves"
+        if self.axi_pins:
+            name += "-axi-pins"
         if self.variant:
             name += f"-{self.variant}"
         return BUILD_ROOT / name
@@ -292,6 +297,8 @@ def _defines(plan: BuildPlan) -> dict[str, object]:
     }
     defines["PTO_GM_DATA_WIDTH"] = plan.gm_width
     defines["PTO_LOCAL_DATA_WIDTH"] = plan.local_width
+    if plan.axi_pins:
+        defines["PTO_AXI_PINS"] = 1
     return defines
 
 
@@ -358,12 +365,17 @@ def _includes(plan: BuildPlan) -> list[Path]:
     return [HDL, *folders]
 
 
+def _verilator_config(plan: BuildPlan) -> list[Path]:
+    files = [HDL / "pto_harness.vlt"]
+    return [*files, HDL / "pto_axi_pins.vlt"] if plan.axi_pins else files
+
+
 def _build_verilator(plan: BuildPlan, args: list[str]) -> None:
     runner = _Verilator()
     level = "-O1" if plan.fast_build else "-O3"
     runner.make_args = (f"OPT_FAST={level}", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2")
     runner.build(
-        sources=[HDL / "pto_harness.vlt", *_sources(plan)],
+        sources=[*_verilator_config(plan), *_sources(plan)],
         includes=_includes(plan),
         defines=_defines(plan),
         build_args=[*args, str(HDL / "pto_mem.c")],

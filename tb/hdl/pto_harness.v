@@ -32,7 +32,7 @@ module pto_harness #(
   reg       rst_n_req = 1'b0;  // 0 asks for reset, at once; released with the clock
   reg [3:0] pin_mode = 4'd0;   // bit s: descriptors and dones of slot s go by pins
 
-  // Read by Python.
+  // Read by Python; with PTO_AXI_PINS it drives the clock, see pto_axi_pins.vh.
   reg clk = 1'b0;
   reg rst_n = 1'b1;
   reg wake = 1'b0;  // changes when the mailbox's wake condition is met, and at a hang
@@ -92,7 +92,9 @@ module pto_harness #(
 `endif
   localparam [3:0] Slots = SlotMte1 | SlotMte2 | SlotMte3 | SlotFix;
 
+`ifndef PTO_AXI_PINS
   always #HalfClock clk = !clk;
+`endif
 
   initial `PTO_START(Slots);
 

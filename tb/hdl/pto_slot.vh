@@ -153,6 +153,9 @@ generate
         .addr_i(done_addr)
     );
 
+`ifdef PTO_AXI_PINS
+    `include "pto_axi_pins.vh"
+`else
     pto_axi_mem #(
         .Slot(`PTO_SLOT_INDEX),
         .AddrWidth(GmAddrWidth),
@@ -199,6 +202,7 @@ generate
         .s_axi_bvalid(bvalid),
         .s_axi_bready(bready)
     );
+`endif
 
     pto_local_port #(
         .Slot(`PTO_SLOT_INDEX),

@@ -31,6 +31,8 @@ class PtoTestBase(uvm_test):
         """Attaches to memories and mailbox, fills ConfigDB, builds the environment."""
         config = load_settings()
         memory = SimMemory.attach(Path(config.library) if config.library else None)
+        # Before the scoreboard takes its copy of the on-chip memories.
+        memory.set_background_seed(config.run.seed)
         stopwatch = Stopwatch()
         coverage = DmaCoverage(
             gm_bytes=config.run.gm_width // 8,
@@ -77,8 +79,7 @@ class PtoTestBase(uvm_test):
         self.drop_objection()
 
     def prepare_memory(self) -> None:
-        """Fills the memories with their random background."""
-        self.run.memory.set_background_seed(self.run.settings.seed)
+        """Fills the dense windows of GM with their random background."""
         self.env.scoreboard.prefill()
 
     async def reset(self) -> None:
