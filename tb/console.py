@@ -15,12 +15,17 @@ from pathlib import Path
 from rich.console import Console as RichConsole
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from tb.coverage.model import Coverage
+from tb.coverage.table import table
 from tb.dut import ROOT
 from tb.record import RunRecord
 from tb.simulator import BuildPlan
 
 PLAIN_INTERVAL_SECONDS = 5.0
 SHOWN_FAILURES = 3
+SHOWN_HOLES = 3
+HOLES_FROM_PERCENT = 90.0
+"""Below this coverage the holes are too many to print; the run's folder has them all."""
 
 
 def relative(path: Path) -> str:
@@ -86,6 +91,18 @@ class Console:
                 progress.update(task, completed=checked, wrong=mismatches)
 
             yield update
+
+    def coverage(self, coverage: Coverage, target: Path) -> None:
+        """Prints functional coverage by group; holes are named here once they are few."""
+        if coverage.percent >= HOLES_FROM_PERCENT:
+            self.say(f"\n{table(coverage, holes=SHOWN_HOLES, complete=False)}")
+            return
+        self.say()
+        for name, counts in coverage.groups.items():
+            self.say(
+                f"  {name:<17} {counts.covered:>5} of {counts.total:>5} bins {counts.percent:6.1f} %"
+            )
+        self.say(f"  every hole is named in {relative(target)}")
 
     def summary(self, record: RunRecord, target: Path, folder: Path) -> None:
         """Prints what the run did; the last line is PASS or FAIL with what matters."""

@@ -284,7 +284,8 @@ class _Fields:
         return [self._error(index) for index in range(max(0, count - ERRORS), count)]
 
     def _error(self, index: int) -> str:
-        return bytes(self._array["error_text"][0, index % ERRORS]).decode(errors="replace")
+        text = bytes(self._array["error_text"][0, index % ERRORS])
+        return text.split(b"\0")[0].decode(errors="replace")
 
 
 class Mailbox(_Fields):
@@ -440,8 +441,8 @@ class Mailbox(_Fields):
     def poll_errors(self) -> list[str]:
         """Returns the messages of doors and checkers since the last call.
 
-        The first eight of each kind and slot have a message, and 64 unread ones are kept;
-        :attr:`errors` counts all.
+        The first eight of each kind and slot since the last reset have a message, and 64 unread
+        ones are kept; :attr:`errors` counts all.
         """
         first, last = int(self._array["errors_polled"][0]), int(self._array["error_records"][0])
         if first == last:

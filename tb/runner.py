@@ -14,6 +14,8 @@ from types import FrameType
 
 from tb.console import Console
 from tb.context import RESULT_ENV, SETTINGS_ENV, SimResult, SimSettings
+from tb.coverage.exchange import from_json
+from tb.coverage.table import table
 from tb.dut import Manifest, reference_manifests
 from tb.errors import PtoError
 from tb.mailbox import MAILBOX_ENV, MailboxReader
@@ -22,6 +24,10 @@ from tb.record import RunRecord, RunSettings, Times, write_json
 from tb.selection import sendable
 from tb.simulator import BUILD_ROOT, Build, BuildPlan, Simulation, build, simulate
 from tb.stuck import in_flight_report
+
+
+COVERAGE_TABLE = "coverage.txt"
+"""Functional coverage of a run as a table with every hole, in the run's folder."""
 
 
 def run_folder(settings: RunSettings) -> Path:
@@ -122,6 +128,11 @@ def _execute(
     write_json(settings_path, config)
     simulation = _simulate(done, planned, settings, folder, settings_path, result_path, console)
     _judge(record, simulation, result_path, folder)
+    coverage_path = Path(config.coverage_file)
+    if coverage_path.exists():
+        coverage = from_json(json.loads(coverage_path.read_text()))
+        (folder / COVERAGE_TABLE).write_text(table(coverage, holes=1000) + "\n")
+        console.coverage(coverage, folder / COVERAGE_TABLE)
 
 
 def _simulate(

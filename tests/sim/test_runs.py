@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every test of the plan on both simulators, the data widths, repeatability, waves."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tb.console import Console
+from tb.plan import planned_test
+from tb.record import RunRecord, RunSettings
+from tb.runner import run_folder, run_once
+
+pytestmark = pytest.mark.sim
+
+QUIET = Console(quiet=True)
+
+FORMS = {"mte_gm_ub", "mte_ub_gm", "copy_gm_to_ubuf", "copy_ubuf_to_gm"}
+
+
+def run(test: str, **settings: Any) -> RunRecord:
+    """Runs one test of the plan with its own options."""
+    planned = planned_test(test)
+    chosen = RunSettings(
+        test=test,
+        options=planned.options,
+        **{"transactions": planned.transactions, **settings},
+    )
+    return run_once(chosen, planned, console=QUIET)
+
+
+def assert_passed(record: RunRecord) -> None:
+    assert record.passed, "\n\n".join([record.message, *record.failures[:2]])
+    assert record.mismatches == record.protocol_errors == 0
+    assert sum(count.sent for count in record.ops.values()) == record.transactions > 0
+    assert sum(record.statuses.values()) == record.transactions
+
+
+@pytest.mark.parametrize(
+    ("sim", "test", "transactions"),
+    [
+        ("verilator", "random", 5000),
+        ("verilator", "legal", 2000),
+        ("verilator", "illegal", 2000),
+        ("verilator", "errors", 2000),
+        ("verilator", "corner", 1),
+        ("verilator", "directed", 1),
+        ("verilator", "pins", 150),
+        ("icarus", "random", 150),
+        ("icarus", "illegal", 150),
+        ("icarus", "errors", 80),
+        ("icarus", "directed", 1),
+        ("icarus", "pins", 60),
+    ],
+)
+def test_plan(sim: str, test: str, transactions: int) -> None:
+    record = run(test, sim=sim, transactions=transactions, seed=11)
+    assert_passed(record)
+    if not planned_test(test).fixed_length:
+        assert record.transactions == transactions
+    if test in ("random", "legal", "illegal"):
+        assert set(record.ops) == FORMS
+    if test == "illegal":
+        assert record.statuses["RULE"] > transactions // 3
+    if test == "errors":
+        assert set(record.statuses) - {"OK", "RULE"}, "no error was injected"
+
+
+@pytest.mark.parametrize(
+    ("sim", "gm_width", "local_width", "transactions"),
+    [
+        ("verilator", 128, 512, 3000),
+        ("verilator", 512, 128, 3000),
+        ("icarus", 128, 128, 80),
+        ("icarus", 512, 512, 80),
+        ("icarus", 256, 128, 80),
+    ],
+)
+def test_widths(sim: str, gm_width: int, local_width: int, transactions: int) -> None:
+    for test, count in (("random", transactions), ("directed", 1)):
+        record = run(
+            test,
+            sim=sim,
+            gm_width=gm_width,
+            local_width=local_width,
+            transactions=count,
+            seed=5,
+        )
+        assert_passed(record)
+
+
+def test_fresh_seed() -> None:
+    """One seed that no run before has seen, when CI gives one."""
+    seed = int(os.environ.get("PTO_FRESH_SEED", "4242"))
+    record = run("random", transactions=10000, seed=seed)
+    print(record.last_line())
+    assert_passed(record)
+
+
+def test_default_run_covers_the_ops() -> None:
+    record = run("random")
+    assert_passed(record)
+    assert record.transactions >= 20000
+    assert set(record.ops) == FORMS
+    assert record.coverage.percent >= 95.0
+    table = run_folder(record.settings) / "coverage.txt"
+    assert f"{record.coverage.percent:.2f} %" in table.read_text()
+
+
+def test_same_seed_same_record() -> None:
+    records = [run("random", transactions=2000, seed=7).model_dump() for _ in range(2)]
+    for record in records:
+        del record["times"]
+    assert records[0] == records[1]
+
+
+def test_other_seed_other_traffic() -> None:
+    one, other = (run("random", transactions=500, seed=seed) for seed in (7, 8))
+    assert one.clocks != other.clocks
+    assert one.bytes_checked != other.bytes_checked
+
+
+def test_only_the_chosen_ops_are_sent() -> None:
+    record = run("random", transactions=300, ops=("mte_ub_gm",))
+    assert_passed(record)
+    assert set(record.ops) == {"mte_ub_gm"}
+
+
+@pytest.mark.parametrize("sim", ["verilator", "icarus"])
+def test_waves(sim: str) -> None:
+    settings = RunSettings(sim=sim, test="legal", transactions=40, waves=True, seed=3)  # type: ignore[arg-type]
+    record = run_once(
+        settings, planned_test("legal"), console=QUIET, variant="test", fast_build=True
+    )
+    assert_passed(record)
+    waves = list(run_folder(settings).rglob("waves.*"))
+    assert [file.suffix for file in waves] == [".fst"]
+    assert waves[0].stat().st_size > 1000
+
+
+def test_record_is_read_back(tmp_path: Path) -> None:
+    target = tmp_path / "record.json"
+    planned = planned_test("directed")
+    settings = RunSettings(test="directed", transactions=planned.transactions)
+    record = run_once(settings, planned, target, console=QUIET)
+    assert RunRecord.model_validate_json(target.read_text()) == record
