@@ -26,6 +26,7 @@ from scoreboards.model.outcome import Outcome
 from scoreboards.report import LastWriter, render
 from sequences.constraints import DEFAULT_WINDOWS
 from tb.agents.items import CheckedEpoch, Epoch
+from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
 from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE, SLOTS
 from tb.isa.rules import first_d_violation
@@ -159,6 +160,16 @@ class DmaScoreboard(uvm_subscriber):
         if outcome.read is not None:
             self.golden.ensure_footprint(outcome.read)
         self._copy_rows(outcome)
+
+    def adopt_block(self, block: OpBlock) -> None:
+        """Takes over whatever a block that was cut off by a reset has written.
+
+        Its destinations are undefined then; every other byte must be as it was.
+        """
+        for ops in block.program():
+            for op in ops:
+                outcome = self.model.issue(op)
+            self._adopt(outcome)
 
     def _copy_rows(self, outcome: Outcome) -> None:
         written = outcome.written

@@ -13,6 +13,7 @@ import time
 from typing import Any
 
 import numpy as np
+from cocotb.triggers import ClockCycles
 from pyuvm import (
     ConfigDB,
     uvm_analysis_port,
@@ -33,6 +34,8 @@ from tb.isa.ops import SLOTS
 LATENCY_KNOBS = ("axi_read_latency", "axi_write_latency", "local_read_latency")
 CLOCKS_PER_ROW = 64
 """What a row may cost beside the latencies of the memories, stalls included."""
+
+RESET_CLOCKS = 4
 
 TAG_MASK = 0xFF
 """Tags are 8 bits wide (docs/contract.md, TagWidth)."""
@@ -105,6 +108,23 @@ class Dispatcher(uvm_driver):
         self.epochs += 1
         self.transactions += len(block)
         self.epoch_ap.write(epoch)
+
+    async def abandon(self, block: OpBlock, clocks: int) -> Epoch:
+        """Issues a block and resets the harness ``clocks`` clocks later; nothing is published.
+
+        Descriptors that have not retired by then get no done (docs/contract.md, reset).
+        """
+        epoch, items = self._split(block)
+        for slot, item in items.items():
+            await SlotSequence(item).start(self.agents[slot].sequencer)
+        await ClockCycles(self.dut.clk, clocks)
+        self.dut.rst_n_req.value = 0
+        await ClockCycles(self.dut.clk, RESET_CLOCKS)
+        self.dut.rst_n_req.value = 1
+        await ClockCycles(self.dut.clk, RESET_CLOCKS)
+        for agent in self.agents.values():
+            agent.monitor.collect()
+        return epoch
 
     def _patience(self, block: OpBlock) -> int:
         """Returns after how many clocks without a descriptor moving the block counts as hung.

@@ -192,6 +192,13 @@ def l10(desc: DmaDescriptor) -> str | None:
     return None
 
 
+def l11(desc: DmaDescriptor) -> str | None:
+    """Rows between on-chip memories are whole UB blocks; ops with a GM side have no such rule."""
+    if desc.len % UB_BLOCK:
+        return f"len_burst {desc.len} is not a multiple of {UB_BLOCK}"
+    return None
+
+
 def l12(desc: DmaDescriptor) -> str | None:
     """Every byte accessed lies inside its memory; a NOP accesses none (A-18)."""
     if desc.is_nop:
@@ -239,9 +246,10 @@ D_RULES: dict[Rule, DPredicate] = {
     Rule(8, "D", "row strides are at least the row length"): l08,
     Rule(9, "D", "padded rows hold whole elements, pads at most 32 bytes"): l09,
     Rule(10, "D", "a padded row fits its stride"): l10,
+    Rule(11, "D", "rows between on-chip memories are whole 32-byte blocks"): l11,
     Rule(12, "D", "every byte accessed lies inside its memory"): l12,
 }
-"""Engine rules in ascending number. DMA-L11 belongs to ops without a GM side."""
+"""Engine rules in ascending number; which of them an op has stands in its table."""
 
 T_RULES: dict[Rule, DPredicate] = {
     Rule(13, "T", "destination footprints do not overlap"): l13,

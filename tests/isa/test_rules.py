@@ -11,7 +11,7 @@ import pytest
 from tb.isa.dma import DmaDescriptor, Loop, MteGmUb, MteUbGm, Pad, lower
 from tb.isa.dtypes import Ptr
 from tb.isa.legacy import CopyGmToUbuf, CopyUbufToGm, DmaRegisters, lower_copy
-from tb.isa.rules import RULES, first_d_violation, s_violations, t_violations
+from tb.isa.rules import RULES, first_d_violation, l11, s_violations, t_violations
 
 F16_GM, F16_UB = Ptr("f16", "gm"), Ptr("f16", "ub")
 LOAD = MteGmUb(0, 0, 64, 2, 64, 64, src_type=F16_GM, dst_type=F16_UB)
@@ -191,8 +191,14 @@ def test_undefined_ops_are_recognised(desc: DmaDescriptor, rules: list[int]) -> 
 
 
 def test_every_rule_of_the_spec_is_here() -> None:
-    assert set(RULES) == {*range(1, 11), 12, 13, 14, 15}
+    assert set(RULES) == set(range(1, 16))
     assert all(rule.name == f"DMA-L{number:02d}" for number, rule in RULES.items())
+
+
+def test_whole_blocks_are_asked_only_of_ops_without_a_gm_side() -> None:
+    assert l11(load(**one_row(64))) is None
+    assert l11(load(**one_row(40))) == "len_burst 40 is not a multiple of 32"
+    assert rule_of(load(**one_row(40))) == 0
 
 
 def test_too_many_loops_are_refused() -> None:

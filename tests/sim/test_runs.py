@@ -49,17 +49,21 @@ def assert_passed(record: RunRecord) -> None:
         ("verilator", "corner", 1),
         ("verilator", "directed", 1),
         ("verilator", "pins", 150),
+        ("verilator", "reset", 1000),
         ("icarus", "random", 150),
         ("icarus", "illegal", 150),
         ("icarus", "errors", 80),
         ("icarus", "directed", 1),
         ("icarus", "pins", 60),
+        ("icarus", "reset", 60),
     ],
 )
 def test_plan(sim: str, test: str, transactions: int) -> None:
     record = run(test, sim=sim, transactions=transactions, seed=11)
     assert_passed(record)
-    if not planned_test(test).fixed_length:
+    if test == "reset":
+        assert transactions // 4 < record.transactions < transactions
+    elif not planned_test(test).fixed_length:
         assert record.transactions == transactions
     if test in ("random", "legal", "illegal"):
         assert set(record.ops) == FORMS
@@ -131,7 +135,7 @@ def test_only_the_chosen_ops_are_sent() -> None:
 
 @pytest.mark.parametrize("sim", ["verilator", "icarus"])
 def test_waves(sim: str) -> None:
-    settings = RunSettings(sim=sim, test="legal", transactions=40, waves=True, seed=3)  # type: ignore[arg-type]
+    settings = RunSettings(sim=sim, test="legal", transactions=40, waves=True, seed=3)
     record = run_once(
         settings, planned_test("legal"), console=QUIET, variant="test", fast_build=True
     )

@@ -30,6 +30,9 @@ from tests.uvm.base import PtoTestBase
 PROFILE_BLOCKS = 6
 """Blocks between two changes of the memory profile."""
 
+LONGEST_CUT = 600
+"""Clocks after which a block is cut off at the latest."""
+
 ILLEGAL_FRACTION = 0.05
 FAULT_FRACTION = 0.05
 """Fractions of the blocks of a mixed run, unless the plan says otherwise."""
@@ -173,3 +176,23 @@ class PinLevelDmaTest(RandomDmaTest):
     def configure(self) -> None:
         """Puts the pin driver where the environment asks for a mailbox driver."""
         uvm_factory().set_type_override_by_type(MailboxDriver, PinDriver)
+
+
+@pyuvm.test()
+class ResetDmaTest(RandomDmaTest):
+    """Resets in the middle of blocks: queued work is forgotten, and the next block is right."""
+
+    async def stimulate(self) -> None:
+        """Cuts one block off for each that it lets finish."""
+        settings = self.run.settings
+        limits = self.constraints()
+        blocks = DmaGenerator(settings.seed, settings.ops, limits).blocks(settings.transactions)
+        scoreboard = self.env.scoreboard
+        for cut in blocks:
+            self.apply_profile(self.random_profile())
+            await self.env.dispatcher.abandon(cut, int(self.rng.integers(1, LONGEST_CUT)))
+            scoreboard.adopt_block(cut)
+            scoreboard.compare_everything()
+            block = next(blocks, None)
+            if block is not None and not self.run.aborted:
+                await DmaItemSeq([DmaBlockItem(block)]).start(self.env.sequencer)
