@@ -248,7 +248,8 @@ def _keeping_times(folder: Path, make_args: Sequence[str]) -> Iterator[None]:
     """
 
     def sources() -> Iterator[Path]:
-        return chain(folder.glob("Vtop*.cpp"), folder.glob("Vtop*.h"))
+        # The runtime's objects depend on Vtop.mk.
+        return chain.from_iterable(folder.glob(f"Vtop*.{kind}") for kind in ("cpp", "h", "mk"))
 
     before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in sources()}
     yield
@@ -364,6 +365,7 @@ def build(plan: BuildPlan, *, force: bool = False) -> Build:
     """
     for manifest in plan.manifests:
         manifest.check_widths(plan.gm_width, plan.local_width)
+    tools.require(tools.sparse_mapping())
     start = time.monotonic()
     with _locked(plan.folder):
         if plan.sim == "verilator":
