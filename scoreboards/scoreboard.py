@@ -36,7 +36,12 @@ from tb.isa.text import to_text
 from tb.record import OpCount
 
 FULL_COMPARE_EPOCHS = 64
-"""Epochs between two comparisons of every byte."""
+FULL_COMPARE_FRACTION = 4
+"""Every byte is compared after so many epochs, and in long runs after a quarter of those so far:
+what there is to compare grows with the run, and its cost must not grow with the square."""
+
+REMEMBERED_EPOCHS = 1024
+"""Epochs that a stray write can be attributed to, back from the comparison that finds it."""
 
 LEGALITY_SAMPLE = 16
 """Of so many ops one is checked again by the rule predicates, whoever drew it."""
@@ -59,8 +64,9 @@ class DmaScoreboard(uvm_subscriber):
         }
         self.restart()
         self._written = [0] * len(SLOTS)
-        self._since_full: deque[Epoch] = deque(maxlen=FULL_COMPARE_EPOCHS)
+        self._since_full: deque[Epoch] = deque(maxlen=REMEMBERED_EPOCHS)
         self._epochs = 0
+        self._next_full = FULL_COMPARE_EPOCHS
         settings = self.run.settings
         self._lanes = dict.fromkeys(Space, settings.local_width // 8)
         self._lanes[Space.GM] = settings.gm_width // 8
@@ -111,8 +117,11 @@ class DmaScoreboard(uvm_subscriber):
             self._since_full.append(epoch)
             self._epochs += 1
             self._check_protocol()
-            if self._epochs % FULL_COMPARE_EPOCHS == 0:
+            if self._epochs >= self._next_full:
                 self.compare_everything()
+                self._next_full = self._epochs + max(
+                    FULL_COMPARE_EPOCHS, self._epochs // FULL_COMPARE_FRACTION
+                )
         self.mailbox.report_progress(self.run.transactions, self.run.mismatches)
         self.ap.write(CheckedEpoch(epoch, passed))
 
