@@ -28,6 +28,8 @@ def _profile(name: str, **knobs: int) -> KnobProfile:
         "stall_src_gnt": 0,
         "stall_dst_gnt": 0,
         "stall_done": 0,
+        "max_outstanding": 64,
+        "w_after_aw": 0,
     }
     return KnobProfile(name, {**zero, **knobs})
 
@@ -41,6 +43,8 @@ PROFILES: tuple[KnobProfile, ...] = (
     _profile("local_stalls", local_read_latency=4, stall_src_gnt=96, stall_dst_gnt=96),
     _profile("slow_done", stall_done=240, stall_b=32),
     _profile("slow_addresses", stall_ar=224, stall_aw=224),
+    _profile("one_burst", axi_read_latency=6, axi_write_latency=5, max_outstanding=1),
+    _profile("address_first", axi_write_latency=12, stall_aw=128, w_after_aw=1),
     _profile(
         "everything",
         axi_read_latency=17,

@@ -92,7 +92,12 @@ class PtoTestBase(uvm_test):
 
     def apply_profile(self, profile: KnobProfile) -> None:
         """Sets memory latencies and stalls."""
-        self.run.mailbox.set_knobs(**profile.knobs)
+        self.run.mailbox.set_knobs(**profile.knobs, seed=self.stall_seed)
+
+    @property
+    def stall_seed(self) -> int:
+        """Seed of the harness's random stalls: that of the run, as far as the knob holds it."""
+        return self.run.settings.seed % ((1 << 32) - 1) + 1
 
     def random_profile(self) -> KnobProfile:
         """Draws one of the memory profiles."""
