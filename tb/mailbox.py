@@ -223,6 +223,11 @@ class _Fields:
         self._slots = array["slot"][0]
 
     @property
+    def pid(self) -> int:
+        """Process of the simulator; 0 before it has begun."""
+        return int(self._array["pid"][0])
+
+    @property
     def cycles(self) -> int:
         """Clocks simulated."""
         return int(self._array["cycles"][0])
@@ -389,6 +394,10 @@ class Mailbox(_Fields):
     def submitted(self, slot: int) -> int:
         """Returns how many descriptors ``slot`` was given, by ring or pins."""
         return int(self._submitted[slot])
+
+    def written_bytes(self, slot: int) -> int:
+        """Returns how many bytes ``slot`` has written so far: what done records count up."""
+        return int(self._slots["written_bytes"][slot])
 
     def poll_done(self, slot: int) -> NDArray[Any]:
         """Returns the done records since the last call, ``DONE[n]`` in the order of retirement."""

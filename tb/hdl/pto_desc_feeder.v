@@ -20,6 +20,7 @@ module pto_desc_feeder #(
     input  wire                 rst_ni,
     input  wire                 avail_i,     // the next descriptor of the ring may be offered
     input  wire                 pin_mode_i,  // take descriptors from the pins
+    input  wire                 copy_pins_i, // changes when they are to be copied
     input  wire                 pin_valid_i,
     input  wire [DescWidth-1:0] pin_desc_i,
     input  wire [ TagWidth-1:0] pin_tag_i,
@@ -35,7 +36,6 @@ module pto_desc_feeder #(
 
   reg [DescWidth-1:0] words;
   integer tag;
-  reg copy_pins = 1'b0;
 
   initial begin
     valid_o = 1'b0;
@@ -64,10 +64,8 @@ module pto_desc_feeder #(
 
   // Copied rather than multiplexed: a path from the pins to the engine would be evaluated at every
   // step of the simulation.
-  always @(negedge clk_i) if (pin_mode_i) copy_pins <= #1 !copy_pins;
-
-  always @(copy_pins) begin
-    if (rst_ni) begin
+  always @(copy_pins_i) begin
+    if (pin_mode_i && rst_ni) begin
       valid_o <= pin_valid_i;
       desc_o <= pin_desc_i;
       tag_o <= pin_tag_i;

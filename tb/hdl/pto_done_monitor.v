@@ -15,6 +15,7 @@ module pto_done_monitor #(
     input  wire                   reseed_i,    // take the seed
     input  wire [            7:0] stall_i,     // stalls in 256 clocks
     input  wire                   pin_mode_i,  // `ready_o` is `pin_ready_i`
+    input  wire                   copy_pins_i, // changes when it is to be copied
     input  wire                   pin_ready_i,
     input  wire                   valid_i,     // from the engine
     output reg                    ready_o,
@@ -29,7 +30,6 @@ module pto_done_monitor #(
   // verilator lint_off MULTIDRIVEN
 
   reg [31:0] random;
-  reg copy_pins = 1'b0;
 
   initial begin
     ready_o = 1'b0;
@@ -49,10 +49,7 @@ module pto_done_monitor #(
     end
   end
 
-  // As in pto_desc_feeder.v.
-  always @(negedge clk_i) if (pin_mode_i) copy_pins <= #1 !copy_pins;
-
-  always @(copy_pins) if (rst_ni) ready_o <= pin_ready_i;
+  always @(copy_pins_i) if (pin_mode_i && rst_ni) ready_o <= pin_ready_i;
 endmodule
 
 `default_nettype wire

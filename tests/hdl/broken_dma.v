@@ -109,38 +109,36 @@ module broken_dma #(
 
   initial fault = 8'd0;
 
-  function is(input [7:0] code);
-    is = fault == code;
-  endfunction
+  wire [63:0] is = 64'd1 << fault;  // bit per fault
 
   // --- bursts: both directions cut rows the same way ---
 
   wire [12:0] room = (13'd4096 - {1'b0, gm_q[11:0]}) / Bytes;  // words before the 4 KiB boundary
   wire [15:0] left = to_address_q < Burst ? to_address_q : Burst;
   wire [15:0] legal = {3'd0, room} < left ? {3'd0, room} : left;
-  wire crossing = is(AR_CROSSES) || is(AW_CROSSES);
+  wire crossing = is[AR_CROSSES] || is[AW_CROSSES];
   wire [15:0] beats = crossing ? left : legal;
-  wire many = is(AR_MANY) || is(AW_MANY);
+  wire many = is[AR_MANY] || is[AW_MANY];
   wire offer = active_q && to_address_q != 16'd0 && (open_q < NumOutstanding || many);
-  wire falls = tick_q && (write_q ? is(AW_FALLS) : is(AR_FALLS));
-  wire [GmAddrWidth-1:0] address = gm_q + (tick_q && (is(AR_MOVES) || is(AW_MOVES)) ? Bytes : 0) +
-      (is(W_BELOW) ? 3 : 0);
+  wire falls = tick_q && (write_q ? is[AW_FALLS] : is[AR_FALLS]);
+  wire [GmAddrWidth-1:0] address = gm_q + (tick_q && (is[AR_MOVES] || is[AW_MOVES]) ? Bytes : 0) +
+      (is[W_BELOW] ? 3 : 0);
 
-  assign m_axi_arid = is(AR_ID) ? {AxiIdWidth{to_address_q[4]}} : {AxiIdWidth{1'b0}};
-  assign m_axi_araddr = is(X_ARADDR) ? {GmAddrWidth{1'bx}} : address;
+  assign m_axi_arid = is[AR_ID] ? {AxiIdWidth{to_address_q[4]}} : {AxiIdWidth{1'b0}};
+  assign m_axi_araddr = is[X_ARADDR] ? {GmAddrWidth{1'bx}} : address;
   assign m_axi_arlen = beats[7:0] - 8'd1;
-  assign m_axi_arsize = is(AR_NARROW) ? 3'd2 : $clog2(Bytes);
-  assign m_axi_arburst = is(AR_FIXED) ? 2'd0 : 2'd1;
-  assign m_axi_arvalid = (rst_ni || !is(X_RESET)) ?
-      ((offer && !write_q && !falls) || (is(TRAFFIC_IDLE) && idle_q == 8'd8) ||
-       (is(AR_RESET) && !rst_ni) ? 1'b1 : (is(X_ARVALID) && idle_q == 8'd8) ? 1'bx : 1'b0) : 1'bx;
-  assign m_axi_awid = is(AW_ID) ? {AxiIdWidth{to_address_q[4]}} : {AxiIdWidth{1'b0}};
-  assign m_axi_awaddr = is(X_AW) ? {address[GmAddrWidth-1:8], 8'bx} : address;
+  assign m_axi_arsize = is[AR_NARROW] ? 3'd2 : $clog2(Bytes);
+  assign m_axi_arburst = is[AR_FIXED] ? 2'd0 : 2'd1;
+  assign m_axi_arvalid = (rst_ni || !is[X_RESET]) ?
+      ((offer && !write_q && !falls) || (is[TRAFFIC_IDLE] && idle_q == 8'd8) ||
+       (is[AR_RESET] && !rst_ni) ? 1'b1 : (is[X_ARVALID] && idle_q == 8'd8) ? 1'bx : 1'b0) : 1'bx;
+  assign m_axi_awid = is[AW_ID] ? {AxiIdWidth{to_address_q[4]}} : {AxiIdWidth{1'b0}};
+  assign m_axi_awaddr = is[X_AW] ? {address[GmAddrWidth-1:8], 8'bx} : address;
   assign m_axi_awlen = beats[7:0] - 8'd1;
-  assign m_axi_awsize = is(AW_NARROW) ? 3'd2 : $clog2(Bytes);
-  assign m_axi_awburst = is(AW_FIXED) ? 2'd0 : 2'd1;
-  assign m_axi_awvalid = (offer && write_q && !falls) || (is(AW_RESET) && !rst_ni) ? 1'b1 :
-      (is(X_AWVALID) && idle_q == 8'd8) ? 1'bx : 1'b0;
+  assign m_axi_awsize = is[AW_NARROW] ? 3'd2 : $clog2(Bytes);
+  assign m_axi_awburst = is[AW_FIXED] ? 2'd0 : 2'd1;
+  assign m_axi_awvalid = (offer && write_q && !falls) || (is[AW_RESET] && !rst_ni) ? 1'b1 :
+      (is[X_AWVALID] && idle_q == 8'd8) ? 1'bx : 1'b0;
 
   wire address_taken = (m_axi_arvalid && m_axi_arready) || (m_axi_awvalid && m_axi_awready);
   wire burst_over = (m_axi_rvalid && m_axi_rready && m_axi_rlast) || (m_axi_bvalid && m_axi_bready);
@@ -148,57 +146,57 @@ module broken_dma #(
   // --- GM to UB: a beat goes through in its clock ---
 
   wire moved = dst_req_o && dst_gnt_i;
-  assign dst_req_o = (active_q && !write_q && m_axi_rvalid && to_move_q != 16'd0 &&
-                      !(tick_q && is(DST_FALLS))) || (is(DST_RESET) && !rst_ni);
-  assign dst_space_o = is(DST_SPACE) ? 3'd7 : 3'd1;
-  assign dst_addr_o = is(DST_ODD) ? ub_q + 20'd1 : is(DST_OUTSIDE) ? ub_q | 20'h80000 : ub_q;
-  assign dst_be_o = is(X_DST_BE) ? {LocalDataWidth / 8{1'bx}} : {LocalDataWidth / 8{1'b1}};
-  assign dst_wdata_o = is(X_DST) ? {LocalDataWidth{1'bx}} :
-      m_axi_rdata ^ {{LocalDataWidth-1{1'b0}}, tick_q && is(DST_MOVES)};
-  assign m_axi_rready = dst_gnt_i && !(tick_q && is(DST_FALLS));
+  assign dst_req_o = ((active_q || is[DONE_BEFORE_DST]) && !write_q && m_axi_rvalid && to_move_q != 16'd0 &&
+                      !(tick_q && is[DST_FALLS])) || (is[DST_RESET] && !rst_ni);
+  assign dst_space_o = is[DST_SPACE] ? 3'd7 : 3'd1;
+  assign dst_addr_o = is[DST_ODD] ? ub_q + 20'd1 : is[DST_OUTSIDE] ? ub_q | 20'h80000 : ub_q;
+  assign dst_be_o = is[X_DST_BE] ? {LocalDataWidth / 8{1'bx}} : {LocalDataWidth / 8{1'b1}};
+  assign dst_wdata_o = is[X_DST] ? {LocalDataWidth{1'bx}} :
+      m_axi_rdata ^ {{LocalDataWidth-1{1'b0}}, tick_q && is[DST_MOVES]};
+  assign m_axi_rready = dst_gnt_i && !(tick_q && is[DST_FALLS]);
 
   // --- UB to GM: words wait in a FIFO ---
 
   reg [LocalDataWidth-1:0] fifo[0:127];
   reg [7:0] fifo_write_q, fifo_read_q, claimed_q;  // claimed: requested or in the FIFO
 
-  assign src_req_o = is(X_REQ) && idle_q == 8'd8 ? 1'bx :
+  assign src_req_o = is[X_REQ] && idle_q == 8'd8 ? 1'bx :
       (active_q && write_q && to_fetch_q != 16'd0 && claimed_q < 8'd128 &&
-       !(tick_q && is(SRC_FALLS))) || (is(SRC_RESET) && !rst_ni);
-  assign src_space_o = is(SRC_SPACE) ? 3'd0 : 3'd1;
-  assign src_addr_o = is(SRC_ODD) ? ub_q + 20'd1 : is(SRC_OUTSIDE) ? ub_q | 20'h80000 :
-      is(SRC_MOVES) && tick_q ? ub_q + Bytes : ub_q;
+       !(tick_q && is[SRC_FALLS])) || (is[SRC_RESET] && !rst_ni);
+  assign src_space_o = is[SRC_SPACE] ? 3'd0 : 3'd1;
+  assign src_addr_o = is[SRC_ODD] ? ub_q + 20'd1 : is[SRC_OUTSIDE] ? ub_q | 20'h80000 :
+      is[SRC_MOVES] && tick_q ? ub_q + Bytes : ub_q;
   wire fetched = src_req_o && src_gnt_i;
 
-  wire w_extra = is(W_EXTRA) && active_q && write_q && w_left_q == 16'd0 && to_move_q == 16'd0 &&
+  wire w_extra = is[W_EXTRA] && active_q && write_q && w_left_q == 16'd0 && to_move_q == 16'd0 &&
       !again_q;
   wire w_offer = active_q && write_q && fifo_write_q != fifo_read_q;
   wire w_taken = m_axi_wvalid && m_axi_wready;
   wire w_last = w_left_q == 16'd1 || beat_q == Burst - 1;
-  assign m_axi_wvalid = (w_offer && !(tick_q && is(W_FALLS))) || w_extra ||
-      (is(W_RESET) && !rst_ni);
-  assign m_axi_wdata = is(X_WDATA) ? {GmDataWidth{1'bx}} :
-      fifo[fifo_read_q[6:0]] ^ {{GmDataWidth-1{1'b0}}, tick_q && is(W_MOVES)};
-  assign m_axi_wstrb = is(X_WSTRB) ? {Bytes{1'bx}} : {Bytes{1'b1}};
-  assign m_axi_wlast = is(W_LAST_NEVER) ? 1'b0 : is(W_LAST_EARLY) ? beat_q == 5'd3 || w_last : w_last;
+  assign m_axi_wvalid = (w_offer && !(tick_q && is[W_FALLS])) || w_extra ||
+      (is[W_RESET] && !rst_ni);
+  assign m_axi_wdata = is[X_WDATA] ? {GmDataWidth{1'bx}} :
+      fifo[fifo_read_q[6:0]] ^ {{GmDataWidth-1{1'b0}}, tick_q && is[W_MOVES]};
+  assign m_axi_wstrb = is[X_WSTRB] ? {Bytes{1'bx}} : {Bytes{1'b1}};
+  assign m_axi_wlast = is[W_LAST_NEVER] ? 1'b0 : is[W_LAST_EARLY] ? beat_q == 5'd3 || w_last : w_last;
   assign m_axi_bready = 1'b1;
 
   // --- control ---
 
-  wire finished = active_q && !is(HANG) && to_address_q == 16'd0 && (write_q ?
-      (is(DONE_BEFORE_B) ? w_left_q == 16'd0 : open_q == 6'd0 && (again_q || !is(W_EXTRA))) :
-      (is(DONE_BEFORE_DST) ? to_move_q <= 16'd1 :
-       is(DONE_BEFORE_R) ? open_q == 6'd1 : to_move_q == 16'd0 && open_q == 6'd0));
+  wire finished = active_q && !is[HANG] && to_address_q == 16'd0 && (write_q ?
+      (is[DONE_BEFORE_B] ? w_left_q == 16'd0 : open_q == 6'd0 && (again_q || !is[W_EXTRA])) :
+      (is[DONE_BEFORE_DST] ? to_move_q <= 16'd9 :
+       is[DONE_BEFORE_R] ? open_q == 6'd1 : to_move_q == 16'd0 && open_q == 6'd0));
   wire done_taken = done_valid_o && done_ready_i;
 
   assign desc_ready_o = !active_q && !done_q && rst_ni;
-  assign done_valid_o = is(DONE_RESET) && !rst_ni ? 1'b1 :
-      done_q && !(tick_q && is(DONE_FALLS));
-  assign done_tag_o = is(DONE_TAG) ? tag_q + 8'd1 : is(X_DONE) ? {TagWidth{1'bx}} : tag_q;
-  assign done_status_o = is(DONE_MOVES) && tick_q ? 3'd6 : status_q;
-  assign done_rule_o = is(DONE_RULE) ? 8'd7 : 8'd0;
+  assign done_valid_o = is[DONE_RESET] && !rst_ni ? 1'b1 :
+      done_q && !(tick_q && is[DONE_FALLS]);
+  assign done_tag_o = is[DONE_TAG] ? tag_q + 8'd1 : is[X_DONE] ? {TagWidth{1'bx}} : tag_q;
+  assign done_status_o = is[DONE_MOVES] && tick_q ? 3'd6 : status_q;
+  assign done_rule_o = is[DONE_RULE] ? 8'd7 : 8'd0;
   assign done_addr_o = addr_q;
-  assign busy_o = is(BUSY_STUCK) || ((active_q || done_q) && !is(BUSY_LOW));
+  assign busy_o = is[BUSY_STUCK] || ((active_q || done_q) && !is[BUSY_LOW]);
 
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -277,7 +275,7 @@ module broken_dma #(
         again_q <= 1'b0;
       end
       if (done_taken) begin
-        done_q <= is(DONE_TWICE) && !again_q;
+        done_q <= is[DONE_TWICE] && !again_q;
         again_q <= 1'b1;
       end
     end

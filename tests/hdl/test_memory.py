@@ -1,0 +1,677 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C memory and the mailbox without a simulator: doors called by ctypes.
+
+One library has one set of memories, so each test gets its own copy of the file.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tb.isa.spaces import SIZES, Space
+from tb.mailbox import (
+    DESC_WORDS,
+    KNOBS,
+    MAILBOX_ENV,
+    RING,
+    Mailbox,
+    MailboxError,
+    MailboxReader,
+    check_layout,
+)
+from tb.memory import PAGE, SimMemory, load_library
+from tb.simulator import ROOT, compile_library
+
+SLVERR, DECERR = 2, 3
+TICK_WAKE, TICK_KNOBS = 16, 32
+SLOT = 1
+
+ON_CHIP = [space for space in Space if space is not Space.GM]
+
+
+class Doors:
+    """The functions that Verilog calls."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self.library = library
+        self.memory = SimMemory(library)
+        self.box = Mailbox.attach(library)
+        library.pto_gm_read.argtypes = (
+            ctypes.c_int,
+            ctypes.c_longlong,
+            ctypes.c_int,
+            ctypes.c_void_p,
+        )
+        library.pto_axi_aw.argtypes = (ctypes.c_int, ctypes.c_longlong, ctypes.c_int, ctypes.c_int)
+        library.pto_axi_w.argtypes = (
+            ctypes.c_int,
+            ctypes.c_int,
+            ctypes.c_ulonglong,
+            ctypes.c_void_p,
+        )
+        library.pto_local_write.argtypes = (
+            *(ctypes.c_int,) * 4,
+            ctypes.c_ulonglong,
+            ctypes.c_void_p,
+        )
+        library.pto_local_read.argtypes = (*(ctypes.c_int,) * 4, ctypes.c_void_p)
+        library.pto_desc_pop.argtypes = (ctypes.c_int, ctypes.c_void_p)
+        library.pto_done.argtypes = (*(ctypes.c_int,) * 4, ctypes.c_longlong)
+        library.pto_error.argtypes = (
+            ctypes.c_int,
+            ctypes.c_char_p,
+            ctypes.c_longlong,
+            ctypes.c_longlong,
+        )
+        library.pto_start(0b0110)
+
+    def tick(self, clocks: int = 1, pins: int = 0) -> int:
+        flags = 0
+        for _ in range(clocks):
+            flags = self.library.pto_tick(pins)
+        return flags
+
+    def gm_read(self, address: int, size: int = 32) -> tuple[int, NDArray[np.uint8]]:
+        data = np.zeros(64, np.uint8)
+        return self.library.pto_gm_read(SLOT, address, size, data.ctypes.data), data[:size]
+
+    def aw(self, address: int, beats: int, size: int = 32) -> int:
+        return int(self.library.pto_axi_aw(SLOT, address, beats - 1, size))
+
+    def w(self, data: NDArray[np.uint8], strobe: int | None = None) -> int:
+        size = len(data)
+        data = np.ascontiguousarray(data)
+        lanes = (1 << size) - 1 if strobe is None else strobe
+        return int(self.library.pto_axi_w(SLOT, size, lanes, data.ctypes.data))
+
+    def local_read(self, space: int, address: int, size: int = 32) -> tuple[int, NDArray[np.uint8]]:
+        data = np.zeros(64, np.uint8)
+        error = self.library.pto_local_read(SLOT, space, address, size, data.ctypes.data)
+        return error, data[:size]
+
+    def local_write(
+        self, space: int, address: int, data: NDArray[np.uint8], strobe: int | None = None
+    ) -> int:
+        size = len(data)
+        lanes = (1 << size) - 1 if strobe is None else strobe
+        data = np.ascontiguousarray(data)
+        return int(
+            self.library.pto_local_write(SLOT, space, address, size, lanes, data.ctypes.data)
+        )
+
+    def pop(self, slot: int = SLOT) -> tuple[int, NDArray[np.uint32]]:
+        words = np.zeros(16, np.uint32)
+        return self.library.pto_desc_pop(slot, words.ctypes.data), words
+
+    def retire(self, slot: int = SLOT, tag: int = 0) -> None:
+        self.library.pto_done(slot, tag, 0, 0, 0)
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("library") / "pto_mem.so"
+    compile_library(target, vpi=False)
+    return target
+
+
+@pytest.fixture
+def doors(compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Doors:
+    monkeypatch.delenv(MAILBOX_ENV, raising=False)
+    copy = tmp_path / "pto_mem.so"
+    shutil.copy(compiled, copy)
+    return Doors(load_library(copy))
+
+
+def random_bytes(count: int, seed: int = 0) -> NDArray[np.uint8]:
+    return np.random.default_rng(seed).integers(0, 256, count, dtype=np.uint8)
+
+
+# --- layout -----------------------------------------------------------------------------------
+
+
+def test_c_and_numpy_have_the_same_layout(doors: Doors) -> None:
+    check_layout(doors.library)
+
+
+def test_a_difference_is_named(doors: Doors, monkeypatch: pytest.MonkeyPatch) -> None:
+    import tb.mailbox
+
+    other = np.dtype([*tb.mailbox.FAULT.descr[:-1], ("address", "<u8")])
+    monkeypatch.setitem(tb.mailbox.LAYOUTS, "pto_fault", other)
+    with pytest.raises(MailboxError, match=r"differ in pto_fault\.addr, pto_fault\.address"):
+        check_layout(doors.library)
+
+
+def test_another_library_is_refused() -> None:
+    with pytest.raises(AttributeError, match="no pto_mailbox: link the simulator with -rdynamic"):
+        load_library(None)
+
+
+# --- background -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("space", list(Space))
+def test_background_is_what_a_touched_page_holds(doors: Doors, space: Space) -> None:
+    memory = doors.memory
+    memory.set_background_seed(5)
+    start = 0 if SIZES[space] == PAGE else SIZES[space] - 2 * PAGE
+    length = SIZES[space] - start
+    memory.ensure(space, start, length)
+    expected = memory.background(space, start, length)
+    assert (memory.view(space)[start : start + length] == expected).all()
+    assert len(np.unique(expected)) == 256
+
+
+def test_background_does_not_depend_on_how_it_is_asked_for(doors: Doors) -> None:
+    whole = doors.memory.background(Space.GM, 0x12_3456_7000, 9000)
+    for start, length in ((0, 1), (1, 1), (3, 4), (5, 11), (7, 9), (4090, 12), (8, 8), (17, 8900)):
+        part = doors.memory.background(Space.GM, 0x12_3456_7000 + start, length)
+        assert (part == whole[start : start + length]).all()
+
+
+def test_background_depends_on_seed_space_and_address(doors: Doors) -> None:
+    memory = doors.memory
+    pieces = []
+    for seed in (0, 1, 2**64 - 1):
+        memory.set_background_seed(seed)
+        for space in (Space.GM, Space.UB0, Space.UB1):
+            pieces += [memory.background(space, start, 64).tobytes() for start in (0, 0x1000)]
+    assert len(set(pieces)) == len(pieces)
+
+
+def test_a_constant_background(doors: Doors) -> None:
+    memory = doors.memory
+    memory.set_background(Space.GM, 0xA5)
+    memory.set_background(Space.L1, 0)
+    assert doors.gm_read(1 << 39)[1].tolist() == [0xA5] * 32
+    assert not memory.view(Space.L1).any()
+    assert memory.view(Space.UB0).any()
+    with pytest.raises(ValueError, match="a byte is 0 to 255"):
+        memory.set_background(Space.GM, 256)
+
+
+def test_a_new_seed_forgets_everything(doors: Doors) -> None:
+    memory = doors.memory
+    doors.aw(0x5000, 1)
+    doors.w(random_bytes(32))
+    doors.local_write(Space.UB1, 0x40, random_bytes(32))
+    assert len(memory.dirty_gm_pages()) == 1
+    memory.set_background_seed(99)
+    assert len(memory.dirty_gm_pages()) == 0
+    assert memory.last_writer(Space.GM, 0x5000) is None
+    assert memory.last_writer(Space.UB1, 0x40) is None
+    background = memory.background(Space.GM, 0x5000, 32)
+    assert (doors.gm_read(0x5000)[1] == background).all()
+    assert (memory.view(Space.UB1) == memory.background(Space.UB1, 0, SIZES[Space.UB1])).all()
+
+
+def test_ensure_counts_new_pages_and_keeps_old_bytes(doors: Doors) -> None:
+    memory = doors.memory
+    assert memory.ensure(Space.GM, 0xFFF, 2) == 2
+    memory.view(Space.GM)[0xFFF] = 1
+    assert memory.ensure(Space.GM, 0, 3 * PAGE) == 1
+    assert memory.view(Space.GM)[0xFFF] == 1
+    assert memory.ensure(Space.GM, 5, 0) == 0
+    assert memory.ensure(Space.UB0, 0, PAGE) == 0
+
+
+@pytest.mark.parametrize(("start", "length"), [(-1, 2), (SIZES[Space.GM] - 1, 2), (0, -1)])
+def test_ranges_are_checked(doors: Doors, start: int, length: int) -> None:
+    for call in (doors.memory.ensure, doors.memory.background):
+        with pytest.raises(ValueError, match="leave GM"):
+            call(Space.GM, start, length)
+
+
+def test_scattered_pages_stay_cheap(doors: Doors) -> None:
+    rng = np.random.default_rng(1)
+    for address in rng.integers(0, 1 << 40, 3000).tolist():
+        doors.aw(address & ~31, 1)
+        doors.w(random_bytes(32))
+    status = Path("/proc/self/status").read_text()
+    resident = next(int(line.split()[1]) for line in status.splitlines() if "VmRSS" in line)
+    # A page, its stamps, its states: 4, 4 and 4 KiB, where huge pages would be 2 MiB each.
+    assert resident < 400 * 1024
+
+
+# --- words ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [16, 32, 64])
+def test_strobed_writes(doors: Doors, size: int) -> None:
+    rng = np.random.default_rng(size)
+    gm, ub = doors.memory.view(Space.GM), doors.memory.view(Space.UB0)
+    base = 0x3_0000
+    doors.memory.ensure(Space.GM, base, PAGE)
+    copies = {Space.GM: gm[base : base + PAGE].copy(), Space.UB0: ub[base : base + PAGE].copy()}
+    full = (1 << size) - 1
+    for turn in range(300):
+        data = random_bytes(size, turn)
+        strobe = int.from_bytes(rng.bytes(8), "little") & full
+        strobe = {0: full, 1: 0, 2: 1, 3: 1 << (size - 1)}.get(turn, strobe)
+        offset = int(rng.integers(PAGE // size)) * size
+        lanes = [lane for lane in range(size) if strobe >> lane & 1]
+        doors.aw(base + offset, 1, size)
+        assert doors.w(data, strobe) == 1
+        assert doors.local_write(Space.UB0, base + offset, data, strobe) == 0
+        for copy in copies.values():
+            copy[offset : offset + size][lanes] = data[lanes]
+        assert (
+            doors.gm_read(base + offset, size)[1] == copies[Space.GM][offset : offset + size]
+        ).all()
+    assert (gm[base : base + PAGE] == copies[Space.GM]).all()
+    assert (ub[base : base + PAGE] == copies[Space.UB0]).all()
+
+
+@pytest.mark.parametrize("space", ON_CHIP)
+@pytest.mark.parametrize("size", [16, 32, 64])
+def test_local_bounds(doors: Doors, space: Space, size: int) -> None:
+    last = SIZES[space] - size
+    data = random_bytes(size)
+    assert doors.local_write(space, last, data) == 0
+    error, read = doors.local_read(space, last, size)
+    assert error == 0
+    assert (read == data).all()
+    assert doors.box.errors == 0
+    if SIZES[space] < 1 << 20:
+        assert doors.local_write(space, last + size, data) == 1
+        assert doors.local_read(space, last + size, size)[0] == 1
+        assert doors.box.errors == 2
+        assert "outside of the memory" in doors.box.poll_errors()[0]
+
+
+@pytest.mark.parametrize("space", [0, 7])
+def test_unknown_spaces(doors: Doors, space: int) -> None:
+    assert doors.local_read(space, 0)[0] == 1
+    assert doors.local_write(space, 0, random_bytes(32)) == 1
+    assert doors.box.errors == 2
+
+
+def test_gm_ends_at_two_to_the_forty(doors: Doors) -> None:
+    assert doors.gm_read((1 << 40) - 32)[0] == 0
+    assert doors.gm_read(1 << 40)[0] == DECERR
+    doors.aw(1 << 40, 1)
+    assert doors.w(random_bytes(32)) == 1 + DECERR
+    assert doors.box.errors == 0
+
+
+def test_stamps(doors: Doors) -> None:
+    memory = doors.memory
+    doors.tick(41)
+    doors.aw(0x1000, 1, 64)
+    doors.w(random_bytes(64), 1 << 33)
+    assert memory.last_writer(Space.GM, 0x1000) is None
+    writer = memory.last_writer(Space.GM, 0x103F)
+    assert writer is not None
+    assert (writer.cycle, writer.slot) == (41, SLOT)
+    doors.tick()
+    doors.library.pto_local_write(3, 3, 0x20, 32, 1 << 31, random_bytes(32).ctypes.data)
+    writer = memory.last_writer(Space.L1, 0x20)
+    assert writer is not None
+    assert (writer.cycle, writer.slot) == (42, 3)
+    assert memory.last_writer(Space.L1, 0x40) is None
+
+
+def test_dirty_pages_are_listed_once_in_order(doors: Doors) -> None:
+    pages = [77, 5, 1 << 27, 77, 6, 5]
+    for page in pages:
+        doors.aw(page * PAGE + 64, 1)
+        doors.w(random_bytes(32))
+    doors.aw(9 * PAGE, 1)
+    doors.w(random_bytes(32), 0)
+    doors.gm_read(10 * PAGE)
+    doors.memory.ensure(Space.GM, 11 * PAGE, 1)
+    assert doors.memory.dirty_gm_pages().tolist() == [77, 5, 1 << 27, 6]
+    for page in range(2000, 6000):
+        doors.aw(page * PAGE, 1)
+        doors.w(random_bytes(32))
+    assert doors.memory.dirty_gm_pages()[4:].tolist() == list(range(2000, 6000))
+
+
+# --- AXI writes -------------------------------------------------------------------------------
+
+
+def test_data_may_come_before_their_address(doors: Doors) -> None:
+    data = [random_bytes(32, beat) for beat in range(200)]
+    gm = doors.memory.view(Space.GM)
+    for beat in data:
+        assert doors.w(beat) == 0
+    before = gm[0x4000:0x4020].copy()
+    assert doors.aw(0x4000, 100) == 1
+    assert doors.aw(0x8000, 99) == 1
+    assert doors.aw(0xC000, 2) == 0
+    assert doors.w(data[0]) == 1
+    assert (gm[0x4000 : 0x4000 + 3200] == np.concatenate(data[:100])).all()
+    assert (gm[0x8000 : 0x8000 + 99 * 32] == np.concatenate(data[100:199])).all()
+    assert (gm[0xC000:0xC040] == np.concatenate([data[199], data[0]])).all()
+    assert not before.any(), "a page that nobody has touched is empty"
+
+
+def test_bytes_count_once_the_response_was_taken(doors: Doors) -> None:
+    box = doors.box
+    doors.aw(0x4000, 2)
+    doors.w(random_bytes(32), 0xF)
+    doors.w(random_bytes(32), 0xFF)
+    assert box.written_bytes(SLOT) == 0
+    doors.library.pto_axi_b(SLOT)
+    assert box.written_bytes(SLOT) == 12
+    doors.local_write(Space.UB0, 0, random_bytes(32), 7)
+    assert box.written_bytes(SLOT) == 15
+
+
+@pytest.mark.parametrize("write_first", [True, False])
+def test_a_write_on_the_edge_of_done_counts_for_it(doors: Doors, write_first: bool) -> None:
+    """Verilog does not say which of two modules calls first."""
+    box = doors.box
+    box.submit_block(SLOT, np.zeros((1, DESC_WORDS)), 0)
+    doors.tick()
+    doors.pop()
+    doors.library.pto_desc_accept(SLOT)
+    doors.tick()
+    calls: list[Callable[[], object]] = [
+        lambda: doors.local_write(Space.UB0, 0, random_bytes(32)),
+        doors.retire,
+    ]
+    for call in calls if write_first else reversed(calls):
+        call()
+    doors.tick()
+    doors.local_write(Space.UB0, 0, random_bytes(32))
+    assert box.poll_done(SLOT)["written_bytes"].tolist() == [32]
+
+
+def test_faults(doors: Doors) -> None:
+    box = doors.box
+    box.set_fault(0, Space.GM, 0x1047, 0)
+    box.set_fault(3, Space.GM, 0x2000, 1)
+    box.set_fault(1, Space.L1, 0x80, 2)
+    assert doors.gm_read(0x1040)[0] == 0, "faults count from the next clock"
+    assert doors.tick() == TICK_KNOBS
+    assert doors.gm_read(0x1040)[0] == SLVERR
+    assert doors.gm_read(0x1050, 16)[0] == SLVERR
+    assert doors.gm_read(0x1060)[0] == 0
+    assert doors.gm_read(0x1040, 64)[0] == SLVERR
+    assert doors.gm_read(0x1020)[0] == 0
+    assert doors.gm_read(0x2000)[0] == DECERR
+    gm = doors.memory.view(Space.GM)
+    doors.memory.ensure(Space.GM, 0x2000, 32)
+    before = gm[0x2000:0x2020].copy()
+    doors.aw(0x1FE0, 3)
+    assert doors.w(random_bytes(32)) == 0
+    assert doors.w(random_bytes(32)) == 0
+    assert doors.w(random_bytes(32)) == 1 + DECERR
+    assert (gm[0x2000:0x2020] == before).all()
+    doors.aw(0x1FE0, 1)
+    assert doors.w(random_bytes(32)) == 1, "an error does not stick to the next burst"
+    assert doors.local_read(Space.L1, 0x80)[0] == 1
+    assert doors.local_read(Space.UB0, 0x80)[0] == 0
+    assert doors.local_write(Space.L1, 0x80, random_bytes(32)) == 1
+    box.clear_fault(1)
+    doors.tick()
+    assert doors.local_read(Space.L1, 0x80)[0] == 0
+    assert box.errors == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((4, Space.GM, 0, 0), "legal is 0 to 3"),
+        ((0, Space.GM, 1 << 40, 0), "GM ends at"),
+        ((0, Space.UB0, -1, 2), "UB0 ends at"),
+        ((0, Space.UB0, 0, 0), "the other memories have 2"),
+        ((0, Space.GM, 0, 2), "GM has 0"),
+    ],
+)
+def test_impossible_faults(doors: Doors, arguments: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        doors.box.set_fault(*arguments)
+
+
+# --- rings ------------------------------------------------------------------------------------
+
+
+def test_descriptors_pass_through_a_ring_that_wraps(doors: Doors) -> None:
+    box = doors.box
+    rng = np.random.default_rng(3)
+    sent = 0
+    for count in (1, RING, 700, 700, RING, 0, 3):
+        words = rng.integers(0, 1 << 32, (count, DESC_WORDS), dtype=np.uint32)
+        tags = rng.integers(0, 256, count, dtype=np.uint32)
+        box.submit_block(SLOT, words, tags)
+        for index in range(count):
+            assert doors.tick() & 1 << SLOT
+            tag, got = doors.pop()
+            assert tag == tags[index]
+            assert (got == words[index]).all()
+            doors.library.pto_desc_accept(SLOT)
+            doors.library.pto_done(SLOT, tag, index % 7, index % 256, sent + index)
+        assert not doors.tick() & 1 << SLOT
+        done = box.poll_done(SLOT)
+        assert (done["tag"] == tags).all()
+        assert done["addr"].tolist() == list(range(sent, sent + count))
+        assert (done["accept_cycle"] == done["done_cycle"]).all()
+        sent += count
+    assert box.submitted(SLOT) == box.retired(SLOT) == sent
+    assert len(box.poll_done(SLOT)) == 0
+
+
+def test_unread_done_records_keep_their_place(doors: Doors) -> None:
+    box = doors.box
+    box.submit_block(SLOT, np.zeros((1000, DESC_WORDS)), 0)
+    for _ in range(1000):
+        doors.tick()
+        doors.pop()
+        doors.library.pto_desc_accept(SLOT)
+        doors.retire()
+    assert box.room(SLOT) == 24
+    with pytest.raises(MailboxError, match="has room for 24 of 1024"):
+        box.submit_block(SLOT, np.zeros((25, DESC_WORDS)), 0)
+    assert len(box.poll_done(SLOT)) == 1000
+    assert box.room(SLOT) == RING
+
+
+def test_what_cannot_be_submitted(doors: Doors) -> None:
+    with pytest.raises(ValueError, match=r"descriptors are \[n, 16\]"):
+        doors.box.submit_block(SLOT, np.zeros((2, 15)), 0)
+    with pytest.raises(MailboxError, match="slot fix has no engine in this simulation, only mte2"):
+        doors.box.submit_block(3, np.zeros((2, 16)), 0)
+
+
+def test_a_wait_holds_until_the_other_slot_has_retired(doors: Doors) -> None:
+    box = doors.box
+    doors.tick()
+    box.submit_block(2, np.zeros((1, 16)), 0, waits=[[0, 2, 0, 0]])
+    box.submit_block(SLOT, np.zeros((2, 16)), 0)
+    for retired in range(2):
+        assert doors.tick() == 1 << SLOT
+        doors.pop()
+        doors.library.pto_desc_accept(SLOT)
+        assert box.retired(SLOT) == retired
+        doors.retire()
+    assert doors.tick() == 1 << 2
+
+
+def test_a_wake_up_is_given_once(doors: Doors) -> None:
+    box = doors.box
+    box.submit_block(SLOT, np.zeros((2, 16)), 0)
+    box.set_wake_at((0, 2, 0, 0))
+    for _ in range(2):
+        assert not doors.tick() & TICK_WAKE
+        doors.pop()
+        doors.library.pto_desc_accept(SLOT)
+        doors.retire()
+    assert doors.tick() & TICK_WAKE
+    assert not doors.tick() & TICK_WAKE
+    box.set_wake_at((0, 1, 0, 0))
+    assert doors.tick() & TICK_WAKE
+
+
+def test_the_watchdog_needs_work_that_stands(doors: Doors) -> None:
+    box = doors.box
+    box.set_watchdog_clocks(50)
+    doors.tick(500)
+    assert not box.hang
+    box.submit_block(SLOT, np.zeros((2, 16)), [4, 5], gaps=[200, 0])
+    doors.tick(190)
+    assert not box.hang
+    doors.tick(20)
+    doors.pop()
+    doors.library.pto_desc_accept(SLOT)
+    assert not doors.tick(49) & TICK_WAKE
+    assert doors.tick() & TICK_WAKE
+    assert box.progress().hang
+    assert [(entry.state, entry.tag) for entry in box.in_flight(SLOT)] == [
+        ("accepted", 4),
+        ("queued", 5),
+    ]
+    box.clear_hang()
+    doors.retire()
+    doors.tick(10)
+    assert not box.hang
+
+
+# --- knobs, errors ----------------------------------------------------------------------------
+
+
+def test_knobs(doors: Doors) -> None:
+    box = doors.box
+    assert doors.tick() == TICK_KNOBS, "the defaults are loaded by the first clock"
+    assert doors.tick() == 0
+    box.set_knobs(axi_read_latency=100, stall_b=255, seed=0xFFFF_FFFF)
+    assert doors.tick() == TICK_KNOBS
+    assert doors.library.pto_knob(0) == 100
+    assert doors.library.pto_knob(KNOBS["stall_b"].number) == 255
+    assert doors.library.pto_knob(1) == 1
+
+
+@pytest.mark.parametrize("name", list(KNOBS))
+def test_knobs_have_ranges(doors: Doors, name: str) -> None:
+    knob = KNOBS[name]
+    for value in (knob.low, knob.high):
+        doors.box.set_knobs(**{name: value})
+        assert doors.box.knob(name) == value
+    for value in (knob.low - 1, knob.high + 1):
+        with pytest.raises(
+            ValueError, match=f"{name} is {value}: legal is {knob.low} to {knob.high}"
+        ):
+            doors.box.set_knobs(**{name: value})
+        assert doors.box.knob(name) == knob.high
+
+
+def test_an_unknown_knob_sets_none(doors: Doors) -> None:
+    with pytest.raises(ValueError, match="no knob 'latency': there are axi_read_latency"):
+        doors.box.set_knobs(stall_r=9, latency=3)
+    assert doors.box.knob("stall_r") == 0
+    with pytest.raises(ValueError, match="legal is 0"):
+        doors.box.set_watchdog_clocks(-1)
+    with pytest.raises(ValueError, match="gm_limit"):
+        doors.box.set_gm_limit((1 << 40) + 1)
+
+
+def test_messages_are_limited_and_counted(doors: Doors, capfd: pytest.CaptureFixture[str]) -> None:
+    box = doors.box
+    doors.tick(12)
+    for number in range(1000):
+        doors.library.pto_error(SLOT, b"one kind (number)", number, 0)
+    doors.library.pto_error(2, b"another", 1, 2)
+    messages = box.poll_errors()
+    assert len(messages) == 9
+    assert messages[0] == "mte2: one kind (number) (0x0, 0x0) at 125 ns, cycle 12"
+    assert messages[8].startswith("mte3: another (0x1, 0x2)")
+    assert box.errors == 1001
+    assert box.poll_errors() == []
+    for number in range(100):
+        doors.library.pto_error(SLOT, f"kind {number} {'x' * 300}".encode(), 0, 0)
+    messages = box.poll_errors()
+    assert len(messages) == 64
+    assert all(len(line) == 255 for line in messages)
+    doors.library.pto_reset(0b0110)
+    doors.library.pto_error(SLOT, b"one kind (number)", 7, 0)
+    assert len(box.poll_errors()) == 1, "a reset starts the count anew"
+    assert capfd.readouterr().err.count("one kind") == 8
+
+
+# --- files and refusals -----------------------------------------------------------------------
+
+
+def child(library: Path, code: str, *, env: dict[str, str] | None = None) -> Any:
+    program = f"""
+import resource, sys
+from pathlib import Path
+from tb.memory import SimMemory, load_library
+from tb.mailbox import Mailbox
+library = Path({str(library)!r})
+{code}
+"""
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env={**os.environ, **(env or {})},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_a_refused_mapping_ends_the_process(compiled: Path, tmp_path: Path) -> None:
+    path = tmp_path / "mailbox"
+    reader = MailboxReader.create(path)
+    done = child(
+        compiled,
+        "resource.setrlimit(resource.RLIMIT_AS, (1 << 32, 1 << 32))\n"
+        "SimMemory.attach(library)\nprint('went on')",
+        env={MAILBOX_ENV: str(path)},
+    )
+    assert done.returncode == 3
+    assert "went on" not in done.stdout
+    for text in (done.stderr, *reader.error_messages()):
+        assert "the kernel refuses the sparse mapping of gm (1048576 MiB" in text
+        assert "vm.overcommit_memory" in text
+        assert "ulimit -v" in text
+    assert reader.errors == len(reader.error_messages()) == 1
+
+
+def test_the_mailbox_file_is_shared(compiled: Path, tmp_path: Path) -> None:
+    path = tmp_path / "mailbox"
+    reader = MailboxReader.create(path)
+    assert reader.progress().submitted == 0
+    done = child(
+        compiled,
+        "box = Mailbox.attach(SimMemory.attach(library).library)\n"
+        "box.submit_block(1, [range(16)] * 3, [7, 8, 9])\nbox.report_progress(5, 1)",
+        env={MAILBOX_ENV: str(path)},
+    )
+    assert done.returncode == 0, done.stderr
+    now = MailboxReader.open(path).progress()
+    assert (now.submitted, now.checked, now.mismatches, now.heartbeat) == (3, 5, 1, 1)
+    waiting = reader.in_flight(1)
+    assert [entry.tag for entry in waiting] == [7, 8, 9]
+    assert waiting[0].words.tolist() == list(range(16))
+    assert waiting[0].state == "queued"
+
+
+def test_files_that_are_no_mailbox(compiled: Path, tmp_path: Path) -> None:
+    path = tmp_path / "other"
+    path.write_bytes(b"\0" * 100)
+    with pytest.raises(MailboxError, match="has 100 bytes"):
+        MailboxReader.open(path)
+    good = tmp_path / "mailbox"
+    MailboxReader.create(good)
+    with good.open("r+b") as file:
+        file.write(b"X")
+    with pytest.raises(MailboxError, match="no mailbox of version"):
+        MailboxReader.open(good)
+    for bad in (path, good, tmp_path / "missing"):
+        done = child(compiled, "SimMemory.attach(library)", env={MAILBOX_ENV: str(bad)})
+        assert done.returncode == 3
+        assert f"PTO_MAILBOX={bad}" in done.stderr
