@@ -28,6 +28,7 @@ from sequences.constraints import DEFAULT_WINDOWS
 from tb.agents.items import CheckedEpoch, Epoch
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
+from tb.isa.footprint import Footprint, destination
 from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE, SLOTS
 from tb.isa.rules import first_d_violation
 from tb.isa.spaces import Space
@@ -103,17 +104,18 @@ class DmaScoreboard(uvm_subscriber):
             self._report_hang(epoch)
             return
         block = epoch.block
-        program = block.program()
         with self.stopwatch.phase("model"):
+            program = block.program()
             registers = copy.deepcopy(self.model.registers) if epoch.isolated else None
             outcomes, predictions = self._run_model(epoch, program)
             if registers is not None:
                 self.model.registers = registers
         passed = np.ones(len(block), dtype=np.bool_)
         with self.stopwatch.phase("compare"):
-            self._check_retirement(epoch, program, outcomes, predictions, passed)
+            sizes = [outcome.bytes_written for outcome in outcomes]
+            self._check_retirement(epoch, program, outcomes, predictions, sizes, passed)
             self._check_bytes(epoch, program, outcomes, passed)
-            self._count(epoch, outcomes, passed)
+            self._count(epoch, sizes, passed)
             self._since_full.append(epoch)
             self._epochs += 1
             self._check_protocol()
@@ -195,9 +197,11 @@ class DmaScoreboard(uvm_subscriber):
         program: list[tuple[Any, ...]],
         outcomes: list[Outcome],
         predictions: list[Prediction | None],
+        sizes: list[int],
         passed: NDArray[np.bool_],
     ) -> None:
         """Checks tags, statuses, rule numbers, and that no done came before the last write."""
+        expected_tags = epoch.tags.tolist()
         for slot, indices in epoch.order.items():
             records = epoch.done[slot]
             order = indices.tolist()
@@ -212,8 +216,8 @@ class DmaScoreboard(uvm_subscriber):
                 status = outcome.status if prediction is None else prediction.status
                 got = statuses[position]
                 why = ""
-                if tags[position] != epoch.tags[index]:
-                    why = f"done carries tag {tags[position]}, expected {epoch.tags[index]}"
+                if tags[position] != expected_tags[index]:
+                    why = f"done carries tag {tags[position]}, expected {expected_tags[index]}"
                 elif got != status:
                     why = (
                         f"retired with status {got} {_status_name(got)}, expected "
@@ -227,7 +231,7 @@ class DmaScoreboard(uvm_subscriber):
                         f"{prediction.address:#x}"
                     )
                 if prediction is None:
-                    floor += outcome.bytes_written
+                    floor += sizes[index]
                     if not why and written[position] < floor:
                         why = (
                             f"done came {floor - written[position]} bytes early: "
@@ -251,12 +255,18 @@ class DmaScoreboard(uvm_subscriber):
         passed: NDArray[np.bool_],
     ) -> None:
         """Compares destination and guard of each op."""
+        destinations = [outcome.written for outcome in outcomes if outcome.written is not None]
         for index, outcome in enumerate(outcomes):
             written = outcome.written
             if written is None:
                 continue
+            # What is wrong in another op's destination is that op's own failure, not a guard's.
             found = compare_op(
-                self.actual, self.golden, outcome, bus_bytes=self._lanes[written.space]
+                self.actual,
+                self.golden,
+                outcome,
+                in_flight=destinations,
+                bus_bytes=self._lanes[written.space],
             )
             if found:
                 passed[index] = False
@@ -273,21 +283,23 @@ class DmaScoreboard(uvm_subscriber):
             if mismatch.extent <= 1 << 24:
                 ours[mismatch.address : stop] = theirs[mismatch.address : stop]
 
-    def _count(self, epoch: Epoch, outcomes: list[Outcome], passed: NDArray[np.bool_]) -> None:
+    def _count(self, epoch: Epoch, sizes: list[int], passed: NDArray[np.bool_]) -> None:
         """Adds the epoch to the counts of the run."""
         run, block = self.run, epoch.block
-        codes = block.opcode.tolist()
-        for index, (outcome, good) in enumerate(zip(outcomes, passed.tolist(), strict=True)):
-            name = OPS_BY_CODE[codes[index]].name
+        good = passed.tolist()
+        members: dict[str, list[int]] = {}
+        for index, code in enumerate(block.opcode.tolist()):
+            name = OPS_BY_CODE[code].name
             if index in block.legacy:
                 name = _FORM_OF[name]
-            count = run.ops.get(name)
-            if count is None:
-                count = run.ops.setdefault(name, OpCount())
-            count.sent += 1
-            count.passed += good
-            count.bytes += outcome.bytes_written
-            run.bytes_checked += outcome.bytes_written
+            members.setdefault(name, []).append(index)
+        for name, indices in members.items():
+            count = run.ops.setdefault(name, OpCount())
+            size = sum([sizes[index] for index in indices])
+            count.sent += len(indices)
+            count.passed += sum([good[index] for index in indices])
+            count.bytes += size
+            run.bytes_checked += size
         run.transactions += len(block)
 
     # --- whole memories ----------------------------------------------------------------------
@@ -300,9 +312,10 @@ class DmaScoreboard(uvm_subscriber):
         self.run.full_compares += 1
         for mismatch in found:
             writer = self.memory.last_writer(mismatch.space, mismatch.address)
-            text = self._suspect(writer)
+            text = self._suspect(mismatch.address, writer)
             last = None if writer is None else LastWriter(writer.cycle, SLOTS[writer.slot])
-            self.run.fail(render(mismatch, op=text, writer=last, repro=self.run.command))
+            report = render(mismatch, op=text, writer=last, repro=self.run.command)
+            self.run.fail(report, stray=True)
             stop = mismatch.address + mismatch.extent
             if mismatch.extent <= 1 << 24:
                 self.golden.write(
@@ -312,21 +325,33 @@ class DmaScoreboard(uvm_subscriber):
                 )
         self._since_full.clear()
 
-    def _suspect(self, writer: Any) -> str:
-        """Returns the text of the op that was running when a stray byte was written."""
+    def _suspect(self, address: int, writer: Any) -> str:
+        """Returns the text of the op that most likely wrote a stray byte.
+
+        Of those in flight on the writer's slot in that cycle, the one whose destination is
+        closest to the byte.
+        """
         if writer is None:
             return ""
+        best: tuple[int, Epoch, int] | None = None
         for epoch in self._since_full:
             records = epoch.done.get(writer.slot)
             if records is None:
                 continue
-            inside = np.flatnonzero(
-                (records["accept_cycle"] <= writer.cycle) & (writer.cycle <= records["done_cycle"])
+            inside = (records["accept_cycle"] <= writer.cycle) & (
+                writer.cycle <= records["done_cycle"]
             )
-            if len(inside):
-                index = int(epoch.order[writer.slot][inside[0]])
-                return self._text(epoch, index, epoch.block.program()[index])
-        return ""
+            words = epoch.block.pack() if inside.any() else None
+            for position in np.flatnonzero(inside).tolist():
+                assert words is not None
+                index = int(epoch.order[writer.slot][position])
+                distance = _distance(destination(unpack(words[index])), address)
+                if best is None or distance < best[0]:
+                    best = (distance, epoch, index)
+        if best is None:
+            return ""
+        _, epoch, index = best
+        return self._text(epoch, index, epoch.block.program()[index])
 
     def close(self) -> None:
         """Last comparison and last look at the protocol checkers, at the end of a run."""
@@ -350,6 +375,7 @@ class DmaScoreboard(uvm_subscriber):
             if done < len(indices):
                 index = int(indices[done])
                 text = self._text(epoch, index, epoch.block.program()[index])
+                text = text.replace("\n", "\n    ")
                 lines.append(
                     f"  {SLOTS[slot]}: {len(indices) - done} descriptors not retired; the oldest:\n"
                     f"    {text}"
@@ -362,9 +388,9 @@ class DmaScoreboard(uvm_subscriber):
                 f"  repeat: {self.run.command}",
             ]
         )
-        self.run.failures.append(report)
         self.run.abort("hang", f"the DUT hangs: nothing moved for {clocks} clocks")
-        self._check_protocol()
+        self._check_protocol()  # what comes first may be the reason
+        self.run.failures.append(report)
 
     def _text(self, epoch: Epoch, index: int, ops: tuple[Any, ...]) -> str:
         """Returns the PTO text of an op; for an illegal one also what its descriptor breaks."""
@@ -394,6 +420,15 @@ class DmaScoreboard(uvm_subscriber):
                 repro=self.run.command,
             )
         )
+
+
+def _distance(region: Footprint, address: int) -> int:
+    """Returns the bytes between an address and the closest row of a region."""
+    if not region.rows:
+        return 1 << 62
+    starts = region.row_starts()
+    ahead, behind = starts - address, address - (starts + region.length - 1)
+    return int(np.maximum(np.maximum(ahead, behind), 0).min())
 
 
 def _status_name(code: int) -> str:

@@ -302,6 +302,7 @@ def _outside() -> list[Violation]:
     ]
     found += [Violation(f"GM end {by} too far", 12, gm_over(by)) for by in (1, 2, 4096)]
     found.append(Violation("UB end in the block behind", 12, ub_over))
+    found.append(Violation("UB end in the block behind, padded", 12, ub_over, pad=True))
     found += [
         Violation("last GM row far out", 12, _put("gm_stride", (1 << 40) - 1)),
         Violation("last UB row far out", 12, _put("ub_stride", (1 << 21) - UB_BLOCK)),
@@ -313,9 +314,31 @@ def _outside() -> list[Violation]:
     return found
 
 
+def _idle() -> list[Violation]:
+    """An op that moves nothing breaks rules like any other, but for DMA-L12."""
+
+    def with_zero(name: str, change: Change) -> Change:
+        return lambda op: set_operand(change(op), name, 0)
+
+    wide = _put("gm_stride", 1 << GM_STRIDE_BITS)
+    return [
+        Violation("no rows, GM stride too wide", 5, with_zero("n_burst", wide)),
+        Violation(
+            "no bytes, UB base + 16",
+            6,
+            with_zero("len_burst", lambda op: set_operand(op, "ub_addr", _ub(op)[0] + 16)),
+        ),
+        Violation(
+            "no iterations, UB row stride + 4",
+            7,
+            with_zero("loop0_count", lambda op: set_operand(op, "ub_stride", _ub(op)[1] + 4)),
+        ),
+    ]
+
+
 def violations(*, store: bool) -> list[Violation]:
     """Returns every way to break a rule with ``mte_ub_gm`` (store) or ``mte_gm_ub``."""
-    found = [*_too_wide(store), *_alignment(), *_short_strides(), *_outside()]
+    found = [*_too_wide(store), *_alignment(), *_short_strides(), *_outside(), *_idle()]
     if not store:
         found += _bad_pads()
     return [item for item in found if not (store and item.pad)]

@@ -99,9 +99,8 @@ class Console:
             return
         self.say()
         for name, counts in coverage.groups.items():
-            self.say(
-                f"  {name:<17} {counts.covered:>5} of {counts.total:>5} bins {counts.percent:6.1f} %"
-            )
+            hit = f"{counts.covered:>5} of {counts.total:>5} bins"
+            self.say(f"  {name:<17} {hit} {counts.percent:6.1f} %")
         self.say(f"  every hole is named in {relative(target)}")
 
     def summary(self, record: RunRecord, target: Path, folder: Path) -> None:

@@ -18,6 +18,9 @@ from tb.record import CoverageSummary, OpCount, RunSettings, RunStatus, write_js
 from tb.selection import SELECTABLE
 from tb.stopwatch import Stopwatch
 
+STRAY_REPORTS = 5
+"""Reports of stray writes that are kept beyond the mismatch limit."""
+
 SETTINGS_ENV = "PTO_SETTINGS"
 """Environment variable with the path of the settings file a simulation reads."""
 
@@ -106,11 +109,14 @@ class RunContext:
             self.abort_status = status
             self.abort_message = message
 
-    def fail(self, report: str, mismatches: int = 1) -> None:
-        """Notes a failure report; past the mismatch limit the run is aborted."""
-        self.mismatches += mismatches
+    def fail(self, report: str, *, stray: bool = False) -> None:
+        """Notes a failure report; past the mismatch limit the run is aborted.
+
+        Reports of stray writes are kept beyond the limit: only the last comparison finds them.
+        """
+        self.mismatches += 1
         limit = self.settings.mismatch_limit
-        if len(self.failures) < limit:
+        if len(self.failures) < limit + (STRAY_REPORTS if stray else 0):
             self.failures.append(report)
         if self.mismatches >= limit:
             self.abort("fail", f"mismatch limit of {limit} reached")

@@ -9,7 +9,6 @@ may be in flight at once; between blocks the engines are idle and the memories s
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -129,10 +128,13 @@ class Dispatcher(uvm_driver):
     def _patience(self, block: OpBlock) -> int:
         """Returns after how many clocks without a descriptor moving the block counts as hung.
 
-        An op of many short rows legally takes long: each row may cost a whole memory latency.
+        An op of many short rows legally takes long: each row may cost a whole memory latency. An
+        op that moves nothing, a NOP or an illegal one, has no rows whatever its counts say.
         """
         columns = block.columns
-        rows = columns["n_burst"].astype(np.float64)
+        rows = np.where(columns["len"] > 0, columns["n_burst"], 0).astype(np.float64)
+        if block.expected_rule is not None:
+            rows[block.expected_rule > 0] = 0
         for k in range(MAX_LOOPS):
             rows *= columns[f"loop{k}_count"]
         latency = sum(self.mailbox.knob(name) for name in LATENCY_KNOBS)
@@ -177,9 +179,9 @@ class Dispatcher(uvm_driver):
         """Waits for the harness and collects done records until all are in, or a hang."""
         missing = len(epoch.block)
         while missing > 0:
-            start = time.perf_counter()
+            start = self.stopwatch.clock()
             await self.dut.wake.value_change
-            self.stopwatch.book_simulator(time.perf_counter() - start)
+            self.stopwatch.book_simulator(self.stopwatch.clock() - start)
             with self.stopwatch.phase("drive"):
                 missing -= sum(agent.monitor.collect() for agent in self.agents.values())
             if missing > 0 and self.mailbox.hang:

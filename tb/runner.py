@@ -25,6 +25,8 @@ from tb.selection import sendable
 from tb.simulator import BUILD_ROOT, Build, BuildPlan, Simulation, build, simulate
 from tb.stuck import in_flight_report
 
+MAILBOX = "mailbox"
+"""File of the mailbox, in the run's folder."""
 
 COVERAGE_TABLE = "coverage.txt"
 """Functional coverage of a run as a table with every hole, in the run's folder."""
@@ -83,6 +85,7 @@ def run_once(
         except KeyboardInterrupt:
             record.status = "interrupted"
             record.message = "interrupted from the keyboard"
+            _note_progress(record, folder)
         except PtoError as error:
             record.status = "error"
             record.message = str(error)
@@ -144,7 +147,7 @@ def _simulate(
     result_path: Path,
     console: Console,
 ) -> Simulation:
-    reader = MailboxReader.create(folder / "mailbox")
+    reader = MailboxReader.create(folder / MAILBOX)
     expected = 0 if planned.fixed_length else settings.transactions
     with console.progress(expected) as progress:
         watch = _ProgressWatch(reader, settings.wall_limit, progress)
@@ -157,7 +160,7 @@ def _simulate(
             env={
                 SETTINGS_ENV: str(settings_path),
                 RESULT_ENV: str(result_path),
-                MAILBOX_ENV: str(folder / "mailbox"),
+                MAILBOX_ENV: str(folder / MAILBOX),
             },
             poll=watch.poll,
             stalled=watch.stalled,
@@ -224,7 +227,7 @@ def _judge(record: RunRecord, simulation: Simulation, result_path: Path, folder:
 
 
 def _judge_without_result(record: RunRecord, simulation: Simulation, folder: Path) -> None:
-    stuck = in_flight_report(folder / "mailbox")
+    """Fills the record of a simulation that was ended or crashed, from its mailbox."""
     tail = "\n".join(simulation.log.read_text(errors="replace").splitlines()[-12:])
     if simulation.stalled:
         record.status = "hang"
@@ -236,8 +239,21 @@ def _judge_without_result(record: RunRecord, simulation: Simulation, folder: Pat
         code = simulation.exit_code
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         record.message = f"the simulator ended without a result ({how}); last lines:\n{tail}"
-    if stuck:
-        record.failures = [stuck]
+    _note_progress(record, folder)
+    record.failures += in_flight_report(folder / MAILBOX)
+
+
+def _note_progress(record: RunRecord, folder: Path) -> None:
+    """Takes over how far a run came that could not say so itself."""
+    if not (folder / MAILBOX).exists():
+        return
+    reader = MailboxReader.open(folder / MAILBOX)
+    now = reader.progress()
+    record.transactions = now.checked
+    record.mismatches = now.mismatches
+    record.protocol_errors = now.errors
+    record.clocks = now.cycles
+    record.failures += [f"protocol: {text}" for text in reader.error_messages()]
 
 
 @contextmanager

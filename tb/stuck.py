@@ -24,10 +24,10 @@ def describe(desc: DmaDescriptor) -> str:
     )
 
 
-def in_flight_report(path: Path) -> str:
-    """Returns a report of the descriptors in flight, empty when there were none."""
+def in_flight_report(path: Path) -> list[str]:
+    """Returns one report of the descriptors in flight, or none when there were none."""
     if not path.exists():
-        return ""
+        return []
     reader = MailboxReader.open(path)
     lines = []
     for slot, name in enumerate(SLOTS):
@@ -43,4 +43,4 @@ def in_flight_report(path: Path) -> str:
             f"  {name}: {len(waiting)} descriptors not retired; the oldest, {oldest.state}, "
             f"tag {oldest.tag}:\n    {text}"
         )
-    return "\n".join(["in flight at the end:", *lines]) if lines else ""
+    return ["\n".join(["in flight at the end:", *lines])] if lines else []

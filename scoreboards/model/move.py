@@ -51,6 +51,9 @@ def move(memories: Mapping[Space, Memory], outcome: Outcome) -> None:
             src_steps = (src, *src_steps)
             dst_steps = (dst, *dst_steps)
     pad = outcome.pad
+    if not shape and pad is None:
+        _move_row(memories, read, written)
+        return
     if rows_collide(written.length, shape, dst_steps) or (
         pad is not None and _cuts_elements(read, written, outcome.left, pad, dst_steps)
     ):
@@ -65,6 +68,18 @@ def move(memories: Mapping[Space, Memory], outcome: Outcome) -> None:
     source = np.ndarray(block, _BYTE, memories[read.space].data, read.base, (*src_steps, 1))
     data = np.ndarray(block, _BYTE, target, written.base + outcome.left, (*dst_steps, 1))
     data[...] = source
+
+
+def _move_row(memories: Mapping[Space, Memory], read: Footprint, written: Footprint) -> None:
+    """Moves a single row, for which strided views would cost more than the bytes."""
+    source, target = memories[read.space], memories[written.space]
+    src_end, dst_end = read.base + read.length, written.base + written.length
+    if src_end > source.size or dst_end > target.size:
+        raise ValueError(
+            f"row from {read.space.name} {read.base:#x} to {written.space.name} {written.base:#x} "
+            "leaves its memory (DMA-L12)"
+        )
+    target[written.base : dst_end] = source[read.base : src_end]
 
 
 def rows_collide(length: int, shape: tuple[int, ...], steps: tuple[int, ...]) -> bool:

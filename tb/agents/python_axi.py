@@ -78,7 +78,7 @@ class PythonAxiMemory(SimMemory):
                 )
 
     def stall(self, chance: float, seed: int) -> None:
-        """Makes every channel of every RAM stall at random; ``chance`` is per clock, 0 for never."""
+        """Makes every channel of every RAM stall at random, with ``chance`` per clock."""
         for number, ram in enumerate(self.rams.values()):
             for position, name in enumerate(CHANNELS):
                 half = ram.write_if if name in ("aw", "w", "b") else ram.read_if

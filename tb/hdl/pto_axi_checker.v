@@ -47,12 +47,11 @@ module pto_axi_checker #(
     input  wire                   m_axi_bready
 );
   `include "pto_door.vh"
-  // One process a direction, in the order in which things happen on an edge.
-  // verilator lint_off BLKSEQ
-  // verilator lint_off WIDTHTRUNC
+  // One process a direction, in the order in which things happen on an edge; skipped where nothing
+  // can have happened, because Icarus pays for each statement.
 
   localparam Bytes = DataWidth / 8;
-  localparam Size = $clog2(Bytes);
+  localparam [2:0] Size = $clog2(Bytes);
   localparam AddressBits = IdWidth + AddrWidth + 13;
 
   // True when the burst leaves its 4 KiB page.
@@ -86,7 +85,9 @@ module pto_axi_checker #(
       r_write = 8'd0;
       r_read = 8'd0;
       r_beats = 9'd0;
-    end else begin
+      reads_q <= 8'd0;
+    end else if (m_axi_arvalid !== 1'b0 || m_axi_rvalid || ar_waits ||
+                 `PTO_IS_X(m_axi_rready)) begin
       if (`PTO_IS_X({m_axi_arvalid, m_axi_rready}))
         `PTO_ERROR(Slot, "ar, r: X on ARVALID or RREADY", m_axi_arvalid, m_axi_rready);
       if (ar_waits) begin
@@ -133,8 +134,8 @@ module pto_axi_checker #(
       if ({r_write - r_read} > MaxOutstanding)
         `PTO_ERROR(Slot, "ar: too many bursts outstanding (number, limit)", {r_write - r_read},
                    MaxOutstanding);
+      reads_q <= r_write - r_read;
     end
-    reads_q <= r_write - r_read;
   end
 
   // --- writes ---
@@ -169,7 +170,10 @@ module pto_axi_checker #(
       w_checked = 8'd0;
       b_count = 8'd0;
       w_beats = 9'd0;
-    end else begin
+      writes_q <= 8'd0;
+      data_open_q <= 1'b0;
+    end else if (m_axi_awvalid !== 1'b0 || m_axi_wvalid !== 1'b0 || m_axi_bvalid || aw_waits ||
+                 w_waits || `PTO_IS_X(m_axi_bready)) begin
       if (`PTO_IS_X({m_axi_awvalid, m_axi_wvalid, m_axi_bready}))
         `PTO_ERROR(Slot, "aw, w, b: X on AWVALID, WVALID or BREADY", m_axi_awvalid, m_axi_wvalid);
       if (aw_waits) begin
@@ -224,7 +228,8 @@ module pto_axi_checker #(
           w_count = w_count + 8'd1;
           w_beats = 9'd0;
         end else if (w_beats > 9'd255 ||
-                     (w_count != aw_count && w_count == w_checked && w_beats > aw_len[w_count])) begin
+                     (w_count != aw_count && w_count == w_checked &&
+                      w_beats > {1'b0, aw_len[w_count]})) begin
           `PTO_ERROR(Slot, "w: no WLAST on the last beat (beats, AWLEN)", w_beats,
                      aw_len[w_count]);
           w_len[w_count] = {1'b0, aw_len[w_count]} + 9'd1;  // go on with the next burst
@@ -250,9 +255,9 @@ module pto_axi_checker #(
       if ({aw_count - b_count} > MaxOutstanding)
         `PTO_ERROR(Slot, "aw: too many bursts outstanding (number, limit)", {aw_count - b_count},
                    MaxOutstanding);
+      writes_q <= aw_count - b_count;
+      data_open_q <= w_beats != 9'd0 || w_count != aw_count;
     end
-    writes_q <= aw_count - b_count;
-    data_open_q <= w_beats != 9'd0 || w_count != aw_count;
   end
 
   // What pto_port_checker sees on an edge: a response on this edge already counts as there.

@@ -60,9 +60,8 @@ module pto_axi_mem #(
 );
   `include "pto_door.vh"
   `include "pto_random.vh"
-  // Each direction is one behavioural process: a burst taken on an edge can be answered on it.
-  // verilator lint_off BLKSEQ
-  // verilator lint_off WIDTHTRUNC
+  // Each direction is one behavioural process: a burst taken on an edge can be answered on it. It
+  // is skipped where nothing can change, because Icarus pays for each statement.
 
   localparam Bytes = DataWidth / 8;
   localparam [AddrWidth-1:0] AlignMask = ~(Bytes - 1);
@@ -99,7 +98,8 @@ module pto_axi_mem #(
       ar_read = 7'd0;
       beats_left = 9'd0;
       reads = 7'd0;
-    end else begin
+    end else if (s_axi_arvalid || s_axi_rvalid || ar_read != ar_write || beats_left != 9'd0 ||
+                 read_stalls || !s_axi_arready) begin
       if (read_stalls) read_random = pto_next(read_random);
       if (s_axi_arvalid && s_axi_arready) begin
         ar_addr[ar_write[5:0]] = s_axi_araddr & AlignMask;
@@ -168,7 +168,8 @@ module pto_axi_mem #(
       aw_write = 6'd0;
       writes = 7'd0;
       w_allowed = 9'd0;
-    end else begin
+    end else if (s_axi_awvalid || s_axi_wvalid || s_axi_bvalid || b_read != b_write ||
+                 write_stalls || w_after_aw_i || !s_axi_awready || !s_axi_wready) begin
       if (write_stalls) write_random = pto_next(write_random);
       write_done = 0;
       if (s_axi_awvalid && s_axi_awready) begin

@@ -51,7 +51,6 @@ assign bvalid = m_axi_bvalid;
 integer mirrored;
 
 always @(posedge clk) begin
-  // verilator lint_off BLKSEQ
   if (rst_n) begin
     if (awvalid && awready)
       mirrored = `PTO_AXI_AW(`PTO_SLOT_INDEX, awaddr, awlen, GmDataWidth / 8);
@@ -59,5 +58,4 @@ always @(posedge clk) begin
       mirrored = `PTO_AXI_W(`PTO_SLOT_INDEX, GmDataWidth / 8, wstrb, wdata);
     if (bvalid && bready) `PTO_AXI_B(`PTO_SLOT_INDEX);
   end
-  // verilator lint_on BLKSEQ
 end

@@ -30,9 +30,6 @@ module pto_desc_feeder #(
     output reg  [ TagWidth-1:0] tag_o
 );
   `include "pto_door.vh"
-  // verilator lint_off WIDTHTRUNC
-  // verilator lint_off BLKSEQ
-  // verilator lint_off MULTIDRIVEN
 
   reg [DescWidth-1:0] words;
   integer tag;

@@ -26,8 +26,6 @@ module pto_done_monitor #(
 );
   `include "pto_door.vh"
   `include "pto_random.vh"
-  // verilator lint_off BLKSEQ
-  // verilator lint_off MULTIDRIVEN
 
   reg [31:0] random;
 
@@ -42,7 +40,7 @@ module pto_done_monitor #(
       ready_o <= 1'b0;
     end else begin
       if (valid_i && ready_o) `PTO_DONE(Slot, tag_i, status_i, rule_i, addr_i);
-      if (!pin_mode_i) begin
+      if (!pin_mode_i && (stall_i != 8'd0 || !ready_o)) begin
         if (stall_i != 8'd0) random = pto_next(random);
         ready_o <= stall_i == 8'd0 || random[7:0] >= stall_i;
       end

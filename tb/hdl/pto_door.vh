@@ -46,8 +46,6 @@
     `define PTO_IS_X(signals) ((^(signals)) === 1'bx)
   `endif
 
-  // Narrower arguments are extended by the call.
-  // verilator lint_off WIDTHEXPAND
   import "DPI-C" function int pto_tick(input int pins);
   import "DPI-C" function void pto_start(input int slots);
   import "DPI-C" function void pto_reset(input int slots);

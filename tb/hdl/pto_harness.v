@@ -129,9 +129,7 @@ module pto_harness #(
   end
 
   always @(negedge clk) begin
-    // verilator lint_off BLKSEQ
     flags = `PTO_TICK(pin_mode);
-    // verilator lint_on BLKSEQ
     cycle <= cycle + 32'd1;
     avail <= flags[3:0];
     if (flags[4]) wake <= !wake;
@@ -141,7 +139,6 @@ module pto_harness #(
 
   // Numbers of enum pto_knob in pto_mailbox.h.
   task load_knobs;
-    // verilator lint_off WIDTHTRUNC
     begin
       axi_read_latency <= `PTO_KNOB(0);
       axi_write_latency <= `PTO_KNOB(1);
@@ -158,7 +155,6 @@ module pto_harness #(
       max_outstanding <= `PTO_KNOB(12);
       w_after_aw <= `PTO_KNOB(13);
     end
-    // verilator lint_on WIDTHTRUNC
   endtask
 endmodule
 

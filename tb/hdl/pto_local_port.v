@@ -41,8 +41,6 @@ module pto_local_port #(
 );
   `include "pto_door.vh"
   `include "pto_random.vh"
-  // verilator lint_off BLKSEQ
-  // verilator lint_off WIDTHTRUNC
 
   localparam Bytes = DataWidth / 8;
 
@@ -55,7 +53,7 @@ module pto_local_port #(
   reg [31:0] random;
   reg [22:0] fault_q[0:3];  // space and first address of a faulty granule, space 0 for none
   reg faults_q;             // there is one
-  integer index, entry, any;
+  integer index, granule, any;
 
   wire stalls = |{stall_src_gnt_i, stall_dst_gnt_i};
 
@@ -72,9 +70,9 @@ module pto_local_port #(
       random = pto_seed(seed_i, Slot * 8 + 4);
       any = 0;
       for (index = 0; index < 4; index = index + 1) begin
-        entry = `PTO_LOCAL_FAULT(index);
-        fault_q[index] <= entry[22:0];
-        any = any | entry;
+        granule = `PTO_LOCAL_FAULT(index);
+        fault_q[index] <= granule[22:0];
+        any = any | granule;
       end
       faults_q <= any != 0;
     end
@@ -84,7 +82,8 @@ module pto_local_port #(
       src_rvalid_o <= 1'b0;
       write = 6'd0;
       read = 6'd0;
-    end else begin
+    end else if (src_req_i || dst_req_i || src_rvalid_o || read != write || stalls || !src_gnt_o ||
+                 !dst_gnt_o) begin
       if (stalls) random = pto_next(random);
       src_rvalid_o <= 1'b0;
       if (src_req_i && src_gnt_o) begin

@@ -23,6 +23,11 @@ SLOT_OF_OPCODE: dict[int, int] = {
 
 _GM = tuple(Ptr(dtype, "gm") for dtype in DTYPES)
 _UB = tuple(Ptr(dtype, "ub") for dtype in DTYPES)
+_COMMON = (
+    "ext_addr", "loc_addr", "len", "n_burst", "ext_stride", "loc_stride", "n_loops", "l2", "ub_sub",
+)  # fmt: skip
+_Operands = tuple[int, ...]
+_Lists = Mapping[str, list[int]]
 _LOOP_NAMES = tuple(
     (f"loop{k}_count", f"loop{k}_ext_stride", f"loop{k}_loc_stride") for k in range(MAX_LOOPS)
 )
@@ -106,53 +111,56 @@ class OpBlock:
 
     def program(self) -> list[tuple[MteGmUb | MteUbGm | LegacyOp, ...]]:
         """Returns per op what was written in the program: one v0.6 op, or a legacy sequence."""
-        names = list(self.columns)
-        rows = zip(*(self.columns[name].tolist() for name in names), strict=True)
-        fixed = zip(self.opcode.tolist(), self.dtype.tolist(), self.pad_dtype.tolist(), strict=True)
+        lists = {name: column.tolist() for name, column in self.columns.items()}
+        common = zip(*(lists[name] for name in _COMMON), strict=True)
+        types = zip(self.opcode.tolist(), self.dtype.tolist(), strict=True)
         program: list[tuple[MteGmUb | MteUbGm | LegacyOp, ...]] = []
-        for index, ((opcode, dtype, pad_dtype), row) in enumerate(zip(fixed, rows, strict=True)):
+        for index, ((opcode, dtype), operands) in enumerate(zip(types, common, strict=True)):
             legacy = self.legacy.get(index)
             if legacy is not None:
                 program.append(legacy)
+            elif opcode == MTE_GM_UB.opcode:
+                program.append((self._load(index, dtype, operands, lists),))
             else:
-                values = dict(zip(names, row, strict=True))
-                program.append((_v06_op(opcode, dtype, pad_dtype, values),))
+                program.append((_store(index, dtype, operands, lists),))
         return program
 
-
-def _v06_op(opcode: int, dtype: int, pad_dtype: int, v: dict[str, int]) -> MteGmUb | MteUbGm:
-    count = v["n_loops"]
-    if opcode == MTE_GM_UB.opcode:
-        loops = tuple([Loop(v[c], v[e], v[m]) for c, e, m in _LOOP_NAMES[:count]])
+    def _load(self, index: int, dtype: int, operands: _Operands, lists: _Lists) -> MteGmUb:
+        gm, ub, length, rows, gm_stride, ub_stride, n_loops, l2, ub_sub = operands
+        loops: tuple[Loop, ...] = ()
+        if n_loops:
+            loops = tuple(
+                [
+                    Loop(lists[count][index], lists[ext][index], lists[loc][index])
+                    for count, ext, loc in _LOOP_NAMES[:n_loops]
+                ]
+            )
         pad = None
-        if v["pad_en"]:
-            pad = Pad(DTYPES[pad_dtype], v["pad_value"], v["pad_left"], v["pad_right"])
+        if lists["pad_en"][index]:
+            pad = Pad(
+                DTYPES[self.pad_dtype[index]],
+                lists["pad_value"][index],
+                lists["pad_left"][index],
+                lists["pad_right"][index],
+            )
         return MteGmUb(
-            v["ext_addr"],
-            v["loc_addr"],
-            v["len"],
-            v["n_burst"],
-            v["ext_stride"],
-            v["loc_stride"],
-            loops,
-            pad,
-            v["l2"],
-            _GM[dtype],
-            _UB[dtype],
-            v["ub_sub"],
+            gm, ub, length, rows, gm_stride, ub_stride, loops, pad, l2, _GM[dtype], _UB[dtype],
+            ub_sub,
+        )  # fmt: skip
+
+
+def _store(index: int, dtype: int, operands: _Operands, lists: _Lists) -> MteUbGm:
+    gm, ub, length, rows, gm_stride, ub_stride, n_loops, l2, ub_sub = operands
+    loops: tuple[Loop, ...] = ()
+    if n_loops:
+        loops = tuple(
+            [
+                Loop(lists[count][index], lists[loc][index], lists[ext][index])
+                for count, ext, loc in _LOOP_NAMES[:n_loops]
+            ]
         )
     return MteUbGm(
-        v["loc_addr"],
-        v["ext_addr"],
-        v["len"],
-        v["n_burst"],
-        v["loc_stride"],
-        v["ext_stride"],
-        tuple([Loop(v[c], v[m], v[e]) for c, e, m in _LOOP_NAMES[:count]]),
-        v["l2"],
-        _UB[dtype],
-        _GM[dtype],
-        v["ub_sub"],
+        ub, gm, length, rows, ub_stride, gm_stride, loops, l2, _UB[dtype], _GM[dtype], ub_sub
     )
 
 

@@ -81,8 +81,10 @@ def pack_columns(
     words[:, 0] = opcode
     for name, column in columns.items():
         placed = layout[name]
+        if not column.any():
+            continue
         values = column.astype(np.uint64)
-        if count and int(values.max()) > placed.field.limit:
+        if int(values.max()) > placed.field.limit:
             raise ValueError(f"{name}: {int(values.max())} exceeds the container {placed.field}")
         index, shift = divmod(placed.lsb, 32)
         width = placed.field.container

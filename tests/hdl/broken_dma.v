@@ -146,8 +146,8 @@ module broken_dma #(
   // --- GM to UB: a beat goes through in its clock ---
 
   wire moved = dst_req_o && dst_gnt_i;
-  assign dst_req_o = ((active_q || is[DONE_BEFORE_DST]) && !write_q && m_axi_rvalid && to_move_q != 16'd0 &&
-                      !(tick_q && is[DST_FALLS])) || (is[DST_RESET] && !rst_ni);
+  assign dst_req_o = ((active_q || is[DONE_BEFORE_DST]) && !write_q && m_axi_rvalid &&
+                      to_move_q != 16'd0 && !(tick_q && is[DST_FALLS])) || (is[DST_RESET] && !rst_ni);
   assign dst_space_o = is[DST_SPACE] ? 3'd7 : 3'd1;
   assign dst_addr_o = is[DST_ODD] ? ub_q + 20'd1 : is[DST_OUTSIDE] ? ub_q | 20'h80000 : ub_q;
   assign dst_be_o = is[X_DST_BE] ? {LocalDataWidth / 8{1'bx}} : {LocalDataWidth / 8{1'b1}};
@@ -178,7 +178,7 @@ module broken_dma #(
   assign m_axi_wdata = is[X_WDATA] ? {GmDataWidth{1'bx}} :
       fifo[fifo_read_q[6:0]] ^ {{GmDataWidth-1{1'b0}}, tick_q && is[W_MOVES]};
   assign m_axi_wstrb = is[X_WSTRB] ? {Bytes{1'bx}} : {Bytes{1'b1}};
-  assign m_axi_wlast = is[W_LAST_NEVER] ? 1'b0 : is[W_LAST_EARLY] ? beat_q == 5'd3 || w_last : w_last;
+  assign m_axi_wlast = !is[W_LAST_NEVER] && (w_last || (is[W_LAST_EARLY] && beat_q == 5'd3));
   assign m_axi_bready = 1'b1;
 
   // --- control ---
@@ -218,7 +218,8 @@ module broken_dma #(
       status_q <= 3'd0;
     end else begin
       tick_q <= !tick_q;
-      idle_q <= active_q || done_q ? 8'd1 : idle_q == 8'd0 || idle_q == 8'd9 ? idle_q : idle_q + 8'd1;
+      if (active_q || done_q) idle_q <= 8'd1;
+      else if (idle_q != 8'd0 && idle_q != 8'd9) idle_q <= idle_q + 8'd1;
       if (desc_valid_i && desc_ready_o) begin
         active_q <= 1'b1;
         write_q <= desc_i[7:0] == 8'd2;
@@ -265,7 +266,8 @@ module broken_dma #(
       end
       // The first error wins; of several in one clock any.
       if (status_q == 3'd0) begin
-        if (m_axi_rvalid && m_axi_rready && m_axi_rresp != 2'd0) status_q <= {2'b01, m_axi_rresp[0]};
+        if (m_axi_rvalid && m_axi_rready && m_axi_rresp != 2'd0)
+          status_q <= {2'b01, m_axi_rresp[0]};
         if (m_axi_bvalid && m_axi_bresp != 2'd0) status_q <= {2'b10, m_axi_bresp[0]};
         if ((src_rvalid_i && src_err_i) || (moved && dst_err_i)) status_q <= 3'd6;
       end

@@ -19,7 +19,7 @@ import pyuvm
 from cocotb.queue import Queue
 from cocotb.triggers import RisingEdge
 from numpy.typing import NDArray
-from pyuvm import uvm_subscriber
+from pyuvm import ConfigDB, uvm_subscriber
 
 from sequences.constraints import DmaConstraints, SizeClass
 from sequences.generator import DmaGenerator
@@ -32,7 +32,9 @@ from tb.isa.dma import MteGmUb, MteUbGm
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import SIZES, Space, ub_space
 from tb.knobs import PROFILES, KnobProfile
+from tb.mailbox import Mailbox
 from tb.record import write_json
+from tb.stopwatch import Stopwatch
 from tests.uvm.dma import RandomDmaTest
 
 OP = "mte_gm_ub"
@@ -71,6 +73,28 @@ def copies_of(size: int, bus_bytes: int) -> DmaConstraints:
     )
 
 
+class Timer:
+    """Processor and wall seconds and clocks from its making on.
+
+    Simulator and Python share one process and one thread, so the time of its processor is the
+    wall time of a machine that has nothing else to do.
+    """
+
+    def __init__(self, mailbox: Mailbox) -> None:
+        self._mailbox = mailbox
+        self._clocks = mailbox.cycles
+        self._wall = time.perf_counter()
+        self._start = time.process_time()
+
+    def stop(self) -> dict[str, Any]:
+        """Returns what has passed, as arguments of :class:`Copies`."""
+        return {
+            "seconds": time.process_time() - self._start,
+            "wall": time.perf_counter() - self._wall,
+            "clocks": self._mailbox.cycles - self._clocks,
+        }
+
+
 class EpochTap(uvm_subscriber):
     """Keeps the last epoch, whose done records have the clocks."""
 
@@ -86,6 +110,11 @@ class CopyBench(RandomDmaTest):
 
     limits: DmaConstraints
     found: Measurements
+
+    @property
+    def harness(self) -> Any:
+        """Top of the simulation; its signals are known only there."""
+        return cocotb.top
 
     def constraints(self) -> DmaConstraints:
         """Returns the constraints of the copies being measured."""
@@ -133,7 +162,9 @@ class HarnessBench(CopyBench):
     """Copies with and without the checking side, and the engines' own figures."""
 
     def configure(self) -> None:
-        """Makes the subscriber for done records."""
+        """Makes the subscriber for done records, and counts the processor's time."""
+        self.run.stopwatch = Stopwatch(time.process_time)
+        ConfigDB().set(None, "*", "STOPWATCH", self.run.stopwatch)
         self.tap = EpochTap.create("tap", self)
 
     def connect_phase(self) -> None:
@@ -157,18 +188,17 @@ class HarnessBench(CopyBench):
         blocks = self.draw()
         words = np.concatenate([block.pack() for block in blocks])
         mailbox, dispatcher = self.run.mailbox, self.env.dispatcher
-        start_clocks = mailbox.cycles
-        start = time.perf_counter()
+        timer = Timer(mailbox)
         for first in range(0, len(words), MAX_IN_FLIGHT):
             batch = words[first : first + MAX_IN_FLIGHT]
             mailbox.submit_block(SLOT, batch, 0)
             dispatcher.submitted[SLOT] += len(batch)
             mailbox.set_wake_at(tuple(dispatcher.submitted))
-            await cocotb.top.wake.value_change
+            await self.harness.wake.value_change
             done = mailbox.poll_done(SLOT)
             if len(done) < len(batch) or done["status"].any():
                 self.run.fail(f"self-driven copies of {size} bytes did not all retire well")
-        seconds = time.perf_counter() - start
+        spent = timer.stop()
         # The next comparison of every byte judges what these copies did, outside the time.
         for block in blocks:
             for ops in block.program():
@@ -178,28 +208,25 @@ class HarnessBench(CopyBench):
             way="self-driven",
             bytes=size,
             transactions=len(words),
-            seconds=seconds,
-            clocks=mailbox.cycles - start_clocks,
+            **spent,
         )
 
     async def checked(self, size: int) -> Copies:
         """Times the copies as the random test sends and checks them."""
         watch, mailbox = self.run.stopwatch, self.run.mailbox
         phases, waited = dict(watch.seconds), watch.simulator
-        start_clocks = mailbox.cycles
-        start = time.perf_counter()
+        timer = Timer(mailbox)
         await RandomDmaTest.stimulate(self)
-        seconds = time.perf_counter() - start
+        spent = timer.stop()
         split = {name: watch.seconds[name] - before for name, before in phases.items()}
         simulator = watch.simulator - waited
-        split["other"] = max(0.0, seconds - simulator - sum(split.values()))
+        split["other"] = max(0.0, spent["seconds"] - simulator - sum(split.values()))
         return Copies(
             way="checked",
             bytes=size,
             transactions=self.run.settings.transactions,
-            seconds=seconds,
-            clocks=mailbox.cycles - start_clocks,
             python=split,
+            **spent,
         )
 
     # --- engines -----------------------------------------------------------------------------
@@ -217,7 +244,10 @@ class HarnessBench(CopyBench):
         fixed = await self.clocks([copy_op(name, 0, 0, bus)]) - 1
         for offset in (0, UNALIGNED):
             stride = LONG_BYTES + 4096
-            ops = [copy_op(name, offset + k * stride, k * LONG_BYTES, LONG_BYTES) for k in range(LONG_OPS)]
+            ops = [
+                copy_op(name, offset + k * stride, k * LONG_BYTES, LONG_BYTES)
+                for k in range(LONG_OPS)
+            ]
             beats = LONG_OPS * -(-(offset + LONG_BYTES) // bus)
             single = await self.clocks(ops[:1])
             self.found.long_rows.append(
@@ -272,9 +302,9 @@ class PythonAxiBench(CopyBench):
     def configure(self) -> None:
         """Puts the memory on the engine's pins, and starts the clock."""
         self.gm = PythonAxiMemory(self.run.memory.library)
-        self.gm.connect(cocotb.top, self.run.slots)
+        self.gm.connect(self.harness, self.run.slots)
         self.run.memory = self.gm
-        start_clock(cocotb.top)
+        start_clock(self.harness)
 
     async def run_phase(self) -> None:
         """Measures without the environment's checks; the copies are compared here."""
@@ -291,9 +321,9 @@ class PythonAxiBench(CopyBench):
 
     async def measure(self) -> None:
         """Takes the descriptor channel over and times the copies."""
-        cocotb.top.pin_mode.value = 1 << SLOT
-        self.desc = DescriptorBus(cocotb.top, SLOTS[SLOT])
-        self.done = DoneBus(cocotb.top, SLOTS[SLOT])
+        self.harness.pin_mode.value = 1 << SLOT
+        self.desc = DescriptorBus(self.harness, SLOTS[SLOT])
+        self.done = DoneBus(self.harness, SLOTS[SLOT])
         self.done.ready.value = 1
         self.retired: Queue[int] = Queue()
         cocotb.start_soon(self.watch_dones())
@@ -311,15 +341,15 @@ class PythonAxiBench(CopyBench):
 
     async def copies(self, size: int) -> Copies:
         """Offers the copies, a few in flight, and compares the bytes of each that is done."""
-        drawn = [op for block in self.draw() for (op,) in block.program()]
+        programs = [program for block in self.draw() for program in block.program()]
+        drawn = [op for (op,) in programs if isinstance(op, MteGmUb)]
         # Neighbours must not meet in UB: the next copy may be writing while one is compared.
         places = SIZES[Space.UB0] // size
         ops = [
             replace(op, ub_dst=index % places * size, ub_sub=0) for index, op in enumerate(drawn)
         ]
         words = from_ops(ops).pack()
-        start_clocks = self.run.mailbox.cycles
-        start = time.perf_counter()
+        timer = Timer(self.run.mailbox)
         offered = 0
         for number, op in enumerate(ops):
             while offered < min(number + IN_FLIGHT, len(ops)):
@@ -330,8 +360,7 @@ class PythonAxiBench(CopyBench):
             way="Python AXI",
             bytes=size,
             transactions=len(ops),
-            seconds=time.perf_counter() - start,
-            clocks=self.run.mailbox.cycles - start_clocks,
+            **timer.stop(),
         )
 
     async def offer(self, words: NDArray[np.uint32]) -> None:
@@ -341,7 +370,7 @@ class PythonAxiBench(CopyBench):
         taken = False
         while not taken:
             # Python makes the clock: what is seen at a rising edge was there before it.
-            await RisingEdge(cocotb.top.clk)
+            await RisingEdge(self.harness.clk)
             taken = bool(self.desc.ready.value)
         self.desc.valid.value = 0
 

@@ -76,7 +76,8 @@ class RandomDmaTest(PtoTestBase):
                 chance = float(self.rng.random())
                 isolated = chance < illegal
                 block = next(bad if isolated else legal)
-                block = block.take(0, min(left, len(block)))
+                if len(block) > left:
+                    block = block.take(0, left)
                 faulty = not isolated and chance > 1.0 - faults
                 fault = self.draw_fault(block) if faulty else None
                 item = DmaBlockItem(block, fault=fault, isolated=isolated)
