@@ -251,10 +251,11 @@ static inline uint64_t mix(uint64_t z) { /* splitmix64's finalizer */
 
 /* Fills `words` 8-byte words that start at `addr`, a multiple of 8. */
 static void random_words(int space, uint64_t addr, uint64_t words, uint64_t *out) {
-  uint64_t state = mix(g.seed ^ mix((uint64_t)space + 1)) + (addr >> 3) * UINT64_C(0x9e3779b97f4a7c15);
+  const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
+  uint64_t state = mix(g.seed ^ mix((uint64_t)space + 1)) + (addr >> 3) * golden;
   for (uint64_t i = 0; i < words; i++) {
     out[i] = mix(state);
-    state += UINT64_C(0x9e3779b97f4a7c15);
+    state += golden;
   }
 }
 
@@ -383,7 +384,8 @@ struct layout {
   uint64_t offset, size;
 };
 
-#define FIELD(type, field) { #type "." #field, offsetof(struct type, field), sizeof(((struct type *)0)->field) }
+#define FIELD(type, field) \
+  { #type "." #field, offsetof(struct type, field), sizeof(((struct type *)0)->field) }
 
 static const struct layout layouts[] = {
   { "pto_mailbox", 0, sizeof(struct pto_mailbox) },

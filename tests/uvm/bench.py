@@ -49,6 +49,9 @@ GM_GAP = 96
 UB_GAP = 64
 """Bytes between rows that are not contiguous."""
 
+BLOCK_OPS = 256
+"""Copies in a block, or as many as the destinations in both UBs hold."""
+
 IN_FLIGHT = 4
 """Descriptors in flight where Python drives the pins: the engines queue so many at least."""
 
@@ -56,6 +59,7 @@ IN_FLIGHT = 4
 def copies_of(size: int, bus_bytes: int) -> DmaConstraints:
     """Returns constraints of copies that are one row of ``size`` bytes, GM address at random."""
     return DmaConstraints(
+        block_ops=BLOCK_OPS,
         bus_bytes=bus_bytes,
         sizes=(SizeClass(size, size, 1.0),),
         max_bytes=size,
