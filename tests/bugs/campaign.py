@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plants the bugs of bugs.toml in copies of the engines, and runs the bench on each."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import re
+import shutil
+import time
+import tomllib
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tb.console import Console
+from tb.dut import REFERENCE_MANIFESTS, ROOT, Manifest, load_manifest
+from tb.plan import planned_test
+from tb.record import RunRecord, RunSettings
+from tb.runner import run_once
+from tb.simulator import BUILD_ROOT, BuildPlan, build
+
+BUGS = Path(__file__).with_name("bugs.toml")
+ENGINES = "rtl_stubs"
+TRANSACTIONS = 2000
+SEED = 4711
+"""Of every run here; a seed that nobody types, since a run clears the folder named after it."""
+
+WATCHDOG_CLOCKS = 20_000
+WALL_LIMIT = 120.0
+
+
+class Bug(BaseModel):
+    """A change of one engine source.
+
+    Attributes:
+        name: Name, unique.
+        file: Source, relative to the top of the project.
+        find: Text that occurs in the source exactly once.
+        replace: What stands there instead.
+        models: The mistake it stands for, one line.
+        test: Test of ``tests/plan.toml`` that has to notice.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
+    file: str
+    find: str
+    replace: str
+    models: Annotated[str, Field(pattern=r"^.{1,100}$")]
+    test: Literal["random", "illegal", "errors", "corner"] = "random"
+
+
+class StaleBugError(Exception):
+    """A bug does not fit the sources any more."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the bench said of one set of engines."""
+
+    record: RunRecord
+    seconds: float
+
+    @property
+    def transactions(self) -> int:
+        """Transactions up to the one that gave the bug away, or that were sent in vain.
+
+        Transactions are judged a block at a time, so a bug seen by no check of a single op counts
+        the whole block.
+        """
+        first = self.record.failures[0] if self.record.failures else ""
+        named = re.search(r"transaction (\d+) on ", first)
+        if named and not first.startswith("MISMATCH: stray"):
+            return int(named.group(1)) + 1
+        return self.record.transactions
+
+    @property
+    def check(self) -> str:
+        """Which check failed first, in a word or two; empty when none did."""
+        first = self.record.failures[0] if self.record.failures else ""
+        for text, name in _CHECKS.items():
+            if first.startswith(text):
+                return name
+        if first.startswith("protocol: "):
+            message = first.removeprefix("protocol: ").splitlines()[0]
+            return f"protocol, {message.partition(' (')[0]}"
+        return ""
+
+    @property
+    def caught(self) -> bool:
+        """True when the run failed, and for what the engine did."""
+        return self.record.status in ("fail", "hang") and bool(self.check)
+
+
+_CHECKS = {
+    "HANG": "hang",
+    "in flight at the end": "hang, wall time",
+    "MISMATCH: wrong data": "data",
+    "MISMATCH: write outside": "guard",
+    "MISMATCH: stray write": "stray write",
+    "MISMATCH: write to a page": "stray page",
+    "MISMATCH: retired with status": "status",
+    "MISMATCH: reported rule": "rule",
+    "MISMATCH: reported address": "error address",
+    "MISMATCH: done carries tag": "tag",
+    "MISMATCH: done came": "early done",
+}
+
+
+def load_bugs(path: Path = BUGS) -> tuple[Bug, ...]:
+    """Returns the bugs, in the order of the file."""
+    with path.open("rb") as file:
+        return tuple(Bug.model_validate(entry) for entry in tomllib.load(file)["bug"])
+
+
+def plant(bug: Bug, top: Path = ROOT) -> None:
+    """Changes the source of ``bug`` below ``top``.
+
+    Raises:
+        StaleBugError: the text to replace does not occur exactly once.
+    """
+    path = top / bug.file
+    text = path.read_text() if path.is_file() else ""
+    count = text.count(bug.find)
+    if count != 1:
+        raise StaleBugError(
+            f"bug {bug.name}: the text of `find` occurs {count} times in {bug.file}; "
+            "the source has changed, adapt tests/bugs/bugs.toml"
+        )
+    path.write_text(text.replace(bug.find, bug.replace))
+
+
+def copied_manifests(bug: Bug | None, worker: int) -> tuple[Manifest, ...]:
+    """Returns manifests of a copy of the engines, with ``bug`` in it."""
+    top = BUILD_ROOT / "bugs" / f"engines-{worker}"
+    shutil.rmtree(top, ignore_errors=True)
+    shutil.copytree(ROOT / ENGINES, top / ENGINES)
+    if bug is not None:
+        plant(bug, top)
+    return tuple(load_manifest(top / path.relative_to(ROOT)) for path in REFERENCE_MANIFESTS)
+
+
+def run_engines(
+    bug: Bug | None, worker: int, test: str, *, wall_limit: float = WALL_LIMIT
+) -> Outcome:
+    """Builds the engines with ``bug`` and runs ``test`` on them until the first failure."""
+    start = time.monotonic()
+    planned = planned_test(test)
+    settings = RunSettings(
+        test=test,
+        seed=SEED,
+        transactions=TRANSACTIONS,
+        mismatch_limit=1,
+        watchdog_clocks=WATCHDOG_CLOCKS,
+        wall_limit=wall_limit,
+        options=planned.options,
+    )
+    record = run_once(
+        settings,
+        planned,
+        BUILD_ROOT / "bugs" / "records" / f"{bug.name if bug else test}.json",
+        manifests=copied_manifests(bug, worker),
+        variant=_variant(worker),
+        fast_build=True,
+        console=Console(quiet=True),
+    )
+    return Outcome(record, time.monotonic() - start)
+
+
+def _variant(worker: int) -> str:
+    return f"bugs-{worker}"
+
+
+def prepare(workers: int) -> None:
+    """Builds the engines as they are, once, and gives each worker a copy of the build."""
+    plans = [
+        BuildPlan(
+            "verilator", copied_manifests(None, worker), variant=_variant(worker), fast_build=True
+        )
+        for worker in range(workers)
+    ]
+    first, *others = plans
+    build(first)
+    for other in others:
+        shutil.rmtree(other.folder, ignore_errors=True)
+        shutil.copytree(first.folder, other.folder)
+
+
+_worker = 0
+
+
+def _become(numbers: multiprocessing.queues.Queue[int]) -> None:
+    global _worker
+    _worker = numbers.get()
+
+
+def _run(bug: Bug | None, test: str) -> Outcome:
+    return run_engines(bug, _worker, test)
+
+
+@contextmanager
+def campaign(
+    jobs: Iterable[tuple[Bug | None, str]], workers: int = 0
+) -> Iterator[dict[tuple[str, str], Future[Outcome]]]:
+    """Runs pairs of a bug (None: the engines as they are) and a test, some at a time.
+
+    Yields:
+        What will come of each, by name of the bug (empty for None) and of the test. Jobs that have
+        not begun when the ``with`` body ends are dropped.
+    """
+    workers = workers or min(4, os.cpu_count() or 1)
+    prepare(workers)
+    context = multiprocessing.get_context("spawn")
+    numbers = context.Queue()
+    for worker in range(workers):
+        numbers.put(worker)
+    with ProcessPoolExecutor(workers, context, _become, (numbers,)) as pool:
+        futures = {
+            (bug.name if bug else "", test): pool.submit(_run, bug, test) for bug, test in jobs
+        }
+        try:
+            yield futures
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A bench in trouble says so: hangs, crashes, interrupts and unusable folders never pass."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tb.dut import ROOT
+from tb.isa.ops import SLOTS
+from tb.mailbox import MailboxError, MailboxReader
+from tb.record import RunRecord, RunSettings
+from tb.runner import load_record, run_folder
+from tests.bugs.campaign import Bug, run_engines
+
+pytestmark = [pytest.mark.sim, pytest.mark.slow]
+
+SEED = 4713
+PATIENCE_SECONDS = 240.0
+
+NEVER_DONE = Bug(
+    name="never_done",
+    file="rtl_stubs/common/pto_dma_retire.v",
+    find="assign done_valid_o  = busy_o && fin_q[old_id];",
+    replace="assign done_valid_o  = busy_o && fin_q[old_id] && done_ptr_q < 5'd3;",
+    models="the fourth op is never reported",
+)
+ENDLESS_LOOP = Bug(
+    name="endless_loop",
+    file="rtl_stubs/pto_mte2/pto_mte2.v",
+    find="// ---- front: descriptors to rows, and reports ----",
+    replace='always @(posedge clk_i) while (desc_valid_i) $write("");',
+    models="simulated time stands still with the first descriptor",
+)
+
+
+class Run:
+    """A ``python -m tb run`` and the simulator that it started."""
+
+    def __init__(self, record: Path, *options: str) -> None:
+        settings = RunSettings(seed=SEED)
+        self.record = record
+        self.mailbox = run_folder(settings) / "mailbox"
+        self.mailbox.unlink(missing_ok=True)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tb", "run", "--seed", str(SEED), "--n", "200000", "--json",
+             str(record), *options],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )  # fmt: skip
+        self.simulator = 0
+
+    def catch_in_flight(self) -> None:
+        """Waits until descriptors are in flight, and stops the simulator there."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            assert self.process.poll() is None, self.process.communicate()[0]
+            reader = self._reader()
+            if reader is not None and self._under_way(reader):
+                self.simulator = reader.pid
+                os.kill(self.simulator, signal.SIGSTOP)
+                time.sleep(0.1)
+                if self._under_way(reader):
+                    return
+                os.kill(self.simulator, signal.SIGCONT)
+            time.sleep(0.01)
+        raise AssertionError("the run has not begun in time")
+
+    def _reader(self) -> MailboxReader | None:
+        try:
+            return MailboxReader.open(self.mailbox)
+        except (OSError, MailboxError):
+            return None
+
+    @staticmethod
+    def _under_way(reader: MailboxReader) -> bool:
+        return reader.progress().checked > 0 and any(
+            reader.in_flight(slot) for slot in range(len(SLOTS))
+        )
+
+    def end(self) -> tuple[int, str, RunRecord]:
+        """Returns exit code, output and record once the run has ended."""
+        output, _ = self.process.communicate(timeout=60)
+        return self.process.returncode, output, load_record(self.record)
+
+    def clean_up(self) -> None:
+        """Ends whatever a failed test left."""
+        if self.process.poll() is None:
+            if self.simulator and alive(self.simulator):
+                os.kill(self.simulator, signal.SIGKILL)
+            self.process.kill()
+            self.process.communicate()
+
+
+def alive(pid: int) -> bool:
+    """True while a process exists and is no zombie."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Run]]:
+    runs: list[Run] = []
+
+    def make(*options: str) -> Run:
+        runs.append(Run(tmp_path / "record.json", *options))
+        return runs[-1]
+
+    yield make
+    for run in runs:
+        run.clean_up()
+
+
+def test_hang_names_the_stuck_descriptor() -> None:
+    record = run_engines(NEVER_DONE, 0, "random").record
+    assert record.status == "hang" and record.exit_code == 1
+    (report,) = record.failures
+    assert report.startswith("HANG: ")
+    assert "descriptors not retired; the oldest:" in report
+    assert any(f"pto.{op}" in report for op in ("mte_gm_ub", "mte_ub_gm", "copy_")), report
+    assert "repeat: make SIM=verilator TEST=random" in report
+
+
+def test_simulated_time_that_stands_still_is_a_hang() -> None:
+    record = run_engines(ENDLESS_LOOP, 0, "random", wall_limit=5).record
+    assert record.status == "hang" and record.exit_code == 1
+    assert "no progress for 5 s" in record.message
+    (report,) = record.failures
+    assert "in flight at the end" in report and "mte2:" in report
+
+
+def test_killed_simulator_is_a_crash(start: Callable[..., Run]) -> None:
+    run = start()
+    run.catch_in_flight()
+    os.kill(run.simulator, signal.SIGKILL)
+    code, output, record = run.end()
+    assert code == 1
+    assert record.status == "crash" and not record.passed
+    assert "signal SIGKILL" in record.message and "last lines" in record.message
+    assert "in flight at the end" in record.failures[0]
+    assert "descriptors not retired" in output
+    assert "\nFAIL (crash) " in output and "\nPASS" not in output
+
+
+def test_ctrl_c_leaves_a_record_and_no_simulator(start: Callable[..., Run]) -> None:
+    run = start()
+    run.catch_in_flight()
+    os.kill(run.simulator, signal.SIGCONT)
+    run.process.send_signal(signal.SIGINT)
+    code, output, record = run.end()
+    assert code == 130
+    assert record.status == "interrupted" and not record.passed
+    assert not alive(run.simulator)
+    assert "\nFAIL (interrupted) " in output and "Traceback" not in output
+
+
+def test_stopped_simulator_is_a_hang_by_wall_time(start: Callable[..., Run]) -> None:
+    run = start("--wall-limit", "2")
+    run.catch_in_flight()
+    code, output, record = run.end()
+    assert code == 1
+    assert record.status == "hang" and "no progress for 2 s" in record.message
+    assert "in flight at the end" in record.failures[0]
+    assert not alive(run.simulator)
+    assert "\nFAIL (hang) " in output
+
+
+def test_unwritable_build_folder_is_one_clear_message(tmp_path: Path) -> None:
+    top = tmp_path / "project"
+    top.mkdir()
+    ignore = shutil.ignore_patterns("__pycache__")
+    for name in ("tb", "sequences", "scoreboards", "rtl_stubs", "tests"):
+        shutil.copytree(ROOT / name, top / name, ignore=ignore)
+    (top / "sim_build").write_text("in the way\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "tb", "run", "--n", "10"],
+        cwd=top,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ") and "sim_build" in done.stderr
+    assert done.stderr.count("error: ") == 1 and "Traceback" not in done.stderr
+    assert "PASS" not in done.stdout
