@@ -413,7 +413,7 @@ def _verilator_config(plan: BuildPlan) -> list[Path]:
 
 def _build_verilator(plan: BuildPlan, args: list[str]) -> None:
     runner = _Verilator()
-    level = "-O1" if plan.fast_build else "-O3"
+    level = "-O0" if plan.fast_build else "-O3"
     runner.make_args = (f"OPT_FAST={level}", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2")
     runner.build(
         sources=[*_verilator_config(plan), *_sources(plan)],

@@ -96,6 +96,13 @@ def test_verdict(value: float, higher: bool, verdict: str) -> None:
     assert target.verdict == verdict
 
 
+def test_verdict_of_an_aim_of_nothing() -> None:
+    target = Target(name="x", value=0.0, must=1, aim=0, higher_is_better=False)
+    assert target.verdict == "aim reached"
+    short = target.model_copy(update={"value": 0.25})
+    assert short.verdict == "must reached, 0.25 above the aim"
+
+
 def test_table_names_everything(measured: Measurements) -> None:
     text = render(report_of(measured))
     for word in (*WAYS, "256 B", "16384 B", "must >= 25", "aim <= 1.5", "mte2", "Memory:"):
