@@ -72,12 +72,11 @@ class Outcome:
     def transactions(self) -> int:
         """Transactions up to the one that gave the bug away, or that were sent in vain.
 
-        Transactions are judged a block at a time, so a bug seen by no check of a single op counts
-        the whole block.
+        A failure that names no op counts all transactions up to the end of its block; of a hang,
+        the oldest op that did not retire counts.
         """
-        first = self.record.failures[0] if self.record.failures else ""
-        named = re.search(r"transaction (\d+) on ", first)
-        if named and not first.startswith("MISMATCH: stray"):
+        named = re.search(r"\btransaction (\d+) on ", "\n".join(self.record.failures))
+        if named and not self.check.startswith("stray"):
             return int(named.group(1)) + 1
         return self.record.transactions
 

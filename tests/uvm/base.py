@@ -41,6 +41,7 @@ class PtoTestBase(uvm_test):
         )
         self.run = RunContext(config, memory, Mailbox.attach(memory.library), coverage, stopwatch)
         self.rng = np.random.default_rng(config.run.seed)
+        self._profiles: list[KnobProfile] = []
         for name, value in (
             ("RUN", self.run),
             ("DUT", cocotb.top),
@@ -100,8 +101,10 @@ class PtoTestBase(uvm_test):
         return self.run.settings.seed % ((1 << 32) - 1) + 1
 
     def random_profile(self) -> KnobProfile:
-        """Draws one of the memory profiles."""
-        return PROFILES[int(self.rng.integers(len(PROFILES)))]
+        """Draws a memory profile; each comes once, in random order, before any comes again."""
+        if not self._profiles:
+            self._profiles = [PROFILES[index] for index in self.rng.permutation(len(PROFILES))]
+        return self._profiles.pop()
 
     async def stimulate(self) -> None:
         """Sends blocks to ``self.env.sequencer``."""

@@ -27,7 +27,7 @@ from tb.isa.spaces import Space
 from tb.record import RunSettings
 from tests.uvm.base import PtoTestBase
 
-PROFILE_BLOCKS = 6
+PROFILE_BLOCKS = 2
 """Blocks between two changes of the memory profile."""
 
 LONGEST_CUT = 600
