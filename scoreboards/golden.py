@@ -9,6 +9,7 @@ address. GM takes it in page by page when an op first comes near, or a window at
 
 from __future__ import annotations
 
+import gc
 import mmap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -41,7 +42,12 @@ def zeros(_space: Space, _start: int, length: int) -> bytes:
 def _map_sparse(size: int) -> mmap.mmap:
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
     try:
-        mapping = mmap.mmap(-1, size, flags=flags)
+        try:
+            mapping = mmap.mmap(-1, size, flags=flags)
+        except OSError:
+            # A process has room for 127 of them; old ones may only wait for their collection.
+            gc.collect()
+            mapping = mmap.mmap(-1, size, flags=flags)
     except (OSError, ValueError, OverflowError) as error:
         raise GoldenMemoryError(
             f"the kernel refuses a sparse mapping of {size} bytes for the golden GM: {error}",
