@@ -123,7 +123,7 @@ lint: $(BASE) $(VERILATOR) $(LINT) icarus ## every static check of Verilog and P
 	@$(PY) -m tb.lint $(ARGS)
 
 doctor: $(BASE) ## what tools are found, what is missing and how to get it; takes JSON
-	@$(PY) -m tb.install verilator || true
+	@$(PY) -m tb.install verilator || true # the doctor reports what could not be installed
 	@$(PY) -m tb doctor $(call options,JSON)
 
 setup: $(BASE) $(VERILATOR) ## make .venv and install into it, nothing else

@@ -107,7 +107,7 @@ class PtoTestBase(uvm_test):
         return self._profiles.pop()
 
     async def stimulate(self) -> None:
-        """Sends blocks to ``self.env.sequencer``."""
+        """Sends blocks to ``self.env.sequencer``; every test defines it, none runs this one."""
         raise NotImplementedError
 
     async def send(self, block: OpBlock) -> None:

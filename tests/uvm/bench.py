@@ -151,7 +151,7 @@ class CopyBench(RandomDmaTest):
         return list(generator.blocks(settings.transactions))
 
     async def measure(self) -> None:
-        """Fills ``self.found``."""
+        """Fills ``self.found``; both benches define it, neither runs this one."""
         raise NotImplementedError
 
     async def stimulate(self) -> None:
