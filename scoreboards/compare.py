@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 from scoreboards.golden import GoldenMemory
 from scoreboards.mismatch import Kind, Mismatch, Part, Position
 from scoreboards.model.outcome import Outcome
-from scoreboards.regions import PAGE, PAGE_SHIFT, RowMap, page_runs, row_starts
+from scoreboards.regions import (
+    PAGE,
+    PAGE_SHIFT,
+    RowMap,
+    joined,
+    page_runs,
+    row_starts,
+    rows_view,
+)
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import Space
 
@@ -30,9 +38,9 @@ WINDOW = 32
 
 _DENSE = 8192  # bytes compared as one range at less cost than a strided view
 _DENSE_CLIPPED = 65536  # the same against the gathering of rows whose guard is clipped
+_DENSE_LOCAL = 1 << 19  # where that memory is on chip: no page of it is drawn in
 _GATHER = 1 << 22
 _MERGE = 32
-_BYTE = np.dtype(np.uint8)
 
 
 def compare_op(
@@ -76,7 +84,9 @@ def compare_op(
     clipped = low < 0 or high > ours.size
     if clipped:
         low, high = max(low, 0), min(high, ours.size)
-    dense = _DENSE_CLIPPED if clipped else _DENSE
+    dense = _DENSE
+    if clipped:
+        dense = _DENSE_CLIPPED if space is Space.GM else _DENSE_LOCAL
     if high - low <= max(dense, 2 * rows * (written.length + 2 * guard)):
         golden.ensure(space, low, high - low)
         # Copies of a few KiB and one memcmp beat an array of booleans.
@@ -84,13 +94,7 @@ def compare_op(
             return ()
         wrong = low + np.flatnonzero(ours[low:high] != theirs[low:high])
     else:
-        around = Footprint(
-            space,
-            start - guard,
-            written.length + 2 * guard,
-            written.counts,
-            written.strides,
-        )
+        around = joined(written, guard)
         if clipped:
             wrong = _wrong_clipped(theirs, golden, around)
         else:
@@ -105,16 +109,12 @@ def _wrong_strided(
 ) -> NDArray[np.int64]:
     """Returns the addresses, ascending, at which rows of a region differ."""
     golden.ensure_footprint(around)
-    used = [(n, s) for n, s in zip(around.counts, around.strides, strict=True) if n > 1][::-1]
-    shape = (*[count for count, _ in used], around.length)
-    steps = (*[stride for _, stride in used], 1)
-    left = np.ndarray(shape, _BYTE, golden[around.space].data, around.base, steps)
-    right = np.ndarray(shape, _BYTE, theirs.data, around.base, steps)
+    left, right = rows_view(golden[around.space], around), rows_view(theirs, around)
     if left.tobytes() == right.tobytes():
         return np.empty(0, dtype=np.int64)
     where = np.nonzero(left != right)
     addresses = np.full(len(where[0]), around.base, dtype=np.int64)
-    for index, step in zip(where, steps, strict=True):
+    for index, step in zip(where, left.strides, strict=True):
         addresses += index * step
     return np.unique(addresses)
 
@@ -152,7 +152,7 @@ def _explain(
     is_data = rows.inside(wrong)
     guard = wrong[~is_data]
     for other in in_flight:
-        if other.space is written.space and guard.size:
+        if guard.size and _near(other, written.space, guard):
             guard = guard[~RowMap(other).inside(guard)]
     found = []
     for kind, addresses in ((Kind.DATA, wrong[is_data]), (Kind.GUARD, guard)):
@@ -175,6 +175,11 @@ def _explain(
     return tuple(found)
 
 
+def _near(other: Footprint, space: Space, addresses: NDArray[np.int64]) -> bool:
+    """Tells whether a region may hold one of some addresses, ascending."""
+    return bool(other.space is space and other.base <= addresses[-1] and addresses[0] < other.end)
+
+
 def locate(outcome: Outcome, address: int, rows: RowMap | None = None) -> Position | None:
     """Returns what a byte of the destination memory is to the op.
 
@@ -190,10 +195,17 @@ def locate(outcome: Outcome, address: int, rows: RowMap | None = None) -> Positi
     if read is None or written is None:
         return None
     row = (rows or RowMap(written)).nearest(address)
-    byte = address - row.start
+    byte, label = address - row.start, ""
     source = None
+    if outcome.transfer is not None:
+        told = outcome.transfer.explain(row.index, byte if row.inside else None)
+        label = told.label
+        if told.source is not None:
+            source = (read.space, told.source)
     if not row.inside:
         part = Part.BEFORE if byte < 0 else Part.BEHIND
+    elif outcome.transfer is not None:
+        part = Part.DATA if source else Part.ZERO_FILL
     elif byte < outcome.left:
         part = Part.LEFT_PAD
     elif byte >= outcome.left + read.length:
@@ -212,6 +224,7 @@ def locate(outcome: Outcome, address: int, rows: RowMap | None = None) -> Positi
         written.length,
         part,
         source,
+        label,
     )
 
 

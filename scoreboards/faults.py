@@ -66,7 +66,9 @@ class Prediction:
         return low <= reported < max(low + self.bus_bytes, self.address + FAULT_BYTES)
 
 
-def predict(outcome: Outcome, fault: Fault, lanes: Mapping[Space, int]) -> Prediction | None:
+def predict(
+    outcome: Outcome, fault: Fault, lanes: Mapping[Space, int], *, read_bytes: int | None = None
+) -> Prediction | None:
     """Returns how an op must retire under ``fault``, or None when it does not meet it.
 
     Args:
@@ -74,14 +76,15 @@ def predict(outcome: Outcome, fault: Fault, lanes: Mapping[Space, int]) -> Predi
         fault: The fault.
         lanes: Bus width in bytes of each space: whole words are read, so a fault beside a row
             but inside its first or last word counts.
+        read_bytes: Width of the bus the op reads on where it is not that of ``lanes``.
     """
-    for region, gm_statuses in (
-        (outcome.read, (Status.RD_SLVERR, Status.RD_DECERR)),
-        (outcome.written, (Status.WR_SLVERR, Status.WR_DECERR)),
+    for region, bus, gm_statuses in (
+        (outcome.read, read_bytes, (Status.RD_SLVERR, Status.RD_DECERR)),
+        (outcome.written, None, (Status.WR_SLVERR, Status.WR_DECERR)),
     ):
         if region is None or region.space is not fault.space:
             continue
-        width = lanes[region.space]
+        width = bus or lanes[region.space]
         if _meets(region, fault.granule, width):
             status = gm_statuses[fault.kind] if region.space is Space.GM else Status.LOCAL
             return Prediction(status, fault.granule, width)

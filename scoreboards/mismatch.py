@@ -31,6 +31,7 @@ class Part(Enum):
     LEFT_PAD = "left pad"
     DATA = "data"
     RIGHT_PAD = "right pad"
+    ZERO_FILL = "zero fill"
     BEFORE = "before the row"
     BEHIND = "behind the row"
 
@@ -49,6 +50,8 @@ class Position:
         row_bytes: Bytes the op writes in a row, pads included.
         part: Which part of the row it is.
         source: For a data byte the memory and address it comes from, else None.
+        label: The byte in the words of an op that is no plain move of rows, such as group, C0
+            column and lane; of a byte outside the row, the row's name. Empty for a move of rows.
     """
 
     loops: tuple[int, ...]
@@ -59,6 +62,7 @@ class Position:
     row_bytes: int
     part: Part
     source: tuple[Space, int] | None = None
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ PAGE_SHIFT = 12
 PAGE = 1 << PAGE_SHIFT
 """Bytes in a page: the grain of lazy initialisation and of the record of written GM pages."""
 
+_BYTE = np.dtype(np.uint8)
 _FEW_ROWS = 64  # up to here plain Python beats the set-up of numpy arrays
 
 
@@ -61,6 +62,47 @@ def pages_of(footprint: Footprint) -> Iterable[int]:
     pages = first[:, None] + np.arange(width, dtype=np.int64)
     found: list[int] = np.unique(pages[pages <= final[:, None]]).tolist()
     return found
+
+
+def rows_view(memory: NDArray[np.uint8], footprint: Footprint) -> NDArray[np.uint8]:
+    """Returns the rows of a region inside a memory as a view, outermost loop first.
+
+    Loops and rows with a count of 1 have no axis; the last axis is the bytes of a row.
+
+    Raises:
+        ValueError, TypeError: the region leaves the memory.
+    """
+    axes = zip(footprint.counts[::-1], footprint.strides[::-1], strict=True)
+    used = [(count, stride) for count, stride in axes if count > 1]
+    shape = (*[count for count, _ in used], footprint.length)
+    strides = (*[stride for _, stride in used], 1)
+    return np.ndarray(shape, _BYTE, memory.data, footprint.base, strides)
+
+
+def joined(footprint: Footprint, guard: int) -> Footprint:
+    """Returns a region with the guards around each row, close rows joined to one.
+
+    Rows are joined where the bytes from the first to the last are at most twice those of the
+    rows with their guards: blocks of 32 bytes side by side become one row.
+    """
+    length = footprint.length
+    apart: list[tuple[int, int]] = []
+    axes = zip(footprint.strides, footprint.counts, strict=True)
+    for stride, count in sorted(axes):
+        if count < 2:
+            continue
+        reach = length + (count - 1) * stride
+        if reach <= 2 * count * (length + 2 * guard):
+            length = reach
+        else:
+            apart.append((stride, count))
+    return Footprint(
+        footprint.space,
+        footprint.base - guard,
+        length + 2 * guard,
+        tuple([count for _, count in apart]),
+        tuple([stride for stride, _ in apart]),
+    )
 
 
 def page_runs(pages: Iterable[int]) -> Iterator[tuple[int, int]]:

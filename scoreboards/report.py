@@ -104,15 +104,18 @@ def _cells(data: bytes, differs: list[bool]) -> str:
 def _where(position: Position) -> str:
     """Loops are numbered as in the rule messages and spec/dma.md: 0 is the innermost."""
     parts = []
-    depth = len(position.loops)
-    for number, (index, count) in enumerate(zip(position.loops, position.counts, strict=True)):
-        parts.append(f"loop {depth - 1 - number} iteration {index} of {count}")
-    parts.append(f"row {position.row} of {position.rows}")
+    if position.label:
+        parts.append(position.label)
+    else:
+        depth = len(position.loops)
+        for number, (index, count) in enumerate(zip(position.loops, position.counts, strict=True)):
+            parts.append(f"loop {depth - 1 - number} iteration {index} of {count}")
+        parts.append(f"row {position.row} of {position.rows}")
     if position.part is Part.BEFORE:
         parts.append(f"{-position.byte} B before its first byte")
     elif position.part is Part.BEHIND:
         parts.append(f"{position.byte - position.row_bytes + 1} B behind its last byte")
-    else:
+    elif not position.label:
         parts.append(f"byte {position.byte} of {position.row_bytes} ({position.part.value})")
     return ", ".join(parts)
 

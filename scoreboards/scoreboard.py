@@ -21,14 +21,17 @@ from scoreboards.compare import compare_full, compare_op
 from scoreboards.faults import Prediction, predict
 from scoreboards.golden import GoldenMemory
 from scoreboards.mismatch import Mismatch
+from scoreboards.model.burst import LOWERING_RULES
 from scoreboards.model.dma import DmaModel
 from scoreboards.model.outcome import Outcome
+from scoreboards.regions import rows_view
 from scoreboards.report import LastWriter, render
 from sequences.constraints import DEFAULT_WINDOWS
 from tb.agents.items import CheckedEpoch, Epoch
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
 from tb.isa.footprint import Footprint, destination
+from tb.isa.legacy import CopyUbufToUbuf
 from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE, SLOTS
 from tb.isa.rules import first_d_violation
 from tb.isa.spaces import Space
@@ -47,6 +50,11 @@ REMEMBERED_EPOCHS = 1024
 LEGALITY_SAMPLE = 16
 """Of so many ops one is checked again by the rule predicates, whoever drew it."""
 
+FIX_SOURCE_BYTES = 64
+"""Width of the port on which the fix slot reads, in bytes (docs/contract.md)."""
+
+_FIX = SLOTS.index("fix")
+_MANY_ROWS = 1 << 20
 _FORM_OF = {op: form for form, op in LEGACY_FORMS.items()}
 
 
@@ -125,7 +133,8 @@ class DmaScoreboard(uvm_subscriber):
                     FULL_COMPARE_EPOCHS, self._epochs // FULL_COMPARE_FRACTION
                 )
         self.mailbox.report_progress(self.run.transactions, self.run.mismatches)
-        self.ap.write(CheckedEpoch(epoch, passed))
+        events = np.array([outcome.events for outcome in outcomes], dtype=np.int64)
+        self.ap.write(CheckedEpoch(epoch, passed, events))
 
     # --- model -------------------------------------------------------------------------------
 
@@ -138,13 +147,22 @@ class DmaScoreboard(uvm_subscriber):
         block = epoch.block
         expected = None if block.expected_rule is None else block.expected_rule.tolist()
         model, fault = self.model, epoch.fault
+        wide = dict.fromkeys(epoch.order.get(_FIX, ()), FIX_SOURCE_BYTES)
         for index, ops in enumerate(program):
             # Only what claims to be legal skips the rules, and a sample of that does not.
             legal = expected is None or expected[index] == 0
             if legal and (epoch.first + index) % LEGALITY_SAMPLE == 0:
                 legal = False
             for op in ops[:-1]:
-                model.issue(op)
+                early = model.issue(op)
+                if isinstance(op, CopyUbufToUbuf) and early.rule not in LOWERING_RULES:
+                    self._fail_op(
+                        epoch,
+                        index,
+                        ops,
+                        "stimulus and model disagree: a copy_ubuf_to_ubuf was not issued, the "
+                        f"model says {_verdict(early)}",
+                    )
             outcome = model.issue(ops[-1], legal=legal)
             if expected is not None and outcome.rule != expected[index]:
                 self._fail_op(
@@ -154,9 +172,11 @@ class DmaScoreboard(uvm_subscriber):
                     f"stimulus and model disagree: rule {expected[index]} was meant, "
                     f"the model says {outcome.rule}",
                 )
-            prediction = predict(outcome, fault, self._lanes) if fault is not None else None
+            prediction = None
+            if fault is not None:
+                prediction = predict(outcome, fault, self._lanes, read_bytes=wide.get(index))
             if prediction is None:
-                model.apply(outcome)
+                outcome = model.apply(outcome)
             else:
                 self._adopt(outcome)
             outcomes.append(outcome)
@@ -186,8 +206,7 @@ class DmaScoreboard(uvm_subscriber):
         written = outcome.written
         assert written is not None
         ours, theirs = self.golden[written.space], self.actual[written.space]
-        for start in written.row_starts().tolist():
-            ours[start : start + written.length] = theirs[start : start + written.length]
+        rows_view(ours, written)[...] = rows_view(theirs, written)
 
     # --- retirement --------------------------------------------------------------------------
 
@@ -380,7 +399,8 @@ class DmaScoreboard(uvm_subscriber):
                     f"  {SLOTS[slot]}: {len(indices) - done} descriptors not retired; the oldest:\n"
                     f"    {text}"
                 )
-        clocks = self.run.settings.watchdog_clocks
+        # The dispatcher gives a block of many short rows more time than is configured.
+        clocks = self.mailbox.watchdog_clocks
         report = "\n".join(
             [
                 f"HANG: no descriptor accepted or retired for {clocks} clocks",
@@ -426,9 +446,16 @@ def _distance(region: Footprint, address: int) -> int:
     """Returns the bytes between an address and the closest row of a region."""
     if not region.rows:
         return 1 << 62
-    starts = region.row_starts()
-    ahead, behind = starts - address, address - (starts + region.length - 1)
+    # An illegal op has no footprint worth listing: its counts may be anything.
+    many = region.rows > _MANY_ROWS
+    starts = np.array([region.base]) if many else region.row_starts()
+    length = region.end - region.base if many else region.length
+    ahead, behind = starts - address, address - (starts + length - 1)
     return int(np.maximum(np.maximum(ahead, behind), 0).min())
+
+
+def _verdict(outcome: Outcome) -> str:
+    return f"rule {outcome.rule}" if outcome.rule else "it is legal"
 
 
 def _status_name(code: int) -> str:

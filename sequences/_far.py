@@ -51,15 +51,18 @@ def _meets_far(start: Ints, end: Ints, write: Bools) -> Bools:
     return met
 
 
-def _draw(rng: np.random.Generator, hull: Ints, limits: DmaConstraints) -> Ints:
+def _draw(rng: np.random.Generator, hull: Ints, length: Ints, limits: DmaConstraints) -> Ints:
     room = GM_SIZE - hull
     window = rng.integers(0, len(limits.windows), len(hull))
     low = np.array([item.start for item in limits.windows])[window]
     size = np.array([item.size for item in limits.windows])[window]
     near = low + (rng.random(len(hull)) * size).astype(np.int64)
     anywhere = (rng.random(len(hull)) * (room + 1)).astype(np.int64)
-    kind = pick(rng, len(hull), np.array([0.55, 0.15, 0.3]))
-    base: Ints = np.minimum(np.choose(kind, (anywhere, room, near)), room)
+    # Across 2^32 and the powers behind it with the first row, where carries are lost.
+    power = np.left_shift(1, np.where(rng.random(len(hull)) < 0.6, 32, rng.integers(33, 40)))
+    across = power - 1 - (rng.random(len(hull)) * (length - 1)).astype(np.int64)
+    kind = pick(rng, len(hull), np.array([0.5, 0.13, 0.25, 0.12]))
+    base: Ints = np.minimum(np.choose(kind, (anywhere, room, near, across)), room)
     return base
 
 
@@ -94,7 +97,7 @@ def far_bases(
         return np.zeros(0, np.int64), np.zeros(0, bool)
     assert int(counts.prod(axis=1).max()) <= MAX_FAR_ROWS
     offset, op = _row_starts(counts, strides)
-    base = _draw(rng, hull, limits)
+    base = _draw(rng, hull, length, limits)
     bad = np.zeros(len(base), dtype=bool)
     for _ in range(_TRIES):
         start = base[op] + offset + block[op] * _BLOCK_SPAN
@@ -103,5 +106,5 @@ def far_bases(
         bad = np.bincount(op, met, len(base)) > 0
         if not bad.any():
             break
-        base[bad] = _draw(rng, hull, limits)[bad]
+        base[bad] = _draw(rng, hull, length, limits)[bad]
     return base, bad

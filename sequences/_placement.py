@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sequences._plan import Bools, Ints, Plan
 from sequences._shapes import align, pick
-from sequences.constraints import UB_SIZE, DmaConstraints
+from sequences.constraints import DmaConstraints
 from tb.isa.spaces import UB_BLOCK
 
 PAGE = 4096
@@ -73,7 +73,7 @@ class Placement:
     taken: tuple[Ints, Ints, Ints, Bools]
 
 
-def _cut(
+def cut(
     rng: np.random.Generator, demand: list[tuple[Ints, int]], count: int, most: int
 ) -> list[int]:
     """Returns block starts so that each demand (``int64[N]``, capacity) fits in every block."""
@@ -91,7 +91,7 @@ def _cut(
     return starts
 
 
-def _lay_out(
+def lay_out(
     rng: np.random.Generator, group: Ints, groups: int, size: Ints, capacity: Ints
 ) -> tuple[Ints, Ints, Ints]:
     """Lays items side by side in random order, with all free room of a group in one piece.
@@ -118,11 +118,11 @@ def _lay_out(
     return starts[: len(size)], starts[len(size) :], free
 
 
-def _first_at(low: Ints, modulus: Ints, residue: Ints) -> Ints:
+def first_at(low: Ints, modulus: Ints, residue: Ints) -> Ints:
     return low + (residue - low) % modulus
 
 
-def _last_at(high: Ints, modulus: Ints, residue: Ints) -> Ints:
+def last_at(high: Ints, modulus: Ints, residue: Ints) -> Ints:
     return high - (high - residue) % modulus
 
 
@@ -171,26 +171,28 @@ def place(
     none = np.zeros(count, dtype=np.int64)
     blocks_free = (none, none + 1, rng.integers(2, 17, count))
     margin = UB_BLOCK * np.choose(kind, blocks_free)
-    local_size = np.where(live, np.minimum(align(extents.local) + margin, UB_SIZE), 0)
+    room = limits.ub_range.size
+    local_size = np.where(live, np.minimum(align(extents.local) + margin, room), 0)
     window = rng.integers(0, len(limits.windows), count)
     dense = live & ~extents.far
     gm_margin = np.choose(kind, (none, rng.integers(1, 65, count), rng.integers(65, 4096, count)))
     gm_size = np.where(dense & store, extents.gm + targets.modulus - 1 + gm_margin, 0)
 
-    demand = [(np.where(sub == side, local_size, 0), UB_SIZE) for side in (0, 1)]
+    demand = [(np.where(sub == side, local_size, 0), room) for side in (0, 1)]
     for number, item in enumerate(limits.windows):
-        room = item.size - limits.max_gm_bytes
-        demand.append((np.where(window == number, gm_size, 0), room))
-    starts = _cut(rng, demand, count, limits.block_ops)
+        most = item.size - limits.max_gm_bytes
+        demand.append((np.where(window == number, gm_size, 0), most))
+    starts = cut(rng, demand, count, limits.block_ops)
     blocks = len(starts) - 1
     block = np.repeat(np.arange(blocks), np.diff(starts))
     parent = np.where(plan.parent >= np.array(starts)[block], plan.parent, -1)
 
     shares_local = store & (parent >= 0)
     local_size[shares_local] = 0
-    capacity = np.full(2 * blocks, UB_SIZE, dtype=np.int64)
-    local, _, _ = _lay_out(rng, 2 * block + sub, 2 * blocks, local_size, capacity)
+    capacity = np.full(2 * blocks, room, dtype=np.int64)
+    local, _, _ = lay_out(rng, 2 * block + sub, 2 * blocks, local_size, capacity)
     slack = local_size - align(extents.local)
+    local += limits.ub_range.start
     local += np.where((rng.random(count) < 0.5) & (slack > 0), slack, 0)
 
     gm, taken = _place_gm(
@@ -215,7 +217,7 @@ def _place_gm(
     origin = np.array([item.start for item in limits.windows])
     capacity = np.tile([item.size for item in limits.windows], blocks)
     group = block * windows + window
-    start, free_start, free_size = _lay_out(
+    start, free_start, free_size = lay_out(
         rng, group[writes], blocks * windows, size[writes], capacity
     )
     gm = np.zeros(len(block), dtype=np.int64)
@@ -223,9 +225,7 @@ def _place_gm(
     high = low + size[writes] - extents.gm[writes]
     modulus, residue = targets.modulus[writes], targets.residue[writes]
     upward = rng.random(len(low)) < 0.5
-    gm[writes] = np.where(
-        upward, _first_at(low, modulus, residue), _last_at(high, modulus, residue)
-    )
+    gm[writes] = np.where(upward, first_at(low, modulus, residue), last_at(high, modulus, residue))
     _read_bases(
         rng, gm, reads, group, free_start + np.tile(origin, blocks), free_size, extents, targets
     )
@@ -255,6 +255,6 @@ def _read_bases(
     drawn = low + (where * (high - low)).astype(np.int64)
     modulus, residue = targets.modulus[reads], targets.residue[reads]
     inner = (drawn > low) & (drawn < high)
-    base = np.where(inner, _last_at(drawn, modulus, residue), drawn)
-    base = np.where(base < low, _first_at(low, modulus, residue), base)
+    base = np.where(inner, last_at(drawn, modulus, residue), drawn)
+    base = np.where(base < low, first_at(low, modulus, residue), base)
     gm[reads] = np.where(base > high, drawn, base)

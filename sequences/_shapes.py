@@ -61,7 +61,7 @@ class Shapes:
         return self.length + np.where(self.pad, self.left + self.right, 0)
 
 
-def align(values: Ints, unit: int = UB_BLOCK) -> Ints:
+def align(values: Ints, unit: Ints | int = UB_BLOCK) -> Ints:
     """Returns ``values`` rounded up to a multiple of ``unit``."""
     return -(-values // unit) * unit
 
@@ -94,15 +94,21 @@ def clamp(counts: Ints, length: Ints, limits: DmaConstraints) -> None:
         limits.max_ub_bytes // (align(length) + 2 * PAD_LIMIT),
         limits.max_bytes // np.maximum(length, 1),
     )
-    room = np.minimum(room, limits.max_rows)
+    limit_counts(counts, np.minimum(room, limits.max_rows))
+
+
+def limit_counts(counts: Ints, room: Ints) -> None:
+    """Lowers ``counts`` (``int64[N, 4]``) in place until their product is at most ``room``."""
+    room = room.copy()
     for level in range(LEVELS):
         counts[:, level] = np.minimum(counts[:, level], np.maximum(room, 1))
         room //= np.maximum(counts[:, level], 1)
 
 
-def _counts(
+def draw_counts(
     rng: np.random.Generator, plan: Plan, total: Ints, n_loops: Ints, limits: DmaConstraints
 ) -> Ints:
+    """Returns rows and iterations, ``int64[N, 4]``, of ops that move ``total`` bytes at least."""
     count = len(total)
     most = np.minimum(total, limits.max_rows)
     rows = np.where(rng.random(count) < 0.2, 1, log_uniform(rng, 1, np.minimum(most, 512)))
@@ -138,7 +144,7 @@ LONG_LENGTHS = np.array([4095, 4096, 4097, 8192, 16384, 32768, MAX_LEN - 31, MAX
 """Lengths around pages and the operand's maximum: for ops of very few rows."""
 
 
-def _edge_lengths(
+def edge_lengths(
     rng: np.random.Generator,
     plan: Plan,
     counts: Ints,
@@ -147,6 +153,11 @@ def _edge_lengths(
     top: int,
     edge: float,
 ) -> Ints:
+    """Returns lengths around words, bursts and pages for a fraction ``edge`` of the ops.
+
+    Ops of long rows get few of them: ``counts`` changes in place. An op whose ``residue`` is not
+    negative keeps its length.
+    """
     count = len(length)
     luck = rng.random(count)
     free = residue < 0
@@ -162,7 +173,8 @@ def _edge_lengths(
     return np.minimum(length, top)
 
 
-def _elements(rng: np.random.Generator, pad: Bools) -> tuple[Ints, Ints]:
+def draw_elements(rng: np.random.Generator, pad: Bools) -> tuple[Ints, Ints]:
+    """Returns element types and their sizes, ``int64[N]`` each; 8 bytes cannot be padded."""
     log2 = pick(rng, len(pad), np.array([0.3, 0.3, 0.3, 0.1]))
     log2 = np.where(pad & (log2 == 3), 0, log2)
     dtype = np.zeros(len(pad), dtype=np.int64)
@@ -188,6 +200,17 @@ def _pad_bytes(rng: np.random.Generator, elem: Ints) -> Ints:
     return np.choose(kind, (np.zeros_like(elem), np.ones_like(elem), most, drawn)) * elem
 
 
+def total_bytes(rng: np.random.Generator, count: int, limits: DmaConstraints) -> Ints:
+    """Returns data bytes per op, ``int64[count]``, in the size profile of ``limits``."""
+    sizes = limits.sizes
+    chosen = pick(
+        rng, count, np.array([size.weight * (size.low <= limits.max_bytes) for size in sizes])
+    )
+    low = np.array([size.low for size in sizes])[chosen]
+    high = np.minimum(np.array([size.high for size in sizes]), limits.max_bytes)[chosen]
+    return log_uniform(rng, low, high)
+
+
 def draw_shapes(
     rng: np.random.Generator, plan: Plan, limits: DmaConstraints, residue: Ints
 ) -> Shapes:
@@ -201,24 +224,18 @@ def draw_shapes(
     """
     count = len(plan.store)
     bus = limits.bus_bytes
-    sizes = limits.sizes
-    chosen = pick(
-        rng, count, np.array([size.weight * (size.low <= limits.max_bytes) for size in sizes])
-    )
-    low = np.array([size.low for size in sizes])[chosen]
-    high = np.minimum(np.array([size.high for size in sizes]), limits.max_bytes)[chosen]
-    total = log_uniform(rng, low, high)
+    total = total_bytes(rng, count, limits)
     weights = np.array(limits.loops[: limits.max_loops + 1])
     n_loops = np.where(plan.legacy, 2, pick(rng, count, weights))
-    counts = _counts(rng, plan, total, n_loops, limits)
+    counts = draw_counts(rng, plan, total, n_loops, limits)
     top = min(MAX_LEN, limits.max_bytes, limits.max_ub_bytes - 2 * PAD_LIMIT - UB_BLOCK)
     length = np.clip(total // counts.prod(axis=1), 1, top)
     fixed = np.where(length < bus, residue, length // bus * bus + residue)
     fixed = np.where(fixed > top, fixed - bus, np.where(fixed > 0, fixed, bus))
     length = np.where((residue >= 0) & (fixed <= top), np.maximum(fixed, 1), length)
-    length = _edge_lengths(rng, plan, counts, length, residue, top, limits.edge)
+    length = edge_lengths(rng, plan, counts, length, residue, top, limits.edge)
     pad = (rng.random(count) < limits.pad) & ~plan.store
-    dtype, elem = _elements(rng, pad)
+    dtype, elem = draw_elements(rng, pad)
     pad &= length >= elem
     length = np.where(pad, length // elem * elem, length)
     clamp(counts, length, limits)

@@ -18,6 +18,9 @@ from tb.isa.spaces import UB_BLOCK
 FAR_STRIDE = 1 << 32
 """Strides from here on reach beyond 32 bits."""
 
+ROOMY = 160 * 1024
+"""Most bytes of an on-chip memory that the margins between rows may spread an op over."""
+
 FAR_SPAN = GM_SIZE - (1 << 30)
 """Most bytes between the ends of a far op: one over all of GM could only lie at address 0, where
 the rows of others are. Strides up to the last byte are among the corners."""
@@ -63,13 +66,31 @@ def nest(counts: Ints, foot: Ints, order: Ints, margin: Ints, unit: int) -> tupl
     return strides, hull
 
 
-def _fit(counts: Ints, foot: Ints, order: Ints, margin: Ints, unit: int, most: int) -> Ints:
+def fit(
+    counts: Ints, foot: Ints, order: Ints, margin: Ints, unit: int, most: Ints | int
+) -> tuple[Ints, Ints]:
+    """Returns strides and hulls as :func:`nest`; tight where the margins need above ``most``."""
     strides, hull = nest(counts, foot, order, margin, unit)
     big = hull > most
     if big.any():
         none = np.zeros((int(big.sum()), LEVELS), dtype=np.int64)
-        strides[big], _ = nest(counts[big], foot[big], order[big], none, unit)
-    return strides
+        strides[big], hull[big] = nest(counts[big], foot[big], order[big], none, unit)
+    return strides, hull
+
+
+def _stretch(
+    rng: np.random.Generator, counts: Ints, strides: Ints, order: Ints, slack: Ints
+) -> None:
+    """Moves the outermost steps of ops apart by up to ``slack`` bytes in all, in place."""
+    row = np.arange(len(counts))
+    outer = np.zeros(len(counts), dtype=np.int64)
+    for position in range(LEVELS):
+        level = order[:, position]
+        outer = np.where(counts[row, level] > 1, level, outer)
+    more = slack // np.maximum(counts[row, outer] - 1, 1)
+    share = np.where(rng.random(len(counts)) < 0.3, 1.0, rng.random(len(counts)))
+    step = (more * share).astype(np.int64) // UB_BLOCK * UB_BLOCK
+    strides[row, outer] += np.where(counts[row, outer] > 1, step, 0)
 
 
 def _reread(rng: np.random.Generator, strides: Ints, wanted: Bools, unit: int) -> None:
@@ -88,9 +109,11 @@ def local_strides(
     *,
     interleave: float,
     reread: Bools,
-    most: int,
+    most: Ints | int,
+    stretch: float = 0.0,
+    bits: int = LOCAL_STRIDE_BITS,
 ) -> Ints:
-    """Returns UB strides ``int64[N, 4]`` within ``most`` bytes per op.
+    """Returns local strides ``int64[N, 4]`` within ``most`` bytes per op.
 
     Args:
         rng: Source of randomness.
@@ -98,8 +121,10 @@ def local_strides(
         need: ``int64[N]``, bytes of a row with its pads.
         pad: ``bool[N]``, rows are filled to their stride.
         interleave: Fraction with iterations between rows.
-        reread: ``bool[N]``, ops that only read UB and may step less than what they cover.
-        most: Bytes between the first and last byte of an op.
+        reread: ``bool[N]``, ops that only read and may step less than what they cover.
+        most: Bytes between the first and last byte of an op, one or ``int64[N]``.
+        stretch: Fraction of ops without padding that spread over all of ``most``.
+        bits: Width of a stride.
     """
     count = len(need)
     shape = (count, LEVELS)
@@ -120,14 +145,19 @@ def local_strides(
     foot = np.where(pad, tight + row_margin, need)
     order = orders(rng, count, interleave, pad)
     strides, hull = nest(counts, foot, order, margin, UB_BLOCK)
-    big = hull > most
+    big = hull > np.minimum(most, ROOMY)
     foot = np.where(big & pad, tight, foot)
     if big.any():
-        strides[big] = _fit(
-            counts[big], foot[big], order[big], np.zeros_like(margin[big]), UB_BLOCK, most
+        strides[big], hull[big] = nest(
+            counts[big], foot[big], order[big], np.zeros_like(margin[big]), UB_BLOCK
         )
+    wide = np.flatnonzero(~pad & (rng.random(count) < stretch))
+    spare = np.maximum(np.broadcast_to(most, count)[wide] - hull[wide], 0)
+    apart = strides[wide]
+    _stretch(rng, counts[wide], apart, order[wide], spare)
+    strides[wide] = apart
     _reread(rng, strides, reread, UB_BLOCK)
-    unused = _unused(rng, counts, LOCAL_STRIDE_BITS)
+    unused = unused_strides(rng, counts, bits)
     strides = np.where(counts > 1, strides, unused)
     strides[:, 0] = np.where(pad, foot, strides[:, 0])
     single = (counts[:, 0] == 1) & ~pad & (rng.random(count) < 0.4)
@@ -143,7 +173,7 @@ def gm_strides(
     interleave: float,
     reread: Bools,
     far: Bools,
-    most: int,
+    most: Ints | int,
 ) -> Ints:
     """Returns GM strides ``int64[N, 4]``, within ``most`` bytes for all but far ops.
 
@@ -169,24 +199,26 @@ def gm_strides(
         ),
     )
     order = orders(rng, count, interleave, np.zeros(count, bool))
-    strides = _fit(counts, length, order, margin, 1, most)
+    strides, _ = fit(counts, length, order, margin, 1, most)
     _reread(rng, strides, reread & ~far, 1)
     index = np.flatnonzero(far)
-    strides[index] = _far_strides(rng, counts[index], length[index], order[index])
-    unused = _unused(rng, counts, GM_STRIDE_BITS)
+    if len(index):
+        strides[index] = far_strides(rng, counts[index], length[index], order[index])
+    unused = unused_strides(rng, counts, GM_STRIDE_BITS)
     strides = np.where(counts > 1, strides, unused)
     single = (counts[:, 0] == 1) & (rng.random(count) < 0.4)
     strides[:, 0] = np.where(single, length, strides[:, 0])
     return strides
 
 
-def _wide_margins(rng: np.random.Generator, counts: Ints, most: int) -> Ints:
+def _wide_margins(rng: np.random.Generator, counts: Ints, most: Ints | int) -> Ints:
     """Margins of a page or more that still leave the op within ``most`` bytes, if any do."""
     high = np.clip(most // (2 * counts.prod(axis=1)), 4096, 65535)
     return log_uniform(rng, 4096, np.repeat(high, LEVELS)).reshape(counts.shape)
 
 
-def _far_strides(rng: np.random.Generator, counts: Ints, length: Ints, order: Ints) -> Ints:
+def far_strides(rng: np.random.Generator, counts: Ints, length: Ints, order: Ints) -> Ints:
+    """Returns GM strides ``int64[N, 4]`` up to the whole of GM, 0 where the count is 1."""
     strides = np.zeros_like(counts)
     row = np.arange(len(counts))
     hull = length.copy()
@@ -215,7 +247,7 @@ def _far_strides(rng: np.random.Generator, counts: Ints, length: Ints, order: In
     return strides
 
 
-def _unused(rng: np.random.Generator, counts: Ints, bits: int) -> Ints:
+def unused_strides(rng: np.random.Generator, counts: Ints, bits: int) -> Ints:
     """Strides of levels that take no step may hold anything."""
     any_value = rng.integers(0, 1 << bits, counts.shape)
     small = rng.integers(0, 256, counts.shape)

@@ -12,14 +12,29 @@ from tb.isa.spaces import SIZES, UB_BLOCK, Space
 
 GM_SIZE = SIZES[Space.GM]
 UB_SIZE = SIZES[Space.UB0]
+L1_SIZE = SIZES[Space.L1]
 BUS_BYTES = (16, 32, 64)
 """GM bus widths of the engines in bytes (docs/contract.md)."""
+
+MIN_RANGE = 4096
+"""Least bytes of an on-chip memory that a generator can work in."""
 
 MAX_FAR_ROWS = 64
 """Most rows of an op whose rows land on pages of their own: each first touch makes a page."""
 
 OP_NAMES: tuple[str, ...] = (*OPS, *LEGACY_FORMS)
 """Names a generator takes: the v0.6 ops and their legacy forms."""
+
+GM_UB_NAMES: tuple[str, ...] = ("mte_gm_ub", "mte_ub_gm", "copy_gm_to_ubuf", "copy_ubuf_to_gm")
+"""Forms of the copies between GM and UB, what :class:`sequences.generator.DmaGenerator` draws."""
+
+COPY_NAMES: tuple[str, ...] = tuple(
+    name for name in OP_NAMES if name not in (*GM_UB_NAMES, "mte_gm_l1_frac")
+)
+"""Forms of the copies from, to or within on-chip memories, but for those between GM and UB."""
+
+NZ_NAMES: tuple[str, ...] = ("mte_gm_l1_frac",)
+"""The NZ repack."""
 
 
 class ConstraintError(PtoError, ValueError):
@@ -28,7 +43,7 @@ class ConstraintError(PtoError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class GmWindow:
-    """A range of GM that dense traffic uses: ``start`` to ``start + size - 1``, bytes."""
+    """A range of a memory: ``start`` to ``start + size - 1``, bytes."""
 
     start: int
     size: int
@@ -68,17 +83,20 @@ DEFAULT_SIZES: tuple[SizeClass, ...] = (
 
 @dataclass(frozen=True)
 class DmaConstraints:
-    """Constraints of :class:`sequences.generator.DmaGenerator`.
+    """Constraints of every generator; each takes those that concern its ops.
 
     Attributes:
         block_ops: Most ops in a block.
         bus_bytes: GM bus width that address and length residues are spread over.
         max_bytes: Most data bytes of an op.
         max_ub_bytes: Most UB bytes between the first and last byte of an op, pads included.
+        max_l1_bytes: The same for L1.
         max_gm_bytes: The same for GM, for all but far ops.
         max_rows: Most rows of an op over all loop iterations.
         sizes: Size profile.
         windows: GM ranges for dense traffic, mutually disjoint.
+        ub_range: Part of each UB sub-block to use, whole 32-byte blocks.
+        l1_range: Part of L1 to use, whole 32-byte blocks.
         loops: Weights of 0, 1, 2 and 3 loop groups (v0.6 forms).
         max_loops: Most loop groups; legacy forms always carry two.
         store: Fraction of stores where both directions are drawn.
@@ -90,6 +108,9 @@ class DmaConstraints:
         nop: Fraction of ops with a zero count or length.
         reread: Fraction of ops whose source loops read bytes again (stride 0 or small).
         interleave: Fraction of ops whose loop iterations lie between rows of others.
+        stretch: Fraction of ops with a local stride as long as the memory allows.
+        small_c0: Fraction of NZ repacks in small-C0 mode.
+        big_nz: Fraction of NZ repacks with a shape of its own: long rows, hundreds of groups.
         residue: Fraction of free ops that take the next pair of address and length residues
             modulo the bus width; with 0 lengths stay as ``sizes`` draws them.
         edge: Fraction of the other ops whose length is around a word, a burst or a page.
@@ -97,6 +118,8 @@ class DmaConstraints:
             at a 4 KiB boundary of GM.
         gap: Fraction of ops that are offered late.
         max_gap: Longest idle time before an op is offered, clocks.
+        mixed: Fraction of ops in blocks of several families at once.
+        crowd: Fraction of ops in blocks of very many tiny ops without gaps and dependencies.
 
     Raises:
         ConstraintError: a value is outside its range, or two of them contradict.
@@ -105,11 +128,14 @@ class DmaConstraints:
     block_ops: int = 64
     bus_bytes: int = 32
     max_bytes: int = 131072
-    max_ub_bytes: int = 160 * 1024
+    max_ub_bytes: int = UB_SIZE
+    max_l1_bytes: int = L1_SIZE
     max_gm_bytes: int = 256 * 1024
     max_rows: int = 2048
     sizes: tuple[SizeClass, ...] = DEFAULT_SIZES
     windows: tuple[GmWindow, ...] = DEFAULT_WINDOWS
+    ub_range: GmWindow = GmWindow(0, UB_SIZE)
+    l1_range: GmWindow = GmWindow(0, L1_SIZE)
     loops: tuple[float, float, float, float] = (0.28, 0.27, 0.22, 0.23)
     max_loops: int = 3
     store: float = 0.5
@@ -121,16 +147,39 @@ class DmaConstraints:
     nop: float = 0.05
     reread: float = 0.12
     interleave: float = 0.25
+    stretch: float = 0.015
+    small_c0: float = 0.15
+    big_nz: float = 0.02
     residue: float = 0.6
     edge: float = 0.18
     cross_4k: float = 0.35
     gap: float = 0.3
     max_gap: int = 200
+    mixed: float = 0.5
+    crowd: float = 0.05
 
     def __post_init__(self) -> None:
         self._check_ranges()
         self._check_sizes()
         self._check_windows()
+        self._check_local("ub_range", UB_SIZE, self.max_ub_bytes)
+        self._check_local("l1_range", L1_SIZE, self.max_l1_bytes)
+
+    def _check_local(self, name: str, size: int, most: int) -> None:
+        window: GmWindow = getattr(self, name)
+        aligned = window.start % UB_BLOCK == 0 and window.size % UB_BLOCK == 0
+        if not aligned or window.start < 0 or window.end > size or window.size < MIN_RANGE:
+            raise ConstraintError(
+                f"{name} is {window.start:#x}..{window.end:#x}",
+                where="DmaConstraints",
+                legal=f"multiples of {UB_BLOCK} inside 0..{size:#x}, at least {MIN_RANGE} B",
+            )
+        if window.size < most:
+            raise ConstraintError(
+                f"{name} has {window.size} B, an op may need {most}",
+                where="DmaConstraints",
+                remedy=f"lower max_{name[:2]}_bytes",
+            )
 
     def _check_ranges(self) -> None:
         _in_range("block_ops", self.block_ops, 1, 4096)
@@ -142,6 +191,7 @@ class DmaConstraints:
             )
         _in_range("max_bytes", self.max_bytes, 1, UB_SIZE)
         _in_range("max_ub_bytes", self.max_ub_bytes, 256, UB_SIZE)
+        _in_range("max_l1_bytes", self.max_l1_bytes, 256, L1_SIZE)
         _in_range("max_gm_bytes", self.max_gm_bytes, self.max_bytes, GM_SIZE)
         _in_range("max_rows", self.max_rows, 1, 65535)
         _in_range("max_loops", self.max_loops, 0, 3)
@@ -208,27 +258,32 @@ def _in_range(name: str, value: object, low: int, high: int) -> None:
         )
 
 
-def check_ops(ops: tuple[str, ...]) -> None:
-    """Checks a choice of ops.
+def check_ops(ops: tuple[str, ...], names: tuple[str, ...] = OP_NAMES) -> None:
+    """Checks a choice out of ``names``.
 
     Raises:
         ConstraintError: nothing is chosen, or a name is unknown.
     """
-    unknown = [name for name in ops if name not in OP_NAMES]
+    unknown = [name for name in ops if name not in names]
     if unknown or not ops:
         raise ConstraintError(
             f"ops {', '.join(map(repr, unknown))} unknown" if unknown else "no op is chosen",
-            where="DmaGenerator(ops=...)",
-            legal=", ".join(OP_NAMES),
+            where="ops",
+            legal=", ".join(names),
         )
 
 
 __all__ = [
     "BUS_BYTES",
+    "COPY_NAMES",
     "DEFAULT_SIZES",
     "DEFAULT_WINDOWS",
     "GM_SIZE",
+    "GM_UB_NAMES",
+    "L1_SIZE",
     "MAX_FAR_ROWS",
+    "MIN_RANGE",
+    "NZ_NAMES",
     "OP_NAMES",
     "UB_BLOCK",
     "UB_SIZE",

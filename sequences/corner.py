@@ -1,20 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hand-picked corners of the GM <-> UB ops: what random draws hit late or never."""
+"""Hand-picked corners, those of the GM <-> UB ops here: what random draws hit late or never."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
 from sequences._blocks import block_of, lower_program
 from sequences._violations import V06, place, spans
-from sequences.constraints import BUS_BYTES, GM_SIZE, UB_SIZE, ConstraintError
+from sequences.constraints import (
+    BUS_BYTES,
+    GM_SIZE,
+    OP_NAMES,
+    UB_SIZE,
+    ConstraintError,
+    check_ops,
+)
+from sequences.corner_l1 import l1_blocks
 from tb.isa.block import OpBlock
 from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dma_table import MAX_LOOPS, PAD_LIMIT
 from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES, Ptr
 from tb.isa.legacy import DmaRegisters
+from tb.isa.ops import LEGACY_FORMS
 from tb.isa.spaces import UB_BLOCK
 
 PAGE = 4096
@@ -199,17 +208,28 @@ def packed(corners: Iterable[Corner]) -> Iterator[OpBlock]:
         yield _block(ops)
 
 
-def corner_blocks(bus_bytes: int = 32) -> Iterator[OpBlock]:
-    """Yields all corners for a GM bus of ``bus_bytes``; about 3000 ops for 32 bytes.
+def gm_ub_blocks(bus_bytes: int) -> Iterator[OpBlock]:
+    """Yields the corners of the copies between GM and UB."""
+    for corners in (alignments(bus_bytes), page_edges(), pads(), loop_counts()):
+        yield from packed(corners)
+    for op in (*maxima(), *ends(), *nops()):
+        yield _block([op])
+
+
+def corner_blocks(bus_bytes: int = 32, ops: Sequence[str] = OP_NAMES) -> Iterator[OpBlock]:
+    """Yields all corners of ``ops`` for a GM bus of ``bus_bytes``; thousands of ops for 32 bytes.
+
+    Corners are written in the v0.6 forms; a legacy form stands for its v0.6 one.
 
     Raises:
-        ConstraintError: no engine has such a bus.
+        ConstraintError: no engine has such a bus, or an op is unknown.
     """
     if bus_bytes not in BUS_BYTES:
         raise ConstraintError(
             f"bus_bytes is {bus_bytes}", where="corner_blocks", legal=", ".join(map(str, BUS_BYTES))
         )
-    for corners in (alignments(bus_bytes), page_edges(), pads(), loop_counts()):
-        yield from packed(corners)
-    for op in (*maxima(), *ends(), *nops()):
-        yield _block([op])
+    check_ops(tuple(ops))
+    names = {LEGACY_FORMS.get(name, name) for name in ops}
+    if names & {"mte_gm_ub", "mte_ub_gm"}:
+        yield from gm_ub_blocks(bus_bytes)
+    yield from l1_blocks(bus_bytes, names)

@@ -9,6 +9,7 @@ from sequences._blocks import Op, block_of, lower_program, split_program
 from sequences.examples import RULE_EXAMPLES, Example
 from tb.isa.block import OpBlock
 from tb.isa.legacy import DmaRegisters
+from tb.isa.ops import OPS_BY_CODE
 
 
 def program_blocks(ops: Iterable[Op]) -> list[OpBlock]:
@@ -22,6 +23,12 @@ def program_blocks(ops: Iterable[Op]) -> list[OpBlock]:
         lowered, registers = lower_program(program, registers)
         blocks.append(block_of([lowered]))
     return blocks
+
+
+def op_names(example: Example) -> set[str]:
+    """Returns the v0.6 names of the ops an example needs, whatever its form."""
+    blocks = (block for form in example_blocks(example).values() for block in form)
+    return {OPS_BY_CODE[code].name for block in blocks for code in block.opcode.tolist()}
 
 
 def example_blocks(example: Example) -> dict[str, list[OpBlock]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The directed DMA examples of spec/examples.md as data: ops, initial bytes, expected image.
+"""The directed examples of spec/examples.md as data: ops, initial bytes, expected image.
 
 One list drives the reference model and every simulator. Images are those of the spec, by CRC-32;
 the ops of one example in their several forms must all give it.
@@ -7,13 +7,8 @@ the ops of one example in their several forms must all give it.
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
-import numpy as np
-from numpy.typing import NDArray
-
+from sequences._example import BACKGROUNDS, Data, Example, Fill, Op, RuleExample, pattern
+from sequences.examples_l1 import L1_EXAMPLES, L1_RULE_EXAMPLES
 from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tb.isa.legacy import (
@@ -27,79 +22,6 @@ from tb.isa.legacy import (
     SetMovPadVal,
 )
 from tb.isa.spaces import Space
-
-Op = MteGmUb | MteUbGm | LegacyOp
-
-BACKGROUNDS: Mapping[Space, int] = {
-    Space.GM: 0x55,
-    Space.UB0: 0xAA,
-    Space.UB1: 0xAA,
-    Space.L1: 0xAA,
-}
-"""Value of bytes nobody wrote (spec/examples.md, "Conventions"); other memories hold 0."""
-
-
-def pattern(seed: int, length: int) -> NDArray[np.uint8]:
-    """Returns P(``seed``), ``uint8[length]``: byte i is (7i + 13(i >> 8) + 29 seed + 3) mod 256."""
-    i = np.arange(length, dtype=np.int64)
-    return ((7 * i + 13 * (i >> 8) + 29 * seed + 3) & 0xFF).astype(np.uint8)
-
-
-@dataclass(frozen=True, slots=True)
-class Fill:
-    """``length`` bytes of P(``seed``) at ``start`` of a memory; i counts from ``start``."""
-
-    space: Space
-    seed: int
-    length: int
-    start: int = 0
-
-
-@dataclass(frozen=True)
-class Example:
-    """One worked example.
-
-    Attributes:
-        name: Identifier in spec/examples.md.
-        forms: Form name (``"legacy"``, ``"v06"``) to the program of that form, in order.
-        fills: What memories hold before the ops; later fills win.
-        space: Memory of the expected image, which starts at address 0.
-        length: Bytes of the image.
-        crc: CRC-32 (zlib) of the image.
-        backgrounds: Value of every other byte, by space.
-    """
-
-    name: str
-    forms: Mapping[str, tuple[Op, ...]]
-    fills: tuple[Fill, ...]
-    space: Space
-    length: int
-    crc: int
-    backgrounds: Mapping[Space, int] = field(default_factory=lambda: BACKGROUNDS)
-
-    def initial(self, space: Space, start: int, length: int) -> NDArray[np.uint8]:
-        """Returns the bytes of a memory before the ops, ``uint8[length]``."""
-        content = np.full(length, self.backgrounds.get(space, 0), dtype=np.uint8)
-        for fill in self.fills:
-            low, high = max(start, fill.start), min(start + length, fill.start + fill.length)
-            if fill.space is space and low < high:
-                data = pattern(fill.seed, fill.length)
-                content[low - start : high - start] = data[low - fill.start : high - fill.start]
-        return content
-
-    def matches(self, image: NDArray[np.uint8]) -> bool:
-        """Tells whether ``image``, ``uint8[length]``, is the expected one."""
-        return len(image) == self.length and zlib.crc32(image.tobytes()) == self.crc
-
-
-@dataclass(frozen=True, slots=True)
-class RuleExample:
-    """An op that must retire with the error of ``rule`` (DMA-Ln) and change nothing."""
-
-    name: str
-    op: Op
-    rule: int
-
 
 _F32 = Ptr("f32", "gm"), Ptr("f32", "ub")
 _F16 = Ptr("f16", "gm"), Ptr("f16", "ub")
@@ -121,7 +43,7 @@ def _loops(
     )
 
 
-EXAMPLES: tuple[Example, ...] = (
+GM_UB_EXAMPLES: tuple[Example, ...] = (
     Example(
         "EX1",
         {
@@ -321,7 +243,7 @@ EXAMPLES: tuple[Example, ...] = (
 """Sections 1 and 2 of spec/examples.md. GU-E4 has three loops, more than legacy registers hold."""
 
 
-RULE_EXAMPLES: tuple[RuleExample, ...] = (
+GM_UB_RULE_EXAMPLES: tuple[RuleExample, ...] = (
     RuleExample("ub_dst 16", MteGmUb(0, 16, 64, 1, 64, 64), 6),
     RuleExample("dst_stride 40", MteGmUb(0, 0, 32, 2, 64, 40), 7),
     RuleExample("src_stride 64 below len 128", MteGmUb(0, 0, 128, 2, 64, 128), 8),
@@ -338,4 +260,24 @@ RULE_EXAMPLES: tuple[RuleExample, ...] = (
     ),
     RuleExample("ub_src 262112, len 64", MteUbGm(262112, 0, 64, 1, 64, 64), 12),
 )
-"""DMA rows of section 7 of spec/examples.md, but for the one of ``mte_l1_ub``."""
+"""Rows of section 7 of spec/examples.md about copies between GM and UB."""
+
+EXAMPLES: tuple[Example, ...] = (*GM_UB_EXAMPLES, *L1_EXAMPLES)
+"""Every example of the DMA family, sections 1 to 5."""
+
+RULE_EXAMPLES: tuple[RuleExample, ...] = (*GM_UB_RULE_EXAMPLES, *L1_RULE_EXAMPLES)
+"""Every row of section 7 of the DMA family."""
+
+__all__ = [
+    "BACKGROUNDS",
+    "EXAMPLES",
+    "GM_UB_EXAMPLES",
+    "L1_EXAMPLES",
+    "RULE_EXAMPLES",
+    "Data",
+    "Example",
+    "Fill",
+    "Op",
+    "RuleExample",
+    "pattern",
+]

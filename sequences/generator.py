@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 import numpy as np
 
@@ -22,8 +21,9 @@ from sequences._shapes import (
     pad_types,
     pick,
 )
+from sequences._split import split
 from sequences._strides import gm_strides, hulls, local_strides, nop_strides
-from sequences.constraints import DmaConstraints, check_ops
+from sequences.constraints import GM_UB_NAMES, DmaConstraints, check_ops
 from tb.isa.block import OpBlock
 from tb.isa.dma_table import DMA_LAYOUT, MAX_LOOPS, MTE_GM_UB, MTE_UB_GM, PAD_LIMIT
 from tb.isa.legacy import DmaRegisters
@@ -45,7 +45,7 @@ class DmaGenerator:
 
     Args:
         seed: Seed or generator; the same seed, ops and constraints draw the same blocks.
-        ops: Names out of ``sequences.constraints.OP_NAMES``.
+        ops: Names out of ``sequences.constraints.GM_UB_NAMES``.
         constraints: What to draw.
 
     Raises:
@@ -55,11 +55,11 @@ class DmaGenerator:
     def __init__(
         self,
         seed: int | np.random.Generator,
-        ops: Sequence[str] = ("mte_gm_ub", "mte_ub_gm", "copy_gm_to_ubuf", "copy_ubuf_to_gm"),
+        ops: Sequence[str] = GM_UB_NAMES,
         constraints: DmaConstraints | None = None,
     ) -> None:
         self.ops = tuple(ops)
-        check_ops(self.ops)
+        check_ops(self.ops, GM_UB_NAMES)
         self.constraints = constraints or DmaConstraints()
         self._rng = np.random.default_rng(seed)
         self._file = RegisterFile()
@@ -169,6 +169,7 @@ class DmaGenerator:
             interleave=limits.interleave,
             reread=reread,
             most=limits.max_ub_bytes,
+            stretch=limits.stretch,
         )
 
     def _draw_gm(self, shapes: Shapes, plan: Plan, mask: Bools) -> Ints:
@@ -273,7 +274,7 @@ class DmaGenerator:
             opcode, columns, shapes.dtype, pad_dtype, gap, placed.parent, legacy, {},
             np.zeros(count, np.int64),
         )  # fmt: skip
-        return _split(whole, placed.starts)
+        return split(whole, placed.starts)
 
     def _nop_bases(self, nop: Bools, ext: Ints, loc: Ints) -> None:
         """NOPs access nothing: their bases may point anywhere, even outside (A-18)."""
@@ -334,27 +335,3 @@ def _take_shape(shapes: Shapes, index: Ints, source: Ints) -> None:
         shapes.right,
     ):  # fmt: skip
         column[index] = column[source]
-
-
-def _split(whole: OpBlock, starts: list[int]) -> list[OpBlock]:
-    """Cuts ``whole`` at ``starts``; one pass over its legacy programs."""
-    index = sorted(whole.legacy)
-    cuts = np.searchsorted(index, starts).tolist()
-    blocks = []
-    assert whole.expected_rule is not None
-    for number, (start, stop) in enumerate(pairwise(starts)):
-        after = whole.after[start:stop]
-        blocks.append(
-            OpBlock(
-                whole.opcode[start:stop],
-                {name: column[start:stop] for name, column in whole.columns.items()},
-                whole.dtype[start:stop],
-                whole.pad_dtype[start:stop],
-                whole.gap[start:stop],
-                np.where(after >= 0, after - start, -1),
-                {k - start: whole.legacy[k] for k in index[cuts[number] : cuts[number + 1]]},
-                {},
-                whole.expected_rule[start:stop],
-            )
-        )
-    return blocks

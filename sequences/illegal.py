@@ -9,14 +9,22 @@ goes on as before.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from sequences._blocks import Program, block_of, interleave, lower_program
+from sequences._blocks import block_of, lower_program
+from sequences._burst_cases import KINDS, burst_cases, ubuf_copy_cases
+from sequences._cases import COMBINATIONS, Case
+from sequences._mix import merge
 from sequences._near import near_misses
+from sequences._nz_cases import FORM as NZ_FORM
+from sequences._nz_cases import nz_cases
+from sequences._strided_cases import FORMS as STRIDED_FORMS
+from sequences._strided_cases import strided_cases
 from sequences._violations import V06, base_op, combination, violations
-from sequences.constraints import OP_NAMES, DmaConstraints, check_ops
+from sequences.constraints import GM_UB_NAMES, OP_NAMES, DmaConstraints, check_ops
+from sequences.copies import CHAIN_NAMES, CopyGenerator
 from sequences.generator import DmaGenerator
 from tb.isa.block import OpBlock
 from tb.isa.dma import MteGmUb
@@ -36,22 +44,11 @@ from tb.isa.legacy import (
 )
 from tb.isa.ops import LEGACY_FORMS
 
+MOST_GOOD = 16
+"""Most legal ops, and most illegal ones, of a block with many of both."""
 
-@dataclass(frozen=True)
-class Case:
-    """One op to send.
-
-    Attributes:
-        name: What is special about it.
-        form: Form it is written in, out of ``OP_NAMES``.
-        rule: D rule it breaks, 0 when it is legal.
-        program: The op, or a legacy copy with every register it reads written before.
-    """
-
-    name: str
-    form: str
-    rule: int
-    program: Program
+FILL_OPS = 512
+"""Legal ops drawn at once."""
 
 
 def to_legacy(op: V06) -> tuple[tuple[LegacySet, ...], LegacyCopy]:
@@ -93,7 +90,7 @@ def _v06_cases(rng: np.random.Generator, form: str) -> list[Case]:
         pad = item.pad or (not store and rng.random() < 0.3)
         op = base_op(rng, store=store, pad=pad, n_loops=3)
         cases.append(Case(item.name, form, item.rule, (item.change(op),)))
-    for _ in range(40):
+    for _ in range(COMBINATIONS):
         changes, pad = combination(rng, store=store)
         op = base_op(rng, store=store, pad=pad, n_loops=3)
         for change in changes.values():
@@ -182,6 +179,14 @@ def _refused_sets(rng: np.random.Generator, form: str) -> list[Case]:
 
 def all_cases(rng: np.random.Generator, form: str) -> list[Case]:
     """Returns every violation, many combinations and every near miss of ``form``, in order."""
+    if form in STRIDED_FORMS:
+        return strided_cases(rng, form)
+    if form in KINDS:
+        return burst_cases(rng, form)
+    if form == NZ_FORM:
+        return nz_cases(rng)
+    if form == "copy_ubuf_to_ubuf":
+        return ubuf_copy_cases(rng)
     return _legacy_cases(rng, form) if form in LEGACY_FORMS else _v06_cases(rng, form)
 
 
@@ -189,9 +194,9 @@ class IllegalGenerator:
     """Draws blocks that mix illegal ops with legal ones.
 
     Every case of :func:`all_cases` of every form comes once, in random order, before any comes
-    again. A block holds random legal v0.6 ops with illegal ones strewn in, or one op at a limit
-    between two illegal ones. Legacy programs write every register they use, and the random
-    ops are of the v0.6 forms, so the blocks can be sent in any order.
+    again. A block holds random legal ops with illegal ones strewn in, or one op at a limit
+    between two illegal ones. Legacy programs write every register they use, and the random ops
+    are of forms that use none, so the blocks can be sent in any order.
 
     Args:
         seed: Seed or generator.
@@ -210,10 +215,17 @@ class IllegalGenerator:
     ) -> None:
         self.ops = tuple(ops)
         check_ops(self.ops)
-        self._rng = np.random.default_rng(seed)
-        legal = tuple(name for name in self.ops if name not in LEGACY_FORMS)
+        self._rng = rng = np.random.default_rng(seed)
         limits = constraints or DmaConstraints()
-        self._fill = DmaGenerator(self._rng, legal, limits) if legal else None
+        limits = replace(limits, block_ops=min(limits.block_ops, MOST_GOOD))
+        padded = tuple(name for name in ("mte_gm_ub", "mte_ub_gm") if name in self.ops)
+        chain = tuple(name for name in CHAIN_NAMES if name in self.ops)
+        self._fills: list[DmaGenerator | CopyGenerator] = []
+        if padded:
+            self._fills.append(DmaGenerator(rng, padded, limits))
+        if set(chain) - set(GM_UB_NAMES):
+            self._fills.append(CopyGenerator(rng, chain, limits))
+        self._good_blocks: list[OpBlock] = []
         self._bad: list[Case] = []
         self._good: list[Case] = []
 
@@ -237,19 +249,24 @@ class IllegalGenerator:
         """Yields blocks of ``count`` ops in all, roughly half of them illegal."""
         left = count
         while left > 0:
-            for block in self._next(left):
-                left -= len(block)
-                yield block
+            block = self._next(left)
+            left -= len(block)
+            yield block
 
-    def _next(self, left: int) -> list[OpBlock]:
+    def _fill(self, most: int) -> OpBlock:
+        """Returns a block of at most ``most`` legal ops."""
+        if not self._good_blocks:
+            for fill in self._fills:
+                self._good_blocks += fill.draw(FILL_OPS)
+            self._rng.shuffle(self._good_blocks)
+        block = self._good_blocks.pop()
+        return block.take(0, most) if len(block) > most else block
+
+    def _next(self, left: int) -> OpBlock:
         rng = self._rng
-        if left < 3 or self._fill is None or rng.random() < 0.5:
+        if left < 3 or not self._fills or rng.random() < 0.5:
             cases = [self._deal(True), self._deal(False), self._deal(True)]
-            return [self._block(cases[3 - min(left, 3) :])]
-        bad = min(int(rng.integers(1, 17)), left - 1)
-        good = min(int(rng.integers(1, 17)), left - bad)
-        first, *others = self._fill.draw(good)
-        return [
-            interleave(rng, first, self._block([self._deal(True) for _ in range(bad)])),
-            *others,
-        ]
+            return self._block(cases[3 - min(left, 3) :])
+        bad = min(int(rng.integers(1, MOST_GOOD + 1)), left - 1)
+        good = self._fill(left - bad)
+        return merge(rng, good, self._block([self._deal(True) for _ in range(bad)]))

@@ -17,8 +17,8 @@ from sequences.constraints import OP_NAMES, DmaConstraints
 from sequences.corner import corner_blocks
 from sequences.directed import example_blocks
 from sequences.examples import EXAMPLES, Example
-from sequences.generator import DmaGenerator
 from sequences.illegal import IllegalGenerator
+from sequences.traffic import TrafficGenerator
 from tb.isa.block import OpBlock
 
 _ids = count()
@@ -95,7 +95,7 @@ class DmaItemSeq(uvm_sequence):
 
 
 class RandomDmaSeq(DmaBlockSeq):
-    """``transactions`` random legal ops (:class:`sequences.generator.DmaGenerator`)."""
+    """``transactions`` random legal ops (:class:`sequences.traffic.TrafficGenerator`)."""
 
     def __init__(
         self,
@@ -115,7 +115,8 @@ class RandomDmaSeq(DmaBlockSeq):
 
     def blocks(self) -> Iterator[OpBlock]:
         """Yields the blocks of a generator of its own."""
-        yield from DmaGenerator(self.seed, self.ops, self.constraints).blocks(self.transactions)
+        source = TrafficGenerator(self.seed, self.ops, self.constraints)
+        yield from source.blocks(self.transactions)
 
 
 class IllegalDmaSeq(RandomDmaSeq):
@@ -153,11 +154,14 @@ class DirectedDmaSeq(DmaBlockSeq):
 class CornerDmaSeq(DmaBlockSeq):
     """Every corner (:mod:`sequences.corner`)."""
 
-    def __init__(self, name: str = "corner_dma", *, bus_bytes: int = 32) -> None:
-        """Keeps the GM bus width in bytes."""
+    def __init__(
+        self, name: str = "corner_dma", *, bus_bytes: int = 32, ops: Sequence[str] = OP_NAMES
+    ) -> None:
+        """Keeps the GM bus width in bytes and the ops."""
         super().__init__(name)
         self.bus_bytes = bus_bytes
+        self.ops = ops
 
     def blocks(self) -> Iterator[OpBlock]:
         """Yields the corner blocks."""
-        yield from corner_blocks(self.bus_bytes)
+        yield from corner_blocks(self.bus_bytes, self.ops)

@@ -18,7 +18,16 @@ from pydantic import BaseModel, ConfigDict
 
 from tb.console import Console, relative
 from tb.dut import Manifest, reference_manifests
-from tb.figures import MEMORY_MODEL, REPORT_VERSION, WAYS, Copies, Measurements, Way
+from tb.figures import (
+    MEMORY_MODEL,
+    REPORT_VERSION,
+    WAYS,
+    Copies,
+    Measurements,
+    Overhead,
+    Rate,
+    Way,
+)
 from tb.plan import PlannedTest
 from tb.record import RunSettings, write_json
 from tb.runner import run_folder, run_once
@@ -29,6 +38,19 @@ SIZES = (256, 2048, 16384)
 HARNESS_COPIES = ((256, 4096), (2048, 4096), (16384, 1024))
 AXI_COPIES = ((256, 60), (2048, 30), (16384, 8))
 LATENCIES = (1, 40, 100)
+
+OPS_ROUNDS = 16
+"""Times that a block of one of the other ops is sent per repetition."""
+
+NZ_TARGET = ("nd2nz 64 x 512 f16", 1)
+"""Shape and latency that the budget asks of the NZ repack."""
+
+MODULES = {
+    "HarnessBench": "tests.uvm.bench",
+    "PythonAxiBench": "tests.uvm.bench",
+    "OpsBench": "tests.uvm.bench_ops",
+}
+"""Where each measurement stands."""
 
 CHECKED: Way = "checked"
 SELF_DRIVEN: Way = "self-driven"
@@ -171,6 +193,17 @@ def _targets(
                 higher_is_better=False,
             )
         )
+    nd2nz = [row for row in measured.rates if (row.name, row.latency) == NZ_TARGET]
+    if nd2nz:
+        targets.append(
+            Target(
+                name=f"{NZ_TARGET[0]}, C0 blocks per cycle at latency {NZ_TARGET[1]}",
+                value=nd2nz[0].alone,
+                must=0.9,
+                aim=0.99,
+                higher_is_better=True,
+            )
+        )
     return targets
 
 
@@ -191,7 +224,9 @@ def render(report: BenchReport) -> str:
     for size, split in report.python_microseconds.items():
         values = [*split.values(), sum(split.values())]
         lines.append(f"  {size:<10}" + "".join(f"{value:10.1f}" for value in values))
-    lines += ["", *_engine_lines(report.measurements), "", "Budget", ""]
+    lines += ["", *_engine_lines(report.measurements)]
+    lines += ["", *_rate_lines(report.measurements.rates)]
+    lines += ["", *_overhead_lines(report.measurements.overheads), "", "Budget", ""]
     for target in report.targets:
         bound = ">=" if target.higher_is_better else "<="
         lines.append(
@@ -235,6 +270,35 @@ def _engine_lines(measured: Measurements) -> list[str]:
     return lines
 
 
+def _rate_lines(rates: Sequence[Rate]) -> list[str]:
+    latencies = sorted({row.latency for row in rates})
+    lines = ["Other ops, units per cycle: streaming / one op alone, latency and all", ""]
+    cells = "".join(f"{f'latency {n}':>18}" for n in latencies)
+    lines.append(f"  {'op':<22}{'engine':<8}{'unit':<11}{cells}")
+    for name in dict.fromkeys(row.name for row in rates):
+        mine = {row.latency: row for row in rates if row.name == name}
+        first = next(iter(mine.values()))
+        cells = "".join(f"{f'{row.per_cycle:.3f} / {row.alone:.3f}':>18}" for row in mine.values())
+        lines.append(f"  {name:<22}{first.engine:<8}{first.unit:<11}{cells}")
+    lines.append("  Local ports answer after the same latency, at most 63 clocks.")
+    return lines
+
+
+def _overhead_lines(overheads: Sequence[Overhead]) -> list[str]:
+    lines = ["Other ops, us per op at latency 1", ""]
+    lines.append(
+        f"  {'op':<22}{'bytes':>8}{'checked':>10}{'self-driven':>13}{'ratio':>8}{'Python':>9}"
+    )
+    for name in dict.fromkeys(row.name for row in overheads):
+        found = sorted((row for row in overheads if row.name == name), key=lambda x: x.checked)
+        row = found[(len(found) - 1) // 2]
+        lines.append(
+            f"  {row.name:<22}{row.bytes:>8}{row.checked:>10.1f}{row.self_driven:>13.1f}"
+            f"{row.checked / row.self_driven:>7.2f}x{row.python:>9.1f}"
+        )
+    return lines
+
+
 def _measure(
     name: str,
     class_name: str,
@@ -250,7 +314,7 @@ def _measure(
     planned = PlannedTest.model_validate(
         {
             "name": name,
-            "module": "tests.uvm.bench",
+            "module": MODULES[class_name],
             "class": class_name,
             "transactions": 1,
             "fixed_length": True,
@@ -292,6 +356,13 @@ def bench_command(seed: int, json_path: Path | None = None) -> int:
             False,
         ),
         (
+            "the other ops",
+            "OpsBench",
+            {**common, "copies": (), "latencies": LATENCIES, "rounds": OPS_ROUNDS},
+            engines,
+            False,
+        ),
+        (
             "copies behind the Python AXI memory",
             "PythonAxiBench",
             {**common, "copies": AXI_COPIES, "latencies": ()},
@@ -310,6 +381,8 @@ def bench_command(seed: int, json_path: Path | None = None) -> int:
         whole.copies += part.copies
         whole.long_rows += part.long_rows
         whole.short_rows += part.short_rows
+        whole.rates += part.rates
+        whole.overheads += part.overheads
     report = report_of(whole)
     write_json(target, report)
     console.say()

@@ -37,7 +37,7 @@ class SimSettings(BaseModel):
     command: str
     slots: tuple[str, ...]
     dut_ops: tuple[str, ...]
-    d_rules: tuple[int, ...]
+    d_rules: tuple[str, ...]
     library: str = ""
     coverage_file: str = ""
 

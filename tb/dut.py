@@ -11,7 +11,8 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
 from tb.errors import PtoError
 from tb.isa.ops import OPS, SLOTS
@@ -22,10 +23,26 @@ ROOT = Path(__file__).resolve().parent.parent
 """Top of the project."""
 
 REFERENCE_MANIFESTS: tuple[Path, ...] = (
+    ROOT / "rtl_stubs/pto_mte1/manifest.toml",
     ROOT / "rtl_stubs/pto_mte2/manifest.toml",
     ROOT / "rtl_stubs/pto_mte3/manifest.toml",
+    ROOT / "rtl_stubs/pto_fix/manifest.toml",
 )
 """Manifests of the reference engines, one per slot."""
+
+
+def _no_number(value: object) -> object:
+    """Says what to write instead of a rule's number, which several families may have."""
+    if isinstance(value, int):
+        raise PydanticCustomError(
+            "rule_number",
+            '{number} is no name of a rule: names are like "DMA-L05"',
+            {"number": value},
+        )
+    return value
+
+
+RuleName = Annotated[str, BeforeValidator(_no_number)]
 
 
 class Manifest(BaseModel):
@@ -35,7 +52,7 @@ class Manifest(BaseModel):
         module: Verilog module name.
         slot: Slot it serves.
         ops: Ops it takes; the bench never sends another.
-        d_rules: Numbers of the D rules it reports; illegal traffic keeps to these.
+        d_rules: Names of the D rules it reports; illegal traffic keeps to these.
         gm_data_widths, local_data_widths: Data widths it supports, in bits.
         sources: Verilog files, absolute once loaded.
         include_dirs: Include folders, absolute once loaded.
@@ -47,7 +64,7 @@ class Manifest(BaseModel):
     module: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_$]*$")]
     slot: str
     ops: tuple[str, ...]
-    d_rules: tuple[int, ...]
+    d_rules: tuple[RuleName, ...]
     gm_data_widths: tuple[DataWidth, ...] = (128, 256, 512)
     local_data_widths: tuple[DataWidth, ...] = (128, 256, 512)
     sources: tuple[str, ...]
@@ -73,8 +90,8 @@ def load_manifest(path: Path) -> Manifest:
     """Reads a manifest; source patterns are relative to its folder.
 
     Raises:
-        PtoError: the file is missing, no TOML, breaks the schema, or names files, ops or a slot
-            that do not exist.
+        PtoError: the file is missing, no TOML, breaks the schema, or names files, ops, rules or a
+            slot that do not exist.
     """
     try:
         data = tomllib.loads(path.read_text())
@@ -102,6 +119,14 @@ def load_manifest(path: Path) -> Manifest:
                 f"op {name!r} is not one of slot {manifest.slot}",
                 where=str(path),
                 legal=", ".join(served) or "none yet",
+            )
+    rules = {rule for op in OPS.values() if op.slot == manifest.slot for rule in op.rule_names}
+    for name in manifest.d_rules:
+        if name not in rules:
+            raise PtoError(
+                f"D rule {name!r} is not one of the ops of slot {manifest.slot}",
+                where=str(path),
+                legal=", ".join(sorted(rules)) or "none yet",
             )
     folder = path.resolve().parent
     sources: list[str] = []

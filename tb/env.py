@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from cocotb.triggers import ClockCycles
+from numpy.typing import NDArray
 from pyuvm import (
     ConfigDB,
     uvm_analysis_port,
@@ -26,18 +27,43 @@ from pyuvm import (
 from scoreboards.scoreboard import DmaScoreboard
 from tb.agents.agent import SlotAgent
 from tb.agents.items import MAX_IN_FLIGHT, CheckedEpoch, DoneBatch, Epoch, SlotItem
-from tb.isa.block import OpBlock
+from tb.isa.block import FAMILIES, OpBlock
 from tb.isa.dma_table import MAX_LOOPS
+from tb.isa.nz_table import C0_BYTES, DN2NZ
 from tb.isa.ops import SLOTS
 
 LATENCY_KNOBS = ("axi_read_latency", "axi_write_latency", "local_read_latency")
 CLOCKS_PER_ROW = 64
 """What a row may cost beside the latencies of the memories, stalls included."""
 
+CLOCKS_PER_BLOCK = 32
+"""What a 32-byte block of an NZ repack may cost, stalls included."""
+
 RESET_CLOCKS = 4
 
 TAG_MASK = 0xFF
 """Tags are 8 bits wide (docs/contract.md, TagWidth)."""
+
+
+def _work(block: OpBlock) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Returns per op the rows it moves and the 32-byte blocks it repacks, ``float64[N]`` each."""
+
+    def column(name: str) -> NDArray[np.float64]:
+        return block.column(name).astype(np.float64)
+
+    family = block.family
+    bursts = np.where(block.column("len") > 0, column("n_burst"), 0.0)
+    loops = np.ones(len(block))
+    for k in range(MAX_LOOPS):
+        loops *= column(f"loop{k}_count")
+    lines = column("n_value"), column("d_value")
+    groups = column("group_count") * ((lines[0] > 0) & (lines[1] > 0))
+    matrices = np.where(block.column("mode") == DN2NZ, lines[1], lines[0]) * groups
+    blocks = lines[0] * np.ceil(lines[1] * np.exp2(column("elem_log2")) / C0_BYTES) * groups
+    rows = np.choose(
+        family, [{"dma": bursts * loops, "burst": bursts, "nz": matrices}[x] for x in FAMILIES]
+    )
+    return rows, np.where(family == FAMILIES.index("nz"), blocks, 0.0)
 
 
 class SlotSequence(uvm_sequence):
@@ -131,14 +157,13 @@ class Dispatcher(uvm_driver):
         An op of many short rows legally takes long: each row may cost a whole memory latency. An
         op that moves nothing, a NOP or an illegal one, has no rows whatever its counts say.
         """
-        columns = block.columns
-        rows = np.where(columns["len"] > 0, columns["n_burst"], 0).astype(np.float64)
+        rows, blocks = _work(block)
         if block.expected_rule is not None:
             rows[block.expected_rule > 0] = 0
-        for k in range(MAX_LOOPS):
-            rows *= columns[f"loop{k}_count"]
+            blocks[block.expected_rule > 0] = 0
         latency = sum(self.mailbox.knob(name) for name in LATENCY_KNOBS)
-        longest = float(rows.max()) * (latency + CLOCKS_PER_ROW)
+        clocks = rows * (latency + CLOCKS_PER_ROW) + blocks * CLOCKS_PER_BLOCK
+        longest = float(clocks.max())
         limit = self.run.settings.watchdog_clocks
         return int(min(limit + min(longest, 1e9), 2**32 - 1))
 
@@ -200,7 +225,7 @@ class CoverageCollector(uvm_subscriber):
     def write(self, checked: CheckedEpoch) -> None:
         """Samples one epoch."""
         with self.stopwatch.phase("cover"):
-            self.coverage.sample(checked.epoch.block, checked.passed)
+            self.coverage.sample(checked.epoch.block, checked.passed, checked.events)
 
 
 class DoneCollector(uvm_subscriber):

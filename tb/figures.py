@@ -110,6 +110,57 @@ class ShortRows(BaseModel):
         return round((self.cycles - self.rows * self.row_beats - self.fixed) / self.rows, 3)
 
 
+class Rate(BaseModel):
+    """Ops of one shape, back to back.
+
+    Attributes:
+        name: Op and shape.
+        engine: Slot.
+        latency: Of GM in clocks; of the local ports the same, as far as they go.
+        unit: What is counted.
+        units: Of all ops.
+        ops: How many.
+        cycles: From the first accept to the last done.
+        single: Clocks of one such op alone.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    engine: str
+    latency: int
+    unit: str
+    units: int
+    ops: int
+    cycles: int
+    single: int
+
+    @property
+    def per_cycle(self) -> float:
+        """Units a clock while the stream runs: without the fixed latency of the first op."""
+        if self.ops == 1:
+            return round(self.units / self.cycles, 4)
+        more = self.cycles - self.single
+        return round(self.units * (self.ops - 1) / self.ops / more, 4)
+
+    @property
+    def alone(self) -> float:
+        """Units a clock of a single op, latency and all."""
+        return round(self.units / self.ops / self.single, 4)
+
+
+class Overhead(BaseModel):
+    """One timed repetition of ops of one shape: processor microseconds per op."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    bytes: int
+    checked: float
+    self_driven: float
+    python: float
+
+
 class Measurements(BaseModel):
     """What one simulation measured."""
 
@@ -118,3 +169,5 @@ class Measurements(BaseModel):
     copies: list[Copies] = Field(default_factory=list)
     long_rows: list[LongRow] = Field(default_factory=list)
     short_rows: list[ShortRows] = Field(default_factory=list)
+    rates: list[Rate] = Field(default_factory=list)
+    overheads: list[Overhead] = Field(default_factory=list)

@@ -30,6 +30,7 @@ def _profile(name: str, **knobs: int) -> KnobProfile:
         "stall_done": 0,
         "max_outstanding": 64,
         "w_after_aw": 0,
+        "idle_clocks": 64,
     }
     return KnobProfile(name, {**zero, **knobs})
 
@@ -58,6 +59,10 @@ PROFILES: tuple[KnobProfile, ...] = (
         stall_src_gnt=40,
         stall_dst_gnt=40,
         stall_done=40,
+        idle_clocks=0,
     ),
 )
-"""Profiles of the random tests; every channel is stalled by at least one."""
+"""Profiles of the random tests; every channel is stalled by at least one.
+
+In ``everything`` idle slots keep their clock for ever, elsewhere for 64 clocks.
+"""

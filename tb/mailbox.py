@@ -138,6 +138,7 @@ KNOBS: dict[str, Knob] = {
     "seed": Knob(11, 0, 0xFFFF_FFFF, "seed of the stalls"),
     "max_outstanding": Knob(12, 1, 64, "bursts that the memory takes in each direction"),
     "w_after_aw": Knob(13, 0, 1, "1: W is taken only after its AW"),
+    "idle_clocks": Knob(14, 0, 65535, "clocks until an idle slot's clock stops; 0: it never does"),
 }
 """Knobs by name."""
 
@@ -432,6 +433,11 @@ class Mailbox(_Fields):
         if not 0 <= clocks < 1 << 32:
             raise ValueError(f"watchdog_clocks is {clocks}: legal is 0 (off) to {(1 << 32) - 1}")
         self._array["watchdog_clocks"][0] = clocks
+
+    @property
+    def watchdog_clocks(self) -> int:
+        """Clocks without accept or done after which a slot hangs; 0 when the watchdog is off."""
+        return int(self._array["watchdog_clocks"][0])
 
     def clear_hang(self) -> None:
         """Takes the watchdog's verdict back, after a reset."""

@@ -91,8 +91,8 @@ class BuildPlan:
         return tuple(op for manifest in self.manifests for op in manifest.ops)
 
     @property
-    def d_rules(self) -> tuple[int, ...]:
-        """D rules that every engine which could meet them reports."""
+    def d_rules(self) -> tuple[str, ...]:
+        """Names of the D rules that every engine which could meet them reports."""
         return tuple(sorted({rule for manifest in self.manifests for rule in manifest.d_rules}))
 
 

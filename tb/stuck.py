@@ -5,23 +5,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tb.isa.descriptor import unpack, unpack_fields
-from tb.isa.dma import DmaDescriptor
+from tb.isa.block import from_descriptors
+from tb.isa.descriptor import opcode_of, unpack
+from tb.isa.lower import Descriptor
 from tb.isa.ops import SLOTS
+from tb.isa.text import to_text
 from tb.mailbox import MailboxReader
 
 
-def describe(desc: DmaDescriptor) -> str:
-    """Returns the fields of a descriptor in one line, for when its PTO text is lost."""
-    loops = "".join(
-        f" loop({loop.count}, gm {loop.ext_stride}, ub {loop.loc_stride})" for loop in desc.loops
-    )
-    pad = f" pad(value {desc.pad_value:#x}, left {desc.pad_left}, right {desc.pad_right})"
-    return (
-        f"{desc.spec.name} gm {desc.ext_addr:#x} ub{desc.ub_sub} {desc.loc_addr:#x} "
-        f"len {desc.len} nburst({desc.n_burst}, gm {desc.ext_stride}, ub {desc.loc_stride})"
-        f"{loops}{pad if desc.pad_en else ''}"
-    )
+def describe(desc: Descriptor) -> str:
+    """Returns a descriptor as an op in PTO text, for when the program's own is lost.
+
+    The element type is not in a descriptor: an integer of the same size stands for it.
+    """
+    return to_text(from_descriptors([desc]).program()[0][0])
 
 
 def in_flight_report(path: Path) -> list[str]:
@@ -38,7 +35,7 @@ def in_flight_report(path: Path) -> list[str]:
         try:
             text = describe(unpack(oldest.words))
         except ValueError:
-            text = f"unknown opcode {unpack_fields(oldest.words)['opcode']}"
+            text = f"unknown opcode {opcode_of(oldest.words)}"
         lines.append(
             f"  {name}: {len(waiting)} descriptors not retired; the oldest, {oldest.state}, "
             f"tag {oldest.tag}:\n    {text}"

@@ -67,13 +67,13 @@
 `define PTO_DMA_N_BURST                      106:90            // rows
 `define PTO_DMA_N_BURST_LSB                  90
 `define PTO_DMA_N_BURST_CW                   17
-`define PTO_DMA_EXT_ADDR                     150:107           // GM base byte address
+`define PTO_DMA_EXT_ADDR                     150:107           // GM base byte address; mte_l1_ub: L1
 `define PTO_DMA_EXT_ADDR_LSB                 107
 `define PTO_DMA_EXT_ADDR_CW                  44
 `define PTO_DMA_LOC_ADDR                     174:151           // local base byte address
 `define PTO_DMA_LOC_ADDR_LSB                 151
 `define PTO_DMA_LOC_ADDR_CW                  24
-`define PTO_DMA_EXT_STRIDE                   215:175           // GM bytes between rows
+`define PTO_DMA_EXT_STRIDE                   215:175           // GM bytes between rows; mte_l1_ub: L1
 `define PTO_DMA_EXT_STRIDE_LSB               175
 `define PTO_DMA_EXT_STRIDE_CW                41
 `define PTO_DMA_LOC_STRIDE                   237:216           // local bytes between rows
@@ -107,8 +107,79 @@
 `define PTO_DMA_LOOP2_LOC_STRIDE_LSB         471
 `define PTO_DMA_LOOP2_LOC_STRIDE_CW          22
 
+// Fields of the burst family: bit range, lowest bit, container width.
+`define PTO_BURST_UB_SUB                     8:8               // UB sub-block of the core that owns the op (A-17)
+`define PTO_BURST_UB_SUB_LSB                 8
+`define PTO_BURST_UB_SUB_CW                  1
+`define PTO_BURST_WIDEN                      10:9              // mte_l1_bt: 0 f32 or i32 as it is, 1 bf16 to f32, 2 f16 to f32
+`define PTO_BURST_WIDEN_LSB                  9
+`define PTO_BURST_WIDEN_CW                   2
+`define PTO_BURST_LEN                        27:11             // units in a burst
+`define PTO_BURST_LEN_LSB                    11
+`define PTO_BURST_LEN_CW                     17
+`define PTO_BURST_N_BURST                    44:28             // bursts
+`define PTO_BURST_N_BURST_LSB                28
+`define PTO_BURST_N_BURST_CW                 17
+`define PTO_BURST_SRC_ADDR                   68:45             // source base byte address
+`define PTO_BURST_SRC_ADDR_LSB               45
+`define PTO_BURST_SRC_ADDR_CW                24
+`define PTO_BURST_DST_ADDR                   92:69             // destination base byte address
+`define PTO_BURST_DST_ADDR_LSB               69
+`define PTO_BURST_DST_ADDR_CW                24
+`define PTO_BURST_SRC_GAP                    109:93            // source units between bursts
+`define PTO_BURST_SRC_GAP_LSB                93
+`define PTO_BURST_SRC_GAP_CW                 17
+`define PTO_BURST_DST_GAP                    126:110           // destination units between bursts
+`define PTO_BURST_DST_GAP_LSB                110
+`define PTO_BURST_DST_GAP_CW                 17
+
+// Fields of the nz family: bit range, lowest bit, container width.
+`define PTO_NZ_ELEM_LOG2                     9:8               // log2 of the element size in bytes: 0, 1 or 2
+`define PTO_NZ_ELEM_LOG2_LSB                 8
+`define PTO_NZ_ELEM_LOG2_CW                  2
+`define PTO_NZ_MODE                          10:10             // 0 nd2nz: source is src[n][d]; 1 dn2nz: source is src[d][n]
+`define PTO_NZ_MODE_LSB                      10
+`define PTO_NZ_MODE_CW                       1
+`define PTO_NZ_SMALL_C0                      12:11             // small-C0 packing
+`define PTO_NZ_SMALL_C0_LSB                  11
+`define PTO_NZ_SMALL_C0_CW                   2
+`define PTO_NZ_L2                            17:13             // L2 cache hint, never changes data
+`define PTO_NZ_L2_LSB                        13
+`define PTO_NZ_L2_CW                         5
+`define PTO_NZ_N_VALUE                       34:18             // logical rows N
+`define PTO_NZ_N_VALUE_LSB                   18
+`define PTO_NZ_N_VALUE_CW                    17
+`define PTO_NZ_D_VALUE                       56:35             // logical columns D
+`define PTO_NZ_D_VALUE_LSB                   35
+`define PTO_NZ_D_VALUE_CW                    22
+`define PTO_NZ_GROUP_COUNT                   73:57             // matrices
+`define PTO_NZ_GROUP_COUNT_LSB               57
+`define PTO_NZ_GROUP_COUNT_CW                17
+`define PTO_NZ_EXT_ADDR                      117:74            // GM base byte address
+`define PTO_NZ_EXT_ADDR_LSB                  74
+`define PTO_NZ_EXT_ADDR_CW                   44
+`define PTO_NZ_LOC_ADDR                      141:118           // L1 base byte address
+`define PTO_NZ_LOC_ADDR_LSB                  118
+`define PTO_NZ_LOC_ADDR_CW                   24
+`define PTO_NZ_INNER_STRIDE                  182:142           // GM bytes between source rows
+`define PTO_NZ_INNER_STRIDE_LSB              142
+`define PTO_NZ_INNER_STRIDE_CW               41
+`define PTO_NZ_OUTER_STRIDE                  223:183           // GM bytes between matrices
+`define PTO_NZ_OUTER_STRIDE_LSB              183
+`define PTO_NZ_OUTER_STRIDE_CW               41
+`define PTO_NZ_DST_LOOP2                     240:224           // 32 B blocks between rows n of a C0 column
+`define PTO_NZ_DST_LOOP2_LSB                 224
+`define PTO_NZ_DST_LOOP2_CW                  17
+`define PTO_NZ_DST_LOOP3                     257:241           // 32 B blocks between C0 columns
+`define PTO_NZ_DST_LOOP3_LSB                 241
+`define PTO_NZ_DST_LOOP3_CW                  17
+`define PTO_NZ_DST_LOOP4                     274:258           // 32 B blocks between groups
+`define PTO_NZ_DST_LOOP4_LSB                 258
+`define PTO_NZ_DST_LOOP4_CW                  17
+
 // mte_gm_ub: rows of bytes from GM to UB, optionally padded to the UB row stride.
 `define PTO_OP_MTE_GM_UB                     8'd1
+// D rules DMA-L: 5, 6, 7, 8, 9, 10, 12.
 `define PTO_W_MTE_GM_UB_L2                   2                 // L2 cache allocate hint
 `define PTO_W_MTE_GM_UB_LEN                  16                // bytes in a row
 `define PTO_W_MTE_GM_UB_N_BURST              16                // rows
@@ -122,6 +193,7 @@
 
 // mte_ub_gm: rows of bytes from UB to GM; only the len bytes of a row are read and written.
 `define PTO_OP_MTE_UB_GM                     8'd2
+// D rules DMA-L: 5, 6, 7, 8, 12.
 `define PTO_W_MTE_UB_GM_L2                   4                 // L2 cache hint, omitted = 0
 `define PTO_W_MTE_UB_GM_LEN                  16                // bytes in a row
 `define PTO_W_MTE_UB_GM_N_BURST              16                // rows
@@ -130,5 +202,73 @@
 `define PTO_W_MTE_UB_GM_LOOP_COUNT           21                // outer repetition
 `define PTO_W_MTE_UB_GM_LOOP_LOC_STRIDE      21                // source advance
 `define PTO_W_MTE_UB_GM_LOOP_EXT_STRIDE      40                // destination advance
+
+// mte_gm_l1: rows of bytes from GM to L1.
+`define PTO_OP_MTE_GM_L1                     8'd3
+// D rules DMA-L: 5, 6, 7, 8, 12.
+`define PTO_W_MTE_GM_L1_LEN                  16                // bytes in a row
+`define PTO_W_MTE_GM_L1_N_BURST              16                // rows
+`define PTO_W_MTE_GM_L1_EXT_STRIDE           40                // GM distance between rows
+`define PTO_W_MTE_GM_L1_LOC_STRIDE           21                // L1 distance between rows
+`define PTO_W_MTE_GM_L1_LOOP_COUNT           21                // outer repetition
+`define PTO_W_MTE_GM_L1_LOOP_EXT_STRIDE      40                // source advance
+`define PTO_W_MTE_GM_L1_LOOP_LOC_STRIDE      21                // destination advance
+
+// mte_l1_ub: rows of whole UB blocks from L1 to UB.
+`define PTO_OP_MTE_L1_UB                     8'd4
+// D rules DMA-L: 5, 6, 7, 8, 11, 12.
+`define PTO_W_MTE_L1_UB_LEN                  16                // bytes in a row, multiple of 32
+`define PTO_W_MTE_L1_UB_N_BURST              16                // rows
+`define PTO_W_MTE_L1_UB_EXT_STRIDE           21                // L1 distance between rows
+`define PTO_W_MTE_L1_UB_LOC_STRIDE           21                // UB distance between rows
+`define PTO_W_MTE_L1_UB_LOOP_COUNT           21                // outer repetition
+`define PTO_W_MTE_L1_UB_LOOP_EXT_STRIDE      21                // source advance
+`define PTO_W_MTE_L1_UB_LOOP_LOC_STRIDE      21                // destination advance
+
+// mte_ub_ub: bursts of UB blocks inside one UB sub-block.
+`define PTO_OP_MTE_UB_UB                     8'd5
+// D rules DMA-L: 5, 6, 12.
+`define PTO_W_MTE_UB_UB_LEN                  16                // units in a burst
+`define PTO_W_MTE_UB_UB_N_BURST              16                // bursts
+`define PTO_W_MTE_UB_UB_SRC_GAP              16                // source units between bursts
+`define PTO_W_MTE_UB_UB_DST_GAP              16                // destination units between bursts
+
+// mte_ub_l1: bursts of UB blocks from UB to L1.
+`define PTO_OP_MTE_UB_L1                     8'd6
+// D rules DMA-L: 5, 6, 12.
+`define PTO_W_MTE_UB_L1_LEN                  16                // units in a burst
+`define PTO_W_MTE_UB_L1_N_BURST              16                // bursts
+`define PTO_W_MTE_UB_L1_SRC_GAP              16                // source units between bursts
+`define PTO_W_MTE_UB_L1_DST_GAP              16                // destination units between bursts
+
+// mte_gm_l1_frac: row- or column-major matrices from GM to NZ fractals in L1.
+`define PTO_OP_MTE_GM_L1_FRAC                8'd7
+// D rules ND-L: 3, 4, 5, 6, 7, 8.
+`define PTO_W_MTE_GM_L1_FRAC_N_VALUE         16                // logical N, at most 16384
+`define PTO_W_MTE_GM_L1_FRAC_D_VALUE         21                // logical D, at most 65535
+`define PTO_W_MTE_GM_L1_FRAC_INNER_STRIDE    40                // between source rows
+`define PTO_W_MTE_GM_L1_FRAC_OUTER_STRIDE    40                // between matrices
+`define PTO_W_MTE_GM_L1_FRAC_GROUP_COUNT     16                // 1 to 4095
+`define PTO_W_MTE_GM_L1_FRAC_DST_LOOP2       16                // row n to n + 1
+`define PTO_W_MTE_GM_L1_FRAC_DST_LOOP3       16                // C0 column c to c + 1
+`define PTO_W_MTE_GM_L1_FRAC_DST_LOOP4       16                // group g to g + 1
+`define PTO_W_MTE_GM_L1_FRAC_L2              4                 // L2 cache hint
+`define PTO_W_MTE_GM_L1_FRAC_SMALL_C0        1                 // small-C0 packing, d_value at most 4
+
+// mte_l1_bt: bias elements from L1 to 32-bit bias slots, f16 and bf16 widened to f32.
+`define PTO_OP_MTE_L1_BT                     8'd8
+// D rules BT-L: 2, 3, 4.
+`define PTO_W_MTE_L1_BT_LEN                  16                // units in a burst
+`define PTO_W_MTE_L1_BT_N_BURST              12                // bursts
+`define PTO_W_MTE_L1_BT_SRC_GAP              16                // source units between bursts
+`define PTO_W_MTE_L1_BT_DST_GAP              16                // destination units between bursts
+
+// mte_l1_fb: FIXPIPE parameter rows from L1 to fb, raw.
+`define PTO_OP_MTE_L1_FB                     8'd9
+// D rules FB-L: 2, 3, 4.
+`define PTO_W_MTE_L1_FB_LEN                  16                // units in a burst
+`define PTO_W_MTE_L1_FB_N_BURST              12                // bursts
+`define PTO_W_MTE_L1_FB_SRC_GAP              16                // source units between bursts
+`define PTO_W_MTE_L1_FB_DST_GAP              16                // destination units between bursts
 
 `endif

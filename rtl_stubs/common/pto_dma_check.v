@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Judges one strided DMA descriptor by its D rules (DMA-L05 to L10, L12, lowest number wins) and
-// by the zero-count test, and unpacks it into a job. Nothing of a bad op reaches a bus: the
+// Judges one strided DMA descriptor by its D rules (DMA-L05 to L12, lowest number wins) and by the
+// zero-count test, and unpacks it into a job. One instance serves any of mte_gm_ub, mte_ub_gm,
+// mte_gm_l1 and mte_l1_ub; the opcode of each descriptor decides widths, spaces and rules, and
+// fields that its op has no operand for are not looked at. Nothing of a bad op reaches a bus: the
 // verdict falls before the first row. Extents are exact (up to 2^64, sums never wrap, A-18).
+//
+//   op         ext side         local side       rules beyond L05 to L08 and L12
+//   mte_gm_ub  GM, source       UB, destination  L09 and L10 (pad clause)
+//   mte_ub_gm  GM, destination  UB, source       -
+//   mte_gm_l1  GM, source       L1, destination  -
+//   mte_l1_ub  L1, source       UB, destination  L11; L05 (21-bit strides), L06, L07 on ext too
+//
 // Throughput: the extent is summed from products of one 8-bit digit of a count and one stride,
-// one digit that is not zero per clock, at least one clock. An op with d such digits has at
-// least d rows, so the check of the next op never holds up the rows of the one running.
-// Latency: 1 + max(1, digits) clocks. Limits: GmAddrWidth 40, LocalAddrWidth <= 20; DMA-L11 is
-// of ops not served here. Spec: dma.md 1, 3, 5.
+// one digit that is not zero per clock, at least one clock. An op with d such digits has more
+// than d rows, so the check keeps up with the rows; only behind an op of fewer rows than d, of
+// one clock each, may an op start up to d - 1 clocks late.
+// Latency: 1 + max(1, digits) clocks. Limits: GmAddrWidth 40, LocalAddrWidth <= 20. Spec: dma.md 1,
+// 3, 5.
 //
 //   clk         _/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~~~~~\_______     two digits: summed in two clocks, taken in the second
@@ -17,10 +27,9 @@
 `include "pto_desc.vh"
 
 module pto_dma_check #(
-  parameter [7:0]   Opcode         = 8'd1,   // the op served
-  parameter integer L2Width        = 2,      // legal bits of the L2 hint
-  parameter         HasPad         = 1'b1,   // the op has a pad clause
-  parameter integer LocalSize      = 262144, // bytes of the on-chip memory (DMA-L12)
+  parameter [255:0] Ops            = 256'h2, // bit k: opcode k is served, out of 1 to 4
+  parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
+  parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1 (DMA-L12)
   parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
   parameter integer GmAddrWidth    = 40,     // bits of a GM byte address
   parameter integer DescWidth      = 512,    // bits of a descriptor
@@ -38,21 +47,32 @@ module pto_dma_check #(
   output wire                        job_idle_o,       // no rows: bad op or NOP
   output wire                        job_bad_o,        // a rule is violated, or opcode unknown
   output wire [7:0]                  job_rule_o,       // number of that rule, 0: unknown opcode
-  output wire [GmAddrWidth-1:0]      job_ext_addr_o,   // GM address of the first row
-  output wire [LocalAddrWidth-1:0]   job_loc_addr_o,   // on-chip address of the first row
-  output wire [2:0]                  job_space_o,      // on-chip space
+  output wire [GmAddrWidth-1:0]      job_ext_addr_o,   // ext address of the first row
+  output wire [LocalAddrWidth-1:0]   job_loc_addr_o,   // local address of the first row
+  output wire [2:0]                  job_space_o,      // local space
   output wire [15:0]                 job_len_o,        // data bytes of a row
   output wire [5:0]                  job_left_o,       // pad bytes before the data
-  output wire [LocalAddrWidth:0]     job_foot_o,       // on-chip bytes of a row, pad included
+  output wire [LocalAddrWidth:0]     job_foot_o,       // local bytes of a row, pad included
   output wire [31:0]                 job_pattern_o,    // pad pattern of four bytes
   output wire [83:0]                 job_last_o,       // counts less 1: loop 2, 1, 0, rows
-  output wire [4*GmAddrWidth-1:0]    job_ext_stride_o, // GM strides in the same order
-  output wire [4*LocalAddrWidth-1:0] job_loc_stride_o  // on-chip strides in the same order
+  output wire [4*GmAddrWidth-1:0]    job_ext_stride_o, // ext strides in the same order
+  output wire [4*LocalAddrWidth-1:0] job_loc_stride_o  // local strides in the same order
 );
   localparam integer ExtSumWidth = 65;       // 2^44 + 2^16 * 2^40 + 3 * 2^21 * 2^40 < 2^64
   localparam integer LocSumWidth = 46;       // 2^24 + 2^16 * 2^21 + 3 * 2^21 * 2^21 < 2^45
   localparam [ExtSumWidth-1:0] GM_END  = {{(ExtSumWidth - 1){1'b0}}, 1'b1} << `PTO_GM_ADDR_BITS;
-  localparam [LocSumWidth-1:0] LOC_END = {14'd0, LocalSize[31:0]};
+  localparam [LocSumWidth-1:0] UB_END  = {{(LocSumWidth - 32){1'b0}}, UbSize[31:0]};
+  localparam [LocSumWidth-1:0] L1_END  = {{(LocSumWidth - 32){1'b0}}, L1Size[31:0]};
+
+  // ---- the op ----
+  wire [7:0] opcode   = desc_i[`PTO_DESC_OPCODE];
+  wire       is_gm_ub = Ops[`PTO_OP_MTE_GM_UB] && opcode == `PTO_OP_MTE_GM_UB;
+  wire       is_ub_gm = Ops[`PTO_OP_MTE_UB_GM] && opcode == `PTO_OP_MTE_UB_GM;
+  wire       is_gm_l1 = Ops[`PTO_OP_MTE_GM_L1] && opcode == `PTO_OP_MTE_GM_L1;
+  wire       is_l1_ub = Ops[`PTO_OP_MTE_L1_UB] && opcode == `PTO_OP_MTE_L1_UB;
+  wire       is_known = is_gm_ub || is_ub_gm || is_gm_l1 || is_l1_ub;
+  wire       ext_l1   = is_l1_ub;            // the ext side is on chip
+  wire       loc_l1   = is_gm_l1;            // the local side is L1, not UB
 
   // ---- fields. A loop that the op does not have counts once and moves nothing. ----
   wire [1:0]  elem     = desc_i[`PTO_DMA_ELEM_LOG2];
@@ -79,9 +99,9 @@ module pto_dma_check #(
   wire [21:0] loc_s2 = has2 ? desc_i[`PTO_DMA_LOOP2_LOC_STRIDE] : 22'd0;
 
   // ---- pad clause ----
-  wire [1:0]  pad_en   = HasPad ? desc_i[`PTO_DMA_PAD_EN] : 2'd0;
-  wire [8:0]  pad_l    = HasPad ? desc_i[`PTO_DMA_PAD_LEFT] : 9'd0;
-  wire [8:0]  pad_r    = HasPad ? desc_i[`PTO_DMA_PAD_RIGHT] : 9'd0;
+  wire [1:0]  pad_en   = is_gm_ub ? desc_i[`PTO_DMA_PAD_EN] : 2'd0;
+  wire [8:0]  pad_l    = is_gm_ub ? desc_i[`PTO_DMA_PAD_LEFT] : 9'd0;
+  wire [8:0]  pad_r    = is_gm_ub ? desc_i[`PTO_DMA_PAD_RIGHT] : 9'd0;
   wire [32:0] pad_val  = desc_i[`PTO_DMA_PAD_VALUE];
   wire        in_bytes = desc_i[`PTO_DMA_PAD_IN_BYTES];
   wire        pad      = pad_en == 2'd1;
@@ -100,33 +120,43 @@ module pto_dma_check #(
   wire nop = (len == 17'd0) || (n_burst == 17'd0)
           || (count0 == 22'd0) || (count1 == 22'd0) || (count2 == 22'd0);
 
-  wire l05 = len[16] || n_burst[16] || ext_s[40] || loc_s[21]
-          || count0[21] || ext_s0[40] || loc_s0[21]
-          || count1[21] || ext_s1[40] || loc_s1[21]
-          || count2[21] || ext_s2[40] || loc_s2[21]
-          || |(l2 >> L2Width) || desc_i[`PTO_DMA_RESERVED]
+  wire [40:0] ext_any = ext_s | ext_s0 | ext_s1 | ext_s2;
+  wire l05 = len[16] || n_burst[16] || loc_s[21]
+          || count0[21] || loc_s0[21] || count1[21] || loc_s1[21] || count2[21] || loc_s2[21]
+          || (ext_l1 ? |(ext_any >> `PTO_W_MTE_L1_UB_EXT_STRIDE) : ext_any[40])
+          || (is_gm_ub && |(l2 >> `PTO_W_MTE_GM_UB_L2))
+          || (is_ub_gm && |(l2 >> `PTO_W_MTE_UB_GM_L2))
+          || ((is_gm_ub || is_ub_gm) && desc_i[`PTO_DMA_RESERVED])
           || pad_en[1] || pad_l[8] || pad_r[8] || (pad && val_wide)
           || (pad_en == 2'd0 && (pad_l != 9'd0 || pad_r != 9'd0));
-  wire l06 = |loc_addr[4:0];
-  wire l07 = ((n_burst > 17'd1 || pad) && |loc_s[4:0]) || (count0 > 22'd1 && |loc_s0[4:0])
-          || (count1 > 22'd1 && |loc_s1[4:0]) || (count2 > 22'd1 && |loc_s2[4:0]);
+  wire l06 = |loc_addr[4:0] || (ext_l1 && |ext_addr[4:0]);
+  // Offsets from 32 of the on-chip strides of one count, from both sides where both are on chip.
+  wire [4:0]  ext_used = {5{ext_l1}};
+  wire [4:0]  odd_row  = loc_s[4:0]  | (ext_s[4:0]  & ext_used);
+  wire [4:0]  odd0     = loc_s0[4:0] | (ext_s0[4:0] & ext_used);
+  wire [4:0]  odd1     = loc_s1[4:0] | (ext_s1[4:0] & ext_used);
+  wire [4:0]  odd2     = loc_s2[4:0] | (ext_s2[4:0] & ext_used);
+  wire l07 = ((n_burst > 17'd1 || pad) && |odd_row) || (count0 > 22'd1 && |odd0)
+          || (count1 > 22'd1 && |odd1) || (count2 > 22'd1 && |odd2);
   wire l08 = (n_burst > 17'd1) && (ext_s < {24'd0, len} || loc_s < {5'd0, len});
   wire l09 = pad && (|(len[2:0] & elem_low) || left > 12'd32 || right > 12'd32
                      || |((left[2:0] | right[2:0]) & elem_low));  // of element counts always 0
   wire l10 = pad && ({11'd0, left} + {6'd0, len} + {11'd0, right} > {1'b0, loc_s});
+  wire l11 = is_l1_ub && |len[4:0];
 
   reg       bad;
   reg [3:0] rule;
   always @* begin
     bad  = 1'b1;
     rule = 4'd0;
-    if (desc_i[`PTO_DESC_OPCODE] != Opcode) rule = 4'd0;
+    if (!is_known) rule = 4'd0;
     else if (l05) rule = 4'd5;
     else if (l06) rule = 4'd6;
     else if (l07) rule = 4'd7;
     else if (l08) rule = 4'd8;
     else if (l09) rule = 4'd9;
     else if (l10) rule = 4'd10;
+    else if (l11) rule = 4'd11;
     else bad = 1'b0;
   end
 
@@ -189,6 +219,8 @@ module pto_dma_check #(
   reg [LocSumWidth-1:0]      loc_sum_q;
   reg [GmAddrWidth-1:0]      ext_addr_q;
   reg [LocalAddrWidth-1:0]   loc_addr_q;
+  reg                        ext_l1_q;
+  reg                        loc_l1_q;
   reg                        sub_q;
   reg [15:0]                 len_q;
   reg [5:0]                  left_q;
@@ -227,6 +259,8 @@ module pto_dma_check #(
       loc_sum_q    <= loc_sum;
       ext_addr_q   <= ext_addr[GmAddrWidth-1:0];
       loc_addr_q   <= loc_addr[LocalAddrWidth-1:0];
+      ext_l1_q     <= ext_l1;
+      loc_l1_q     <= loc_l1;
       sub_q        <= desc_i[`PTO_DMA_UB_SUB];
       len_q        <= len[15:0];
       left_q       <= pad ? left[5:0] : 6'd0;
@@ -245,8 +279,11 @@ module pto_dma_check #(
   wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits]};
 
   // DMA-L12 last: it is the highest number, and a NOP accesses no byte.
-  wire l12 = (ext_sum_q + {49'd0, len_q} > GM_END)
-          || (loc_sum_q + {{(LocSumWidth - LocalAddrWidth - 1){1'b0}}, foot_q} > LOC_END);
+  wire [ExtSumWidth-1:0] ext_end = ext_l1_q ? {{(ExtSumWidth - LocSumWidth){1'b0}}, L1_END}
+                                 : GM_END;
+  wire [LocSumWidth-1:0] loc_end = loc_l1_q ? L1_END : UB_END;
+  wire l12 = (ext_sum_q + {49'd0, len_q} > ext_end)
+          || (loc_sum_q + {{(LocSumWidth - LocalAddrWidth - 1){1'b0}}, foot_q} > loc_end);
 
   assign job_valid_o      = job_valid_q;
   assign job_tag_o        = tag_q;
@@ -254,7 +291,7 @@ module pto_dma_check #(
   assign job_idle_o       = job_bad_o || nop_q;
   assign job_rule_o       = bad_q ? {4'd0, rule_q} : (!nop_q && l12) ? 8'd12 : 8'd0;
   assign job_loc_addr_o   = loc_addr_q;
-  assign job_space_o      = sub_q ? `PTO_SPACE_UB1 : `PTO_SPACE_UB0;
+  assign job_space_o      = loc_l1_q ? `PTO_SPACE_L1 : sub_q ? `PTO_SPACE_UB1 : `PTO_SPACE_UB0;
   assign job_ext_addr_o   = ext_addr_q;
   assign job_ext_stride_o = ext_stride_q;
   assign job_len_o        = len_q;

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Common front of the strided DMA pipes: descriptor queue, D-rule check, loops, and the report
-// of finished ops. The check of the next ops runs while rows of the former are moved, so rows
-// of consecutive ops follow each other without a bubble.
+// Common front of the strided DMA units: descriptor queue, D-rule check, loops, and the report
+// of finished ops. It serves any of mte_gm_ub, mte_ub_gm, mte_gm_l1 and mte_l1_ub, as each
+// descriptor says; "ext" and "local" side are those of its op (table in pto_dma_check). The ext
+// space is not reported: it is L1 for mte_l1_ub, else GM. The check of the next ops runs while
+// rows of the former are moved, so rows of consecutive ops follow each other without a bubble.
 // Throughput: one row per clock. Latency: first row three clocks after the descriptor handshake
 // when the check needs one clock (see pto_dma_check). Spec: CONTRACT, dma.md sections 1 to 5.
 `default_nettype none
+`include "pto_desc.vh"
 
 module pto_dma_front #(
-  parameter [7:0]   Opcode         = 8'd1,   // the op served
-  parameter integer L2Width        = 2,      // legal bits of the L2 hint
-  parameter         HasPad         = 1'b1,   // the op has a pad clause
-  parameter integer LocalSize      = 262144, // bytes of the on-chip memory
+  parameter [255:0] Ops            = 256'h2, // bit k: opcode k is served, out of 1 to 4
+  parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
+  parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1 (DMA-L12)
   parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
   parameter integer GmAddrWidth    = 40,     // bits of a GM byte address
   parameter integer DescWidth      = 512,    // bits of a descriptor
@@ -49,12 +51,12 @@ module pto_dma_front #(
   output wire                      row_end_o,      // no row: the op ends here, cut short
   output wire                      row_last_o,     // last record of the op
   output wire [IdWidth-1:0]        row_id_o,       // op number
-  output wire [GmAddrWidth-1:0]    row_ext_addr_o, // GM address of the row
-  output wire [LocalAddrWidth-1:0] row_loc_addr_o, // on-chip address of the row
-  output wire [2:0]                row_space_o,    // on-chip space
+  output wire [GmAddrWidth-1:0]    row_ext_addr_o, // ext address of the row: GM, or L1
+  output wire [LocalAddrWidth-1:0] row_loc_addr_o, // local address of the row: UB, or L1
+  output wire [2:0]                row_space_o,    // local space
   output wire [15:0]               row_len_o,      // data bytes
   output wire [5:0]                row_left_o,     // pad bytes before the data
-  output wire [LocalAddrWidth:0]   row_foot_o,     // on-chip bytes, pad included
+  output wire [LocalAddrWidth:0]   row_foot_o,     // local bytes, pad included
   output wire [31:0]               row_pattern_o   // pad pattern
 );
   // ---- queue ----
@@ -101,10 +103,9 @@ module pto_dma_front #(
   wire [4*LocalAddrWidth-1:0] job_loc_stride;
 
   pto_dma_check #(
-    .Opcode         (Opcode),
-    .L2Width        (L2Width),
-    .HasPad         (HasPad),
-    .LocalSize      (LocalSize),
+    .Ops            (Ops),
+    .UbSize         (UbSize),
+    .L1Size         (L1Size),
     .LocalAddrWidth (LocalAddrWidth),
     .GmAddrWidth    (GmAddrWidth),
     .DescWidth      (DescWidth),

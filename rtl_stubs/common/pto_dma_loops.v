@@ -22,28 +22,28 @@ module pto_dma_loops #(
   input  wire                        job_valid_i,      // a job is there
   output wire                        job_ready_o,      // it is taken
   input  wire [IdWidth-1:0]          job_id_i,         // op number of the job
-  input  wire [GmAddrWidth-1:0]      job_ext_addr_i,   // GM address of the first row
-  input  wire [LocalAddrWidth-1:0]   job_loc_addr_i,   // on-chip address of the first row
-  input  wire [2:0]                  job_space_i,      // on-chip space
+  input  wire [GmAddrWidth-1:0]      job_ext_addr_i,   // ext address of the first row
+  input  wire [LocalAddrWidth-1:0]   job_loc_addr_i,   // local address of the first row
+  input  wire [2:0]                  job_space_i,      // local space
   input  wire [15:0]                 job_len_i,        // data bytes of a row
   input  wire [5:0]                  job_left_i,       // pad bytes before the data
-  input  wire [LocalAddrWidth:0]     job_foot_i,       // on-chip bytes of a row, pad included
+  input  wire [LocalAddrWidth:0]     job_foot_i,       // local bytes of a row, pad included
   input  wire [31:0]                 job_pattern_i,    // pad pattern
   input  wire [83:0]                 job_last_i,       // counts less 1: loop 2, 1, 0, rows
-  input  wire [4*GmAddrWidth-1:0]    job_ext_stride_i, // GM strides in the same order
-  input  wire [4*LocalAddrWidth-1:0] job_loc_stride_i, // on-chip strides in the same order
+  input  wire [4*GmAddrWidth-1:0]    job_ext_stride_i, // ext strides in the same order
+  input  wire [4*LocalAddrWidth-1:0] job_loc_stride_i, // local strides in the same order
   input  wire                        abort_i,          // an access of op row_id_o went wrong
   output wire                        row_valid_o,      // a row is there
   input  wire                        row_ready_i,      // it is taken
   output wire                        row_end_o,        // no row: the op ends here, cut short
   output wire                        row_last_o,       // last record of the op
   output wire [IdWidth-1:0]          row_id_o,         // op number
-  output wire [GmAddrWidth-1:0]      row_ext_addr_o,   // GM address of the row
-  output wire [LocalAddrWidth-1:0]   row_loc_addr_o,   // on-chip address of the row
-  output wire [2:0]                  row_space_o,      // on-chip space
+  output wire [GmAddrWidth-1:0]      row_ext_addr_o,   // ext address of the row
+  output wire [LocalAddrWidth-1:0]   row_loc_addr_o,   // local address of the row
+  output wire [2:0]                  row_space_o,      // local space
   output wire [15:0]                 row_len_o,        // data bytes
   output wire [5:0]                  row_left_o,       // pad bytes before the data
-  output wire [LocalAddrWidth:0]     row_foot_o,       // on-chip bytes, pad included
+  output wire [LocalAddrWidth:0]     row_foot_o,       // local bytes, pad included
   output wire [31:0]                 row_pattern_o     // pad pattern
 );
   localparam integer G = GmAddrWidth;

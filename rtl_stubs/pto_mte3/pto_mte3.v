@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DMA pipe MTE3: mte_ub_gm, rows of bytes from UB to GM (AXI4 writes). Only the bytes of the rows
-// are written, and only the words they lie in are read. Rows flow loops -> local reads ->
-// realigner -> words; the records that tell the later stages and the write manager about their
-// rows wait in queues beside the data.
-// Throughput: one UB word and one GM beat per clock; a row of k words and n beats takes max(k, n)
-// clocks, with no bubble between rows or ops. Latency: descriptor to src_req 5 clocks, reply to
-// wvalid 3 clocks, last B to done 1 clock.
-// Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; GmAddrWidth 40; src side is UB only.
+// DMA pipe MTE3, out of UB. Unit pto_gm_store serves mte_ub_gm, rows of bytes to GM; unit
+// pto_burst_copy serves mte_ub_ub and mte_ub_l1, bursts of 32-byte blocks on chip. One queue of
+// descriptors; the buses belong to one unit at a time (pto_unit_switch).
+// Throughput: that of the units; ops of one unit follow each other without a bubble. Latency: that
+// of the units, nothing is added; a change of unit drains the pipe: last done taken to first access
+// of the other unit, one clock more than from an idle pipe. An unknown opcode is done with rule 0.
+// Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; GmAddrWidth 40; the AXI read channels are 0.
 // Spec: CONTRACT, dma.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
-//   desc_valid  _/~~~\___________________     desc_ready 1
+//   desc_valid  _/~~~\___________________     mte_ub_gm, desc_ready 1
 //   src_req     _____________________/~~~     until src_gnt
 `default_nettype none
 `include "pto_desc.vh"
@@ -25,408 +24,55 @@ module pto_mte3 #(
   parameter integer TagWidth       = 8,      // bits of a tag
   parameter integer NumOutstanding = 16,     // AXI bursts in flight
   parameter integer AxiIdWidth     = 4,      // bits of the AXI ids, which are 0
-  parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
-  parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
-  parameter integer NumActive      = 16,     // ops in flight after the check, a power of two
-  parameter integer ReadFifoDepth  = 32      // UB words, a power of two
+  parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block
+  parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1
+  parameter integer QueueDepth     = 2,      // descriptors queued here, and again in each unit
+  parameter integer NumActive      = 16      // ops in flight in a unit, a power of two
 ) (
-  input  wire                        clk_i,         // clock
-  input  wire                        rst_ni,        // asynchronous reset, active low
-  input  wire                        desc_valid_i,  // descriptor offered
-  output wire                        desc_ready_o,  // descriptor taken
-  input  wire [DescWidth-1:0]        desc_i,        // descriptor
-  input  wire [TagWidth-1:0]         desc_tag_i,    // its tag
-  output wire                        done_valid_o,  // an op is done
-  input  wire                        done_ready_i,  // report taken
-  output wire [TagWidth-1:0]         done_tag_o,    // its tag
-  output wire [2:0]                  done_status_o, // status code
-  output wire [7:0]                  done_rule_o,   // violated rule or 0
-  output wire [GmAddrWidth-1:0]      done_addr_o,   // address of the first bad access or 0
-  output wire                        busy_o,        // an op was taken and is not done
-  output wire                        src_req_o,     // on-chip read, stable until granted
-  input  wire                        src_gnt_i,     // request taken
-  output wire [2:0]                  src_space_o,   // memory
-  output wire [LocalAddrWidth-1:0]   src_addr_o,    // byte address, word aligned
-  input  wire                        src_rvalid_i,  // reply, in order
-  input  wire [LocalDataWidth-1:0]   src_rdata_i,   // word
-  input  wire                        src_err_i,     // the read failed, with the reply
-  output wire                        dst_req_o,     // on-chip write, not used: 0
-  input  wire                        dst_gnt_i,     // not used
-  output wire [2:0]                  dst_space_o,   // 0
-  output wire [LocalAddrWidth-1:0]   dst_addr_o,    // 0
-  output wire [LocalDataWidth/8-1:0] dst_be_o,      // 0
-  output wire [LocalDataWidth-1:0]   dst_wdata_o,   // 0
-  input  wire                        dst_err_i,     // not used
-  output wire [AxiIdWidth-1:0]       m_axi_arid,    // GM is not read: 0
-  output wire [GmAddrWidth-1:0]      m_axi_araddr,  // 0
-  output wire [7:0]                  m_axi_arlen,   // 0
-  output wire [2:0]                  m_axi_arsize,  // 0
-  output wire [1:0]                  m_axi_arburst, // 0
-  output wire                        m_axi_arvalid, // 0
-  input  wire                        m_axi_arready, // not used
-  input  wire [AxiIdWidth-1:0]       m_axi_rid,     // not used
-  input  wire [GmDataWidth-1:0]      m_axi_rdata,   // not used
-  input  wire [1:0]                  m_axi_rresp,   // not used
-  input  wire                        m_axi_rlast,   // not used
-  input  wire                        m_axi_rvalid,  // not used
-  output wire                        m_axi_rready,  // 0
-  output wire [AxiIdWidth-1:0]       m_axi_awid,    // 0
-  output wire [GmAddrWidth-1:0]      m_axi_awaddr,  // burst address, bus word aligned
-  output wire [7:0]                  m_axi_awlen,   // beats less 1
-  output wire [2:0]                  m_axi_awsize,  // bus width
-  output wire [1:0]                  m_axi_awburst, // INCR
-  output wire                        m_axi_awvalid, // burst offered
-  input  wire                        m_axi_awready, // burst taken
-  output wire [GmDataWidth-1:0]      m_axi_wdata,   // beat
-  output wire [GmDataWidth/8-1:0]    m_axi_wstrb,   // byte strobes
-  output wire                        m_axi_wlast,   // last beat of the burst
-  output wire                        m_axi_wvalid,  // beat offered
-  input  wire                        m_axi_wready,  // beat taken
-  input  wire [AxiIdWidth-1:0]       m_axi_bid,     // not looked at
-  input  wire [1:0]                  m_axi_bresp,   // response
-  input  wire                        m_axi_bvalid,  // response offered
-  output wire                        m_axi_bready   // 1
+  `include "pto_engine_ports.vh"
 );
-  localparam integer GmBytes   = GmDataWidth / 8;
-  localparam integer LocBytes  = LocalDataWidth / 8;
-  localparam integer LineBytes = (GmBytes > LocBytes) ? GmBytes : LocBytes;
-  localparam integer GmLane    = $clog2(GmBytes);
-  localparam integer LocLane   = $clog2(LocBytes);
-  localparam integer LineLane  = $clog2(LineBytes);
-  localparam integer IdWidth   = $clog2(NumActive);
-  localparam integer FootWidth = LocalAddrWidth + 1;
-  localparam integer PageBits  = 12;         // the words need the GM address within its 4 KiB page
-  // Rows wait here from the first local read to their turn on the bus.
-  localparam integer RowDepth  = 2 << $clog2(NumOutstanding);
+  localparam [255:0] UnitOneOps = (256'd1 << `PTO_OP_MTE_UB_UB) | (256'd1 << `PTO_OP_MTE_UB_L1);
 
-  // Parameters out of range name a module that does not exist, in every tool an error.
-  generate
-    if (GmDataWidth != 128 && GmDataWidth != 256 && GmDataWidth != 512) begin : gen_bad_gm
-      pto_error_gm_data_width_must_be_128_256_512 u_error ();
-    end
-    if (LocalDataWidth != 128 && LocalDataWidth != 256 && LocalDataWidth != 512) begin : gen_bad_loc
-      pto_error_local_data_width_must_be_128_256_512 u_error ();
-    end
-    if (GmAddrWidth != `PTO_GM_ADDR_BITS || LocalAddrWidth > 20 || DescWidth != `PTO_DESC_BITS
-        || UbSize > (1 << LocalAddrWidth)) begin : gen_bad_addr
-      pto_error_address_or_descriptor_width u_error ();
-    end
-  endgenerate
+  `include "pto_unit_pair.vh"
 
-  // ---- front: descriptors to rows, and reports ----
-  wire                      row_valid, row_ready, row_end, row_last;
-  wire [IdWidth-1:0]        row_id;
-  wire [GmAddrWidth-1:0]    row_ext_addr;
-  wire [LocalAddrWidth-1:0] row_loc_addr;
-  wire [2:0]                row_space;
-  wire [15:0]               row_len;
-  wire [5:0]                row_left;
-  wire [FootWidth-1:0]      row_foot;
-  wire [31:0]               row_pattern;
-  wire [NumActive-1:0]      err;
-  wire                      rd_err_valid, wr_err_valid, fin_valid;
-  wire [IdWidth-1:0]        rd_err_id, wr_err_id, fin_id;
-  wire [2:0]                wr_err_status;
-  wire [LocalAddrWidth-1:0] rd_err_addr;
-  wire [GmAddrWidth-1:0]    wr_err_addr;
-
-  pto_dma_front #(
-    .Opcode         (`PTO_OP_MTE_UB_GM),
-    .L2Width        (`PTO_W_MTE_UB_GM_L2),
-    .HasPad         (1'b0),
-    .LocalSize      (UbSize),
-    .LocalAddrWidth (LocalAddrWidth),
+  `define PTO_UNIT 0
+  pto_gm_store #(
     .GmAddrWidth    (GmAddrWidth),
-    .DescWidth      (DescWidth),
-    .TagWidth       (TagWidth),
-    .QueueDepth     (QueueDepth),
-    .NumActive      (NumActive),
-    .IdWidth        (IdWidth)
-  ) u_front (
-    .clk_i          (clk_i),
-    .rst_ni         (rst_ni),
-    .desc_valid_i   (desc_valid_i),
-    .desc_ready_o   (desc_ready_o),
-    .desc_i         (desc_i),
-    .desc_tag_i     (desc_tag_i),
-    .done_valid_o   (done_valid_o),
-    .done_ready_i   (done_ready_i),
-    .done_tag_o     (done_tag_o),
-    .done_status_o  (done_status_o),
-    .done_rule_o    (done_rule_o),
-    .done_addr_o    (done_addr_o),
-    .busy_o         (busy_o),
-    .err_a_valid_i  (rd_err_valid),
-    .err_a_id_i     (rd_err_id),
-    .err_a_status_i (`PTO_ST_LOCAL),
-    .err_a_addr_i   ({{(GmAddrWidth - LocalAddrWidth){1'b0}}, rd_err_addr}),
-    .err_b_valid_i  (wr_err_valid),
-    .err_b_id_i     (wr_err_id),
-    .err_b_status_i (wr_err_status),
-    .err_b_addr_i   (wr_err_addr),
-    .err_o          (err),
-    .fin_valid_i    (fin_valid),
-    .fin_id_i       (fin_id),
-    .row_valid_o    (row_valid),
-    .row_ready_i    (row_ready),
-    .row_end_o      (row_end),
-    .row_last_o     (row_last),
-    .row_id_o       (row_id),
-    .row_ext_addr_o (row_ext_addr),
-    .row_loc_addr_o (row_loc_addr),
-    .row_space_o    (row_space),
-    .row_len_o      (row_len),
-    .row_left_o     (row_left),
-    .row_foot_o     (row_foot),
-    .row_pattern_o  (row_pattern)
-  );
-
-  // ---- a row goes to all four at once; a mere end only to the bursts ----
-  wire reads_ready, align_ready, words_ready, bursts_ready;
-  wire rows_ready = reads_ready && align_ready && words_ready;
-  assign row_ready = bursts_ready && (row_end || rows_ready);
-
-  // ---- UB reads ----
-  wire [IdWidth-1:0]        read_id;
-  wire                      beat_valid, beat_ready;
-  wire [LocalDataWidth-1:0] beat;
-
-  pto_local_read #(
+    .GmDataWidth    (GmDataWidth),
     .LocalAddrWidth (LocalAddrWidth),
     .LocalDataWidth (LocalDataWidth),
-    .FifoDepth      (ReadFifoDepth),
-    .IdWidth        (IdWidth)
-  ) u_read (
-    .clk_i        (clk_i),
-    .rst_ni       (rst_ni),
-    .row_valid_i  (row_valid && !row_end && align_ready && words_ready && bursts_ready),
-    .row_ready_o  (reads_ready),
-    .row_id_i     (row_id),
-    .row_space_i  (row_space),
-    .row_addr_i   (row_loc_addr),
-    .row_len_i    (row_len),
-    .cur_id_o     (read_id),
-    .drop_i       (err[read_id]),
-    .src_req_o    (src_req_o),
-    .src_gnt_i    (src_gnt_i),
-    .src_space_o  (src_space_o),
-    .src_addr_o   (src_addr_o),
-    .src_rvalid_i (src_rvalid_i),
-    .src_rdata_i  (src_rdata_i),
-    .src_err_i    (src_err_i),
-    .beat_valid_o (beat_valid),
-    .beat_ready_i (beat_ready),
-    .beat_o       (beat),
-    .err_valid_o  (rd_err_valid),
-    .err_id_o     (rd_err_id),
-    .err_addr_o   (rd_err_addr)
-  );
-
-  // ---- lanes ----
-  wire                   align_valid, align_take;
-  wire [LocLane-1:0]     align_src_lane;
-  wire [LineLane-1:0]    align_dst_lane;
-  wire [15:0]            align_len;
-  wire                   line_valid, line_ready;
-  wire [8*LineBytes-1:0] line;
-
-  pto_fifo #(
-    .Width(LocLane + LineLane + 16),
-    .Depth(RowDepth)
-  ) u_align_rows (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
-    .wr_valid_i (row_valid && !row_end && reads_ready && words_ready && bursts_ready),
-    .wr_ready_o (align_ready),
-    .wr_data_i  ({row_loc_addr[LocLane-1:0], row_ext_addr[LineLane-1:0], row_len}),
-    .rd_valid_o (align_valid),
-    .rd_ready_i (align_take),
-    .rd_data_o  ({align_src_lane, align_dst_lane, align_len})
-  );
-
-  pto_realign #(
-    .SrcBytes  (LocBytes),
-    .LineBytes (LineBytes)
-  ) u_realign (
-    .clk_i          (clk_i),
-    .rst_ni         (rst_ni),
-    .row_valid_i    (align_valid),
-    .row_ready_o    (align_take),
-    .row_src_lane_i (align_src_lane),
-    .row_dst_lane_i (align_dst_lane),
-    .row_len_i      (align_len),
-    .beat_valid_i   (beat_valid),
-    .beat_ready_o   (beat_ready),
-    .beat_i         (beat),
-    .line_valid_o   (line_valid),
-    .line_ready_i   (line_ready),
-    .line_o         (line)
-  );
-
-  // ---- W beats ----
-  wire                word_valid, word_take;
-  wire [PageBits-1:0] word_addr;
-  wire [15:0]         word_len;
-  wire                go_valid, go_drop, go_ready;
-  wire                fin_unused;
-  wire [IdWidth-1:0]  cur_id_unused, out_id_unused;
-  wire [2:0]          out_space_unused;
-  wire [PageBits-1:0] out_addr_unused;
-
-  pto_fifo #(
-    .Width(PageBits + 16),
-    .Depth(RowDepth)
-  ) u_word_rows (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
-    .wr_valid_i (row_valid && !row_end && reads_ready && align_ready && bursts_ready),
-    .wr_ready_o (words_ready),
-    .wr_data_i  ({row_ext_addr[PageBits-1:0], row_len}),
-    .rd_valid_o (word_valid),
-    .rd_ready_i (word_take),
-    .rd_data_o  ({word_addr, word_len})
-  );
-
-  // The ends of ops are found at the B channel, so op numbers are not needed here.
-  pto_row_words #(
-    .WordBytes (GmBytes),
-    .LineBytes (LineBytes),
-    .AddrWidth (PageBits),
-    .FootWidth (16),
-    .IdWidth   (IdWidth)
-  ) u_words (
-    .clk_i         (clk_i),
-    .rst_ni        (rst_ni),
-    .row_valid_i   (word_valid),
-    .row_ready_o   (word_take),
-    .row_end_i     (1'b0),
-    .row_last_i    (1'b0),
-    .row_id_i      ({IdWidth{1'b0}}),
-    .row_space_i   (3'd0),
-    .row_addr_i    (word_addr),
-    .row_len_i     (word_len),
-    .row_left_i    (6'd0),
-    .row_foot_i    (word_len),
-    .row_pattern_i (32'd0),
-    .line_valid_i  (line_valid),
-    .line_ready_o  (line_ready),
-    .line_i        (line),
-    .cur_id_o      (cur_id_unused),
-    .go_valid_i    (go_valid),
-    .drop_i        (go_drop),
-    .go_ready_o    (go_ready),
-    .out_valid_o   (m_axi_wvalid),
-    .out_ready_i   (m_axi_wready),
-    .out_id_o      (out_id_unused),
-    .out_space_o   (out_space_unused),
-    .out_addr_o    (out_addr_unused),
-    .out_be_o      (m_axi_wstrb),
-    .out_data_o    (m_axi_wdata),
-    .out_last_o    (m_axi_wlast),
-    .fin_valid_o   (fin_unused)
-  );
-
-  // ---- AW and B ----
-  wire                   burst_valid, burst_take, burst_end, burst_last;
-  wire [IdWidth-1:0]     burst_id;
-  wire [GmAddrWidth-1:0] burst_addr;
-  wire [15:0]            burst_len;
-  wire                   cmd_valid, cmd_ready, cmd_end, cmd_last;
-  wire [IdWidth-1:0]     cmd_id;
-  wire [GmAddrWidth-1:0] cmd_addr;
-  wire [8:0]             cmd_beats;
-
-  pto_fifo #(
-    .Width(1 + 1 + IdWidth + GmAddrWidth + 16),
-    .Depth(RowDepth)
-  ) u_burst_rows (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
-    .wr_valid_i (row_valid && (row_end || rows_ready)),
-    .wr_ready_o (bursts_ready),
-    .wr_data_i  ({row_end, row_last, row_id, row_ext_addr, row_len}),
-    .rd_valid_o (burst_valid),
-    .rd_ready_i (burst_take),
-    .rd_data_o  ({burst_end, burst_last, burst_id, burst_addr, burst_len})
-  );
-
-  pto_row_bursts #(
-    .BusBytes    (GmBytes),
-    .GmAddrWidth (GmAddrWidth),
-    .IdWidth     (IdWidth)
-  ) u_bursts (
-    .clk_i       (clk_i),
-    .rst_ni      (rst_ni),
-    .row_valid_i (burst_valid),
-    .row_ready_o (burst_take),
-    .row_end_i   (burst_end),
-    .row_last_i  (burst_last),
-    .row_id_i    (burst_id),
-    .row_addr_i  (burst_addr),
-    .row_len_i   (burst_len),
-    .cmd_valid_o (cmd_valid),
-    .cmd_ready_i (cmd_ready),
-    .cmd_end_o   (cmd_end),
-    .cmd_last_o  (cmd_last),
-    .cmd_id_o    (cmd_id),
-    .cmd_addr_o  (cmd_addr),
-    .cmd_beats_o (cmd_beats)
-  );
-
-  pto_axi_write #(
-    .GmAddrWidth    (GmAddrWidth),
+    .DescWidth      (DescWidth),
+    .TagWidth       (TagWidth),
     .NumOutstanding (NumOutstanding),
-    .IdWidth        (IdWidth)
-  ) u_write (
-    .clk_i         (clk_i),
-    .rst_ni        (rst_ni),
-    .cmd_valid_i   (cmd_valid),
-    .cmd_ready_o   (cmd_ready),
-    .cmd_drop_i    (err[cmd_id]),
-    .cmd_end_i     (cmd_end),
-    .cmd_last_i    (cmd_last),
-    .cmd_id_i      (cmd_id),
-    .cmd_addr_i    (cmd_addr),
-    .cmd_beats_i   (cmd_beats[7:0]),
-    .m_axi_awaddr  (m_axi_awaddr),
-    .m_axi_awlen   (m_axi_awlen),
-    .m_axi_awvalid (m_axi_awvalid),
-    .m_axi_awready (m_axi_awready),
-    .m_axi_bresp   (m_axi_bresp),
-    .m_axi_bvalid  (m_axi_bvalid),
-    .m_axi_bready  (m_axi_bready),
-    .go_valid_o    (go_valid),
-    .go_drop_o     (go_drop),
-    .go_ready_i    (go_ready),
-    .fin_valid_o   (fin_valid),
-    .fin_id_o      (fin_id),
-    .err_valid_o   (wr_err_valid),
-    .err_id_o      (wr_err_id),
-    .err_status_o  (wr_err_status),
-    .err_addr_o    (wr_err_addr)
+    .AxiIdWidth     (AxiIdWidth),
+    .UbSize         (UbSize),
+    .QueueDepth     (QueueDepth),
+    .NumActive      (NumActive)
+  ) u_gm_store (
+    `include "pto_unit_pins.vh"
   );
+  `undef PTO_UNIT
 
-  // ---- constants and ports this pipe does not use ----
-  assign m_axi_awid    = {AxiIdWidth{1'b0}};
-  assign m_axi_awsize  = GmLane[2:0];
-  assign m_axi_awburst = 2'b01;
-  assign dst_req_o     = 1'b0;
-  assign dst_space_o   = 3'd0;
-  assign dst_addr_o    = {LocalAddrWidth{1'b0}};
-  assign dst_be_o      = {LocBytes{1'b0}};
-  assign dst_wdata_o   = {LocalDataWidth{1'b0}};
-  assign m_axi_arid    = {AxiIdWidth{1'b0}};
-  assign m_axi_araddr  = {GmAddrWidth{1'b0}};
-  assign m_axi_arlen   = 8'd0;
-  assign m_axi_arsize  = 3'd0;
-  assign m_axi_arburst = 2'd0;
-  assign m_axi_arvalid = 1'b0;
-  assign m_axi_rready  = 1'b0;
-
-  wire unused = &{1'b0, dst_gnt_i, dst_err_i, m_axi_arready, m_axi_rid, m_axi_rdata, m_axi_rresp,
-                  m_axi_rlast, m_axi_rvalid, m_axi_bid, cmd_beats[8], row_left, row_foot,
-                  row_pattern, fin_unused, cur_id_unused, out_id_unused, out_space_unused,
-                  out_addr_unused};
+  `define PTO_UNIT 1
+  pto_burst_copy #(
+    .GmAddrWidth    (GmAddrWidth),
+    .GmDataWidth    (GmDataWidth),
+    .LocalAddrWidth (LocalAddrWidth),
+    .LocalDataWidth (LocalDataWidth),
+    .DescWidth      (DescWidth),
+    .TagWidth       (TagWidth),
+    .NumOutstanding (NumOutstanding),
+    .AxiIdWidth     (AxiIdWidth),
+    .SrcDataWidth   (LocalDataWidth),
+    .Ops            (UnitOneOps),
+    .UbSize         (UbSize),
+    .L1Size         (L1Size),
+    .QueueDepth     (QueueDepth),
+    .NumActive      (NumActive)
+  ) u_burst_copy (
+    `include "pto_unit_pins.vh"
+  );
+  `undef PTO_UNIT
 endmodule
 
 `default_nettype wire

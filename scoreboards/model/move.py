@@ -15,12 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scoreboards.model.outcome import Outcome, PadPattern
+from scoreboards.model.outcome import Memory, Outcome, PadPattern
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import Space
-
-Memory = NDArray[np.uint8]
-"""One memory, ``uint8[capacity]``, byte address = index."""
 
 _BYTE = np.dtype(np.uint8)
 _PAD_ELEMENT: dict[int, np.dtype[Any]] = {
@@ -36,7 +33,8 @@ def move(memories: Mapping[Space, Memory], outcome: Outcome) -> None:
     """Moves the bytes of an op that was found legal; nothing for one that writes nothing.
 
     Raises:
-        ValueError: the op leaves a memory, or pads elements of a size that cannot be padded.
+        ValueError, TypeError: the op leaves a memory, or pads elements of a size that cannot be
+            padded.
     """
     read, written = outcome.read, outcome.written
     if read is None or written is None:
@@ -77,7 +75,7 @@ def _move_row(memories: Mapping[Space, Memory], read: Footprint, written: Footpr
     if src_end > source.size or dst_end > target.size:
         raise ValueError(
             f"row from {read.space.name} {read.base:#x} to {written.space.name} {written.base:#x} "
-            "leaves its memory (DMA-L12)"
+            "leaves its memory"
         )
     target[written.base : dst_end] = source[read.base : src_end]
 
@@ -161,7 +159,7 @@ def _move_rows(
         if max(tail, end) > target.size or src + read.length > source.size:
             raise ValueError(
                 f"row from {read.space.name} {src:#x} to {written.space.name} {row:#x} leaves its "
-                "memory (DMA-L12)"
+                "memory"
             )
         if pad is not None:
             target[row:data] = _pad_bytes(pad, row, data)

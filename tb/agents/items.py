@@ -85,7 +85,15 @@ class Epoch:
 
 @dataclass(frozen=True)
 class CheckedEpoch:
-    """An epoch with the scoreboard's verdict: ``passed`` is ``bool[N]``."""
+    """An epoch with the scoreboard's verdict.
+
+    Attributes:
+        epoch: The epoch.
+        passed: ``bool[N]``, the check of each op.
+        events: ``int64[N]``, what the data of each op held, as bits of :mod:`tb.isa.events`; 0
+            for an op that has no events or met an injected fault.
+    """
 
     epoch: Epoch
     passed: NDArray[np.bool_]
+    events: NDArray[np.int64]

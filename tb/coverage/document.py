@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
 from tb.coverage.dma import DmaCoverage
-from tb.coverage.dma_view import FORMS
-from tb.coverage.model import CoverGroup, Coverpoint, Cross
+from tb.coverage.model import CoverGroup
+from tb.coverage.view import FORMS
 
 PAGE = Path("docs/coverage-table.md")
 """Where the generated page stands, from the top of the project."""
@@ -29,93 +29,56 @@ def _labels(labels: Sequence[str]) -> str:
     return " ".join(f"`{label}`" for label in labels)
 
 
-def _where(groups: Sequence[str], every: Sequence[str]) -> str:
-    return "all" if list(groups) == list(every) else ", ".join(f"`{name}`" for name in groups)
-
-
-def _point_rows(groups: Sequence[CoverGroup], every: Sequence[str]) -> list[str]:
-    """Returns a row for each definition of a point, with the groups that have it."""
-    owners: dict[Coverpoint, list[str]] = {}
-    for group in groups:
-        for item in group.points:
-            owners.setdefault(item, []).append(group.name)
-    order = list(dict.fromkeys(item.name for item in owners))
-    several = len(every) > 1
-    rows = [
-        "| point | reachable | bins | what it asks |" + (" in |" if several else ""),
-        "|---|---|---|---|" + ("---|" if several else ""),
-    ]
-    for item, names in sorted(owners.items(), key=lambda pair: order.index(pair[0].name)):
-        line = (
-            f"| `{item.name}` | {int(item.reachable.sum())} | {_labels(item.labels)} | {item.doc} |"
-        )
-        rows.append(line + (f" {_where(names, every)} |" if several else ""))
-    return rows
-
-
-def _unreachable_rows(groups: Iterable[CoverGroup]) -> list[str]:
-    """Returns the bins that cannot be hit, each with its reason and the groups it is in."""
-    found: dict[tuple[str, str, str], list[str]] = {}
-    for group in groups:
-        for item in group.points:
-            for one in item.bins:
-                if one.unreachable:
-                    key = (item.name, one.name, one.unreachable)
-                    found.setdefault(key, []).append(f"`{group.name}`")
-    rows = ["| point | bin | in | reason |", "|---|---|---|---|"]
+def _point_rows(group: CoverGroup) -> list[str]:
+    rows = ["| point | reachable | bins | what it asks |", "|---|---|---|---|"]
     rows += [
-        f"| `{name}` | `{label}` | {', '.join(owners)} | {reason} |"
-        for (name, label, reason), owners in found.items()
+        f"| `{item.name}` | {int(item.reachable.sum())} | {_labels(item.labels)} | {item.doc} |"
+        for item in group.points
     ]
-    return rows if found else []
+    return rows
 
 
-def _reachable_cells(group: CoverGroup, cross: Cross) -> str:
-    mask = group.reachable[cross.name]
-    return f"{int(mask.sum())} of {len(mask)}"
+def _unreachable_rows(group: CoverGroup) -> list[str]:
+    """Returns the bins that cannot be hit, each with its reason."""
+    rows = [
+        f"| `{item.name}` | `{one.name}` | {one.unreachable} |"
+        for item in group.points
+        for one in item.bins
+        if one.unreachable
+    ]
+    return ["| point | bin | reason |", "|---|---|---|", *rows] if rows else []
 
 
-def _cross_rows(groups: Sequence[CoverGroup]) -> list[str]:
+def _cross_rows(group: CoverGroup) -> list[str]:
     rows = ["| cross | points | reachable cells |", "|---|---|---|"]
-    cells: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for group in groups:
-        for cross in group.crosses:
-            text = _reachable_cells(group, cross)
-            cells.setdefault((cross.name, cross.of), []).append(
-                f"`{group.name}` {text}" if len(groups) > 1 else text
-            )
-    for (name, of), counts in cells.items():
-        points = ", ".join(f"`{point}`" for point in of)
-        rows.append(f"| {name} | {points} | {'; '.join(counts)} |")
+    for cross in group.crosses:
+        points = ", ".join(f"`{point}`" for point in cross.of)
+        mask = group.reachable[cross.name]
+        rows.append(f"| {cross.name} | {points} | {int(mask.sum())} of {len(mask)} |")
     return rows
 
 
-def _exclusion_rows(groups: Iterable[CoverGroup]) -> list[str]:
-    found: dict[tuple[str, str, str], None] = {}
-    for group in groups:
-        for cross in group.crosses:
-            for item in cross.exclude:
-                order = {axis: group.by_name[axis].labels for axis in item.where}
-                where = " and ".join(
-                    f"`{axis}` {_labels(sorted(bins, key=order[axis].index))}"
-                    for axis, bins in item.where.items()
-                )
-                found.setdefault((cross.name, where, item.reason))
+def _exclusion_rows(group: CoverGroup) -> list[str]:
     rows = ["| cross | cells | reason |", "|---|---|---|"]
-    rows += [f"| {name} | {where} | {reason} |" for name, where, reason in found]
+    for cross in group.crosses:
+        for item in cross.exclude:
+            order = {axis: group.by_name[axis].labels for axis in item.where}
+            where = " and ".join(
+                f"`{axis}` {_labels(sorted(bins, key=order[axis].index))}"
+                for axis, bins in item.where.items()
+            )
+            rows.append(f"| {cross.name} | {where} | {item.reason} |")
     return rows
 
 
-def _section(title: str, text: str, groups: Sequence[CoverGroup]) -> list[str]:
-    every = [group.name for group in groups]
-    lines = [f"## {title}", "", text, "", *_point_rows(groups, every)]
-    unreachable = _unreachable_rows(groups)
+def _section(group: CoverGroup) -> list[str]:
+    lines = [f"## `{group.name}`", "", group.doc, "", *_point_rows(group)]
+    unreachable = _unreachable_rows(group)
     if unreachable:
         lines += ["", "Bins that are never hit and do not count:", "", *unreachable]
-    if any(group.crosses for group in groups):
-        lines += ["", *_cross_rows(groups)]
-    if any(cross.exclude for group in groups for cross in group.crosses):
-        lines += ["", "Cells that are never hit and do not count:", "", *_exclusion_rows(groups)]
+    lines += ["", *_cross_rows(group)]
+    if any(cross.exclude for cross in group.crosses):
+        lines += ["", "Cells that are never hit and do not count:", "", *_exclusion_rows(group)]
     return [*lines, ""]
 
 
@@ -127,34 +90,21 @@ def page_text() -> str:
         "<!-- Generated by `python -m tb.coverage.document` from tb/coverage. Do not edit. -->",
         "# Coverage table",
         "",
-        "Every group, point and cross of the DMA coverage, as the code defines them, for a GM bus",
+        "Every group, point and cross of the coverage, as the code defines them, for a GM bus",
         f"of {8 * GM_BYTES} bits. How they are counted and read: [coverage.md](coverage.md).",
         "",
         "| group | points | crosses | reachable bins and cells |",
         "|---|---|---|---|",
         *(
-            f"| `{name}` | {len(one.group.points)} | {len(one.group.crosses)} | {one.total} |"
+            f"| [`{name}`](#{name}) | {len(one.group.points)} | {len(one.group.crosses)} "
+            f"| {one.total} |"
             for name, one in counts.items()
         ),
         f"| all | | | {coverage.total} |",
         "",
     ]
-    forms = [one.group for name, one in counts.items() if name in FORMS]
-    lines += _section(
-        "The forms",
-        "One group for each form of an op; legal ops of that form are counted.",
-        forms,
-    )
-    lines += _section(
-        "`traffic`",
-        "Legal ops of every form and how they follow each other.",
-        [counts["traffic"].group],
-    )
-    lines += _section(
-        "`rules`",
-        "Illegal ops, and legal ones beside them. Only in runs that send illegal ops.",
-        [counts["rules"].group],
-    )
+    for one in counts.values():
+        lines += _section(one.group)
     return "\n".join(lines)
 
 

@@ -6,12 +6,15 @@ Schema ``pto-dv-coverage-1``::
     {"schema": "pto-dv-coverage-1", "covered": int, "total": int, "percent": float,
      "groups": [{"name": str, "doc": str, "covered": int, "total": int, "percent": float,
        "points": [{"name": str, "doc": str,
-                   "bins": [{"name": str, "hits": int, "unreachable": str?}]}],
+                   "bins": [{"name": str, "hits": int, "unreachable": str?,
+                             "out_of_scope": true?}]}],
        "crosses": [{"name": str, "doc": str, "of": [point name],
                     "exclude": [{"reason": str, "where": {point name: [bin name]}}],
-                    "hits": [int]}]}]}
+                    "hits": [int], "out_of_scope": [int]?}]}]}
 
-``hits`` of a cross lists its cells in row-major order of ``of``, unreachable ones included.
+``hits`` of a cross lists its cells in row-major order of ``of``, unreachable ones included;
+``out_of_scope`` holds positions in it. Bins and cells out of scope are of forms that the run did
+not send: they do not count in its percentage.
 ``covered``, ``total`` and ``percent`` are there for readers; import computes them again.
 """
 
@@ -20,6 +23,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tb.coverage.model import (
     Bin,
@@ -37,10 +41,13 @@ SCHEMA = "pto-dv-coverage-1"
 
 def _point(item: Coverpoint, counts: GroupCounts) -> dict[str, Any]:
     bins: list[dict[str, Any]] = []
-    for one, hits in zip(item.bins, counts.hits[item.name].tolist(), strict=True):
+    scope = counts.scope.get(item.name)
+    for at, (one, hits) in enumerate(zip(item.bins, counts.hits[item.name].tolist(), strict=True)):
         entry: dict[str, Any] = {"name": one.name, "hits": hits}
         if one.unreachable:
             entry["unreachable"] = one.unreachable
+        if scope is not None and not scope[at]:
+            entry["out_of_scope"] = True
         bins.append(entry)
     return {"name": item.name, "doc": item.doc, "bins": bins}
 
@@ -50,13 +57,17 @@ def _cross(item: Cross, counts: GroupCounts) -> dict[str, Any]:
         {"reason": one.reason, "where": {key: sorted(bins) for key, bins in one.where.items()}}
         for one in item.exclude
     ]
-    return {
+    found = {
         "name": item.name,
         "doc": item.doc,
         "of": list(item.of),
         "exclude": exclude,
         "hits": counts.hits[item.name].tolist(),
     }
+    scope = counts.scope.get(item.name)
+    if scope is not None:
+        found["out_of_scope"] = np.flatnonzero(~scope).tolist()
+    return found
 
 
 def to_json(coverage: Coverage) -> dict[str, Any]:
@@ -108,7 +119,22 @@ def _group(data: dict[str, Any]) -> GroupCounts:
         for item in data["points"]
     }
     hits |= {item["name"]: np.array(item["hits"], dtype=np.int64) for item in data["crosses"]}
-    return GroupCounts(CoverGroup(data["name"], points, crosses, data["doc"]), hits)
+    group = CoverGroup(data["name"], points, crosses, data["doc"])
+    return GroupCounts(group, hits, _scope(data))
+
+
+def _scope(data: dict[str, Any]) -> dict[str, NDArray[np.bool_]]:
+    found = {}
+    for item in data["points"]:
+        mask = np.array([not one.get("out_of_scope", False) for one in item["bins"]])
+        if not mask.all():
+            found[item["name"]] = mask
+    for item in data["crosses"]:
+        if item.get("out_of_scope"):
+            mask = np.ones(len(item["hits"]), dtype=bool)
+            mask[item["out_of_scope"]] = False
+            found[item["name"]] = mask
+    return found
 
 
 def from_json(data: dict[str, Any]) -> Coverage:

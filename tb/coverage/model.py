@@ -138,18 +138,26 @@ class CoverGroup:
         """Name of each coverpoint or cross to ``bool[bins]``; cross cells in row-major order."""
         masks = {item.name: item.reachable for item in self.points}
         for cross in self.crosses:
-            shape = self.shape(cross)
-            mask = np.ones(shape, dtype=bool)
-            for axis, name in enumerate(cross.of):
-                mask &= _along(self.by_name[name].reachable, axis, len(shape))
+            mask = self.cells(cross, {name: self.by_name[name].reachable for name in cross.of})
             for item in cross.exclude:
-                hit = np.ones(shape, dtype=bool)
-                for name, labels in item.where.items():
-                    chosen = np.array([x in labels for x in self.by_name[name].labels])
-                    hit &= _along(chosen, cross.of.index(name), len(shape))
-                mask &= ~hit
-            masks[cross.name] = mask.ravel()
+                chosen = {
+                    name: np.array([x in labels for x in self.by_name[name].labels])
+                    for name, labels in item.where.items()
+                }
+                mask &= ~self.cells(cross, chosen)
+            masks[cross.name] = mask
         return masks
+
+    def cells(self, cross: Cross, chosen: Mapping[str, NDArray[np.bool_]]) -> NDArray[np.bool_]:
+        """Returns ``bool[cells]``: cells of ``cross`` whose bins are all chosen.
+
+        ``chosen`` maps points to ``bool[bins]``; of a point left out every bin is.
+        """
+        shape = self.shape(cross)
+        mask = np.ones(shape, dtype=bool)
+        for name, bins in chosen.items():
+            mask &= _along(bins, cross.of.index(name), len(shape))
+        return mask.ravel()
 
     def label(self, name: str, index: int) -> str:
         """Returns the name of one bin or cross cell."""
@@ -175,10 +183,16 @@ class GroupCounts:
 
     A hit on a bin or cell declared unreachable is kept and reported by :attr:`impossible`: then
     either the declaration is wrong or the sampling is.
+
+    Attributes:
+        group: The definition.
+        hits: Name of a point or cross to its counts.
+        scope: Name to ``bool[bins]``: bins the run is about; all of those that are left out.
     """
 
     group: CoverGroup
     hits: dict[str, Ints] = field(default_factory=dict)
+    scope: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, mask in self.group.reachable.items():
@@ -187,6 +201,11 @@ class GroupCounts:
                 raise CoverageError(
                     f"{self.group.name}.{name} has {len(mask)} bins, counts have {counts.shape}"
                 )
+
+    def wanted(self, name: str) -> NDArray[np.bool_]:
+        """Returns ``bool[bins]``, the bins that count: reachable, and in scope."""
+        reachable, scope = self.group.reachable[name], self.scope.get(name)
+        return reachable if scope is None else reachable & scope
 
     def sample(self, index: Mapping[str, Ints], rows: Ints | None = None) -> None:
         """Counts N transactions.
@@ -223,23 +242,22 @@ class GroupCounts:
 
     @property
     def covered(self) -> int:
-        """Reachable bins and cells hit at least once."""
-        masks = self.group.reachable
-        return sum(int(((self.hits[name] > 0) & mask).sum()) for name, mask in masks.items())
+        """Bins and cells that count and were hit at least once."""
+        return sum(int(((self.hits[name] > 0) & self.wanted(name)).sum()) for name in self.hits)
 
     @property
     def total(self) -> int:
-        """Reachable bins and cells."""
-        return sum(int(mask.sum()) for mask in self.group.reachable.values())
+        """Bins and cells that count: reachable, and in scope."""
+        return sum(int(self.wanted(name).sum()) for name in self.hits)
 
     @property
     def percent(self) -> float:
-        """Covered over reachable bins, 0 to 100; an empty group is complete."""
+        """Covered over all bins that count, 0 to 100; an empty group is complete."""
         return 100.0 * self.covered / self.total if self.total else 100.0
 
     def holes(self, name: str) -> list[str]:
-        """Returns the reachable bins or cells of ``name`` that were never hit."""
-        missing = self.group.reachable[name] & (self.hits[name] == 0)
+        """Returns the bins or cells of ``name`` that count and were never hit."""
+        missing = self.wanted(name) & (self.hits[name] == 0)
         return [self.group.label(name, int(index)) for index in np.flatnonzero(missing)]
 
     @property
@@ -300,7 +318,7 @@ class Coverage:
         return [text for item in self.groups.values() for text in item.impossible]
 
     def merge(self, other: Coverage) -> None:
-        """Adds the counts of ``other``; groups only it has are taken over.
+        """Adds the counts of ``other`` and unites the scopes; groups only it has are taken over.
 
         Raises:
             CoverageError: a group of both is defined differently.
@@ -309,7 +327,9 @@ class Coverage:
             mine = self.groups.get(name)
             if mine is None:
                 self.groups[name] = GroupCounts(
-                    theirs.group, {key: counts.copy() for key, counts in theirs.hits.items()}
+                    theirs.group,
+                    {key: counts.copy() for key, counts in theirs.hits.items()},
+                    {key: mask.copy() for key, mask in theirs.scope.items()},
                 )
                 continue
             if mine.group != theirs.group:
@@ -319,3 +339,10 @@ class Coverage:
                 )
             for key, counts in theirs.hits.items():
                 mine.hits[key] += counts
+            # What one of them leaves out is all in scope there, and so in both together.
+            both = {
+                key: mask | theirs.scope[key]
+                for key, mask in mine.scope.items()
+                if key in theirs.scope
+            }
+            mine.scope = {key: mask for key, mask in both.items() if not mask.all()}

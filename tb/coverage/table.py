@@ -10,7 +10,7 @@ WIDTH = 100
 
 
 def _line(counts: GroupCounts, name: str, kind: str) -> str:
-    mask = counts.group.reachable[name]
+    mask = counts.wanted(name)
     total = int(mask.sum())
     covered = int(((counts.hits[name] > 0) & mask).sum())
     percent = 100.0 * covered / total if total else 100.0
@@ -46,7 +46,7 @@ def table(coverage: Coverage, *, holes: int = 12, complete: bool = True) -> str:
         items += [(item.name, "cross") for item in counts.group.crosses]
         for item, kind in items:
             missing = _holes(counts, item, holes)
-            if missing or complete:
+            if missing or (complete and counts.wanted(item).any()):
                 lines.append(_line(counts, item, kind))
                 lines.extend(missing)
     lines.extend(f"hit though declared unreachable: {text}" for text in coverage.impossible)

@@ -50,7 +50,7 @@ assign bvalid = m_axi_bvalid;
 
 integer mirrored;
 
-always @(posedge clk) begin
+always @(posedge `PTO_SLOT_PIN(clk)) begin
   if (rst_n) begin
     if (awvalid && awready)
       mirrored = `PTO_AXI_AW(`PTO_SLOT_INDEX, awaddr, awlen, GmDataWidth / 8);

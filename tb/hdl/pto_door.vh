@@ -46,7 +46,7 @@
     `define PTO_IS_X(signals) ((^(signals)) === 1'bx)
   `endif
 
-  import "DPI-C" function int pto_tick(input int pins);
+  import "DPI-C" function int pto_tick(input int pins, input int active);
   import "DPI-C" function void pto_start(input int slots);
   import "DPI-C" function void pto_reset(input int slots);
   import "DPI-C" function int pto_knob(input int index);

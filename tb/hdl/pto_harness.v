@@ -3,7 +3,15 @@
 // engine of that name between descriptor feeder, done monitor, memories and checkers.
 // Python talks to it through the mailbox (pto_mailbox.h) and the signals declared first; a clock
 // costs one call into C, made at the falling edge, so that all modules see the same answer at the
-// rising one. docs/contract.md describes the ports of an engine. Simulation only.
+// rising one. docs/contract.md describes the ports of an engine.
+// Each slot has a clock of its own, the edges of `clk` while something moves in the slot and for
+// `idle_clocks` after that: an idle slot costs nothing. Edges of all clocks are at one instant,
+// and whether a slot has the next one is settled while `clk` is low, so that modules of a slot may
+// take signals from here that change at either edge of `clk` by nonblocking assignment:
+//   clk       _/~\_/~\_/~\_/~\_/~\_/~\_
+//   run[1]    ______/~~~~~~~\_________
+//   mte2_clk  _______/~\_/~\___________
+// Simulation only.
 `default_nettype none
 `timescale 1ns / 1ps
 
@@ -26,6 +34,7 @@ module pto_harness #(
   localparam TagWidth = 8;
   localparam AxiIdWidth = 4;
   localparam NumOutstanding = 16;
+  localparam FixSrcDataWidth = 512;  // of the fix slot's source port, whatever LocalDataWidth is
   localparam HalfClock = 5;  // ns
 
   // Written by Python.
@@ -39,6 +48,7 @@ module pto_harness #(
 
   reg [31:0] cycle = 32'd0;
   reg [3:0] avail = 4'd0;  // slots whose next descriptor may be offered
+  reg [3:0] run = 4'hf;    // slots that have the next edge of the clock
   reg reseed = 1'b0;       // the knobs below are new
   reg copy_pins = 1'b0;    // changes 1 ns after a falling edge, when pins are in use
   integer flags;
@@ -51,6 +61,13 @@ module pto_harness #(
   reg [6:0] max_outstanding = 7'd64;
   reg w_after_aw = 1'b0;
 
+`ifdef PTO_AXI_PINS
+  // A memory in Python does not know of clocks that stop.
+  wire mte1_clk = clk, mte2_clk = clk, mte3_clk = clk, fix_clk = clk;
+`else
+  reg mte1_clk = 1'b0, mte2_clk = 1'b0, mte3_clk = 1'b0, fix_clk = 1'b0;
+`endif
+
 `ifdef PTO_MTE1_MODULE
   localparam [3:0] SlotMte1 = 4'b0001;
   `define PTO_SLOT_MODULE `PTO_MTE1_MODULE
@@ -60,6 +77,7 @@ module pto_harness #(
   `include "pto_slot.vh"
 `else
   localparam [3:0] SlotMte1 = 4'b0000;
+  wire mte1_active = 1'b0;
 `endif
 `ifdef PTO_MTE2_MODULE
   localparam [3:0] SlotMte2 = 4'b0010;
@@ -70,6 +88,7 @@ module pto_harness #(
   `include "pto_slot.vh"
 `else
   localparam [3:0] SlotMte2 = 4'b0000;
+  wire mte2_active = 1'b0;
 `endif
 `ifdef PTO_MTE3_MODULE
   localparam [3:0] SlotMte3 = 4'b0100;
@@ -80,6 +99,7 @@ module pto_harness #(
   `include "pto_slot.vh"
 `else
   localparam [3:0] SlotMte3 = 4'b0000;
+  wire mte3_active = 1'b0;
 `endif
 `ifdef PTO_FIX_MODULE
   localparam [3:0] SlotFix = 4'b1000;
@@ -87,11 +107,14 @@ module pto_harness #(
   `define PTO_SLOT_INDEX 3
   `define PTO_SLOT_NAME fix
   `define PTO_SLOT_PIN(name) fix_``name
+  `define PTO_SLOT_SRC_WIDTH FixSrcDataWidth
   `include "pto_slot.vh"
 `else
   localparam [3:0] SlotFix = 4'b0000;
+  wire fix_active = 1'b0;
 `endif
   localparam [3:0] Slots = SlotMte1 | SlotMte2 | SlotMte3 | SlotFix;
+  wire [3:0] active = {fix_active, mte3_active, mte2_active, mte1_active} | {4{!rst_n}};
 
   // One process for clock and pins: each one that waits for time or edges by itself costs a tenth
   // of an idle clock on Verilator.
@@ -106,7 +129,10 @@ module pto_harness #(
       #HalfClock;
     end
     clk = 1'b1;
+    // A reset begins at any time: `run` may not know of it yet.
+    {fix_clk, mte3_clk, mte2_clk, mte1_clk} = run | {4{!rst_n}};
     #HalfClock clk = 1'b0;
+    {fix_clk, mte3_clk, mte2_clk, mte1_clk} = 4'd0;
   end
 `endif
 
@@ -129,9 +155,10 @@ module pto_harness #(
   end
 
   always @(negedge clk) begin
-    flags = `PTO_TICK(pin_mode);
+    flags = `PTO_TICK(pin_mode, active);
     cycle <= cycle + 32'd1;
     avail <= flags[3:0];
+    run <= flags[9:6];
     if (flags[4]) wake <= !wake;
     reseed <= flags[5];
     if (flags[5]) load_knobs;

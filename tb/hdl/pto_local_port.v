@@ -12,43 +12,45 @@
 `timescale 1ns / 1ps
 
 module pto_local_port #(
-    parameter Slot = 0,        // number of the slot in the mailbox
-    parameter AddrWidth = 20,  // bits of a byte address
-    parameter DataWidth = 256  // bits of data: 128, 256 or 512
+    parameter Slot = 0,            // number of the slot in the mailbox
+    parameter AddrWidth = 20,      // bits of a byte address
+    parameter SrcDataWidth = 256,  // bits of data that are read: 128, 256 or 512
+    parameter DstDataWidth = 256   // bits of data that are written, as above
 ) (
-    input  wire                   clk_i,
-    input  wire                   rst_ni,
-    input  wire [           31:0] cycle_i,          // clocks so far
-    input  wire [           31:0] seed_i,           // of the random stalls
-    input  wire                   reseed_i,         // take seed and faults
-    input  wire [            5:0] latency_i,        // of reads in clocks, 1 or more
-    input  wire [            7:0] stall_src_gnt_i,  // stalls in 256 clocks
-    input  wire [            7:0] stall_dst_gnt_i,
-    input  wire                   src_req_i,
-    output reg                    src_gnt_o,
-    input  wire [            2:0] src_space_i,
-    input  wire [  AddrWidth-1:0] src_addr_i,
-    output reg                    src_rvalid_o,
-    output reg  [  DataWidth-1:0] src_rdata_o,
-    output reg                    src_err_o,
-    input  wire                   dst_req_i,
-    output reg                    dst_gnt_o,
-    input  wire [            2:0] dst_space_i,
-    input  wire [  AddrWidth-1:0] dst_addr_i,
-    input  wire [DataWidth/8-1:0] dst_be_i,
-    input  wire [  DataWidth-1:0] dst_wdata_i,
-    output reg                    dst_err_o
+    input  wire                      clk_i,
+    input  wire                      rst_ni,
+    input  wire [              31:0] cycle_i,          // clocks so far
+    input  wire [              31:0] seed_i,           // of the random stalls
+    input  wire                      reseed_i,         // take seed and faults
+    input  wire [               5:0] latency_i,        // of reads in clocks, 1 or more
+    input  wire [               7:0] stall_src_gnt_i,  // stalls in 256 clocks
+    input  wire [               7:0] stall_dst_gnt_i,
+    input  wire                      src_req_i,
+    output reg                       src_gnt_o,
+    input  wire [               2:0] src_space_i,
+    input  wire [     AddrWidth-1:0] src_addr_i,
+    output reg                       src_rvalid_o,
+    output reg  [  SrcDataWidth-1:0] src_rdata_o,
+    output reg                       src_err_o,
+    input  wire                      dst_req_i,
+    output reg                       dst_gnt_o,
+    input  wire [               2:0] dst_space_i,
+    input  wire [     AddrWidth-1:0] dst_addr_i,
+    input  wire [DstDataWidth/8-1:0] dst_be_i,
+    input  wire [  DstDataWidth-1:0] dst_wdata_i,
+    output reg                       dst_err_o
 );
   `include "pto_door.vh"
   `include "pto_random.vh"
 
-  localparam Bytes = DataWidth / 8;
+  localparam SrcBytes = SrcDataWidth / 8;
+  localparam DstBytes = DstDataWidth / 8;
 
-  reg [DataWidth-1:0] data[0:63];  // words read on the edge of their grant, and due later
+  reg [SrcDataWidth-1:0] data[0:63];  // words read on the edge of their grant, and due later
   reg error[0:63];
   reg [31:0] due[0:63];
   reg [5:0] write, read;
-  reg [`PTO_DOOR_BITS(DataWidth)-1:0] word;
+  reg [`PTO_DOOR_BITS(SrcDataWidth)-1:0] word;
   integer failed;
   reg [31:0] random;
   reg [22:0] fault_q[0:3];  // space and first address of a faulty granule, space 0 for none
@@ -87,13 +89,13 @@ module pto_local_port #(
       if (stalls) random = pto_next(random);
       src_rvalid_o <= 1'b0;
       if (src_req_i && src_gnt_o) begin
-        failed = `PTO_LOCAL_READ(Slot, src_space_i, src_addr_i, Bytes, word);
+        failed = `PTO_LOCAL_READ(Slot, src_space_i, src_addr_i, SrcBytes, word);
         if (latency_i == 6'd1 && read == write) begin
-          src_rdata_o <= word[DataWidth-1:0];
+          src_rdata_o <= word[SrcDataWidth-1:0];
           src_err_o <= failed[0];
           src_rvalid_o <= 1'b1;
         end else begin
-          data[write] = word[DataWidth-1:0];
+          data[write] = word[SrcDataWidth-1:0];
           error[write] = failed[0];
           due[write] = cycle_i + {26'd0, latency_i} - 32'd1;
           write = write + 6'd1;
@@ -108,7 +110,7 @@ module pto_local_port #(
       src_gnt_o <= stall_src_gnt_i == 8'd0 || random[7:0] >= stall_src_gnt_i;
 
       if (dst_req_i && dst_gnt_o)
-        failed = `PTO_LOCAL_WRITE(Slot, dst_space_i, dst_addr_i, Bytes, dst_be_i, dst_wdata_i);
+        failed = `PTO_LOCAL_WRITE(Slot, dst_space_i, dst_addr_i, DstBytes, dst_be_i, dst_wdata_i);
       dst_gnt_o <= stall_dst_gnt_i == 8'd0 || random[15:8] >= stall_dst_gnt_i;
     end
   end
@@ -125,7 +127,7 @@ module pto_local_port #(
 
   function covers(input [22:0] entry, input [2:0] space, input [19:0] addr);
     covers = entry[22:20] != 3'd0 && entry[22:20] == space &&
-        (Bytes > 32 ? entry[19:6] == addr[19:6] : entry[19:5] == addr[19:5]);
+        (DstBytes > 32 ? entry[19:6] == addr[19:6] : entry[19:5] == addr[19:5]);
   endfunction
 
   always @* begin

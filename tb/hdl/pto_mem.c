@@ -38,8 +38,9 @@
 
 enum { RESP_OKAY = 0, RESP_SLVERR = 2, RESP_DECERR = 3 };
 
-/* Flags that pto_tick() returns; bits 0 to 3 say that a slot's next descriptor may be offered. */
-enum { TICK_WAKE = 1 << 4, TICK_KNOBS = 1 << 5 };
+/* Flags that pto_tick() returns; bits 0 to 3 say that a slot's next descriptor may be offered, bits
+ * 6 to 9 that the slot has the next edge of the clock. */
+enum { TICK_WAKE = 1 << 4, TICK_KNOBS = 1 << 5, TICK_RUN = 1 << 6 };
 
 static const uint64_t sizes[PTO_SPACES] = {
   UINT64_C(1) << 40, 262144, 262144, 524288, 262144, 4096, 4096
@@ -75,6 +76,7 @@ struct feeder {
   uint64_t since; /* cycle from which the gap counts */
   uint64_t accept_cycle[PTO_RING];
   uint64_t done_cycle; /* of the newest done record */
+  uint64_t busy_cycle; /* the last in which the slot was not idle */
 };
 
 static struct {
@@ -90,6 +92,7 @@ static struct {
   struct pto_fault faults[PTO_FAULTS]; /* in use; addr is the granule's first byte */
   int fault_count;
   uint64_t cycle, progress_cycle;
+  uint32_t idle_clocks; /* for which an idle slot has its clock; 0 is always */
   struct writer writer[PTO_SLOTS];
   struct feeder feeder[PTO_SLOTS];
   struct { uint64_t hash; int slot; uint32_t count; } kinds[KINDS];
@@ -206,6 +209,7 @@ static void map_mailbox(void) {
   box->knobs[PTO_KNOB_LOCAL_READ_LATENCY] = 1;
   box->knobs[PTO_KNOB_SEED] = 1;
   box->knobs[PTO_KNOB_MAX_OUTSTANDING] = 64;
+  box->knobs[PTO_KNOB_IDLE_CLOCKS] = 64;
   box->gm_limit = sizes[PTO_GM];
   box->knob_version = 1; /* the first tick loads the defaults */
 }
@@ -650,6 +654,7 @@ void pto_reset(int slots) {
     w->index = 0;
     w->resp = RESP_OKAY;
     g.feeder[slot].seen = 0;
+    g.feeder[slot].busy_cycle = g.cycle;
   }
 }
 
@@ -684,8 +689,8 @@ static void load_faults(void) {
 }
 
 /* Once a clock, half a clock before the edge that it counts; `pins` has a bit for each slot whose
- * descriptors come by pins. Returns the TICK_ flags. */
-int pto_tick(int pins) {
+ * descriptors come by pins, `active` for each in which something moves. Returns the TICK_ flags. */
+int pto_tick(int pins, int active) {
   struct pto_mailbox *box;
   int flags = 0, work = 0, gap = 0;
   need_init();
@@ -694,13 +699,20 @@ int pto_tick(int pins) {
   if (unlikely(box->knob_version != box->knob_answer)) {
     box->knob_answer = box->knob_version;
     load_faults();
+    g.idle_clocks = box->knobs[PTO_KNOB_IDLE_CLOCKS];
     flags |= TICK_KNOBS;
+    active = ~0; /* the modules of every slot take them by its clock */
   }
+  active |= pins;
   for (int slot = 0; slot < PTO_SLOTS; slot++) {
     struct pto_slot *s = &box->slot[slot];
-    if (s->done == s->submitted) continue;
-    work = 1;
-    if (!(pins >> slot & 1) && offerable(slot, &gap)) flags |= 1 << slot;
+    struct feeder *f = &g.feeder[slot];
+    if (s->done != s->submitted) {
+      work = 1;
+      if (!(pins >> slot & 1) && offerable(slot, &gap)) flags |= 1 << slot;
+    }
+    if ((active | flags) >> slot & 1) f->busy_cycle = g.cycle;
+    if (!g.idle_clocks || g.cycle - f->busy_cycle <= g.idle_clocks) flags |= TICK_RUN << slot;
   }
   if (!work || gap) g.progress_cycle = g.cycle;
   if (box->wake_request != box->wake_answer) {

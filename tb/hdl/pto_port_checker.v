@@ -11,41 +11,44 @@ module pto_port_checker #(
     parameter Slot = 0,             // number of the slot in the mailbox
     parameter GmAddrWidth = 40,     // bits of a GM address
     parameter LocalAddrWidth = 20,  // bits of a local address
-    parameter LocalDataWidth = 256, // bits of local data
+    parameter SrcDataWidth = 256,   // bits of a local word that is read
+    parameter DstDataWidth = 256,   // bits of a local word that is written
     parameter DescWidth = 512,      // bits of a descriptor
     parameter TagWidth = 8          // bits of a tag
 ) (
-    input  wire                        clk_i,
-    input  wire                        rst_ni,
-    input  wire                        desc_valid_i,
-    input  wire                        desc_ready_i,
-    input  wire [       DescWidth-1:0] desc_i,
-    input  wire [        TagWidth-1:0] desc_tag_i,
-    input  wire                        done_valid_i,
-    input  wire                        done_ready_i,
-    input  wire [        TagWidth-1:0] done_tag_i,
-    input  wire [                 2:0] done_status_i,
-    input  wire [                 7:0] done_rule_i,
-    input  wire [     GmAddrWidth-1:0] done_addr_i,
-    input  wire                        busy_i,
-    input  wire                        src_req_i,
-    input  wire                        src_gnt_i,
-    input  wire [                 2:0] src_space_i,
-    input  wire [  LocalAddrWidth-1:0] src_addr_i,
-    input  wire                        src_rvalid_i,
-    input  wire                        dst_req_i,
-    input  wire                        dst_gnt_i,
-    input  wire [                 2:0] dst_space_i,
-    input  wire [  LocalAddrWidth-1:0] dst_addr_i,
-    input  wire [LocalDataWidth/8-1:0] dst_be_i,
-    input  wire [  LocalDataWidth-1:0] dst_wdata_i,
-    input  wire                        axi_reads_open_i,   // from pto_axi_checker
-    input  wire                        axi_writes_open_i,
-    input  wire                        axi_offers_i
+    input  wire                      clk_i,
+    input  wire                      rst_ni,
+    output wire                      active_o,         // not idle: the clock must go on
+    input  wire                      desc_valid_i,
+    input  wire                      desc_ready_i,
+    input  wire [     DescWidth-1:0] desc_i,
+    input  wire [      TagWidth-1:0] desc_tag_i,
+    input  wire                      done_valid_i,
+    input  wire                      done_ready_i,
+    input  wire [      TagWidth-1:0] done_tag_i,
+    input  wire [               2:0] done_status_i,
+    input  wire [               7:0] done_rule_i,
+    input  wire [   GmAddrWidth-1:0] done_addr_i,
+    input  wire                      busy_i,
+    input  wire                      src_req_i,
+    input  wire                      src_gnt_i,
+    input  wire [               2:0] src_space_i,
+    input  wire [LocalAddrWidth-1:0] src_addr_i,
+    input  wire                      src_rvalid_i,
+    input  wire                      dst_req_i,
+    input  wire                      dst_gnt_i,
+    input  wire [               2:0] dst_space_i,
+    input  wire [LocalAddrWidth-1:0] dst_addr_i,
+    input  wire [DstDataWidth/8-1:0] dst_be_i,
+    input  wire [  DstDataWidth-1:0] dst_wdata_i,
+    input  wire                      axi_reads_open_i,  // from pto_axi_checker
+    input  wire                      axi_writes_open_i,
+    input  wire                      axi_offers_i
 );
   `include "pto_door.vh"
 
-  localparam OffsetBits = $clog2(LocalDataWidth / 8);
+  localparam SrcOffsetBits = $clog2(SrcDataWidth / 8);
+  localparam DstOffsetBits = $clog2(DstDataWidth / 8);
   localparam DoneBits = TagWidth + 11 + GmAddrWidth;
 
   // --- descriptors and done records ---
@@ -64,9 +67,14 @@ module pto_port_checker #(
   wire quiet = desc_ready_i & ~(desc_valid_i | done_valid_i | busy_i | src_req_i | src_rvalid_i |
       dst_req_i | axi_offers_i);
 
+  // What is X counts as a movement.
+  assign active_o = accepted != retired || quiet !== 1'b1 || src_owed != 7'd0 ||
+      axi_reads_open_i || axi_writes_open_i;
+
   initial begin
     accepted = 8'd0;
     retired = 8'd0;
+    src_owed = 7'd0;
   end
 
   always @(posedge clk_i) begin
@@ -159,8 +167,8 @@ module pto_port_checker #(
 
   reg src_waits, dst_waits;
   reg [LocalAddrWidth+2:0] src_held, dst_held;
-  reg [LocalDataWidth/8-1:0] dst_held_be;
-  reg [LocalDataWidth-1:0] dst_held_wdata;
+  reg [DstDataWidth/8-1:0] dst_held_be;
+  reg [DstDataWidth-1:0] dst_held_wdata;
 
   always @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -178,7 +186,7 @@ module pto_port_checker #(
       if (src_req_i) begin
         src_held = {src_space_i, src_addr_i};
         if (src_gnt_i) begin
-          if (src_addr_i[OffsetBits-1:0] != 0)
+          if (src_addr_i[SrcOffsetBits-1:0] != 0)
             `PTO_ERROR(Slot, "src: address is not word aligned (space, address)", src_space_i,
                        src_addr_i);
           if (bad_space(src_space_i))
@@ -201,7 +209,7 @@ module pto_port_checker #(
         dst_held_wdata = dst_wdata_i;
       end
       if (dst_req_i && dst_gnt_i) begin
-        if (dst_addr_i[OffsetBits-1:0] != 0)
+        if (dst_addr_i[DstOffsetBits-1:0] != 0)
           `PTO_ERROR(Slot, "dst: address is not word aligned (space, address)", dst_space_i,
                      dst_addr_i);
         if (bad_space(dst_space_i))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One slot of pto_harness.v: the engine and everything around it. Included once for each slot,
 // with these macros set: PTO_SLOT_MODULE the engine, PTO_SLOT_INDEX its number in the mailbox,
-// PTO_SLOT_NAME its name, PTO_SLOT_PIN(x) the name of top-level pin x.
+// PTO_SLOT_NAME its name, PTO_SLOT_PIN(x) the name of top-level pin x; PTO_SLOT_SRC_WIDTH, where
+// the source port has a width of its own. All modules run on the slot's clock (pto_harness.v).
 
 // Pins for an agent in Python, in use when pin_mode[PTO_SLOT_INDEX] is 1.
 reg                 `PTO_SLOT_PIN(desc_valid) = 1'b0;
@@ -15,8 +16,15 @@ wire [            2:0] `PTO_SLOT_PIN(done_status);
 wire [            7:0] `PTO_SLOT_PIN(done_rule);
 wire [GmAddrWidth-1:0] `PTO_SLOT_PIN(done_addr);
 
+wire `PTO_SLOT_PIN(active);  // something is under way: the slot's clock must go on
+
 generate
   if (1) begin : `PTO_SLOT_NAME
+`ifdef PTO_SLOT_SRC_WIDTH
+    localparam SrcDataWidth = `PTO_SLOT_SRC_WIDTH;
+`else
+    localparam SrcDataWidth = LocalDataWidth;
+`endif
     wire desc_valid, desc_ready;
     wire [DescWidth-1:0] desc;
     wire [TagWidth-1:0] desc_tag;
@@ -29,7 +37,7 @@ generate
     wire src_req, src_gnt, src_rvalid, src_err;
     wire [2:0] src_space;
     wire [LocalAddrWidth-1:0] src_addr;
-    wire [LocalDataWidth-1:0] src_rdata;
+    wire [SrcDataWidth-1:0] src_rdata;
     wire dst_req, dst_gnt, dst_err;
     wire [2:0] dst_space;
     wire [LocalAddrWidth-1:0] dst_addr;
@@ -54,10 +62,13 @@ generate
     assign `PTO_SLOT_PIN(done_addr) = done_addr;
 
     `PTO_SLOT_MODULE #(
+`ifdef PTO_SLOT_SRC_WIDTH
+        .SrcDataWidth(SrcDataWidth),
+`endif
         .GmDataWidth(GmDataWidth),
         .LocalDataWidth(LocalDataWidth)
     ) u_engine (
-        .clk_i(clk),
+        .clk_i(`PTO_SLOT_PIN(clk)),
         .rst_ni(rst_n),
         .desc_valid_i(desc_valid),
         .desc_ready_o(desc_ready),
@@ -120,7 +131,7 @@ generate
         .DescWidth(DescWidth),
         .TagWidth(TagWidth)
     ) u_feeder (
-        .clk_i(clk),
+        .clk_i(`PTO_SLOT_PIN(clk)),
         .rst_ni(rst_n),
         .avail_i(avail[`PTO_SLOT_INDEX]),
         .pin_mode_i(pin_mode[`PTO_SLOT_INDEX]),
@@ -139,7 +150,7 @@ generate
         .TagWidth(TagWidth),
         .GmAddrWidth(GmAddrWidth)
     ) u_monitor (
-        .clk_i(clk),
+        .clk_i(`PTO_SLOT_PIN(clk)),
         .rst_ni(rst_n),
         .seed_i(seed),
         .reseed_i(reseed),
@@ -164,7 +175,7 @@ generate
         .DataWidth(GmDataWidth),
         .IdWidth(AxiIdWidth)
     ) u_gm (
-        .clk_i(clk),
+        .clk_i(`PTO_SLOT_PIN(clk)),
         .rst_ni(rst_n),
         .cycle_i(cycle),
         .seed_i(seed),
@@ -209,9 +220,10 @@ generate
     pto_local_port #(
         .Slot(`PTO_SLOT_INDEX),
         .AddrWidth(LocalAddrWidth),
-        .DataWidth(LocalDataWidth)
+        .SrcDataWidth(SrcDataWidth),
+        .DstDataWidth(LocalDataWidth)
     ) u_local (
-        .clk_i(clk),
+        .clk_i(`PTO_SLOT_PIN(clk)),
         .rst_ni(rst_n),
         .cycle_i(cycle),
         .seed_i(seed),
@@ -242,7 +254,7 @@ generate
         .IdWidth(AxiIdWidth),
         .MaxOutstanding(NumOutstanding)
     ) u_axi_checker (
-        .clk_i(clk),
+        .clk_i(`PTO_SLOT_PIN(clk)),
         .rst_ni(rst_n),
         .reads_open_o(axi_reads_open),
         .writes_open_o(axi_writes_open),
@@ -279,12 +291,14 @@ generate
         .Slot(`PTO_SLOT_INDEX),
         .GmAddrWidth(GmAddrWidth),
         .LocalAddrWidth(LocalAddrWidth),
-        .LocalDataWidth(LocalDataWidth),
+        .SrcDataWidth(SrcDataWidth),
+        .DstDataWidth(LocalDataWidth),
         .DescWidth(DescWidth),
         .TagWidth(TagWidth)
     ) u_port_checker (
-        .clk_i(clk),
+        .clk_i(`PTO_SLOT_PIN(clk)),
         .rst_ni(rst_n),
+        .active_o(`PTO_SLOT_PIN(active)),
         .desc_valid_i(desc_valid),
         .desc_ready_i(desc_ready),
         .desc_i(desc),
@@ -318,3 +332,6 @@ endgenerate
 `undef PTO_SLOT_INDEX
 `undef PTO_SLOT_NAME
 `undef PTO_SLOT_PIN
+`ifdef PTO_SLOT_SRC_WIDTH
+  `undef PTO_SLOT_SRC_WIDTH
+`endif

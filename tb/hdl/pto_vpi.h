@@ -92,7 +92,7 @@ static PLI_INT32 give(struct call *call, int result) {
 static PLI_INT32 vpi_tick(PLI_BYTE8 *data) {
   struct call *c = call_here();
   (void)data;
-  return give(c, pto_tick(get_int(c, 0)));
+  return give(c, pto_tick(get_int(c, 0), get_int(c, 1)));
 }
 
 static PLI_INT32 vpi_start(PLI_BYTE8 *data) {

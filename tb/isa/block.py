@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blocks of DMA ops as columns: what sequences draw and drivers pack, thousands at a time."""
+"""Blocks of ops as columns: what sequences draw and drivers pack, thousands at a time."""
 
 from __future__ import annotations
 
@@ -9,44 +9,53 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from tb.isa.burst import BurstDescriptor
+from tb.isa.burst_table import BIAS_TYPES, MTE_L1_BT, MTE_L1_FB
 from tb.isa.descriptor import field_values, pack, pack_columns
-from tb.isa.dma import DmaDescriptor, Loop, MteGmUb, MteUbGm, Pad, lower
-from tb.isa.dma_table import DMA_LAYOUT, MAX_LOOPS, MTE_GM_UB
-from tb.isa.dtypes import DTYPE_INDEX, DTYPES, Ptr
+from tb.isa.dma import MteGmUb
+from tb.isa.dtypes import DTYPE_INDEX
+from tb.isa.fields import DESC_WORDS
 from tb.isa.legacy import LegacyOp
-from tb.isa.ops import OPS_BY_CODE, SLOTS
+from tb.isa.lower import Descriptor, V06Op, lower
+from tb.isa.ops import LAYOUTS, OPS_BY_CODE, SLOTS
+from tb.isa.program import program_of
 
-SLOT_OF_OPCODE: dict[int, int] = {
-    code: SLOTS.index(spec.slot) for code, spec in OPS_BY_CODE.items()
-}
-"""Slot number of each opcode."""
+FAMILIES: tuple[str, ...] = tuple(LAYOUTS)
+"""Descriptor families; ``OpBlock.family`` holds indices into it."""
 
-_GM = tuple(Ptr(dtype, "gm") for dtype in DTYPES)
-_UB = tuple(Ptr(dtype, "ub") for dtype in DTYPES)
-_COMMON = (
-    "ext_addr", "loc_addr", "len", "n_burst", "ext_stride", "loc_stride", "n_loops", "l2", "ub_sub",
-)  # fmt: skip
-_Operands = tuple[int, ...]
-_Lists = Mapping[str, list[int]]
-_LOOP_NAMES = tuple(
-    (f"loop{k}_count", f"loop{k}_ext_stride", f"loop{k}_loc_stride") for k in range(MAX_LOOPS)
+COLUMNS: tuple[str, ...] = tuple(dict.fromkeys(name for x in LAYOUTS.values() for name in x))
+"""Every descriptor field of every family once. Families share names: ``len``, ``n_burst``, ..."""
+
+
+def _by_opcode(values: Mapping[int, int]) -> NDArray[np.int64]:
+    table = np.full(256, -1, dtype=np.int64)
+    for code, value in values.items():
+        table[code] = value
+    return table
+
+
+_SLOTS = _by_opcode({code: SLOTS.index(spec.slot) for code, spec in OPS_BY_CODE.items()})
+_FAMILIES = _by_opcode(
+    {code: FAMILIES.index(spec.layout.family) for code, spec in OPS_BY_CODE.items()}
 )
 
 
 @dataclass(frozen=True)
 class OpBlock:
-    """N ops of the strided DMA family in program order.
+    """N ops in program order, of any families.
 
     Attributes:
         opcode: ``int64[N]``.
-        columns: Name of a ``DMA_LAYOUT`` field to ``int64[N]``, every field present.
-        dtype: ``int64[N]``, element type as an index into ``DTYPES``.
+        columns: Name of a descriptor field to ``int64[N]``; of ops whose family has no such
+            field any value. Fields left out are 0: read them with :meth:`column`.
+        dtype: ``int64[N]``, element type of the source as an index into ``DTYPES``.
         pad_dtype: ``int64[N]``, type of the pad value as an index; any where padding is off.
         gap: ``int64[N]`` clocks of idle before the descriptor is offered.
         after: ``int64[N]`` index of an earlier op of this block that must have retired before
             this one is offered, or -1. Ops of one slot retire in order anyway.
-        legacy: Index of an op to its legacy form: the ``set_*`` ops before it and the copy.
-            Its columns then hold the lowered descriptor.
+        legacy: Index of an op to its legacy form: the ``set_*`` ops before it and the copy, also
+            copies that are not issued because they break a rule at lowering. Its columns then
+            hold the lowered descriptor of the last copy.
         descriptors: Index of an op to the descriptor to pack instead of its columns, for
             values that exceed a container (illegal ops).
         expected_rule: ``int64[N]``, number of the D rule the op breaks, 0 when legal.
@@ -59,7 +68,7 @@ class OpBlock:
     gap: NDArray[np.int64]
     after: NDArray[np.int64]
     legacy: Mapping[int, tuple[LegacyOp, ...]] = field(default_factory=dict)
-    descriptors: Mapping[int, DmaDescriptor] = field(default_factory=dict)
+    descriptors: Mapping[int, Descriptor] = field(default_factory=dict)
     expected_rule: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
@@ -68,20 +77,43 @@ class OpBlock:
     @property
     def slot(self) -> NDArray[np.int64]:
         """Slot number of each op, ``int64[N]``."""
-        table = np.full(max(SLOT_OF_OPCODE) + 1, -1, dtype=np.int64)
-        for code, slot in SLOT_OF_OPCODE.items():
-            table[code] = slot
-        return table[self.opcode]
+        return _SLOTS[self.opcode]
+
+    @property
+    def family(self) -> NDArray[np.int64]:
+        """Descriptor family of each op as an index into ``FAMILIES``, ``int64[N]``."""
+        return _FAMILIES[self.opcode]
+
+    def column(self, name: str) -> NDArray[np.int64]:
+        """Returns a descriptor field of every op, ``int64[N]``; 0 when the block leaves it out.
+
+        Raises:
+            KeyError: no family has a field of that name.
+        """
+        found = self.columns.get(name)
+        if found is not None:
+            return found
+        if name not in COLUMNS:
+            raise KeyError(f"no descriptor has a field {name}")
+        return np.zeros(len(self), dtype=np.int64)
 
     def pack(self) -> NDArray[np.uint32]:
         """Returns the descriptors, ``uint32[N, 16]``."""
-        if not self.descriptors:
-            return pack_columns(self.opcode, self.columns, DMA_LAYOUT)
-        safe = {
-            name: np.minimum(column, DMA_LAYOUT[name].field.limit)
-            for name, column in self.columns.items()
-        }
-        words = pack_columns(self.opcode, safe, DMA_LAYOUT)
+        families = self.family
+        present = np.unique(families).tolist()
+        words = np.zeros((len(self), DESC_WORDS), dtype=np.uint32)
+        for number in present:
+            rows = slice(None) if len(present) == 1 else np.flatnonzero(families == number)
+            layout = LAYOUTS[FAMILIES[number]]
+            columns = {
+                name: column[rows] for name, column in self.columns.items() if name in layout
+            }
+            if self.descriptors:
+                columns = {
+                    name: np.minimum(column, layout[name].field.limit)
+                    for name, column in columns.items()
+                }
+            words[rows] = pack_columns(self.opcode[rows], columns, layout)
         for index, descriptor in self.descriptors.items():
             words[index] = pack(descriptor)
         return words
@@ -109,63 +141,13 @@ class OpBlock:
             None if self.expected_rule is None else self.expected_rule[start:stop],
         )
 
-    def program(self) -> list[tuple[MteGmUb | MteUbGm | LegacyOp, ...]]:
+    def program(self) -> list[tuple[V06Op | LegacyOp, ...]]:
         """Returns per op what was written in the program: one v0.6 op, or a legacy sequence."""
-        lists = {name: column.tolist() for name, column in self.columns.items()}
-        common = zip(*(lists[name] for name in _COMMON), strict=True)
-        types = zip(self.opcode.tolist(), self.dtype.tolist(), strict=True)
-        program: list[tuple[MteGmUb | MteUbGm | LegacyOp, ...]] = []
-        for index, ((opcode, dtype), operands) in enumerate(zip(types, common, strict=True)):
-            legacy = self.legacy.get(index)
-            if legacy is not None:
-                program.append(legacy)
-            elif opcode == MTE_GM_UB.opcode:
-                program.append((self._load(index, dtype, operands, lists),))
-            else:
-                program.append((_store(index, dtype, operands, lists),))
-        return program
-
-    def _load(self, index: int, dtype: int, operands: _Operands, lists: _Lists) -> MteGmUb:
-        gm, ub, length, rows, gm_stride, ub_stride, n_loops, l2, ub_sub = operands
-        loops: tuple[Loop, ...] = ()
-        if n_loops:
-            loops = tuple(
-                [
-                    Loop(lists[count][index], lists[ext][index], lists[loc][index])
-                    for count, ext, loc in _LOOP_NAMES[:n_loops]
-                ]
-            )
-        pad = None
-        if lists["pad_en"][index]:
-            pad = Pad(
-                DTYPES[self.pad_dtype[index]],
-                lists["pad_value"][index],
-                lists["pad_left"][index],
-                lists["pad_right"][index],
-            )
-        return MteGmUb(
-            gm, ub, length, rows, gm_stride, ub_stride, loops, pad, l2, _GM[dtype], _UB[dtype],
-            ub_sub,
-        )  # fmt: skip
-
-
-def _store(index: int, dtype: int, operands: _Operands, lists: _Lists) -> MteUbGm:
-    gm, ub, length, rows, gm_stride, ub_stride, n_loops, l2, ub_sub = operands
-    loops: tuple[Loop, ...] = ()
-    if n_loops:
-        loops = tuple(
-            [
-                Loop(lists[count][index], lists[loc][index], lists[ext][index])
-                for count, ext, loc in _LOOP_NAMES[:n_loops]
-            ]
-        )
-    return MteUbGm(
-        ub, gm, length, rows, ub_stride, gm_stride, loops, l2, _UB[dtype], _GM[dtype], ub_sub
-    )
+        return program_of(self.opcode, self.columns, self.dtype, self.pad_dtype, self.legacy)
 
 
 def from_descriptors(
-    descriptors: Sequence[DmaDescriptor],
+    descriptors: Sequence[Descriptor],
     *,
     legacy: Mapping[int, tuple[LegacyOp, ...]] | None = None,
     dtypes: Sequence[str] | None = None,
@@ -179,11 +161,13 @@ def from_descriptors(
     """
     count = len(descriptors)
     values = [field_values(desc) for desc in descriptors]
+    used = {name for value in values for name in value}
     columns = {
-        name: np.array([min(value[name], 2**62) for value in values], dtype=np.int64)
-        for name in DMA_LAYOUT
+        name: np.array([min(value.get(name, 0), 2**62) for value in values], dtype=np.int64)
+        for name in COLUMNS
+        if name in used
     }
-    names = dtypes or [f"i{8 * desc.elem_bytes}" for desc in descriptors]
+    names = dtypes or [_integer_type(desc) for desc in descriptors]
     pads = pad_dtypes or names
     index = [DTYPE_INDEX[name] for name in names]
     return OpBlock(
@@ -199,7 +183,16 @@ def from_descriptors(
     )
 
 
-def from_ops(ops: Sequence[MteGmUb | MteUbGm], **kwargs: Sequence[int] | None) -> OpBlock:
+def _integer_type(desc: Descriptor) -> str:
+    """Returns an element type for a descriptor, which says at most the element size."""
+    if not isinstance(desc, BurstDescriptor):
+        return f"i{8 * desc.elem_bytes}"
+    if desc.spec is MTE_L1_BT:
+        return next(name for name, (_, code) in BIAS_TYPES.items() if code == desc.widen)
+    return "i64" if desc.spec is MTE_L1_FB else "i8"
+
+
+def from_ops(ops: Sequence[V06Op], **kwargs: Sequence[int] | None) -> OpBlock:
     """Builds a block from v0.6 ops in program order; no gaps, no waits."""
     pads = [op.pad.dtype if isinstance(op, MteGmUb) and op.pad else op.src_type.dtype for op in ops]
     return from_descriptors(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packing of descriptors into 512 bits and back (layout: :mod:`tb.isa.dma_table`)."""
+"""Packing of descriptors into 512 bits and back; the layouts stand in the tables."""
 
 from __future__ import annotations
 
@@ -8,17 +8,27 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from tb.isa.burst import BurstDescriptor
+from tb.isa.burst_table import BURST_LAYOUT
 from tb.isa.dma import DmaDescriptor, DmaLoop
-from tb.isa.dma_table import DMA_LAYOUT, MAX_LOOPS
-from tb.isa.fields import DESC_WORDS, OPCODE_BITS, Layout
+from tb.isa.dma_table import MAX_LOOPS
+from tb.isa.fields import DESC_WORDS, OPCODE_BITS, Layout, OpSpec
+from tb.isa.lower import Descriptor
+from tb.isa.nz import NzDescriptor
+from tb.isa.nz_table import NZ_LAYOUT
 from tb.isa.ops import OPS_BY_CODE
 
 UNUSED_LOOP = DmaLoop(1, 0, 0)
 """What the fields of an absent loop group hold."""
 
 
-def field_values(desc: DmaDescriptor) -> dict[str, int]:
-    """Returns the unsaturated value of every field of the layout."""
+def field_values(desc: Descriptor) -> dict[str, int]:
+    """Returns the unsaturated value of every field of the descriptor's layout."""
+    if isinstance(desc, NzDescriptor | BurstDescriptor):
+        values = {name: getattr(desc, name) for name in desc.spec.layout if name in desc.__slots__}
+        if isinstance(desc, NzDescriptor):
+            values["elem_log2"] = desc.elem_bytes.bit_length() - 1
+        return values
     values = {
         "elem_log2": desc.elem_bytes.bit_length() - 1,
         "ub_sub": desc.ub_sub,
@@ -45,7 +55,7 @@ def field_values(desc: DmaDescriptor) -> dict[str, int]:
     return values
 
 
-def pack(desc: DmaDescriptor) -> NDArray[np.uint32]:
+def pack(desc: Descriptor) -> NDArray[np.uint32]:
     """Returns the descriptor as ``uint32[16]``, least significant word first.
 
     Raises:
@@ -53,7 +63,7 @@ def pack(desc: DmaDescriptor) -> NDArray[np.uint32]:
     """
     word = desc.spec.opcode
     values = field_values(desc)
-    for name, placed in DMA_LAYOUT.items():
+    for name, placed in desc.spec.layout.items():
         word |= placed.field.saturate(values[name]) << placed.lsb
     return np.frombuffer(word.to_bytes(4 * DESC_WORDS, "little"), dtype="<u4").copy()
 
@@ -98,28 +108,45 @@ def pack_columns(
     return words.astype(np.uint32)
 
 
-def unpack_fields(words: NDArray[np.uint32], layout: Layout = DMA_LAYOUT) -> dict[str, int]:
-    """Returns opcode and field values of one packed descriptor."""
-    value = int.from_bytes(np.ascontiguousarray(words, dtype="<u4").tobytes(), "little")
-    fields = {name: value >> placed.lsb & placed.field.limit for name, placed in layout.items()}
-    fields["opcode"] = value & ((1 << OPCODE_BITS) - 1)
-    return fields
+def unpack_fields(words: NDArray[np.uint32], layout: Layout) -> dict[str, int]:
+    """Returns the field values of one packed descriptor of a family."""
+    value = _number(words)
+    return {name: value >> placed.lsb & placed.field.limit for name, placed in layout.items()}
 
 
-def unpack(words: NDArray[np.uint32]) -> DmaDescriptor:
+def opcode_of(words: NDArray[np.uint32]) -> int:
+    """Returns the opcode of a packed descriptor, known or not."""
+    return int(words[0]) & ((1 << OPCODE_BITS) - 1)
+
+
+def unpack(words: NDArray[np.uint32]) -> Descriptor:
     """Returns the descriptor that ``words`` (``uint32[16]``) hold.
 
     Raises:
         ValueError: no op has this opcode.
     """
-    fields = unpack_fields(words)
-    spec = OPS_BY_CODE.get(fields["opcode"])
+    code = opcode_of(words)
+    spec = OPS_BY_CODE.get(code)
     if spec is None:
         known = ", ".join(f"{code} {op.name}" for code, op in OPS_BY_CODE.items())
-        raise ValueError(f"descriptor has opcode {fields['opcode']}: known are {known}")
+        raise ValueError(f"descriptor has opcode {code}: known are {known}")
+    fields = unpack_fields(words, spec.layout)
+    if spec.layout is BURST_LAYOUT:
+        return BurstDescriptor(spec=spec, **fields)
+    elem_bytes = 1 << fields.pop("elem_log2")
+    if spec.layout is NZ_LAYOUT:
+        return NzDescriptor(elem_bytes=elem_bytes, **fields)
+    return _unpack_dma(spec, elem_bytes, fields)
+
+
+def _number(words: NDArray[np.uint32]) -> int:
+    return int.from_bytes(np.ascontiguousarray(words, dtype="<u4").tobytes(), "little")
+
+
+def _unpack_dma(spec: OpSpec, elem_bytes: int, fields: Mapping[str, int]) -> DmaDescriptor:
     return DmaDescriptor(
         spec=spec,
-        elem_bytes=1 << fields["elem_log2"],
+        elem_bytes=elem_bytes,
         ext_addr=fields["ext_addr"],
         loc_addr=fields["loc_addr"],
         len=fields["len"],

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The strided GM DMA ops and the descriptor they become (spec/dma.md, sections 1 to 3)."""
+"""The strided DMA ops and the descriptor they become (spec/dma.md, sections 1 to 3)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tb.isa.dma_table import MAX_LOOPS, MTE_GM_UB, MTE_UB_GM
+from tb.isa.dma_table import MAX_LOOPS, MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
 from tb.isa.dtypes import Ptr, element_bytes
 from tb.isa.fields import OpSpec
 
 GM_I8 = Ptr("i8", "gm")
 UB_I8 = Ptr("i8", "ub")
+L1_I8 = Ptr("i8", "l1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +85,56 @@ class MteUbGm:
 
 
 @dataclass(frozen=True, slots=True)
+class MteGmL1:
+    """``pto.mte_gm_l1``: rows from GM to L1. Addresses, lengths and strides in bytes."""
+
+    gm_src: int
+    l1_dst: int
+    len_burst: int
+    n_burst: int
+    src_stride: int
+    dst_stride: int
+    loops: tuple[Loop, ...] = ()
+    src_type: Ptr = GM_I8
+    dst_type: Ptr = L1_I8
+
+    @property
+    def spec(self) -> OpSpec:
+        """Table row of the op."""
+        return MTE_GM_L1
+
+
+@dataclass(frozen=True, slots=True)
+class MteL1Ub:
+    """``pto.mte_l1_ub``: rows from L1 to UB. Addresses, lengths and strides in bytes (A-12)."""
+
+    l1_src: int
+    ub_dst: int
+    len_burst: int
+    n_burst: int
+    src_stride: int
+    dst_stride: int
+    loops: tuple[Loop, ...] = ()
+    src_type: Ptr = L1_I8
+    dst_type: Ptr = UB_I8
+    ub_sub: int = 0
+
+    @property
+    def spec(self) -> OpSpec:
+        """Table row of the op."""
+        return MTE_L1_UB
+
+
+DmaOp = MteGmUb | MteUbGm | MteGmL1 | MteL1Ub
+"""Every op of the family."""
+
+
+@dataclass(frozen=True, slots=True)
 class DmaLoop:
-    """A loop group seen from the descriptor: ``ext`` is GM, ``loc`` the on-chip side."""
+    """A loop group seen from the descriptor: ``ext`` is GM, ``loc`` the on-chip side.
+
+    Of ``mte_l1_ub`` ``ext`` is L1 and ``loc`` is UB.
+    """
 
     count: int
     ext_stride: int
@@ -135,8 +184,8 @@ class DmaDescriptor:
         return not (self.len and self.n_burst and all(loop.count for loop in self.loops))
 
 
-def lower(op: MteGmUb | MteUbGm) -> DmaDescriptor:
-    """Returns the descriptor of a v0.6 op.
+def lower_dma(op: DmaOp) -> DmaDescriptor:
+    """Returns the descriptor of a strided op.
 
     Raises:
         ValueError: more loop groups than a descriptor holds (A-08), or an unknown element type.
@@ -161,6 +210,20 @@ def lower(op: MteGmUb | MteUbGm) -> DmaDescriptor:
             l2=op.l2_cache_ctl,
             ub_sub=op.ub_sub,
         )
+    loops = tuple(DmaLoop(x.count, x.src_stride, x.dst_stride) for x in op.loops)
+    if isinstance(op, MteGmL1 | MteL1Ub):
+        return DmaDescriptor(
+            spec=op.spec,
+            elem_bytes=elem_bytes,
+            ext_addr=op.gm_src if isinstance(op, MteGmL1) else op.l1_src,
+            loc_addr=op.l1_dst if isinstance(op, MteGmL1) else op.ub_dst,
+            len=op.len_burst,
+            n_burst=op.n_burst,
+            ext_stride=op.src_stride,
+            loc_stride=op.dst_stride,
+            loops=loops,
+            ub_sub=0 if isinstance(op, MteGmL1) else op.ub_sub,
+        )
     pad = op.pad
     return DmaDescriptor(
         spec=MTE_GM_UB,
@@ -171,7 +234,7 @@ def lower(op: MteGmUb | MteUbGm) -> DmaDescriptor:
         n_burst=op.n_burst,
         ext_stride=op.src_stride,
         loc_stride=op.dst_stride,
-        loops=tuple(DmaLoop(x.count, x.src_stride, x.dst_stride) for x in op.loops),
+        loops=loops,
         pad_en=0 if pad is None else 1,
         pad_left=0 if pad is None else pad.left or 0,
         pad_right=0 if pad is None else pad.right or 0,

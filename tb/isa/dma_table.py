@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operand tables and descriptor layout of the strided GM DMA ops (spec/dma.md, section 1).
+"""Operand tables and descriptor layout of the strided DMA ops (spec/dma.md, section 1).
 
 In the layout ``ext`` is the GM side and ``loc`` the on-chip side, whichever is the source, so
-that loads and stores share one layout and one decoder.
+that loads and stores share one layout and one decoder. ``mte_l1_ub``, which has no GM side,
+holds its source in ``ext``.
 """
 
 from __future__ import annotations
@@ -49,9 +50,9 @@ DMA_LAYOUT = Layout(
         Field("pad_value", 33, "bit pattern of one pad element"),
         Field("len", LEN_BITS + 1, "bytes of data in a row"),
         Field("n_burst", N_BURST_BITS + 1, "rows"),
-        Field("ext_addr", GM_ADDR_BITS + 4, "GM base byte address", keep_low=5),
+        Field("ext_addr", GM_ADDR_BITS + 4, "GM base byte address; mte_l1_ub: L1", keep_low=5),
         Field("loc_addr", 24, "local base byte address", keep_low=5),
-        Field("ext_stride", GM_STRIDE_BITS + 1, "GM bytes between rows"),
+        Field("ext_stride", GM_STRIDE_BITS + 1, "GM bytes between rows; mte_l1_ub: L1"),
         Field("loc_stride", LOCAL_STRIDE_BITS + 1, "local bytes between rows"),
         *_LOOP_FIELDS,
     ),
@@ -88,6 +89,7 @@ MTE_GM_UB = OpSpec(
         Operand("right_padding_count", PAD_COUNT_BITS, "elements", "pad_right", "pad after a row"),
     ),
     layout=DMA_LAYOUT,
+    rules="DMA",
     d_rules=(5, 6, 7, 8, 9, 10, 12),
     doc="rows of bytes from GM to UB, optionally padded to the UB row stride",
 )
@@ -109,6 +111,49 @@ MTE_UB_GM = OpSpec(
         *_loop_operands(LOCAL_STRIDE_BITS, "loc_stride", GM_STRIDE_BITS, "ext_stride"),
     ),
     layout=DMA_LAYOUT,
+    rules="DMA",
     d_rules=(5, 6, 7, 8, 12),
     doc="rows of bytes from UB to GM; only the len bytes of a row are read and written",
+)
+
+MTE_GM_L1 = OpSpec(
+    name="mte_gm_l1",
+    opcode=3,
+    slot="mte2",
+    source="gm",
+    destination="l1",
+    operands=(
+        Operand("gm_src", None, "B", "ext_addr", "GM source address"),
+        Operand("l1_dst", None, "B", "loc_addr", "L1 destination address, multiple of 32"),
+        Operand("len_burst", LEN_BITS, "B", "len", "bytes in a row"),
+        Operand("n_burst", N_BURST_BITS, "rows", "n_burst", "rows"),
+        Operand("src_stride", GM_STRIDE_BITS, "B", "ext_stride", "GM distance between rows"),
+        Operand("dst_stride", LOCAL_STRIDE_BITS, "B", "loc_stride", "L1 distance between rows"),
+        *_loop_operands(GM_STRIDE_BITS, "ext_stride", LOCAL_STRIDE_BITS, "loc_stride"),
+    ),
+    layout=DMA_LAYOUT,
+    rules="DMA",
+    d_rules=(5, 6, 7, 8, 12),
+    doc="rows of bytes from GM to L1",
+)
+
+MTE_L1_UB = OpSpec(
+    name="mte_l1_ub",
+    opcode=4,
+    slot="mte1",
+    source="l1",
+    destination="ub",
+    operands=(
+        Operand("l1_src", None, "B", "ext_addr", "L1 source address, multiple of 32"),
+        Operand("ub_dst", None, "B", "loc_addr", "UB destination address, multiple of 32"),
+        Operand("len_burst", LEN_BITS, "B", "len", "bytes in a row, multiple of 32"),
+        Operand("n_burst", N_BURST_BITS, "rows", "n_burst", "rows"),
+        Operand("src_stride", LOCAL_STRIDE_BITS, "B", "ext_stride", "L1 distance between rows"),
+        Operand("dst_stride", LOCAL_STRIDE_BITS, "B", "loc_stride", "UB distance between rows"),
+        *_loop_operands(LOCAL_STRIDE_BITS, "ext_stride", LOCAL_STRIDE_BITS, "loc_stride"),
+    ),
+    layout=DMA_LAYOUT,
+    rules="DMA",
+    d_rules=(5, 6, 7, 8, 11, 12),
+    doc="rows of whole UB blocks from L1 to UB",
 )

@@ -6,15 +6,21 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tb.isa.dma_table import DMA_LAYOUT
 from tb.isa.fields import DESC_BITS, OPCODE_BITS, Layout, OpSpec
-from tb.isa.ops import LEGACY_FORMS, OPS
+from tb.isa.ops import LAYOUTS, LEGACY_FORMS, OPS
 from tb.isa.rules import RULES
 
 PAGE = Path("docs/op-table.md")
 """Where the generated page stands, from the top of the project."""
 
 _KINDS = {"S": "front end", "D": "engine", "T": "nobody: undefined when broken"}
+
+_FAMILIES = {
+    "dma": "Rows and up to three loops. `ext` is the GM side and `loc` the on-chip side, "
+    "whichever is the source; of `mte_l1_ub` `ext` is L1.",
+    "burst": "Bursts of `len` units with gaps between them, from on-chip memory to on-chip memory.",
+    "nz": "Matrices repacked to NZ fractals.",
+}
 
 
 def _operand_rows(spec: OpSpec) -> list[str]:
@@ -49,33 +55,43 @@ def page_text() -> str:
         "Adding an op starts there; packing, the Verilog header, stimulus and this page follow.",
     ]
     for spec in OPS.values():
-        legacy = ", ".join(f"`{form}`" for form, name in LEGACY_FORMS.items() if name == spec.name)
+        forms = [f"`{form}`" for form, name in LEGACY_FORMS.items() if name == spec.name]
+        legacy = f" Legacy form: {', '.join(forms)}." if forms else ""
         lines += [
             "",
             f"## `{spec.name}`",
             "",
             f"Opcode {spec.opcode}, slot {spec.slot}, {spec.source} to {spec.destination}: "
-            f"{spec.doc}. Legacy form: {legacy}.",
+            f"{spec.doc}.{legacy} D rules: {', '.join(spec.rule_names)}.",
             "",
             *_operand_rows(spec),
         ]
     lines += [
         "",
-        "## Descriptor of the DMA family",
+        "## Descriptors",
         "",
-        "`ext` is the GM side and `loc` the on-chip side, whichever is the source. A container is",
-        "wider than any legal value; a larger value is packed as all ones, so that what breaks the",
-        "width rule still does. Address fields keep their low 5 bits then.",
-        "",
-        *_layout_rows(DMA_LAYOUT),
+        "A container is wider than any legal value; a larger value is packed as all ones, so that",
+        "what breaks the width rule still does. Address fields keep their low bits then, 5 or 6,",
+        "and with them their alignment.",
+    ]
+    for layout in LAYOUTS.values():
+        names = ", ".join(f"`{spec.name}`" for spec in OPS.values() if spec.layout is layout)
+        lines += [
+            "",
+            f"### Family {layout.family}",
+            "",
+            f"{_FAMILIES[layout.family]} Ops: {names}.",
+            "",
+            *_layout_rows(layout),
+        ]
+    lines += [
         "",
         "## Rules",
         "",
         "| rule | decided by | |",
         "|---|---|---|",
     ]
-    for number in sorted(RULES):
-        rule = RULES[number]
+    for rule in RULES.values():
         lines.append(f"| {rule.name} | {_KINDS[rule.kind]} | {rule.title} |")
     return "\n".join([*lines, ""])
 

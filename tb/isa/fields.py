@@ -123,6 +123,11 @@ class Layout(Mapping[str, PlacedField]):
         return len(self._placed)
 
 
+def rule_name(family: str, number: int) -> str:
+    """Returns the identifier of a rule as in the spec: family ``DMA``, number 5: ``DMA-L05``."""
+    return f"{family}-L{number:02d}"
+
+
 @dataclass(frozen=True, slots=True)
 class OpSpec:
     """What the tables say of one op.
@@ -134,7 +139,8 @@ class OpSpec:
         source, destination: Keywords of its address spaces.
         operands: Operands in the order of the PTO text; loops and pad as their clauses.
         layout: Descriptor family.
-        d_rules: Numbers of the DMA-L rules an engine checks for it.
+        rules: Family of its rules: ``"DMA"``, ``"ND"``, ``"BT"`` or ``"FB"``.
+        d_rules: Numbers in that family of the D rules an engine checks for it.
         doc: One line.
     """
 
@@ -145,8 +151,14 @@ class OpSpec:
     destination: str
     operands: tuple[Operand, ...]
     layout: Layout
+    rules: str
     d_rules: tuple[int, ...]
     doc: str
+
+    @property
+    def rule_names(self) -> tuple[str, ...]:
+        """Names of the D rules an engine checks for it, ``"DMA-L05"`` ..."""
+        return tuple(rule_name(self.rules, number) for number in self.d_rules)
 
     def operand(self, name: str) -> Operand:
         """Returns the operand called ``name``.

@@ -8,8 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tb.isa.burst import BurstDescriptor
 from tb.isa.dma import DmaDescriptor
-from tb.isa.dma_table import MTE_GM_UB
+from tb.isa.dma_table import MTE_UB_GM
+from tb.isa.lower import Descriptor
+from tb.isa.nz import NzDescriptor
+from tb.isa.nz_table import C0_BYTES
 from tb.isa.spaces import Space, ub_space
 
 
@@ -54,36 +58,58 @@ class Footprint:
         return starts
 
 
-def _local(desc: DmaDescriptor, length: int) -> Footprint:
-    return Footprint(
-        ub_space(desc.ub_sub),
-        desc.loc_addr,
-        length,
-        (desc.n_burst, *(loop.count for loop in desc.loops)),
-        (desc.loc_stride, *(loop.loc_stride for loop in desc.loops)),
-    )
+def space_of(keyword: str, ub_sub: int = 0) -> Space:
+    """Returns the memory behind an address space of the PTO text."""
+    return ub_space(ub_sub) if keyword == "ub" else Space[keyword.upper()]
 
 
-def _gm(desc: DmaDescriptor) -> Footprint:
-    return Footprint(
-        Space.GM,
-        desc.ext_addr,
-        desc.len,
-        (desc.n_burst, *(loop.count for loop in desc.loops)),
-        (desc.ext_stride, *(loop.ext_stride for loop in desc.loops)),
-    )
+def _dma_side(desc: DmaDescriptor, side: str, space: Space, length: int) -> Footprint:
+    if side == "loc":
+        base, row = desc.loc_addr, desc.loc_stride
+        steps = [loop.loc_stride for loop in desc.loops]
+    else:
+        base, row = desc.ext_addr, desc.ext_stride
+        steps = [loop.ext_stride for loop in desc.loops]
+    counts = (desc.n_burst, *(loop.count for loop in desc.loops))
+    return Footprint(space, base, length, counts, (row, *steps))
 
 
-def source(desc: DmaDescriptor) -> Footprint:
+def _burst_side(space: Space, base: int, unit: int, gap: int, desc: BurstDescriptor) -> Footprint:
+    stride = (desc.len + gap) * unit
+    return Footprint(space, base, desc.len * unit, (desc.n_burst,), (stride,))
+
+
+def source(desc: Descriptor) -> Footprint:
     """Returns the bytes a legal op reads."""
-    return _gm(desc) if desc.spec is MTE_GM_UB else _local(desc, desc.len)
+    if isinstance(desc, NzDescriptor):
+        rows, length = desc.source_rows
+        strides = (desc.inner_stride, desc.outer_stride)
+        return Footprint(Space.GM, desc.ext_addr, length, (rows, desc.group_count), strides)
+    space = space_of(desc.spec.source, desc.ub_sub)
+    if isinstance(desc, BurstDescriptor):
+        return _burst_side(space, desc.src_addr, desc.units[0], desc.src_gap, desc)
+    return _dma_side(desc, "loc" if desc.spec is MTE_UB_GM else "ext", space, desc.len)
 
 
-def destination(desc: DmaDescriptor) -> Footprint:
-    """Returns the bytes a legal op writes: with padding, whole row strides (A-05)."""
-    if desc.spec is not MTE_GM_UB:
-        return _gm(desc)
-    return _local(desc, desc.loc_stride if desc.pad_en else desc.len)
+def destination(desc: Descriptor) -> Footprint:
+    """Returns the bytes a legal op writes.
+
+    With padding these are whole row strides (A-05), of an NZ repack the zero fill is among them
+    (spec/nd2nz.md, sections 3 and 4).
+    """
+    if isinstance(desc, NzDescriptor):
+        groups, step = desc.group_count, desc.dst_loop4 * C0_BYTES
+        if desc.small_c0:
+            return Footprint(Space.L1, desc.loc_addr, desc.small_bytes, (groups,), (step,))
+        counts = (desc.n_value, desc.columns, groups)
+        strides = (desc.dst_loop2 * C0_BYTES, desc.dst_loop3 * C0_BYTES, step)
+        return Footprint(Space.L1, desc.loc_addr, C0_BYTES, counts, strides)
+    space = space_of(desc.spec.destination, desc.ub_sub)
+    if isinstance(desc, BurstDescriptor):
+        return _burst_side(space, desc.dst_addr, desc.units[1], desc.dst_gap, desc)
+    if desc.spec is MTE_UB_GM:
+        return _dma_side(desc, "ext", space, desc.len)
+    return _dma_side(desc, "loc", space, desc.loc_stride if desc.pad_en else desc.len)
 
 
 def row_overlap(footprint: Footprint) -> bool:

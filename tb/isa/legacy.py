@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pre-v0.6 register form of the GM DMA ops (spec/dma.md, section 4).
+"""The pre-v0.6 forms of the DMA ops (spec/dma.md, section 4).
 
 ``set_*`` ops write registers that persist; a copy reads those of its own direction when it is
 issued. Both are front-end work: an engine sees only the descriptor that :func:`lower_copy`
-makes, the same as for the v0.6 op but for the unit of its pad counts.
+makes, the same as for the v0.6 op but for the unit of its pad counts. ``copy_ubuf_to_ubuf`` uses
+no register: it counts bytes and strides where ``mte_ub_ub`` counts blocks and gaps.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from tb.isa.burst import BurstDescriptor, MteUbUb
+from tb.isa.burst_table import MTE_UB_UB
 from tb.isa.dma import (
     GM_I8,
     UB_I8,
@@ -28,6 +31,7 @@ from tb.isa.dma_table import (
     MTE_UB_GM,
 )
 from tb.isa.dtypes import Ptr, element_bytes
+from tb.isa.spaces import UB_BLOCK
 
 OUTTOUB = "outtoub"
 """Register set of ``copy_gm_to_ubuf``."""
@@ -103,9 +107,26 @@ class CopyUbufToGm:
     ub_sub: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class CopyUbufToUbuf:
+    """``copy_ubuf_to_ubuf``: bytes and start-to-start strides (A-15), inside one sub-block."""
+
+    src: int
+    dst: int
+    sid: int
+    n_burst: int
+    len_burst: int
+    src_stride: int
+    dst_stride: int
+    src_type: Ptr = UB_I8
+    dst_type: Ptr = UB_I8
+    ub_sub: int = 0
+
+
 LegacySet = SetLoopSize | SetLoopStride | SetMovPadVal
 LegacyCopy = CopyGmToUbuf | CopyUbufToGm
-LegacyOp = LegacySet | LegacyCopy
+"""Copies that read registers."""
+LegacyOp = LegacySet | LegacyCopy | CopyUbufToUbuf
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +195,50 @@ def write_registers(op: LegacySet, registers: DmaRegisters) -> DmaRegisters:
     if op.direction == OUTTOUB:
         return replace(registers, outtoub=loops)
     return replace(registers, ubtoout=loops)
+
+
+def lower_ubuf_copy(op: CopyUbufToUbuf) -> BurstDescriptor:
+    """Returns the ``mte_ub_ub`` descriptor of a legacy UB copy (spec/README.md, legacy mapping).
+
+    The copy must pass :func:`tb.isa.rules.lowering_violation`: one that does not is not issued.
+
+    Raises:
+        ValueError: length or strides in use are no multiples of 32, or a stride is below the
+            length.
+    """
+    src_gap = dst_gap = 0
+    if op.n_burst > 1:
+        src_gap, dst_gap = op.src_stride - op.len_burst, op.dst_stride - op.len_burst
+    if op.len_burst % UB_BLOCK or src_gap % UB_BLOCK or dst_gap % UB_BLOCK:
+        raise ValueError(f"copy_ubuf_to_ubuf of parts of {UB_BLOCK}-byte blocks is not issued")
+    if src_gap < 0 or dst_gap < 0:
+        raise ValueError("copy_ubuf_to_ubuf with a stride below len_burst is not issued (DMA-L08)")
+    return BurstDescriptor(
+        MTE_UB_UB,
+        op.src,
+        op.dst,
+        op.len_burst // UB_BLOCK,
+        op.n_burst,
+        src_gap // UB_BLOCK,
+        dst_gap // UB_BLOCK,
+        ub_sub=op.ub_sub,
+    )
+
+
+def ubuf_copy_to_v06(op: CopyUbufToUbuf) -> MteUbUb:
+    """Returns the ``mte_ub_ub`` of the same effect; errors as :func:`lower_ubuf_copy`."""
+    desc = lower_ubuf_copy(op)
+    return MteUbUb(
+        desc.src_addr,
+        desc.dst_addr,
+        desc.len,
+        desc.n_burst,
+        desc.src_gap,
+        desc.dst_gap,
+        op.src_type,
+        op.dst_type,
+        op.ub_sub,
+    )
 
 
 def lower_copy(op: LegacyCopy, registers: DmaRegisters) -> DmaDescriptor:

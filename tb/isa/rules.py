@@ -1,291 +1,121 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Legality rules of the DMA ops as numbered predicates (spec/dma.md, section 5).
+"""Every numbered rule, and who breaks which: the one entry to the rules of all families.
 
-Every predicate returns None when its rule holds and a sentence when it does not. S rules look
-at the op as written, D rules at the descriptor it becomes; the engine decides those again from
-the packed bits, and the two must agree. T rules (DMA-L13, DMA-L14) concern whole footprints:
-stimulus keeps them and nobody reports them.
+S rules look at the op as written, D rules at the descriptor it becomes; the engine decides those
+again from the packed bits, and the two must agree. T rules concern whole footprints: stimulus
+keeps them and nobody reports them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from tb.isa.dma import DmaDescriptor, MteGmUb, MteUbGm
-from tb.isa.dma_table import (
-    GM_STRIDE_BITS,
-    LEN_BITS,
-    LOCAL_STRIDE_BITS,
-    LOOP_COUNT_BITS,
-    N_BURST_BITS,
-    PAD_COUNT_BITS,
-    PAD_LIMIT,
-)
-from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES
-from tb.isa.footprint import destination, footprints_overlap, row_overlap, source
-from tb.isa.spaces import SIZES, UB_BLOCK, Space
+from tb.isa import burst_rules, dma_rules, nz_rules
+from tb.isa.burst import BurstDescriptor, BurstOp
+from tb.isa.dma_table import LEN_BITS, LOCAL_STRIDE_BITS, N_BURST_BITS
+from tb.isa.legacy import CopyUbufToUbuf
+from tb.isa.lower import Descriptor, V06Op
+from tb.isa.nz import MteGmL1Frac, NzDescriptor
+from tb.isa.rule import Rule, Violation, too_wide
+from tb.isa.spaces import UB_BLOCK
 
-V06Op = MteGmUb | MteUbGm
-DPredicate = Callable[[DmaDescriptor], "str | None"]
-SPredicate = Callable[[V06Op], "str | None"]
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One numbered rule.
-
-    Attributes:
-        number: n of DMA-Ln; what ``done_rule_o`` carries for a D rule.
-        kind: ``"S"`` front end, ``"D"`` engine, ``"T"`` undefined when broken.
-        title: The rule in one line.
-    """
-
-    number: int
-    kind: str
-    title: str
-
-    @property
-    def name(self) -> str:
-        """Identifier of the rule, as in the spec."""
-        return f"DMA-L{self.number:02d}"
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """A broken rule and what broke it."""
-
-    rule: Rule
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.rule.name}: {self.message}"
-
-
-def _too_wide(name: str, value: int, bits: int) -> str | None:
-    if value >> bits:
-        return f"{name} is {value}: {bits} bits hold 0..{(1 << bits) - 1}"
-    return None
-
-
-def l02(op: V06Op) -> str | None:
-    """A pad clause has a value alone, or a value with both counts."""
-    if isinstance(op, MteGmUb) and op.pad and (op.pad.left is None) != (op.pad.right is None):
-        given = "left" if op.pad.right is None else "right"
-        return f"pad gives only the {given} count: give both or none"
-    return None
-
-
-def l03(op: V06Op) -> str | None:
-    """The pad value has a type that can be padded, as wide as the element."""
-    if not isinstance(op, MteGmUb) or op.pad is None:
-        return None
-    dtype, element = op.pad.dtype, op.src_type.dtype
-    if dtype not in PAD_DTYPES:
-        return f"pad type is {dtype}: one of {', '.join(PAD_DTYPES)}"
-    if ELEMENT_BYTES[dtype] != ELEMENT_BYTES.get(element):
-        return f"pad type {dtype} is not as wide as element type {element}"
-    return None
-
-
-def l04(op: V06Op) -> str | None:
-    """Pointer spaces match the op and element sizes are equal and known."""
-    for role, pointer, space in (
-        ("source", op.src_type, op.spec.source),
-        ("destination", op.dst_type, op.spec.destination),
-    ):
-        if pointer.space != space:
-            return f"{role} pointer is in {pointer.space}: {op.spec.name} wants {space}"
-        if pointer.dtype not in ELEMENT_BYTES:
-            return f"{role} element type is {pointer.dtype}: one of {', '.join(ELEMENT_BYTES)}"
-    if ELEMENT_BYTES[op.src_type.dtype] != ELEMENT_BYTES[op.dst_type.dtype]:
-        return f"element sizes of {op.src_type.dtype} and {op.dst_type.dtype} differ"
-    return None
-
-
-def l15(op: V06Op) -> str | None:
-    """A constant L2 hint fits its field."""
-    bits = op.spec.operand("l2_cache_ctl").bits or 0
-    return _too_wide("l2_cache_ctl", op.l2_cache_ctl, bits)
-
-
-def l05(desc: DmaDescriptor) -> str | None:
-    """Every field fits its width; legacy reserved and unused pad counts are 0."""
-    widths = [
-        ("len_burst", desc.len, LEN_BITS),
-        ("n_burst", desc.n_burst, N_BURST_BITS),
-        ("GM stride", desc.ext_stride, GM_STRIDE_BITS),
-        ("local stride", desc.loc_stride, LOCAL_STRIDE_BITS),
-        ("l2_cache_ctl", desc.l2, desc.spec.operand("l2_cache_ctl").bits or 0),
-        ("left padding", desc.pad_left, PAD_COUNT_BITS),
-        ("right padding", desc.pad_right, PAD_COUNT_BITS),
-        ("data_select_bit", desc.pad_en, 1),
-    ]
-    if desc.pad_en:
-        widths.append(("pad value", desc.pad_value, 8 * desc.elem_bytes))
-    for k, loop in enumerate(desc.loops):
-        widths += [
-            (f"loop {k} count", loop.count, LOOP_COUNT_BITS),
-            (f"loop {k} GM stride", loop.ext_stride, GM_STRIDE_BITS),
-            (f"loop {k} local stride", loop.loc_stride, LOCAL_STRIDE_BITS),
-        ]
-    for name, value, bits in widths:
-        message = _too_wide(name, value, bits)
-        if message:
-            return message
-    if desc.reserved:
-        return f"reserved is {desc.reserved}: must be 0"
-    if not desc.pad_en and (desc.pad_left or desc.pad_right):
-        return (
-            f"padding counts are {desc.pad_left} and {desc.pad_right} with padding off: must be 0"
-        )
-    return None
-
-
-def l06(desc: DmaDescriptor) -> str | None:
-    """The local base address is a multiple of 32."""
-    if desc.loc_addr % UB_BLOCK:
-        return f"UB address {desc.loc_addr:#x} is not a multiple of {UB_BLOCK}"
-    return None
-
-
-def l07(desc: DmaDescriptor) -> str | None:
-    """Local strides are multiples of 32 where their count is above 1, and with padding."""
-    if (desc.n_burst > 1 or desc.pad_en) and desc.loc_stride % UB_BLOCK:
-        return f"UB row stride {desc.loc_stride} is not a multiple of {UB_BLOCK}"
-    for k, loop in enumerate(desc.loops):
-        if loop.count > 1 and loop.loc_stride % UB_BLOCK:
-            return f"UB stride {loop.loc_stride} of loop {k} is not a multiple of {UB_BLOCK}"
-    return None
-
-
-def l08(desc: DmaDescriptor) -> str | None:
-    """With several rows both row strides are at least the row length (A-10)."""
-    if desc.n_burst > 1:
-        for name, stride in (("GM", desc.ext_stride), ("UB", desc.loc_stride)):
-            if stride < desc.len:
-                return f"{name} row stride {stride} is below len_burst {desc.len}"
-    return None
-
-
-def l09(desc: DmaDescriptor) -> str | None:
-    """Padded rows hold whole elements and at most 32 bytes of padding on a side."""
-    if not desc.pad_en:
-        return None
-    if desc.len % desc.elem_bytes:
-        return f"len_burst {desc.len} is not a multiple of the element size {desc.elem_bytes}"
-    for name, count in (("left", desc.left_bytes), ("right", desc.right_bytes)):
-        if count > PAD_LIMIT:
-            return f"{name} padding is {count} B: 0..{PAD_LIMIT}"
-        if count % desc.elem_bytes:
-            return f"{name} padding {count} B is not a multiple of the element {desc.elem_bytes}"
-    return None
-
-
-def l10(desc: DmaDescriptor) -> str | None:
-    """A padded row fits its row stride."""
-    if not desc.pad_en:
-        return None
-    need = desc.left_bytes + desc.len + desc.right_bytes
-    if need > desc.loc_stride:
-        return f"a padded row needs {need} B, dst_stride is {desc.loc_stride}"
-    return None
-
-
-def l11(desc: DmaDescriptor) -> str | None:
-    """Rows between on-chip memories are whole UB blocks; ops with a GM side have no such rule."""
-    if desc.len % UB_BLOCK:
-        return f"len_burst {desc.len} is not a multiple of {UB_BLOCK}"
-    return None
-
-
-def l12(desc: DmaDescriptor) -> str | None:
-    """Every byte accessed lies inside its memory; a NOP accesses none (A-18)."""
-    if desc.is_nop:
-        return None
-    ext = desc.ext_addr + (desc.n_burst - 1) * desc.ext_stride + desc.len
-    loc = desc.loc_addr + (desc.n_burst - 1) * desc.loc_stride
-    loc += desc.loc_stride if desc.pad_en else desc.len
-    for loop in desc.loops:
-        ext += (loop.count - 1) * loop.ext_stride
-        loc += (loop.count - 1) * loop.loc_stride
-    for name, end, size in (("GM", ext, SIZES[Space.GM]), ("UB", loc, SIZES[Space.UB0])):
-        if end > size:
-            return f"{name} accesses reach {end:#x}, the memory ends at {size:#x}"
-    return None
-
-
-def l13(desc: DmaDescriptor) -> str | None:
-    """Destination footprints of rows and loop iterations do not overlap."""
-    if not desc.is_nop and row_overlap(destination(desc)):
-        return "rows of the destination overlap: the result is undefined"
-    return None
-
-
-def l14(desc: DmaDescriptor) -> str | None:
-    """Source and destination bytes are disjoint where both lie in one memory."""
-    if not desc.is_nop and footprints_overlap(source(desc), destination(desc)):
-        return "source and destination overlap: the result is undefined"
-    return None
-
-
-S_RULES: dict[Rule, SPredicate | None] = {
-    Rule(1, "S", "exactly one nburst triple; each loop is a complete triple"): None,
-    Rule(2, "S", "pad has a value alone, or a value with both counts"): l02,
-    Rule(3, "S", "pad type is one of i8 i16 i32 f16 bf16 f32, as wide as the element"): l03,
-    Rule(4, "S", "pointer spaces match the op; element sizes are equal"): l04,
-    Rule(15, "S", "constant l2 fits its field"): l15,
+_DMA: dict[int, Rule] = {
+    rule.number: rule for rule in (*dma_rules.S_RULES, *dma_rules.D_RULES, *dma_rules.T_RULES)
 }
-"""Front-end rules. DMA-L01 is decided where text is read (:mod:`tb.isa.text`): an op object
-always has exactly one complete nburst and only complete loops."""
 
-D_RULES: dict[Rule, DPredicate] = {
-    Rule(5, "D", "every field fits its width"): l05,
-    Rule(6, "D", "UB base addresses are multiples of 32"): l06,
-    Rule(7, "D", "UB strides in use are multiples of 32"): l07,
-    Rule(8, "D", "row strides are at least the row length"): l08,
-    Rule(9, "D", "padded rows hold whole elements, pads at most 32 bytes"): l09,
-    Rule(10, "D", "a padded row fits its stride"): l10,
-    Rule(11, "D", "rows between on-chip memories are whole 32-byte blocks"): l11,
-    Rule(12, "D", "every byte accessed lies inside its memory"): l12,
+RULES: dict[str, Rule] = {
+    rule.name: rule
+    for rule in (
+        *(_DMA[number] for number in sorted(_DMA)),
+        *nz_rules.S_RULES,
+        *nz_rules.D_RULES,
+        *nz_rules.T_RULES,
+        *burst_rules.S_BT,
+        *burst_rules.D_BT,
+        *burst_rules.S_FB,
+        *burst_rules.D_FB,
+    )
 }
-"""Engine rules in ascending number; which of them an op has stands in its table."""
+"""Every rule by name, family by family, ascending."""
 
-T_RULES: dict[Rule, DPredicate] = {
-    Rule(13, "T", "destination footprints do not overlap"): l13,
-    Rule(14, "T", "source and destination are disjoint"): l14,
-}
-"""Rules whose breach is undefined: what they forbid is never sent to a scored test."""
-
-RULES: dict[int, Rule] = {rule.number: rule for rule in (*S_RULES, *D_RULES, *T_RULES)}
-"""Every rule of the family by number."""
+_Predicate = Callable[[Any], "str | None"]
+_Predicates = Mapping[Rule, _Predicate]
 
 
-def first_d_violation(desc: DmaDescriptor) -> Violation | None:
+def d_predicates(desc: Descriptor) -> _Predicates:
+    """Returns the D rules that the descriptor's op has, in ascending number."""
+    if isinstance(desc, NzDescriptor):
+        return nz_rules.D_RULES
+    if isinstance(desc, BurstDescriptor):
+        return burst_rules.d_predicates(desc, _DMA)
+    rules = dma_rules.D_RULES
+    return {rule: holds for rule, holds in rules.items() if rule.number in desc.spec.d_rules}
+
+
+def first_d_violation(desc: Descriptor) -> Violation | None:
     """Returns the violated D rule with the lowest number, or None."""
-    for rule, predicate in D_RULES.items():
-        if rule.number in desc.spec.d_rules:
-            message = predicate(desc)
-            if message:
-                return Violation(rule, message)
+    for rule, predicate in d_predicates(desc).items():
+        message = predicate(desc)
+        if message:
+            return Violation(rule, message)
     return None
+
+
+def _s_predicates(op: V06Op) -> Mapping[Rule, Any]:
+    """Returns the S rules of the op; None stands for one that text alone can break."""
+    if isinstance(op, MteGmL1Frac):
+        return nz_rules.S_RULES
+    if isinstance(op, BurstOp):
+        return burst_rules.s_predicates(op, _DMA)
+    return dma_rules.S_RULES
 
 
 def s_violations(op: V06Op) -> tuple[Violation, ...]:
     """Returns every S rule the op breaks, in ascending number."""
     found = []
-    for rule, predicate in S_RULES.items():
+    for rule, predicate in _s_predicates(op).items():
         message = predicate(op) if predicate else None
         if message:
             found.append(Violation(rule, message))
     return tuple(found)
 
 
-def t_violations(desc: DmaDescriptor) -> tuple[Violation, ...]:
+def t_violations(desc: Descriptor) -> tuple[Violation, ...]:
     """Returns every T rule the descriptor breaks: such a one must not be scored."""
+    rules: _Predicates = dma_rules.T_RULES
+    if isinstance(desc, NzDescriptor):
+        rules = nz_rules.T_RULES
+    elif isinstance(desc, BurstDescriptor):
+        rules = {_DMA[14]: burst_rules.disjoint}
     found = []
-    for rule, predicate in T_RULES.items():
+    for rule, predicate in rules.items():
         message = predicate(desc)
         if message:
             found.append(Violation(rule, message))
     return tuple(found)
+
+
+def lowering_violation(op: CopyUbufToUbuf) -> Violation | None:
+    """Returns the lowest rule for which ``copy_ubuf_to_ubuf`` is not issued, or None.
+
+    DMA-L05, L07, L08 and L11 of this op speak of bytes and strides that its descriptor does not
+    hold, so they are decided here (spec/dma.md, section 4; A-15). The engine decides the others.
+    """
+    strides = (("src_stride", op.src_stride), ("dst_stride", op.dst_stride))
+    widths = [("n_burst", op.n_burst, N_BURST_BITS), ("len_burst", op.len_burst, LEN_BITS)]
+    widths += [(name, value, LOCAL_STRIDE_BITS) for name, value in strides]
+    for name, value, bits in widths:
+        message = too_wide(name, value, bits)
+        if message:
+            return Violation(_DMA[5], message)
+    if op.n_burst > 1:
+        for name, value in strides:
+            if value % UB_BLOCK:
+                return Violation(_DMA[7], f"{name} is {value}: not a multiple of {UB_BLOCK}")
+        for name, value in strides:
+            if value < op.len_burst:
+                return Violation(_DMA[8], f"{name} {value} is below len_burst {op.len_burst}")
+    if op.len_burst % UB_BLOCK:
+        return Violation(_DMA[11], f"len_burst {op.len_burst} is not a multiple of {UB_BLOCK}")
+    return None

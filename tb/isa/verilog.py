@@ -6,9 +6,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tb.isa.dma_table import DMA_LAYOUT
 from tb.isa.fields import DESC_BITS, OPCODE_BITS, Layout, OpSpec
-from tb.isa.ops import OPS
+from tb.isa.ops import LAYOUTS, OPS
 from tb.isa.spaces import GM_ADDR_BITS, SIZES, Space
 from tb.isa.status import Status
 
@@ -35,6 +34,8 @@ def _layout_lines(layout: Layout) -> list[str]:
 def _width_lines(spec: OpSpec) -> list[str]:
     lines = [f"// {spec.name}: {spec.doc}."]
     lines.append(_define(f"PTO_OP_{spec.name.upper()}", f"{OPCODE_BITS}'d{spec.opcode}"))
+    numbers = ", ".join(map(str, spec.d_rules))
+    lines.append(f"// D rules {spec.rules}-L: {numbers}.")
     for operand in spec.operands:
         if operand.bits is None or operand.name == "pad_value":
             continue
@@ -65,8 +66,9 @@ def header_text() -> str:
     ]
     lines += ["", "// Status codes of the done channel."]
     lines += [_define(f"PTO_ST_{status.name}", f"3'd{status.value}") for status in Status]
-    lines.append("")
-    lines += _layout_lines(DMA_LAYOUT)
+    for layout in LAYOUTS.values():
+        lines.append("")
+        lines += _layout_lines(layout)
     for spec in OPS.values():
         lines.append("")
         lines += _width_lines(spec)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DMA coverage: random blocks against slow per-op classification, and how much they reach."""
+"""Copies between GM and UB: random blocks against slow classification, and what they reach."""
 
 from __future__ import annotations
 
@@ -11,43 +11,20 @@ import pytest
 from sequences.constraints import DmaConstraints
 from sequences.corner import corner_blocks
 from sequences.generator import DmaGenerator
-from sequences.illegal import IllegalGenerator
 from tb.coverage.dma import DmaCoverage
-from tb.coverage.dma_view import FORMS
 from tb.coverage.exchange import from_json
-from tb.coverage.model import Coverage, CoverageError, GroupCounts
-from tb.isa.block import OpBlock, from_ops
+from tb.coverage.model import Coverage, CoverageError
+from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
-from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad
+from tb.isa.dma import DmaDescriptor, Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
-
-
-def collect(blocks: list[OpBlock], bus: int = 32, *, illegal: bool = False) -> DmaCoverage:
-    coverage = DmaCoverage(bus, illegal=illegal)
-    for block in blocks:
-        coverage.sample(block)
-    coverage.flush()
-    return coverage
-
-
-def hits(counts: GroupCounts, name: str) -> dict[str, int]:
-    """Returns bin name to count, bins of no hits left out."""
-    labels = [counts.group.label(name, k) for k in range(len(counts.hits[name]))]
-    return {x: n for x, n in zip(labels, counts.hits[name].tolist(), strict=True) if n}
-
-
-def one(op: MteGmUb | MteUbGm) -> dict[str, str]:
-    """Returns coverpoint to the bin that one op falls into."""
-    coverage = collect([from_ops([op])])
-    counts = coverage.groups[op.spec.name]
-    found = {item.name: hits(counts, item.name) for item in counts.group.points}
-    assert all(sum(bins.values()) <= 1 for bins in found.values())
-    return {name: next(iter(bins)) for name, bins in found.items() if bins}
+from tests.coverage.counting import GM_UB, SlowCounts, collect, compare, form_of, one
 
 
 def slow_bins(block: OpBlock, number: int, bus: int) -> dict[str, str]:
     """Classifies one op by plain arithmetic, for the points that need no table."""
     desc = unpack(block.pack()[number])
+    assert isinstance(desc, DmaDescriptor)
     counts = [desc.n_burst, *[loop.count for loop in desc.loops]]
     if desc.is_nop:
         return {}
@@ -57,7 +34,6 @@ def slow_bins(block: OpBlock, number: int, bus: int) -> dict[str, str]:
         "gm_mod": str(base % bus),
         "elem": str(desc.elem_bytes),
         "ub_sub": str(desc.ub_sub),
-        "after": "waits" if block.after[number] >= 0 else "free",
     }
     crossed = (base + length - 1) // 4096 - base // 4096
     if crossed:
@@ -90,17 +66,12 @@ def slow_bins(block: OpBlock, number: int, bus: int) -> dict[str, str]:
 def test_against_one_op_at_a_time(bus: int) -> None:
     blocks = list(DmaGenerator(21, constraints=DmaConstraints(bus_bytes=bus)).blocks(1500))
     coverage = collect(blocks, bus)
-    slow: dict[str, Counter[tuple[str, str]]] = {form: Counter() for form in FORMS}
+    slow: SlowCounts = {form: Counter() for form in GM_UB}
     for block in blocks:
         for number in range(len(block)):
-            form = int(block.opcode[number]) - 1 + 2 * (number in block.legacy)
-            slow[FORMS[form]].update(slow_bins(block, number, bus).items())
-    for name_of_form, counter in slow.items():
-        names = {name for name, _ in counter}
-        assert len(names) >= 8
-        for name in names:
-            want = {label: n for (key, label), n in counter.items() if key == name}
-            assert hits(coverage.groups[name_of_form], name) == want, (name_of_form, name)
+            slow[form_of(block, number)].update(slow_bins(block, number, bus).items())
+    for form in GM_UB:
+        compare(coverage, slow, form)
 
 
 def test_bins_of_hand_made_ops() -> None:
@@ -176,8 +147,8 @@ def test_json_of_a_run() -> None:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_default_random_run_reaches_97_percent(bus: int, seed: int) -> None:
     limits = DmaConstraints(bus_bytes=bus)
-    coverage = collect(list(DmaGenerator(seed, constraints=limits).blocks(20000)), bus)
-    few = collect(list(DmaGenerator(seed, constraints=limits).blocks(2000)), bus)
+    coverage = collect(DmaGenerator(seed, constraints=limits).blocks(20000), bus, GM_UB)
+    few = collect(DmaGenerator(seed, constraints=limits).blocks(2000), bus, GM_UB)
     print(f"bus {bus} seed {seed}: N=2000 {few.percent:.2f} %, N=20000 {coverage.percent:.2f} %")
     assert coverage.percent >= 97
     assert min(counts.percent for counts in coverage.groups.values()) >= 93
@@ -186,7 +157,7 @@ def test_default_random_run_reaches_97_percent(bus: int, seed: int) -> None:
 
 def test_many_runs_reach_every_bin_but_a_few() -> None:
     limits = DmaConstraints()
-    coverage = DmaCoverage()
+    coverage = DmaCoverage(forms=GM_UB)
     for seed in range(6):
         for block in DmaGenerator(100 + seed, constraints=limits).blocks(20000):
             coverage.sample(block)
@@ -205,29 +176,13 @@ def test_many_runs_reach_every_bin_but_a_few() -> None:
 
 def test_without_a_feature_there_are_holes() -> None:
     limits = DmaConstraints(pad=0.0, far=0.0, dependent=0.0, gap=0.0)
-    coverage = collect(list(DmaGenerator(1, constraints=limits).blocks(20000)))
+    coverage = collect(DmaGenerator(1, constraints=limits).blocks(20000), forms=GM_UB)
     counts = coverage.groups["mte_gm_ub"]
     assert counts.holes("pad") == ["i8", "i16", "i32", "f16", "bf16", "f32"]
     assert counts.holes("gm_row_stride") == ["2^32.."]
-    assert counts.holes("after") == ["waits"]
+    assert coverage.groups["traffic"].holes("depends") == ["waits"]
     assert counts.holes("gap") == ["1..7", "8..63", "64.."]
     assert coverage.percent < 95
-
-
-def test_illegal_traffic() -> None:
-    blocks = list(IllegalGenerator(1).blocks(2000))
-    coverage = collect(blocks, illegal=True)
-    rules = coverage.groups["rules"]
-    assert rules.percent == 100
-    assert rules.impossible == []
-    want = Counter(
-        int(rule) for block in blocks if block.expected_rule is not None
-        for rule in block.expected_rule
-    )  # fmt: skip
-    assert rules.hits["rule"].tolist() == [want[number] for number in (5, 6, 7, 8, 9, 10, 12)]
-    legal = sum(coverage.groups[form].hits["nop"].sum() for form in FORMS)
-    assert legal == want[0]
-    assert "rules" not in DmaCoverage().groups
 
 
 def test_subset_of_forms() -> None:
@@ -236,6 +191,6 @@ def test_subset_of_forms() -> None:
     for block in DmaGenerator(1).blocks(500):
         coverage.sample(block)
     assert coverage.summary().groups["traffic"] > 50
-    for forms in ((), ("mte_l1_ub",)):
+    for forms in ((), ("mte_l0c_gm",)):
         with pytest.raises(CoverageError, match="no coverage for"):
             DmaCoverage(forms=forms)

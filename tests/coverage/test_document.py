@@ -17,7 +17,7 @@ def test_page_is_not_stale() -> None:
 def test_page_names_every_point_and_cross() -> None:
     text = page_text()
     for counts in DmaCoverage(illegal=True).groups.values():
-        assert f"| `{counts.group.name}` |" in text
+        assert f"| [`{counts.group.name}`](#{counts.group.name}) |" in text
         for item in counts.group.points:
             assert re.search(rf"^\| `{item.name}` \|", text, re.MULTILINE), item.name
         for cross in counts.group.crosses:

@@ -14,6 +14,7 @@ import pytest
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge, Timer, with_timeout
 from numpy.typing import NDArray
 
+from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 from tb.mailbox import KNOBS, Mailbox, MailboxError
 from tb.memory import SimMemory
@@ -33,6 +34,9 @@ from tests.hdl.mini import (
 GM = 0x12_3456_7000
 WIDTH = int(os.environ[WIDTH_ENV]) // 8
 """Bytes of a bus word."""
+
+IDLE_CLOCKS = 10
+"""After so many the clock of an idle slot stops: few, so that it does so in every test."""
 
 ON_WRITES = {
     fault
@@ -57,13 +61,18 @@ class Bench:
         self.ub = self.memory.view(Space.UB0)
         self.memory.set_background_seed(7)
         self.mailbox.set_knobs(
-            **{name: knob.low for name, knob in KNOBS.items() if name != "max_outstanding"},
+            **{
+                name: knob.low
+                for name, knob in KNOBS.items()
+                if name not in ("max_outstanding", "idle_clocks")
+            },
             max_outstanding=64,
+            idle_clocks=IDLE_CLOCKS,
         )
         self.mailbox.set_watchdog_clocks(0)
         self.mailbox.clear_hang()
         self.mailbox.poll_errors()
-        for slot in (MTE2, MTE3):
+        for slot in range(len(SLOTS)):
             self.mailbox.poll_done(slot)
         self._errors = self.mailbox.errors
 

@@ -14,25 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.dut import Manifest
+from tb.isa.spaces import Space
 from tb.mailbox import MAILBOX_ENV, MailboxReader
 from tb.simulator import Build, BuildPlan, build, simulate
 
 HERE = Path(__file__).resolve().parent
 SIMULATORS = ("verilator", "icarus")
 WALL_SECONDS = 120
-MTE2, MTE3 = 1, 2
+MTE1, MTE2, MTE3, FIX = range(4)
 READ, WRITE = 1, 2
 LIBRARY_ENV, SIM_ENV, WIDTH_ENV, RESULT_ENV = (
     f"PTO_TEST_{name}" for name in ("LIBRARY", "SIM", "WIDTH", "RESULT")
 )
 
 
-def manifest(slot: str) -> Manifest:
-    """Returns broken_dma.v as the engine of ``slot``."""
-    source = str(HERE / "broken_dma.v")
-    return Manifest(
-        module="broken_dma", slot=slot, ops=(), d_rules=(), sources=(source,), path="broken_dma"
-    )
+def manifest(slot: str, module: str = "broken_dma") -> Manifest:
+    """Returns broken_dma.v, or another engine beside it, as the engine of ``slot``."""
+    source = str(HERE / f"{module}.v")
+    return Manifest(module=module, slot=slot, ops=(), d_rules=(), sources=(source,), path=module)
 
 
 def mini_build(sim: str, width: int = 256) -> Build:
@@ -44,6 +43,24 @@ def mini_build(sim: str, width: int = 256) -> Build:
             gm_width=width,
             local_width=width,
             variant="mini",
+        )
+    )
+
+
+def slots_build(sim: str, width: int = 256) -> Build:
+    """Builds the harness with an engine in every slot: local_dma.v in mte1 and fix."""
+    return build(
+        BuildPlan(
+            sim=sim,
+            manifests=(
+                manifest("mte1", "local_dma"),
+                manifest("mte2"),
+                manifest("mte3"),
+                manifest("fix", "local_dma"),
+            ),
+            gm_width=width,
+            local_width=width,
+            variant="slots",
         )
     )
 
@@ -97,6 +114,29 @@ def run(
 def descriptor(opcode: int, words: int, gm: int, ub: int, fault: int = 0) -> NDArray[np.uint32]:
     """Packs a descriptor of broken_dma.v, ``uint32[16]``."""
     value = opcode | fault << 8 | words << 16 | gm << 32 | ub << 80
+    return np.frombuffer(value.to_bytes(64, "little"), dtype="<u4").copy()
+
+
+class Late(IntEnum):
+    """What local_dma.v does some clocks after a done, numbered as there."""
+
+    WRITE = 0
+    READ = 1
+    DONE = 2
+    BUSY = 3
+    BURST = 4
+
+
+def local_descriptor(
+    words: int,
+    source: tuple[Space, int],
+    destination: tuple[Space, int],
+    late: int = 0,
+    what: Late = Late.WRITE,
+) -> NDArray[np.uint32]:
+    """Packs a descriptor of local_dma.v, ``uint32[16]``; ``words`` are those of its source."""
+    value = words | source[0] << 8 | source[1] << 12 | destination[0] << 32 | destination[1] << 44
+    value |= late << 64 | what << 80
     return np.frombuffer(value.to_bytes(64, "little"), dtype="<u4").copy()
 
 

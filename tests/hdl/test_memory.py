@@ -76,11 +76,13 @@ class Doors:
         )
         library.pto_start(0b0110)
 
-    def tick(self, clocks: int = 1, pins: int = 0) -> int:
+    def tick(self, clocks: int = 1, pins: int = 0, active: int = 0) -> int:
+        """Passes clocks and returns the flags of the last, ``running`` has its slots' clocks."""
         flags = 0
         for _ in range(clocks):
-            flags = self.library.pto_tick(pins)
-        return flags
+            flags = self.library.pto_tick(pins, active)
+        self.running = flags >> 6
+        return flags & 63
 
     def gm_read(self, address: int, size: int = 32) -> tuple[int, NDArray[np.uint8]]:
         data = np.zeros(64, np.uint8)

@@ -3,18 +3,44 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from hypothesis import strategies as st
 
-from tb.isa.dma import DmaDescriptor, DmaLoop, Loop, MteGmUb, MteUbGm, Pad
-from tb.isa.dma_table import DMA_LAYOUT, MTE_GM_UB, MTE_UB_GM
+from tb.isa.burst import BurstDescriptor, BurstOp, MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.burst_table import (
+    BIAS_TYPES,
+    BURST_LAYOUT,
+    MTE_L1_BT,
+    MTE_L1_FB,
+    MTE_UB_L1,
+    MTE_UB_UB,
+)
+from tb.isa.dma import (
+    DmaDescriptor,
+    DmaLoop,
+    DmaOp,
+    Loop,
+    MteGmL1,
+    MteGmUb,
+    MteL1Ub,
+    MteUbGm,
+    Pad,
+)
+from tb.isa.dma_table import DMA_LAYOUT, MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
 from tb.isa.dtypes import DTYPES, ELEMENT_BYTES, PAD_DTYPES, Ptr
+from tb.isa.fields import Layout
+from tb.isa.legacy import CopyUbufToUbuf
+from tb.isa.lower import Descriptor, V06Op
+from tb.isa.nz import MteGmL1Frac, NzDescriptor
+from tb.isa.nz_table import MODES, NZ_LAYOUT
 
 SIZES = st.sampled_from((1, 2, 4, 8))
 
 
-def container(name: str) -> st.SearchStrategy[int]:
+def container(name: str, layout: Layout = DMA_LAYOUT) -> st.SearchStrategy[int]:
     """Values that fit the container of a descriptor field, with its limits favoured."""
-    limit = DMA_LAYOUT[name].field.limit
+    limit = layout[name].field.limit
     return st.one_of(st.sampled_from((0, 1, limit)), st.integers(0, limit))
 
 
@@ -28,9 +54,9 @@ DMA_LOOPS = st.lists(
     max_size=3,
 ).map(tuple)
 
-DESCRIPTORS = st.builds(
+DMA_DESCRIPTORS = st.builds(
     DmaDescriptor,
-    spec=st.sampled_from((MTE_GM_UB, MTE_UB_GM)),
+    spec=st.sampled_from((MTE_GM_UB, MTE_UB_GM, MTE_GM_L1, MTE_L1_UB)),
     elem_bytes=SIZES,
     ext_addr=container("ext_addr"),
     loc_addr=container("loc_addr"),
@@ -49,8 +75,24 @@ DESCRIPTORS = st.builds(
     ub_sub=st.integers(0, 1),
 )
 
+BURST_DESCRIPTORS = st.builds(
+    BurstDescriptor,
+    spec=st.sampled_from((MTE_UB_UB, MTE_UB_L1, MTE_L1_BT, MTE_L1_FB)),
+    **{name: container(name, BURST_LAYOUT) for name in BURST_LAYOUT},
+)
+
+NZ_DESCRIPTORS = st.builds(
+    NzDescriptor,
+    elem_bytes=st.sampled_from((1, 2, 4)),
+    **{name: container(name, NZ_LAYOUT) for name in NZ_LAYOUT if name != "elem_log2"},
+)
+
+DESCRIPTORS: st.SearchStrategy[Descriptor] = st.one_of(
+    DMA_DESCRIPTORS, BURST_DESCRIPTORS, NZ_DESCRIPTORS
+)
+
 _NUMBER = st.integers(0, 1 << 48)
-_SIX = st.tuples(*[_NUMBER] * 6)
+_SIX = cast("st.SearchStrategy[tuple[int, int, int, int, int, int]]", st.tuples(*[_NUMBER] * 6))
 _COUNTS: st.SearchStrategy[tuple[int | None, int | None]] = st.one_of(
     st.just((None, None)), st.tuples(_NUMBER, _NUMBER)
 )
@@ -58,8 +100,8 @@ _LOOPS = st.lists(st.builds(Loop, _NUMBER, _NUMBER, _NUMBER), max_size=3).map(tu
 
 
 @st.composite
-def v06_ops(draw: st.DrawFn) -> MteGmUb | MteUbGm:
-    """v0.6 ops with any operands and a correct type list."""
+def gm_ub_ops(draw: st.DrawFn) -> MteGmUb | MteUbGm:
+    """Copies between GM and UB with any operands and a correct type list."""
     dtype = draw(st.sampled_from(DTYPES))
     source, destination, length, rows, src_stride, dst_stride = draw(_SIX)
     loops = draw(_LOOPS)
@@ -78,3 +120,72 @@ def v06_ops(draw: st.DrawFn) -> MteGmUb | MteUbGm:
     return MteGmUb(
         source, destination, length, rows, src_stride, dst_stride, loops, pad, l2, gm, ub, sub
     )
+
+
+@st.composite
+def strided_ops(draw: st.DrawFn) -> DmaOp:
+    """``mte_gm_l1`` and ``mte_l1_ub`` with any operands."""
+    dtype = draw(st.sampled_from(DTYPES))
+    operands, loops = draw(_SIX), draw(_LOOPS)
+    l1 = Ptr(dtype, "l1")
+    if draw(st.booleans()):
+        return MteGmL1(*operands, loops, Ptr(dtype, "gm"), l1)
+    return MteL1Ub(*operands, loops, l1, Ptr(dtype, "ub"), draw(st.integers(0, 1)))
+
+
+@st.composite
+def burst_ops(draw: st.DrawFn) -> BurstOp:
+    """Gap-based ops with any operands and legal types."""
+    operands = draw(_SIX)
+    kind = draw(st.sampled_from((MteUbUb, MteUbL1, MteL1Bt, MteL1Fb)))
+    dtype = draw(st.sampled_from(DTYPES))
+    sub = draw(st.integers(0, 1))
+    if kind is MteL1Bt:
+        source = draw(st.sampled_from(tuple(BIAS_TYPES)))
+        return MteL1Bt(*operands, Ptr(source, "l1"), Ptr(BIAS_TYPES[source][0], "bt"))
+    if kind is MteL1Fb:
+        return MteL1Fb(*operands, Ptr(dtype, "l1"), Ptr(dtype, "fb"))
+    if kind is MteUbL1:
+        return MteUbL1(*operands, Ptr(dtype, "ub"), Ptr(dtype, "l1"), sub)
+    return MteUbUb(*operands, Ptr(dtype, "ub"), Ptr(dtype, "ub"), sub)
+
+
+@st.composite
+def nz_ops(draw: st.DrawFn) -> MteGmL1Frac:
+    """NZ repacks with any operands."""
+    dtype = draw(st.sampled_from([name for name in DTYPES if ELEMENT_BYTES[name] < 8]))
+    source, destination, n, d, inner, groups = draw(_SIX)
+    return MteGmL1Frac(
+        source,
+        destination,
+        draw(st.sampled_from(MODES)),
+        n,
+        d,
+        inner,
+        groups,
+        *draw(st.tuples(_NUMBER, _NUMBER, _NUMBER)),
+        draw(st.one_of(st.none(), _NUMBER)),
+        draw(st.integers(0, 40)),
+        draw(st.integers(0, 3)),
+        Ptr(dtype, "gm"),
+        Ptr(dtype, "l1"),
+    )
+
+
+def v06_ops() -> st.SearchStrategy[V06Op]:
+    """v0.6 ops of every family with any operands and a correct type list."""
+    return st.one_of(gm_ub_ops(), strided_ops(), burst_ops(), nz_ops())
+
+
+UBUF_COPIES = st.builds(
+    CopyUbufToUbuf,
+    src=_NUMBER,
+    dst=_NUMBER,
+    sid=st.integers(0, 15),
+    n_burst=st.integers(0, 1 << 17),
+    len_burst=st.one_of(st.integers(0, 1 << 17), st.integers(0, 40).map(lambda x: 32 * x)),
+    src_stride=st.one_of(st.integers(0, 1 << 22), st.integers(0, 99).map(lambda x: 32 * x)),
+    dst_stride=st.one_of(st.integers(0, 1 << 22), st.integers(0, 99).map(lambda x: 32 * x)),
+    ub_sub=st.integers(0, 1),
+)
+"""Legacy UB copies, some of which are issued."""

@@ -7,7 +7,7 @@ import dataclasses
 
 import pytest
 
-from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad, lower
+from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad, lower_dma
 from tb.isa.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -34,7 +34,7 @@ def after(*ops: LegacySet) -> DmaRegisters:
 
 def test_reset_state() -> None:
     assert lower_copy(COPY_OUT, DmaRegisters()).loops == tuple(
-        lower(MteUbGm(0, 0, 1, 1, 0, 0, (Loop(1, 0, 0),) * 2)).loops
+        lower_dma(MteUbGm(0, 0, 1, 1, 0, 0, (Loop(1, 0, 0),) * 2)).loops
     )
     assert DmaRegisters().pad_value == 0
 
@@ -115,8 +115,8 @@ def test_legacy_and_v06_lower_alike_but_for_the_pad_unit() -> None:
         Pad("i8", 0x5A, 4, 8),
         2,
     )
-    assert dataclasses.replace(lower_copy(COPY_IN, registers), pad_in_bytes=0) == lower(op)
-    assert lower_copy(COPY_OUT, registers) == lower(to_v06(COPY_OUT, registers))
+    assert dataclasses.replace(lower_copy(COPY_IN, registers), pad_in_bytes=0) == lower_dma(op)
+    assert lower_copy(COPY_OUT, registers) == lower_dma(to_v06(COPY_OUT, registers))
 
 
 def test_padding_bytes_that_are_no_elements_have_no_v06_form() -> None:

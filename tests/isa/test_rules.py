@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each rule of spec/dma.md section 5 at the last legal value and at the first illegal one."""
+"""Rules of spec/dma.md section 5 on strided ops: last legal value and first illegal one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from tb.isa.dma import DmaDescriptor, Loop, MteGmUb, MteUbGm, Pad, lower
+from tb.isa.dma import DmaDescriptor, Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad, lower_dma
+from tb.isa.dma_rules import l11
 from tb.isa.dtypes import Ptr
 from tb.isa.legacy import CopyGmToUbuf, CopyUbufToGm, DmaRegisters, lower_copy
-from tb.isa.rules import RULES, first_d_violation, l11, s_violations, t_violations
+from tb.isa.rules import RULES, first_d_violation, s_violations, t_violations
 
 F16_GM, F16_UB = Ptr("f16", "gm"), Ptr("f16", "ub")
 LOAD = MteGmUb(0, 0, 64, 2, 64, 64, src_type=F16_GM, dst_type=F16_UB)
@@ -20,6 +21,7 @@ PADDED = dataclasses.replace(LOAD, len_burst=40, pad=Pad("f16", 0x3C00, 0, 0))
 COPY_IN = CopyGmToUbuf(0, 0, 0, 2, 40, 0, 0, 1, 0, 64, 64, F16_GM, F16_UB)
 COPY_OUT = CopyUbufToGm(0, 0, 0, 2, 64, 0, 64, 64)
 UB = 262144
+L1 = 524288
 GM = 1 << 40
 
 
@@ -29,15 +31,15 @@ def rule_of(desc: DmaDescriptor) -> int:
 
 
 def load(**changes: Any) -> DmaDescriptor:
-    return lower(dataclasses.replace(LOAD, **changes))
+    return lower_dma(dataclasses.replace(LOAD, **changes))
 
 
 def store(**changes: Any) -> DmaDescriptor:
-    return lower(dataclasses.replace(STORE, **changes))
+    return lower_dma(dataclasses.replace(STORE, **changes))
 
 
 def padded(**changes: Any) -> DmaDescriptor:
-    return lower(dataclasses.replace(PADDED, **changes))
+    return lower_dma(dataclasses.replace(PADDED, **changes))
 
 
 def copy_in(**changes: Any) -> DmaDescriptor:
@@ -46,6 +48,14 @@ def copy_in(**changes: Any) -> DmaDescriptor:
 
 def copy_out(**changes: Any) -> DmaDescriptor:
     return lower_copy(dataclasses.replace(COPY_OUT, **changes), DmaRegisters())
+
+
+def gm_l1(**changes: Any) -> DmaDescriptor:
+    return lower_dma(dataclasses.replace(MteGmL1(0, 0, 64, 2, 64, 64), **changes))
+
+
+def l1_ub(**changes: Any) -> DmaDescriptor:
+    return lower_dma(dataclasses.replace(MteL1Ub(0, 0, 64, 2, 64, 64), **changes))
 
 
 def one_row(length: int) -> dict[str, int]:
@@ -136,6 +146,41 @@ CASES = [
     (load(**one_row(64), loops=(Loop((1 << 21) - 1, (1 << 40) - 1, 64),)), 12),
     (load(**one_row(64), loops=(Loop(4096, 0, 64),)), 0),
     (load(**one_row(64), loops=(Loop(4097, 0, 64),)), 12),
+    # mte_gm_l1: the widths of mte_gm_ub, the size of L1.
+    (gm_l1(n_burst=1, src_stride=(1 << 40) - 1, dst_stride=(1 << 21) - 1), 0),
+    (gm_l1(n_burst=1, src_stride=1 << 40), 5),
+    (gm_l1(n_burst=1, dst_stride=1 << 21), 5),
+    (gm_l1(loops=(Loop(1 << 21, 0, 0),)), 5),
+    (gm_l1(l1_dst=16), 6),
+    (gm_l1(gm_src=1), 0),
+    (gm_l1(dst_stride=80), 7),
+    (gm_l1(src_stride=65), 0),
+    (gm_l1(src_stride=63), 8),
+    (gm_l1(**one_row(41)), 0),
+    (gm_l1(**one_row(64), l1_dst=L1 - 64), 0),
+    (gm_l1(**one_row(65), l1_dst=L1 - 64), 12),
+    (gm_l1(**one_row(64), gm_src=GM - 63), 12),
+    # mte_l1_ub: on-chip on both sides.
+    (l1_ub(), 0),
+    (l1_ub(n_burst=1, src_stride=(1 << 21) - 1), 0),
+    (l1_ub(n_burst=1, src_stride=1 << 21), 5),
+    (l1_ub(n_burst=1, loops=(Loop(1, 1 << 21, 0),)), 5),
+    (l1_ub(n_burst=1, loops=(Loop(1, 0, 1 << 21),)), 5),
+    (l1_ub(l1_src=16), 6),
+    (l1_ub(ub_dst=16), 6),
+    (l1_ub(src_stride=80), 7),
+    (l1_ub(dst_stride=80), 7),
+    (l1_ub(loops=(Loop(2, 48, 128),)), 7),
+    (l1_ub(loops=(Loop(2, 128, 144),)), 7),
+    (l1_ub(loops=(Loop(1, 48, 48),)), 0),
+    (l1_ub(src_stride=32), 8),
+    (l1_ub(dst_stride=32), 8),
+    (l1_ub(**one_row(40)), 11),
+    (l1_ub(n_burst=0, len_burst=40), 11),
+    (l1_ub(**one_row(64), l1_src=L1 - 64), 0),
+    (l1_ub(**one_row(96), l1_src=L1 - 64), 12),
+    (l1_ub(**one_row(64), ub_dst=UB - 64), 0),
+    (l1_ub(**one_row(96), ub_dst=UB - 64), 12),
 ]
 
 
@@ -191,8 +236,10 @@ def test_undefined_ops_are_recognised(desc: DmaDescriptor, rules: list[int]) -> 
 
 
 def test_every_rule_of_the_spec_is_here() -> None:
-    assert set(RULES) == set(range(1, 16))
-    assert all(rule.name == f"DMA-L{number:02d}" for number, rule in RULES.items())
+    families = {"DMA": 15, "ND": 9, "BT": 4, "FB": 4}
+    names = [f"{family}-L{n:02d}" for family, last in families.items() for n in range(1, last + 1)]
+    assert list(RULES) == names
+    assert all(rule.name == name for name, rule in RULES.items())
 
 
 def test_whole_blocks_are_asked_only_of_ops_without_a_gm_side() -> None:

@@ -8,8 +8,9 @@ import copy
 import numpy as np
 import pytest
 
-from scoreboards.model.dma import DmaModel, LoopRegisters, Registers
+from scoreboards.model.dma import DmaModel
 from scoreboards.model.outcome import NOTHING
+from scoreboards.model.registers import LoopRegisters, Registers
 from tb.isa.dma import Loop, MteGmUb, MteUbGm
 from tb.isa.dtypes import Ptr
 from tb.isa.legacy import (

@@ -9,7 +9,15 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoreboards.regions import RowMap, last_row, page_runs, pages_of, row_starts
+from scoreboards.regions import (
+    RowMap,
+    joined,
+    last_row,
+    page_runs,
+    pages_of,
+    row_starts,
+    rows_view,
+)
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import Space
 
@@ -67,3 +75,31 @@ def test_nearest_row_of_interleaved_loops() -> None:
     assert rows.nearest(10**6).index == (1, 2)
     inside = rows.inside(np.array([999, 1000, 1009, 1010, 1030, 1239, 1240]))
     assert inside.tolist() == [False, True, True, False, True, True, False]
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    st.integers(1, 40),
+    st.lists(st.tuples(st.integers(1, 5), st.sampled_from([0, 32, 40, 160, 900])), max_size=3),
+    st.sampled_from([0, 5, 64]),
+)
+def test_joined_rows_cover_rows_and_guards(
+    length: int, axes: list[tuple[int, int]], guard: int
+) -> None:
+    counts, strides = tuple(n for n, _ in axes), tuple(s for _, s in axes)
+    region = Footprint(Space.UB0, 1000, length, counts, strides)
+    memory = np.zeros(20000, np.uint8)
+    wide = joined(region, guard)
+    rows_view(memory, wide)[...] = 1
+    for _, start in slow_rows(region):
+        assert memory[start - guard : start + length + guard].all()
+    low, high = 1000 - guard, region.end + guard
+    assert not memory[:low].any()
+    assert not memory[high:].any()
+
+
+def test_blocks_side_by_side_become_one_row() -> None:
+    tile = Footprint(Space.L1, 4096, 32, (16, 4, 2), (32, 512, 131072))
+    assert joined(tile, 64) == Footprint(Space.L1, 4032, 2048 + 128, (2,), (131072,))
+    far = Footprint(Space.L1, 4096, 32, (16, 4), (8192, 32))
+    assert joined(far, 64) == Footprint(Space.L1, 4032, 256, (16,), (8192,))

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from sequences.constraints import ConstraintError, DmaConstraints, GmWindow, SizeClass
+from sequences.copies import CopyGenerator
 from sequences.generator import DmaGenerator
+from sequences.illegal import IllegalGenerator
+from sequences.traffic import TrafficGenerator
 from tb.errors import PtoError
 
 
@@ -30,6 +33,14 @@ from tb.errors import PtoError
         ({"sizes": (SizeClass(5, 4, 1.0),)}, "SizeClass"),
         ({"sizes": (SizeClass(100, 200, 1.0),), "max_bytes": 50}, "above max_bytes 50"),
         ({"windows": ()}, "windows is empty"),
+        ({"ub_range": GmWindow(16, 8192)}, "ub_range is 0x10"),
+        ({"l1_range": GmWindow(0, 1 << 20)}, "l1_range is 0x0"),
+        ({"ub_range": GmWindow(0, 2048)}, "ub_range is 0x0"),
+        ({"ub_range": GmWindow(0, 8192)}, "lower max_ub_bytes"),
+        ({"l1_range": GmWindow(64, 8192)}, "lower max_l1_bytes"),
+        ({"max_l1_bytes": 100}, "max_l1_bytes is 100"),
+        ({"mixed": 1.1}, "mixed is 1.1"),
+        ({"crowd": -0.5}, "crowd is -0.5"),
         ({"windows": (GmWindow(0, 4096),)}, "window 0x0"),
         ({"windows": (GmWindow((1 << 40) - 4096, 4 << 20),)}, "window 0xfffffff000"),
         ({"windows": (GmWindow(0, 4 << 20), GmWindow(1 << 20, 4 << 20))}, "overlap"),
@@ -47,3 +58,13 @@ def test_unknown_ops(ops: tuple[str, ...], message: str) -> None:
     with pytest.raises(ConstraintError, match=message) as caught:
         DmaGenerator(1, ops)
     assert "copy_ubuf_to_gm" in str(caught.value)
+
+
+@pytest.mark.parametrize("make", [CopyGenerator, TrafficGenerator, IllegalGenerator])
+def test_unknown_ops_of_the_others(make: type[CopyGenerator]) -> None:
+    for ops in ((), ("mte_l0c_gm",)):
+        with pytest.raises(ConstraintError, match="mte_l0c_gm" if ops else "no op"):
+            make(1, ops)
+    if make is CopyGenerator:
+        with pytest.raises(ConstraintError, match="copy_gm_to_ubuf"):
+            make(1, ("copy_gm_to_ubuf",))

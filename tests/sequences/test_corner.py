@@ -5,16 +5,35 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from sequences._blocks import interleave, lower_program, split_program
-from sequences.constraints import GM_SIZE, ConstraintError
+from sequences._blocks import lower_program, split_program
+from sequences._mix import merge
+from sequences.constraints import GM_SIZE, OP_NAMES, ConstraintError
 from sequences.corner import corner_blocks
-from sequences.directed import example_blocks, program_blocks, rule_blocks
-from sequences.examples import EXAMPLES, RULE_EXAMPLES
+from sequences.directed import example_blocks, op_names, program_blocks, rule_blocks
+from sequences.examples import EXAMPLES, RULE_EXAMPLES, Example
 from sequences.generator import DmaGenerator
 from tb.isa.block import OpBlock
-from tb.isa.legacy import OUTTOUB, DmaRegisters, SetLoopSize
-from tests.sequences.reference import check_disjoint, check_legal, descriptors, plain_op, rule_of
+from tb.isa.burst import BurstDescriptor
+from tb.isa.dma_table import MTE_GM_UB, MTE_UB_GM
+from tb.isa.footprint import destination, source
+from tb.isa.legacy import OUTTOUB, CopyUbufToUbuf, DmaRegisters, SetLoopSize
+from tb.isa.lower import Descriptor
+from tb.isa.nz import NzDescriptor
+from tb.isa.ops import LEGACY_FORMS, OPS
+from tb.isa.spaces import SIZES, Space
+from tests.sequences.execute import execute
+from tests.sequences.reference import (
+    check_legal,
+    check_rows_disjoint,
+    descriptors,
+    dma_descriptors,
+    plain_op,
+    rule_of,
+)
+
+Memories = dict[Space, NDArray[np.uint8]]
 
 
 @pytest.fixture(scope="module")
@@ -32,26 +51,26 @@ def test_corners_are_legal(corners: list[OpBlock]) -> None:
 def test_corners_are_disjoint(corners: list[OpBlock]) -> None:
     for block in corners:
         if len(block) > 1:
-            check_disjoint(block)
+            check_rows_disjoint(block)
 
 
 @pytest.mark.parametrize("bus", [16, 32, 64])
 def test_every_alignment_pair_in_both_directions(bus: int) -> None:
     found: set[tuple[int, ...]] = set()
-    for block in corner_blocks(bus):
-        columns = block.columns
+    for block in corner_blocks(bus, ("mte_gm_ub", "mte_gm_l1")):
         pairs = zip(
             block.opcode.tolist(),
-            (columns["ext_addr"] % bus).tolist(),
-            (columns["len"] % bus).tolist(),
+            (block.column("ext_addr") % bus).tolist(),
+            (block.column("len") % bus).tolist(),
             strict=True,
         )
         found.update(pairs)
-    assert len(found) == 2 * bus * bus
+    assert len(found) == 3 * bus * bus
 
 
 def test_limits_are_there(corners: list[OpBlock]) -> None:
-    ops = [desc for block in corners for desc in descriptors(block)]
+    found = [desc for block in corners for desc in dma_descriptors(block)]
+    ops = [desc for desc in found if desc.spec in (MTE_GM_UB, MTE_UB_GM)]
     live = [desc for desc in ops if not desc.is_nop]
     assert any(desc.n_burst == 8192 for desc in live)
     assert any(desc.n_burst == 65535 for desc in ops)
@@ -62,6 +81,62 @@ def test_limits_are_there(corners: list[OpBlock]) -> None:
     assert any(desc.pad_en and desc.left_bytes == 32 for desc in live)
     lefts = {(desc.elem_bytes, desc.pad_left) for desc in live if desc.pad_en}
     assert {(1, k) for k in range(33)} | {(2, k) for k in range(17)} <= lefts
+
+
+def _reached(descs: list[Descriptor]) -> set[str]:
+    """Names of the memories whose last byte is read or written."""
+    sides = [side for desc in descs for side in (source(desc), destination(desc))]
+    return {side.space.keyword for side in sides if side.end == SIZES[side.space]}
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_corners_of_each_op(corners: list[OpBlock], name: str) -> None:
+    spec = OPS[name]
+    descs = [desc for block in corners for desc in descriptors(block) if desc.spec is spec]
+    live = [desc for desc in descs if not desc.is_nop]
+    assert _reached(live) == {spec.source, spec.destination}
+    assert len(descs) - len(live) >= 3
+    assert len(live) > 150
+
+
+def test_limits_of_bursts(corners: list[OpBlock]) -> None:
+    most = {"mte_ub_ub": 4096, "mte_ub_l1": 8192, "mte_l1_bt": 1024, "mte_l1_fb": 64}
+    for name, units in most.items():
+        spec = OPS[name]
+        descs = [desc for block in corners for desc in descriptors(block) if desc.spec is spec]
+        live = [desc for desc in descs if isinstance(desc, BurstDescriptor) and not desc.is_nop]
+        assert max(desc.len for desc in live) == units
+        assert max(desc.n_burst for desc in live) == units
+        assert max(desc.src_gap for desc in live) == 65535
+        counts = {desc.n_burst for desc in descs if isinstance(desc, BurstDescriptor)}
+        assert max(counts) == (65535 if spec.rules == "DMA" else 4095)
+
+
+def test_limits_of_fractals(corners: list[OpBlock]) -> None:
+    descs = [desc for block in corners for desc in descriptors(block)]
+    live = [desc for desc in descs if isinstance(desc, NzDescriptor) and not desc.is_nop]
+    for small in (0, 1):
+        assert max(desc.n_value for desc in live if desc.small_c0 == small) == 16384
+        assert max(desc.group_count for desc in live if desc.small_c0 == small) == 4095
+    assert max(desc.d_value for desc in live) == 65535
+    assert max(desc.inner_stride for desc in live if desc.source_rows[0] > 1) > 1 << 39
+    assert max(desc.outer_stride for desc in live if desc.group_count > 1) > 1 << 39
+    for elem in (1, 2, 4):
+        for mode in (0, 1):
+            mine = [desc for desc in live if (desc.elem_bytes, desc.mode) == (elem, mode)]
+            normal = [desc for desc in mine if not desc.small_c0]
+            assert {desc.d_value % (32 // elem) for desc in normal} == set(range(32 // elem))
+            small_ops = {(desc.n_value, desc.d_value) for desc in mine if desc.small_c0}
+            assert {(n, d) for n in range(1, 18) for d in range(1, 5)} <= small_ops
+    assert any(destination(desc).bytes == SIZES[Space.L1] for desc in live)
+
+
+def test_corners_of_chosen_ops_only() -> None:
+    for name in OP_NAMES:
+        opcodes = {int(code) for block in corner_blocks(16, (name,)) for code in block.opcode}
+        mine = OPS[LEGACY_FORMS.get(name, name)]
+        expected = {1, 2} if mine.opcode in (1, 2) else {mine.opcode}
+        assert opcodes == expected
 
 
 def test_unknown_bus() -> None:
@@ -81,7 +156,7 @@ def test_examples_become_legal_blocks() -> None:
 def test_forms_of_an_example_are_the_same_descriptor_but_for_pad_units() -> None:
     example = next(item for item in EXAMPLES if item.name == "EX6")
     forms = example_blocks(example)
-    legacy, v06 = (descriptors(forms[form][0])[0] for form in ("legacy", "v06"))
+    legacy, v06 = (dma_descriptors(forms[form][0])[0] for form in ("legacy", "v06"))
     assert (legacy.len, legacy.n_burst, legacy.ext_stride) == (v06.len, v06.n_burst, v06.ext_stride)
 
 
@@ -94,6 +169,39 @@ def test_rule_examples() -> None:
         assert block.expected_rule.tolist() == [example.rule]
 
 
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_images_of_the_examples(example: Example) -> None:
+    for blocks in example_blocks(example).values():
+        memories = {space: example.initial(space, 0, 0x12000) for space in SIZES}
+
+        def read(space: Space, address: int, memories: Memories = memories) -> int:
+            return int(memories[space][address])
+
+        def write(space: Space, address: int, value: int, memories: Memories = memories) -> None:
+            memories[space][address] = value
+
+        for block in blocks:
+            execute(descriptors(block)[0], read, write)
+        assert example.matches(memories[example.space][: example.length])
+        assert not example.matches(memories[example.space][: example.length - 1])
+
+
+def test_ops_of_examples() -> None:
+    names = {example.name: op_names(example) for example in EXAMPLES}
+    assert names["UU-E2"] == {"mte_ub_ub"}
+    assert names["BT-E1"] == {"mte_l1_bt"}
+    assert set.union(*names.values()) == set(OPS) - {"mte_ub_l1"}
+
+
+def test_refused_copy_in_a_program() -> None:
+    bad, good = CopyUbufToUbuf(0, 4096, 0, 2, 40, 64, 64), CopyUbufToUbuf(0, 4096, 0, 1, 32, 0, 0)
+    assert split_program([bad, good]) == [(bad, good)]
+    lowered, _ = lower_program((bad, good), DmaRegisters())
+    assert lowered.legacy == (bad, good)
+    with pytest.raises(ValueError, match="only set_"):
+        lower_program((good, good), DmaRegisters())
+
+
 def test_program_without_copy_or_with_sets_before_v06() -> None:
     size = SetLoopSize(OUTTOUB, 1, 1)
     assert split_program([size]) == []
@@ -103,10 +211,10 @@ def test_program_without_copy_or_with_sets_before_v06() -> None:
         program_blocks([size, plain_op()])
 
 
-def test_interleave_keeps_order_and_waits() -> None:
+def test_merge_keeps_order_and_waits() -> None:
     rng = np.random.default_rng(1)
     one, other = DmaGenerator(1).draw(60)[0], DmaGenerator(2).draw(60)[0]
-    mixed = interleave(rng, one, other)
+    mixed = merge(rng, one, other)
     words = {tuple(row): n for n, row in enumerate(mixed.pack().tolist())}
     for block in (one, other):
         places = [words[tuple(row)] for row in block.pack().tolist()]

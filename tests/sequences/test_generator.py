@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sequences.constraints import (
     GM_SIZE,
-    OP_NAMES,
+    GM_UB_NAMES,
     DmaConstraints,
     GmWindow,
     SizeClass,
@@ -21,14 +21,23 @@ from sequences.constraints import (
 from sequences.generator import DmaGenerator
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.dma import MteUbGm
-from tb.isa.legacy import CopyGmToUbuf, CopyUbufToGm, DmaRegisters, SetLoopSize, SetLoopStride, fits
-from tb.isa.text import from_text, to_text
+from tb.isa.legacy import (
+    CopyUbufToGm,
+    DmaRegisters,
+    LegacySet,
+    SetLoopSize,
+    SetLoopStride,
+    fits,
+)
+from tb.isa.parse import from_text
+from tb.isa.text import to_text
 from tests.sequences.reference import (
     BlockError,
     check_disjoint,
     check_legal,
     check_programs,
     descriptors,
+    dma_descriptors,
     legacy_ops,
     plain_op,
 )
@@ -72,7 +81,7 @@ def test_dense_traffic_is_disjoint_too() -> None:
 @settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 2**32),
-    ops=st.sets(st.sampled_from(OP_NAMES), min_size=1),
+    ops=st.sets(st.sampled_from(GM_UB_NAMES), min_size=1),
     bus=st.sampled_from((16, 32, 64)),
     max_loops=st.integers(0, 3),
     fractions=st.tuples(*[st.sampled_from((0.0, 0.3, 1.0))] * 6),
@@ -118,7 +127,7 @@ def test_programs_lower_to_the_columns_and_registers_persist() -> None:
 def test_legacy_programs_hold_only_ops_that_fit(drawn: list[OpBlock]) -> None:
     for block in drawn:
         for op in legacy_ops(block):
-            if not isinstance(op, CopyGmToUbuf | CopyUbufToGm):
+            if isinstance(op, LegacySet):
                 assert fits(op)
 
 
@@ -153,7 +162,7 @@ def test_count_is_exact_and_blocks_are_bounded() -> None:
 
 
 def test_ops_are_what_was_asked() -> None:
-    for name in OP_NAMES:
+    for name in GM_UB_NAMES:
         for block in DmaGenerator(3, (name,)).draw(300):
             legacy = name.startswith("copy_")
             assert len(block.legacy) == (len(block) if legacy else 0)
@@ -183,6 +192,9 @@ def test_spread(drawn: list[OpBlock]) -> None:
     assert 0.6 < np.mean(gaps == 0) < 0.8
     assert 150 < gaps.max() <= 200
     assert np.bincount(column(drawn, "ub_sub")).min() > 2000
+    strides = [(rows, "loc_stride"), *[(counts[k], f"loop{k}_loc_stride") for k in range(3)]]
+    used = [column(drawn, name)[live & (count > 1)].max() for count, name in strides]
+    assert max(used) >= 128 * 1024
     assert set(column(drawn, "l2").tolist()) == set(range(16))
     pads = column(drawn, "pad_en")
     assert 0.1 < pads.mean() < 0.3
@@ -203,9 +215,9 @@ def test_registers_are_used_again(drawn: list[OpBlock]) -> None:
 
 
 def test_bytes_at_the_ends_of_the_memories(drawn: list[OpBlock]) -> None:
-    ends = {"gm": False, "ub": False, "zero": False}
+    ends = {"gm": False, "ub": False, "zero": False, "across 2^32": False}
     for block in drawn:
-        for desc in descriptors(block):
+        for desc in dma_descriptors(block):
             if not desc.is_nop:
                 counts = [desc.n_burst, *[loop.count for loop in desc.loops]]
                 gm = [desc.ext_stride, *[loop.ext_stride for loop in desc.loops]]
@@ -216,6 +228,7 @@ def test_bytes_at_the_ends_of_the_memories(drawn: list[OpBlock]) -> None:
                 ends["gm"] |= ext + desc.len == GM_SIZE
                 ends["ub"] |= loc + row == 262144
                 ends["zero"] |= desc.ext_addr == 0
+                ends["across 2^32"] |= desc.ext_addr < 1 << 32 < desc.ext_addr + desc.len
     assert all(ends.values()), ends
 
 

@@ -50,8 +50,8 @@ def test_transactions(kind: type[RandomDmaSeq]) -> None:
 
 
 def test_directed_form() -> None:
-    assert len(send(DirectedDmaSeq(form="legacy"))) == 11
-    assert len(send(DirectedDmaSeq())) == 23
+    assert len(send(DirectedDmaSeq(form="legacy"))) == 12
+    assert len(send(DirectedDmaSeq())) == 44
 
 
 def test_corner() -> None:

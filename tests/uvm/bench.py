@@ -29,6 +29,7 @@ from tb.agents.python_axi import PythonAxiMemory, start_clock
 from tb.figures import Copies, LongRow, Measurements, ShortRows
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.dma import MteGmUb, MteUbGm
+from tb.isa.lower import V06Op
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import SIZES, Space, ub_space
 from tb.knobs import PROFILES, KnobProfile
@@ -244,7 +245,7 @@ class HarnessBench(CopyBench):
         """Measures every engine at every latency."""
         for latency in self.option("latencies"):
             self.run.mailbox.set_knobs(axi_read_latency=latency, axi_write_latency=latency)
-            for name in self.run.slots:
+            for name in ("mte2", "mte3"):
                 await self.engine(name, latency)
 
     async def engine(self, name: str, latency: int) -> None:
@@ -287,7 +288,7 @@ class HarnessBench(CopyBench):
                     )
                 )
 
-    async def clocks(self, ops: Sequence[MteGmUb | MteUbGm]) -> int:
+    async def clocks(self, ops: Sequence[V06Op]) -> int:
         """Runs ops back to back, checked; returns clocks from the first accept to the last done."""
         block = from_ops(ops)
         await self.send(block)

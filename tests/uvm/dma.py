@@ -1,25 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pyuvm tests of the GM <-> UB DMA ops; ``tests/plan.toml`` names them."""
+"""pyuvm tests of the data-movement ops; ``tests/plan.toml`` names them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import pyuvm
 from pyuvm import uvm_factory
 
 from scoreboards.faults import Fault, FaultKind
 from sequences.constraints import DmaConstraints
 from sequences.corner import corner_blocks
+from sequences.data import special_fills
 from sequences.directed import program_blocks, rule_blocks
 from sequences.examples import EXAMPLES, Example
-from sequences.generator import DmaGenerator
 from sequences.illegal import IllegalGenerator
+from sequences.traffic import TrafficGenerator
 from sequences.uvm import DmaBlockItem, DmaItemSeq
 from tb.agents.agent import MailboxDriver
 from tb.agents.pins import PinDriver
 from tb.isa.block import OpBlock
+from tb.isa.burst_table import MTE_L1_BT
 from tb.isa.descriptor import unpack
 from tb.isa.footprint import Footprint, destination, source
 from tb.isa.rules import first_d_violation
@@ -42,6 +43,13 @@ FAULT_FRACTION = 0.05
 class RandomDmaTest(PtoTestBase):
     """Random blocks; options ``illegal`` and ``faults`` are fractions of the blocks."""
 
+    def prepare_memory(self) -> None:
+        """Lays floats of every class among the random bytes, where bias loads are sent."""
+        super().prepare_memory()
+        if MTE_L1_BT.name in self.run.settings.ops:
+            for fill in special_fills(self.run.settings.seed):
+                self.env.scoreboard.poke(fill.space, fill.start, fill.data.tobytes())
+
     async def stimulate(self) -> None:
         """Sends N transactions."""
         await DmaItemSeq(self.items()).start(self.env.sequencer)
@@ -63,7 +71,7 @@ class RandomDmaTest(PtoTestBase):
         illegal = float(options.get("illegal", ILLEGAL_FRACTION))
         faults = float(options.get("faults", FAULT_FRACTION))
         limits = self.constraints()
-        legal = DmaGenerator(settings.seed, settings.ops, limits).blocks(settings.transactions)
+        legal = TrafficGenerator(settings.seed, settings.ops, limits).blocks(settings.transactions)
         bad = IllegalGenerator(settings.seed + 1, settings.ops, limits).blocks(
             settings.transactions
         )
@@ -86,11 +94,7 @@ class RandomDmaTest(PtoTestBase):
 
     def draw_fault(self, block: OpBlock) -> Fault | None:
         """Draws an error inside what one op of the block touches; None when no op moves bytes."""
-        words = block.pack()
-        moving = np.flatnonzero((block.columns["len"] > 0) & (block.columns["n_burst"] > 0))
-        if not len(moving):
-            return None
-        desc = unpack(words[int(self.rng.choice(moving))])
+        desc = unpack(block.pack()[int(self.rng.integers(len(block)))])
         if desc.is_nop or first_d_violation(desc):
             return None
         region = source(desc) if self.rng.random() < 0.5 else destination(desc)
@@ -187,7 +191,7 @@ class ResetDmaTest(RandomDmaTest):
         """Cuts one block off for each that it lets finish."""
         settings = self.run.settings
         limits = self.constraints()
-        blocks = DmaGenerator(settings.seed, settings.ops, limits).blocks(settings.transactions)
+        blocks = TrafficGenerator(settings.seed, settings.ops, limits).blocks(settings.transactions)
         scoreboard = self.env.scoreboard
         for cut in blocks:
             self.apply_profile(self.random_profile())

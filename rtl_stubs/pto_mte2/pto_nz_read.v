@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Walks the source rows of NZ jobs and cuts them into AXI bursts: first address aligned down to
+// the bus word, a cut at every 4 KiB boundary. A dense job is one row per matrix here.
+// Throughput: one burst per clock, also across rows and jobs. Latency: job to command two clocks.
+// When an access of its op went wrong, the rest of the op is forgotten and abort_o stands until
+// the consumer of the beats has thrown away what was already asked for (abort_ack_i).
+// Spec: nd2nz.md 2; CONTRACT, m_axi rules and errors.
+//
+//   clk        _/~\_/~\_/~\_/~\_/~\_
+//   job_valid  _/~~~\_______________      one row over a 4 KiB boundary
+//   cmd_valid  _________/~~~~~~~\___      two commands, each stays until cmd_ready
+`default_nettype none
+
+module pto_nz_read #(
+  parameter integer GmBytes     = 32,        // bytes of a bus word: 16, 32 or 64
+  parameter integer GmAddrWidth = 40,        // bits of a GM byte address
+  parameter integer NumActive   = 16,        // ops in flight
+  parameter integer IdWidth     = 4,         // bits of an op number
+  parameter integer TileLog2    = 7          // log2 of the units of a chunk
+) (
+  input  wire                   clk_i,        // clock
+  input  wire                   rst_ni,       // asynchronous reset, active low
+  input  wire                   job_valid_i,  // a job is there
+  output wire                   job_ready_o,  // it is taken
+  input  wire [IdWidth-1:0]     job_id_i,     // op number
+  input  wire                   job_tiled_i,  // rows are read tile by tile
+  input  wire [1:0]             job_unit_i,   // log2 of the bytes of a unit of the tile
+  input  wire [22:0]            job_row_i,    // bytes of a row
+  input  wire [15:0]            job_rows_i,   // rows of a group
+  input  wire [11:0]            job_groups_i, // groups less 1
+  input  wire [GmAddrWidth-1:0] job_src_i,    // GM address of the first row
+  input  wire [GmAddrWidth-1:0] job_inner_i,  // distance of rows
+  input  wire [GmAddrWidth-1:0] job_outer_i,  // distance of groups
+  input  wire [NumActive-1:0]   err_i,        // per op: an access failed
+  output wire                   abort_o,      // no more commands of op abort_id_o
+  output wire [IdWidth-1:0]     abort_id_o,   // that op
+  input  wire                   abort_ack_i,  // its beats are gone
+  output wire                   cmd_valid_o,  // a burst is there
+  input  wire                   cmd_ready_i,  // it is taken
+  output wire [IdWidth-1:0]     cmd_id_o,     // op number
+  output wire [GmAddrWidth-1:0] cmd_addr_o,   // address of the first bus word
+  output wire [8:0]             cmd_beats_o   // beats, 1 to 256
+);
+  localparam integer LaneBits  = $clog2(GmBytes);
+  localparam integer IndexBits = 12 - LaneBits;            // bus word within its 4 KiB page
+  localparam integer BeatBits  = 24 - LaneBits;
+  localparam [8:0]   PAGE_BEATS = 9'd1 << IndexBits;
+  localparam [23:0]  ROUND_UP   = {17'd0, GmBytes[6:0]} - 24'd1;
+
+  // ---- the row in work ----
+  reg [IdWidth-1:0]     id_q;
+  reg [1:0]             unit_q;
+  reg [GmAddrWidth-1:0] inner_q, outer_q;
+  reg [GmAddrWidth-1:0] addr_q;              // of the row or chunk in work
+  reg [GmAddrWidth-1:0] chunk_q;             // first row of the tile in work
+  reg [GmAddrWidth-1:0] column_q;            // first row of the next C0 column
+  reg [GmAddrWidth-1:0] group_q;             // first row of the group in work
+
+  wire        active, step, kill, first;
+  wire [2:0]  level;
+  wire [22:0] len;
+  wire [4:0]  index_unused;
+  wire [5:0]  tile_rows_unused;
+
+  pto_nz_nest #(
+    .RowWidth (23),
+    .TileLog2 (TileLog2)
+  ) u_nest (
+    .clk_i       (clk_i),
+    .rst_ni      (rst_ni),
+    .load_i      (job_valid_i),
+    .ready_o     (job_ready_o),
+    .kill_i      (kill),
+    .tiled_i     (job_tiled_i),
+    .unit_i      (job_unit_i),
+    .row_i       (job_row_i),
+    .rows_i      (job_rows_i),
+    .groups_i    (job_groups_i),
+    .active_o    (active),
+    .step_i      (step),
+    .level_o     (level),
+    .len_o       (len),
+    .first_o     (first),
+    .index_o     (index_unused),
+    .tile_rows_o (tile_rows_unused)
+  );
+
+  wire [GmAddrWidth-1:0] chunk_bytes = {{(GmAddrWidth - 1){1'b0}}, 1'b1}
+                                    << (TileLog2[3:0] + {2'd0, unit_q});
+  wire [GmAddrWidth-1:0] next_row   = addr_q + inner_q;
+  wire [GmAddrWidth-1:0] next_chunk = chunk_q + chunk_bytes;
+  wire [GmAddrWidth-1:0] next_group = group_q + outer_q;
+  wire [GmAddrWidth-1:0] next_col   = first ? next_row : column_q;
+
+  always @(posedge clk_i) begin
+    if (job_ready_o) begin
+      id_q    <= job_id_i;
+      unit_q  <= job_unit_i;
+      inner_q <= job_inner_i;
+      outer_q <= job_outer_i;
+      addr_q  <= job_src_i;
+      chunk_q <= job_src_i;
+      group_q <= job_src_i;
+    end else if (step) begin
+      case (level)
+        3'd0: addr_q <= next_row;
+        3'd1: begin
+          addr_q  <= next_chunk;
+          chunk_q <= next_chunk;
+          if (first) column_q <= next_row;
+        end
+        3'd2: begin
+          addr_q  <= next_col;
+          chunk_q <= next_col;
+        end
+        default: begin
+          addr_q  <= next_group;
+          chunk_q <= next_group;
+          group_q <= next_group;
+        end
+      endcase
+    end
+  end
+
+  // ---- its bursts ----
+  reg                    cut_q;
+  reg [IdWidth-1:0]      cut_id_q;
+  reg [GmAddrWidth-1:12] page_q;
+  reg [IndexBits-1:0]    index_q;
+  reg [BeatBits-1:0]     beats_q;            // beats of the row still to command
+  reg                    abort_q;
+  reg [IdWidth-1:0]      abort_id_q;
+
+  wire [23:0] row_span    = {{(24 - LaneBits){1'b0}}, addr_q[LaneBits-1:0]} + {1'b0, len}
+                          + ROUND_UP;
+  wire [8:0]  to_page_end = PAGE_BEATS - {{(9 - IndexBits){1'b0}}, index_q};
+  wire        is_final    = beats_q <= {{(BeatBits - 9){1'b0}}, to_page_end};
+  wire        failed      = cut_q && err_i[cut_id_q];
+  wire        cmd_fire    = cmd_valid_o && cmd_ready_i;
+  wire        cut_free    = !abort_q && (!cut_q || (cmd_fire && is_final));
+
+  assign step        = active && cut_free;
+  assign kill        = failed && active && id_q == cut_id_q;
+  assign abort_o     = abort_q;
+  assign abort_id_o  = abort_id_q;
+  assign cmd_valid_o = cut_q && !failed;
+  assign cmd_id_o    = cut_id_q;
+  assign cmd_addr_o  = {page_q, index_q, {LaneBits{1'b0}}};
+  assign cmd_beats_o = is_final ? beats_q[8:0] : to_page_end;
+
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      cut_q   <= 1'b0;
+      abort_q <= 1'b0;
+    end else begin
+      if (failed) cut_q <= 1'b0;
+      else if (cut_free) cut_q <= active;
+      if (failed) abort_q <= 1'b1;
+      else if (abort_ack_i) abort_q <= 1'b0;
+    end
+  end
+
+  always @(posedge clk_i) begin
+    if (failed) abort_id_q <= cut_id_q;
+    if (cut_free) begin
+      cut_id_q <= id_q;
+      page_q   <= addr_q[GmAddrWidth-1:12];
+      index_q  <= addr_q[11:LaneBits];
+      beats_q  <= row_span[23:LaneBits];
+    end else if (cmd_fire) begin
+      page_q   <= page_q + 1'b1;
+      index_q  <= {IndexBits{1'b0}};
+      beats_q  <= beats_q - {{(BeatBits - 9){1'b0}}, to_page_end};
+    end
+  end
+
+  wire unused = &{1'b0, row_span[LaneBits-1:0], index_unused, tile_rows_unused};
+endmodule
+
+`default_nettype wire

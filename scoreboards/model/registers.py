@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Registers of the legacy DMA ops and the ``set_*`` ops that write them (spec/dma.md, section 4).
+
+A ``set_*`` op whose operand does not fit retires with DMA-L05 and changes nothing (A-19).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from scoreboards.model.outcome import NOTHING, Outcome
+from tb.isa.dma_table import GM_STRIDE_BITS, LOCAL_STRIDE_BITS, LOOP_COUNT_BITS
+from tb.isa.dtypes import element_bytes
+from tb.isa.legacy import OUTTOUB, UBTOOUT, SetLoopSize, SetLoopStride, SetMovPadVal
+from tb.isa.status import Status
+
+WIDTH_RULE = 5
+"""DMA-L05."""
+
+
+@dataclass(slots=True)
+class LoopRegisters:
+    """Loop registers of one direction: counts and byte strides of loop 1 (inner) and loop 2."""
+
+    loop1_count: int = 1
+    loop2_count: int = 1
+    loop1_src: int = 0
+    loop1_dst: int = 0
+    loop2_src: int = 0
+    loop2_dst: int = 0
+
+    def counts(self, n_burst: int) -> tuple[int, ...]:
+        """Returns the counts of rows, loop 1, loop 2."""
+        return n_burst, self.loop1_count, self.loop2_count
+
+    def src_strides(self, row: int) -> tuple[int, ...]:
+        """Returns the source strides of rows, loop 1, loop 2, in bytes."""
+        return row, self.loop1_src, self.loop2_src
+
+    def dst_strides(self, row: int) -> tuple[int, ...]:
+        """Returns the destination strides of rows, loop 1, loop 2, in bytes."""
+        return row, self.loop1_dst, self.loop2_dst
+
+
+@dataclass(slots=True)
+class Registers:
+    """What ``set_*`` ops write and only legacy copies read; defaults are the reset state (A-09)."""
+
+    outtoub: LoopRegisters = field(default_factory=LoopRegisters)
+    ubtoout: LoopRegisters = field(default_factory=LoopRegisters)
+    pad_value: int = 0
+
+    def direction(self, name: str) -> LoopRegisters:
+        """Returns the loop registers of ``outtoub`` or ``ubtoout``.
+
+        Raises:
+            ValueError: the direction is neither.
+        """
+        if name == OUTTOUB:
+            return self.outtoub
+        if name == UBTOOUT:
+            return self.ubtoout
+        raise ValueError(f"direction is {name!r}: one of {OUTTOUB}, {UBTOOUT}")
+
+
+def fits(value: int, bits: int) -> bool:
+    """Tells whether an unsigned field of ``bits`` bits holds ``value``."""
+    return 0 <= value < 1 << bits
+
+
+def set_loop_size(op: SetLoopSize, _legal: bool, state: Registers) -> Outcome:
+    """Writes the loop counts of a direction."""
+    registers = state.direction(op.direction)
+    if not (fits(op.loop1_count, LOOP_COUNT_BITS) and fits(op.loop2_count, LOOP_COUNT_BITS)):
+        return Outcome(Status.RULE, WIDTH_RULE)
+    registers.loop1_count = op.loop1_count
+    registers.loop2_count = op.loop2_count
+    return NOTHING
+
+
+def set_loop_stride(op: SetLoopStride, _legal: bool, state: Registers) -> Outcome:
+    """Writes the strides of one loop of a direction."""
+    registers = state.direction(op.direction)
+    if op.level not in (1, 2):
+        raise ValueError(f"loop level is {op.level}: the registers hold loops 1 and 2")
+    src_bits, dst_bits = GM_STRIDE_BITS, LOCAL_STRIDE_BITS
+    if op.direction == UBTOOUT:
+        src_bits, dst_bits = dst_bits, src_bits
+    if not (fits(op.src_stride, src_bits) and fits(op.dst_stride, dst_bits)):
+        return Outcome(Status.RULE, WIDTH_RULE)
+    if op.level == 1:
+        registers.loop1_src, registers.loop1_dst = op.src_stride, op.dst_stride
+    else:
+        registers.loop2_src, registers.loop2_dst = op.src_stride, op.dst_stride
+    return NOTHING
+
+
+def set_pad_value(op: SetMovPadVal, _legal: bool, state: Registers) -> Outcome:
+    """Writes the pad value."""
+    if not fits(op.value, 8 * element_bytes(op.dtype)):
+        return Outcome(Status.RULE, WIDTH_RULE)
+    state.pad_value = op.value
+    return NOTHING

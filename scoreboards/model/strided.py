@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Issue of the strided DMA ops, v0.6 and legacy (spec/dma.md, sections 2 to 4).
+
+Legacy copies are read from their own operands and registers, not through the lowering of
+:mod:`tb.isa.legacy`, which the engine's descriptors come from: the two must agree.
+"""
+
+from __future__ import annotations
+
+from scoreboards.model.outcome import NOTHING, Outcome, PadPattern
+from scoreboards.model.registers import Registers
+from tb.isa.dma import DmaDescriptor, DmaLoop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
+from tb.isa.dma_table import MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
+from tb.isa.dtypes import element_bytes
+from tb.isa.fields import OpSpec
+from tb.isa.footprint import Footprint
+from tb.isa.legacy import CopyGmToUbuf, CopyUbufToGm
+from tb.isa.rules import first_d_violation
+from tb.isa.spaces import Space, ub_space
+from tb.isa.status import Status
+
+_Steps = tuple[int, ...]
+
+
+def gm_ub(op: MteGmUb, legal: bool, _state: Registers) -> Outcome:
+    """Returns what an ``mte_gm_ub`` does."""
+    pad = op.pad
+    counts, src_strides, dst_strides = _nest(op)
+    row = op.len_burst if pad is None else op.dst_stride
+    source = Footprint(Space.GM, op.gm_src, op.len_burst, counts, src_strides)
+    target = Footprint(ub_space(op.ub_sub), op.ub_dst, row, counts, dst_strides)
+    if not legal:
+        clause: dict[str, int] = {}
+        if pad is not None:
+            clause = {
+                "pad_en": 1,
+                "pad_value": pad.value,
+                "pad_left": pad.left or 0,
+                "pad_right": pad.right or 0,
+            }
+        size = element_bytes(op.src_type.dtype)
+        rule = _broken_rule(MTE_GM_UB, size, source, target, l2=op.l2_cache_ctl, **clause)
+        if rule:
+            return Outcome(Status.RULE, rule)
+    if not op.len_burst or 0 in counts:
+        return NOTHING
+    if pad is None:
+        return Outcome(Status.OK, 0, source, target)
+    size = element_bytes(pad.dtype)
+    pattern = PadPattern(pad.value, size)
+    return Outcome(Status.OK, 0, source, target, (pad.left or 0) * size, pattern)
+
+
+def ub_gm(op: MteUbGm, legal: bool, _state: Registers) -> Outcome:
+    """Returns what an ``mte_ub_gm`` does."""
+    counts, src_strides, dst_strides = _nest(op)
+    source = Footprint(ub_space(op.ub_sub), op.ub_src, op.len_burst, counts, src_strides)
+    target = Footprint(Space.GM, op.gm_dst, op.len_burst, counts, dst_strides)
+    if not legal:
+        size = element_bytes(op.src_type.dtype)
+        rule = _broken_rule(MTE_UB_GM, size, target, source, l2=op.l2_cache_ctl)
+        if rule:
+            return Outcome(Status.RULE, rule)
+    return _rows(source, target)
+
+
+def gm_l1(op: MteGmL1, legal: bool, _state: Registers) -> Outcome:
+    """Returns what an ``mte_gm_l1`` does."""
+    counts, src_strides, dst_strides = _nest(op)
+    source = Footprint(Space.GM, op.gm_src, op.len_burst, counts, src_strides)
+    target = Footprint(Space.L1, op.l1_dst, op.len_burst, counts, dst_strides)
+    if not legal:
+        rule = _broken_rule(MTE_GM_L1, element_bytes(op.src_type.dtype), source, target)
+        if rule:
+            return Outcome(Status.RULE, rule)
+    return _rows(source, target)
+
+
+def l1_ub(op: MteL1Ub, legal: bool, _state: Registers) -> Outcome:
+    """Returns what an ``mte_l1_ub`` does (A-12)."""
+    counts, src_strides, dst_strides = _nest(op)
+    source = Footprint(Space.L1, op.l1_src, op.len_burst, counts, src_strides)
+    target = Footprint(ub_space(op.ub_sub), op.ub_dst, op.len_burst, counts, dst_strides)
+    if not legal:
+        rule = _broken_rule(MTE_L1_UB, element_bytes(op.src_type.dtype), source, target)
+        if rule:
+            return Outcome(Status.RULE, rule)
+    return _rows(source, target)
+
+
+def gm_to_ubuf(op: CopyGmToUbuf, legal: bool, state: Registers) -> Outcome:
+    """Returns what a ``copy_gm_to_ubuf`` does with the registers as they are."""
+    registers = state.outtoub
+    padded = op.data_select_bit
+    counts = registers.counts(op.n_burst)
+    row = op.dst_stride if padded else op.len_burst
+    src_strides = registers.src_strides(op.src_stride)
+    dst_strides = registers.dst_strides(op.dst_stride)
+    source = Footprint(Space.GM, op.gm_src, op.len_burst, counts, src_strides)
+    target = Footprint(ub_space(op.ub_sub), op.ub_dst, row, counts, dst_strides)
+    size = element_bytes(op.src_type.dtype)
+    # The register holds a value of any pad type; a copy takes the low bytes of an element.
+    pattern = PadPattern(state.pad_value & ((1 << 8 * size) - 1), size)
+    if not legal:
+        rule = _broken_rule(
+            MTE_GM_UB,
+            size,
+            source,
+            target,
+            l2=op.l2_cache_ctl,
+            pad_en=padded,
+            pad_in_bytes=1,
+            pad_value=pattern.value,
+            pad_left=op.left_padding,
+            pad_right=op.right_padding,
+        )
+        if rule:
+            return Outcome(Status.RULE, rule)
+    if not padded:
+        return _rows(source, target)
+    if not op.len_burst or 0 in counts:
+        return NOTHING
+    return Outcome(Status.OK, 0, source, target, op.left_padding, pattern)
+
+
+def ubuf_to_gm(op: CopyUbufToGm, legal: bool, state: Registers) -> Outcome:
+    """Returns what a ``copy_ubuf_to_gm`` does with the registers as they are."""
+    registers = state.ubtoout
+    counts = registers.counts(op.n_burst)
+    src_strides = registers.src_strides(op.src_stride)
+    dst_strides = registers.dst_strides(op.dst_stride)
+    source = Footprint(ub_space(op.ub_sub), op.ub_src, op.len_burst, counts, src_strides)
+    target = Footprint(Space.GM, op.gm_dst, op.len_burst, counts, dst_strides)
+    if not legal:
+        size = element_bytes(op.src_type.dtype)
+        rule = _broken_rule(MTE_UB_GM, size, target, source, reserved=op.reserved)
+        if rule:
+            return Outcome(Status.RULE, rule)
+    return _rows(source, target)
+
+
+def _nest(op: MteGmUb | MteUbGm | MteGmL1 | MteL1Ub) -> tuple[_Steps, _Steps, _Steps]:
+    """Returns counts, source strides and destination strides; rows first, outermost loop last."""
+    loops = op.loops
+    if not loops:
+        return (op.n_burst,), (op.src_stride,), (op.dst_stride,)
+    return (
+        (op.n_burst, *[loop.count for loop in loops]),
+        (op.src_stride, *[loop.src_stride for loop in loops]),
+        (op.dst_stride, *[loop.dst_stride for loop in loops]),
+    )
+
+
+def _rows(source: Footprint, target: Footprint) -> Outcome:
+    """Returns the outcome of a legal copy without padding; a zero count makes it a NOP."""
+    if not source.length or 0 in source.counts:
+        return NOTHING
+    return Outcome(Status.OK, 0, source, target)
+
+
+def _broken_rule(spec: OpSpec, elem_bytes: int, ext: Footprint, loc: Footprint, **rest: int) -> int:
+    """Returns the lowest D rule the op breaks, or 0: the verdict is that of the rule table.
+
+    ``ext`` is the GM side, of ``mte_l1_ub`` the L1 side, and ``loc`` the other. Where rows are
+    padded the length is that of the source.
+    """
+    loops = zip(ext.counts[1:], ext.strides[1:], loc.strides[1:], strict=True)
+    violation = first_d_violation(
+        DmaDescriptor(
+            spec=spec,
+            elem_bytes=elem_bytes,
+            ext_addr=ext.base,
+            loc_addr=loc.base,
+            len=ext.length,
+            n_burst=ext.counts[0],
+            ext_stride=ext.strides[0],
+            loc_stride=loc.strides[0],
+            loops=tuple(DmaLoop(count, outer, local) for count, outer, local in loops),
+            **rest,
+        )
+    )
+    return 0 if violation is None else violation.rule.number

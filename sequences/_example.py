@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a worked example is: ops, initial bytes, and the image they must leave."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.isa.legacy import LegacyOp
+from tb.isa.lower import V06Op
+from tb.isa.spaces import Space
+
+Op = V06Op | LegacyOp
+
+BACKGROUNDS: Mapping[Space, int] = {
+    Space.GM: 0x55,
+    Space.UB0: 0xAA,
+    Space.UB1: 0xAA,
+    Space.L1: 0xAA,
+    Space.BT: 0xAA,
+    Space.FB: 0xAA,
+}
+"""Value of bytes nobody wrote (spec/examples.md, "Conventions"; spec/bias_fb.md, section 4)."""
+
+
+def pattern(seed: int, length: int) -> NDArray[np.uint8]:
+    """Returns P(``seed``), ``uint8[length]``: byte i is (7i + 13(i >> 8) + 29 seed + 3) mod 256."""
+    i = np.arange(length, dtype=np.int64)
+    return ((7 * i + 13 * (i >> 8) + 29 * seed + 3) & 0xFF).astype(np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """``length`` bytes of P(``seed``) at ``start`` of a memory; i counts from ``start``."""
+
+    space: Space
+    seed: int
+    length: int
+    start: int = 0
+
+    def content(self) -> NDArray[np.uint8]:
+        """Returns the bytes, ``uint8[length]``."""
+        return pattern(self.seed, self.length)
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Given bytes at ``start`` of a memory."""
+
+    space: Space
+    data: bytes
+    start: int = 0
+
+    @property
+    def length(self) -> int:
+        """Bytes."""
+        return len(self.data)
+
+    def content(self) -> NDArray[np.uint8]:
+        """Returns the bytes, ``uint8[length]``."""
+        return np.frombuffer(self.data, dtype=np.uint8)
+
+
+@dataclass(frozen=True)
+class Example:
+    """One worked example.
+
+    Attributes:
+        name: Identifier in spec/examples.md.
+        forms: Form name (``"legacy"``, ``"v06"``) to the program of that form, in order.
+        fills: What memories hold before the ops; later fills win.
+        space: Memory of the expected image, which starts at address 0.
+        length: Bytes of the image.
+        crc: CRC-32 (zlib) of the image.
+        backgrounds: Value of every other byte, by space.
+    """
+
+    name: str
+    forms: Mapping[str, tuple[Op, ...]]
+    fills: tuple[Fill | Data, ...]
+    space: Space
+    length: int
+    crc: int
+    backgrounds: Mapping[Space, int] = field(default_factory=lambda: BACKGROUNDS)
+
+    def initial(self, space: Space, start: int, length: int) -> NDArray[np.uint8]:
+        """Returns the bytes of a memory before the ops, ``uint8[length]``."""
+        content = np.full(length, self.backgrounds.get(space, 0), dtype=np.uint8)
+        for fill in self.fills:
+            low, high = max(start, fill.start), min(start + length, fill.start + fill.length)
+            if fill.space is space and low < high:
+                data = fill.content()
+                content[low - start : high - start] = data[low - fill.start : high - fill.start]
+        return content
+
+    def matches(self, image: NDArray[np.uint8]) -> bool:
+        """Tells whether ``image``, ``uint8[length]``, is the expected one."""
+        return len(image) == self.length and zlib.crc32(image.tobytes()) == self.crc
+
+
+@dataclass(frozen=True, slots=True)
+class RuleExample:
+    """An op that must retire with the error of ``rule`` and change nothing.
+
+    ``rule`` is n of <family>-Ln; the family is that of the op.
+    """
+
+    name: str
+    op: Op
+    rule: int

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random legal traffic of every op: the one entry for tests.
+
+Blocks come from one family with all the memory to itself, from all families at once with chains
+from pipe to pipe, from the GM <-> UB generator beside the others on disjoint parts of the
+memories, and, now and then, as a crowd of tiny ops that fills every queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sequences._mix import meet_in_gm, merge, partition
+from sequences.constraints import (
+    COPY_NAMES,
+    GM_UB_NAMES,
+    NZ_NAMES,
+    OP_NAMES,
+    DmaConstraints,
+    SizeClass,
+    check_ops,
+)
+from sequences.copies import CHAIN_NAMES, CopyGenerator
+from sequences.generator import DmaGenerator
+from tb.isa.block import OpBlock
+from tb.isa.legacy import DmaRegisters
+from tb.isa.ops import LEGACY_FORMS, OPS
+
+ROUND = 8192
+"""Ops drawn at once."""
+
+CROWD_OPS = 64
+"""Ops per slot in a crowd."""
+
+CROWD_BYTES = 64
+"""Most bytes of an op in a crowd."""
+
+
+PARTED = 1024
+"""Ops that share one division of the memories between two generators."""
+
+
+def _batches(count: int, size: int) -> list[int]:
+    """Returns sizes of parts that make ``count``, none much above ``size``."""
+    parts = -(-count // size)
+    return [count * (k + 1) // parts - count * k // parts for k in range(parts)]
+
+
+def crowd_constraints(limits: DmaConstraints, slots: int) -> DmaConstraints:
+    """Returns constraints of blocks in which far more ops are in flight than queues hold."""
+    return replace(
+        limits,
+        sizes=(SizeClass(1, CROWD_BYTES, 1.0),),
+        max_bytes=CROWD_BYTES,
+        max_rows=4,
+        block_ops=min(CROWD_OPS, limits.block_ops) * slots,
+        loops=(0.8, 0.2, 0.0, 0.0) if limits.max_loops else (1.0, 0.0, 0.0, 0.0),
+        far=0.0,
+        dependent=0.0,
+        nop=0.02,
+        gap=0.0,
+        stretch=0.0,
+        interleave=0.0,
+        edge=0.0,
+        big_nz=0.0,
+        legacy=min(limits.legacy, 0.1),
+    )
+
+
+class TrafficGenerator:
+    """Draws blocks of legal ops of every form.
+
+    A block is an epoch, see :class:`sequences.copies.CopyGenerator`. Legacy registers persist over
+    the life of the generator, so blocks must be sent in the order they were drawn.
+
+    Args:
+        seed: Seed; the same seed, ops and constraints draw the same blocks.
+        ops: Names out of ``sequences.constraints.OP_NAMES``.
+        constraints: What to draw.
+
+    Raises:
+        ConstraintError: an op is unknown or none is given.
+    """
+
+    def __init__(
+        self,
+        seed: int | np.random.Generator,
+        ops: Sequence[str] = OP_NAMES,
+        constraints: DmaConstraints | None = None,
+    ) -> None:
+        self.ops = tuple(ops)
+        check_ops(self.ops)
+        self.constraints = limits = constraints or DmaConstraints()
+        self._rng = rng = np.random.default_rng(seed)
+        gm_ub, copies, nz, chain = (
+            tuple(name for name in names if name in self.ops)
+            for names in (GM_UB_NAMES, COPY_NAMES, NZ_NAMES, CHAIN_NAMES)
+        )
+        self._dma = DmaGenerator(rng, gm_ub, limits) if gm_ub else None
+        self._families = [CopyGenerator(rng, names, limits) for names in (copies, nz) if names]
+        self._weights = [len(gm_ub)] + [len(names) for names in (copies, nz) if names]
+        self._chains = CopyGenerator(rng, chain, limits) if chain else None
+        slots = [OPS[LEGACY_FORMS.get(name, name)].slot for name in self.ops]
+        shares = {name: 1.0 / slots.count(slot) for name, slot in zip(self.ops, slots, strict=True)}
+        tiny = crowd_constraints(limits, len(set(slots)))
+        self._crowd = CopyGenerator(rng, chain, tiny, shares) if chain else None
+
+    @property
+    def registers(self) -> DmaRegisters:
+        """Legacy registers behind the last op drawn."""
+        return self._dma.registers if self._dma else DmaRegisters()
+
+    def blocks(self, count: int) -> Iterator[OpBlock]:
+        """Yields blocks that hold ``count`` ops in all, drawn in rounds."""
+        left = count
+        while left > 0:
+            batch = min(left, ROUND)
+            yield from self.draw(batch)
+            left -= batch
+
+    def draw(self, count: int) -> list[OpBlock]:
+        """Returns blocks that hold ``count`` ops in all, of all kinds in random order.
+
+        Raises:
+            ValueError: ``count`` is negative.
+        """
+        if count < 0:
+            raise ValueError(f"count is {count}: at least 0")
+        crowd, mixed = self._shares(count)
+        alone = self._split(count - crowd - mixed)
+        # Blocks with register forms keep their order; all others find a place between them.
+        ordered: list[list[OpBlock]] = []
+        others: list[OpBlock] = []
+        if self._dma is not None:
+            ordered.append(self._dma.draw(alone[0]))
+        for generator, number in zip(self._families, alone[1:], strict=True):
+            others += generator.draw(number)
+        if self._crowd is not None:
+            others += self._crowd.draw(crowd)
+        elif self._dma is not None:
+            ordered.append(self._of_dma(crowd, crowd_constraints(self.constraints, 2)))
+        ordered.append(self._mixed(mixed))
+        # What is drawn from the one register file keeps the order of the draws.
+        in_order = [block for blocks in ordered for block in blocks]
+        return self._shuffle(in_order, others)
+
+    def _shares(self, count: int) -> tuple[int, int]:
+        """Returns how many of ``count`` ops come in crowds and in mixed blocks."""
+        rng, limits = self._rng, self.constraints
+        several = len(self._families) + (self._dma is not None) > 1
+        # A crowd is one big block: small draws have one now and then instead of parts of one.
+        crowd = int(count * limits.crowd)
+        whole = (self._crowd or self._dma).constraints.block_ops if count else 1  # type: ignore[union-attr]
+        if crowd < whole:
+            crowd = min(whole, count // 2) if rng.random() < crowd / whole else 0
+        mixed = int(count * limits.mixed) if several else 0
+        return crowd, min(mixed, count - crowd)
+
+    def _split(self, count: int) -> list[int]:
+        """Returns how many of ``count`` ops each family draws, GM <-> UB first."""
+        weights = np.array(self._weights, dtype=np.float64)
+        parts: list[int] = self._rng.multinomial(count, weights / weights.sum()).tolist()
+        return parts
+
+    def _of_dma(self, count: int, limits: DmaConstraints) -> list[OpBlock]:
+        assert self._dma is not None
+        usual, self._dma.constraints = self._dma.constraints, limits
+        blocks = self._dma.draw(count)
+        self._dma.constraints = usual
+        return blocks
+
+    def _mixed(self, count: int) -> list[OpBlock]:
+        """Returns blocks of several families; those with register forms in their order."""
+        if self._chains is None:
+            return [] if self._dma is None else self._dma.draw(count)
+        beside = 0 if self._dma is None else count // 2
+        merged = []
+        for batch in _batches(beside, PARTED):
+            merged += self._beside(batch)
+        return self._shuffle(merged, self._chains.draw(count - beside))
+
+    def _beside(self, count: int) -> list[OpBlock]:
+        """Returns blocks of chains and of the GM <-> UB generator on disjoint parts of memory."""
+        assert self._dma is not None
+        assert self._chains is not None
+        parts = partition(self._rng, self.constraints)
+        if parts is None:
+            return self._chains.draw(count)
+        ours = count // 2
+        first = self._of_dma(ours, parts[0])
+        usual, self._chains.constraints = self._chains.constraints, parts[1]
+        second = self._chains.draw(count - ours)
+        self._chains.constraints = usual
+        merged = []
+        for one, other in zip(first, second, strict=False):
+            if meet_in_gm(one, other):
+                merged += [one, other]
+            else:
+                merged.append(merge(self._rng, one, other))
+        paired = min(len(first), len(second))
+        return [*merged, *first[paired:], *second[paired:]]
+
+    def _shuffle(self, in_order: list[OpBlock], others: list[OpBlock]) -> list[OpBlock]:
+        total = len(in_order) + len(others)
+        fixed = np.zeros(total, dtype=bool)
+        fixed[self._rng.choice(total, len(in_order), replace=False)] = True
+        rest = [others[int(k)] for k in self._rng.permutation(len(others))]
+        sources = iter(in_order), iter(rest)
+        return [next(sources[0] if keeps else sources[1]) for keeps in fixed.tolist()]

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Coverage of illegal ops: which D rule was broken in which form, and what is around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tb.coverage.model import NOT_SAMPLED, Cross, Exclusion, GroupCounts, Ints, excluding, point
+from tb.coverage.points import Group, Sampled, codes, only
+from tb.coverage.scope import Scope
+from tb.coverage.view import FORM_SPECS, FORMS, TOO_WIDE, Bools, Part, View
+from tb.isa.fields import rule_name
+from tb.isa.ops import LEGACY_FORMS, OPS, OPS_BY_CODE
+
+LOWERED: dict[str, tuple[int, ...]] = {"copy_ubuf_to_ubuf": (5, 7, 8, 11)}
+"""Legacy form to the rules that are decided when it is lowered (spec/dma.md, section 4)."""
+
+_HERE, _THERE = "engine", "lowering"
+
+
+def rules_of(form: str) -> tuple[str, ...]:
+    """Returns the names of the D rules that an op written in ``form`` can break, ascending."""
+    spec = FORM_SPECS[form]
+    # What lowering refuses never reaches the engine, so the engine cannot report it.
+    numbers = sorted({*spec.d_rules, *LOWERED.get(form, ())})
+    return tuple(rule_name(spec.rules, number) for number in numbers)
+
+
+def _names() -> tuple[str, ...]:
+    families = list(dict.fromkeys(spec.rules for spec in OPS.values()))
+    found = {name for form in FORMS for name in rules_of(form)}
+    return tuple(sorted(found, key=lambda name: (families.index(name.split("-")[0]), name)))
+
+
+RULE_NAMES: tuple[str, ...] = _names()
+"""D rules of all forms, family by family."""
+
+_FAMILIES = tuple(dict.fromkeys(spec.rules for spec in OPS.values()))
+
+
+def _tables() -> tuple[Ints, Ints]:
+    family = np.zeros(256, dtype=np.int64)
+    for code, spec in OPS_BY_CODE.items():
+        family[code] = _FAMILIES.index(spec.rules)
+    place = np.full((len(_FAMILIES), 256), NOT_SAMPLED)
+    for number, name in enumerate(RULE_NAMES):
+        prefix, rule = name.split("-L")
+        place[_FAMILIES.index(prefix), int(rule)] = number
+    return family, place
+
+
+_FAMILY_OF, _PLACE = _tables()
+
+
+class Judged(Part):
+    """Ops of every form, legal or not.
+
+    Attributes:
+        form: Index into ``FORMS``, ``int64[M]``.
+        rule: Index into ``RULE_NAMES``, -1 when legal.
+        sequence: Legality of the op and of the one before it on the slot, -1 for the first.
+    """
+
+    def __init__(self, view: View, index: Ints) -> None:
+        """Takes the ops ``index`` (``int64[M]``) of ``view``."""
+        super().__init__(view, index)
+        self.form, rule = view.form[index], view.rule[index]
+        found = _PLACE[_FAMILY_OF[view.opcode[index]], rule]
+        self.rule = only(rule > 0, found)
+        before = view.slot_rule[index]
+        self.sequence = only(before >= 0, 2 * (before > 0) + (rule > 0))
+
+    @property
+    def live(self) -> Bools:
+        """All of them."""
+        return np.ones(self.size, dtype=bool)
+
+
+def _points() -> list[Sampled[Judged]]:
+    sequences = ["legal, legal", "legal, illegal", "illegal, legal", "illegal, illegal"]
+    return [
+        Sampled(point("form", FORMS, "form of an illegal op"), lambda v: only(v.rule >= 0, v.form)),
+        codes("rule", RULE_NAMES, lambda v: v.rule, "lowest rule broken", live=False),
+        Sampled(
+            point("decided", [_HERE, _THERE], "who finds out; after lowering nothing is issued"),
+            lambda v: only(v.rule >= 0, np.zeros(v.size, np.int64)),
+        ),
+        Sampled(
+            point("set_rule", ["too wide"], "set_* op that retires with DMA-L05"),
+            lambda v: only((v.program & TOO_WIDE) > 0, np.zeros(v.size, np.int64)),
+        ),
+        codes(
+            "sequence",
+            sequences,
+            lambda v: v.sequence,
+            "an op and the one before it on the slot",
+            live=False,
+        ),
+    ]
+
+
+def _exclusions() -> tuple[Exclusion, ...]:
+    found = []
+    for form in FORMS:
+        others = [name for name in RULE_NAMES if name not in rules_of(form)]
+        found.append(excluding("the op has no such rule", form=form, rule=others))
+    return tuple(found)
+
+
+class RuleGroup(Group[Judged]):
+    """Samples ops, and copies that are not issued because lowering refuses them."""
+
+    def sample(self, counts: GroupCounts, view: View, rows: Ints) -> None:
+        """Counts the ops ``rows`` (``int64[M]``) and the refused copies before them."""
+        super().sample(counts, view, rows)
+        at, rules = view.refused()
+        mine = np.flatnonzero(np.isin(at, rows))
+        if not len(mine):
+            return
+        none = np.full(len(mine), NOT_SAMPLED)
+        family = _FAMILIES.index(FORM_SPECS["copy_ubuf_to_ubuf"].rules)
+        counts.sample(
+            {
+                "form": np.full(len(mine), FORMS.index("copy_ubuf_to_ubuf")),
+                "rule": _PLACE[family, rules[mine]],
+                "decided": np.ones(len(mine), np.int64),
+                "set_rule": none,
+                "sequence": none,
+            }
+        )
+
+
+def rules_group() -> RuleGroup:
+    """Returns the group, with bins for every form whatever a run sends."""
+    crosses = (Cross("form x rule", ("form", "rule"), _exclusions()),)
+    doc = "Illegal ops, and legal ones beside them; only in runs that send illegal ops."
+    return RuleGroup("rules", _points(), crosses, Judged, doc)
+
+
+def rules_scope(forms: Sequence[str]) -> Scope:
+    """Returns what of the group a run of ``forms`` can reach."""
+    lowered = [form for form in forms if form in LOWERED]
+    registers = [form for form in forms if form in LEGACY_FORMS and form not in LOWERED]
+    return Scope(
+        points={
+            "form": forms,
+            "rule": sorted({name for form in forms for name in rules_of(form)}),
+            "decided": [_HERE, _THERE] if lowered else [_HERE],
+            "set_rule": ["too wide"] if registers else [],
+        }
+    )

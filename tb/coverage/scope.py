@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which bins of a group a run is about: those of the forms it sends.
+
+Definitions are the same in every run, so that their counts can be added up; a bin that no form of
+the run concerns is out of its scope and does not count in its percentage. Of runs merged the
+scopes are united.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.coverage.model import CoverGroup
+
+Labels = Mapping[str, Sequence[str]]
+"""Coverpoint to the names of some of its bins."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Bins in scope, by name.
+
+    Attributes:
+        points: Coverpoint to its bins in scope; all bins of points that are left out.
+        crosses: Cross to alternatives; a cell is in scope when its bins are among those of one
+            alternative, and of ``points``. All cells of the bins in scope when it is left out.
+    """
+
+    points: Labels = field(default_factory=dict)
+    crosses: Mapping[str, Sequence[Labels]] = field(default_factory=dict)
+
+    def masks(self, group: CoverGroup) -> dict[str, NDArray[np.bool_]]:
+        """Returns ``bool[bins]`` for each point and cross of ``group`` that is not all in scope."""
+        found: dict[str, NDArray[np.bool_]] = {}
+        for item in group.points:
+            if item.name in self.points:
+                found[item.name] = np.isin(item.labels, list(self.points[item.name]))
+        for cross in group.crosses:
+            mask = group.cells(cross, {name: found[name] for name in cross.of if name in found})
+            if cross.name in self.crosses:
+                any_of = np.zeros_like(mask)
+                for labels in self.crosses[cross.name]:
+                    any_of |= group.cells(cross, _chosen(group, labels))
+                mask &= any_of
+            found[cross.name] = mask
+        # Bins that cannot be hit never count, so only others need to be told apart.
+        return {
+            name: mask for name, mask in found.items() if not (mask | ~group.reachable[name]).all()
+        }
+
+
+def _chosen(group: CoverGroup, labels: Labels) -> dict[str, NDArray[np.bool_]]:
+    return {name: np.isin(group.by_name[name].labels, list(bins)) for name, bins in labels.items()}

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many ops side by side, whatever their family, as coverage looks at them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.coverage.model import NOT_SAMPLED, Ints
+from tb.isa.block import OpBlock
+from tb.isa.fields import OpSpec
+from tb.isa.legacy import (
+    OUTTOUB,
+    UBTOOUT,
+    CopyGmToUbuf,
+    CopyUbufToUbuf,
+    LegacyOp,
+    SetLoopSize,
+    SetLoopStride,
+    SetMovPadVal,
+    fits,
+)
+from tb.isa.ops import LEGACY_FORMS, OPS, OPS_BY_CODE, SLOTS
+from tb.isa.rules import lowering_violation
+from tb.isa.spaces import UB_BLOCK
+
+Bools = NDArray[np.bool_]
+
+FORMS: tuple[str, ...] = (*OPS, *LEGACY_FORMS)
+"""Forms an op is written in: the v0.6 ops, then the legacy copies."""
+
+FORM_SPECS: dict[str, OpSpec] = {name: OPS[LEGACY_FORMS.get(name, name)] for name in FORMS}
+"""Form to the op whose descriptor it becomes."""
+
+
+def form_doc(form: str) -> str:
+    """Returns a line on a form: what is counted, and what the op does."""
+    spec = FORM_SPECS[form]
+    written = f", the legacy form of `{spec.name}`" if form in LEGACY_FORMS else ""
+    return f"Legal ops{written}: {spec.doc}."
+
+
+(LEGACY, SET_SIZE, SET_STRIDE1, SET_STRIDE2, SET_PAD, FOREIGN, SID, TOO_WIDE, ODD_SRC, ODD_DST,
+ REFUSED) = (1 << bit for bit in range(11))  # fmt: skip
+"""Bits of :attr:`View.program`: what the legacy program of an op holds."""
+
+
+def _form_table() -> Ints:
+    table = np.full((2, 256), NOT_SAMPLED)
+    for number, (form, spec) in enumerate(FORM_SPECS.items()):
+        table[int(form in LEGACY_FORMS), spec.opcode] = number
+    return table
+
+
+def _slot_table() -> Ints:
+    table = np.full(256, NOT_SAMPLED)
+    for code, spec in OPS_BY_CODE.items():
+        table[code] = SLOTS.index(spec.slot)
+    return table
+
+
+_FORM_OF = _form_table()
+_SLOT_OF = _slot_table()
+
+
+def program_bits(program: Sequence[LegacyOp], *, check: bool = True) -> int:
+    """Returns the ``LEGACY`` ... ``REFUSED`` bits of a legacy program ending in its copy.
+
+    Without ``check`` every ``set_*`` op is taken to fit its registers.
+    """
+    copy = program[-1]
+    bits = LEGACY
+    side = ""
+    if isinstance(copy, CopyUbufToUbuf):
+        for stride, odd in ((copy.src_stride, ODD_SRC), (copy.dst_stride, ODD_DST)):
+            if stride % UB_BLOCK or stride < copy.len_burst:
+                bits |= odd
+    else:
+        side = OUTTOUB if isinstance(copy, CopyGmToUbuf) else UBTOOUT
+    if getattr(copy, "sid", 0):
+        bits |= SID
+    for item in program[:-1]:
+        if isinstance(item, SetMovPadVal):
+            bits |= SET_PAD if side == OUTTOUB else FOREIGN
+        elif isinstance(item, SetLoopSize):
+            bits |= SET_SIZE if item.direction == side else FOREIGN
+        elif isinstance(item, SetLoopStride):
+            own = SET_STRIDE1 if item.level == 1 else SET_STRIDE2
+            bits |= own if item.direction == side else FOREIGN
+        else:
+            bits |= REFUSED
+            continue
+        if check and not fits(item):
+            bits |= TOO_WIDE
+    return bits
+
+
+class View:
+    """N ops of several blocks, one array per quantity, each ``int64[N]`` or ``bool[N]``.
+
+    Illegal ops keep their place for what depends on order; ``rule`` tells them apart.
+
+    Attributes:
+        size: N.
+        opcode, dtype, pad_dtype, gap, after: As in the blocks.
+        rule: Number of the lowest D rule broken, 0 when legal.
+        events: Events of the data, as the scoreboard saw them.
+        block: Number of the block.
+        start: Place of the first op of the block.
+        program: Bits of :func:`program_bits`, 0 for v0.6 ops.
+        counted: The mask, without ops that no table knows.
+        form: Index into ``FORMS``, ``NOT_SAMPLED`` for an op that no table knows.
+        slot: Index into ``SLOTS``, ``NOT_SAMPLED`` likewise.
+    """
+
+    def __init__(
+        self,
+        blocks: Sequence[OpBlock],
+        masks: Sequence[Bools | None],
+        events: Sequence[Ints | None],
+        *,
+        check: bool = True,
+    ) -> None:
+        """Lays ``blocks`` behind one another; ``masks`` select the ops to be counted."""
+        self._blocks = blocks
+        self._raw: dict[str, Ints] = {}
+        self.size = sum(len(block) for block in blocks)
+        self.opcode = _join([block.opcode for block in blocks])
+        self.dtype = _join([block.dtype for block in blocks])
+        self.pad_dtype = _join([block.pad_dtype for block in blocks])
+        self.gap = _join([block.gap for block in blocks])
+        self.after = _join([block.after for block in blocks])
+        zero = [np.zeros(len(block), np.int64) for block in blocks]
+        rules = zip([block.expected_rule for block in blocks], zero, strict=True)
+        self.rule = _join([none if rule is None else rule for rule, none in rules])
+        seen = zip(events, zero, strict=True)
+        self.events = _join([none if bits is None else bits for bits, none in seen])
+        sizes = [len(block) for block in blocks]
+        starts = np.cumsum([0, *sizes[:-1]]) if sizes else np.zeros(0, np.int64)
+        self.block = np.repeat(np.arange(len(blocks)), sizes)
+        self.start = starts[self.block]
+        self.program = np.zeros(self.size, dtype=np.int64)
+        self.counted = np.ones(self.size, dtype=bool)
+        for block, mask, start in zip(blocks, masks, starts.tolist(), strict=True):
+            if mask is not None:
+                self.counted[start : start + len(block)] = mask
+            if block.legacy:
+                self.program[[start + at for at in block.legacy]] = [
+                    program_bits(program, check=check) for program in block.legacy.values()
+                ]
+        self.form = _FORM_OF[(self.program > 0).astype(np.int64), self.opcode]
+        self.slot = _SLOT_OF[self.opcode]
+        self.counted &= self.form >= 0
+
+    def raw(self, name: str) -> Ints:
+        """Returns a descriptor column as it is."""
+        found = self._raw.get(name)
+        if found is None:
+            found = self._raw[name] = _join([block.column(name) for block in self._blocks])
+        return found
+
+    def refused(self) -> tuple[Ints, Ints]:
+        """Returns the copies that are not issued: the op each stands before, and its rule.
+
+        Both are ``int64[M]``; the rules are those that :func:`lowering_violation` names.
+        """
+        places, rules = [], []
+        for place in np.flatnonzero(self.program & REFUSED).tolist():
+            block, start = self._blocks[self.block[place]], int(self.start[place])
+            for item in block.legacy[place - start][:-1]:
+                found = lowering_violation(item) if isinstance(item, CopyUbufToUbuf) else None
+                if found:
+                    places.append(place)
+                    rules.append(found.rule.number)
+        return np.array(places, np.int64), np.array(rules, np.int64)
+
+    @cached_property
+    def legal(self) -> Bools:
+        """No D rule is broken."""
+        return np.equal(self.rule, 0)
+
+    @cached_property
+    def slot_rule(self) -> Ints:
+        """``rule`` of the op before on the same slot, or ``NOT_SAMPLED``."""
+        found = np.full(self.size, NOT_SAMPLED)
+        for slot in range(len(SLOTS)):
+            mine = np.flatnonzero(self.slot == slot)
+            found[mine[1:]] = self.rule[mine[:-1]]
+        return found
+
+    @cached_property
+    def per_slot(self) -> Ints:
+        """Legal ops of each slot in each block, ``int64[blocks, slots]``."""
+        cell = self.block * len(SLOTS) + self.slot
+        counts = np.bincount(
+            cell[self.legal & (self.slot >= 0)], minlength=len(self._blocks) * len(SLOTS)
+        )
+        return counts.reshape(-1, len(SLOTS))
+
+
+class Part:
+    """The ops of one form of a view, all of them legal: columns, and what follows from them.
+
+    Attributes:
+        size: M, the number of ops.
+        dtype, pad_dtype, gap, events, program: As in the view, ``int64[M]``.
+    """
+
+    def __init__(self, view: View, index: Ints) -> None:
+        """Takes the ops ``index`` (``int64[M]``) of ``view``."""
+        self._view = view
+        self._index = index
+        self._columns: dict[str, Ints] = {}
+        self.size = len(index)
+        self.dtype = view.dtype[index]
+        self.pad_dtype = view.pad_dtype[index]
+        self.gap = view.gap[index]
+        self.events = view.events[index]
+        self.program = view.program[index]
+
+    def __getitem__(self, name: str) -> Ints:
+        """Returns a descriptor column."""
+        found = self._columns.get(name)
+        if found is None:
+            found = self._columns[name] = self._view.raw(name)[self._index]
+        return found
+
+    @cached_property
+    def live(self) -> Bools:
+        """Moves at least one byte."""
+        raise NotImplementedError
+
+
+def _join(parts: Sequence[Ints]) -> Ints:
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)

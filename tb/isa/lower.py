@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From an op to its descriptor, whatever its family."""
+
+from __future__ import annotations
+
+from tb.isa.burst import BurstDescriptor, BurstOp, lower_burst
+from tb.isa.dma import DmaDescriptor, DmaOp, lower_dma
+from tb.isa.nz import MteGmL1Frac, NzDescriptor, lower_nz
+
+V06Op = DmaOp | BurstOp | MteGmL1Frac
+"""Every op of the v0.6 surface."""
+
+Descriptor = DmaDescriptor | BurstDescriptor | NzDescriptor
+"""What a v0.6 op or a legacy copy becomes."""
+
+
+def lower(op: V06Op) -> Descriptor:
+    """Returns the descriptor of a v0.6 op.
+
+    Raises:
+        ValueError: the op cannot be written as a descriptor: too many loops, unknown types.
+    """
+    if isinstance(op, MteGmL1Frac):
+        return lower_nz(op)
+    if isinstance(op, DmaOp):
+        return lower_dma(op)
+    return lower_burst(op)

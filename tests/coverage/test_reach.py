@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much random stimulus reaches, and that legal ops never hit what is declared unreachable."""
+
+from __future__ import annotations
+
+import pytest
+
+from tb.coverage.dma import DmaCoverage
+from tb.coverage.model import Coverage
+from tb.coverage.table import table
+from tb.coverage.view import FORMS
+from tests.coverage.counting import collect, traffic
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_5000_ops_of_one_form_reach_95_percent(form: str) -> None:
+    coverage = collect(traffic(1, 5000, (form,)), forms=(form,))
+    print(f"{form}: {coverage.percent:.2f} %")
+    assert coverage.groups[form].percent >= 95, table(coverage, complete=False)
+    assert coverage.groups["traffic"].percent >= 95, table(coverage, complete=False)
+    assert coverage.impossible == []
+
+
+@pytest.mark.parametrize("bus", [16, 64])
+def test_other_bus_widths(bus: int) -> None:
+    forms = ("mte_gm_l1", "mte_gm_l1_frac")
+    coverage = collect(traffic(2, 10000, forms, bus), bus, forms)
+    assert coverage.percent >= 95, table(coverage, complete=False)
+    assert coverage.impossible == []
+
+
+def test_20000_mixed_ops_reach_97_percent() -> None:
+    coverage = collect(traffic(1, 20000))
+    print(table(coverage, complete=False))
+    assert coverage.percent >= 97
+    assert min(counts.percent for counts in coverage.groups.values()) >= 90
+    assert coverage.impossible == []
+
+
+def test_block_by_block_is_the_same_as_all_at_once() -> None:
+    blocks = traffic(3, 600)
+    together = collect(blocks)
+    merged = Coverage([])
+    for block in blocks:
+        alone = DmaCoverage()
+        alone.sample(block)
+        alone.flush()
+        merged.merge(alone)
+    for name, counts in together.groups.items():
+        for item, values in counts.hits.items():
+            # Events are drawn anew for every collection.
+            if not item.startswith("data_"):
+                assert merged.groups[name].hits[item].tolist() == values.tolist(), (name, item)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules group: what is broken in which form, by the engine's rules and at lowering."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+
+from sequences.illegal import IllegalGenerator
+from tb.coverage.dma import DmaCoverage
+from tb.coverage.rules import RULE_NAMES, rules_of
+from tb.coverage.view import FORM_SPECS, FORMS
+from tb.isa.block import OpBlock, from_descriptors
+from tb.isa.burst import MteL1Bt, MteL1Fb, lower_burst
+from tb.isa.burst_table import MTE_UB_UB
+from tb.isa.fields import rule_name
+from tb.isa.legacy import CopyUbufToUbuf, lower_ubuf_copy
+from tb.isa.lower import Descriptor
+from tb.isa.nz import MteGmL1Frac, lower_nz
+from tb.isa.ops import OPS_BY_CODE
+from tb.isa.rules import RULES, first_d_violation, lowering_violation
+from tests.coverage.counting import GM_UB, collect, form_of, hits
+
+
+def slow(blocks: list[OpBlock]) -> tuple[Counter[str], Counter[str]]:
+    """Counts forms x rules, and the orders of legal and illegal ops on each slot."""
+    broken: Counter[str] = Counter()
+    orders: Counter[str] = Counter()
+    for block in blocks:
+        for number, code in enumerate(block.opcode.tolist()):
+            rule = 0 if block.expected_rule is None else int(block.expected_rule[number])
+            form = form_of(block, number)
+            for item in block.legacy.get(number, ())[:-1]:
+                if isinstance(item, CopyUbufToUbuf):
+                    found = lowering_violation(item)
+                    assert found is not None
+                    broken[f"form=copy_ubuf_to_ubuf x rule={found.rule.name}"] += 1
+            if rule:
+                name = rule_name(OPS_BY_CODE[code].rules, rule)
+                broken[f"form={form} x rule={name}"] += 1
+    # Blocks of one flush lie behind one another.
+    last: dict[str, str] = {}
+    for block in blocks:
+        for number, code in enumerate(block.opcode.tolist()):
+            rule = 0 if block.expected_rule is None else int(block.expected_rule[number])
+            mine = "illegal" if rule else "legal"
+            slot = OPS_BY_CODE[code].slot
+            if slot in last:
+                orders[f"{last[slot]}, {mine}"] += 1
+            last[slot] = mine
+    return broken, orders
+
+
+def test_against_one_op_at_a_time() -> None:
+    blocks = []
+    size = 0
+    for block in IllegalGenerator(1).blocks(1500):
+        blocks.append(block)
+        size += len(block)
+    assert size < 4096, "one flush"
+    coverage = collect(blocks, illegal=True)
+    counts = coverage.groups["rules"]
+    broken, orders = slow(blocks)
+    assert hits(counts, "form x rule") == dict(broken)
+    assert hits(counts, "sequence") == dict(orders)
+    assert coverage.impossible == []
+
+
+@pytest.mark.parametrize("forms", [GM_UB, FORMS])
+def test_illegal_traffic_breaks_every_rule(forms: tuple[str, ...]) -> None:
+    coverage = collect(IllegalGenerator(1, forms).blocks(4000), forms=forms, illegal=True)
+    rules = coverage.groups["rules"]
+    holes = {name: rules.holes(name) for name in rules.hits if rules.holes(name)}
+    assert rules.percent == 100, holes
+    assert rules.impossible == []
+    assert "rules" not in DmaCoverage(forms=forms).groups
+
+
+def test_names_of_the_rules() -> None:
+    assert len(RULE_NAMES) == 20
+    assert all(RULES[name].kind == "D" for name in RULE_NAMES)
+    for form in FORMS:
+        assert set(FORM_SPECS[form].rule_names) <= set(rules_of(form))
+    per_form = {form: len(rules_of(form)) for form in FORMS}
+    assert per_form == {
+        "mte_gm_ub": 7, "mte_ub_gm": 5, "mte_gm_l1": 5, "mte_l1_ub": 6, "mte_ub_ub": 3,
+        "mte_ub_l1": 3, "mte_gm_l1_frac": 6, "mte_l1_bt": 3, "mte_l1_fb": 3,
+        "copy_gm_to_ubuf": 7, "copy_ubuf_to_gm": 5, "copy_ubuf_to_ubuf": 6,
+    }  # fmt: skip
+
+
+def test_families_share_no_rule() -> None:
+    descs: list[Descriptor] = [
+        lower_burst(MteL1Bt(0, 0, 1, 4096, 0, 0)),
+        lower_burst(MteL1Fb(0, 0, 1, 4096, 0, 0)),
+        lower_nz(MteGmL1Frac(0, 0, "nd2nz", 1, 1, 0, 0, 1, 1, 1)),
+    ]
+    broken = [first_d_violation(desc) for desc in descs]
+    numbers = [item.rule.number if item else 0 for item in broken]
+    assert numbers == [2, 2, 4]
+    counts = collect([from_descriptors(descs, expected_rule=numbers)], illegal=True).groups["rules"]
+    assert hits(counts, "form x rule") == {
+        "form=mte_l1_bt x rule=BT-L02": 1,
+        "form=mte_l1_fb x rule=FB-L02": 1,
+        "form=mte_gm_l1_frac x rule=ND-L04": 1,
+    }
+    assert hits(counts, "decided") == {"engine": 3}
+
+
+def refused_block() -> OpBlock:
+    """Returns a legal copy behind four that are refused, and an illegal one the engine finds."""
+    good = CopyUbufToUbuf(0, 1024, 0, 2, 64, 64, 96)
+    bad = (
+        CopyUbufToUbuf(0, 1024, 0, 1 << 16, 64, 64, 96),
+        CopyUbufToUbuf(0, 1024, 0, 2, 64, 65, 96),
+        CopyUbufToUbuf(0, 1024, 0, 2, 64, 32, 96),
+        CopyUbufToUbuf(0, 1024, 0, 1, 33, 0, 0),
+    )
+    odd = CopyUbufToUbuf(16, 1024, 0, 2, 64, 64, 96)
+    descs = [lower_ubuf_copy(good), lower_ubuf_copy(odd)]
+    legacy = {0: (*bad, good), 1: (odd,)}
+    return from_descriptors(descs, legacy=legacy, expected_rule=[0, 6])
+
+
+def test_copies_refused_at_lowering() -> None:
+    block = refused_block()
+    assert (block.opcode == MTE_UB_UB.opcode).all()
+    coverage = collect([block], illegal=True)
+    counts = coverage.groups["rules"]
+    numbers = defaultdict(int, {"DMA-L06": 1, "DMA-L05": 1, "DMA-L07": 1, "DMA-L08": 1})
+    numbers["DMA-L11"] = 1
+    assert hits(counts, "rule") == numbers
+    assert hits(counts, "form") == {"copy_ubuf_to_ubuf": 5}
+    assert hits(counts, "decided") == {"engine": 1, "lowering": 4}
+    assert hits(counts, "sequence") == {"legal, illegal": 1}
+    assert coverage.groups["copy_ubuf_to_ubuf"].hits["nop"].sum() == 1
+    assert coverage.impossible == []
+
+
+def test_refused_copies_count_with_the_op_they_stand_before() -> None:
+    coverage = DmaCoverage(illegal=True)
+    coverage.sample(refused_block(), np.array([False, True]))
+    coverage.flush()
+    assert hits(coverage.groups["rules"], "rule") == {"DMA-L06": 1}
+    other = DmaCoverage(forms=("mte_ub_ub",), illegal=True)
+    other.sample(refused_block())
+    other.flush()
+    assert other.groups["rules"].hits["form"].sum() == 0
+
+
+def test_scope_of_one_form() -> None:
+    counts = DmaCoverage(forms=("mte_l1_fb",), illegal=True).groups["rules"]
+    wanted = {item.name: int(counts.wanted(item.name).sum()) for item in counts.group.points}
+    assert wanted == {"form": 1, "rule": 3, "decided": 1, "set_rule": 0, "sequence": 4}
+    assert int(counts.wanted("form x rule").sum()) == 3

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traffic group: random mixed blocks against slow counting, scopes of runs, and their merge."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from tb.coverage.dma import DmaCoverage
+from tb.coverage.exchange import from_json, to_json
+from tb.coverage.model import CoverageError
+from tb.coverage.table import table
+from tb.coverage.traffic import feeds
+from tb.coverage.view import FORMS
+from tb.isa.block import OpBlock
+from tb.isa.ops import OPS, OPS_BY_CODE, SLOTS
+from tests.coverage.counting import collect, form_of, hits, range_label, traffic
+
+WAITS = ("0", "1..7", "8..63", "64..")
+
+
+def slow(block: OpBlock) -> Counter[tuple[str, str]]:
+    """Counts the bins and cells of one block, op by op."""
+    found: Counter[tuple[str, str]] = Counter()
+    specs = [OPS_BY_CODE[int(code)] for code in block.opcode]
+    for number, spec in enumerate(specs):
+        form = form_of(block, number)
+        before = specs[number - 1].slot if number else "first"
+        others = [other.slot for at, other in enumerate(specs) if at != number]
+        parent = int(block.after[number])
+        depends = "free" if parent < 0 else "waits"
+        wait = range_label(int(block.gap[number]), WAITS)
+        busy = len({*others, spec.slot})
+        found["slot x slot_before", f"slot={spec.slot} x slot_before={before}"] += 1
+        found["slot x busy_slots", f"slot={spec.slot} x busy_slots={busy}"] += 1
+        cell = f"form={form} x depends={depends} x wait={wait}"
+        found["form x depends x wait", cell] += 1
+        for slot in set(others):
+            name = f"beside_{slot}"
+            found[f"form x {name}", f"form={form} x {name}=active"] += 1
+        if parent >= 0:
+            assert feeds(specs[parent], spec)
+            cell = f"producer={specs[parent].name} x consumer={spec.name}"
+            found["producer x consumer", cell] += 1
+    return found
+
+
+def test_against_one_op_at_a_time() -> None:
+    blocks = traffic(5, 2500)
+    coverage = collect(blocks)
+    counts = coverage.groups["traffic"]
+    want: Counter[tuple[str, str]] = Counter()
+    for block in blocks:
+        want += slow(block)
+    for cross in counts.group.crosses:
+        mine = {label: n for (name, label), n in want.items() if name == cross.name}
+        assert hits(counts, cross.name) == mine, cross.name
+    assert counts.impossible == []
+
+
+def test_illegal_ops_run_beside_nothing() -> None:
+    block = next(iter(traffic(6, 64, ("mte_gm_l1", "mte_l1_ub"))))
+    rules = np.zeros(len(block), np.int64)
+    rules[OPS["mte_gm_l1"].opcode == block.opcode] = 6
+    bad = OpBlock(
+        block.opcode, block.columns, block.dtype, block.pad_dtype, block.gap,
+        np.full(len(block), -1), block.legacy, block.descriptors, rules,
+    )  # fmt: skip
+    counts = collect([bad]).groups["traffic"]
+    assert hits(counts, "beside_mte2") == {}
+    assert set(hits(counts, "busy_slots")) == {"1"}
+    assert set(hits(counts, "form")) == {"mte_l1_ub"}
+
+
+def test_scope_of_one_op() -> None:
+    coverage = DmaCoverage(forms=("mte_l1_ub",))
+    counts = coverage.groups["traffic"]
+    assert counts.group == DmaCoverage().groups["traffic"].group
+    # form, slot, before, busy, beside itself, waits, free
+    assert [int(counts.wanted(item.name).sum()) for item in counts.group.points] == [
+        1, 1, 2, 1, 1, 0, 0, 0, 4, 1, 0, 0,
+    ]  # fmt: skip
+    assert int(counts.wanted("form x depends x wait").sum()) == 4
+    assert int(counts.wanted("producer x consumer").sum()) == 0
+    assert "producer" not in table(coverage)
+    for block in traffic(7, 2000, ("mte_l1_ub",)):
+        coverage.sample(block)
+    coverage.flush()
+    assert counts.percent == 100
+
+
+def test_scope_of_a_chain() -> None:
+    counts = DmaCoverage(forms=("mte_gm_l1", "mte_l1_bt", "mte_l1_fb")).groups["traffic"]
+    pairs = [counts.group.label("producer x consumer", int(cell))
+             for cell in np.flatnonzero(counts.wanted("producer x consumer"))]  # fmt: skip
+    assert pairs == [
+        "producer=mte_gm_l1 x consumer=mte_l1_bt",
+        "producer=mte_gm_l1 x consumer=mte_l1_fb",
+    ]
+    waiting = [counts.group.label("form x depends x wait", int(cell))
+               for cell in np.flatnonzero(counts.wanted("form x depends x wait"))]  # fmt: skip
+    assert sum("waits" in cell for cell in waiting) == 2 * len(WAITS)
+    assert sum("free" in cell for cell in waiting) == 3 * len(WAITS)
+
+
+def test_every_pair_that_can_be_is_one_memory_and_two_slots() -> None:
+    pairs = [(one, other) for one in OPS.values() for other in OPS.values() if feeds(one, other)]
+    assert len(pairs) == 18
+    counts = DmaCoverage().groups["traffic"]
+    assert int(counts.wanted("producer x consumer").sum()) == len(pairs)
+    assert {SLOTS.index(spec.slot) for pair in pairs for spec in pair} == set(range(len(SLOTS)))
+
+
+@pytest.mark.parametrize("through_json", [False, True])
+def test_merge_of_runs_of_different_ops(through_json: bool) -> None:
+    alone = collect(traffic(8, 300, ("mte_gm_l1",)), forms=("mte_gm_l1",), illegal=True)
+    others = ("mte_l1_bt", "copy_ubuf_to_ubuf")
+    pair = collect(traffic(9, 300, others), forms=others)
+    total = from_json(json.loads(json.dumps(to_json(alone)))) if through_json else alone
+    before = {name: mask.copy() for name, mask in total.groups["traffic"].scope.items()}
+    added = from_json(json.loads(json.dumps(to_json(pair)))) if through_json else pair
+    total.merge(added)
+    counts = total.groups["traffic"]
+    assert counts.hits["form"].sum() == 600
+    assert set(hits(counts, "form")) == {"mte_gm_l1", *others}
+    scope = {FORMS[at] for at in np.flatnonzero(counts.wanted("form"))}
+    assert scope == {"mte_gm_l1", *others}
+    theirs = pair.groups["traffic"].scope
+    for name in counts.hits:
+        everything = np.ones(len(counts.hits[name]), dtype=bool)
+        both = before.get(name, everything) | theirs.get(name, everything)
+        assert counts.scope.get(name, everything).tolist() == both.tolist(), name
+    assert set(total.groups) == {"mte_gm_l1", "traffic", "rules", *others}
+    # From mte_gm_l1 to mte_l1_bt is in the scope of neither.
+    assert int(counts.wanted("producer x consumer").sum()) == 0
+
+
+def test_merge_with_a_run_of_all_ops_is_all_in_scope() -> None:
+    total = DmaCoverage(forms=("mte_gm_l1",), illegal=True)
+    total.merge(DmaCoverage(illegal=True))
+    whole = DmaCoverage(illegal=True)
+    for name in ("traffic", "rules"):
+        assert total.groups[name].scope == {}
+        assert total.groups[name].total == whole.groups[name].total
+
+
+def test_merge_of_bus_widths_is_refused() -> None:
+    with pytest.raises(CoverageError, match="bus width"):
+        DmaCoverage(16, ("mte_gm_l1",)).merge(DmaCoverage(32, ("mte_gm_l1",)))
+    DmaCoverage(16, ("mte_l1_bt",)).merge(DmaCoverage(32, ("mte_l1_bt",)))

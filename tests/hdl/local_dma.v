@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// A minimal copy engine between the on-chip memories, whose ports may differ in width: the proof
+// that all slots reach all memories, and that activity after a done is seen, or comes late, as the
+// harness promises of slots whose clock stops. One descriptor at a time, one source word after the
+// other.
+// Descriptor: [7:0] words of SrcDataWidth, not 0; [10:8] and [31:12] source space and address,
+// [34:32] and [63:44] destination, both aligned to SrcDataWidth; [79:64] `late`: so many clocks
+// after the done, or never for 0, what [83:80] says: 0 a local write, 1 a local read, 2 a done,
+// 3 busy, 4 a read burst, each for one clock, or, for the requests, until granted.
+// The address of a done is the number of clocks from the last reset to the last write.
+`default_nettype none
+`timescale 1ns / 1ps
+
+module local_dma #(
+    parameter GmAddrWidth = 40,
+    parameter GmDataWidth = 256,
+    parameter LocalAddrWidth = 20,
+    parameter LocalDataWidth = 256,
+    parameter SrcDataWidth = LocalDataWidth,
+    parameter DescWidth = 512,
+    parameter TagWidth = 8,
+    parameter NumOutstanding = 16,
+    parameter AxiIdWidth = 4
+) (
+    input  wire                        clk_i,
+    input  wire                        rst_ni,
+    input  wire                        desc_valid_i,
+    output wire                        desc_ready_o,
+    input  wire [       DescWidth-1:0] desc_i,
+    input  wire [        TagWidth-1:0] desc_tag_i,
+    output wire                        done_valid_o,
+    input  wire                        done_ready_i,
+    output wire [        TagWidth-1:0] done_tag_o,
+    output wire [                 2:0] done_status_o,
+    output wire [                 7:0] done_rule_o,
+    output wire [     GmAddrWidth-1:0] done_addr_o,
+    output wire                        busy_o,
+    output wire                        src_req_o,
+    input  wire                        src_gnt_i,
+    output wire [                 2:0] src_space_o,
+    output wire [  LocalAddrWidth-1:0] src_addr_o,
+    input  wire                        src_rvalid_i,
+    input  wire [    SrcDataWidth-1:0] src_rdata_i,
+    input  wire                        src_err_i,
+    output wire                        dst_req_o,
+    input  wire                        dst_gnt_i,
+    output wire [                 2:0] dst_space_o,
+    output wire [  LocalAddrWidth-1:0] dst_addr_o,
+    output wire [LocalDataWidth/8-1:0] dst_be_o,
+    output wire [  LocalDataWidth-1:0] dst_wdata_o,
+    input  wire                        dst_err_i,
+    output wire [      AxiIdWidth-1:0] m_axi_arid,
+    output wire [     GmAddrWidth-1:0] m_axi_araddr,
+    output wire [                 7:0] m_axi_arlen,
+    output wire [                 2:0] m_axi_arsize,
+    output wire [                 1:0] m_axi_arburst,
+    output wire                        m_axi_arvalid,
+    input  wire                        m_axi_arready,
+    input  wire [      AxiIdWidth-1:0] m_axi_rid,
+    input  wire [     GmDataWidth-1:0] m_axi_rdata,
+    input  wire [                 1:0] m_axi_rresp,
+    input  wire                        m_axi_rlast,
+    input  wire                        m_axi_rvalid,
+    output wire                        m_axi_rready,
+    output wire [      AxiIdWidth-1:0] m_axi_awid,
+    output wire [     GmAddrWidth-1:0] m_axi_awaddr,
+    output wire [                 7:0] m_axi_awlen,
+    output wire [                 2:0] m_axi_awsize,
+    output wire [                 1:0] m_axi_awburst,
+    output wire                        m_axi_awvalid,
+    input  wire                        m_axi_awready,
+    output wire [     GmDataWidth-1:0] m_axi_wdata,
+    output wire [   GmDataWidth/8-1:0] m_axi_wstrb,
+    output wire                        m_axi_wlast,
+    output wire                        m_axi_wvalid,
+    input  wire                        m_axi_wready,
+    input  wire [      AxiIdWidth-1:0] m_axi_bid,
+    input  wire [                 1:0] m_axi_bresp,
+    input  wire                        m_axi_bvalid,
+    output wire                        m_axi_bready
+);
+  localparam Slices = SrcDataWidth / LocalDataWidth;  // destination words in a source word
+  localparam [2:0] IDLE = 3'd0, ASK = 3'd1, WAIT = 3'd2, STORE = 3'd3, DONE = 3'd4;
+  localparam [3:0] LATE_WRITE = 4'd0, LATE_READ = 4'd1, LATE_DONE = 4'd2, LATE_BUSY = 4'd3,
+      LATE_BURST = 4'd4;
+
+  reg [2:0] state_q;
+  reg [7:0] words_q;
+  reg [2:0] slice_q;  // next of the word to store
+  reg [2:0] src_space_q, dst_space_q;
+  reg [LocalAddrWidth-1:0] src_addr_q, dst_addr_q;
+  reg [SrcDataWidth-1:0] data_q;
+  reg [TagWidth-1:0] tag_q;
+  reg error_q;
+  reg [15:0] late_q;  // clocks, counted down once idle; acts at 1
+  reg [3:0] what_q;
+  reg [GmAddrWidth-1:0] clocks_q, done_clocks_q;
+
+  wire late = state_q == IDLE && late_q == 16'd1;
+
+  assign desc_ready_o = state_q == IDLE;
+  assign busy_o = state_q != IDLE || (late && what_q == LATE_BUSY);
+  assign done_valid_o = state_q == DONE || (late && what_q == LATE_DONE);
+  assign done_tag_o = tag_q;
+  assign done_status_o = error_q ? 3'd6 : 3'd0;
+  assign done_rule_o = 8'd0;
+  assign done_addr_o = done_clocks_q;
+  assign src_req_o = state_q == ASK || (late && what_q == LATE_READ);
+  assign src_space_o = src_space_q;
+  assign src_addr_o = src_addr_q;
+  assign dst_req_o = state_q == STORE || (late && what_q == LATE_WRITE);
+  assign dst_space_o = dst_space_q;
+  assign dst_addr_o = dst_addr_q;
+  assign dst_be_o = {LocalDataWidth / 8{1'b1}};
+  assign dst_wdata_o = data_q[slice_q*LocalDataWidth+:LocalDataWidth];
+  assign m_axi_arid = {AxiIdWidth{1'b0}};
+  assign m_axi_araddr = {GmAddrWidth{1'b0}};
+  assign m_axi_arlen = 8'd0;
+  assign m_axi_arsize = $clog2(GmDataWidth / 8);
+  assign m_axi_arburst = 2'd1;
+  assign m_axi_arvalid = late && what_q == LATE_BURST;
+  assign m_axi_rready = 1'b1;
+  assign m_axi_awid = {AxiIdWidth{1'b0}};
+  assign m_axi_awaddr = {GmAddrWidth{1'b0}};
+  assign m_axi_awlen = 8'd0;
+  assign m_axi_awsize = 3'd0;
+  assign m_axi_awburst = 2'd1;
+  assign m_axi_awvalid = 1'b0;
+  assign m_axi_wdata = {GmDataWidth{1'b0}};
+  assign m_axi_wstrb = {GmDataWidth / 8{1'b0}};
+  assign m_axi_wlast = 1'b0;
+  assign m_axi_wvalid = 1'b0;
+  assign m_axi_bready = 1'b1;
+
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q <= IDLE;
+      late_q <= 16'd0;
+      slice_q <= 3'd0;
+      clocks_q <= {GmAddrWidth{1'b0}};
+    end else begin
+      clocks_q <= clocks_q + 1'b1;
+      case (state_q)
+        IDLE: begin
+          if (late_q > 16'd1) late_q <= late_q - 16'd1;
+          if (late && (what_q == LATE_WRITE ? dst_gnt_i : what_q == LATE_READ ? src_gnt_i :
+                       what_q == LATE_BURST ? m_axi_arready : 1'b1))
+            late_q <= 16'd0;
+          if (desc_valid_i) begin
+            words_q <= desc_i[7:0];
+            src_space_q <= desc_i[10:8];
+            src_addr_q <= desc_i[31:12];
+            dst_space_q <= desc_i[34:32];
+            dst_addr_q <= desc_i[63:44];
+            late_q <= desc_i[79:64];
+            what_q <= desc_i[83:80];
+            tag_q <= desc_tag_i;
+            error_q <= 1'b0;
+            state_q <= ASK;
+          end
+        end
+        ASK: if (src_gnt_i) state_q <= WAIT;
+        WAIT: begin
+          if (src_rvalid_i) begin
+            data_q <= src_rdata_i;
+            error_q <= error_q || src_err_i;
+            src_addr_q <= src_addr_q + SrcDataWidth / 8;
+            state_q <= STORE;
+          end
+        end
+        STORE: begin
+          if (dst_gnt_i) begin
+            error_q <= error_q || dst_err_i;
+            dst_addr_q <= dst_addr_q + LocalDataWidth / 8;
+            slice_q <= slice_q + 3'd1;
+            if (slice_q == Slices - 1) begin
+              slice_q <= 3'd0;
+              words_q <= words_q - 8'd1;
+              done_clocks_q <= clocks_q;
+              state_q <= words_q == 8'd1 ? DONE : ASK;
+            end
+          end
+        end
+        default: if (done_ready_i) state_q <= IDLE;
+      endcase
+    end
+  end
+endmodule
+
+`default_nettype wire

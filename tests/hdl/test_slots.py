@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The harness with an engine in every slot, and the clocks of slots that are idle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.hdl.mini import SIMULATORS, Session, run, slots_build
+
+pytestmark = pytest.mark.sim
+
+MODULE = "tests.hdl.slots_bench"
+TESTS = (
+    "all_slots",
+    "source_widths",
+    "idle_slots",
+    "late_activity",
+    "open_accesses",
+    "knobs_reach_stopped_slots",
+    "pins_start_a_stopped_slot",
+    "reset_starts_a_stopped_slot",
+)
+
+
+@pytest.fixture(scope="module", params=SIMULATORS)
+def session(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Session:
+    folder = tmp_path_factory.mktemp(request.param)
+    return run(slots_build(request.param), TESTS, folder, module=MODULE)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_in_simulation(session: Session, test: str) -> None:
+    failure = session.failures[test]
+    assert failure is None, failure
+    assert session.exit_code == 0
+
+
+@pytest.mark.parametrize("width", [128, 512])
+def test_other_widths(width: int, tmp_path: Any) -> None:
+    tests = ("all_slots", "source_widths")
+    result = run(slots_build("icarus", width), tests, tmp_path, module=MODULE)
+    assert result.failures == dict.fromkeys(tests), result.log[-4000:]

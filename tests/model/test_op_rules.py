@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict of the model at both sides of every limit of the other ops' D rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from scoreboards.model.burst import LOWERING_RULES
+from scoreboards.model.dma import DmaModel
+from tb.isa.burst import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.dma import Loop, MteGmL1, MteL1Ub
+from tb.isa.dtypes import Ptr
+from tb.isa.legacy import CopyUbufToUbuf
+from tb.isa.nz import MteGmL1Frac
+from tb.isa.rules import lowering_violation
+from tests.model import naive_ops
+from tests.model.conftest import Bench
+
+GL = MteGmL1(0, 0, 64, 1, 64, 64)
+LU = MteL1Ub(0, 0, 64, 1, 64, 64)
+UU = MteUbUb(0, 4096, 2, 1, 0, 0)
+UL = MteUbL1(0, 0, 2, 1, 0, 0)
+BT = MteL1Bt(0, 0, 4, 1, 0, 0)
+BT16 = replace(BT, src_type=Ptr("f16", "l1"))
+FB = MteL1Fb(0, 0, 1, 1, 0, 0)
+CC = CopyUbufToUbuf(0, 4096, 0, 1, 64, 64, 64)
+NZ = MteGmL1Frac(0, 0, "nd2nz", 4, 20, 40, 1, 1, 16, 32)
+DN = replace(NZ, mode="dn2nz", src_inner_stride=8)
+S0 = replace(NZ, d_value=4, smallc0_en=1)
+GM, L1, UB = 2**40, 524288, 262144
+
+# (just legal, just not, rule): one row per limit.
+LIMITS: list[tuple[naive_ops.Op, naive_ops.Op, int]] = [
+    (replace(GL, len_burst=65535), replace(GL, len_burst=65536), 5),
+    (replace(GL, src_stride=2**40 - 1), replace(GL, src_stride=2**40), 5),
+    (replace(GL, dst_stride=2**21 - 1), replace(GL, dst_stride=2**21), 5),
+    (replace(GL, l1_dst=32), replace(GL, l1_dst=16), 6),
+    (replace(GL, gm_src=1), replace(GL, gm_src=1, l1_dst=1), 6),
+    (replace(GL, dst_stride=40), replace(GL, n_burst=2, dst_stride=72), 7),
+    (replace(GL, loops=(Loop(2, 1, 64),)), replace(GL, loops=(Loop(2, 1, 65),)), 7),
+    (replace(GL, n_burst=2), replace(GL, n_burst=2, src_stride=63), 8),
+    (replace(GL, n_burst=2), replace(GL, n_burst=2, dst_stride=32), 8),
+    (replace(GL, len_burst=33), replace(GL, len_burst=33, gm_src=GM - 32), 12),
+    (replace(GL, l1_dst=L1 - 64), replace(GL, l1_dst=L1 - 32), 12),
+    (replace(LU, src_stride=2**21 - 1), replace(LU, src_stride=2**21), 5),
+    (replace(LU, loops=(Loop(1, 2**21 - 1, 0),)), replace(LU, loops=(Loop(1, 2**21, 0),)), 5),
+    (replace(LU, l1_src=32), replace(LU, l1_src=33), 6),
+    (replace(LU, ub_dst=32), replace(LU, ub_dst=48), 6),
+    (replace(LU, n_burst=2, src_stride=96), replace(LU, n_burst=2, src_stride=80), 7),
+    (replace(LU, loops=(Loop(2, 96, 96),)), replace(LU, loops=(Loop(2, 80, 96),)), 7),
+    (replace(LU, n_burst=2), replace(LU, n_burst=2, src_stride=32), 8),
+    (replace(LU, len_burst=32), replace(LU, len_burst=40), 11),
+    (replace(LU, len_burst=0), replace(LU, len_burst=1), 11),
+    (replace(LU, l1_src=L1 - 64), replace(LU, l1_src=L1 - 32), 12),
+    (replace(LU, ub_dst=UB - 64), replace(LU, ub_dst=UB - 32), 12),
+    (replace(UU, len_burst=0, n_burst=65535), replace(UU, len_burst=0, n_burst=65536), 5),
+    (replace(UU, src_gap=65535), replace(UU, src_gap=65536), 5),
+    (replace(UU, dst_gap=65535), replace(UU, dst_gap=65536), 5),
+    (replace(UU, ub_src=32), replace(UU, ub_src=16), 6),
+    (replace(UU, ub_dst=32), replace(UU, ub_dst=33), 6),
+    (replace(UU, ub_dst=UB - 64), replace(UU, ub_dst=UB - 32), 12),
+    (replace(UU, n_burst=2, dst_gap=8060), replace(UU, n_burst=2, dst_gap=8061), 12),
+    (replace(UL, n_burst=0, len_burst=65535), replace(UL, n_burst=0, len_burst=65536), 5),
+    (replace(UL, l1_dst=L1 - 64), replace(UL, l1_dst=L1 - 32), 12),
+    (replace(UL, ub_src=UB - 64), replace(UL, ub_src=UB - 32), 12),
+    (replace(UL, ub_src=UB - 64), replace(UL, ub_src=UB - 48), 6),
+    (replace(BT, len_burst=0, n_burst=4095), replace(BT, len_burst=0, n_burst=4096), 2),
+    (replace(BT, src_gap=65535, dst_gap=65535), replace(BT, src_gap=65536), 2),
+    (replace(BT, l1_src=32), replace(BT, l1_src=16), 3),
+    (replace(BT, bt_dst=64), replace(BT, bt_dst=32), 3),
+    (replace(BT, len_burst=1024), replace(BT, len_burst=1025), 4),
+    (replace(BT, l1_src=L1 - 32, len_burst=8), replace(BT, l1_src=L1 - 32, len_burst=9), 4),
+    (replace(BT16, l1_src=L1 - 32, len_burst=16), replace(BT16, l1_src=L1 - 32, len_burst=17), 4),
+    (replace(BT, n_burst=2, dst_gap=1016), replace(BT, n_burst=2, dst_gap=1017), 4),
+    (replace(FB, len_burst=0, n_burst=4095), replace(FB, len_burst=0, n_burst=4096), 2),
+    (replace(FB, dst_gap=65535), replace(FB, dst_gap=65536), 2),
+    (replace(FB, fb_dst=64), replace(FB, fb_dst=96), 3),
+    (replace(FB, l1_src=96), replace(FB, l1_src=8), 3),
+    (replace(FB, len_burst=64), replace(FB, len_burst=65), 4),
+    (replace(FB, l1_src=L1 - 64), replace(FB, l1_src=L1 - 32), 4),
+    (replace(CC, len_burst=65504), replace(CC, len_burst=65536), 5),
+    (replace(CC, src_stride=2**21 - 1), replace(CC, src_stride=2**21), 5),
+    (replace(CC, len_burst=0, n_burst=65535), replace(CC, len_burst=0, n_burst=65536), 5),
+    (replace(CC, src_stride=65, dst_stride=1), replace(CC, n_burst=2, src_stride=65), 7),
+    (replace(CC, n_burst=2), replace(CC, n_burst=2, dst_stride=80), 7),
+    (replace(CC, n_burst=2), replace(CC, n_burst=2, dst_stride=32), 8),
+    (replace(CC, len_burst=96), replace(CC, len_burst=65), 11),
+    (replace(CC, sid=99), replace(CC, src=16), 6),
+    (replace(CC, dst=UB - 64), replace(CC, dst=UB - 32), 12),
+    (replace(CC, n_burst=2, src_stride=UB - 64), replace(CC, n_burst=2, src_stride=UB - 32), 12),
+    (
+        replace(NZ, n_value=16384, d_value=16, src_inner_stride=0),
+        replace(NZ, n_value=16385, d_value=0),
+        3,
+    ),
+    (replace(NZ, n_value=0, d_value=65535), replace(NZ, n_value=0, d_value=65536), 3),
+    (replace(S0, n_value=0, group_count=4095), replace(S0, n_value=0, group_count=4096), 3),
+    (replace(NZ, src_outer_stride=2**40 - 1), replace(NZ, src_outer_stride=2**40), 3),
+    (replace(NZ, n_value=1, src_inner_stride=2**40 - 1), replace(NZ, src_inner_stride=2**40), 3),
+    (replace(NZ, dst_loop4_stride=65535), replace(NZ, dst_loop4_stride=65536), 3),
+    (replace(NZ, l2_cache_ctrl=15), replace(NZ, l2_cache_ctrl=16), 3),
+    (replace(NZ, n_value=0, group_count=1), replace(NZ, n_value=0, group_count=0), 4),
+    (S0, replace(S0, d_value=5), 5),
+    (replace(NZ, l1_dst=32), replace(NZ, l1_dst=16), 6),
+    (replace(NZ, n_value=1, dst_loop2_stride=0), replace(NZ, n_value=2, dst_loop2_stride=0), 7),
+    (replace(NZ, d_value=16, dst_loop3_stride=0), replace(NZ, d_value=17, dst_loop3_stride=0), 7),
+    (replace(NZ, dst_loop4_stride=0), replace(NZ, dst_loop4_stride=0, group_count=2), 7),
+    (
+        replace(S0, dst_loop2_stride=0, dst_loop3_stride=0),
+        replace(S0, dst_loop4_stride=0, group_count=2),
+        7,
+    ),
+    (replace(NZ, gm_src=GM - 160), replace(NZ, gm_src=GM - 159), 8),
+    (replace(DN, gm_src=GM - 160), replace(DN, gm_src=GM - 159), 8),
+    (replace(NZ, l1_dst=L1 - 20 * 32), replace(NZ, l1_dst=L1 - 19 * 32), 8),
+    (replace(S0, l1_dst=L1 - 32), replace(S0, n_value=5, l1_dst=L1 - 32), 8),
+    (
+        replace(NZ, group_count=2, src_outer_stride=GM - 160),
+        replace(NZ, group_count=2, src_outer_stride=GM - 159),
+        8,
+    ),
+]
+
+
+@pytest.mark.parametrize(("legal", "illegal", "rule"), LIMITS)
+def test_both_sides_of_a_limit(
+    bench: Bench, legal: naive_ops.Op, illegal: naive_ops.Op, rule: int
+) -> None:
+    outcome = bench.model.issue(illegal)
+    assert (outcome.rule, outcome.read, outcome.written) == (rule, None, None)
+    assert bench.model.issue(legal).rule == 0
+    assert naive_ops.lowest_rule(illegal) == rule
+    assert naive_ops.lowest_rule(legal) == 0
+    bench.model.apply(outcome)
+    assert bench.unchanged()
+
+
+def near(rng: np.random.Generator, *limits: int) -> int:
+    """A value at, just below or just above one of the limits, or a small one."""
+    value = int(rng.choice([*limits, 0, 1, 32, 64]))
+    return max(0, value + int(rng.choice([0, 0, 0, 0, -1, 1, -32, 32])))
+
+
+def base(rng: np.random.Generator, size: int) -> int:
+    return int(rng.choice([0, 64, size - 128, size - 64, 96, 8], p=[0.3, 0.3, 0.1, 0.1, 0.1, 0.1]))
+
+
+def draw_strided(rng: np.random.Generator) -> naive_ops.Op:
+    length = int(rng.choice([0, 32, 64, 64, 96, 65535, 65536, 40]))
+    n = int(rng.choice([0, 1, 1, 2, 2, 65536]))
+    loops = tuple(
+        Loop(int(rng.choice([0, 1, 2, 2**21])), 32 * near(rng, 3), 32 * near(rng, 3, 65536))
+        for _ in range(int(rng.choice([0, 0, 1, 2])))
+    )
+    src_stride, dst_stride = (near(rng, length, 128, 2**21 - 1, 2**40) for _ in "sd")
+    if rng.integers(2):
+        return MteGmL1(base(rng, GM), base(rng, L1), length, n, src_stride, dst_stride, loops)
+    return MteL1Ub(base(rng, L1), base(rng, UB), length, n, src_stride, dst_stride, loops)
+
+
+def draw_gaps(rng: np.random.Generator) -> naive_ops.Op:
+    length = int(rng.choice([0, 1, 2, 2, 2, 16, 2047, 65536]))
+    n = int(rng.choice([0, 1, 1, 2, 3, 4095, 4096, 65535, 65536]))
+    src_gap, dst_gap = (int(rng.choice([0, 0, 1, 1, 500, 65535, 65536])) for _ in "sd")
+    kind = int(rng.integers(4))
+    if kind == 0:
+        return MteUbUb(base(rng, UB), base(rng, UB), length, n, src_gap, dst_gap)
+    if kind == 1:
+        return MteUbL1(base(rng, UB), base(rng, L1), length, n, src_gap, dst_gap)
+    if kind == 2:
+        return MteL1Fb(base(rng, L1), base(rng, 4096), length, n, src_gap, dst_gap)
+    dtype = str(rng.choice(["f32", "i32", "bf16", "f16"]))
+    types = Ptr(dtype, "l1"), Ptr("i32" if dtype == "i32" else "f32", "bt")
+    return MteL1Bt(base(rng, L1), base(rng, 4096), length, n, src_gap, dst_gap, *types)
+
+
+def draw_legacy(rng: np.random.Generator) -> naive_ops.Op:
+    length = int(rng.choice([0, 32, 64, 64, 64, 96, 65535, 65536, 40]))
+    n = int(rng.choice([0, 1, 1, 2, 2, 3, 65536]))
+    choices = [length, 64, 96, 128, 2**21, 70, 131072]
+    src_stride, dst_stride = (int(rng.choice(choices)) for _ in "sd")
+    return CopyUbufToUbuf(base(rng, UB), base(rng, UB), 0, n, length, src_stride, dst_stride)
+
+
+def draw_nz(rng: np.random.Generator) -> naive_ops.Op:
+    def pick(*values: int) -> int:
+        return int(rng.choice(values))
+
+    dtype = str(rng.choice(["i8", "f16", "f32"]))
+    small = pick(0, 0, 0, 1, 1, 1, 1, 2)
+    return MteGmL1Frac(
+        pick(0, 1, 99, GM - 200, GM),
+        base(rng, L1),
+        str(rng.choice(["nd2nz", "dn2nz"])),
+        pick(0, 1, 2, 5, 5, 16384, 16385),
+        pick(0, 1, 3, 4, 4, 5) if small else pick(0, 1, 16, 17, 33, 65535, 65536),
+        pick(0, 8, 64, 64, 64, 2**40 - 1, 2**40),
+        pick(0, 1, 1, 2, 2, 4095, 4096),
+        pick(0, 1, 1, 2, 65535, 65536),
+        pick(0, 5, 5, 65535, 65536),
+        pick(0, 10, 10, 65535, 65536),
+        pick(0, 64, 64, 2**40 - 1, 2**40) or None,
+        pick(0, 0, 0, 0, 0, 0, 16),
+        small,
+        Ptr(dtype, "gm"),
+        Ptr(dtype, "l1"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("draw", "rules"),
+    [
+        (draw_strided, {0, 5, 6, 7, 8, 11, 12}),
+        (draw_gaps, {0, 2, 3, 4, 5, 6, 12}),
+        (draw_legacy, {0, 5, 6, 7, 8, 11, 12}),
+        (draw_nz, {0, 3, 4, 5, 6, 7, 8}),
+    ],
+)
+def test_random_verdicts_match_a_second_reading_of_the_rules(
+    draw: Callable[[np.random.Generator], naive_ops.Op], rules: set[int]
+) -> None:
+    rng = np.random.default_rng(5)
+    model = DmaModel({})
+    seen: dict[int, int] = {}
+    for _ in range(8000):
+        op = draw(rng)
+        expected = naive_ops.lowest_rule(op)
+        assert model.issue(op).rule == expected, op
+        seen[expected] = seen.get(expected, 0) + 1
+        if isinstance(op, CopyUbufToUbuf):
+            refused = lowering_violation(op)
+            at_lowering = expected if expected in LOWERING_RULES else 0
+            assert (refused.rule.number if refused else 0) == at_lowering, op
+    assert set(seen) == rules
+    assert min(seen.values()) > 10

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A scoreboard without a simulator: hand-made epochs, and a second model as the design."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pyuvm import ConfigDB, uvm_root
+
+from scoreboards.faults import Fault
+from scoreboards.golden import GoldenMemory
+from scoreboards.model.dma import DmaModel
+from scoreboards.model.outcome import Outcome
+from scoreboards.scoreboard import DmaScoreboard
+from tb.agents.items import CheckedEpoch, Epoch
+from tb.isa.block import OpBlock
+from tb.isa.footprint import Footprint
+from tb.isa.ops import SLOTS
+from tb.isa.spaces import Space
+from tb.mailbox import DONE
+from tb.stopwatch import Stopwatch
+from tests.scoreboards.conftest import noise
+
+
+@dataclass
+class Run:
+    """What the scoreboard asks of a run."""
+
+    memory: Any
+    settings: Any = field(
+        default_factory=lambda: SimpleNamespace(
+            local_width=256, gm_width=256, watchdog_clocks=200_000
+        )
+    )
+    command: str = "make again"
+    statuses: Counter[str] = field(default_factory=Counter)
+    ops: dict[str, Any] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    transactions: int = 0
+    bytes_checked: int = 0
+    full_compares: int = 0
+    mismatches: int = 0
+    protocol_errors: int = 0
+    abort_status: str | None = None
+    abort_message: str = ""
+
+    def fail(self, report: str, *, stray: bool = False) -> None:
+        self.mismatches += 1
+        self.failures.append(report)
+
+    def abort(self, status: str, message: str) -> None:
+        self.abort_status, self.abort_message = status, message
+
+
+class Memory:
+    """Memories under test behind the interface of the simulated ones."""
+
+    def __init__(self) -> None:
+        self.content = GoldenMemory(noise)
+
+    def view(self, space: Space) -> NDArray[np.uint8]:
+        return self.content.view(space)
+
+    def ensure(self, space: Space, start: int, length: int) -> None:
+        self.content.ensure(space, start, length)
+
+    def background(self, space: Space, start: int, length: int) -> NDArray[np.uint8]:
+        return noise(space, start, length)
+
+    def dirty_gm_pages(self) -> list[int]:
+        return self.content.written_pages()
+
+    def last_writer(self, space: Space, address: int) -> None:
+        return None
+
+
+class Bench:
+    """A scoreboard, and a design that makes no mistakes of its own."""
+
+    def __init__(self) -> None:
+        uvm_root().clear_hierarchy()
+        ConfigDB().clear()
+        self.memory = Memory()
+        self.run = Run(self.memory)
+        self.mailbox = SimpleNamespace(
+            errors=0, poll_errors=list, report_progress=lambda checked, mismatches: None
+        )
+        for name, value in (
+            ("RUN", self.run), ("STOPWATCH", Stopwatch()), ("MAILBOX", self.mailbox),
+        ):  # fmt: skip
+            ConfigDB().set(None, "*", name, value)
+        self.scoreboard = DmaScoreboard("scoreboard", None)
+        self.scoreboard.build_phase()
+        self.checked: list[CheckedEpoch] = []
+        self.scoreboard.ap = SimpleNamespace(write=self.checked.append)
+        content = self.memory.content
+        self.dut = DmaModel(
+            content, before_read=content.ensure_footprint, before_write=content.expect_write
+        )
+        self.outcomes: list[Outcome] = []
+        self.bytes = [0] * len(SLOTS)
+
+    def epoch(self, block: OpBlock, fault: Fault | None = None) -> Epoch:
+        """Runs a block on the design and returns its epoch; ``fault`` is only noted."""
+        slots = block.slot
+        order = {int(s): np.flatnonzero(slots == s) for s in np.unique(slots)}
+        outcomes = [[self.dut.execute(op) for op in ops][-1] for ops in block.program()]
+        self.outcomes = outcomes
+        tags = np.arange(len(block), dtype=np.uint32)
+        done = {}
+        for slot, indices in order.items():
+            records = np.zeros(len(indices), dtype=DONE)
+            for record, index in zip(records, indices.tolist(), strict=True):
+                self.bytes[slot] += outcomes[index].bytes_written
+                record["tag"], record["rule"] = tags[index], outcomes[index].rule
+                record["status"] = int(outcomes[index].status)
+                record["written_bytes"] = self.bytes[slot]
+            done[slot] = records
+        return Epoch(0, 0, block, order, tags, (0,) * len(SLOTS), done, fault)
+
+    def write(self, epoch: Epoch) -> CheckedEpoch:
+        """Shows the scoreboard an epoch."""
+        self.scoreboard.write(epoch)
+        return self.checked[-1]
+
+    def corrupt(self, space: Space, address: int) -> None:
+        """Flips a bit of a byte under test."""
+        self.memory.content.expect_write(Footprint(space, address, 1, (1,), (0,)))
+        self.memory.content[space][address] ^= 0x10

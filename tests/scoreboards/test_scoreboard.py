@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scoreboard on epochs made by hand: a second model plays the design."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from pyuvm import ConfigDB, uvm_root
+
+from scoreboards.faults import Fault, FaultKind
+from sequences.illegal import IllegalGenerator
+from sequences.traffic import TrafficGenerator
+from tb.isa.block import OpBlock, from_descriptors, from_ops
+from tb.isa.burst import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.descriptor import unpack
+from tb.isa.dma import MteGmL1, MteL1Ub
+from tb.isa.dtypes import Ptr
+from tb.isa.events import BiasEvent
+from tb.isa.footprint import destination, source
+from tb.isa.legacy import CopyUbufToUbuf, lower_ubuf_copy
+from tb.isa.lower import V06Op
+from tb.isa.nz import MteGmL1Frac
+from tb.isa.ops import SLOTS
+from tb.isa.spaces import Space
+from tb.isa.status import Status
+from tests.scoreboards.bench import Bench
+
+BIAS = MteL1Bt(64, 128, 3, 4, 1, 5, Ptr("f16", "l1"), Ptr("f32", "bt"))
+SMALL = MteGmL1Frac(1001, 8192, "nd2nz", 6, 3, 6, 2, 0, 0, 4, 36, 0, 1)
+OPS: tuple[V06Op, ...] = (
+    BIAS,
+    SMALL,
+    MteGmL1(1001, 4096, 50, 4, 60, 96),
+    MteL1Ub(65536, 1024, 64, 4, 96, 160),
+    MteUbUb(4096, 8192, 2, 4, 1, 2),
+    MteUbL1(4096, 131072, 2, 4, 1, 2),
+    MteL1Fb(96, 64, 2, 3, 1, 5),
+    MteGmL1Frac(1001, 262144, "dn2nz", 30, 58, 131, 2, 1, 30, 150, 9000),
+)
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    yield Bench()
+    uvm_root().clear_hierarchy()
+    ConfigDB().clear()
+
+
+def sent(bench: Bench) -> dict[str, tuple[int, int, int]]:
+    return {name: (c.sent, c.passed, c.bytes) for name, c in bench.run.ops.items()}
+
+
+def test_every_op_passes_and_is_counted_in_destination_bytes(bench: Bench) -> None:
+    checked = bench.write(bench.epoch(from_ops(OPS)))
+    bench.scoreboard.close()
+    assert bench.run.failures == []
+    assert checked.passed.all()
+    assert sent(bench) == {
+        "mte_l1_bt": (1, 1, 48),
+        "mte_gm_l1_frac": (2, 2, 128 + 2 * 4 * 30 * 32),
+        "mte_gm_l1": (1, 1, 200),
+        "mte_l1_ub": (1, 1, 256),
+        "mte_ub_ub": (1, 1, 256),
+        "mte_ub_l1": (1, 1, 256),
+        "mte_l1_fb": (1, 1, 384),
+    }
+    assert bench.run.statuses == {"OK": 8}
+
+
+def test_events_reach_coverage_one_per_op(bench: Bench) -> None:
+    halves = np.array([0x0000, 0x3C00, 0xFC00], "<u2").tobytes()
+    for memory in (bench.memory.content, bench.scoreboard.golden):
+        memory.write(Space.L1, 64, halves)
+    one = MteL1Bt(64, 0, 3, 1, 0, 0, Ptr("f16", "l1"), Ptr("f32", "bt"))
+    nop = MteL1Bt(64, 0, 0, 1, 0, 0)
+    checked = bench.write(bench.epoch(from_ops([OPS[2], one, nop])))
+    assert checked.events.dtype == np.int64
+    expected = BiasEvent.ZERO | BiasEvent.NORMAL | BiasEvent.INF | BiasEvent.NEGATIVE
+    assert checked.events.tolist() == [0, int(expected), 0]
+
+
+@pytest.mark.parametrize("index", range(len(OPS)))
+def test_done_one_byte_early_is_found(bench: Bench, index: int) -> None:
+    epoch = bench.epoch(from_ops([OPS[index]]))
+    (records,) = epoch.done.values()
+    records["written_bytes"] -= 1
+    checked = bench.write(epoch)
+    assert not checked.passed.any()
+    assert "done came 1 bytes early" in bench.run.failures[0]
+
+
+def test_a_wrong_byte_fails_its_op_alone_and_only_once(bench: Bench) -> None:
+    epoch = bench.epoch(from_ops(OPS))
+    bench.corrupt(Space.BT, 128 + 4 * 17)
+    checked = bench.write(epoch)
+    assert checked.passed.tolist() == [False] + [True] * (len(OPS) - 1)
+    (report,) = bench.run.failures
+    assert "bias slot 17 = burst 2, element 1 (f16 widened), byte 0 of 4" in report
+    assert "pto.mte_l1_bt" in report
+    bench.scoreboard.close()
+    assert len(bench.run.failures) == 1
+
+
+def legacy_block(*ops: CopyUbufToUbuf) -> OpBlock:
+    desc = lower_ubuf_copy(ops[-1])
+    return from_descriptors([desc], legacy={0: ops}, expected_rule=[0])
+
+
+LEGAL = CopyUbufToUbuf(4096, 0, 0, 3, 64, 96, 128)
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        CopyUbufToUbuf(4096, 0, 0, 3, 64, 2**21, 128),
+        CopyUbufToUbuf(4096, 0, 0, 3, 64, 100, 128),
+        CopyUbufToUbuf(4096, 0, 0, 3, 64, 32, 128),
+        CopyUbufToUbuf(4096, 0, 0, 1, 40, 64, 128),
+    ],
+)
+def test_nothing_is_expected_of_a_copy_that_is_not_issued(
+    bench: Bench, refused: CopyUbufToUbuf
+) -> None:
+    checked = bench.write(bench.epoch(legacy_block(refused, LEGAL)))
+    assert checked.passed.all()
+    assert bench.run.failures == []
+    assert sent(bench) == {"copy_ubuf_to_ubuf": (1, 1, 192)}
+
+
+@pytest.mark.parametrize(
+    ("issued", "says"),
+    [
+        (LEGAL, "it is legal"),
+        (CopyUbufToUbuf(4096, 0, 0, 0, 64, 96, 128), "it is legal"),
+        (CopyUbufToUbuf(4112, 0, 0, 3, 64, 96, 128), "rule 6"),
+    ],
+)
+def test_a_copy_that_an_engine_should_have_seen_is_an_error(
+    bench: Bench, issued: CopyUbufToUbuf, says: str
+) -> None:
+    bench.write(bench.epoch(legacy_block(issued, LEGAL)))
+    (report,) = bench.run.failures
+    assert f"a copy_ubuf_to_ubuf was not issued, the model says {says}" in report
+
+
+def test_illegal_ops_change_nothing_and_carry_their_rule(bench: Bench) -> None:
+    ops: tuple[V06Op, ...] = (
+        MteL1Bt(0, 32, 1, 1, 0, 0),
+        MteGmL1Frac(0, 0, "nd2nz", 4, 5, 10, 1, 0, 0, 0, None, 0, 1),
+        MteL1Fb(0, 64, 63, 2, 0, 0),
+        MteL1Ub(0, 0, 40, 1, 40, 40),
+    )
+    checked = bench.write(bench.epoch(from_ops(ops, expected_rule=[3, 5, 4, 11])))
+    assert checked.passed.all()
+    assert bench.run.statuses == {"RULE": 4}
+    wrong = bench.epoch(from_ops(ops, expected_rule=[3, 5, 4, 12]))
+    bench.write(wrong)
+    assert "rule 12 was meant, the model says 11" in bench.run.failures[0]
+    bench.scoreboard.close()
+    assert len(bench.run.failures) == 1
+
+
+@pytest.mark.parametrize(
+    ("op", "address", "met"),
+    [
+        # The fix slot reads words of 64 bytes: 96..223 lies in 64..255.
+        (OPS[6], 64, True),
+        (OPS[6], 224, True),
+        (OPS[6], 32, False),
+        # Others those of the local width.
+        (BIAS, 64, True),
+        (BIAS, 32, False),
+        (BIAS, 128, False),
+    ],
+)
+def test_faults_are_met_by_whole_source_words(
+    bench: Bench, op: V06Op, address: int, met: bool
+) -> None:
+    fault = Fault(Space.L1, address, FaultKind.LOCAL)
+    epoch = bench.epoch(from_ops([op]), fault)
+    if met:
+        (records,) = epoch.done.values()
+        records["status"], records["addr"] = int(Status.LOCAL), address
+    checked = bench.write(epoch)
+    assert bench.run.failures == []
+    assert checked.passed.all()
+    assert (checked.events != 0).any() == (op is BIAS and not met)
+    bench.scoreboard.close()
+    assert bench.run.failures == []
+
+
+def test_a_faulty_repack_may_leave_anything_in_its_blocks(bench: Bench) -> None:
+    epoch = bench.epoch(from_ops([OPS[7]]), Fault(Space.GM, 1024, FaultKind.SLVERR))
+    (records,) = epoch.done.values()
+    records["status"], records["addr"] = int(Status.RD_SLVERR), 1024
+    bench.corrupt(Space.L1, 262144 + 777)
+    assert bench.write(epoch).passed.all()
+    bench.corrupt(Space.L1, 262144 + 2 * 150 * 32 + 5)
+    bench.scoreboard.close()
+    assert len(bench.run.failures) == 1
+
+
+@pytest.mark.parametrize("clocks", [200_000, 777])
+def test_hang_names_the_limit_in_force(bench: Bench, clocks: int) -> None:
+    bench.mailbox.watchdog_clocks = clocks
+    epoch = bench.epoch(from_ops([BIAS]))
+    epoch.hung, epoch.done = True, {}
+    bench.scoreboard.write(epoch)
+    assert f"for {clocks} clocks" in bench.run.failures[0]
+    assert "mte1: 1 descriptors not retired" in bench.run.failures[0]
+    assert f"{clocks} clocks" in bench.run.abort_message
+
+
+def test_stray_bytes_are_attributed_past_illegal_ops_of_any_size(bench: Bench) -> None:
+    """Listing the rows an illegal op names would take for ever."""
+    huge = MteGmL1Frac(0, 0, "nd2nz", 2**17, 2**22, 1, 2**17, 1, 1, 1)
+    ops: Sequence[V06Op] = [huge, OPS[2]]
+    epoch = bench.epoch(from_ops(ops, expected_rule=[3, 0]))
+    for records in epoch.done.values():
+        records["done_cycle"] = 100
+    bench.write(epoch)
+    bench.corrupt(Space.L1, 4096 + 400)
+    writer = SimpleNamespace(cycle=50, slot=SLOTS.index("mte2"))
+    bench.memory.last_writer = lambda space, address: writer  # type: ignore[assignment,method-assign]
+    bench.scoreboard.close()
+    (report,) = bench.run.failures
+    assert "stray write" in report
+    assert "pto.mte_gm_l1" in report
+
+
+def test_random_traffic_passes(bench: Bench) -> None:
+    """The model's regions are those of the descriptors, and one wrong byte fails its op alone."""
+    rng = np.random.default_rng(4)
+    bench.scoreboard.prefill()
+    wrong = 0
+    for block in TrafficGenerator(9).blocks(1200):
+        epoch = bench.epoch(block)
+        writing = []
+        for index, words in enumerate(block.pack()):
+            outcome, desc = bench.outcomes[index], unpack(words)
+            if outcome.read is None or outcome.written is None:
+                assert desc.is_nop
+                continue
+            writing.append((index, outcome.written))
+            for ours, theirs in (
+                (outcome.read, source(desc)),
+                (outcome.written, destination(desc)),
+            ):
+                assert (ours.space, ours.length) == (theirs.space, theirs.length)
+                assert np.array_equal(np.sort(ours.row_starts()), np.sort(theirs.row_starts()))
+        expected = np.ones(len(block), bool)
+        if writing and rng.random() < 0.5:
+            index, written = writing[int(rng.integers(len(writing)))]
+            start = int(rng.choice(written.row_starts()))
+            bench.corrupt(written.space, start + int(rng.integers(written.length)))
+            expected[index] = False
+            wrong += 1
+        assert np.array_equal(bench.write(epoch).passed, expected)
+    bench.scoreboard.close()
+    assert len(bench.run.failures) == wrong > 10
+
+
+def test_random_illegal_traffic_passes(bench: Bench) -> None:
+    for block in IllegalGenerator(9).blocks(1200):
+        assert bench.write(bench.epoch(block)).passed.all()
+    bench.scoreboard.close()
+    assert bench.run.failures == []
+    assert bench.run.statuses["RULE"] > 300
