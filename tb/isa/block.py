@@ -19,6 +19,8 @@ from tb.isa.legacy import LegacyOp
 from tb.isa.lower import Descriptor, V06Op, lower
 from tb.isa.ops import LAYOUTS, OPS_BY_CODE, SLOTS
 from tb.isa.program import program_of
+from tb.isa.rules import s_violations
+from tb.isa.text import to_text
 
 FAMILIES: tuple[str, ...] = tuple(LAYOUTS)
 """Descriptor families; ``OpBlock.family`` holds indices into it."""
@@ -146,6 +148,10 @@ class OpBlock:
         return program_of(self.opcode, self.columns, self.dtype, self.pad_dtype, self.legacy)
 
 
+class FrontEndError(ValueError):
+    """An op that no front end lets through: it breaks an S rule (spec/README.md, rule classes)."""
+
+
 def from_descriptors(
     descriptors: Sequence[Descriptor],
     *,
@@ -193,7 +199,16 @@ def _integer_type(desc: Descriptor) -> str:
 
 
 def from_ops(ops: Sequence[V06Op], **kwargs: Sequence[int] | None) -> OpBlock:
-    """Builds a block from v0.6 ops in program order; no gaps, no waits."""
+    """Builds a block from v0.6 ops in program order; no gaps, no waits.
+
+    Raises:
+        FrontEndError: an op breaks an S rule, so nothing of the block is issued. An L2 hint that
+            does not fit is left to the engine (DMA-L05).
+    """
+    for number, op in enumerate(ops):
+        for violation in s_violations(op):
+            if violation.rule.name != "DMA-L15":
+                raise FrontEndError(f"op {number} breaks {violation}\n  {to_text(op)}")
     pads = [op.pad.dtype if isinstance(op, MteGmUb) and op.pad else op.src_type.dtype for op in ops]
     return from_descriptors(
         [lower(op) for op in ops],

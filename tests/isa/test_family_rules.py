@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from tb.isa.block import FrontEndError, from_ops
 from tb.isa.burst import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb, lower_burst
 from tb.isa.dtypes import Ptr
 from tb.isa.legacy import CopyUbufToUbuf, lower_ubuf_copy, ubuf_copy_to_v06
@@ -171,6 +172,15 @@ F16, F32 = Ptr("f16", "l1"), Ptr("f32", "bt")
 )
 def test_front_end_rules(op: V06Op, rules: list[str]) -> None:
     assert [violation.rule.name for violation in s_violations(op)] == rules
+
+
+def test_nothing_of_a_block_with_a_front_end_violation_is_built() -> None:
+    good = MteUbUb(0, 64, 1, 1, 0, 0)
+    bad = MteL1Bt(0, 0, 1, 1, 0, 0, F16, Ptr("f16", "bt"))
+    with pytest.raises(FrontEndError, match=r"op 1 breaks BT-L01: f16 -> f16 is no bias load"):
+        from_ops([good, bad])
+    with pytest.raises(FrontEndError, match=r"op 0 breaks DMA-L04: .* wants ub\n  pto\.mte_ub_ub"):
+        from_ops([dataclasses.replace(good, src_type=Ptr("i8", "l1"))])
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random traffic against an AXI memory that others wrote, for both engines.
+"""Random traffic against an AXI memory that others wrote, for every engine.
 
 Everything but the GM side is as in the random test: same generator, model, scoreboard. So an
 error that our AXI memory and our protocol checker share is seen here.
@@ -40,6 +40,7 @@ class AxiRamDmaTest(RandomDmaTest):
         return replace(
             super().constraints(),
             block_ops=BLOCK_OPS,
+            crowd=0.0,
             sizes=SIZES,
             max_bytes=MAX_BYTES,
             max_rows=64,

@@ -92,12 +92,12 @@ def _copies(width: int) -> list[Workload]:
             lambda k: MteUbUb(k * size, (16 + k) * size, size // 32, 1, 0, 0),
         ),
         Workload(
-            "mte_l1_bt 512 f16", "words", 2048 // width, 2048, 2,
-            lambda k: MteL1Bt(k * 1024, k * 2048, 512, 1, 0, 0, f16, f32),
+            "mte_l1_bt 128 f16", "words", 512 // width, 512, 8,
+            lambda k: MteL1Bt(k * 256, k * 512, 128, 1, 0, 0, f16, f32),
         ),
         Workload(
-            "mte_l1_fb 2 KiB", "words", 2048 // width, 2048, 2,
-            lambda k: MteL1Fb(k * 2048, k * 2048, 32, 1, 0, 0),
+            "mte_l1_fb 512 B", "words", 512 // width, 512, 8,
+            lambda k: MteL1Fb(k * 512, k * 512, 8, 1, 0, 0),
         ),
     ]  # fmt: skip
 

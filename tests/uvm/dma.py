@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pyuvm
 from pyuvm import uvm_factory
@@ -12,7 +13,7 @@ from scoreboards.faults import Fault, FaultKind
 from sequences.constraints import DmaConstraints
 from sequences.corner import corner_blocks
 from sequences.data import special_fills
-from sequences.directed import program_blocks, rule_blocks
+from sequences.directed import op_names, program_blocks, rule_blocks
 from sequences.examples import EXAMPLES, Example
 from sequences.illegal import IllegalGenerator
 from sequences.traffic import TrafficGenerator
@@ -23,6 +24,7 @@ from tb.isa.block import OpBlock
 from tb.isa.burst_table import MTE_L1_BT
 from tb.isa.descriptor import unpack
 from tb.isa.footprint import Footprint, destination, source
+from tb.isa.ops import LEGACY_FORMS
 from tb.isa.rules import first_d_violation
 from tb.isa.spaces import Space
 from tb.record import RunSettings
@@ -55,10 +57,12 @@ class RandomDmaTest(PtoTestBase):
         await DmaItemSeq(self.items()).start(self.env.sequencer)
 
     def constraints(self) -> DmaConstraints:
-        """Returns the constraints of the random ops."""
+        """Returns the constraints of the random ops; with small blocks there are no crowds."""
         settings = self.run.settings
-        block_ops = int(settings.options.get("block_ops", DmaConstraints.block_ops))
-        return DmaConstraints(bus_bytes=settings.gm_width // 8, block_ops=block_ops)
+        limits = DmaConstraints(bus_bytes=settings.gm_width // 8)
+        if "block_ops" in settings.options:
+            limits = replace(limits, block_ops=int(settings.options["block_ops"]), crowd=0.0)
+        return limits
 
     def sends_illegal_ops(self, settings: RunSettings) -> bool:
         """Illegal ops are part of the coverage where a fraction of the blocks has them."""
@@ -132,7 +136,7 @@ class CornerDmaTest(RandomDmaTest):
     def items(self) -> Iterator[DmaBlockItem]:
         """Yields the corner blocks."""
         settings = self.run.settings
-        for number, block in enumerate(corner_blocks(settings.gm_width // 8)):
+        for number, block in enumerate(corner_blocks(settings.gm_width // 8, settings.ops)):
             if self.run.aborted:
                 return
             if number % PROFILE_BLOCKS == 0:
@@ -146,7 +150,10 @@ class DirectedDmaTest(PtoTestBase):
 
     async def stimulate(self) -> None:
         """Runs each form of each example on fresh memories, then the rule examples."""
+        served = {LEGACY_FORMS.get(name, name) for name in self.run.settings.ops}
         for example in EXAMPLES:
+            if not op_names(example) <= served:
+                continue
             images = {}
             for form, ops in example.forms.items():
                 self._restart(example)
@@ -157,7 +164,7 @@ class DirectedDmaTest(PtoTestBase):
                     self.run.fail(f"MISMATCH: example {example.name}, {form}: wrong CRC-32")
             if len(set(images.values())) > 1:
                 self.run.fail(f"MISMATCH: example {example.name}: its forms give unlike images")
-        await self._send(rule_blocks())
+        await self._send(rule_blocks(served))
 
     async def _send(self, blocks: list[OpBlock]) -> None:
         items = [DmaBlockItem(block) for block in blocks]
