@@ -40,62 +40,7 @@ module pto_nz_load #(
   parameter integer NumActive      = 16,     // ops in flight after the check, a power of two
   parameter integer ReadFifoDepth  = (GmDataWidth == 128) ? 512 : 256  // beats, a power of two
 ) (
-  input  wire                        clk_i,         // clock
-  input  wire                        rst_ni,        // asynchronous reset, active low
-  input  wire                        desc_valid_i,  // descriptor offered
-  output wire                        desc_ready_o,  // descriptor taken
-  input  wire [DescWidth-1:0]        desc_i,        // descriptor
-  input  wire [TagWidth-1:0]         desc_tag_i,    // its tag
-  output wire                        done_valid_o,  // an op is done
-  input  wire                        done_ready_i,  // report taken
-  output wire [TagWidth-1:0]         done_tag_o,    // its tag
-  output wire [2:0]                  done_status_o, // status code
-  output wire [7:0]                  done_rule_o,   // violated rule or 0
-  output wire [GmAddrWidth-1:0]      done_addr_o,   // address of the first bad access or 0
-  output wire                        busy_o,        // an op was taken and is not done
-  output wire                        src_req_o,     // on-chip read, not used: 0
-  input  wire                        src_gnt_i,     // not used
-  output wire [2:0]                  src_space_o,   // 0
-  output wire [LocalAddrWidth-1:0]   src_addr_o,    // 0
-  input  wire                        src_rvalid_i,  // not used
-  input  wire [LocalDataWidth-1:0]   src_rdata_i,   // not used
-  input  wire                        src_err_i,     // not used
-  output wire                        dst_req_o,     // on-chip write, stable until granted
-  input  wire                        dst_gnt_i,     // write done
-  output wire [2:0]                  dst_space_o,   // memory
-  output wire [LocalAddrWidth-1:0]   dst_addr_o,    // byte address, word aligned
-  output wire [LocalDataWidth/8-1:0] dst_be_o,      // byte enables
-  output wire [LocalDataWidth-1:0]   dst_wdata_o,   // word
-  input  wire                        dst_err_i,     // the write failed, with the grant
-  output wire [AxiIdWidth-1:0]       m_axi_arid,    // 0
-  output wire [GmAddrWidth-1:0]      m_axi_araddr,  // burst address, bus word aligned
-  output wire [7:0]                  m_axi_arlen,   // beats less 1
-  output wire [2:0]                  m_axi_arsize,  // bus width
-  output wire [1:0]                  m_axi_arburst, // INCR
-  output wire                        m_axi_arvalid, // burst offered
-  input  wire                        m_axi_arready, // burst taken
-  input  wire [AxiIdWidth-1:0]       m_axi_rid,     // not looked at
-  input  wire [GmDataWidth-1:0]      m_axi_rdata,   // beat
-  input  wire [1:0]                  m_axi_rresp,   // response
-  input  wire                        m_axi_rlast,   // last beat of the burst
-  input  wire                        m_axi_rvalid,  // beat offered
-  output wire                        m_axi_rready,  // 1
-  output wire [AxiIdWidth-1:0]       m_axi_awid,    // GM is not written: 0
-  output wire [GmAddrWidth-1:0]      m_axi_awaddr,  // 0
-  output wire [7:0]                  m_axi_awlen,   // 0
-  output wire [2:0]                  m_axi_awsize,  // 0
-  output wire [1:0]                  m_axi_awburst, // 0
-  output wire                        m_axi_awvalid, // 0
-  input  wire                        m_axi_awready, // not used
-  output wire [GmDataWidth-1:0]      m_axi_wdata,   // 0
-  output wire [GmDataWidth/8-1:0]    m_axi_wstrb,   // 0
-  output wire                        m_axi_wlast,   // 0
-  output wire                        m_axi_wvalid,  // 0
-  input  wire                        m_axi_wready,  // not used
-  input  wire [AxiIdWidth-1:0]       m_axi_bid,     // not used
-  input  wire [1:0]                  m_axi_bresp,   // not used
-  input  wire                        m_axi_bvalid,  // not used
-  output wire                        m_axi_bready   // 0
+  `include "pto_engine_ports.vh"
 );
   localparam integer GmBytes    = GmDataWidth / 8;
   localparam integer GmLane     = $clog2(GmBytes);

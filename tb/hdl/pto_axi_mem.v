@@ -112,6 +112,8 @@ module pto_axi_mem #(
       if (s_axi_rvalid && s_axi_rready) begin
         if (s_axi_rlast) reads = reads - 7'd1;
         s_axi_rvalid <= 1'b0;
+        s_axi_rresp <= 2'b11;  // means nothing without rvalid: nobody may look
+        s_axi_rlast <= 1'b1;
       end
       if (!s_axi_rvalid || s_axi_rready) begin
         if (beats_left == 9'd0 && ar_read != ar_write &&
@@ -193,6 +195,7 @@ module pto_axi_mem #(
         `PTO_AXI_B(Slot);
         writes = writes - 7'd1;
         s_axi_bvalid <= 1'b0;
+        s_axi_bresp <= 2'b11;  // means nothing without bvalid
       end
       if ((!s_axi_bvalid || s_axi_bready) && b_read != b_write &&
           $signed(cycle_i - b_due[b_read[5:0]]) >= 0 &&

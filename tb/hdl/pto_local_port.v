@@ -62,6 +62,7 @@ module pto_local_port #(
   initial begin
     src_gnt_o = 1'b0;
     src_rvalid_o = 1'b0;
+    src_err_o = 1'b1;
     dst_gnt_o = 1'b0;
     random = 32'd1;
     faults_q = 1'b0;
@@ -88,6 +89,7 @@ module pto_local_port #(
                  !dst_gnt_o) begin
       if (stalls) random = pto_next(random);
       src_rvalid_o <= 1'b0;
+      src_err_o <= 1'b1;  // means nothing without rvalid: nobody may look
       if (src_req_i && src_gnt_o) begin
         failed = `PTO_LOCAL_READ(Slot, src_space_i, src_addr_i, SrcBytes, word);
         if (latency_i == 6'd1 && read == write) begin
@@ -131,7 +133,7 @@ module pto_local_port #(
   endfunction
 
   always @* begin
-    dst_err_o = 1'b0;
+    dst_err_o = 1'b1;  // means nothing without a grant: nobody may look
     if (dst_req_i && dst_gnt_o) begin
       dst_err_o = outside(dst_space_i, dst_addr_i);
       if (faults_q)
