@@ -112,8 +112,17 @@ def _margins(rng: np.random.Generator, unit: Ints) -> Ints:
     return np.where(unit == 1, np.where(kind == 0, 0, gm), np.where(unit == 64, 0, steps * unit))
 
 
-def arrange(rng: np.random.Generator, moves: Moves, limits: DmaConstraints) -> Places:
-    """Cuts the ops into blocks and gives both sides of each their bases."""
+def arrange(
+    rng: np.random.Generator, moves: Moves, limits: DmaConstraints, residue: Ints
+) -> Places:
+    """Cuts the ops into blocks and gives both sides of each their bases.
+
+    Args:
+        rng: Source of randomness.
+        moves: The draw, with all shapes.
+        limits: Constraints.
+        residue: ``int64[N]``, wanted GM address modulo the bus width, -1 for any.
+    """
     count = len(moves)
     cells = Cells.of(limits)
     sub = _sub_blocks(rng, moves)
@@ -127,7 +136,7 @@ def arrange(rng: np.random.Generator, moves: Moves, limits: DmaConstraints) -> P
     unit = cells.unit[dst]
     to_gm, from_gm = dst_space == GM, src_space == GM
     row = np.where(to_gm, moves.write.foot, moves.read.foot)
-    targets = draw_targets(rng, np.maximum(row, 1), np.full(count, -1, dtype=np.int64), limits)
+    targets = draw_targets(rng, np.maximum(row, 1), residue, limits)
     need = align(moves.write.hull + np.abs(moves.skew), unit)
     size = need + _margins(rng, unit) + np.where(to_gm, targets.modulus - 1, 0)
     size = np.where(live, np.minimum(size, (cells.size - cells.reserve)[dst]), 0)

@@ -69,6 +69,13 @@ def _counts(rng: np.random.Generator, total: Ints, most: Ints) -> Ints:
     return counts
 
 
+def _fb_shapes(rng: np.random.Generator, most: Ints) -> tuple[Ints, Ints]:
+    """Draws counts and lengths that fit ``most`` units: FB has so few that bytes say little."""
+    short = np.minimum(rng.integers(1, 5, len(most)), most)
+    length = np.where(rng.random(len(most)) < 0.6, short, log_uniform(rng, 1, most))
+    return log_uniform(rng, 1, most // length), length
+
+
 def _gaps(rng: np.random.Generator, count: Ints, length: Ints, units: Ints, *, wide: float) -> Ints:
     """Draws gaps, ``int64[M]``, so that all bursts fit ``units``; any gap behind a lone one."""
     size = len(count)
@@ -164,6 +171,8 @@ def shape_bursts(
     limit = np.minimum(_MAX_COUNT[moves.opcode[index]], limits.max_rows)
     count = _counts(rng, total, limit)
     length = np.clip(total // count, 1, MAX_LEN)
+    fb = np.flatnonzero(moves.opcode[index] == MTE_L1_FB.opcode)
+    count[fb], length[fb] = _fb_shapes(rng, np.minimum(most, limits.max_rows)[fb])
     child = moves.parent[index] >= 0
     luck = rng.random(size)
     flat = child & (luck < 0.2)
@@ -172,8 +181,10 @@ def shape_bursts(
     at, rows, row, gap = _follow(moves, index, child & (luck > 0.35), src_unit, most, limit)
     count[at], length[at] = rows, row
     src_gap = _gaps(rng, count, length, src_units, wide=0.1)
+    src_gap[fb] = _gaps(rng, count[fb], length[fb], src_units[fb], wide=0.25)
     src_gap[at] = gap
     dst_gap = _gaps(rng, count, length, dst_units, wide=0.03)
+    dst_gap[fb] = _gaps(rng, count[fb], length[fb], dst_units[fb], wide=0.25)
     at, gap = _interleave(rng, moves, index, count, length, dst_units)
     src_gap[at] = dst_gap[at] = gap
     idle = np.flatnonzero(moves.nop[index])

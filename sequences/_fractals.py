@@ -24,6 +24,7 @@ from tb.isa.nz_table import (
     MAX_D,
     MAX_GROUPS,
     MAX_N,
+    ND2NZ,
     SMALL_C0,
 )
 
@@ -33,14 +34,24 @@ MAX_STEP = (1 << 16) - 1
 _SIZES = np.array([ELEMENT_BYTES[name] for name in DTYPES])
 _TYPES = [np.flatnonzero(np.equal(_SIZES, 1 << log2)) for log2 in range(3)]
 
+_ANY = -1
+
 BIG_SHAPES = np.array(
     [
-        (1, 64, 512, 2), (1, 512, 64, 2), (1, 16, 1024, 4), (1, 1024, 16, 1), (1, 1, 65535, 1),
-        (1, 1, 4001, 4), (1, 3000, 3, 2), (300, 1, 1, 1), (600, 1, 20, 1), (120, 2, 9, 4),
-        (255, 3, 5, 2), (1000, 1, 2, 2),
+        (1, 64, 512, 2, 0, _ANY), (1, 512, 64, 2, 0, _ANY), (1, 16, 1024, 4, 0, _ANY),
+        (1, 1024, 16, 1, 0, _ANY), (1, 1, MAX_D, 1, 0, ND2NZ), (1, 1, 4001, 4, 0, _ANY),
+        (1, 3000, 3, 2, 0, _ANY), (300, 1, 1, 1, 0, _ANY), (600, 1, 20, 1, 0, _ANY),
+        (120, 2, 9, 4, 0, _ANY), (255, 3, 5, 2, 0, _ANY), (1000, 1, 2, 2, 0, _ANY),
+        (MAX_GROUPS, 1, 1, 1, 0, _ANY), (1, MAX_N, 3, 1, 1, DN2NZ), (1, MAX_N, 2, 2, 1, DN2NZ),
+        (300, 1, 4, 4, 1, _ANY),
     ]
 )  # fmt: skip
-"""(groups, N, D, E) that random sizes meet too rarely: long rows, and hundreds of matrices."""
+"""(groups, N, D, E, small-C0, mode) that random sizes meet too rarely: long rows, hundreds of
+matrices, the operands' maxima (ND-L03)."""
+
+_BIG_WEIGHTS = np.array([1.0] * 12 + [0.4, 0.4, 0.15, 0.6])
+
+MANY_GROUPS = 16
 
 
 @dataclass
@@ -103,8 +114,9 @@ def _tails(rng: np.random.Generator, columns: Ints, c0: Ints) -> Ints:
 
 
 def _matrices(
-    rng: np.random.Generator, count: int, write: Ints, read: Ints, limits: DmaConstraints
+    rng: np.random.Generator, far: Bools, write: Ints, read: Ints, limits: DmaConstraints
 ) -> Matrices:
+    count = len(far)
     log2 = pick(rng, count, np.array([0.3, 0.42, 0.28]))
     log2 = np.where(np.left_shift(1, log2) > read, 0, log2)
     elem = np.left_shift(1, log2)
@@ -129,24 +141,51 @@ def _matrices(
     d = np.where(small, rng.integers(1, SMALL_C0 + 1, count), d)
     mode = rng.integers(0, 2, count)
     found = Matrices(elem, mode, small, n, d, groups)
+    _gather(rng, found, far, most, limits)
     _grow(rng, found, most, read, limits)
     _shrink(found, read)
+    # Rows of a byte or two by the ten thousand would take as long as everything else.
+    many = found.rows * found.groups > limits.max_rows
+    found.mode = np.where(many, np.where(found.n > found.d, DN2NZ, ND2NZ), found.mode)
     return found
+
+
+def _gather(
+    rng: np.random.Generator, shape: Matrices, far: Bools, most: Ints, limits: DmaConstraints
+) -> None:
+    """Makes some ops dozens of small matrices, in place; of far ones few enough rows in all."""
+    luck = rng.random(len(far))
+    index = np.flatnonzero(luck < np.where(far, 0.3, 0.02) * (limits.max_rows >= MAX_FAR_ROWS))
+    groups = MANY_GROUPS + rng.integers(0, 17, len(index))
+    n = 1 + rng.integers(0, MAX_FAR_ROWS // groups)
+    c0 = C0_BYTES // shape.elem[index]
+    d = 1 + (rng.random(len(index)) * 2 * c0).astype(np.int64)
+    small = shape.small[index]
+    d = np.where(small, rng.integers(1, SMALL_C0 + 1, len(index)), d)
+    # Of a source by columns the rows are the D.
+    d = np.where(far[index] & (shape.mode[index] == DN2NZ), np.minimum(d, n), d)
+    fits = groups * n * 2 <= most[index]
+    index = index[fits]
+    shape.groups[index], shape.n[index], shape.d[index] = groups[fits], n[fits], d[fits]
 
 
 def _grow(
     rng: np.random.Generator, shape: Matrices, most: Ints, read: Ints, limits: DmaConstraints
 ) -> None:
     """Gives a few ops one of the big shapes, where it fits."""
-    index = np.flatnonzero(~shape.small & (rng.random(len(shape.n)) < limits.big_nz))
+    index = np.flatnonzero(rng.random(len(shape.n)) < limits.big_nz)
     if not len(index):
         return
-    groups, n, d, elem = BIG_SHAPES[rng.integers(0, len(BIG_SHAPES), len(index))].T
-    blocks = groups * n * (-(-d * elem // C0_BYTES))
-    fits = (blocks <= most[index]) & (groups * n * d * elem <= read[index])
-    index = index[fits]
-    shape.groups[index], shape.n[index] = groups[fits], n[fits]
-    shape.d[index], shape.elem[index] = d[fits], elem[fits]
+    big = BIG_SHAPES[pick(rng, len(index), _BIG_WEIGHTS)]
+    groups, n, d, elem, small, _ = big.T
+    row = np.where(small > 0, SMALL_C0, d) * elem
+    blocks = np.where(small > 0, -(-n * row // C0_BYTES), n * (-(-row // C0_BYTES)))
+    fits = (groups * blocks <= most[index]) & (groups * n * d * elem <= read[index])
+    fits &= np.where(small > 0, limits.small_c0 > 0, limits.small_c0 < 1)
+    index, big = index[fits], big[fits]
+    shape.groups[index], shape.n[index], shape.d[index], shape.elem[index] = big.T[:4]
+    shape.small[index] = big[:, 4] > 0
+    shape.mode[index] = np.where(big[:, 5] == _ANY, shape.mode[index], big[:, 5])
 
 
 def _shrink(shape: Matrices, read: Ints) -> None:
@@ -240,6 +279,7 @@ def _destination(
     height = shape.n[fractal] * (1 + np.where(shape.n[fractal] > 1, margin[fractal, 0], 0))
     margin[fractal, 1] = np.where(order[fractal, 1] == 1, -height % FRACTAL_ROWS, 0)
     margin[fractal, 0] *= rng.integers(0, 2, len(fractal))
+    _special(rng, shape, counts, order, margin)
     strides, hull = nest(counts, foot, order, margin, 1)
     big = hull * C0_BYTES > write
     none = np.zeros((int(big.sum()), LEVELS), dtype=np.int64)
@@ -251,6 +291,25 @@ def _destination(
     used[:, :2] &= ~shape.small[:, None]
     steps: Ints = np.where(used, strides[:, :3], unused)
     return steps, hull
+
+
+def _special(
+    rng: np.random.Generator, shape: Matrices, counts: Ints, order: Ints, margin: Ints
+) -> None:
+    """Draws two kinds of layouts that margins drawn one by one hardly meet, in place."""
+    count = len(counts)
+    # Rows a fractal apart, whatever lies between them.
+    at = np.flatnonzero((counts[:, 0] > 1) & (rng.random(count) < 0.03))
+    place = np.argmax(order[at] == 0, axis=1)
+    margin[at, :3] = rng.integers(0, 3, (len(at), 3))
+    margin[at, place] = rng.integers(FRACTAL_ROWS - 1, 2 * FRACTAL_ROWS, len(at))
+    # Groups in the rows that N leaves over of whole fractals.
+    rest = ~shape.small & (counts[:, 0] * counts[:, 2] <= FRACTAL_ROWS)
+    rest &= (counts[:, 1:3] > 1).all(axis=1)
+    at = np.flatnonzero(rest & (rng.random(count) < 0.15))
+    order[at, :3] = 0, 2, 1
+    margin[at] = 0
+    margin[at, 2] = -(counts[at, 0] * counts[at, 2]) % FRACTAL_ROWS
 
 
 def shape_nz(
@@ -272,7 +331,7 @@ def shape_nz(
         limits: Constraints.
     """
     count = len(index)
-    shape = _matrices(rng, count, write, read, limits)
+    shape = _matrices(rng, moves.far[index], write, read, limits)
     far = moves.far[index] & (shape.rows * shape.groups <= MAX_FAR_ROWS)
     inner, outer = _source(rng, shape, far, read)
     steps, _ = _destination(rng, shape, write, limits.interleave)

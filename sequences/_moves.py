@@ -98,6 +98,7 @@ class Moves:
             destination to the source; 0 for all others.
         extent: ``int64[N]``, bytes of its destination that dependents may read, whole blocks on
             chip.
+        residue: ``int64[N]``, wanted row length modulo the bus width, or -1.
         dtype: ``int64[N]``, index into ``DTYPES``.
         columns: Descriptor fields but for the addresses.
     """
@@ -111,6 +112,7 @@ class Moves:
     write: Side
     skew: Ints
     extent: Ints
+    residue: Ints
     dtype: Ints
     columns: dict[str, Ints]
 
@@ -178,5 +180,5 @@ def draw_moves(
     zero = np.zeros(count, dtype=np.int64)
     return Moves(
         opcode, nop, far, parent, depth, Side.empty(count), Side.empty(count), zero.copy(),
-        zero.copy(), zero.copy(), {name: zero.copy() for name in columns},
+        zero.copy(), zero - 1, zero.copy(), {name: zero.copy() for name in columns},
     )  # fmt: skip

@@ -139,7 +139,7 @@ def draw_targets(
     """
     count = len(row)
     free = residue < 0
-    cross = free & (rng.random(count) < limits.cross_4k)
+    cross = rng.random(count) < np.where(free, 1.0, 0.5) * limits.cross_4k
     edge = free & ~cross & (rng.random(count) < 0.5)
     inside = 1 + (rng.random(count) * (np.minimum(row, PAGE) - 1)).astype(np.int64)
     kind = pick(rng, count, np.array([0.7, 0.18, 0.12]))
@@ -148,7 +148,9 @@ def draw_targets(
     word = np.array([0, 1, bus - 1])[rng.integers(0, 3, count)]
     modulus = np.where(cross, PAGE, np.where(edge | ~free, bus, 1))
     wanted = np.where(edge, word, np.maximum(residue, 0))
-    return Targets(modulus, np.where(cross, -before % PAGE, wanted))
+    near = -before % PAGE
+    near = np.where(free, near, near // bus * bus + wanted)
+    return Targets(modulus, np.where(cross, near, wanted))
 
 
 def place(

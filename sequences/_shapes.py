@@ -105,6 +105,25 @@ def limit_counts(counts: Ints, room: Ints) -> None:
         room //= np.maximum(counts[:, level], 1)
 
 
+TALL_ROWS = 96
+"""Most rows of a tall op."""
+
+
+def _tall(
+    rng: np.random.Generator, plan: Plan, counts: Ints, active: Bools, limits: DmaConstraints
+) -> None:
+    """Gives a few ops many rows below loops that iterate, in place; far ops fewer, yet loops."""
+    luck = rng.random(len(counts))
+    share = np.where(plan.legacy, 0.06, 0.03) * (limits.max_rows >= TALL_ROWS)
+    tall = ~plan.far & (luck < share)
+    index = np.flatnonzero(tall | (plan.far & (luck < 0.5)))
+    rows = rng.integers(16, TALL_ROWS + 1, len(index))
+    spread = log_uniform(rng, 2, np.full(len(index), MAX_FAR_ROWS))
+    counts[index, 0] = np.minimum(np.where(tall[index], rows, spread), limits.max_rows)
+    twice = active[index, 1:] & (rng.random((len(index), MAX_LOOPS)) < 0.6)
+    counts[index, 1:] = np.where(twice, 2, 1)
+
+
 def draw_counts(
     rng: np.random.Generator, plan: Plan, total: Ints, n_loops: Ints, limits: DmaConstraints
 ) -> Ints:
@@ -128,6 +147,7 @@ def draw_counts(
     forced = active & (rng.random(counts.shape) < 0.3)
     small = np.minimum(rng.integers(1, 4, counts.shape), limits.max_rows)
     counts = np.where(forced, small, counts)
+    _tall(rng, plan, counts, active, limits)
     loops = counts[:, 1:].prod(axis=1)
     counts[plan.far & (loops > MAX_FAR_ROWS), 1:] = 1
     loops = counts[:, 1:].prod(axis=1)
@@ -139,6 +159,9 @@ EDGE_LENGTHS = np.array(
     [1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 512, 1024, 2048]
 )
 """Lengths around words and bursts."""
+
+MANY_BYTES = 48 * 1024
+"""Most bytes of an op whose length is drawn whatever its rows."""
 
 LONG_LENGTHS = np.array([4095, 4096, 4097, 8192, 16384, 32768, MAX_LEN - 31, MAX_LEN - 1, MAX_LEN])
 """Lengths around pages and the operand's maximum: for ops of very few rows."""
@@ -163,7 +186,9 @@ def edge_lengths(
     free = residue < 0
     short = free & (luck < edge * 8 / 9)
     long = free & (luck > 1 - edge / 9) & ~plan.far
-    length = np.where(short, rng.choice(EDGE_LENGTHS, count), length)
+    near = rng.choice(EDGE_LENGTHS, count)
+    short &= near * counts.prod(axis=1) <= MANY_BYTES
+    length = np.where(short, near, length)
     # The longest ones cost as much as fifty ops: most of the long ones are a page.
     weights = np.array([4, 10, 4, 1, 1, 1, 1, 1, 3.0])
     length = np.where(long, LONG_LENGTHS[pick(rng, count, weights)], length)
@@ -211,6 +236,17 @@ def total_bytes(rng: np.random.Generator, count: int, limits: DmaConstraints) ->
     return log_uniform(rng, low, high)
 
 
+def with_residue(length: Ints, residue: Ints, bus: int, top: Ints) -> Ints:
+    """Returns lengths near ``length`` with the wanted residues modulo ``bus``, up to ``top``.
+
+    Those with a negative ``residue`` stay, and so do those that have no room.
+    """
+    fixed = np.where(length < bus, residue, length // bus * bus + residue)
+    fixed = np.where(fixed > top, fixed - bus, np.where(fixed > 0, fixed, bus))
+    fits = (residue >= 0) & (fixed <= top)
+    return np.where(fits, np.maximum(fixed, 1), length)
+
+
 def draw_shapes(
     rng: np.random.Generator, plan: Plan, limits: DmaConstraints, residue: Ints
 ) -> Shapes:
@@ -223,16 +259,13 @@ def draw_shapes(
         residue: ``int64[N]``, wanted row length modulo the bus width, -1 for any.
     """
     count = len(plan.store)
-    bus = limits.bus_bytes
     total = total_bytes(rng, count, limits)
     weights = np.array(limits.loops[: limits.max_loops + 1])
     n_loops = np.where(plan.legacy, 2, pick(rng, count, weights))
     counts = draw_counts(rng, plan, total, n_loops, limits)
     top = min(MAX_LEN, limits.max_bytes, limits.max_ub_bytes - 2 * PAD_LIMIT - UB_BLOCK)
     length = np.clip(total // counts.prod(axis=1), 1, top)
-    fixed = np.where(length < bus, residue, length // bus * bus + residue)
-    fixed = np.where(fixed > top, fixed - bus, np.where(fixed > 0, fixed, bus))
-    length = np.where((residue >= 0) & (fixed <= top), np.maximum(fixed, 1), length)
+    length = with_residue(length, residue, limits.bus_bytes, np.full(count, top))
     length = edge_lengths(rng, plan, counts, length, residue, top, limits.edge)
     pad = (rng.random(count) < limits.pad) & ~plan.store
     dtype, elem = draw_elements(rng, pad)

@@ -20,6 +20,7 @@ from sequences._shapes import (
     make_nops,
     pick,
     total_bytes,
+    with_residue,
 )
 from sequences._strides import gm_strides, local_strides, nop_strides
 from sequences.constraints import MAX_FAR_ROWS, DmaConstraints
@@ -45,7 +46,7 @@ def _plan(far: Bools, nop: Bools) -> Plan:
 
 
 def _fresh(
-    rng: np.random.Generator, plan: Plan, whole: Bools, read: Ints, write: Ints,
+    rng: np.random.Generator, plan: Plan, whole: Bools, read: Ints, write: Ints, residue: Ints,
     limits: DmaConstraints,
 ) -> Shapes:  # fmt: skip
     """Draws rows of any shape that fit ``read`` and ``write`` bytes, each ``int64[M]``."""
@@ -55,9 +56,9 @@ def _fresh(
     n_loops = pick(rng, count, np.array(limits.loops[: limits.max_loops + 1]))
     counts = draw_counts(rng, plan, total, n_loops, limits)
     length = np.clip(total // counts.prod(axis=1), 1, MAX_LEN)
-    free = np.full(count, -1, dtype=np.int64)
     top = min(MAX_LEN, limits.max_bytes)
-    length = edge_lengths(rng, plan, counts, length, free, top, limits.edge)
+    length = with_residue(length, residue, limits.bus_bytes, np.minimum(most, top))
+    length = edge_lengths(rng, plan, counts, length, residue, top, limits.edge)
     length = np.minimum(length, most)
     blocks = np.minimum(align(length), MAX_LEN // UB_BLOCK * UB_BLOCK)
     length = np.where(whole, np.minimum(blocks, most // UB_BLOCK * UB_BLOCK), length)
@@ -125,7 +126,7 @@ def shape_strided(
     nop = moves.nop[index]
     whole = opcode == MTE_L1_UB.opcode
     plan = _plan(moves.far[index].copy(), nop)
-    shapes = _fresh(rng, plan, whole, read, write, limits)
+    shapes = _fresh(rng, plan, whole, read, write, moves.residue[index], limits)
     plan.far[:] &= shapes.rows <= MAX_FAR_ROWS
     child = parent >= 0
     luck = rng.random(len(index))

@@ -18,6 +18,8 @@ from tb.isa.spaces import UB_BLOCK
 FAR_STRIDE = 1 << 32
 """Strides from here on reach beyond 32 bits."""
 
+PAGE = 4096
+
 ROOMY = 160 * 1024
 """Most bytes of an on-chip memory that the margins between rows may spread an op over."""
 
@@ -88,7 +90,7 @@ def _stretch(
         level = order[:, position]
         outer = np.where(counts[row, level] > 1, level, outer)
     more = slack // np.maximum(counts[row, outer] - 1, 1)
-    share = np.where(rng.random(len(counts)) < 0.3, 1.0, rng.random(len(counts)))
+    share = np.where(rng.random(len(counts)) < 0.5, 1.0, rng.random(len(counts)))
     step = (more * share).astype(np.int64) // UB_BLOCK * UB_BLOCK
     strides[row, outer] += np.where(counts[row, outer] > 1, step, 0)
 
@@ -162,6 +164,7 @@ def local_strides(
     strides[:, 0] = np.where(pad, foot, strides[:, 0])
     single = (counts[:, 0] == 1) & ~pad & (rng.random(count) < 0.4)
     strides[:, 0] = np.where(single, tight, strides[:, 0])
+    _short(rng, strides, (counts[:, 0] == 1) & ~pad, need)
     return strides
 
 
@@ -194,11 +197,12 @@ def gm_strides(
         (
             np.zeros(shape, np.int64),
             rng.integers(1, 32, shape),
-            rng.integers(32, 4096, shape),
+            rng.integers(32, _fair_share(counts, most, 33, 4096)[:, None], shape),
             _wide_margins(rng, counts, most),
         ),
     )
     order = orders(rng, count, interleave, np.zeros(count, bool))
+    _rows_outside(rng, counts, order, margin, most)
     strides, _ = fit(counts, length, order, margin, 1, most)
     _reread(rng, strides, reread & ~far, 1)
     index = np.flatnonzero(far)
@@ -208,13 +212,39 @@ def gm_strides(
     strides = np.where(counts > 1, strides, unused)
     single = (counts[:, 0] == 1) & (rng.random(count) < 0.4)
     strides[:, 0] = np.where(single, length, strides[:, 0])
+    _short(rng, strides, counts[:, 0] == 1, length)
     return strides
+
+
+def _fair_share(counts: Ints, most: Ints | int, low: int, high: int) -> Ints:
+    """Returns half of what each row has of ``most`` bytes, within ``low..high``."""
+    share: Ints = np.clip(most // (2 * counts.prod(axis=1)), low, high)
+    return share
 
 
 def _wide_margins(rng: np.random.Generator, counts: Ints, most: Ints | int) -> Ints:
     """Margins of a page or more that still leave the op within ``most`` bytes, if any do."""
-    high = np.clip(most // (2 * counts.prod(axis=1)), 4096, 65535)
-    return log_uniform(rng, 4096, np.repeat(high, LEVELS)).reshape(counts.shape)
+    high = _fair_share(counts, most, PAGE, 65535)
+    return log_uniform(rng, PAGE, np.repeat(high, LEVELS)).reshape(counts.shape)
+
+
+def _rows_outside(
+    rng: np.random.Generator, counts: Ints, order: Ints, margin: Ints, most: Ints | int
+) -> None:
+    """Puts the rows of a few ops pages apart with all iterations between them, in place."""
+    several = (counts[:, 0] > 1) & (counts[:, 1:] > 1).any(axis=1)
+    index = np.flatnonzero(several & (rng.random(len(counts)) < 0.08))
+    order[index] = np.roll(np.arange(LEVELS), -1)
+    high = np.broadcast_to(most, len(counts))[index] // (2 * counts[index, 0])
+    margin[index] = 0
+    margin[index, -1] = log_uniform(rng, PAGE, np.clip(high, PAGE, 65535))
+
+
+def _short(rng: np.random.Generator, strides: Ints, single: Bools, length: Ints) -> None:
+    """Gives some single rows a stride of whole blocks below their length, in place."""
+    index = np.flatnonzero(single & (length > UB_BLOCK) & (rng.random(len(length)) < 0.06))
+    blocks = (length[index] - 1) // UB_BLOCK
+    strides[index, 0] = UB_BLOCK * log_uniform(rng, 1, blocks)
 
 
 def far_strides(rng: np.random.Generator, counts: Ints, length: Ints, order: Ints) -> Ints:

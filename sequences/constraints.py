@@ -111,8 +111,9 @@ class DmaConstraints:
         stretch: Fraction of ops with a local stride as long as the memory allows.
         small_c0: Fraction of NZ repacks in small-C0 mode.
         big_nz: Fraction of NZ repacks with a shape of its own: long rows, hundreds of groups.
-        residue: Fraction of free ops that take the next pair of address and length residues
-            modulo the bus width; with 0 lengths stay as ``sizes`` draws them.
+        residue: Fraction of v0.6 copies between GM and UB that take the address and length
+            residues modulo the bus width that came least so far, as far as either is theirs to
+            choose; with 0 lengths stay as ``sizes`` draws them.
         edge: Fraction of the other ops whose length is around a word, a burst or a page.
         cross_4k: Fraction of ops, among those free to choose, whose first row is put across or
             at a 4 KiB boundary of GM.
@@ -139,7 +140,7 @@ class DmaConstraints:
     loops: tuple[float, float, float, float] = (0.28, 0.27, 0.22, 0.23)
     max_loops: int = 3
     store: float = 0.5
-    legacy: float = 0.36
+    legacy: float = 0.45
     clone: float = 0.4
     far: float = 0.08
     pad: float = 0.4

@@ -16,15 +16,20 @@ from sequences._arena import Cells, Places, arrange
 from sequences._bursts import bursts, shape_bursts
 from sequences._fractals import shape_nz
 from sequences._moves import (
+    BT,
     DESTINATION,
+    FB,
     GM,
+    L1,
     LEAST_READ,
     MAX_DEPTH,
     SOURCE,
+    UB,
     Moves,
     draw_moves,
 )
-from sequences._plan import Ints
+from sequences._plan import Bools, Ints
+from sequences._residues import LONG, ResidueDeck
 from sequences._shapes import align
 from sequences._split import split
 from sequences._strided import shape_strided, strided
@@ -49,6 +54,10 @@ UNKNOWN_FORMS = ("copy_gm_to_ubuf", "copy_ubuf_to_gm")
 CHAIN_NAMES: tuple[str, ...] = tuple(name for name in OP_NAMES if name not in UNKNOWN_FORMS)
 """Every name that :class:`CopyGenerator` takes."""
 
+_BITS = np.zeros(5, dtype=np.int64)
+_BITS[[GM, UB, L1, BT, FB]] = GM_ADDR_BITS, 18, 19, 12, 12
+"""Address bits of each memory."""
+
 _DMA_COLUMNS = tuple(name for name in DMA_LAYOUT if not name.startswith(("pad_", "reserved")))
 _UB = tuple(Ptr(dtype, "ub") for dtype in DTYPES)
 _FAMILY_COLUMNS = {"dma": _DMA_COLUMNS, "burst": tuple(BURST_LAYOUT), "nz": tuple(NZ_LAYOUT)}
@@ -66,6 +75,7 @@ class CopyGenerator:
         ops: Names out of ``CHAIN_NAMES``.
         constraints: What to draw.
         weights: v0.6 name to weight; ops left out weigh 1.
+        deck: Alignments met so far, when several generators share them.
 
     Raises:
         ConstraintError: an op is unknown or none is given.
@@ -77,11 +87,13 @@ class CopyGenerator:
         ops: Sequence[str] = COPY_NAMES,
         constraints: DmaConstraints | None = None,
         weights: Mapping[str, float] | None = None,
+        deck: ResidueDeck | None = None,
     ) -> None:
         self.ops = tuple(ops)
         check_ops(self.ops, CHAIN_NAMES)
         self.constraints = constraints or DmaConstraints()
         self._rng = np.random.default_rng(seed)
+        self._deck = deck or ResidueDeck(self.constraints.bus_bytes)
         # The legacy form of mte_ub_ub is a way to write it, not an op of its own.
         names = dict.fromkeys("mte_ub_ub" if n == "copy_ubuf_to_ubuf" else n for n in self.ops)
         self._weights = {name: (weights or {}).get(name, 1.0) for name in names}
@@ -109,9 +121,44 @@ class CopyGenerator:
             return []
         rng, limits = self._rng, self.constraints
         moves = draw_moves(rng, count, self._weights, self._columns, limits)
+        self._wish_lengths(moves)
         for depth in range(MAX_DEPTH + 1):
             self._shape(moves, np.flatnonzero(moves.depth == depth))
-        return split(self._finish(moves, places := arrange(rng, moves, limits)), places.starts)
+        places = arrange(rng, moves, limits, self._addresses(moves))
+        return split(self._finish(moves, places), places.starts)
+
+    def _aligned(self, moves: Moves) -> Bools:
+        """Tells which ops get the next alignment: those whose place in GM is their own."""
+        store = moves.opcode == MTE_UB_GM.opcode
+        load = (moves.opcode == MTE_GM_UB.opcode) & (moves.parent < 0)
+        free: Bools = (store | load) & ~moves.nop & ~moves.far
+        return free & (self._rng.random(len(moves)) < self.constraints.residue)
+
+    def _wish_lengths(self, moves: Moves) -> None:
+        """Asks for length residues where rows are not those of a parent."""
+        index = np.flatnonzero(self._aligned(moves) & (moves.parent < 0))
+        store = (moves.opcode[index] == MTE_UB_GM.opcode).astype(np.int64)
+        if len(index):
+            moves.residue[index] = self._deck.lengths(self._rng, store)
+
+    def _addresses(self, moves: Moves) -> Ints:
+        """Returns GM address residues that go with the lengths drawn, -1 for any."""
+        address = np.full(len(moves), -1, dtype=np.int64)
+        index = np.flatnonzero(self._aligned(moves))
+        if len(index):
+            index = index[moves.columns["len"][index] <= LONG]
+            store = (moves.opcode[index] == MTE_UB_GM.opcode).astype(np.int64)
+            length = moves.columns["len"][index]
+            address[index] = self._deck.addresses(self._rng, store, length)
+        return address
+
+    def _note(self, moves: Moves) -> None:
+        """Counts the alignments that came of it."""
+        store = moves.opcode == MTE_UB_GM.opcode
+        index = np.flatnonzero((store | (moves.opcode == MTE_GM_UB.opcode)) & ~moves.nop)
+        if len(index):
+            address, length = moves.columns["ext_addr"][index], moves.columns["len"][index]
+            self._deck.note(store[index].astype(np.int64), address, length)
 
     def _shape(self, moves: Moves, index: Ints) -> None:
         """Draws the shapes of ops whose parents have theirs."""
@@ -122,7 +169,7 @@ class CopyGenerator:
         read_most, write_most = Cells.of(limits).budgets(limits)
         read, write = read_most[SOURCE[opcode]], write_most[DESTINATION[opcode]]
         # BT and FB are small: most ops leave room for others in the block.
-        modest = (write <= PARAM_SIZE) & (rng.random(len(index)) < 0.88)
+        modest = (write <= PARAM_SIZE) & (rng.random(len(index)) < 0.87)
         write = np.where(modest, np.minimum(write, MODEST), write)
         self._bound_by_parents(moves, index, read)
         is_strided, is_burst = strided(opcode), bursts(opcode)
@@ -174,6 +221,7 @@ class CopyGenerator:
             if name in columns:
                 columns[name][:] = values
         self._hints(opcode, columns)
+        self._note(moves)
         late = rng.random(count) < limits.gap
         gap = np.where(late, rng.integers(1, limits.max_gap + 1, count), 0)
         return OpBlock(
@@ -194,7 +242,7 @@ class CopyGenerator:
         for side, space in ((read, SOURCE), (write, DESTINATION)):
             on_gm = space[moves.opcode[index]] == GM
             outside = rng.random(len(index)) < 0.3
-            bits = np.where(on_gm, GM_ADDR_BITS, 18) + np.where(outside, np.where(on_gm, 4, 6), 0)
+            bits = np.where(outside, np.where(on_gm, 44, 24), _BITS[space[moves.opcode[index]]])
             base = rng.integers(0, np.left_shift(1, bits))
             side[index] = np.where(on_gm, base, base // 64 * 64)
 
@@ -212,6 +260,8 @@ class CopyGenerator:
             x["len"][mine] = np.minimum(x["len"][mine], most - 1)
         mine &= x["len"] < most
         index = np.flatnonzero(mine)
+        longest = (x["n_burst"][index] == 0) & (rng.random(len(index)) < 0.3)
+        x["len"][index[longest]] = most - 1
         length = x["len"][index] * BLOCK_UNIT
         lone = x["n_burst"][index] <= 1
         limit = ((1 << LOCAL_STRIDE_BITS) - 1) // UB_BLOCK * UB_BLOCK

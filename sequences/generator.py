@@ -11,6 +11,7 @@ from sequences._far import far_bases
 from sequences._placement import Extents, Placement, draw_targets, place
 from sequences._plan import Bools, Ints, Plan, draw_plan
 from sequences._registers import RegisterFile
+from sequences._residues import LONG, ResidueDeck
 from sequences._shapes import (
     LEVELS,
     MAX_LEN,
@@ -47,6 +48,7 @@ class DmaGenerator:
         seed: Seed or generator; the same seed, ops and constraints draw the same blocks.
         ops: Names out of ``sequences.constraints.GM_UB_NAMES``.
         constraints: What to draw.
+        deck: Alignments met so far, when several generators share them.
 
     Raises:
         ConstraintError: an op is unknown or none is given.
@@ -57,14 +59,14 @@ class DmaGenerator:
         seed: int | np.random.Generator,
         ops: Sequence[str] = GM_UB_NAMES,
         constraints: DmaConstraints | None = None,
+        deck: ResidueDeck | None = None,
     ) -> None:
         self.ops = tuple(ops)
         check_ops(self.ops, GM_UB_NAMES)
         self.constraints = constraints or DmaConstraints()
         self._rng = np.random.default_rng(seed)
         self._file = RegisterFile()
-        # Every pair of address and length residue comes once per pass through a deck.
-        self._decks: tuple[list[Ints], list[Ints]] = ([], [])
+        self._deck = deck or ResidueDeck(self.constraints.bus_bytes)
 
     @property
     def registers(self) -> DmaRegisters:
@@ -91,8 +93,7 @@ class DmaGenerator:
             return []
         rng, limits = self._rng, self.constraints
         plan = draw_plan(rng, count, self.ops, limits)
-        address, length = self._residues(plan)
-        shapes = draw_shapes(rng, plan, limits, length)
+        shapes = draw_shapes(rng, plan, limits, self._lengths(plan))
         local, gm, offset = self._strides(plan, shapes)
         live_counts = shapes.counts.copy()
         make_nops(rng, shapes, plan.nop)
@@ -106,31 +107,30 @@ class DmaGenerator:
             plan.nop,
             plan.far & ~plan.nop,
         )
-        targets = draw_targets(rng, shapes.length, address, limits)
+        targets = draw_targets(rng, shapes.length, self._addresses(plan, shapes), limits)
         placed = place(rng, plan, extents, targets, limits)
         return self._finish(plan, shapes, local, gm, offset, extents, placed)
 
-    def _residues(self, plan: Plan) -> tuple[Ints, Ints]:
-        rng, bus = self._rng, self.constraints.bus_bytes
-        count = len(plan.store)
-        address = np.full(count, -1, dtype=np.int64)
-        length = np.full(count, -1, dtype=np.int64)
-        free = (plan.parent < 0) & (plan.clone < 0) & ~plan.nop & ~plan.far
-        free &= rng.random(count) < self.constraints.residue
-        for direction in (0, 1):
-            index = np.flatnonzero(free & (plan.store == bool(direction)))
-            cards = self._deal(direction, len(index))
-            address[index], length[index] = cards // bus, cards % bus
-        return address, length
+    def _lengths(self, plan: Plan) -> Ints:
+        """Returns length residues, -1 for any; the rows of a child are those of its parent."""
+        rng = self._rng
+        length = np.full(len(plan.store), -1, dtype=np.int64)
+        free = (plan.parent < 0) & ~plan.legacy & ~plan.nop & ~plan.far
+        index = np.flatnonzero(free & (rng.random(len(free)) < self.constraints.residue))
+        length[index] = self._deck.lengths(rng, plan.store[index].astype(np.int64))
+        return length
 
-    def _deal(self, deck: int, count: int) -> Ints:
-        rest = self._decks[deck]
-        size = self.constraints.bus_bytes**2
-        while sum(map(len, rest)) < count:
-            rest.append(self._rng.permutation(size))
-        cards = np.concatenate(rest) if rest else np.zeros(0, np.int64)
-        self._decks[deck][:] = [cards[count:]]
-        return cards[:count]
+    def _addresses(self, plan: Plan, shapes: Shapes) -> Ints:
+        """Returns GM address residues that go with the lengths drawn, -1 for any."""
+        rng = self._rng
+        address = np.full(len(plan.store), -1, dtype=np.int64)
+        # A load with a parent reads where that wrote.
+        free = (plan.store | (plan.parent < 0)) & ~plan.legacy & ~plan.nop & ~plan.far
+        free &= shapes.length <= LONG
+        index = np.flatnonzero(free & (rng.random(len(free)) < self.constraints.residue))
+        store = plan.store[index].astype(np.int64)
+        address[index] = self._deck.addresses(rng, store, shapes.length[index])
+        return address
 
     def _strides(self, plan: Plan, shapes: Shapes) -> tuple[Ints, Ints, Ints]:
         """Returns UB strides, GM strides (``int64[N, 4]``) and the UB offset in a parent."""
@@ -262,6 +262,8 @@ class DmaGenerator:
         self._nop_bases(plan.nop, ext, loc)
         shapes.counts[lost, 0] = 0
         columns = self._columns(plan, shapes, local, gm, ext, loc, placed.ub_sub)
+        met = ~plan.legacy & ~plan.nop & ~lost
+        self._deck.note(plan.store[met].astype(np.int64), ext[met], shapes.length[met])
         pad_dtype = pad_types(rng, shapes.elem)
         legacy = self._file.programs(
             rng, np.flatnonzero(plan.legacy), columns, plan.store, shapes.dtype, pad_dtype

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from sequences._mix import meet_in_gm, merge, partition
+from sequences._residues import ResidueDeck
 from sequences.constraints import (
     COPY_NAMES,
     GM_UB_NAMES,
@@ -99,14 +100,15 @@ class TrafficGenerator:
             tuple(name for name in names if name in self.ops)
             for names in (GM_UB_NAMES, COPY_NAMES, NZ_NAMES, CHAIN_NAMES)
         )
-        self._dma = DmaGenerator(rng, gm_ub, limits) if gm_ub else None
+        deck = ResidueDeck(limits.bus_bytes)
+        self._dma = DmaGenerator(rng, gm_ub, limits, deck) if gm_ub else None
         self._families = [CopyGenerator(rng, names, limits) for names in (copies, nz) if names]
         self._weights = [len(gm_ub)] + [len(names) for names in (copies, nz) if names]
-        self._chains = CopyGenerator(rng, chain, limits) if chain else None
+        self._chains = CopyGenerator(rng, chain, limits, deck=deck) if chain else None
         slots = [OPS[LEGACY_FORMS.get(name, name)].slot for name in self.ops]
         shares = {name: 1.0 / slots.count(slot) for name, slot in zip(self.ops, slots, strict=True)}
         tiny = crowd_constraints(limits, len(set(slots)))
-        self._crowd = CopyGenerator(rng, chain, tiny, shares) if chain else None
+        self._crowd = CopyGenerator(rng, chain, tiny, shares, deck) if chain else None
 
     @property
     def registers(self) -> DmaRegisters:

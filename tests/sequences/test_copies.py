@@ -250,6 +250,23 @@ def test_spread_of_bursts(by_op: dict[str, list[Descriptor]], name: str) -> None
     assert outside
 
 
+def test_fb_is_used_in_every_way(by_op: dict[str, list[Descriptor]]) -> None:
+    descs = [d for d in _live(by_op["mte_l1_fb"]) if isinstance(d, BurstDescriptor)]
+    shapes = {(desc.n_burst, desc.len) for desc in descs}
+    assert any(n >= 16 and size >= 3 for n, size in shapes)
+    assert any(n >= 32 for n, _ in shapes)
+    several = [desc for desc in descs if desc.n_burst > 1]
+    assert any(desc.dst_gap >= 16 and desc.n_burst > 2 for desc in several)
+    assert any(desc.dst_gap >= 16 and desc.src_gap >= 16 for desc in several)
+
+
+def test_nops_in_small_memories(by_op: dict[str, list[Descriptor]]) -> None:
+    for name in ("mte_l1_bt", "mte_l1_fb"):
+        nops = [d for d in by_op[name] if d.is_nop and isinstance(d, BurstDescriptor)]
+        places = {(d.src_addr >= L1_SIZE, d.dst_addr >= 4096) for d in nops}
+        assert len(places) == 4
+
+
 def test_bias_types_and_odd_places(by_op: dict[str, list[Descriptor]]) -> None:
     descs = [d for d in _live(by_op["mte_l1_bt"]) if isinstance(d, BurstDescriptor)]
     assert {desc.widen for desc in descs} == {0, 1, 2}
@@ -286,6 +303,7 @@ def test_legacy_form(chains: list[OpBlock]) -> None:
     assert any(copy.src_stride % 32 for copy in lone)
     assert any(copy.dst_stride < copy.len_burst for copy in lone)
     assert any(isinstance(copy, CopyUbufToUbuf) and copy.sid for copy in copies)
+    assert any(c.len_burst == 65504 for c in copies if isinstance(c, CopyUbufToUbuf))
 
 
 def test_programs_survive_their_text(chains: list[OpBlock]) -> None:

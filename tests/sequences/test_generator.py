@@ -298,3 +298,18 @@ class TestTheChecksCanFail:
         columns["loop1_count"] = columns["loop1_count"] + 1
         with pytest.raises(BlockError, match="program gives"):
             check_programs(replace(block, columns=columns), DmaRegisters())
+
+
+def test_tall_ops_and_rows_with_loops_between_them() -> None:
+    several = apart = short = 0
+    for block in DmaGenerator(16).blocks(8000):
+        for desc in dma_descriptors(block):
+            if desc.is_nop:
+                continue
+            loops = [loop for loop in desc.loops if loop.count > 1]
+            several += desc.n_burst >= 65 and len(loops) > 1
+            pages = desc.n_burst > 15 and 4096 + desc.len <= desc.ext_stride < 1 << 32
+            apart += pages and len(loops) > 1
+            below = desc.n_burst == 1 and not desc.pad_en and 0 < desc.ext_stride < desc.len
+            short += below and desc.ext_stride % 32 == 0
+    assert min(several, apart, short) > 8

@@ -68,6 +68,30 @@ def test_big_shapes(live: list[NzDescriptor]) -> None:
     assert 60000 < sizes.max() <= 131072
 
 
+def test_limits_of_the_operands(live: list[NzDescriptor]) -> None:
+    assert max(desc.n_value for desc in live) == 16384
+    assert max(desc.d_value for desc in live) == 65535
+    assert max(desc.group_count for desc in live) == 4095
+    assert max(desc.source_rows[0] for desc in live) <= DmaConstraints.max_rows
+
+
+def test_dozens_of_groups(live: list[NzDescriptor]) -> None:
+    many = [desc for desc in live if desc.group_count >= 16]
+    assert 0.02 < len(many) / len(live) < 0.08
+    outer = np.array([desc.outer_stride for desc in many])
+    assert (outer == 0).any()
+    assert (outer > 1 << 32).sum() > 5
+    assert any(0 < desc.dst_loop4 < desc.dst_loop3 for desc in many if desc.columns > 1)
+    assert {desc.small_c0 for desc in many} == {0, 1}
+
+
+def test_layouts_within_fractals(live: list[NzDescriptor]) -> None:
+    normal = [d for d in live if not d.small_c0 and d.n_value > 1 and d.columns > 1]
+    groups = [d for d in normal if d.group_count > 1 and d.dst_loop2 == 1 and d.dst_loop3 == 16]
+    assert any(d.n_value <= d.dst_loop4 < 16 for d in groups)
+    assert any(d.dst_loop2 >= 16 and d.dst_loop3 > d.n_value * d.dst_loop2 for d in normal)
+
+
 def test_destination_strides(live: list[NzDescriptor]) -> None:
     tiles = [d for d in live if not d.small_c0 and d.n_value > 1 and d.columns > 1]
     assert len(tiles) > 1000
