@@ -198,7 +198,7 @@ def _integer_type(desc: Descriptor) -> str:
     return "i64" if desc.spec is MTE_L1_FB else "i8"
 
 
-def from_ops(ops: Sequence[V06Op], **kwargs: Sequence[int] | None) -> OpBlock:
+def from_ops(ops: Sequence[V06Op], *, expected_rule: Sequence[int] | None = None) -> OpBlock:
     """Builds a block from v0.6 ops in program order; no gaps, no waits.
 
     Raises:
@@ -214,5 +214,5 @@ def from_ops(ops: Sequence[V06Op], **kwargs: Sequence[int] | None) -> OpBlock:
         [lower(op) for op in ops],
         dtypes=[op.src_type.dtype for op in ops],
         pad_dtypes=pads,
-        expected_rule=kwargs.get("expected_rule"),
+        expected_rule=expected_rule,
     )
