@@ -162,12 +162,13 @@ class Overhead(BaseModel):
 
 
 class Measurements(BaseModel):
-    """What one simulation measured."""
+    """What one simulation measured; ``everything`` are copies with all engines in the build."""
 
     model_config = ConfigDict(extra="forbid")
 
     copies: list[Copies] = Field(default_factory=list)
     long_rows: list[LongRow] = Field(default_factory=list)
     short_rows: list[ShortRows] = Field(default_factory=list)
+    everything: list[Copies] = Field(default_factory=list)
     rates: list[Rate] = Field(default_factory=list)
     overheads: list[Overhead] = Field(default_factory=list)
