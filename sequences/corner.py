@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -208,12 +208,13 @@ def packed(corners: Iterable[Corner]) -> Iterator[OpBlock]:
         yield _block(ops)
 
 
-def gm_ub_blocks(bus_bytes: int) -> Iterator[OpBlock]:
-    """Yields the corners of the copies between GM and UB."""
+def gm_ub_blocks(bus_bytes: int, names: Collection[str]) -> Iterator[OpBlock]:
+    """Yields the corners of those copies between GM and UB that ``names`` has."""
     for corners in (alignments(bus_bytes), page_edges(), pads(), loop_counts()):
-        yield from packed(corners)
+        yield from packed(corner for corner in corners if corner.op.spec.name in names)
     for op in (*maxima(), *ends(), *nops()):
-        yield _block([op])
+        if op.spec.name in names:
+            yield _block([op])
 
 
 def corner_blocks(bus_bytes: int = 32, ops: Sequence[str] = OP_NAMES) -> Iterator[OpBlock]:
@@ -230,6 +231,5 @@ def corner_blocks(bus_bytes: int = 32, ops: Sequence[str] = OP_NAMES) -> Iterato
         )
     check_ops(tuple(ops))
     names = {LEGACY_FORMS.get(name, name) for name in ops}
-    if names & {"mte_gm_ub", "mte_ub_gm"}:
-        yield from gm_ub_blocks(bus_bytes)
+    yield from gm_ub_blocks(bus_bytes, names)
     yield from l1_blocks(bus_bytes, names)

@@ -218,6 +218,9 @@ def block_limits(make: type[MteUbUb] | type[MteUbL1]) -> Iterator[V06Op]:
         yield MteUbUb(32, 0, 1, reach // 2, 1, 1)
         yield MteUbUb(96, 0, 3, reach // 6, 3, 3)
         yield MteUbUb(64, 32, 1, 1000, 3, 3)
+    else:
+        # More bursts than 12 bits count, and nothing that runs as one burst.
+        yield MteUbL1(0, 0, 1, reach, 0, 1)
     for length, count, gap in ((1, 1, 0), (3, 2, 1), (2, 5, 0)):
         span = ((count - 1) * (length + gap) + length) * UB_BLOCK
         yield make(0, dst_size - span, length, count, gap, gap)

@@ -35,6 +35,24 @@ WATCHDOG_CLOCKS = 20_000
 WALL_LIMIT = 120.0
 
 
+@dataclass(frozen=True)
+class Setting:
+    """What a run builds and sends.
+
+    Attributes:
+        test: Test of ``tests/plan.toml``.
+        slots: Slots whose engines are built; empty for all.
+        ops: Ops drawn from; empty for all that the engines take.
+    """
+
+    test: str = "random"
+    slots: tuple[str, ...] = ()
+    ops: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return " ".join([self.test, "+".join(self.slots), ",".join(self.ops)]).strip()
+
+
 class Bug(BaseModel):
     """A change of one engine source.
 
@@ -45,6 +63,10 @@ class Bug(BaseModel):
         replace: What stands there instead.
         models: The mistake it stands for, one line.
         test: Test of ``tests/plan.toml`` that has to notice.
+        slots: Slots whose engines are built; empty for all. A build of fewer is faster, and the
+            run sends their ops only.
+        ops: Ops that the run draws from; empty for all that the engines take. For a bug that
+            the mix of all ops meets too rarely; a comment in the list says why.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -55,6 +77,13 @@ class Bug(BaseModel):
     replace: str
     models: Annotated[str, Field(pattern=r"^.{1,100}$")]
     test: Literal["random", "illegal", "errors", "corner"] = "random"
+    slots: tuple[Literal["mte1", "mte2", "mte3", "fix"], ...] = ()
+    ops: tuple[str, ...] = ()
+
+    @property
+    def setting(self) -> Setting:
+        """What is built and sent."""
+        return Setting(self.test, self.slots, self.ops)
 
 
 class StaleBugError(Exception):
@@ -136,26 +165,31 @@ def plant(bug: Bug, top: Path = ROOT) -> None:
     path.write_text(text.replace(bug.find, bug.replace))
 
 
-def copied_manifests(bug: Bug | None, worker: int) -> tuple[Manifest, ...]:
-    """Returns manifests of a copy of the engines, with ``bug`` in it."""
+def copied_manifests(
+    bug: Bug | None, worker: int, slots: tuple[str, ...] = ()
+) -> tuple[Manifest, ...]:
+    """Returns manifests of a copy of the engines of ``slots``, all if empty, with ``bug``."""
     top = BUILD_ROOT / "bugs" / f"engines-{worker}"
     shutil.rmtree(top, ignore_errors=True)
     shutil.copytree(ROOT / ENGINES, top / ENGINES)
     if bug is not None:
         plant(bug, top)
-    return tuple(load_manifest(top / path.relative_to(ROOT)) for path in REFERENCE_MANIFESTS)
+    manifests = (load_manifest(top / path.relative_to(ROOT)) for path in REFERENCE_MANIFESTS)
+    return tuple(manifest for manifest in manifests if not slots or manifest.slot in slots)
 
 
 def run_engines(
-    bug: Bug | None, worker: int, test: str, *, wall_limit: float = WALL_LIMIT
+    bug: Bug | None, worker: int, setting: Setting, *, wall_limit: float = WALL_LIMIT
 ) -> Outcome:
-    """Builds the engines with ``bug`` and runs ``test`` on them until the first failure."""
+    """Builds the engines with ``bug`` and runs a test on them until the first failure."""
     start = time.monotonic()
-    planned = planned_test(test)
+    planned = planned_test(setting.test)
+    name = bug.name if bug else str(setting).replace(" ", "-")
     settings = RunSettings(
-        test=test,
+        test=setting.test,
         seed=SEED,
         transactions=TRANSACTIONS,
+        ops=setting.ops,
         mismatch_limit=1,
         watchdog_clocks=WATCHDOG_CLOCKS,
         wall_limit=wall_limit,
@@ -164,32 +198,40 @@ def run_engines(
     record = run_once(
         settings,
         planned,
-        BUILD_ROOT / "bugs" / "records" / f"{bug.name if bug else test}.json",
-        manifests=copied_manifests(bug, worker),
-        variant=_variant(worker),
+        BUILD_ROOT / "bugs" / "records" / f"{name}.json",
+        manifests=copied_manifests(bug, worker, setting.slots),
+        variant=_variant(worker, setting.slots),
         fast_build=True,
         console=Console(quiet=True),
     )
     return Outcome(record, time.monotonic() - start)
 
 
-def _variant(worker: int) -> str:
-    return f"bugs-{worker}"
+def _variant(worker: int, slots: tuple[str, ...]) -> str:
+    return "-".join(["bugs", str(worker), *slots])
 
 
-def prepare(workers: int) -> None:
-    """Builds the engines as they are, once, and gives each worker a copy of the build."""
-    plans = [
-        BuildPlan(
-            "verilator", copied_manifests(None, worker), variant=_variant(worker), fast_build=True
-        )
-        for worker in range(workers)
-    ]
-    first, *others = plans
+def prepare(workers: int, sets: Iterable[tuple[str, ...]] = ()) -> None:
+    """Builds the engines as they are, all and each set of slots; each worker has its builds.
+
+    The simulator's runtime is compiled once: the other builds begin as copies of the first.
+    """
+    first = _plan(0, ())
     build(first)
-    for other in others:
-        shutil.rmtree(other.folder, ignore_errors=True)
-        shutil.copytree(first.folder, other.folder)
+    for slots in dict.fromkeys(((), *sets)):
+        plan = _plan(0, slots)
+        if slots and not plan.folder.exists():
+            shutil.copytree(first.folder, plan.folder)
+        build(plan)
+        for worker in range(1, workers):
+            other = _plan(worker, slots)
+            shutil.rmtree(other.folder, ignore_errors=True)
+            shutil.copytree(plan.folder, other.folder)
+
+
+def _plan(worker: int, slots: tuple[str, ...]) -> BuildPlan:
+    manifests = copied_manifests(None, worker, slots)
+    return BuildPlan("verilator", manifests, variant=_variant(worker, slots), fast_build=True)
 
 
 _worker = 0
@@ -200,29 +242,31 @@ def _become(numbers: multiprocessing.queues.Queue[int]) -> None:
     _worker = numbers.get()
 
 
-def _run(bug: Bug | None, test: str) -> Outcome:
-    return run_engines(bug, _worker, test)
+def _run(bug: Bug | None, setting: Setting) -> Outcome:
+    return run_engines(bug, _worker, setting)
 
 
 @contextmanager
 def campaign(
-    jobs: Iterable[tuple[Bug | None, str]], workers: int = 0
-) -> Iterator[dict[tuple[str, str], Future[Outcome]]]:
-    """Runs pairs of a bug (None: the engines as they are) and a test, some at a time.
+    jobs: Iterable[tuple[Bug | None, Setting]], workers: int = 0
+) -> Iterator[dict[tuple[str, Setting], Future[Outcome]]]:
+    """Runs pairs of a bug (None: the engines as they are) and a setting, some at a time.
 
     Yields:
-        What will come of each, by name of the bug (empty for None) and of the test. Jobs that have
+        What will come of each, by name of the bug (empty for None) and setting. Jobs that have
         not begun when the ``with`` body ends are dropped.
     """
+    jobs = list(jobs)
     workers = workers or min(4, os.cpu_count() or 1)
-    prepare(workers)
+    prepare(workers, (setting.slots for _, setting in jobs))
     context = multiprocessing.get_context("spawn")
     numbers = context.Queue()
     for worker in range(workers):
         numbers.put(worker)
     with ProcessPoolExecutor(workers, context, _become, (numbers,)) as pool:
         futures = {
-            (bug.name if bug else "", test): pool.submit(_run, bug, test) for bug, test in jobs
+            (bug.name if bug else "", setting): pool.submit(_run, bug, setting)
+            for bug, setting in jobs
         }
         try:
             yield futures

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tb.dut import ROOT
-from tests.bugs.campaign import ENGINES, Bug, StaleBugError, load_bugs, plant
+from tests.bugs.campaign import ENGINES, Bug, Setting, StaleBugError, load_bugs, plant
 
 BUGS = load_bugs()
 
@@ -26,9 +26,9 @@ def test_bugs_are_distinct() -> None:
     assert len({(bug.file, bug.find, bug.replace) for bug in BUGS}) == len(BUGS)
 
 
-def test_default_run_faces_thirty_bugs_and_each_engine_its_own() -> None:
-    assert sum(bug.test == "random" for bug in BUGS) >= 30
-    for engine in ("pto_mte2", "pto_mte3", "common"):
+def test_default_run_faces_forty_bugs_and_each_engine_its_own() -> None:
+    assert sum(bug.setting == Setting() for bug in BUGS) >= 40
+    for engine in ("pto_mte1", "pto_mte2", "pto_mte3", "pto_fix", "common"):
         assert any(f"/{engine}/" in bug.file for bug in BUGS)
 
 
