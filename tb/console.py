@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console as RichConsole
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from tb.coverage.model import Coverage
+from tb.coverage.model import Coverage, percent_text
 from tb.coverage.table import table
 from tb.dut import ROOT
 from tb.record import RunRecord
@@ -100,7 +100,7 @@ class Console:
         self.say()
         for name, counts in coverage.groups.items():
             hit = f"{counts.covered:>5} of {counts.total:>5} bins"
-            self.say(f"  {name:<17} {hit} {counts.percent:6.1f} %")
+            self.say(f"  {name:<17} {hit} {percent_text(counts.percent):>6} %")
         self.say(f"  every hole is named in {relative(target)}")
 
     def summary(self, record: RunRecord, target: Path, folder: Path) -> None:
@@ -133,6 +133,7 @@ class Console:
             f"simulator {times.simulator:.1f}, Python {times.python:.1f} ({split})"
         )
         cover = record.coverage
-        self.say(f"  coverage          {cover.covered} of {cover.bins} bins, {cover.percent:.1f} %")
+        percent = percent_text(cover.percent)
+        self.say(f"  coverage          {cover.covered} of {cover.bins} bins, {percent} %")
         self.say(f"  record            {relative(target)}, more in {relative(folder)}")
         self.say(record.last_line())

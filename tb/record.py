@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from tb.coverage.model import percent_text
 from tb.errors import PtoError
 
 Sim = Literal["verilator", "icarus"]
@@ -148,7 +149,7 @@ class RunRecord(BaseModel):
         errors = f", {self.protocol_errors} protocol errors" if self.protocol_errors else ""
         return (
             f"{word}{why} {self.transactions} transactions, {self.mismatches} mismatches{errors}, "
-            f"coverage {self.coverage.percent:.1f} %, seed {self.settings.seed}; "
+            f"coverage {percent_text(self.coverage.percent)} %, seed {self.settings.seed}; "
             f"repeat: {self.command}"
         )
 

@@ -19,6 +19,14 @@ NOT_SAMPLED = -1
 """Bin index of a transaction that a coverpoint does not concern."""
 
 
+def percent_text(percent: float, digits: int = 1) -> str:
+    """Returns a percentage as text that says 100 only when nothing is missing."""
+    text = f"{percent:.{digits}f}"
+    if percent < 100.0 and float(text) == 100.0:
+        return f"{100 - 10**-digits:.{digits}f}"
+    return text
+
+
 class CoverageError(ValueError):
     """Definitions that contradict each other, or counts that do not fit them."""
 
@@ -310,7 +318,8 @@ class Coverage:
     def summary(self) -> Summary:
         """Returns the totals."""
         groups = {name: round(item.percent, 2) for name, item in self.groups.items()}
-        return Summary(self.covered, self.total, round(self.percent, 2), groups)
+        percent = float(percent_text(self.percent, 2))
+        return Summary(self.covered, self.total, percent, groups)
 
     @property
     def impossible(self) -> list[str]:

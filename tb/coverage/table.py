@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from tb.coverage.model import Coverage, GroupCounts
+from tb.coverage.model import Coverage, GroupCounts, percent_text
 
 WIDTH = 100
 """Columns of a line; long lists of holes are broken here."""
@@ -14,7 +14,7 @@ def _line(counts: GroupCounts, name: str, kind: str) -> str:
     total = int(mask.sum())
     covered = int(((counts.hits[name] > 0) & mask).sum())
     percent = 100.0 * covered / total if total else 100.0
-    return f"  {kind:5} {name:28} {covered:6d} / {total:<6d} {percent:6.1f} %"
+    return f"  {kind:5} {name:28} {covered:6d} / {total:<6d} {percent_text(percent):>6} %"
 
 
 def _holes(counts: GroupCounts, name: str, most: int) -> list[str]:
@@ -41,7 +41,9 @@ def table(coverage: Coverage, *, holes: int = 12, complete: bool = True) -> str:
     """
     lines: list[str] = []
     for name, counts in coverage.groups.items():
-        lines.append(f"{name}: {counts.covered} of {counts.total} bins, {counts.percent:.2f} %")
+        lines.append(
+            f"{name}: {counts.covered} of {counts.total} bins, {percent_text(counts.percent, 2)} %"
+        )
         items = [(item.name, "point") for item in counts.group.points]
         items += [(item.name, "cross") for item in counts.group.crosses]
         for item, kind in items:
@@ -50,5 +52,7 @@ def table(coverage: Coverage, *, holes: int = 12, complete: bool = True) -> str:
                 lines.append(_line(counts, item, kind))
                 lines.extend(missing)
     lines.extend(f"hit though declared unreachable: {text}" for text in coverage.impossible)
-    lines.append(f"total: {coverage.covered} of {coverage.total} bins, {coverage.percent:.2f} %")
+    lines.append(
+        f"total: {coverage.covered} of {coverage.total} bins, {percent_text(coverage.percent, 2)} %"
+    )
     return "\n".join(lines)

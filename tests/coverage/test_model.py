@@ -20,6 +20,7 @@ from tb.coverage.model import (
     Cross,
     GroupCounts,
     excluding,
+    percent_text,
     point,
 )
 from tb.coverage.table import table
@@ -206,3 +207,14 @@ def test_summary() -> None:
     assert (summary.covered, summary.bins, summary.percent) == (3, 7, 42.86)
     assert summary.groups == {"small": 42.86}
     assert Coverage([]).percent == 100
+
+
+@pytest.mark.parametrize(
+    ("percent", "digits", "text"),
+    [(100.0, 1, "100.0"), (99.96, 1, "99.9"), (99.96, 2, "99.96"), (99.999, 2, "99.99"),
+     (99.94, 1, "99.9"), (0.0, 1, "0.0")],
+)  # fmt: skip
+def test_hundred_percent_means_that_nothing_is_missing(
+    percent: float, digits: int, text: str
+) -> None:
+    assert percent_text(percent, digits) == text
