@@ -2,6 +2,7 @@
 //
 // The ports of an engine and of its units, included as a port list. Wants the parameters
 // GmAddrWidth, GmDataWidth, LocalAddrWidth, LocalDataWidth, DescWidth, TagWidth and AxiIdWidth.
+// PTO_SRC_DATA_WIDTH, while it is defined, is the width of the src port where it is another one.
 // A module ties the outputs that it does not use to 0; its header says which sides it uses.
 // Spec: CONTRACT.
   input  wire                        clk_i,         // clock
@@ -22,7 +23,11 @@
   output wire [2:0]                  src_space_o,   // memory
   output wire [LocalAddrWidth-1:0]   src_addr_o,    // byte address, word aligned
   input  wire                        src_rvalid_i,  // reply, in order
+`ifdef PTO_SRC_DATA_WIDTH
+  input  wire [`PTO_SRC_DATA_WIDTH-1:0] src_rdata_i, // word
+`else
   input  wire [LocalDataWidth-1:0]   src_rdata_i,   // word
+`endif
   input  wire                        src_err_i,     // the read failed, with the reply
   output wire                        dst_req_o,     // on-chip write, stable until granted
   input  wire                        dst_gnt_i,     // write done

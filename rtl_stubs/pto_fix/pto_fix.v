@@ -7,6 +7,7 @@
 `default_nettype none
 `include "pto_desc.vh"
 
+`define PTO_SRC_DATA_WIDTH SrcDataWidth
 module pto_fix #(
   parameter integer GmAddrWidth    = 40,     // bits of a GM byte address, here only of reports
   parameter integer GmDataWidth    = 256,    // bits of the AXI data bus, not used
@@ -23,63 +24,9 @@ module pto_fix #(
   parameter integer NumActive      = 16,     // ops in flight after the check, a power of two
   parameter integer ReadFifoDepth  = 64      // source words and rows in flight, a power of two
 ) (
-  input  wire                        clk_i,         // clock
-  input  wire                        rst_ni,        // asynchronous reset, active low
-  input  wire                        desc_valid_i,  // descriptor offered
-  output wire                        desc_ready_o,  // descriptor taken
-  input  wire [DescWidth-1:0]        desc_i,        // descriptor
-  input  wire [TagWidth-1:0]         desc_tag_i,    // its tag
-  output wire                        done_valid_o,  // an op is done
-  input  wire                        done_ready_i,  // report taken
-  output wire [TagWidth-1:0]         done_tag_o,    // its tag
-  output wire [2:0]                  done_status_o, // status code
-  output wire [7:0]                  done_rule_o,   // violated rule or 0
-  output wire [GmAddrWidth-1:0]      done_addr_o,   // address of the first bad access or 0
-  output wire                        busy_o,        // an op was taken and is not done
-  output wire                        src_req_o,     // on-chip read, stable until granted
-  input  wire                        src_gnt_i,     // request taken
-  output wire [2:0]                  src_space_o,   // memory
-  output wire [LocalAddrWidth-1:0]   src_addr_o,    // byte address, word aligned
-  input  wire                        src_rvalid_i,  // reply, in order
-  input  wire [SrcDataWidth-1:0]     src_rdata_i,   // word
-  input  wire                        src_err_i,     // the read failed, with the reply
-  output wire                        dst_req_o,     // on-chip write, stable until granted
-  input  wire                        dst_gnt_i,     // write done
-  output wire [2:0]                  dst_space_o,   // memory
-  output wire [LocalAddrWidth-1:0]   dst_addr_o,    // byte address, word aligned
-  output wire [LocalDataWidth/8-1:0] dst_be_o,      // byte enables
-  output wire [LocalDataWidth-1:0]   dst_wdata_o,   // word
-  input  wire                        dst_err_i,     // the write failed, with the grant
-  output wire [AxiIdWidth-1:0]       m_axi_arid,    // GM is not accessed: 0
-  output wire [GmAddrWidth-1:0]      m_axi_araddr,  // 0
-  output wire [7:0]                  m_axi_arlen,   // 0
-  output wire [2:0]                  m_axi_arsize,  // 0
-  output wire [1:0]                  m_axi_arburst, // 0
-  output wire                        m_axi_arvalid, // 0
-  input  wire                        m_axi_arready, // not used
-  input  wire [AxiIdWidth-1:0]       m_axi_rid,     // not used
-  input  wire [GmDataWidth-1:0]      m_axi_rdata,   // not used
-  input  wire [1:0]                  m_axi_rresp,   // not used
-  input  wire                        m_axi_rlast,   // not used
-  input  wire                        m_axi_rvalid,  // not used
-  output wire                        m_axi_rready,  // 0
-  output wire [AxiIdWidth-1:0]       m_axi_awid,    // 0
-  output wire [GmAddrWidth-1:0]      m_axi_awaddr,  // 0
-  output wire [7:0]                  m_axi_awlen,   // 0
-  output wire [2:0]                  m_axi_awsize,  // 0
-  output wire [1:0]                  m_axi_awburst, // 0
-  output wire                        m_axi_awvalid, // 0
-  input  wire                        m_axi_awready, // not used
-  output wire [GmDataWidth-1:0]      m_axi_wdata,   // 0
-  output wire [GmDataWidth/8-1:0]    m_axi_wstrb,   // 0
-  output wire                        m_axi_wlast,   // 0
-  output wire                        m_axi_wvalid,  // 0
-  input  wire                        m_axi_wready,  // not used
-  input  wire [AxiIdWidth-1:0]       m_axi_bid,     // not used
-  input  wire [1:0]                  m_axi_bresp,   // not used
-  input  wire                        m_axi_bvalid,  // not used
-  output wire                        m_axi_bready   // 0
+  `include "pto_engine_ports.vh"
 );
+`undef PTO_SRC_DATA_WIDTH
   // The write-back unit (mte_l0c_gm, mte_l0c_l1, mte_l0c_ub) will join here, beside this one: both
   // behind a pto_unit_switch, m_axi_* its own, and its ports for FB parameters and unit flags.
   pto_burst_copy #(
