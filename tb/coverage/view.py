@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -201,7 +202,7 @@ class View:
         return counts.reshape(-1, len(SLOTS))
 
 
-class Part:
+class Part(ABC):
     """The ops of one form of a view, all of them legal: columns, and what follows from them.
 
     Attributes:
@@ -228,10 +229,10 @@ class Part:
             found = self._columns[name] = self._view.raw(name)[self._index]
         return found
 
-    @cached_property
+    @property
+    @abstractmethod
     def live(self) -> Bools:
         """Moves at least one byte."""
-        raise NotImplementedError
 
 
 def _join(parts: Sequence[Ints]) -> Ints:

@@ -14,6 +14,7 @@ from pyuvm import ConfigDB, uvm_report_object, uvm_test
 from tb.context import RunContext, load_settings
 from tb.coverage.dma import DmaCoverage
 from tb.env import PtoEnv
+from tb.errors import PtoError
 from tb.isa.block import OpBlock
 from tb.knobs import PROFILES, KnobProfile
 from tb.mailbox import Mailbox
@@ -107,8 +108,16 @@ class PtoTestBase(uvm_test):
         return self._profiles.pop()
 
     async def stimulate(self) -> None:
-        """Sends blocks to ``self.env.sequencer``; every test defines it, none runs this one."""
-        raise NotImplementedError
+        """Sends blocks to ``self.env.sequencer``; what is sent makes the test.
+
+        Raises:
+            PtoError: the test does not define it.
+        """
+        raise PtoError(
+            f"{type(self).__name__} does not say what it sends",
+            where=type(self).__module__,
+            remedy="define `async def stimulate(self)`, see docs/uvm.md",
+        )
 
     async def send(self, block: OpBlock) -> None:
         """Sends one block outside any sequence."""

@@ -8,7 +8,7 @@ Options of the run: ``file`` is where the measurements go, ``repetitions`` how o
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -151,9 +151,8 @@ class CopyBench(RandomDmaTest):
         generator = DmaGenerator(settings.seed, settings.ops, self.limits)
         return list(generator.blocks(settings.transactions))
 
-    async def measure(self) -> None:
-        """Fills ``self.found``; both benches define it, neither runs this one."""
-        raise NotImplementedError
+    measure: Callable[[], Awaitable[None]]
+    """Fills ``self.found``; a method of each bench."""
 
     async def stimulate(self) -> None:
         """Measures, and writes the measurements."""
