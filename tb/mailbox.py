@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python's side of the mailbox: descriptors in, done records out, knobs, counters, errors.
 
-The struct of tb/hdl/pto_mailbox.h as numpy types. Inside the simulator :class:`Mailbox` works on
+Its layout stands in :mod:`tb.mailbox_layout`. Inside the simulator :class:`Mailbox` works on
 the harness's own copy; another process follows a run through the file with
 :class:`MailboxReader`. Nothing here waits: the harness changes its signal ``wake`` when
 what :meth:`Mailbox.set_wake_at` asked for has happened.
@@ -21,155 +21,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import SIZES, Space
+from tb.mailbox_layout import (
+    DESC_WORDS,
+    ERRORS,
+    FAULTS,
+    KNOBS,
+    MAGIC,
+    MAILBOX,
+    RING,
+    VERSION,
+    MailboxError,
+    check_layout,
+)
 
 MAILBOX_ENV = "PTO_MAILBOX"
 """Environment variable with the path of the mailbox file; unset, the mailbox is private."""
-
-MAGIC = 0x31584F424D4F5450
-VERSION = 1
-RING = 1024
-"""Entries of the descriptor ring and of the done ring of a slot."""
-
-DESC_WORDS = 16
-FAULTS = 4
-ERRORS = 64
-
-DESC = np.dtype(
-    [
-        ("words", "<u4", (DESC_WORDS,)),
-        ("tag", "<u4"),
-        ("gap", "<u4"),
-        ("wait_done", "<u4", (len(SLOTS),)),
-    ]
-)
-DONE = np.dtype(
-    [
-        ("tag", "<u4"),
-        ("status", "<u4"),
-        ("rule", "<u4"),
-        ("pad", "<u4"),
-        ("addr", "<u8"),
-        ("accept_cycle", "<u8"),
-        ("done_cycle", "<u8"),
-        ("written_bytes", "<u8"),
-        ("spare", "<u8", (2,)),
-    ]
-)
-FAULT = np.dtype(
-    [("enable", "<u4"), ("space", "<u4"), ("kind", "<u4"), ("pad", "<u4"), ("addr", "<u8")]
-)
-SLOT = np.dtype(
-    [
-        ("submitted", "<u8"),
-        ("polled", "<u8"),
-        ("offered", "<u8"),
-        ("accepted", "<u8"),
-        ("done", "<u8"),
-        ("records", "<u8"),
-        ("dropped", "<u8"),
-        ("written_bytes", "<u8"),
-        ("spare", "<u8", (8,)),
-        ("desc", DESC, (RING,)),
-        ("ring", DONE, (RING,)),
-    ]
-)
-MAILBOX = np.dtype(
-    [
-        ("magic", "<u8"),
-        ("version", "<u4"),
-        ("size", "<u4"),
-        ("pid", "<u4"),
-        ("slots", "<u4"),
-        ("cycles", "<u8"),
-        ("heartbeat", "<u8"),
-        ("checked", "<u8"),
-        ("mismatches", "<u8"),
-        ("wake_at", "<u8", (len(SLOTS),)),
-        ("wake_request", "<u4"),
-        ("wake_answer", "<u4"),
-        ("watchdog_clocks", "<u4"),
-        ("hang", "<u4"),
-        ("hang_cycle", "<u8"),
-        ("knob_version", "<u4"),
-        ("knob_answer", "<u4"),
-        ("knobs", "<u4", (32,)),
-        ("faults", FAULT, (FAULTS,)),
-        ("gm_limit", "<u8"),
-        ("errors", "<u8"),
-        ("error_records", "<u8"),
-        ("errors_polled", "<u8"),
-        ("error_text", "S256", (ERRORS,)),
-        ("slot", SLOT, (len(SLOTS),)),
-    ]
-)
-LAYOUTS = {
-    "pto_mailbox": MAILBOX,
-    "pto_slot": SLOT,
-    "pto_desc": DESC,
-    "pto_done": DONE,
-    "pto_fault": FAULT,
-}
-"""The structs of pto_mailbox.h by name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Knob:
-    """A setting of the simulated memories: its number, and its legal range, both ends included."""
-
-    number: int
-    low: int
-    high: int
-    meaning: str
-
-
-_STALL = "clocks of 256 in which the channel stalls"
-KNOBS: dict[str, Knob] = {
-    "axi_read_latency": Knob(0, 1, 1023, "clocks from AR to the first R"),
-    "axi_write_latency": Knob(1, 1, 1023, "clocks from the last of AW and W to B"),
-    "stall_ar": Knob(2, 0, 255, _STALL),
-    "stall_r": Knob(3, 0, 255, _STALL),
-    "stall_aw": Knob(4, 0, 255, _STALL),
-    "stall_w": Knob(5, 0, 255, _STALL),
-    "stall_b": Knob(6, 0, 255, _STALL),
-    "local_read_latency": Knob(7, 1, 63, "clocks from src_gnt to src_rvalid"),
-    "stall_src_gnt": Knob(8, 0, 255, _STALL),
-    "stall_dst_gnt": Knob(9, 0, 255, _STALL),
-    "stall_done": Knob(10, 0, 255, _STALL),
-    "seed": Knob(11, 0, 0xFFFF_FFFF, "seed of the stalls"),
-    "max_outstanding": Knob(12, 1, 64, "bursts that the memory takes in each direction"),
-    "w_after_aw": Knob(13, 0, 1, "1: W is taken only after its AW"),
-    "idle_clocks": Knob(14, 0, 65535, "clocks until an idle slot's clock stops; 0: it never does"),
-}
-"""Knobs by name."""
-
-
-class MailboxError(Exception):
-    """A mailbox that is not what it should be, or a request that it cannot hold."""
-
-
-def check_layout(library: ctypes.CDLL) -> None:
-    """Compares every offset and size of the C structs with the numpy types.
-
-    Raises:
-        MailboxError: One differs, or one side has a field that the other lacks.
-    """
-    seen: dict[str, tuple[int, int]] = {}
-    name, offset, size = ctypes.c_char_p(), ctypes.c_uint64(), ctypes.c_uint64()
-    while library.pto_layout(
-        len(seen), ctypes.byref(name), ctypes.byref(offset), ctypes.byref(size)
-    ):
-        seen[(name.value or b"").decode()] = (offset.value, size.value)
-    ours: dict[str, tuple[int, int]] = {}
-    for struct, dtype in LAYOUTS.items():
-        ours[struct] = (0, dtype.itemsize)
-        for field, (kind, at, *_) in (dtype.fields or {}).items():
-            ours[f"{struct}.{field}"] = (at, kind.itemsize)
-    wrong = sorted(key for key in seen.keys() | ours.keys() if seen.get(key) != ours.get(key))
-    if wrong:
-        raise MailboxError(
-            f"tb/hdl/pto_mailbox.h and tb/mailbox.py differ in {', '.join(wrong)}: rebuild, and "
-            "change both together"
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The mailbox: one struct shared by Python, the simulated harness and a watching process.
- * tb/mailbox.py has the same layout as numpy types; pto_layout() lets it check every offset.
+ * tb/mailbox_layout.py has the same layout as numpy types; pto_layout() lets it check every offset.
  * Who writes a field stands behind it: P is Python in the simulator, H the harness, M whoever
  * creates the file. Counters never go back; a ring entry is `counter % PTO_RING`.
  */
@@ -26,7 +26,7 @@ enum pto_space {
 
 enum pto_fault_kind { PTO_FAULT_SLVERR, PTO_FAULT_DECERR, PTO_FAULT_LOCAL };
 
-/* Numbers used by pto_harness.v and tb/mailbox.py. */
+/* Numbers used by pto_harness.v and tb/mailbox_layout.py. */
 enum pto_knob {
   PTO_KNOB_AXI_READ_LATENCY,
   PTO_KNOB_AXI_WRITE_LATENCY,

@@ -17,7 +17,8 @@ import pytest
 
 from tb.dut import ROOT
 from tb.isa.ops import SLOTS
-from tb.mailbox import MailboxError, MailboxReader
+from tb.mailbox import MailboxReader
+from tb.mailbox_layout import MailboxError
 from tb.record import RunRecord, RunSettings
 from tb.runner import load_record, run_folder
 from tests.bugs.campaign import Bug, run_engines

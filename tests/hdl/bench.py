@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
-from tb.mailbox import KNOBS, Mailbox, MailboxError
+from tb.mailbox import Mailbox
+from tb.mailbox_layout import KNOBS, MailboxError
 from tb.memory import SimMemory
 from tests.hdl.mini import (
     LIBRARY_ENV,

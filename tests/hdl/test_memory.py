@@ -20,16 +20,8 @@ import pytest
 from numpy.typing import NDArray
 
 from tb.isa.spaces import SIZES, Space
-from tb.mailbox import (
-    DESC_WORDS,
-    KNOBS,
-    MAILBOX_ENV,
-    RING,
-    Mailbox,
-    MailboxError,
-    MailboxReader,
-    check_layout,
-)
+from tb.mailbox import MAILBOX_ENV, Mailbox, MailboxReader
+from tb.mailbox_layout import DESC_WORDS, FAULT, KNOBS, LAYOUTS, RING, MailboxError, check_layout
 from tb.memory import PAGE, SimMemory, load_library
 from tb.simulator import ROOT, compile_library
 
@@ -147,10 +139,8 @@ def test_c_and_numpy_have_the_same_layout(doors: Doors) -> None:
 
 
 def test_a_difference_is_named(doors: Doors, monkeypatch: pytest.MonkeyPatch) -> None:
-    import tb.mailbox
-
-    other = np.dtype([*tb.mailbox.FAULT.descr[:-1], ("address", "<u8")])
-    monkeypatch.setitem(tb.mailbox.LAYOUTS, "pto_fault", other)
+    other = np.dtype([*FAULT.descr[:-1], ("address", "<u8")])
+    monkeypatch.setitem(LAYOUTS, "pto_fault", other)
     with pytest.raises(MailboxError, match=r"differ in pto_fault\.addr, pto_fault\.address"):
         check_layout(doors.library)
 

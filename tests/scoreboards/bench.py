@@ -22,7 +22,7 @@ from tb.isa.block import OpBlock
 from tb.isa.footprint import Footprint
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
-from tb.mailbox import DONE
+from tb.mailbox_layout import DONE
 from tb.stopwatch import Stopwatch
 from tests.scoreboards.conftest import noise
 
