@@ -100,9 +100,9 @@ def bias_types(op: BurstOp) -> str | None:
 S_BT: dict[Rule, SPredicate | None] = {
     Rule(1, "S", "l1 to bt, and one of the four type pairs", "BT"): bias_types
 }
-S_FB: dict[Rule, SPredicate | None] = {Rule(1, "S", "source in l1, destination in fb", "FB"): (
-    pointer_spaces
-)}  # fmt: skip
+S_FB: dict[Rule, SPredicate | None] = {
+    Rule(1, "S", "source in l1, destination in fb", "FB"): pointer_spaces
+}
 
 D_BT: dict[Rule, DPredicate] = {
     Rule(2, "D", "every field fits its width", "BT"): fields_fit,

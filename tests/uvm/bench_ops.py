@@ -7,16 +7,14 @@ is measured on ops back to back, the overhead on blocks of them, checked against
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 import pyuvm
 
 from sequences.uvm import DmaBlockItem, DmaItemSeq
-from tb.agents.items import MAX_IN_FLIGHT
 from tb.figures import Overhead, Rate
-from tb.isa.block import OpBlock, from_ops
+from tb.isa.block import from_ops
 from tb.isa.burst import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.dma import MteGmL1, MteL1Ub
 from tb.isa.dtypes import Ptr
@@ -151,7 +149,8 @@ class OpsBench(HarnessBench):
     async def _both(self, work: Workload, rounds: int) -> Overhead:
         """Times the same blocks self-driven and checked."""
         blocks = [from_ops([work.make(k) for k in range(work.places)]) for _ in range(rounds)]
-        alone = await self._alone(work, blocks)
+        slot = SLOTS.index(work.make(0).spec.slot)
+        alone = await self.unchecked(blocks, slot, work.name)
         watch = self.run.stopwatch
         waited = watch.simulator
         timer = Timer(self.run.mailbox)
@@ -162,28 +161,6 @@ class OpsBench(HarnessBench):
             name=work.name,
             bytes=work.bytes,
             checked=1e6 * spent["seconds"] / count,
-            self_driven=1e6 * alone / count,
+            self_driven=1e6 * alone["seconds"] / count,
             python=1e6 * (spent["seconds"] - (watch.simulator - waited)) / count,
         )
-
-    async def _alone(self, work: Workload, blocks: Sequence[OpBlock]) -> float:
-        """Runs the blocks from the descriptor rings, unchecked; returns processor seconds."""
-        mailbox, dispatcher = self.run.mailbox, self.env.dispatcher
-        slot = SLOTS.index(work.make(0).spec.slot)
-        words = np.concatenate([block.pack() for block in blocks])
-        timer = Timer(mailbox)
-        for first in range(0, len(words), MAX_IN_FLIGHT):
-            batch = words[first : first + MAX_IN_FLIGHT]
-            mailbox.submit_block(slot, batch, 0)
-            dispatcher.submitted[slot] += len(batch)
-            mailbox.set_wake_at(tuple(dispatcher.submitted))
-            await self.harness.wake.value_change
-            done = mailbox.poll_done(slot)
-            if len(done) < len(batch) or done["status"].any():
-                self.run.fail(f"self-driven {work.name} did not all retire well")
-        spent: float = timer.stop()["seconds"]
-        model = self.env.scoreboard.model
-        for block in blocks:
-            for (op,) in block.program():
-                model.apply(model.issue(op))
-        return spent
