@@ -67,11 +67,28 @@ def compare_op(
         bus_bytes: Bus width on the destination's side, for the byte lane.
 
     Returns:
-        At most one mismatch of kind ``DATA`` and one of kind ``GUARD``, in this order.
+        For every region of the op at most one mismatch of kind ``DATA`` and one of kind
+        ``GUARD``, in this order.
     """
-    written = outcome.written
-    if written is None:
-        return ()
+    regions = outcome.regions
+    if len(regions) == 1:
+        return _compare_region(actual, golden, outcome, 0, guard, in_flight, bus_bytes)
+    found: tuple[Mismatch, ...] = ()
+    for number in range(len(regions)):
+        found += _compare_region(actual, golden, outcome, number, guard, in_flight, bus_bytes)
+    return found
+
+
+def _compare_region(
+    actual: Memories,
+    golden: GoldenMemory,
+    outcome: Outcome,
+    region: int,
+    guard: int,
+    in_flight: Sequence[Footprint],
+    bus_bytes: int,
+) -> tuple[Mismatch, ...]:
+    written = outcome.regions[region]
     space = written.space
     ours, theirs = golden[space], actual[space]
     start, rows = written.base, 1
@@ -101,7 +118,7 @@ def compare_op(
             wrong = _wrong_strided(theirs, golden, around)
         if not wrong.size:
             return ()
-    return _explain(actual, golden, outcome, wrong, in_flight, bus_bytes)
+    return _explain(actual, golden, outcome, region, wrong, in_flight, bus_bytes)
 
 
 def _wrong_strided(
@@ -142,12 +159,12 @@ def _explain(
     actual: Memories,
     golden: GoldenMemory,
     outcome: Outcome,
+    region: int,
     wrong: NDArray[np.int64],
     in_flight: Sequence[Footprint],
     bus_bytes: int,
 ) -> tuple[Mismatch, ...]:
-    written = outcome.written
-    assert written is not None
+    written = outcome.regions[region]
     rows = RowMap(written)
     is_data = rows.inside(wrong)
     guard = wrong[~is_data]
@@ -158,7 +175,7 @@ def _explain(
     for kind, addresses in ((Kind.DATA, wrong[is_data]), (Kind.GUARD, guard)):
         if addresses.size:
             first, last = int(addresses[0]), int(addresses[-1])
-            position = locate(outcome, first, rows)
+            position = locate(outcome, first, rows, region)
             found.append(
                 _mismatch(
                     kind,
@@ -180,26 +197,31 @@ def _near(other: Footprint, space: Space, addresses: NDArray[np.int64]) -> bool:
     return bool(other.space is space and other.base <= addresses[-1] and addresses[0] < other.end)
 
 
-def locate(outcome: Outcome, address: int, rows: RowMap | None = None) -> Position | None:
+def locate(
+    outcome: Outcome, address: int, rows: RowMap | None = None, region: int = 0
+) -> Position | None:
     """Returns what a byte of the destination memory is to the op.
 
     Args:
         outcome: An op's outcome.
-        address: Byte address in its destination memory.
-        rows: Row map of ``outcome.written`` when one exists already.
+        address: Byte address in the memory of the region.
+        rows: Row map of the region when one exists already.
+        region: Number of a written region, ``outcome.regions``.
 
     Returns:
         The position in the closest row; None when the op writes nothing.
     """
-    read, written = outcome.read, outcome.written
-    if read is None or written is None:
+    read = outcome.read
+    if read is None or outcome.written is None:
         return None
+    written = outcome.regions[region]
     row = (rows or RowMap(written)).nearest(address)
     byte, label = address - row.start, ""
     source = None
+    values: tuple[str, ...] = ()
     if outcome.transfer is not None:
-        told = outcome.transfer.explain(row.index, byte if row.inside else None)
-        label = told.label
+        told = outcome.transfer.explain(row.index, byte if row.inside else None, region)
+        label, values = told.label, told.values
         if told.source is not None:
             source = (read.space, told.source)
     if not row.inside:
@@ -225,6 +247,7 @@ def locate(outcome: Outcome, address: int, rows: RowMap | None = None) -> Positi
         part,
         source,
         label,
+        values,
     )
 
 

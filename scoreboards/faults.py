@@ -76,18 +76,22 @@ def predict(
         fault: The fault.
         lanes: Bus width in bytes of each space: whole words are read, so a fault beside a row
             but inside its first or last word counts.
-        read_bytes: Width of the bus the op reads on where it is not that of ``lanes``.
+        read_bytes: Width of the ports the op reads local memories on where it is not that of
+            ``lanes``.
+
+    An atomic update reads GM before it writes it: a fault there is a read error.
     """
-    for region, bus, gm_statuses in (
-        (outcome.read, read_bytes, (Status.RD_SLVERR, Status.RD_DECERR)),
-        (outcome.written, None, (Status.WR_SLVERR, Status.WR_DECERR)),
+    local = read_bytes or lanes[fault.space]
+    for regions, local_bytes, gm_statuses in (
+        (outcome.reads, local, (Status.RD_SLVERR, Status.RD_DECERR)),
+        (outcome.regions, lanes[fault.space], (Status.WR_SLVERR, Status.WR_DECERR)),
     ):
-        if region is None or region.space is not fault.space:
-            continue
-        width = bus or lanes[region.space]
-        if _meets(region, fault.granule, width):
-            status = gm_statuses[fault.kind] if region.space is Space.GM else Status.LOCAL
-            return Prediction(status, fault.granule, width)
+        in_gm = fault.space is Space.GM
+        width = lanes[Space.GM] if in_gm else local_bytes
+        for region in regions:
+            if region.space is fault.space and _meets(region, fault.granule, width):
+                status = gm_statuses[fault.kind] if in_gm else Status.LOCAL
+                return Prediction(status, fault.granule, width)
     return None
 
 

@@ -17,6 +17,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
+from scoreboards.model.fixpipe_layout import FLAG_BLOCK
 from scoreboards.regions import PAGE, PAGE_SHIFT, page_runs, pages_of
 from tb.errors import ToolError
 from tb.isa.footprint import Footprint
@@ -25,6 +26,9 @@ from tb.isa.spaces import SIZES, Space
 Content = bytes | bytearray | NDArray[np.uint8]
 Background = Callable[[Space, int, int], Content]
 """(space, start, length) to the ``length`` bytes a memory holds before any op."""
+
+UNIT_FLAGS = SIZES[Space.L0C] // FLAG_BLOCK
+"""Unit flags in all."""
 
 _MAP_NORESERVE = 0x4000  # Linux; the mmap module names it only from Python 3.13 on
 _CHUNK_PAGES = 1 << (24 - PAGE_SHIFT)
@@ -76,18 +80,32 @@ class GoldenMemory(Mapping[Space, NDArray[np.uint8]]):
         background: Initial content. Called once for each byte at most, at any time: it must not
             look at memories the design under test has already changed.
         gm_bytes: Bytes of GM, whole pages; less than 2^40 only where the kernel grants no more.
+        unit_flags: Initial unit flags, ``uint8[512]`` of 0 and 1; none is set by default.
+
+    Attributes:
+        unit_flags: ``uint8[512]``, the flag of each 512-byte block of L0C (spec/fixpipe.md,
+            section 8).
 
     Raises:
         GoldenMemoryError: the kernel refuses the mapping.
         ValueError: ``gm_bytes`` is out of range, or the background has not the length asked for.
     """
 
-    def __init__(self, background: Background = zeros, *, gm_bytes: int = SIZES[Space.GM]) -> None:
+    def __init__(
+        self,
+        background: Background = zeros,
+        *,
+        gm_bytes: int = SIZES[Space.GM],
+        unit_flags: NDArray[np.uint8] | None = None,
+    ) -> None:
         if gm_bytes % PAGE or not PAGE <= gm_bytes <= SIZES[Space.GM]:
             raise ValueError(
                 f"gm_bytes is {gm_bytes}: a multiple of {PAGE}, {PAGE}..{SIZES[Space.GM]}"
             )
         self._background = background
+        self.unit_flags: NDArray[np.uint8] = np.zeros(UNIT_FLAGS, dtype=np.uint8)
+        if unit_flags is not None:
+            self.unit_flags[:] = unit_flags
         gm = np.frombuffer(_map_sparse(gm_bytes), dtype=np.uint8)
         self._memories: dict[Space, NDArray[np.uint8]] = {Space.GM: gm}
         self._windows: list[tuple[int, int]] = []

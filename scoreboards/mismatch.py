@@ -52,6 +52,7 @@ class Position:
         source: For a data byte the memory and address it comes from, else None.
         label: The byte in the words of an op that is no plain move of rows, such as group, C0
             column and lane; of a byte outside the row, the row's name. Empty for a move of rows.
+        values: How the values in the byte came about, a line each; empty where bytes are moved.
     """
 
     loops: tuple[int, ...]
@@ -63,6 +64,7 @@ class Position:
     part: Part
     source: tuple[Space, int] | None = None
     label: str = ""
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

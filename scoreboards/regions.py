@@ -16,6 +16,7 @@ PAGE = 1 << PAGE_SHIFT
 """Bytes in a page: the grain of lazy initialisation and of the record of written GM pages."""
 
 _BYTE = np.dtype(np.uint8)
+_MANY_ROWS = 1 << 20
 _FEW_ROWS = 64  # up to here plain Python beats the set-up of numpy arrays
 
 
@@ -36,6 +37,18 @@ def row_starts(footprint: Footprint) -> NDArray[np.int64]:
             steps = np.arange(count, dtype=np.int64) * stride
             starts = (starts[:, None] + steps[None, :]).ravel()
     return starts
+
+
+def distance(footprint: Footprint, address: int) -> int:
+    """Returns the bytes between an address and the closest row of a region, 0 inside one."""
+    if not footprint.rows:
+        return 1 << 62
+    # An illegal op has no footprint worth listing: its counts may be anything.
+    many = footprint.rows > _MANY_ROWS
+    starts = np.array([footprint.base]) if many else footprint.row_starts()
+    length = footprint.end - footprint.base if many else footprint.length
+    ahead, behind = starts - address, address - (starts + length - 1)
+    return int(np.maximum(np.maximum(ahead, behind), 0).min())
 
 
 def pages_of(footprint: Footprint) -> Iterable[int]:

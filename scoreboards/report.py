@@ -63,6 +63,8 @@ def render(
         if position.source is not None:
             origin, source = position.source
             lines += _field("source", f"{origin.name} {hex_address(origin, source)}")
+        for text in position.values:
+            lines += _field("expected", text)
     lines += _field("lane", f"byte {mismatch.lane} of a {mismatch.bus_bytes}-byte bus word")
     if writer is not None:
         tag = "" if writer.tag is None else f", tag {writer.tag}"

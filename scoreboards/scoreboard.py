@@ -24,13 +24,14 @@ from scoreboards.mismatch import Mismatch
 from scoreboards.model.burst import LOWERING_RULES
 from scoreboards.model.dma import DmaModel
 from scoreboards.model.outcome import Outcome
-from scoreboards.regions import rows_view
+from scoreboards.regions import distance, rows_view
 from scoreboards.report import LastWriter, render
+from scoreboards.unit_flags import clear_fault, produce, wrong_flags
 from sequences.constraints import DEFAULT_WINDOWS
 from tb.agents.items import CheckedEpoch, Epoch
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
-from tb.isa.footprint import Footprint, destination
+from tb.isa.footprint import destinations
 from tb.isa.legacy import CopyUbufToUbuf
 from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE, SLOTS
 from tb.isa.rules import first_d_violation
@@ -51,10 +52,9 @@ LEGALITY_SAMPLE = 16
 """Of so many ops one is checked again by the rule predicates, whoever drew it."""
 
 FIX_SOURCE_BYTES = 64
-"""Width of the port on which the fix slot reads, in bytes (docs/contract.md)."""
+"""Width of the ports on which the fix slot reads local memories (docs/contract.md)."""
 
 _FIX = SLOTS.index("fix")
-_MANY_ROWS = 1 << 20
 _FORM_OF = {op: form for form, op in LEGACY_FORMS.items()}
 
 
@@ -82,11 +82,12 @@ class DmaScoreboard(uvm_subscriber):
 
     def restart(self) -> None:
         """Starts again from the background of the memories under test, registers reset."""
-        self.golden = GoldenMemory(self._background)
+        self.golden = GoldenMemory(self._background, unit_flags=self.memory.background_flags())
         self.model = DmaModel(
             self.golden,
             before_read=self.golden.ensure_footprint,
             before_write=self.golden.expect_write,
+            unit_flags=self.golden.unit_flags,
         )
 
     def _background(self, space: Space, start: int, length: int) -> NDArray[np.uint8]:
@@ -114,6 +115,7 @@ class DmaScoreboard(uvm_subscriber):
         block = epoch.block
         with self.stopwatch.phase("model"):
             program = block.program()
+            self._fill(block)
             registers = copy.deepcopy(self.model.registers) if epoch.isolated else None
             outcomes, predictions = self._run_model(epoch, program)
             if registers is not None:
@@ -123,6 +125,7 @@ class DmaScoreboard(uvm_subscriber):
             sizes = [outcome.bytes_written for outcome in outcomes]
             self._check_retirement(epoch, program, outcomes, predictions, sizes, passed)
             self._check_bytes(epoch, program, outcomes, passed)
+            self._check_flags(epoch, program, outcomes, passed)
             self._count(epoch, sizes, passed)
             self._since_full.append(epoch)
             self._epochs += 1
@@ -137,6 +140,11 @@ class DmaScoreboard(uvm_subscriber):
         self.ap.write(CheckedEpoch(epoch, passed, events))
 
     # --- model -------------------------------------------------------------------------------
+
+    def _fill(self, block: OpBlock) -> None:
+        """Writes what the stimulus put into memory before it issued the block."""
+        for fill in block.fills:
+            self.golden.write(fill.space, fill.start, fill.data)
 
     def _run_model(
         self, epoch: Epoch, program: list[tuple[Any, ...]]
@@ -176,6 +184,7 @@ class DmaScoreboard(uvm_subscriber):
             if fault is not None:
                 prediction = predict(outcome, fault, self._lanes, read_bytes=wide.get(index))
             if prediction is None:
+                produce(self.golden.unit_flags, outcome)
                 outcome = model.apply(outcome)
             else:
                 self._adopt(outcome)
@@ -184,29 +193,34 @@ class DmaScoreboard(uvm_subscriber):
         return outcomes, predictions
 
     def _adopt(self, outcome: Outcome) -> None:
-        """Takes over the destination of an op that met a bus error: its bytes are undefined."""
-        if outcome.written is None:
-            return
-        self.golden.expect_write(outcome.written)
-        if outcome.read is not None:
-            self.golden.ensure_footprint(outcome.read)
+        """Takes over the destination of an op that met a bus error: its bytes are undefined.
+
+        So are the unit flags it waited for.
+        """
+        for region in outcome.regions:
+            self.golden.expect_write(region)
+        for region in outcome.reads:
+            self.golden.ensure_footprint(region)
         self._copy_rows(outcome)
+        if outcome.flags is not None:
+            blocks = outcome.flags.blocks
+            self.golden.unit_flags[blocks] = self.memory.unit_flags[blocks]
 
     def adopt_block(self, block: OpBlock) -> None:
         """Takes over whatever a block that was cut off by a reset has written.
 
         Its destinations are undefined then; every other byte must be as it was.
         """
+        self._fill(block)
         for ops in block.program():
             for op in ops:
                 outcome = self.model.issue(op)
             self._adopt(outcome)
 
     def _copy_rows(self, outcome: Outcome) -> None:
-        written = outcome.written
-        assert written is not None
-        ours, theirs = self.golden[written.space], self.actual[written.space]
-        rows_view(ours, written)[...] = rows_view(theirs, written)
+        for region in outcome.regions:
+            ours, theirs = self.golden[region.space], self.actual[region.space]
+            rows_view(ours, region)[...] = rows_view(theirs, region)
 
     # --- retirement --------------------------------------------------------------------------
 
@@ -219,7 +233,10 @@ class DmaScoreboard(uvm_subscriber):
         sizes: list[int],
         passed: NDArray[np.bool_],
     ) -> None:
-        """Checks tags, statuses, rule numbers, and that no done came before the last write."""
+        """Checks tags, statuses, rule numbers, and that no done came before the last write.
+
+        Nor did any clear of unit flags.
+        """
         expected_tags = epoch.tags.tolist()
         for slot, indices in epoch.order.items():
             records = epoch.done[slot]
@@ -229,6 +246,7 @@ class DmaScoreboard(uvm_subscriber):
             rules = records["rule"].tolist()
             addresses = records["addr"].tolist()
             written = records["written_bytes"].tolist()
+            cleared = records["clear_bytes"].tolist()
             floor = self._written[slot]
             for position, index in enumerate(order):
                 outcome, prediction = outcomes[index], predictions[index]
@@ -256,6 +274,8 @@ class DmaScoreboard(uvm_subscriber):
                             f"done came {floor - written[position]} bytes early: "
                             f"{written[position]} of {floor} bytes of this slot were written"
                         )
+                    if not why and slot == _FIX:
+                        why = clear_fault(outcome, cleared[position], floor)
                 if why:
                     passed[index] = False
                     self._fail_op(epoch, index, program[index], why)
@@ -274,18 +294,17 @@ class DmaScoreboard(uvm_subscriber):
         passed: NDArray[np.bool_],
     ) -> None:
         """Compares destination and guard of each op."""
-        destinations = [outcome.written for outcome in outcomes if outcome.written is not None]
+        written = [region for outcome in outcomes for region in outcome.regions]
         for index, outcome in enumerate(outcomes):
-            written = outcome.written
-            if written is None:
+            if outcome.written is None:
                 continue
             # What is wrong in another op's destination is that op's own failure, not a guard's.
             found = compare_op(
                 self.actual,
                 self.golden,
                 outcome,
-                in_flight=destinations,
-                bus_bytes=self._lanes[written.space],
+                in_flight=written,
+                bus_bytes=self._lanes[outcome.written.space],
             )
             if found:
                 passed[index] = False
@@ -301,6 +320,24 @@ class DmaScoreboard(uvm_subscriber):
             ours, theirs = self.golden[mismatch.space], self.actual[mismatch.space]
             if mismatch.extent <= 1 << 24:
                 ours[mismatch.address : stop] = theirs[mismatch.address : stop]
+
+    def _check_flags(
+        self,
+        epoch: Epoch,
+        program: list[tuple[Any, ...]],
+        outcomes: list[Outcome],
+        passed: NDArray[np.bool_],
+    ) -> None:
+        """Compares the unit flags, and takes wrong ones over."""
+        actual, golden = self.memory.unit_flags, self.golden.unit_flags
+        for wrong in wrong_flags(actual, golden, outcomes):
+            if wrong.index is None:
+                repeat = f"  repeat: {self.run.command}"
+                self.run.fail(f"MISMATCH: {wrong}\n  no op of this epoch uses it\n{repeat}")
+                continue
+            passed[wrong.index] = False
+            self._fail_op(epoch, wrong.index, program[wrong.index], str(wrong))
+        golden[:] = actual
 
     def _count(self, epoch: Epoch, sizes: list[int], passed: NDArray[np.bool_]) -> None:
         """Adds the epoch to the counts of the run."""
@@ -364,9 +401,10 @@ class DmaScoreboard(uvm_subscriber):
             for position in np.flatnonzero(inside).tolist():
                 assert words is not None
                 index = int(epoch.order[writer.slot][position])
-                distance = _distance(destination(unpack(words[index])), address)
-                if best is None or distance < best[0]:
-                    best = (distance, epoch, index)
+                regions = destinations(unpack(words[index]))
+                away = min([distance(region, address) for region in regions])
+                if best is None or away < best[0]:
+                    best = (away, epoch, index)
         if best is None:
             return ""
         _, epoch, index = best
@@ -440,18 +478,6 @@ class DmaScoreboard(uvm_subscriber):
                 repro=self.run.command,
             )
         )
-
-
-def _distance(region: Footprint, address: int) -> int:
-    """Returns the bytes between an address and the closest row of a region."""
-    if not region.rows:
-        return 1 << 62
-    # An illegal op has no footprint worth listing: its counts may be anything.
-    many = region.rows > _MANY_ROWS
-    starts = np.array([region.base]) if many else region.row_starts()
-    length = region.end - region.base if many else region.length
-    ahead, behind = starts - address, address - (starts + length - 1)
-    return int(np.maximum(np.maximum(ahead, behind), 0).min())
 
 
 def _verdict(outcome: Outcome) -> str:

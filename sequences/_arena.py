@@ -18,7 +18,7 @@ from sequences._placement import cut, draw_targets, first_at, last_at, lay_out
 from sequences._plan import Ints
 from sequences._shapes import align, pick
 from sequences.constraints import DmaConstraints
-from tb.isa.spaces import SIZES, UB_BLOCK, Space
+from tb.isa.spaces import UB_BLOCK
 
 FIRST_WINDOW = 5
 """Cells 0..4 are UB 0, UB 1, L1, BT and FB; then come the GM windows."""
@@ -49,8 +49,9 @@ class Cells:
     def of(cls, limits: DmaConstraints) -> Cells:
         """Returns the cells that ``limits`` leave."""
         local = [limits.ub_range, limits.ub_range, limits.l1_range]
-        origin = [item.start for item in local] + [0, 0]
-        size = [item.size for item in local] + [SIZES[Space.BT], SIZES[Space.FB]]
+        small = [limits.bt_range, limits.fb_range]
+        origin = [item.start for item in (*local, *small)]
+        size = [item.size for item in (*local, *small)]
         reserve = [item.size * 3 // 8 // UB_BLOCK * UB_BLOCK for item in local] + [0, 0]
         unit = [UB_BLOCK] * 3 + [PARAM_UNIT] * 2
         for window in limits.windows:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tb.isa.block import OpBlock, from_descriptors
 from tb.isa.dma import MteGmUb
+from tb.isa.fix import FixOp
 from tb.isa.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -95,6 +96,8 @@ def block_of(items: Sequence[Lowered]) -> OpBlock:
         copy = item.program[-1]
         if isinstance(copy, MteGmUb) and copy.pad:
             pads.append(copy.pad.dtype)
+        elif isinstance(copy, FixOp):
+            pads.append(copy.dst_type.dtype)
         else:
             written = [op.dtype for op in item.program if isinstance(op, SetMovPadVal)]
             pads.append(written[-1] if written else dtype)

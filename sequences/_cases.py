@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sequences._blocks import Op, Program
+from tb.isa.block import Fill
 
 _Op = TypeVar("_Op")
 
@@ -33,12 +34,14 @@ class Case:
         form: Form it is written in, out of ``OP_NAMES``.
         rule: D rule it breaks, 0 when it is legal.
         program: The op, or a legacy copy with every register it reads written before.
+        fills: What memories must hold before it.
     """
 
     name: str
     form: str
     rule: int
     program: Program
+    fills: tuple[Fill, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ BACKGROUNDS: Mapping[Space, int] = {
     Space.UB0: 0xAA,
     Space.UB1: 0xAA,
     Space.L1: 0xAA,
+    Space.L0C: 0xAA,
     Space.BT: 0xAA,
     Space.FB: 0xAA,
 }
@@ -65,6 +66,19 @@ class Data:
         return np.frombuffer(self.data, dtype=np.uint8)
 
 
+@dataclass(frozen=True, slots=True)
+class Image:
+    """What a memory must hold from address 0 on: ``length`` bytes with CRC-32 ``crc`` (zlib)."""
+
+    space: Space
+    length: int
+    crc: int
+
+    def matches(self, data: NDArray[np.uint8]) -> bool:
+        """Tells whether ``data``, ``uint8[length]``, is the expected content."""
+        return len(data) == self.length and zlib.crc32(data.tobytes()) == self.crc
+
+
 @dataclass(frozen=True)
 class Example:
     """One worked example.
@@ -73,10 +87,11 @@ class Example:
         name: Identifier in spec/examples.md.
         forms: Form name (``"legacy"``, ``"v06"``) to the program of that form, in order.
         fills: What memories hold before the ops; later fills win.
-        space: Memory of the expected image, which starts at address 0.
+        space: Memory of the expected image, which starts at address 0; the first of ``images``.
         length: Bytes of the image.
         crc: CRC-32 (zlib) of the image.
         backgrounds: Value of every other byte, by space.
+        others: Images of other memories.
     """
 
     name: str
@@ -86,6 +101,12 @@ class Example:
     length: int
     crc: int
     backgrounds: Mapping[Space, int] = field(default_factory=lambda: BACKGROUNDS)
+    others: tuple[Image, ...] = ()
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """Every memory the example says something of."""
+        return (Image(self.space, self.length, self.crc), *self.others)
 
     def initial(self, space: Space, start: int, length: int) -> NDArray[np.uint8]:
         """Returns the bytes of a memory before the ops, ``uint8[length]``."""
@@ -99,7 +120,7 @@ class Example:
 
     def matches(self, image: NDArray[np.uint8]) -> bool:
         """Tells whether ``image``, ``uint8[length]``, is the expected one."""
-        return len(image) == self.length and zlib.crc32(image.tobytes()) == self.crc
+        return self.images[0].matches(image)
 
 
 @dataclass(frozen=True, slots=True)

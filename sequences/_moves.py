@@ -14,7 +14,7 @@ from sequences.constraints import DmaConstraints
 from tb.isa.ops import OPS, SLOTS
 
 GM, UB, L1, BT, FB = range(5)
-"""Memories by what an op names; both UB sub-blocks are UB."""
+"""Memories by what an op names; both UB sub-blocks are UB. Write-backs are not drawn as moves."""
 
 KEYWORDS = ("gm", "ub", "l1", "bt", "fb")
 
@@ -33,7 +33,9 @@ def by_name(values: dict[str, int]) -> Ints:
     return table
 
 
-SOURCE = by_name({name: KEYWORDS.index(spec.source) for name, spec in OPS.items()})
+SOURCE = by_name(
+    {name: KEYWORDS.index(s.source) for name, s in OPS.items() if s.source in KEYWORDS}
+)
 """Opcode to the memory read."""
 
 DESTINATION = by_name({name: KEYWORDS.index(spec.destination) for name, spec in OPS.items()})

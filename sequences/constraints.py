@@ -7,12 +7,17 @@ from dataclasses import dataclass, fields
 from itertools import pairwise
 
 from tb.errors import PtoError
+from tb.isa.fix_table import FLAG_BLOCK, MAX_M, N_BITS
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.spaces import SIZES, UB_BLOCK, Space
 
 GM_SIZE = SIZES[Space.GM]
 UB_SIZE = SIZES[Space.UB0]
 L1_SIZE = SIZES[Space.L1]
+L0C_SIZE = SIZES[Space.L0C]
+FB_SIZE = SIZES[Space.FB]
+BT_SIZE = SIZES[Space.BT]
+MAX_COLUMNS = (1 << N_BITS) - 1
 BUS_BYTES = (16, 32, 64)
 """GM bus widths of the engines in bytes (docs/contract.md)."""
 
@@ -28,13 +33,16 @@ OP_NAMES: tuple[str, ...] = (*OPS, *LEGACY_FORMS)
 GM_UB_NAMES: tuple[str, ...] = ("mte_gm_ub", "mte_ub_gm", "copy_gm_to_ubuf", "copy_ubuf_to_gm")
 """Forms of the copies between GM and UB, what :class:`sequences.generator.DmaGenerator` draws."""
 
-COPY_NAMES: tuple[str, ...] = tuple(
-    name for name in OP_NAMES if name not in (*GM_UB_NAMES, "mte_gm_l1_frac")
-)
-"""Forms of the copies from, to or within on-chip memories, but for those between GM and UB."""
-
 NZ_NAMES: tuple[str, ...] = ("mte_gm_l1_frac",)
 """The NZ repack."""
+
+FIX_NAMES: tuple[str, ...] = ("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub")
+"""The FIXPIPE write-backs, what :class:`sequences.fixpipe.FixGenerator` draws."""
+
+COPY_NAMES: tuple[str, ...] = tuple(
+    name for name in OP_NAMES if name not in (*GM_UB_NAMES, *NZ_NAMES, *FIX_NAMES)
+)
+"""Forms of the copies from, to or within on-chip memories, but for those between GM and UB."""
 
 
 class ConstraintError(PtoError, ValueError):
@@ -121,6 +129,26 @@ class DmaConstraints:
         max_gap: Longest idle time before an op is offered, clocks.
         mixed: Fraction of ops in blocks of several families at once.
         crowd: Fraction of ops in blocks of very many tiny ops without gaps and dependencies.
+        tile_rows: Most rows of a usual write-back.
+        tile_columns: Most columns of a usual write-back.
+        big_tile: Fraction of write-backs with a shape of its own: thousands of rows or columns, or
+            a whole L0C.
+        l0c_range: Part of L0C to use, whole 512-byte blocks.
+        fb_range: Part of FB to use, whole rows of 128 bytes.
+        bt_range: Part of BT to use, multiples of 64 bytes.
+        nz2nz: Fraction of write-backs with that layout.
+        ub_split: Fraction of write-backs to UB that are split over both sub-blocks.
+        loop3: Fraction of those with nz2nd or nz2dn that have a loop3.
+        clip: Fraction of those with a clip, where the destination takes one.
+        atomic: Fraction of atomic updates, where the destination takes one.
+        flag: Fraction of write-backs that check unit flags.
+        late_flag: Fraction of those whose flags are set while the block runs.
+        max_flag_delay: Most clocks from the start of a block to a flag's setting.
+        share_l0c: Fraction of write-backs that read a tile, or a part of it, that another one of
+            the block reads.
+        share_fb: Fraction of parameter vectors that lie where another op of the block has its own.
+        aimed: Fraction of tiles with data made for the mode: ties, limits, special values; the
+            others hold random bits.
 
     Raises:
         ConstraintError: a value is outside its range, or two of them contradict.
@@ -158,6 +186,23 @@ class DmaConstraints:
     max_gap: int = 200
     mixed: float = 0.5
     crowd: float = 0.05
+    tile_rows: int = 64
+    tile_columns: int = 64
+    big_tile: float = 0.02
+    l0c_range: GmWindow = GmWindow(0, L0C_SIZE)
+    fb_range: GmWindow = GmWindow(0, FB_SIZE)
+    bt_range: GmWindow = GmWindow(0, BT_SIZE)
+    nz2nz: float = 0.1
+    ub_split: float = 0.2
+    loop3: float = 0.3
+    clip: float = 0.45
+    atomic: float = 0.5
+    flag: float = 0.3
+    late_flag: float = 0.4
+    max_flag_delay: int = 2000
+    share_l0c: float = 0.2
+    share_fb: float = 0.35
+    aimed: float = 0.88
 
     def __post_init__(self) -> None:
         self._check_ranges()
@@ -165,6 +210,9 @@ class DmaConstraints:
         self._check_windows()
         self._check_local("ub_range", UB_SIZE, self.max_ub_bytes)
         self._check_local("l1_range", L1_SIZE, self.max_l1_bytes)
+        _check_part("l0c_range", self.l0c_range, L0C_SIZE, FLAG_BLOCK, 16 * FLAG_BLOCK)
+        _check_part("fb_range", self.fb_range, FB_SIZE, 128, 512)
+        _check_part("bt_range", self.bt_range, BT_SIZE, 64, 512)
 
     def _check_local(self, name: str, size: int, most: int) -> None:
         window: GmWindow = getattr(self, name)
@@ -197,6 +245,9 @@ class DmaConstraints:
         _in_range("max_rows", self.max_rows, 1, 65535)
         _in_range("max_loops", self.max_loops, 0, 3)
         _in_range("max_gap", self.max_gap, 1, 1 << 20)
+        _in_range("tile_rows", self.tile_rows, 1, MAX_M)
+        _in_range("tile_columns", self.tile_columns, 1, MAX_COLUMNS)
+        _in_range("max_flag_delay", self.max_flag_delay, 0, 1 << 16)
         for item in fields(self):
             value = getattr(self, item.name)
             if isinstance(value, float) and not 0.0 <= value <= 1.0:
@@ -259,6 +310,16 @@ def _in_range(name: str, value: object, low: int, high: int) -> None:
         )
 
 
+def _check_part(name: str, part: GmWindow, size: int, unit: int, least: int) -> None:
+    whole = part.start % unit == 0 and part.size % unit == 0
+    if not whole or part.start < 0 or part.end > size or part.size < least:
+        raise ConstraintError(
+            f"{name} is {part.start:#x}..{part.end:#x}",
+            where="DmaConstraints",
+            legal=f"multiples of {unit} inside 0..{size:#x}, at least {least} B",
+        )
+
+
 def check_ops(ops: tuple[str, ...], names: tuple[str, ...] = OP_NAMES) -> None:
     """Checks a choice out of ``names``.
 
@@ -275,12 +336,16 @@ def check_ops(ops: tuple[str, ...], names: tuple[str, ...] = OP_NAMES) -> None:
 
 
 __all__ = [
+    "BT_SIZE",
     "BUS_BYTES",
     "COPY_NAMES",
     "DEFAULT_SIZES",
     "DEFAULT_WINDOWS",
+    "FB_SIZE",
+    "FIX_NAMES",
     "GM_SIZE",
     "GM_UB_NAMES",
+    "L0C_SIZE",
     "L1_SIZE",
     "MAX_FAR_ROWS",
     "MIN_RANGE",

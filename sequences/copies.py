@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random traffic of every op on disjoint regions, with chains from pipe to pipe.
 
-This generator knows all v0.6 ops and ``copy_ubuf_to_ubuf``. It draws ``mte_gm_ub`` and
-``mte_ub_gm`` only as links of chains, without padding and register forms: those are the business
-of :class:`sequences.generator.DmaGenerator`.
+This generator knows all v0.6 ops but the write-backs, and ``copy_ubuf_to_ubuf``. It draws
+``mte_gm_ub`` and ``mte_ub_gm`` only as links of chains, without padding and register forms: those
+are the business of :class:`sequences.generator.DmaGenerator`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from sequences._residues import LONG, ResidueDeck
 from sequences._shapes import align
 from sequences._split import split
 from sequences._strided import shape_strided, strided
-from sequences.constraints import COPY_NAMES, OP_NAMES, DmaConstraints, check_ops
+from sequences.constraints import COPY_NAMES, FIX_NAMES, OP_NAMES, DmaConstraints, check_ops
 from tb.isa.block import OpBlock
 from tb.isa.burst_table import BLOCK_UNIT, BURST_LAYOUT, MTE_UB_UB
 from tb.isa.dma_table import DMA_LAYOUT, LOCAL_STRIDE_BITS, MTE_GM_UB, MTE_UB_GM
@@ -50,7 +50,7 @@ PARAM_SIZE = SIZES[Space.BT]
 MODEST = 512
 """Bytes of BT or FB that most ops get."""
 
-UNKNOWN_FORMS = ("copy_gm_to_ubuf", "copy_ubuf_to_gm")
+UNKNOWN_FORMS = ("copy_gm_to_ubuf", "copy_ubuf_to_gm", *FIX_NAMES)
 CHAIN_NAMES: tuple[str, ...] = tuple(name for name in OP_NAMES if name not in UNKNOWN_FORMS)
 """Every name that :class:`CopyGenerator` takes."""
 

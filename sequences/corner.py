@@ -17,6 +17,7 @@ from sequences.constraints import (
     ConstraintError,
     check_ops,
 )
+from sequences.corner_fix import fix_blocks
 from sequences.corner_l1 import l1_blocks
 from tb.isa.block import OpBlock
 from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad
@@ -233,3 +234,4 @@ def corner_blocks(bus_bytes: int = 32, ops: Sequence[str] = OP_NAMES) -> Iterato
     names = {LEGACY_FORMS.get(name, name) for name in ops}
     yield from gm_ub_blocks(bus_bytes, names)
     yield from l1_blocks(bus_bytes, names)
+    yield from fix_blocks(bus_bytes, names)

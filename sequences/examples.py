@@ -7,7 +7,8 @@ the ops of one example in their several forms must all give it.
 
 from __future__ import annotations
 
-from sequences._example import BACKGROUNDS, Data, Example, Fill, Op, RuleExample, pattern
+from sequences._example import BACKGROUNDS, Data, Example, Fill, Image, Op, RuleExample, pattern
+from sequences.examples_fix import FIX_EXAMPLES, FIX_RULE_EXAMPLES
 from sequences.examples_l1 import L1_EXAMPLES, L1_RULE_EXAMPLES
 from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
@@ -262,21 +263,27 @@ GM_UB_RULE_EXAMPLES: tuple[RuleExample, ...] = (
 )
 """Rows of section 7 of spec/examples.md about copies between GM and UB."""
 
-EXAMPLES: tuple[Example, ...] = (*GM_UB_EXAMPLES, *L1_EXAMPLES)
-"""Every example of the DMA family, sections 1 to 5."""
+EXAMPLES: tuple[Example, ...] = (*GM_UB_EXAMPLES, *L1_EXAMPLES, *FIX_EXAMPLES)
+"""Every example: sections 1 to 6, and the worked values of spec/fixpipe.md."""
 
-RULE_EXAMPLES: tuple[RuleExample, ...] = (*GM_UB_RULE_EXAMPLES, *L1_RULE_EXAMPLES)
-"""Every row of section 7 of the DMA family."""
+RULE_EXAMPLES: tuple[RuleExample, ...] = (
+    *GM_UB_RULE_EXAMPLES,
+    *L1_RULE_EXAMPLES,
+    *FIX_RULE_EXAMPLES,
+)
+"""Every row of section 7."""
 
 __all__ = [
     "BACKGROUNDS",
     "EXAMPLES",
+    "FIX_EXAMPLES",
     "GM_UB_EXAMPLES",
     "L1_EXAMPLES",
     "RULE_EXAMPLES",
     "Data",
     "Example",
     "Fill",
+    "Image",
     "Op",
     "RuleExample",
     "pattern",

@@ -16,6 +16,8 @@ import numpy as np
 from sequences._blocks import block_of, lower_program
 from sequences._burst_cases import KINDS, burst_cases, ubuf_copy_cases
 from sequences._cases import COMBINATIONS, Case
+from sequences._fix_cases import FORMS as FIX_FORMS
+from sequences._fix_cases import fix_cases
 from sequences._mix import merge
 from sequences._near import near_misses
 from sequences._nz_cases import FORM as NZ_FORM
@@ -23,8 +25,15 @@ from sequences._nz_cases import nz_cases
 from sequences._strided_cases import FORMS as STRIDED_FORMS
 from sequences._strided_cases import strided_cases
 from sequences._violations import V06, base_op, combination, violations
-from sequences.constraints import GM_UB_NAMES, OP_NAMES, DmaConstraints, check_ops
+from sequences.constraints import (
+    FIX_NAMES,
+    GM_UB_NAMES,
+    OP_NAMES,
+    DmaConstraints,
+    check_ops,
+)
 from sequences.copies import CHAIN_NAMES, CopyGenerator
+from sequences.fixpipe import FixGenerator
 from sequences.generator import DmaGenerator
 from tb.isa.block import OpBlock
 from tb.isa.dma import MteGmUb
@@ -185,6 +194,8 @@ def all_cases(rng: np.random.Generator, form: str) -> list[Case]:
         return burst_cases(rng, form)
     if form == NZ_FORM:
         return nz_cases(rng)
+    if form in FIX_FORMS:
+        return fix_cases(rng, form)
     if form == "copy_ubuf_to_ubuf":
         return ubuf_copy_cases(rng)
     return _legacy_cases(rng, form) if form in LEGACY_FORMS else _v06_cases(rng, form)
@@ -220,11 +231,14 @@ class IllegalGenerator:
         limits = replace(limits, block_ops=min(limits.block_ops, MOST_GOOD))
         padded = tuple(name for name in ("mte_gm_ub", "mte_ub_gm") if name in self.ops)
         chain = tuple(name for name in CHAIN_NAMES if name in self.ops)
-        self._fills: list[DmaGenerator | CopyGenerator] = []
+        fix = tuple(name for name in FIX_NAMES if name in self.ops)
+        self._fills: list[DmaGenerator | CopyGenerator | FixGenerator] = []
         if padded:
             self._fills.append(DmaGenerator(rng, padded, limits))
         if set(chain) - set(GM_UB_NAMES):
             self._fills.append(CopyGenerator(rng, chain, limits))
+        if fix:
+            self._fills.append(FixGenerator(rng, fix, limits, self.ops))
         self._good_blocks: list[OpBlock] = []
         self._bad: list[Case] = []
         self._good: list[Case] = []
@@ -243,7 +257,9 @@ class IllegalGenerator:
         for case in cases:
             lowered, registers = lower_program(case.program, registers, case.rule)
             items.append(lowered)
-        return block_of(items)
+        block = block_of(items)
+        fills = tuple(fill for case in cases for fill in case.fills)
+        return replace(block, fills=fills) if fills else block
 
     def blocks(self, count: int) -> Iterator[OpBlock]:
         """Yields blocks of ``count`` ops in all, roughly half of them illegal."""

@@ -13,10 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from sequences._mix import meet_in_gm, merge, partition
+from sequences._mix import meet_in_gm, merge, partition, partition_all
 from sequences._residues import ResidueDeck
 from sequences.constraints import (
     COPY_NAMES,
+    FIX_NAMES,
     GM_UB_NAMES,
     NZ_NAMES,
     OP_NAMES,
@@ -25,6 +26,7 @@ from sequences.constraints import (
     check_ops,
 )
 from sequences.copies import CHAIN_NAMES, CopyGenerator
+from sequences.fixpipe import FixGenerator
 from sequences.generator import DmaGenerator
 from tb.isa.block import OpBlock
 from tb.isa.legacy import DmaRegisters
@@ -44,9 +46,9 @@ PARTED = 1024
 """Ops that share one division of the memories between two generators."""
 
 
-def _batches(count: int, size: int) -> list[int]:
-    """Returns sizes of parts that make ``count``, none much above ``size``."""
-    parts = -(-count // size)
+def _batches(count: int, size: int, parts: int = 0) -> list[int]:
+    """Returns sizes of ``parts`` parts that make ``count``, or of parts of about ``size``."""
+    parts = parts or -(-count // size)
     return [count * (k + 1) // parts - count * k // parts for k in range(parts)]
 
 
@@ -67,8 +69,36 @@ def crowd_constraints(limits: DmaConstraints, slots: int) -> DmaConstraints:
         interleave=0.0,
         edge=0.0,
         big_nz=0.0,
+        tile_rows=4,
+        tile_columns=16,
+        big_tile=0.0,
+        loop3=min(limits.loop3, 0.1),
+        late_flag=0.0,
+        share_fb=max(limits.share_fb, 0.8),
         legacy=min(limits.legacy, 0.1),
     )
+
+
+def _drawn(
+    generator: DmaGenerator | CopyGenerator | FixGenerator, count: int, limits: DmaConstraints
+) -> list[OpBlock]:
+    """Returns what the generator draws under other constraints than its own."""
+    usual, generator.constraints = generator.constraints, limits
+    blocks = generator.draw(count)
+    generator.constraints = usual
+    return blocks
+
+
+def _paired(rng: np.random.Generator, first: list[OpBlock], second: list[OpBlock]) -> list[OpBlock]:
+    """Returns blocks of both lists in one where they meet nowhere, in the order of each list."""
+    found = []
+    for one, other in zip(first, second, strict=False):
+        if meet_in_gm(one, other):
+            found += [one, other]
+        else:
+            found.append(merge(rng, one, other))
+    paired = min(len(first), len(second))
+    return [*found, *first[paired:], *second[paired:]]
 
 
 class TrafficGenerator:
@@ -100,15 +130,27 @@ class TrafficGenerator:
             tuple(name for name in names if name in self.ops)
             for names in (GM_UB_NAMES, COPY_NAMES, NZ_NAMES, CHAIN_NAMES)
         )
+        fix = tuple(name for name in FIX_NAMES if name in self.ops)
         deck = ResidueDeck(limits.bus_bytes)
         self._dma = DmaGenerator(rng, gm_ub, limits, deck) if gm_ub else None
-        self._families = [CopyGenerator(rng, names, limits) for names in (copies, nz) if names]
-        self._weights = [len(gm_ub)] + [len(names) for names in (copies, nz) if names]
+        self._families: list[CopyGenerator | FixGenerator] = [
+            CopyGenerator(rng, names, limits) for names in (copies, nz) if names
+        ]
+        # Their alignments need more ops than anything else, also beside the write-backs.
+        self._weights = [len(gm_ub) * (2 if fix else 1)] + [
+            len(names) for names in (copies, nz, fix) if names
+        ]
         self._chains = CopyGenerator(rng, chain, limits, deck=deck) if chain else None
+        self._fix = FixGenerator(rng, fix, limits, self.ops) if fix else None
+        if self._fix:
+            self._families.append(self._fix)
         slots = [OPS[LEGACY_FORMS.get(name, name)].slot for name in self.ops]
         shares = {name: 1.0 / slots.count(slot) for name, slot in zip(self.ops, slots, strict=True)}
-        tiny = crowd_constraints(limits, len(set(slots)))
-        self._crowd = CopyGenerator(rng, chain, tiny, shares, deck) if chain else None
+        self._tiny = crowd_constraints(limits, len(set(slots)))
+        self._crowd = CopyGenerator(rng, chain, self._tiny, shares, deck) if chain else None
+        # Crowds fill every queue alike, so write-backs get their part of one slot.
+        self._fix_crowd = sum(shares[name] for name in fix) / len(set(slots))
+        self._fix_share = len(fix) / len(self.ops)
 
     @property
     def registers(self) -> DmaRegisters:
@@ -140,10 +182,10 @@ class TrafficGenerator:
             ordered.append(self._dma.draw(alone[0]))
         for generator, number in zip(self._families, alone[1:], strict=True):
             others += generator.draw(number)
-        if self._crowd is not None:
-            others += self._crowd.draw(crowd)
+        if self._crowd is not None or self._fix is not None:
+            others += self._crowds(crowd)
         elif self._dma is not None:
-            ordered.append(self._of_dma(crowd, crowd_constraints(self.constraints, 2)))
+            ordered.append(_drawn(self._dma, crowd, crowd_constraints(self.constraints, 2)))
         ordered.append(self._mixed(mixed))
         # What is drawn from the one register file keeps the order of the draws.
         in_order = [block for blocks in ordered for block in blocks]
@@ -155,7 +197,7 @@ class TrafficGenerator:
         several = len(self._families) + (self._dma is not None) > 1
         # A crowd is one big block: small draws have one now and then instead of parts of one.
         crowd = int(count * limits.crowd)
-        whole = (self._crowd or self._dma).constraints.block_ops if count else 1  # type: ignore[union-attr]
+        whole = self._tiny.block_ops
         if crowd < whole:
             crowd = min(whole, count // 2) if rng.random() < crowd / whole else 0
         mixed = int(count * limits.mixed) if several else 0
@@ -167,43 +209,60 @@ class TrafficGenerator:
         parts: list[int] = self._rng.multinomial(count, weights / weights.sum()).tolist()
         return parts
 
-    def _of_dma(self, count: int, limits: DmaConstraints) -> list[OpBlock]:
-        assert self._dma is not None
-        usual, self._dma.constraints = self._dma.constraints, limits
-        blocks = self._dma.draw(count)
-        self._dma.constraints = usual
-        return blocks
+    def _crowds(self, count: int) -> list[OpBlock]:
+        """Returns crowds of everything but what needs register forms."""
+        limits = self._tiny
+        if self._crowd is None or self._fix is None:
+            only = self._crowd or self._fix
+            assert only is not None
+            return _drawn(only, count, limits)
+        parts = partition_all(self._rng, limits, crowd=True)
+        if parts is None:
+            return self._crowd.draw(count)
+        ours = round(count * self._fix_crowd)
+        size = max(1, round(limits.block_ops * self._fix_crowd))
+        first = _drawn(self._fix, ours, replace(parts[0], block_ops=size))
+        rest = max(1, limits.block_ops - size)
+        second = _drawn(self._crowd, count - ours, replace(parts[1], block_ops=rest))
+        return _paired(self._rng, first, second)
 
     def _mixed(self, count: int) -> list[OpBlock]:
         """Returns blocks of several families; those with register forms in their order."""
+        if self._fix is None or not count:
+            return self._without_fix(count, self.constraints)
+        ours = round(count * self._fix_share)
+        found = []
+        parts = _batches(count, 2 * PARTED)
+        for share, batch in zip(_batches(ours, 0, len(parts)), parts, strict=True):
+            sides = partition_all(self._rng, self.constraints)
+            if sides is None:
+                found += self._without_fix(batch - share, self.constraints)
+                found += self._fix.draw(share)
+                continue
+            first = self._without_fix(batch - share, sides[1])
+            found += _paired(self._rng, first, _drawn(self._fix, share, sides[0]))
+        return found
+
+    def _without_fix(self, count: int, limits: DmaConstraints) -> list[OpBlock]:
+        """Returns blocks of all but the write-backs."""
         if self._chains is None:
-            return [] if self._dma is None else self._dma.draw(count)
+            return [] if self._dma is None else _drawn(self._dma, count, limits)
         beside = 0 if self._dma is None else count // 2
         merged = []
         for batch in _batches(beside, PARTED):
-            merged += self._beside(batch)
-        return self._shuffle(merged, self._chains.draw(count - beside))
+            merged += self._beside(batch, limits)
+        return self._shuffle(merged, _drawn(self._chains, count - beside, limits))
 
-    def _beside(self, count: int) -> list[OpBlock]:
+    def _beside(self, count: int, limits: DmaConstraints) -> list[OpBlock]:
         """Returns blocks of chains and of the GM <-> UB generator on disjoint parts of memory."""
         assert self._dma is not None
         assert self._chains is not None
-        parts = partition(self._rng, self.constraints)
+        parts = partition(self._rng, limits)
         if parts is None:
-            return self._chains.draw(count)
+            return _drawn(self._chains, count, limits)
         ours = count // 2
-        first = self._of_dma(ours, parts[0])
-        usual, self._chains.constraints = self._chains.constraints, parts[1]
-        second = self._chains.draw(count - ours)
-        self._chains.constraints = usual
-        merged = []
-        for one, other in zip(first, second, strict=False):
-            if meet_in_gm(one, other):
-                merged += [one, other]
-            else:
-                merged.append(merge(self._rng, one, other))
-        paired = min(len(first), len(second))
-        return [*merged, *first[paired:], *second[paired:]]
+        first = _drawn(self._dma, ours, parts[0])
+        return _paired(self._rng, first, _drawn(self._chains, count - ours, parts[1]))
 
     def _shuffle(self, in_order: list[OpBlock], others: list[OpBlock]) -> list[OpBlock]:
         total = len(in_order) + len(others)

@@ -28,7 +28,11 @@ from scoreboards.scoreboard import DmaScoreboard
 from tb.agents.agent import SlotAgent
 from tb.agents.items import MAX_IN_FLIGHT, CheckedEpoch, DoneBatch, Epoch, SlotItem
 from tb.isa.block import FAMILIES, OpBlock
+from tb.isa.descriptor import unpack
 from tb.isa.dma_table import MAX_LOOPS
+from tb.isa.fix import FixDescriptor
+from tb.isa.fix_table import FLAG_NONE, GROUP, NZ2DN
+from tb.isa.footprint import flag_blocks
 from tb.isa.nz_table import C0_BYTES, DN2NZ
 from tb.isa.ops import SLOTS
 
@@ -37,7 +41,7 @@ CLOCKS_PER_ROW = 64
 """What a row may cost beside the latencies of the memories, stalls included."""
 
 CLOCKS_PER_BLOCK = 32
-"""What a 32-byte block of an NZ repack may cost, stalls included."""
+"""What a 32-byte block of an NZ repack or a word of accumulators may cost, stalls included."""
 
 RESET_CLOCKS = 4
 
@@ -45,8 +49,18 @@ TAG_MASK = 0xFF
 """Tags are 8 bits wide (docs/contract.md, TagWidth)."""
 
 
+def _fix_work(block: OpBlock) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Returns per op, as if all were write-backs, the pieces of destination rows and the words."""
+    m, n = (block.column(name).astype(np.float64) for name in ("m", "n"))
+    repeats = np.where(block.column("loop3_en") > 0, block.column("loop3_count"), 1.0)
+    groups = np.ceil(n / GROUP)
+    # nz2dn writes channels, 16 elements of each at a time; words may be read twice by nz2nz.
+    pieces = np.where(block.column("layout") == NZ2DN, n * np.ceil(m / GROUP), m)
+    return pieces * repeats, 2 * m * groups * repeats
+
+
 def _work(block: OpBlock) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Returns per op the rows it moves and the 32-byte blocks it repacks, ``float64[N]`` each."""
+    """Returns per op the rows it moves and the blocks or words it makes, ``float64[N]`` each."""
 
     def column(name: str) -> NDArray[np.float64]:
         return block.column(name).astype(np.float64)
@@ -60,10 +74,35 @@ def _work(block: OpBlock) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     groups = column("group_count") * ((lines[0] > 0) & (lines[1] > 0))
     matrices = np.where(block.column("mode") == DN2NZ, lines[1], lines[0]) * groups
     blocks = lines[0] * np.ceil(lines[1] * np.exp2(column("elem_log2")) / C0_BYTES) * groups
-    rows = np.choose(
-        family, [{"dma": bursts * loops, "burst": bursts, "nz": matrices}[x] for x in FAMILIES]
+    pieces, words = _fix_work(block)
+    of_rows = {"dma": bursts * loops, "burst": bursts, "nz": matrices, "fix": pieces}
+    of_blocks = {"nz": blocks, "fix": words}
+    none = np.zeros(len(block))
+    return (
+        np.choose(family, [of_rows[name] for name in FAMILIES]),
+        np.choose(family, [of_blocks.get(name, none) for name in FAMILIES]),
     )
-    return rows, np.where(family == FAMILIES.index("nz"), blocks, 0.0)
+
+
+def flags_to_set(block: OpBlock) -> list[tuple[NDArray[np.int64], int]]:
+    """Returns the L0C blocks whose unit flags the ops of ``block`` wait for, and when they come.
+
+    Each entry holds block numbers and the clocks from the start of the block until their flags
+    are set, -1 for flags that are set before. Ops that move nothing wait for none.
+    """
+    checks = np.flatnonzero(block.column("unit_flag") != FLAG_NONE)
+    if not len(checks):
+        return []
+    words = block.pack()
+    found = []
+    for index in checks.tolist():
+        if block.expected_rule is not None and block.expected_rule[index]:
+            continue
+        desc = unpack(words[index])
+        if isinstance(desc, FixDescriptor) and desc.unit_flag and not desc.is_nop:
+            delay = -1 if block.flag_delay is None else int(block.flag_delay[index])
+            found.append((flag_blocks(desc), delay))
+    return found
 
 
 class SlotSequence(uvm_sequence):
@@ -90,6 +129,7 @@ class Dispatcher(uvm_driver):
         self.mailbox = ConfigDB().get(self, "", "MAILBOX")
         self.dut = ConfigDB().get(self, "", "DUT")
         self.run = ConfigDB().get(self, "", "RUN")
+        self.memory = self.run.memory
         self.stopwatch = ConfigDB().get(self, "", "STOPWATCH")
         self.agents: dict[int, SlotAgent] = {}
         self.submitted = [0] * len(SLOTS)
@@ -116,6 +156,7 @@ class Dispatcher(uvm_driver):
     async def execute(self, block: OpBlock, fault: Any = None, *, isolated: bool = False) -> None:
         """Runs one block and publishes its epoch."""
         epoch, items = self._split(block)
+        self._prepare(block)
         epoch.fault = fault
         epoch.isolated = isolated
         self._open = epoch
@@ -129,6 +170,7 @@ class Dispatcher(uvm_driver):
         await self._drain(epoch)
         if fault is not None:
             self.mailbox.clear_fault(0)
+        self.memory.settle_flags()
         self._open = None
         self.epochs += 1
         self.transactions += len(block)
@@ -140,6 +182,7 @@ class Dispatcher(uvm_driver):
         Descriptors that have not retired by then get no done (docs/contract.md, reset).
         """
         epoch, items = self._split(block)
+        self._prepare(block)
         for slot, item in items.items():
             await SlotSequence(item).start(self.agents[slot].sequencer)
         await ClockCycles(self.dut.clk, clocks)
@@ -149,7 +192,17 @@ class Dispatcher(uvm_driver):
         await ClockCycles(self.dut.clk, RESET_CLOCKS)
         for agent in self.agents.values():
             agent.monitor.collect()
+        self.memory.settle_flags()
         return epoch
+
+    def _prepare(self, block: OpBlock) -> None:
+        """Puts the block's fills into the memories under test, and has its unit flags set."""
+        with self.stopwatch.phase("drive"):
+            for fill in block.fills:
+                self.memory.ensure(fill.space, fill.start, len(fill.data))
+                self.memory.view(fill.space)[fill.start : fill.start + len(fill.data)] = fill.data
+            for blocks, delay in flags_to_set(block):
+                self.memory.stage_flags(blocks, delay)
 
     def _patience(self, block: OpBlock) -> int:
         """Returns after how many clocks without a descriptor moving the block counts as hung.
@@ -164,6 +217,8 @@ class Dispatcher(uvm_driver):
         latency = sum(self.mailbox.knob(name) for name in LATENCY_KNOBS)
         clocks = rows * (latency + CLOCKS_PER_ROW) + blocks * CLOCKS_PER_BLOCK
         longest = float(clocks.max())
+        if block.flag_delay is not None:
+            longest += max(0, int(block.flag_delay.max()))
         limit = self.run.settings.watchdog_clocks
         return int(min(limit + min(longest, 1e9), 2**32 - 1))
 

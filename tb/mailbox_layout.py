@@ -14,7 +14,10 @@ import numpy as np
 from tb.isa.ops import SLOTS
 
 MAGIC = 0x31584F424D4F5450
-VERSION = 1
+VERSION = 2
+NO_CLEAR = 0xFFFF_FFFF_FFFF_FFFF
+"""``clear_bytes`` of a done record without a clear of a unit flag since the done before."""
+
 RING = 1024
 """Entries of the descriptor ring and of the done ring of a slot."""
 
@@ -40,7 +43,8 @@ DONE = np.dtype(
         ("accept_cycle", "<u8"),
         ("done_cycle", "<u8"),
         ("written_bytes", "<u8"),
-        ("spare", "<u8", (2,)),
+        ("clear_bytes", "<u8"),
+        ("spare", "<u8"),
     ]
 )
 FAULT = np.dtype(
@@ -119,8 +123,10 @@ KNOBS: dict[str, Knob] = {
     "stall_aw": Knob(4, 0, 255, _STALL),
     "stall_w": Knob(5, 0, 255, _STALL),
     "stall_b": Knob(6, 0, 255, _STALL),
-    "local_read_latency": Knob(7, 1, 63, "clocks from src_gnt to src_rvalid"),
-    "stall_src_gnt": Knob(8, 0, 255, _STALL),
+    "local_read_latency": Knob(7, 1, 63, "clocks from a grant of src, par or flag to its rvalid"),
+    "stall_src_gnt": Knob(
+        8, 0, 255, "clocks of 256 in which src stalls, and par and flag by themselves"
+    ),
     "stall_dst_gnt": Knob(9, 0, 255, _STALL),
     "stall_done": Knob(10, 0, 255, _STALL),
     "seed": Knob(11, 0, 0xFFFF_FFFF, "seed of the stalls"),

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tb.isa.spaces import SIZES, Space
 
@@ -24,6 +24,15 @@ PAGE = 4096
 
 GRANULE = 32
 """Bytes with one write stamp."""
+
+FLAG_BLOCK = 512
+"""Bytes of L0C that one unit flag guards (spec/fixpipe.md section 8)."""
+
+UNIT_FLAGS = SIZES[Space.L0C] // FLAG_BLOCK
+"""How many unit flags there are; flag b guards the block of L0C at ``b * FLAG_BLOCK``."""
+
+LONGEST_DELAY = (1 << 32) - 1
+"""Clocks that a unit flag may be delayed."""
 
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pto_mailbox": (ctypes.c_void_p, ()),
@@ -47,6 +56,10 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pto_mem_constant": (None, (ctypes.c_int, ctypes.c_int)),
     "pto_mem_dirty": (ctypes.c_uint64, (ctypes.POINTER(ctypes.c_void_p),)),
     "pto_mem_stamp": (ctypes.c_uint64, (ctypes.c_int, ctypes.c_uint64)),
+    "pto_flags": (ctypes.c_void_p, ()),
+    "pto_flags_background": (None, (ctypes.c_void_p,)),
+    "pto_flags_stage": (None, (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_longlong)),
+    "pto_flags_settle": (ctypes.c_int, ()),
 }
 
 
@@ -99,6 +112,9 @@ class SimMemory:
                 )
             base = library.pto_mem_base(int(space))
             self._views[space] = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(base))
+        self._flags: NDArray[np.uint8] = np.ctypeslib.as_array(
+            (ctypes.c_uint8 * UNIT_FLAGS).from_address(library.pto_flags())
+        )
 
     @classmethod
     def attach(cls, library_path: Path | None = None) -> SimMemory:
@@ -145,12 +161,15 @@ class SimMemory:
     def set_background_seed(self, seed: int) -> None:
         """Gives every memory random contents; what was written, stamped and touched is forgotten.
 
-        The content of a byte depends on seed, space and address alone.
+        The content of a byte depends on seed, space and address alone. Unit flags get the values
+        of :meth:`background_flags`, and what was staged is forgotten.
         """
         self.library.pto_mem_seed(seed & 0xFFFF_FFFF_FFFF_FFFF)
 
     def set_background(self, space: Space, byte: int) -> None:
         """Gives one memory constant contents; what was written to it is forgotten.
+
+        With L0C also which of its blocks were complemented; unit flags that were to be set are set.
 
         Raises:
             ValueError: ``byte`` is not in 0 to 255.
@@ -180,6 +199,68 @@ class SimMemory:
         _check_range(space, address, 1)
         stamp = int(self._stamp(int(space), address))
         return Writer(stamp >> 3, (stamp & 7) - 1) if stamp else None
+
+    # --- unit flags ---------------------------------------------------------------------------
+
+    @property
+    def unit_flags(self) -> NDArray[np.uint8]:
+        """The unit flags beside L0C, ``uint8[UNIT_FLAGS]`` of 0 and 1 (spec/fixpipe.md section 8).
+
+        A live view, writable: a value put here is there at once and moves no byte of L0C. To set
+        flags as their producer does, call :meth:`stage_flags`.
+        """
+        return self._flags
+
+    def background_flags(self) -> NDArray[np.uint8]:
+        """Returns the unit flags before anyone moves them, ``uint8[UNIT_FLAGS]`` of 0 and 1.
+
+        Random, and a function of the seed of :meth:`set_background_seed` alone, so that an engine
+        that waits for the flag of a block which its op does not touch hangs. The golden side takes
+        its initial flags from here, as it takes its initial bytes from :meth:`background`.
+        """
+        out = np.empty(UNIT_FLAGS, dtype=np.uint8)
+        self.library.pto_flags_background(out.ctypes.data)
+        return out
+
+    def stage_flags(self, blocks: ArrayLike, delay: int = -1) -> None:
+        """Lets the producer of accumulators set the unit flags of some blocks, now or later.
+
+        Until then the flags are 0 and the bytes of the blocks are held complemented, every bit of
+        them: an engine that reads accumulators before their flag is set gets wrong ones. Once the
+        engine clears a flag, the block is complemented again, because from then on the producer
+        owns it, and stays so until :meth:`settle_flags` or until its flag is staged anew.
+
+        Bytes that Python puts into L0C are to be put there while nothing is complemented: between
+        :meth:`settle_flags` and this call.
+
+        Args:
+            blocks: ``int64[k]``, numbers of blocks; one that is there twice counts once.
+            delay: Clocks for which the engine sees the flags at 0, counted from now in clocks of
+                the harness, whatever slots are idle; negative sets the flags at once.
+
+        Raises:
+            ValueError: There is no such block, or ``delay`` exceeds :data:`LONGEST_DELAY`.
+        """
+        numbers = np.ascontiguousarray(blocks, dtype=np.int64).reshape(-1)
+        if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < UNIT_FLAGS:
+            raise ValueError(
+                f"blocks {int(numbers.min())} to {int(numbers.max())}: L0C has 0 to "
+                f"{UNIT_FLAGS - 1}, of {FLAG_BLOCK} bytes each"
+            )
+        if delay > LONGEST_DELAY:
+            raise ValueError(f"a unit flag delayed by {delay} clocks: at most {LONGEST_DELAY}")
+        self.library.pto_flags_stage(numbers.ctypes.data, len(numbers), max(delay, -1))
+
+    def settle_flags(self) -> int:
+        """Ends what was staged: to be called between epochs, before L0C or flags are compared.
+
+        Flags that are still to be set are set now, and every complemented block gets its bytes
+        back. A flag that the engine cleared stays 0.
+
+        Returns:
+            How many flags were still to be set: none when an engine has waited for all of them.
+        """
+        return int(self.library.pto_flags_settle())
 
 
 def _check_range(space: Space, address: int, length: int) -> None:

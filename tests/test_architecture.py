@@ -42,10 +42,15 @@ WITHOUT_SIMULATOR = (
     "scoreboards.golden",
     "scoreboards.compare",
     "scoreboards.report",
+    "scoreboards.unit_flags",
     "sequences.generator",
+    "sequences.fixpipe",
     "sequences.illegal",
     "sequences.corner",
+    "sequences.corner_fix",
     "sequences.examples",
+    "sequences.examples_fix",
+    "tb.prove",
     "sequences.directed",
 )
 

@@ -177,6 +177,101 @@
 `define PTO_NZ_DST_LOOP4_LSB                 258
 `define PTO_NZ_DST_LOOP4_CW                  17
 
+// Fields of the fix family: bit range, lowest bit, container width.
+`define PTO_FIX_ACC                          8:8               // accumulators: 0 f32, 1 i32
+`define PTO_FIX_ACC_LSB                      8
+`define PTO_FIX_ACC_CW                       1
+`define PTO_FIX_DST_TYPE                     12:9              // 0 f32 1 i32 2 f16 3 bf16 4 i16 5 e4m3fn 6 hif8 7 s8 8 u8 9 s4
+`define PTO_FIX_DST_TYPE_LSB                 9
+`define PTO_FIX_DST_TYPE_CW                  4
+`define PTO_FIX_QUANT                        18:13             // pre_quant code
+`define PTO_FIX_QUANT_LSB                    13
+`define PTO_FIX_QUANT_CW                     6
+`define PTO_FIX_QUANT_SCALE                  50:19             // scalar modes: M1 as f32 bits, low 13 bits not cleared yet
+`define PTO_FIX_QUANT_SCALE_LSB              19
+`define PTO_FIX_QUANT_SCALE_CW               32
+`define PTO_FIX_QUANT_ADDR                   74:51             // vector modes: FB byte address of record 0
+`define PTO_FIX_QUANT_ADDR_LSB               51
+`define PTO_FIX_QUANT_ADDR_CW                24
+`define PTO_FIX_RELU                         77:75             // pre_relu code
+`define PTO_FIX_RELU_LSB                     75
+`define PTO_FIX_RELU_CW                      3
+`define PTO_FIX_RELU_ALPHA                   109:78            // scalar_relu: alpha as f32 bits, low 13 bits not cleared yet
+`define PTO_FIX_RELU_ALPHA_LSB               78
+`define PTO_FIX_RELU_ALPHA_CW                32
+`define PTO_FIX_RELU_ADDR                    133:110           // vector_relu: FB byte address of alpha 0
+`define PTO_FIX_RELU_ADDR_LSB                110
+`define PTO_FIX_RELU_ADDR_CW                 24
+`define PTO_FIX_CLIP_EN                      134:134           // there is a clip
+`define PTO_FIX_CLIP_EN_LSB                  134
+`define PTO_FIX_CLIP_EN_CW                   1
+`define PTO_FIX_CLIP                         150:135           // f16 bits, or an integer in two's complement
+`define PTO_FIX_CLIP_LSB                     135
+`define PTO_FIX_CLIP_CW                      16
+`define PTO_FIX_SAT                          152:151           // 0 sat, 1 preserve_nan, 2 nosat
+`define PTO_FIX_SAT_LSB                      151
+`define PTO_FIX_SAT_CW                       2
+`define PTO_FIX_ATOMIC_TYPE                  155:153           // 0 none 1 f32 2 f16 3 s16 4 s32 5 s8 6 bf16
+`define PTO_FIX_ATOMIC_TYPE_LSB              153
+`define PTO_FIX_ATOMIC_TYPE_CW               3
+`define PTO_FIX_ATOMIC_OP                    157:156           // 0 add, 1 max, 2 min
+`define PTO_FIX_ATOMIC_OP_LSB                156
+`define PTO_FIX_ATOMIC_OP_CW                 2
+`define PTO_FIX_UNIT_FLAG                    160:158           // 0 none, 2 check_only, 3 check_and_clear
+`define PTO_FIX_UNIT_FLAG_LSB                158
+`define PTO_FIX_UNIT_FLAG_CW                 3
+`define PTO_FIX_LAYOUT                       162:161           // 0 omitted, 1 nz2nd, 2 nz2dn, 3 nz2nz
+`define PTO_FIX_LAYOUT_LSB                   161
+`define PTO_FIX_LAYOUT_CW                    2
+`define PTO_FIX_SPLIT                        164:163           // nz2nz: 1 for groups of 8 columns
+`define PTO_FIX_SPLIT_LSB                    163
+`define PTO_FIX_SPLIT_CW                     2
+`define PTO_FIX_UB_MODE                      166:165           // ub: 0 to sub-block ub_sub, 1 split_m, 2 split_n
+`define PTO_FIX_UB_MODE_LSB                  165
+`define PTO_FIX_UB_MODE_CW                   2
+`define PTO_FIX_UB_SUB                       168:167           // ub: sub-block
+`define PTO_FIX_UB_SUB_LSB                   167
+`define PTO_FIX_UB_SUB_CW                    2
+`define PTO_FIX_LOOP3_EN                     169:169           // there is a loop3
+`define PTO_FIX_LOOP3_EN_LSB                 169
+`define PTO_FIX_LOOP3_EN_CW                  1
+`define PTO_FIX_LOOP3_COUNT                  186:170           // repeats
+`define PTO_FIX_LOOP3_COUNT_LSB              170
+`define PTO_FIX_LOOP3_COUNT_CW               17
+`define PTO_FIX_LOOP3_SRC                    203:187           // 64 B between repeats of the source
+`define PTO_FIX_LOOP3_SRC_LSB                187
+`define PTO_FIX_LOOP3_SRC_CW                 17
+`define PTO_FIX_LOOP3_DST                    236:204           // elements between repeats of the destination
+`define PTO_FIX_LOOP3_DST_LSB                204
+`define PTO_FIX_LOOP3_DST_CW                 33
+`define PTO_FIX_K                            253:237           // nz2dn: 64 B between rows of the source
+`define PTO_FIX_K_LSB                        237
+`define PTO_FIX_K_CW                         17
+`define PTO_FIX_M                            270:254           // rows
+`define PTO_FIX_M_LSB                        254
+`define PTO_FIX_M_CW                         17
+`define PTO_FIX_N                            283:271           // columns
+`define PTO_FIX_N_LSB                        271
+`define PTO_FIX_N_CW                         13
+`define PTO_FIX_SRC_STRIDE                   300:284           // 64 B between groups of 16 columns
+`define PTO_FIX_SRC_STRIDE_LSB               284
+`define PTO_FIX_SRC_STRIDE_CW                17
+`define PTO_FIX_DST_STRIDE                   333:301           // destination elements
+`define PTO_FIX_DST_STRIDE_LSB               301
+`define PTO_FIX_DST_STRIDE_CW                33
+`define PTO_FIX_SRC_ADDR                     357:334           // L0C byte address
+`define PTO_FIX_SRC_ADDR_LSB                 334
+`define PTO_FIX_SRC_ADDR_CW                  24
+`define PTO_FIX_DST_ADDR                     401:358           // destination byte address
+`define PTO_FIX_DST_ADDR_LSB                 358
+`define PTO_FIX_DST_ADDR_CW                  44
+`define PTO_FIX_SID                          404:402           // gm: stream hint, never changes data
+`define PTO_FIX_SID_LSB                      402
+`define PTO_FIX_SID_CW                       3
+`define PTO_FIX_L2                           409:405           // gm: L2 cache hint, never changes data
+`define PTO_FIX_L2_LSB                       405
+`define PTO_FIX_L2_CW                        5
+
 // mte_gm_ub: rows of bytes from GM to UB, optionally padded to the UB row stride.
 `define PTO_OP_MTE_GM_UB                     8'd1
 // D rules DMA-L: 5, 6, 7, 8, 9, 10, 12.
@@ -270,5 +365,46 @@
 `define PTO_W_MTE_L1_FB_N_BURST              12                // bursts
 `define PTO_W_MTE_L1_FB_SRC_GAP              16                // source units between bursts
 `define PTO_W_MTE_L1_FB_DST_GAP              16                // destination units between bursts
+
+// mte_l0c_gm: write-back of accumulators to GM, also by atomic update.
+`define PTO_OP_MTE_L0C_GM                    8'd10
+// D rules FIX-L: 7, 14, 15, 16, 18, 19, 20, 22, 23.
+`define PTO_W_MTE_L0C_GM_M                   16                // rows; at most 8192 but for nz2nz
+`define PTO_W_MTE_L0C_GM_N                   12                // columns, channels
+`define PTO_W_MTE_L0C_GM_SRC_STRIDE          16                // between groups of 16 columns
+`define PTO_W_MTE_L0C_GM_DST_STRIDE          32                // at least 1
+`define PTO_W_MTE_L0C_GM_SID                 2                 // stream hint
+`define PTO_W_MTE_L0C_GM_L2                  4                 // L2 cache hint
+`define PTO_W_MTE_L0C_GM_UNIT_FLAG           2                 // 0, 2 or 3
+`define PTO_W_MTE_L0C_GM_K                   16                // nz2dn: between rows of the source, at least 1
+`define PTO_W_MTE_L0C_GM_LOOP3_COUNT         16                // outer repeats
+`define PTO_W_MTE_L0C_GM_LOOP3_SRC           16                // source, repeat to repeat
+`define PTO_W_MTE_L0C_GM_LOOP3_DST           32                // destination, the same
+
+// mte_l0c_l1: write-back of accumulators to L1.
+`define PTO_OP_MTE_L0C_L1                    8'd11
+// D rules FIX-L: 7, 14, 15, 16, 17, 18, 19, 20, 22, 23.
+`define PTO_W_MTE_L0C_L1_M                   16                // rows; at most 8192 but for nz2nz
+`define PTO_W_MTE_L0C_L1_N                   12                // columns, channels
+`define PTO_W_MTE_L0C_L1_SRC_STRIDE          16                // between groups of 16 columns
+`define PTO_W_MTE_L0C_L1_DST_STRIDE          32                // at least 1
+`define PTO_W_MTE_L0C_L1_UNIT_FLAG           2                 // 0, 2 or 3
+`define PTO_W_MTE_L0C_L1_K                   16                // nz2dn: between rows of the source, at least 1
+`define PTO_W_MTE_L0C_L1_LOOP3_COUNT         16                // outer repeats
+`define PTO_W_MTE_L0C_L1_LOOP3_SRC           16                // source, repeat to repeat
+`define PTO_W_MTE_L0C_L1_LOOP3_DST           32                // destination, the same
+
+// mte_l0c_ub: write-back of accumulators to one UB sub-block or split over both.
+`define PTO_OP_MTE_L0C_UB                    8'd12
+// D rules FIX-L: 7, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23.
+`define PTO_W_MTE_L0C_UB_M                   16                // rows; at most 8192 but for nz2nz
+`define PTO_W_MTE_L0C_UB_N                   12                // columns, channels
+`define PTO_W_MTE_L0C_UB_SRC_STRIDE          16                // between groups of 16 columns
+`define PTO_W_MTE_L0C_UB_DST_STRIDE          32                // at least 1
+`define PTO_W_MTE_L0C_UB_UNIT_FLAG           2                 // 0, 2 or 3
+`define PTO_W_MTE_L0C_UB_K                   16                // nz2dn: between rows of the source, at least 1
+`define PTO_W_MTE_L0C_UB_LOOP3_COUNT         16                // outer repeats
+`define PTO_W_MTE_L0C_UB_LOOP3_SRC           16                // source, repeat to repeat
+`define PTO_W_MTE_L0C_UB_LOOP3_DST           32                // destination, the same
 
 `endif

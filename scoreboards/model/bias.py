@@ -47,7 +47,7 @@ class BiasTransfer:
         slots[...] = elements if rule.words is None else rule.words[elements]
         return rule.events(elements)
 
-    def explain(self, index: tuple[int, ...], byte: int | None) -> Explanation:
+    def explain(self, index: tuple[int, ...], byte: int | None, _region: int = 0) -> Explanation:
         """Names the slot, counted from the op's destination, and the element it holds."""
         (burst,) = index
         if byte is None:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reference model of every DMA op: which bytes it moves, or which rule it breaks.
+"""Reference model of every op: which bytes it moves and writes, or which rule it breaks.
 
 An op is executed in two steps that :meth:`DmaModel.execute` joins. *Issue* decides the D rules,
 samples the registers a legacy copy reads and works out which bytes move; *apply* moves them. A
 scoreboard that sees ops of several pipes retire out of program order calls the steps apart.
 
 What an op does stands in the module of its family: :mod:`~scoreboards.model.strided`,
-:mod:`~scoreboards.model.burst`, :mod:`~scoreboards.model.bias`, :mod:`~scoreboards.model.nz`, and
-:mod:`~scoreboards.model.registers` for the ``set_*`` ops.
+:mod:`~scoreboards.model.burst`, :mod:`~scoreboards.model.bias`, :mod:`~scoreboards.model.nz`,
+:mod:`~scoreboards.model.fixpipe`, and :mod:`~scoreboards.model.registers` for the ``set_*`` ops.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from scoreboards.model import bias, burst, nz, registers, strided
+from scoreboards.model import bias, burst, fixpipe, nz, registers, strided
 from scoreboards.model.move import move
-from scoreboards.model.outcome import Memory, Outcome
+from scoreboards.model.outcome import FlagUse, Memory, Outcome
 from scoreboards.model.registers import Registers
 from tb.isa.burst import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.dma import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
+from tb.isa.fix import MteL0cGm, MteL0cL1, MteL0cUb
 from tb.isa.footprint import Footprint
 from tb.isa.legacy import (
     CopyGmToUbuf,
@@ -53,6 +55,9 @@ _ISSUE: dict[type, Callable[[Any, bool, Registers], Outcome]] = {
     MteGmL1Frac: nz.gm_l1_frac,
     MteL1Bt: bias.l1_bt,
     MteL1Fb: burst.l1_fb,
+    MteL0cGm: fixpipe.write_back,
+    MteL0cL1: fixpipe.write_back,
+    MteL0cUb: fixpipe.write_back,
     CopyGmToUbuf: strided.gm_to_ubuf,
     CopyUbufToGm: strided.ubuf_to_gm,
     CopyUbufToUbuf: burst.ubuf_to_ubuf,
@@ -69,7 +74,10 @@ class DmaModel:
         memories: Each space an op may touch to its bytes, ``uint8[capacity]``; GM may be a view
             on a sparse mapping of 2^40 bytes. Written in place.
         before_read: Called with the source footprint before an op moves bytes.
-        before_write: Called with the destination footprint before an op moves bytes.
+        before_write: Called with the destination footprint before an op moves bytes. Both are
+            called for every region of an op.
+        unit_flags: ``uint8[512]`` flags of the L0C blocks, 0 or 1, written in place. Without
+            them every flag an op waits for counts as set.
 
     Raises:
         ValueError: a memory is not a writable, contiguous, one-dimensional array of bytes.
@@ -81,6 +89,7 @@ class DmaModel:
         *,
         before_read: FootprintHook | None = None,
         before_write: FootprintHook | None = None,
+        unit_flags: NDArray[np.uint8] | None = None,
     ) -> None:
         self._memories = dict(memories)
         for space, memory in self._memories.items():
@@ -93,6 +102,7 @@ class DmaModel:
                 raise ValueError(f"memory {space.name} is read-only: the model writes in place")
         self._before_read = before_read
         self._before_write = before_write
+        self._unit_flags = unit_flags
         self.registers = Registers()
 
     def reset(self) -> None:
@@ -136,14 +146,18 @@ class DmaModel:
             The outcome with the events of the data it moved.
 
         Raises:
-            ValueError: the op leaves a memory.
+            ValueError: the op leaves a memory, or waits for a unit flag that nobody sets.
         """
         if outcome.read is None or outcome.written is None:
             return outcome
+        if outcome.flags is not None:
+            self._look_at_flags(outcome.flags)
         if self._before_read is not None:
-            self._before_read(outcome.read)
+            for region in outcome.reads:
+                self._before_read(region)
         if self._before_write is not None:
-            self._before_write(outcome.written)
+            for region in outcome.regions:
+                self._before_write(region)
         try:
             if outcome.transfer is None:
                 move(self._memories, outcome)
@@ -151,10 +165,23 @@ class DmaModel:
             events = outcome.transfer.move(self._memories)
         except (TypeError, ValueError) as error:
             # What numpy says of a view longer than its memory names neither.
-            for region in (outcome.read, outcome.written):
+            for region in (*outcome.reads, *outcome.regions):
                 if region.end > self._memories[region.space].size:
                     raise ValueError(
                         f"{region.space.name} {region.base:#x}..{region.end:#x} leaves its memory"
                     ) from error
             raise
         return replace(outcome, events=events) if events else outcome
+
+    def _look_at_flags(self, use: FlagUse) -> None:
+        """Waits for unit flags, and clears them where the op does so when it retires."""
+        flags = self._unit_flags
+        if flags is None:
+            return
+        missing = use.blocks[flags[use.blocks] == 0]
+        if missing.size:
+            raise ValueError(
+                f"the op waits for the unit flag of L0C block {missing[0]}, which is not set"
+            )
+        if use.clears:
+            flags[use.blocks] = 0

@@ -122,7 +122,7 @@ class NzTransfer:
         source = _view(gm, element, src, ((self.groups, self.outer), *sources))
         _view(l1, element, dst, ((self.groups, self.group), *targets))[...] = source
 
-    def explain(self, index: tuple[int, ...], byte: int | None) -> Explanation:
+    def explain(self, index: tuple[int, ...], byte: int | None, _region: int = 0) -> Explanation:
         """Names group, row n, C0 column and lane of a byte, and what fills the lane."""
         size = self.size
         if self.small:

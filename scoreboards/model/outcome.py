@@ -34,10 +34,26 @@ class Explanation:
         label: Group, C0 column and lane of an NZ repack, slot of a bias load, and the like.
         source: Address, in the space the op reads, of the byte or element it is made from; None
             for a byte that is made from none.
+        values: How the value came about, a line per element with a part in the byte; empty where
+            bytes are only moved.
     """
 
     label: str
     source: int | None = None
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FlagUse:
+    """What an op does with unit flags (spec/fixpipe.md, section 8).
+
+    Attributes:
+        blocks: ``int64[k]`` numbers of the 512-byte L0C blocks it reads, ascending.
+        clears: It clears their flags when it retires, else it only waits for them.
+    """
+
+    blocks: NDArray[np.int64]
+    clears: bool
 
 
 class Transfer(Protocol):
@@ -50,12 +66,13 @@ class Transfer(Protocol):
             Events seen in the data (:mod:`tb.isa.events`), or 0.
         """
 
-    def explain(self, index: tuple[int, ...], byte: int | None) -> Explanation:
+    def explain(self, index: tuple[int, ...], byte: int | None, region: int = 0) -> Explanation:
         """Says what a byte of the destination is.
 
         Args:
-            index: Loop indices of a row of ``Outcome.written``, outermost first, the row last.
+            index: Loop indices of a row of a written region, outermost first, the row last.
             byte: Offset in that row; None for the row as a whole.
+            region: Number of the region in ``Outcome.regions``.
         """
 
 
@@ -74,6 +91,11 @@ class Outcome:
         pad: Pad element, or None when rows are not padded.
         transfer: Moves the bytes of an op that is no plain move of rows, else None.
         events: What the data held (:mod:`tb.isa.events`); known once the op was applied.
+        also_read: Regions read besides ``read``: parameters in FB, what an atomic update finds in
+            GM. With a GM region the read comes before any write to it.
+        also_written: Regions written besides ``written``: the half of a split tile in the other
+            UB sub-block. Of the same geometry as ``written``.
+        flags: Unit flags the op waits for and clears, or None when it does not look at them.
     """
 
     status: Status
@@ -84,16 +106,29 @@ class Outcome:
     pad: PadPattern | None = None
     transfer: Transfer | None = None
     events: int = 0
+    also_read: tuple[Footprint, ...] = ()
+    also_written: tuple[Footprint, ...] = ()
+    flags: FlagUse | None = None
+
+    @property
+    def reads(self) -> tuple[Footprint, ...]:
+        """Every region read; ``read`` is the first."""
+        return () if self.read is None else (self.read, *self.also_read)
+
+    @property
+    def regions(self) -> tuple[Footprint, ...]:
+        """Every region written; ``written`` is the first."""
+        return () if self.written is None else (self.written, *self.also_written)
 
     @property
     def bytes_read(self) -> int:
         """Bytes read, counted once per row that reads them."""
-        return 0 if self.read is None else self.read.bytes
+        return sum([region.bytes for region in self.reads])
 
     @property
     def bytes_written(self) -> int:
         """Bytes written, pads and zero fill included."""
-        return 0 if self.written is None else self.written.bytes
+        return sum([region.bytes for region in self.regions])
 
 
 NOTHING = Outcome(Status.OK)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functional coverage of the DMA ops: one group per form, one for the traffic, one for rules."""
+"""Functional coverage of the ops: a group per form, and groups of what forms have in common.
+
+Those are what write-backs do to values, the traffic, and the rules.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,19 @@ import numpy as np
 from tb.coverage.burst import burst_group
 from tb.coverage.dma_groups import strided_group
 from tb.coverage.exchange import to_json
+from tb.coverage.fix import fix_group
+from tb.coverage.fix_path import path_group, path_scope
+from tb.coverage.fix_view import WRITE_BACKS
 from tb.coverage.model import Coverage, CoverageError, Ints, Summary
 from tb.coverage.nz import nz_group
 from tb.coverage.points import Group
 from tb.coverage.rules import rules_group, rules_scope
+from tb.coverage.scope import Scope
 from tb.coverage.traffic import traffic_group, traffic_scope
 from tb.coverage.view import FORM_SPECS, FORMS, Bools, View
 from tb.isa.block import OpBlock
+
+_WRITE_BACKS = frozenset(spec.name for spec in WRITE_BACKS)
 
 FLUSH = 4096
 """Ops buffered before they are classified together."""
@@ -28,14 +37,16 @@ def form_group(form: str, bus_bytes: int) -> Group[Any]:
     family = FORM_SPECS[form].layout.family
     if family == "burst":
         return burst_group(form)
+    if family == "fix":
+        return fix_group(form, bus_bytes)
     return nz_group(form, bus_bytes) if family == "nz" else strided_group(form, bus_bytes)
 
 
 class DmaCoverage(Coverage):
     """Counts ops of checked blocks.
 
-    Groups are defined alike whatever ``forms`` are: in ``traffic`` and ``rules`` the bins of other
-    forms are out of scope, and the groups of other forms are left out.
+    Groups are defined alike whatever ``forms`` are: in those of several forms the bins of others
+    are out of scope, and groups that no form of the run concerns are left out.
 
     Args:
         gm_bytes: GM bus width that residues are taken modulo of.
@@ -56,17 +67,21 @@ class DmaCoverage(Coverage):
             )
         self.forms = tuple(name for name in FORMS if name in forms)
         self._form_groups = {form: form_group(form, gm_bytes) for form in self.forms}
+        self._write_backs = [FORMS.index(form) for form in self.forms if form in _WRITE_BACKS]
+        self._path = path_group() if self._write_backs else None
         self._traffic = traffic_group()
         self._rules = rules_group() if illegal else None
-        groups: list[Group[Any]] = [*self._form_groups.values(), self._traffic]
-        if self._rules:
-            groups.append(self._rules)
+        shared: list[tuple[Group[Any] | None, Scope]] = [
+            (self._path, path_scope(self.forms)),
+            (self._traffic, traffic_scope(self.forms)),
+            (self._rules, rules_scope(self.forms)),
+        ]
+        groups = [*self._form_groups.values(), *[group for group, _ in shared if group]]
         super().__init__([item.define() for item in groups])
-        traffic = self.groups[self._traffic.name]
-        traffic.scope.update(traffic_scope(self.forms).masks(traffic.group))
-        if self._rules:
-            rules = self.groups[self._rules.name]
-            rules.scope.update(rules_scope(self.forms).masks(rules.group))
+        for group, scope in shared:
+            if group:
+                counts = self.groups[group.name]
+                counts.scope.update(scope.masks(counts.group))
         self._mine = np.isin(np.arange(-1, len(FORMS)), [FORMS.index(x) for x in self.forms])
         self._blocks: list[OpBlock] = []
         self._masks: list[Bools | None] = []
@@ -124,6 +139,9 @@ class DmaCoverage(Coverage):
             if present[number]:
                 rows = np.flatnonzero(legal & (view.form == number))
                 group.sample(self.groups[form], view, rows)
+        if self._path:
+            rows = np.flatnonzero(legal & np.isin(view.form, self._write_backs))
+            self._path.sample(self.groups[self._path.name], view, rows)
         self._traffic.sample(self.groups[self._traffic.name], view, np.flatnonzero(legal))
         if self._rules:
             self._rules.sample(self.groups[self._rules.name], view, np.flatnonzero(mine))

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tb.coverage.fix_view import WRITE_BACKS
 from tb.coverage.model import NOT_SAMPLED, Cross, Exclusion, Ints, excluding, point
 from tb.coverage.points import Group, Sampled, codes, range_labels
 from tb.coverage.scope import Scope
 from tb.coverage.view import FORM_SPECS, FORMS, Bools, Part, View
 from tb.isa.fields import OpSpec
+from tb.isa.fix_table import MTE_L0C_GM
 from tb.isa.ops import OPS, SLOTS
 
 WAIT_LOWS = (0, 1, 8, 64)
@@ -25,7 +27,14 @@ _BESIDE = tuple(f"beside_{slot}" for slot in SLOTS)
 
 
 def feeds(producer: OpSpec, consumer: OpSpec) -> bool:
-    """Tells whether stimulus makes the second op read what the first wrote."""
+    """Tells whether stimulus makes the second op read what the first wrote.
+
+    A write-back reads its parameters in fb besides, and an atomic update what stands in GM.
+    """
+    if consumer in WRITE_BACKS and producer.destination == "fb":
+        return True
+    if producer is consumer is MTE_L0C_GM:
+        return True
     return producer.destination == consumer.source and producer.slot != consumer.slot
 
 
@@ -73,11 +82,11 @@ def _points() -> list[Sampled[Stream]]:
 
     unread = {}
     for name, spec in OPS.items():
-        readers = [one for one in OPS.values() if one.source == spec.destination]
-        if not readers:
-            unread[name] = "no op reads what it writes"
-        elif not any(feeds(spec, one) for one in readers):
-            unread[name] = "only ops of its own slot read what it writes"
+        if any(feeds(spec, one) for one in OPS.values()):
+            continue
+        read = any(one.source == spec.destination for one in OPS.values())
+        who = "only ops of its own slot read" if read else "no op reads"
+        unread[name] = f"{who} what it writes"
     return [
         codes("form", FORMS, lambda v: v.form, "form of the op", live=False),
         codes("slot", SLOTS, lambda v: v.slot, "slot of the op", live=False),
@@ -93,7 +102,7 @@ def _points() -> list[Sampled[Stream]]:
         codes("wait", range_labels(WAIT_LOWS), wait, "idle clocks before it", live=False),
         codes(
             "depends", ["free", "waits"], lambda v: v.waits,
-            "reads what another slot wrote in the block", live=False,
+            "reads what an op before wrote in the block", live=False,
         ),
         Sampled(
             point("producer", _OPS, "op that wrote what a waiting op reads", **unread),
@@ -106,12 +115,9 @@ def _points() -> list[Sampled[Stream]]:
 def _pairs() -> tuple[Exclusion, ...]:
     found = []
     for name, spec in OPS.items():
-        memory = [one for one, reader in OPS.items() if reader.source != spec.destination]
-        slot = [
-            one
-            for one, reader in OPS.items()
-            if reader.source == spec.destination and reader.slot == spec.slot
-        ]
+        others = {one: reader for one, reader in OPS.items() if not feeds(spec, reader)}
+        memory = [one for one, reader in others.items() if reader.source != spec.destination]
+        slot = [one for one in others if one not in memory]
         found.append(excluding(f"reads none of {spec.destination}", producer=name, consumer=memory))
         if slot:
             reason = "ops of one slot are given no dependency: they retire in order"

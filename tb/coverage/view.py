@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.coverage.model import NOT_SAMPLED, Ints
-from tb.isa.block import OpBlock
+from tb.isa.block import COLUMNS, OpBlock
 from tb.isa.fields import OpSpec
 from tb.isa.legacy import (
     OUTTOUB,
@@ -107,6 +107,7 @@ class View:
     Attributes:
         size: N.
         opcode, dtype, pad_dtype, gap, after: As in the blocks.
+        flag_delay: As in the blocks, -1 where a block has none.
         rule: Number of the lowest D rule broken, 0 when legal.
         events: Events of the data, as the scoreboard saw them.
         block: Number of the block.
@@ -137,15 +138,18 @@ class View:
         zero = [np.zeros(len(block), np.int64) for block in blocks]
         rules = zip([block.expected_rule for block in blocks], zero, strict=True)
         self.rule = _join([none if rule is None else rule for rule, none in rules])
+        delays = zip([block.flag_delay for block in blocks], zero, strict=True)
+        self.flag_delay = _join([none - 1 if late is None else late for late, none in delays])
         seen = zip(events, zero, strict=True)
         self.events = _join([none if bits is None else bits for bits, none in seen])
         sizes = [len(block) for block in blocks]
         starts = np.cumsum([0, *sizes[:-1]]) if sizes else np.zeros(0, np.int64)
+        self._starts: list[int] = starts.tolist()
         self.block = np.repeat(np.arange(len(blocks)), sizes)
         self.start = starts[self.block]
         self.program = np.zeros(self.size, dtype=np.int64)
         self.counted = np.ones(self.size, dtype=bool)
-        for block, mask, start in zip(blocks, masks, starts.tolist(), strict=True):
+        for block, mask, start in zip(blocks, masks, self._starts, strict=True):
             if mask is not None:
                 self.counted[start : start + len(block)] = mask
             if block.legacy:
@@ -157,10 +161,20 @@ class View:
         self.counted &= self.form >= 0
 
     def raw(self, name: str) -> Ints:
-        """Returns a descriptor column as it is."""
+        """Returns a descriptor column as it is, 0 for ops of blocks that leave it out.
+
+        Raises:
+            KeyError: no family has a field of that name.
+        """
         found = self._raw.get(name)
         if found is None:
-            found = self._raw[name] = _join([block.column(name) for block in self._blocks])
+            if name not in COLUMNS:
+                raise KeyError(f"no descriptor has a field {name}")
+            found = self._raw[name] = np.zeros(self.size, dtype=np.int64)
+            for block, start in zip(self._blocks, self._starts, strict=True):
+                column = block.columns.get(name)
+                if column is not None:
+                    found[start : start + len(column)] = column
         return found
 
     def refused(self) -> tuple[Ints, Ints]:
@@ -182,6 +196,16 @@ class View:
     def legal(self) -> Bools:
         """No D rule is broken."""
         return np.equal(self.rule, 0)
+
+    @cached_property
+    def slot_before(self) -> Ints:
+        """Place of the op before on the same slot in the same block, or ``NOT_SAMPLED``."""
+        found = np.full(self.size, NOT_SAMPLED)
+        for slot in range(len(SLOTS)):
+            mine = np.flatnonzero(self.slot == slot)
+            found[mine[1:]] = mine[:-1]
+        same = (found >= 0) & (self.block[found] == self.block)
+        return np.where(same, found, NOT_SAMPLED)
 
     @cached_property
     def slot_rule(self) -> Ints:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Watches one slot's AXI4 manager and reports what docs/contract.md forbids: valid or payload that
 // moves before its handshake, bursts other than INCR of full-width beats, a burst across 4 KiB, a
-// changing ID, WLAST in the wrong place, more outstanding than agreed, valid in reset, X on
-// control; and, of the memory, responses without a burst. Each message counts every time, and is
-// printed the first times. Simulation only.
+// changing ID, WLAST in the wrong place, more outstanding than agreed, a read of beats that a
+// write in flight changes, valid in reset, X on control; and, of the memory, responses without a
+// burst. Each message counts every time, and is printed the first times. Simulation only.
 `default_nettype none
 `timescale 1ns / 1ps
 
@@ -60,6 +60,18 @@ module pto_axi_checker #(
     begin
       last = ({4'd0, addr} & ~(16'd1 * Bytes - 16'd1)) + ({8'd0, len} + 16'd1) * Bytes;
       crosses = last > 16'd4096;
+    end
+  endfunction
+
+  // True when two bursts have a beat in common; each lies in one page.
+  function overlap(input [AddrWidth-1:0] a, input [7:0] a_len, input [AddrWidth-1:0] b,
+                   input [7:0] b_len);
+    reg [12:0] first_a, first_b;  // beats of the page
+    begin
+      first_a = {1'b0, a[11:0]} >> Size;
+      first_b = {1'b0, b[11:0]} >> Size;
+      overlap = a[AddrWidth-1:12] == b[AddrWidth-1:12] && first_a <= first_b + {5'd0, b_len} &&
+          first_b <= first_a + {5'd0, a_len};
     end
   endfunction
 
@@ -149,11 +161,13 @@ module pto_axi_checker #(
   reg [DataWidth-1:0] w_held;
   reg [DataWidth/8-1:0] w_held_strobe;
   reg [7:0] aw_len[0:255];  // of bursts whose AW was taken
+  reg [AddrWidth-1:0] aw_addr[0:255];
   reg [8:0] w_len[0:255];   // beats of bursts whose WLAST was taken
   reg [7:0] aw_count, w_count, w_checked, b_count;  // modulo 256
   reg [8:0] w_beats;  // of the burst under way
   reg [7:0] writes_q;  // bursts outstanding
   reg data_open_q;     // AW and W do not match yet
+  reg [7:0] b_next;    // a burst whose B has not come
 
   initial aw_known = 1'b0;
 
@@ -173,7 +187,7 @@ module pto_axi_checker #(
       writes_q <= 8'd0;
       data_open_q <= 1'b0;
     end else if (m_axi_awvalid !== 1'b0 || m_axi_wvalid !== 1'b0 || m_axi_bvalid || aw_waits ||
-                 w_waits || `PTO_IS_X(m_axi_bready)) begin
+                 w_waits || `PTO_IS_X(m_axi_bready) || (m_axi_arvalid && writes_q != 8'd0)) begin
       if (`PTO_IS_X({m_axi_awvalid, m_axi_wvalid, m_axi_bready}))
         `PTO_ERROR(Slot, "aw, w, b: X on AWVALID, WVALID or BREADY", m_axi_awvalid, m_axi_wvalid);
       if (aw_waits) begin
@@ -201,6 +215,7 @@ module pto_axi_checker #(
           aw_known = 1'b1;
           aw_first_id = m_axi_awid;
           aw_len[aw_count] = m_axi_awlen;
+          aw_addr[aw_count] = m_axi_awaddr;
           aw_count = aw_count + 8'd1;
         end
       end
@@ -251,6 +266,16 @@ module pto_axi_checker #(
           b_count = b_count + 8'd1;
         if (m_axi_bid != aw_first_id)
           `PTO_ERROR(Slot, "b: wrong ID (AWID, BID)", aw_first_id, m_axi_bid);
+      end
+      // A write is in flight from its offer to its B; an AR on the edge of the B comes after it.
+      if (m_axi_arvalid && m_axi_arready) begin
+        for (b_next = b_count; b_next != aw_count; b_next = b_next + 8'd1)
+          if (overlap(m_axi_araddr, m_axi_arlen, aw_addr[b_next], aw_len[b_next]))
+            `PTO_ERROR(Slot, "ar: overlaps a write without its B (ARADDR, AWADDR)", m_axi_araddr,
+                       aw_addr[b_next]);
+        if (aw_waits && overlap(m_axi_araddr, m_axi_arlen, m_axi_awaddr, m_axi_awlen))
+          `PTO_ERROR(Slot, "ar: overlaps a write that is offered (ARADDR, AWADDR)", m_axi_araddr,
+                     m_axi_awaddr);
       end
       if ({aw_count - b_count} > MaxOutstanding)
         `PTO_ERROR(Slot, "aw: too many bursts outstanding (number, limit)", {aw_count - b_count},

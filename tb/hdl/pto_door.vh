@@ -15,6 +15,8 @@
   `define PTO_AXI_B        $pto_axi_b
   `define PTO_LOCAL_READ   $pto_local_read
   `define PTO_LOCAL_WRITE  $pto_local_write
+  `define PTO_FLAG_READ    $pto_flag_read
+  `define PTO_FLAG_CLEAR   $pto_flag_clear
   `define PTO_DESC_POP     $pto_desc_pop
   `define PTO_DESC_ACCEPT  $pto_desc_accept
   `define PTO_DESC_PINS    $pto_desc_pins
@@ -34,6 +36,8 @@
   `define PTO_AXI_B        pto_axi_b
   `define PTO_LOCAL_READ   pto_local_read
   `define PTO_LOCAL_WRITE  pto_local_write
+  `define PTO_FLAG_READ    pto_flag_read
+  `define PTO_FLAG_CLEAR   pto_flag_clear
   `define PTO_DESC_POP     pto_desc_pop
   `define PTO_DESC_ACCEPT  pto_desc_accept
   `define PTO_DESC_PINS    pto_desc_pins
@@ -59,10 +63,13 @@
       input int slot, input int bytes, input longint strobe, input bit [511:0] data);
   import "DPI-C" function void pto_axi_b(input int slot);
   import "DPI-C" function int pto_local_read(
-      input int slot, input int space, input int addr, input int bytes, output bit [511:0] data);
+      input int slot, input int par, input int space, input int addr, input int bytes,
+      output bit [511:0] data);
   import "DPI-C" function int pto_local_write(
       input int slot, input int space, input int addr, input int bytes, input longint enables,
       input bit [511:0] data);
+  import "DPI-C" function int pto_flag_read(input int addr);
+  import "DPI-C" function void pto_flag_clear(input int slot, input int addr, input int mask);
   import "DPI-C" function int pto_desc_pop(input int slot, output bit [511:0] words);
   import "DPI-C" function void pto_desc_accept(input int slot);
   import "DPI-C" function void pto_desc_pins(

@@ -108,6 +108,7 @@ module pto_harness #(
   `define PTO_SLOT_NAME fix
   `define PTO_SLOT_PIN(name) fix_``name
   `define PTO_SLOT_SRC_WIDTH FixSrcDataWidth
+  `define PTO_SLOT_PAR_FLAG
   `include "pto_slot.vh"
 `else
   localparam [3:0] SlotFix = 4'b0000;

@@ -91,7 +91,7 @@ module pto_local_port #(
       src_rvalid_o <= 1'b0;
       src_err_o <= 1'b1;  // means nothing without rvalid: nobody may look
       if (src_req_i && src_gnt_o) begin
-        failed = `PTO_LOCAL_READ(Slot, src_space_i, src_addr_i, SrcBytes, word);
+        failed = `PTO_LOCAL_READ(Slot, 0, src_space_i, src_addr_i, SrcBytes, word);
         if (latency_i == 6'd1 && read == write) begin
           src_rdata_o <= word[SrcDataWidth-1:0];
           src_err_o <= failed[0];

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define PTO_MAGIC UINT64_C(0x31584f424d4f5450) /* "PTOMBOX1" */
-#define PTO_VERSION 1u
+#define PTO_VERSION 2u
 #define PTO_SLOTS 4
 #define PTO_RING 1024
 #define PTO_DESC_WORDS 16
@@ -19,6 +19,7 @@
 #define PTO_KNOBS 32
 #define PTO_ERRORS 64
 #define PTO_ERROR_TEXT 256
+#define PTO_NO_CLEAR UINT64_MAX
 
 enum pto_space {
   PTO_GM, PTO_UB0, PTO_UB1, PTO_L1, PTO_L0C, PTO_BT, PTO_FB, PTO_SPACES
@@ -58,7 +59,9 @@ struct pto_done {
   uint64_t accept_cycle;
   uint64_t done_cycle;
   uint64_t written_bytes; /* of the slot, from the start to this done handshake */
-  uint64_t spare[2];
+  uint64_t clear_bytes;   /* written_bytes when the first unit flag was cleared since the done
+                             before, or PTO_NO_CLEAR; a write on the edge of the clear counts */
+  uint64_t spare;
 };
 
 struct pto_slot {

@@ -77,6 +77,8 @@ struct feeder {
   uint64_t accept_cycle[PTO_RING];
   uint64_t done_cycle; /* of the newest done record */
   uint64_t busy_cycle; /* the last in which the slot was not idle */
+  uint64_t clear_bytes; /* as in the mailbox, for the next done record */
+  uint64_t clear_cycle; /* of that clear */
 };
 
 static struct {
@@ -222,6 +224,7 @@ static void init_queue(struct queue *q, size_t item) {
 }
 
 static void fill_local(int space);
+static void start_flags(void);
 
 static void pto_init(void) {
   g.ready = 1; /* first: an error below must not come back here */
@@ -234,10 +237,12 @@ static void pto_init(void) {
   g.page_state = (uint8_t *)map_sparse("page states", sizes[PTO_GM] >> PAGE_BITS);
   g.seed = 1;
   for (int space = PTO_GM + 1; space < PTO_SPACES; space++) fill_local(space);
+  start_flags();
   for (int slot = 0; slot < PTO_SLOTS; slot++) {
     init_queue(&g.writer[slot].bursts, sizeof(struct burst));
     init_queue(&g.writer[slot].beats, sizeof(struct beat));
     init_queue(&g.writer[slot].credits, sizeof(uint64_t));
+    g.feeder[slot].clear_bytes = PTO_NO_CLEAR;
   }
 }
 
@@ -315,6 +320,8 @@ static void __attribute__((noinline)) note_dirty(uint64_t page) {
   g.page_state[page] |= 2;
 }
 
+#include "pto_flags.h"
+
 /* --- Python's side ---------------------------------------------------------------------------- */
 
 void *pto_mailbox(void) {
@@ -347,6 +354,11 @@ static void restart(int space) {
   empty(g.stamps[space], (sizes[space] >> GRANULE_BITS) * 8);
   if (space != PTO_GM) {
     fill_local(space);
+    /* What was complemented is gone. */
+    if (space == PTO_L0C) {
+      memset(unit_flags.complemented, 0, sizeof unit_flags.complemented);
+      set_due_flags(NEVER);
+    }
     return;
   }
   empty(g.base[PTO_GM], sizes[PTO_GM]);
@@ -362,6 +374,7 @@ void pto_mem_seed(uint64_t seed) {
     g.constant[space] = -1;
     restart(space);
   }
+  start_flags();
 }
 
 /* Gives one memory a constant background; its contents and stamps are forgotten. */
@@ -400,7 +413,7 @@ static const struct layout layouts[] = {
   FIELD(pto_desc, words), FIELD(pto_desc, tag), FIELD(pto_desc, gap), FIELD(pto_desc, wait_done),
   FIELD(pto_done, tag), FIELD(pto_done, status), FIELD(pto_done, rule), FIELD(pto_done, pad),
   FIELD(pto_done, addr), FIELD(pto_done, accept_cycle), FIELD(pto_done, done_cycle),
-  FIELD(pto_done, written_bytes), FIELD(pto_done, spare),
+  FIELD(pto_done, written_bytes), FIELD(pto_done, clear_bytes), FIELD(pto_done, spare),
   FIELD(pto_fault, enable), FIELD(pto_fault, space), FIELD(pto_fault, kind),
   FIELD(pto_fault, pad), FIELD(pto_fault, addr),
   FIELD(pto_slot, submitted), FIELD(pto_slot, polled), FIELD(pto_slot, offered),
@@ -516,11 +529,13 @@ static int outside(int slot, int space, uint64_t addr, int bytes, const char *te
   return 1;
 }
 
-/* Reads one word of an on-chip memory; returns 1 for an error. */
-int pto_local_read(int slot, int space, int addr_, int bytes, uint32_t *data) {
+/* Reads one word of an on-chip memory by port src, or par; returns 1 for an error. */
+int pto_local_read(int slot, int par, int space, int addr_, int bytes, uint32_t *data) {
   uint64_t addr = (uint32_t)addr_ & ~(uint32_t)(bytes - 1);
   need_init();
-  if (outside(slot, space, addr, bytes, "src: read outside of the memory (space, address)") ||
+  if (outside(slot, space, addr, bytes,
+              par ? "par: read outside of the memory (space, address)"
+                  : "src: read outside of the memory (space, address)") ||
       (unlikely(g.fault_count) && faulty(space, addr, bytes))) {
     poison(data, bytes);
     return 1;
@@ -535,6 +550,9 @@ static void credit(int slot, uint64_t bytes) {
   /* A write on the edge of a done handshake counts for that done, whoever is called first. */
   if (unlikely(g.feeder[slot].done_cycle == g.cycle && s->records))
     s->ring[(s->records - 1) % PTO_RING].written_bytes = s->written_bytes;
+  if (unlikely(g.feeder[slot].clear_cycle == g.cycle &&
+               g.feeder[slot].clear_bytes != PTO_NO_CLEAR))
+    g.feeder[slot].clear_bytes = s->written_bytes; /* the same for a clear */
 }
 
 /* Writes one word of an on-chip memory; returns 1 for an error, which changes nothing. */
@@ -655,6 +673,7 @@ void pto_reset(int slots) {
     w->resp = RESP_OKAY;
     g.feeder[slot].seen = 0;
     g.feeder[slot].busy_cycle = g.cycle;
+    g.feeder[slot].clear_bytes = PTO_NO_CLEAR;
   }
 }
 
@@ -696,6 +715,7 @@ int pto_tick(int pins, int active) {
   need_init();
   box = g.box;
   box->cycles = ++g.cycle;
+  if (unlikely(g.cycle >= unit_flags.next)) set_due_flags(g.cycle);
   if (unlikely(box->knob_version != box->knob_answer)) {
     box->knob_answer = box->knob_version;
     load_faults();
@@ -714,7 +734,7 @@ int pto_tick(int pins, int active) {
     if ((active | flags) >> slot & 1) f->busy_cycle = g.cycle;
     if (!g.idle_clocks || g.cycle - f->busy_cycle <= g.idle_clocks) flags |= TICK_RUN << slot;
   }
-  if (!work || gap) g.progress_cycle = g.cycle;
+  if (!work || gap || unit_flags.next != NEVER) g.progress_cycle = g.cycle;
   if (box->wake_request != box->wake_answer) {
     int all = 1;
     for (int slot = 0; slot < PTO_SLOTS; slot++) all &= box->slot[slot].done >= box->wake_at[slot];
@@ -780,6 +800,8 @@ void pto_done(int slot, int tag, int status, int rule, long long addr) {
   record->accept_cycle = g.feeder[slot].accept_cycle[s->done % PTO_RING];
   record->done_cycle = g.cycle;
   record->written_bytes = s->written_bytes;
+  record->clear_bytes = g.feeder[slot].clear_bytes;
+  g.feeder[slot].clear_bytes = PTO_NO_CLEAR;
   s->records++;
   s->done++;
   g.feeder[slot].done_cycle = g.cycle;

@@ -2,7 +2,8 @@
 // One slot of pto_harness.v: the engine and everything around it. Included once for each slot,
 // with these macros set: PTO_SLOT_MODULE the engine, PTO_SLOT_INDEX its number in the mailbox,
 // PTO_SLOT_NAME its name, PTO_SLOT_PIN(x) the name of top-level pin x; PTO_SLOT_SRC_WIDTH, where
-// the source port has a width of its own. All modules run on the slot's clock (pto_harness.v).
+// the source port has a width of its own; PTO_SLOT_PAR_FLAG, where there are ports par, as wide as
+// the source port, and flag. All modules run on the slot's clock (pto_harness.v).
 
 // Pins for an agent in Python, in use when pin_mode[PTO_SLOT_INDEX] is 1.
 reg                 `PTO_SLOT_PIN(desc_valid) = 1'b0;
@@ -53,6 +54,20 @@ generate
     wire [GmDataWidth-1:0] rdata, wdata;
     wire [GmDataWidth/8-1:0] wstrb;
     wire axi_reads_open, axi_writes_open, axi_offers;
+    wire ports_active;
+`ifdef PTO_SLOT_PAR_FLAG
+    wire par_req, par_gnt, par_rvalid, par_err;
+    wire [2:0] par_space;
+    wire [LocalAddrWidth-1:0] par_addr;
+    wire [SrcDataWidth-1:0] par_rdata;
+    wire flag_req, flag_gnt, flag_clear, flag_rvalid;
+    wire [3:0] flag_addr;
+    wire [31:0] flag_mask, flag_rdata;
+    wire par_flag_active;
+    assign `PTO_SLOT_PIN(active) = ports_active || par_flag_active;
+`else
+    assign `PTO_SLOT_PIN(active) = ports_active;
+`endif
 
     assign `PTO_SLOT_PIN(desc_ready) = desc_ready;
     assign `PTO_SLOT_PIN(done_valid) = done_valid;
@@ -95,6 +110,22 @@ generate
         .dst_be_o(dst_be),
         .dst_wdata_o(dst_wdata),
         .dst_err_i(dst_err),
+`ifdef PTO_SLOT_PAR_FLAG
+        .par_req_o(par_req),
+        .par_gnt_i(par_gnt),
+        .par_space_o(par_space),
+        .par_addr_o(par_addr),
+        .par_rvalid_i(par_rvalid),
+        .par_rdata_i(par_rdata),
+        .par_err_i(par_err),
+        .flag_req_o(flag_req),
+        .flag_gnt_i(flag_gnt),
+        .flag_clear_o(flag_clear),
+        .flag_addr_o(flag_addr),
+        .flag_mask_o(flag_mask),
+        .flag_rvalid_i(flag_rvalid),
+        .flag_rdata_i(flag_rdata),
+`endif
         .m_axi_arid(arid),
         .m_axi_araddr(araddr),
         .m_axi_arlen(arlen),
@@ -247,6 +278,63 @@ generate
         .dst_err_o(dst_err)
     );
 
+`ifdef PTO_SLOT_PAR_FLAG
+    pto_par_flag_port #(
+        .Slot(`PTO_SLOT_INDEX),
+        .AddrWidth(LocalAddrWidth),
+        .DataWidth(SrcDataWidth)
+    ) u_par_flag (
+        .clk_i(`PTO_SLOT_PIN(clk)),
+        .rst_ni(rst_n),
+        .cycle_i(cycle),
+        .seed_i(seed),
+        .reseed_i(reseed),
+        .latency_i(local_read_latency),
+        .stall_gnt_i(stall_src_gnt),
+        .par_req_i(par_req),
+        .par_gnt_o(par_gnt),
+        .par_space_i(par_space),
+        .par_addr_i(par_addr),
+        .par_rvalid_o(par_rvalid),
+        .par_rdata_o(par_rdata),
+        .par_err_o(par_err),
+        .flag_req_i(flag_req),
+        .flag_gnt_o(flag_gnt),
+        .flag_clear_i(flag_clear),
+        .flag_addr_i(flag_addr),
+        .flag_mask_i(flag_mask),
+        .flag_rvalid_o(flag_rvalid),
+        .flag_rdata_o(flag_rdata)
+    );
+
+    pto_par_flag_checker #(
+        .Slot(`PTO_SLOT_INDEX),
+        .LocalAddrWidth(LocalAddrWidth),
+        .ParDataWidth(SrcDataWidth),
+        .DescWidth(DescWidth)
+    ) u_par_flag_checker (
+        .clk_i(`PTO_SLOT_PIN(clk)),
+        .rst_ni(rst_n),
+        .active_o(par_flag_active),
+        .desc_valid_i(desc_valid),
+        .desc_ready_i(desc_ready),
+        .desc_i(desc),
+        .done_valid_i(done_valid),
+        .done_ready_i(done_ready),
+        .par_req_i(par_req),
+        .par_gnt_i(par_gnt),
+        .par_space_i(par_space),
+        .par_addr_i(par_addr),
+        .par_rvalid_i(par_rvalid),
+        .flag_req_i(flag_req),
+        .flag_gnt_i(flag_gnt),
+        .flag_clear_i(flag_clear),
+        .flag_addr_i(flag_addr),
+        .flag_mask_i(flag_mask),
+        .flag_rvalid_i(flag_rvalid)
+    );
+`endif
+
     pto_axi_checker #(
         .Slot(`PTO_SLOT_INDEX),
         .AddrWidth(GmAddrWidth),
@@ -298,7 +386,7 @@ generate
     ) u_port_checker (
         .clk_i(`PTO_SLOT_PIN(clk)),
         .rst_ni(rst_n),
-        .active_o(`PTO_SLOT_PIN(active)),
+        .active_o(ports_active),
         .desc_valid_i(desc_valid),
         .desc_ready_i(desc_ready),
         .desc_i(desc),
@@ -334,4 +422,7 @@ endgenerate
 `undef PTO_SLOT_PIN
 `ifdef PTO_SLOT_SRC_WIDTH
   `undef PTO_SLOT_SRC_WIDTH
+`endif
+`ifdef PTO_SLOT_PAR_FLAG
+  `undef PTO_SLOT_PAR_FLAG
 `endif

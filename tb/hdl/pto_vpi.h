@@ -170,12 +170,13 @@ static PLI_INT32 vpi_local_read(PLI_BYTE8 *data) {
   struct call *c = call_here();
   uint32_t word[VECTOR_WORDS];
   uint64_t addr, space;
-  int slot = get_int(c, 0);
+  int slot = get_int(c, 0), par = get_int(c, 1);
   (void)data;
-  if (get_long(c, 1, &space) | get_long(c, 2, &addr))
-    pto_error(slot, "src: X or Z in space or address", (long long)space, (long long)addr);
-  int error = pto_local_read(slot, (int)space, (int)addr, get_int(c, 3), word);
-  put_word(c, 4, word);
+  if (get_long(c, 2, &space) | get_long(c, 3, &addr))
+    pto_error(slot, par ? "par: X or Z in space or address" : "src: X or Z in space or address",
+              (long long)space, (long long)addr);
+  int error = pto_local_read(slot, par, (int)space, (int)addr, get_int(c, 4), word);
+  put_word(c, 5, word);
   return give(c, error);
 }
 
@@ -195,6 +196,19 @@ static PLI_INT32 vpi_local_write(PLI_BYTE8 *data) {
     pto_error(slot, "dst: X or Z in written bytes (address, byte lanes)", (long long)addr,
               (long long)unknown);
   return give(c, pto_local_write(slot, (int)space, (int)addr, get_int(c, 3), strobe, word));
+}
+
+static PLI_INT32 vpi_flag_read(PLI_BYTE8 *data) {
+  struct call *c = call_here();
+  (void)data;
+  return give(c, pto_flag_read(get_int(c, 0)));
+}
+
+static PLI_INT32 vpi_flag_clear(PLI_BYTE8 *data) {
+  struct call *c = call_here();
+  (void)data;
+  pto_flag_clear(get_int(c, 0), get_int(c, 1), get_int(c, 2));
+  return 0;
 }
 
 static PLI_INT32 vpi_desc_pop(PLI_BYTE8 *data) {
@@ -266,6 +280,8 @@ static const struct {
   { "$pto_axi_b", 0, vpi_axi_b },
   { "$pto_local_read", 1, vpi_local_read },
   { "$pto_local_write", 1, vpi_local_write },
+  { "$pto_flag_read", 1, vpi_flag_read },
+  { "$pto_flag_clear", 0, vpi_flag_clear },
   { "$pto_desc_pop", 1, vpi_desc_pop },
   { "$pto_desc_accept", 0, vpi_desc_accept },
   { "$pto_desc_pins", 0, vpi_desc_pins },

@@ -15,18 +15,24 @@ from tb.isa.descriptor import field_values, pack, pack_columns
 from tb.isa.dma import MteGmUb
 from tb.isa.dtypes import DTYPE_INDEX
 from tb.isa.fields import DESC_WORDS
+from tb.isa.fix import FixDescriptor, FixOp
+from tb.isa.fix_table import CLIP_CODES, DST_CODES, FRONT_COLUMNS, NUMBER_CODES
 from tb.isa.legacy import LegacyOp
 from tb.isa.lower import Descriptor, V06Op, lower
 from tb.isa.ops import LAYOUTS, OPS_BY_CODE, SLOTS
 from tb.isa.program import program_of
 from tb.isa.rules import s_violations
+from tb.isa.spaces import Space
 from tb.isa.text import to_text
 
 FAMILIES: tuple[str, ...] = tuple(LAYOUTS)
 """Descriptor families; ``OpBlock.family`` holds indices into it."""
 
-COLUMNS: tuple[str, ...] = tuple(dict.fromkeys(name for x in LAYOUTS.values() for name in x))
-"""Every descriptor field of every family once. Families share names: ``len``, ``n_burst``, ..."""
+COLUMNS: tuple[str, ...] = tuple(
+    dict.fromkeys((*(name for x in LAYOUTS.values() for name in x), *FRONT_COLUMNS))
+)
+"""Every descriptor field of every family once, and what of an op as written no descriptor holds.
+Families share names: ``len``, ``n_burst``, ..."""
 
 
 def _by_opcode(values: Mapping[int, int]) -> NDArray[np.int64]:
@@ -43,6 +49,15 @@ _FAMILIES = _by_opcode(
 
 
 @dataclass(frozen=True)
+class Fill:
+    """Bytes that the stimulus writes before a block is issued: ``data`` is ``uint8[n]``."""
+
+    space: Space
+    start: int
+    data: NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
 class OpBlock:
     """N ops in program order, of any families.
 
@@ -51,7 +66,8 @@ class OpBlock:
         columns: Name of a descriptor field to ``int64[N]``; of ops whose family has no such
             field any value. Fields left out are 0: read them with :meth:`column`.
         dtype: ``int64[N]``, element type of the source as an index into ``DTYPES``.
-        pad_dtype: ``int64[N]``, type of the pad value as an index; any where padding is off.
+        pad_dtype: ``int64[N]``, type of the pad value as an index; any where padding is off. Of
+            a write-back it is the destination's element type.
         gap: ``int64[N]`` clocks of idle before the descriptor is offered.
         after: ``int64[N]`` index of an earlier op of this block that must have retired before
             this one is offered, or -1. Ops of one slot retire in order anyway.
@@ -61,6 +77,11 @@ class OpBlock:
         descriptors: Index of an op to the descriptor to pack instead of its columns, for
             values that exceed a container (illegal ops).
         expected_rule: ``int64[N]``, number of the D rule the op breaks, 0 when legal.
+        fills: What memories must hold before the block is issued, in this order: accumulators,
+            parameters in fb, destinations of atomics.
+        flag_delay: ``int64[N]`` clocks from the start of the block until the producer sets the
+            unit flags of an op that checks them; -1, or None for all, for flags that are set
+            when the block starts. Blocks of L0C with a delay belong to one op of the block.
     """
 
     opcode: NDArray[np.int64]
@@ -72,6 +93,8 @@ class OpBlock:
     legacy: Mapping[int, tuple[LegacyOp, ...]] = field(default_factory=dict)
     descriptors: Mapping[int, Descriptor] = field(default_factory=dict)
     expected_rule: NDArray[np.int64] | None = None
+    fills: tuple[Fill, ...] = ()
+    flag_delay: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.opcode)
@@ -141,6 +164,8 @@ class OpBlock:
             {k - start: ops for k, ops in self.legacy.items() if start <= k < stop},
             {k - start: desc for k, desc in self.descriptors.items() if start <= k < stop},
             None if self.expected_rule is None else self.expected_rule[start:stop],
+            self.fills,
+            None if self.flag_delay is None else self.flag_delay[start:stop],
         )
 
     def program(self) -> list[tuple[V06Op | LegacyOp, ...]]:
@@ -173,8 +198,21 @@ def from_descriptors(
         for name in COLUMNS
         if name in used
     }
+    written = {
+        row: desc.written for row, desc in enumerate(descriptors) if isinstance(desc, FixDescriptor)
+    }
+    if written:
+        fronts = {name: np.zeros(count, dtype=np.int64) for name in FRONT_COLUMNS}
+        for row, types in written.items():
+            fronts["quant_type"][row] = NUMBER_CODES.index(types.quant)
+            fronts["relu_type"][row] = NUMBER_CODES.index(types.relu)
+            fronts["clip_type"][row] = CLIP_CODES.index(types.clip)
+        columns.update(fronts)
     names = dtypes or [_integer_type(desc) for desc in descriptors]
-    pads = pad_dtypes or names
+    pads = pad_dtypes or [
+        _destination_type(desc) if isinstance(desc, FixDescriptor) else name
+        for desc, name in zip(descriptors, names, strict=True)
+    ]
     index = [DTYPE_INDEX[name] for name in names]
     return OpBlock(
         np.array([desc.spec.opcode for desc in descriptors], dtype=np.int64),
@@ -191,6 +229,8 @@ def from_descriptors(
 
 def _integer_type(desc: Descriptor) -> str:
     """Returns an element type for a descriptor, which says at most the element size."""
+    if isinstance(desc, FixDescriptor):
+        return "i32" if desc.acc else "f32"
     if not isinstance(desc, BurstDescriptor):
         return f"i{8 * desc.elem_bytes}"
     if desc.spec is MTE_L1_BT:
@@ -198,18 +238,33 @@ def _integer_type(desc: Descriptor) -> str:
     return "i64" if desc.spec is MTE_L1_FB else "i8"
 
 
+def _destination_type(desc: FixDescriptor) -> str:
+    return next(name for name, code in DST_CODES.items() if code == desc.dst_type)
+
+
+def _second_type(op: V06Op) -> str:
+    """Returns what ``OpBlock.pad_dtype`` says of an op."""
+    if isinstance(op, FixOp):
+        return op.dst_type.dtype
+    return op.pad.dtype if isinstance(op, MteGmUb) and op.pad else op.src_type.dtype
+
+
+_HINT_RULES = ("DMA-L15", "FIX-L13")
+"""S rules of constants that the engine decides as well: the hint's width."""
+
+
 def from_ops(ops: Sequence[V06Op], *, expected_rule: Sequence[int] | None = None) -> OpBlock:
     """Builds a block from v0.6 ops in program order; no gaps, no waits.
 
     Raises:
-        FrontEndError: an op breaks an S rule, so nothing of the block is issued. An L2 hint that
-            does not fit is left to the engine (DMA-L05).
+        FrontEndError: an op breaks an S rule, so nothing of the block is issued. A hint that does
+            not fit is left to the engine (DMA-L05, FIX-L14).
     """
     for number, op in enumerate(ops):
         for violation in s_violations(op):
-            if violation.rule.name != "DMA-L15":
+            if violation.rule.name not in _HINT_RULES:
                 raise FrontEndError(f"op {number} breaks {violation}\n  {to_text(op)}")
-    pads = [op.pad.dtype if isinstance(op, MteGmUb) and op.pad else op.src_type.dtype for op in ops]
+    pads = [_second_type(op) for op in ops]
     return from_descriptors(
         [lower(op) for op in ops],
         dtypes=[op.src_type.dtype for op in ops],

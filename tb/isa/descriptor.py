@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from tb.isa.burst_table import BURST_LAYOUT
 from tb.isa.dma import DmaDescriptor, DmaLoop
 from tb.isa.dma_table import MAX_LOOPS
 from tb.isa.fields import DESC_WORDS, OPCODE_BITS, Layout, OpSpec
+from tb.isa.fix import FixDescriptor
+from tb.isa.fix_table import FIX_LAYOUT
 from tb.isa.lower import Descriptor
 from tb.isa.nz import NzDescriptor
 from tb.isa.nz_table import NZ_LAYOUT
@@ -24,7 +27,7 @@ UNUSED_LOOP = DmaLoop(1, 0, 0)
 
 def field_values(desc: Descriptor) -> dict[str, int]:
     """Returns the unsaturated value of every field of the descriptor's layout."""
-    if isinstance(desc, NzDescriptor | BurstDescriptor):
+    if isinstance(desc, NzDescriptor | BurstDescriptor | FixDescriptor):
         values = {name: getattr(desc, name) for name in desc.spec.layout if name in desc.__slots__}
         if isinstance(desc, NzDescriptor):
             values["elem_log2"] = desc.elem_bytes.bit_length() - 1
@@ -133,6 +136,9 @@ def unpack(words: NDArray[np.uint32]) -> Descriptor:
     fields = unpack_fields(words, spec.layout)
     if spec.layout is BURST_LAYOUT:
         return BurstDescriptor(spec=spec, **fields)
+    if spec.layout is FIX_LAYOUT:
+        values: dict[str, Any] = {"spec": spec, **fields}
+        return FixDescriptor(**values)
     elem_bytes = 1 << fields.pop("elem_log2")
     if spec.layout is NZ_LAYOUT:
         return NzDescriptor(elem_bytes=elem_bytes, **fields)

@@ -20,6 +20,8 @@ _FAMILIES = {
     "whichever is the source; of `mte_l1_ub` `ext` is L1.",
     "burst": "Bursts of `len` units with gaps between them, from on-chip memory to on-chip memory.",
     "nz": "Matrices repacked to NZ fractals.",
+    "fix": "FIXPIPE write-back. Codes of `quant` and `relu`: spec/fixpipe.md, sections 4 and 6; "
+    "what a mode ignores may hold anything.",
 }
 
 
@@ -71,7 +73,7 @@ def page_text() -> str:
         "## Descriptors",
         "",
         "A container is wider than any legal value; a larger value is packed as all ones, so that",
-        "what breaks the width rule still does. Address fields keep their low bits then, 5 or 6,",
+        "what breaks the width rule still does. Address fields keep their low bits then, 5 to 7,",
         "and with them their alignment.",
     ]
     for layout in LAYOUTS.values():

@@ -27,9 +27,16 @@ ELEMENT_BYTES: dict[str, int] = {
 """Size E in bytes of each element type (spec/README.md, "Terms and units")."""
 
 DTYPES: tuple[str, ...] = tuple(ELEMENT_BYTES)
-"""Element types in a fixed order; blocks of ops hold an index into it."""
+"""Element types of whole bytes in a fixed order."""
 
-DTYPE_INDEX: dict[str, int] = {name: index for index, name in enumerate(DTYPES)}
+NIBBLE_DTYPES: tuple[str, ...] = ("i4", "si4")
+"""Element types that are packed two per byte, the even index in the low nibble; only FIXPIPE
+writes them."""
+
+ALL_DTYPES: tuple[str, ...] = (*DTYPES, *NIBBLE_DTYPES)
+"""Every element type; blocks of ops hold an index into it."""
+
+DTYPE_INDEX: dict[str, int] = {name: index for index, name in enumerate(ALL_DTYPES)}
 
 PAD_DTYPES: tuple[str, ...] = ("i8", "i16", "i32", "f16", "bf16", "f32")
 """Types of a pad value (DMA-L03)."""

@@ -139,7 +139,7 @@ class OpSpec:
         source, destination: Keywords of its address spaces.
         operands: Operands in the order of the PTO text; loops and pad as their clauses.
         layout: Descriptor family.
-        rules: Family of its rules: ``"DMA"``, ``"ND"``, ``"BT"`` or ``"FB"``.
+        rules: Family of its rules: ``"DMA"``, ``"ND"``, ``"BT"``, ``"FB"`` or ``"FIX"``.
         d_rules: Numbers in that family of the D rules an engine checks for it.
         doc: One line.
     """

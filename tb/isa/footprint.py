@@ -11,10 +11,20 @@ from numpy.typing import NDArray
 from tb.isa.burst import BurstDescriptor
 from tb.isa.dma import DmaDescriptor
 from tb.isa.dma_table import MTE_UB_GM
+from tb.isa.fix import FixDescriptor
+from tb.isa.fix_table import (
+    ALPHA_WORD,
+    FLAG_BLOCK,
+    L0C_WORD,
+    NZ2DN,
+    NZ2NZ,
+    QUANT_RECORD,
+    UB_WHOLE,
+)
 from tb.isa.lower import Descriptor
 from tb.isa.nz import NzDescriptor
 from tb.isa.nz_table import C0_BYTES
-from tb.isa.spaces import Space, ub_space
+from tb.isa.spaces import SIZES, Space, ub_space
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +89,53 @@ def _burst_side(space: Space, base: int, unit: int, gap: int, desc: BurstDescrip
     return Footprint(space, base, desc.len * unit, (desc.n_burst,), (stride,))
 
 
+def _fix_rows(desc: FixDescriptor, space: Space) -> Footprint:
+    """Returns what a write-back writes to one memory (spec/fixpipe.md, section 2)."""
+    m, n = desc.halves
+    bits, stride = desc.dst_bits, desc.dst_stride * desc.dst_bits // 8
+    if desc.layout == NZ2NZ:
+        columns = desc.nz_columns
+        length = m * columns * bits // 8
+        return Footprint(space, desc.dst_addr, length, (n // columns,), (stride,))
+    rows, elements = (n, m) if desc.layout == NZ2DN else (m, n)
+    repeat = desc.loop3_dst * bits // 8 if desc.loop3_en else 0
+    length = elements * bits // 8
+    return Footprint(space, desc.dst_addr, length, (rows, desc.repeats), (stride, repeat))
+
+
+def parameters(desc: FixDescriptor) -> tuple[Footprint, ...]:
+    """Returns the bytes of fb that a write-back reads, pre_quant records first."""
+    found = []
+    if not desc.is_nop:
+        for used, address, size in (
+            (desc.vector_quant, desc.quant_addr, QUANT_RECORD),
+            (desc.vector_relu, desc.relu_addr, ALPHA_WORD),
+        ):
+            if used:
+                found.append(Footprint(Space.FB, address, size * desc.n, (), ()))
+    return tuple(found)
+
+
+def flag_blocks(desc: FixDescriptor) -> NDArray[np.int64]:
+    """Returns the 512-byte blocks of L0C a legal write-back reads from, ascending.
+
+    These are the numbers of the unit flags it waits for or clears (spec/fixpipe.md, section 8);
+    none for a NOP.
+    """
+    if desc.is_nop:
+        return np.empty(0, dtype=np.int64)
+    touched = np.zeros(SIZES[Space.L0C] // FLAG_BLOCK, dtype=np.bool_)
+    touched[source(desc).row_starts() // FLAG_BLOCK] = True
+    return np.flatnonzero(touched)
+
+
 def source(desc: Descriptor) -> Footprint:
-    """Returns the bytes a legal op reads."""
+    """Returns the bytes a legal op reads; of a write-back the words with accumulators in them."""
+    if isinstance(desc, FixDescriptor):
+        counts = (desc.m, desc.groups, desc.repeats)
+        steps = (desc.row_step, desc.src_stride, desc.loop3_src if desc.loop3_en else 0)
+        strides = tuple(L0C_WORD * step for step in steps)
+        return Footprint(Space.L0C, desc.src_addr, L0C_WORD, counts, strides)
     if isinstance(desc, NzDescriptor):
         rows, length = desc.source_rows
         strides = (desc.inner_stride, desc.outer_stride)
@@ -95,8 +150,11 @@ def destination(desc: Descriptor) -> Footprint:
     """Returns the bytes a legal op writes.
 
     With padding these are whole row strides (A-05), of an NZ repack the zero fill is among them
-    (spec/nd2nz.md, sections 3 and 4).
+    (spec/nd2nz.md, sections 3 and 4). Of a write-back that is split over both sub-blocks it is
+    the part in sub-block 0: see :func:`destinations`.
     """
+    if isinstance(desc, FixDescriptor):
+        return destinations(desc)[0]
     if isinstance(desc, NzDescriptor):
         groups, step = desc.group_count, desc.dst_loop4 * C0_BYTES
         if desc.small_c0:
@@ -110,6 +168,18 @@ def destination(desc: Descriptor) -> Footprint:
     if desc.spec is MTE_UB_GM:
         return _dma_side(desc, "ext", space, desc.len)
     return _dma_side(desc, "loc", space, desc.loc_stride if desc.pad_en else desc.len)
+
+
+def destinations(desc: Descriptor) -> tuple[Footprint, ...]:
+    """Returns the bytes a legal op writes, one footprint per memory."""
+    if not isinstance(desc, FixDescriptor):
+        return (destination(desc),)
+    if desc.spec.destination != "ub":
+        return (_fix_rows(desc, space_of(desc.spec.destination)),)
+    if desc.ub_mode == UB_WHOLE:
+        # An engine that takes an illegal id retires the op: any sub-block will do here.
+        return (_fix_rows(desc, ub_space(desc.ub_sub & 1)),)
+    return tuple(_fix_rows(desc, ub_space(number)) for number in (0, 1))
 
 
 def row_overlap(footprint: Footprint) -> bool:

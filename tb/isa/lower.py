@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from tb.isa.burst import BurstDescriptor, BurstOp, lower_burst
 from tb.isa.dma import DmaDescriptor, DmaOp, lower_dma
+from tb.isa.fix import FixDescriptor, FixOp, lower_fix
 from tb.isa.nz import MteGmL1Frac, NzDescriptor, lower_nz
 
-V06Op = DmaOp | BurstOp | MteGmL1Frac
+V06Op = DmaOp | BurstOp | MteGmL1Frac | FixOp
 """Every op of the v0.6 surface."""
 
-Descriptor = DmaDescriptor | BurstDescriptor | NzDescriptor
+Descriptor = DmaDescriptor | BurstDescriptor | NzDescriptor | FixDescriptor
 """What a v0.6 op or a legacy copy becomes."""
 
 
@@ -24,4 +25,6 @@ def lower(op: V06Op) -> Descriptor:
         return lower_nz(op)
     if isinstance(op, DmaOp):
         return lower_dma(op)
+    if isinstance(op, FixOp):
+        return lower_fix(op)
     return lower_burst(op)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from tb.isa.burst_table import MTE_L1_BT, MTE_L1_FB, MTE_UB_L1, MTE_UB_UB
 from tb.isa.dma_table import MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
 from tb.isa.fields import Layout, OpSpec
+from tb.isa.fix_table import MTE_L0C_GM, MTE_L0C_L1, MTE_L0C_UB
 from tb.isa.nz_table import MTE_GM_L1_FRAC
 
 OPS: dict[str, OpSpec] = {
@@ -20,6 +21,9 @@ OPS: dict[str, OpSpec] = {
         MTE_GM_L1_FRAC,
         MTE_L1_BT,
         MTE_L1_FB,
+        MTE_L0C_GM,
+        MTE_L0C_L1,
+        MTE_L0C_UB,
     )
 }
 """Op tables by mnemonic."""

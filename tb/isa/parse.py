@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads one line of canonical PTO text (:mod:`tb.isa.text`) back into its op.
 
-The rules that text alone can break are decided here: DMA-L01, DMA-L02 and ND-L02.
+The rules that text alone can break are decided here: DMA-L01, DMA-L02 and ND-L02; FIX-L01 in
+:mod:`tb.isa.fix_text`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 from tb.isa.burst import BurstOp, MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.dma import DmaOp, Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
+from tb.isa.fix import FixOp
+from tb.isa.fix_text import FixTextError, parse_fix
 from tb.isa.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -203,10 +206,18 @@ def _parse_copy(name: str, body: str, types: str, ub_sub: int) -> LegacyOp:
     return make(*operands)
 
 
+def _parse_fix(name: str, body: str, types: str, _ub_sub: int) -> FixOp:
+    try:
+        return parse_fix(name, body, types, _value)
+    except FixTextError as error:
+        raise TextError(str(error)) from None
+
+
 _READERS: dict[str, Callable[[str, str, str, int], AnyOp]] = {
     **dict.fromkeys(("mte_gm_ub", "mte_ub_gm", "mte_gm_l1", "mte_l1_ub"), _parse_dma),
     **dict.fromkeys(("mte_ub_ub", "mte_ub_l1", "mte_l1_bt", "mte_l1_fb"), _parse_burst),
     "mte_gm_l1_frac": _parse_nz,
+    **dict.fromkeys(("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub"), _parse_fix),
     **dict.fromkeys(_COPIES, _parse_copy),
 }
 
@@ -215,8 +226,7 @@ def from_text(line: str) -> AnyOp:
     """Returns the op that one line of canonical text holds.
 
     Raises:
-        TextError: the line breaks the syntax; DMA-L01, DMA-L02 and ND-L02 are named where they
-            apply.
+        TextError: the line breaks the syntax; the rule is named where one covers it.
     """
     sub = _SUB.search(line)
     ub_sub = int(sub[1]) if sub else 0

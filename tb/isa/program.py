@@ -13,6 +13,8 @@ from tb.isa.burst_table import BIAS_TYPES, MTE_L1_BT, MTE_L1_FB, MTE_UB_L1, MTE_
 from tb.isa.dma import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
 from tb.isa.dma_table import MAX_LOOPS, MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
 from tb.isa.dtypes import DTYPES, Ptr
+from tb.isa.fix_program import FIX_MAKERS
+from tb.isa.fix_table import FRONT_COLUMNS
 from tb.isa.legacy import LegacyOp
 from tb.isa.lower import V06Op
 from tb.isa.nz import MteGmL1Frac
@@ -119,6 +121,7 @@ _MAKERS: dict[int, Callable[[_Lists, int, int, int], V06Op]] = {
     MTE_L1_BT.opcode: _l1_bt,
     MTE_L1_FB.opcode: _l1_fb,
     MTE_GM_L1_FRAC.opcode: _frac,
+    **FIX_MAKERS,
 }
 
 
@@ -140,6 +143,7 @@ def program_of(
     """
     codes = opcode.tolist()
     names = {name for code in set(codes) for name in OPS_BY_CODE[code].layout}
+    names.update(FRONT_COLUMNS)
     zeros = [0] * len(codes)
     lists = {name: columns[name].tolist() if name in columns else zeros for name in names}
     types, pads = dtype.tolist(), pad_dtype.tolist()

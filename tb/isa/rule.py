@@ -17,7 +17,7 @@ class Rule:
         kind: ``"S"`` front end, ``"D"`` engine, ``"T"`` undefined when broken.
         title: The rule in one line.
         family: Prefix of the rules of one page of the spec: ``"DMA"``, ``"ND"``, ``"BT"``,
-            ``"FB"``.
+            ``"FB"``, ``"FIX"``.
     """
 
     number: int

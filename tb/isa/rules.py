@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tb.isa import burst_rules, dma_rules, nz_rules
+from tb.isa import burst_rules, dma_rules, fix_rules, nz_rules
 from tb.isa.burst import BurstDescriptor, BurstOp
 from tb.isa.dma_table import LEN_BITS, LOCAL_STRIDE_BITS, N_BURST_BITS
+from tb.isa.fix import FixDescriptor, FixOp
 from tb.isa.legacy import CopyUbufToUbuf
 from tb.isa.lower import Descriptor, V06Op
 from tb.isa.nz import MteGmL1Frac, NzDescriptor
@@ -23,6 +24,11 @@ from tb.isa.spaces import UB_BLOCK
 _DMA: dict[int, Rule] = {
     rule.number: rule for rule in (*dma_rules.S_RULES, *dma_rules.D_RULES, *dma_rules.T_RULES)
 }
+
+_FIX = sorted(
+    (*fix_rules.S_RULES, *fix_rules.D_RULES, *fix_rules.T_RULES, fix_rules.PARAMETER_RULE),
+    key=lambda rule: rule.number,
+)
 
 RULES: dict[str, Rule] = {
     rule.name: rule
@@ -35,6 +41,7 @@ RULES: dict[str, Rule] = {
         *burst_rules.D_BT,
         *burst_rules.S_FB,
         *burst_rules.D_FB,
+        *_FIX,
     )
 }
 """Every rule by name, family by family, ascending."""
@@ -49,6 +56,12 @@ def d_predicates(desc: Descriptor) -> _Predicates:
         return nz_rules.D_RULES
     if isinstance(desc, BurstDescriptor):
         return burst_rules.d_predicates(desc, _DMA)
+    if isinstance(desc, FixDescriptor):
+        return {
+            rule: holds
+            for rule, holds in fix_rules.D_RULES.items()
+            if rule.number in desc.spec.d_rules
+        }
     rules = dma_rules.D_RULES
     return {rule: holds for rule, holds in rules.items() if rule.number in desc.spec.d_rules}
 
@@ -68,6 +81,8 @@ def _s_predicates(op: V06Op) -> Mapping[Rule, Any]:
         return nz_rules.S_RULES
     if isinstance(op, BurstOp):
         return burst_rules.s_predicates(op, _DMA)
+    if isinstance(op, FixOp):
+        return fix_rules.S_RULES
     return dma_rules.S_RULES
 
 
@@ -88,6 +103,8 @@ def t_violations(desc: Descriptor) -> tuple[Violation, ...]:
         rules = nz_rules.T_RULES
     elif isinstance(desc, BurstDescriptor):
         rules = {_DMA[14]: burst_rules.disjoint}
+    elif isinstance(desc, FixDescriptor):
+        rules = fix_rules.T_RULES
     found = []
     for rule, predicate in rules.items():
         message = predicate(desc)

@@ -11,6 +11,8 @@ from __future__ import annotations
 from tb.isa.burst import BurstOp
 from tb.isa.dma import DmaOp, MteGmL1, MteGmUb, MteL1Ub
 from tb.isa.dtypes import Ptr
+from tb.isa.fix import FixOp
+from tb.isa.fix_text import fix_text
 from tb.isa.legacy import (
     CopyUbufToGm,
     CopyUbufToUbuf,
@@ -144,6 +146,8 @@ def to_text(op: AnyOp) -> str:
         text = _burst_text(op)
     elif isinstance(op, MteGmL1Frac):
         text = _nz_text(op)
+    elif isinstance(op, FixOp):
+        text = fix_text(op)
     else:
         text = _legacy_text(op)
     return text + _sub(op)

@@ -7,19 +7,28 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
+from scoreboards.golden import GoldenMemory
+from scoreboards.model.dma import DmaModel
 from sequences.constraints import DmaConstraints
 from sequences.traffic import TrafficGenerator
 from tb.coverage.dma import DmaCoverage
+from tb.coverage.fix_view import WRITE_BACKS
 from tb.coverage.model import GroupCounts
 from tb.coverage.view import FORM_SPECS, FORMS
 from tb.isa.block import OpBlock, from_ops
+from tb.isa.burst_table import MTE_L1_BT
 from tb.isa.descriptor import unpack
 from tb.isa.lower import Descriptor, V06Op
 from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE
+from tb.isa.spaces import Space
 
 GM_UB = ("mte_gm_ub", "mte_ub_gm", "copy_gm_to_ubuf", "copy_ubuf_to_gm")
 """Forms between GM and UB."""
+
+Events = Callable[[OpBlock], NDArray[np.int64]]
+"""Returns the events of the ops of a block, ``int64[N]``."""
 
 Classify = Callable[[Descriptor], dict[str, str]]
 SlowCounts = dict[str, Counter[tuple[str, str]]]
@@ -33,14 +42,56 @@ def collect(
     *,
     illegal: bool = False,
     seed: int = 0,
+    events: Events | None = None,
 ) -> DmaCoverage:
-    """Returns the coverage of ``blocks``, each op with random events of its data."""
+    """Returns the coverage of ``blocks``.
+
+    ``events`` tells what the data of a block's ops showed. Without it bias loads show random
+    events, which all are possible, and other ops none.
+    """
     rng = np.random.default_rng(seed)
     coverage = DmaCoverage(bus, forms, illegal=illegal)
     for block in blocks:
-        coverage.sample(block, None, rng.integers(0, 256, len(block)))
+        random = np.where(block.opcode == MTE_L1_BT.opcode, rng.integers(0, 256, len(block)), 0)
+        coverage.sample(block, None, random if events is None else random | events(block))
     coverage.flush()
     return coverage
+
+
+def _pattern(space: Space, start: int, length: int) -> NDArray[np.uint8]:
+    """Background of the memories that write-backs are executed on."""
+    address = np.arange(start, start + length, dtype=np.int64)
+    return (address * 131 + (address >> 7) * 29 + int(space) * 57).astype(np.uint8)
+
+
+class Executed:
+    """Events of write-backs, by executing them in program order on the reference model.
+
+    Other ops are left out: what write-backs read comes with their blocks.
+    """
+
+    def __init__(self) -> None:
+        self._golden = GoldenMemory(_pattern)
+        self._model = DmaModel(
+            self._golden,
+            before_read=self._golden.ensure_footprint,
+            before_write=self._golden.expect_write,
+        )
+
+    def __call__(self, block: OpBlock) -> NDArray[np.int64]:
+        """Returns the events of each op of a block of legal ops, ``int64[N]``."""
+        found = np.zeros(len(block), dtype=np.int64)
+        mine = np.flatnonzero(np.isin(block.opcode, [spec.opcode for spec in WRITE_BACKS]))
+        if not len(mine):
+            return found
+        for fill in block.fills:
+            self._golden.ensure(fill.space, fill.start, len(fill.data))
+            self._golden.write(fill.space, fill.start, fill.data)
+        program = block.program()
+        for number in mine.tolist():
+            for op in program[number]:
+                found[number] = self._model.execute(op, legal=True).events
+        return found
 
 
 def traffic(seed: int, count: int, forms: Sequence[str] = FORMS, bus: int = 32) -> list[OpBlock]:

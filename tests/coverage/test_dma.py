@@ -191,6 +191,6 @@ def test_subset_of_forms() -> None:
     for block in DmaGenerator(1).blocks(500):
         coverage.sample(block)
     assert coverage.summary().groups["traffic"] > 50
-    for forms in ((), ("mte_l0c_gm",)):
+    for forms in ((), ("mte_l1_l0a",)):
         with pytest.raises(CoverageError, match="no coverage for"):
             DmaCoverage(forms=forms)

@@ -16,6 +16,7 @@ from tb.isa.block import OpBlock, from_descriptors
 from tb.isa.burst import MteL1Bt, MteL1Fb, lower_burst
 from tb.isa.burst_table import MTE_UB_UB
 from tb.isa.fields import rule_name
+from tb.isa.fix import MteL0cL1, MteL0cUb, lower_fix
 from tb.isa.legacy import CopyUbufToUbuf, lower_ubuf_copy
 from tb.isa.lower import Descriptor
 from tb.isa.nz import MteGmL1Frac, lower_nz
@@ -79,7 +80,7 @@ def test_illegal_traffic_breaks_every_rule(forms: tuple[str, ...]) -> None:
 
 
 def test_names_of_the_rules() -> None:
-    assert len(RULE_NAMES) == 20
+    assert len(RULE_NAMES) == 31
     assert all(RULES[name].kind == "D" for name in RULE_NAMES)
     for form in FORMS:
         assert set(FORM_SPECS[form].rule_names) <= set(rules_of(form))
@@ -87,6 +88,7 @@ def test_names_of_the_rules() -> None:
     assert per_form == {
         "mte_gm_ub": 7, "mte_ub_gm": 5, "mte_gm_l1": 5, "mte_l1_ub": 6, "mte_ub_ub": 3,
         "mte_ub_l1": 3, "mte_gm_l1_frac": 6, "mte_l1_bt": 3, "mte_l1_fb": 3,
+        "mte_l0c_gm": 9, "mte_l0c_l1": 10, "mte_l0c_ub": 11,
         "copy_gm_to_ubuf": 7, "copy_ubuf_to_gm": 5, "copy_ubuf_to_ubuf": 6,
     }  # fmt: skip
 
@@ -96,17 +98,21 @@ def test_families_share_no_rule() -> None:
         lower_burst(MteL1Bt(0, 0, 1, 4096, 0, 0)),
         lower_burst(MteL1Fb(0, 0, 1, 4096, 0, 0)),
         lower_nz(MteGmL1Frac(0, 0, "nd2nz", 1, 1, 0, 0, 1, 1, 1)),
+        lower_fix(MteL0cL1(0, 16, 1, 16, 16, 16)),
+        lower_fix(MteL0cUb(0, 0, 3, 32, 16, 32, ub_split="split_m")),
     ]
     broken = [first_d_violation(desc) for desc in descs]
     numbers = [item.rule.number if item else 0 for item in broken]
-    assert numbers == [2, 2, 4]
+    assert numbers == [2, 2, 4, 16, 21]
     counts = collect([from_descriptors(descs, expected_rule=numbers)], illegal=True).groups["rules"]
     assert hits(counts, "form x rule") == {
         "form=mte_l1_bt x rule=BT-L02": 1,
         "form=mte_l1_fb x rule=FB-L02": 1,
         "form=mte_gm_l1_frac x rule=ND-L04": 1,
+        "form=mte_l0c_l1 x rule=FIX-L16": 1,
+        "form=mte_l0c_ub x rule=FIX-L21": 1,
     }
-    assert hits(counts, "decided") == {"engine": 3}
+    assert hits(counts, "decided") == {"engine": 5}
 
 
 def refused_block() -> OpBlock:

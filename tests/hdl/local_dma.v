@@ -8,6 +8,7 @@
 // after the done, or never for 0, what [83:80] says: 0 a local write, 1 a local read, 2 a done,
 // 3 busy, 4 a read burst, each for one clock, or, for the requests, until granted.
 // The address of a done is the number of clocks from the last reset to the last write.
+// Ports par and flag, which only slot fix has, stay idle.
 `default_nettype none
 `timescale 1ns / 1ps
 
@@ -49,6 +50,20 @@ module local_dma #(
     output wire [LocalDataWidth/8-1:0] dst_be_o,
     output wire [  LocalDataWidth-1:0] dst_wdata_o,
     input  wire                        dst_err_i,
+    output wire                        par_req_o,
+    input  wire                        par_gnt_i,
+    output wire [                 2:0] par_space_o,
+    output wire [  LocalAddrWidth-1:0] par_addr_o,
+    input  wire                        par_rvalid_i,
+    input  wire [    SrcDataWidth-1:0] par_rdata_i,
+    input  wire                        par_err_i,
+    output wire                        flag_req_o,
+    input  wire                        flag_gnt_i,
+    output wire                        flag_clear_o,
+    output wire [                 3:0] flag_addr_o,
+    output wire [                31:0] flag_mask_o,
+    input  wire                        flag_rvalid_i,
+    input  wire [                31:0] flag_rdata_i,
     output wire [      AxiIdWidth-1:0] m_axi_arid,
     output wire [     GmAddrWidth-1:0] m_axi_araddr,
     output wire [                 7:0] m_axi_arlen,
@@ -113,6 +128,13 @@ module local_dma #(
   assign dst_addr_o = dst_addr_q;
   assign dst_be_o = {LocalDataWidth / 8{1'b1}};
   assign dst_wdata_o = data_q[slice_q*LocalDataWidth+:LocalDataWidth];
+  assign par_req_o = 1'b0;
+  assign par_space_o = 3'd0;
+  assign par_addr_o = {LocalAddrWidth{1'b0}};
+  assign flag_req_o = 1'b0;
+  assign flag_clear_o = 1'b0;
+  assign flag_addr_o = 4'd0;
+  assign flag_mask_o = 32'd0;
   assign m_axi_arid = {AxiIdWidth{1'b0}};
   assign m_axi_araddr = {GmAddrWidth{1'b0}};
   assign m_axi_arlen = 8'd0;

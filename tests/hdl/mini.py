@@ -23,6 +23,9 @@ SIMULATORS = ("verilator", "icarus")
 WALL_SECONDS = 120
 MTE1, MTE2, MTE3, FIX = range(4)
 READ, WRITE = 1, 2
+UNIT_FLAG_LSB = 158
+"""First bit of field unit_flag of a write-back descriptor; test_flags.py looks whether it is."""
+
 LIBRARY_ENV, SIM_ENV, WIDTH_ENV, RESULT_ENV = (
     f"PTO_TEST_{name}" for name in ("LIBRARY", "SIM", "WIDTH", "RESULT")
 )
@@ -61,6 +64,20 @@ def slots_build(sim: str, width: int = 256) -> Build:
             gm_width=width,
             local_width=width,
             variant="slots",
+        )
+    )
+
+
+def flag_build(sim: str, width: int = 256) -> Build:
+    """Builds the harness with flag_dma.v in slot fix alone."""
+    return build(
+        BuildPlan(
+            sim=sim,
+            manifests=(manifest("fix", "flag_dma"),),
+            gm_width=width,
+            local_width=width,
+            variant="flags",
+            fast_build=True,
         )
     )
 
@@ -138,6 +155,68 @@ def local_descriptor(
     value = words | source[0] << 8 | source[1] << 12 | destination[0] << 32 | destination[1] << 44
     value |= late << 64 | what << 80
     return np.frombuffer(value.to_bytes(64, "little"), dtype="<u4").copy()
+
+
+class FlagFault(IntEnum):
+    """Faults of flag_dma.v, numbered as there."""
+
+    NONE = 0
+    IGNORES_FLAGS = 1
+    JUNK_FLAGS = 2
+    CLEARS_FIRST = 3
+    CLEARS_EARLY = 4
+    FLAG_FALLS = 5
+    FLAG_MOVES = 6
+    NO_MASK = 7
+    NEEDLESS_READ = 8
+    NEEDLESS_CLEAR = 9
+    CLEAR_AT_DONE = 10
+    FLAG_OPEN = 11
+    FLAG_IDLE = 12
+    FLAG_RESET = 13
+    PAR_FALLS = 14
+    PAR_MOVES = 15
+    PAR_ODD = 16
+    PAR_SPACE = 17
+    PAR_OUTSIDE = 18
+    PAR_OPEN = 19
+    PAR_IDLE = 20
+    PAR_RESET = 21
+    AR_BEFORE_B = 22
+    AR_BEFORE_AW = 23
+    X_PAR_REQ = 24
+    X_FLAG_REQ = 25
+    X_PAR_ADDR = 26
+    X_FLAG_MASK = 27
+    X_RESET = 28
+
+
+@dataclass(frozen=True)
+class FlagOp:
+    """What flag_dma.v is to do; its file says what the fields mean, addresses are bytes."""
+
+    unit_flag: int = 0
+    word: int = 0
+    mask: int = 1
+    par: int = 0
+    src: int = 0
+    times: int = 0
+    fb: int = 0
+    l0c: int = 0
+    ub: int = 0
+    gm: int = 0
+    fault: int = 0
+    opcode: int = 10
+    wrong_beat: int = 0
+    wrong_len: int = 0
+
+    def pack(self) -> NDArray[np.uint32]:
+        """Returns the descriptor, ``uint32[16]``."""
+        value = self.opcode | self.fault << 8 | self.par << 16 | self.src << 20 | self.times << 24
+        value |= self.fb << 28 | self.l0c << 48 | self.ub << 68 | self.gm << 88
+        value |= (self.wrong_beat & 0xFFF) << 132 | self.wrong_len << 144
+        value |= self.word << 128 | self.unit_flag << UNIT_FLAG_LSB | self.mask << 161
+        return np.frombuffer(value.to_bytes(64, "little"), dtype="<u4").copy()
 
 
 class Fault(IntEnum):

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The C memory and the mailbox without a simulator: doors called by ctypes.
 
-One library has one set of memories, so each test gets its own copy of the file.
+Each test has a copy of the library of its own (conftest.py).
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,118 +15,26 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from tb.isa.spaces import SIZES, Space
-from tb.mailbox import MAILBOX_ENV, Mailbox, MailboxReader
-from tb.mailbox_layout import DESC_WORDS, FAULT, KNOBS, LAYOUTS, RING, MailboxError, check_layout
-from tb.memory import PAGE, SimMemory, load_library
-from tb.simulator import ROOT, compile_library
+from tb.mailbox import MAILBOX_ENV, MailboxReader
+from tb.mailbox_layout import (
+    DESC_WORDS,
+    FAULT,
+    KNOBS,
+    LAYOUTS,
+    RING,
+    MailboxError,
+    check_layout,
+)
+from tb.memory import PAGE, load_library
+from tb.simulator import ROOT
+from tests.hdl.doors import SLOT, Doors, random_bytes
 
 SLVERR, DECERR = 2, 3
 TICK_WAKE, TICK_KNOBS = 16, 32
-SLOT = 1
 
 ON_CHIP = [space for space in Space if space is not Space.GM]
-
-
-class Doors:
-    """The functions that Verilog calls."""
-
-    def __init__(self, library: ctypes.CDLL) -> None:
-        self.library = library
-        self.memory = SimMemory(library)
-        self.box = Mailbox.attach(library)
-        library.pto_gm_read.argtypes = (
-            ctypes.c_int,
-            ctypes.c_longlong,
-            ctypes.c_int,
-            ctypes.c_void_p,
-        )
-        library.pto_axi_aw.argtypes = (ctypes.c_int, ctypes.c_longlong, ctypes.c_int, ctypes.c_int)
-        library.pto_axi_w.argtypes = (
-            ctypes.c_int,
-            ctypes.c_int,
-            ctypes.c_ulonglong,
-            ctypes.c_void_p,
-        )
-        library.pto_local_write.argtypes = (
-            *(ctypes.c_int,) * 4,
-            ctypes.c_ulonglong,
-            ctypes.c_void_p,
-        )
-        library.pto_local_read.argtypes = (*(ctypes.c_int,) * 4, ctypes.c_void_p)
-        library.pto_desc_pop.argtypes = (ctypes.c_int, ctypes.c_void_p)
-        library.pto_done.argtypes = (*(ctypes.c_int,) * 4, ctypes.c_longlong)
-        library.pto_error.argtypes = (
-            ctypes.c_int,
-            ctypes.c_char_p,
-            ctypes.c_longlong,
-            ctypes.c_longlong,
-        )
-        library.pto_start(0b0110)
-
-    def tick(self, clocks: int = 1, pins: int = 0, active: int = 0) -> int:
-        """Passes clocks and returns the flags of the last, ``running`` has its slots' clocks."""
-        flags = 0
-        for _ in range(clocks):
-            flags = self.library.pto_tick(pins, active)
-        self.running = flags >> 6
-        return flags & 63
-
-    def gm_read(self, address: int, size: int = 32) -> tuple[int, NDArray[np.uint8]]:
-        data = np.zeros(64, np.uint8)
-        return self.library.pto_gm_read(SLOT, address, size, data.ctypes.data), data[:size]
-
-    def aw(self, address: int, beats: int, size: int = 32) -> int:
-        return int(self.library.pto_axi_aw(SLOT, address, beats - 1, size))
-
-    def w(self, data: NDArray[np.uint8], strobe: int | None = None) -> int:
-        size = len(data)
-        data = np.ascontiguousarray(data)
-        lanes = (1 << size) - 1 if strobe is None else strobe
-        return int(self.library.pto_axi_w(SLOT, size, lanes, data.ctypes.data))
-
-    def local_read(self, space: int, address: int, size: int = 32) -> tuple[int, NDArray[np.uint8]]:
-        data = np.zeros(64, np.uint8)
-        error = self.library.pto_local_read(SLOT, space, address, size, data.ctypes.data)
-        return error, data[:size]
-
-    def local_write(
-        self, space: int, address: int, data: NDArray[np.uint8], strobe: int | None = None
-    ) -> int:
-        size = len(data)
-        lanes = (1 << size) - 1 if strobe is None else strobe
-        data = np.ascontiguousarray(data)
-        return int(
-            self.library.pto_local_write(SLOT, space, address, size, lanes, data.ctypes.data)
-        )
-
-    def pop(self, slot: int = SLOT) -> tuple[int, NDArray[np.uint32]]:
-        words = np.zeros(16, np.uint32)
-        return self.library.pto_desc_pop(slot, words.ctypes.data), words
-
-    def retire(self, slot: int = SLOT, tag: int = 0) -> None:
-        self.library.pto_done(slot, tag, 0, 0, 0)
-
-
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("library") / "pto_mem.so"
-    compile_library(target, vpi=False)
-    return target
-
-
-@pytest.fixture
-def doors(compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Doors:
-    monkeypatch.delenv(MAILBOX_ENV, raising=False)
-    copy = tmp_path / "pto_mem.so"
-    shutil.copy(compiled, copy)
-    return Doors(load_library(copy))
-
-
-def random_bytes(count: int, seed: int = 0) -> NDArray[np.uint8]:
-    return np.random.default_rng(seed).integers(0, 256, count, dtype=np.uint8)
 
 
 # --- layout -----------------------------------------------------------------------------------
@@ -525,6 +431,13 @@ def test_the_watchdog_needs_work_that_stands(doors: Doors) -> None:
         ("accepted", 4),
         ("queued", 5),
     ]
+    box.clear_hang()
+    # Flags that are not set yet are a good reason to stand, once they are set no longer.
+    doors.memory.stage_flags([1], 300)
+    doors.tick(345)
+    assert not box.progress().hang
+    doors.tick(20)
+    assert box.progress().hang
     box.clear_hang()
     doors.retire()
     doors.tick(10)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 from hypothesis import strategies as st
 
@@ -30,6 +30,34 @@ from tb.isa.dma import (
 from tb.isa.dma_table import DMA_LAYOUT, MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
 from tb.isa.dtypes import DTYPES, ELEMENT_BYTES, PAD_DTYPES, Ptr
 from tb.isa.fields import Layout
+from tb.isa.fix import (
+    Atomic,
+    FbPtr,
+    FixDescriptor,
+    FixOp,
+    Loop3,
+    MteL0cGm,
+    MteL0cL1,
+    MteL0cUb,
+    PreQuant,
+    PreRelu,
+    Scalar,
+)
+from tb.isa.fix_table import (
+    ATOMIC_DST,
+    ATOMIC_OPS,
+    CLIP_TYPES,
+    DST_CODES,
+    FIX_LAYOUT,
+    MTE_L0C_GM,
+    MTE_L0C_L1,
+    MTE_L0C_UB,
+    NO_CONVERT,
+    NUMBER_TYPES,
+    QUANT_BY_CODE,
+    QUANT_MODES,
+    QuantMode,
+)
 from tb.isa.legacy import CopyUbufToUbuf
 from tb.isa.lower import Descriptor, V06Op
 from tb.isa.nz import MteGmL1Frac, NzDescriptor
@@ -87,8 +115,21 @@ NZ_DESCRIPTORS = st.builds(
     **{name: container(name, NZ_LAYOUT) for name in NZ_LAYOUT if name != "elem_log2"},
 )
 
+FIX_DESCRIPTORS = st.builds(
+    FixDescriptor,
+    spec=st.sampled_from((MTE_L0C_GM, MTE_L0C_L1, MTE_L0C_UB)),
+    **{
+        name: st.sampled_from(tuple(QUANT_BY_CODE))
+        if name == "quant"
+        else st.integers(0, 9)
+        if name == "dst_type"
+        else container(name, FIX_LAYOUT)
+        for name in FIX_LAYOUT
+    },
+)
+
 DESCRIPTORS: st.SearchStrategy[Descriptor] = st.one_of(
-    DMA_DESCRIPTORS, BURST_DESCRIPTORS, NZ_DESCRIPTORS
+    DMA_DESCRIPTORS, BURST_DESCRIPTORS, NZ_DESCRIPTORS, FIX_DESCRIPTORS
 )
 
 _NUMBER = st.integers(0, 1 << 48)
@@ -172,9 +213,91 @@ def nz_ops(draw: st.DrawFn) -> MteGmL1Frac:
     )
 
 
+_NUMBERS = st.sampled_from(NUMBER_TYPES).flatmap(
+    lambda dtype: st.builds(
+        Scalar, st.just(dtype), st.integers(0, 0x7F7F if dtype != "f32" else 0xFFFFFFFF)
+    )
+)
+"""Scales and alphas; 16-bit ones are no NaN, whose payload f32 would not give back."""
+
+_FB_PTRS = st.builds(FbPtr, st.sampled_from(NUMBER_TYPES), _NUMBER)
+_CLIP_BITS = {"i4": 4, "si4": 4, "i8": 8, "si8": 8}
+
+
+@st.composite
+def _pre_relus(draw: st.DrawFn, dst: str, *, alphas: bool) -> PreRelu | None:
+    modes = ["", "no_relu", "normal_relu"] + ["scalar_relu", "vector_relu"] * alphas
+    mode = draw(st.sampled_from(modes))
+    if not mode:
+        return None
+    payload: Scalar | FbPtr | None = None
+    if mode == "scalar_relu":
+        payload = draw(_NUMBERS)
+    elif mode == "vector_relu":
+        payload = draw(_FB_PTRS)
+    kinds = CLIP_TYPES.get(DST_CODES[dst], ())
+    clip = None
+    if draw(st.booleans()) and kinds:
+        kind = draw(st.sampled_from(kinds))
+        limit = (1 << _CLIP_BITS.get(kind, 16)) - 1
+        clip = Scalar(kind, draw(st.integers(0, limit)))
+    return PreRelu(mode, payload, clip)
+
+
+@st.composite
+def fix_ops(draw: st.DrawFn) -> FixOp:
+    """Write-backs that keep every S rule, with any operands."""
+    mode: QuantMode = draw(st.sampled_from(tuple(QUANT_MODES.values())))
+    acc = mode.acc or draw(st.sampled_from(("f32", "i32")))
+    dst = draw(st.sampled_from(mode.dst or (("f32",) if acc == "f32" else ("i32", "si32"))))
+    src, to, m, n, src_stride, dst_stride = draw(_SIX)
+    quant = None
+    if mode is not NO_CONVERT or draw(st.booleans()):
+        pointer = mode.vector or (not mode.scale and draw(st.booleans()))
+        # A pointer of 0 that is ignored is the same op as a number that is.
+        payloads: st.SearchStrategy[Scalar | FbPtr] = _NUMBERS
+        if pointer:
+            payloads = _FB_PTRS.filter(lambda x: mode.vector or x.address > 0)
+        payload = draw(payloads)
+        quant = PreQuant(mode.name, payload)
+    relu = draw(_pre_relus(dst, alphas=acc == "f32" or mode.scale))
+    split = draw(st.sampled_from(("", "split_m", "split_n")))
+    kind = draw(st.sampled_from((MteL0cGm, MteL0cL1, MteL0cUb)))
+    halves = kind is MteL0cUb and split and quant is None and relu is None
+    layouts = ["", "nz2nd"] if halves else ["", "nz2nd", "nz2dn"] + ["nz2nz"] * (dst == "f32")
+    layout = draw(st.sampled_from(layouts))
+    loop3 = None
+    if layout in ("nz2nd", "nz2dn") and not halves and draw(st.booleans()):
+        loop3 = Loop3(*draw(st.tuples(_NUMBER, _NUMBER, _NUMBER)))
+    common: dict[str, Any] = {
+        "unit_flag": draw(st.integers(0, 3)),
+        "pre_quant": quant,
+        "pre_relu": relu,
+        "layout": layout,
+        "k": draw(_NUMBER) if layout == "nz2dn" else None,
+        "split": draw(st.integers(0, 3)) if layout == "nz2nz" else None,
+        "loop3": loop3,
+        "sat": draw(st.sampled_from(("", "preserve_nan", "nosat"))),
+        "src_type": Ptr(acc, "l0c"),
+        "dst_type": Ptr(dst, kind(0, 0, 0, 0, 0, 0).spec.destination),
+    }
+    operands = (src, to, m, n, src_stride, dst_stride)
+    if kind is MteL0cL1:
+        return MteL0cL1(*operands, **common)
+    if kind is MteL0cUb:
+        block = 0 if halves else draw(st.integers(0, 3))
+        return MteL0cUb(*operands, block, split if halves else "", **common)
+    types = [name for name, legal in ATOMIC_DST.items() if dst in legal]
+    atomic = None
+    if draw(st.booleans()) and types:
+        atomic = Atomic(types[0], draw(st.sampled_from(tuple(ATOMIC_OPS))))
+    hints = draw(st.tuples(st.integers(0, 7), st.integers(0, 31)))
+    return MteL0cGm(*operands, *hints, atomic=atomic, **common)
+
+
 def v06_ops() -> st.SearchStrategy[V06Op]:
     """v0.6 ops of every family with any operands and a correct type list."""
-    return st.one_of(gm_ub_ops(), strided_ops(), burst_ops(), nz_ops())
+    return st.one_of(gm_ub_ops(), strided_ops(), burst_ops(), nz_ops(), fix_ops())
 
 
 UBUF_COPIES = st.builds(

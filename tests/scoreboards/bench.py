@@ -13,16 +13,17 @@ from numpy.typing import NDArray
 from pyuvm import ConfigDB, uvm_root
 
 from scoreboards.faults import Fault
-from scoreboards.golden import GoldenMemory
-from scoreboards.model.dma import DmaModel
+from scoreboards.golden import UNIT_FLAGS, GoldenMemory
+from scoreboards.model.dma import DmaModel, DmaOp
 from scoreboards.model.outcome import Outcome
 from scoreboards.scoreboard import DmaScoreboard
+from scoreboards.unit_flags import produce
 from tb.agents.items import CheckedEpoch, Epoch
 from tb.isa.block import OpBlock
 from tb.isa.footprint import Footprint
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
-from tb.mailbox_layout import DONE
+from tb.mailbox_layout import DONE, NO_CLEAR
 from tb.stopwatch import Stopwatch
 from tests.scoreboards.conftest import noise
 
@@ -57,11 +58,25 @@ class Run:
         self.abort_status, self.abort_message = status, message
 
 
+def background_flags() -> NDArray[np.uint8]:
+    """Unit flags before anyone moves them: a pattern without a short period."""
+    blocks = np.arange(UNIT_FLAGS)
+    flags: NDArray[np.uint8] = (blocks * blocks // 7 % 3 == 0).astype(np.uint8)
+    return flags
+
+
 class Memory:
     """Memories under test behind the interface of the simulated ones."""
 
     def __init__(self) -> None:
-        self.content = GoldenMemory(noise)
+        self.content = GoldenMemory(noise, unit_flags=background_flags())
+
+    @property
+    def unit_flags(self) -> NDArray[np.uint8]:
+        return self.content.unit_flags
+
+    def background_flags(self) -> NDArray[np.uint8]:
+        return background_flags()
 
     def view(self, space: Space) -> NDArray[np.uint8]:
         return self.content.view(space)
@@ -100,7 +115,10 @@ class Bench:
         self.scoreboard.ap = SimpleNamespace(write=self.checked.append)
         content = self.memory.content
         self.dut = DmaModel(
-            content, before_read=content.ensure_footprint, before_write=content.expect_write
+            content,
+            before_read=content.ensure_footprint,
+            before_write=content.expect_write,
+            unit_flags=content.unit_flags,
         )
         self.outcomes: list[Outcome] = []
         self.bytes = [0] * len(SLOTS)
@@ -109,7 +127,9 @@ class Bench:
         """Runs a block on the design and returns its epoch; ``fault`` is only noted."""
         slots = block.slot
         order = {int(s): np.flatnonzero(slots == s) for s in np.unique(slots)}
-        outcomes = [[self.dut.execute(op) for op in ops][-1] for ops in block.program()]
+        for fill in block.fills:
+            self.memory.content.write(fill.space, fill.start, fill.data)
+        outcomes = [[self.execute(op) for op in ops][-1] for ops in block.program()]
         self.outcomes = outcomes
         tags = np.arange(len(block), dtype=np.uint32)
         done = {}
@@ -120,8 +140,17 @@ class Bench:
                 record["tag"], record["rule"] = tags[index], outcomes[index].rule
                 record["status"] = int(outcomes[index].status)
                 record["written_bytes"] = self.bytes[slot]
+                flags = outcomes[index].flags
+                clears = flags is not None and flags.clears
+                record["clear_bytes"] = self.bytes[slot] if clears else NO_CLEAR
             done[slot] = records
         return Epoch(0, 0, block, order, tags, (0,) * len(SLOTS), done, fault)
+
+    def execute(self, op: DmaOp) -> Outcome:
+        """Executes an op on the design, the flags it waits for set."""
+        outcome = self.dut.issue(op)
+        produce(self.memory.unit_flags, outcome)
+        return self.dut.apply(outcome)
 
     def write(self, epoch: Epoch) -> CheckedEpoch:
         """Shows the scoreboard an epoch."""

@@ -8,9 +8,11 @@ from itertools import product
 
 from tb.isa.burst import BurstDescriptor
 from tb.isa.dma import DmaDescriptor
+from tb.isa.fix import FixDescriptor
 from tb.isa.lower import Descriptor
 from tb.isa.nz import NzDescriptor
 from tb.isa.spaces import Space
+from tests.sequences.execute_fix import execute_fix
 
 Read = Callable[[Space, int], int]
 Write = Callable[[Space, int, int], None]
@@ -95,5 +97,7 @@ def execute(desc: Descriptor, read: Read, write: Write) -> None:
         _nz(desc, read, write)
     elif isinstance(desc, BurstDescriptor):
         _burst(desc, read, write)
+    elif isinstance(desc, FixDescriptor):
+        execute_fix(desc, read, write)
     else:
         _dma(desc, read, write)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
 from tb.isa.dma import DmaDescriptor, MteGmUb
-from tb.isa.footprint import Footprint, destination, source
+from tb.isa.fix import FixDescriptor
+from tb.isa.footprint import Footprint, destinations, parameters, source
 from tb.isa.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -103,50 +104,78 @@ def _bytes(footprint: Footprint) -> Iterable[tuple[Space, int]]:
             yield footprint.space, address
 
 
+def reads_of(desc: Descriptor) -> tuple[Footprint, ...]:
+    """Returns what a legal op reads: of a write-back also its parameters."""
+    if isinstance(desc, FixDescriptor):
+        return (source(desc), *parameters(desc))
+    return (source(desc),)
+
+
 def check_waits(block: OpBlock) -> None:
-    """Raises BlockError unless every op waits for an earlier one on another slot."""
+    """Raises BlockError unless every op waits for an earlier one.
+
+    That is on another slot; in the slot of the write-backs also on the same one, for parameters
+    that are loaded and elements that are updated twice.
+    """
     slots = block.slot
-    for number, after in enumerate(block.after.tolist()):
-        if after >= 0 and (after >= number or slots[after] == slots[number]):
+    if not (block.after >= 0).any():
+        return
+    for number, desc in enumerate(descriptors(block)):
+        after = int(block.after[number])
+        same = after >= 0 and slots[after] == slots[number]
+        if after >= number or (same and not isinstance(desc, FixDescriptor)):
             raise BlockError(f"op {number} waits for {after}")
+
+
+def _ancestors(block: OpBlock) -> list[set[int]]:
+    """Returns for each op the ops that have retired when it is offered, along ``after``."""
+    found: list[set[int]] = []
+    for after in block.after.tolist():
+        found.append({after} | found[after] if after >= 0 else set())
+    return found
 
 
 def check_disjoint(block: OpBlock) -> None:
     """Raises BlockError unless ops share written bytes only along their ``after``.
 
-    Byte by byte: no byte is written twice, none is written after it was read, and one that is
-    read after it was written was written by the op that ``after`` names.
+    Byte by byte: none is written after it was read, and one that is read or written after it was
+    written was written by ops that ``after`` names, or theirs.
     """
     seen = Bytes()
     check_waits(block)
+    waited = _ancestors(block)
     for number, desc in enumerate(descriptors(block)):
-        after = int(block.after[number])
         if desc.is_nop or rule_of(desc):
             continue
-        for place in _bytes(source(desc)):
-            writer = seen.writer.get(place)
-            if writer is not None and writer != after:
-                raise BlockError(f"op {number} reads {place}, written by {writer}, not {after}")
-            seen.read.add(place)
-        for place in _bytes(destination(desc)):
-            if place in seen.writer or place in seen.read:
-                raise BlockError(f"op {number} writes {place}, which another op touches")
-            seen.writer[place] = number
+        for side in reads_of(desc):
+            for place in _bytes(side):
+                writer = seen.writer.get(place)
+                if writer is not None and writer not in waited[number]:
+                    raise BlockError(f"op {number} reads {place}, written by {writer}")
+                seen.read.add(place)
+        for side in destinations(desc):
+            for place in _bytes(side):
+                writer = seen.writer.get(place)
+                late = writer is not None and writer not in waited[number]
+                if late or place in seen.read:
+                    raise BlockError(f"op {number} writes {place}, which another op touches")
+                seen.writer[place] = number
 
 
 Rows = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
 
-def _rows(sides: Mapping[int, Footprint], space: Space) -> Rows:
+def _rows(sides: Mapping[int, Iterable[Footprint]], space: Space) -> Rows:
     """Returns (start, owner) of every row in ``space``, and (end, owner), owners ascending."""
     starts = [np.zeros(0, np.int64)]
     ends, owners = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for number, side in sides.items():
-        if side.space is space:
-            rows = side.row_starts()
-            starts.append(rows)
-            ends.append(rows + side.length)
-            owners.append(np.full(len(rows), number))
+    for number, footprints in sides.items():
+        for side in footprints:
+            if side.space is space:
+                rows = side.row_starts()
+                starts.append(rows)
+                ends.append(rows + side.length)
+                owners.append(np.full(len(rows), number))
     start, end, owner = (np.concatenate(x) for x in (starts, ends, owners))
     order = np.argsort(start, kind="stable")
     return [(start[order], owner[order]), (end[order], owner[order])]
@@ -158,25 +187,27 @@ def check_rows_disjoint(block: OpBlock) -> None:
     Besides, no op reads what it writes itself (DMA-L14).
     """
     check_waits(block)
+    waited = _ancestors(block)
     live = {
         number: desc
         for number, desc in enumerate(descriptors(block))
         if not desc.is_nop and not rule_of(desc)
     }
-    reads = {number: source(desc) for number, desc in live.items()}
-    writes = {number: destination(desc) for number, desc in live.items()}
+    reads = {number: reads_of(desc) for number, desc in live.items()}
+    writes = {number: destinations(desc) for number, desc in live.items()}
     for space in SIZES:
         (low, writer), (high, _) = _rows(writes, space)
-        hit = np.flatnonzero(high[:-1] > low[1:])
-        if len(hit):
-            pair = writer[hit[0]], writer[hit[0] + 1]
-            raise BlockError(f"ops {pair[0]} and {pair[1]} write {space.name} {low[hit[0] + 1]:#x}")
+        for at in np.flatnonzero(high[:-1] > low[1:]).tolist():
+            pair = sorted((int(writer[at]), int(writer[at + 1])))
+            if pair[0] not in waited[pair[1]]:
+                raise BlockError(f"ops {pair[0]} and {pair[1]} write {space.name} {low[at]:#x}")
+        high = np.maximum.accumulate(high)
         (start, reader), (end, _) = _rows(reads, space)
         first = np.searchsorted(high, start, side="right")
         last = np.searchsorted(low, end, side="left")
         for at in np.flatnonzero(first < last).tolist():
             number = int(reader[at])
-            wrong = set(writer[first[at] : last[at]].tolist()) - {int(block.after[number])}
+            wrong = set(writer[first[at] : last[at]].tolist()) - waited[number]
             if wrong:
                 raise BlockError(f"op {number} reads {space.name} {start[at]:#x} of {wrong}")
 

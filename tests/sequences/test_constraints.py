@@ -40,6 +40,15 @@ from tb.errors import PtoError
         ({"l1_range": GmWindow(64, 8192)}, "lower max_l1_bytes"),
         ({"max_l1_bytes": 100}, "max_l1_bytes is 100"),
         ({"mixed": 1.1}, "mixed is 1.1"),
+        ({"l0c_range": GmWindow(64, 65536)}, "l0c_range is 0x40"),
+        ({"l0c_range": GmWindow(0, 4096)}, "l0c_range is 0x0"),
+        ({"fb_range": GmWindow(0, 4224)}, "fb_range is 0x0"),
+        ({"fb_range": GmWindow(64, 1024)}, "fb_range is 0x40"),
+        ({"bt_range": GmWindow(0, 256)}, "bt_range is 0x0"),
+        ({"tile_rows": 8193}, "tile_rows is 8193"),
+        ({"tile_columns": 0}, "tile_columns is 0"),
+        ({"max_flag_delay": -1}, "max_flag_delay is -1"),
+        ({"atomic": 1.5}, "atomic is 1.5"),
         ({"crowd": -0.5}, "crowd is -0.5"),
         ({"windows": (GmWindow(0, 4096),)}, "window 0x0"),
         ({"windows": (GmWindow((1 << 40) - 4096, 4 << 20),)}, "window 0xfffffff000"),
@@ -62,8 +71,8 @@ def test_unknown_ops(ops: tuple[str, ...], message: str) -> None:
 
 @pytest.mark.parametrize("make", [CopyGenerator, TrafficGenerator, IllegalGenerator])
 def test_unknown_ops_of_the_others(make: type[CopyGenerator]) -> None:
-    for ops in ((), ("mte_l0c_gm",)):
-        with pytest.raises(ConstraintError, match="mte_l0c_gm" if ops else "no op"):
+    for ops in ((), ("mte_l0c_bt",)):
+        with pytest.raises(ConstraintError, match="mte_l0c_bt" if ops else "no op"):
             make(1, ops)
     if make is CopyGenerator:
         with pytest.raises(ConstraintError, match="copy_gm_to_ubuf"):

@@ -8,8 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from sequences._blocks import lower_program, split_program
+from sequences._fix_kinds import CODES
 from sequences._mix import merge
-from sequences.constraints import GM_SIZE, OP_NAMES, ConstraintError
+from sequences.constraints import FIX_NAMES, GM_SIZE, OP_NAMES, ConstraintError
 from sequences.corner import corner_blocks
 from sequences.directed import example_blocks, op_names, program_blocks, rule_blocks
 from sequences.examples import EXAMPLES, RULE_EXAMPLES, Example
@@ -17,13 +18,15 @@ from sequences.generator import DmaGenerator
 from tb.isa.block import OpBlock
 from tb.isa.burst import BurstDescriptor
 from tb.isa.dma_table import MTE_GM_UB, MTE_UB_GM
-from tb.isa.footprint import destination, source
+from tb.isa.fix import FixDescriptor
+from tb.isa.footprint import destination, destinations, source
 from tb.isa.legacy import OUTTOUB, CopyUbufToUbuf, DmaRegisters, SetLoopSize
 from tb.isa.lower import Descriptor
 from tb.isa.nz import NzDescriptor
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.spaces import SIZES, Space
 from tests.sequences.execute import execute
+from tests.sequences.fix_checks import check_fills, check_flags
 from tests.sequences.reference import (
     check_legal,
     check_rows_disjoint,
@@ -85,7 +88,7 @@ def test_limits_are_there(corners: list[OpBlock]) -> None:
 
 def _reached(descs: list[Descriptor]) -> set[str]:
     """Names of the memories whose last byte is read or written."""
-    sides = [side for desc in descs for side in (source(desc), destination(desc))]
+    sides = [side for desc in descs for side in (source(desc), *destinations(desc))]
     return {side.space.keyword for side in sides if side.end == SIZES[side.space]}
 
 
@@ -129,6 +132,38 @@ def test_limits_of_fractals(corners: list[OpBlock]) -> None:
             small_ops = {(desc.n_value, desc.d_value) for desc in mine if desc.small_c0}
             assert {(n, d) for n in range(1, 18) for d in range(1, 5)} <= small_ops
     assert any(destination(desc).bytes == SIZES[Space.L1] for desc in live)
+
+
+def test_limits_of_write_backs(corners: list[OpBlock]) -> None:
+    fix = [block for block in corners if block.flag_delay is not None]
+    for block in fix:
+        check_flags(block)
+        check_fills(block)
+    for name in FIX_NAMES:
+        spec = OPS[name]
+        descs = [desc for block in fix for desc in descriptors(block) if desc.spec is spec]
+        mine = [desc for desc in descs if isinstance(desc, FixDescriptor)]
+        live = [desc for desc in mine if not desc.is_nop]
+        assert max(desc.m for desc in live) == 4096
+        assert max(desc.n for desc in live) == 4095
+        assert max(desc.m for desc in mine) == 65535
+        assert max(desc.k for desc in live if desc.m > 1) == 4095
+        assert max(desc.loop3_count for desc in live) == 200
+        assert {desc.n % 16 for desc in live if desc.layout == 2} == set(range(16))
+        # No more than nz2nz and no conversion can leave L0C whole: 65536 elements.
+        assert max(destinations(desc)[0].bytes for desc in live) == 65536 * 4
+        modes = {(desc.quant, desc.dst_type) for desc in live if desc.m * desc.n <= 2}
+        assert {code for code, _ in modes} == set(CODES)
+        assert {desc.unit_flag for desc in mine if desc.is_nop} == {0, 2, 3}
+    updates = {
+        (desc.atomic_type, desc.atomic_op)
+        for block in fix
+        for desc in descriptors(block)
+        if isinstance(desc, FixDescriptor) and desc.atomic_type
+    }
+    assert len(updates) == 18
+    assert any((block.after >= 0).any() for block in fix)
+    assert max(int(block.flag_delay.max()) for block in fix if block.flag_delay is not None) == 2000
 
 
 def test_corners_of_chosen_ops_only() -> None:
@@ -181,8 +216,9 @@ def test_images_of_the_examples(example: Example) -> None:
 
         for block in blocks:
             execute(descriptors(block)[0], read, write)
-        assert example.matches(memories[example.space][: example.length])
-        assert not example.matches(memories[example.space][: example.length - 1])
+        for image in example.images:
+            assert image.matches(memories[image.space][: image.length])
+            assert not image.matches(memories[image.space][: image.length - 1])
 
 
 def test_ops_of_examples() -> None:

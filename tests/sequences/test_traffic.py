@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from sequences._mix import gm_intervals, meet_in_gm, partition
 from sequences.constraints import (
+    FIX_NAMES,
     GM_UB_NAMES,
     OP_NAMES,
     DmaConstraints,
@@ -27,6 +29,7 @@ from tb.isa.legacy import DmaRegisters
 from tb.isa.lower import V06Op
 from tb.isa.nz import MteGmL1Frac
 from tb.isa.ops import LEGACY_FORMS, OPS
+from tests.sequences.fix_checks import check_fills, check_flags
 from tests.sequences.reference import (
     BlockError,
     check_disjoint,
@@ -36,6 +39,8 @@ from tests.sequences.reference import (
     descriptors,
     rule_of,
 )
+
+WITHOUT_FIX = tuple(name for name in OP_NAMES if name not in FIX_NAMES)
 
 
 @pytest.fixture(scope="module")
@@ -123,10 +128,40 @@ def test_kinds_of_blocks(blocks: list[OpBlock]) -> None:
 def test_shares_follow_the_constraints() -> None:
     for mixed in (0.0, 1.0):
         limits = DmaConstraints(mixed=mixed, crowd=0.0)
-        drawn = list(TrafficGenerator(44, constraints=limits).blocks(6000))
+        # Copies around write-backs make blocks of several families too.
+        drawn = list(TrafficGenerator(44, WITHOUT_FIX, limits).blocks(6000))
         wide = sum(len(b) for b in drawn if len(set(b.family.tolist())) == 3)
         assert (wide == 0) == (mixed == 0.0)
         assert wide >= 0.8 * 6000 * mixed
+
+
+def test_write_backs_have_their_share(blocks: list[OpBlock]) -> None:
+    codes = [OPS[name].opcode for name in FIX_NAMES]
+    share = [np.isin(block.opcode, codes) for block in blocks]
+    total = sum(map(len, blocks))
+    assert 0.12 < sum(mine.sum() for mine in share) / total < 0.25
+    # Beside padded loads and register forms, and mostly among themselves.
+    beside = [mine.sum() for mine, block in zip(share, blocks, strict=True) if block.legacy]
+    alone = [mine.sum() for mine in share if mine.mean() > 0.6]
+    assert sum(beside) > 0.03 * total
+    assert sum(alone) > 0.03 * total
+    for mine, block in zip(share, blocks, strict=True):
+        assert bool(block.fills) == bool((mine & live_ops(block)).any())
+
+
+def live_ops(block: OpBlock) -> NDArray[np.bool_]:
+    return np.array([not desc.is_nop for desc in descriptors(block)])
+
+
+def test_mixed_fills_and_flags(blocks: list[OpBlock]) -> None:
+    late = 0
+    for block in blocks:
+        if block.fills:
+            check_flags(block)
+            check_fills(block)
+            assert block.flag_delay is not None
+            late += int((block.flag_delay >= 0).sum())
+    assert late > 100
 
 
 def test_crowds_fill_the_queues(blocks: list[OpBlock]) -> None:

@@ -51,7 +51,7 @@ def test_transactions(kind: type[RandomDmaSeq]) -> None:
 
 def test_directed_form() -> None:
     assert len(send(DirectedDmaSeq(form="legacy"))) == 12
-    assert len(send(DirectedDmaSeq())) == 44
+    assert len(send(DirectedDmaSeq())) == 44 + 65
 
 
 def test_corner() -> None:

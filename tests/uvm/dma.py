@@ -23,7 +23,8 @@ from tb.agents.pins import PinDriver
 from tb.isa.block import OpBlock
 from tb.isa.burst_table import MTE_L1_BT
 from tb.isa.descriptor import unpack
-from tb.isa.footprint import Footprint, destination, source
+from tb.isa.fix import FixDescriptor
+from tb.isa.footprint import Footprint, destinations, parameters, source
 from tb.isa.ops import LEGACY_FORMS
 from tb.isa.rules import first_d_violation
 from tb.isa.spaces import Space
@@ -101,7 +102,11 @@ class RandomDmaTest(PtoTestBase):
         desc = unpack(block.pack()[int(self.rng.integers(len(block)))])
         if desc.is_nop or first_d_violation(desc):
             return None
-        region = source(desc) if self.rng.random() < 0.5 else destination(desc)
+        read = [source(desc)]
+        if isinstance(desc, FixDescriptor):
+            read += parameters(desc)
+        side = read if self.rng.random() < 0.5 else list(destinations(desc))
+        region = side[int(self.rng.integers(len(side)))]
         kind = FaultKind.LOCAL
         if region.space is Space.GM:
             kind = FaultKind(int(self.rng.integers(2)))
@@ -158,10 +163,13 @@ class DirectedDmaTest(PtoTestBase):
             for form, ops in example.forms.items():
                 self._restart(example)
                 await self._send(program_blocks(ops))
-                image = self.run.memory.view(example.space)[: example.length]
-                images[form] = image.tobytes()
-                if not example.matches(image):
-                    self.run.fail(f"MISMATCH: example {example.name}, {form}: wrong CRC-32")
+                images[form] = b""
+                for image in example.images:
+                    data = self.run.memory.view(image.space)[: image.length]
+                    images[form] += data.tobytes()
+                    if not image.matches(data):
+                        where = f"{example.name}, {form}, {image.space.name}"
+                        self.run.fail(f"MISMATCH: example {where}: wrong CRC-32")
             if len(set(images.values())) > 1:
                 self.run.fail(f"MISMATCH: example {example.name}: its forms give unlike images")
         await self._send(rule_blocks(served))

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads the L0C words that the walker names, looks up the parameters of their channels, and gives
+// both to the arithmetic. What is to be known of a word waits in a queue beside its read.
+// Throughput: one word per clock for reply latencies up to ReadFifoDepth - 6. Latency: word to
+// src_req two clocks, reply to lane_valid two clocks.
+// drop_i (op had an error): its words are not asked for any more but made up, so that the op runs
+// to its end. Limits: ReadFifoDepth is a power of two. Spec: CONTRACT, src port; fixpipe.md 2.
+//
+//   clk         _/~\_/~\_/~\_/~\_/~\_
+//   src_rvalid  _/~~~\_______________
+//   prm_rd      _____/~~~\___________      only for words that need parameters
+//   lane_valid  _________/~~~~~~~\___      with the parameters; stays until lane_ready
+`default_nettype none
+`include "pto_desc.vh"
+
+module pto_fix_feed #(
+  parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
+  parameter integer SrcDataWidth   = 512,    // bits of an L0C word
+  parameter integer IdWidth        = 3,      // bits of an op number
+  parameter integer InfoWidth      = 8,      // bits that accompany a word
+  parameter integer ReadFifoDepth  = 64      // words queued or in flight, a power of two
+) (
+  input  wire                      clk_i,         // clock
+  input  wire                      rst_ni,        // asynchronous reset, active low
+  input  wire                      word_valid_i,  // a word is to be read
+  output wire                      word_ready_o,  // it is taken
+  input  wire [IdWidth-1:0]        word_id_i,     // op number
+  input  wire [LocalAddrWidth-1:6] word_i,        // L0C word
+  input  wire [7:0]                word_group_i,  // its channels, div 16
+  input  wire [InfoWidth-1:0]      word_info_i,   // goes with it
+  output wire [IdWidth-1:0]        cur_id_o,      // op of the word being asked for
+  input  wire                      drop_i,        // that op had an error
+  output wire                      src_req_o,     // on-chip read, stable until granted
+  input  wire                      src_gnt_i,     // request taken
+  output wire [2:0]                src_space_o,   // memory
+  output wire [LocalAddrWidth-1:0] src_addr_o,    // byte address
+  input  wire                      src_rvalid_i,  // reply, in order
+  input  wire [SrcDataWidth-1:0]   src_rdata_i,   // word
+  input  wire                      src_err_i,     // the read failed, with the reply
+  output wire                      err_valid_o,   // a read failed
+  output wire [IdWidth-1:0]        err_id_o,      // op number
+  output wire [LocalAddrWidth-1:0] err_addr_o,    // byte address of the word
+  output wire [IdWidth-1:0]        prm_id_o,      // op of the next look-up
+  input  wire                      prm_need_i,    // that op has parameters
+  output wire                      prm_rd_o,      // look up
+  output wire [7:0]                prm_group_o,   // channels div 16
+  output wire                      lane_valid_o,  // a word is there, and its parameters
+  input  wire                      lane_ready_i,  // it is taken
+  output wire [IdWidth-1:0]        lane_id_o,     // op number
+  output wire [SrcDataWidth-1:0]   lane_data_o,   // word
+  output wire [InfoWidth-1:0]      lane_info_o    // what came with it
+);
+  localparam [15:0] WORD_BYTES = 16'd64;
+
+  // ---- a word goes to the reads and into the queue at once ----
+  wire read_ready, note_ready, take;
+  assign word_ready_o = read_ready && note_ready;
+
+  wire                    beat_valid, note_valid;
+  wire [SrcDataWidth-1:0] beat;
+  wire [IdWidth-1:0]      note_id;
+  wire [7:0]              note_group;
+  wire [InfoWidth-1:0]    note_info;
+
+  pto_local_read #(
+    .LocalAddrWidth (LocalAddrWidth),
+    .LocalDataWidth (SrcDataWidth),
+    .FifoDepth      (ReadFifoDepth),
+    .IdWidth        (IdWidth)
+  ) u_read (
+    .clk_i        (clk_i),
+    .rst_ni       (rst_ni),
+    .row_valid_i  (word_valid_i && note_ready),
+    .row_ready_o  (read_ready),
+    .row_id_i     (word_id_i),
+    .row_space_i  (`PTO_SPACE_L0C),
+    .row_addr_i   ({word_i, 6'd0}),
+    .row_len_i    (WORD_BYTES),
+    .cur_id_o     (cur_id_o),
+    .drop_i       (drop_i),
+    .src_req_o    (src_req_o),
+    .src_gnt_i    (src_gnt_i),
+    .src_space_o  (src_space_o),
+    .src_addr_o   (src_addr_o),
+    .src_rvalid_i (src_rvalid_i),
+    .src_rdata_i  (src_rdata_i),
+    .src_err_i    (src_err_i),
+    .beat_valid_o (beat_valid),
+    .beat_ready_i (take),
+    .beat_o       (beat),
+    .err_valid_o  (err_valid_o),
+    .err_id_o     (err_id_o),
+    .err_addr_o   (err_addr_o)
+  );
+
+  pto_fix_queue #(
+    .Width(IdWidth + 8 + InfoWidth),
+    .Depth(ReadFifoDepth)
+  ) u_notes (
+    .clk_i      (clk_i),
+    .rst_ni     (rst_ni),
+    .wr_valid_i (word_valid_i && read_ready),
+    .wr_ready_o (note_ready),
+    .wr_data_i  ({word_id_i, word_group_i, word_info_i}),
+    .rd_valid_o (note_valid),
+    .rd_ready_i (take),
+    .rd_data_o  ({note_id, note_group, note_info})
+  );
+
+  // ---- the word whose parameters are there ----
+  reg                    lane_valid_q;
+  reg [IdWidth-1:0]      lane_id_q;
+  reg [SrcDataWidth-1:0] lane_data_q;
+  reg [InfoWidth-1:0]    lane_info_q;
+
+  assign take        = beat_valid && note_valid && (!lane_valid_q || lane_ready_i);
+  assign prm_id_o    = note_id;
+  assign prm_rd_o    = take && prm_need_i;
+  assign prm_group_o = note_group;
+
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) lane_valid_q <= 1'b0;
+    else if (take) lane_valid_q <= 1'b1;
+    else if (lane_ready_i) lane_valid_q <= 1'b0;
+  end
+
+  always @(posedge clk_i) begin
+    if (take) begin
+      lane_id_q   <= note_id;
+      lane_data_q <= beat;
+      lane_info_q <= note_info;
+    end
+  end
+
+  assign lane_valid_o = lane_valid_q;
+  assign lane_id_o    = lane_id_q;
+  assign lane_data_o  = lane_data_q;
+  assign lane_info_o  = lane_info_q;
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// GM side of the write-back: pieces of runs become AXI write bursts, one each, and for atomic ops
+// read bursts before them. A burst is read ahead of its data, as soon as none of its bus words
+// belongs to a write that has no response yet (pto_fix_guard); bursts that lie apart overlap.
+// Throughput: one word per clock, also across bursts and ops. Latency: line to wvalid two clocks,
+// piece to awvalid two clocks, piece to arvalid one clock. Atomic runs that share a bus word wait
+// for each other's response. Two bursts of 4 KiB, or NumOutstanding short ones, are read ahead.
+// Errors: bursts that were issued finish, no new one starts; words of others are dropped.
+// Limits: GmDataWidth 128, 256 or 512. Spec: CONTRACT, m_axi rules; fixpipe.md section 9.
+//
+//   clk          _/~\_/~\_/~\_/~\_/~\_/~\_
+//   piece_valid  _/~~~\___________________     atomic, piece_ready 1
+//   arvalid      _____/~~~~~~~\___________     until arready
+//   awvalid      _________/~~~~~~~\_______     until awready
+`default_nettype none
+`include "pto_desc.vh"
+
+module pto_fix_gm #(
+  parameter integer GmAddrWidth    = 40,     // bits of an address
+  parameter integer GmDataWidth    = 256,    // bits of the AXI data bus
+  parameter integer NumOutstanding = 16,     // AXI bursts in flight in each direction
+  parameter integer NumActive      = 8,      // ops in the data path
+  parameter integer IdWidth        = 3       // bits of an op number
+) (
+  input  wire                     clk_i,           // clock
+  input  wire                     rst_ni,          // asynchronous reset, active low
+  input  wire [NumActive-1:0]     err_i,           // per op: an access failed, move no more
+  input  wire [3*NumActive-1:0]   type_i,          // per op: atomic type, 0: none
+  input  wire [2*NumActive-1:0]   op_i,            // per op: atomic operation
+  input  wire                     piece_valid_i,   // a piece is there
+  output wire                     piece_ready_o,   // it is taken
+  input  wire [IdWidth-1:0]       piece_id_i,      // op number
+  input  wire                     piece_last_i,    // last piece of its op
+  input  wire [GmAddrWidth-1:0]   piece_addr_i,    // byte address
+  input  wire [12:0]              piece_len_i,     // bytes, within a 4 KiB page
+  input  wire                     line_valid_i,    // 64 bytes are there
+  output wire                     line_ready_o,    // they are used up
+  input  wire [511:0]             line_i,          // the bytes
+  output wire [GmAddrWidth-1:0]   m_axi_araddr,    // burst address
+  output wire [7:0]               m_axi_arlen,     // beats less 1
+  output wire                     m_axi_arvalid,   // burst offered
+  input  wire                     m_axi_arready,   // burst taken
+  input  wire [GmDataWidth-1:0]   m_axi_rdata,     // beat
+  input  wire [1:0]               m_axi_rresp,     // its response
+  input  wire                     m_axi_rlast,     // last beat of its burst
+  input  wire                     m_axi_rvalid,    // beat offered
+  output wire                     m_axi_rready,    // beat taken
+  output wire [GmAddrWidth-1:0]   m_axi_awaddr,    // burst address
+  output wire [7:0]               m_axi_awlen,     // beats less 1
+  output wire                     m_axi_awvalid,   // burst offered
+  input  wire                     m_axi_awready,   // burst taken
+  output wire [GmDataWidth-1:0]   m_axi_wdata,     // beat
+  output wire [GmDataWidth/8-1:0] m_axi_wstrb,     // byte strobes
+  output wire                     m_axi_wlast,     // last beat of the burst
+  output wire                     m_axi_wvalid,    // beat offered
+  input  wire                     m_axi_wready,    // beat taken
+  input  wire [1:0]               m_axi_bresp,     // response
+  input  wire                     m_axi_bvalid,    // response offered
+  output wire                     m_axi_bready,    // response taken
+  output wire                     rd_err_valid_o,  // a beat came with an error
+  output wire [IdWidth-1:0]       rd_err_id_o,     // op number
+  output wire [2:0]               rd_err_status_o, // status code
+  output wire [GmAddrWidth-1:0]   rd_err_addr_o,   // address of its bus word
+  output wire                     wr_err_valid_o,  // a response was an error
+  output wire [IdWidth-1:0]       wr_err_id_o,     // op number
+  output wire [2:0]               wr_err_status_o, // status code
+  output wire [GmAddrWidth-1:0]   wr_err_addr_o,   // address of its burst
+  output wire                     end_valid_o,     // last response of an op, or its dropped end
+  output wire [IdWidth-1:0]       end_id_o         // op number
+);
+  localparam integer GmBytes   = GmDataWidth / 8;
+  localparam integer GmLane    = $clog2(GmBytes);
+  localparam integer BeatBits  = 12 - GmLane;
+  localparam integer IndexBits = 1 + $clog2(NumOutstanding);
+  localparam integer Planned   = 1 << IndexBits;         // writes planned or in flight
+  localparam integer PlanWidth = 1 + IndexBits + 1 + IdWidth + GmAddrWidth + 8;
+
+  localparam [IndexBits:0] NONE = {(IndexBits + 1){1'b0}};
+
+  // ---- a piece goes to all at once ----
+  wire [12:0]            piece_end   = {1'b0, piece_addr_i[11:0]} + piece_len_i - 13'd1;
+  wire [BeatBits-1:0]    piece_first = piece_addr_i[11:GmLane];
+  wire [BeatBits-1:0]    piece_final = piece_end[11:GmLane];
+  wire [8:0]             piece_beats = {{(9 - BeatBits){1'b0}}, piece_final}
+                                     - {{(9 - BeatBits){1'b0}}, piece_first} + 9'd1;
+  wire [GmAddrWidth-1:0] piece_word  = {piece_addr_i[GmAddrWidth-1:GmLane], {GmLane{1'b0}}};
+  wire                   piece_reads = type_i[3*piece_id_i +: 3] != 3'd0;
+  wire                   words_ready, guard_ready, read_ready, hit;
+  wire                   others_ready = words_ready && guard_ready;
+  wire                   read_clear   = !piece_reads || (read_ready && !hit);
+  wire                   put          = piece_valid_i && piece_ready_o;
+  assign piece_ready_o = others_ready && read_clear;
+
+  // ---- writes without a response ----
+  wire [IndexBits-1:0] new_index, plan_index;
+  wire                 plan_take, plan_drop, b_fire;
+
+  pto_fix_guard #(
+    .AddrWidth (GmAddrWidth),
+    .BeatBits  (BeatBits),
+    .IndexBits (IndexBits)
+  ) u_guard (
+    .clk_i         (clk_i),
+    .rst_ni        (rst_ni),
+    .new_valid_i   (put),
+    .new_ready_o   (guard_ready),
+    .new_index_o   (new_index),
+    .new_page_i    (piece_addr_i[GmAddrWidth-1:12]),
+    .new_first_i   (piece_first),
+    .new_final_i   (piece_final),
+    .probe_i       (piece_valid_i && piece_reads),
+    .hit_o         (hit),
+    .drop_valid_i  (plan_take && plan_drop),
+    .drop_index_i  (plan_index),
+    .issue_valid_i (plan_take && !plan_drop),
+    .issue_index_i (plan_index),
+    .b_valid_i     (b_fire)
+  );
+
+  // ---- what atomic ops combine with ----
+  wire                   beat_valid, beat_ready;
+  wire [GmDataWidth-1:0] beat;
+
+  pto_axi_read #(
+    .GmAddrWidth    (GmAddrWidth),
+    .GmDataWidth    (GmDataWidth),
+    .NumOutstanding (NumOutstanding),
+    .FifoDepth      (8192 / GmBytes),
+    .IdWidth        (IdWidth)
+  ) u_read (
+    .clk_i         (clk_i),
+    .rst_ni        (rst_ni),
+    .cmd_valid_i   (piece_valid_i && piece_reads && others_ready && !hit),
+    .cmd_ready_o   (read_ready),
+    .cmd_drop_i    (err_i[piece_id_i]),
+    .cmd_id_i      (piece_id_i),
+    .cmd_addr_i    (piece_word),
+    .cmd_beats_i   (piece_beats),
+    .m_axi_araddr  (m_axi_araddr),
+    .m_axi_arlen   (m_axi_arlen),
+    .m_axi_arvalid (m_axi_arvalid),
+    .m_axi_arready (m_axi_arready),
+    .m_axi_rdata   (m_axi_rdata),
+    .m_axi_rresp   (m_axi_rresp),
+    .m_axi_rlast   (m_axi_rlast),
+    .m_axi_rvalid  (m_axi_rvalid),
+    .m_axi_rready  (m_axi_rready),
+    .beat_valid_o  (beat_valid),
+    .beat_ready_i  (beat_ready),
+    .beat_o        (beat),
+    .err_valid_o   (rd_err_valid_o),
+    .err_id_o      (rd_err_id_o),
+    .err_status_o  (rd_err_status_o),
+    .err_addr_o    (rd_err_addr_o)
+  );
+
+  // ---- write bursts; there is room for as many as the guard has places ----
+  // The write of a burst that is read is not issued before the read was taken.
+  reg  [IndexBits:0]     taken_q;            // reads taken whose write is still planned
+  wire                   plan_valid, plan_ready, plan_last, plan_waits;
+  wire                   plan_go     = plan_valid && !(plan_waits && taken_q == NONE);
+  wire                   ar_fire     = m_axi_arvalid && m_axi_arready;
+  wire [IdWidth-1:0]     plan_id;
+  wire [GmAddrWidth-1:0] plan_addr;
+  wire [7:0]             plan_beats;
+  wire                   go_valid, go_drop, go_ready;
+  assign plan_take = plan_go && plan_ready;
+  assign plan_drop = err_i[plan_id];
+  assign b_fire    = m_axi_bvalid && m_axi_bready;
+
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) taken_q <= NONE;
+    else taken_q <= taken_q + {{IndexBits{1'b0}}, ar_fire}
+                            - {{IndexBits{1'b0}}, plan_take && plan_waits};
+  end
+
+  pto_ram_fifo #(
+    .Width(PlanWidth),
+    .Depth(Planned)
+  ) u_plans (
+    .clk_i      (clk_i),
+    .rst_ni     (rst_ni),
+    .wr_en_i    (put),
+    .wr_data_i  ({piece_reads && !err_i[piece_id_i], new_index, piece_last_i, piece_id_i,
+                  piece_word, piece_beats[7:0]}),
+    .rd_valid_o (plan_valid),
+    .rd_ready_i (plan_take),
+    .rd_data_o  ({plan_waits, plan_index, plan_last, plan_id, plan_addr, plan_beats})
+  );
+
+  pto_axi_write #(
+    .GmAddrWidth    (GmAddrWidth),
+    .NumOutstanding (NumOutstanding),
+    .IdWidth        (IdWidth)
+  ) u_write (
+    .clk_i         (clk_i),
+    .rst_ni        (rst_ni),
+    .cmd_valid_i   (plan_go),
+    .cmd_ready_o   (plan_ready),
+    .cmd_drop_i    (plan_drop),
+    .cmd_end_i     (1'b0),
+    .cmd_last_i    (plan_last),
+    .cmd_id_i      (plan_id),
+    .cmd_addr_i    (plan_addr),
+    .cmd_beats_i   (plan_beats),
+    .m_axi_awaddr  (m_axi_awaddr),
+    .m_axi_awlen   (m_axi_awlen),
+    .m_axi_awvalid (m_axi_awvalid),
+    .m_axi_awready (m_axi_awready),
+    .m_axi_bresp   (m_axi_bresp),
+    .m_axi_bvalid  (m_axi_bvalid),
+    .m_axi_bready  (m_axi_bready),
+    .go_valid_o    (go_valid),
+    .go_drop_o     (go_drop),
+    .go_ready_i    (go_ready),
+    .fin_valid_o   (end_valid_o),
+    .fin_id_o      (end_id_o),
+    .err_valid_o   (wr_err_valid_o),
+    .err_id_o      (wr_err_id_o),
+    .err_status_o  (wr_err_status_o),
+    .err_addr_o    (wr_err_addr_o)
+  );
+
+  // ---- words ----
+  wire                   cut_valid, cut_take;
+  wire [IdWidth-1:0]     cut_id;
+  wire [11:0]            cut_addr;
+  wire [12:0]            cut_len;
+  wire                   word_valid, word_ready, word_last;
+  wire [IdWidth-1:0]     word_id;
+  wire [GmBytes-1:0]     word_strb;
+  wire [GmDataWidth-1:0] word;
+  wire [IdWidth-1:0]     cur_id_unused;
+  wire [2:0]             word_space_unused;
+  wire [11:0]            word_addr_unused;
+  wire                   go_ready_unused, fin_unused;
+
+  pto_fix_queue #(
+    .Width(IdWidth + 12 + 13),
+    .Depth(Planned)
+  ) u_cuts (
+    .clk_i      (clk_i),
+    .rst_ni     (rst_ni),
+    .wr_valid_i (piece_valid_i && guard_ready && read_clear),
+    .wr_ready_o (words_ready),
+    .wr_data_i  ({piece_id_i, piece_addr_i[11:0], piece_len_i}),
+    .rd_valid_o (cut_valid),
+    .rd_ready_i (cut_take),
+    .rd_data_o  ({cut_id, cut_addr, cut_len})
+  );
+
+  // What happens to a burst is decided behind the words, where its beats are at hand.
+  pto_row_words #(
+    .WordBytes (GmBytes),
+    .LineBytes (64),
+    .AddrWidth (12),
+    .FootWidth (16),
+    .IdWidth   (IdWidth)
+  ) u_words (
+    .clk_i         (clk_i),
+    .rst_ni        (rst_ni),
+    .row_valid_i   (cut_valid),
+    .row_ready_o   (cut_take),
+    .row_end_i     (1'b0),
+    .row_last_i    (1'b0),
+    .row_id_i      (cut_id),
+    .row_space_i   (3'd0),
+    .row_addr_i    (cut_addr),
+    .row_len_i     ({3'd0, cut_len}),
+    .row_left_i    (6'd0),
+    .row_foot_i    ({3'd0, cut_len}),
+    .row_pattern_i (32'd0),
+    .line_valid_i  (line_valid_i),
+    .line_ready_o  (line_ready_o),
+    .line_i        (line_i),
+    .cur_id_o      (cur_id_unused),
+    .go_valid_i    (1'b1),
+    .drop_i        (1'b0),
+    .go_ready_o    (go_ready_unused),
+    .out_valid_o   (word_valid),
+    .out_ready_i   (word_ready),
+    .out_id_o      (word_id),
+    .out_space_o   (word_space_unused),
+    .out_addr_o    (word_addr_unused),
+    .out_be_o      (word_strb),
+    .out_data_o    (word),
+    .out_last_o    (word_last),
+    .fin_valid_o   (fin_unused)
+  );
+
+  pto_fix_merge #(
+    .DataWidth(GmDataWidth)
+  ) u_merge (
+    .clk_i        (clk_i),
+    .rst_ni       (rst_ni),
+    .word_valid_i (word_valid),
+    .word_ready_o (word_ready),
+    .word_i       (word),
+    .word_strb_i  (word_strb),
+    .word_last_i  (word_last),
+    .word_type_i  (type_i[3*word_id +: 3]),
+    .word_op_i    (op_i[2*word_id +: 2]),
+    .go_valid_i   (go_valid),
+    .go_drop_i    (go_drop),
+    .go_ready_o   (go_ready),
+    .beat_valid_i (beat_valid),
+    .beat_ready_o (beat_ready),
+    .beat_i       (beat),
+    .m_axi_wvalid (m_axi_wvalid),
+    .m_axi_wready (m_axi_wready),
+    .m_axi_wdata  (m_axi_wdata),
+    .m_axi_wstrb  (m_axi_wstrb),
+    .m_axi_wlast  (m_axi_wlast)
+  );
+
+  wire unused = &{1'b0, piece_end[12], piece_end[GmLane-1:0], piece_beats[8], cur_id_unused,
+                  word_space_unused, word_addr_unused, go_ready_unused, fin_unused};
+endmodule
+
+`default_nettype wire

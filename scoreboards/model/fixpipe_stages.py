@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The write-back pipeline from accumulators to destination elements (spec/fixpipe.md, section 3).
+
+Source stage, scale, ReLU, then rounding to a float or to an integer with offset, clip and clamp.
+:class:`Pipeline` holds what an op fixes, :class:`Parameters` what depends on the channel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoreboards.model.fixpipe_float import (
+    BF16,
+    E4M3,
+    F16,
+    F32,
+    Floats,
+    Rounding,
+    Saturation,
+    Words,
+    bits_of,
+    floats_of,
+    from_i32,
+    half_stage,
+    half_stage_i32,
+    leaky_relu,
+    minimum,
+    multiply,
+    normal_relu,
+    small_events,
+    to_float,
+    to_hif8,
+)
+from tb.isa.events import FixEvent
+
+Elements = NDArray[Any]
+"""Destination elements as unsigned integers of their width; 4-bit ones in the low nibble."""
+
+_B8 = frozenset(("i8", "si8", "ui8"))
+_S4 = frozenset(("i4", "si4"))
+_S16 = frozenset(("i16", "si16"))
+_S32 = frozenset(("i32", "si32"))
+
+_S9_LOW, _S9_HIGH = -256.0, 255.0
+_FAR = np.float32(2.0**34)
+"""Beyond every clamp, and so is any sum of it and an offset."""
+
+_MAGNITUDE = np.uint32(0x7FFFFFFF)
+_ONE = np.uint32(1)
+_SUBNORMALS = np.uint32(0x7FFFFF)
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """A row of spec/fixpipe.md, section 4, without its suffix.
+
+    Attributes:
+        accumulator: ``"f32"`` or ``"i32"``.
+        targets: Destination element types.
+        stage: Source stage: ``"x"``, ``"H"``, ``"f32"`` or ``"HI"``.
+        narrow: Last stage: ``"none"``, a float format, ``"S9"`` or ``"WIDE"``.
+        scaled: There is an M1, and so a ``_vec`` and a ``_scalar`` form.
+        hybrid: HiF8 rounds by the hybrid threshold.
+    """
+
+    accumulator: str
+    targets: frozenset[str]
+    stage: str
+    narrow: str
+    scaled: bool = True
+    hybrid: bool = False
+
+
+def _one(name: str) -> frozenset[str]:
+    return frozenset((name,))
+
+
+MODES: dict[str, Mode] = {
+    "f32_f16": Mode("f32", _one("f16"), "x", "f16", scaled=False),
+    "f32_bf16": Mode("f32", _one("bf16"), "x", "bf16", scaled=False),
+    "qf322hif8_pre": Mode("f32", _one("hif8"), "x", "hif8"),
+    "qf322hif8_pre_hybrid": Mode("f32", _one("hif8"), "x", "hif8", hybrid=True),
+    "qf322fp8_pre": Mode("f32", _one("f8E4M3FN"), "x", "f8E4M3FN"),
+    "qf322f32_pre": Mode("f32", _one("f32"), "x", "none"),
+    "qf322f16_pre": Mode("f32", _one("f16"), "x", "f16"),
+    "qf322bf16_pre": Mode("f32", _one("bf16"), "x", "bf16"),
+    "qf322b8_pre": Mode("f32", _B8, "x", "S9"),
+    "qf322s4_pre": Mode("f32", _S4, "x", "S9"),
+    "qf162b8_pre": Mode("f32", _B8, "H", "S9"),
+    "qf162s4_pre": Mode("f32", _S4, "H", "S9"),
+    "deqs32_int": Mode("i32", _S32, "f32", "WIDE"),
+    "req8": Mode("i32", _B8, "f32", "S9"),
+    "req4": Mode("i32", _S4, "f32", "S9"),
+    "deqf16": Mode("i32", _one("f16"), "f32", "f16"),
+    "deqs16": Mode("i32", _S16, "f32", "WIDE"),
+    "qf162s16_pre": Mode("i32", _S16, "HI", "WIDE"),
+    "qs322bf16_pre": Mode("i32", _one("bf16"), "f32", "bf16"),
+}
+"""Modes that convert; ``no_convert`` and an absent clause are :data:`KEPT`."""
+
+KEPT: dict[str, Mode] = {
+    "f32": Mode("f32", _one("f32"), "x", "none", scaled=False),
+    "i32": Mode("i32", _S32, "i32", "i32", scaled=False),
+}
+"""``no_convert`` by accumulator type."""
+
+_SOURCES: dict[str, Callable[[Words], Floats]] = {
+    "x": floats_of,
+    "H": lambda words: half_stage(floats_of(words)),
+    "f32": from_i32,
+    "HI": half_stage_i32,
+}
+
+_FORMATS = {"f16": F16, "bf16": BF16, "f8E4M3FN": E4M3}
+
+_LIMITS: dict[str, tuple[int, int]] = {
+    **dict.fromkeys(_S4, (-8, 7)),
+    **dict.fromkeys(_S16, (-32768, 32767)),
+    **dict.fromkeys(_S32, (-(2**31), 2**31 - 1)),
+}
+
+CONTAINERS: dict[str, np.dtype[Any]] = {
+    **dict.fromkeys((*_S4, *_B8, "hif8", "f8E4M3FN"), np.dtype(np.uint8)),
+    **dict.fromkeys((*_S16, "f16", "bf16"), np.dtype("<u2")),
+    **dict.fromkeys((*_S32, "f32"), np.dtype("<u4")),
+}
+"""What holds one destination element while it is computed."""
+
+PACKED = _S4
+"""Destination types with two elements in a byte."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Scale, offset, sign and alpha: arrays over the channels, or of one element for all.
+
+    Attributes:
+        scale: M1, None without a scale.
+        offset: Added after rounding to an integer.
+        signed: The clamp of b8 destinations is that of signed bytes.
+        alpha: Slope below zero, None without one.
+    """
+
+    scale: Floats | None = None
+    offset: NDArray[np.int32] | None = None
+    signed: NDArray[np.bool_] | None = None
+    alpha: Floats | None = None
+
+    def channel(self, n: int) -> Parameters:
+        """Returns the parameters of channel ``n`` alone, as arrays of one element."""
+
+        def pick(values: Any) -> Any:
+            return values if values is None or len(values) == 1 else values[n : n + 1]
+
+        return Parameters(pick(self.scale), pick(self.offset), pick(self.signed), pick(self.alpha))
+
+
+Note = Callable[[str, Any], None]
+"""Takes the name of a stage and what it gave; for the explanation of a single element."""
+
+
+def _ignore(_stage: str, _values: Any) -> None:
+    """Notes nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """What an op says of its values.
+
+    Attributes:
+        mode: Row of section 4.
+        target: Destination element type.
+        relu: ``""`` or ``"no_relu"``, ``"normal_relu"``, ``"scalar_relu"``, ``"vector_relu"``.
+        clip: Limit as a number, or None.
+        sat: What float destinations get for what they cannot hold.
+    """
+
+    mode: Mode
+    target: str
+    relu: str = ""
+    clip: float | None = None
+    sat: Saturation = Saturation.SAT
+
+    def run(
+        self, words: Words, parameters: Parameters, note: Note = _ignore
+    ) -> tuple[Elements, int]:
+        """Converts accumulators.
+
+        Args:
+            words: ``uint32[..., N]`` accumulators, channels last.
+            parameters: Their arrays have N elements or one.
+            note: Called after every stage that does something.
+
+        Returns:
+            Elements of the same shape and the events of all of them.
+        """
+        mode, events = self.mode, 0
+        if mode.narrow == "i32":
+            return self._integers(words, note)
+        if mode.accumulator == "f32" and np.any((words & _MAGNITUDE) - _ONE < _SUBNORMALS):
+            events |= FixEvent.SUBNORMAL_INPUT
+        values = _SOURCES[mode.stage](words)
+        if mode.stage != "x":
+            note(f"{mode.stage}(x)", values)
+        if parameters.scale is not None:
+            values = multiply(values, parameters.scale)
+            note("* M1", values)
+        if self.relu not in ("", "no_relu"):
+            before = values
+            if parameters.alpha is None:
+                values = normal_relu(before)
+            else:
+                values = leaky_relu(before, parameters.alpha)
+            note(self.relu, values)
+            with np.errstate(all="ignore"):
+                if np.any((before < 0) & (before != values)):
+                    events |= FixEvent.RELU_CHANGED
+        if mode.narrow in ("S9", "WIDE"):
+            found, seen = self._narrow(values, parameters, note)
+        else:
+            found, seen = self._float(values, note)
+        return found, int(events | seen)
+
+    def _integers(self, words: Words, note: Note) -> tuple[Elements, int]:
+        """Returns i32 accumulators that stay what they are, apart from an integer ReLU."""
+        if self.relu != "normal_relu":
+            return words, 0
+        signed = words.view(np.int32)
+        kept: NDArray[np.int32] = np.maximum(signed, 0)
+        note(self.relu, kept)
+        changed = bool(np.any(signed < 0))
+        return kept.view(np.uint32), int(FixEvent.RELU_CHANGED) if changed else 0
+
+    def _float(self, values: Floats, note: Note) -> tuple[Elements, int]:
+        """Clips and converts to a float destination."""
+        mode, events = self.mode, 0
+        if self.clip is not None:
+            values, events = minimum(values, self.clip)
+            note("clip", values)
+        if mode.narrow == "none":
+            return bits_of(values), _word_events(bits_of(values))
+        if mode.narrow == "hif8":
+            code, seen = to_hif8(values, self.sat, hybrid=mode.hybrid)
+        else:
+            code, seen = to_float(values, _FORMATS[mode.narrow], self.sat)
+        return code.astype(CONTAINERS[self.target]), events | seen
+
+    def _narrow(self, values: Floats, parameters: Parameters, note: Note) -> tuple[Elements, int]:
+        """Rounds to integers, adds the offset, clips and clamps."""
+        events, hidden = _special_events(values), None
+        if events & FixEvent.NAN:
+            hidden = np.isnan(values)
+            values = np.where(hidden, np.float32(0), values)
+        nine_bits = self.mode.narrow == "S9"
+        if nine_bits:
+            held = np.clip(values, np.float32(_S9_LOW), np.float32(_S9_HIGH))
+            away = held != values
+            if away.any():
+                events |= FixEvent.NINE_BIT_CLAMP
+                hidden = _either(hidden, away)
+        else:
+            held = np.clip(values, -_FAR, _FAR)
+        rounded = np.rint(held)
+        whole: NDArray[Any] = rounded.astype(np.int32 if nine_bits else np.int64)
+        note(self.mode.narrow, whole)
+        offset = parameters.offset
+        if offset is not None and offset.any():
+            whole = whole + offset
+            note("+ offset", whole)
+            events |= FixEvent.OFFSET_MOVED
+        if self.clip is not None:
+            above = whole > int(self.clip)
+            if above.any():
+                events |= FixEvent.CLIPPED
+                hidden = _either(hidden, above)
+                whole = np.minimum(whole, int(self.clip))
+            note("clip", whole)
+        low, high = self._limits(parameters)
+        clamped = np.clip(whole, low, high)
+        outside = clamped != whole
+        if outside.any():
+            hidden = _either(hidden, outside)
+            events |= FixEvent.SATURATED_HIGH if np.any(whole > clamped) else 0
+            events |= FixEvent.SATURATED_LOW if np.any(whole < clamped) else 0
+        events |= _integer_events(held, rounded, hidden)
+        note("clamp", clamped)
+        stored: Elements = clamped.astype(CONTAINERS[self.target])
+        if self.target in PACKED:
+            stored &= 0xF
+        return stored, int(events)
+
+    def _limits(self, parameters: Parameters) -> tuple[Any, Any]:
+        """Returns the least and the greatest integer of the destination."""
+        if self.target not in _B8:
+            return _LIMITS[self.target]
+        signed = parameters.signed
+        if signed is None or not signed.any():
+            return 0, 255
+        if signed.all():
+            return -128, 127
+        return np.where(signed, -128, 0), np.where(signed, 127, 255)
+
+
+def _either(hidden: NDArray[np.bool_] | None, more: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    return more if hidden is None else hidden | more
+
+
+def _special_events(values: Floats) -> int:
+    """Returns whether there are NaNs or infinities in front of the last stage."""
+    with np.errstate(all="ignore"):
+        # A NaN in it makes the greatest magnitude NaN.
+        greatest = np.abs(values).max(initial=0)
+    if greatest < np.inf:
+        return 0
+    events = FixEvent(0)
+    if np.isnan(values).any():
+        events |= FixEvent.NAN
+    if np.isinf(values).any():
+        events |= FixEvent.INF
+    return int(events)
+
+
+def _word_events(bits: Words) -> int:
+    """Returns what is special about f32 results that no conversion follows."""
+    magnitude = bits & _MAGNITUDE
+    events = small_events(magnitude, magnitude, bits > _MAGNITUDE, F32)
+    return events | _special_events(floats_of(bits))
+
+
+def _integer_events(held: Floats, rounded: Floats, hidden: NDArray[np.bool_] | None) -> int:
+    """Returns the rounding to integers of the elements whose result shows it.
+
+    Args:
+        held: In front of the rounding.
+        rounded: Behind it.
+        hidden: Elements whose result is a limit or stands for a NaN.
+    """
+    if hidden is not None:
+        held, rounded = held[~hidden], rounded[~hidden]
+    rounding = Rounding(np.abs(rounded - held), np.float32(0.5), np.abs(rounded) > np.abs(held))
+    events = rounding.events()
+    if events & ~FixEvent.EXACT and np.any((rounded == 0) & (held != 0)):
+        events |= FixEvent.UNDERFLOW_TO_ZERO
+    return int(events)

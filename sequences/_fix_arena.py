@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places in one memory of a block, taken one by one: at its ends, beside others, anywhere."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from random import Random
+
+_TRIES = 6
+
+
+class Arena:
+    """Disjoint intervals of ``start..end - 1``.
+
+    Args:
+        start, end: Bounds, bytes.
+    """
+
+    def __init__(self, start: int, end: int) -> None:
+        self.start, self.end = start, end
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+
+    def free(self, low: int, high: int) -> bool:
+        """Tells whether ``low..high - 1`` lies inside and nobody has a byte of it."""
+        if low < self.start or high > self.end:
+            return False
+        at = bisect_left(self._starts, high)
+        return at == 0 or self._ends[at - 1] <= low
+
+    def take(self, low: int, high: int) -> None:
+        """Takes a free interval."""
+        at = bisect_left(self._starts, low)
+        self._starts.insert(at, low)
+        self._ends.insert(at, high)
+
+    def wishes(self, luck: Random, size: int, unit: int, residue: int = 0) -> list[int]:
+        """Returns a few starts at ``residue`` modulo ``unit``, some of which may be free."""
+        spare = self.end - self.start - size
+        if spare < 0:
+            return []
+        found = []
+        for _ in range(_TRIES):
+            kind = luck.random()
+            if kind < 0.12:
+                at = self.start
+            elif kind < 0.3:
+                at = self.end - size
+            elif kind < 0.6 and self._ends:
+                beside = luck.randrange(len(self._ends))
+                at = self._ends[beside] if luck.random() < 0.5 else self._starts[beside] - size
+                if at == self._ends[beside]:
+                    at += (residue - at) % unit
+            else:
+                at = self.start + int(luck.random() * (spare + 1))
+            found.append(at - (at - residue) % unit)
+        return found
+
+    def first(self, size: int, unit: int, residue: int = 0) -> int | None:
+        """Returns the lowest place that is free, None without one."""
+        at = self.start
+        for low, high in zip((*self._starts, self.end), (*self._ends, self.end), strict=True):
+            at += (residue - at) % unit
+            if at + size <= low:
+                return at
+            at = max(at, high)
+        return None
+
+    def place(self, luck: Random, size: int, unit: int, residue: int = 0) -> int | None:
+        """Takes ``size`` bytes at ``residue`` modulo ``unit`` somewhere; None when full."""
+        for at in self.wishes(luck, size, unit, residue):
+            if self.free(at, at + size):
+                self.take(at, at + size)
+                return at
+        found = self.first(size, unit, residue)
+        if found is not None:
+            self.take(found, found + size)
+        return found
+
+
+def place_in_both(one: Arena, other: Arena, luck: Random, size: int, unit: int) -> int | None:
+    """Takes the same place in two memories; None when no wish is free in both."""
+    for side in (one, other, one, other):
+        for at in side.wishes(luck, size, unit):
+            if one.free(at, at + size) and other.free(at, at + size):
+                one.take(at, at + size)
+                other.take(at, at + size)
+                return at
+    return None

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The unit flags beside L0C (spec/fixpipe.md section 8) and the producer of accumulators that sets
+ * them: part of pto_mem.c, included by it. A block of L0C that the producer owns, because its flag
+ * is still to be set or was cleared, holds its bytes complemented: an engine that reads too early,
+ * or clears too early, gets wrong ones.
+ */
+#ifndef PTO_FLAGS_H
+#define PTO_FLAGS_H
+
+#define UNIT_FLAGS 512
+#define FLAG_BLOCK 512 /* bytes of L0C that a unit flag guards */
+#define FLAG_BITS 32   /* unit flags in a word of the flag port */
+#define NEVER UINT64_MAX
+
+static struct {
+  uint8_t set[UNIT_FLAGS];
+  uint8_t complemented[UNIT_FLAGS]; /* the producer owns the block */
+  uint64_t due[UNIT_FLAGS];         /* first cycle whose edge sees the flag set, 0 for none */
+  uint64_t next;                    /* the first of `due`, or NEVER */
+} unit_flags;
+
+/* Bits of a space that no memory has. */
+static void random_flags(uint8_t *out) {
+  uint64_t words[UNIT_FLAGS / 64];
+  random_words(PTO_SPACES, 0, UNIT_FLAGS / 64, words);
+  for (int block = 0; block < UNIT_FLAGS; block++) out[block] = words[block / 64] >> block % 64 & 1;
+}
+
+static void start_flags(void) {
+  memset(&unit_flags, 0, sizeof unit_flags);
+  random_flags(unit_flags.set);
+  unit_flags.next = NEVER;
+}
+
+/* Inverts the bytes of a block where its owner changes: twice is as it was. */
+static void own_block(int block, int producer) {
+  uint64_t *word = (uint64_t *)(void *)(g.base[PTO_L0C] + (size_t)block * FLAG_BLOCK);
+  if (unit_flags.complemented[block] == producer) return;
+  unit_flags.complemented[block] = (uint8_t)producer;
+  for (int i = 0; i < FLAG_BLOCK / 8; i++) word[i] = ~word[i];
+}
+
+static void set_flag(int block) {
+  own_block(block, 0);
+  unit_flags.set[block] = 1;
+  unit_flags.due[block] = 0;
+}
+
+/* Sets the flags whose time has come by `cycle`; returns how many. */
+static int __attribute__((noinline)) set_due_flags(uint64_t cycle) {
+  uint64_t next = NEVER;
+  int count = 0;
+  for (int block = 0; block < UNIT_FLAGS; block++) {
+    uint64_t due = unit_flags.due[block];
+    if (due && due <= cycle)
+      set_flag(block), count++;
+    else if (due && due < next)
+      next = due;
+  }
+  unit_flags.next = next;
+  return count;
+}
+
+/* The flags in place, a byte of 0 or 1 each. */
+uint8_t *pto_flags(void) {
+  need_init();
+  return unit_flags.set;
+}
+
+void pto_flags_background(uint8_t *out) {
+  need_init();
+  random_flags(out);
+}
+
+/* Takes blocks over for their producer, which sets their flags after `delay` clocks in which the
+ * engine sees them at 0, or at once if that is negative. */
+void pto_flags_stage(const int64_t *blocks, uint64_t count, long long delay) {
+  need_init();
+  for (uint64_t i = 0; i < count; i++) {
+    int block = (int)blocks[i];
+    if (delay < 0) {
+      set_flag(block);
+      continue;
+    }
+    own_block(block, 1);
+    unit_flags.set[block] = 0;
+    unit_flags.due[block] = g.cycle + 1 + (uint64_t)delay;
+    if (unit_flags.due[block] < unit_flags.next) unit_flags.next = unit_flags.due[block];
+  }
+}
+
+/* Sets what is still to be set and gives every block its bytes back; returns how many were due. */
+int pto_flags_settle(void) {
+  need_init();
+  int count = set_due_flags(NEVER);
+  for (int block = 0; block < UNIT_FLAGS; block++) own_block(block, 0);
+  return count;
+}
+
+/* Returns flags 32 * addr to 32 * addr + 31, the first in bit 0. */
+int pto_flag_read(int addr) {
+  const uint8_t *set = unit_flags.set + (addr & 15) * FLAG_BITS;
+  uint32_t word = 0;
+  for (int bit = 0; bit < FLAG_BITS; bit++) word |= (uint32_t)(set[bit] & 1) << bit;
+  return (int)word;
+}
+
+/* Clears the flags of `mask`; their blocks are the producer's from then on. */
+void pto_flag_clear(int slot, int addr, int mask) {
+  struct feeder *f = &g.feeder[slot];
+  for (int bit = 0; bit < FLAG_BITS; bit++) {
+    int block = (addr & 15) * FLAG_BITS + bit;
+    if (!((uint32_t)mask >> bit & 1)) continue;
+    if (!unit_flags.set[block])
+      pto_error(slot, "flag: clear of a unit flag that is not set (block)", block, 0);
+    unit_flags.set[block] = 0;
+    own_block(block, 1);
+  }
+  if (f->clear_bytes != PTO_NO_CLEAR) return;
+  f->clear_bytes = g.box->slot[slot].written_bytes;
+  f->clear_cycle = g.cycle;
+}
+
+#endif

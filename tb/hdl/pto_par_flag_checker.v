@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Watches the ports par and flag of slot fix and reports what docs/contract.md forbids: req or
+// payload that move before their grant; parameters from elsewhere than FB or unaligned; a mask
+// without a bit; flags read without an op in flight that waits for flags, or cleared for another
+// op than the oldest, check_and_clear, or while a done is offered; activity without a descriptor
+// or a done with reads open; req in reset; X on control. Whether the flags are those of the op is
+// seen by comparing them. Simulation only.
+`default_nettype none
+`timescale 1ns / 1ps
+
+module pto_par_flag_checker #(
+    parameter Slot = 3,             // number of the slot in the mailbox
+    parameter LocalAddrWidth = 20,  // bits of a local address
+    parameter ParDataWidth = 512,   // bits of a word of parameters
+    parameter DescWidth = 512       // bits of a descriptor
+) (
+    input  wire                      clk_i,
+    input  wire                      rst_ni,
+    output wire                      active_o,  // not idle: the clock must go on
+    input  wire                      desc_valid_i,
+    input  wire                      desc_ready_i,
+    input  wire [     DescWidth-1:0] desc_i,
+    input  wire                      done_valid_i,
+    input  wire                      done_ready_i,
+    input  wire                      par_req_i,
+    input  wire                      par_gnt_i,
+    input  wire [               2:0] par_space_i,
+    input  wire [LocalAddrWidth-1:0] par_addr_i,
+    input  wire                      par_rvalid_i,
+    input  wire                      flag_req_i,
+    input  wire                      flag_gnt_i,
+    input  wire                      flag_clear_i,
+    input  wire [               3:0] flag_addr_i,
+    input  wire [              31:0] flag_mask_i,
+    input  wire                      flag_rvalid_i
+);
+  `include "pto_door.vh"
+
+  localparam OffsetBits = $clog2(ParDataWidth / 8);
+  localparam [2:0] FB = 3'd6;
+  // Of pto_desc.vh, which not every engine comes with; a test compares them.
+  localparam [7:0] FIRST_OP = 8'd10, LAST_OP = 8'd12;  // mte_l0c_gm, mte_l0c_l1, mte_l0c_ub
+  localparam UnitFlagLsb = 158, UnitFlagWidth = 3;
+  localparam [UnitFlagWidth-1:0] CHECK_ONLY = 2, CHECK_AND_CLEAR = 3;
+
+  // --- ops in flight ---
+
+  wire write_back = desc_i[7:0] >= FIRST_OP && desc_i[7:0] <= LAST_OP;
+  wire [UnitFlagWidth-1:0] unit_flag = desc_i[UnitFlagLsb+:UnitFlagWidth];
+  wire desc_clears = write_back && unit_flag == CHECK_AND_CLEAR;
+  wire desc_waits = desc_clears || (write_back && unit_flag == CHECK_ONLY);
+  reg [255:0] waits, clears;       // a bit for each op
+  reg [7:0] accepted, retired;     // modulo 256
+  reg [7:0] waiting;               // ops in flight that wait for flags
+  reg [6:0] par_owed, flag_owed;   // answers that are still to come
+  reg par_waits, flag_waits;
+  reg [LocalAddrWidth+2:0] par_held;
+  reg [36:0] flag_held;
+
+  wire [36:0] flag = {flag_clear_i, flag_addr_i, flag_mask_i};
+
+  // What is X counts as a movement.
+  assign active_o = (par_req_i | par_rvalid_i | flag_req_i | flag_rvalid_i) !== 1'b0 ||
+      par_owed != 7'd0 || flag_owed != 7'd0;
+
+  initial begin
+    par_owed = 7'd0;
+    flag_owed = 7'd0;
+  end
+
+  always @(posedge clk_i) begin
+    if (!rst_ni) begin
+      if (par_req_i) `PTO_ERROR(Slot, "par: req in reset", 0, 0);
+      if (flag_req_i) `PTO_ERROR(Slot, "flag: req in reset", 0, 0);
+      if (`PTO_IS_X({par_req_i, flag_req_i}))
+        `PTO_ERROR(Slot, "par, flag: req is X in reset", 0, 0);
+      par_waits = 1'b0;
+      flag_waits = 1'b0;
+      par_owed = 7'd0;
+      flag_owed = 7'd0;
+      accepted = 8'd0;
+      retired = 8'd0;
+      waiting = 8'd0;
+    end else if (par_req_i !== 1'b0 || flag_req_i !== 1'b0 || par_rvalid_i || flag_rvalid_i ||
+                 par_waits || flag_waits || desc_valid_i || done_valid_i) begin
+      if (`PTO_IS_X({par_req_i, flag_req_i}))
+        `PTO_ERROR(Slot, "X on par_req or flag_req", par_req_i, flag_req_i);
+      if (par_rvalid_i && par_owed == 7'd0)
+        `PTO_ERROR(Slot, "par: read data without a grant", 0, 0);
+      if (flag_rvalid_i && flag_owed == 7'd0)
+        `PTO_ERROR(Slot, "flag: answer without a grant", 0, 0);
+      if (par_rvalid_i && par_owed != 7'd0) par_owed = par_owed - 7'd1;
+      if (flag_rvalid_i && flag_owed != 7'd0) flag_owed = flag_owed - 7'd1;
+      if (accepted == retired && !desc_valid_i && (par_req_i || flag_req_i))
+        `PTO_ERROR(Slot, "par, flag: activity without a descriptor (par, flag)", par_req_i,
+                   flag_req_i);
+      if (done_valid_i && accepted - retired == 8'd1) begin
+        if (par_req_i || par_owed != 7'd0)
+          `PTO_ERROR(Slot, "done: parameter reads outstanding (req, owed)", par_req_i, par_owed);
+        if (flag_req_i || flag_owed != 7'd0)
+          `PTO_ERROR(Slot, "done: flag requests outstanding (req, owed)", flag_req_i, flag_owed);
+      end
+
+      if (par_waits) begin
+        if (!par_req_i)
+          `PTO_ERROR(Slot, "par: req fell before gnt", 0, 0);
+        else if ({par_space_i, par_addr_i} != par_held)
+          `PTO_ERROR(Slot, "par: payload changed before gnt (space, address)", par_space_i,
+                     par_addr_i);
+      end
+      par_waits = par_req_i && !par_gnt_i;
+      if (par_req_i) begin
+        par_held = {par_space_i, par_addr_i};
+        if (par_gnt_i) begin
+          par_owed = par_owed + 7'd1;
+          if (par_addr_i[OffsetBits-1:0] != 0)
+            `PTO_ERROR(Slot, "par: address is not word aligned (space, address)", par_space_i,
+                       par_addr_i);
+          if (par_space_i != FB)
+            `PTO_ERROR(Slot, "par: space is not FB (space, address)", par_space_i, par_addr_i);
+        end
+      end
+
+      if (flag_waits) begin
+        if (!flag_req_i)
+          `PTO_ERROR(Slot, "flag: req fell before gnt", 0, 0);
+        else if (flag != flag_held)
+          `PTO_ERROR(Slot, "flag: payload changed before gnt (word, mask)", flag_addr_i,
+                     flag_mask_i);
+      end else if (flag_req_i) begin
+        // What a request asks for is looked at once; what it then changes is an error as it is.
+        if (`PTO_IS_X(flag))
+          `PTO_ERROR(Slot, "flag: X in the payload (word, mask)", flag_addr_i, flag_mask_i);
+        if (flag_mask_i == 32'd0)
+          `PTO_ERROR(Slot, "flag: mask is 0 (clear, word)", flag_clear_i, flag_addr_i);
+        if (flag_clear_i && (accepted == retired || !clears[retired]))
+          `PTO_ERROR(Slot, "flag: clear, and the oldest op does not clear (word, mask)",
+                     flag_addr_i, flag_mask_i);
+        if (!flag_clear_i && waiting == 8'd0 && !(desc_valid_i && desc_waits))
+          `PTO_ERROR(Slot, "flag: read, and no op waits for flags (word, mask)", flag_addr_i,
+                     flag_mask_i);
+      end
+      if (flag_req_i && flag_clear_i && done_valid_i)
+        `PTO_ERROR(Slot, "flag: clear while a done is offered (word, mask)", flag_addr_i,
+                   flag_mask_i);
+      flag_waits = flag_req_i && !flag_gnt_i;
+      if (flag_req_i) begin
+        flag_held = flag;
+        if (flag_gnt_i && !flag_clear_i) flag_owed = flag_owed + 7'd1;
+      end
+
+      if (done_valid_i && done_ready_i && accepted != retired) begin
+        if (waits[retired]) waiting = waiting - 8'd1;
+        retired = retired + 8'd1;
+      end
+      if (desc_valid_i && desc_ready_i) begin
+        waits[accepted] = desc_waits;
+        clears[accepted] = desc_clears;
+        if (desc_waits) waiting = waiting + 8'd1;
+        accepted = accepted + 8'd1;
+      end
+    end
+  end
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,402 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Group ``fixpipe``: modes, payloads, parameters, flags, events and order, by ops made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tb.coverage.dma import DmaCoverage
+from tb.coverage.fix_events import IMPOSSIBLE
+from tb.coverage.fix_path import NAME
+from tb.coverage.fix_view import CONVERTING, RESULTS
+from tb.coverage.model import GroupCounts
+from tb.coverage.view import FORMS
+from tb.isa.block import OpBlock, from_ops
+from tb.isa.burst import MteL1Fb
+from tb.isa.dtypes import Ptr
+from tb.isa.events import FIX_EVENT_NOTES, FixEvent
+from tb.isa.fix import (
+    Atomic,
+    FbPtr,
+    FixOp,
+    MteL0cGm,
+    MteL0cL1,
+    MteL0cUb,
+    PreQuant,
+    PreRelu,
+    Scalar,
+)
+from tb.isa.fix_table import (
+    ATOMIC_DST,
+    ATOMIC_OPS,
+    CLIP_TYPES,
+    DST_CODES,
+    QUANT_BY_CODE,
+    QUANT_MODES,
+    QuantMode,
+)
+from tb.isa.lower import V06Op
+from tests.coverage.counting import hits
+
+ONE = Scalar("f32", 0x3F800000)
+COPY = MteL0cGm(0, 0, 4, 16, 16, 32)
+ATOMIC_EVENTS = tuple(event for event in FixEvent if event.name and event.name[:6] == "ATOMIC")
+
+
+def counts_of(
+    ops: Sequence[V06Op],
+    events: Sequence[int] | None = None,
+    delays: Sequence[int] | None = None,
+    name: str = NAME,
+) -> GroupCounts:
+    """Returns what one block of ops counts in a group."""
+    block = from_ops(ops)
+    if delays is not None:
+        block = replace(block, flag_delay=np.array(delays))
+    coverage = DmaCoverage()
+    seen = None if events is None else np.array(events, dtype=np.int64)
+    coverage.sample(block, None, seen)
+    coverage.flush()
+    assert coverage.impossible == []
+    return coverage.groups[name]
+
+
+def bins(op: FixOp, event: int = 0, delay: int = -1) -> dict[str, str]:
+    """Returns coverpoint to the bin of one op."""
+    counts = counts_of([op], [event], [delay])
+    found = {item.name: hits(counts, item.name) for item in counts.group.points}
+    return {name: next(iter(labels)) for name, labels in found.items() if labels}
+
+
+def op_of(mode: QuantMode, dst: str, *, written: bool = True, **changes: Any) -> MteL0cGm:
+    """Returns a write-back in a mode of section 4."""
+    acc = mode.acc or ("f32" if dst == "f32" else "i32")
+    payload = FbPtr("bf16", 128) if mode.vector else Scalar("f16", 0x3C00)
+    return replace(
+        COPY,
+        src_type=Ptr(acc, "l0c"),
+        dst_type=Ptr(dst, "gm"),
+        pre_quant=PreQuant(mode.name, payload) if written else None,
+        **changes,
+    )
+
+
+def rows_of_section_4() -> list[tuple[QuantMode, str]]:
+    return [
+        (mode, dst) for mode in QUANT_MODES.values() for dst in mode.dst or ("f32", "i32", "si32")
+    ]
+
+
+def test_every_mode_and_destination_has_its_bin() -> None:
+    rows = rows_of_section_4()
+    ops = [op_of(mode, dst) for mode, dst in rows]
+    ops += [op_of(QUANT_MODES["no_convert"], dst, written=False) for dst in ("f32", "i32", "si32")]
+    counts = counts_of(ops)
+    want = {f"{mode.name} to {dst}": 1 for mode, dst in rows}
+    want |= {f"absent to {dst}": 1 for dst in ("f32", "i32", "si32")}
+    assert hits(counts, "mode") == want
+    assert counts.holes("mode") == []
+    assert set(hits(counts, "kind")) == {
+        "none", "f32 to float", "f32 to integer", "i32 to float", "i32 to integer",
+    }  # fmt: skip
+    assert counts.holes("stage") == []
+    assert sum(hits(counts, "stage").values()) == sum(
+        mode.narrow in ("b8", "s4", "s16", "s32") for mode, _ in rows
+    )
+
+
+def test_saturation_by_mode() -> None:
+    ops = [
+        op_of(mode, dst, sat=sat)
+        for mode, dst in rows_of_section_4()
+        for sat in ("", "preserve_nan", "nosat")
+    ]
+    counts = counts_of(ops)
+    assert counts.holes("convert") == counts.holes("sat_ignored") == counts.holes("float_sat") == []
+    assert set(hits(counts, "convert").values()) == {1}
+    assert len(CONVERTING) == 16
+    names = {label.split()[0] for label in counts.group.by_name["convert"].labels}
+    floats = {"f16", "bf16", "f8E4M3FN", "hif8"}
+    assert names == {m.name for m in QUANT_MODES.values() if m.dst and set(m.dst) <= floats}
+
+
+def test_relu_and_clip() -> None:
+    plain = op_of(QUANT_MODES["f32_f16"], "f16")
+    assert bins(plain)["relu"] == "absent"
+    clip = Scalar("f16", 1)
+    for relu, want in (
+        (PreRelu("no_relu"), "no_relu"),
+        (PreRelu("normal_relu"), "normal_relu"),
+        (PreRelu("scalar_relu", ONE), "scalar_relu"),
+        (PreRelu("vector_relu", FbPtr("f16", 64)), "vector_relu"),
+        (PreRelu("no_relu", clip=clip), "no_relu"),
+    ):
+        found = bins(replace(plain, pre_relu=relu))
+        assert found["relu"] == want
+        assert found["clip"] == ("yes" if relu.clip else "no")
+    cells = DmaCoverage().groups[NAME].group
+    labels = [
+        cells.label("relu x clip x dst", int(at))
+        for at in np.flatnonzero(cells.reachable["relu x clip x dst"])
+    ]
+    assert len(labels) == 5 * 10 + 4 * len(CLIP_TYPES)
+    assert "relu=absent x clip=yes x dst=f16" not in labels
+    assert "relu=no_relu x clip=yes x dst=bf16" not in labels
+
+
+@pytest.mark.parametrize(
+    ("mode", "dst", "clip", "kind", "value"),
+    [
+        ("f32_f16", "f16", Scalar("f16", 1), "f16 to f16", "f16 1"),
+        ("f32_f16", "f16", Scalar("f16", 0x7BFF), "f16 to f16", "f16 limit"),
+        ("req8_scalar", "ui8", Scalar("ui16", 255), "ui16 to u8", "u8 limit"),
+        ("req8_scalar", "ui8", Scalar("i16", 127), "i16 to u8", "u8 other"),
+        ("req8_scalar", "si8", Scalar("si4", 1), "si4 to s8", "s8 1"),
+        ("req8_scalar", "i8", Scalar("i8", 127), "i8 to s8", "s8 limit"),
+        ("req4_scalar", "i4", Scalar("i16", 7), "i16 to s4", "s4 limit"),
+        ("deqs16_scalar", "i16", Scalar("si16", 32767), "si16 to i16", "i16 limit"),
+        ("deqs16_scalar", "si16", Scalar("si8", 2), "si8 to i16", "i16 other"),
+    ],
+)
+def test_clips(mode: str, dst: str, clip: Scalar, kind: str, value: str) -> None:
+    found = bins(op_of(QUANT_MODES[mode], dst, pre_relu=PreRelu("no_relu", clip=clip)))
+    assert (found["clip_type"], found["clip_value"]) == (kind, value)
+
+
+@pytest.mark.parametrize(
+    ("scale", "value", "sign", "low"),
+    [
+        (Scalar("f32", 0x00001FFF), "0", "+", "other"),
+        (Scalar("f32", 0x00002000), "subnormal", "+", "0"),
+        (Scalar("f32", 0x3F801FFF), "1", "+", "other"),
+        (Scalar("f32", 0xC0000000), "power of 2", "-", "0"),
+        (Scalar("f16", 0x3E00), "other", "+", None),
+        (Scalar("bf16", 0x8000), "0", "-", None),
+    ],
+)
+def test_scalars(scale: Scalar, value: str, sign: str, low: str | None) -> None:
+    quant = PreQuant("qf322f32_pre_scalar", scale)
+    relu = PreRelu("scalar_relu", scale)
+    found = bins(replace(COPY, pre_quant=quant, pre_relu=relu))
+    for name in ("scale", "alpha"):
+        assert found[name] == value
+        assert found[f"{name}_sign"] == sign
+        assert found.get(f"{name}_low") == low
+    assert found["quant_type"] == found["relu_type"] == f"scalar {scale.dtype}"
+    assert not {"scale", "alpha"} & bins(COPY).keys()
+
+
+def test_pointers_and_rows_of_fb() -> None:
+    def vectors(quant: int, relu: int, n: int) -> dict[str, str]:
+        return bins(
+            replace(
+                COPY,
+                n=n,
+                dst_stride=4096,
+                pre_quant=PreQuant("qf322f32_pre_vec", FbPtr("f16", quant)),
+                pre_relu=PreRelu("vector_relu", FbPtr("bf16", relu)),
+            )
+        )
+
+    found = vectors(0, 4032, 16)
+    assert (found["quant_rows"], found["relu_rows"]) == ("first rows", "last rows")
+    assert (found["quant_type"], found["relu_type"]) == ("pointer to f16", "pointer to bf16")
+    assert (found["channels"], found["parameters"]) == ("1..16", "both")
+    found = vectors(4096 - 256, 0, 17)
+    assert (found["quant_rows"], found["relu_rows"]) == ("last rows", "first rows")
+    assert found["channels"] == "17..64"
+    found = vectors(0, 64, 497)
+    assert (found["quant_rows"], found["relu_rows"]) == ("whole", "inside")
+    assert not {"scale", "alpha"} & found.keys()
+
+
+def test_ignored_payloads() -> None:
+    def with_payload(payload: Scalar | FbPtr) -> str | None:
+        return bins(replace(COPY, pre_quant=PreQuant("no_convert", payload))).get("ignored")
+
+    assert with_payload(Scalar("f32", 0)) == "no_convert 0"
+    assert with_payload(Scalar("bf16", 1)) == "no_convert number"
+    assert with_payload(FbPtr("f32", 8)) == "no_convert pointer"
+    assert "ignored" not in bins(COPY)
+    assert "ignored" not in bins(op_of(QUANT_MODES["deqf16_vec"], "f16"))
+
+
+def test_unit_flags() -> None:
+    check = replace(COPY, unit_flag=2)
+    assert bins(check)["flag"] == "check, set"
+    found = bins(replace(COPY, unit_flag=3), delay=16)
+    assert (found["flag"], found["flag_delay"], found["flag_blocks"]) == (
+        "clear, late", "16..255", "1",
+    )  # fmt: skip
+    assert bins(replace(check, m=8))["flag_blocks"] == "1"
+    assert bins(replace(check, src=448, m=2))["flag_blocks"] == "2"
+    assert bins(replace(check, m=256))["flag_blocks"] == "3..32"
+    assert bins(replace(check, n=17, src_stride=256, dst_stride=64))["flag_blocks"] == "33.."
+    assert not {"flag", "flag_delay", "flag_blocks"} & bins(COPY, delay=5).keys()
+    assert "flag" not in bins(replace(check, m=0), delay=5)
+
+
+def result_of(mode: QuantMode, dst: str) -> str:
+    return "hif8 hybrid" if "hybrid" in mode.narrow else RESULTS[DST_CODES[dst]]
+
+
+@pytest.mark.parametrize("event", list(IMPOSSIBLE))
+def test_events_by_destination(event: FixEvent) -> None:
+    rows = [
+        (mode, dst)
+        for mode, dst in rows_of_section_4()
+        if result_of(mode, dst) not in IMPOSSIBLE[event]
+    ]
+    assert event.name is not None
+    name = f"met_{event.name.lower()}"
+    sat = "nosat" if event is FixEvent.OVERFLOW_SPECIAL else "preserve_nan"
+    counts = counts_of([op_of(mode, dst, sat=sat) for mode, dst in rows], [event] * len(rows))
+    want = {result_of(mode, dst) for mode, dst in rows}
+    assert set(hits(counts, name)) == want
+    assert counts.holes(name) == []
+    others = [item.name for item in counts.group.points if item.name.startswith("met_")]
+    assert [item for item in others if hits(counts, item)] == [name]
+
+
+def test_every_event_is_asked_for() -> None:
+    assert set(IMPOSSIBLE) | set(ATOMIC_EVENTS) == set(FIX_EVENT_NOTES)
+
+
+def test_an_impossible_event_is_reported() -> None:
+    coverage = DmaCoverage()
+    mode = QUANT_MODES["qf322hif8_pre_scalar"]
+    coverage.sample(from_ops([op_of(mode, "hif8")]), None, np.array([FixEvent.TIE_DOWN]))
+    coverage.flush()
+    assert coverage.impossible == [f"{NAME}.met_tie_down: hif8"]
+
+
+def test_events_against_saturation_and_stage() -> None:
+    f16 = op_of(QUANT_MODES["deqf16_scalar"], "f16", sat="nosat")
+    counts = counts_of([f16], [FixEvent.NAN | FixEvent.OVERFLOW_SPECIAL])
+    assert set(hits(counts, "float_sat x nan")) == {"float_sat=f16 nosat x nan=met"}
+    assert len(hits(counts, "float_sat x special")) == 1
+    assert not hits(counts, "float_sat x high")
+    both = FixEvent.NINE_BIT_CLAMP | FixEvent.TIE_UP
+    counts = counts_of([op_of(QUANT_MODES["qf162b8_pre_vec"], "ui8")], [both])
+    assert set(hits(counts, "stage x tie up")) == {"stage=f16 of f32 x tie_up=met"}
+    assert set(hits(counts, "stage x nine bits")) == {"stage=f16 of f32 x nine_bit_clamp=met"}
+    wide = counts.group.reachable["stage x nine bits"]
+    assert int(wide.sum()) == 3
+
+
+def test_relu_events() -> None:
+    relu = replace(COPY, pre_relu=PreRelu("scalar_relu", ONE))
+    assert bins(relu, FixEvent.NAN)["copied_nan"] == "scalar_relu"
+    assert bins(COPY, FixEvent.NAN)["copied_nan"] == "bits"
+    assert bins(relu, FixEvent.RELU_CHANGED)["relu_changed"] == "scalar_relu"
+    whole = op_of(QUANT_MODES["no_convert"], "i32", pre_relu=PreRelu("normal_relu"))
+    assert bins(whole, FixEvent.RELU_CHANGED)["relu_changed"] == "normal_relu of i32"
+
+
+@pytest.mark.parametrize("event", ATOMIC_EVENTS)
+def test_atomic_events(event: FixEvent) -> None:
+    floats = event in (
+        FixEvent.ATOMIC_NAN, FixEvent.ATOMIC_INF, FixEvent.ATOMIC_ZEROS, FixEvent.ATOMIC_ROUNDED,
+    )  # fmt: skip
+    wraps = event is FixEvent.ATOMIC_WRAPPED
+    adds = event in (FixEvent.ATOMIC_ROUNDED, FixEvent.ATOMIC_WRAPPED)
+    chooses = event in (FixEvent.ATOMIC_KEPT, FixEvent.ATOMIC_TAKEN)
+    ops, want = [], {}
+    for kind, dsts in ATOMIC_DST.items():
+        mode = next(mode for mode in QUANT_MODES.values() if dsts[0] in (mode.dst or ("f32",)))
+        if (floats and kind[0] == "s") or (wraps and kind[0] != "s"):
+            continue
+        for op in ATOMIC_OPS:
+            if (adds and op != "add") or (chooses and op == "add"):
+                continue
+            ops.append(op_of(mode, dsts[0], atomic=Atomic(kind, op)))
+            want[f"{kind} {op}"] = 1
+    assert event.name is not None
+    name = f"met_{event.name.lower()}"
+    counts = counts_of(ops, [event] * len(ops), name="mte_l0c_gm")
+    assert hits(counts, name) == want
+    assert counts.holes(name) == []
+    assert hits(counts_of([COPY], [event], name="mte_l0c_gm"), name) == {}
+
+
+def ordered(ops: Sequence[V06Op], name: str) -> dict[str, int]:
+    return hits(counts_of(ops), name)
+
+
+def test_order_of_ops() -> None:
+    vector = replace(COPY, pre_quant=PreQuant("qf322f32_pre_vec", FbPtr("f32", 128)))
+    both = replace(vector, pre_relu=PreRelu("vector_relu", FbPtr("f32", 64)), unit_flag=3)
+    ub = MteL0cUb(0, 0, 4, 16, 16, 16, layout="nz2dn", k=1)
+    load = MteL1Fb(0, 0, 1, 1, 0, 0)
+    ops: list[V06Op] = [COPY, vector, both, load, vector, replace(COPY, m=0), ub, ub]
+    assert ordered(ops, "op x op_before") == {
+        "op=mte_l0c_gm x op_before=mte_l0c_gm": 3,
+        "op=mte_l0c_gm x op_before=mte_l1_fb": 1,
+        "op=mte_l0c_ub x op_before=mte_l0c_gm": 1,
+        "op=mte_l0c_ub x op_before=mte_l0c_ub": 1,
+    }
+    assert ordered(ops, "nops") == {"live, live": 3, "live, NOP": 1, "NOP, live": 1}
+    assert ordered(ops, "parameters x parameters_before") == {
+        "parameters=quant x parameters_before=none": 1,
+        "parameters=both x parameters_before=quant": 1,
+        "parameters=none x parameters_before=none": 1,
+    }
+    assert ordered(ops, "flags x flags_before") == {
+        "flags=none x flags_before=none": 2,
+        "flags=clear x flags_before=none": 1,
+    }
+    assert ordered(ops, "rows x rows_before") == {
+        "rows=rows x rows_before=rows": 2,
+        "rows=columns x rows_before=columns": 1,
+    }
+    assert ordered(ops, "records") == {"same": 1}
+    assert ordered([vector, replace(vector, pre_quant=both.pre_quant)], "records") == {"same": 1}
+    other = replace(vector, pre_quant=PreQuant("qf322f32_pre_vec", FbPtr("f32", 0)))
+    assert ordered([vector, other], "records") == {"others": 1}
+    assert ordered(ops, "loaded") == {"quant": 1}
+
+
+def test_order_starts_anew_in_every_block_and_behind_illegal_ops() -> None:
+    coverage = DmaCoverage()
+    for _ in range(2):
+        coverage.sample(from_ops([COPY]))
+    coverage.flush()
+    assert hits(coverage.groups[NAME], "op x op_before") == {}
+    bad = from_ops([COPY, replace(COPY, dst=1), COPY], expected_rule=[0, 16, 0])
+    coverage.sample(bad)
+    coverage.flush()
+    assert hits(coverage.groups[NAME], "op x op_before") == {}
+    assert hits(coverage.groups[NAME], "op") == {"mte_l0c_gm": 4}
+
+
+def test_scope() -> None:
+    alone = DmaCoverage(forms=("mte_l0c_l1",)).groups[NAME]
+    assert int(alone.wanted("op x op_before").sum()) == 1
+    assert int(alone.wanted("loaded").sum()) == 0
+    loads = DmaCoverage(forms=("mte_l0c_l1", "mte_l1_fb")).groups[NAME]
+    assert int(loads.wanted("op x op_before").sum()) == 2
+    assert int(loads.wanted("loaded").sum()) == 4
+    assert int(DmaCoverage(forms=FORMS).groups[NAME].wanted("op x op_before").sum()) == 12
+    assert NAME not in DmaCoverage(forms=("mte_gm_ub",)).groups
+
+
+def test_all_three_ops_count() -> None:
+    block: OpBlock = from_ops(
+        [COPY, MteL0cL1(0, 0, 4, 16, 16, 16), MteL0cUb(0, 0, 4, 16, 16, 16, ub_split="split_m")]
+    )
+    coverage = DmaCoverage(forms=("mte_l0c_l1", "mte_l0c_ub"))
+    coverage.sample(block)
+    coverage.flush()
+    assert hits(coverage.groups[NAME], "op") == {"mte_l0c_l1": 1, "mte_l0c_ub": 1}
+    assert coverage.impossible == []
+
+
+def test_codes_of_the_table() -> None:
+    assert len(QUANT_BY_CODE) == 37
+    labels = DmaCoverage().groups[NAME].group.by_name["mode"].labels
+    assert {label.split()[0] for label in labels} == {"absent", *QUANT_MODES}

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Copies of the C memory: one library has one set of memories, so each test gets its own."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tb.mailbox import MAILBOX_ENV
+from tb.memory import load_library
+from tb.simulator import compile_library
+from tests.hdl.doors import Doors
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("library") / "pto_mem.so"
+    compile_library(target, vpi=False)
+    return target
+
+
+@pytest.fixture
+def doors(compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Doors:
+    monkeypatch.delenv(MAILBOX_ENV, raising=False)
+    copy = tmp_path / "pto_mem.so"
+    shutil.copy(compiled, copy)
+    return Doors(load_library(copy))

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// A minimal engine of slot fix with its ports par and flag, that can be told by a field of its
+// descriptor to break one rule of docs/contract.md. It does what an op asks for one thing after
+// the other: wait for unit flags, copy parameters from FB and words from L0C to UB sub-block 1 (a
+// word of 512 bits and its writes, then the next), add 1 to each byte of one GM beat some times,
+// clear the flags, done.
+// Descriptor: opcode and unit_flag where the write-back ops have them; [15:8] fault; [19:16] words
+// of parameters, [23:20] words of L0C, [27:24] times of the beat; [47:28] FB, [67:48] L0C, [87:68]
+// UB address; [127:88] address of the beat; [131:128] flag word, [192:161] flag mask; of a read
+// at the wrong time [143:132] signed distance to the beat, in beats, and [151:144] beats less 1.
+// The address of a good done is the number of flag reads that the op made.
+`default_nettype none
+`timescale 1ns / 1ps
+
+module flag_dma #(
+    parameter GmAddrWidth = 40,
+    parameter GmDataWidth = 256,
+    parameter LocalAddrWidth = 20,
+    parameter LocalDataWidth = 256,
+    parameter SrcDataWidth = 512,
+    parameter DescWidth = 512,
+    parameter TagWidth = 8,
+    parameter NumOutstanding = 16,
+    parameter AxiIdWidth = 4
+) (
+    input  wire                        clk_i,
+    input  wire                        rst_ni,
+    input  wire                        desc_valid_i,
+    output wire                        desc_ready_o,
+    input  wire [       DescWidth-1:0] desc_i,
+    input  wire [        TagWidth-1:0] desc_tag_i,
+    output wire                        done_valid_o,
+    input  wire                        done_ready_i,
+    output wire [        TagWidth-1:0] done_tag_o,
+    output wire [                 2:0] done_status_o,
+    output wire [                 7:0] done_rule_o,
+    output wire [     GmAddrWidth-1:0] done_addr_o,
+    output wire                        busy_o,
+    output wire                        src_req_o,
+    input  wire                        src_gnt_i,
+    output wire [                 2:0] src_space_o,
+    output wire [  LocalAddrWidth-1:0] src_addr_o,
+    input  wire                        src_rvalid_i,
+    input  wire [    SrcDataWidth-1:0] src_rdata_i,
+    input  wire                        src_err_i,
+    output wire                        dst_req_o,
+    input  wire                        dst_gnt_i,
+    output wire [                 2:0] dst_space_o,
+    output wire [  LocalAddrWidth-1:0] dst_addr_o,
+    output wire [LocalDataWidth/8-1:0] dst_be_o,
+    output wire [  LocalDataWidth-1:0] dst_wdata_o,
+    input  wire                        dst_err_i,
+    output wire                        par_req_o,
+    input  wire                        par_gnt_i,
+    output wire [                 2:0] par_space_o,
+    output wire [  LocalAddrWidth-1:0] par_addr_o,
+    input  wire                        par_rvalid_i,
+    input  wire [    SrcDataWidth-1:0] par_rdata_i,
+    input  wire                        par_err_i,
+    output wire                        flag_req_o,
+    input  wire                        flag_gnt_i,
+    output wire                        flag_clear_o,
+    output wire [                 3:0] flag_addr_o,
+    output wire [                31:0] flag_mask_o,
+    input  wire                        flag_rvalid_i,
+    input  wire [                31:0] flag_rdata_i,
+    output wire [      AxiIdWidth-1:0] m_axi_arid,
+    output wire [     GmAddrWidth-1:0] m_axi_araddr,
+    output wire [                 7:0] m_axi_arlen,
+    output wire [                 2:0] m_axi_arsize,
+    output wire [                 1:0] m_axi_arburst,
+    output wire                        m_axi_arvalid,
+    input  wire                        m_axi_arready,
+    input  wire [      AxiIdWidth-1:0] m_axi_rid,
+    input  wire [     GmDataWidth-1:0] m_axi_rdata,
+    input  wire [                 1:0] m_axi_rresp,
+    input  wire                        m_axi_rlast,
+    input  wire                        m_axi_rvalid,
+    output wire                        m_axi_rready,
+    output wire [      AxiIdWidth-1:0] m_axi_awid,
+    output wire [     GmAddrWidth-1:0] m_axi_awaddr,
+    output wire [                 7:0] m_axi_awlen,
+    output wire [                 2:0] m_axi_awsize,
+    output wire [                 1:0] m_axi_awburst,
+    output wire                        m_axi_awvalid,
+    input  wire                        m_axi_awready,
+    output wire [     GmDataWidth-1:0] m_axi_wdata,
+    output wire [   GmDataWidth/8-1:0] m_axi_wstrb,
+    output wire                        m_axi_wlast,
+    output wire                        m_axi_wvalid,
+    input  wire                        m_axi_wready,
+    input  wire [      AxiIdWidth-1:0] m_axi_bid,
+    input  wire [                 1:0] m_axi_bresp,
+    input  wire                        m_axi_bvalid,
+    output wire                        m_axi_bready
+);
+  localparam Slices = SrcDataWidth / LocalDataWidth;  // destination words in a source word
+  localparam Bytes = GmDataWidth / 8;
+  localparam [2:0] UB1 = 3'd2, L0C = 3'd4, FB = 3'd6;
+  localparam [3:0] IDLE = 4'd0, POLL = 4'd1, ANSWER = 4'd2, PAR = 4'd3, PAR_DATA = 4'd4,
+      SRC = 4'd5, SRC_DATA = 4'd6, STORE = 4'd7, READ = 4'd8, READ_DATA = 4'd9, WRITE = 4'd10,
+      RESPONSE = 4'd11, CLEAR = 4'd12, DONE = 4'd13, START = 4'd14, GO_ON = 4'd15;
+
+  // Faults; the test has the same list.
+  localparam IGNORES_FLAGS = 1, JUNK_FLAGS = 2, CLEARS_FIRST = 3, CLEARS_EARLY = 4, FLAG_FALLS = 5,
+      FLAG_MOVES = 6, NO_MASK = 7, NEEDLESS_READ = 8, NEEDLESS_CLEAR = 9, CLEAR_AT_DONE = 10,
+      FLAG_OPEN = 11, FLAG_IDLE = 12, FLAG_RESET = 13, PAR_FALLS = 14, PAR_MOVES = 15, PAR_ODD = 16,
+      PAR_SPACE = 17, PAR_OUTSIDE = 18, PAR_OPEN = 19, PAR_IDLE = 20, PAR_RESET = 21,
+      AR_BEFORE_B = 22, AR_BEFORE_AW = 23, X_PAR_REQ = 24, X_FLAG_REQ = 25, X_PAR_ADDR = 26,
+      X_FLAG_MASK = 27, X_RESET = 28;
+
+  reg [7:0] fault;  // stays through reset
+  reg [3:0] state_q;
+  reg [TagWidth-1:0] tag_q;
+  reg [2:0] mode_q;                 // unit_flag
+  reg [3:0] par_left_q, src_left_q, times_q, slice_q;
+  reg [LocalAddrWidth-1:0] fb_q, l0c_q, ub_q;
+  reg [GmAddrWidth-1:0] gm_q, polls_q, bad_q;
+  reg [3:0] word_q;
+  reg [11:0] wrong_beat_q;
+  reg [7:0] wrong_len_q;
+  reg [31:0] mask_q;
+  reg [SrcDataWidth-1:0] data_q;
+  reg [GmDataWidth-1:0] beat_q;
+  reg aw_q, w_q;                    // address and data of the beat are still to be taken
+  reg cleared_q, error_q, tick_q;
+  reg again_q;                      // a wrong read was taken
+  reg [7:0] idle_q;                 // clocks since done
+
+  initial fault = 8'd0;
+
+  wire [31:0] is = 32'd1 << fault;  // bit per fault
+  wire late = idle_q == 8'd8;
+
+  assign desc_ready_o = state_q == IDLE && rst_ni;
+  assign busy_o = state_q != IDLE;
+  assign done_valid_o = state_q == DONE;
+  assign done_tag_o = tag_q;
+  assign done_status_o = error_q ? 3'd6 : 3'd0;
+  assign done_rule_o = 8'd0;
+  assign done_addr_o = error_q ? bad_q : polls_q;
+
+  assign flag_req_o = is[X_FLAG_REQ] && late || is[X_RESET] && !rst_ni ? 1'bx :
+      ((state_q == POLL || state_q == CLEAR) && !(tick_q && is[FLAG_FALLS])) ||
+      (is[CLEAR_AT_DONE] && state_q == DONE && !cleared_q) || (is[FLAG_IDLE] && late) ||
+      (is[FLAG_RESET] && !rst_ni);
+  assign flag_clear_o = state_q == CLEAR || state_q == DONE;
+  assign flag_addr_o = word_q;
+  assign flag_mask_o = is[X_FLAG_MASK] ? {mask_q[31:1], 1'bx} : is[NO_MASK] ? 32'd0 :
+      mask_q ^ {31'd0, tick_q && is[FLAG_MOVES]};
+
+  assign par_req_o = is[X_PAR_REQ] && late ? 1'bx :
+      (state_q == PAR && !(tick_q && is[PAR_FALLS])) || (is[PAR_IDLE] && late) ||
+      (is[PAR_RESET] && !rst_ni);
+  assign par_space_o = is[PAR_SPACE] ? 3'd5 : FB;
+  assign par_addr_o = is[X_PAR_ADDR] ? {fb_q[LocalAddrWidth-1:1], 1'bx} :
+      is[PAR_ODD] ? fb_q + 32 : is[PAR_OUTSIDE] ? fb_q | 20'h1000 :
+      fb_q + (tick_q && is[PAR_MOVES] ? 64 : 0);
+
+  assign src_req_o = state_q == SRC;
+  assign src_space_o = L0C;
+  assign src_addr_o = l0c_q;
+  assign dst_req_o = state_q == STORE;
+  assign dst_space_o = UB1;
+  assign dst_addr_o = ub_q;
+  assign dst_be_o = {LocalDataWidth / 8{1'b1}};
+  assign dst_wdata_o = data_q[slice_q*LocalDataWidth+:LocalDataWidth];
+
+  // AR_BEFORE_B reads again while the response is out, AR_BEFORE_AW while AWREADY is low.
+  assign m_axi_arid = {AxiIdWidth{1'b0}};
+  assign m_axi_araddr = state_q == READ ? gm_q :
+      gm_q + {{GmAddrWidth - 12{wrong_beat_q[11]}}, wrong_beat_q} * Bytes;
+  assign m_axi_arlen = state_q == READ ? 8'd0 : wrong_len_q;
+  assign m_axi_arsize = $clog2(Bytes);
+  assign m_axi_arburst = 2'd1;
+  assign m_axi_arvalid = state_q == READ || (state_q == RESPONSE && is[AR_BEFORE_B] && !again_q) ||
+      (state_q == WRITE && is[AR_BEFORE_AW] && !again_q);
+  assign m_axi_rready = 1'b1;
+  assign m_axi_awid = {AxiIdWidth{1'b0}};
+  assign m_axi_awaddr = gm_q;
+  assign m_axi_awlen = 8'd0;
+  assign m_axi_awsize = $clog2(Bytes);
+  assign m_axi_awburst = 2'd1;
+  assign m_axi_awvalid = state_q == WRITE && aw_q;
+  assign m_axi_wdata = beat_q;
+  assign m_axi_wstrb = {Bytes{1'b1}};
+  assign m_axi_wlast = 1'b1;
+  assign m_axi_wvalid = state_q == WRITE && w_q;
+  assign m_axi_bready = 1'b1;
+
+  // What comes after a part of the op: the first part that is left.
+  wire clears = (mode_q == 3'd3 || (is[NEEDLESS_CLEAR] && mode_q == 3'd2)) &&
+      !is[CLEAR_AT_DONE];
+  wire early = (is[CLEARS_FIRST] || (is[CLEARS_EARLY] && src_left_q == 4'd0)) && !cleared_q;
+  wire [3:0] next = clears && early ? CLEAR : par_left_q != 4'd0 ? PAR : src_left_q != 4'd0 ? SRC :
+      times_q != 4'd0 ? READ : clears && !cleared_q ? CLEAR : DONE;
+
+  integer lane;
+
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q <= IDLE;
+      tick_q <= 1'b0;
+      idle_q <= 8'd0;
+      slice_q <= 4'd0;
+    end else begin
+      tick_q <= !tick_q;
+      if (state_q != IDLE) idle_q <= 8'd1;
+      else if (idle_q != 8'd0 && idle_q != 8'd9) idle_q <= idle_q + 8'd1;
+      case (state_q)
+        IDLE: begin
+          if (desc_valid_i) begin
+            fault <= desc_i[15:8];
+            par_left_q <= desc_i[19:16];
+            src_left_q <= desc_i[23:20];
+            times_q <= desc_i[27:24];
+            fb_q <= desc_i[47:28];
+            l0c_q <= desc_i[67:48];
+            ub_q <= desc_i[87:68];
+            gm_q <= desc_i[127:88];
+            word_q <= desc_i[131:128];
+            wrong_beat_q <= desc_i[143:132];
+            wrong_len_q <= desc_i[151:144];
+            mask_q <= desc_i[192:161];
+            mode_q <= desc_i[160:158];
+            tag_q <= desc_tag_i;
+            cleared_q <= 1'b0;
+            error_q <= 1'b0;
+            polls_q <= {GmAddrWidth{1'b0}};
+            again_q <= 1'b0;
+            state_q <= START;
+          end
+        end
+        START: state_q <= (mode_q >= 3'd2 && !is[IGNORES_FLAGS]) || is[NEEDLESS_READ] ? POLL : next;
+        POLL: begin
+          if (flag_req_o && flag_gnt_i) begin
+            polls_q <= polls_q + 1'b1;
+            state_q <= is[FLAG_OPEN] ? DONE : ANSWER;
+          end
+        end
+        ANSWER: begin
+          if (flag_rvalid_i || is[JUNK_FLAGS])
+            state_q <= (flag_rdata_i & mask_q) == mask_q || is[NEEDLESS_READ] ? next : POLL;
+        end
+        PAR: if (par_req_o && par_gnt_i) state_q <= is[PAR_OPEN] ? DONE : PAR_DATA;
+        PAR_DATA: begin
+          if (par_rvalid_i) begin
+            data_q <= par_rdata_i;
+            par_left_q <= par_left_q - 4'd1;
+            fb_q <= fb_q + 64;
+            if (par_err_i && !error_q) bad_q <= {{GmAddrWidth - LocalAddrWidth{1'b0}}, fb_q};
+            error_q <= error_q || par_err_i;
+            state_q <= STORE;
+          end
+        end
+        SRC: if (src_gnt_i) state_q <= SRC_DATA;
+        SRC_DATA: begin
+          if (src_rvalid_i) begin
+            data_q <= src_rdata_i;
+            src_left_q <= src_left_q - 4'd1;
+            l0c_q <= l0c_q + 64;
+            state_q <= STORE;
+          end
+        end
+        STORE: begin
+          if (dst_gnt_i) begin
+            ub_q <= ub_q + LocalDataWidth / 8;
+            slice_q <= slice_q + 4'd1;
+            if (slice_q == Slices - 1) begin
+              slice_q <= 4'd0;
+              state_q <= next;
+            end
+          end
+        end
+        READ: if (m_axi_arready) state_q <= READ_DATA;
+        READ_DATA: begin
+          if (m_axi_rvalid) begin
+            for (lane = 0; lane < Bytes; lane = lane + 1)
+              beat_q[8*lane+:8] <= m_axi_rdata[8*lane+:8] + 8'd1;
+            times_q <= times_q - 4'd1;
+            aw_q <= 1'b1;
+            w_q <= 1'b1;
+            state_q <= WRITE;
+          end
+        end
+        WRITE: begin
+          if (m_axi_arvalid && m_axi_arready) again_q <= 1'b1;
+          if (m_axi_awready) aw_q <= 1'b0;
+          if (m_axi_wready) w_q <= 1'b0;
+          if ((!aw_q || m_axi_awready) && (!w_q || m_axi_wready)) state_q <= RESPONSE;
+        end
+        RESPONSE: begin
+          if (m_axi_arvalid && m_axi_arready) again_q <= 1'b1;
+          if (m_axi_bvalid) state_q <= next;
+        end
+        CLEAR: begin
+          if (flag_req_o && flag_gnt_i) begin
+            cleared_q <= 1'b1;
+            state_q <= GO_ON;
+          end
+        end
+        GO_ON: state_q <= next;
+        default: begin
+          if (flag_req_o && flag_gnt_i) cleared_q <= 1'b1;
+          if (done_ready_i) state_q <= IDLE;
+        end
+      endcase
+    end
+  end
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ports par and flag of slot fix, its reads over writes, and their checks, in simulation."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from tb.isa.fix_table import FIX_LAYOUT
+from tb.isa.ops import OPS
+from tb.simulator import HDL
+from tests.hdl.mini import SIMULATORS, UNIT_FLAG_LSB, FlagFault, Session, flag_build, run
+
+MODULE = "tests.hdl.flags_bench"
+TESTS = (
+    "waits_for_flags",
+    "wrong_waits_read_wrong_bytes",
+    "clears_are_counted",
+    "reads_parameters",
+    "stalls",
+    "read_modify_write",
+    "reads_over_writes",
+    "open_reads_keep_the_clock",
+    "checkers_fire",
+)
+
+EXPECTED = {
+    FlagFault.FLAG_FALLS: "flag: req fell",
+    FlagFault.FLAG_MOVES: "flag: payload changed",
+    FlagFault.NO_MASK: "flag: mask is 0",
+    FlagFault.NEEDLESS_READ: "flag: read, and no op waits",
+    FlagFault.NEEDLESS_CLEAR: "flag: clear, and the oldest op does not clear",
+    FlagFault.CLEAR_AT_DONE: "flag: clear while a done is offered",
+    FlagFault.FLAG_OPEN: "done: flag requests outstanding",
+    FlagFault.FLAG_IDLE: "par, flag: activity without a descriptor",
+    FlagFault.FLAG_RESET: "flag: req in reset",
+    FlagFault.PAR_FALLS: "par: req fell",
+    FlagFault.PAR_MOVES: "par: payload changed",
+    FlagFault.PAR_ODD: "par: address is not word aligned",
+    FlagFault.PAR_SPACE: "par: space is not FB",
+    FlagFault.PAR_OUTSIDE: "par: read outside of the memory",
+    FlagFault.PAR_OPEN: "done: parameter reads outstanding",
+    FlagFault.PAR_IDLE: "par, flag: activity without a descriptor",
+    FlagFault.PAR_RESET: "par: req in reset",
+    FlagFault.AR_BEFORE_B: "ar: overlaps a write without its B",
+    FlagFault.AR_BEFORE_AW: "ar: overlaps a write that is offered",
+    FlagFault.X_PAR_REQ: "X on par_req or flag_req",
+    FlagFault.X_FLAG_REQ: "X on par_req or flag_req",
+    FlagFault.X_PAR_ADDR: "par: X or Z in space or address",
+    FlagFault.X_FLAG_MASK: "flag: X in the payload",
+    FlagFault.X_RESET: "par, flag: req is X in reset",
+}
+"""The message that each fault must bring; the others are wrong bytes or early clears."""
+
+SILENT = {
+    FlagFault.NONE,
+    FlagFault.IGNORES_FLAGS,
+    FlagFault.JUNK_FLAGS,
+    FlagFault.CLEARS_FIRST,
+    FlagFault.CLEARS_EARLY,
+}
+
+
+@pytest.fixture(scope="module", params=SIMULATORS)
+def session(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Session:
+    folder = tmp_path_factory.mktemp(request.param)
+    return run(flag_build(request.param), TESTS, folder, module=MODULE)
+
+
+@pytest.mark.sim
+@pytest.mark.parametrize("test", TESTS)
+def test_in_simulation(session: Session, test: str) -> None:
+    failure = session.failures[test]
+    assert failure is None, failure
+    assert session.exit_code == 0
+
+
+@pytest.mark.sim
+def test_every_check_has_been_seen_to_fire(session: Session) -> None:
+    seen = json.loads((session.folder / "result.json").read_text())
+    for fault in SILENT:
+        assert seen[fault.name] == []
+    missing = {
+        name: messages
+        for name, messages in seen.items()
+        if FlagFault[name] in EXPECTED
+        and not any(EXPECTED[FlagFault[name]] in line for line in messages)
+    }
+    assert not missing
+    assert set(EXPECTED) == set(FlagFault) - SILENT
+
+
+@pytest.mark.sim
+@pytest.mark.parametrize("width", [128, 512])
+def test_other_widths(width: int, tmp_path: Any) -> None:
+    tests = ("waits_for_flags", "reads_parameters", "reads_over_writes")
+    result = run(flag_build("icarus", width), tests, tmp_path, module=MODULE)
+    assert result.failures == dict.fromkeys(tests), result.log[-4000:]
+
+
+def test_the_checker_knows_where_unit_flag_is() -> None:
+    text = (HDL / "pto_par_flag_checker.v").read_text()
+    field = dict(FIX_LAYOUT.items())["unit_flag"]
+    numbers = re.search(r"UnitFlagLsb = (\d+), UnitFlagWidth = (\d+)", text)
+    assert numbers
+    assert (int(numbers[1]), int(numbers[2])) == (field.lsb, field.field.container)
+    assert field.lsb == UNIT_FLAG_LSB
+    codes = re.search(r"FIRST_OP = 8'd(\d+), LAST_OP = 8'd(\d+)", text)
+    assert codes
+    write_back = {spec.opcode for spec in OPS.values() if spec.layout is FIX_LAYOUT}
+    assert write_back == set(range(int(codes[1]), int(codes[2]) + 1))

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Unit flags in the C memory, and the producer that sets them: doors called by ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+import pytest
+
+from tb.isa.spaces import SIZES, Space
+from tb.mailbox_layout import DESC_WORDS, NO_CLEAR
+from tb.memory import FLAG_BLOCK, UNIT_FLAGS
+from tests.hdl.doors import SLOT, Doors, random_bytes
+
+
+def owned(doors: Doors) -> list[int]:
+    """Returns the numbers of the blocks of L0C that are complemented, all others being whole."""
+    memory = doors.memory
+    whole = memory.background(Space.L0C, 0, SIZES[Space.L0C]).reshape(UNIT_FLAGS, FLAG_BLOCK)
+    odd = memory.view(Space.L0C).reshape(UNIT_FLAGS, FLAG_BLOCK) ^ whole
+    assert set(np.unique(odd).tolist()) <= {0, 0xFF}
+    assert (odd == odd[:, :1]).all(), "a block is complemented as a whole"
+    found: list[int] = np.flatnonzero(odd[:, 0]).tolist()
+    return found
+
+
+def test_unit_flags_start_at_random(doors: Doors) -> None:
+    memory = doors.memory
+    seen = set()
+    for seed in (1, 2, 2**64 - 1):
+        memory.set_background_seed(seed)
+        flags = memory.background_flags()
+        assert flags.shape == (UNIT_FLAGS,)
+        assert (memory.unit_flags == flags).all()
+        assert set(flags.tolist()) == {0, 1}
+        assert 200 < flags.sum() < 312
+        seen.add(flags.tobytes())
+        memory.stage_flags([0, 511], 5)
+        memory.unit_flags[:] = 1 - memory.unit_flags
+        memory.set_background_seed(seed)
+        assert (memory.unit_flags == flags).all()
+        assert memory.settle_flags() == 0
+        assert owned(doors) == []
+    assert len(seen) == 3
+
+
+def test_flags_are_set_after_their_delay(doors: Doors) -> None:
+    memory = doors.memory
+    before = memory.unit_flags.copy()
+    memory.stage_flags([0])  # before the first clock
+    memory.stage_flags(np.array([1]), 0)
+    doors.tick()
+    assert memory.unit_flags[:2].tolist() == [1, 1]
+    blocks = [3, 300, 511, 3]
+    for delay in (-5, -1, 0, 1, 2, 77):
+        memory.unit_flags[blocks] = 1
+        memory.stage_flags([400], 70)
+        memory.stage_flags(blocks, delay)
+        for clock in range(delay + 3):
+            # What the engine sees on an edge is what a tick leaves.
+            if clock:
+                doors.tick()
+            waits = delay >= 0 and clock <= delay
+            assert (memory.unit_flags[blocks] == 1 - waits).all(), (delay, clock)
+            if clock < 70:
+                assert owned(doors) == ([3, 300, 400, 511] if waits else [400])
+                assert memory.unit_flags[400] == 0
+        doors.tick(80)
+        assert memory.unit_flags[400] == 1
+        assert owned(doors) == []
+    changed = [0, 1, 3, 300, 400, 511]
+    before[changed] = 1
+    assert (memory.unit_flags == before).all()
+    assert memory.settle_flags() == 0
+
+
+def test_settling_sets_what_is_due_and_gives_cleared_blocks_back(doors: Doors) -> None:
+    memory = doors.memory
+    memory.stage_flags([64, 66], -1)
+    memory.stage_flags([65, 500], 10)
+    assert doors.library.pto_flag_read(2) & 7 == 0b101
+    doors.library.pto_flag_clear(SLOT, 2, 0b100)
+    assert doors.library.pto_flag_read(2) & 7 == 0b001
+    assert owned(doors) == [65, 66, 500]
+    error, data = doors.local_read(Space.L0C, 66 * FLAG_BLOCK, 64)
+    assert not error
+    assert (data == ~memory.background(Space.L0C, 66 * FLAG_BLOCK, 64)).all()
+    assert memory.settle_flags() == 2
+    assert owned(doors) == []
+    assert memory.unit_flags[[64, 65, 66, 500]].tolist() == [1, 1, 0, 1]
+    doors.tick(20)
+    assert doors.library.pto_flag_read(2) & 7 == 0b011
+    # A cleared block may be staged anew, one that is due may be set early or be due later.
+    memory.stage_flags([66], 5)
+    memory.stage_flags([65], 5)
+    memory.stage_flags([65])
+    memory.stage_flags([66], 8)
+    doors.tick(6)
+    assert owned(doors) == [66]
+    doors.tick(3)
+    assert owned(doors) == []
+    assert memory.unit_flags[65:67].tolist() == [1, 1]
+    assert doors.box.errors == 0
+
+
+def test_words_of_flags(doors: Doors) -> None:
+    flags = np.random.default_rng(1).integers(0, 2, UNIT_FLAGS, dtype=np.uint8)
+    doors.memory.unit_flags[:] = flags
+    for word in range(16):
+        bits = int.from_bytes(np.packbits(flags[32 * word :][:32], bitorder="little"), "little")
+        assert doors.library.pto_flag_read(word) & 0xFFFF_FFFF == bits
+        doors.library.pto_flag_clear(SLOT, word, ctypes.c_int(bits & 0xF0F0_F0F0).value)
+        assert doors.library.pto_flag_read(word) & 0xFFFF_FFFF == bits & 0x0F0F_0F0F
+    assert doors.box.errors == 0
+    doors.memory.unit_flags[35] = 0
+    doors.library.pto_flag_clear(SLOT, 1, 1 << 3)
+    (message,) = doors.box.poll_errors()
+    assert message.startswith("mte2: flag: clear of a unit flag that is not set (block) (0x23, ")
+
+
+def test_a_new_content_of_l0c_is_whole(doors: Doors) -> None:
+    memory = doors.memory
+    memory.stage_flags([7], 100)
+    memory.stage_flags([8])
+    doors.library.pto_flag_clear(SLOT, 0, 1 << 8)
+    memory.set_background(Space.L0C, 0x3C)
+    assert (memory.view(Space.L0C) == 0x3C).all()
+    assert memory.unit_flags[7:9].tolist() == [1, 0]
+    assert memory.settle_flags() == 0
+    assert (memory.view(Space.L0C) == 0x3C).all()
+
+
+@pytest.mark.parametrize("blocks", [[-1], [UNIT_FLAGS], [3, 512, 4]])
+def test_blocks_that_do_not_exist(doors: Doors, blocks: list[int]) -> None:
+    before = doors.memory.unit_flags.copy()
+    with pytest.raises(ValueError, match="L0C has 0 to 511"):
+        doors.memory.stage_flags(blocks, 4)
+    with pytest.raises(ValueError, match="at most 4294967295"):
+        doors.memory.stage_flags([0], 1 << 32)
+    doors.memory.stage_flags([], 4)
+    assert (doors.memory.unit_flags == before).all()
+
+
+def test_done_records_tell_when_flags_were_cleared(doors: Doors) -> None:
+    box, library = doors.box, doors.library
+    doors.memory.stage_flags(range(8))
+    box.submit_block(SLOT, np.zeros((4, DESC_WORDS)), 0)
+    for _ in range(4):
+        doors.tick()
+        doors.pop()
+        library.pto_desc_accept(SLOT)
+
+    def write() -> None:
+        doors.local_write(Space.UB0, 0, random_bytes(32))
+
+    doors.retire()
+    write()
+    doors.tick()
+    library.pto_flag_clear(SLOT, 0, 1)
+    write()  # on the edge of the clear
+    doors.tick()
+    write()
+    library.pto_flag_clear(SLOT, 0, 2)
+    doors.tick()
+    doors.retire()
+    doors.tick()
+    library.pto_flag_clear(3, 0, 4)  # of another slot
+    doors.retire()
+    doors.tick()
+    write()
+    library.pto_flag_clear(SLOT, 0, 8)
+    doors.retire()
+    done = box.poll_done(SLOT)
+    assert done["written_bytes"].tolist() == [32, 96, 96, 128]
+    assert done["clear_bytes"].tolist() == [NO_CLEAR, 64, NO_CLEAR, 128]
+    # A reset forgets clears since the last done.
+    library.pto_flag_clear(SLOT, 0, 16)
+    box.submit_block(SLOT, np.zeros((1, DESC_WORDS)), 0)
+    library.pto_reset(1 << SLOT)
+    box.submit_block(SLOT, np.zeros((1, DESC_WORDS)), 0)
+    doors.tick()
+    doors.retire()
+    assert box.poll_done(SLOT)["clear_bytes"].tolist() == [NO_CLEAR]

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A second reading of the write-back's addressing: the loops of spec/fixpipe.md, section 2.
+
+Every element is found, converted and stored by itself, in images of the memories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from numpy.typing import NDArray
+
+from tb.isa.fix import FbPtr, FixOp, MteL0cGm, MteL0cL1, MteL0cUb, Scalar
+from tb.isa.spaces import Space
+from tests.model import naive_fix as naive
+
+BITS = {
+    "f32": 32, "i32": 32, "si32": 32, "f16": 16, "bf16": 16, "i16": 16, "si16": 16, "i8": 8,
+    "si8": 8, "ui8": 8, "f8E4M3FN": 8, "hif8": 8, "i4": 4, "si4": 4,
+}  # fmt: skip
+
+Images = Mapping[Space, NDArray]  # type: ignore[type-arg]
+
+
+def word(image: NDArray, address: int, size: int) -> int:  # type: ignore[type-arg]
+    return int.from_bytes(image[address : address + size].tobytes(), "little")
+
+
+def widened(number: Scalar) -> int:
+    """Returns a scalar as f32 bits."""
+    if number.dtype == "f32":
+        return number.bits
+    if number.dtype == "bf16":
+        return number.bits << 16
+    return naive.f32(naive.number(number.bits, 5, 10))
+
+
+def clip_number(clip: Scalar) -> Fraction:
+    if clip.dtype == "f16":
+        value = naive.number(clip.bits, 5, 10)
+        assert isinstance(value, Fraction)
+        return value
+    return Fraction(clip.bits)  # legal ones are positive
+
+
+def execute(op: FixOp, images: Images, old: Images) -> set[tuple[Space, int]]:
+    """Writes what a legal op writes into ``images``; returns the bytes it wrote.
+
+    Args:
+        op: The op.
+        images: Memories from address 0 on, changed in place.
+        old: The memories as they were.
+    """
+    touched: set[tuple[Space, int]] = set()
+    repeats, s3, d3 = 1, 0, 0
+    if op.loop3 is not None:
+        repeats, s3, d3 = op.loop3.count, op.loop3.src_stride, op.loop3.dst_stride
+    for r in range(repeats):
+        for m in range(op.m):
+            for n in range(op.n):
+                k = op.k if op.layout == "nz2dn" else 1
+                assert k is not None
+                a = op.src + 64 * (r * s3 + n // 16 * op.src_stride + m * k) + 4 * (n % 16)
+                y = value(op, n, word(old[Space.L0C], a, 4), old[Space.FB])
+                store(op, r * d3, m, n, y, images, old, touched)
+    return touched
+
+
+def value(op: FixOp, n: int, accumulator: int, fb: NDArray) -> int:  # type: ignore[type-arg]
+    """Returns the element of channel ``n``."""
+    mode, scale, offset = "", None, 0
+    target, signed, alpha = op.dst_type.dtype, op.dst_type.dtype != "ui8", 0
+    quant, relu = op.pre_quant, op.pre_relu
+    if quant is not None and quant.mode != "no_convert":
+        mode = quant.mode
+        if mode.endswith("_vec"):
+            assert isinstance(quant.payload, FbPtr)
+            record = word(fb, quant.payload.address + 8 * n, 8)
+            scale, offset = record & 0xFFFFFFFF, record >> 37 & 0x1FF
+            offset, signed = offset - 512 if offset > 255 else offset, record >> 46 & 1 == 1
+        elif mode.endswith("_scalar"):
+            assert isinstance(quant.payload, Scalar)
+            scale = widened(quant.payload)
+        mode = mode.replace("_vec", "").replace("_scalar", "")
+    if relu is not None and isinstance(relu.payload, FbPtr):
+        alpha = word(fb, relu.payload.address + 4 * n, 4)
+    elif relu is not None and isinstance(relu.payload, Scalar):
+        alpha = widened(relu.payload)
+    clip = None if relu is None or relu.clip is None else clip_number(relu.clip)
+    kind = "i32" if op.src_type.dtype == "i32" and not mode else target
+    return naive.element(
+        accumulator, mode, kind, scale=scale, offset=offset, signed=signed,
+        relu="" if relu is None else relu.mode, alpha=alpha, clip=clip, sat=op.sat or "sat",
+    )  # fmt: skip
+
+
+def store(
+    op: FixOp, base: int, m: int, n: int, y: int, images: Images, old: Images,
+    touched: set[tuple[Space, int]],
+) -> None:  # fmt: skip
+    """Puts one element where I(r, m, n) says."""
+    space = Space.L1 if isinstance(op, MteL0cL1) else Space.GM
+    if isinstance(op, MteL0cUb):
+        half = op.sub_block
+        if op.ub_split == "split_m":
+            half, m = divmod(m, op.m // 2)
+        elif op.ub_split == "split_n":
+            half, n = divmod(n, op.n // 2)
+        space = (Space.UB0, Space.UB1)[half]
+    ds = op.dst_stride
+    if op.layout == "nz2dn":
+        index = base + n * ds + m
+    elif op.layout == "nz2nz" and op.split:
+        index = n // 8 * ds + m * 8 + n % 8
+    elif op.layout == "nz2nz":
+        index = n // 16 * ds + m * 16 + n % 16
+    else:
+        index = base + m * ds + n
+    bits = BITS[op.dst_type.dtype]
+    image = images[space]
+    if bits == 4:
+        address = op.dst + index // 2
+        keep, y = (0xF0, y) if index % 2 == 0 else (0x0F, y << 4)
+        image[address] = int(image[address]) & keep | y
+        touched.add((space, address))
+        return
+    address, size = op.dst + index * bits // 8, bits // 8
+    atomic = op.atomic if isinstance(op, MteL0cGm) else None
+    if atomic is not None:
+        y = naive.atomic(atomic.type, atomic.op, word(old[space], address, size), y)
+    image[address : address + size] = list(y.to_bytes(size, "little"))
+    touched.update((space, address + k) for k in range(size))

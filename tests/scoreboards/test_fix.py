@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scoreboard on write-backs: several regions, unit flags, atomics, faults, explanations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from scoreboards.faults import Fault, FaultKind, predict
+from scoreboards.model.outcome import FlagUse, Outcome
+from scoreboards.unit_flags import clear_fault, wrong_flags
+from tb.isa.block import Fill, OpBlock, from_ops
+from tb.isa.dtypes import Ptr
+from tb.isa.fix import (
+    Atomic,
+    FbPtr,
+    FixOp,
+    Loop3,
+    MteL0cGm,
+    MteL0cL1,
+    MteL0cUb,
+    PreQuant,
+    PreRelu,
+    Scalar,
+)
+from tb.isa.spaces import Space
+from tb.isa.status import Status
+from tb.mailbox_layout import NO_CLEAR
+from tests.scoreboards.bench import Bench
+
+FIX = 3
+LANES = dict.fromkeys(Space, 32)
+GM = 0x10000
+PLAIN = MteL0cGm(0, GM, 16, 32, 16, 32)
+HALVES = MteL0cUb(1024, 4096, 8, 32, 16, 32, ub_split="split_m")
+CLEARING = replace(PLAIN, unit_flag=3)
+HALF = Scalar("f32", 0x3F000000)
+VECTOR = MteL0cL1(
+    0, 0, 4, 20, 16, 32, pre_quant=PreQuant("qf322b8_pre_vec", FbPtr("f32", 128)),
+    pre_relu=PreRelu("vector_relu", FbPtr("f32", 1024)), dst_type=Ptr("si8", "l1"),
+)  # fmt: skip
+ATOMIC = replace(
+    PLAIN, n=20, pre_quant=PreQuant("qf322f16_pre_scalar", HALF), dst_type=Ptr("f16", "gm"),
+    atomic=Atomic("f16", "add"),
+)  # fmt: skip
+
+
+def accumulators() -> Fill:
+    """A tile of ascending numbers at the start of L0C."""
+    values = (np.arange(2048) * 0.25 - 30).astype("<f4")
+    return Fill(Space.L0C, 0, values.view(np.uint8))
+
+
+def parameters() -> Fill:
+    """Records (0.5, +3, signed) and alphas of 0.25 behind one another."""
+    fb = np.zeros(4096, dtype=np.uint8)
+    fb[128:1024].view("<u8")[:] = 0x0000_4060_3F00_0000
+    fb[1024:2048].view("<u4")[:] = 0x3E800000
+    return Fill(Space.FB, 0, fb)
+
+
+def block(*ops: FixOp, rules: list[int] | None = None) -> OpBlock:
+    return replace(from_ops(ops, expected_rule=rules), fills=(accumulators(), parameters()))
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        PLAIN,
+        HALVES,
+        CLEARING,
+        VECTOR,
+        ATOMIC,
+        replace(PLAIN, unit_flag=2),
+        replace(PLAIN, m=0, unit_flag=3),
+    ],
+)
+def test_a_right_write_back_passes(bench: Bench, op: FixOp) -> None:
+    checked = bench.write(bench.epoch(block(op)))
+    assert not bench.run.failures
+    assert checked.passed.all()
+    size = bench.outcomes[0].bytes_written
+    assert bench.run.bytes_checked == size
+    assert checked.events.tolist() == [bench.outcomes[0].events]
+    bench.scoreboard.compare_everything()
+    assert not bench.run.failures
+
+
+def test_fills_count_as_writes_of_the_stimulus(bench: Bench) -> None:
+    fill = Fill(Space.GM, GM + 5000, np.arange(100, dtype=np.uint8))
+    bench.write(bench.epoch(replace(block(ATOMIC), fills=(accumulators(), fill))))
+    bench.scoreboard.compare_everything()
+    assert not bench.run.failures
+    assert bench.scoreboard.golden[Space.GM][GM + 5099] == 99
+
+
+# --- several regions ---
+
+
+@pytest.mark.parametrize("space", [Space.UB0, Space.UB1])
+def test_a_wrong_byte_in_either_half_is_found(bench: Bench, space: Space) -> None:
+    epoch = bench.epoch(block(PLAIN, HALVES))
+    bench.corrupt(space, 4096 + 128 + 4 * 5)
+    checked = bench.write(epoch)
+    assert checked.passed.tolist() == [True, False]
+    assert len(bench.run.failures) == 1
+    row = 1 if space is Space.UB0 else 5
+    assert f"row m {row}, channel n 5" in bench.run.failures[0]
+    bench.scoreboard.compare_everything()
+    assert len(bench.run.failures) == 1  # reported once
+
+
+def test_the_guard_of_the_second_half_is_looked_at(bench: Bench) -> None:
+    epoch = bench.epoch(block(HALVES))
+    bench.corrupt(Space.UB1, 4096 + 4 * 128 + 7)
+    bench.write(epoch)
+    assert "write outside the destination, UB1" in bench.run.failures[0]
+
+
+def test_a_neighbour_in_flight_is_no_guard_failure(bench: Bench) -> None:
+    """What is wrong in another op's second region is that op's failure alone."""
+    other = MteL0cUb(0, 4096 + 512, 4, 16, 16, 16, sub_block=1)
+    epoch = bench.epoch(block(HALVES, other))
+    bench.corrupt(Space.UB1, 4096 + 512)
+    checked = bench.write(epoch)
+    assert checked.passed.tolist() == [True, False]
+    assert len(bench.run.failures) == 1
+
+
+def test_a_done_before_the_second_half_is_early(bench: Bench) -> None:
+    epoch = bench.epoch(block(HALVES))
+    epoch.done[FIX]["written_bytes"] -= 512
+    bench.write(epoch)
+    assert "512 bytes early: 512 of 1024" in bench.run.failures[0]
+
+
+def test_a_stray_byte_is_blamed_on_the_op_that_wrote_near(bench: Bench) -> None:
+    epoch = bench.epoch(block(HALVES))
+    bench.write(epoch)
+    bench.corrupt(Space.UB1, 100)
+    bench.scoreboard.compare_everything()
+    assert "stray write, UB1" in bench.run.failures[0]
+
+
+def test_both_halves_of_an_abandoned_op_are_taken_over(bench: Bench) -> None:
+    ops = block(HALVES, CLEARING)
+    bench.epoch(ops)
+    for space in (Space.UB0, Space.UB1):
+        bench.corrupt(space, 4096 + 3)
+    bench.memory.unit_flags[:4] = [1, 0, 1, 0]
+    bench.scoreboard.adopt_block(ops)
+    bench.scoreboard.compare_everything()
+    assert not bench.run.failures
+    assert bench.scoreboard.golden.unit_flags[:4].tolist() == [1, 0, 1, 0]
+
+
+# --- unit flags ---
+
+
+def test_a_flag_that_stays_set_is_reported_with_its_block(bench: Bench) -> None:
+    epoch = bench.epoch(block(PLAIN, CLEARING))
+    bench.memory.unit_flags[2] = 1
+    checked = bench.write(epoch)
+    assert checked.passed.tolist() == [True, False]
+    (report,) = bench.run.failures
+    assert "unit flag of L0C block 2 is not cleared: 1, expected 0" in report
+    assert "mte_l0c_gm" in report
+
+
+def test_a_flag_that_check_only_clears_is_reported(bench: Bench) -> None:
+    epoch = bench.epoch(block(replace(PLAIN, unit_flag=2)))
+    bench.memory.unit_flags[1:3] = 0
+    bench.write(epoch)
+    assert "unit flags of L0C block 1, 2 are cleared: 0, expected 1" in bench.run.failures[0]
+
+
+def test_a_flag_of_no_op_is_reported_once(bench: Bench) -> None:
+    epoch = bench.epoch(block(CLEARING))
+    bench.memory.unit_flags[300] ^= 1
+    bench.write(epoch)
+    assert "block 300" in bench.run.failures[0]
+    assert "no op of this epoch" in bench.run.failures[0]
+    bench.write(bench.epoch(block(CLEARING)))
+    assert len(bench.run.failures) == 1
+
+
+def test_an_early_clear_is_reported(bench: Bench) -> None:
+    epoch = bench.epoch(block(PLAIN, CLEARING))
+    epoch.done[FIX]["clear_bytes"][1] -= 32
+    checked = bench.write(epoch)
+    assert checked.passed.tolist() == [True, False]
+    assert "cleared unit flags 32 bytes early: 4064 of 4096" in bench.run.failures[0]
+
+
+def test_a_missing_clear_and_one_too_many_are_reported(bench: Bench) -> None:
+    epoch = bench.epoch(block(CLEARING, PLAIN, replace(PLAIN, dst_stride=0), rules=[0, 0, 14]))
+    epoch.done[FIX]["clear_bytes"] = [NO_CLEAR, 4096, NO_CLEAR]
+    bench.write(epoch)
+    assert "retired without clearing its unit flags" in bench.run.failures[0]
+    assert "cleared unit flags, which it must leave alone" in bench.run.failures[1]
+    assert len(bench.run.failures) == 2
+
+
+def test_illegal_ops_and_nops_leave_flags_alone(bench: Bench) -> None:
+    before = bench.memory.unit_flags.copy()
+    ops = block(replace(CLEARING, dst_stride=0), replace(CLEARING, n=0), rules=[14, 0])
+    bench.write(bench.epoch(ops))
+    assert not bench.run.failures
+    assert np.array_equal(bench.scoreboard.golden.unit_flags, before)
+    assert not before.all()
+
+
+def test_flags_of_an_op_that_met_a_fault_are_taken_over(bench: Bench) -> None:
+    fault = Fault(Space.L0C, 0x100, FaultKind.LOCAL)
+    epoch = bench.epoch(block(CLEARING), fault)
+    epoch.done[FIX]["status"], epoch.done[FIX]["addr"] = int(Status.LOCAL), 0x100
+    epoch.done[FIX]["clear_bytes"] = NO_CLEAR
+    bench.memory.unit_flags[:4] = 1
+    bench.corrupt(Space.GM, GM + 100)
+    bench.write(epoch)
+    assert not bench.run.failures
+    assert bench.scoreboard.golden.unit_flags[:4].tolist() == [1, 1, 1, 1]
+
+
+def test_many_wrong_flags_make_a_short_report() -> None:
+    actual, golden = np.zeros(512, dtype=np.uint8), np.ones(512, dtype=np.uint8)
+    use = Outcome(Status.OK, flags=FlagUse(np.arange(20), True))
+    of_op, of_none = sorted(
+        wrong_flags(actual, golden, [Outcome(Status.OK), use]), key=lambda w: w.index is None
+    )
+    assert (of_op.index, of_none.index) == (1, None)
+    assert "block 0, 1, 2, 3, 4, 5, 6, 7 and 12 more are cleared" in str(of_op)
+    assert of_none.blocks.tolist() == list(range(20, 512))
+    assert wrong_flags(golden, golden, [use]) == ()
+    assert clear_fault(use, 100, 100) == ""
+
+
+# --- faults ---
+
+
+@pytest.mark.parametrize(
+    ("op", "space", "address", "status"),
+    [
+        (PLAIN, Space.L0C, 0, Status.LOCAL),
+        (PLAIN, Space.L0C, 2047, Status.LOCAL),
+        (PLAIN, Space.L0C, 2048, None),
+        (PLAIN, Space.GM, GM + 100, Status.WR_DECERR),
+        (PLAIN, Space.GM, GM - 32, None),
+        (PLAIN, Space.FB, 128, None),
+        (ATOMIC, Space.GM, GM + 36, Status.RD_DECERR),
+        (HALVES, Space.UB0, 4096, Status.LOCAL),
+        (HALVES, Space.UB1, 4096 + 511, Status.LOCAL),
+        (HALVES, Space.UB1, 4096 + 512, None),
+        (HALVES, Space.L1, 4096, None),
+        (VECTOR, Space.FB, 128, Status.LOCAL),
+        (VECTOR, Space.FB, 128 + 20 * 8 + 31, Status.LOCAL),
+        (VECTOR, Space.FB, 128 + 192, None),
+        (VECTOR, Space.FB, 1024 + 127, Status.LOCAL),  # in the last 64-byte word
+        (VECTOR, Space.FB, 1024 + 128, None),
+        (VECTOR, Space.L1, 5, Status.LOCAL),
+        (replace(PLAIN, n=40), Space.L0C, 2048 + 60, Status.LOCAL),  # word of channels 32 to 39
+    ],
+)  # fmt: skip
+def test_fault_prediction(
+    bench: Bench, op: FixOp, space: Space, address: int, status: Status | None
+) -> None:
+    outcome = bench.scoreboard.model.issue(op)
+    kind = FaultKind.DECERR if space is Space.GM else FaultKind.LOCAL
+    found = predict(outcome, Fault(space, address, kind), LANES, read_bytes=64)
+    assert (None if found is None else found.status) == status
+    if found is not None:
+        assert found.explains(address & ~31)
+
+
+def test_the_port_of_a_read_of_gm_is_the_bus(bench: Bench) -> None:
+    """A granule beside the row, inside 64 bytes but not in a bus word of the row."""
+    outcome = bench.scoreboard.model.issue(replace(ATOMIC, m=1, n=8))
+    fault = Fault(Space.GM, GM + 32, FaultKind.SLVERR)
+    assert predict(outcome, fault, LANES, read_bytes=64) is None
+
+
+def test_an_atomic_that_met_a_fault_is_taken_over(bench: Bench) -> None:
+    fault = Fault(Space.GM, GM + 64, FaultKind.SLVERR)
+    epoch = bench.epoch(block(ATOMIC), fault)
+    epoch.done[FIX]["status"], epoch.done[FIX]["addr"] = int(Status.RD_SLVERR), GM + 64
+    bench.corrupt(Space.GM, GM + 10)
+    bench.write(epoch)
+    bench.scoreboard.compare_everything()
+    assert not bench.run.failures
+
+
+# --- explanations ---
+
+
+def test_a_wrong_element_comes_with_its_stages(bench: Bench) -> None:
+    epoch = bench.epoch(block(VECTOR))
+    bench.corrupt(Space.L1, 2 * 32 + 17)  # row 2, channel 17: word 64 + 2 * 16 of group 1
+    bench.write(epoch)
+    report = " ".join(bench.run.failures[0].split())
+    number = (16 * 16 + 2 * 16 + 1) * 0.25 - 30
+    assert f"acc {number:g} (0x" in report
+    assert f"* M1 0.5 (0x3f000000): {number / 2:g}" in report
+    assert "vector_relu alpha 0.25 (0x3e800000):" in report
+    assert "S9: 21 -> + offset 3: 24 -> clamp: 24 -> si8 0x18" in report
+    assert "row m 2, channel n 17" in report
+    assert f"source L0C {4 * (16 * 16 + 2 * 16 + 1):#07x}" in report
+
+
+def test_an_atomic_element_comes_with_what_it_met(bench: Bench) -> None:
+    old = Fill(Space.GM, GM, np.full(2048, 0x3C, dtype=np.uint8))
+    epoch = bench.epoch(replace(block(ATOMIC), fills=(accumulators(), old)))
+    bench.corrupt(Space.GM, GM + 64 + 6)
+    bench.write(epoch)
+    report = " ".join(bench.run.failures[0].split())
+    assert "row m 1, channel n 3, byte 0 of 2" in report
+    assert "f16 0xca50 -> add to 0x3c3c: 0x" in report
+
+
+def test_both_nibbles_of_a_byte_are_explained(bench: Bench) -> None:
+    op = replace(
+        PLAIN, layout="nz2dn", k=1, m=4, n=3, dst_stride=8, dst_type=Ptr("i4", "gm"),
+        pre_quant=PreQuant("qf322s4_pre_scalar", HALF), loop3=Loop3(2, 16, 64),
+    )  # fmt: skip
+    epoch = bench.epoch(block(op))
+    bench.corrupt(Space.GM, GM + 32 + 4 + 1)
+    bench.write(epoch)
+    report = " ".join(bench.run.failures[0].split())
+    assert "row m 2, channel n 1 (low nibble) and row m 3, channel n 1 (high nibble)" in report
+    assert "repeat 1 of 2" in report
+    assert report.count("i4 0x") == 2
+
+
+@pytest.mark.parametrize(
+    ("op", "address", "text", "source"),
+    [
+        (replace(PLAIN, layout="nz2nz", dst_stride=320), 320 * 4 + 2 * 64 + 8,
+         "row m 2, channel n 18", 1024 + 2 * 64 + 2 * 4),
+        (replace(PLAIN, layout="nz2nz", split=1, dst_stride=160), 160 * 4 * 3 + 32 + 4,
+         "row m 1, channel n 25", 1024 + 64 + 9 * 4),
+        (replace(PLAIN, layout="nz2nd", loop3=Loop3(2, 64, 600)), 2400 + 128 + 8,
+         "row m 1, channel n 2, repeat 1 of 2", 64 * 64 + 64 + 2 * 4),
+        (replace(PLAIN, layout="nz2dn", k=3, m=4, src_stride=48, dst_stride=4), 16 * 20 + 12,
+         "row m 3, channel n 20", 64 * 48 + 3 * 3 * 64 + 4 * 4),
+    ],
+)  # fmt: skip
+def test_labels_of_the_layouts(
+    bench: Bench, op: FixOp, address: int, text: str, source: int
+) -> None:
+    epoch = bench.epoch(block(op))
+    bench.corrupt(Space.GM, GM + address)
+    bench.write(epoch)
+    report = " ".join(bench.run.failures[0].split())
+    assert text in report
+    assert f"source L0C {source:#07x}" in report
+
+
+@pytest.mark.parametrize(
+    ("op", "address", "text"),
+    [
+        (replace(PLAIN, dst_stride=40), 160 + 130, "row m 1, 3 B behind its last byte"),
+        (replace(PLAIN, dst_stride=320, layout="nz2nz"), 1030, "column group 0 of 2, 7 B behind"),
+        (replace(PLAIN, dst_stride=40, layout="nz2dn", k=1), 160 * 31 + 65, "channel n 31, 2 B"),
+    ],
+)
+def test_guards_name_the_row(bench: Bench, op: FixOp, address: int, text: str) -> None:
+    epoch = bench.epoch(block(op))
+    bench.corrupt(Space.GM, GM + address)
+    bench.write(epoch)
+    assert text in " ".join(bench.run.failures[0].split())

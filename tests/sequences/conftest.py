@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One draw of write-backs that several files look at."""
+
+from __future__ import annotations
+
+import pytest
+
+from sequences.constraints import OP_NAMES
+from sequences.fixpipe import FixGenerator
+from tb.isa.block import OpBlock
+from tb.isa.fix import FixDescriptor
+from tests.sequences.reference import descriptors
+
+COUNT = 5000
+Op = tuple[OpBlock, int, FixDescriptor]
+
+
+@pytest.fixture(scope="session")
+def fix_blocks() -> list[OpBlock]:
+    return list(FixGenerator(11, links=OP_NAMES).blocks(COUNT))
+
+
+@pytest.fixture(scope="session")
+def fix_ops(fix_blocks: list[OpBlock]) -> list[Op]:
+    """Every write-back with its block and its index there."""
+    return [
+        (block, number, desc)
+        for block in fix_blocks
+        for number, desc in enumerate(descriptors(block))
+        if isinstance(desc, FixDescriptor)
+    ]
+
+
+@pytest.fixture(scope="session")
+def fix_live(fix_ops: list[Op]) -> list[FixDescriptor]:
+    return [desc for _, _, desc in fix_ops if not desc.is_nop]

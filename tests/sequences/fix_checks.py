@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plain checks of blocks with write-backs: unit flags, fills, parameters."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.isa.block import Fill, OpBlock
+from tb.isa.fix import FixDescriptor
+from tb.isa.fix_table import FLAG_CLEAR, FLAG_NONE, FLOAT_DSTS, SCALAR_RELU, SCALE_MASK
+from tb.isa.footprint import Footprint, destinations, flag_blocks, parameters, source
+from tb.isa.spaces import SIZES, Space
+from tests.sequences.reference import BlockError, descriptors
+
+Images = dict[Space, NDArray[np.int64]]
+
+_INF = 0x7F800000
+
+
+def _live(block: OpBlock) -> dict[int, FixDescriptor]:
+    return {
+        number: desc
+        for number, desc in enumerate(descriptors(block))
+        if isinstance(desc, FixDescriptor) and not desc.is_nop
+    }
+
+
+def check_flags(block: OpBlock) -> None:
+    """Raises BlockError unless every flag is set when an op needs it, and nobody reads too late.
+
+    Blocks of L0C with a delay belong to one op; what an op cleared no later op reads.
+    """
+    live = _live(block)
+    touched = {number: set(flag_blocks(desc).tolist()) for number, desc in live.items()}
+    assert block.flag_delay is not None
+    for number, delay in enumerate(block.flag_delay.tolist()):
+        if delay < 0:
+            continue
+        if number not in live or live[number].unit_flag == FLAG_NONE:
+            raise BlockError(f"op {number} has a delay and waits for no flag")
+        for other, blocks in touched.items():
+            if other != number and blocks & touched[number]:
+                raise BlockError(f"ops {number} and {other} read a block that is set late")
+    gone: set[int] = set()
+    for number, desc in live.items():
+        if touched[number] & gone:
+            raise BlockError(f"op {number} reads a block whose flag was cleared")
+        if desc.unit_flag == FLAG_CLEAR:
+            gone |= touched[number]
+
+
+def filled(fills: tuple[Fill, ...], spaces: tuple[Space, ...]) -> Images:
+    """Returns the bytes of some on-chip memories, -1 where no fill wrote.
+
+    Raises:
+        BlockError: a fill leaves its memory, or two fills share a byte.
+    """
+    images = {space: np.full(SIZES[space], -1, dtype=np.int64) for space in spaces}
+    for fill in fills:
+        end = fill.start + len(fill.data)
+        if fill.data.dtype != np.uint8 or fill.start < 0 or end > SIZES[fill.space]:
+            raise BlockError(f"fill of {fill.space.name} {fill.start:#x}..{end:#x}")
+        if fill.space in images:
+            part = images[fill.space][fill.start : end]
+            if (part >= 0).any():
+                raise BlockError(f"two fills of {fill.space.name} {fill.start:#x}..{end:#x}")
+            part[:] = fill.data
+    return images
+
+
+def _bytes(footprint: Footprint) -> NDArray[np.int64]:
+    return (footprint.row_starts()[:, None] + np.arange(footprint.length)).ravel()
+
+
+def check_fills(block: OpBlock) -> None:
+    """Raises BlockError unless fills hold what ops read, and parameters are finite (FIX-L25)."""
+    images = filled(block.fills, (Space.L0C, Space.FB, Space.L1))
+    fb = images[Space.FB].copy()
+    for number, desc in enumerate(descriptors(block)):
+        if desc.spec.name == "mte_l1_fb" and not desc.is_nop and block.fills:
+            # Loads of other generators bring whatever L1 holds; nobody uses those rows.
+            data = images[Space.L1][_bytes(source(desc))]
+            if (data >= 0).all():
+                fb[_bytes(destinations(desc)[0])] = data
+        if not isinstance(desc, FixDescriptor) or desc.is_nop:
+            continue
+        if (images[Space.L0C][_bytes(source(desc))] < 0).any():
+            raise BlockError(f"op {number} reads accumulators that nobody filled")
+        numbers = []
+        if desc.mode.scale and not desc.vector_quant:
+            numbers.append(np.array([desc.quant_scale]))
+        if desc.relu == SCALAR_RELU:
+            numbers.append(np.array([desc.relu_alpha]))
+        for rows in parameters(desc):
+            data = fb[_bytes(rows)]
+            if (data < 0).any():
+                raise BlockError(f"op {number} uses parameters that nobody filled")
+            words = data.astype(np.uint8).view("<u4").astype(np.int64)
+            numbers.append(words[0::2] if rows.length == 8 * desc.n else words)
+        for words in numbers:
+            if (words & SCALE_MASK & _INF == _INF).any():
+                raise BlockError(f"op {number} has an infinite or NaN parameter")
+
+
+def old_values(block: OpBlock, number: int, desc: FixDescriptor) -> NDArray[np.uint8] | None:
+    """Returns what fills put where an op writes GM, ``uint8[bytes]``; None when not all of it."""
+    image: dict[int, int] = {}
+    for fill in block.fills:
+        if fill.space is Space.GM and fill.start + len(fill.data) > desc.dst_addr:
+            image.update(enumerate(fill.data.tolist(), fill.start))
+    places = _bytes(destinations(desc)[0]).tolist()
+    if not all(place in image for place in places):
+        return None
+    return np.array([image[place] for place in places], dtype=np.uint8)
+
+
+__all__ = ["FLOAT_DSTS", "check_fills", "check_flags", "filled", "old_values"]
