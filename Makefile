@@ -44,7 +44,7 @@ JSON.help           := where to write the result record
 MAKE_VARIABLES := ARGS PYTHON PTO_NO_INSTALL
 
 ARGS.default           := none
-ARGS.help              := more options for pytest (make test) or names of checks (make lint)
+ARGS.help              := more options for pytest (make test) and make prove-arith, names of checks (make lint)
 PYTHON.default         := the first of python3.11, python3, ... that will do
 PYTHON.help            := Python 3.11 or newer that .venv is made with
 PTO_NO_INSTALL.default := empty
@@ -94,7 +94,7 @@ $(LINT): $(BASE) requirements-lint.lock
 	@$(PY) -m tb.install lint
 	@touch $@
 
-.PHONY: force run test bench lint doctor setup help clean distclean icarus fst
+.PHONY: force run test bench prove-arith lint doctor setup help clean distclean icarus fst
 
 force:
 
@@ -119,6 +119,9 @@ test: $(BASE) $(VERILATOR) icarus fst ## every test, on both simulators
 bench: $(BASE) $(VERILATOR) ## measure speed; takes SEED and JSON
 	@$(PY) -m tb bench $(call options,SEED JSON)
 
+prove-arith: $(BASE) $(VERILATOR) ## the write-back arithmetic against its reference over all inputs
+	@$(PY) -m tb prove-arith $(ARGS)
+
 lint: $(BASE) $(VERILATOR) $(LINT) icarus ## every static check of Verilog and Python
 	@$(PY) -m tb.lint $(ARGS)
 
@@ -137,7 +140,7 @@ distclean: clean ## remove .venv too
 help: ## this list
 	@echo 'make [TARGET] [VARIABLE=value ...]'
 	@echo
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	  while IFS='|' read -r target text; do printf '  %-15s %s\n' "$$target" "$$text"; done
 	@echo
 	@printf '  %-15s %s [%s]\n' $(foreach v,$(VARIABLES) $(MAKE_VARIABLES), \

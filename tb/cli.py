@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -140,6 +141,26 @@ def bench(seed: SeedOption = str(DEFAULT_SEED), json: JsonOption = None) -> None
 
     path = json or Path("sim_build/bench.json")
     raise typer.Exit(bench_command(_integer("SEED", seed, 0, 2**63 - 1, "any integer"), path))
+
+
+@app.command("prove-arith")
+def prove_arith(
+    unit: Annotated[str, typer.Option("--unit", help="units, separated by commas")] = "",
+    begin: Annotated[str, typer.Option("--begin", help="first index of the sweeps")] = "0",
+    end: Annotated[str, typer.Option("--end", help="index to stop before")] = str(1 << 32),
+    stride: Annotated[str, typer.Option("--stride", help="try every so many")] = "1",
+    jobs: Annotated[str | None, typer.Option("--jobs", help="processes at a time")] = None,
+) -> None:
+    """Compare the write-back arithmetic with the reference of tests/arith over all inputs."""
+    from tb.prove import prove_command
+
+    first = _integer("--begin", begin, 0, (1 << 32) - 1, "0x10000 is one way to write it")
+    last = _integer("--end", end, first + 1, 1 << 32, "--end is above --begin")
+    step = _integer("--stride", stride, 1, 1 << 32, "--stride 1 tries everything")
+    count = os.cpu_count() or 1
+    if jobs is not None:
+        count = _integer("--jobs", jobs, 1, 256, "--jobs 2 uses two processor cores")
+    raise typer.Exit(prove_command(unit, range(first, last, step), count))
 
 
 def main() -> None:

@@ -72,7 +72,17 @@ def test_help_lists_every_variable_with_its_default(project: Project) -> None:
     text = project.make("help").stdout
     for variable in (*VARIABLES, "ARGS", "PYTHON", "PTO_NO_INSTALL"):
         assert re.search(rf"^  {variable} +\S.*\[.+\]$", text, re.MULTILINE), variable
-    for target in ("run", "test", "bench", "lint", "doctor", "setup", "clean", "help"):
+    for target in (
+        "run",
+        "test",
+        "bench",
+        "prove-arith",
+        "lint",
+        "doctor",
+        "setup",
+        "clean",
+        "help",
+    ):
         assert re.search(rf"^  {target} +\S", text, re.MULTILINE), target
 
 
