@@ -40,16 +40,26 @@ EVERYTHING_COPIES = ((2048, 4096),)
 AXI_COPIES = ((256, 60), (2048, 30), (16384, 8))
 LATENCIES = (1, 40, 100)
 
+FIX_LATENCIES = (1, 40)
+"""Latencies that the write-backs are measured at: 63 is the most that local ports have."""
+
 OPS_ROUNDS = 16
 """Times that a block of one of the other ops is sent per repetition."""
 
 NZ_TARGET = ("nd2nz 64 x 512 f16", 1)
 """Shape and latency that the budget asks of the NZ repack."""
 
+FIX_ROUNDS = 4
+"""The same for tiles of write-backs, which are larger."""
+
+FIX_TARGET = ("nz2nd f16 to UB", 1)
+"""Tile and latency that the budget asks of the write-back: 16-bit results, contiguous rows."""
+
 MODULES = {
     "HarnessBench": "tests.uvm.bench",
     "PythonAxiBench": "tests.uvm.bench",
     "OpsBench": "tests.uvm.bench_ops",
+    "FixBench": "tests.uvm.bench_fix",
 }
 """Where each measurement stands."""
 
@@ -198,6 +208,17 @@ def _targets(
                 higher_is_better=False,
             )
         )
+    tiles = [row for row in measured.rates if (row.name, row.latency) == FIX_TARGET]
+    if tiles:
+        targets.append(
+            Target(
+                name=f"{FIX_TARGET[0]}, elements per cycle at latency {FIX_TARGET[1]}",
+                value=tiles[0].per_cycle,
+                must=8,
+                aim=16,
+                higher_is_better=True,
+            )
+        )
     nd2nz = [row for row in measured.rates if (row.name, row.latency) == NZ_TARGET]
     if nd2nz:
         targets.append(
@@ -307,13 +328,14 @@ def _overhead_lines(overheads: Sequence[Overhead]) -> list[str]:
     lines = ["Other ops, us per op at latency 1", ""]
     lines.append(
         f"  {'op':<22}{'bytes':>8}{'checked':>10}{'self-driven':>13}{'ratio':>8}{'Python':>9}"
+        f"{'model':>9}"
     )
     for name in dict.fromkeys(row.name for row in overheads):
         found = sorted((row for row in overheads if row.name == name), key=lambda x: x.checked)
         row = found[(len(found) - 1) // 2]
         lines.append(
             f"  {row.name:<22}{row.bytes:>8}{row.checked:>10.1f}{row.self_driven:>13.1f}"
-            f"{row.checked / row.self_driven:>7.2f}x{row.python:>9.1f}"
+            f"{row.checked / row.self_driven:>7.2f}x{row.python:>9.1f}{row.model:>9.1f}"
         )
     return lines
 
@@ -393,6 +415,13 @@ def bench_command(seed: int, json_path: Path | None = None) -> int:
             "the other ops",
             "OpsBench",
             {**common, "copies": (), "latencies": LATENCIES, "rounds": OPS_ROUNDS},
+            engines,
+            False,
+        ),
+        (
+            "write-backs",
+            "FixBench",
+            {**common, "copies": (), "latencies": FIX_LATENCIES, "rounds": FIX_ROUNDS},
             engines,
             False,
         ),

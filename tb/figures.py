@@ -150,7 +150,10 @@ class Rate(BaseModel):
 
 
 class Overhead(BaseModel):
-    """One timed repetition of ops of one shape: processor microseconds per op."""
+    """One timed repetition of ops of one shape: processor microseconds per op.
+
+    ``python`` is all of Python's share of ``checked``, ``model`` that of the reference model in it.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -159,6 +162,7 @@ class Overhead(BaseModel):
     checked: float
     self_driven: float
     python: float
+    model: float
 
 
 class Measurements(BaseModel):

@@ -111,20 +111,27 @@ SMALL_SHAPES = (("nd2nz", 16, 64), ("dn2nz", 16, 64))
 class OpsBench(HarnessBench):
     """Rates at every latency, and what the bench adds to the simulation of small ops."""
 
+    def rated(self, width: int) -> list[Workload]:
+        """Returns what rates are measured of; ``width`` is that of the local ports in bytes."""
+        return [*(_repack(*shape) for shape in SHAPES), *_copies(width)]
+
+    def timed(self, width: int) -> list[Workload]:
+        """Returns what the overhead is measured of."""
+        small = [_repack(*shape) for shape in SMALL_SHAPES]
+        return [*small, *(work for work in _copies(width) if work.bytes == 8192)]
+
     async def measure(self) -> None:
         """Fills rates and overheads."""
         width = self.run.settings.local_width // 8
-        copies = _copies(width)
         for latency in self.option("latencies"):
             local = min(latency, MAX_LOCAL_LATENCY)
             self.run.mailbox.set_knobs(
                 axi_read_latency=latency, axi_write_latency=latency, local_read_latency=local
             )
-            for work in [*(_repack(*shape) for shape in SHAPES), *copies]:
+            for work in self.rated(width):
                 await self._rate(work, latency)
         self.apply_profile(PROFILES[0])
-        small = [_repack(*shape) for shape in SMALL_SHAPES]
-        for work in [*small, *(x for x in copies if x.bytes == 8192)]:
+        for work in self.timed(width):
             await self._both(work, 1)
             for _ in range(self.option("repetitions")):
                 self.found.overheads.append(await self._both(work, self.option("rounds")))
@@ -152,7 +159,7 @@ class OpsBench(HarnessBench):
         slot = SLOTS.index(work.make(0).spec.slot)
         alone = await self.unchecked(blocks, slot, work.name)
         watch = self.run.stopwatch
-        waited = watch.simulator
+        waited, model = watch.simulator, watch.seconds["model"]
         timer = Timer(self.run.mailbox)
         await DmaItemSeq([DmaBlockItem(block) for block in blocks]).start(self.env.sequencer)
         spent = timer.stop()
@@ -163,4 +170,5 @@ class OpsBench(HarnessBench):
             checked=1e6 * spent["seconds"] / count,
             self_driven=1e6 * alone["seconds"] / count,
             python=1e6 * (spent["seconds"] - (watch.simulator - waited)) / count,
+            model=1e6 * (watch.seconds["model"] - model) / count,
         )
