@@ -26,7 +26,7 @@ from scoreboards.model.dma import DmaModel
 from scoreboards.model.outcome import Outcome
 from scoreboards.regions import distance, rows_view
 from scoreboards.report import LastWriter, render
-from scoreboards.unit_flags import clear_fault, produce, wrong_flags
+from scoreboards.unit_flags import adopt_undefined, clear_fault, produce, wrong_flags
 from sequences.constraints import DEFAULT_WINDOWS
 from tb.agents.items import CheckedEpoch, Epoch
 from tb.isa.block import OpBlock
@@ -125,7 +125,7 @@ class DmaScoreboard(uvm_subscriber):
             sizes = [outcome.bytes_written for outcome in outcomes]
             self._check_retirement(epoch, program, outcomes, predictions, sizes, passed)
             self._check_bytes(epoch, program, outcomes, passed)
-            self._check_flags(epoch, program, outcomes, passed)
+            self._check_flags(epoch, program, outcomes, predictions, passed)
             self._count(epoch, sizes, passed)
             self._since_full.append(epoch)
             self._epochs += 1
@@ -326,10 +326,13 @@ class DmaScoreboard(uvm_subscriber):
         epoch: Epoch,
         program: list[tuple[Any, ...]],
         outcomes: list[Outcome],
+        predictions: list[Prediction | None],
         passed: NDArray[np.bool_],
     ) -> None:
         """Compares the unit flags, and takes wrong ones over."""
         actual, golden = self.memory.unit_flags, self.golden.unit_flags
+        failed = [prediction is not None for prediction in predictions]
+        adopt_undefined(actual, golden, outcomes, failed)
         for wrong in wrong_flags(actual, golden, outcomes):
             if wrong.index is None:
                 repeat = f"  repeat: {self.run.command}"

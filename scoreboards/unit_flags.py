@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Unit flags of L0C: what the producer sets, what write-backs clear, and when (docs/contract.md).
 
-The producer of accumulators sets the flags of every op that waits for them; the model clears
-those of ``check_and_clear``. Both sides must agree after each epoch (spec/fixpipe.md, section 8).
+The producer of accumulators sets the flags of every op that waits for them, again where an op
+before has cleared them; the model clears those of ``check_and_clear``. Both sides must agree after
+each epoch (spec/fixpipe.md, section 8).
 """
 
 from __future__ import annotations
@@ -30,6 +31,25 @@ def produce(flags: Flags, outcome: Outcome) -> None:
     """
     if outcome.flags is not None:
         flags[outcome.flags.blocks] = 1
+
+
+def adopt_undefined(
+    actual: Flags, golden: Flags, outcomes: Sequence[Outcome], failed: Sequence[bool]
+) -> None:
+    """Takes over the flags that ops which met an error should have cleared.
+
+    Such an op may clear them or not. Where a later op of the epoch waits for them too, the producer
+    has one clear more or less to answer, so what they are in the end is undefined as well.
+
+    Args:
+        actual: ``uint8[512]`` flags under test, nothing pending.
+        golden: ``uint8[512]`` flags of the model, written in place.
+        outcomes: The ops of the epoch in program order.
+        failed: Which of them met an error.
+    """
+    for outcome, bad in zip(outcomes, failed, strict=True):
+        if bad and outcome.flags is not None and outcome.flags.clears:
+            golden[outcome.flags.blocks] = actual[outcome.flags.blocks]
 
 
 @dataclass(frozen=True, slots=True)

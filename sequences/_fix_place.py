@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts the write-backs of a block side by side, and fills what they read.
 
-L0C tiles and FB rows may be shared; a tile whose flags are cleared, or set while the block runs,
-is one op's from then on. What ops write is theirs alone.
+L0C tiles and FB rows may be shared. A tile whose flags are set while the block runs is one op's;
+one whose flags are cleared is read from then on by ops alone that wait until they are set again.
+What ops write is theirs alone.
 """
 
 from __future__ import annotations
@@ -21,12 +22,15 @@ from sequences._fix_links import FB_UNIT, MOST_BIAS, MOST_READ, Links
 from sequences._fix_params import Records, alphas_of, split_records
 from sequences._fix_tiles import Tile, draw_tile
 from sequences._placement import PAGE
-from sequences.constraints import FB_SIZE, GM_SIZE, DmaConstraints
+from sequences._plan import Bools
+from sequences.constraints import FB_SIZE, GM_SIZE, L0C_SIZE, DmaConstraints
 from tb.isa.block import Fill
-from tb.isa.fix_table import FLAG_BLOCK, FLAG_CLEAR, FLOAT_DSTS, L0C_WORD
+from tb.isa.fix_table import FLAG_BLOCK, FLAG_CLEAR, FLOAT_DSTS, GROUP, L0C_WORD
 from tb.isa.spaces import UB_BLOCK, Space
 
 Lists = Mapping[str, list[int]]
+
+UNIT_FLAGS = L0C_SIZE // FLAG_BLOCK
 
 _FAR_TRIES = 8
 _EDGE = 1 << 32
@@ -48,6 +52,23 @@ class Region:
     whole: bool
 
 
+@dataclass(eq=False)
+class Cleared:
+    """A tile whose flags an op has cleared: others may wait until its producer sets them again.
+
+    Attributes:
+        region: Where it is.
+        i, src: The op, and where it reads.
+        gone: ``bool[UNIT_FLAGS]``, flags that nobody was to set again yet; None before another op
+            reads the tile.
+    """
+
+    region: Region
+    i: int
+    src: int
+    gone: Bools | None = None
+
+
 @dataclass
 class Layout:
     """A block being laid out.
@@ -58,6 +79,7 @@ class Layout:
         links: Ops around it, see :mod:`sequences._fix_links`.
         src, dst, quant, relu: Addresses of the ops so far.
         waits: What each op waits for, as :class:`sequences._fix_links.Links` names ops, or None.
+        delay: Clocks until the flags of each op are set, -1 for none.
         fills: What memories must hold.
     """
 
@@ -72,6 +94,7 @@ class Layout:
     quant: list[int] = field(default_factory=list)
     relu: list[int] = field(default_factory=list)
     waits: list[int | None] = field(default_factory=list)
+    delay: list[int] = field(default_factory=list)
     fills: list[Fill] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -85,18 +108,21 @@ class Layout:
         self.gm = [Arena(window.start, window.end) for window in limits.windows]
         self.far: list[tuple[NDArray[np.int64], int]] = []
         self.regions: list[Region] = []
+        self.cleared: list[Cleared] = []
         self.known = np.zeros(FB_SIZE, dtype=np.bool_)
         self.image = np.zeros(FB_SIZE // 4, dtype=np.uint32)
         self.bases: list[int] = []
         # Who loads the FB rows, by 64 bytes: the number of an op around, or None for a fill.
         self.loader: list[int | None] = [None] * (FB_SIZE // FB_UNIT)
         self.wait: int | None = None
+        self.handed = False
         self.last = -2
 
     # --- places ----------------------------------------------------------------------------------
 
     def add(self, i: int) -> bool:
         """Lays op ``i`` out; returns False, the block being full, where it has no room."""
+        self.handed = False
         if self.x["nop"][i]:
             self._add_nop(i)
             self._added(i)
@@ -128,6 +154,7 @@ class Layout:
     def _added(self, i: int) -> None:
         number = len(self.waits)
         live = not self.x["nop"][i]
+        self.delay.append(-1 if self.handed else self.x["delay"][i])
         self.waits.append(self.wait if live else None)
         self.links.op(number)
         self.last = i
@@ -239,8 +266,13 @@ class Layout:
         words, acc = x["words"][i], x["acc"][i]
         late = x["delay"][i] >= 0
         clear = x["unit_flag"][i] == FLAG_CLEAR
+        again = self._follows(i) or luck.random() < self.limits.flag_again
+        if self.cleared and x["unit_flag"][i] and again:
+            found = self._cleared(i)
+            if found is not None:
+                return found, True
         if not late and luck.random() < self.limits.share_l0c:
-            found = self._shared(words, acc, clear)
+            found = self._shared(i, clear)
             if found is not None:
                 return found, True
         whole = late or clear or luck.random() < 0.6
@@ -253,15 +285,47 @@ class Layout:
             skip, size = 0, words * L0C_WORD
             at = self.l0c.place(luck, -(-size // unit) * unit, unit)
         if at is None:
-            found = None if late else self._shared(words, acc, clear)
+            found = None if late else self._shared(i, clear)
             return None if found is None else (found, True)
         src = at + skip * L0C_WORD
-        if not (late or clear):
-            self.regions.append(Region(src, words, acc, whole))
+        region = Region(src, words, acc, whole)
+        if clear:
+            self.cleared.append(Cleared(region, i, src))
+        elif not late:
+            self.regions.append(region)
         return src, False
 
-    def _shared(self, words: int, acc: int, clear: bool) -> int | None:
+    def _cleared(self, i: int) -> int | None:
+        """Returns where op ``i`` reads a tile that is handed over again, None without any."""
+        x, luck = self.x, self.luck
+        words, acc = x["words"][i], x["acc"][i]
+        if self._follows(i):
+            tile, src = self.cleared[-1], self.src[-1]
+        else:
+            fits = [c for c in self.cleared if c.region.acc == acc and c.region.words >= words]
+            if not fits:
+                return None
+            tile = luck.choice(fits)
+            src = _inside(luck, tile.region, words)
+        if tile.gone is None:
+            tile.gone = np.zeros(UNIT_FLAGS, dtype=np.bool_)
+            tile.gone[_flags_of(x, tile.i, tile.src)] = True
+        flags = _flags_of(x, i, src)
+        # Flags that are set again count from their clear; without one of them none is late.
+        self.handed = not tile.gone[flags].any()
+        tile.gone[flags] = x["unit_flag"][i] == FLAG_CLEAR
+        # The last is the one that was read last.
+        self.cleared.remove(tile)
+        self.cleared.append(tile)
+        return src
+
+    def _follows(self, i: int) -> bool:
+        """Tells whether op ``i`` reads the tile of the op before, which has cleared its flags."""
+        return bool(self.x["follow"][i]) and self.last == i - 1
+
+    def _shared(self, i: int, clear: bool) -> int | None:
         luck = self.luck
+        words, acc = self.x["words"][i], self.x["acc"][i]
         fits = [
             region
             for region in self.regions
@@ -270,10 +334,11 @@ class Layout:
         if not fits:
             return None
         region = luck.choice(fits)
+        src = _inside(luck, region, words)
         if clear:
             self.regions.remove(region)
-        spare = region.words - words
-        return region.start + L0C_WORD * (luck.randrange(spare + 1) if luck.random() < 0.5 else 0)
+            self.cleared.append(Cleared(region, i, src))
+        return src
 
     # --- parameters ------------------------------------------------------------------------------
 
@@ -392,6 +457,21 @@ class Layout:
         for start in starts.tolist():
             data = spread(pool, luck.randrange(POOL), length // size).view(np.uint8)
             self.fills.append(Fill(Space.GM, start, data))
+
+
+def _inside(luck: Random, region: Region, words: int) -> int:
+    """Returns where ``words`` words begin that lie in a region, often at its start."""
+    spare = region.words - words
+    return region.start + L0C_WORD * (luck.randrange(spare + 1) if luck.random() < 0.5 else 0)
+
+
+def _flags_of(x: Lists, i: int, src: int) -> NDArray[np.int64]:
+    """Returns the blocks of L0C that op ``i`` reads from, ``int64[k]``, ascending."""
+    groups = np.arange(-(-x["n"][i] // GROUP)) * x["src_stride"][i]
+    repeats = np.arange(x["loop3_count"][i] if x["loop3_en"][i] else 1) * x["loop3_src"][i]
+    words = np.arange(x["m"][i]) * max(x["k"][i], 1)
+    starts = np.unique(groups[:, None] + repeats)
+    return np.unique((starts[:, None] + words + src // L0C_WORD) // (FLAG_BLOCK // L0C_WORD))
 
 
 def _whole(size: int) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from sequences._fix_kinds import GM, L1, Kinds
 from sequences._plan import Bools, Ints
 from sequences._shapes import log_uniform, pick
-from sequences.constraints import MAX_COLUMNS, MAX_FAR_ROWS, DmaConstraints
+from sequences.constraints import GM_SIZE, MAX_COLUMNS, MAX_FAR_ROWS, DmaConstraints
 from tb.isa.fix_table import (
     ALPHA_WORD,
     DST_STRIDE_BITS,
@@ -45,6 +45,10 @@ _EDGES = (1, 2, 8, 15, 16, 16, 17, 24, 32, 33, 48, 64)
 
 _WHOLE_BLOCKS = 0.2
 """Fraction of ops whose rows are whole blocks on chip."""
+
+_HOPS = np.array([[8], [12], [16], [20], [24], [31]])
+_GM_HOPS, _CHIP_HOPS = 0.05, 0.06
+"""Steps of some rows and repeats beyond their length, as powers of two, and fractions of ops."""
 
 _STRIDE_MAX = (1 << SRC_STRIDE_BITS) - 1
 _K_MAX = (1 << K_BITS) - 1
@@ -159,6 +163,7 @@ def draw_shapes(rng: np.random.Generator, kinds: Kinds, limits: DmaConstraints) 
     far = (kinds.opcode == GM) & ~nop & (rng.random(count) < limits.far)
     shapes = _destination(rng, kinds, m, n, columns, space, stretch, far)
     shapes.nop = nop
+    _hop(rng, kinds, shapes, space, limits)
     columns.update(m=m, n=n)
     _repeats(x, columns)
     _make_nops(rng, kinds, shapes)
@@ -346,6 +351,47 @@ def _far(
         by_row & (repeat > 1), least, np.where(by_repeat, np.maximum(wide, tight), outer)
     )
     return stride, outer
+
+
+def _hop(
+    rng: np.random.Generator,
+    kinds: Kinds,
+    shapes: Shapes,
+    space: Ints,
+    limits: DmaConstraints,
+) -> None:
+    """Gives some ops rows or repeats that are apart by their own length and a power of two.
+
+    Who compares only low bits of such a stride takes them for adjacent.
+    """
+    columns, gm = shapes.columns, kinds.opcode == GM
+    chance = np.where(gm, _GM_HOPS, _CHIP_HOPS) * np.where(columns["loop3_count"] > 1, 3, 1)
+    pieces = shapes.rows * columns["loop3_count"]
+    hop = (rng.random(len(gm)) < chance) & ~shapes.nop & (pieces > 1) & (pieces <= MAX_FAR_ROWS)
+    hop &= gm | (shapes.row % UB_BLOCK == 0)
+    index = np.flatnonzero(hop)
+    gm, bits, rows, repeat = gm[index], kinds.bits[index], shapes.rows[index], pieces[index]
+    repeat = repeat // rows
+    row = shapes.row[index] * 8 // bits
+    by_row = (rows > 1) & ((repeat == 1) | (rng.random(len(index)) < 0.5))
+    both = rng.random(len(index)) < 0.5
+    step = 1 << _HOPS
+    stride = np.where(by_row, row + step, row)
+    outer = rows * stride + np.where(by_row & ~both, 0, step)
+    reach = ((rows - 1) * stride + (repeat - 1) * outer + row) * bits // 8
+    fits = (stride <= _DS_MAX) & ((repeat == 1) | (outer <= _DS_MAX))
+    far = gm & (limits.far > 0) & (reach > _USUAL_BYTES)
+    fits &= np.where(far, reach <= GM_SIZE // 2, reach <= space[index])
+    # One of the steps that fit, as likely as any other.
+    which = np.where(fits, rng.random(fits.shape), -1.0).argmax(axis=0)
+    place = np.arange(len(index))
+    some = fits[which, place]
+    which, place, index = which[some], place[some], index[some]
+    several = rows[place] > 1
+    columns["dst_stride"][index[several]] = stride[which, place][several]
+    several = repeat[place] > 1
+    columns["loop3_dst"][index[several]] = outer[which, place][several]
+    shapes.reach[index], shapes.far[index] = reach[which, place], far[which, place]
 
 
 def _repeats(x: dict[str, Ints], columns: dict[str, Ints]) -> None:

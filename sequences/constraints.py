@@ -144,6 +144,8 @@ class DmaConstraints:
         flag: Fraction of write-backs that check unit flags.
         late_flag: Fraction of those whose flags are set while the block runs.
         max_flag_delay: Most clocks from the start of a block to a flag's setting.
+        flag_again: Fraction of those that check flags which wait, where that is possible, for flags
+            that another one of the block has cleared, and that are set again.
         share_l0c: Fraction of write-backs that read a tile, or a part of it, that another one of
             the block reads.
         share_fb: Fraction of parameter vectors that lie where another op of the block has its own.
@@ -200,6 +202,7 @@ class DmaConstraints:
     flag: float = 0.3
     late_flag: float = 0.4
     max_flag_delay: int = 2000
+    flag_again: float = 0.3
     share_l0c: float = 0.2
     share_fb: float = 0.35
     aimed: float = 0.88

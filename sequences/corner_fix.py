@@ -155,6 +155,26 @@ def _sources(form: str) -> Iterator[FixOp]:
     yield tile(form, 1, 16, layout="nz2nd", loop3=Loop3(100, 0, 32), unit_flag=2)
 
 
+def _hops(form: str) -> Iterator[FixOp]:
+    """Rows and repeats apart by their own length and a power of two: not adjacent."""
+    for power in (8, 12, 16, 20, 24, 31) if form == _GM else (8, 12):
+        step = 1 << power
+        yield tile(form, 3, 32, dst_stride=32 + step)
+        yield tile(form, 2, 64, 24, "ui8", layout="nz2nd", dst_stride=64 + step)
+        yield tile(form, 3, 64, 26, "i4", dst_stride=64 + step)
+        yield tile(form, 32, 3, 31, "f16", layout="nz2dn", k=1, dst_stride=32 + step)
+        yield tile(form, 4, 48, 15, layout="nz2nz", split=0, dst_stride=64 + step)
+        yield tile(form, 4, 24, layout="nz2nz", split=1, dst_stride=32 + step)
+        yield tile(form, 3, 32, layout="nz2nd", loop3=Loop3(3, 2, 96 + step))
+        yield tile(form, 32, 2, layout="nz2dn", k=1, loop3=Loop3(2, 2, 64 + step))
+        if form == _UB:
+            yield tile(form, 4, 32, ub_split="split_m", dst_stride=32 + step)
+            yield tile(form, 2, 64, ub_split="split_n", dst_stride=32 + step)
+        if power < 31:
+            twice = Loop3(2, 4, 3 * step + 64)
+            yield tile(form, 2, 32, layout="nz2nd", dst_stride=32 + step, loop3=twice)
+
+
 def _gm_edges(bus: int) -> Iterator[Corner]:
     """Every place in a bus word for every size of element; 4 KiB edges after each byte."""
     for (code, dtype), n in product(((0, "f32"), (1, "f16"), (24, "i8"), (26, "i4")), (2, 34)):
@@ -261,10 +281,10 @@ class _Builder:
         """Returns a block of ops at the addresses they have."""
         fills = [Fill(Space.FB, 0, self._image.view(np.uint8))]
         filled: set[tuple[int, int]] = set()
-        for op in ops:
-            desc = lower_fix(op)
-            if desc.is_nop:
-                continue
+        live = [desc for desc in map(lower_fix, ops) if not desc.is_nop]
+        # Large tiles first: small ones may be parts of them.
+        live.sort(key=lambda desc: source(desc).base - source(desc).end)
+        for desc in live:
             side = source(desc)
             if (side.base, side.end) not in filled and not any(
                 low < side.end and side.base < high for low, high in filled
@@ -338,6 +358,36 @@ def _flag_chains(form: str) -> Iterator[tuple[list[FixOp], list[int]]]:
     yield [nop, changed(op, unit_flag=2), changed(nop, m=8, n=0, unit_flag=2)], [-1, 60, -1]
 
 
+def _again_chains(form: str) -> Iterator[tuple[list[FixOp], list[int]]]:
+    """Ops and delays: tiles whose flags are set again after an op has cleared them."""
+    unit = 1024 if form == _GM else 4096
+    op = tile(form, 8, 16)
+    for flags, delay in product(
+        ((3, 2), (3, 3), (3, 3, 3), (3, 2, 2, 3, 2), (2, 3, 2, 3), (2, 3, 0, 2)),
+        (-1, 0, 1, 40, 2000),
+    ):
+        ops = [changed(op, dst=k * unit, unit_flag=flag) for k, flag in enumerate(flags)]
+        if 0 in flags:
+            # One between them that reads another tile, and looks at no flag.
+            ops[2] = changed(ops[2], src=4 * FLAG_BLOCK)
+        again = [3 in flags[:k] and flags[k - 1] != 2 and flags[k] > 0 for k in range(len(ops))]
+        yield ops, [delay if late else -1 for late in again]
+    # The first is late itself; a large tile, of many words of flags, with a part of it before.
+    yield [changed(op, unit_flag=3), changed(op, dst=unit, unit_flag=3)], [600, 300]
+    large = tile(form, 64, 64, unit_flag=3)
+    end = 64 * 64 * 4
+    for flag, delay in product((2, 3), (-1, 0, 100, 1000)):
+        yield [large, changed(large, dst=end, unit_flag=flag)], [-1, delay]
+        part = changed(op, src=8 * FLAG_BLOCK, dst=2 * end, unit_flag=3)
+        yield [part, changed(large, dst=end, unit_flag=flag), changed(part, dst=0)], [-1, delay, -1]
+    # Two tiles by turns, as a producer with two buffers works.
+    turns = [
+        changed(op, src=k % 2 * FLAG_BLOCK, dst=k * unit, unit_flag=3) for k in range(BLOCK_OPS)
+    ]
+    for delay in (0, 30, 200):
+        yield turns, [-1, -1] + [delay] * (BLOCK_OPS - 2)
+
+
 def _parameter_changes(form: str) -> Iterator[FixOp]:
     """Equal shapes one after the other, whose parameters or modes change from op to op."""
     codes = ((23, "i8"), (24, "i8"), (23, "ui8"), (31, "f16"), (32, "f16"), (25, "i4"), (1, "f16"))
@@ -391,7 +441,7 @@ def fix_blocks(bus_bytes: int, names: Collection[str]) -> Iterator[OpBlock]:
     build = _Builder() if forms else None
     for form in forms:
         assert build is not None
-        groups = (_smallest, _tails, _sources, _parameter_changes)
+        groups = (_smallest, _tails, _sources, _hops, _parameter_changes)
         yield from build.packed((op, ANY) for group in groups for op in group(form))
         if form == _GM:
             yield from build.packed(_gm_edges(bus_bytes))
@@ -401,5 +451,5 @@ def fix_blocks(bus_bytes: int, names: Collection[str]) -> Iterator[OpBlock]:
             yield from build.packed((op, ANY) for op in _halves())
         for op in _limits(form):
             yield build.block([op])
-        for ops, delay in _flag_chains(form):
+        for ops, delay in (*_flag_chains(form), *_again_chains(form)):
             yield build.block(ops, (), delay)

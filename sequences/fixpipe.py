@@ -18,11 +18,14 @@ from sequences._plan import Bools, Ints
 from sequences._shapes import pick
 from sequences.constraints import FIX_NAMES, DmaConstraints, check_ops
 from tb.isa.block import OpBlock
-from tb.isa.fix_table import QUANT_BY_CODE, SCALAR_RELU
+from tb.isa.fix_table import FLAG_CHECK, FLAG_CLEAR, QUANT_BY_CODE, SCALAR_RELU
 from tb.isa.ops import OPS
 
 BATCH = 2048
 """Ops drawn at once by :meth:`FixGenerator.blocks`."""
+
+_FOLLOWERS = 3
+"""Most ops in a row that read the tile of the op before, whose flags are set again for each."""
 
 _HUGE = np.array([code in (7, 28, 30) for code in range(len(QUANT_BY_CODE))])
 _WIDE = np.array([QUANT_BY_CODE[code].acc == "f32" for code in range(len(QUANT_BY_CODE))])
@@ -99,10 +102,12 @@ class FixGenerator:
         x = {**kinds.columns, **shapes.columns}
         self._payloads(kinds, x)
         again = self._repeat(kinds, shapes, x)
+        follow = self._follow(kinds, shapes, x, again)
         delay = self._delays(x, shapes)
         late = rng.random(count) < limits.gap
         gap = np.where(late, rng.integers(1, limits.max_gap + 1, count), 0)
-        yield from self._lay_out(kinds, shapes, x, delay, gap, again)
+        follows = {"again": again, "follow": follow}
+        yield from self._lay_out(kinds, shapes, x, delay, gap, follows)
 
     def _repeat(self, kinds: Kinds, shapes: Shapes, x: dict[str, Ints]) -> Bools:
         """Makes some ops update the elements of the atomic op before them; returns which."""
@@ -114,14 +119,31 @@ class FixGenerator:
         # Never two in a row: the second would repeat what its model no longer is.
         index = index[~np.isin(index - 1, index)]
         again[index] = True
-        for column in (
-            *x.values(), kinds.opcode, kinds.dtype, kinds.pad_dtype, kinds.bits, kinds.scale,
-            kinds.vector_quant, kinds.vector_relu, shapes.nop, shapes.far, shapes.words,
-            shapes.reach, shapes.rows, shapes.row,
-        ):  # fmt: skip
-            column[index] = column[index - 1]
+        _copy_before(kinds, shapes, x, index)
         x["atomic_op"][index] = rng.integers(0, 3, len(index))
         return again
+
+    def _follow(self, kinds: Kinds, shapes: Shapes, x: dict[str, Ints], again: Bools) -> Bools:
+        """Makes some ops read the tile that the op before clears the flags of; returns which."""
+        rng, count = self._rng, len(kinds)
+        follow = np.zeros(count, dtype=bool)
+        # An op that is repeated, or repeats another, does not change.
+        fixed = again.copy()
+        fixed[:-1] |= again[1:]
+        first = (x["unit_flag"] == FLAG_CLEAR) & ~shapes.nop & ~again
+        first &= rng.random(count) < self.constraints.flag_again / 2
+        index = np.flatnonzero(first[:-1]) + 1
+        index = index[~np.isin(index - 1, index)]
+        for _ in range(_FOLLOWERS):
+            # Nor does one that is followed itself.
+            followed = np.append(follow[1:], False)
+            index = index[~(fixed | follow | followed)[index]]
+            _copy_before(kinds, shapes, x, index)
+            x["unit_flag"][index] = rng.choice((FLAG_CHECK, FLAG_CLEAR), len(index))
+            follow[index] = True
+            more = (x["unit_flag"][index] == FLAG_CLEAR) & (rng.random(len(index)) < 0.5)
+            index = index[more & (index < count - 1)] + 1
+        return follow
 
     def _payloads(self, kinds: Kinds, x: dict[str, Ints]) -> None:
         """Draws scalars, and what stands where a mode ignores its payload."""
@@ -162,7 +184,7 @@ class FixGenerator:
         x: dict[str, Ints],
         delay: Ints,
         gap: Ints,
-        again: Bools,
+        follows: dict[str, Bools],
     ) -> Iterator[OpBlock]:
         """Cuts the draw into blocks and places every op of each."""
         rng, limits, count = self._rng, self.constraints, len(kinds)
@@ -170,7 +192,7 @@ class FixGenerator:
             "opcode": kinds.opcode, "bits": kinds.bits, "nop": shapes.nop, "far": shapes.far,
             "words": shapes.words, "reach": shapes.reach, "rows": shapes.rows, "row": shapes.row,
             "vector_quant": kinds.vector_quant, "vector_relu": kinds.vector_relu,
-            "scale": kinds.scale, "delay": delay, "again": again,
+            "scale": kinds.scale, "delay": delay, **follows,
         }  # fmt: skip
         lists = {name: column.tolist() for name, column in (*x.items(), *extra.items())}
         most = limits.block_ops
@@ -183,7 +205,7 @@ class FixGenerator:
                 stop += 1
             if stop == start:
                 raise AssertionError(f"op {start} fits no memory: {self._describe(lists, start)}")
-            yield self._block(kinds, x, delay, gap, layout, start, stop)
+            yield self._block(kinds, x, gap, layout, start, stop)
             start = stop
 
     def _layout(self, lists: dict[str, list[int]]) -> Layout:
@@ -198,7 +220,6 @@ class FixGenerator:
         self,
         kinds: Kinds,
         x: dict[str, Ints],
-        delay: Ints,
         gap: Ints,
         layout: Layout,
         start: int,
@@ -215,6 +236,16 @@ class FixGenerator:
         block = OpBlock(
             kinds.opcode[part], columns, kinds.dtype[part], kinds.pad_dtype[part], gap[part],
             np.full(placed, -1, dtype=np.int64), {}, {}, np.zeros(placed, dtype=np.int64),
-            tuple(layout.fills), delay[part],
+            tuple(layout.fills), np.array(layout.delay[:placed], dtype=np.int64),
         )  # fmt: skip
         return layout.links.woven(block, layout.waits)
+
+
+def _copy_before(kinds: Kinds, shapes: Shapes, x: dict[str, Ints], index: Ints) -> None:
+    """Makes the ops at ``index`` like the op before each, none of which is at ``index`` itself."""
+    for column in (
+        *x.values(), kinds.opcode, kinds.dtype, kinds.pad_dtype, kinds.bits, kinds.scale,
+        kinds.vector_quant, kinds.vector_relu, shapes.nop, shapes.far, shapes.words,
+        shapes.reach, shapes.rows, shapes.row,
+    ):  # fmt: skip
+        column[index] = column[index - 1]

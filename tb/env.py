@@ -9,6 +9,7 @@ may be in flight at once; between blocks the engines are idle and the memories s
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,11 @@ from tb.isa.block import FAMILIES, OpBlock
 from tb.isa.descriptor import unpack
 from tb.isa.dma_table import MAX_LOOPS
 from tb.isa.fix import FixDescriptor
-from tb.isa.fix_table import FLAG_NONE, GROUP, NZ2DN
+from tb.isa.fix_table import FLAG_CLEAR, FLAG_NONE, GROUP, NZ2DN
 from tb.isa.footprint import flag_blocks
 from tb.isa.nz_table import C0_BYTES, DN2NZ
 from tb.isa.ops import SLOTS
+from tb.memory import UNIT_FLAGS
 
 LATENCY_KNOBS = ("axi_read_latency", "axi_write_latency", "local_read_latency")
 CLOCKS_PER_ROW = 64
@@ -44,6 +46,9 @@ CLOCKS_PER_BLOCK = 32
 """What a 32-byte block of an NZ repack or a word of accumulators may cost, stalls included."""
 
 RESET_CLOCKS = 4
+
+_UNTOUCHED, _CLEARED, _AGAIN = range(3)
+"""An L0C block: no op of the block cleared it; the last one did; it was handed over since."""
 
 TAG_MASK = 0xFF
 """Tags are 8 bits wide (docs/contract.md, TagWidth)."""
@@ -84,24 +89,54 @@ def _work(block: OpBlock) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     )
 
 
-def flags_to_set(block: OpBlock) -> list[tuple[NDArray[np.int64], int]]:
-    """Returns the L0C blocks whose unit flags the ops of ``block`` wait for, and when they come.
+@dataclass(frozen=True, slots=True)
+class HandOver:
+    """Blocks of accumulators that their producer hands over to the engine.
 
-    Each entry holds block numbers and the clocks from the start of the block until their flags
-    are set, -1 for flags that are set before. Ops that move nothing wait for none.
+    Attributes:
+        blocks: ``int64[k]``, numbers of L0C blocks.
+        delay: Clocks from the start of the block of ops until their flags are set, -1 for flags
+            that are set before; where ``again``, clocks from the clear of each.
+        again: Whether they are handed over once more, after an op of the block has cleared them.
+    """
+
+    blocks: NDArray[np.int64]
+    delay: int
+    again: bool
+
+
+def flags_to_set(block: OpBlock) -> list[HandOver]:
+    """Returns what the producer of accumulators does for the ops of ``block``, in their order.
+
+    It sets the flags of each L0C block before the first op that waits for it, and again for the
+    first op that waits after one has cleared it; further ops find them set. ``flag_delay`` of an op
+    that waits for flags set again counts from their clear; if it waits for others too, they are set
+    before the block starts. Ops that move nothing wait for none.
     """
     checks = np.flatnonzero(block.column("unit_flag") != FLAG_NONE)
     if not len(checks):
         return []
     words = block.pack()
     found = []
+    state = np.zeros(UNIT_FLAGS, dtype=np.int8)
     for index in checks.tolist():
         if block.expected_rule is not None and block.expected_rule[index]:
             continue
         desc = unpack(words[index])
-        if isinstance(desc, FixDescriptor) and desc.unit_flag and not desc.is_nop:
-            delay = -1 if block.flag_delay is None else int(block.flag_delay[index])
-            found.append((flag_blocks(desc), delay))
+        if not isinstance(desc, FixDescriptor) or not desc.unit_flag or desc.is_nop:
+            continue
+        delay = -1 if block.flag_delay is None else int(block.flag_delay[index])
+        blocks = flag_blocks(desc)
+        now = state[blocks]
+        if now.any():
+            found.append(HandOver(blocks[now == _UNTOUCHED], -1, again=False))
+            gone = blocks[now == _CLEARED]
+            found.append(HandOver(gone, max(delay, 0), again=True))
+            state[gone] = _AGAIN
+        else:
+            found.append(HandOver(blocks, delay, again=False))
+        if desc.unit_flag == FLAG_CLEAR:
+            state[blocks] = _CLEARED
     return found
 
 
@@ -201,8 +236,11 @@ class Dispatcher(uvm_driver):
             for fill in block.fills:
                 self.memory.ensure(fill.space, fill.start, len(fill.data))
                 self.memory.view(fill.space)[fill.start : fill.start + len(fill.data)] = fill.data
-            for blocks, delay in flags_to_set(block):
-                self.memory.stage_flags(blocks, delay)
+            for hand in flags_to_set(block):
+                if hand.again:
+                    self.memory.stage_flags_again(hand.blocks, hand.delay)
+                else:
+                    self.memory.stage_flags(hand.blocks, hand.delay)
 
     def _patience(self, block: OpBlock) -> int:
         """Returns after how many clocks without a descriptor moving the block counts as hung.

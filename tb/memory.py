@@ -34,6 +34,10 @@ UNIT_FLAGS = SIZES[Space.L0C] // FLAG_BLOCK
 LONGEST_DELAY = (1 << 32) - 1
 """Clocks that a unit flag may be delayed."""
 
+MOST_AGAIN = 1024
+"""Clears of a block that :meth:`SimMemory.stage_flags_again` may answer: one for each op that fits
+the ring of a slot."""
+
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pto_mailbox": (ctypes.c_void_p, ()),
     "pto_layout": (
@@ -59,6 +63,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pto_flags": (ctypes.c_void_p, ()),
     "pto_flags_background": (None, (ctypes.c_void_p,)),
     "pto_flags_stage": (None, (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_longlong)),
+    "pto_flags_again": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_longlong)),
     "pto_flags_settle": (ctypes.c_int, ()),
 }
 
@@ -169,7 +174,8 @@ class SimMemory:
     def set_background(self, space: Space, byte: int) -> None:
         """Gives one memory constant contents; what was written to it is forgotten.
 
-        With L0C also which of its blocks were complemented; unit flags that were to be set are set.
+        With L0C also which of its blocks were complemented, and answers to clears; unit flags that
+        were to be set are set.
 
         Raises:
             ValueError: ``byte`` is not in 0 to 255.
@@ -228,7 +234,8 @@ class SimMemory:
         Until then the flags are 0 and the bytes of the blocks are held complemented, every bit of
         them: an engine that reads accumulators before their flag is set gets wrong ones. Once the
         engine clears a flag, the block is complemented again, because from then on the producer
-        owns it, and stays so until :meth:`settle_flags` or until its flag is staged anew.
+        owns it, and stays so until :meth:`settle_flags` or until its flag is staged anew, or is set
+        again by :meth:`stage_flags_again`.
 
         Bytes that Python puts into L0C are to be put there while nothing is complemented: between
         :meth:`settle_flags` and this call.
@@ -241,26 +248,54 @@ class SimMemory:
         Raises:
             ValueError: There is no such block, or ``delay`` exceeds :data:`LONGEST_DELAY`.
         """
-        numbers = np.ascontiguousarray(blocks, dtype=np.int64).reshape(-1)
-        if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < UNIT_FLAGS:
-            raise ValueError(
-                f"blocks {int(numbers.min())} to {int(numbers.max())}: L0C has 0 to "
-                f"{UNIT_FLAGS - 1}, of {FLAG_BLOCK} bytes each"
-            )
-        if delay > LONGEST_DELAY:
-            raise ValueError(f"a unit flag delayed by {delay} clocks: at most {LONGEST_DELAY}")
+        numbers = _checked(blocks, delay)
         self.library.pto_flags_stage(numbers.ctypes.data, len(numbers), max(delay, -1))
+
+    def stage_flags_again(self, blocks: ArrayLike, delay: int = 0) -> None:
+        """Lets the producer set the unit flags of some blocks once more after a clear.
+
+        The next clear that nothing answers yet is answered: the block is complemented as after any
+        clear, and ``delay`` clocks later its flag is set and its bytes are restored. Each call
+        stands for one clear of each block.
+
+        Args:
+            blocks: ``int64[k]``, numbers of blocks; one that is there twice counts once.
+            delay: Clocks for which the engine sees a flag at 0, counted from its clear; negative
+                is 0.
+
+        Raises:
+            ValueError: As :meth:`stage_flags`; or a block has :data:`MOST_AGAIN` answers already,
+                and got no other.
+        """
+        numbers = np.unique(_checked(blocks, delay))
+        full = self.library.pto_flags_again(numbers.ctypes.data, len(numbers), max(delay, 0))
+        if full:
+            raise ValueError(f"{full} blocks of L0C are to be set again {MOST_AGAIN} times already")
 
     def settle_flags(self) -> int:
         """Ends what was staged: to be called between epochs, before L0C or flags are compared.
 
         Flags that are still to be set are set now, and every complemented block gets its bytes
-        back. A flag that the engine cleared stays 0.
+        back. A flag that the engine cleared stays 0; answers to clears that did not come are
+        forgotten.
 
         Returns:
             How many flags were still to be set: none when an engine has waited for all of them.
         """
         return int(self.library.pto_flags_settle())
+
+
+def _checked(blocks: ArrayLike, delay: int) -> NDArray[np.int64]:
+    """Returns numbers of blocks as ``int64[k]``."""
+    numbers = np.ascontiguousarray(blocks, dtype=np.int64).reshape(-1)
+    if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < UNIT_FLAGS:
+        raise ValueError(
+            f"blocks {int(numbers.min())} to {int(numbers.max())}: L0C has 0 to "
+            f"{UNIT_FLAGS - 1}, of {FLAG_BLOCK} bytes each"
+        )
+    if delay > LONGEST_DELAY:
+        raise ValueError(f"a unit flag delayed by {delay} clocks: at most {LONGEST_DELAY}")
+    return numbers
 
 
 def _check_range(space: Space, address: int, length: int) -> None:

@@ -4,7 +4,8 @@
 // is to nearest, ties to even (RNE), unless a function says otherwise; subnormals are kept on both
 // sides; a NaN that arithmetic produces is the canonical one. Each function names its rule.
 // tests/arith (`make prove-arith`) compares every function with an independent reference: those
-// of one f32 or i32 over all 2^32 inputs, those of two over constructed and random pairs.
+// of one f32 or i32 over all 2^32 inputs, ReLU and clip with a partner for each of them, the
+// product over constructed and random pairs.
 // sat is the sat clause: 0 sat, 1 preserve_nan, 2 nosat. The largest functions are not inlined
 // by the simulator (no_inline_task): a third of the C++ to compile, at the same speed.
 // Spec: fixpipe.md sections 3, 4, 6 and 7; A-34 to A-46, A-51.

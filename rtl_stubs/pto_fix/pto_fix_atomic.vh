@@ -5,7 +5,7 @@
 // Float sums are rounded once to nearest even, with subnormals, overflow to inf and canonical NaN;
 // max and min give the canonical NaN for a NaN in either operand and take +0 as above -0. Integer
 // sums wrap. The sat clause has no effect here.
-// Test of every function: tests/arith (`make prove-arith`), all pairs of the 8-bit one,
+// Test of every function: tests/arith (`make prove-arith`), all pairs of the 8- and 16-bit ones,
 // constructed and random pairs of the others. Spec: fixpipe.md section 9; A-47, A-51.
 
 // Sum of two f32, RNE; inf - inf and NaN give 7FC00000, x - x gives +0.

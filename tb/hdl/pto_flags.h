@@ -3,14 +3,16 @@
  * The unit flags beside L0C (spec/fixpipe.md section 8) and the producer of accumulators that sets
  * them: part of pto_mem.c, included by it. A block of L0C that the producer owns, because its flag
  * is still to be set or was cleared, holds its bytes complemented: an engine that reads too early,
- * or clears too early, gets wrong ones.
+ * or clears too early, gets wrong ones. The producer may set the flag of a block again, some clocks
+ * after each of the next clears.
  */
 #ifndef PTO_FLAGS_H
 #define PTO_FLAGS_H
 
 #define UNIT_FLAGS 512
-#define FLAG_BLOCK 512 /* bytes of L0C that a unit flag guards */
-#define FLAG_BITS 32   /* unit flags in a word of the flag port */
+#define FLAG_BLOCK 512      /* bytes of L0C that a unit flag guards */
+#define FLAG_BITS 32        /* unit flags in a word of the flag port */
+#define MOST_AGAIN PTO_RING /* clears of a block that may be answered, of an op each; 2^k */
 #define NEVER UINT64_MAX
 
 static struct {
@@ -18,7 +20,11 @@ static struct {
   uint8_t complemented[UNIT_FLAGS]; /* the producer owns the block */
   uint64_t due[UNIT_FLAGS];         /* first cycle whose edge sees the flag set, 0 for none */
   uint64_t next;                    /* the first of `due`, or NEVER */
+  uint16_t first_again[UNIT_FLAGS], agains[UNIT_FLAGS]; /* those in `again_after`, of each block */
 } unit_flags;
+
+/* Clocks from each of the next clears until the flag is set again, a ring for each block. */
+static uint32_t again_after[UNIT_FLAGS][MOST_AGAIN];
 
 /* Bits of a space that no memory has. */
 static void random_flags(uint8_t *out) {
@@ -62,6 +68,22 @@ static int __attribute__((noinline)) set_due_flags(uint64_t cycle) {
   return count;
 }
 
+/* Lets the flag of a block be due after `delay` clocks in which the engine sees it at 0. */
+static void set_later(int block, uint64_t delay) {
+  uint64_t due = g.cycle + 1 + delay;
+  unit_flags.due[block] = due;
+  if (due < unit_flags.next) unit_flags.next = due;
+}
+
+/* Sets the flag of a block that was just cleared again later, if that was asked for. */
+static void answer_clear(int block) {
+  if (!unit_flags.agains[block]) return;
+  unit_flags.agains[block]--;
+  set_later(block, again_after[block][unit_flags.first_again[block]++ % MOST_AGAIN]);
+}
+
+static void forget_agains(void) { memset(unit_flags.agains, 0, sizeof unit_flags.agains); }
+
 /* The flags in place, a byte of 0 or 1 each. */
 uint8_t *pto_flags(void) {
   need_init();
@@ -85,15 +107,34 @@ void pto_flags_stage(const int64_t *blocks, uint64_t count, long long delay) {
     }
     own_block(block, 1);
     unit_flags.set[block] = 0;
-    unit_flags.due[block] = g.cycle + 1 + (uint64_t)delay;
-    if (unit_flags.due[block] < unit_flags.next) unit_flags.next = unit_flags.due[block];
+    set_later(block, (uint64_t)delay);
   }
 }
 
-/* Sets what is still to be set and gives every block its bytes back; returns how many were due. */
+/* Lets the producer answer one more clear of each block by setting its flag again `delay` clocks
+ * later. Returns how many blocks have MOST_AGAIN of them already, and get none. */
+int pto_flags_again(const int64_t *blocks, uint64_t count, long long delay) {
+  need_init();
+  int full = 0;
+  for (uint64_t i = 0; i < count; i++) {
+    int block = (int)blocks[i];
+    int last = unit_flags.first_again[block] + unit_flags.agains[block];
+    if (unit_flags.agains[block] == MOST_AGAIN) {
+      full++;
+      continue;
+    }
+    again_after[block][last % MOST_AGAIN] = (uint32_t)delay;
+    unit_flags.agains[block]++;
+  }
+  return full;
+}
+
+/* Sets what is still to be set and gives every block its bytes back; returns how many were due.
+ * Answers to clears that did not come are dropped. */
 int pto_flags_settle(void) {
   need_init();
   int count = set_due_flags(NEVER);
+  forget_agains();
   for (int block = 0; block < UNIT_FLAGS; block++) own_block(block, 0);
   return count;
 }
@@ -112,10 +153,13 @@ void pto_flag_clear(int slot, int addr, int mask) {
   for (int bit = 0; bit < FLAG_BITS; bit++) {
     int block = (addr & 15) * FLAG_BITS + bit;
     if (!((uint32_t)mask >> bit & 1)) continue;
-    if (!unit_flags.set[block])
+    if (!unit_flags.set[block]) {
       pto_error(slot, "flag: clear of a unit flag that is not set (block)", block, 0);
+      continue;
+    }
     unit_flags.set[block] = 0;
     own_block(block, 1);
+    answer_clear(block);
   }
   if (f->clear_bytes != PTO_NO_CLEAR) return;
   f->clear_bytes = g.box->slot[slot].written_bytes;

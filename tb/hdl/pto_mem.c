@@ -358,6 +358,7 @@ static void restart(int space) {
     if (space == PTO_L0C) {
       memset(unit_flags.complemented, 0, sizeof unit_flags.complemented);
       set_due_flags(NEVER);
+      forget_agains();
     }
     return;
   }

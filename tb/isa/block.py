@@ -81,7 +81,8 @@ class OpBlock:
             parameters in fb, destinations of atomics.
         flag_delay: ``int64[N]`` clocks from the start of the block until the producer sets the
             unit flags of an op that checks them; -1, or None for all, for flags that are set
-            when the block starts. Blocks of L0C with a delay belong to one op of the block.
+            when the block starts. Blocks of L0C with a delay belong to one op of the block. Where
+            an op before it clears the flags, they are set again this many clocks after the clear.
     """
 
     opcode: NDArray[np.int64]

@@ -88,6 +88,39 @@ async def waits_for_flags(dut: Any) -> None:
 
 
 @cocotb.test()
+async def waits_for_flags_set_again(dut: Any) -> None:
+    """Ops in a row read the same tile, which is theirs again some clocks after each clear."""
+    bench = Flags(dut)
+    memory, box = bench.memory, bench.mailbox
+    await bench.reset()
+    expected = bench.read(TILE)
+    ops = [replace(TILE, ub=TILE.ub + 0x400 * k) for k in range(3)]
+    ops.append(replace(ops[0], unit_flag=CHECK_ONLY, ub=TILE.ub + 0x1000))
+    for delays in ((0, 0, 0), (1, 300, 2), (50, 0, 400)):
+        bench.ub1[:] = 0
+        memory.stage_flags(BLOCKS)
+        for delay in delays:
+            memory.stage_flags_again(BLOCKS, delay)
+        done = await bench.run(FIX, *(op.pack() for op in ops))
+        for op in ops:
+            assert (bench.found(op) == expected).all()
+        clocks = np.diff(done["done_cycle"].astype(np.int64))
+        assert (clocks > delays).all()
+        assert memory.unit_flags[BLOCKS].tolist() == [1, 1, 1]
+        assert memory.settle_flags() == 0
+        assert (bench.read(TILE) == expected).all()
+    # Ignored flags show, and the last answer is still to come.
+    memory.stage_flags(BLOCKS)
+    memory.stage_flags_again(BLOCKS, 2000)
+    wrong = replace(ops[3], fault=FlagFault.IGNORES_FLAGS)
+    await bench.run(FIX, ops[0].pack(), wrong.pack())
+    assert (bench.found(ops[0]) == expected).all()
+    assert (bench.found(wrong) == ~expected).all()
+    assert memory.settle_flags() == 3
+    assert bench.errors == 0, box.poll_errors()
+
+
+@cocotb.test()
 async def wrong_waits_read_wrong_bytes(dut: Any) -> None:
     """Accumulators before their flag is set, and after the clear, are complemented."""
     bench = Flags(dut)

@@ -17,6 +17,7 @@ from tests.hdl.mini import SIMULATORS, UNIT_FLAG_LSB, FlagFault, Session, flag_b
 MODULE = "tests.hdl.flags_bench"
 TESTS = (
     "waits_for_flags",
+    "waits_for_flags_set_again",
     "wrong_waits_read_wrong_bytes",
     "clears_are_counted",
     "reads_parameters",

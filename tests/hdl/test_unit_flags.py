@@ -10,7 +10,7 @@ import pytest
 
 from tb.isa.spaces import SIZES, Space
 from tb.mailbox_layout import DESC_WORDS, NO_CLEAR
-from tb.memory import FLAG_BLOCK, UNIT_FLAGS
+from tb.memory import FLAG_BLOCK, MOST_AGAIN, UNIT_FLAGS
 from tests.hdl.doors import SLOT, Doors, random_bytes
 
 
@@ -104,6 +104,95 @@ def test_settling_sets_what_is_due_and_gives_cleared_blocks_back(doors: Doors) -
     assert doors.box.errors == 0
 
 
+def test_a_clear_is_answered(doors: Doors) -> None:
+    memory = doors.memory
+
+    def clear(block: int) -> None:
+        doors.library.pto_flag_clear(SLOT, block // 32, ctypes.c_int(1 << block % 32).value)
+
+    memory.stage_flags([10, 11, 500])
+    memory.stage_flags_again([10, 500, 10], 0)
+    memory.stage_flags_again([10], 5)
+    memory.stage_flags_again([10, 11], -1)
+    doors.tick(50)
+    assert owned(doors) == []
+    assert memory.unit_flags[[10, 11, 500]].tolist() == [1, 1, 1]
+    # One answer for each clear, in the order in which they were staged.
+    for delay in (0, 5, 0):
+        clear(10)
+        for _ in range(delay + 1):
+            assert memory.unit_flags[[10, 11, 500]].tolist() == [0, 1, 1]
+            assert owned(doors) == [10]
+            doors.tick()
+        assert memory.unit_flags[[10, 11, 500]].tolist() == [1, 1, 1]
+        assert owned(doors) == []
+    clear(10)
+    clear(500)
+    doors.tick(30)
+    assert memory.unit_flags[[10, 11, 500]].tolist() == [0, 1, 1]
+    assert owned(doors) == [10]
+    # The first flag may be late, too, and a clear that is not answered yet is settled.
+    memory.stage_flags([10], 9)
+    memory.stage_flags_again([10], 1000)
+    doors.tick(10)
+    assert owned(doors) == []
+    clear(10)
+    doors.tick()
+    assert owned(doors) == [10]
+    assert memory.settle_flags() == 1
+    assert memory.unit_flags[10] == 1
+    assert owned(doors) == []
+    # Answers to clears that did not come are forgotten: that of block 11 was.
+    clear(11)
+    doors.tick(9)
+    assert memory.unit_flags[11] == 0
+    assert owned(doors) == [11]
+    assert memory.settle_flags() == 0
+    assert doors.box.errors == 0
+
+
+def test_a_clear_of_a_flag_that_is_not_set_is_not_answered(doors: Doors) -> None:
+    memory, library = doors.memory, doors.library
+    memory.stage_flags([4], 100)
+    memory.stage_flags_again([4], 0)
+    library.pto_flag_clear(SLOT, 0, 1 << 4)
+    doors.tick(5)
+    assert memory.unit_flags[4] == 0
+    assert len(doors.box.poll_errors()) == 1
+    doors.tick(100)
+    assert memory.unit_flags[4] == 1
+    library.pto_flag_clear(SLOT, 0, 1 << 4)
+    doors.tick()
+    assert memory.unit_flags[4] == 1
+    assert owned(doors) == []
+
+
+def test_answers_have_limits_and_go_with_the_contents(doors: Doors) -> None:
+    memory, library = doors.memory, doors.library
+    for _ in range(MOST_AGAIN):
+        memory.stage_flags_again([3], 0)
+    with pytest.raises(ValueError, match=f"1 blocks of L0C are to be set again {MOST_AGAIN}"):
+        memory.stage_flags_again([2, 3], 0)
+    memory.stage_flags([2, 3])
+    for _ in range(MOST_AGAIN):
+        library.pto_flag_clear(SLOT, 0, 0b1000)
+        doors.tick()
+        memory.stage_flags_again([3], 1)  # the ring goes round
+    assert memory.unit_flags[3] == 1
+    for seed in (5, None):
+        if seed is None:
+            memory.set_background(Space.L0C, 0)
+        else:
+            memory.set_background_seed(seed)
+        memory.stage_flags([3])
+        library.pto_flag_clear(SLOT, 0, 0b1000)
+        doors.tick(4)
+        assert memory.unit_flags[3] == 0
+        memory.settle_flags()
+        memory.stage_flags_again([3], 0)
+    assert doors.box.errors == 0
+
+
 def test_words_of_flags(doors: Doors) -> None:
     flags = np.random.default_rng(1).integers(0, 2, UNIT_FLAGS, dtype=np.uint8)
     doors.memory.unit_flags[:] = flags
@@ -138,6 +227,10 @@ def test_blocks_that_do_not_exist(doors: Doors, blocks: list[int]) -> None:
         doors.memory.stage_flags(blocks, 4)
     with pytest.raises(ValueError, match="at most 4294967295"):
         doors.memory.stage_flags([0], 1 << 32)
+    with pytest.raises(ValueError, match="L0C has 0 to 511"):
+        doors.memory.stage_flags_again(blocks)
+    with pytest.raises(ValueError, match="at most 4294967295"):
+        doors.memory.stage_flags_again([0], 1 << 32)
     doors.memory.stage_flags([], 4)
     assert (doors.memory.unit_flags == before).all()
 

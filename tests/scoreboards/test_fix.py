@@ -229,6 +229,20 @@ def test_flags_of_an_op_that_met_a_fault_are_taken_over(bench: Bench) -> None:
     assert bench.scoreboard.golden.unit_flags[:4].tolist() == [1, 1, 1, 1]
 
 
+def test_flags_are_undefined_behind_an_op_that_met_a_fault(bench: Bench) -> None:
+    # The first did not clear, so there is one answer left when the second has.
+    fault = Fault(Space.L0C, 0x100, FaultKind.LOCAL)
+    part = replace(CLEARING, src=0x200, dst=CLEARING.dst + 0x10000, m=4, n=16)
+    for undefined, other in ((1, 0), (0, 0), (1, 1)):
+        epoch = bench.epoch(block(CLEARING, part, replace(part, src=0x1000)), fault)
+        epoch.done[FIX]["status"][0], epoch.done[FIX]["addr"][0] = int(Status.LOCAL), 0x100
+        bench.memory.unit_flags[:4] = undefined
+        bench.memory.unit_flags[8] = other
+        bench.write(epoch)
+        assert len(bench.run.failures) == other
+    assert "unit flag of L0C block 8 is not cleared" in bench.run.failures[0]
+
+
 def test_many_wrong_flags_make_a_short_report() -> None:
     actual, golden = np.zeros(512, dtype=np.uint8), np.ones(512, dtype=np.uint8)
     use = Outcome(Status.OK, flags=FlagUse(np.arange(20), True))

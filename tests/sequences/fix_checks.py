@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,25 +31,36 @@ def _live(block: OpBlock) -> dict[int, FixDescriptor]:
 def check_flags(block: OpBlock) -> None:
     """Raises BlockError unless every flag is set when an op needs it, and nobody reads too late.
 
-    Blocks of L0C with a delay belong to one op; what an op cleared no later op reads.
+    Blocks of L0C with a delay belong to one op, up to where it clears them; what an op cleared only
+    ops read that wait for its flag. Their delay counts from the clear, and is that of the first of
+    them alone.
     """
     live = _live(block)
     touched = {number: set(flag_blocks(desc).tolist()) for number, desc in live.items()}
     assert block.flag_delay is not None
+    # Of each L0C block: times it was cleared so far, and the op whose delay holds since, if any.
+    clears: Counter[int] = Counter()
+    readers: dict[tuple[int, int], list[int]] = {}
+    for number, desc in live.items():
+        for flag in touched[number]:
+            if clears[flag] and desc.unit_flag == FLAG_NONE:
+                raise BlockError(f"op {number} reads a block whose flag was cleared")
+            readers.setdefault((flag, clears[flag]), []).append(number)
+        if desc.unit_flag == FLAG_CLEAR:
+            clears.update(touched[number])
+    first_again = {ops[0] for (_, times), ops in readers.items() if times}
+    any_again = {number for (_, times), ops in readers.items() if times for number in ops}
     for number, delay in enumerate(block.flag_delay.tolist()):
         if delay < 0:
             continue
         if number not in live or live[number].unit_flag == FLAG_NONE:
             raise BlockError(f"op {number} has a delay and waits for no flag")
-        for other, blocks in touched.items():
-            if other != number and blocks & touched[number]:
-                raise BlockError(f"ops {number} and {other} read a block that is set late")
-    gone: set[int] = set()
-    for number, desc in live.items():
-        if touched[number] & gone:
-            raise BlockError(f"op {number} reads a block whose flag was cleared")
-        if desc.unit_flag == FLAG_CLEAR:
-            gone |= touched[number]
+        if number in any_again and number not in first_again:
+            raise BlockError(f"op {number} has a delay and waits for flags that are set already")
+    for (_, times), ops in readers.items():
+        late = [number for number in ops if block.flag_delay[number] >= 0]
+        if times == 0 and len(ops) > 1 and set(late) - any_again:
+            raise BlockError(f"ops {ops} read a block that is set late")
 
 
 def filled(fills: tuple[Fill, ...], spaces: tuple[Space, ...]) -> Images:

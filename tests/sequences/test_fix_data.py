@@ -22,6 +22,7 @@ from sequences.generator import DmaGenerator
 from tb.isa.block import OpBlock
 from tb.isa.fix import FixDescriptor
 from tb.isa.fix_table import (
+    FLAG_CHECK,
     FLAG_CLEAR,
     NZ2NZ,
     SCALE_MASK,
@@ -219,7 +220,7 @@ class TestConstraints:
             assert (block.after == -1).all()
 
     def test_flags(self) -> None:
-        limits = DmaConstraints(flag=1.0, late_flag=1.0, max_flag_delay=50, nop=0.0)
+        limits = DmaConstraints(flag=1.0, late_flag=1.0, max_flag_delay=50, nop=0.0, flag_again=0.0)
         for block in FixGenerator(16, constraints=limits).blocks(200):
             assert block.flag_delay is not None
             flags = block.column("unit_flag") > 0
@@ -287,12 +288,38 @@ class TestChecks:
                     check_fills(replace(block, fills=ones))
 
     def test_flags(self) -> None:
-        limits = DmaConstraints(flag=1.0, late_flag=0.0, nop=0.0, share_l0c=0.0)
+        limits = DmaConstraints(flag=1.0, late_flag=0.0, nop=0.0, share_l0c=0.0, block_ops=4)
+        tried = 0
         for block in FixGenerator(19, constraints=limits).draw(60):
-            number = int(np.argmax(block.column("unit_flag") == FLAG_CLEAR))
-            if number == len(block) - 1 or block.column("unit_flag")[number] != FLAG_CLEAR:
+            flags = block.column("unit_flag")
+            number = int(np.argmax(flags == FLAG_CLEAR))
+            if number == len(block) - 1 or flags[number] != FLAG_CLEAR:
                 continue
+            tried += 1
             columns = dict(block.columns)
             columns["src_addr"] = np.zeros(len(block), dtype=np.int64)
+            columns["unit_flag"] = np.where(np.arange(len(block)) > number, 0, flags)
             with pytest.raises(BlockError, match="flag was cleared"):
                 check_flags(replace(block, columns=columns))
+            # All may wait, the op behind the clear with a delay from there on, others not.
+            columns["unit_flag"] = np.full(len(block), FLAG_CHECK)
+            columns["unit_flag"][0] = FLAG_CLEAR
+            delay = np.full(len(block), -1)
+            equal = {name: np.full(len(block), column[0]) for name, column in columns.items()}
+            equal["unit_flag"] = columns["unit_flag"]
+            same = replace(block, columns=equal, flag_delay=delay)
+            check_flags(same)
+            delay[1] = 7
+            check_flags(same)
+            delay[0] = 7
+            check_flags(same)
+            if len(block) > 2:
+                delay[2] = 7
+                with pytest.raises(BlockError, match="that are set already"):
+                    check_flags(same)
+                equal["unit_flag"][:2] = FLAG_CHECK
+                delay[:] = -1
+                delay[1] = 7
+                with pytest.raises(BlockError, match="that is set late"):
+                    check_flags(same)
+        assert tried > 5

@@ -23,6 +23,7 @@ from sequences.constraints import (
     GmWindow,
 )
 from sequences.fixpipe import FixGenerator
+from tb.env import flags_to_set
 from tb.isa.block import OpBlock
 from tb.isa.dtypes import ALL_DTYPES
 from tb.isa.fix import FixDescriptor, MteL0cGm, MteL0cL1, MteL0cUb
@@ -32,6 +33,7 @@ from tb.isa.fix_table import (
     CLIP_CODES,
     CLIP_LIMITS,
     CLIP_TYPES,
+    DST_BITS,
     DST_CODES,
     MTE_L0C_GM,
     MTE_L0C_UB,
@@ -63,6 +65,37 @@ def test_blocks_keep_their_contract(fix_blocks: list[OpBlock]) -> None:
         check_programs(block, DmaRegisters())
         assert block.expected_rule is not None
         assert not block.expected_rule.any()
+
+
+def test_flags_are_handed_over(fix_blocks: list[OpBlock]) -> None:
+    """Every flag is set, or set again, once for those that wait for it, and never in vain."""
+    again = late = 0
+    for block in fix_blocks:
+        flags = dict.fromkeys(range(512), False)
+        answers: Counter[int] = Counter()
+        delays: dict[int, int] = {}
+        for hand in flags_to_set(block):
+            again += hand.again * len(hand.blocks)
+            if hand.again:
+                answers.update(hand.blocks.tolist())
+                assert hand.delay >= 0
+                continue
+            for flag in hand.blocks.tolist():
+                # One that is late is so for its only op, one that is not never becomes so.
+                assert delays.setdefault(flag, hand.delay) == hand.delay
+                late += hand.delay >= 0
+                flags[flag] = True
+        for desc in descriptors(block):
+            if not isinstance(desc, FixDescriptor) or desc.is_nop or not desc.unit_flag:
+                continue
+            for flag in flag_blocks(desc).tolist():
+                assert flags[flag]
+                if desc.unit_flag == 3:
+                    flags[flag] = answers[flag] > 0
+                    answers[flag] -= answers[flag] > 0
+        assert not answers.total()
+    assert again > 1000
+    assert late > 1000
 
 
 def test_byte_by_byte() -> None:
@@ -240,6 +273,27 @@ class TestReach:
         assert sum(destinations(d)[0].strides[0] > 1 << 32 for d in many) > 3
         assert max(d.dst_stride for d in fix_live) == (1 << 32) - 1
 
+    def test_steps_behind_rows(self, fix_live: list[FixDescriptor]) -> None:
+        # Rows and repeats apart by what one has and a power of two: adjacent in low bits.
+        rows: dict[str, set[int]] = {name: set() for name in FIX_NAMES}
+        repeats: dict[str, set[int]] = {name: set() for name in FIX_NAMES}
+        for desc in fix_live:
+            write = destinations(desc)[0]
+            bits = DST_BITS[desc.dst_type]
+            if write.counts[0] > 1:
+                rows[desc.spec.name].add(desc.dst_stride - write.length * 8 // bits)
+            if desc.repeats > 1:
+                row = desc.m if desc.layout == NZ2DN else desc.n
+                lines = desc.n if desc.layout == NZ2DN else desc.m
+                stride = desc.dst_stride if lines > 1 else row
+                repeats[desc.spec.name].add(desc.loop3_dst - lines * stride)
+        steps = {1 << k for k in (8, 12, 16, 20, 24, 31)}
+        assert steps <= rows["mte_l0c_gm"]
+        assert len(steps & repeats["mte_l0c_gm"]) > 3
+        for name in FIX_NAMES[1:]:
+            assert {1 << 8, 1 << 12} <= rows[name], name
+            assert steps & repeats[name], name
+
     def test_loop3(self, fix_live: list[FixDescriptor]) -> None:
         loops = [d for d in fix_live if d.loop3_en]
         several = [d for d in loops if d.repeats > 1]
@@ -293,6 +347,38 @@ class TestReach:
         assert {1, 2, 3} <= counts
         assert max(counts) > 100
         assert any(d.layout == NZ2DN for _, _, d in fix_ops if d.unit_flag)
+
+    def test_flags_set_again(self, fix_blocks: list[OpBlock]) -> None:
+        chains: Counter[str] = Counter()
+        delays = set()
+        for block in fix_blocks:
+            assert block.flag_delay is not None
+            clears: dict[int, list[int]] = {}
+            for number, desc in enumerate(descriptors(block)):
+                if not isinstance(desc, FixDescriptor) or desc.is_nop or not desc.unit_flag:
+                    continue
+                flags = flag_blocks(desc).tolist()
+                before = [clears[flag] for flag in flags if flag in clears]
+                if before:
+                    delays.add(min(int(block.flag_delay[number]), 0))
+                    chains[f"flag {desc.unit_flag}"] += 1
+                    chains["next op"] += any(ops[-1] == number - 1 for ops in before)
+                    chains["twice"] += any(len(ops) > 1 for ops in before)
+                    chains["many flags"] += len(before) > 2
+                    chains["other flags, too"] += len(before) < len(flags)
+                if desc.unit_flag == 3:
+                    for flag in flags:
+                        clears.setdefault(flag, []).append(number)
+        assert delays == {-1, 0}
+        assert min(chains.values()) > 10, chains
+        assert len(chains) == 6, chains
+        none = FixGenerator(11, constraints=DmaConstraints(flag_again=0.0))
+        for block in none.blocks(500):
+            gone: set[int] = set()
+            for desc in descriptors(block):
+                if isinstance(desc, FixDescriptor) and not desc.is_nop:
+                    assert not gone & set(flag_blocks(desc).tolist())
+                    gone.update(flag_blocks(desc).tolist() if desc.unit_flag == 3 else ())
 
     def test_nops(self, fix_ops: list[Op]) -> None:
         nops = [desc for _, _, desc in fix_ops if desc.is_nop]

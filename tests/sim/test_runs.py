@@ -128,6 +128,19 @@ def test_every_form_alone_is_covered(form: str) -> None:
     assert float(found[1]) >= 95.0, table
 
 
+def test_write_backs_together_are_covered() -> None:
+    """Every mode of the write-back is met, and nearly everything else of the family."""
+    forms = ("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub")
+    record = run("random", transactions=10000, ops=forms, seed=2)
+    assert_passed(record)
+    table = (run_folder(record.settings) / "coverage.txt").read_text()
+    groups = dict(re.findall(r"^(\w+): .* bins, ([0-9.]+) %", table, re.M))
+    assert {name for name in (*forms, "fixpipe") if float(groups[name]) < 95.0} == set(), table
+    modes = re.search(r"^  point mode +(\d+) / (\d+)", table, re.M)
+    assert modes, table
+    assert modes[1] == modes[2], "a mode is missing"
+
+
 def test_same_seed_same_record() -> None:
     records = [run("random", transactions=2000, seed=7).model_dump() for _ in range(2)]
     for record in records:
