@@ -139,6 +139,9 @@ _CHECKS = {
     "MISMATCH: reported address": "error address",
     "MISMATCH: done carries tag": "tag",
     "MISMATCH: done came": "early done",
+    "MISMATCH: unit flag": "unit flags",
+    "MISMATCH: cleared unit flags": "unit flags, clear",
+    "MISMATCH: retired without clearing": "unit flags, clear",
 }
 
 

@@ -42,6 +42,30 @@ ENDLESS_LOOP = Bug(
     replace='always @(posedge clk_i) while (desc_valid_i) $write("");',
     models="simulated time stands still with the first descriptor",
 )
+BLIND_TO_FLAGS = Bug(
+    name="blind_to_flags",
+    file="rtl_stubs/pto_fix/pto_fix_flags.v",
+    find="all_set  = (flag_rdata_i & want_q) == want_q;",
+    replace="all_set  = 1'b0;",
+    models="unit flags are never seen set",
+    slots=("fix",),
+)
+CLEARED_AT_ONCE = Bug(
+    name="cleared_at_once",
+    file="rtl_stubs/pto_fix/pto_fix_front.v",
+    find="clear_q[old_slot] && old_ended && !cleared_q;",
+    replace="clear_q[old_slot] && !cleared_q;",
+    models="unit flags are cleared when the op begins",
+    slots=("fix",),
+)
+CLEARED_NEXT_DOOR = Bug(
+    name="cleared_next_door",
+    file="rtl_stubs/pto_fix/pto_fix_flags.v",
+    find="clr_mask_q <= kept_q[{clr_slot_i, clr_next}];",
+    replace="clr_mask_q <= {kept_q[{clr_slot_i, clr_next}][30:0], 1'b1};",
+    models="flags of other blocks are cleared",
+    slots=("fix",),
+)
 
 
 class Run:
@@ -135,6 +159,36 @@ def test_hang_names_the_stuck_descriptor() -> None:
     assert "descriptors not retired; the oldest:" in report
     assert re.search(r"\bpto\.(mte|copy)_\w+", report), report
     assert "repeat: make SIM=verilator TEST=random" in report
+
+
+def test_unit_flags_that_never_come_are_a_hang_that_names_who_waits() -> None:
+    record = run_engines(BLIND_TO_FLAGS, 0, BLIND_TO_FLAGS.setting).record
+    assert record.status == "hang"
+    assert record.exit_code == 1
+    (report,) = record.failures
+    assert re.search(
+        r"fix: \d+ descriptors not retired; the oldest:\n\s+transaction \d+ on fix:", report
+    )
+    assert re.search(r"\bpto\.mte_l0c_(gm|l1|ub) .*\bunit_flag\(check_", report), report
+
+
+def test_early_clear_of_unit_flags_is_told_with_its_op() -> None:
+    record = run_engines(CLEARED_AT_ONCE, 0, CLEARED_AT_ONCE.setting).record
+    assert record.status == "fail"
+    report = record.failures[0]
+    assert re.match(r"MISMATCH: cleared unit flags \d+ bytes early: \d+ of \d+ bytes", report), (
+        report
+    )
+    assert "unit_flag(check_and_clear)" in report
+
+
+def test_clear_of_other_unit_flags_is_told_with_the_blocks() -> None:
+    record = run_engines(CLEARED_NEXT_DOOR, 0, CLEARED_NEXT_DOOR.setting).record
+    assert record.status == "fail"
+    report = record.failures[0]
+    assert re.match(
+        r"MISMATCH: unit flags? of L0C block \d+.* (is|are) cleared: 0, expected 1", report
+    )
 
 
 def test_simulated_time_that_stands_still_is_a_hang() -> None:
