@@ -40,6 +40,9 @@ _USUAL_WORDS = 1024
 _USUAL_BYTES = 16384
 """Reach of most ops at the source, in words of 64 B, and at the destination."""
 
+_LONG_VECTORS = 0.04
+"""Share of the ops with vectors that use at least half of fb."""
+
 _EDGES = (1, 2, 8, 15, 16, 16, 17, 24, 32, 33, 48, 64)
 """Rows and columns around whole groups and halves of them."""
 
@@ -109,6 +112,21 @@ def _tile(rng: np.random.Generator, count: int, limits: DmaConstraints) -> tuple
     return m, n
 
 
+def _long_vectors(
+    rng: np.random.Generator, kinds: Kinds, m: Ints, n: Ints, limits: DmaConstraints
+) -> tuple[Ints, Ints]:
+    """Gives some ops with parameters in fb as many channels as fb holds, or half of them and more.
+
+    Otherwise the upper half of a look-up table is met once in a thousand ops.
+    """
+    count = len(m)
+    size = np.where(kinds.vector_quant, QUANT_RECORD, ALPHA_WORD)
+    most = np.maximum(limits.fb_range.size // size, 2)
+    long = (kinds.vector_quant | kinds.vector_relu) & (rng.random(count) < _LONG_VECTORS)
+    channels = rng.integers(most // 2, most + 1)
+    return np.where(long, rng.integers(1, 5, count), m), np.where(long, channels, n)
+
+
 def _fit_tile(
     kinds: Kinds, m: Ints, n: Ints, limits: DmaConstraints, space: Ints, whole: Bools
 ) -> tuple[Ints, Ints]:
@@ -156,7 +174,8 @@ def draw_shapes(rng: np.random.Generator, kinds: Kinds, limits: DmaConstraints) 
         limits.max_ub_bytes // UB_BLOCK * UB_BLOCK,
     )
     whole = rng.random(count) < _WHOLE_BLOCKS
-    m, n = _fit_tile(kinds, *_tile(rng, count, limits), limits, space, whole)
+    tile = _long_vectors(rng.spawn(1)[0], kinds, *_tile(rng, count, limits), limits)
+    m, n = _fit_tile(kinds, *tile, limits, space, whole)
     stretch = rng.random(count) < limits.stretch
     columns = _source(rng, kinds, m, n, stretch, limits)
     nop = rng.random(count) < limits.nop

@@ -45,6 +45,9 @@ CLOCKS_PER_ROW = 64
 CLOCKS_PER_BLOCK = 32
 """What a 32-byte block of an NZ repack or a word of accumulators may cost, stalls included."""
 
+HAND_OVER = (0.0, 0.5, 1.0)
+"""When the parts of a tile are handed over, in fractions of its delay; 0 is before the block."""
+
 RESET_CLOCKS = 4
 
 _UNTOUCHED, _CLEARED, _AGAIN = range(3)
@@ -105,13 +108,27 @@ class HandOver:
     again: bool
 
 
+def _in_parts(blocks: NDArray[np.int64], delay: int, turn: int) -> list[HandOver]:
+    """Returns how a tile is handed over: at once, or in parts of which the last takes ``delay``.
+
+    Which part comes last changes with ``turn``, so that an engine which takes one flag for all is
+    found whichever it looks at.
+    """
+    parts = min(len(HAND_OVER), len(blocks)) if delay > 0 else 1
+    split = np.array_split(np.roll(blocks, turn), parts)
+    return [
+        HandOver(np.sort(part), int(delay * share) if share else -1, again=False)
+        for part, share in zip(split, HAND_OVER[-parts:], strict=True)
+    ]
+
+
 def flags_to_set(block: OpBlock) -> list[HandOver]:
     """Returns what the producer of accumulators does for the ops of ``block``, in their order.
 
     It sets the flags of each L0C block before the first op that waits for it, and again for the
     first op that waits after one has cleared it; further ops find them set. ``flag_delay`` of an op
     that waits for flags set again counts from their clear; if it waits for others too, they are set
-    before the block starts. Ops that move nothing wait for none.
+    before the block starts. Tiles with a delay come in parts. Ops that move nothing wait for none.
     """
     checks = np.flatnonzero(block.column("unit_flag") != FLAG_NONE)
     if not len(checks):
@@ -134,7 +151,7 @@ def flags_to_set(block: OpBlock) -> list[HandOver]:
             found.append(HandOver(gone, max(delay, 0), again=True))
             state[gone] = _AGAIN
         else:
-            found.append(HandOver(blocks, delay, again=False))
+            found += _in_parts(blocks, delay, index)
         if desc.unit_flag == FLAG_CLEAR:
             state[blocks] = _CLEARED
     return found
