@@ -40,8 +40,8 @@ _USUAL_WORDS = 1024
 _USUAL_BYTES = 16384
 """Reach of most ops at the source, in words of 64 B, and at the destination."""
 
-_LONG_VECTORS = 0.04
-"""Share of the ops with vectors that use at least half of fb."""
+_LONG_VECTORS = 2.0
+"""Ops with vectors that use at least half of fb, for each big tile among as many ops."""
 
 _EDGES = (1, 2, 8, 15, 16, 16, 17, 24, 32, 33, 48, 64)
 """Rows and columns around whole groups and halves of them."""
@@ -122,7 +122,8 @@ def _long_vectors(
     count = len(m)
     size = np.where(kinds.vector_quant, QUANT_RECORD, ALPHA_WORD)
     most = np.maximum(limits.fb_range.size // size, 2)
-    long = (kinds.vector_quant | kinds.vector_relu) & (rng.random(count) < _LONG_VECTORS)
+    share = _LONG_VECTORS * limits.big_tile
+    long = (kinds.vector_quant | kinds.vector_relu) & (rng.random(count) < share)
     channels = rng.integers(most // 2, most + 1)
     return np.where(long, rng.integers(1, 5, count), m), np.where(long, channels, n)
 

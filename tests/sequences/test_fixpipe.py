@@ -320,6 +320,8 @@ class TestReach:
                 starts[side.space] += side.base == 0
         assert set(ends) == set(sizes)
         assert min(ends.values()) >= 3, ends
+        # In GM the alignment that is due decides where an op begins: at 0 it does now and then.
+        assert starts.pop(Space.GM) >= 1
         assert min(starts.values()) >= 3, starts
         rows = [destinations(desc)[0] for desc in fix_live if desc.spec is MTE_L0C_GM]
         assert {row.base % 32 for row in rows} == set(range(32))
