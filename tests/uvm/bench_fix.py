@@ -12,7 +12,18 @@ from dataclasses import replace
 import pyuvm
 
 from tb.isa.dtypes import Ptr
-from tb.isa.fix import Atomic, FixOp, MteL0cGm, MteL0cL1, MteL0cUb, PreQuant, PreRelu, Scalar
+from tb.isa.fix import (
+    Atomic,
+    FixOp,
+    MteL0cGm,
+    MteL0cL1,
+    MteL0cUb,
+    PreQuant,
+    PreRelu,
+    Scalar,
+    lower_fix,
+)
+from tb.isa.footprint import destinations
 from tb.isa.spaces import SIZES, Space
 from tests.uvm.bench_ops import OpsBench, Workload
 
@@ -37,7 +48,7 @@ def _at(op: FixOp, place: int, step: int) -> FixOp:
 
 def _tile(name: str, op: FixOp, bits: int, places: int = PLACES) -> Workload:
     """Returns a workload; ``bits`` are those of a destination element."""
-    reach = max(op.n * op.dst_stride, op.m * op.dst_stride) * bits // 8
+    reach = destinations(lower_fix(op))[0].end - op.dst
     step = -(-reach // 4096) * 4096
     size = op.m * op.n * bits // 8
     return Workload(name, "elements", op.m * op.n, size, places, lambda k: _at(op, k, step))
@@ -89,11 +100,11 @@ def timed_tiles() -> list[Workload]:
     )
     large = replace(small, m=256, n=256, src_stride=256, dst_stride=256)
     whole = _tile("32 x 32 f16 to GM", small, 16, 32)
+    step = large.m * large.n * 2
     return [
         whole,
         replace(
-            _tile("256 x 256 f16 to GM", large, 16, 4),
-            make=lambda k: replace(large, dst=k * 256 * 256 * 2),
+            _tile("256 x 256 f16 to GM", large, 16, 4), make=lambda k: replace(large, dst=k * step)
         ),
     ]
 
