@@ -31,7 +31,7 @@ from sequences.constraints import DEFAULT_WINDOWS
 from tb.agents.items import CheckedEpoch, Epoch
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
-from tb.isa.footprint import destinations
+from tb.isa.footprint import Footprint, destinations, footprints_overlap
 from tb.isa.legacy import CopyUbufToUbuf
 from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE, SLOTS
 from tb.isa.rules import first_d_violation
@@ -155,6 +155,7 @@ class DmaScoreboard(uvm_subscriber):
         block = epoch.block
         expected = None if block.expected_rule is None else block.expected_rule.tolist()
         model, fault = self.model, epoch.fault
+        undefined: list[Footprint] = []
         wide = dict.fromkeys(epoch.order.get(_FIX, ()), FIX_SOURCE_BYTES)
         for index, ops in enumerate(program):
             # Only what claims to be legal skips the rules, and a sample of that does not.
@@ -186,8 +187,14 @@ class DmaScoreboard(uvm_subscriber):
             if prediction is None:
                 produce(self.golden.unit_flags, outcome)
                 outcome = model.apply(outcome)
+                # An atomic update of what a failed op was to write starts from undefined bytes.
+                in_place = [x for x in outcome.also_read if x.space is Space.GM]
+                if any(footprints_overlap(x, y) for x in in_place for y in undefined):
+                    self._copy_rows(outcome)
+                    undefined += outcome.regions
             else:
                 self._adopt(outcome)
+                undefined += outcome.regions
             outcomes.append(outcome)
             predictions.append(prediction)
         return outcomes, predictions
