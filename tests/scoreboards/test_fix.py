@@ -313,6 +313,23 @@ def test_an_atomic_that_met_a_fault_is_taken_over(bench: Bench) -> None:
 # --- explanations ---
 
 
+@pytest.mark.parametrize("apart", [False, True])
+def test_an_atomic_behind_a_failed_one_starts_from_undefined_bytes(
+    bench: Bench, apart: bool
+) -> None:
+    fault = Fault(Space.L0C, 0x100, FaultKind.LOCAL)
+    behind = replace(ATOMIC, src=0x1000, dst=GM + 0x4000 * apart)
+    epoch = bench.epoch(block(ATOMIC, behind), fault)
+    epoch.done[FIX]["status"][0] = Status.LOCAL
+    epoch.done[FIX]["addr"][0] = 0x100
+    if apart:
+        bench.corrupt(Space.GM, behind.dst)
+    checked = bench.write(epoch)
+    # Elements of its own are judged as ever.
+    assert checked.passed.tolist() == [True, not apart]
+    assert len(bench.run.failures) == apart
+
+
 def test_a_wrong_element_comes_with_its_stages(bench: Bench) -> None:
     epoch = bench.epoch(block(VECTOR))
     bench.corrupt(Space.L1, 2 * 32 + 17)  # row 2, channel 17: word 64 + 2 * 16 of group 1
