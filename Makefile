@@ -11,14 +11,14 @@
 
 SIM ?= verilator
 
-VARIABLES := SIM TEST SEED N OPS WAVES GM_WIDTH LOCAL_WIDTH JSON
+VARIABLES := SIM TEST SEED N OPS DUT GM CONSTRAINTS WAVES GM_WIDTH LOCAL_WIDTH TAG_WIDTH OUTSTANDING JSON
 
 SIM.option          := --sim
 SIM.default         := verilator
 SIM.help            := simulator: verilator or icarus
 TEST.option         := --test
 TEST.default        := random
-TEST.help           := test of tests/plan.toml to run
+TEST.help           := test of tests/plan.toml to run, or path/to/file.py:ClassName of your own
 SEED.option         := --seed
 SEED.default        := 1
 SEED.help           := seed of everything random
@@ -28,6 +28,15 @@ N.help              := number of transactions
 OPS.option          := --ops
 OPS.default         := all
 OPS.help            := ops to send, a comma list such as mte_gm_ub,mte_ub_gm
+DUT.option          := --dut
+DUT.default         := the reference engines
+DUT.help            := manifests of your engines, a comma list; a folder means its dut.toml
+GM.option           := --gm
+GM.default          := hdl
+GM.help             := who plays the GM: hdl (fast) or cocotbext (a Python AXI memory)
+CONSTRAINTS.option  := --constraints
+CONSTRAINTS.default := none
+CONSTRAINTS.help    := Python file that narrows or reweights the random ops
 WAVES.default       := 0
 WAVES.help          := 1 records waves (FST)
 GM_WIDTH.option     := --gm-width
@@ -36,6 +45,12 @@ GM_WIDTH.help       := width of the GM bus in bits: 128, 256 or 512
 LOCAL_WIDTH.option  := --local-width
 LOCAL_WIDTH.default := 256
 LOCAL_WIDTH.help    := width of the local memory ports in bits: 128, 256 or 512
+TAG_WIDTH.option    := --tag-width
+TAG_WIDTH.default   := 8
+TAG_WIDTH.help      := width of a tag in bits, 1 to 16
+OUTSTANDING.option  := --outstanding
+OUTSTANDING.default := 16
+OUTSTANDING.help    := most AXI bursts in flight in each direction, 1 to 64
 JSON.option         := --json
 JSON.default        := a file below sim_build
 JSON.help           := where to write the result record

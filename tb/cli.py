@@ -23,14 +23,27 @@ app = typer.Typer(
 
 DEFAULT_SEED = 1
 
-SimOption = Annotated[str, typer.Option("--sim", help="verilator or icarus")]
-TestOption = Annotated[str, typer.Option("--test", help="a test of tests/plan.toml")]
+SimOption = Annotated[str, typer.Option("--sim", help="simulator, such as verilator or icarus")]
+TestOption = Annotated[
+    str, typer.Option("--test", help="a test of tests/plan.toml, or path/to/file.py:ClassName")
+]
+DutOption = Annotated[
+    list[str] | None, typer.Option("--dut", help="manifests of your engines, separated by commas")
+]
 SeedOption = Annotated[str, typer.Option("--seed", help="seed of everything random")]
 CountOption = Annotated[str | None, typer.Option("--n", help="transactions to send")]
 OpsOption = Annotated[str, typer.Option("--ops", help="ops to draw from, separated by commas")]
 WavesOption = Annotated[bool, typer.Option("--waves", help="record waveforms")]
 GmWidthOption = Annotated[str, typer.Option("--gm-width", help="128, 256 or 512 bits")]
 LocalWidthOption = Annotated[str, typer.Option("--local-width", help="128, 256 or 512 bits")]
+TagWidthOption = Annotated[str, typer.Option("--tag-width", help="1 to 16 bits")]
+OutstandingOption = Annotated[
+    str, typer.Option("--outstanding", help="most AXI bursts in flight in each direction, 1 to 64")
+]
+GmOption = Annotated[str, typer.Option("--gm", help="who plays the GM: hdl or cocotbext")]
+ConstraintsOption = Annotated[
+    str, typer.Option("--constraints", help="Python file that narrows or reweights random ops")
+]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="where to write the record")]
 
 
@@ -61,6 +74,11 @@ def run(
     waves: WavesOption = False,
     gm_width: GmWidthOption = "256",
     local_width: LocalWidthOption = "256",
+    tag_width: TagWidthOption = "8",
+    outstanding: OutstandingOption = "16",
+    dut: DutOption = None,
+    gm: GmOption = "hdl",
+    constraints: ConstraintsOption = "",
     json: JsonOption = None,
     wall_limit: Annotated[
         float, typer.Option(help="seconds without progress after which the simulator is ended")
@@ -91,6 +109,8 @@ def run(
         if text not in ("128", "256", "512"):
             raise PtoError(f"{name} is {text!r}", where=name, legal="128, 256, 512")
         widths[name.lower()] = int(text)
+    if gm not in ("hdl", "cocotbext"):
+        raise PtoError(f"GM is {gm!r}", where="GM= or --gm", legal="hdl, cocotbext")
     try:
         settings = RunSettings.model_validate(
             {
@@ -100,6 +120,11 @@ def run(
                 "transactions": count,
                 "ops": parse_ops(ops),
                 **widths,
+                "tag_width": _integer("TAG_WIDTH", tag_width, 1, 16, "the default is 8"),
+                "outstanding": _integer("OUTSTANDING", outstanding, 1, 64, "the default is 16"),
+                "duts": [name for text in dut or () for name in text.split(",") if name],
+                "gm": gm,
+                "constraints": constraints,
                 "waves": waves,
                 "wall_limit": wall_limit,
                 "watchdog_clocks": watchdog_clocks,

@@ -51,7 +51,7 @@ class Console:
     @contextmanager
     def building(self, plan: BuildPlan) -> Iterator[None]:
         """Announces a build and says how long it took."""
-        name = ", ".join(manifest.module for manifest in plan.manifests)
+        name = ", ".join(manifest.title for manifest in plan.manifests)
         self.say(f"build    {plan.sim}: {name} in {relative(plan.folder)}")
         start = time.monotonic()
         yield
@@ -122,6 +122,11 @@ class Console:
         if record.statuses:
             counts = ", ".join(f"{name} {count}" for name, count in sorted(record.statuses.items()))
             self.say(f"  retired as        {counts}")
+        for sentence in record.left_out:
+            self.say(f"  left out          {sentence}")
+        if record.injected:
+            counts = ", ".join(f"{name} {count}" for name, count in record.injected.items())
+            self.say(f"  injected          {counts}")
         times = record.times
         self.say(
             f"  checked           {record.bytes_checked} bytes, every memory "

@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from tb.coverage.dma import DmaCoverage
+from tb.dut import Capabilities
 from tb.errors import PtoError
 from tb.mailbox import Mailbox
 from tb.memory import SimMemory
@@ -38,6 +39,7 @@ class SimSettings(BaseModel):
     slots: tuple[str, ...]
     dut_ops: tuple[str, ...]
     d_rules: tuple[str, ...]
+    capabilities: dict[str, Capabilities] = Field(default_factory=dict)
     library: str = ""
     coverage_file: str = ""
 
@@ -58,6 +60,8 @@ class SimResult(BaseModel):
     protocol_errors: int = 0
     failures: list[str] = Field(default_factory=list)
     clocks: int = 0
+    left_out: list[str] = Field(default_factory=list)
+    injected: dict[str, int] = Field(default_factory=dict)
     coverage: CoverageSummary = Field(default_factory=CoverageSummary)
     simulator_seconds: float = 0.0
     python_split: dict[str, float] = Field(default_factory=dict)
@@ -65,7 +69,11 @@ class SimResult(BaseModel):
 
 @dataclass
 class RunContext:
-    """Shared state of a running simulation; handed out through ConfigDB as ``RUN``."""
+    """Shared state of a running simulation; handed out through ConfigDB as ``RUN``.
+
+    ``left_out`` counts drawn ops that were not sent, by the reason; ``injected`` faults, resets and
+    clocks of stalls, by what.
+    """
 
     config: SimSettings
     memory: SimMemory
@@ -74,6 +82,8 @@ class RunContext:
     stopwatch: Stopwatch
     ops: dict[str, OpCount] = field(default_factory=dict)
     statuses: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    injected: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
     transactions: int = 0
     bytes_checked: int = 0
@@ -150,6 +160,8 @@ class RunContext:
             protocol_errors=self.protocol_errors,
             failures=self.failures,
             clocks=int(self.mailbox.cycles),
+            left_out=[f"{count} drawn ops: {why}" for why, count in self.left_out.items()],
+            injected=dict(sorted(self.injected.items())),
             coverage=self.coverage_summary(),
             simulator_seconds=self.stopwatch.simulator,
             python_split=self.stopwatch.summary(),

@@ -53,9 +53,6 @@ RESET_CLOCKS = 4
 _UNTOUCHED, _CLEARED, _AGAIN = range(3)
 """An L0C block: no op of the block cleared it; the last one did; it was handed over since."""
 
-TAG_MASK = 0xFF
-"""Tags are 8 bits wide (docs/contract.md, TagWidth)."""
-
 
 def _fix_work(block: OpBlock) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Returns per op, as if all were write-backs, the pieces of destination rows and the words."""
@@ -282,6 +279,7 @@ class Dispatcher(uvm_driver):
         with self.stopwatch.phase("drive"):
             words = block.pack()
             slots = block.slot
+            tag_mask = (1 << self.run.settings.tag_width) - 1
             tags = np.zeros(len(block), dtype=np.uint32)
             rank = np.zeros(len(block), dtype=np.int64)
             order = {}
@@ -294,7 +292,7 @@ class Dispatcher(uvm_driver):
                     )
                 order[slot] = indices
                 rank[indices] = self.submitted[slot] + np.arange(len(indices))
-                tags[indices] = rank[indices] & TAG_MASK
+                tags[indices] = rank[indices] & tag_mask
             epoch = Epoch(self.epochs, self.transactions, block, order, tags, tuple(self.submitted))
             items = {}
             for slot, indices in order.items():

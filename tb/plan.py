@@ -24,6 +24,7 @@ class PlannedTest(BaseModel):
         module, class_name: The pyuvm test class.
         transactions: Default of ``N``.
         fixed_length: The test sends what it sends, whatever ``N`` says.
+        folder: Where the module is, when that is not the project.
         axi_pins: The GM side is a memory in Python (see BuildPlan).
         doc: One line.
         options: Handed to the test.
@@ -36,6 +37,7 @@ class PlannedTest(BaseModel):
     class_name: str = Field(alias="class")
     transactions: int = Field(ge=1)
     fixed_length: bool = False
+    folder: str = ""
     axi_pins: bool = False
     doc: str
     options: dict[str, Any] = Field(default_factory=dict)

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from tb.coverage.model import percent_text
 from tb.errors import PtoError
 
-Sim = Literal["verilator", "icarus"]
+Gm = Literal["hdl", "cocotbext"]
 RunStatus = Literal["pass", "fail", "hang", "crash", "interrupted", "error"]
 
 RECORD_VERSION = 1
@@ -25,12 +25,17 @@ class RunSettings(BaseModel):
     """Everything that decides what a run does; equal settings give an equal record but for times.
 
     Attributes:
-        sim: Simulator.
-        test: Name of a test of ``tests/plan.toml``.
+        sim: Simulator, a name of :mod:`tb.simulators`.
+        test: Name of a test of ``tests/plan.toml``, or ``path/to/file.py:ClassName``.
         seed: Seed of stimulus, memory background and stalls.
         transactions: Transactions to send.
         ops: Ops and legacy forms to draw from.
         gm_width, local_width: Data widths in bits.
+        tag_width: Width of a tag in bits.
+        outstanding: Most AXI bursts in flight in each direction.
+        duts: Manifests of the engines, as given; empty for the reference engines.
+        gm: Who plays the GM: our HDL memory, or cocotbext-axi.
+        constraints: File with a user's constraints, or empty.
         waves: Record waveforms.
         mismatch_limit: Stop after so many mismatching transactions.
         watchdog_clocks: Clocks without an accepted or retired descriptor that count as a hang.
@@ -40,13 +45,18 @@ class RunSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    sim: Sim = "verilator"
+    sim: str = "verilator"
     test: str = "random"
     seed: int = Field(1, ge=0, lt=2**63)
     transactions: int = Field(20000, ge=1, le=100_000_000)
     ops: tuple[str, ...] = ()
     gm_width: Literal[128, 256, 512] = 256
     local_width: Literal[128, 256, 512] = 256
+    tag_width: int = Field(8, ge=1, le=16)
+    outstanding: int = Field(16, ge=1, le=64)
+    duts: tuple[str, ...] = ()
+    gm: Gm = "hdl"
+    constraints: str = ""
     waves: bool = False
     mismatch_limit: int = Field(10, ge=1)
     watchdog_clocks: int = Field(200_000, ge=100)
@@ -64,11 +74,19 @@ class RunSettings(BaseModel):
         ]
         if self.ops:
             words.append(f"OPS={','.join(self.ops)}")
-        defaults = type(self).model_fields
-        if self.gm_width != defaults["gm_width"].default:
-            words.append(f"GM_WIDTH={self.gm_width}")
-        if self.local_width != defaults["local_width"].default:
-            words.append(f"LOCAL_WIDTH={self.local_width}")
+        if self.duts:
+            words.append(f"DUT={','.join(self.duts)}")
+        for variable in (
+            "gm_width",
+            "local_width",
+            "tag_width",
+            "outstanding",
+            "gm",
+            "constraints",
+        ):
+            value = getattr(self, variable)
+            if value != type(self).model_fields[variable].default:
+                words.append(f"{variable.upper()}={value}")
         if self.waves:
             words.append("WAVES=1")
         return shlex.join(words)
@@ -109,7 +127,11 @@ class CoverageSummary(BaseModel):
 
 
 class RunRecord(BaseModel):
-    """The one JSON record of a run."""
+    """The one JSON record of a run.
+
+    ``left_out`` has sentences about what manifests and constraints kept from being sent,
+    ``injected`` counts faults, resets and clocks of stalls.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -129,6 +151,8 @@ class RunRecord(BaseModel):
     protocol_errors: int = 0
     failures: list[str] = Field(default_factory=list)
     clocks: int = 0
+    left_out: list[str] = Field(default_factory=list)
+    injected: dict[str, int] = Field(default_factory=dict)
     coverage: CoverageSummary = Field(default_factory=CoverageSummary)
     times: Times = Field(default_factory=Times)
 

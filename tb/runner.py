@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import shutil
 import signal
 import time
@@ -16,7 +18,7 @@ from tb.console import Console
 from tb.context import RESULT_ENV, SETTINGS_ENV, SimResult, SimSettings
 from tb.coverage.exchange import from_json
 from tb.coverage.table import table
-from tb.dut import Manifest, reference_manifests
+from tb.dut import Manifest, exclusions, load_manifests, reference_manifests
 from tb.errors import PtoError
 from tb.mailbox import MAILBOX_ENV, MailboxReader
 from tb.plan import PlannedTest
@@ -34,7 +36,12 @@ COVERAGE_TABLE = "coverage.txt"
 
 def run_folder(settings: RunSettings) -> Path:
     """Returns the folder of a run's log, record, coverage and waves."""
-    return BUILD_ROOT / "runs" / f"{settings.sim}-{settings.test}-{settings.seed}"
+    name = f"{settings.sim}-{settings.test}-{settings.seed}"
+    if settings.gm != "hdl":
+        name += f"-{settings.gm}"
+    for path in settings.duts:
+        name += f"-{Path(path).resolve().parent.name}"
+    return BUILD_ROOT / "runs" / re.sub(r"[^\w.-]+", "_", name)
 
 
 def run_once(
@@ -53,7 +60,7 @@ def run_once(
         settings: What to do.
         planned: The test's entry in the plan.
         json_path: Where the record goes; None for the run's folder.
-        manifests: Engines; None for the reference engines.
+        manifests: Engines; None for those that the settings name, or the reference engines.
         variant: Suffix of the build folder, for engines that differ in their sources.
         fast_build: Prefer a short build to a fast simulation.
         console: Where progress goes; None for standard output.
@@ -71,15 +78,21 @@ def run_once(
         try:
             # A record of an earlier run must not be taken for this one's.
             target.unlink(missing_ok=True)
+            if manifests is None:
+                manifests = load_manifests(settings.duts) or reference_manifests()
+                if settings.duts:
+                    variant = _variant(manifests)
             plan = BuildPlan(
                 settings.sim,
-                manifests or reference_manifests(),
+                manifests,
                 settings.gm_width,
                 settings.local_width,
-                settings.waves,
-                variant,
-                fast_build,
-                planned.axi_pins,
+                settings.tag_width,
+                settings.outstanding,
+                waves=settings.waves,
+                variant=variant,
+                fast_build=fast_build,
+                axi_pins=planned.axi_pins or settings.gm == "cocotbext",
             )
             _execute(record, planned, plan, folder, console)
         except KeyboardInterrupt:
@@ -104,6 +117,13 @@ def run_once(
     return record
 
 
+def _variant(manifests: tuple[Manifest, ...]) -> str:
+    """Returns a suffix for the build folder of these engines: names, and a hash of the places."""
+    names = "-".join(re.sub(r"\W+", "_", manifest.title) for manifest in manifests)
+    places = "\n".join(str(Path(manifest.path).resolve()) for manifest in manifests)
+    return f"{names}-{hashlib.sha256(places.encode()).hexdigest()[:6]}"
+
+
 def _execute(
     record: RunRecord, planned: PlannedTest, plan: BuildPlan, folder: Path, console: Console
 ) -> None:
@@ -111,6 +131,8 @@ def _execute(
     settings = record.settings
     record.simulator = plan.sim
     ops = sendable(settings.ops, plan.ops)
+    if settings.duts:
+        record.left_out = exclusions(plan.manifests, settings.outstanding)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with console.building(plan):
@@ -124,6 +146,7 @@ def _execute(
         slots=plan.slots,
         dut_ops=plan.ops,
         d_rules=plan.d_rules,
+        capabilities={item.slot: item.capabilities for item in plan.manifests},
         library=str(done.library or ""),
         coverage_file=str(folder / "coverage.json"),
     )
@@ -162,6 +185,7 @@ def _simulate(
                 RESULT_ENV: str(result_path),
                 MAILBOX_ENV: str(folder / MAILBOX),
             },
+            python_path=(planned.folder,) if planned.folder else (),
             poll=watch.poll,
             stalled=watch.stalled,
         )
@@ -211,6 +235,8 @@ def _judge(record: RunRecord, simulation: Simulation, result_path: Path, folder:
     record.protocol_errors = result.protocol_errors
     record.failures = result.failures
     record.clocks = result.clocks
+    record.left_out += result.left_out
+    record.injected = result.injected
     record.coverage = result.coverage
     record.times = Times(
         build=record.times.build,

@@ -24,7 +24,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "tb.mailbox": ("tb.isa", "tb.errors", "tb.mailbox_layout"),
     "tb.memory": ("tb.isa", "tb.errors", "tb.mailbox"),
     "tb.agents": ("tb.isa", "tb.errors", "tb.agents", "tb.mailbox", "tb.memory"),
-    "tb.dut": ("tb.isa", "tb.errors"),
+    "tb.dut": ("tb.isa", "tb.errors", "tb.filelist"),
+    "tb.filelist": ("tb.errors",),
 }
 
 # Modules that must be importable and testable without a simulator.
@@ -35,6 +36,7 @@ WITHOUT_SIMULATOR = (
     "tb.mailbox_layout",
     "tb.memory",
     "tb.dut",
+    "tb.filelist",
     "tb.record",
     "tb.plan",
     "tb.selection",

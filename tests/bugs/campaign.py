@@ -182,9 +182,14 @@ def copied_manifests(
 
 
 def run_engines(
-    bug: Bug | None, worker: int, setting: Setting, *, wall_limit: float = WALL_LIMIT
+    bug: Bug | None,
+    worker: int,
+    setting: Setting,
+    *,
+    wall_limit: float = WALL_LIMIT,
+    mismatch_limit: int = 1,
 ) -> Outcome:
-    """Builds the engines with ``bug`` and runs a test on them until the first failure."""
+    """Builds the engines with ``bug`` and runs a test on them until ``mismatch_limit`` failures."""
     start = time.monotonic()
     planned = planned_test(setting.test)
     name = bug.name if bug else str(setting).replace(" ", "-")
@@ -193,7 +198,7 @@ def run_engines(
         seed=SEED,
         transactions=TRANSACTIONS,
         ops=setting.ops,
-        mismatch_limit=1,
+        mismatch_limit=mismatch_limit,
         watchdog_clocks=WATCHDOG_CLOCKS,
         wall_limit=wall_limit,
         options=planned.options,

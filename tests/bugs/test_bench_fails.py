@@ -183,12 +183,12 @@ def test_early_clear_of_unit_flags_is_told_with_its_op() -> None:
 
 
 def test_clear_of_other_unit_flags_is_told_with_the_blocks() -> None:
-    record = run_engines(CLEARED_NEXT_DOOR, 0, CLEARED_NEXT_DOOR.setting).record
+    setting = CLEARED_NEXT_DOOR.setting
+    record = run_engines(CLEARED_NEXT_DOOR, 0, setting, mismatch_limit=10).record
     assert record.status == "fail"
-    report = record.failures[0]
-    assert re.match(
-        r"MISMATCH: unit flags? of L0C block \d+.* (is|are) cleared: 0, expected 1", report
-    )
+    # A flag left set lets an op read accumulators too early: wrong data may be told first.
+    told = r"MISMATCH: unit flags? of L0C block \d+.* (is|are) cleared: 0, expected 1"
+    assert any(re.match(told, report) for report in record.failures), record.failures
 
 
 def test_simulated_time_that_stands_still_is_a_hang() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.dut import Manifest
+from tb.dut import Capabilities, Manifest
 from tb.isa.spaces import Space
 from tb.mailbox import MAILBOX_ENV, MailboxReader
 from tb.simulator import Build, BuildPlan, build, simulate
@@ -34,7 +34,13 @@ LIBRARY_ENV, SIM_ENV, WIDTH_ENV, RESULT_ENV = (
 def manifest(slot: str, module: str = "broken_dma") -> Manifest:
     """Returns broken_dma.v, or another engine beside it, as the engine of ``slot``."""
     source = str(HERE / f"{module}.v")
-    return Manifest(module=module, slot=slot, ops=(), d_rules=(), sources=(source,), path=module)
+    return Manifest(
+        module=module,
+        slot=slot,
+        sources=(source,),
+        capabilities=Capabilities(ops=()),
+        path=module,
+    )
 
 
 def mini_build(sim: str, width: int = 256) -> Build:
