@@ -3,8 +3,7 @@
 
 Slower than tb/hdl/pto_axi_mem.v by two orders of magnitude, and for that an independent judge of
 the AXI side. The one module that knows ``cocotbext-axi``, which warns about deprecations on
-cocotb 2.1, gives no error responses and takes addresses in order. It needs a harness built with
-``BuildPlan.axi_pins``.
+cocotb 2.1 and takes addresses in order. It needs a harness built with ``BuildPlan.axi_pins``.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import logging
 import mmap
 import random
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,8 @@ from tb.memory import PAGE, SimMemory
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
-    from cocotbext.axi import AxiBus, AxiRam
+    from cocotbext.axi import AxiBus
+    from cocotbext.axi.axi_slave import AxiSlaveRead, AxiSlaveWrite
 
 CLOCK_NS = 10
 """Period of the harness clock, as in tb/hdl/pto_harness.v."""
@@ -47,8 +47,8 @@ class PythonAxiMemory(SimMemory):
 
     The on-chip memories stay those of the C library, and so do write stamps and the list of
     written GM pages: the harness shows the library every write beat. GM is a sparse mapping of
-    its own, so whole 40-bit addresses count; unlike the C memory it does not draw the background
-    in when the DUT comes to a page, so :meth:`ensure` must have been there first.
+    its own, so whole 40-bit addresses count, and draws the background in when the DUT, or
+    :meth:`ensure`, comes to a page.
     """
 
     def __init__(self, library: ctypes.CDLL) -> None:
@@ -59,7 +59,7 @@ class PythonAxiMemory(SimMemory):
         self._store.madvise(mmap.MADV_NOHUGEPAGE)
         self._views[Space.GM] = np.frombuffer(self._store, dtype=np.uint8)
         self._filled: set[int] = set()
-        self.rams: dict[str, Any] = {}
+        self.halves: dict[str, tuple[Any, Any]] = {}
 
     def connect(self, harness: Any, slots: Sequence[str]) -> None:
         """Puts a RAM on the AXI pins of each slot, which are in the scope of that name."""
@@ -69,20 +69,26 @@ class PythonAxiMemory(SimMemory):
             logging.getLogger(f"cocotb.{scope._name}").setLevel(logging.WARNING)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)
-                self.rams[slot] = AxiRam(
-                    AxiBus.from_prefix(scope, PREFIX),
-                    harness.clk,
-                    harness.rst_n,
-                    reset_active_level=False,
-                    mem=self._store,
+                bus = AxiBus.from_prefix(scope, PREFIX)
+                pins = (harness.clk, harness.rst_n)
+                self.halves[slot] = (
+                    _WriteHalf(self, slot, bus.write, *pins, reset_active_level=False),
+                    _ReadHalf(self, slot, bus.read, *pins, reset_active_level=False),
                 )
 
-    def stall(self, chance: float, seed: int) -> None:
-        """Makes every channel of every RAM stall at random, with ``chance`` per clock."""
-        for number, ram in enumerate(self.rams.values()):
+    def stall(self, chances: Mapping[str, float], seed: int) -> None:
+        """Makes the channels of every slot stall at random.
+
+        Args:
+            chances: Chance per clock of each channel, by its name in :data:`CHANNELS`.
+            seed: Of the stalls.
+        """
+        for number, halves in enumerate(self.halves.values()):
             for position, name in enumerate(CHANNELS):
-                half = ram.write_if if name in ("aw", "w", "b") else ram.read_if
+                write, read = halves
+                half = write if name in ("aw", "w", "b") else read
                 channel = getattr(half, f"{name}_channel")
+                chance = chances.get(name, 0.0)
                 if chance:
                     channel.set_pause_generator(_pauses(chance, seed + 16 * number + position))
                 else:
@@ -112,9 +118,51 @@ class PythonAxiMemory(SimMemory):
             self._filled.update(missing)
         return len(missing)
 
+    def set_background_seed(self, seed: int) -> None:
+        """Gives every memory random contents."""
+        super().set_background_seed(seed)
+        self._forget()
+
+    def set_background(self, space: Space, byte: int) -> None:
+        """Gives one memory constant contents."""
+        super().set_background(space, byte)
+        if space is Space.GM:
+            self._forget()
+
+    def _forget(self) -> None:
+        self._store.madvise(mmap.MADV_DONTNEED)
+        self._filled.clear()
+
     def read_gm(self, address: int, length: int) -> bytes:
-        """Returns bytes of GM as the RAMs hold them."""
+        """Returns bytes of GM."""
+        if address // PAGE not in self._filled:
+            self.ensure(Space.GM, address, length)
         return self._store[address : address + length]
+
+    def write_gm(self, address: int, data: bytes) -> None:
+        """Writes bytes of GM."""
+        if address // PAGE not in self._filled:
+            self.ensure(Space.GM, address, len(data))
+        self._store[address : address + len(data)] = data
+
+
+class _Half:
+    """What both directions of a slot's AXI subordinate share."""
+
+    def __init__(self, memory: PythonAxiMemory, slot: str, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.memory = memory
+        self.slot = slot
+
+
+class _WriteHalf(_Half, AxiSlaveWrite):  # type: ignore[misc]
+    async def _write(self, address: int, data: bytes) -> None:
+        self.memory.write_gm(address, data)
+
+
+class _ReadHalf(_Half, AxiSlaveRead):  # type: ignore[misc]
+    async def _read(self, address: int, length: int) -> bytes:
+        return self.memory.read_gm(address, length)
 
 
 def _pauses(chance: float, seed: int) -> Iterator[bool]:

@@ -43,6 +43,8 @@ class PtoTestBase(uvm_test):
         self.run = RunContext(config, memory, Mailbox.attach(memory.library), coverage, stopwatch)
         self.rng = np.random.default_rng(config.run.seed)
         self._profiles: list[KnobProfile] = []
+        if config.run.gm == "cocotbext":
+            self._connect_python_gm()
         for name, value in (
             ("RUN", self.run),
             ("DUT", cocotb.top),
@@ -53,6 +55,16 @@ class PtoTestBase(uvm_test):
             ConfigDB().set(None, "*", name, value)
         self.configure()
         self.env = PtoEnv.create("env", self)
+
+    def _connect_python_gm(self) -> None:
+        """Puts cocotbext-axi where the harness has its AXI memory, and starts the clock."""
+        # It takes long to import, and few runs need it.
+        from tb.agents.python_axi import PythonAxiMemory, start_clock
+
+        memory = PythonAxiMemory(self.run.memory.library)
+        memory.connect(cocotb.top, self.run.slots)
+        self.run.memory = memory
+        start_clock(cocotb.top)
 
     def sends_illegal_ops(self, settings: RunSettings) -> bool:
         """Tells whether the D rules are part of the coverage; depends on the test."""
@@ -93,8 +105,13 @@ class PtoTestBase(uvm_test):
         await Timer(RESET_NS, "ns")
 
     def apply_profile(self, profile: KnobProfile) -> None:
-        """Sets memory latencies and stalls."""
+        """Sets memory latencies and stalls; a GM in Python takes the stalls alone."""
         self.run.mailbox.set_knobs(**profile.knobs, seed=self.stall_seed)
+        memory: Any = self.run.memory
+        if self.run.settings.gm == "cocotbext":
+            channels = ("aw", "w", "b", "ar", "r")
+            chances = {name: profile.knobs[f"stall_{name}"] / 256 for name in channels}
+            memory.stall(chances, int(self.rng.integers(2**31)))
 
     @property
     def stall_seed(self) -> int:

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pyuvm
 from pyuvm import uvm_factory
 
 from scoreboards.faults import Fault, FaultKind
-from sequences.constraints import DmaConstraints
+from sequences.constraints import DmaConstraints, SizeClass
 from sequences.corner import corner_blocks
 from sequences.data import special_fills
 from sequences.directed import op_names, program_blocks, rule_blocks
@@ -42,6 +43,18 @@ FAULT_FRACTION = 0.05
 """Fractions of the blocks of a mixed run, unless the plan says otherwise."""
 
 
+SMALL: dict[str, Any] = {
+    "block_ops": 8,
+    "crowd": 0.0,
+    "sizes": (SizeClass(1, 64, 0.3), SizeClass(65, 512, 0.4), SizeClass(513, 4096, 0.3)),
+    "max_bytes": 8192,
+    "max_rows": 64,
+    "big_nz": 0.0,
+    "big_tile": 0.0,
+}
+"""Constraints of random ops where the GM is in Python."""
+
+
 @pyuvm.test()
 class RandomDmaTest(PtoTestBase):
     """Random blocks; options ``illegal`` and ``faults`` are fractions of the blocks."""
@@ -63,6 +76,8 @@ class RandomDmaTest(PtoTestBase):
         limits = DmaConstraints(bus_bytes=settings.gm_width // 8)
         if "block_ops" in settings.options:
             limits = replace(limits, block_ops=int(settings.options["block_ops"]), crowd=0.0)
+        if settings.gm == "cocotbext":  # each clock costs Python time
+            limits = replace(limits, **SMALL)
         return limits
 
     def sends_illegal_ops(self, settings: RunSettings) -> bool:
