@@ -95,12 +95,10 @@ def run(
     from tb.record import RunSettings
     from tb.runner import run_once
     from tb.selection import parse_ops
+    from tb.simulators import simulator
 
     planned = planned_test(test)
-    if sim not in ("verilator", "icarus"):
-        raise PtoError(
-            f"simulator {sim!r} is unknown", where="SIM= or --sim", legal="verilator, icarus"
-        )
+    simulator(sim)
     count = planned.transactions
     if n is not None:
         count = _integer("N", n, 1, 100_000_000, "N is the number of transactions")

@@ -2,9 +2,7 @@
 """Builds a harness around the engines of a set of manifests and runs one simulation of it.
 
 Builds live below ``sim_build/`` in a folder named by what they were built for; a stamp with a
-hash of every input tells whether one is still good. Works through cocotb's runner, with two
-changes: Verilator is not told to keep every signal public (which costs more than half the
-speed), and the simulator is started as a process of its own that can be watched and ended.
+hash of every input tells whether one is still good. Works through cocotb's runners (tb/runners.py).
 """
 
 from __future__ import annotations
@@ -12,38 +10,26 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
-from typing import Any, TextIO
 
 from cocotb_tools import config as cocotb_config
-from cocotb_tools import runner as cocotb_runner
 
 from tb import tools
 from tb.dut import ROOT, Manifest
 from tb.errors import PtoError
+from tb.runners import HDL, BuildError, Simulation, VerilatorRunner, Watch, new_runner, relative
+from tb.simulators import simulator
 
-HDL = ROOT / "tb/hdl"
 TOP = "pto_harness"
 BUILD_ROOT = ROOT / "sim_build"
 CONFIGURATION = "pto_dut.vh"
 STAMP = ".inputs"
-RECIPE = ".recipe"
-POLL_SECONDS = 0.05
-KILL_GRACE_SECONDS = 5.0
-
-
-class BuildError(PtoError):
-    """The HDL or the C memory did not compile."""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True)
@@ -51,7 +37,7 @@ class BuildPlan:
     """What to build.
 
     Attributes:
-        sim: ``"verilator"`` or ``"icarus"``.
+        sim: Simulator, a name of :mod:`tb.simulators`.
         manifests: Engines, at most one per slot.
         gm_width, local_width: Data widths in bits.
         tag_width: Width of a tag in bits.
@@ -118,177 +104,6 @@ class Build:
     args: tuple[str, ...] = ()
 
 
-@dataclass
-class Simulation:
-    """How a simulation process ended.
-
-    Attributes:
-        exit_code: Of the process; negative for a signal.
-        seconds: Wall seconds from start to end.
-        log: What it printed.
-        stalled: It was ended because nothing moved for the wall limit.
-    """
-
-    exit_code: int
-    seconds: float
-    log: Path
-    stalled: bool = False
-
-
-@dataclass
-class _Watch:
-    """Hooks that the runner calls around the simulator process."""
-
-    log: Path
-    poll: Callable[[], None] = lambda: None
-    stalled: Callable[[], bool] = lambda: False
-    result: Simulation | None = None
-
-
-def _end_process(process: subprocess.Popen[bytes]) -> None:
-    """Ends a process that we started, and those it started: first asked, then forced."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(process.pid, number)
-        except ProcessLookupError:
-            break
-        try:
-            process.wait(KILL_GRACE_SECONDS)
-            break
-        except subprocess.TimeoutExpired:
-            continue
-    process.wait()
-
-
-class _Watched(cocotb_runner.Runner):
-    """Runs the simulator in its own process group, polled while it runs."""
-
-    watch: _Watch | None = None
-
-    def _execute_cmds(
-        self,
-        cmds: Sequence[list[str]],
-        cwd: Any,
-        stdout: TextIO | None = None,  # noqa: ARG002 - cocotb's signature
-    ) -> None:
-        if self.watch is None:
-            self._execute_build(cmds, cwd)
-            return
-        watch = self.watch
-        start = time.monotonic()
-        with watch.log.open("wb") as log:
-            process = subprocess.Popen(
-                [str(word) for word in cmds[0]],
-                cwd=cwd,
-                env=self.env,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            stalled = False
-            try:
-                while True:
-                    try:
-                        process.wait(POLL_SECONDS)
-                        break
-                    except subprocess.TimeoutExpired:
-                        watch.poll()
-                    if watch.stalled():
-                        stalled = True
-                        break
-            finally:
-                if process.poll() is None:
-                    _end_process(process)
-        watch.result = Simulation(
-            process.returncode, time.monotonic() - start, watch.log, stalled=stalled
-        )
-
-    def _execute_build(self, cmds: Sequence[list[str]], cwd: Any) -> None:
-        log_path = Path(cwd) / "build.log"
-        with log_path.open("wb") as log:
-            for command in cmds:
-                words = [str(word) for word in command]
-                log.write((" ".join(words) + "\n").encode())
-                log.flush()
-                with self._build_step(words[0], Path(cwd)):
-                    done = subprocess.run(
-                        words,
-                        cwd=cwd,
-                        env=self.env,
-                        stdin=subprocess.DEVNULL,
-                        stdout=log,
-                        stderr=subprocess.STDOUT,
-                        check=False,
-                    )
-                if done.returncode:
-                    tail = log_path.read_text(errors="replace").splitlines()[-15:]
-                    raise BuildError(
-                        f"the build failed, exit code {done.returncode} of {words[0]}:\n"
-                        + "\n".join(f"    {line}" for line in tail),
-                        where=_relative(log_path),
-                        remedy="read the log; `make doctor` checks the tools",
-                    )
-
-    def _build_step(self, program: str, folder: Path) -> AbstractContextManager[None]:  # noqa: ARG002
-        """Hook around each program of a build."""
-        return nullcontext()
-
-
-class _Verilator(_Watched, cocotb_runner.Verilator):
-    make_args: tuple[str, ...] = ()
-
-    def _build_command(self) -> list[list[str]]:
-        commands = super()._build_command()
-        drop = {"--public-flat-rw", "--trace"}
-        verilate = [str(word) for word in commands[0] if word not in drop]
-        # Our main loop includes cocotb's and takes its place.
-        main = next(word for word in verilate if word.endswith("/verilator.cpp"))
-        verilate[verilate.index(main)] = str(HDL / "pto_main.cpp")
-        verilate += ["-CFLAGS", f"-I{Path(main).parent}"]
-        # The PyPI wheel was configured without the flag that includes a precompiled header.
-        make = [*commands[1], "CFG_CXXFLAGS_PCH_I=-include", *self.make_args]
-        return [verilate, make]
-
-    def _build_step(self, program: str, folder: Path) -> AbstractContextManager[None]:
-        return nullcontext() if program == "make" else _keeping_times(folder, self.make_args)
-
-
-@contextmanager
-def _keeping_times(folder: Path, make_args: Sequence[str]) -> Iterator[None]:
-    """Gives sources that the body generates with the same text again the time they had.
-
-    Verilator writes all of them anew; make then compiles only what differs. Not where flags or
-    the list of sources have changed since the build before, which make would not notice.
-    """
-
-    def sources() -> Iterator[Path]:
-        # The runtime's objects depend on Vtop.mk.
-        return chain.from_iterable(folder.glob(f"Vtop*.{kind}") for kind in ("cpp", "h", "mk"))
-
-    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in sources()}
-    yield
-    makefiles = [path.read_text() for path in sorted(folder.glob("Vtop*.mk"))]
-    recipe, stamp = "\n".join([*make_args, *makefiles]), folder / RECIPE
-    if stamp.exists() and stamp.read_text() == recipe:
-        for path in sources():
-            text, time_ns = before.get(path, (b"", 0))
-            if path.read_bytes() == text:
-                os.utime(path, ns=(time_ns, time_ns))
-    stamp.write_text(recipe)
-
-
-class _Icarus(_Watched, cocotb_runner.Icarus):
-    pass
-
-
-def _relative(path: Path) -> str:
-    try:
-        return str(path.relative_to(ROOT))
-    except ValueError:
-        return str(path)
-
-
 def _harness_sources() -> list[Path]:
     return sorted(HDL.glob("*.v")) + sorted(HDL.glob("*.sv"))
 
@@ -317,7 +132,7 @@ def _locked(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise PtoError(
             f"the build folder cannot be written: {error.strerror}",
-            where=_relative(folder),
+            where=relative(folder),
             remedy="make it writable, or free disk space",
         ) from None
     with lock:
@@ -427,22 +242,25 @@ def build(plan: BuildPlan, *, force: bool = False) -> Build:
     """
     for manifest in plan.manifests:
         manifest.check_run(plan.gm_width, plan.local_width, plan.tag_width)
+    recipe = simulator(plan.sim)
     tools.require(tools.sparse_mapping())
     start = time.monotonic()
     with _locked(plan.folder):
+        env: Mapping[str, str] = {}
+        version = ""
+        args = recipe.build_words(plan.folder)
         if plan.sim == "verilator":
             _, env = tools.verilator_environment()
             version = tools.verilator().version
-            args = _verilator_args(plan)
-        else:
+            args += _verilator_args(plan)
+        elif plan.sim == "icarus":
             _, env = tools.icarus_environment()
             version = tools.icarus().version
-            args = []
         args += _manifest_args(plan)
         words = [*args, repr(_defines(plan)), _configuration(plan)]
         digest = _inputs_digest(plan, version, words)
         stamp = plan.folder / STAMP
-        library = None if plan.sim == "verilator" else plan.folder / "pto_mem.vpi"
+        library = None if plan.sim == "verilator" else plan.folder / recipe.library
         if force or not stamp.exists() or stamp.read_text() != digest:
             stamp.unlink(missing_ok=True)
             _write_configuration(plan)
@@ -450,7 +268,7 @@ def build(plan: BuildPlan, *, force: bool = False) -> Build:
                 if plan.sim == "verilator":
                     _build_verilator(plan, args)
                 else:
-                    _build_icarus(plan, args)
+                    _build_with_library(plan, args)
             stamp.write_text(digest)
     return Build(plan, version, time.monotonic() - start, library)
 
@@ -472,7 +290,7 @@ def _verilator_config(plan: BuildPlan) -> list[Path]:
 
 
 def _build_verilator(plan: BuildPlan, args: list[str]) -> None:
-    runner = _Verilator()
+    runner = VerilatorRunner()
     level = "-O0" if plan.fast_build else "-O3"
     runner.make_args = (f"OPT_FAST={level}", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2")
     runner.build(
@@ -488,19 +306,20 @@ def _build_verilator(plan: BuildPlan, args: list[str]) -> None:
     )
 
 
-def _build_icarus(plan: BuildPlan, args: list[str]) -> None:
-    module = plan.folder / "pto_mem.vpi"
-    compile_library(module, vpi=True)
-    runner = _Icarus()
+def _build_with_library(plan: BuildPlan, args: list[str]) -> None:
+    """Builds for a simulator that loads the C memory when it runs."""
+    recipe = simulator(plan.sim)
+    runner = new_runner(plan.sim)
+    compile_library(plan.folder / recipe.library, vpi=plan.sim == "icarus")
     runner.build(
         sources=_sources(plan),
         includes=_includes(plan),
         defines=_defines(plan),
-        build_args=["-g2012", *args],
+        build_args=args,
         hdl_toplevel=TOP,
         build_dir=plan.folder,
-        timescale=("1ns", "1ps"),
-        waves=plan.waves,
+        timescale=("1ns", "1ps") if recipe.timescale else None,
+        waves=plan.waves and recipe.waves_in_build,
         always=True,
     )
 
@@ -563,18 +382,16 @@ def simulate(
         python_path: Folders that its Python looks for modules in first.
     """
     plan = build_.plan
-    runner: _Watched = _Verilator() if plan.sim == "verilator" else _Icarus()
-    watch = _Watch(run_dir / "simulator.log", poll, stalled)
+    runner = new_runner(plan.sim)
+    watch = Watch(run_dir / "simulator.log", poll, stalled)
     runner.watch = watch
-    test_args: list[str] = []
+    test_args = simulator(plan.sim).run_words(plan.folder)
     extra = list(plusargs)
-    if plan.sim == "icarus":
-        test_args = ["-M", str(plan.folder), "-m", "pto_mem"]
     if plan.waves:
         name = "waves.fst" if plan.sim == "icarus" or tools.fst_headers().ok else "waves.vcd"
         if plan.sim == "verilator":
             test_args += ["--trace-file", str(run_dir / name)]
-        else:
+        elif plan.sim == "icarus":
             extra.append(f"+dumpfile_path={run_dir / name}")
     cleared = _environment({}, drop=("WAVES", "GUI", "PYTEST_CURRENT_TEST"))
     with cleared, _searching(python_path):

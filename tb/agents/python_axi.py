@@ -155,12 +155,12 @@ class _Half:
         self.slot = slot
 
 
-class _WriteHalf(_Half, AxiSlaveWrite):  # type: ignore[misc]
+class _WriteHalf(_Half, AxiSlaveWrite):
     async def _write(self, address: int, data: bytes) -> None:
         self.memory.write_gm(address, data)
 
 
-class _ReadHalf(_Half, AxiSlaveRead):  # type: ignore[misc]
+class _ReadHalf(_Half, AxiSlaveRead):
     async def _read(self, address: int, length: int) -> bytes:
         return self.memory.read_gm(address, length)
 
