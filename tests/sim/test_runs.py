@@ -76,26 +76,31 @@ def test_plan(sim: str, test: str, transactions: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sim", "gm_width", "local_width", "transactions"),
+    ("sim", "gm_width", "local_width", "tag_width", "outstanding", "transactions"),
     [
-        ("verilator", 128, 512, 3000),
-        ("verilator", 512, 128, 3000),
-        ("icarus", 128, 128, 80),
-        ("icarus", 512, 512, 80),
-        ("icarus", 256, 128, 80),
+        ("verilator", 128, 512, 16, 64, 3000),
+        ("verilator", 512, 128, 1, 1, 3000),
+        ("icarus", 128, 128, 1, 64, 80),
+        ("icarus", 512, 512, 16, 1, 80),
+        ("icarus", 256, 128, 4, 2, 80),
     ],
 )
-def test_widths(sim: str, gm_width: int, local_width: int, transactions: int) -> None:
+def test_widths(
+    sim: str, gm_width: int, local_width: int, tag_width: int, outstanding: int, transactions: int
+) -> None:
     for test, count in (("random", transactions), ("directed", 1)):
         record = run(
             test,
             sim=sim,
             gm_width=gm_width,
             local_width=local_width,
+            tag_width=tag_width,
+            outstanding=outstanding,
             transactions=count,
             seed=5,
         )
         assert_passed(record)
+        assert f"TAG_WIDTH={tag_width} OUTSTANDING={outstanding}" in record.command
 
 
 def test_fresh_seed() -> None:
