@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,14 +22,21 @@ from numpy.typing import ArrayLike, NDArray
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import SIZES, Space
 from tb.mailbox_layout import (
+    CHANNELS,
     DESC_WORDS,
     ERRORS,
     FAULTS,
+    HITS,
     KNOBS,
+    LATE,
     MAGIC,
     MAILBOX,
+    OPEN,
+    PINS,
+    READ,
     RING,
     VERSION,
+    WRITE,
     MailboxError,
     check_layout,
 )
@@ -80,6 +87,59 @@ class InFlight:
     tag: int
     words: NDArray[np.uint32]
     waits: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FaultWindow:
+    """Which accesses fail, and how; every word of the bus that touches the window meets it.
+
+    Attributes:
+        space: Memory of the window.
+        address, length: Bytes of the window, both multiples of 32.
+        kind: 0 SLVERR, 1 DECERR (both GM), 2 local error (the other memories).
+        sides: Bit 0 for reads, bit 1 for writes.
+        slots: A bit for each slot.
+        nth: Only the n-th word that meets it since it was set; 0 is every one. Ports that meet it
+            on one clock count together, and fail together.
+    """
+
+    space: Space
+    address: int
+    kind: int
+    length: int = 32
+    sides: int = 1 << READ | 1 << WRITE
+    slots: int = (1 << len(SLOTS)) - 1
+    nth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SlotState:
+    """The channels of a slot at one clock: of the last wake-up or hang, or at most 4096 clocks old.
+
+    Attributes:
+        slot: Number of the slot.
+        cycle: The clock.
+        pins: Values of :data:`~tb.mailbox_layout.PINS` before the edge.
+        waits: Clocks for which valid or req of a channel has waited, for those that do.
+        open: Counts by the names of :data:`~tb.mailbox_layout.OPEN`.
+        held: Descriptors that the engine has accepted and not retired.
+        oldest: Clocks since it accepted the oldest of them.
+        flag_addr, flag_word: Last word of unit flags that was read, and the flags in it.
+        flag_reads: Reads in a row that gave the same.
+        flag_age: Clocks since the last of them, None before the first.
+    """
+
+    slot: int
+    cycle: int
+    pins: Mapping[str, bool]
+    waits: Mapping[str, int]
+    open: Mapping[str, int]
+    held: int
+    oldest: int
+    flag_addr: int
+    flag_word: int
+    flag_reads: int
+    flag_age: int | None
 
 
 class _Fields:
@@ -149,6 +209,56 @@ class _Fields:
                 )
             )
         return found
+
+    def offered_next(self, slot: int) -> InFlight | None:
+        """Returns the next descriptor of ``slot`` that is to be offered, None when all were."""
+        queued = (entry for entry in self.in_flight(slot) if entry.state == "queued")
+        return next(queued, None)
+
+    def retired(self, slot: int) -> int:
+        """Returns how many descriptors of ``slot`` have retired or were dropped by a reset."""
+        return int(self._slots["done"][slot])
+
+    def knob(self, name: str) -> int:
+        """Returns the value of a knob."""
+        return int(self._array["knobs"][0, KNOBS[name].number])
+
+    def stalls(self) -> dict[tuple[str, str], int]:
+        """Returns for how many clocks the harness has held up each channel of each slot.
+
+        Clocks in which valid or req waited; of ``r`` and ``b`` those in which a response that was
+        due was held back. From the start of the simulation to the last wake-up, hang or change of
+        knobs, and at most 4096 clocks old. Keys are (slot, channel).
+        """
+        counts = self._slots["stalls"]
+        return {
+            (name, channel): int(counts[SLOTS.index(name), index])
+            for name in self.slots
+            for index, channel in enumerate(CHANNELS)
+            if channel != "desc"
+        }
+
+    def state(self, slot: int) -> SlotState | None:
+        """Returns the state of the channels of ``slot``, None when there was none yet."""
+        entry = self._slots[slot]
+        cycle, pins = int(entry["state_cycle"]), int(entry["pins"])
+        if not cycle:
+            return None
+        held = int(entry["accepted"]) - int(entry["done"])
+        flag_cycle = int(entry["flag_cycle"])
+        return SlotState(
+            slot,
+            cycle,
+            {name: bool(pins >> bit & 1) for bit, name in enumerate(PINS)},
+            {name: int(entry["waits"][k]) for k, name in enumerate(CHANNELS) if entry["waits"][k]},
+            {name: int(entry["open"][k]) for k, name in enumerate(OPEN)},
+            held,
+            cycle - int(entry["accept_cycle"]) if held else 0,
+            int(entry["flag_addr"]),
+            int(entry["flag_word"]),
+            int(entry["flag_reads"]),
+            cycle - flag_cycle if flag_cycle else None,
+        )
 
     def error_messages(self) -> list[str]:
         """Returns the messages in the error ring, the oldest first; takes none of them."""
@@ -254,10 +364,6 @@ class Mailbox(_Fields):
         unread = int(self._records[slot]) - int(self._polled[slot])
         return max(0, RING - in_ring - unread)
 
-    def retired(self, slot: int) -> int:
-        """Returns how many descriptors of ``slot`` have retired or were dropped by a reset."""
-        return int(self._done[slot])
-
     def submitted(self, slot: int) -> int:
         """Returns how many descriptors ``slot`` was given, by ring or pins."""
         return int(self._submitted[slot])
@@ -352,38 +458,102 @@ class Mailbox(_Fields):
             self._array["knobs"][0, KNOBS[name].number] = value
         self._changed()
 
-    def knob(self, name: str) -> int:
-        """Returns the value of a knob."""
-        return int(self._array["knobs"][0, KNOBS[name].number])
-
-    def set_fault(self, index: int, space: Space, address: int, kind: int) -> None:
-        """Makes accesses to one 32-byte granule fail.
+    def set_fault(
+        self,
+        index: int,
+        fault: FaultWindow | Space,
+        address: int | None = None,
+        kind: int | None = None,
+    ) -> None:
+        """Makes accesses fail from the next clock on; what the fault counts begins anew.
 
         Args:
-            index: Which of the four faults to set.
-            space: Memory of the granule.
-            address: Any byte of it.
-            kind: 0 SLVERR, 1 DECERR (both GM), 2 local error (the other memories).
+            index: Which of the eight faults to set; where windows meet, the lowest answers.
+            fault: The window, or the memory of one granule of 32 bytes that always fails.
+            address: Any byte of that granule.
+            kind: As in :class:`FaultWindow`, of that granule.
 
         Raises:
             ValueError: One of these is out of range, or kind and space do not fit.
         """
+        if not isinstance(fault, FaultWindow):
+            if address is None or kind is None:
+                raise ValueError("a fault of one granule needs its address and its kind")
+            _check_fault(fault, address, kind)
+            fault = FaultWindow(fault, address & ~31, kind)
         if not 0 <= index < FAULTS:
             raise ValueError(f"fault {index}: legal is 0 to {FAULTS - 1}")
-        if not 0 <= address < SIZES[space]:
-            raise ValueError(f"fault at {address:#x}: {space.name} ends at {SIZES[space]:#x}")
-        if kind not in ((0, 1) if space is Space.GM else (2,)):
-            raise ValueError(
-                f"fault kind {int(kind)} in {space.name}: GM has 0 (SLVERR) and 1 (DECERR), the "
-                "other memories have 2"
-            )
-        self._array["faults"][0, index] = (1, int(space), int(kind), 0, address)
+        _check_fault(fault.space, fault.address, fault.kind)
+        _check_window(fault)
+        entry = self._array["faults"][0, index : index + 1]
+        entry[0] = (
+            *(1, int(fault.space), int(fault.kind), fault.sides),
+            *(fault.address, fault.length, fault.slots, fault.nth),
+            *(0, int(entry["sets"][0]) + 1),
+        )
         self._changed()
 
     def clear_fault(self, index: int) -> None:
-        """Takes a fault back."""
-        self._array["faults"][0, index] = (0, 0, 0, 0, 0)
+        """Takes a fault back; how often it has answered can still be asked for."""
+        self._array["faults"][0, index]["enable"] = 0
         self._changed()
+
+    def clear_faults(self) -> None:
+        """Takes all faults back."""
+        self._array["faults"]["enable"] = 0
+        self._changed()
+
+    def fault_hits(self, index: int) -> int:
+        """Returns how often a fault has answered since it was set."""
+        return int(self._array["faults"][0, index]["hits"])
+
+    def faults(self) -> list[tuple[int, FaultWindow]]:
+        """Returns the faults that are set, with their indices."""
+        return [
+            (
+                index,
+                FaultWindow(
+                    Space(int(entry["space"])),
+                    int(entry["addr"]),
+                    int(entry["kind"]),
+                    int(entry["length"]),
+                    int(entry["sides"]),
+                    int(entry["slots"]),
+                    int(entry["nth"]),
+                ),
+            )
+            for index, entry in enumerate(self._array["faults"][0])
+            if entry["enable"]
+        ]
+
+    @property
+    def hits(self) -> int:
+        """Erroneous responses so far, with those that the log had no room for."""
+        return int(self._array["hits"][0])
+
+    def poll_hits(self) -> NDArray[Any]:
+        """Returns the erroneous responses since the last call, ``HIT[n]`` in order of time.
+
+        A read or a local write is there once the engine has its response; each beat of a write
+        burst with an error has an entry, of the clock of its B. The log holds 4096 unread entries;
+        later ones only count (:attr:`hits`).
+        """
+        return self._poll("hit", "hit_records", "hits_polled", HITS)
+
+    def poll_late_bursts(self) -> NDArray[Any]:
+        """Returns the late bursts since the last call, ``LATE_BURST[n]``, the oldest 256.
+
+        Late are bursts of a slot whose VALID rose more than :data:`~tb.mailbox_layout.GRACE`
+        clocks after its first error, until it holds no descriptor. They may belong to ops behind
+        the one that failed.
+        """
+        return self._poll("late", "late_records", "late_polled", LATE)
+
+    def _poll(self, ring: str, records: str, polled: str, size: int) -> NDArray[Any]:
+        first, last = int(self._array[polled][0]), int(self._array[records][0])
+        entries: NDArray[Any] = self._array[ring][0][np.arange(first, last) % size]
+        self._array[polled][0] = last
+        return entries
 
     def set_gm_limit(self, limit: int = SIZES[Space.GM]) -> None:
         """Makes GM addresses from ``limit`` on answer DECERR.
@@ -396,8 +566,44 @@ class Mailbox(_Fields):
         self._array["gm_limit"][0] = limit
         self._changed()
 
+    @property
+    def version(self) -> int:
+        """Counts changes of knobs and faults."""
+        return int(self._array["knob_version"][0])
+
+    def fault_sets(self, index: int) -> int:
+        """Returns how often a fault has been set: what it counts begins anew each time."""
+        return int(self._array["faults"][0, index]["sets"])
+
     def _changed(self) -> None:
         self._array["knob_version"] += 1
+
+
+def _check_fault(space: Space, address: int, kind: int) -> None:
+    if not 0 <= address < SIZES[space]:
+        raise ValueError(f"fault at {address:#x}: {space.name} ends at {SIZES[space]:#x}")
+    if kind not in ((0, 1) if space is Space.GM else (2,)):
+        raise ValueError(
+            f"fault kind {int(kind)} in {space.name}: GM has 0 (SLVERR) and 1 (DECERR), the "
+            "other memories have 2"
+        )
+
+
+def _check_window(fault: FaultWindow) -> None:
+    end = fault.address + fault.length
+    if fault.address % 32 or fault.length % 32 or fault.length <= 0:
+        raise ValueError(
+            f"fault window {fault.address:#x}, {fault.length} bytes: both are multiples of 32, and "
+            "it is not empty"
+        )
+    if end > SIZES[fault.space]:
+        raise ValueError(
+            f"fault window to {end:#x}: {fault.space.name} ends at {SIZES[fault.space]:#x}"
+        )
+    for name, low, high in (("sides", 1, 3), ("slots", 1, 15), ("nth", 0, 0xFFFF_FFFF)):
+        value = getattr(fault, name)
+        if not low <= value <= high:
+            raise ValueError(f"{name} of a fault is {value}: legal is {low} to {high}")
 
 
 class MailboxReader(_Fields):

@@ -14,7 +14,7 @@ import numpy as np
 from tb.isa.ops import SLOTS
 
 MAGIC = 0x31584F424D4F5450
-VERSION = 2
+VERSION = 3
 NO_CLEAR = 0xFFFF_FFFF_FFFF_FFFF
 """``clear_bytes`` of a done record without a clear of a unit flag since the done before."""
 
@@ -22,8 +22,49 @@ RING = 1024
 """Entries of the descriptor ring and of the done ring of a slot."""
 
 DESC_WORDS = 16
-FAULTS = 4
+FAULTS = 8
 ERRORS = 64
+HITS = 4096
+"""Entries of the log of erroneous responses."""
+
+LATE = 256
+"""Entries of the log of late bursts."""
+
+NO_FAULT = 0xFFFF_FFFF
+"""``fault`` of a hit that was not injected: outside of a memory, or past ``gm_limit``."""
+
+GRACE = 16
+"""Clocks after the first error of a slot in which new bursts are not late."""
+
+READ, WRITE = 0, 1
+"""Sides of an access."""
+
+CHANNELS = ("ar", "r", "aw", "w", "b", "src", "dst", "par", "flag", "done", "desc")
+"""Channels of a slot, in the order of ``stalls`` and ``waits``."""
+
+OPEN = (
+    "reads",
+    "read_beats",
+    "writes",
+    "write_beats",
+    "early_beats",
+    "responses",
+    "src",
+    "par",
+    "flag",
+)
+"""What is open in a slot, in the order of ``open``: bursts whose data are owed, and their beats;
+bursts without their B, W beats that the engine owes to them, and beats that came before their
+address; complete bursts without their B; words that the local ports owe."""
+
+PINS = (
+    *("desc_valid", "desc_ready", "done_valid", "done_ready", "busy"),
+    *("src_req", "src_gnt", "src_rvalid", "dst_req", "dst_gnt"),
+    *("par_req", "par_gnt", "par_rvalid", "flag_req", "flag_gnt", "flag_clear", "flag_rvalid"),
+    *("arvalid", "arready", "rvalid", "rready", "rlast"),
+    *("awvalid", "awready", "wvalid", "wready", "wlast", "bvalid", "bready", "rst_n"),
+)
+"""Bits of ``pins``, the first is bit 0."""
 
 DESC = np.dtype(
     [
@@ -48,7 +89,40 @@ DONE = np.dtype(
     ]
 )
 FAULT = np.dtype(
-    [("enable", "<u4"), ("space", "<u4"), ("kind", "<u4"), ("pad", "<u4"), ("addr", "<u8")]
+    [
+        ("enable", "<u4"),
+        ("space", "<u4"),
+        ("kind", "<u4"),
+        ("sides", "<u4"),
+        ("addr", "<u8"),
+        ("length", "<u8"),
+        ("slots", "<u4"),
+        ("nth", "<u4"),
+        ("hits", "<u4"),
+        ("sets", "<u4"),
+    ]
+)
+HIT = np.dtype(
+    [
+        ("cycle", "<u8"),
+        ("addr", "<u8"),
+        ("slot", "<u4"),
+        ("side", "<u4"),
+        ("kind", "<u4"),
+        ("fault", "<u4"),
+        ("space", "<u4"),
+        ("pad", "<u4"),
+    ]
+)
+LATE_BURST = np.dtype(
+    [
+        ("cycle", "<u8"),
+        ("addr", "<u8"),
+        ("slot", "<u4"),
+        ("side", "<u4"),
+        ("beats", "<u4"),
+        ("pad", "<u4"),
+    ]
 )
 SLOT = np.dtype(
     [
@@ -60,7 +134,16 @@ SLOT = np.dtype(
         ("records", "<u8"),
         ("dropped", "<u8"),
         ("written_bytes", "<u8"),
-        ("spare", "<u8", (8,)),
+        ("stalls", "<u8", (16,)),
+        ("state_cycle", "<u8"),
+        ("accept_cycle", "<u8"),
+        ("flag_cycle", "<u8"),
+        ("flag_addr", "<u4"),
+        ("flag_word", "<u4"),
+        ("flag_reads", "<u4"),
+        ("pins", "<u4"),
+        ("waits", "<u4", (16,)),
+        ("open", "<u4", (16,)),
         ("desc", DESC, (RING,)),
         ("ring", DONE, (RING,)),
     ]
@@ -87,6 +170,14 @@ MAILBOX = np.dtype(
         ("knobs", "<u4", (32,)),
         ("faults", FAULT, (FAULTS,)),
         ("gm_limit", "<u8"),
+        ("hits", "<u8"),
+        ("hit_records", "<u8"),
+        ("hits_polled", "<u8"),
+        ("hit", HIT, (HITS,)),
+        ("late_bursts", "<u8"),
+        ("late_records", "<u8"),
+        ("late_polled", "<u8"),
+        ("late", LATE_BURST, (LATE,)),
         ("errors", "<u8"),
         ("error_records", "<u8"),
         ("errors_polled", "<u8"),
@@ -100,6 +191,8 @@ LAYOUTS = {
     "pto_desc": DESC,
     "pto_done": DONE,
     "pto_fault": FAULT,
+    "pto_hit": HIT,
+    "pto_late": LATE_BURST,
 }
 """The structs of pto_mailbox.h by name."""
 
@@ -123,7 +216,7 @@ KNOBS: dict[str, Knob] = {
     "stall_aw": Knob(4, 0, 255, _STALL),
     "stall_w": Knob(5, 0, 255, _STALL),
     "stall_b": Knob(6, 0, 255, _STALL),
-    "local_read_latency": Knob(7, 1, 63, "clocks from a grant of src, par or flag to its rvalid"),
+    "local_read_latency": Knob(7, 1, 1023, "clocks from a grant of src, par or flag to its rvalid"),
     "stall_src_gnt": Knob(
         8, 0, 255, "clocks of 256 in which src stalls, and par and flag by themselves"
     ),
@@ -133,6 +226,9 @@ KNOBS: dict[str, Knob] = {
     "max_outstanding": Knob(12, 1, 64, "bursts that the memory takes in each direction"),
     "w_after_aw": Knob(13, 0, 1, "1: W is taken only after its AW"),
     "idle_clocks": Knob(14, 0, 65535, "clocks until an idle slot's clock stops; 0: it never does"),
+    "axi_read_jitter": Knob(15, 0, 255, "most extra clocks of a read burst, order kept"),
+    "axi_write_jitter": Knob(16, 0, 255, "most extra clocks of a B, order kept"),
+    "local_read_jitter": Knob(17, 0, 255, "most extra clocks of src, par and flag, order kept"),
 }
 """Knobs by name."""
 

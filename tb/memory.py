@@ -60,6 +60,16 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pto_mem_constant": (None, (ctypes.c_int, ctypes.c_int)),
     "pto_mem_dirty": (ctypes.c_uint64, (ctypes.POINTER(ctypes.c_void_p),)),
     "pto_mem_stamp": (ctypes.c_uint64, (ctypes.c_int, ctypes.c_uint64)),
+    "pto_note_hit": (
+        None,
+        (
+            *(ctypes.c_int,) * 3,
+            ctypes.c_ulonglong,
+            ctypes.c_int,
+            ctypes.c_uint,
+            ctypes.c_ulonglong,
+        ),
+    ),
     "pto_flags": (ctypes.c_void_p, ()),
     "pto_flags_background": (None, (ctypes.c_void_p,)),
     "pto_flags_stage": (None, (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_longlong)),
@@ -205,6 +215,23 @@ class SimMemory:
         _check_range(space, address, 1)
         stamp = int(self._stamp(int(space), address))
         return Writer(stamp >> 3, (stamp & 7) - 1) if stamp else None
+
+    def note_hit(
+        self, slot: int, side: int, address: int, kind: int, fault: int, cycle: int = 0
+    ) -> None:
+        """Puts an error of GM into the hit log, for a memory that is not the harness's own.
+
+        To be called once the engine has the response: R or B was taken.
+
+        Args:
+            slot: Number of the slot.
+            side: 0 for a read, 1 for a write.
+            address: Of the bus word.
+            kind: 0 SLVERR, 1 DECERR.
+            fault: Which fault it was, or :data:`~tb.mailbox_layout.NO_FAULT`.
+            cycle: Clock of the handshake; 0 is the clock under way.
+        """
+        self.library.pto_note_hit(slot, side, int(Space.GM), address, kind, fault, cycle)
 
     # --- unit flags ---------------------------------------------------------------------------
 

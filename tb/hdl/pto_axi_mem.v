@@ -2,7 +2,8 @@
 // AXI4 memory subordinate of one slot: its own port onto the GM that all slots share.
 // Throughput: one beat a clock in each direction at any latency, read bursts back to back, W taken
 // without waiting for AW (unless `w_after_aw_i`), so it adds no bubble of its own.
-// Latency: first R (B) is valid `*_latency_i` clocks after the AR (last of AW and W) handshake.
+// Latency: first R (B) is valid `*_latency_i` clocks after the AR (last of AW and W) handshake, and
+// up to `*_jitter_i` more, in order.
 // Errors: SLVERR and DECERR come from the doors (injected faults, addresses past the limit).
 // Limits: INCR bursts of full-width beats, 64 outstanding in each direction; in order.
 //   clk_i    _/-\_/-\_/-\_/-\_/-\_
@@ -25,6 +26,8 @@ module pto_axi_mem #(
     input  wire                   reseed_i,           // take the seed
     input  wire [            9:0] read_latency_i,     // clocks, 1 or more
     input  wire [            9:0] write_latency_i,    // clocks, 1 or more
+    input  wire [            7:0] read_jitter_i,      // most extra clocks of a burst
+    input  wire [            7:0] write_jitter_i,     // most extra clocks of a B
     input  wire [            7:0] stall_ar_i,         // stalls in 256 clocks, each channel
     input  wire [            7:0] stall_r_i,
     input  wire [            7:0] stall_aw_i,
@@ -32,6 +35,10 @@ module pto_axi_mem #(
     input  wire [            7:0] stall_b_i,
     input  wire [            6:0] max_outstanding_i,  // bursts taken in each direction, 1 to 64
     input  wire                   w_after_aw_i,       // take W only for an AW that was taken
+    output wire [            7:0] reads_o,            // bursts taken and not finished
+    output wire [           15:0] read_beats_o,       // beats that they lack, but for one on offer
+    output reg  [           31:0] r_stalls_o,         // clocks in which a due R or B was held back
+    output reg  [           31:0] b_stalls_o,
     input  wire [    IdWidth-1:0] s_axi_arid,
     input  wire [  AddrWidth-1:0] s_axi_araddr,
     input  wire [            7:0] s_axi_arlen,
@@ -76,7 +83,8 @@ module pto_axi_mem #(
   reg [AddrWidth-1:0] beat_addr;  // of the burst under way
   reg [8:0] beats_left;
   reg [6:0] reads;  // bursts taken and not finished
-  reg [31:0] read_random;
+  reg [31:0] read_random, read_jitter;
+  reg [15:0] beats_queued;  // of the bursts that have not begun
   reg [`PTO_DOOR_BITS(DataWidth)-1:0] word;
   integer read_resp;
 
@@ -87,16 +95,28 @@ module pto_axi_mem #(
     s_axi_rvalid = 1'b0;
     s_axi_rlast = 1'b0;
     read_random = 32'd1;
+    read_jitter = 32'd1;
+    r_stalls_o = 32'd0;
+    beats_left = 9'd0;
+    beats_queued = 16'd0;
+    reads = 7'd0;
   end
 
+  assign reads_o = {1'b0, reads};
+  assign read_beats_o = {7'd0, beats_left} + beats_queued;
+
   always @(posedge clk_i) begin
-    if (reseed_i) read_random = pto_seed(seed_i, Slot * 8 + 2);
+    if (reseed_i) begin
+      read_random = pto_seed(seed_i, Slot * 8 + 2);
+      read_jitter = pto_seed(seed_i, Slot * 8 + 66);
+    end
     if (!rst_ni) begin
       s_axi_arready <= 1'b0;
       s_axi_rvalid <= 1'b0;
       ar_write = 7'd0;
       ar_read = 7'd0;
       beats_left = 9'd0;
+      beats_queued = 16'd0;
       reads = 7'd0;
     end else if (s_axi_arvalid || s_axi_rvalid || ar_read != ar_write || beats_left != 9'd0 ||
                  read_stalls || !s_axi_arready) begin
@@ -106,11 +126,17 @@ module pto_axi_mem #(
         ar_len[ar_write[5:0]] = s_axi_arlen;
         ar_id[ar_write[5:0]] = s_axi_arid;
         ar_due[ar_write[5:0]] = cycle_i + {22'd0, read_latency_i} - 32'd1;
+        if (read_jitter_i != 8'd0) begin
+          read_jitter = pto_next(read_jitter);
+          ar_due[ar_write[5:0]] = ar_due[ar_write[5:0]] + pto_uniform(read_jitter, read_jitter_i);
+        end
         ar_write = ar_write + 7'd1;
         reads = reads + 7'd1;
+        beats_queued = beats_queued + {8'd0, s_axi_arlen} + 16'd1;
       end
       if (s_axi_rvalid && s_axi_rready) begin
         if (s_axi_rlast) reads = reads - 7'd1;
+        if (s_axi_rresp[1]) `PTO_HIT(Slot, 2);
         s_axi_rvalid <= 1'b0;
         s_axi_rresp <= 2'b11;  // means nothing without rvalid: nobody may look
         s_axi_rlast <= 1'b1;
@@ -120,10 +146,15 @@ module pto_axi_mem #(
             $signed(cycle_i - ar_due[ar_read[5:0]]) >= 0) begin
           beat_addr = ar_addr[ar_read[5:0]];
           beats_left = {1'b0, ar_len[ar_read[5:0]]} + 9'd1;
+          beats_queued = beats_queued - {7'd0, beats_left};
           s_axi_rid <= ar_id[ar_read[5:0]];
           ar_read = ar_read + 7'd1;
         end
-        if (beats_left != 9'd0 && (stall_r_i == 8'd0 || read_random[7:0] >= stall_r_i)) begin
+        if (beats_left == 9'd0) begin
+          // Nothing is due.
+        end else if (stall_r_i != 8'd0 && read_random[7:0] < stall_r_i) begin
+          r_stalls_o = r_stalls_o + 32'd1;
+        end else begin
           read_resp = `PTO_GM_READ(Slot, beat_addr, Bytes, word);
           s_axi_rdata <= word[DataWidth-1:0];
           s_axi_rresp <= read_resp[1:0];
@@ -147,7 +178,7 @@ module pto_axi_mem #(
   reg [5:0] aw_write;
   reg [6:0] writes;  // bursts whose AW was taken and whose B was not
   reg [8:0] w_allowed;  // bursts whose AW was taken and whose WLAST was not
-  reg [31:0] write_random;
+  reg [31:0] write_random, write_jitter;
   integer write_done;  // 1 + response of a burst that is now complete
 
   wire write_stalls = |{stall_aw_i, stall_w_i, stall_b_i};
@@ -157,10 +188,15 @@ module pto_axi_mem #(
     s_axi_wready = 1'b0;
     s_axi_bvalid = 1'b0;
     write_random = 32'd1;
+    write_jitter = 32'd1;
+    b_stalls_o = 32'd0;
   end
 
   always @(posedge clk_i) begin
-    if (reseed_i) write_random = pto_seed(seed_i, Slot * 8 + 3);
+    if (reseed_i) begin
+      write_random = pto_seed(seed_i, Slot * 8 + 3);
+      write_jitter = pto_seed(seed_i, Slot * 8 + 67);
+    end
     if (!rst_ni) begin
       s_axi_awready <= 1'b0;
       s_axi_wready <= 1'b0;
@@ -188,6 +224,10 @@ module pto_axi_mem #(
       end
       if (write_done != 0) begin
         b_due[b_write[5:0]] = cycle_i + {22'd0, write_latency_i} - 32'd1;
+        if (write_jitter_i != 8'd0) begin
+          write_jitter = pto_next(write_jitter);
+          b_due[b_write[5:0]] = b_due[b_write[5:0]] + pto_uniform(write_jitter, write_jitter_i);
+        end
         b_resp[b_write[5:0]] = write_done - 1;
         b_write = b_write + 7'd1;
       end
@@ -198,12 +238,15 @@ module pto_axi_mem #(
         s_axi_bresp <= 2'b11;  // means nothing without bvalid
       end
       if ((!s_axi_bvalid || s_axi_bready) && b_read != b_write &&
-          $signed(cycle_i - b_due[b_read[5:0]]) >= 0 &&
-          (stall_b_i == 8'd0 || write_random[7:0] >= stall_b_i)) begin
-        s_axi_bvalid <= 1'b1;
-        s_axi_bresp <= b_resp[b_read[5:0]];
-        s_axi_bid <= aw_id[b_read[5:0]];
-        b_read = b_read + 7'd1;
+          $signed(cycle_i - b_due[b_read[5:0]]) >= 0) begin
+        if (stall_b_i != 8'd0 && write_random[7:0] < stall_b_i) begin
+          b_stalls_o = b_stalls_o + 32'd1;
+        end else begin
+          s_axi_bvalid <= 1'b1;
+          s_axi_bresp <= b_resp[b_read[5:0]];
+          s_axi_bid <= aw_id[b_read[5:0]];
+          b_read = b_read + 7'd1;
+        end
       end
       s_axi_awready <= writes < max_outstanding_i &&
           (stall_aw_i == 8'd0 || write_random[15:8] >= stall_aw_i);

@@ -49,9 +49,27 @@ assign bresp = m_axi_bresp;
 assign bvalid = m_axi_bvalid;
 
 integer mirrored;
+reg [7:0] reads_q = 8'd0;  // bursts whose last R was not taken, and their beats
+reg [15:0] read_beats_q = 16'd0;
+
+assign reads = reads_q;
+assign read_beats = read_beats_q - {15'd0, rvalid};
+assign r_stalls = 32'd0;  // nobody knows what the memory holds back
+assign b_stalls = 32'd0;
 
 always @(posedge `PTO_SLOT_PIN(clk)) begin
-  if (rst_n) begin
+  if (!rst_n) begin
+    reads_q = 8'd0;
+    read_beats_q = 16'd0;
+  end else begin
+    if (arvalid && arready) begin
+      reads_q = reads + 8'd1;
+      read_beats_q = read_beats_q + {8'd0, arlen} + 16'd1;
+    end
+    if (rvalid && rready) begin
+      if (rlast) reads_q = reads_q - 8'd1;
+      read_beats_q = read_beats_q - 16'd1;
+    end
     if (awvalid && awready)
       mirrored = `PTO_AXI_AW(`PTO_SLOT_INDEX, awaddr, awlen, GmDataWidth / 8);
     if (wvalid && wready)

@@ -8,6 +8,9 @@
   `define PTO_START        $pto_start
   `define PTO_RESET        $pto_reset
   `define PTO_KNOB         $pto_knob
+  `define PTO_STATE        $pto_state
+  `define PTO_HIT          $pto_hit
+  `define PTO_LATE_BURST   $pto_late_burst
   `define PTO_LOCAL_FAULT  $pto_local_fault
   `define PTO_GM_READ      $pto_gm_read
   `define PTO_AXI_AW       $pto_axi_aw
@@ -29,6 +32,9 @@
   `define PTO_START        pto_start
   `define PTO_RESET        pto_reset
   `define PTO_KNOB         pto_knob
+  `define PTO_STATE        pto_state
+  `define PTO_HIT          pto_hit
+  `define PTO_LATE_BURST   pto_late_burst
   `define PTO_LOCAL_FAULT  pto_local_fault
   `define PTO_GM_READ      pto_gm_read
   `define PTO_AXI_AW       pto_axi_aw
@@ -54,7 +60,13 @@
   import "DPI-C" function void pto_start(input int slots);
   import "DPI-C" function void pto_reset(input int slots);
   import "DPI-C" function int pto_knob(input int index);
-  import "DPI-C" function int pto_local_fault(input int index);
+  import "DPI-C" function void pto_state(
+      input int slot, input int part, input bit [511:0] words);
+  import "DPI-C" function void pto_hit(input int slot, input int port);
+  import "DPI-C" function void pto_late_burst(
+      input int slot, input int side, input longint addr, input int len, input int waited);
+  import "DPI-C" function int pto_local_fault(
+      input int slot, input int fresh, input int space, input int addr, input int bytes);
   import "DPI-C" function int pto_gm_read(
       input int slot, input longint addr, input int bytes, output bit [511:0] data);
   import "DPI-C" function int pto_axi_aw(
@@ -68,7 +80,7 @@
   import "DPI-C" function int pto_local_write(
       input int slot, input int space, input int addr, input int bytes, input longint enables,
       input bit [511:0] data);
-  import "DPI-C" function int pto_flag_read(input int addr);
+  import "DPI-C" function int pto_flag_read(input int slot, input int addr);
   import "DPI-C" function void pto_flag_clear(input int slot, input int addr, input int mask);
   import "DPI-C" function int pto_desc_pop(input int slot, output bit [511:0] words);
   import "DPI-C" function void pto_desc_accept(input int slot);

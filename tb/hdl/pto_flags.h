@@ -140,10 +140,15 @@ int pto_flags_settle(void) {
 }
 
 /* Returns flags 32 * addr to 32 * addr + 31, the first in bit 0. */
-int pto_flag_read(int addr) {
+int pto_flag_read(int slot, int addr) {
   const uint8_t *set = unit_flags.set + (addr & 15) * FLAG_BITS;
+  struct pto_slot *s = &g.box->slot[slot];
   uint32_t word = 0;
   for (int bit = 0; bit < FLAG_BITS; bit++) word |= (uint32_t)(set[bit] & 1) << bit;
+  s->flag_reads = s->flag_addr == (uint32_t)addr && s->flag_word == word ? s->flag_reads + 1 : 1;
+  s->flag_addr = (uint32_t)addr;
+  s->flag_word = word;
+  s->flag_cycle = g.cycle;
   return (int)word;
 }
 

@@ -44,12 +44,17 @@ module pto_harness #(
   reg [3:0] avail = 4'd0;  // slots whose next descriptor may be offered
   reg [3:0] run = 4'hf;    // slots that have the next edge of the clock
   reg reseed = 1'b0;       // the knobs below are new
+  reg [3:0] watch = 4'd0;  // slots that have had an error: bursts are told of
+  reg [3:0] local_faults = 4'd0;  // slots whose local writes may fail
+  reg report = 1'b0;       // changes to ask for the state of every slot
+  reg fault_clock = 1'b0;  // changes when they may fail where they did not
   reg copy_pins = 1'b0;    // changes 1 ns after a falling edge, when pins are in use
   integer flags;
 
   reg [31:0] seed = 32'd1;
   reg [9:0] axi_read_latency = 10'd1, axi_write_latency = 10'd1;
-  reg [5:0] local_read_latency = 6'd1;
+  reg [9:0] local_read_latency = 10'd1;
+  reg [7:0] axi_read_jitter = 8'd0, axi_write_jitter = 8'd0, local_read_jitter = 8'd0;
   reg [7:0] stall_ar = 8'd0, stall_r = 8'd0, stall_aw = 8'd0, stall_w = 8'd0, stall_b = 8'd0;
   reg [7:0] stall_src_gnt = 8'd0, stall_dst_gnt = 8'd0, stall_done = 8'd0;
   reg [6:0] max_outstanding = 7'd64;
@@ -139,7 +144,11 @@ module pto_harness #(
   end
 `endif
 
+`ifdef PTO_AXI_PINS
+  initial `PTO_START({1'b1, Slots});
+`else
   initial `PTO_START(Slots);
+`endif
 
   // Asserted at once, released on a clock edge. The first assertion is an edge too, without which
   // an asynchronous reset would not be seen before the first clock.
@@ -162,6 +171,10 @@ module pto_harness #(
     cycle <= cycle + 32'd1;
     avail <= flags[3:0];
     run <= flags[9:6];
+    watch <= flags[15:12];
+    // By a blocking assignment: Python has the state when it is told of the wake-up.
+    if (flags[10]) report = !report;
+    if (flags[11]) fault_clock <= !fault_clock;
     if (flags[4]) wake <= !wake;
     reseed <= flags[5];
     if (flags[5]) load_knobs;
@@ -184,6 +197,10 @@ module pto_harness #(
       seed <= `PTO_KNOB(11);
       max_outstanding <= `PTO_KNOB(12);
       w_after_aw <= `PTO_KNOB(13);
+      axi_read_jitter <= `PTO_KNOB(15);
+      axi_write_jitter <= `PTO_KNOB(16);
+      local_read_jitter <= `PTO_KNOB(17);
+      local_faults <= `PTO_KNOB(31);
     end
   endtask
 endmodule

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Read and write port of one slot on the on-chip memories. Both take a word a clock. Reads are
-// pipelined, `latency_i` clocks from grant to `src_rvalid_o`; grants stall at random and do not
-// depend on requests.
+// pipelined, `latency_i` clocks from grant to `src_rvalid_o`, and up to `jitter_i` more, in order;
+// grants stall at random and do not depend on requests.
 //   clk_i       _/-\_/-\_/-\_/-\_/-\_
 //   src_req_i   ___/-------\_________    latency 2, the grant stalls one clock
 //   src_gnt_o   -------\___/---------
 //   src_rvalid  _______________/---\_
 // An address outside of the memory or an injected fault answers `src_err_o` with rvalid, or
-// `dst_err_o` with the grant. Limits: 63 reads in flight. Simulation only.
+// `dst_err_o` with the grant. The C side decides about faults, also of a write before its edge:
+// `fault_clock_i` changes when it may have changed its mind. Simulation only.
 `default_nettype none
 `timescale 1ns / 1ps
 
@@ -21,10 +22,15 @@ module pto_local_port #(
     input  wire                      rst_ni,
     input  wire [              31:0] cycle_i,          // clocks so far
     input  wire [              31:0] seed_i,           // of the random stalls
-    input  wire                      reseed_i,         // take seed and faults
-    input  wire [               5:0] latency_i,        // of reads in clocks, 1 or more
+    input  wire                      reseed_i,         // take the seed
+    input  wire [               9:0] latency_i,        // of reads in clocks, 1 or more
+    input  wire [               7:0] jitter_i,         // most extra clocks of a read
+    input  wire                      faults_i,         // injected faults may fail writes
+    input  wire                      fault_clock_i,
     input  wire [               7:0] stall_src_gnt_i,  // stalls in 256 clocks
     input  wire [               7:0] stall_dst_gnt_i,
+    output reg  [              10:0] src_write_o,      // queue of the words read
+    output reg  [              10:0] src_read_o,
     input  wire                      src_req_i,
     output reg                       src_gnt_o,
     input  wire [               2:0] src_space_i,
@@ -46,16 +52,15 @@ module pto_local_port #(
   localparam SrcBytes = SrcDataWidth / 8;
   localparam DstBytes = DstDataWidth / 8;
 
-  reg [SrcDataWidth-1:0] data[0:63];  // words read on the edge of their grant, and due later
-  reg error[0:63];
-  reg [31:0] due[0:63];
-  reg [5:0] write, read;
+  // Words read on the edge of their grant, and due later: as many as the longest latency and jitter
+  // keep in flight. What is not in use is not touched, an empty queue begins anew.
+  reg [SrcDataWidth-1:0] data[0:2047];
+  reg error[0:2047];
+  reg [31:0] due[0:2047];
+  reg [31:0] clocks;  // from grant to rvalid
   reg [`PTO_DOOR_BITS(SrcDataWidth)-1:0] word;
   integer failed;
-  reg [31:0] random;
-  reg [22:0] fault_q[0:3];  // space and first address of a faulty granule, space 0 for none
-  reg faults_q;             // there is one
-  integer index, granule, any;
+  reg [31:0] random, jitter_random;
 
   wire stalls = |{stall_src_gnt_i, stall_dst_gnt_i};
 
@@ -65,54 +70,64 @@ module pto_local_port #(
     src_err_o = 1'b1;
     dst_gnt_o = 1'b0;
     random = 32'd1;
-    faults_q = 1'b0;
+    jitter_random = 32'd1;
+    src_write_o = 11'd0;
+    src_read_o = 11'd0;
   end
 
   always @(posedge clk_i) begin
     if (reseed_i) begin
       random = pto_seed(seed_i, Slot * 8 + 4);
-      any = 0;
-      for (index = 0; index < 4; index = index + 1) begin
-        granule = `PTO_LOCAL_FAULT(index);
-        fault_q[index] <= granule[22:0];
-        any = any | granule;
-      end
-      faults_q <= any != 0;
+      jitter_random = pto_seed(seed_i, Slot * 8 + 68);
     end
     if (!rst_ni) begin
       src_gnt_o <= 1'b0;
       dst_gnt_o <= 1'b0;
       src_rvalid_o <= 1'b0;
-      write = 6'd0;
-      read = 6'd0;
-    end else if (src_req_i || dst_req_i || src_rvalid_o || read != write || stalls || !src_gnt_o ||
-                 !dst_gnt_o) begin
+      src_write_o = 11'd0;
+      src_read_o = 11'd0;
+    end else if (src_req_i || dst_req_i || src_rvalid_o || src_read_o != src_write_o || stalls ||
+                 !src_gnt_o || !dst_gnt_o) begin
       if (stalls) random = pto_next(random);
+      if (src_rvalid_o && src_err_o) `PTO_HIT(Slot, 0);
       src_rvalid_o <= 1'b0;
       src_err_o <= 1'b1;  // means nothing without rvalid: nobody may look
       if (src_req_i && src_gnt_o) begin
         failed = `PTO_LOCAL_READ(Slot, 0, src_space_i, src_addr_i, SrcBytes, word);
-        if (latency_i == 6'd1 && read == write) begin
+        clocks = {22'd0, latency_i};
+        if (jitter_i != 8'd0) begin
+          jitter_random = pto_next(jitter_random);
+          clocks = clocks + pto_uniform(jitter_random, jitter_i);
+        end
+        if (clocks == 32'd1 && src_read_o == src_write_o) begin
           src_rdata_o <= word[SrcDataWidth-1:0];
           src_err_o <= failed[0];
           src_rvalid_o <= 1'b1;
         end else begin
-          data[write] = word[SrcDataWidth-1:0];
-          error[write] = failed[0];
-          due[write] = cycle_i + {26'd0, latency_i} - 32'd1;
-          write = write + 6'd1;
+          if (src_read_o == src_write_o) begin
+            src_read_o = 11'd0;
+            src_write_o = 11'd0;
+          end
+          data[src_write_o] = word[SrcDataWidth-1:0];
+          error[src_write_o] = failed[0];
+          due[src_write_o] = cycle_i + clocks - 32'd1;
+          src_write_o = src_write_o + 11'd1;
         end
       end
-      if (read != write && $signed(cycle_i - due[read]) >= 0) begin
-        src_rdata_o <= data[read];
-        src_err_o <= error[read];
+      if (src_read_o != src_write_o && $signed(cycle_i - due[src_read_o]) >= 0) begin
+        src_rdata_o <= data[src_read_o];
+        src_err_o <= error[src_read_o];
         src_rvalid_o <= 1'b1;
-        read = read + 6'd1;
+        src_read_o = src_read_o + 11'd1;
       end
       src_gnt_o <= stall_src_gnt_i == 8'd0 || random[7:0] >= stall_src_gnt_i;
 
-      if (dst_req_i && dst_gnt_o)
+      if (dst_req_i && dst_gnt_o) begin
         failed = `PTO_LOCAL_WRITE(Slot, dst_space_i, dst_addr_i, DstBytes, dst_be_i, dst_wdata_i);
+        if (faults_i && failed[0] != dst_err_o)
+          `PTO_ERROR(Slot, "harness: dst_err is not what the write does (space, address)",
+                     dst_space_i, dst_addr_i);
+      end
       dst_gnt_o <= stall_dst_gnt_i == 8'd0 || random[15:8] >= stall_dst_gnt_i;
     end
   end
@@ -127,20 +142,14 @@ module pto_local_port #(
     endcase
   endfunction
 
-  function covers(input [22:0] entry, input [2:0] space, input [19:0] addr);
-    covers = entry[22:20] != 3'd0 && entry[22:20] == space &&
-        (DstBytes > 32 ? entry[19:6] == addr[19:6] : entry[19:5] == addr[19:5]);
-  endfunction
-
   always @* begin
     dst_err_o = 1'b1;  // means nothing without a grant: nobody may look
     if (dst_req_i && dst_gnt_o) begin
       dst_err_o = outside(dst_space_i, dst_addr_i);
-      if (faults_q)
-        dst_err_o = dst_err_o || covers(fault_q[0], dst_space_i, dst_addr_i) ||
-            covers(fault_q[1], dst_space_i, dst_addr_i) ||
-            covers(fault_q[2], dst_space_i, dst_addr_i) ||
-            covers(fault_q[3], dst_space_i, dst_addr_i);
+      if (faults_i) begin
+        if (`PTO_LOCAL_FAULT(Slot, fault_clock_i, dst_space_i, dst_addr_i, DstBytes) != 0)
+          dst_err_o = 1'b1;
+      end
     end
   end
 endmodule

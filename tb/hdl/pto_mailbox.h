@@ -11,21 +11,46 @@
 #include <stdint.h>
 
 #define PTO_MAGIC UINT64_C(0x31584f424d4f5450) /* "PTOMBOX1" */
-#define PTO_VERSION 2u
+#define PTO_VERSION 3u
 #define PTO_SLOTS 4
 #define PTO_RING 1024
 #define PTO_DESC_WORDS 16
-#define PTO_FAULTS 4
+#define PTO_FAULTS 8
+#define PTO_HITS 4096
+#define PTO_LATE 256
+#define PTO_CHANNELS 16
 #define PTO_KNOBS 32
 #define PTO_ERRORS 64
 #define PTO_ERROR_TEXT 256
 #define PTO_NO_CLEAR UINT64_MAX
+#define PTO_NO_FAULT UINT32_MAX /* an error that was not injected: outside of a memory, gm_limit */
+#define PTO_GRACE 16            /* clocks after an error in which new bursts are not late */
 
 enum pto_space {
   PTO_GM, PTO_UB0, PTO_UB1, PTO_L1, PTO_L0C, PTO_BT, PTO_FB, PTO_SPACES
 };
 
 enum pto_fault_kind { PTO_FAULT_SLVERR, PTO_FAULT_DECERR, PTO_FAULT_LOCAL };
+
+enum pto_side { PTO_READ, PTO_WRITE };
+
+/* Channels of a slot, in the order of tb/mailbox_layout.py. */
+enum pto_channel {
+  PTO_AR, PTO_R, PTO_AW, PTO_W, PTO_B, PTO_SRC, PTO_DST, PTO_PAR, PTO_FLAG, PTO_DONE, PTO_DESC
+};
+
+/* What is open in a slot, in the order of tb/mailbox_layout.py. */
+enum pto_open {
+  PTO_OPEN_READS,       /* bursts whose last R was not taken */
+  PTO_OPEN_READ_BEATS,  /* R beats that are owed */
+  PTO_OPEN_WRITES,      /* bursts whose AW was taken and whose B was not */
+  PTO_OPEN_WRITE_BEATS, /* W beats that the engine owes to them */
+  PTO_OPEN_EARLY_BEATS, /* W beats that wait for their AW */
+  PTO_OPEN_RESPONSES,   /* complete bursts whose B was not taken */
+  PTO_OPEN_SRC,         /* words that the ports owe */
+  PTO_OPEN_PAR,
+  PTO_OPEN_FLAG
+};
 
 /* Numbers used by pto_harness.v and tb/mailbox_layout.py. */
 enum pto_knob {
@@ -43,7 +68,11 @@ enum pto_knob {
   PTO_KNOB_SEED,
   PTO_KNOB_MAX_OUTSTANDING,
   PTO_KNOB_W_AFTER_AW,
-  PTO_KNOB_IDLE_CLOCKS
+  PTO_KNOB_IDLE_CLOCKS,
+  PTO_KNOB_AXI_READ_JITTER,
+  PTO_KNOB_AXI_WRITE_JITTER,
+  PTO_KNOB_LOCAL_READ_JITTER,
+  PTO_KNOB_LOCAL_FAULTS = PTO_KNOBS - 1 /* no setting: slots whose local writes may fail */
 };
 
 struct pto_desc {
@@ -73,14 +102,43 @@ struct pto_slot {
   uint64_t records;       /* H: done records written */
   uint64_t dropped;       /* H: forgotten by a reset */
   uint64_t written_bytes; /* H: local bytes granted, GM bytes whose B was taken */
-  uint64_t spare[8];
+  uint64_t stalls[PTO_CHANNELS]; /* H: clocks in which the harness held up a channel */
+  /* The state of the slot before the edge after `state_cycle`: at each wake-up and hang, else
+   * every 4096 clocks. */
+  uint64_t state_cycle;         /* H */
+  uint64_t accept_cycle;        /* H: of the oldest descriptor that the engine holds */
+  uint64_t flag_cycle;          /* H: of the last read of a word of unit flags */
+  uint32_t flag_addr, flag_word, flag_reads; /* H: that word, its flags, equal reads in a row */
+  uint32_t pins;                /* H: bit by bit as PINS of tb/mailbox_layout.py */
+  uint32_t waits[PTO_CHANNELS]; /* H: clocks for which valid or req has waited */
+  uint32_t open[PTO_CHANNELS];  /* H: enum pto_open */
   struct pto_desc desc[PTO_RING];
   struct pto_done ring[PTO_RING];
 };
 
+/* Fails the words that touch a window of a memory. Addresses are multiples of 32. */
 struct pto_fault {
-  uint32_t enable, space, kind, pad;
-  uint64_t addr; /* anywhere in the 32-byte granule */
+  uint32_t enable, space, kind;
+  uint32_t sides; /* bit 0: reads, bit 1: writes */
+  uint64_t addr, length;
+  uint32_t slots; /* a bit for each */
+  uint32_t nth;   /* only the n-th word that touches the window since it was set; 0: every one */
+  uint32_t hits;  /* H: how often it answered */
+  uint32_t sets;  /* P: counts settings of this fault, which start its counts anew */
+};
+
+/* An erroneous response, once the engine has seen it. */
+struct pto_hit {
+  uint64_t cycle; /* of the handshake of R or B, the grant of a local write, a local rvalid */
+  uint64_t addr;  /* of the bus word */
+  uint32_t slot, side, kind, fault, space, pad;
+};
+
+/* A burst whose VALID rose later than PTO_GRACE clocks after the first error that its slot had. */
+struct pto_late {
+  uint64_t cycle; /* in which VALID rose */
+  uint64_t addr;
+  uint32_t slot, side, beats, pad;
 };
 
 struct pto_mailbox {
@@ -107,6 +165,14 @@ struct pto_mailbox {
   uint32_t knobs[PTO_KNOBS];          /* P */
   struct pto_fault faults[PTO_FAULTS]; /* P */
   uint64_t gm_limit;                   /* P: GM addresses from here on answer DECERR */
+
+  /* Rings that keep the oldest unread entries: entry k is [k % size], `*_records` have one. */
+  uint64_t hits, hit_records;   /* H */
+  uint64_t hits_polled;         /* P */
+  struct pto_hit hit[PTO_HITS]; /* H */
+  uint64_t late_bursts, late_records; /* H */
+  uint64_t late_polled;               /* P */
+  struct pto_late late[PTO_LATE];     /* H */
 
   uint64_t errors;         /* H: all, with those that the rate limit left out */
   uint64_t error_records;  /* H: messages written */

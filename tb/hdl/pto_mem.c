@@ -39,8 +39,23 @@
 enum { RESP_OKAY = 0, RESP_SLVERR = 2, RESP_DECERR = 3 };
 
 /* Flags that pto_tick() returns; bits 0 to 3 say that a slot's next descriptor may be offered, bits
- * 6 to 9 that the slot has the next edge of the clock. */
-enum { TICK_WAKE = 1 << 4, TICK_KNOBS = 1 << 5, TICK_RUN = 1 << 6 };
+ * 6 to 9 that the slot has the next edge of the clock, bits 12 to 15 that late bursts of the slot
+ * are to be told. TICK_STATE asks for the state of every slot; TICK_FAULTS says that local writes
+ * may fail where they did not before. */
+enum {
+  TICK_WAKE = 1 << 4,
+  TICK_KNOBS = 1 << 5,
+  TICK_RUN = 1 << 6,
+  TICK_STATE = 1 << 10,
+  TICK_FAULTS = 1 << 11,
+  TICK_WATCH_BIT = 12
+};
+
+#define STATE_CLOCKS 4096 /* between two states of the slots, at most; 2^k */
+
+/* Where words pass: each in order, at most one of them the next to answer. */
+enum port { PORT_SRC, PORT_PAR, PORT_R, PORT_DST, PORT_W, PORTS };
+#define READ_PORTS (PORT_R + 1)
 
 static const uint64_t sizes[PTO_SPACES] = {
   UINT64_C(1) << 40, 262144, 262144, 524288, 262144, 4096, 4096
@@ -64,8 +79,20 @@ struct queue {
   size_t item, capacity, head, count;
 };
 
+struct credit {
+  uint64_t bytes;
+  uint32_t errors; /* of its beats, in `errors` of the writer */
+};
+
+/* An error whose response the engine has not seen. */
+struct pending {
+  uint64_t addr;
+  uint32_t space, kind, fault;
+};
+
 struct writer {
-  struct queue bursts, beats, credits;
+  struct queue bursts, beats, credits, errors;
+  uint32_t failed; /* beats of the burst under way */
   uint64_t bytes;  /* strobed bytes of the burst under way */
   uint32_t index;  /* its next beat */
   int resp;        /* its worst response so far */
@@ -81,6 +108,18 @@ struct feeder {
   uint64_t clear_cycle; /* of that clear */
 };
 
+/* A fault in use. Words that touch it on one clock are not told apart: see decide(). */
+struct live {
+  struct pto_fault set;
+  uint32_t index;
+  uint64_t clock;                        /* of the newest word that touched it */
+  uint64_t before;                       /* words that touched it on earlier clocks */
+  uint32_t now;                          /* and on that one */
+  uint32_t own[PTO_SLOTS * PORTS];       /* the latter by port */
+  uint64_t fired;                        /* clock in which the n-th one failed, or UINT64_MAX */
+  uint32_t fired_by;                     /* the ports whose word failed then */
+};
+
 static struct {
   int ready;
   struct pto_mailbox *box;
@@ -91,8 +130,15 @@ static struct {
   int constant[PTO_SPACES]; /* background byte, or -1 for random */
   uint64_t *dirty;
   uint64_t dirty_count, dirty_capacity;
-  struct pto_fault faults[PTO_FAULTS]; /* in use; addr is the granule's first byte */
+  struct live faults[PTO_FAULTS]; /* in the order of their indices */
   int fault_count;
+  int local_faults;   /* slots whose local writes may fail */
+  int counted_faults; /* whether they do depends on what came before */
+  int gm_pins;        /* GM is a memory in Python, whose faults are its own */
+  int watch;          /* slots that have had an error since they were idle */
+  uint64_t error_cycle[PTO_SLOTS];      /* of that error */
+  struct queue answers[PTO_SLOTS][READ_PORTS]; /* errors on their way to the engine */
+  uint32_t stall_totals[PTO_SLOTS][PTO_CHANNELS];
   uint64_t cycle, progress_cycle;
   uint32_t idle_clocks; /* for which an idle slot has its clock; 0 is always */
   struct writer writer[PTO_SLOTS];
@@ -241,7 +287,10 @@ static void pto_init(void) {
   for (int slot = 0; slot < PTO_SLOTS; slot++) {
     init_queue(&g.writer[slot].bursts, sizeof(struct burst));
     init_queue(&g.writer[slot].beats, sizeof(struct beat));
-    init_queue(&g.writer[slot].credits, sizeof(uint64_t));
+    init_queue(&g.writer[slot].credits, sizeof(struct credit));
+    init_queue(&g.writer[slot].errors, sizeof(struct pending));
+    for (int port = 0; port < READ_PORTS; port++)
+      init_queue(&g.answers[slot][port], sizeof(struct pending));
     g.feeder[slot].clear_bytes = PTO_NO_CLEAR;
   }
 }
@@ -411,15 +460,25 @@ static const struct layout layouts[] = {
   { "pto_desc", 0, sizeof(struct pto_desc) },
   { "pto_done", 0, sizeof(struct pto_done) },
   { "pto_fault", 0, sizeof(struct pto_fault) },
+  { "pto_hit", 0, sizeof(struct pto_hit) },
+  { "pto_late", 0, sizeof(struct pto_late) },
   FIELD(pto_desc, words), FIELD(pto_desc, tag), FIELD(pto_desc, gap), FIELD(pto_desc, wait_done),
   FIELD(pto_done, tag), FIELD(pto_done, status), FIELD(pto_done, rule), FIELD(pto_done, pad),
   FIELD(pto_done, addr), FIELD(pto_done, accept_cycle), FIELD(pto_done, done_cycle),
   FIELD(pto_done, written_bytes), FIELD(pto_done, clear_bytes), FIELD(pto_done, spare),
   FIELD(pto_fault, enable), FIELD(pto_fault, space), FIELD(pto_fault, kind),
-  FIELD(pto_fault, pad), FIELD(pto_fault, addr),
+  FIELD(pto_fault, sides), FIELD(pto_fault, addr), FIELD(pto_fault, length),
+  FIELD(pto_fault, slots), FIELD(pto_fault, nth), FIELD(pto_fault, hits), FIELD(pto_fault, sets),
+  FIELD(pto_hit, cycle), FIELD(pto_hit, addr), FIELD(pto_hit, slot), FIELD(pto_hit, side),
+  FIELD(pto_hit, kind), FIELD(pto_hit, fault), FIELD(pto_hit, space), FIELD(pto_hit, pad),
+  FIELD(pto_late, cycle), FIELD(pto_late, addr), FIELD(pto_late, slot), FIELD(pto_late, side),
+  FIELD(pto_late, beats), FIELD(pto_late, pad),
   FIELD(pto_slot, submitted), FIELD(pto_slot, polled), FIELD(pto_slot, offered),
   FIELD(pto_slot, accepted), FIELD(pto_slot, done), FIELD(pto_slot, records),
-  FIELD(pto_slot, dropped), FIELD(pto_slot, written_bytes), FIELD(pto_slot, spare),
+  FIELD(pto_slot, dropped), FIELD(pto_slot, written_bytes), FIELD(pto_slot, stalls),
+  FIELD(pto_slot, state_cycle), FIELD(pto_slot, accept_cycle), FIELD(pto_slot, flag_cycle),
+  FIELD(pto_slot, flag_addr), FIELD(pto_slot, flag_word), FIELD(pto_slot, flag_reads),
+  FIELD(pto_slot, pins), FIELD(pto_slot, waits), FIELD(pto_slot, open),
   FIELD(pto_slot, desc), FIELD(pto_slot, ring),
   FIELD(pto_mailbox, magic), FIELD(pto_mailbox, version), FIELD(pto_mailbox, size),
   FIELD(pto_mailbox, pid), FIELD(pto_mailbox, slots), FIELD(pto_mailbox, cycles),
@@ -428,7 +487,10 @@ static const struct layout layouts[] = {
   FIELD(pto_mailbox, wake_answer), FIELD(pto_mailbox, watchdog_clocks),
   FIELD(pto_mailbox, hang), FIELD(pto_mailbox, hang_cycle), FIELD(pto_mailbox, knob_version),
   FIELD(pto_mailbox, knob_answer), FIELD(pto_mailbox, knobs), FIELD(pto_mailbox, faults),
-  FIELD(pto_mailbox, gm_limit), FIELD(pto_mailbox, errors), FIELD(pto_mailbox, error_records),
+  FIELD(pto_mailbox, gm_limit), FIELD(pto_mailbox, hits), FIELD(pto_mailbox, hit_records),
+  FIELD(pto_mailbox, hits_polled), FIELD(pto_mailbox, hit), FIELD(pto_mailbox, late_bursts),
+  FIELD(pto_mailbox, late_records), FIELD(pto_mailbox, late_polled), FIELD(pto_mailbox, late),
+  FIELD(pto_mailbox, errors), FIELD(pto_mailbox, error_records),
   FIELD(pto_mailbox, errors_polled), FIELD(pto_mailbox, error_text), FIELD(pto_mailbox, slot),
 };
 
@@ -441,18 +503,164 @@ int pto_layout(int index, const char **name, uint64_t *offset, uint64_t *size) {
   return 1;
 }
 
-/* --- words ------------------------------------------------------------------------------------ */
+/* --- queues ----------------------------------------------------------------------------------- */
 
-/* The fault that covers a byte of the word, or NULL. */
-static const struct pto_fault *faulty(int space, uint64_t addr, int bytes) {
-  for (int i = 0; i < g.fault_count; i++) {
-    const struct pto_fault *fault = &g.faults[i];
-    if ((int)fault->space == space && addr < fault->addr + (1u << GRANULE_BITS) &&
-        fault->addr < addr + (uint64_t)bytes)
-      return fault;
+static void *queue_push(struct queue *q) {
+  if (q->count == q->capacity) {
+    char *items = (char *)malloc(q->item * q->capacity * 2);
+    if (!items) refuse("out of memory");
+    for (size_t i = 0; i < q->count; i++)
+      memcpy(items + i * q->item, q->items + (q->head + i) % q->capacity * q->item, q->item);
+    free(q->items);
+    q->items = items;
+    q->head = 0;
+    q->capacity *= 2;
   }
-  return NULL;
+  return q->items + (q->head + q->count++) % q->capacity * q->item;
 }
+
+static void *queue_front(struct queue *q) { return q->items + q->head * q->item; }
+
+static void *queue_at(struct queue *q, size_t index) {
+  return q->items + (q->head + index) % q->capacity * q->item;
+}
+
+static void queue_pop(struct queue *q) {
+  q->head = (q->head + 1) % q->capacity;
+  q->count--;
+}
+
+/* --- faults ----------------------------------------------------------------------------------- */
+
+/* True when `fault` fails the next word of a port. The n-th word of a port that has the fault for
+ * itself is exact. Ports that touch it on one clock count together and fail together, which does
+ * not depend on who is called first; dst_err_o can be known before the edge for the same reason. */
+static int decide(const struct live *fault, int port) {
+  uint64_t before = fault->before;
+  int fired = fault->fired != UINT64_MAX;
+  if (!fault->set.nth) return 1;
+  if (fault->clock == g.cycle) {
+    before += fault->own[port];
+    if (fault->fired == g.cycle) fired = fault->fired_by >> port & 1;
+  } else {
+    before += fault->now;
+  }
+  return !fired && before + 1 >= fault->set.nth;
+}
+
+static void count_word(struct live *fault, int port, int fails) {
+  if (!fault->set.nth) return;
+  if (fault->clock != g.cycle) {
+    fault->clock = g.cycle;
+    fault->before += fault->now;
+    fault->now = 0;
+    memset(fault->own, 0, sizeof fault->own);
+  }
+  fault->now++;
+  fault->own[port]++;
+  if (!fails) return;
+  if (fault->fired != g.cycle) fault->fired_by = 0;
+  fault->fired = g.cycle;
+  fault->fired_by |= 1u << port;
+}
+
+static int meets(const struct live *fault, int slot, int side, int space, uint64_t addr,
+                 int bytes) {
+  return (int)fault->set.space == space && addr < fault->set.addr + fault->set.length &&
+         fault->set.addr < addr + (uint64_t)bytes && fault->set.slots >> slot & 1 &&
+         fault->set.sides >> side & 1;
+}
+
+/* The first fault that fails a word, or NULL; all that it touches count it. */
+static const struct live *__attribute__((noinline))
+faulty(int slot, enum port where, int space, uint64_t addr, int bytes) {
+  int port = slot * PORTS + (int)where, side = where > PORT_R ? PTO_WRITE : PTO_READ;
+  const struct live *first = NULL;
+  for (int i = 0; i < g.fault_count; i++) {
+    struct live *fault = &g.faults[i];
+    if (!meets(fault, slot, side, space, addr, bytes)) continue;
+    int fails = decide(fault, port);
+    if (fails && !first) first = fault;
+    count_word(fault, port, fails);
+  }
+  return first;
+}
+
+/* The engine has seen an error. */
+static void log_hit(int slot, int side, const struct pending *error, uint64_t cycle) {
+  struct pto_mailbox *box = g.box;
+  box->hits++;
+  if (error->fault < PTO_FAULTS) box->faults[error->fault].hits++;
+  if (!(g.watch >> slot & 1)) {
+    g.watch |= 1 << slot;
+    g.error_cycle[slot] = cycle;
+  }
+  if (box->hit_records - box->hits_polled >= PTO_HITS) return;
+  struct pto_hit *hit = &box->hit[box->hit_records % PTO_HITS];
+  hit->cycle = cycle;
+  hit->addr = error->addr;
+  hit->slot = (uint32_t)slot;
+  hit->side = (uint32_t)side;
+  hit->kind = error->kind;
+  hit->fault = error->fault;
+  hit->space = error->space;
+  hit->pad = 0;
+  box->hit_records++;
+}
+
+static struct pending error_of(int space, uint64_t addr, const struct live *fault) {
+  struct pending error;
+  error.addr = addr;
+  error.space = (uint32_t)space;
+  error.kind = fault ? fault->set.kind
+                     : (uint32_t)(space == PTO_GM ? PTO_FAULT_DECERR : PTO_FAULT_LOCAL);
+  error.fault = fault ? fault->index : PTO_NO_FAULT;
+  return error;
+}
+
+/* Keeps an error until the engine has its response. */
+static void wait_for(struct queue *q, int space, uint64_t addr, const struct live *fault) {
+  *(struct pending *)queue_push(q) = error_of(space, addr, fault);
+}
+
+/* The engine has the response of a read that failed, by src (0), par (1) or R (2). */
+void pto_hit(int slot, int port) {
+  struct queue *q = &g.answers[slot][port];
+  if (!q->count) return;
+  log_hit(slot, PTO_READ, (const struct pending *)queue_front(q), g.cycle);
+  queue_pop(q);
+}
+
+/* The same for a memory in Python; `cycle` 0 is the clock under way. */
+void pto_note_hit(int slot, int side, int space, unsigned long long addr, int kind,
+                  unsigned int fault, unsigned long long cycle) {
+  struct pending error;
+  need_init();
+  error.addr = addr;
+  error.space = (uint32_t)space;
+  error.kind = (uint32_t)kind;
+  error.fault = fault;
+  log_hit(slot, side, &error, cycle ? cycle : g.cycle);
+}
+
+/* A burst was taken whose VALID has waited; asked for in slots with an error only. */
+void pto_late_burst(int slot, int side, long long addr, int len, int waited) {
+  struct pto_mailbox *box = g.box;
+  uint64_t rose = g.cycle - (uint32_t)waited;
+  if (!(g.watch >> slot & 1) || rose <= g.error_cycle[slot] + PTO_GRACE) return;
+  box->late_bursts++;
+  if (box->late_records - box->late_polled >= PTO_LATE) return;
+  struct pto_late *late = &box->late[box->late_records % PTO_LATE];
+  late->cycle = rose;
+  late->addr = (uint64_t)addr;
+  late->slot = (uint32_t)slot;
+  late->side = (uint32_t)side;
+  late->beats = (uint32_t)(len & 0xff) + 1;
+  late->pad = 0;
+  box->late_records++;
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
 
 static inline uint64_t all_lanes(int bytes) {
   return bytes == 64 ? ~UINT64_C(0) : (UINT64_C(1) << bytes) - 1;
@@ -488,19 +696,21 @@ static inline void store(int space, int slot, uint64_t addr, int bytes, uint64_t
 
 static void poison(void *data, int bytes) { memset(data, 0xde, (size_t)bytes); }
 
+/* What a beat of GM that fails answers; past `gm_limit` there is no fault. */
+static int response(const struct live *fault) {
+  return fault && fault->set.kind == PTO_FAULT_SLVERR ? RESP_SLVERR : RESP_DECERR;
+}
+
 /* Reads one beat of GM; returns the response. */
 int pto_gm_read(int slot, long long addr_, int bytes, uint32_t *data) {
   uint64_t addr = (uint64_t)addr_ & ~(uint64_t)(bytes - 1);
-  const struct pto_fault *fault;
-  (void)slot;
   need_init();
-  if (unlikely(addr + (uint64_t)bytes > g.box->gm_limit)) {
+  const struct live *fault = NULL;
+  if (unlikely(addr + (uint64_t)bytes > g.box->gm_limit) ||
+      (unlikely(g.fault_count) && (fault = faulty(slot, PORT_R, PTO_GM, addr, bytes)) != NULL)) {
     poison(data, bytes);
-    return RESP_DECERR;
-  }
-  if (unlikely(g.fault_count) && (fault = faulty(PTO_GM, addr, bytes)) != NULL) {
-    poison(data, bytes);
-    return fault->kind == PTO_FAULT_DECERR ? RESP_DECERR : RESP_SLVERR;
+    wait_for(&g.answers[slot][PORT_R], PTO_GM, addr, fault);
+    return response(fault);
   }
   touch(addr);
   memcpy(data, g.base[PTO_GM] + addr, (size_t)bytes);
@@ -511,11 +721,15 @@ int pto_gm_read(int slot, long long addr_, int bytes, uint32_t *data) {
 int pto_gm_write(int slot, long long addr_, int bytes, unsigned long long strobe,
                  const uint32_t *data) {
   uint64_t addr = (uint64_t)addr_ & ~(uint64_t)(bytes - 1);
-  const struct pto_fault *fault;
   need_init();
-  if (unlikely(addr + (uint64_t)bytes > g.box->gm_limit)) return RESP_DECERR;
-  if (unlikely(g.fault_count) && (fault = faulty(PTO_GM, addr, bytes)) != NULL)
-    return fault->kind == PTO_FAULT_DECERR ? RESP_DECERR : RESP_SLVERR;
+  const struct live *fault = NULL;
+  if (unlikely(addr + (uint64_t)bytes > g.box->gm_limit) ||
+      (unlikely(g.fault_count) && (fault = faulty(slot, PORT_W, PTO_GM, addr, bytes)) != NULL)) {
+    if (g.gm_pins) return RESP_OKAY;
+    wait_for(&g.writer[slot].errors, PTO_GM, addr, fault);
+    g.writer[slot].failed++;
+    return response(fault);
+  }
   if (!strobe) return RESP_OKAY;
   touch(addr);
   if (unlikely(!(g.page_state[addr >> PAGE_BITS] & 2))) note_dirty(addr >> PAGE_BITS);
@@ -533,12 +747,15 @@ static int outside(int slot, int space, uint64_t addr, int bytes, const char *te
 /* Reads one word of an on-chip memory by port src, or par; returns 1 for an error. */
 int pto_local_read(int slot, int par, int space, int addr_, int bytes, uint32_t *data) {
   uint64_t addr = (uint32_t)addr_ & ~(uint32_t)(bytes - 1);
+  enum port port = par ? PORT_PAR : PORT_SRC;
+  const struct live *fault = NULL;
   need_init();
   if (outside(slot, space, addr, bytes,
               par ? "par: read outside of the memory (space, address)"
                   : "src: read outside of the memory (space, address)") ||
-      (unlikely(g.fault_count) && faulty(space, addr, bytes))) {
+      (unlikely(g.fault_count) && (fault = faulty(slot, port, space, addr, bytes)) != NULL)) {
     poison(data, bytes);
+    wait_for(&g.answers[slot][port], space, addr, fault);
     return 1;
   }
   memcpy(data, g.base[space] + addr, (size_t)bytes);
@@ -560,37 +777,32 @@ static void credit(int slot, uint64_t bytes) {
 int pto_local_write(int slot, int space, int addr_, int bytes, unsigned long long strobe,
                     const uint32_t *data) {
   uint64_t addr = (uint32_t)addr_ & ~(uint32_t)(bytes - 1);
+  const struct live *fault = NULL;
   need_init();
   if (outside(slot, space, addr, bytes, "dst: write outside of the memory (space, address)") ||
-      (unlikely(g.fault_count) && faulty(space, addr, bytes)))
+      (unlikely(g.fault_count) && (fault = faulty(slot, PORT_DST, space, addr, bytes)) != NULL)) {
+    struct pending error = error_of(space, addr, fault);
+    log_hit(slot, PTO_WRITE, &error, g.cycle);
     return 1;
+  }
   store(space, slot, addr, bytes, strobe, data);
   credit(slot, (uint64_t)__builtin_popcountll(strobe));
   return 0;
 }
 
+/* True when an injected fault fails a local write on the next edge; asked for again at TICK_FAULTS
+ * (`fresh_` is nothing but what changes then). */
+int pto_local_fault(int slot, int fresh_, int space, int addr_, int bytes) {
+  uint64_t addr = (uint32_t)addr_ & ~(uint32_t)(bytes - 1);
+  (void)fresh_;
+  for (int i = 0; i < g.fault_count; i++)
+    if (meets(&g.faults[i], slot, PTO_WRITE, space, addr, bytes) &&
+        decide(&g.faults[i], slot * PORTS + PORT_DST))
+      return 1;
+  return 0;
+}
+
 /* --- AXI writes: data may come before their address ------------------------------------------- */
-
-static void *queue_push(struct queue *q) {
-  if (q->count == q->capacity) {
-    char *items = (char *)malloc(q->item * q->capacity * 2);
-    if (!items) refuse("out of memory");
-    for (size_t i = 0; i < q->count; i++)
-      memcpy(items + i * q->item, q->items + (q->head + i) % q->capacity * q->item, q->item);
-    free(q->items);
-    q->items = items;
-    q->head = 0;
-    q->capacity *= 2;
-  }
-  return q->items + (q->head + q->count++) % q->capacity * q->item;
-}
-
-static void *queue_front(struct queue *q) { return q->items + q->head * q->item; }
-
-static void queue_pop(struct queue *q) {
-  q->head = (q->head + 1) % q->capacity;
-  q->count--;
-}
 
 /* Writes the next beat of the oldest burst; returns 0, or 1 + response when it was the last. */
 static int write_beat(int slot, int bytes, uint64_t strobe, const void *data) {
@@ -606,9 +818,12 @@ static int write_beat(int slot, int bytes, uint64_t strobe, const void *data) {
   w->bytes += (uint64_t)__builtin_popcountll(strobe);
   if (++w->index < burst->beats) return 0;
   resp = w->resp;
-  *(uint64_t *)queue_push(&w->credits) = w->bytes;
+  struct credit *credit_ = (struct credit *)queue_push(&w->credits);
+  credit_->bytes = w->bytes;
+  credit_->errors = w->failed;
   queue_pop(&w->bursts);
   w->bytes = 0;
+  w->failed = 0;
   w->index = 0;
   w->resp = RESP_OKAY;
   return 1 + resp;
@@ -642,20 +857,26 @@ int pto_axi_w(int slot, int bytes, unsigned long long strobe, const uint32_t *da
   return 0;
 }
 
-/* The engine took a B: the bytes of that burst count as written. */
+/* The engine took a B: the bytes of that burst count as written, and it knows of their errors. */
 void pto_axi_b(int slot) {
   struct writer *w = &g.writer[slot];
   if (!w->credits.count) return;
-  credit(slot, *(uint64_t *)queue_front(&w->credits));
+  struct credit *done = (struct credit *)queue_front(&w->credits);
+  credit(slot, done->bytes);
+  for (; unlikely(done->errors) && w->errors.count; done->errors--) {
+    log_hit(slot, PTO_WRITE, (const struct pending *)queue_front(&w->errors), g.cycle);
+    queue_pop(&w->errors);
+  }
   queue_pop(&w->credits);
 }
 
 /* --- descriptors ------------------------------------------------------------------------------ */
 
-/* Tells which slots have an engine, before the first clock. */
+/* Tells which slots have an engine, before the first clock; bit 4: GM is a memory in Python. */
 void pto_start(int slots) {
   need_init();
-  g.box->slots = (uint32_t)slots;
+  g.box->slots = (uint32_t)slots & ((1u << PTO_SLOTS) - 1);
+  g.gm_pins = slots >> PTO_SLOTS & 1;
 }
 
 /* The engines were reset: work under way and in the rings is forgotten. */
@@ -668,8 +889,11 @@ void pto_reset(int slots) {
     if (!(slots >> slot & 1)) continue;
     s->dropped += s->submitted - s->done;
     s->done = s->offered = s->accepted = s->submitted;
-    w->bursts.count = w->beats.count = w->credits.count = 0;
+    w->bursts.count = w->beats.count = w->credits.count = w->errors.count = 0;
+    for (int port = 0; port < READ_PORTS; port++) g.answers[slot][port].count = 0;
+    g.watch &= ~(1 << slot);
     w->bytes = 0;
+    w->failed = 0;
     w->index = 0;
     w->resp = RESP_OKAY;
     g.feeder[slot].seen = 0;
@@ -699,13 +923,64 @@ static int offerable(int slot, int *waiting_for_gap) {
   return 0;
 }
 
+/* Takes the faults over; one that was not set anew goes on counting. */
 static void load_faults(void) {
-  g.fault_count = 0;
+  struct live old[PTO_FAULTS];
+  int count = g.fault_count;
+  memcpy(old, g.faults, sizeof old);
+  g.fault_count = g.local_faults = g.counted_faults = 0;
   for (int i = 0; i < PTO_FAULTS; i++) {
-    if (!g.box->faults[i].enable) continue;
-    g.faults[g.fault_count] = g.box->faults[i];
-    g.faults[g.fault_count++].addr &= ~UINT64_C(31);
+    const struct pto_fault *set = &g.box->faults[i];
+    if (!set->enable || (g.gm_pins && set->space == PTO_GM)) continue;
+    struct live *fault = &g.faults[g.fault_count++];
+    memset(fault, 0, sizeof *fault);
+    fault->fired = UINT64_MAX;
+    for (int k = 0; k < count; k++)
+      if (old[k].index == (uint32_t)i && old[k].set.sets == set->sets) *fault = old[k];
+    fault->set = *set;
+    fault->index = (uint32_t)i;
+    if (set->space == PTO_GM || !(set->sides >> PTO_WRITE & 1)) continue;
+    g.local_faults |= (int)set->slots;
+    g.counted_faults |= set->nth != 0;
   }
+}
+
+/* The harness hands over the state of a slot. Part 0: pins; clocks for which each channel waits, in
+ * the order of enum pto_channel; from word 12 on open read bursts, their beats, owed words of src,
+ * those of par and, 16 bits higher, of flag. Part 1: clocks in which each channel was held up. */
+void pto_state(int slot, int part, const uint32_t *words) {
+  struct pto_slot *s = &g.box->slot[slot];
+  struct writer *w = &g.writer[slot];
+  if (part == 1) {
+    for (int i = 0; i <= PTO_DONE; i++) {
+      s->stalls[i] += words[i] - g.stall_totals[slot][i];
+      g.stall_totals[slot][i] = words[i];
+    }
+    return;
+  }
+  uint32_t owed = 0;
+  for (size_t i = 0; i < w->bursts.count; i++)
+    owed += ((struct burst *)queue_at(&w->bursts, i))->beats;
+  s->state_cycle = g.cycle;
+  s->accept_cycle = s->accepted > s->done ? g.feeder[slot].accept_cycle[s->done % PTO_RING] : 0;
+  s->pins = words[0];
+  memcpy(s->waits, words + 1, (PTO_DESC + 1) * sizeof *words);
+  s->open[PTO_OPEN_READS] = words[12];
+  s->open[PTO_OPEN_READ_BEATS] = words[13];
+  s->open[PTO_OPEN_WRITES] = (uint32_t)(w->bursts.count + w->credits.count);
+  s->open[PTO_OPEN_WRITE_BEATS] = owed - w->index;
+  s->open[PTO_OPEN_EARLY_BEATS] = (uint32_t)w->beats.count;
+  s->open[PTO_OPEN_RESPONSES] = (uint32_t)w->credits.count;
+  s->open[PTO_OPEN_SRC] = words[14];
+  s->open[PTO_OPEN_PAR] = words[15] & 0xffff;
+  s->open[PTO_OPEN_FLAG] = words[15] >> 16;
+}
+
+/* The slots that late bursts are to be told of, those with an error and something under way. */
+static int __attribute__((noinline)) watched(void) {
+  for (int slot = 0; slot < PTO_SLOTS; slot++)
+    if (g.box->slot[slot].accepted == g.box->slot[slot].done) g.watch &= ~(1 << slot);
+  return g.watch << TICK_WATCH_BIT;
 }
 
 /* Once a clock, half a clock before the edge that it counts; `pins` has a bit for each slot whose
@@ -721,9 +996,12 @@ int pto_tick(int pins, int active) {
     box->knob_answer = box->knob_version;
     load_faults();
     g.idle_clocks = box->knobs[PTO_KNOB_IDLE_CLOCKS];
-    flags |= TICK_KNOBS;
+    flags |= TICK_KNOBS | TICK_STATE | TICK_FAULTS;
     active = ~0; /* the modules of every slot take them by its clock */
   }
+  if (unlikely(g.counted_faults)) flags |= TICK_FAULTS;
+  if (unlikely(g.watch)) flags |= watched();
+  if (unlikely(!(g.cycle & (STATE_CLOCKS - 1)))) flags |= TICK_STATE;
   active |= pins;
   for (int slot = 0; slot < PTO_SLOTS; slot++) {
     struct pto_slot *s = &box->slot[slot];
@@ -741,7 +1019,7 @@ int pto_tick(int pins, int active) {
     for (int slot = 0; slot < PTO_SLOTS; slot++) all &= box->slot[slot].done >= box->wake_at[slot];
     if (all) {
       box->wake_answer = box->wake_request;
-      flags |= TICK_WAKE;
+      flags |= TICK_WAKE | TICK_STATE;
     }
   }
   if (unlikely(box->watchdog_clocks && g.cycle - g.progress_cycle >= box->watchdog_clocks)) {
@@ -752,7 +1030,7 @@ int pto_tick(int pins, int active) {
       fprintf(stderr, "pto: watchdog: nothing accepted or retired for %u clocks, cycle %llu\n",
               box->watchdog_clocks, (unsigned long long)g.cycle);
       fflush(stderr);
-      flags |= TICK_WAKE;
+      flags |= TICK_WAKE | TICK_STATE;
     }
   }
   return flags;
@@ -811,15 +1089,8 @@ void pto_done(int slot, int tag, int status, int rule, long long addr) {
 
 int pto_knob(int index) {
   need_init();
+  if (index == PTO_KNOB_LOCAL_FAULTS) return g.local_faults;
   return (int)g.box->knobs[index & (PTO_KNOBS - 1)];
-}
-
-/* Fault `index` for the comparators of the local write ports: space << 20 | address of the
- * granule, or 0 for none (GM is the doors' business). */
-int pto_local_fault(int index) {
-  need_init();
-  if (index >= g.fault_count || g.faults[index].space == PTO_GM) return 0;
-  return (int)(g.faults[index].space << 20 | (g.faults[index].addr & 0xfffff));
 }
 
 #ifdef __cplusplus

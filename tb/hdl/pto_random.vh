@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers of the memories' stalls: Marsaglia's xorshift32, never zero. Included inside
-// modules.
+// Random numbers of the memories' stalls and jitters: Marsaglia's xorshift32, never zero. Included
+// inside modules.
 function [31:0] pto_next(input [31:0] state);
   begin
     pto_next = state ^ (state << 13);
     pto_next = pto_next ^ (pto_next >> 17);
     pto_next = pto_next ^ (pto_next << 5);
   end
+endfunction
+
+// Uniform in 0 to `most`, from a random state.
+function [31:0] pto_uniform(input [31:0] state, input [7:0] most);
+  pto_uniform = ({16'd0, state[31:16]} * ({24'd0, most} + 32'd1)) >> 16;
 endfunction
 
 // A start state for stream `stream` of seed `seed`.

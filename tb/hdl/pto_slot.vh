@@ -57,6 +57,10 @@ generate
     wire [GmDataWidth/8-1:0] wstrb;
     wire axi_reads_open, axi_writes_open, axi_offers;
     wire ports_active;
+    wire [7:0] reads;
+    wire [15:0] read_beats;
+    wire [31:0] r_stalls, b_stalls;
+    wire [10:0] src_write, src_read, par_write, par_read, flag_write, flag_read;
 `ifdef PTO_SLOT_PAR_FLAG
     wire par_req, par_gnt, par_rvalid, par_err;
     wire [2:0] par_space;
@@ -69,6 +73,9 @@ generate
     assign `PTO_SLOT_PIN(active) = ports_active || par_flag_active;
 `else
     assign `PTO_SLOT_PIN(active) = ports_active;
+    wire par_req = 1'b0, par_gnt = 1'b0, par_rvalid = 1'b0;
+    wire flag_req = 1'b0, flag_gnt = 1'b0, flag_clear = 1'b0, flag_rvalid = 1'b0;
+    assign {par_write, par_read, flag_write, flag_read} = 44'd0;
 `endif
 
     assign `PTO_SLOT_PIN(desc_ready) = desc_ready;
@@ -218,6 +225,8 @@ generate
         .reseed_i(reseed),
         .read_latency_i(axi_read_latency),
         .write_latency_i(axi_write_latency),
+        .read_jitter_i(axi_read_jitter),
+        .write_jitter_i(axi_write_jitter),
         .stall_ar_i(stall_ar),
         .stall_r_i(stall_r),
         .stall_aw_i(stall_aw),
@@ -225,6 +234,10 @@ generate
         .stall_b_i(stall_b),
         .max_outstanding_i(max_outstanding),
         .w_after_aw_i(w_after_aw),
+        .reads_o(reads),
+        .read_beats_o(read_beats),
+        .r_stalls_o(r_stalls),
+        .b_stalls_o(b_stalls),
         .s_axi_arid(arid),
         .s_axi_araddr(araddr),
         .s_axi_arlen(arlen),
@@ -265,8 +278,13 @@ generate
         .seed_i(seed),
         .reseed_i(reseed),
         .latency_i(local_read_latency),
+        .jitter_i(local_read_jitter),
+        .faults_i(local_faults[`PTO_SLOT_INDEX]),
+        .fault_clock_i(fault_clock),
         .stall_src_gnt_i(stall_src_gnt),
         .stall_dst_gnt_i(stall_dst_gnt),
+        .src_write_o(src_write),
+        .src_read_o(src_read),
         .src_req_i(src_req),
         .src_gnt_o(src_gnt),
         .src_space_i(src_space),
@@ -295,7 +313,12 @@ generate
         .seed_i(seed),
         .reseed_i(reseed),
         .latency_i(local_read_latency),
+        .jitter_i(local_read_jitter),
         .stall_gnt_i(stall_src_gnt),
+        .par_write_o(par_write),
+        .par_read_o(par_read),
+        .flag_write_o(flag_write),
+        .flag_read_o(flag_read),
         .par_req_i(par_req),
         .par_gnt_o(par_gnt),
         .par_space_i(par_space),
@@ -417,6 +440,60 @@ generate
         .axi_reads_open_i(axi_reads_open),
         .axi_writes_open_i(axi_writes_open),
         .axi_offers_i(axi_offers)
+    );
+
+    pto_wait_monitor #(
+        .Slot(`PTO_SLOT_INDEX),
+        .AddrWidth(GmAddrWidth)
+    ) u_waits (
+        .clk_i(`PTO_SLOT_PIN(clk)),
+        .rst_ni(rst_n),
+        .cycle_i(cycle),
+        .report_i(report),
+        .watch_i(watch[`PTO_SLOT_INDEX]),
+        .desc_valid_i(desc_valid),
+        .desc_ready_i(desc_ready),
+        .done_valid_i(done_valid),
+        .done_ready_i(done_ready),
+        .busy_i(busy),
+        .src_req_i(src_req),
+        .src_gnt_i(src_gnt),
+        .src_rvalid_i(src_rvalid),
+        .dst_req_i(dst_req),
+        .dst_gnt_i(dst_gnt),
+        .par_req_i(par_req),
+        .par_gnt_i(par_gnt),
+        .par_rvalid_i(par_rvalid),
+        .flag_req_i(flag_req),
+        .flag_gnt_i(flag_gnt),
+        .flag_clear_i(flag_clear),
+        .flag_rvalid_i(flag_rvalid),
+        .m_axi_araddr(araddr),
+        .m_axi_arlen(arlen),
+        .m_axi_arvalid(arvalid),
+        .m_axi_arready(arready),
+        .m_axi_rvalid(rvalid),
+        .m_axi_rready(rready),
+        .m_axi_rlast(rlast),
+        .m_axi_awaddr(awaddr),
+        .m_axi_awlen(awlen),
+        .m_axi_awvalid(awvalid),
+        .m_axi_awready(awready),
+        .m_axi_wvalid(wvalid),
+        .m_axi_wready(wready),
+        .m_axi_wlast(wlast),
+        .m_axi_bvalid(bvalid),
+        .m_axi_bready(bready),
+        .reads_i(reads),
+        .read_beats_i(read_beats),
+        .r_stalls_i(r_stalls),
+        .b_stalls_i(b_stalls),
+        .src_write_i(src_write),
+        .src_read_i(src_read),
+        .par_write_i(par_write),
+        .par_read_i(par_read),
+        .flag_write_i(flag_write),
+        .flag_read_i(flag_read)
     );
   end
 endgenerate

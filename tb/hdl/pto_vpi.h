@@ -113,10 +113,36 @@ static PLI_INT32 vpi_knob(PLI_BYTE8 *data) {
   return give(c, pto_knob(get_int(c, 0)));
 }
 
+static PLI_INT32 vpi_state(PLI_BYTE8 *data) {
+  struct call *c = call_here();
+  uint32_t words[VECTOR_WORDS];
+  (void)data;
+  get_word(c, 2, words);
+  pto_state(get_int(c, 0), get_int(c, 1), words);
+  return 0;
+}
+
+static PLI_INT32 vpi_hit(PLI_BYTE8 *data) {
+  struct call *c = call_here();
+  (void)data;
+  pto_hit(get_int(c, 0), get_int(c, 1));
+  return 0;
+}
+
+static PLI_INT32 vpi_late_burst(PLI_BYTE8 *data) {
+  struct call *c = call_here();
+  uint64_t addr;
+  (void)data;
+  get_long(c, 2, &addr);
+  pto_late_burst(get_int(c, 0), get_int(c, 1), (long long)addr, get_int(c, 3), get_int(c, 4));
+  return 0;
+}
+
 static PLI_INT32 vpi_local_fault(PLI_BYTE8 *data) {
   struct call *c = call_here();
   (void)data;
-  return give(c, pto_local_fault(get_int(c, 0)));
+  return give(c, pto_local_fault(get_int(c, 0), get_int(c, 1), get_int(c, 2), get_int(c, 3),
+                                 get_int(c, 4)));
 }
 
 static PLI_INT32 vpi_gm_read(PLI_BYTE8 *data) {
@@ -201,7 +227,7 @@ static PLI_INT32 vpi_local_write(PLI_BYTE8 *data) {
 static PLI_INT32 vpi_flag_read(PLI_BYTE8 *data) {
   struct call *c = call_here();
   (void)data;
-  return give(c, pto_flag_read(get_int(c, 0)));
+  return give(c, pto_flag_read(get_int(c, 0), get_int(c, 1)));
 }
 
 static PLI_INT32 vpi_flag_clear(PLI_BYTE8 *data) {
@@ -273,6 +299,9 @@ static const struct {
   { "$pto_start", 0, vpi_start },
   { "$pto_reset", 0, vpi_reset },
   { "$pto_knob", 1, vpi_knob },
+  { "$pto_state", 0, vpi_state },
+  { "$pto_hit", 0, vpi_hit },
+  { "$pto_late_burst", 0, vpi_late_burst },
   { "$pto_local_fault", 1, vpi_local_fault },
   { "$pto_gm_read", 1, vpi_gm_read },
   { "$pto_axi_aw", 1, vpi_axi_aw },

@@ -45,9 +45,9 @@ def test_c_and_numpy_have_the_same_layout(doors: Doors) -> None:
 
 
 def test_a_difference_is_named(doors: Doors, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = np.dtype([*FAULT.descr[:-1], ("address", "<u8")])
+    other = np.dtype([*FAULT.descr[:-1], ("settings", "<u4")])
     monkeypatch.setitem(LAYOUTS, "pto_fault", other)
-    with pytest.raises(MailboxError, match=r"differ in pto_fault\.addr, pto_fault\.address"):
+    with pytest.raises(MailboxError, match=r"differ in pto_fault\.sets, pto_fault\.settings"):
         check_layout(doors.library)
 
 
@@ -322,7 +322,7 @@ def test_faults(doors: Doors) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((4, Space.GM, 0, 0), "legal is 0 to 3"),
+        ((8, Space.GM, 0, 0), "legal is 0 to 7"),
         ((0, Space.GM, 1 << 40, 0), "GM ends at"),
         ((0, Space.UB0, -1, 2), "UB0 ends at"),
         ((0, Space.UB0, 0, 0), "the other memories have 2"),

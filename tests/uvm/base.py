@@ -62,7 +62,7 @@ class PtoTestBase(uvm_test):
         from tb.agents.python_axi import PythonAxiMemory, start_clock
 
         memory = PythonAxiMemory(self.run.memory.library)
-        memory.connect(cocotb.top, self.run.slots)
+        memory.connect(cocotb.top, self.run.slots, self.run.mailbox)
         self.run.memory = memory
         start_clock(cocotb.top)
 
