@@ -9,7 +9,7 @@ import re
 import shutil
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -20,12 +20,14 @@ from tb.coverage.exchange import from_json
 from tb.coverage.table import table
 from tb.dut import Manifest, exclusions, load_manifests, reference_manifests
 from tb.errors import PtoError
+from tb.limits import probe, user_limits, without_legacy
 from tb.mailbox import MAILBOX_ENV, MailboxReader
 from tb.plan import PlannedTest
 from tb.record import RunRecord, RunSettings, Times, write_json
 from tb.selection import sendable
 from tb.simulator import BUILD_ROOT, Build, BuildPlan, Simulation, build, simulate
 from tb.stuck import in_flight_report
+from tb.user_code import USER_TEST_ENV
 
 MAILBOX = "mailbox"
 """File of the mailbox, in the run's folder."""
@@ -40,7 +42,8 @@ def run_folder(settings: RunSettings) -> Path:
     if settings.gm != "hdl":
         name += f"-{settings.gm}"
     for path in settings.duts:
-        name += f"-{Path(path).resolve().parent.name}"
+        place = Path(path).resolve()
+        name += f"-{place.name if place.is_dir() else place.parent.name}"
     return BUILD_ROOT / "runs" / re.sub(r"[^\w.-]+", "_", name)
 
 
@@ -53,6 +56,8 @@ def run_once(
     variant: str = "",
     fast_build: bool = False,
     console: Console | None = None,
+    folder: Path | None = None,
+    plusargs: Sequence[str] = (),
 ) -> RunRecord:
     """Runs one test and returns its record, which is also written as JSON.
 
@@ -64,6 +69,8 @@ def run_once(
         variant: Suffix of the build folder, for engines that differ in their sources.
         fast_build: Prefer a short build to a fast simulation.
         console: Where progress goes; None for standard output.
+        folder: Where the run lives; None for a place named by the settings and the variant.
+        plusargs: More arguments of the simulator.
 
     Raises:
         PtoError: the run could not start. A record saying so is written first when a place for
@@ -71,7 +78,7 @@ def run_once(
     """
     console = console or Console()
     record = RunRecord(settings=settings, command=settings.command())
-    folder = run_folder(settings) if not variant else run_folder(settings) / variant
+    folder = folder or (run_folder(settings) / variant if variant else run_folder(settings))
     target = json_path or folder / "record.json"
     start = time.monotonic()
     with _sigint_raises():
@@ -94,7 +101,7 @@ def run_once(
                 fast_build=fast_build,
                 axi_pins=planned.axi_pins or settings.gm == "cocotbext",
             )
-            _execute(record, planned, plan, folder, console)
+            _execute(record, planned, plan, folder, plusargs, console)
         except KeyboardInterrupt:
             record.status = "interrupted"
             record.message = "interrupted from the keyboard"
@@ -124,15 +131,40 @@ def _variant(manifests: tuple[Manifest, ...]) -> str:
     return f"{names}-{hashlib.sha256(places.encode()).hexdigest()[:6]}"
 
 
+def _check_ports(plan: BuildPlan, console: Console) -> None:
+    """Holds the ports of a user's engines against the contract and prints the warnings.
+
+    Raises:
+        PtoError: an engine lacks a width, or does not keep the contract.
+    """
+    from tb.ports import Widths, require_ports  # its library is not for every run to load
+
+    for manifest in plan.manifests:
+        manifest.check_run(plan.gm_width, plan.local_width, plan.tag_width)
+    widths = Widths(plan.gm_width, plan.local_width, plan.tag_width)
+    for finding in require_ports(plan.manifests, widths):
+        console.say(str(finding))
+
+
 def _execute(
-    record: RunRecord, planned: PlannedTest, plan: BuildPlan, folder: Path, console: Console
+    record: RunRecord,
+    planned: PlannedTest,
+    plan: BuildPlan,
+    folder: Path,
+    plusargs: Sequence[str],
+    console: Console,
 ) -> None:
     """Builds and simulates, filling ``record`` as far as it gets."""
     settings = record.settings
     record.simulator = plan.sim
-    ops = sendable(settings.ops, plan.ops)
+    capabilities = {item.slot: item.capabilities for item in plan.manifests}
+    ops = sendable(settings.ops, plan.ops, without_legacy(capabilities))
+    limits = user_limits(settings, capabilities)
+    if not planned.fixed_length:
+        probe(limits, settings.seed, ops, settings.gm_width // 8)
     if settings.duts:
         record.left_out = exclusions(plan.manifests, settings.outstanding)
+        _check_ports(plan, console)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with console.building(plan):
@@ -141,18 +173,22 @@ def _execute(
     record.times.build = done.seconds
     result_path = folder / "result.json"
     config = SimSettings(
-        run=settings.model_copy(update={"ops": ops}),
+        run=settings.model_copy(
+            update={"ops": ops, "constraints": limits.user.path if limits.user else ""}
+        ),
         command=record.command,
         slots=plan.slots,
         dut_ops=plan.ops,
         d_rules=plan.d_rules,
-        capabilities={item.slot: item.capabilities for item in plan.manifests},
+        capabilities=capabilities,
         library=str(done.library or ""),
         coverage_file=str(folder / "coverage.json"),
     )
     settings_path = folder / "settings.json"
     write_json(settings_path, config)
-    simulation = _simulate(done, planned, settings, folder, settings_path, result_path, console)
+    simulation = _simulate(
+        done, planned, settings, folder, settings_path, result_path, plusargs, console
+    )
     _judge(record, simulation, result_path, folder)
     coverage_path = Path(config.coverage_file)
     if coverage_path.exists():
@@ -168,6 +204,7 @@ def _simulate(
     folder: Path,
     settings_path: Path,
     result_path: Path,
+    plusargs: Sequence[str],
     console: Console,
 ) -> Simulation:
     reader = MailboxReader.create(folder / MAILBOX)
@@ -184,10 +221,12 @@ def _simulate(
                 SETTINGS_ENV: str(settings_path),
                 RESULT_ENV: str(result_path),
                 MAILBOX_ENV: str(folder / MAILBOX),
+                USER_TEST_ENV: planned.file,
             },
             python_path=(planned.folder,) if planned.folder else (),
             poll=watch.poll,
             stalled=watch.stalled,
+            plusargs=plusargs,
         )
 
 

@@ -23,7 +23,10 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "tb.mailbox_layout": ("tb.isa",),
     "tb.mailbox": ("tb.isa", "tb.errors", "tb.mailbox_layout"),
     "tb.memory": ("tb.isa", "tb.errors", "tb.mailbox"),
-    "tb.agents": ("tb.isa", "tb.errors", "tb.agents", "tb.mailbox", "tb.memory"),
+    "tb.agents": (
+        *("tb.isa", "tb.errors", "tb.agents"),
+        *("tb.mailbox", "tb.mailbox_layout", "tb.memory"),
+    ),
     "tb.dut": ("tb.isa", "tb.errors", "tb.filelist"),
     "tb.filelist": ("tb.errors",),
 }
@@ -37,6 +40,9 @@ WITHOUT_SIMULATOR = (
     "tb.memory",
     "tb.dut",
     "tb.filelist",
+    "tb.contract",
+    "tb.ports",
+    "tb.scaffold",
     "tb.record",
     "tb.plan",
     "tb.selection",
