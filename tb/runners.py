@@ -8,8 +8,10 @@ generated sources keep their times where their text is the same.
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -177,11 +179,19 @@ class VerilatorRunner(Watched, cocotb_runner.Verilator):
         verilate[verilate.index(main)] = str(HDL / "pto_main.cpp")
         verilate += ["-CFLAGS", f"-I{Path(main).parent}"]
         # The PyPI wheel was configured without the flag that includes a precompiled header.
-        make = [*commands[1], "CFG_CXXFLAGS_PCH_I=-include", *self.make_args]
+        make = [*commands[1], "CFG_CXXFLAGS_PCH_I=-include", *_object_cache(), *self.make_args]
         return [verilate, make]
 
     def _build_step(self, program: str, folder: Path) -> AbstractContextManager[None]:
         return nullcontext() if program == "make" else _keeping_times(folder, self.make_args)
+
+
+def _object_cache() -> list[str]:
+    """Returns the word that lets builds share the objects of Verilator's runtime."""
+    if "OBJCACHE" in os.environ:
+        return []
+    script, folder = ROOT / "tb/object_cache.py", ROOT / "sim_build/objects"
+    return [f"OBJCACHE={shlex.join([sys.executable, '-S', str(script), str(folder)])}"]
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import multiprocessing
 import os
 import re
@@ -24,6 +25,7 @@ from tb.plan import planned_test
 from tb.record import RunRecord, RunSettings
 from tb.runner import run_once
 from tb.simulator import BUILD_ROOT, BuildPlan, build
+from tests.bugs.switched import SWITCH, plant_switched, switchable
 
 BUGS = Path(__file__).with_name("bugs.toml")
 ENGINES = "rtl_stubs"
@@ -33,6 +35,7 @@ SEED = 4711
 
 WATCHDOG_CLOCKS = 20_000
 WALL_LIMIT = 120.0
+NICE = 10
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,8 @@ _CHECKS = {
     "MISMATCH: reported address": "error address",
     "MISMATCH: done carries tag": "tag",
     "MISMATCH: done came": "early done",
+    "MISMATCH: started a burst": "burst after an error",
+    "MISMATCH: no op in flight": "error of no op",
     "MISMATCH: unit flag": "unit flags",
     "MISMATCH: cleared unit flags": "unit flags, clear",
     "MISMATCH: retired without clearing": "unit flags, clear",
@@ -168,28 +173,108 @@ def plant(bug: Bug, top: Path = ROOT) -> None:
     path.write_text(text.replace(bug.find, bug.replace))
 
 
-def copied_manifests(
-    bug: Bug | None, worker: int, slots: tuple[str, ...] = ()
-) -> tuple[Manifest, ...]:
-    """Returns manifests of a copy of the engines of ``slots``, all if empty, with ``bug``."""
-    top = BUILD_ROOT / "bugs" / f"engines-{worker}"
+def _copied(top: Path) -> Path:
     shutil.rmtree(top, ignore_errors=True)
     shutil.copytree(ROOT / ENGINES, top / ENGINES)
-    if bug is not None:
-        plant(bug, top)
+    return top
+
+
+def _manifests(top: Path, slots: tuple[str, ...]) -> tuple[Manifest, ...]:
+    """Returns the manifests of the engines of ``slots`` below ``top``, all if empty."""
     manifests = (load_manifest(top / path.relative_to(ROOT)) for path in REFERENCE_MANIFESTS)
     return tuple(manifest for manifest in manifests if not slots or manifest.slot in slots)
 
 
+def _plan(worker: str, bug: Bug | None, slots: tuple[str, ...]) -> BuildPlan:
+    """Returns the build of the engines as they are, or with ``bug`` alone."""
+    top, name = ROOT, "bugs"
+    if bug is not None:
+        name = f"bugs-{worker}"
+        top = _copied(BUILD_ROOT / "bugs" / f"engines-{worker}")
+        plant(bug, top)
+    variant = "-".join([name, *slots])
+    return BuildPlan("verilator", _manifests(top, slots), variant=variant, fast_build=True)
+
+
+@dataclass(frozen=True)
+class Switched:
+    """A build that has many bugs, each behind its number.
+
+    Attributes:
+        slots: Slots whose engines are built; empty for all.
+        bugs: Bugs in it; the first has number 1.
+        token: Names the campaign that it was built for; the sources may have changed since.
+    """
+
+    slots: tuple[str, ...]
+    bugs: tuple[Bug, ...]
+    token: str
+
+    @property
+    def variant(self) -> str:
+        """Suffix of the build folder."""
+        return "-".join(["bugs-switched", *self.slots])
+
+    @property
+    def top(self) -> Path:
+        """Folder of its engines."""
+        return BUILD_ROOT / "bugs" / "-".join(["engines-switched", *self.slots])
+
+    @property
+    def plan(self) -> BuildPlan:
+        """What to build, once the engines are there."""
+        manifests = _manifests(self.top, self.slots)
+        return BuildPlan("verilator", manifests, variant=self.variant, fast_build=True)
+
+    def ready(self) -> None:
+        """Builds, unless this campaign has done so."""
+        with (BUILD_ROOT / "bugs" / f"{self.variant}.lock").open("a+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            lock.seek(0)
+            if lock.read() == self.token:
+                return
+            changes = (
+                (number, bug.file, bug.find, bug.replace) for number, bug in enumerate(self.bugs, 1)
+            )
+            plant_switched(_copied(self.top), changes)
+            build(self.plan)
+            lock.truncate(0)
+            lock.write(self.token)
+
+    def number(self, bug: Bug | None) -> int:
+        """Returns the number that chooses ``bug``; 0 is none."""
+        return 0 if bug is None else 1 + self.bugs.index(bug)
+
+
+def switched_builds(bugs: Iterable[Bug]) -> tuple[Switched, ...]:
+    """Returns builds for as many of the bugs as can be put behind a switch."""
+    token = f"{os.getpid()} {time.time_ns()}"
+    able = [bug for bug in bugs if switchable((ROOT / bug.file).read_text(), bug.find, bug.replace)]
+    sets = dict.fromkeys(bug.slots for bug in able)
+    return tuple(
+        Switched(slots, tuple(bug for bug in able if bug.slots == slots), token) for slots in sets
+    )
+
+
 def run_engines(
     bug: Bug | None,
-    worker: int,
+    worker: str,
     setting: Setting,
+    switched: Switched | None = None,
     *,
     wall_limit: float = WALL_LIMIT,
     mismatch_limit: int = 1,
 ) -> Outcome:
-    """Builds the engines with ``bug`` and runs a test on them until ``mismatch_limit`` failures."""
+    """Runs a test on engines with ``bug`` until ``mismatch_limit`` failures.
+
+    Args:
+        bug: The bug; None for the engines as they are.
+        worker: Name of who runs it; nobody else uses it at the same time.
+        setting: Test, slots and ops.
+        switched: A build that has the bug behind a number; None for a build with it alone.
+        wall_limit: Seconds without progress after which the run is ended.
+        mismatch_limit: Mismatches after which the run stops.
+    """
     start = time.monotonic()
     planned = planned_test(setting.test)
     name = bug.name if bug else str(setting).replace(" ", "-")
@@ -203,79 +288,77 @@ def run_engines(
         wall_limit=wall_limit,
         options=planned.options,
     )
+    if switched:
+        switched.ready()
+    plan = switched.plan if switched else _plan(worker, bug, setting.slots)
     record = run_once(
         settings,
         planned,
         BUILD_ROOT / "bugs" / "records" / f"{name}.json",
-        manifests=copied_manifests(bug, worker, setting.slots),
-        variant=_variant(worker, setting.slots),
-        fast_build=True,
+        manifests=plan.manifests,
+        variant=plan.variant,
+        fast_build=plan.fast_build,
         console=Console(quiet=True),
+        folder=BUILD_ROOT / "bugs" / f"run-{worker}",
+        plusargs=(f"+{SWITCH}={switched.number(bug)}",) if switched else (),
     )
     return Outcome(record, time.monotonic() - start)
 
 
-def _variant(worker: int, slots: tuple[str, ...]) -> str:
-    return "-".join(["bugs", str(worker), *slots])
-
-
-def prepare(workers: int, sets: Iterable[tuple[str, ...]] = ()) -> None:
-    """Builds the engines as they are, all and each set of slots; each worker has its builds.
-
-    The simulator's runtime is compiled once: the other builds begin as copies of the first.
-    """
-    first = _plan(0, ())
-    build(first)
-    for slots in dict.fromkeys(((), *sets)):
-        plan = _plan(0, slots)
-        if slots and not plan.folder.exists():
-            shutil.copytree(first.folder, plan.folder)
-        build(plan)
-        for worker in range(1, workers):
-            other = _plan(worker, slots)
-            shutil.rmtree(other.folder, ignore_errors=True)
-            shutil.copytree(plan.folder, other.folder)
-
-
-def _plan(worker: int, slots: tuple[str, ...]) -> BuildPlan:
-    manifests = copied_manifests(None, worker, slots)
-    return BuildPlan("verilator", manifests, variant=_variant(worker, slots), fast_build=True)
-
-
-_worker = 0
+_worker = ""
 
 
 def _become(numbers: multiprocessing.queues.Queue[int]) -> None:
+    """Gives this process its number; whoever waits for it, or tests beside it, goes first."""
     global _worker
-    _worker = numbers.get()
+    _worker = str(numbers.get())
+    os.nice(NICE)
 
 
-def _run(bug: Bug | None, setting: Setting) -> Outcome:
-    return run_engines(bug, _worker, setting)
+def _run(bug: Bug | None, setting: Setting, switched: Switched | None) -> Outcome:
+    return run_engines(bug, _worker, setting, switched)
+
+
+Job = tuple[str, Setting, bool]
+"""Name of the bug, empty for none; setting; whether the bugs are switched."""
 
 
 @contextmanager
-def campaign(
-    jobs: Iterable[tuple[Bug | None, Setting]], workers: int = 0
-) -> Iterator[dict[tuple[str, Setting], Future[Outcome]]]:
-    """Runs pairs of a bug (None: the engines as they are) and a setting, some at a time.
+def only_one_run(name: str = "bugs") -> Iterator[None]:
+    """Makes a second campaign in the same tree wait: both would build in one place."""
+    BUILD_ROOT.mkdir(exist_ok=True)
+    with (BUILD_ROOT / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def campaign(jobs: Iterable[Job], workers: int = 0) -> Iterator[dict[Job, Future[Outcome]]]:
+    """Runs bugs on settings, some at a time, while the caller goes on.
+
+    A bug that cannot be switched gets a build of its own whatever its job says.
 
     Yields:
-        What will come of each, by name of the bug (empty for None) and setting. Jobs that have
-        not begun when the ``with`` body ends are dropped.
+        What will come of each job. Those that have not begun when the ``with`` body ends are
+        dropped.
     """
-    jobs = list(jobs)
+    bugs = {bug.name: bug for bug in load_bugs()}
+    shared = {switched.slots: switched for switched in switched_builds(bugs.values())}
     workers = workers or min(4, os.cpu_count() or 1)
-    prepare(workers, (setting.slots for _, setting in jobs))
+    (BUILD_ROOT / "bugs").mkdir(parents=True, exist_ok=True)
     context = multiprocessing.get_context("spawn")
     numbers = context.Queue()
     for worker in range(workers):
         numbers.put(worker)
     with ProcessPoolExecutor(workers, context, _become, (numbers,)) as pool:
-        futures = {
-            (bug.name if bug else "", setting): pool.submit(_run, bug, setting)
-            for bug, setting in jobs
-        }
+        futures = {}
+        for job in jobs:
+            name, setting, may_share = job
+            bug = bugs[name] if name else None
+            switched = shared.get(setting.slots) if may_share else None
+            if switched and bug and bug not in switched.bugs:
+                switched = None
+            futures[job] = pool.submit(_run, bug, setting, switched)
         try:
             yield futures
         finally:

@@ -1,26 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run at a time, and the table of caught bugs at the end of it."""
+"""The table of caught bugs at the end of a run."""
 
 from __future__ import annotations
 
-import fcntl
-from collections.abc import Iterator
-
 import pytest
 
-from tb.simulator import BUILD_ROOT
 from tests.bugs.campaign import Bug, Outcome
 
 CAUGHT = pytest.StashKey[list[tuple[Bug, Outcome]]]()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def only_one_run() -> Iterator[None]:
-    """Makes a second run of this suite in the same tree wait: both would build in one place."""
-    BUILD_ROOT.mkdir(exist_ok=True)
-    with (BUILD_ROOT / "bugs.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 @pytest.fixture

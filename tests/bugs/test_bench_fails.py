@@ -21,7 +21,7 @@ from tb.mailbox import MailboxReader
 from tb.mailbox_layout import MailboxError
 from tb.record import RunRecord, RunSettings
 from tb.runner import load_record, run_folder
-from tests.bugs.campaign import Bug, run_engines
+from tests.bugs.campaign import Bug, only_one_run, run_engines
 
 pytestmark = [pytest.mark.sim, pytest.mark.slow]
 
@@ -66,6 +66,12 @@ CLEARED_NEXT_DOOR = Bug(
     models="flags of other blocks are cleared",
     slots=("fix",),
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_at_a_time() -> Iterator[None]:
+    with only_one_run("bench-fails"):
+        yield
 
 
 class Run:
@@ -151,7 +157,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Run]]:
 
 
 def test_hang_names_the_stuck_descriptor() -> None:
-    record = run_engines(NEVER_DONE, 0, NEVER_DONE.setting).record
+    record = run_engines(NEVER_DONE, "fails", NEVER_DONE.setting).record
     assert record.status == "hang"
     assert record.exit_code == 1
     (report,) = record.failures
@@ -162,7 +168,7 @@ def test_hang_names_the_stuck_descriptor() -> None:
 
 
 def test_unit_flags_that_never_come_are_a_hang_that_names_who_waits() -> None:
-    record = run_engines(BLIND_TO_FLAGS, 0, BLIND_TO_FLAGS.setting).record
+    record = run_engines(BLIND_TO_FLAGS, "fails", BLIND_TO_FLAGS.setting).record
     assert record.status == "hang"
     assert record.exit_code == 1
     (report,) = record.failures
@@ -173,7 +179,7 @@ def test_unit_flags_that_never_come_are_a_hang_that_names_who_waits() -> None:
 
 
 def test_early_clear_of_unit_flags_is_told_with_its_op() -> None:
-    record = run_engines(CLEARED_AT_ONCE, 0, CLEARED_AT_ONCE.setting).record
+    record = run_engines(CLEARED_AT_ONCE, "fails", CLEARED_AT_ONCE.setting).record
     assert record.status == "fail"
     report = record.failures[0]
     assert re.match(r"MISMATCH: cleared unit flags \d+ bytes early: \d+ of \d+ bytes", report), (
@@ -184,7 +190,7 @@ def test_early_clear_of_unit_flags_is_told_with_its_op() -> None:
 
 def test_clear_of_other_unit_flags_is_told_with_the_blocks() -> None:
     setting = CLEARED_NEXT_DOOR.setting
-    record = run_engines(CLEARED_NEXT_DOOR, 0, setting, mismatch_limit=10).record
+    record = run_engines(CLEARED_NEXT_DOOR, "fails", setting, mismatch_limit=10).record
     assert record.status == "fail"
     # A flag left set lets an op read accumulators too early: wrong data may be told first.
     told = r"MISMATCH: unit flags? of L0C block \d+.* (is|are) cleared: 0, expected 1"
@@ -192,10 +198,10 @@ def test_clear_of_other_unit_flags_is_told_with_the_blocks() -> None:
 
 
 def test_simulated_time_that_stands_still_is_a_hang() -> None:
-    record = run_engines(ENDLESS_LOOP, 0, ENDLESS_LOOP.setting, wall_limit=5).record
+    record = run_engines(ENDLESS_LOOP, "fails", ENDLESS_LOOP.setting, wall_limit=12).record
     assert record.status == "hang"
     assert record.exit_code == 1
-    assert "no progress for 5 s" in record.message
+    assert "no progress for 12 s" in record.message
     (report,) = record.failures
     assert "in flight at the end" in report
     assert "mte2:" in report

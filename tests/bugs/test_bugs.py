@@ -3,46 +3,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import Future
 from typing import Any
 
 import pytest
 
-from tests.bugs.campaign import TRANSACTIONS, Bug, Outcome, Setting, campaign, load_bugs
+from tests.bugs.campaign import TRANSACTIONS, Bug, Job, Outcome, Setting, load_bugs
 
 pytestmark = [pytest.mark.sim, pytest.mark.slow]
 
 BUGS = load_bugs()
 SETTINGS = tuple(dict.fromkeys(bug.setting for bug in BUGS))
+SLOT_SETS = tuple(dict.fromkeys(setting.slots for setting in SETTINGS))
 
-Runs = dict[tuple[str, Setting], Future[Outcome]]
-
-
-@pytest.fixture(scope="module")
-def runs(request: pytest.FixtureRequest) -> Iterator[Runs]:
-    """What the selected tests need, run several at a time."""
-    jobs: list[tuple[Bug | None, Setting]] = []
-    for item in request.session.items:
-        if isinstance(item, pytest.Function) and item.module is request.module:
-            params: dict[str, Any] = dict(item.callspec.params)
-            bug: Bug | None = params.get("bug")
-            jobs.append((bug, bug.setting if bug else params["setting"]))
-    with campaign(jobs) as futures:
-        yield futures
+Runs = dict[Job, Future[Outcome]]
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
-def test_engines_as_they_are_pass(setting: Setting, runs: Runs) -> None:
-    outcome = runs["", setting].result()
+def jobs_of(item: pytest.Item) -> list[Job]:
+    """Returns the runs that a test of this module waits for; they begin before all tests."""
+    assert isinstance(item, pytest.Function)
+    params: dict[str, Any] = dict(item.callspec.params)
+    if "bug" in params:
+        return [(params["bug"].name, params["bug"].setting, True)]
+    if "setting" in params:
+        return [("", params["setting"], False)]
+    return [("", Setting(slots=params["slots"]), True)]
+
+
+def assert_passes(outcome: Outcome, setting: Setting) -> None:
     record = outcome.record
     assert record.status == "pass", "\n".join([record.message, *record.failures])
     assert record.transactions == TRANSACTIONS or setting.test == "corner"
 
 
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_engines_as_they_are_pass(setting: Setting, bug_runs: Runs) -> None:
+    assert_passes(bug_runs["", setting, False].result(), setting)
+
+
+@pytest.mark.parametrize("slots", SLOT_SETS, ids="-".join)
+def test_engines_with_every_bug_switched_off_pass(slots: tuple[str, ...], bug_runs: Runs) -> None:
+    """A bug is caught for what it does, not for the switches around it."""
+    setting = Setting(slots=slots)
+    assert_passes(bug_runs["", setting, True].result(), setting)
+
+
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
-def test_bug_is_caught(bug: Bug, runs: Runs, table: list[tuple[Bug, Outcome]]) -> None:
-    outcome = runs[bug.name, bug.setting].result()
+def test_bug_is_caught(bug: Bug, bug_runs: Runs, table: list[tuple[Bug, Outcome]]) -> None:
+    outcome = bug_runs[bug.name, bug.setting, True].result()
     table.append((bug, outcome))
     record = outcome.record
     assert record.status != "pass", f"{bug.models}: not noticed in {record.transactions}"

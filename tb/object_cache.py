@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles Verilator's own sources once for all builds.
+
+Usage: ``object_cache.py FOLDER COMPILER ARGUMENT ...``. make calls it in front of the compiler
+(OBJCACHE of Verilator's makefiles). Every build needs the
+same objects of the runtime, which take longer to compile than many a design. An object is known by
+its command, the compiler and the headers beside the source; other sources are compiled as ever.
+Uses the standard library alone, since it is started for every source.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+
+def _stamp(path: Path) -> str:
+    status = path.stat()
+    return f"{path} {status.st_size} {status.st_mtime_ns}"
+
+
+def _key(command: list[str], source: Path) -> str:
+    """Returns a name for what ``command`` makes of ``source``."""
+    compiler = Path(shutil.which(command[0]) or command[0]).resolve()
+    parts = [*command, _stamp(compiler)]
+    parts += [_stamp(path) for path in sorted(source.parent.iterdir()) if path.is_file()]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copies in one step, so that nobody sees half a file."""
+    part = target.with_name(f"{target.name}.{os.getpid()}")
+    shutil.copyfile(source, part)
+    part.replace(target)
+
+
+def main(folder: Path, command: list[str]) -> int:
+    """Runs the compiler, or copies what it made of the same before; returns its exit code."""
+    source = Path(command[-1])
+    target = Path(command[command.index("-o") + 1]) if "-o" in command else None
+    if target is None or not source.name.startswith("verilated") or not source.is_file():
+        return subprocess.run(command, check=False).returncode
+    made = (target, target.with_suffix(".d"))
+    kept = [folder / f"{_key(command, source)}{path.suffix}" for path in made]
+    if all(path.exists() for path in kept):
+        for path, copy in zip(made, kept, strict=True):
+            _copy(copy, path)
+        return 0
+    code = subprocess.run(command, check=False).returncode
+    if code == 0 and all(path.exists() for path in made):
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, copy in zip(made, kept, strict=True):
+            _copy(path, copy)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))
