@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The register-programmed DMA behind its adapter: the DMA regression, widths, and planted bugs."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tb import lint, tools
+from tb.console import Console
+from tb.dut import ROOT, load_manifest
+from tb.plan import planned_test
+from tb.record import RunRecord, RunSettings
+from tb.runner import run_once
+from tb.simulator import BUILD_ROOT
+from tests.bugs.campaign import Bug, Outcome, plant
+
+pytestmark = pytest.mark.sim
+
+FOLDER = "examples/reg_dma"
+DUT = f"{FOLDER}/dut.toml"
+BOTH = ("examples/axi_copy/dut.toml", DUT)
+FORMS = {"mte_ub_gm", "copy_ubuf_to_gm"}
+ERRORS = {"WR_SLVERR", "WR_DECERR", "LOCAL"}
+QUIET = Console(quiet=True)
+
+
+def run(test: str, *, duts: tuple[str, ...] = (DUT,), **settings: Any) -> RunRecord:
+    """Runs one test of the plan on the example, named as a user names it."""
+    planned = planned_test(test)
+    paths = tuple(str(ROOT / name) for name in duts)
+    chosen = RunSettings(
+        test=test,
+        options=planned.options,
+        duts=paths,
+        **{"transactions": planned.transactions, **settings},
+    )
+    return run_once(chosen, planned, fast_build=True, console=QUIET)
+
+
+def assert_passed(record: RunRecord) -> None:
+    assert record.passed, "\n\n".join([record.message, *record.failures[:2]])
+    assert record.mismatches == record.protocol_errors == 0
+    assert sum(record.statuses.values()) == record.transactions > 0
+
+
+@pytest.mark.parametrize(
+    ("sim", "test", "transactions", "seed"),
+    [
+        ("verilator", "random", 4000, 21),
+        ("verilator", "illegal", 1500, 22),
+        ("verilator", "errors", 2000, 23),
+        ("verilator", "reset", 1000, 24),
+        ("verilator", "corner", 1, 25),
+        ("verilator", "directed", 1, 26),
+        ("verilator", "pins", 100, 27),
+        ("icarus", "random", 120, 21),
+        ("icarus", "errors", 60, 23),
+        ("icarus", "reset", 60, 24),
+    ],
+)
+def test_regression(sim: str, test: str, transactions: int, seed: int) -> None:
+    record = run(test, sim=sim, transactions=transactions, seed=seed)
+    assert_passed(record)
+    assert set(record.ops) <= FORMS
+    if test in ("random", "illegal"):
+        assert set(record.ops) == FORMS
+        assert record.transactions == transactions
+    if test == "illegal":
+        assert record.statuses["RULE"] > transactions // 8
+    if test == "errors" and sim == "verilator":
+        assert set(record.statuses) >= ERRORS
+    if test == "reset":
+        assert 0 < record.transactions < transactions
+
+
+@pytest.mark.parametrize(
+    ("sim", "widths", "transactions"),
+    [
+        ("verilator", {"gm_width": 512, "local_width": 128, "tag_width": 16}, 2000),
+        ("icarus", {"gm_width": 128, "local_width": 512, "tag_width": 1}, 60),
+        ("icarus", {"gm_width": 128, "local_width": 128, "outstanding": 1}, 60),
+        ("icarus", {"gm_width": 512, "local_width": 512, "outstanding": 3}, 60),
+        ("icarus", {"gm_width": 256, "local_width": 512, "outstanding": 64}, 60),
+    ],
+)
+def test_widths(sim: str, widths: dict[str, Any], transactions: int) -> None:
+    assert_passed(run("random", sim=sim, transactions=transactions, seed=31, **widths))
+
+
+def test_both_examples_together() -> None:
+    """Each in its slot, in one run."""
+    record = run("random", duts=BOTH, transactions=1500, seed=41)
+    assert_passed(record)
+    assert record.transactions == 1500
+    assert set(record.ops) > FORMS
+
+
+def test_sources_are_lint_clean() -> None:
+    top = Path(FOLDER) / "reg_dma_mte3.v"
+    files = sorted((ROOT / FOLDER).glob("*.v"), key=lambda path: path.name != top.name)
+    sources = tuple(path.relative_to(ROOT) for path in files)
+    engine = lint.Top("reg_dma_mte3", top, sources)
+    findings = [*lint.verilator_findings(engine), *lint.icarus_findings(engine)]
+    assert len(findings) == 18
+    assert [finding.problem for finding in findings if finding.problem] == []
+
+
+def register_bench(source: Path, folder: Path) -> list[str]:
+    """Returns what reg_dma_regs_bench.v prints about the registers in ``source``."""
+    iverilog, _ = tools.icarus_environment()
+    bench = Path(__file__).with_name("reg_dma_regs_bench.v")
+    program = folder / "bench.vvp"
+    subprocess.run([iverilog, "-g2005", "-o", program, bench, source], check=True)
+    vvp = Path(iverilog).with_name("vvp")
+    done = subprocess.run([vvp, program], check=True, capture_output=True, text=True)
+    return done.stdout.splitlines()
+
+
+def test_registers(tmp_path: Path) -> None:
+    """What a CPU may do and the adapter never does."""
+    assert register_bench(ROOT / FOLDER / "reg_dma_regs.v", tmp_path) == ["done"]
+
+
+@pytest.mark.parametrize(
+    ("find", "replace", "message"),
+    [
+        ("(busy_q || done_q)", "done_q", "04: PSLVERR 0"),
+        ("busy_q <= 1'b1;", "busy_q <= !empty;", "08: 00000040, not 00000042"),
+        ("irq        = done_q && irq_en_q", "irq        = done_q", "irq, not enabled"),
+        ("begin known = 1'b0; writable = 1'b0; end", "known = 1'b1;", "38: PSLVERR 0"),
+    ],
+)
+def test_register_bench_fails(find: str, replace: str, message: str, tmp_path: Path) -> None:
+    text = (ROOT / FOLDER / "reg_dma_regs.v").read_text()
+    assert text.count(find) == 1
+    changed = tmp_path / "reg_dma_regs.v"
+    changed.write_text(text.replace(find, replace))
+    lines = register_bench(changed, tmp_path)
+    assert any(message in line for line in lines), lines
+
+
+DMA_BUGS = (
+    Bug(
+        name="stride_low_half",
+        file=f"{FOLDER}/reg_dma_regs.v",
+        find="DST_STRIDE_HI: dst_stride_q[AddrWidth-1:32] <= pwdata[AddrWidth-33:0];",
+        replace="DST_STRIDE_HI: dst_stride_q[AddrWidth-1:32] <= {(AddrWidth - 32){1'b0}};",
+        models="the high word of the stride has no flip-flops",
+    ),
+    Bug(
+        name="page_forgotten",
+        file=f"{FOLDER}/reg_dma_writer.v",
+        find="limit    = (page < most) ? page : most;",
+        replace="limit    = most;",
+        models="bursts are cut by length only, not at 4 KiB",
+    ),
+    Bug(
+        name="interrupt_before_b",
+        file=f"{FOLDER}/reg_dma_writer.v",
+        find="(rows_q == 16'd0 || abort) && open == {(RingBits + 1){1'b0}};",
+        replace="rows_q == 16'd0 && !active_q && !wvalid_q && begun_q == offered_q;",
+        models="a job ends with its last beat, not with the last response",
+    ),
+    Bug(
+        name="answers_without_room",
+        file=f"{FOLDER}/reg_dma_reader.v",
+        find="wire full  = asked_q - passed_q == DEPTH;",
+        replace="wire full  = answered_q - passed_q == DEPTH;",
+        models="room is counted for words that have come, not for those on their way",
+    ),
+)
+ADAPTER_BUGS = (
+    Bug(
+        name="interrupt_lost",
+        file=f"{FOLDER}/reg_dma_mte3.v",
+        find="if (running_q && irq) begin",
+        replace="if (running_q && irq && job_there) begin",
+        models="the interrupt is looked at only while there is a next job",
+    ),
+    Bug(
+        name="sub_block_lost",
+        file=f"{FOLDER}/reg_dma_mte3.v",
+        find="src_space_o = mem_addr[UbBits] ?",
+        replace="src_space_o = ub_q[UbBits] ?",
+        models="the space is that of the job being programmed, not of the one that runs",
+    ),
+    Bug(
+        name="jobs_after_an_error",
+        file=f"{FOLDER}/reg_dma_mte3.v",
+        find="drop        = cleared && error_q != ERR_NONE && !run_last_q;",
+        replace="drop        = 1'b0;",
+        models="the jobs of a failed descriptor go on, and it is done twice",
+        test="errors",
+    ),
+    Bug(
+        name="error_address_of_job",
+        file=f"{FOLDER}/reg_dma_mte3.v",
+        find="if (read && paddr_q == ERR_ADDR_LO) error_addr_q[31:0] <= prdata;",
+        replace="if (read && paddr_q == ERR_ADDR_LO) error_addr_q[31:0] <= gm_q[31:0];",
+        models="the address of an error is that of the job",
+        test="errors",
+    ),
+    Bug(
+        name="walker_without_reset",
+        file=f"{FOLDER}/reg_dma_mte3.v",
+        find="if (!rst_ni) op_q <= 1'b0;\n    else if (take_op)",
+        replace="if (take_op)",
+        models="a flip-flop is left out of reset",
+    ),
+)
+
+
+def run_with(bug: Bug, folder: Path) -> RunRecord:
+    """Runs a copy of the example with ``bug`` on Icarus, which builds fast and knows X."""
+    manifest = load_manifest(ROOT / DUT)
+    copies = []
+    for name in manifest.sources:
+        copy = folder / FOLDER / Path(name).name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(Path(name).read_text())
+        copies.append(str(copy))
+    plant(bug, folder)
+    planned = planned_test(bug.test)
+    settings = RunSettings(
+        sim="icarus",
+        test=bug.test,
+        seed=4715,
+        transactions=400,
+        mismatch_limit=1,
+        watchdog_clocks=20_000,
+        options={**planned.options, "illegal": 0.0},
+    )
+    return run_once(
+        settings,
+        planned,
+        manifests=(manifest.model_copy(update={"sources": tuple(copies)}),),
+        variant="reg-dma-bug",
+        console=QUIET,
+    )
+
+
+@pytest.mark.parametrize("bug", [*DMA_BUGS, *ADAPTER_BUGS], ids=lambda bug: bug.name)
+def test_bug_is_caught(bug: Bug) -> None:
+    folder = BUILD_ROOT / "examples" / "reg_dma_bug"
+    outcome = Outcome(run_with(bug, folder), 0.0)
+    print(f"{bug.name}: transaction {outcome.transactions}, {outcome.check}")
+    record = outcome.record
+    assert outcome.caught, f"{record.status} {record.message}\n" + "\n".join(record.failures)
