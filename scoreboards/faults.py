@@ -1,28 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an injected memory error must look like from the done channel (docs/contract.md).
+"""Injected errors of memories, and what the done channel must say of them (docs/contract.md).
 
-An op that meets the error retires with one error status and the address of the bad access; the
-bytes of its destination are then undefined, and no other byte may change.
+A :class:`Fault` says which accesses fail. What failed indeed comes from the hit log of the harness:
+each erroneous response as the engine saw it. :func:`attribute` finds the op that made the access,
+and a :class:`Verdict` says whether that op may retire as it did: with the status and the address of
+its first error. The bytes of its destination are then undefined, and no other byte may change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scoreboards.model.outcome import Outcome
 from tb.isa.footprint import Footprint
+from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 from tb.isa.status import Status
+from tb.mailbox_layout import GRACE, READ, WRITE
 
 FAULT_BYTES = 32
-"""Bytes of the granule that a fault covers."""
+"""The grain of a fault's window."""
 
 BURST_BYTES = 4096
 """A write response belongs to a burst, and a burst stays inside 4 KiB."""
+
+SLACK = 4
+"""Clocks in which errors of two channels have no order that an engine must know."""
+
+READS, WRITES = 1 << READ, 1 << WRITE
+"""Sides of a fault."""
+
+ALL_SLOTS = (1 << len(SLOTS)) - 1
+NEVER = (1 << 64) - 1
+"""Cycle in which an op retired that did not retire."""
+
+ERRORS = (
+    Status.RD_SLVERR,
+    Status.RD_DECERR,
+    Status.WR_SLVERR,
+    Status.WR_DECERR,
+    Status.LOCAL,
+)
+"""Statuses of an op that met an error."""
 
 
 class FaultKind(IntEnum):
@@ -35,68 +60,305 @@ class FaultKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An error at the 32-byte granule that holds ``address``."""
+    """Accesses that fail: words of the bus that touch a window of a memory.
+
+    Attributes:
+        space: The memory.
+        address: First byte of the window; the window is grown to whole granules of 32 bytes.
+        kind: How the memory answers.
+        length: Bytes of the window.
+        sides: ``READS``, ``WRITES`` or both.
+        nth: Only the n-th word that touches the window fails; 0 is every one.
+        slots: A bit for each slot that it concerns.
+    """
 
     space: Space
     address: int
     kind: FaultKind
+    length: int = 1
+    sides: int = READS | WRITES
+    nth: int = 0
+    slots: int = ALL_SLOTS
 
     @property
-    def granule(self) -> int:
-        """First byte of the granule."""
+    def start(self) -> int:
+        """First byte of the first granule."""
         return self.address & ~(FAULT_BYTES - 1)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the granules."""
+        return -(-(self.address + self.length - self.start) // FAULT_BYTES) * FAULT_BYTES
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
-    """How an op that meets a fault must retire."""
+class BadAccess:
+    """An erroneous response, as the engine saw it.
 
-    status: Status
+    Attributes:
+        cycle: Clock of its handshake.
+        slot: Slot that made the access.
+        space, address: The word of the bus.
+        side: ``READ`` or ``WRITE``.
+        kind: The error.
+        bus_bytes: Bytes of a word there.
+        fault: Index of the fault, or ``NO_FAULT``.
+    """
+
+    cycle: int
+    slot: int
+    space: Space
     address: int
+    side: int
+    kind: FaultKind
     bus_bytes: int
+    fault: int = 0
+
+    @property
+    def status(self) -> Status:
+        """How an op retires whose first error this is."""
+        if self.kind is FaultKind.LOCAL:
+            return Status.LOCAL
+        read = Status.RD_SLVERR if self.kind is FaultKind.SLVERR else Status.RD_DECERR
+        return read if self.side == READ else Status(read + 2)
 
     def explains(self, reported: int) -> bool:
         """Tells whether ``done_addr_o`` may be ``reported``.
 
         A read or local error is known by its bus word, a write error by its burst.
         """
-        if self.status in (Status.WR_SLVERR, Status.WR_DECERR):
+        if self.space is Space.GM and self.side == WRITE:
             return reported // BURST_BYTES == self.address // BURST_BYTES
-        low = self.address & ~(self.bus_bytes - 1)
-        return low <= reported < max(low + self.bus_bytes, self.address + FAULT_BYTES)
+        return self.address <= reported < self.address + self.bus_bytes
+
+    def __str__(self) -> str:
+        what = "read" if self.side == READ else "write"
+        return (
+            f"its {what} of {self.space.name} {self.address:#x} was answered with "
+            f"{self.kind.name if self.space is Space.GM else 'an error'} in cycle {self.cycle}"
+        )
 
 
-def predict(
-    outcome: Outcome, fault: Fault, lanes: Mapping[Space, int], *, read_bytes: int | None = None
-) -> Prediction | None:
-    """Returns how an op must retire under ``fault``, or None when it does not meet it.
+@dataclass(slots=True)
+class Verdict:
+    """The errors of one op.
+
+    Attributes:
+        sure: Errors of accesses that no other op can have made, in order of time.
+        maybe: Errors that may be another op's.
+    """
+
+    sure: list[BadAccess] = field(default_factory=list)
+    maybe: list[BadAccess] = field(default_factory=list)
+
+    def first(self) -> list[BadAccess]:
+        """Returns the errors that may be the first: none of the sure ones came before it."""
+        return [error for error in (*self.sure, *self.maybe) if not self._late(error)]
+
+    def _late(self, error: BadAccess) -> bool:
+        for other in self.sure:
+            same = (other.side, other.space) == (error.side, error.space)
+            if other.cycle < error.cycle - (0 if same else SLACK):
+                return True
+        return False
+
+    def failed(self, status: int) -> bool:
+        """Tells whether the op met an error, given the status it retired with."""
+        return bool(self.sure) or (status in ERRORS and bool(self.maybe))
+
+    def objection(self, status: int, address: int, *, compare_address: bool = True) -> str:
+        """Says what is wrong with how an op retired that met an error; empty when nothing is."""
+        first = self.first()
+        same = [error for error in first if error.status == status]
+        if not same:
+            wanted = " or ".join(
+                dict.fromkeys(f"{int(error.status)} {error.status.name}" for error in first)
+            )
+            return f"retired with status {status_text(status)}, expected {wanted}: {first[0]}"
+        if compare_address and not any(error.explains(address) for error in same):
+            return f"reported address {address:#x} for its first error: {same[0]}"
+        return ""
+
+
+def status_text(code: int) -> str:
+    """Returns a status as number and name."""
+    known = code in Status._value2member_map_
+    return f"{code} {Status(code).name if known else f'UNKNOWN_{code}'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """An op on its slot.
+
+    Attributes:
+        index: Its place in the block.
+        outcome: What it does when nothing fails.
+        accept, done: Clocks of its handshakes; ``NEVER`` for what a reset cut off.
+        status: What it retired with, None for what a reset cut off.
+    """
+
+    index: int
+    outcome: Outcome
+    accept: int
+    done: int
+    status: int | None
+
+
+@dataclass(frozen=True)
+class Widths:
+    """Bytes of the words in which a slot accesses memories.
+
+    Attributes:
+        lanes: Bytes of a word by memory.
+        read: Bytes of an on-chip word that is read, where it is another than in ``lanes``.
+    """
+
+    lanes: Mapping[Space, int]
+    read: int = 0
+
+    def of(self, space: Space, side: int) -> int:
+        """Returns the bytes of a word."""
+        wide = self.read and side == READ and space is not Space.GM
+        return self.read if wide else self.lanes[space]
+
+
+def accesses(hits: NDArray[Any], slot: int, widths: Widths) -> list[BadAccess]:
+    """Returns the erroneous responses of one slot out of the hit log (``HIT[n]``), by time.
+
+    The beats of a write burst share a response and so a cycle: which of their errors it carries is
+    the memory's choice.
+    """
+    mine = hits[hits["slot"] == slot]
+    found = []
+    for entry in mine[np.argsort(mine["cycle"], kind="stable")]:
+        space, side = Space(int(entry["space"])), int(entry["side"])
+        found.append(
+            BadAccess(
+                int(entry["cycle"]),
+                slot,
+                space,
+                int(entry["addr"]),
+                side,
+                FaultKind(int(entry["kind"])),
+                widths.of(space, side),
+                int(entry["fault"]),
+            )
+        )
+    return found
+
+
+class Coverage:
+    """Which words of a memory the rows of some regions lie in."""
+
+    def __init__(self, regions: Sequence[Footprint], width: int) -> None:
+        lows, highs = [], []
+        for region in regions:
+            starts = region.row_starts()
+            lows.append(starts // width * width)
+            highs.append(-(-(starts + region.length) // width) * width)
+        low = np.concatenate(lows) if lows else np.zeros(0, dtype=np.int64)
+        high = np.concatenate(highs) if highs else low
+        order = np.argsort(low, kind="stable")
+        self._low = low[order]
+        self._reach = np.maximum.accumulate(high[order]) if len(low) else high
+
+    def holds(self, start: int, stop: int) -> bool:
+        """Tells whether a row has a word in ``start .. stop - 1``."""
+        before = int(np.searchsorted(self._low, stop, side="left"))
+        return before > 0 and int(self._reach[before - 1]) > start
+
+
+class Attribution:
+    """Whose accesses failed on one slot while an epoch ran.
 
     Args:
-        outcome: What the op does without the fault.
-        fault: The fault.
-        lanes: Bus width in bytes of each space: whole words are read, so a fault beside a row
-            but inside its first or last word counts.
-        read_bytes: Width of the ports the op reads local memories on where it is not that of
-            ``lanes``.
+        flights: The ops of the slot that may have been in flight, in order.
+        widths: Widths of its words.
 
-    An atomic update reads GM before it writes it: a fault there is a read error.
+    Attributes:
+        verdicts: Place of an op in the block to its errors; ops without one are left out.
+        strays: Errors of accesses that no op in flight makes.
     """
-    local = read_bytes or lanes[fault.space]
-    for regions, local_bytes, gm_statuses in (
-        (outcome.reads, local, (Status.RD_SLVERR, Status.RD_DECERR)),
-        (outcome.regions, lanes[fault.space], (Status.WR_SLVERR, Status.WR_DECERR)),
-    ):
-        in_gm = fault.space is Space.GM
-        width = lanes[Space.GM] if in_gm else local_bytes
-        for region in regions:
-            if region.space is fault.space and _meets(region, fault.granule, width):
-                status = gm_statuses[fault.kind] if in_gm else Status.LOCAL
-                return Prediction(status, fault.granule, width)
-    return None
 
+    def __init__(self, flights: Sequence[Flight], widths: Widths) -> None:
+        self.verdicts: dict[int, Verdict] = {}
+        self.strays: list[BadAccess] = []
+        self._flights = flights
+        self._widths = widths
+        self._covers: dict[tuple[int, Space, int], Coverage] = {}
 
-def _meets(region: Footprint, granule: int, width: int) -> bool:
-    starts = region.row_starts()
-    low = starts // width * width
-    high = -(-(starts + region.length) // width) * width
-    return bool(np.any((low < granule + FAULT_BYTES) & (high > granule)))
+    def take(self, errors: Sequence[BadAccess]) -> None:
+        """Gives each error, in order of time, to the op that made the access, or may have."""
+        shared: list[tuple[BadAccess, list[Flight]]] = []
+        for error in errors:
+            owners = self.owners(
+                error.space, error.side, error.cycle, error.address, error.bus_bytes
+            )
+            if not owners:
+                self.strays.append(error)
+            elif len(owners) == 1:
+                self._verdict(owners[0]).sure.append(error)
+            else:
+                shared.append((error, owners))
+        for error, owners in shared:
+            # One of them made it. When none says so, the oldest is taken at its word.
+            if any(one.status is None or one.status in ERRORS for one in owners):
+                for one in owners:
+                    self._verdict(one).maybe.append(error)
+            else:
+                self._verdict(owners[0]).sure.append(error)
+        for verdict in self.verdicts.values():
+            verdict.sure.sort(key=lambda error: error.cycle)
+
+    def owners(
+        self, space: Space, side: int, cycle: int, address: int, length: int
+    ) -> list[Flight]:
+        """Returns the ops in flight in a cycle that access a word of a range, the oldest first."""
+        return [
+            flight
+            for flight in self._flights
+            if flight.accept <= cycle <= flight.done
+            and self._cover(flight, space, side).holds(address, address + length)
+        ]
+
+    def _verdict(self, flight: Flight) -> Verdict:
+        return self.verdicts.setdefault(flight.index, Verdict())
+
+    def _cover(self, flight: Flight, space: Space, side: int) -> Coverage:
+        key = (flight.index, space, side)
+        found = self._covers.get(key)
+        if found is None:
+            outcome = flight.outcome
+            regions = outcome.reads if side == READ else outcome.regions
+            mine = [region for region in regions if region.space is space]
+            found = self._covers[key] = Coverage(mine, self._widths.of(space, side))
+        return found
+
+    def late_bursts(self, late: NDArray[Any]) -> list[tuple[int, str]]:
+        """Returns ops that started a burst after their error, each with a sentence.
+
+        Args:
+            late: Bursts of this slot (``LATE_BURST[n]``). One inside what another op in flight
+                accesses, which had no error before, may be that op's.
+        """
+        found = []
+        bus = self._widths.lanes[Space.GM]
+        for entry in late:
+            side, cycle = int(entry["side"]), int(entry["cycle"])
+            address, length = int(entry["addr"]), int(entry["beats"]) * bus
+            owners = self.owners(Space.GM, side, cycle, address, length)
+            errors = [self._first_error(one.index) for one in owners]
+            if owners and all(error + GRACE < cycle for error in errors):
+                channel = "AR" if side == READ else "AW"
+                found.append(
+                    (
+                        owners[0].index,
+                        f"started a burst after its error: {channel} of GM {address:#x} came "
+                        f"{cycle - errors[0]} clocks later",
+                    )
+                )
+        return found
+
+    def _first_error(self, index: int) -> int:
+        verdict = self.verdicts.get(index)
+        return verdict.sure[0].cycle if verdict is not None and verdict.sure else NEVER

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,16 @@ from numpy.typing import NDArray
 from pyuvm import ConfigDB, uvm_analysis_port, uvm_subscriber
 
 from scoreboards.compare import compare_full, compare_op
-from scoreboards.faults import Prediction, predict
+from scoreboards.faults import (
+    NEVER,
+    Attribution,
+    FaultKind,
+    Flight,
+    Verdict,
+    Widths,
+    accesses,
+    status_text,
+)
 from scoreboards.golden import GoldenMemory
 from scoreboards.mismatch import Mismatch
 from scoreboards.model.burst import LOWERING_RULES
@@ -36,9 +45,11 @@ from tb.isa.legacy import CopyUbufToUbuf
 from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE, SLOTS
 from tb.isa.rules import first_d_violation
 from tb.isa.spaces import Space
-from tb.isa.status import Status
 from tb.isa.text import to_text
+from tb.mailbox_layout import DONE, READ, WRITE
+from tb.protocol import rule_of
 from tb.record import OpCount
+from tb.stuck import channel_report
 
 FULL_COMPARE_EPOCHS = 64
 FULL_COMPARE_FRACTION = 4
@@ -55,6 +66,7 @@ FIX_SOURCE_BYTES = 64
 """Width of the ports on which the fix slot reads local memories (docs/contract.md)."""
 
 _FIX = SLOTS.index("fix")
+_NO_RECORDS = np.zeros(0, dtype=DONE)
 _FORM_OF = {op: form for form, op in LEGACY_FORMS.items()}
 
 
@@ -117,19 +129,34 @@ class DmaScoreboard(uvm_subscriber):
             program = block.program()
             self._fill(block)
             registers = copy.deepcopy(self.model.registers) if epoch.isolated else None
-            outcomes, predictions = self._run_model(epoch, program)
+            outcomes = self._issue(epoch, program)
             if registers is not None:
                 self.model.registers = registers
         passed = np.ones(len(block), dtype=np.bool_)
         with self.stopwatch.phase("compare"):
+            self._check_protocol()  # what breaks a rule may be why the rest is wrong
+            verdicts = self._judge_errors(epoch, program, outcomes, passed)
+            retired = _retired(epoch)
+            failed = {
+                index: verdict
+                for index, verdict in verdicts.items()
+                if retired[index] is not None and verdict.failed(int(retired[index]["status"]))
+            }
+        with self.stopwatch.phase("model"):
+            outcomes = self._apply(epoch, outcomes, retired, failed)
+        with self.stopwatch.phase("compare"):
             sizes = [outcome.bytes_written for outcome in outcomes]
-            self._check_retirement(epoch, program, outcomes, predictions, sizes, passed)
+            self._check_retirement(epoch, program, outcomes, failed, sizes, passed)
             self._check_bytes(epoch, program, outcomes, passed)
-            self._check_flags(epoch, program, outcomes, predictions, passed)
-            self._count(epoch, sizes, passed)
+            self._check_flags(epoch, program, outcomes, retired, failed, passed)
+            for index, record in enumerate(retired):
+                if record is None:
+                    passed[index] = False
+            self._count(epoch, sizes, passed, retired)
             self._since_full.append(epoch)
             self._epochs += 1
-            self._check_protocol()
+            if epoch.reset is not None:
+                self.compare_everything()
             if self._epochs >= self._next_full:
                 self.compare_everything()
                 self._next_full = self._epochs + max(
@@ -137,7 +164,7 @@ class DmaScoreboard(uvm_subscriber):
                 )
         self.mailbox.report_progress(self.run.transactions, self.run.mismatches)
         events = np.array([outcome.events for outcome in outcomes], dtype=np.int64)
-        self.ap.write(CheckedEpoch(epoch, passed, events))
+        self.ap.write(CheckedEpoch(epoch, passed, events, verdicts, outcomes))
 
     # --- model -------------------------------------------------------------------------------
 
@@ -146,17 +173,12 @@ class DmaScoreboard(uvm_subscriber):
         for fill in block.fills:
             self.golden.write(fill.space, fill.start, fill.data)
 
-    def _run_model(
-        self, epoch: Epoch, program: list[tuple[Any, ...]]
-    ) -> tuple[list[Outcome], list[Prediction | None]]:
-        """Executes the ops in program order on the golden memory."""
+    def _issue(self, epoch: Epoch, program: list[tuple[Any, ...]]) -> list[Outcome]:
+        """Returns what the ops are to do, in program order; moves no byte."""
         outcomes: list[Outcome] = []
-        predictions: list[Prediction | None] = []
         block = epoch.block
         expected = None if block.expected_rule is None else block.expected_rule.tolist()
-        model, fault = self.model, epoch.fault
-        undefined: list[Footprint] = []
-        wide = dict.fromkeys(epoch.order.get(_FIX, ()), FIX_SOURCE_BYTES)
+        model = self.model
         for index, ops in enumerate(program):
             # Only what claims to be legal skips the rules, and a sample of that does not.
             legal = expected is None or expected[index] == 0
@@ -181,23 +203,92 @@ class DmaScoreboard(uvm_subscriber):
                     f"stimulus and model disagree: rule {expected[index]} was meant, "
                     f"the model says {outcome.rule}",
                 )
-            prediction = None
-            if fault is not None:
-                prediction = predict(outcome, fault, self._lanes, read_bytes=wide.get(index))
-            if prediction is None:
+            outcomes.append(outcome)
+        return outcomes
+
+    def _judge_errors(
+        self,
+        epoch: Epoch,
+        program: list[tuple[Any, ...]],
+        outcomes: list[Outcome],
+        passed: NDArray[np.bool_],
+    ) -> dict[int, Verdict]:
+        """Finds the op behind each error, and compares what ops that met one reported.
+
+        Returns:
+            Place of each such op to its errors.
+        """
+        found: dict[int, Verdict] = {}
+        if not len(epoch.hits):
+            return found
+        self._count_faults(epoch)
+        if epoch.hits_lost:
+            self._fail_epoch(
+                f"{epoch.hits_lost} erroneous responses did not fit the log: fewer or smaller "
+                "faults at once"
+            )
+        for slot, indices in epoch.order.items():
+            widths = Widths(self._lanes, FIX_SOURCE_BYTES if slot == _FIX else 0)
+            flights = _flights(epoch, slot, indices.tolist(), outcomes)
+            attribution = Attribution(flights, widths)
+            attribution.take(accesses(epoch.hits, slot, widths))
+            found.update(attribution.verdicts)
+            for error in attribution.strays[:1]:
+                self._fail_epoch(f"no op in flight on {SLOTS[slot]} makes this access: {error}")
+            late = epoch.late[epoch.late["slot"] == slot]
+            for index, why in attribution.late_bursts(late)[:1]:
+                passed[index] = False
+                self._fail_op(epoch, index, program[index], why)
+        unknown = ~np.isin(epoch.hits["slot"], list(epoch.order))
+        for entry in epoch.hits[unknown][:1]:
+            slot = int(entry["slot"])
+            (error,) = accesses(np.array([entry]), slot, Widths(self._lanes))
+            self._fail_epoch(f"no op in flight on {SLOTS[slot]} makes this access: {error}")
+        return found
+
+    def _count_faults(self, epoch: Epoch) -> None:
+        """Adds the errors of the epoch to what the run injected."""
+        injected, hits = self.run.injected, epoch.hits
+        mine = hits["fault"] < len(epoch.faults)
+        injected["faults"] += len(np.unique(hits["fault"][mine]))
+        for kind in FaultKind:
+            for side, what in ((READ, "reads"), (WRITE, "writes")):
+                count = int(((hits["kind"] == kind) & (hits["side"] == side)).sum())
+                if count:
+                    name = "local errors" if kind is FaultKind.LOCAL else kind.name
+                    injected[f"{name} of {what}"] += count
+
+    def _apply(
+        self,
+        epoch: Epoch,
+        outcomes: list[Outcome],
+        retired: list[Any],
+        failed: Collection[int],
+    ) -> list[Outcome]:
+        """Executes the ops in program order on the golden memory.
+
+        What an op wrote that met an error, or that a reset cut off, is taken over.
+        """
+        begun = _begun(epoch) if epoch.reset is not None else None
+        undefined: list[Footprint] = []
+        done: list[Outcome] = []
+        for index, outcome in enumerate(outcomes):
+            if begun is not None and index not in begun:
+                done.append(outcome)
+                continue
+            if index in failed or retired[index] is None:
+                self._adopt(outcome)
+                undefined += outcome.regions
+            else:
                 produce(self.golden.unit_flags, outcome)
-                outcome = model.apply(outcome)
+                outcome = self.model.apply(outcome)
                 # An atomic update of what a failed op was to write starts from undefined bytes.
                 in_place = [x for x in outcome.also_read if x.space is Space.GM]
                 if any(footprints_overlap(x, y) for x in in_place for y in undefined):
                     self._copy_rows(outcome)
                     undefined += outcome.regions
-            else:
-                self._adopt(outcome)
-                undefined += outcome.regions
-            outcomes.append(outcome)
-            predictions.append(prediction)
-        return outcomes, predictions
+            done.append(outcome)
+        return done
 
     def _adopt(self, outcome: Outcome) -> None:
         """Takes over the destination of an op that met a bus error: its bytes are undefined.
@@ -213,17 +304,6 @@ class DmaScoreboard(uvm_subscriber):
             blocks = outcome.flags.blocks
             self.golden.unit_flags[blocks] = self.memory.unit_flags[blocks]
 
-    def adopt_block(self, block: OpBlock) -> None:
-        """Takes over whatever a block that was cut off by a reset has written.
-
-        Its destinations are undefined then; every other byte must be as it was.
-        """
-        self._fill(block)
-        for ops in block.program():
-            for op in ops:
-                outcome = self.model.issue(op)
-            self._adopt(outcome)
-
     def _copy_rows(self, outcome: Outcome) -> None:
         for region in outcome.regions:
             ours, theirs = self.golden[region.space], self.actual[region.space]
@@ -236,17 +316,17 @@ class DmaScoreboard(uvm_subscriber):
         epoch: Epoch,
         program: list[tuple[Any, ...]],
         outcomes: list[Outcome],
-        predictions: list[Prediction | None],
+        failed: dict[int, Verdict],
         sizes: list[int],
         passed: NDArray[np.bool_],
     ) -> None:
         """Checks tags, statuses, rule numbers, and that no done came before the last write.
 
-        Nor did any clear of unit flags.
+        Nor did any clear of unit flags. Ops of ``failed`` met an error.
         """
         expected_tags = epoch.tags.tolist()
         for slot, indices in epoch.order.items():
-            records = epoch.done[slot]
+            records = epoch.done.get(slot, _NO_RECORDS)
             order = indices.tolist()
             tags = records["tag"].tolist()
             statuses = records["status"].tolist()
@@ -255,26 +335,25 @@ class DmaScoreboard(uvm_subscriber):
             written = records["written_bytes"].tolist()
             cleared = records["clear_bytes"].tolist()
             floor = self._written[slot]
-            for position, index in enumerate(order):
-                outcome, prediction = outcomes[index], predictions[index]
-                status = outcome.status if prediction is None else prediction.status
+            compare_address = self._reports_address(slot)
+            for position, index in enumerate(order[: len(records)]):
+                outcome, verdict = outcomes[index], failed.get(index)
                 got = statuses[position]
                 why = ""
                 if tags[position] != expected_tags[index]:
                     why = f"done carries tag {tags[position]}, expected {expected_tags[index]}"
-                elif got != status:
-                    why = (
-                        f"retired with status {got} {_status_name(got)}, expected "
-                        f"{int(status)} {status.name}"
+                elif verdict is not None:
+                    why = verdict.objection(
+                        got, addresses[position], compare_address=compare_address
                     )
-                elif rules[position] != outcome.rule:
+                elif got != outcome.status:
+                    why = (
+                        f"retired with status {status_text(got)}, expected "
+                        f"{status_text(int(outcome.status))}"
+                    )
+                if not why and rules[position] != outcome.rule:
                     why = f"reported rule {rules[position]}, expected {outcome.rule}"
-                elif prediction is not None and not prediction.explains(addresses[position]):
-                    why = (
-                        f"reported address {addresses[position]:#x} for an error at "
-                        f"{prediction.address:#x}"
-                    )
-                if prediction is None:
+                if verdict is None:
                     floor += sizes[index]
                     if not why and written[position] < floor:
                         why = (
@@ -286,10 +365,17 @@ class DmaScoreboard(uvm_subscriber):
                 if why:
                     passed[index] = False
                     self._fail_op(epoch, index, program[index], why)
-            if len(written):
+            if epoch.reset is not None:
+                self._written[slot] = self.mailbox.written_bytes(slot)
+            elif written:
                 self._written[slot] = written[-1]
-        for name, count in zip(*_count_statuses(epoch), strict=True):
-            self.run.statuses[_status_name(name)] += count
+        for code, count in zip(*_count_statuses(epoch), strict=True):
+            self.run.statuses[status_text(code).partition(" ")[2]] += count
+
+    def _reports_address(self, slot: int) -> bool:
+        """Tells whether the address of an error on a slot is to be compared."""
+        capabilities = self.run.config.capabilities.get(SLOTS[slot])
+        return capabilities is None or capabilities.error_address
 
     # --- bytes -------------------------------------------------------------------------------
 
@@ -333,13 +419,24 @@ class DmaScoreboard(uvm_subscriber):
         epoch: Epoch,
         program: list[tuple[Any, ...]],
         outcomes: list[Outcome],
-        predictions: list[Prediction | None],
+        retired: list[Any],
+        failed: Collection[int],
         passed: NDArray[np.bool_],
     ) -> None:
         """Compares the unit flags, and takes wrong ones over."""
         actual, golden = self.memory.unit_flags, self.golden.unit_flags
-        failed = [prediction is not None for prediction in predictions]
-        adopt_undefined(actual, golden, outcomes, failed)
+        adopt_undefined(
+            actual, golden, outcomes, [index in failed for index in range(len(retired))]
+        )
+        for outcome, record in zip(outcomes, retired, strict=True):
+            # Whether a flag was set, seen and cleared before a reset is not known.
+            if record is None and outcome.flags is not None:
+                golden[outcome.flags.blocks] = actual[outcome.flags.blocks]
+        if epoch.flags_due and not failed and epoch.reset is None:
+            self._fail_epoch(
+                f"unit flags were not set when all ops had retired: {epoch.flags_due} of those "
+                "that they wait for"
+            )
         for wrong in wrong_flags(actual, golden, outcomes):
             if wrong.index is None:
                 repeat = f"  repeat: {self.run.command}"
@@ -349,12 +446,16 @@ class DmaScoreboard(uvm_subscriber):
             self._fail_op(epoch, wrong.index, program[wrong.index], str(wrong))
         golden[:] = actual
 
-    def _count(self, epoch: Epoch, sizes: list[int], passed: NDArray[np.bool_]) -> None:
-        """Adds the epoch to the counts of the run."""
+    def _count(
+        self, epoch: Epoch, sizes: list[int], passed: NDArray[np.bool_], retired: list[Any]
+    ) -> None:
+        """Adds what retired to the counts of the run."""
         run, block = self.run, epoch.block
         good = passed.tolist()
         members: dict[str, list[int]] = {}
         for index, code in enumerate(block.opcode.tolist()):
+            if retired[index] is None:
+                continue
             name = OPS_BY_CODE[code].name
             if index in block.legacy:
                 name = _FORM_OF[name]
@@ -366,7 +467,7 @@ class DmaScoreboard(uvm_subscriber):
             count.passed += sum([good[index] for index in indices])
             count.bytes += size
             run.bytes_checked += size
-        run.transactions += len(block)
+        run.transactions += sum(len(records) for records in epoch.done.values())
 
     # --- whole memories ----------------------------------------------------------------------
 
@@ -426,6 +527,9 @@ class DmaScoreboard(uvm_subscriber):
             if self.run.abort_status != "hang":
                 self.compare_everything()
             self._check_protocol()
+            for (_, channel), clocks in self.mailbox.stalls().items():
+                if clocks:
+                    self.run.injected[f"stalls {channel}"] += clocks
 
     # --- reports -----------------------------------------------------------------------------
 
@@ -433,7 +537,9 @@ class DmaScoreboard(uvm_subscriber):
         """Reads new messages of the HDL checkers and doors."""
         self.run.protocol_errors = self.mailbox.errors
         for message in self.mailbox.poll_errors():
-            self.run.protocol_failure(f"protocol: {message}\n  repeat: {self.run.command}")
+            rule = rule_of(message)
+            why = f"  rule: {rule.text}\n" if rule else ""
+            self.run.protocol_failure(f"protocol: {message}\n{why}  repeat: {self.run.command}")
 
     def _report_hang(self, epoch: Epoch) -> None:
         lines = []
@@ -447,6 +553,8 @@ class DmaScoreboard(uvm_subscriber):
                     f"  {SLOTS[slot]}: {len(indices) - done} descriptors not retired; the oldest:\n"
                     f"    {text}"
                 )
+        if channels := channel_report(self.mailbox):
+            lines += ["  who waits for whom:", *(f"    {line}" for line in channels)]
         # The dispatcher gives a block of many short rows more time than is configured.
         clocks = self.mailbox.watchdog_clocks
         report = "\n".join(
@@ -475,6 +583,10 @@ class DmaScoreboard(uvm_subscriber):
         lines.append(f"  repeat: {self.run.command}")
         self.run.fail("\n".join(lines))
 
+    def _fail_epoch(self, why: str) -> None:
+        """Reports what is wrong with no op in particular."""
+        self.run.fail(f"MISMATCH: {why}\n  repeat: {self.run.command}")
+
     def _fail_bytes(
         self, epoch: Epoch, index: int, ops: tuple[Any, ...], mismatch: Mismatch
     ) -> None:
@@ -494,8 +606,39 @@ def _verdict(outcome: Outcome) -> str:
     return f"rule {outcome.rule}" if outcome.rule else "it is legal"
 
 
-def _status_name(code: int) -> str:
-    return Status(code).name if code in Status._value2member_map_ else f"UNKNOWN_{code}"
+def _retired(epoch: Epoch) -> list[Any]:
+    """Returns the done record of each op, None for those that a reset cut off."""
+    found: list[Any] = [None] * len(epoch.block)
+    for slot, indices in epoch.order.items():
+        for index, record in zip(indices.tolist(), epoch.done.get(slot, ()), strict=False):
+            found[index] = record
+    return found
+
+
+def _begun(epoch: Epoch) -> set[int]:
+    """Returns the ops of an epoch cut off that may have moved bytes."""
+    found: set[int] = set()
+    for slot, indices in epoch.order.items():
+        found.update(indices[: epoch.reached[slot]].tolist())
+    return found
+
+
+def _flights(epoch: Epoch, slot: int, indices: list[int], outcomes: list[Outcome]) -> list[Flight]:
+    """Returns the ops of a slot that were in flight, in order."""
+    records = epoch.done.get(slot, _NO_RECORDS)
+    accept, done = records["accept_cycle"].tolist(), records["done_cycle"].tolist()
+    status = records["status"].tolist()
+    found = [
+        Flight(index, outcomes[index], accept[position], done[position], status[position])
+        for position, index in enumerate(indices[: len(records)])
+    ]
+    if epoch.reset is not None:
+        since = accept[-1] if accept else 0
+        found += [
+            Flight(index, outcomes[index], since, NEVER, None)
+            for index in indices[len(records) : epoch.reached[slot]]
+        ]
+    return found
 
 
 def _count_statuses(epoch: Epoch) -> tuple[list[int], list[int]]:

@@ -253,9 +253,12 @@ class DmaConstraints:
         _in_range("max_flag_delay", self.max_flag_delay, 0, 1 << 16)
         for item in fields(self):
             value = getattr(self, item.name)
-            if isinstance(value, float) and not 0.0 <= value <= 1.0:
+            if not isinstance(item.default, float):
+                continue
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not number or not 0.0 <= value <= 1.0:
                 raise ConstraintError(
-                    f"{item.name} is {value}", where="DmaConstraints", legal="a fraction 0..1"
+                    f"{item.name} is {value!r}", where="DmaConstraints", legal="a fraction 0..1"
                 )
         weights: tuple[float, ...] = self.loops
         if len(weights) != 4 or min(weights) < 0 or not sum(weights[: self.max_loops + 1]):

@@ -8,8 +8,9 @@ goes on as before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ from sequences.copies import CHAIN_NAMES, CopyGenerator
 from sequences.fixpipe import FixGenerator
 from sequences.generator import DmaGenerator
 from tb.isa.block import OpBlock
-from tb.isa.dma import MteGmUb
+from tb.isa.dma import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.dma_table import GM_STRIDE_BITS, LOCAL_STRIDE_BITS, LOOP_COUNT_BITS, PAD_LIMIT
 from tb.isa.dtypes import element_bytes
 from tb.isa.legacy import (
@@ -51,7 +52,9 @@ from tb.isa.legacy import (
     SetLoopStride,
     SetMovPadVal,
 )
+from tb.isa.lower import lower
 from tb.isa.ops import LEGACY_FORMS
+from tb.isa.rules import first_d_violation, t_violations
 
 MOST_GOOD = 16
 """Most legal ops, and most illegal ones, of a block with many of both."""
@@ -201,6 +204,26 @@ def all_cases(rng: np.random.Generator, form: str) -> list[Case]:
     return _legacy_cases(rng, form) if form in LEGACY_FORMS else _v06_cases(rng, form)
 
 
+def within(case: Case, loops: int, pad: bool) -> Case | None:
+    """Returns a case with fewer loop groups and without padding; None when it is undefined then.
+
+    What it breaks may be another rule, or none.
+    """
+    op = case.program[-1]
+    if not isinstance(op, MteGmUb | MteUbGm | MteGmL1 | MteL1Ub):
+        return case
+    less: Any = replace(op, loops=op.loops[:loops])
+    if isinstance(less, MteGmUb) and not pad:
+        less = replace(less, pad=None)
+    if less == op:
+        return case
+    desc = lower(less)
+    found = first_d_violation(desc)
+    if found is None and t_violations(desc):
+        return None
+    return replace(case, rule=found.rule.number if found else 0, program=(less,))
+
+
 class IllegalGenerator:
     """Draws blocks that mix illegal ops with legal ones.
 
@@ -213,6 +236,8 @@ class IllegalGenerator:
         seed: Seed or generator.
         ops: Forms to use, out of ``OP_NAMES``.
         constraints: Constraints of the random legal ops.
+        shapes: Form to the most loop groups that its ops may have, and whether they may be padded;
+            for engines that take less than all. Of forms left out nothing is changed.
 
     Raises:
         ConstraintError: a form is unknown or none is given.
@@ -223,9 +248,11 @@ class IllegalGenerator:
         seed: int | np.random.Generator,
         ops: Sequence[str] = OP_NAMES,
         constraints: DmaConstraints | None = None,
+        shapes: Mapping[str, tuple[int, bool]] | None = None,
     ) -> None:
         self.ops = tuple(ops)
         check_ops(self.ops)
+        self._shapes = dict(shapes or {})
         self._rng = rng = np.random.default_rng(seed)
         limits = constraints or DmaConstraints()
         limits = replace(limits, block_ops=min(limits.block_ops, MOST_GOOD))
@@ -247,9 +274,16 @@ class IllegalGenerator:
         deck = self._bad if rule else self._good
         if not deck:
             for form in self.ops:
-                deck += [case for case in all_cases(self._rng, form) if bool(case.rule) == rule]
+                deck += [case for case in self._cases(form) if bool(case.rule) == rule]
             self._rng.shuffle(deck)
         return deck.pop()
+
+    def _cases(self, form: str) -> list[Case]:
+        cases = all_cases(self._rng, form)
+        if form not in self._shapes:
+            return cases
+        less = [within(case, *self._shapes[form]) for case in cases]
+        return [case for case in less if case is not None]
 
     def _block(self, cases: Sequence[Case]) -> OpBlock:
         registers = DmaRegisters()

@@ -18,6 +18,7 @@ from sequences.corner import corner_blocks
 from sequences.directed import example_blocks
 from sequences.examples import EXAMPLES, Example
 from sequences.illegal import IllegalGenerator
+from sequences.keep import Keeper
 from sequences.traffic import TrafficGenerator
 from tb.isa.block import OpBlock
 
@@ -30,18 +31,26 @@ class DmaBlockItem(uvm_sequence_item):
     Attributes:
         block: The ops.
         number: Unique in the process, ascending.
-        fault: Memory error to inject while the block runs, or None.
+        faults: Memory errors to inject while the block runs.
+        reset: Reset in the middle of the block, or None.
         isolated: The block is a program of its own: legacy registers are as before behind it.
     """
 
     def __init__(
-        self, block: OpBlock, name: str = "", *, fault: Any = None, isolated: bool = False
+        self,
+        block: OpBlock,
+        name: str = "",
+        *,
+        faults: Sequence[Any] = (),
+        reset: Any = None,
+        isolated: bool = False,
     ) -> None:
         """Wraps ``block``; the name defaults to one with the number in it."""
         self.number = next(_ids)
         super().__init__(name or f"block_{self.number}")
         self.block = block
-        self.fault = fault
+        self.faults = tuple(faults)
+        self.reset = reset
         self.isolated = isolated
 
 
@@ -80,7 +89,7 @@ class DmaItemSeq(uvm_sequence):
         sent: Ops sent so far.
     """
 
-    def __init__(self, items: Iterable[DmaBlockItem], name: str = "dma_items") -> None:
+    def __init__(self, name: str = "dma_items", items: Iterable[DmaBlockItem] = ()) -> None:
         """Makes a sequence over ``items``."""
         super().__init__(name)
         self.items = items
@@ -105,18 +114,23 @@ class RandomDmaSeq(DmaBlockSeq):
         transactions: int = 1000,
         ops: Sequence[str] = OP_NAMES,
         constraints: DmaConstraints | None = None,
+        keeper: Keeper | None = None,
     ) -> None:
-        """Keeps the settings; the generator is made when the sequence starts."""
+        """Keeps the settings; the generator is made when the sequence starts.
+
+        What the ``keeper`` drops does not count: it is drawn on until ``transactions`` are sent.
+        """
         super().__init__(name)
         self.seed = seed
         self.transactions = transactions
         self.ops = ops
         self.constraints = constraints
+        self.keeper = keeper
 
     def blocks(self) -> Iterator[OpBlock]:
         """Yields the blocks of a generator of its own."""
         source = TrafficGenerator(self.seed, self.ops, self.constraints)
-        yield from source.blocks(self.transactions)
+        yield from (self.keeper or Keeper(())).blocks(source.blocks, self.transactions)
 
 
 class IllegalDmaSeq(RandomDmaSeq):
@@ -125,7 +139,8 @@ class IllegalDmaSeq(RandomDmaSeq):
     def blocks(self) -> Iterator[OpBlock]:
         """Yields the blocks of a generator of its own."""
         source = IllegalGenerator(self.seed, self.ops, self.constraints)
-        yield from source.blocks(self.transactions)
+        keeper = self.keeper or Keeper(())
+        yield from keeper.blocks(source.blocks, self.transactions, isolated=True)
 
 
 class DirectedDmaSeq(DmaBlockSeq):

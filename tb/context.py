@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import traceback
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from tb.coverage.dma import DmaCoverage
 from tb.dut import Capabilities
 from tb.errors import PtoError
+from tb.knobs import KnobProfile
 from tb.mailbox import Mailbox
 from tb.memory import SimMemory
 from tb.record import CoverageSummary, OpCount, RunSettings, RunStatus, write_json
@@ -71,8 +73,9 @@ class SimResult(BaseModel):
 class RunContext:
     """Shared state of a running simulation; handed out through ConfigDB as ``RUN``.
 
-    ``left_out`` counts drawn ops that were not sent, by the reason; ``injected`` faults, resets and
-    clocks of stalls, by what.
+    ``left_out`` counts drawn ops that were not sent, by the reason, ``faults_left_out`` drawn
+    faults that were not injected, and ``notes`` has sentences on what else was not; ``injected``
+    counts faults, resets and clocks of stalls, by what; ``profile`` has the knobs in force.
     """
 
     config: SimSettings
@@ -83,6 +86,8 @@ class RunContext:
     ops: dict[str, OpCount] = field(default_factory=dict)
     statuses: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+    faults_left_out: Counter[str] = field(default_factory=Counter)
     injected: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
     transactions: int = 0
@@ -92,6 +97,7 @@ class RunContext:
     protocol_errors: int = 0
     abort_status: RunStatus | None = None
     abort_message: str = ""
+    profile: KnobProfile | None = None
 
     @property
     def settings(self) -> RunSettings:
@@ -118,6 +124,17 @@ class RunContext:
         if self.abort_status is None:
             self.abort_status = status
             self.abort_message = message
+
+    def crashed(self, error: Exception) -> None:
+        """Ends the run because code of the bench or of a user's raised, and says where."""
+        if isinstance(error, PtoError):
+            self.abort("error", str(error))
+            return
+        frames = traceback.extract_tb(error.__traceback__)
+        where = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
+        self.abort(
+            "error", f"the test ended with {type(error).__name__}: {error}{where}; see the log"
+        )
 
     def fail(self, report: str, *, stray: bool = False) -> None:
         """Notes a failure report; past the mismatch limit the run is aborted.
@@ -160,7 +177,11 @@ class RunContext:
             protocol_errors=self.protocol_errors,
             failures=self.failures,
             clocks=int(self.mailbox.cycles),
-            left_out=[f"{count} drawn ops: {why}" for why, count in self.left_out.items()],
+            left_out=[
+                *(f"{count} drawn ops: {why}" for why, count in self.left_out.items()),
+                *(f"{count} drawn faults: {why}" for why, count in self.faults_left_out.items()),
+                *self.notes,
+            ],
             injected=dict(sorted(self.injected.items())),
             coverage=self.coverage_summary(),
             simulator_seconds=self.stopwatch.simulator,

@@ -9,11 +9,11 @@ may be in flight at once; between blocks the engines are idle and the memories s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from cocotb.triggers import ClockCycles
+from cocotb.triggers import Timer
 from numpy.typing import NDArray
 from pyuvm import (
     ConfigDB,
@@ -25,9 +25,10 @@ from pyuvm import (
     uvm_subscriber,
 )
 
+from scoreboards.faults import Fault
 from scoreboards.scoreboard import DmaScoreboard
 from tb.agents.agent import SlotAgent
-from tb.agents.items import MAX_IN_FLIGHT, CheckedEpoch, DoneBatch, Epoch, SlotItem
+from tb.agents.items import MAX_IN_FLIGHT, CheckedEpoch, DoneBatch, Epoch, Reset, SlotItem
 from tb.isa.block import FAMILIES, OpBlock
 from tb.isa.descriptor import unpack
 from tb.isa.dma_table import MAX_LOOPS
@@ -36,9 +37,12 @@ from tb.isa.fix_table import FLAG_CLEAR, FLAG_NONE, GROUP, NZ2DN
 from tb.isa.footprint import flag_blocks
 from tb.isa.nz_table import C0_BYTES, DN2NZ
 from tb.isa.ops import SLOTS
+from tb.knobs import slowdown
+from tb.mailbox import FaultWindow
+from tb.mailbox_layout import FAULTS, KNOBS
 from tb.memory import UNIT_FLAGS
 
-LATENCY_KNOBS = ("axi_read_latency", "axi_write_latency", "local_read_latency")
+LATENCY_KNOBS = tuple(name for name in KNOBS if name.endswith(("_latency", "_jitter")))
 CLOCKS_PER_ROW = 64
 """What a row may cost beside the latencies of the memories, stalls included."""
 
@@ -48,7 +52,14 @@ CLOCKS_PER_BLOCK = 32
 HAND_OVER = (0.0, 0.5, 1.0)
 """When the parts of a tile are handed over, in fractions of its delay; 0 is before the block."""
 
-RESET_CLOCKS = 4
+CLOCK_NS = 10
+"""Period of the harness clock."""
+
+STATE_CLOCKS = 2
+"""Clocks before a reset at which the state of the slots is asked for."""
+
+AHEAD = 2
+"""Descriptors an engine may have accepted at a reset beyond those the mailbox knows of."""
 
 _UNTOUCHED, _CLEARED, _AGAIN = range(3)
 """An L0C block: no op of the block cleared it; the last one did; it was handed over since."""
@@ -180,10 +191,12 @@ class Dispatcher(uvm_driver):
         self.run = ConfigDB().get(self, "", "RUN")
         self.memory = self.run.memory
         self.stopwatch = ConfigDB().get(self, "", "STOPWATCH")
+        self.keeper = ConfigDB().get(self, "", "KEEPER")
         self.agents: dict[int, SlotAgent] = {}
         self.submitted = [0] * len(SLOTS)
         self.epochs = 0
         self.transactions = 0
+        self.responses = 0
         self._open: Epoch | None = None
 
     def collect_done(self, batch: DoneBatch) -> None:
@@ -199,50 +212,126 @@ class Dispatcher(uvm_driver):
         while True:
             item = await self.seq_item_port.get_next_item()
             if not self.run.aborted:
-                await self.execute(item.block, item.fault, isolated=item.isolated)
+                try:
+                    await self.execute(
+                        item.block, item.faults, reset=item.reset, isolated=item.isolated
+                    )
+                except Exception as error:
+                    # In a scoreboard or a subscriber of a user's, perhaps.
+                    self.run.crashed(error)
+                    raise
             self.seq_item_port.item_done()
 
-    async def execute(self, block: OpBlock, fault: Any = None, *, isolated: bool = False) -> None:
-        """Runs one block and publishes its epoch."""
+    async def execute(
+        self,
+        block: OpBlock,
+        faults: Sequence[Fault] = (),
+        *,
+        reset: Reset | None = None,
+        isolated: bool = False,
+    ) -> None:
+        """Runs one block, to its end or into a reset, and publishes its epoch.
+
+        What no engine takes is left out.
+        """
+        block = self.keeper.select(block, isolated=isolated)
+        if not len(block):
+            return
         epoch, items = self._split(block)
         self._prepare(block)
-        epoch.fault = fault
-        epoch.isolated = isolated
+        epoch.faults, epoch.reset, epoch.isolated = tuple(faults), reset, isolated
         self._open = epoch
         self.issue_ap.write(epoch)
-        if fault is not None:
-            self.mailbox.set_fault(0, fault.space, fault.address, fault.kind)
+        if faults:
+            self.arm(faults)
         for slot, item in items.items():
             await SlotSequence(item).start(self.agents[slot].sequencer)
         self.mailbox.set_watchdog_clocks(self._patience(block))
-        self.mailbox.set_wake_at(tuple(self.submitted))
-        await self._drain(epoch)
-        if fault is not None:
-            self.mailbox.clear_fault(0)
-        self.memory.settle_flags()
+        if reset is None:
+            self.mailbox.set_wake_at(tuple(self.submitted))
+            await self._drain(epoch)
+        else:
+            await self._cut(epoch, reset)
+        if faults:
+            self.disarm()
+        self._collect_errors(epoch)
+        epoch.flags_due = self.memory.settle_flags()
         self._open = None
         self.epochs += 1
-        self.transactions += len(block)
+        self.transactions += sum(len(records) for records in epoch.done.values())
         self.epoch_ap.write(epoch)
 
-    async def abandon(self, block: OpBlock, clocks: int) -> Epoch:
-        """Issues a block and resets the harness ``clocks`` clocks later; nothing is published.
+    def arm(self, faults: Sequence[Fault]) -> None:
+        """Has memories answer with errors from the next clock on; the one place that does so.
 
-        Descriptors that have not retired by then get no done (docs/contract.md, reset).
+        Raises:
+            ValueError: more than the mailbox holds, or a fault outside of its memory.
         """
-        epoch, items = self._split(block)
-        self._prepare(block)
-        for slot, item in items.items():
-            await SlotSequence(item).start(self.agents[slot].sequencer)
-        await ClockCycles(self.dut.clk, clocks)
-        self.dut.rst_n_req.value = 0
-        await ClockCycles(self.dut.clk, RESET_CLOCKS)
-        self.dut.rst_n_req.value = 1
-        await ClockCycles(self.dut.clk, RESET_CLOCKS)
+        if len(faults) > FAULTS:
+            raise ValueError(f"{len(faults)} faults at once: at most {FAULTS}")
+        for number, fault in enumerate(faults):
+            self.mailbox.set_fault(
+                number,
+                FaultWindow(
+                    fault.space,
+                    fault.start,
+                    fault.kind,
+                    length=fault.size,
+                    sides=fault.sides,
+                    slots=fault.slots,
+                    nth=fault.nth,
+                ),
+            )
+        self.run.injected["faults armed"] += len(faults)
+
+    def disarm(self) -> None:
+        """Has memories answer well again."""
+        self.mailbox.clear_faults()
+
+    def _collect_errors(self, epoch: Epoch) -> None:
+        """Takes the erroneous responses and the late bursts out of the mailbox."""
+        before = self.responses
+        self.responses = self.mailbox.hits
+        epoch.hits = self.mailbox.poll_hits()
+        epoch.hits_lost = self.responses - before - len(epoch.hits)
+        epoch.late = self.mailbox.poll_late_bursts()
+
+    async def _cut(self, epoch: Epoch, reset: Reset) -> None:
+        """Resets the harness in the middle of an epoch.
+
+        Descriptors that have not retired by then get no done (docs/contract.md, reset). The epoch
+        has what was issued of the block.
+        """
+        await self._clocks(max(1, reset.after - STATE_CLOCKS))
+        self.mailbox.set_knobs()  # asks for the state of the slots
+        await self._clocks(STATE_CLOCKS)
+        if reset.phase:
+            await Timer(reset.phase, "ns")
+        for slot in epoch.order:
+            retired = self.mailbox.retired(slot) - epoch.before[slot]
+            waiting = [one.state != "queued" for one in self.mailbox.in_flight(slot)]
+            epoch.reached[slot] = retired + sum(waiting) + AHEAD
+        epoch.states = {slot: self.mailbox.state(slot) for slot in self.agents}
+        await self._reset(reset.hold)
+        for gap in reset.again:
+            await self._clocks(gap)
+            await self._reset(reset.hold)
+        await self._clocks(reset.quiet)
         for agent in self.agents.values():
             agent.monitor.collect()
-        self.memory.settle_flags()
-        return epoch
+        self.run.injected["resets"] += 1 + len(reset.again)
+        epoch.hung = self.mailbox.hang
+
+    async def _reset(self, clocks: int) -> None:
+        self.dut.rst_n_req.value = 0
+        await self._clocks(clocks)
+        self.dut.rst_n_req.value = 1
+
+    async def _clocks(self, count: int) -> None:
+        """Waits; one event of the simulator, however long."""
+        start = self.stopwatch.clock()
+        await Timer(count * CLOCK_NS, "ns")
+        self.stopwatch.book_simulator(self.stopwatch.clock() - start)
 
     def _prepare(self, block: OpBlock) -> None:
         """Puts the block's fills into the memories under test, and has its unit flags set."""
@@ -266,8 +355,10 @@ class Dispatcher(uvm_driver):
         if block.expected_rule is not None:
             rows[block.expected_rule > 0] = 0
             blocks[block.expected_rule > 0] = 0
-        latency = sum(self.mailbox.knob(name) for name in LATENCY_KNOBS)
+        knobs = {name: self.mailbox.knob(name) for name in KNOBS}
+        latency = sum(knobs[name] for name in LATENCY_KNOBS)
         clocks = rows * (latency + CLOCKS_PER_ROW) + blocks * CLOCKS_PER_BLOCK
+        clocks *= slowdown(knobs)
         longest = float(clocks.max())
         if block.flag_delay is not None:
             longest += max(0, int(block.flag_delay.max()))
@@ -329,11 +420,14 @@ class CoverageCollector(uvm_subscriber):
         """Fetches the coverage model."""
         self.coverage = ConfigDB().get(self, "", "COVERAGE")
         self.stopwatch = ConfigDB().get(self, "", "STOPWATCH")
+        self.run = ConfigDB().get(self, "", "RUN")
 
     def write(self, checked: CheckedEpoch) -> None:
         """Samples one epoch."""
         with self.stopwatch.phase("cover"):
             self.coverage.sample(checked.epoch.block, checked.passed, checked.events)
+            profile = self.run.profile
+            self.coverage.sample_stress(checked, profile and profile.values)
 
 
 class DoneCollector(uvm_subscriber):

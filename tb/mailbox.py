@@ -124,7 +124,8 @@ class SlotState:
         open: Counts by the names of :data:`~tb.mailbox_layout.OPEN`.
         held: Descriptors that the engine has accepted and not retired.
         oldest: Clocks since it accepted the oldest of them.
-        flag_addr, flag_word: Last word of unit flags that was read, and the flags in it.
+        flag_addr, flag_mask: Last word of unit flags that was read, and which of it were asked for.
+        flag_word: The flags in it.
         flag_reads: Reads in a row that gave the same.
         flag_age: Clocks since the last of them, None before the first.
     """
@@ -137,6 +138,7 @@ class SlotState:
     held: int
     oldest: int
     flag_addr: int
+    flag_mask: int
     flag_word: int
     flag_reads: int
     flag_age: int | None
@@ -255,6 +257,7 @@ class _Fields:
             held,
             cycle - int(entry["accept_cycle"]) if held else 0,
             int(entry["flag_addr"]),
+            int(entry["flag_mask"]),
             int(entry["flag_word"]),
             int(entry["flag_reads"]),
             cycle - flag_cycle if flag_cycle else None,

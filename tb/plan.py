@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from tb.dut import ROOT
 from tb.errors import PtoError
+from tb.user_code import find_test, is_user_test, look_at_test
 
 PLAN = ROOT / "tests/plan.toml"
 """The data file that local runs and CI share."""
@@ -25,6 +26,7 @@ class PlannedTest(BaseModel):
         transactions: Default of ``N``.
         fixed_length: The test sends what it sends, whatever ``N`` says.
         folder: Where the module is, when that is not the project.
+        file: The file of a user's test, else empty.
         axi_pins: The GM side is a memory in Python (see BuildPlan).
         doc: One line.
         options: Handed to the test.
@@ -38,6 +40,7 @@ class PlannedTest(BaseModel):
     transactions: int = Field(ge=1)
     fixed_length: bool = False
     folder: str = ""
+    file: str = ""
     axi_pins: bool = False
     doc: str
     options: dict[str, Any] = Field(default_factory=dict)
@@ -51,18 +54,40 @@ def load_plan(path: Path = PLAN) -> dict[str, PlannedTest]:
     return {test.name: test for test in tests}
 
 
+def user_test(name: str) -> PlannedTest:
+    """Returns the entry of ``path/to/file.py:ClassName``, a test of a user's own.
+
+    Raises:
+        PtoError: the file is missing or cannot be imported, or the class is no test.
+    """
+    path, class_name = find_test(name)
+    found = look_at_test(path, class_name)
+    return PlannedTest.model_validate(
+        {
+            "name": name,
+            "module": "tb.user_test",
+            "class": class_name,
+            "file": str(path),
+            **found.model_dump(),
+        }
+    )
+
+
 def planned_test(name: str) -> PlannedTest:
-    """Returns one planned test.
+    """Returns one planned test, or a user's own that is named by its file.
 
     Raises:
         PtoError: no test has this name.
     """
+    if is_user_test(name):
+        return user_test(name)
     plan = load_plan()
     if name not in plan:
         raise PtoError(
             f"test {name!r} is unknown",
             where="TEST= or --test",
             legal=", ".join(plan),
-            remedy="python -m tb tests lists them with a line each",
+            remedy="python -m tb tests lists them with a line each; a test of your own is "
+            "path/to/file.py:ClassName",
         )
     return plan[name]

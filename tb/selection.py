@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from tb.errors import PtoError
 from tb.isa.ops import LEGACY_FORMS, OPS
 
@@ -25,13 +27,25 @@ def parse_ops(text: str) -> tuple[str, ...]:
     return tuple(name for name in SELECTABLE if name in names)
 
 
-def sendable(wanted: tuple[str, ...], dut_ops: tuple[str, ...]) -> tuple[str, ...]:
+def sendable(
+    wanted: tuple[str, ...], dut_ops: tuple[str, ...], modern: Collection[str] = ()
+) -> tuple[str, ...]:
     """Returns the wanted ops (all when empty) that the engines take.
+
+    Args:
+        wanted: Ops and legacy forms.
+        dut_ops: v0.6 ops that the engines take.
+        modern: Those among them that are not sent in their legacy forms.
 
     Raises:
         PtoError: nothing is left.
     """
-    served = tuple(name for name in SELECTABLE if LEGACY_FORMS.get(name, name) in dut_ops)
+    served = tuple(
+        name
+        for name in SELECTABLE
+        if name in dut_ops
+        or (LEGACY_FORMS.get(name) in dut_ops and LEGACY_FORMS[name] not in modern)
+    )
     chosen = tuple(name for name in served if not wanted or name in wanted)
     if not chosen:
         raise PtoError(

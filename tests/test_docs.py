@@ -13,12 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from tb.console import Console
 from tb.dut import ROOT
-from tb.plan import PlannedTest, load_plan
-from tb.record import RunSettings
-from tb.runner import run_once
+from tb.plan import load_plan
 from tb.selection import SELECTABLE
+from tb.user_code import find_test, is_user_test
 
 PAGES = (ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md")))
 README = (ROOT / "README.md").read_text()
@@ -136,6 +134,9 @@ def test_make_commands_are_possible(page: Path) -> None:
             assert name in variables(), f"{page.name}: make {' '.join(words)}"
             if name == "OPS":
                 assert set(value.split(",")) <= set(SELECTABLE), value
+            if name == "TEST" and is_user_test(value):
+                assert value.startswith("path/to/") or find_test(str(ROOT / value))
+                continue
             wrong = name in values and value not in values[name]
             # A page may show what a bad value is answered with.
             assert not wrong or f"{value!r} is unknown" in page.read_text(), f"{name}={value}"
@@ -179,18 +180,3 @@ def test_a_broken_page_is_seen(tmp_path: Path) -> None:
         test_links_resolve(page)
     with pytest.raises(AssertionError):
         test_make_commands_are_possible(page)
-
-
-@pytest.mark.sim
-def test_the_documented_test_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The test of your own in docs/uvm.md, as it stands there."""
-    page = ROOT / "docs/uvm.md"
-    (entry,) = (tomllib.loads(text)["test"][0] for text in fences(page, "toml"))
-    code = next(text for text in fences(page, "python") if f"class {entry['class']}" in text)
-    (tmp_path / "documented.py").write_text(code)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    planned = PlannedTest.model_validate({**entry, "module": "documented"})
-    settings = RunSettings(test=planned.name, transactions=200, ops=("mte_gm_ub",))
-    record = run_once(settings, planned, console=Console(quiet=True))
-    assert record.passed, "\n\n".join([record.message, *record.failures[:1]])
-    assert record.transactions == 200

@@ -6,7 +6,7 @@ Those are what write-backs do to values, the traffic, and the rules.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,19 @@ from tb.coverage.exchange import to_json
 from tb.coverage.fix import fix_group
 from tb.coverage.fix_path import path_group, path_scope
 from tb.coverage.fix_view import WRITE_BACKS
-from tb.coverage.model import Coverage, CoverageError, Ints, Summary
+from tb.coverage.limits import FormLimits, form_scope, reported
+from tb.coverage.model import Coverage, CoverageError, GroupCounts, Ints, Summary
 from tb.coverage.nz import nz_group
 from tb.coverage.points import Group
 from tb.coverage.rules import rules_group, rules_scope
 from tb.coverage.scope import Scope
+from tb.coverage.stress import (
+    GROUPS,
+    sample_faults,
+    sample_knobs,
+    sample_resets,
+    stress_scope,
+)
 from tb.coverage.traffic import traffic_group, traffic_scope
 from tb.coverage.view import FORM_SPECS, FORMS, Bools, View
 from tb.isa.block import OpBlock
@@ -52,13 +60,21 @@ class DmaCoverage(Coverage):
         gm_bytes: GM bus width that residues are taken modulo of.
         forms: Forms to cover, out of ``FORMS``; ops of other forms are not counted.
         illegal: Also cover the D rules, for runs that send illegal ops.
+        limits: Form to what its engine can do; everything of forms that are left out.
+        stress: Groups of :mod:`tb.coverage.stress` to cover besides.
 
     Raises:
         CoverageError: a form is unknown, or none is given.
     """
 
     def __init__(
-        self, gm_bytes: int = 32, forms: Sequence[str] = FORMS, *, illegal: bool = False
+        self,
+        gm_bytes: int = 32,
+        forms: Sequence[str] = FORMS,
+        *,
+        illegal: bool = False,
+        limits: Mapping[str, FormLimits] | None = None,
+        stress: Collection[str] = (),
     ) -> None:
         unknown = [name for name in forms if name not in FORMS]
         if unknown or not forms:
@@ -71,22 +87,42 @@ class DmaCoverage(Coverage):
         self._path = path_group() if self._write_backs else None
         self._traffic = traffic_group()
         self._rules = rules_group() if illegal else None
-        shared: list[tuple[Group[Any] | None, Scope]] = [
+        can = {form: (limits or {}).get(form, FormLimits()) for form in self.forms}
+        scoped: list[tuple[Group[Any] | None, Scope]] = [
+            *[(self._form_groups[form], form_scope(form, can[form])) for form in self.forms],
             (self._path, path_scope(self.forms)),
             (self._traffic, traffic_scope(self.forms)),
-            (self._rules, rules_scope(self.forms)),
+            (self._rules, rules_scope(self.forms, reported(can))),
         ]
-        groups = [*self._form_groups.values(), *[group for group, _ in shared if group]]
-        super().__init__([item.define() for item in groups])
-        for group, scope in shared:
+        stresses = {name: make() for name, make in GROUPS.items() if name in stress}
+        defined = [group.define() for group, _ in scoped if group]
+        super().__init__([*defined, *stresses.values()])
+        for name in stresses:
+            counts = self.groups[name]
+            scope = stress_scope(name, self.forms, illegal=illegal)
+            counts.scope.update(scope.masks(counts.group))
+        for group, scope in scoped:
             if group:
                 counts = self.groups[group.name]
                 counts.scope.update(scope.masks(counts.group))
+        self._own: list[Group[Any]] = []
         self._mine = np.isin(np.arange(-1, len(FORMS)), [FORMS.index(x) for x in self.forms])
         self._blocks: list[OpBlock] = []
         self._masks: list[Bools | None] = []
         self._events: list[Ints | None] = []
         self._waiting = 0
+
+    def add(self, group: Group[Any]) -> None:
+        """Adds a group of a user's own; it counts the legal ops of the run's forms.
+
+        Raises:
+            CoverageError: there is a group of that name.
+        """
+        if group.name in self.groups:
+            raise CoverageError(f"there is a coverage group {group.name} already")
+        self.flush()
+        self.groups[group.name] = GroupCounts(group.define())
+        self._own.append(group)
 
     def sample(
         self, block: OpBlock, passed: Bools | None = None, events: Ints | None = None
@@ -115,6 +151,21 @@ class DmaCoverage(Coverage):
         if self._waiting >= FLUSH:
             self.flush()
 
+    def sample_stress(self, checked: Any, knobs: Mapping[str, int] | None) -> None:
+        """Counts what was done to the engines while an epoch ran.
+
+        Args:
+            checked: The epoch, ``CheckedEpoch``.
+            knobs: Settings in force, None when there are none.
+        """
+        groups = self.groups
+        if "knobs" in groups and knobs is not None and checked.passed.any():
+            sample_knobs(groups["knobs"], knobs)
+        if "faults" in groups:
+            sample_faults(groups["faults"], checked)
+        if "resets" in groups:
+            sample_resets(groups["resets"], checked)
+
     def summary(self) -> Summary:
         """Returns the totals of all ops sampled so far."""
         self.flush()
@@ -142,6 +193,7 @@ class DmaCoverage(Coverage):
         if self._path:
             rows = np.flatnonzero(legal & np.isin(view.form, self._write_backs))
             self._path.sample(self.groups[self._path.name], view, rows)
-        self._traffic.sample(self.groups[self._traffic.name], view, np.flatnonzero(legal))
+        for group in (self._traffic, *self._own):
+            group.sample(self.groups[group.name], view, np.flatnonzero(legal))
         if self._rules:
             self._rules.sample(self.groups[self._rules.name], view, np.flatnonzero(mine))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -139,15 +139,24 @@ def rules_group() -> RuleGroup:
     return RuleGroup("rules", _points(), crosses, Judged, doc)
 
 
-def rules_scope(forms: Sequence[str]) -> Scope:
-    """Returns what of the group a run of ``forms`` can reach."""
+def rules_scope(forms: Sequence[str], reported: Mapping[str, Sequence[str]] | None = None) -> Scope:
+    """Returns what of the group a run of ``forms`` can reach.
+
+    Args:
+        forms: Forms of the run.
+        reported: Form to the names of the rules that are reported of it; all of them by default.
+    """
     lowered = [form for form in forms if form in LOWERED]
     registers = [form for form in forms if form in LEGACY_FORMS and form not in LOWERED]
+    rules = {form: rules_of(form) if reported is None else reported[form] for form in forms}
     return Scope(
         points={
-            "form": forms,
-            "rule": sorted({name for form in forms for name in rules_of(form)}),
+            "form": [form for form in forms if rules[form]],
+            "rule": sorted({name for names in rules.values() for name in names}),
             "decided": [_HERE, _THERE] if lowered else [_HERE],
             "set_rule": ["too wide"] if registers else [],
-        }
+        },
+        crosses={
+            "form x rule": tuple({"form": [form], "rule": rules[form]} for form in forms),
+        },
     )

@@ -231,7 +231,7 @@ class Part(ABC):
 
     Attributes:
         size: M, the number of ops.
-        dtype, pad_dtype, gap, events, program: As in the view, ``int64[M]``.
+        dtype, pad_dtype, gap, events, program, form, slot: As in the view, ``int64[M]``.
     """
 
     def __init__(self, view: View, index: Ints) -> None:
@@ -245,6 +245,8 @@ class Part(ABC):
         self.gap = view.gap[index]
         self.events = view.events[index]
         self.program = view.program[index]
+        self.form = view.form[index]
+        self.slot = view.slot[index]
 
     def __getitem__(self, name: str) -> Ints:
         """Returns a descriptor column."""

@@ -80,7 +80,8 @@
   import "DPI-C" function int pto_local_write(
       input int slot, input int space, input int addr, input int bytes, input longint enables,
       input bit [511:0] data);
-  import "DPI-C" function int pto_flag_read(input int slot, input int addr);
+  import "DPI-C" function int pto_flag_read(
+      input int slot, input int addr, input int mask);
   import "DPI-C" function void pto_flag_clear(input int slot, input int addr, input int mask);
   import "DPI-C" function int pto_desc_pop(input int slot, output bit [511:0] words);
   import "DPI-C" function void pto_desc_accept(input int slot);

@@ -139,13 +139,16 @@ int pto_flags_settle(void) {
   return count;
 }
 
-/* Returns flags 32 * addr to 32 * addr + 31, the first in bit 0. */
-int pto_flag_read(int slot, int addr) {
+/* Returns flags 32 * addr to 32 * addr + 31, the first in bit 0; the engine wants those of `mask`. */
+int pto_flag_read(int slot, int addr, int mask) {
   const uint8_t *set = unit_flags.set + (addr & 15) * FLAG_BITS;
   struct pto_slot *s = &g.box->slot[slot];
   uint32_t word = 0;
   for (int bit = 0; bit < FLAG_BITS; bit++) word |= (uint32_t)(set[bit] & 1) << bit;
-  s->flag_reads = s->flag_addr == (uint32_t)addr && s->flag_word == word ? s->flag_reads + 1 : 1;
+  int again = s->flag_addr == (uint32_t)addr && s->flag_mask == (uint32_t)mask &&
+              s->flag_word == word;
+  s->flag_reads = again ? s->flag_reads + 1 : 1;
+  s->flag_mask = (uint32_t)mask;
   s->flag_addr = (uint32_t)addr;
   s->flag_word = word;
   s->flag_cycle = g.cycle;
@@ -159,7 +162,7 @@ void pto_flag_clear(int slot, int addr, int mask) {
     int block = (addr & 15) * FLAG_BITS + bit;
     if (!((uint32_t)mask >> bit & 1)) continue;
     if (!unit_flags.set[block]) {
-      pto_error(slot, "flag: clear of a unit flag that is not set (block)", block, 0);
+      pto_error(slot, "FLAG-NOT-SET: clear of a unit flag that is not set (block)", block, 0);
       continue;
     }
     unit_flags.set[block] = 0;

@@ -108,7 +108,10 @@ struct pto_slot {
   uint64_t state_cycle;         /* H */
   uint64_t accept_cycle;        /* H: of the oldest descriptor that the engine holds */
   uint64_t flag_cycle;          /* H: of the last read of a word of unit flags */
-  uint32_t flag_addr, flag_word, flag_reads; /* H: that word, its flags, equal reads in a row */
+  uint32_t flag_addr, flag_mask; /* H: that word, and the flags that were asked for */
+  uint32_t flag_word;            /* H: its flags */
+  uint32_t flag_reads;           /* H: equal reads in a row since the last done */
+  uint32_t pad;
   uint32_t pins;                /* H: bit by bit as PINS of tb/mailbox_layout.py */
   uint32_t waits[PTO_CHANNELS]; /* H: clocks for which valid or req has waited */
   uint32_t open[PTO_CHANNELS];  /* H: enum pto_open */

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches the ports par and flag of slot fix and reports what docs/contract.md forbids: req or
-// payload that move before their grant; parameters from elsewhere than FB or unaligned; a mask
-// without a bit; flags read without an op in flight that waits for flags, or cleared for another
-// op than the oldest, check_and_clear, or while a done is offered; activity without a descriptor
-// or a done with reads open; req in reset; X on control. Whether the flags are those of the op is
-// seen by comparing them. Simulation only.
+// Watches the ports par and flag of slot fix and reports what breaks a rule of docs/protocol.md,
+// whose name begins each message. Whether the flags are those of the op is seen by comparing them.
+// Simulation only.
 `default_nettype none
 `timescale 1ns / 1ps
 
@@ -52,8 +49,8 @@ module pto_par_flag_checker #(
   reg [255:0] waits, clears;       // a bit for each op
   reg [7:0] accepted, retired;     // modulo 256
   reg [7:0] waiting;               // ops in flight that wait for flags
-  reg [6:0] par_owed, flag_owed;   // answers that are still to come
-  reg par_waits, flag_waits;
+  reg [15:0] par_owed, flag_owed;  // answers that are still to come
+  reg par_waits, flag_waits, done_waits;
   reg [LocalAddrWidth+2:0] par_held;
   reg [36:0] flag_held;
 
@@ -61,92 +58,130 @@ module pto_par_flag_checker #(
 
   // What is X counts as a movement.
   assign active_o = (par_req_i | par_rvalid_i | flag_req_i | flag_rvalid_i) !== 1'b0 ||
-      par_owed != 7'd0 || flag_owed != 7'd0;
+      par_owed != 16'd0 || flag_owed != 16'd0;
 
   initial begin
-    par_owed = 7'd0;
-    flag_owed = 7'd0;
+    par_owed = 16'd0;
+    flag_owed = 16'd0;
   end
+
+  task unknown;
+    begin
+      if (`PTO_IS_X(par_req_i)) `PTO_ERROR(Slot, "X-PAR: X or Z on par_req_o", 0, 0);
+      if (`PTO_IS_X(flag_req_i)) `PTO_ERROR(Slot, "X-FLAG: X or Z on flag_req_o", 0, 0);
+      if (`PTO_IS_X(par_gnt_i)) `PTO_ERROR(Slot, "X-MEMORY: X or Z on par_gnt_i", 0, 0);
+      if (`PTO_IS_X(par_rvalid_i)) `PTO_ERROR(Slot, "X-MEMORY: X or Z on par_rvalid_i", 0, 0);
+      if (`PTO_IS_X(flag_gnt_i)) `PTO_ERROR(Slot, "X-MEMORY: X or Z on flag_gnt_i", 0, 0);
+      if (`PTO_IS_X(flag_rvalid_i)) `PTO_ERROR(Slot, "X-MEMORY: X or Z on flag_rvalid_i", 0, 0);
+    end
+  endtask
+
+  task unknown_par;
+    begin
+      if (`PTO_IS_X(par_space_i)) `PTO_ERROR(Slot, "X-PAR: X or Z on par_space_o", 0, 0);
+      if (`PTO_IS_X(par_addr_i))
+        `PTO_ERROR(Slot, "X-PAR: X or Z on par_addr_o (its other bits)", par_addr_i, 0);
+    end
+  endtask
+
+  task unknown_flag;
+    begin
+      if (`PTO_IS_X(flag_clear_i)) `PTO_ERROR(Slot, "X-FLAG: X or Z on flag_clear_o", 0, 0);
+      if (`PTO_IS_X(flag_addr_i)) `PTO_ERROR(Slot, "X-FLAG: X or Z on flag_addr_o", 0, 0);
+      if (`PTO_IS_X(flag_mask_i))
+        `PTO_ERROR(Slot, "X-FLAG: X or Z on flag_mask_o (word, its other bits)", flag_addr_i,
+                   flag_mask_i);
+    end
+  endtask
 
   always @(posedge clk_i) begin
     if (!rst_ni) begin
-      if (par_req_i) `PTO_ERROR(Slot, "par: req in reset", 0, 0);
-      if (flag_req_i) `PTO_ERROR(Slot, "flag: req in reset", 0, 0);
-      if (`PTO_IS_X({par_req_i, flag_req_i}))
-        `PTO_ERROR(Slot, "par, flag: req is X in reset", 0, 0);
+      if (par_req_i) `PTO_ERROR(Slot, "PAR-RESET: par_req_o is up in reset", 0, 0);
+      if (flag_req_i) `PTO_ERROR(Slot, "FLAG-RESET: flag_req_o is up in reset", 0, 0);
+      if (`PTO_IS_X(par_req_i)) `PTO_ERROR(Slot, "X-PAR: X or Z on par_req_o in reset", 0, 0);
+      if (`PTO_IS_X(flag_req_i)) `PTO_ERROR(Slot, "X-FLAG: X or Z on flag_req_o in reset", 0, 0);
       par_waits = 1'b0;
       flag_waits = 1'b0;
-      par_owed = 7'd0;
-      flag_owed = 7'd0;
+      done_waits = 1'b0;
+      par_owed = 16'd0;
+      flag_owed = 16'd0;
       accepted = 8'd0;
       retired = 8'd0;
       waiting = 8'd0;
-    end else if (par_req_i !== 1'b0 || flag_req_i !== 1'b0 || par_rvalid_i || flag_rvalid_i ||
-                 par_waits || flag_waits || desc_valid_i || done_valid_i) begin
-      if (`PTO_IS_X({par_req_i, flag_req_i}))
-        `PTO_ERROR(Slot, "X on par_req or flag_req", par_req_i, flag_req_i);
-      if (par_rvalid_i && par_owed == 7'd0)
-        `PTO_ERROR(Slot, "par: read data without a grant", 0, 0);
-      if (flag_rvalid_i && flag_owed == 7'd0)
-        `PTO_ERROR(Slot, "flag: answer without a grant", 0, 0);
-      if (par_rvalid_i && par_owed != 7'd0) par_owed = par_owed - 7'd1;
-      if (flag_rvalid_i && flag_owed != 7'd0) flag_owed = flag_owed - 7'd1;
+    end else if (par_req_i !== 1'b0 || flag_req_i !== 1'b0 || par_rvalid_i !== 1'b0 ||
+                 flag_rvalid_i !== 1'b0 || par_waits || flag_waits || desc_valid_i ||
+                 done_valid_i || done_waits) begin
+      if (`PTO_IS_X({par_req_i, par_gnt_i, par_rvalid_i, flag_req_i, flag_gnt_i, flag_rvalid_i}))
+        unknown;
+      if (par_rvalid_i && par_owed == 16'd0)
+        `PTO_ERROR(Slot, "PAR-UNASKED: read data without a grant", 0, 0);
+      if (flag_rvalid_i && flag_owed == 16'd0)
+        `PTO_ERROR(Slot, "FLAG-UNASKED: answer without a grant", 0, 0);
+      if (par_rvalid_i && par_owed != 16'd0) par_owed = par_owed - 16'd1;
+      if (flag_rvalid_i && flag_owed != 16'd0) flag_owed = flag_owed - 16'd1;
       if (accepted == retired && !desc_valid_i && (par_req_i || flag_req_i))
-        `PTO_ERROR(Slot, "par, flag: activity without a descriptor (par, flag)", par_req_i,
+        `PTO_ERROR(Slot, "IDLE-TRAFFIC: bus activity without a descriptor (par, flag)", par_req_i,
                    flag_req_i);
-      if (done_valid_i && accepted - retired == 8'd1) begin
-        if (par_req_i || par_owed != 7'd0)
-          `PTO_ERROR(Slot, "done: parameter reads outstanding (req, owed)", par_req_i, par_owed);
-        if (flag_req_i || flag_owed != 7'd0)
-          `PTO_ERROR(Slot, "done: flag requests outstanding (req, owed)", flag_req_i, flag_owed);
+      if (done_valid_i && !done_waits && accepted - retired == 8'd1) begin
+        if (par_req_i || par_owed != 16'd0)
+          `PTO_ERROR(Slot, "DONE-EARLY-PAR: parameter reads are outstanding (req, owed)",
+                     par_req_i, par_owed);
+        if ((flag_req_i && !flag_clear_i) || flag_owed != 16'd0)
+          `PTO_ERROR(Slot, "DONE-EARLY-FLAG: flag reads are outstanding (req, owed)", flag_req_i,
+                     flag_owed);
       end
+      done_waits = done_valid_i && !done_ready_i;
 
       if (par_waits) begin
         if (!par_req_i)
-          `PTO_ERROR(Slot, "par: req fell before gnt", 0, 0);
-        else if ({par_space_i, par_addr_i} != par_held)
-          `PTO_ERROR(Slot, "par: payload changed before gnt (space, address)", par_space_i,
-                     par_addr_i);
+          `PTO_ERROR(Slot, "PAR-HELD: par_req_o fell before par_gnt_i (space, address)",
+                     par_held[LocalAddrWidth+:3], par_held[LocalAddrWidth-1:0]);
+        else if ({par_space_i, par_addr_i} !== par_held)
+          `PTO_ERROR(Slot, "PAR-STABLE: payload changed before par_gnt_i (space, address)",
+                     par_space_i, par_addr_i);
+      end else if (par_req_i && `PTO_IS_X({par_space_i, par_addr_i})) begin
+        unknown_par;
       end
       par_waits = par_req_i && !par_gnt_i;
       if (par_req_i) begin
         par_held = {par_space_i, par_addr_i};
         if (par_gnt_i) begin
-          par_owed = par_owed + 7'd1;
+          par_owed = par_owed + 16'd1;
           if (par_addr_i[OffsetBits-1:0] != 0)
-            `PTO_ERROR(Slot, "par: address is not word aligned (space, address)", par_space_i,
-                       par_addr_i);
+            `PTO_ERROR(Slot, "PAR-ALIGN: par_addr_o is not word aligned (space, address)",
+                       par_space_i, par_addr_i);
           if (par_space_i != FB)
-            `PTO_ERROR(Slot, "par: space is not FB (space, address)", par_space_i, par_addr_i);
+            `PTO_ERROR(Slot, "PAR-SPACE: par_space_o is not FB (space, address)", par_space_i,
+                       par_addr_i);
         end
       end
 
       if (flag_waits) begin
         if (!flag_req_i)
-          `PTO_ERROR(Slot, "flag: req fell before gnt", 0, 0);
-        else if (flag != flag_held)
-          `PTO_ERROR(Slot, "flag: payload changed before gnt (word, mask)", flag_addr_i,
-                     flag_mask_i);
+          `PTO_ERROR(Slot, "FLAG-HELD: flag_req_o fell before flag_gnt_i (word, mask)",
+                     flag_held[35:32], flag_held[31:0]);
+        else if (flag !== flag_held)
+          `PTO_ERROR(Slot, "FLAG-STABLE: payload changed before flag_gnt_i (word, mask)",
+                     flag_addr_i, flag_mask_i);
       end else if (flag_req_i) begin
         // What a request asks for is looked at once; what it then changes is an error as it is.
-        if (`PTO_IS_X(flag))
-          `PTO_ERROR(Slot, "flag: X in the payload (word, mask)", flag_addr_i, flag_mask_i);
+        if (`PTO_IS_X(flag)) unknown_flag;
         if (flag_mask_i == 32'd0)
-          `PTO_ERROR(Slot, "flag: mask is 0 (clear, word)", flag_clear_i, flag_addr_i);
-        if (flag_clear_i && (accepted == retired || !clears[retired]))
-          `PTO_ERROR(Slot, "flag: clear, and the oldest op does not clear (word, mask)",
+          `PTO_ERROR(Slot, "FLAG-MASK: flag_mask_o is 0 (clear, word)", flag_clear_i, flag_addr_i);
+        if (flag_clear_i && accepted != retired && !clears[retired])
+          `PTO_ERROR(Slot, "FLAG-CLEAR: the oldest descriptor does not clear flags (word, mask)",
                      flag_addr_i, flag_mask_i);
-        if (!flag_clear_i && waiting == 8'd0 && !(desc_valid_i && desc_waits))
-          `PTO_ERROR(Slot, "flag: read, and no op waits for flags (word, mask)", flag_addr_i,
+        if (!flag_clear_i && waiting == 8'd0 && (desc_valid_i ? !desc_waits : accepted != retired))
+          `PTO_ERROR(Slot, "FLAG-READ: no descriptor waits for flags (word, mask)", flag_addr_i,
                      flag_mask_i);
       end
       if (flag_req_i && flag_clear_i && done_valid_i)
-        `PTO_ERROR(Slot, "flag: clear while a done is offered (word, mask)", flag_addr_i,
+        `PTO_ERROR(Slot, "FLAG-AT-DONE: clear while a done is offered (word, mask)", flag_addr_i,
                    flag_mask_i);
       flag_waits = flag_req_i && !flag_gnt_i;
       if (flag_req_i) begin
         flag_held = flag;
-        if (flag_gnt_i && !flag_clear_i) flag_owed = flag_owed + 7'd1;
+        if (flag_gnt_i && flag_clear_i !== 1'b1) flag_owed = flag_owed + 16'd1;
       end
 
       if (done_valid_i && done_ready_i && accepted != retired) begin

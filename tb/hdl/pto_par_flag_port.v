@@ -159,7 +159,7 @@ module pto_par_flag_port #(
             flag_read_o = 11'd0;
             flag_write_o = 11'd0;
           end
-          flag_data[flag_write_o] = `PTO_FLAG_READ(Slot, flag_addr_i);
+          flag_data[flag_write_o] = `PTO_FLAG_READ(Slot, flag_addr_i, flag_mask_i);
           flag_due[flag_write_o] = cycle_i + flag_clocks - 32'd1;
           flag_write_o = flag_write_o + 11'd1;
         end

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches the descriptor, done and local ports of one slot and reports what docs/contract.md
-// forbids: valid, req or payload that move before their handshake; done without a descriptor, out
-// of order, or before the last write is there; traffic or busy without a descriptor, or a
-// descriptor without busy; unaligned local addresses, unknown spaces; valid or req in reset; X on
-// control. Simulation only.
+// Watches the descriptor, done and local ports of one slot and reports what breaks a rule of
+// docs/protocol.md, whose name begins each message. Simulation only.
 `default_nettype none
 `timescale 1ns / 1ps
 
@@ -50,6 +47,7 @@ module pto_port_checker #(
   localparam SrcOffsetBits = $clog2(SrcDataWidth / 8);
   localparam DstOffsetBits = $clog2(DstDataWidth / 8);
   localparam DoneBits = TagWidth + 11 + GmAddrWidth;
+  localparam [7:0] History = 8'd16;  // retired tags that count as answered already
 
   // --- descriptors and done records ---
 
@@ -60,99 +58,177 @@ module pto_port_checker #(
   reg [DoneBits-1:0] done_held;
   reg [TagWidth-1:0] tags[0:255];
   reg [7:0] accepted, retired;  // modulo 256
-  reg [6:0] src_owed;           // read data that are still to come
+  reg [7:0] history;            // retired since the reset, History at most
+  reg [7:0] other;              // a descriptor of another age than the oldest
+  reg younger;                  // it has the tag
+  reg again;                    // the done that is offered answers one that is retired
+  reg [15:0] src_owed;          // read data that are still to come
   reg idle_seen;                // busy has had a clock to fall
   reg src_last;                 // the last owed read data come on this edge
+  reg alone;                    // no other descriptor since the newest was accepted
+  reg moved;                    // a bus moved since then
 
   wire quiet = desc_ready_i & ~(desc_valid_i | done_valid_i | busy_i | src_req_i | src_rvalid_i |
       dst_req_i | axi_offers_i);
 
   // What is X counts as a movement.
-  assign active_o = accepted != retired || quiet !== 1'b1 || src_owed != 7'd0 ||
+  assign active_o = accepted != retired || quiet !== 1'b1 || src_owed != 16'd0 ||
       axi_reads_open_i || axi_writes_open_i;
 
   initial begin
     accepted = 8'd0;
     retired = 8'd0;
-    src_owed = 7'd0;
+    src_owed = 16'd0;
   end
+
+  task unknown;
+    begin
+      if (`PTO_IS_X(desc_ready_i)) `PTO_ERROR(Slot, "X-DESC: X or Z on desc_ready_o", 0, 0);
+      if (`PTO_IS_X(done_valid_i)) `PTO_ERROR(Slot, "X-DONE: X or Z on done_valid_o", 0, 0);
+      if (`PTO_IS_X(busy_i)) `PTO_ERROR(Slot, "X-BUSY: X or Z on busy_o", 0, 0);
+      if (`PTO_IS_X(src_req_i)) `PTO_ERROR(Slot, "X-SRC: X or Z on src_req_o", 0, 0);
+      if (`PTO_IS_X(dst_req_i)) `PTO_ERROR(Slot, "X-DST: X or Z on dst_req_o", 0, 0);
+      if (`PTO_IS_X(desc_valid_i)) `PTO_ERROR(Slot, "X-MEMORY: X or Z on desc_valid_i", 0, 0);
+      if (`PTO_IS_X(done_ready_i)) `PTO_ERROR(Slot, "X-MEMORY: X or Z on done_ready_i", 0, 0);
+      if (`PTO_IS_X(src_gnt_i)) `PTO_ERROR(Slot, "X-MEMORY: X or Z on src_gnt_i", 0, 0);
+      if (`PTO_IS_X(src_rvalid_i)) `PTO_ERROR(Slot, "X-MEMORY: X or Z on src_rvalid_i", 0, 0);
+      if (`PTO_IS_X(dst_gnt_i)) `PTO_ERROR(Slot, "X-MEMORY: X or Z on dst_gnt_i", 0, 0);
+    end
+  endtask
+
+  task unknown_done;
+    begin
+      if (`PTO_IS_X(done_tag_i)) `PTO_ERROR(Slot, "X-DONE: X or Z on done_tag_o", 0, 0);
+      if (`PTO_IS_X(done_status_i))
+        `PTO_ERROR(Slot, "X-DONE: X or Z on done_status_o (tag)", done_tag_i, 0);
+      if (`PTO_IS_X(done_rule_i))
+        `PTO_ERROR(Slot, "X-DONE: X or Z on done_rule_o (tag, status)", done_tag_i, done_status_i);
+      if (`PTO_IS_X(done_addr_i))
+        `PTO_ERROR(Slot, "X-DONE: X or Z on done_addr_o (tag, status)", done_tag_i, done_status_i);
+    end
+  endtask
+
+  // Whose the tag of a done is that is not the oldest's.
+  task wrong_tag;
+    begin
+      younger = 1'b0;
+      for (other = retired; other != accepted; other = other + 8'd1)
+        if (tags[other] == done_tag_i) younger = 1'b1;
+      for (other = 8'd1; other <= history; other = other + 8'd1)
+        if (tags[retired-other] == done_tag_i) again = !younger;
+      if (younger)
+        `PTO_ERROR(Slot, "DONE-ORDER: a younger descriptor's tag (done_tag_o, the oldest's)",
+                   done_tag_i, tags[retired]);
+      else if (again)
+        `PTO_ERROR(Slot, "DONE-TWICE: the tag was answered already (done_tag_o, descriptors left)",
+                   done_tag_i, accepted - retired);
+      else
+        `PTO_ERROR(Slot, "DONE-UNKNOWN-TAG: no descriptor has it (done_tag_o, descriptors left)",
+                   done_tag_i, accepted - retired);
+    end
+  endtask
 
   always @(posedge clk_i) begin
     if (!rst_ni) begin
-      if (done_valid_i) `PTO_ERROR(Slot, "done: valid in reset", 0, 0);
-      if (src_req_i) `PTO_ERROR(Slot, "src: req in reset", 0, 0);
-      if (dst_req_i) `PTO_ERROR(Slot, "dst: req in reset", 0, 0);
-      if (`PTO_IS_X({done_valid_i, src_req_i, dst_req_i}))
-        `PTO_ERROR(Slot, "done, src, dst: valid or req is X in reset", 0, 0);
+      if (done_valid_i) `PTO_ERROR(Slot, "DONE-RESET: done_valid_o is up in reset", 0, 0);
+      if (src_req_i) `PTO_ERROR(Slot, "SRC-RESET: src_req_o is up in reset", 0, 0);
+      if (dst_req_i) `PTO_ERROR(Slot, "DST-RESET: dst_req_o is up in reset", 0, 0);
+      if (`PTO_IS_X(done_valid_i))
+        `PTO_ERROR(Slot, "X-DONE: X or Z on done_valid_o in reset", 0, 0);
+      if (`PTO_IS_X(src_req_i)) `PTO_ERROR(Slot, "X-SRC: X or Z on src_req_o in reset", 0, 0);
+      if (`PTO_IS_X(dst_req_i)) `PTO_ERROR(Slot, "X-DST: X or Z on dst_req_o in reset", 0, 0);
       desc_waits = 1'b0;
       done_waits = 1'b0;
       accepted = 8'd0;
       retired = 8'd0;
-      src_owed = 7'd0;
+      history = 8'd0;
+      src_owed = 16'd0;
       idle_seen = 1'b0;
+      alone = 1'b0;
+      moved = 1'b0;
+      again = 1'b0;
     end else if (accepted == retired && quiet === 1'b1 && idle_seen && !desc_waits &&
                  !done_waits) begin
       // Nothing can have happened: most clocks of an idle slot.
     end else begin
-      if (`PTO_IS_X({desc_ready_i, done_valid_i, busy_i, src_req_i, dst_req_i}))
-        `PTO_ERROR(Slot, "X on ready, valid, busy or req (desc, done, busy; src, dst)",
-                   {desc_ready_i, done_valid_i, busy_i}, {src_req_i, dst_req_i});
-      if (src_rvalid_i && src_owed == 7'd0)
-        `PTO_ERROR(Slot, "src: read data without a grant", 0, 0);
-      src_last = src_owed == 7'd1 && src_rvalid_i;
+      if (`PTO_IS_X({desc_valid_i, desc_ready_i, done_valid_i, done_ready_i, busy_i, src_req_i,
+                     src_gnt_i, src_rvalid_i, dst_req_i, dst_gnt_i}))
+        unknown;
+      if (src_rvalid_i && src_owed == 16'd0)
+        `PTO_ERROR(Slot, "SRC-UNASKED: read data without a grant", 0, 0);
+      src_last = src_owed == 16'd1 && src_rvalid_i;
+      if (src_req_i || dst_req_i || axi_offers_i) moved = 1'b1;
       if (accepted == retired) begin
         if ((src_req_i || dst_req_i || axi_offers_i) && !desc_valid_i)
-          `PTO_ERROR(Slot, "bus activity without a descriptor ({src, dst}, axi)",
+          `PTO_ERROR(Slot, "IDLE-TRAFFIC: bus activity without a descriptor ({src, dst}, AXI)",
                      {src_req_i, dst_req_i}, axi_offers_i);
-        if (done_valid_i) `PTO_ERROR(Slot, "done: without a descriptor (tag)", done_tag_i, 0);
         if (busy_i && idle_seen && !desc_valid_i)
-          `PTO_ERROR(Slot, "busy: high without a descriptor", 0, 0);
+          `PTO_ERROR(Slot, "BUSY-HIGH: busy_o is high without a descriptor", 0, 0);
         idle_seen = 1'b1;
       end else begin
         idle_seen = 1'b0;
-        if (!busy_i) `PTO_ERROR(Slot, "busy: low with a descriptor accepted", 0, 0);
-        if (done_valid_i) begin
-          if (done_tag_i != tags[retired])
-            `PTO_ERROR(Slot, "done: wrong tag or order (tag, expected)", done_tag_i,
-                       tags[retired]);
-          if (done_status_i == 3'd7 || (done_status_i != 3'd1 && done_rule_i != 8'd0))
-            `PTO_ERROR(Slot, "done: status and rule do not fit (status, rule)", done_status_i,
-                       done_rule_i);
-          if (`PTO_IS_X({done_tag_i, done_status_i, done_rule_i}))
-            `PTO_ERROR(Slot, "done: X in the payload", done_tag_i, done_status_i);
-          if (accepted - retired == 8'd1) begin
-            if (axi_writes_open_i || (dst_req_i && !dst_gnt_i))
-              `PTO_ERROR(Slot, "done: before the last write (dst, axi)", dst_req_i,
-                         axi_writes_open_i);
-            if (axi_reads_open_i || src_req_i || (src_owed != 7'd0 && !src_last))
-              `PTO_ERROR(Slot, "done: reads outstanding (src, axi)", src_owed, axi_reads_open_i);
-          end
+        if (!busy_i)
+          `PTO_ERROR(Slot, "BUSY-LOW: busy_o is low with descriptors accepted (number)",
+                     accepted - retired, 0);
+      end
+      if (done_valid_i && !done_waits) begin  // what it then changes is an error as it is
+        again = 1'b0;
+        if (`PTO_IS_X(done)) unknown_done;
+        if (accepted == retired || done_tag_i != tags[retired]) wrong_tag;
+        if (done_status_i == 3'd7)
+          `PTO_ERROR(Slot, "DONE-STATUS: no such done_status_o (tag, status)", done_tag_i,
+                     done_status_i);
+        if (done_status_i != 3'd1 && done_rule_i != 8'd0)
+          `PTO_ERROR(Slot, "DONE-RULE: done_rule_o without status 1 (status, rule)", done_status_i,
+                     done_rule_i);
+        if (done_status_i <= 3'd1 && done_addr_i != 0)
+          `PTO_ERROR(Slot, "DONE-ADDR: done_addr_o without an access error (status, address)",
+                     done_status_i, done_addr_i);
+        if (accepted - retired == 8'd1) begin
+          if (axi_writes_open_i || (dst_req_i && !dst_gnt_i))
+            `PTO_ERROR(Slot, "DONE-EARLY-WRITE: before the last write (dst_req_o, AXI)",
+                       dst_req_i, axi_writes_open_i);
+          if (axi_reads_open_i || src_req_i || (src_owed != 16'd0 && !src_last))
+            `PTO_ERROR(Slot, "DONE-EARLY-READ: reads are outstanding (src owed, AXI)", src_owed,
+                       axi_reads_open_i);
+          if (done_status_i == 3'd1 && alone && moved)
+            `PTO_ERROR(Slot, "RULE-TRAFFIC: bus activity of a refused descriptor (tag, rule)",
+                       done_tag_i, done_rule_i);
         end
       end
-      if (src_rvalid_i && src_owed != 7'd0) src_owed = src_owed - 7'd1;
-      if (src_req_i && src_gnt_i) src_owed = src_owed + 7'd1;
+      if (src_rvalid_i && src_owed != 16'd0) src_owed = src_owed - 16'd1;
+      if (src_req_i && src_gnt_i) src_owed = src_owed + 16'd1;
 
       if (desc_waits) begin
         if (!desc_valid_i)
-          `PTO_ERROR(Slot, "desc: valid fell before ready", 0, 0);
-        else if ({desc_tag_i, desc_i} != desc_held)
-          `PTO_ERROR(Slot, "desc: payload changed before ready (tag)", desc_tag_i, 0);
+          `PTO_ERROR(Slot, "DESC-HELD: desc_valid_i fell before desc_ready_o (tag)",
+                     desc_held[DescWidth+:TagWidth], 0);
+        else if ({desc_tag_i, desc_i} !== desc_held)
+          `PTO_ERROR(Slot, "DESC-STABLE: desc_i or desc_tag_i changed before desc_ready_o (tag)",
+                     desc_tag_i, 0);
       end else if (desc_valid_i && !desc_ready_i) begin
         desc_held = {desc_tag_i, desc_i};
       end
       desc_waits = desc_valid_i && !desc_ready_i;
       if (done_waits) begin
         if (!done_valid_i)
-          `PTO_ERROR(Slot, "done: valid fell before ready", 0, 0);
-        else if (done != done_held)
-          `PTO_ERROR(Slot, "done: payload changed before ready (tag, status)", done_tag_i,
-                     done_status_i);
+          `PTO_ERROR(Slot, "DONE-HELD: done_valid_o fell before done_ready_i (tag)",
+                     done_held[DoneBits-1-:TagWidth], 0);
+        else if (done !== done_held)
+          `PTO_ERROR(Slot, "DONE-STABLE: the record changed before done_ready_i (tag, status)",
+                     done_tag_i, done_status_i);
       end
       done_waits = done_valid_i && !done_ready_i;
       if (done_waits) done_held = done;
 
-      if (done_valid_i && done_ready_i && accepted != retired) retired = retired + 8'd1;
+      // A second answer retires nothing here, so that the next one is not blamed for it.
+      if (done_valid_i && done_ready_i && accepted != retired && !again) begin
+        retired = retired + 8'd1;
+        if (history != History) history = history + 8'd1;
+      end
       if (desc_valid_i && desc_ready_i) begin
+        alone = accepted == retired;
+        moved = 1'b0;
         tags[accepted] = desc_tag_i;
         accepted = accepted + 8'd1;
       end
@@ -170,6 +246,25 @@ module pto_port_checker #(
   reg [DstDataWidth/8-1:0] dst_held_be;
   reg [DstDataWidth-1:0] dst_held_wdata;
 
+  task unknown_src;
+    begin
+      if (`PTO_IS_X(src_space_i)) `PTO_ERROR(Slot, "X-SRC: X or Z on src_space_o", 0, 0);
+      if (`PTO_IS_X(src_addr_i))
+        `PTO_ERROR(Slot, "X-SRC: X or Z on src_addr_o (its other bits)", src_addr_i, 0);
+    end
+  endtask
+
+  task unknown_dst;  // written bytes are looked at where they are written
+    begin
+      if (`PTO_IS_X(dst_space_i)) `PTO_ERROR(Slot, "X-DST: X or Z on dst_space_o", 0, 0);
+      if (`PTO_IS_X(dst_addr_i))
+        `PTO_ERROR(Slot, "X-DST: X or Z on dst_addr_o (its other bits)", dst_addr_i, 0);
+      if (`PTO_IS_X(dst_be_i))
+        `PTO_ERROR(Slot, "X-DST: X or Z on dst_be_o (address, its other bits)", dst_addr_i,
+                   dst_be_i);
+    end
+  endtask
+
   always @(posedge clk_i) begin
     if (!rst_ni) begin
       src_waits = 1'b0;
@@ -177,30 +272,36 @@ module pto_port_checker #(
     end else if (src_req_i !== 1'b0 || dst_req_i !== 1'b0 || src_waits || dst_waits) begin
       if (src_waits) begin
         if (!src_req_i)
-          `PTO_ERROR(Slot, "src: req fell before gnt", 0, 0);
-        else if ({src_space_i, src_addr_i} != src_held)
-          `PTO_ERROR(Slot, "src: payload changed before gnt (space, address)", src_space_i,
-                     src_addr_i);
+          `PTO_ERROR(Slot, "SRC-HELD: src_req_o fell before src_gnt_i (space, address)",
+                     src_held[LocalAddrWidth+:3], src_held[LocalAddrWidth-1:0]);
+        else if ({src_space_i, src_addr_i} !== src_held)
+          `PTO_ERROR(Slot, "SRC-STABLE: payload changed before src_gnt_i (space, address)",
+                     src_space_i, src_addr_i);
+      end else if (src_req_i && `PTO_IS_X({src_space_i, src_addr_i})) begin
+        unknown_src;
       end
       src_waits = src_req_i && !src_gnt_i;
       if (src_req_i) begin
         src_held = {src_space_i, src_addr_i};
         if (src_gnt_i) begin
           if (src_addr_i[SrcOffsetBits-1:0] != 0)
-            `PTO_ERROR(Slot, "src: address is not word aligned (space, address)", src_space_i,
-                       src_addr_i);
+            `PTO_ERROR(Slot, "SRC-ALIGN: src_addr_o is not word aligned (space, address)",
+                       src_space_i, src_addr_i);
           if (bad_space(src_space_i))
-            `PTO_ERROR(Slot, "src: no such on-chip memory (space, address)", src_space_i,
+            `PTO_ERROR(Slot, "SRC-SPACE: no such on-chip memory (space, address)", src_space_i,
                        src_addr_i);
         end
       end
       if (dst_waits) begin
         if (!dst_req_i)
-          `PTO_ERROR(Slot, "dst: req fell before gnt", 0, 0);
-        else if ({dst_space_i, dst_addr_i} != dst_held || dst_be_i != dst_held_be ||
-                 dst_wdata_i != dst_held_wdata)
-          `PTO_ERROR(Slot, "dst: payload changed before gnt (space, address)", dst_space_i,
-                     dst_addr_i);
+          `PTO_ERROR(Slot, "DST-HELD: dst_req_o fell before dst_gnt_i (space, address)",
+                     dst_held[LocalAddrWidth+:3], dst_held[LocalAddrWidth-1:0]);
+        else if ({dst_space_i, dst_addr_i} !== dst_held || dst_be_i !== dst_held_be ||
+                 dst_wdata_i !== dst_held_wdata)
+          `PTO_ERROR(Slot, "DST-STABLE: payload changed before dst_gnt_i (space, address)",
+                     dst_space_i, dst_addr_i);
+      end else if (dst_req_i && `PTO_IS_X({dst_space_i, dst_addr_i, dst_be_i})) begin
+        unknown_dst;
       end
       dst_waits = dst_req_i && !dst_gnt_i;
       if (dst_waits) begin
@@ -210,10 +311,10 @@ module pto_port_checker #(
       end
       if (dst_req_i && dst_gnt_i) begin
         if (dst_addr_i[DstOffsetBits-1:0] != 0)
-          `PTO_ERROR(Slot, "dst: address is not word aligned (space, address)", dst_space_i,
-                     dst_addr_i);
+          `PTO_ERROR(Slot, "DST-ALIGN: dst_addr_o is not word aligned (space, address)",
+                     dst_space_i, dst_addr_i);
         if (bad_space(dst_space_i))
-          `PTO_ERROR(Slot, "dst: no such on-chip memory (space, address)", dst_space_i,
+          `PTO_ERROR(Slot, "DST-SPACE: no such on-chip memory (space, address)", dst_space_i,
                      dst_addr_i);
       end
     end

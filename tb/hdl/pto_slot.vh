@@ -383,6 +383,8 @@ generate
         .m_axi_arvalid(arvalid),
         .m_axi_arready(arready),
         .m_axi_rid(rid),
+        .m_axi_rdata(rdata),
+        .m_axi_rresp(rresp),
         .m_axi_rlast(rlast),
         .m_axi_rvalid(rvalid),
         .m_axi_rready(rready),
@@ -399,6 +401,7 @@ generate
         .m_axi_wvalid(wvalid),
         .m_axi_wready(wready),
         .m_axi_bid(bid),
+        .m_axi_bresp(bresp),
         .m_axi_bvalid(bvalid),
         .m_axi_bready(bready)
     );

@@ -75,6 +75,16 @@ def first_d_violation(desc: Descriptor) -> Violation | None:
     return None
 
 
+def d_violations(desc: Descriptor) -> tuple[Violation, ...]:
+    """Returns every D rule the descriptor breaks, in ascending number."""
+    found = []
+    for rule, predicate in d_predicates(desc).items():
+        message = predicate(desc)
+        if message:
+            found.append(Violation(rule, message))
+    return tuple(found)
+
+
 def _s_predicates(op: V06Op) -> Mapping[Rule, Any]:
     """Returns the S rules of the op; None stands for one that text alone can break."""
     if isinstance(op, MteGmL1Frac):

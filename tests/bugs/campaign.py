@@ -79,7 +79,7 @@ class Bug(BaseModel):
     find: str
     replace: str
     models: Annotated[str, Field(pattern=r"^.{1,100}$")]
-    test: Literal["random", "illegal", "errors", "corner"] = "random"
+    test: Literal["random", "illegal", "errors", "corner", "reset"] = "random"
     slots: tuple[Literal["mte1", "mte2", "mte3", "fix"], ...] = ()
     ops: tuple[str, ...] = ()
 

@@ -33,7 +33,7 @@ def jobs_of(item: pytest.Item) -> list[Job]:
 def assert_passes(outcome: Outcome, setting: Setting) -> None:
     record = outcome.record
     assert record.status == "pass", "\n".join([record.message, *record.failures])
-    assert record.transactions == TRANSACTIONS or setting.test == "corner"
+    assert record.transactions == TRANSACTIONS or setting.test in ("corner", "reset")
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)

@@ -332,8 +332,8 @@ async def memory_faults(dut: Any) -> None:
     assert await status(MTE2, descriptor(READ, 8, GM, 0x40000 - 4 * WIDTH)) == 6
     assert await status(MTE3, descriptor(WRITE, 8, GM, 0x40000 - 4 * WIDTH)) == 6
     messages = box.poll_errors()
-    assert any("mte2: dst: write outside" in line for line in messages)
-    assert any("mte3: src: read outside" in line for line in messages)
+    assert any("mte2: DST-OUTSIDE: write outside" in line for line in messages)
+    assert any("mte3: SRC-OUTSIDE: read outside" in line for line in messages)
 
 
 @cocotb.test()

@@ -40,6 +40,12 @@ class Doors:
             ctypes.c_void_p,
         )
         library.pto_local_read.argtypes = (*(ctypes.c_int,) * 5, ctypes.c_void_p)
+        library.pto_state.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
+        library.pto_late_burst.argtypes = (
+            *(ctypes.c_int,) * 2,
+            ctypes.c_longlong,
+            *(ctypes.c_int,) * 2,
+        )
         library.pto_desc_pop.argtypes = (ctypes.c_int, ctypes.c_void_p)
         library.pto_done.argtypes = (*(ctypes.c_int,) * 4, ctypes.c_longlong)
         library.pto_error.argtypes = (

@@ -143,7 +143,7 @@ async def wrong_waits_read_wrong_bytes(dut: Any) -> None:
         assert (bench.read(TILE) == expected).all()
     messages = bench.mailbox.poll_errors()
     assert messages
-    assert all("flag: clear of a unit flag that is not set" in line for line in messages)
+    assert all(": FLAG-NOT-SET: " in line for line in messages)
 
 
 @cocotb.test()
@@ -275,7 +275,7 @@ async def reads_over_writes(dut: Any) -> None:
     ):
         await bench.op(replace(op, wrong_beat=beat, wrong_len=length))
         await ClockCycles(dut.clk, 30)
-        messages = [line for line in box.poll_errors() if "overlaps" in line]
+        messages = [line for line in box.poll_errors() if ": AR-OVER-WRITE: " in line]
         assert len(messages) == wrong, (beat, length)
         await bench.reset()
 

@@ -7,7 +7,8 @@
 // [34:32] and [63:44] destination, both aligned to SrcDataWidth; [79:64] `late`: so many clocks
 // after the done, or never for 0, what [83:80] says: 0 a local write, 1 a local read, 2 a done,
 // 3 busy, 4 a read burst, each for one clock, or, for the requests, until granted.
-// The address of a done is the number of clocks from the last reset to the last write.
+// [84]: the done has the status of a local error, and its address is the number of clocks from the
+// last reset to the last write.
 // Ports par and flag, which only slot fix has, stay idle.
 `default_nettype none
 `timescale 1ns / 1ps
@@ -106,7 +107,7 @@ module local_dma #(
   reg [LocalAddrWidth-1:0] src_addr_q, dst_addr_q;
   reg [SrcDataWidth-1:0] data_q;
   reg [TagWidth-1:0] tag_q;
-  reg error_q;
+  reg error_q, count_q;
   reg [15:0] late_q;  // clocks, counted down once idle; acts at 1
   reg [3:0] what_q;
   reg [GmAddrWidth-1:0] clocks_q, done_clocks_q;
@@ -117,9 +118,9 @@ module local_dma #(
   assign busy_o = state_q != IDLE || (late && what_q == LATE_BUSY);
   assign done_valid_o = state_q == DONE || (late && what_q == LATE_DONE);
   assign done_tag_o = tag_q;
-  assign done_status_o = error_q ? 3'd6 : 3'd0;
+  assign done_status_o = error_q || count_q ? 3'd6 : 3'd0;
   assign done_rule_o = 8'd0;
-  assign done_addr_o = done_clocks_q;
+  assign done_addr_o = count_q ? done_clocks_q : {GmAddrWidth{1'b0}};
   assign src_req_o = state_q == ASK || (late && what_q == LATE_READ);
   assign src_space_o = src_space_q;
   assign src_addr_o = src_addr_q;
@@ -176,6 +177,7 @@ module local_dma #(
             dst_addr_q <= desc_i[63:44];
             late_q <= desc_i[79:64];
             what_q <= desc_i[83:80];
+            count_q <= desc_i[84];
             tag_q <= desc_tag_i;
             error_q <= 1'b0;
             state_q <= ASK;

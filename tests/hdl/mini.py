@@ -7,7 +7,7 @@ import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,9 @@ SIMULATORS = ("verilator", "icarus")
 WALL_SECONDS = 120
 MTE1, MTE2, MTE3, FIX = range(4)
 READ, WRITE = 1, 2
+WRITE_BACK = 10
+"""Opcode of an op that may wait for unit flags."""
+
 UNIT_FLAG_LSB = 158
 """First bit of field unit_flag of a write-back descriptor; test_flags.py looks whether it is."""
 
@@ -83,6 +86,34 @@ def flag_build(sim: str, width: int = 256) -> Build:
             gm_width=width,
             local_width=width,
             variant="flags",
+            fast_build=True,
+        )
+    )
+
+
+def stress_build(sim: str, width: int = 256) -> Build:
+    """Builds the harness with stress_dma.v in slots mte2, mte3 and fix."""
+    return build(
+        BuildPlan(
+            sim=sim,
+            manifests=tuple(manifest(slot, "stress_dma") for slot in ("mte2", "mte3", "fix")),
+            gm_width=width,
+            local_width=width,
+            variant="stress",
+            fast_build=True,
+        )
+    )
+
+
+def script_build(sim: str, width: int = 256) -> Build:
+    """Builds the harness with script_dma.v in slot fix alone."""
+    return build(
+        BuildPlan(
+            sim=sim,
+            manifests=(manifest("fix", "script_dma"),),
+            gm_width=width,
+            local_width=width,
+            variant="script",
             fast_build=True,
         )
     )
@@ -156,11 +187,58 @@ def local_descriptor(
     destination: tuple[Space, int],
     late: int = 0,
     what: Late = Late.WRITE,
+    *,
+    counting: bool = False,
 ) -> NDArray[np.uint32]:
     """Packs a descriptor of local_dma.v, ``uint32[16]``; ``words`` are those of its source."""
     value = words | source[0] << 8 | source[1] << 12 | destination[0] << 32 | destination[1] << 44
-    value |= late << 64 | what << 80
+    value |= late << 64 | what << 80 | counting << 84
     return np.frombuffer(value.to_bytes(64, "little"), dtype="<u4").copy()
+
+
+class Access(IntEnum):
+    """Commands of stress_dma.v, numbered as there."""
+
+    NOTHING = 0
+    READS = 1
+    WRITES = 2
+    SRC = 3
+    DST = 4
+    PAR = 5
+    FLAG = 6
+
+
+class Stands(IntFlag):
+    """How stress_dma.v stands still, its flags; SIGNED: the done says what was read."""
+
+    NO_RREADY = 1
+    NO_BREADY = 2
+    NO_AW = 4
+    NO_W = 8
+    NO_DONE = 16
+    REFUSE = 32
+    SIGNED = 64
+
+
+@dataclass(frozen=True)
+class StressOp:
+    """What stress_dma.v is to do; its file says what the fields mean, addresses are bytes."""
+
+    access: Access
+    count: int = 1
+    beats: int = 1
+    gm: int = 0
+    local: int = 0
+    space: Space = Space.GM
+    delay: int = 0
+    stands: int = 0
+
+    def pack(self) -> NDArray[np.uint32]:
+        """Returns the descriptor, ``uint32[16]``."""
+        value = WRITE_BACK | self.access << 128 | (self.access is Access.FLAG) << UNIT_FLAG_LSB + 1
+        value |= self.count << 8 | self.beats - 1 << 24 | self.gm << 32
+        value |= self.local << 72 | self.space << 92 | self.delay << 96 | self.stands << 120
+        return np.frombuffer(value.to_bytes(64, "little"), dtype="<u4").copy()
 
 
 class FlagFault(IntEnum):

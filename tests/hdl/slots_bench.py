@@ -31,11 +31,11 @@ SOURCE_BYTES = {MTE1: WIDTH, FIX: 64}
 ON_CHIP = [space for space in Space if space is not Space.GM]
 
 MESSAGES = {
-    Late.WRITE: "bus activity without a descriptor",
-    Late.READ: "bus activity without a descriptor",
-    Late.DONE: "done: without a descriptor",
-    Late.BUSY: "busy: high without a descriptor",
-    Late.BURST: "bus activity without a descriptor",
+    Late.WRITE: ": IDLE-TRAFFIC: ",
+    Late.READ: ": IDLE-TRAFFIC: ",
+    Late.DONE: ": DONE-TWICE: ",
+    Late.BUSY: ": BUSY-HIGH: ",
+    Late.BURST: ": IDLE-TRAFFIC: ",
 }
 
 WINDOWS = ((64, 20, True), (64, 60, True), (64, 80, False), (0, 400, True))
@@ -44,10 +44,13 @@ WINDOWS = ((64, 20, True), (64, 60, True), (64, 80, False), (0, 400, True))
 SOME = ((Space.L1, 0), (Space.UB0, 0))
 """A source and a destination of copies whose data do not matter."""
 
+COUNTING = local_descriptor(1, *SOME, counting=True)
+"""A copy whose done says how many clocks the engine has seen since its reset."""
+
 
 async def clocks_of(bench: Bench, slot: int) -> int:
     """Returns how many clocks the engine of ``slot`` has seen since its reset."""
-    (done,) = await bench.run(slot, local_descriptor(1, *SOME))
+    (done,) = await bench.run(slot, COUNTING)
     return int(done["addr"])
 
 
@@ -98,7 +101,7 @@ async def source_widths(dut: Any) -> None:
     for slot, width in SOURCE_BYTES.items():
         for address in (16, 32, 64):
             await bench.run(slot, local_descriptor(1, (Space.L1, address), (Space.UB0, 0)))
-            odd = [line for line in box.poll_errors() if "src: address is not word aligned" in line]
+            odd = [line for line in box.poll_errors() if ": SRC-ALIGN: " in line]
             assert len(odd) == (address % width > 0), (slot, address)
         size = SIZES[Space.BT]
         box.set_fault(0, Space.BT, size - 32, 2)
@@ -120,7 +123,7 @@ async def idle_slots(dut: Any) -> None:
             await bench.reset()
             first, start = await clocks_of(bench, slot), box.cycles
             await ClockCycles(dut.clk, 2000)
-            (done,) = await bench.run(slot, local_descriptor(1, *SOME))
+            (done,) = await bench.run(slot, COUNTING)
             seen = int(done["addr"]) - first
             if idle == 0:
                 assert seen == box.cycles - start
@@ -132,7 +135,7 @@ async def idle_slots(dut: Any) -> None:
             other = FIX if slot == MTE1 else MTE1
             waits = [0, 0, 0, 0]
             waits[other] = box.submitted(other) + 1
-            box.submit_block(slot, [local_descriptor(1, *SOME)], 0, waits=[waits])
+            box.submit_block(slot, [COUNTING], 0, waits=[waits])
             box.submit_block(other, [local_descriptor(1, *SOME)], 0, gaps=1000)
             await bench.wait()
             (done,) = box.poll_done(slot)
@@ -260,7 +263,7 @@ async def pins_start_a_stopped_slot(dut: Any) -> None:
     await FallingEdge(dut.clk)
     dut.pin_mode.value = 1 << FIX
     await FallingEdge(dut.clk)
-    dut.fix_desc_data.value = value(local_descriptor(1, *SOME))
+    dut.fix_desc_data.value = value(COUNTING)
     dut.fix_desc_tag.value = 77
     dut.fix_desc_valid.value = 1
     dut.fix_done_ready.value = 1
@@ -323,4 +326,4 @@ async def reset_starts_a_stopped_slot(dut: Any) -> None:
     await ClockCycles(dut.clk, 5)
     messages = [line.partition(" (")[0] for line in box.poll_errors()]
     await bench.run(MTE2, descriptor(READ, 1, GM, 0))  # the fault outlives the reset, not this
-    assert messages == ["mte2: ar: ARVALID in reset"]
+    assert messages == ["mte2: AR-RESET: ARVALID is up in reset"]

@@ -17,12 +17,15 @@ import numpy as np
 import pytest
 
 from tb.isa.spaces import SIZES, Space
-from tb.mailbox import MAILBOX_ENV, MailboxReader
+from tb.mailbox import MAILBOX_ENV, FaultWindow, MailboxReader
 from tb.mailbox_layout import (
+    CHANNELS,
     DESC_WORDS,
     FAULT,
+    HITS,
     KNOBS,
     LAYOUTS,
+    NO_FAULT,
     RING,
     MailboxError,
     check_layout,
@@ -192,7 +195,7 @@ def test_local_bounds(doors: Doors, space: Space, size: int) -> None:
 def test_unknown_spaces(doors: Doors, space: int) -> None:
     assert doors.local_read(space, 0)[0] == 1
     assert doors.local_write(space, 0, random_bytes(32)) == 1
-    assert doors.box.errors == 2
+    assert doors.box.errors == 0, "the checkers report the space"
 
 
 def test_gm_ends_at_two_to_the_forty(doors: Doors) -> None:
@@ -334,6 +337,214 @@ def test_impossible_faults(doors: Doors, arguments: Any, message: str) -> None:
         doors.box.set_fault(*arguments)
 
 
+def beat(doors: Doors, address: int, *, write: bool) -> int:
+    """One beat of GM through its door, answered at once; returns its response."""
+    if not write:
+        response = doors.gm_read(address)[0]
+        if response:
+            doors.library.pto_hit(SLOT, 2)
+        return response
+    doors.aw(address, 1)
+    response = doors.w(random_bytes(32)) - 1
+    doors.library.pto_axi_b(SLOT)
+    return response
+
+
+def test_windows_have_sides_slots_and_edges(doors: Doors) -> None:
+    box = doors.box
+    box.set_fault(7, FaultWindow(Space.GM, 0x1020, 1, 0x40, sides=2, slots=1 << SLOT))
+    doors.tick()
+    for address, fails in ((0x1000, 0), (0x1020, 1), (0x1040, 1), (0x1060, 0)):
+        assert beat(doors, address, write=True) == DECERR * fails
+        assert beat(doors, address, write=False) == 0
+    assert box.poll_hits()["addr"].tolist() == [0x1020, 0x1040]
+    assert box.fault_hits(7) == box.hits == 2
+    box.set_fault(7, FaultWindow(Space.GM, 0x1020, 1, 0x40, slots=15 ^ 1 << SLOT))
+    doors.tick()
+    assert beat(doors, 0x1020, write=True) == beat(doors, 0x1020, write=False) == 0
+    assert box.fault_hits(7) == 0
+    # Of two windows the first answers, and the clear of one leaves the other.
+    box.set_fault(3, FaultWindow(Space.GM, 0x1000, 1, 0x80))
+    box.set_fault(2, FaultWindow(Space.GM, 0x1040, 0))
+    doors.tick()
+    assert [beat(doors, 0x1020 * (k + 1) - 0x1000 * k, write=False) for k in (0, 1)] == [3, 2]
+    assert box.poll_hits()["fault"].tolist() == [3, 2]
+    assert [index for index, _ in box.faults()] == [2, 3, 7]
+    box.clear_fault(2)
+    doors.tick()
+    assert beat(doors, 0x1040, write=False) == DECERR
+    box.clear_faults()
+    doors.tick()
+    assert beat(doors, 0x1040, write=False) == 0
+    assert box.faults() == []
+
+
+def test_the_nth_word_is_counted_from_the_setting_on(doors: Doors) -> None:
+    box = doors.box
+    fault = FaultWindow(Space.GM, 0x2000, 0, 0x100, nth=5)
+    box.set_fault(0, fault)
+    answers = []
+    for turn in range(12):
+        doors.tick()
+        answers.append(beat(doors, 0x2000 + 32 * (turn % 8), write=bool(turn % 2)))
+        beat(doors, 0x2100, write=False)
+        box.set_knobs(stall_r=turn)
+        box.set_fault(1, FaultWindow(Space.BT, 0, 2, nth=turn))
+    assert answers == [SLVERR if turn == 4 else 0 for turn in range(12)]
+    box.set_fault(0, fault)
+    doors.tick()
+    # Beats of one burst that come together, before their address.
+    for _ in range(8):
+        doors.w(random_bytes(32))
+    assert doors.aw(0x2000, 8) == 1 + SLVERR
+    doors.library.pto_axi_b(SLOT)
+    assert box.poll_hits()["addr"].tolist() == [0x2080, 0x2080]
+
+
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
+def test_ports_on_one_clock_do_not_depend_on_who_is_first(
+    doors: Doors, order: tuple[int, int]
+) -> None:
+    box, word = doors.box, random_bytes(32)
+    for nth, expected in ((1, [1]), (2, [2]), (3, [2]), (4, [3]), (5, [3])):
+        box.set_fault(0, FaultWindow(Space.L1, 0, 2, nth=nth))
+        fails: list[int] = []
+        for clock in (1, 2, 3):
+            doors.tick()
+            for slot in order:
+                before = doors.library.pto_local_fault(slot, 0, int(Space.L1), 0, 32)
+                error = doors.library.pto_local_write(
+                    slot, int(Space.L1), 0, 32, 1, word.ctypes.data
+                )
+                assert before == error, "dst_err is what the write does"
+                fails += [clock] * error
+        # A word each on each of three clocks: on the clock of the n-th one both fail, or on the
+        # next one where it was the second of its clock.
+        assert sorted(set(fails)) == expected, nth
+        assert len(fails) == 2
+        box.poll_hits()
+
+
+def test_hits_are_logged_with_their_response(doors: Doors) -> None:
+    box = doors.box
+    box.set_fault(0, FaultWindow(Space.GM, 0x1000, 0, 0x1000))
+    box.set_fault(1, FaultWindow(Space.FB, 0, 2))
+    doors.tick(10)
+    doors.gm_read(0x1040)
+    doors.aw(0x1080, 3)
+    for _ in range(3):
+        doors.w(random_bytes(32))
+    doors.local_read(Space.FB, 0)
+    assert box.hits == 0
+    doors.tick(5)
+    doors.library.pto_axi_b(SLOT)
+    doors.tick(5)
+    doors.library.pto_hit(SLOT, 0)
+    doors.library.pto_hit(SLOT, 2)
+    doors.library.pto_hit(SLOT, 2)
+    doors.memory.note_hit(3, 1, 0x77C0, 1, NO_FAULT, 12345)
+    doors.memory.note_hit(2, 0, 0x88C0, 0, 0)
+    hits = box.poll_hits()
+    assert hits["cycle"].tolist() == [15, 15, 15, 20, 20, 12345, 20]
+    assert hits["addr"].tolist() == [0x1080, 0x10A0, 0x10C0, 0, 0x1040, 0x77C0, 0x88C0]
+    assert hits["side"].tolist() == [1, 1, 1, 0, 0, 1, 0]
+    assert hits["fault"].tolist() == [0, 0, 0, 1, 0, NO_FAULT, 0]
+    assert hits["slot"].tolist() == [SLOT] * 5 + [3, 2]
+    assert box.fault_hits(0) == 5
+    # What a reset drops is no hit, and a log that is full only counts.
+    doors.gm_read(0x1040)
+    doors.aw(0x1080, 1)
+    doors.w(random_bytes(32))
+    doors.library.pto_reset(0b1111)
+    doors.library.pto_hit(SLOT, 2)
+    doors.library.pto_axi_b(SLOT)
+    assert len(box.poll_hits()) == 0
+    for index in range(HITS + 10):
+        doors.memory.note_hit(1, 0, 32 * index, 0, 0)
+    hits = box.poll_hits()
+    assert hits["addr"].tolist() == [32 * index for index in range(HITS)]
+    assert box.hits == 7 + HITS + 10
+
+
+def test_a_memory_in_python_has_its_own_faults(doors: Doors) -> None:
+    box = doors.box
+    doors.library.pto_start(0b1_0110)
+    assert box.slots == ("mte2", "mte3")
+    box.set_fault(0, FaultWindow(Space.GM, 0x1000, 0))
+    box.set_fault(1, FaultWindow(Space.UB0, 0, 2))
+    box.set_gm_limit(0x2000)
+    doors.tick()
+    assert beat(doors, 0x1000, write=True) == 0
+    assert beat(doors, 0x2000, write=True) == 0
+    assert box.hits == 0
+    assert doors.local_write(Space.UB0, 0, random_bytes(32)) == 1
+    assert box.hits == 1
+
+
+def test_late_bursts(doors: Doors) -> None:
+    box, library = doors.box, doors.library
+    watch = 1 << 12 + SLOT
+    box.submit_block(SLOT, np.zeros((2, DESC_WORDS)), 0)
+    for _ in range(2):
+        doors.tick()
+        doors.pop()
+        library.pto_desc_accept(SLOT)
+    doors.tick(98)
+    library.pto_late_burst(SLOT, 0, 0x40, 0, 0)
+    assert library.pto_tick(0, 0) & 0xF000 == 0
+    doors.memory.note_hit(SLOT, 0, 0, 0, 0)
+    assert library.pto_tick(0, 0) & 0xF000 == watch
+    doors.tick(49)
+    assert box.cycles == 151
+    for waited in (50, 35, 34, 33, 0):
+        library.pto_late_burst(SLOT, 1, 0x1000 + waited, 7, waited)
+    doors.retire()
+    assert library.pto_tick(0, 0) & watch, "the slot still holds one"
+    library.pto_late_burst(SLOT, 0, 0x2000, 255, 0)
+    library.pto_late_burst(2, 0, 0x3000, 255, 0)
+    doors.retire()
+    assert not library.pto_tick(0, 0) & watch
+    library.pto_late_burst(SLOT, 0, 0x4000, 0, 0)
+    late = box.poll_late_bursts()
+    assert late["cycle"].tolist() == [118, 151, 152]
+    assert late["addr"].tolist() == [0x1021, 0x1000, 0x2000]
+    assert late["beats"].tolist() == [8, 8, 256]
+    assert late["side"].tolist() == [1, 1, 0]
+    assert len(box.poll_late_bursts()) == 0
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (FaultWindow(Space.GM, 16, 0), "both are multiples of 32"),
+        (FaultWindow(Space.GM, 0, 0, 16), "both are multiples of 32"),
+        (FaultWindow(Space.GM, 0, 0, 0), "not empty"),
+        (FaultWindow(Space.BT, 4096 - 32, 2, 64), "window to 0x1020: BT ends at 0x1000"),
+        (FaultWindow(Space.BT, 4096, 2), "BT ends at"),
+        (FaultWindow(Space.BT, 0, 1), "the other memories have 2"),
+        (FaultWindow(Space.GM, 0, 0, sides=0), "sides of a fault is 0: legal is 1 to 3"),
+        (FaultWindow(Space.GM, 0, 0, slots=16), "slots of a fault is 16: legal is 1 to 15"),
+        (FaultWindow(Space.GM, 0, 0, nth=-1), "nth of a fault is -1"),
+    ],
+)
+def test_impossible_windows(doors: Doors, fault: FaultWindow, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        doors.box.set_fault(0, fault)
+    with pytest.raises(ValueError, match="needs its address"):
+        doors.box.set_fault(0, Space.GM)
+
+
+def test_stall_counts_may_wrap(doors: Doors) -> None:
+    box, words = doors.box, np.zeros(16, np.uint32)
+    doors.tick()
+    assert box.state(SLOT) is None
+    for total, expected in ((100, 100), (0xFFFF_FFF0, 0xFFFF_FFF0), (5, 0x1_0000_0005)):
+        words[CHANNELS.index("aw")] = total
+        doors.library.pto_state(SLOT, 1, words.ctypes.data)
+        assert box.stalls()["mte2", "aw"] == expected
+    assert sum(box.stalls().values()) == 0x1_0000_0005
+
+
 # --- rings ------------------------------------------------------------------------------------
 
 
@@ -411,6 +622,21 @@ def test_a_wake_up_is_given_once(doors: Doors) -> None:
     assert not doors.tick() & TICK_WAKE
     box.set_wake_at((0, 1, 0, 0))
     assert doors.tick() & TICK_WAKE
+
+
+def test_a_done_of_nobody_leaves_no_record(doors: Doors) -> None:
+    box = doors.box
+    doors.retire(tag=7)
+    box.submit_block(SLOT, np.zeros((1, 16)), [4])
+    doors.tick()
+    doors.retire(tag=4)
+    assert len(box.poll_done(SLOT)) == 0
+    doors.pop()
+    doors.library.pto_desc_accept(SLOT)
+    doors.retire(tag=4)
+    doors.retire(tag=4)
+    assert box.poll_done(SLOT)["tag"].tolist() == [4]
+    assert box.retired(SLOT) == box.submitted(SLOT) == 1
 
 
 def test_the_watchdog_needs_work_that_stands(doors: Doors) -> None:

@@ -79,9 +79,9 @@ def test_settling_sets_what_is_due_and_gives_cleared_blocks_back(doors: Doors) -
     memory = doors.memory
     memory.stage_flags([64, 66], -1)
     memory.stage_flags([65, 500], 10)
-    assert doors.library.pto_flag_read(3, 2) & 7 == 0b101
+    assert doors.library.pto_flag_read(3, 2, -1) & 7 == 0b101
     doors.library.pto_flag_clear(SLOT, 2, 0b100)
-    assert doors.library.pto_flag_read(3, 2) & 7 == 0b001
+    assert doors.library.pto_flag_read(3, 2, -1) & 7 == 0b001
     assert owned(doors) == [65, 66, 500]
     error, data = doors.local_read(Space.L0C, 66 * FLAG_BLOCK, 64)
     assert not error
@@ -90,7 +90,7 @@ def test_settling_sets_what_is_due_and_gives_cleared_blocks_back(doors: Doors) -
     assert owned(doors) == []
     assert memory.unit_flags[[64, 65, 66, 500]].tolist() == [1, 1, 0, 1]
     doors.tick(20)
-    assert doors.library.pto_flag_read(3, 2) & 7 == 0b011
+    assert doors.library.pto_flag_read(3, 2, -1) & 7 == 0b011
     # A cleared block may be staged anew, one that is due may be set early or be due later.
     memory.stage_flags([66], 5)
     memory.stage_flags([65], 5)
@@ -198,14 +198,16 @@ def test_words_of_flags(doors: Doors) -> None:
     doors.memory.unit_flags[:] = flags
     for word in range(16):
         bits = int.from_bytes(np.packbits(flags[32 * word :][:32], bitorder="little"), "little")
-        assert doors.library.pto_flag_read(3, word) & 0xFFFF_FFFF == bits
+        assert doors.library.pto_flag_read(3, word, -1) & 0xFFFF_FFFF == bits
         doors.library.pto_flag_clear(SLOT, word, ctypes.c_int(bits & 0xF0F0_F0F0).value)
-        assert doors.library.pto_flag_read(3, word) & 0xFFFF_FFFF == bits & 0x0F0F_0F0F
+        assert doors.library.pto_flag_read(3, word, -1) & 0xFFFF_FFFF == bits & 0x0F0F_0F0F
     assert doors.box.errors == 0
     doors.memory.unit_flags[35] = 0
     doors.library.pto_flag_clear(SLOT, 1, 1 << 3)
     (message,) = doors.box.poll_errors()
-    assert message.startswith("mte2: flag: clear of a unit flag that is not set (block) (0x23, ")
+    assert message.startswith(
+        "mte2: FLAG-NOT-SET: clear of a unit flag that is not set (block) (0x23, "
+    )
 
 
 def test_a_new_content_of_l0c_is_whole(doors: Doors) -> None:
@@ -273,5 +275,7 @@ def test_done_records_tell_when_flags_were_cleared(doors: Doors) -> None:
     library.pto_reset(1 << SLOT)
     box.submit_block(SLOT, np.zeros((1, DESC_WORDS)), 0)
     doors.tick()
+    doors.pop()
+    library.pto_desc_accept(SLOT)
     doors.retire()
     assert box.poll_done(SLOT)["clear_bytes"].tolist() == [NO_CLEAR]

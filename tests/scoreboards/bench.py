@@ -12,18 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 from pyuvm import ConfigDB, uvm_root
 
-from scoreboards.faults import Fault
+from scoreboards.faults import FaultKind
 from scoreboards.golden import UNIT_FLAGS, GoldenMemory
 from scoreboards.model.dma import DmaModel, DmaOp
 from scoreboards.model.outcome import Outcome
 from scoreboards.scoreboard import DmaScoreboard
 from scoreboards.unit_flags import produce
-from tb.agents.items import CheckedEpoch, Epoch
+from tb.agents.items import CheckedEpoch, Epoch, Reset
 from tb.isa.block import OpBlock
 from tb.isa.footprint import Footprint
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
-from tb.mailbox_layout import DONE, NO_CLEAR
+from tb.isa.status import Status
+from tb.mailbox_layout import DONE, HIT, NO_CLEAR, READ
 from tb.stopwatch import Stopwatch
 from tests.scoreboards.conftest import noise
 
@@ -38,8 +39,10 @@ class Run:
             local_width=256, gm_width=256, watchdog_clocks=200_000
         )
     )
+    config: Any = field(default_factory=lambda: SimpleNamespace(capabilities={}))
     command: str = "make again"
     statuses: Counter[str] = field(default_factory=Counter)
+    injected: Counter[str] = field(default_factory=Counter)
     ops: dict[str, Any] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     transactions: int = 0
@@ -102,8 +105,14 @@ class Bench:
         ConfigDB().clear()
         self.memory = Memory()
         self.run = Run(self.memory)
+        self.bytes = [0] * len(SLOTS)
         self.mailbox = SimpleNamespace(
-            errors=0, poll_errors=list, report_progress=lambda checked, mismatches: None
+            errors=0,
+            poll_errors=list,
+            report_progress=lambda checked, mismatches: None,
+            stalls=dict,
+            slots=(),
+            written_bytes=lambda slot: self.bytes[slot],
         )
         for name, value in (
             ("RUN", self.run), ("STOPWATCH", Stopwatch()), ("MAILBOX", self.mailbox),
@@ -121,10 +130,12 @@ class Bench:
             unit_flags=content.unit_flags,
         )
         self.outcomes: list[Outcome] = []
-        self.bytes = [0] * len(SLOTS)
 
-    def epoch(self, block: OpBlock, fault: Fault | None = None) -> Epoch:
-        """Runs a block on the design and returns its epoch; ``fault`` is only noted."""
+    def epoch(self, block: OpBlock) -> Epoch:
+        """Runs a block on the design and returns its epoch.
+
+        The ops of a slot are in flight together from cycle 100 to cycle 1000, about.
+        """
         slots = block.slot
         order = {int(s): np.flatnonzero(slots == s) for s in np.unique(slots)}
         for fill in block.fills:
@@ -135,6 +146,8 @@ class Bench:
         done = {}
         for slot, indices in order.items():
             records = np.zeros(len(indices), dtype=DONE)
+            records["accept_cycle"] = 100 + np.arange(len(indices))
+            records["done_cycle"] = 1000 + np.arange(len(indices))
             for record, index in zip(records, indices.tolist(), strict=True):
                 self.bytes[slot] += outcomes[index].bytes_written
                 record["tag"], record["rule"] = tags[index], outcomes[index].rule
@@ -144,7 +157,38 @@ class Bench:
                 clears = flags is not None and flags.clears
                 record["clear_bytes"] = self.bytes[slot] if clears else NO_CLEAR
             done[slot] = records
-        return Epoch(0, 0, block, order, tags, (0,) * len(SLOTS), done, fault)
+        return Epoch(0, 0, block, order, tags, (0,) * len(SLOTS), done)
+
+    def hit(
+        self,
+        epoch: Epoch,
+        slot: str,
+        space: Space,
+        address: int,
+        *,
+        kind: FaultKind = FaultKind.LOCAL,
+        side: int = READ,
+        cycle: int = 500,
+    ) -> None:
+        """Adds an erroneous response to what the engine saw."""
+        entry = np.zeros(1, dtype=HIT)
+        entry["cycle"], entry["addr"], entry["slot"] = cycle, address, SLOTS.index(slot)
+        entry["side"], entry["kind"], entry["space"] = side, kind, int(space)
+        epoch.hits = np.concatenate((epoch.hits, entry))
+
+    def cut(self, epoch: Epoch, slot: str, retired: int, reached: int) -> None:
+        """Lets a reset cut an epoch off: so many ops of a slot retired, so many were begun."""
+        number = SLOTS.index(slot)
+        epoch.reset = Reset(300)
+        epoch.done[number] = epoch.done[number][:retired]
+        epoch.reached[number] = reached
+
+    def failed(
+        self, epoch: Epoch, slot: str, status: Status, address: int, *, position: int = 0
+    ) -> None:
+        """Lets an op of a slot retire with an error."""
+        records = epoch.done[SLOTS.index(slot)]
+        records["status"][position], records["addr"][position] = int(status), address
 
     def execute(self, op: DmaOp) -> Outcome:
         """Executes an op on the design, the flags it waits for set."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from pyuvm import ConfigDB, uvm_root
 
-from scoreboards.faults import Fault, FaultKind
+from scoreboards.faults import FaultKind
 from sequences.illegal import IllegalGenerator
 from sequences.traffic import TrafficGenerator
 from tb.isa.block import OpBlock, from_descriptors, from_ops
@@ -179,23 +179,27 @@ def test_illegal_ops_change_nothing_and_carry_their_rule(bench: Bench) -> None:
 def test_faults_are_met_by_whole_source_words(
     bench: Bench, op: V06Op, address: int, met: bool
 ) -> None:
-    fault = Fault(Space.L1, address, FaultKind.LOCAL)
-    epoch = bench.epoch(from_ops([op]), fault)
+    epoch = bench.epoch(from_ops([op]))
+    slot = SLOTS[next(iter(epoch.order))]
+    word = 64 if slot == "fix" else 32
+    bench.hit(epoch, slot, Space.L1, address // word * word)
     if met:
-        (records,) = epoch.done.values()
-        records["status"], records["addr"] = int(Status.LOCAL), address
+        bench.failed(epoch, slot, Status.LOCAL, address)
     checked = bench.write(epoch)
-    assert bench.run.failures == []
     assert checked.passed.all()
     assert (checked.events != 0).any() == (op is BIAS and not met)
     bench.scoreboard.close()
-    assert bench.run.failures == []
+    if met:
+        assert bench.run.failures == []
+    else:
+        (report,) = bench.run.failures
+        assert f"no op in flight on {slot} makes this access" in report
 
 
 def test_a_faulty_repack_may_leave_anything_in_its_blocks(bench: Bench) -> None:
-    epoch = bench.epoch(from_ops([OPS[7]]), Fault(Space.GM, 1024, FaultKind.SLVERR))
-    (records,) = epoch.done.values()
-    records["status"], records["addr"] = int(Status.RD_SLVERR), 1024
+    epoch = bench.epoch(from_ops([OPS[7]]))
+    bench.hit(epoch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+    bench.failed(epoch, "mte2", Status.RD_SLVERR, 1024)
     bench.corrupt(Space.L1, 262144 + 777)
     assert bench.write(epoch).passed.all()
     bench.corrupt(Space.L1, 262144 + 2 * 150 * 32 + 5)
@@ -214,16 +218,25 @@ def test_hang_names_the_limit_in_force(bench: Bench, clocks: int) -> None:
     assert f"{clocks} clocks" in bench.run.abort_message
 
 
+def test_hang_says_who_waits_for_whom(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "scoreboards.scoreboard.channel_report", lambda mailbox: ["mte1: src waits for its grant"]
+    )
+    bench.mailbox.watchdog_clocks = 777
+    epoch = bench.epoch(from_ops([BIAS]))
+    epoch.hung, epoch.done = True, {}
+    bench.scoreboard.write(epoch)
+    assert "  who waits for whom:\n    mte1: src waits for its grant" in bench.run.failures[0]
+
+
 def test_stray_bytes_are_attributed_past_illegal_ops_of_any_size(bench: Bench) -> None:
     """Listing the rows an illegal op names would take for ever."""
     huge = MteGmL1Frac(0, 0, "nd2nz", 2**17, 2**22, 1, 2**17, 1, 1, 1)
     ops: Sequence[V06Op] = [huge, OPS[2]]
     epoch = bench.epoch(from_ops(ops, expected_rule=[3, 0]))
-    for records in epoch.done.values():
-        records["done_cycle"] = 100
     bench.write(epoch)
     bench.corrupt(Space.L1, 4096 + 400)
-    writer = SimpleNamespace(cycle=50, slot=SLOTS.index("mte2"))
+    writer = SimpleNamespace(cycle=500, slot=SLOTS.index("mte2"))
     bench.memory.last_writer = lambda space, address: writer  # type: ignore[assignment,method-assign]
     bench.scoreboard.close()
     (report,) = bench.run.failures

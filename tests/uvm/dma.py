@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyuvm
 from pyuvm import uvm_factory
 
-from scoreboards.faults import Fault, FaultKind
 from sequences.constraints import DmaConstraints, SizeClass
 from sequences.corner import corner_blocks
 from sequences.data import special_fills
@@ -18,25 +18,19 @@ from sequences.directed import op_names, program_blocks, rule_blocks
 from sequences.examples import EXAMPLES, Example
 from sequences.illegal import IllegalGenerator
 from sequences.traffic import TrafficGenerator
-from sequences.uvm import DmaBlockItem, DmaItemSeq
+from sequences.uvm import DmaBlockItem
 from tb.agents.agent import MailboxDriver
 from tb.agents.pins import PinDriver
 from tb.isa.block import OpBlock
 from tb.isa.burst_table import MTE_L1_BT
-from tb.isa.descriptor import unpack
-from tb.isa.fix import FixDescriptor
-from tb.isa.footprint import Footprint, destinations, parameters, source
 from tb.isa.ops import LEGACY_FORMS
-from tb.isa.rules import first_d_violation
-from tb.isa.spaces import Space
+from tb.limits import capability_keeps
 from tb.record import RunSettings
+from tb.stress import FaultDraw
 from tests.uvm.base import PtoTestBase
 
 PROFILE_BLOCKS = 2
 """Blocks between two changes of the memory profile."""
-
-LONGEST_CUT = 600
-"""Clocks after which a block is cut off at the latest."""
 
 ILLEGAL_FRACTION = 0.05
 FAULT_FRACTION = 0.05
@@ -59,6 +53,15 @@ SMALL: dict[str, Any] = {
 class RandomDmaTest(PtoTestBase):
     """Random blocks; options ``illegal`` and ``faults`` are fractions of the blocks."""
 
+    def build_phase(self) -> None:
+        """Makes what draws the errors of memories."""
+        super().build_phase()
+        self.fault_draw = self.draws_faults(self.rng)
+
+    def draws_faults(self, rng: np.random.Generator) -> FaultDraw:
+        """Returns what draws errors that the engines survive, as their manifests say."""
+        return FaultDraw(rng, self.limits.survives, self.run.faults_left_out)
+
     def prepare_memory(self) -> None:
         """Lays floats of every class among the random bytes, where bias loads are sent."""
         super().prepare_memory()
@@ -68,12 +71,12 @@ class RandomDmaTest(PtoTestBase):
 
     async def stimulate(self) -> None:
         """Sends N transactions."""
-        await DmaItemSeq(self.items()).start(self.env.sequencer)
+        await self.send_items(self.items())
 
     def constraints(self) -> DmaConstraints:
         """Returns the constraints of the random ops; with small blocks there are no crowds."""
         settings = self.run.settings
-        limits = DmaConstraints(bus_bytes=settings.gm_width // 8)
+        limits = super().constraints()
         if "block_ops" in settings.options:
             limits = replace(limits, block_ops=int(settings.options["block_ops"]), crowd=0.0)
         if settings.gm == "cocotbext":  # each clock costs Python time
@@ -84,17 +87,28 @@ class RandomDmaTest(PtoTestBase):
         """Illegal ops are part of the coverage where a fraction of the blocks has them."""
         return float(settings.options.get("illegal", ILLEGAL_FRACTION)) > 0
 
+    def legal_blocks(self) -> Iterator[OpBlock]:
+        """Yields blocks of N random legal ops that may be sent."""
+        settings = self.run.settings
+        source = TrafficGenerator(settings.seed, settings.ops, self.narrowed())
+        return self.keeper().blocks(source.blocks, settings.transactions)
+
+    def illegal_blocks(self, seed: int) -> Iterator[OpBlock]:
+        """Yields blocks of N ops that may be sent, about half of them illegal."""
+        settings = self.run.settings
+        shapes = self.limits.shapes(settings.ops)
+        source = IllegalGenerator(seed, settings.ops, self.narrowed(), shapes)
+        return self.keeper().blocks(source.blocks, settings.transactions, isolated=True)
+
     def items(self) -> Iterator[DmaBlockItem]:
         """Yields block items with N ops in all, changing the memory profile on the way."""
         settings = self.run.settings
         options = settings.options
         illegal = float(options.get("illegal", ILLEGAL_FRACTION))
+        if not self.limits.reports_rules(settings.ops):
+            illegal = 0.0
         faults = float(options.get("faults", FAULT_FRACTION))
-        limits = self.constraints()
-        legal = TrafficGenerator(settings.seed, settings.ops, limits).blocks(settings.transactions)
-        bad = IllegalGenerator(settings.seed + 1, settings.ops, limits).blocks(
-            settings.transactions
-        )
+        legal, bad = self.legal_blocks(), self.illegal_blocks(settings.seed + 1)
         left, number = settings.transactions, 0
         while left > 0 and not self.run.aborted:
             with self.run.stopwatch.phase("generate"):
@@ -107,30 +121,10 @@ class RandomDmaTest(PtoTestBase):
                 if len(block) > left:
                     block = block.take(0, left)
                 faulty = not isolated and chance > 1.0 - faults
-                fault = self.draw_fault(block) if faulty else None
-                item = DmaBlockItem(block, fault=fault, isolated=isolated)
+                found = self.fault_draw.draw(block, 1) if faulty else ()
+                item = DmaBlockItem(block, faults=found, isolated=isolated)
             left -= len(block)
             yield item
-
-    def draw_fault(self, block: OpBlock) -> Fault | None:
-        """Draws an error inside what one op of the block touches; None when no op moves bytes."""
-        desc = unpack(block.pack()[int(self.rng.integers(len(block)))])
-        if desc.is_nop or first_d_violation(desc):
-            return None
-        read = [source(desc)]
-        if isinstance(desc, FixDescriptor):
-            read += parameters(desc)
-        side = read if self.rng.random() < 0.5 else list(destinations(desc))
-        region = side[int(self.rng.integers(len(side)))]
-        kind = FaultKind.LOCAL
-        if region.space is Space.GM:
-            kind = FaultKind(int(self.rng.integers(2)))
-        return Fault(region.space, self._byte_of(region), kind)
-
-    def _byte_of(self, region: Footprint) -> int:
-        starts = region.row_starts()
-        start = int(starts[int(self.rng.integers(len(starts)))])
-        return start + int(self.rng.integers(region.length))
 
 
 @pyuvm.test()
@@ -140,8 +134,7 @@ class IllegalDmaTest(RandomDmaTest):
     def items(self) -> Iterator[DmaBlockItem]:
         """Yields blocks with N ops in all, about half of them illegal."""
         settings = self.run.settings
-        blocks = IllegalGenerator(settings.seed, settings.ops, self.constraints())
-        for number, block in enumerate(blocks.blocks(settings.transactions)):
+        for number, block in enumerate(self.illegal_blocks(settings.seed)):
             if self.run.aborted:
                 return
             if number % PROFILE_BLOCKS == 0:
@@ -176,8 +169,14 @@ class DirectedDmaTest(PtoTestBase):
                 continue
             images = {}
             for form, ops in example.forms.items():
+                blocks = program_blocks(ops)
+                if why := self._refusal(blocks):
+                    self.run.left_out[f"a worked example needs all of its ops; {why}"] += len(
+                        blocks
+                    )
+                    continue
                 self._restart(example)
-                await self._send(program_blocks(ops))
+                await self._send(blocks)
                 images[form] = b""
                 for image in example.images:
                     data = self.run.memory.view(image.space)[: image.length]
@@ -189,9 +188,16 @@ class DirectedDmaTest(PtoTestBase):
                 self.run.fail(f"MISMATCH: example {example.name}: its forms give unlike images")
         await self._send(rule_blocks(served))
 
+    def _refusal(self, blocks: list[OpBlock]) -> str:
+        """Returns why an op of a program may not be sent, or nothing."""
+        for keep in capability_keeps(self.limits.capabilities):
+            if not all(keep(block).all() for block in blocks):
+                return keep.reason
+        return ""
+
     async def _send(self, blocks: list[OpBlock]) -> None:
         items = [DmaBlockItem(block) for block in blocks]
-        await DmaItemSeq(iter(items)).start(self.env.sequencer)
+        await self.send_items(items)
 
     def _restart(self, example: Example) -> None:
         scoreboard = self.env.scoreboard
@@ -211,23 +217,3 @@ class PinLevelDmaTest(RandomDmaTest):
     def configure(self) -> None:
         """Puts the pin driver where the environment asks for a mailbox driver."""
         uvm_factory().set_type_override_by_type(MailboxDriver, PinDriver)
-
-
-@pyuvm.test()
-class ResetDmaTest(RandomDmaTest):
-    """Resets in the middle of blocks: queued work is forgotten, and the next block is right."""
-
-    async def stimulate(self) -> None:
-        """Cuts one block off for each that it lets finish."""
-        settings = self.run.settings
-        limits = self.constraints()
-        blocks = TrafficGenerator(settings.seed, settings.ops, limits).blocks(settings.transactions)
-        scoreboard = self.env.scoreboard
-        for cut in blocks:
-            self.apply_profile(self.random_profile())
-            await self.env.dispatcher.abandon(cut, int(self.rng.integers(1, LONGEST_CUT)))
-            scoreboard.adopt_block(cut)
-            scoreboard.compare_everything()
-            block = next(blocks, None)
-            if block is not None and not self.run.aborted:
-                await DmaItemSeq([DmaBlockItem(block)]).start(self.env.sequencer)

@@ -1,0 +1,2 @@
+// The engine, as its team hands it over.
+-f rtl/engine.f

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one of our blocks is to see: short rows, hardly any loops, nothing at odd addresses."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sequences.constraints import DmaConstraints, SizeClass
+from sequences.keep import keep
+from tb.isa.block import OpBlock
+
+
+def constraints(default: DmaConstraints) -> DmaConstraints:
+    """Narrows and reweights what is drawn."""
+    return replace(
+        default,
+        sizes=(SizeClass(1, 256, 0.8), SizeClass(257, 1024, 0.2)),
+        loops=(0.9, 0.1, 0.0, 0.0),
+        far=0.0,
+    )
+
+
+@keep
+def even_addresses(block: OpBlock) -> NDArray[np.bool_]:
+    """Keeps ops at even addresses of GM."""
+    return block.column("ext_addr") % 2 == 0
+
+
+@keep
+def few_rows(block: OpBlock) -> NDArray[np.bool_]:
+    """Keeps ops of at most 16 rows in a burst."""
+    return block.column("n_burst") <= 16

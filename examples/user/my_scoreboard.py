@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A check more in the scoreboard: no op takes longer than it may."""
+
+import numpy as np
+import pyuvm
+from pyuvm import ConfigDB, uvm_factory
+
+from tb.uvm import DmaScoreboard, Epoch
+from tests.uvm.dma import RandomDmaTest
+
+MOST_CLOCKS = 1_000_000
+
+
+class TimedScoreboard(DmaScoreboard):
+    """Fails ops that take longer from their acceptance to their done than ``MOST_CLOCKS``."""
+
+    def build_phase(self) -> None:
+        """Fetches the limit."""
+        super().build_phase()
+        self.most = ConfigDB().get(self, "", "MOST_CLOCKS")
+
+    def write(self, epoch: Epoch) -> None:
+        """Checks an epoch as ever, then its times."""
+        super().write(epoch)
+        for slot, records in epoch.done.items():
+            clocks = records["done_cycle"] - records["accept_cycle"]
+            for position in np.flatnonzero(clocks > self.most).tolist():
+                number = epoch.first + int(epoch.order[slot][position])
+                self.run.fail(
+                    f"MISMATCH: transaction {number} took {clocks[position]} clocks, "
+                    f"at most {self.most} are allowed\n  repeat: {self.run.command}"
+                )
+
+
+@pyuvm.test()
+class TimedTest(RandomDmaTest):
+    """The random test of the plan with a limit on the time of an op."""
+
+    transactions = 1000
+
+    def configure(self) -> None:
+        """Puts the scoreboard where the environment asks for its own."""
+        super().configure()
+        uvm_factory().set_type_override_by_type(DmaScoreboard, TimedScoreboard)
+        ConfigDB().set(None, "*", "MOST_CLOCKS", MOST_CLOCKS)

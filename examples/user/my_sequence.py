@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A sequence in the place of one of ours: pauses between the blocks of the random test."""
+
+import pyuvm
+from cocotb.triggers import Timer
+from pyuvm import uvm_factory
+
+from tb.uvm import DmaItemSeq
+from tests.uvm.dma import RandomDmaTest
+
+PAUSE_NS = 5000
+
+
+class PausingSeq(DmaItemSeq):
+    """Lets the engines stand idle after each block, so that their clocks stop."""
+
+    async def body(self) -> None:
+        """Sends the items, with a pause behind each."""
+        for item in self.items:
+            await self.start_item(item)
+            await self.finish_item(item)
+            self.sent += len(item.block)
+            await Timer(PAUSE_NS, "ns")
+
+
+@pyuvm.test()
+class PausingTest(RandomDmaTest):
+    """The random test of the plan, with pauses."""
+
+    transactions = 1000
+
+    def configure(self) -> None:
+        """Puts the sequence where the tests of the plan ask for theirs."""
+        super().configure()
+        uvm_factory().set_type_override_by_type(DmaItemSeq, PausingSeq)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bins that an engine cannot reach because it does not do what they count.
+
+A manifest may say that its engine takes fewer loops than the ISA has, no padded rows, or reports
+some D rules alone. What is then never sent is no hole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tb.coverage.dma_points import shape_of
+from tb.coverage.rules import LOWERED, rules_of
+from tb.coverage.scope import Scope
+from tb.coverage.view import FORM_SPECS
+from tb.isa.dma_table import MAX_LOOPS
+from tb.isa.ops import LEGACY_FORMS
+
+
+@dataclass(frozen=True)
+class FormLimits:
+    """What an engine can do of a form.
+
+    Attributes:
+        loops: Most loop groups.
+        pad: It takes padded rows.
+        rules: Names of the D rules it reports; None for all.
+    """
+
+    loops: int = MAX_LOOPS
+    pad: bool = True
+    rules: frozenset[str] | None = None
+
+
+def form_scope(form: str, limits: FormLimits) -> Scope:
+    """Returns what of the group of ``form`` an engine of such limits can reach."""
+    family = FORM_SPECS[form].layout.family
+    points: dict[str, Sequence[str]] = {}
+    if family == "fix" and not limits.loops:
+        points |= {"loop3": ["absent"], "loop3_src": [], "loop3_dst": []}
+    if family != "dma":
+        return Scope(points)
+    shape = shape_of(form)
+    if limits.loops < shape.loops:
+        points |= _looped(form, limits.loops)
+    if shape.padded and not limits.pad:
+        points["pad"] = ["off"]
+        names = ["pad_elem", "pad_left", "pad_right", "pad_tail"]
+        points |= dict.fromkeys([*names, *["pad_register"] * shape.legacy], ())
+    return Scope(points)
+
+
+def _looped(form: str, most: int) -> dict[str, Sequence[str]]:
+    """Returns the bins of ops of at most ``most`` loop groups."""
+    shape = shape_of(form)
+    active = ["none"] + [
+        "+".join(str(k) for k in range(most) if bits >> k & 1) for bits in range(1, 1 << most)
+    ]
+    zeros = [f"loop{k} 0" for k in range(most)]
+    tops = [f"loop{k} 2^21-1" for k in range(most)]
+    points: dict[str, Sequence[str]] = {
+        "loops_active": active,
+        "nop": ["several zeros", "len 0", "n_burst 0", *zeros, "live"],
+        "nop_max": ["n_burst 65535", *tops, "smaller"],
+    }
+    if form not in LEGACY_FORMS:
+        points["n_loops"] = [str(k) for k in range(most + 1)]
+    for k in range(most, shape.loops):
+        points[f"loop{k}_count"] = ["absent"]
+        for space in (shape.ext, shape.loc):
+            points[f"{space}_loop{k}_stride"] = ["one iteration"]
+    return points
+
+
+def reported(forms: Mapping[str, FormLimits]) -> Mapping[str, Sequence[str]]:
+    """Returns form to the names of the D rules that are reported of it."""
+    found = {}
+    for form, limits in forms.items():
+        early = {
+            name for name in rules_of(form) if int(name.split("-L")[1]) in LOWERED.get(form, ())
+        }
+        rules = rules_of(form)
+        found[form] = [
+            name for name in rules if limits.rules is None or name in limits.rules | early
+        ]
+    return found

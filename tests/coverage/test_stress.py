@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups of stress: what is counted, and what a run of few ops is asked for."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from scoreboards.faults import BadAccess, Fault, FaultKind, Verdict
+from scoreboards.model.outcome import Outcome
+from tb.agents.items import CheckedEpoch, Epoch, Reset
+from tb.coverage.dma import DmaCoverage
+from tb.coverage.model import GroupCounts
+from tb.coverage.stress import GROUPS
+from tb.isa.block import from_ops
+from tb.isa.dma import MteGmL1
+from tb.isa.footprint import Footprint
+from tb.isa.ops import SLOTS
+from tb.isa.spaces import Space
+from tb.isa.status import Status
+from tb.knobs import PROFILES, RANGES, draw_profile
+from tb.mailbox_layout import OPEN, PINS, READ
+
+MTE2 = SLOTS.index("mte2")
+LOADS = [MteGmL1(4096 * k, 4096 * k, 256, 4, 256, 256) for k in range(3)]
+ROWS = Footprint(Space.GM, 0, 256, (4,), (256,))
+
+
+def hits(counts: GroupCounts) -> dict[str, dict[str, int]]:
+    """Returns the bins of each point and cross that were hit."""
+    return {
+        name: {counts.group.label(name, int(at)): int(values[at]) for at in np.flatnonzero(values)}
+        for name, values in counts.hits.items()
+        if values.any()
+    }
+
+
+def epoch(errors: dict[int, Verdict] | None = None, **fields: Any) -> Any:
+    """Returns an epoch of three loads that passed."""
+    block = from_ops(LOADS)
+    one = Epoch(0, 0, block, {MTE2: np.arange(3)}, np.arange(3, dtype=np.uint32), (0,) * 4)
+    for name, value in fields.items():
+        setattr(one, name, value)
+    outcomes = [Outcome(Status.OK, read=ROWS, written=ROWS)] * 3
+    return CheckedEpoch(
+        one, np.ones(3, dtype=bool), np.zeros(3, dtype=np.int64), errors or {}, outcomes
+    )
+
+
+def error(address: int, kind: FaultKind = FaultKind.DECERR) -> BadAccess:
+    return BadAccess(5, MTE2, Space.GM, address, READ, kind, 32, 0)
+
+
+def sampled(checked: CheckedEpoch, knobs: dict[str, int] | None = None) -> DmaCoverage:
+    coverage = DmaCoverage(stress=GROUPS)
+    coverage.sample_stress(checked, knobs)
+    return coverage
+
+
+def test_groups_are_there_for_tests_that_ask_for_them() -> None:
+    assert not set(GROUPS) & set(DmaCoverage().groups)
+    assert set(DmaCoverage(stress=("knobs",)).groups) & set(GROUPS) == {"knobs"}
+
+
+def test_every_knob_has_its_bin() -> None:
+    coverage = sampled(epoch(), PROFILES[-1].values)
+    found = hits(coverage.groups["knobs"])
+    assert found["stall"] == {"up to 1 in 4": 8}
+    assert found["channel"] == dict.fromkeys(("ar", "r", "aw", "w", "b", "src", "dst", "done"), 1)
+    assert found["port x latency x jitter"] == {
+        "port=axi_read x latency=17..100 x jitter=0": 1,
+        "port=axi_write x latency=2..16 x jitter=0": 1,
+        "port=local_read x latency=2..16 x jitter=0": 1,
+    }
+    assert found["idle_clocks"] == {"for ever": 1}
+    assert sampled(epoch(), None).groups["knobs"].covered == 0
+
+
+def test_drawn_profiles_reach_every_bin() -> None:
+    coverage = DmaCoverage(stress=GROUPS)
+    rng = np.random.default_rng(1)
+    for _ in range(600):
+        coverage.sample_stress(epoch(), draw_profile(rng).values)
+    counts = coverage.groups["knobs"]
+    assert counts.percent == 100.0, [counts.holes(name) for name in counts.hits]
+    assert set(RANGES) >= {"burst_ops", "burst_gap"}
+
+
+def test_an_error_is_counted_with_what_stands_around_it() -> None:
+    errors = {0: Verdict([error(0)]), 1: Verdict([error(992), error(960)])}
+    checked = epoch(errors, faults=(Fault(Space.GM, 0, FaultKind.DECERR, nth=2),))
+    checked.outcomes[2] = Outcome(Status.RULE, rule=5)
+    found = hits(sampled(checked).groups["faults"])
+    assert found["kind x side x memory x place"] == {
+        "kind=DECERR x side=read x memory=gm x place=first": 1,
+        "kind=DECERR x side=read x memory=gm x place=last": 1,
+    }
+    assert found["op"] == {"mte_gm_l1": 2}
+    assert found["armed"] == {"n-th word": 2}
+    assert found["errors"] == {"1": 1, "2..8": 1}
+    assert found["next_error"] == {"same channel": 1}
+    assert found["before x behind"] == {
+        "before=none x behind=failed": 1, "before=failed x behind=illegal": 1
+    }  # fmt: skip
+
+
+def test_an_op_that_failed_its_check_proves_nothing() -> None:
+    checked = epoch({0: Verdict([error(32)])}, faults=(Fault(Space.GM, 0, FaultKind.DECERR),))
+    checked.passed[0] = False
+    assert sampled(checked).groups["faults"].covered == 0
+
+
+def state(**changes: int) -> SimpleNamespace:
+    """Returns the state of an idle slot but for some pins and counts."""
+    pins = {name: bool(changes.get(name, 0)) for name in PINS}
+    return SimpleNamespace(
+        held=changes.get("held", 0), pins=pins, open={name: changes.get(name, 0) for name in OPEN}
+    )
+
+
+def test_a_reset_is_counted_with_what_was_under_way() -> None:
+    states = {0: state(), MTE2: state(held=2, reads=3, done_valid=1), 3: None}
+    found = hits(
+        sampled(epoch(reset=Reset(20, phase=7, again=(3,)), states=states)).groups["resets"]
+    )
+    assert found["slot x state"] == {
+        "slot=mte1 x state=idle": 1,
+        "slot=mte2 x state=descriptor held": 1,
+        "slot=mte2 x state=several held": 1,
+        "slot=mte2 x state=done pending": 1,
+        "slot=mte2 x state=read burst open": 1,
+    }
+    assert found["times"] == {"2": 1}
+    assert found["phase"] == {"low clock": 1}
+
+
+def test_a_run_of_few_ops_is_asked_for_its_own_errors() -> None:
+    few = DmaCoverage(forms=("mte_l1_bt",), stress=GROUPS).groups
+    whole = DmaCoverage(stress=GROUPS).groups
+    assert few["faults"].total < whole["faults"].total
+    cells = few["faults"].holes("op x side x memory")
+    assert cells == [
+        "op=mte_l1_bt x side=read x memory=l1",
+        "op=mte_l1_bt x side=write x memory=bt",
+    ]
+    legal, all_sent = (
+        DmaCoverage(stress=GROUPS, illegal=x).groups["faults"] for x in (False, True)
+    )
+    assert legal.total == all_sent.total - 2 - 7
+    assert few["resets"].total < whole["resets"].total
+    assert few["knobs"].total == whole["knobs"].total

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""examples/axi_copy: its regression on both simulators, and that its bugs would be caught."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tb import tools
+from tb.console import Console
+from tb.dut import ROOT, load_manifest
+from tb.errors import PtoError
+from tb.plan import planned_test
+from tb.ports import check_ports
+from tb.record import RunRecord, RunSettings
+from tb.runner import run_once
+from tb.simulator import BUILD_ROOT
+
+EXAMPLE = ROOT / "examples/axi_copy"
+MANIFEST = EXAMPLE / "dut.toml"
+FORMS = {"mte_gm_ub", "mte_gm_l1", "copy_gm_to_ubuf"}
+COPIES = BUILD_ROOT / "examples"
+"""Where changed copies of the example live: a fixed place has one build folder."""
+
+
+def run(test: str, manifest: Path = MANIFEST, **settings: Any) -> RunRecord:
+    """Runs one test of the plan on the example, or on a copy of it."""
+    planned = planned_test(test)
+    chosen = RunSettings(
+        test=test,
+        options=planned.options,
+        duts=(str(manifest),),
+        **{"transactions": planned.transactions, **settings},
+    )
+    return run_once(chosen, planned, console=Console(quiet=True), fast_build=True)
+
+
+def assert_passed(record: RunRecord) -> None:
+    assert record.passed, "\n\n".join([record.message, *record.failures[:2]])
+    assert record.mismatches == record.protocol_errors == 0
+    assert record.transactions > 0
+    assert set(record.ops) <= FORMS
+
+
+def copy_of(name: str) -> Path:
+    """Copies the example and returns the manifest of the copy."""
+    folder = COPIES / name
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(EXAMPLE, folder)
+    manifest = folder / "dut.toml"
+    replace(manifest, "../../rtl_stubs", str(ROOT / "rtl_stubs"))
+    return manifest
+
+
+def replace(path: Path, old: str, new: str) -> None:
+    """Replaces a text that the file has once."""
+    text = path.read_text()
+    assert text.count(old) == 1, f"{path.name} has {text.count(old)} times {old!r}"
+    path.write_text(text.replace(old, new))
+
+
+# --- regression ---
+
+
+@pytest.mark.sim
+@pytest.mark.parametrize(
+    ("sim", "test", "transactions"),
+    [
+        ("verilator", "random", 3000),
+        ("verilator", "corner", 1),
+        ("verilator", "directed", 1),
+        ("verilator", "illegal", 500),
+        ("verilator", "errors", 1500),
+        ("verilator", "stress", 2000),
+        ("verilator", "faults", 2000),
+        ("verilator", "reset", 600),
+        ("icarus", "random", 120),
+        ("icarus", "illegal", 60),
+        ("icarus", "stress", 60),
+        ("icarus", "errors", 60),
+        ("icarus", "reset", 60),
+    ],
+)
+def test_regression(sim: str, test: str, transactions: int) -> None:
+    record = run(test, sim=sim, transactions=transactions, seed=21)
+    assert_passed(record)
+    if sim == "verilator" and test == "random":
+        assert set(record.ops) == FORMS
+    if test == "illegal":
+        assert record.statuses["RULE"] > transactions // 50
+    if test == "errors":
+        assert set(record.statuses) - {"OK"}, "no error was injected"
+
+
+@pytest.mark.sim
+@pytest.mark.parametrize(
+    ("sim", "transactions", "settings"),
+    [
+        ("verilator", 2000, {"gm_width": 128, "local_width": 512, "outstanding": 1}),
+        ("verilator", 2000, {"gm_width": 512, "local_width": 128, "outstanding": 64}),
+        ("icarus", 60, {"gm_width": 128, "local_width": 128, "tag_width": 1}),
+        ("icarus", 60, {"gm_width": 512, "local_width": 512, "tag_width": 16}),
+    ],
+)
+def test_widths(sim: str, transactions: int, settings: dict[str, Any]) -> None:
+    for test in ("random", "errors"):
+        assert_passed(run(test, sim=sim, transactions=transactions, seed=22, **settings))
+
+
+@pytest.mark.sim
+def test_the_summary_says_what_was_left_out() -> None:
+    record = run("random", sim="icarus", transactions=40, seed=23)
+    (sentence,) = [text for text in record.left_out if "axi_copy (mte2)" in text]
+    for part in ("mte_gm_l1_frac", "padded rows", "DMA-L12", "write errors"):
+        assert part in sentence
+    assert "legacy" not in sentence
+    assert "loops" not in sentence
+
+
+# --- injected bugs ---
+
+
+@dataclass(frozen=True)
+class Bug:
+    """A change of one file, the test that meets it, and what the first failure says."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    test: str
+    says: str
+
+
+SPLIT, MOVER, ENGINE = (f"rtl/axi_copy{part}.sv" for part in ("_split", "_mover", ""))
+WRAPPER = "axi_copy_mte2.sv"
+
+BUGS = (
+    Bug(
+        "page_off_by_one",
+        SPLIT,
+        "assign src_room = {1'b1, {Off{1'b0}}} - {1'b0, src[Off-1:0]};",
+        "assign src_room = {1'b1, {Off{1'b0}}} - {1'b0, src[Off-1:0]} + 1'b1;",
+        "legal",
+        "4 KiB",
+    ),
+    Bug("prime_at_equal_lanes", MOVER, "[Lane-1:0] < chunk_src", "[Lane-1:0] <= chunk_src",
+        "legal", "wrong data"),
+    Bug("last_lane", MOVER, "chunk_len[Lane-1:0] - 1'b1;", "chunk_len[Lane-1:0];",
+        "legal", "wr"),
+    Bug("no_rotation", MOVER, "{beat_data, beat_data} << {shift, 3'b000}",
+        "{beat_data, beat_data}", "legal", "wrong data"),
+    Bug("done_before_the_last_write", WRAPPER, "if (rows_open == '0) state", "state",
+        "legal", "early"),
+    Bug("stride_of_loop_0", "axi_copy_rows.sv", "src_strides[level*GmBits+:GmBits]",
+        "src_strides[(level == 2'd2 ? 1 : level)*GmBits+:GmBits]", "legal", "wrong data"),
+    Bug("address_of_the_burst", WRAPPER, "bad_addr <= r_addr;", "bad_addr <= r_burst;",
+        "errors", "addr"),
+    Bug("kind_of_error", WRAPPER, "m_axi_rresp[0] ? `PTO_ST_RD_DECERR : `PTO_ST_RD_SLVERR",
+        "`PTO_ST_RD_SLVERR", "errors", "DECERR"),
+    Bug("local_error_is_lost", WRAPPER, "status   <= `PTO_ST_LOCAL;", "status   <= `PTO_ST_OK;",
+        "errors", "LOCAL"),
+    Bug("stopped_for_ever", ENGINE, "else if (clear) ", "else if (clear && 1'b0) ",
+        "errors", ""),
+    Bug("goes_on_after_an_error", ENGINE, "halt = stopped || stop;", "halt = 1'b0;",
+        "faults", "after its error"),
+    Bug("count_survives_reset", WRAPPER, "      rows_open <= '0;\n", "", "legal", "nothing moved"),
+    Bug("rule_of_the_base", WRAPPER, "bad_base ? 8'd6 :", "bad_base ? 8'd7 :",
+        "illegal", "rule"),
+)  # fmt: skip
+
+
+@pytest.mark.sim
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
+def test_bug_is_caught(bug: Bug) -> None:
+    manifest = copy_of(bug.name)
+    replace(manifest.parent / bug.file, bug.old, bug.new)
+    record = run(bug.test, manifest, sim="icarus", transactions=150, seed=24, watchdog_clocks=20000)
+    assert record.status in ("fail", "hang"), record.last_line()
+    said = "\n".join([record.message, *record.failures])
+    assert bug.says in said, said
+
+
+# --- manifest, ports, lint ---
+
+
+def test_ports_are_those_of_the_contract() -> None:
+    assert check_ports(load_manifest(MANIFEST)) == []
+
+
+@pytest.mark.parametrize("port", ["m_axi_rlast", "desc_tag_i", "dst_err_i", "done_rule_o"])
+def test_a_missing_port_is_named(port: str) -> None:
+    manifest = copy_of(f"no_{port}")
+    wrapper = manifest.parent / WRAPPER
+    head, body = wrapper.read_text().split("\n);\n", 1)
+    lines = [line for line in head.splitlines() if f" {port}," not in line]
+    assert len(lines) == len(head.splitlines()) - 1
+    wrapper.write_text("\n".join(lines) + f"\n);\n  wire {port};\n" + body)
+    errors = [found for found in check_ports(load_manifest(manifest)) if found.severity == "error"]
+    assert len(errors) == 1, errors
+    assert port in errors[0].what
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('slot = "mte2"', 'slot = "mte5"', "mte5"),
+        ("pad = false", "padding = false", "padding"),
+        ('"axi_copy.f"', '"engine.f"', "engine.f"),
+    ],
+)
+def test_a_wrong_manifest_is_refused(old: str, new: str, says: str) -> None:
+    manifest = copy_of("wrong_manifest")
+    replace(manifest, old, new)
+    with pytest.raises(PtoError, match=says):
+        load_manifest(manifest)
+
+
+def test_file_lists_name_the_engine() -> None:
+    manifest = load_manifest(MANIFEST)
+    names = [Path(name).relative_to(EXAMPLE).as_posix() for name in manifest.sources]
+    assert names[:4] == [ENGINE, "rtl/axi_copy_fifo.sv", MOVER, SPLIT]
+    assert {Path(name).name for name in manifest.filelists} == {"axi_copy.f", "engine.f"}
+
+
+@pytest.mark.parametrize("tool", ["verilator", "icarus"])
+@pytest.mark.parametrize(("gm", "local"), [(128, 512), (256, 256), (512, 128)])
+def test_lint(tool: str, gm: int, local: int) -> None:
+    manifest = load_manifest(MANIFEST)
+    top = manifest.module
+    includes = [f"-I{name}" for name in manifest.include_dirs]
+    if tool == "verilator":
+        executable, env = tools.verilator_environment()
+        words = ["--lint-only", "-Wall", "-sv", f"-GGmDataWidth={gm}", f"-GLocalDataWidth={local}"]
+        words += [*manifest.waivers, "--top-module", top]
+    else:
+        executable, env = tools.icarus_environment()
+        words = ["-g2012", "-Wall", "-tnull", f"-P{top}.GmDataWidth={gm}"]
+        words += [f"-P{top}.LocalDataWidth={local}", "-s", top]
+    done = subprocess.run(
+        [executable, *words, *includes, *manifest.sources],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **env},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "arning" not in done.stdout + done.stderr

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The examples of examples/user, run as docs/uvm.md says, from a folder outside of the project."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tb.console import Console
+from tb.dut import ROOT
+from tb.errors import PtoError
+from tb.plan import planned_test
+from tb.record import RunRecord, RunSettings
+from tb.runner import run_once
+
+EXAMPLES = ROOT / "examples/user"
+PAGE = ROOT / "docs/uvm.md"
+N = 200
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of a user's, with copies of the examples, where the run is started."""
+    shutil.copytree(EXAMPLES, tmp_path / "mine", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(test: str, folder: Path, **settings: object) -> RunRecord:
+    """Runs a test as ``make TEST=...`` does."""
+    planned = planned_test(test)
+    chosen = RunSettings.model_validate(
+        {"test": test, "transactions": N, "options": planned.options, **settings}
+    )
+    return run_once(chosen, planned, console=Console(quiet=True), folder=folder / "run")
+
+
+def passed(record: RunRecord) -> RunRecord:
+    assert record.passed, "\n\n".join([record.message, *record.failures[:1]])
+    assert record.transactions == N
+    return record
+
+
+@pytest.mark.sim
+def test_a_test_with_a_sequence_of_its_own(here: Path) -> None:
+    record = passed(run("mine/my_test.py:SmallLoadsTest", here))
+    assert set(record.ops) == {"mte_gm_ub"}
+    assert set(record.coverage.groups) == {"mte_gm_ub", "traffic"}
+    assert "TEST=mine/my_test.py:SmallLoadsTest" in record.command
+
+
+@pytest.mark.sim
+def test_a_sequence_in_the_place_of_ours(here: Path) -> None:
+    slow = passed(run("mine/my_sequence.py:PausingTest", here))
+    plain = passed(run("random", here))
+    assert slow.ops == plain.ops
+    assert slow.clocks > plain.clocks + 5000
+
+
+@pytest.mark.sim
+def test_a_driver_in_the_place_of_ours(here: Path) -> None:
+    assert passed(run("mine/my_driver.py:LateDriverTest", here)).injected["late descriptors"] > 10
+
+
+@pytest.mark.sim
+def test_a_check_more_passes_and_fails(here: Path) -> None:
+    passed(run("mine/my_scoreboard.py:TimedTest", here))
+    file = here / "mine/my_scoreboard.py"
+    file.write_text(file.read_text().replace("1_000_000", "20"))
+    record = run("mine/my_scoreboard.py:TimedTest", here)
+    assert record.status == "fail"
+    assert re.search(r"transaction \d+ took \d+ clocks, at most 20", record.failures[0])
+
+
+@pytest.mark.sim
+def test_a_coverage_group_is_in_table_and_record(here: Path) -> None:
+    record = passed(run("mine/my_coverage.py:RowsTest", here))
+    assert record.coverage.groups["my_rows"] > 50
+    table = (here / "run/coverage.txt").read_text()
+    assert re.search(r"^my_rows: \d+ of 21 bins", table, re.MULTILINE)
+    assert "length x odd" in table
+
+
+@pytest.mark.sim
+def test_constraints_narrow_the_random_test(here: Path) -> None:
+    record = passed(run("random", here, constraints="mine/my_constraints.py"))
+    assert [line for line in record.left_out if "even_addresses of my_constraints.py" in line]
+    assert "CONSTRAINTS=mine/my_constraints.py" in record.command
+
+
+@pytest.mark.sim
+def test_a_test_that_ignores_constraints_says_so(here: Path) -> None:
+    record = run("directed", here, constraints="mine/my_constraints.py")
+    assert record.passed
+    assert record.left_out == [
+        "the constraints in my_constraints.py: this test does not draw from them"
+    ]
+
+
+@pytest.mark.sim
+def test_what_a_test_raises_is_the_message_of_its_run(here: Path) -> None:
+    (here / "bad.py").write_text(
+        "from tb.uvm import PtoTestBase\n"
+        "class Bad(PtoTestBase):\n"
+        "    async def stimulate(self):\n"
+        "        return 1 / 0\n"
+    )
+    record = run("bad.py:Bad", here)
+    assert record.status == "error"
+    assert "ZeroDivisionError" in record.message
+    assert "bad.py, line 4" in record.message
+
+
+@pytest.mark.sim
+def test_what_a_scoreboard_raises_is_the_message_of_its_run(here: Path) -> None:
+    file = here / "mine/my_scoreboard.py"
+    file.write_text(file.read_text().replace('"done_cycle"', '"done_clock"'))
+    record = run("mine/my_scoreboard.py:TimedTest", here)
+    assert record.status == "error"
+    assert "done_clock" in record.message
+
+
+def nothing_is_built(*_: object, **__: object) -> None:
+    raise AssertionError("a build was started")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda text: text + "\n\nx = (\n", "is not Python"),
+        (lambda text: text.replace("0.8)", "-0.8)"), "weight >= 0"),
+        (lambda text: text.replace("% 2 == 0", "< 0"), "even_addresses refused"),
+        (lambda text: text.replace('"n_burst"', '"bursts"'), "few_rows raised KeyError"),
+    ],
+)
+def test_wrong_constraints_start_no_build(
+    here: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[str], str], said: str
+) -> None:
+    file = here / "mine/my_constraints.py"
+    text = change(file.read_text())
+    assert text != file.read_text()
+    file.write_text(text)
+    monkeypatch.setattr("tb.runner.build", nothing_is_built)
+    with pytest.raises(PtoError, match=said) as caught:
+        run("random", here, constraints="mine/my_constraints.py")
+    assert caught.value.exit_code == 2
+    assert "my_constraints.py" in str(caught.value)
+
+
+@pytest.mark.parametrize("file", sorted(path.name for path in EXAMPLES.glob("*.py")))
+def test_the_page_quotes_the_examples(file: str) -> None:
+    """Each stands in docs/uvm.md as it is, without its licence line."""
+    code = (EXAMPLES / file).read_text().split("\n", 1)[1]
+    assert f"```python\n{code}```" in PAGE.read_text(), f"{file} is quoted as it was"

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The protocol rules: their table, its page, and a violation of each in simulation."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tb.dut import ROOT
+from tb.protocol import PAGE, RULES, page_text, rule_of
+from tb.simulator import HDL
+from tests.hdl.mini import SIMULATORS, Session, run, script_build
+from tests.hdl.proofs import CONTROL, FIELDS, PROOFS, X_NUMBERS
+
+MODULE = "tests.hdl.protocol_bench"
+NAME = r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+"
+TEXT = re.compile(rf'"({NAME}: [^"]*)"')
+
+TIMED = re.compile(r"\w+: .* \(0x[0-9a-f]+, 0x[0-9a-f]+\) at \d+ ns, cycle \d+")
+
+
+def texts() -> set[str]:
+    """Returns the texts of all messages in tb/hdl."""
+    files = [path for path in HDL.iterdir() if path.suffix in (".v", ".vh", ".c", ".h")]
+    return {text for path in files for text in TEXT.findall(path.read_text())}
+
+
+@pytest.fixture(scope="module", params=SIMULATORS)
+def session(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Session:
+    folder = tmp_path_factory.mktemp(request.param)
+    return run(script_build(request.param), ["proofs"], folder, module=MODULE)
+
+
+@pytest.fixture
+def seen(session: Session) -> dict[str, list[list[str]]]:
+    assert session.failures["proofs"] is None, session.failures["proofs"]
+    assert session.exit_code == 0
+    found: dict[str, list[list[str]]] = json.loads((session.folder / "result.json").read_text())
+    return found
+
+
+@pytest.mark.sim
+def test_a_legal_script_brings_no_message(seen: dict[str, list[list[str]]]) -> None:
+    assert seen["CLEAN"]
+    assert not any(seen["CLEAN"]), seen["CLEAN"]
+
+
+@pytest.mark.sim
+def test_each_violation_brings_its_rule_and_no_other(seen: dict[str, list[list[str]]]) -> None:
+    wrong = {}
+    for name, scripts in seen.items():
+        for number, messages in enumerate(scripts):
+            rules = {rule.name if (rule := rule_of(line)) else line for line in messages}
+            if name != "CLEAN" and rules != {name}:
+                wrong[name, number] = messages
+    assert not wrong
+
+
+@pytest.mark.sim
+def test_a_message_names_slot_values_time_and_cycle(seen: dict[str, list[list[str]]]) -> None:
+    lines = [line for scripts in seen.values() for messages in scripts for line in messages]
+    assert lines
+    assert all(TIMED.fullmatch(line) for line in lines)
+
+
+@pytest.mark.sim
+def test_every_text_has_been_seen(session: Session, seen: dict[str, list[list[str]]]) -> None:
+    lines = [line for scripts in seen.values() for messages in scripts for line in messages]
+    said = {line.split(": ", 1)[1].rpartition(" (0x")[0] for line in lines}
+    unseen = texts() - said
+    if session.folder.name.startswith("verilator"):
+        unseen = {text for text in unseen if not text.startswith("X-")}
+    assert not unseen
+
+
+def test_every_rule_has_a_proof_and_a_message() -> None:
+    assert set(PROOFS) == set(RULES)
+    assert {text.split(":")[0] for text in texts()} == set(RULES)
+    for name, scripts in PROOFS.items():
+        # What the engine does is seen at its pins.
+        assert all(script.direct for script in scripts) <= (RULES[name].who == "memory"), name
+
+
+def test_every_error_of_the_harness_has_a_rule() -> None:
+    for path in HDL.glob("*.v*"):
+        for text in re.findall(r'`PTO_ERROR\(\w+, "([^"]*)"', path.read_text()):
+            # Of the harness are what its modules find wrong with themselves.
+            assert rule_of(text) or text.startswith("harness: "), (path.name, text)
+    for name in ("pto_mem.c", "pto_vpi.h", "pto_flags.h"):
+        calls = re.findall(r"\bpto_error\([^;]*;", (HDL / name).read_text())
+        for text in (text for call in calls for text in re.findall(r'"([^"]*)"', call)):
+            assert rule_of(text), (name, text)
+
+
+def test_page_is_not_stale() -> None:
+    assert (ROOT / PAGE).read_text() == page_text(), "run python -m tb.protocol"
+
+
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        ("mte2: AR-4K: the burst crosses 4 KiB (ARADDR, ARLEN) (0x0, 0x3a) at 295 ns", "AR-4K"),
+        ("X-AR: X or Z on ARID", "X-AR"),
+        ("harness: DONE-TWICE: tag", "DONE-TWICE"),
+        ("mte2: NO-SUCH-RULE: text", None),
+        ("mte2: descriptors", None),
+        ("", None),
+    ],
+)
+def test_a_message_leads_to_its_rule(message: str, name: str | None) -> None:
+    assert rule_of(message) is (RULES[name] if name else None)
+
+
+def test_the_stub_has_the_same_fields() -> None:
+    text = (Path(__file__).parent / "script_dma.v").read_text()
+    unpacked = re.search(r"assign \{([^}]*)\} = vector;", text)
+    assert unpacked
+    assert re.findall(r"v_(\w+)", unpacked[1]) == list(FIELDS)
+    numbers = {name.lower(): int(value) for name, value in re.findall(r"X_(\w+) = (\d+)", text)}
+    assert numbers == X_NUMBERS
+    assert set(FIELDS) == set(X_NUMBERS) | set(CONTROL)

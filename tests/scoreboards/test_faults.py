@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors of memories: whose they are, how their op must retire, and what a reset leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from pyuvm import ConfigDB, uvm_root
+
+from scoreboards.faults import (
+    READS,
+    WRITES,
+    Attribution,
+    BadAccess,
+    Fault,
+    FaultKind,
+    Flight,
+    Verdict,
+    Widths,
+    accesses,
+)
+from scoreboards.model.outcome import Outcome
+from tb.agents.items import Epoch
+from tb.isa.block import from_ops
+from tb.isa.burst import MteUbUb
+from tb.isa.dma import MteGmL1, MteL1Ub
+from tb.isa.footprint import Footprint
+from tb.isa.ops import SLOTS
+from tb.isa.spaces import Space
+from tb.isa.status import Status
+from tb.mailbox_layout import HIT, LATE_BURST, NO_FAULT, READ, WRITE
+from tests.scoreboards.bench import Bench
+
+MTE2 = SLOTS.index("mte2")
+LOAD = MteGmL1(1001, 4096, 50, 4, 60, 96)  # GM 1001, rows of 50 bytes, 60 apart; L1 4096, 96 apart
+NEXT = MteGmL1(65536, 8192, 64, 4, 64, 64)
+SAME = MteGmL1(1001, 16384, 50, 4, 60, 96)
+WIDTHS = Widths(dict.fromkeys(Space, 32))
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    yield Bench()
+    uvm_root().clear_hierarchy()
+    ConfigDB().clear()
+
+
+def bad(cycle: int, address: int = 0, **changes: Any) -> BadAccess:
+    """Returns an error of a GM read."""
+    fields: dict[str, Any] = {
+        "cycle": cycle, "slot": MTE2, "space": Space.GM, "address": address, "side": READ,
+        "kind": FaultKind.SLVERR, "bus_bytes": 32,
+    }  # fmt: skip
+    return BadAccess(**{**fields, **changes})
+
+
+def failures(bench: Bench, epoch: Epoch) -> list[str]:
+    """Shows an epoch to the scoreboard and returns the first lines of its reports."""
+    bench.write(epoch)
+    return [report.splitlines()[0] for report in bench.run.failures]
+
+
+# --- windows and words ---
+
+
+def test_a_window_grows_to_whole_granules() -> None:
+    fault = Fault(Space.GM, 0x1047, FaultKind.SLVERR, length=0x20)
+    assert (fault.start, fault.size) == (0x1040, 0x40)
+    assert Fault(Space.L1, 31, FaultKind.LOCAL).size == 32
+    assert Fault(Space.L1, 31, FaultKind.LOCAL, sides=READS).sides != WRITES
+
+
+@pytest.mark.parametrize(
+    ("kind", "side", "space", "status"),
+    [
+        (FaultKind.SLVERR, READ, Space.GM, Status.RD_SLVERR),
+        (FaultKind.DECERR, READ, Space.GM, Status.RD_DECERR),
+        (FaultKind.SLVERR, WRITE, Space.GM, Status.WR_SLVERR),
+        (FaultKind.DECERR, WRITE, Space.GM, Status.WR_DECERR),
+        (FaultKind.LOCAL, READ, Space.L1, Status.LOCAL),
+        (FaultKind.LOCAL, WRITE, Space.UB1, Status.LOCAL),
+    ],
+)
+def test_status_of_an_error(kind: FaultKind, side: int, space: Space, status: Status) -> None:
+    error = bad(5, 0x2040, kind=kind, side=side, space=space)
+    assert error.status is status
+    assert error.explains(0x2040)
+    assert error.explains(0x205F)
+    burst = space is Space.GM and side == WRITE
+    assert error.explains(0x2060) is burst  # any address of the burst
+    assert error.explains(0x2FFF) is burst
+    assert not error.explains(0x3000)
+    assert "0x2040" in str(error)
+
+
+def test_the_beats_of_a_burst_share_its_response() -> None:
+    hits = np.zeros(3, dtype=HIT)
+    hits["cycle"], hits["addr"] = [9, 9, 7], [0x40, 0x60, 0x20]
+    hits["side"], hits["kind"], hits["slot"] = WRITE, [0, 1, 0], MTE2
+    found = accesses(hits, MTE2, WIDTHS)
+    assert [(error.cycle, error.address) for error in found] == [(7, 0x20), (9, 0x40), (9, 0x60)]
+    burst = Verdict(found[1:])
+    assert burst.objection(Status.WR_SLVERR, 0x40) == ""
+    assert burst.objection(Status.WR_DECERR, 0x40) == ""
+    assert burst.objection(Status.RD_DECERR, 0x40) != ""
+    assert accesses(hits, 0, WIDTHS) == []
+
+
+# --- the first error ---
+
+
+def test_the_first_error_counts_in_time() -> None:
+    verdict = Verdict([bad(10, 0x100), bad(11, 0x200, kind=FaultKind.DECERR)])
+    assert verdict.objection(Status.RD_SLVERR, 0x100) == ""
+    assert "expected 2 RD_SLVERR" in verdict.objection(Status.RD_DECERR, 0x200)
+    assert "retired with status 0 OK" in verdict.objection(Status.OK, 0)
+    assert "reported address 0x200" in verdict.objection(Status.RD_SLVERR, 0x200)
+    assert verdict.objection(Status.RD_SLVERR, 0x200, compare_address=False) == ""
+
+
+@pytest.mark.parametrize(("apart", "either"), [(0, True), (4, True), (5, False)])
+def test_errors_of_two_channels_have_no_order_when_they_are_close(apart: int, either: bool) -> None:
+    local = bad(10 + apart, 64, space=Space.L1, side=WRITE, kind=FaultKind.LOCAL)
+    verdict = Verdict([bad(10, 0x100), local])
+    assert verdict.objection(Status.RD_SLVERR, 0x100) == ""
+    assert (verdict.objection(Status.LOCAL, 64) == "") is either
+
+
+def test_an_error_that_may_be_anothers_may_be_reported() -> None:
+    verdict = Verdict([bad(20, 0x100)], [bad(10, 0x200), bad(30, 0x300)])
+    assert verdict.objection(Status.RD_SLVERR, 0x100) == ""
+    assert verdict.objection(Status.RD_SLVERR, 0x200) == ""
+    assert verdict.objection(Status.RD_SLVERR, 0x300) != ""
+    assert not Verdict([], [bad(1)]).failed(Status.OK)
+    assert Verdict([], [bad(1)]).failed(Status.RD_SLVERR)
+    assert Verdict([bad(1)]).failed(Status.OK)
+
+
+# --- whose error it is ---
+
+
+def flight(index: int, base: int, *, status: int | None = 0, accept: int = 0) -> Flight:
+    read = Footprint(Space.GM, base, 50, (4,), (60,))
+    written = Footprint(Space.L1, base, 50, (4,), (64,))
+    return Flight(index, Outcome(Status.OK, read=read, written=written), accept, 100, status)
+
+
+def test_an_error_outside_the_flight_or_the_rows_is_nobodys() -> None:
+    attribution = Attribution([flight(3, 1001)], WIDTHS)
+    good = bad(50, 992)
+    wrong = [bad(101, 992), bad(50, 960), bad(50, 1248), bad(50, 992, side=WRITE)]
+    attribution.take([good, *wrong])
+    assert attribution.verdicts[3].sure == [good]
+    assert attribution.strays == wrong
+
+
+def test_an_error_of_either_is_that_of_the_one_that_reports_it() -> None:
+    error = bad(50, 992)
+    one = Attribution([flight(0, 1001), flight(1, 1001, status=2)], WIDTHS)
+    one.take([error])
+    assert one.verdicts[0].maybe == one.verdicts[1].maybe == [error]
+    assert not one.verdicts[0].failed(Status.OK)
+    none = Attribution([flight(0, 1001), flight(1, 1001)], WIDTHS)
+    none.take([error])
+    assert none.verdicts[0].sure == [error]
+    assert 1 not in none.verdicts
+
+
+def test_a_burst_long_after_the_error_of_its_op_is_late() -> None:
+    late = np.zeros(1, dtype=LATE_BURST)
+    late["cycle"], late["addr"], late["beats"], late["slot"] = 67, 1056, 1, MTE2
+    attribution = Attribution([flight(0, 1001, status=2)], WIDTHS)
+    attribution.take([bad(50, 992)])
+    ((index, why),) = attribution.late_bursts(late)
+    assert index == 0
+    assert "AR of GM 0x420 came 17 clocks later" in why
+    late["cycle"] = 66
+    assert attribution.late_bursts(late) == []
+    late["cycle"], late["addr"] = 67, 4096
+    assert attribution.late_bursts(late) == []  # another op's, which is checked by its data
+    both = Attribution([flight(0, 1001, status=2), flight(1, 1001, accept=60)], WIDTHS)
+    both.take([bad(50, 992)])
+    late["addr"] = 1056
+    assert both.late_bursts(late) == []
+
+
+# --- through the scoreboard ---
+
+
+def test_errors_are_judged_op_by_op(bench: Bench) -> None:
+    epoch = bench.epoch(from_ops([LOAD, NEXT]))
+    bench.hit(epoch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+    bench.hit(epoch, "mte2", Space.L1, 4096 + 96, side=WRITE, cycle=600)
+    bench.hit(epoch, "mte2", Space.GM, 65536, kind=FaultKind.DECERR, cycle=400)
+    bench.failed(epoch, "mte2", Status.RD_SLVERR, 1024)
+    bench.failed(epoch, "mte2", Status.RD_DECERR, 65536, position=1)
+    bench.corrupt(Space.L1, 4096 + 3)
+    epoch.faults = (Fault(Space.GM, 1024, FaultKind.SLVERR),)
+    assert failures(bench, epoch) == []
+    assert bench.run.injected == {
+        "faults": 1, "SLVERR of reads": 1, "DECERR of reads": 1, "local errors of writes": 1
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("status", "address", "says"),
+    [
+        (Status.OK, 0, "retired with status 0 OK, expected 2 RD_SLVERR"),
+        (Status.LOCAL, 4096 + 96, "retired with status 6 LOCAL, expected 2 RD_SLVERR"),
+        (Status.RD_SLVERR, 1056, "reported address 0x420 for its first error"),
+    ],
+)
+def test_a_wrong_report_of_an_error_is_found(
+    bench: Bench, status: Status, address: int, says: str
+) -> None:
+    epoch = bench.epoch(from_ops([LOAD, NEXT]))
+    bench.hit(epoch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+    bench.hit(epoch, "mte2", Space.L1, 4096 + 96, side=WRITE, cycle=600)
+    bench.failed(epoch, "mte2", status, address)
+    (report,) = failures(bench, epoch)
+    assert says in report
+    assert bench.checked[-1].passed.tolist() == [False, True]
+
+
+def test_an_address_is_compared_where_the_manifest_says_it_is_right(bench: Bench) -> None:
+    capabilities = {"mte2": SimpleNamespace(error_address=False)}
+    bench.run.config.capabilities = capabilities
+    epoch = bench.epoch(from_ops([LOAD]))
+    bench.hit(epoch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+    bench.failed(epoch, "mte2", Status.RD_SLVERR, 1056)
+    assert failures(bench, epoch) == []
+
+
+def test_an_error_reported_without_one_is_found(bench: Bench) -> None:
+    epoch = bench.epoch(from_ops([LOAD]))
+    bench.failed(epoch, "mte2", Status.RD_SLVERR, 1024)
+    (report,) = failures(bench, epoch)
+    assert "retired with status 2 RD_SLVERR, expected 0 OK" in report
+
+
+def test_an_error_of_a_slot_without_ops_is_found(bench: Bench) -> None:
+    epoch = bench.epoch(from_ops([LOAD]))
+    bench.hit(epoch, "mte3", Space.GM, 1024, kind=FaultKind.SLVERR, side=WRITE)
+    (report,) = failures(bench, epoch)
+    assert "no op in flight on mte3 makes this access: its write of GM 0x400" in report
+
+
+def test_two_loads_of_one_place_share_the_blame(bench: Bench) -> None:
+    for position in (0, 1):
+        epoch = bench.epoch(from_ops([LOAD, SAME]))
+        bench.hit(epoch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+        bench.failed(epoch, "mte2", Status.RD_SLVERR, 1024, position=position)
+        assert failures(bench, epoch) == []
+    epoch = bench.epoch(from_ops([LOAD, SAME]))
+    bench.hit(epoch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+    (report,) = failures(bench, epoch)
+    assert "retired with status 0 OK" in report
+
+
+def test_a_full_log_is_a_failure(bench: Bench) -> None:
+    epoch = bench.epoch(from_ops([LOAD]))
+    bench.hit(epoch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+    bench.failed(epoch, "mte2", Status.RD_SLVERR, 1024)
+    epoch.hits_lost = 3
+    (report,) = failures(bench, epoch)
+    assert "3 erroneous responses did not fit the log" in report
+
+
+def test_an_error_that_was_not_injected_is_judged_alike(bench: Bench) -> None:
+    epoch = bench.epoch(from_ops([LOAD]))
+    bench.hit(epoch, "mte2", Space.GM, 1024, kind=FaultKind.DECERR)
+    epoch.hits["fault"] = NO_FAULT
+    (report,) = failures(bench, epoch)
+    assert "expected 3 RD_DECERR" in report
+
+
+def test_a_late_burst_fails_its_op(bench: Bench) -> None:
+    epoch = bench.epoch(from_ops([LOAD]))
+    bench.hit(epoch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+    bench.failed(epoch, "mte2", Status.RD_SLVERR, 1024)
+    epoch.late = np.zeros(1, dtype=LATE_BURST)
+    epoch.late["cycle"], epoch.late["addr"], epoch.late["beats"] = 600, 1088, 1
+    epoch.late["slot"] = MTE2
+    (report,) = failures(bench, epoch)
+    assert "started a burst after its error" in report
+
+
+def test_what_reads_an_undefined_destination_is_compared_with_it(bench: Bench) -> None:
+    ops = from_ops([LOAD, MteL1Ub(4096, 1024, 32, 1, 0, 0)])
+    epoch = bench.epoch(ops)
+    bench.hit(epoch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+    bench.failed(epoch, "mte2", Status.RD_SLVERR, 1024)
+    for space, at in ((Space.L1, 4096 + 3), (Space.UB0, 1024 + 3)):
+        bench.corrupt(space, at)
+    assert failures(bench, epoch) == []
+    bench.corrupt(Space.UB0, 1024 + 4)
+    bench.scoreboard.close()
+    assert len(bench.run.failures) == 1
+
+
+def test_unit_flags_due_at_the_end_are_reported(bench: Bench) -> None:
+    epoch = bench.epoch(from_ops([LOAD]))
+    epoch.flags_due = 2
+    (report,) = failures(bench, epoch)
+    assert "unit flags were not set when all ops had retired: 2" in report
+
+
+# --- resets ---
+
+COPIES = [MteUbUb(4096 * k, 131072 + 4096 * k, 2, 4, 1, 2) for k in range(4)]
+
+
+def cut_epoch(bench: Bench) -> Epoch:
+    """Four copies: one retired, two begun, one never seen, whose bytes the design did not write."""
+    content = bench.memory.content[Space.UB0]
+    before = content.copy()
+    epoch = bench.epoch(from_ops(COPIES))
+    for copy in (1, 2, 3):
+        low = 131072 + 4096 * copy
+        content[low : low + 4096] = before[low : low + 4096]
+    bench.cut(epoch, "mte3", retired=1, reached=3)
+    return epoch
+
+
+def test_a_reset_forgets_what_was_not_begun(bench: Bench) -> None:
+    epoch = cut_epoch(bench)
+    bench.corrupt(Space.UB0, 131072 + 4096 + 7)  # in flight: anything
+    assert failures(bench, epoch) == []
+    assert bench.checked[-1].passed.tolist() == [True, False, False, False]
+    assert bench.run.transactions == bench.run.statuses["OK"] == 1
+    assert sum(count.sent for count in bench.run.ops.values()) == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        (131072 + 4096 + 64, "write outside"),  # between the bursts of a copy in flight
+        (131072 + 4096 * 3 + 1, "wrong data"),  # of a copy that was not begun
+        (131072 + 3, "wrong data"),  # of the one that had retired
+        (200_000, "stray write"),
+    ],
+)
+def test_a_byte_outside_of_what_was_in_flight_is_found(
+    bench: Bench, address: int, says: str
+) -> None:
+    epoch = cut_epoch(bench)
+    bench.corrupt(Space.UB0, address)
+    found = failures(bench, epoch)
+    assert found
+    assert says in found[0]
+
+
+def test_the_next_block_is_judged_from_what_a_reset_left(bench: Bench) -> None:
+    bench.write(cut_epoch(bench))
+    bench.bytes[SLOTS.index("mte3")] = 10_000
+    epoch = bench.epoch(from_ops(COPIES))
+    assert failures(bench, epoch) == []
+
+
+def test_errors_before_a_reset_belong_to_what_was_in_flight(bench: Bench) -> None:
+    epoch = cut_epoch(bench)
+    bench.hit(epoch, "mte3", Space.UB0, 4096)
+    bench.hit(epoch, "mte3", Space.UB0, 4096 * 2)
+    assert failures(bench, epoch) == []
+    epoch = cut_epoch(bench)
+    bench.hit(epoch, "mte3", Space.UB0, 4096 * 3)
+    assert "no op in flight on mte3" in failures(bench, epoch)[0]

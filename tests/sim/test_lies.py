@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An engine that answers a tag it never got, answers twice, out of order, or never."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tb.console import Console
+from tb.dut import ROOT
+from tb.plan import planned_test
+from tb.protocol import RULES
+from tb.record import RunSettings
+from tb.runner import run_once
+
+pytestmark = pytest.mark.sim
+
+MANIFEST = """
+module = "lying_mte2"
+slot = "mte2"
+sources = ["lying_mte2.v", "rtl/pto_mte2/*.v", "rtl/common/*.v"]
+include_dirs = ["rtl/common"]
+parameters = {{ Lie = {lie} }}
+
+[capabilities]
+ops = ["mte_gm_ub"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("lie", "status", "message"),
+    [
+        (0, "pass", ""),
+        (1, "fail", "DONE-UNKNOWN-TAG"),
+        (2, "fail", "DONE-TWICE"),
+        (3, "fail", "DONE-ORDER"),
+        (4, "hang", "HANG"),
+    ],
+)
+def test_each_lie_has_its_own_message(lie: int, status: str, message: str, tmp_path: Path) -> None:
+    manifest = tmp_path / "manifest.toml"
+    (tmp_path / "rtl").symlink_to(ROOT / "rtl_stubs")
+    (tmp_path / "lying_mte2.v").symlink_to(Path(__file__).parent / "lying_mte2.v")
+    manifest.write_text(MANIFEST.format(lie=lie))
+    settings = RunSettings(
+        sim="icarus", test="legal", transactions=60, duts=(str(manifest),), watchdog_clocks=5000
+    )
+    record = run_once(settings, planned_test("legal"), console=Console(quiet=True))
+    assert record.status == status, record.message
+    first = record.failures[0] if record.failures else ""
+    assert message in first, first
+    if message in RULES:
+        assert first.startswith(f"protocol: mte2: {message}: ")
+        assert f"rule: {RULES[message].text}" in first

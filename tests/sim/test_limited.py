@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Engines that are said to do little get nothing else, in every test, and the run says so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tb.console import Console
+from tb.dut import reference_manifests
+from tb.plan import planned_test
+from tb.record import RunRecord, RunSettings
+from tb.runner import run_once
+from tests.sim.limited import LIMITED
+
+pytestmark = pytest.mark.sim
+
+MANIFESTS = tuple(
+    item.model_copy(update={"capabilities": LIMITED[item.slot]}) for item in reference_manifests()
+)
+"""Our own engines, of which only a part is used: their build is that of the other tests."""
+
+
+def run(test: str, class_name: str, folder: Path, transactions: int) -> RunRecord:
+    """Runs a test of the plan with a judge of what it sends."""
+    planned = planned_test(test)
+    judged = planned.model_copy(update={"module": "tests.sim.limited", "class_name": class_name})
+    settings = RunSettings(test=test, transactions=transactions, seed=3, options=planned.options)
+    return run_once(
+        settings, judged, manifests=MANIFESTS, console=Console(quiet=True), folder=folder
+    )
+
+
+@pytest.mark.parametrize(
+    ("test", "class_name", "transactions"),
+    [
+        ("random", "LimitedRandomTest", 1500),
+        ("errors", "LimitedRandomTest", 600),
+        ("stress", "LimitedStressTest", 600),
+        ("illegal", "LimitedIllegalTest", 800),
+        ("corner", "LimitedCornerTest", 1),
+        ("directed", "LimitedDirectedTest", 1),
+    ],
+)
+def test_nothing_else_is_sent(
+    test: str, class_name: str, transactions: int, tmp_path: Path
+) -> None:
+    record = run(test, class_name, tmp_path, transactions)
+    assert record.passed, "\n\n".join([record.message, *record.failures[:1]])
+    assert record.left_out, "nothing was left out"
+    if not planned_test(test).fixed_length and test != "stress":
+        assert record.transactions == transactions
+    assert "copy_gm_to_ubuf" not in record.ops
+    assert "mte_l0c_l1" not in record.ops
+    coverage: dict[str, Any] = json.loads((tmp_path / "coverage.json").read_text())
+    for group in coverage["groups"]:
+        for point in group["points"]:
+            hit = [
+                item["name"]
+                for item in point["bins"]
+                if item.get("out_of_scope") and item["hits"] and not item.get("unreachable")
+            ]
+            assert not hit, f"{group['name']}.{point['name']}: {hit}"
+    if test == "illegal":
+        assert record.statuses["RULE"] > 100
+    if test in ("corner", "directed"):
+        assert any("takes none" in line for line in record.left_out), record.left_out
