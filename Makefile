@@ -15,7 +15,7 @@ VARIABLES := SIM TEST SEED N OPS DUT GM CONSTRAINTS WAVES GM_WIDTH LOCAL_WIDTH T
 
 SIM.option          := --sim
 SIM.default         := verilator
-SIM.help            := simulator: verilator or icarus
+SIM.help            := simulator: verilator, icarus or another one that cocotb knows
 TEST.option         := --test
 TEST.default        := random
 TEST.help           := test of tests/plan.toml to run, or path/to/file.py:ClassName of your own

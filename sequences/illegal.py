@@ -37,6 +37,7 @@ from sequences.copies import CHAIN_NAMES, CopyGenerator
 from sequences.fixpipe import FixGenerator
 from sequences.generator import DmaGenerator
 from tb.isa.block import OpBlock
+from tb.isa.descriptor import unpack
 from tb.isa.dma import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.dma_table import GM_STRIDE_BITS, LOCAL_STRIDE_BITS, LOOP_COUNT_BITS, PAD_LIMIT
 from tb.isa.dtypes import element_bytes
@@ -54,7 +55,7 @@ from tb.isa.legacy import (
 )
 from tb.isa.lower import lower
 from tb.isa.ops import LEGACY_FORMS
-from tb.isa.rules import first_d_violation, t_violations
+from tb.isa.rules import d_violations, first_d_violation, t_violations
 
 MOST_GOOD = 16
 """Most legal ops, and most illegal ones, of a block with many of both."""
@@ -238,6 +239,8 @@ class IllegalGenerator:
         constraints: Constraints of the random legal ops.
         shapes: Form to the most loop groups that its ops may have, and whether they may be padded;
             for engines that take less than all. Of forms left out nothing is changed.
+        reports: Form to the names of the D rules that its ops may break, for engines that do not
+            report all; forms left out may break any.
 
     Raises:
         ConstraintError: a form is unknown or none is given.
@@ -249,10 +252,12 @@ class IllegalGenerator:
         ops: Sequence[str] = OP_NAMES,
         constraints: DmaConstraints | None = None,
         shapes: Mapping[str, tuple[int, bool]] | None = None,
+        reports: Mapping[str, frozenset[str]] | None = None,
     ) -> None:
         self.ops = tuple(ops)
         check_ops(self.ops)
         self._shapes = dict(shapes or {})
+        self._reports = dict(reports or {})
         self._rng = rng = np.random.default_rng(seed)
         limits = constraints or DmaConstraints()
         limits = replace(limits, block_ops=min(limits.block_ops, MOST_GOOD))
@@ -276,14 +281,24 @@ class IllegalGenerator:
             for form in self.ops:
                 deck += [case for case in self._cases(form) if bool(case.rule) == rule]
             self._rng.shuffle(deck)
-        return deck.pop()
+        # Where no rule may be broken all ops are legal.
+        return deck.pop() if deck else self._deal(not rule)
 
     def _cases(self, form: str) -> list[Case]:
         cases = all_cases(self._rng, form)
-        if form not in self._shapes:
-            return cases
-        less = [within(case, *self._shapes[form]) for case in cases]
-        return [case for case in less if case is not None]
+        if form in self._shapes:
+            less = [within(case, *self._shapes[form]) for case in cases]
+            cases = [case for case in less if case is not None]
+        if form in self._reports:
+            cases = [case for case in cases if self._broken(case) <= self._reports[form]]
+        return cases
+
+    def _broken(self, case: Case) -> set[str]:
+        """Returns the names of the D rules that a case breaks."""
+        if not case.rule:
+            return set()
+        desc = unpack(self._block([case]).pack()[-1])
+        return {found.rule.name for found in d_violations(desc)}
 
     def _block(self, cases: Sequence[Case]) -> OpBlock:
         registers = DmaRegisters()

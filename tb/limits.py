@@ -213,6 +213,15 @@ class Limits:
                 found[form] = (can.loops, can.pad)
         return found
 
+    def reports(self, ops: Sequence[str]) -> dict[str, frozenset[str]]:
+        """Returns form to the D rules that its engine reports; forms with all are left out."""
+        return {
+            form: limits.rules
+            for form, limits in self.forms(ops).items()
+            if limits.rules is not None
+            and set(OPS[LEGACY_FORMS.get(form, form)].rule_names) - limits.rules
+        }
+
     def survives(self, slot: int, kind: str) -> bool:
         """Tells whether the engine of a slot survives errors of a kind: read, write or local."""
         can = self.capabilities.get(SLOTS[slot])

@@ -112,7 +112,8 @@ class FaultDraw:
         name = "local" if not in_gm else "read" if access.side == READS else "write"
         slots = self._slots[name]
         if in_gm and sides == READS | WRITES:
-            slots &= self._slots["read"] & self._slots["write"]
+            both = slots & self._slots["read"] & self._slots["write"]
+            sides, slots = (sides, both) if both >> slot & 1 else (access.side, slots)
         if rng.random() < 0.7:
             slots &= 1 << slot
         if not slots:

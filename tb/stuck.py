@@ -199,7 +199,11 @@ def _polls(mailbox: Mailbox | MailboxReader, state: SlotState) -> list[str]:
     first = state.flag_addr * FLAG_BITS
     missing = state.flag_mask & ~state.flag_word
     if not missing:
-        return []
+        return [
+            f"reads unit flags again and again: flag word {state.flag_addr}, mask "
+            f"{state.flag_mask:#010x}, was read {state.flag_reads} times in a row; all are set, "
+            "and the engine does not go on"
+        ]
     blocks = [first + bit for bit in range(FLAG_BITS) if missing >> bit & 1]
     return [
         f"waits for unit flags: flag word {state.flag_addr}, mask {state.flag_mask:#010x}, was "

@@ -96,8 +96,9 @@ class RandomDmaTest(PtoTestBase):
     def illegal_blocks(self, seed: int) -> Iterator[OpBlock]:
         """Yields blocks of N ops that may be sent, about half of them illegal."""
         settings = self.run.settings
-        shapes = self.limits.shapes(settings.ops)
-        source = IllegalGenerator(seed, settings.ops, self.narrowed(), shapes)
+        ops = settings.ops
+        shapes, reports = self.limits.shapes(ops), self.limits.reports(ops)
+        source = IllegalGenerator(seed, ops, self.narrowed(), shapes, reports)
         return self.keeper().blocks(source.blocks, settings.transactions, isolated=True)
 
     def items(self) -> Iterator[DmaBlockItem]:
