@@ -8,6 +8,7 @@ bench sends a slot only what its manifest lists. docs/plug-in.md explains every 
 from __future__ import annotations
 
 import difflib
+import glob
 import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -329,8 +330,9 @@ def _with_files(manifest: Manifest) -> Manifest:
 
 
 def _matches(path: Path, folder: Path, pattern: str, what: str) -> list[Path]:
-    found: Iterable[Path] = folder.glob(pattern) if "*" in pattern else [folder / pattern]
-    files = sorted(file.resolve() for file in found if file.is_file())
+    place = str(folder / pattern)  # an absolute pattern replaces the folder
+    found = glob.glob(place, recursive=True) if "*" in pattern else [place]
+    files = sorted(Path(name).resolve() for name in found if Path(name).is_file())
     if not files:
         raise PtoError(
             f"{what} {pattern!r} matches no file", where=str(path), remedy=f"look in {folder}"

@@ -115,6 +115,12 @@ def test_keys_of_capabilities_are_told_where_they_belong(tmp_path: Path) -> None
         load_manifest(path)
 
 
+@pytest.mark.parametrize("pattern", ["*.v", "mine.v", "**/*.v"])
+def test_absolute_sources_are_taken(tmp_path: Path, pattern: str) -> None:
+    manifest = load_manifest(write(tmp_path, sources=f'["{tmp_path / pattern}"]'))
+    assert manifest.sources == (str((tmp_path / "mine.v").resolve()),)
+
+
 def test_two_manifests_for_one_slot_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path)
     with pytest.raises(PtoError, match="two manifests want slot mte2: mine and mine"):
