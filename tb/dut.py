@@ -331,7 +331,7 @@ def _with_files(manifest: Manifest) -> Manifest:
 
 def _matches(path: Path, folder: Path, pattern: str, what: str) -> list[Path]:
     place = str(folder / pattern)  # an absolute pattern replaces the folder
-    found = glob.glob(place, recursive=True) if "*" in pattern else [place]
+    found = glob.glob(place, recursive=True) if "*" in pattern else [place]  # noqa: PTH207 - Path.glob takes no absolute pattern
     files = sorted(Path(name).resolve() for name in found if Path(name).is_file())
     if not files:
         raise PtoError(
