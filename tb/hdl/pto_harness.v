@@ -48,6 +48,7 @@ module pto_harness #(
   reg [3:0] local_faults = 4'd0;  // slots whose local writes may fail
   reg report = 1'b0;       // changes to ask for the state of every slot
   reg fault_clock = 1'b0;  // changes when they may fail where they did not
+  reg new_faults = 1'b0;   // changes to have these two taken over
   reg copy_pins = 1'b0;    // changes 1 ns after a falling edge, when pins are in use
   integer flags;
 
@@ -174,10 +175,17 @@ module pto_harness #(
     watch <= flags[15:12];
     // By a blocking assignment: Python has the state when it is told of the wake-up.
     if (flags[10]) report = !report;
-    if (flags[11]) fault_clock <= !fault_clock;
+    if (flags[11]) new_faults <= !new_faults;
     if (flags[4]) wake <= !wake;
     reseed <= flags[5];
     if (flags[5]) load_knobs;
+  end
+
+  // A process of its own: what follows from `dst_err`, which depends on these, would be evaluated at
+  // every falling edge else.
+  always @(new_faults) begin
+    fault_clock <= !fault_clock;
+    local_faults <= `PTO_KNOB(31);
   end
 
   // Numbers of enum pto_knob in pto_mailbox.h.
@@ -200,7 +208,6 @@ module pto_harness #(
       axi_read_jitter <= `PTO_KNOB(15);
       axi_write_jitter <= `PTO_KNOB(16);
       local_read_jitter <= `PTO_KNOB(17);
-      local_faults <= `PTO_KNOB(31);
     end
   endtask
 endmodule

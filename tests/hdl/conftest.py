@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies of the C memory: one library has one set of memories, so each test gets its own."""
+"""Copies of the C memory: one library has one set of memories, so each test gets its own.
+
+A test gives its GM back: a hundred of them, of 2^40 bytes each, fill an address space.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,8 +27,13 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def doors(compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Doors:
+def doors(compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Doors]:
     monkeypatch.delenv(MAILBOX_ENV, raising=False)
     copy = tmp_path / "pto_mem.so"
     shutil.copy(compiled, copy)
-    return Doors(load_library(copy))
+    doors = Doors(load_library(copy))
+    yield doors
+    library = doors.library
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+    assert libc.munmap(library.pto_mem_base(0), library.pto_mem_size(0)) == 0
