@@ -291,6 +291,9 @@ def _verilator_config(plan: BuildPlan) -> list[Path]:
 
 def _build_verilator(plan: BuildPlan, args: list[str]) -> None:
     runner = VerilatorRunner()
+    # make goes by times, and a copied header may be older than what was compiled from another one.
+    for name in ("pto_mem.o", "pto_main.o"):
+        (plan.folder / name).unlink(missing_ok=True)
     level = "-O0" if plan.fast_build else "-O3"
     runner.make_args = (f"OPT_FAST={level}", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2")
     runner.build(
