@@ -41,7 +41,7 @@ AXI_COPIES = ((256, 60), (2048, 30), (16384, 8))
 LATENCIES = (1, 40, 100)
 
 FIX_LATENCIES = (1, 40)
-"""Latencies that the write-backs are measured at: 63 is the most that local ports have."""
+"""Latencies that the write-backs are measured at; local ports are measured up to 63 clocks."""
 
 OPS_ROUNDS = 16
 """Times that a block of one of the other ops is sent per repetition."""

@@ -31,7 +31,7 @@ F16_BYTES = 2
 C0_F16 = 16
 C0_BYTES = 32
 MAX_LOCAL_LATENCY = 63
-"""Longest read latency of the local ports (tb/hdl/pto_local_port.v)."""
+"""Longest read latency of the local ports that is measured: what the engines read ahead for."""
 
 
 @dataclass(frozen=True)
