@@ -178,8 +178,8 @@ class RunContext:
             failures=self.failures,
             clocks=int(self.mailbox.cycles),
             left_out=[
-                *(f"{count} drawn ops: {why}" for why, count in self.left_out.items()),
-                *(f"{count} drawn faults: {why}" for why, count in self.faults_left_out.items()),
+                *(f"drawn ops, {count}: {why}" for why, count in self.left_out.items()),
+                *(f"drawn faults, {count}: {why}" for why, count in self.faults_left_out.items()),
                 *self.notes,
             ],
             injected=dict(sorted(self.injected.items())),
