@@ -113,7 +113,7 @@ class EpochTap(uvm_subscriber):
 class CopyBench(RandomDmaTest):
     """What both benches share: draws, options, and the file of measurements."""
 
-    limits: DmaConstraints
+    drawn_from: DmaConstraints
     found: Measurements
 
     @property
@@ -123,7 +123,7 @@ class CopyBench(RandomDmaTest):
 
     def constraints(self) -> DmaConstraints:
         """Returns the constraints of the copies being measured."""
-        return self.limits
+        return self.drawn_from
 
     def sends_illegal_ops(self, settings: Any) -> bool:
         """Copies are legal."""
@@ -139,7 +139,7 @@ class CopyBench(RandomDmaTest):
 
     def use(self, size: int, transactions: int, seed: int) -> None:
         """Makes the random machinery draw ``transactions`` copies of ``size`` bytes."""
-        self.limits = copies_of(size, self.run.settings.gm_width // 8)
+        self.drawn_from = copies_of(size, self.run.settings.gm_width // 8)
         settings = self.run.settings.model_copy(
             update={"transactions": transactions, "seed": seed, "ops": (OP,)}
         )
@@ -148,7 +148,7 @@ class CopyBench(RandomDmaTest):
     def draw(self) -> list[OpBlock]:
         """Returns the blocks that :meth:`items` would send."""
         settings = self.run.settings
-        generator = DmaGenerator(settings.seed, settings.ops, self.limits)
+        generator = DmaGenerator(settings.seed, settings.ops, self.drawn_from)
         return list(generator.blocks(settings.transactions))
 
     measure: Callable[[], Awaitable[None]]
