@@ -340,7 +340,7 @@ def _overhead_lines(overheads: Sequence[Overhead]) -> list[str]:
     return lines
 
 
-def _measure(
+def measure(
     name: str,
     class_name: str,
     seed: int,
@@ -379,7 +379,8 @@ def load_unit(engines: Sequence[Manifest]) -> Manifest:
     The copies are loads: in all three ways everything else is left out of the build.
     """
     pipe = next(manifest for manifest in engines if manifest.slot == "mte2")
-    return pipe.model_copy(update={"module": LOAD_UNIT, "ops": LOAD_OPS})
+    able = pipe.capabilities.model_copy(update={"ops": LOAD_OPS})
+    return pipe.model_copy(update={"module": LOAD_UNIT, "capabilities": able})
 
 
 def bench_command(seed: int, json_path: Path | None = None) -> int:
@@ -437,7 +438,7 @@ def bench_command(seed: int, json_path: Path | None = None) -> int:
     for number, (doc, class_name, options, manifests, pins) in enumerate(steps, 1):
         console.say(f"bench    {number} of {len(steps)}: {doc} (builds first where needed)")
         name = f"bench-{class_name.lower()}"
-        part, wrong = _measure(name, class_name, seed, options, manifests, axi_pins=pins)
+        part, wrong = measure(name, class_name, seed, options, manifests, axi_pins=pins)
         if wrong:
             console.say(f"FAIL bench: {doc}: {wrong}")
             return 1

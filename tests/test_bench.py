@@ -7,7 +7,18 @@ import json
 
 import pytest
 
-from tb.bench import SIZES, BenchReport, Target, median_of, render, report_of
+from tb.bench import (
+    LOAD_OPS,
+    SIZES,
+    BenchReport,
+    Target,
+    load_unit,
+    measure,
+    median_of,
+    render,
+    report_of,
+)
+from tb.dut import reference_manifests
 from tb.figures import WAYS, Copies, LongRow, Measurements, ShortRows, Way
 
 MICROSECONDS: dict[Way, float] = {"self-driven": 20.0, "checked": 50.0, "Python AXI": 2000.0}
@@ -114,3 +125,36 @@ def test_report_survives_json(measured: Measurements) -> None:
     report = report_of(measured)
     again = BenchReport.model_validate(json.loads(report.model_dump_json()))
     assert again == report
+
+
+def test_the_load_unit_takes_loads_alone() -> None:
+    unit = load_unit(reference_manifests())
+    assert unit.ops == LOAD_OPS
+    assert unit.slot == "mte2"
+
+
+@pytest.mark.sim
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("HarnessBench", "copies"),
+        ("OpsBench", "overheads"),
+        ("FixBench", "overheads"),
+        ("PythonAxiBench", "copies"),
+    ],
+)
+def test_each_bench_runs(name: str, kind: str) -> None:
+    """Short runs, on builds that other tests have anyway: what they measure does not count."""
+    options = {
+        "repetitions": 1,
+        "illegal": 0.0,
+        "faults": 0.0,
+        "copies": ((256, 8),) if kind == "copies" else (),
+        "latencies": (),
+        "rounds": 1,
+    }
+    pins = name == "PythonAxiBench"
+    engines = reference_manifests()
+    found, wrong = measure(f"test-{name.lower()}", name, 1, options, engines, axi_pins=pins)
+    assert not wrong
+    assert getattr(found, kind)
