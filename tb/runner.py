@@ -273,9 +273,11 @@ def _judge(record: RunRecord, simulation: Simulation, result_path: Path, folder:
     record.mismatches = result.mismatches
     record.protocol_errors = result.protocol_errors
     record.failures = result.failures
+    record.details = result.details
     record.clocks = result.clocks
     record.left_out += result.left_out
     record.injected = result.injected
+    record.exercised = result.exercised
     record.coverage = result.coverage
     record.times = Times(
         build=record.times.build,
