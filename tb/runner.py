@@ -58,6 +58,7 @@ def run_once(
     console: Console | None = None,
     folder: Path | None = None,
     plusargs: Sequence[str] = (),
+    inputs: str = "",
 ) -> RunRecord:
     """Runs one test and returns its record, which is also written as JSON.
 
@@ -71,6 +72,7 @@ def run_once(
         console: Where progress goes; None for standard output.
         folder: Where the run lives; None for a place named by the settings and the variant.
         plusargs: More arguments of the simulator.
+        inputs: Digest of the build that the run must find; ports are not looked at again then.
 
     Raises:
         PtoError: the run could not start. A record saying so is written first when a place for
@@ -85,23 +87,8 @@ def run_once(
         try:
             # A record of an earlier run must not be taken for this one's.
             target.unlink(missing_ok=True)
-            if manifests is None:
-                manifests = load_manifests(settings.duts) or reference_manifests()
-                if settings.duts:
-                    variant = _variant(manifests)
-            plan = BuildPlan(
-                settings.sim,
-                manifests,
-                settings.gm_width,
-                settings.local_width,
-                settings.tag_width,
-                settings.outstanding,
-                waves=settings.waves,
-                variant=variant,
-                fast_build=fast_build,
-                axi_pins=planned.axi_pins or settings.gm == "cocotbext",
-            )
-            _execute(record, planned, plan, folder, plusargs, console)
+            plan = build_plan(settings, planned, manifests, variant, fast_build=fast_build)
+            _execute(record, planned, plan, folder, plusargs, inputs, console)
         except KeyboardInterrupt:
             record.status = "interrupted"
             record.message = "interrupted from the keyboard"
@@ -124,6 +111,37 @@ def run_once(
     return record
 
 
+def build_plan(
+    settings: RunSettings,
+    planned: PlannedTest,
+    manifests: tuple[Manifest, ...] | None = None,
+    variant: str = "",
+    *,
+    fast_build: bool = False,
+) -> BuildPlan:
+    """Returns what a run needs to have built; arguments as of :func:`run_once`.
+
+    Raises:
+        PtoError: a manifest cannot be used.
+    """
+    if manifests is None:
+        manifests = load_manifests(settings.duts) or reference_manifests()
+        if settings.duts:
+            variant = _variant(manifests)
+    return BuildPlan(
+        settings.sim,
+        manifests,
+        settings.gm_width,
+        settings.local_width,
+        settings.tag_width,
+        settings.outstanding,
+        waves=settings.waves,
+        variant=variant,
+        fast_build=fast_build,
+        axi_pins=planned.axi_pins or settings.gm == "cocotbext",
+    )
+
+
 def _variant(manifests: tuple[Manifest, ...]) -> str:
     """Returns a suffix for the build folder of these engines: names, and a hash of the places."""
     names = "-".join(re.sub(r"\W+", "_", manifest.title) for manifest in manifests)
@@ -131,7 +149,7 @@ def _variant(manifests: tuple[Manifest, ...]) -> str:
     return f"{names}-{hashlib.sha256(places.encode()).hexdigest()[:6]}"
 
 
-def _check_ports(plan: BuildPlan, console: Console) -> None:
+def check_ports(plan: BuildPlan, console: Console) -> None:
     """Holds the ports of a user's engines against the contract and prints the warnings.
 
     Raises:
@@ -152,6 +170,7 @@ def _execute(
     plan: BuildPlan,
     folder: Path,
     plusargs: Sequence[str],
+    inputs: str,
     console: Console,
 ) -> None:
     """Builds and simulates, filling ``record`` as far as it gets."""
@@ -164,11 +183,12 @@ def _execute(
         probe(limits, settings.seed, ops, settings.gm_width // 8)
     if settings.duts:
         record.left_out = exclusions(plan.manifests, settings.outstanding)
-        _check_ports(plan, console)
+        if not inputs:
+            check_ports(plan, console)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with console.building(plan):
-        done = build(plan)
+        done = build(plan, inputs=inputs)
     record.simulator_version = done.version
     record.times.build = done.seconds
     result_path = folder / "result.json"
@@ -210,7 +230,7 @@ def _simulate(
     reader = MailboxReader.create(folder / MAILBOX)
     expected = 0 if planned.fixed_length else settings.transactions
     with console.progress(expected) as progress:
-        watch = _ProgressWatch(reader, settings.wall_limit, progress)
+        watch = _ProgressWatch(reader, settings.wall_limit, settings.time_limit, progress)
         return simulate(
             done,
             module=planned.module,
@@ -234,10 +254,15 @@ class _ProgressWatch:
     """Follows a run through its mailbox: progress for people, stall for the wall limit."""
 
     def __init__(
-        self, reader: MailboxReader, limit: float, progress: Callable[[int, int, int], None]
+        self,
+        reader: MailboxReader,
+        limit: float,
+        time_limit: float,
+        progress: Callable[[int, int, int], None],
     ) -> None:
         self._reader = reader
         self._limit = limit
+        self._end = time.monotonic() + time_limit if time_limit else float("inf")
         self._progress = progress
         self._seen: tuple[int, ...] = ()
         self._moved = time.monotonic()
@@ -252,8 +277,9 @@ class _ProgressWatch:
         self._progress(now.checked, now.mismatches, now.cycles)
 
     def stalled(self) -> bool:
-        """True when nothing has moved for the wall limit."""
-        return time.monotonic() - self._moved > self._limit
+        """True when nothing has moved for the wall limit, or when the run's time is up."""
+        now = time.monotonic()
+        return now - self._moved > self._limit or now > self._end
 
 
 def _judge(record: RunRecord, simulation: Simulation, result_path: Path, folder: Path) -> None:
@@ -298,8 +324,11 @@ def _judge_without_result(record: RunRecord, simulation: Simulation, folder: Pat
     tail = "\n".join(simulation.log.read_text(errors="replace").splitlines()[-12:])
     if simulation.stalled:
         record.status = "hang"
+        limits = record.settings
         record.message = (
-            f"no progress for {record.settings.wall_limit:g} s of wall time: simulator ended"
+            f"no end after the {limits.time_limit:g} s that the run may take: simulator ended"
+            if limits.time_limit and simulation.seconds > limits.time_limit - 1
+            else f"no progress for {limits.wall_limit:g} s of wall time: simulator ended"
         )
     else:
         record.status = "crash"

@@ -95,13 +95,14 @@ class BuildPlan:
 
 @dataclass(frozen=True)
 class Build:
-    """A finished build."""
+    """A finished build; ``inputs`` is a digest of everything that it was made from."""
 
     plan: BuildPlan
     version: str
     seconds: float
     library: Path | None
     args: tuple[str, ...] = ()
+    inputs: str = ""
 
 
 def _harness_sources() -> list[Path]:
@@ -233,10 +234,16 @@ def _verilator_args(plan: BuildPlan) -> list[str]:
     return words
 
 
-def build(plan: BuildPlan, *, force: bool = False) -> Build:
+def build(plan: BuildPlan, *, force: bool = False, inputs: str = "") -> Build:
     """Builds the simulation of ``plan`` unless it stands already and nothing has changed.
 
+    Args:
+        plan: What to build.
+        force: Build in any case.
+        inputs: Digest that the build must have, of a regression that began with it; empty for any.
+
     Raises:
+        PtoError: the sources are not those of ``inputs``.
         PtoError: a tool is missing, an engine lacks the data width, or the folder is unwritable.
         BuildError: the sources do not compile.
     """
@@ -259,6 +266,12 @@ def build(plan: BuildPlan, *, force: bool = False) -> Build:
         args += _manifest_args(plan)
         words = [*args, repr(_defines(plan)), _configuration(plan)]
         digest = _inputs_digest(plan, version, words)
+        if inputs and digest != inputs:
+            raise PtoError(
+                "the sources have changed since this regression built its simulation",
+                where=relative(plan.folder),
+                remedy="let a regression end before you edit what it runs; begin a new one",
+            )
         stamp = plan.folder / STAMP
         library = None if plan.sim == "verilator" else plan.folder / recipe.library
         if force or not stamp.exists() or stamp.read_text() != digest:
@@ -270,7 +283,7 @@ def build(plan: BuildPlan, *, force: bool = False) -> Build:
                 else:
                     _build_with_library(plan, args)
             stamp.write_text(digest)
-    return Build(plan, version, time.monotonic() - start, library)
+    return Build(plan, version, time.monotonic() - start, library, inputs=digest)
 
 
 def _sources(plan: BuildPlan) -> list[Path]:

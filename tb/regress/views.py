@@ -135,6 +135,7 @@ class RunRow:
         attempts: 1, more when workers were lost.
         simulator: Name and version.
         code_coverage: Counted code coverage.
+        config: Name of the build it needed.
     """
 
     id: int
@@ -159,6 +160,7 @@ class RunRow:
     attempts: int = 1
     simulator: str = ""
     code_coverage: bool = False
+    config: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a worker of a regression does with a job: build, run, or run again with waves.
+
+:mod:`tb.regress` names :func:`execute` without importing it, so that it knows no simulator.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+
+from tb.console import Console
+from tb.errors import PtoError
+from tb.plan import planned_test
+from tb.record import RunRecord, RunSettings
+from tb.regress.job import Job, Outcome
+from tb.runner import build_plan, check_ports, run_once
+from tb.simulator import build
+
+GRACE_SECONDS = 5.0
+"""How much sooner than the worker's own limit a simulation is ended: its record says why, then."""
+
+
+def execute(job: Job) -> Outcome:
+    """Does a job and says what became of it; raises nothing that a user can cause."""
+    outcome = Outcome(
+        key=job.key,
+        kind=job.kind,
+        attempt=job.attempt,
+        worker=f"{socket.gethostname()}:{os.getpid()}",
+        started=datetime.now(UTC),
+        ended=datetime.now(UTC),
+    )
+    try:
+        with _sigterm_interrupts():
+            if job.kind == "build":
+                outcome.inputs = _build(job.settings)
+            else:
+                outcome.record = _run(job)
+    except PtoError as error:
+        outcome.error = str(error)
+    except KeyboardInterrupt:
+        outcome.error = "the job was ended before its time"
+    _collect(outcome, Path(job.folder))
+    outcome.ended = datetime.now(UTC)
+    return outcome
+
+
+def _build(settings: RunSettings) -> str:
+    """Builds what a run needs and returns the digest of its inputs."""
+    plan = build_plan(settings, planned_test(settings.test))
+    if settings.duts:
+        check_ports(plan, Console(quiet=True))
+    return build(plan).inputs
+
+
+def _run(job: Job) -> RunRecord:
+    settings = job.settings
+    if not settings.time_limit:
+        limit = max(1.0, job.timeout - GRACE_SECONDS)
+        settings = settings.model_copy(update={"time_limit": limit})
+    return run_once(
+        settings,
+        planned_test(settings.test),
+        console=Console(quiet=True),
+        folder=Path(job.folder),
+        inputs=job.inputs,
+    )
+
+
+def _collect(outcome: Outcome, folder: Path) -> None:
+    """Notes the files that a run left."""
+    coverage = folder / "coverage.json"
+    if coverage.exists():
+        outcome.coverage = coverage.read_text()
+    for name in ("waves.fst", "waves.vcd"):
+        if (folder / name).exists():
+            outcome.waves = str(folder / name)
+    if (folder / "timeline.json").exists():
+        outcome.timeline = str(folder / "timeline.json")
+    if (folder / "coverage.dat").exists():
+        outcome.code_coverage = str(folder / "coverage.dat")
+
+
+@contextmanager
+def _sigterm_interrupts() -> Iterator[None]:
+    """Makes a request to end an interrupt, which ends the simulator on its way out."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # Not the main thread: whoever owns it ends the process.
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
