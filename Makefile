@@ -11,7 +11,8 @@
 
 SIM ?= verilator
 
-VARIABLES := SIM TEST SEED N OPS DUT GM CONSTRAINTS WAVES GM_WIDTH LOCAL_WIDTH TAG_WIDTH OUTSTANDING JSON
+VARIABLES := SIM TEST SEED N OPS DUT GM CONSTRAINTS WAVES TIMELINE CODE_COVERAGE WAVES_FROM \
+  WAVES_TO GM_WIDTH LOCAL_WIDTH TAG_WIDTH OUTSTANDING JSON
 
 SIM.option          := --sim
 SIM.default         := verilator
@@ -39,6 +40,16 @@ CONSTRAINTS.default := none
 CONSTRAINTS.help    := Python file that narrows or reweights the random ops
 WAVES.default       := 0
 WAVES.help          := 1 records waves (FST)
+TIMELINE.default    := 0
+TIMELINE.help       := 1 writes a timeline of all transactions, for Perfetto
+CODE_COVERAGE.default := 0
+CODE_COVERAGE.help  := 1 counts lines, branches, expressions and toggles of the engines (Verilator)
+WAVES_FROM.option   := --waves-from
+WAVES_FROM.default  := 0
+WAVES_FROM.help     := clock that waves begin with
+WAVES_TO.option     := --waves-to
+WAVES_TO.default    := the end
+WAVES_TO.help       := clock that waves end with
 GM_WIDTH.option     := --gm-width
 GM_WIDTH.default    := 256
 GM_WIDTH.help       := width of the GM bus in bits: 128, 256 or 512
@@ -55,6 +66,32 @@ JSON.option         := --json
 JSON.default        := a file below sim_build
 JSON.help           := where to write the result record
 
+# Of make nightly, which takes SEED and DUT, too.
+NIGHT_VARIABLES := REGRESSION SEEDS JOBS BUDGET FARM RESULTS FRESH KEEP
+
+REGRESSION.option  := --regression
+REGRESSION.default := nightly
+REGRESSION.help    := regression of tests/testplan.toml
+SEEDS.option       := --seeds
+SEEDS.default      := 5
+SEEDS.help         := seeds of each random test
+JOBS.option        := --jobs
+JOBS.default       := one for each processor core
+JOBS.help          := runs at a time
+BUDGET.option      := --budget
+BUDGET.default     := none
+BUDGET.help        := time for all of it, such as 30m or 1h30m
+FARM.option        := --farm
+FARM.default       := processes on this machine
+FARM.help          := file that says who works, see docs/farm.md
+RESULTS.option     := --db
+RESULTS.default    := sim_build/nightly/results.db
+RESULTS.help       := URL of the results database
+FRESH.default      := 0
+FRESH.help         := 1 begins a new night even where one is unfinished
+KEEP.default       := 0
+KEEP.help          := 1 keeps the folders of passing runs
+
 # Not passed on: these steer make itself.
 MAKE_VARIABLES := ARGS PYTHON PTO_NO_INSTALL
 
@@ -69,22 +106,28 @@ PTO_NO_INSTALL.help    := 1 keeps make from calling the system's package client
 
 quote = '$(subst ','\'',$(1))'
 option = $(if $(and $($(1).option),$(strip $($(1)))),$($(1).option) $(call quote,$(strip $($(1)))))
-options = $(strip $(foreach variable,$(1),$(call option,$(variable))) $(if $(filter WAVES,$(1)),$(WAVES_FLAG)))
+options = $(strip $(foreach variable,$(1),$(call option,$(variable)) $(call flag,$(variable))))
 
-ifneq ($(filter-out 0 1,$(WAVES)),)
-  $(error WAVES is '$(WAVES)': write WAVES=1 to record waves, WAVES=0 or nothing not to)
-endif
-WAVES_FLAG := $(if $(filter 1,$(WAVES)),--waves)
+# Switches: 1 is on, 0 or nothing is off.
+SWITCHES := WAVES TIMELINE CODE_COVERAGE FRESH KEEP
+WAVES.flag         := --waves
+TIMELINE.flag      := --timeline
+CODE_COVERAGE.flag := --code-coverage
+FRESH.flag         := --fresh
+KEEP.flag          := --keep
+flag = $(if $(filter 1,$($(1))),$($(1).flag))
+$(foreach switch,$(SWITCHES),$(if $(filter-out 0 1,$($(switch))),$(error $(switch) is '$($(switch))': \
+  write $(switch)=1 to switch it on, $(switch)=0 or nothing not to)))
 
 # Our variables and make's own must not reach the simulators' makefiles, nor cocotb, which reads WAVES.
-PY := env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL $(VARIABLES:%=-u %) .venv/bin/python
+PY := env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL $(VARIABLES:%=-u %) $(NIGHT_VARIABLES:%=-u %) .venv/bin/python
 
 # --- set-up: stamps in .venv say what is installed ---------------------------------------------------
 
 BASE := .venv/.pto-dv-base
 VERILATOR := .venv/.pto-dv-verilator
 LINT := .venv/.pto-dv-lint
-FARM := .venv/.pto-dv-farm
+CLUSTER := .venv/.pto-dv-farm
 TESTS := .venv/.pto-dv-tests
 
 # A copied or half deleted .venv is set up again: an editable install points to where it was made.
@@ -111,7 +154,7 @@ $(LINT): $(BASE) requirements-lint.lock
 	@$(PY) -m tb.install lint
 	@touch $@
 
-$(FARM): $(BASE) requirements-farm.lock
+$(CLUSTER): $(BASE) requirements-farm.lock
 	@$(PY) -m tb.install farm
 	@touch $@
 
@@ -119,12 +162,12 @@ $(TESTS): $(BASE) requirements-test.lock
 	@$(PY) -m tb.install tests
 	@touch $@
 
-.PHONY: force run test bench prove-arith lint doctor setup help clean distclean icarus fst
+.PHONY: force run test nightly bench prove-arith lint doctor setup help clean distclean icarus fst
 
 force:
 
 # What a simulator needs before it can run; an unknown SIM is refused by the command line.
-SETUP_verilator := $(VERILATOR) $(if $(WAVES_FLAG),fst)
+SETUP_verilator := $(VERILATOR) $(if $(filter 1,$(WAVES)),fst)
 SETUP_icarus := icarus
 
 icarus: $(BASE)
@@ -138,8 +181,11 @@ fst: $(BASE)
 run: $(BASE) $(SETUP_$(SIM)) ## the main job: random transactions on the RTL, checked (the default)
 	@$(PY) -m tb run $(call options,$(VARIABLES))
 
-test: $(BASE) $(VERILATOR) $(FARM) $(TESTS) icarus fst ## every test, on both simulators
+test: $(BASE) $(VERILATOR) $(CLUSTER) $(TESTS) icarus fst ## every test, on both simulators
 	@$(PY) -m pytest tests $(ARGS)
+
+nightly: $(BASE) $(VERILATOR) $(if $(FARM)$(findstring postgresql,$(RESULTS)),$(CLUSTER)) icarus fst ## many seeds of every test, and a page about them
+	@$(PY) -m tb nightly $(call options,$(NIGHT_VARIABLES) SEED DUT)
 
 bench: $(BASE) $(VERILATOR) ## measure speed; takes SEED and JSON
 	@$(PY) -m tb bench $(call options,SEED JSON)
@@ -156,11 +202,12 @@ doctor: $(BASE) ## what tools are found, what is missing and how to get it; take
 
 setup: $(BASE) $(VERILATOR) ## make .venv and install into it, nothing else
 
-clean: ## remove build products and caches
-	rm -rf sim_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean: ## remove build products and caches; results of nights stay
+	[ ! -d sim_build ] || find sim_build -mindepth 1 -maxdepth 1 ! -name nightly -exec rm -rf {} +
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-distclean: clean ## remove .venv too
-	rm -rf .venv *.egg-info
+distclean: clean ## remove .venv and the results of nights too
+	rm -rf sim_build .venv *.egg-info
 
 help: ## this list
 	@echo 'make [TARGET] [VARIABLE=value ...]'
@@ -168,5 +215,5 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	  while IFS='|' read -r target text; do printf '  %-15s %s\n' "$$target" "$$text"; done
 	@echo
-	@printf '  %-15s %s [%s]\n' $(foreach v,$(VARIABLES) $(MAKE_VARIABLES), \
+	@printf '  %-15s %s [%s]\n' $(foreach v,$(VARIABLES) $(NIGHT_VARIABLES) $(MAKE_VARIABLES), \
 	  '$(v)' $(call quote,$($(v).help)) $(call quote,$($(v).default)))

@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 from pyuvm import ConfigDB, uvm_analysis_port, uvm_subscriber
 
 from scoreboards.compare import compare_full, compare_op
+from scoreboards.failure import FINE, Objection, Reporter, form_name
 from scoreboards.faults import (
     NEVER,
     Attribution,
+    BadAccess,
     FaultKind,
     Flight,
     Verdict,
@@ -33,23 +35,19 @@ from scoreboards.mismatch import Mismatch
 from scoreboards.model.burst import LOWERING_RULES
 from scoreboards.model.dma import DmaModel
 from scoreboards.model.outcome import Outcome
-from scoreboards.regions import distance, rows_view
-from scoreboards.report import LastWriter, render
+from scoreboards.regions import rows_view
 from scoreboards.unit_flags import adopt_undefined, clear_fault, produce, wrong_flags
 from sequences.constraints import DEFAULT_WINDOWS
 from tb.agents.items import CheckedEpoch, Epoch
 from tb.isa.block import OpBlock
-from tb.isa.descriptor import unpack
-from tb.isa.footprint import Footprint, destinations, footprints_overlap
+from tb.isa.fields import rule_name
+from tb.isa.footprint import Footprint, footprints_overlap
 from tb.isa.legacy import CopyUbufToUbuf
-from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE, SLOTS
-from tb.isa.rules import first_d_violation
+from tb.isa.ops import OPS_BY_CODE, SLOTS
 from tb.isa.spaces import Space
-from tb.isa.text import to_text
+from tb.isa.status import Status
 from tb.mailbox_layout import DONE, READ, WRITE
-from tb.protocol import rule_of
 from tb.record import OpCount
-from tb.stuck import channel_report
 
 FULL_COMPARE_EPOCHS = 64
 FULL_COMPARE_FRACTION = 4
@@ -67,7 +65,6 @@ FIX_SOURCE_BYTES = 64
 
 _FIX = SLOTS.index("fix")
 _NO_RECORDS = np.zeros(0, dtype=DONE)
-_FORM_OF = {op: form for form, op in LEGACY_FORMS.items()}
 
 
 class DmaScoreboard(uvm_subscriber):
@@ -83,6 +80,7 @@ class DmaScoreboard(uvm_subscriber):
         self.actual: Mapping[Space, NDArray[np.uint8]] = {
             space: self.memory.view(space) for space in Space
         }
+        self.reporter = Reporter(self.run, self.mailbox, self.actual)
         self.restart()
         self._written = [0] * len(SLOTS)
         self._since_full: deque[Epoch] = deque(maxlen=REMEMBERED_EPOCHS)
@@ -95,6 +93,7 @@ class DmaScoreboard(uvm_subscriber):
     def restart(self) -> None:
         """Starts again from the background of the memories under test, registers reset."""
         self.golden = GoldenMemory(self._background, unit_flags=self.memory.background_flags())
+        self.reporter.golden = self.golden
         self.model = DmaModel(
             self.golden,
             before_read=self.golden.ensure_footprint,
@@ -122,7 +121,8 @@ class DmaScoreboard(uvm_subscriber):
     def write(self, epoch: Epoch) -> None:
         """Checks one epoch that has retired, or that the watchdog ended."""
         if epoch.hung:
-            self._report_hang(epoch)
+            self._check_protocol()  # what comes first may be the reason
+            self.reporter.hang(epoch)
             return
         block = epoch.block
         with self.stopwatch.phase("model"):
@@ -187,22 +187,18 @@ class DmaScoreboard(uvm_subscriber):
             for op in ops[:-1]:
                 early = model.issue(op)
                 if isinstance(op, CopyUbufToUbuf) and early.rule not in LOWERING_RULES:
-                    self._fail_op(
-                        epoch,
-                        index,
-                        ops,
+                    why = (
                         "stimulus and model disagree: a copy_ubuf_to_ubuf was not issued, the "
-                        f"model says {_verdict(early)}",
+                        f"model says {_verdict(early)}"
                     )
+                    self.reporter.op(epoch, index, ops, Objection("stimulus", why, "not issued"))
             outcome = model.issue(ops[-1], legal=legal)
             if expected is not None and outcome.rule != expected[index]:
-                self._fail_op(
-                    epoch,
-                    index,
-                    ops,
+                why = (
                     f"stimulus and model disagree: rule {expected[index]} was meant, "
-                    f"the model says {outcome.rule}",
+                    f"the model says {outcome.rule}"
                 )
+                self.reporter.op(epoch, index, ops, Objection("stimulus", why, "rule"))
             outcomes.append(outcome)
         return outcomes
 
@@ -223,10 +219,11 @@ class DmaScoreboard(uvm_subscriber):
             return found
         self._count_faults(epoch)
         if epoch.hits_lost:
-            self._fail_epoch(
+            why = (
                 f"{epoch.hits_lost} erroneous responses did not fit the log: fewer or smaller "
                 "faults at once"
             )
+            self.reporter.epoch(epoch, Objection("stimulus", why, "log of errors"))
         for slot, indices in epoch.order.items():
             widths = Widths(self._lanes, FIX_SOURCE_BYTES if slot == _FIX else 0)
             flights = _flights(epoch, slot, indices.tolist(), outcomes)
@@ -234,17 +231,29 @@ class DmaScoreboard(uvm_subscriber):
             attribution.take(accesses(epoch.hits, slot, widths))
             found.update(attribution.verdicts)
             for error in attribution.strays[:1]:
-                self._fail_epoch(f"no op in flight on {SLOTS[slot]} makes this access: {error}")
+                self._fail_access(epoch, slot, error)
             late = epoch.late[epoch.late["slot"] == slot]
             for index, why in attribution.late_bursts(late)[:1]:
                 passed[index] = False
-                self._fail_op(epoch, index, program[index], why)
+                self.reporter.op(epoch, index, program[index], Objection("late burst", why))
         unknown = ~np.isin(epoch.hits["slot"], list(epoch.order))
         for entry in epoch.hits[unknown][:1]:
             slot = int(entry["slot"])
             (error,) = accesses(np.array([entry]), slot, Widths(self._lanes))
-            self._fail_epoch(f"no op in flight on {SLOTS[slot]} makes this access: {error}")
+            self._fail_access(epoch, slot, error)
         return found
+
+    def _fail_access(self, epoch: Epoch, slot: int, error: BadAccess) -> None:
+        side = "read" if error.side == READ else "write"
+        self.reporter.epoch(
+            epoch,
+            Objection(
+                "access",
+                f"no op in flight on {SLOTS[slot]} makes this access: {error}",
+                f"{side} of {error.space.keyword}",
+            ),
+            SLOTS[slot],
+        )
 
     def _count_faults(self, epoch: Epoch) -> None:
         """Adds the errors of the epoch to what the run injected."""
@@ -339,32 +348,29 @@ class DmaScoreboard(uvm_subscriber):
             for position, index in enumerate(order[: len(records)]):
                 outcome, verdict = outcomes[index], failed.get(index)
                 got = statuses[position]
-                why = ""
+                why = FINE
                 if tags[position] != expected_tags[index]:
-                    why = f"done carries tag {tags[position]}, expected {expected_tags[index]}"
+                    why = _wrong_tag(tags[position], expected_tags[index])
                 elif verdict is not None:
-                    why = verdict.objection(
+                    text = verdict.objection(
                         got, addresses[position], compare_address=compare_address
                     )
+                    if text:
+                        why = _wrong_error(verdict, got, text)
                 elif got != outcome.status:
-                    why = (
-                        f"retired with status {status_text(got)}, expected "
-                        f"{status_text(int(outcome.status))}"
-                    )
+                    why = _wrong_status(got, outcome.status)
                 if not why and rules[position] != outcome.rule:
-                    why = f"reported rule {rules[position]}, expected {outcome.rule}"
+                    why = _wrong_rule(rules[position], outcome.rule)
                 if verdict is None:
                     floor += sizes[index]
                     if not why and written[position] < floor:
-                        why = (
-                            f"done came {floor - written[position]} bytes early: "
-                            f"{written[position]} of {floor} bytes of this slot were written"
-                        )
+                        why = _early(written[position], floor)
                     if not why and slot == _FIX:
-                        why = clear_fault(outcome, cleared[position], floor)
+                        text = clear_fault(outcome, cleared[position], floor)
+                        why = Objection("flags", text, text.partition(":")[0])
                 if why:
                     passed[index] = False
-                    self._fail_op(epoch, index, program[index], why)
+                    self.reporter.op(epoch, index, program[index], why)
             if epoch.reset is not None:
                 self._written[slot] = self.mailbox.written_bytes(slot)
             elif written:
@@ -402,7 +408,7 @@ class DmaScoreboard(uvm_subscriber):
             if found:
                 passed[index] = False
                 for mismatch in found:
-                    self._fail_bytes(epoch, index, program[index], mismatch)
+                    self.reporter.wrong_bytes(epoch, index, program[index], outcome, mismatch)
                 self._resync(outcome, found)
 
     def _resync(self, outcome: Outcome, found: tuple[Mismatch, ...]) -> None:
@@ -433,17 +439,20 @@ class DmaScoreboard(uvm_subscriber):
             if record is None and outcome.flags is not None:
                 golden[outcome.flags.blocks] = actual[outcome.flags.blocks]
         if epoch.flags_due and not failed and epoch.reset is None:
-            self._fail_epoch(
+            why = (
                 f"unit flags were not set when all ops had retired: {epoch.flags_due} of those "
                 "that they wait for"
             )
+            self.reporter.epoch(epoch, Objection("flags", why, "not set"))
         for wrong in wrong_flags(actual, golden, outcomes):
+            field = "cleared" if wrong.expected else "not cleared"
             if wrong.index is None:
-                repeat = f"  repeat: {self.run.command}"
-                self.run.fail(f"MISMATCH: {wrong}\n  no op of this epoch uses it\n{repeat}")
+                text = f"{wrong}\n  no op of this epoch uses it"
+                self.reporter.epoch(epoch, Objection("flags", text, field))
                 continue
             passed[wrong.index] = False
-            self._fail_op(epoch, wrong.index, program[wrong.index], str(wrong))
+            found = Objection("flags", str(wrong), field)
+            self.reporter.op(epoch, wrong.index, program[wrong.index], found)
         golden[:] = actual
 
     def _count(
@@ -456,9 +465,7 @@ class DmaScoreboard(uvm_subscriber):
         for index, code in enumerate(block.opcode.tolist()):
             if retired[index] is None:
                 continue
-            name = OPS_BY_CODE[code].name
-            if index in block.legacy:
-                name = _FORM_OF[name]
+            name = form_name(code, legacy=index in block.legacy)
             members.setdefault(name, []).append(index)
         for name, indices in members.items():
             count = run.ops.setdefault(name, OpCount())
@@ -468,6 +475,7 @@ class DmaScoreboard(uvm_subscriber):
             count.bytes += size
             run.bytes_checked += size
         run.transactions += sum(len(records) for records in epoch.done.values())
+        run.exercised.update(_refused(epoch, passed))
 
     # --- whole memories ----------------------------------------------------------------------
 
@@ -478,11 +486,7 @@ class DmaScoreboard(uvm_subscriber):
         )
         self.run.full_compares += 1
         for mismatch in found:
-            writer = self.memory.last_writer(mismatch.space, mismatch.address)
-            text = self._suspect(mismatch.address, writer)
-            last = None if writer is None else LastWriter(writer.cycle, SLOTS[writer.slot])
-            report = render(mismatch, op=text, writer=last, repro=self.run.command)
-            self.run.fail(report, stray=True)
+            self.reporter.stray(mismatch, self._since_full)
             stop = mismatch.address + mismatch.extent
             if mismatch.extent <= 1 << 24:
                 self.golden.write(
@@ -491,35 +495,6 @@ class DmaScoreboard(uvm_subscriber):
                     self.actual[mismatch.space][mismatch.address : stop].tobytes(),
                 )
         self._since_full.clear()
-
-    def _suspect(self, address: int, writer: Any) -> str:
-        """Returns the text of the op that most likely wrote a stray byte.
-
-        Of those in flight on the writer's slot in that cycle, the one whose destination is
-        closest to the byte.
-        """
-        if writer is None:
-            return ""
-        best: tuple[int, Epoch, int] | None = None
-        for epoch in self._since_full:
-            records = epoch.done.get(writer.slot)
-            if records is None:
-                continue
-            inside = (records["accept_cycle"] <= writer.cycle) & (
-                writer.cycle <= records["done_cycle"]
-            )
-            words = epoch.block.pack() if inside.any() else None
-            for position in np.flatnonzero(inside).tolist():
-                assert words is not None
-                index = int(epoch.order[writer.slot][position])
-                regions = destinations(unpack(words[index]))
-                away = min([distance(region, address) for region in regions])
-                if best is None or away < best[0]:
-                    best = (away, epoch, index)
-        if best is None:
-            return ""
-        _, epoch, index = best
-        return self._text(epoch, index, epoch.block.program()[index])
 
     def close(self) -> None:
         """Last comparison and last look at the protocol checkers, at the end of a run."""
@@ -531,79 +506,52 @@ class DmaScoreboard(uvm_subscriber):
                 if clocks:
                     self.run.injected[f"stalls {channel}"] += clocks
 
-    # --- reports -----------------------------------------------------------------------------
-
     def _check_protocol(self) -> None:
-        """Reads new messages of the HDL checkers and doors."""
+        """Reports new messages of the HDL checkers and doors."""
         self.run.protocol_errors = self.mailbox.errors
         for message in self.mailbox.poll_errors():
-            rule = rule_of(message)
-            why = f"  rule: {rule.text}\n" if rule else ""
-            self.run.protocol_failure(f"protocol: {message}\n{why}  repeat: {self.run.command}")
-
-    def _report_hang(self, epoch: Epoch) -> None:
-        lines = []
-        for slot, indices in epoch.order.items():
-            done = len(epoch.done.get(slot, ()))
-            if done < len(indices):
-                index = int(indices[done])
-                text = self._text(epoch, index, epoch.block.program()[index])
-                text = text.replace("\n", "\n    ")
-                lines.append(
-                    f"  {SLOTS[slot]}: {len(indices) - done} descriptors not retired; the oldest:\n"
-                    f"    {text}"
-                )
-        if channels := channel_report(self.mailbox):
-            lines += ["  who waits for whom:", *(f"    {line}" for line in channels)]
-        # The dispatcher gives a block of many short rows more time than is configured.
-        clocks = self.mailbox.watchdog_clocks
-        report = "\n".join(
-            [
-                f"HANG: no descriptor accepted or retired for {clocks} clocks",
-                *lines,
-                f"  repeat: {self.run.command}",
-            ]
-        )
-        self.run.abort("hang", f"the DUT hangs: nothing moved for {clocks} clocks")
-        self._check_protocol()  # what comes first may be the reason
-        self.run.failures.append(report)
-
-    def _text(self, epoch: Epoch, index: int, ops: tuple[Any, ...]) -> str:
-        """Returns the PTO text of an op; for an illegal one also what its descriptor breaks."""
-        text = "\n".join(to_text(op) for op in ops)
-        slot = int(epoch.block.slot[index])
-        return f"transaction {epoch.first + index} on {SLOTS[slot]}:\n{text}"
-
-    def _fail_op(self, epoch: Epoch, index: int, ops: tuple[Any, ...], why: str) -> None:
-        text = self._text(epoch, index, ops).replace("\n", "\n    ")
-        lines = [f"MISMATCH: {why}", f"  {text}"]
-        violation = first_d_violation(unpack(epoch.block.pack()[index]))
-        if violation is not None:
-            lines.append(f"  the op breaks {violation}")
-        lines.append(f"  repeat: {self.run.command}")
-        self.run.fail("\n".join(lines))
-
-    def _fail_epoch(self, why: str) -> None:
-        """Reports what is wrong with no op in particular."""
-        self.run.fail(f"MISMATCH: {why}\n  repeat: {self.run.command}")
-
-    def _fail_bytes(
-        self, epoch: Epoch, index: int, ops: tuple[Any, ...], mismatch: Mismatch
-    ) -> None:
-        writer = self.memory.last_writer(mismatch.space, mismatch.address)
-        last = None if writer is None else LastWriter(writer.cycle, SLOTS[writer.slot])
-        self.run.fail(
-            render(
-                mismatch,
-                op=self._text(epoch, index, ops),
-                writer=last,
-                repro=self.run.command,
-            )
-        )
+            self.reporter.protocol(message)
 
 
 def _verdict(outcome: Outcome) -> str:
     return f"rule {outcome.rule}" if outcome.rule else "it is legal"
+
+
+def _wrong_tag(got: int, expected: int) -> Objection:
+    return Objection("tag", f"done carries tag {got}, expected {expected}")
+
+
+def _wrong_status(got: int, expected: Status) -> Objection:
+    wanted = status_text(int(expected))
+    return Objection(
+        "status",
+        f"retired with status {status_text(got)}, expected {wanted}",
+        _statuses(got, expected.name),
+    )
+
+
+def _wrong_error(verdict: Verdict, got: int, text: str) -> Objection:
+    """Returns what is wrong with the status or the address of an op that met an error."""
+    wanted = dict.fromkeys(error.status.name for error in verdict.first())
+    if status_text(got).partition(" ")[2] in wanted:
+        return Objection("address", text, " or ".join(wanted))
+    return Objection("status", text, _statuses(got, " or ".join(wanted)))
+
+
+def _statuses(got: int, wanted: str) -> str:
+    return f"{status_text(got).partition(' ')[2]} not {wanted}"
+
+
+def _wrong_rule(got: int, expected: int) -> Objection:
+    return Objection("rule", f"reported rule {got}, expected {expected}", f"rule L{got:02}")
+
+
+def _early(written: int, floor: int) -> Objection:
+    return Objection(
+        "early",
+        f"done came {floor - written} bytes early: {written} of {floor} bytes of this slot were "
+        "written",
+    )
 
 
 def _retired(epoch: Epoch) -> list[Any]:
@@ -639,6 +587,19 @@ def _flights(epoch: Epoch, slot: int, indices: list[int], outcomes: list[Outcome
             for index in indices[len(records) : epoch.reached[slot]]
         ]
     return found
+
+
+def _refused(epoch: Epoch, passed: NDArray[np.bool_]) -> list[str]:
+    """Returns the rule of each op that was rightly refused for it."""
+    names = []
+    for slot, indices in epoch.order.items():
+        rules = epoch.done.get(slot, _NO_RECORDS)["rule"][: len(indices)]
+        for position in np.flatnonzero(rules).tolist():
+            index = indices[position]
+            if passed[index]:
+                spec = OPS_BY_CODE[int(epoch.block.opcode[index])]
+                names.append(rule_name(spec.rules, int(rules[position])))
+    return names
 
 
 def _count_statuses(epoch: Epoch) -> tuple[list[int], list[int]]:

@@ -38,9 +38,14 @@ def example_blocks(example: Example) -> dict[str, list[OpBlock]]:
 
 def rule_blocks(ops: Collection[str] = tuple(OPS)) -> list[OpBlock]:
     """Returns one block per rule example (spec/examples.md, section 7) of the v0.6 ``ops``."""
-    blocks = []
+    return list(named_rule_blocks(ops).values())
+
+
+def named_rule_blocks(ops: Collection[str] = tuple(OPS)) -> dict[str, OpBlock]:
+    """Returns the same by the names of the examples."""
+    blocks = {}
     for example in RULE_EXAMPLES:
         lowered, _ = lower_program((example.op,), DmaRegisters(), example.rule)
         if lowered.descriptor.spec.name in ops:
-            blocks.append(block_of([lowered]))
+            blocks[example.name] = block_of([lowered])
     return blocks

@@ -72,6 +72,14 @@ def run(
     n: CountOption = None,
     ops: OpsOption = "",
     waves: WavesOption = False,
+    waves_from: Annotated[str, typer.Option(help="clock that waves begin with")] = "0",
+    waves_to: Annotated[str, typer.Option(help="clock that waves end with, 0 for the end")] = "0",
+    timeline: Annotated[
+        bool, typer.Option("--timeline", help="write a timeline of all transactions")
+    ] = False,
+    code_coverage: Annotated[
+        bool, typer.Option("--code-coverage", help="count code coverage of the engines")
+    ] = False,
     gm_width: GmWidthOption = "256",
     local_width: LocalWidthOption = "256",
     tag_width: TagWidthOption = "8",
@@ -124,6 +132,10 @@ def run(
                 "gm": gm,
                 "constraints": constraints,
                 "waves": waves,
+                "waves_from": _integer("WAVES_FROM", waves_from, 0, 2**63 - 1, "0 is the start"),
+                "waves_to": _integer("WAVES_TO", waves_to, 0, 2**63 - 1, "0 is the end"),
+                "timeline": timeline,
+                "code_coverage": code_coverage,
                 "wall_limit": wall_limit,
                 "watchdog_clocks": watchdog_clocks,
                 "mismatch_limit": mismatch_limit,
@@ -214,6 +226,107 @@ def prove_arith(
     if jobs is not None:
         count = _integer("--jobs", jobs, 1, 256, "--jobs 2 uses two processor cores")
     raise typer.Exit(prove_command(unit, range(first, last, step), count))
+
+
+RegressionOption = Annotated[
+    str, typer.Option("--regression", help="regression of tests/testplan.toml")
+]
+FarmOption = Annotated[
+    Path | None, typer.Option("--farm", help="file that says who works, see docs/farm.md")
+]
+DbOption = Annotated[str, typer.Option("--db", help="URL of the results database")]
+
+
+@app.command()
+def nightly(
+    regression: RegressionOption = "nightly",
+    seeds: Annotated[str, typer.Option("--seeds", help="seeds of each random test")] = "5",
+    jobs: Annotated[str, typer.Option("--jobs", help="runs at a time, 0 for one a core")] = "0",
+    budget: Annotated[str, typer.Option("--budget", help="time for all, such as 30m")] = "",
+    seed: Annotated[str, typer.Option("--seed", help="seed that all seeds come from")] = "",
+    dut: DutOption = None,
+    farm: FarmOption = None,
+    db: DbOption = "",
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="begin a new night, finish none that is unfinished")
+    ] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="keep folders of passing runs")] = False,
+) -> None:
+    """Run a regression over many seeds and write a page about it; exit code 0 if all passed."""
+    from tb.nightly import NightlyOptions, nightly_command, seconds
+
+    options = NightlyOptions(
+        regression=regression,
+        seeds=_integer("SEEDS", seeds, 1, 100_000, "SEEDS=20 runs 20 seeds of each test"),
+        jobs=_integer("JOBS", jobs, 0, 1024, "JOBS=2 uses two processor cores"),
+        budget=seconds(budget) if budget else 0.0,
+        base_seed=_integer("SEED", seed, 0, 2**63 - 1, "any integer") if seed else None,
+        duts=tuple(name for text in dut or () for name in text.split(",") if name),
+        farm=farm,
+        db=db,
+        fresh=fresh,
+        keep=keep,
+    )
+    raise typer.Exit(nightly_command(options))
+
+
+NightArgument = Annotated[str, typer.Argument(help="name of a night, such as 2026-11-21.1")]
+
+
+@app.command()
+def report(night: NightArgument = "latest", farm: FarmOption = None, db: DbOption = "") -> None:
+    """Write the pages of a night anew, from the database, and print where they are."""
+    from tb.nightly import report_command
+
+    raise typer.Exit(report_command(night, farm, db))
+
+
+@app.command()
+def history(
+    limit: Annotated[str, typer.Option("--limit", help="nights to list")] = "20",
+    farm: FarmOption = None,
+    db: DbOption = "",
+) -> None:
+    """List nights: results, coverage and throughput, the latest last."""
+    from tb.nightly import history_command
+
+    count = _integer("--limit", limit, 1, 10_000, "--limit 20 lists the last 20")
+    raise typer.Exit(history_command(count, farm, db))
+
+
+@app.command()
+def diff(
+    before: NightArgument, after: NightArgument, farm: FarmOption = None, db: DbOption = ""
+) -> None:
+    """Say what moved between two nights: failures, coverage won and lost, throughput."""
+    from tb.nightly import diff_command
+
+    raise typer.Exit(diff_command(before, after, farm, db))
+
+
+@app.command()
+def rerun(
+    run_id: Annotated[str, typer.Argument(help="number of a run, as pages and tables show it")],
+    waves: WavesOption = False,
+    farm: FarmOption = None,
+    db: DbOption = "",
+) -> None:
+    """Repeat a run of the database as it was; --waves records the failure."""
+    from tb.nightly import rerun_command
+
+    number = _integer("RUN_ID", run_id, 1, 2**63 - 1, "the report shows the number of each run")
+    raise typer.Exit(rerun_command(number, waves, farm, db))
+
+
+@app.command("farm")
+def farm_check(
+    file: Annotated[Path, typer.Argument(help="a farm file")],
+    script: Annotated[bool, typer.Option("--script", help="print the job script")] = False,
+) -> None:
+    """Check a file that says who works, see docs/farm.md; print a cluster's job script."""
+    from tb.regress.farm import farm_command
+
+    raise typer.Exit(farm_command(file, script))
 
 
 def main() -> None:

@@ -141,24 +141,38 @@ class RunContext:
             "error", f"the test ended with {type(error).__name__}: {error}{where}; see the log"
         )
 
-    def fail(self, report: str, *, stray: bool = False) -> None:
+    def fail(self, report: str, detail: Failure | None = None, *, stray: bool = False) -> None:
         """Notes a failure report; past the mismatch limit the run is aborted.
 
         Reports of stray writes are kept beyond the limit: only the last comparison finds them.
+
+        Args:
+            report: For people.
+            detail: The same for machines; without it the first line of the report has to do.
+            stray: It is about a stray write.
         """
         self.mismatches += 1
         limit = self.settings.mismatch_limit
         if len(self.failures) < limit + (STRAY_REPORTS if stray else 0):
-            self.failures.append(report)
+            self._note(report, detail or check_failure(report, int(self.mailbox.cycles)))
         if self.mismatches >= limit:
             self.abort("fail", f"mismatch limit of {limit} reached")
 
-    def protocol_failure(self, report: str) -> None:
+    def protocol_failure(self, report: str, detail: Failure) -> None:
         """Notes an error of the protocol checkers."""
         if len(self.failures) < self.settings.mismatch_limit:
-            self.failures.append(report)
+            self._note(report, detail)
         if self.protocol_errors >= self.settings.mismatch_limit:
             self.abort("fail", "too many protocol errors")
+
+    def hang(self, message: str, report: str, detail: Failure) -> None:
+        """Ends the run because the engines stand still, and notes the report."""
+        self.abort("hang", message)
+        self._note(report, detail)
+
+    def _note(self, report: str, detail: Failure) -> None:
+        self.failures.append(report)
+        self.details.append(detail)
 
     def result(self, complete: bool) -> SimResult:
         """Returns the result; ``complete`` says that the test came to its own end."""
@@ -211,6 +225,12 @@ class RunContext:
         if self.config.coverage_file:
             write_json(Path(self.config.coverage_file), self.coverage.to_json())
         write_json(Path(os.environ[RESULT_ENV]), self.result(complete))
+
+
+def check_failure(report: str, clock: int) -> Failure:
+    """Returns the failure of a check that says no more than its report."""
+    field = report.partition("\n")[0].removeprefix("MISMATCH: ")
+    return Failure(kind="check", field=field, end_clock=clock, text=report)
 
 
 def load_settings() -> SimSettings:

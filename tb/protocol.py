@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from tb.isa.ops import SLOTS
+from tb.record import Failure
+
 PAGE = Path("docs/protocol.md")
 """Where the generated page stands, from the top of the project."""
 
@@ -301,6 +304,30 @@ RULES: dict[str, Rule] = {rule.name: rule for channel in CHANNELS for rule in ch
 """Every rule by its name."""
 
 _MESSAGE = re.compile(r"(?:^|\b\w+: )([A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+): ")
+
+
+_CYCLE = re.compile(r"\bcycle (\d+)")
+_SLOT = re.compile(rf"({'|'.join(SLOTS)}): ")
+
+
+def protocol_failure(message: str, report: str) -> Failure:
+    """Returns a checker's message as a failure.
+
+    Args:
+        message: Such as ``mte2: AR-4K: the burst crosses 4 KiB ... at 295 ns, cycle 29``.
+        report: The message as the record has it.
+    """
+    rule, slot, cycle = rule_of(message), _SLOT.match(message), _CYCLE.search(message)
+    clock = int(cycle[1]) if cycle else 0
+    return Failure(
+        kind="protocol",
+        slot=slot[1] if slot else "",
+        field=rule.name if rule else message.partition(" (")[0],
+        rule=rule.name if rule else "",
+        begin_clock=clock,
+        end_clock=clock,
+        text=report,
+    )
 
 
 def rule_of(message: str) -> Rule | None:

@@ -37,7 +37,7 @@ class RunSettings(BaseModel):
         gm: Who plays the GM: our HDL memory, or cocotbext-axi.
         constraints: File with a user's constraints, or empty.
         waves: Record waveforms.
-        waves_from, waves_to: Clocks between which they are recorded; a ``waves_to`` of 0 is the end.
+        waves_from, waves_to: Clocks between which they are recorded; 0 as ``waves_to`` is the end.
         timeline: Write a trace of all transactions.
         code_coverage: Count lines, branches, expressions and toggles of the engines (Verilator).
         mismatch_limit: Stop after so many mismatching transactions.
@@ -171,7 +171,8 @@ class Failure(BaseModel):
     Attributes:
         kind: What was found: ``data``, ``guard``, ``stray``, ``page`` (bytes); ``tag``, ``status``,
             ``rule``, ``address``, ``early`` (what the done channel said); ``flags``, ``access``,
-            ``late burst``, ``stimulus``, ``protocol``, ``hang``.
+            ``late burst``, ``stimulus``, ``protocol``, ``hang``; ``check`` for a check of a test's
+            own, ``crash`` for what was in flight when the simulator ended.
         slot, op: Slot and op or legacy form, or empty where none is known.
         field: The first thing that differs, such as ``row data``, ``left pad``, ``status OK not
             RULE``; of a protocol error its rule.

@@ -23,10 +23,11 @@ from tb.errors import PtoError
 from tb.limits import probe, user_limits, without_legacy
 from tb.mailbox import MAILBOX_ENV, MailboxReader
 from tb.plan import PlannedTest
-from tb.record import RunRecord, RunSettings, Times, write_json
+from tb.protocol import protocol_failure
+from tb.record import Failure, RunRecord, RunSettings, Times, write_json
 from tb.selection import sendable
 from tb.simulator import BUILD_ROOT, Build, BuildPlan, Simulation, build, simulate
-from tb.stuck import in_flight_report
+from tb.stuck import in_flight_failures
 from tb.user_code import USER_TEST_ENV
 
 MAILBOX = "mailbox"
@@ -139,6 +140,7 @@ def build_plan(
         variant=variant,
         fast_build=fast_build,
         axi_pins=planned.axi_pins or settings.gm == "cocotbext",
+        code_coverage=settings.code_coverage,
     )
 
 
@@ -325,6 +327,7 @@ def _judge_without_result(record: RunRecord, simulation: Simulation, folder: Pat
     if simulation.stalled:
         record.status = "hang"
         limits = record.settings
+        how = "ended by wall time"
         record.message = (
             f"no end after the {limits.time_limit:g} s that the run may take: simulator ended"
             if limits.time_limit and simulation.seconds > limits.time_limit - 1
@@ -336,7 +339,13 @@ def _judge_without_result(record: RunRecord, simulation: Simulation, folder: Pat
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         record.message = f"the simulator ended without a result ({how}); last lines:\n{tail}"
     _note_progress(record, folder)
-    record.failures += in_flight_report(folder / MAILBOX)
+    for failure in in_flight_failures(folder / MAILBOX, record.status, how):
+        _note_failure(record, failure)
+
+
+def _note_failure(record: RunRecord, failure: Failure) -> None:
+    record.failures.append(failure.text)
+    record.details.append(failure)
 
 
 def _note_progress(record: RunRecord, folder: Path) -> None:
@@ -349,7 +358,8 @@ def _note_progress(record: RunRecord, folder: Path) -> None:
     record.mismatches = now.mismatches
     record.protocol_errors = now.errors
     record.clocks = now.cycles
-    record.failures += [f"protocol: {text}" for text in reader.error_messages()]
+    for text in reader.error_messages():
+        _note_failure(record, protocol_failure(text, f"protocol: {text}"))
 
 
 @contextmanager

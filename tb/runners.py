@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
@@ -24,6 +25,7 @@ from cocotb_tools import runner as cocotb_runner
 
 from tb.dut import ROOT
 from tb.errors import PtoError, ToolError
+from tb.orphans import end_with_parent
 
 HDL = ROOT / "tb/hdl"
 RECIPE = ".recipe"
@@ -115,6 +117,7 @@ class Watched(cocotb_runner.Runner):
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                preexec_fn=partial(end_with_parent, os.getpid()),
             )
             stalled = False
             try:

@@ -29,6 +29,13 @@ from tb.simulators import simulator
 TOP = "pto_harness"
 BUILD_ROOT = ROOT / "sim_build"
 CONFIGURATION = "pto_dut.vh"
+CODE_COVERAGE = "coverage.dat"
+"""Counts of code coverage, in the run's folder; :mod:`tb.coverage.code` reads them."""
+
+TOGGLE_WIDTH = 64
+"""Toggles of wider signals are not counted: these carry data, which every run compares byte by
+byte, and they take half the time of such a build."""
+
 STAMP = ".inputs"
 
 
@@ -48,6 +55,8 @@ class BuildPlan:
         fast_build: Compile for a short build instead of a fast simulation.
         axi_pins: Leave the GM side of every engine to a memory in Python, and the clock with it
             (tb/hdl/pto_axi_pins.vh).
+        code_coverage: Count code coverage of the engines; for simulators that can, see
+            :class:`tb.simulators.Simulator`.
     """
 
     sim: str
@@ -60,6 +69,7 @@ class BuildPlan:
     variant: str = ""
     fast_build: bool = False
     axi_pins: bool = False
+    code_coverage: bool = False
 
     @property
     def folder(self) -> Path:
@@ -71,6 +81,8 @@ class BuildPlan:
             name += f"-outstanding{self.outstanding}"
         if self.waves:
             name += "-waves"
+        if self.code_coverage:
+            name += "-cov"
         if self.axi_pins:
             name += "-axi-pins"
         if self.variant:
@@ -231,6 +243,10 @@ def _verilator_args(plan: BuildPlan) -> list[str]:
         words += ["--output-split", "0"]  # one file: less to compile than files that share headers
     if plan.waves:
         words.append("--trace-fst" if tools.fst_headers().ok else "--trace")
+    if plan.code_coverage:
+        # Our own sources are left out, see pto_harness.vlt.
+        words += ["--coverage-line", "--coverage-toggle", "--coverage-expr"]
+        words += ["--coverage-max-width", str(TOGGLE_WIDTH)]
     return words
 
 
@@ -250,6 +266,8 @@ def build(plan: BuildPlan, *, force: bool = False, inputs: str = "") -> Build:
     for manifest in plan.manifests:
         manifest.check_run(plan.gm_width, plan.local_width, plan.tag_width)
     recipe = simulator(plan.sim)
+    if plan.code_coverage:
+        recipe.check_code_coverage()
     tools.require(tools.sparse_mapping())
     start = time.monotonic()
     with _locked(plan.folder):
@@ -307,7 +325,8 @@ def _build_verilator(plan: BuildPlan, args: list[str]) -> None:
     # make goes by times, and a copied header may be older than what was compiled from another one.
     for name in ("pto_mem.o", "pto_main.o"):
         (plan.folder / name).unlink(missing_ok=True)
-    level = "-O0" if plan.fast_build else "-O3"
+    # The counters double what there is to compile: a build that is soon there is worth more.
+    level = "-O0" if plan.fast_build else "-O1" if plan.code_coverage else "-O3"
     runner.make_args = (f"OPT_FAST={level}", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2")
     runner.build(
         sources=[*_verilator_config(plan), *_sources(plan)],
@@ -418,6 +437,9 @@ def simulate(
             test_args += ["--trace-file", str(run_dir / name)]
         elif plan.sim == "icarus":
             extra.append(f"+dumpfile_path={run_dir / name}")
+    if plan.code_coverage:
+        test_args.append("--coverage-per-instance")
+        extra.append(f"+verilator+coverage+file+{run_dir / CODE_COVERAGE}")
     cleared = _environment({}, drop=("WAVES", "GUI", "PYTEST_CURRENT_TEST"))
     with cleared, _searching(python_path):
         runner.test(

@@ -31,6 +31,7 @@ class Simulator:
         suffix: Of the C memory's library.
         timescale: Whether its build takes the time scale as an option.
         waves_in_build: Whether its build has to know of waves.
+        code_coverage: Whether we can have it count code coverage and read the counts.
     """
 
     name: str
@@ -42,11 +43,27 @@ class Simulator:
     suffix: str = ".so"
     timescale: bool = True
     waves_in_build: bool = False
+    code_coverage: bool = False
 
     @property
     def library(self) -> str:
         """File name of the C memory's library."""
         return LIBRARY + self.suffix
+
+    def check_code_coverage(self) -> None:
+        """Makes sure that code coverage can be had.
+
+        Raises:
+            PtoError: not of this simulator.
+        """
+        if not self.code_coverage:
+            able = [item.name for item in SIMULATORS.values() if item.code_coverage]
+            raise PtoError(
+                f"code coverage is not to be had of {self.title}",
+                where=f"CODE_COVERAGE=1 with SIM={self.name}",
+                legal=f"SIM={', '.join(able)}",
+                remedy="run without CODE_COVERAGE, or use your simulator's own commands for it",
+            )
 
     def build_words(self, folder: Path) -> list[str]:
         """Returns the arguments of a build in ``folder``."""
@@ -67,7 +84,8 @@ def _filled(words: tuple[str, ...], folder: Path) -> list[str]:
 SIMULATORS: dict[str, Simulator] = {
     item.name: item
     for item in (
-        Simulator("verilator", "Verilator", "verilator", tested=True, waves_in_build=True),
+        Simulator("verilator", "Verilator", "verilator", tested=True, waves_in_build=True,
+            code_coverage=True),
         Simulator(
             "icarus", "Icarus Verilog", "iverilog", tested=True, build_args=("-g2012",),
             run_args=("-M", "{folder}", "-m", LIBRARY), suffix=".vpi", waves_in_build=True,

@@ -13,9 +13,10 @@ from pathlib import Path
 from tb.isa.block import from_descriptors
 from tb.isa.descriptor import opcode_of, unpack
 from tb.isa.lower import Descriptor
-from tb.isa.ops import SLOTS
+from tb.isa.ops import OPS_BY_CODE, SLOTS
 from tb.isa.text import to_text
 from tb.mailbox import Mailbox, MailboxReader, SlotState
+from tb.record import Failure
 
 FLAG_BITS = 32
 """Unit flags in a word of the flag port."""
@@ -57,6 +58,32 @@ def in_flight_report(path: Path) -> list[str]:
     if channels:
         lines += ["  who waits for whom:", *(f"    {line}" for line in channels)]
     return ["\n".join(["in flight at the end:", *lines])]
+
+
+def in_flight_failures(path: Path, kind: str, field: str) -> list[Failure]:
+    """Returns :func:`in_flight_report` as failures of the slot that has waited longest.
+
+    Args:
+        path: File of the mailbox.
+        kind: ``hang`` or ``crash``.
+        field: What is known of it in few words.
+    """
+    reports = in_flight_report(path)
+    if not reports:
+        return []
+    reader = MailboxReader.open(path)
+    failure = Failure(kind=kind, field=field, end_clock=reader.cycles, text=reports[0])
+    waits = {
+        slot: state.oldest if (state := reader.state(slot)) and state.held else -1
+        for slot in range(len(SLOTS))
+        if reader.in_flight(slot)
+    }
+    slot = max(waits, key=lambda one: waits[one])
+    failure.slot = SLOTS[slot]
+    failure.begin_clock = max(0, reader.cycles - max(0, waits[slot]))
+    spec = OPS_BY_CODE.get(opcode_of(reader.in_flight(slot)[0].words))
+    failure.op = spec.name if spec else ""
+    return [failure]
 
 
 def channel_report(mailbox: Mailbox | MailboxReader) -> list[str]:

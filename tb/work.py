@@ -33,7 +33,7 @@ def execute(job: Job) -> Outcome:
         key=job.key,
         kind=job.kind,
         attempt=job.attempt,
-        worker=f"{socket.gethostname()}:{os.getpid()}",
+        worker=_me(),
         started=datetime.now(UTC),
         ended=datetime.now(UTC),
     )
@@ -72,6 +72,20 @@ def _run(job: Job) -> RunRecord:
         folder=Path(job.folder),
         inputs=job.inputs,
     )
+
+
+def outcome_of(job: Job, record: RunRecord, folder: Path) -> Outcome:
+    """Returns the outcome of a run that was done apart from any worker."""
+    now = datetime.now(UTC)
+    outcome = Outcome(
+        key=job.key, kind="rerun", started=now, ended=now, worker=_me(), record=record
+    )
+    _collect(outcome, folder)
+    return outcome
+
+
+def _me() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def _collect(outcome: Outcome, folder: Path) -> None:

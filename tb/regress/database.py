@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of the results database, and how it is opened.
+"""Tables of the results database.
 
 One row of ``run`` for each planned run of a night; it is written once more when the run is done,
 and only if that has not happened before: nothing is lost and nothing counts twice. Schema changes
-are revisions of Alembic in ``migrations/``.
+are revisions of Alembic in ``migrations/``, the newest of which is :data:`SCHEMA`.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import (
@@ -22,9 +22,14 @@ from sqlalchemy import (
     MetaData,
     String,
     Text,
+    TypeDecorator,
     UniqueConstraint,
 )
+from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+SCHEMA = "0001"
+"""Version of the tables below."""
 
 _NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_name)s",
@@ -37,12 +42,29 @@ _Id = BigInteger().with_variant(Integer, "sqlite")
 """SQLite counts up rows of INTEGER alone."""
 
 
+class UtcTime(TypeDecorator[datetime]):
+    """A time with its zone, kept in UTC: SQLite knows no zones."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """Returns ``value`` in UTC."""
+        return value if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """Returns ``value`` with its zone."""
+        if value is None or value.tzinfo is not None:
+            return value
+        return value.replace(tzinfo=UTC)
+
+
 class Base(DeclarativeBase):
     """Base of all tables."""
 
     metadata = MetaData(naming_convention=_NAMES)
     type_annotation_map = {  # noqa: RUF012 - SQLAlchemy reads it off the class
-        datetime: DateTime(timezone=True),
+        datetime: UtcTime,
         dict[str, Any]: JSON,
         list[Any]: JSON,
         bytes: LargeBinary,
@@ -75,6 +97,7 @@ class NightTable(Base):
     folder: Mapped[str]
     options: Mapped[dict[str, Any]]
     figures: Mapped[dict[str, Any]]
+    """A :class:`tb.regress.views.Figures`; while the night runs, ``wall_seconds`` alone."""
     coverage: Mapped[dict[str, Any]]
     """``percent`` and ``groups``, written at the end of the night for trends."""
     code: Mapped[dict[str, Any]]
@@ -123,7 +146,8 @@ class RunTable(Base):
     command: Mapped[str]
     folder: Mapped[str]
     bucket: Mapped[str] = mapped_column(String(16), index=True)
-    record: Mapped[dict[str, Any] | None] = mapped_column(JSON)
+    record: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    """A :class:`tb.record.RunRecord` as JSON; its ``details`` are in ``failure``."""
 
 
 class LostTable(Base):
@@ -201,7 +225,10 @@ class GroupTable(Base):
     id: Mapped[int] = mapped_column(_Id, primary_key=True)
     name: Mapped[str] = mapped_column(String(64), index=True)
     digest: Mapped[str] = mapped_column(String(64), unique=True)
+    gm_width: Mapped[int]
+    """GM bus width of the first run that had it, to tell groups of one name apart."""
     definition: Mapped[dict[str, Any]]
+    """The group in the schema of :mod:`tb.coverage.exchange`, without hits and totals."""
 
 
 class HitsTable(Base):
@@ -218,5 +245,23 @@ class HitsTable(Base):
     id: Mapped[int] = mapped_column(_Id, primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id", ondelete="CASCADE"), index=True)
     group_id: Mapped[int] = mapped_column(ForeignKey("coverage_group.id"), index=True)
+    hits: Mapped[bytes]
+    scope: Mapped[bytes]
+
+
+class NightHitsTable(Base):
+    """Hits of one group in all runs of a night, summed when the night ended.
+
+    A night without such rows has those of its runs alone. ``hits`` and ``scope`` as in
+    ``coverage_hits``; ``runs`` is the number of rows summed.
+    """
+
+    __tablename__ = "night_hits"
+    __table_args__ = (UniqueConstraint("night_id", "group_id"),)
+
+    id: Mapped[int] = mapped_column(_Id, primary_key=True)
+    night_id: Mapped[int] = mapped_column(ForeignKey("night.id", ondelete="CASCADE"), index=True)
+    group_id: Mapped[int] = mapped_column(ForeignKey("coverage_group.id"), index=True)
+    runs: Mapped[int]
     hits: Mapped[bytes]
     scope: Mapped[bytes]

@@ -25,6 +25,7 @@ from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 from tb.mailbox_layout import DONE, HIT, NO_CLEAR, READ
+from tb.record import Failure
 from tb.stopwatch import Stopwatch
 from tests.scoreboards.conftest import noise
 
@@ -45,6 +46,7 @@ class Run:
     injected: Counter[str] = field(default_factory=Counter)
     ops: dict[str, Any] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
+    details: list[Failure] = field(default_factory=list)
     transactions: int = 0
     bytes_checked: int = 0
     full_compares: int = 0
@@ -53,9 +55,15 @@ class Run:
     abort_status: str | None = None
     abort_message: str = ""
 
-    def fail(self, report: str, *, stray: bool = False) -> None:
+    def fail(self, report: str, detail: Failure, *, stray: bool = False) -> None:
         self.mismatches += 1
         self.failures.append(report)
+        self.details.append(detail)
+
+    def hang(self, message: str, report: str, detail: Failure) -> None:
+        self.abort("hang", message)
+        self.failures.append(report)
+        self.details.append(detail)
 
     def abort(self, status: str, message: str) -> None:
         self.abort_status, self.abort_message = status, message
@@ -113,6 +121,8 @@ class Bench:
             stalls=dict,
             slots=(),
             written_bytes=lambda slot: self.bytes[slot],
+            state=lambda slot: None,
+            cycles=2000,
         )
         for name, value in (
             ("RUN", self.run), ("STOPWATCH", Stopwatch()), ("MAILBOX", self.mailbox),

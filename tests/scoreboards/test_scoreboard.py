@@ -220,7 +220,7 @@ def test_hang_names_the_limit_in_force(bench: Bench, clocks: int) -> None:
 
 def test_hang_says_who_waits_for_whom(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "scoreboards.scoreboard.channel_report", lambda mailbox: ["mte1: src waits for its grant"]
+        "scoreboards.failure.channel_report", lambda mailbox: ["mte1: src waits for its grant"]
     )
     bench.mailbox.watchdog_clocks = 777
     epoch = bench.epoch(from_ops([BIAS]))

@@ -14,7 +14,7 @@ from pyuvm import uvm_factory
 from sequences.constraints import DmaConstraints, SizeClass
 from sequences.corner import corner_blocks
 from sequences.data import special_fills
-from sequences.directed import op_names, program_blocks, rule_blocks
+from sequences.directed import named_rule_blocks, op_names, program_blocks
 from sequences.examples import EXAMPLES, Example
 from sequences.illegal import IllegalGenerator
 from sequences.traffic import TrafficGenerator
@@ -177,6 +177,7 @@ class DirectedDmaTest(PtoTestBase):
                     )
                     continue
                 self._restart(example)
+                before = self._wrong()
                 await self._send(blocks)
                 images[form] = b""
                 for image in example.images:
@@ -185,9 +186,15 @@ class DirectedDmaTest(PtoTestBase):
                     if not image.matches(data):
                         where = f"{example.name}, {form}, {image.space.name}"
                         self.run.fail(f"MISMATCH: example {where}: wrong CRC-32")
+                if self._wrong() == before:
+                    self.run.exercised[example.name] += 1
             if len(set(images.values())) > 1:
                 self.run.fail(f"MISMATCH: example {example.name}: its forms give unlike images")
-        await self._send(rule_blocks(served))
+        for name, block in named_rule_blocks(served).items():
+            sent, before = self.run.transactions, self._wrong()
+            await self._send([block])
+            if self.run.transactions > sent and self._wrong() == before:
+                self.run.exercised[f"rule check {name}"] += 1
 
     def _refusal(self, blocks: list[OpBlock]) -> str:
         """Returns why an op of a program may not be sent, or nothing."""
@@ -195,6 +202,10 @@ class DirectedDmaTest(PtoTestBase):
             if not all(keep(block).all() for block in blocks):
                 return keep.reason
         return ""
+
+    def _wrong(self) -> int:
+        """Returns how many failures there were so far."""
+        return self.run.mismatches + self.run.protocol_errors
 
     async def _send(self, blocks: list[OpBlock]) -> None:
         items = [DmaBlockItem(block) for block in blocks]

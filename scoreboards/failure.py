@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turns what the scoreboard finds into failures: a report for people, fields for machines.
+
+Each report goes to the run together with a :class:`tb.record.Failure`, from which
+:mod:`tb.regress.buckets` groups the failures of many runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scoreboards.compare import Memories
+from scoreboards.golden import GoldenMemory
+from scoreboards.mismatch import Kind, Mismatch, Part
+from scoreboards.model.outcome import Outcome
+from scoreboards.picture import picture_lines, picture_rows
+from scoreboards.regions import distance
+from scoreboards.report import LastWriter, render
+from tb.agents.items import Epoch
+from tb.isa.descriptor import unpack
+from tb.isa.footprint import Footprint, destinations
+from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE, SLOTS
+from tb.isa.rules import first_d_violation
+from tb.isa.text import to_text
+from tb.protocol import protocol_failure, rule_of
+from tb.record import Failure, Picture
+from tb.stuck import channel_report
+
+PICTURES = 3
+"""Failures of a run that get a picture: the first is looked at, and a picture takes room."""
+
+_FORM_OF = {op: form for form, op in LEGACY_FORMS.items()}
+_FIELDS = {part: part.value for part in Part} | {Part.DATA: "row data"}
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """What is wrong with an op or an epoch.
+
+    Attributes:
+        kind, field: As in :class:`tb.record.Failure`.
+        text: A sentence for the report; an objection without one is none.
+    """
+
+    kind: str
+    text: str
+    field: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.text)
+
+
+FINE = Objection("", "")
+"""No objection."""
+
+
+def form_name(opcode: int, *, legacy: bool) -> str:
+    """Returns the op of a transaction, or the legacy form that it was written in."""
+    name = OPS_BY_CODE[opcode].name
+    return _FORM_OF[name] if legacy else name
+
+
+class Reporter:
+    """Writes failures into a run.
+
+    Args:
+        run: The run (:class:`tb.context.RunContext`).
+        mailbox: The mailbox, for clocks and channels.
+        actual: Memories under test.
+
+    Attributes:
+        golden: The golden memories; whoever makes new ones says so here.
+    """
+
+    golden: GoldenMemory
+
+    def __init__(self, run: Any, mailbox: Any, actual: Memories) -> None:
+        self.run = run
+        self.mailbox = mailbox
+        self.actual = actual
+        self._pictures = 0
+
+    # --- ops ---------------------------------------------------------------------------------
+
+    def op(self, epoch: Epoch, index: int, ops: tuple[Any, ...], objection: Objection) -> None:
+        """Reports what is wrong with one op."""
+        text = op_text(epoch, index, ops).replace("\n", "\n    ")
+        lines = [f"MISMATCH: {objection.text}", f"  {text}"]
+        violation = first_d_violation(unpack(epoch.block.pack()[index]))
+        if violation is not None:
+            lines.append(f"  the op breaks {violation}")
+        failure = self._of_op(epoch, index, objection.kind)
+        failure.field = objection.field
+        failure.rule = violation.rule.name if violation is not None else ""
+        self._fail("\n".join([*lines, f"  repeat: {self.run.command}"]), failure)
+
+    def wrong_bytes(
+        self, epoch: Epoch, index: int, ops: tuple[Any, ...], outcome: Outcome, found: Mismatch
+    ) -> None:
+        """Reports wrong bytes in or around the destination of an op."""
+        writer = self._writer(found)
+        report = render(found, op=op_text(epoch, index, ops), writer=writer, repro=self.run.command)
+        failure = self._of_op(epoch, index, found.kind.value)
+        position = found.position
+        if position is not None:
+            failure.field = _FIELDS[position.part]
+        self._place(failure, found)
+        if self._draws():
+            failure.picture = self._picture(outcome, found)
+        self._fail(report, failure)
+
+    def _of_op(self, epoch: Epoch, index: int, kind: str) -> Failure:
+        slot = int(epoch.block.slot[index])
+        failure = Failure(
+            kind=kind,
+            slot=SLOTS[slot],
+            op=form_name(int(epoch.block.opcode[index]), legacy=index in epoch.block.legacy),
+            transaction=epoch.first + index,
+        )
+        position = int(np.searchsorted(epoch.order[slot], index))
+        records = epoch.done.get(slot, ())
+        if position < len(records):
+            failure.begin_clock = int(records[position]["accept_cycle"])
+            failure.end_clock = int(records[position]["done_cycle"])
+        else:
+            _, failure.end_clock = _clocks(epoch)
+        return failure
+
+    # --- memories ----------------------------------------------------------------------------
+
+    def stray(self, found: Mismatch, since: Iterable[Epoch]) -> None:
+        """Reports wrong bytes that a comparison of whole memories found.
+
+        Args:
+            found: The bytes.
+            since: Epochs since the comparison before, any of which may have written them.
+        """
+        stamp = self.actual_writer(found)
+        suspect = None if stamp is None else _suspect(found.address, stamp, since)
+        text = ""
+        failure = Failure(kind=found.kind.value)
+        if suspect is not None:
+            epoch, index = suspect
+            text = op_text(epoch, index, epoch.block.program()[index])
+            failure = self._of_op(epoch, index, found.kind.value)
+        elif stamp is not None:
+            failure.slot = SLOTS[stamp.slot]
+            failure.begin_clock = failure.end_clock = stamp.cycle
+        self._place(failure, found)
+        if self._draws():
+            extent = Footprint(found.space, found.address, found.extent, (), ())
+            failure.picture = picture_lines(self.actual, self.golden, extent)
+        report = render(found, op=text, writer=self._writer(found), repro=self.run.command)
+        self._fail(report, failure, stray=True)
+
+    def actual_writer(self, found: Mismatch) -> Any:
+        """Returns who wrote the first wrong byte last, or None."""
+        return self.run.memory.last_writer(found.space, found.address)
+
+    def _writer(self, found: Mismatch) -> LastWriter | None:
+        stamp = self.actual_writer(found)
+        return None if stamp is None else LastWriter(stamp.cycle, SLOTS[stamp.slot])
+
+    def _place(self, failure: Failure, found: Mismatch) -> None:
+        failure.space = found.space.name.lower()
+        failure.address = found.address
+        failure.address_class = address_class(found)
+
+    def _draws(self) -> bool:
+        self._pictures += 1
+        return self._pictures <= PICTURES
+
+    def _picture(self, outcome: Outcome, found: Mismatch) -> Picture:
+        extent = Footprint(found.space, found.address, found.extent, (), ())
+        if found.kind is not Kind.DATA:
+            return picture_lines(self.actual, self.golden, extent)
+        regions = [region for region in outcome.regions if region.space is found.space]
+        region = min(regions, key=lambda one: distance(one, found.address))
+        return picture_rows(self.actual, self.golden, region, found.address)
+
+    # --- no op in particular -----------------------------------------------------------------
+
+    def epoch(self, epoch: Epoch, objection: Objection, slot: str = "") -> None:
+        """Reports what is wrong with no op in particular."""
+        begin, end = _clocks(epoch)
+        failure = Failure(
+            kind=objection.kind,
+            slot=slot,
+            field=objection.field,
+            begin_clock=begin,
+            end_clock=end,
+        )
+        self._fail(f"MISMATCH: {objection.text}\n  repeat: {self.run.command}", failure)
+
+    def protocol(self, message: str) -> None:
+        """Reports a message of the checkers in the harness."""
+        rule = rule_of(message)
+        why = f"  rule: {rule.text}\n" if rule else ""
+        report = f"protocol: {message}\n{why}  repeat: {self.run.command}"
+        self.run.protocol_failure(report, protocol_failure(message, report))
+
+    def hang(self, epoch: Epoch) -> None:
+        """Reports an epoch that the watchdog ended, and ends the run."""
+        lines = []
+        oldest: list[tuple[int, int, int]] = []
+        for slot, indices in epoch.order.items():
+            done = len(epoch.done.get(slot, ()))
+            if done < len(indices):
+                index = int(indices[done])
+                oldest.append((self._waiting(slot), slot, index))
+                text = op_text(epoch, index, epoch.block.program()[index])
+                text = text.replace("\n", "\n    ")
+                lines.append(
+                    f"  {SLOTS[slot]}: {len(indices) - done} descriptors not retired; the oldest:\n"
+                    f"    {text}"
+                )
+        if channels := channel_report(self.mailbox):
+            lines += ["  who waits for whom:", *(f"    {line}" for line in channels)]
+        # The dispatcher gives a block of many short rows more time than is configured.
+        clocks = self.mailbox.watchdog_clocks
+        report = "\n".join(
+            [
+                f"HANG: no descriptor accepted or retired for {clocks} clocks",
+                *lines,
+                f"  repeat: {self.run.command}",
+            ]
+        )
+        now = int(self.mailbox.cycles)
+        failure = Failure(kind="hang", begin_clock=max(0, now - clocks), end_clock=now)
+        if oldest:
+            waited, slot, index = max(oldest, key=lambda one: (one[0], -one[1]))
+            failure = self._of_op(epoch, index, "hang")
+            failure.begin_clock, failure.end_clock = max(0, now - max(waited, clocks)), now
+        failure.text = report
+        self.run.hang(f"the DUT hangs: nothing moved for {clocks} clocks", report, failure)
+
+    def _waiting(self, slot: int) -> int:
+        """Returns for how many clocks a slot has held its oldest descriptor, -1 for none."""
+        state = self.mailbox.state(slot)
+        return -1 if state is None or not state.held else int(state.oldest)
+
+    def _fail(self, report: str, failure: Failure, *, stray: bool = False) -> None:
+        failure.text = report
+        self.run.fail(report, failure, stray=stray)
+
+
+def address_class(found: Mismatch) -> str:
+    """Returns where wrong bytes stand, in few words that one fault has in common over many ops."""
+    position = found.position
+    if position is None:
+        return ""
+    return "later row" if position.row or any(position.loops) else "first row"
+
+
+def op_text(epoch: Epoch, index: int, ops: tuple[Any, ...]) -> str:
+    """Returns the PTO text of an op, with its number and slot before it."""
+    text = "\n".join(to_text(op) for op in ops)
+    return f"transaction {epoch.first + index} on {SLOTS[int(epoch.block.slot[index])]}:\n{text}"
+
+
+def _clocks(epoch: Epoch) -> tuple[int, int]:
+    """Returns when the first op of an epoch was accepted and when the last one retired."""
+    records = [part for part in epoch.done.values() if len(part)]
+    if not records:
+        return 0, 0
+    begin = min(int(part["accept_cycle"].min()) for part in records)
+    return begin, max(int(part["done_cycle"].max()) for part in records)
+
+
+def _suspect(address: int, stamp: Any, since: Iterable[Epoch]) -> tuple[Epoch, int] | None:
+    """Returns the op that most likely wrote a stray byte.
+
+    Of those in flight on the writer's slot in that cycle, the one whose destination is
+    closest to the byte.
+    """
+    best: tuple[int, Epoch, int] | None = None
+    for epoch in since:
+        records = epoch.done.get(stamp.slot)
+        if records is None:
+            continue
+        inside = (records["accept_cycle"] <= stamp.cycle) & (stamp.cycle <= records["done_cycle"])
+        words = epoch.block.pack() if inside.any() else None
+        for position in np.flatnonzero(inside).tolist():
+            assert words is not None
+            index = int(epoch.order[stamp.slot][position])
+            away = min([distance(region, address) for region in destinations(unpack(words[index]))])
+            if best is None or away < best[0]:
+                best = (away, epoch, index)
+    return None if best is None else best[1:]

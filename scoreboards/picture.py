@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a memory holds and what it was to hold around a wrong byte, for pages that draw it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoreboards.compare import Memories
+from scoreboards.golden import GoldenMemory
+from scoreboards.regions import PAGE_SHIFT, row_starts
+from tb.isa.footprint import Footprint
+from tb.record import Picture, PictureRow
+
+MOST_ROWS = 64
+MOST_BYTES = 512
+"""Rows and bytes of each row that a picture of a destination shows."""
+
+LINES = 16
+LINE = 32
+"""Lines, and their bytes, of a picture around a byte that belongs to no row."""
+
+_LEAD = 4  # one part in so many of what is shown stands before the wrong byte
+
+
+def picture_rows(
+    actual: Memories, golden: GoldenMemory, region: Footprint, address: int
+) -> Picture:
+    """Returns the rows of a destination around a wrong byte inside it.
+
+    Args:
+        actual: Memories under test.
+        golden: Golden memories.
+        region: The destination; its pages are ensured.
+        address: The byte, in a row.
+    """
+    starts = np.unique(row_starts(region))
+    wrong = max(0, int(np.searchsorted(starts, address, side="right")) - 1)
+    first = max(0, min(wrong - MOST_ROWS // _LEAD, len(starts) - MOST_ROWS))
+    shown = starts[first : first + MOST_ROWS].tolist()
+    length = min(region.length, MOST_BYTES)
+    byte = (address - int(starts[wrong]) - MOST_BYTES // _LEAD) // LINE * LINE
+    byte = max(0, min(byte, region.length - length))
+    ours, theirs = golden[region.space], actual[region.space]
+    rows = [_row(ours, theirs, start + byte, length) for start in shown]
+    parts = []
+    if len(shown) < len(starts):
+        parts.append(f"rows {first} to {first + len(shown) - 1} of {len(starts)} by address")
+    if length < region.length:
+        parts.append(f"bytes {byte} to {byte + length - 1} of the {region.length} of each row")
+    left_out = f"Shown are {' and '.join(parts)}." if parts else ""
+    return Picture(space=region.space.name.lower(), rows=rows, left_out=left_out)
+
+
+def picture_lines(actual: Memories, golden: GoldenMemory, region: Footprint) -> Picture:
+    """Returns lines around the first byte of ``region``: of a memory, with its wrong extent.
+
+    Lines of pages that hold nothing yet on either side are left out.
+    """
+    ours, theirs = golden[region.space], actual[region.space]
+    middle = region.base // LINE * LINE
+    first = max(0, min(middle - LINES // _LEAD * LINE, ours.size - LINES * LINE))
+    lines = range(first, min(first + LINES * LINE, ours.size), LINE)
+    known = [line for line in lines if golden.is_ensured(region.space, line)]
+    rows = [_row(ours, theirs, line, LINE) for line in known]
+    parts = []
+    if len(known) < len(lines):
+        parts.append(f"lines of {1 << PAGE_SHIFT}-byte pages that nobody touched are left out")
+    behind = region.base + region.length - lines[-1] - LINE
+    if behind > 0:
+        parts.append(f"the last wrong byte stands {behind} bytes behind the last line")
+    left_out = "; ".join(parts)
+    left_out = f"{left_out[:1].upper()}{left_out[1:]}." if parts else ""
+    return Picture(space=region.space.name.lower(), rows=rows, left_out=left_out)
+
+
+def _row(ours: NDArray[np.uint8], theirs: NDArray[np.uint8], start: int, length: int) -> PictureRow:
+    stop = start + length
+    return PictureRow(
+        address=start,
+        expected=ours[start:stop].tobytes().hex(),
+        actual=theirs[start:stop].tobytes().hex(),
+    )

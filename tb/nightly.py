@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands about nights: ``nightly``, ``report``, ``history``, ``diff`` and ``rerun``."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import shlex
+import signal
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from tb.console import relative
+from tb.dut import ROOT, load_manifests
+from tb.errors import PtoError
+from tb.nightly_progress import NightProgress
+from tb.publish import publish
+from tb.regress import history, text
+from tb.regress.expand import expand, left_out
+from tb.regress.farm import Farm, load_farm, open_workers
+from tb.regress.job import Job
+from tb.regress.night import Coordinator, Limits
+from tb.regress.rerun import rerun_settings
+from tb.regress.store import Store
+from tb.regress.testplan import TestPlan, load_testplan
+from tb.regress.views import FAILED, NightStatus, NightView
+
+NIGHTLY = ROOT / "sim_build/nightly"
+"""Root of all files of nights; ``make clean`` leaves it alone."""
+
+SOURCES = ("rtl_stubs", "tb", "sequences", "scoreboards", "tests/uvm", "tests/plan.toml")
+"""What a night is about; when it changes, an unfinished night is not taken up again."""
+
+RESERVE_SECONDS = 12.0
+"""Least seconds of a budget that are kept for merging and pages."""
+
+
+@dataclass(frozen=True)
+class NightlyOptions:
+    """What ``make nightly`` was asked for; see its help."""
+
+    regression: str = "nightly"
+    seeds: int = 5
+    jobs: int = 0
+    budget: float = 0.0
+    base_seed: int | None = None
+    duts: tuple[str, ...] = ()
+    farm: Path | None = None
+    db: str = ""
+    fresh: bool = False
+    keep: bool = False
+
+    def command(self, base_seed: int) -> str:
+        """Returns the command line that repeats the night."""
+        words = ["make", "nightly", f"REGRESSION={self.regression}", f"SEEDS={self.seeds}"]
+        words += [f"SEED={base_seed}"]
+        if self.duts:
+            words.append(f"DUT={','.join(self.duts)}")
+        return shlex.join(words)
+
+
+def seconds(budget: str) -> float:
+    """Returns the seconds of ``1h30m``, ``30m``, ``90s`` or ``90``.
+
+    Raises:
+        PtoError: it is none of these, or nothing.
+    """
+    found = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s?)?", budget.strip())
+    total = 0.0
+    if found and any(found.groups()):
+        hours, minutes, rest = (int(part or 0) for part in found.groups())
+        total = 3600.0 * hours + 60.0 * minutes + rest
+    if total < 1:
+        raise PtoError(
+            f"BUDGET is {budget!r}",
+            where="BUDGET= or --budget",
+            legal="hours, minutes and seconds such as 1h30m, 30m or 90s",
+        )
+    return total
+
+
+# --- nightly --------------------------------------------------------------------------------------
+
+
+def nightly_command(options: NightlyOptions) -> int:
+    """Runs a night and publishes it; returns 0 only when runs were done and all passed.
+
+    A night that was interrupted is taken up again where its plan and the sources are the same.
+
+    Raises:
+        PtoError: something of the options, the plan, the database or the workers cannot be used.
+    """
+    farm = load_farm(options.farm)
+    plan = load_testplan()
+    url = database_url(options.db, farm)
+    with Store.open(url) as store:
+        night = _begin(store, plan, options)
+        jobs = store.jobs_left(night)
+        folder = NIGHTLY / night
+        with _interruptible():
+            status = _work(store, night, folder, jobs, farm, options)
+        print("merging coverage, writing pages", flush=True)
+        view = publish(store, night, folder, status, plan)
+    passed = verdict(view)
+    text.show(text.closing(view, relative(folder / "report/index.html"), passed=passed))
+    if status == "interrupted":
+        print("interrupted: the same command goes on with the runs that are missing")
+        return 130
+    return 0 if passed else 1
+
+
+def verdict(view: NightView) -> bool:
+    """True when runs were done and all of them passed."""
+    states = [run.state for run in view.runs if run.state != "planned"]
+    return bool(states) and not FAILED.intersection(states)
+
+
+def database_url(option: str, farm: Farm) -> str:
+    """Returns the URL of the results database: an option, the farm's, or the usual file."""
+    if option or farm.database.url:
+        return option or farm.database.url
+    NIGHTLY.mkdir(parents=True, exist_ok=True)
+    return f"sqlite:///{NIGHTLY / 'results.db'}"
+
+
+def _begin(store: Store, plan: TestPlan, options: NightlyOptions) -> str:
+    """Returns the night to work on: one that was interrupted, or a new one with its runs."""
+    manifests = load_manifests(options.duts)
+    places = [str(Path(manifest.path).resolve()) for manifest in manifests]
+    engines = [Path(name) for manifest in manifests for name in manifest.sources]
+    manifest_hash = _digest([*map(Path, places), *engines]) if manifests else ""
+    told = [options.regression, options.seeds, options.base_seed, manifest_hash, places]
+    signature = hashlib.sha256(repr([*told, source_digest()]).encode()).hexdigest()
+    if not options.fresh:
+        night = store.unfinished(options.regression, signature)
+        if night and store.adopt(night):
+            print(f"night    {night} goes on: {len(store.jobs_left(night))} runs are left")
+            return night
+    base_seed = secrets.randbits(31) if options.base_seed is None else options.base_seed
+    jobs = expand(
+        plan,
+        options.regression,
+        seeds=options.seeds,
+        base_seed=base_seed,
+        duts=options.duts,
+    )
+    night = store.begin_night(
+        regression=options.regression,
+        signature=signature,
+        base_seed=base_seed,
+        budget_seconds=options.budget,
+        duts=options.duts,
+        command=options.command(base_seed),
+        folder_root=str(NIGHTLY),
+        commit=git_commit(),
+    )
+    store.plan_runs(night, jobs, manifest_hash)
+    configs = len({job.config for job in jobs})
+    print(f"night    {night}: {len(jobs)} runs on {configs} builds, seed {base_seed}")
+    for sentence in left_out(plan, options.regression, duts=options.duts):
+        print(f"left out {sentence}")
+    return night
+
+
+def _work(
+    store: Store,
+    night: str,
+    folder: Path,
+    jobs: Sequence[Job],
+    farm: Farm,
+    options: NightlyOptions,
+) -> NightStatus:
+    """Lets workers do the runs and ends the night in the database."""
+    reserve = min(60.0, max(RESERVE_SECONDS, 0.03 * options.budget))
+    workers = open_workers(farm, options.jobs)
+    try:
+        with NightProgress(options.budget) as progress:
+            coordinator = Coordinator(
+                store,
+                night,
+                folder,
+                jobs,
+                workers,
+                Limits(options.budget, reserve),
+                progress=progress.show,
+                keep=options.keep,
+            )
+            status: NightStatus = "interrupted"
+            try:
+                status = coordinator.run()
+            except KeyboardInterrupt:
+                print("\ninterrupted: ending what runs", flush=True)
+            figures = coordinator.figures()
+    finally:
+        workers.close()
+    store.end_night(night, status, figures, notes=coordinator.tally.notes)
+    return status
+
+
+def source_digest() -> str:
+    """Returns a digest of everything that decides what a run does, engines of users apart."""
+    files: list[Path] = []
+    for name in SOURCES:
+        place = ROOT / name
+        files += [place] if place.is_file() else [
+            file
+            for file in place.rglob("*")
+            if file.is_file() and "__pycache__" not in file.parts and "report" not in file.parts
+        ]  # fmt: skip
+    return _digest(files)
+
+
+def _digest(files: Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in sorted(files):
+        digest.update(str(file).encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def git_commit() -> str:
+    """Returns the commit that is checked out, ``+`` behind it with changes; empty without git."""
+    try:
+        head = subprocess.run(
+            ["git", "rev-parse", "--short=12", "HEAD"],
+            cwd=ROOT, capture_output=True, text=True, check=True, timeout=10,
+        )  # fmt: skip
+        state = subprocess.run(
+            ["git", "status", "--porcelain", "--untracked-files=no"],
+            cwd=ROOT, capture_output=True, text=True, check=True, timeout=30,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return head.stdout.strip() + ("+" if state.stdout.strip() else "")
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Makes SIGTERM and SIGINT end a night as Ctrl-C does, even where a shell ignores them."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {
+        number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+# --- looking back ---------------------------------------------------------------------------------
+
+
+def report_command(night: str, farm: Path | None, db: str) -> int:
+    """Writes the pages of a night anew; returns 0."""
+    with _existing(farm, db) as store:
+        found = history.night(store, night)
+        view = publish(store, found.name, NIGHTLY / found.name, None, load_testplan())
+    page = relative(NIGHTLY / view.night.name / "report/index.html")
+    text.show(text.closing(view, page, passed=verdict(view)))
+    return 0
+
+
+def history_command(limit: int, farm: Path | None, db: str) -> int:
+    """Lists nights; returns 0."""
+    with _existing(farm, db) as store:
+        text.show(text.history(history.nights(store, limit)))
+    return 0
+
+
+def diff_command(before: str, after: str, farm: Path | None, db: str) -> int:
+    """Says what moved between two nights; returns 1 when a test fails that did not before."""
+    with _existing(farm, db) as store:
+        moved = history.difference(store, before, after)
+    text.show(text.difference(moved))
+    return 1 if moved.newly_failing else 0
+
+
+@contextmanager
+def _existing(farm: Path | None, db: str) -> Iterator[Store]:
+    with Store.open(database_url(db, load_farm(farm)), create=False) as store:
+        yield store
+
+
+def rerun_command(run_id: int, waves: bool, farm: Path | None, db: str) -> int:
+    """Repeats a run of the database and notes how it ended; returns its exit code."""
+    from tb.plan import planned_test
+    from tb.runner import run_once
+    from tb.work import outcome_of
+
+    with _existing(farm, db) as store:
+        night, job = store.job(run_id)
+        record = store.record(run_id)
+        settings = job.settings
+        if waves and record is not None:
+            settings = rerun_settings(record)
+        print(f"run {run_id} of night {night}: {settings.command()}", flush=True)
+        folder = NIGHTLY / night / "runs" / job.key / "rerun"
+        again = run_once(settings, planned_test(settings.test), folder=folder)
+        outcome = outcome_of(job, again, folder)
+        flaky = store.note_rerun(run_id, outcome, state=again.status, identity="")
+        before = record.status if record else "no record"
+    print(f"run {run_id} was {before}, is {again.status}" + (": flaky" if flaky else ""))
+    return again.exit_code

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Catalogue of the worked values of the specification, in our words.
+
+Names are those of the specification where it gives one. Rows of its tables that have none are
+named by table and mode: ``FX-V`` and ``FX-T`` are the conversions of spec/fixpipe.md section 11,
+``rule check`` the rows of spec/examples.md section 7. Names of examples in the stimulus
+(:mod:`sequences.examples`) are these names, or have more words behind them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_EXAMPLES, _NZ = "spec/examples.md", "spec/nd2nz.md"
+_BT, _FIX, _DMA = "spec/bias_fb.md", "spec/fixpipe.md", "spec/dma.md"
+_WORKED = "tests/model/test_fix_worked.py::"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One worked value.
+
+    Attributes:
+        name: Its name.
+        text: What it shows.
+        where: File of the specification, and section.
+        unit_tests: Tests of pytest that check it without naming it.
+    """
+
+    name: str
+    text: str
+    where: str
+    unit_tests: tuple[str, ...] = ()
+
+
+def _values(
+    where: str, texts: dict[str, str], prefix: str = "", *unit_tests: str
+) -> tuple[Value, ...]:
+    return tuple(Value(prefix + name, text, where, unit_tests) for name, text in texts.items())
+
+
+VALUES: tuple[Value, ...] = (
+    *_values(f"{_EXAMPLES}, section 1", {
+        "EX1": "a tile of 32 x 32 f32 from GM to UB",
+        "EX2": "a tile of a wider matrix: GM rows of 1024 bytes apart",
+        "EX3": "rows of 200 bytes padded to 256 with zero",
+        "EX3b": "the same with a 16-bit pattern",
+        "EX3c": "the same with padding off: the tails stay",
+        "EX4": "a tile of 32 x 32 f32 from UB to GM",
+        "EX5": "a tile into a wider matrix in GM",
+        "EX6": "four batches by the inner loop register",
+    }),
+    *_values(f"{_EXAMPLES}, section 2", {
+        "GU-E1": "three rows padded with f16 1.0",
+        "GU-E2": "the same tile twice, by a loop",
+        "GU-E3": "left and right pads of f32",
+        "GU-E4": "three loops around one padded row",
+    }),
+    *_values(f"{_EXAMPLES}, section 3", {
+        "UU-E1": "bursts inside UB with gaps on both sides",
+        "UU-E2": "the same image by the legacy form, in bytes and strides",
+        "GL-E1": "rows from GM to L1, packed",
+        "LU-E1": "rows from L1 to UB",
+    }),
+    *_values(f"{_EXAMPLES}, section 4", {
+        "S-FRAC": "two matrices of 32 x 16 f16 to NZ, byte by byte",
+    }),
+    *_values(f"{_NZ}, section 5", {
+        "ND-E1": "two whole f16 matrices, one C0 column each",
+        "ND-E2": "40 x 50 f16: a last column of two lanes and zeros",
+        "ND-E3": "8-bit elements with a tail of zeros",
+        "ND-E4": "32-bit elements with a tail of zeros",
+        "ND-E5": "a column-major source with a tail of zeros",
+        "ND-E6": "rows far apart in the destination",
+        "ND-E7": "three matrices of one row each, column-major",
+        "ND-E8": "small C0, f16, two groups, missing rows of the last block zero",
+        "ND-E9": "small C0 of 8-bit elements, column-major",
+        "ND-E10": "small C0 of 32-bit elements, two of four channels",
+    }),
+    *_values(f"{_BT}, section 4", {
+        "BT-E1": "four f16 become f32 slots",
+        "BT-E2": "three bursts with gaps on both sides, specials among them",
+        "BT-E3": "bf16 keeps NaN payloads and subnormals",
+        "FB-E1": "512 bytes of parameter rows, no gaps",
+        "FB-E2": "two bursts with gaps of 64-byte units",
+    }),
+    *_values(f"{_BT}, section 2", {
+        "check values of widening": "eleven f16: normals, subnormals, zero, infinity, NaN",
+    }, "", "tests/model/test_widen.py::test_check_values_of_the_spec"),
+    *_values(f"{_DMA}, section 3", {
+        "pad patterns": "bytes that pads of 1, 2 and 4 bytes write",
+    }, "", "tests/model/test_dma.py::test_pad_patterns_of_the_spec"),
+    *_values(f"{_EXAMPLES}, section 6", {
+        "S-L0CGM": "an f16 tile added to GM",
+    }),
+    *_values(f"{_FIX}, section 11, layouts", {
+        "FX-E1": "row-major, 18 x 40",
+        "FX-E2": "column-major, 18 x 40",
+        "FX-E3": "fractals of 16 columns",
+        "FX-E4": "fractals of 8 columns",
+        "FX-E5": "column-major from rows two apart in L0C",
+        "FX-E6": "a third loop of two repeats",
+        "FX-E7": "4-bit results, two in a byte",
+        "FX-E8": "halves by rows in both sub-blocks",
+        "FX-E9": "halves by columns in both sub-blocks",
+    }),
+    *_values(f"{_FIX}, section 11, conversions", {
+        "qf322b8": "f32 to 8 bit: ties, offsets of both signs, clamps, NaN, infinity",
+        "qf322s4": "f32 to 4 bit",
+        "qf162b8": "f32 through f16 to 8 bit",
+        "req8": "i32 to 8 bit, signed and unsigned",
+        "deqs16": "i32 to 16 bit: ties and both clamps",
+        "deqs32": "i32 to 32 bit: f32 rounding of large values, both clamps",
+        "qf162s16": "i32 through f16 to 16 bit",
+    }, "FX-V ", f"{_WORKED}test_integer_rows_of_the_conversions"),
+    *_values(f"{_FIX}, section 11, conversions", {
+        "qf322b8 normal_relu": "ReLU before rounding and offset",
+        "qf322b8 scalar_relu": "a slope before rounding and offset",
+    }, "FX-V ", f"{_WORKED}test_relu_rows_of_the_conversions"),
+    *_values(f"{_FIX}, section 11, conversions", {
+        "i32 to f32": "i32 beyond 24 bits round to nearest even",
+    }, "FX-V ", f"{_WORKED}test_i32_accumulators_become_f32_by_nearest_even"),
+    *_values(f"{_FIX}, section 11, conversions", {
+        "deqf16": "i32 to f16, with overflow under each saturation clause",
+        "qs322bf16": "i32 to bf16",
+        "qf322f32": "f32 to f32, with a scale of 19 bits",
+        "qf322f16": "f32 to f16, scaled",
+        "qf322bf16": "f32 to bf16, scaled",
+        "qf322fp8": "f32 to e4m3fn, scaled",
+        "qf322hif8": "f32 to hif8, scaled, half away",
+        "qf322hif8 hybrid": "f32 to hif8, scaled, hybrid rounding",
+    }, "FX-V ", f"{_WORKED}test_float_rows_of_the_conversions"),
+    *_values(f"{_FIX}, section 11, conversions", {
+        "f16": "overflow at 65520, NaN, underflow, ties; each saturation clause",
+        "bf16": "overflow and ties",
+        "e4m3fn": "448 and 464 in range, subnormals, signed zero, ties",
+    }, "FX-T ", f"{_WORKED}test_to_table"),
+    *_values(f"{_FIX}, section 11, conversions", {
+        "hif8": "rounding half away, overflow at 40960, underflow",
+        "hif8 hybrid": "rounding by the threshold",
+    }, "FX-T ", f"{_WORKED}test_hif8_row_of_the_to_table"),
+    *_values(f"{_FIX}, section 5", {
+        "scales": "five f32 and what is left of them in 19 bits",
+    }, "", f"{_WORKED}test_scales_lose_their_low_13_bits"),
+    *_values(f"{_FIX}, section 5", {
+        "records": "three records of scale, offset and sign",
+    }, "", f"{_WORKED}test_records_of_the_spec"),
+    *_values(f"{_FIX}, section 7", {
+        "codes of hif8": "ten codes and their values",
+    }, "", "tests/model/test_fix_values.py::test_every_hif8_code_has_the_value_of_the_table"),
+    *_values(f"{_FIX}, section 9", {
+        "atomic sums": "six of f16 and three of bf16: ties, overflow, zeros, infinities",
+    }, "", f"{_WORKED}test_atomic_examples"),
+    *_values(f"{_EXAMPLES}, section 7", {
+        "ub_dst 16": "a UB address inside a block: DMA-L06",
+        "dst_stride 40": "a UB stride that is no multiple of 32: DMA-L07",
+        "src_stride 64 below len 128": "rows that overlap in GM: DMA-L08",
+        "len 33 of f16": "half an element: DMA-L09",
+        "left 8, len 40, right 8 of f16 in 64 B": "a padded row that does not fit: DMA-L10",
+        "left 17 of f16": "a left pad of 34 bytes: DMA-L09",
+        "l1_ub len 40": "a row on chip that is no whole block: DMA-L11",
+        "ub_src 262112, len 64": "a row over the end of UB: DMA-L12",
+        "small-C0 with d 5": "five channels in small C0: ND-L05",
+        "group_count 0": "no matrix at all: ND-L04",
+        "bt dst 32": "half a BT line: BT-L03",
+        "l0c_gm DS 0": "a destination stride of 0: FIX-L14",
+        "l0c_gm n 32, src_stride 20": "column groups that are no whole fractals: FIX-L15",
+        "l0c_l1 f16, DS 24": "an L1 pitch of 48 bytes: FIX-L17",
+        "l0c_gm nz2nz n 24": "one and a half fractals: FIX-L19",
+        "l0c_gm check_only, K 2": "a flag check with spread rows: FIX-L20",
+        "l0c_ub split_m m 7": "an odd number of rows in halves: FIX-L21",
+        "l0c_gm fb pointer 64": "a parameter pointer inside a row: FIX-L22",
+    }, "rule check "),
+)  # fmt: skip
+"""Every worked value, in the order of the specification's families."""

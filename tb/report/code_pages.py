@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of code coverage: totals per engine, and each source with its counts beside the lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import PurePath
+
+from tb.regress.views import CodeFile, CodeLine, CodeView, NightView
+from tb.report.bins import short
+from tb.report.page import Page, source_path
+
+KINDS = ("line", "branch", "expression", "toggle")
+"""Kinds of points in the order of the columns."""
+
+MOST_MISSING = 150
+"""Most entries of the list of what is not covered."""
+
+MOST_POINTS = 8
+"""Most missing points of one kind that stand below their line; the rest are counted."""
+
+_BIT = re.compile(r"^(?P<head>.*)\[(?P<bit>\d+)\](?P<tail>[^\[\]]*)$")
+
+
+@dataclass(frozen=True)
+class Share:
+    """Covered of all points of a kind."""
+
+    kind: str
+    covered: int
+    total: int
+
+    @property
+    def percent(self) -> float | None:
+        """0 to 100; None where there are no points."""
+        return 100.0 * self.covered / self.total if self.total else None
+
+    @property
+    def missing(self) -> int:
+        """Points without a hit."""
+        return self.total - self.covered
+
+
+@dataclass(frozen=True)
+class FileRow:
+    """A source in the list: its page, shares by kind in the order of ``KINDS``."""
+
+    file: CodeFile
+    path: str
+    shares: tuple[Share, ...]
+
+    @property
+    def missing(self) -> int:
+        """Points of all kinds without a hit."""
+        return sum(share.missing for share in self.shares)
+
+
+@dataclass(frozen=True)
+class Missing:
+    """What was not covered: its kind, the line to go to, and words for it."""
+
+    kind: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """A line of a source.
+
+    Attributes:
+        number: From 1.
+        state: ``hit``, ``part`` (some of its points were not hit), ``miss``, or empty.
+        count, exact: Executions, in few characters and in full; empty without a line point.
+        marks: Shares of the other kinds that the line has points of.
+        code, comment: The text, cut where a comment begins.
+        missing: (kind, points) that were not hit.
+    """
+
+    number: int
+    state: str
+    count: str
+    exact: str
+    marks: tuple[Share, ...]
+    code: str
+    comment: str
+    missing: tuple[tuple[str, str], ...]
+
+
+def code_pages(view: NightView) -> Iterator[Page]:
+    """Yields the pages of code coverage; none when no run counted it."""
+    if view.code is None:
+        return
+    rows = file_rows(view.code)
+    engines = {name: shares(totals) for name, totals in view.code.engines.items()}
+    data = {"kinds": KINDS, "engines": engines, "rows": rows, "counted": view.code.runs}
+    yield Page("code.html", "Code coverage", "code.html.j2", data)
+    for row in rows:
+        missing = list(not_covered(row.file))
+        data = {
+            "row": row,
+            "source": row.file,
+            "lines": [source_line(line) for line in row.file.lines],
+            "missing": missing[:MOST_MISSING],
+            "more": len(missing) - MOST_MISSING,
+        }
+        name = PurePath(row.file.path).name
+        yield Page(row.path, name, "source.html.j2", data, section="code.html")
+
+
+def file_rows(code: CodeView) -> list[FileRow]:
+    """Returns the sources by engine, those with most points missing first."""
+    rows = [
+        FileRow(file, source_path(file.engine, file.path), shares(file.totals))
+        for file in code.files
+    ]
+    order = list(code.engines)
+    return sorted(rows, key=lambda row: (order.index(row.file.engine), -row.missing, row.file.path))
+
+
+def shares(totals: Mapping[str, tuple[int, int]]) -> tuple[Share, ...]:
+    """Returns the shares of ``totals``, kind to (covered, all), in the order of ``KINDS``."""
+    return tuple(Share(kind, *totals.get(kind, (0, 0))) for kind in KINDS)
+
+
+def source_line(line: CodeLine) -> SourceLine:
+    """Returns a line as the page shows it."""
+    marks, missing = [], []
+    for kind in KINDS[1:]:
+        points = [(text, count) for name, text, count in line.points if name == kind]
+        if not points:
+            continue
+        holes = [text for text, count in points if not count]
+        marks.append(Share(kind, len(points) - len(holes), len(points)))
+        if holes:
+            folded = words(kind, holes)
+            more = len(folded) - MOST_POINTS
+            missing.append(
+                (kind, "; ".join(folded[:MOST_POINTS]) + (f"; and {more} more" if more > 0 else ""))
+            )
+    state = ""
+    if line.line == 0:
+        state = "miss"
+    elif any(share.covered < share.total for share in marks):
+        state = "part" if line.line or any(share.covered for share in marks) else "miss"
+    elif line.line or marks:
+        state = "hit"
+    code, sign, comment = line.text.expandtabs(4).partition("//")
+    return SourceLine(
+        line.number,
+        state,
+        "" if line.line is None else short(line.line),
+        "" if line.line is None else f"{line.line:,}".replace(",", " "),
+        tuple(marks),
+        code,
+        sign + comment,
+        tuple(missing),
+    )
+
+
+def not_covered(file: CodeFile) -> Iterator[Missing]:
+    """Yields what of a source was not covered: lines first, neighbours as one entry."""
+    cold = [line.number for line in file.lines if line.line == 0]
+    texts = {line.number: line.text for line in file.lines}
+    for first, last in _runs(cold):
+        text = texts[first].strip()
+        yield Missing("line", first, text if first == last else f"to line {last}: {text}")
+    for kind in KINDS[1:]:
+        for line in file.lines:
+            holes = [text for name, text, count in line.points if name == kind and not count]
+            for text in words(kind, holes):
+                yield Missing(kind, line.number, text)
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yields first and last of each run of neighbours of ascending numbers."""
+    for _, group in groupby(enumerate(numbers), key=lambda item: item[1] - item[0]):
+        members = [number for _, number in group]
+        yield members[0], members[-1]
+
+
+def words(kind: str, holes: Sequence[str]) -> list[str]:
+    """Returns descriptions of missing points as they are listed: bits of vectors folded."""
+    return fold(holes) if kind == "toggle" else list(holes)
+
+
+def fold(texts: Sequence[str]) -> list[str]:
+    """Returns descriptions with neighbouring bits of a vector as one: ``q[7:4]`` for four of them.
+
+    What follows the index, such as ``:0->1``, has to be the same.
+    """
+    bits: dict[tuple[str, str], list[int]] = {}
+    order: dict[tuple[str, str | None], None] = {}
+    for text in texts:
+        match = _BIT.match(text)
+        if match is None:
+            order[text, None] = None
+            continue
+        head, tail = match["head"], match["tail"]
+        order[head, tail] = None
+        bits.setdefault((head, tail), []).append(int(match["bit"]))
+    found = []
+    for start, end in order:
+        if end is None:
+            found.append(start)
+            continue
+        for low, high in reversed(list(_runs(sorted(set(bits[start, end]))))):
+            span = f"{low}" if low == high else f"{high}:{low}"
+            found.append(f"{start}[{span}]{end}")
+    return found

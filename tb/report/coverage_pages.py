@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of functional coverage: groups, and in each its holes, points and crosses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from tb.coverage.model import GroupCounts, percent_text
+from tb.regress.views import NightView
+from tb.report.bins import DECADES, MOST_HOLES, Hole, Table, holes, tables
+from tb.report.charts import trend
+from tb.report.page import Page, group_path
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """A group in the list.
+
+    Attributes:
+        name, doc: Of the definition.
+        path: Of its page.
+        covered, total, percent: Of the night.
+        ever: Percent over all nights.
+        move: Percent points since the night before, None without one.
+        missing: Bins not hit, of which ``before`` were in earlier nights.
+        trend: (night, percent or None where it had no such group), oldest first.
+        worst: Points and crosses with holes, most first: (name, missing).
+    """
+
+    name: str
+    doc: str
+    path: str
+    covered: int
+    total: int
+    percent: float
+    ever: float
+    move: float | None
+    missing: int
+    before: int
+    trend: tuple[tuple[str, float | None], ...]
+    worst: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class HoleList:
+    """Holes of one point or cross, ``more`` beyond those listed."""
+
+    table: Table
+    holes: tuple[Hole, ...]
+    more: int
+
+
+def coverage_pages(view: NightView) -> Iterator[Page]:
+    """Yields the list of groups and the page of each."""
+    groups, ever = view.coverage.groups, view.all_time.groups
+    details = {name: tables(counts, ever.get(name)) for name, counts in groups.items()}
+    rows = [_row(view, name, counts, details[name]) for name, counts in groups.items()]
+    rows.sort(key=lambda row: (row.missing == 0, row.percent))
+    data: dict[str, Any] = {
+        "rows": rows,
+        "impossible": view.coverage.impossible,
+        "trend": partial(trend, text=percent_text),
+    }
+    yield Page("coverage.html", "Functional coverage", "coverage.html.j2", data)
+    for row in rows:
+        counts, mine = groups[row.name], details[row.name]
+        found = [(table, holes(counts, ever.get(row.name), table.name)) for table in mine]
+        data = {
+            "row": row,
+            "points": [table for table in mine if table.cells],
+            "crosses": [table for table in mine if not table.cells],
+            "holes": [
+                HoleList(table, tuple(missing[:MOST_HOLES]), len(missing) - MOST_HOLES)
+                for table, missing in found
+                if missing
+            ],
+            "impossible": counts.impossible,
+            "decades": DECADES,
+        }
+        yield Page(row.path, row.name, "group.html.j2", data, section="coverage.html")
+
+
+def _row(view: NightView, name: str, counts: GroupCounts, details: list[Table]) -> GroupRow:
+    ever = view.all_time.groups.get(name)
+    nights = tuple((point.name, point.groups.get(name)) for point in view.trend)
+    before = view.trend[-2].groups.get(name) if len(view.trend) > 1 else None
+    worst = sorted(((item.name, item.missing) for item in details), key=lambda item: -item[1])
+    return GroupRow(
+        name,
+        counts.group.doc,
+        group_path(name),
+        counts.covered,
+        counts.total,
+        counts.percent,
+        ever.percent if ever else counts.percent,
+        None if before is None else counts.percent - before,
+        counts.total - counts.covered,
+        _missed(counts, ever),
+        nights,
+        tuple((item, missing) for item, missing in worst if missing),
+    )
+
+
+def _missed(counts: GroupCounts, ever: GroupCounts | None) -> int:
+    """Returns how many bins were not hit in the night, but in earlier ones."""
+    if ever is None or ever.group != counts.group:
+        return 0
+    return sum(
+        int((counts.wanted(name) & (hits == 0) & (ever.hits[name] > 0)).sum())
+        for name, hits in counts.hits.items()
+    )

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the report of a night: static pages that work from a file path, without a network."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tb.dut import ROOT
+from tb.errors import PtoError
+from tb.regress.views import NightView
+from tb.report.code_pages import code_pages
+from tb.report.coverage_pages import coverage_pages
+from tb.report.failure_pages import failure_pages
+from tb.report.overview import overview_pages
+from tb.report.page import SECTIONS, STATIC, Links, Page, PageMaker, environment
+from tb.report.tables import run_pages, spec_pages, testplan_pages
+
+MAKERS: tuple[PageMaker, ...] = (
+    overview_pages,
+    run_pages,
+    testplan_pages,
+    spec_pages,
+    failure_pages,
+    coverage_pages,
+    code_pages,
+)
+"""Who makes the pages; each gives its section's page first."""
+
+
+def write(view: NightView, folder: Path) -> Path:
+    """Writes the report of a night and returns the path of its first page.
+
+    A reader sees the report that was there before or the whole new one.
+
+    Args:
+        view: What to show.
+        folder: Where the report will stand; a report there is replaced.
+
+    Raises:
+        PtoError: the folder cannot be written.
+    """
+    pages = [page for make in MAKERS for page in make(view)]
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as name:
+            fresh = Path(name) / "new"
+            shutil.copytree(STATIC, fresh / "static")
+            _render(view, pages, fresh, folder)
+            if folder.exists():
+                folder.rename(Path(name) / "old")
+            fresh.rename(folder)
+    except OSError as error:
+        raise PtoError(
+            f"cannot write the report: {error.strerror}",
+            where=str(folder),
+            remedy="give a place that can be written and has room",
+        ) from None
+    return folder / "index.html"
+
+
+def _render(view: NightView, pages: Sequence[Page], fresh: Path, folder: Path) -> None:
+    """Writes all pages into ``fresh``, with links as seen from ``folder``."""
+    made = environment()
+    paths = frozenset(page.path for page in pages)
+    counts = {page.path: page.count for page in pages}
+    sections = [(path, label, counts[path]) for path, label in SECTIONS if path in paths]
+    for page in pages:
+        links = Links(page.path, paths, folder, ROOT)
+        text = made.get_template(page.template).render(
+            view=view,
+            night=view.night,
+            page=page,
+            sections=sections,
+            href=links.href,
+            file=links.file,
+            top=links.top,
+            **page.data,
+        )
+        target = fresh / page.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages that are one table: runs, the testplan, and the specification."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from tb.regress.views import NightView, PlanRow, SpecRow
+from tb.report.page import Page
+
+_FIRST = {"fail": 0, "not run": 1, "partial": 2, "pass": 3}
+
+
+def run_pages(view: NightView) -> Iterable[Page]:
+    """Makes the table of all planned runs: failures first, then what passed, then what waits."""
+    order = {"planned": 2, "pass": 1}
+    rows = sorted(view.runs, key=lambda row: order.get(row.state, 0))
+    count = Counter(row.state for row in rows)
+    yield Page(
+        "runs.html",
+        "Runs",
+        "runs.html.j2",
+        {
+            "rows": rows,
+            "titles": {bucket.id: bucket.title for bucket in view.buckets},
+            "tests": sorted({row.test for row in rows}),
+            "sims": sorted({row.sim for row in rows}),
+            "widths": sorted({f"{row.gm_width}/{row.local_width}" for row in rows}),
+            "states": [state for state, _ in count.most_common()],
+            "duts": any(row.duts for row in rows),
+        },
+        count=len(rows),
+    )
+
+
+def testplan_pages(view: NightView) -> Iterable[Page]:
+    """Makes the testplan with results: behaviours that failed or did not run first."""
+    if not view.plan:
+        return
+    milestones: dict[str, Counter[str]] = {}
+    for row in view.plan:
+        milestones.setdefault(row.milestone, Counter())[row.state] += 1
+    rows: list[PlanRow] = sorted(
+        view.plan, key=lambda row: (_FIRST.get(row.state, 0), row.milestone)
+    )
+    yield Page(
+        "testplan.html",
+        "Testplan",
+        "testplan.html.j2",
+        {
+            "rows": rows,
+            "milestones": dict(sorted(milestones.items())),
+            "states": [state for state in _FIRST if any(row.state == state for row in rows)],
+            "by": {row.name for row in view.spec},
+            "night_rules": {row.name for row in view.spec if row.tests},
+            "split": _split,
+        },
+    )
+
+
+def _split(groups: Mapping[str, float | None]) -> tuple[list[str], list[str]]:
+    """Returns the groups with holes, those with most first, and those without."""
+    holes = {name: percent or 0.0 for name, percent in groups.items()}
+    open_ones = sorted((name for name in holes if holes[name] < 100), key=holes.__getitem__)
+    return open_ones, [name for name in groups if name not in open_ones]
+
+
+def exercised(row: SpecRow) -> str:
+    """Returns who exercised a rule or value: ``night``, ``unit tests`` alone, or ``nobody``."""
+    if row.tests:
+        return "night"
+    return "unit tests" if row.unit_tests else "nobody"
+
+
+def spec_pages(view: NightView) -> Iterable[Page]:
+    """Makes the table of rules and worked values: what nobody exercised first."""
+    if not view.spec:
+        return
+    order = {"nobody": 0, "unit tests": 1, "night": 2}
+    rows = sorted(view.spec, key=lambda row: order[exercised(row)])
+    pages: dict[str, Counter[str]] = {}
+    for row in view.spec:
+        pages.setdefault(row.where, Counter())[exercised(row)] += 1
+    yield Page(
+        "spec.html",
+        "Specification",
+        "spec.html.j2",
+        {
+            "rows": [(row, exercised(row)) for row in rows],
+            "pages": pages,
+            "kinds": sorted({row.kind for row in rows}),
+            "claims": _claims(view),
+        },
+    )
+
+
+def _claims(view: NightView) -> dict[str, list[str]]:
+    """Returns rule to the behaviours of the testplan that it is part of."""
+    found: dict[str, list[str]] = {}
+    for row in view.plan:
+        for rule in row.rules:
+            found.setdefault(rule, []).append(row.name)
+    return found

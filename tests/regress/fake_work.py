@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Work functions that stand for simulations: they sleep, fail, and die. Options say what to do."""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tb.orphans import end_with_parent
+from tb.record import RunRecord, RunSettings
+from tb.regress import spawner
+from tb.regress.job import Job, JobKind, Outcome
+
+
+def job(
+    key: str, folder: Path, *, timeout: float = 60.0, kind: JobKind = "run", **options: Any
+) -> Job:
+    """Returns a job for :func:`execute`."""
+    settings = RunSettings(options=options)
+    place = str(folder / key / "1")
+    return Job(key=key, kind=kind, settings=settings, config="c", folder=place, timeout=timeout)
+
+
+def outcome(job: Job) -> Outcome:
+    """Returns the outcome of a run that passed."""
+    now = datetime.now(UTC)
+    record = RunRecord(status="pass", settings=job.settings)
+    return Outcome(
+        key=job.key,
+        kind=job.kind,
+        attempt=job.attempt,
+        worker=str(os.getpid()),
+        started=now,
+        ended=now,
+        record=record,
+    )
+
+
+def execute(job: Job) -> Outcome:
+    """Leaves a line in ``begun`` of the job's folder, then does what the options say."""
+    options = job.settings.options
+    folder = Path(job.folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "begun").open("a") as file:
+        file.write(f"{os.getpid()}\n")
+    if "simulator" in options:
+        _start_simulator(folder, bound=options["simulator"] == "bound")
+    if options.get("deaf"):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    print(options.get("says", ""), end="")
+    end = time.monotonic() + options.get("sleep", 0.0)
+    try:
+        while time.monotonic() < end:
+            time.sleep(0.01)
+    except KeyboardInterrupt:
+        result = outcome(job)
+        result.record = RunRecord(status="interrupted", settings=job.settings)
+        return result
+    match options.get("then", "pass"):
+        case "raise":
+            raise RuntimeError("the fake failed")
+        case "die":
+            os.kill(os.getpid(), options.get("signal", signal.SIGKILL))
+        case "exit":
+            os._exit(options.get("code", 0))
+        case "truncate":
+            whole = spawner.hand_back
+            spawner.hand_back = lambda result, text: whole(result, text[: len(text) // 2])
+        case "nothing":
+            return None  # type: ignore[return-value]
+        case "other":
+            return outcome(job.model_copy(update={"key": "somebody else"}))
+        case "big":
+            return outcome(job).model_copy(update={"coverage": "x" * 3_000_000})
+    return outcome(job)
+
+
+def _start_simulator(folder: Path, *, bound: bool) -> None:
+    """Starts a process in a session of its own, as simulators are, that works for a minute."""
+    code = "import time; time.sleep(60)"
+    hook = functools.partial(end_with_parent, os.getpid()) if bound else None
+    process = subprocess.Popen(
+        [sys.executable, "-S", "-c", code], start_new_session=True, preexec_fn=hook
+    )
+    (folder / "simulator").write_text(str(process.pid))

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JUnit XML of a made-up night, read back."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from junitparser import Error, Failure, Skipped
+from junitparser.xunit2 import JUnitXml, TestCase
+
+from tb.errors import PtoError
+from tb.regress.junit import ERRORS, junit, write
+from tb.regress.views import NightView
+from tests.report.sample import sample_view
+
+
+@pytest.fixture(scope="module")
+def view() -> NightView:
+    return sample_view(runs=120)
+
+
+def cases(document: JUnitXml) -> dict[str, TestCase]:
+    return {
+        str(case.name): case for suite in document for case in suite if isinstance(case, TestCase)
+    }
+
+
+def test_every_run_is_a_case_with_its_outcome(view: NightView, tmp_path: Path) -> None:
+    path = write(view, tmp_path / "new" / "junit.xml")
+    document = JUnitXml.fromfile(str(path))
+    assert isinstance(document, JUnitXml)
+    found = cases(document)
+    assert set(found) == {run.key for run in view.runs}
+    kinds = {"pass": None, "planned": Skipped}
+    for run in view.runs:
+        case = found[run.key]
+        assert case.classname == run.test
+        assert case.time == pytest.approx(run.seconds, abs=1e-3)
+        wanted = kinds.get(run.state, Error if run.state in ERRORS else Failure)
+        assert [type(result) for result in case.result] == ([] if wanted is None else [wanted])
+        properties = {item.name: item.value for item in case.properties()}
+        assert properties["seed"] == str(run.seed)
+        assert properties["state"] == run.state
+        assert properties.get("command", "") == run.command
+
+
+def test_counts_and_suites(view: NightView) -> None:
+    document = junit(view)
+    states = Counter(run.state for run in view.runs)
+    errors = sum(states[state] for state in ERRORS)
+    assert document.tests == len(view.runs)
+    assert document.errors == errors
+    assert document.failures == len(view.runs) - states["pass"] - states["planned"] - errors
+    assert sum(suite.skipped for suite in document) == states["planned"]
+    by_config = Counter(f"{run.sim}-gm{run.gm_width}-local{run.local_width}" for run in view.runs)
+    assert {suite.name: suite.tests for suite in document} == dict(by_config)
+    assert all(suite.hostname == view.night.host for suite in document)
+
+
+def test_a_suite_is_named_by_the_build(view: NightView) -> None:
+    runs = [replace(run, config="icarus-cov") for run in view.runs]
+    assert [suite.name for suite in junit(replace(view, runs=runs))] == ["icarus-cov"]
+
+
+def test_the_first_run_of_a_bucket_has_its_report(view: NightView) -> None:
+    found = cases(junit(view))
+    bucket = view.buckets[0]
+    first, other = (
+        next(run for run in view.runs if run.id == number) for number in bucket.runs[:2]
+    )
+    text = found[first.key].result[0].text
+    assert bucket.example.text in text
+    assert bucket.title in text
+    assert f"repeat: {first.command}" in text
+    text = found[other.key].result[0].text
+    assert bucket.example.text not in text
+    assert f"see {first.key}" in text
+
+
+def test_a_flaky_run_has_both_outcomes(view: NightView) -> None:
+    run = next(run for run in view.runs if run.state == "flaky")
+    result = cases(junit(view))[run.key].result[0]
+    assert result.message.startswith("flaky")
+    assert "run again: pass" in result.text
+
+
+def test_characters_that_xml_cannot_hold(view: NightView, tmp_path: Path) -> None:
+    run = view.runs[next(i for i, run in enumerate(view.runs) if run.state == "error")]
+    odd = replace(run, message="\x1b[31mred\x1b[0m\x00 <&> \ud800 \ufffe ö\nline two")
+    path = write(replace(view, runs=[odd]), tmp_path / "junit.xml")
+    result = ET.parse(path).getroot().find(".//error")
+    assert result is not None
+    assert result.get("message") == "error: ?[31mred?[0m? <&> ? ? ö"
+    assert "line two" in str(result.text)
+
+
+def test_an_empty_night(view: NightView, tmp_path: Path) -> None:
+    path = write(replace(view, runs=(), buckets=()), tmp_path / "junit.xml")
+    assert ET.parse(path).getroot().get("tests") == "0"
+
+
+def test_a_folder_that_cannot_be_made(view: NightView, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PtoError, match=r"cannot write junit\.xml"):
+        write(view, tmp_path / "file" / "junit.xml")
+
+
+def test_a_failing_write_leaves_the_old_file(
+    view: NightView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(view, tmp_path / "junit.xml")
+    before = path.read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(JUnitXml, "write", full)
+    with pytest.raises(PtoError, match="No space left"):
+        write(view, path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["junit.xml"]

@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The coordinator with workers of the test's own: what is counted, repeated, kept and left out."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tb.record import Failure, RunRecord, RunSettings
+from tb.regress import night as module
+from tb.regress.job import Job, Lost, Outcome
+from tb.regress.night import Coordinator, Limits
+from tb.regress.store import Store
+
+Work = Callable[[Job], Outcome | Lost | None]
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Clock:
+    """Time of the coordinator: stands still but for what jobs take."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+class Workers:
+    """Does jobs one after the other, in the order in which they were handed over."""
+
+    def __init__(self, work: Work, clock: Clock, size: int = 2, seconds: float = 10.0) -> None:
+        self.size = size
+        self.seen: list[Job] = []
+        self._work, self._clock, self._seconds = work, clock, seconds
+        self._queue: deque[Job] = deque()
+        self._stopped: list[Job] = []
+
+    def submit(self, job: Job) -> None:
+        assert len(self._queue) < self.size, "no more jobs than workers"
+        self.seen.append(job)
+        self._queue.append(job)
+
+    def wait(self, seconds: float) -> list[Outcome | Lost]:
+        found: list[Outcome | Lost] = [outcome(job, stopped=True) for job in self._stopped]
+        self._stopped = []
+        self._clock.now += self._seconds
+        if self._queue:
+            result = self._work(self._queue[0])
+            if result is not None:
+                self._queue.popleft()
+                found.append(result)
+        return found
+
+    def stop(self, keys: list[str]) -> None:
+        self._stopped += [job for job in self._queue if job.key in keys]
+        self._queue = deque(job for job in self._queue if job.key not in keys)
+
+    def close(self) -> None:
+        self._queue.clear()
+
+
+def outcome(job: Job, status: str = "pass", **more: object) -> Outcome:
+    found = {
+        "key": job.key,
+        "kind": job.kind,
+        "attempt": job.attempt,
+        "worker": "here:1",
+        "started": START,
+        "ended": START + timedelta(seconds=8),
+        **more,
+    }
+    if job.kind == "build":
+        return Outcome.model_validate({"inputs": f"digest of {job.config}", **found})
+    if "record" not in more and "error" not in more and not more.get("stopped"):
+        found["record"] = record(job, status)
+    return Outcome.model_validate(found)
+
+
+def record(job: Job, status: str, field: str = "row data") -> RunRecord:
+    failures = [Failure(kind="data", slot="mte2", field=field, text="wrong data")]
+    return RunRecord.model_validate(
+        {
+            "settings": job.settings,
+            "status": status,
+            "transactions": 100,
+            "details": [] if status == "pass" else failures,
+            "failures": [] if status == "pass" else ["wrong data"],
+        }
+    )
+
+
+def runs(count: int, config: str = "c") -> list[Job]:
+    return [
+        Job(
+            key=f"random-{config}-s{seed}",
+            kind="run",
+            settings=RunSettings(seed=seed),
+            config=config,
+            folder="",
+            expected_seconds=10,
+        )
+        for seed in range(1, count + 1)
+    ]
+
+
+class Night:
+    """A night in a database of its own."""
+
+    def __init__(self, folder: Path, clock: Clock) -> None:
+        self.folder, self.clock = folder, clock
+        self.store = Store.open(f"sqlite:///{folder / 'results.db'}")
+        self.name = ""
+
+    def begin(self, jobs: list[Job]) -> None:
+        self.name = self.store.begin_night(regression="nightly", signature="s")
+        self.store.plan_runs(self.name, jobs)
+
+    def coordinate(
+        self, work: Work, budget: float = 0.0, reserve: float = 15.0, reruns: int = 8
+    ) -> tuple[str, Coordinator, Workers]:
+        workers = Workers(work, self.clock)
+        coordinator = Coordinator(
+            self.store,
+            self.name,
+            self.folder / self.name,
+            self.store.jobs_left(self.name),
+            workers,
+            Limits(budget, reserve),
+            reruns=reruns,
+        )
+        return coordinator.run(), coordinator, workers
+
+    def states(self) -> dict[str, str]:
+        from sqlalchemy import select
+
+        from tb.regress.database import RunTable
+
+        with self.store.reading() as session:
+            return {row.key: row.state for row in session.execute(select(RunTable)).scalars()}
+
+
+@pytest.fixture
+def night(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Night]:
+    clock = Clock()
+    monkeypatch.setattr(module, "time", clock)
+    made = Night(tmp_path, clock)
+    yield made
+    made.store.close()
+
+
+def test_everything_is_built_once_and_run_once(night: Night) -> None:
+    jobs = [*runs(3), *runs(2, "d")]
+    night.begin(jobs)
+    status, coordinator, workers = night.coordinate(outcome)
+    assert status == "complete"
+    assert [job.key for job in workers.seen] == [
+        *("build-c", "build-d"),
+        *(job.key for job in jobs),
+    ]
+    assert {job.inputs for job in workers.seen if job.kind == "run"} == {
+        "digest of c",
+        "digest of d",
+    }
+    assert set(night.states().values()) == {"pass"}
+    assert (coordinator.tally.done, coordinator.tally.failed) == (5, 0)
+    assert coordinator.tally.transactions == 500
+    assert night.store.jobs_left(night.name) == []
+
+
+def test_only_what_is_missing_is_done_after_an_interruption(night: Night) -> None:
+    night.begin(runs(5))
+    done = 0
+
+    def killed(job: Job) -> Outcome:
+        nonlocal done
+        if job.kind == "run":
+            done += 1
+        if done == 4:
+            raise KeyboardInterrupt
+        return outcome(job)
+
+    with pytest.raises(KeyboardInterrupt):
+        night.coordinate(killed)
+    assert list(night.states().values()).count("pass") == 3
+    status, _, workers = night.coordinate(outcome)
+    assert status == "complete"
+    assert [job.key for job in workers.seen if job.kind == "run"] == ["random-c-s4", "random-c-s5"]
+
+
+def test_runs_that_do_not_fit_the_budget_stay_planned(night: Night) -> None:
+    night.begin(runs(20))
+    status, coordinator, _ = night.coordinate(outcome, budget=150.0)
+    assert status == "budget"
+    states = list(night.states().values())
+    assert 0 < states.count("pass") < 20
+    assert states.count("pass") + states.count("planned") == 20
+    assert coordinator.tally.failed == 0
+    assert night.clock.now <= 150.0
+
+
+def test_what_runs_when_the_time_is_up_is_stopped_and_not_counted(night: Night) -> None:
+    night.begin(runs(4))
+
+    def sluggish(job: Job) -> Outcome | None:
+        return outcome(job) if job.kind == "build" or job.key.endswith("s1") else None
+
+    status, _, _ = night.coordinate(sluggish, budget=300.0)
+    assert status == "budget"
+    assert night.states() == {
+        "random-c-s1": "pass",
+        "random-c-s2": "planned",
+        "random-c-s3": "planned",
+        "random-c-s4": "planned",
+    }
+    assert night.clock.now <= 300.0
+
+
+def test_a_failing_build_fails_its_runs_and_no_others(night: Night) -> None:
+    night.begin([*runs(2), *runs(2, "d")])
+
+    def work(job: Job) -> Outcome:
+        if job.key == "build-d":
+            return outcome(job, inputs="", error="the build failed:\n  syntax error")
+        return outcome(job)
+
+    status, coordinator, workers = night.coordinate(work)
+    assert status == "complete"
+    assert night.states() == {
+        "random-c-s1": "pass",
+        "random-c-s2": "pass",
+        "random-d-s1": "error",
+        "random-d-s2": "error",
+    }
+    assert [job.kind for job in workers.seen].count("rerun") == 0
+    assert any("build d failed" in note for note in coordinator.tally.notes)
+
+
+def test_a_run_is_begun_again_elsewhere_when_its_worker_is_lost(night: Night) -> None:
+    night.begin(runs(2))
+    lost: list[str] = []
+
+    def work(job: Job) -> Outcome | Lost:
+        if job.key == "random-c-s1" and job.attempt == 1:
+            lost.append(job.folder)
+            return Lost(key=job.key, attempt=1, worker="there:7", why="killed by SIGKILL")
+        return outcome(job)
+
+    _, coordinator, workers = night.coordinate(work)
+    again = [job for job in workers.seen if job.key == "random-c-s1"]
+    assert [job.attempt for job in again] == [1, 2]
+    assert again[1].folder not in lost, "an attempt never writes where another one may still"
+    assert set(night.states().values()) == {"pass"}
+    assert coordinator.tally.done == 2
+    assert coordinator.tally.lost == 1
+
+
+def test_a_run_that_its_workers_are_always_lost_with_is_given_up(night: Night) -> None:
+    night.begin(runs(2))
+
+    def work(job: Job) -> Outcome | Lost:
+        if job.key == "random-c-s1":
+            return Lost(key=job.key, attempt=job.attempt, why="killed by SIGSEGV")
+        return outcome(job)
+
+    _, coordinator, workers = night.coordinate(work)
+    assert [job.key for job in workers.seen].count("random-c-s1") == module.MOST_ATTEMPTS
+    assert night.states() == {"random-c-s1": "lost", "random-c-s2": "pass"}
+    assert coordinator.tally.failed == 1
+
+
+def test_a_run_without_a_record_is_an_error_and_the_others_go_on(night: Night) -> None:
+    night.begin(runs(3))
+
+    def work(job: Job) -> Outcome:
+        if job.key == "random-c-s2":
+            return outcome(job, error="the worker's outcome is truncated or missing (7 bytes)")
+        return outcome(job)
+
+    night.coordinate(work)
+    assert night.states() == {
+        "random-c-s1": "pass",
+        "random-c-s2": "error",
+        "random-c-s3": "pass",
+    }
+
+
+def test_the_first_failure_of_each_bucket_is_run_again_with_waves(night: Night) -> None:
+    night.begin(runs(4))
+
+    def work(job: Job) -> Outcome:
+        if job.kind == "build" or job.settings.seed == 1:
+            return outcome(job)
+        field = "status" if job.settings.seed == 4 else "row data"
+        return outcome(job, record=record(job, "fail", field))
+
+    _, coordinator, workers = night.coordinate(work)
+    reruns = [job for job in workers.seen if job.kind == "rerun"]
+    assert [job.key for job in reruns] == ["rerun-random-c-s2", "rerun-random-c-s4"]
+    assert all(job.settings.waves and job.settings.timeline for job in reruns)
+    assert coordinator.tally.failed == 3
+    assert set(night.states().values()) == {"pass", "fail"}
+
+
+def test_no_more_reruns_than_allowed(night: Night) -> None:
+    night.begin(runs(6))
+
+    def work(job: Job) -> Outcome:
+        if job.kind == "build":
+            return outcome(job)
+        return outcome(job, record=record(job, "fail", f"field {job.settings.seed} x{job.key}"))
+
+    _, _, workers = night.coordinate(work, reruns=2)
+    assert [job.kind for job in workers.seen].count("rerun") <= 2
+
+
+def test_a_failure_that_does_not_come_back_is_flaky(night: Night) -> None:
+    night.begin(runs(2))
+
+    def work(job: Job) -> Outcome:
+        if job.key == "random-c-s1":
+            return outcome(job, "fail")
+        return outcome(job)
+
+    _, coordinator, _ = night.coordinate(work)
+    assert night.states() == {"random-c-s1": "flaky", "random-c-s2": "pass"}
+    assert any("is flaky" in note for note in coordinator.tally.notes)
+
+
+def test_folders_of_passing_runs_are_removed_and_those_of_others_stay(night: Night) -> None:
+    night.begin(runs(2))
+
+    def work(job: Job) -> Outcome:
+        if job.kind != "build":
+            Path(job.folder).mkdir(parents=True)
+            (Path(job.folder) / "coverage.dat").write_text("counts")
+        more = {"code_coverage": f"{job.folder}/coverage.dat"} if job.kind == "run" else {}
+        return outcome(job, "fail" if job.key.endswith("s2") else "pass", **more)
+
+    night.coordinate(work)
+    place = night.folder / night.name
+    assert not (place / "runs/random-c-s1").exists()
+    assert (place / "runs/random-c-s2/1").exists()
+    assert sorted(path.name for path in (place / "code").iterdir()) == [
+        "random-c-s1.dat",
+        "random-c-s2.dat",
+    ]

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is begun next, and what is left out for lack of time."""
+
+from __future__ import annotations
+
+from tb.record import RunSettings
+from tb.regress.job import Job
+from tb.regress.schedule import BUILD_SECONDS, Schedule, kind_of
+
+PLENTY = 1e6
+
+
+def run(key: str, config: str = "a", test: str = "random", expected: float = 10.0) -> Job:
+    return Job(
+        key=key,
+        kind="run",
+        settings=RunSettings(test=test),
+        config=config,
+        folder="",
+        expected_seconds=expected,
+    )
+
+
+def keys(schedule: Schedule, left: float = PLENTY) -> list[str]:
+    found = []
+    while (job := schedule.next(left)) is not None:
+        found.append(job.key)
+    return found
+
+
+def test_builds_come_before_the_runs_that_need_them() -> None:
+    schedule = Schedule([run("x"), run("y", "b"), run("z")], {})
+    assert keys(schedule) == ["build-a", "build-b"]
+    assert schedule.building
+    schedule.built("b", "digest-b")
+    assert keys(schedule) == ["y"]
+    schedule.built("a", "digest-a")
+    assert not schedule.building
+    first = schedule.next(PLENTY)
+    assert first is not None
+    assert (first.key, first.inputs) == ("x", "digest-a")
+    assert keys(schedule) == ["z"]
+    assert len(schedule) == 0
+
+
+def test_runs_of_a_failed_build_are_given_up_and_no_others() -> None:
+    schedule = Schedule([run("x"), run("y", "b"), run("z")], {})
+    keys(schedule)
+    assert [job.key for job in schedule.give_up("a")] == ["x", "z"]
+    schedule.built("b", "d")
+    assert keys(schedule) == ["y"]
+
+
+def test_a_long_run_makes_room_for_a_short_one() -> None:
+    schedule = Schedule([run("long", expected=100), run("short", test="corner", expected=5)], {})
+    schedule.next(PLENTY)
+    schedule.built("a", "d")
+    assert keys(schedule, left=10.0) == ["short"]
+    assert keys(schedule, left=200.0) == ["long"]
+
+
+def test_no_build_begins_that_cannot_end() -> None:
+    schedule = Schedule([run("x")], {})
+    assert schedule.next(BUILD_SECONDS / 2) is None
+    assert schedule.runs_left == 1
+
+
+def test_durations_are_learnt() -> None:
+    jobs = [run("x"), run("y"), run("z")]
+    schedule = Schedule(jobs, {kind_of(jobs[0]): 30.0})
+    assert schedule.expected(jobs[0]) == 30.0
+    schedule.learn(jobs[0], 4.0)
+    schedule.learn(jobs[1], 6.0)
+    assert schedule.expected(jobs[2]) == 5.0
+    assert Schedule(jobs, {}).expected(jobs[0]) == 10.0
+
+
+def test_lost_jobs_and_reruns_come_first_but_not_when_time_is_up() -> None:
+    schedule = Schedule([run("x"), run("y")], {})
+    schedule.next(PLENTY)
+    schedule.built("a", "d")
+    rerun = run("x").model_copy(update={"key": "rerun-x", "kind": "rerun", "expected_seconds": 90})
+    schedule.again(rerun)
+    schedule.again(run("w"))
+    assert schedule.runs_left == 3
+    assert keys(schedule, left=50.0) == ["w", "x", "y"]
+    assert schedule.runs_left == 0
+    assert len(schedule) == 1
+    assert keys(schedule) == ["rerun-x"]

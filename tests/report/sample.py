@@ -1,0 +1,401 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A made-up night that has everything a page shows; the same arguments give the same night."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from tb.coverage.dma import DmaCoverage
+from tb.coverage.model import Coverage
+from tb.coverage.stress import GROUPS
+from tb.dut import ROOT
+from tb.isa.rules import RULES
+from tb.record import RunSettings
+from tb.regress.views import (
+    FAILED,
+    Bucket,
+    CodeFile,
+    CodeLine,
+    CodeView,
+    Difference,
+    Figures,
+    Night,
+    NightView,
+    PlanRow,
+    Point,
+    RunRow,
+    RunState,
+    SpecRow,
+)
+from tests.report.sample_failures import bucket_list, failing_runs
+
+KINDS = ("line", "branch", "expression", "toggle")
+
+# Test, simulator, widths, transactions, seconds: what a nightly regression is made of.
+_MIX = (
+    ("random", "verilator", (256, 256), 20000, 8.1),
+    ("random", "verilator", (128, 512), 20000, 9.4),
+    ("legal", "verilator", (256, 256), 20000, 7.6),
+    ("stress", "verilator", (256, 256), 20000, 15.3),
+    ("illegal", "verilator", (256, 256), 2000, 2.2),
+    ("errors", "verilator", (512, 128), 2000, 2.6),
+    ("faults", "verilator", (256, 256), 3000, 3.1),
+    ("reset", "verilator", (256, 256), 3000, 3.9),
+    ("directed", "icarus", (256, 256), 1, 11.8),
+    ("corner", "icarus", (128, 128), 1, 20.4),
+    ("random", "icarus", (512, 512), 300, 7.5),
+    ("pins", "icarus", (256, 256), 200, 9.9),
+)
+
+_SOURCES = {
+    "mte1": ("pto_mte1/pto_mte1.v", "pto_mte1/pto_bias_load.v", "common/pto_fifo.v"),
+    "mte2": (
+        "pto_mte2/pto_gm_load.v",
+        "pto_mte2/pto_nz_place.v",
+        "pto_mte2/pto_nz_tile.v",
+        "common/pto_axi_read.v",
+        "common/pto_fifo.v",
+    ),
+    "mte3": ("pto_mte3/pto_gm_store.v", "common/pto_axi_write.v"),
+    "fix": ("pto_fix/pto_fix_check.v", "pto_fix/pto_fix_merge.v", "pto_fix/pto_fix_walk.v"),
+}
+
+_BEHAVIOURS = (
+    ("copies in", "V1", "Copies from GM into UB and L1 move every byte and no other.", "random"),
+    ("copies out", "V1", "Copies from UB to GM, partial beats and 4 KiB pages included.", "random"),
+    ("repacking", "V1", "Matrices become NZ fractals, in all element sizes.", "legal"),
+    ("worked examples", "V1", "Each example of the specification gives its CRC-32.", "directed"),
+    ("refusals", "V2", "An op that breaks a D rule moves nothing and names the rule.", "illegal"),
+    ("bus errors", "V2", "A bus error ends its op with the right status and no other.", "errors"),
+    ("corners", "V2", "Limits of every count, all alignments, all pads.", "corner"),
+    ("pressure", "V2", "Stalls, latencies and several errors at a time.", "stress"),
+    ("reset", "V3", "A reset in mid-op leaves memory and flags defined.", "reset"),
+    ("descriptor pins", "V3", "The descriptor and done channels keep their handshakes.", "pins"),
+    ("soak", "V3", "Two million transactions in one run without a leak.", "soak"),
+)
+
+
+def sample_coverage(seed: int = 1, misses: float = 0.06) -> Coverage:
+    """Returns the real groups with invented hits; ``misses`` is the share of bins left out."""
+    draw = np.random.default_rng(seed)
+    found = Coverage(
+        [
+            counts.group
+            for counts in DmaCoverage(32, illegal=True, stress=tuple(GROUPS)).groups.values()
+        ]
+    )
+    for number, counts in enumerate(found.groups.values()):
+        share = misses * (0.0, 0.2, 1.0, 3.0)[number % 4]
+        for name, hits in counts.hits.items():
+            wanted = counts.wanted(name)
+            values = np.rint(draw.lognormal(4.0, 2.0, len(hits))).astype(np.int64) + 1
+            values[draw.random(len(hits)) < share] = 0
+            hits += np.where(wanted, values, 0)
+    return found
+
+
+def _runs(count: int, night: str) -> list[RunRow]:
+    draw = np.random.default_rng(7)
+    rows = []
+    for number in range(count):
+        test, sim, (gm, local), transactions, seconds = _MIX[number % len(_MIX)]
+        seed = 1 + number // len(_MIX)
+        settings = RunSettings(
+            sim=sim,
+            test=test,
+            seed=int(draw.integers(1, 2**31)),
+            transactions=transactions,
+            gm_width=gm,
+            local_width=local,
+        )
+        key = f"{test}-{sim}-gm{gm}-local{local}-s{seed:04}"
+        took = float(seconds * draw.uniform(0.85, 1.25))
+        # The budget was up before the last ones on the slow simulator.
+        late = sim == "icarus" and number >= count - count // 10
+        state: RunState = "planned" if late else "pass"
+        done = state != "planned"
+        rows.append(
+            RunRow(
+                id=1000 + number,
+                key=key,
+                state=state,
+                test=test,
+                sim=sim,
+                seed=settings.seed,
+                transactions=transactions,
+                sent=transactions if done else 0,
+                gm_width=gm,
+                local_width=local,
+                seconds=took if done else 0.0,
+                rate=transactions / took if done else 0.0,
+                coverage=float(draw.uniform(35, 98)) if done else 0.0,
+                command=settings.command(),
+                folder=f"sim_build/nightly/{night}/runs/{key}/1" if done else "",
+                worker=f"build-host-3:{4700 + number % 2}" if done else "",
+                simulator={"verilator": "Verilator 5.036", "icarus": "Icarus Verilog 12.0"}[sim],
+                code_coverage=number % len(_MIX) == 2,
+            )
+        )
+    return rows
+
+
+def _line(number: int, text: str, draw: np.random.Generator) -> CodeLine:
+    """Returns a source line with counts where a simulator would count."""
+    words = text.split("//")[0]
+    points: list[tuple[str, str, int]] = []
+    line = None
+    if any(mark in words for mark in ("<=", "if (", "else", "case")):
+        line = 0 if draw.random() < 0.08 else int(draw.lognormal(8, 2))
+    if "if (" in words or "?" in words:
+        points += [
+            ("branch", "if", line or 0),
+            ("branch", "else", 0 if draw.random() < 0.2 else 321),
+        ]
+    if "&&" in words or "||" in words:
+        points += [
+            ("expression", "(a && b) => 1", int(draw.integers(0, 2)) * 4711),
+            ("expression", "(a == 0) => 0", 17),
+        ]
+    if "reg " in words or "wire " in words:
+        points += [("toggle", f"signal[{bit}]", int(draw.integers(0, 3)) * 95) for bit in range(2)]
+    return CodeLine(number, text, line, tuple(points))
+
+
+def _kinds(lines: Sequence[CodeLine]) -> dict[str, tuple[int, int]]:
+    counts = {kind: [0, 0] for kind in KINDS}
+    for line in lines:
+        met = [*line.points, *([("line", "", line.line)] if line.line is not None else [])]
+        for kind, _, hits in met:
+            counts[kind][0] += hits > 0
+            counts[kind][1] += 1
+    return {kind: (covered, total) for kind, (covered, total) in counts.items()}
+
+
+def sample_code() -> CodeView:
+    """Returns invented counts on real sources; one file has no source."""
+    draw = np.random.default_rng(3)
+    files = []
+    for engine, paths in _SOURCES.items():
+        for path in paths:
+            text = (ROOT / "rtl_stubs" / path).read_text().splitlines()
+            lines = tuple(_line(number, row, draw) for number, row in enumerate(text, 1))
+            files.append(CodeFile(engine, f"rtl_stubs/{path}", _kinds(lines), lines))
+    gone = dict.fromkeys(KINDS, (3, 4))
+    files.append(CodeFile("mte3", "/elsewhere/vendor_fifo.sv", gone))
+    engines = {
+        engine: {
+            kind: (
+                sum(file.totals[kind][0] for file in files if file.engine == engine),
+                sum(file.totals[kind][1] for file in files if file.engine == engine),
+            )
+            for kind in KINDS
+        }
+        for engine in _SOURCES
+    }
+    return CodeView(engines, tuple(files), 25)
+
+
+def _code_percent(code: CodeView) -> dict[str, float]:
+    found = {}
+    for kind in KINDS:
+        covered = sum(totals[kind][0] for totals in code.engines.values())
+        found[kind] = 100.0 * covered / sum(totals[kind][1] for totals in code.engines.values())
+    return found
+
+
+def _plan(runs: Sequence[RunRow], coverage: Coverage) -> list[PlanRow]:
+    groups, rules = list(coverage.groups), list(RULES)
+    rows = []
+    for number, (name, milestone, description, test) in enumerate(_BEHAVIOURS):
+        mine = [row for row in runs if row.test == test]
+        done = [row for row in mine if row.state != "planned"]
+        passed = [row for row in done if row.state == "pass"]
+        state = "pass" if mine else "not run"
+        if len(done) < len(mine):
+            state = "partial"
+        if len(passed) < len(done):
+            state = "fail"
+        tests = {test: (len(done), len(passed), len(mine))}
+        if number % 3 == 0:
+            tests["pytest:tests/model/test_examples.py"] = (0, 0, 0)
+        chosen: dict[str, float | None] = {
+            group: coverage.groups[group].percent for group in groups[number % 5 :: 5]
+        }
+        if number == len(_BEHAVIOURS) - 1:
+            chosen = dict.fromkeys(chosen)
+        rows.append(
+            PlanRow(
+                name,
+                milestone,
+                description,
+                tests,
+                chosen,
+                tuple(rules[number :: len(_BEHAVIOURS)]),
+                state,
+            )
+        )
+    return rows
+
+
+def _spec() -> list[SpecRow]:
+    rows = []
+    for number, (name, rule) in enumerate(RULES.items()):
+        tests: Mapping[str, int] = {}
+        if rule.kind == "D" and number % 9:
+            tests = {"illegal": 40 + 13 * number, "stress": number}
+        units = (f"tests/isa/test_rules.py::test_{name.lower().replace('-', '_')}",)
+        page = {"DMA": "dma", "ND": "nd2nz", "BT": "bias_fb", "FB": "bias_fb", "FIX": "fixpipe"}
+        rows.append(
+            SpecRow(
+                name,
+                "rule",
+                rule.title,
+                f"spec/{page[rule.family]}.md",
+                {name: count for name, count in tests.items() if count},
+                units if number % 7 else (),
+            )
+        )
+    for number in range(1, 25):
+        tests = {"directed": 20} if number % 11 else {}
+        rows.append(SpecRow(f"GU-E{number}", "value", "", "spec/examples.md", tests, ()))
+    return rows
+
+
+def _points(nights: int, last: Night) -> list[Point]:
+    points = []
+    for number in range(nights):
+        back = nights - 1 - number
+        lower = {
+            name: max(0.0, value - (0.0, 0.3, 2.7, 5.1)[place % 4] * back)
+            for place, (name, value) in enumerate(last.groups.items())
+        }
+        figures = last.figures
+        started = last.started - timedelta(days=back)
+        points.append(
+            Point(
+                name=f"{started:%Y-%m-%d}.1",
+                started=started,
+                pass_rate=figures.pass_rate if not back else (100.0, 96.8, 99.3)[number % 3],
+                runs=figures.done - 4 * back,
+                transactions=figures.transactions - 90_000 * back,
+                transactions_per_second=figures.transactions_per_second
+                * (1.0 if not back else (0.97, 1.04, 0.88)[number % 3]),
+                wall_seconds=figures.wall_seconds - 11.0 * back,
+                coverage=last.coverage - 1.9 * back,
+                groups=lower if back < nights - 1 else dict(list(lower.items())[2:]),
+                # Code coverage was not counted in the first of several nights.
+                code={}
+                if back and back == nights - 1
+                else {kind: value - 1.3 * back for kind, value in last.code.items()},
+            )
+        )
+    return points
+
+
+def _difference(points: Sequence[Point], buckets: Sequence[Bucket]) -> Difference | None:
+    if len(points) < 2:
+        return None
+    before, after = points[-2], points[-1]
+    return Difference(
+        before=before.name,
+        after=after.name,
+        newly_failing=tuple(
+            (bucket.example_run.test, bucket.example_run.key.rsplit("-", 1)[0], bucket.title)
+            for bucket in buckets[:2]
+        ),
+        newly_passing=(("corner", "icarus-gm128-local128", "hang after 200000 clocks"),),
+        buckets_new=tuple(bucket.title for bucket in buckets if bucket.nights == 1),
+        buckets_gone=("hang: mte_gm_l1_frac on mte2, no done",),
+        won=tuple(f"mte_gm_ub.len_mod_bus: {number}" for number in range(3, 40)),
+        lost=("rules.rule: FIX-L17", "traffic.pair: mte_l1_bt x mte_l0c_gm"),
+        coverage=(before.coverage, after.coverage),
+        rate=(before.transactions_per_second, after.transactions_per_second),
+    )
+
+
+def sample_view(*, nights: int = 5, runs: int = 300, failing: bool = True) -> NightView:
+    """Returns a night.
+
+    Args:
+        nights: Nights in the trend, this one included; 1 for the first night of a database.
+        runs: Planned runs, at least 60.
+        failing: With failures; without, every run passed, and the night is complete.
+    """
+    started = datetime(2026, 11, 21, 2, 0, 3, tzinfo=UTC)
+    night = Night("2026-11-21.1", "complete", "nightly", started, command="make nightly SEEDS=20")
+    rows = _runs(runs, night.name)
+    if failing:
+        rows = failing_runs(rows)
+    else:
+        rows = [row if row.state == "pass" else _passing(row) for row in rows]
+    buckets = bucket_list(rows) if failing else []
+    coverage, all_time = sample_coverage(1, 0.06), sample_coverage(1, 0.06)
+    all_time.merge(sample_coverage(2, 0.05))
+    code = sample_code()
+    done = [row for row in rows if row.state != "planned"]
+    passed = [row for row in done if row.state == "pass"]
+    busy = sum(row.seconds for row in done)
+    figures = Figures(
+        planned=len(rows),
+        done=len(done),
+        passed=len(passed),
+        failed=sum(row.state in FAILED for row in rows),
+        flaky=sum(row.state == "flaky" for row in rows),
+        not_run=len(rows) - len(done),
+        transactions=sum(row.sent for row in done),
+        bytes_checked=sum(row.sent for row in done) * 1640,
+        clocks=sum(row.sent for row in done) * 90,
+        wall_seconds=busy / 1.86 + 75,
+        busy_seconds=busy,
+        runs_per_minute=60 * len(done) / (busy / 1.86 + 75),
+        transactions_per_second=sum(row.sent for row in done) / busy,
+        speedup=1.86,
+        workers=2,
+        builds=7,
+        build_seconds=148.2,
+        lost=1 if failing else 0,
+    )
+    night = replace(
+        night,
+        status="budget" if failing else "complete",
+        ended=started + timedelta(seconds=figures.wall_seconds),
+        commit="a0c4f83d19e27b64c5510fd0c1a3e6b2f7889d04+" if failing else "a0c4f83d19e27b64",
+        base_seed=20261121,
+        host="build-host-3",
+        budget_seconds=1500.0,
+        command="make nightly SEEDS=20 BUDGET=25m" if failing else "make nightly SEEDS=20",
+        folder=f"sim_build/nightly/{night.name}",
+        figures=figures,
+        coverage=coverage.percent,
+        groups={name: counts.percent for name, counts in coverage.groups.items()},
+        code=_code_percent(code),
+    )
+    trend = _points(nights, night)
+    notes = (
+        "worker build-host-3:4701 was lost with faults-verilator-gm256-local256-s0004: killed by "
+        "SIGKILL; the run was done again and passed",
+        "the record of pins-icarus-gm256-local256-s0011 is truncated",
+    )
+    return NightView(
+        night=night,
+        runs=rows,
+        buckets=buckets,
+        plan=_plan(rows, coverage),
+        spec=_spec(),
+        coverage=coverage,
+        all_time=all_time,
+        code=code,
+        trend=trend,
+        difference=_difference(trend, buckets),
+        notes=notes if failing else (),
+    )
+
+
+def _passing(row: RunRow) -> RunRow:
+    values: dict[str, Any] = {"state": "pass", "sent": row.transactions, "seconds": 8.0}
+    return replace(row, **values, rate=row.transactions / 8.0, coverage=61.0)
