@@ -249,11 +249,17 @@ class Reporter:
 
 
 def address_class(found: Mismatch) -> str:
-    """Returns where wrong bytes stand, in few words that one fault has in common over many ops."""
+    """Returns where wrong bytes stand, in few words that one fault has in common over many ops.
+
+    The first wrong byte of a wrong address is where the loops are for the first time what goes
+    wrong; that of a wrong value is where the value happens to be, so its place says nothing.
+    """
     position = found.position
-    if position is None:
+    if position is None or position.part is not Part.DATA or position.label:
         return ""
-    return "later row" if position.row or any(position.loops) else "first row"
+    if any(position.loops):
+        return "later iteration"
+    return "later row" if position.row else "first row"
 
 
 def op_text(epoch: Epoch, index: int, ops: tuple[Any, ...]) -> str:

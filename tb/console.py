@@ -15,6 +15,7 @@ from pathlib import Path
 from rich.console import Console as RichConsole
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from tb.coverage.code import CodeCounts
 from tb.coverage.model import Coverage, percent_text
 from tb.coverage.table import table
 from tb.dut import ROOT
@@ -102,6 +103,17 @@ class Console:
             hit = f"{counts.covered:>5} of {counts.total:>5} bins"
             self.say(f"  {name:<17} {hit} {percent_text(counts.percent):>6} %")
         self.say(f"  every hole is named in {relative(target)}")
+
+    def code_coverage(self, counts: CodeCounts, target: Path) -> None:
+        """Prints code coverage by engine and kind."""
+        self.say()
+        for engine, totals in counts.by_engine().items():
+            words = [
+                f"{kind} {percent_text(100 * hit / every) if every else '-':>5} %"
+                for kind, (hit, every) in totals.items()
+            ]
+            self.say(f"  code of {engine:<9} {'  '.join(words)}")
+        self.say(f"  its counts are in {relative(target)}")
 
     def summary(self, record: RunRecord, target: Path, folder: Path) -> None:
         """Prints what the run did; the last line is PASS or FAIL with what matters."""

@@ -19,7 +19,7 @@ from tb.console import relative
 from tb.dut import ROOT, load_manifests
 from tb.errors import PtoError
 from tb.nightly_progress import NightProgress
-from tb.publish import publish
+from tb.publish import conclude, publish
 from tb.regress import history, text
 from tb.regress.expand import expand, left_out
 from tb.regress.farm import Farm, load_farm, open_workers
@@ -104,8 +104,7 @@ def nightly_command(options: NightlyOptions) -> int:
         folder = NIGHTLY / night
         with _interruptible():
             status = _work(store, night, folder, jobs, farm, options)
-        print("merging coverage, writing pages", flush=True)
-        view = publish(store, night, folder, status, plan)
+        view = publish(store, night, folder, plan)
     passed = verdict(view)
     text.show(text.closing(view, relative(folder / "report/index.html"), passed=passed))
     if status == "interrupted":
@@ -198,7 +197,8 @@ def _work(
             figures = coordinator.figures()
     finally:
         workers.close()
-    store.end_night(night, status, figures, notes=coordinator.tally.notes)
+    print("merging coverage, writing pages", flush=True)
+    conclude(store, night, folder, status, figures, coordinator.tally.notes)
     return status
 
 
@@ -263,7 +263,7 @@ def report_command(night: str, farm: Path | None, db: str) -> int:
     """Writes the pages of a night anew; returns 0."""
     with _existing(farm, db) as store:
         found = history.night(store, night)
-        view = publish(store, found.name, NIGHTLY / found.name, None, load_testplan())
+        view = publish(store, found.name, NIGHTLY / found.name, load_testplan())
     page = relative(NIGHTLY / view.night.name / "report/index.html")
     text.show(text.closing(view, page, passed=verdict(view)))
     return 0

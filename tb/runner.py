@@ -16,9 +16,10 @@ from types import FrameType
 
 from tb.console import Console
 from tb.context import RESULT_ENV, SETTINGS_ENV, SimResult, SimSettings
+from tb.coverage.code_files import fold
 from tb.coverage.exchange import from_json
 from tb.coverage.table import table
-from tb.dut import Manifest, exclusions, load_manifests, reference_manifests
+from tb.dut import ROOT, Manifest, exclusions, load_manifests, reference_manifests
 from tb.errors import PtoError
 from tb.limits import probe, user_limits, without_legacy
 from tb.mailbox import MAILBOX_ENV, MailboxReader
@@ -26,12 +27,15 @@ from tb.plan import PlannedTest
 from tb.protocol import protocol_failure
 from tb.record import Failure, RunRecord, RunSettings, Times, write_json
 from tb.selection import sendable
-from tb.simulator import BUILD_ROOT, Build, BuildPlan, Simulation, build, simulate
+from tb.simulator import BUILD_ROOT, CODE_COVERAGE, Build, BuildPlan, Simulation, build, simulate
 from tb.stuck import in_flight_failures
 from tb.user_code import USER_TEST_ENV
 
 MAILBOX = "mailbox"
 """File of the mailbox, in the run's folder."""
+
+CODE_COUNTS = "coverage.dat.gz"
+"""Code coverage of a run, in the run's folder; tb/coverage/code_files.py reads it."""
 
 COVERAGE_TABLE = "coverage.txt"
 """Functional coverage of a run as a table with every hole, in the run's folder."""
@@ -217,6 +221,21 @@ def _execute(
         coverage = from_json(json.loads(coverage_path.read_text()))
         (folder / COVERAGE_TABLE).write_text(table(coverage, holes=1000) + "\n")
         console.coverage(coverage, folder / COVERAGE_TABLE)
+    if plan.code_coverage:
+        _fold_code_coverage(folder, console)
+
+
+def _fold_code_coverage(folder: Path, console: Console) -> None:
+    """Makes the counts of code coverage small and prints them; a run passes without them, too."""
+    if not (folder / CODE_COVERAGE).exists():
+        console.say("\ncode coverage: none, the simulator was ended before it wrote its counts")
+        return
+    try:
+        counts = fold(folder / CODE_COVERAGE, folder / CODE_COUNTS, ROOT)
+    except PtoError as error:
+        console.say(f"\ncode coverage: none, {error}")
+        return
+    console.code_coverage(counts, folder / CODE_COUNTS)
 
 
 def _simulate(

@@ -20,7 +20,7 @@ from tb.errors import PtoError
 from tb.plan import planned_test
 from tb.record import RunRecord, RunSettings
 from tb.regress.job import Job, Outcome
-from tb.runner import build_plan, check_ports, run_once
+from tb.runner import CODE_COUNTS, build_plan, check_ports, run_once
 from tb.simulator import build
 
 GRACE_SECONDS = 5.0
@@ -98,8 +98,8 @@ def _collect(outcome: Outcome, folder: Path) -> None:
             outcome.waves = str(folder / name)
     if (folder / "timeline.json").exists():
         outcome.timeline = str(folder / "timeline.json")
-    if (folder / "coverage.dat").exists():
-        outcome.code_coverage = str(folder / "coverage.dat")
+    if (folder / CODE_COUNTS).exists():
+        outcome.code_coverage = str(folder / CODE_COUNTS)
 
 
 @contextmanager

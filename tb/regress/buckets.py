@@ -47,6 +47,13 @@ _NO_OP = ("crash",)
 """Kinds for which the op in flight is chance."""
 
 
+_NO_FIELD = ("guard",)
+"""Kinds whose field, before or behind a row, depends on what stands next to the row."""
+
+_HALVES = ("ub0", "ub1")
+"""Memories that differ in a bit of the descriptor, and in nothing that an engine does."""
+
+
 @dataclass(frozen=True)
 class Signature:
     """What failures of one bucket have in common; see :class:`tb.record.Failure`."""
@@ -85,9 +92,9 @@ def signature_of(failure: Failure) -> Signature:
         failure.kind,
         failure.slot,
         LEGACY_FORMS.get(failure.op, failure.op),
-        phrase(failure.field),
+        "" if failure.kind in _NO_FIELD else phrase(failure.field),
         failure.rule,
-        failure.space,
+        re.sub(r"\d$", "", failure.space) if failure.space in _HALVES else failure.space,
         failure.address_class,
     )
 

@@ -65,10 +65,10 @@ def config_name(settings: RunSettings, *, axi_pins: bool = False) -> str:
         name += f"-outstanding{settings.outstanding}"
     if settings.waves:
         name += "-waves"
-    if axi_pins or settings.gm == "cocotbext":
-        name += "-axi-pins"
     if settings.code_coverage:
         name += "-cov"
+    if axi_pins or settings.gm == "cocotbext":
+        name += "-axi-pins"
     return name
 
 

@@ -309,7 +309,7 @@ class Coordinator:
         """Keeps the counts of a run by the name of the run, so that a night can be resumed."""
         if not outcome.code_coverage:
             return
-        target = self.folder / "code" / f"{job.key}.dat"
+        target = self.folder / "code" / f"{job.key}.dat.gz"
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.move(outcome.code_coverage, target)

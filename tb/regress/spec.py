@@ -40,6 +40,9 @@ _REGISTRIES: Mapping[str, str] = {"EXAMPLES": "", "RULE_EXAMPLES": "rule check "
 """Names of the lists of :mod:`sequences.examples`, to how their names begin in the catalogue: a
 test that goes through one names all of it."""
 
+_FOLDERS = ("isa", "model", "sequences", "scoreboards", "arith", "hdl", "sim", "examples")
+"""Folders of ``tests`` that check what the specification says; others name rules in passing."""
+
 _STIMULUS = "sequences.examples"
 
 
@@ -116,7 +119,8 @@ def _tests_by_item(root: Path) -> Mapping[str, tuple[str, ...]]:
     ``f"FIX-L{number:02d}"``, the numbers that end the tuples of its cases count.
     """
     found: dict[str, list[str]] = {}
-    for path in sorted((root / "tests").rglob("test_*.py")):
+    files = [path for name in _FOLDERS for path in (root / "tests" / name).rglob("test_*.py")]
+    for path in sorted(files):
         file = path.relative_to(root).as_posix()
         for function, names in _names_in(path.read_text()):
             for name in names:

@@ -141,18 +141,43 @@ def tables(counts: GroupCounts, ever: GroupCounts | None) -> list[Table]:
 def holes(counts: GroupCounts, ever: GroupCounts | None, name: str) -> list[Hole]:
     """Returns what of ``name`` was not hit, the largest parts first.
 
-    Of a cross, a bin (or two bins of different axes) without any hit cell is one hole.
+    Of a cross, a bin (or two bins of different axes) without any hit cell is one hole, and cells
+    that differ in one axis alone are one.
     """
     missing = counts.wanted(name) & (counts.hits[name] == 0)
     seen = _seen(counts, ever, name)
     cross = next((item for item in counts.group.crosses if item.name == name), None)
-    found: list[Hole] = []
     if cross is not None:
-        missing, found = _parts(counts, cross, missing, seen)
-    for index in np.flatnonzero(missing).tolist():
-        text = counts.group.label(name, index).replace(" x ", ", ")
-        found.append(Hole(name, text, 1, int(seen[index])))
-    return found
+        left, found = _parts(counts, cross, missing, seen)
+        for before in (False, True):
+            found += _lines(counts.group, cross, left & (seen == before), before)
+        return found
+    labels = counts.group.by_name[name].labels
+    return [Hole(name, labels[at], 1, int(seen[at])) for at in np.flatnonzero(missing).tolist()]
+
+
+def _lines(group: CoverGroup, cross: Cross, missing: NDArray[np.bool_], before: bool) -> list[Hole]:
+    """Returns cells in as few holes as bins of one axis can be listed for."""
+    cells = np.argwhere(missing.reshape(group.shape(cross))).tolist()
+    best: dict[tuple[int, ...], list[int]] | None = None
+    along = 0
+    for axis in range(len(cross.of)):
+        found: dict[tuple[int, ...], list[int]] = {}
+        for cell in cells:
+            found.setdefault(tuple(cell[:axis] + cell[axis + 1 :]), []).append(cell[axis])
+        if best is None or len(found) <= len(best):
+            best, along = found, axis
+    names = [group.by_name[axis].labels for axis in cross.of]
+    others = [axis for axis in range(len(cross.of)) if axis != along]
+    result = []
+    for fixed, bins in (best or {}).items():
+        words = [
+            f"{cross.of[axis]}={names[axis][at]}" for axis, at in zip(others, fixed, strict=True)
+        ]
+        listed = ", ".join(names[along][at] for at in bins)
+        text = ", ".join([*words, f"{cross.of[along]}={listed}"])
+        result.append(Hole(cross.name, text, len(bins), len(bins) if before else 0))
+    return result
 
 
 def _parts(

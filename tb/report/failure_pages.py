@@ -123,7 +123,7 @@ def _runs(bucket: Bucket, by_id: dict[int, RunRow]) -> list[RunRow]:
 
 def _context(row: BucketRow, by_id: dict[int, RunRow]) -> dict[str, Any]:
     bucket = row.bucket
-    runs, example = _runs(bucket, by_id), bucket.example
+    runs, example, drawing = _runs(bucket, by_id), bucket.example, _drawing(bucket)
     facts = [
         ("transaction", "" if example.transaction is None else str(example.transaction)),
         ("clocks", _clocks(example.begin_clock, example.end_clock)),
@@ -144,7 +144,8 @@ def _context(row: BucketRow, by_id: dict[int, RunRow]) -> dict[str, Any]:
         "more_runs": len(runs) - MOST_RUNS,
         "facts": [(word, value) for word, value in facts if value],
         "results": list(_results(bucket)),
-        "drawing": _drawing(bucket),
+        "drawing": drawing,
+        "damaged": drawing is None and bool(example.picture and example.picture.rows),
         "rerun": f".venv/bin/pto-dv rerun {bucket.example_run.id}",
     }
 

@@ -214,6 +214,7 @@ def test_messages_give_value_and_range() -> None:
     ],
 )
 def test_front_end_rules(op: MteGmUb | MteUbGm, rules: list[int]) -> None:
+    """DMA-L02, DMA-L03, DMA-L04 and DMA-L15."""
     assert [violation.rule.number for violation in s_violations(op)] == rules
 
 
@@ -232,6 +233,7 @@ def test_front_end_rules(op: MteGmUb | MteUbGm, rules: list[int]) -> None:
     ],
 )
 def test_undefined_ops_are_recognised(desc: DmaDescriptor, rules: list[int]) -> None:
+    """DMA-L13."""
     assert [violation.rule.number for violation in t_violations(desc)] == rules
 
 

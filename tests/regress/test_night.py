@@ -346,6 +346,6 @@ def test_folders_of_passing_runs_are_removed_and_those_of_others_stay(night: Nig
     assert not (place / "runs/random-c-s1").exists()
     assert (place / "runs/random-c-s2/1").exists()
     assert sorted(path.name for path in (place / "code").iterdir()) == [
-        "random-c-s1.dat",
-        "random-c-s2.dat",
+        "random-c-s1.dat.gz",
+        "random-c-s2.dat.gz",
     ]

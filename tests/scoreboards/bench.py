@@ -44,6 +44,7 @@ class Run:
     command: str = "make again"
     statuses: Counter[str] = field(default_factory=Counter)
     injected: Counter[str] = field(default_factory=Counter)
+    exercised: Counter[str] = field(default_factory=Counter)
     ops: dict[str, Any] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     details: list[Failure] = field(default_factory=list)

@@ -284,7 +284,7 @@ class TestChecks:
                     else fill
                     for fill in block.fills
                 )
-                with pytest.raises(BlockError, match="infinite or NaN"):
+                with pytest.raises(BlockError, match="infinite or NaN"):  # FIX-L25
                     check_fills(replace(block, fills=ones))
 
     def test_flags(self) -> None:

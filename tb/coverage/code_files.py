@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files with counts of code coverage: those of Verilator, and ours in the same format.
+
+Ours have one point per engine instead of one per instance, and how many runs they are of. Both
+may be compressed, which makes them twenty times smaller.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import tempfile
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from tb.coverage.code import KINDS, CodeCounts, CodePoint
+from tb.errors import PtoError
+from tb.isa.ops import SLOTS
+
+HEADER = "# SystemC::Coverage-3"
+RUNS = "# runs "
+"""Begins the line of a merged file that says how many runs it has the counts of."""
+
+TOP = "pto_harness"
+HARNESS = "tb/hdl/"
+
+_GZIP = b"\x1f\x8b"
+_WORDS = {"expr": "expression"}
+_LINE = re.compile(r"C '(.*)\x01h\x02([^'\x01]*)' (\d+)")
+
+
+def read(path: Path, root: Path) -> CodeCounts:
+    """Reads counts that Verilator or :func:`write` wrote.
+
+    Args:
+        path: The file.
+        root: Top of the project: sources below it are named from there.
+
+    Raises:
+        PtoError: it cannot be read, is something else, or is cut off.
+    """
+    lines = _text(path).split("\n")
+    if lines[0] != HEADER:
+        raise PtoError(
+            "this is no file of Verilator's code coverage",
+            where=str(path),
+            legal=f"a file that begins with `{HEADER}`",
+        )
+    if lines[-1]:
+        raise _damaged(f"{path}:{len(lines)}")
+    runs = 1
+    found: dict[tuple[str, str], int] = {}
+    for number, line in enumerate(lines[1:-1], 2):
+        if line.startswith("#"):
+            if line.startswith(RUNS):
+                runs = int(line.removeprefix(RUNS))
+            continue
+        match = _LINE.fullmatch(line)
+        if match is None:
+            raise _damaged(f"{path}:{number}")
+        # Instances that differ in parameters alone have another page.
+        before, _, rest = match[1].partition("\x01page\x02")
+        key = f"{before}\x01{rest.partition(chr(1))[2]}", _engine(match[2])
+        found[key] = found.get(key, 0) + int(match[3])
+    counts: dict[CodePoint, int] = {}
+    top = f"{root}/"
+    for (where, engine), count in found.items():
+        try:
+            point = _point(where, engine, top)
+        except (KeyError, ValueError):
+            raise _damaged(str(path)) from None
+        if point is not None:
+            counts[point] = counts.get(point, 0) + count
+    if not counts:
+        raise PtoError(
+            "the file has no counts of any engine",
+            where=str(path),
+            remedy="run it again; the disk may have been full",
+        )
+    return CodeCounts(counts, runs)
+
+
+def _text(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+        if data.startswith(_GZIP):
+            data = gzip.decompress(data)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise _damaged(str(path)) from None
+    except OSError as error:
+        raise PtoError(
+            f"the counts of code coverage cannot be read: {error.strerror}",
+            where=str(path),
+            remedy="a simulator that was killed writes none: see the run's record",
+        ) from None
+    return data.decode("utf-8", errors="surrogateescape")
+
+
+def _damaged(where: str) -> PtoError:
+    return PtoError(
+        "the counts of code coverage are cut off or damaged",
+        where=where,
+        remedy="run it again; the disk may have been full",
+    )
+
+
+def _engine(hierarchy: str) -> str:
+    parts = hierarchy.split(".", 2)
+    return parts[1] if len(parts) > 1 and parts[0] == TOP and parts[1] in SLOTS else ""
+
+
+def _point(where: str, engine: str, top: str) -> CodePoint | None:
+    """Returns the point that Verilator describes so, None if it is no engine's."""
+    keys = dict(part.split("\x02", 1) for part in where.split("\x01") if "\x02" in part)
+    path = keys["f"].removeprefix(top)
+    kind = _WORDS.get(keys["t"], keys["t"])
+    if not engine or path.startswith(HARNESS) or kind not in KINDS:
+        return None
+    return CodePoint(
+        engine, path, int(keys["l"]), int(keys["n"]), kind, keys["o"], keys.get("S", "")
+    )
+
+
+def write(counts: CodeCounts, path: Path) -> None:
+    """Writes counts in Verilator's format, compressed if the name ends with ``.gz``.
+
+    Raises:
+        PtoError: the file cannot be written.
+    """
+    words = {name: word for word, name in _WORDS.items()}
+    lines = [HEADER, f"{RUNS}{counts.runs}"]
+    for point, count in sorted(counts.counts.items()):
+        kind = words.get(point.kind, point.kind)
+        keys = {
+            "f": point.path,
+            "l": point.line,
+            "n": point.column,
+            "t": kind,
+            "page": f"v_{kind}/{Path(point.path).stem}",
+            "o": point.text,
+            **({"S": point.span} if point.span else {}),
+            "h": f"{TOP}.{point.engine}",
+        }
+        text = "".join(f"\x01{key}\x02{value}" for key, value in keys.items())
+        lines.append(f"C '{text}' {count}")
+    data = ("\n".join(lines) + "\n").encode("utf-8", errors="surrogateescape")
+    # Level 1 takes a twentieth of the time of level 9, for a file half as large again.
+    write_bytes(path, gzip.compress(data, 1, mtime=0) if path.suffix == ".gz" else data)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Writes a file so that a reader sees the old one or the whole new one.
+
+    Raises:
+        PtoError: the file cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            dir=path.parent, prefix=f".{path.name}.", delete=False
+        ) as file:
+            file.write(data)
+        Path(file.name).replace(path)
+    except OSError as error:
+        raise PtoError(
+            f"{path.name} cannot be written: {error.strerror}",
+            where=str(path.parent),
+            remedy="make the folder writable, or free disk space",
+        ) from None
+
+
+def fold(path: Path, target: Path, root: Path) -> CodeCounts:
+    """Puts the counts of a run into a file without instances and removes the one it came from.
+
+    Raises:
+        PtoError: the file cannot be read or written.
+    """
+    counts = read(path, root)
+    write(counts, target)
+    path.unlink()
+    return counts
+
+
+def merged(paths: Iterable[Path], root: Path) -> CodeCounts:
+    """Returns the counts of several files added up.
+
+    Raises:
+        PtoError: a file cannot be read; see :func:`read`.
+    """
+    total = CodeCounts()
+    for path in paths:
+        total.merge(read(path, root))
+    return total

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes of a night in the database what people and other tools read.
+
+Below the night's folder: ``report/index.html``, ``junit.xml``, ``coverage.ucis.xml`` (functional
+coverage), ``code.info`` (code coverage, lcov) and ``code/merged.dat.gz``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tb.coverage.code import CodeCounts, code_view
+from tb.coverage.code_files import merged, write
+from tb.coverage.exclusions import load_exclusions
+from tb.coverage.lcov import write_lcov
+from tb.coverage.ucis import write_ucis
+from tb.dut import ROOT
+from tb.errors import PtoError
+from tb.regress import history, junit
+from tb.regress.store import Store
+from tb.regress.testplan import TestPlan
+from tb.regress.views import Figures, NightStatus, NightView
+from tb.report import site
+
+MERGED = "merged.dat.gz"
+"""Code coverage of a whole night, in its folder ``code``."""
+
+
+def conclude(
+    store: Store,
+    night: str,
+    folder: Path,
+    status: NightStatus,
+    figures: Figures,
+    notes: Sequence[str],
+) -> None:
+    """Ends a night in the database, with the totals of its coverage.
+
+    Raises:
+        PtoError: the database cannot be written.
+    """
+    coverage = store.merged([night])
+    load_exclusions().apply(coverage)
+    counts, unread = code_counts(folder)
+    store.end_night(
+        night,
+        status,
+        figures,
+        coverage=coverage.percent,
+        groups={name: group.percent for name, group in coverage.groups.items()},
+        code=counts.by_engine() if counts else {},
+        notes=[*notes, *unread],
+    )
+
+
+def code_counts(folder: Path) -> tuple[CodeCounts | None, list[str]]:
+    """Returns the code coverage of a night's runs, and what could not be read of it."""
+    total, unread, runs = CodeCounts(), [], 0
+    for path in sorted((folder / "code").glob("*.dat.gz")):
+        if path.name == MERGED:
+            continue
+        try:
+            total.merge(merged([path], ROOT))
+            runs += 1
+        except PtoError as error:
+            unread.append(f"code coverage of {path.name} is not in the totals: {error.what}")
+    return (total if runs else None), unread
+
+
+def publish(store: Store, night: str, folder: Path, plan: TestPlan) -> NightView:
+    """Writes pages, JUnit XML, UCIS XML and lcov of a night and returns what they show.
+
+    Raises:
+        PtoError: the database cannot be read or the folder not be written.
+    """
+    counts, _ = code_counts(folder)
+    exclusions = load_exclusions()
+    view = history.view(
+        store,
+        night,
+        plan,
+        code=code_view(counts, ROOT) if counts else None,
+        exclude=exclusions.apply,
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    if counts:
+        write(counts, folder / "code" / MERGED)
+        write_lcov(counts, folder / "code.info")
+    junit.write(view, folder / "junit.xml")
+    write_ucis(view.coverage, folder / "coverage.ucis.xml")
+    site.write(view, folder / "report")
+    return view

@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nights made up in a results database, through the store's own functions.
+
+The same arguments give the same nights but for numbers of rows. Coverage grows from night to night;
+a data mismatch is there from the first to the last but one, a hang in the first alone, a wrong
+status from the second on. Every night but the first has a run that passes when run again, a worker
+that is lost, and a record that is missing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from unittest.mock import patch
+
+import numpy as np
+
+from tb.coverage.exchange import to_json
+from tb.coverage.model import Coverage, CoverGroup, Cross, excluding, point
+from tb.record import (
+    CoverageSummary,
+    Failure,
+    Picture,
+    PictureRow,
+    RunRecord,
+    RunSettings,
+    RunStatus,
+    Times,
+)
+from tb.regress.buckets import Signature, bucket_id, signature, signature_of, title
+from tb.regress.finish import BucketKey
+from tb.regress.job import Job, Lost, Outcome
+from tb.regress.store import Store
+from tb.regress.views import Figures, RunState
+
+START = datetime(2026, 11, 19, 2, 0, 3, tzinfo=UTC)
+
+# Test, simulator, GM and local width, transactions, seconds.
+MIX = (
+    ("random", "verilator", 256, 256, 20000, 8.0),
+    ("stress", "verilator", 256, 256, 20000, 15.0),
+    ("random", "verilator", 128, 512, 20000, 9.0),
+    ("illegal", "verilator", 256, 256, 2000, 2.0),
+    ("corner", "icarus", 128, 128, 1, 20.0),
+    ("directed", "icarus", 256, 256, 1, 12.0),
+)
+
+DATA = Failure(
+    kind="data",
+    slot="mte2",
+    op="mte_gm_ub",
+    field="row data",
+    space="ub0",
+    address=0x560,
+    address_class="behind a loop",
+    transaction=22,
+    begin_clock=6120,
+    end_clock=6391,
+    text="MISMATCH: wrong data, UB0 0x00560, 4 wrong bytes in 32\n  transaction 22 on mte2",
+    picture=Picture(
+        space="ub0",
+        rows=[PictureRow(address=0x560, expected="00" * 32, actual="00" * 28 + "ff" * 4)],
+    ),
+)
+HANG = Failure(
+    kind="hang",
+    slot="mte1",
+    op="mte_l1_fb",
+    field="no done",
+    text="HANG: nothing was accepted or retired for 200000 clocks",
+)
+STATUS = Failure(
+    kind="status",
+    slot="fix",
+    op="mte_l0c_gm",
+    field="status OK not RULE",
+    rule="FIX-L17",
+    text="MISMATCH: retired with status 0 OK, expected 1 RULE",
+)
+CHANCE = Failure(
+    kind="guard",
+    slot="mte3",
+    op="mte_ub_gm",
+    field="behind the row",
+    space="gm",
+    text="MISMATCH: write outside the destination",
+)
+
+
+def groups(gm_width: int) -> tuple[CoverGroup, ...]:
+    """Returns small groups, one of which depends on the bus width as real ones do."""
+    lanes = [str(lane) for lane in range(0, gm_width // 8, 8)]
+    return (
+        CoverGroup(
+            "mte_gm_ub",
+            (point("len", ["0", "1", "2..31", "32.."]), point("lane", lanes)),
+            (Cross("len x lane", ("len", "lane"), (excluding("moves nothing", len="0"),)),),
+            "loads",
+        ),
+        CoverGroup("traffic", (point("pair", [f"p{number}" for number in range(40)]),)),
+    )
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What becomes of a run: the failure it has, and how it ends when done again."""
+
+    failure: Failure | None = None
+    state: RunStatus = "pass"
+    again: RunStatus | None = None
+    lost: bool = False
+    missing: bool = False
+
+
+def coverage(gm_width: int, seed: int, share: float) -> Coverage:
+    """Returns the groups with invented hits; ``share`` of the bins that can be hit are."""
+    draw = np.random.default_rng(seed)
+    found = Coverage(groups(gm_width))
+    for counts in found.groups.values():
+        for name, hits in counts.hits.items():
+            hit = (draw.random(len(hits)) < share) & counts.wanted(name)
+            hits += np.where(hit, draw.integers(1, 1000, len(hits)), 0)
+    return found
+
+
+def jobs(runs: int, duts: Sequence[str] = ()) -> list[Job]:
+    """Returns the planned runs of a night."""
+    found = []
+    for number in range(runs):
+        test, sim, gm, local, transactions, seconds = MIX[number % len(MIX)]
+        seed = number // len(MIX)
+        settings = RunSettings.model_validate(
+            {
+                "sim": sim,
+                "test": test,
+                "seed": 1000 + seed,
+                "transactions": transactions,
+                "gm_width": gm,
+                "local_width": local,
+                "duts": tuple(duts),
+            }
+        )
+        config = f"{sim}-gm{gm}-local{local}"
+        found.append(
+            Job(
+                key=f"{test}-{config}-s{seed:04}",
+                kind="run",
+                settings=settings,
+                config=config,
+                folder="",
+                expected_seconds=seconds,
+            )
+        )
+    return found
+
+
+def _plans(planned: Sequence[Job], night: int, last: bool) -> dict[str, _Plan]:
+    """Returns what becomes of the runs that do not simply pass."""
+    of: dict[str, list[str]] = {}
+    for job in planned:
+        of.setdefault(job.settings.test, []).append(job.key)
+    found: dict[str, _Plan] = {}
+    if not last or night == 0:
+        found |= {key: _Plan(DATA, "fail", "fail") for key in of.get("random", [])[:2]}
+    if night == 0:
+        found |= {key: _Plan(HANG, "hang", "hang") for key in of.get("corner", [])[:1]}
+        return found
+    found |= {key: _Plan(STATUS, "fail", "fail") for key in of.get("illegal", [])[:3]}
+    found |= {key: _Plan(CHANCE, "fail", "pass") for key in of.get("stress", [])[-1:]}
+    found |= {key: _Plan(lost=True) for key in of.get("stress", [])[:1]}
+    found |= {key: _Plan(missing=True) for key in of.get("directed", [])[:1]}
+    return found
+
+
+def _key(found: Signature) -> BucketKey:
+    return BucketKey(bucket_id(found), title(found), found.to_json())
+
+
+def _outcome(job: Job, plan: _Plan, when: datetime, found: Coverage | None) -> Outcome:
+    settings, times = job.settings, job.expected_seconds
+    common = {
+        "key": job.key,
+        "kind": "run",
+        "attempt": 2 if plan.lost else 1,
+        "worker": "host-1:4711",
+        "started": when,
+        "ended": when + timedelta(seconds=times),
+        "inputs": f"inputs of {job.config}",
+    }
+    if plan.missing:
+        return Outcome.model_validate({**common, "error": "the record is missing: no record.json"})
+    sent = settings.transactions if plan.state == "pass" else settings.transactions // 3
+    failures = [plan.failure] if plan.failure else []
+    record = RunRecord(
+        status=plan.state,
+        command=settings.command(),
+        settings=settings,
+        simulator=settings.sim,
+        simulator_version="5.036" if settings.sim == "verilator" else "12.0",
+        transactions=sent,
+        bytes_checked=1600 * sent,
+        clocks=90 * sent,
+        mismatches=len(failures),
+        failures=[failure.text for failure in failures],
+        details=failures,
+        exercised={"FIX-L17": 3} if settings.test == "illegal" else {},
+        coverage=CoverageSummary(percent=found.percent if found else 0.0),
+        times=Times(total=times, simulator=times / 2, python=times / 4),
+    )
+    text = json.dumps(to_json(found)) if found else ""
+    return Outcome.model_validate({**common, "record": record, "coverage": text})
+
+
+def add_night(
+    store: Store,
+    when: datetime,
+    *,
+    runs: int = 24,
+    number: int = 0,
+    last: bool = False,
+    left: int = 0,
+    duts: Sequence[str] = (),
+    regression: str = "nightly",
+    counted: int = 1,
+    ended: bool = True,
+) -> str:
+    """Adds a night and returns its name.
+
+    Args:
+        store: The database.
+        when: Its start.
+        runs: Planned runs.
+        number: How many came before it; decides what fails, and what is covered.
+        last: The data mismatch is gone.
+        left: Runs that the budget did not allow.
+        duts: Manifests under test.
+        regression: Name of the regression.
+        counted: Every so-manieth run has coverage.
+        ended: Without it the coordinator was killed at the end.
+    """
+    with patch("tb.regress.nights.now_utc", lambda: when):
+        name = store.begin_night(
+            regression=regression,
+            signature="made",
+            base_seed=20261119,
+            budget_seconds=600.0,
+            duts=duts,
+            command="make nightly SEEDS=4",
+            folder_root="sim_build/nightly",
+            commit="a0c4f83d19e27b64c5510fd0c1a3e6b2f7889d04",
+        )
+    planned = jobs(runs, duts)
+    store.plan_runs(name, planned, "manifests")
+    for config in dict.fromkeys(job.config for job in planned):
+        store.note_build(name, config, inputs=f"inputs of {config}", seconds=30.0)
+    plans = _plans(planned, number, last)
+    seen: set[str] = set()
+    for at, job in enumerate(planned[: len(planned) - left]):
+        plan = plans.get(job.key, _Plan())
+        if plan.lost:
+            store.lose(
+                name, Lost(key=job.key, attempt=1, worker="host-1:99", why="killed by SIGKILL")
+            )
+        share = 0.02 + 0.02 * number
+        found = None if at % counted else coverage(job.settings.gm_width, at, share)
+        outcome = _outcome(job, plan, when + timedelta(seconds=at), found)
+        state: RunState = "error" if plan.missing else plan.state
+        identity = f"{job.key} {when:%Y%m%d%H%M}"[-64:]
+        run, bucket = _write(store, name, outcome, state, identity)
+        if plan.again and bucket and bucket not in seen:
+            seen.add(bucket)
+            _again(store, run, outcome, plan.again, identity)
+    if ended:
+        _end(store, name, when + timedelta(seconds=400 + 10 * number), left)
+    return name
+
+
+def _write(
+    store: Store, night: str, outcome: Outcome, state: RunState, identity: str
+) -> tuple[int, str]:
+    record = outcome.record
+    bucket, failures = None, []
+    if record is None:
+        bucket = _key(Signature("error", field=outcome.error))
+    elif state != "pass":
+        bucket = _key(signature(record))
+        failures = [(failure, _key(signature_of(failure))) for failure in record.details]
+    run = store.finish_run(
+        night,
+        outcome,
+        state=state,
+        bucket=bucket,
+        failures=failures,
+        identity=identity,
+        folder=f"sim_build/nightly/{night}/runs/{outcome.key}/1" if bucket else "",
+    )
+    assert run is not None
+    return run, bucket.id if bucket else ""
+
+
+def _again(store: Store, run: int, outcome: Outcome, state: RunStatus, identity: str) -> None:
+    assert outcome.record is not None
+    record = outcome.record.model_copy(update={"status": state})
+    folder = f"sim_build/nightly/rerun-{outcome.key}"
+    again = outcome.model_copy(
+        update={
+            "kind": "rerun",
+            "record": record,
+            "waves": f"{folder}/waves.fst",
+            "timeline": f"{folder}/timeline.json",
+        }
+    )
+    store.note_rerun(run, again, state=state, identity=identity)
+
+
+def _end(store: Store, name: str, when: datetime, left: int) -> None:
+    merged = store.merged([name])
+    with patch("tb.regress.nights.now_utc", lambda: when):
+        store.end_night(
+            name,
+            "budget" if left else "complete",
+            Figures(wall_seconds=400.0, speedup=1.86, workers=2),
+            coverage=merged.percent,
+            groups={group: counts.percent for group, counts in merged.groups.items()},
+            code={"mte2": {"line": (90, 100), "branch": (40, 80)}, "fix": {"line": (50, 100)}},
+            notes=["the sun was up"],
+        )
+
+
+def make(store: Store, nights: int = 3, runs: int = 24, left: int = 0) -> list[str]:
+    """Adds nights of one regression, a day apart, and returns their names.
+
+    Args:
+        store: The database.
+        nights: How many.
+        runs: Planned runs of each.
+        left: Runs of the last one that the budget did not allow.
+    """
+    return [
+        add_night(
+            store,
+            START + timedelta(days=number),
+            runs=runs,
+            number=number,
+            last=number == nights - 1 > 0,
+            left=left if number == nights - 1 else 0,
+        )
+        for number in range(nights)
+    ]

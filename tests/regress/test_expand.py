@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs of a night: names, builds, seeds, order, and what engines under test leave of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tb.dut import ROOT
+from tb.errors import PtoError
+from tb.plan import load_plan
+from tb.record import RunSettings
+from tb.regress.expand import config_name, derived_seed, expand, expected_seconds, left_out
+from tb.regress.job import Job
+from tb.regress.plan_view import plan_rows
+from tb.regress.testplan import TestPlan, load_testplan
+from tb.regress.views import RunRow, RunState
+from tb.selection import SELECTABLE
+from tb.simulator import BuildPlan
+
+BEHAVIOUR = """\
+[[behaviour]]
+name = "rows"
+milestone = "V1"
+description = "Rows."
+tests = ["random", "stress", "pytest:tests/test_docs.py"]
+groups = ["mte_gm_ub", "rules"]
+"""
+
+RUNS = """\
+[[regression]]
+name = "short"
+doc = "a few runs"
+
+[[regression.runs]]
+tests = ["random", "stress"]
+transactions = 500
+
+[[regression.runs]]
+tests = ["illegal"]
+sims = ["verilator", "icarus"]
+widths = [[256, 256], [128, 512]]
+seeds = 2
+ops = ["copy_gm_to_ubuf", "mte_gm_ub"]
+
+[[regression.runs]]
+tests = ["directed"]
+code_coverage = true
+seeds = 1
+seconds = 90
+"""
+
+
+def plan_of(tmp_path: Path, runs: str = RUNS) -> TestPlan:
+    path = tmp_path / "plan.toml"
+    path.write_text(BEHAVIOUR + runs)
+    return load_testplan(path)
+
+
+def keys(jobs: list[Job]) -> list[str]:
+    return [job.key for job in jobs]
+
+
+def test_runs_are_named_by_test_build_and_number(tmp_path: Path) -> None:
+    jobs = {job.key: job for job in expand(plan_of(tmp_path), "short", seeds=3, base_seed=1)}
+    assert sorted(jobs) == sorted(
+        [f"{test}-verilator-gm256-local256-s{n:04d}" for test in ("random", "stress")
+         for n in (1, 2, 3)]
+        + [f"illegal-{sim}-{widths}-s{n:04d}" for sim in ("verilator", "icarus")
+           for widths in ("gm256-local256", "gm128-local512") for n in (1, 2)]
+        + ["directed-verilator-gm256-local256-cov-s0001"]
+    )  # fmt: skip
+    job = jobs["illegal-icarus-gm128-local512-s0002"]
+    assert (job.kind, job.config, job.folder) == ("run", "icarus-gm128-local512", "")
+    settings = job.settings
+    assert (settings.sim, settings.gm_width, settings.local_width) == ("icarus", 128, 512)
+    assert settings.ops == ("mte_gm_ub", "copy_gm_to_ubuf")  # as in the table
+    assert settings.transactions == load_plan()["illegal"].transactions
+    assert jobs["stress-verilator-gm256-local256-s0001"].settings.options["resets"] == 0.1
+    assert jobs["random-verilator-gm256-local256-s0001"].settings.transactions == 500
+    assert jobs["directed-verilator-gm256-local256-cov-s0001"].settings.code_coverage
+    assert all(re.fullmatch(r"[\w.-]+", key) for key in jobs)
+
+
+def test_every_first_seed_comes_before_any_second_one() -> None:
+    jobs = expand(load_testplan(), "nightly", seeds=20, base_seed=7)
+    numbers = [int(job.key[-4:]) for job in jobs]
+    assert numbers == sorted(numbers)
+    assert len(set(keys(jobs))) == len(jobs)
+    first = [job.expected_seconds for job in jobs if job.key.endswith("s0001")]
+    assert first == sorted(first, reverse=True)
+
+
+def test_seeds_depend_on_base_and_name_alone(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path)
+    few = {job.key: job.settings.seed for job in expand(plan, "short", seeds=2, base_seed=1)}
+    many = {job.key: job.settings.seed for job in expand(plan, "short", seeds=9, base_seed=1)}
+    other = {job.key: job.settings.seed for job in expand(plan, "short", seeds=2, base_seed=2)}
+    assert few.items() <= many.items()
+    assert len(set(many.values())) == len(many)
+    assert not set(few.values()) & set(other.values())
+    (tmp_path / "more").mkdir()
+    again = '[[regression.runs]]\ntests = ["random"]\nlabel = "a"\n\n'
+    at = RUNS.index("[[regression.runs]]")
+    more = plan_of(tmp_path / "more", RUNS[:at] + again + RUNS[at:])
+    found = {job.key: job.settings.seed for job in expand(more, "short", seeds=2, base_seed=1)}
+    assert few.items() < found.items()
+    # Written down, so that no change of ours makes another night out of the same base seed.
+    assert derived_seed(1, "random-verilator-gm256-local256-s0001") == 1875460173
+
+
+def test_nightly_fits_its_time() -> None:
+    """Twenty seeds in ten minutes on two workers, with builds of a minute each on one of them."""
+    jobs = expand(load_testplan(), "nightly", seeds=20, base_seed=1)
+    builds = {job.config for job in jobs}
+    assert sum("verilator" in config for config in builds) == 3
+    seconds = sum(job.expected_seconds for job in jobs)
+    assert seconds / 2 + 60 * 3 < 630
+    first = sum(job.expected_seconds for job in jobs if job.key.endswith("s0001"))
+    assert first / 2 + 60 * 3 < 300
+
+
+def test_guesses_follow_simulator_and_length() -> None:
+    def guess(**settings: object) -> float:
+        return expected_seconds(RunSettings.model_validate({"transactions": 300, **settings}))
+
+    assert guess() < guess(transactions=20000) < guess(transactions=20000, code_coverage=True)
+    assert guess() < guess(sim="icarus") < guess(sim="icarus", gm="cocotbext")
+    assert guess(sim="xcelium") == guess()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"sim": "icarus", "gm_width": 128, "local_width": 512},
+        {"tag_width": 4, "outstanding": 2, "waves": True},
+        {"gm": "cocotbext"},
+        {"code_coverage": True, "gm": "cocotbext"},
+    ],
+)
+def test_a_build_is_called_as_its_folder(settings: dict[str, object]) -> None:
+    chosen = RunSettings.model_validate(settings)
+    build = BuildPlan(
+        chosen.sim,
+        (),
+        chosen.gm_width,
+        chosen.local_width,
+        chosen.tag_width,
+        chosen.outstanding,
+        waves=chosen.waves,
+        axi_pins=chosen.gm == "cocotbext",
+        code_coverage=chosen.code_coverage,
+    )
+    assert config_name(chosen) == build.folder.name
+    assert config_name(chosen, axi_pins=True).count("-axi-pins") == 1
+
+
+def test_simulators_can_be_chosen(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path)
+    one = expand(plan, "short", seeds=1, base_seed=1, sims=["icarus"])
+    assert {job.settings.test for job in one} == {"illegal"}
+    assert {job.settings.sim for job in one} == {"icarus"}
+    both = expand(plan, "short", seeds=1, base_seed=1, sims=["icarus", "verilator"])
+    assert set(keys(both)) == set(keys(expand(plan, "short", seeds=1, base_seed=1)))
+    # Another simulator steps in for Verilator, but counts no code coverage.
+    other = expand(plan, "short", seeds=1, base_seed=1, sims=["xcelium"])
+    assert {job.settings.test for job in other} == {"random", "stress", "illegal"}
+    with pytest.raises(PtoError, match="nothing of regression 'short' can run"):
+        expand(plan, "short", seeds=1, base_seed=1, sims=[])
+
+
+MANIFEST = """\
+module = "copier"
+slot = "mte2"
+sources = ["copier.v"]
+
+[capabilities]
+ops = [{ops}]
+gm_data_widths = [128]
+"""
+
+
+def manifest(tmp_path: Path, ops: str) -> str:
+    (tmp_path / "copier.v").write_text("module copier; endmodule\n")
+    (tmp_path / "dut.toml").write_text(MANIFEST.format(ops=ops))
+    return str(tmp_path)
+
+
+def test_engines_under_test_are_sent_what_they_take(tmp_path: Path) -> None:
+    plan, dut = plan_of(tmp_path), manifest(tmp_path, '"mte_gm_ub"')
+    jobs = expand(plan, "short", seeds=1, base_seed=1, duts=[dut])
+    assert set(keys(jobs)) == {
+        "illegal-verilator-gm128-local512-s0001",
+        "illegal-icarus-gm128-local512-s0001",
+    }
+    assert all(job.settings.duts == (dut,) for job in jobs)
+    assert "DUT=" in jobs[0].settings.command()
+    (why,) = left_out(plan, "short", duts=[dut])
+    assert why == (
+        "runs at GM 256, local 256, tag 8 bits left out: copier has no GM_WIDTH of 256 bits"
+    )
+    assert left_out(plan, "short") == []
+
+
+def test_engines_that_take_nothing_of_it_are_told(tmp_path: Path) -> None:
+    plan, dut = plan_of(tmp_path), manifest(tmp_path, '"mte_gm_l1"')
+    with pytest.raises(PtoError) as caught:
+        expand(plan, "short", seeds=1, base_seed=1, duts=[dut])
+    assert "runs of mte_gm_ub, copy_gm_to_ubuf left out: no engine" in caught.value.remedy
+    assert "copier has no GM_WIDTH of 256 bits" in caught.value.remedy
+
+
+def test_examples_run_the_whole_night() -> None:
+    for name in ("axi_copy", "reg_dma"):
+        dut = str(ROOT / "examples" / name)
+        assert left_out(load_testplan(), "nightly", duts=[dut]) == []
+        assert expand(load_testplan(), "nightly", seeds=1, base_seed=1, duts=[dut])
+
+
+@pytest.mark.parametrize("seeds", [0, -1, 10000])
+def test_a_wrong_number_of_seeds_is_refused(seeds: int) -> None:
+    with pytest.raises(PtoError, match="1 to 9999"):
+        expand(load_testplan(), "smoke", seeds=seeds, base_seed=1)
+
+
+def test_an_unknown_regression_is_refused() -> None:
+    with pytest.raises(PtoError, match="regression 'hourly' is unknown"):
+        expand(load_testplan(), "hourly", seeds=1, base_seed=1)
+
+
+def test_settings_of_jobs_can_be_repeated_by_hand() -> None:
+    """A run has nothing that its command line cannot say, but for the options of its test."""
+    tests = load_plan()
+    for regression in ("nightly", "smoke", "weekly"):
+        for job in expand(load_testplan(), regression, seeds=1, base_seed=1):
+            settings = job.settings
+            assert settings.options == tests[settings.test].options
+            assert set(settings.ops) <= set(SELECTABLE)
+            words = dict(word.split("=", 1) for word in settings.command().split()[1:])
+            assert words["SEED"] == str(settings.seed)
+            assert words["TEST"] == settings.test
+
+
+# --- results on the plan ------------------------------------------------------------------------
+
+
+def row(number: int, test: str, state: RunState) -> RunRow:
+    return RunRow(number, f"{test}-{number}", state, test, "verilator", number, 100)
+
+
+@pytest.mark.parametrize(
+    ("runs", "state"),
+    [
+        ([], "not run"),
+        ([("random", "planned"), ("stress", "planned")], "not run"),
+        ([("random", "pass")], "partial"),
+        ([("random", "pass"), ("stress", "planned")], "partial"),
+        ([("random", "pass"), ("random", "planned"), ("stress", "pass")], "partial"),
+        ([("random", "pass"), ("stress", "pass"), ("corner", "fail")], "pass"),
+        ([("random", "pass"), ("random", "flaky"), ("stress", "pass")], "fail"),
+        ([("random", "pass"), ("stress", "lost")], "fail"),
+        ([("random", "hang"), ("stress", "planned")], "fail"),
+    ],
+)
+def test_results_are_mapped_onto_behaviours(
+    tmp_path: Path, runs: list[tuple[str, RunState]], state: str
+) -> None:
+    rows = [row(number, *one) for number, one in enumerate(runs)]
+    (found,) = plan_rows(plan_of(tmp_path), rows, {"mte_gm_ub": 97.5})
+    assert found.state == state
+    assert found.groups == {"mte_gm_ub": 97.5, "rules": None}
+    assert found.tests["pytest:tests/test_docs.py"] == (0, 0, 0)
+    mine = [one for test, one in runs if test == "random"]
+    done = [one for one in mine if one != "planned"]
+    assert found.tests["random"] == (len(done), done.count("pass"), len(mine))

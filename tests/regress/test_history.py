@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nights read back from a results database that was filled through the store."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from tb.coverage.code import CodeView
+from tb.coverage.model import Coverage
+from tb.errors import PtoError
+from tb.regress import history
+from tb.regress.buckets import bucket_id, signature_of
+from tb.regress.store import Store
+from tb.regress.testplan import TestPlan, load_testplan
+from tb.regress.views import FAILED, NightView
+from tests.regress import made
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """Three nights a day apart; the budget of the last one was up before its last two runs."""
+    path = tmp_path_factory.mktemp("nights") / "results.db"
+    with Store.open(f"sqlite:///{path}") as opened:
+        made.make(opened, left=2)
+        yield opened
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(f"sqlite:///{tmp_path / 'results.db'}") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def plan() -> TestPlan:
+    return load_testplan()
+
+
+@pytest.fixture(scope="module")
+def view(store: Store, plan: TestPlan) -> NightView:
+    return history.view(store, history.LATEST, plan)
+
+
+NAMES = ["2026-11-19.1", "2026-11-20.1", "2026-11-21.1"]
+
+
+def test_nights_the_newest_first(store: Store) -> None:
+    assert [night.name for night in history.nights(store)] == NAMES[::-1]
+    assert [night.name for night in history.nights(store, 1)] == NAMES[-1:]
+    assert history.nights(store, regression="weekly") == []
+
+
+def test_a_night_by_name_by_day_and_the_latest(store: Store) -> None:
+    assert history.night(store).name == NAMES[2]
+    assert history.night(store, NAMES[1]).name == NAMES[1]
+    assert history.night(store, "2026-11-20").name == NAMES[1]
+
+
+@pytest.mark.parametrize("name", ["2026-11-22.1", "2026-11-2", "%", "2026-11-2_.1", ""])
+def test_a_night_that_is_not_there(store: Store, name: str) -> None:
+    with pytest.raises(PtoError, match="there is no night") as raised:
+        history.night(store, name)
+    assert NAMES[2] in raised.value.legal
+
+
+def test_a_database_without_nights(fresh: Store) -> None:
+    assert history.nights(fresh) == []
+    with pytest.raises(PtoError, match="no night in the results database") as raised:
+        history.night(fresh)
+    assert "make nightly" in raised.value.remedy
+
+
+def test_figures_count_what_is_in_the_rows(store: Store) -> None:
+    figures = history.night(store).figures
+    rows = history.runs(store, NAMES[2])
+    assert (figures.planned, figures.done, figures.not_run) == (24, 22, 2)
+    assert figures.passed == sum(row.state == "pass" for row in rows)
+    assert figures.failed == sum(row.state in FAILED for row in rows) == 22 - figures.passed
+    assert figures.flaky == 1
+    assert figures.transactions == sum(row.sent for row in rows)
+    assert figures.bytes_checked == 1600 * figures.transactions
+    assert figures.clocks == 90 * figures.transactions
+    assert figures.wall_seconds == 400.0
+    assert figures.runs_per_minute == pytest.approx(22 * 60 / 400)
+    seconds = sum(row.seconds for row in rows)
+    assert figures.transactions_per_second == pytest.approx(figures.transactions / seconds)
+    assert (figures.builds, figures.build_seconds) == (4, 120.0)
+    assert figures.busy_seconds == pytest.approx(seconds + 120.0)
+    assert (figures.workers, figures.speedup, figures.lost) == (2, 1.86, 1)
+
+
+def test_a_night_has_what_it_was_begun_with(store: Store) -> None:
+    night = history.night(store, NAMES[1])
+    assert night.regression == "nightly"
+    assert night.status == "complete"
+    assert night.started == made.START + timedelta(days=1)
+    assert night.ended == night.started + timedelta(seconds=410)
+    assert night.commit.startswith("a0c4f83")
+    assert night.command == "make nightly SEEDS=4"
+    assert night.folder == f"sim_build/nightly/{NAMES[1]}"
+    assert night.code == {"line": 70.0, "branch": 50.0}
+    assert history.night(store).status == "budget"
+
+
+def test_run_rows(store: Store) -> None:
+    rows = history.runs(store, NAMES[2])
+    assert [row.key for row in rows] == [job.key for job in made.jobs(24)]
+    row = rows[2]
+    assert (row.test, row.sim, row.seed) == ("random", "verilator", 1000)
+    assert (row.gm_width, row.local_width, row.config) == (128, 512, "verilator-gm128-local512")
+    assert (row.transactions, row.sent, row.seconds) == (20000, 20000, 9.0)
+    assert row.rate == pytest.approx(20000 / (9.0 * 0.75))
+    assert row.simulator == "Verilator 5.036"
+    assert (
+        row.command
+        == "make SIM=verilator TEST=random SEED=1000 N=20000 GM_WIDTH=128 LOCAL_WIDTH=512"
+    )
+    assert (row.worker, row.attempts, row.message, row.bucket) == ("host-1:4711", 1, "", "")
+    assert row.coverage > 0
+    assert rows[1].attempts == 2, "its first worker was lost"
+    left = rows[-1]
+    assert (left.state, left.sent, left.rate, left.attempts) == ("planned", 0, 0.0, 1)
+    assert left.command, "what was not run can be run by hand"
+
+
+def test_a_failing_run_says_why_in_one_line(store: Store) -> None:
+    rows = {row.key: row for row in history.runs(store, NAMES[0])}
+    row = rows["random-verilator-gm256-local256-s0000"]
+    assert row.message == "MISMATCH: wrong data, UB0 0x00560, 4 wrong bytes in 32"
+    assert row.bucket == bucket_id(signature_of(made.DATA))
+    assert row.folder.endswith(f"{row.key}/1")
+    rows = {row.key: row for row in history.runs(store, NAMES[1])}
+    missing = rows["directed-icarus-gm256-local256-s0000"]
+    assert missing.state == "error"
+    assert missing.message == "the record is missing: no record.json"
+
+
+def test_buckets_the_largest_first(view: NightView) -> None:
+    assert [len(bucket.runs) for bucket in view.buckets] == [3, 1, 1]
+    status = view.buckets[0]
+    assert status.id == bucket_id(signature_of(made.STATUS))
+    assert (status.kind, status.slot, status.op) == ("status", "fix", "mte_l0c_gm")
+    assert (status.field, status.rule) == ("status OK not RULE", "FIX-L17")
+    assert status.example == made.STATUS
+    assert status.example_run.id == status.runs[0]
+    assert (status.first_night, status.nights) == (NAMES[1], 2)
+    assert [rerun.state for rerun in status.reruns] == ["fail"]
+    assert status.reruns[0].waves.endswith("waves.fst")
+    missing = next(bucket for bucket in view.buckets if bucket.kind == "error")
+    assert missing.example.text == "the record is missing: no record.json"
+    assert missing.example.kind == "error"
+
+
+def test_a_flaky_run_keeps_both_outcomes(view: NightView) -> None:
+    (row,) = [row for row in view.runs if row.state == "flaky"]
+    (bucket,) = [bucket for bucket in view.buckets if row.id in bucket.runs]
+    assert bucket.example == made.CHANCE
+    assert [rerun.state for rerun in bucket.reruns] == ["pass"]
+
+
+def test_an_earlier_night_does_not_know_later_ones(store: Store, plan: TestPlan) -> None:
+    view = history.view(store, NAMES[1], plan)
+    data = next(bucket for bucket in view.buckets if bucket.kind == "data")
+    assert (data.first_night, data.nights) == (NAMES[0], 2)
+    assert data.example.picture == made.DATA.picture
+    status = next(bucket for bucket in view.buckets if bucket.kind == "status")
+    assert (status.first_night, status.nights) == (NAMES[1], 1)
+    assert [point.name for point in view.trend] == NAMES[:2]
+    assert view.all_time.groups["mte_gm_ub"].hits["len"].sum() < (
+        history.view(store, NAMES[2], plan).all_time.groups["mte_gm_ub"].hits["len"].sum()
+    )
+
+
+def test_trend_ends_with_the_night_itself(view: NightView) -> None:
+    assert [point.name for point in view.trend] == NAMES
+    assert view.trend[-1].coverage == view.coverage.percent
+    assert view.trend[0].coverage < view.trend[1].coverage < view.trend[2].coverage
+    assert view.trend[-1].runs == 22
+    assert view.trend[0].groups.keys() == view.trend[2].groups.keys()
+    assert view.trend[0].code == {"line": 70.0, "branch": 50.0}
+
+
+def test_a_long_trend_has_the_last_nights(store: Store) -> None:
+    points = history.trend(store, history.night(store), 2)
+    assert [point.name for point in points] == NAMES[1:]
+
+
+def test_coverage_of_the_night_and_of_all_time(store: Store, view: NightView) -> None:
+    assert set(view.coverage.groups) == {"mte_gm_ub", "traffic", "mte_gm_ub (gm 128)"}
+    one, two, three = (store.merged([name]) for name in NAMES)
+    for name, counts in view.all_time.groups.items():
+        for item, hits in counts.hits.items():
+            parts = [part.groups[name].hits[item] for part in (one, two, three)]
+            assert np.array_equal(hits, sum(parts))
+    assert view.night.groups["traffic"] == view.coverage.groups["traffic"].percent
+
+
+def test_plan_and_specification_have_the_results(view: NightView) -> None:
+    rows = [row for row in view.plan if "illegal" in row.tests]
+    assert rows
+    assert all(row.tests["illegal"] == (4, 1, 4) and row.state == "fail" for row in rows)
+    groups = [row.groups["mte_gm_ub"] for row in view.plan if "mte_gm_ub" in row.groups]
+    assert set(groups) == {view.coverage.groups["mte_gm_ub"].percent}
+    rule = next(row for row in view.spec if row.name == "FIX-L17")
+    assert rule.tests == {"illegal": 12}
+
+
+def test_notes_of_the_coordinator_and_what_tables_say(view: NightView) -> None:
+    assert list(view.notes) == [
+        "the sun was up",
+        "stress-verilator-gm256-local256-s0000: worker host-1:99 was lost with it, attempt 1 "
+        "(killed by SIGKILL)",
+        "directed-icarus-gm256-local256-s0000: the record is missing: no record.json",
+    ]
+
+
+def test_what_moved_since_the_night_before(view: NightView, store: Store) -> None:
+    moved = view.difference
+    assert moved is not None
+    assert (moved.before, moved.after) == (NAMES[1], NAMES[2])
+    assert {(test, config) for test, config, _ in moved.newly_passing} == {
+        ("random", "verilator-gm256-local256"),
+        ("random", "verilator-gm128-local512"),
+    }
+    assert moved.newly_failing == ()
+    assert len(moved.won) > len(moved.lost) > 0, "two runs less, and more covered by the others"
+    assert history.difference(store, NAMES[1], NAMES[2]) == moved
+    back = history.difference(store, NAMES[2], NAMES[1])
+    assert (back.won, back.lost) == (moved.lost, moved.won)
+
+
+def test_the_first_night_has_nothing_before_it(store: Store, plan: TestPlan) -> None:
+    view = history.view(store, NAMES[0], plan)
+    assert view.difference is None
+    assert [point.name for point in view.trend] == NAMES[:1]
+
+
+def test_code_coverage_is_what_was_handed_in(store: Store, plan: TestPlan) -> None:
+    code = CodeView({"fix": {"line": (1, 4)}, "mte1": {"line": (2, 4)}}, (), 3)
+    view = history.view(store, NAMES[2], plan, code=code)
+    assert view.code is code
+    assert view.night.code == {"line": 37.5}
+    assert view.trend[-1].code == {"line": 37.5}
+
+
+def test_exclusions_are_applied_everywhere(store: Store, plan: TestPlan) -> None:
+    def exclude(coverage: Coverage) -> None:
+        counts = coverage.groups["traffic"]
+        counts.scope["pair"] = np.zeros(40, dtype=bool)
+
+    view = history.view(store, NAMES[2], plan, exclude=exclude)
+    assert view.coverage.groups["traffic"].total == 0
+    assert view.all_time.groups["traffic"].total == 0
+    assert view.difference is not None
+    assert not [text for text in view.difference.won if text.startswith("traffic")]
+    plain = history.difference(store, NAMES[1], NAMES[2])
+    assert [text for text in plain.won if text.startswith("traffic")], "it would be seen"
+
+
+def test_other_engines_and_regressions_are_not_compared(fresh: Store, plan: TestPlan) -> None:
+    day = timedelta(days=1)
+    first = made.add_night(fresh, made.START, runs=6)
+    made.add_night(fresh, made.START + day, runs=6, duts=["a/dut.toml"])
+    made.add_night(fresh, made.START + 2 * day, runs=6, regression="smoke")
+    made.add_night(fresh, made.START + 3 * day, runs=6, left=6)
+    last = made.add_night(fresh, made.START + 4 * day, runs=6, number=1)
+    view = history.view(fresh, "latest", plan)
+    assert [point.name for point in view.trend] == [first, last], "and none without a run"
+    assert view.difference is not None
+    assert view.difference.before == first
+    counts = view.all_time.groups["traffic"].hits["pair"].sum()
+    mine = [name for name, duts in ((n.name, n.duts) for n in history.nights(fresh)) if not duts]
+    assert len(mine) == 4
+    assert counts == fresh.merged(mine).groups["traffic"].hits["pair"].sum()
+    assert counts < fresh.merged().groups["traffic"].hits["pair"].sum()
+
+
+def test_a_night_that_was_killed_shows_what_it_has(fresh: Store, plan: TestPlan) -> None:
+    made.add_night(fresh, made.START, runs=12, left=5, ended=False)
+    night = history.night(fresh)
+    assert night.status == "running"
+    assert (night.figures.done, night.figures.not_run) == (7, 5)
+    view = history.view(fresh, night.name, plan)
+    assert view.night.coverage == view.coverage.percent > 0
+    assert view.night.groups
+    assert view.night.code == {}
+
+
+def test_a_night_without_runs(fresh: Store, plan: TestPlan) -> None:
+    with patch("tb.regress.nights.now_utc", lambda: made.START):
+        name = fresh.begin_night(regression="nightly", signature="x")
+    view = history.view(fresh, name, plan)
+    assert view.night.figures.planned == 0
+    assert not [*view.runs, *view.buckets, *view.notes]
+    assert view.coverage.groups == {}
+    assert view.night.coverage == 0.0, "nothing asked for is not complete"
+    assert {row.state for row in view.plan} == {"not run"}
+
+
+def test_a_failed_build_is_a_note(fresh: Store, plan: TestPlan) -> None:
+    name = made.add_night(fresh, made.START, runs=6)
+    config = "icarus-gm128-local128"
+    fresh.note_build(name, config, inputs="", seconds=1.0, error="pto_mte2.v:3: syntax error\nmore")
+    notes = history.view(fresh, name, plan).notes
+    assert f"the build {config} failed: pto_mte2.v:3: syntax error" in notes
+
+
+def test_many_runs_are_read_fast(fresh: Store, plan: TestPlan) -> None:
+    """A night of 2000 runs is to be there in 10 s; this is a part of one, on a busy machine."""
+    made.add_night(fresh, made.START, runs=300, counted=20)
+    start = time.monotonic()
+    view = history.view(fresh, "latest", plan)
+    assert len(view.runs) == 300
+    assert time.monotonic() - start < 5.0

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of code coverage."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tb.regress.views import CodeFile, CodeLine, CodeView, NightView
+from tb.report.code_pages import code_pages, file_rows, fold, not_covered, source_line
+from tb.report.page import source_path
+from tb.report.site import write
+from tests.report.pages import Parsed
+from tests.report.sample import sample_view
+
+
+@pytest.fixture(scope="module")
+def view() -> NightView:
+    return replace(sample_view(runs=60), buckets=[])
+
+
+@pytest.fixture(scope="module")
+def site(view: NightView, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(view, tmp_path_factory.mktemp("night") / "report").parent
+
+
+def code_of(view: NightView) -> CodeView:
+    assert view.code
+    return view.code
+
+
+def test_sources_come_by_engine_with_most_missing_first(view: NightView) -> None:
+    rows = file_rows(code_of(view))
+    engines = list(dict.fromkeys(row.file.engine for row in rows))
+    assert engines == list(code_of(view).engines)
+    for engine in engines:
+        missing = [row.missing for row in rows if row.file.engine == engine]
+        assert missing == sorted(missing, reverse=True)
+
+
+def test_totals_stand_on_the_page_kinds_apart(view: NightView, site: Path) -> None:
+    words = Parsed(site / "code.html").words
+    for engine, totals in code_of(view).engines.items():
+        text = " ".join(
+            f"{100 * covered / total:.1f} {covered} / {total}" for covered, total in totals.values()
+        )
+        assert f"{engine} {text}" in words
+    assert f"counted by {code_of(view).runs} runs" in words
+
+
+def test_a_source_of_two_engines_has_a_page_for_each(view: NightView, site: Path) -> None:
+    both = [file for file in code_of(view).files if file.path.endswith("pto_fifo.v")]
+    assert len({source_path(file.engine, file.path) for file in both}) == len(both) == 2
+    for file in both:
+        page = Parsed(site / source_path(file.engine, file.path))
+        assert f"engine {file.engine}" in page.words
+
+
+def test_every_line_stands_in_its_page(view: NightView, site: Path) -> None:
+    file = next(file for file in code_of(view).files if file.lines)
+    page = Parsed(site / source_path(file.engine, file.path))
+    for line in file.lines:
+        assert page.ids[f"L{line.number}"] == 1
+        assert " ".join(line.text.split()) in page.words
+
+
+def test_a_source_that_is_gone_keeps_its_totals(view: NightView, site: Path) -> None:
+    file = next(file for file in code_of(view).files if not file.lines)
+    words = Parsed(site / source_path(file.engine, file.path)).words
+    assert "was not to be had" in words
+    assert "3 / 4" in words
+    assert "Every point was hit" not in words
+
+
+@pytest.mark.parametrize(
+    ("line", "points", "state"),
+    [
+        (None, (), ""),
+        (0, (), "miss"),
+        (5, (), "hit"),
+        (5, (("branch", "if", 5), ("branch", "else", 0)), "part"),
+        (5, (("branch", "if", 5), ("branch", "else", 1)), "hit"),
+        (None, (("toggle", "q", 0),), "miss"),
+        (None, (("toggle", "q[0]", 0), ("toggle", "q[1]", 2)), "part"),
+        (0, (("branch", "if", 0),), "miss"),
+    ],
+)
+def test_states_of_lines(
+    line: int | None, points: tuple[tuple[str, str, int], ...], state: str
+) -> None:
+    assert source_line(CodeLine(1, "x", line, points)).state == state
+
+
+def test_a_line_says_what_of_it_is_missing() -> None:
+    points = (
+        ("branch", "if", 5),
+        ("branch", "else", 0),
+        *(("toggle", f"q[{bit}]:0->1", 0) for bit in range(8)),
+        ("toggle", "q[9]:0->1", 0),
+        ("toggle", "q[8]:0->1", 3),
+    )
+    found = source_line(CodeLine(7, "a <= b; // why", 1234, points))
+    assert found.missing == (("branch", "else"), ("toggle", "q[9]:0->1; q[7:0]:0->1"))
+    assert [(share.kind, share.covered, share.total) for share in found.marks] == [
+        ("branch", 1, 2),
+        ("toggle", 1, 10),
+    ]
+    assert (found.code, found.comment) == ("a <= b; ", "// why")
+    assert (found.count, found.exact) == ("1.2k", "1 234")
+
+
+def test_many_missing_points_of_a_line_are_counted() -> None:
+    points = tuple(("expression", f"(a{number}) => 0", 0) for number in range(20))
+    ((_, text),) = source_line(CodeLine(1, "x", 1, points)).missing
+    assert text.endswith("; and 12 more")
+
+
+def test_neighbouring_bits_fold_only_with_the_same_rest() -> None:
+    texts = ["q[0]:0->1", "q[1]:0->1", "q[1]:1->0", "r", "q[3]:0->1", "m[2].d[4]", "m[2].d[5]"]
+    assert fold(texts) == ["q[3]:0->1", "q[1:0]:0->1", "q[1]:1->0", "r", "m[2].d[5:4]"]
+
+
+def test_what_is_not_covered_lists_lines_first_and_neighbours_together() -> None:
+    lines = (
+        CodeLine(1, "a", 0),
+        CodeLine(2, "b", 0),
+        CodeLine(3, "c", 1, (("branch", "else", 0),)),
+        CodeLine(4, "d", 0),
+        CodeLine(5, "e", None),
+    )
+    found = list(not_covered(CodeFile("mte1", "x.v", {}, lines)))
+    assert [(item.kind, item.line, item.text) for item in found] == [
+        ("line", 1, "to line 2: a"),
+        ("line", 4, "d"),
+        ("branch", 3, "else"),
+    ]
+
+
+def test_source_text_is_no_markup(view: NightView, tmp_path: Path) -> None:
+    lines = (CodeLine(1, 'if (a < b && c > d) $display("</td>");', 1),)
+    file = CodeFile("mte1", "x.v", {"line": (1, 1)}, lines)
+    made = replace(view, code=CodeView({"mte1": {"line": (1, 1)}}, (file,), 1))
+    folder = write(made, tmp_path / "report").parent
+    page = Parsed(folder / source_path("mte1", "x.v"))
+    assert lines[0].text in page.words
+    assert not page.wrong
+    assert "Every point was hit" in page.words
+
+
+def test_without_code_coverage_there_is_no_page(view: NightView) -> None:
+    assert not list(code_pages(replace(view, code=None)))

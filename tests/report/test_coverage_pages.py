@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of functional coverage."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tb.coverage.model import Coverage, CoverGroup, Cross, point
+from tb.regress.views import NightView
+from tb.report.coverage_pages import GroupRow, coverage_pages
+from tb.report.page import Page, group_path
+from tb.report.site import write
+from tests.report.pages import Parsed, broken, parsed
+from tests.report.sample import sample_view
+
+
+@pytest.fixture(scope="module")
+def view() -> NightView:
+    return sample_view(runs=60)
+
+
+@pytest.fixture(scope="module")
+def site(view: NightView, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(view, tmp_path_factory.mktemp("night") / "report").parent
+
+
+def page(view: NightView, path: str) -> Page:
+    return next(item for item in coverage_pages(view) if item.path == path)
+
+
+def rows(view: NightView) -> list[GroupRow]:
+    found: list[GroupRow] = page(view, "coverage.html").data["rows"]
+    return found
+
+
+def with_group(view: NightView, group: CoverGroup, **hits: list[int]) -> NightView:
+    """The night with this group alone."""
+    coverage = Coverage([group])
+    for name, values in hits.items():
+        coverage.groups[group.name].hits[name][:] = values
+    ever = Coverage([])
+    ever.merge(coverage)
+    return replace(view, coverage=coverage, all_time=ever)
+
+
+def test_groups_with_holes_come_first(view: NightView) -> None:
+    found = rows(view)
+    assert {row.name for row in found} == set(view.coverage.groups)
+    assert [row.percent for row in found] == sorted(row.percent for row in found)
+    for row in found:
+        counts = view.coverage.groups[row.name]
+        assert (row.covered, row.total) == (counts.covered, counts.total)
+        assert row.missing == sum(missing for _, missing in row.worst)
+        assert row.missing == sum(len(counts.holes(name)) for name in counts.hits)
+
+
+def test_moves_are_against_the_night_before(view: NightView) -> None:
+    before = view.trend[-2].groups
+    for row in rows(view):
+        assert row.move == pytest.approx(row.percent - before[row.name])
+    assert {row.move for row in rows(sample_view(runs=60, nights=1))} == {None}
+
+
+def test_a_group_page_lists_every_hole_and_every_bin(view: NightView, site: Path) -> None:
+    name = rows(view)[0].name
+    counts = view.coverage.groups[name]
+    words = Parsed(site / group_path(name)).words
+    for item in counts.group.points:
+        for label in item.labels:
+            assert label in words
+    for item in page(view, group_path(name)).data["holes"]:
+        assert sum(hole.cells for hole in item.holes) >= len(counts.holes(item.table.name))
+        for hole in item.holes:
+            assert hole.text in words
+    assert words.index("Not hit tonight") < words.index("Bins with hits")
+
+
+def test_a_complete_group_says_so(view: NightView, site: Path) -> None:
+    name = next(row.name for row in rows(view) if not row.missing)
+    assert "Every bin that can be hit was hit." in Parsed(site / group_path(name)).words
+
+
+def test_each_cell_of_a_cross_has_its_count(view: NightView, tmp_path: Path) -> None:
+    group = CoverGroup(
+        "small",
+        (point("a", ["a0", "a1"]), point("b", ["b0", "b1", "b2"])),
+        (Cross("a x b", ("a", "b")),),
+    )
+    hits = {"a": [1, 1], "b": [1, 1, 1], "a x b": [11, 22, 0, 44, 55, 66]}
+    made = with_group(view, group, **hits)
+    words = Parsed(write(made, tmp_path / "report").parent / group_path("small")).words
+    assert "b a0 a1 b0 11 44 b1 22 55 b2 0 66" in words
+    assert "a=a0, b=b2" in words
+
+
+def test_impossible_hits_are_told_on_both_pages(view: NightView, tmp_path: Path) -> None:
+    group = CoverGroup("odd", (point("a", ["yes", "no"], no="it cannot"),))
+    made = with_group(view, group, a=[3, 5])
+    folder = write(made, tmp_path / "report").parent
+    for path in ("coverage.html", group_path("odd")):
+        words = Parsed(folder / path).words
+        assert "Hit though declared unreachable" in words
+        assert "odd.a: no" in words
+
+
+def test_names_are_text_and_not_markup(view: NightView, tmp_path: Path) -> None:
+    group = CoverGroup("odd", (point("<b>a", ["<i>yes", "n&o"], "a < b"),))
+    folder = write(with_group(view, group), tmp_path / "report").parent
+    page = Parsed(folder / group_path("odd"))
+    assert "<i>" not in page.source.replace("<i style", "")
+    for text in ("<b>a", "<i>yes", "n&o", "a < b"):
+        assert text in page.words
+
+
+def test_a_night_without_coverage_has_a_page_that_says_so(view: NightView, tmp_path: Path) -> None:
+    made = replace(view, coverage=Coverage([]), all_time=Coverage([]), plan=())
+    folder = write(made, tmp_path / "report").parent
+    assert (
+        "No run of this night counted functional coverage."
+        in Parsed(folder / "coverage.html").words
+    )
+
+
+def test_all_links_of_all_pages_resolve(site: Path) -> None:
+    assert not broken(parsed(site))
+
+
+def test_broken_links_are_found(site: Path, tmp_path: Path) -> None:
+    """The check itself: a page with one of each fault."""
+    (tmp_path / "a.html").write_text(
+        '<p id="x"><p id="x"></p></p><a href="b.html">b</a><a href="#y">y</a>'
+        '<a href="https://example.org">z</a><a href="#x">x</a><b>'
+    )
+    assert len(broken(parsed(tmp_path))) == 5

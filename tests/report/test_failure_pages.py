@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of failures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tb.record import Picture, PictureRow
+from tb.regress.views import Bucket, NightView
+from tb.report.failure_pages import MOST_RUNS, failure_pages
+from tb.report.page import Page, bucket_path
+from tb.report.site import write
+from tests.report.pages import Parsed, broken, parsed
+from tests.report.sample import sample_view
+
+
+@pytest.fixture(scope="module")
+def view() -> NightView:
+    return replace(sample_view(runs=120), code=None)
+
+
+@pytest.fixture(scope="module")
+def site(view: NightView, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(view, tmp_path_factory.mktemp("night") / "report").parent
+
+
+def bucket(view: NightView, kind: str) -> Bucket:
+    return next(item for item in view.buckets if item.kind == kind)
+
+
+def alone(view: NightView, item: Bucket) -> NightView:
+    return replace(view, buckets=[item])
+
+
+def page_of(view: NightView, item: Bucket) -> Page:
+    return next(page for page in failure_pages(view) if page.path == bucket_path(item.id))
+
+
+def words_of(view: NightView, item: Bucket, folder: Path) -> str:
+    return Parsed(write(alone(view, item), folder / "report").parent / bucket_path(item.id)).words
+
+
+def test_the_list_has_every_bucket_and_the_runs_without_one(view: NightView, site: Path) -> None:
+    words = Parsed(site / "failures.html").words
+    for item in view.buckets:
+        assert item.title in words
+        assert item.example_run.command in words
+    loose = [run for run in view.runs if run.state == "error" and not run.bucket]
+    assert loose
+    for run in loose:
+        assert run.key in words
+        assert run.message in words
+
+
+def test_a_bucket_nobody_has_a_page_for_is_not_lost(view: NightView) -> None:
+    kept = replace(view, buckets=view.buckets[1:])
+    listed = next(iter(failure_pages(kept))).data["loose"]
+    assert {run.id for run in listed} >= set(view.buckets[0].runs)
+
+
+def test_a_page_says_how_to_repeat_and_what_it_is(view: NightView, site: Path) -> None:
+    for item in view.buckets:
+        page = Parsed(site / bucket_path(item.id))
+        assert item.example_run.command in page.words
+        assert f"pto-dv rerun {item.example_run.id}" in page.words
+        assert f'data-copy="{item.example_run.command}"' in page.source
+        for value in (item.kind, item.slot, item.op, item.field, item.rule, item.address_class):
+            assert value in page.words
+        for line in item.example.text.splitlines():
+            assert " ".join(line.split()) in page.words
+        assert len(item.runs) == sum(f'runs.html#r{run}"' in page.source for run in item.runs)
+
+
+def test_new_and_known_are_told_apart(view: NightView, site: Path) -> None:
+    for item in view.buckets:
+        words = Parsed(site / bucket_path(item.id)).words
+        new = item.first_night == view.night.name
+        assert ("new tonight" in words) == new
+        assert (f"known since {item.first_night}" in words) != new
+
+
+def test_a_flaky_run_shows_both_outcomes(view: NightView, site: Path) -> None:
+    item = bucket(view, "crash")
+    results = page_of(view, item).data["results"]
+    assert [result.state for result in results] == ["crash", "pass"]
+    words = Parsed(site / bucket_path(item.id)).words
+    assert "equal runs ended differently" in words
+    steady = Parsed(site / bucket_path(bucket(view, "data").id)).words
+    assert "equal runs ended differently" not in steady
+
+
+def test_texts_of_a_report_are_no_markup(view: NightView, site: Path) -> None:
+    page = Parsed(site / bucket_path(bucket(view, "crash").id))
+    assert "<vector> sizes & all" in page.words
+    assert "<vector>" not in page.source
+
+
+def test_files_that_are_there_are_linked(view: NightView, tmp_path: Path) -> None:
+    item = bucket(view, "data")
+    waves = tmp_path / "night" / "runs" / "a b" / "waves.fst"
+    waves.parent.mkdir(parents=True)
+    waves.write_bytes(b"x")
+    again = replace(item.reruns[0], waves=str(waves), timeline=str(tmp_path / "gone.json"))
+    made = alone(view, replace(item, reruns=(again,)))
+    folder = write(made, tmp_path / "night" / "report").parent
+    page = Parsed(folder / bucket_path(item.id))
+    assert "../../runs/a%20b/waves.fst" in page.links
+    assert f"surfer '{waves}'" in page.words
+    assert "gone.json (not there)" in page.words
+    assert not any("gone.json" in link for link in page.links)
+    assert not broken(parsed(folder))
+
+
+def test_the_picture_shows_each_wrong_byte(view: NightView, site: Path) -> None:
+    item = bucket(view, "data")
+    page = Parsed(site / bucket_path(item.id))
+    picture = item.example.picture
+    assert picture
+    drawing = page_of(view, item).data["drawing"]
+    wrong = sum(
+        a != b
+        for row in picture.rows
+        for a, b in zip(bytes.fromhex(row.expected), bytes.fromhex(row.actual), strict=True)
+    )
+    assert sum(row.wrong for row in drawing.rows) == wrong
+    assert page.source.count("<mark>") > 0
+    marked = sum(len(text.split()) for line in drawing.lines for text, bad in line.actual if bad)
+    assert marked == wrong
+    assert picture.left_out in page.words
+
+
+def test_a_failure_without_bytes_has_no_picture(view: NightView, site: Path) -> None:
+    page = Parsed(site / bucket_path(bucket(view, "status").id))
+    assert "picture" not in page.ids
+
+
+def test_a_damaged_picture_costs_the_picture_alone(view: NightView, tmp_path: Path) -> None:
+    item = bucket(view, "data")
+    rows = [PictureRow(address=0, expected="00", actual="0")]
+    example = item.example.model_copy(update={"picture": Picture(space="ub0", rows=rows)})
+    words = words_of(view, replace(item, example=example), tmp_path)
+    assert "a picture that cannot be read" in words
+    assert item.example_run.command in words
+
+
+def test_of_many_runs_the_first_are_listed(view: NightView, tmp_path: Path) -> None:
+    item = bucket(view, "data")
+    many = [replace(item.example_run, id=5000 + number) for number in range(MOST_RUNS + 7)]
+    made = replace(item, runs=tuple(run.id for run in many))
+    words = words_of(replace(view, runs=[*view.runs, *many]), made, tmp_path)
+    assert "and 7 more in the table of runs" in words
+
+
+def test_a_night_without_failures_says_so(tmp_path: Path) -> None:
+    made = replace(sample_view(runs=60, failing=False), code=None)
+    folder = write(made, tmp_path / "report").parent
+    assert "no run failed" in Parsed(folder / "failures.html").words
+    assert not (folder / "failures").exists()
