@@ -41,6 +41,7 @@ from tb.knobs import slowdown
 from tb.mailbox import FaultWindow
 from tb.mailbox_layout import FAULTS, KNOBS
 from tb.memory import UNIT_FLAGS
+from tb.timeline import Timeline
 
 LATENCY_KNOBS = tuple(name for name in KNOBS if name.endswith(("_latency", "_jitter")))
 CLOCKS_PER_ROW = 64
@@ -441,7 +442,10 @@ class DoneCollector(uvm_subscriber):
 
 
 class PtoEnv(uvm_env):
-    """One agent per slot that has an engine, a dispatcher, a scoreboard and coverage."""
+    """One agent per slot that has an engine, a dispatcher, a scoreboard and coverage.
+
+    Of a run that is to write its transactions down, also what does that.
+    """
 
     def build_phase(self) -> None:
         """Builds the components through the factory."""
@@ -451,6 +455,7 @@ class PtoEnv(uvm_env):
         self.done_collector = DoneCollector.create("done_collector", self)
         self.scoreboard = DmaScoreboard.create("scoreboard", self)
         self.coverage = CoverageCollector.create("coverage", self)
+        self.timeline = Timeline.create("timeline", self) if run.settings.timeline else None
         self.agents: dict[int, SlotAgent] = {}
         for name in run.slots:
             slot = SLOTS.index(name)
@@ -466,3 +471,6 @@ class PtoEnv(uvm_env):
             agent.monitor.ap.connect(self.done_collector.analysis_export)
         self.dispatcher.epoch_ap.connect(self.scoreboard.analysis_export)
         self.scoreboard.ap.connect(self.coverage.analysis_export)
+        if self.timeline is not None:
+            self.scoreboard.ap.connect(self.timeline.analysis_export)
+            self.dispatcher.epoch_ap.connect(self.timeline.analysis_export)

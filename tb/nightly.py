@@ -95,7 +95,7 @@ def nightly_command(options: NightlyOptions) -> int:
     Raises:
         PtoError: something of the options, the plan, the database or the workers cannot be used.
     """
-    farm = load_farm(options.farm)
+    farm = load_farm(options.farm) if options.farm else Farm()
     plan = load_testplan()
     url = database_url(options.db, farm)
     with Store.open(url) as store:
@@ -286,7 +286,7 @@ def diff_command(before: str, after: str, farm: Path | None, db: str) -> int:
 
 @contextmanager
 def _existing(farm: Path | None, db: str) -> Iterator[Store]:
-    with Store.open(database_url(db, load_farm(farm)), create=False) as store:
+    with Store.open(database_url(db, load_farm(farm) if farm else Farm()), create=False) as store:
         yield store
 
 

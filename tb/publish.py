@@ -8,20 +8,24 @@ coverage), ``code.info`` (code coverage, lcov) and ``code/merged.dat.gz``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from tb.coverage.code import CodeCounts, code_view
 from tb.coverage.code_files import merged, write
-from tb.coverage.exclusions import load_exclusions
+from tb.coverage.exclusions import apply_exclusions, load_exclusions
 from tb.coverage.lcov import write_lcov
-from tb.coverage.ucis import write_ucis
+from tb.coverage.ucis import Origin, write_ucis
 from tb.dut import ROOT
 from tb.errors import PtoError
 from tb.regress import history, junit
 from tb.regress.store import Store
 from tb.regress.testplan import TestPlan
-from tb.regress.views import Figures, NightStatus, NightView
+from tb.regress.views import FAILED, Figures, NightStatus, NightView
 from tb.report import site
+
+EXCLUSIONS = ROOT / "tests/exclusions.toml"
+"""Bins that are not to count, with reasons."""
 
 MERGED = "merged.dat.gz"
 """Code coverage of a whole night, in its folder ``code``."""
@@ -41,7 +45,7 @@ def conclude(
         PtoError: the database cannot be written.
     """
     coverage = store.merged([night])
-    load_exclusions().apply(coverage)
+    apply_exclusions(load_exclusions(EXCLUSIONS), coverage)
     counts, unread = code_counts(folder)
     store.end_night(
         night,
@@ -75,19 +79,28 @@ def publish(store: Store, night: str, folder: Path, plan: TestPlan) -> NightView
         PtoError: the database cannot be read or the folder not be written.
     """
     counts, _ = code_counts(folder)
-    exclusions = load_exclusions()
+    exclusions = load_exclusions(EXCLUSIONS)
     view = history.view(
         store,
         night,
         plan,
         code=code_view(counts, ROOT) if counts else None,
-        exclude=exclusions.apply,
+        exclude=partial(apply_exclusions, exclusions),
     )
     folder.mkdir(parents=True, exist_ok=True)
     if counts:
         write(counts, folder / "code" / MERGED)
-        write_lcov(counts, folder / "code.info")
+        write_lcov(counts, folder / "code.info", ROOT)
     junit.write(view, folder / "junit.xml")
-    write_ucis(view.coverage, folder / "coverage.ucis.xml")
+    one = view.night
+    origin = Origin(
+        one.name,
+        one.ended or one.started,
+        passed=not any(run.state in FAILED for run in view.runs),
+        command=one.command,
+        seed=str(one.base_seed),
+        version=one.commit or "0",
+    )
+    write_ucis(view.coverage, folder / "coverage.ucis.xml", origin)
     site.write(view, folder / "report")
     return view

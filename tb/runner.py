@@ -268,6 +268,7 @@ def _simulate(
             poll=watch.poll,
             stalled=watch.stalled,
             plusargs=plusargs,
+            waves_window=(settings.waves_from, settings.waves_to),
         )
 
 

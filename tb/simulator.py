@@ -410,6 +410,7 @@ def simulate(
     stalled: Callable[[], bool] = lambda: False,
     plusargs: Sequence[str] = (),
     python_path: Sequence[str] = (),
+    waves_window: tuple[int, int] = (0, 0),
 ) -> Simulation:
     """Runs one pyuvm test on a build and returns how the process ended.
 
@@ -424,6 +425,8 @@ def simulate(
         stalled: Asked then; True ends the simulator.
         plusargs: More arguments of the simulator.
         python_path: Folders that its Python looks for modules in first.
+        waves_window: Clocks from and to which waves are recorded; a second one of 0 is the end.
+            Verilator and Icarus keep to it.
     """
     plan = build_.plan
     runner = new_runner(plan.sim)
@@ -437,6 +440,9 @@ def simulate(
             test_args += ["--trace-file", str(run_dir / name)]
         elif plan.sim == "icarus":
             extra.append(f"+dumpfile_path={run_dir / name}")
+        first, last = waves_window
+        extra += [f"+pto_waves_from={first}"] if first else []
+        extra += [f"+pto_waves_to={last}"] if last else []
     if plan.code_coverage:
         test_args.append("--coverage-per-instance")
         extra.append(f"+verilator+coverage+file+{run_dir / CODE_COVERAGE}")

@@ -196,11 +196,14 @@ class GroupCounts:
         group: The definition.
         hits: Name of a point or cross to its counts.
         scope: Name to ``bool[bins]``: bins the run is about; all of those that are left out.
+        excluded: Name to the index of each reachable bin that is not to count, and the reason
+            (:mod:`tb.coverage.exclusions`).
     """
 
     group: CoverGroup
     hits: dict[str, Ints] = field(default_factory=dict)
     scope: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
+    excluded: dict[str, dict[int, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, mask in self.group.reachable.items():
@@ -211,9 +214,14 @@ class GroupCounts:
                 )
 
     def wanted(self, name: str) -> NDArray[np.bool_]:
-        """Returns ``bool[bins]``, the bins that count: reachable, and in scope."""
-        reachable, scope = self.group.reachable[name], self.scope.get(name)
-        return reachable if scope is None else reachable & scope
+        """Returns ``bool[bins]``, the bins that count: reachable, in scope and not excluded."""
+        mask, scope = self.group.reachable[name], self.scope.get(name)
+        if scope is not None:
+            mask = mask & scope
+        if name in self.excluded:
+            mask = mask.copy()
+            mask[list(self.excluded[name])] = False
+        return mask
 
     def sample(self, index: Mapping[str, Ints], rows: Ints | None = None) -> None:
         """Counts N transactions.
@@ -255,7 +263,7 @@ class GroupCounts:
 
     @property
     def total(self) -> int:
-        """Bins and cells that count: reachable, and in scope."""
+        """Bins and cells that count: reachable, in scope and not excluded."""
         return sum(int(self.wanted(name).sum()) for name in self.hits)
 
     @property
@@ -275,6 +283,16 @@ class GroupCounts:
             f"{self.group.name}.{name}: {self.group.label(name, int(index))}"
             for name, mask in self.group.reachable.items()
             for index in np.flatnonzero(~mask & (self.hits[name] > 0))
+        ]
+
+    @property
+    def excluded_hits(self) -> list[str]:
+        """Bins and cells that were hit though excluded, with the reason of the exclusion."""
+        return [
+            f"{self.group.name}.{name}: {self.group.label(name, index)} ({reason})"
+            for name, bins in self.excluded.items()
+            for index, reason in sorted(bins.items())
+            if self.hits[name][index]
         ]
 
 
@@ -326,8 +344,15 @@ class Coverage:
         """Bins and cells hit though declared unreachable, in all groups."""
         return [text for item in self.groups.values() for text in item.impossible]
 
+    @property
+    def excluded_hits(self) -> list[str]:
+        """Bins and cells hit though excluded, in all groups."""
+        return [text for item in self.groups.values() for text in item.excluded_hits]
+
     def merge(self, other: Coverage) -> None:
         """Adds the counts of ``other`` and unites the scopes; groups only it has are taken over.
+
+        Exclusions stay those of this one; apply them to what has been merged.
 
         Raises:
             CoverageError: a group of both is defined differently.

@@ -52,6 +52,7 @@ def table(coverage: Coverage, *, holes: int = 12, complete: bool = True) -> str:
                 lines.append(_line(counts, item, kind))
                 lines.extend(missing)
     lines.extend(f"hit though declared unreachable: {text}" for text in coverage.impossible)
+    lines.extend(f"hit though excluded: {text}" for text in coverage.excluded_hits)
     lines.append(
         f"total: {coverage.covered} of {coverage.total} bins, {percent_text(coverage.percent, 2)} %"
     )

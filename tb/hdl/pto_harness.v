@@ -125,6 +125,21 @@ module pto_harness #(
   localparam [3:0] Slots = SlotMte1 | SlotMte2 | SlotMte3 | SlotFix;
   wire [3:0] active = {fix_active, mte3_active, mte2_active, mte1_active} | {4{!rst_n}};
 
+`ifdef __ICARUS__
+  // Waves from one clock to another; tb/hdl/pto_main.cpp has the same for Verilator.
+  reg [63:0] waves_from, waves_to;
+  initial begin
+    if ($value$plusargs("pto_waves_from=%d", waves_from)) begin
+      #1 $dumpoff;  // behind $dumpvars
+      #(waves_from * 2 * HalfClock) $dumpon;
+    end else begin
+      waves_from = 64'd0;
+    end
+    if ($value$plusargs("pto_waves_to=%d", waves_to))
+      #((waves_to - waves_from) * 2 * HalfClock) $dumpoff;
+  end
+`endif
+
   // One process for clock and pins: each one that waits for time or edges by itself costs a tenth
   // of an idle clock on Verilator.
 `ifdef PTO_AXI_PINS

@@ -9,6 +9,37 @@
 #include "verilated.h"
 #include "verilated_vpi.h"
 
+#if VM_TRACE
+// Waves are recorded from one clock to another, as the plusargs +pto_waves_from=CLOCK and
+// +pto_waves_to=CLOCK say; without them from the beginning, and to the end.
+#include <csignal>
+#include <cstdlib>
+#include <unistd.h>
+#if VM_TRACE_FST
+#include "verilated_fst_c.h"
+typedef VerilatedFstC PtoTraceBase;
+#else
+#include "verilated_vcd_c.h"
+typedef VerilatedVcdC PtoTraceBase;
+#endif
+
+class PtoTrace final : public PtoTraceBase {
+public:
+    PtoTrace();
+    // True for a time step that is to be recorded.
+    bool wants(vluint64_t time) const { return time >= from && time <= to; }
+    // In the place of the base's: cocotb's loop calls it for each time step that it sees.
+    void dump(vluint64_t time) {
+        if (wants(time)) PtoTraceBase::dump(time);
+    }
+
+private:
+    vluint64_t from = 0, to = ~0ULL;
+};
+#define VerilatedFstC PtoTrace
+#define VerilatedVcdC PtoTrace
+#endif
+
 // Stands in for the model in cocotb's loop: an evaluation goes on to where Python has a say.
 class PtoTop final : public Vtop {
 public:
@@ -23,6 +54,31 @@ private:
 #define Vtop PtoTop
 #include "verilator.cpp"
 #undef Vtop
+#if VM_TRACE
+#undef VerilatedFstC
+#undef VerilatedVcdC
+
+// Ticks of simulated time before a clock given as a plusarg; 0 without it.
+static vluint64_t clock_ticks(const char *name) {
+    const char *found = Verilated::commandArgsPlusMatch(name);
+    const char *value = strchr(found, '=');
+    vluint64_t ticks = 10;  // of 1 ns in a clock
+    for (int unit = Verilated::threadContextp()->timeprecision(); unit < -9; ++unit) ticks *= 10;
+    return value ? strtoull(value + 1, nullptr, 10) * ticks : 0;
+}
+
+// Whoever ends a simulation that stands still wants to see where.
+static void close_and_end(int) {
+    if (tfp) tfp->close();
+    _exit(128 + SIGTERM);
+}
+
+PtoTrace::PtoTrace() {
+    from = clock_ticks("pto_waves_from=");
+    if (vluint64_t end = clock_ticks("pto_waves_to=")) to = end;
+    std::signal(SIGTERM, close_and_end);
+}
+#endif
 
 // Evaluates until nobody has changed a signal, as cocotb's loop does; true if a callback ran.
 bool PtoTop::settle() {
@@ -39,7 +95,7 @@ bool PtoTop::settle() {
 // Finds the next time step; false when it is not up to the model alone.
 bool PtoTop::next_slot(vluint64_t &time) {
 #if VM_TRACE
-    if (tfp) return false;  // every step is to be dumped
+    if (tfp && tfp->wants(main_time)) return false;  // the loop is to dump this step
 #endif
     if (Verilated::gotFinish() || !eventsPending()) return false;
     time = nextTimeSlot();

@@ -47,7 +47,8 @@ class Access:
 
         Args:
             url: Such as ``sqlite:///sim_build/nightly/results.db``.
-            create: Make the database where there is none; otherwise that is an error.
+            create: Make the database where there is none, and see that it can be written. False is
+                for who reads alone, then one that is missing is an error.
 
         Raises:
             StoreError: the URL is wrong, the driver is missing, the server cannot be reached, the

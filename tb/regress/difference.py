@@ -92,10 +92,12 @@ def _bins(before: Coverage, after: Coverage) -> tuple[list[str], list[str]]:
         old = _same_group(name, new, before)
         if old is None:
             continue
+        alike = _alike(old, new)
         for item in new.hits:
             if item not in old.hits:
                 continue
-            for label, was, now in _changed(item, old, new):
+            changed = _changed(item, old, new) if alike else _renamed(item, old, new)
+            for label, was, now in changed:
                 if now and not was:
                     won.append(f"{name}.{item}: {label}")
                 elif was and not now:
@@ -123,15 +125,14 @@ def _alike(one: GroupCounts, other: GroupCounts) -> bool:
 
 def _changed(item: str, old: GroupCounts, new: GroupCounts) -> Iterator[tuple[str, bool, bool]]:
     """Yields label, covered before, covered after of the bins that both ask for and that differ."""
-    if _alike(old, new):
-        differ = (old.hits[item] > 0) ^ (new.hits[item] > 0)
-        for index in np.flatnonzero(differ & old.wanted(item) & new.wanted(item)).tolist():
-            yield (
-                new.group.label(item, index),
-                bool(old.hits[item][index]),
-                bool(new.hits[item][index]),
-            )
-        return
+    before, after = old.hits[item] > 0, new.hits[item] > 0
+    both = old.wanted(item) & new.wanted(item)
+    for index in np.flatnonzero((before ^ after) & both).tolist():
+        yield new.group.label(item, index), bool(before[index]), bool(after[index])
+
+
+def _renamed(item: str, old: GroupCounts, new: GroupCounts) -> Iterator[tuple[str, bool, bool]]:
+    """Yields the same where definitions differ: bins are found by their labels."""
     was = _by_label(item, old)
     for label, now in _by_label(item, new).items():
         if label in was and was[label] != now:

@@ -64,7 +64,8 @@ def connect(url: URL, *, create: bool) -> Engine:
 
     Args:
         url: From :func:`parse`.
-        create: Make tables, and a file with its folder, where there are none.
+        create: Make tables, and a file with its folder, where there are none, and see that the
+            database can be written; for reading alone neither is wanted.
 
     Raises:
         StoreError: the driver is missing, the server cannot be reached, the file cannot be
@@ -155,7 +156,8 @@ def _begin_as_told(engine: Engine) -> None:
 def _upgrade(engine: Engine, where: str, *, create: bool) -> None:
     with engine.connect() as connection:
         if _version(connection, where) == SCHEMA:
-            _writable(engine)
+            if create:
+                _writable(engine)
             return
     if not create:
         with engine.connect() as connection:
@@ -206,9 +208,10 @@ def _version(connection: Connection, where: str) -> str:
 
 
 def _writable(engine: Engine) -> None:
-    if engine.dialect.name == "sqlite":
-        with engine.execution_options(writes=True).begin():
-            pass  # BEGIN IMMEDIATE fails on a database that can only be read
+    """Changes nothing, and fails where nothing can be changed."""
+    with engine.execution_options(writes=True).connect() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = version_num"))
+        connection.rollback()
 
 
 def explained(error: Exception, where: str, *, opening: bool = False) -> StoreError:

@@ -117,17 +117,21 @@ class LocalWorkers:
         size: Jobs at a time.
         work: Function that does a job, ``module:name``.
         grace: Seconds between asking a worker to end and killing it.
+        folder: Where workers work; empty for the folder of this process.
 
     Raises:
         PtoError: the work function cannot be imported.
     """
 
-    def __init__(self, size: int, work: str = WORK, *, grace: float = GRACE_SECONDS) -> None:
+    def __init__(
+        self, size: int, work: str = WORK, *, grace: float = GRACE_SECONDS, folder: str = ""
+    ) -> None:
         if size < 1:
             raise PtoError(f"{size} workers", where="JOBS", legal="1 or more")
         self._size = size
         self._work = work
         self._grace = grace
+        self._folder = folder
         self._number = 0
         self._waiting: deque[Job] = deque()
         self._running: dict[int, _Running] = {}
@@ -219,6 +223,7 @@ class LocalWorkers:
             [sys.executable, "-P", "-c", code, self._work, str(self._grace)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            cwd=self._folder or None,
             env=env,
             start_new_session=True,  # Ctrl-C is for us, who then end the workers in order
         )

@@ -255,19 +255,20 @@ class Coordinator:
 
     def _build_failed(self, job: Job, error: str) -> None:
         self.store.note_build(self.night, job.config, inputs="", seconds=0.0, error=error)
-        self.tally.notes.append(f"the build {job.config} failed: {error.splitlines()[0]}")
+        why = f"the build {job.config} failed: {error}"
+        self.tally.notes.append(why.splitlines()[0])
         now = datetime.now(UTC)
         for run in self.schedule.give_up(job.config):
             outcome = Outcome.model_validate(
-                {"key": run.key, "kind": "run", "started": now, "ended": now, "error": error}
+                {"key": run.key, "kind": "run", "started": now, "ended": now, "error": why}
             )
-            self._write(run, outcome, "build failed")
+            self._write(run, outcome, rerun=False)
 
     def _done(self, job: Job, outcome: Outcome) -> None:
         self.schedule.learn(job, outcome.seconds)
-        self._write(job, outcome, "")
+        self._write(job, outcome)
 
-    def _write(self, job: Job, outcome: Outcome, why: str) -> None:
+    def _write(self, job: Job, outcome: Outcome, *, rerun: bool = True) -> None:
         """Writes what became of a run, and asks for a rerun of the first of a bucket."""
         record = outcome.record
         if record is None:
@@ -294,7 +295,7 @@ class Coordinator:
             folder=job.folder,
         )
         self._count(failed=state != "pass", transactions=record.transactions)
-        if run_id is None or bucket is None or why:
+        if run_id is None or bucket is None or not rerun:
             return
         if bucket.id not in self._seen:
             self._seen.add(bucket.id)
@@ -346,5 +347,3 @@ class Coordinator:
             self.tally.notes.append(
                 f"{job.key.removeprefix('rerun-')} is flaky: it failed, and passed when run again"
             )
-
-

@@ -289,6 +289,8 @@ def notes(session: Session, night: str) -> list[str]:
         .where(RunTable.night_id == row.id, RunTable.state == "error")
         .order_by(RunTable.position)
     ):
+        if message.startswith("the build "):
+            continue  # its build says so already
         derived.append((key, f"{key}: {message.splitlines()[0] if message else 'no record'}"))
     said = "\n".join(found)
     return found + [note for name, note in derived if name not in said]

@@ -12,7 +12,7 @@ CLOCKS_BEHIND = 500
 """Clocks of waves behind its end; what a checker says of it comes no later."""
 
 CLOCKS_OF_A_CRASH = 20_000
-"""Clocks of waves before the end of a run that says nothing of its failure."""
+"""Clocks of waves before the end of a run that says nothing of its failure, and of a hang."""
 
 PATIENCE = 4.0
 """How many times as long a run may take when waves and transactions are written."""
@@ -46,4 +46,7 @@ def window(record: RunRecord) -> tuple[int, int]:
     if first is None or not first.end_clock:
         return max(0, record.clocks - CLOCKS_OF_A_CRASH), 0
     begin = first.begin_clock or max(0, first.end_clock - CLOCKS_OF_A_CRASH)
-    return max(0, begin - CLOCKS_BEFORE), first.end_clock + CLOCKS_BEHIND
+    end = first.end_clock + CLOCKS_BEHIND
+    if first.kind == "hang":  # nothing moves any more, for as long as the watchdog waited
+        end = min(end, begin + CLOCKS_OF_A_CRASH)
+    return max(0, begin - CLOCKS_BEFORE), end

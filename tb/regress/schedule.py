@@ -12,6 +12,9 @@ from tb.regress.job import Job
 BUILD_SECONDS = 60.0
 """What a build is expected to take."""
 
+BUILD_TIMEOUT = 3600.0
+"""What it may take: large engines on a busy machine."""
+
 CAUTION = 1.15
 """A job is begun when so many times its expected duration is left."""
 
@@ -53,6 +56,7 @@ class Schedule:
                             "key": f"build-{job.config}",
                             "kind": "build",
                             "expected_seconds": BUILD_SECONDS,
+                            "timeout": BUILD_TIMEOUT,
                         }
                     )
                 )

@@ -245,13 +245,15 @@ def _reasons(group: CoverGroup, name: str) -> dict[int, str]:
 def _cells(counts: GroupCounts, ever: GroupCounts | None, name: str) -> list[Cell]:
     group, reachable = counts.group, counts.group.reachable[name]
     wanted, seen = counts.wanted(name), _seen(counts, ever, name)
-    cannot = _reasons(group, name)
+    cannot, left_out = _reasons(group, name), counts.excluded.get(name, {})
     found = []
     for at, hits in enumerate(counts.hits[name].tolist()):
         reason = ""
         if wanted[at]:
             state = "hit" if hits else "missed" if seen[at] else "hole"
             text = short(hits)
+        elif at in left_out:
+            state, reason, text = "excluded", left_out[at], "x"
         elif not reachable[at]:
             state, reason, text = "unreachable", cannot.get(at, UNREACHABLE), "·"
         else:

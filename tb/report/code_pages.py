@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import PurePath
 
-from tb.regress.views import CodeFile, CodeLine, CodeView, NightView
+from tb.coverage.code import KINDS, CodeFile, CodeLine, CodeView
+from tb.regress.views import NightView
 from tb.report.bins import short
 from tb.report.page import Page, source_path
-
-KINDS = ("line", "branch", "expression", "toggle")
-"""Kinds of points in the order of the columns."""
 
 MOST_MISSING = 150
 """Most entries of the list of what is not covered."""
@@ -22,7 +20,7 @@ MOST_MISSING = 150
 MOST_POINTS = 8
 """Most missing points of one kind that stand below their line; the rest are counted."""
 
-_BIT = re.compile(r"^(?P<head>.*)\[(?P<bit>\d+)\](?P<tail>[^\[\]]*)$")
+_BITS = re.compile(r"\[(\d+):(\d+)\](?::[01]->[01])?$")
 
 
 @dataclass(frozen=True)
@@ -134,12 +132,12 @@ def source_line(line: CodeLine) -> SourceLine:
         if not points:
             continue
         holes = [text for text, count in points if not count]
-        marks.append(Share(kind, len(points) - len(holes), len(points)))
+        total = sum(_size(kind, text) for text, _ in points)
+        marks.append(Share(kind, total - sum(_size(kind, text) for text in holes), total))
         if holes:
-            folded = words(kind, holes)
-            more = len(folded) - MOST_POINTS
+            more = len(holes) - MOST_POINTS
             missing.append(
-                (kind, "; ".join(folded[:MOST_POINTS]) + (f"; and {more} more" if more > 0 else ""))
+                (kind, "; ".join(holes[:MOST_POINTS]) + (f"; and {more} more" if more > 0 else ""))
             )
     state = ""
     if line.line == 0:
@@ -161,6 +159,12 @@ def source_line(line: CodeLine) -> SourceLine:
     )
 
 
+def _size(kind: str, text: str) -> int:
+    """Returns how many points an entry stands for: bits of a signal come as ``q[7:4]:0->1``."""
+    bits = _BITS.search(text) if kind == "toggle" else None
+    return int(bits[1]) - int(bits[2]) + 1 if bits else 1
+
+
 def not_covered(file: CodeFile) -> Iterator[Missing]:
     """Yields what of a source was not covered: lines first, neighbours as one entry."""
     cold = [line.number for line in file.lines if line.line == 0]
@@ -171,7 +175,7 @@ def not_covered(file: CodeFile) -> Iterator[Missing]:
     for kind in KINDS[1:]:
         for line in file.lines:
             holes = [text for name, text, count in line.points if name == kind and not count]
-            for text in words(kind, holes):
+            for text in holes:
                 yield Missing(kind, line.number, text)
 
 
@@ -180,34 +184,3 @@ def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
     for _, group in groupby(enumerate(numbers), key=lambda item: item[1] - item[0]):
         members = [number for _, number in group]
         yield members[0], members[-1]
-
-
-def words(kind: str, holes: Sequence[str]) -> list[str]:
-    """Returns descriptions of missing points as they are listed: bits of vectors folded."""
-    return fold(holes) if kind == "toggle" else list(holes)
-
-
-def fold(texts: Sequence[str]) -> list[str]:
-    """Returns descriptions with neighbouring bits of a vector as one: ``q[7:4]`` for four of them.
-
-    What follows the index, such as ``:0->1``, has to be the same.
-    """
-    bits: dict[tuple[str, str], list[int]] = {}
-    order: dict[tuple[str, str | None], None] = {}
-    for text in texts:
-        match = _BIT.match(text)
-        if match is None:
-            order[text, None] = None
-            continue
-        head, tail = match["head"], match["tail"]
-        order[head, tail] = None
-        bits.setdefault((head, tail), []).append(int(match["bit"]))
-    found = []
-    for start, end in order:
-        if end is None:
-            found.append(start)
-            continue
-        for low, high in reversed(list(_runs(sorted(set(bits[start, end]))))):
-            span = f"{low}" if low == high else f"{high}:{low}"
-            found.append(f"{start}[{span}]{end}")
-    return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from tb.coverage.model import GroupCounts, percent_text
+from tb.coverage.model import Coverage, GroupCounts, percent_text
 from tb.regress.views import NightView
 from tb.report.bins import DECADES, MOST_HOLES, Hole, Table, holes, tables
 from tb.report.charts import trend
@@ -61,7 +61,7 @@ def coverage_pages(view: NightView) -> Iterator[Page]:
     rows.sort(key=lambda row: (row.missing == 0, row.percent))
     data: dict[str, Any] = {
         "rows": rows,
-        "impossible": view.coverage.impossible,
+        "notes": _notes(view.coverage),
         "trend": partial(trend, text=percent_text),
     }
     yield Page("coverage.html", "Functional coverage", "coverage.html.j2", data)
@@ -77,7 +77,7 @@ def coverage_pages(view: NightView) -> Iterator[Page]:
                 for table, missing in found
                 if missing
             ],
-            "impossible": counts.impossible,
+            "notes": _notes(counts),
             "decades": DECADES,
         }
         yield Page(row.path, row.name, "group.html.j2", data, section="coverage.html")
@@ -102,6 +102,21 @@ def _row(view: NightView, name: str, counts: GroupCounts, details: list[Table]) 
         nights,
         tuple((item, missing) for item, missing in worst if missing),
     )
+
+
+def _notes(counts: Coverage | GroupCounts) -> list[tuple[str, list[str]]]:
+    """Returns what was hit that was not to be, under a sentence about it."""
+    notes = (
+        (
+            "Hit though declared unreachable: the declaration is wrong, or the sampling.",
+            counts.impossible,
+        ),
+        (
+            "Hit though excluded: the reason is wrong, or an engine does what it should not.",
+            counts.excluded_hits,
+        ),
+    )
+    return [(text, bins) for text, bins in notes if bins]
 
 
 def _missed(counts: GroupCounts, ever: GroupCounts | None) -> int:

@@ -18,6 +18,12 @@ from tb.report.page import Page, compact, duration, number, plural
 _SPAN = 5.0
 """Points of a percentage that a line over nights shows at least."""
 
+MOST = 12
+"""Buckets, runs outside of buckets, and notes that the first page lists at once."""
+
+NIGHTS = 30
+"""Nights that its table lists."""
+
 _PERCENT = "{:.1f}".format
 
 Word = Literal["PASS", "FAIL", "INCOMPLETE"]
@@ -225,7 +231,7 @@ def _code(view: NightView) -> list[CodeRow]:
     for kind, percent in view.night.code.items():
         series = [(point.name, point.code.get(kind)) for point in view.trend]
         old = before.code.get(kind) if before else None
-        chart = trend(kind, series, _PERCENT, width=96, height=20, ends=False, span=_SPAN)
+        chart = trend(kind, series, _PERCENT, width=64, height=20, ends=False, span=_SPAN)
         rows.append(CodeRow(kind, percent, None if old is None else percent - old, chart))
     return rows
 
@@ -285,6 +291,8 @@ def overview_pages(view: NightView) -> Iterable[Page]:
             "tests": _tests_run(view.runs),
             "stack": runs,
             "loose": [row for row in view.runs if row.state in FAILED and row.id not in in_bucket],
+            "most": MOST,
+            "nights": NIGHTS,
             "said": _said,
             "simulators": sorted({row.simulator for row in view.runs if row.simulator}),
             "exports": (

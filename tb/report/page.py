@@ -65,7 +65,7 @@ PageMaker = Callable[[NightView], Iterable[Page]]
 def slug(text: str) -> str:
     """Returns ``text`` as a file name: different texts give different names."""
     plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", text).strip("-.")
-    if plain == text:
+    if plain and plain == text and len(plain) <= 80:
         return plain
     digest = hashlib.sha256(text.encode()).hexdigest()[:6]
     return f"{plain[:60]}-{digest}" if plain else digest
@@ -148,7 +148,7 @@ def compact(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Returns a time as ``24 min 20 s``, of a short one a tenth, of a long one hours."""
+    """Returns a time as ``24 min 20 s``: of a short one tenths, of a long one hours and minutes."""
     if seconds < 9.95:
         return f"{seconds:.1f}{NARROW_SPACE}s"
     whole = round(seconds)
@@ -156,8 +156,9 @@ def duration(seconds: float) -> str:
     if not minutes:
         return f"{whole}{NARROW_SPACE}s"
     if minutes < 60:
-        return f"{minutes}{NARROW_SPACE}min {rest:02}{NARROW_SPACE}s"
-    return f"{minutes // 60}{NARROW_SPACE}h {minutes % 60:02}{NARROW_SPACE}min"
+        return f"{minutes}{NARROW_SPACE}min" + (f" {rest:02}{NARROW_SPACE}s" if rest else "")
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}{NARROW_SPACE}h" + (f" {minutes:02}{NARROW_SPACE}min" if minutes else "")
 
 
 def signed(value: float, digits: int = 1) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -49,22 +50,36 @@ def write(view: NightView, folder: Path) -> Path:
             fresh = Path(name) / "new"
             shutil.copytree(STATIC, fresh / "static")
             _render(view, pages, fresh, folder)
-            if folder.exists():
-                folder.rename(Path(name) / "old")
-            fresh.rename(folder)
+            _replace(folder, fresh, Path(name) / "old")
     except OSError as error:
         raise PtoError(
             f"cannot write the report: {error.strerror}",
             where=str(folder),
-            remedy="give a place that can be written and has room",
+            remedy="make room there or give another place, then write it again: pto-dv report",
         ) from None
     return folder / "index.html"
+
+
+def _replace(folder: Path, fresh: Path, old: Path) -> None:
+    """Puts ``fresh`` where ``folder`` is; what was there stays if that fails."""
+    if not folder.exists():
+        fresh.rename(folder)
+        return
+    folder.rename(old)
+    try:
+        fresh.rename(folder)
+    except OSError:
+        old.rename(folder)
+        raise
 
 
 def _render(view: NightView, pages: Sequence[Page], fresh: Path, folder: Path) -> None:
     """Writes all pages into ``fresh``, with links as seen from ``folder``."""
     made = environment()
     paths = frozenset(page.path for page in pages)
+    if len(paths) < len(pages):
+        twice = sorted(path for path, times in Counter(p.path for p in pages).items() if times > 1)
+        raise ValueError(f"two pages in one place: {', '.join(twice)}")
     counts = {page.path: page.count for page in pages}
     sections = [(path, label, counts[path]) for path, label in SECTIONS if path in paths]
     for page in pages:

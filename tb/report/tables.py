@@ -53,10 +53,18 @@ def testplan_pages(view: NightView) -> Iterable[Page]:
             "milestones": dict(sorted(milestones.items())),
             "states": [state for state in _FIRST if any(row.state == state for row in rows)],
             "by": {row.name for row in view.spec},
-            "night_rules": {row.name for row in view.spec if row.tests},
+            "unexercised": {row.name for row in view.spec if exercised(row) == "nobody"},
             "split": _split,
+            "tests_of": _tests_of,
         },
     )
+
+
+def _tests_of(row: PlanRow) -> tuple[list[tuple[str, tuple[int, int, int]]], list[str]]:
+    """Returns the tests of the night with their counts, and the files of pytest."""
+    mark = "pytest:"
+    night = [(name, counts) for name, counts in row.tests.items() if not name.startswith(mark)]
+    return night, [name.removeprefix(mark) for name in row.tests if name.startswith(mark)]
 
 
 def _split(groups: Mapping[str, float | None]) -> tuple[list[str], list[str]]:
@@ -73,6 +81,11 @@ def exercised(row: SpecRow) -> str:
     return "unit tests" if row.unit_tests else "nobody"
 
 
+def page_of(row: SpecRow) -> str:
+    """Returns the file of the specification, without what says where in it."""
+    return row.where.split(",")[0]
+
+
 def spec_pages(view: NightView) -> Iterable[Page]:
     """Makes the table of rules and worked values: what nobody exercised first."""
     if not view.spec:
@@ -81,7 +94,7 @@ def spec_pages(view: NightView) -> Iterable[Page]:
     rows = sorted(view.spec, key=lambda row: order[exercised(row)])
     pages: dict[str, Counter[str]] = {}
     for row in view.spec:
-        pages.setdefault(row.where, Counter())[exercised(row)] += 1
+        pages.setdefault(page_of(row), Counter())[exercised(row)] += 1
     yield Page(
         "spec.html",
         "Specification",
@@ -91,6 +104,7 @@ def spec_pages(view: NightView) -> Iterable[Page]:
             "pages": pages,
             "kinds": sorted({row.kind for row in rows}),
             "claims": _claims(view),
+            "page_of": page_of,
         },
     )
 

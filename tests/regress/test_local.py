@@ -18,6 +18,7 @@ from tb.dut import ROOT
 from tb.errors import PtoError
 from tb.regress.job import Lost, Outcome
 from tb.regress.local import LocalWorkers
+from tb.regress.pool import Workers
 from tests.regress.fake_work import job
 
 FAKE = "tests.regress.fake_work:execute"
@@ -29,7 +30,7 @@ def pool() -> Iterator[LocalWorkers]:
         yield workers
 
 
-def collect(workers: LocalWorkers, count: int, seconds: float = 20.0) -> list[Outcome | Lost]:
+def collect(workers: Workers, count: int, seconds: float = 60.0) -> list[Outcome | Lost]:
     """Waits until so many jobs have come back."""
     found: list[Outcome | Lost] = []
     end = time.monotonic() + seconds
@@ -45,7 +46,7 @@ def outcome_of(workers: LocalWorkers) -> Outcome:
     return item
 
 
-def until(true: Callable[[], bool], seconds: float = 10.0) -> None:
+def until(true: Callable[[], bool], seconds: float = 30.0) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads written pages: texts, identifiers, and links that lead nowhere."""
+"""Reads written pages: their texts, identifiers, links, and tags that do not match."""
 
 from __future__ import annotations
 
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
-VOID = {"meta", "link", "br", "input", "img", "hr", "line", "rect", "circle", "polyline"}
-"""Elements that have no end tag here."""
+VOID = {"br", "hr", "img", "input", "link", "meta", "wbr"}
+"""Elements of HTML that have no end tag; those of SVG end themselves."""
 
 
 class Parsed(HTMLParser):
@@ -40,6 +39,7 @@ class Parsed(HTMLParser):
         return " ".join(" ".join(self._texts).split())
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        # An element that ends itself comes by the other method alone.
         self.handle_startendtag(tag, attrs)
         if tag not in VOID:
             self._open.append(tag)
@@ -63,31 +63,13 @@ class Parsed(HTMLParser):
         self._texts.append(data)
 
 
-def parsed(folder: Path) -> dict[Path, Parsed]:
-    """Returns the pages below ``folder``."""
-    return {path.resolve(): Parsed(path) for path in sorted(folder.rglob("*.html"))}
-
-
-def broken(pages: dict[Path, Parsed]) -> list[str]:
-    """Returns what is wrong with pages: links that lead nowhere, identifiers that repeat, tags."""
+def malformed(folder: Path) -> list[str]:
+    """Returns tags that do not match and identifiers that repeat in the pages below ``folder``."""
     found = []
-    for path, page in pages.items():
+    for path in sorted(folder.rglob("*.html")):
+        page = Parsed(path)
         found += [f"{path.name}: {text}" for text in page.wrong]
         found += [
             f"{path.name}: id {name} repeats" for name, times in page.ids.items() if times > 1
         ]
-        for link in page.links:
-            parts = urlsplit(link)
-            if parts.scheme == "data":
-                continue
-            if parts.scheme or parts.netloc:
-                found.append(f"{path.name}: {link} needs a network")
-                continue
-            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            if not target.exists():
-                found.append(f"{path.name}: {link} leads nowhere")
-            # An anchor with "=" is the state of a table's filters.
-            elif parts.fragment and "=" not in parts.fragment and target in pages:
-                known = unquote(parts.fragment) in pages[target].ids
-                found += [] if known else [f"{path.name}: {link} has no such place"]
     return found

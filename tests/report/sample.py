@@ -248,7 +248,7 @@ def _spec() -> list[SpecRow]:
         tests: Mapping[str, int] = {}
         if rule.kind == "D" and number % 9:
             tests = {"illegal": 40 + 13 * number, "stress": number}
-        units = (f"tests/isa/test_rules.py::test_{name.lower().replace('-', '_')}",)
+        units: tuple[str, ...] = (f"tests/isa/test_rules.py::test_rule_{number}",)
         page = {"DMA": "dma", "ND": "nd2nz", "BT": "bias_fb", "FB": "bias_fb", "FIX": "fixpipe"}
         rows.append(
             SpecRow(
@@ -262,7 +262,11 @@ def _spec() -> list[SpecRow]:
         )
     for number in range(1, 25):
         tests = {"directed": 20} if number % 11 else {}
-        rows.append(SpecRow(f"GU-E{number}", "value", "", "spec/examples.md", tests, ()))
+        where = "spec/examples.md, section 2"
+        rows.append(SpecRow(f"GU-E{number}", "value", "rows into UB", where, tests, ()))
+    name = "rule check left 8, len 40, right 8 of f16 in 64 B"
+    units = tuple(f"tests/model/test_examples.py::test_number_{number}" for number in range(11))
+    rows.append(SpecRow(name, "value", "", "spec/examples.md, section 7", {}, units))
     return rows
 
 
@@ -297,6 +301,10 @@ def _points(nights: int, last: Night) -> list[Point]:
     return points
 
 
+def _config(row: RunRow) -> str:
+    return f"{row.sim}-gm{row.gm_width}-local{row.local_width}"
+
+
 def _difference(points: Sequence[Point], buckets: Sequence[Bucket]) -> Difference | None:
     if len(points) < 2:
         return None
@@ -305,7 +313,7 @@ def _difference(points: Sequence[Point], buckets: Sequence[Bucket]) -> Differenc
         before=before.name,
         after=after.name,
         newly_failing=tuple(
-            (bucket.example_run.test, bucket.example_run.key.rsplit("-", 1)[0], bucket.title)
+            (bucket.example_run.test, _config(bucket.example_run), bucket.title)
             for bucket in buckets[:2]
         ),
         newly_passing=(("corner", "icarus-gm128-local128", "hang after 200000 clocks"),),

@@ -87,6 +87,17 @@ def test_unreachable_bins_do_not_count_and_say_why() -> None:
     assert found.reasons == (("cannot be reached: no such lamp", 1),)
 
 
+def test_excluded_bins_do_not_count_and_say_why() -> None:
+    counts = counted(group(), size=[1, 0, 0, 7])
+    counts.excluded = {"size": {2: "nobody has one", 3: "nobody has one"}}
+    found = table(counts, "size")
+    assert [cell.state for cell in found.cells] == ["hit", "hole", "excluded", "excluded"]
+    assert [cell.text for cell in found.cells] == ["1", "0", "x", "7"]
+    assert (found.covered, found.total) == (1, 2)
+    assert found.reasons == (("excluded: nobody has one", 2),)
+    assert [hole.text for hole in holes(counts, None, "size")] == ["2"]
+
+
 def test_bins_out_of_scope_do_not_count() -> None:
     counts = counted(group())
     counts.scope["size"] = np.array([True, True, False, False])

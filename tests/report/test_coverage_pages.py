@@ -13,7 +13,8 @@ from tb.regress.views import NightView
 from tb.report.coverage_pages import GroupRow, coverage_pages
 from tb.report.page import Page, group_path
 from tb.report.site import write
-from tests.report.pages import Parsed, broken, parsed
+from tests.report.links import broken_links
+from tests.report.pages import Parsed, malformed
 from tests.report.sample import sample_view
 
 
@@ -43,7 +44,8 @@ def with_group(view: NightView, group: CoverGroup, **hits: list[int]) -> NightVi
         coverage.groups[group.name].hits[name][:] = values
     ever = Coverage([])
     ever.merge(coverage)
-    return replace(view, coverage=coverage, all_time=ever)
+    made = replace(view, code=None, buckets=[], plan=(), spec=())
+    return replace(made, coverage=coverage, all_time=ever)
 
 
 def test_groups_with_holes_come_first(view: NightView) -> None:
@@ -106,6 +108,22 @@ def test_impossible_hits_are_told_on_both_pages(view: NightView, tmp_path: Path)
         assert "odd.a: no" in words
 
 
+def test_excluded_bins_do_not_count_and_tell_when_they_are_hit(
+    view: NightView, tmp_path: Path
+) -> None:
+    group = CoverGroup("odd", (point("a", ["yes", "no", "never"]),))
+    made = with_group(view, group, a=[3, 0, 5])
+    made.coverage.groups["odd"].excluded = {"a": {1: "nobody asks", 2: "nobody could"}}
+    found = rows(made)[0]
+    assert (found.covered, found.total, found.missing) == (1, 1, 0)
+    folder = write(made, tmp_path / "report").parent
+    for path in ("coverage.html", group_path("odd")):
+        words = Parsed(folder / path).words
+        assert "Hit though excluded" in words
+        assert "odd.a: never (nobody could)" in words
+    assert "1 bin excluded: nobody asks" in words
+
+
 def test_names_are_text_and_not_markup(view: NightView, tmp_path: Path) -> None:
     group = CoverGroup("odd", (point("<b>a", ["<i>yes", "n&o"], "a < b"),))
     folder = write(with_group(view, group), tmp_path / "report").parent
@@ -116,7 +134,9 @@ def test_names_are_text_and_not_markup(view: NightView, tmp_path: Path) -> None:
 
 
 def test_a_night_without_coverage_has_a_page_that_says_so(view: NightView, tmp_path: Path) -> None:
-    made = replace(view, coverage=Coverage([]), all_time=Coverage([]), plan=())
+    made = replace(
+        view, coverage=Coverage([]), all_time=Coverage([]), plan=(), spec=(), code=None, buckets=[]
+    )
     folder = write(made, tmp_path / "report").parent
     assert (
         "No run of this night counted functional coverage."
@@ -124,14 +144,13 @@ def test_a_night_without_coverage_has_a_page_that_says_so(view: NightView, tmp_p
     )
 
 
-def test_all_links_of_all_pages_resolve(site: Path) -> None:
-    assert not broken(parsed(site))
+def test_all_pages_are_well_formed_and_their_links_resolve(site: Path) -> None:
+    assert not malformed(site)
+    assert not broken_links(site)
 
 
-def test_broken_links_are_found(site: Path, tmp_path: Path) -> None:
-    """The check itself: a page with one of each fault."""
-    (tmp_path / "a.html").write_text(
-        '<p id="x"><p id="x"></p></p><a href="b.html">b</a><a href="#y">y</a>'
-        '<a href="https://example.org">z</a><a href="#x">x</a><b>'
-    )
-    assert len(broken(parsed(tmp_path))) == 5
+def test_what_is_not_well_formed_is_found(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text('<p id="x"><p id="x"></p></p><br><b>')
+    assert malformed(tmp_path) == ["a.html: <b> is not ended", "a.html: id x repeats"]
+    (tmp_path / "a.html").write_text("<p><b></p></b>")
+    assert malformed(tmp_path) == ["a.html: </p> in ['b']", "a.html: <p> is not ended"]

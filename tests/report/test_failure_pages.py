@@ -8,18 +8,26 @@ from pathlib import Path
 
 import pytest
 
+from tb.coverage.model import Coverage
 from tb.record import Picture, PictureRow
 from tb.regress.views import Bucket, NightView
 from tb.report.failure_pages import MOST_RUNS, failure_pages
 from tb.report.page import Page, bucket_path
 from tb.report.site import write
-from tests.report.pages import Parsed, broken, parsed
+from tests.report.links import broken_links
+from tests.report.pages import Parsed
 from tests.report.sample import sample_view
+
+
+def lean(view: NightView) -> NightView:
+    """The night without what has pages of its own elsewhere."""
+    nothing = Coverage([])
+    return replace(view, code=None, plan=(), spec=(), coverage=nothing, all_time=nothing)
 
 
 @pytest.fixture(scope="module")
 def view() -> NightView:
-    return replace(sample_view(runs=120), code=None)
+    return lean(sample_view(runs=120))
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +119,7 @@ def test_files_that_are_there_are_linked(view: NightView, tmp_path: Path) -> Non
     assert f"surfer '{waves}'" in page.words
     assert "gone.json (not there)" in page.words
     assert not any("gone.json" in link for link in page.links)
-    assert not broken(parsed(folder))
+    assert not broken_links(folder)
 
 
 def test_the_picture_shows_each_wrong_byte(view: NightView, site: Path) -> None:
@@ -155,7 +163,7 @@ def test_of_many_runs_the_first_are_listed(view: NightView, tmp_path: Path) -> N
 
 
 def test_a_night_without_failures_says_so(tmp_path: Path) -> None:
-    made = replace(sample_view(runs=60, failing=False), code=None)
+    made = lean(sample_view(runs=60, failing=False))
     folder = write(made, tmp_path / "report").parent
     assert "no run failed" in Parsed(folder / "failures.html").words
     assert not (folder / "failures").exists()

@@ -42,6 +42,8 @@ class Run:
     )
     config: Any = field(default_factory=lambda: SimpleNamespace(capabilities={}))
     command: str = "make again"
+    slots: tuple[str, ...] = SLOTS
+    mailbox: Any = None
     statuses: Counter[str] = field(default_factory=Counter)
     injected: Counter[str] = field(default_factory=Counter)
     exercised: Counter[str] = field(default_factory=Counter)
@@ -125,6 +127,7 @@ class Bench:
             state=lambda slot: None,
             cycles=2000,
         )
+        self.run.mailbox = self.mailbox
         for name, value in (
             ("RUN", self.run), ("STOPWATCH", Stopwatch()), ("MAILBOX", self.mailbox),
         ):  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every test of the plan on both simulators, the data widths, repeatability, waves."""
+"""Every test of the plan on both simulators, the data widths, repeatability."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from sequences.examples import EXAMPLES, RULE_EXAMPLES
 from tb.console import Console
+from tb.isa.rules import RULES
 from tb.plan import planned_test
 from tb.record import RunRecord, RunSettings
 from tb.runner import run_folder, run_once
@@ -41,6 +43,15 @@ def assert_passed(record: RunRecord) -> None:
     assert sum(record.statuses.values()) == record.transactions
 
 
+def assert_exercised(record: RunRecord) -> None:
+    """Every form of every worked example was right, and every rule example was refused."""
+    expected = {example.name: len(example.forms) for example in EXAMPLES}
+    expected |= {f"rule check {example.name}": 1 for example in RULE_EXAMPLES}
+    rules = {name: count for name, count in record.exercised.items() if name in RULES}
+    assert record.exercised == {**expected, **rules}
+    assert sum(rules.values()) == len(RULE_EXAMPLES) == record.statuses["RULE"]
+
+
 @pytest.mark.parametrize(
     ("sim", "test", "transactions"),
     [
@@ -67,6 +78,9 @@ def test_plan(sim: str, test: str, transactions: int) -> None:
         assert set(record.ops) == FORMS
     if test == "illegal":
         assert record.statuses["RULE"] > transactions // 3
+        assert sum(record.exercised.values()) == record.statuses["RULE"]
+    if test == "directed":
+        assert_exercised(record)
     if test == "errors":
         assert set(record.statuses) - {"OK", "RULE"}, "no error was injected"
 
@@ -159,18 +173,6 @@ def test_only_the_chosen_ops_are_sent() -> None:
     record = run("random", transactions=300, ops=("mte_ub_gm",))
     assert_passed(record)
     assert set(record.ops) == {"mte_ub_gm"}
-
-
-@pytest.mark.parametrize("sim", ["verilator", "icarus"])
-def test_waves(sim: str) -> None:
-    settings = RunSettings(sim=sim, test="legal", transactions=40, waves=True, seed=3)
-    record = run_once(
-        settings, planned_test("legal"), console=QUIET, variant="test", fast_build=True
-    )
-    assert_passed(record)
-    waves = list(run_folder(settings).rglob("waves.*"))
-    assert [file.suffix for file in waves] == [".fst"]
-    assert waves[0].stat().st_size > 1000
 
 
 def test_record_is_read_back(tmp_path: Path) -> None:

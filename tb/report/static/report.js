@@ -199,6 +199,13 @@
     if (button) copy(button);
   });
 
+  // On a phone the pages stand in one line: show the one that this is.
+  const current = document.querySelector("nav [aria-current]");
+  if (current) {
+    const nav = current.parentElement;
+    nav.scrollLeft = current.offsetLeft - nav.offsetLeft - (nav.clientWidth - current.offsetWidth) / 2;
+  }
+
   const tables = new Map();
   for (const element of document.querySelectorAll("table[data-sortable], table[data-filtered]")) {
     tables.set(element.id, new Table(element));

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bins that are not to count though they could be hit, with the reason of each: a TOML file.
+
+An entry takes bins of one coverpoint or cross out of every percentage::
+
+    [[exclude]]
+    group = "mte_gm_ub"
+    item = "alignment"              # a coverpoint or a cross of the group
+    bins = ["gm_mod=3 x *"]         # names as tables have them; * and ? stand for anything
+    reason = "nobody starts there: the bus is aligned to 4 bytes"
+
+What an entry excludes of a coverpoint it excludes of every cross of that point as well. An excluded
+bin that is hit all the same is reported: either the reason is wrong, or the engine is.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from tb.coverage.dma import DmaCoverage
+from tb.coverage.model import Coverage, CoverGroup, GroupCounts
+from tb.coverage.stress import GROUPS
+from tb.errors import PtoError
+
+GM_BYTES = (16, 32, 64)
+"""GM bus widths that groups are defined for."""
+
+_HEADER = re.compile(r"^\s*\[\[\s*exclude\s*\]\]")
+
+
+class Excluded(BaseModel):
+    """An entry of the file.
+
+    Attributes:
+        group: Name of the coverage group, whatever the width it was defined for.
+        item: Coverpoint or cross in it.
+        bins: Patterns of bin names.
+        reason: Why they are not to count.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    group: str
+    item: str
+    bins: tuple[str, ...] = Field(min_length=1)
+    reason: str = Field(min_length=1)
+
+    def matching(self, group: CoverGroup) -> list[int]:
+        """Returns the indices of the reachable bins of ``item`` that a pattern names."""
+        pattern = re.compile("|".join(_pattern(text) for text in self.bins))
+        return [
+            index
+            for index in np.flatnonzero(group.reachable[self.item]).tolist()
+            if pattern.fullmatch(group.label(self.item, index))
+        ]
+
+
+def _pattern(text: str) -> str:
+    return re.escape(text).replace(r"\*", ".*").replace(r"\?", ".")
+
+
+@cache
+def known_groups() -> Mapping[str, tuple[CoverGroup, ...]]:
+    """Returns every group of the ops and of stress, as it is defined for each bus width."""
+    found: dict[str, list[CoverGroup]] = {}
+    for gm_bytes in GM_BYTES:
+        for name, counts in DmaCoverage(gm_bytes, illegal=True, stress=GROUPS).groups.items():
+            same = found.setdefault(name, [])
+            if counts.group not in same:
+                same.append(counts.group)
+    return {name: tuple(groups) for name, groups in found.items()}
+
+
+def load_exclusions(
+    path: Path, groups: Mapping[str, Sequence[CoverGroup]] | None = None
+) -> tuple[Excluded, ...]:
+    """Reads a file of exclusions.
+
+    Args:
+        path: The file; one that does not exist excludes nothing.
+        groups: Definitions that names are looked up in, by default :func:`known_groups`.
+
+    Raises:
+        PtoError: it cannot be read, or an entry names what does not exist.
+    """
+    try:
+        text = path.read_text()
+        data = tomllib.loads(text)
+    except FileNotFoundError:
+        return ()
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise PtoError(
+            f"the exclusions cannot be read: {error}", where=str(path), remedy="mend the file"
+        ) from None
+    lines = [number for number, line in enumerate(text.split("\n"), 1) if _HEADER.match(line)]
+    unknown = sorted(set(data) - {"exclude"})
+    if unknown or not isinstance(data.get("exclude", []), list):
+        raise PtoError(
+            f"{', '.join(unknown) or 'exclude'} is no part of a file of exclusions",
+            where=str(path),
+            legal="entries that begin with [[exclude]]",
+        )
+    entries = []
+    for number, entry in enumerate(data.get("exclude", [])):
+        where = f"{path}:{lines[number]}" if number < len(lines) else str(path)
+        entries.append(_entry(entry, where, known_groups() if groups is None else groups))
+    return tuple(entries)
+
+
+def _entry(data: Any, where: str, groups: Mapping[str, Sequence[CoverGroup]]) -> Excluded:
+    try:
+        entry = Excluded.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise PtoError(
+            f"{'.'.join(map(str, first['loc'])) or 'the entry'}: {first['msg']}",
+            where=where,
+            legal="group, item, bins (a list), reason",
+        ) from None
+    if entry.group not in groups:
+        _unknown("coverage group", entry.group, groups, where)
+    definitions = groups[entry.group]
+    items = dict.fromkeys(name for group in definitions for name in group.reachable)
+    if entry.item not in items:
+        _unknown(f"coverpoint or cross of {entry.group}", entry.item, items, where)
+    defined = [group for group in definitions if entry.item in group.reachable]
+    for text in entry.bins:
+        one = entry.model_copy(update={"bins": (text,)})
+        if not any(one.matching(group) for group in defined):
+            count = len(defined[0].reachable[entry.item])
+            labels = dict.fromkeys(defined[0].label(entry.item, index) for index in range(count))
+            why = " that can be reached" if _names(text, labels) else ""
+            _unknown(f"bin{why} of {entry.group}.{entry.item}", text, labels, where)
+    return entry
+
+
+def _names(text: str, labels: Iterable[str]) -> bool:
+    pattern = re.compile(_pattern(text))
+    return any(pattern.fullmatch(label) for label in labels)
+
+
+def _unknown(kind: str, name: str, legal: Iterable[str], where: str) -> NoReturn:
+    names = list(legal)
+    near = difflib.get_close_matches(name, names, 3, 0.5)
+    shown = [*near, *(one for one in names if one not in near)]
+    more = f" and {len(shown) - 12} more" if len(shown) > 12 else ""
+    raise PtoError(
+        f"{name!r} is no {kind}",
+        where=where,
+        legal=", ".join(shown[:12]) + more,
+        remedy="take the entry out, or mend the name; docs/coverage-table.md lists all of them",
+    )
+
+
+def apply_exclusions(exclusions: Sequence[Excluded], coverage: Coverage) -> None:
+    """Takes the excluded bins out of a coverage, in place; groups it lacks are passed over."""
+    for counts in coverage.groups.values():
+        # Merged over bus widths a group may be called `traffic (gm 128)`.
+        name = counts.group.name.partition(" (")[0]
+        for entry in exclusions:
+            if entry.group == name and entry.item in counts.group.reachable:
+                _exclude(counts, entry)
+
+
+def _exclude(counts: GroupCounts, entry: Excluded) -> None:
+    group, found = counts.group, entry.matching(counts.group)
+    if not found:
+        return
+    for index in found:
+        counts.excluded.setdefault(entry.item, {}).setdefault(index, entry.reason)
+    if entry.item not in group.by_name:
+        return
+    chosen = np.isin(np.arange(len(group.by_name[entry.item].bins)), found)
+    for cross in group.crosses:
+        if entry.item in cross.of:
+            cells = group.cells(cross, {entry.item: chosen}) & group.reachable[cross.name]
+            for index in np.flatnonzero(cells).tolist():
+                counts.excluded.setdefault(cross.name, {}).setdefault(index, entry.reason)

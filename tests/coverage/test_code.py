@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Code coverage: reading Verilator's counts, adding them up, totals, and lines for pages."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tb.coverage.code import KINDS, CodeCounts, CodePoint, code_view
+from tb.coverage.code_files import HEADER, fold, merged, read, write
+from tb.errors import PtoError
+
+ROOT = Path("/project")
+
+SOURCE = """\
+module unit (input clk_i, input go_i);
+  reg [3:0] q;
+  always @(posedge clk_i) begin
+    if (go_i && q != 4'd9) begin
+      q <= q + 4'd1;
+    end else q <= 4'd0;
+  end
+endmodule
+"""
+
+
+def dat(*points: str, header: str = HEADER) -> str:
+    """Returns a file as Verilator writes it; of a point ``count kind line column text span``."""
+    lines = [header]
+    for item in points:
+        count, where, kind, line, column, text, *span = item.split("|")
+        path, hierarchy = where.split("@")
+        keys = {"f": path, "l": line, "n": column, "t": kind, "page": f"v_{kind}/unit"}
+        keys |= {"o": text} | ({"S": span[0]} if span else {}) | {"h": hierarchy}
+        body = "".join(f"\x01{key}\x02{value}" for key, value in keys.items())
+        lines.append(f"C '{body}' {count}")
+    return "\n".join(lines) + "\n"
+
+
+UNIT = "/project/rtl/unit.v"
+ONE, TWO, FIX = (
+    f"{UNIT}@pto_harness.mte2.u_engine.u_one",
+    f"{UNIT}@pto_harness.mte2.u_engine.u_two",
+    f"{UNIT}@pto_harness.fix.u_engine",
+)
+POINTS = (
+    f"10|{ONE}|line|3|3|block|3",
+    f"12|{TWO}|line|3|3|block|3",
+    f"4|{ONE}|branch|4|5|if|4-5",
+    f"0|{TWO}|branch|4|5|if|4-5",
+    f"6|{ONE}|branch|4|6|else|6",
+    f"12|{TWO}|branch|4|6|else|6",
+    f"0|{ONE}|expr|4|14|(q != 4'h9)==0 => 0",
+    f"3|{ONE}|expr|4|14|(go_i==1 && (q != 4'h9)==1) => 1",
+    f"5|{ONE}|toggle|2|13|q[0]:0->1",
+    f"2|{ONE}|toggle|2|13|q[1]:0->1",
+    f"0|{ONE}|toggle|2|13|q[2]:0->1",
+    f"0|{ONE}|toggle|2|13|q[3]:0->1",
+    f"7|{ONE}|toggle|1|27|go_i:0->1",
+    f"0|{FIX}|line|3|3|block|3",
+    f"0|{FIX}|branch|4|5|if|4-5",
+)
+
+
+@pytest.fixture
+def counts(tmp_path: Path) -> CodeCounts:
+    path = tmp_path / "coverage.dat"
+    path.write_text(dat(*POINTS))
+    return read(path, ROOT)
+
+
+def of(counts: CodeCounts, engine: str, kind: str) -> dict[str, int]:
+    """Returns text to count of the points of an engine."""
+    return {
+        f"{point.line} {point.text}": count
+        for point, count in counts.counts.items()
+        if (point.engine, point.kind) == (engine, kind)
+    }
+
+
+def test_instances_of_an_engine_are_added_up_and_engines_are_not(counts: CodeCounts) -> None:
+    assert counts.runs == 1
+    assert of(counts, "mte2", "line") == {"3 block": 22}
+    assert of(counts, "mte2", "branch") == {"4 if": 4, "4 else": 18}
+    assert of(counts, "fix", "line") == {"3 block": 0}
+    assert {point.path for point in counts.counts} == {"rtl/unit.v"}
+
+
+def test_totals_keep_the_kinds_apart(counts: CodeCounts) -> None:
+    assert counts.by_engine() == {
+        "mte2": {"line": (4, 4), "branch": (2, 2), "expression": (1, 2), "toggle": (3, 5)},
+        "fix": {"line": (0, 3), "branch": (0, 1), "expression": (0, 0), "toggle": (0, 0)},
+    }
+    assert counts.lines()["mte2", "rtl/unit.v"] == {3: 22, 4: 4, 5: 4, 6: 18}
+    percent = counts.percent()
+    assert list(percent) == list(KINDS)
+    assert percent == pytest.approx(
+        {"line": 400 / 7, "branch": 200 / 3, "expression": 50, "toggle": 60}
+    )
+
+
+def test_harness_and_others_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "coverage.dat"
+    others = (
+        "1|/project/tb/hdl/pto_axi_mem.v@pto_harness.mte2.u_mem|line|1|1|block|1",
+        f"1|{UNIT}@pto_harness.u_unit|line|1|1|block|1",
+        f"1|{UNIT}@other.mte2|line|1|1|block|1",
+        f"1|{ONE}|user|1|1|cover|1",
+    )
+    path.write_text(dat(*others, f"1|{ONE}|line|2|1|block|2"))
+    assert [point.line for point in read(path, ROOT).counts] == [2]
+    path.write_text(dat(*others))
+    with pytest.raises(PtoError, match="no counts of any engine"):
+        read(path, ROOT)
+
+
+def test_parameters_of_a_module_make_no_other_point(tmp_path: Path) -> None:
+    path = tmp_path / "coverage.dat"
+    text = dat(f"1|{ONE}|line|3|3|block|3", f"2|{TWO}|line|3|3|block|3")
+    path.write_text(text.replace("v_line/unit", "v_line/unit__I3", 1))
+    assert list(read(path, ROOT).counts.values()) == [3]
+
+
+def test_sources_elsewhere_keep_their_place(tmp_path: Path) -> None:
+    path = tmp_path / "coverage.dat"
+    path.write_text(dat("1|/elsewhere/x.v@pto_harness.fix.u|line|3|3|block|3"))
+    assert [point.path for point in read(path, ROOT).counts] == ["/elsewhere/x.v"]
+
+
+@pytest.mark.parametrize("name", ["merged.dat", "merged.dat.gz"])
+def test_written_counts_are_read_back(tmp_path: Path, counts: CodeCounts, name: str) -> None:
+    counts.runs = 7
+    write(counts, tmp_path / name)
+    assert read(tmp_path / name, ROOT) == counts
+    data = (tmp_path / name).read_bytes()
+    assert data.startswith(b"\x1f\x8b") == name.endswith(".gz")
+    write(counts, tmp_path / name)
+    assert (tmp_path / name).read_bytes() == data
+
+
+def test_folding_keeps_all_counts(tmp_path: Path, counts: CodeCounts) -> None:
+    path, target = tmp_path / "coverage.dat", tmp_path / "coverage.dat.gz"
+    assert fold(path, target, ROOT) == counts
+    assert read(target, ROOT) == counts
+    assert not path.exists()
+
+
+def test_merging_adds_every_count_whatever_the_order(tmp_path: Path) -> None:
+    """Against a plain sum over all lines of all files."""
+    draw = random.Random(5)
+    paths = []
+    expected: dict[tuple[str, int], int] = {}
+    for number in range(12):
+        points = []
+        for line in draw.sample(range(1, 40), 25):
+            for place in (ONE, TWO, FIX):
+                count = draw.choice((0, 0, 1, draw.randrange(1 << 40)))
+                points.append(f"{count}|{place}|line|{line}|3|block|{line}")
+                key = place.split("@")[1].split(".")[1], line
+                expected[key] = expected.get(key, 0) + count
+        paths.append(tmp_path / f"{number}.dat")
+        paths[-1].write_text(dat(*points))
+    for order in (paths, paths[::-1]):
+        total = merged(order, ROOT)
+        assert total.runs == 12
+        found = {(point.engine, point.line): n for point, n in total.counts.items()}
+        assert found == expected
+    write(merged(paths[:5], ROOT), tmp_path / "part.dat.gz")
+    assert merged([tmp_path / "part.dat.gz", *paths[5:]], ROOT) == total
+
+
+@pytest.mark.parametrize("cut", [1, 5, 40])
+def test_a_file_that_is_cut_off(tmp_path: Path, counts: CodeCounts, cut: int) -> None:
+    path = tmp_path / "coverage.dat"
+    path.write_text(path.read_text()[:-cut])
+    with pytest.raises(PtoError, match="cut off") as caught:
+        read(path, ROOT)
+    assert caught.value.where == f"{path}:{len(POINTS) + 1}"
+    packed = tmp_path / "coverage.dat.gz"
+    write(counts, packed)
+    packed.write_bytes(packed.read_bytes()[:-cut])
+    with pytest.raises(PtoError, match="cut off"):
+        read(packed, ROOT)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("\x01l\x02", "\x01k\x02"), ("\x01l\x023", "\x01l\x02x"), ("' 4", "' x")]
+)
+def test_a_file_that_is_damaged(tmp_path: Path, before: str, after: str) -> None:
+    path = tmp_path / "coverage.dat"
+    path.write_text(dat(*POINTS).replace(before, after, 1))
+    with pytest.raises(PtoError, match="cut off or damaged"):
+        read(path, ROOT)
+
+
+def test_files_of_others_and_none(tmp_path: Path) -> None:
+    path = tmp_path / "coverage.dat"
+    path.write_text("something else\n")
+    with pytest.raises(PtoError, match="no file of Verilator's"):
+        read(path, ROOT)
+    path.write_text("")
+    with pytest.raises(PtoError, match="no file of Verilator's"):
+        read(path, ROOT)
+    with pytest.raises(PtoError, match="cannot be read"):
+        read(tmp_path / "none.dat", ROOT)
+    with pytest.raises(PtoError, match="cannot be written"):
+        write(CodeCounts(), path / "below.dat")
+
+
+def test_the_view_has_every_line_of_the_source(tmp_path: Path, counts: CodeCounts) -> None:
+    (tmp_path / "rtl").mkdir()
+    (tmp_path / "rtl/unit.v").write_text(SOURCE)
+    view = code_view(counts, tmp_path)
+    assert view.engines == counts.by_engine()
+    assert [(file.engine, file.path) for file in view.files] == [
+        ("mte2", "rtl/unit.v"),
+        ("fix", "rtl/unit.v"),
+    ]
+    mine = view.files[0]
+    assert mine.totals == view.engines["mte2"]
+    assert [line.line for line in mine.lines] == [None, None, 22, 4, 4, 18, None, None]
+    assert "\n".join(line.text for line in mine.lines) + "\n" == SOURCE
+    assert mine.lines[0].points == (("toggle", "go_i:0->1", 7),)
+    assert mine.lines[1].points == (("toggle", "q[3:2]:0->1", 0), ("toggle", "q[1:0]:0->1", 2))
+    assert mine.lines[3].points == (
+        ("branch", "if", 4),
+        ("branch", "else", 18),
+        ("expression", "(go_i==1 && (q != 4'h9)==1) => 1", 3),
+        ("expression", "(q != 4'h9)==0 => 0", 0),
+    )
+    assert [line.line for line in view.files[1].lines][2:5] == [0, 0, 0]
+
+
+def test_the_view_without_sources_has_the_totals(tmp_path: Path, counts: CodeCounts) -> None:
+    view = code_view(counts, tmp_path)
+    assert [file.lines for file in view.files] == [(), ()]
+    assert view.files[0].totals == counts.by_engine()["mte2"]
+
+
+def test_neighbouring_bits_are_one_entry_only_if_they_are_alike(tmp_path: Path) -> None:
+    (tmp_path / "x.v").write_text("wire [9:0] w;\n")
+    hits = {9: 1, 8: 4, 6: 2, 5: 0, 4: 0, 2: 0, 1: 3, 0: 1}
+    counts = CodeCounts(
+        {CodePoint("fix", "x.v", 1, 12, "toggle", f"w[{b}]:1->0", ""): n for b, n in hits.items()}
+    )
+    (line,) = code_view(counts, tmp_path).files[0].lines
+    assert [(text, count) for _, text, count in line.points] == [
+        ("w[9:8]:1->0", 1),
+        ("w[6]:1->0", 2),
+        ("w[5:4]:1->0", 0),
+        ("w[2]:1->0", 0),
+        ("w[1:0]:1->0", 1),
+    ]

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exclusions: what they take out of the totals, what of the file is refused, what is reported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tb.coverage.exclusions import apply_exclusions, known_groups, load_exclusions
+from tb.coverage.model import Coverage, CoverGroup, Cross, excluding, point
+from tb.coverage.table import table
+from tb.dut import ROOT
+from tb.errors import PtoError
+
+
+def group(name: str = "small") -> CoverGroup:
+    return CoverGroup(
+        name,
+        (point("a", ["0", "1..3", "4.."], **{"4..": "too large"}), point("b", ["x", "y"])),
+        (Cross("a x b", ("a", "b"), (excluding("never", a="0", b="x"),)),),
+    )
+
+
+def written(tmp_path: Path, **changed: object) -> Path:
+    entry = {"group": "small", "item": "a", "bins": ["1*"], "reason": "not ours", **changed}
+    lines = [f"{key} = {value!r}" for key, value in entry.items() if value is not None]
+    path = tmp_path / "exclusions.toml"
+    path.write_text("# why\n\n[[exclude]]\n" + "\n".join(lines) + "\n")
+    return path
+
+
+def excluded(tmp_path: Path, coverage: Coverage, **changed: object) -> Coverage:
+    path = written(tmp_path, **changed)
+    apply_exclusions(load_exclusions(path, {"small": [group()]}), coverage)
+    return coverage
+
+
+def test_bins_of_a_point_do_not_count_there_nor_in_its_crosses(tmp_path: Path) -> None:
+    coverage = Coverage([group()])
+    counts = coverage.groups["small"]
+    assert counts.total == 2 + 2 + 3
+    excluded(tmp_path, coverage)
+    assert counts.total == 1 + 2 + 1
+    assert counts.holes("a") == ["0"]
+    assert counts.holes("a x b") == ["a=0 x b=y"]
+    assert counts.excluded == {
+        "a": {1: "not ours"},
+        "a x b": {2: "not ours", 3: "not ours"},
+    }
+
+
+def test_cells_of_a_cross(tmp_path: Path) -> None:
+    coverage = excluded(tmp_path, Coverage([group()]), item="a x b", bins=["* x b=y"])
+    counts = coverage.groups["small"]
+    assert counts.holes("a x b") == ["a=1..3 x b=x"]
+    assert counts.holes("a") == ["0", "1..3"]
+
+
+def test_patterns_take_brackets_and_dots_as_they_are(tmp_path: Path) -> None:
+    with pytest.raises(PtoError, match="is no bin"):
+        excluded(tmp_path, Coverage([group()]), bins=["[01]*"])
+    with pytest.raises(PtoError, match="is no bin"):
+        excluded(tmp_path, Coverage([group()]), bins=["1.3"])
+    coverage = excluded(tmp_path, Coverage([group()]), bins=["?"])
+    assert coverage.groups["small"].excluded["a"] == {0: "not ours"}
+
+
+def test_hit_and_covered(tmp_path: Path) -> None:
+    coverage = Coverage([group()])
+    counts = coverage.groups["small"]
+    counts.sample({"a": np.array([1, 0]), "b": np.array([0, 1])})
+    assert (counts.covered, coverage.excluded_hits) == (2 + 2 + 2, [])
+    excluded(tmp_path, coverage)
+    assert counts.covered == 1 + 2 + 1
+    assert counts.percent == 100.0
+    assert coverage.excluded_hits == [
+        "small.a: 1..3 (not ours)",
+        "small.a x b: a=1..3 x b=x (not ours)",
+    ]
+    assert "hit though excluded: small.a: 1..3 (not ours)" in table(coverage)
+    assert coverage.impossible == []
+
+
+def test_merging_after_and_before_gives_the_same(tmp_path: Path) -> None:
+    first, second = Coverage([group()]), Coverage([group()])
+    second.groups["small"].sample({"a": np.array([1]), "b": np.array([0])})
+    excluded(tmp_path, first).merge(second)
+    second.merge(Coverage([group()]))
+    excluded(tmp_path, second)
+    assert first.groups["small"].covered == second.groups["small"].covered == 1
+    assert first.total == second.total
+    assert first.groups["small"].hits["a"].tolist() == [0, 1, 0]
+
+
+def test_groups_of_other_widths_and_groups_that_are_missing(tmp_path: Path) -> None:
+    coverage = excluded(tmp_path, Coverage([group("small (gm 128)"), group("other")]))
+    assert coverage.groups["small (gm 128)"].total == 4
+    assert coverage.groups["other"].total == 7
+
+
+@pytest.mark.parametrize(
+    ("changed", "what", "legal"),
+    [
+        ({"group": "smal"}, "'smal' is no coverage group", "small"),
+        ({"item": "a x c"}, "'a x c' is no coverpoint or cross of small", "a x b"),
+        ({"bins": ["2"]}, "'2' is no bin of small.a", "1..3"),
+        ({"bins": ["0", "4.."]}, "'4..' is no bin that can be reached of small.a", "0"),
+        ({"bins": []}, "bins", "reason"),
+        ({"reason": ""}, "reason", "bins"),
+        ({"reason": None}, "reason", "bins"),
+        ({"because": "x"}, "because", "bins"),
+    ],
+)
+def test_broken_entries(tmp_path: Path, changed: dict[str, object], what: str, legal: str) -> None:
+    path = written(tmp_path, **changed)
+    with pytest.raises(PtoError) as caught:
+        load_exclusions(path, {"small": [group()]})
+    assert what in caught.value.what
+    assert legal in caught.value.legal
+    assert caught.value.where == f"{path}:3"
+
+
+@pytest.mark.parametrize("text", ["[[exclude]\n", "[exclude]\na = 1\n", "[[exclusion]]\n"])
+def test_broken_files(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "exclusions.toml"
+    path.write_text(text)
+    with pytest.raises(PtoError) as caught:
+        load_exclusions(path, {})
+    assert caught.value.where == str(path)
+
+
+def test_no_file_excludes_nothing(tmp_path: Path) -> None:
+    assert load_exclusions(tmp_path / "exclusions.toml") == ()
+    path = tmp_path / "a folder"
+    path.mkdir()
+    with pytest.raises(PtoError, match="cannot be read"):
+        load_exclusions(path)
+
+
+def test_our_file_names_what_there_is() -> None:
+    load_exclusions(ROOT / "tests/exclusions.toml")
+
+
+def test_the_example_of_our_file_holds(tmp_path: Path) -> None:
+    text = (ROOT / "tests/exclusions.toml").read_text()
+    lines = [line.removeprefix("#     ") for line in text.split("\n") if line.startswith("#     ")]
+    path = tmp_path / "exclusions.toml"
+    path.write_text("\n".join(lines))
+    (entry,) = load_exclusions(path)
+    assert any(entry.matching(item) for item in known_groups()[entry.group])

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""lcov's tracefiles: lines and branches in one, expressions and toggles in files of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tb.coverage.code import CodeCounts, CodePoint
+from tb.coverage.lcov import tracefile, write_lcov
+
+ROOT = Path("/project")
+
+
+def counts() -> CodeCounts:
+    """Two engines that share a source, of which they have different points."""
+    points = {
+        ("mte2", 3, 3, "line", "block", "3"): 22,
+        ("mte2", 4, 5, "branch", "if", "4-5"): 4,
+        ("mte2", 4, 6, "branch", "else", "6"): 0,
+        ("mte2", 9, 7, "branch", "?: first", "9"): 0,
+        ("mte2", 9, 8, "branch", "?: second", ""): 0,
+        ("mte2", 4, 14, "expression", "(a==0) => 0", ""): 0,
+        ("mte2", 4, 14, "expression", "(a==1) => 1", ""): 3,
+        ("mte2", 2, 13, "toggle", "q[0]:0->1", ""): 5,
+        ("fix", 4, 6, "branch", "else", "6"): 1,
+    }
+    return CodeCounts(
+        {
+            CodePoint(engine, "rtl/unit.v", line, column, kind, text, span): count
+            for (engine, line, column, kind, text, span), count in points.items()
+        },
+        runs=2,
+    )
+
+
+def test_lines_and_branches() -> None:
+    assert tracefile(counts(), ROOT, ("line", "branch")).split("\n") == [
+        *("TN:mte2", "SF:/project/rtl/unit.v"),
+        *("BRDA:4,0,0,4", "BRDA:4,1,1,0", "BRDA:9,0,0,-", "BRDA:9,1,1,-", "BRF:4", "BRH:1"),
+        *("DA:3,22", "DA:4,4", "DA:5,4", "DA:6,0", "DA:9,0", "LF:5", "LH:3"),
+        "end_of_record",
+        *("TN:fix", "SF:/project/rtl/unit.v"),
+        # The branch has the number that it has in the other engine.
+        *("BRDA:4,1,1,1", "BRF:1", "BRH:1"),
+        *("DA:4,1", "DA:6,1", "LF:2", "LH:2"),
+        *("end_of_record", ""),
+    ]
+
+
+def test_the_other_kinds_have_files_of_their_own(tmp_path: Path) -> None:
+    files = write_lcov(counts(), tmp_path / "code.info", ROOT)
+    assert [file.name for file in files] == [
+        "code.info",
+        "code.expression.info",
+        "code.toggle.info",
+    ]
+    texts = [file.read_text() for file in files]
+    assert texts[0] == tracefile(counts(), ROOT, ("line", "branch"))
+    assert "BRDA:4,0,0,0\nBRDA:4,0,1,3\nBRF:2\nBRH:1\nDA:4,3\n" in texts[1]
+    assert "BRDA:2,0,0,5\nBRF:1\nBRH:1\nDA:2,5\n" in texts[2]
+    assert "TN:fix" not in texts[1] + texts[2]
+
+
+def test_totals_are_those_of_the_counts() -> None:
+    text = tracefile(counts(), ROOT, ("line", "branch"))
+    totals = counts().by_engine().values()
+    for word, kind, which in (("BRF", "branch", 1), ("BRH", "branch", 0)):
+        found = sum(
+            int(line.partition(":")[2]) for line in text.split("\n") if line.startswith(word)
+        )
+        assert found == sum(cells[kind][which] for cells in totals)

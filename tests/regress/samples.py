@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small jobs, outcomes and coverages to put into a database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from tb.coverage.exchange import to_json
+from tb.coverage.model import Coverage, CoverGroup, Cross, excluding, point
+from tb.record import Failure, RunRecord, RunSettings
+from tb.regress.finish import BucketKey
+from tb.regress.job import Job, Outcome
+
+START = datetime(2026, 3, 1, 22, 0, tzinfo=UTC)
+BUCKET = BucketKey("B1234567", "wrong data of mte_gm_ub", {"kind": "data", "op": "mte_gm_ub"})
+FAILURE = Failure(kind="data", op="mte_gm_ub", text="row 3 differs")
+
+
+def job(key: str, **settings: Any) -> Job:
+    """A run of the plan."""
+    return Job(key=key, kind="run", settings=RunSettings(**settings), config="verilator", folder="")
+
+
+def jobs(number: int) -> list[Job]:
+    """Runs that differ by their seeds: ``r0``, ``r1``, ..."""
+    return [job(f"r{seed}", seed=seed) for seed in range(number)]
+
+
+def outcome(
+    planned: Job, *, status: Any = "pass", coverage: str = "", seconds: float = 8.0, **more: Any
+) -> Outcome:
+    """What a worker hands back of a run."""
+    message = "" if status == "pass" else "3 mismatches"
+    details = [FAILURE] if status == "fail" else []
+    record = RunRecord(
+        status=status,
+        message=message,
+        settings=planned.settings,
+        transactions=planned.settings.transactions,
+        bytes_checked=1000,
+        failures=[item.text for item in details],
+        details=details,
+    )
+    return Outcome.model_validate(
+        {
+            "key": planned.key,
+            "kind": "run",
+            "worker": "host:1",
+            "started": START,
+            "ended": START + timedelta(seconds=seconds),
+            "record": record,
+            "coverage": coverage,
+            **more,
+        }
+    )
+
+
+def group(name: str = "mte_gm_ub", bus_bytes: int = 32) -> CoverGroup:
+    """A group whose definition depends on the bus width."""
+    points = (
+        point("len", ["0", "1", "2..", "never"], never="too long"),
+        point("mod", [str(at) for at in range(bus_bytes // 8)], "address modulo the bus"),
+    )
+    cross = Cross("len x mod", ("len", "mod"), (excluding("none", len="0", mod="1"),))
+    return CoverGroup(name, points, (cross,), "a copy")
+
+
+def coverage(seed: int, groups: Sequence[CoverGroup] | None = None) -> Coverage:
+    """Counts that depend on the seed; every third has bins out of scope."""
+    random = np.random.default_rng(seed)
+    found = Coverage(groups or (group(), group("traffic", 16)))
+    for counts in found.groups.values():
+        for name, hits in counts.hits.items():
+            hits += random.integers(0, 2**40, len(hits)) * (random.random(len(hits)) < 0.3)
+            if seed % 3 == 0:
+                counts.scope[name] = random.random(len(hits)) < 0.5
+    return found
+
+
+def text(found: Coverage) -> str:
+    """A coverage as a run writes it."""
+    return json.dumps(to_json(found), indent=2)

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A database that cannot be used: the message says what is wrong and what to do."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+
+from tb.coverage.exchange import to_json
+from tb.regress.engine import parse, shown
+from tb.regress.store import Store, StoreError
+from tests.regress.samples import coverage, job, jobs, outcome, text
+
+
+def refused(url: str, *, create: bool = True) -> StoreError:
+    with pytest.raises(StoreError) as caught:
+        Store.open(url, create=create)
+    assert caught.value.remedy
+    return caught.value
+
+
+@pytest.mark.parametrize("url", ["results.db", "", "sqlite://", "sqlite:///:memory:"])
+def test_a_url_that_is_none(url: str) -> None:
+    error = refused(url)
+    assert f"'{url}'" in error.what
+    assert "sqlite:///path" in error.legal
+    assert "postgresql+psycopg://" in error.legal
+
+
+def test_an_unknown_database() -> None:
+    assert "no database is called 'orable'" in refused("orable://user@host/name").what
+
+
+def test_a_missing_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    error = refused("postgresql://user@host/name")
+    assert "driver" in error.what
+    assert "tb.install farm" in error.remedy
+
+
+def test_passwords_are_not_shown() -> None:
+    assert "secret" not in shown(parse("postgresql://user:secret@host/name"))
+
+
+def test_a_server_that_does_not_answer() -> None:
+    """Nobody listens on port 1."""
+    pytest.importorskip("psycopg")
+    error = refused("postgresql://user:secret@127.0.0.1:1/name")
+    assert "cannot be opened" in error.what
+    assert "127.0.0.1:1" in error.where
+    assert "secret" not in str(error)
+
+
+def test_results_that_are_not_there(tmp_path: Path) -> None:
+    error = refused(f"sqlite:///{tmp_path}/none.db", create=False)
+    assert error.what == "there are no results yet"
+    assert "make nightly" in error.remedy
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "none.db").touch()
+    assert refused(f"sqlite:///{tmp_path}/none.db", create=False).what == error.what
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    error = refused(f"sqlite:///{tmp_path}/file/results.db")
+    assert "folder" in error.what
+    assert error.where == str(tmp_path / "file")
+
+
+def test_a_folder_instead_of_a_file(tmp_path: Path) -> None:
+    error = refused(f"sqlite:///{tmp_path}")
+    assert "cannot be opened" in error.what
+
+
+def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "results.db"
+    with Store.open(f"sqlite:///{path}") as store:
+        store.begin_night(regression="nightly", signature="plan")
+    # Root may write any file, so that SQLite is asked not to.
+    error = refused(f"sqlite:///file:{path}?mode=ro&uri=true")
+    assert "cannot be written" in error.what
+    if os.geteuid():
+        path.chmod(0o444)
+        assert "cannot be written" in refused(f"sqlite:///{path}").what
+    with Store.open(f"sqlite:///file:{path}?mode=ro&uri=true", create=False) as store:
+        assert store.unfinished("nightly", "plan") is None  # reading it is all right
+        with pytest.raises(StoreError, match="cannot be written"):
+            store.begin_night(regression="nightly", signature="plan")
+
+
+def test_a_file_of_something_else(tmp_path: Path) -> None:
+    (tmp_path / "results.db").write_text("a report, " * 1000)
+    assert "no results database" in refused(f"sqlite:///{tmp_path}/results.db").what
+    assert (tmp_path / "results.db").read_text().startswith("a report, ")
+
+
+def test_a_database_of_somebody_else(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "results.db") as connection:
+        connection.execute("CREATE TABLE run (name TEXT)")
+    assert "table run" in refused(f"sqlite:///{tmp_path}/results.db").what
+
+
+def test_a_full_disk_keeps_what_was_written(tmp_path: Path) -> None:
+    """The run that found no room is left to do, and is done when there is room."""
+    planned = [job(f"r{seed}", seed=seed) for seed in range(200)]
+    with Store.open(f"sqlite:///{tmp_path}/results.db") as store:
+        night = store.begin_night(regression="nightly", signature="plan")
+        store.plan_runs(night, planned)
+        limit_pages(store, extra=20)
+        done = 0
+
+        def run_all() -> None:
+            nonlocal done
+            for item in planned:
+                given = outcome(item, coverage=text(coverage(done)))
+                store.finish_run(night, given, state="pass")
+                done += 1
+
+        with pytest.raises(StoreError, match="disk is full") as caught:
+            run_all()
+        assert "free room" in caught.value.remedy
+        assert 0 < done < 200
+        assert [item.key for item in store.jobs_left(night)] == [
+            f"r{seed}" for seed in range(done, 200)
+        ]
+        total = coverage(0)
+        for seed in range(1, done):
+            total.merge(coverage(seed))
+        assert to_json(store.merged()) == to_json(total)
+        limit_pages(store, extra=2000)
+        assert store.finish_run(night, outcome(planned[done]), state="pass")
+
+
+def limit_pages(store: Store, *, extra: int) -> None:
+    with store.reading() as session:
+        connection = session.connection()
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        connection.exec_driver_sql(f"PRAGMA max_page_count={pages + extra}")
+
+
+def test_a_database_that_is_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tb.regress.engine._BUSY_SECONDS", 0.2)
+    with Store.open(f"sqlite:///{tmp_path}/results.db") as store:
+        night = store.begin_night(regression="nightly", signature="plan")
+        other = sqlite3.connect(tmp_path / "results.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="busy"):
+            store.plan_runs(night, jobs(1))
+        assert store.jobs_left(night) == []  # reading goes on
+        other.execute("ROLLBACK")
+        store.plan_runs(night, jobs(1))
+        other.close()
+
+
+def test_a_percent_in_the_path_is_no_pattern(tmp_path: Path) -> None:
+    with Store.open(f"sqlite:///{tmp_path}/a%25b.db") as store:
+        assert store.begin_night(regression="nightly", signature="plan")

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages in a browser: filters, order, keyboard, copying, contrast, narrow screens."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tb.coverage.model import Coverage
+from tb.report.site import write
+from tests.report.browser import PHONE, VARIANTS, Page, Scheme, Visitor, contrast_problems, too_wide
+from tests.report.sample import sample_view
+
+PAGES = ("index", "runs", "testplan", "spec")
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a night with everything."""
+    return write(sample_view(), tmp_path_factory.mktemp("night") / "report").parent
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a night of 2000 runs; what else there is does not matter."""
+    view = replace(sample_view(runs=2000), coverage=Coverage([]), all_time=Coverage([]), code=None)
+    return write(view, tmp_path_factory.mktemp("night") / "report").parent
+
+
+def shown(page: Page, column: int) -> list[str]:
+    """Returns the texts of a column of the run table in the rows that are shown."""
+    return list(
+        page.evaluate(
+            """(column) => [...document.querySelectorAll("table[data-filtered] tbody tr")]
+              .filter((row) => row.checkVisibility())
+              .map((row) => row.cells[column - 1].textContent.trim())""",
+            column,
+        )
+    )
+
+
+def said(page: Page) -> str:
+    """Returns what stands beside the filters."""
+    return page.locator("output.shown").inner_text()
+
+
+@pytest.mark.parametrize(("size", "scheme"), VARIANTS)
+def test_each_page_is_readable(
+    report: Path, visit: Visitor, size: tuple[int, int], scheme: Scheme
+) -> None:
+    for name in PAGES:
+        page = visit(report / f"{name}.html", size=size, scheme=scheme)
+        assert too_wide(page) <= 0, name
+        assert contrast_problems(page) == [], name
+        page.context.close()
+
+
+def test_what_goes_wrong_on_a_page_is_seen(tmp_path: Path, visit: Visitor) -> None:
+    (tmp_path / "bad.html").write_text(
+        "<!doctype html><p style='color:#999;background:#fff'>pale</p>"
+        "<div style='width:2000px'>wide</div><script>console.error('said')</script>"
+        "<script>nothing.there()</script><img src='none.png'>"
+    )
+    page = visit(tmp_path / "bad.html")
+    assert contrast_problems(page) == ["p.: 2.85 pale"]
+    assert too_wide(page) > 600
+    text = " ".join(visit.errors)
+    assert "console: said" in text
+    assert "nothing is not defined" in text
+    assert "none.png" in text
+    visit.errors.clear()
+
+
+def test_filters_narrow_the_runs_and_stand_in_the_address(report: Path, visit: Visitor) -> None:
+    page = visit(report / "runs.html")
+    assert said(page) == "300 rows"
+    page.get_by_label("State").select_option("fail")
+    page.wait_for_function("location.hash === '#state=fail'")
+    assert set(shown(page, 1)) == {"fail"}
+    page.get_by_label("Test").select_option("stress")
+    page.wait_for_function("location.hash === '#state=fail&test=stress'")
+    assert said(page) == "3 of 300 rows"
+    assert set(shown(page, 2)) == {"stress"}
+    page.reload()
+    assert said(page) == "3 of 300 rows"
+    assert page.get_by_label("Test").input_value() == "stress"
+    page.get_by_role("button", name="Clear").click()
+    page.wait_for_function("location.hash === ''")
+    assert said(page) == "300 rows"
+
+
+def test_text_is_searched_in_all_of_a_row(report: Path, visit: Visitor) -> None:
+    page = visit(report / "runs.html")
+    page.get_by_label("Search").fill("4 kib CROSS")
+    page.wait_for_function("location.hash.includes('q=')")
+    assert said(page) == "1 of 300 rows"
+    # The key of a run stands in no column.
+    page.get_by_label("Search").fill("icarus-gm128-local128-s0003")
+    page.wait_for_function("location.hash.includes('s0003')")
+    assert shown(page, 2) == ["corner"]
+    page.get_by_label("Search").fill("no such words")
+    page.wait_for_function("location.hash.includes('such')")
+    assert said(page) == "0 of 300 rows"
+
+
+def test_a_state_of_the_filters_can_be_linked(report: Path, visit: Visitor) -> None:
+    page = visit(report / "runs.html", "test=random&width=128%2F512&sort=-seconds")
+    assert said(page) == "25 of 300 rows"
+    assert set(shown(page, 4)) == {"128/512"}
+    seconds = [float(text) for text in shown(page, 8)]
+    assert seconds == sorted(seconds, reverse=True)
+    page.evaluate("location.hash = '#state=hang'")
+    page.wait_for_function("document.querySelector('output.shown').value.startsWith('1 of')")
+    # What no row has is shown as chosen, with no row.
+    page.evaluate("location.hash = '#test=gone'")
+    page.wait_for_function("document.querySelector('output.shown').value.startsWith('0 of')")
+    assert page.get_by_label("Test").input_value() == "gone"
+
+
+def test_links_of_the_overview_lead_to_runs(report: Path, visit: Visitor) -> None:
+    page = visit(report / "index.html")
+    page.get_by_role("link", name="9 runs of B3fa2c1").click()
+    assert said(page) == "9 of 300 rows"
+    page.go_back()
+    page.locator(".tests a.cell.s-fail").first.click()
+    assert "of 300 rows" in said(page)
+    page.go_back()
+    page.get_by_role("link", name=re.compile(r"^run \d+$")).click()
+    assert said(page) == "1 of 300 rows"
+
+
+def test_a_click_or_key_sorts(report: Path, visit: Visitor) -> None:
+    page = visit(report / "runs.html")
+    before = shown(page, 5)
+    head = page.locator("th[data-column=seed]")
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "descending"
+    seeds = [int(text) for text in shown(page, 5)]
+    assert seeds == sorted(seeds, reverse=True)
+    page.keyboard.press("Enter")
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert [int(text) for text in shown(page, 5)] == seeds[::-1]
+    assert page.evaluate("location.hash") == "#sort=seed"
+    page.keyboard.press("Enter")
+    assert head.get_attribute("aria-sort") is None
+    assert shown(page, 5) == before
+
+
+def test_numbers_sort_as_numbers(report: Path, visit: Visitor) -> None:
+    """Counts have spaces, changes have signs, cells may be empty."""
+    page = visit(report / "index.html")
+
+    def column(number: int) -> list[str]:
+        return page.locator(f"#groups tbody tr > :nth-child({number})").all_inner_texts()
+
+    page.locator("#groups th", has_text="bins").get_by_role("button").click()
+    bins = [int(text.replace("\u202f", "")) for text in column(5)]
+    assert bins == sorted(bins, reverse=True)
+    assert bins[0] > 1000
+    page.locator("#trend th", has_text="duration").get_by_role("button").click()
+    nights = page.locator("#trend tbody th").all_inner_texts()
+    assert nights == sorted(nights, reverse=True)
+
+
+def test_rows_stay_where_they_were_among_equals(report: Path, visit: Visitor) -> None:
+    page = visit(report / "runs.html", "test=random&sort=test")
+    first = shown(page, 5)
+    page.evaluate("location.hash = '#test=random'")
+    page.wait_for_function("!document.querySelector('th[aria-sort]')")
+    assert shown(page, 5) == first
+
+
+@pytest.mark.parametrize("name", ["index", "runs"])
+def test_keys_reach_everything_and_leave_again(report: Path, visit: Visitor, name: str) -> None:
+    page = visit(report / f"{name}.html")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to content"
+    assert page.locator(".skip").bounding_box()["x"] >= 0  # type: ignore[index]
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    reached = page.evaluate(
+        """() => [...document.querySelectorAll('a[href], button, select, input, summary, div')]
+          .filter((each) => each.tabIndex >= 0 && each.checkVisibility()).length"""
+    )
+    page.evaluate("document.activeElement.blur()")
+    page.evaluate(
+        """() => { window.met = []; document.addEventListener('focusin', (event) => {
+          const style = getComputedStyle(event.target);
+          window.met.push([[...document.querySelectorAll('*')].indexOf(event.target),
+            style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2]); }); }"""
+    )
+    for _ in range(30):
+        page.keyboard.press("Tab")
+    met = page.evaluate("window.met")
+    seen, outlines = {place for place, _ in met}, {outline for _, outline in met}
+    assert outlines == {True}
+    assert len(seen) >= min(28, reached)
+
+
+def test_a_filter_is_used_by_keys_alone(report: Path, visit: Visitor) -> None:
+    page = visit(report / "runs.html")
+    page.get_by_label("State").focus()
+    page.keyboard.type("hang")
+    page.wait_for_function("location.hash === '#state=hang'")
+    assert shown(page, 1) == ["hang"]
+
+
+def test_a_run_number_copies_its_command(report: Path, visit: Visitor) -> None:
+    page = visit(report / "runs.html", "state=hang")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator("tbody tr:visible button.copy").click()
+    page.get_by_text("copied").wait_for()
+    text = page.evaluate("navigator.clipboard.readText()")
+    assert text.startswith("make SIM=icarus TEST=pins SEED=")
+
+
+def test_copying_works_without_the_clipboard_interface(report: Path, visit: Visitor) -> None:
+    page = visit(report / "index.html")
+    page.evaluate(
+        "() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }"
+    )
+    page.get_by_role("button", name="Copy command").click()
+    page.get_by_text("copied").wait_for()
+    page.context.grant_permissions(["clipboard-read"])
+    assert page.evaluate("navigator.clipboard.readText()") == "make nightly SEEDS=20 BUDGET=25m"
+
+
+def test_pages_are_whole_without_scripts(report: Path, visit: Visitor) -> None:
+    page = visit(report / "runs.html", scripts=False)
+    assert page.locator("tbody tr:visible").count() == 300
+    assert page.locator("form.filters").is_hidden()
+
+
+def test_an_anchor_is_not_taken_for_a_filter(report: Path, visit: Visitor) -> None:
+    page = visit(report / "spec.html", "FIX-L17")
+    assert page.locator("#FIX-L17").is_visible()
+    page.wait_for_function(
+        "document.getElementById('FIX-L17').getBoundingClientRect().top < innerHeight"
+    )
+    assert page.evaluate("location.hash") == "#FIX-L17"
+
+
+def test_two_thousand_runs_stay_usable(many: Path, visit: Visitor) -> None:
+    assert (many / "runs.html").stat().st_size < 3_000_000
+    page = visit(many / "runs.html", size=PHONE)
+    took = page.evaluate(
+        """() => { const from = performance.now();
+          const field = document.querySelector('input[name=q]');
+          field.value = 'verilator'; field.form.dispatchEvent(new Event('input'));
+          return new Promise((done) => { const look = () => {
+            if (location.hash.includes('verilator')) done(performance.now() - from);
+            else setTimeout(look, 5); }; look(); }); }"""
+    )
+    assert took < 2000
+    assert "of 2000 rows" in said(page)

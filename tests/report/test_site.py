@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report as files: what stands on its pages, where links lead, and what happens on errors."""
+
+from __future__ import annotations
+
+import errno
+import re
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from tb.coverage.model import Coverage
+from tb.errors import PtoError
+from tb.regress.views import Figures, NightStatus, NightView, RunState
+from tb.report import site
+from tb.report.overview import verdict
+from tb.report.site import write
+from tests.report.links import broken_links
+from tests.report.sample import sample_view
+
+
+@pytest.fixture(scope="module")
+def full() -> NightView:
+    """A night with everything."""
+    return sample_view()
+
+
+@pytest.fixture(scope="module")
+def report(full: NightView, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first page of its report."""
+    return write(full, tmp_path_factory.mktemp("night") / "report")
+
+
+@pytest.fixture(scope="module")
+def few(full: NightView) -> NightView:
+    """The same without coverage, which has most of the pages."""
+    return replace(full, coverage=Coverage([]), all_time=Coverage([]), code=None)
+
+
+@pytest.fixture(scope="module")
+def good() -> NightView:
+    """The first night of a database, all passed, without coverage."""
+    view = sample_view(nights=1, runs=60, failing=False)
+    return replace(view, coverage=Coverage([]), all_time=Coverage([]), code=None)
+
+
+def text_of(page: Path) -> str:
+    """Returns the words of a page, one space between them."""
+    plain = re.sub(r"<(style|script)\b.*?</\1>|<[^>]+>", " ", page.read_text(), flags=re.DOTALL)
+    return " ".join(unescape(plain).replace("\u202f", " ").split())
+
+
+def test_all_links_resolve(report: Path, good: NightView, tmp_path: Path) -> None:
+    assert broken_links(report.parent) == []
+    assert broken_links(write(good, tmp_path / "report").parent) == []
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "none.html",
+        "index.html#nowhere",
+        "#nowhere",
+        "https://example.org/x.css",
+        "//example.org/x",
+        "",
+        "static/none.css",
+    ],
+)
+def test_a_link_that_leads_nowhere_is_found(tmp_path: Path, address: str) -> None:
+    (tmp_path / "index.html").write_text(f'<h1 id="here">x</h1><a href="{address}">y</a>')
+    assert broken_links(tmp_path) == [f"index.html: {address}"]
+
+
+def test_the_overview_says_what_matters(report: Path) -> None:
+    text = text_of(report)
+    for words in (
+        "FAIL 18 of 288 runs failed in 6 buckets, 4 of them new; 12 of 300 planned did not run: "
+        "the budget of 25 min was used up.",
+        "Pass rate 93.8 %",
+        "Newly failing 2",
+        "Bins won 37",
+        "make nightly SEEDS=20 BUDGET=25m",
+        "with changes that are not committed",
+        "the record of pins-icarus-gm256-local256-s0011 is truncated",
+        "Icarus Verilog 12.0, Verilator 5.036",
+        "1.86 times the work of one alone",
+    ):
+        assert words in text, words
+
+
+def test_groups_with_most_holes_come_first(full: NightView, report: Path) -> None:
+    table = report.read_text().split('id="groups"')[1].split("</table>")[0]
+    percents = [float(text) for text in re.findall(r'</th><td class="num">([\d.]+)</td>', table)]
+    assert len(percents) == len(full.coverage.groups)
+    assert percents == sorted(percents)
+
+
+def test_a_first_night_has_nothing_to_compare_with(good: NightView, tmp_path: Path) -> None:
+    text = text_of(write(good, tmp_path / "report"))
+    assert "PASS all 60 runs passed." in text
+    assert "This is the first night of this regression" in text
+    assert "What failed Nothing." in text
+
+
+def test_a_night_without_anything_is_a_page(good: NightView, tmp_path: Path) -> None:
+    empty = replace(
+        good,
+        night=replace(
+            good.night, status="error", ended=None, figures=Figures(), commit="", code={}, host=""
+        ),
+        runs=[],
+        plan=[],
+        spec=[],
+        coverage=Coverage([]),
+        all_time=Coverage([]),
+        code=None,
+        trend=[],
+        notes=["the build verilator-gm256-local256 failed"],
+    )
+    index = write(empty, tmp_path / "report")
+    assert broken_links(index.parent) == []
+    text = text_of(index)
+    assert "FAIL no run was done; the night ended with an error, see the notes." in text
+    assert "the build verilator-gm256-local256 failed" in text
+    assert not (index.parent / "testplan.html").exists()
+    assert 'href="testplan.html"' not in index.read_text()
+
+
+@pytest.mark.parametrize(
+    ("status", "not_run", "word", "words"),
+    [
+        ("complete", 0, "PASS", "all 60 runs passed"),
+        ("budget", 5, "PASS", "5 of 65 planned did not run: the budget of 10 min was used up"),
+        ("interrupted", 5, "INCOMPLETE", "did not run: the night was interrupted"),
+        ("running", 5, "INCOMPLETE", "did not run yet: the night still runs"),
+        ("error", 0, "FAIL", "the night ended with an error"),
+    ],
+)
+def test_the_verdict_of_a_night_without_failures(
+    good: NightView, status: NightStatus, not_run: int, word: str, words: str
+) -> None:
+    figures = replace(good.night.figures, not_run=not_run, planned=60 + not_run)
+    night = replace(good.night, status=status, figures=figures, budget_seconds=600.0)
+    found = verdict(replace(good, night=night))
+    assert found.word == word
+    assert words in found.text.replace("\u202f", " ")
+
+
+@pytest.mark.parametrize("state", ["fail", "flaky", "lost", "error", "crash", "hang"])
+def test_one_run_that_is_not_good_fails_the_night(good: NightView, state: RunState) -> None:
+    bad = replace(good, runs=[replace(good.runs[0], state=state), *good.runs[1:]])
+    found = verdict(bad)
+    assert found.word == "FAIL"
+    assert found.text.startswith("1 of 60 runs failed")
+
+
+def test_failing_runs_come_first_in_the_table(report: Path) -> None:
+    page = report.with_name("runs.html").read_text()
+    states = re.findall(r'<tr id="r\d+".*?class="state s-([a-z]+)', page)
+    order = [{"pass": 1, "planned": 2}.get(state, 0) for state in states]
+    assert len(states) == 300
+    assert order == sorted(order)
+
+
+def test_the_testplan_shows_the_worst_first(report: Path) -> None:
+    page = report.with_name("testplan.html")
+    states = re.findall(r'<tr id="[^"]+"><td><span class="state s-([a-z-]+)', page.read_text())
+    order = ["fail", "not-run", "partial", "pass"]
+    assert [order.index(state) for state in states] == sorted(map(order.index, states))
+    assert set(states) == set(order)
+    assert "random 63/72 of 75" in text_of(page)
+
+
+def test_what_nobody_exercised_comes_first(full: NightView, report: Path) -> None:
+    page = report.with_name("spec.html").read_text()
+    by = re.findall(r'<td data-value="([a-z ]+)"', page)
+    order = ["nobody", "unit tests", "night"]
+    assert len(by) == len(full.spec)
+    assert [order.index(who) for who in by] == sorted(map(order.index, by))
+
+
+def test_the_overview_of_a_bad_night_stays_short(few: NightView, tmp_path: Path) -> None:
+    many = replace(
+        few,
+        buckets=[replace(few.buckets[0], id=f"B{number}") for number in range(40)],
+        notes=[f"note {number}" for number in range(50)],
+        trend=[replace(few.trend[0], name=f"night {number}") for number in range(100)],
+    )
+    index = write(many, tmp_path / "report")
+    text = text_of(index)
+    assert index.read_text().count("runs.html#bucket=") == 12
+    assert "28 more" in text
+    assert "38 more note 12" in text
+    assert "the last 30 of 100" in text
+    assert index.read_text().count('<th scope="row">night ') == 30
+
+
+def test_texts_are_never_taken_for_markup(few: NightView, tmp_path: Path) -> None:
+    bad = "\"><script>alert('x')</script>&amp;"
+    row = replace(
+        few.runs[0], state="error", message=bad, key=bad, command=bad, test=bad, worker=bad
+    )
+    view = replace(
+        few,
+        runs=[row, *few.runs[1:]],
+        notes=[bad],
+        plan=[replace(few.plan[0], name=bad, description=bad), *few.plan[1:]],
+        spec=[replace(few.spec[0], text=bad), *few.spec[1:]],
+        night=replace(few.night, command=bad, host=bad),
+    )
+    index = write(view, tmp_path / "report")
+    for page in index.parent.rglob("*.html"):
+        assert "<script>" not in page.read_text(), page.name
+    assert bad in text_of(index)
+    assert broken_links(index.parent) == []
+
+
+def test_files_of_a_run_are_linked_while_they_are_there(few: NightView, tmp_path: Path) -> None:
+    folder = tmp_path / "night 1"
+    (folder / "runs/a b").mkdir(parents=True)
+    (folder / "junit.xml").write_text("<testsuites/>")
+    first = next(row for row in few.runs if row.state == "fail")
+    runs = [
+        replace(row, folder=str(folder / "runs/a b") if row is first else "") for row in few.runs
+    ]
+    view = replace(few, runs=runs, night=replace(few.night, folder=str(folder)))
+    index = write(view, folder / "report")
+    assert 'href="../runs/a%20b/"' in index.with_name("runs.html").read_text()
+    assert 'href="../junit.xml"' in index.read_text()
+    assert "coverage.ucis.xml" not in index.read_text()
+    assert broken_links(index.parent) == []
+
+
+def test_a_report_is_replaced_as_a_whole(good: NightView, tmp_path: Path) -> None:
+    folder = tmp_path / "report"
+    write(good, folder)
+    (folder / "gone.html").write_text("of another time")
+    write(good, folder)
+    assert not (folder / "gone.html").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["report"]
+
+
+def test_the_report_before_stays_when_the_disk_is_full(
+    good: NightView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "report"
+    write(good, folder)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    real, calls = Path.write_text, []
+
+    def full_disk(self: Path, *args: str, **options: str) -> int:
+        calls.append(self)
+        if len(calls) > 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(self, *args, **options)
+
+    monkeypatch.setattr(Path, "write_text", full_disk)
+    with pytest.raises(PtoError, match="No space left on device") as caught:
+        write(good, folder)
+    monkeypatch.undo()
+    assert "make room" in str(caught.value)
+    assert before == {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert [path.name for path in tmp_path.iterdir()] == ["report"]
+
+
+def test_the_report_before_comes_back_when_the_new_one_cannot_take_its_place(
+    good: NightView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "report"
+    write(good, folder)
+    real = Path.rename
+
+    def refuse(self: Path, target: Path) -> Path:
+        if self.name == "new":
+            raise OSError(errno.EACCES, "Permission denied")
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    with pytest.raises(PtoError, match="Permission denied"):
+        write(good, folder)
+    assert (folder / "index.html").is_file()
+
+
+def test_a_place_that_cannot_be_written_is_said(good: NightView, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PtoError, match="cannot write the report") as caught:
+        write(good, tmp_path / "file" / "report")
+    assert str(tmp_path / "file") in str(caught.value)
+
+
+def test_two_pages_in_one_place_are_refused(
+    good: NightView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site, "MAKERS", (*site.MAKERS, site.MAKERS[0]))
+    with pytest.raises(ValueError, match=r"index\.html"):
+        write(good, tmp_path / "report")

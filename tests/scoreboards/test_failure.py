@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each failure goes to the run as a report and, beside it, in fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pyuvm import ConfigDB, uvm_root
+
+from scoreboards.failure import PICTURES
+from scoreboards.faults import FaultKind
+from scoreboards.golden import GoldenMemory
+from scoreboards.picture import LINE, LINES, MOST_BYTES, MOST_ROWS, picture_lines, picture_rows
+from sequences.illegal import IllegalGenerator
+from tb.context import RunContext
+from tb.isa.block import OpBlock, from_ops
+from tb.isa.burst import MteL1Bt
+from tb.isa.dma import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
+from tb.isa.dtypes import Ptr
+from tb.isa.footprint import Footprint
+from tb.isa.spaces import Space
+from tb.isa.status import Status
+from tb.protocol import protocol_failure
+from tb.record import Failure, RunSettings
+from tb.regress.buckets import signature_of
+from tests.scoreboards.bench import Bench
+from tests.scoreboards.conftest import noise
+
+BIAS = MteL1Bt(64, 128, 3, 4, 1, 5, Ptr("f16", "l1"), Ptr("f32", "bt"))
+TO_L1 = MteGmL1(1001, 4096, 50, 4, 60, 96)
+LOOPED = MteGmUb(4096, 8192, 64, 3, 64, 96, (Loop(4, 256, 1024),))
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    yield Bench()
+    uvm_root().clear_hierarchy()
+    ConfigDB().clear()
+
+
+def only(bench: Bench) -> Failure:
+    """Returns the one failure of a run, whose report stands beside it."""
+    (failure,) = bench.run.details
+    assert bench.run.failures == [failure.text]
+    return failure
+
+
+def changed(failure: Failure) -> list[int]:
+    """Returns the addresses at which a picture shows wrong bytes."""
+    assert failure.picture is not None
+    return [
+        row.address + byte
+        for row in failure.picture.rows
+        for byte, (a, b) in enumerate(
+            zip(bytes.fromhex(row.expected), bytes.fromhex(row.actual), strict=True)
+        )
+        if a != b
+    ]
+
+
+def test_wrong_bytes_of_an_op(bench: Bench) -> None:
+    epoch = bench.epoch(from_ops([BIAS, TO_L1]))
+    bench.corrupt(Space.L1, 4096 + 2 * 96 + 7)
+    bench.write(epoch)
+    failure = only(bench)
+    assert (failure.kind, failure.slot, failure.op) == ("data", "mte2", "mte_gm_l1")
+    assert (failure.field, failure.address_class) == ("row data", "later row")
+    assert (failure.space, failure.address) == ("l1", 4096 + 2 * 96 + 7)
+    assert (failure.transaction, failure.begin_clock, failure.end_clock) == (1, 100, 1000)
+    assert failure.picture is not None
+    assert [row.address for row in failure.picture.rows] == [4096 + 96 * k for k in range(4)]
+    assert {len(row.actual) for row in failure.picture.rows} == {2 * 50}
+    assert failure.picture.left_out == ""
+    assert changed(failure) == [4096 + 2 * 96 + 7]
+
+
+@pytest.mark.parametrize(
+    ("place", "where"),
+    [(8192, "first row"), (8192 + 96, "later row"), (8192 + 1024 + 96, "later iteration")],
+)
+def test_the_class_of_an_address_is_the_loop_that_went_wrong(
+    bench: Bench, place: int, where: str
+) -> None:
+    epoch = bench.epoch(from_ops([LOOPED]))
+    bench.corrupt(Space.UB0, place + 5)
+    bench.write(epoch)
+    assert only(bench).address_class == where
+
+
+def test_the_place_of_a_wrong_value_says_nothing(bench: Bench) -> None:
+    epoch = bench.epoch(from_ops([BIAS]))
+    bench.corrupt(Space.BT, 128 + 4 * 17)
+    bench.write(epoch)
+    failure = only(bench)
+    assert (failure.field, failure.space, failure.address_class) == ("row data", "bt", "")
+
+
+def test_a_write_beside_the_destination_shows_what_is_around(bench: Bench) -> None:
+    epoch = bench.epoch(from_ops([TO_L1]))
+    bench.corrupt(Space.L1, 4096 + 50 + 3)
+    bench.write(epoch)
+    failure = only(bench)
+    assert (failure.kind, failure.field, failure.op) == ("guard", "behind the row", "mte_gm_l1")
+    assert failure.picture is not None
+    assert len(failure.picture.rows) == LINES
+    assert {len(row.actual) for row in failure.picture.rows} == {2 * LINE}
+    assert changed(failure) == [4096 + 50 + 3]
+
+
+def test_a_stray_byte_has_no_op_where_nobody_knows_who_wrote_it(bench: Bench) -> None:
+    bench.corrupt(Space.L1, 70_000)
+    bench.scoreboard.close()
+    failure = only(bench)
+    assert (failure.kind, failure.op, failure.slot) == ("stray", "", "")
+    assert (failure.space, failure.address, changed(failure)) == ("l1", 70_000, [70_000])
+
+
+def test_only_the_first_failures_have_pictures(bench: Bench) -> None:
+    epoch = bench.epoch(from_ops([MteL1Ub(4096 * k, 4096 * k, 64, 1, 64, 64) for k in range(6)]))
+    for k in range(6):
+        bench.corrupt(Space.UB0, 4096 * k)
+    bench.write(epoch)
+    assert len(bench.run.failures) == len(bench.run.details) == 6
+    drawn = [failure.picture is not None for failure in bench.run.details]
+    assert drawn == [True] * PICTURES + [False] * (6 - PICTURES)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "kind", "field"),
+    [
+        ("tag", 77, "tag", ""),
+        ("status", int(Status.RULE), "status", "RULE not OK"),
+        ("rule", 5, "rule", "rule L05"),
+        ("written_bytes", 3, "early", ""),
+    ],
+)
+def test_what_a_done_says_wrong(
+    bench: Bench, column: str, value: int, kind: str, field: str
+) -> None:
+    epoch = bench.epoch(from_ops([TO_L1]))
+    (records,) = epoch.done.values()
+    records[column] = value
+    bench.write(epoch)
+    failure = only(bench)
+    assert (failure.kind, failure.field, failure.op) == (kind, field, "mte_gm_l1")
+    assert failure.picture is None
+
+
+def test_an_illegal_op_that_went_through_names_its_rule(bench: Bench) -> None:
+    blocks = IllegalGenerator(1, ("mte_gm_ub",)).blocks(40)
+    block, broken = next((block, count) for block in blocks if (count := broken_rules(block)))
+    epoch = bench.epoch(block)
+    for records in epoch.done.values():
+        records["status"], records["rule"] = int(Status.OK), 0
+    bench.write(epoch)
+    assert len(bench.run.details) == broken
+    for failure in bench.run.details:
+        assert (failure.kind, failure.field) == ("status", "OK not RULE")
+        assert failure.rule.startswith("DMA-L")
+        assert failure.rule in failure.text
+
+
+def test_the_address_of_an_error(bench: Bench) -> None:
+    epoch = bench.epoch(from_ops([TO_L1]))
+    bench.hit(epoch, "mte2", Space.GM, 992, kind=FaultKind.DECERR)
+    bench.failed(epoch, "mte2", Status.RD_DECERR, 4096)
+    bench.write(epoch)
+    assert (only(bench).kind, only(bench).field) == ("address", "RD_DECERR")
+
+
+def test_the_status_of_an_error(bench: Bench) -> None:
+    epoch = bench.epoch(from_ops([TO_L1]))
+    bench.hit(epoch, "mte2", Space.GM, 992, kind=FaultKind.DECERR)
+    bench.failed(epoch, "mte2", Status.RD_SLVERR, 992)
+    bench.write(epoch)
+    assert (only(bench).kind, only(bench).field) == ("status", "RD_SLVERR not RD_DECERR")
+
+
+def test_an_access_that_no_op_makes(bench: Bench) -> None:
+    epoch = bench.epoch(from_ops([TO_L1]))
+    bench.hit(epoch, "mte2", Space.GM, 1 << 30, kind=FaultKind.SLVERR)
+    bench.write(epoch)
+    failure = only(bench)
+    assert (failure.kind, failure.slot, failure.field) == ("access", "mte2", "read of gm")
+
+
+def test_a_hang_names_the_oldest_op(bench: Bench) -> None:
+    bench.mailbox.watchdog_clocks = 700
+    epoch = bench.epoch(from_ops([BIAS, TO_L1]))
+    epoch.hung = True
+    epoch.done = {slot: records[:0] for slot, records in epoch.done.items()}
+    bench.scoreboard.write(epoch)
+    failure = only(bench)
+    assert (failure.kind, failure.slot, failure.op) == ("hang", "mte1", "mte_l1_bt")
+    assert (failure.begin_clock, failure.end_clock) == (1300, 2000)
+
+
+def test_a_legacy_form_is_named_and_grouped_with_its_op(bench: Bench) -> None:
+    blocks = IllegalGenerator(3, ("copy_ubuf_to_gm",)).blocks(200)
+    block = next(block for block in blocks if 0 in block.legacy)
+    epoch = bench.epoch(block)
+    for records in epoch.done.values():
+        records["tag"][0] = 99
+    bench.write(epoch)
+    failure = bench.run.details[0]
+    assert failure.op == "copy_ubuf_to_gm"
+    assert signature_of(failure).op == "mte_ub_gm"
+
+
+def test_a_checkers_message_has_slot_rule_and_clock() -> None:
+    text = "mte2: AR-4K: the burst crosses 4 KiB (ARADDR, ARLEN) (0xff, 0x3a) at 295 ns, cycle 29"
+    failure = protocol_failure(text, f"protocol: {text}")
+    assert (failure.kind, failure.slot, failure.rule) == ("protocol", "mte2", "AR-4K")
+    assert (failure.begin_clock, failure.end_clock) == (29, 29)
+    other = protocol_failure("the door is shut (0x1, 0x2) at 5 ns", "")
+    assert (other.slot, other.rule, other.field) == ("", "", "the door is shut")
+
+
+def broken_rules(block: OpBlock) -> int:
+    """Returns how many ops of a block are illegal."""
+    assert block.expected_rule is not None
+    return int((block.expected_rule > 0).sum())
+
+
+def memories() -> tuple[GoldenMemory, GoldenMemory]:
+    return GoldenMemory(noise), GoldenMemory(noise)
+
+
+@pytest.mark.parametrize("row", [0, 3, 150, 299])
+@pytest.mark.parametrize("byte", [0, 600, 1999])
+def test_a_large_destination_is_shown_around_the_wrong_byte(row: int, byte: int) -> None:
+    actual, golden = memories()
+    region = Footprint(Space.GM, 1 << 33, 2000, (100, 3), (4096, 1 << 20))
+    address = (1 << 33) + row % 100 * 4096 + row // 100 * (1 << 20) + byte
+    for memory in (actual, golden):
+        memory.ensure_footprint(region)
+    actual[Space.GM][address] ^= 1
+    picture = picture_rows(actual, golden, region, address)
+    assert len(picture.rows) == MOST_ROWS
+    assert {len(shown.expected) for shown in picture.rows} == {2 * MOST_BYTES}
+    assert changed(Failure(kind="data", picture=picture)) == [address]
+    assert "of 300 by address" in picture.left_out
+    assert "of the 2000 of each row" in picture.left_out
+
+
+def test_pages_that_nobody_touched_are_not_drawn_in() -> None:
+    actual, golden = memories()
+    for memory in (actual, golden):
+        memory.ensure(Space.GM, 1 << 20, 4096)
+    picture = picture_lines(actual, golden, Footprint(Space.GM, 1 << 20, 9000, (), ()))
+    assert [row.address for row in picture.rows] == [(1 << 20) + 32 * k for k in range(12)]
+    assert picture.left_out == (
+        "Lines of 4096-byte pages that nobody touched are left out; the last wrong byte stands "
+        "8616 bytes behind the last line."
+    )
+    assert golden.touched_pages() == [256]
+
+
+def test_the_ends_of_a_memory_bound_the_lines() -> None:
+    actual, golden = memories()
+    size = golden[Space.BT].size
+    for address in (0, size - 1):
+        actual[Space.BT][address] ^= 1
+        picture = picture_lines(actual, golden, Footprint(Space.BT, address, 1, (), ()))
+        assert len(picture.rows) == LINES
+        assert changed(Failure(kind="stray", picture=picture)) == [address]
+        actual[Space.BT][address] ^= 1
+
+
+def test_a_store_is_drawn_in_gm(bench: Bench) -> None:
+    epoch = bench.epoch(from_ops([MteUbGm(0, 1 << 34, 40, 3, 96, 100)]))
+    bench.corrupt(Space.GM, (1 << 34) + 105)
+    bench.write(epoch)
+    failure = only(bench)
+    assert (failure.space, changed(failure)) == ("gm", [(1 << 34) + 105])
+    assert failure.address == (1 << 34) + 105
+
+
+def context(**settings: Any) -> RunContext:
+    config: Any = SimpleNamespace(run=RunSettings(**settings))
+    nothing: Any = None
+    mailbox: Any = SimpleNamespace(cycles=4321)
+    return RunContext(config, nothing, mailbox, nothing, nothing)
+
+
+def test_a_check_that_gives_only_a_report_gets_a_failure_of_its_first_line() -> None:
+    run = context()
+    run.fail("MISMATCH: it took too long\n  repeat: make")
+    (failure,) = run.details
+    assert (failure.kind, failure.field) == ("check", "it took too long")
+    assert (failure.end_clock, failure.text) == (4321, run.failures[0])
+
+
+def test_failures_in_fields_are_kept_as_far_as_reports() -> None:
+    run = context(mismatch_limit=2)
+    for number in range(5):
+        run.fail(f"report {number}")
+    run.fail("stray", Failure(kind="stray", text="stray"), stray=True)
+    run.protocol_failure("protocol", Failure(kind="protocol", text="protocol"))
+    run.hang("it hangs", "HANG", Failure(kind="hang", text="HANG"))
+    assert run.failures == ["report 0", "report 1", "stray", "HANG"]
+    assert [failure.text for failure in run.details] == run.failures
+    assert run.abort_status == "fail"

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waves of a window of clocks, and a failing run done again to be looked at."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import struct
+import time
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from tb.console import Console
+from tb.dut import ROOT
+from tb.mailbox import MailboxReader
+from tb.mailbox_layout import MailboxError
+from tb.plan import planned_test
+from tb.record import RunRecord, RunSettings
+from tb.regress.buckets import signature
+from tb.regress.rerun import rerun_settings
+from tb.runner import MAILBOX, run_once
+from tb.timeline import TIMELINE
+
+pytestmark = pytest.mark.sim
+
+QUIET = Console(quiet=True)
+PICOSECONDS = 10_000
+"""In a clock."""
+
+PATIENCE_SECONDS = 240.0
+
+FST_HEADER = struct.Struct(">BQQQ")
+"""Type 0, length, first and last time: how an FST begins that was closed as it should be."""
+
+
+def run(folder: Path, **settings: object) -> RunRecord:
+    """Runs on one build for waves of each simulator."""
+    return run_once(
+        RunSettings.model_validate({"test": "legal", "seed": 3, "waves": True, **settings}),
+        planned_test("legal"),
+        console=QUIET,
+        folder=folder,
+        variant="test",
+        fast_build=True,
+    )
+
+
+def times(folder: Path) -> tuple[int, int]:
+    """Returns the first and the last clock of the waves in a run's folder."""
+    with (folder / "waves.fst").open("rb") as file:
+        kind, _, first, last = FST_HEADER.unpack(file.read(FST_HEADER.size))
+    assert kind == 0
+    return first // PICOSECONDS, last // PICOSECONDS
+
+
+@pytest.mark.parametrize("sim", ["verilator", "icarus"])
+def test_only_a_window_of_clocks_is_recorded(sim: str, tmp_path: Path) -> None:
+    whole = run(tmp_path / "whole", sim=sim, transactions=40)
+    begin, end = whole.clocks // 2, whole.clocks // 2 + 200
+    part = run(
+        tmp_path / "part", sim=sim, transactions=40, timeline=True, waves_from=begin, waves_to=end
+    )
+    assert (whole.status, part.status) == ("pass", "pass")
+    assert part.clocks == whole.clocks
+    assert times(tmp_path / "whole")[1] == pytest.approx(whole.clocks, abs=1)
+    first, last = times(tmp_path / "part")
+    assert last == end
+    assert first == (begin if sim == "verilator" else 0)
+    sizes = [(tmp_path / name / "waves.fst").stat().st_size for name in ("whole", "part")]
+    assert sizes[1] < sizes[0] / 3
+    found = json.loads((tmp_path / "part" / TIMELINE).read_text())
+    ops = [event for event in found if event["ph"] == "X"]
+    assert len(ops) == 40
+    assert {event["cat"] for event in ops} == {"transaction"}
+    assert max(event["ts"] + event["dur"] for event in ops) <= part.clocks
+    assert not (tmp_path / "whole" / TIMELINE).exists()
+
+
+def test_waves_of_a_simulation_that_had_to_be_ended_can_be_read(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    ending = Thread(target=end_at, args=(folder / MAILBOX, 400))
+    ending.start()
+    record = run(folder, transactions=1_000_000, waves_to=300)
+    ending.join()
+    assert record.status == "crash"
+    assert times(folder) == (0, 300)
+
+
+def end_at(mailbox: Path, clock: int) -> None:
+    """Asks the simulator of a run to end when it has simulated so many clocks."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        with suppress(OSError, MailboxError):
+            reader = MailboxReader.open(mailbox)
+            if reader.cycles > clock:
+                os.kill(reader.pid, signal.SIGTERM)
+                return
+        time.sleep(0.01)
+
+
+def test_a_failing_run_fails_again_in_the_window_of_its_rerun(tmp_path: Path) -> None:
+    (tmp_path / "rtl").symlink_to(ROOT / "rtl_stubs")
+    manifest = tmp_path / "manifest.toml"
+    manifest.write_text(
+        'module = "lying_mte2"\nslot = "mte2"\n'
+        'sources = ["lying_mte2.v", "rtl/pto_mte2/*.v", "rtl/common/*.v"]\n'
+        'include_dirs = ["rtl/common"]\nparameters = { Lie = 3 }\n'
+        '[capabilities]\nops = ["mte_gm_ub"]\n'
+    )
+    (tmp_path / "lying_mte2.v").symlink_to(Path(__file__).parent / "lying_mte2.v")
+    settings = RunSettings(sim="icarus", test="legal", transactions=60, duts=(str(manifest),))
+    planned = planned_test("legal")
+    before = run_once(settings, planned, console=QUIET, folder=tmp_path / "before")
+    assert before.status == "fail"
+    again = rerun_settings(before)
+    after = run_once(again, planned, console=QUIET, folder=tmp_path / "after")
+    assert after.status == "fail"
+    shown, first = (record.details[0].model_dump(exclude={"text"}) for record in (after, before))
+    assert shown == first
+    assert signature(after) == signature(before)
+    assert after.transactions <= before.transactions
+    clock = before.details[0].end_clock
+    assert again.waves_from <= clock <= times(tmp_path / "after")[1]
+    assert (tmp_path / "after" / TIMELINE).exists()
