@@ -234,6 +234,7 @@ RegressionOption = Annotated[
 FarmOption = Annotated[
     Path | None, typer.Option("--farm", help="file that says who works, see docs/farm.md")
 ]
+PlanOption = Annotated[Path | None, typer.Option("--plan", help="a testplan of your own")]
 DbOption = Annotated[str, typer.Option("--db", help="URL of the results database")]
 
 
@@ -251,9 +252,11 @@ def nightly(
         bool, typer.Option("--fresh", help="begin a new night, finish none that is unfinished")
     ] = False,
     keep: Annotated[bool, typer.Option("--keep", help="keep folders of passing runs")] = False,
+    plan: PlanOption = None,
+    folder: Annotated[Path | None, typer.Option("--folder", help="where nights are kept")] = None,
 ) -> None:
     """Run a regression over many seeds and write a page about it; exit code 0 if all passed."""
-    from tb.nightly import NightlyOptions, nightly_command, seconds
+    from tb.nightly import NIGHTLY, TESTPLAN, NightlyOptions, nightly_command, seconds
 
     options = NightlyOptions(
         regression=regression,
@@ -266,6 +269,8 @@ def nightly(
         db=db,
         fresh=fresh,
         keep=keep,
+        plan=plan or TESTPLAN,
+        folder=folder or NIGHTLY,
     )
     raise typer.Exit(nightly_command(options))
 
@@ -287,7 +292,7 @@ def history(
     farm: FarmOption = None,
     db: DbOption = "",
 ) -> None:
-    """List nights: results, coverage and throughput, the latest last."""
+    """List nights, the latest first: results, coverage, throughput."""
     from tb.nightly import history_command
 
     count = _integer("--limit", limit, 1, 10_000, "--limit 20 lists the last 20")

@@ -11,15 +11,17 @@ import signal
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
 from tb.console import relative
-from tb.dut import ROOT, load_manifests
+from tb.coverage.exclusions import apply_exclusions, load_exclusions
+from tb.dut import ROOT, Manifest, load_manifests
 from tb.errors import PtoError
 from tb.nightly_progress import NightProgress
-from tb.publish import conclude, publish
+from tb.publish import EXCLUSIONS, conclude, publish
 from tb.regress import history, text
 from tb.regress.expand import expand, left_out
 from tb.regress.farm import Farm, load_farm, open_workers
@@ -27,7 +29,7 @@ from tb.regress.job import Job
 from tb.regress.night import Coordinator, Limits
 from tb.regress.rerun import rerun_settings
 from tb.regress.store import Store
-from tb.regress.testplan import TestPlan, load_testplan
+from tb.regress.testplan import TESTPLAN, TestPlan, load_testplan
 from tb.regress.views import FAILED, NightStatus, NightView
 
 NIGHTLY = ROOT / "sim_build/nightly"
@@ -54,11 +56,13 @@ class NightlyOptions:
     db: str = ""
     fresh: bool = False
     keep: bool = False
+    plan: Path = TESTPLAN
+    folder: Path = NIGHTLY
 
     def command(self, base_seed: int) -> str:
         """Returns the command line that repeats the night."""
         words = ["make", "nightly", f"REGRESSION={self.regression}", f"SEEDS={self.seeds}"]
-        words += [f"SEED={base_seed}"]
+        words.append(f"SEED={base_seed}")
         if self.duts:
             words.append(f"DUT={','.join(self.duts)}")
         return shlex.join(words)
@@ -96,12 +100,15 @@ def nightly_command(options: NightlyOptions) -> int:
         PtoError: something of the options, the plan, the database or the workers cannot be used.
     """
     farm = load_farm(options.farm) if options.farm else Farm()
-    plan = load_testplan()
-    url = database_url(options.db, farm)
+    # By one name each, however they were given: nights of the same engines are compared.
+    duts = tuple(relative(Path(one.path)) for one in load_manifests(options.duts))
+    options = replace(options, duts=duts)
+    plan = load_testplan(options.plan)
+    url = database_url(options.db, farm, options.folder)
     with Store.open(url) as store:
         night = _begin(store, plan, options)
         jobs = store.jobs_left(night)
-        folder = NIGHTLY / night
+        folder = options.folder.resolve() / night
         with _interruptible():
             status = _work(store, night, folder, jobs, farm, options)
         view = publish(store, night, folder, plan)
@@ -119,22 +126,24 @@ def verdict(view: NightView) -> bool:
     return bool(states) and not FAILED.intersection(states)
 
 
-def database_url(option: str, farm: Farm) -> str:
+def database_url(option: str, farm: Farm, folder: Path = NIGHTLY) -> str:
     """Returns the URL of the results database: an option, the farm's, or the usual file."""
-    if option or farm.database.url:
-        return option or farm.database.url
-    NIGHTLY.mkdir(parents=True, exist_ok=True)
-    return f"sqlite:///{NIGHTLY / 'results.db'}"
+    return option or farm.database.url or f"sqlite:///{folder.resolve() / 'results.db'}"
 
 
 def _begin(store: Store, plan: TestPlan, options: NightlyOptions) -> str:
     """Returns the night to work on: one that was interrupted, or a new one with its runs."""
     manifests = load_manifests(options.duts)
     places = [str(Path(manifest.path).resolve()) for manifest in manifests]
-    engines = [Path(name) for manifest in manifests for name in manifest.sources]
-    manifest_hash = _digest([*map(Path, places), *engines]) if manifests else ""
-    told = [options.regression, options.seeds, options.base_seed, manifest_hash, places]
-    signature = hashlib.sha256(repr([*told, source_digest()]).encode()).hexdigest()
+    manifest_hash = engine_digest(manifests) if manifests else ""
+    signature = hashlib.sha256(
+        repr(
+            [
+                *(options.regression, options.seeds, options.base_seed, places, manifest_hash),
+                *(options.plan.read_bytes(), source_digest()),
+            ]
+        ).encode()
+    ).hexdigest()
     if not options.fresh:
         night = store.unfinished(options.regression, signature)
         if night and store.adopt(night):
@@ -155,7 +164,7 @@ def _begin(store: Store, plan: TestPlan, options: NightlyOptions) -> str:
         budget_seconds=options.budget,
         duts=options.duts,
         command=options.command(base_seed),
-        folder_root=str(NIGHTLY),
+        folder_root=str(options.folder.resolve()),
         commit=git_commit(),
     )
     store.plan_runs(night, jobs, manifest_hash)
@@ -215,6 +224,16 @@ def source_digest() -> str:
     return _digest(files)
 
 
+def engine_digest(manifests: Sequence[Manifest]) -> str:
+    """Returns a digest of manifests, their sources and what these may include."""
+    files = [Path(manifest.path) for manifest in manifests]
+    for manifest in manifests:
+        files += [Path(name) for name in manifest.sources]
+        for folder in manifest.include_dirs:
+            files += [file for file in Path(folder).iterdir() if file.is_file()]
+    return _digest(list(dict.fromkeys(files)))
+
+
 def _digest(files: Sequence[Path]) -> str:
     digest = hashlib.sha256()
     for file in sorted(files):
@@ -259,12 +278,13 @@ def _interruptible() -> Iterator[None]:
 # --- looking back ---------------------------------------------------------------------------------
 
 
-def report_command(night: str, farm: Path | None, db: str) -> int:
+def report_command(night: str, farm: Path | None, db: str, plan: Path = TESTPLAN) -> int:
     """Writes the pages of a night anew; returns 0."""
     with _existing(farm, db) as store:
         found = history.night(store, night)
-        view = publish(store, found.name, NIGHTLY / found.name, load_testplan())
-    page = relative(NIGHTLY / view.night.name / "report/index.html")
+        folder = Path(found.folder)
+        view = publish(store, found.name, folder, load_testplan(plan))
+    page = relative(folder / "report/index.html")
     text.show(text.closing(view, page, passed=verdict(view)))
     return 0
 
@@ -279,7 +299,8 @@ def history_command(limit: int, farm: Path | None, db: str) -> int:
 def diff_command(before: str, after: str, farm: Path | None, db: str) -> int:
     """Says what moved between two nights; returns 1 when a test fails that did not before."""
     with _existing(farm, db) as store:
-        moved = history.difference(store, before, after)
+        exclude = partial(apply_exclusions, load_exclusions(EXCLUSIONS))
+        moved = history.difference(store, before, after, exclude)
     text.show(text.difference(moved))
     return 1 if moved.newly_failing else 0
 
@@ -303,7 +324,7 @@ def rerun_command(run_id: int, waves: bool, farm: Path | None, db: str) -> int:
         if waves and record is not None:
             settings = rerun_settings(record)
         print(f"run {run_id} of night {night}: {settings.command()}", flush=True)
-        folder = NIGHTLY / night / "runs" / job.key / "rerun"
+        folder = Path(history.night(store, night).folder) / "runs" / job.key / "rerun"
         again = run_once(settings, planned_test(settings.test), folder=folder)
         outcome = outcome_of(job, again, folder)
         flaky = store.note_rerun(run_id, outcome, state=again.status, identity="")

@@ -54,6 +54,7 @@ WITHOUT_SIMULATOR = (
     "scoreboards.golden",
     "scoreboards.compare",
     "scoreboards.faults",
+    "scoreboards.picture",
     "scoreboards.report",
     "scoreboards.unit_flags",
     "sequences.generator",

@@ -61,7 +61,7 @@ def read(path: Path, root: Path) -> CodeCounts:
             raise _damaged(f"{path}:{number}")
         # Instances that differ in parameters alone have another page.
         before, _, rest = match[1].partition("\x01page\x02")
-        key = f"{before}\x01{rest.partition(chr(1))[2]}", _engine(match[2])
+        key = f"{before}\x01{rest.partition(chr(1))[2]}", _engine(match[2], f"{path}:{number}")
         found[key] = found.get(key, 0) + int(match[3])
     counts: dict[CodePoint, int] = {}
     top = f"{root}/"
@@ -105,9 +105,22 @@ def _damaged(where: str) -> PtoError:
     )
 
 
-def _engine(hierarchy: str) -> str:
+def _engine(hierarchy: str, where: str) -> str:
+    """Returns the slot that an instance is in, or nothing for one that is in none.
+
+    Raises:
+        PtoError: Verilator has made one of several instances, which need not be in one slot.
+    """
     parts = hierarchy.split(".", 2)
-    return parts[1] if len(parts) > 1 and parts[0] == TOP and parts[1] in SLOTS else ""
+    if parts[0] != TOP or len(parts) < 2:
+        return ""
+    if "*" in parts[1]:
+        raise PtoError(
+            f"the counts are of several instances together, {hierarchy}",
+            where=where,
+            remedy="run the simulation with --coverage-per-instance",
+        )
+    return parts[1] if parts[1] in SLOTS else ""
 
 
 def _point(where: str, engine: str, top: str) -> CodePoint | None:

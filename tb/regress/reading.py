@@ -21,11 +21,14 @@ from tb.regress.database import (
     RunTable,
 )
 from tb.regress.job import Job
-from tb.regress.reading_failures import first_lines
+from tb.regress.reading_failures import first_lines, outcomes
 from tb.regress.views import FAILED, Figures, Night, RunRow
 from tb.simulators import SIMULATORS
 
 PLANNED = "planned"
+
+MOST_BROKEN = 20
+"""Most runs in state ``error`` that are named in notes."""
 
 
 def nights(
@@ -97,8 +100,7 @@ def _figures(session: Session, rows: Sequence[NightTable]) -> dict[int, Figures]
     )
     for night, state, count, *values in session.execute(per_state):
         states[night][state] = count
-        if state != PLANNED:
-            sums[night] = [a + b for a, b in zip(sums[night], values, strict=True)]
+        sums[night] = [a + b for a, b in zip(sums[night], values, strict=True)]
     builds = {
         night: (count, float(seconds or 0.0))
         for night, count, seconds in session.execute(
@@ -182,8 +184,8 @@ def runs(session: Session, night: str) -> list[RunRow]:
         .order_by(RunTable.position, RunTable.id)
     )
     rows = session.execute(wanted).all()
-    messages = first_lines(session, night)
-    return [_run(row, messages.get(row.id, "")) for row in rows]
+    messages, both = first_lines(session, night), outcomes(session, night)
+    return [_run(row, messages.get(row.id, ""), both.get(row.id, "")) for row in rows]
 
 
 # Without the record, which is the most of a row.
@@ -211,7 +213,7 @@ _RUN_COLUMNS = (
 )
 
 
-def _run(row: Any, failure: str) -> RunRow:
+def _run(row: Any, failure: str, both: str) -> RunRow:
     settings = Job.model_validate(row.job).settings
     busy = row.simulator_seconds + row.python_seconds
     title = SIMULATORS[row.sim].title if row.sim in SIMULATORS else row.sim
@@ -231,8 +233,8 @@ def _run(row: Any, failure: str) -> RunRow:
         rate=row.transactions / busy if busy > 0 else 0.0,
         coverage=row.coverage,
         bucket=row.bucket,
-        message=row.message or failure,
-        command=row.command or settings.command(),
+        message="; ".join(filter(None, [both, row.message or failure])),
+        command=row.command,
         folder=row.folder,
         worker=row.worker,
         attempts=max(1, row.attempts),
@@ -270,7 +272,8 @@ def notes(session: Session, night: str) -> list[str]:
         .where(BuildTable.night_id == row.id, BuildTable.error != "")
         .order_by(BuildTable.id)
     ):
-        derived.append((config, f"the build {config} failed: {error.splitlines()[0]}"))
+        what = f"the build {config} failed"
+        derived.append((what, f"{what}: {error.splitlines()[0]}"))
     for key, attempt, worker, why in session.execute(
         select(RunTable.key, LostTable.attempt, LostTable.worker, LostTable.why)
         .join(LostTable, LostTable.run_id == RunTable.id)
@@ -284,13 +287,19 @@ def notes(session: Session, night: str) -> list[str]:
                 f"({why or 'no reason'})",
             )
         )
-    for key, message in session.execute(
+    broken = session.execute(
         select(RunTable.key, RunTable.message)
-        .where(RunTable.night_id == row.id, RunTable.state == "error")
+        .where(
+            RunTable.night_id == row.id,
+            RunTable.state == "error",
+            RunTable.message.not_like("the build %"),  # its build says so already
+        )
         .order_by(RunTable.position)
-    ):
-        if message.startswith("the build "):
-            continue  # its build says so already
+    ).all()
+    for key, message in broken[:MOST_BROKEN]:
         derived.append((key, f"{key}: {message.splitlines()[0] if message else 'no record'}"))
+    if len(broken) > MOST_BROKEN:
+        more = f"{len(broken) - MOST_BROKEN} more runs ended without a record of their own"
+        derived.append((more, more))
     said = "\n".join(found)
     return found + [note for name, note in derived if name not in said]

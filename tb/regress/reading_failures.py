@@ -11,7 +11,10 @@ from sqlalchemy.orm import Session
 
 from tb.record import Failure
 from tb.regress.database import BucketTable, FailureTable, NightTable, RerunTable, RunTable
-from tb.regress.views import FAILED, Bucket, Night, Rerun, RunRow
+from tb.regress.views import Bucket, Night, Rerun, RunRow
+
+MOST_OUTCOMES = 3
+"""Most other outcomes of a flaky run that are named."""
 
 
 def first_lines(session: Session, night: str) -> dict[int, str]:
@@ -25,13 +28,45 @@ def first_lines(session: Session, night: str) -> dict[int, str]:
     return {run: str(text or "").strip().partition("\n")[0] for run, text in rows}
 
 
+def outcomes(session: Session, night: str) -> dict[int, str]:
+    """Returns for each flaky run of a night its own outcome and the others that equal runs had.
+
+    Others are those of its reruns, and of runs of this or another night whose settings and builds
+    were the same.
+    """
+    mine = (
+        select(RunTable)
+        .join(NightTable, NightTable.id == RunTable.night_id)
+        .where(NightTable.name == night, RunTable.state == "flaky")
+        .subquery()
+    )
+    own = mine.c.record["status"].as_string()
+    found: dict[int, list[str]] = {}
+    for run, state in session.execute(select(mine.c.id, own)):
+        found[run] = [f"flaky: {state or 'no record'} here"]
+    reruns = select(RerunTable.run_id, RerunTable.state).join(mine, mine.c.id == RerunTable.run_id)
+    for run, state in session.execute(reruns.order_by(RerunTable.id)):
+        found[run].append(f"{state} when run again")
+    twins = (
+        select(mine.c.id, RunTable.id, NightTable.name, RunTable.record["status"].as_string())
+        .join(mine, mine.c.identity == RunTable.identity)
+        .join(NightTable, NightTable.id == RunTable.night_id)
+        .where(RunTable.id != mine.c.id, RunTable.identity != "", RunTable.record.is_not(None))
+        .order_by(mine.c.id, RunTable.id)
+    )
+    for run, other, name, state in session.execute(twins):
+        if len(found[run]) <= MOST_OUTCOMES:
+            found[run].append(f"{state} in run {other} of {name}")
+    return {run: ", ".join(parts) for run, parts in found.items()}
+
+
 def titles(session: Session, night: str) -> dict[str, str]:
     """Returns the buckets of a night with their titles, in the order of their first runs."""
     wanted = (
         select(RunTable.bucket, BucketTable.title)
         .join(NightTable, NightTable.id == RunTable.night_id)
         .join(BucketTable, BucketTable.id == RunTable.bucket)
-        .where(NightTable.name == night, RunTable.state.in_(FAILED))
+        .where(NightTable.name == night)
         .order_by(RunTable.position)
     )
     return {bucket: title for bucket, title in session.execute(wanted)}  # noqa: C416 - rows
@@ -47,7 +82,7 @@ def buckets(session: Session, night: Night, rows: Sequence[RunRow]) -> list[Buck
     """
     members: dict[str, list[RunRow]] = defaultdict(list)
     for row in rows:
-        if row.bucket and row.state in FAILED:
+        if row.bucket:
             members[row.bucket].append(row)
     known = {
         row.id: row

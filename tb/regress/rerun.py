@@ -35,7 +35,7 @@ def rerun_settings(record: RunRecord) -> RunSettings:
             "code_coverage": False,
             "mismatch_limit": 1,
             "wall_limit": settings.wall_limit * PATIENCE,
-            "time_limit": settings.time_limit * PATIENCE,
+            "time_limit": 0.0,
         }
     )
 

@@ -55,6 +55,11 @@ class FileRow:
         """Points of all kinds without a hit."""
         return sum(share.missing for share in self.shares)
 
+    @property
+    def toggles(self) -> int:
+        """Toggles without a hit: so many that they would hide everything else."""
+        return self.shares[KINDS.index("toggle")].missing
+
 
 @dataclass(frozen=True)
 class Missing:
@@ -110,13 +115,18 @@ def code_pages(view: NightView) -> Iterator[Page]:
 
 
 def file_rows(code: CodeView) -> list[FileRow]:
-    """Returns the sources by engine, those with most points missing first."""
+    """Returns the sources by engine, those that lack most first, toggles looked at last."""
     rows = [
         FileRow(file, source_path(file.engine, file.path), shares(file.totals))
         for file in code.files
     ]
     order = list(code.engines)
-    return sorted(rows, key=lambda row: (order.index(row.file.engine), -row.missing, row.file.path))
+
+    def place(row: FileRow) -> tuple[int, int, int, str]:
+        engine = order.index(row.file.engine)
+        return engine, row.toggles - row.missing, -row.toggles, row.file.path
+
+    return sorted(rows, key=place)
 
 
 def shares(totals: Mapping[str, tuple[int, int]]) -> tuple[Share, ...]:

@@ -18,6 +18,9 @@ MOST_LINES = 64
 BLOCK = 32
 """Bytes of a block of on-chip memory, and of the ruler's marks."""
 
+FIRST_LOOK = 64
+"""Wrong bytes that a distance is tried on before all are."""
+
 LABEL, ROW, HEAD, WIDTH = 104, 12, 22, 768
 """Measures of the map in pixels: address column, height of a row, ruler, width of the bytes."""
 
@@ -234,14 +237,24 @@ def _moved(rows: Sequence[_Row], wrong: dict[int, tuple[int, int]]) -> Iterator[
     wanted = {row.address + at: byte for row in rows for at, byte in enumerate(row.expected)}
     pitches = {after.address - before.address for before, after in pairwise(rows)}
     near = {*range(1, 65), *range(96, 513, 32), *pitches} - {0}
+    items = list(wrong.items())
     for distance in sorted({*near, *(-step for step in near)}, key=lambda step: (abs(step), step)):
-        known = [(wanted.get(at + distance), actual) for at, (_, actual) in wrong.items()]
-        met = [(there, actual) for there, actual in known if there is not None]
-        if 2 * len(met) >= len(wrong) and all(there == actual for there, actual in met):
+        # Of large pictures a look at some bytes rules most distances out.
+        if not _agree(wanted, items[:FIRST_LOOK], distance) or not _agree(wanted, items, distance):
+            continue
+        met = sum(at + distance in wanted for at in wrong)
+        if 2 * met >= len(wrong):
             side = "higher" if distance > 0 else "lower"
             plural = "" if abs(distance) == 1 else "s"
             yield (
                 f"The wrong bytes are those expected {abs(distance)} byte{plural} {side} "
-                f"({len(met)} of {len(wrong)} could be compared)."
+                f"({met} of {len(wrong)} could be compared)."
             )
             return
+
+
+def _agree(
+    wanted: dict[int, int], wrong: Sequence[tuple[int, tuple[int, int]]], distance: int
+) -> bool:
+    """Returns true when each wrong byte is the one expected so far on, where that is known."""
+    return all(wanted.get(at + distance, actual) == actual for at, (_, actual) in wrong)

@@ -21,7 +21,7 @@ from tb.mailbox import MailboxReader
 from tb.mailbox_layout import MailboxError
 from tb.record import RunRecord, RunSettings
 from tb.runner import load_record, run_folder
-from tests.bugs.campaign import Bug, only_one_run, run_engines
+from tests.bugs.campaign import WATCHDOG_CLOCKS, Bug, only_one_run, run_engines
 
 pytestmark = [pytest.mark.sim, pytest.mark.slow]
 
@@ -165,6 +165,10 @@ def test_hang_names_the_stuck_descriptor() -> None:
     assert "descriptors not retired; the oldest:" in report
     assert re.search(r"\bpto\.(mte|copy)_\w+", report), report
     assert "repeat: make SIM=verilator TEST=random" in report
+    (failure,) = record.details
+    assert failure.kind == "hang"
+    assert f"transaction {failure.transaction} on {failure.slot}" in report
+    assert failure.end_clock - failure.begin_clock >= WATCHDOG_CLOCKS
 
 
 def test_unit_flags_that_never_come_are_a_hang_that_names_who_waits() -> None:
@@ -218,6 +222,9 @@ def test_killed_simulator_is_a_crash(start: Callable[..., Run]) -> None:
     assert "signal SIGKILL" in record.message
     assert "last lines" in record.message
     assert "in flight at the end" in record.failures[0]
+    (failure,) = record.details
+    assert (failure.kind, failure.field) == ("crash", "signal SIGKILL")
+    assert failure.text == record.failures[0]
     assert "descriptors not retired" in output
     assert "\nFAIL (crash) " in output
     assert "\nPASS" not in output
@@ -245,6 +252,10 @@ def test_stopped_simulator_is_a_hang_by_wall_time(start: Callable[..., Run]) -> 
     assert record.status == "hang"
     assert "no progress for 8 s" in record.message
     assert "in flight at the end" in record.failures[0]
+    (failure,) = record.details
+    assert (failure.kind, failure.field) == ("hang", "ended by wall time")
+    assert failure.slot in SLOTS
+    assert 0 < failure.begin_clock <= failure.end_clock == record.clocks
     assert not alive(run.simulator)
     assert "\nFAIL (hang) " in output
 

@@ -123,6 +123,14 @@ def test_parameters_of_a_module_make_no_other_point(tmp_path: Path) -> None:
     assert list(read(path, ROOT).counts.values()) == [3]
 
 
+def test_instances_that_were_made_one_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "coverage.dat"
+    path.write_text(dat(f"1|{UNIT}@pto_harness.*.u_engine|line|3|3|block|3"))
+    with pytest.raises(PtoError, match="several instances") as caught:
+        read(path, ROOT)
+    assert caught.value.where == f"{path}:2"
+
+
 def test_sources_elsewhere_keep_their_place(tmp_path: Path) -> None:
     path = tmp_path / "coverage.dat"
     path.write_text(dat("1|/elsewhere/x.v@pto_harness.fix.u|line|3|3|block|3"))

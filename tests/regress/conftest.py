@@ -24,6 +24,7 @@ from typing import Any
 import pytest
 
 from tb.orphans import end_with_parent
+from tb.regress.store import Store
 
 PLACES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin")
 START_SECONDS = 60.0
@@ -156,3 +157,10 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return f"sqlite:///{tmp_path}/results.db"
     found: Server = request.getfixturevalue("server")
     return found.make()
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    """The same, open."""
+    with Store.open(url) as found:
+        yield found

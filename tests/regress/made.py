@@ -35,6 +35,9 @@ from tb.regress.job import Job, Lost, Outcome
 from tb.regress.store import Store
 from tb.regress.views import Figures, RunState
 
+LOST = "stress-verilator-gm256-local256-s0000"
+"""The run whose first worker is lost; the coordinator notes it."""
+
 START = datetime(2026, 11, 19, 2, 0, 3, tzinfo=UTC)
 
 # Test, simulator, GM and local width, transactions, seconds.
@@ -87,6 +90,8 @@ CHANCE = Failure(
     space="gm",
     text="MISMATCH: write outside the destination",
 )
+LATER = CHANCE.model_copy(update={"text": "MISMATCH: stray write", "kind": "stray"})
+"""Follows the first failure of each run."""
 
 
 def groups(gm_width: int) -> tuple[CoverGroup, ...]:
@@ -192,7 +197,7 @@ def _outcome(job: Job, plan: _Plan, when: datetime, found: Coverage | None) -> O
     if plan.missing:
         return Outcome.model_validate({**common, "error": "the record is missing: no record.json"})
     sent = settings.transactions if plan.state == "pass" else settings.transactions // 3
-    failures = [plan.failure] if plan.failure else []
+    failures = [plan.failure, LATER] if plan.failure else []
     record = RunRecord(
         status=plan.state,
         command=settings.command(),
@@ -207,7 +212,7 @@ def _outcome(job: Job, plan: _Plan, when: datetime, found: Coverage | None) -> O
         details=failures,
         exercised={"FIX-L17": 3} if settings.test == "illegal" else {},
         coverage=CoverageSummary(percent=found.percent if found else 0.0),
-        times=Times(total=times, simulator=times / 2, python=times / 4),
+        times=Times(total=times, build=1.0, simulator=times / 2, python=times / 4),
     )
     text = json.dumps(to_json(found)) if found else ""
     return Outcome.model_validate({**common, "record": record, "coverage": text})
@@ -265,21 +270,27 @@ def add_night(
             )
         share = 0.02 + 0.02 * number
         found = None if at % counted else coverage(job.settings.gm_width, at, share)
-        outcome = _outcome(job, plan, when + timedelta(seconds=at), found)
+        done = _outcome(job, plan, when + timedelta(seconds=at), found)
         state: RunState = "error" if plan.missing else plan.state
         identity = f"{job.key} {when:%Y%m%d%H%M}"[-64:]
-        run, bucket = _write(store, name, outcome, state, identity)
+        run, bucket = write(store, name, done, state, identity)
         if plan.again and bucket and bucket not in seen:
             seen.add(bucket)
-            _again(store, run, outcome, plan.again, identity)
+            _again(store, run, done, plan.again, identity)
     if ended:
         _end(store, name, when + timedelta(seconds=400 + 10 * number), left)
     return name
 
 
-def _write(
+def outcome(job: Job, when: datetime, failure: Failure | None = None) -> Outcome:
+    """Returns what a worker hands back of a run that passed, or failed with ``failure``."""
+    return _outcome(job, _Plan(failure, "fail" if failure else "pass"), when, None)
+
+
+def write(
     store: Store, night: str, outcome: Outcome, state: RunState, identity: str
 ) -> tuple[int, str]:
+    """Writes an outcome as coordinators do; returns the run's number and its bucket, or none."""
     record = outcome.record
     bucket, failures = None, []
     if record is None:
@@ -325,7 +336,7 @@ def _end(store: Store, name: str, when: datetime, left: int) -> None:
             coverage=merged.percent,
             groups={group: counts.percent for group, counts in merged.groups.items()},
             code={"mte2": {"line": (90, 100), "branch": (40, 80)}, "fix": {"line": (50, 100)}},
-            notes=["the sun was up"],
+            notes=[f"{LOST}: worker host-1:99 was lost (killed by SIGKILL), begun again"],
         )
 
 

@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small jobs, outcomes and coverages to put into a database."""
+"""Small jobs, outcomes and coverages to put into a database, and ways to look into it."""
 
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
+from sqlalchemy import select, update
 
 from tb.coverage.exchange import to_json
 from tb.coverage.model import Coverage, CoverGroup, Cross, excluding, point
 from tb.record import Failure, RunRecord, RunSettings
-from tb.regress.finish import BucketKey
+from tb.regress.database import NightTable, RunTable
 from tb.regress.job import Job, Outcome
+from tb.regress.store import BucketKey, Store
 
 START = datetime(2026, 3, 1, 22, 0, tzinfo=UTC)
 BUCKET = BucketKey("B1234567", "wrong data of mte_gm_ub", {"kind": "data", "op": "mte_gm_ub"})
@@ -85,3 +88,48 @@ def coverage(seed: int, groups: Sequence[CoverGroup] | None = None) -> Coverage:
 def text(found: Coverage) -> str:
     """A coverage as a run writes it."""
     return json.dumps(to_json(found), indent=2)
+
+
+def total(seeds: range) -> Coverage:
+    """What runs of these seeds add up to."""
+    found = coverage(seeds[0])
+    for seed in seeds[1:]:
+        found.merge(coverage(seed))
+    return found
+
+
+def begin(store: Store, planned: list[Job] | None = None, signature: str = "plan") -> str:
+    """A night of this process."""
+    night = store.begin_night(regression="nightly", signature=signature, folder_root="nightly")
+    store.plan_runs(night, planned if planned is not None else jobs(3), "manifests")
+    return night
+
+
+def column(store: Store, what: Any, *where: Any) -> list[Any]:
+    """A column of a table in the order of its rows."""
+    with store.reading() as session:
+        return list(session.scalars(select(what).where(*where).order_by(what.class_.id)))
+
+
+def run_id(found: int | None) -> int:
+    """The number of a run that was written."""
+    assert found is not None
+    return found
+
+
+def state(store: Store, number: int | None) -> str:
+    """How a run stands."""
+    (found,) = column(store, RunTable.state, RunTable.id == number)
+    return str(found)
+
+
+def put(store: Store, night: str, **values: Any) -> None:
+    """Changes a night's row behind the store's back."""
+    with store._writer.begin() as connection:
+        connection.execute(update(NightTable).where(NightTable.name == night).values(**values))
+
+
+def dead_pid() -> int:
+    """The number of a process that is gone."""
+    with subprocess.Popen(["true"]) as process:
+        return process.pid

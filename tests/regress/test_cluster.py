@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -17,7 +19,9 @@ import pytest
 
 from tb.dut import ROOT
 from tb.errors import PtoError
+from tb.regress import remote
 from tb.regress.cluster import CONNECT_SECONDS, DaskWorkers, connect
+from tb.regress.farm import load_farm, open_workers
 from tb.regress.job import Lost, Outcome
 from tests.regress.fake_work import job
 from tests.regress.test_local import FAKE, alive, collect, read_pid, until
@@ -40,10 +44,11 @@ def answers(port: int) -> bool:
 class Cluster:
     """A scheduler and workers, each a process that this one started."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, protocol: str = "tcp", *words: str) -> None:
         self.folder = folder
         self.port = free_port()
-        self.address = f"tcp://127.0.0.1:{self.port}"
+        self.address = f"{protocol}://127.0.0.1:{self.port}"
+        self._words = ("--protocol", protocol, *words)
         self._stack = ExitStack()
         self.scheduler = self._start("scheduler", "--port", str(self.port), "--no-show")
         until(lambda: answers(self.port))
@@ -53,7 +58,10 @@ class Cluster:
         local = ("--host", "127.0.0.1", "--no-dashboard")
         log = self._stack.enter_context((self.folder / f"{kind}.log").open("ab"))
         return subprocess.Popen(
-            [sys.executable, "-m", f"distributed.cli.dask_{kind}", *words, *local],
+            [
+                *(sys.executable, "-m", f"distributed.cli.dask_{kind}"),
+                *(*words, *self._words, *local),
+            ],
             cwd=self.folder,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
             stdin=subprocess.DEVNULL,
@@ -215,3 +223,59 @@ def test_an_address_that_is_none() -> None:
 def test_no_worker_comes(cluster: Cluster) -> None:
     with pytest.raises(PtoError, match="no worker has come"):
         cluster.open(patience=0.5)
+
+
+def test_only_who_has_a_certificate_is_let_in(tmp_path: Path) -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not on the PATH")
+    key, cert = str(tmp_path / "key.pem"), str(tmp_path / "cert.pem")
+    words = f"req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=farm -keyout {key} -out {cert}"
+    subprocess.run(["openssl", *words.split()], check=True, capture_output=True)
+    files = ("--tls-ca-file", cert, "--tls-cert", cert, "--tls-key", key)
+    found = Cluster(tmp_path, "tls", *files)
+    try:
+        found.start_worker()
+        path = tmp_path / "farm.toml"
+        text = f'[workers]\nkind = "dask"\naddress = "{found.address}"\n'
+        path.write_text(f'{text}[tls]\nca = "{cert}"\ncert = "{cert}"\nkey = "{key}"\n')
+        with closing(open_workers(load_farm(path), 0, FAKE)) as workers:
+            workers.submit(job("a", tmp_path))
+            (item,) = collect(workers, 1)
+            assert isinstance(item, Outcome)
+            assert item.passed
+        with pytest.raises(PtoError, match="cannot be reached"):
+            connect(found.address, where=found.address, seconds=1.0)
+    finally:
+        found.close()
+
+
+# --- what a Dask worker says before it begins ------------------------------------------------
+
+
+def task(place: Path, **changes: str) -> remote.Task:
+    values = {"session": "s", "token": "1", "work": FAKE, "folder": str(place), "root": str(ROOT)}
+    return remote.Task.model_validate({**values, **changes, "job": job("a", place)})
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"root": "/elsewhere"}, "for the coordinator"),
+        ({"folder": "/no/such/folder"}, "does not exist here"),
+    ],
+)
+def test_a_host_that_does_not_share_files(
+    tmp_path: Path, changes: dict[str, str], words: str
+) -> None:
+    answer = json.loads(remote.do(task(tmp_path, **changes).model_dump_json()))
+    assert words in answer["outcome"]["error"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_claimed_job_is_not_begun(tmp_path: Path) -> None:
+    claimed = task(tmp_path)
+    claimed.claim.parent.mkdir()
+    claimed.claim.write_text("somebody:1")
+    answer = json.loads(remote.do(claimed.model_dump_json()))
+    assert answer["lost"]["worker"] == "somebody:1"
+    assert not (tmp_path / "a/1").exists()

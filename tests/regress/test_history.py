@@ -17,6 +17,7 @@ from tb.coverage.model import Coverage
 from tb.errors import PtoError
 from tb.regress import history
 from tb.regress.buckets import bucket_id, signature_of
+from tb.regress.job import Outcome
 from tb.regress.store import Store
 from tb.regress.testplan import TestPlan, load_testplan
 from tb.regress.views import FAILED, NightView
@@ -90,7 +91,9 @@ def test_figures_count_what_is_in_the_rows(store: Store) -> None:
     assert figures.wall_seconds == 400.0
     assert figures.runs_per_minute == pytest.approx(22 * 60 / 400)
     seconds = sum(row.seconds for row in rows)
-    assert figures.transactions_per_second == pytest.approx(figures.transactions / seconds)
+    building = 1.0 * sum(row.state not in ("planned", "error") for row in rows)
+    rate = figures.transactions / (seconds - building)
+    assert figures.transactions_per_second == pytest.approx(rate)
     assert (figures.builds, figures.build_seconds) == (4, 120.0)
     assert figures.busy_seconds == pytest.approx(seconds + 120.0)
     assert (figures.workers, figures.speedup, figures.lost) == (2, 1.86, 1)
@@ -158,11 +161,60 @@ def test_buckets_the_largest_first(view: NightView) -> None:
     assert missing.example.kind == "error"
 
 
+def test_notes_of_a_killed_coordinator_are_made_from_tables(fresh: Store, plan: TestPlan) -> None:
+    name = made.add_night(fresh, made.START, runs=6, number=1, ended=False)
+    assert history.view(fresh, name, plan).notes[0] == (
+        f"{made.LOST}: worker host-1:99 was lost with it, attempt 1 (killed by SIGKILL)"
+    )
+
+
 def test_a_flaky_run_keeps_both_outcomes(view: NightView) -> None:
     (row,) = [row for row in view.runs if row.state == "flaky"]
+    assert row.message == (
+        "flaky: fail here, pass when run again; MISMATCH: write outside the destination"
+    )
     (bucket,) = [bucket for bucket in view.buckets if row.id in bucket.runs]
     assert bucket.example == made.CHANCE
     assert [rerun.state for rerun in bucket.reruns] == ["pass"]
+
+
+def test_a_flaky_run_names_the_equal_run_that_ended_otherwise(fresh: Store) -> None:
+    first = made.add_night(fresh, made.START, runs=12)
+    failed = next(row for row in history.runs(fresh, first) if row.test == "corner")
+    identity = f"{failed.key} {made.START:%Y%m%d%H%M}"
+    with patch("tb.regress.nights.now_utc", lambda: made.START + timedelta(days=1)):
+        second = fresh.begin_night(regression="nightly", signature="x")
+    job = next(job for job in made.jobs(12) if job.key == failed.key)
+    fresh.plan_runs(second, [job])
+    outcome = made.outcome(job, made.START + timedelta(days=1))
+    fresh.finish_run(second, outcome, state="pass", identity=identity)
+    (row,) = history.runs(fresh, second)
+    assert row.state == "flaky"
+    assert row.message == f"flaky: pass here, hang in run {failed.id} of {first}"
+    again = next(row for row in history.runs(fresh, first) if row.id == failed.id)
+    assert again.state == "hang", "what a night said stays as it was"
+
+
+def test_the_message_of_a_bench_that_failed_stands_before_its_failures(fresh: Store) -> None:
+    with patch("tb.regress.nights.now_utc", lambda: made.START):
+        name = fresh.begin_night(regression="nightly", signature="x")
+    job = made.jobs(1)[0]
+    fresh.plan_runs(name, [job])
+    outcome = made.outcome(job, made.START, made.DATA)
+    assert outcome.record is not None
+    outcome.record.status, outcome.record.message = "error", "the bench raised KeyError"
+    made.write(fresh, name, outcome, "error", "")
+    (bucket,) = history.buckets(fresh, name)
+    assert bucket.kind == "error"
+    assert bucket.example.text == "the bench raised KeyError"
+    assert history.runs(fresh, name)[0].message == "the bench raised KeyError"
+
+
+def test_all_time_has_the_groups_of_the_night(fresh: Store, plan: TestPlan) -> None:
+    made.add_night(fresh, made.START, runs=6)
+    made.add_night(fresh, made.START + timedelta(days=1), runs=2)
+    view = history.view(fresh, "latest", plan)
+    assert set(view.all_time.groups) == set(view.coverage.groups) == {"mte_gm_ub", "traffic"}
 
 
 def test_an_earlier_night_does_not_know_later_ones(store: Store, plan: TestPlan) -> None:
@@ -172,6 +224,7 @@ def test_an_earlier_night_does_not_know_later_ones(store: Store, plan: TestPlan)
     assert data.example.picture == made.DATA.picture
     status = next(bucket for bucket in view.buckets if bucket.kind == "status")
     assert (status.first_night, status.nights) == (NAMES[1], 1)
+    assert [len(bucket.runs) for bucket in view.buckets] == [3, 2, 1, 1]
     assert [point.name for point in view.trend] == NAMES[:2]
     assert view.all_time.groups["mte_gm_ub"].hits["len"].sum() < (
         history.view(store, NAMES[2], plan).all_time.groups["mte_gm_ub"].hits["len"].sum()
@@ -214,9 +267,7 @@ def test_plan_and_specification_have_the_results(view: NightView) -> None:
 
 def test_notes_of_the_coordinator_and_what_tables_say(view: NightView) -> None:
     assert list(view.notes) == [
-        "the sun was up",
-        "stress-verilator-gm256-local256-s0000: worker host-1:99 was lost with it, attempt 1 "
-        "(killed by SIGKILL)",
+        f"{made.LOST}: worker host-1:99 was lost (killed by SIGKILL), begun again",
         "directed-icarus-gm256-local256-s0000: the record is missing: no record.json",
     ]
 
@@ -321,6 +372,21 @@ def test_a_failed_build_is_a_note(fresh: Store, plan: TestPlan) -> None:
     fresh.note_build(name, config, inputs="", seconds=1.0, error="pto_mte2.v:3: syntax error\nmore")
     notes = history.view(fresh, name, plan).notes
     assert f"the build {config} failed: pto_mte2.v:3: syntax error" in notes
+
+
+def test_many_broken_runs_do_not_fill_the_notes(fresh: Store, plan: TestPlan) -> None:
+    with patch("tb.regress.nights.now_utc", lambda: made.START):
+        name = fresh.begin_night(regression="nightly", signature="x")
+    planned = made.jobs(30)
+    fresh.plan_runs(name, planned)
+    for number, job in enumerate(planned):
+        error = "the build x failed" if number == 0 else f"no record\nof {job.key}"
+        values = {"key": job.key, "kind": "run", "started": made.START, "ended": made.START}
+        outcome = Outcome.model_validate({**values, "error": error})
+        fresh.finish_run(name, outcome, state="error")
+    notes = history.view(fresh, name, plan).notes
+    assert notes[0] == f"{planned[1].key}: no record"
+    assert notes[20:] == ["9 more runs ended without a record of their own"]
 
 
 def test_many_runs_are_read_fast(fresh: Store, plan: TestPlan) -> None:

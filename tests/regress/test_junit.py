@@ -58,7 +58,11 @@ def test_counts_and_suites(view: NightView) -> None:
     assert sum(suite.skipped for suite in document) == states["planned"]
     by_config = Counter(f"{run.sim}-gm{run.gm_width}-local{run.local_width}" for run in view.runs)
     assert {suite.name: suite.tests for suite in document} == dict(by_config)
-    assert all(suite.hostname == view.night.host for suite in document)
+    for suite in document:
+        assert suite.hostname == view.night.host
+        properties = {item.name: item.value for item in suite.properties()}
+        assert properties["commit"] == view.night.commit
+        assert "duts" not in properties, "there are none"
 
 
 def test_a_suite_is_named_by_the_build(view: NightView) -> None:

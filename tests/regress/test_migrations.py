@@ -117,6 +117,6 @@ def test_several_that_open_a_new_database_at_once(url: str) -> None:
     for process in processes:
         process.start()
     for process in processes:
-        process.join(60)
+        process.join(180)
     assert [process.exitcode for process in processes] == [0] * 4
     assert differences(url, Base.metadata) == []

@@ -4,77 +4,44 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
-import signal
-import socket
-import subprocess
-import time
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import select
 
 from tb.coverage.exchange import to_json
-from tb.coverage.model import Coverage, CoverGroup, Cross, point
 from tb.regress import nights
 from tb.regress.database import (
     BucketTable,
     BuildTable,
     FailureTable,
-    HitsTable,
     LostTable,
-    NightHitsTable,
     NightTable,
     RerunTable,
     RunTable,
 )
-from tb.regress.job import Job, Lost
-from tb.regress.store import BucketKey, Store, StoreError
+from tb.regress.job import Lost
+from tb.regress.store import Store, StoreError
 from tb.regress.views import Figures
-from tests.regress.samples import BUCKET, FAILURE, coverage, group, job, jobs, outcome, text
+from tests.regress.samples import (
+    BUCKET,
+    FAILURE,
+    begin,
+    column,
+    coverage,
+    dead_pid,
+    job,
+    jobs,
+    outcome,
+    put,
+    run_id,
+    state,
+    text,
+)
 
 # The quick kind: these processes open a database of their own, and no other thread is there.
 FORK = multiprocessing.get_context("fork")
-
-
-@pytest.fixture
-def store(url: str) -> Iterator[Store]:
-    with Store.open(url) as found:
-        yield found
-
-
-def begin(store: Store, planned: list[Job] | None = None, signature: str = "plan") -> str:
-    night = store.begin_night(regression="nightly", signature=signature, folder_root="nightly")
-    store.plan_runs(night, planned if planned is not None else jobs(3), "manifests")
-    return night
-
-
-def column(store: Store, what: Any, *where: Any) -> list[Any]:
-    with store.reading() as session:
-        return list(session.scalars(select(what).where(*where).order_by(what.class_.id)))
-
-
-def run_id(found: int | None) -> int:
-    assert found is not None
-    return found
-
-
-def state(store: Store, number: int | None) -> str:
-    (found,) = column(store, RunTable.state, RunTable.id == number)
-    return str(found)
-
-
-def put(store: Store, night: str, **values: Any) -> None:
-    """Changes a night's row behind the store's back."""
-    with store._writer.begin() as connection:
-        connection.execute(update(NightTable).where(NightTable.name == night).values(**values))
-
-
-def dead_pid() -> int:
-    with subprocess.Popen(["true"]) as process:
-        return process.pid
 
 
 # --- nights -----------------------------------------------------------------------------------
@@ -417,204 +384,3 @@ def test_a_stopped_rerun_is_none(store: Store) -> None:
     stopped = outcome(planned[0], stopped=True)
     assert not store.note_rerun(number, stopped, state="pass", identity="same")
     assert column(store, RerunTable.id) == []
-
-
-# --- coverage ---------------------------------------------------------------------------------
-
-
-def cover(store: Store, seeds: range, end: Any = "complete") -> str:
-    planned = [job(f"r{seed}", seed=seed) for seed in seeds]
-    night = begin(store, planned)
-    for item in planned:
-        done = outcome(item, coverage=text(coverage(item.settings.seed)))
-        store.finish_run(night, done, state="pass")
-    if end:
-        store.end_night(night, end, Figures())
-    return night
-
-
-def total(seeds: range) -> Coverage:
-    found = coverage(seeds[0])
-    for seed in seeds[1:]:
-        found.merge(coverage(seed))
-    return found
-
-
-def test_merged_coverage_is_the_sum_of_all_runs(store: Store) -> None:
-    """Of nights that ended, one that was interrupted and one that runs."""
-    first = cover(store, range(7))
-    second = cover(store, range(7, 12), "interrupted")
-    cover(store, range(12, 15), "")
-    assert to_json(store.merged()) == to_json(total(range(15)))
-    assert to_json(store.merged([first])) == to_json(total(range(7)))
-    assert to_json(store.merged([first, second])) == to_json(total(range(12)))
-    assert to_json(store.merged([])) == to_json(Coverage(()))
-    assert set(column(store, NightHitsTable.night_id)) == {column(store, NightTable.id)[0]}
-
-
-def test_sums_of_a_night_never_hide_a_run(store: Store) -> None:
-    """A run that comes after the night was summed up counts, and counts once."""
-    planned = jobs(3)
-    night = begin(store, planned)
-    for item in planned[:2]:
-        store.finish_run(night, outcome(item, coverage=text(coverage(item.settings.seed))),
-                         state="pass")  # fmt: skip
-    store.end_night(night, "complete", Figures())
-    assert to_json(store.merged()) == to_json(total(range(2)))
-    late = outcome(planned[2], coverage=text(coverage(2)))
-    store.finish_run(night, late, state="pass")
-    assert to_json(store.merged()) == to_json(total(range(3)))
-    store.end_night(night, "complete", Figures())
-    store.end_night(night, "complete", Figures())
-    assert to_json(store.merged()) == to_json(total(range(3)))
-
-
-def test_definitions_are_kept_once(store: Store) -> None:
-    cover(store, range(5))
-    assert len(column(store, HitsTable.id)) == 10
-    with store.reading() as session:
-        assert session.scalar(select(func.count(HitsTable.group_id.distinct()))) == 2
-
-
-def test_groups_defined_differently_stay_apart(store: Store) -> None:
-    narrow, wide = [group(bus_bytes=16)], [group(bus_bytes=32)]
-    shared = group("rules", 16)
-    planned = [job("a", gm_width=128), job("b", seed=2), job("c", seed=3)]
-    night = begin(store, planned)
-    given = [coverage(1, [*narrow, shared]), coverage(2, [*wide, shared]), coverage(4, wide)]
-    for item, counts in zip(planned, given, strict=True):
-        store.finish_run(night, outcome(item, coverage=text(counts)), state="pass")
-    found = store.merged()
-    assert found.groups["mte_gm_ub (gm 128)"].hits["len"].tolist() == [
-        *given[0].groups["mte_gm_ub"].hits["len"]
-    ]
-    assert list(found.groups) == ["mte_gm_ub (gm 128)", "rules", "mte_gm_ub"]
-    both = Coverage((shared,))
-    both.groups["rules"] = given[0].groups["rules"]
-    alone = Coverage((shared,))
-    alone.groups["rules"] = given[1].groups["rules"]
-    both.merge(alone)
-    for name, hits in both.groups["rules"].hits.items():
-        assert (found.groups["rules"].hits[name] == hits).all()
-    assert found.groups["mte_gm_ub (gm 128)"].group.name == "mte_gm_ub (gm 128)"
-
-
-def test_all_time_coverage_has_the_definitions_of_a_night(store: Store) -> None:
-    """What was defined otherwise in an earlier version of the bench cannot be added up."""
-    planned = jobs(1)
-    old = begin(store, planned)
-    before = coverage(1, [group(bus_bytes=16), group("rules", 16)])
-    store.finish_run(old, outcome(planned[0], coverage=text(before)), state="pass")
-    new = cover(store, range(2), "")
-    assert list(store.merged(definitions_of=new).groups) == ["mte_gm_ub", "traffic"]
-    assert to_json(store.merged(definitions_of=new)) == to_json(store.merged([new]))
-    assert list(store.merged(definitions_of=old).groups) == ["mte_gm_ub", "rules"]
-
-
-# --- several at once --------------------------------------------------------------------------
-
-
-def write(url: str, seeds: range, own: str, go: Any) -> None:
-    """What a coordinator does: a night of its own unless it is given one."""
-    with Store.open(url) as store:
-        planned = [job(f"r{seed}", seed=seed) for seed in seeds]
-        night = own or begin(store, planned)
-        go.wait()
-        for item in planned:
-            store.heartbeat(night) if not own else None
-            done = outcome(item, status="fail", coverage=text(coverage(item.settings.seed)))
-            keys = [BucketKey(f"B{number}") for number in range(4)]
-            store.finish_run(night, done, state="fail", bucket=keys[0],
-                             failures=[(FAILURE, key) for key in keys[:: 1 - 2 * bool(own)]],
-                             identity=f"{item.key}")  # fmt: skip
-
-
-def together(*processes: Any) -> None:
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(60)
-    assert [process.exitcode for process in processes] == [0] * len(processes)
-
-
-def test_two_nights_at_once_lose_nothing(url: str) -> None:
-    """From an empty database on: tables, names, definitions and buckets are made by both."""
-    go = FORK.Barrier(2)
-    together(*[
-        FORK.Process(target=write, args=(url, seeds, "", go))
-        for seeds in (range(25), range(25, 50))
-    ])  # fmt: skip
-    with Store.open(url) as store:
-        assert sorted(name[-2:] for name in column(store, NightTable.name)) == [".1", ".2"]
-        assert column(store, RunTable.state) == ["fail"] * 50
-        assert len(column(store, FailureTable.id)) == 200
-        assert to_json(store.merged()) == to_json(total(range(50)))
-
-
-def test_one_night_written_by_two_counts_each_run_once(url: str) -> None:
-    with Store.open(url) as store:
-        night = begin(store, jobs(30))
-    go = FORK.Barrier(2)
-    together(*[FORK.Process(target=write, args=(url, range(30), night, go)) for _ in range(2)])
-    with Store.open(url) as store:
-        assert store.jobs_left(night) == []
-        assert len(column(store, FailureTable.id)) == 120
-        assert to_json(store.merged()) == to_json(total(range(30)))
-
-
-def adopt(url: str, night: str, go: Any, won: Any) -> None:
-    with Store.open(url) as store:
-        go.wait()
-        if store.adopt(night):
-            with won.get_lock():
-                won.value += 1
-        time.sleep(0.5)  # alive while the other tries
-
-
-def test_of_two_that_resume_one_wins(url: str) -> None:
-    with Store.open(url) as store:
-        night = begin(store)
-        put(store, night, pid=dead_pid())
-    go, won = FORK.Barrier(2), FORK.Value("i", 0)
-    together(*[FORK.Process(target=adopt, args=(url, night, go, won)) for _ in range(2)])
-    assert won.value == 1
-
-
-def test_a_killed_coordinator_leaves_whole_runs(url: str) -> None:
-    with Store.open(url) as store:
-        night = begin(store, jobs(1000))
-    go = FORK.Barrier(1)
-    process = FORK.Process(target=write, args=(url, range(1000), night, go))
-    process.start()
-    assert process.pid is not None
-    with Store.open(url) as store:
-        while len(store.jobs_left(night)) > 990:
-            assert process.is_alive()
-            time.sleep(0.01)
-        os.kill(process.pid, signal.SIGKILL)
-        process.join()
-        left = store.jobs_left(night)
-        done = 1000 - len(left)
-        assert 10 <= done < 1000
-        assert len(column(store, FailureTable.id)) == 4 * done
-        assert [item.key for item in left] == [f"r{seed}" for seed in range(done, 1000)]
-        assert to_json(store.merged()) == to_json(total(range(done)))
-        put(store, night, pid=process.pid, host=socket.gethostname())
-        assert store.unfinished("nightly", "plan") == night
-
-
-def test_a_run_is_written_and_merged_fast(store: Store) -> None:
-    """As many bins as a run on all engines has. Bounds are for a busy machine: 9 ms is usual."""
-    labels = [str(number) for number in range(100)]
-    points = (point("one", labels), point("two", labels))
-    many = [CoverGroup("many", points, (Cross("all", ("one", "two")),))]
-    given = text(coverage(1, many))
-    planned = jobs(60)
-    night = begin(store, planned)
-    start = time.perf_counter()
-    for item in planned:
-        store.finish_run(night, outcome(item, coverage=given), state="pass")
-    assert (time.perf_counter() - start) / 60 < 0.1
-    start = time.perf_counter()
-    store.merged()
-    assert time.perf_counter() - start < 1.0

@@ -109,6 +109,7 @@ def test_the_summary_sees_lanes() -> None:
     places = [32 * block + lane for block in (1, 5, 9) for lane in range(4, 8)]
     assert "All are bytes 4 to 7 of a 32-byte block, in 3 blocks." in said(changed(*places))
     assert "32-byte block" not in said(changed(3, 32 + 30))
+    assert "32-byte block" not in said(changed(4, 5, 6, 7))
 
 
 @pytest.mark.parametrize("distance", [1, -1, 32, -128])
@@ -125,3 +126,10 @@ def test_the_summary_claims_no_place_for_noise_or_few_bytes() -> None:
     actual = BYTES[:512].copy()
     actual[200:204] = BYTES[201:205]
     assert "are those expected" not in said(actual)
+
+
+def test_the_summary_claims_no_place_for_data_that_is_the_same_everywhere() -> None:
+    expected = np.repeat(np.array([0, 255], dtype=np.uint8), 256)
+    actual = expected.copy()
+    actual[240:256] = 255
+    assert "are those expected" not in " ".join(summary(picture(expected, actual, 128)))

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several coordinators on one database, and one that is killed: every run counts, and once."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import socket
+import time
+from typing import Any
+
+from sqlalchemy import func, select
+
+from tb.coverage.exchange import to_json
+from tb.regress.database import (
+    FailureTable,
+    NightTable,
+    RunTable,
+)
+from tb.regress.store import BucketKey, Store
+from tests.regress.samples import (
+    FAILURE,
+    begin,
+    column,
+    coverage,
+    dead_pid,
+    job,
+    jobs,
+    outcome,
+    put,
+    text,
+    total,
+)
+
+# The quick kind: these processes open a database of their own, and no other thread is there.
+FORK = multiprocessing.get_context("fork")
+
+
+def write(url: str, seeds: range, own: str, go: Any) -> None:
+    """What a coordinator does: a night of its own unless it is given one."""
+    with Store.open(url) as store:
+        planned = [job(f"r{seed}", seed=seed) for seed in seeds]
+        night = own or begin(store, planned)
+        go.wait()
+        for item in planned:
+            store.heartbeat(night) if not own else None
+            done = outcome(item, status="fail", coverage=text(coverage(item.settings.seed)))
+            keys = [BucketKey(f"B{number}") for number in range(4)]
+            store.finish_run(night, done, state="fail", bucket=keys[0],
+                             failures=[(FAILURE, key) for key in keys[:: 1 - 2 * bool(own)]],
+                             identity=f"{item.key}")  # fmt: skip
+
+
+def together(*processes: Any) -> None:
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(180)
+    assert [process.exitcode for process in processes] == [0] * len(processes)
+
+
+def test_two_nights_at_once_lose_nothing(url: str) -> None:
+    """From an empty database on: tables, names, definitions and buckets are made by both."""
+    go = FORK.Barrier(2)
+    together(*[
+        FORK.Process(target=write, args=(url, seeds, "", go))
+        for seeds in (range(25), range(25, 50))
+    ])  # fmt: skip
+    with Store.open(url) as store:
+        assert sorted(name[-2:] for name in column(store, NightTable.name)) == [".1", ".2"]
+        assert column(store, RunTable.state) == ["fail"] * 50
+        assert len(column(store, FailureTable.id)) == 200
+        assert to_json(store.merged()) == to_json(total(range(50)))
+
+
+def test_one_night_written_by_two_counts_each_run_once(url: str) -> None:
+    with Store.open(url) as store:
+        night = begin(store, jobs(30))
+    go = FORK.Barrier(2)
+    together(*[FORK.Process(target=write, args=(url, range(30), night, go)) for _ in range(2)])
+    with Store.open(url) as store:
+        assert store.jobs_left(night) == []
+        assert len(column(store, FailureTable.id)) == 120
+        assert to_json(store.merged()) == to_json(total(range(30)))
+
+
+def adopt(url: str, night: str, go: Any, won: Any) -> None:
+    with Store.open(url) as store:
+        go.wait()
+        if store.adopt(night):
+            with won.get_lock():
+                won.value += 1
+        time.sleep(0.5)  # alive while the other tries
+
+
+def test_of_two_that_resume_one_wins(url: str) -> None:
+    with Store.open(url) as store:
+        night = begin(store)
+        put(store, night, pid=dead_pid())
+    go, won = FORK.Barrier(2), FORK.Value("i", 0)
+    together(*[FORK.Process(target=adopt, args=(url, night, go, won)) for _ in range(2)])
+    assert won.value == 1
+
+
+def test_a_killed_coordinator_leaves_whole_runs(url: str) -> None:
+    with Store.open(url) as store:
+        night = begin(store, jobs(1000))
+    go = FORK.Barrier(1)
+    process = FORK.Process(target=write, args=(url, range(1000), night, go))
+    process.start()
+    assert process.pid is not None
+    with Store.open(url) as store:
+        while len(store.jobs_left(night)) > 990:
+            assert process.is_alive()
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGKILL)
+        process.join()
+        left = store.jobs_left(night)
+        done = 1000 - len(left)
+        assert 10 <= done < 1000
+        assert len(column(store, FailureTable.id)) == 4 * done
+        assert [item.key for item in left] == [f"r{seed}" for seed in range(done, 1000)]
+        assert to_json(store.merged()) == to_json(total(range(done)))
+        put(store, night, pid=process.pid, host=socket.gethostname())
+        assert store.unfinished("nightly", "plan") == night
+
+
+def begin_nights(url: str, go: Any) -> None:
+    with Store.open(url) as store:
+        go.wait()
+        for _ in range(5):
+            begin(store, [])
+
+
+def test_nights_that_begin_at_once_get_names_of_their_own(url: str) -> None:
+    go = FORK.Barrier(3)
+    together(*[FORK.Process(target=begin_nights, args=(url, go)) for _ in range(3)])
+    with Store.open(url) as store:
+        numbers = sorted(int(name.rsplit(".", 1)[1]) for name in column(store, NightTable.name))
+    assert numbers == list(range(1, 16))
+
+
+def equal_runs(url: str, night: str, mine: str, how: Any, go: Any) -> None:
+    with Store.open(url) as store:
+        go.wait()
+        for number in range(20):
+            done = outcome(job(f"{mine}{number}"), status=how)
+            store.finish_run(night, done, state=how, identity=f"same{number}")
+
+
+def test_of_equal_runs_that_end_at_once_one_sees_the_other(url: str) -> None:
+    with Store.open(url) as store:
+        night = begin(store, [job(f"{mine}{number}") for mine in "ab" for number in range(20)])
+    go = FORK.Barrier(2)
+    together(*[
+        FORK.Process(target=equal_runs, args=(url, night, mine, how, go))
+        for mine, how in (("a", "pass"), ("b", "fail"))
+    ])  # fmt: skip
+    with Store.open(url) as store:
+        assert column(store, RunTable.state) == ["flaky"] * 40
+
+
+def test_what_is_read_together_is_of_one_moment(store: Store, url: str) -> None:
+    planned = jobs(2)
+    night = begin(store, planned)
+    query = select(func.count(RunTable.id)).where(RunTable.state == "planned")
+    with Store.open(url) as other, store.reading() as session:
+        assert session.scalar(query) == 2
+        other.finish_run(night, outcome(planned[0]), state="pass")
+        assert session.scalar(query) == 2
+    with store.reading() as session:
+        assert session.scalar(query) == 1

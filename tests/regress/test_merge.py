@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Coverage of many runs in one database is their exact sum."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from typing import Any
+
+from sqlalchemy import func, select
+
+from tb.coverage.exchange import to_json
+from tb.coverage.model import Coverage, CoverGroup, Cross, point
+from tb.regress.database import (
+    HitsTable,
+    NightHitsTable,
+    NightTable,
+)
+from tb.regress.store import Store
+from tb.regress.views import Figures
+from tests.regress.samples import (
+    begin,
+    column,
+    coverage,
+    group,
+    job,
+    jobs,
+    outcome,
+    text,
+    total,
+)
+
+# The quick kind: these processes open a database of their own, and no other thread is there.
+FORK = multiprocessing.get_context("fork")
+
+
+def cover(store: Store, seeds: range, end: Any = "complete") -> str:
+    planned = [job(f"r{seed}", seed=seed) for seed in seeds]
+    night = begin(store, planned)
+    for item in planned:
+        done = outcome(item, coverage=text(coverage(item.settings.seed)))
+        store.finish_run(night, done, state="pass")
+    if end:
+        store.end_night(night, end, Figures())
+    return night
+
+
+def test_merged_coverage_is_the_sum_of_all_runs(store: Store) -> None:
+    """Of nights that ended, one that was interrupted and one that runs."""
+    first = cover(store, range(7))
+    second = cover(store, range(7, 12), "interrupted")
+    cover(store, range(12, 15), "")
+    assert to_json(store.merged()) == to_json(total(range(15)))
+    assert to_json(store.merged([first])) == to_json(total(range(7)))
+    assert to_json(store.merged([first, second])) == to_json(total(range(12)))
+    assert to_json(store.merged([])) == to_json(Coverage(()))
+    assert set(column(store, NightHitsTable.night_id)) == {column(store, NightTable.id)[0]}
+
+
+def test_sums_of_a_night_never_hide_a_run(store: Store) -> None:
+    """A run that comes after the night was summed up counts, and counts once."""
+    planned = jobs(3)
+    night = begin(store, planned)
+    for item in planned[:2]:
+        store.finish_run(night, outcome(item, coverage=text(coverage(item.settings.seed))),
+                         state="pass")  # fmt: skip
+    store.end_night(night, "complete", Figures())
+    assert to_json(store.merged()) == to_json(total(range(2)))
+    late = outcome(planned[2], coverage=text(coverage(2)))
+    store.finish_run(night, late, state="pass")
+    assert to_json(store.merged()) == to_json(total(range(3)))
+    store.end_night(night, "complete", Figures())
+    store.end_night(night, "complete", Figures())
+    assert to_json(store.merged()) == to_json(total(range(3)))
+
+
+def test_definitions_are_kept_once(store: Store) -> None:
+    cover(store, range(5))
+    assert len(column(store, HitsTable.id)) == 10
+    with store.reading() as session:
+        assert session.scalar(select(func.count(HitsTable.group_id.distinct()))) == 2
+
+
+def test_groups_defined_differently_stay_apart(store: Store) -> None:
+    narrow, wide = [group(bus_bytes=16)], [group(bus_bytes=32)]
+    shared = group("rules", 16)
+    planned = [job("a", gm_width=128), job("b", seed=2), job("c", seed=3)]
+    night = begin(store, planned)
+    given = [coverage(1, [*narrow, shared]), coverage(2, [*wide, shared]), coverage(4, wide)]
+    for item, counts in zip(planned, given, strict=True):
+        store.finish_run(night, outcome(item, coverage=text(counts)), state="pass")
+    found = store.merged()
+    assert found.groups["mte_gm_ub (gm 128)"].hits["len"].tolist() == [
+        *given[0].groups["mte_gm_ub"].hits["len"]
+    ]
+    assert list(found.groups) == ["mte_gm_ub (gm 128)", "rules", "mte_gm_ub"]
+    both = Coverage((shared,))
+    both.groups["rules"] = given[0].groups["rules"]
+    alone = Coverage((shared,))
+    alone.groups["rules"] = given[1].groups["rules"]
+    both.merge(alone)
+    for name, hits in both.groups["rules"].hits.items():
+        assert (found.groups["rules"].hits[name] == hits).all()
+    assert found.groups["mte_gm_ub (gm 128)"].group.name == "mte_gm_ub (gm 128)"
+
+
+def test_all_time_coverage_has_the_definitions_of_a_night(store: Store) -> None:
+    """What was defined otherwise in an earlier version of the bench cannot be added up."""
+    planned = jobs(1)
+    old = begin(store, planned)
+    before = coverage(1, [group(bus_bytes=16), group("rules", 16)])
+    store.finish_run(old, outcome(planned[0], coverage=text(before)), state="pass")
+    new = cover(store, range(2), "")
+    assert list(store.merged(definitions_of=new).groups) == ["mte_gm_ub", "traffic"]
+    assert to_json(store.merged(definitions_of=new)) == to_json(store.merged([new]))
+    assert list(store.merged(definitions_of=old).groups) == ["mte_gm_ub", "rules"]
+
+
+def test_a_run_is_written_and_merged_fast(store: Store) -> None:
+    """As many bins as a run on all engines has. 9 ms of our own time are usual."""
+    labels = [str(number) for number in range(100)]
+    points = (point("one", labels), point("two", labels))
+    many = [CoverGroup("many", points, (Cross("all", ("one", "two")),))]
+    given = text(coverage(1, many))
+    planned = jobs(60)
+    night = begin(store, planned)
+    start = time.process_time()
+    for item in planned:
+        store.finish_run(night, outcome(item, coverage=given), state="pass")
+    assert (time.process_time() - start) / 60 < 0.05
+    start = time.process_time()
+    store.merged()
+    assert time.process_time() - start < 1.0

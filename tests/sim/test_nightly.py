@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole nights on Icarus, as a user starts them: good engines, a bad one, a coordinator killed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from junitparser import JUnitXml
+
+from tb.dut import ROOT
+from tb.regress import history
+from tb.regress.store import Store
+
+pytestmark = [pytest.mark.sim, pytest.mark.slow]
+
+PLAN = """
+[[behaviour]]
+name = "copies"
+milestone = "V1"
+description = "Rows are copied."
+tests = ["random", "directed"]
+groups = ["mte_gm_ub"]
+
+[[regression]]
+name = "nightly"
+doc = "a few short runs"
+
+[[regression.runs]]
+tests = ["random"]
+sims = ["icarus"]
+transactions = 24
+ops = ["mte_gm_ub", "mte_gm_l1"]
+"""
+
+BUG = "ext_stride_q[2*G +: G]", "ext_stride_q[G +: G]"
+"""What README.md plants in rtl_stubs/common/pto_dma_loops.v: the stride of another loop."""
+
+
+class Nights:
+    """Nights in a folder of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.plan = folder / "testplan.toml"
+        self.plan.write_text(PLAN)
+        self.database = f"sqlite:///{folder}/results.db"
+
+    def words(self, *more: str) -> list[str]:
+        return [
+            *(sys.executable, "-m", "tb", "nightly", "--plan", str(self.plan)),
+            *("--folder", str(self.folder), "--seed", "7", "--jobs", "2", *more),
+        ]
+
+    def run(self, *more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.words(*more), cwd=ROOT, capture_output=True, text=True, check=False, timeout=600
+        )
+
+    def pto_dv(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "tb", *words, "--db", self.database],
+            cwd=ROOT, capture_output=True, text=True, check=False, timeout=600,
+        )  # fmt: skip
+
+    def states(self) -> list[str]:
+        with Store.open(self.database, create=False) as store:
+            return [run.state for run in history.runs(store, history.night(store).name)]
+
+
+@pytest.fixture(scope="module")
+def nights(tmp_path_factory: pytest.TempPathFactory) -> Nights:
+    return Nights(tmp_path_factory.mktemp("nights"))
+
+
+@pytest.fixture(scope="module")
+def bad_engine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The reference engine of slot mte2 with a bug, as a manifest of a user."""
+    folder = tmp_path_factory.mktemp("bad")
+    for name in ("common", "pto_mte2"):
+        shutil.copytree(ROOT / "rtl_stubs" / name, folder / name)
+    source = folder / "common/pto_dma_loops.v"
+    text = source.read_text()
+    assert BUG[0] in text
+    source.write_text(text.replace(*BUG))
+    return folder / "pto_mte2/manifest.toml"
+
+
+def test_a_night_and_the_next(nights: Nights) -> None:
+    done = nights.run("--seeds", "2", "--fresh")
+    assert done.returncode == 0, done.stdout + done.stderr
+    last = done.stdout.splitlines()[-1]
+    assert re.fullmatch(
+        r"PASS night \S+ \(complete\): 2 of 2 runs passed, 48 transactions, [\d.]+ runs/minute, "
+        r"coverage [\d.]+ %; page: \S+/report/index.html",
+        last,
+    )
+    again = nights.run("--seeds", "2", "--fresh")
+    assert again.returncode == 0
+    name = again.stdout.splitlines()[-1].split()[2]
+    page = (nights.folder / name / "report/index.html").read_text()
+    assert last.split()[2] in page, "the trend has the night before"
+    assert "0 bins won, 0 lost" in again.stdout, "the same seeds cover the same"
+    listed = nights.pto_dv("history")
+    assert listed.returncode == 0
+    assert {name, last.split()[2]} <= set(listed.stdout.split())
+    suites = JUnitXml.fromfile(str(nights.folder / name / "junit.xml"))
+    assert (suites.tests, suites.failures, suites.errors) == (2, 0, 0)
+
+
+def test_a_bug_gives_few_buckets_and_a_command_that_repeats_it(
+    nights: Nights, bad_engine: Path
+) -> None:
+    done = nights.run("--seeds", "6", "--dut", str(bad_engine), "--fresh")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1].startswith("FAIL night")
+    with Store.open(nights.database, create=False) as store:
+        night = history.night(store)
+        found = history.buckets(store, night.name)
+    failing = sum(len(bucket.runs) for bucket in found)
+    assert failing >= 2
+    assert len(found) <= 3
+    first = found[0]
+    assert first.reruns, "the first failure was run again"
+    assert all(rerun.state == "fail" for rerun in first.reruns)
+    assert Path(first.reruns[0].waves).stat().st_size > 0
+    assert Path(first.reruns[0].timeline).stat().st_size > 0
+    page = nights.folder / night.name / "report/failures.html"
+    assert first.id in page.read_text()
+    repeat = re.search(r"^repeat +(make .*)$", done.stdout, re.MULTILINE)
+    assert repeat
+    options = dict(word.split("=", 1) for word in shlex.split(repeat[1])[1:])
+    words = [f"--{name.lower()}={value}" for name, value in options.items()]
+    again = subprocess.run(
+        [sys.executable, "-m", "tb", "run", *words],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert again.returncode == 1
+    assert "MISMATCH" in again.stdout
+    moved = nights.pto_dv("rerun", str(first.runs[0]))
+    assert moved.returncode == 1
+    assert "was fail, is fail" in moved.stdout
+
+
+def test_a_killed_night_is_taken_up_and_finishes_only_what_is_missing(nights: Nights) -> None:
+    process = subprocess.Popen(nights.words("--seeds", "5"), cwd=ROOT, stdout=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 300
+        while True:
+            try:
+                done = nights.states()
+            except Exception:  # the night is not there yet
+                done = []
+            if len(done) == 5 and 1 <= 5 - done.count("planned") <= 3:
+                break
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    before = 5 - nights.states().count("planned")
+    assert 1 <= before < 5
+    done = nights.run("--seeds", "5")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = re.search(r"night +\S+ goes on: (\d+) runs are left", done.stdout)
+    assert found
+    assert int(found[1]) == 5 - before
+    assert "5 of 5 runs passed, 120 transactions" in done.stdout.splitlines()[-1]
+    assert nights.states() == ["pass"] * 5
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--regression", "hourly"], "hourly"),
+        (["--budget", "soon"], "BUDGET is 'soon'"),
+        (["--jobs", "many"], "JOBS is 'many'"),
+        (["--farm", "none.toml"], "none.toml"),
+        (["--dut", "none.toml"], "none.toml"),
+        (["--db", "sqlite:////proc/results.db"], "results.db"),
+        (["--plan", "none.toml"], "none.toml"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_written(
+    nights: Nights, words: list[str], says: str
+) -> None:
+    before = sorted(path.name for path in nights.folder.iterdir())
+    done = nights.run(*words)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    assert sorted(path.name for path in nights.folder.iterdir()) == before
