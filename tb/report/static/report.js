@@ -12,6 +12,7 @@
     return plain === "" ? Number.NEGATIVE_INFINITY : Number.parseFloat(plain);
   };
 
+  // Equal rows stay in the order of the page: sorting is stable.
   function compare(kind, descending) {
     const sign = descending ? -1 : 1;
     return (one, other) => {
@@ -22,7 +23,7 @@
       } else {
         order = one.value < other.value ? -1 : one.value > other.value ? 1 : 0;
       }
-      return sign * order || one.place - other.place;
+      return sign * order;
     };
   }
 
@@ -31,7 +32,7 @@
       this.element = element;
       this.body = element.tBodies[0];
       this.heads = [...element.tHead.rows[element.tHead.rows.length - 1].cells];
-      this.rows = [...this.body.rows].map((row, place) => ({ row, place, text: null }));
+      this.rows = [...this.body.rows].map((row) => ({ row, text: null }));
       this.columns = new Map();
       this.heads.forEach((head, index) => {
         if (head.dataset.column) this.columns.set(head.dataset.column, index);

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a worker does with a job, on Icarus: builds, runs, and what goes wrong around them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tb import runner
+from tb.record import RunSettings
+from tb.regress.job import Job, JobKind, Outcome
+from tb.work import execute
+
+pytestmark = pytest.mark.sim
+
+
+def job(folder: Path, kind: JobKind = "run", inputs: str = "", **more: object) -> Job:
+    settings = {"sim": "icarus", "transactions": 10, "ops": ("mte_gm_ub",), **more}
+    return Job(
+        key="one",
+        kind=kind,
+        settings=RunSettings.model_validate(settings),
+        config="icarus",
+        folder=str(folder),
+        inputs=inputs,
+    )
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> str:
+    done = execute(job(tmp_path_factory.mktemp("build"), "build"))
+    assert done.passed, done.error
+    assert len(done.inputs) == 64
+    return done.inputs
+
+
+def test_a_run_hands_back_record_and_coverage(tmp_path: Path, inputs: str) -> None:
+    done = execute(job(tmp_path, inputs=inputs))
+    assert done.passed, done.error
+    assert done.record is not None
+    assert done.record.transactions == 10
+    assert '"schema"' in done.coverage[:200]
+    assert done.worker.endswith(f":{os.getpid()}")
+    assert Outcome.model_validate_json(done.model_dump_json()) == done
+
+
+def test_sources_changed_since_the_build_are_an_error_of_the_run(tmp_path: Path) -> None:
+    done = execute(job(tmp_path, inputs="0" * 64))
+    assert not done.passed
+    assert done.error.startswith("the sources have changed since this regression built")
+
+
+def test_an_unknown_test_is_an_error_of_the_run(tmp_path: Path) -> None:
+    assert "test 'none' is unknown" in execute(job(tmp_path, test="none")).error
+
+
+def test_a_full_disk_is_an_error_of_the_run(
+    tmp_path: Path, inputs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(tmp_path / "mailbox"))
+
+    monkeypatch.setattr(runner.MailboxReader, "create", full)
+    done = execute(job(tmp_path, inputs=inputs))
+    assert not done.passed
+    assert "No space left on device" in done.error
+    assert "free disk space" in done.error
+
+
+def test_a_run_that_takes_too_long_says_so_in_its_record(tmp_path: Path, inputs: str) -> None:
+    slow = job(tmp_path, inputs=inputs, transactions=100_000, time_limit=3)
+    begun = time.monotonic()
+    done = execute(slow)
+    assert done.record is not None
+    assert done.record.status == "hang"
+    assert done.record.message.startswith("no end after the 3 s that the run may take")
+    assert time.monotonic() - begun < 60
+
+
+def test_a_worker_that_is_asked_to_end_ends_its_simulator(tmp_path: Path, inputs: str) -> None:
+    def ask() -> None:
+        while not (tmp_path / "simulator.log").exists():
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.getsignal(signal.SIGTERM)
+    asker = threading.Thread(target=ask, daemon=True)
+    asker.start()
+    done = execute(job(tmp_path, inputs=inputs, transactions=100_000))
+    asker.join()
+    assert done.record is not None
+    assert done.record.status == "interrupted"
+    assert not done.passed
+    assert signal.getsignal(signal.SIGTERM) is before
+    left = [
+        path
+        for path in Path("/proc").glob("[0-9]*/cmdline")
+        if str(tmp_path).encode() in (path.read_bytes() if path.exists() else b"")
+    ]
+    assert not left
