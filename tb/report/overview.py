@@ -114,7 +114,8 @@ def verdict(view: NightView) -> Verdict:
         if view.buckets:
             fresh = sum(bucket.first_night == night.name for bucket in view.buckets)
             text += f" in {plural(len(view.buckets), 'bucket')}"
-            text += f", {fresh} of them new" if fresh else ", none of them new"
+            which = {0: "none of them new", len(view.buckets): "all new"}
+            text += f", {which.get(fresh, f'{fresh} of them new')}"
         sentences.append(text)
     elif figures.done:
         sentences.append(f"all {plural(figures.done, 'run')} passed")
@@ -297,8 +298,8 @@ def overview_pages(view: NightView) -> Iterable[Page]:
             "simulators": sorted({row.simulator for row in view.runs if row.simulator}),
             "exports": (
                 ("junit.xml", "JUnit results"),
-                ("coverage.ucis.xml", "functional coverage, UCIS"),
-                ("code.info", "code coverage, lcov"),
+                ("coverage.ucis.xml", "Functional coverage, UCIS"),
+                ("code.info", "Code coverage, lcov"),
             ),
         },
     )

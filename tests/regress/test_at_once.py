@@ -10,9 +10,11 @@ import socket
 import time
 from typing import Any
 
+import pytest
 from sqlalchemy import func, select
 
 from tb.coverage.exchange import to_json
+from tb.regress import finish
 from tb.regress.database import (
     FailureTable,
     NightTable,
@@ -35,6 +37,8 @@ from tests.regress.samples import (
 
 # The quick kind: these processes open a database of their own, and no other thread is there.
 FORK = multiprocessing.get_context("fork")
+
+PAIRS = 4
 
 
 def write(url: str, seeds: range, own: str, go: Any) -> None:
@@ -144,21 +148,27 @@ def test_nights_that_begin_at_once_get_names_of_their_own(url: str) -> None:
 def equal_runs(url: str, night: str, mine: str, how: Any, go: Any) -> None:
     with Store.open(url) as store:
         go.wait()
-        for number in range(20):
+        for number in range(PAIRS):
             done = outcome(job(f"{mine}{number}"), status=how)
             store.finish_run(night, done, state=how, identity=f"same{number}")
 
 
-def test_of_equal_runs_that_end_at_once_one_sees_the_other(url: str) -> None:
+def test_of_equal_runs_that_end_at_once_one_sees_the_other(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slowly(*arguments: Any) -> None:
+        time.sleep(0.1)  # compared with the others already, and not to be seen yet
+
+    monkeypatch.setattr(finish, "add_failures", slowly)
     with Store.open(url) as store:
-        night = begin(store, [job(f"{mine}{number}") for mine in "ab" for number in range(20)])
+        night = begin(store, [job(f"{mine}{number}") for mine in "ab" for number in range(PAIRS)])
     go = FORK.Barrier(2)
     together(*[
         FORK.Process(target=equal_runs, args=(url, night, mine, how, go))
         for mine, how in (("a", "pass"), ("b", "fail"))
     ])  # fmt: skip
     with Store.open(url) as store:
-        assert column(store, RunTable.state) == ["flaky"] * 40
+        assert column(store, RunTable.state) == ["flaky"] * 2 * PAIRS
 
 
 def test_what_is_read_together_is_of_one_moment(store: Store, url: str) -> None:

@@ -80,6 +80,7 @@ def test_the_overview_says_what_matters(report: Path) -> None:
         "FAIL 18 of 288 runs failed in 6 buckets, 4 of them new; 12 of 300 planned did not run: "
         "the budget of 25 min was used up.",
         "Pass rate 93.8 %",
+        "moved trend all nights",
         "Newly failing 2",
         "Bins won 37",
         "make nightly SEEDS=20 BUDGET=25m",
@@ -103,6 +104,7 @@ def test_a_first_night_has_nothing_to_compare_with(good: NightView, tmp_path: Pa
     assert "PASS all 60 runs passed." in text
     assert "This is the first night of this regression" in text
     assert "What failed Nothing." in text
+    assert "moved trend" not in text
 
 
 def test_a_night_without_anything_is_a_page(good: NightView, tmp_path: Path) -> None:
@@ -155,6 +157,17 @@ def test_one_run_that_is_not_good_fails_the_night(good: NightView, state: RunSta
     found = verdict(bad)
     assert found.word == "FAIL"
     assert found.text.startswith("1 of 60 runs failed")
+
+
+@pytest.mark.parametrize(
+    ("new", "words"), [(0, "6 buckets, none of them new"), (1, "1 of them new"), (6, "all new")]
+)
+def test_the_verdict_says_how_much_is_new(full: NightView, new: int, words: str) -> None:
+    buckets = [
+        replace(bucket, first_night=full.night.name if number < new else "before")
+        for number, bucket in enumerate(full.buckets)
+    ]
+    assert words in verdict(replace(full, buckets=buckets)).text
 
 
 def test_failing_runs_come_first_in_the_table(report: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 from junitparser import JUnitXml
 
 from tb.dut import ROOT
+from tb.errors import PtoError
 from tb.regress import history
 from tb.regress.store import Store
 
@@ -155,10 +156,10 @@ def test_a_killed_night_is_taken_up_and_finishes_only_what_is_missing(nights: Ni
         deadline = time.monotonic() + 300
         while True:
             try:
-                done = nights.states()
-            except Exception:  # the night is not there yet
-                done = []
-            if len(done) == 5 and 1 <= 5 - done.count("planned") <= 3:
+                states = nights.states()
+            except PtoError:  # the night is not there yet
+                states = []
+            if len(states) == 5 and 1 <= 5 - states.count("planned") <= 3:
                 break
             assert process.poll() is None
             assert time.monotonic() < deadline
