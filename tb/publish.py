@@ -12,12 +12,11 @@ from functools import partial
 from pathlib import Path
 
 from tb.coverage.code import CodeCounts, code_view
-from tb.coverage.code_files import merged, write
+from tb.coverage.code_files import merged_readable, write
 from tb.coverage.exclusions import apply_exclusions, load_exclusions
 from tb.coverage.lcov import write_lcov
 from tb.coverage.ucis import Origin, write_ucis
 from tb.dut import ROOT
-from tb.errors import PtoError
 from tb.regress import history, junit
 from tb.regress.store import Store
 from tb.regress.testplan import TestPlan
@@ -60,16 +59,11 @@ def conclude(
 
 def code_counts(folder: Path) -> tuple[CodeCounts | None, list[str]]:
     """Returns the code coverage of a night's runs, and what could not be read of it."""
-    total, unread, runs = CodeCounts(), [], 0
-    for path in sorted((folder / "code").glob("*.dat.gz")):
-        if path.name == MERGED:
-            continue
-        try:
-            total.merge(merged([path], ROOT))
-            runs += 1
-        except PtoError as error:
-            unread.append(f"code coverage of {path.name} is not in the totals: {error.what}")
-    return (total if runs else None), unread
+    files = [path for path in sorted((folder / "code").glob("*.dat.gz")) if path.name != MERGED]
+    if not files:
+        return None, []
+    counts, problems = merged_readable(files, ROOT)
+    return counts, [f"code coverage is not complete: {problem}" for problem in problems]
 
 
 def publish(store: Store, night: str, folder: Path, plan: TestPlan) -> NightView:

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from cocotb_tools.check_results import get_results
+
 from tb.console import Console
 from tb.context import RESULT_ENV, SETTINGS_ENV, SimResult, SimSettings
 from tb.coverage.code_files import fold
@@ -27,7 +29,16 @@ from tb.plan import PlannedTest
 from tb.protocol import protocol_failure
 from tb.record import Failure, RunRecord, RunSettings, Times, write_json
 from tb.selection import sendable
-from tb.simulator import BUILD_ROOT, CODE_COVERAGE, Build, BuildPlan, Simulation, build, simulate
+from tb.simulator import (
+    BUILD_ROOT,
+    CODE_COVERAGE,
+    RESULTS_XML,
+    Build,
+    BuildPlan,
+    Simulation,
+    build,
+    simulate,
+)
 from tb.stuck import in_flight_failures
 from tb.user_code import USER_TEST_ENV
 
@@ -333,12 +344,21 @@ def _judge(record: RunRecord, simulation: Simulation, result_path: Path, folder:
         python=sum(result.python_split.values()),
         python_split=result.python_split,
     )
+    if record.status == "pass" and _raised(folder):
+        record.status = "error"
+        record.message = f"the test raised an exception after its result; see {log}"
     if record.status == "pass" and simulation.exit_code:
         record.status = "crash"
         record.message = (
             f"the simulator ended with exit code {simulation.exit_code} after a good result; "
             f"see {log}"
         )
+
+
+def _raised(folder: Path) -> bool:
+    """Tells whether a phase of the test raised behind the one that wrote the result."""
+    results = folder / RESULTS_XML
+    return results.exists() and get_results(results)[1] > 0
 
 
 def _judge_without_result(record: RunRecord, simulation: Simulation, folder: Path) -> None:

@@ -37,6 +37,8 @@ TOGGLE_WIDTH = 64
 byte, and they take half the time of such a build."""
 
 STAMP = ".inputs"
+RESULTS_XML = "results.xml"
+"""Cocotb's own verdict, in the run's folder."""
 
 
 @dataclass(frozen=True)
@@ -460,7 +462,7 @@ def simulate(
             waves=plan.waves,
             build_dir=plan.folder,
             test_dir=run_dir,
-            results_xml=str(run_dir / "results.xml"),
+            results_xml=str(run_dir / RESULTS_XML),
         )
     assert watch.result is not None
     return watch.result

@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -30,6 +34,16 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     ),
     "tb.dut": ("tb.isa", "tb.errors", "tb.filelist"),
     "tb.filelist": ("tb.errors",),
+    "tb.orphans": (),
+    "tb.regress": (
+        *("tb.isa", "tb.errors", "tb.coverage", "tb.dut", "tb.plan", "tb.record"),
+        *("tb.selection", "tb.simulators", "tb.orphans", "sequences", "tb.regress"),
+    ),
+    "tb.regress.views": ("tb.coverage", "tb.record"),
+    "tb.report": (
+        *("tb.errors", "tb.coverage", "tb.dut", "tb.record"),
+        *("tb.regress.views", "tb.report"),
+    ),
 }
 
 # Modules that must be importable and testable without a simulator.
@@ -66,6 +80,18 @@ WITHOUT_SIMULATOR = (
     "sequences.examples_fix",
     "tb.prove",
     "sequences.directed",
+    "tb.orphans",
+    "tb.publish",
+    "tb.regress",
+    "tb.report",
+    "tb.simulators",
+)
+
+# Regressions and pages must not know these by any way round: coordinators and page makers import
+# fast, and workers alone have simulators.
+UNKNOWN_TO_REGRESSIONS = (
+    *sorted(SIMULATOR),
+    *("tb.context", "tb.env", "tb.runner", "tb.runners", "tb.simulator", "tb.work"),
 )
 
 
@@ -120,6 +146,26 @@ def test_no_simulator_needed(package: str) -> None:
         assert not used, f"{name} needs a simulator for {used}"
 
 
+def importing(names: Iterable[str], hidden: Iterable[str]) -> str:
+    """Imports modules where others cannot be imported; returns the last line of the error."""
+    code = (
+        f"import sys, importlib\nsys.modules.update(dict.fromkeys({sorted(hidden)}))\n"
+        f"for name in {sorted(names)}: importlib.import_module(name)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return done.stderr.strip().splitlines()[-1] if done.returncode else ""
+
+
+def test_regressions_and_pages_know_no_simulator_by_any_way_round() -> None:
+    found = [*modules("tb.regress"), *modules("tb.report"), *modules("tb.publish")]
+    # Alembic alone runs these.
+    names = [name for name, _ in found if not name.startswith("tb.regress.migrations")]
+    assert importing(names, UNKNOWN_TO_REGRESSIONS) == ""
+    assert "tb.runner" in importing(["tb.work"], ["tb.runner"]), "what is hidden is seen"
+
+
 def test_nothing_but_tests_and_the_plan_knows_tests() -> None:
     for package in ("tb", "sequences", "scoreboards"):
         for name, file in modules(package):
@@ -133,6 +179,19 @@ def test_model_and_rtl_share_only_the_tables() -> None:
         text = file.read_text()
         assert "rtl_stubs" not in text, name
         assert "lower_copy" not in text, name
+
+
+def test_the_page_has_these_rules() -> None:
+    text = (ROOT / "docs/architecture.md").read_text()
+    table = text.partition("| package | may import, of ours |\n|---|---|\n")[2].partition("\n\n")[0]
+    documented = {}
+    for line in table.splitlines():
+        _, package, allowed, _ = (cell.strip() for cell in line.split("|"))
+        name = package.strip("`")
+        own = {name} if allowed.endswith("itself") else set()
+        documented[name] = set(re.findall(r"`([\w.]+)`", allowed)) | own
+    # A module needs no leave to be itself.
+    assert documented == {name: set(allowed) for name, allowed in ALLOWED.items()}
 
 
 def test_a_broken_rule_is_seen(tmp_path: Path) -> None:

@@ -115,6 +115,29 @@ def test_readme_has_every_variable_and_no_other() -> None:
     assert documented == variables()
 
 
+def test_nightly_page_has_every_variable_of_a_night_and_no_other() -> None:
+    text = (ROOT / "docs/nightly.md").read_text()
+    documented = set(re.findall(r"^\| `([A-Z_]+)` \|", text, re.MULTILINE))
+    assert documented == night_variables() | {"SEED", "DUT"}
+
+
+def test_nightly_page_quotes_messages_that_there_are() -> None:
+    text = (ROOT / "docs/nightly.md").read_text().partition("## Messages")[2].partition("\n## ")[0]
+    cells = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    quoted = [message for cell in cells for message in re.findall(r"`([^`]+)`", cell)]
+    assert len(quoted) > 20
+    assert [message for message in quoted if not in_sources(message)] == []
+    assert not in_sources("the results database is tired")
+
+
+def in_sources(message: str) -> bool:
+    """Tells whether a message stands in the sources, up to its ``...`` and numbers."""
+    text = "".join(path.read_text() for path in sorted((ROOT / "tb").rglob("*.py")))
+    joined = re.sub(r'"\s*\n\s*f?"', "", text)  # a message of several lines
+    words = [re.escape(part.strip()) for part in re.split(r"\.\.\.|\bN\b|\b60\b", message)]
+    return re.search(r"(?:\s*\{[^{}]*\}\s*)".join(words), joined) is not None
+
+
 def test_readme_has_every_target_and_no_other() -> None:
     rows = re.findall(r"^\| ((?:`make [a-z-]+`(?:, )?)+) \|", README, re.MULTILINE)
     documented = {name for row in rows for name in re.findall(r"`make ([a-z-]+)`", row)}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tb.coverage.code import KINDS, CodeCounts, CodePoint, code_view
-from tb.coverage.code_files import HEADER, fold, merged, read, write
+from tb.coverage.code_files import HEADER, fold, merged, merged_readable, read, write
 from tb.errors import PtoError
 
 ROOT = Path("/project")
@@ -179,6 +179,18 @@ def test_merging_adds_every_count_whatever_the_order(tmp_path: Path) -> None:
     assert merged([tmp_path / "part.dat.gz", *paths[5:]], ROOT) == total
 
 
+def test_a_file_that_is_damaged_leaves_the_others_alone(tmp_path: Path, counts: CodeCounts) -> None:
+    good, bad = tmp_path / "coverage.dat", tmp_path / "bad.dat"
+    bad.write_text(good.read_text()[:-5])
+    total, problems = merged_readable([good, bad, good], ROOT)
+    assert total.runs == 2
+    assert of(total, "mte2", "line") == {"3 block": 44}
+    assert total.by_engine() == counts.by_engine()
+    assert problems == [
+        f"{bad}:{len(POINTS) + 1}: the counts of code coverage are cut off or damaged"
+    ]
+
+
 @pytest.mark.parametrize("cut", [1, 5, 40])
 def test_a_file_that_is_cut_off(tmp_path: Path, counts: CodeCounts, cut: int) -> None:
     path = tmp_path / "coverage.dat"
@@ -194,7 +206,8 @@ def test_a_file_that_is_cut_off(tmp_path: Path, counts: CodeCounts, cut: int) ->
 
 
 @pytest.mark.parametrize(
-    ("before", "after"), [("\x01l\x02", "\x01k\x02"), ("\x01l\x023", "\x01l\x02x"), ("' 4", "' x")]
+    ("before", "after"),
+    [("\x01l\x02", "\x01k\x02"), ("\x01l\x023", "\x01l\x02x"), ("' 4", "' x"), ("C '", "D '")],
 )
 def test_a_file_that_is_damaged(tmp_path: Path, before: str, after: str) -> None:
     path = tmp_path / "coverage.dat"

@@ -116,6 +116,23 @@ def test_what_a_test_raises_is_the_message_of_its_run(here: Path) -> None:
 
 
 @pytest.mark.sim
+@pytest.mark.parametrize("phase", ["run_phase", "check_phase"])
+def test_what_is_raised_behind_the_result_is_no_pass(here: Path, phase: str) -> None:
+    wait = "async " if phase == "run_phase" else ""
+    call = "await super().run_phase()" if phase == "run_phase" else "super().check_phase()"
+    (here / "late.py").write_text(
+        "from tests.uvm.dma import RandomDmaTest\n"
+        "class Late(RandomDmaTest):\n"
+        f"    {wait}def {phase}(self):\n"
+        f"        {call}\n"
+        "        assert self.run.transactions == 7, 'not seven'\n"
+    )
+    record = run("late.py:Late", here, transactions=5)
+    assert record.status == "error"
+    assert record.message.startswith("the test raised an exception after its result")
+
+
+@pytest.mark.sim
 def test_what_a_scoreboard_raises_is_the_message_of_its_run(here: Path) -> None:
     file = here / "mine/my_scoreboard.py"
     file.write_text(file.read_text().replace('"done_cycle"', '"done_clock"'))

@@ -13,15 +13,11 @@ import numpy as np
 from tb.coverage.dma import DmaCoverage
 from tb.coverage.model import Coverage
 from tb.coverage.stress import GROUPS
-from tb.dut import ROOT
 from tb.isa.rules import RULES
 from tb.record import RunSettings
 from tb.regress.views import (
     FAILED,
     Bucket,
-    CodeFile,
-    CodeLine,
-    CodeView,
     Difference,
     Figures,
     Night,
@@ -32,9 +28,8 @@ from tb.regress.views import (
     RunState,
     SpecRow,
 )
+from tests.report.sample_code import code_percent, sample_code
 from tests.report.sample_failures import bucket_list, failing_runs
-
-KINDS = ("line", "branch", "expression", "toggle")
 
 # Test, simulator, widths, transactions, seconds: what a nightly regression is made of.
 _MIX = (
@@ -51,19 +46,6 @@ _MIX = (
     ("random", "icarus", (512, 512), 300, 7.5),
     ("pins", "icarus", (256, 256), 200, 9.9),
 )
-
-_SOURCES = {
-    "mte1": ("pto_mte1/pto_mte1.v", "pto_mte1/pto_bias_load.v", "common/pto_fifo.v"),
-    "mte2": (
-        "pto_mte2/pto_gm_load.v",
-        "pto_mte2/pto_nz_place.v",
-        "pto_mte2/pto_nz_tile.v",
-        "common/pto_axi_read.v",
-        "common/pto_fifo.v",
-    ),
-    "mte3": ("pto_mte3/pto_gm_store.v", "common/pto_axi_write.v"),
-    "fix": ("pto_fix/pto_fix_check.v", "pto_fix/pto_fix_merge.v", "pto_fix/pto_fix_walk.v"),
-}
 
 _BEHAVIOURS = (
     ("copies in", "V1", "Copies from GM into UB and L1 move every byte and no other.", "random"),
@@ -142,70 +124,6 @@ def _runs(count: int, night: str) -> list[RunRow]:
             )
         )
     return rows
-
-
-def _line(number: int, text: str, draw: np.random.Generator) -> CodeLine:
-    """Returns a source line with counts where a simulator would count."""
-    words = text.split("//")[0]
-    points: list[tuple[str, str, int]] = []
-    line = None
-    if any(mark in words for mark in ("<=", "if (", "else", "case")):
-        line = 0 if draw.random() < 0.08 else int(draw.lognormal(8, 2))
-    if "if (" in words or "?" in words:
-        points += [
-            ("branch", "if", line or 0),
-            ("branch", "else", 0 if draw.random() < 0.2 else 321),
-        ]
-    if "&&" in words or "||" in words:
-        points += [
-            ("expression", "(a && b) => 1", int(draw.integers(0, 2)) * 4711),
-            ("expression", "(a == 0) => 0", 17),
-        ]
-    if "reg " in words or "wire " in words:
-        points += [("toggle", f"signal[{bit}]", int(draw.integers(0, 3)) * 95) for bit in range(2)]
-    return CodeLine(number, text, line, tuple(points))
-
-
-def _kinds(lines: Sequence[CodeLine]) -> dict[str, tuple[int, int]]:
-    counts = {kind: [0, 0] for kind in KINDS}
-    for line in lines:
-        met = [*line.points, *([("line", "", line.line)] if line.line is not None else [])]
-        for kind, _, hits in met:
-            counts[kind][0] += hits > 0
-            counts[kind][1] += 1
-    return {kind: (covered, total) for kind, (covered, total) in counts.items()}
-
-
-def sample_code() -> CodeView:
-    """Returns invented counts on real sources; one file has no source."""
-    draw = np.random.default_rng(3)
-    files = []
-    for engine, paths in _SOURCES.items():
-        for path in paths:
-            text = (ROOT / "rtl_stubs" / path).read_text().splitlines()
-            lines = tuple(_line(number, row, draw) for number, row in enumerate(text, 1))
-            files.append(CodeFile(engine, f"rtl_stubs/{path}", _kinds(lines), lines))
-    gone = dict.fromkeys(KINDS, (3, 4))
-    files.append(CodeFile("mte3", "/elsewhere/vendor_fifo.sv", gone))
-    engines = {
-        engine: {
-            kind: (
-                sum(file.totals[kind][0] for file in files if file.engine == engine),
-                sum(file.totals[kind][1] for file in files if file.engine == engine),
-            )
-            for kind in KINDS
-        }
-        for engine in _SOURCES
-    }
-    return CodeView(engines, tuple(files), 25)
-
-
-def _code_percent(code: CodeView) -> dict[str, float]:
-    found = {}
-    for kind in KINDS:
-        covered = sum(totals[kind][0] for totals in code.engines.values())
-        found[kind] = 100.0 * covered / sum(totals[kind][1] for totals in code.engines.values())
-    return found
 
 
 def _plan(runs: Sequence[RunRow], coverage: Coverage) -> list[PlanRow]:
@@ -381,7 +299,7 @@ def sample_view(*, nights: int = 5, runs: int = 300, failing: bool = True) -> Ni
         figures=figures,
         coverage=coverage.percent,
         groups={name: counts.percent for name, counts in coverage.groups.items()},
-        code=_code_percent(code),
+        code=code_percent(code),
     )
     trend = _points(nights, night)
     notes = (
