@@ -184,7 +184,7 @@ run: $(BASE) $(SETUP_$(SIM)) ## the main job: random transactions on the RTL, ch
 test: $(BASE) $(VERILATOR) $(CLUSTER) $(TESTS) icarus fst ## every test, on both simulators
 	@$(PY) -m pytest tests $(ARGS)
 
-nightly: $(BASE) $(VERILATOR) $(if $(FARM)$(findstring postgresql,$(RESULTS)),$(CLUSTER)) icarus fst ## many seeds of every test, and a page about them
+nightly: $(BASE) $(VERILATOR) $(if $(FARM)$(findstring postgres,$(RESULTS)),$(CLUSTER)) icarus fst ## many seeds of every test, and a page about them
 	@$(PY) -m tb nightly $(call options,$(NIGHT_VARIABLES) SEED DUT)
 
 bench: $(BASE) $(VERILATOR) ## measure speed; takes SEED and JSON

@@ -260,7 +260,7 @@ def nightly(
 
     options = NightlyOptions(
         regression=regression,
-        seeds=_integer("SEEDS", seeds, 1, 100_000, "SEEDS=20 runs 20 seeds of each test"),
+        seeds=_integer("SEEDS", seeds, 1, 9999, "SEEDS=20 runs 20 seeds of each test"),
         jobs=_integer("JOBS", jobs, 0, 1024, "JOBS=2 uses two processor cores"),
         budget=seconds(budget) if budget else 0.0,
         base_seed=_integer("SEED", seed, 0, 2**63 - 1, "any integer") if seed else None,

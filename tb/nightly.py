@@ -21,7 +21,7 @@ from tb.coverage.exclusions import apply_exclusions, load_exclusions
 from tb.dut import ROOT, Manifest, load_manifests
 from tb.errors import PtoError
 from tb.nightly_progress import NightProgress
-from tb.publish import EXCLUSIONS, conclude, publish
+from tb.publish import EXCLUSIONS, Publisher
 from tb.regress import history, text
 from tb.regress.expand import expand, left_out
 from tb.regress.farm import Farm, load_farm, open_workers
@@ -30,7 +30,7 @@ from tb.regress.night import Coordinator, Limits
 from tb.regress.rerun import rerun_settings
 from tb.regress.store import Store
 from tb.regress.testplan import TESTPLAN, TestPlan, load_testplan
-from tb.regress.views import FAILED, NightStatus, NightView
+from tb.regress.views import FAILED, Figures, NightStatus, NightView
 
 NIGHTLY = ROOT / "sim_build/nightly"
 """Root of all files of nights; ``make clean`` leaves it alone."""
@@ -38,8 +38,14 @@ NIGHTLY = ROOT / "sim_build/nightly"
 SOURCES = ("rtl_stubs", "tb", "sequences", "scoreboards", "tests/uvm", "tests/plan.toml")
 """What a night is about; when it changes, an unfinished night is not taken up again."""
 
-RESERVE_SECONDS = 12.0
-"""Least seconds of a budget that are kept for merging and pages."""
+_NO_SOURCES = {"__pycache__", "report"}
+"""Folders below them that decide nothing: how results are shown is free to change."""
+
+RESERVE_SECONDS = 15.0
+RESERVE_EACH_RUN = 0.01
+RESERVE_EACH_COUNT = 0.8
+"""Seconds of a budget that are kept for merging and pages: in any case, for each run, and for each
+run that counts code coverage."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +106,7 @@ def nightly_command(options: NightlyOptions) -> int:
         PtoError: something of the options, the plan, the database or the workers cannot be used.
     """
     farm = load_farm(options.farm) if options.farm else Farm()
+    exclusions = load_exclusions(EXCLUSIONS)
     # By one name each, however they were given: nights of the same engines are compared.
     duts = tuple(relative(Path(one.path)) for one in load_manifests(options.duts))
     options = replace(options, duts=duts)
@@ -110,8 +117,14 @@ def nightly_command(options: NightlyOptions) -> int:
         jobs = store.jobs_left(night)
         folder = options.folder.resolve() / night
         with _interruptible():
-            status = _work(store, night, folder, jobs, farm, options)
-        view = publish(store, night, folder, plan)
+            before = source_digest()
+            status, figures, notes = _work(store, night, folder, jobs, farm, options)
+            if source_digest() != before:
+                notes.append("sources of the bench changed while it ran: results are of a mixture")
+        print("merging coverage, writing pages", flush=True)
+        made = Publisher(store, night, folder, exclusions)
+        made.conclude(status, figures, notes)
+        view = made.publish(plan)
     passed = verdict(view)
     text.show(text.closing(view, relative(folder / "report/index.html"), passed=passed))
     if status == "interrupted":
@@ -169,7 +182,8 @@ def _begin(store: Store, plan: TestPlan, options: NightlyOptions) -> str:
     )
     store.plan_runs(night, jobs, manifest_hash)
     configs = len({job.config for job in jobs})
-    print(f"night    {night}: {len(jobs)} runs on {configs} builds, seed {base_seed}")
+    builds = f"{configs} build{'' if configs == 1 else 's'}"
+    print(f"night    {night}: {len(jobs)} runs on {builds}, seed {base_seed}")
     for sentence in left_out(plan, options.regression, duts=options.duts):
         print(f"left out {sentence}")
     return night
@@ -182,9 +196,10 @@ def _work(
     jobs: Sequence[Job],
     farm: Farm,
     options: NightlyOptions,
-) -> NightStatus:
-    """Lets workers do the runs and ends the night in the database."""
-    reserve = min(60.0, max(RESERVE_SECONDS, 0.03 * options.budget))
+) -> tuple[NightStatus, Figures, list[str]]:
+    """Lets workers do the runs; returns how that ended, and what is to be noted of it."""
+    counting = sum(job.settings.code_coverage for job in jobs)
+    reserve = RESERVE_SECONDS + RESERVE_EACH_RUN * len(jobs) + RESERVE_EACH_COUNT * counting
     workers = open_workers(farm, options.jobs)
     try:
         with NightProgress(options.budget) as progress:
@@ -206,9 +221,7 @@ def _work(
             figures = coordinator.figures()
     finally:
         workers.close()
-    print("merging coverage, writing pages", flush=True)
-    conclude(store, night, folder, status, figures, coordinator.tally.notes)
-    return status
+    return status, figures, coordinator.tally.notes
 
 
 def source_digest() -> str:
@@ -219,7 +232,7 @@ def source_digest() -> str:
         files += [place] if place.is_file() else [
             file
             for file in place.rglob("*")
-            if file.is_file() and "__pycache__" not in file.parts and "report" not in file.parts
+            if file.is_file() and not _NO_SOURCES.intersection(file.relative_to(ROOT).parts)
         ]  # fmt: skip
     return _digest(files)
 
@@ -283,7 +296,8 @@ def report_command(night: str, farm: Path | None, db: str, plan: Path = TESTPLAN
     with _existing(farm, db) as store:
         found = history.night(store, night)
         folder = Path(found.folder)
-        view = publish(store, found.name, folder, load_testplan(plan))
+        made = Publisher(store, found.name, folder, load_exclusions(EXCLUSIONS))
+        view = made.publish(load_testplan(plan))
     page = relative(folder / "report/index.html")
     text.show(text.closing(view, page, passed=verdict(view)))
     return 0

@@ -62,7 +62,7 @@ class NightProgress:
         now = time.monotonic()
         text = (
             f"{tally.done} of {tally.planned} runs, {tally.failed} failed, "
-            f"{tally.running} running, {tally.builds} builds, {tally.transactions} transactions, "
+            f"{tally.running} running, builds {tally.builds}, {tally.transactions} transactions, "
             f"{clock_text(now - self._start)}{self._of}"
         )
         if self._bar is not None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tb.coverage.code import CodeCounts, code_view
 from tb.coverage.code_files import merged_readable, write
-from tb.coverage.exclusions import apply_exclusions, load_exclusions
+from tb.coverage.exclusions import Excluded, apply_exclusions
 from tb.coverage.lcov import write_lcov
 from tb.coverage.ucis import Origin, write_ucis
 from tb.dut import ROOT
@@ -30,31 +30,64 @@ MERGED = "merged.dat.gz"
 """Code coverage of a whole night, in its folder ``code``."""
 
 
-def conclude(
-    store: Store,
-    night: str,
-    folder: Path,
-    status: NightStatus,
-    figures: Figures,
-    notes: Sequence[str],
-) -> None:
-    """Ends a night in the database, with the totals of its coverage.
+class Publisher:
+    """Ends a night and writes its files; code coverage is read once for both.
 
-    Raises:
-        PtoError: the database cannot be written.
+    Args:
+        store: The database.
+        night: Name of the night.
+        folder: Where its files are.
+        exclusions: Bins that are not to count.
     """
-    coverage = store.merged([night])
-    apply_exclusions(load_exclusions(EXCLUSIONS), coverage)
-    counts, unread = code_counts(folder)
-    store.end_night(
-        night,
-        status,
-        figures,
-        coverage=coverage.percent,
-        groups={name: group.percent for name, group in coverage.groups.items()},
-        code=counts.by_engine() if counts else {},
-        notes=[*notes, *unread],
-    )
+
+    def __init__(
+        self, store: Store, night: str, folder: Path, exclusions: Sequence[Excluded]
+    ) -> None:
+        self._store = store
+        self._night = night
+        self._folder = folder
+        self._exclude = partial(apply_exclusions, exclusions)
+        self._counts, self._unread = code_counts(folder)
+
+    def conclude(self, status: NightStatus, figures: Figures, notes: Sequence[str]) -> None:
+        """Ends the night in the database, with the totals of its coverage.
+
+        Raises:
+            PtoError: the database cannot be written.
+        """
+        coverage = self._store.merged([self._night])
+        self._exclude(coverage)
+        self._store.end_night(
+            self._night,
+            status,
+            figures,
+            coverage=coverage.percent,
+            groups={name: group.percent for name, group in coverage.groups.items()},
+            code=self._counts.by_engine() if self._counts else {},
+            notes=[*notes, *self._unread],
+        )
+
+    def publish(self, plan: TestPlan) -> NightView:
+        """Writes pages, JUnit XML, UCIS XML and lcov, and returns what they show.
+
+        Raises:
+            PtoError: the database cannot be read or the folder not be written.
+        """
+        counts, folder = self._counts, self._folder
+        view = history.view(
+            self._store,
+            self._night,
+            plan,
+            code=code_view(counts, ROOT) if counts else None,
+            exclude=self._exclude,
+        )
+        if counts:
+            write(counts, folder / "code" / MERGED)
+            write_lcov(counts, folder / "code.info", ROOT)
+        junit.write(view, folder / "junit.xml")
+        write_ucis(view.coverage, folder / "coverage.ucis.xml", _origin(view))
+        site.write(view, folder / "report")
+        return view
 
 
 def code_counts(folder: Path) -> tuple[CodeCounts | None, list[str]]:
@@ -66,35 +99,13 @@ def code_counts(folder: Path) -> tuple[CodeCounts | None, list[str]]:
     return counts, [f"code coverage is not complete: {problem}" for problem in problems]
 
 
-def publish(store: Store, night: str, folder: Path, plan: TestPlan) -> NightView:
-    """Writes pages, JUnit XML, UCIS XML and lcov of a night and returns what they show.
-
-    Raises:
-        PtoError: the database cannot be read or the folder not be written.
-    """
-    counts, _ = code_counts(folder)
-    exclusions = load_exclusions(EXCLUSIONS)
-    view = history.view(
-        store,
-        night,
-        plan,
-        code=code_view(counts, ROOT) if counts else None,
-        exclude=partial(apply_exclusions, exclusions),
-    )
-    folder.mkdir(parents=True, exist_ok=True)
-    if counts:
-        write(counts, folder / "code" / MERGED)
-        write_lcov(counts, folder / "code.info", ROOT)
-    junit.write(view, folder / "junit.xml")
-    one = view.night
-    origin = Origin(
-        one.name,
-        one.ended or one.started,
+def _origin(view: NightView) -> Origin:
+    night = view.night
+    return Origin(
+        night.name,
+        night.ended or night.started,
         passed=not any(run.state in FAILED for run in view.runs),
-        command=one.command,
-        seed=str(one.base_seed),
-        version=one.commit or "0",
+        command=night.command,
+        seed=str(night.base_seed),
+        version=night.commit or "0",
     )
-    write_ucis(view.coverage, folder / "coverage.ucis.xml", origin)
-    site.write(view, folder / "report")
-    return view

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import json
 import shlex
-import tempfile
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from tb.coverage.model import percent_text
-from tb.errors import PtoError
+from tb.files import write_bytes
 
 Gm = Literal["hdl", "cocotbext"]
 RunStatus = Literal["pass", "fail", "hang", "crash", "interrupted", "error"]
@@ -271,16 +270,5 @@ def write_json(path: Path, data: BaseModel | dict[str, Any]) -> None:
         if isinstance(data, BaseModel)
         else json.dumps(data, indent=2)
     )
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
-            file.write(text + "\n")
-        Path(file.name).replace(path)
-    except OSError as error:
-        raise PtoError(
-            f"cannot write {path.name}: {error.strerror}",
-            where=str(path.parent),
-            remedy="give a place that can be written, JSON=<path> for the record",
-        ) from None
+    remedy = "give a place that can be written, JSON=<path> for the record"
+    write_bytes(path, f"{text}\n".encode(), remedy=remedy)

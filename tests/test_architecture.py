@@ -23,7 +23,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "tb.isa": ("tb.isa",),
     "scoreboards.model": ("tb.isa", "scoreboards.model"),
     "sequences": ("tb.isa", "tb.errors", "sequences"),
-    "tb.coverage": ("tb.isa", "tb.errors", "tb.coverage", "tb.knobs"),
+    "tb.coverage": ("tb.isa", "tb.errors", "tb.coverage", "tb.files", "tb.knobs"),
+    "tb.files": ("tb.errors",),
     "tb.knobs": ("tb.isa", "tb.mailbox_layout"),
     "tb.mailbox_layout": ("tb.isa",),
     "tb.mailbox": ("tb.isa", "tb.errors", "tb.mailbox_layout"),
@@ -36,7 +37,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "tb.filelist": ("tb.errors",),
     "tb.orphans": (),
     "tb.regress": (
-        *("tb.isa", "tb.errors", "tb.coverage", "tb.dut", "tb.plan", "tb.record"),
+        *("tb.isa", "tb.errors", "tb.coverage", "tb.dut", "tb.files", "tb.plan", "tb.record"),
         *("tb.selection", "tb.simulators", "tb.orphans", "sequences", "tb.regress"),
     ),
     "tb.regress.views": ("tb.coverage", "tb.record"),

@@ -8,13 +8,13 @@ may be compressed, which makes them twenty times smaller.
 from __future__ import annotations
 
 import gzip
-import tempfile
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
 from tb.coverage.code import KINDS, CodeCounts, CodePoint
 from tb.errors import PtoError
+from tb.files import write_bytes
 from tb.isa.ops import SLOTS
 
 HEADER = "# SystemC::Coverage-3"
@@ -162,27 +162,6 @@ def write(counts: CodeCounts, path: Path) -> None:
     data = ("\n".join(lines) + "\n").encode("utf-8", errors="surrogateescape")
     # Level 1 takes a twentieth of the time of level 9, for a file half as large again.
     write_bytes(path, gzip.compress(data, 1, mtime=0) if path.suffix == ".gz" else data)
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Writes a file so that a reader sees the old one or the whole new one.
-
-    Raises:
-        PtoError: the file cannot be written.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
-            file.write(data)
-        Path(file.name).replace(path)
-    except OSError as error:
-        raise PtoError(
-            f"{path.name} cannot be written: {error.strerror}",
-            where=str(path.parent),
-            remedy="make the folder writable, or free disk space",
-        ) from None
 
 
 def fold(path: Path, target: Path, root: Path) -> CodeCounts:

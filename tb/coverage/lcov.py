@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 
 from tb.coverage.code import CodeCounts, CodePoint
-from tb.coverage.code_files import write_bytes
+from tb.files import write_bytes
 
 FILES = {"": ("line", "branch"), ".expression": ("expression",), ".toggle": ("toggle",)}
 """What is put behind the stem of a tracefile's name, to the kinds in it."""

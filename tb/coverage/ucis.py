@@ -18,7 +18,6 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from tb.coverage.code_files import write_bytes
 from tb.coverage.model import (
     Bin,
     Coverage,
@@ -29,6 +28,7 @@ from tb.coverage.model import (
     Ints,
 )
 from tb.errors import PtoError
+from tb.files import write_bytes
 
 VERSION = "1.0"
 SOURCE = "tb/coverage/dma.py"

@@ -8,16 +8,15 @@ text and its properties.
 
 from __future__ import annotations
 
-import os
+import io
 import re
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from junitparser import Error, Failure, Skipped
 from junitparser.xunit2 import JUnitXml, TestCase, TestSuite
 
-from tb.errors import PtoError
+from tb.files import write_bytes
 from tb.regress.difference import configuration
 from tb.regress.views import Bucket, Night, NightView, RunRow, RunState
 
@@ -33,22 +32,13 @@ def write(view: NightView, path: Path) -> Path:
     Raises:
         PtoError: the file cannot be written.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                junit(view).write(file)
-            Path(name).replace(path)
-        except OSError:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise PtoError(
-            f"cannot write {path.name}: {error.strerror}",
-            where=str(path.parent),
-            remedy="make room, or make the folder writable, then: pto-dv report",
-        ) from None
+    data = io.BytesIO()
+    junit(view).write(data)
+    write_bytes(
+        path,
+        data.getvalue(),
+        remedy="make room, or make the folder writable, then: pto-dv report",
+    )
     return path
 
 

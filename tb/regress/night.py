@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tb.record import RunRecord
+from tb.regress import buckets
 from tb.regress.buckets import Signature, bucket_id, signature, signature_of, title
 from tb.regress.job import Job, Lost, Outcome
 from tb.regress.pool import Workers
@@ -228,7 +229,8 @@ class Coordinator:
             attempts = self.store.lose(self.night, lost)
             if attempts >= MOST_ATTEMPTS:
                 why = f"workers were lost with it {attempts} times, last: {lost.why or 'unknown'}"
-                self.store.finish_lost(self.night, job.key, why)
+                key = bucket_key(buckets.message_signature("lost", lost.why))
+                self.store.finish_lost(self.night, job.key, why, bucket=key)
                 self._count(failed=True)
                 self.tally.notes.append(f"{job.key}: {why}")
                 return
@@ -244,6 +246,7 @@ class Coordinator:
 
     def _built(self, job: Job, outcome: Outcome) -> None:
         self.tally.builds += 1
+        shutil.rmtree(Path(job.folder).parent, ignore_errors=True)
         self.tally.build_seconds += outcome.seconds
         if outcome.error:
             self._build_failed(job, outcome.error)

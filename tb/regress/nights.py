@@ -103,7 +103,7 @@ class Nights(Access):
                 .order_by(NightTable.id.desc())
                 .limit(1)
             ).one_or_none()
-            if night is None or not _free(night):
+            if night is None or not is_free(night):
                 return None
             left = connection.execute(
                 select(RunTable.id)
@@ -123,7 +123,7 @@ class Nights(Access):
                 .where(NightTable.id == self._night(connection, night))
                 .with_for_update()
             ).one()
-            if not _free(row):
+            if not is_free(row):
                 return False
             merge.forget(connection, row.id)
             connection.execute(
@@ -233,7 +233,7 @@ def now_utc() -> datetime:
     return datetime.now(UTC)
 
 
-def _free(night: Any) -> bool:
+def is_free(night: Any) -> bool:
     """Tells whether a night was interrupted, or nobody is alive who has it."""
     if night.status != "running":
         return bool(night.status == "interrupted")

@@ -21,6 +21,7 @@ from tb.regress.database import (
     RunTable,
 )
 from tb.regress.job import Job
+from tb.regress.nights import is_free
 from tb.regress.reading_failures import first_lines, outcomes
 from tb.regress.views import FAILED, Figures, Night, RunRow
 from tb.simulators import SIMULATORS
@@ -52,9 +53,11 @@ def nights(
 
 
 def _night(row: NightTable, figures: Figures) -> Night:
+    # A coordinator that was killed could not say so.
+    status: Any = "interrupted" if row.status == "running" and is_free(row) else row.status
     return Night(
         name=row.name,
-        status=row.status,  # type: ignore[arg-type]
+        status=status,
         regression=row.regression,
         started=row.started,
         ended=row.ended,
@@ -215,6 +218,8 @@ _RUN_COLUMNS = (
 
 def _run(row: Any, failure: str, both: str) -> RunRow:
     settings = Job.model_validate(row.job).settings
+    # That some limit was reached says less than what differed.
+    why = failure or row.message if row.state == "fail" else row.message or failure
     busy = row.simulator_seconds + row.python_seconds
     title = SIMULATORS[row.sim].title if row.sim in SIMULATORS else row.sim
     return RunRow(
@@ -233,7 +238,7 @@ def _run(row: Any, failure: str, both: str) -> RunRow:
         rate=row.transactions / busy if busy > 0 else 0.0,
         coverage=row.coverage,
         bucket=row.bucket,
-        message="; ".join(filter(None, [both, row.message or failure])),
+        message="; ".join(filter(None, [both, why])),
         command=row.command,
         folder=row.folder,
         worker=row.worker,

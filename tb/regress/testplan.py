@@ -127,10 +127,11 @@ class TestPlan(BaseModel):
         for found in self.regression:
             if found.name == name:
                 return found
+        names = [found.name for found in self.regression]
         raise PtoError(
-            f"regression {name!r} is unknown",
+            f"regression {name!r} is unknown{_meant(name, names)}",
             where=self.path,
-            legal=", ".join(found.name for found in self.regression),
+            legal=", ".join(names),
         )
 
 

@@ -217,6 +217,8 @@ def closing(view: NightView, page: str, *, passed: bool) -> RenderableType:
     parts += [Text(f"note       {note}") for note in view.notes]
     parts += _failures(view)
     word = "PASS" if passed else "FAIL"
+    if passed and night.status in ("running", "interrupted"):
+        word = "INCOMPLETE"
     verdict = (
         f"{word} night {night.name} ({night.status}): {figures.passed} of {figures.done} runs "
         f"passed, {figures.transactions} transactions, {figures.runs_per_minute:.1f} runs/minute, "

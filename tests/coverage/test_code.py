@@ -226,7 +226,7 @@ def test_files_of_others_and_none(tmp_path: Path) -> None:
         read(path, ROOT)
     with pytest.raises(PtoError, match="cannot be read"):
         read(tmp_path / "none.dat", ROOT)
-    with pytest.raises(PtoError, match="cannot be written"):
+    with pytest.raises(PtoError, match="cannot write"):
         write(CodeCounts(), path / "below.dat")
 
 

@@ -182,5 +182,5 @@ def test_what_cannot_be_read(tmp_path: Path, text: str, what: str) -> None:
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(PtoError, match="cannot be written"):
+    with pytest.raises(PtoError, match="cannot write"):
         write_ucis(coverage(), tmp_path / "file/coverage.ucis.xml", ORIGIN)

@@ -122,7 +122,7 @@ def test_a_failing_write_leaves_the_old_file(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(JUnitXml, "write", full)
+    monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(PtoError, match="No space left"):
         write(view, path)
     assert path.read_bytes() == before

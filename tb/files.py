@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that others read while they are written anew."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from tb.errors import PtoError
+
+REMEDY = "make the folder writable, or free disk space"
+
+
+def write_bytes(path: Path, data: bytes, *, remedy: str = REMEDY) -> None:
+    """Writes a file so that a reader sees the old one or the whole new one.
+
+    Who may read it is decided by the umask, as for any other file.
+
+    Raises:
+        PtoError: the file cannot be written; nothing is left behind then.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            mask = os.umask(0)
+            os.umask(mask)
+            Path(name).chmod(0o666 & ~mask)
+            Path(name).replace(path)
+        except OSError:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise PtoError(
+            f"cannot write {path.name}: {error.strerror}",
+            where=str(path.parent),
+            remedy=remedy,
+        ) from None
