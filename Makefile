@@ -67,7 +67,7 @@ JSON.default        := a file below sim_build
 JSON.help           := where to write the result record
 
 # Of make nightly, which takes SEED and DUT, too.
-NIGHT_VARIABLES := REGRESSION SEEDS JOBS BUDGET FARM RESULTS FRESH KEEP
+NIGHT_VARIABLES := REGRESSION SEEDS JOBS BUDGET FARM RESULTS PLAN FRESH KEEP
 
 REGRESSION.option  := --regression
 REGRESSION.default := nightly
@@ -87,6 +87,9 @@ FARM.help          := file that says who works, see docs/farm.md
 RESULTS.option     := --db
 RESULTS.default    := sim_build/nightly/results.db
 RESULTS.help       := URL of the results database
+PLAN.option        := --plan
+PLAN.default       := tests/testplan.toml
+PLAN.help          := testplan with the regression
 FRESH.default      := 0
 FRESH.help         := 1 begins a new night even where one is unfinished
 KEEP.default       := 0

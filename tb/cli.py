@@ -279,11 +279,16 @@ NightArgument = Annotated[str, typer.Argument(help="name of a night, such as 202
 
 
 @app.command()
-def report(night: NightArgument = "latest", farm: FarmOption = None, db: DbOption = "") -> None:
+def report(
+    night: NightArgument = "latest",
+    farm: FarmOption = None,
+    db: DbOption = "",
+    plan: PlanOption = None,
+) -> None:
     """Write the pages of a night anew, from the database, and print where they are."""
     from tb.nightly import report_command
 
-    raise typer.Exit(report_command(night, farm, db))
+    raise typer.Exit(report_command(night, farm, db, plan))
 
 
 @app.command()

@@ -9,8 +9,10 @@ import secrets
 import shlex
 import signal
 import subprocess
+import threading
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -25,8 +27,7 @@ from tb.publish import EXCLUSIONS, Publisher
 from tb.regress import history, text
 from tb.regress.expand import expand, left_out
 from tb.regress.farm import Farm, load_farm, open_workers
-from tb.regress.job import Job
-from tb.regress.night import Coordinator, Limits
+from tb.regress.night import HEARTBEAT_SECONDS, Coordinator, Limits
 from tb.regress.rerun import rerun_settings
 from tb.regress.store import Store
 from tb.regress.testplan import TESTPLAN, TestPlan, load_testplan
@@ -42,10 +43,10 @@ _NO_SOURCES = {"__pycache__", "report"}
 """Folders below them that decide nothing: how results are shown is free to change."""
 
 RESERVE_SECONDS = 15.0
-RESERVE_EACH_RUN = 0.01
-RESERVE_EACH_COUNT = 0.8
-"""Seconds of a budget that are kept for merging and pages: in any case, for each run, and for each
-run that counts code coverage."""
+"""Seconds of a budget that are kept for merging and pages, whatever is run."""
+
+LEAST_SECONDS = 15.0
+"""What must be left of a budget beside."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ class NightlyOptions:
         words.append(f"SEED={base_seed}")
         if self.duts:
             words.append(f"DUT={','.join(self.duts)}")
+        if self.plan.resolve() != TESTPLAN:
+            words.append(f"PLAN={relative(self.plan)}")
         return shlex.join(words)
 
 
@@ -80,11 +83,11 @@ def seconds(budget: str) -> float:
     Raises:
         PtoError: it is none of these, or nothing.
     """
-    found = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s?)?", budget.strip())
+    found = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?|(?:)(?:)(?:)(\d+)", budget.strip())
     total = 0.0
     if found and any(found.groups()):
-        hours, minutes, rest = (int(part or 0) for part in found.groups())
-        total = 3600.0 * hours + 60.0 * minutes + rest
+        hours, minutes, rest, alone = (int(part or 0) for part in found.groups())
+        total = 3600.0 * hours + 60.0 * minutes + rest + alone
     if total < 1:
         raise PtoError(
             f"BUDGET is {budget!r}",
@@ -105,27 +108,38 @@ def nightly_command(options: NightlyOptions) -> int:
     Raises:
         PtoError: something of the options, the plan, the database or the workers cannot be used.
     """
+    start = time.monotonic()
+    if 0 < options.budget <= RESERVE_SECONDS + LEAST_SECONDS:
+        raise PtoError(
+            f"BUDGET is {options.budget:g} s",
+            where="BUDGET= or --budget",
+            legal=f"more than {RESERVE_SECONDS + LEAST_SECONDS:g} s",
+            remedy=f"{RESERVE_SECONDS:g} s of it are kept for merging and pages",
+        )
     farm = load_farm(options.farm) if options.farm else Farm()
     exclusions = load_exclusions(EXCLUSIONS)
+    manifests = load_manifests(options.duts)
     # By one name each, however they were given: nights of the same engines are compared.
-    duts = tuple(relative(Path(one.path)) for one in load_manifests(options.duts))
-    options = replace(options, duts=duts)
+    options = replace(options, duts=tuple(dut_name(one) for one in manifests))
     plan = load_testplan(options.plan)
     url = database_url(options.db, farm, options.folder)
     with Store.open(url) as store:
-        night = _begin(store, plan, options)
-        jobs = store.jobs_left(night)
-        folder = options.folder.resolve() / night
-        with _interruptible():
-            before = source_digest()
-            status, figures, notes = _work(store, night, folder, jobs, farm, options)
-            if source_digest() != before:
+        manifest_hash = engine_digest(manifests) if manifests else ""
+        night = _begin(store, plan, options, manifest_hash)
+        before = source_digest()
+        with _interruptible(), _heard_of(store, night):
+            status, figures, notes = _work(
+                store, night, farm, options, manifest_hash=manifest_hash, start=start
+            )
+            changed = source_digest() != before
+            if changed:
                 notes.append("sources of the bench changed while it ran: results are of a mixture")
-        print("merging coverage, writing pages", flush=True)
-        made = Publisher(store, night, folder, exclusions)
-        made.conclude(status, figures, notes)
-        view = made.publish(plan)
-    passed = verdict(view)
+            print("merging coverage, writing pages", flush=True)
+            folder = Path(history.night(store, night).folder)
+            made = Publisher(store, night, folder, exclusions)
+            made.conclude(status, figures, notes)
+            view = made.publish(plan)
+    passed = verdict(view) and not changed
     text.show(text.closing(view, relative(folder / "report/index.html"), passed=passed))
     if status == "interrupted":
         print("interrupted: the same command goes on with the runs that are missing")
@@ -144,16 +158,19 @@ def database_url(option: str, farm: Farm, folder: Path = NIGHTLY) -> str:
     return option or farm.database.url or f"sqlite:///{folder.resolve() / 'results.db'}"
 
 
-def _begin(store: Store, plan: TestPlan, options: NightlyOptions) -> str:
+def dut_name(manifest: Manifest) -> str:
+    """Returns the path of a manifest by which nights and runs know it, fit for any folder."""
+    place = Path(manifest.path).resolve()
+    return relative(place) if Path.cwd() == ROOT else str(place)
+
+
+def _begin(store: Store, plan: TestPlan, options: NightlyOptions, manifest_hash: str) -> str:
     """Returns the night to work on: one that was interrupted, or a new one with its runs."""
-    manifests = load_manifests(options.duts)
-    places = [str(Path(manifest.path).resolve()) for manifest in manifests]
-    manifest_hash = engine_digest(manifests) if manifests else ""
     signature = hashlib.sha256(
         repr(
             [
-                *(options.regression, options.seeds, options.base_seed, places, manifest_hash),
-                *(options.plan.read_bytes(), source_digest()),
+                *(options.regression, options.seeds, options.base_seed, options.duts),
+                *(manifest_hash, options.plan.read_bytes(), source_digest()),
             ]
         ).encode()
     ).hexdigest()
@@ -178,6 +195,8 @@ def _begin(store: Store, plan: TestPlan, options: NightlyOptions) -> str:
         duts=options.duts,
         command=options.command(base_seed),
         folder_root=str(options.folder.resolve()),
+        options={"plan": str(options.plan.resolve())},
+        claim=partial(_claim, options.folder.resolve()),
         commit=git_commit(),
     )
     store.plan_runs(night, jobs, manifest_hash)
@@ -189,28 +208,44 @@ def _begin(store: Store, plan: TestPlan, options: NightlyOptions) -> str:
     return night
 
 
+def _claim(root: Path, name: str) -> bool:
+    """Makes the folder of a night; False if another one has it, of whatever database."""
+    try:
+        (root / name).mkdir(parents=True)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise PtoError(
+            f"cannot make the folder of the night: {error.strerror}",
+            where=str(root / name),
+            remedy="make it writable, or free disk space",
+        ) from None
+    return True
+
+
 def _work(
     store: Store,
     night: str,
-    folder: Path,
-    jobs: Sequence[Job],
     farm: Farm,
     options: NightlyOptions,
+    *,
+    manifest_hash: str,
+    start: float,
 ) -> tuple[NightStatus, Figures, list[str]]:
     """Lets workers do the runs; returns how that ended, and what is to be noted of it."""
-    counting = sum(job.settings.code_coverage for job in jobs)
-    reserve = RESERVE_SECONDS + RESERVE_EACH_RUN * len(jobs) + RESERVE_EACH_COUNT * counting
     workers = open_workers(farm, options.jobs)
     try:
         with NightProgress(options.budget) as progress:
             coordinator = Coordinator(
                 store,
                 night,
-                folder,
-                jobs,
+                Path(history.night(store, night).folder),
+                store.jobs_left(night),
                 workers,
-                Limits(options.budget, reserve),
+                Limits(options.budget, start, RESERVE_SECONDS),
                 progress=progress.show,
+                sources=partial(_sources, options.duts),
+                manifest_hash=manifest_hash,
                 keep=options.keep,
             )
             status: NightStatus = "interrupted"
@@ -222,6 +257,29 @@ def _work(
     finally:
         workers.close()
     return status, figures, coordinator.tally.notes
+
+
+@contextmanager
+def _heard_of(store: Store, night: str) -> Iterator[None]:
+    """Says every few seconds that the night has somebody, however long this one waits."""
+    end = threading.Event()
+
+    def beat() -> None:
+        while not end.wait(HEARTBEAT_SECONDS):
+            with suppress(PtoError):  # who writes next will say so
+                store.heartbeat(night)
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        end.set()
+        thread.join()
+
+
+def _sources(duts: Sequence[str]) -> str:
+    return f"{source_digest()} {engine_digest(load_manifests(duts))}"
 
 
 def source_digest() -> str:
@@ -250,7 +308,7 @@ def engine_digest(manifests: Sequence[Manifest]) -> str:
 def _digest(files: Sequence[Path]) -> str:
     digest = hashlib.sha256()
     for file in sorted(files):
-        digest.update(str(file).encode())
+        digest.update(relative(file).encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()
 
@@ -291,13 +349,18 @@ def _interruptible() -> Iterator[None]:
 # --- looking back ---------------------------------------------------------------------------------
 
 
-def report_command(night: str, farm: Path | None, db: str, plan: Path = TESTPLAN) -> int:
+def report_command(night: str, farm: Path | None, db: str, plan: Path | None = None) -> int:
     """Writes the pages of a night anew; returns 0."""
     with _existing(farm, db) as store:
         found = history.night(store, night)
         folder = Path(found.folder)
         made = Publisher(store, found.name, folder, load_exclusions(EXCLUSIONS))
-        view = made.publish(load_testplan(plan))
+        if found.status == "interrupted":
+            # Killed, it may not have come to its totals.
+            left = found.figures.not_run
+            made.conclude("interrupted" if left else "complete", found.figures, [])
+        kept = Path(store.options(found.name).get("plan", TESTPLAN))
+        view = made.publish(load_testplan(plan or (kept if kept.exists() else TESTPLAN)))
     page = relative(folder / "report/index.html")
     text.show(text.closing(view, page, passed=verdict(view)))
     return 0
@@ -335,8 +398,9 @@ def rerun_command(run_id: int, waves: bool, farm: Path | None, db: str) -> int:
         night, job = store.job(run_id)
         record = store.record(run_id)
         settings = job.settings
-        if waves and record is not None:
-            settings = rerun_settings(record)
+        if waves:
+            whole = settings.model_copy(update={"waves": True, "timeline": True})
+            settings = rerun_settings(record) if record is not None else whole
         print(f"run {run_id} of night {night}: {settings.command()}", flush=True)
         folder = Path(history.night(store, night).folder) / "runs" / job.key / "rerun"
         again = run_once(settings, planned_test(settings.test), folder=folder)

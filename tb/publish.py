@@ -61,7 +61,7 @@ class Publisher:
             self._night,
             status,
             figures,
-            coverage=coverage.percent,
+            coverage=coverage.percent if coverage.total else None,
             groups={name: group.percent for name, group in coverage.groups.items()},
             code=self._counts.by_engine() if self._counts else {},
             notes=[*notes, *self._unread],

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 from collections.abc import Iterator
@@ -62,6 +63,9 @@ def _build(settings: RunSettings) -> str:
 
 def _run(job: Job) -> RunRecord:
     settings = job.settings
+    if job.folder:
+        # The same attempt may have been here: what it left is not of this run.
+        shutil.rmtree(job.folder, ignore_errors=True)
     if not settings.time_limit:
         limit = max(1.0, job.timeout - GRACE_SECONDS)
         settings = settings.model_copy(update={"time_limit": limit})

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Self, TypeVar
@@ -15,7 +17,7 @@ from sqlalchemy.orm import Session
 from tb.regress.database import NightTable
 from tb.regress.engine import StoreError, connect, explained, parse, shown
 
-_TRIES = 5
+_TRIES = 10
 _AGAIN = {"40001", "40P01"}
 """PostgreSQL's states of a transaction that got in another's way: do it again."""
 
@@ -106,6 +108,8 @@ class Access:
                 )
                 if not again or not left:
                     raise explained(error, self.where) from error
+                # Those that met would meet again if they waited for the same time.
+                time.sleep(random.uniform(0.0, 0.02 * (_TRIES - left)))
         raise AssertionError("unreachable")
 
     def _night(self, connection: Connection, name: str) -> int:

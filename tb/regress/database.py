@@ -185,7 +185,6 @@ class BucketTable(Base):
     id: Mapped[str] = mapped_column(String(16), primary_key=True)
     title: Mapped[str]
     signature: Mapped[dict[str, Any]]
-    first_night_id: Mapped[int] = mapped_column(ForeignKey("night.id", ondelete="CASCADE"))
 
 
 class FailureTable(Base):

@@ -166,7 +166,7 @@ def add_failures(
         row = {"id": name, "title": clean(key.title), "signature": dict(key.signature)}
         try:
             with connection.begin_nested():
-                connection.execute(insert(BucketTable).values(**row, first_night_id=run.night_id))
+                connection.execute(insert(BucketTable).values(**row))
         except IntegrityError:
             pass  # another process was faster
     rows = [

@@ -70,7 +70,8 @@ def judge(job: Job, report: dict[str, Any], worker: str, began: datetime) -> Out
     Args:
         job: The job.
         report: What the spawner says: exit ``code`` of the worker, ``why`` it was ended
-            (``timeout``, ``stop``, or empty), ``text`` that it handed back.
+            (``timeout``, ``stop``, or empty), ``text`` that it handed back. With ``fork`` as
+            ``why`` there was no worker, and ``text`` says why.
         worker: Host and process.
         began: When it was started.
     """
@@ -83,9 +84,12 @@ def judge(job: Job, report: dict[str, Any], worker: str, began: datetime) -> Out
         started=began,
         ended=datetime.now(UTC),
     )
+    if why == "fork":
+        outcome.worker = ""
+        outcome.error = f"no process could be started for it for minutes: {report['text']}"
+        return outcome
     if code and not why:
-        how = report["text"] if code == os.EX_OSERR else how_ended(code)
-        return Lost(key=job.key, attempt=job.attempt, worker=worker, why=how)
+        return Lost(key=job.key, attempt=job.attempt, worker=worker, why=how_ended(code))
     if not code:
         try:
             given = Outcome.model_validate_json(report["text"])
@@ -104,6 +108,8 @@ def judge(job: Job, report: dict[str, Any], worker: str, began: datetime) -> Out
     if why == "stop":
         outcome.stopped = True
     else:
+        # What it handed back says that it was interrupted, and not by whom: no verdict.
+        outcome.record, outcome.coverage, outcome.code_coverage = None, "", ""
         outcome.error = f"took longer than {job.timeout:g} s and was ended"
         if code:
             outcome.error += f"; it did not end when asked to and was {how_ended(code)}"

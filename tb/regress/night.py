@@ -17,12 +17,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tb.record import RunRecord
-from tb.regress import buckets
+from tb.regress import buckets, history
 from tb.regress.buckets import Signature, bucket_id, signature, signature_of, title
 from tb.regress.job import Job, Lost, Outcome
 from tb.regress.pool import Workers
-from tb.regress.rerun import rerun_settings
-from tb.regress.schedule import Schedule
+from tb.regress.rerun import PATIENCE, rerun_settings
+from tb.regress.schedule import BUILD_TIMEOUT, Schedule
 from tb.regress.speedup import Speedup
 from tb.regress.store import BucketKey, Store
 from tb.regress.views import Figures, NightStatus, RunState
@@ -40,12 +40,18 @@ HEARTBEAT_SECONDS = 5.0
 WAIT_SECONDS = 0.5
 
 
-def identity(job: Job, inputs: str) -> str:
-    """Returns a hash of what decides how a run ends: its settings, and the inputs of its build."""
+def identity(job: Job, inputs: str, sources: str) -> str:
+    """Returns a hash of what decides how a run ends.
+
+    Args:
+        job: Its settings count.
+        inputs: Digest of what its build was made from.
+        sources: Digest of the bench and of manifests.
+    """
     settings = job.settings.model_dump(
         mode="json", exclude={"waves", "waves_from", "waves_to", "timeline", "time_limit"}
     )
-    text = json.dumps([settings, inputs], sort_keys=True)
+    text = json.dumps([settings, inputs, sources], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -75,12 +81,17 @@ class Limits:
     """How long a night may take.
 
     Attributes:
-        seconds: From the start of the coordinator, 0 for no limit.
-        reserve: Seconds of it that are kept for merging and pages.
+        seconds: From the start, 0 for no limit.
+        start: When that was, by the monotonic clock.
+        reserve, each_run, each_count: Seconds that are kept for merging and pages: in any case, for
+            each run done, and for each of them that counted code coverage.
     """
 
     seconds: float = 0.0
+    start: float = 0.0
     reserve: float = 15.0
+    each_run: float = 0.01
+    each_count: float = 0.8
 
 
 class Coordinator:
@@ -94,6 +105,8 @@ class Coordinator:
         workers: Who does them.
         limits: How long it may take.
         progress: Called twice a second with the tally.
+        sources: Returns a digest of the bench and of manifests as they are now.
+        manifest_hash: Digest of the engines under test, empty for the reference engines.
         keep: Keep the folders of passing runs.
         reruns: Most failing runs that are run again with waves.
     """
@@ -108,6 +121,8 @@ class Coordinator:
         limits: Limits,
         *,
         progress: Callable[[Tally], None] = lambda _: None,
+        sources: Callable[[], str] = str,
+        manifest_hash: str = "",
         keep: bool = False,
         reruns: int = MOST_RERUNS,
     ) -> None:
@@ -115,14 +130,17 @@ class Coordinator:
         self.night = night
         self.folder = folder
         self.workers = workers
-        self.schedule = Schedule(jobs, store.expected_seconds())
+        self.schedule = Schedule(jobs, store.expected_seconds(manifest_hash))
         self.speedup = Speedup(jobs, limits.seconds)
         self.tally = Tally(planned=len(jobs))
         self._limits = limits
         self._progress = progress
         self._keep = keep
         self._reruns_left = reruns
-        self._start = time.monotonic()
+        self._sources = sources
+        self._digest = sources()
+        self._counted = 0
+        self._not_again = 0
         self._beat = 0.0
         self._flying: dict[str, Job] = {}
         self._seen: set[str] = set()
@@ -133,8 +151,10 @@ class Coordinator:
         """Seconds until the last job must have ended."""
         if not self._limits.seconds:
             return float("inf")
-        used = time.monotonic() - self._start
-        return self._limits.seconds - self._limits.reserve - used
+        limits = self._limits
+        kept = limits.reserve + limits.each_run * self.tally.done
+        kept += limits.each_count * self._counted
+        return limits.seconds - kept - (time.monotonic() - limits.start)
 
     def run(self) -> NightStatus:
         """Works until nothing is left or the time is up.
@@ -145,6 +165,7 @@ class Coordinator:
         Raises:
             PtoError: the database cannot be written.
         """
+        self._take_up_reruns()
         while True:
             self._fill()
             if not self._flying:
@@ -154,6 +175,12 @@ class Coordinator:
             if self.seconds_left <= 0 and self._flying:
                 self.workers.stop(list(self._flying))
             self._pulse()
+        left = self._not_again + len(self.schedule) - self.schedule.runs_left
+        if left:
+            self.tally.notes.append(
+                f"first failures of buckets not run again with waves: {left}; "
+                "pto-dv rerun RUN_ID --waves does it"
+            )
         return "budget" if self.schedule.runs_left else "complete"
 
     def figures(self) -> Figures:
@@ -283,22 +310,26 @@ class Coordinator:
                 command=job.settings.command(),
             )
         state: RunState = record.status
+        if record.passed and record.coverage.bins and not outcome.coverage:
+            state, outcome.error = "error", "the coverage of the run is missing"
         bucket = None if state == "pass" else bucket_key(signature(record))
         self._save_code_coverage(outcome, job)
-        if state == "pass" and not self._keep:
-            shutil.rmtree(Path(job.folder).parent, ignore_errors=True)
-            job = job.model_copy(update={"folder": ""})
         run_id = self.store.finish_run(
             self.night,
             outcome.model_copy(update={"record": record}),
             state=state,
             bucket=bucket,
             failures=[(item, bucket_key(signature_of(item))) for item in record.details],
-            identity=identity(job, job.inputs) if job.inputs else "",
-            folder=job.folder,
+            identity=identity(job, job.inputs, self._digest) if job.inputs else "",
+            folder=job.folder if state != "pass" or self._keep else "",
         )
+        if run_id is None:
+            return
+        state = self.store.state(run_id)  # it may be flaky, or its coverage not be readable
+        if state == "pass" and not self._keep:
+            shutil.rmtree(Path(job.folder).parent, ignore_errors=True)
         self._count(failed=state != "pass", transactions=record.transactions)
-        if run_id is None or bucket is None or not rerun:
+        if bucket is None or not rerun:
             return
         if bucket.id not in self._seen:
             self._seen.add(bucket.id)
@@ -312,7 +343,10 @@ class Coordinator:
     def _save_code_coverage(self, outcome: Outcome, job: Job) -> None:
         """Keeps the counts of a run by the name of the run, so that a night can be resumed."""
         if not outcome.code_coverage:
+            if job.settings.code_coverage and outcome.record is not None:
+                self.tally.notes.append(f"{job.key}: it left no counts of code coverage")
             return
+        self._counted += 1
         target = self.folder / "code" / f"{job.key}.dat.gz"
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -324,8 +358,20 @@ class Coordinator:
 
     # --- reruns ------------------------------------------------------------------------------
 
+    def _take_up_reruns(self) -> None:
+        """Asks for reruns that an earlier call did not come to."""
+        for bucket in history.buckets(self.store, self.night):
+            self._seen.add(bucket.id)
+            run_id = bucket.example_run.id
+            record = self.store.record(run_id)
+            if not bucket.reruns and record is not None:
+                self._ask_rerun(self.store.job(run_id)[1], record, run_id)
+
     def _ask_rerun(self, job: Job, record: RunRecord, run_id: int) -> None:
-        if self._reruns_left <= 0 or record.status == "error":
+        if record.status == "error":
+            return
+        if self._reruns_left <= 0:
+            self._not_again += 1
             return
         self._reruns_left -= 1
         again = job.model_copy(
@@ -336,16 +382,21 @@ class Coordinator:
                 "inputs": "",
                 "attempt": 1,
                 "expected_seconds": RERUN_SECONDS,
+                "timeout": BUILD_TIMEOUT + PATIENCE * job.timeout,
             }
         )
-        self._run_of[again.key] = run_id, identity(job, job.inputs)
+        same = identity(job, job.inputs, self._digest) if job.inputs else ""
+        self._run_of[again.key] = run_id, same
         self.schedule.again(again)
 
     def _rerun(self, job: Job, outcome: Outcome) -> None:
         run_id, same = self._run_of[job.key]
         if outcome.record is None:
-            self.tally.notes.append(f"{job.key}: {outcome.error.splitlines()[0]}")
+            why = outcome.error.partition("\n")[0] or "no record"
+            self.tally.notes.append(f"{job.key}: {why}")
             return
+        if self._sources() != self._digest:
+            same = ""
         if self.store.note_rerun(run_id, outcome, state=outcome.record.status, identity=same):
             self.tally.notes.append(
                 f"{job.key.removeprefix('rerun-')} is flaky: it failed, and passed when run again"

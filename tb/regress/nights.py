@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
@@ -19,8 +19,11 @@ from tb.regress.engine import StoreError
 from tb.regress.finish import clean
 from tb.regress.views import Figures, NightStatus
 
-STALE_SECONDS = 30.0
-"""A coordinator that has not been heard of for so long is taken for dead."""
+STALE_SECONDS = 120.0
+"""A coordinator of another host that has not been heard of for so long is taken for dead."""
+
+FORGOTTEN_SECONDS = 3600.0
+"""The same on this host, where its process is still there: the number may be another's by now."""
 
 
 class Nights(Access):
@@ -38,6 +41,7 @@ class Nights(Access):
         folder_root: str = "",
         options: Mapping[str, Any] | None = None,
         commit: str = "",
+        claim: Callable[[str], bool] = bool,
     ) -> str:
         """Begins a night of this process and returns its name, date and a counter.
 
@@ -48,7 +52,9 @@ class Nights(Access):
             budget_seconds: Time allowed, 0 for no limit.
             duts: Manifests of engines under test.
             command: What repeats the night.
-            folder_root: Folder in which the night gets one of its own.
+            folder_root: Folder in which the night has one of its own.
+            claim: Asked whether a name is free, where another database may have used it; makes
+                it taken.
             options: Anything else to be kept, as JSON.
             commit: Git commit, ``+`` behind it when the tree had changes.
         """
@@ -60,6 +66,8 @@ class Nights(Access):
                 select(NightTable.name).where(NightTable.name.startswith(f"{day}."))
             ).scalars()
             number = max((int(name.rsplit(".", 1)[1]) for name in names), default=0) + 1
+            while not claim(f"{day}.{number}"):
+                number += 1
             name = f"{day}.{number}"
             connection.execute(
                 insert(NightTable).values(
@@ -158,11 +166,7 @@ class Nights(Access):
                 .with_for_update()
             ).one()
             if (row.status, row.host, row.pid) != ("running", socket.gethostname(), os.getpid()):
-                raise StoreError(
-                    f"night {night} belongs to process {row.pid} on {row.host} now ({row.status})",
-                    where=self.where,
-                    remedy="let that one end; runs that are done are kept, each once",
-                )
+                raise self._taken(night, row)
             now = now_utc()
             passed = min((now - row.heartbeat).total_seconds(), STALE_SECONDS)
             seconds: float = float(row.figures.get("wall_seconds", 0.0)) + max(passed, 0.0)
@@ -175,13 +179,32 @@ class Nights(Access):
 
         return self._write(body)
 
+    def _taken(self, night: str, row: Any) -> StoreError:
+        return StoreError(
+            f"night {night} belongs to process {row.pid} on {row.host} now ({row.status})",
+            where=self.where,
+            remedy="let that one end; runs that are done are kept, each once",
+        )
+
+    def options(self, night: str) -> dict[str, Any]:
+        """Returns what :meth:`begin_night` was given to keep."""
+        return self._read(
+            lambda connection: dict(
+                connection.execute(
+                    select(NightTable.options).where(
+                        NightTable.id == self._night(connection, night)
+                    )
+                ).scalar_one()
+            )
+        )
+
     def end_night(
         self,
         night: str,
         status: NightStatus,
         figures: Figures,
         *,
-        coverage: float = 0.0,
+        coverage: float | None = None,
         groups: Mapping[str, float] | None = None,
         code: Mapping[str, Mapping[str, tuple[int, int]]] | None = None,
         notes: Sequence[str] = (),
@@ -192,18 +215,23 @@ class Nights(Access):
             night: Its name.
             status: How it ended.
             figures: Counts and rates.
-            coverage: Functional coverage in percent after exclusions.
+            coverage: Functional coverage in percent after exclusions, None where none was counted.
             groups: The same by group.
             code: Engine to kind of code coverage to (covered, all) points.
-            notes: Sentences about what went wrong around the runs.
+            notes: Sentences about what went wrong around the runs, beside those of earlier calls.
+
+        Raises:
+            StoreError: another process has the night.
         """
 
         def body(connection: Connection) -> None:
             number = self._night(connection, night)
             # Nobody may add a run's hits between the sum and its end.
-            connection.execute(
-                select(NightTable.id).where(NightTable.id == number).with_for_update()
-            )
+            row = connection.execute(
+                select(NightTable.notes, *_OWNER).where(NightTable.id == number).with_for_update()
+            ).one()
+            if row.status == "running" and not _mine(row) and not is_free(row):
+                raise self._taken(night, row)
             if status not in ("running", "interrupted"):
                 merge.sum_up(connection, number)
             now = now_utc()
@@ -215,10 +243,11 @@ class Nights(Access):
                     ended=now,
                     heartbeat=now,
                     figures=asdict(figures),
-                    coverage={"percent": coverage, "groups": dict(groups or {})},
+                    coverage={} if coverage is None
+                    else {"percent": coverage, "groups": dict(groups or {})},
                     code={slot: {key: list(two) for key, two in kinds.items()}
                           for slot, kinds in (code or {}).items()},
-                    notes=[clean(note) for note in notes],
+                    notes=list(dict.fromkeys([*row.notes, *map(clean, notes)])),
                 )
             )  # fmt: skip
 
@@ -237,9 +266,14 @@ def is_free(night: Any) -> bool:
     """Tells whether a night was interrupted, or nobody is alive who has it."""
     if night.status != "running":
         return bool(night.status == "interrupted")
-    if now_utc() - night.heartbeat > timedelta(seconds=STALE_SECONDS):
-        return True
-    return bool(night.host == socket.gethostname() and not _exists(night.pid))
+    silence = (now_utc() - night.heartbeat).total_seconds()
+    if night.host == socket.gethostname():
+        return not _exists(night.pid) or silence > FORGOTTEN_SECONDS
+    return bool(silence > STALE_SECONDS)
+
+
+def _mine(night: Any) -> bool:
+    return bool((night.host, night.pid) == (socket.gethostname(), os.getpid()))
 
 
 def _exists(pid: int) -> bool:

@@ -7,7 +7,8 @@ input ends, because whoever started it closed or died, it ends all workers and i
 
 Both ways go lines of JSON: commands ``{"number", "job"}`` and ``{"stop": number}``; reports
 ``{"ready"}`` or ``{"failed"}`` once, then ``{"number", "pid"}`` when a worker began and
-``{"number", "code", "why", "text"}`` when it ended, ``text`` being the outcome as JSON.
+``{"number", "code", "why", "text"}`` when it ended, ``text`` being the outcome as JSON. Where no
+worker could be forked for minutes, ``why`` is ``fork`` and ``text`` the system's words.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -35,6 +36,13 @@ from tb.regress.job import Job, Outcome
 
 GRACE_SECONDS = 10.0
 """Between asking a worker to end and killing it."""
+
+AGAIN_SECONDS = 1.0
+AGAIN_MOST_SECONDS = 30.0
+"""After so long a fork that found too many processes or files is tried again; it doubles."""
+
+FORK_SECONDS = 300.0
+"""For so long at most; then the job is an error."""
 
 Work = Callable[[Job], Outcome]
 
@@ -51,6 +59,17 @@ class _Worker:
     deadline: float
     why: str = ""
     kill_at: float = _FOREVER
+
+
+@dataclass
+class _Delayed:
+    """A job for which no worker could be forked, and when that is tried again."""
+
+    number: int
+    job: Job
+    first: float = field(default_factory=time.monotonic)
+    delay: float = 0.0
+    again_at: float = 0.0
 
 
 def load_work(name: str) -> Work:
@@ -82,6 +101,7 @@ class Spawner:
         self._reports = reports
         self._grace = grace
         self._workers: dict[int, _Worker] = {}
+        self._delayed: dict[int, _Delayed] = {}
         self._rest = b""
         self._open = True
         self._bell, self._ringer = socket.socketpair()
@@ -103,6 +123,7 @@ class Spawner:
                         self._stop_all()
                 self._reap()
                 self._keep_limits()
+                self._begin_delayed()
 
     def _read(self) -> bool:
         """Does the commands that have come; False at their end."""
@@ -120,7 +141,7 @@ class Spawner:
 
     def _stop_all(self) -> None:
         self._open = False
-        for number in list(self._workers):
+        for number in [*self._workers, *self._delayed]:
             self._ask_to_end(number, "stop")
 
     def _report(self, **report: Any) -> None:
@@ -132,18 +153,42 @@ class Spawner:
                 self._stop_all()
 
     def _begin(self, number: int, job: Job) -> None:
-        parent = os.getpid()
+        """Forks a worker for a job, or notes that it is to be tried again."""
         try:
-            result = os.memfd_create("outcome")
+            self._fork(number, job)
+        except OSError as error:  # Too many processes or files, for now.
+            self._delay(self._delayed.setdefault(number, _Delayed(number, job)), error)
+        else:
+            self._delayed.pop(number, None)
+
+    def _fork(self, number: int, job: Job) -> None:
+        parent = os.getpid()
+        result = os.memfd_create("outcome")
+        try:
             pid = os.fork()
-        except OSError as error:  # Too many processes or files: another time.
-            self._report(number=number, code=os.EX_OSERR, why="", text=str(error))
-            return
+        except OSError:
+            os.close(result)
+            raise
         if pid == 0:
             self._become_worker(job, result, parent)
         deadline = time.monotonic() + job.timeout
         self._workers[number] = _Worker(number, pid, result, deadline)
         self._report(number=number, pid=pid)
+
+    def _delay(self, item: _Delayed, error: OSError) -> None:
+        now = time.monotonic()
+        if now - item.first >= FORK_SECONDS:
+            del self._delayed[item.number]
+            self._report(number=item.number, code=os.EX_OSERR, why="fork", text=str(error))
+            return
+        item.delay = min(2 * item.delay or AGAIN_SECONDS, AGAIN_MOST_SECONDS)
+        item.again_at = min(now + item.delay, item.first + FORK_SECONDS)
+
+    def _begin_delayed(self) -> None:
+        now = time.monotonic()
+        for item in list(self._delayed.values()):
+            if now >= item.again_at and self._open:
+                self._begin(item.number, item.job)
 
     def _become_worker(self, job: Job, result: int, parent: int) -> NoReturn:
         try:
@@ -168,6 +213,9 @@ class Spawner:
             os._exit(70)
 
     def _ask_to_end(self, number: int, why: str) -> None:
+        if self._delayed.pop(number, None):
+            self._report(number=number, code=-signal.SIGTERM, why=why, text="")
+            return
         worker = self._workers.get(number)
         if worker is None or worker.why:
             return
@@ -188,6 +236,7 @@ class Spawner:
         limits = [
             worker.kill_at if worker.why else worker.deadline for worker in self._workers.values()
         ]
+        limits += [item.again_at for item in self._delayed.values()]
         nearest = min(limits, default=_FOREVER)
         return None if nearest == _FOREVER else max(0.0, nearest - time.monotonic())
 

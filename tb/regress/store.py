@@ -10,7 +10,7 @@ taken once: whoever comes second is told so. What pages and commands read is in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import Connection, Row, func, insert, select, update
 
@@ -243,15 +243,32 @@ class Store(Nights):
 
         return self._read(body)
 
-    def expected_seconds(self) -> dict[tuple[str, str, int], float]:
-        """Returns mean seconds of passes by test, configuration and transactions asked for."""
+    def state(self, run_id: int) -> RunState:
+        """Returns the state of a run."""
+
+        def body(connection: Connection) -> RunState:
+            query = select(RunTable.state).where(RunTable.id == run_id)
+            return cast(RunState, connection.execute(query).scalar_one())
+
+        return self._read(body)
+
+    def expected_seconds(self, manifest_hash: str = "") -> dict[tuple[str, str, int], float]:
+        """Returns mean seconds of passes by test, configuration and transactions asked for.
+
+        Args:
+            manifest_hash: Digest of the engines under test; others may be faster or slower.
+        """
         asked = RunTable.job["settings"]["transactions"].as_integer().label("asked")
 
         def body(connection: Connection) -> dict[tuple[str, str, int], float]:
             last = connection.execute(select(func.max(RunTable.id))).scalar() or 0
             runs = (
                 select(RunTable.test, RunTable.config, asked, RunTable.seconds)
-                .where(RunTable.state == "pass", RunTable.id > last - _RECENT_RUNS)
+                .where(
+                    RunTable.state == "pass",
+                    RunTable.manifest_hash == manifest_hash,
+                    RunTable.id > last - _RECENT_RUNS,
+                )
                 .subquery()
             )
             keys = (runs.c.test, runs.c.config, runs.c.asked)

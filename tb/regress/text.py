@@ -205,7 +205,9 @@ def closing(view: NightView, page: str, *, passed: bool) -> RenderableType:
         f"work       {figures.transactions} transactions, {figures.bytes_checked} bytes checked, "
         f"{figures.transactions_per_second:.0f} transactions/s of a worker",
         f"workers    {figures.workers}" + _speedup(figures.workers, figures.speedup),
-        f"coverage   {view.coverage.covered} of {view.coverage.total} bins, "
+        "coverage   none was counted"
+        if not view.coverage.total
+        else f"coverage   {view.coverage.covered} of {view.coverage.total} bins, "
         f"{percent_text(view.coverage.percent, 2)} %{_since(view)}",
     ]
     if night.code:
@@ -222,7 +224,8 @@ def closing(view: NightView, page: str, *, passed: bool) -> RenderableType:
     verdict = (
         f"{word} night {night.name} ({night.status}): {figures.passed} of {figures.done} runs "
         f"passed, {figures.transactions} transactions, {figures.runs_per_minute:.1f} runs/minute, "
-        f"coverage {percent_text(view.coverage.percent)} %; page: {page}"
+        f"coverage {percent_text(view.coverage.percent if view.coverage.total else 0.0)} %; "
+        f"page: {page}"
     )
     parts.append(Text(verdict, style="bold green" if passed else "bold red"))
     return Group(*parts)

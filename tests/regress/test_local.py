@@ -164,8 +164,8 @@ def test_the_time_limit_ends_a_job(pool: LocalWorkers, tmp_path: Path) -> None:
     pool.submit(job("a", tmp_path, sleep=30.0, timeout=0.3))
     found = outcome_of(pool)
     assert found.error == "took longer than 0.3 s and was ended"
-    assert found.record is not None
-    assert found.record.status == "interrupted"
+    assert found.record is None  # nobody interrupted it: the night has an error, no verdict
+    assert found.coverage == ""
     assert not found.stopped
 
 
@@ -251,6 +251,82 @@ def test_nothing_outlives_a_killed_coordinator(tmp_path: Path, number: int) -> N
         coordinator.send_signal(number)
         coordinator.wait(10)
         until(lambda: not any(alive(pid) for pid in pids))
+
+
+SCARCE = """
+import errno, os
+from tb.regress import spawner
+from tests.regress.fake_work import execute
+
+spawner.AGAIN_SECONDS, spawner.AGAIN_MOST_SECONDS, spawner.FORK_SECONDS = 0.1, 0.2, 1.0
+whole, calls = os.fork, open({log!r}, "a")
+
+def fork():
+    calls.write("fork\\n")
+    calls.flush()
+    if os.path.exists({scarce!r}):
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+    return whole()
+
+os.fork = fork
+"""
+
+
+class Scarce:
+    """Workers for which there is no process as long as the file ``scarce`` is there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file, self.log = folder / "scarce", folder / "log"
+        self.file.touch()
+        code = SCARCE.format(log=str(self.log), scarce=str(self.file))
+        (folder / "scarce_work.py").write_text(code)
+        self.workers = LocalWorkers(2, "scarce_work:execute")
+
+    def forks(self) -> int:
+        return len(self.log.read_text().splitlines())
+
+    def files(self) -> int:
+        """Files for outcomes that the forking process has open."""
+        found = Path(f"/proc/{self.workers._process.pid}/fd").iterdir()
+        return sum("memfd:outcome" in str(path.readlink()) for path in found)
+
+
+@pytest.fixture
+def scarce(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scarce]:
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    made = Scarce(tmp_path)
+    with made.workers:
+        yield made
+
+
+def test_a_job_waits_while_no_process_can_be_started(scarce: Scarce, tmp_path: Path) -> None:
+    """It is neither lost nor tried again at once, and no file is left open."""
+    scarce.workers.submit(job("a", tmp_path))
+    assert scarce.workers.wait(0.4) == []
+    assert 2 <= scarce.forks() <= 4
+    assert scarce.files() == 0
+    scarce.file.unlink()
+    assert outcome_of(scarce.workers).passed
+    assert (tmp_path / "a/1/begun").read_text().count("\n") == 1
+
+
+def test_a_job_for_which_there_is_never_a_process_is_an_error(
+    scarce: Scarce, tmp_path: Path
+) -> None:
+    scarce.workers.submit(job("a", tmp_path))
+    scarce.workers.submit(job("b", tmp_path, sleep=30.0))
+    scarce.workers.wait(0.2)
+    scarce.workers.stop(["b"])
+    found = {item.key: item for item in collect(scarce.workers, 2) if isinstance(item, Outcome)}
+    assert "no process could be started for it" in found["a"].error
+    assert "Resource temporarily unavailable" in found["a"].error
+    assert not found["a"].stopped
+    assert (found["b"].stopped, found["b"].error) == (True, "")
+    assert scarce.forks() < 20
+    assert scarce.files() == 0
+    scarce.file.unlink()
+    scarce.workers.submit(job("c", tmp_path))
+    assert outcome_of(scarce.workers).passed
 
 
 def test_a_work_function_that_does_not_exist() -> None:

@@ -9,12 +9,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from tb.record import Failure, RunRecord, RunSettings
 from tb.regress import night as module
+from tb.regress.database import RunTable
 from tb.regress.job import Job, Lost, Outcome
 from tb.regress.night import Coordinator, Limits
+from tb.regress.schedule import BUILD_TIMEOUT
 from tb.regress.store import Store
+from tb.regress.views import Figures
 
 Work = Callable[[Job], Outcome | Lost | None]
 
@@ -121,7 +125,11 @@ class Night:
         self.store.plan_runs(self.name, jobs)
 
     def coordinate(
-        self, work: Work, budget: float = 0.0, reserve: float = 15.0, reruns: int = 8
+        self,
+        work: Work,
+        budget: float = 0.0,
+        reruns: int = 8,
+        sources: Callable[[], str] = str,
     ) -> tuple[str, Coordinator, Workers]:
         workers = Workers(work, self.clock)
         coordinator = Coordinator(
@@ -130,16 +138,17 @@ class Night:
             self.folder / self.name,
             self.store.jobs_left(self.name),
             workers,
-            Limits(budget, reserve),
+            Limits(budget, self.clock.now),
             reruns=reruns,
+            sources=sources,
         )
         return coordinator.run(), coordinator, workers
 
+    def ids(self) -> list[int]:
+        with self.store.reading() as session:
+            return list(session.scalars(select(RunTable.id)))
+
     def states(self) -> dict[str, str]:
-        from sqlalchemy import select
-
-        from tb.regress.database import RunTable
-
         with self.store.reading() as session:
             return {row.key: row.state for row in session.execute(select(RunTable)).scalars()}
 
@@ -312,10 +321,14 @@ def test_no_more_reruns_than_allowed(night: Night) -> None:
     def work(job: Job) -> Outcome:
         if job.kind == "build":
             return outcome(job)
-        return outcome(job, record=record(job, "fail", f"field {job.settings.seed} x{job.key}"))
+        names = ("row data", "left pad", "right pad", "status", "rule", "tag")
+        return outcome(job, record=record(job, "fail", names[job.settings.seed - 1]))
 
-    _, _, workers = night.coordinate(work, reruns=2)
-    assert [job.kind for job in workers.seen].count("rerun") <= 2
+    _, coordinator, workers = night.coordinate(work, reruns=2)
+    assert [job.kind for job in workers.seen].count("rerun") == 2
+    assert coordinator.tally.notes == [
+        "first failures of buckets not run again with waves: 4; pto-dv rerun RUN_ID --waves does it"
+    ]
 
 
 def test_a_failure_that_does_not_come_back_is_flaky(night: Night) -> None:
@@ -349,3 +362,88 @@ def test_folders_of_passing_runs_are_removed_and_those_of_others_stay(night: Nig
         "random-c-s1.dat.gz",
         "random-c-s2.dat.gz",
     ]
+
+
+def test_a_rerun_that_was_missed_is_made_up_for_and_none_is_made_twice(night: Night) -> None:
+    night.begin(runs(4))
+
+    def failing(job: Job) -> Outcome:
+        if job.kind == "rerun" or job.settings.seed == 3:
+            raise KeyboardInterrupt
+        field = "status" if job.settings.seed == 2 else "row data"
+        return (
+            outcome(job) if job.kind == "build" else outcome(job, record=record(job, "fail", field))
+        )
+
+    with pytest.raises(KeyboardInterrupt):
+        night.coordinate(failing)
+    night.store.end_night(night.name, "interrupted", Figures())
+
+    def again(job: Job) -> Outcome:
+        if job.kind == "rerun":
+            return outcome(job, "fail")
+        return outcome(job) if job.kind == "build" else outcome(job, record=record(job, "fail"))
+
+    assert night.store.adopt(night.name)
+    _, _, workers = night.coordinate(again)
+    reruns = [job.key for job in workers.seen if job.kind == "rerun"]
+    assert sorted(reruns) == ["rerun-random-c-s1", "rerun-random-c-s2"]
+    night.store.end_night(night.name, "interrupted", Figures())
+    assert night.store.adopt(night.name)
+    _, _, workers = night.coordinate(again)
+    assert workers.seen == []
+
+
+def test_what_was_mended_while_the_night_ran_is_not_flaky(night: Night) -> None:
+    night.begin(runs(1))
+    now = ["before"]
+
+    def work(job: Job) -> Outcome:
+        if job.kind == "rerun":
+            now[0] = "after"
+        return outcome(job, "fail" if job.kind == "run" else "pass")
+
+    night.coordinate(work, sources=lambda: now[0])
+    assert night.states() == {"random-c-s1": "fail"}
+
+
+@pytest.mark.parametrize(("sources", "found"), [("two", "pass"), ("one", "flaky")])
+def test_only_equal_runs_of_the_same_sources_are_compared(
+    night: Night, sources: str, found: str
+) -> None:
+    night.begin(runs(1))
+    night.coordinate(lambda job: outcome(job, "fail"), sources=lambda: "one")
+    night.begin(runs(1))
+    night.coordinate(outcome, sources=lambda: sources)
+    assert night.store.state(max(night.ids())) == found
+
+
+def test_a_pass_without_its_coverage_is_an_error(night: Night) -> None:
+    night.begin(runs(1))
+
+    def work(job: Job) -> Outcome:
+        done = outcome(job)
+        if done.record is not None:
+            done.record.coverage.bins = 10
+        return done
+
+    _, coordinator, _ = night.coordinate(work)
+    assert night.states() == {"random-c-s1": "error"}
+    assert coordinator.tally.failed == 1
+
+
+def test_a_run_that_was_to_count_code_coverage_and_did_not_is_noted(night: Night) -> None:
+    (job,) = runs(1)
+    settings = job.settings.model_copy(update={"code_coverage": True})
+    night.begin([job.model_copy(update={"settings": settings})])
+    _, coordinator, _ = night.coordinate(outcome)
+    assert coordinator.tally.notes == ["random-c-s1: it left no counts of code coverage"]
+
+
+def test_waves_have_time_to_be_built(night: Night) -> None:
+    night.begin(runs(1))
+    _, _, workers = night.coordinate(
+        lambda job: outcome(job, "pass" if job.kind == "build" else "fail")
+    )
+    (rerun,) = [job for job in workers.seen if job.kind == "rerun"]
+    assert rerun.timeout > BUILD_TIMEOUT

@@ -60,6 +60,26 @@ def test_an_unknown_test_is_an_error_of_the_run(tmp_path: Path) -> None:
     assert "test 'none' is unknown" in execute(job(tmp_path, test="none")).error
 
 
+def test_what_an_attempt_before_left_is_not_handed_back(tmp_path: Path) -> None:
+    """A night that was killed begins a run again in the folder that it had."""
+    names = ("coverage.json", "waves.fst", "timeline.json", runner.CODE_COUNTS)
+    for name in names:
+        (tmp_path / name).write_text("of the one before")
+    done = execute(job(tmp_path, test="none"))
+    assert done.error
+    assert (done.coverage, done.waves, done.timeline, done.code_coverage) == ("", "", "", "")
+
+
+def test_a_job_without_a_folder_removes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").touch()
+    place = job(tmp_path, test="none").model_copy(update={"folder": ""})
+    assert execute(place).error
+    assert (tmp_path / "mine").exists()
+
+
 def test_a_full_disk_is_an_error_of_the_run(
     tmp_path: Path, inputs: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

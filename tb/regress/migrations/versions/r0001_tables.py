@@ -103,7 +103,6 @@ def upgrade() -> None:
     op.create_table(
         "bucket",
         sa.Column("id", sa.String(16), primary_key=True),
-        _of("night", "first_night_id", index=False),
         *_all(sa.Text(), "title"),
         *_all(sa.JSON(), "signature"),
     )
