@@ -12,7 +12,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,7 @@ from tb.regress import history, text
 from tb.regress.expand import expand, left_out
 from tb.regress.farm import Farm, load_farm, open_workers
 from tb.regress.night import HEARTBEAT_SECONDS, Coordinator, Limits
+from tb.regress.pool import Workers
 from tb.regress.rerun import rerun_settings
 from tb.regress.store import Store
 from tb.regress.testplan import TESTPLAN, TestPlan, load_testplan
@@ -125,12 +126,14 @@ def nightly_command(options: NightlyOptions) -> int:
     url = database_url(options.db, farm, options.folder)
     with Store.open(url) as store:
         manifest_hash = engine_digest(manifests) if manifests else ""
-        night = _begin(store, plan, options, manifest_hash)
         before = source_digest()
-        with _interruptible(), _heard_of(store, night):
-            status, figures, notes = _work(
-                store, night, farm, options, manifest_hash=manifest_hash, start=start
-            )
+        with _interruptible(), ExitStack() as stack:
+            with closing(open_workers(farm, options.jobs)) as workers:  # before a night begins
+                night = _begin(store, plan, options, manifest_hash)
+                stack.enter_context(_heard_of(store, night))
+                status, figures, notes = _work(
+                    store, night, workers, options, manifest_hash=manifest_hash, start=start
+                )
             changed = source_digest() != before
             if changed:
                 notes.append("sources of the bench changed while it ran: results are of a mixture")
@@ -226,36 +229,32 @@ def _claim(root: Path, name: str) -> bool:
 def _work(
     store: Store,
     night: str,
-    farm: Farm,
+    workers: Workers,
     options: NightlyOptions,
     *,
     manifest_hash: str,
     start: float,
 ) -> tuple[NightStatus, Figures, list[str]]:
     """Lets workers do the runs; returns how that ended, and what is to be noted of it."""
-    workers = open_workers(farm, options.jobs)
-    try:
-        with NightProgress(options.budget) as progress:
-            coordinator = Coordinator(
-                store,
-                night,
-                Path(history.night(store, night).folder),
-                store.jobs_left(night),
-                workers,
-                Limits(options.budget, start, RESERVE_SECONDS),
-                progress=progress.show,
-                sources=partial(_sources, options.duts),
-                manifest_hash=manifest_hash,
-                keep=options.keep,
-            )
-            status: NightStatus = "interrupted"
-            try:
-                status = coordinator.run()
-            except KeyboardInterrupt:
-                print("\ninterrupted: ending what runs", flush=True)
-            figures = coordinator.figures()
-    finally:
-        workers.close()
+    with NightProgress(options.budget) as progress:
+        coordinator = Coordinator(
+            store,
+            night,
+            Path(history.night(store, night).folder),
+            store.jobs_left(night),
+            workers,
+            Limits(options.budget, start, RESERVE_SECONDS),
+            progress=progress.show,
+            sources=partial(_sources, options.duts),
+            manifest_hash=manifest_hash,
+            keep=options.keep,
+        )
+        status: NightStatus = "interrupted"
+        try:
+            status = coordinator.run()
+        except KeyboardInterrupt:
+            print("\ninterrupted: ending what runs", flush=True)
+        figures = coordinator.figures()
     return status, figures, coordinator.tally.notes
 
 

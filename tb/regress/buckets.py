@@ -105,9 +105,9 @@ def message_signature(kind: str, message: str) -> Signature:
 
 
 def bucket_id(found: Signature) -> str:
-    """Returns a short name that equal signatures share, such as ``B3fa2c1``."""
+    """Returns a short name that equal signatures share, such as ``B3fa2c190d``."""
     text = "\x1f".join(found.to_json().values())
-    return f"B{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+    return f"B{hashlib.sha256(text.encode()).hexdigest()[:10]}"
 
 
 def title(found: Signature) -> str:

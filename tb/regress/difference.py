@@ -54,12 +54,16 @@ def compare(before: Side, after: Side) -> Difference:
         buckets_gone=_titles(before.buckets, after.buckets),
         won=tuple(gains),
         lost=tuple(losses),
-        coverage=(before.coverage.percent, after.coverage.percent),
+        coverage=(_percent(before.coverage), _percent(after.coverage)),
         rate=(
             before.night.figures.transactions_per_second,
             after.night.figures.transactions_per_second,
         ),
     )
+
+
+def _percent(coverage: Coverage) -> float | None:
+    return coverage.percent if coverage.total else None
 
 
 def configuration(run: RunRow) -> str:

@@ -126,7 +126,7 @@ def point(one: Night) -> Point:
         transactions=figures.transactions,
         transactions_per_second=figures.transactions_per_second,
         wall_seconds=figures.wall_seconds,
-        coverage=one.coverage,
+        coverage=one.coverage if one.counted else None,
         groups=one.groups,
         code=one.code,
     )
@@ -234,7 +234,10 @@ def _same_engines(session: Session, last: Night) -> list[str]:
 
 def _as_counted(one: Night, coverage: Coverage, code: CodeView | None) -> Night:
     """Returns the night with its coverage as it is now: it may still run, or exclusions moved."""
-    groups: Mapping[str, float] = {name: counts.percent for name, counts in coverage.groups.items()}
+    # With nothing to hit, nothing is complete.
+    groups: Mapping[str, float] = {
+        name: counts.percent for name, counts in coverage.groups.items() if coverage.total
+    }
     kinds = one.code if code is None else reading.code_percent(code.engines)
     percent = coverage.percent if groups else 0.0
     return replace(one, coverage=percent, groups=groups, code=kinds)

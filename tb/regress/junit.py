@@ -112,11 +112,13 @@ def _report(run: RunRow, bucket: Bucket | None) -> str:
         lines.append(f"bucket {bucket.id}: {bucket.title}")
         if bucket.example_run.id == run.id:
             lines.append(bucket.example.text)
-            lines += [
-                f"run again: {rerun.state} {rerun.message}".rstrip() for rerun in bucket.reruns
-            ]
         else:
             lines.append(f"report: see {bucket.example_run.key}")
+        lines += [
+            f"run again: {rerun.state} {rerun.message}".rstrip()
+            for rerun in bucket.reruns
+            if rerun.run == run.id
+        ]
     if run.command:
         lines.append(f"repeat: {run.command}")
     return "\n".join(line for line in lines if line)

@@ -164,6 +164,6 @@ def _reruns(session: Session, night: str) -> dict[int, list[Rerun]]:
     )
     for row in rows:
         found[row.run_id].append(
-            Rerun(row.state, row.ended, row.waves, row.timeline, row.message)  # type: ignore[arg-type]
+            Rerun(row.run_id, row.state, row.ended, row.waves, row.timeline, row.message)  # type: ignore[arg-type]
         )
     return found

@@ -107,4 +107,6 @@ class Speedup:
         occupancy = self._busy / (self._size * (self._until - self._since))
         alone = sum(self._alone) / len(self._alone)
         beside = sum(self._beside) / len(self._beside)
+        if alone <= 0 or beside <= 0:  # the clock that workers read was put back
+            return None
         return self._size * min(occupancy, 1.0) * alone / beside

@@ -116,7 +116,7 @@ def _night_cells(night: Night) -> dict[str, str | Text]:
         "flaky": str(figures.flaky),
         "transactions": str(figures.transactions),
         "per s": f"{figures.transactions_per_second:.0f}",
-        "cover %": percent_text(night.coverage),
+        "cover %": percent_text(night.coverage) if night.counted else "-",
         "time": duration(figures.wall_seconds),
         "commit": _commit(night.commit),
     }
@@ -128,12 +128,16 @@ def _commit(commit: str) -> str:
     return digits[:10] + commit[len(digits) :]
 
 
-def _moved(name: str, before: float, after: float, unit: str, digits: int) -> Text:
-    was, now = (
-        percent_text(value, digits) if unit == "%" else f"{value:.{digits}f}"
-        for value in (before, after)
-    )
-    return Text(f"{name:<14} {was} -> {now} {unit} ({after - before:+.{digits}f})")
+def _moved(name: str, before: float | None, after: float | None, unit: str, digits: int) -> Text:
+    def shown(value: float | None) -> str:
+        if value is None:
+            return "-"
+        return percent_text(value, digits) if unit == "%" else f"{value:.{digits}f}"
+
+    line = f"{name:<14} {shown(before)} -> {shown(after)} {unit}"
+    if before is not None and after is not None:
+        line += f" ({after - before:+.{digits}f})"
+    return Text(line)
 
 
 def difference(moved: Difference) -> RenderableType:
@@ -221,11 +225,11 @@ def closing(view: NightView, page: str, *, passed: bool) -> RenderableType:
     word = "PASS" if passed else "FAIL"
     if passed and night.status in ("running", "interrupted"):
         word = "INCOMPLETE"
+    covered = f"{percent_text(view.coverage.percent)} %" if view.coverage.total else "-"
     verdict = (
         f"{word} night {night.name} ({night.status}): {figures.passed} of {figures.done} runs "
         f"passed, {figures.transactions} transactions, {figures.runs_per_minute:.1f} runs/minute, "
-        f"coverage {percent_text(view.coverage.percent if view.coverage.total else 0.0)} %; "
-        f"page: {page}"
+        f"coverage {covered}; page: {page}"
     )
     parts.append(Text(verdict, style="bold green" if passed else "bold red"))
     return Group(*parts)

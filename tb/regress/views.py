@@ -18,7 +18,7 @@ from tb.coverage.code import CodeView
 from tb.coverage.model import Coverage
 from tb.record import Failure
 
-NightStatus = Literal["running", "complete", "budget", "interrupted", "error"]
+NightStatus = Literal["running", "complete", "budget", "interrupted"]
 """``budget``: the time was up before all planned runs were done."""
 
 RunState = Literal[
@@ -93,7 +93,7 @@ class Night:
         command: What repeats the night.
         folder: Where its files are.
         figures: Counts and rates.
-        coverage: Functional coverage, percent after exclusions.
+        coverage: Functional coverage, percent after exclusions; says nothing without ``counted``.
         groups: The same by group.
         code: Code coverage in percent, by kind (``line``, ``branch``, ``expression``, ``toggle``).
     """
@@ -114,6 +114,11 @@ class Night:
     coverage: float = 0.0
     groups: Mapping[str, float] = field(default_factory=dict)
     code: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def counted(self) -> bool:
+        """Whether there is functional coverage: not of a night that was killed or built nothing."""
+        return bool(self.groups)
 
 
 @dataclass(frozen=True)
@@ -171,12 +176,14 @@ class Rerun:
     """A run done again, to see the failure in waves or by ``pto-dv rerun``.
 
     Attributes:
+        run: Number of the run that was done again.
         state: How it ended this time.
         when: Its end.
         waves, timeline: Paths, or empty.
         message: Of its record.
     """
 
+    run: int
     state: RunState
     when: datetime
     waves: str = ""
@@ -189,7 +196,7 @@ class Bucket:
     """Failures with the same signature.
 
     Attributes:
-        id: Short name made from the signature, such as ``B3fa2c1``.
+        id: Short name made from the signature, such as ``B3fa2c190d``.
         title: The signature as a phrase.
         kind, slot, op, field, rule, space, address_class: The signature.
         runs: Identifiers of the night's runs whose first failure this is.
@@ -197,7 +204,8 @@ class Bucket:
         nights: How many nights have seen it.
         example: First failure of the first of the runs.
         example_run: That run.
-        reruns: What came of running it again; differing states make the run flaky.
+        reruns: What came of running any of the runs again, by the night or by hand. Whether a run
+            is flaky says its state alone.
     """
 
     id: str
@@ -264,7 +272,7 @@ class SpecRow:
 
 @dataclass(frozen=True)
 class Point:
-    """A night in a trend."""
+    """A night in a trend; ``coverage`` is None where none was counted."""
 
     name: str
     started: datetime
@@ -273,7 +281,7 @@ class Point:
     transactions: int
     transactions_per_second: float
     wall_seconds: float
-    coverage: float
+    coverage: float | None
     groups: Mapping[str, float]
     code: Mapping[str, float]
 
@@ -289,7 +297,7 @@ class Difference:
         buckets_new, buckets_gone: Titles.
         won, lost: Bins ``group.point: bin`` covered in one night alone; a bin the other night
             does not define is in neither list.
-        coverage: Percent before and after.
+        coverage: Percent before and after, None of a night that counted none.
         rate: Transactions per second before and after.
     """
 
@@ -301,7 +309,7 @@ class Difference:
     buckets_gone: tuple[str, ...] = ()
     won: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
-    coverage: tuple[float, float] = (0.0, 0.0)
+    coverage: tuple[float | None, float | None] = (None, None)
     rate: tuple[float, float] = (0.0, 0.0)
 
 

@@ -11,6 +11,11 @@ Series = Sequence[tuple[str, float | None]]
 """Name of each night to its value, oldest first; None where it has none."""
 
 
+def before(series: Series) -> float | None:
+    """Returns the value of the last night that has one, the night at the end of the line apart."""
+    return next((value for _, value in reversed(series[:-1]) if value is not None), None)
+
+
 def trend(
     title: str,
     series: Series,

@@ -11,7 +11,7 @@ from typing import Any
 from tb.coverage.model import Coverage, GroupCounts, percent_text
 from tb.regress.views import NightView
 from tb.report.bins import DECADES, MOST_HOLES, Hole, Table, holes, tables
-from tb.report.charts import trend
+from tb.report.charts import before, trend
 from tb.report.page import Page, group_path
 
 
@@ -24,7 +24,7 @@ class GroupRow:
         path: Of its page.
         covered, total, percent: Of the night.
         ever: Percent over all nights.
-        move: Percent points since the night before, None without one.
+        move: Percent points since the last night that counted it, None without one.
         missing: Bins not hit, of which ``before`` were in earlier nights.
         trend: (night, percent or None where it had no such group), oldest first.
         worst: Points and crosses with holes, most first: (name, missing).
@@ -86,7 +86,7 @@ def coverage_pages(view: NightView) -> Iterator[Page]:
 def _row(view: NightView, name: str, counts: GroupCounts, details: list[Table]) -> GroupRow:
     ever = view.all_time.groups.get(name)
     nights = tuple((point.name, point.groups.get(name)) for point in view.trend)
-    before = view.trend[-2].groups.get(name) if len(view.trend) > 1 else None
+    last = before(nights)
     worst = sorted(((item.name, item.missing) for item in details), key=lambda item: -item[1])
     return GroupRow(
         name,
@@ -96,7 +96,7 @@ def _row(view: NightView, name: str, counts: GroupCounts, details: list[Table]) 
         counts.total,
         counts.percent,
         ever.percent if ever else counts.percent,
-        None if before is None else counts.percent - before,
+        None if last is None else counts.percent - last,
         counts.total - counts.covered,
         _missed(counts, ever),
         nights,

@@ -34,10 +34,10 @@ class Artifact:
 
 @dataclass(frozen=True)
 class Result:
-    """One execution of a bucket's example: how it ended and what it left.
+    """One execution of a bucket's example, or of another of its runs that was done again.
 
     Attributes:
-        who: ``run 1003`` or ``rerun``.
+        who: ``run 1003`` or ``run 1003 again``.
         state, when, message: Of that execution; ``when`` is None for the run itself.
         files: What it left.
     """
@@ -58,7 +58,6 @@ class BucketRow:
         path: Of its page.
         new: No night before has seen it.
         tests: Tests of its runs with how many.
-        flaky: Executions that are equal ended differently.
         signature: (word, value) of what its failures have in common.
     """
 
@@ -66,7 +65,6 @@ class BucketRow:
     path: str
     new: bool
     tests: tuple[tuple[str, int], ...]
-    flaky: bool
     signature: tuple[tuple[str, str], ...]
 
 
@@ -97,7 +95,6 @@ def _row(view: NightView, bucket: Bucket, by_id: dict[int, RunRow]) -> BucketRow
     tests: dict[str, int] = {}
     for run in _runs(bucket, by_id):
         tests[run.test] = tests.get(run.test, 0) + 1
-    ends = {bucket.example_run.state, *(again.state for again in bucket.reruns)} - {"interrupted"}
     words = (
         ("kind", bucket.kind),
         ("slot", bucket.slot),
@@ -112,7 +109,6 @@ def _row(view: NightView, bucket: Bucket, by_id: dict[int, RunRow]) -> BucketRow
         bucket_path(bucket.id),
         bucket.first_night == view.night.name,
         tuple(sorted(tests.items(), key=lambda item: (-item[1], item[0]))),
-        "flaky" in ends or "pass" in ends,
         tuple((word, value) for word, value in words if value),
     )
 
@@ -175,7 +171,7 @@ def _results(bucket: Bucket) -> Iterator[Result]:
     for again in bucket.reruns:
         files = [("waves", again.waves), ("timeline", again.timeline)]
         yield Result(
-            "run again",
+            f"run {again.run} again",
             again.state,
             again.when,
             again.message,

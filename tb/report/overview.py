@@ -6,23 +6,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Literal
 
 from markupsafe import Markup
 
 from tb.coverage.model import percent_text
-from tb.regress.views import FAILED, NightView, Point, RunRow
-from tb.report.charts import stack, trend
-from tb.report.page import Page, compact, duration, number, plural
+from tb.regress.views import FAILED, NightView, RunRow
+from tb.report.charts import before, stack, trend
+from tb.report.page import Page, compact, duration, number, plural, widths
 
 _SPAN = 5.0
 """Points of a percentage that a line over nights shows at least."""
 
 MOST = 12
 """Buckets, runs outside of buckets, and notes that the first page lists at once."""
-
-NIGHTS = 30
-"""Nights that its table lists."""
 
 _PERCENT = "{:.1f}".format
 
@@ -44,7 +42,7 @@ class Tile:
     Attributes:
         label, value: What it is, and the value of this night as text.
         detail: More of it, in few words.
-        change: Against the night before, None without one.
+        change: Against the last night before that has a value, None without one.
         digits, unit: How the change is written.
         good: 1 where more is better, -1 where less is, 0 where neither is.
         chart: The line.
@@ -128,10 +126,8 @@ def verdict(view: NightView) -> Verdict:
             "running": " yet: the night still runs",
         }.get(night.status, "")
         sentences.append(f"{number(figures.not_run)} of {figures.planned} planned did not run{why}")
-    if night.status == "error":
-        sentences.append("the night ended with an error, see the notes")
     word: Word = "PASS"
-    if failed or night.status == "error" or not (figures.done or night.status == "running"):
+    if failed or not (figures.done or night.status == "running"):
         word = "FAIL"
     elif night.status in ("running", "interrupted"):
         word = "INCOMPLETE"
@@ -152,9 +148,11 @@ def _tiles(view: NightView) -> list[Tile]:
         unit: str = "",
         good: int = 1,
     ) -> Tile:
-        values: list[float] = [float(getattr(point, key)) for point in points]
-        change = values[-1] - values[-2] if len(values) > 1 else None
-        series = [(point.name, each) for point, each in zip(points, values, strict=True)]
+        series: list[tuple[str, float | None]] = [
+            (point.name, getattr(point, key)) for point in points
+        ]
+        last, old = series[-1][1] if series else None, before(series)
+        change = None if last is None or old is None else last - old
         texts = {"time": duration, "count": compact}.get(shown, shown.format)
         return Tile(label, value, detail, change, digits, unit, good, trend(label, series, texts))
 
@@ -169,8 +167,10 @@ def _tiles(view: NightView) -> list[Tile]:
         ),
         tile(
             "Functional coverage",
-            f"{percent_text(night.coverage)} %",
-            f"{number(view.coverage.total - view.coverage.covered)} holes",
+            f"{percent_text(night.coverage)} %" if night.counted else "-",
+            f"{number(view.coverage.total - view.coverage.covered)} holes"
+            if night.counted
+            else "no run counted it",
             "coverage",
             shown="{:.1f}",
             digits=1,
@@ -200,17 +200,12 @@ def _tiles(view: NightView) -> list[Tile]:
     ]
 
 
-def _before(points: Sequence[Point]) -> Point | None:
-    return points[-2] if len(points) > 1 else None
-
-
 def _groups(view: NightView) -> list[GroupRow]:
     """Returns the groups, those with the largest share of holes first."""
-    before = _before(view.trend)
     rows = []
     for name, counts in view.coverage.groups.items():
         series = [(point.name, point.groups.get(name)) for point in view.trend]
-        old = before.groups.get(name) if before else None
+        old = before(series)
         both = view.all_time.groups.get(name)
         rows.append(
             GroupRow(
@@ -227,11 +222,10 @@ def _groups(view: NightView) -> list[GroupRow]:
 
 
 def _code(view: NightView) -> list[CodeRow]:
-    before = _before(view.trend)
     rows: list[CodeRow] = []
     for kind, percent in view.night.code.items():
         series = [(point.name, point.code.get(kind)) for point in view.trend]
-        old = before.code.get(kind) if before else None
+        old = before(series)
         chart = trend(kind, series, _PERCENT, width=64, height=20, ends=False, span=_SPAN)
         rows.append(CodeRow(kind, percent, None if old is None else percent - old, chart))
     return rows
@@ -244,14 +238,15 @@ def _said(moved: Iterable[tuple[str, str, str]]) -> list[str]:
 
 
 def configuration(row: RunRow) -> str:
-    """Returns the simulator and the widths of a run as ``verilator 256/256``."""
-    return f"{row.sim} {row.gm_width}/{row.local_width}"
+    """Returns the simulator and the widths of a run as ``verilator 256/256 code``."""
+    return f"{row.sim} {widths(row)}"
 
 
 def _tests_run(runs: Sequence[RunRow]) -> dict[str, dict[str, Cell]]:
     """Returns test to configuration to its runs; tests with most failures first."""
     found: dict[str, dict[str, Cell]] = defaultdict(dict)
-    for row in sorted(runs, key=lambda row: (row.test, row.sim, row.gm_width, row.local_width)):
+    order = attrgetter("test", "sim", "gm_width", "local_width", "code_coverage")
+    for row in sorted(runs, key=order):
         cells, name = found[row.test], configuration(row)
         cell = cells.get(name, Cell())
         cells[name] = Cell(
@@ -293,13 +288,14 @@ def overview_pages(view: NightView) -> Iterable[Page]:
             "stack": runs,
             "loose": [row for row in view.runs if row.state in FAILED and row.id not in in_bucket],
             "most": MOST,
-            "nights": NIGHTS,
             "said": _said,
             "simulators": sorted({row.simulator for row in view.runs if row.simulator}),
             "exports": (
                 ("junit.xml", "JUnit results"),
                 ("coverage.ucis.xml", "Functional coverage, UCIS"),
                 ("code.info", "Code coverage, lcov"),
+                ("code.expression.info", "Expressions, lcov"),
+                ("code.toggle.info", "Toggles, lcov"),
             ),
         },
     )

@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from tb.coverage.model import percent_text
-from tb.regress.views import NightView
+from tb.regress.views import NightView, RunRow
 
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"
@@ -181,6 +181,11 @@ def plural(count: int, one: str, many: str = "") -> str:
     return f"{number(count)} {one if count == 1 else many or one + 's'}"
 
 
+def widths(run: RunRow) -> str:
+    """Returns the widths of a run as ``256/256``, ``256/256 code`` with code coverage."""
+    return f"{run.gm_width}/{run.local_width}" + (" code" if run.code_coverage else "")
+
+
 def breakable(text: str) -> Markup:
     """Returns a path or name that may be broken where its parts meet."""
     return Markup(re.sub(r"(::|[/_.])", r"\1<wbr>", str(escape(text))))
@@ -205,6 +210,7 @@ def environment() -> Environment:
         plural=plural,
         slug=slug,
         breakable=breakable,
+        widths=widths,
     )
     made.globals.update(
         bucket_path=bucket_path,

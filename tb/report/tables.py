@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from tb.regress.views import NightView, PlanRow, SpecRow
-from tb.report.page import Page
+from tb.report.page import Page, widths
 
 _FIRST = {"fail": 0, "not run": 1, "partial": 2, "pass": 3}
 
@@ -26,7 +26,7 @@ def run_pages(view: NightView) -> Iterable[Page]:
             "titles": {bucket.id: bucket.title for bucket in view.buckets},
             "tests": sorted({row.test for row in rows}),
             "sims": sorted({row.sim for row in rows}),
-            "widths": sorted({f"{row.gm_width}/{row.local_width}" for row in rows}),
+            "widths": sorted({widths(row) for row in rows}),
             "states": [state for state, _ in count.most_common()],
             "duts": any(row.duts for row in rows),
         },

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tb.orphans import end_with_parent
-from tb.record import RunRecord, RunSettings
+from tb.record import CoverageSummary, RunRecord, RunSettings
 from tb.regress import spawner
 from tb.regress.job import Job, JobKind, Outcome
 
@@ -80,6 +80,23 @@ def execute(job: Job) -> Outcome:
         case "big":
             return outcome(job).model_copy(update={"coverage": "x" * 3_000_000})
     return outcome(job)
+
+
+def coordinated(job: Job) -> Outcome:
+    """Does a job of a night: a build, or a run that hands back the file ``coverage`` names.
+
+    With ``first`` among the options a run sleeps so many seconds in its first attempt.
+    """
+    if job.kind == "build":
+        return outcome(job).model_copy(update={"record": None, "inputs": f"inputs of {job.config}"})
+    options = dict(job.settings.options)
+    options["sleep"] = options.get("first", 0.0) if job.attempt == 1 else 0.0
+    settings = job.settings.model_copy(update={"options": options})
+    done = execute(job.model_copy(update={"settings": settings}))
+    if done.record and done.record.passed:
+        done.record.coverage = CoverageSummary(percent=10.0, covered=1, bins=10)
+        done.coverage = Path(options["coverage"]).read_text()
+    return done
 
 
 def _start_simulator(folder: Path, *, bound: bool) -> None:

@@ -50,7 +50,7 @@ def test_the_first_failure_gives_the_signature() -> None:
     assert found != signature_of(other)
     assert bucket_id(found) != bucket_id(signature_of(other))
     assert bucket_id(found)[0] == "B"
-    assert len(bucket_id(found)) == 7
+    assert len(bucket_id(found)) == 11
 
 
 def test_what_differs_between_seeds_is_left_out() -> None:

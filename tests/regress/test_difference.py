@@ -99,6 +99,7 @@ def test_buckets_and_figures() -> None:
     assert moved.buckets_new == ("fresh",)
     assert moved.buckets_gone == ("old",)
     assert moved.rate == (100.0, 120.0)
+    assert moved.coverage == (None, None), "neither counted any"
 
 
 def test_bins_won_and_lost() -> None:

@@ -20,7 +20,7 @@ from tb.regress.buckets import bucket_id, signature_of
 from tb.regress.job import Outcome
 from tb.regress.store import Store
 from tb.regress.testplan import TestPlan, load_testplan
-from tb.regress.views import FAILED, NightView
+from tb.regress.views import FAILED, Figures, NightView
 from tests.regress import made
 
 
@@ -234,7 +234,8 @@ def test_an_earlier_night_does_not_know_later_ones(store: Store, plan: TestPlan)
 def test_trend_ends_with_the_night_itself(view: NightView) -> None:
     assert [point.name for point in view.trend] == NAMES
     assert view.trend[-1].coverage == view.coverage.percent
-    assert view.trend[0].coverage < view.trend[1].coverage < view.trend[2].coverage
+    percents = [point.coverage or 0.0 for point in view.trend]
+    assert percents == sorted(set(percents)), "more from night to night"
     assert view.trend[-1].runs == 22
     assert view.trend[0].groups.keys() == view.trend[2].groups.keys()
     assert view.trend[0].code == {"line": 70.0, "branch": 50.0}
@@ -315,6 +316,18 @@ def test_exclusions_are_applied_everywhere(store: Store, plan: TestPlan) -> None
     assert [text for text in plain.won if text.startswith("traffic")], "it would be seen"
 
 
+def test_with_all_excluded_there_is_no_coverage(store: Store, plan: TestPlan) -> None:
+    def exclude(coverage: Coverage) -> None:
+        for counts in coverage.groups.values():
+            counts.scope.update({name: hits < 0 for name, hits in counts.hits.items()})
+
+    view = history.view(store, NAMES[2], plan, exclude=exclude)
+    assert view.coverage.total == 0
+    assert view.trend[-1].coverage is None
+    assert view.difference is not None
+    assert view.difference.coverage == (None, None)
+
+
 def test_every_database_shows_the_same(url: str, store: Store, plan: TestPlan) -> None:
     with Store.open(url) as other:
         made.make(other, left=2)
@@ -355,6 +368,40 @@ def test_a_night_that_was_killed_shows_what_it_has(fresh: Store, plan: TestPlan)
     assert view.night.code == {}
 
 
+def test_a_night_without_recorded_coverage_is_no_point_of_the_trend(
+    fresh: Store, plan: TestPlan
+) -> None:
+    day = timedelta(days=1)
+    made.add_night(fresh, made.START, runs=6)
+    killed = made.add_night(fresh, made.START + day, runs=6, ended=False)
+    nothing = made.add_night(fresh, made.START + 2 * day, runs=0, ended=False)
+    broken = made.add_night(fresh, made.START + 3 * day, runs=6, counted=99, ended=False)
+    # What a coordinator writes whose builds all failed: no groups, and 100 percent of none.
+    fresh.end_night(broken, "complete", Figures(), coverage=100.0)
+    made.add_night(fresh, made.START + 4 * day, runs=6)
+    points = history.trend(fresh, history.night(fresh))
+    assert nothing not in [point.name for point in points]
+    assert [point.coverage is None for point in points] == [False, True, True, False]
+    assert [night.counted for night in history.nights(fresh)] == [True, False, False, False, True]
+    assert history.view(fresh, killed, plan).night.counted, "of its runs, while it is looked at"
+
+
+def test_reruns_say_of_which_run(fresh: Store) -> None:
+    name = made.add_night(fresh, made.START, runs=14)
+    bucket = next(item for item in history.buckets(fresh, name) if item.kind == "data")
+    first, second = bucket.runs[:2]
+    job = fresh.job(second)[1]
+    for _ in range(2):
+        fresh.note_rerun(second, made.outcome(job, made.START), state="pass", identity="")
+    (bucket,) = [item for item in history.buckets(fresh, name) if item.id == bucket.id]
+    assert [(again.run, again.state) for again in bucket.reruns] == [
+        (first, "fail"),
+        (second, "pass"),
+        (second, "pass"),
+    ]
+    assert bucket.example_run.state == "fail"
+
+
 def test_a_night_without_runs(fresh: Store, plan: TestPlan) -> None:
     with patch("tb.regress.nights.now_utc", lambda: made.START):
         name = fresh.begin_night(regression="nightly", signature="x")
@@ -362,7 +409,8 @@ def test_a_night_without_runs(fresh: Store, plan: TestPlan) -> None:
     assert view.night.figures.planned == 0
     assert not [*view.runs, *view.buckets, *view.notes]
     assert view.coverage.groups == {}
-    assert view.night.coverage == 0.0, "nothing asked for is not complete"
+    assert not view.night.counted
+    assert view.trend[-1].coverage is None, "neither 0 nor 100 percent"
     assert {row.state for row in view.plan} == {"not run"}
 
 

@@ -92,6 +92,16 @@ def test_a_flaky_run_has_both_outcomes(view: NightView) -> None:
     assert "run again: pass" in result.text
 
 
+def test_a_rerun_stands_with_the_run_it_repeats(view: NightView) -> None:
+    bucket = next(item for item in view.buckets if len(item.runs) > 1 and item.reruns)
+    again = replace(bucket.reruns[0], run=bucket.runs[1], state="hang")
+    made = replace(view, buckets=[replace(bucket, reruns=(again,))])
+    found, keys = cases(junit(made)), {run.id: run.key for run in view.runs}
+    first, second = (found[keys[number]].result[0].text for number in bucket.runs[:2])
+    assert "run again" not in first
+    assert "run again: hang" in second
+
+
 def test_characters_that_xml_cannot_hold(view: NightView, tmp_path: Path) -> None:
     run = view.runs[next(i for i, run in enumerate(view.runs) if run.state == "error")]
     odd = replace(run, message="\x1b[31mred\x1b[0m\x00 <&> \ud800 \ufffe ö\nline two")

@@ -92,6 +92,11 @@ def test_failing_runs_are_no_measure(monkeypatch: pytest.MonkeyPatch) -> None:
     assert night(monkeypatch, alone=1.0, beside=8.0, status="fail") is None
 
 
+def test_a_clock_that_was_put_back_is_no_measure(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert night(monkeypatch, alone=8.0, beside=0.0) is None
+    assert night(monkeypatch, alone=-3.0, beside=8.0) is None
+
+
 def test_short_nights_are_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     assert night(monkeypatch, alone=8.0, beside=8.0, jobs=runs(4)) is None
     assert not Speedup(runs(12), budget=60.0).measuring

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tb.coverage.model import Coverage
 from tb.regress import text
 from tb.regress.views import Difference, Figures, Night, NightView
 from tests.report.sample import sample_view
@@ -32,6 +33,7 @@ def test_history_is_a_line_for_each_night() -> None:
                 planned=2000, done=1999, passed=1998, failed=1, transactions=7, wall_seconds=3725
             ),
             coverage=99.996,
+            groups={"traffic": 99.996},
             commit="a0c4f83d19e27b64c5510fd0c1a3e6b2f7889d04+",
         ),
         night("2026-11-21.1", figures=Figures(planned=9, done=0)),
@@ -43,6 +45,7 @@ def test_history_is_a_line_for_each_night() -> None:
         *("1:02:05", "a0c4f83d19+"),
     ]
     assert second.split()[3:5] == ["0/9", "-"]
+    assert second.split()[9] == "-", "no coverage is neither 0 nor 100 percent"
 
 
 def test_history_fits_a_narrow_terminal() -> None:
@@ -63,6 +66,19 @@ def test_history_without_nights_says_what_makes_one() -> None:
 )
 def test_durations(seconds: float, wanted: str) -> None:
     assert text.duration(seconds) == wanted
+
+
+def test_difference_with_a_night_that_counted_nothing() -> None:
+    moved = Difference("a", "b", coverage=(None, 98.25), rate=(1000.0, 900.0))
+    lines = text.as_text(text.difference(moved)).splitlines()
+    assert lines[1] == "coverage       - -> 98.25 %"
+
+
+def test_closing_of_a_night_that_counted_nothing(view: NightView) -> None:
+    nothing = replace(view, night=replace(view.night, groups={}), coverage=Coverage([]))
+    shown = text.as_text(text.closing(nothing, "x.html", passed=False))
+    assert "coverage   none was counted" in shown
+    assert "coverage -; page: x.html" in shown
 
 
 def test_difference_names_what_moved() -> None:

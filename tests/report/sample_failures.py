@@ -148,13 +148,13 @@ def _made() -> tuple[_Made, ...]:
     )
     return (
         _Made(
-            "B3fa2c1",
+            "B3fa2c190d",
             "wrong row data: mte_gm_ub on mte2 writes ub0, lane 0, behind a loop",
             *("fail", "random", "verilator", 9),
             data,
         ),
         _Made(
-            "B77e01d",
+            "B77e01d52a",
             "write outside the destination: mte_ub_gm on mte3 writes gm, 4 KiB page edge",
             *("fail", "stress", "verilator", 3),
             guard,
@@ -162,14 +162,16 @@ def _made() -> tuple[_Made, ...]:
             "2026-11-18.1",
         ),
         _Made(
-            "B0c41aa",
+            "B0c41aa18e",
             "status OK not RULE: mte_l0c_gm on fix, FIX-L17",
             *("fail", "illegal", "verilator", 2),
             status,
         ),
-        _Made("B91d3f0", "protocol axi_4k on mte2", *("fail", "errors", "verilator", 1), protocol),
         _Made(
-            "Be5528b",
+            "B91d3f06b7", "protocol axi_4k on mte2", *("fail", "errors", "verilator", 1), protocol
+        ),
+        _Made(
+            "Be5528b3c4",
             "hang: mte_l1_fb on mte1, no done",
             *("hang", "pins", "icarus", 1),
             hang,
@@ -177,7 +179,7 @@ def _made() -> tuple[_Made, ...]:
             "2026-11-20.1",
         ),
         _Made(
-            "B40c9ee",
+            "B40c9ee7f1",
             "crash: Segmentation fault",
             *("flaky", "faults", "verilator", 1),
             crash,
@@ -229,7 +231,7 @@ def bucket_list(rows: Sequence[RunRow]) -> list[Bucket]:
         if made.again:
             path = f"{first.folder.rsplit('/', 1)[0]}/rerun"
             reruns.append(
-                Rerun(made.again, _WHEN, f"{path}/waves.fst", f"{path}/timeline.json", "")
+                Rerun(first.id, made.again, _WHEN, f"{path}/waves.fst", f"{path}/timeline.json", "")
             )
         buckets.append(
             Bucket(

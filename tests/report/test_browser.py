@@ -122,7 +122,7 @@ def test_a_state_of_the_filters_can_be_linked(report: Path, visit: Visitor) -> N
 
 def test_links_of_the_overview_lead_to_runs(report: Path, visit: Visitor) -> None:
     page = visit(report / "index.html")
-    page.get_by_role("link", name="9 runs of B3fa2c1").click()
+    page.get_by_role("link", name="9 runs of B3fa2c190d").click()
     assert said(page) == "9 of 300 rows"
     page.go_back()
     page.locator(".tests a.cell.s-fail").first.click()

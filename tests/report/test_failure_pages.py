@@ -100,6 +100,25 @@ def test_a_flaky_run_shows_both_outcomes(view: NightView, site: Path) -> None:
     assert "equal runs ended differently" not in steady
 
 
+def test_a_rerun_by_hand_makes_nothing_flaky(view: NightView, tmp_path: Path) -> None:
+    item = bucket(view, "data")
+    again = replace(item.reruns[0], state="pass")
+    other = replace(again, run=item.runs[1], state="hang")
+    made = alone(view, replace(item, reruns=(again, other)))
+    folder = write(made, tmp_path / "report").parent
+    page = Parsed(folder / bucket_path(item.id))
+    assert "equal runs ended differently" not in page.words
+    results = page_of(made, made.buckets[0]).data["results"]
+    assert [(result.who, result.state) for result in results] == [
+        (f"run {item.runs[0]}", "fail"),
+        (f"run {item.runs[0]} again", "pass"),
+        (f"run {item.runs[1]} again", "hang"),
+    ]
+    (listed,) = (folder / "failures.html").read_text().split("<article")[1:]
+    assert "s-flaky" not in page.source
+    assert "s-flaky" not in listed.split("</article>")[0]
+
+
 def test_texts_of_a_report_are_no_markup(view: NightView, site: Path) -> None:
     page = Parsed(site / bucket_path(bucket(view, "crash").id))
     assert "<vector> sizes & all" in page.words

@@ -8,6 +8,7 @@ import re
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,8 @@ from tb.coverage.model import Coverage
 from tb.errors import PtoError
 from tb.regress.views import Figures, NightStatus, NightView, RunState
 from tb.report import site
-from tb.report.overview import verdict
+from tb.report.coverage_pages import coverage_pages
+from tb.report.overview import _code, _groups, _tests_run, verdict
 from tb.report.site import write
 from tests.report.links import broken_links
 from tests.report.sample import sample_view
@@ -82,6 +84,7 @@ def test_the_overview_says_what_matters(report: Path) -> None:
         "Pass rate 93.8 %",
         "moved trend all nights",
         "Newly failing 2",
+        "Buckets new 4",
         "Bins won 37",
         "make nightly SEEDS=20 BUDGET=25m",
         "with changes that are not committed",
@@ -111,7 +114,13 @@ def test_a_night_without_anything_is_a_page(good: NightView, tmp_path: Path) -> 
     empty = replace(
         good,
         night=replace(
-            good.night, status="error", ended=None, figures=Figures(), commit="", code={}, host=""
+            good.night,
+            status="complete",
+            ended=None,
+            figures=Figures(),
+            commit="",
+            code={},
+            host="",
         ),
         runs=[],
         plan=[],
@@ -125,10 +134,81 @@ def test_a_night_without_anything_is_a_page(good: NightView, tmp_path: Path) -> 
     index = write(empty, tmp_path / "report")
     assert broken_links(index.parent) == []
     text = text_of(index)
-    assert "FAIL no run was done; the night ended with an error, see the notes." in text
+    assert "FAIL no run was done." in text
     assert "the build verilator-gm256-local256 failed" in text
     assert not (index.parent / "testplan.html").exists()
     assert 'href="testplan.html"' not in index.read_text()
+
+
+def uncounted(view: NightView, *places: int) -> NightView:
+    """The night with points of its trend that have no coverage."""
+    nothing: dict[str, Any] = {"coverage": None, "groups": {}, "code": {}}
+    trend = list(view.trend)
+    for place in places:
+        trend[place] = replace(trend[place], **nothing)
+    return replace(view, trend=trend)
+
+
+def table_rows(index: Path, name: str) -> list[list[str]]:
+    """The cells of a table of a page as words, the head first."""
+    table = index.read_text().split(f'id="{name}"')[1].split("</table>")[0]
+    rows = re.findall(r"<tr.*?</tr>", table, flags=re.DOTALL)
+    return [
+        [re.sub(r"<[^>]+>", "", cell).strip() for cell in re.split(r"</t[hd]>", row)[:-1]]
+        for row in rows
+    ]
+
+
+def test_a_night_without_coverage_is_no_point_of_a_line(few: NightView, tmp_path: Path) -> None:
+    gap = uncounted(few, -2)
+    index = write(gap, tmp_path / "report")
+    head, _, missing, before = table_rows(index, "trend")[:4]
+    at = head.index("coverage %")
+    assert missing[at : at + 1 + len(few.night.code)] == ["-"] * (1 + len(few.night.code))
+    assert before[at] == f"{few.trend[-3].coverage:.1f}"
+    (label,) = re.findall(r'aria-label="(Functional coverage over [^"]*)"', index.read_text())
+    assert few.trend[-2].name not in label
+    assert few.trend[-3].name in label
+    # 1.9 points a night in the sample.
+    assert re.search(r"Functional coverage [\d.]+ % \+3\.8 ", text_of(index))
+    assert [row.change for row in _code(gap)] == [pytest.approx(2.6)] * len(few.night.code)
+
+
+def test_groups_move_since_the_last_night_that_counted_them(full: NightView) -> None:
+    steady = {row.name: row.change for row in _groups(uncounted(full, -2))}
+    for name, percent in full.trend[-3].groups.items():
+        assert steady[name] == pytest.approx(full.trend[-1].groups[name] - percent)
+    rows = [page.data["row"] for page in coverage_pages(uncounted(full, -2)) if "row" in page.data]
+    assert {row.name: row.move for row in rows} == steady
+    assert all(row.change is None for row in _groups(uncounted(full, 0, 1, 2, 3)))
+
+
+def test_a_night_that_counted_nothing_says_so(few: NightView, tmp_path: Path) -> None:
+    night = replace(few.night, coverage=0.0, groups={}, code={})
+    index = write(replace(uncounted(few, -1), night=night), tmp_path / "report")
+    text = text_of(index)
+    assert "Functional coverage - no run counted it" in text
+    assert "100.0 % over all nights" not in text
+    lead = text_of(index.with_name("coverage.html"))
+    assert "no run counted it" in lead
+    assert "bins hit tonight" not in lead
+
+
+def test_runs_that_count_code_coverage_are_a_configuration(good: NightView, tmp_path: Path) -> None:
+    plain = replace(good.runs[0], sim="verilator", gm_width=256, local_width=256, test="both")
+    plain = replace(plain, code_coverage=False)
+    bad = replace(plain, id=9001, code_coverage=True, state="fail")
+    view = replace(good, runs=[plain, bad])
+    assert {name: cell.state for name, cell in _tests_run(view.runs)["both"].items()} == {
+        "verilator 256/256": "pass",
+        "verilator 256/256 code": "fail",
+    }
+    index = write(view, tmp_path / "report")
+    assert 'href="runs.html#test=both&amp;sim=verilator&amp;width=256%2F256+code"' in (
+        index.read_text()
+    )
+    assert "<option>256/256 code</option>" in index.with_name("runs.html").read_text()
+    assert "<td>256/256 code</td>" in index.with_name("runs.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -138,7 +218,6 @@ def test_a_night_without_anything_is_a_page(good: NightView, tmp_path: Path) -> 
         ("budget", 5, "PASS", "5 of 65 planned did not run: the budget of 10 min was used up"),
         ("interrupted", 5, "INCOMPLETE", "did not run: the night was interrupted"),
         ("running", 5, "INCOMPLETE", "did not run yet: the night still runs"),
-        ("error", 0, "FAIL", "the night ended with an error"),
     ],
 )
 def test_the_verdict_of_a_night_without_failures(
@@ -200,15 +279,12 @@ def test_the_overview_of_a_bad_night_stays_short(few: NightView, tmp_path: Path)
         few,
         buckets=[replace(few.buckets[0], id=f"B{number}") for number in range(40)],
         notes=[f"note {number}" for number in range(50)],
-        trend=[replace(few.trend[0], name=f"night {number}") for number in range(100)],
     )
     index = write(many, tmp_path / "report")
     text = text_of(index)
     assert index.read_text().count("runs.html#bucket=") == 12
     assert "28 more" in text
     assert "38 more note 12" in text
-    assert "the last 30 of 100" in text
-    assert index.read_text().count('<th scope="row">night ') == 30
 
 
 def test_texts_are_never_taken_for_markup(few: NightView, tmp_path: Path) -> None:
@@ -234,7 +310,8 @@ def test_texts_are_never_taken_for_markup(few: NightView, tmp_path: Path) -> Non
 def test_files_of_a_run_are_linked_while_they_are_there(few: NightView, tmp_path: Path) -> None:
     folder = tmp_path / "night 1"
     (folder / "runs/a b").mkdir(parents=True)
-    (folder / "junit.xml").write_text("<testsuites/>")
+    for name in ("junit.xml", "code.info", "code.toggle.info"):
+        (folder / name).write_text("")
     first = next(row for row in few.runs if row.state == "fail")
     runs = [
         replace(row, folder=str(folder / "runs/a b") if row is first else "") for row in few.runs
@@ -243,6 +320,9 @@ def test_files_of_a_run_are_linked_while_they_are_there(few: NightView, tmp_path
     index = write(view, folder / "report")
     assert 'href="../runs/a%20b/"' in index.with_name("runs.html").read_text()
     assert 'href="../junit.xml"' in index.read_text()
+    assert 'href="../code.info"' in index.read_text()
+    assert 'href="../code.toggle.info"' in index.read_text()
+    assert "code.expression.info" not in index.read_text()
     assert "coverage.ucis.xml" not in index.read_text()
     assert broken_links(index.parent) == []
 

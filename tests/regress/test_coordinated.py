@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nights from the coordinator to the database, with real processes: workers die, a disk is full.
+
+Whatever happens, each run has one result, and coverage is the exact sum of the runs.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from tb.coverage.exchange import to_json
+from tb.coverage.model import Coverage
+from tb.dut import ROOT
+from tb.errors import PtoError
+from tb.record import RunSettings
+from tb.regress.database import LostTable, NightTable, RunTable
+from tb.regress.job import Job
+from tb.regress.local import LocalWorkers
+from tb.regress.night import Coordinator, Limits, Tally
+from tb.regress.pool import Workers
+from tb.regress.store import Store
+from tests.regress.samples import column, coverage, dead_pid, put, text, total
+from tests.regress.test_engine import limit_pages
+from tests.regress.test_local import until
+
+WORK = "tests.regress.fake_work:coordinated"
+LONG = 60.0
+"""Seconds that a run takes whose worker is to be killed."""
+
+Hook = Callable[[Tally], None]
+
+
+class Night:
+    """A night whose run ``r3`` covers what :func:`samples.coverage` draws with seed 3."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.store = self.open()
+        self.name = self.store.begin_night(regression="nightly", signature="plan")
+
+    def open(self) -> Store:
+        return Store.open(f"sqlite:///{self.folder}/results.db")
+
+    def plan(self, count: int, **special: dict[str, Any]) -> None:
+        """Plans so many runs; by their keys what is special in some."""
+        jobs = []
+        for seed in range(count):
+            file = self.folder / f"coverage{seed}.json"
+            file.write_text(text(coverage(seed)))
+            options = {"coverage": str(file), **special.get(f"r{seed}", {})}
+            settings = RunSettings(seed=seed, options=options)
+            jobs.append(Job(key=f"r{seed}", kind="run", settings=settings, config="c", folder=""))
+        self.store.plan_runs(self.name, jobs)
+
+    def coordinate(self, workers: Workers, hook: Hook = lambda _: None) -> Coordinator:
+        """Does the runs that are left; ``hook`` is called all the while."""
+        coordinator = Coordinator(
+            self.store,
+            self.name,
+            self.folder / self.name,
+            self.store.jobs_left(self.name),
+            workers,
+            Limits(),
+            progress=hook,
+        )
+        assert coordinator.run() == "complete"
+        self.store.end_night(self.name, "complete", coordinator.figures())
+        return coordinator
+
+    def begun(self, key: str) -> Path | None:
+        """The first attempt's file that says which process does it, or None."""
+        file = self.folder / self.name / "runs" / key / "1/begun"
+        return file if file.exists() and file.read_text() else None
+
+    def states(self) -> dict[str, str]:
+        """How each run ended; a run has one row, so there is one end."""
+        keys, states = column(self.store, RunTable.key), column(self.store, RunTable.state)
+        assert len(set(keys)) == len(keys)
+        return dict(zip(keys, states, strict=True))
+
+
+def summed(store: Store, night: str) -> dict[str, Any]:
+    return to_json(store.merged([night]))
+
+
+def of_runs(seeds: list[int]) -> dict[str, Any]:
+    """The exact sum of runs, each counted once."""
+    found: Coverage = coverage(seeds[0])
+    for seed in seeds[1:]:
+        found.merge(coverage(seed))
+    return to_json(found)
+
+
+@pytest.fixture
+def night(tmp_path: Path) -> Iterator[Night]:
+    made = Night(tmp_path)
+    yield made
+    made.store.close()
+
+
+class Victims:
+    """Workers of a kind, and how one of them is killed with the run that it does."""
+
+    def __init__(self, workers: Workers, kill: Callable[[Path], None]) -> None:
+        self.workers, self.kill = workers, kill
+
+
+def _kill_process(begun: Path) -> None:
+    os.kill(int(begun.read_text().split()[0]), signal.SIGKILL)
+
+
+@pytest.fixture(params=["local", "dask"])
+def victims(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Victims]:
+    if request.param == "local":
+        with LocalWorkers(2, WORK) as workers:
+            yield Victims(workers, _kill_process)
+        return
+    pytest.importorskip("distributed", reason="Dask is not installed: requirements-farm.lock")
+    from tb.regress.cluster import DaskWorkers, connect
+    from tests.regress.test_cluster import Cluster
+
+    place = tmp_path / "cluster"
+    place.mkdir()
+    cluster = Cluster(place)
+
+    def kill(begun: Path) -> None:
+        """Kills the Dask worker; beside the run's folder is said which one has it."""
+        (claim,) = begun.parents[1].glob("1.*.begun")
+        pid = int(claim.read_text().rpartition(":")[2])
+        (victim,) = [process for process in cluster.workers if process.pid == pid]
+        victim.kill()
+
+    try:
+        cluster.start_worker()
+        cluster.start_worker()
+        client = connect(cluster.address, where=cluster.address)
+        with DaskWorkers(client, where=cluster.address, work=WORK) as pool:
+            until(lambda: pool.size == 2)
+            yield Victims(pool, kill)
+    finally:
+        cluster.close()
+
+
+def test_a_killed_worker_costs_a_repetition_and_nothing_else(
+    night: Night, victims: Victims
+) -> None:
+    night.plan(8, r3={"first": LONG})
+    killed: list[Path] = []
+
+    def hook(_: Tally) -> None:
+        begun = night.begun("r3")
+        if begun and not killed:
+            killed.append(begun)
+            victims.kill(begun)
+
+    coordinator = night.coordinate(victims.workers, hook)
+    assert killed
+    assert night.states() == {f"r{seed}": "pass" for seed in range(8)}
+    attempts = column(night.store, RunTable.attempts)
+    assert attempts == [1, 1, 1, 2, 1, 1, 1, 1]
+    (lost,) = column(night.store, LostTable.id)
+    with night.store.reading() as session:
+        row = session.execute(select(LostTable).where(LostTable.id == lost)).scalar_one()
+        run = session.execute(select(RunTable).where(RunTable.key == "r3")).scalar_one()
+        assert (row.run_id, row.attempt) == (run.id, 1)
+        assert row.why
+    assert (coordinator.tally.done, coordinator.tally.failed, coordinator.tally.lost) == (8, 0, 1)
+    assert summed(night.store, night.name) == to_json(total(range(8)))
+    assert night.store.jobs_left(night.name) == []
+
+
+def test_a_truncated_outcome_is_an_error_of_its_run(night: Night) -> None:
+    night.plan(5, r2={"then": "truncate"})
+    with LocalWorkers(2, WORK) as workers:
+        coordinator = night.coordinate(workers)
+    assert night.states() == {"r0": "pass", "r1": "pass", "r2": "error", "r3": "pass", "r4": "pass"}
+    (message,) = column(night.store, RunTable.message, RunTable.key == "r2")
+    assert "truncated or missing" in message
+    assert (coordinator.tally.done, coordinator.tally.failed) == (5, 1)
+    assert summed(night.store, night.name) == of_runs([0, 1, 3, 4])
+
+
+def test_a_run_over_its_time_is_an_error_and_covers_nothing(night: Night) -> None:
+    night.plan(2, r0={"first": LONG})
+    jobs = [job.model_copy(update={"timeout": 0.5}) for job in night.store.jobs_left(night.name)]
+    with LocalWorkers(2, WORK) as workers:
+        place = night.folder / night.name
+        Coordinator(night.store, night.name, place, jobs, workers, Limits()).run()
+    assert night.states() == {"r0": "error", "r1": "pass"}
+    assert summed(night.store, night.name) == of_runs([1])
+
+
+def test_a_disk_that_is_full_stops_a_night_that_can_go_on(night: Night) -> None:
+    night.plan(16)
+    limited: list[int] = []
+
+    def fill(tally: Tally) -> None:
+        if tally.done >= 3 and not limited:
+            limited.append(tally.done)
+            limit_pages(night.store, extra=0)
+
+    with (
+        LocalWorkers(2, WORK) as workers,
+        pytest.raises(PtoError, match="disk is full") as caught,
+    ):
+        night.coordinate(workers, fill)
+    assert "free room" in caught.value.remedy
+    night.store.close()
+
+    night.store = night.open()  # as another process, with room again
+    states = night.states()
+    done = [seed for seed in range(16) if states[f"r{seed}"] == "pass"]
+    assert 3 <= len(done) < 16
+    assert set(states.values()) == {"pass", "planned"}
+    assert summed(night.store, night.name) == of_runs(done)
+    ends = column(night.store, RunTable.ended, RunTable.state == "pass")
+    put(night.store, night.name, pid=dead_pid())
+    assert night.store.unfinished("nightly", "plan") == night.name
+    assert night.store.adopt(night.name)
+    with LocalWorkers(2, WORK) as workers:
+        coordinator = night.coordinate(workers)
+    assert coordinator.tally.done == 16 - len(done)
+    assert set(night.states().values()) == {"pass"}
+    keys = [f"r{seed}" for seed in done]
+    assert column(night.store, RunTable.ended, RunTable.key.in_(keys)) == ends
+    assert summed(night.store, night.name) == to_json(total(range(16)))
+
+
+def test_without_a_scheduler_no_night_begins(tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="Dask is not installed: requirements-farm.lock")
+    from tests.regress.test_cluster import free_port
+
+    address = f"tcp://127.0.0.1:{free_port()}"
+    farm = tmp_path / "farm.toml"
+    farm.write_text(f'[workers]\nkind = "dask"\naddress = "{address}"\n')
+    nights = tmp_path / "nights"
+    code = (
+        "import functools, sys\n"
+        "from tb.regress import cluster, farm\n"
+        "farm.connect = functools.partial(cluster.connect, seconds=1.0)\n"  # it would be 8
+        "from tb.cli import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [
+            *(sys.executable, "-c", code, "nightly"),
+            *("--farm", str(farm), "--folder", str(nights), "--seeds", "1"),
+        ],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "the scheduler cannot be reached" in done.stderr
+    assert address in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "night" not in done.stdout
+    assert [path.name for path in nights.iterdir() if path.is_dir()] == []
+    with closing(Store.open(f"sqlite:///{nights}/results.db")) as store:
+        assert column(store, NightTable.name) == []
