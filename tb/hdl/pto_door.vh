@@ -27,6 +27,7 @@
   `define PTO_ERROR        $pto_error
   `define PTO_DOOR_BITS(width) (width)
   `define PTO_IS_X(signals) ((^(signals)) === 1'bx)
+  `define PTO_WAVES_WINDOW // the harness switches dumping on and off
 `else
   `define PTO_TICK         pto_tick
   `define PTO_START        pto_start

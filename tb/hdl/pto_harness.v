@@ -125,7 +125,7 @@ module pto_harness #(
   localparam [3:0] Slots = SlotMte1 | SlotMte2 | SlotMte3 | SlotFix;
   wire [3:0] active = {fix_active, mte3_active, mte2_active, mte1_active} | {4{!rst_n}};
 
-`ifdef __ICARUS__
+`ifdef PTO_WAVES_WINDOW
   // Waves from one clock to another; tb/hdl/pto_main.cpp has the same for Verilator.
   reg [63:0] waves_from, waves_to;
   initial begin
