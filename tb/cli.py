@@ -286,7 +286,7 @@ def report(
     plan: PlanOption = None,
 ) -> None:
     """Write the pages of a night anew, from the database, and print where they are."""
-    from tb.nightly import report_command
+    from tb.looking_back import report_command
 
     raise typer.Exit(report_command(night, farm, db, plan))
 
@@ -298,7 +298,7 @@ def history(
     db: DbOption = "",
 ) -> None:
     """List nights, the latest first: results, coverage, throughput."""
-    from tb.nightly import history_command
+    from tb.looking_back import history_command
 
     count = _integer("--limit", limit, 1, 10_000, "--limit 20 lists the last 20")
     raise typer.Exit(history_command(count, farm, db))
@@ -309,7 +309,7 @@ def diff(
     before: NightArgument, after: NightArgument, farm: FarmOption = None, db: DbOption = ""
 ) -> None:
     """Say what moved between two nights: failures, coverage won and lost, throughput."""
-    from tb.nightly import diff_command
+    from tb.looking_back import diff_command
 
     raise typer.Exit(diff_command(before, after, farm, db))
 
@@ -322,7 +322,7 @@ def rerun(
     db: DbOption = "",
 ) -> None:
     """Repeat a run of the database as it was; --waves records the failure."""
-    from tb.nightly import rerun_command
+    from tb.looking_back import rerun_command
 
     number = _integer("RUN_ID", run_id, 1, 2**63 - 1, "the report shows the number of each run")
     raise typer.Exit(rerun_command(number, waves, farm, db))

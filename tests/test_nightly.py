@@ -15,7 +15,8 @@ from sqlalchemy import update
 from tb import nightly
 from tb.dut import ROOT, load_manifests
 from tb.errors import PtoError
-from tb.nightly import NightlyOptions, nightly_command, report_command, seconds
+from tb.looking_back import report_command
+from tb.nightly import NightlyOptions, nightly_command, seconds
 from tb.regress import history
 from tb.regress.database import NightTable
 from tb.regress.nights import now_utc
