@@ -149,8 +149,3 @@ def upgrade() -> None:
         *_all(sa.LargeBinary(), "hits", "scope"),
         sa.UniqueConstraint("night_id", "group_id"),
     )
-
-
-def downgrade() -> None:
-    """Nothing came before."""
-    raise NotImplementedError("there is no schema before 0001")
