@@ -16,14 +16,13 @@ import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from tb.dut import ROOT
 from tb.errors import PtoError
 from tb.regress import remote
 from tb.regress.job import Job, Lost, Outcome
-from tb.regress.pool import WORK
+from tb.regress.pool import WORK, Closes
 from tb.regress.spawner import GRACE_SECONDS
 
 CONNECT_SECONDS = 8.0
@@ -83,7 +82,7 @@ def connect(
         ) from None
 
 
-class DaskWorkers:
+class DaskWorkers(Closes):
     """Workers of a Dask cluster (see :class:`tb.regress.pool.Workers`).
 
     Args:
@@ -131,19 +130,6 @@ class DaskWorkers:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> DaskWorkers:
-        """Enters a context that closes the workers."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Closes the workers."""
-        self.close()
 
     @property
     def size(self) -> int:

@@ -20,7 +20,6 @@ from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from types import TracebackType
 from typing import Any
 
 from pydantic import ValidationError
@@ -29,7 +28,7 @@ from tb.dut import ROOT
 from tb.errors import PtoError
 from tb.orphans import kill_left
 from tb.regress.job import Job, Lost, Outcome
-from tb.regress.pool import WORK
+from tb.regress.pool import WORK, Closes
 from tb.regress.spawner import GRACE_SECONDS
 
 START_SECONDS = 120.0
@@ -116,7 +115,7 @@ def judge(job: Job, report: dict[str, Any], worker: str, began: datetime) -> Out
     return outcome
 
 
-class LocalWorkers:
+class LocalWorkers(Closes):
     """Workers on this machine (see :class:`tb.regress.pool.Workers`).
 
     Args:
@@ -143,19 +142,6 @@ class LocalWorkers:
         self._running: dict[int, _Running] = {}
         self._ready: list[Outcome | Lost] = []
         self._start()
-
-    def __enter__(self) -> LocalWorkers:
-        """Enters a context that closes the workers."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Closes the workers."""
-        self.close()
 
     @property
     def size(self) -> int:

@@ -3,13 +3,34 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
+from types import TracebackType
+from typing import Protocol, Self
 
 from tb.regress.job import Job, Lost, Outcome
 
 WORK = "tb.work:execute"
 """Function that does a job, as ``module:name``: ``execute(job: Job) -> Outcome``. Workers import it
 by name, so that this package knows no simulator."""
+
+
+class Closes(ABC):
+    """A context that closes what it was entered with."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Lets go of everything."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
 
 
 class Workers(Protocol):
