@@ -125,6 +125,7 @@ def new_server() -> Iterator[Callable[[], Server]]:
     pytest.importorskip("psycopg", reason="psycopg is not installed: make test installs it")
     programs = server_programs()
     if programs is None:
+        # A server is too much to ask of everyone who runs `make test`; .ci/run installs one.
         pytest.skip("no PostgreSQL server here: install the package postgresql")
     servers: list[Server] = []
     # Not below pytest's own folders, which nobody but us may enter.

@@ -227,6 +227,7 @@ def test_no_worker_comes(cluster: Cluster) -> None:
 
 def test_only_who_has_a_certificate_is_let_in(tmp_path: Path) -> None:
     if shutil.which("openssl") is None:
+        # It makes the certificate of this test and nothing else of ours needs it.
         pytest.skip("openssl is not on the PATH")
     key, cert = str(tmp_path / "key.pem"), str(tmp_path / "cert.pem")
     words = f"req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=farm -keyout {key} -out {cert}"

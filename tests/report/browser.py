@@ -71,9 +71,11 @@ class Visitor:
 def browser() -> Iterator[Browser]:
     """The system's Chromium, without a window."""
     if sync_playwright is None:
+        # `make test` installs it; who calls pytest in an environment of their own may not have it.
         pytest.skip("no playwright: it comes with the extra `pages`")
     found = [path for path in map(shutil.which, _NAMES) if path]
     if not found:
+        # A browser is too much to ask of everyone who runs `make test`; .ci/run installs one.
         pytest.skip("no Chromium on the PATH")
     with sync_playwright() as playwright:
         # Chromium's own sandbox does not work for root.
