@@ -22,7 +22,9 @@ SIMULATOR = {"cocotb", "cocotb_bus", "cocotb_tools", "cocotbext", "pyuvm"}
 ALLOWED: dict[str, tuple[str, ...]] = {
     "tb.isa": ("tb.isa",),
     "scoreboards.model": ("tb.isa", "scoreboards.model"),
-    "sequences": ("tb.isa", "tb.errors", "sequences"),
+    "tb.language": ("tb.isa", "tb.errors", "tb.language"),
+    "tb.program_job": (),
+    "sequences": ("tb.isa", "tb.errors", "tb.language", "sequences"),
     "tb.coverage": ("tb.isa", "tb.errors", "tb.coverage", "tb.files", "tb.knobs"),
     "tb.files": ("tb.errors",),
     "tb.knobs": ("tb.isa", "tb.mailbox_layout"),
@@ -50,6 +52,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
 # Modules that must be importable and testable without a simulator.
 WITHOUT_SIMULATOR = (
     "tb.isa",
+    "tb.language",
+    "tb.program_job",
     "tb.coverage",
     "tb.mailbox",
     "tb.mailbox_layout",

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where something stands in a program, and what is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tb.errors import PtoError
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in a file; line and column count from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong with a program.
+
+    Attributes:
+        place: Where the op, or the part of it that is wrong, begins.
+        op: Name as written, such as ``pto.mte_gm_ub``; empty where no op is concerned.
+        rule: Rule of the specification, such as ``DMA-L05`` or ``A-14``; empty where none covers
+            it: syntax, types, values that are not known.
+        message: A sentence with the offending value.
+        legal: The legal range or set, or empty.
+    """
+
+    place: Place
+    op: str
+    rule: str
+    message: str
+    legal: str = ""
+
+    def __str__(self) -> str:
+        words = [f"{self.place}: error:"]
+        if self.op:
+            words.append(f"{self.op}:")
+        if self.rule:
+            words.append(f"{self.rule}:")
+        words.append(self.message)
+        return " ".join(words) + (f"\n  legal: {self.legal}" if self.legal else "")
+
+
+class ProgramError(PtoError):
+    """A program that cannot be used; nothing of it has run."""
+
+    def __init__(self, findings: tuple[Finding, ...], *, remedy: str = "") -> None:
+        """Takes what is wrong, in the order of the text."""
+        super().__init__("\n".join(map(str, findings)), remedy=remedy)
+        self.findings = findings
+
+
+def refuse(
+    place: Place, message: str, *, op: str = "", rule: str = "", legal: str = ""
+) -> ProgramError:
+    """Returns the error of one finding."""
+    return ProgramError((Finding(place, op, rule, message, legal),))
