@@ -184,8 +184,11 @@ fst: $(BASE)
 run: $(BASE) $(SETUP_$(SIM)) ## the main job: random transactions on the RTL, checked (the default)
 	@$(PY) -m tb run $(call options,$(VARIABLES))
 
+# Two files of tests at a time; the first to begin is the one that waits for the injected bugs.
+TEST_WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
+
 test: $(BASE) $(VERILATOR) $(CLUSTER) $(TESTS) icarus fst ## every test, on both simulators
-	@$(PY) -m pytest tests $(ARGS)
+	@$(PY) -m pytest tests $(TEST_WORKERS) $(ARGS)
 
 nightly: $(BASE) $(VERILATOR) $(if $(FARM)$(findstring postgres,$(RESULTS)),$(CLUSTER)) icarus fst ## many seeds of every test, and a page about them
 	@$(PY) -m tb nightly $(call options,$(NIGHT_VARIABLES) SEED DUT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import signal
@@ -42,6 +43,10 @@ from tb.simulator import (
 from tb.stuck import in_flight_failures
 from tb.user_code import USER_TEST_ENV
 
+RUNS_ENV = "PTO_RUNS"
+"""Environment variable with the name of the folder of runs below ``sim_build``. Runs of one name
+clear each other's folder: whoever starts some at a time gives each its own."""
+
 MAILBOX = "mailbox"
 """File of the mailbox, in the run's folder."""
 
@@ -60,7 +65,7 @@ def run_folder(settings: RunSettings) -> Path:
     for path in settings.duts:
         place = Path(path).resolve()
         name += f"-{place.name if place.is_dir() else place.parent.name}"
-    return BUILD_ROOT / "runs" / re.sub(r"[^\w.-]+", "_", name)
+    return BUILD_ROOT / os.environ.get(RUNS_ENV, "runs") / re.sub(r"[^\w.-]+", "_", name)
 
 
 def run_once(

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The runs with injected bugs begin before the first test, beside all the others."""
+"""When the runs with injected bugs begin, and where runs of two workers live.
+
+In one process they begin before the first test, beside all the others, and the tests that wait for
+them come last. With workers (`make test` has two) those tests come first: one worker waits for the
+bug runs while the other goes on, and joins it when they are done.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -13,6 +19,11 @@ if TYPE_CHECKING:
     from tests.bugs.test_bugs import Runs
 
 BUG_RUNS = "tests/bugs/test_bugs.py"
+
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
+if WORKER:
+    # Two workers may have a run of the same name at the same time.
+    os.environ["PTO_RUNS"] = f"runs-{WORKER}"
 
 # Beside other work an example may take longer than Hypothesis allows by default.
 settings.register_profile("busy", settings(), deadline=None)
@@ -25,21 +36,25 @@ def waits_for_bug_runs(item: pytest.Item) -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts the tests that wait for the bug runs last: the others fill the time."""
-    items.sort(key=waits_for_bug_runs)
+    """Puts the tests that wait for the bug runs where the others fill the time."""
+    items.sort(key=waits_for_bug_runs, reverse=bool(WORKER))
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="session")
 def bug_runs(request: pytest.FixtureRequest) -> Iterator[Runs]:
     """What the selected tests of test_bugs.py wait for, by bug and setting."""
-    items = [item for item in request.session.items if waits_for_bug_runs(item)]
-    if not items:
-        yield {}
-        return
     # Not before they are needed: they take their time to import.
     from tests.bugs.campaign import campaign, only_one_run
     from tests.bugs.test_bugs import jobs_of
 
+    items = [item for item in request.session.items if waits_for_bug_runs(item)]
     jobs = dict.fromkeys(job for item in items for job in jobs_of(item))
     with only_one_run(), campaign(jobs) as runs:
         yield runs
+
+
+@pytest.fixture(scope="session", autouse=True)
+def early_bug_runs(request: pytest.FixtureRequest) -> None:
+    """Lets the bug runs begin at once where one process runs every test."""
+    if not WORKER and any(map(waits_for_bug_runs, request.session.items)):
+        request.getfixturevalue("bug_runs")

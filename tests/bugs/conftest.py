@@ -3,33 +3,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from tests.bugs.campaign import Bug, Outcome
 
-CAUGHT = pytest.StashKey[list[tuple[Bug, Outcome]]]()
+CAUGHT = "bug caught"
+"""Property of a test's report, which comes from a worker as well: a row of the table."""
 
 
 @pytest.fixture
-def table(pytestconfig: pytest.Config) -> list[tuple[Bug, Outcome]]:
-    """Bugs and what came of them; printed when all tests have run."""
-    return pytestconfig.stash.setdefault(CAUGHT, [])
+def tell(record_property: Callable[[str, object], None]) -> Callable[[Bug, Outcome], None]:
+    """Notes a bug and what came of it; printed when all tests have run."""
+
+    def note(bug: Bug, outcome: Outcome) -> None:
+        check = outcome.check if outcome.caught else f"NOT CAUGHT ({outcome.record.status})"
+        record_property(CAUGHT, [bug.name, bug.test, outcome.transactions, check, outcome.caught])
+
+    return note
 
 
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Prints how many transactions each bug lived, and what noticed it."""
-    rows = config.stash.get(CAUGHT, [])
+    rows = [
+        row
+        for outcome in ("passed", "failed")
+        for report in terminalreporter.getreports(outcome)
+        if report.when == "call"
+        for name, row in report.user_properties
+        if name == CAUGHT
+    ]
     if not rows:
         return
     terminalreporter.section("injected bugs")
-    width = max(len(bug.name) for bug, _ in rows)
+    width = max(len(name) for name, *_ in rows)
     terminalreporter.write_line(f"{'bug':<{width}}  test     after  caught by")
-    for bug, outcome in rows:
-        check = outcome.check if outcome.caught else f"NOT CAUGHT ({outcome.record.status})"
-        terminalreporter.write_line(
-            f"{bug.name:<{width}}  {bug.test:<7}  {outcome.transactions:>5}  {check}"
-        )
-    caught = sum(outcome.caught for _, outcome in rows)
+    for name, test, transactions, check, _ in rows:
+        terminalreporter.write_line(f"{name:<{width}}  {test:<7}  {transactions:>5}  {check}")
+    caught = sum(was_caught for *_, was_caught in rows)
     terminalreporter.write_line(f"{caught} of {len(rows)} bugs caught")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
@@ -49,9 +50,9 @@ def test_engines_with_every_bug_switched_off_pass(slots: tuple[str, ...], bug_ru
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
-def test_bug_is_caught(bug: Bug, bug_runs: Runs, table: list[tuple[Bug, Outcome]]) -> None:
+def test_bug_is_caught(bug: Bug, bug_runs: Runs, tell: Callable[[Bug, Outcome], None]) -> None:
     outcome = bug_runs[bug.name, bug.setting, True].result()
-    table.append((bug, outcome))
+    tell(bug, outcome)
     record = outcome.record
     assert record.status != "pass", f"{bug.models}: not noticed in {record.transactions}"
     assert outcome.caught, f"{record.status}: {record.message}\n" + "\n".join(record.failures)
