@@ -177,7 +177,13 @@ def test_clean_keeps_results_of_nights(project: Project) -> None:
 @pytest.mark.parametrize(
     ("target", "last"),
     [
-        ("test", ["-m", "pytest", "tests", "-k", "isa"]),
+        (
+            "test",
+            [
+                *("-m", "pytest", "tests", "-n", "2", "--dist", "loadfile"),
+                *("--no-loadscope-reorder", "-k", "isa"),
+            ],
+        ),
         ("lint", ["-m", "tb.lint", "-k", "isa"]),
         ("bench", ["-m", "tb", "bench", "--seed", "5", "--json", "x.json"]),
         ("doctor", ["-m", "tb", "doctor", "--json", "x.json"]),
