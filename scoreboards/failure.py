@@ -263,9 +263,12 @@ def address_class(found: Mismatch) -> str:
 
 
 def op_text(epoch: Epoch, index: int, ops: tuple[Any, ...]) -> str:
-    """Returns the PTO text of an op, with its number and slot before it."""
+    """Returns the PTO text of an op, with its number and slot before it, and its place if known."""
     text = "\n".join(to_text(op) for op in ops)
-    return f"transaction {epoch.first + index} on {SLOTS[int(epoch.block.slot[index])]}:\n{text}"
+    place = epoch.block.places.get(index)
+    where = f" ({place})" if place is not None else ""
+    slot = SLOTS[int(epoch.block.slot[index])]
+    return f"transaction {epoch.first + index} on {slot}{where}:\n{text}"
 
 
 def _clocks(epoch: Epoch) -> tuple[int, int]:

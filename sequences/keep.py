@@ -175,37 +175,70 @@ def without(block: OpBlock, kept: Bools, pending: Registers) -> OpBlock:
         legacy[int(place[index])] = program
     if kept.all():
         return replace(block, legacy=legacy)
+    after, also = _linked(block, kept, place)
     found = OpBlock(
         block.opcode[kept],
         {name: column[kept] for name, column in block.columns.items()},
         block.dtype[kept],
         block.pad_dtype[kept],
         block.gap[kept],
-        _linked(block, kept, place),
+        after,
         legacy,
         {int(place[at]): desc for at, desc in block.descriptors.items() if kept[at]},
         None if block.expected_rule is None else block.expected_rule[kept],
         block.fills,
         None if block.flag_delay is None else block.flag_delay[kept],
+        also,
+        {int(place[at]): text for at, text in block.places.items() if kept[at]},
     )
     if block.flag_delay is not None and np.isin(block.opcode[~kept], _FIX).any():
         return replace(found, flag_delay=_settled(found))
     return found
 
 
-def _linked(block: OpBlock, kept: Bools, place: Ints) -> Ints:
-    """Returns ``after`` of what is left: an op waits for what the op that it waited for did.
+def _linked(block: OpBlock, kept: Bools, place: Ints) -> tuple[Ints, dict[int, tuple[int, ...]]]:
+    """Returns ``after`` and ``also_after`` of what is left.
 
-    Where it could not read what that one writes, and has no byte to do with it, it waits for none.
+    An op waits for what the op that it waited for did. Where it could not read what that one
+    writes, and has no byte to do with it, it waits for none.
     """
     after = block.after.copy()
-    lost = np.flatnonzero((after >= 0) & ~kept[np.maximum(after, 0)] & kept)
-    for index in lost.tolist():
-        above = int(after[index])
-        while above >= 0 and not (kept[above] and _depends(block, index, above)):
-            above = int(block.after[above])
-        after[index] = above
+    also: dict[int, tuple[int, ...]] = {}
+    named = np.flatnonzero(after >= 0)
+    for index in sorted({*named.tolist(), *block.also_after}):
+        if not kept[index]:
+            continue
+        links = [
+            above
+            for link in block.links(index)
+            for above in ([link] if kept[link] else _above(block, kept, index, link))
+        ]
+        first = int(after[index])
+        if first < 0 or not kept[first]:
+            # The other links of an op that waits for none in particular stay what they are.
+            first = links[0] if links and first >= 0 else -1
+        after[index] = first
+        others = tuple(dict.fromkeys(int(place[link]) for link in links if link != first))
+        if others:
+            also[int(place[index])] = others
     found: Ints = np.where(after >= 0, place[np.maximum(after, 0)], -1)[kept]
+    return found, also
+
+
+def _above(block: OpBlock, kept: Bools, index: int, dropped: int) -> list[int]:
+    """Returns the ops that a dropped one waited for, and that ``index`` has to do with."""
+    found: list[int] = []
+    seen: set[int] = set()
+    left = list(block.links(dropped))
+    while left:
+        link = left.pop(0)
+        if link in seen:
+            continue
+        seen.add(link)
+        if kept[link] and _depends(block, index, link):
+            found.append(link)
+        else:
+            left += block.links(link)
     return found
 
 
@@ -244,6 +277,11 @@ def _feeds() -> Bools:
 
 
 _FEEDS = _feeds()
+
+
+def feeds(earlier: int, later: int) -> bool:
+    """Tells whether ops of one opcode write what those of another may read, or change."""
+    return bool(_FEEDS[earlier, later])
 
 
 def _settled(block: OpBlock) -> Ints:
@@ -298,16 +336,26 @@ def lost_parameters(block: OpBlock, kept: Bools) -> Bools:
         desc = unpack(words[index])
         if not isinstance(desc, FixDescriptor) or desc.is_nop or _illegal(block, index):
             continue
-        above = int(block.after[index])
-        while above >= 0:
-            if any(
-                footprints_overlap(rows, written)
-                for written in loaded.get(above, ())
-                for rows in parameters(desc)
-            ):
-                lost[index] = True
-            above = int(block.after[above])
+        if any(
+            footprints_overlap(rows, written)
+            for above in _all_above(block, index)
+            for written in loaded.get(above, ())
+            for rows in parameters(desc)
+        ):
+            lost[index] = True
     return lost
+
+
+def _all_above(block: OpBlock, index: int) -> set[int]:
+    """Returns every op that an op waits for, through others too."""
+    found: set[int] = set()
+    left = list(block.links(index))
+    while left:
+        link = left.pop()
+        if link not in found:
+            found.add(link)
+            left += block.links(link)
+    return found
 
 
 class Keeper:
@@ -411,6 +459,7 @@ __all__ = [
     "LOST_PARAMETERS",
     "Keep",
     "Keeper",
+    "feeds",
     "keep",
     "lost_parameters",
     "place_of",

@@ -398,6 +398,12 @@ class Dispatcher(uvm_driver):
                 item.waits[waiting, slots[after[waiting]]] = rank[after[waiting]] + 1
                 items[slot] = item
                 self.submitted[slot] += len(indices)
+            for index, others in block.also_after.items():
+                waits = items[int(slots[index])].waits
+                position = int(np.searchsorted(order[int(slots[index])], index))
+                for other in others:
+                    of = int(slots[other])
+                    waits[position, of] = max(waits[position, of], rank[other] + 1)
         return epoch, items
 
     async def _drain(self, epoch: Epoch) -> None:

@@ -83,6 +83,9 @@ class OpBlock:
             unit flags of an op that checks them; -1, or None for all, for flags that are set
             when the block starts. Blocks of L0C with a delay belong to one op of the block. Where
             an op before it clears the flags, they are set again this many clocks after the clear.
+        also_after: Index of an op to more earlier ops that must have retired before it is offered,
+            of any slot, its own too; ``after`` may be -1 then.
+        places: Index of an op to where a program has it, for reports; anything that prints.
     """
 
     opcode: NDArray[np.int64]
@@ -96,6 +99,8 @@ class OpBlock:
     expected_rule: NDArray[np.int64] | None = None
     fills: tuple[Fill, ...] = ()
     flag_delay: NDArray[np.int64] | None = None
+    also_after: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    places: Mapping[int, object] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.opcode)
@@ -123,6 +128,11 @@ class OpBlock:
             raise KeyError(f"no descriptor has a field {name}")
         return np.zeros(len(self), dtype=np.int64)
 
+    def links(self, index: int) -> tuple[int, ...]:
+        """Returns every op that must have retired before op ``index`` is offered."""
+        first = int(self.after[index])
+        return (*([first] if first >= 0 else []), *self.also_after.get(index, ()))
+
     def pack(self) -> NDArray[np.uint32]:
         """Returns the descriptors, ``uint32[N, 16]``."""
         families = self.family
@@ -145,14 +155,15 @@ class OpBlock:
         return words
 
     def take(self, start: int, stop: int) -> OpBlock:
-        """Returns ops ``start`` to ``stop - 1`` as a block; ``after`` is made relative to it.
+        """Returns ops ``start`` to ``stop - 1`` as a block; what they wait for is made relative.
 
         Raises:
             ValueError: an op waits for one before ``start``, which the new block cannot name.
         """
         after = self.after[start:stop].copy()
         named = after >= 0
-        if (after[named] < start).any():
+        also = {k - start: ops for k, ops in self.also_after.items() if start <= k < stop}
+        if (after[named] < start).any() or any(min(ops) < start for ops in also.values() if ops):
             raise ValueError(f"ops {start}..{stop - 1} wait for an op before {start}")
         after[named] -= start
         return OpBlock(
@@ -167,6 +178,8 @@ class OpBlock:
             None if self.expected_rule is None else self.expected_rule[start:stop],
             self.fills,
             None if self.flag_delay is None else self.flag_delay[start:stop],
+            {k: tuple(one - start for one in ops) for k, ops in also.items()},
+            {k - start: place for k, place in self.places.items() if start <= k < stop},
         )
 
     def program(self) -> list[tuple[V06Op | LegacyOp, ...]]:

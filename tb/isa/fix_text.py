@@ -28,6 +28,7 @@ from tb.isa.fix import (
     Scalar,
 )
 from tb.isa.fix_table import FLAG_NAMES, FLAG_NONE
+from tb.isa.names import LOG, Names
 
 Payload = Scalar | FbPtr
 
@@ -35,46 +36,44 @@ Payload = Scalar | FbPtr
 # --- to text -------------------------------------------------------------------------------------
 
 
-def _int(value: int) -> str:
-    return f"%c{value}_i64"
-
-
-def _payload(payload: Payload) -> tuple[str, str]:
+def _payload(payload: Payload, names: Names) -> tuple[str, str]:
     """Returns a payload's operand and its type."""
     if isinstance(payload, FbPtr):
-        return f"%fb_{payload.address:#x}", str(Ptr(payload.dtype, "fb"))
-    return f"%{payload.dtype}_0x{payload.bits:X}", payload.dtype
+        pointer = Ptr(payload.dtype, "fb")
+        return names.pointer(pointer, payload.address), str(pointer)
+    return names.bits(payload.dtype, payload.bits), payload.dtype
 
 
-def _clauses(op: FixOp) -> tuple[list[str], list[str]]:
+def _clauses(op: FixOp, names: Names) -> tuple[list[str], list[str]]:
     """Returns the clauses in canonical order and the types of what stands in them."""
     clauses: list[str] = []
     types: list[str] = []
     if op.unit_flag != FLAG_NONE:
-        clauses.append(f"unit_flag({FLAG_NAMES.get(op.unit_flag) or _int(op.unit_flag)})")
+        clauses.append(f"unit_flag({FLAG_NAMES.get(op.unit_flag, op.unit_flag)})")
     if op.pre_quant:
         inside = f"mode = {op.pre_quant.mode}"
         if op.pre_quant.payload is not None:
-            operand, kind = _payload(op.pre_quant.payload)
+            operand, kind = _payload(op.pre_quant.payload, names)
             inside, types = f"{operand}, {inside}", [*types, kind]
         clauses.append(f"pre_quant({inside})")
     if op.pre_relu:
         inside = f"mode = {op.pre_relu.mode}"
         if op.pre_relu.payload is not None:
-            operand, kind = _payload(op.pre_relu.payload)
+            operand, kind = _payload(op.pre_relu.payload, names)
             inside, types = f"{operand}, {inside}", [*types, kind]
         if op.pre_relu.clip is not None:
-            operand, kind = _payload(op.pre_relu.clip)
+            operand, kind = _payload(op.pre_relu.clip, names)
             inside, types = f"{inside}, clip = {operand}", [*types, kind]
         clauses.append(f"pre_relu({inside})")
     if op.layout:
         extra = [value for value in (op.k, op.split) if value is not None]
-        clauses.append(op.layout + (f"({', '.join(map(_int, extra))})" if extra else ""))
-        types += ["i64"] * len(extra)
+        inside = ", ".join(map(names.integer, extra))
+        clauses.append(op.layout + (f"({inside})" if extra else ""))
+        types += map(names.integer_type, extra)
     if op.loop3:
         values = (op.loop3.count, op.loop3.src_stride, op.loop3.dst_stride)
-        clauses.append(f"loop3({', '.join(map(_int, values))})")
-        types += ["i64"] * 3
+        clauses.append(f"loop3({', '.join(map(names.integer, values))})")
+        types += map(names.integer_type, values)
     if op.sat:
         clauses.append("sat(preserve_nan)" if op.sat == "preserve_nan" else op.sat)
     if isinstance(op, MteL0cGm) and op.atomic:
@@ -82,20 +81,21 @@ def _clauses(op: FixOp) -> tuple[list[str], list[str]]:
     return clauses, types
 
 
-def fix_text(op: FixOp) -> str:
-    """Returns the canonical text of a write-back, on one line."""
+def fix_text(op: FixOp, names: Names = LOG) -> tuple[str, str]:
+    """Returns the canonical text of a write-back before and behind the colon."""
     numbers = [op.m, op.n, op.src_stride, op.dst_stride]
-    head = [f"%l0c_{op.src:#x}", f"%{op.dst_type.space}_{op.dst:#x}"]
+    head = [names.pointer(op.src_type, op.src), names.pointer(op.dst_type, op.dst)]
     if isinstance(op, MteL0cGm):
         numbers += [op.sid, op.l2_cache_ctrl]
     elif isinstance(op, MteL0cUb) and not op.ub_split:
         numbers.append(op.sub_block)
-    head += map(_int, numbers)
+    head += map(names.integer, numbers)
     if isinstance(op, MteL0cUb) and op.ub_split:
         head.append(op.ub_split)
-    clauses, types = _clauses(op)
-    types = [str(op.src_type), str(op.dst_type), *["i64"] * len(numbers), *types]
-    return f"pto.{op.spec.name} {', '.join([*head, *clauses])} : {', '.join(types)}"
+    clauses, types = _clauses(op, names)
+    kinds = map(names.integer_type, numbers)
+    types = [str(op.src_type), str(op.dst_type), *kinds, *types]
+    return f"pto.{op.spec.name} {', '.join([*head, *clauses])}", ", ".join(types)
 
 
 # --- from text -----------------------------------------------------------------------------------
@@ -168,7 +168,8 @@ class _Clauses:
 
     def unit_flag(self, _key: str, inner: str) -> None:
         """``unit_flag(check_only | check_and_clear)``; a number for the codes that are illegal."""
-        self.found["unit_flag"] = _FLAGS[inner] if inner in _FLAGS else self.value(inner)
+        named = _FLAGS.get(inner)
+        self.found["unit_flag"] = int(inner) if named is None else named
 
     def pre_quant(self, _key: str, inner: str) -> None:
         """``pre_quant(payload, mode = mode)``."""

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Canonical PTO text of an op: what logs and failure reports print; :mod:`tb.isa.parse` reads it.
+"""PTO text of an op: what logs and failure reports print, and the lines of printed programs.
 
-The syntax is that of the ISA documents with constants in place of SSA names: ``%c128_i64`` is
-the integer 128, ``%gm_0x40`` a pointer, ``%f16_0x3C00`` a typed bit pattern. An op of vector
-core 1 carries the trailing comment ``// ub_sub 1`` (spec/ambiguities.md, A-17).
+The syntax is that of the ISA documents. Operands are called as :mod:`tb.isa.names` has it; the
+constants and pointers behind the names are defined where a program is printed
+(:mod:`tb.language.printer`). In a log an op of vector core 1 carries the trailing comment
+``// ub_sub 1`` (spec/ambiguities.md, A-17).
 """
 
 from __future__ import annotations
 
 from tb.isa.burst import BurstOp
 from tb.isa.dma import DmaOp, MteGmL1, MteGmUb, MteL1Ub
-from tb.isa.dtypes import Ptr
 from tb.isa.fix import FixOp
 from tb.isa.fix_text import fix_text
 from tb.isa.legacy import (
@@ -22,34 +22,30 @@ from tb.isa.legacy import (
     SetMovPadVal,
 )
 from tb.isa.lower import V06Op
+from tb.isa.names import LOG, Names
 from tb.isa.nz import MteGmL1Frac
 
 AnyOp = V06Op | LegacyOp
+"""Ops that move data, and those that write registers for them."""
+
+Parts = tuple[str, str]
+"""Text of an op before and behind the colon."""
 
 
-def _int(value: int) -> str:
-    return f"%c{value}_i64"
+def _ints(names: Names, *values: int) -> str:
+    return ", ".join([names.integer(value) for value in values])
 
 
-def _ints(*values: int) -> str:
-    return ", ".join(_int(value) for value in values)
+def _kinds(names: Names, *values: int) -> str:
+    return ", ".join([names.integer_type(value) for value in values])
 
 
-def _ptr(pointer: Ptr, address: int) -> str:
-    return f"%{pointer.space}_{address:#x}"
-
-
-def _flag(value: int) -> str:
-    return {0: "%false", 1: "%true"}.get(value, _int(value))
-
-
-def _sub(op: AnyOp) -> str:
-    number = getattr(op, "ub_sub", 0)
-    return f" // ub_sub {number}" if number else ""
-
-
-def _i64(count: int) -> list[str]:
-    return ["i64"] * count
+def _pointers(op: AnyOp, source: int, destination: int, names: Names) -> Parts:
+    src_type, dst_type = op.src_type, op.dst_type  # type: ignore[union-attr]
+    return (
+        f"{names.pointer(src_type, source)}, {names.pointer(dst_type, destination)}",
+        f"{src_type}, {dst_type}",
+    )
 
 
 def _addresses(op: DmaOp | BurstOp) -> tuple[int, int]:
@@ -58,96 +54,106 @@ def _addresses(op: DmaOp | BurstOp) -> tuple[int, int]:
     return getattr(op, source), getattr(op, destination)
 
 
-def _dma_text(op: DmaOp) -> str:
-    source, destination = _addresses(op)
+def _dma_parts(op: DmaOp, names: Names) -> Parts:
     scalars = [op.len_burst]
     if not isinstance(op, MteGmL1 | MteL1Ub):
         scalars.insert(0, op.l2_cache_ctl)
-    head = (
-        f"pto.{op.spec.name} {_ptr(op.src_type, source)}, {_ptr(op.dst_type, destination)}, "
-        f"{_ints(*scalars)}"
-    )
-    clauses = [f"nburst({_ints(op.n_burst, op.src_stride, op.dst_stride)})"]
-    types = [str(op.src_type), str(op.dst_type), *_i64(len(scalars) + 3)]
+    burst = (op.n_burst, op.src_stride, op.dst_stride)
+    pointers, kinds = _pointers(op, *_addresses(op), names)
+    clauses = [f"nburst({_ints(names, *burst)})"]
+    types = [kinds, _kinds(names, *scalars, *burst)]
     for loop in op.loops:
-        clauses.append(f"loop({_ints(loop.count, loop.src_stride, loop.dst_stride)})")
-        types.append("loop i64, i64, i64")
+        values = (loop.count, loop.src_stride, loop.dst_stride)
+        clauses.append(f"loop({_ints(names, *values)})")
+        types.append(f"loop {_kinds(names, *values)}")
     pad = op.pad if isinstance(op, MteGmUb) else None
     if pad is not None:
         counts = [count for count in (pad.left, pad.right) if count is not None]
-        clauses.append(f"pad({', '.join([_bits(pad.dtype, pad.value), *map(_int, counts)])})")
-        types.append(", ".join([f"pad {pad.dtype}", *_i64(len(counts))]))
-    return f"{head} {' '.join(clauses)} : {', '.join(types)}"
+        inside = [names.bits(pad.dtype, pad.value), *map(names.integer, counts)]
+        clauses.append(f"pad({', '.join(inside)})")
+        types.append(", ".join([f"pad {pad.dtype}", *map(names.integer_type, counts)]))
+    head = f"pto.{op.spec.name} {pointers}, {_ints(names, *scalars)}"
+    return f"{head} {' '.join(clauses)}", ", ".join(types)
 
 
-def _burst_text(op: BurstOp) -> str:
-    source, destination = _addresses(op)
+def _burst_parts(op: BurstOp, names: Names) -> Parts:
+    pointers, kinds = _pointers(op, *_addresses(op), names)
+    burst = (op.n_burst, op.src_gap, op.dst_gap)
     return (
-        f"pto.{op.spec.name} {_ptr(op.src_type, source)}, {_ptr(op.dst_type, destination)}, "
-        f"{_int(op.len_burst)} nburst({_ints(op.n_burst, op.src_gap, op.dst_gap)}) : "
-        f"{', '.join([str(op.src_type), str(op.dst_type), *_i64(4)])}"
+        f"pto.{op.spec.name} {pointers}, {names.integer(op.len_burst)} "
+        f"nburst({_ints(names, *burst)})",
+        f"{kinds}, {_kinds(names, op.len_burst, *burst)}",
     )
 
 
-def _nz_text(op: MteGmL1Frac) -> str:
+def _nz_parts(op: MteGmL1Frac, names: Names) -> Parts:
+    shape = (op.n_value, op.d_value)
     strides = [op.src_inner_stride]
     if op.src_outer_stride is not None:
         strides.append(op.src_outer_stride)
-    group = _ints(op.group_count, op.dst_loop2_stride, op.dst_loop3_stride, op.dst_loop4_stride)
+    group = (op.group_count, op.dst_loop2_stride, op.dst_loop3_stride, op.dst_loop4_stride)
+    hint, small = op.l2_cache_ctrl, op.smallc0_en
+    pointers, kinds = _pointers(op, op.gm_src, op.l1_dst, names)
     return (
-        f"pto.{op.spec.name} {_ptr(op.src_type, op.gm_src)}, {_ptr(op.dst_type, op.l1_dst)}, "
-        f"{op.mode}, shape({_ints(op.n_value, op.d_value)}), src_layout({_ints(*strides)}), "
-        f"dst_group({group}), ctrl({_int(op.l2_cache_ctrl)}, {_flag(op.smallc0_en)}) : "
-        f"{op.src_type}, {op.dst_type}, {op.mode}, shape i64, i64, "
-        f"src_layout({', '.join(_i64(len(strides)))}), dst_group i64, i64, i64, i64, ctrl i64, i1"
+        f"pto.{op.spec.name} {pointers}, {op.mode}, shape({_ints(names, *shape)}), "
+        f"src_layout({_ints(names, *strides)}), dst_group({_ints(names, *group)}), "
+        f"ctrl({names.integer(hint)}, {names.flag(small)})",
+        f"{kinds}, {op.mode}, shape {_kinds(names, *shape)}, "
+        f"src_layout({_kinds(names, *strides)}), dst_group {_kinds(names, *group)}, "
+        f"ctrl {names.integer_type(hint)}, {names.flag_type(small)}",
     )
 
 
-def _bits(dtype: str, value: int) -> str:
-    return f"%{dtype}_{value:#X}".replace("0X", "0x")
-
-
-def _legacy_text(op: LegacyOp) -> str:
-    if isinstance(op, SetLoopSize):
-        counts = _ints(op.loop1_count, op.loop2_count)
-        return f"pto.set_loop_size_{op.direction} {counts} : i64, i64"
-    if isinstance(op, SetLoopStride):
-        strides = _ints(op.src_stride, op.dst_stride)
-        return f"pto.set_loop{op.level}_stride_{op.direction} {strides} : i64, i64"
+def _legacy_parts(op: LegacyOp, names: Names) -> Parts:
     if isinstance(op, SetMovPadVal):
-        return f"pto.set_mov_pad_val {_bits(op.dtype, op.value)} : {op.dtype}"
-    types = [str(op.src_type), str(op.dst_type)]
+        return f"pto.set_mov_pad_val {names.bits(op.dtype, op.value)}", op.dtype
+    if isinstance(op, SetLoopSize | SetLoopStride):
+        if isinstance(op, SetLoopSize):
+            name, values = f"set_loop_size_{op.direction}", (op.loop1_count, op.loop2_count)
+        else:
+            name = f"set_loop{op.level}_stride_{op.direction}"
+            values = (op.src_stride, op.dst_stride)
+        return f"pto.{name} {_ints(names, *values)}", _kinds(names, *values)
     if isinstance(op, CopyUbufToUbuf):
-        values = _ints(op.sid, op.n_burst, op.len_burst, op.src_stride, op.dst_stride)
+        pointers, kinds = _pointers(op, op.src, op.dst, names)
+        values5 = (op.sid, op.n_burst, op.len_burst, op.src_stride, op.dst_stride)
         return (
-            f"pto.copy_ubuf_to_ubuf {_ptr(op.src_type, op.src)}, {_ptr(op.dst_type, op.dst)}, "
-            f"{values} : {', '.join([*types, *_i64(5)])}"
+            f"pto.copy_ubuf_to_ubuf {pointers}, {_ints(names, *values5)}",
+            f"{kinds}, {_kinds(names, *values5)}",
         )
     if isinstance(op, CopyUbufToGm):
-        values = _ints(op.sid, op.n_burst, op.len_burst, op.reserved, op.dst_stride, op.src_stride)
+        pointers, kinds = _pointers(op, op.ub_src, op.gm_dst, names)
+        values6 = (op.sid, op.n_burst, op.len_burst, op.reserved, op.dst_stride, op.src_stride)
         return (
-            f"pto.copy_ubuf_to_gm {_ptr(op.src_type, op.ub_src)}, "
-            f"{_ptr(op.dst_type, op.gm_dst)}, {values} : {', '.join([*types, *_i64(6)])}"
+            f"pto.copy_ubuf_to_gm {pointers}, {_ints(names, *values6)}",
+            f"{kinds}, {_kinds(names, *values6)}",
         )
-    before = _ints(op.sid, op.n_burst, op.len_burst, op.left_padding, op.right_padding)
-    after = _ints(op.l2_cache_ctl, op.src_stride, op.dst_stride)
+    pointers, kinds = _pointers(op, op.gm_src, op.ub_dst, names)
+    before = (op.sid, op.n_burst, op.len_burst, op.left_padding, op.right_padding)
+    after = (op.l2_cache_ctl, op.src_stride, op.dst_stride)
+    select = op.data_select_bit
     return (
-        f"pto.copy_gm_to_ubuf {_ptr(op.src_type, op.gm_src)}, {_ptr(op.dst_type, op.ub_dst)}, "
-        f"{before}, {_flag(op.data_select_bit)}, {after} : "
-        f"{', '.join([*types, *_i64(5), 'i1', *_i64(3)])}"
+        f"pto.copy_gm_to_ubuf {pointers}, {_ints(names, *before)}, {names.flag(select)}, "
+        f"{_ints(names, *after)}",
+        f"{kinds}, {_kinds(names, *before)}, {names.flag_type(select)}, {_kinds(names, *after)}",
     )
+
+
+def op_parts(op: AnyOp, names: Names = LOG) -> Parts:
+    """Returns the text of an op before and behind the colon; ``ub_sub`` is in neither."""
+    if isinstance(op, DmaOp):
+        return _dma_parts(op, names)
+    if isinstance(op, BurstOp):
+        return _burst_parts(op, names)
+    if isinstance(op, MteGmL1Frac):
+        return _nz_parts(op, names)
+    if isinstance(op, FixOp):
+        return fix_text(op, names)
+    return _legacy_parts(op, names)
 
 
 def to_text(op: AnyOp) -> str:
     """Returns the canonical PTO text of a v0.6 or legacy op, on one line."""
-    if isinstance(op, DmaOp):
-        text = _dma_text(op)
-    elif isinstance(op, BurstOp):
-        text = _burst_text(op)
-    elif isinstance(op, MteGmL1Frac):
-        text = _nz_text(op)
-    elif isinstance(op, FixOp):
-        text = fix_text(op)
-    else:
-        text = _legacy_text(op)
-    return text + _sub(op)
+    operands, types = op_parts(op)
+    number = getattr(op, "ub_sub", 0)
+    return f"{operands} : {types}" + (f" // ub_sub {number}" if number else "")

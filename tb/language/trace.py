@@ -13,7 +13,7 @@ from tb.isa.cube import CubeOp
 from tb.isa.dtypes import Ptr
 from tb.isa.pipes import Pipe
 from tb.isa.text import AnyOp
-from tb.language.place import Place
+from tb.language.place import Finding, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +117,10 @@ class Trace:
         arguments: Those of the function.
         skipped: Foreign ops, each place once, in order of the text.
         unknown: Places of ops with an operand whose value is not known, each once.
+        undecided: Places of loops and conditions that depend on such a value: a loop was walked
+            once, a condition both ways, so that flags and the order of steps say little.
+        findings: Operands that are wrong, with what stands for them unknown; of a static trace,
+            any other one is refused with them.
     """
 
     file: str
@@ -125,3 +129,5 @@ class Trace:
     arguments: tuple[Argument, ...]
     skipped: tuple[Skipped, ...] = ()
     unknown: tuple[Place, ...] = field(default=())
+    undecided: tuple[Place, ...] = field(default=())
+    findings: tuple[Finding, ...] = field(default=())

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The matrix unit as far as programs need it: L1 to L0A and L0B, and the product into L0C.
+
+No engine does this. A program that is replayed has these ops computed here, on the golden
+memories, and what they write is put into the memories under test as well.
+
+How the tiles lie (docs/programs.md):
+
+- L1, L0A and L0B hold NZ tiles as spec/nd2nz.md, section 3 writes them with loop2 = 1 and
+  loop3 = R: element (row, column) at ``32 * ((column div C0) * R + row) + (column mod C0) * E``,
+  where C0 = 32 / E and R is the number of rows rounded up to a multiple of 16. Rows are M and
+  columns K in L0A; rows are K and columns N in L0B.
+- L0C holds 32-bit accumulators as spec/fixpipe.md, section 2 reads them with src_stride = R: (row,
+  column) at ``64 * ((column div 16) * R + row) + 4 * (column mod 16)``, R as above from M.
+
+Of a product the M x N accumulators are written, and no byte between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.isa.cube import L0_BYTES, MAD_TYPES, CubeOp, Mad, MteL1L0a
+from tb.isa.dtypes import element_bytes
+from tb.isa.spaces import Space
+
+FRACTAL_ROWS = 16
+"""Rows of a fractal; tiles have whole ones."""
+
+C0_BYTES = 32
+"""Bytes of a row of a fractal in L1, L0A and L0B."""
+
+GROUP = 16
+"""Columns of a group of accumulators."""
+
+WORD = 64
+"""Bytes of the accumulators of one row of a group."""
+
+CANONICAL_NAN = 0x7FC00000
+"""What a product that is not a number is written as, whatever machine computes it."""
+
+Bytes = NDArray[np.uint8]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Bytes that an op writes: row ``i`` of ``data`` (``uint8[n, b]``) goes to ``starts[i]``."""
+
+    space: Space
+    starts: Ints
+    data: Bytes
+
+    def put(self, memory: Bytes) -> None:
+        """Writes them into a memory, ``uint8[capacity]``."""
+        memory[self.starts[:, None] + np.arange(self.data.shape[1])] = self.data
+
+
+def tile_rows(rows: int) -> int:
+    """Returns the rows that a tile takes: whole fractals."""
+    return -(-rows // FRACTAL_ROWS) * FRACTAL_ROWS
+
+
+def nz_bytes(rows: int, columns: int, size: int) -> int:
+    """Returns the bytes of an NZ tile of elements of ``size`` bytes."""
+    return tile_rows(rows) * -(-columns * size // C0_BYTES) * C0_BYTES
+
+
+def nz_elements(image: Bytes, rows: int, columns: int, size: int) -> Bytes:
+    """Returns the elements of an NZ tile, ``uint8[rows, columns, size]``."""
+    per_row = C0_BYTES // size
+    groups = -(-columns // per_row)
+    parts = image.reshape(groups, tile_rows(rows), per_row, size)
+    laid = parts.transpose(1, 0, 2, 3).reshape(tile_rows(rows), groups * per_row, size)
+    return laid[:rows, :columns]
+
+
+def product_starts(op: Mad) -> Ints:
+    """Returns where the accumulators of each row and group begin, ``int64[m, groups]``."""
+    groups = np.arange(-(-op.n // GROUP), dtype=np.int64)
+    return op.dst + WORD * (groups[None, :] * tile_rows(op.m) + np.arange(op.m)[:, None])
+
+
+def _in_bounds(what: str, start: int, length: int, size: int) -> None:
+    if start < 0 or start + length > size:
+        raise ValueError(f"{what}: {length} bytes at {start:#x} leave a memory of {size} bytes")
+
+
+def _numbers(raw: Bytes, dtype: str) -> NDArray[np.float64]:
+    """Returns elements ``uint8[r, c, size]`` as exact float64."""
+    raw = np.ascontiguousarray(raw)
+    shape = raw.shape[:2]
+    if dtype == "bf16":
+        wide = raw.view("<u2").reshape(shape).astype(np.uint32) << 16
+        return wide.view(np.float32).astype(np.float64)
+    return raw.view("<f2" if dtype == "f16" else "<f4").reshape(shape).astype(np.float64)
+
+
+def multiply(lhs: Bytes, rhs: Bytes, dtype: str) -> NDArray[np.uint32]:
+    """Returns the bits of the accumulators, ``uint32[m, n]``.
+
+    Floats: exact products (that of two f32 has 48 bits), added in float64 with k ascending, and
+    rounded once to f32, to nearest even. Integers: modulo 2^32.
+
+    Args:
+        lhs: Elements ``uint8[m, k, size]``.
+        rhs: Elements ``uint8[k, n, size]``.
+        dtype: Their type, a key of ``MAD_TYPES``.
+    """
+    m, k, n = lhs.shape[0], lhs.shape[1], rhs.shape[1]
+    if dtype == "i8":
+        one, other = (x.view(np.int8)[..., 0].astype(np.int64) for x in (lhs, rhs))
+        return (one @ other).astype(np.uint32)
+    left, right = _numbers(lhs, dtype), _numbers(rhs, dtype)
+    total = np.zeros((m, n))
+    with np.errstate(all="ignore"):
+        # In this order on every machine, which a matrix product of a library does not promise.
+        for step in range(k):
+            total += left[:, step, None] * right[step]
+        single = total.astype(np.float32)
+    bits = single.view(np.uint32)
+    bits[np.isnan(single)] = CANONICAL_NAN
+    return bits
+
+
+class CubeModel:
+    """L0A and L0B, and what ops do with them.
+
+    Args:
+        memories: L1 is read, at the time of an op.
+        seed: Of what L0A and L0B hold at first: a program that forgets to load them gets noise.
+
+    Attributes:
+        l0a, l0b: Their bytes, ``uint8[L0_BYTES]``.
+    """
+
+    def __init__(self, memories: Mapping[Space, Bytes], seed: int = 0) -> None:
+        self._memories = memories
+        rng = np.random.default_rng(seed)
+        self.l0a: Bytes = rng.integers(256, size=L0_BYTES, dtype=np.uint8)
+        self.l0b: Bytes = rng.integers(256, size=L0_BYTES, dtype=np.uint8)
+
+    def execute(self, op: CubeOp) -> Rows | None:
+        """Executes an op; returns what it writes to L0C, for the caller to put there.
+
+        Raises:
+            ValueError: it leaves a memory, or its types are no pair of ``MAD_TYPES``.
+        """
+        if isinstance(op, Mad):
+            return self._product(op)
+        rows, columns = (op.m, op.k) if isinstance(op, MteL1L0a) else (op.k, op.n)
+        target = self.l0a if isinstance(op, MteL1L0a) else self.l0b
+        name = "mte_l1_l0a" if isinstance(op, MteL1L0a) else "mte_l1_l0b"
+        length = nz_bytes(rows, columns, element_bytes(op.src_type.dtype))
+        memory = self._memories[Space.L1]
+        _in_bounds(f"source of {name}", op.src, length, len(memory))
+        _in_bounds(f"destination of {name}", op.dst, length, len(target))
+        target[op.dst : op.dst + length] = memory[op.src : op.src + length]
+        return None
+
+    def _product(self, op: Mad) -> Rows | None:
+        dtype = op.lhs_type.dtype
+        if op.rhs_type.dtype != dtype or MAD_TYPES.get(dtype) != op.dst_type.dtype:
+            types = f"{dtype} x {op.rhs_type.dtype} to {op.dst_type.dtype}"
+            legal = ", ".join(f"{x} x {x} to {y}" for x, y in MAD_TYPES.items())
+            raise ValueError(f"mad of {types}: one of {legal}")
+        if not op.m or not op.n:
+            return None
+        size = element_bytes(dtype)
+        factors = []
+        for what, memory, start, rows, columns in (
+            ("lhs", self.l0a, op.lhs, op.m, op.k),
+            ("rhs", self.l0b, op.rhs, op.k, op.n),
+        ):
+            length = nz_bytes(rows, columns, size)
+            _in_bounds(f"{what} of mad", start, length, len(memory))
+            factors.append(nz_elements(memory[start : start + length], rows, columns, size))
+        starts = product_starts(op)
+        _in_bounds("dst of mad", op.dst, int(starts[-1, -1]) + WORD - op.dst, self._l0c_bytes)
+        bits = multiply(factors[0], factors[1], dtype)
+        # Element by element, since the last group may be narrower than the others.
+        column = np.arange(op.n)
+        places = starts[:, column // GROUP] + 4 * (column % GROUP)
+        return Rows(Space.L0C, places.ravel(), bits.reshape(-1, 1).view(np.uint8))
+
+    @property
+    def _l0c_bytes(self) -> int:
+        return len(self._memories[Space.L0C])

@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program that is replayed, as blocks of ops.
+
+Flags and barriers of a program become links between ops: an op is offered to its engine when those
+that it has to wait for have retired. Ops that the host computes run while the engines are idle, so
+they cut a program into rounds, each with as many ops as are ready.
+
+A block is sent slot by slot in the order of its ops, and every link goes backwards in it. So the
+first op that has not retired is always free to run: no program deadlocks that has an order at all,
+also where two pipes share a slot, such as V and MTE3.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from sequences._blocks import Lowered, Op, block_of, lower_program
+from sequences.keep import feeds
+from tb.isa.block import OpBlock
+from tb.isa.legacy import (
+    OUTTOUB,
+    UBTOOUT,
+    CopyGmToUbuf,
+    CopyUbufToGm,
+    CopyUbufToUbuf,
+    DmaRegisters,
+    LegacyOp,
+    LegacySet,
+    SetLoopSize,
+    SetLoopStride,
+    SetMovPadVal,
+    write_registers,
+)
+from tb.isa.pipes import Pipe
+from tb.isa.rules import first_d_violation, lowering_violation
+from tb.language.place import Finding, ProgramError, refuse
+from tb.language.trace import Compute, Move, Trace
+
+if TYPE_CHECKING:
+    from tb.language.order import Order
+
+MOST_OPS = 512
+"""Ops of a slot in one round; the rings of the harness have room for twice as many."""
+
+_COPIES = CopyGmToUbuf | CopyUbufToGm | CopyUbufToUbuf
+
+
+@dataclass(frozen=True)
+class Round:
+    """Host ops, and ops of the engines behind them.
+
+    Attributes:
+        compute: Host ops, in order; the engines are idle.
+        block: Ops that may be in flight at once, perhaps none.
+        steps: Of each op of the block, the index of its step in the trace.
+        host_steps: The same of each host op.
+    """
+
+    compute: tuple[Compute, ...]
+    block: OpBlock
+    steps: tuple[int, ...]
+    host_steps: tuple[int, ...] = ()
+
+
+def schedule(
+    trace: Trace, order: Order, *, illegal: Literal["refuse", "send"] = "refuse"
+) -> list[Round]:
+    """Returns the rounds of a program.
+
+    Args:
+        trace: The program; every operand is known, and no op breaks an S rule.
+        order: An order that keeps what the program demands.
+        illegal: What becomes of ops that break a D rule: see :class:`tb.program_job.ProgramJob`.
+
+    Raises:
+        ProgramError: an op breaks a D rule and may not be sent.
+    """
+    lowered = _lowered(trace, order.sequence)
+    _judge(trace, lowered, illegal)
+    return list(_Rounds(trace, order, lowered).rounds())
+
+
+# --- ops -------------------------------------------------------------------------------------
+
+
+def _lowered(trace: Trace, sequence: Sequence[int]) -> dict[int, Lowered]:
+    """Returns what is sent for each step that an engine executes.
+
+    A legacy copy reads the registers as they are when the program issues it, so its ``set_*`` ops
+    are found in program order. Sent in another order, it sets what it finds otherwise.
+    """
+    own, state = _programs(trace)
+    found: dict[int, Lowered] = {}
+    now = DmaRegisters()
+    for index in sequence:
+        step = trace.steps[index]
+        if not isinstance(step, Move) or isinstance(step.op, LegacySet) or index not in own:
+            continue
+        program = own[index]
+        if index in state:
+            after = _after(program, now)
+            program = (*program[:-1], *_setting(after, state[index]), program[-1])
+        found[index], now = lower_program(program, now)
+    return found
+
+
+def _programs(
+    trace: Trace,
+) -> tuple[dict[int, tuple[Op, ...]], dict[int, DmaRegisters]]:
+    """Returns the ops sent for each step, and the registers that each legacy copy reads.
+
+    A ``copy_ubuf_to_ubuf`` that breaks a rule at lowering is not issued: it is sent along with the
+    next legacy copy, where the model has to refuse it. Behind the last one nobody would see it.
+    """
+    own: dict[int, tuple[Op, ...]] = {}
+    state: dict[int, DmaRegisters] = {}
+    registers = DmaRegisters()
+    pending: list[LegacyOp] = []
+    for index, step in enumerate(trace.steps):
+        if not isinstance(step, Move):
+            continue
+        op = step.op
+        if isinstance(op, LegacySet):
+            registers = write_registers(op, registers)
+            pending.append(op)
+        elif isinstance(op, CopyUbufToUbuf) and lowering_violation(op) is not None:
+            pending.append(op)
+        elif isinstance(op, _COPIES):
+            own[index] = (*pending, op)
+            state[index] = registers
+            pending = []
+        else:
+            own[index] = (op,)
+    return own, state
+
+
+def _after(program: Sequence[Op], registers: DmaRegisters) -> DmaRegisters:
+    for op in program:
+        if isinstance(op, LegacySet):
+            registers = write_registers(op, registers)
+    return registers
+
+
+def _setting(now: DmaRegisters, wanted: DmaRegisters) -> list[LegacySet]:
+    """Returns the ``set_*`` ops that lead from one state of the registers to another."""
+    found: list[LegacySet] = []
+    for direction in (OUTTOUB, UBTOOUT):
+        have, want = now.loops(direction), wanted.loops(direction)
+        if have.counts != want.counts:
+            found.append(SetLoopSize(direction, *want.counts))
+        found += [
+            SetLoopStride(direction, level, *new)
+            for level, old, new in zip((1, 2), have.strides, want.strides, strict=True)
+            if old != new
+        ]
+    if now.pad_value != wanted.pad_value:
+        wide = "i64" if wanted.pad_value >> 32 else "i32"
+        found.append(SetMovPadVal(wide, wanted.pad_value))
+    return found
+
+
+def _judge(trace: Trace, lowered: dict[int, Lowered], illegal: str) -> None:
+    """Notes which rule each op breaks, or refuses those that break one."""
+    refused: list[Finding] = []
+    for index in sorted(lowered):
+        violation = first_d_violation(lowered[index].descriptor)
+        if violation is None:
+            continue
+        step, rule = trace.steps[index], violation.rule
+        if illegal == "refuse" and isinstance(step, Move):
+            name = f"pto.{step.name}"
+            refused.append(Finding(step.place, name, rule.name, violation.message))
+        lowered[index] = replace(lowered[index], rule=rule.number)
+    if refused:
+        raise ProgramError(tuple(refused))
+
+
+# --- rounds ----------------------------------------------------------------------------------
+
+
+class _Rounds:
+    """Takes the steps of a program in turns: host ops that are ready, then ops of the engines.
+
+    Each pipe is a queue: a step is taken when it is the first of its pipe and all that it waits
+    for has been taken, and of those the one that the order has first. Hence a block, too, keeps
+    the order. The ops of a pipe are of one slot.
+    """
+
+    def __init__(self, trace: Trace, order: Order, lowered: dict[int, Lowered]) -> None:
+        self._trace, self._after, self._lowered = trace, order.after, lowered
+        self._position = {index: at for at, index in enumerate(order.sequence)}
+        self._queues: dict[Pipe, deque[int]] = {}
+        for index in order.sequence:
+            step = trace.steps[index]
+            assert isinstance(step, Move | Compute)
+            self._queues.setdefault(step.pipe, deque()).append(index)
+        self._done: set[int] = set()
+        # Of the round under way: the place of each op in the block; what a step that no engine
+        # executes has waited for; and what ops of a pipe wait for because such a step did, since
+        # an order leaves out what an earlier step of the pipe waits for already.
+        self._place: dict[int, int] = {}
+        self._through: dict[int, tuple[int, ...]] = {}
+        self._held: dict[Pipe, tuple[int, ...]] = {}
+        self._waits: dict[int, tuple[int, ...]] = {}
+
+    def rounds(self) -> Iterator[Round]:
+        """Yields the rounds."""
+        while any(self._queues.values()):
+            self._place, self._through, self._held, self._waits = {}, {}, {}, {}
+            before = len(self._done)
+            host = list(self._host())
+            moves = list(self._moves())
+            if len(self._done) == before:
+                left = min(queue[0] for queue in self._queues.values() if queue)
+                raise refuse(self._trace.steps[left].place, "it waits for itself")
+            if host or moves:
+                computes = [self._trace.steps[index] for index in host]
+                yield Round(
+                    tuple(step for step in computes if isinstance(step, Compute)),
+                    self._block(moves),
+                    tuple(moves),
+                    tuple(host),
+                )
+
+    def _host(self) -> Iterator[int]:
+        """Takes host ops while there are some; what ran in earlier rounds has ended."""
+        while (index := self._next(Compute)) is not None:
+            self._take(index)
+            yield index
+
+    def _moves(self) -> Iterator[int]:
+        """Takes ops of engines while there are some, and steps on pipe S on the way."""
+        sent: Counter[str] = Counter()
+        while (index := self._next(Move, sent)) is not None:
+            item = self._lowered.get(index)
+            pipe = self._take(index)
+            waits = (*self._held.get(pipe, ()), *self._waited(index))
+            if item is None:
+                self._held[pipe] = self._through[index] = tuple(dict.fromkeys(waits))
+                continue
+            self._held[pipe] = ()  # the queue of its slot holds those behind it
+            sent[item.descriptor.spec.slot] += 1
+            self._place[index] = len(self._place)
+            self._waits[index] = waits
+            yield index
+
+    def _next(self, kind: type, sent: Counter[str] | None = None) -> int | None:
+        """Returns the step to take next, None when none is ready."""
+        best = None
+        for queue in self._queues.values():
+            if not queue or (best is not None and self._position[queue[0]] > self._position[best]):
+                continue
+            index = queue[0]
+            if not isinstance(self._trace.steps[index], kind):
+                continue
+            item = self._lowered.get(index)
+            if sent is not None and item and sent[item.descriptor.spec.slot] >= MOST_OPS:
+                continue
+            if all(one in self._done for one in self._after.get(index, ())):
+                best = index
+        return best
+
+    def _take(self, index: int) -> Pipe:
+        step = self._trace.steps[index]
+        assert isinstance(step, Move | Compute)
+        self._queues[step.pipe].popleft()
+        self._done.add(index)
+        return step.pipe
+
+    def _waited(self, index: int) -> tuple[int, ...]:
+        """Returns the ops of the round that a step has to wait for, as steps."""
+        found: list[int] = []
+        for one in self._after.get(index, ()):
+            found += [one] if one in self._place else self._through.get(one, ())
+        return tuple(found)
+
+    def _block(self, moves: Sequence[int]) -> OpBlock:
+        """Returns the block of steps that engines execute."""
+        items = [self._lowered[index] for index in moves]
+        block = block_of(items)
+        steps = [self._trace.steps[index] for index in moves]
+        moved = [step for step in steps if isinstance(step, Move)]
+        also: dict[int, tuple[int, ...]] = {}
+        for at, index in enumerate(moves):
+            first, others = self._links(block, at, index)
+            block.after[at] = first
+            if others:
+                also[at] = others
+        delays = np.array([step.flag_delay for step in moved], dtype=np.int64)
+        illegal = {at for at, item in enumerate(items) if item.rule}
+        return replace(
+            block,
+            gap=np.array([step.gap for step in moved], dtype=np.int64),
+            # Columns hold what is legal as it is.
+            descriptors={at: desc for at, desc in block.descriptors.items() if at in illegal},
+            flag_delay=delays if (delays >= 0).any() else None,
+            also_after=also,
+            places={at: step.place for at, step in enumerate(moved)},
+        )
+
+    def _links(self, block: OpBlock, at: int, index: int) -> tuple[int, tuple[int, ...]]:
+        """Returns what an op is offered after: ``after`` and the other links.
+
+        Ops of a slot retire in order, so the last one of each stands for those before it.
+        """
+        last: dict[int, int] = {}
+        for step in self._waits[index]:
+            place = self._place[step]
+            slot = int(block.slot[place])
+            last[slot] = max(place, last.get(slot, -1))
+        links = sorted(last.values(), reverse=True)
+        # ``after`` is for an op whose bytes are read: coverage looks at it.
+        codes = block.opcode
+        first = next((one for one in links if feeds(int(codes[one]), int(codes[at]))), -1)
+        return first, tuple(one for one in links if one != first)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operands of every movement op, in the order of its generic form, and how they are grouped.
+
+A group holds a fixed number of operands, none or one, or any number. ``operandSegmentSizes`` of
+the generic form counts the operands of each group; ops without groups of open size need none. The
+order is that of the text, but for the loops of the strided ops: all counts stand before all source
+strides and those before all destination strides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+POINTER, INTEGER, NUMBER, PAYLOAD = "pointer", "integer", "number", "payload"
+"""What a group may hold: pointers, integers, integers or floats, any of the three."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group of operands.
+
+    Attributes:
+        name: Field name of the op class in :mod:`tb.isa`, or name of a clause's part.
+        kind: One of the constants above.
+        least, most: How many operands it holds; ``most`` is -1 for any number.
+    """
+
+    name: str
+    kind: str = INTEGER
+    least: int = 1
+    most: int = 1
+
+
+@dataclass(frozen=True)
+class Form:
+    """How an op is written.
+
+    Attributes:
+        name: Without ``pto.``.
+        family: ``"dma"``, ``"burst"``, ``"nz"``, ``"fix"``, ``"plain"``: which reading fits.
+        head: Names of the operands before the clauses.
+        groups: All groups of operands, those of the head first.
+        words: Properties that are keywords or numbers, with what they are called in errors.
+        head_words: Words that stand among the operands.
+    """
+
+    name: str
+    family: str
+    head: tuple[str, ...]
+    groups: tuple[Group, ...]
+    words: tuple[str, ...] = ()
+    head_words: tuple[str, ...] = ()
+    open: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "open", any(x.least != x.most for x in self.groups))
+
+
+def _fixed(names: str, *, pointers: int = 2) -> tuple[Group, ...]:
+    return tuple(
+        Group(name, POINTER if k < pointers else INTEGER) for k, name in enumerate(names.split())
+    )
+
+
+def _optional(name: str, kind: str = INTEGER) -> Group:
+    return Group(name, kind, 0, 1)
+
+
+LOOPS = (
+    Group("loop_counts", INTEGER, 0, -1),
+    Group("loop_src_strides", INTEGER, 0, -1),
+    Group("loop_dst_strides", INTEGER, 0, -1),
+)
+PADS = (
+    _optional("pad_value", NUMBER),
+    _optional("left_padding_count"),
+    _optional("right_padding_count"),
+)
+_CLAUSES = (
+    _optional("pre_quant_payload", PAYLOAD),
+    _optional("pre_relu_payload", PAYLOAD),
+    _optional("clip", PAYLOAD),
+    _optional("k"),
+    _optional("split"),
+    _optional("loop3_count"),
+    _optional("loop3_src_stride"),
+    _optional("loop3_dst_stride"),
+)
+FIX_WORDS = ("pre_quant_mode", "pre_relu_mode", "layout", "sat", "unit_flag")
+ATOMIC_WORDS = ("atomic_type", "atomic_op")
+
+
+def _dma(name: str, head: str, *more: Group) -> Form:
+    groups = list(_fixed(head))
+    if name == "mte_ub_gm":
+        groups[2] = _optional("l2_cache_ctl")
+    burst = _fixed("n_burst src_stride dst_stride", pointers=0)
+    return Form(name, "dma", tuple(head.split()), (*groups, *burst, *LOOPS, *more))
+
+
+def _burst(name: str, head: str) -> Form:
+    groups = (*_fixed(head), *_fixed("n_burst src_gap dst_gap", pointers=0))
+    return Form(name, "burst", tuple(head.split()), groups)
+
+
+def _nz() -> Form:
+    groups = (
+        *_fixed("gm_src l1_dst n_value d_value src_inner_stride"),
+        _optional("src_outer_stride"),
+        *_fixed(
+            "group_count dst_loop2_stride dst_loop3_stride dst_loop4_stride "
+            "l2_cache_ctrl smallc0_en",
+            pointers=0,
+        ),
+    )
+    return Form("mte_gm_l1_frac", "nz", ("gm_src", "l1_dst"), groups, ("mode",), ("nd2nz", "dn2nz"))
+
+
+def _fix(name: str, more: str = "") -> Form:
+    head = f"src dst m n src_stride dst_stride {more}"
+    groups = list(_fixed(head))
+    words: tuple[str, ...] = FIX_WORDS
+    head_words: tuple[str, ...] = ()
+    if name == "mte_l0c_gm":
+        words = (*FIX_WORDS, *ATOMIC_WORDS)
+    elif name == "mte_l0c_ub":
+        groups[-1] = _optional("sub_block")
+        words, head_words = (*FIX_WORDS, "ub_split"), ("split_m", "split_n")
+    return Form(name, "fix", tuple(head.split()), (*groups, *_CLAUSES), words, head_words)
+
+
+def _plain(name: str, operands: str, pointers: int = 2) -> Form:
+    return Form(name, "plain", tuple(operands.split()), _fixed(operands, pointers=pointers))
+
+
+_STRIDES = tuple(
+    _plain(f"set_loop{level}_stride_{way}", "src_stride dst_stride", 0)
+    for level in (1, 2)
+    for way in ("outtoub", "ubtoout")
+)
+
+FORMS: dict[str, Form] = {
+    form.name: form
+    for form in (
+        _dma("mte_gm_ub", "gm_src ub_dst l2_cache_ctl len_burst", *PADS),
+        _dma("mte_ub_gm", "ub_src gm_dst l2_cache_ctl len_burst"),
+        _dma("mte_gm_l1", "gm_src l1_dst len_burst"),
+        _dma("mte_l1_ub", "l1_src ub_dst len_burst"),
+        _burst("mte_ub_ub", "ub_src ub_dst len_burst"),
+        _burst("mte_ub_l1", "ub_src l1_dst len_burst"),
+        _burst("mte_l1_bt", "l1_src bt_dst len_burst"),
+        _burst("mte_l1_fb", "l1_src fb_dst len_burst"),
+        _nz(),
+        _fix("mte_l0c_gm", "sid l2_cache_ctrl"),
+        _fix("mte_l0c_l1"),
+        _fix("mte_l0c_ub", "sub_block"),
+        _plain("set_loop_size_outtoub", "loop1_count loop2_count", 0),
+        _plain("set_loop_size_ubtoout", "loop1_count loop2_count", 0),
+        *_STRIDES,
+        Form("set_mov_pad_val", "plain", ("value",), (Group("value", NUMBER),)),
+        _plain(
+            "copy_gm_to_ubuf",
+            "gm_src ub_dst sid n_burst len_burst left_padding right_padding data_select_bit "
+            "l2_cache_ctl src_stride dst_stride",
+        ),
+        _plain(
+            "copy_ubuf_to_gm",
+            "ub_src gm_dst sid n_burst len_burst reserved dst_stride src_stride",
+        ),
+        _plain("copy_ubuf_to_ubuf", "src dst sid n_burst len_burst src_stride dst_stride"),
+        _plain("mte_l1_l0a", "src dst m k"),
+        _plain("mte_l1_l0b", "src dst k n"),
+        _plain("mad", "lhs rhs dst m n k", 3),
+    )
+}
+"""Every op that moves data, writes a register of one that does, or feeds or is the multiplier."""

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From ops that wait for others by number to steps with flags and barriers between pipes.
+
+A link between two pipes is an event, set behind the op that is waited for. A pair of pipes has
+eight of them; each is used once, and when they are used up a barrier over all pipes stands in for
+the links across it, and all events are free again. A link on one pipe is a barrier of that pipe.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tb.isa.legacy import SetLoopSize, SetLoopStride, SetMovPadVal
+from tb.isa.lower import V06Op
+from tb.isa.pipes import EVENTS, PIPES, Pipe
+from tb.isa.text import AnyOp
+from tb.language.place import Place
+from tb.language.printer import Note
+from tb.language.trace import Barrier, Move, SetFlag, Step, WaitFlag
+
+NOWHERE = Place("", 0, 0)
+"""Place of a step that no text has yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A transaction.
+
+    Attributes:
+        ops: One op, or ``set_*`` ops and the copy that reads them; none when it is left out.
+        gap: Clocks of idle before it is offered.
+        flag_delay: Clocks until the unit flags are set that it waits for; -1 for at once.
+        after: Indices of earlier transactions that must have completed.
+        note: What a comment before it says.
+    """
+
+    ops: tuple[AnyOp, ...]
+    gap: int = 0
+    flag_delay: int = -1
+    after: tuple[int, ...] = ()
+    note: str = ""
+
+
+def op_name(op: AnyOp) -> str:
+    """Returns the name of an op in PTO text, without ``pto.``."""
+    if isinstance(op, SetLoopSize):
+        return f"set_loop_size_{op.direction}"
+    if isinstance(op, SetLoopStride):
+        return f"set_loop{op.level}_stride_{op.direction}"
+    if isinstance(op, SetMovPadVal):
+        return "set_mov_pad_val"
+    if isinstance(op, V06Op):
+        return op.spec.name
+    return _COPIES[type(op).__name__]
+
+
+_COPIES = {
+    "CopyGmToUbuf": "copy_gm_to_ubuf",
+    "CopyUbufToGm": "copy_ubuf_to_gm",
+    "CopyUbufToUbuf": "copy_ubuf_to_ubuf",
+}
+
+
+def linked_steps(linked: Sequence[Linked]) -> list[Step | Note]:
+    """Returns the steps of transactions in their order, linked by events and barriers."""
+    pipes = [PIPES[op_name(item.ops[-1])] if item.ops else None for item in linked]
+    sets, waits = _links(linked, pipes)
+    steps: list[Step | Note] = []
+    for index, item in enumerate(linked):
+        if item.note:
+            steps.append(Note(item.note))
+        steps += waits[index]
+        steps += [_move(op) for op in item.ops[:-1]]
+        steps += [_move(op, item.gap, item.flag_delay) for op in item.ops[-1:]]
+        steps += sets[index]
+    return steps
+
+
+def _move(op: AnyOp, gap: int = 0, flag_delay: int = -1) -> Move:
+    name = op_name(op)
+    return Move(NOWHERE, name, PIPES[name], op, gap, flag_delay)
+
+
+def _links(
+    linked: Sequence[Linked], pipes: Sequence[Pipe | None]
+) -> tuple[dict[int, list[Step]], dict[int, list[Step]]]:
+    """Returns what stands behind and what before each transaction."""
+    sets: dict[int, list[Step]] = defaultdict(list)
+    waits: dict[int, list[Step]] = defaultdict(list)
+    # Last transaction of the first pipe that the second one has waited for, and events used.
+    reached: dict[tuple[Pipe, Pipe], int] = defaultdict(lambda: -1)
+    used: dict[tuple[Pipe, Pipe], int] = defaultdict(int)
+    start = 0
+    for index, item in enumerate(linked):
+        pipe = pipes[index]
+        wanted: dict[Pipe, int] = {}
+        for other in item.after if pipe else ():
+            first = pipes[other]
+            if first and pipe and other >= start and other > reached[first, pipe]:
+                wanted[first] = max(other, wanted.get(first, -1))
+        if pipe is None:
+            continue
+        if any(used[first, pipe] == EVENTS for first in wanted if first is not pipe):
+            waits[index].append(Barrier(NOWHERE, None))
+            start = index
+            used.clear()
+            continue
+        for first, other in wanted.items():
+            if first is pipe:
+                waits[index].append(Barrier(NOWHERE, pipe))
+                reached[pipe, pipe] = index - 1
+                continue
+            event = used[first, pipe]
+            used[first, pipe] += 1
+            reached[first, pipe] = other
+            sets[other].append(SetFlag(NOWHERE, first, pipe, event))
+            waits[index].append(WaitFlag(NOWHERE, pipe, first, event))
+    return sets, waits

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prints steps of a program as a module that can be read and run again.
+
+Constants and pointers are defined once, before the ops. Pointers are absolute: ``pto.castptr`` of
+an address, so a program needs no arguments. A number whose bits no decimal literal gives back is
+an integer constant and an ``arith.bitcast``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from io import StringIO
+
+import numpy as np
+from xdsl.printer import Printer
+
+from tb.isa.cube import CubeOp, Mad, MteL1L0a
+from tb.isa.dtypes import Ptr
+from tb.isa.names import Names
+from tb.isa.text import AnyOp, op_parts
+from tb.language.reader import read
+from tb.language.trace import Barrier, Compute, Move, SetFlag, Step, WaitFlag
+
+INDENT = "    "
+MOST_ADDRESSES = 1 << 63
+"""A pointer is known from a negative one up to here."""
+
+_FLOATS = {"f16": np.uint16, "bf16": np.uint16, "f32": np.uint32}
+_WIDTHS = {"f16": 16, "bf16": 16, "f32": 32, "f8E4M3FN": 8, "hif8": 8}
+
+
+class UnprintableError(ValueError):
+    """An operand that no text can say: wider than its type, or than a pointer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A comment on a line of its own."""
+
+    text: str
+
+
+@dataclass
+class _Defined(Names):
+    """Names that are remembered with what defines them.
+
+    Attributes:
+        values: Name of an integer or a number to the lines that define it.
+        pointers: Name of a pointer to the line that defines it.
+    """
+
+    values: dict[str, list[str]] = field(default_factory=dict)
+    pointers: dict[str, str] = field(default_factory=dict)
+
+    def integer(self, value: int) -> str:
+        """Returns the name of an integer, defined in the type of :meth:`integer_type`."""
+        return self._constant(self.integer_type(value), value)
+
+    def integer_type(self, value: int) -> str:
+        """Returns i64, or a type that a larger integer fits."""
+        return "i64" if value < 1 << 63 else f"i{value.bit_length() // 64 * 64 + 64}"
+
+    def flag(self, value: int) -> str:
+        """Returns the name of an operand of one bit."""
+        if value not in (0, 1):
+            return self.integer(value)
+        name = ("%false", "%true")[value]
+        self.values.setdefault(name, [f"{name} = arith.constant {name[1:]}"])
+        return name
+
+    def bits(self, dtype: str, value: int) -> str:
+        """Returns the name of a bit pattern of type ``dtype``.
+
+        Raises:
+            UnprintableError: it is wider than the type.
+        """
+        width = _WIDTHS.get(dtype) or int(dtype.lstrip("siu"))
+        if value < 0 or value >> width:
+            raise UnprintableError(f"{value:#x} is no value of type {dtype}")
+        if dtype in _WIDTHS:
+            name = f"%{dtype}_0x{value:X}"
+            if name not in self.values:
+                self.values[name] = self._number(name, dtype, value)
+            return name
+        plain = self._constant(f"i{width}", value)
+        if dtype[0] == "i":
+            return plain
+        name = f"%c{value}_{dtype}"
+        cast = f"{name} = builtin.unrealized_conversion_cast {plain} : i{width} to {dtype}"
+        self.values.setdefault(name, [cast])
+        return name
+
+    def pointer(self, pointer: Ptr, address: int) -> str:
+        """Returns the name of a pointer to an absolute address."""
+        if address >= MOST_ADDRESSES:
+            raise UnprintableError(f"{address:#x} is no address: pointers have 64 bits")
+        name = f"%{pointer.space}_{pointer.dtype}_{address:#x}"
+        if name not in self.pointers:
+            base = self.integer(address)
+            self.pointers[name] = f"{name} = pto.castptr {base} : i64 -> {pointer}"
+        return name
+
+    def _constant(self, kind: str, value: int) -> str:
+        name = f"%c{value}_{kind}"
+        self.values.setdefault(name, [f"{name} = arith.constant {value} : {kind}"])
+        return name
+
+    def _number(self, name: str, dtype: str, bits: int) -> list[str]:
+        literal = _literal(dtype, bits)
+        if literal:
+            return [f"{name} = arith.constant {literal} : {dtype}"]
+        kind = f"i{_WIDTHS[dtype]}"
+        return [f"{name} = arith.bitcast {self._constant(kind, bits)} : {kind} to {dtype}"]
+
+    def lines(self) -> list[str]:
+        """Returns the definitions."""
+        return [
+            *(line for lines in self.values.values() for line in lines),
+            *self.pointers.values(),
+        ]
+
+
+def _literal(dtype: str, bits: int) -> str:
+    """Returns the decimal literal of a number, or nothing where that may lose bits."""
+    if dtype not in _FLOATS or bits >> _WIDTHS[dtype]:
+        return ""
+    if dtype == "f16":
+        value = float(np.array([bits], np.uint16).view(np.float16)[0])
+    else:
+        wide = bits << 16 if dtype == "bf16" else bits
+        value = float(np.array([wide], np.uint32).view(np.float32)[0])
+    # Of other magnitudes the text would be long, or its rounding a matter of the reader.
+    if not math.isfinite(value) or math.copysign(1, value) < 0 or not 2**-10 <= value <= 2**16:
+        return ""
+    text = repr(value)
+    return text if len(text) <= 12 and "e" not in text else ""
+
+
+def _cube_parts(op: CubeOp, names: Names) -> tuple[str, str]:
+    numbers: tuple[int, ...]
+    if isinstance(op, Mad):
+        pointers = [(op.lhs_type, op.lhs), (op.rhs_type, op.rhs), (op.dst_type, op.dst)]
+        name, numbers = "mad", (op.m, op.n, op.k)
+    else:
+        pointers = [(op.src_type, op.src), (op.dst_type, op.dst)]
+        if isinstance(op, MteL1L0a):
+            name, numbers = "mte_l1_l0a", (op.m, op.k)
+        else:
+            name, numbers = "mte_l1_l0b", (op.k, op.n)
+    operands = [*(names.pointer(*one) for one in pointers), *map(names.integer, numbers)]
+    kinds = [*(str(one) for one, _ in pointers), *map(names.integer_type, numbers)]
+    return f"pto.{name} {', '.join(operands)}", ", ".join(kinds)
+
+
+def _attributes(step: Move) -> str:
+    found = {}
+    if sub := getattr(step.op, "ub_sub", 0):
+        found["ub_sub"] = sub
+    if step.gap:
+        found["pto_dv.gap"] = step.gap
+    if step.flag_delay >= 0:
+        found["pto_dv.flag_delay"] = step.flag_delay
+    inside = ", ".join(f"{key} = {value} : i64" for key, value in found.items())
+    return f" {{{inside}}}" if inside else ""
+
+
+def _line(step: Step | Note, names: Names) -> str:
+    if isinstance(step, Note):
+        return f"// {step.text}"
+    if isinstance(step, SetFlag):
+        return f'pto.set_flag["{step.pipe.value}", "{step.other.value}", "EVENT_ID{step.event}"]'
+    if isinstance(step, WaitFlag):
+        return f'pto.wait_flag["{step.other.value}", "{step.pipe.value}", "EVENT_ID{step.event}"]'
+    if isinstance(step, Barrier):
+        return f'pto.pipe_barrier "{step.pipe.value if step.pipe else "PIPE_ALL"}"'
+    if isinstance(step, Compute):
+        operands, types = _cube_parts(step.op, names)
+        return f"{operands} : {types}"
+    operands, types = op_parts(step.op, names)
+    return f"{operands}{_attributes(step)} : {types}"
+
+
+def unprintable(op: AnyOp) -> str:
+    """Returns why no program can hold an op, nothing for one that can be printed."""
+    try:
+        op_parts(op, _Defined())
+    except UnprintableError as error:
+        return str(error)
+    return ""
+
+
+def program_text(
+    steps: Iterable[Step | Note],
+    *,
+    function: str = "replay",
+    header: str = "",
+    generic: bool = False,
+) -> str:
+    """Returns a module with one function that holds ``steps`` in their order.
+
+    Args:
+        steps: What to print; places are not looked at.
+        function: Name of the function.
+        header: Lines for a comment at the top.
+        generic: Print ops in MLIR's generic form.
+
+    Raises:
+        UnprintableError: a typed constant is wider than its type.
+    """
+    names = _Defined()
+    ops = [_line(step, names) for step in steps]
+    comment = "".join(f"// {line}".rstrip() + "\n" for line in header.splitlines())
+    lines = ["module {", f"  func.func @{function}() {{"]
+    lines += [INDENT + line for line in (*names.lines(), *ops, "func.return")]
+    text = "\n".join([*lines, "  }", "}", ""])
+    return comment + (_generic(text) if generic else text)
+
+
+def _generic(text: str) -> str:
+    """Returns a program as xdsl prints it when it leaves out every custom form."""
+    out = StringIO()
+    printer = Printer(stream=out, print_generic_format=True)
+    printer.print_op(read(text, "").module)
+    return out.getvalue() + "\n"

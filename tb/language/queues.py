@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The queues of the pipes: which set a wait meets, in what order entries start, and deadlocks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+
+from tb.isa.legacy import LegacySet
+from tb.isa.pipes import Pipe
+from tb.language.place import Finding, Place
+from tb.language.trace import Barrier, Move, SetFlag, Step, WaitFlag
+
+Event = tuple[Pipe, Pipe, int]
+"""Pipe that sets, pipe that waits, number."""
+
+
+def event_of(step: SetFlag | WaitFlag) -> Event:
+    """Returns the event of a flag op."""
+    if isinstance(step, SetFlag):
+        return step.pipe, step.other, step.event
+    return step.other, step.pipe, step.event
+
+
+def event_text(event: Event) -> str:
+    """Returns an event in words."""
+    source, target, number = event
+    return f"event {number} of {source.value} -> {target.value}"
+
+
+@dataclass(frozen=True)
+class Queues:
+    """What the queues of a program tell.
+
+    Attributes:
+        sequence: Indices of all steps that start, in an order that may be: that of the program
+            wherever nothing stands against it.
+        met: Index of a ``wait_flag`` to the ``set_flag`` that it meets.
+        sets: Event to its ``set_flag`` steps in order.
+        registers: Index of a legacy copy to the last ``set_*`` op before it.
+        findings: Waits that no set meets, and waits that wait for one another.
+        notes: Events that are set at the end.
+    """
+
+    sequence: tuple[int, ...]
+    met: dict[int, int]
+    sets: dict[Event, list[int]]
+    registers: dict[int, int]
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass
+class _Edges:
+    """Steps that start before others: ``own`` in the same queue, ``cross`` for another reason."""
+
+    own: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    cross: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+
+
+def _flags(
+    steps: tuple[Step, ...],
+) -> tuple[dict[Event, list[int]], dict[Event, list[int]], dict[int, int]]:
+    """Returns sets and waits by event, and what each wait meets."""
+    sets: dict[Event, list[int]] = defaultdict(list)
+    waits: dict[Event, list[int]] = defaultdict(list)
+    for index, step in enumerate(steps):
+        if isinstance(step, SetFlag):
+            sets[event_of(step)].append(index)
+        elif isinstance(step, WaitFlag):
+            waits[event_of(step)].append(index)
+    met: dict[int, int] = {}
+    for event, indices in waits.items():
+        met.update(zip(indices, sets[event], strict=False))
+    return sets, waits, met
+
+
+def _edges(
+    steps: tuple[Step, ...], met: dict[int, int], copies: Container[int]
+) -> tuple[_Edges, dict[int, int]]:
+    edges = _Edges()
+    last: dict[Pipe, int] = {}
+    registers: dict[int, int] = {}
+    written = -1
+    for index, step in enumerate(steps):
+        if isinstance(step, Barrier) and step.pipe is None:
+            edges.own[index] = sorted(set(last.values()))
+            last = dict.fromkeys(Pipe, index)
+            continue
+        assert step.pipe is not None
+        if step.pipe in last:
+            edges.own[index].append(last[step.pipe])
+        last[step.pipe] = index
+        if index in met:
+            edges.cross[index].append(met[index])
+        elif isinstance(step, Move) and isinstance(step.op, LegacySet):
+            written = index
+        elif index in copies and written >= 0:
+            registers[index] = written
+            edges.cross[index].append(written)
+    return edges, registers
+
+
+def _sort(count: int, edges: _Edges) -> list[int]:
+    """Returns the steps that can start, the earliest of the program first."""
+    missing = [0] * count
+    behind: dict[int, list[int]] = defaultdict(list)
+    for kind in (edges.own, edges.cross):
+        for index, before in kind.items():
+            missing[index] += len(before)
+            for one in before:
+                behind[one].append(index)
+    ready = [index for index in range(count) if not missing[index]]
+    heapify(ready)
+    sequence = []
+    while ready:
+        index = heappop(ready)
+        sequence.append(index)
+        for other in behind[index]:
+            missing[other] -= 1
+            if not missing[other]:
+                heappush(ready, other)
+    return sequence
+
+
+def read_queues(steps: tuple[Step, ...], copies: Container[int]) -> Queues:
+    """Returns what the queues of a program tell; ``copies`` are its legacy copies."""
+    sets, waits, met = _flags(steps)
+    edges, registers = _edges(steps, met, copies)
+    sequence = _sort(len(steps), edges)
+    findings = _never_met(steps, sets, waits)
+    if len(sequence) < len(steps):
+        findings += _circles(steps, edges, set(range(len(steps))).difference(sequence))
+    notes = []
+    for event, indices in sets.items():
+        if len(indices) > len(waits[event]):
+            place = steps[indices[-1]].place
+            notes.append(f"{place}: note: {event_text(event)} is still set at the end")
+    return Queues(tuple(sequence), met, sets, registers, tuple(findings), tuple(notes))
+
+
+def _never_met(
+    steps: tuple[Step, ...], sets: dict[Event, list[int]], waits: dict[Event, list[int]]
+) -> list[Finding]:
+    findings = []
+    for event, indices in waits.items():
+        seen: set[Place] = set()
+        for number, index in enumerate(indices[len(sets[event]) :], len(sets[event]) + 1):
+            place = steps[index].place
+            if place in seen:
+                continue
+            seen.add(place)
+            message = f"deadlock: no set_flag sets {event_text(event)}"
+            if sets[event]:
+                message = (
+                    f"deadlock: this is wait {number} for {event_text(event)}, which is set "
+                    f"{len(sets[event])} times"
+                )
+            findings.append(Finding(place, "pto.wait_flag", "", message))
+    return findings
+
+
+def _circles(steps: tuple[Step, ...], edges: _Edges, stuck: set[int]) -> list[Finding]:
+    """Returns the circles among steps that cannot start, each with all its places."""
+    heads: dict[Pipe, int] = {}
+    for index in sorted(stuck):
+        step = steps[index]
+        for pipe in Pipe if step.pipe is None else (step.pipe,):
+            heads.setdefault(pipe, index)
+    findings = []
+    done: set[int] = set()
+    for head in sorted(set(heads.values())):
+        path: list[tuple[int, int]] = []
+        while head not in done:
+            done.add(head)
+            before = next(one for one in (*edges.cross[head], *edges.own[head]) if one in stuck)
+            path.append((head, before))
+            stands = steps[before].pipe
+            head = before if stands is None else heads[stands]
+        ring = [number for number, (index, _) in enumerate(path) if index == head]
+        if ring:
+            findings.append(_circle(steps, path[ring[0] :]))
+    return findings
+
+
+def _circle(steps: tuple[Step, ...], ring: list[tuple[int, int]]) -> Finding:
+    first = min(range(len(ring)), key=lambda number: ring[number][0])
+    ring = ring[first:] + ring[:first]
+    words = []
+    for number, (_, before) in enumerate(ring):
+        after = "this one" if number + 1 == len(ring) else _what(steps[ring[number + 1][0]])
+        words.append(f"waits for {_what(steps[before])}, which stands behind {after}")
+    step = steps[ring[0][0]]
+    return Finding(step.place, _name(step), "", "deadlock: " + ", which ".join(words))
+
+
+def _what(step: Step) -> str:
+    return f"{_name(step).removeprefix('pto.')} at {step.place}"
+
+
+def _name(step: Step) -> str:
+    if isinstance(step, SetFlag):
+        return "pto.set_flag"
+    if isinstance(step, WaitFlag):
+        return "pto.wait_flag"
+    if isinstance(step, Barrier):
+        return "pto.barrier"
+    return f"pto.{step.name}"

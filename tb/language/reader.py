@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads ``.pto`` text: an xdsl module, and where each of its ops stands."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import ParseError
+
+from tb.errors import PtoError
+from tb.language.dialect import Fault, Written, written
+from tb.language.place import Finding, Place, ProgramError
+from tb.language.program_parser import ProgramParser
+
+__all__ = ["Source", "Written", "read", "read_file", "written"]
+
+MAX_BYTES = 64 << 20
+"""Longest file that is read; compilers' output is far below."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A program that was read.
+
+    Attributes:
+        module: The ops; :func:`written` and the classes of :mod:`tb.language.dialect_others` tell
+            what they say.
+        file: Name of the file.
+        text: Its text.
+        offsets: Offset of the name of each op; :meth:`place` knows them as lines and columns.
+    """
+
+    module: ModuleOp
+    file: str
+    text: str
+    offsets: dict[Operation, int] = field(repr=False)
+    lines: tuple[int, ...] = field(repr=False)
+
+    def place(self, op: Operation) -> Place:
+        """Returns where the name of an op stands; of one that is not in the text, its parent's."""
+        at: Operation | None = op
+        while at is not None and at not in self.offsets:
+            at = at.parent_op()
+        return place_of(self.file, self.lines, self.offsets[at] if at else 0)
+
+    def functions(self) -> list[FuncOp]:
+        """Returns every function in the order of the text, declarations included."""
+        return [op for op in self.module.walk() if isinstance(op, FuncOp)]
+
+
+def line_starts(text: str) -> tuple[int, ...]:
+    """Returns the offset at which each line begins."""
+    starts = [0]
+    at = text.find("\n")
+    while at >= 0:
+        starts.append(at + 1)
+        at = text.find("\n", at + 1)
+    return tuple(starts)
+
+
+def place_of(file: str, lines: tuple[int, ...], offset: int) -> Place:
+    """Returns an offset as line and column, which count from 1."""
+    line = bisect_right(lines, offset)
+    return Place(file, line, offset - lines[line - 1] + 1)
+
+
+def read(text: str, file: str, findings: list[Finding] | None = None) -> Source:
+    """Reads a program.
+
+    Rules that the text of one op breaks are collected, and reading goes on with the next op.
+
+    Args:
+        text: The program.
+        file: Name that places say.
+        findings: Takes broken rules instead of an error; the ops that break them are then
+            ``pto_dv.foreign`` in the module. What is no matter of a rule is an error all the same.
+
+    Raises:
+        ProgramError: syntax, undefined values, types, unknown ops, and broken rules of text.
+    """
+    lines = line_starts(text)
+    nul = text.find("\0")
+    if nul >= 0:
+        where = place_of(file, lines, nul)
+        raise ProgramError((Finding(where, "", "", "the file has a NUL character: it is no text"),))
+    if not text.strip():
+        raise ProgramError((Finding(Place(file, 1, 1), "", "", "the file is empty"),))
+    parser = ProgramParser(text, file)
+    faults: list[tuple[str, Fault]] = parser.faults
+    module = None
+    try:
+        module = parser.read_module()
+    except ParseError as error:
+        faults.append(("", Fault(error.msg, at=error.span.start)))
+    except RecursionError:
+        faults.append(("", Fault("regions are nested too deeply to be read", at=parser.pos)))
+    found = sorted(
+        (
+            Finding(place_of(file, lines, fault.at), name, fault.rule, fault.message, fault.legal)
+            for name, fault in faults
+        ),
+        key=lambda x: (x.place.line, x.place.column, x.rule),
+    )
+    if found and (module is None or findings is None or not all(x.rule for x in found)):
+        raise ProgramError(tuple(found))
+    if findings is not None:
+        findings += found
+    assert module is not None, "a module that is missing has a finding"
+    return Source(module, file, text, parser.offsets, lines)
+
+
+def read_file(path: Path | str, findings: list[Finding] | None = None) -> Source:
+    """Reads the program of a file; as :func:`read`.
+
+    Raises:
+        PtoError: the file cannot be read, is too long, or is not UTF-8.
+        ProgramError: as :func:`read`.
+    """
+    path = Path(path)
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise PtoError(
+                f"{path} has {size} bytes: too long for a program",
+                legal=f"at most {MAX_BYTES} bytes",
+                remedy="split the program",
+            )
+        data = path.read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise PtoError(
+            f"{path} cannot be read: {reason}", remedy="name a .pto file that exists"
+        ) from None
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - data.rfind(b"\n", 0, error.start)
+        where = Place(str(path), line, column)
+        message = f"byte {data[error.start]:#04x} is no UTF-8: the file is no text"
+        raise ProgramError((Finding(where, "", "", message),)) from None
+    return read(text, str(path), findings)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values of a program while it is walked.
+
+A value is an ``int``: a signless integer and an ``index`` by its two's complement, an ``i1`` and
+an unsigned integer as they are, a float by its bits, a pointer by its byte address. What is not
+known, and a pointer that belongs to an argument, are subclasses of
+:class:`tb.isa.unknown.Unknown`: arithmetic on them raises and is then done the slow way, so that
+known values cost nothing more.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerType, Signedness
+from xdsl.ir import Attribute
+
+from tb.isa.dtypes import Ptr
+from tb.isa.unknown import Unknown
+
+INDEX_BITS = 64
+"""Width of ``index``."""
+
+NUMBER = "number"
+FLOAT = "float"
+POINTER = "pointer"
+OPAQUE = "opaque"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How values of a type are held.
+
+    Attributes:
+        sort: ``NUMBER``, ``FLOAT``, ``POINTER`` or ``OPAQUE``: of types that nobody computes with.
+        name: The type as text; the element type's name where it is one.
+        bits: Width, 0 for opaque values.
+        low, high: Least and greatest value.
+        pointer: Of a pointer.
+    """
+
+    sort: str
+    name: str
+    bits: int = 0
+    low: int = 0
+    high: int = 0
+    pointer: Ptr | None = None
+
+    @property
+    def mask(self) -> int:
+        """All bits of the width."""
+        return (1 << self.bits) - 1
+
+    def wrap(self, value: int) -> int:
+        """Returns ``value`` modulo the width, as values of this type are held."""
+        value &= self.mask
+        return value if value <= self.high else value - (1 << self.bits)
+
+    def signed(self, value: int) -> int:
+        """Returns a held value as two's complement; that of an ``i1`` is 0 or -1."""
+        return value - (1 << self.bits) if value > self.mask >> 1 else value
+
+
+def number_kind(name: str, bits: int, *, signed: bool) -> Kind:
+    """Returns the kind of an integer type."""
+    if signed and bits > 1:
+        return Kind(NUMBER, name, bits, -(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    return Kind(NUMBER, name, bits, 0, (1 << bits) - 1)
+
+
+class Missing(Unknown):
+    """A value that is not known, and why.
+
+    Attributes:
+        why: Where it comes from, such as ``argument 2 (%n) is not given``.
+        remedy: What the user can do, or empty.
+    """
+
+    why: str
+    remedy: str
+
+    def __new__(cls, why: str, remedy: str = "") -> Missing:
+        """Takes the reason."""
+        self = super().__new__(cls)
+        self.why, self.remedy = why, remedy
+        return self
+
+
+class Located(Unknown):
+    """An address relative to the buffer of an argument.
+
+    Attributes:
+        argument: Number of the argument.
+        offset: Bytes from the begin of its buffer.
+        base: Address of the buffer, None where it is not known.
+        missing: What stands for the address then.
+    """
+
+    argument: int
+    offset: int
+    base: int | None
+    missing: Missing
+
+    def __new__(cls, argument: int, offset: int, base: int | None, missing: Missing) -> Located:
+        """Takes the argument and the distance."""
+        self = super().__new__(cls)
+        self.argument, self.offset, self.base, self.missing = argument, offset, base, missing
+        return self
+
+    def moved(self, distance: int) -> Located:
+        """Returns the address ``distance`` bytes further on."""
+        return Located(self.argument, self.offset + distance, self.base, self.missing)
+
+    @property
+    def address(self) -> int:
+        """The address, or what stands for one that is not known."""
+        return self.missing if self.base is None else self.base + self.offset
+
+
+def plain(value: int) -> int:
+    """Returns ``value`` without the argument it belongs to."""
+    return value.address if isinstance(value, Located) else value
+
+
+def unknown_of(*values: int) -> Missing | None:
+    """Returns the first of ``values`` that is not known, or None."""
+    for value in values:
+        known = plain(value)
+        if isinstance(known, Missing):
+            return known
+    return None
+
+
+def _bf16_bits(value: float) -> int:
+    """Returns ``value`` rounded once, to nearest and ties to even."""
+    if not math.isfinite(value) or value == 0:
+        return int(np.array([value], np.float32).view(np.uint32)[0]) >> 16
+    sign = 0x8000 if value < 0 else 0
+    size = Fraction(abs(value))
+    exponent = max(math.frexp(abs(value))[1] - 1, -126)
+    steps = round(size / Fraction(2) ** (exponent - 7))
+    bits = ((exponent + 126) << 7) + steps
+    return sign | min(bits, 0x7F80)
+
+
+def float_bits(attribute: FloatAttr[AnyFloat]) -> int | None:
+    """Returns the bits of a float constant, or None for a type that has no bits here."""
+    value = attribute.value.data
+    name = str(attribute.type)
+    if name == "bf16":
+        return _bf16_bits(value)
+    if name == "f64":
+        return int(struct.unpack("<Q", struct.pack("<d", value))[0])
+    with np.errstate(over="ignore"):
+        if name == "f16":
+            return int(np.array([value], np.float64).astype(np.float16).view(np.uint16)[0])
+        if name == "f32":
+            return int(np.array([value], np.float64).astype(np.float32).view(np.uint32)[0])
+    return None
+
+
+def scalar_kind(kind: Attribute) -> Kind:
+    """Returns the kind of a type that is no pointer."""
+    name = str(kind)
+    if isinstance(kind, IndexType):
+        return number_kind("index", INDEX_BITS, signed=True)
+    if isinstance(kind, IntegerType):
+        signed = kind.signedness.data is not Signedness.UNSIGNED
+        return number_kind(name, kind.width.data, signed=signed)
+    if isinstance(kind, AnyFloat):
+        return Kind(FLOAT, name, kind.bitwidth, 0, (1 << kind.bitwidth) - 1)
+    return Kind(OPAQUE, name)

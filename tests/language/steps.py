@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs for tests, built step by step; line n of the file is step n."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tb.isa.cube import CubeOp, Mad, MteL1L0a
+from tb.isa.legacy import SetLoopSize, SetLoopStride, SetMovPadVal
+from tb.isa.pipes import PIPES, Pipe
+from tb.isa.text import AnyOp
+from tb.language.place import Place
+from tb.language.trace import Barrier, Compute, Move, SetFlag, Step, Trace, WaitFlag
+
+FILE = "x.pto"
+_NOWHERE = Place(FILE, 0, 0)
+
+
+def name_of(op: AnyOp | CubeOp) -> str:
+    """Returns the mnemonic of an op."""
+    if isinstance(op, SetLoopSize):
+        return f"set_loop_size_{op.direction}"
+    if isinstance(op, SetLoopStride):
+        return f"set_loop{op.level}_stride_{op.direction}"
+    if isinstance(op, SetMovPadVal):
+        return "set_mov_pad_val"
+    spec = getattr(op, "spec", None)
+    if spec is not None:
+        return str(spec.name)
+    words = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(op).__name__)
+    return words.removeprefix("_")
+
+
+def move(op: AnyOp) -> Move:
+    """Returns the step of an op of an engine, or of a ``set_*`` op."""
+    name = name_of(op)
+    return Move(_NOWHERE, name, PIPES[name], op)
+
+
+def compute(op: CubeOp) -> Compute:
+    """Returns the step of an op of the host."""
+    name = "mad" if isinstance(op, Mad) else "mte_l1_l0a" if isinstance(op, MteL1L0a) else ""
+    name = name or "mte_l1_l0b"
+    return Compute(_NOWHERE, name, PIPES[name], op)
+
+
+def set_flag(source: Pipe, target: Pipe, event: int = 0) -> SetFlag:
+    return SetFlag(_NOWHERE, source, target, event)
+
+
+def wait_flag(source: Pipe, target: Pipe, event: int = 0) -> WaitFlag:
+    return WaitFlag(_NOWHERE, target, source, event)
+
+
+def sync(source: Pipe, target: Pipe, event: int = 0) -> list[Step]:
+    """Returns a flag from one pipe to another."""
+    return [set_flag(source, target, event), wait_flag(source, target, event)]
+
+
+def barrier(pipe: Pipe | None = None) -> Barrier:
+    return Barrier(_NOWHERE, pipe)
+
+
+def program(steps: Sequence[Step], lines: Sequence[int] | None = None) -> Trace:
+    """Returns the steps as a program; ``lines`` are their lines, else step n is on line n."""
+    numbers = lines or range(len(steps))
+    placed = tuple(_at(step, line) for step, line in zip(steps, numbers, strict=True))
+    return Trace(FILE, "kernel", placed, ())
+
+
+def _at(step: Step, line: int) -> Step:
+    place = Place(FILE, line, 3)
+    if isinstance(step, Move):
+        return Move(place, step.name, step.pipe, step.op, step.gap, step.flag_delay)
+    if isinstance(step, Compute):
+        return Compute(place, step.name, step.pipe, step.op)
+    if isinstance(step, SetFlag):
+        return SetFlag(place, step.pipe, step.other, step.event)
+    if isinstance(step, WaitFlag):
+        return WaitFlag(place, step.pipe, step.other, step.event)
+    return Barrier(place, step.pipe)
