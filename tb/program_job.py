@@ -65,8 +65,10 @@ class ProgramJob(BaseModel):
         backgrounds: Memory to the byte it is filled with; others have random bytes.
         loads, dumps, checks: Memories before and behind.
         knobs: Settings of the memories, names of :data:`tb.mailbox_layout.KNOBS`.
+        seed: Seed of the memories' random bytes; 0 for that of the run.
         stall_seed: Seed of random stalls; 0 for that of the run.
-        faults: Memory errors to inject, as keyword arguments of :class:`scoreboards.faults.Fault`.
+        faults: Memory errors to inject, as keyword arguments of :class:`scoreboards.faults.Fault`,
+            memory and kind as their numbers.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -82,5 +84,6 @@ class ProgramJob(BaseModel):
     dumps: tuple[Dump, ...] = ()
     checks: tuple[Check, ...] = ()
     knobs: dict[str, int] = Field(default_factory=dict)
+    seed: int = 0
     stall_seed: int = 0
     faults: tuple[dict[str, Any], ...] = ()

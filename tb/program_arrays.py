@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of numpy as bytes of memory and back, and numbers as the bits of an argument."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import struct
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.errors import PtoError
+from tb.isa.dtypes import ELEMENT_BYTES
+
+INDEX_BITS = 64
+"""Width of an index of MLIR."""
+
+_FLOATS: dict[str, str] = {"f16": "f2", "f32": "f4", "f64": "f8"}
+
+
+def _numpy_types(dtype: str) -> tuple[str, ...]:
+    """Returns the array types that hold elements of a type, as numpy's kind and size."""
+    size = ELEMENT_BYTES.get(dtype, 1)
+    if dtype in _FLOATS:
+        return (_FLOATS[dtype],)
+    if dtype.startswith("si"):
+        return (f"i{size}",)
+    if dtype.startswith("ui"):
+        return (f"u{size}",)
+    if dtype.startswith("i"):
+        return (f"i{size}", f"u{size}")
+    return (f"u{size}", f"V{size}")  # Formats that numpy does not have: their bits.
+
+
+def _names(types: tuple[str, ...]) -> str:
+    return ", ".join(np.dtype(name).name for name in types)
+
+
+def array_bytes(data: NDArray[np.uint8], path: Path, where: str, dtype: str) -> NDArray[np.uint8]:
+    """Returns what an array of a ``.npy`` file is in memory, ``uint8[n]``.
+
+    Args:
+        data: The file.
+        path: Its name.
+        where: What messages say of the place that names it.
+        dtype: Element type that it is to have; empty for any.
+
+    Raises:
+        PtoError: it is no array, or of another type.
+    """
+    try:
+        array = np.load(io.BytesIO(data.tobytes()), allow_pickle=False)
+    except Exception as error:
+        raise PtoError(
+            f"{path} is no array of numpy: {error}",
+            where=where,
+            remedy="numpy.save writes one; a file of raw bytes has another suffix",
+        ) from None
+    if not isinstance(array, np.ndarray) or not array.size:
+        raise PtoError(f"{path} holds no elements", where=where)
+    if array.dtype.hasobject:
+        raise PtoError(f"{path} holds objects", where=where, legal="numbers")
+    types = _numpy_types(dtype) if dtype else ()
+    kind = f"{array.dtype.kind}{array.dtype.itemsize}"
+    if dtype and kind not in types:
+        raise PtoError(
+            f"{path} holds {array.dtype.name}, the argument's elements are {dtype}",
+            where=where,
+            legal=_names(types),
+            remedy="convert it with astype, or give raw bytes in a file of another suffix",
+        )
+    plain = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+    return np.frombuffer(plain.tobytes(), dtype=np.uint8)
+
+
+def file_bytes(data: bytes, path: Path, dtype: str) -> bytes:
+    """Returns what a file holds that gets bytes of memory: an array for ``.npy``, else those."""
+    if path.suffix != ".npy":
+        return data
+    name = _numpy_types(dtype)[0] if dtype else "u1"
+    array = np.frombuffer(data, dtype=np.dtype(name).newbyteorder("<"))
+    target = io.BytesIO()
+    np.save(target, array)
+    return target.getvalue()
+
+
+def scalar_bits(value: object, kind: str, where: str) -> int:
+    """Returns a number as an argument of a type: an integer, or the bits of a float.
+
+    Args:
+        value: Number, or its text; ``bits:0x3C00`` for the bits of a float.
+        kind: Type as MLIR writes it: ``i64``, ``si8``, ``index``, ``f16``.
+        where: What messages call it.
+
+    Raises:
+        PtoError: it is no number, or none of the type.
+    """
+    text = str(value).strip().lower() if not isinstance(value, bool) else str(int(value))
+    text = {"true": "1", "false": "0"}.get(text, text)
+    bits = float_width(kind)
+    if bits:
+        return _float_bits(text, kind, bits, where)
+    low, high = integer_range(kind, where)
+    try:
+        number = int(text.removeprefix("bits:"), 0)
+    except ValueError:
+        raise PtoError(
+            f"{value!r} is no {kind}", where=where, legal=f"an integer {low}..{high}"
+        ) from None
+    if not low <= number <= high:
+        raise PtoError(f"{text} is no {kind}", where=where, legal=f"an integer {low}..{high}")
+    return number
+
+
+def float_width(kind: str) -> int:
+    """Returns the bits of a type of floats, 0 for another type."""
+    return {"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "f8e4m3fn": 8, "hif8": 8}.get(
+        kind.lower().removeprefix("!pto."), 0
+    )
+
+
+def integer_range(kind: str, where: str) -> tuple[int, int]:
+    """Returns least and greatest integer of a type; one without a sign may be read with or without.
+
+    Raises:
+        PtoError: the type has no values that can be given.
+    """
+    if kind == "index":
+        return -(1 << (INDEX_BITS - 1)), (1 << INDEX_BITS) - 1
+    found = re.fullmatch(r"(s|u|)i(\d+)", kind)
+    if not found or not 1 <= int(found[2]) <= 128:
+        raise PtoError(
+            f"an argument of type {kind} cannot be given a value",
+            where=where,
+            legal="pointers to gm, integers, index, f16, bf16, f32, f64",
+        )
+    width = int(found[2])
+    low = 0 if found[1] == "u" else -(1 << (width - 1))
+    high = (1 << (width - 1)) - 1 if found[1] == "s" else (1 << width) - 1
+    return low, high
+
+
+def _float_bits(text: str, kind: str, width: int, where: str) -> int:
+    if text.startswith("bits:"):
+        try:
+            bits = int(text.removeprefix("bits:"), 0)
+        except ValueError:
+            bits = -1
+        if not 0 <= bits < 1 << width:
+            raise PtoError(
+                f"{text!r} are no bits of {kind}",
+                where=where,
+                legal=f"bits:0..{(1 << width) - 1:#x}",
+            )
+        return bits
+    if width == 8:
+        raise PtoError(
+            f"{text!r} for an argument of type {kind}",
+            where=where,
+            legal="its bits, as in bits:0x38",
+        )
+    try:
+        number = float(int(text, 0)) if re.fullmatch(r"[+-]?0[xob]\w+", text) else float(text)
+    except (ValueError, OverflowError):
+        raise PtoError(
+            f"{text!r} is no {kind}",
+            where=where,
+            legal="a number such as 1.5, inf, nan, or its bits as in bits:0x3C00",
+        ) from None
+    bits = _rounded(number, kind)
+    if math.isfinite(number) and bits == _rounded(math.copysign(math.inf, number), kind):
+        raise PtoError(
+            f"{text} is beyond {kind}", where=where, legal=f"at most {_greatest(kind):g}, or inf"
+        )
+    return bits
+
+
+def _rounded(number: float, kind: str) -> int:
+    """Returns the bits of the nearest float of a type, ties to even."""
+    if kind == "f64":
+        return int(struct.unpack("<Q", struct.pack("<d", number))[0])
+    with np.errstate(over="ignore"):
+        if kind == "f16":
+            return int(np.float64(number).astype(np.float16).view(np.uint16))
+        single = int(np.float64(number).astype(np.float32).view(np.uint32))
+    if kind == "f32":
+        return single
+    if math.isnan(number):
+        return 0x7FC0
+    # Rounded to f32 first, to odd, so that the second rounding sees what the first lost.
+    lost = float(np.uint32(single).view(np.float32)) != number
+    if lost and math.isfinite(number) and (single & 0x7F80_0000) != 0x7F80_0000:
+        toward_zero = np.uint32(single).view(np.float32)
+        if abs(float(toward_zero)) > abs(number):
+            single -= 1
+        single |= 1
+    return (single + 0x7FFF + ((single >> 16) & 1)) >> 16
+
+
+def _greatest(kind: str) -> float:
+    return {"f16": 65504.0, "bf16": 3.3895313892515355e38, "f32": 3.4028234663852886e38}.get(
+        kind, 1.7976931348623157e308
+    )
