@@ -11,7 +11,7 @@
 
 SIM ?= verilator
 
-VARIABLES := SIM TEST SEED N OPS DUT GM CONSTRAINTS WAVES TIMELINE CODE_COVERAGE WAVES_FROM \
+VARIABLES := SIM TEST SEED N OPS DUT GM CONSTRAINTS REPRO WAVES TIMELINE CODE_COVERAGE WAVES_FROM \
   WAVES_TO GM_WIDTH LOCAL_WIDTH TAG_WIDTH OUTSTANDING JSON
 
 SIM.option          := --sim
@@ -38,6 +38,9 @@ GM.help             := who plays the GM: hdl (fast) or cocotbext (a Python AXI m
 CONSTRAINTS.option  := --constraints
 CONSTRAINTS.default := none
 CONSTRAINTS.help    := Python file that narrows or reweights the random ops
+REPRO.option        := --repro
+REPRO.default       := none
+REPRO.help          := transactions to write down as programs that replay them, by number: 17,250
 WAVES.default       := 0
 WAVES.help          := 1 records waves (FST)
 TIMELINE.default    := 0
@@ -95,11 +98,18 @@ FRESH.help         := 1 begins a new night even where one is unfinished
 KEEP.default       := 0
 KEEP.help          := 1 keeps the folders of passing runs
 
+# Of make program, which takes the variables of a run that are no matter of random ops, too.
+PROGRAM_VARIABLES := PROGRAM
+RUN_ONLY := TEST N OPS CONSTRAINTS REPRO
+
+PROGRAM.default := none
+PROGRAM.help    := programs for make program to replay: .pto files, or folders with some
+
 # Not passed on: these steer make itself.
 MAKE_VARIABLES := ARGS PYTHON PTO_NO_INSTALL
 
 ARGS.default           := none
-ARGS.help              := more options for pytest (make test) and make prove-arith, names of checks (make lint)
+ARGS.help              := more options for pytest (make test), make program and make prove-arith, names of checks (make lint)
 PYTHON.default         := the first of python3.11, python3, ... that will do
 PYTHON.help            := Python 3.11 or newer that .venv is made with
 PTO_NO_INSTALL.default := empty
@@ -123,7 +133,7 @@ $(foreach switch,$(SWITCHES),$(if $(filter-out 0 1,$($(switch))),$(error $(switc
   write $(switch)=1 to switch it on, $(switch)=0 or nothing not to)))
 
 # Our variables and make's own must not reach the simulators' makefiles, nor cocotb, which reads WAVES.
-PY := env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL $(VARIABLES:%=-u %) $(NIGHT_VARIABLES:%=-u %) .venv/bin/python
+PY := env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL $(VARIABLES:%=-u %) $(NIGHT_VARIABLES:%=-u %) -u PROGRAM .venv/bin/python
 
 # --- set-up: stamps in .venv say what is installed ---------------------------------------------------
 
@@ -165,7 +175,7 @@ $(TESTS): $(BASE) requirements-test.lock
 	@$(PY) -m tb.install tests
 	@touch $@
 
-.PHONY: force run test nightly bench prove-arith lint doctor setup help clean distclean icarus fst
+.PHONY: force run program test nightly bench prove-arith lint doctor setup help clean distclean icarus fst
 
 force:
 
@@ -186,6 +196,9 @@ run: $(BASE) $(SETUP_$(SIM)) ## the main job: random transactions on the RTL, ch
 
 # Two files of tests at a time; the first to begin is the one that waits for the injected bugs.
 TEST_WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
+
+program: $(BASE) $(SETUP_$(SIM)) ## replay PROGRAM=x.pto on the RTL, ARGS="--arg 0=in.npy --out 1=out.npy"
+	@$(PY) -m tb program $(PROGRAM) $(call options,$(filter-out $(RUN_ONLY),$(VARIABLES))) $(ARGS)
 
 test: $(BASE) $(VERILATOR) $(CLUSTER) $(TESTS) icarus fst ## every test, on both simulators
 	@$(PY) -m pytest tests $(TEST_WORKERS) $(ARGS)
@@ -221,5 +234,5 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	  while IFS='|' read -r target text; do printf '  %-15s %s\n' "$$target" "$$text"; done
 	@echo
-	@printf '  %-15s %s [%s]\n' $(foreach v,$(VARIABLES) $(NIGHT_VARIABLES) $(MAKE_VARIABLES), \
+	@printf '  %-15s %s [%s]\n' $(foreach v,$(VARIABLES) $(PROGRAM_VARIABLES) $(NIGHT_VARIABLES) $(MAKE_VARIABLES), \
 	  '$(v)' $(call quote,$($(v).help)) $(call quote,$($(v).default)))

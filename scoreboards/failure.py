@@ -20,6 +20,7 @@ from scoreboards.model.outcome import Outcome
 from scoreboards.picture import picture_lines, picture_rows
 from scoreboards.regions import distance
 from scoreboards.report import LastWriter, render
+from scoreboards.repro import Repro
 from tb.agents.items import Epoch
 from tb.isa.descriptor import unpack
 from tb.isa.footprint import Footprint, destinations
@@ -71,6 +72,7 @@ class Reporter:
         run: The run (:class:`tb.context.RunContext`).
         mailbox: The mailbox, for clocks and channels.
         actual: Memories under test.
+        repro: Writes down what failed, as programs that replay it.
 
     Attributes:
         golden: The golden memories; whoever makes new ones says so here.
@@ -78,8 +80,11 @@ class Reporter:
 
     golden: GoldenMemory
 
-    def __init__(self, run: Any, mailbox: Any, actual: Memories) -> None:
+    def __init__(
+        self, run: Any, mailbox: Any, actual: Memories, repro: Repro | None = None
+    ) -> None:
         self.run = run
+        self.repro = repro
         self.mailbox = mailbox
         self.actual = actual
         self._pictures = 0
@@ -96,7 +101,8 @@ class Reporter:
         failure = self._of_op(epoch, index, objection.kind)
         failure.field = objection.field
         failure.rule = violation.rule.name if violation is not None else ""
-        self._fail("\n".join([*lines, f"  repeat: {self.run.command}"]), failure)
+        report = "\n".join([*lines, f"  repeat: {self.run.command}"])
+        self._fail(self._with_replay(report, epoch, index), failure)
 
     def wrong_bytes(
         self, epoch: Epoch, index: int, ops: tuple[Any, ...], outcome: Outcome, found: Mismatch
@@ -111,7 +117,12 @@ class Reporter:
         self._place(failure, found)
         if self._draws():
             failure.picture = self._picture(outcome, found)
-        self._fail(report, failure)
+        self._fail(self._with_replay(report, epoch, index), failure)
+
+    def _with_replay(self, report: str, epoch: Epoch, index: int) -> str:
+        """Writes an op down as programs, and returns its report with the command for them."""
+        command = self.repro.failed(epoch, index, report) if self.repro is not None else ""
+        return f"{report}\n  replay: {command}" if command else report
 
     def _of_op(self, epoch: Epoch, index: int, kind: str) -> Failure:
         slot = int(epoch.block.slot[index])
@@ -155,6 +166,8 @@ class Reporter:
             extent = Footprint(found.space, found.address, found.extent, (), ())
             failure.picture = picture_lines(self.actual, self.golden, extent)
         report = render(found, op=text, writer=self._writer(found), repro=self.run.command)
+        if suspect is not None:
+            report = self._with_replay(report, *suspect)
         self._fail(report, failure, stray=True)
 
     def actual_writer(self, found: Mismatch) -> Any:
@@ -235,6 +248,7 @@ class Reporter:
             waited, slot, index = max(oldest, key=lambda one: (one[0], -one[1]))
             failure = self._of_op(epoch, index, "hang")
             failure.begin_clock, failure.end_clock = max(0, now - max(waited, clocks)), now
+            report = self._with_replay(report, epoch, index)
         failure.text = report
         self.run.hang(f"the DUT hangs: nothing moved for {clocks} clocks", report, failure)
 

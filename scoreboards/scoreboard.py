@@ -36,6 +36,7 @@ from scoreboards.model.burst import LOWERING_RULES
 from scoreboards.model.dma import DmaModel
 from scoreboards.model.outcome import Outcome
 from scoreboards.regions import rows_view
+from scoreboards.repro import Repro
 from scoreboards.unit_flags import adopt_undefined, clear_fault, produce, wrong_flags
 from sequences.constraints import DEFAULT_WINDOWS
 from tb.agents.items import CheckedEpoch, Epoch
@@ -80,7 +81,8 @@ class DmaScoreboard(uvm_subscriber):
         self.actual: Mapping[Space, NDArray[np.uint8]] = {
             space: self.memory.view(space) for space in Space
         }
-        self.reporter = Reporter(self.run, self.mailbox, self.actual)
+        self.repro = Repro(self.run, self.mailbox)
+        self.reporter = Reporter(self.run, self.mailbox, self.actual, self.repro)
         self.restart()
         self._written = [0] * len(SLOTS)
         self._since_full: deque[Epoch] = deque(maxlen=REMEMBERED_EPOCHS)
@@ -97,9 +99,14 @@ class DmaScoreboard(uvm_subscriber):
         self.model = DmaModel(
             self.golden,
             before_read=self.golden.ensure_footprint,
-            before_write=self.golden.expect_write,
+            before_write=self._before_write,
             unit_flags=self.golden.unit_flags,
         )
+
+    def _before_write(self, region: Footprint) -> None:
+        """Gets a region ready that an op is about to write, and keeps what is there."""
+        self.golden.expect_write(region)
+        self.repro.before.keep(region)
 
     def _background(self, space: Space, start: int, length: int) -> NDArray[np.uint8]:
         """Initial content of both sides: the DUT's memory takes it in at the same time."""
@@ -122,6 +129,7 @@ class DmaScoreboard(uvm_subscriber):
         """Checks one epoch that has retired, or that the watchdog ended."""
         if epoch.hung:
             self._check_protocol()  # what comes first may be the reason
+            self._fill(epoch.block)
             self.reporter.hang(epoch)
             return
         block = epoch.block
@@ -144,6 +152,7 @@ class DmaScoreboard(uvm_subscriber):
             }
         with self.stopwatch.phase("model"):
             outcomes = self._apply(epoch, outcomes, retired, failed)
+        self.repro.write_wanted(epoch)
         with self.stopwatch.phase("compare"):
             sizes = [outcome.bytes_written for outcome in outcomes]
             self._check_retirement(epoch, program, outcomes, failed, sizes, passed)
@@ -169,9 +178,10 @@ class DmaScoreboard(uvm_subscriber):
     # --- model -------------------------------------------------------------------------------
 
     def _fill(self, block: OpBlock) -> None:
-        """Writes what the stimulus put into memory before it issued the block."""
+        """Writes what the stimulus put into memory before it issued the block, which begins now."""
         for fill in block.fills:
             self.golden.write(fill.space, fill.start, fill.data)
+        self.repro.before.begin(self.golden, self.model.registers)
 
     def _issue(self, epoch: Epoch, program: list[tuple[Any, ...]]) -> list[Outcome]:
         """Returns what the ops are to do, in program order; moves no byte."""
@@ -305,7 +315,7 @@ class DmaScoreboard(uvm_subscriber):
         So are the unit flags it waited for.
         """
         for region in outcome.regions:
-            self.golden.expect_write(region)
+            self._before_write(region)
         for region in outcome.reads:
             self.golden.ensure_footprint(region)
         self._copy_rows(outcome)

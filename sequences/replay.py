@@ -34,11 +34,12 @@ from tb.isa.legacy import (
     SetLoopSize,
     SetLoopStride,
     SetMovPadVal,
+    fits,
     write_registers,
 )
 from tb.isa.pipes import Pipe
 from tb.isa.rules import first_d_violation, lowering_violation
-from tb.language.place import Finding, ProgramError, refuse
+from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.trace import Compute, Move, Trace
 
 if TYPE_CHECKING:
@@ -83,6 +84,29 @@ def schedule(
     lowered = _lowered(trace, order.sequence)
     _judge(trace, lowered, illegal)
     return list(_Rounds(trace, order, lowered).rounds())
+
+
+def not_issued(trace: Trace) -> tuple[Finding, ...]:
+    """Returns the ops that end before they are issued: no engine sees what is wrong with them.
+
+    A ``set_*`` op whose operand does not fit changes no register (A-19), and of
+    ``copy_ubuf_to_ubuf`` some rules are decided at lowering. Each place comes once.
+    """
+    found: dict[Place, Finding] = {}
+    for step in trace.steps:
+        if not isinstance(step, Move):
+            continue
+        rule, message = "", ""
+        if isinstance(step.op, LegacySet):
+            if not fits(step.op):
+                rule, message = "DMA-L05", "an operand does not fit, so no register changes"
+        elif isinstance(step.op, CopyUbufToUbuf):
+            violation = lowering_violation(step.op)
+            if violation is not None:
+                rule, message = violation.rule.name, f"not issued: {violation.message}"
+        if rule:
+            found.setdefault(step.place, Finding(step.place, f"pto.{step.name}", rule, message))
+    return tuple(found.values())
 
 
 # --- ops -------------------------------------------------------------------------------------

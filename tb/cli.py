@@ -9,8 +9,36 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
+from tb.cli_options import (
+    DEFAULT_SEED,
+    CodeCoverageOption,
+    ConstraintsOption,
+    CountOption,
+    DutOption,
+    GmOption,
+    GmWidthOption,
+    JsonOption,
+    LocalWidthOption,
+    MismatchLimitOption,
+    OpsOption,
+    OutstandingOption,
+    ReproOption,
+    SeedOption,
+    SimOption,
+    TagWidthOption,
+    TestOption,
+    TimelineOption,
+    WallLimitOption,
+    WatchdogOption,
+    WavesFromOption,
+    WavesOption,
+    WavesToOption,
+    integer,
+    machine,
+    settings_errors,
+    transaction_numbers,
+)
 from tb.errors import PtoError
 
 app = typer.Typer(
@@ -21,48 +49,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-DEFAULT_SEED = 1
-
-SimOption = Annotated[str, typer.Option("--sim", help="simulator, such as verilator or icarus")]
-TestOption = Annotated[
-    str, typer.Option("--test", help="a test of tests/plan.toml, or path/to/file.py:ClassName")
-]
-DutOption = Annotated[
-    list[str] | None, typer.Option("--dut", help="manifests of your engines, separated by commas")
-]
-SeedOption = Annotated[str, typer.Option("--seed", help="seed of everything random")]
-CountOption = Annotated[str | None, typer.Option("--n", help="transactions to send")]
-OpsOption = Annotated[str, typer.Option("--ops", help="ops to draw from, separated by commas")]
-WavesOption = Annotated[bool, typer.Option("--waves", help="record waveforms")]
-GmWidthOption = Annotated[str, typer.Option("--gm-width", help="128, 256 or 512 bits")]
-LocalWidthOption = Annotated[str, typer.Option("--local-width", help="128, 256 or 512 bits")]
-TagWidthOption = Annotated[str, typer.Option("--tag-width", help="1 to 16 bits")]
-OutstandingOption = Annotated[
-    str, typer.Option("--outstanding", help="most AXI bursts in flight in each direction, 1 to 64")
-]
-GmOption = Annotated[str, typer.Option("--gm", help="who plays the GM: hdl or cocotbext")]
-ConstraintsOption = Annotated[
-    str, typer.Option("--constraints", help="Python file that narrows or reweights random ops")
-]
-JsonOption = Annotated[Path | None, typer.Option("--json", help="where to write the record")]
-
-
-def _integer(name: str, text: str, low: int, high: int, remedy: str) -> int:
-    """Returns ``text`` as an integer within ``low..high``.
-
-    Raises:
-        PtoError: it is none, or out of range.
-    """
-    try:
-        value = int(text, 0)
-    except ValueError:
-        value = low - 1
-    if not low <= value <= high:
-        raise PtoError(
-            f"{name} is {text!r}", where=name, legal=f"an integer {low}..{high}", remedy=remedy
-        )
-    return value
-
 
 @app.command()
 def run(
@@ -72,14 +58,10 @@ def run(
     n: CountOption = None,
     ops: OpsOption = "",
     waves: WavesOption = False,
-    waves_from: Annotated[str, typer.Option(help="clock that waves begin with")] = "0",
-    waves_to: Annotated[str, typer.Option(help="clock that waves end with, 0 for the end")] = "0",
-    timeline: Annotated[
-        bool, typer.Option("--timeline", help="write a timeline of all transactions")
-    ] = False,
-    code_coverage: Annotated[
-        bool, typer.Option("--code-coverage", help="count code coverage of the engines")
-    ] = False,
+    waves_from: WavesFromOption = "0",
+    waves_to: WavesToOption = "0",
+    timeline: TimelineOption = False,
+    code_coverage: CodeCoverageOption = False,
     gm_width: GmWidthOption = "256",
     local_width: LocalWidthOption = "256",
     tag_width: TagWidthOption = "8",
@@ -87,53 +69,36 @@ def run(
     dut: DutOption = None,
     gm: GmOption = "hdl",
     constraints: ConstraintsOption = "",
+    repro: ReproOption = "",
     json: JsonOption = None,
-    wall_limit: Annotated[
-        float, typer.Option(help="seconds without progress after which the simulator is ended")
-    ] = 120.0,
-    watchdog_clocks: Annotated[
-        int, typer.Option(help="clocks without progress that count as a hang")
-    ] = 200_000,
-    mismatch_limit: Annotated[
-        int, typer.Option(help="stop after so many mismatching transactions")
-    ] = 10,
+    wall_limit: WallLimitOption = 120.0,
+    watchdog_clocks: WatchdogOption = 200_000,
+    mismatch_limit: MismatchLimitOption = 10,
 ) -> None:
     """Build, run one test, print a summary; exit code 0 only when everything matched."""
     from tb.plan import planned_test
     from tb.record import RunSettings
     from tb.runner import run_once
     from tb.selection import parse_ops
-    from tb.simulators import simulator
 
     planned = planned_test(test)
-    simulator(sim)
+    fields = machine(
+        sim, gm_width, local_width, tag_width, outstanding, dut, gm, waves_from, waves_to
+    )
     count = planned.transactions
     if n is not None:
-        count = _integer("N", n, 1, 100_000_000, "N is the number of transactions")
-    widths = {}
-    for name, text in (("GM_WIDTH", gm_width), ("LOCAL_WIDTH", local_width)):
-        if text not in ("128", "256", "512"):
-            raise PtoError(f"{name} is {text!r}", where=name, legal="128, 256, 512")
-        widths[name.lower()] = int(text)
-    if gm not in ("hdl", "cocotbext"):
-        raise PtoError(f"GM is {gm!r}", where="GM= or --gm", legal="hdl, cocotbext")
-    try:
+        count = integer("N", n, 1, 100_000_000, "N is the number of transactions")
+    with settings_errors():
         settings = RunSettings.model_validate(
             {
-                "sim": sim,
+                **fields,
                 "test": planned.name,
-                "seed": _integer("SEED", seed, 0, 2**63 - 1, "SEED=7 repeats run 7"),
+                "seed": integer("SEED", seed, 0, 2**63 - 1, "SEED=7 repeats run 7"),
                 "transactions": count,
                 "ops": parse_ops(ops),
-                **widths,
-                "tag_width": _integer("TAG_WIDTH", tag_width, 1, 16, "the default is 8"),
-                "outstanding": _integer("OUTSTANDING", outstanding, 1, 64, "the default is 16"),
-                "duts": [name for text in dut or () for name in text.split(",") if name],
-                "gm": gm,
                 "constraints": constraints,
+                "repro": transaction_numbers(repro),
                 "waves": waves,
-                "waves_from": _integer("WAVES_FROM", waves_from, 0, 2**63 - 1, "0 is the start"),
-                "waves_to": _integer("WAVES_TO", waves_to, 0, 2**63 - 1, "0 is the end"),
                 "timeline": timeline,
                 "code_coverage": code_coverage,
                 "wall_limit": wall_limit,
@@ -142,13 +107,113 @@ def run(
                 "options": planned.options,
             }
         )
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise PtoError(
-            f"{'.'.join(map(str, first['loc']))}: {first['msg']}", where="the options"
-        ) from None
     record = run_once(settings, planned, json)
     raise typer.Exit(record.exit_code)
+
+
+@app.command()
+def program(
+    files: Annotated[
+        list[str] | None, typer.Argument(help="programs, or folders with programs")
+    ] = None,
+    arg: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--arg",
+            help="N=VALUE for argument N: a number, a file, zeros:BYTES, ones:BYTES, empty:BYTES, "
+            "random:BYTES, pattern:SEED:BYTES or hex:DIGITS; @ADDRESS behind it fixes a buffer",
+        ),
+    ] = None,
+    out: Annotated[
+        list[str] | None, typer.Option("--out", help="N=FILE: where the buffer of N is written")
+    ] = None,
+    load: Annotated[
+        list[str] | None, typer.Option("--load", help="MEMORY@ADDRESS=DATA, data as of --arg")
+    ] = None,
+    dump: Annotated[
+        list[str] | None, typer.Option("--dump", help="MEMORY@ADDRESS:LENGTH=FILE")
+    ] = None,
+    knobs: Annotated[
+        list[str] | None, typer.Option("--knobs", help="a=1,b=2: latencies and stalls")
+    ] = None,
+    function: Annotated[str, typer.Option("--function", help="the function to run")] = "",
+    foreign: Annotated[
+        str, typer.Option("--foreign", help="refuse or skip ops that nobody here executes")
+    ] = "",
+    illegal: Annotated[
+        str, typer.Option("--illegal", help="refuse or send ops that break a D rule")
+    ] = "",
+    setup: Annotated[
+        str, typer.Option("--setup", help="setup file; otherwise NAME.toml beside NAME.pto")
+    ] = "",
+    sim: SimOption = "verilator",
+    seed: Annotated[
+        str, typer.Option("--seed", help="seed; otherwise that of the setup file, or 1")
+    ] = "",
+    waves: WavesOption = False,
+    waves_from: WavesFromOption = "0",
+    waves_to: WavesToOption = "0",
+    timeline: TimelineOption = False,
+    code_coverage: CodeCoverageOption = False,
+    gm_width: GmWidthOption = "256",
+    local_width: LocalWidthOption = "256",
+    tag_width: TagWidthOption = "8",
+    outstanding: OutstandingOption = "16",
+    dut: DutOption = None,
+    gm: GmOption = "hdl",
+    json: JsonOption = None,
+    wall_limit: WallLimitOption = 120.0,
+    watchdog_clocks: WatchdogOption = 200_000,
+    mismatch_limit: MismatchLimitOption = 10,
+) -> None:
+    """Replay programs on engines and model; exit code 0 only when everything matched."""
+    from tb.program import program_command
+    from tb.program_request import ProgramOptions
+
+    fields = machine(
+        sim, gm_width, local_width, tag_width, outstanding, dut, gm, waves_from, waves_to
+    )
+    fields.update(
+        waves=waves,
+        timeline=timeline,
+        code_coverage=code_coverage,
+        wall_limit=wall_limit,
+        watchdog_clocks=watchdog_clocks,
+        mismatch_limit=mismatch_limit,
+    )
+    options = ProgramOptions(
+        args=tuple(arg or ()),
+        outs=tuple(out or ()),
+        loads=tuple(load or ()),
+        dumps=tuple(dump or ()),
+        knobs=tuple(knobs or ()),
+        function=function,
+        foreign=foreign,
+        illegal=illegal,
+        setup=setup,
+        seed=integer("SEED", seed, 0, 2**63 - 1, "SEED=7 repeats run 7") if seed else None,
+    )
+    with settings_errors():
+        code = program_command(files or (), options, fields, json)
+    raise typer.Exit(code)
+
+
+@app.command()
+def verify(
+    files: Annotated[list[str], typer.Argument(help=".pto files, or folders that hold some")],
+    arg: Annotated[
+        list[str] | None,
+        typer.Option("--arg", help="N=VALUE: argument N of the functions that have it"),
+    ] = None,
+    foreign: Annotated[
+        str, typer.Option("--foreign", help="skip: ops that nobody here executes are no errors")
+    ] = "refuse",
+    json: JsonOption = None,
+) -> None:
+    """Check programs without a simulator: text, rules, flags and hazards that constants decide."""
+    from tb.verify import verify_command
+
+    raise typer.Exit(verify_command(files, arg or (), foreign, json))
 
 
 @app.command()
@@ -205,7 +270,7 @@ def bench(seed: SeedOption = str(DEFAULT_SEED), json: JsonOption = None) -> None
     from tb.bench import bench_command
 
     path = json or Path("sim_build/bench.json")
-    raise typer.Exit(bench_command(_integer("SEED", seed, 0, 2**63 - 1, "any integer"), path))
+    raise typer.Exit(bench_command(integer("SEED", seed, 0, 2**63 - 1, "any integer"), path))
 
 
 @app.command("prove-arith")
@@ -219,12 +284,12 @@ def prove_arith(
     """Compare the write-back arithmetic with the reference of tests/arith over all inputs."""
     from tb.prove import prove_command
 
-    first = _integer("--begin", begin, 0, (1 << 32) - 1, "0x10000 is one way to write it")
-    last = _integer("--end", end, first + 1, 1 << 32, "--end is above --begin")
-    step = _integer("--stride", stride, 1, 1 << 32, "--stride 1 tries everything")
+    first = integer("--begin", begin, 0, (1 << 32) - 1, "0x10000 is one way to write it")
+    last = integer("--end", end, first + 1, 1 << 32, "--end is above --begin")
+    step = integer("--stride", stride, 1, 1 << 32, "--stride 1 tries everything")
     count = os.cpu_count() or 1
     if jobs is not None:
-        count = _integer("--jobs", jobs, 1, 256, "--jobs 2 uses two processor cores")
+        count = integer("--jobs", jobs, 1, 256, "--jobs 2 uses two processor cores")
     raise typer.Exit(prove_command(unit, range(first, last, step), count))
 
 
@@ -260,10 +325,10 @@ def nightly(
 
     options = NightlyOptions(
         regression=regression,
-        seeds=_integer("SEEDS", seeds, 1, 9999, "SEEDS=20 runs 20 seeds of each test"),
-        jobs=_integer("JOBS", jobs, 0, 1024, "JOBS=2 uses two processor cores"),
+        seeds=integer("SEEDS", seeds, 1, 9999, "SEEDS=20 runs 20 seeds of each test"),
+        jobs=integer("JOBS", jobs, 0, 1024, "JOBS=2 uses two processor cores"),
         budget=seconds(budget) if budget else 0.0,
-        base_seed=_integer("SEED", seed, 0, 2**63 - 1, "any integer") if seed else None,
+        base_seed=integer("SEED", seed, 0, 2**63 - 1, "any integer") if seed else None,
         duts=tuple(name for text in dut or () for name in text.split(",") if name),
         farm=farm,
         db=db,
@@ -300,7 +365,7 @@ def history(
     """List nights, the latest first: results, coverage, throughput."""
     from tb.looking_back import history_command
 
-    count = _integer("--limit", limit, 1, 10_000, "--limit 20 lists the last 20")
+    count = integer("--limit", limit, 1, 10_000, "--limit 20 lists the last 20")
     raise typer.Exit(history_command(count, farm, db))
 
 
@@ -324,7 +389,7 @@ def rerun(
     """Repeat a run of the database as it was; --waves records the failure."""
     from tb.looking_back import rerun_command
 
-    number = _integer("RUN_ID", run_id, 1, 2**63 - 1, "the report shows the number of each run")
+    number = integer("RUN_ID", run_id, 1, 2**63 - 1, "the report shows the number of each run")
     raise typer.Exit(rerun_command(number, waves, farm, db))
 
 

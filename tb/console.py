@@ -19,7 +19,7 @@ from tb.coverage.code import CodeCounts
 from tb.coverage.model import Coverage, percent_text
 from tb.coverage.table import table
 from tb.dut import ROOT
-from tb.record import RunRecord
+from tb.record import ProgramReport, RunRecord
 from tb.simulator import BuildPlan
 
 PLAIN_INTERVAL_SECONDS = 5.0
@@ -134,6 +134,8 @@ class Console:
         if record.statuses:
             counts = ", ".join(f"{name} {count}" for name, count in sorted(record.statuses.items()))
             self.say(f"  retired as        {counts}")
+        for program in record.programs:
+            self._program(program)
         for sentence in record.left_out:
             self.say(f"  left out          {sentence}")
         if record.injected:
@@ -154,3 +156,24 @@ class Console:
         self.say(f"  coverage          {cover.covered} of {cover.bins} bins, {percent} %")
         self.say(f"  record            {relative(target)}, more in {relative(folder)}")
         self.say(record.last_line())
+
+    def _program(self, program: ProgramReport) -> None:
+        """Prints what a program was: its ops, its buffers, the files that were written."""
+
+        def counts(of: dict[str, int]) -> str:
+            return ", ".join(f"{name} {count}" for name, count in of.items())
+
+        ops = counts(program.ops) or "no data movement"
+        host = f"; on the host {counts(program.host)}" if program.host else ""
+        self.say(f"  program           {program.path}: {ops}{host}")
+        if program.skipped:
+            self.say(f"    skipped         {counts(program.skipped)}")
+        for one in program.buffers:
+            self.say(
+                f"    buffer          argument {one.argument} (%{one.name}: {one.kind}), "
+                f"{one.length} bytes at {one.address:#x}: {one.source}"
+            )
+        for text in program.notes:
+            self.say(f"    note            {text}")
+        for text in program.outputs:
+            self.say(f"    written         {text}")

@@ -82,6 +82,12 @@ def planned_test(name: str) -> PlannedTest:
     if is_user_test(name):
         return user_test(name)
     plan = load_plan()
+    if name == "program":
+        raise PtoError(
+            "test 'program' needs a program to replay",
+            where="TEST= or --test",
+            remedy="make program PROGRAM=x.pto, or pto-dv program x.pto",
+        )
     if name not in plan:
         raise PtoError(
             f"test {name!r} is unknown",

@@ -67,6 +67,7 @@ class ProgramJob(BaseModel):
         knobs: Settings of the memories, names of :data:`tb.mailbox_layout.KNOBS`.
         seed: Seed of the memories' random bytes; 0 for that of the run.
         stall_seed: Seed of random stalls; 0 for that of the run.
+        unit_flags: As of :class:`tb.program_setup.Setup`.
         faults: Memory errors to inject, as keyword arguments of :class:`scoreboards.faults.Fault`,
             memory and kind as their numbers.
     """
@@ -86,4 +87,5 @@ class ProgramJob(BaseModel):
     knobs: dict[str, int] = Field(default_factory=dict)
     seed: int = 0
     stall_seed: int = 0
+    unit_flags: str = ""
     faults: tuple[dict[str, Any], ...] = ()

@@ -195,6 +195,7 @@ def prepare(
         knobs=dict(request.knobs),
         seed=seed,
         stall_seed=request.stall_seed,
+        unit_flags=request.unit_flags,
         faults=tuple(
             table.keywords(*ranges.resolve(table, table.length, where))
             for table, where in request.faults

@@ -70,7 +70,7 @@ class ProgramOptions:
     seed: int | None = None
 
     def words(self) -> tuple[str, ...]:
-        """Returns the options as words that repeat them; the seed is a variable of its own."""
+        """Returns the options as words that repeat them."""
         found: list[str] = []
         for name, texts in (
             ("--arg", self.args),
@@ -84,6 +84,8 @@ class ProgramOptions:
         for name in ("function", "foreign", "illegal", "setup"):
             if value := getattr(self, name):
                 found += [f"--{name}", value]
+        if self.seed is not None:
+            found += ["--seed", str(self.seed)]
         return tuple(found)
 
 
@@ -97,7 +99,7 @@ class Request:
         outs: Number of an argument to the file that gets its buffer.
         loads, dumps, checks, faults: Tables of the setup file and options, each with where it
             was given; dumps with their file.
-        backgrounds, knobs, function, illegal, foreign, seed, stall_seed: As of
+        backgrounds, knobs, function, illegal, foreign, seed, stall_seed, unit_flags: As of
             :class:`tb.program_setup.Setup`.
         setup: The setup file, None for none.
     """
@@ -117,6 +119,7 @@ class Request:
     seed: int | None = None
     stall_seed: int = 0
     setup: Path | None = None
+    unit_flags: str = ""
 
 
 def request(path: Path, file: SetupFile, options: ProgramOptions) -> Request:
@@ -157,6 +160,7 @@ def request(path: Path, file: SetupFile, options: ProgramOptions) -> Request:
         setup.seed,
         setup.stall_seed,
         file.path,
+        setup.unit_flags,
     )
     return _with_options(found, options)
 

@@ -196,6 +196,8 @@ class Setup(_Table):
         knobs: Settings of the memories.
         seed: Seed of buffers' places, of ``random:`` data and of memories.
         stall_seed: Seed of random stalls; 0 for the seed.
+        unit_flags: Unit flags before the program, bit b of byte n that of the L0C block 8n + b, in
+            hexadecimal digits; empty for random ones.
         illegal, foreign: See :class:`tb.program_job.ProgramJob`.
     """
 
@@ -210,6 +212,7 @@ class Setup(_Table):
     knobs: Knobs = Field(default_factory=dict)
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**63)] | None = None
     stall_seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 32)] = 0
+    unit_flags: Annotated[str, Field(pattern=r"^([0-9a-fA-F]{128})?$")] = ""
     illegal: Illegal = "refuse"
     foreign: Foreign = "refuse"
 

@@ -35,6 +35,7 @@ class RunSettings(BaseModel):
         duts: Manifests of the engines, as given; empty for the reference engines.
         gm: Who plays the GM: our HDL memory, or cocotbext-axi.
         constraints: File with a user's constraints, or empty.
+        repro: Numbers of transactions to write down as programs, separated by commas, or empty.
         waves: Record waveforms.
         waves_from, waves_to: Clocks between which they are recorded; 0 as ``waves_to`` is the end.
         timeline: Write a trace of all transactions.
@@ -44,6 +45,8 @@ class RunSettings(BaseModel):
         wall_limit: Seconds without progress after which the simulator is ended.
         time_limit: Seconds after which the simulation is ended, progress or not; 0 for never.
         options: Test-specific options, from ``tests/plan.toml``.
+        programs: Programs to replay (``pto-dv program``), empty for another test.
+        program_options: Words of its command line that repeat it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -60,6 +63,7 @@ class RunSettings(BaseModel):
     duts: tuple[str, ...] = ()
     gm: Gm = "hdl"
     constraints: str = ""
+    repro: str = Field("", pattern=r"^([0-9]+(,[0-9]+)*)?$")
     waves: bool = False
     waves_from: int = Field(0, ge=0)
     waves_to: int = Field(0, ge=0)
@@ -70,16 +74,19 @@ class RunSettings(BaseModel):
     wall_limit: float = Field(120.0, gt=0)
     time_limit: float = Field(0.0, ge=0)
     options: dict[str, Any] = Field(default_factory=dict)
+    programs: tuple[str, ...] = ()
+    program_options: tuple[str, ...] = ()
 
     def command(self) -> str:
         """Returns the command line that repeats the run."""
-        words = [
-            "make",
-            f"SIM={self.sim}",
-            f"TEST={self.test}",
-            f"SEED={self.seed}",
-            f"N={self.transactions}",
-        ]
+        words = ["make", f"SIM={self.sim}"]
+        if self.programs:
+            # The seed is among the options where it is not that of the programs.
+            words[1:1] = ["program", _make_value("PROGRAM", self.programs)]
+            if self.program_options:
+                words.append(_make_value("ARGS", self.program_options))
+        else:
+            words += [f"TEST={self.test}", f"SEED={self.seed}", f"N={self.transactions}"]
         if self.ops:
             words.append(f"OPS={','.join(self.ops)}")
         if self.duts:
@@ -91,6 +98,7 @@ class RunSettings(BaseModel):
             "outstanding",
             "gm",
             "constraints",
+            "repro",
         ):
             value = getattr(self, variable)
             if value != type(self).model_fields[variable].default:
@@ -101,6 +109,11 @@ class RunSettings(BaseModel):
             window = {"WAVES_FROM": self.waves_from, "WAVES_TO": self.waves_to}
             words += [f"{name}={clock}" for name, clock in window.items() if clock]
         return shlex.join(words)
+
+
+def _make_value(variable: str, words: tuple[str, ...]) -> str:
+    """Returns the setting of a variable of make that the Makefile gives the shell as words."""
+    return f"{variable}={shlex.join(words)}".replace("$", "$$")
 
 
 class OpCount(BaseModel):
@@ -202,6 +215,52 @@ class Failure(BaseModel):
     picture: Picture | None = None
 
 
+class BufferReport(BaseModel):
+    """A buffer of a program that was replayed.
+
+    Attributes:
+        argument: Number of the kernel's argument.
+        name, kind: Its name and type.
+        address: Where it was in GM.
+        length: Its bytes.
+        source: What it held.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    argument: int
+    name: str
+    kind: str
+    address: int
+    length: int
+    source: str
+
+
+class ProgramReport(BaseModel):
+    """A program that was replayed.
+
+    Attributes:
+        path, function: The program.
+        ops: Pipe to its data movements.
+        host: Op to how often the host computed it.
+        skipped: Foreign op to how often it stands in the text.
+        buffers: Buffers of its arguments.
+        outputs: Files written, with their sizes.
+        notes: What is odd but does no harm.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    path: str
+    function: str
+    ops: dict[str, int] = Field(default_factory=dict)
+    host: dict[str, int] = Field(default_factory=dict)
+    skipped: dict[str, int] = Field(default_factory=dict)
+    buffers: list[BufferReport] = Field(default_factory=list)
+    outputs: list[str] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)
+
+
 class RunRecord(BaseModel):
     """The one JSON record of a run.
 
@@ -209,7 +268,7 @@ class RunRecord(BaseModel):
     ``injected`` counts faults, resets and clocks of stalls; ``details`` has what ``failures``
     says in fields, in the same order, as far as the simulation could tell. ``exercised`` counts
     by name of the specification the rules that ops broke and were refused for, and the worked
-    values that were checked.
+    values that were checked. ``programs`` has what was replayed.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -235,6 +294,7 @@ class RunRecord(BaseModel):
     injected: dict[str, int] = Field(default_factory=dict)
     exercised: dict[str, int] = Field(default_factory=dict)
     coverage: CoverageSummary = Field(default_factory=CoverageSummary)
+    programs: list[ProgramReport] = Field(default_factory=list)
     times: Times = Field(default_factory=Times)
 
     @property

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import Protocol
 
 from cocotb_tools.check_results import get_results
 
@@ -57,9 +58,24 @@ COVERAGE_TABLE = "coverage.txt"
 """Functional coverage of a run as a table with every hole, in the run's folder."""
 
 
+class RunFiles(Protocol):
+    """Files that a run needs in its folder, and what becomes of those that it leaves there."""
+
+    def stage(self, folder: Path) -> None:
+        """Writes what the simulation reads; the folder is new and empty."""
+
+    def collect(self, record: RunRecord, folder: Path) -> None:
+        """Takes what the simulation left; the record has its verdict, and may be added to."""
+
+
 def run_folder(settings: RunSettings) -> Path:
     """Returns the folder of a run's log, record, coverage and waves."""
     name = f"{settings.sim}-{settings.test}-{settings.seed}"
+    if settings.programs:
+        name += f"-{Path(settings.programs[0]).stem}"
+        words = [str(Path(path).resolve()) for path in settings.programs]
+        words += settings.program_options
+        name += f"-{hashlib.sha256(repr(words).encode()).hexdigest()[:6]}"
     if settings.gm != "hdl":
         name += f"-{settings.gm}"
     for path in settings.duts:
@@ -80,6 +96,7 @@ def run_once(
     folder: Path | None = None,
     plusargs: Sequence[str] = (),
     inputs: str = "",
+    files: RunFiles | None = None,
 ) -> RunRecord:
     """Runs one test and returns its record, which is also written as JSON.
 
@@ -94,6 +111,7 @@ def run_once(
         folder: Where the run lives; None for a place named by the settings and the variant.
         plusargs: More arguments of the simulator.
         inputs: Digest of the build that the run must find; ports are not looked at again then.
+        files: What the run needs in its folder; None for nothing.
 
     Raises:
         PtoError: the run could not start. A record saying so is written first when a place for
@@ -109,7 +127,9 @@ def run_once(
             # A record of an earlier run must not be taken for this one's.
             target.unlink(missing_ok=True)
             plan = build_plan(settings, planned, manifests, variant, fast_build=fast_build)
-            _execute(record, planned, plan, folder, plusargs, inputs, console)
+            _execute(record, planned, plan, folder, plusargs, inputs, console, files)
+            if files is not None:
+                files.collect(record, folder)
         except KeyboardInterrupt:
             record.status = "interrupted"
             record.message = "interrupted from the keyboard"
@@ -194,6 +214,7 @@ def _execute(
     plusargs: Sequence[str],
     inputs: str,
     console: Console,
+    files: RunFiles | None = None,
 ) -> None:
     """Builds and simulates, filling ``record`` as far as it gets."""
     settings = record.settings
@@ -209,6 +230,8 @@ def _execute(
             check_ports(plan, console)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    if files is not None:
+        files.stage(folder)
     with console.building(plan):
         done = build(plan, inputs=inputs)
     record.simulator_version = done.version

@@ -85,6 +85,7 @@ WITHOUT_SIMULATOR = (
     "sequences.examples_fix",
     "tb.prove",
     "sequences.directed",
+    "sequences.replay",
     "tb.orphans",
     "tb.publish",
     "tb.regress",

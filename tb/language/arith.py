@@ -55,7 +55,7 @@ def _floor_divide(value: int, by: int) -> int:
 
 
 def _ceil_divide(value: int, by: int) -> int:
-    return -_floor_divide(-value, by)
+    return -_floor_divide(-value, by) if by else _floor_divide(value, by)
 
 
 Binary = Callable[[int, int], int]

@@ -149,7 +149,9 @@ class MoveOp(Operation):
         print_move(self, printer)
 
     def verify_(self) -> None:
-        """Checks nothing: the reader has."""
+        """Refuses what no movement op has; :func:`written` refuses the rest."""
+        if self.results or self.regions:
+            raise OpError(Fault("has no results and no regions"))
 
 
 @cache
@@ -183,36 +185,30 @@ def _sizes(op: MoveOp) -> Sequence[int]:
         if sum(sizes) == len(op.operands):
             return sizes
         if form.open:
-            raise OpError(Fault(f"the generic form of {op.name} with clauses lacks {SEGMENTS}"))
+            raise OpError(Fault(f"the generic form with clauses lacks {SEGMENTS}"))
         names = ", ".join(group.name for group in form.groups)
-        raise OpError(
-            Fault(f"{op.name} takes {len(sizes)} operands, not {len(op.operands)}", legal=names)
-        )
+        raise OpError(Fault(f"takes {len(sizes)} operands, not {len(op.operands)}", legal=names))
     if not isinstance(given, DenseArrayBase):
-        raise OpError(Fault(f"{SEGMENTS} of {op.name} is no array<i32: ...>"))
+        raise OpError(Fault(f"{SEGMENTS} is no array<i32: ...>"))
     sizes = [int(size) for size in given.get_values()]
     names = ", ".join(group.name for group in form.groups)
     if len(sizes) != len(form.groups):
         raise OpError(
             Fault(
-                f"{SEGMENTS} of {op.name} has {len(sizes)} entries, not {len(form.groups)}",
+                f"{SEGMENTS} has {len(sizes)} entries, not {len(form.groups)}",
                 legal=names,
             )
         )
     if sum(sizes) != len(op.operands):
-        raise OpError(
-            Fault(f"{SEGMENTS} of {op.name} counts {sum(sizes)} operands of {len(op.operands)}")
-        )
+        raise OpError(Fault(f"{SEGMENTS} counts {sum(sizes)} operands of {len(op.operands)}"))
     for group, size in zip(form.groups, sizes, strict=True):
         if size < group.least or (group.most >= 0 and size > group.most):
             most = "or more" if group.most < 0 else f"to {group.most}"
-            raise OpError(
-                Fault(f"{group.name} of {op.name} has {size} operands: {group.least} {most}")
-            )
+            raise OpError(Fault(f"{group.name} has {size} operands: {group.least} {most}"))
     return sizes
 
 
-def _check_type(op: MoveOp, group: Group, value: SSAValue) -> None:
+def _check_type(group: Group, value: SSAValue) -> None:
     kind = value.type
     if group.kind == POINTER:
         fits, wanted = isinstance(kind, PtrType), "a pointer"
@@ -224,7 +220,7 @@ def _check_type(op: MoveOp, group: Group, value: SSAValue) -> None:
         fits, wanted = is_number(kind) or isinstance(kind, PtrType), "a number or a pointer"
     if not fits:
         raise OpError(
-            Fault(f"type mismatch: {group.name} of {op.name} has type {type_name(kind)}: {wanted}")
+            Fault(f"type mismatch: {group.name} has type {type_name(kind)}, it takes {wanted}")
         )
 
 
@@ -260,7 +256,7 @@ def _decode(op: MoveOp) -> Written:
         taken = operands[start : start + size]
         start += size
         for value in taken:
-            _check_type(op, group, value)
+            _check_type(group, value)
         if group.most < 0:
             lists[group.name] = taken
         elif taken:
@@ -333,4 +329,4 @@ def _decode_fix(op: MoveOp, result: Written) -> None:
     if op.form.name == "mte_l0c_ub" and bool(result.words["ub_split"]) == (
         "sub_block" in result.operands
     ):
-        raise OpError(Fault("mte_l0c_ub takes either a sub-block or one of split_m, split_n"))
+        raise OpError(Fault("takes either a sub-block or one of split_m, split_n"))

@@ -75,21 +75,21 @@ class CastPtrOp(Operation):
     def verify_(self) -> None:
         """Refuses operands and types that it cannot have."""
         if len(self.operands) != 1 or len(self.results) != 1:
-            raise OpError(Fault("pto.castptr takes one operand and has one result"))
+            raise OpError(Fault("takes one operand and has one result"))
         source, result = self.operands[0].type, self.results[0].type
         pointers = [kind for kind in (source, result) if isinstance(kind, PtrType)]
         others = [kind for kind in (source, result) if not isinstance(kind, PtrType)]
         if not pointers or not all(is_integer(kind) for kind in others):
             raise OpError(
                 Fault(
-                    f"type mismatch: pto.castptr from {type_name(source)} to {type_name(result)}",
+                    f"type mismatch: a cast from {type_name(source)} to {type_name(result)}",
                     legal="an integer and a pointer, or two pointers",
                 )
             )
         if len(pointers) == 2 and pointers[0].data.space != pointers[1].data.space:
             raise OpError(
                 Fault(
-                    f"pto.castptr from space {pointers[0].data.space} to space "
+                    f"a cast from space {pointers[0].data.space} to space "
                     f"{pointers[1].data.space}: a pointer stays in its memory",
                     legal=f"a pointer into {pointers[0].data.space}",
                 )
@@ -142,19 +142,19 @@ class AddPtrOp(Operation):
     def verify_(self) -> None:
         """Refuses operands and types that it cannot have."""
         if len(self.operands) != 2 or len(self.results) != 1:
-            raise OpError(Fault("pto.addptr takes a pointer and an offset and has one result"))
+            raise OpError(Fault("takes a pointer and an offset and has one result"))
         kind, count = (value.type for value in self.operands)
         if not isinstance(kind, PtrType) or not is_integer(count):
             raise OpError(
                 Fault(
-                    f"type mismatch: pto.addptr of {type_name(kind)} and {type_name(count)}",
+                    f"type mismatch: {type_name(kind)} and an offset of {type_name(count)}",
                     legal="a pointer and an integer or index",
                 )
             )
         if self.results[0].type != kind:
             result = type_name(self.results[0].type)
             raise OpError(
-                Fault(f"type mismatch: pto.addptr of {type_name(kind)} gives no {result}")
+                Fault(f"type mismatch: {type_name(kind)} plus an offset gives no {result}")
             )
 
 
@@ -220,7 +220,7 @@ class FlagOp(Operation):
         scanner.close()
         if len(words) != 3:
             raise OpError(
-                Fault(f"{cls.name} has {len(words)} parts", legal="[source pipe, pipe, event id]")
+                Fault(f"has {len(words)} parts of 3", legal="[source pipe, pipe, event id]")
             )
         names = ("src_pipe", "dst_pipe", "event_id")
         properties = dict(zip(names, words, strict=True))
@@ -253,7 +253,7 @@ class WaitFlagOp(FlagOp):
 def _attribute(op: Operation, key: str) -> str:
     attribute = op.properties.get(key) or op.attributes.get(key)
     if attribute is None:
-        raise OpError(Fault(f"{op.name} lacks attribute {key!r}"))
+        raise OpError(Fault(f"attribute {key!r} is missing"))
     return str(python_value(attribute))
 
 
@@ -374,7 +374,7 @@ class BlockQueryOp(Operation):
     def verify_(self) -> None:
         """Refuses a result that is no integer."""
         if self.operands or len(self.results) != 1 or not is_integer(self.results[0].type):
-            raise OpError(Fault(f"{self.name} has one result, an integer, and no operands"))
+            raise OpError(Fault("has one result, an integer, and no operands"))
 
 
 class BlockIdxOp(BlockQueryOp):
@@ -434,9 +434,19 @@ class ForeignOp(Operation):
         """Checks nothing."""
 
 
-def broken(results: int, name: str) -> ForeignOp:
-    """Returns what stands for an op that has an error, so that reading can go on."""
-    return ForeignOp.make(name, [OpaqueType(name)] * results)
+class BrokenOp(Operation):
+    """Stands for an op with an error, so that reading can go on."""
+
+    name = "pto_dv.broken"
+    traits = traits_def(NoTerminator())
+
+    def verify_(self) -> None:
+        """Checks nothing."""
+
+
+def broken(results: int, name: str) -> BrokenOp:
+    """Returns what stands for an op that has an error; its results have a type that fits any."""
+    return BrokenOp.create(result_types=[OpaqueType(name)] * results)
 
 
 OTHERS: tuple[type[Operation], ...] = (
@@ -453,5 +463,6 @@ OTHERS: tuple[type[Operation], ...] = (
     BlockNumOp,
     SubblockNumOp,
     ForeignOp,
+    BrokenOp,
 )
 """Op classes of this module."""

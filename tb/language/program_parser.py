@@ -9,10 +9,17 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith, ConstantOp
-from xdsl.dialects.builtin import Builtin, IndexType, IntegerAttr, IntegerType, ModuleOp
+from xdsl.dialects.builtin import (
+    Builtin,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    Signedness,
+)
 from xdsl.dialects.func import Func
 from xdsl.dialects.scf import Scf
-from xdsl.ir import Attribute, AttributeInvT, Dialect, Operation, SSAValue
+from xdsl.ir import Attribute, AttributeInvT, Block, Dialect, Operation, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.parser.core import ForwardDeclaredValue
 from xdsl.utils.exceptions import ParseError, VerifyException
@@ -20,7 +27,9 @@ from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tb.language.dialect import MOVES, Fault, MoveOp, OpError, string, written
-from tb.language.dialect_others import OTHERS, ForeignOp, SectionOp, broken
+from tb.language.dialect_arith import IndexCastUIOp
+from tb.language.dialect_moves import NotPlainError
+from tb.language.dialect_others import OTHERS, BrokenOp, ForeignOp, SectionOp, broken
 from tb.language.dialect_types import WORD_TYPES, OpaqueType, PtrType, type_name
 from tb.language.program_parser_state import LazyState
 from tb.language.syntax_foreign import UnclosedError, skip
@@ -32,7 +41,7 @@ _MOVE_NAMES = frozenset(f"pto.{name}" for name in MOVES)
 _KNOWN = "pto, func.func/call/return, scf.for/if/yield, arith, builtin.unrealized_conversion_cast"
 
 
-_BLANK = r"(?:\s+|//[^\n]*)*"
+_BLANK = r"(?>(?:\s+|//[^\n]*)*)"
 _PLAIN = re.compile(
     rf"{_BLANK}(?:(%(?:\d+|[a-zA-Z$._-][\w$.-]*)){_BLANK}={_BLANK})?([A-Za-z_][\w$]*\.[\w$.]+)",
     re.ASCII,
@@ -64,7 +73,12 @@ def context() -> Context:
     made = Context(allow_unregistered=True)
     for dialect in (Builtin, Func, Arith, Scf, PTO):
         made.load_dialect(dialect)
+    made.load_op(IndexCastUIOp)
     return made
+
+
+class StoppedError(Exception):
+    """Reading cannot go on, and the reason is among the faults."""
 
 
 class ProgramParser(Parser):
@@ -91,13 +105,40 @@ class ProgramParser(Parser):
         Raises:
             ParseError: reading cannot go on.
         """
-        module = self.parse_module()
-        if self.forward_ssa_references:
-            names = ", ".join(f"%{name}" for name in self.forward_ssa_references)
-            self.raise_error(f"{names} is not defined", 0)
-        for op in module.walk():
-            self._verify(op)
+        ops: list[Operation] = []
+        aliases = (MLIRTokenKind.HASH_IDENT, MLIRTokenKind.EXCLAMATION_IDENT)
+        while True:
+            op = self.parse_optional_operation()
+            if op is not None:
+                ops.append(op)
+            elif self._current_token.kind in aliases:
+                self._alias()
+            elif self._current_token.kind == MLIRTokenKind.EOF:
+                break
+            else:
+                self.raise_error(f"expected an op, found {self._found()}")
+        if not ops:
+            self.raise_error("the file has no op", 0)
+        alone = ops[0] if len(ops) == 1 else None
+        module = alone if isinstance(alone, ModuleOp) else ModuleOp(ops)
+        if not self.faults:
+            for op in module.walk():
+                self._verify(op)
         return module
+
+    def _alias(self) -> None:
+        """Reads ``!name = type`` or ``#name = attribute``."""
+        name, at = self._current_token.text, self.offset
+        self._lazy.go_to(self._current_token.span.end)
+        if name in self.attribute_aliases:
+            self.raise_error(f"alias {name} is defined twice", at)
+        self.parse_punctuation("=", " after the name of an alias")
+        self.attribute_aliases[name] = self.parse_attribute()
+
+    def _parse_block(self) -> Block:
+        if self._current_token.kind != MLIRTokenKind.CARET_IDENT:
+            self.raise_error(f"expected an op or '}}', found {self._found()}")
+        return super()._parse_block()
 
     @property
     def offset(self) -> int:
@@ -186,25 +227,30 @@ class ProgramParser(Parser):
             stack = reversed(self._parser_state.dialect_stack)
             found = (self.ctx._get_known_op(f"{dialect}.{name}") for dialect in stack)
             known = next((kind for kind in found if kind), None)
-        if known is None:
-            return self._unknown(name, at, results)
-        if known is ForeignOp:
-            return self._unknown(name, at, results)
+        if known is None or known in (ForeignOp, BrokenOp) or _not_read(known):
+            return self._unknown(name if known is None else known.name, at, results, len(name))
         dialect = known.dialect_name()
         self._parser_state.dialect_stack.append(dialect)
         try:
             op = known.parse(self)
+        except NotPlainError:
+            op = self._skip(name, at, results)
         except OpError as error:
+            if dialect not in _RESUMABLE:
+                fault = error.faults[0]
+                where = self._span(fault.at if fault.at >= 0 else at)
+                raise ParseError(where, fault.message) from None
             for fault in error.faults:
                 self._fault(name, fault, at)
             op = broken(results, name)
             if dialect != "pto":
-                op = self._skip(name, at, results)
+                self._skip(name, at, results)
         except (ParseError, VerifyException, ValueError) as error:
             if not self._goes_on(known):
                 raise self._as_parse_error(error, at) from None
             self._fault(name, self._as_fault(error, at))
-            op = self._skip(name, at, results)
+            self._skip(name, at, results)
+            op = broken(results, name)
         finally:
             self._parser_state.dialect_stack.pop()
         if _LOCATION.match(self._text, self.offset):
@@ -215,7 +261,7 @@ class ProgramParser(Parser):
         known = self.ctx._get_known_op(name)
         self._consume_token()
         foreign = known is None and name.startswith("pto.")
-        if known is None:
+        if known is None or _not_read(known):
             if not foreign:
                 self._fault(name, _unknown_op(name), at)
             known = ForeignOp
@@ -234,7 +280,7 @@ class ProgramParser(Parser):
             op.properties["mnemonic"] = string(name)
             if any(isinstance(inner, MoveOp) for inner in op.walk()):
                 op.properties["holds_moves"] = string("moves")
-        if type(op) in _OURS and not isinstance(op, ForeignOp | SectionOp):
+        if type(op) in _OURS and not isinstance(op, ForeignOp | SectionOp | BrokenOp):
             try:
                 written(op)
                 op.verify_()
@@ -246,19 +292,24 @@ class ProgramParser(Parser):
 
     # --- what is not known ------------------------------------------------------------------------
 
-    def _unknown(self, name: str, at: int, results: int) -> Operation:
-        if not name.startswith("pto."):
-            if "." not in name:
-                self.raise_error(f"expected an op, found {name!r}", at)
-            self._fault(name, _unknown_op(name), at)
-        return self._skip(name, at, results)
+    def _unknown(self, name: str, at: int, results: int, length: int) -> Operation:
+        """Skips an op: a foreign one of the pto dialect, or one that is an error."""
+        if name.startswith("pto."):
+            return self._skip(name, at, results, length)
+        if "." not in name:
+            self.raise_error(f"expected an op, found {name!r}", at)
+        self._fault(name, _unknown_op(name), at)
+        self._skip(name, at, results, length)
+        return broken(results, name)
 
-    def _skip(self, name: str, at: int, results: int) -> ForeignOp:
+    def _skip(self, name: str, at: int, results: int, length: int = 0) -> ForeignOp:
         """Goes to the next op; the types of the results are those that the text says."""
-        text = self.lexer.input.content
+        failed = len(self.faults)
         try:
-            skipped = skip(text, at + len(name), _MOVE_NAMES)
+            skipped = skip(self._text, at + (length or len(name)), _MOVE_NAMES)
         except UnclosedError as error:
+            if failed and self.faults[-1][1].at >= at:
+                raise StoppedError from None
             self.raise_error(str(error), error.at)
         types = self._result_types(skipped.types, skipped.end, skipped.arrow, results)
         self._resume_from(skipped.end)
@@ -325,9 +376,7 @@ class ProgramParser(Parser):
 
     def _goes_on(self, known: type[Operation]) -> bool:
         """Tells whether an op with an error can be skipped: it has no region that was entered."""
-        if issubclass(known, SectionOp):
-            return False
-        return known.dialect_name() in ("pto", "arith")
+        return not issubclass(known, SectionOp) and known.dialect_name() in _RESUMABLE
 
     def _fault(self, name: str, fault: Fault, at: int = -1) -> None:
         place = fault.at if fault.at >= 0 else at
@@ -335,7 +384,7 @@ class ProgramParser(Parser):
 
     def _as_fault(self, error: Exception, at: int) -> Fault:
         if isinstance(error, ParseError):
-            return Fault(error.msg, at=error.span.start)
+            return fault_of(error)
         return Fault(str(error).splitlines()[0] if str(error) else "is wrong", at=at)
 
     def _as_parse_error(self, error: Exception, at: int) -> ParseError:
@@ -353,8 +402,12 @@ class ProgramParser(Parser):
 
     def _verify(self, op: Operation) -> None:
         """Checks an op of xdsl's own dialects after it was read."""
-        if type(op) in _OURS or op.name == "arith.constant":
+        if type(op) in _OURS:
             return
+        if isinstance(op, ConstantOp):
+            kind = op.result.type
+            if not isinstance(kind, IntegerType) or kind.signedness.data == Signedness.SIGNLESS:
+                return
         try:
             op.verify(verify_nested_ops=False)
         except (VerifyException, ValueError) as error:
@@ -364,5 +417,29 @@ class ProgramParser(Parser):
 _OURS: frozenset[type[Operation]] = frozenset((*MOVES.values(), *OTHERS))
 
 
+def fault_of(error: ParseError) -> Fault:
+    """Returns what a parser says; what is legal stands behind ``; legal:``."""
+    message, _, legal = error.msg.strip().partition("; legal: ")
+    return Fault(message, at=error.span.start, legal=legal)
+
+
+_RESUMABLE = ("pto", "pto_dv", "arith")
+"""Dialects whose ops can be skipped after an error."""
+
+_READ = frozenset(
+    (
+        *("builtin.module", "builtin.unrealized_conversion_cast", "scf.for", "scf.if", "scf.yield"),
+        *("func.func", "func.return", "func.call"),
+    )
+)
+
+
+def _not_read(known: type[Operation]) -> bool:
+    """Tells whether xdsl knows an op that programs do not have."""
+    return known.dialect_name() not in _RESUMABLE and known.name not in _READ
+
+
 def _unknown_op(name: str) -> Fault:
+    if name == "scf.while":
+        return Fault("a loop without a bound is not run", legal="scf.for with bounds")
     return Fault(f"unknown op {name!r}", legal=_KNOWN)

@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import ParseError
 from tb.errors import PtoError
 from tb.language.dialect import Fault, Written, written
 from tb.language.place import Finding, Place, ProgramError
-from tb.language.program_parser import ProgramParser
+from tb.language.program_parser import ProgramParser, StoppedError, fault_of
 
 __all__ = ["Source", "Written", "read", "read_file", "written"]
 
@@ -78,7 +78,7 @@ def read(text: str, file: str, findings: list[Finding] | None = None) -> Source:
         text: The program.
         file: Name that places say.
         findings: Takes broken rules instead of an error; the ops that break them are then
-            ``pto_dv.foreign`` in the module. What is no matter of a rule is an error all the same.
+            ``pto_dv.broken`` in the module. What is no matter of a rule is an error all the same.
 
     Raises:
         ProgramError: syntax, undefined values, types, unknown ops, and broken rules of text.
@@ -90,15 +90,27 @@ def read(text: str, file: str, findings: list[Finding] | None = None) -> Source:
         raise ProgramError((Finding(where, "", "", "the file has a NUL character: it is no text"),))
     if not text.strip():
         raise ProgramError((Finding(Place(file, 1, 1), "", "", "the file is empty"),))
-    parser = ProgramParser(text, file)
+    try:
+        parser = ProgramParser(text, file)
+    except ParseError as error:  # The first token is none.
+        first = fault_of(error)
+        where = place_of(file, lines, first.at)
+        raise ProgramError((Finding(where, "", "", first.message),)) from None
     faults: list[tuple[str, Fault]] = parser.faults
     module = None
     try:
         module = parser.read_module()
     except ParseError as error:
-        faults.append(("", Fault(error.msg, at=error.span.start)))
+        faults.append(("", fault_of(error)))
     except RecursionError:
-        faults.append(("", Fault("regions are nested too deeply to be read", at=parser.pos)))
+        message = "regions are nested too deeply to be read"
+        faults.append(("", Fault(message, at=parser.offset)))
+    except StoppedError:
+        pass
+    except Exception as error:
+        # Whatever xdsl raises on text that nobody foresaw is an error of the text, not of the user.
+        reason = " ".join(str(error).split()) or type(error).__name__
+        faults.append(("", Fault(f"the parser cannot go on: {reason}", at=parser.offset)))
     found = sorted(
         (
             Finding(place_of(file, lines, fault.at), name, fault.rule, fault.message, fault.legal)

@@ -21,7 +21,7 @@ from xdsl.utils.lexer import Span
 from tb.language.dialect_types import WORD_TYPES, PointerTextError, pointer_type, read_pointer
 
 TOKEN = re.compile(
-    r"(?:[ \t\r\n]+|//[^\n]*)*(?:"
+    r"(?>(?:[ \t\r\n]+|//[^\n]*)*)(?:"
     r"(?P<value>%(?:[0-9]+|[a-zA-Z$._-][\w$.-]*)(?:\#[0-9]+)?)"
     r"|(?P<word>[A-Za-z_][\w$.]*)"
     r"|(?P<number>-?(?:0x[0-9a-fA-F]+|[0-9]+(?:\.[0-9]*(?:[eE][+-]?[0-9]+)?)?))"
@@ -40,6 +40,12 @@ TYPE_WORDS: frozenset[str] = frozenset(
     ("nburst", "loop", "pad", "shape", "src_layout", "dst_group", "ctrl", "nd2nz", "dn2nz")
 ) | frozenset(("pre_quant", "pre_relu", "clip", "nz2nd", "nz2dn", "nz2nz", "loop3", "split"))
 """Words that may stand between the types and say which clause the next ones belong to."""
+
+
+_TYPE = re.compile(
+    r"(?:s|u)?i\d+|b?f\d\w*|tf32|index|none|vector|memref|tensor|tuple|complex", re.ASCII
+)
+"""Words that are types; another one among the types is taken for that of a clause."""
 
 
 @dataclass(slots=True)
@@ -212,6 +218,9 @@ class Scanner:
 def _clause(scanner: Scanner) -> Clause:
     clause = Clause(scanner.value, scanner.at)
     scanner.advance()
+    if scanner.take("="):
+        clause.items.append(scanner.item())
+        return clause
     if not scanner.take("("):
         return clause
     while not scanner.take(")"):
@@ -230,15 +239,18 @@ def _types(scanner: Scanner, text: OpText) -> None:
     """Reads the types; words between them and parentheses around some of them are noted."""
     depth = 0
     while True:
-        while scanner.kind == "word" and scanner.value in TYPE_WORDS:
+        typed = False
+        while scanner.kind == "word" and not _TYPE.fullmatch(scanner.value):
             text.words.append((scanner.value, scanner.at))
             scanner.advance()
-            if text.words[-1][0] in ("nd2nz", "dn2nz"):
-                scanner.take(",")
-            elif scanner.take("("):
+            if scanner.take("("):
                 depth += 1
-        at = scanner.at
-        text.types.append((scanner.type(), at))
+                typed = scanner.value == ")"
+            else:
+                scanner.take(",")
+        if not typed:
+            at = scanner.at
+            text.types.append((scanner.type(), at))
         while depth and scanner.take(")"):
             depth -= 1
         if not scanner.take(",") and not (scanner.kind == "word" and scanner.value in TYPE_WORDS):
@@ -264,18 +276,20 @@ def read_op(parser: Parser, name: str, at: int, head_words: Collection[str] = ()
     comma = True
     while scanner.value not in (":", "{") or scanner.kind != "mark":
         if scanner.kind == "word" and scanner.value not in head_words:
+            if "." in scanner.value or scanner.value == "return":
+                scanner.expect(":", "and the types of the operands")
             text.clauses.append(_clause(scanner))
         elif not comma:
-            scanner.fail(f"expected ',' or ':' in pto.{name}, found {scanner.found()}")
+            scanner.expect(":", "and the types of the operands, or ','")
         elif text.clauses:
-            scanner.fail(f"expected a clause or ':' in pto.{name}, found {scanner.found()}")
+            scanner.fail(f"expected a clause or ':', found {scanner.found()}")
         else:
             text.head.append(scanner.item())
         comma = scanner.take(",")
     if comma and text.head:
         scanner.fail(f"expected an operand or a clause behind ',', found {scanner.found()}")
     text.attributes.update(scanner.attribute_dictionary())
-    scanner.expect(":", f"and the types of the operands of pto.{name}")
+    scanner.expect(":", "and the types of the operands")
     _types(scanner, text)
     text.attributes.update(scanner.attribute_dictionary())
     scanner.close()

@@ -25,8 +25,17 @@ from tb.isa.legacy import (
 from tb.isa.lower import Descriptor, lower
 from tb.isa.nz_table import C0_BYTES
 from tb.isa.rules import first_d_violation, lowering_violation
+from tb.isa.spaces import SIZES, Space
 from tb.isa.text import AnyOp
 from tb.isa.unknown import UndecidedError, Unknown
+from tb.language.assume import (
+    ALL,
+    DESTINATION,
+    PARAMETERS,
+    SOURCE,
+    assume,
+    unknown_parts,
+)
 from tb.language.trace import Compute, Move, Step
 
 FRACTAL_ROWS = 16
@@ -119,8 +128,10 @@ def descriptor(op: AnyOp, registers: DmaRegisters) -> Descriptor | None:
     """Returns the descriptor that an op becomes, or None for one that becomes none.
 
     None stands for a ``set_*`` op, for a ``copy_ubuf_to_ubuf`` that breaks a rule at lowering,
-    and for an op whose types no descriptor holds, which an S rule forbids. Operands may be
-    unknown in the descriptor too.
+    and for an op whose types no descriptor holds, which an S rule forbids.
+
+    Raises:
+        UndecidedError: an operand is not known.
     """
     if isinstance(op, LegacySet):
         return None
@@ -132,11 +143,11 @@ def descriptor(op: AnyOp, registers: DmaRegisters) -> Descriptor | None:
                 registers = replace(registers, pad_value=0)  # The bytes are the same.
             return lower_copy(op, registers)
         return lower(op)
-    except (UndecidedError, ValueError):
+    except ValueError:
         return None
 
 
-def _cube(op: CubeOp) -> Touches:
+def cube_touches(op: CubeOp) -> Touches:
     """Returns what the matrix unit touches: whole fractals."""
 
     def up(value: int, unit: int) -> int:
@@ -172,16 +183,38 @@ def touches(step: Move | Compute, registers: DmaRegisters) -> Touches:
     """
     try:
         if isinstance(step, Compute):
-            return _cube(step.op)
+            return cube_touches(step.op)
         desc = descriptor(step.op, registers)
-        if desc is None or desc.is_nop or first_d_violation(desc):
-            return ()
-        reads = [source(desc)]
-        if isinstance(desc, FixDescriptor):
-            reads += parameters(desc)
-        return (
-            *((region(footprint), False) for footprint in reads),
-            *((region(footprint), True) for footprint in destinations(desc)),
-        )
-    except (UndecidedError, KeyError):
+        if desc is not None and not desc.is_nop and not first_d_violation(desc):
+            return _all(desc, set())
+    except KeyError:  # Types that the matrix unit does not take.
+        pass
+    except UndecidedError:
+        if isinstance(step, Move):
+            return _known(step, registers)
+    return ()
+
+
+def _all(desc: Descriptor, unknown: set[str]) -> Touches:
+    """Returns what a descriptor touches, but for the sides that are ``unknown``."""
+    reads = [] if SOURCE in unknown else [source(desc)]
+    if isinstance(desc, FixDescriptor) and PARAMETERS not in unknown:
+        reads += parameters(desc)
+    writes = () if DESTINATION in unknown else destinations(desc)
+    return (
+        *((region(footprint), False) for footprint in reads),
+        *((region(footprint), True) for footprint in writes),
+    )
+
+
+def _known(step: Move, registers: DmaRegisters) -> Touches:
+    """Returns what an op touches on the sides that do not depend on unknown operands."""
+    unknown = unknown_parts(step.op) | unknown_parts(registers)
+    if ALL in unknown:
         return ()
+    desc = descriptor(assume(step.op, lambda _: 0), registers)
+    if desc is None or desc.is_nop:
+        return ()
+    found = _all(desc, unknown)
+    legal = all(each.end <= SIZES[Space[each.space.upper()]] for each, _ in found)
+    return found if legal else ()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import tomllib
 import zlib
 from pathlib import Path
@@ -12,10 +13,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sequences.examples import EXAMPLES, Example, pattern
+from sequences.examples import EXAMPLES, RULE_EXAMPLES, Example, pattern
 from sequences.examples_fix import CONVERSIONS, FORMATS
+from tb.console import Console
 from tb.dut import ROOT
+from tb.isa.burst import MteL1Bt
+from tb.isa.fix import FixOp
+from tb.isa.nz import MteGmL1Frac
+from tb.language.check import check
+from tb.language.order import order
+from tb.language.place import Finding
+from tb.language.reader import read
+from tb.language.walk import trace
+from tb.program import Replay
+from tb.program_request import ProgramOptions
 from tb.program_setup_file import load_setup
+from tb.record import RunRecord
+from tb.runner import run_once
 
 FOLDER = ROOT / "examples/programs"
 PROGRAMS = sorted(FOLDER.glob("*.pto"))
@@ -64,7 +78,12 @@ def images(example: Example) -> set[tuple[int, int]]:
 
 
 def test_every_worked_image_is_checked() -> None:
-    checked = {(check["length"], check["crc32"]) for path in PROGRAMS for check in checks(path)}
+    checked = {
+        (entry["length"], entry["crc32"])
+        for path in PROGRAMS
+        for entry in checks(path)
+        if "crc32" in entry
+    }
     missing = {
         example.name
         for example in EXAMPLES
@@ -75,8 +94,8 @@ def test_every_worked_image_is_checked() -> None:
 
 def crc_of(name: str) -> int:
     """Returns the one CRC-32 that a setup file names."""
-    (check,) = checks(FOLDER / name)
-    crc: int = check["crc32"]
+    (entry,) = checks(FOLDER / name)
+    crc: int = entry["crc32"]
     return crc
 
 
@@ -101,9 +120,9 @@ def test_the_other_images_are_what_their_setups_say() -> None:
     assert crc_of("double_buffer.pto") == zlib.crc32(rows.tobytes())
     assert crc_of("vector_kernel.pto") == zlib.crc32(pattern(3, 4096).tobytes())
     for path in REFUSED:
-        for check in checks(path):
-            background = bytes([0xAA]) * check["length"]
-            assert check["crc32"] == zlib.crc32(background)
+        for entry in checks(path):
+            background = bytes([0xAA]) * entry["length"]
+            assert entry["crc32"] == zlib.crc32(background)
 
 
 def announced(program: Path) -> list[tuple[int, str]]:
@@ -117,3 +136,90 @@ def announced(program: Path) -> list[tuple[int, str]]:
             op = next(at for at in below if re.match(r"\s*pto\.mte_", lines[at]))
             found.append((op + 1, comment[1]))
     return found
+
+
+def findings_of(text: str) -> list[Finding]:
+    """Returns what is wrong with a program of which no argument is known."""
+    found: list[Finding] = []
+    steps = trace(read(text, "x.pto", found), static=True, foreign="skip")
+    return [*found, *steps.findings, *check(steps), *order(steps).findings]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=name_of)
+def test_nothing_is_wrong_with_a_program(program: Path) -> None:
+    assert findings_of(program.read_text()) == []
+
+
+@pytest.mark.parametrize("program", REFUSED, ids=name_of)
+def test_every_illegal_op_breaks_the_rule_that_its_comment_says(program: Path) -> None:
+    found = findings_of(program.read_text())
+    assert sorted((one.place.line, one.rule) for one in found) == announced(program)
+
+
+def rule_family(op: object) -> str:
+    """Returns the family of the rules that an op of a rule example breaks."""
+    if isinstance(op, FixOp):
+        return "FIX"
+    return {MteGmL1Frac: "ND", MteL1Bt: "BT"}.get(type(op), "DMA")
+
+
+def test_every_rule_example_is_among_them() -> None:
+    comments = [rule for program in REFUSED for _, rule in announced(program)]
+    expected = [f"{rule_family(one.op)}-L{one.rule:02}" for one in RULE_EXAMPLES]
+    assert sorted(comments) == sorted(expected)
+
+
+def lines_that_order(program: Path) -> list[int]:
+    """Returns the numbers of the lines with a flag or barrier, from 0, but the last ones."""
+    lines = program.read_text().splitlines()
+    last = max(n for n, line in enumerate(lines) if re.match(r"\s*pto\.mte_", line))
+    pattern_of = re.compile(r"\s*pto\.(set_flag|wait_flag|pipe_barrier)")
+    loop = [n for n, line in enumerate(lines) if line == "  }"]
+    return [n for n in range(max([last, *loop])) if pattern_of.match(lines[n])]
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        (name, line)
+        for name in ("matmul.pto", "double_buffer.pto")
+        for line in lines_that_order(FOLDER / name)
+    ],
+)
+def test_every_flag_and_barrier_is_needed(name: str, line: int) -> None:
+    """Two rounds of the loop, since a loop of unknown length is gone through once."""
+    lines = (FOLDER / name).read_text().replace("to %pairs", "to %two").splitlines()
+    lines[line] = ""
+    assert findings_of("\n".join(lines))
+
+
+def replay(names: list[str], **settings: Any) -> RunRecord:
+    """Replays programs with the setups beside them."""
+    made = Replay.make(names, ProgramOptions(), settings)
+    return run_once(made.settings, made.planned, files=made.files, console=Console(quiet=True))
+
+
+@pytest.mark.sim
+@pytest.mark.parametrize("sim", ["verilator", "icarus"])
+def test_every_program_passes(sim: str) -> None:
+    record = replay([str(FOLDER)], sim=sim, seed=5)
+    assert record.passed, "\n\n".join([record.message, *record.failures[:2]])
+    titles = {program.path for program in record.programs}
+    assert len(titles) == len(EVERY)
+    assert {name: record.exercised.get(name) for name in titles} == dict.fromkeys(titles, 1)
+    assert record.statuses["RULE"] == len(RULE_EXAMPLES)
+
+
+@pytest.mark.sim
+def test_a_wrong_image_fails(tmp_path: Path) -> None:
+    """One byte of what numpy expects is another one; model and engine agree all the same."""
+    shutil.copytree(FOLDER / "data", tmp_path / "data")
+    for name in ("matmul", "rounding"):
+        for suffix in (".pto", ".toml"):
+            text = (FOLDER / f"{name}{suffix}").read_text()
+            text = text.replace("0x2200BFFF", "0x2200BFFE").replace("15 cb 53", "15 cb 52")
+            (tmp_path / f"{name}{suffix}").write_text(text)
+    record = replay([str(tmp_path / "matmul.pto"), str(tmp_path / "rounding.pto")], sim="icarus")
+    assert record.status == "fail"
+    assert record.mismatches == len(record.failures) == 2
+    assert all("CRC-32" in failure for failure in record.failures)

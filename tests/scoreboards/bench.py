@@ -25,7 +25,7 @@ from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 from tb.mailbox_layout import DONE, HIT, NO_CLEAR, READ
-from tb.record import Failure
+from tb.record import Failure, RunSettings
 from tb.stopwatch import Stopwatch
 from tests.scoreboards.conftest import noise
 
@@ -35,11 +35,7 @@ class Run:
     """What the scoreboard asks of a run."""
 
     memory: Any
-    settings: Any = field(
-        default_factory=lambda: SimpleNamespace(
-            local_width=256, gm_width=256, watchdog_clocks=200_000
-        )
-    )
+    settings: RunSettings = field(default_factory=RunSettings)
     config: Any = field(default_factory=lambda: SimpleNamespace(capabilities={}))
     command: str = "make again"
     slots: tuple[str, ...] = SLOTS
@@ -57,6 +53,7 @@ class Run:
     protocol_errors: int = 0
     abort_status: str | None = None
     abort_message: str = ""
+    notes: list[str] = field(default_factory=list)
 
     def fail(self, report: str, detail: Failure, *, stray: bool = False) -> None:
         self.mismatches += 1
@@ -125,6 +122,7 @@ class Bench:
             slots=(),
             written_bytes=lambda slot: self.bytes[slot],
             state=lambda slot: None,
+            knob=lambda name: 7 if name == "seed" else 0,
             cycles=2000,
         )
         self.run.mailbox = self.mailbox

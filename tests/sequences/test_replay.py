@@ -11,7 +11,7 @@ import pytest
 from scoreboards.model.dma import DmaModel
 from sequences import replay
 from sequences.keep import lost_parameters, without
-from sequences.replay import MOST_OPS, Round, schedule
+from sequences.replay import MOST_OPS, Round, not_issued, schedule
 from tb.agents.items import MAX_IN_FLIGHT
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.burst import MteL1Fb, MteUbL1, MteUbUb
@@ -334,6 +334,20 @@ def test_a_copy_that_is_not_issued_goes_with_the_next() -> None:
     made.move("copy_ubuf_to_ubuf", refused)
     sent = program(made)
     assert sent == [(load(),), (refused, COPY)]
+
+
+def test_ops_that_end_before_an_engine_sees_them_are_told() -> None:
+    made = Made()
+    made.move("copy_ubuf_to_ubuf", CopyUbufToUbuf(0, 0x100, 0, 1, 33, 64, 64))
+    made.move("copy_ubuf_to_ubuf", CopyUbufToUbuf(0, 0x100, 0, 1, 32, 64, 64))
+    made.move("set_mov_pad_val", SetMovPadVal("i8", 256))
+    made.move("set_mov_pad_val", SetMovPadVal("i8", 255))
+    again = [*made.trace.steps, *made.trace.steps]
+    found = not_issued(replace(made.trace, steps=tuple(again)))
+    assert [(one.place.line, one.op, one.rule) for one in found] == [
+        (1, "pto.copy_ubuf_to_ubuf", "DMA-L11"),
+        (3, "pto.set_mov_pad_val", "DMA-L05"),
+    ]
 
 
 # --- rules -----------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import pyuvm
 
 from scoreboards.faults import Fault, FaultKind
 from scoreboards.model.cube import CubeModel
-from sequences.replay import Round, schedule
+from sequences.replay import Round, not_issued, schedule
 from sequences.uvm import DmaBlockItem
 from tb.context import RESULT_ENV
 from tb.errors import PtoError
@@ -136,6 +136,10 @@ class ProgramTest(PtoTestBase):
             trace, order = self.program(job)
             rounds = schedule(trace, order, illegal=job.illegal)
             self.require_served(rounds)
+            self.run.notes += [
+                f"{found.place}: {found.op} breaks {found.rule}, {found.message}"
+                for found in not_issued(trace)
+            ]
         self.restart(job)
         before = self.wrong()
         host = CubeModel(self.env.scoreboard.golden, job.seed or self.run.settings.seed)
@@ -165,6 +169,10 @@ class ProgramTest(PtoTestBase):
         for name, byte in job.backgrounds.items():
             memory.set_background(space_named(name), byte)
         scoreboard.restart()
+        if job.unit_flags:
+            bits = np.frombuffer(bytes.fromhex(job.unit_flags), dtype=np.uint8)
+            for flags in (memory.unit_flags, scoreboard.golden.unit_flags):
+                flags[:] = np.unpackbits(bits, bitorder="little")
         for load in job.loads:
             scoreboard.poke(space_named(load.space), load.address, read_load(load))
         ideal = PROFILES[0].knobs

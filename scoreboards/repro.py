@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes a transaction down as programs that replay it, with the memory that they need.
+
+A folder below ``repro/`` of the run holds ``failing.pto``, the transaction with those of its block
+that it depends on (``transaction.pto`` of one that did not fail), ``epoch.pto``, the whole block
+with its links and gaps, a setup file beside each, ``memory.bin`` with the bytes that both find, and
+``README.txt``. What memories held before the block is gone once the model has run, so
+:class:`Before` keeps what the model overwrites.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoreboards.golden import GoldenMemory
+from scoreboards.model.registers import Registers
+from scoreboards.regions import rows_view
+from scoreboards.repro_ops import Item, items_of, linked, needed
+from scoreboards.repro_ranges import Ranges, Section, ranges_of, read_sections, sections_in
+from scoreboards.repro_text import MEMORY, readme_text, replay_command, setup_text
+from tb.agents.items import Epoch
+from tb.context import RESULT_ENV
+from tb.errors import PtoError
+from tb.files import write_bytes
+from tb.isa.footprint import Footprint
+from tb.isa.text import to_text
+from tb.language.linked import linked_steps, op_name
+from tb.language.printer import program_text, unprintable
+from tb.mailbox_layout import KNOBS
+
+FOLDER = "repro"
+"""Folder of a run that these folders are in."""
+
+MOST = 3
+"""Failing transactions of a run that are written down."""
+
+STALL_SEED = "seed"
+"""Knob with the seed of the stalls."""
+
+
+Chosen = dict[int, tuple[int, ...]]
+"""Transactions of a block to print, each with those that it waits for besides its links."""
+
+
+class Before:
+    """What golden memories, registers and unit flags were before a block.
+
+    Attributes:
+        registers: Of the legacy copies.
+        flags: ``uint8[512]`` unit flags.
+    """
+
+    registers: Registers
+    flags: NDArray[np.uint8]
+
+    def __init__(self) -> None:
+        """Holds nothing yet."""
+        self._rows: list[tuple[Footprint, NDArray[np.uint8]]] = []
+        self._golden: GoldenMemory | None = None
+
+    def begin(self, golden: GoldenMemory, registers: Registers) -> None:
+        """Forgets the block before; to be called before the ops of a block are issued."""
+        self._golden = golden
+        self._rows.clear()
+        self.flags = golden.unit_flags.copy()
+        self.registers = Registers(
+            copy(registers.outtoub), copy(registers.ubtoout), registers.pad_value
+        )
+
+    def keep(self, region: Footprint) -> None:
+        """Keeps the bytes of a region that is about to be overwritten."""
+        if self._golden is not None:
+            self._rows.append((region, rows_view(self._golden[region.space], region).copy()))
+
+    @contextmanager
+    def rewound(self) -> Iterator[GoldenMemory]:
+        """Gives golden memories the bytes they had, and afterwards those they have now."""
+        golden = self._golden
+        assert golden is not None, "no block has begun"
+        now: list[tuple[NDArray[np.uint8], NDArray[np.uint8]]] = []
+        for region, rows in reversed(self._rows):
+            view = rows_view(golden[region.space], region)
+            now.append((view, view.copy()))
+            view[...] = rows
+        try:
+            yield golden
+        finally:
+            for view, rows in reversed(now):
+                view[...] = rows
+
+
+class Repro:
+    """Writes the folders of a run.
+
+    Args:
+        run: The run (:class:`tb.context.RunContext`).
+        mailbox: The mailbox, for knobs.
+
+    Attributes:
+        before: What was before the block; the scoreboard keeps it.
+        folder: Where they go, below the folder of the run; None where there is none.
+        wanted: Numbers of transactions to write down, whether they fail or not.
+    """
+
+    def __init__(self, run: Any, mailbox: Any) -> None:
+        self.before = Before()
+        self.wanted = {int(number) for number in run.settings.repro.split(",") if number}
+        self._run = run
+        self._mailbox = mailbox
+        result = os.environ.get(RESULT_ENV, "")
+        self.folder = Path(result).with_name(FOLDER) if result else None
+        self._written: dict[int, str] = {}
+        self._failed = 0
+
+    def failed(self, epoch: Epoch, index: int, why: str) -> str:
+        """Writes down an op that failed, unless enough of them are.
+
+        Args:
+            epoch: The block that :attr:`before` belongs to, or one before it.
+            index: Place of the op in the block.
+            why: What was found.
+
+        Returns:
+            The command that replays it; empty when there is none.
+        """
+        if epoch.first + index not in self._written:
+            if self._failed >= MOST or self.folder is None:
+                return ""
+            self._failed += 1
+        return self.write(epoch, index, why)
+
+    def write_wanted(self, epoch: Epoch) -> None:
+        """Writes down what of the block is to be written down in any case."""
+        for number in sorted(self.wanted):
+            if epoch.first <= number < epoch.first + len(epoch.block):
+                self.write(epoch, number - epoch.first, "")
+
+    def write(self, epoch: Epoch, index: int, why: str) -> str:
+        """Writes down an op, once; arguments and result as of :meth:`failed`."""
+        number = epoch.first + index
+        if number not in self._written and self.folder is not None:
+            try:
+                self._written[number] = self._write(self.folder, epoch, index, why)
+            except PtoError as error:
+                self._run.notes.append(f"transaction {number} is not written down: {error}")
+                self._written[number] = ""
+        return self._written.get(number, "")
+
+    def _write(self, top: Path, epoch: Epoch, index: int, why: str) -> str:
+        number, block = epoch.first + index, epoch.block
+        items = items_of(block)
+        chosen: dict[str, Chosen] = {
+            ("failing" if why else "transaction"): needed(items, index),
+            "epoch": dict.fromkeys(range(len(items)), ()),
+        }
+        if unprintable(items[index].ops[-1]):
+            del chosen[next(iter(chosen))]
+        folder = top / f"{number}-{op_name(items[index].ops[-1])}"
+        ranges = {name: _ranges(items, which) for name, which in chosen.items()}
+        with self.before.rewound() as golden:
+            sections, data = read_sections(golden, ranges["epoch"])
+        write_bytes(folder / MEMORY, data)
+        title = f"Transaction {number} of {self._run.command}"
+        notes = [] if epoch.reset is None else ["The reset that cut the block off is not replayed."]
+        commands: dict[str, str] = {}
+        for name, which in chosen.items():
+            ops, left_out = linked(block, items, which, self.before.registers, epoch.first)
+            notes += [sentence for sentence in left_out if sentence not in notes]
+            path = folder / f"{name}.pto"
+            text = program_text(linked_steps(ops), function=name, header=title)
+            write_bytes(path, text.encode())
+            setup = self._setup(title, sections_in(sections, ranges[name]), epoch, items, which)
+            write_bytes(path.with_suffix(".toml"), setup.encode())
+            what = _BLOCK if name == "epoch" else _ALONE
+            commands[replay_command(self._run.settings, path)] = what
+        write_bytes(
+            folder / "README.txt",
+            readme_text(
+                title=f"Transaction {number}: {to_text(items[index].ops[-1])}",
+                why=why,
+                programs=commands,
+                notes=notes,
+                repeat=self._run.command,
+            ).encode(),
+        )
+        return next(iter(commands))
+
+    def _setup(
+        self,
+        title: str,
+        loads: list[Section],
+        epoch: Epoch,
+        items: list[Item],
+        which: Chosen,
+    ) -> str:
+        knobs = {name: self._mailbox.knob(name) for name in KNOBS}
+        return setup_text(
+            header=title,
+            loads=loads,
+            stall_seed=knobs.pop(STALL_SEED),
+            knobs=knobs,
+            faults=epoch.faults,
+            seed=self._run.settings.seed,
+            unit_flags=self.before.flags,
+            illegal=any(items[index].illegal for index in which),
+        )
+
+
+_ALONE = "The transaction, and those of its block that it depends on"
+_BLOCK = "Its block as a whole, with links, gaps, stalls and errors"
+
+
+def _ranges(items: list[Item], which: Chosen) -> Ranges:
+    return ranges_of(region for index in which for region in items[index].touches)

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The transactions of a block as a program has them: what each depends on, registers, links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoreboards.model.registers import Registers
+from tb.isa.block import OpBlock
+from tb.isa.descriptor import unpack
+from tb.isa.fix import FixDescriptor
+from tb.isa.footprint import Footprint, destinations, footprints_overlap, parameters, source
+from tb.isa.legacy import (
+    OUTTOUB,
+    UBTOOUT,
+    CopyGmToUbuf,
+    CopyUbufToGm,
+    DmaRegisters,
+    LegacySet,
+    LoopRegisters,
+    SetLoopSize,
+    SetLoopStride,
+    SetMovPadVal,
+    write_registers,
+)
+from tb.isa.ops import SLOTS
+from tb.isa.rules import first_d_violation
+from tb.language.linked import Linked
+from tb.language.printer import unprintable
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A transaction of a block.
+
+    Attributes:
+        ops: The op as written, or a copy and ``set_*`` ops before it.
+        illegal: It breaks a D rule.
+        reads, writes: What it touches; nothing of one that is illegal or moves nothing.
+    """
+
+    ops: tuple[Any, ...]
+    illegal: bool
+    reads: tuple[Footprint, ...] = ()
+    writes: tuple[Footprint, ...] = ()
+
+    @property
+    def touches(self) -> tuple[Footprint, ...]:
+        """Every region."""
+        return (*self.reads, *self.writes)
+
+
+def items_of(block: OpBlock) -> list[Item]:
+    """Returns the transactions of a block."""
+    words = block.pack()
+    return [_item(ops, words[index]) for index, ops in enumerate(block.program())]
+
+
+def _item(ops: tuple[Any, ...], words: NDArray[np.uint32]) -> Item:
+    desc = unpack(words)
+    illegal = first_d_violation(desc) is not None
+    if illegal or desc.is_nop:
+        return Item(ops, illegal)
+    reads = (source(desc), *(parameters(desc) if isinstance(desc, FixDescriptor) else ()))
+    return Item(ops, illegal, reads, destinations(desc))
+
+
+def producers(items: Sequence[Item], index: int) -> tuple[int, ...]:
+    """Returns the earlier transactions that write what one reads or writes itself."""
+    mine = items[index].touches
+    return tuple(
+        other
+        for other in range(index)
+        if any(footprints_overlap(x, y) for x in mine for y in items[other].writes)
+    )
+
+
+def needed(items: Sequence[Item], index: int) -> dict[int, tuple[int, ...]]:
+    """Returns a transaction and all that it depends on, ascending, each with its producers."""
+    found: dict[int, tuple[int, ...]] = {}
+    left = [index]
+    while left:
+        one = left.pop()
+        if one not in found:
+            found[one] = producers(items, one)
+            left += found[one]
+    return dict(sorted(found.items()))
+
+
+def linked(
+    block: OpBlock,
+    items: Sequence[Item],
+    chosen: dict[int, tuple[int, ...]],
+    registers: Registers,
+    first: int,
+) -> tuple[list[Linked], list[str]]:
+    """Returns transactions of a block to print.
+
+    Args:
+        block: The block.
+        items: Its transactions.
+        chosen: Which to print, ascending, each with what it has to wait for besides its links.
+        registers: Of the legacy copies, before the block.
+        first: Number of the first transaction of the block.
+
+    Returns:
+        The transactions, and sentences on those that no text can hold.
+    """
+    found: list[Linked] = []
+    left_out: list[str] = []
+    place = {index: at for at, index in enumerate(chosen)}
+    state, printed = _registers(registers), DmaRegisters()
+    slots = block.slot.tolist()
+    for index, item in enumerate(items):
+        for op in item.ops[:-1]:
+            if isinstance(op, LegacySet):
+                state = write_registers(op, state)
+        if index not in place:
+            continue
+        note = f"transaction {first + index} on {SLOTS[slots[index]]}"
+        op = item.ops[-1]
+        if why := unprintable(op):
+            left_out.append(f"Left out is {note}, which no text can hold: {why}.")
+            found.append(Linked((), note=f"{note} is left out: {why}"))
+            continue
+        ops: tuple[Any, ...] = (op,)
+        if isinstance(op, CopyGmToUbuf | CopyUbufToGm):
+            direction = OUTTOUB if isinstance(op, CopyGmToUbuf) else UBTOOUT
+            sets = _setting(printed, state, direction)
+            for one in sets:
+                printed = write_registers(one, printed)
+            ops = (*sets, op)
+        after = sorted({place[x] for x in (*block.links(index), *chosen[index]) if x in place})
+        delay = -1 if block.flag_delay is None else int(block.flag_delay[index])
+        found.append(Linked(ops, int(block.gap[index]), delay, tuple(after), note))
+    return found, left_out
+
+
+def _registers(now: Registers) -> DmaRegisters:
+    """Returns registers of the model as those of the ISA."""
+
+    def direction(name: str) -> LoopRegisters:
+        of = now.direction(name)
+        return LoopRegisters(
+            (of.loop1_count, of.loop2_count),
+            ((of.loop1_src, of.loop1_dst), (of.loop2_src, of.loop2_dst)),
+        )
+
+    return DmaRegisters(direction(OUTTOUB), direction(UBTOOUT), now.pad_value)
+
+
+def _setting(now: DmaRegisters, wanted: DmaRegisters, direction: str) -> list[LegacySet]:
+    """Returns the ops that give the registers of a direction other values."""
+    found: list[LegacySet] = []
+    have, want = now.loops(direction), wanted.loops(direction)
+    if have.counts != want.counts:
+        found.append(SetLoopSize(direction, *want.counts))
+    found += [
+        SetLoopStride(direction, level + 1, *want.strides[level])
+        for level in (0, 1)
+        if have.strides[level] != want.strides[level]
+    ]
+    if direction == OUTTOUB and now.pad_value != wanted.pad_value:
+        found.append(SetMovPadVal("i32", wanted.pad_value))
+    return found

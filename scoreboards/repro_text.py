@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Setup files, commands and the note beside programs that replay a transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoreboards.faults import ALL_SLOTS, READS, WRITES, Fault
+from scoreboards.repro_ranges import Section
+from tb.dut import ROOT
+from tb.isa.ops import SLOTS
+from tb.record import RunSettings
+
+MEMORY = "memory.bin"
+"""File with the bytes that the programs of a folder find."""
+
+_MACHINE = ("sim", "gm_width", "local_width", "tag_width", "outstanding", "duts", "gm")
+"""Settings of a run that a replay of its ops needs."""
+
+_SIDES = {READS: "read", WRITES: "write", READS | WRITES: "both"}
+
+
+def setup_text(
+    *,
+    header: str,
+    loads: Iterable[Section],
+    knobs: Mapping[str, int],
+    faults: Iterable[Fault],
+    seed: int,
+    stall_seed: int,
+    unit_flags: NDArray[np.uint8],
+    illegal: bool,
+) -> str:
+    """Returns a setup file (:mod:`tb.program_setup`).
+
+    Args:
+        header: Comment of the first line.
+        loads: What memories hold, from :data:`MEMORY`.
+        knobs: Knobs of the memories.
+        faults: Memory errors to inject.
+        seed: Seed of the bytes that are not loaded.
+        stall_seed: Seed of the stalls.
+        unit_flags: ``uint8[512]`` of 0 and 1.
+        illegal: Ops that break a D rule are sent.
+    """
+    lines = [f"# {header}", f"seed = {seed}", f"stall_seed = {stall_seed}"]
+    if illegal:
+        lines.append('illegal = "send"')
+    lines.append(f'unit_flags = "{np.packbits(unit_flags, bitorder="little").tobytes().hex()}"')
+    if knobs:
+        lines += ["", "[knobs]", *(f"{name} = {value}" for name, value in knobs.items())]
+    for section in loads:
+        lines += [
+            *("", "[[load]]", f'space = "{section.space.name.lower()}"'),
+            f"address = {section.start:#x}",
+            f'data = "{MEMORY}"',
+            f"offset = {section.offset}",
+            f"length = {section.length}",
+        ]
+    for fault in faults:
+        lines += [
+            *("", "[[fault]]", f'space = "{fault.space.name.lower()}"'),
+            f"address = {fault.address:#x}",
+            f"length = {fault.length}",
+            f'kind = "{fault.kind.name.lower()}"',
+            f'sides = "{_SIDES[fault.sides]}"',
+            f"nth = {fault.nth}",
+        ]
+        if fault.slots & ALL_SLOTS != ALL_SLOTS:
+            names = [f'"{name}"' for bit, name in enumerate(SLOTS) if fault.slots >> bit & 1]
+            lines.append(f"slots = [{', '.join(names)}]")
+    return "\n".join([*lines, ""])
+
+
+def replay_command(settings: RunSettings, program: Path) -> str:
+    """Returns the command that replays a program on the engines and widths of a run."""
+    try:
+        path = str(program.resolve().relative_to(ROOT))
+    except ValueError:
+        path = str(program)
+    of_run = {name: getattr(settings, name) for name in _MACHINE}
+    return RunSettings(test="program", programs=(path,), **of_run).command()
+
+
+def readme_text(
+    *, title: str, why: str, programs: Mapping[str, str], notes: Iterable[str], repeat: str
+) -> str:
+    """Returns what stands beside the programs.
+
+    Args:
+        title: What the transaction is.
+        why: Report of its failure, or nothing.
+        programs: Command of each program to what it holds.
+        notes: What the programs do not hold.
+        repeat: Command of the run that it is from.
+    """
+    lines = [title, ""]
+    for command, what in programs.items():
+        lines += [f"{what}:", f"  {command}", ""]
+    for note in notes:
+        lines += [note, ""]
+    lines += ["The run that it is from:", f"  {repeat}"]
+    if why:
+        lines += ["", "What was found:", "", why]
+    return "\n".join([*lines, ""])

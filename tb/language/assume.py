@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Deciding a rule of an op of which not every operand is known.
+
+Each unknown operand is given a value that cannot break the rule. What breaks it then are the known
+operands, whatever the others turn out to be; a rule that holds then is not decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+from tb.isa.unknown import Unknown
+
+SOURCE, DESTINATION, PARAMETERS, ALL = "source", "destination", "parameters", "all"
+"""What bytes of an op an operand decides: those of one side, or all."""
+
+ValueT = TypeVar("ValueT")
+
+FAR = 1 << 62
+"""A stride that is long enough for every row."""
+
+_NEEDS_ONE = {"FIX-L07", "FIX-L14", "FIX-L20", "ND-L04", "ND-L07"}
+"""Rules that say "at least 1", or that hold of 1 alone."""
+
+_NEEDS_FAR = {"DMA-L08", "DMA-L10"}
+"""Rules that say how long a stride is at least."""
+
+
+def harmless(rule: str) -> Callable[[str], int]:
+    """Returns operand -> a value of it that does not break ``rule``."""
+
+    def value(name: str) -> int:
+        if rule in _NEEDS_FAR and "stride" in name:
+            return FAR
+        if rule == "DMA-L05" and name == "data_select_bit":
+            return 1  # Padding counts are only legal with it.
+        return int(rule in _NEEDS_ONE)
+
+    return value
+
+
+def has_unknown(value: Any) -> bool:
+    """Tells whether an op, or what it is made of, holds an unknown value."""
+    if isinstance(value, int | str) or value is None:
+        return isinstance(value, Unknown)
+    if isinstance(value, tuple):
+        return any(map(has_unknown, value))
+    return any(has_unknown(getattr(value, part.name)) for part in fields(value))
+
+
+def decided_by(name: str) -> str:
+    """Returns which bytes of an op depend on an operand; empty for none."""
+    if name in ("bits", "value", "sid", "reserved", "l2_cache_ctl", "l2_cache_ctrl"):
+        return ""
+    if name == "address":
+        return PARAMETERS
+    if name == "k" or "src" in name:
+        return SOURCE
+    return DESTINATION if "dst" in name else ALL
+
+
+def unknown_parts(value: Any, name: str = "") -> set[str]:
+    """Returns which bytes of an op, or of what it is made of, depend on unknown values."""
+    if isinstance(value, Unknown):
+        return {decided_by(name)}
+    if isinstance(value, tuple):
+        return set().union(*(unknown_parts(part, name) for part in value))
+    if is_dataclass(value):
+        parts = ((getattr(value, part.name), part.name) for part in fields(value))
+        return set().union(*(unknown_parts(part, each) for part, each in parts))
+    return set()
+
+
+def assume(value: ValueT, chosen: Callable[[str], int], name: str = "") -> ValueT:
+    """Returns ``value``, an op or registers, with ``chosen`` values for the unknown ones."""
+    result: Any = value
+    if isinstance(value, Unknown):
+        result = chosen(name)
+    elif isinstance(value, tuple):
+        result = tuple(assume(part, chosen, name) for part in value)
+    elif is_dataclass(value) and not isinstance(value, type) and has_unknown(value):
+        result = replace(
+            value,
+            **{
+                part.name: assume(getattr(value, part.name), chosen, part.name)
+                for part in fields(value)
+                if part.init
+            },
+        )
+    return result  # type: ignore[no-any-return]

@@ -1,0 +1,386 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops as written become ops of :mod:`tb.isa` with every operand in its field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tb.isa.burst import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.cube import Mad, MteL1L0a, MteL1L0b
+from tb.isa.dma import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
+from tb.isa.dtypes import Ptr
+from tb.isa.fix import (
+    Atomic,
+    FbPtr,
+    Loop3,
+    MteL0cGm,
+    MteL0cL1,
+    MteL0cUb,
+    PreQuant,
+    PreRelu,
+    Scalar,
+)
+from tb.isa.legacy import (
+    CopyGmToUbuf,
+    CopyUbufToGm,
+    CopyUbufToUbuf,
+    SetLoopSize,
+    SetLoopStride,
+    SetMovPadVal,
+)
+from tb.isa.nz import MteGmL1Frac
+from tb.isa.pipes import PIPES
+from tb.isa.unknown import UNKNOWN
+from tb.language.build import CLASSES
+from tb.language.place import ProgramError
+from tb.language.reader import read
+from tb.language.trace import Compute, Move, Trace
+from tb.language.walk import trace
+
+SPACES = ("gm", "ub", "l1", "l0a", "l0b", "l0c", "bt", "fb")
+
+
+def _pointer(space: str, address: int, dtype: str = "i8") -> str:
+    return (
+        f"%{space}_a = arith.constant {address} : i64\n"
+        f"%{space} = pto.castptr %{space}_a : i64 -> !pto.ptr<{dtype}, {space}>\n"
+    )
+
+
+def walk(op: str, *, static: bool = False, types: dict[str, str] | None = None) -> Trace:
+    """Returns the trace of one op.
+
+    It may use ``%1`` to ``%9`` as i64 and pointers ``%gm`` ... at 0x100 x number of the space.
+    """
+    dtypes = types or {}
+    text = "func.func @k(%unknown: i64) {\n"
+    text += "".join(f"%c{n} = arith.constant {n} : i64\n" for n in range(12))
+    text += (
+        "%m1 = arith.constant -1 : i64\n%no = arith.constant false\n%yes = arith.constant true\n"
+    )
+    text += "%f16 = arith.constant 1.0 : f16\n%f32 = arith.constant -2.0 : f32\n"
+    text += "%i8 = arith.constant -3 : i8\n%i32 = arith.constant 7 : i32\n"
+    text += "%ui8 = builtin.unrealized_conversion_cast %i8 : i8 to ui8\n"
+    text += "".join(
+        _pointer(space, 0x100 * (k + 1), dtypes.get(space, "i8")) for k, space in enumerate(SPACES)
+    )
+    return trace(read(f"{text}{op}\nfunc.return\n}}\n", "x.pto"), static=static)
+
+
+def _types(*spaces: str, dtypes: dict[str, str] | None = None) -> str:
+    known = dtypes or {}
+    return ", ".join(f"!pto.ptr<{known.get(space, 'i8')}, {space}>" for space in spaces)
+
+
+def _i64(count: int) -> str:
+    return ", ".join(["i64"] * count)
+
+
+GM, UB, L1, L0A, L0B, L0C, BT, FB = (Ptr("i8", space) for space in SPACES)
+
+ACC = {"l0c": "f32", "gm": "f32", "ub": "f32", "l1": "f32"}
+GM32, UB32, L132, L0C32 = (Ptr("f32", space) for space in ("gm", "ub", "l1", "l0c"))
+
+CASES: list[tuple[str, Any]] = [
+    (
+        f"pto.mte_gm_ub %gm, %ub, %c1, %c2 nburst(%c3, %c4, %c5) loop(%c6, %c7, %c8) "
+        f"loop(%c9, %c10, %c11) pad(%i8, %c1, %c2) : {_types('gm', 'ub')}, {_i64(5)}, "
+        "loop i64, i64, i64, loop i64, i64, i64, pad i8, i64, i64",
+        MteGmUb(
+            0x100,
+            0x200,
+            2,
+            3,
+            4,
+            5,
+            (Loop(6, 7, 8), Loop(9, 10, 11)),
+            Pad("i8", 0xFD, 1, 2),
+            1,
+            GM,
+            UB,
+        ),
+    ),
+    (
+        f"pto.mte_gm_ub %gm, %ub, %c1, %c2 nburst(%c3, %c4, %c5) pad(%f16) : "
+        f"{_types('gm', 'ub')}, {_i64(5)}, pad f16 {{ub_sub = 1}}",
+        MteGmUb(0x100, 0x200, 2, 3, 4, 5, (), Pad("f16", 0x3C00), 1, GM, UB, 1),
+    ),
+    (
+        f"pto.mte_ub_gm %ub, %gm, %c1, %c2 nburst(%c3, %c4, %c5) loop(%c6, %c7, %c8) : "
+        f"{_types('ub', 'gm')}, {_i64(5)}, loop i64, i64, i64",
+        MteUbGm(0x200, 0x100, 2, 3, 4, 5, (Loop(6, 7, 8),), 1, UB, GM),
+    ),
+    (
+        f"pto.mte_ub_gm %ub, %gm, %c2 nburst(%c3, %c4, %c5) : {_types('ub', 'gm')}, {_i64(4)}",
+        MteUbGm(0x200, 0x100, 2, 3, 4, 5, (), 0, UB, GM),
+    ),
+    (
+        f"pto.mte_gm_l1 %gm, %l1, %c2 nburst(%c3, %c4, %c5) : {_types('gm', 'l1')}, {_i64(4)}",
+        MteGmL1(0x100, 0x300, 2, 3, 4, 5, (), GM, L1),
+    ),
+    (
+        f"pto.mte_l1_ub %l1, %ub, %c2 nburst(%c3, %c4, %c5) : {_types('l1', 'ub')}, {_i64(4)}",
+        MteL1Ub(0x300, 0x200, 2, 3, 4, 5, (), L1, UB),
+    ),
+    (
+        f"pto.mte_ub_ub %ub, %ub, %c2 nburst(%c3, %c4, %c5) : {_types('ub', 'ub')}, {_i64(4)}",
+        MteUbUb(0x200, 0x200, 2, 3, 4, 5, UB, UB),
+    ),
+    (
+        f"pto.mte_ub_l1 %ub, %l1, %c2 nburst(%c3, %c4, %c5) : {_types('ub', 'l1')}, {_i64(4)}",
+        MteUbL1(0x200, 0x300, 2, 3, 4, 5, UB, L1),
+    ),
+    (
+        f"pto.mte_l1_bt %l1, %bt, %c2 nburst(%c3, %c4, %c5) : {_types('l1', 'bt')}, {_i64(4)}",
+        MteL1Bt(0x300, 0x700, 2, 3, 4, 5, L1, BT),
+    ),
+    (
+        f"pto.mte_l1_fb %l1, %fb, %c2 nburst(%c3, %c4, %c5) : {_types('l1', 'fb')}, {_i64(4)}",
+        MteL1Fb(0x300, 0x800, 2, 3, 4, 5, L1, FB),
+    ),
+    (
+        "pto.mte_gm_l1_frac %gm, %l1, dn2nz, shape(%c1, %c2), src_layout(%c3, %c4), "
+        f"dst_group(%c5, %c6, %c7, %c8), ctrl(%c9, %yes) : {_types('gm', 'l1')}, dn2nz, "
+        f"shape i64, i64, src_layout(i64, i64), dst_group {_i64(4)}, ctrl i64, i1",
+        MteGmL1Frac(0x100, 0x300, "dn2nz", 1, 2, 3, 5, 6, 7, 8, 4, 9, 1, GM, L1),
+    ),
+    (
+        "pto.mte_gm_l1_frac %gm, %l1, nd2nz, shape(%c1, %c2), src_layout(%c3), "
+        f"dst_group(%c5, %c6, %c7, %c8), ctrl(%c9, %no) : {_types('gm', 'l1')}, nd2nz, "
+        f"shape i64, i64, src_layout(i64), dst_group {_i64(4)}, ctrl i64, i1",
+        MteGmL1Frac(0x100, 0x300, "nd2nz", 1, 2, 3, 5, 6, 7, 8, None, 9, 0, GM, L1),
+    ),
+    (
+        "pto.mte_l0c_gm %l0c, %gm, %c1, %c2, %c3, %c4, %c5, %c6, unit_flag(check_and_clear), "
+        "pre_quant(%fb, mode = vqf322b8_pre), pre_relu(%f32, mode = scalar_relu, clip = %f16), "
+        "nz2dn(%c7), loop3(%c8, %c9, %c10), sat(preserve_nan), atomic(type = f32, op = add) : "
+        f"{_types('l0c', 'gm', dtypes=ACC)}, {_i64(6)}, !pto.ptr<i8, fb>, f32, f16, {_i64(4)}",
+        MteL0cGm(
+            0x600,
+            0x100,
+            1,
+            2,
+            3,
+            4,
+            5,
+            6,
+            3,
+            PreQuant("vqf322b8_pre", FbPtr("i8", 0x800)),
+            PreRelu("scalar_relu", Scalar("f32", 0xC0000000), Scalar("f16", 0x3C00)),
+            "nz2dn",
+            7,
+            None,
+            Loop3(8, 9, 10),
+            "preserve_nan",
+            Atomic("f32", "add"),
+            L0C32,
+            GM32,
+        ),
+    ),
+    (
+        "pto.mte_l0c_l1 %l0c, %l1, %c1, %c2, %c3, %c4, pre_quant(mode = f322f16), "
+        f"pre_relu(mode = normal_relu), nz2nz(%c1), nosat : {_types('l0c', 'l1', dtypes=ACC)}, "
+        f"{_i64(5)}",
+        MteL0cL1(
+            0x600,
+            0x300,
+            1,
+            2,
+            3,
+            4,
+            0,
+            PreQuant("f322f16", None),
+            PreRelu("normal_relu"),
+            "nz2nz",
+            None,
+            1,
+            None,
+            "nosat",
+            L0C32,
+            L132,
+        ),
+    ),
+    (
+        f"pto.mte_l0c_ub %l0c, %ub, %c1, %c2, %c3, %c4, split_m : "
+        f"{_types('l0c', 'ub', dtypes=ACC)}, {_i64(4)}",
+        MteL0cUb(0x600, 0x200, 1, 2, 3, 4, ub_split="split_m", src_type=L0C32, dst_type=UB32),
+    ),
+    (
+        f"pto.mte_l0c_ub %l0c, %ub, %c1, %c2, %c3, %c4, %c1, nz2nd, sat : "
+        f"{_types('l0c', 'ub', dtypes=ACC)}, {_i64(5)}",
+        MteL0cUb(
+            0x600, 0x200, 1, 2, 3, 4, 1, layout="nz2nd", sat="sat", src_type=L0C32, dst_type=UB32
+        ),
+    ),
+    (
+        f"pto.copy_gm_to_ubuf %gm, %ub, %c1, %c2, %c3, %c4, %c5, %yes, %c6, %c7, %c8 : "
+        f"{_types('gm', 'ub')}, {_i64(5)}, i1, {_i64(3)}",
+        CopyGmToUbuf(0x100, 0x200, 1, 2, 3, 4, 5, 1, 6, 7, 8, GM, UB),
+    ),
+    (
+        f"pto.copy_ubuf_to_gm %ub, %gm, %c1, %c2, %c3, %c4, %c5, %c6 : {_types('ub', 'gm')}, "
+        f"{_i64(6)}",
+        CopyUbufToGm(0x200, 0x100, 1, 2, 3, 4, 5, 6, UB, GM),
+    ),
+    (
+        f"pto.copy_ubuf_to_ubuf %ub, %ub, %c1, %c2, %c3, %c4, %c5 : {_types('ub', 'ub')}, "
+        f"{_i64(5)}",
+        CopyUbufToUbuf(0x200, 0x200, 1, 2, 3, 4, 5, UB, UB),
+    ),
+    ("pto.set_loop_size_outtoub %c1, %c2 : i64, i64", SetLoopSize("outtoub", 1, 2)),
+    ("pto.set_loop_size_ubtoout %c1, %c2 : i64, i64", SetLoopSize("ubtoout", 1, 2)),
+    ("pto.set_loop1_stride_outtoub %c1, %c2 : i64, i64", SetLoopStride("outtoub", 1, 1, 2)),
+    ("pto.set_loop2_stride_outtoub %c1, %c2 : i64, i64", SetLoopStride("outtoub", 2, 1, 2)),
+    ("pto.set_loop1_stride_ubtoout %c1, %c2 : i64, i64", SetLoopStride("ubtoout", 1, 1, 2)),
+    ("pto.set_loop2_stride_ubtoout %c1, %c2 : i64, i64", SetLoopStride("ubtoout", 2, 1, 2)),
+    ("pto.set_mov_pad_val %i8 : i8", SetMovPadVal("i8", 0xFD)),
+    (
+        f"pto.mte_l1_l0a %l1, %l0a, %c1, %c2 : {_types('l1', 'l0a')}, i64, i64",
+        MteL1L0a(0x300, 0x400, 1, 2, L1, L0A),
+    ),
+    (
+        f"pto.mte_l1_l0b %l1, %l0b, %c1, %c2 : {_types('l1', 'l0b')}, i64, i64",
+        MteL1L0b(0x300, 0x500, 1, 2, L1, L0B),
+    ),
+    (
+        f"pto.mad %l0a, %l0b, %l0c, %c1, %c2, %c3 : {_types('l0a', 'l0b', 'l0c', dtypes=ACC)}, "
+        "i64, i64, i64",
+        Mad(0x400, 0x500, 0x600, 1, 2, 3, L0A, L0B, L0C32),
+    ),
+]
+"""An op with a different value in each operand, and what it has to become."""
+
+
+def _name(text: str) -> str:
+    return text.split()[0].removeprefix("pto.")
+
+
+@pytest.mark.parametrize(("text", "wanted"), CASES, ids=[_name(text) for text, _ in CASES])
+def test_operands_reach_their_fields(text: str, wanted: Any) -> None:
+    """Each op, each clause: values, types, words."""
+    dtypes = ACC if any(word in text for word in ("l0c", "mad")) else None
+    (step,) = walk(text, types=dtypes).steps
+    assert isinstance(step, Compute if _name(text) in ("mad", "mte_l1_l0a", "mte_l1_l0b") else Move)
+    assert step.op == wanted
+    assert step.name == _name(text)
+    assert step.pipe is PIPES[step.name]
+
+
+def test_every_op_is_built_here() -> None:
+    """No op of a pipe lacks a case above, or a class."""
+    cases = {_name(text) for text, _ in CASES}
+    assert cases == set(PIPES)
+    assert set(CLASSES) == {name for name in PIPES if not name.startswith("set_")}
+
+
+def _load(length: str = "%c2", count: str = "%c3", l2: str = "%c1", tail: str = "") -> str:
+    return (
+        f"pto.mte_gm_ub %gm, %ub, {l2}, {length} nburst({count}, %c4, %c5) : "
+        f"{_types('gm', 'ub')}, {_i64(5)}{tail}"
+    )
+
+
+NEGATIVE = [
+    (_load("%m1"), "DMA-L05: len_burst (%m1) is -1: counts, sizes and strides", "0..65535"),
+    (_load(l2="%m1"), "DMA-L15: l2_cache_ctl (%m1) is -1", "0..3"),
+    (
+        _load().replace("%c5) :", "%c5) loop(%c1, %c2, %m1) :") + ", loop i64, i64, i64",
+        "DMA-L05: loop_dst_stride (%m1) is -1",
+        "0..2097151",
+    ),
+    (
+        "pto.mte_gm_l1_frac %gm, %l1, nd2nz, shape(%m1, %c2), src_layout(%c3), "
+        f"dst_group(%c5, %c6, %c7, %c8), ctrl(%c9, %no) : {_types('gm', 'l1')}, nd2nz, "
+        f"shape i64, i64, src_layout(i64), dst_group {_i64(4)}, ctrl i64, i1",
+        "ND-L03: n_value (%m1) is -1",
+        "0..65535",
+    ),
+    (
+        f"pto.mte_l1_bt %l1, %bt, %m1 nburst(%c3, %c4, %c5) : {_types('l1', 'bt')}, {_i64(4)}",
+        "BT-L02: len_burst (%m1) is -1",
+        "0..65535",
+    ),
+    (
+        f"pto.mte_l1_fb %l1, %fb, %c1 nburst(%m1, %c4, %c5) : {_types('l1', 'fb')}, {_i64(4)}",
+        "FB-L02: n_burst (%m1) is -1",
+        "0..4095",
+    ),
+    (
+        f"pto.mte_l0c_gm %l0c, %gm, %m1, %c2, %c3, %c4, %c5, %c6 : "
+        f"{_types('l0c', 'gm')}, {_i64(6)}",
+        "FIX-L14: m (%m1) is -1",
+        "0..65535",
+    ),
+    (
+        f"pto.mte_l0c_gm %l0c, %gm, %c1, %c2, %c3, %c4, %m1, %c6 : "
+        f"{_types('l0c', 'gm')}, {_i64(6)}",
+        "FIX-L13: sid (%m1) is -1",
+        "0..3",
+    ),
+    ("pto.set_loop_size_outtoub %m1, %c2 : i64, i64", "DMA-L05: loop1_count (%m1) is -1", "0 and"),
+    (
+        "%low = pto.castptr %m1 : i64 -> !pto.ptr<i8, ub>\n" + _load().replace("%ub", "%low"),
+        "DMA-L12: ub_dst (%low) is -1: addresses are unsigned",
+        "0 and above",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message", "legal"), NEGATIVE)
+def test_negative_operands_break_the_rule_of_the_width(text: str, message: str, legal: str) -> None:
+    """Refused when run; when walked statically they are found and the walk goes on."""
+    with pytest.raises(ProgramError) as caught:
+        walk(text)
+    (found,) = caught.value.findings
+    assert f"{found.rule}: {found.message}".startswith(message)
+    assert found.legal.startswith(legal)
+    told = walk(text, static=True)
+    assert told.findings == (found,)
+    (step,) = told.steps
+    assert isinstance(step, Move)
+
+
+def test_an_unknown_operand_leaves_the_others_known() -> None:
+    """Only what depends on the argument is unknown."""
+    (step,) = walk(_load("%unknown"), static=True).steps
+    assert isinstance(step, Move)
+    assert isinstance(step.op, MteGmUb)
+    assert step.op.len_burst is UNKNOWN
+    assert (step.op.gm_src, step.op.n_burst, step.op.src_stride) == (0x100, 3, 4)
+
+
+def _back(clauses: str, types: str, op: str = "mte_l0c_gm") -> str:
+    return (
+        f"pto.{op} %l0c, %gm, %c1, %c2, %c3, %c4, %c5, %c6, {clauses} : "
+        f"{_types('l0c', 'gm')}, {_i64(6)}{types}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            _back("pre_quant(%ub, mode = vqf322b8_pre)", ", !pto.ptr<i8, ub>"),
+            "FIX-L03: pre_quant payload is a pointer into ub: fb",
+        ),
+        (
+            _back("pre_relu(%l1, mode = vector_relu)", ", !pto.ptr<i8, l1>"),
+            "FIX-L05: pre_relu payload is a pointer into l1: fb",
+        ),
+        (_load(tail=" {ub_sub = 2}"), "ub_sub is 2: a vector sub-block is 0 or 1"),
+        (_load(tail=" {pto_dv.gap = -4}"), "pto_dv.gap is -4"),
+        (
+            f"pto.mte_gm_l1 %gm, %l1, %c2 nburst(%c3, %c4, %c5) : {_types('gm', 'l1')}, "
+            f"{_i64(4)} {{ub_sub = 1}}",
+            "ub_sub stands on an op that sees no vector sub-block",
+        ),
+        ("pto.set_mov_pad_val %ui8 : ui8", "DMA-L03: pad type is ui8"),
+    ],
+)
+def test_what_no_op_can_hold_is_refused(text: str, message: str) -> None:
+    """Payloads in other memories, sub-blocks that there are not, pad types."""
+    with pytest.raises(ProgramError) as caught:
+        walk(text)
+    assert message in str(caught.value)

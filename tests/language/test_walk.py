@@ -1,0 +1,615 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs are executed as they say: arithmetic, loops, conditions, calls, pointers."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+
+from tb.errors import PtoError
+from tb.isa.cube import Mad
+from tb.isa.dma import MteGmUb, MteUbGm
+from tb.isa.legacy import SetLoopSize, SetMovPadVal
+from tb.isa.pipes import Pipe
+from tb.isa.unknown import UNKNOWN
+from tb.language.place import ProgramError
+from tb.language.reader import read
+from tb.language.trace import Barrier, Compute, Move, SetFlag, Trace, WaitFlag
+from tb.language.walk import entries, trace
+
+HEAD = """\
+func.func @k(%p: !pto.ptr<f16, gm>, %n: i64, %b: i1, %m: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %z = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %len = arith.constant 64 : i64
+  %minus = arith.constant -1 : i64
+  %u = pto.castptr %z : i64 -> !pto.ptr<f16, ub>
+"""
+HEAD_LINES = HEAD.count("\n")
+TYPES = "!pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64"
+
+
+def size(value: str) -> str:
+    """Returns an op that shows a value as ``loop1_count``."""
+    return f"pto.set_loop_size_outtoub {value}, %one : i64, i64"
+
+
+def load(pointer: str = "%p", length: str = "%len", count: str = "%one") -> str:
+    """Returns a load of ``count`` rows, at a stride of 64 bytes."""
+    return f"pto.mte_gm_ub {pointer}, %u, %z, {length} nburst({count}, %len, %len) : {TYPES}"
+
+
+def walk(body: str, more: str = "", *, static: bool = False, **options: object) -> Trace:
+    """Returns the trace of a body behind ``HEAD``."""
+    text = f"{HEAD}{body}\n  func.return\n}}\n{more}\n"
+    return trace(read(text, "x.pto"), static=static, **options)  # type: ignore[arg-type]
+
+
+def counts(found: Trace) -> list[int]:
+    """Returns what the ops of :func:`size` show."""
+    ops = [step.op for step in found.steps if isinstance(step, Move)]
+    return [op.loop1_count for op in ops if isinstance(op, SetLoopSize)]
+
+
+def refused(body: str, more: str = "", *, static: bool = False, **options: object) -> str:
+    """Returns the message that a body is refused with."""
+    with pytest.raises(ProgramError) as caught:
+        walk(body, more, static=static, **options)
+    return str(caught.value)
+
+
+# --- arithmetic ----------------------------------------------------------------------------------
+
+
+def _signed(value: int, bits: int) -> int:
+    value %= 1 << bits
+    return value - (1 << bits) if value >= 1 << (bits - 1) else value
+
+
+def _shift(value: int, by: int) -> int:
+    return math.floor(Fraction(value, 1 << by))
+
+
+REFERENCE: dict[str, tuple[bool, Callable[[int, int], int]]] = {
+    "addi": (True, lambda a, b: a + b),
+    "subi": (True, lambda a, b: a - b),
+    "muli": (True, lambda a, b: a * b),
+    "divsi": (True, lambda a, b: math.trunc(Fraction(a, b))),
+    "remsi": (True, lambda a, b: a - b * math.trunc(Fraction(a, b))),
+    "floordivsi": (True, lambda a, b: math.floor(Fraction(a, b))),
+    "ceildivsi": (True, lambda a, b: math.ceil(Fraction(a, b))),
+    "divui": (False, lambda a, b: math.floor(Fraction(a, b))),
+    "remui": (False, lambda a, b: a - b * math.floor(Fraction(a, b))),
+    "ceildivui": (False, lambda a, b: math.ceil(Fraction(a, b))),
+    "minsi": (True, lambda a, b: a if a < b else b),
+    "maxsi": (True, lambda a, b: a if a > b else b),
+    "minui": (False, lambda a, b: a if a < b else b),
+    "maxui": (False, lambda a, b: a if a > b else b),
+    "andi": (False, lambda a, b: sum(x & y for x, y in _both(a, b))),
+    "ori": (False, lambda a, b: sum(x | y for x, y in _both(a, b))),
+    "xori": (False, lambda a, b: sum(x ^ y for x, y in _both(a, b))),
+    "shli": (False, lambda a, b: a * 2**b),
+    "shrui": (False, _shift),
+    "shrsi": (True, _shift),
+}
+"""Each op on signed or unsigned values, as the dialect's documentation puts it."""
+
+COMPARE: dict[str, tuple[bool, Callable[[int, int], bool]]] = {
+    "eq": (False, lambda a, b: a == b),
+    "ne": (False, lambda a, b: a != b),
+    "slt": (True, lambda a, b: a < b),
+    "sle": (True, lambda a, b: a <= b),
+    "sgt": (True, lambda a, b: a > b),
+    "sge": (True, lambda a, b: a >= b),
+    "ult": (False, lambda a, b: a < b),
+    "ule": (False, lambda a, b: a <= b),
+    "ugt": (False, lambda a, b: a > b),
+    "uge": (False, lambda a, b: a >= b),
+}
+
+
+def _both(one: int, other: int) -> list[tuple[int, int]]:
+    return [(one & 1 << k, other & 1 << k) for k in range(64)]
+
+
+def _values(bits: int) -> list[int]:
+    edges = [0, 1, 2, bits - 1, (1 << (bits - 1)) - 1, 1 << (bits - 1), (1 << bits) - 1]
+    return edges + [random.Random(bits).randrange(1 << bits) for _ in range(5)]
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_arithmetic_is_that_of_the_dialect(bits: int) -> None:
+    """Every op on edges and random values, wrapped at the width; shown by its bits."""
+    kind = f"i{bits}"
+    show = (
+        f"pto.set_mov_pad_val %r : {kind}\n"
+        if bits < 64
+        else "%low = arith.trunci %r : i64 to i32\n pto.set_mov_pad_val %low : i32\n"
+        "%up = arith.constant 32 : i64\n %h = arith.shrui %r, %up : i64\n"
+        "%high = arith.trunci %h : i64 to i32\n pto.set_mov_pad_val %high : i32\n"
+    )
+    for name, (signed, compute) in REFERENCE.items():
+        text = f"func.func @k(%a: {kind}, %b: {kind}) {{\n %r = arith.{name} %a, %b : {kind}\n"
+        source = read(text + show + " func.return\n}", "x.pto")
+        for one in _values(bits):
+            for other in _values(bits):
+                if ("div" in name or "rem" in name) and other == 0:
+                    continue
+                if name.startswith("sh") and other >= bits:
+                    continue
+                pair = (_signed(one, bits), _signed(other, bits)) if signed else (one, other)
+                wanted = compute(*pair) % (1 << bits)
+                steps = trace(source, arguments={0: one, 1: other}).steps
+                found = 0
+                for place, step in enumerate(steps):
+                    assert isinstance(step, Move)
+                    assert isinstance(step.op, SetMovPadVal)
+                    found += step.op.value << 32 * place
+                assert found == wanted, (name, one, other)
+
+
+@pytest.mark.parametrize("kind", ["i1", "i8", "i64", "index"])
+def test_comparisons_are_those_of_the_dialect(kind: str) -> None:
+    """Every predicate, signed and unsigned; an ``i1`` that is true is -1 where it is signed."""
+    bits = 64 if kind == "index" else int(kind[1:])
+    ops = [
+        f"%r{k} = arith.cmpi {name}, %a, %b : {kind}\n"
+        f"%s{k} = arith.extui %r{k} : i1 to i64\n"
+        f"pto.set_loop_size_outtoub %s{k}, %s{k} : i64, i64"
+        for k, name in enumerate(COMPARE)
+    ]
+    text = f"func.func @k(%a: {kind}, %b: {kind}) {{\n" + "\n".join(ops) + "\nfunc.return\n}"
+    source = read(text, "x.pto")
+    values = [0, 1] if bits == 1 else _values(bits)
+    for one in values:
+        for other in values:
+            wanted = [
+                int(
+                    compare(_signed(one, bits), _signed(other, bits))
+                    if signed
+                    else compare(one, other)
+                )
+                for signed, compare in COMPARE.values()
+            ]
+            assert counts(trace(source, arguments={0: one, 1: other})) == wanted, (one, other)
+
+
+def test_casts_keep_or_cut_values() -> None:
+    """Sign and zero extension, truncation, index casts, changes of sign, select."""
+    found = walk(
+        f"""
+        %x0 = arith.constant 200 : i8
+        %x1 = arith.extui %x0 : i8 to i64
+        {size("%x1")}
+        %x2 = arith.extsi %x0 : i8 to i64
+        %x3 = arith.subi %z, %x2 : i64
+        {size("%x3")}
+        %x4 = arith.constant 0x12345 : i64
+        %x5 = arith.trunci %x4 : i64 to i16
+        %x6 = arith.extui %x5 : i16 to i64
+        {size("%x6")}
+        %x7 = arith.index_castui %x0 : i8 to index
+        %x8 = arith.index_cast %x7 : index to i64
+        {size("%x8")}
+        %x9 = builtin.unrealized_conversion_cast %x0 : i8 to ui8
+        %y0 = builtin.unrealized_conversion_cast %x9 : ui8 to i8
+        %y1 = arith.extui %y0 : i8 to i64
+        {size("%y1")}
+        %y2 = arith.constant false
+        %y3 = arith.select %y2, %y1, %one : i64
+        {size("%y3")}
+        """
+    )
+    assert counts(found) == [200, 56, 0x2345, 200, 200, 1]
+
+
+def test_floats_are_held_by_their_bits() -> None:
+    """Constants of each float type, and the way around by ``bitcast``."""
+    found = walk(
+        """
+        %a = arith.constant 1.0 : f16
+        pto.set_mov_pad_val %a : f16
+        %a2 = arith.constant -1.5 : bf16
+        pto.set_mov_pad_val %a2 : bf16
+        %c = arith.constant 1.0 : f32
+        pto.set_mov_pad_val %c : f32
+        %d = arith.constant 0x7F800001 : i32
+        %e = arith.bitcast %d : i32 to f32
+        pto.set_mov_pad_val %e : f32
+        """
+    )
+    values = [step.op.value for step in found.steps if isinstance(step.op, SetMovPadVal)]  # type: ignore[union-attr]
+    assert values == [0x3C00, 0xBFC0, 0x3F800000, 0x7F800001]
+
+
+@pytest.mark.parametrize(
+    ("op", "message"),
+    [
+        ("arith.divsi %n, %z", "3 is divided by 0"),
+        ("arith.remui %n, %z", "3 is divided by 0"),
+        ("arith.floordivsi %n, %z", "3 is divided by 0"),
+        ("arith.ceildivui %n, %z", "3 is divided by 0"),
+        ("arith.shli %n, %len", "shift by 64: i64 has 64 bits"),
+        ("arith.shrsi %n, %minus", f"shift by {2**64 - 1}: i64 has 64 bits"),
+    ],
+)
+def test_arithmetic_without_result_is_refused(op: str, message: str) -> None:
+    """Division by zero and shifts beyond the width, with their place."""
+    text = refused(f"  %r = {op} : i64", arguments={1: 3})
+    assert f"x.pto:{HEAD_LINES + 1}:8: error: {op.split()[0]}: {message}" in text
+
+
+def test_a_fault_of_constants_counts_only_where_it_is_reached() -> None:
+    """A division of constants in a branch that is not taken is no error."""
+    body = "scf.if %b { %r = arith.divsi %one, %z : i64 }"
+    assert walk(body, arguments={2: 0}).steps == ()
+    assert "divided by 0" in refused(body, arguments={2: 1})
+
+
+# --- control flow --------------------------------------------------------------------------------
+
+
+def test_loops_carry_values() -> None:
+    """Sum of 0..4 by ``iter_args``, nested loops, a loop that never runs."""
+    found = walk(
+        f"""
+        %five = arith.constant 5 : index
+        %sum = scf.for %i = %c0 to %five step %c1 iter_args(%a = %z) -> (i64) {{
+          %v = arith.index_cast %i : index to i64
+          %w = arith.addi %a, %v : i64
+          scf.yield %w : i64
+        }}
+        {size("%sum")}
+        scf.for %i = %c1 to %five step %c3 {{
+          scf.for %j = %c0 to %i step %c1 {{
+            %x = arith.index_cast %j : index to i64
+            {size("%x")}
+          }}
+        }}
+        %none = scf.for %i = %five to %c0 step %c1 iter_args(%a = %len) -> (i64) {{
+          scf.yield %z : i64
+        }}
+        {size("%none")}
+        """
+    )
+    assert counts(found) == [10, 0, 0, 1, 2, 3, 64]
+
+
+def test_values_that_are_carried_change_at_once() -> None:
+    """Two carried values that are swapped in each iteration."""
+    found = walk(
+        f"""
+        %x, %y = scf.for %i = %c0 to %c3 step %c1
+            iter_args(%a = %one, %d = %len) -> (i64, i64) {{
+          scf.yield %d, %a : i64, i64
+        }}
+        {size("%x")}
+        {size("%y")}
+        """
+    )
+    assert counts(found) == [64, 1]
+
+
+@pytest.mark.parametrize(("value", "wanted"), [(1, [64, 64]), (0, [1])])
+def test_conditions_choose_a_branch(value: int, wanted: list[int]) -> None:
+    """Branches with results, and one without ``else``."""
+    found = walk(
+        f"""
+        %r = scf.if %b -> (i64) {{ scf.yield %len : i64 }} else {{ scf.yield %one : i64 }}
+        {size("%r")}
+        scf.if %b {{
+          {size("%len")}
+        }}
+        """,
+        arguments={2: value},
+    )
+    assert counts(found) == wanted
+
+
+def test_functions_are_called() -> None:
+    """Arguments and results of calls, calls inside calls; constants are those of each function."""
+    found = walk(
+        f"%r = func.call @twice(%len) : (i64) -> i64\n{size('%r')}\n"
+        f"%s = func.call @four(%r) : (i64) -> i64\n{size('%s')}",
+        """
+        func.func @twice(%x: i64) -> i64 {
+          %two = arith.constant 2 : i64
+          %y = arith.muli %x, %two : i64
+          func.return %y : i64
+        }
+        func.func @four(%x: i64) -> i64 {
+          %y = func.call @twice(%x) : (i64) -> i64
+          %w = func.call @twice(%y) : (i64) -> i64
+          func.return %w : i64
+        }
+        """,
+        function="k",
+    )
+    assert counts(found) == [128, 512]
+
+
+def test_sections_are_walked_and_name_their_sub_block() -> None:
+    """``pto.ub_sub`` of a section holds for the ops inside that do not say their own."""
+    found = walk(
+        f"""
+        pto.section.vector attributes {{pto.ub_sub = 1}} {{
+          {load()}
+          {load()} {{ub_sub = 0}}
+        }}
+        pto.section.cube {{
+          {load()}
+        }}
+        """,
+        arguments={0: 0},
+    )
+    assert [step.op.ub_sub for step in found.steps] == [1, 0, 0]  # type: ignore[union-attr]
+
+
+def test_one_block_runs() -> None:
+    """Block queries give 0 of 1."""
+    found = walk(
+        f"%i = pto.get_block_idx : i64\n{size('%i')}\n%j = pto.get_block_num : i64\n{size('%j')}"
+    )
+    assert counts(found) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("scf.for %i = %c0 to %c3 step %c0 { }", "the step of the loop is 0"),
+        (
+            "%s = arith.constant -2 : index\nscf.for %i = %c0 to %c3 step %s { }",
+            "the step of the loop is -2",
+        ),
+        (
+            "%big = arith.constant 4611686018427387904 : index\n"
+            "scf.for %i = %c0 to %big step %c1 { }",
+            "this loop runs 4611686018427387904 times",
+        ),
+        (
+            "%big = arith.constant 2000 : index\nscf.for %i = %c0 to %big step %c1 {\n"
+            "scf.for %j = %c0 to %big step %c1 { }\n}",
+            "this loop runs 2000 times, and a program has at most 1000000 steps",
+        ),
+        ("func.call @again() : () -> ()", "calls of @again are nested deeper than 64"),
+        ("func.call @none() : () -> ()", "there is no function @none with a body"),
+        (
+            "%r = scf.if %b -> (i64) { scf.yield %n : i64 } else { scf.yield }",
+            "both branches have to yield 1 values",
+        ),
+    ],
+)
+def test_programs_without_end_are_refused(body: str, message: str) -> None:
+    """Steps that lead nowhere, loops and calls without bound; nothing runs for long."""
+    more = "func.func @again() { func.call @again() : () -> ()\n func.return }\n"
+    started = time.monotonic()
+    found = refused(body, more + "func.func private @none()", function="k", arguments={2: 1})
+    assert message in found
+    assert found.startswith("x.pto:1")
+    assert time.monotonic() - started < 10
+
+
+def test_100_000_ops_take_seconds() -> None:
+    """A program of the usual kind, 100 000 steps, well below the time that a simulation takes."""
+    body = f"""
+        %many = arith.constant 25000 : index
+        scf.for %i = %c0 to %many step %c1 {{
+          %o = arith.muli %i, %c3 : index
+          %q = pto.addptr %p, %o : !pto.ptr<f16, gm>
+          {load("%q")}
+          pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+          pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+          pto.pipe_barrier "PIPE_ALL"
+        }}
+        """
+    started = time.monotonic()
+    found = walk(body, arguments={0: 0x10000})
+    assert len(found.steps) == 100_000
+    assert time.monotonic() - started < 15
+
+
+# --- pipes ---------------------------------------------------------------------------------------
+
+
+def test_steps_stand_on_their_pipes() -> None:
+    """Moves, flags, barriers and ops of the host, with their places and timing attributes."""
+    found = walk(
+        f"""
+  {load()} {{pto_dv.gap = 7, pto_dv.flag_delay = 0}}
+  pto.set_flag["PIPE_MTE2", "PIPE_FIXP", "EVENT_ID3"]
+  pto.wait_flag["PIPE_MTE2", "PIPE_FIXP", "EVENT_ID3"]
+  pto.pipe_barrier "PIPE_V"
+  pto.barrier #pto.pipe<PIPE_ALL>
+  %a = pto.castptr %z : i64 -> !pto.ptr<f16, l0a>
+  %w = pto.castptr %z : i64 -> !pto.ptr<f16, l0b>
+  %d = pto.castptr %len : i64 -> !pto.ptr<f32, l0c>
+  pto.mad %a, %w, %d, %len, %one, %len :
+    !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
+        """,
+        arguments={0: 0x40},
+    )
+    move, put, wait, barrier, every, compute = found.steps
+    assert isinstance(move, Move)
+    assert (move.pipe, move.gap, move.flag_delay) == (Pipe.MTE2, 7, 0)
+    assert (move.place.line, move.place.column) == (HEAD_LINES + 2, 3)
+    assert isinstance(put, SetFlag)
+    assert (put.pipe, put.other, put.event) == (Pipe.MTE2, Pipe.FIX, 3)
+    assert isinstance(wait, WaitFlag)
+    assert (wait.pipe, wait.other, wait.event) == (Pipe.FIX, Pipe.MTE2, 3)
+    assert isinstance(barrier, Barrier)
+    assert barrier.pipe is Pipe.V
+    assert isinstance(every, Barrier)
+    assert every.pipe is None
+    assert isinstance(compute, Compute)
+    assert compute.pipe is Pipe.M
+    assert isinstance(compute.op, Mad)
+    assert (compute.op.dst, compute.op.m, compute.op.n, compute.op.k) == (64, 64, 1, 64)
+
+
+# --- arguments and values that are not known -----------------------------------------------------
+
+
+def test_reach_is_the_end_of_the_last_byte_touched() -> None:
+    """Through pointer arithmetic, integer casts and registers; nothing for ops that do nothing."""
+    found = walk(
+        f"""
+        %q = pto.addptr %p, %c3 : !pto.ptr<f16, gm>
+        {load("%q", count="%n")}
+        %i = pto.castptr %q : !pto.ptr<f16, gm> -> i64
+        %j = arith.addi %i, %len : i64
+        %r = pto.castptr %j : i64 -> !pto.ptr<f16, gm>
+        {load("%r", count="%z")}
+        """,
+        arguments={0: 0x1000, 1: 2},
+    )
+    assert [each.reach for each in found.arguments] == [6 + 128, 0, 0, 0]
+    ops = [step.op for step in found.steps if isinstance(step, Move)]
+    assert [op.gm_src for op in ops if isinstance(op, MteGmUb)] == [0x1006, 0x1046]
+    legacy = walk(
+        """
+        pto.set_loop_size_outtoub %n, %one : i64, i64
+        pto.set_loop1_stride_outtoub %len, %len : i64, i64
+        pto.copy_gm_to_ubuf %p, %u, %z, %one, %len, %z, %z, %false, %z, %len, %len
+          : !pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64, i1, i64, i64, i64
+        """.replace("pto.copy", "%false = arith.constant false\npto.copy"),
+        arguments={0: 0x1000, 1: 5},
+    )
+    assert legacy.arguments[0].reach == 5 * 64
+
+
+def test_reach_counts_legal_ops_alone() -> None:
+    """An op that the engine refuses touches nothing."""
+    body = f"%w = arith.constant 65536 : i64\n{load(length='%w')}"
+    assert walk(body, arguments={0: 0}).arguments[0].reach == 0
+
+
+def test_bytes_before_a_buffer_are_refused() -> None:
+    """A pointer that goes back behind the begin of its buffer."""
+    text = refused(
+        f"%back = arith.constant -2 : i64\n%q = pto.addptr %p, %back : !pto.ptr<f16, gm>, i64\n"
+        f"{load('%q')}",
+        arguments={0: 0x1000},
+    )
+    assert "gm_src (%q) points 4 bytes before the buffer of argument 0" in text
+
+
+def test_a_static_walk_goes_on_with_values_it_does_not_know() -> None:
+    """Unknown bounds once, unknown conditions both ways; what is known stays known."""
+    found = walk(
+        f"""
+        scf.for %i = %c0 to %m step %c1 {{
+          %o = arith.index_cast %i : index to i64
+          {size("%o")}
+        }}
+        %r, %s = scf.if %b -> (i64, i64) {{
+          {size("%len")}
+          scf.yield %len, %one : i64, i64
+        }} else {{
+          {size("%one")}
+          scf.yield %len, %z : i64, i64
+        }}
+        {size("%r")}
+        {size("%s")}
+        {load()}
+        """,
+        static=True,
+    )
+    shown = counts(found)
+    assert shown[0] is shown[4] is UNKNOWN
+    assert shown[1:4] == [64, 1, 64]
+    last = found.steps[-1]
+    assert isinstance(last, Move)
+    assert isinstance(last.op, MteGmUb)
+    assert last.op.gm_src is UNKNOWN
+    assert last.op.len_burst == 64
+    assert found.arguments[0].reach == 64
+    assert [place.line for place in found.undecided] == [HEAD_LINES + 2, HEAD_LINES + 6]
+    assert len(found.unknown) == 3
+    assert found.findings == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (load(), "gm_src (%p) is not known: argument 0 (%p) is not given: give it with --arg 0="),
+        (size("%n"), "loop1_count (%n) is not known: argument 1 (%n) is not given"),
+        ("scf.if %b { }", "the condition is not known: argument 2 (%b)"),
+        ("scf.for %i = %c0 to %m step %c1 { }", "a bound or the step of the loop is not known"),
+        (
+            f"%v = pto.vsum %u : !pto.ptr<f16, ub> -> i64\n{size('%v')}",
+            "it is the result of foreign op pto.vsum at x.pto:10:6",
+        ),
+        (
+            "%f = arith.constant 1.0 : f32\n%g = arith.addf %f, %f : f32\n"
+            "pto.set_mov_pad_val %g : f32",
+            "it is the result of arith.addf at x.pto:11:6, not computed",
+        ),
+    ],
+)
+def test_a_value_that_is_needed_and_not_known_is_refused(body: str, message: str) -> None:
+    """With the place of the op that needs it and where the value comes from."""
+    assert message in refused(body, foreign="skip")
+
+
+def test_foreign_ops_are_refused_or_skipped() -> None:
+    """All are listed; skipped ones are told of; one that holds data movement is never skipped."""
+    body = f"pto.vadd %u, %u\n{size('%len')}\npto.vsub %u, %u"
+    text = refused(body)
+    assert "x.pto:10:1: error: pto.vadd: this op is foreign" in text
+    assert "x.pto:12:1: error: pto.vsub: this op is foreign" in text
+    found = walk(body, foreign="skip")
+    assert [each.name for each in found.skipped] == ["pto.vadd", "pto.vsub"]
+    assert counts(found) == [64]
+    inside = refused(f"pto.vloop %u {{\n{load()}\n}}", foreign="skip")
+    assert "data movement stands inside an op that is not executed" in inside
+
+
+# --- which function ------------------------------------------------------------------------------
+
+
+def test_the_function_to_run_is_found_or_asked_for() -> None:
+    """The only one, the marked one, the one that nobody calls, the named one."""
+
+    def text(mark: str = "", call: str = "") -> str:
+        return (
+            f"func.func @a() {mark} {{ {call} func.return }}\nfunc.func @b() {{ func.return }}\n"
+            "func.func private @c()"
+        )
+
+    assert trace(read(text("attributes {pto.entry}"), "x.pto")).function == "a"
+    called = read(text(call="func.call @b() : () -> ()\n"), "x.pto")
+    assert trace(called).function == "a"
+    assert entries(called) == ("a",)
+    both = read(text(), "x.pto")
+    assert entries(both) == ("a", "b")
+    assert trace(both, function="b").function == "b"
+    with pytest.raises(ProgramError, match=r"2 functions.*\n.*legal: @a, @b"):
+        trace(both)
+    with pytest.raises(ProgramError, match="no function @c with a body"):
+        trace(both, function="c")
+    with pytest.raises(ProgramError, match="nothing to run"):
+        trace(read("module { }", "x.pto"))
+    with pytest.raises(PtoError, match="argument 4 is given: @k has 4 arguments"):
+        walk("", arguments={4: 1})
+
+
+def test_stores_reach_too() -> None:
+    """The destination of a store is behind its argument."""
+    found = walk(
+        "pto.mte_ub_gm %u, %p, %z, %len nburst(%one, %len, %len) : "
+        "!pto.ptr<f16, ub>, !pto.ptr<f16, gm>, i64, i64, i64, i64, i64",
+        arguments={0: 0x200},
+    )
+    (step,) = found.steps
+    assert isinstance(step, Move)
+    assert isinstance(step.op, MteUbGm)
+    assert step.op.gm_dst == 0x200
+    assert found.arguments[0].reach == 64

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs on the engines: what passes, and how each thing that is wrong is told."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tb.console import Console
+from tb.dut import ROOT
+from tb.plan import PlannedTest
+from tb.program_job import Check, Dump, Load, ProgramJob
+from tb.record import RunRecord, RunSettings
+from tb.runner import run_once
+
+pytestmark = pytest.mark.sim
+
+IN, OUT = 0x12_3456_7890, 0x80_0000_0001
+"""Where programs find and leave bytes in GM."""
+
+SLOW = {"axi_read_latency": 100, "axi_write_latency": 100, "local_read_latency": 8}
+"""Memories in which an op that does not wait comes too early."""
+
+CONSTANTS = "\n".join(
+    f"  %c{n} = arith.constant {n} : i64"
+    for n in (0, 1, 2, 8, 16, 32, 48, 64, 256, 512, 1024, 2048, 4096, 8192, 16384)
+)
+
+
+def program(body: str, *arguments: str) -> str:
+    """Returns a program; ops begin in column 3, those of ``body`` in the order of its lines.
+
+    ``I8_GM`` stands for ``!pto.ptr<i8, gm>``, and ``I64x3`` for three of that type.
+    """
+    named = ", ".join(f"%a{n}: {kind}" for n, kind in enumerate(arguments))
+    text = f"func.func @kernel({named}) {{\n{CONSTANTS}\n{body.strip(chr(10))}\n  return\n}}\n"
+    text = re.sub(r"\bI64x(\d)", lambda found: ", ".join(["i64"] * int(found[1])), text)
+    types = r"\b([IF]\d+)_(GM|UB|L1|L0[ABC])\b"
+    return re.sub(types, lambda x: f"!pto.ptr<{x[1].lower()}, {x[2].lower()}>", text)
+
+
+def line_of(text: str, part: str) -> int:
+    """Returns the line that the only occurrence of ``part`` stands in."""
+    assert text.count(part) == 1, part
+    return text[: text.index(part)].count("\n") + 1
+
+
+SHARED_SLOT = program(
+    """
+  %u0 = pto.castptr %c0 : i64 -> I8_UB
+  %u1 = pto.castptr %c4096 : i64 -> I8_UB
+  %u2 = pto.castptr %c8192 : i64 -> I8_UB
+  %far = pto.addptr %a1, %c4096 : I8_GM -> I8_GM
+  pto.mte_gm_ub %a0, %u0, %c0, %c1024 nburst(%c1, %c1024, %c1024) : I8_GM, I8_UB, I64x5
+  pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+  pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
+  pto.mte_ub_gm %u1, %a1, %c1024 nburst(%c1, %c1024, %c1024) : I8_UB, I8_GM, I64x4
+  pto.set_flag["PIPE_MTE3", "PIPE_V", "EVENT_ID1"]
+  pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID2"]
+  pto.mte_ub_gm %u1, %far, %c512 nburst(%c1, %c512, %c512) : I8_UB, I8_GM, I64x4
+  pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+  pto.mte_ub_ub %u0, %u1, %c32 nburst(%c1, %c0, %c0) : I8_UB, I8_UB, I64x4
+  pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
+  pto.wait_flag["PIPE_MTE3", "PIPE_V", "EVENT_ID1"]
+  pto.mte_ub_ub %u2, %u1, %c16 nburst(%c1, %c0, %c0) : I8_UB, I8_UB, I64x4
+  pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID2"]
+""",
+    "I8_GM",
+    "I8_GM",
+)
+"""MTE3 stands in the text before V that it waits for, and they share a slot."""
+
+MATMUL = program(
+    """
+  %l1a = pto.castptr %c0 : i64 -> F16_L1
+  %l1b = pto.castptr %c16384 : i64 -> F16_L1
+  %la = pto.castptr %c0 : i64 -> F16_L0A
+  %lb = pto.castptr %c0 : i64 -> F16_L0B
+  %lc = pto.castptr %c0 : i64 -> F32_L0C
+  %false = arith.constant false
+  pto.mte_gm_l1_frac %a0, %l1a, nd2nz, shape(%c48, %c32), src_layout(%c64),
+    dst_group(%c1, %c1, %c48, %c0), ctrl(%c0, %false)
+    : F16_GM, F16_L1, nd2nz, shape I64x2, src_layout(i64),
+    dst_group I64x4, ctrl i64, i1
+  pto.mte_gm_l1_frac %a1, %l1b, nd2nz, shape(%c32, %c16), src_layout(%c32),
+    dst_group(%c1, %c1, %c32, %c0), ctrl(%c0, %false)
+    : F16_GM, F16_L1, nd2nz, shape I64x2, src_layout(i64),
+    dst_group I64x4, ctrl i64, i1
+  pto.set_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]
+  pto.wait_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]
+  pto.mte_l1_l0a %l1a, %la, %c48, %c32 : F16_L1, F16_L0A, I64x2
+  pto.mte_l1_l0b %l1b, %lb, %c32, %c16 : F16_L1, F16_L0B, I64x2
+  pto.set_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID0"]
+  pto.wait_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID0"]
+  pto.mad %la, %lb, %lc, %c48, %c16, %c32 : F16_L0A, F16_L0B, F32_L0C, I64x3
+  pto.set_flag["PIPE_M", "PIPE_FIX", "EVENT_ID0"]
+  pto.wait_flag["PIPE_M", "PIPE_FIX", "EVENT_ID0"]
+  pto.mte_l0c_gm %lc, %a2, %c48, %c16, %c48, %c16, %c0, %c0, nz2nd : F32_L0C, F32_GM, I64x6
+""",
+    "F16_GM",
+    "F16_GM",
+    "F32_GM",
+)
+M, N, K = 48, 16, 32
+
+LEGACY = program(
+    """
+  %u0 = pto.castptr %c0 : i64 -> I8_UB
+  %false = arith.constant false
+  pto.set_loop_size_outtoub %c2, %c1 : I64x2
+  pto.set_loop1_stride_outtoub %c64, %c256 : I64x2
+  pto.copy_gm_to_ubuf %a0, %u0, %c0, %c2, %c32, %c0, %c0, %false, %c0, %c32, %c64
+    : I8_GM, I8_UB, I64x5, i1, I64x3
+  pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
+  pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
+  pto.copy_ubuf_to_gm %u0, %a1, %c0, %c1, %c512, %c0, %c512, %c512 : I8_UB, I8_GM, I64x6
+""",
+    "I8_GM",
+    "I8_GM",
+)
+
+ILLEGAL = program(
+    """
+  %u0 = pto.castptr %c0 : i64 -> I8_UB
+  %u16 = pto.castptr %c16 : i64 -> I8_UB
+  pto.mte_gm_ub %a0, %u0, %c0, %c64 nburst(%c1, %c64, %c64) : I8_GM, I8_UB, I64x5
+  pto.mte_gm_ub %a0, %u16, %c0, %c64 nburst(%c1, %c64, %c64) : I8_GM, I8_UB, I64x5
+  pto.copy_ubuf_to_ubuf %u0, %u16, %c0, %c1, %c48, %c64, %c64 : I8_UB, I8_UB, I64x5
+  pto.pipe_barrier "PIPE_ALL"
+  pto.mte_ub_gm %u0, %a1, %c64 nburst(%c1, %c64, %c64) : I8_UB, I8_GM, I64x4
+""",
+    "I8_GM",
+    "I8_GM",
+)
+
+
+def settings(jobs: list[ProgramJob], **more: object) -> RunSettings:
+    options = {"programs": [job.model_dump() for job in jobs]}
+    return RunSettings.model_validate(
+        {"sim": "icarus", "test": "program", "options": options, **more}
+    )
+
+
+def run(
+    chosen: RunSettings, folder: Path, test: str = "tests.uvm.program:ProgramTest"
+) -> RunRecord:
+    module, _, name = test.partition(":")
+    planned = PlannedTest.model_validate(
+        {
+            "name": "program", "module": module, "class": name, "transactions": 1,
+            "fixed_length": True, "doc": "programs",
+        }
+    )  # fmt: skip
+    return run_once(chosen, planned, console=Console(quiet=True), folder=folder)
+
+
+def write(folder: Path, name: str, text: str) -> str:
+    path = folder / name
+    path.write_text(text)
+    return str(path)
+
+
+def load(folder: Path, name: str, address: int, data: bytes, space: str = "gm") -> Load:
+    path = folder / name
+    path.write_bytes(data)
+    return Load(space=space, address=address, file=str(path), length=len(data))
+
+
+def gm(address: int, length: int, file: str) -> Dump:
+    return Dump(space="gm", address=address, length=length, file=file)
+
+
+def test_programs_replay(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    data = rng.bytes(1024)
+    a = (rng.integers(-8, 8, size=(M, K)) / 4).astype("<f2")
+    b = (rng.integers(-8, 8, size=(K, N)) / 4).astype("<f2")
+    product = a.astype(np.float32) @ b.astype(np.float32)
+    shared = write(tmp_path, "shared.pto", SHARED_SLOT)
+    jobs = [
+        ProgramJob(
+            path=shared, title=f"shared {name}", arguments={0: IN, 1: OUT}, knobs=knobs,
+            loads=(load(tmp_path, "in", IN, data),), dumps=(gm(OUT, 1024, f"{name}.bin"),),
+            stall_seed=3, backgrounds={"ub0": 0xAB},
+            checks=(Check(space="gm", address=OUT, length=1024, crc32=zlib.crc32(data)),),
+        )
+        for name, knobs in (("fast", {}), ("slow", SLOW))
+    ]  # fmt: skip
+    jobs += [
+        ProgramJob(
+            path=write(tmp_path, "matmul.pto", MATMUL), title="matmul",
+            arguments={0: IN, 1: 0x5555, 2: 0xF0_0000_0004},
+            loads=(load(tmp_path, "a", IN, a.tobytes()), load(tmp_path, "b", 0x5555, b.tobytes())),
+            dumps=(gm(0xF0_0000_0004, 4 * M * N, "product.bin"),),
+        ),
+        ProgramJob(
+            path=write(tmp_path, "legacy.pto", LEGACY), title="legacy",
+            arguments={0: IN, 1: OUT}, backgrounds={"gm": 0xEE, "ub0": 0x11},
+            loads=(load(tmp_path, "in", IN, data),), dumps=(gm(OUT, 513, "legacy.bin"),),
+        ),
+        ProgramJob(
+            path=write(tmp_path, "illegal.pto", ILLEGAL), title="illegal",
+            arguments={0: IN, 1: OUT}, illegal="send",
+        ),
+        ProgramJob(
+            path=shared, title="faults", arguments={0: IN, 1: OUT},
+            faults=({"space": 0, "address": IN, "kind": 0, "sides": 1},),
+        ),
+    ]  # fmt: skip
+    folder = tmp_path / "run"
+    record = run(settings(jobs), folder)
+    assert (record.status, record.failures) == ("pass", [])
+    titles = ("shared fast", "shared slow", "matmul", "legacy", "illegal", "faults")
+    assert {name: record.exercised[name] for name in titles} == dict.fromkeys(titles, 1)
+    assert record.exercised["DMA-L06"] == 1, "an illegal op is refused for its rule"
+    assert record.statuses["RULE"] == 1
+    place = f"{tmp_path}/illegal.pto:{line_of(ILLEGAL, 'pto.copy_ubuf_to_ubuf')}:3"
+    assert [note for note in record.left_out if place in note and "DMA-L11" in note]
+    assert record.statuses["RD_SLVERR"] == 1, "faults are injected"
+    assert (folder / "fast.bin").read_bytes() == (folder / "slow.bin").read_bytes() == data
+    assert (folder / "product.bin").read_bytes() == product.astype("<f4").tobytes()
+    old = np.frombuffer((folder / "legacy.bin").read_bytes(), dtype=np.uint8)
+    expected = np.full(513, 0x11, dtype=np.uint8)
+    for loop in (0, 1):
+        for row in (0, 1):
+            at = 256 * loop + 64 * row
+            source = 64 * loop + 32 * row
+            expected[at : at + 32] = np.frombuffer(data, np.uint8)[source : source + 32]
+    expected[512] = 0xEE
+    assert (old == expected).all()
+
+
+def test_what_is_wrong_is_told_with_its_place(tmp_path: Path) -> None:
+    """An order that is not kept, a wrong CRC, and a program that cannot run as it is."""
+    path = write(tmp_path, "shared.pto", SHARED_SLOT)
+    data = load(tmp_path, "in", IN, bytes(range(256)) * 4)
+    common = {"path": path, "arguments": {0: IN, 1: OUT}, "knobs": SLOW, "loads": (data,)}
+    jobs = [
+        ProgramJob(title="disordered", **common),
+        ProgramJob(
+            title="wrong crc",
+            checks=(Check(space="ub0", address=0, length=1024, crc32=0x12345678),),
+            **common,
+        ),
+    ]
+    record = run(
+        settings(jobs, mismatch_limit=1000), tmp_path / "run",
+        "tests.programs.disordered:DisorderedTest",
+    )  # fmt: skip
+    assert record.status == "fail"
+    assert "disordered" not in record.exercised
+    assert "wrong crc" not in record.exercised
+    first = line_of(SHARED_SLOT, "pto.mte_ub_ub %u0")
+    assert any(f"shared.pto:{first}:3" in text for text in record.failures)
+    crc = [text for text in record.failures if "wrong crc" in text]
+    right = zlib.crc32(bytes(range(256)) * 4)
+    assert crc == [
+        f"MISMATCH: wrong crc: CRC-32 of 1024 bytes of ub0 at 0x0 is {right:08X}, expected "
+        f"12345678\n  repeat: {record.command}"
+    ], "links are forgotten in no other program"
+
+
+def test_a_bug_and_an_engine_that_is_missing_are_told_with_their_places(tmp_path: Path) -> None:
+    engines = tmp_path / "rtl_stubs"
+    shutil.copytree(ROOT / "rtl_stubs", engines)
+    source = engines / "common/pto_dma_check.v"
+    text = source.read_text()
+    right, wrong = "wire l06 = |loc_addr[4:0] ||", "wire l06 = |loc_addr[3:0] ||"
+    assert text.count(right) == 1
+    source.write_text(text.replace(right, wrong))
+    path, other = (
+        write(tmp_path, "illegal.pto", ILLEGAL),
+        write(tmp_path, "matmul.pto", MATMUL),
+    )
+    jobs = [
+        ProgramJob(path=path, title="bug", arguments={0: IN, 1: OUT}, illegal="send"),
+        ProgramJob(path=other, title="no fix", arguments={0: IN, 1: 0x5555, 2: OUT + 3}),
+    ]
+    manifests = tuple(str(engines / f"pto_{slot}/manifest.toml") for slot in ("mte2", "mte3"))
+    record = run(settings(jobs, duts=manifests), tmp_path / "run")
+    line = line_of(ILLEGAL, "pto.mte_gm_ub %a0, %u16")
+    assert any(f"transaction 1 on mte2 ({path}:{line}:3)" in text for text in record.failures)
+    assert any("DMA-L06" in text for text in record.failures)
+    assert record.status == "error"
+    line = line_of(MATMUL, "pto.mte_l0c_gm")
+    assert record.message == f"no engine executes mte_l0c_gm\n  where: {other}:{line}:3"
+    assert record.transactions == 3, "of a program that cannot run whole nothing is sent"
+    assert record.exercised == {}
