@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tb.dut import Manifest
 from tb.errors import PtoError
-from tb.language.check import check
+from tb.language.check import HINT_RULES, check
 from tb.language.order import Order, order
 from tb.language.place import Finding, ProgramError
 from tb.language.reader import Source, read_file
@@ -223,10 +223,17 @@ def _signature(source: Source, request: Request) -> tuple[dict[int, int], Trace]
 
 
 def _refuse(request: Request, bound: Trace, sequence: Order, manifests: Iterable[Manifest]) -> None:
-    """Raises ProgramError for ops that break rules, hazards, and ops that no engine takes."""
+    """Raises ProgramError for ops that break rules, hazards, and ops that no engine takes.
+
+    A hint that does not fit is a matter of the engine as well, where illegal ops are sent.
+    """
+    send = request.illegal == "send"
+    broken = [
+        one for one in check(bound, d_rules=not send) if not send or one.rule not in HINT_RULES
+    ]
     findings: dict[Finding, None] = dict.fromkeys(
         (
-            *check(bound, d_rules=request.illegal == "refuse"),
+            *broken,
             *sequence.findings,
             *unserved(bound, manifests),
         )

@@ -83,6 +83,16 @@ WITHOUT_SIMULATOR = (
     "sequences.corner_fix",
     "sequences.examples",
     "sequences.examples_fix",
+    "tb.placement",
+    "tb.program_arrays",
+    "tb.program_bind",
+    "tb.program_data",
+    "tb.program_outputs",
+    "tb.program_prepare",
+    "tb.program_request",
+    "tb.program_served",
+    "tb.program_setup",
+    "tb.program_setup_file",
     "tb.prove",
     "sequences.directed",
     "sequences.replay",
@@ -91,6 +101,7 @@ WITHOUT_SIMULATOR = (
     "tb.regress",
     "tb.report",
     "tb.simulators",
+    "tb.verify",
 )
 
 # Regressions and pages must not know these by any way round: coordinators and page makers import

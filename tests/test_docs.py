@@ -55,7 +55,7 @@ def anchors(page: Path) -> set[str]:
 def variables() -> set[str]:
     """Returns the variables that the Makefile documents."""
     text = MAKEFILE.replace("\\\n", " ")
-    lists = re.findall(r"^(?:MAKE_)?VARIABLES := (.*)$", text, re.MULTILINE)
+    lists = re.findall(r"^(?:MAKE_|PROGRAM_)?VARIABLES := (.*)$", text, re.MULTILINE)
     return set(" ".join(lists).split())
 
 
@@ -166,6 +166,8 @@ def test_make_commands_are_possible(page: Path) -> None:
             if name == "TEST" and is_user_test(value):
                 assert value.startswith("path/to/") or find_test(str(ROOT / value))
                 continue
+            if name == "PROGRAM" and value.startswith("examples/"):
+                assert (ROOT / value).exists(), value
             wrong = name in values and value not in values[name]
             # A page may show what a bad value is answered with.
             assert not wrong or f"{value!r} is unknown" in page.read_text(), f"{name}={value}"

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
+
+from tb.record import RunSettings
 
 ROOT = Path(__file__).parents[1]
 LOCKS = tuple(path.name for path in sorted(ROOT.glob("requirements*.lock")))
@@ -19,6 +22,7 @@ VARIABLES = (
     *("SIM", "TEST", "SEED", "N", "OPS", "DUT", "GM", "CONSTRAINTS", "WAVES"),
     *("TIMELINE", "CODE_COVERAGE", "WAVES_FROM", "WAVES_TO"),
     *("GM_WIDTH", "LOCAL_WIDTH", "TAG_WIDTH", "OUTSTANDING", "JSON"),
+    "PROGRAM",
     *("REGRESSION", "SEEDS", "JOBS", "BUDGET", "FARM", "RESULTS", "PLAN", "FRESH", "KEEP"),
 )
 
@@ -79,6 +83,7 @@ def test_help_lists_every_variable_with_its_default(project: Project) -> None:
         assert re.search(rf"^  {variable} +\S.*\[.+\]$", text, re.MULTILINE), variable
     for target in (
         "run",
+        "program",
         "test",
         "nightly",
         "bench",
@@ -141,6 +146,27 @@ def test_waves_is_zero_or_one(project: Project) -> None:
     done = project.make("WAVES=yes")
     assert done.returncode != 0
     assert "write WAVES=1" in done.stderr
+
+
+def test_program_takes_files_options_and_the_variables_of_a_run(project: Project) -> None:
+    done = project.make(
+        *("program", "PROGRAM=a.pto 'b c.pto'", "ARGS=--arg '0=x y.npy' --out 1=o.bin"),
+        *("SIM=icarus", "SEED=7", "WAVES=1", "DUT=a,b", "GM_WIDTH=512", "N=5", "TEST=legal"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert project.asked()[-1] == [
+        *("-m", "tb", "program", "a.pto", "b c.pto", "--sim", "icarus", "--seed", "7"),
+        *("--dut", "a,b", "--waves", "--gm-width", "512", "--arg", "0=x y.npy"),
+        *("--out", "1=o.bin"),
+    ]
+
+
+def test_the_command_that_repeats_a_program_says_the_same(project: Project) -> None:
+    words = ("--arg", "0=it's $HOME/x#1.npy", "--knobs", "stall_r=3")
+    settings = RunSettings(programs=("a b.pto", "$c.pto"), program_options=words)
+    assert project.make(*shlex.split(settings.command())[1:]).returncode == 0
+    expected = ["-m", "tb", "program", *settings.programs, "--sim", "verilator", *words]
+    assert project.asked()[-1] == expected
 
 
 def test_nightly_has_variables_of_its_own(project: Project) -> None:

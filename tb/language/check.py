@@ -81,7 +81,7 @@ def check(trace: Trace, *, d_rules: bool = True) -> list[Finding]:
     runs = Counter(step.place for step in trace.steps if isinstance(step, Move | Compute))
     run: Counter[Place] = Counter()
     found: dict[tuple[Place, str, str], Finding] = {}
-    known: dict[tuple[AnyOp, DmaRegisters], list[_Problem]] = {}
+    known: dict[tuple[AnyOp | str, DmaRegisters | str], list[_Problem]] = {}
     none = DmaRegisters()
     for index, step in enumerate(trace.steps):
         if not isinstance(step, Move | Compute):
@@ -91,16 +91,17 @@ def check(trace: Trace, *, d_rules: bool = True) -> list[Finding]:
             problems = [("", what, legal) for what, legal in cube_problems(step.op)]
         else:
             read = registers.get(index, none)
-            key = step.op, read
-            unknown = has_unknown(step.op) or has_unknown(read)
-            if unknown or key not in known:
+            unknown = has_unknown(step.op) or (read is not none and has_unknown(read))
+            # What is not known equals nothing, but its text does.
+            key = (repr(step.op), repr(read)) if unknown else (step.op, read)
+            if key not in known:
                 known[key] = _problems(step.op, read, d_rules, unknown)
             problems = known[key]
         for rule, what, legal in problems:
             where = step.place, rule, "" if rule else what
             if where not in found:
                 if runs[step.place] > 1:
-                    what += f", in run {run[step.place]} of {runs[step.place]}"
+                    what += f", in iteration {run[step.place]} of {runs[step.place]}"
                 found[where] = Finding(step.place, f"pto.{step.name}", rule, what, legal)
     return list(found.values())
 

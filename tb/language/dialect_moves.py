@@ -7,6 +7,7 @@ L05, L06, L08, L10 and L11 as far as they speak of operands that a clause has or
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 from xdsl.ir import Attribute, SSAValue
@@ -212,13 +213,15 @@ def read_move(cls: type[MoveOp], parser: Parser) -> MoveOp:
     form = cls.form
     name = f"pto.{form.name}"
     start = parser.lexer.input.content.rfind(name, 0, standing(parser))
-    text = read_op(parser, form.name, start, form.head_words)
+    commas = form.family in ("nz", "fix")
+    text = read_op(parser, form.name, start, form.head_words, commas=commas)
     reading = Reading(text, form)
     _head(reading)
     _FAMILIES[form.family](reading)
     for word, at in text.words:
         if word not in TYPE_WORDS and not reading.faults:
             reading.fault(f"expected a type, found {word!r}", at=at)
+    _check_words(reading)
     if reading.faults:
         raise OpError(*reading.faults)
     if len(text.types) != len(reading.order):
@@ -249,6 +252,20 @@ def read_move(cls: type[MoveOp], parser: Parser) -> MoveOp:
     _check_segments(given, op)
     written(op)
     return op
+
+
+def _check_words(reading: Reading) -> None:
+    """Refuses words among the types that say of a clause what the op does not have."""
+    clauses = Counter(clause.name for clause in reading.text.clauses)
+    clauses["clip"] += clauses["pre_relu"]
+    clauses["split"] += clauses["nz2nz"]
+    for word, at in reading.text.words:
+        if word not in TYPE_WORDS or word in MODES or reading.faults:
+            continue
+        clauses[word] -= 1
+        if clauses[word] < 0:
+            message = f"the types speak of {word} more often than the op has such a clause"
+            reading.fault(message, at=at)
 
 
 def _check_segments(given: Attribute | None, op: MoveOp) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from tb.isa.legacy import DmaRegisters
 from tb.isa.pipes import Pipe
@@ -17,6 +17,15 @@ RULE = "A-14"
 """What dependent steps of one pipe without a barrier are undefined by."""
 
 
+Describe = Callable[[str, Shared], str]
+"""Words for bytes that two steps touch, of a memory that is named in small letters."""
+
+
+def described(space: str, shared: Shared) -> str:
+    """Returns bytes in words."""
+    return f"{space} {shared}"
+
+
 class Hazards:
     """Finds hazards while steps are taken in an order that may be."""
 
@@ -25,8 +34,10 @@ class Hazards:
         steps: tuple[Step, ...],
         sequence: Sequence[int],
         registers: Mapping[int, DmaRegisters],
+        describe: Describe = described,
     ) -> None:
         """Finds out what each step of ``sequence`` touches."""
+        self._describe = describe
         self._steps = steps
         self._touches: dict[int, Touches] = {}
         used: dict[Region, Use] = defaultdict(Use)
@@ -91,9 +102,10 @@ class Hazards:
         other = f"pto.{first.name} at {first.place}"
         if first.place == second.place:
             other = "the same op of an earlier iteration"
+        does, did = ("writes" if each else "reads" for each in (writes, wrote))
         message = (
-            f"hazard: {'writes' if writes else 'reads'} {space} {shared}, which {other} "
-            f"{'writes' if wrote else 'reads'}, and nothing orders them"
+            f"hazard: {does} {self._describe(space, shared)}, which {other} {did}, "
+            "and nothing orders them"
         )
         if first.pipe is second.pipe:
             legal = f"pto.pipe_barrier of {first.pipe.value} between them"

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from tb.isa.legacy import DmaRegisters
 from tb.isa.pipes import Pipe
-from tb.language.hazards import Hazards
+from tb.language.hazards import Describe, Hazards, described
 from tb.language.place import Finding, Place
 from tb.language.queues import Event, Queues, event_of, event_text, read_queues
 from tb.language.touched import registers_read
@@ -53,13 +53,16 @@ class Order:
     notes: tuple[str, ...] = ()
 
 
-def order(trace: Trace) -> Order:
-    """Returns how a program may run, and what is wrong with how it orders its steps."""
+def order(trace: Trace, describe: Describe = described) -> Order:
+    """Returns how a program may run, and what is wrong with how it orders its steps.
+
+    ``describe`` gives messages their words for bytes.
+    """
     steps = trace.steps
     registers = registers_read(steps)
     queues = read_queues(steps, registers)
     sequence = tuple(i for i in queues.sequence if isinstance(steps[i], Move | Compute))
-    hazards = Hazards(steps, sequence, registers)
+    hazards = Hazards(steps, sequence, registers, describe)
     clocks = _Clocks(steps, queues)
     for index in queues.sequence:
         step = steps[index]

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     ModuleOp,
     Signedness,
+    UnknownLoc,
 )
 from xdsl.dialects.func import Func
 from xdsl.dialects.scf import Scf
@@ -51,6 +52,7 @@ _INTEGER = re.compile(
     rf"{_BLANK}(?:(-?(?:0x[0-9a-fA-F]+|\d+))\s*:\s*(i\d+|index)|(true|false))(?![\w$.])", re.ASCII
 )
 _LOCATION = re.compile(rf"{_BLANK}loc\s*\(", re.ASCII)
+_IN_LOCATION = re.compile(r'"(?:[^"\\]|\\.)*"|[()]')
 
 
 @lru_cache(maxsize=65536)
@@ -172,6 +174,19 @@ class ProgramParser(Parser):
             self._bind(op, name, [(Span(begin, begin + len(result), self.lexer.input), 1)])
         return op
 
+    def parse_optional_location(self) -> UnknownLoc | None:
+        """Goes past ``loc(...)``, which says nothing here; aliases in it may not be known yet."""
+        match = _LOCATION.match(self._text, self.offset)
+        if match is None:
+            return None
+        depth = 1
+        for part in _IN_LOCATION.finditer(self._text, match.end()):
+            depth += {"(": 1, ")": -1}.get(part[0], 0)
+            if not depth:
+                self._lazy.go_to(part.end())
+                return UnknownLoc()
+        raise ParseError(self._span(match.end() - 1), "a location is not closed")
+
     def _constant(self, at: int) -> Operation | None:
         """Reads an integer constant behind its name, if it is a plain one."""
         match = _INTEGER.match(self._text, at)
@@ -181,6 +196,7 @@ class ProgramParser(Parser):
         if value is None:
             return None
         self._lazy.go_to(match.end())
+        self.parse_optional_location()
         return ConstantOp.create(result_types=[kind], properties={"value": value})
 
     def parse_operation(self) -> Operation:
@@ -253,8 +269,7 @@ class ProgramParser(Parser):
             op = broken(results, name)
         finally:
             self._parser_state.dialect_stack.pop()
-        if _LOCATION.match(self._text, self.offset):
-            self.parse_optional_location()
+        self.parse_optional_location()
         return op
 
     def _generic(self, name: str, at: int) -> Operation:

@@ -18,6 +18,7 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 
+from tb.isa.nz_table import MODES
 from tb.language.dialect_types import WORD_TYPES, PointerTextError, pointer_type, read_pointer
 
 TOKEN = re.compile(
@@ -41,6 +42,9 @@ TYPE_WORDS: frozenset[str] = frozenset(
 ) | frozenset(("pre_quant", "pre_relu", "clip", "nz2nd", "nz2dn", "nz2nz", "loop3", "split"))
 """Words that may stand between the types and say which clause the next ones belong to."""
 
+
+_ALONE: frozenset[str] = frozenset((*MODES, "nz2nd", "nz2dn", "nz2nz"))
+"""Words of these that may stand there without a type of their own."""
 
 _TYPE = re.compile(
     r"(?:s|u)?i\d+|b?f\d\w*|tf32|index|none|vector|memref|tensor|tuple|complex", re.ASCII
@@ -246,20 +250,29 @@ def _types(scanner: Scanner, text: OpText) -> None:
             if scanner.take("("):
                 depth += 1
                 typed = scanner.value == ")"
-            else:
+            elif text.words[-1][0] not in TYPE_WORDS - _ALONE:
                 scanner.take(",")
         if not typed:
             at = scanner.at
             text.types.append((scanner.type(), at))
         while depth and scanner.take(")"):
             depth -= 1
-        if not scanner.take(",") and not (scanner.kind == "word" and scanner.value in TYPE_WORDS):
+        if not scanner.take(","):
             break
+    if scanner.kind == "word" and scanner.value in TYPE_WORDS:
+        scanner.fail(f"expected ',' in the types, found {scanner.found()}")
     if depth:
         scanner.fail(f"expected ')' in the types, found {scanner.found()}")
 
 
-def read_op(parser: Parser, name: str, at: int, head_words: Collection[str] = ()) -> OpText:
+def read_op(
+    parser: Parser,
+    name: str,
+    at: int,
+    head_words: Collection[str] = (),
+    *,
+    commas: bool = False,
+) -> OpText:
     """Reads an op behind its name; the parser then stands behind it.
 
     Args:
@@ -267,6 +280,7 @@ def read_op(parser: Parser, name: str, at: int, head_words: Collection[str] = ()
         name: Without ``pto.``.
         at: Offset of the name.
         head_words: Words that stand among the operands; any other one begins a clause.
+        commas: Whether clauses stand behind commas.
 
     Raises:
         ParseError: the text has another shape.
@@ -278,6 +292,8 @@ def read_op(parser: Parser, name: str, at: int, head_words: Collection[str] = ()
         if scanner.kind == "word" and scanner.value not in head_words:
             if "." in scanner.value or scanner.value == "return":
                 scanner.expect(":", "and the types of the operands")
+            if commas and not comma:
+                scanner.fail(f"expected ',' before {scanner.value}")
             text.clauses.append(_clause(scanner))
         elif not comma:
             scanner.expect(":", "and the types of the operands, or ','")

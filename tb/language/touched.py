@@ -95,6 +95,8 @@ def _set(op: LegacySet, registers: DmaRegisters) -> DmaRegisters:
     """Returns the registers after ``op``, of which some operands may be unknown."""
     try:
         return write_registers(op, registers)
+    except ValueError:  # A type that cannot pad, which a rule tells.
+        return registers
     except UndecidedError:
         pass
     if isinstance(op, SetMovPadVal):

@@ -11,7 +11,9 @@ from typing import Literal
 from tb.errors import PtoError
 from tb.isa.spaces import GM_ADDR_BITS
 from tb.language.check import check
-from tb.language.order import order
+from tb.language.hazards import described
+from tb.language.order import Order, order
+from tb.language.overlap import Shared
 from tb.language.place import Finding, Place, ProgramError
 from tb.language.reader import Source, read_file
 from tb.language.trace import Argument, Compute, Move, Trace
@@ -72,7 +74,7 @@ def verify_file(
                 for place in branches
             ]
             if not branches:
-                ordered = order(_placed(source, walked, arguments or {}, foreign))
+                ordered = _ordered(source, walked, arguments or {}, foreign)
                 findings += ordered.findings
                 notes += ordered.notes
     except ProgramError as error:
@@ -98,22 +100,30 @@ def _walk(
     return trace(source, function=function, arguments=arguments, static=True, foreign=foreign)
 
 
-def _placed(
+def _ordered(
     source: Source,
     walked: Trace,
     arguments: Mapping[int, int],
     foreign: Literal["refuse", "skip"],
-) -> Trace:
-    """Returns the same program with its buffers in GM far from one another.
+) -> Order:
+    """Returns the order of a program whose buffers in GM are far from one another.
 
     Whether two of them are one is not known; that ops behind the same argument meet is.
     """
     buffers = [x for x in walked.arguments if _in_gm(x) and x.number not in arguments]
     if not buffers:
-        return walked
+        return order(walked)
     room = (1 << GM_ADDR_BITS) // len(buffers) // GM_ALIGNMENT * GM_ALIGNMENT
     given = {x.number: place * room for place, x in enumerate(buffers)}
-    return _walk(source, walked.function, {**arguments, **given}, foreign)
+
+    def describe(space: str, shared: Shared) -> str:
+        if space != "gm" or shared.first // room >= len(buffers):
+            return described(space, shared)
+        number, offset = divmod(shared.first, room)
+        behind = Shared(offset, offset + shared.end - shared.first, shared.bytes)
+        return f"{behind} behind %{buffers[number].name}"
+
+    return order(_walk(source, walked.function, {**arguments, **given}, foreign), describe)
 
 
 def _in_gm(argument: Argument) -> bool:

@@ -336,6 +336,19 @@ def test_functions_are_called() -> None:
     assert counts(found) == [128, 512]
 
 
+def test_calls_may_be_many() -> None:
+    """Calls one after the other are not calls inside calls."""
+    body = f"""
+        %many = arith.constant 100 : index
+        scf.for %i = %c0 to %many step %c1 {{
+          %r = func.call @same(%len) : (i64) -> i64
+          {size("%r")}
+        }}
+        """
+    same = "func.func @same(%x: i64) -> i64 { func.return %x : i64 }"
+    assert counts(walk(body, same, function="k")) == [64] * 100
+
+
 def test_sections_are_walked_and_name_their_sub_block() -> None:
     """``pto.ub_sub`` of a section holds for the ops inside that do not say their own."""
     found = walk(
@@ -466,23 +479,35 @@ def test_reach_is_the_end_of_the_last_byte_touched() -> None:
         %i = pto.castptr %q : !pto.ptr<f16, gm> -> i64
         %j = arith.addi %i, %len : i64
         %r = pto.castptr %j : i64 -> !pto.ptr<f16, gm>
-        {load("%r", count="%z")}
+        {load("%r", length="%z", count="%len")}
+        %s = arith.subi %j, %one : i64
+        %t = arith.subi %s, %i : i64
+        {size("%t")}
         """,
         arguments={0: 0x1000, 1: 2},
     )
     assert [each.reach for each in found.arguments] == [6 + 128, 0, 0, 0]
     ops = [step.op for step in found.steps if isinstance(step, Move)]
     assert [op.gm_src for op in ops if isinstance(op, MteGmUb)] == [0x1006, 0x1046]
-    legacy = walk(
-        """
-        pto.set_loop_size_outtoub %n, %one : i64, i64
-        pto.set_loop1_stride_outtoub %len, %len : i64, i64
-        pto.copy_gm_to_ubuf %p, %u, %z, %one, %len, %z, %z, %false, %z, %len, %len
+    assert counts(found) == [63]
+
+
+def test_reach_samples_the_registers_of_legacy_copies() -> None:
+    """The same copy before and behind a register's change, and with one that is not known."""
+    copy = """
+        pto.copy_gm_to_ubuf %p, %u, %z, %one, %len, %z, %z, %b, %z, %len, %len
           : !pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64, i1, i64, i64, i64
-        """.replace("pto.copy", "%false = arith.constant false\npto.copy"),
-        arguments={0: 0x1000, 1: 5},
-    )
-    assert legacy.arguments[0].reach == 5 * 64
+        """
+    registers = """
+        pto.set_loop1_stride_outtoub %len, %len : i64, i64
+        pto.set_loop_size_outtoub %len, %one : i64, i64
+        pto.set_loop_size_outtoub %n, %one : i64, i64
+        """
+    twice = "scf.for %i = %c1 to %c3 step %c1 {" + copy + registers + "}"
+    known = walk(twice, arguments={0: 0x1000, 1: 5, 2: 0})
+    assert known.arguments[0].reach == 5 * 64
+    unknown = walk(copy + registers + copy, arguments={0: 0x1000, 2: 0}, static=True)
+    assert unknown.arguments[0].reach == 64
 
 
 def test_reach_counts_legal_ops_alone() -> None:

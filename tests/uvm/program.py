@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -122,8 +123,10 @@ class ProgramTest(PtoTestBase):
         from tb.language.reader import read_file
         from tb.language.walk import trace
 
+        # Places say the path as it was given, wherever the simulation runs.
+        source = replace(read_file(job.path), file=job.title)
         found = trace(
-            read_file(job.path),
+            source,
             function=job.function,
             arguments=job.arguments,
             foreign=job.foreign,

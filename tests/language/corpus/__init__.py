@@ -20,12 +20,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from tb.isa.rules import RULES
 from tb.language.check import check
 from tb.language.order import order
 from tb.language.place import Finding, ProgramError
 from tb.language.reader import read_file
+from tb.language.verify import verify_file
 from tb.language.walk import trace
 
 FOLDER = Path(__file__).parent
@@ -43,7 +45,6 @@ WORDS: dict[str, str] = {
     "element": r"element type",
     "function": r"function|symbol",
     "segments": r"operandSegmentSizes",
-    "loops": r"loop groups",
     "not-constant": r"not known",
     "unbounded": r"step of the loop|runs too long|nested deeper|without (a )?bound",
     "zero": r"divided by 0",
@@ -58,6 +59,9 @@ WORDS: dict[str, str] = {
 
 HAZARD = "A-14"
 """What two ops of one pipe without a barrier between them are undefined by."""
+
+LOOP_GROUPS = "A-08"
+"""How many loop groups an op has at most."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,7 @@ def read_case(path: Path) -> Case:
     if first is None or not lines[1].startswith("// ") or lines[1].startswith("// with:"):
         raise ValueError(f"{path}: two comments begin a file: what is expected, and what is tested")
     wanted = tuple(first[1].split("|"))
-    known = {*WORDS, *RULES, HAZARD, "legal"}
+    known = {*WORDS, *RULES, HAZARD, LOOP_GROUPS, "legal"}
     if not known.issuperset(wanted) or (wanted == ("legal",)) != (path.parent.name == "legal"):
         raise ValueError(f"{path}: {first[1]!r} is nothing to expect here")
     options = next((x.removeprefix("// with:").split() for x in lines if "// with:" in x), [])
@@ -117,15 +121,13 @@ def cases() -> list[Case]:
 
 def findings(case: Case) -> list[Finding]:
     """Returns what the tools find in a file, in the order of the text."""
+    foreign: Literal["skip", "refuse"] = "skip" if "--foreign" in case.options else "refuse"
+    if "--run" not in case.options:
+        return [*verify_file(case.path, arguments=case.arguments, foreign=foreign).findings]
     found: list[Finding] = []
     try:
         source = read_file(case.path, found)
-        steps = trace(
-            source,
-            arguments=case.arguments,
-            static="--run" not in case.options,
-            foreign="skip" if "--foreign" in case.options else "refuse",
-        )
+        steps = trace(source, arguments=case.arguments, foreign=foreign)
         found += [*steps.findings, *check(steps), *order(steps).findings]
     except ProgramError as error:
         found += error.findings

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The corpus holds every rule, op, clause, mode, type, space and form at least once."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations, product
+
+import pytest
+
+from tb.isa.cube import MAD_TYPES
+from tb.isa.dtypes import ALL_DTYPES, PAD_DTYPES
+from tb.isa.fix_table import (
+    ATOMIC_DST,
+    ATOMIC_OPS,
+    CLIP_TYPES,
+    DST_CODES,
+    QUANT_MODES,
+    RELU_MODES,
+)
+from tb.isa.pipes import EVENTS, PIPES, Pipe
+from tb.isa.rules import RULES
+from tests.language.corpus import HAZARD, WORDS, Case, cases
+
+CASES = cases()
+LEGAL = [case for case in CASES if case.wanted == ("legal",)]
+ILLEGAL = [case for case in CASES if case.wanted != ("legal",)]
+
+OPS = {
+    **dict.fromkeys(PIPES),
+    **dict.fromkeys(("set_flag", "wait_flag", "pipe_barrier", "barrier", "castptr", "addptr")),
+}
+"""Ops of the dialect that the tools execute."""
+
+WRITE_BACKS = ("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub")
+CLAUSES = ("unit_flag", "pre_quant", "pre_relu", "layout", "loop3", "sat", "atomic")
+CLAUSE = re.compile(
+    r"\b(unit_flag|pre_quant|pre_relu|nz2nd|nz2dn|nz2nz|loop3|sat|nosat|atomic)\b(?! *=)"
+)
+SPACES = [
+    *("gm", "ub", "vec", "l1", "mat", "cbuf", "l0a", "left", "l0b", "right", "l0c", "acc"),
+    *("bt", "bias", "fb", "scaling"),
+]
+"""Names of the memories (spec/README.md, "Memories"), and those of the factors' buffers."""
+
+ISSUE_WORDS = [
+    *("syntax", "unknown-op", "undefined", "type", "space", "not-constant", "unbounded"),
+    *("hazard", "deadlock", "foreign"),
+]
+"""Bad input that no numbered rule covers."""
+
+
+def without_comments(case: Case) -> str:
+    """Returns the text without its comments."""
+    return re.sub(r"//[^\n]*", "", case.text)
+
+
+LEGAL_TEXT = "\n".join(map(without_comments, LEGAL))
+
+
+def ops_of(name: str) -> list[str]:
+    """Returns each legal op of a name in the pretty form, up to its types."""
+    return re.findall(rf"(?<!\")\bpto\.{name}\b(?!\")([^:]*):", LEGAL_TEXT)
+
+
+def test_there_are_enough_files() -> None:
+    assert len(CASES) >= 150
+    assert len(ILLEGAL) >= 60
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_has_a_file_of_its_own(rule: str) -> None:
+    assert [case.name for case in ILLEGAL if case.wanted == (rule,)]
+
+
+@pytest.mark.parametrize("word", [*ISSUE_WORDS, HAZARD])
+def test_every_kind_of_bad_input_has_a_file(word: str) -> None:
+    assert word in WORDS or word == HAZARD
+    assert [case.name for case in ILLEGAL if word in case.wanted]
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_every_op_stands_in_both_forms(op: str) -> None:
+    assert re.search(rf"(?<!\")\bpto\.{op}\b(?!\")", LEGAL_TEXT), "the pretty form"
+    assert f'"pto.{op}"(' in LEGAL_TEXT, "the generic form"
+
+
+@pytest.mark.parametrize(
+    "op", [*sorted(PIPES), "set_flag", "wait_flag", "pipe_barrier", "castptr", "scf.for", "scf.if"]
+)
+def test_every_op_is_refused_somewhere(op: str) -> None:
+    name = op if "." in op else f"pto.{op}"
+    found = []
+    for case in ILLEGAL:
+        lines = case.text.splitlines()
+        if case.line and re.search(rf"{re.escape(name)}\b", lines[case.line - 1]):
+            found.append(case.name)
+    assert found
+
+
+@pytest.mark.parametrize(
+    ("op", "loops", "pad"),
+    [
+        *product(["mte_gm_ub"], range(4), (0, 1, 3)),
+        *product(["mte_ub_gm", "mte_gm_l1", "mte_l1_ub"], range(4), (0,)),
+    ],
+)
+def test_every_number_of_loops_with_every_padding(op: str, loops: int, pad: int) -> None:
+    found = []
+    for text in ops_of(op):
+        pads = re.findall(r"\bpad\(([^)]*)\)", text)
+        counts = pads[0].count(",") + 1 if pads else 0
+        found.append((len(re.findall(r"\bloop\(", text)), counts))
+    assert (loops, pad) in found
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_the_hint_of_a_store_is_there_or_not(count: int) -> None:
+    assert count in {text.partition("nburst")[0].count("%") for text in ops_of("mte_ub_gm")}
+
+
+def clauses_of(text: str) -> set[str]:
+    """Returns the kinds of clauses of a write-back."""
+    kinds = {"nz2nd": "layout", "nz2dn": "layout", "nz2nz": "layout", "nosat": "sat"}
+    return {kinds.get(word, word) for word in CLAUSE.findall(text)}
+
+
+@pytest.mark.parametrize("op", WRITE_BACKS)
+def test_every_two_clauses_stand_together(op: str) -> None:
+    found = [clauses_of(text) for text in ops_of(op)]
+    assert set() in found, "no clause at all"
+    names = CLAUSES if op == "mte_l0c_gm" else CLAUSES[:-1]
+    for name in names:
+        assert any(name in one for one in found), name
+    for pair in combinations(names, 2):
+        allowed = {*pair, "layout"} if "loop3" in pair else {*pair}
+        assert any({*pair} <= one <= allowed for one in found), pair
+
+
+@pytest.mark.parametrize("mode", QUANT_MODES)
+def test_every_mode_of_quantization(mode: str) -> None:
+    assert re.search(rf"pre_quant\([^)]*mode = {mode}\)", LEGAL_TEXT)
+
+
+@pytest.mark.parametrize("mode", [mode for mode in RELU_MODES if mode != "pwl"])
+def test_every_mode_of_relu_with_and_without_a_clip(mode: str) -> None:
+    assert re.search(rf"pre_relu\([^)]*mode = {mode}\)", LEGAL_TEXT)
+    assert re.search(rf"pre_relu\([^)]*mode = {mode}, clip = %\w+\)", LEGAL_TEXT)
+
+
+@pytest.mark.parametrize(
+    "kind", sorted({DST_CODES[dtype] for dtype in DST_CODES} & set(CLIP_TYPES))
+)
+def test_every_destination_with_a_clip_has_one(kind: int) -> None:
+    clipped = re.findall(r"clip = [^:]*:[^:]*?!pto\.ptr<\w+, \w+>, !pto\.ptr<(\w+),", LEGAL_TEXT)
+    assert kind in {DST_CODES[dtype] for dtype in clipped}
+
+
+@pytest.mark.parametrize(("kind", "op"), list(product(ATOMIC_DST, ATOMIC_OPS)))
+def test_every_atomic(kind: str, op: str) -> None:
+    assert f"atomic(type = {kind}, op = {op})" in LEGAL_TEXT
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "unit_flag(check_only)",
+        "unit_flag(check_and_clear)",
+        ", nz2nd",
+        "nz2dn(%c1_i64)",
+        "nz2dn(%c2_i64)",
+        "nz2nz\n",
+        "nz2nz(%c0_i64)",
+        "nz2nz(%c1_i64)",
+        ", sat\n",
+        "sat(preserve_nan)",
+        ", nosat",
+        "split_m",
+        "split_n",
+        "nd2nz, shape(",
+        "dn2nz, shape(",
+        "%true)",
+    ],
+)
+def test_every_word_of_a_clause(clause: str) -> None:
+    assert clause in LEGAL_TEXT
+
+
+def test_the_source_of_a_fractal_load_has_one_stride_or_two() -> None:
+    counts = {text.count(",") for text in re.findall(r"src_layout\((%[^)]*)\)", LEGAL_TEXT)}
+    assert counts == {0, 1}
+
+
+@pytest.mark.parametrize("dtype", ALL_DTYPES)
+def test_every_element_type(dtype: str) -> None:
+    assert f"!pto.ptr<{dtype}, " in LEGAL_TEXT
+
+
+@pytest.mark.parametrize("dtype", PAD_DTYPES)
+def test_every_type_of_padding(dtype: str) -> None:
+    assert re.search(rf"\bpad {dtype}\b", LEGAL_TEXT)
+    assert re.search(rf"pto\.set_mov_pad_val %\w+ : {dtype}\b", LEGAL_TEXT)
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_every_name_of_a_memory(space: str) -> None:
+    assert f", {space}>" in LEGAL_TEXT
+
+
+@pytest.mark.parametrize("pipe", Pipe)
+def test_every_pipe_has_a_barrier(pipe: Pipe) -> None:
+    assert f'pto.pipe_barrier "{pipe.value}"' in LEGAL_TEXT
+
+
+@pytest.mark.parametrize("event", range(EVENTS))
+def test_every_event(event: int) -> None:
+    assert f'"EVENT_ID{event}"]' in LEGAL_TEXT
+
+
+@pytest.mark.parametrize("form", ['["PIPE_', "[<PIPE_", "[PIPE_", "[#pto.pipe<PIPE_"])
+def test_every_spelling_of_a_flag(form: str) -> None:
+    assert f"pto.set_flag{form}" in LEGAL_TEXT
+    assert f"pto.wait_flag{form}" in LEGAL_TEXT
+
+
+@pytest.mark.parametrize("dtype", MAD_TYPES)
+def test_every_type_of_factors(dtype: str) -> None:
+    assert re.search(
+        rf"!pto\.ptr<{dtype}, (l0a|left)>, !pto\.ptr<{dtype}, (l0b|right)>", LEGAL_TEXT
+    )
+
+
+def test_files_are_short() -> None:
+    for case in CASES:
+        assert len(case.text.splitlines()) <= 130, case.name
+        assert case.text.endswith("\n"), case.name
+        assert "\t" not in case.text, case.name

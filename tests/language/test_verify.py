@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``pto-dv verify``: what it prints, its exit code, its record, and how fast it is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tb.dut import ROOT
+from tb.errors import PtoError
+from tb.language.verify import verify_file
+from tb.verify import find_files, read_arguments, verify_command
+
+HEAD = """module {
+  func.func @kernel(%in: !pto.ptr<i8, gm>, %out: !pto.ptr<i8, gm>, %n: i64) {
+    %c0 = arith.constant 0 : i64
+    %c1 = arith.constant 1 : i64
+    %c8 = arith.constant 8 : i64
+    %c64 = arith.constant 64 : i64
+    %ub = pto.castptr %c0 : i64 -> !pto.ptr<i8, ub>
+"""
+TYPES = ": !pto.ptr<i8, gm>, !pto.ptr<i8, ub>, i64, i64, i64, i64, i64"
+STORE_TYPES = ": !pto.ptr<i8, ub>, !pto.ptr<i8, gm>, i64, i64, i64, i64, i64"
+LOAD = f"pto.mte_gm_ub %in, %ub, %c0, %c64 nburst(%c1, %c64, %c64) {TYPES}"
+STORE = f"pto.mte_ub_gm %ub, %out, %c0, %c64 nburst(%c1, %c64, %c64) {STORE_TYPES}"
+BAD = f"pto.mte_gm_ub %in, %ub, %c8, %c64 nburst(%c8, %c64, %c8) {TYPES}"
+FLAGS = (
+    'pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]',
+    'pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]',
+)
+
+
+def text(*ops: str) -> str:
+    """Returns a program whose first op stands in line 8, column 5."""
+    return HEAD + "".join(f"    {op}\n" for op in ops) + "    return\n  }\n}\n"
+
+
+def write(folder: Path, name: str, *ops: str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text(*ops))
+    return path
+
+
+def told(path: Path, **options: object) -> list[tuple[int, int, str]]:
+    """Returns line, column and rule of each finding."""
+    found = verify_file(path, **options).findings  # type: ignore[arg-type]
+    return [(x.place.line, x.place.column, x.rule) for x in found]
+
+
+def test_a_good_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path, "good.pto", LOAD, *FLAGS, STORE)
+    assert verify_command([str(path)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("verified 1 file, 2 ops: no errors, ")
+    assert out.endswith(" s\n")
+
+
+def test_a_bad_file_says_place_op_rule_and_range(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path, "bad.pto", BAD)
+    assert verify_command([str(path)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [
+        f"{path}:8:5: error: pto.mte_gm_ub: DMA-L15: l2_cache_ctl is 8",
+        "  legal: 2 bits hold 0..3",
+    ]
+    assert [line.split(": ")[3] for line in lines[2:6:2]] == ["DMA-L07", "DMA-L08"]
+    assert lines[-1].startswith("verified 1 file, 1 op: 3 errors in 1 file, ")
+
+
+def test_many_files_in_the_order_named_and_folders(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, "a/2.pto", BAD)
+    write(tmp_path, "a/b/1.pto", LOAD)
+    write(tmp_path, "a/b/ignored.txt", BAD)
+    last = write(tmp_path, "0.pto", "pto.mte_gm_ub")
+    files = find_files([str(tmp_path / "a"), str(last), str(last)])
+    assert [x.name for x in files] == ["2.pto", "1.pto", "0.pto"]
+    assert verify_command([str(tmp_path / "a"), str(last)]) == 1
+    out = capsys.readouterr().out
+    assert out.index("2.pto:8:5") < out.index("0.pto:")
+    assert "verified 3 files, " in out
+    assert "errors in 2 files" in out
+
+
+def test_two_processes_find_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(130):
+        write(tmp_path, f"{number:03}.pto", BAD if number % 3 == 0 else LOAD)
+    begin = time.perf_counter()
+    assert verify_command([str(tmp_path)]) == 1
+    seconds = time.perf_counter() - begin
+    out = capsys.readouterr().out
+    assert "verified 130 files, 130 ops: 132 errors in 44 files" in out
+    places = [line.split(":")[0][-7:] for line in out.splitlines() if ": error: " in line]
+    assert places == sorted(places)
+    assert seconds < 30, "about 60 files a second and core"
+
+
+def test_the_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, record = write(tmp_path, "bad.pto", BAD), tmp_path / "out/record.json"
+    assert verify_command([str(path)], json_path=record) == 1
+    data = json.loads(record.read_text())
+    assert data["files"] == 1
+    assert data["ops"] == 1
+    assert data["errors"] == 3
+    assert data["findings"][0] == {
+        "file": str(path),
+        "line": 8,
+        "column": 5,
+        "op": "pto.mte_gm_ub",
+        "rule": "DMA-L15",
+        "message": "l2_cache_ctl is 8",
+        "legal": "2 bits hold 0..3",
+    }
+    assert str(record) in capsys.readouterr().out
+
+
+def test_arguments_that_are_given_decide(tmp_path: Path) -> None:
+    rows = f"pto.mte_gm_ub %in, %ub, %c0, %c64 nburst(%n, %c8, %c64) {TYPES}"
+    path = write(tmp_path, "rows.pto", rows)
+    assert told(path) == []
+    assert told(path, arguments={2: 1}) == []
+    assert told(path, arguments={2: 2}) == [(8, 5, "DMA-L08")]
+    assert told(path, arguments={2: 2, 7: 1}) == [(8, 5, "DMA-L08")], "7 is of other functions"
+    store = "pto.mte_ub_gm %ub, %out, %c0, %c64 nburst(%c1, %c64, %c64) " + STORE_TYPES
+    assert told(write(tmp_path, "end.pto", store), arguments={1: (1 << 40) - 8}) == [
+        (8, 5, "DMA-L12")
+    ]
+
+
+def test_hazards_and_deadlocks(tmp_path: Path) -> None:
+    path = write(tmp_path, "hazard.pto", LOAD, STORE)
+    (finding,) = verify_file(path).findings
+    assert (finding.place.line, finding.op, finding.rule) == (9, "pto.mte_ub_gm", "")
+    assert "hazard: reads ub0 0x0..0x3f (64 B)" in finding.message
+    assert f"{path}:8:5" in finding.message
+    (finding,) = verify_file(write(tmp_path, "stuck.pto", FLAGS[1], STORE)).findings
+    assert finding.message.startswith("deadlock: ")
+
+
+def test_buffers_of_arguments_are_apart_and_each_is_one(tmp_path: Path) -> None:
+    again = "pto.mte_gm_ub %out, %ub2, %c0, %c64 nburst(%c1, %c64, %c64) " + TYPES
+    other = "%ub2 = pto.castptr %c64 : i64 -> !pto.ptr<i8, ub>"
+    path = write(tmp_path, "two.pto", other, STORE, again)
+    (finding,) = verify_file(path).findings
+    assert "reads 0x0..0x3f (64 B) behind %out, which pto.mte_ub_gm" in finding.message
+    apart = write(tmp_path, "apart.pto", other, STORE, again.replace("%out", "%in"))
+    assert verify_file(apart).findings == ()
+
+
+def test_conditions_that_are_not_known(tmp_path: Path) -> None:
+    """Both ways are checked op by op; what orders them cannot be."""
+    ops = [
+        "%yes = arith.cmpi eq, %n, %c1 : i64",
+        "scf.if %yes {",
+        LOAD,
+        "} else {",
+        STORE.replace("%c0,", "%c64,"),
+        "}",
+    ]
+    verified = verify_file(write(tmp_path, "if.pto", *ops))
+    assert [x.rule for x in verified.findings] == ["DMA-L15"]
+    assert verified.ops == 2
+    (note,) = verified.notes
+    assert ":9:5: note: the condition is not known" in note
+    loop = ["%i0 = arith.constant 0 : index", "%i1 = arith.constant 1 : index"]
+    loop += ["%m = arith.index_cast %n : i64 to index", "scf.for %i = %i0 to %m step %i1 {"]
+    verified = verify_file(write(tmp_path, "for.pto", *loop, LOAD, STORE, "}"))
+    assert [x.message.split(":")[0] for x in verified.findings] == ["hazard"]
+
+
+def test_every_function_that_no_other_calls_is_checked(tmp_path: Path) -> None:
+    two = text(BAD).replace("module {\n", "").removesuffix("}\n")
+    path = tmp_path / "two.pto"
+    path.write_text(text(LOAD).removesuffix("}\n") + two.replace("@kernel", "@other") + "}\n")
+    assert {rule for _, _, rule in told(path)} == {"DMA-L15", "DMA-L07", "DMA-L08"}
+    assert verify_file(path).ops == 2
+
+
+def test_foreign_ops(tmp_path: Path) -> None:
+    vector = "%v = pto.vlds %ub[%c0] : !pto.ptr<i8, ub> -> !pto.vreg<256xi8>"
+    path = write(tmp_path, "vector.pto", LOAD, vector)
+    (finding,) = verify_file(path).findings
+    assert finding.op == "pto.vlds"
+    assert verify_file(path, foreign="skip").findings == ()
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "empty"),
+        (b"module {\n\xff}\n", "UTF-8"),
+        (b"module {\0}\n", "NUL"),
+        (b"module {}\n", "nothing to run"),
+        (b"module {\n  func.func private @f()\n}\n", "nothing to run"),
+        (b"not mlir at all", ""),
+    ],
+)
+def test_files_that_are_no_programs(
+    data: bytes, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.pto"
+    path.write_bytes(data)
+    assert verify_command([str(path)]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith(f"{path}:")
+    assert ": error: " in out
+    assert words in out
+
+
+def test_a_file_that_cannot_be_read_stops_no_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = write(tmp_path, "b.pto", LOAD)
+    (tmp_path / "a.pto").symlink_to(tmp_path / "a.pto")
+    with pytest.raises(PtoError, match="does not exist"):
+        verify_command([str(tmp_path / "a.pto"), str(good)])
+    assert verify_command([str(good)]) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("argument", "word"),
+    [("2", "'2'"), ("x=1", "'x=1'"), ("1=in.npy", "in.npy"), ("-1=0", "-1"), ("0=1.5", "1.5")],
+)
+def test_arguments_that_are_not_understood(argument: str, word: str) -> None:
+    with pytest.raises(PtoError) as caught:
+        read_arguments([argument])
+    assert word in str(caught.value)
+    assert "N=VALUE" in str(caught.value)
+
+
+def test_arguments() -> None:
+    assert read_arguments(["0=0x10", "3=-1"]) == {0: 16, 3: -1}
+    with pytest.raises(PtoError, match="twice"):
+        read_arguments(["0=1", "0=2"])
+
+
+def pto_dv(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tb", "verify", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_command(tmp_path: Path) -> None:
+    good, bad = write(tmp_path, "good.pto", LOAD), write(tmp_path, "bad.pto", BAD)
+    done = pto_dv(str(good), str(bad), "--foreign", "skip", "--arg", "2=4")
+    assert done.returncode == 1
+    assert done.stderr == ""
+    assert "DMA-L15" in done.stdout
+    assert "verified 2 files, 2 ops: 3 errors in 1 file" in done.stdout
+    done = pto_dv(str(good), "nowhere.pto")
+    assert done.returncode == 2
+    assert done.stdout == "", "nothing is checked when the command is wrong"
+    assert done.stderr.startswith("error: nowhere.pto does not exist")
+
+
+def test_commands_that_are_wrong(tmp_path: Path) -> None:
+    good = str(write(tmp_path, "good.pto", LOAD))
+    with pytest.raises(PtoError, match="run") as caught:
+        verify_command([good], foreign="run")
+    assert "refuse, skip" in str(caught.value)
+    with pytest.raises(PtoError, match="no file is named"):
+        verify_command([])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(PtoError, match=r"holds no \.pto file"):
+        verify_command([str(tmp_path / "empty")])

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places of buffers in GM: inside, apart, repeatable, and errors where that cannot be."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tb.errors import PtoError
+from tb.placement import GM_BYTES, GUARD, Placement, Taken, Wanted, merged, place
+
+WANTED = st.lists(
+    st.builds(
+        Wanted,
+        st.just("a buffer"),
+        st.one_of(st.integers(1, 1 << 20), st.integers(1, GM_BYTES >> 6)),
+        st.sampled_from((1, 2, 4, 8, 32, 512)),
+    ),
+    max_size=8,
+)
+
+
+@given(WANTED, st.integers(0, 1 << 62))
+def test_buffers_are_inside_aligned_and_apart(wanted: list[Wanted], seed: int) -> None:
+    addresses = place(wanted, (seed,))
+    ranges = sorted(
+        (address, address + one.length) for address, one in zip(addresses, wanted, strict=True)
+    )
+    for address, one in zip(addresses, wanted, strict=True):
+        assert 0 <= address <= GM_BYTES - one.length
+        assert address % one.align == 0
+    for (_, stop), (start, _) in pairwise(ranges):
+        assert start - stop >= GUARD
+
+
+def test_equal_seeds_give_equal_places_and_others_do_not() -> None:
+    wanted = [Wanted("a", 4096), Wanted("b", 4096)]
+    assert place(wanted, (1,)) == place(wanted, (1,))
+    assert place(wanted, (1,)) != place(wanted, (2,))
+
+
+def test_places_are_anywhere_in_40_bits() -> None:
+    drawn = [place([Wanted("a", 16)], (seed,))[0] for seed in range(64)]
+    assert max(drawn) > 0xF0_0000_0000
+    assert min(drawn) < 0x10_0000_0000
+    assert len({one % 32 for one in drawn}) > 16, "not aligned unless asked"
+
+
+def test_drawn_buffers_keep_away_from_what_is_taken() -> None:
+    half = GM_BYTES // 2
+    for seed in range(20):
+        (address,) = place([Wanted("a", 64)], (seed,), avoided=[Taken(0, half)])
+        assert address >= half + GUARD
+        (address,) = place([Wanted("a", 64)], (seed,), taken=[Taken(half, GM_BYTES)])
+        assert address + 64 <= half - GUARD
+
+
+def test_fixed_addresses_are_kept() -> None:
+    wanted = [Wanted("a", 64, address=0x1000), Wanted("b", 64, address=0x1040), Wanted("c", 64)]
+    addresses = place(wanted, (1,), avoided=[Taken(0x1000, 0x1001)])
+    assert addresses[:2] == (0x1000, 0x1040), "a program may name its buffers by address"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "taken", "words"),
+    [
+        (
+            [Wanted("a", 64, address=0), Wanted("b", 64, address=63)],
+            [],
+            ["b, 64 bytes at 0x3f"],
+        ),
+        ([Wanted("a", 64, address=GM_BYTES - 63)], [], ["leaves GM", "0..0xffffffffff"]),
+        ([Wanted("a", 64, address=0)], [Taken(10, 11, "a load")], ["overlaps a load at 0xa..0xa"]),
+        ([Wanted("a", GM_BYTES + 1)], [], ["no place in GM for a"]),
+        ([Wanted("a", 64)], [Taken(0, GM_BYTES)], ["no place in GM for a"]),
+    ],
+)
+def test_what_cannot_be_placed(wanted: list[Wanted], taken: list[Taken], words: list[str]) -> None:
+    with pytest.raises(PtoError) as error:
+        place(wanted, (1,), taken=taken)
+    for word in words:
+        assert word in str(error.value)
+
+
+@given(st.lists(st.tuples(st.integers(0, 200), st.integers(1, 60)), max_size=12))
+def test_merged_ranges_hold_the_same_bytes(pairs: list[tuple[int, int]]) -> None:
+    ranges = [Taken(start, start + length) for start, length in pairs]
+    found = merged(ranges)
+    held = {byte for one in ranges for byte in range(one.start, one.stop)}
+    assert {byte for one in found for byte in range(one.start, one.stop)} == held
+    assert all(a.stop < b.start for a, b in pairwise(found))
+    gm = Placement(ranges)
+    for byte in range(0, 270, 3):
+        assert (gm.meets(byte, byte + 3) is not None) == bool(held & set(range(byte, byte + 3)))
+
+
+def test_draws_differ_from_each_other() -> None:
+    gm, rng = Placement(), np.random.default_rng(1)
+    drawn = [gm.draw(Wanted(f"{n}", 1 << 30), rng) for n in range(100)]
+    assert len(set(drawn)) == 100

@@ -1,0 +1,454 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``pto-dv program``: what runs and what is written, and that bad input runs and writes nothing."""
+
+from __future__ import annotations
+
+import shlex
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tb.dut import ROOT, Capabilities, Manifest, reference_manifests
+from tb.errors import PtoError
+from tb.plan import planned_test
+from tb.program import ProgramFiles, Replay, prepare_all
+from tb.program_prepare import Inputs, prepare
+from tb.program_request import ProgramOptions, request
+from tb.program_setup_file import SetupFile
+from tb.record import RunRecord, RunSettings
+from tb.runner import run_folder
+from tests.programs.copies import ARGS, COPY, files_of, refused, run_command
+
+Capture = pytest.CaptureFixture[str]
+Patch = pytest.MonkeyPatch
+
+
+@pytest.fixture
+def copy(tmp_path: Path, monkeypatch: Patch) -> Path:
+    """A program in a folder of its own, which is where the user is."""
+    (tmp_path / "copy.pto").write_text(COPY)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "copy.pto"
+
+
+# --- bad input -----------------------------------------------------------------------------------
+
+TOO_SMALL = ("--arg", "0=zeros:4096", "--arg", "1=empty:4095", "--arg", "2=32")
+
+REFUSED = {
+    "no program": ((), ["no program is named", "make program PROGRAM=x.pto"]),
+    "missing": (("no.pto",), ["program no.pto does not exist"]),
+    "folder without": (("empty",), ["no program in empty", ".pto"]),
+    "no arguments": (
+        ("copy.pto",),
+        [
+            "arguments 0 (%in): !pto.ptr<f32, gm>, 1 (%out): !pto.ptr<f32, gm>, 2 (%rows): i64",
+            "have no value",
+            "--arg 0=zeros:BYTES --arg 1=zeros:BYTES --arg 2=VALUE",
+        ],
+    ),
+    "one missing": (
+        ("copy.pto", *ARGS[:4]),
+        ["argument 2 (%rows): i64 has no value", "--arg 2=VALUE", "1 (%out)"],
+    ),
+    "one too many": (("copy.pto", *ARGS, "--arg", "3=1"), ["no argument 3", "0 (%in)"]),
+    "output of nobody": (("copy.pto", *ARGS, "--out", "5=x.bin"), ["no argument 5", "--out 5"]),
+    "output of a number": (
+        ("copy.pto", *ARGS, "--out", "2=x.bin"),
+        ["argument 2 has no buffer", "arguments with a buffer: 0, 1"],
+    ),
+    "too small": (
+        ("copy.pto", *TOO_SMALL),
+        [
+            "copy.pto:10:3: error: pto.mte_ub_gm",
+            "bytes 0..4095 of the buffer of argument 1 (%out), which has 4095 bytes",
+            "at least 4096 bytes",
+        ],
+    ),
+    "both too small": (
+        ("copy.pto", "--arg", "0=zeros:128", "--arg", "1=empty:128", "--arg", "2=2"),
+        ["copy.pto:6:3: error: pto.mte_gm_ub", "copy.pto:10:3: error: pto.mte_ub_gm", "256 bytes"],
+    ),
+    "number for a buffer": (
+        ("copy.pto", "--arg", "0=4096", *ARGS[2:]),
+        ["argument 0 (%in) is !pto.ptr<f32, gm>, a number is no buffer", "--arg 0=zeros:65536"],
+    ),
+    "buffer for a number": (
+        ("copy.pto", *ARGS[:4], "--arg", "2=zeros:64"),
+        ["'zeros:64' is no i64", "--arg 2=zeros:64"],
+    ),
+    "number too large": (
+        ("copy.pto", *ARGS[:4], "--arg", "2=0x10000000000000000"),
+        ["is no i64", "an integer"],
+    ),
+    "rule": (
+        ("copy.pto", *ARGS[:4], "--arg", "2=70000"),
+        ["copy.pto:6:3", "pto.mte_gm_ub", "DMA-L05"],
+    ),
+    "negative": (
+        ("copy.pto", *ARGS[:4], "--arg", "2=-1"),
+        ["copy.pto:6:3", "pto.mte_gm_ub", "-1", "DMA-L05"],
+    ),
+    "missing file": (
+        ("copy.pto", "--arg", "0=no.npy", *ARGS[2:]),
+        ["cannot read no.npy", "No such file", "--arg 0=no.npy"],
+    ),
+    "other type": (
+        ("copy.pto", "--arg", "0=half.npy", *ARGS[2:]),
+        ["half.npy holds float16, the argument's elements are f32", "legal: float32"],
+    ),
+    "overlap": (
+        ("copy.pto", "--arg", "0=zeros:4096@0", "--arg", "1=empty:4096@4095", *ARGS[4:]),
+        ["buffer of argument 1 (%out), 4096 bytes at 0xfff, overlaps the buffer of argument 0"],
+    ),
+    "outside of GM": (
+        ("copy.pto", "--arg", "0=zeros:4096@0xffffffffff", *ARGS[2:]),
+        ["buffer of argument 0 (%in), 4096 bytes at 0xffffffffff, leaves GM"],
+    ),
+    "load on a buffer": (
+        ("copy.pto", "--arg", "0=zeros:4096@0", *ARGS[2:], "--load", "gm@8=zeros:4"),
+        ["buffer of argument 0 (%in), 4096 bytes at 0x0, overlaps what --load gm@8=zeros:4 loads"],
+    ),
+    "load beside a buffer": (
+        ("copy.pto", *ARGS, "--load", "arg0@4095=zeros:2"),
+        ["2 bytes at offset 0xfff leave the buffer of argument 0 (%in)", "it has 4096 bytes"],
+    ),
+    "load leaves its memory": (
+        ("copy.pto", *ARGS, "--load", "ub0@0x3fff0=zeros:17"),
+        ["17 bytes at 0x3fff0 leave ub0", "--load ub0@0x3fff0"],
+    ),
+    "load of nothing": (("copy.pto", *ARGS, "--load", "ub0=empty:4"), ["a load of nothing"]),
+    "load placed twice": (("copy.pto", *ARGS, "--load", "ub0=zeros:4@8"), ["address of its own"]),
+    "output into a file": (
+        ("copy.pto", *ARGS, "--out", "1=copy.pto/x.bin"),
+        ["cannot write copy.pto/x.bin", "--out 1="],
+    ),
+    "output is a folder": (("copy.pto", *ARGS, "--out", "1=empty"), ["empty is a folder"]),
+    "output over the program": (
+        ("copy.pto", *ARGS, "--out", "1=copy.pto"),
+        ["copy.pto is read by the program"],
+    ),
+    "output over an input": (
+        ("copy.pto", "--arg", "0=in.bin", *ARGS[2:], "--out", "1=in.bin"),
+        ["in.bin is read by the program", "another file"],
+    ),
+    "two outputs in one file": (
+        ("copy.pto", *ARGS, "--out", "0=x.bin", "--out", "1=./x.bin"),
+        ["x.bin is written twice"],
+    ),
+    "output of two programs": (
+        ("copy.pto", "other.pto", *ARGS, "--out", "1=x.bin"),
+        ["--out with 2 programs"],
+    ),
+    "setup of two programs": (
+        ("copy.pto", "other.pto", "--setup", "x.toml"),
+        ["--setup with 2 programs"],
+    ),
+    "missing setup": (
+        ("copy.pto", "--setup", "no.toml"),
+        ["cannot read the setup file: No such file", "no.toml"],
+    ),
+    "function": (("copy.pto", *ARGS, "--function", "paste"), ["@paste", "copy"]),
+    "simulator": (("copy.pto", *ARGS, "--sim", "spice"), ["spice", "verilator, icarus"]),
+    "width": (("copy.pto", *ARGS, "--gm-width", "64"), ["GM_WIDTH is '64'"]),
+    "seed": (("copy.pto", *ARGS, "--seed", "-1"), ["SEED is '-1'"]),
+    "limit": (("copy.pto", *ARGS, "--watchdog-clocks", "1"), ["watchdog_clocks"]),
+    "manifest": (("copy.pto", *ARGS, "--dut", "no.toml"), ["cannot read the manifest"]),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_input_runs_nothing(copy: Path, capsys: Capture, monkeypatch: Patch, name: str) -> None:
+    folder = copy.parent
+    (folder / "empty").mkdir()
+    (folder / "other.pto").write_text(COPY)
+    (folder / "in.bin").write_bytes(bytes(4096))
+    np.save(folder / "half.npy", np.zeros(2048, np.float16))
+    before = files_of(folder)
+    words, expected = REFUSED[name]
+    said = refused(capsys, monkeypatch, *words, "--json", "record.json")
+    for word in expected:
+        assert word in said, said
+    assert files_of(folder) == before, "nothing is written, also no record"
+
+
+TEXTS = {
+    "syntax": ("func.func @f( {", ":1:"),
+    "unknown op": (COPY.replace("pto.mte_gm_ub", "foo.bar"), ":6:"),
+    "undefined value": (COPY.replace("nburst(%rows", "nburst(%row", 1), ":6:"),
+    "wrong type": (COPY.replace("i64, i64, i64, i64, i64", "i64, i64, i64, i64, i32", 1), ":6:"),
+    "wrong space": (COPY.replace("-> !pto.ptr<f32, ub>", "-> !pto.ptr<f32, l1>"), ":6:"),
+    "empty": ("", ":1:1"),
+    "foreign": (COPY.replace("  return", "  pto.vadd %ub, %ub : i64\n  return"), ":12:3"),
+    "hazard": (COPY.replace("PIPE_MTE3", "PIPE_V"), ":10:3"),
+    "deadlock": (COPY.replace("EVENT_ID0", "EVENT_ID1", 1), ":9:3"),
+    "endless loop": (
+        COPY.replace(
+            "  return",
+            "  %b = arith.constant 1000000000 : index\n  %a = arith.constant 0 : index\n"
+            "  %s = arith.constant 1 : index\n  scf.for %i = %a to %b step %s {\n"
+            '    pto.pipe_barrier "PIPE_ALL"\n  }\n  return',
+        ),
+        ":15:3",
+    ),
+    "before the buffer": (
+        COPY.replace(
+            "  pto.mte_gm_ub %in",
+            "  %m = arith.constant -4 : i64\n  %low = pto.addptr %in, %m : !pto.ptr<f32, gm>, i64 "
+            "-> !pto.ptr<f32, gm>\n  pto.mte_gm_ub %low",
+        ),
+        ":8:3",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_bad_programs_run_nothing(
+    copy: Path, capsys: Capture, monkeypatch: Patch, name: str
+) -> None:
+    text, place = TEXTS[name]
+    copy.write_text(text)
+    said = refused(capsys, monkeypatch, "copy.pto", *ARGS)
+    assert f"copy.pto{place}" in said, said
+
+
+def test_programs_that_are_no_text(copy: Path, capsys: Capture, monkeypatch: Patch) -> None:
+    copy.write_bytes(b"\xff\xfe\0")
+    assert "copy.pto" in refused(capsys, monkeypatch, "copy.pto", *ARGS)
+
+
+def test_what_is_wrong_with_all_programs_is_said(
+    copy: Path, capsys: Capture, monkeypatch: Patch
+) -> None:
+    (copy.parent / "b.pto").write_text("x")
+    (copy.parent / "c.pto").write_text("")
+    said = refused(capsys, monkeypatch, ".", *ARGS)
+    assert "b.pto:1:1" in said
+    assert "c.pto:1:1" in said
+    assert "copy.pto" not in said
+
+
+def test_every_test_of_the_plan_but_this_one_is_run_by_name() -> None:
+    with pytest.raises(PtoError, match="needs a program") as error:
+        planned_test("program")
+    assert "make program PROGRAM=x.pto" in str(error.value)
+
+
+# --- engines -------------------------------------------------------------------------------------
+
+
+def engine(slot: str, **can: object) -> Manifest:
+    return Manifest(
+        module="m", slot=slot, capabilities=Capabilities.model_validate(can), path=f"{slot}.toml"
+    )
+
+
+@pytest.mark.parametrize(
+    ("engines", "words"),
+    [
+        ([engine("mte2", ops=("mte_gm_ub",))], [":10:3", "no engine of this run takes mte_ub_gm"]),
+        (
+            [engine("mte2", ops=("mte_gm_l1",)), engine("mte3", ops=("mte_ub_gm",))],
+            [":6:3", "no engine of this run takes mte_gm_ub", "mte_gm_l1, "],
+        ),
+    ],
+)
+def test_ops_that_no_engine_takes(copy: Path, engines: list[Manifest], words: list[str]) -> None:
+    asked = request(copy, SetupFile(), ProgramOptions(args=ARGS[1::2]))
+    with pytest.raises(PtoError) as error:
+        prepare(asked, 0, Inputs(Path("x")), engines)
+    for word in words:
+        assert word.removesuffix(", ") in str(error.value), str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("can", "words"),
+    [
+        ({"loops": 0}, "takes at most 0 loops, the op has 1"),
+        ({"pad": False}, "takes no padded rows"),
+        ({"d_rules": ("DMA-L05",)}, "does not report DMA-L06"),
+    ],
+)
+def test_shapes_that_an_engine_does_not_take(
+    tmp_path: Path, can: dict[str, object], words: str
+) -> None:
+    path = tmp_path / "load.pto"
+    path.write_text(
+        COPY.replace("%c0 : i64 -> !pto.ptr<f32, ub>", "%c16 : i64 -> !pto.ptr<f32, ub>")
+        .replace(
+            "  %ub =", "  %c16 = arith.constant 16 : i64\n  %pad = arith.constant 1 : i32\n  %ub ="
+        )
+        .replace("%c128, %c128)\n", "%c128, %c128) loop(%rows, %c128, %c128) pad(%pad)\n", 1)
+        .replace("i64, i64, i64, i64, i64", "i64, i64, i64, i64, i64, loop i64, i64, i64, pad i32")
+    )
+    rules = ("DMA-L05", "DMA-L06", "DMA-L07", "DMA-L08", "DMA-L09", "DMA-L10", "DMA-L12")
+    engines = [
+        engine("mte2", ops=("mte_gm_ub",), **{"d_rules": rules, **can}),
+        engine("mte3", ops=("mte_ub_gm",), d_rules=rules),
+    ]
+    options = ProgramOptions(args=("0=zeros:65536", "1=zeros:65536", "2=4"), illegal="send")
+    with pytest.raises(PtoError) as error:
+        prepare(request(path, SetupFile(), options), 0, Inputs(Path("x")), engines)
+    assert f"load.pto:8:3: error: pto.mte_gm_ub: the engine m of mte2 {words}" in str(error.value)
+
+
+# --- what the simulation is told -----------------------------------------------------------------
+
+
+def replay(*words: str, **options: object) -> Replay:
+    return Replay.make(words, ProgramOptions(**options), {})  # type: ignore[arg-type]
+
+
+def test_equal_seeds_give_equal_jobs(copy: Path) -> None:
+    jobs = [replay(str(copy), args=ARGS[1::2], seed=seed).settings.options for seed in (3, 3, 4)]
+    assert jobs[0] == jobs[1]
+    assert jobs[0]["programs"][0]["arguments"] != jobs[2]["programs"][0]["arguments"]
+
+
+def test_the_command_line_wins_over_the_setup_file(copy: Path) -> None:
+    copy.with_suffix(".toml").write_text(
+        'seed = 9\nillegal = "send"\n[args]\n0 = "zeros:4096@0"\n1 = "zeros:8192"\n2 = 2\n'
+        "[knobs]\nstall_r = 3\nstall_w = 4\n[backgrounds]\nub = 1\n[[load]]\narg = 0\naddress = 4\n"
+        'data = "hex:01"\n'
+    )
+    one = replay(str(copy), args=("2=32",), knobs=("stall_r=5",))
+    job = one.files.programs[0].job
+    assert one.settings.seed == job.seed == 9
+    assert job.arguments[0] == 0
+    assert job.arguments[2] == 32
+    assert job.knobs == {"stall_r": 5, "stall_w": 4}
+    assert job.backgrounds == {"ub0": 1}
+    assert job.illegal == "send"
+    assert [(load.address, load.length) for load in job.loads][::2] == [(0, 4096), (4, 1)]
+    again = replay(str(copy), illegal="refuse", seed=2)
+    assert (again.settings.seed, again.files.programs[0].job.illegal) == (2, "refuse")
+
+
+def test_bytes_to_load_are_in_one_file(copy: Path, tmp_path: Path) -> None:
+    files = replay(str(copy), args=("0=pattern:1:4096", "1=hex:0102" + "00" * 4094, "2=32")).files
+    files.stage(tmp_path / "run")
+    data = (tmp_path / "run/inputs.bin").read_bytes()
+    first, second = files.programs[0].job.loads
+    assert (first.offset, second.offset, len(data)) == (0, 4096, 8192)
+    assert data[4096:4098] == b"\1\2"
+
+
+def test_drawn_buffers_keep_away_from_addresses_of_the_program(copy: Path) -> None:
+    """Half of GM is touched by address; buffers of any seed are in the other half."""
+    copy.write_text(
+        COPY.replace(
+            "  pto.mte_gm_ub %in",
+            "  %g = pto.castptr %c0 : i64 -> !pto.ptr<f32, gm>\n"
+            "  %n = arith.constant 2 : i64\n  %far = arith.constant 0x7fffffff00 : i64\n"
+            "  pto.mte_gm_ub %g, %ub, %c0, %c128 nburst(%n, %far, %c128)\n"
+            "    : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64\n"
+            '  pto.pipe_barrier "PIPE_MTE2"\n  pto.mte_gm_ub %in',
+        )
+    )
+    for seed in range(8):
+        job = replay(str(copy), args=ARGS[1::2], seed=seed).files.programs[0].job
+        assert job.arguments[0] > 0x7F_FFFF_FF00
+        assert job.arguments[1] > 0x7F_FFFF_FF00
+
+
+def test_checks_may_be_given_as_bytes(copy: Path) -> None:
+    copy.with_suffix(".toml").write_text('[[check]]\narg = 1\naddress = 8\ndata = "hex:0102"\n')
+    one = replay(str(copy), args=ARGS[1::2]).files.programs[0].job
+    assert one.checks[0].crc32 == zlib.crc32(b"\1\2")
+    assert one.checks[0].address == one.arguments[1] + 8
+
+
+def test_the_command_that_repeats_a_run() -> None:
+    settings = RunSettings(
+        programs=("a b.pto",), program_options=("--arg", "0=$x y.npy", "--seed", "7"), gm_width=512
+    )
+    make, target, *variables = shlex.split(settings.command())
+    assert (make, target) == ("make", "program")
+    values = dict(variable.split("=", 1) for variable in variables)
+    assert shlex.split(values["PROGRAM"]) == ["a b.pto"]
+    assert shlex.split(values["ARGS"].replace("$$", "$")) == list(settings.program_options)
+    assert values["GM_WIDTH"] == "512"
+    assert values.keys() == {"PROGRAM", "ARGS", "SIM", "GM_WIDTH"}
+
+
+def test_programs_have_folders_of_their_own() -> None:
+    folders = {
+        run_folder(RunSettings(test="program", programs=(name,), program_options=words))
+        for name in ("a/x.pto", "b/x.pto")
+        for words in ((), ("--arg", "0=1"))
+    }
+    assert len(folders) == 4
+
+
+# --- outputs -------------------------------------------------------------------------------------
+
+
+def test_outputs_of_a_failed_run_are_not_written(copy: Path) -> None:
+    one = replay(str(copy), args=ARGS[1::2], outs=("1=out.npy",))
+    record = RunRecord(settings=one.settings, status="fail", message="it differs")
+    one.files.collect(record, copy.parent)
+    assert record.message == "it differs; not written: out.npy"
+    assert record.programs[0].ops == {"MTE2": 1, "MTE3": 1}
+    assert not record.programs[0].outputs
+    assert not (copy.parent / "out.npy").exists()
+
+
+@pytest.mark.parametrize("left", [None, bytes(4095)])
+def test_a_run_that_left_no_bytes_does_not_pass(copy: Path, left: bytes | None) -> None:
+    one = replay(str(copy), args=ARGS[1::2], outs=("1=out.npy",))
+    if left is not None:
+        (copy.parent / "out-0-1.bin").write_bytes(left)
+    record = RunRecord(settings=one.settings, status="pass")
+    one.files.collect(record, copy.parent)
+    assert record.status == "error"
+    assert "the run left" in record.message
+    assert not (copy.parent / "out.npy").exists()
+
+
+def test_prepared_programs_have_checked_outputs(copy: Path) -> None:
+    options = ProgramOptions(args=ARGS[1::2], outs=("1=/dev/full/x",))
+    asked = request(copy, SetupFile(), options)
+    with pytest.raises(PtoError, match="cannot write /dev/full/x"):
+        prepare_all((asked,), Inputs(Path("x")), reference_manifests())
+    assert not ProgramFiles(Inputs(Path("x"))).programs
+
+
+# --- whole runs ----------------------------------------------------------------------------------
+
+
+def test_a_program_runs_and_its_outputs_are_what_it_copied(copy: Path, capsys: Capture) -> None:
+    np.save(copy.parent / "in.npy", np.arange(1024, dtype=np.float32))
+    done = run_command(
+        capsys, "--sim", "icarus", "copy.pto", "--arg", "0=in.npy", "--arg", "1=empty:4096",
+        "--arg", "2=32", "--out", "1=new/out.npy", "--out", "0=in.bin", "--dump", "ub0:4096=ub.bin",
+        "--json", "record.json",
+    )  # fmt: skip
+    assert done.code == 0, done
+    assert np.array_equal(np.load("new/out.npy"), np.arange(1024, dtype=np.float32))
+    expected = np.arange(1024, dtype=np.float32).tobytes()
+    assert Path("in.bin").read_bytes() == Path("ub.bin").read_bytes() == expected
+    record = RunRecord.model_validate_json(Path("record.json").read_text())
+    assert record.programs[0].ops == {"MTE2": 1, "MTE3": 1}
+    assert len(record.programs[0].outputs) == 3
+    for words in ("MTE2 1, MTE3 1", "argument 0 (%in: !pto.ptr<f32, gm>), 4096 bytes at 0x",
+                  "written         new/out.npy, 4096 bytes", "\nPASS 2 transactions"):  # fmt: skip
+        assert words in done.out
+    assert done.out.splitlines()[-1].endswith(record.command)
+
+
+def test_a_check_that_fails_writes_no_output(copy: Path, capsys: Capture) -> None:
+    copy.with_suffix(".toml").write_text("[[check]]\narg = 1\nlength = 4\ncrc32 = 1\n")
+    done = run_command(
+        capsys, "--sim", "icarus", "copy.pto", *ARGS, "--out", "1=out.npy", "--json", "r.json"
+    )
+    assert done.code == 1
+    assert "CRC-32 of 4 bytes of gm" in done.out
+    assert "not written: out.npy" in done.out
+    assert not Path("out.npy").exists()
+    assert done.out.splitlines()[-1].startswith("FAIL (fail)")
+
+
+def test_the_project_is_where_runs_live() -> None:
+    assert run_folder(RunSettings(programs=("x.pto",))).is_relative_to(ROOT)

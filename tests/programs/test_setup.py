@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Setup files: what they may say, and that all else is refused with the line."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from scoreboards.faults import Fault, FaultKind
+from tb.errors import PtoError
+from tb.isa.spaces import Space
+from tb.program_setup import SPACE_ALIASES, Setup, space_name
+from tb.program_setup_file import load_setup, place_of, read_setup, setup_beside
+
+FULL = """
+function = "kernel"
+seed = 7
+stall_seed = 3
+illegal = "send"
+foreign = "skip"
+[args]
+0 = "in.npy"
+1 = 128
+2 = 1.5
+3 = true
+[out]
+0 = "out.bin"
+[backgrounds]
+gm = 0x55
+vec = 0xAA
+[knobs]
+stall_r = 40
+[[load]]
+space = "ub"
+address = 0x100
+data = "memory.bin"
+offset = 16
+length = 4096
+[[check]]
+arg = 0
+length = 64
+crc32 = 0x3411E7F9
+[[dump]]
+space = "l0c"
+length = 64
+file = "l0c.bin"
+[[fault]]
+space = "gm"
+address = 0x1000
+kind = "decerr"
+sides = "write"
+slots = ["mte3", "fix"]
+"""
+
+
+def setup_of(folder: Path, text: str) -> Setup:
+    path = folder / "x.toml"
+    path.write_text(text)
+    return load_setup(path)
+
+
+def refused(folder: Path, text: str) -> str:
+    with pytest.raises(PtoError) as error:
+        setup_of(folder, text)
+    return str(error.value)
+
+
+def test_everything_is_read(tmp_path: Path) -> None:
+    setup = setup_of(tmp_path, FULL)
+    assert setup.args == {0: "in.npy", 1: 128, 2: 1.5, 3: True}
+    assert setup.out == {0: "out.bin"}
+    assert setup.backgrounds == {"gm": 0x55, "ub0": 0xAA}
+    assert (setup.load[0].space, setup.load[0].offset) == ("ub0", 16)
+    assert (setup.check[0].arg, setup.check[0].space) == (0, "")
+    assert (setup.seed, setup.stall_seed, setup.illegal, setup.foreign) == (7, 3, "send", "skip")
+
+
+def test_a_fault_is_one_of_the_scoreboard(tmp_path: Path) -> None:
+    table = setup_of(tmp_path, FULL).fault[0]
+    words = table.keywords("gm", 0x1000)
+    fault = Fault(**{**words, "space": Space(words["space"]), "kind": FaultKind(words["kind"])})
+    assert fault == Fault(Space.GM, 0x1000, FaultKind.DECERR, 1, 2, 0, 0b1100)
+
+
+def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
+    assert setup_of(tmp_path, "") == Setup()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("\nsed = 1", ["key sed is unknown", "seed is meant", "x.toml:2", "legal: function, args"]),
+        ('[args]\n0 = "a"\nx = 2', ["'x' is no number of an argument", "x.toml:3"]),
+        ("[args]\n0 = [1]", ["args.0", "a text or a number", "x.toml:2"]),
+        ("args = 3", ["args is 3", "x.toml:1"]),
+        ("[out]\n0 = 3", ["out.0 is 3", "x.toml:2"]),
+        ('[out]\n0 = ""', ["out.0", "x.toml:2"]),
+        (
+            '[[load]]\nspace = "ub"\nadress = 3\ndata = "s"',
+            ["adress of [[load]]", "address is"],
+        ),
+        (
+            '[[load]]\nspace = "ub0"\ndata = "x"\n[[load]]\ndata = "x"\nspace = "uc"',
+            ["memory 'uc' is unknown", "gm, ub0, ub1", "x.toml:6"],
+        ),
+        ('[[load]]\ndata = "x"', ["neither space nor arg", "x.toml:1, [[load]]"]),
+        ('[[load]]\nspace = "gm"\narg = 0\ndata = "x"', ["space and arg", "x.toml:1"]),
+        ('[[load]]\nspace = "gm"', ["key data of [[load]] is missing", "x.toml:1"]),
+        ("load = 3", ["load is 3", "x.toml:1"]),
+        ('[[dump]]\nspace = "gm"\naddress = -3\nlength = 1\nfile = "x"', ["is -3", "x.toml:3"]),
+        ('[[dump]]\nspace = "gm"\nlength = 0\nfile = "x"', ["length", "is 0", "x.toml:3"]),
+        (
+            '[[dump]]\nspace = "bt"\naddress = 4090\nlength = 7\nfile = "x"',
+            ["7 bytes at 0xffa leave bt", "4096", "x.toml:3, [[dump]]"],
+        ),
+        ('[[check]]\nspace = "gm"\nlength = 3', ["length and crc32, or data", "x.toml:1"]),
+        ('[[check]]\nspace = "gm"\ncrc32 = 3', ["length and crc32, or data", "x.toml:1"]),
+        ('[[check]]\nspace = "gm"\nlength = 3\ncrc32 = 3\ndata = "x"', ["or data", "x.toml:1"]),
+        ('[[check]]\nspace = "gm"\nlength = 3\ncrc32 = 0x100000000', ["crc32", "x.toml:4"]),
+        ('[[fault]]\nspace = "fb"\nkind = "slverr"', ["fault of fb is slverr", "x.toml:3"]),
+        ('[[fault]]\narg = 0\nkind = "local"', ["fault of gm is local", "x.toml:3"]),
+        ('[[fault]]\narg = 0\nkind = "odd"', ["kind of [[fault]] is 'odd'", "slverr", "x.toml:3"]),
+        ('[[fault]]\narg = 0\nkind = "slverr"\nslots = ["mte9"]', ["slots", "mte9", "x.toml:4"]),
+        ('[[fault]]\narg=0\nkind="slverr"\n' * 9, ["9 faults", "at most 8"]),
+        ("[knobs]\nstall_q = 3", ["'stall_q' is unknown", "stall_", "x.toml:2"]),
+        ("[knobs]\nstall_r = 300", ["stall_r is 300", "0..255", "x.toml:2"]),
+        ('[knobs]\nstall_r = "3"', ["stall_r", "x.toml:2"]),
+        ("[backgrounds]\ngm = 256", ["backgrounds.gm is 256", "255", "x.toml:2"]),
+        ("[backgrounds]\nl2 = 0", ["memory 'l2' is unknown", "x.toml:2"]),
+        ("seed = -1", ["seed is -1", "x.toml:1"]),
+        ('seed = "1"', ["seed is '1'", "x.toml:1"]),
+        ("stall_seed = 0x100000000", ["stall_seed", "x.toml:1"]),
+        ('illegal = "maybe"', ["illegal is 'maybe'", "'refuse' or 'send'", "x.toml:1"]),
+        ('foreign = "run"', ["foreign is 'run'", "'refuse' or 'skip'", "x.toml:1"]),
+        ("seed = 1\na b", ["not TOML", "x.toml:2:3"]),
+    ],
+)
+def test_what_is_wrong_is_said_with_the_line(tmp_path: Path, text: str, words: list[str]) -> None:
+    said = refused(tmp_path, text)
+    for word in words:
+        assert word in said, said
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(PtoError, match="No such file"):
+        load_setup(tmp_path / "x.toml")
+    with pytest.raises(PtoError, match="Is a directory"):
+        load_setup(tmp_path)
+    (tmp_path / "x.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(PtoError, match="not UTF-8"):
+        load_setup(tmp_path / "x.toml")
+
+
+def test_the_file_beside_a_program_is_found(tmp_path: Path) -> None:
+    assert setup_beside(tmp_path / "x.pto") is None
+    (tmp_path / "x.toml").write_text("")
+    assert setup_beside(tmp_path / "x.pto") == tmp_path / "x.toml"
+    assert read_setup(tmp_path / "x.toml").folder == tmp_path
+
+
+@pytest.mark.parametrize("name", [*SPACE_ALIASES, "GM", "Ub1"])
+def test_aliases_of_memories(name: str) -> None:
+    assert Space[space_name(name).upper()] in Space
+
+
+def test_places_of_keys() -> None:
+    text = '# a\n[args]\n"0" = 1\n[[load]]\na = 1\n[[load]]\nspace = 1\n[knobs]\na = 1\n'
+    path = Path("x.toml")
+    for loc, line in (
+        (("args", "0"), 3),
+        (("load", 0, "a"), 5),
+        (("load", 1, "space"), 7),
+        (("load", 1, "a"), 6),
+        (("knobs", "a"), 9),
+    ):
+        assert place_of(text, path, loc) == f"x.toml:{line}"
+    assert place_of(text, path, ("seed",)) == "x.toml"
+    assert os.fspath(path) == place_of(text, path, ())
