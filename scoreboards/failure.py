@@ -209,12 +209,16 @@ class Reporter:
         )
         self._fail(f"MISMATCH: {objection.text}\n  repeat: {self.run.command}", failure)
 
-    def protocol(self, message: str) -> None:
-        """Reports a message of the checkers in the harness."""
+    def protocol(self, message: str, epoch: Epoch | None = None) -> None:
+        """Reports a message of the checkers in the harness, in ``epoch`` if that is known."""
         rule = rule_of(message)
         why = f"  rule: {rule.text}\n" if rule else ""
         report = f"protocol: {message}\n{why}  repeat: {self.run.command}"
-        self.run.protocol_failure(report, protocol_failure(message, report))
+        failure = protocol_failure(message, report)
+        index = None if epoch is None else _under_way(epoch, failure.slot, failure.begin_clock)
+        if epoch is not None and index is not None:
+            failure.text = report = self._with_replay(report, epoch, index)
+        self.run.protocol_failure(report, failure)
 
     def hang(self, epoch: Epoch) -> None:
         """Reports an epoch that the watchdog ended, and ends the run."""
@@ -292,6 +296,16 @@ def _clocks(epoch: Epoch) -> tuple[int, int]:
         return 0, 0
     begin = min(int(part["accept_cycle"].min()) for part in records)
     return begin, max(int(part["done_cycle"].max()) for part in records)
+
+
+def _under_way(epoch: Epoch, slot: str, clock: int) -> int | None:
+    """Returns the oldest op that a slot had in flight in a clock, or the next one behind it."""
+    indices = epoch.order.get(SLOTS.index(slot)) if slot in SLOTS else None
+    if indices is None or not len(indices):
+        return None
+    records = epoch.done.get(SLOTS.index(slot))
+    position = 0 if records is None else int(np.searchsorted(records["done_cycle"], clock))
+    return int(indices[min(position, len(indices) - 1)])
 
 
 def _suspect(address: int, stamp: Any, since: Iterable[Epoch]) -> tuple[Epoch, int] | None:

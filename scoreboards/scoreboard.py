@@ -128,8 +128,8 @@ class DmaScoreboard(uvm_subscriber):
     def write(self, epoch: Epoch) -> None:
         """Checks one epoch that has retired, or that the watchdog ended."""
         if epoch.hung:
-            self._check_protocol()  # what comes first may be the reason
             self._fill(epoch.block)
+            self._check_protocol(epoch)  # what comes first may be the reason
             self.reporter.hang(epoch)
             return
         block = epoch.block
@@ -142,7 +142,7 @@ class DmaScoreboard(uvm_subscriber):
                 self.model.registers = registers
         passed = np.ones(len(block), dtype=np.bool_)
         with self.stopwatch.phase("compare"):
-            self._check_protocol()  # what breaks a rule may be why the rest is wrong
+            self._check_protocol(epoch)  # what breaks a rule may be why the rest is wrong
             verdicts = self._judge_errors(epoch, program, outcomes, passed)
             retired = _retired(epoch)
             failed = {
@@ -516,11 +516,11 @@ class DmaScoreboard(uvm_subscriber):
                 if clocks:
                     self.run.injected[f"stalls {channel}"] += clocks
 
-    def _check_protocol(self) -> None:
+    def _check_protocol(self, epoch: Epoch | None = None) -> None:
         """Reports new messages of the HDL checkers and doors."""
         self.run.protocol_errors = self.mailbox.errors
         for message in self.mailbox.poll_errors():
-            self.reporter.protocol(message)
+            self.reporter.protocol(message, epoch)
 
 
 def _verdict(outcome: Outcome) -> str:

@@ -221,7 +221,7 @@ S_RULES: dict[Rule, SPredicate | None] = {
     Rule(4, "S", "pointer spaces match the op; element sizes are equal"): l04,
     Rule(15, "S", "constant l2 fits its field"): l15,
 }
-"""Front-end rules. DMA-L01 is decided where text is read (:mod:`tb.isa.parse`): an op object
+"""Front-end rules. DMA-L01 is decided where text is read (:mod:`tb.language.reader`): an op object
 always has exactly one complete nburst and only complete loops."""
 
 D_RULES: dict[Rule, DPredicate] = {

@@ -2,8 +2,8 @@
 """Rules of the FIXPIPE write-back as numbered predicates (spec/fixpipe.md, section 10).
 
 Predicates return None when a rule holds and a sentence when it does not. FIX-L01 is decided where
-text is read (:mod:`tb.isa.fix_text`); FIX-L25 speaks of parameters in memory, which stimulus sees
-to.
+text is read (:mod:`tb.language.reader`); FIX-L25 speaks of parameters in memory, which stimulus
+sees to.
 """
 
 from __future__ import annotations
@@ -374,7 +374,7 @@ S_RULES: dict[Rule, SPredicate | None] = {
     Rule(12, "S", "split over sub-blocks: plain rows, no conversion", "FIX"): l12,
     Rule(13, "S", "constant sid 0..3, l2 0..15", "FIX"): l13,
 }
-"""Front-end rules. FIX-L01 is decided where text is read (:mod:`tb.isa.fix_text`)."""
+"""Front-end rules. FIX-L01 is decided where text is read (:mod:`tb.language.reader`)."""
 
 D_RULES: dict[Rule, DPredicate] = {
     Rule(7, "D", "clip value inside its range", "FIX"): l07,

@@ -112,7 +112,7 @@ S_RULES: dict[Rule, SPredicate | None] = {
     Rule(1, "S", "gm to l1, equal element sizes of 1, 2 or 4", "ND"): l01,
     Rule(2, "S", "four dst_group operands, one or two of src_layout", "ND"): None,
 }
-"""Front-end rules. ND-L02 is decided where text is read (:mod:`tb.isa.parse`)."""
+"""Front-end rules. ND-L02 is decided where text is read (:mod:`tb.language.reader`)."""
 
 D_RULES: dict[Rule, DPredicate] = {
     Rule(3, "D", "fields fit their widths, counts their maxima", "ND"): l03,

@@ -17,8 +17,15 @@ from tb.isa.dtypes import element_bytes
 from tb.language import arith
 from tb.language.arith import ArithmeticFaultError, Code, Frame
 from tb.language.build import BuildError, recipe
-from tb.language.dialect import MOVES, written
-from tb.language.dialect_others import BarrierOp, BlockQueryOp, FlagOp, ForeignOp, SetFlagOp
+from tb.language.dialect import written
+from tb.language.dialect_others import (
+    BarrierOp,
+    BlockQueryOp,
+    BrokenOp,
+    FlagOp,
+    ForeignOp,
+    SetFlagOp,
+)
 from tb.language.dialect_types import PtrType
 from tb.language.execution import (
     Branch,
@@ -47,6 +54,7 @@ from tb.language.values import (
 ADDRESS_BITS = 64
 """Width of a pointer as a number."""
 
+_UNDEFINED = Missing("it is used before it is defined")
 _ENDS = ("func.return", "scf.yield")
 
 KNOWN: tuple[str, ...] = (
@@ -84,7 +92,7 @@ class _Scope:
         found = self.slots.get(value)
         if found is None:
             found = self.slots[value] = len(self.template)
-            self.template.append(Missing("it is used before it is defined"))
+            self.template.append(_UNDEFINED)
         return found
 
     def many(self, values: object) -> tuple[int, ...]:
@@ -116,7 +124,7 @@ class Preparation:
         self.skipped: dict[Place, Skipped] = {}
         self.functions = {each.sym_name.data: each for each in source.functions()}
         self.routines: dict[str, Routine] = {}
-        self._kinds: dict[Attribute, Kind] = {}
+        self._kinds: dict[int, tuple[Attribute, Kind]] = {}
         self._codes: dict[str, Callable[[Operation, _Scope], Code | None]] = {
             "arith.constant": self._constant,
             "arith.select": self._select,
@@ -133,10 +141,11 @@ class Preparation:
 
     def kind(self, value: SSAValue) -> Kind:
         """Returns how a value is held."""
-        found = self._kinds.get(value.type)
+        kind = value.type
+        found = self._kinds.get(id(kind))  # Types hash slowly, and most are one object.
         if found is None:
-            found = self._kinds[value.type] = kind_of_type(value.type)
-        return found
+            found = self._kinds[id(kind)] = (kind, kind_of_type(kind))
+        return found[1]
 
     def problem(self, op: Operation, message: str, rule: str = "", legal: str = "") -> None:
         """Notes what is wrong with an op."""
@@ -203,6 +212,9 @@ class Preparation:
             return make(op, scope)
         if isinstance(op, BlockQueryOp):
             scope.fix(op.results[0], op.value)
+            return None
+        if isinstance(op, BrokenOp):
+            self._broken(op, scope)
             return None
         if written(op) is not None:
             return self._move(op, scope)
@@ -348,13 +360,16 @@ class Preparation:
 
     # --- ops of the pto dialect ------------------------------------------------------------------
 
+    def _broken(self, op: BrokenOp, scope: _Scope) -> None:
+        """Goes on behind an op whose text the reader found wrong, and said so."""
+        place = self.source.place(op)
+        self.run.undecided.setdefault(place)
+        for result in op.results:
+            scope.fix(result, Missing(f"it is the result of the op at {place}, which has an error"))
+
     def _foreign(self, op: Operation, scope: _Scope) -> None:
         name = op.mnemonic if isinstance(op, ForeignOp) else _name(op)
         place = self.source.place(op)
-        if name.removeprefix("pto.") in MOVES:
-            # The reader found its text wrong, said so, and its caller goes on all the same.
-            self.run.undecided.setdefault(place)
-            return
         if isinstance(op, ForeignOp) and op.holds_moves:
             self.problems.append(
                 Finding(place, name, "", "data movement stands inside an op that is not executed")

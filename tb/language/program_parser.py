@@ -3,80 +3,37 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache, lru_cache
 from typing import cast
 
-from xdsl.context import Context
-from xdsl.dialects.arith import Arith, ConstantOp
+from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import (
-    Builtin,
-    IndexType,
-    IntegerAttr,
     IntegerType,
+    LocationAttr,
     ModuleOp,
     Signedness,
     UnknownLoc,
 )
-from xdsl.dialects.func import Func
-from xdsl.dialects.scf import Scf
-from xdsl.ir import Attribute, AttributeInvT, Block, Dialect, Operation, SSAValue
+from xdsl.ir import Attribute, AttributeInvT, Block, Operation, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.parser.core import ForwardDeclaredValue
 from xdsl.utils.exceptions import ParseError, VerifyException
-from xdsl.utils.lexer import Span
+from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tb.language.dialect import MOVES, Fault, MoveOp, OpError, string, written
-from tb.language.dialect_arith import IndexCastUIOp
 from tb.language.dialect_moves import NotPlainError
 from tb.language.dialect_others import OTHERS, BrokenOp, ForeignOp, SectionOp, broken
-from tb.language.dialect_types import WORD_TYPES, OpaqueType, PtrType, type_name
-from tb.language.program_parser_state import LazyState
-from tb.language.syntax_foreign import UnclosedError, skip
-
-PTO = Dialect("pto", [*MOVES.values(), *OTHERS], [PtrType, OpaqueType])
-"""The dialect as read here."""
-
-_MOVE_NAMES = frozenset(f"pto.{name}" for name in MOVES)
-_KNOWN = "pto, func.func/call/return, scf.for/if/yield, arith, builtin.unrealized_conversion_cast"
-
-
-_BLANK = r"(?>(?:\s+|//[^\n]*)*)"
-_PLAIN = re.compile(
-    rf"{_BLANK}(?:(%(?:\d+|[a-zA-Z$._-][\w$.-]*)){_BLANK}={_BLANK})?([A-Za-z_][\w$]*\.[\w$.]+)",
-    re.ASCII,
+from tb.language.dialect_types import OpaqueType, type_name
+from tb.language.program_parser_known import (
+    MOVE_NAMES,
+    RESUMABLE,
+    context,
+    not_read,
+    unknown_op,
 )
-"""An op with one result or none, and a name with a dot."""
-_INTEGER = re.compile(
-    rf"{_BLANK}(?:(-?(?:0x[0-9a-fA-F]+|\d+))\s*:\s*(i\d+|index)|(true|false))(?![\w$.])", re.ASCII
-)
-_LOCATION = re.compile(rf"{_BLANK}loc\s*\(", re.ASCII)
-_IN_LOCATION = re.compile(r'"(?:[^"\\]|\\.)*"|[()]')
-
-
-@lru_cache(maxsize=65536)
-def _integer(text: str, kind: str | None) -> tuple[IntegerAttr | None, Attribute]:
-    """Returns an integer literal of a type, or None when xdsl has to say what is wrong."""
-    width = WORD_TYPES.get(kind or "i1")
-    if not isinstance(width, IntegerType | IndexType):
-        return None, IndexType()
-    try:
-        if kind is None:
-            return IntegerAttr(text == "true", width), width
-        return IntegerAttr(int(text, 0), width), width
-    except (VerifyException, ValueError):
-        return None, width
-
-
-@cache
-def context() -> Context:
-    """Returns the dialects that programs are made of."""
-    made = Context(allow_unregistered=True)
-    for dialect in (Builtin, Func, Arith, Scf, PTO):
-        made.load_dialect(dialect)
-    made.load_op(IndexCastUIOp)
-    return made
+from tb.language.program_parser_plain import INTEGER, LOCATION, PLAIN, integer
+from tb.language.program_parser_state import LazyState, ProgramLexer
+from tb.language.syntax_foreign import UnclosedError, closing, skip
 
 
 class StoppedError(Exception):
@@ -96,8 +53,9 @@ class ProgramParser(Parser):
         self.offsets: dict[Operation, int] = {}
         self.faults: list[tuple[str, Fault]] = []
         self._undefined: dict[str, int] = {}
-        super().__init__(context(), text, file)
-        self._lazy = LazyState(self.lexer)
+        # xdsl's own state would lex the first token here, where nobody expects its error.
+        super().__init__(context(), "", file)
+        self._lazy = LazyState(ProgramLexer(Input(text, file)))
         self._parser_state = self._lazy
         self._text = text
 
@@ -135,7 +93,7 @@ class ProgramParser(Parser):
         if name in self.attribute_aliases:
             self.raise_error(f"alias {name} is defined twice", at)
         self.parse_punctuation("=", " after the name of an alias")
-        self.attribute_aliases[name] = self.parse_attribute()
+        self.attribute_aliases[name] = self.parse_optional_location() or self.parse_attribute()
 
     def _parse_block(self) -> Block:
         if self._current_token.kind != MLIRTokenKind.CARET_IDENT:
@@ -159,7 +117,7 @@ class ProgramParser(Parser):
 
     def _plain_op(self) -> Operation | None:
         """Reads ``%result = name ...`` or ``name ...`` if that stands here: almost every op."""
-        match = _PLAIN.match(self._text, self.offset)
+        match = PLAIN.match(self._text, self.offset)
         if match is None:
             return None
         result, name = match[1], match[2]
@@ -174,25 +132,12 @@ class ProgramParser(Parser):
             self._bind(op, name, [(Span(begin, begin + len(result), self.lexer.input), 1)])
         return op
 
-    def parse_optional_location(self) -> UnknownLoc | None:
-        """Goes past ``loc(...)``, which says nothing here; aliases in it may not be known yet."""
-        match = _LOCATION.match(self._text, self.offset)
-        if match is None:
-            return None
-        depth = 1
-        for part in _IN_LOCATION.finditer(self._text, match.end()):
-            depth += {"(": 1, ")": -1}.get(part[0], 0)
-            if not depth:
-                self._lazy.go_to(part.end())
-                return UnknownLoc()
-        raise ParseError(self._span(match.end() - 1), "a location is not closed")
-
     def _constant(self, at: int) -> Operation | None:
         """Reads an integer constant behind its name, if it is a plain one."""
-        match = _INTEGER.match(self._text, at)
+        match = INTEGER.match(self._text, at)
         if match is None:
             return None
-        value, kind = _integer(match[1] or match[3], match[2])
+        value, kind = integer(match[1] or match[3], match[2])
         if value is None:
             return None
         self._lazy.go_to(match.end())
@@ -243,7 +188,7 @@ class ProgramParser(Parser):
             stack = reversed(self._parser_state.dialect_stack)
             found = (self.ctx._get_known_op(f"{dialect}.{name}") for dialect in stack)
             known = next((kind for kind in found if kind), None)
-        if known is None or known in (ForeignOp, BrokenOp) or _not_read(known):
+        if known is None or known in (ForeignOp, BrokenOp) or not_read(known):
             return self._unknown(name if known is None else known.name, at, results, len(name))
         dialect = known.dialect_name()
         self._parser_state.dialect_stack.append(dialect)
@@ -252,7 +197,7 @@ class ProgramParser(Parser):
         except NotPlainError:
             op = self._skip(name, at, results)
         except OpError as error:
-            if dialect not in _RESUMABLE:
+            if dialect not in RESUMABLE:
                 fault = error.faults[0]
                 where = self._span(fault.at if fault.at >= 0 else at)
                 raise ParseError(where, fault.message) from None
@@ -261,7 +206,7 @@ class ProgramParser(Parser):
             op = broken(results, name)
             if dialect != "pto":
                 self._skip(name, at, results)
-        except (ParseError, VerifyException, ValueError) as error:
+        except (ParseError, VerifyException, ValueError, ArithmeticError) as error:
             if not self._goes_on(known):
                 raise self._as_parse_error(error, at) from None
             self._fault(name, self._as_fault(error, at))
@@ -272,13 +217,24 @@ class ProgramParser(Parser):
         self.parse_optional_location()
         return op
 
+    def parse_optional_location(self) -> LocationAttr | None:
+        """Skips ``loc(...)`` if it stands here: places are those of the file that is read."""
+        match = LOCATION.match(self._text, self.offset)
+        if match is None:
+            return None
+        try:
+            self._lazy.go_to(closing(self._text, match.end() - 1))
+        except UnclosedError as error:
+            self.raise_error(str(error), error.at)
+        return UnknownLoc()
+
     def _generic(self, name: str, at: int) -> Operation:
         known = self.ctx._get_known_op(name)
         self._consume_token()
         foreign = known is None and name.startswith("pto.")
-        if known is None or _not_read(known):
+        if known is None or not_read(known):
             if not foreign:
-                self._fault(name, _unknown_op(name), at)
+                self._fault(name, unknown_op(name), at)
             known = ForeignOp
         dialect = name.partition(".")[0]
         self._parser_state.dialect_stack.append(dialect)
@@ -313,7 +269,7 @@ class ProgramParser(Parser):
             return self._skip(name, at, results, length)
         if "." not in name:
             self.raise_error(f"expected an op, found {name!r}", at)
-        self._fault(name, _unknown_op(name), at)
+        self._fault(name, unknown_op(name), at)
         self._skip(name, at, results, length)
         return broken(results, name)
 
@@ -321,7 +277,7 @@ class ProgramParser(Parser):
         """Goes to the next op; the types of the results are those that the text says."""
         failed = len(self.faults)
         try:
-            skipped = skip(self._text, at + (length or len(name)), _MOVE_NAMES)
+            skipped = skip(self._text, at + (length or len(name)), MOVE_NAMES)
         except UnclosedError as error:
             if failed and self.faults[-1][1].at >= at:
                 raise StoppedError from None
@@ -346,7 +302,7 @@ class ProgramParser(Parser):
                 self.parse_punctuation(")")
         except (ParseError, VerifyException, ValueError):
             return []
-        if self.pos < end and self._current_token.text != "{":
+        if self.pos < end and self._current_token.text not in ("{", "loc"):
             return []
         if len(kinds) == results:
             return kinds
@@ -391,7 +347,7 @@ class ProgramParser(Parser):
 
     def _goes_on(self, known: type[Operation]) -> bool:
         """Tells whether an op with an error can be skipped: it has no region that was entered."""
-        return not issubclass(known, SectionOp) and known.dialect_name() in _RESUMABLE
+        return not issubclass(known, SectionOp) and known.dialect_name() in RESUMABLE
 
     def _fault(self, name: str, fault: Fault, at: int = -1) -> None:
         place = fault.at if fault.at >= 0 else at
@@ -435,26 +391,5 @@ _OURS: frozenset[type[Operation]] = frozenset((*MOVES.values(), *OTHERS))
 def fault_of(error: ParseError) -> Fault:
     """Returns what a parser says; what is legal stands behind ``; legal:``."""
     message, _, legal = error.msg.strip().partition("; legal: ")
+    message = message.replace("after {first_char}", "behind the sign")
     return Fault(message, at=error.span.start, legal=legal)
-
-
-_RESUMABLE = ("pto", "pto_dv", "arith")
-"""Dialects whose ops can be skipped after an error."""
-
-_READ = frozenset(
-    (
-        *("builtin.module", "builtin.unrealized_conversion_cast", "scf.for", "scf.if", "scf.yield"),
-        *("func.func", "func.return", "func.call"),
-    )
-)
-
-
-def _not_read(known: type[Operation]) -> bool:
-    """Tells whether xdsl knows an op that programs do not have."""
-    return known.dialect_name() not in _RESUMABLE and known.name not in _READ
-
-
-def _unknown_op(name: str) -> Fault:
-    if name == "scf.while":
-        return Fault("a loop without a bound is not run", legal="scf.for with bounds")
-    return Fault(f"unknown op {name!r}", legal=_KNOWN)

@@ -7,9 +7,17 @@ of them would cost more than the op.
 
 from __future__ import annotations
 
+import re
+
 from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.lexer import Lexer, Token
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
+
+
+class ProgramLexer(MLIRLexer):
+    """xdsl's lexer; a string that is never closed takes it no longer than another one."""
+
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
 
 
 class LazyState(ParserState[MLIRTokenKind, str]):

@@ -90,12 +90,7 @@ def read(text: str, file: str, findings: list[Finding] | None = None) -> Source:
         raise ProgramError((Finding(where, "", "", "the file has a NUL character: it is no text"),))
     if not text.strip():
         raise ProgramError((Finding(Place(file, 1, 1), "", "", "the file is empty"),))
-    try:
-        parser = ProgramParser(text, file)
-    except ParseError as error:  # The first token is none.
-        first = fault_of(error)
-        where = place_of(file, lines, first.at)
-        raise ProgramError((Finding(where, "", "", first.message),)) from None
+    parser = ProgramParser(text, file)
     faults: list[tuple[str, Fault]] = parser.faults
     module = None
     try:

@@ -43,6 +43,9 @@ TYPE_WORDS: frozenset[str] = frozenset(
 """Words that may stand between the types and say which clause the next ones belong to."""
 
 
+RESULTS = re.compile(r"%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*\s*=(?!=)", re.ASCII)
+"""Results of an op, with the sign behind them."""
+
 _ALONE: frozenset[str] = frozenset((*MODES, "nz2nd", "nz2dn", "nz2nz"))
 """Words of these that may stand there without a type of their own."""
 
@@ -120,7 +123,7 @@ def standing(parser: Parser) -> int:
 class Scanner:
     """Tokens of a parser's text from where the parser stands; :meth:`close` gives it back."""
 
-    __slots__ = ("at", "kind", "next", "parser", "text", "value")
+    __slots__ = ("at", "before", "kind", "next", "parser", "text", "value")
 
     def __init__(self, parser: Parser) -> None:
         """Stands on the parser's current token."""
@@ -131,6 +134,7 @@ class Scanner:
 
     def advance(self) -> None:
         """Goes to the next token."""
+        self.before = self.next
         match = TOKEN.match(self.text, self.next)
         assert match is not None, "the last alternative matches any character"
         self.kind = match.lastgroup
@@ -150,6 +154,14 @@ class Scanner:
     def found(self) -> str:
         """Describes the current token."""
         return "the end of the file" if self.kind == "end" else repr(self.value)
+
+    def is_next_op(self) -> bool:
+        """Tells whether another op begins here, or the region or file ends."""
+        if self.kind == "word":
+            return "." in self.value or self.value == "return"
+        if self.kind == "value":
+            return RESULTS.match(self.text, self.at) is not None
+        return self.kind == "end" or self.value == "}"
 
     def take(self, mark: str) -> bool:
         """Goes past ``mark`` if it stands here."""
@@ -289,9 +301,10 @@ def read_op(
     text = OpText(name, at)
     comma = True
     while scanner.value not in (":", "{") or scanner.kind != "mark":
+        if scanner.is_next_op():
+            message = f"expected ':' and the types of the operands, found {scanner.found()}"
+            scanner.fail(message, scanner.before)
         if scanner.kind == "word" and scanner.value not in head_words:
-            if "." in scanner.value or scanner.value == "return":
-                scanner.expect(":", "and the types of the operands")
             if commas and not comma:
                 scanner.fail(f"expected ',' before {scanner.value}")
             text.clauses.append(_clause(scanner))

@@ -11,10 +11,9 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from tb.language.syntax import TOKEN
+from tb.language.syntax import RESULTS, TOKEN
 
 _CLOSERS = {")": "(", "]": "[", "}": "{", ">": "<"}
-_RESULTS = re.compile(r"%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*\s*=(?!=)", re.ASCII)
 _GENERIC = re.compile(r"\s*\(")
 _PLAIN_OPS = ("return", "module")
 """Ops whose name has no dot."""
@@ -80,8 +79,10 @@ def skip(text: str, position: int, names: Collection[str] = ()) -> Skipped:
         if kind == "mark" and token in "([{<":
             nesting.append((token, at))
         elif kind == "mark" and token in _CLOSERS:
-            if not nesting or nesting[-1][0] != _CLOSERS[token]:
+            if not nesting:
                 raise UnclosedError(f"{token!r} closes nothing", at)
+            if nesting[-1][0] != _CLOSERS[token]:
+                raise UnclosedError(f"{nesting[-1][0]!r} is never closed", nesting[-1][1])
             nesting.pop()
         elif not nesting and (kind == "arrow" or token == ":"):
             types, arrow = end, kind == "arrow"
@@ -89,10 +90,29 @@ def skip(text: str, position: int, names: Collection[str] = ()) -> Skipped:
     return Skipped(end, types, arrow, frozenset(inside))
 
 
+def closing(text: str, position: int) -> int:
+    """Returns the offset behind the bracket that closes the one at ``position``.
+
+    Raises:
+        UnclosedError: none does.
+    """
+    depth, at = 0, position
+    while True:
+        match = TOKEN.match(text, at)
+        assert match is not None, "the last alternative matches any character"
+        token, at = match[match.lastgroup or 0], match.end()
+        if match.lastgroup == "end":
+            raise UnclosedError(f"{text[position]!r} is never closed", position)
+        if match.lastgroup == "mark":
+            depth += (token in "([{<") - (token in ")]}>")
+            if not depth:
+                return at
+
+
 def _begins_op(text: str, at: int, kind: str | None, token: str, before: str) -> bool:
     """Tells whether an op begins here, or a label."""
     if kind == "value":
-        return _RESULTS.match(text, at) is not None
+        return RESULTS.match(text, at) is not None
     if kind == "word":
         if before in ("=", ",", ":"):
             return False

@@ -1,35 +1,341 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs as read: ops, places, what each says, and what is refused with which position."""
+"""Programs as read: what each op says in its normal form, where it stands, and which files fail."""
 
 from __future__ import annotations
 
-from tb.language.reader import Source, Written, read, written
+from pathlib import Path
 
-HEAD = """\
-func.func @kernel(%gm: !pto.ptr<f16, gm>, %ub: !pto.ptr<f16, ub>, %n: i64) {
-  %c0 = arith.constant 0 : i64
-  %c128 = arith.constant 128 : i64
-"""
+import pytest
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import IntegerAttr
 
-
-def program(body: str) -> Source:
-    return read(f"{HEAD}{body}\n  func.return\n}}\n", "x.pto")
-
-
-def moves(source: Source) -> list[Written]:
-    return [said for op in source.module.walk() if (said := written(op)) is not None]
+from tb.errors import PtoError
+from tb.isa.dtypes import Ptr
+from tb.isa.pipes import Pipe
+from tb.language.dialect_others import (
+    AddPtrOp,
+    BarrierOp,
+    BlockQueryOp,
+    CastPtrOp,
+    FlagOp,
+    SectionOp,
+)
+from tb.language.dialect_types import ELEMENTS, SPACES, PtrType, type_name
+from tb.language.place import ProgramError
+from tb.language.reader import read, read_file, written
+from tests.language.programs import BEFORE, EVERY_OP, moves, names, only, program
 
 
 def test_a_grouped_load_is_told_by_the_names_of_its_op_class() -> None:
-    source = program(
-        "  pto.mte_gm_ub %gm, %ub, %c0, %c128 nburst(%n, %c128, %c128) loop(%n, %c0, %c0)\n"
-        "    : !pto.ptr<f16, gm>, !pto.ptr<f16, vec>, i64, i64, i64, i64, i64, loop i64, i64, i64"
-    )
-    (said,) = moves(source)
+    said = only(EVERY_OP["mte_gm_ub"])
     assert said.name == "mte_gm_ub"
     assert list(said.operands) == [
         *("gm_src", "ub_dst", "l2_cache_ctl", "len_burst", "n_burst", "src_stride", "dst_stride")
     ]
-    assert [value.name_hint for value in said.loops[0]] == ["n", "c0", "c0"]
-    (op,) = (op for op in source.module.walk() if op.name == "pto.mte_gm_ub")
-    assert str(source.place(op)) == "x.pto:4:3"
+    assert names(said.operands.values()) == ["gm", "ub", "m", "n", "n", "m", "m"]
+    assert [names(loop) for loop in said.loops] == [["n", "m", "m"], ["m", "n", "n"]]
+    assert names(said.pad) == ["p", "n", "m"]
+
+
+def test_a_pad_may_be_a_value_alone() -> None:
+    assert names(only(EVERY_OP["mte_gm_ub, pad alone"]).pad) == ["p"]
+
+
+def test_a_store_may_leave_the_l2_hint_out() -> None:
+    assert "l2_cache_ctl" not in only(EVERY_OP["mte_ub_gm without l2"]).operands
+    said = only(EVERY_OP["mte_ub_gm"])
+    assert names(said.operands[name] for name in ("l2_cache_ctl", "len_burst")) == ["m", "n"]
+    assert said.attributes == {"ub_sub": 1}
+
+
+def test_commas_between_the_groups_of_a_load_are_optional() -> None:
+    text = EVERY_OP["mte_gm_ub"].replace(" nburst", ", nburst").replace(" loop(", ", loop(")
+    assert moves(program(text))[0].loops
+
+
+def test_the_matrix_repack_has_a_mode_and_may_lack_the_outer_stride() -> None:
+    said = only(EVERY_OP["mte_gm_l1_frac"])
+    assert said.words == {"mode": "dn2nz"}
+    assert names(said.operands.values()) == [
+        *(["gm", "l1", "n", "m", "m", "n", "n", "m", "n", "m", "m", "yes"])
+    ]
+    assert "src_outer_stride" not in only(EVERY_OP["mte_gm_l1_frac of one matrix"]).operands
+
+
+@pytest.mark.parametrize("layout", ["i64, i64", "(i64, i64)"])
+def test_types_of_a_clause_may_stand_in_parentheses(layout: str) -> None:
+    text = EVERY_OP["mte_gm_l1_frac"].replace("src_layout(i64, i64)", f"src_layout {layout}")
+    assert only(text).name == "mte_gm_l1_frac"
+
+
+def test_a_write_back_with_every_clause() -> None:
+    said = only(EVERY_OP["mte_l0c_gm"])
+    assert names(said.operands.values()) == ["l0c", "out", "n", "m", "n", "m", "n", "m", "m"]
+    assert list(said.operands)[-1] == "k"
+    assert said.unit_flag == 2
+    assert said.pre_quant is not None
+    assert said.pre_quant[0] == "qf322f32_pre_scalar"
+    assert said.pre_relu is not None
+    assert (said.pre_relu[0], *names(said.pre_relu[1:])) == ("vector_relu", "fb", "h")
+    assert names(said.loop3) == ["n", "m", "n"]
+    assert said.words == {
+        "layout": "nz2dn",
+        "sat": "preserve_nan",
+        "atomic_type": "f32",
+        "atomic_op": "add",
+    }
+
+
+def test_a_write_back_without_clauses_says_so() -> None:
+    said = only(EVERY_OP["mte_l0c_gm, no clause"])
+    assert (said.unit_flag, said.pre_quant, said.pre_relu, said.loop3) == (0, None, None, [])
+    assert set(said.words.values()) == {""}
+
+
+def test_a_write_back_to_ub_names_a_sub_block_or_a_split() -> None:
+    assert only(EVERY_OP["mte_l0c_ub"]).operands["sub_block"].name_hint == "m"
+    said = only(EVERY_OP["mte_l0c_ub, split"])
+    assert said.words["ub_split"] == "split_n"
+    assert "sub_block" not in said.operands
+
+
+def test_an_explicit_default_saturation_and_an_illegal_flag_code_are_kept() -> None:
+    assert only(EVERY_OP["mte_l0c_ub"]).words["sat"] == "sat"
+    assert only(EVERY_OP["mte_l0c_l1"]).unit_flag == 1
+
+
+@pytest.mark.parametrize("word", ["<normal_relu>", '"normal_relu"', "#pto.relu<normal_relu>"])
+def test_a_mode_may_be_written_as_an_attribute(word: str) -> None:
+    said = only(
+        f"pto.mte_l0c_gm %l0c, %out, %n, %m, %n, %m, %n, %m, pre_relu(mode = {word}) : "
+        "!pto.ptr<f32, l0c>, !pto.ptr<f32, gm>, i64, i64, i64, i64, i64, i64"
+    )
+    assert said.pre_relu == ("normal_relu", None, None)
+
+
+def test_a_copy_of_the_old_form_keeps_the_order_of_its_operands() -> None:
+    said = only(EVERY_OP["copy_ubuf_to_gm"])
+    assert list(said.operands)[-2:] == ["dst_stride", "src_stride"]
+    assert len(only(EVERY_OP["copy_gm_to_ubuf"]).operands) == 11
+
+
+@pytest.mark.parametrize(("keyword", "space"), SPACES.items())
+def test_every_space_and_alias(keyword: str, space: str) -> None:
+    for text in (keyword, f"#pto.address_space<{keyword}>"):
+        source = program(f"  %q = pto.castptr %n : i64 -> !pto.ptr<f16, {text}>")
+        (op,) = (op for op in source.module.walk() if isinstance(op, CastPtrOp))
+        assert op.results[0].type == PtrType(Ptr("f16", space))
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_every_element_type(element: str) -> None:
+    source = program(f"  %q = pto.castptr %n : i64 -> !pto.ptr<{element}, ub>")
+    (op,) = (op for op in source.module.walk() if isinstance(op, CastPtrOp))
+    assert type_name(op.results[0].type) == f"!pto.ptr<{element}, ub>"
+
+
+def test_an_element_type_of_the_dialect_and_an_alias_of_a_type() -> None:
+    text = f"!tile = !pto.ptr<f16, ub>\n{BEFORE}" + (
+        "  %q = pto.castptr %n : i64 -> !tile\n"
+        "  %r = pto.castptr %n : i64 -> !pto.ptr<!pto.hif8, vec>\n  return\n}\n"
+    )
+    casts = [op for op in read(text, "x.pto").module.walk() if isinstance(op, CastPtrOp)]
+    kinds = [type_name(op.results[0].type) for op in casts]
+    assert kinds == ["!pto.ptr<f16, ub>", "!pto.ptr<hif8, ub>"]
+
+
+@pytest.mark.parametrize(
+    "types",
+    [
+        "!pto.ptr<f16, ub>",
+        "!pto.ptr<f16, ub> -> !pto.ptr<f16, ub>",
+        "!pto.ptr<f16, ub>, index",
+        "!pto.ptr<f16, ub>, index -> !pto.ptr<f16, ub>",
+    ],
+)
+def test_an_offset_pointer_is_written_in_four_ways(types: str) -> None:
+    source = program(f"  %q = pto.addptr %ub, %i : {types}")
+    (op,) = (op for op in source.module.walk() if isinstance(op, AddPtrOp))
+    assert (op.pointer.name_hint, op.offset.name_hint) == ("ub", "i")
+    assert op.results[0].type == op.pointer.type
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        '["PIPE_MTE2", "PIPE_FIXP", "EVENT_ID3"]',
+        " [<PIPE_MTE2>, <PIPE_FIX>, <EVENT_ID3>]",
+        "[PIPE_MTE2, PIPE_FIX, EVENT_ID3]",
+        "[#pto.pipe<PIPE_MTE2>, #pto.pipe<PIPE_FIX>, #pto.event<EVENT_ID3>]",
+        "[PIPE_MTE2, PIPE_FIX, 3]",
+    ],
+)
+def test_flags_are_written_in_many_ways(parts: str) -> None:
+    source = program(f"  pto.set_flag{parts}\n  pto.wait_flag{parts}")
+    flags = [op for op in source.module.walk() if isinstance(op, FlagOp)]
+    assert [op.name for op in flags] == ["pto.set_flag", "pto.wait_flag"]
+    assert {(op.src, op.dst, op.event) for op in flags} == {(Pipe.MTE2, Pipe.FIX, 3)}
+
+
+@pytest.mark.parametrize(
+    "what", ['"PIPE_V"', "<PIPE_V>", "#pto.pipe<PIPE_V>", "PIPE_V", "[PIPE_V]"]
+)
+@pytest.mark.parametrize("name", ["pto.pipe_barrier", "pto.barrier"])
+def test_barriers_are_written_in_many_ways(name: str, what: str) -> None:
+    source = program(f"  {name} {what}\n  {name} PIPE_ALL")
+    barriers = [op for op in source.module.walk() if isinstance(op, BarrierOp)]
+    assert [op.pipe for op in barriers] == [Pipe.V, None]
+
+
+def test_flags_and_barriers_in_the_generic_form() -> None:
+    source = program(
+        '  "pto.set_flag"() {src_pipe = #pto.pipe<PIPE_V>, dst_pipe = "PIPE_S", event_id = 2 : i32}'
+        ' : () -> ()\n  "pto.barrier"() <{pipe = "PIPE_ALL"}> : () -> ()'
+    )
+    flag, barrier = (op for op in source.module.walk() if isinstance(op, FlagOp | BarrierOp))
+    assert isinstance(flag, FlagOp)
+    assert (flag.src, flag.dst, flag.event) == (Pipe.V, Pipe.S, 2)
+    assert isinstance(barrier, BarrierOp)
+    assert barrier.pipe is None
+
+
+def test_sections_keep_their_name_and_attributes() -> None:
+    source = program(
+        "  pto.section.vector attributes {pto.ub_sub = 1 : i32} {\n"
+        f"    {EVERY_OP['mte_ub_gm']}\n  }}\n  pto.section.cube {{\n  }}"
+    )
+    sections = [op for op in source.module.walk() if isinstance(op, SectionOp)]
+    assert [op.name for op in sections] == ["pto.section.vector", "pto.section.cube"]
+    assert "pto.ub_sub" in sections[0].attributes
+
+
+def test_one_block_runs() -> None:
+    source = program(
+        "  %a = pto.get_block_idx : i64\n  %b = pto.get_subblock_idx() : () -> i32\n"
+        "  %c = pto.get_block_num -> index\n  %d = pto.get_subblock_num"
+    )
+    queries = [op for op in source.module.walk() if isinstance(op, BlockQueryOp)]
+    assert [op.value for op in queries] == [0, 0, 1, 1]
+    assert [type_name(op.results[0].type) for op in queries] == ["i64", "i32", "index", "i64"]
+
+
+def test_places_are_those_of_names() -> None:
+    source = program(
+        "  // a comment, with.a.dot (and brackets]\n"
+        "  %q = // another one\n    pto.castptr %n : i64 -> !pto.ptr<f16, ub>\n"
+        "  %k, %o = scf.if %yes -> (i64, i64) { scf.yield %n, %m : i64, i64 } else {\n"
+        "    scf.yield %m, %n : i64, i64 }\n"
+        '  "pto.set_loop_size_outtoub"(%k, %o) : (i64, i64) -> ()'
+    )
+    places = {op.name: str(source.place(op)) for op in source.module.walk()}
+    assert places["pto.castptr"] == "x.pto:4:5"
+    assert places["scf.if"] == "x.pto:5:12"
+    assert places["pto.set_loop_size_outtoub"] == "x.pto:7:3"
+    assert places["func.func"] == "x.pto:1:1"
+    # The module is not in the text.
+    assert places["builtin.module"] == "x.pto:1:1"
+
+
+def test_an_op_that_the_text_does_not_show_has_the_place_of_its_parent() -> None:
+    source = program("  scf.for %k = %n to %m step %n : i64 {\n  }")
+    (end,) = (op for op in source.module.walk() if op.name == "scf.yield")
+    assert str(source.place(end)) == "x.pto:2:3"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("128 : i64", 128),
+        ("-1 : i64", -1),
+        ("0x10 : index", 16),
+        ("255 : i8", -1),
+        ("true", -1),
+        ("false", 0),
+    ],
+)
+def test_constants(text: str, number: int) -> None:
+    source = program(f"  %c = arith.constant {text}")
+    (op,) = (op for op in source.module.walk() if isinstance(op, ConstantOp))
+    assert isinstance(op.value, IntegerAttr)
+    assert op.value.value.data == number
+
+
+LOCATIONS = """\
+#loc = loc("k.cc":1:1)
+module {
+  func.func @k(%a: !pto.ptr<f16, gm> loc("x)":1:2), %n: i64 loc(#loc2)) {
+    %c = arith.constant 64 : i64 loc(#loc1)
+    %d = arith.addi %c, %c : i64 loc(callsite("f"("a.c":1:2) at "b.c":3:4))
+    pto.barrier #pto.pipe<PIPE_ALL> loc(#loc)
+    %e = pto.foo %c : i64 -> i32 loc(unknown)
+    "pto.set_loop_size_outtoub"(%c, %d) : (i64, i64) -> () loc(fused["a", "b"])
+    scf.for %i = %c to %c step %c : i64 {
+    } loc(#loc1)
+    return loc(#loc)
+  } loc(#loc)
+} loc(#loc)
+#loc1 = loc("k.cc":2:3)
+#loc2 = loc("k.cc":2:4)
+"""
+
+
+def test_locations_as_compilers_write_them_are_skipped() -> None:
+    source = read(LOCATIONS, "x.pto")
+    (move,) = moves(source)
+    assert names(move.operands.values()) == ["c", "d"]
+    with pytest.raises(ProgramError, match="'\\(' is never closed"):
+        read(LOCATIONS.replace("unknown)", "unknown"), "x.pto")
+
+
+def test_functions_in_the_order_of_the_text() -> None:
+    source = read(
+        'module attributes {pto.target = "a5"} {\n  func.func private @there(i64)\n'
+        "  func.func @here(%a: i64 {pto.x}) attributes {pto.entry, pto.kind = #pto.kind<v>} {\n"
+        "    func.call @there(%a) : (i64) -> ()\n    return\n  }\n}\n",
+        "x.pto",
+    )
+    assert [function.sym_name.data for function in source.functions()] == ["there", "here"]
+
+
+def test_lines_may_end_as_windows_has_them() -> None:
+    text = f"{BEFORE}  {EVERY_OP['mte_gm_l1']}\n  return\n}}\n".replace("\n", "\r\n")
+    source = read(text, "x.pto")
+    (op,) = (op for op in source.module.walk() if written(op))
+    assert str(source.place(op)) == "x.pto:2:3"
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(PtoError, match="cannot be read: No such file"):
+        read_file(tmp_path / "none.pto")
+    with pytest.raises(PtoError, match="cannot be read: Is a directory"):
+        read_file(tmp_path)
+
+
+def test_a_file_of_a_hundred_megabytes_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "huge.pto"
+    with path.open("wb") as file:
+        file.truncate(100 << 20)
+    with pytest.raises(PtoError, match="too long for a program"):
+        read_file(path)
+
+
+@pytest.mark.parametrize(
+    ("data", "where", "words"),
+    [
+        (b"", "1:1", "the file is empty"),
+        (b" \n\n", "1:1", "the file is empty"),
+        (b"// nothing but words\n", "1:1", "the file has no op"),
+        (b"func\n ab\xffc\n", "2:4", "is no UTF-8"),
+        (b"module {\n\0}", "2:1", "NUL character"),
+        (b"\xef\xbb\xbfmodule {", "1:9", "the end of the file"),
+    ],
+)
+def test_a_file_that_is_no_program(tmp_path: Path, data: bytes, where: str, words: str) -> None:
+    path = tmp_path / "x.pto"
+    path.write_bytes(data)
+    with pytest.raises(ProgramError, match=words) as caught:
+        read_file(path)
+    assert str(caught.value).startswith(f"{path}:{where}: error: ")

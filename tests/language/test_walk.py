@@ -17,7 +17,7 @@ from tb.isa.dma import MteGmUb, MteUbGm
 from tb.isa.legacy import SetLoopSize, SetMovPadVal
 from tb.isa.pipes import Pipe
 from tb.isa.unknown import UNKNOWN
-from tb.language.place import ProgramError
+from tb.language.place import Finding, ProgramError
 from tb.language.reader import read
 from tb.language.trace import Barrier, Compute, Move, SetFlag, Trace, WaitFlag
 from tb.language.walk import entries, trace
@@ -595,6 +595,17 @@ def test_foreign_ops_are_refused_or_skipped() -> None:
     assert counts(found) == [64]
     inside = refused(f"pto.vloop %u {{\n{load()}\n}}", foreign="skip")
     assert "data movement stands inside an op that is not executed" in inside
+
+
+def test_a_walk_goes_on_behind_an_op_that_the_reader_refused() -> None:
+    """Its caller knows what is wrong with it; the other ops are walked."""
+    text = f"{HEAD}pto.mte_gm_ub %p, %u, %z, %len : {TYPES}\n{size('%len')}\nfunc.return\n}}\n"
+    findings: list[Finding] = []
+    source = read(text, "x.pto", findings)
+    assert [found.rule for found in findings] == ["DMA-L01"]
+    found = trace(source, static=True)
+    assert counts(found) == [64]
+    assert [place.line for place in found.undecided] == [HEAD_LINES + 1]
 
 
 # --- which function ------------------------------------------------------------------------------

@@ -102,3 +102,19 @@ def test_draws_differ_from_each_other() -> None:
     gm, rng = Placement(), np.random.default_rng(1)
     drawn = [gm.draw(Wanted(f"{n}", 1 << 30), rng) for n in range(100)]
     assert len(set(drawn)) == 100
+
+
+@pytest.mark.parametrize(
+    ("drawn", "taken"),
+    [
+        ([0x20000, 0x20000 + GUARD - 1, 0x20000 + GUARD], 0x20000 + GUARD),
+        ([0x10000 - 64, 0x10000 - 63 - GUARD, 0x10000 - 64 - GUARD], 0x10000 - 64 - GUARD),
+    ],
+)
+def test_a_draw_too_near_to_another_buffer_is_drawn_again(drawn: list[int], taken: int) -> None:
+    class Drawn:
+        def integers(self, _low: int, _high: int) -> int:
+            return drawn.pop(0)
+
+    gm = Placement([Taken(0x10000, 0x20000)])
+    assert gm.draw(Wanted("a", 64), Drawn()) == taken  # type: ignore[arg-type]

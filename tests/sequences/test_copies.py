@@ -27,9 +27,7 @@ from tb.isa.footprint import destination, source
 from tb.isa.legacy import CopyUbufToUbuf, DmaRegisters
 from tb.isa.lower import Descriptor
 from tb.isa.ops import LEGACY_FORMS, OPS
-from tb.isa.parse import from_text
 from tb.isa.spaces import SIZES
-from tb.isa.text import to_text
 from tests.sequences.reference import (
     check_disjoint,
     check_legal,
@@ -304,13 +302,6 @@ def test_legacy_form(chains: list[OpBlock]) -> None:
     assert any(copy.dst_stride < copy.len_burst for copy in lone)
     assert any(isinstance(copy, CopyUbufToUbuf) and copy.sid for copy in copies)
     assert any(c.len_burst == 65504 for c in copies if isinstance(c, CopyUbufToUbuf))
-
-
-def test_programs_survive_their_text(chains: list[OpBlock]) -> None:
-    for block in chains[:25]:
-        for program in block.program():
-            for op in program:
-                assert from_text(to_text(op)) == op
 
 
 def test_ops_are_what_was_asked() -> None:

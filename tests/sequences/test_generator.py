@@ -29,8 +29,6 @@ from tb.isa.legacy import (
     SetLoopStride,
     fits,
 )
-from tb.isa.parse import from_text
-from tb.isa.text import to_text
 from tests.sequences.reference import (
     BlockError,
     check_disjoint,
@@ -129,13 +127,6 @@ def test_legacy_programs_hold_only_ops_that_fit(drawn: list[OpBlock]) -> None:
         for op in legacy_ops(block):
             if isinstance(op, LegacySet):
                 assert fits(op)
-
-
-def test_programs_survive_their_text(drawn: list[OpBlock]) -> None:
-    for block in drawn[:20]:
-        for program in block.program():
-            for op in program:
-                assert from_text(to_text(op)) == op
 
 
 def test_same_seed_same_blocks() -> None:

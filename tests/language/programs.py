@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A function with values of every kind, into which tests put the ops that they are about."""
+
+from __future__ import annotations
+
+from tb.language.reader import Source, Written, read, written
+
+POINTERS = {
+    "gm": "f16, gm",
+    "gm8": "i8, gm",
+    "out": "f32, gm",
+    "ub": "f16, ub",
+    "ub2": "f16, ub",
+    "l1": "f16, l1",
+    "l1f": "f32, l1",
+    "l0a": "f16, l0a",
+    "l0b": "f16, l0b",
+    "l0c": "f32, l0c",
+    "bt": "f32, bt",
+    "fb": "f32, fb",
+}
+"""Pointer arguments by name, with what they point to."""
+
+SCALARS = {"n": "i64", "m": "i64", "i": "index", "h": "i32", "s": "f32", "p": "f16", "yes": "i1"}
+"""Other arguments."""
+
+_ARGUMENTS = ", ".join(
+    [f"%{name}: !pto.ptr<{kind}>" for name, kind in POINTERS.items()]
+    + [f"%{name}: {kind}" for name, kind in SCALARS.items()]
+)
+BEFORE = f"func.func @kernel({_ARGUMENTS}) {{\n"
+"""The line before the ops of a test, which begin in line 2."""
+
+
+def program(body: str) -> Source:
+    """Reads the function with ``body`` in it."""
+    return read(f"{BEFORE}{body}\n  func.return\n}}\n", "x.pto")
+
+
+def moves(source: Source) -> list[Written]:
+    """Returns what each movement op says, in the order of the text."""
+    return [said for op in source.module.walk() if (said := written(op)) is not None]
+
+
+def only(body: str) -> Written:
+    """Returns what the one movement op of ``body`` says."""
+    (said,) = moves(program(body))
+    return said
+
+
+def names(values: object) -> list[str]:
+    """Returns the SSA names of values."""
+    return [value.name_hint for value in values]  # type: ignore[attr-defined]
+
+
+DMA = "i64, i64, i64, i64, i64"
+EVERY_OP: dict[str, str] = {
+    "mte_gm_ub": "pto.mte_gm_ub %gm, %ub, %m, %n nburst(%n, %m, %m) loop(%n, %m, %m) "
+    "loop(%m, %n, %n) pad(%p, %n, %m) : !pto.ptr<f16, gm>, !pto.ptr<f16, ub>, "
+    f"{DMA}, loop i64, i64, i64, loop i64, i64, i64, pad f16, i64, i64",
+    "mte_gm_ub, pad alone": "pto.mte_gm_ub %gm, %ub, %m, %n nburst(%n, %m, %m) pad(%p) "
+    f": !pto.ptr<f16, gm>, !pto.ptr<f16, ub>, {DMA}, pad f16",
+    "mte_ub_gm": "pto.mte_ub_gm %ub, %gm, %m, %n nburst(%n, %m, %m) {ub_sub = 1 : i32} "
+    f": !pto.ptr<f16, ub>, !pto.ptr<f16, gm>, {DMA}",
+    "mte_ub_gm without l2": "pto.mte_ub_gm %ub, %gm, %n nburst(%n, %m, %m) loop(%n, %m, %m) "
+    ": !pto.ptr<f16, ub>, !pto.ptr<f16, gm>, i64, i64, i64, i64, loop i64, i64, i64",
+    "mte_gm_l1": "pto.mte_gm_l1 %gm, %l1, %n nburst(%n, %m, %m) "
+    ": !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64",
+    "mte_l1_ub": "pto.mte_l1_ub %l1, %ub, %n nburst(%n, %m, %m) "
+    ": !pto.ptr<f16, l1>, !pto.ptr<f16, ub>, i64, i64, i64, i64",
+    "mte_ub_ub": "pto.mte_ub_ub %ub, %ub2, %n nburst(%n, %m, %m) "
+    ": !pto.ptr<f16, ub>, !pto.ptr<f16, ub>, i64, i64, i64, i64",
+    "mte_ub_l1": "pto.mte_ub_l1 %ub, %l1, %n nburst(%n, %m, %m) "
+    ": !pto.ptr<f16, ub>, !pto.ptr<f16, l1>, i64, i64, i64, i64",
+    "mte_l1_bt": "pto.mte_l1_bt %l1, %bt, %n nburst(%n, %m, %m) "
+    ": !pto.ptr<f16, l1>, !pto.ptr<f32, bt>, i64, i64, i64, i64",
+    "mte_l1_fb": "pto.mte_l1_fb %l1f, %fb, %n nburst(%n, %m, %m) "
+    ": !pto.ptr<f32, l1>, !pto.ptr<f32, fb>, i64, i64, i64, i64",
+    "mte_gm_l1_frac": "pto.mte_gm_l1_frac %gm, %l1, dn2nz, shape(%n, %m), src_layout(%m, %n), "
+    "dst_group(%n, %m, %n, %m), ctrl(%m, %yes) : !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, dn2nz, "
+    "shape i64, i64, src_layout(i64, i64), dst_group i64, i64, i64, i64, ctrl i64, i1",
+    "mte_gm_l1_frac of one matrix": "pto.mte_gm_l1_frac %gm, %l1, nd2nz, shape(%n, %m), "
+    "src_layout(%m), dst_group(%n, %m, %n, %m), ctrl(%m, %yes) : !pto.ptr<f16, gm>, "
+    "!pto.ptr<f16, l1>, nd2nz, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, "
+    "ctrl i64, i1",
+    "mte_l0c_gm": "pto.mte_l0c_gm %l0c, %out, %n, %m, %n, %m, %n, %m, unit_flag(check_only), "
+    "pre_quant(%s, mode = qf322f32_pre_scalar), pre_relu(%fb, mode = vector_relu, clip = %h), "
+    "nz2dn(%m), loop3(%n, %m, %n), sat(preserve_nan), atomic(type = f32, op = add) : "
+    "!pto.ptr<f32, l0c>, !pto.ptr<f32, gm>, i64, i64, i64, i64, i64, i64, f32, "
+    "!pto.ptr<f32, fb>, i32, i64, i64, i64, i64",
+    "mte_l0c_gm, no clause": "pto.mte_l0c_gm %l0c, %out, %n, %m, %n, %m, %n, %m : "
+    "!pto.ptr<f32, l0c>, !pto.ptr<f32, gm>, i64, i64, i64, i64, i64, i64",
+    "mte_l0c_l1": "pto.mte_l0c_l1 %l0c, %l1f, %n, %m, %n, %m, unit_flag(1), nz2nz(%m), nosat : "
+    "!pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64, i64, i64, i64",
+    "mte_l0c_ub": "pto.mte_l0c_ub %l0c, %ub, %n, %m, %n, %m, %m, nz2nd, sat : "
+    "!pto.ptr<f32, l0c>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64",
+    "mte_l0c_ub, split": "pto.mte_l0c_ub %l0c, %ub, %n, %m, %n, %m, split_n, nz2nd : "
+    "!pto.ptr<f32, l0c>, !pto.ptr<f16, ub>, i64, i64, i64, i64",
+    **{
+        f"set_{name}": f"pto.set_{name} %n, %m : i64, i64"
+        for way in ("outtoub", "ubtoout")
+        for name in (f"loop_size_{way}", f"loop1_stride_{way}", f"loop2_stride_{way}")
+    },
+    "set_mov_pad_val": "pto.set_mov_pad_val %p : f16",
+    "copy_gm_to_ubuf": "pto.copy_gm_to_ubuf %gm, %ub, %n, %m, %n, %m, %n, %yes, %m, %n, %m : "
+    "!pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64, i1, i64, i64, i64",
+    "copy_ubuf_to_gm": "pto.copy_ubuf_to_gm %ub, %gm, %n, %m, %n, %m, %n, %m : "
+    "!pto.ptr<f16, ub>, !pto.ptr<f16, gm>, i64, i64, i64, i64, i64, i64",
+    "copy_ubuf_to_ubuf": "pto.copy_ubuf_to_ubuf %ub, %ub2, %n, %m, %n, %m, %n : "
+    "!pto.ptr<f16, ub>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64",
+    "mte_l1_l0a": "pto.mte_l1_l0a %l1, %l0a, %n, %m : "
+    "!pto.ptr<f16, l1>, !pto.ptr<f16, l0a>, i64, i64",
+    "mte_l1_l0b": "pto.mte_l1_l0b %l1, %l0b, %n, %m : "
+    "!pto.ptr<f16, l1>, !pto.ptr<f16, l0b>, i64, i64",
+    "mad": "pto.mad %l0a, %l0b, %l0c, %n, %m, %n : "
+    "!pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64",
+}
+"""Every op in its pretty form, as it is printed."""

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever a file holds, reading and walking it ends soon, with an error of ours or with none."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from tb.errors import PtoError
+from tb.language.place import ProgramError
+from tb.language.reader import read
+from tb.language.walk import trace
+
+CORPUS = Path(__file__).parent / "corpus"
+TOKEN = re.compile(r"%[\w$.-]+|[\w.!#]+|\s+|.", re.DOTALL)
+NUMBERS = ("-1", "0", "1", "65536", str(1 << 32), str(1 << 63), str((1 << 64) - 1))
+MUTANTS = 1500
+
+
+def _mutant(rng: random.Random, texts: list[str], pool: list[str]) -> str:
+    """Returns a file of the corpus with a token or four lost, doubled, swapped or replaced."""
+    tokens = TOKEN.findall(rng.choice(texts))
+    for _ in range(rng.choice((1, 1, 1, 2, 4))):
+        at = rng.randrange(len(tokens))
+        match rng.randrange(5):
+            case 0:
+                tokens[at] = ""
+            case 1:
+                tokens.insert(at, rng.choice(pool))
+            case 2:
+                tokens[at] = rng.choice(pool)
+            case 3:
+                other = rng.randrange(len(tokens))
+                tokens[at], tokens[other] = tokens[other], tokens[at]
+            case _:
+                numbers = [k for k, token in enumerate(tokens) if token.isdigit()]
+                if numbers:
+                    tokens[rng.choice(numbers)] = rng.choice(NUMBERS)
+    return "".join(tokens)
+
+
+def test_mutants_of_the_corpus_end_in_an_error_of_ours_or_none() -> None:
+    """Nothing raw comes out of the reader or the walk, and nothing runs on."""
+    texts = [path.read_bytes().decode(errors="replace") for path in sorted(CORPUS.rglob("*.pto"))]
+    texts = [text for text in texts if text and len(text) < 20_000]
+    pool = [token for text in texts for token in TOKEN.findall(text) if not token.isspace()]
+    rng = random.Random(7)
+    walked = 0
+    for number in range(MUTANTS):
+        text = _mutant(rng, texts, pool)
+        started = time.monotonic()
+        try:
+            trace(read(text, "x.pto"), static=number % 2 == 0, foreign="skip", limit=100_000)
+            walked += 1
+        except PtoError:
+            pass
+        assert time.monotonic() - started < 10, text
+    assert walked > MUTANTS // 10, "mutants that are all refused at once show little"
+
+
+@pytest.mark.parametrize("text", ['"', 'func.func @k() {\n  "', 'module attributes {a = "'])
+def test_a_string_that_is_not_closed_is_found_at_once(text: str) -> None:
+    """However long its line is."""
+    started = time.monotonic()
+    with pytest.raises(ProgramError, match="string"):
+        read(text + "a" * 200, "x.pto")
+    assert time.monotonic() - started < 5
+
+
+def test_blanks_in_any_number_are_read_at_once() -> None:
+    """In front of what is no op, where an expression could try every way to cut them."""
+    blanks = " \n" * 2000
+    started = time.monotonic()
+    source = read(f"func.func @k() {{{blanks}func.return{blanks}}}{blanks}", "x.pto")
+    assert trace(source).steps == ()
+    assert time.monotonic() - started < 5
+
+
+def test_deep_nesting_is_refused() -> None:
+    """Loops inside loops, deeper than anyone reads."""
+    depth = 2000
+    head = "func.func @k() {\n%c = arith.constant 1 : index\n"
+    loops = "".join(f"scf.for %i{k} = %c to %c step %c {{\n" for k in range(depth))
+    with pytest.raises(ProgramError, match="nested too deeply"):
+        trace(read(f"{head}{loops}{'}' * depth}\nfunc.return\n}}", "x.pto"))

@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is refused: the position, the rule, and a sentence with the reason."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+
+import pytest
+
+from tb.language.place import Finding, ProgramError
+from tb.language.reader import read, written
+from tests.language.programs import BEFORE, DMA, EVERY_OP, program
+
+LOAD = "pto.mte_gm_ub %gm, %ub, %m, %n nburst(%n, %m, %m)"
+LOAD_TYPES = f": !pto.ptr<f16, gm>, !pto.ptr<f16, ub>, {DMA}"
+FIX = "pto.mte_l0c_gm %l0c, %out, %n, %m, %n, %m, %n, %m"
+FIX_TYPES = ": !pto.ptr<f32, l0c>, !pto.ptr<f32, gm>, i64, i64, i64, i64, i64, i64"
+NZ = "pto.mte_gm_l1_frac %gm, %l1, nd2nz, shape(%n, %m), src_layout(%m), dst_group(%n, %m, %n, %m)"
+NZ_TYPES = ": !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64, i64, i64, i64, i64, i1"
+
+
+def refused(body: str) -> list[Finding]:
+    with pytest.raises(ProgramError) as caught:
+        program(body)
+    assert "the parser cannot go on" not in str(caught.value)
+    return list(caught.value.findings)
+
+
+RULES = {
+    "no nburst": ("DMA-L01", f"pto.mte_gm_ub %gm, %ub, %m, %n {LOAD_TYPES}"),
+    "two nbursts": ("DMA-L01", f"{LOAD} nburst(%n, %m, %m) {LOAD_TYPES}, i64, i64, i64"),
+    "nburst of two": ("DMA-L01", LOAD.replace("(%n, %m, %m)", "(%n, %m)") + LOAD_TYPES),
+    "loop of two": ("DMA-L01", f"{LOAD} loop(%n, %m) {LOAD_TYPES}, loop i64, i64"),
+    "loop of four": ("DMA-L01", f"{LOAD} loop(%n, %m, %n, %m) {LOAD_TYPES}"),
+    "no nburst of blocks": (
+        "DMA-L01",
+        "pto.mte_ub_ub %ub, %ub2, %n : !pto.ptr<f16, ub>, !pto.ptr<f16, ub>, i64",
+    ),
+    "pad of two": ("DMA-L02", f"{LOAD} pad(%p, %n) {LOAD_TYPES}, pad f16, i64"),
+    "pad of none": ("DMA-L02", f"{LOAD} pad() {LOAD_TYPES}"),
+    "two pads": ("DMA-L02", f"{LOAD} pad(%p) pad(%p) {LOAD_TYPES}, f16, f16"),
+    "group of three": (
+        "ND-L02",
+        NZ.replace("(%n, %m, %n, %m)", "(%n, %m, %n)") + f", ctrl(%n, %yes) {NZ_TYPES}",
+    ),
+    "no group": ("ND-L02", NZ[: NZ.index(", dst")] + f", ctrl(%n, %yes) {NZ_TYPES}"),
+    "empty source": (
+        "ND-L02",
+        NZ.replace("src_layout(%m)", "src_layout()") + ", ctrl(%n, %yes) : !pto.ptr<f16, gm>, "
+        "!pto.ptr<f16, l1>, nd2nz, shape i64, i64, src_layout(), dst_group i64, i64, i64, i64, "
+        "ctrl i64, i1",
+    ),
+    "order": ("FIX-L01", f"{FIX}, nz2nd, unit_flag(check_only) {FIX_TYPES}"),
+    "clause twice": ("FIX-L01", f"{FIX}, unit_flag(check_only), unit_flag(check_only) {FIX_TYPES}"),
+    "two layouts": ("FIX-L01", f"{FIX}, nz2nd, nz2nz {FIX_TYPES}"),
+    "sat twice": ("FIX-L01", f"{FIX}, sat, sat {FIX_TYPES}"),
+    "loop3 of two": ("FIX-L01", f"{FIX}, nz2nd, loop3(%n, %m) {FIX_TYPES}, i64, i64"),
+    "quantization without mode": ("FIX-L03", f"{FIX}, pre_quant(%s) {FIX_TYPES}, f32"),
+    "two payloads": ("FIX-L03", f"{FIX}, pre_quant(%s, %s, mode = deqf16_scalar) {FIX_TYPES}"),
+    "mode twice": ("FIX-L03", f"{FIX}, pre_quant(%s, mode = a, mode = b) {FIX_TYPES}"),
+    "relu without mode": ("FIX-L05", f"{FIX}, pre_relu(%s) {FIX_TYPES}, f32"),
+    "two alphas": ("FIX-L05", f"{FIX}, pre_relu(%s, %s, mode = scalar_relu) {FIX_TYPES}"),
+    "clip as a clause": ("FIX-L06", f"{FIX}, clip(%h) {FIX_TYPES}, i32"),
+    "clip as a key": ("FIX-L06", f"{FIX}, nz2nd, clip = %h {FIX_TYPES}, i32"),
+    "nz2dn without K": ("FIX-L08", f"{FIX}, nz2dn {FIX_TYPES}"),
+    "nz2nd with an operand": ("FIX-L08", f"{FIX}, nz2nd(%n) {FIX_TYPES}, i64"),
+    "two splits": ("FIX-L08", f"{FIX}, nz2nz(%n, %n) {FIX_TYPES}, i64, i64"),
+    "two saturations": ("FIX-L10", f"{FIX}, sat, nosat {FIX_TYPES}"),
+    "unknown saturation": ("FIX-L10", f"{FIX}, sat(keep) {FIX_TYPES}"),
+    "nosat with a word": ("FIX-L10", f"{FIX}, nosat(preserve_nan) {FIX_TYPES}"),
+    "atomic without op": ("FIX-L11", f"{FIX}, atomic(type = f32) {FIX_TYPES}"),
+    "atomic with more": ("FIX-L11", f"{FIX}, atomic(type = f32, op = add, by = x) {FIX_TYPES}"),
+    "atomic on L1": (
+        "FIX-L11",
+        "pto.mte_l0c_l1 %l0c, %l1f, %n, %m, %n, %m, atomic(type = f32, op = add) "
+        ": !pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64, i64, i64",
+    ),
+    "generic, loops": (
+        "DMA-L01",
+        '"pto.mte_gm_ub"(%gm, %ub, %n, %n, %n, %n, %n, %n) <{operandSegmentSizes = '
+        "array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0>}> : (!pto.ptr<f16, gm>, "
+        "!pto.ptr<f16, ub>, i64, i64, i64, i64, i64, i64) -> ()",
+    ),
+    "generic, pad": (
+        "DMA-L02",
+        '"pto.mte_gm_ub"(%gm, %ub, %n, %n, %n, %n, %n, %n) {operandSegmentSizes = '
+        "array<i32: 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 0>} : (!pto.ptr<f16, gm>, "
+        "!pto.ptr<f16, ub>, i64, i64, i64, i64, i64, i64) -> ()",
+    ),
+    "generic, loop3": (
+        "FIX-L01",
+        '"pto.mte_l0c_l1"(%l0c, %l1f, %n, %n, %n, %n, %n) {operandSegmentSizes = '
+        "array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0>} : (!pto.ptr<f32, l0c>, "
+        "!pto.ptr<f32, l1>, i64, i64, i64, i64, i64) -> ()",
+    ),
+    "generic, clip": (
+        "FIX-L06",
+        '"pto.mte_l0c_l1"(%l0c, %l1f, %n, %n, %n, %n, %n) {operandSegmentSizes = '
+        "array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0>} : (!pto.ptr<f32, l0c>, "
+        "!pto.ptr<f32, l1>, i64, i64, i64, i64, i64) -> ()",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_that_text_breaks_is_named_at_its_op(name: str) -> None:
+    rule, text = RULES[name]
+    (finding,) = refused(f"  {text}")
+    assert finding.rule == rule
+    assert (finding.place.line, finding.place.column) == (2, 3)
+    assert finding.op == re.findall(r"pto\.\w+", text)[0]
+
+
+SYNTAX: dict[str, tuple[str, str]] = {
+    # What: text with ~ before the place of the error (else it is the op), part of the message.
+    "value": (f"{LOAD.replace('%n n', '~%zz n')} {LOAD_TYPES}", "%zz is not defined"),
+    "used too early": ("%x = arith.addi ~%y, %n : i64\n%y = arith.constant 1 : i64", "%y is not"),
+    "type": (f"{LOAD.replace('%n n', '~%h n')} {LOAD_TYPES}", "type mismatch: %h has type i32"),
+    "too few types": (f"{LOAD} : !pto.ptr<f16, gm>, i64", "7 operands are written with 2 types"),
+    "too many types": (f"{LOAD} {LOAD_TYPES}, i64", "7 operands are written with 8 types"),
+    "no types": (f"{LOAD}~\npto.barrier PIPE_ALL", "expected ':' and the types"),
+    "no types, a result": (f"{LOAD}~\n%x = arith.constant 3 : i8", "expected ':' and the types"),
+    "no comma": ("pto.mte_gm_ub %gm ~%ub", "expected ':' and the types of the operands, or"),
+    "two commas": ("pto.mte_gm_ub %gm,~, %ub", "expected an operand, found ','"),
+    "number": (f"{LOAD.replace('%ub', '~5')} {LOAD_TYPES}", "'5' is no SSA value"),
+    "open parenthesis": (f"{LOAD[:-1]} ~{LOAD_TYPES}", "expected ',' or ')' in nburst(...)"),
+    "clause": (f"{LOAD} ~stride(%n) {LOAD_TYPES}, i64", "there is no clause 'stride'"),
+    "clause of another": (f"{FIX}, ~pad(%n) {FIX_TYPES}, i64", "there is no clause 'pad'"),
+    "order": (f"{LOAD} pad(%p) ~loop(%n, %n, %n) {LOAD_TYPES}", "loop stands too late"),
+    "operands": (f"{FIX[:-4]} {FIX_TYPES}", "takes 8 operands before its clauses, not 7"),
+    "mode": (f"{NZ.replace('nd2nz', '~nz')}, ctrl(%n, %yes) {NZ_TYPES}", "mode 'nz' is unknown"),
+    "no mode": (f"{NZ.replace(' nd2nz,', '')}, ctrl(%n, %yes) {NZ_TYPES}", "the mode is missing"),
+    "other mode": (
+        f"{NZ}, ctrl(%n, %yes) {NZ_TYPES.replace('l1>,', 'l1>, ~dn2nz,')}",
+        "the types say dn2nz",
+    ),
+    "unit flag": (f"{FIX}, ~unit_flag(never) {FIX_TYPES}", "unit_flag says none of its modes"),
+    "unknown type": (f"{LOAD} : !pto.ptr<f16, gm>, ~what, i64", "expected a type, found 'what'"),
+    "space": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<f16, l2>", "address space 'l2'"),
+    "no space": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<f16>", "names no address space"),
+    "element": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<f64, ub>", "element type 'f64'"),
+    "no pointer": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<[], ub>", "a pointer type is written"),
+    "space of a generic type": (
+        '%q = "pto.castptr"(%n) : (i64) -> !pto.ptr~<f16, l2>',
+        "address space 'l2'",
+    ),
+    "cast to another space": (
+        "%q = ~pto.castptr %ub : !pto.ptr<f16, ub> -> !pto.ptr<f16, l1>",
+        "a pointer stays in its memory",
+    ),
+    "cast of a float": ("%q = ~pto.castptr %s : f32 -> !pto.ptr<f16, l1>", "a cast from f32"),
+    "cast of nothing": ("%q = ~pto.castptr %n : i64 -> i32", "type mismatch: a cast"),
+    "offset of a number": ("%q = ~pto.addptr %n, %n : i64", "type mismatch"),
+    "float as offset": ("%q = ~pto.addptr %ub, %s : !pto.ptr<f16, ub>", "an offset of f32"),
+    "offset to another type": (
+        "%q = ~pto.addptr %ub, %n : !pto.ptr<f16, ub> -> !pto.ptr<i8, ub>",
+        "gives no !pto.ptr<i8, ub>",
+    ),
+    "float as a count": (
+        "pto.set_loop_size_outtoub %n, %s : i64, f32",
+        "loop2_count has type f32, it takes an integer",
+    ),
+    "number as a pointer": (
+        f"{LOAD.replace('%gm', '%n')} {LOAD_TYPES.replace('!pto.ptr<f16, gm>', 'i64')}",
+        "gm_src has type i64, it takes a pointer",
+    ),
+    "pipe": ("pto.set_flag[PIPE_X, PIPE_V, EVENT_ID0]", "pipe 'PIPE_X' is unknown"),
+    "flag of all pipes": ("pto.set_flag[PIPE_ALL, PIPE_V, EVENT_ID0]", "pipe 'PIPE_ALL'"),
+    "event": ("pto.wait_flag[PIPE_S, PIPE_V, EVENT_ID8]", "event 'EVENT_ID8' is unknown"),
+    "flag of two": ("pto.wait_flag[PIPE_S, PIPE_V]", "has 2 parts of 3"),
+    "computed event": ("pto.set_flag[PIPE_S, PIPE_V, ~%n]", "a computed event"),
+    "generic flag": (
+        '"pto.set_flag"() {src_pipe = "PIPE_S"} : () -> ()',
+        "'dst_pipe' is missing",
+    ),
+    "barrier": ('pto.pipe_barrier "PIPE_Q"', "pipe 'PIPE_Q' is unknown"),
+    "results": ("%x, %y = arith.addi %n, %n : i64", "has 1 results, not 2"),
+    "results of a flag": ("%x = pto.barrier PIPE_ALL", "has 0 results, not 1"),
+    "twice": ("%n = arith.constant 1 : i64", "%n is defined twice"),
+    "part of a result": ("%x = arith.addi ~%n#1, %n : i64", "%n#1 is not defined"),
+    "dialect": ("%x = ~memref.alloc() : memref<4xf32>", "unknown op 'memref.alloc'"),
+    "arith": ("%x = ~arith.power %n, %n : i64", "unknown op 'arith.power'"),
+    "generic dialect": ('%x = ~"a.b"(%n) : (i64) -> i64', "unknown op 'a.b'"),
+    "loop without bound": (
+        "scf.while (%a = %n) : (i64) -> i64 { scf.condition(%yes) %a : i64 } do { ^bb0(%b: i64): "
+        "scf.yield %b : i64 }",
+        "a loop without a bound",
+    ),
+    "bounds": ("scf.for %k = ~%s to %s step %s {\n}", "written with type index"),
+    "condition": ("scf.if ~%n {\n}", "written with type i1"),
+    "constant": ("%x = ~arith.constant 300 : i8", "300 is out of range for type i8"),
+    "signed constant": ("%x = ~arith.constant 3 : si8", "signless"),
+    "no constant": ("%x = arith.constant ~abc : i8", "attribute expected"),
+    "call": ("func.call @none(%n) : (i64) -> ()", "could not be found"),
+    "word": ("hello world", "expected an op, found 'hello'"),
+    "number alone": ("42", "expected an op or '}', found '42'"),
+    "character": ("\N{SECTION SIGN}", "Unexpected character"),
+    "lone sign": ("!", "behind the sign"),
+    "open string": ('"' + "a" * 60, "closing string"),
+    "brace too many": ("}\n~}", "expected an op, found '}'"),
+    "attributes": (f"{LOAD} {{gap = ~}} {LOAD_TYPES}", "attribute expected"),
+    "segments of a text": (
+        f"{LOAD} {{operandSegmentSizes = array<i32: 1, 1>}} {LOAD_TYPES}",
+        "operandSegmentSizes counts 2 operands of 7",
+    ),
+    "segments missing": (
+        '"pto.mte_l0c_l1"(%l0c, %l1f, %n, %n, %n, %n, %n) : (!pto.ptr<f32, l0c>, '
+        "!pto.ptr<f32, l1>, i64, i64, i64, i64, i64) -> ()",
+        "lacks operandSegmentSizes",
+    ),
+    "segments of another length": (
+        '"pto.mte_l0c_l1"(%l0c, %l1f, %n, %n, %n, %n) {operandSegmentSizes = array<i32: 6>} : '
+        "(!pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64, i64, i64) -> ()",
+        "has 1 entries, not 14",
+    ),
+    "operands of the generic form": (
+        '"pto.set_loop_size_outtoub"(%n) : (i64) -> ()',
+        "takes 2 operands, not 1",
+    ),
+    "result of the generic form": (
+        '%x = ~"pto.set_loop_size_outtoub"(%n, %n) : (i64, i64) -> i64',
+        "has no results",
+    ),
+    "type of the generic form": (
+        '"pto.set_loop_size_outtoub"(%n, ~%h) : (i64, i64) -> ()',
+        "type mismatch: %h has type i32",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SYNTAX)
+def test_other_errors_stand_at_the_part_that_is_wrong(name: str) -> None:
+    text, words = SYNTAX[name]
+    before = text.partition("~")[0] if "~" in text else ""
+    first = refused(text.replace("~", ""))[0]
+    assert words in first.message
+    line = before.count("\n")
+    column = len(before) - (before.rfind("\n") + 1) + 1
+    assert (first.place.line, first.place.column) == (2 + line, column)
+    assert not first.rule
+
+
+def test_an_error_says_what_would_be_legal() -> None:
+    (finding,) = refused("%q = pto.castptr %n : i64 -> !pto.ptr<f16, l2>")
+    assert "cbuf" in finding.legal
+    (finding,) = refused("pto.set_flag[PIPE_X, PIPE_V, EVENT_ID0]")
+    assert "PIPE_MTE2" in finding.legal
+
+
+def test_a_region_that_is_never_closed_ends_with_the_file() -> None:
+    (finding,) = refused("pto.section.vector {")
+    assert finding.message == "expected an op or '}', found the end of the file"
+    assert (finding.place.line, finding.place.column) == (5, 1)
+
+
+def test_reading_goes_on_after_an_error_of_one_op() -> None:
+    found = refused(
+        "  pto.mte_gm_ub %gm, %ub\n"
+        f"  {RULES['pad of two'][1]}\n"
+        "  %x = arith.addi %n, %h : i64\n"
+        "  %y = arith.addi %x, %x : i64\n"
+        f"  {RULES['order'][1]}\n"
+        "  pto.mte_ub_gm %ub, %gm, %x nburst(%y, %none, %none) : !pto.ptr<f16, ub>, "
+        "!pto.ptr<f16, gm>, i64, i64, i64, i64"
+    )
+    assert [finding.place.line for finding in found] == [2, 3, 4, 6, 7]
+    assert [finding.rule for finding in found] == ["", "DMA-L02", "", "FIX-L01", ""]
+    assert "%none" in found[-1].message
+
+
+def test_broken_rules_may_be_taken_as_findings() -> None:
+    found: list[Finding] = []
+    text = f"{BEFORE}{RULES['pad of two'][1]}\n{EVERY_OP['mte_gm_l1']}\nreturn\n}}"
+    source = read(text, "x.pto", found)
+    assert [finding.rule for finding in found] == ["DMA-L02"]
+    assert [said.name for op in source.module.walk() if (said := written(op))] == ["mte_gm_l1"]
+    with pytest.raises(ProgramError) as caught:
+        read(text.replace("return", "%x = a.b"), "x.pto", [])
+    assert len(caught.value.findings) == 2
+
+
+def test_many_regions_inside_each_other_are_an_error() -> None:
+    found = refused("scf.if %yes {\n" * 3000)
+    assert "nested too deeply" in found[-1].message
+
+
+def test_a_string_that_is_never_closed_takes_no_time() -> None:
+    start = time.perf_counter()
+    refused('%x = arith.constant "' + "ab" * 5000)
+    assert time.perf_counter() - start < 2
+
+
+_TOKENS = re.compile(r'\s+|//[^\n]*|%[\w$.#-]+|[\w.]+|"[^"\n]*"|.', re.DOTALL)
+_OTHERS = [*'(){}<>[]:,=%"#!^@', "->", "0x", "-", "9" * 30, "\N{SECTION SIGN}", "\t"]
+
+
+def test_no_text_makes_anything_but_an_error_with_a_position() -> None:
+    """Programs with tokens lost, doubled, exchanged or cut off."""
+    chance = random.Random(7)
+    ops = [*EVERY_OP.values(), "%v = pto.vlds %ub[%n] : !pto.ptr<f16, ub> -> !pto.vreg<f16>"]
+    ops += ["scf.for %k = %n to %m step %n : i64 {", "}", "%c = arith.constant 5 : i64"]
+    refusals = 0
+    for _ in range(400):
+        text = f"{BEFORE}  {chance.choice(ops)}\n  {chance.choice(ops)}\n  return\n}}\n"
+        tokens: list[str] = _TOKENS.findall(text)
+        for _ in range(chance.choice((1, 1, 2, 4))):
+            at = chance.randrange(len(tokens))
+            match chance.randrange(4):
+                case 0:
+                    del tokens[at]
+                case 1:
+                    tokens.insert(at, chance.choice(tokens))
+                case 2:
+                    tokens[at] = chance.choice(_OTHERS)
+                case _:
+                    tokens[at] = tokens[at][: chance.randrange(len(tokens[at]) + 1)]
+        refusals += is_refused("".join(tokens))
+    assert refusals > 200
+
+
+def is_refused(text: str) -> bool:
+    try:
+        read(text, "x.pto")
+    except ProgramError as error:
+        found = error.findings
+    else:
+        return False
+    assert all(x.message and x.place.line > 0 for x in found)
+    return True

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a failed run writes down fails again on the engine that failed, and passes on a good one.
+
+Bugs of every family are planted behind switches in one Icarus build (tests/bugs/switched.py). Each
+is met by a short random run; what that writes below ``repro/`` is replayed by the code behind
+``pto-dv program``, on the engine with the bug and on the engines as they are.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tb.console import Console
+from tb.dut import REFERENCE_MANIFESTS, ROOT, load_manifest
+from tb.plan import planned_test
+from tb.program import Replay
+from tb.program_request import ProgramOptions
+from tb.record import RunRecord, RunSettings
+from tb.runner import run_folder, run_once
+from tb.simulator import BUILD_ROOT, BuildPlan, build
+from tests.bugs.campaign import ENGINES, load_bugs
+from tests.bugs.switched import SWITCH, plant_switched
+
+pytestmark = pytest.mark.sim
+
+
+@dataclass(frozen=True)
+class Met:
+    """How a bug is met.
+
+    Attributes:
+        bug: Name in tests/bugs/bugs.toml.
+        ops: Ops of the run.
+        test: Test of the plan.
+        kind: What is found first, as :class:`tb.record.Failure` has it.
+        program: What fails again: the transaction alone, or its block where it takes more.
+        seed: Of the run.
+    """
+
+    bug: str
+    ops: tuple[str, ...]
+    kind: str
+    test: str = "random"
+    program: str = "failing"
+    seed: int = 4712
+
+
+WRITE_BACKS = ("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub")
+MEETINGS = (
+    Met("rotate_direction", ("mte_gm_ub", "mte_ub_gm"), "data"),
+    Met("pad_phase_at_data_end", ("copy_gm_to_ubuf",), "data"),
+    Met("burst_ub_sub_ignored", ("mte_ub_ub", "mte_ub_l1"), "data"),
+    Met("bias_gap_in_source_bytes", ("mte_l1_bt",), "data"),
+    Met("nz_loops_swapped", ("mte_gm_l1_frac",), "protocol"),
+    Met("fix_s3_d3_swapped", WRITE_BACKS, "data"),
+    Met("fix_flags_check_only_not_waited", WRITE_BACKS, "data"),
+    Met("fix_bank_of_word_before", WRITE_BACKS, "protocol", program="epoch"),
+    Met("store_lane_ignored", ("mte_ub_gm",), "hang"),
+    Met("l06_16_bytes", ("mte_gm_ub",), "status", test="illegal"),
+    Met("local_read_error_lost", ("mte_ub_gm",), "late burst", test="errors"),
+)
+TRANSACTIONS = 150
+WATCHDOG_CLOCKS = 5_000
+TOP = BUILD_ROOT / "repro-engines"
+
+
+@cache
+def plan() -> BuildPlan:
+    """Builds the engines with every bug behind its number, and returns the build."""
+    bugs = {bug.name: bug for bug in load_bugs()}
+    shutil.rmtree(TOP, ignore_errors=True)
+    shutil.copytree(ROOT / ENGINES, TOP / ENGINES)
+    changes = [
+        (number, bugs[met.bug].file, bugs[met.bug].find, bugs[met.bug].replace)
+        for number, met in enumerate(MEETINGS, 1)
+    ]
+    plant_switched(TOP, changes)
+    manifests = tuple(load_manifest(TOP / path.relative_to(ROOT)) for path in REFERENCE_MANIFESTS)
+    found = BuildPlan("icarus", manifests, variant="repro", fast_build=True)
+    build(found)
+    return found
+
+
+def number_of(met: Met | None) -> int:
+    return 0 if met is None else 1 + MEETINGS.index(met)
+
+
+@cache
+def failed(met: Met) -> tuple[RunRecord, Path]:
+    """Runs a test until the bug is met; returns the record and the folder of the run."""
+    planned = planned_test(met.test)
+    settings = RunSettings(
+        sim="icarus",
+        test=met.test,
+        seed=met.seed,
+        transactions=TRANSACTIONS,
+        ops=met.ops,
+        mismatch_limit=1,
+        watchdog_clocks=WATCHDOG_CLOCKS,
+        options=planned.options,
+    )
+    folder = TOP / "runs" / met.bug
+    record = run_once(
+        settings,
+        planned,
+        manifests=plan().manifests,
+        variant=plan().variant,
+        fast_build=True,
+        console=Console(quiet=True),
+        folder=folder,
+        plusargs=(f"+{SWITCH}={number_of(met)}",),
+    )
+    return record, folder
+
+
+def written(met: Met) -> Path:
+    """Returns the program that a failed run wrote down."""
+    record, folder = failed(met)
+    said = re.search(r"\n  replay: make program PROGRAM=(\S+) SIM=icarus$", record.failures[0])
+    assert said, record.failures[0]
+    path = ROOT / said[1]
+    assert path.is_relative_to(folder / "repro")
+    assert path.name == "failing.pto"
+    return path.with_name(f"{met.program}.pto")
+
+
+def replay(met: Met | None, *programs: Path) -> RunRecord:
+    """Replays programs on the engines with a bug, or without any."""
+    machine = {"sim": "icarus", "watchdog_clocks": WATCHDOG_CLOCKS}
+    found = Replay.make([str(path) for path in programs], ProgramOptions(), machine)
+    return run_once(
+        found.settings,
+        found.planned,
+        manifests=plan().manifests,
+        variant=plan().variant,
+        fast_build=True,
+        console=Console(quiet=True),
+        folder=run_folder(found.settings),
+        plusargs=(f"+{SWITCH}={number_of(met)}",),
+        files=found.files,
+    )
+
+
+@pytest.mark.parametrize("met", MEETINGS, ids=lambda met: met.bug)
+def test_what_failed_fails_again(met: Met) -> None:
+    record, folder = failed(met)
+    assert record.status in ("fail", "hang"), record.message
+    first = record.details[0]
+    assert first.kind == met.kind, first.text
+    again = replay(met, written(met))
+    assert again.status == record.status, again.message
+    assert again.details[0].op == first.op
+    assert (folder / "repro").is_dir()
+
+
+def test_all_of_it_passes_on_the_engines_as_they_are() -> None:
+    folders = [written(met).parent for met in MEETINGS]
+    programs = [folder / f"{name}.pto" for folder in folders for name in ("failing", "epoch")]
+    record = replay(None, *programs)
+    assert record.passed, "\n".join([record.message, *record.failures])
