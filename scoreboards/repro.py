@@ -143,6 +143,11 @@ class Repro:
             if epoch.first <= number < epoch.first + len(epoch.block):
                 self.write(epoch, number - epoch.first, "")
 
+    def close(self) -> None:
+        """Notes what was to be written down and was not sent."""
+        for number in sorted(self.wanted - self._written.keys()):
+            self._run.notes.append(f"REPRO: the run has no transaction {number}")
+
     def write(self, epoch: Epoch, index: int, why: str) -> str:
         """Writes down an op, once; arguments and result as of :meth:`failed`."""
         number = epoch.first + index

@@ -512,6 +512,7 @@ class DmaScoreboard(uvm_subscriber):
             if self.run.abort_status != "hang":
                 self.compare_everything()
             self._check_protocol()
+            self.repro.close()
             for (_, channel), clocks in self.mailbox.stalls().items():
                 if clocks:
                     self.run.injected[f"stalls {channel}"] += clocks

@@ -155,6 +155,9 @@ class Console:
         percent = percent_text(cover.percent)
         self.say(f"  coverage          {cover.covered} of {cover.bins} bins, {percent} %")
         self.say(f"  record            {relative(target)}, more in {relative(folder)}")
+        if printed := sorted((folder / "repro").glob("*/README.txt")):
+            names = ", ".join(path.parent.name for path in printed)
+            self.say(f"  repro             {relative(folder / 'repro')}: {names}")
         self.say(record.last_line())
 
     def _program(self, program: ProgramReport) -> None:

@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
+from tb.cli_options import transaction_numbers
 from tb.dut import ROOT
 from tb.errors import PtoError
 from tb.record import RunRecord, RunSettings, write_json
@@ -39,6 +41,7 @@ def pto_dv(*arguments: str) -> subprocess.CompletedProcess[str]:
         (["--seed", "-1"], ["SEED is '-1'"]),
         (["--gm-width", "64"], ["GM_WIDTH is '64'", "128, 256, 512"]),
         (["--local-width", "wide"], ["LOCAL_WIDTH is 'wide'"]),
+        (["--repro", "5,x"], ["REPRO is '5,x'", "separated by commas"]),
         (["--watchdog-clocks", "1"], ["watchdog_clocks"]),
         (["--mismatch-limit", "0"], ["mismatch_limit"]),
     ],
@@ -64,6 +67,14 @@ def test_tests_are_listed() -> None:
     assert done.returncode == 0
     for name in ("random", "directed", "illegal", "corner"):
         assert f"\n{name}" in f"\n{done.stdout}"
+
+
+def test_transactions_to_write_down_are_part_of_the_command() -> None:
+    assert transaction_numbers(" 5, 17,") == "5,17"
+    command = RunSettings(repro="5,17").command()
+    assert command == "make SIM=verilator TEST=random SEED=1 N=20000 REPRO=5,17"
+    with pytest.raises(ValidationError):
+        RunSettings(repro="five")
 
 
 def test_ops_are_taken_once_and_in_table_order() -> None:

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 LOCKS = tuple(path.name for path in sorted(ROOT.glob("requirements*.lock")))
 STAMPS = tuple(f".pto-dv-{name}" for name in ("base", "verilator", "lint", "farm", "tests"))
 VARIABLES = (
-    *("SIM", "TEST", "SEED", "N", "OPS", "DUT", "GM", "CONSTRAINTS", "WAVES"),
+    *("SIM", "TEST", "SEED", "N", "OPS", "DUT", "GM", "CONSTRAINTS", "REPRO", "WAVES"),
     *("TIMELINE", "CODE_COVERAGE", "WAVES_FROM", "WAVES_TO"),
     *("GM_WIDTH", "LOCAL_WIDTH", "TAG_WIDTH", "OUTSTANDING", "JSON"),
     "PROGRAM",

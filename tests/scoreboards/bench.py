@@ -24,7 +24,7 @@ from tb.isa.footprint import Footprint
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 from tb.isa.status import Status
-from tb.mailbox_layout import DONE, HIT, NO_CLEAR, READ
+from tb.mailbox_layout import DONE, HIT, KNOBS, NO_CLEAR, READ
 from tb.record import Failure, RunSettings
 from tb.stopwatch import Stopwatch
 from tests.scoreboards.conftest import noise
@@ -122,7 +122,7 @@ class Bench:
             slots=(),
             written_bytes=lambda slot: self.bytes[slot],
             state=lambda slot: None,
-            knob=lambda name: 7 if name == "seed" else 0,
+            knob=lambda name: 7 if name == "seed" else KNOBS[name].low,
             cycles=2000,
         )
         self.run.mailbox = self.mailbox

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Printed programs: what is defined, links between transactions, numbers to the bit."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tb.isa.cube import Mad, MteL1L0a, MteL1L0b
+from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad
+from tb.isa.dtypes import Ptr
+from tb.isa.fix import MteL0cGm, PreQuant, PreRelu, Scalar
+from tb.isa.legacy import (
+    CopyGmToUbuf,
+    CopyUbufToGm,
+    CopyUbufToUbuf,
+    SetLoopSize,
+    SetLoopStride,
+    SetMovPadVal,
+)
+from tb.isa.pipes import Pipe
+from tb.isa.text import AnyOp
+from tb.language.linked import NOWHERE, Linked, linked_steps
+from tb.language.order import order
+from tb.language.printer import Note, UnprintableError, program_text, unprintable
+from tb.language.reader import read
+from tb.language.trace import Barrier, Compute, Move, SetFlag, Step, Trace, WaitFlag
+from tb.language.walk import trace
+
+LOAD = MteGmUb(0, 0, 32, 1, 0, 0)
+STORE = MteUbGm(0, 64, 32, 1, 0, 0)
+
+LEGACY: list[AnyOp] = [
+    SetLoopSize("outtoub", 4, 1),
+    SetLoopSize("ubtoout", 0, (1 << 21) - 1),
+    SetLoopStride("outtoub", 1, 1 << 39, 2048),
+    SetLoopStride("ubtoout", 2, 32, 1 << 39),
+    SetMovPadVal("f16", 0x3C00),
+    CopyGmToUbuf(5, 64, 0, 3, 40, 2, 4, 1, 3, 64, 96, Ptr("f16", "gm"), Ptr("f16", "ub"), 1),
+    CopyGmToUbuf(5, 64, 0, 3, 40, 0, 0, 2, 3, 64, 96),
+    CopyUbufToGm(64, 5, 0, 3, 40, 0, 128, 96, Ptr("f32", "ub"), Ptr("f32", "gm")),
+    CopyUbufToUbuf(4096, 0, 0, 3, 64, 96, 128, Ptr("f32", "ub"), Ptr("f32", "ub"), 1),
+]
+
+
+def run(text: str) -> Trace:
+    return trace(read(text, "x.pto"))
+
+
+def ops_of(text: str) -> list[AnyOp]:
+    return [step.op for step in run(text).steps if isinstance(step, Move)]
+
+
+def alone(step: Step) -> Step:
+    """Returns a step without the place that text gave it."""
+    return dataclasses.replace(step, place=NOWHERE)
+
+
+def test_a_program_defines_what_it_names_once() -> None:
+    op = MteGmUb(64, 64, 32, 2, 64, 64, (Loop(2, 64, 64),), Pad("f16", 0x3C00), 0,
+                 Ptr("f16", "gm"), Ptr("f16", "ub"), 1)  # fmt: skip
+    steps = linked_steps([Linked((op,), 5, note="the first"), Linked((op,))])
+    text = program_text(steps, function="twice", header="what\nit is")
+    assert (
+        text
+        == """\
+// what
+// it is
+module {
+  func.func @twice() {
+    %c64_i64 = arith.constant 64 : i64
+    %c2_i64 = arith.constant 2 : i64
+    %f16_0x3C00 = arith.constant 1.0 : f16
+    %c0_i64 = arith.constant 0 : i64
+    %c32_i64 = arith.constant 32 : i64
+    %gm_f16_0x40 = pto.castptr %c64_i64 : i64 -> !pto.ptr<f16, gm>
+    %ub_f16_0x40 = pto.castptr %c64_i64 : i64 -> !pto.ptr<f16, ub>
+    // the first
+    pto.mte_gm_ub %gm_f16_0x40, %ub_f16_0x40, %c0_i64, %c32_i64 \
+nburst(%c2_i64, %c64_i64, %c64_i64) loop(%c2_i64, %c64_i64, %c64_i64) pad(%f16_0x3C00) \
+{ub_sub = 1 : i64, pto_dv.gap = 5 : i64} : \
+!pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64, loop i64, i64, i64, pad f16
+    pto.mte_gm_ub %gm_f16_0x40, %ub_f16_0x40, %c0_i64, %c32_i64 \
+nburst(%c2_i64, %c64_i64, %c64_i64) loop(%c2_i64, %c64_i64, %c64_i64) pad(%f16_0x3C00) \
+{ub_sub = 1 : i64} : \
+!pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64, loop i64, i64, i64, pad f16
+    func.return
+  }
+}
+"""
+    )
+    assert ops_of(text) == [op, op]
+
+
+@pytest.mark.parametrize("generic", [False, True])
+@pytest.mark.parametrize("op", LEGACY, ids=lambda op: type(op).__name__)
+def test_legacy_ops_come_back(op: AnyOp, generic: bool) -> None:
+    assert ops_of(program_text(linked_steps([Linked((op,))]), generic=generic)) == [op]
+
+
+@pytest.mark.parametrize("generic", [False, True])
+def test_steps_of_every_kind_come_back(generic: bool) -> None:
+    l1, l0a, l0b, l0c = Ptr("f16", "l1"), Ptr("f16", "l0a"), Ptr("f16", "l0b"), Ptr("f32", "l0c")
+    steps: list[Step] = [
+        Move(NOWHERE, "mte_gm_ub", Pipe.MTE2, LOAD, gap=7),
+        SetFlag(NOWHERE, Pipe.MTE2, Pipe.MTE3, 3),
+        WaitFlag(NOWHERE, Pipe.MTE3, Pipe.MTE2, 3),
+        Move(NOWHERE, "mte_ub_gm", Pipe.MTE3, STORE),
+        Barrier(NOWHERE, Pipe.MTE3),
+        Barrier(NOWHERE, None),
+        Compute(NOWHERE, "mte_l1_l0a", Pipe.MTE1, MteL1L0a(64, 0, 16, 32, l1, l0a)),
+        Compute(NOWHERE, "mte_l1_l0b", Pipe.MTE1, MteL1L0b(64, 0, 32, 16, l1, l0b)),
+        Compute(NOWHERE, "mad", Pipe.M, Mad(0, 0, 1024, 16, 16, 32, l0a, l0b, l0c)),
+        Move(NOWHERE, "mte_l0c_gm", Pipe.FIX, MteL0cGm(0, 0, 16, 16, 16, 16, unit_flag=2),
+             flag_delay=0),
+    ]  # fmt: skip
+    assert list(map(alone, run(program_text(steps, generic=generic)).steps)) == steps
+
+
+@given(st.lists(st.tuples(st.sampled_from(("f32", "f16", "bf16")), st.integers(0, 2**32 - 1))))
+@settings(max_examples=30)
+def test_numbers_keep_their_bits(drawn: list[tuple[str, int]]) -> None:
+    special = [0, 1, 0x7F800001, 0x7FC00000, 0x80000000, 0x7F7FFFFF, 0x3DCCCCCD, 0x7C01, 0x0001]
+    numbers = [*drawn, *(("f32", bits) for bits in special), *(("f16", x) for x in special)]
+    scalars = [Scalar(dtype, bits & (2**32 - 1 if dtype == "f32" else 0xFFFF))
+               for dtype, bits in numbers]  # fmt: skip
+    ops: list[AnyOp] = [
+        MteL0cGm(0, 0, 16, 32, 16, 32, pre_quant=PreQuant("qf322f32_pre_scalar", x))
+        for x in scalars
+    ]
+    for generic in (False, True):
+        text = program_text(linked_steps([Linked((op,)) for op in ops]), generic=generic)
+        assert ops_of(text) == ops
+
+
+@pytest.mark.parametrize("dtype", ["i4", "si4", "i8", "si8", "i16", "si16", "ui16", "f16"])
+def test_clips_of_every_type_keep_their_bits(dtype: str) -> None:
+    width = 16 if dtype == "f16" else int(dtype.lstrip("siu"))
+    ops: list[AnyOp] = [
+        MteL0cGm(0, 0, 16, 32, 16, 32, pre_relu=PreRelu("no_relu", clip=Scalar(dtype, bits)))
+        for bits in (0, 1, (1 << (width - 1)) - 1, 1 << (width - 1), (1 << width) - 1)
+    ]
+    assert ops_of(program_text(linked_steps([Linked((op,)) for op in ops]))) == ops
+
+
+def test_what_no_text_can_hold() -> None:
+    wide = dataclasses.replace(LOAD, pad=Pad("i8", 256))
+    assert unprintable(wide) == "0x100 is no value of type i8"
+    assert "pointers have 64 bits" in unprintable(dataclasses.replace(LOAD, gm_src=1 << 63))
+    assert "0x10000 is no value of type f16" in unprintable(SetMovPadVal("f16", 0x10000))
+    assert not unprintable(dataclasses.replace(LOAD, len_burst=1 << 80, gm_src=(1 << 63) - 1))
+    with pytest.raises(UnprintableError):
+        program_text(linked_steps([Linked((wide,))]))
+
+
+def test_integers_of_any_size_come_back() -> None:
+    values = (2**31, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 2**127, 2**128 + 3)
+    ops: list[AnyOp] = [dataclasses.replace(LOAD, len_burst=value) for value in values]
+    for generic in (False, True):
+        assert (
+            ops_of(program_text(linked_steps([Linked((x,)) for x in ops]), generic=generic)) == ops
+        )
+
+
+# --- links ---------------------------------------------------------------------------------------
+
+
+def kinds(linked: list[Linked]) -> list[str]:
+    """Returns the steps of transactions in a word each."""
+    words = []
+    for step in linked_steps(linked):
+        if isinstance(step, Move):
+            words.append(step.name)
+        elif isinstance(step, SetFlag | WaitFlag):
+            words.append(f"{'set' if isinstance(step, SetFlag) else 'wait'} {step.event}")
+        elif isinstance(step, Barrier):
+            words.append(step.pipe.value if step.pipe else "all")
+        elif isinstance(step, Note):
+            words.append(f"// {step.text}")
+    return words
+
+
+def test_a_link_between_pipes_is_an_event_and_one_on_a_pipe_a_barrier() -> None:
+    found = kinds([Linked((LOAD,)), Linked((STORE,), after=(0,)), Linked((STORE,), after=(1,))])
+    assert found == ["mte_gm_ub", "set 0", "wait 0", "mte_ub_gm", "PIPE_MTE3", "mte_ub_gm"]
+
+
+def test_links_that_others_stand_for_are_left_out() -> None:
+    linked = [
+        Linked((LOAD,)),
+        Linked((LOAD,)),
+        Linked((STORE,), after=(1, 0)),
+        Linked((STORE,), after=(0,)),
+    ]
+    assert kinds(linked) == ["mte_gm_ub", "mte_gm_ub", "set 0", "wait 0", "mte_ub_gm", "mte_ub_gm"]
+
+
+def test_what_is_left_out_is_waited_for_by_nobody() -> None:
+    linked = [Linked((), note="gone"), Linked((STORE,), after=(0,))]
+    assert kinds(linked) == ["// gone", "mte_ub_gm"]
+    text = program_text([Note("gone"), *linked_steps(linked[1:])])
+    assert "    // gone\n" in text
+
+
+def test_when_events_are_used_up_a_barrier_over_all_pipes_stands_in() -> None:
+    pairs = [x for k in range(9) for x in (Linked((LOAD,)), Linked((STORE,), after=(2 * k,)))]
+    found = kinds([*pairs, Linked((LOAD,)), Linked((STORE,), after=(18,))])
+    assert found.count("all") == 1
+    assert found[found.index("all") :] == [
+        *("all", "mte_ub_gm", "mte_gm_ub", "set 0", "wait 0", "mte_ub_gm")
+    ]
+    assert [word for word in found if word.startswith("set")] == [
+        *(f"set {event}" for event in range(8)), "set 0"
+    ]  # fmt: skip
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 60), st.floats(0.05, 1.0))
+@settings(max_examples=60, deadline=None)
+def test_every_link_is_kept(seed: int, count: int, density: float) -> None:
+    rng = np.random.default_rng(seed)
+    pool: list[AnyOp] = [
+        LOAD,
+        STORE,
+        CopyUbufToUbuf(0, 4096, 0, 1, 32, 32, 32),
+        MteL0cGm(0, 1 << 30, 16, 16, 16, 16),
+    ]
+    linked = []
+    for index in range(count):
+        op = pool[int(rng.integers(len(pool)))]
+        after = tuple(k for k in range(index) if rng.random() < density / 3)
+        linked.append(Linked((op,), after=after))
+    found = run(program_text(linked_steps(linked)))
+    plan = order(found)
+    assert not [x for x in plan.findings if not x.message.startswith("hazard: ")]
+    moves = [at for at, step in enumerate(found.steps) if isinstance(step, Move)]
+    assert [plan.sequence.index(at) for at in moves] == sorted(map(plan.sequence.index, moves))
+    pipes = {at: found.steps[at].pipe for at in moves}
+    done: dict[int, set[int]] = {}
+    for number, at in enumerate(moves):
+        earlier = [one for one in moves[:number] if pipes[one] is pipes[at]]
+        # What an op before it in its pipe has waited for has completed, too.
+        ready = set().union(*(done[one] - {one} for one in earlier)) if earlier else set()
+        for other in plan.after.get(at, ()):
+            for one in [x for x in moves[:number] if pipes[x] is pipes[other] and x <= other]:
+                ready |= done[one] | {one}
+        done[at] = ready
+        for link in linked[number].after:
+            assert moves[link] in ready

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Op to text to op is the identity, in both forms, for 10 000 random ops of every family.
+
+Ops come from the generators of the random tests, legal and illegal. Those never write ``sat``,
+which is what an omitted clause means, so :func:`spread` does. Ops drawn by hypothesis have any
+operands that a front end takes. What no text can hold is left out, and counted: typed constants
+wider than their type, and addresses of more than 63 bits.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sequences.illegal import IllegalGenerator
+from sequences.traffic import TrafficGenerator
+from tb.isa.dma import MteUbGm
+from tb.isa.fix import FixOp
+from tb.isa.fix_table import SAT_MODES
+from tb.isa.lower import V06Op
+from tb.isa.text import AnyOp
+from tb.language.linked import Linked, linked_steps
+from tb.language.printer import program_text, unprintable
+from tb.language.reader import read
+from tb.language.trace import Move
+from tb.language.walk import trace
+from tests.isa.strategies import v06_ops
+
+COUNT = 10_000
+"""Ops of each family in the pretty form."""
+
+GENERIC = 1500
+"""Those in the generic form, which takes five times as long to write and read."""
+
+FORMS = ("pretty", "generic")
+
+BATCH = 1000
+"""Ops of one module."""
+
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "dma": ("mte_gm_ub", "mte_ub_gm", "mte_gm_l1", "mte_l1_ub"),
+    "burst": ("mte_ub_ub", "mte_ub_l1", "mte_l1_bt", "mte_l1_fb"),
+    "nz": ("mte_gm_l1_frac",),
+    "fix": ("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub"),
+    "legacy": ("copy_gm_to_ubuf", "copy_ubuf_to_gm", "copy_ubuf_to_ubuf"),
+}
+
+
+def ops_of(text: str) -> list[AnyOp]:
+    """Returns the ops of a program."""
+    found = trace(read(text, "x.pto"), foreign="refuse", limit=10 * COUNT)
+    assert not found.unknown
+    return [step.op for step in found.steps if isinstance(step, Move)]
+
+
+def spread(ops: Iterator[AnyOp], seed: int) -> Iterator[AnyOp]:
+    """Yields ops, write-backs with every keyword of saturation."""
+    rng = np.random.default_rng(seed)
+    words = tuple(SAT_MODES)
+    for op in ops:
+        if isinstance(op, FixOp):
+            yield replace(op, sat=words[int(rng.integers(len(words)))])
+        else:
+            yield op
+
+
+def drawn(family: str) -> Iterator[AnyOp]:
+    """Yields ops of a family as programs have them, two legal for one illegal, without end."""
+    names = FAMILIES[family]
+    legal = TrafficGenerator(7, names).blocks(1 << 40)
+    illegal = IllegalGenerator(7, names).blocks(1 << 40)
+    while True:
+        for block in (next(legal), next(legal), next(illegal)):
+            for program in block.program():
+                yield from program
+
+
+@pytest.fixture(autouse=True)
+def no_collection() -> Iterator[None]:
+    """Keeps the garbage collector from looking at all ops again and again."""
+    gc.disable()
+    yield
+    gc.enable()
+    gc.collect()
+
+
+def printed(ops: Sequence[AnyOp], *, generic: bool = False) -> str:
+    return program_text(linked_steps([Linked((op,)) for op in ops]), generic=generic)
+
+
+@pytest.mark.parametrize(("generic", "count"), [(False, COUNT), (True, GENERIC)], ids=FORMS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_random_ops_survive_their_text(family: str, generic: bool, count: int) -> None:
+    ops = spread(drawn(family), 3)
+    seen = unsaid = 0
+    while seen < count:
+        batch = list(islice(ops, BATCH))
+        said = [op for op in batch if not unprintable(op)]
+        assert ops_of(printed(said, generic=generic)) == said
+        seen += len(said)
+        unsaid += len(batch) - len(said)
+    assert unsaid < seen // 50
+
+
+@settings(max_examples=15)
+@given(st.lists(v06_ops(), min_size=20, max_size=60), st.booleans())
+def test_ops_with_any_operands_survive_their_text(drawn_ops: list[V06Op], generic: bool) -> None:
+    said = list(spread((op for op in drawn_ops if not unprintable(op)), 5))
+    assert ops_of(printed(said, generic=generic)) == said
+
+
+def test_what_is_compared_is_every_operand() -> None:
+    """A text with one operand changed is not the op that was printed."""
+    op = next(op for op in drawn("dma") if isinstance(op, MteUbGm) and op.loops)
+    text = printed([op])
+    name = f"%c{op.loops[0].dst_stride}_i64"
+    changed = text.replace(f"constant {op.loops[0].dst_stride} :", "constant 77 :")
+    assert name in text
+    assert changed != text
+    assert ops_of(text) == [op]
+    assert ops_of(changed) != [op]

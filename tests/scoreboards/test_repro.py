@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is written down of a transaction: its memory as it was, what it depends on, registers."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pyuvm import ConfigDB, uvm_root
+
+from scoreboards.repro import MOST, Before
+from scoreboards.repro_ops import items_of, needed
+from scoreboards.repro_ranges import MOST_RANGES, ranges_of, sections_in
+from scoreboards.repro_ranges import Section as At
+from sequences.illegal import IllegalGenerator
+from sequences.traffic import TrafficGenerator
+from tb.isa.block import OpBlock, from_descriptors, from_ops
+from tb.isa.descriptor import pack
+from tb.isa.dma import MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
+from tb.isa.footprint import Footprint
+from tb.isa.legacy import DmaRegisters, LegacyCopy, LegacySet, lower_copy, write_registers
+from tb.isa.lower import lower
+from tb.isa.spaces import SIZES, Space
+from tb.isa.text import AnyOp
+from tb.language.order import order
+from tb.language.reader import read_file
+from tb.language.trace import Move
+from tb.language.walk import trace
+from tb.program_setup_file import load_setup
+from tests.scoreboards.bench import Bench
+from tests.scoreboards.conftest import noise
+
+TO_L1 = MteGmL1(1001, 4096, 50, 4, 60, 96)
+TO_UB = MteL1Ub(4096, 8192, 96, 4, 96, 128)
+BACK = MteUbGm(8192, 1 << 20, 50, 4, 128, 70)
+OTHER = MteGmUb(1 << 21, 65536, 64, 4, 64, 64)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    found = Bench()
+    found.scoreboard.repro.folder = tmp_path / "repro"
+    yield found
+    uvm_root().clear_hierarchy()
+    ConfigDB().clear()
+
+
+def chain() -> OpBlock:
+    """Returns four ops, three of which hand the same bytes on."""
+    block = from_ops([TO_L1, OTHER, TO_UB, BACK])
+    block.after[2], block.after[3] = 0, 2
+    block.gap[3] = 9
+    return block
+
+
+def ops_in(path: Path) -> list[AnyOp]:
+    return [x.op for x in trace(read_file(path)).steps if isinstance(x, Move)]
+
+
+def loaded(path: Path, space: Space, start: int, length: int) -> bytes:
+    """Returns bytes that a setup file loads."""
+    for load in load_setup(path).load:
+        if Space[load.space.upper()] is space and load.address <= start:
+            assert load.length is not None
+            if start + length <= load.address + load.length:
+                offset = load.offset + start - load.address
+                return (path.parent / load.data).read_bytes()[offset : offset + length]
+    raise AssertionError(f"{space.name} {start:#x} is not loaded")
+
+
+def folders(bench: Bench) -> list[str]:
+    assert bench.scoreboard.repro.folder is not None
+    return sorted(path.name for path in bench.scoreboard.repro.folder.glob("*"))
+
+
+def corrupted(bench: Bench) -> Path:
+    """Checks the chain with a wrong byte behind its last op; returns the folder."""
+    epoch = bench.epoch(chain())
+    bench.corrupt(Space.GM, (1 << 20) + 71)
+    bench.write(epoch)
+    assert len(bench.run.failures) == 1
+    assert bench.scoreboard.repro.folder is not None
+    return bench.scoreboard.repro.folder / "3-mte_ub_gm"
+
+
+def test_a_failure_writes_the_op_with_what_it_depends_on(bench: Bench) -> None:
+    folder = corrupted(bench)
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "README.txt", "epoch.pto", "epoch.toml", "failing.pto", "failing.toml", "memory.bin"
+    ]  # fmt: skip
+    assert ops_in(folder / "failing.pto") == [TO_L1, TO_UB, BACK]
+    assert ops_in(folder / "epoch.pto") == [TO_L1, OTHER, TO_UB, BACK]
+    steps = trace(read_file(folder / "failing.pto"))
+    plan = order(steps)
+    assert not plan.findings
+    moves = [at for at, step in enumerate(steps.steps) if isinstance(step, Move)]
+    assert [plan.after.get(at, ()) for at in moves] == [(), (moves[0],), (moves[1],)]
+    assert [step.gap for step in steps.steps if isinstance(step, Move)] == [0, 0, 9]
+    report = bench.run.failures[0]
+    command = f"make program PROGRAM={folder / 'failing.pto'} SIM=verilator"
+    assert report.endswith(f"\n  replay: {command}")
+    readme = (folder / "README.txt").read_text()
+    assert command in readme
+    assert report.partition("\n  replay: ")[0] in readme
+
+
+def test_memory_is_what_it_was_before_the_block(bench: Bench) -> None:
+    folder = corrupted(bench)
+    for name in ("failing.toml", "epoch.toml"):
+        for space, start, length in (
+            (Space.GM, 1001, 50 + 3 * 60),
+            (Space.GM, 1 << 20, 50 + 3 * 70),
+            (Space.L1, 4096, 50 + 3 * 96),
+            (Space.UB0, 0, SIZES[Space.UB0]),
+        ):
+            expected = noise(space, start, length).tobytes()
+            assert loaded(folder / name, space, start, length) == expected
+    with pytest.raises(AssertionError, match="is not loaded"):
+        loaded(folder / "failing.toml", Space.GM, 1 << 21, 1)
+    # Behind the block they are what the ops left, and what was wrong is taken over.
+    golden = bench.scoreboard.golden[Space.L1]
+    assert golden[4096 : 4096 + 50].tobytes() == noise(Space.GM, 1001, 50).tobytes()
+
+
+def test_memory_would_be_wrong_if_nothing_were_kept(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Before, "keep", lambda self, region: None)
+    folder = corrupted(bench)
+    expected = noise(Space.L1, 4096, 50).tobytes()
+    assert loaded(folder / "failing.toml", Space.L1, 4096, 50) != expected
+
+
+def test_setup_files_say_what_the_memories_and_flags_were(bench: Bench) -> None:
+    setup = load_setup(corrupted(bench) / "epoch.toml")
+    assert (setup.seed, setup.stall_seed, setup.illegal) == (1, 7, "refuse")
+    bits = np.frombuffer(bytes.fromhex(setup.unit_flags), np.uint8)
+    flags = np.unpackbits(bits, bitorder="little")
+    assert (flags == bench.memory.background_flags()).all()
+    assert "stall_ar" in setup.knobs
+    assert "seed" not in setup.knobs
+
+
+def test_so_many_failures_are_written_down(bench: Bench) -> None:
+    ops = [MteL1Ub(4096 * k, 4096 * k, 64, 1, 64, 64) for k in range(MOST + 2)]
+    epoch = bench.epoch(from_ops(ops))
+    for k in range(MOST + 2):
+        bench.corrupt(Space.UB0, 4096 * k)
+    bench.write(epoch)
+    assert folders(bench) == [f"{k}-mte_l1_ub" for k in range(MOST)]
+    replayed = ["\n  replay: " in report for report in bench.run.failures]
+    assert replayed == [True] * MOST + [False] * 2
+
+
+def test_what_is_asked_for_is_written_down_though_it_passed(bench: Bench) -> None:
+    bench.scoreboard.repro.wanted = {2, 77}
+    bench.write(bench.epoch(chain()))
+    assert not bench.run.failures
+    assert folders(bench) == ["2-mte_l1_ub"]
+    assert bench.scoreboard.repro.folder is not None
+    folder = bench.scoreboard.repro.folder / "2-mte_l1_ub"
+    assert ops_in(folder / "transaction.pto") == [TO_L1, TO_UB]
+    assert not (folder / "failing.pto").exists()
+    bench.scoreboard.close()
+    assert bench.run.notes == ["REPRO: the run has no transaction 77"]
+
+
+def test_without_a_folder_nothing_is_written(bench: Bench, tmp_path: Path) -> None:
+    bench.scoreboard.repro.folder = None
+    epoch = bench.epoch(chain())
+    bench.corrupt(Space.GM, (1 << 20) + 71)
+    bench.write(epoch)
+    assert "replay" not in bench.run.failures[0]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_made_is_said(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / "repro").write_text("a file")
+    epoch = bench.epoch(chain())
+    bench.corrupt(Space.GM, (1 << 20) + 71)
+    bench.write(epoch)
+    assert "replay" not in bench.run.failures[0]
+    assert bench.run.notes[0].startswith("transaction 3 is not written down: cannot write")
+
+
+def test_a_hang_is_written_down(bench: Bench) -> None:
+    epoch = bench.epoch(chain())
+    epoch.hung, epoch.done = True, {}
+    bench.mailbox.watchdog_clocks = 900
+    bench.scoreboard.write(epoch)
+    (report,) = bench.run.failures
+    assert "replay: make program PROGRAM=" in report
+    assert len(folders(bench)) == 1
+
+
+def test_registers_are_those_of_the_block(bench: Bench) -> None:
+    """Copies that read what copies of blocks before theirs have set."""
+    generator = TrafficGenerator(3, ("copy_gm_to_ubuf", "copy_ubuf_to_gm"))
+    blocks = list(itertools.islice(generator.blocks(1 << 30), 6))
+    number, firsts = 0, []
+    for block in blocks:
+        bench.scoreboard.repro.wanted.add(number)
+        firsts.append(number)
+        epoch = bench.epoch(block)
+        epoch.first = number
+        bench.write(epoch)
+        number += len(block)
+    assert not bench.run.failures
+    assert bench.scoreboard.repro.folder is not None
+    inherited = 0
+    for first, block in zip(firsts, blocks, strict=True):
+        (folder,) = bench.scoreboard.repro.folder.glob(f"{first}-*")
+        registers = DmaRegisters()
+        found = []
+        for op in ops_in(folder / "epoch.pto"):
+            if isinstance(op, LegacySet):
+                registers = write_registers(op, registers)
+            else:
+                assert isinstance(op, LegacyCopy)
+                found.append(pack(lower_copy(op, registers)))
+        assert np.array_equal(np.array(found), block.pack())
+        own = sum(len(ops) - 1 for ops in block.program())
+        inherited += len(ops_in(folder / "epoch.pto")) - len(block) > own
+    assert inherited, "every block sets all its registers itself"
+
+
+# --- parts ---------------------------------------------------------------------------------------
+
+
+def test_an_illegal_op_is_sent_and_needs_nothing(bench: Bench) -> None:
+    block = next(
+        block
+        for block in IllegalGenerator(1, ("mte_gm_ub",)).blocks(400)
+        if block.expected_rule is not None and (block.expected_rule > 0).any()
+    )
+    index = int(np.flatnonzero(block.expected_rule)[0])  # type: ignore[arg-type]
+    items = items_of(block)
+    assert items[index].illegal
+    assert not items[index].touches
+    assert list(needed(items, index)) == [index]
+    bench.scoreboard.repro.wanted = {index}
+    bench.write(bench.epoch(block))
+    (folder,) = bench.scoreboard.repro.folder.iterdir()  # type: ignore[union-attr]
+    assert load_setup(folder / "transaction.toml").illegal == "send"
+    assert not load_setup(folder / "transaction.toml").load
+
+
+def test_an_op_that_no_text_can_hold_is_left_out(bench: Bench) -> None:
+    wide = dataclasses.replace(OTHER, pad=Pad("i8", 256))
+    block = from_descriptors([lower(wide), lower(TO_L1)], expected_rule=[5, 0])
+    bench.scoreboard.repro.wanted = {0}
+    bench.write(bench.epoch(block))
+    assert not bench.run.failures
+    (folder,) = bench.scoreboard.repro.folder.iterdir()  # type: ignore[union-attr]
+    assert ops_in(folder / "epoch.pto") == [TO_L1]
+    assert not (folder / "transaction.pto").exists()
+    readme = (folder / "README.txt").read_text()
+    assert "Left out is transaction 0 on mte2, which no text can hold: 0x100 is" in readme
+    assert "epoch.pto" in readme
+    assert "transaction.pto" not in readme
+
+
+def test_ranges_are_rows_of_gm_and_whole_memories() -> None:
+    rows = Footprint(Space.GM, 1000, 50, (3, 2), (60, 1 << 20))
+    found = ranges_of([rows, Footprint(Space.L1, 64, 32, (), ())])
+    assert found == {
+        Space.GM: [(960, 1216), (960 + (1 << 20), 1216 + (1 << 20))],
+        Space.L1: ((0, SIZES[Space.L1]),),
+    }
+    assert ranges_of([]) == {}
+
+
+def test_there_are_never_too_many_ranges() -> None:
+    far = Footprint(Space.GM, 0, 32, (50_000,), (1 << 16,))
+    ((start, stop),) = ranges_of([far])[Space.GM]
+    assert (start, stop) == (0, (49_999 << 16) + 64)
+    apart = Footprint(Space.GM, 0, 32, (MOST_RANGES,), (1 << 16,))
+    assert len(ranges_of([apart])[Space.GM]) == MOST_RANGES
+
+
+def test_parts_of_a_file_are_found() -> None:
+    sections = [At(Space.GM, 64, 128, 0), At(Space.GM, 512, 64, 128), At(Space.L1, 0, 640, 192)]
+    wanted = {Space.GM: [(128, 192), (512, 576)], Space.L1: [(0, 640)]}
+    assert sections_in(sections, wanted) == [
+        At(Space.GM, 128, 64, 64), At(Space.GM, 512, 64, 128), At(Space.L1, 0, 640, 192)
+    ]  # fmt: skip
+
+
+def test_golden_memories_are_what_they_were_when_one_has_looked(bench: Bench) -> None:
+    bench.write(bench.epoch(chain()))
+    golden = bench.scoreboard.golden
+    now = {space: golden[space].copy() for space in (Space.L1, Space.UB0)}
+    with bench.scoreboard.repro.before.rewound() as before:
+        for space in now:
+            assert before[space].tobytes() == noise(space, 0, SIZES[space]).tobytes()
+    for space, content in now.items():
+        assert (golden[space] == content).all()
