@@ -35,7 +35,7 @@ def setup_text(
     unit_flags: NDArray[np.uint8],
     illegal: bool,
 ) -> str:
-    """Returns a setup file (:mod:`tb.program_setup`).
+    """Returns a setup file (:mod:`tb.programs.setup`).
 
     Args:
         header: Comment of the first line.

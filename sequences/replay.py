@@ -43,7 +43,7 @@ from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.trace import Compute, Move, Trace
 
 if TYPE_CHECKING:
-    from tb.language.order import Order
+    from tb.language.order.order import Order
 
 MOST_OPS = 512
 """Ops of a slot in one round; the rings of the harness have room for twice as many."""
@@ -76,7 +76,7 @@ def schedule(
     Args:
         trace: The program; every operand is known, and no op breaks an S rule.
         order: An order that keeps what the program demands.
-        illegal: What becomes of ops that break a D rule: see :class:`tb.program_job.ProgramJob`.
+        illegal: What becomes of ops that break a D rule: see :class:`tb.programs.job.ProgramJob`.
 
     Raises:
         ProgramError: an op breaks a D rule and may not be sent.

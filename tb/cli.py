@@ -167,8 +167,8 @@ def program(
     mismatch_limit: MismatchLimitOption = 10,
 ) -> None:
     """Replay programs on engines and model; exit code 0 only when everything matched."""
-    from tb.program import program_command
-    from tb.program_request import ProgramOptions
+    from tb.programs.command import program_command
+    from tb.programs.options import ProgramOptions
 
     fields = machine(
         sim, gm_width, local_width, tag_width, outstanding, dut, gm, waves_from, waves_to
@@ -211,7 +211,7 @@ def verify(
     json: JsonOption = None,
 ) -> None:
     """Check programs without a simulator: text, rules, flags and hazards that constants decide."""
-    from tb.verify import verify_command
+    from tb.programs.verify import verify_command
 
     raise typer.Exit(verify_command(files, arg or (), foreign, json))
 

@@ -13,9 +13,9 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import ParseError
 
 from tb.errors import PtoError
-from tb.language.dialect import Fault, Written, written
+from tb.language.dialect.ops import Fault, Written, written
+from tb.language.parser.parser import ProgramParser, StoppedError, fault_of
 from tb.language.place import Finding, Place, ProgramError
-from tb.language.program_parser import ProgramParser, StoppedError, fault_of
 
 __all__ = ["Source", "Written", "read", "read_file", "written"]
 
@@ -28,7 +28,7 @@ class Source:
     """A program that was read.
 
     Attributes:
-        module: The ops; :func:`written` and the classes of :mod:`tb.language.dialect_others` tell
+        module: The ops; :func:`written` and the classes of :mod:`tb.language.dialect.others` tell
             what they say.
         file: Name of the file.
         text: Its text.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a program does once its loops are run: a list of steps, each of one pipe.
 
-Made by :mod:`tb.language.walk`, put in order by :mod:`tb.language.order`, checked by
-:mod:`tb.language.check`, and sent by :mod:`sequences.replay`.
+Made by :mod:`tb.language.run.walk`, put in order by :mod:`tb.language.order.order`, checked by
+:mod:`tb.language.rules.check`, and sent by :mod:`sequences.replay`.
 """
 
 from __future__ import annotations

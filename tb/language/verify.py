@@ -10,14 +10,14 @@ from typing import Literal
 
 from tb.errors import PtoError
 from tb.isa.spaces import GM_ADDR_BITS
-from tb.language.check import check
-from tb.language.hazards import described
-from tb.language.order import Order, order
-from tb.language.overlap import Shared
+from tb.language.order.hazards import described
+from tb.language.order.order import Order, order
+from tb.language.order.overlap import Shared
 from tb.language.place import Finding, Place, ProgramError
 from tb.language.reader import Source, read_file
+from tb.language.rules.check import check
+from tb.language.run.walk import entries, trace
 from tb.language.trace import Argument, Compute, Move, Trace
-from tb.language.walk import entries, trace
 
 GM_ALIGNMENT = 4096
 """What the addresses are multiples of that stand for those of GM arguments."""

@@ -31,9 +31,9 @@ from tb.isa.nz import MteGmL1Frac
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.rules import RULES
 from tb.isa.unknown import UNKNOWN, Unknown
-from tb.language.check import HINT_RULES, check
-from tb.language.legal import explain_rule
 from tb.language.place import Finding
+from tb.language.rules.check import HINT_RULES, check
+from tb.language.rules.legal import explain_rule
 from tb.language.trace import Move, Step
 from tests.language.steps import compute, move, program
 

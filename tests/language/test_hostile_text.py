@@ -13,7 +13,7 @@ import pytest
 from tb.errors import PtoError
 from tb.language.place import ProgramError
 from tb.language.reader import read
-from tb.language.walk import trace
+from tb.language.run.walk import trace
 
 CORPUS = Path(__file__).parent / "corpus"
 TOKEN = re.compile(r"%[\w$.-]+|[\w.!#]+|\s+|.", re.DOTALL)

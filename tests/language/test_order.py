@@ -18,8 +18,8 @@ from tb.isa.fix import Atomic, FbPtr, MteL0cGm, MteL0cUb, PreQuant
 from tb.isa.legacy import CopyGmToUbuf, CopyUbufToGm, DmaRegisters, SetLoopSize, SetLoopStride
 from tb.isa.pipes import Pipe
 from tb.isa.unknown import UNKNOWN
-from tb.language.order import Order, order
-from tb.language.touched import Region, touches
+from tb.language.order.order import Order, order
+from tb.language.order.touched import Region, touches
 from tb.language.trace import Barrier, Compute, Move, SetFlag, Step, WaitFlag
 from tests.language.steps import barrier, compute, move, program, set_flag, sync, wait_flag
 

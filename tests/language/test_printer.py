@@ -25,11 +25,11 @@ from tb.isa.legacy import (
 from tb.isa.pipes import Pipe
 from tb.isa.text import AnyOp
 from tb.language.linked import NOWHERE, Linked, linked_steps
-from tb.language.order import order
+from tb.language.order.order import order
 from tb.language.printer import Note, UnprintableError, program_text, unprintable
 from tb.language.reader import read
+from tb.language.run.walk import trace
 from tb.language.trace import Barrier, Compute, Move, SetFlag, Step, Trace, WaitFlag
-from tb.language.walk import trace
 
 LOAD = MteGmUb(0, 0, 32, 1, 0, 0)
 STORE = MteUbGm(0, 64, 32, 1, 0, 0)

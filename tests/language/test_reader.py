@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from tb.errors import PtoError
 from tb.isa.dtypes import Ptr
 from tb.isa.pipes import Pipe
-from tb.language.dialect_others import (
+from tb.language.dialect.others import (
     AddPtrOp,
     BarrierOp,
     BlockQueryOp,
@@ -20,7 +20,7 @@ from tb.language.dialect_others import (
     FlagOp,
     SectionOp,
 )
-from tb.language.dialect_types import ELEMENTS, SPACES, PtrType, type_name
+from tb.language.dialect.types import ELEMENTS, SPACES, PtrType, type_name
 from tb.language.place import ProgramError
 from tb.language.reader import read, read_file, written
 from tests.language.programs import BEFORE, EVERY_OP, moves, names, only, program

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from tb.language.dialect_others import ForeignOp
-from tb.language.dialect_types import OpaqueType, type_name
+from tb.language.dialect.others import ForeignOp
+from tb.language.dialect.types import OpaqueType, type_name
 from tb.language.reader import Source
 from tests.language.programs import EVERY_OP, moves, program
 

@@ -9,7 +9,7 @@ import pytest
 from xdsl.ir import Operation
 from xdsl.printer import Printer
 
-from tb.language.dialect_forms import FORMS
+from tb.language.dialect.forms import FORMS
 from tb.language.reader import Source, Written, read
 from tests.language.programs import EVERY_OP, moves, program
 

@@ -29,8 +29,8 @@ from tb.isa.text import AnyOp
 from tb.language.linked import Linked, linked_steps
 from tb.language.printer import program_text, unprintable
 from tb.language.reader import read
+from tb.language.run.walk import trace
 from tb.language.trace import Move
-from tb.language.walk import trace
 from tests.isa.strategies import v06_ops
 
 COUNT = 10_000

@@ -9,10 +9,10 @@ from xdsl.dialects.builtin import Builtin
 from xdsl.parser import Parser
 
 from tb.isa.dtypes import Ptr
-from tb.language.dialect_types import PointerTextError, read_pointer
-from tb.language.program_parser import context
-from tb.language.syntax import OpText, read_op
-from tb.language.syntax_foreign import UnclosedError, skip
+from tb.language.dialect.types import PointerTextError, read_pointer
+from tb.language.parser.foreign import UnclosedError, skip
+from tb.language.parser.parser import context
+from tb.language.parser.syntax import OpText, read_op
 
 
 def op_text(text: str, *head_words: str) -> OpText:

@@ -14,7 +14,7 @@ import pytest
 from tb.dut import ROOT
 from tb.errors import PtoError
 from tb.language.verify import verify_file
-from tb.verify import find_files, read_arguments, verify_command
+from tb.programs.verify import find_files, read_arguments, verify_command
 
 HEAD = """module {
   func.func @kernel(%in: !pto.ptr<i8, gm>, %out: !pto.ptr<i8, gm>, %n: i64) {

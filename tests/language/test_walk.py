@@ -19,8 +19,8 @@ from tb.isa.pipes import Pipe
 from tb.isa.unknown import UNKNOWN
 from tb.language.place import Finding, ProgramError
 from tb.language.reader import read
+from tb.language.run.walk import entries, trace
 from tb.language.trace import Barrier, Compute, Move, SetFlag, Trace, WaitFlag
-from tb.language.walk import entries, trace
 
 HEAD = """\
 func.func @k(%p: !pto.ptr<f16, gm>, %n: i64, %b: i1, %m: index) {

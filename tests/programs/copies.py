@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
-import tb.program
+import tb.programs.command
 from tb import cli
 
 COPY = """
@@ -62,7 +62,7 @@ def refused(
     def started(*_: object, **__: object) -> None:
         raise AssertionError("something ran")
 
-    monkeypatch.setattr(tb.program, "run_once", started)
+    monkeypatch.setattr(tb.programs.command, "run_once", started)
     done = run_command(capsys, *words)
     assert done.code == 2, done
     assert not done.out

@@ -9,7 +9,7 @@ from typing import Any
 import pyuvm
 
 from tb.language.trace import Trace
-from tb.program_job import ProgramJob
+from tb.programs.job import ProgramJob
 from tests.uvm.program import ProgramTest
 
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from tb.errors import PtoError
 from tb.isa.dtypes import ALL_DTYPES, ELEMENT_BYTES
-from tb.program_arrays import file_bytes, scalar_bits
-from tb.program_data import MAKERS, content, parse_source, pattern
-from tb.program_request import ProgramOptions, request
-from tb.program_setup_file import SetupFile
+from tb.programs.arrays import file_bytes, scalar_bits
+from tb.programs.data import MAKERS, content, parse_source, pattern
+from tb.programs.options import ProgramOptions, request
+from tb.programs.setup_file import SetupFile
 
 WHERE = "--arg 0"
 

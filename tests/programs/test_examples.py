@@ -20,14 +20,14 @@ from tb.dut import ROOT
 from tb.isa.burst import MteL1Bt
 from tb.isa.fix import FixOp
 from tb.isa.nz import MteGmL1Frac
-from tb.language.check import check
-from tb.language.order import order
+from tb.language.order.order import order
 from tb.language.place import Finding
 from tb.language.reader import read
-from tb.language.walk import trace
-from tb.program import Replay
-from tb.program_request import ProgramOptions
-from tb.program_setup_file import load_setup
+from tb.language.rules.check import check
+from tb.language.run.walk import trace
+from tb.programs.command import Replay
+from tb.programs.options import ProgramOptions
+from tb.programs.setup_file import load_setup
 from tb.record import RunRecord
 from tb.runner import run_once
 

@@ -12,10 +12,10 @@ from typer.main import get_command
 from tb.cli import app
 from tb.dut import ROOT
 from tb.isa.pipes import PIPES
-from tb.language.dialect_forms import FORMS
+from tb.language.dialect.forms import FORMS
 from tb.language.reader import read
-from tb.program_data import MAKERS
-from tb.program_setup import TABLES, Setup
+from tb.programs.data import MAKERS
+from tb.programs.setup import TABLES, Setup
 
 PAGE = ROOT / "docs/programs.md"
 TEXT = PAGE.read_text()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tb.errors import PtoError
-from tb.placement import GM_BYTES, GUARD, Placement, Taken, Wanted, merged, place
+from tb.programs.placement import GM_BYTES, GUARD, Placement, Taken, Wanted, merged, place
 
 WANTED = st.lists(
     st.builds(

@@ -13,10 +13,10 @@ import pytest
 from tb.dut import ROOT, Capabilities, Manifest, reference_manifests
 from tb.errors import PtoError
 from tb.plan import planned_test
-from tb.program import ProgramFiles, Replay, prepare_all
-from tb.program_prepare import Inputs, prepare
-from tb.program_request import ProgramOptions, request
-from tb.program_setup_file import SetupFile
+from tb.programs.command import ProgramFiles, Replay, prepare_all
+from tb.programs.options import ProgramOptions, request
+from tb.programs.prepare import Inputs, prepare
+from tb.programs.setup_file import SetupFile
 from tb.record import RunRecord, RunSettings
 from tb.runner import run_folder
 from tests.programs.copies import ARGS, COPY, files_of, refused, run_command

@@ -14,7 +14,7 @@ import pytest
 from tb.console import Console
 from tb.dut import ROOT
 from tb.plan import PlannedTest
-from tb.program_job import Check, Dump, Load, ProgramJob
+from tb.programs.job import Check, Dump, Load, ProgramJob
 from tb.record import RunRecord, RunSettings
 from tb.runner import run_once
 

@@ -19,8 +19,8 @@ import pytest
 from tb.console import Console
 from tb.dut import REFERENCE_MANIFESTS, ROOT, load_manifest
 from tb.plan import planned_test
-from tb.program import Replay
-from tb.program_request import ProgramOptions
+from tb.programs.command import Replay
+from tb.programs.options import ProgramOptions
 from tb.record import RunRecord, RunSettings
 from tb.runner import run_folder, run_once
 from tb.simulator import BUILD_ROOT, BuildPlan, build

@@ -11,8 +11,8 @@ import pytest
 from scoreboards.faults import Fault, FaultKind
 from tb.errors import PtoError
 from tb.isa.spaces import Space
-from tb.program_setup import SPACE_ALIASES, Setup, space_name
-from tb.program_setup_file import load_setup, place_of, read_setup, setup_beside
+from tb.programs.setup import SPACE_ALIASES, Setup, space_name
+from tb.programs.setup_file import load_setup, place_of, read_setup, setup_beside
 
 FULL = """
 function = "kernel"

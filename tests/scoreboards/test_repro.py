@@ -26,11 +26,11 @@ from tb.isa.legacy import DmaRegisters, LegacyCopy, LegacySet, lower_copy, write
 from tb.isa.lower import lower
 from tb.isa.spaces import SIZES, Space
 from tb.isa.text import AnyOp
-from tb.language.order import order
+from tb.language.order.order import order
 from tb.language.reader import read_file
+from tb.language.run.walk import trace
 from tb.language.trace import Move
-from tb.language.walk import trace
-from tb.program_setup_file import load_setup
+from tb.programs.setup_file import load_setup
 from tests.scoreboards.bench import Bench
 from tests.scoreboards.conftest import noise
 

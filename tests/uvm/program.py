@@ -25,7 +25,7 @@ from tb.knobs import PROFILES, KnobProfile
 from tb.language.place import refuse
 from tb.language.trace import Compute, Trace
 from tb.limits import capability_keeps
-from tb.program_job import Check, Dump, Load, ProgramJob
+from tb.programs.job import Check, Dump, Load, ProgramJob
 from tb.record import RunSettings
 from tests.uvm.base import PtoTestBase
 
@@ -119,9 +119,9 @@ class ProgramTest(PtoTestBase):
         Raises:
             ProgramError: it cannot be read or executed.
         """
-        from tb.language.order import order
+        from tb.language.order.order import order
         from tb.language.reader import read_file
-        from tb.language.walk import trace
+        from tb.language.run.walk import trace
 
         # Places say the path as it was given, wherever the simulation runs.
         source = replace(read_file(job.path), file=job.title)

@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Literal
 
 from tb.isa.rules import RULES
-from tb.language.check import check
-from tb.language.order import order
+from tb.language.order.order import order
 from tb.language.place import Finding, ProgramError
 from tb.language.reader import read_file
+from tb.language.rules.check import check
+from tb.language.run.walk import trace
 from tb.language.verify import verify_file
-from tb.language.walk import trace
 
 FOLDER = Path(__file__).parent
 

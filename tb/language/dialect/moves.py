@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Meaning of the pretty form of the movement ops: which operand is which, and what text breaks.
+
+Rules that text alone can break are decided here: DMA-L01, DMA-L02, ND-L02, FIX-L01, and FIX-L03,
+L05, L06, L08, L10 and L11 as far as they speak of operands that a clause has or lacks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from xdsl.ir import Attribute, SSAValue
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.utils.lexer import Span
+
+from tb.isa.nz_table import MODES
+from tb.language.dialect.ops import SEGMENTS, Fault, MoveOp, OpError, segment_sizes, string, written
+from tb.language.dialect.reading import Reading, unknown_clause
+from tb.language.dialect.types import type_name
+from tb.language.dialect.write_backs import read_clauses
+from tb.language.parser.syntax import TYPE_WORDS, Item, read_op, standing
+
+
+class NotPlainError(Exception):
+    """A form of an op of the matrix unit that the host does not compute: the op is foreign."""
+
+
+# --- operands before the clauses -----------------------------------------------------------------
+
+
+def _head(reading: Reading) -> None:
+    form, items = reading.form, reading.text.head
+    values = [item for item in items if item.kind != "word"]
+    words = [item for item in items if item.kind == "word"]
+    names = list(form.head)
+    if form.name == "mte_ub_gm" and len(values) == len(names) - 1:
+        names.remove("l2_cache_ctl")
+    if form.name == "mte_l0c_ub" and words:
+        names.remove("sub_block")
+        reading.words["ub_split"] = string(words.pop(0).text)
+    if form.family == "nz":
+        _mode(reading, words)
+    if words:
+        at = words[0].at
+        reading.fault(f"{words[0].text!r} is no operand", at=at)
+    if len(values) != len(names):
+        more = ", ".join(f"%{name}" for name in form.head)
+        reading.fault(
+            f"takes {len(names)} operands before its clauses, not {len(values)}",
+            at=reading.text.at,
+            legal=more,
+        )
+        return
+    for name, item in zip(names, values, strict=True):
+        reading.put(name, item)
+
+
+def _mode(reading: Reading, words: list[Item]) -> None:
+    """Takes the word that says how the source of the NZ repack lies."""
+    legal = " or ".join(MODES)
+    if words:
+        reading.words["mode"] = string(words.pop(0).text)
+        return
+    first = reading.text.clauses[0] if reading.text.clauses else None
+    if first is not None and not first.items and first.name not in _NZ:
+        reading.text.clauses.pop(0)
+        reading.fault(f"mode {first.name!r} is unknown", at=first.at, legal=legal)
+    else:
+        reading.fault("the mode is missing", at=reading.text.at, legal=legal)
+
+
+# --- clauses of each family ----------------------------------------------------------------------
+
+
+def _nbursts(reading: Reading, names: tuple[str, ...], rule: str) -> None:
+    found = [clause for clause in reading.text.clauses if clause.name == "nburst"]
+    shape = f"nburst({', '.join('%' + name for name in names)})"
+    if len(found) != 1:
+        reading.fault(
+            f"there are {len(found)} nburst clauses" if found else "the nburst clause is missing",
+            rule,
+            reading.text.at,
+            shape,
+        )
+    if found:
+        reading.exactly(found[0], names, rule, shape)
+
+
+def _dma(reading: Reading) -> None:
+    legal = "nburst(...) loop(...)" + (" pad(...)" if reading.form.name == "mte_gm_ub" else "")
+    known = {"nburst": 0, "loop": 1}
+    if reading.form.name == "mte_gm_ub":
+        known["pad"] = 2
+    _nbursts(reading, ("n_burst", "src_stride", "dst_stride"), "DMA-L01")
+    reached, pads = 0, 0
+    for clause in reading.text.clauses:
+        place = known.get(clause.name)
+        if place is None:
+            unknown_clause(reading, clause, legal)
+            continue
+        if place < reached:
+            reading.fault(
+                f"{clause.name} stands too late",
+                at=clause.at,
+                legal=legal,
+            )
+        reached = place
+        if clause.name == "loop":
+            names = ("loop_counts", "loop_src_strides", "loop_dst_strides")
+            shape = "loop(%count, %src_stride, %dst_stride)"
+            reading.exactly(clause, names, "DMA-L01", shape)
+        elif clause.name == "pad":
+            pads += 1
+            shape = "one pad(%value) or pad(%value, %left, %right)"
+            if len(clause.items) not in (1, 3) or pads > 1:
+                count = f"{len(clause.items)} operands" if pads == 1 else "a second clause"
+                reading.fault(f"pad has {count}", "DMA-L02", legal=shape)
+                continue
+            names = ("pad_value", "left_padding_count", "right_padding_count")
+            reading.exactly(clause, names[: len(clause.items)], "DMA-L02", shape)
+
+
+def _burst(reading: Reading) -> None:
+    rule = "DMA-L01" if reading.form.name.startswith("mte_ub") else ""
+    _nbursts(reading, ("n_burst", "src_gap", "dst_gap"), rule)
+    for clause in reading.text.clauses:
+        if clause.name != "nburst":
+            unknown_clause(reading, clause, "nburst(%count, %src_gap, %dst_gap)")
+
+
+_NZ: dict[str, tuple[str, ...]] = {
+    "shape": ("n_value", "d_value"),
+    "src_layout": ("src_inner_stride", "src_outer_stride"),
+    "dst_group": ("group_count", "dst_loop2_stride", "dst_loop3_stride", "dst_loop4_stride"),
+    "ctrl": ("l2_cache_ctrl", "smallc0_en"),
+}
+"""Clauses of ``mte_gm_l1_frac`` in their order."""
+
+
+def _nz(reading: Reading) -> None:
+    mode = reading.words.get("mode")
+    for word, at in reading.text.words:
+        if word in MODES and mode is not None and string(word) != mode:
+            reading.fault(f"the types say {word}, the op {mode}", at=at)
+    order = list(_NZ)
+    reached = -1
+    for clause in reading.text.clauses:
+        if clause.name not in _NZ:
+            unknown_clause(reading, clause, ", ".join(f"{name}(...)" for name in _NZ))
+            continue
+        place = order.index(clause.name)
+        if place <= reached:
+            reading.fault(
+                f"{clause.name} stands too late or twice", at=clause.at, legal=", ".join(_NZ)
+            )
+            continue
+        reached = place
+        names = _NZ[clause.name]
+        shape = f"{clause.name}({', '.join('%' + name for name in names)})"
+        if clause.name == "src_layout":
+            shape = "src_layout(%src_inner_stride[, %src_outer_stride])"
+            if len(clause.items) == 1:
+                names = names[:1]
+        rule = "ND-L02" if clause.name in ("src_layout", "dst_group") else ""
+        reading.exactly(clause, names, rule, shape)
+    present = {clause.name for clause in reading.text.clauses}
+    for name, parts in _NZ.items():
+        if name not in present:
+            reading.fault(
+                f"{name}({', '.join('%' + part for part in parts)}) is missing",
+                "ND-L02" if name in ("src_layout", "dst_group") else "",
+                reading.text.at,
+            )
+
+
+_HOST_OPS = ("mad", "mte_l1_l0a", "mte_l1_l0b")
+
+
+def _plain(reading: Reading) -> None:
+    if reading.text.clauses and reading.form.name in _HOST_OPS:
+        raise NotPlainError
+    for clause in reading.text.clauses:
+        unknown_clause(reading, clause, "no clause at all")
+
+
+_FAMILIES: dict[str, Callable[[Reading], None]] = {
+    "dma": _dma,
+    "burst": _burst,
+    "nz": _nz,
+    "fix": read_clauses,
+    "plain": _plain,
+}
+
+
+# --- the op --------------------------------------------------------------------------------------
+
+
+def resolve(parser: Parser, item: Item, kind: Attribute) -> SSAValue:
+    """Returns the value of an operand that is written with a type."""
+    name, _, index = item.text.partition("#")
+    span = Span(item.at, item.at + len(name), parser.lexer.input)
+    return parser.resolve_operand(UnresolvedOperand(span, int(index or 0)), kind)
+
+
+def read_move(cls: type[MoveOp], parser: Parser) -> MoveOp:
+    """Returns the op whose name the parser has just gone past.
+
+    Raises:
+        OpError: a rule of the text is broken; the parser stands behind the op.
+        ParseError: the text is no such op.
+    """
+    form = cls.form
+    name = f"pto.{form.name}"
+    start = parser.lexer.input.content.rfind(name, 0, standing(parser))
+    commas = form.family in ("nz", "fix")
+    text = read_op(parser, form.name, start, form.head_words, commas=commas)
+    reading = Reading(text, form)
+    _head(reading)
+    _FAMILIES[form.family](reading)
+    for word, at in text.words:
+        if word not in TYPE_WORDS and not reading.faults:
+            reading.fault(f"expected a type, found {word!r}", at=at)
+    _check_words(reading)
+    if reading.faults:
+        raise OpError(*reading.faults)
+    if len(text.types) != len(reading.order):
+        kinds = ", ".join(type_name(kind) for kind, _ in text.types)
+        raise OpError(
+            Fault(
+                f"type mismatch: {len(reading.order)} operands are written with "
+                f"{len(text.types)} types: {kinds}",
+                at=start,
+                legal="one type for each operand, in the order of the text",
+            )
+        )
+    values = {
+        id(item): resolve(parser, item, kind)
+        for item, (kind, _) in zip(reading.order, text.types, strict=True)
+    }
+    taken = [[values[id(x)] for x in reading.groups.get(group.name, ())] for group in form.groups]
+    properties = dict(reading.words)
+    attributes = text.attributes
+    given = attributes.pop(SEGMENTS, None)
+    if form.open:
+        properties[SEGMENTS] = segment_sizes(tuple(map(len, taken)))
+    op = cls.create(
+        operands=[value for group in taken for value in group],
+        properties=properties,
+        attributes=attributes,
+    )
+    _check_segments(given, op)
+    written(op)
+    return op
+
+
+def _check_words(reading: Reading) -> None:
+    """Refuses words among the types that say of a clause what the op does not have."""
+    clauses = Counter(clause.name for clause in reading.text.clauses)
+    clauses["clip"] += clauses["pre_relu"]
+    clauses["split"] += clauses["nz2nz"]
+    for word, at in reading.text.words:
+        if word not in TYPE_WORDS or word in MODES or reading.faults:
+            continue
+        clauses[word] -= 1
+        if clauses[word] < 0:
+            message = f"the types speak of {word} more often than the op has such a clause"
+            reading.fault(message, at=at)
+
+
+def _check_segments(given: Attribute | None, op: MoveOp) -> None:
+    """Refuses a trailing ``operandSegmentSizes`` that cannot be of this op."""
+    get = getattr(given, "get_values", None)
+    if given is None:
+        return
+    total = sum(get()) if get else -1
+    if total != len(op.operands):
+        raise OpError(Fault(f"{SEGMENTS} counts {total} operands of {len(op.operands)}"))

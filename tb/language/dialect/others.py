@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops of the pto dialect that move no data: sections, queries, foreign ops, and the rest."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import StringAttr, UnitAttr, i64
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import NoTerminator
+
+from tb.language.dialect.flags import BarrierOp, FlagOp, SetFlagOp, ShortBarrierOp, WaitFlagOp
+from tb.language.dialect.ops import Fault, OpError, string
+from tb.language.dialect.pointers import AddPtrOp, CastPtrOp
+from tb.language.dialect.types import OpaqueType, is_integer, type_name
+from tb.language.parser.syntax import Scanner
+
+__all__ = [
+    "OTHERS",
+    "AddPtrOp",
+    "BarrierOp",
+    "BlockQueryOp",
+    "BrokenOp",
+    "CastPtrOp",
+    "FlagOp",
+    "ForeignOp",
+    "SectionOp",
+    "SetFlagOp",
+    "WaitFlagOp",
+    "broken",
+]
+
+
+class SectionOp(Operation):
+    """``pto.section.<kind> { ... }``: ops of one core."""
+
+    name = "pto.section"
+    traits = traits_def(NoTerminator())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SectionOp:
+        """Reads ``[attributes {...}] { ops } [{...}]``."""
+        attributes: dict[str, Attribute] = {}
+        if parser.parse_optional_keyword("attributes") is not None:
+            attributes = parser.parse_optional_attr_dict()
+        region = parser.parse_region()
+        attributes |= parser.parse_optional_attr_dict()
+        return cls.create(regions=[region], attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        """Writes what stands behind the name."""
+        if self.attributes:
+            printer.print_string(" attributes")
+            printer.print_op_attributes(self.attributes)
+        printer.print_string(" ")
+        printer.print_region(self.regions[0])
+
+    def verify_(self) -> None:
+        """Checks nothing: any ops may stand in it."""
+
+
+class CubeSectionOp(SectionOp):
+    """``pto.section.cube { ... }``."""
+
+    name = "pto.section.cube"
+
+
+class VectorSectionOp(SectionOp):
+    """``pto.section.vector { ... }``."""
+
+    name = "pto.section.vector"
+
+
+class BlockQueryOp(Operation):
+    """``pto.get_block_idx`` and its like: which of how many blocks runs; here the only one."""
+
+    name = "pto.get_block"
+    value = 0
+    traits = traits_def()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> BlockQueryOp:
+        """Reads ``: type`` or ``-> type``, or nothing for i64; parentheses may stand before."""
+        scanner = Scanner(parser)
+        if scanner.take("("):
+            scanner.expect(")", f"in {cls.name}")
+        attributes = scanner.attribute_dictionary()
+        kind: Attribute = i64
+        if scanner.take(":"):
+            if scanner.take("("):
+                scanner.expect(")", f"in {cls.name}")
+                scanner.expect("->", f"in {cls.name}")
+            kind = scanner.type()
+        elif scanner.take("->"):
+            kind = scanner.type()
+        scanner.close()
+        op = cls.create(result_types=[kind], attributes=attributes)
+        op.verify_()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        """Writes what stands behind the name."""
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(f" : {type_name(self.results[0].type)}")
+
+    def verify_(self) -> None:
+        """Refuses a result that is no integer."""
+        if self.operands or len(self.results) != 1 or not is_integer(self.results[0].type):
+            raise OpError(Fault("has one result, an integer, and no operands"))
+
+
+class BlockIdxOp(BlockQueryOp):
+    """``pto.get_block_idx``: 0."""
+
+    name = "pto.get_block_idx"
+
+
+class SubblockIdxOp(BlockQueryOp):
+    """``pto.get_subblock_idx``: 0."""
+
+    name = "pto.get_subblock_idx"
+
+
+class BlockNumOp(BlockQueryOp):
+    """``pto.get_block_num``: 1."""
+
+    name = "pto.get_block_num"
+    value = 1
+
+
+class SubblockNumOp(BlockQueryOp):
+    """``pto.get_subblock_num``: 1."""
+
+    name = "pto.get_subblock_num"
+    value = 1
+
+
+class ForeignOp(Operation):
+    """An op of the pto dialect whose grammar nobody here knows; its text is skipped."""
+
+    name = "pto_dv.foreign"
+    traits = traits_def(NoTerminator())
+
+    @property
+    def mnemonic(self) -> str:
+        """Name as written, with ``pto.``."""
+        attribute = self.properties.get("mnemonic") or self.attributes.get("mnemonic")
+        return attribute.data if isinstance(attribute, StringAttr) else "pto.?"
+
+    @property
+    def holds_moves(self) -> bool:
+        """Whether a data-movement op stands inside its braces."""
+        return "holds_moves" in self.properties or "holds_moves" in self.attributes
+
+    @staticmethod
+    def make(
+        mnemonic: str, result_types: list[Attribute], *, holds_moves: bool = False
+    ) -> ForeignOp:
+        """Returns the op of a name."""
+        properties: dict[str, Attribute] = {"mnemonic": string(mnemonic)}
+        if holds_moves:
+            properties["holds_moves"] = UnitAttr()
+        return ForeignOp.create(result_types=result_types, properties=properties)
+
+    def verify_(self) -> None:
+        """Checks nothing."""
+
+
+class BrokenOp(Operation):
+    """Stands for an op with an error, so that reading can go on."""
+
+    name = "pto_dv.broken"
+    traits = traits_def(NoTerminator())
+
+    def verify_(self) -> None:
+        """Checks nothing."""
+
+
+def broken(results: int, name: str) -> BrokenOp:
+    """Returns what stands for an op that has an error; its results have a type that fits any."""
+    return BrokenOp.create(result_types=[OpaqueType(name)] * results)
+
+
+OTHERS: tuple[type[Operation], ...] = (
+    CastPtrOp,
+    AddPtrOp,
+    SetFlagOp,
+    WaitFlagOp,
+    BarrierOp,
+    ShortBarrierOp,
+    CubeSectionOp,
+    VectorSectionOp,
+    BlockIdxOp,
+    SubblockIdxOp,
+    BlockNumOp,
+    SubblockNumOp,
+    ForeignOp,
+    BrokenOp,
+)
+"""Every op class that moves no data."""

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops of the pto dialect that make pointers."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import i64
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import traits_def
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.utils.lexer import Span
+
+from tb.language.dialect.ops import Fault, OpError
+from tb.language.dialect.types import PtrType, is_integer, type_name
+from tb.language.parser.syntax import Scanner
+
+
+def _operand(parser: Parser, scanner: Scanner) -> UnresolvedOperand:
+    if scanner.kind != "value":
+        scanner.fail(f"expected an SSA value, found {scanner.found()}")
+    name, _, index = scanner.value.partition("#")
+    span = Span(scanner.at, scanner.at + len(name), parser.lexer.input)
+    scanner.advance()
+    return UnresolvedOperand(span, int(index or 0))
+
+
+def _known_type(parser: Parser, operand: UnresolvedOperand) -> Attribute:
+    """Returns the type of a value that is defined."""
+    values = parser.ssa_values.get(operand.operand_name)
+    if values is None or operand.index >= len(values):
+        return i64
+    return values[operand.index].type
+
+
+class CastPtrOp(Operation):
+    """``%p = pto.castptr %x : T -> U``: between integers and pointers, or pointers of one space."""
+
+    name = "pto.castptr"
+    traits = traits_def()
+
+    @property
+    def source(self) -> SSAValue:
+        """What is cast."""
+        return self.operands[0]
+
+    @classmethod
+    def parse(cls, parser: Parser) -> CastPtrOp:
+        """Reads what stands behind the name."""
+        scanner = Scanner(parser)
+        operand = _operand(parser, scanner)
+        attributes = scanner.attribute_dictionary()
+        scanner.expect(":", "and the type of the operand of pto.castptr")
+        source = scanner.type()
+        scanner.expect("->", "and the type of the result of pto.castptr")
+        result = scanner.type()
+        attributes |= scanner.attribute_dictionary()
+        scanner.close()
+        value = parser.resolve_operand(operand, source)
+        op = cls.create(operands=[value], result_types=[result], attributes=attributes)
+        op.verify_()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        """Writes what stands behind the name."""
+        printer.print_string(" ")
+        printer.print_ssa_value(self.operands[0])
+        printer.print_op_attributes(self.attributes)
+        kinds = type_name(self.operands[0].type), type_name(self.results[0].type)
+        printer.print_string(f" : {kinds[0]} -> {kinds[1]}")
+
+    def verify_(self) -> None:
+        """Refuses operands and types that it cannot have."""
+        if len(self.operands) != 1 or len(self.results) != 1:
+            raise OpError(Fault("takes one operand and has one result"))
+        source, result = self.operands[0].type, self.results[0].type
+        pointers = [kind for kind in (source, result) if isinstance(kind, PtrType)]
+        others = [kind for kind in (source, result) if not isinstance(kind, PtrType)]
+        if not pointers or not all(is_integer(kind) for kind in others):
+            raise OpError(
+                Fault(
+                    f"type mismatch: a cast from {type_name(source)} to {type_name(result)}",
+                    legal="an integer and a pointer, or two pointers",
+                )
+            )
+        if len(pointers) == 2 and pointers[0].data.space != pointers[1].data.space:
+            raise OpError(
+                Fault(
+                    f"a cast from space {pointers[0].data.space} to space "
+                    f"{pointers[1].data.space}: a pointer stays in its memory",
+                    legal=f"a pointer into {pointers[0].data.space}",
+                )
+            )
+
+
+class AddPtrOp(Operation):
+    """``%q = pto.addptr %p, %n : T``: the pointer ``n`` elements on."""
+
+    name = "pto.addptr"
+    traits = traits_def()
+
+    @property
+    def pointer(self) -> SSAValue:
+        """Where it starts."""
+        return self.operands[0]
+
+    @property
+    def offset(self) -> SSAValue:
+        """Elements to go on."""
+        return self.operands[1]
+
+    @classmethod
+    def parse(cls, parser: Parser) -> AddPtrOp:
+        """Reads ``%p, %n : T``, ``: T, index``, ``: T -> T`` or ``: T, index -> T``."""
+        scanner = Scanner(parser)
+        pointer = _operand(parser, scanner)
+        scanner.expect(",", "and the offset of pto.addptr")
+        offset = _operand(parser, scanner)
+        attributes = scanner.attribute_dictionary()
+        scanner.expect(":", "and the type of the pointer of pto.addptr")
+        kind = scanner.type()
+        count = scanner.type() if scanner.take(",") else _known_type(parser, offset)
+        result = scanner.type() if scanner.take("->") else kind
+        attributes |= scanner.attribute_dictionary()
+        scanner.close()
+        values = [parser.resolve_operand(pointer, kind), parser.resolve_operand(offset, count)]
+        op = cls.create(operands=values, result_types=[result], attributes=attributes)
+        op.verify_()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        """Writes what stands behind the name."""
+        printer.print_string(" ")
+        printer.print_list(self.operands, printer.print_ssa_value)
+        printer.print_op_attributes(self.attributes)
+        kinds = ", ".join(type_name(value.type) for value in self.operands)
+        printer.print_string(f" : {kinds} -> {type_name(self.results[0].type)}")
+
+    def verify_(self) -> None:
+        """Refuses operands and types that it cannot have."""
+        if len(self.operands) != 2 or len(self.results) != 1:
+            raise OpError(Fault("takes a pointer and an offset and has one result"))
+        kind, count = (value.type for value in self.operands)
+        if not isinstance(kind, PtrType) or not is_integer(count):
+            raise OpError(
+                Fault(
+                    f"type mismatch: {type_name(kind)} and an offset of {type_name(count)}",
+                    legal="a pointer and an integer or index",
+                )
+            )
+        if self.results[0].type != kind:
+            result = type_name(self.results[0].type)
+            raise OpError(
+                Fault(f"type mismatch: {type_name(kind)} plus an offset gives no {result}")
+            )

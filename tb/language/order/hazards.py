@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps that touch a common byte, one writing it, with nothing that orders them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+
+from tb.isa.legacy import DmaRegisters
+from tb.isa.pipes import Pipe
+from tb.language.order.overlap import Shared, Use, clusters
+from tb.language.order.touched import Region, Touches, touches
+from tb.language.place import Finding, Place
+from tb.language.trace import Compute, Move, Step
+
+RULE = "A-14"
+"""What dependent steps of one pipe without a barrier are undefined by."""
+
+
+Describe = Callable[[str, Shared], str]
+"""Words for bytes that two steps touch, of a memory that is named in small letters."""
+
+
+def described(space: str, shared: Shared) -> str:
+    """Returns bytes in words."""
+    return f"{space} {shared}"
+
+
+class Hazards:
+    """Finds hazards while steps are taken in an order that may be."""
+
+    def __init__(
+        self,
+        steps: tuple[Step, ...],
+        sequence: Sequence[int],
+        registers: Mapping[int, DmaRegisters],
+        describe: Describe = described,
+    ) -> None:
+        """Finds out what each step of ``sequence`` touches."""
+        self._describe = describe
+        self._steps = steps
+        self._touches: dict[int, Touches] = {}
+        used: dict[Region, Use] = defaultdict(Use)
+        none = DmaRegisters()
+        for index in sequence:
+            step = steps[index]
+            assert isinstance(step, Move | Compute)
+            if step.pipe is Pipe.S:
+                continue
+            self._touches[index] = touches(step, registers.get(index, none))
+            for region, write in self._touches[index]:
+                use = used[region]
+                use.count += 1
+                use.written |= write
+        self._clusters = clusters(used)
+        self._at: dict[tuple[int, int], int] = {}
+        self._found: dict[tuple[Place, Place], Finding] = {}
+
+    @property
+    def findings(self) -> list[Finding]:
+        """Hazards so far, each pair of places once."""
+        return list(self._found.values())
+
+    def take(self, index: int, queue: int, position: int, known: Sequence[int]) -> None:
+        """Looks at a step and notes what it touches.
+
+        Args:
+            index: The step.
+            queue: Number of its queue.
+            position: Its place there, which rises.
+            known: Entries of each queue that have completed before it starts.
+        """
+        mine = [
+            (region, write, cluster)
+            for region, write in self._touches.get(index, ())
+            if (cluster := self._clusters.get(region)) is not None
+        ]
+        if not mine:
+            return
+        self._at[queue, position] = index
+        for region, write, cluster in mine:
+            for other, wrote in tuple(cluster.queues):
+                if write or wrote:
+                    latest = cluster.latest(region, other, wrote, known[other])
+                    if latest:
+                        earlier = self._at[other, latest]
+                        places = self._steps[earlier].place, self._steps[index].place
+                        if places not in self._found:
+                            shared = cluster.shared(region, other, wrote, latest)
+                            self._found[places] = self._finding(
+                                earlier, index, wrote, write, region.space, shared
+                            )
+        for region, write, cluster in mine:
+            cluster.mark(region, queue, write, position)
+
+    def _finding(
+        self, earlier: int, later: int, wrote: bool, writes: bool, space: str, shared: Shared
+    ) -> Finding:
+        first, second = self._steps[earlier], self._steps[later]
+        assert isinstance(first, Move | Compute)
+        assert isinstance(second, Move | Compute)
+        other = f"pto.{first.name} at {first.place}"
+        if first.place == second.place:
+            other = "the same op of an earlier iteration"
+        does, did = ("writes" if each else "reads" for each in (writes, wrote))
+        message = (
+            f"hazard: {does} {self._describe(space, shared)}, which {other} {did}, "
+            "and nothing orders them"
+        )
+        if first.pipe is second.pipe:
+            legal = f"pto.pipe_barrier of {first.pipe.value} between them"
+            return Finding(second.place, f"pto.{second.name}", RULE, message, legal)
+        legal = (
+            f"set_flag and wait_flag from {first.pipe.value} to {second.pipe.value} between them"
+        )
+        return Finding(second.place, f"pto.{second.name}", "", message, legal)

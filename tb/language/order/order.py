@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What orders the steps of a program, and what nothing orders (spec/README.md, "Ordering").
+
+Every pipe is a queue whose entries start in order. ``set_flag`` stands in the queue of the pipe
+that sets, ``wait_flag`` in that of the pipe that waits; the k-th wait for an event meets the k-th
+set of it. A barrier over every pipe stands in all queues. Registers are read in program order: a
+legacy copy comes behind the ``set_*`` ops before it. Pipe S orders nothing else: a flag that S
+waits for holds ``set_*`` ops alone.
+
+What a step may rely on is a vector with one number a pipe: entries of its queue that have
+completed when the step starts. Two steps of which neither relies on the other, and which touch a
+byte that one of them writes, are a hazard.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tb.isa.legacy import DmaRegisters
+from tb.isa.pipes import Pipe
+from tb.language.order.hazards import Describe, Hazards, described
+from tb.language.order.queues import Event, Queues, event_of, event_text, read_queues
+from tb.language.order.touched import registers_read
+from tb.language.place import Finding, Place
+from tb.language.trace import Barrier, Compute, Move, SetFlag, Step, Trace, WaitFlag
+
+_PIPES: tuple[Pipe, ...] = tuple(Pipe)
+_NUMBER = {pipe: number for number, pipe in enumerate(_PIPES)}
+_S = _NUMBER[Pipe.S]
+
+
+@dataclass(frozen=True)
+class Order:
+    """In what order a program may run.
+
+    Attributes:
+        sequence: Indices of the steps that are a :class:`Move` or a :class:`Compute`, in an order
+            that keeps every dependency; program order wherever that does.
+        after: Index of such a step to those that must have completed before it starts: the last
+            of each pipe, none of pipe S. What an earlier step of its pipe waits for already, and
+            what another one of these has waited for, is left out.
+        registers: Index of a legacy copy to the registers it reads: those of program order.
+        findings: Waits that are never met, circular waits, events set twice, hazards.
+        notes: Sentences about what is odd but does no harm: events that are set at the end.
+    """
+
+    sequence: tuple[int, ...]
+    after: Mapping[int, tuple[int, ...]]
+    registers: Mapping[int, DmaRegisters]
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()
+
+
+def order(trace: Trace, describe: Describe = described) -> Order:
+    """Returns how a program may run, and what is wrong with how it orders its steps.
+
+    ``describe`` gives messages their words for bytes.
+    """
+    steps = trace.steps
+    registers = registers_read(steps)
+    queues = read_queues(steps, registers)
+    sequence = tuple(i for i in queues.sequence if isinstance(steps[i], Move | Compute))
+    hazards = Hazards(steps, sequence, registers, describe)
+    clocks = _Clocks(steps, queues)
+    for index in queues.sequence:
+        step = steps[index]
+        if isinstance(step, Move | Compute):
+            queue, known = clocks.start(index, step)
+            hazards.take(index, queue, clocks.begun[queue], known)
+        elif isinstance(step, Barrier):
+            clocks.join(step)
+        elif isinstance(step, SetFlag):
+            clocks.set_flag(index, step)
+        else:
+            clocks.wait_flag(index, step)
+    findings = (*queues.findings, *clocks.findings, *hazards.findings)
+    return Order(sequence, clocks.after, registers, findings, queues.notes)
+
+
+class _Clocks:
+    """What each pipe may rely on, while steps are taken in an order that may be.
+
+    Attributes:
+        begun: Entries that each queue has begun.
+        after: As of :class:`Order`.
+        findings: Events set twice.
+    """
+
+    def __init__(self, steps: tuple[Step, ...], queues: Queues) -> None:
+        """Begins with empty queues."""
+        self.begun = [0] * len(_PIPES)
+        self.after: dict[int, tuple[int, ...]] = {}
+        self._steps = steps
+        self._queues = queues
+        # Per pipe, entries of each queue that have completed for what the pipe starts next, and
+        # those that had for the step it started last.
+        self._known = [[0] * len(_PIPES) for _ in _PIPES]
+        self._linked = [[0] * len(_PIPES) for _ in _PIPES]
+        # Positions and indices of the steps of each pipe, and what they could rely on.
+        self._places: list[list[int]] = [[] for _ in _PIPES]
+        self._indices: list[list[int]] = [[] for _ in _PIPES]
+        self._relied: dict[int, list[int]] = {}
+        # What has completed behind a set_flag, or behind a set_* op.
+        self._behind: dict[int, list[int]] = {}
+        # Position of each wait_flag, by the set_flag it meets.
+        self._waits: dict[int, int] = {}
+        self._sets: dict[Event, int] = {}
+        self._twice: dict[Place, Finding] = {}
+        self._needed = set(queues.registers.values())
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return tuple(self._twice.values())
+
+    def _learn(self, pipe: int, behind: list[int]) -> None:
+        self._known[pipe] = list(map(max, self._known[pipe], behind))
+
+    def start(self, index: int, step: Move | Compute) -> tuple[int, list[int]]:
+        """Starts a step; returns its queue and what has completed before it, by queue."""
+        pipe = _NUMBER[step.pipe]
+        written = self._queues.registers.get(index)
+        if written is not None:
+            self._learn(pipe, self._behind[written])
+        known = self._known[pipe]
+        self.begun[pipe] += 1
+        if pipe == _S:
+            if index in self._needed:
+                self._behind[index] = [*known]
+                self._behind[index][_S] = self.begun[_S]
+            return pipe, known
+        self._relied[index] = known
+        links = self._links(pipe, known)
+        if links:
+            self.after[index] = links
+        self._places[pipe].append(self.begun[pipe])
+        self._indices[pipe].append(index)
+        self._linked[pipe] = known
+        return pipe, known
+
+    def _links(self, pipe: int, known: list[int]) -> tuple[int, ...]:
+        """Returns the steps that have completed since the last one of this pipe started."""
+        if known is self._linked[pipe]:
+            return ()
+        found = []
+        for other, (now, before) in enumerate(zip(known, self._linked[pipe], strict=True)):
+            if now > before:
+                number = bisect_right(self._places[other], now)
+                if number and self._places[other][number - 1] > before:
+                    found.append((other, self._places[other][number - 1], number - 1))
+        links = [(other, at, self._indices[other][number]) for other, at, number in found]
+        return tuple(
+            index
+            for other, at, index in links
+            if not any(self._relied[one][other] >= at for _, _, one in links if one != index)
+        )
+
+    def join(self, barrier: Barrier) -> None:
+        """Passes a barrier."""
+        if barrier.pipe is not None:
+            pipe = _NUMBER[barrier.pipe]
+            behind = [0] * len(_PIPES)
+            behind[pipe] = self.begun[pipe]
+            self._learn(pipe, behind)
+            return
+        # Lists are never changed, so the pipes may share one.
+        self._known = [[*self.begun]] * len(_PIPES)
+
+    def set_flag(self, index: int, step: SetFlag) -> None:
+        """Sets an event, which must not be set."""
+        pipe, target, event = _NUMBER[step.pipe], _NUMBER[step.other], event_of(step)
+        self.begun[pipe] += 1
+        before = self._sets.get(event)
+        if before is not None and pipe != target:
+            waited = self._waits.get(before)
+            if waited is None or waited > self._known[pipe][target]:
+                self._set_twice(before, index, event)
+        self._sets[event] = index
+        self._behind[index] = [*self._known[pipe]]
+        self._behind[index][pipe] = self.begun[pipe]
+
+    def wait_flag(self, index: int, step: WaitFlag) -> None:
+        """Waits for an event; one that no set_flag meets is passed."""
+        pipe = _NUMBER[step.pipe]
+        self.begun[pipe] += 1
+        met = self._queues.met.get(index)
+        if met is not None:
+            self._waits[met] = self.begun[pipe]
+            self._learn(pipe, self._behind.pop(met))
+
+    def _set_twice(self, before: int, index: int, event: Event) -> None:
+        place = self._steps[index].place
+        source, target, _ = event
+        message = (
+            f"flag: sets {event_text(event)} again, and nothing says that {target.value} has "
+            f"waited for the set_flag at {self._steps[before].place}"
+        )
+        legal = f"one set at a time: another event, or a flag from {target.value} to {source.value}"
+        self._twice.setdefault(place, Finding(place, "pto.set_flag", "", message, legal))

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who touched which byte last: memories of positions, exact for strided regions.
+
+Regions whose extents meet share a :class:`Cluster`. It holds, for every unit of bytes that no
+region divides, the last position at which each queue has read and written it. A cluster of up to
+``DENSE_UNITS`` units is an array, of which a strided region is a view; a sparse one numbers the
+pieces that the rows of its regions cut it into. What is neither is not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.language.order.touched import Region
+
+DENSE_UNITS = 1 << 26
+"""Units up to which a cluster is an array; it takes memory only where it is touched."""
+
+SPARSE_ROWS = 1 << 22
+"""Rows up to which a cluster that is larger is cut into pieces."""
+
+_Ints = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Bytes that two steps touch: where they begin and end, and how many they are."""
+
+    first: int
+    end: int
+    bytes: int
+
+    def __str__(self) -> str:
+        return f"{self.first:#x}..{self.end - 1:#x} ({self.bytes} B)"
+
+
+class Cluster:
+    """Positions at which queues touched the bytes of some regions.
+
+    Args:
+        regions: All in one memory, extents overlapping one another.
+    """
+
+    def __init__(self, regions: list[Region]) -> None:
+        """Divides the bytes into units; nothing has been touched."""
+        self._base = min(region.base for region in regions)
+        self.unit = _unit(regions)
+        self._cuts: NDArray[np.int64] | None = None
+        self._pieces: dict[Region, NDArray[np.int64]] = {}
+        self._size = _extent(regions) // self.unit
+        if self._size > DENSE_UNITS:
+            self._cut(regions)
+        self._arrays: dict[tuple[int, bool], _Ints] = {}
+        self._peaks: dict[tuple[int, bool], int] = {}
+        self._views: dict[tuple[Region, int, bool], _Ints] = {}
+
+    def _cut(self, regions: list[Region]) -> None:
+        rows = [_row_starts(region) for region in regions]
+        ends = [start + region.length for start, region in zip(rows, regions, strict=True)]
+        self._cuts = np.unique(np.concatenate((*rows, *ends)))
+        self._size = len(self._cuts)
+        for region, start, end in zip(regions, rows, ends, strict=True):
+            first, last = np.searchsorted(self._cuts, start), np.searchsorted(self._cuts, end)
+            counts = last - first
+            offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+            self._pieces[region] = np.unique(np.repeat(first, counts) + offsets)
+
+    def _view(self, region: Region, queue: int, write: bool) -> _Ints:
+        """Returns the positions of a region: a view that shows later marks."""
+        array = self._arrays[queue, write]
+        if self._cuts is not None:
+            return array[self._pieces[region]]
+        view = self._views.get((region, queue, write))
+        if view is None:
+            view = np.ndarray(
+                (*reversed(region.counts), region.length // self.unit),
+                np.int32,
+                array,
+                4 * ((region.base - self._base) // self.unit),
+                (*(4 * (stride // self.unit) for stride in reversed(region.strides)), 4),
+            )
+            self._views[region, queue, write] = view
+        return view
+
+    def latest(self, region: Region, queue: int, write: bool, known: int) -> int:
+        """Returns the latest position above ``known`` at which ``queue`` touched the region.
+
+        ``write`` asks for writes, otherwise reads count. 0 stands for none.
+        """
+        if self._peaks.get((queue, write), 0) <= known:
+            return 0
+        latest = int(self._view(region, queue, write).max())
+        return latest if latest > known else 0
+
+    def shared(self, region: Region, queue: int, write: bool, position: int) -> Shared:
+        """Returns the bytes of ``region`` that ``queue`` touched last at ``position``."""
+        hit = self._view(region, queue, write) == position
+        if self._cuts is not None:
+            pieces = self._pieces[region][np.ravel(hit)]
+            starts, ends = self._cuts[pieces], self._cuts[pieces + 1]
+            return Shared(int(starts[0]), int(ends[-1]), int((ends - starts).sum()))
+        steps = np.array((*reversed(region.strides), self.unit), dtype=np.int64)
+        starts = np.unique(region.base + np.argwhere(hit) @ steps)
+        return Shared(int(starts[0]), int(starts[-1]) + self.unit, len(starts) * self.unit)
+
+    def mark(self, region: Region, queue: int, write: bool, position: int) -> None:
+        """Notes that ``queue`` touches the region at ``position``, its latest."""
+        key = queue, write
+        if key not in self._arrays:
+            self._arrays[key] = np.zeros(self._size, dtype=np.int32)
+        if self._cuts is not None:
+            self._arrays[key][self._pieces[region]] = position
+        else:
+            self._view(region, queue, write)[...] = position
+        self._peaks[key] = position
+
+    @property
+    def queues(self) -> Iterable[tuple[int, bool]]:
+        """Who has touched the cluster: queues, and whether they wrote."""
+        return self._arrays
+
+
+def _row_starts(region: Region) -> NDArray[np.int64]:
+    starts = np.array([region.base], dtype=np.int64)
+    for count, stride in zip(region.counts, region.strides, strict=True):
+        steps = np.arange(count, dtype=np.int64) * stride
+        starts = (steps[:, None] + starts[None, :]).ravel()
+    return starts
+
+
+def _rows(region: Region) -> int:
+    rows = 1
+    for count in region.counts:
+        rows *= count
+    return rows
+
+
+@dataclass(slots=True)
+class Use:
+    """How often a region is touched, and whether anyone writes it."""
+
+    count: int = 0
+    written: bool = False
+
+
+def clusters(used: Mapping[Region, Use]) -> dict[Region, Cluster]:
+    """Returns the cluster of each region of which two steps may share bytes, one writing."""
+    found: dict[Region, Cluster] = {}
+    ordered = sorted(used, key=lambda region: (region.space, region.base))
+    for _, of_space in groupby(ordered, key=lambda region: region.space):
+        group: list[Region] = []
+        end = 0
+        for region in of_space:
+            if group and region.base >= end:
+                _add(found, group, used)
+                group = []
+            end = max(end, region.end) if group else region.end
+            group.append(region)
+        _add(found, group, used)
+    return found
+
+
+def _add(found: dict[Region, Cluster], group: list[Region], used: Mapping[Region, Use]) -> None:
+    if sum(used[region].count for region in group) < 2:
+        return
+    if not any(used[region].written for region in group):
+        return
+    units = _extent(group) // _unit(group)
+    if units <= DENSE_UNITS or sum(map(_rows, group)) <= SPARSE_ROWS:
+        found.update(dict.fromkeys(group, Cluster(group)))
+
+
+def _extent(group: list[Region]) -> int:
+    return max(region.end for region in group) - min(region.base for region in group)
+
+
+def _unit(group: list[Region]) -> int:
+    """Returns the largest number of bytes that no region of the group divides."""
+    first, unit = min(region.base for region in group), 0
+    for region in group:
+        unit = gcd(unit, region.base - first, region.length, *region.strides)
+    return unit

@@ -1,0 +1,395 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parser of programs: xdsl's, with the pto dialect, places, and going on after an error."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import (
+    IntegerType,
+    LocationAttr,
+    ModuleOp,
+    Signedness,
+    UnknownLoc,
+)
+from xdsl.ir import Attribute, AttributeInvT, Block, Operation, SSAValue
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.parser.core import ForwardDeclaredValue
+from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.lexer import Input, Span
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from tb.language.dialect.moves import NotPlainError
+from tb.language.dialect.ops import MOVES, Fault, MoveOp, OpError, string, written
+from tb.language.dialect.others import OTHERS, BrokenOp, ForeignOp, SectionOp, broken
+from tb.language.dialect.types import OpaqueType, type_name
+from tb.language.parser.foreign import UnclosedError, closing, skip
+from tb.language.parser.known import (
+    MOVE_NAMES,
+    RESUMABLE,
+    context,
+    not_read,
+    unknown_op,
+)
+from tb.language.parser.plain import INTEGER, LOCATION, PLAIN, integer
+from tb.language.parser.state import LazyState, ProgramLexer
+
+
+class StoppedError(Exception):
+    """Reading cannot go on, and the reason is among the faults."""
+
+
+class ProgramParser(Parser):
+    """Reads one program.
+
+    Attributes:
+        offsets: Offset of the name of each op.
+        faults: What is wrong so far, with the name of the op.
+    """
+
+    def __init__(self, text: str, file: str) -> None:
+        """Stands at the beginning of the text."""
+        self.offsets: dict[Operation, int] = {}
+        self.faults: list[tuple[str, Fault]] = []
+        self._undefined: dict[str, int] = {}
+        # xdsl's own state would lex the first token here, where nobody expects its error.
+        super().__init__(context(), "", file)
+        self._lazy = LazyState(ProgramLexer(Input(text, file)))
+        self._parser_state = self._lazy
+        self._text = text
+
+    def read_module(self) -> ModuleOp:
+        """Reads everything.
+
+        Raises:
+            ParseError: reading cannot go on.
+        """
+        ops: list[Operation] = []
+        aliases = (MLIRTokenKind.HASH_IDENT, MLIRTokenKind.EXCLAMATION_IDENT)
+        while True:
+            op = self.parse_optional_operation()
+            if op is not None:
+                ops.append(op)
+            elif self._current_token.kind in aliases:
+                self._alias()
+            elif self._current_token.kind == MLIRTokenKind.EOF:
+                break
+            else:
+                self.raise_error(f"expected an op, found {self._found()}")
+        if not ops:
+            self.raise_error("the file has no op", 0)
+        alone = ops[0] if len(ops) == 1 else None
+        module = alone if isinstance(alone, ModuleOp) else ModuleOp(ops)
+        if not self.faults:
+            for op in module.walk():
+                self._verify(op)
+        return module
+
+    def _alias(self) -> None:
+        """Reads ``!name = type`` or ``#name = attribute``."""
+        name, at = self._current_token.text, self.offset
+        self._lazy.go_to(self._current_token.span.end)
+        if name in self.attribute_aliases:
+            self.raise_error(f"alias {name} is defined twice", at)
+        self.parse_punctuation("=", " after the name of an alias")
+        self.attribute_aliases[name] = self.parse_optional_location() or self.parse_attribute()
+
+    def _parse_block(self) -> Block:
+        if self._current_token.kind != MLIRTokenKind.CARET_IDENT:
+            self.raise_error(f"expected an op or '}}', found {self._found()}")
+        return super()._parse_block()
+
+    @property
+    def offset(self) -> int:
+        """Offset of the next token, or of the blanks before it."""
+        return self._lazy.offset
+
+    def _resume_from(self, pos: object) -> None:
+        assert isinstance(pos, int), "states are not exchanged"
+        self._lazy.go_to(pos)
+
+    # --- one op ----------------------------------------------------------------------------------
+
+    def parse_optional_operation(self) -> Operation | None:
+        """Reads an op if one stands here."""
+        return self._plain_op() or super().parse_optional_operation()
+
+    def _plain_op(self) -> Operation | None:
+        """Reads ``%result = name ...`` or ``name ...`` if that stands here: almost every op."""
+        match = PLAIN.match(self._text, self.offset)
+        if match is None:
+            return None
+        result, name = match[1], match[2]
+        at = match.start(2)
+        self._lazy.go_to(match.end())
+        op = self._constant(match.end()) if result and name == "arith.constant" else None
+        if op is None:
+            op = self._pretty(name, at, 1 if result else 0)
+        self.offsets[op] = at
+        if result:
+            begin = match.start(1)
+            self._bind(op, name, [(Span(begin, begin + len(result), self.lexer.input), 1)])
+        return op
+
+    def _constant(self, at: int) -> Operation | None:
+        """Reads an integer constant behind its name, if it is a plain one."""
+        match = INTEGER.match(self._text, at)
+        if match is None:
+            return None
+        value, kind = integer(match[1] or match[3], match[2])
+        if value is None:
+            return None
+        self._lazy.go_to(match.end())
+        self.parse_optional_location()
+        return ConstantOp.create(result_types=[kind], properties={"value": value})
+
+    def parse_operation(self) -> Operation:
+        """Reads an op, in its pretty or in the generic form."""
+        bound = self._parse_op_result_list()
+        token = self._current_token
+        at = token.span.start
+        if token.kind == MLIRTokenKind.BARE_IDENT:
+            name = token.text
+            self._lazy.go_to(token.span.end)
+            op = self._pretty(name, at, sum(size for _, size in bound))
+        elif token.kind == MLIRTokenKind.STRING_LIT:
+            name = token.text.strip('"')
+            op = self._generic(name, at)
+        else:
+            self.raise_error(f"expected the name of an op, found {self._found()}", at)
+        self.offsets[op] = at
+        self._bind(op, name, bound)
+        return op
+
+    def _bind(self, op: Operation, name: str, bound: list[tuple[Span, int]]) -> None:
+        """Gives the results of an op their names."""
+        count = sum(size for _, size in bound)
+        results = op.results
+        if count and len(results) != count:
+            message = f"{name} has {len(results)} results, not {count}"
+            self._fault(name, Fault(message, at=bound[0][0].start))
+            results = broken(count, name).results
+        start = 0
+        for span, size in bound:
+            self._define(span, tuple(results[start : start + size]))
+            start += size
+
+    def _define(self, span: Span, values: tuple[SSAValue, ...]) -> None:
+        name = span.text[1:]
+        if name in self.ssa_values:
+            self._fault("", Fault(f"%{name} is defined twice", at=span.start))
+            return
+        self._register_ssa_definition(name, values, span)
+
+    def _pretty(self, name: str, at: int, results: int) -> Operation:
+        known = self.ctx._get_known_op(name)
+        if known is None and "." not in name:
+            stack = reversed(self._parser_state.dialect_stack)
+            found = (self.ctx._get_known_op(f"{dialect}.{name}") for dialect in stack)
+            known = next((kind for kind in found if kind), None)
+        if known is None or known in (ForeignOp, BrokenOp) or not_read(known):
+            return self._unknown(name if known is None else known.name, at, results, len(name))
+        dialect = known.dialect_name()
+        self._parser_state.dialect_stack.append(dialect)
+        try:
+            op = known.parse(self)
+        except NotPlainError:
+            op = self._skip(name, at, results)
+        except OpError as error:
+            if dialect not in RESUMABLE:
+                fault = error.faults[0]
+                where = self._span(fault.at if fault.at >= 0 else at)
+                raise ParseError(where, fault.message) from None
+            for fault in error.faults:
+                self._fault(name, fault, at)
+            op = broken(results, name)
+            if dialect != "pto":
+                self._skip(name, at, results)
+        except (ParseError, VerifyException, ValueError, ArithmeticError) as error:
+            if not self._goes_on(known):
+                raise self._as_parse_error(error, at) from None
+            self._fault(name, self._as_fault(error, at))
+            self._skip(name, at, results)
+            op = broken(results, name)
+        finally:
+            self._parser_state.dialect_stack.pop()
+        self.parse_optional_location()
+        return op
+
+    def parse_optional_location(self) -> LocationAttr | None:
+        """Skips ``loc(...)`` if it stands here: places are those of the file that is read."""
+        match = LOCATION.match(self._text, self.offset)
+        if match is None:
+            return None
+        try:
+            self._lazy.go_to(closing(self._text, match.end() - 1))
+        except UnclosedError as error:
+            self.raise_error(str(error), error.at)
+        return UnknownLoc()
+
+    def _generic(self, name: str, at: int) -> Operation:
+        known = self.ctx._get_known_op(name)
+        self._consume_token()
+        foreign = known is None and name.startswith("pto.")
+        if known is None or not_read(known):
+            if not foreign:
+                self._fault(name, unknown_op(name), at)
+            known = ForeignOp
+        dialect = name.partition(".")[0]
+        self._parser_state.dialect_stack.append(dialect)
+        try:
+            op = self._parse_generic_operation(known)
+        except OpError as error:
+            fault = error.faults[0]
+            raise ParseError(self._span(fault.at if fault.at >= 0 else at), fault.message) from None
+        except (VerifyException, ValueError) as error:
+            raise self._as_parse_error(error, at) from None
+        finally:
+            self._parser_state.dialect_stack.pop()
+        if isinstance(op, ForeignOp) and "mnemonic" not in op.properties:
+            op.properties["mnemonic"] = string(name)
+            if any(isinstance(inner, MoveOp) for inner in op.walk()):
+                op.properties["holds_moves"] = string("moves")
+        if type(op) in _OURS and not isinstance(op, ForeignOp | SectionOp | BrokenOp):
+            try:
+                written(op)
+                op.verify_()
+            except OpError as error:
+                for fault in error.faults:
+                    self._fault(name, fault, at)
+                op = broken(len(op.results), name)
+        return op
+
+    # --- what is not known ------------------------------------------------------------------------
+
+    def _unknown(self, name: str, at: int, results: int, length: int) -> Operation:
+        """Skips an op: a foreign one of the pto dialect, or one that is an error."""
+        if name.startswith("pto."):
+            return self._skip(name, at, results, length)
+        if "." not in name:
+            self.raise_error(f"expected an op, found {name!r}", at)
+        self._fault(name, unknown_op(name), at)
+        self._skip(name, at, results, length)
+        return broken(results, name)
+
+    def _skip(self, name: str, at: int, results: int, length: int = 0) -> ForeignOp:
+        """Goes to the next op; the types of the results are those that the text says."""
+        failed = len(self.faults)
+        try:
+            skipped = skip(self._text, at + (length or len(name)), MOVE_NAMES)
+        except UnclosedError as error:
+            if failed and self.faults[-1][1].at >= at:
+                raise StoppedError from None
+            self.raise_error(str(error), error.at)
+        types = self._result_types(skipped.types, skipped.end, skipped.arrow, results)
+        self._resume_from(skipped.end)
+        kinds = types or [OpaqueType(name)] * results
+        return ForeignOp.make(name, kinds, holds_moves=bool(skipped.names))
+
+    def _result_types(self, at: int, end: int, arrow: bool, results: int) -> list[Attribute]:
+        """Reads result types at an offset; none when they are not there or not understood."""
+        if not results or at < 0:
+            return []
+        kinds: list[Attribute] = []
+        try:
+            self._resume_from(at)
+            paren = self.parse_optional_punctuation("(") is not None
+            kinds.append(self.parse_type())
+            while self.parse_optional_punctuation(",") is not None:
+                kinds.append(self.parse_type())
+            if paren:
+                self.parse_punctuation(")")
+        except (ParseError, VerifyException, ValueError):
+            return []
+        if self.pos < end and self._current_token.text not in ("{", "loc"):
+            return []
+        if len(kinds) == results:
+            return kinds
+        same = not arrow and all(kind == kinds[0] for kind in kinds)
+        return kinds[:1] * results if same else []
+
+    # --- values -----------------------------------------------------------------------------------
+
+    def resolve_operand(
+        self,
+        operand: UnresolvedOperand,
+        type: AttributeInvT,  # noqa: A002
+    ) -> SSAValue[AttributeInvT]:
+        """Returns the value of an operand; one that is not defined is noted once."""
+        name = operand.operand_name
+        values = self.ssa_values.get(name)
+        at = operand.span.start
+        if values is None:
+            if name not in self._undefined:
+                self._undefined[name] = at
+                self._fault("", Fault(f"%{name} is not defined", at=at))
+            return ForwardDeclaredValue(type)
+        if operand.index >= len(values):
+            raise OpError(
+                Fault(f"%{name}#{operand.index} is not defined: %{name} has {len(values)}", at=at)
+            )
+        value = values[operand.index]
+        if value.type == type:
+            return cast(SSAValue[AttributeInvT], value)
+        if isinstance(value.type, OpaqueType):
+            value._type = type
+            return cast(SSAValue[AttributeInvT], value)
+        raise OpError(
+            Fault(
+                f"type mismatch: %{name} has type {type_name(value.type)} and is written with "
+                f"type {type_name(type)}",
+                at=at,
+            )
+        )
+
+    # --- errors -----------------------------------------------------------------------------------
+
+    def _goes_on(self, known: type[Operation]) -> bool:
+        """Tells whether an op with an error can be skipped: it has no region that was entered."""
+        return not issubclass(known, SectionOp) and known.dialect_name() in RESUMABLE
+
+    def _fault(self, name: str, fault: Fault, at: int = -1) -> None:
+        place = fault.at if fault.at >= 0 else at
+        self.faults.append((name, Fault(fault.message, fault.rule, place, fault.legal)))
+
+    def _as_fault(self, error: Exception, at: int) -> Fault:
+        if isinstance(error, ParseError):
+            return fault_of(error)
+        return Fault(str(error).splitlines()[0] if str(error) else "is wrong", at=at)
+
+    def _as_parse_error(self, error: Exception, at: int) -> ParseError:
+        if isinstance(error, ParseError):
+            return error
+        fault = self._as_fault(error, at)
+        return ParseError(self._span(fault.at), fault.message)
+
+    def _span(self, at: int) -> Span:
+        return Span(at, at, self.lexer.input)
+
+    def _found(self) -> str:
+        text = self._current_token.text
+        return repr(text) if text else "the end of the file"
+
+    def _verify(self, op: Operation) -> None:
+        """Checks an op of xdsl's own dialects after it was read."""
+        if type(op) in _OURS:
+            return
+        if isinstance(op, ConstantOp):
+            kind = op.result.type
+            if not isinstance(kind, IntegerType) or kind.signedness.data == Signedness.SIGNLESS:
+                return
+        try:
+            op.verify(verify_nested_ops=False)
+        except (VerifyException, ValueError) as error:
+            self._fault(op.name, self._as_fault(error, self.offsets.get(op, 0)))
+
+
+_OURS: frozenset[type[Operation]] = frozenset((*MOVES.values(), *OTHERS))
+
+
+def fault_of(error: ParseError) -> Fault:
+    """Returns what a parser says; what is legal stands behind ``; legal:``."""
+    message, _, legal = error.msg.strip().partition("; legal: ")
+    message = message.replace("after {first_char}", "behind the sign")
+    return Fault(message, at=error.span.start, legal=legal)

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the ops of a program against the rules of the specification.
+
+S rules forbid an op, D rules make an engine retire it with an error, T rules leave its result
+undefined. A rule is decided with the operands that are known; nothing is said of the others. Of
+an op that runs several times each rule is told once, with the first run that breaks it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from tb.isa.burst import BurstDescriptor, BurstOp, MteUbUb
+from tb.isa.dma import DmaDescriptor, DmaOp, MteGmUb, MteUbGm
+from tb.isa.dma_table import MAX_LOOPS
+from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES
+from tb.isa.fix import FixDescriptor, MteL0cGm
+from tb.isa.fix_rules import PARAMETER_RULE
+from tb.isa.fix_table import SCALAR_RELU, SCALE_MASK
+from tb.isa.footprint import Footprint, destinations
+from tb.isa.legacy import (
+    CopyGmToUbuf,
+    CopyUbufToGm,
+    CopyUbufToUbuf,
+    DmaRegisters,
+    LegacyCopy,
+    LegacySet,
+    SetMovPadVal,
+    lower_copy,
+    lower_ubuf_copy,
+    operand_widths,
+)
+from tb.isa.lower import Descriptor, V06Op, lower
+from tb.isa.nz import NzDescriptor
+from tb.isa.rule import Rule, Violation, too_wide
+from tb.isa.rules import (
+    RULES,
+    d_predicates,
+    d_violations,
+    lowering_violation,
+    s_violations,
+    t_violations,
+)
+from tb.isa.text import AnyOp
+from tb.language.order.touched import registers_read
+from tb.language.place import Finding, Place
+from tb.language.rules.assume import (
+    PARAMETERS,
+    SOURCE,
+    assume,
+    harmless,
+    has_unknown,
+    unknown_parts,
+)
+from tb.language.rules.cube import cube_problems
+from tb.language.rules.legal import explain
+from tb.language.trace import Compute, Move, Trace
+
+HINT_RULES = ("DMA-L15", "FIX-L13")
+"""S rules of constant hints; the engine decides the same operands by their width."""
+
+_WIDTHS = ("DMA-L05", "ND-L03", "BT-L02", "FB-L02", "FIX-L14")
+_RANGES = ("DMA-L12", "ND-L08", "BT-L04", "FB-L04", "FIX-L23")
+"""Rules about extents, which mean nothing when an operand of them does not fit."""
+
+_Problem = tuple[str, str, str]
+"""Rule or nothing, what is wrong, and what is legal."""
+
+MOST_ROWS = 1 << 20
+"""Rows up to which the rows of a destination are compared one by one."""
+
+
+def check(trace: Trace, *, d_rules: bool = True) -> list[Finding]:
+    """Returns every rule that an op of the program breaks, by the op and in its order.
+
+    ``d_rules`` is false for programs whose illegal ops are sent: engines have to refuse them, so
+    D rules, and what is undefined in such ops, are not told.
+    """
+    registers = registers_read(trace.steps)
+    runs = Counter(step.place for step in trace.steps if isinstance(step, Move | Compute))
+    run: Counter[Place] = Counter()
+    found: dict[tuple[Place, str, str], Finding] = {}
+    known: dict[tuple[AnyOp | str, DmaRegisters | str], list[_Problem]] = {}
+    none = DmaRegisters()
+    for index, step in enumerate(trace.steps):
+        if not isinstance(step, Move | Compute):
+            continue
+        run[step.place] += 1
+        if isinstance(step, Compute):
+            problems = [("", what, legal) for what, legal in cube_problems(step.op)]
+        else:
+            read = registers.get(index, none)
+            unknown = has_unknown(step.op) or (read is not none and has_unknown(read))
+            # What is not known equals nothing, but its text does.
+            key = (repr(step.op), repr(read)) if unknown else (step.op, read)
+            if key not in known:
+                known[key] = _problems(step.op, read, d_rules, unknown)
+            problems = known[key]
+        for rule, what, legal in problems:
+            where = step.place, rule, "" if rule else what
+            if where not in found:
+                if runs[step.place] > 1:
+                    what += f", in iteration {run[step.place]} of {runs[step.place]}"
+                found[where] = Finding(step.place, f"pto.{step.name}", rule, what, legal)
+    return list(found.values())
+
+
+def _problems(op: AnyOp, registers: DmaRegisters, d_rules: bool, unknown: bool) -> list[_Problem]:
+    """Returns what is wrong with an op."""
+    found = _violations(op, registers, d_rules, unknown)
+    problems = [(one.rule.name, *explain(one)) for one in found]
+    if isinstance(op, DmaOp) and len(op.loops) > MAX_LOOPS:
+        what = f"has {len(op.loops)} loop groups, more than a descriptor holds: split the op"
+        problems.append(("A-08", what, f"0..{MAX_LOOPS}"))
+    return problems
+
+
+def _violations(
+    op: AnyOp, registers: DmaRegisters, d_rules: bool, unknown: bool
+) -> tuple[Violation, ...]:
+    """Returns every rule that an op breaks; of D rules those of T where it breaks none."""
+    if isinstance(op, LegacySet):
+        return _set_violations(op, d_rules)
+    s_rules = _s_violations(op)
+    if any(one.rule.name not in HINT_RULES for one in s_rules) or not d_rules:
+        return s_rules
+    if s_rules:
+        op = _without_hints(op)
+    if unknown:
+        return (*s_rules, *_d_undecided(op, registers))
+    if isinstance(op, CopyUbufToUbuf):
+        refused = lowering_violation(op)
+        if refused:
+            return (*s_rules, refused)
+    try:
+        desc = _lower(op, registers)
+    except ValueError:  # Types that no descriptor holds, or too many loops, which others tell.
+        return s_rules
+    broken = _told(d_violations(desc))
+    return (*s_rules, *(broken or _t_violations(desc)))
+
+
+def _told(violations: tuple[Violation, ...]) -> tuple[Violation, ...]:
+    """Leaves out extents where an operand does not fit its width."""
+    if any(one.rule.name in _WIDTHS for one in violations):
+        return tuple(one for one in violations if one.rule.name not in _RANGES)
+    return violations
+
+
+def _set_violations(op: LegacySet, d_rules: bool) -> tuple[Violation, ...]:
+    if isinstance(op, SetMovPadVal) and op.dtype not in PAD_DTYPES:
+        legal = ", ".join(PAD_DTYPES)
+        return (Violation(RULES["DMA-L03"], f"pad type is {op.dtype}: one of {legal}"),)
+    if d_rules:
+        for name, value, bits in operand_widths(assume(op, harmless("DMA-L05"))):
+            message = too_wide(name, value, bits)
+            if message:
+                return (Violation(RULES["DMA-L05"], message),)
+    return ()
+
+
+def _s_told(found: tuple[Violation, ...]) -> tuple[Violation, ...]:
+    """Leaves out the row of section 4 where its type or its mode is none."""
+    if any(one.rule.name in ("FIX-L02", "FIX-L03") for one in found):
+        return tuple(one for one in found if one.rule.name != "FIX-L04")
+    return found
+
+
+def _s_violations(op: V06Op | LegacyCopy | CopyUbufToUbuf) -> tuple[Violation, ...]:
+    """Returns the S rules an op breaks; of a legacy copy those of the op it stands for."""
+    src, dst = op.src_type, op.dst_type
+    if isinstance(op, CopyGmToUbuf):
+        found = s_violations(MteGmUb(0, 0, 0, 0, 0, 0, src_type=src, dst_type=dst))
+        if not found and ELEMENT_BYTES[op.src_type.dtype] > 4:
+            padded = assume(op, harmless("DMA-L03")).data_select_bit
+            if padded:
+                message = f"elements of {op.src_type.dtype} cannot be padded: 1, 2 or 4 bytes"
+                found = (Violation(RULES["DMA-L03"], message),)
+        return _renamed(found, "mte_gm_ub", "copy_gm_to_ubuf")
+    if isinstance(op, CopyUbufToGm):
+        found = s_violations(MteUbGm(0, 0, 0, 0, 0, 0, src_type=src, dst_type=dst))
+        return _renamed(found, "mte_ub_gm", "copy_ubuf_to_gm")
+    if isinstance(op, CopyUbufToUbuf):
+        found = s_violations(MteUbUb(0, 0, 0, 0, 0, 0, src_type=src, dst_type=dst))
+        return _renamed(found, "mte_ub_ub", "copy_ubuf_to_ubuf")
+    return _s_told(s_violations(assume(op, harmless(""))))
+
+
+def _renamed(found: tuple[Violation, ...], name: str, legacy: str) -> tuple[Violation, ...]:
+    return tuple(Violation(one.rule, one.message.replace(name, legacy)) for one in found)
+
+
+def _without_hints(
+    op: V06Op | LegacyCopy | CopyUbufToUbuf,
+) -> V06Op | LegacyCopy | CopyUbufToUbuf:
+    """Returns the op with hints that fit: what they break has been told."""
+    if isinstance(op, MteL0cGm):
+        return replace(op, sid=0, l2_cache_ctrl=0)
+    return replace(op, l2_cache_ctl=0) if isinstance(op, MteGmUb | MteUbGm) else op
+
+
+def _lower(op: V06Op | LegacyCopy | CopyUbufToUbuf, registers: DmaRegisters) -> Descriptor:
+    if isinstance(op, CopyUbufToUbuf):
+        return lower_ubuf_copy(op)
+    if isinstance(op, CopyGmToUbuf | CopyUbufToGm):
+        return lower_copy(op, registers)
+    return lower(op)
+
+
+def _d_undecided(
+    op: V06Op | LegacyCopy | CopyUbufToUbuf, registers: DmaRegisters
+) -> tuple[Violation, ...]:
+    """Returns the D rules that the known operands of an op break."""
+    if isinstance(op, CopyUbufToUbuf):
+        refused = lowering_violation(assume(op, _copy_operand))
+        if refused:
+            return (refused,)
+    found = []
+    rules = _rules(op, registers)
+    if not rules:
+        return ()
+    for rule in rules:
+        chosen = _copy_operand if isinstance(op, CopyUbufToUbuf) else harmless(rule.name)
+        desc = _lower(assume(op, chosen), assume(registers, chosen))
+        message = dict(d_predicates(desc))[rule](desc)
+        if message:
+            found.append(Violation(rule, message))
+    broken = _told(tuple(found))
+    if broken or unknown_parts(registers):
+        return broken
+    # Where rows fall on one another does not depend on where they come from; where a burst goes
+    # inside one memory does.
+    if not isinstance(op, BurstOp | CopyUbufToUbuf) and _rows_known(op):
+        return _t_violations(_lower(assume(op, _zero), registers))
+    return ()
+
+
+def _rows_known(op: V06Op | LegacyCopy) -> bool:
+    """Tells whether all is known of the destination, but perhaps its address in GM."""
+    rest = op
+    if isinstance(op, MteUbGm | CopyUbufToGm):
+        rest = replace(op, gm_dst=0)
+    elif isinstance(op, MteL0cGm):
+        rest = replace(op, dst=0)
+    return unknown_parts(rest) <= {"", SOURCE, PARAMETERS}
+
+
+def _copy_operand(name: str) -> int:
+    """Returns a value of an operand of ``copy_ubuf_to_ubuf`` that breaks nothing."""
+    return 1 << 20 if "stride" in name else 0
+
+
+def _rules(op: V06Op | LegacyCopy | CopyUbufToUbuf, registers: DmaRegisters) -> list[Rule]:
+    """Returns the D rules of an op; none where no descriptor holds it."""
+    try:
+        return list(d_predicates(_lower(assume(op, _zero), assume(registers, _zero))))
+    except ValueError:
+        return []
+
+
+def _zero(_: str) -> int:
+    return 0
+
+
+# --- T rules -------------------------------------------------------------------------------------
+
+
+def _t_violations(desc: Descriptor) -> tuple[Violation, ...]:
+    """Returns the T rules that a legal op breaks."""
+    found: tuple[Violation, ...] = ()
+    if not desc.is_nop:
+        found = t_violations(desc) if isinstance(desc, BurstDescriptor) else _overlaps(desc)
+    if isinstance(desc, FixDescriptor):
+        found += _parameters(desc)
+    return found
+
+
+def _overlaps(desc: DmaDescriptor | NzDescriptor | FixDescriptor) -> tuple[Violation, ...]:
+    """Returns the rule about rows that overlap; very many rows are counted, not compared."""
+    footprint = destinations(desc)[0]
+    if _nested(footprint):
+        return ()
+    if footprint.rows <= MOST_ROWS:
+        return t_violations(desc)
+    if footprint.bytes <= footprint.end - footprint.base:
+        return ()
+    rule = {DmaDescriptor: "DMA-L13", NzDescriptor: "ND-L09", FixDescriptor: "FIX-L24"}[type(desc)]
+    message = f"{footprint.bytes} B are written to {footprint.end - footprint.base} addresses"
+    return (Violation(RULES[rule], message),)
+
+
+def _nested(footprint: Footprint) -> bool:
+    """Tells whether every stride steps over what is inside it, so that no rows can overlap."""
+    reach = footprint.length
+    pairs = zip(footprint.strides, footprint.counts, strict=True)
+    for stride, count in sorted(pair for pair in pairs if pair[1] > 1):
+        if stride < reach:
+            return False
+        reach += stride * (count - 1)
+    return True
+
+
+def _parameters(desc: FixDescriptor) -> tuple[Violation, ...]:
+    """Returns what is wrong with a scalar scale or alpha (FIX-L25)."""
+    scalars = []
+    if desc.mode.scale and not desc.mode.vector:
+        scalars.append(("scale", desc.quant_scale))
+    if desc.relu == SCALAR_RELU:
+        scalars.append(("alpha", desc.relu_alpha))
+    return tuple(
+        Violation(PARAMETER_RULE, f"{name} is {bits:#010x} as f32 bits, no finite number")
+        for name, bits in scalars
+        if (bits & SCALE_MASK) >> 23 & 0xFF == 0xFF
+    )

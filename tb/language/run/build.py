@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From an op as written to an op of :mod:`tb.isa`, once the values of its operands are known.
+
+What is decided here is what an op of :mod:`tb.isa` cannot hold: negative operands, payloads of
+the wrong sort. Every other rule is decided on the ops themselves (:mod:`tb.language.rules.check`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.ir import SSAValue
+
+from tb.isa.burst import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.cube import Mad, MteL1L0a, MteL1L0b
+from tb.isa.dma import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
+from tb.isa.dtypes import PAD_DTYPES, Ptr
+from tb.isa.fix import (
+    Atomic,
+    FbPtr,
+    Loop3,
+    MteL0cGm,
+    MteL0cL1,
+    MteL0cUb,
+    PreQuant,
+    PreRelu,
+    Scalar,
+)
+from tb.isa.legacy import (
+    CopyGmToUbuf,
+    CopyUbufToGm,
+    CopyUbufToUbuf,
+    SetLoopSize,
+    SetLoopStride,
+    SetMovPadVal,
+)
+from tb.isa.nz import MteGmL1Frac
+from tb.isa.ops import LEGACY_FORMS, OPS
+from tb.isa.pipes import PIPES, Pipe
+from tb.language.dialect.ops import Written
+from tb.language.run.values import FLOAT, NUMBER, POINTER, Kind
+
+CLASSES: dict[str, Any] = {
+    "mte_gm_ub": MteGmUb,
+    "mte_ub_gm": MteUbGm,
+    "mte_gm_l1": MteGmL1,
+    "mte_l1_ub": MteL1Ub,
+    "mte_ub_ub": MteUbUb,
+    "mte_ub_l1": MteUbL1,
+    "mte_gm_l1_frac": MteGmL1Frac,
+    "mte_l1_bt": MteL1Bt,
+    "mte_l1_fb": MteL1Fb,
+    "mte_l0c_gm": MteL0cGm,
+    "mte_l0c_l1": MteL0cL1,
+    "mte_l0c_ub": MteL0cUb,
+    "copy_gm_to_ubuf": CopyGmToUbuf,
+    "copy_ubuf_to_gm": CopyUbufToGm,
+    "copy_ubuf_to_ubuf": CopyUbufToUbuf,
+    "mte_l1_l0a": MteL1L0a,
+    "mte_l1_l0b": MteL1L0b,
+    "mad": Mad,
+}
+"""Ops with pointers and their classes."""
+
+_FAMILIES = {
+    "mte_gm_l1_frac": "ND",
+    "mte_l1_bt": "BT",
+    "mte_l1_fb": "FB",
+    **dict.fromkeys(("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub"), "FIX"),
+    **dict.fromkeys(("mte_l1_l0a", "mte_l1_l0b", "mad"), ""),
+}
+_WIDTH_RULES = {"DMA": "DMA-L05", "ND": "ND-L03", "BT": "BT-L02", "FB": "FB-L02", "FIX": "FIX-L14"}
+_RANGE_RULES = {"DMA": "DMA-L12", "ND": "ND-L08", "BT": "BT-L04", "FB": "FB-L04", "FIX": "FIX-L23"}
+_HINT_RULES = {"DMA": "DMA-L15", "FIX": "FIX-L13"}
+_HINTS = ("l2_cache_ctl", "l2_cache_ctrl", "sid")
+
+KindOf = Callable[[SSAValue], Kind]
+
+
+class BuildError(ValueError):
+    """An op that cannot be built; ``rule`` is the broken one, or empty."""
+
+    def __init__(self, message: str, *, rule: str = "", legal: str = "") -> None:
+        """Takes the sentence."""
+        super().__init__(message)
+        self.message, self.rule, self.legal = message, rule, legal
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One value that an op takes.
+
+    Attributes:
+        name: Operand, such as ``len_burst``.
+        value: SSA value.
+        rule: Rule that a negative one breaks, or empty.
+        mask: Of a bit pattern, its bits, which may be of a negative number; else 0.
+        pointer: Whether it is an address.
+    """
+
+    name: str
+    value: SSAValue
+    rule: str
+    mask: int = 0
+    pointer: bool = False
+
+    @property
+    def text(self) -> str:
+        """The operand as messages call it."""
+        hint = self.value.name_hint
+        return f"{self.name} (%{hint})" if hint else self.name
+
+
+def legal_numbers(name: str, operand: str) -> str:
+    """Returns the legal values of an unsigned operand of an op as text."""
+    spec = OPS.get(LEGACY_FORMS.get(name, name))
+    for each in spec.operands if spec else ():
+        if each.name == operand and each.maximum is not None:
+            return f"0..{each.maximum}"
+    return "0 and above"
+
+
+Make = Callable[[Sequence[int]], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How to build an op.
+
+    Attributes:
+        name: Name without ``pto.``.
+        pipe: Its pipe.
+        inputs: Values it takes.
+        make: Builds it of the numbers of ``inputs``.
+        gm: Index in ``inputs`` of its address in GM, -1 where it has none.
+    """
+
+    name: str
+    pipe: Pipe
+    inputs: tuple[Input, ...]
+    make: Make
+    gm: int = -1
+
+
+class _Collector:
+    """Collects the inputs of one op; the place of a value in the numbers is its index."""
+
+    def __init__(self, written: Written, kind_of: KindOf) -> None:
+        self.name = written.name
+        self.family = _FAMILIES.get(written.name, "DMA")
+        self.kind_of = kind_of
+        self.inputs: list[Input] = []
+
+    def number(self, name: str, value: SSAValue) -> int:
+        """Takes an unsigned operand or an address."""
+        kind = self.kind_of(value)
+        if kind.sort not in (NUMBER, POINTER):
+            raise BuildError(f"{name} has type {kind.name}: an integer")
+        rules = _WIDTH_RULES
+        if kind.sort == POINTER:
+            rules = _RANGE_RULES
+        elif name in _HINTS and not self.name.startswith("copy_"):
+            rules = _HINT_RULES
+        rule = rules.get(self.family, "")
+        self.inputs.append(Input(name, value, rule, pointer=kind.sort == POINTER))
+        return len(self.inputs) - 1
+
+    def bits(self, name: str, value: SSAValue, rule: str) -> tuple[str, int]:
+        """Takes a typed bit pattern; returns its type and index."""
+        kind = self.kind_of(value)
+        if kind.sort not in (NUMBER, FLOAT) or kind.name == "index":
+            raise BuildError(f"{name} has type {kind.name}: a typed constant", rule=rule)
+        self.inputs.append(Input(name, value, "", mask=kind.mask))
+        return kind.name, len(self.inputs) - 1
+
+    def payload(self, name: str, value: SSAValue, rule: str) -> Make:
+        """Takes a number or a pointer into fb."""
+        kind = self.kind_of(value)
+        if kind.pointer is None:
+            dtype, index = self.bits(name, value, rule)
+            return lambda numbers: Scalar(dtype, numbers[index])
+        if kind.pointer.space != "fb":
+            raise BuildError(f"{name} is a pointer into {kind.pointer.space}: fb", rule=rule)
+        element, index = kind.pointer.dtype, self.number(name, value)
+        return lambda numbers: FbPtr(element, numbers[index])
+
+    def address(self, name: str, value: SSAValue) -> Ptr:
+        """Takes a pointer operand."""
+        pointer = self.kind_of(value).pointer
+        if pointer is None:
+            raise BuildError(f"{name} has type {self.kind_of(value).name}: a pointer")
+        self.number(name, value)
+        return pointer
+
+
+def _pad(take: _Collector, written: Written) -> Make | None:
+    if not written.pad:
+        return None
+    dtype, value = take.bits("pad value", written.pad[0], "DMA-L03")
+    counts = [
+        take.number(f"{side}_padding_count", operand)
+        for side, operand in zip(("left", "right"), written.pad[1:], strict=False)
+    ]
+    if len(counts) == 1:
+        raise BuildError("pad gives only one count: give both or none", rule="DMA-L02")
+    return lambda numbers: Pad(dtype, numbers[value], *(numbers[index] for index in counts))
+
+
+def _pre_quant(take: _Collector, written: Written) -> Make | None:
+    if written.pre_quant is None:
+        return None
+    mode, value = written.pre_quant
+    if value is None:
+        return lambda _: PreQuant(mode, None)
+    payload = take.payload("pre_quant payload", value, "FIX-L03")
+    return lambda numbers: PreQuant(mode, payload(numbers))
+
+
+def _nothing(_: Sequence[int]) -> None:
+    return None
+
+
+def _pre_relu(take: _Collector, written: Written) -> Make | None:
+    if written.pre_relu is None:
+        return None
+    mode, value, limit = written.pre_relu
+    payload: Make = _nothing
+    clip: Make = _nothing
+    if value is not None:
+        payload = take.payload("pre_relu payload", value, "FIX-L05")
+    if limit is not None:
+        if take.kind_of(limit).sort == POINTER:
+            raise BuildError("clip is a pointer: a typed constant", rule="FIX-L06")
+        clip = take.payload("clip", limit, "FIX-L06")
+    return lambda numbers: PreRelu(mode, payload(numbers), clip(numbers))
+
+
+def _triples(take: _Collector, groups: Sequence[Sequence[SSAValue]], make: Any) -> Make | None:
+    if not groups:
+        return None
+    indices = [
+        [
+            take.number(f"{make.__name__.lower()}_{part}", value)
+            for part, value in zip(("count", "src_stride", "dst_stride"), group, strict=True)
+        ]
+        for group in groups
+    ]
+    return lambda numbers: tuple(make(*(numbers[i] for i in each)) for each in indices)
+
+
+def _words(written: Written) -> dict[str, Any]:
+    """Returns the fields that are known without a run."""
+    words = written.words
+    fixed: dict[str, Any] = {}
+    if written.name == "mte_gm_l1_frac":
+        fixed["mode"] = words.get("mode", "")
+    if _FAMILIES.get(written.name) == "FIX":
+        fixed = {
+            "layout": words.get("layout", ""),
+            "sat": words.get("sat", ""),
+            "unit_flag": written.unit_flag,
+        }
+        if written.name == "mte_l0c_ub":
+            fixed["ub_split"] = words.get("ub_split", "")
+        if words.get("atomic_type") or words.get("atomic_op"):
+            if written.name != "mte_l0c_gm":
+                raise BuildError(
+                    f"atomic goes with mte_l0c_gm, not with {written.name}", rule="FIX-L11"
+                )
+            fixed["atomic"] = Atomic(words.get("atomic_type", ""), words.get("atomic_op", ""))
+    return fixed
+
+
+def _register(written: Written, kind_of: KindOf) -> Recipe:
+    """Returns the recipe of a ``set_*`` op."""
+    take = _Collector(written, kind_of)
+    make: Make
+    if written.name == "set_mov_pad_val":
+        dtype, value = take.bits("value", written.operands["value"], "DMA-L03")
+        if dtype not in PAD_DTYPES:
+            raise BuildError(f"pad type is {dtype}", rule="DMA-L03", legal=", ".join(PAD_DTYPES))
+        make = lambda numbers: SetMovPadVal(dtype, numbers[value])  # noqa: E731
+    else:
+        sizes = written.name.startswith("set_loop_size")
+        for name in ("loop1_count", "loop2_count") if sizes else ("src_stride", "dst_stride"):
+            take.number(name, written.operands[name])
+        direction = written.name.rsplit("_", 1)[1]
+        if sizes:
+            make = lambda numbers: SetLoopSize(direction, *numbers)  # noqa: E731
+        else:
+            level = int(written.name[len("set_loop")])
+            make = lambda numbers: SetLoopStride(direction, level, *numbers)  # noqa: E731
+    return Recipe(written.name, PIPES[written.name], tuple(take.inputs), make)
+
+
+def recipe(written: Written, kind_of: KindOf, *, ub_sub: int = 0) -> Recipe:
+    """Returns how to build an op.
+
+    Args:
+        written: The op in its normal form.
+        kind_of: Kind of a value.
+        ub_sub: Vector sub-block of an op that has one and does not say which.
+
+    Raises:
+        BuildError: an operand is of a sort that the op cannot hold, or is missing.
+    """
+    if written.name.startswith("set_"):
+        return _register(written, kind_of)
+    maker = CLASSES[written.name]
+    fields: tuple[str, ...] = maker.__slots__
+    take = _Collector(written, kind_of)
+    fixed = _words(written)
+    gm = -1
+    for name in fields:
+        operand = written.operands.get(name)
+        if operand is None:
+            continue
+        role = {"lhs": "lhs_type", "rhs": "rhs_type", "dst": "dst_type"}.get(name)
+        if role is None and name.endswith(("src", "_dst")):
+            role = f"{name[-3:]}_type"
+        if role is None:
+            take.number(name, operand)
+            continue
+        pointer = take.address(name, operand)
+        fixed[role] = pointer
+        if pointer.space == "gm":
+            gm = len(take.inputs) - 1
+    plain = tuple(enumerate(field.name for field in take.inputs))
+    if "ub_sub" in fields:
+        own = written.attributes.get("ub_sub", ub_sub)
+        if own not in (0, 1):
+            raise BuildError(f"ub_sub is {own}: a vector sub-block is 0 or 1")
+        fixed["ub_sub"] = own
+    elif "ub_sub" in written.attributes:
+        raise BuildError("ub_sub stands on an op that sees no vector sub-block")
+    optional = {
+        "loops": _triples(take, written.loops, Loop),
+        "pad": _pad(take, written),
+        "pre_quant": _pre_quant(take, written),
+        "pre_relu": _pre_relu(take, written),
+    }
+    clauses = {name: clause for name, clause in optional.items() if clause is not None}
+    repeats = _triples(take, [written.loop3] if written.loop3 else [], Loop3)
+    if repeats is not None:
+        clauses["loop3"] = lambda numbers: repeats(numbers)[0]
+
+    def make(numbers: Sequence[int]) -> Any:
+        made = {name: clause(numbers) for name, clause in clauses.items()}
+        return maker(**{name: numbers[index] for index, name in plain}, **fixed, **made)
+
+    return Recipe(written.name, PIPES[written.name], tuple(take.inputs), make, gm)

@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a program does while it is walked: steps gathered, loops run, calls made.
+
+Every ``*_code`` function returns the code of one op: a function over a frame. A program with
+100 000 steps runs each of them once, so what can be decided before is decided before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tb.isa.cube import CubeOp
+from tb.isa.legacy import SetLoopSize, SetLoopStride, SetMovPadVal
+from tb.isa.text import AnyOp
+from tb.isa.unknown import UNKNOWN, UndecidedError
+from tb.language.place import Finding, Place, ProgramError, refuse
+from tb.language.run.arith import Code, Frame, merged
+from tb.language.run.build import Input, Recipe, legal_numbers
+from tb.language.run.reach import Reach
+from tb.language.run.values import Located, Missing, plain
+from tb.language.trace import Compute, Move, Step
+
+MAX_DEPTH = 64
+"""Calls inside calls."""
+
+
+@dataclass
+class Execution:
+    """A program that is being walked.
+
+    Attributes:
+        limit: Steps and ops of loops at most.
+        static: Values may be unknown.
+        steps: Steps so far.
+        findings: What is wrong, once for each op and rule, with ``static``; else it is raised.
+        unknown: Places of ops with a value that is not known.
+        undecided: Places of loops and conditions that depend on such a value.
+        reach: Bytes touched behind each argument.
+        left: What is left of ``limit``.
+        depth: Calls under way.
+    """
+
+    limit: int
+    static: bool
+    steps: list[Step] = field(default_factory=list)
+    findings: dict[tuple[Place, str], Finding] = field(default_factory=dict)
+    unknown: dict[Place, None] = field(default_factory=dict)
+    undecided: dict[Place, None] = field(default_factory=dict)
+    reach: Reach = field(default_factory=Reach)
+    left: int = 0
+    depth: int = 0
+
+    def __post_init__(self) -> None:
+        """Begins with all of the limit."""
+        self.left = self.limit
+
+    def report(self, finding: Finding) -> None:
+        """Notes what is wrong, or raises it."""
+        if not self.static:
+            raise ProgramError((finding,))
+        self.findings.setdefault((finding.place, finding.rule), finding)
+
+    def spend(self, steps: int, place: Place, what: str) -> None:
+        """Takes ``steps`` from the limit.
+
+        Raises:
+            ProgramError: the limit is reached.
+        """
+        self.left -= steps
+        if self.left < 0:
+            raise refuse(
+                place,
+                f"the program runs too long: {what}, and a program has at most {self.limit} steps",
+                legal=f"at most {self.limit} ops in all iterations of all loops",
+            )
+
+    def undecide(self, place: Place, op: str, what: str, value: Missing | None) -> None:
+        """Notes that control flow depends on a value that is not known.
+
+        Raises:
+            ProgramError: without ``static``.
+        """
+        if not self.static:
+            why = value.why if value is not None else "it depends on a value that is not known"
+            raise refuse(place, f"{what} is not known: {why}", op=op)
+        self.undecided.setdefault(place)
+
+
+def constant_step(run: Execution, step: Step) -> Code:
+    """Returns the code of a flag or a barrier."""
+    steps = run.steps
+
+    def code(_: Frame) -> None:
+        steps.append(step)
+
+    return code
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """A movement that is ready to be built: where it stands and what its text alone says."""
+
+    place: Place
+    recipe: Recipe
+    slots: tuple[int, ...]
+    gap: int = 0
+    flag_delay: int = -1
+
+    def step(self, op: AnyOp | CubeOp) -> Step:
+        """Returns the step that executes ``op``."""
+        name, pipe = self.recipe.name, self.recipe.pipe
+        if name in ("mad", "mte_l1_l0a", "mte_l1_l0b"):
+            return Compute(self.place, name, pipe, op)  # type: ignore[arg-type]
+        return Move(self.place, name, pipe, op, self.gap, self.flag_delay)  # type: ignore[arg-type]
+
+
+def _negative(run: Execution, written: Movement, each: Input, value: int) -> int:
+    """Reports an operand below 0; returns what stands for it."""
+    what = "addresses are" if each.pointer else "counts, sizes and strides are"
+    run.report(
+        Finding(
+            written.place,
+            f"pto.{written.recipe.name}",
+            each.rule,
+            f"{each.text} is {value}: {what} unsigned",
+            legal_numbers(written.recipe.name, each.name),
+        )
+    )
+    return UNKNOWN
+
+
+def _missing(run: Execution, written: Movement, each: Input, value: Missing) -> int:
+    """Notes an operand that is not known; returns what stands for it."""
+    if not run.static:
+        message = f"{each.text} is not known: {value.why}"
+        raise refuse(written.place, message, op=f"pto.{written.recipe.name}")
+    run.unknown.setdefault(written.place)
+    return UNKNOWN
+
+
+def move_code(run: Execution, written: Movement) -> Code:
+    """Returns the code of a data movement, a ``set_*`` op or an op of the host."""
+    recipe, slots = written.recipe, written.slots
+    masked = [(index, each.mask) for index, each in enumerate(recipe.inputs) if each.mask]
+    steps, reach, gm = run.steps, run.reach, recipe.gm
+    made: dict[tuple[int, ...], Step] = {}
+    register = recipe.name.startswith("set_")
+
+    def touch(numbers: list[int], located: Located) -> None:
+        extent = reach.extent(recipe, numbers)
+        if not extent:
+            return
+        if located.offset < 0:
+            run.report(
+                Finding(
+                    written.place,
+                    f"pto.{recipe.name}",
+                    "",
+                    f"{recipe.inputs[gm].text} points {-located.offset} bytes before the buffer "
+                    f"of argument {located.argument}",
+                )
+            )
+        reach.touch(located.argument, located.offset + extent)
+
+    def slow(frame: Frame) -> list[int]:
+        numbers = []
+        for each, slot in zip(recipe.inputs, slots, strict=True):
+            value = plain(frame[slot])
+            if isinstance(value, Missing):
+                value = _missing(run, written, each, value)
+            elif each.mask:
+                value &= each.mask
+            elif value < 0:
+                value = _negative(run, written, each, value)
+            numbers.append(value)
+        return numbers
+
+    def code(frame: Frame) -> None:
+        numbers = [frame[slot] for slot in slots]
+        located = None
+        if gm >= 0:
+            address = numbers[gm]
+            if isinstance(address, Located):
+                located, numbers[gm] = address, address.address
+        try:
+            for index, mask in masked:
+                numbers[index] &= mask
+            if min(numbers) < 0:
+                raise UndecidedError
+            key = tuple(numbers)
+            step = made.get(key)
+            if step is None:
+                step = made[key] = written.step(recipe.make(numbers))
+        except UndecidedError:
+            numbers = slow(frame)
+            step = written.step(recipe.make(numbers))
+        steps.append(step)
+        if located is not None:
+            touch(numbers, located)
+        elif register and isinstance(step, Move):
+            op: AnyOp = step.op
+            if isinstance(op, SetLoopSize | SetLoopStride | SetMovPadVal):
+                reach.write(op)
+
+    return code
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """An ``scf.for``: slots of its bounds, its variable and the values it carries."""
+
+    place: Place
+    lower: int
+    upper: int
+    step: int
+    variable: int
+    start: tuple[int, ...] = ()
+    carried: tuple[int, ...] = ()
+    yielded: tuple[int, ...] = ()
+    results: tuple[int, ...] = ()
+
+
+def _copy(frame: Frame, sources: tuple[int, ...], targets: tuple[int, ...]) -> None:
+    values = [frame[slot] for slot in sources]
+    for slot, value in zip(targets, values, strict=True):
+        frame[slot] = value
+
+
+def loop_code(run: Execution, loop: Loop, body: tuple[Code, ...]) -> Code:
+    """Returns the code of ``scf.for``; one of unknown bounds is walked once."""
+    variable, cost = loop.variable, len(body) + 1
+
+    def once(frame: Frame, missing: Missing | None) -> None:
+        run.undecide(loop.place, "scf.for", "a bound or the step of the loop", missing)
+        frame[variable] = Missing("the variable of a loop whose bounds are not known")
+        for slot in loop.carried:
+            frame[slot] = Missing("it is carried by a loop whose bounds are not known")
+        for code in body:
+            code(frame)
+        for slot in loop.results:
+            frame[slot] = Missing("the result of a loop whose bounds are not known")
+
+    def code(frame: Frame) -> None:
+        bounds = [plain(frame[slot]) for slot in (loop.lower, loop.upper, loop.step)]
+        for value in bounds:
+            if isinstance(value, Missing):
+                once(frame, value)
+                return
+        lower, upper, step = bounds
+        if step <= 0:
+            raise refuse(
+                loop.place,
+                f"the step of the loop is {step}",
+                op="scf.for",
+                legal="1 and above",
+            )
+        count = max(0, -((lower - upper) // step))
+        run.spend(count * cost, loop.place, f"this loop runs {count} times")
+        _copy(frame, loop.start, loop.carried)
+        if loop.carried:
+            for number in range(lower, upper, step):
+                frame[variable] = number
+                for each in body:
+                    each(frame)
+                _copy(frame, loop.yielded, loop.carried)
+            _copy(frame, loop.carried, loop.results)
+            return
+        for number in range(lower, upper, step):
+            frame[variable] = number
+            for each in body:
+                each(frame)
+
+    return code
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One way of an ``scf.if``: its code and the slots it yields."""
+
+    body: tuple[Code, ...] = ()
+    yielded: tuple[int, ...] = ()
+
+
+def branch_code(
+    run: Execution,
+    place: Place,
+    condition: int,
+    ways: tuple[Branch, Branch],
+    results: tuple[int, ...],
+) -> Code:
+    """Returns the code of ``scf.if``; one with an unknown condition is walked both ways."""
+    then, other = ways
+
+    def code(frame: Frame) -> None:
+        chosen = plain(frame[condition])
+        if isinstance(chosen, Missing):
+            run.undecide(place, "scf.if", "the condition", chosen)
+            for each in then.body:
+                each(frame)
+            first = [frame[slot] for slot in then.yielded]
+            for each in other.body:
+                each(frame)
+            second = [frame[slot] for slot in other.yielded]
+            for slot, one, two in zip(results, first, second, strict=True):
+                frame[slot] = merged(one, two, chosen)
+            return
+        way = then if chosen else other
+        for each in way.body:
+            each(frame)
+        _copy(frame, way.yielded, results)
+
+    return code
+
+
+@dataclass
+class Routine:
+    """A function made ready to run.
+
+    Attributes:
+        place: Where it stands.
+        name: Without ``@``.
+        template: Values of a new frame: constants, and what stands for values not computed yet.
+        arguments, results: Slots.
+        body: Its code; empty until it is made ready.
+    """
+
+    place: Place
+    name: str
+    template: Frame = field(default_factory=list)
+    arguments: tuple[int, ...] = ()
+    results: tuple[int, ...] = ()
+    body: tuple[Code, ...] = ()
+
+    def run(self, values: list[int]) -> list[int]:
+        """Runs it with the values of its arguments; returns those of its results."""
+        frame = self.template.copy()
+        for slot, value in zip(self.arguments, values, strict=True):
+            frame[slot] = value
+        for code in self.body:
+            code(frame)
+        return [frame[slot] for slot in self.results]
+
+
+def call_code(
+    run: Execution,
+    place: Place,
+    routine: Routine,
+    arguments: tuple[int, ...],
+    results: tuple[int, ...],
+) -> Code:
+    """Returns the code of ``func.call``."""
+
+    def code(frame: Frame) -> None:
+        if run.depth >= MAX_DEPTH:
+            raise refuse(
+                place,
+                f"calls of @{routine.name} are nested deeper than {MAX_DEPTH}",
+                op="func.call",
+            )
+        run.spend(len(routine.body) + 1, place, f"@{routine.name} is called again and again")
+        run.depth += 1
+        values = routine.run([frame[slot] for slot in arguments])
+        run.depth -= 1
+        for slot, value in zip(results, values, strict=True):
+            frame[slot] = value
+
+    return code

@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the functions of a program ready to run: code of each op, slots of each value.
+
+What can be said of an op without running it is said here, in the order of the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from xdsl.dialects.builtin import IntegerAttr, SymbolRefAttr, UnregisteredOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from tb.isa.dtypes import element_bytes
+from tb.language.dialect.ops import written
+from tb.language.dialect.others import (
+    BarrierOp,
+    BlockQueryOp,
+    BrokenOp,
+    FlagOp,
+    ForeignOp,
+    SetFlagOp,
+)
+from tb.language.dialect.types import PtrType
+from tb.language.place import Finding, Place, refuse
+from tb.language.reader import Source
+from tb.language.run import arith
+from tb.language.run.arith import ArithmeticFaultError, Code, Frame
+from tb.language.run.build import BuildError, recipe
+from tb.language.run.execution import (
+    Branch,
+    Execution,
+    Loop,
+    Movement,
+    Routine,
+    branch_code,
+    call_code,
+    constant_step,
+    loop_code,
+    move_code,
+)
+from tb.language.run.values import (
+    NUMBER,
+    POINTER,
+    Kind,
+    Missing,
+    number_kind,
+    scalar_kind,
+)
+from tb.language.trace import Barrier, SetFlag, Skipped, WaitFlag
+
+ADDRESS_BITS = 64
+"""Width of a pointer as a number."""
+
+_UNDEFINED = Missing("it is used before it is defined")
+_ENDS = ("func.return", "scf.yield")
+
+KNOWN: tuple[str, ...] = (
+    "builtin.module",
+    "func.func",
+    "func.call",
+    "func.return",
+    "scf.for",
+    "scf.if",
+    "scf.yield",
+    *arith.KNOWN,
+)
+"""Ops outside the pto dialect that a program may hold."""
+
+
+def kind_of_type(kind: Attribute) -> Kind:
+    """Returns how values of a type are held."""
+    if isinstance(kind, PtrType):
+        number = number_kind("", ADDRESS_BITS, signed=True)
+        return replace(number, sort=POINTER, name=str(kind.data), pointer=kind.data)
+    return scalar_kind(kind)
+
+
+@dataclass
+class _Scope:
+    """A function while it is made ready: slots of its values, and those known before it runs."""
+
+    template: Frame = field(default_factory=list)
+    slots: dict[SSAValue, int] = field(default_factory=dict)
+    fixed: set[int] = field(default_factory=set)
+    ub_sub: int = 0
+
+    def slot(self, value: SSAValue) -> int:
+        """Returns the slot of a value."""
+        found = self.slots.get(value)
+        if found is None:
+            found = self.slots[value] = len(self.template)
+            self.template.append(_UNDEFINED)
+        return found
+
+    def many(self, values: object) -> tuple[int, ...]:
+        """Returns the slots of some values."""
+        return tuple(self.slot(value) for value in values)  # type: ignore[attr-defined]
+
+    def fix(self, value: SSAValue, known: int) -> None:
+        """Gives a value that every run of the function has."""
+        slot = self.slot(value)
+        self.template[slot] = known
+        self.fixed.add(slot)
+
+
+def attribute_of(op: Operation, name: str) -> Attribute | None:
+    """Returns a property or attribute of an op, or None."""
+    return op.properties.get(name, op.attributes.get(name))
+
+
+def _name(op: Operation) -> str:
+    return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
+
+
+class Preparation:
+    """Makes functions ready to run."""
+
+    def __init__(self, source: Source, run: Execution, *, skip_foreign: bool) -> None:
+        self.source, self.run, self.skip_foreign = source, run, skip_foreign
+        self.problems: list[Finding] = []
+        self.skipped: dict[Place, Skipped] = {}
+        self.functions = {each.sym_name.data: each for each in source.functions()}
+        self.routines: dict[str, Routine] = {}
+        self._kinds: dict[int, tuple[Attribute, Kind]] = {}
+        self._codes: dict[str, Callable[[Operation, _Scope], Code | None]] = {
+            "arith.constant": self._constant,
+            "arith.select": self._select,
+            "scf.for": self._for,
+            "scf.if": self._if,
+            "func.call": self._call,
+            "pto.castptr": self._cast,
+            "pto.addptr": self._addptr,
+            "pto.set_flag": self._flag,
+            "pto.wait_flag": self._flag,
+            "pto.pipe_barrier": self._barrier,
+            "pto.barrier": self._barrier,
+        }
+
+    def kind(self, value: SSAValue) -> Kind:
+        """Returns how a value is held."""
+        kind = value.type
+        found = self._kinds.get(id(kind))  # Types hash slowly, and most are one object.
+        if found is None:
+            found = self._kinds[id(kind)] = (kind, kind_of_type(kind))
+        return found[1]
+
+    def problem(self, op: Operation, message: str, rule: str = "", legal: str = "") -> None:
+        """Notes what is wrong with an op."""
+        self.problems.append(Finding(self.source.place(op), _name(op), rule, message, legal))
+
+    # --- functions and blocks --------------------------------------------------------------------
+
+    def routine(self, function: FuncOp) -> Routine:
+        """Returns a function made ready to run."""
+        name = function.sym_name.data
+        known = self.routines.get(name)
+        if known is not None:
+            return known
+        routine = self.routines[name] = Routine(self.source.place(function), name)
+        scope = _Scope(ub_sub=self._ub_sub(function, 0))
+        if len(function.body.blocks) != 1:
+            self.problem(function, f"@{name} has {len(function.body.blocks)} blocks: 1")
+            return routine
+        block = function.body.block
+        routine.arguments = scope.many(block.args)
+        routine.body = self._block(block, scope)
+        end = block.last_op
+        if end is not None and end.name == "func.return":
+            routine.results = scope.many(end.operands)
+        routine.template = scope.template
+        return routine
+
+    def _ub_sub(self, op: Operation, outer: int) -> int:
+        given = attribute_of(op, "pto.ub_sub") or attribute_of(op, "ub_sub")
+        if given is None:
+            return outer
+        if isinstance(given, IntegerAttr) and given.value.data in (0, 1):
+            return given.value.data
+        self.problem(op, f"ub_sub is {given}: a vector sub-block is 0 or 1")
+        return outer
+
+    def _block(self, block: Block, scope: _Scope) -> tuple[Code, ...]:
+        codes: list[Code] = []
+        for op in block.ops:
+            name = _name(op)
+            if name in _ENDS:
+                continue
+            if name.startswith("pto.section."):
+                codes += self._section(op, scope)
+                continue
+            code = self._code(op, name, scope)
+            if code is not None:
+                codes.append(code)
+        return tuple(codes)
+
+    def _section(self, op: Operation, scope: _Scope) -> tuple[Code, ...]:
+        outer, scope.ub_sub = scope.ub_sub, self._ub_sub(op, scope.ub_sub)
+        codes: list[Code] = []
+        for region in op.regions:
+            for block in region.blocks:
+                codes += self._block(block, scope)
+        scope.ub_sub = outer
+        return tuple(codes)
+
+    def _code(self, op: Operation, name: str, scope: _Scope) -> Code | None:
+        """Returns the code of one op, None for one that needs none."""
+        make = self._codes.get(name)
+        if make is not None:
+            return make(op, scope)
+        if isinstance(op, BlockQueryOp):
+            scope.fix(op.results[0], op.value)
+            return None
+        if isinstance(op, BrokenOp):
+            self._broken(op, scope)
+            return None
+        if written(op) is not None:
+            return self._move(op, scope)
+        if name.startswith("pto.") or name == "pto_dv.foreign":
+            self._foreign(op, scope)
+            return None
+        if name.startswith("arith.") or name == "builtin.unrealized_conversion_cast":
+            return self._arithmetic(op, scope)
+        self.problem(op, "this op is unknown here", legal=", ".join(KNOWN))
+        return None
+
+    # --- arithmetic ------------------------------------------------------------------------------
+
+    def _pure(self, op: Operation, code: Code, scope: _Scope) -> Code | None:
+        """Returns the code of an op without effect; None when its result is known at once."""
+        operands, results = scope.many(op.operands), scope.many(op.results)
+
+        def checked(frame: Frame) -> None:
+            try:
+                code(frame)
+            except ArithmeticFaultError as error:
+                raise refuse(self.source.place(op), str(error), op=op.name) from None
+
+        if scope.fixed.issuperset(operands):
+            try:
+                code(scope.template)
+            except ArithmeticFaultError:
+                return checked
+            scope.fixed.update(results)
+            return None
+        return checked if op.name in arith.FAULTY else code
+
+    def _constant(self, op: Operation, scope: _Scope) -> None:
+        scope.fix(op.results[0], arith.constant(op, self.kind(op.results[0])))
+
+    def _select(self, op: Operation, scope: _Scope) -> Code | None:
+        slots = scope.many((*op.operands, op.results[0]))
+        return self._pure(op, arith.select(slots), scope)  # type: ignore[arg-type]
+
+    def _arithmetic(self, op: Operation, scope: _Scope) -> Code | None:
+        code = None
+        if len(op.results) == 1 and len(op.operands) == 2:
+            first, second = op.operands
+            result = op.results[0]
+            kinds = (self.kind(first), self.kind(result))
+            if kinds[0].sort == kinds[1].sort == NUMBER:
+                slots = (scope.slot(first), scope.slot(second), scope.slot(result))
+                code = arith.binary(op, kinds, slots)
+        elif len(op.results) == len(op.operands) == 1:
+            return self._cast(op, scope)
+        if code is None:
+            self._uncomputed(op, scope)
+            return None
+        return self._pure(op, code, scope)
+
+    def _uncomputed(self, op: Operation, scope: _Scope) -> None:
+        place = self.source.place(op)
+        for result in op.results:
+            scope.fix(result, Missing(f"it is the result of {_name(op)} at {place}, not computed"))
+
+    def _cast(self, op: Operation, scope: _Scope) -> Code | None:
+        source, result = op.operands[0], op.results[0]
+        slots = (scope.slot(source), scope.slot(result))
+        code = arith.cast(op.name, self.kind(source), self.kind(result), slots)
+        if code is None:
+            self._uncomputed(op, scope)
+            return None
+        return self._pure(op, code, scope)
+
+    def _addptr(self, op: Operation, scope: _Scope) -> Code | None:
+        pointer = self.kind(op.operands[0]).pointer
+        assert pointer is not None, "the reader checks the types of pto.addptr"
+        try:
+            size = element_bytes(pointer.dtype)
+        except ValueError as error:
+            self.problem(op, str(error))
+            return None
+        slots = (*scope.many(op.operands), scope.slot(op.results[0]))
+        return self._pure(op, arith.addptr(size, slots), scope)
+
+    # --- control flow ----------------------------------------------------------------------------
+
+    def _for(self, op: Operation, scope: _Scope) -> Code:
+        lower, upper, step, *start = op.operands
+        block = op.regions[0].block
+        variable, *carried = block.args
+        loop = Loop(
+            self.source.place(op),
+            scope.slot(lower),
+            scope.slot(upper),
+            scope.slot(step),
+            scope.slot(variable),
+            scope.many(start),
+            scope.many(carried),
+            self._yielded(block, scope),
+            scope.many(op.results),
+        )
+        return loop_code(self.run, loop, self._block(block, scope))
+
+    def _yielded(self, block: Block, scope: _Scope) -> tuple[int, ...]:
+        end = block.last_op
+        return scope.many(end.operands) if end is not None and end.name == "scf.yield" else ()
+
+    def _if(self, op: Operation, scope: _Scope) -> Code:
+        def way(region: Region) -> Branch:
+            if not region.blocks:
+                return Branch()
+            return Branch(self._block(region.block, scope), self._yielded(region.block, scope))
+
+        condition, results = scope.slot(op.operands[0]), scope.many(op.results)
+        ways = (way(op.regions[0]), way(op.regions[1]))
+        if any(len(each.yielded) != len(results) for each in ways):
+            self.problem(op, f"both branches have to yield {len(results)} values")
+        return branch_code(self.run, self.source.place(op), condition, ways, results)
+
+    def _call(self, op: Operation, scope: _Scope) -> Code | None:
+        callee = attribute_of(op, "callee")
+        name = callee.root_reference.data if isinstance(callee, SymbolRefAttr) else ""
+        function = self.functions.get(name)
+        if function is None or not function.body.blocks:
+            self.problem(op, f"there is no function @{name} with a body in this file")
+            return None
+        types = tuple(function.function_type.inputs), tuple(function.function_type.outputs)
+        given = tuple(x.type for x in op.operands), tuple(x.type for x in op.results)
+        if types != given:
+            self.problem(op, f"operands or results of the call do not have the types of @{name}")
+            return None
+        routine, place = self.routine(function), self.source.place(op)
+        return call_code(self.run, place, routine, scope.many(op.operands), scope.many(op.results))
+
+    # --- pipes -----------------------------------------------------------------------------------
+
+    def _flag(self, op: Operation, _scope: _Scope) -> Code:
+        assert isinstance(op, FlagOp), "dispatched by name"
+        place = self.source.place(op)
+        if isinstance(op, SetFlagOp):
+            return constant_step(self.run, SetFlag(place, op.src, op.dst, op.event))
+        return constant_step(self.run, WaitFlag(place, op.dst, op.src, op.event))
+
+    def _barrier(self, op: Operation, _scope: _Scope) -> Code:
+        assert isinstance(op, BarrierOp), "dispatched by name"
+        return constant_step(self.run, Barrier(self.source.place(op), op.pipe))
+
+    # --- ops of the pto dialect ------------------------------------------------------------------
+
+    def _broken(self, op: BrokenOp, scope: _Scope) -> None:
+        """Goes on behind an op whose text the reader found wrong, and said so."""
+        place = self.source.place(op)
+        self.run.undecided.setdefault(place)
+        for result in op.results:
+            scope.fix(result, Missing(f"it is the result of the op at {place}, which has an error"))
+
+    def _foreign(self, op: Operation, scope: _Scope) -> None:
+        name = op.mnemonic if isinstance(op, ForeignOp) else _name(op)
+        place = self.source.place(op)
+        if isinstance(op, ForeignOp) and op.holds_moves:
+            self.problems.append(
+                Finding(place, name, "", "data movement stands inside an op that is not executed")
+            )
+        elif not self.skip_foreign:
+            self.problems.append(
+                Finding(place, name, "", "this op is foreign: it moves no data and is not executed")
+            )
+        self.skipped.setdefault(place, Skipped(place, name))
+        for result in op.results:
+            scope.fix(result, Missing(f"it is the result of foreign op {name} at {place}"))
+
+    def _move(self, op: Operation, scope: _Scope) -> Code | None:
+        text = written(op)
+        assert text is not None, "the caller has asked"
+        try:
+            made = recipe(text, self.kind, ub_sub=scope.ub_sub)
+            timing = [_count(text.attributes, key) for key in ("pto_dv.gap", "pto_dv.flag_delay")]
+        except BuildError as error:
+            self.problem(op, error.message, error.rule, error.legal)
+            return None
+        slots = scope.many(each.value for each in made.inputs)
+        gap, delay = timing
+        place = self.source.place(op)
+        return move_code(self.run, Movement(place, made, slots, max(gap, 0), delay))
+
+
+def _count(attributes: Mapping[str, object], key: str) -> int:
+    """Returns an attribute that counts clocks, -1 where it is absent."""
+    value = attributes.get(key, -1)
+    if not isinstance(value, int) or value < -1:
+        raise BuildError(f"{key} is {value}: clocks, 0 and above")
+    return value

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Executes a program's arithmetic, loops and conditions; what is left is a trace of its ops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
+
+from xdsl.dialects.builtin import SymbolRefAttr
+from xdsl.dialects.func import FuncOp
+
+from tb.errors import PtoError
+from tb.language.place import Finding, Place, ProgramError, refuse
+from tb.language.reader import Source
+from tb.language.run.execution import Execution
+from tb.language.run.prepare import Preparation, attribute_of, kind_of_type
+from tb.language.run.values import Located, Missing
+from tb.language.trace import Argument, Trace
+
+LIMIT = 1_000_000
+"""Ops that the loops of a program execute at most."""
+
+
+def called(source: Source) -> set[str]:
+    """Returns the names of the functions that others of the file call."""
+    found = set()
+    for op in source.module.walk():
+        callee = attribute_of(op, "callee")
+        if op.name == "func.call" and isinstance(callee, SymbolRefAttr):
+            found.add(callee.root_reference.data)
+    return found
+
+
+def entries(source: Source) -> tuple[str, ...]:
+    """Returns the functions with a body that no other one calls: what a file has to run."""
+    inner = called(source)
+    names = [each.sym_name.data for each in source.functions() if each.body.blocks]
+    return tuple(name for name in names if name not in inner) or tuple(names)
+
+
+def _choose(source: Source, function: str) -> FuncOp:
+    """Returns the function to run.
+
+    Raises:
+        ProgramError: there is none of that name, or several that might be meant.
+    """
+    start = Place(source.file, 1, 1)
+    bodies = {each.sym_name.data: each for each in source.functions() if each.body.blocks}
+    if not bodies:
+        raise refuse(start, "no function has a body: there is nothing to run")
+    listed = ", ".join(f"@{name}" for name in bodies)
+    if function:
+        if function not in bodies:
+            raise refuse(start, f"there is no function @{function} with a body", legal=listed)
+        return bodies[function]
+    if len(bodies) == 1:
+        return next(iter(bodies.values()))
+    marked = [
+        each
+        for each in bodies.values()
+        if any(key in ("pto.entry", "pto.kernel", "pto.aicore") for key in each.attributes)
+    ]
+    outer = [bodies[name] for name in entries(source)]
+    for few in (marked, outer):
+        if len(few) == 1:
+            return few[0]
+    raise ProgramError(
+        (
+            Finding(
+                source.place(marked[1] if marked else outer[1]),
+                "func.func",
+                "",
+                f"the file has {len(bodies)} functions and none of them is the one to run",
+                listed,
+            ),
+        ),
+        remedy="name one with --function NAME, or give it the attribute pto.entry",
+    )
+
+
+def _arguments(function: FuncOp) -> tuple[Argument, ...]:
+    found = []
+    for number, value in enumerate(function.body.blocks[0].args):
+        kind = kind_of_type(value.type)
+        name = value.name_hint or f"arg{number}"
+        found.append(Argument(number, name, kind.pointer, kind.name))
+    return tuple(found)
+
+
+def _bind(function: FuncOp, arguments: tuple[Argument, ...], given: Mapping[int, int]) -> list[int]:
+    """Returns the values of a function's arguments.
+
+    Raises:
+        PtoError: a value is given for an argument that there is not.
+    """
+    for number in given:
+        if number not in range(len(arguments)):
+            raise PtoError(
+                f"argument {number} is given: @{function.sym_name.data} has "
+                f"{len(arguments)} arguments, counted from 0"
+            )
+    values: list[int] = []
+    for argument, value in zip(arguments, function.body.blocks[0].args, strict=True):
+        kind = kind_of_type(value.type)
+        known = given.get(argument.number)
+        remedy = "FILE" if argument.pointer else "VALUE"
+        missing = Missing(
+            f"argument {argument.number} (%{argument.name}) is not given: give it with "
+            f"--arg {argument.number}={remedy}"
+        )
+        if argument.pointer is not None and argument.pointer.space == "gm":
+            values.append(Located(argument.number, 0, known, missing))
+        else:
+            values.append(missing if known is None else kind.wrap(known))
+    return values
+
+
+def trace(
+    source: Source,
+    *,
+    function: str = "",
+    arguments: Mapping[int, int] | None = None,
+    static: bool = False,
+    foreign: Literal["refuse", "skip"] = "refuse",
+    limit: int = LIMIT,
+) -> Trace:
+    """Returns what a program does.
+
+    Args:
+        source: The program.
+        function: Function to run; empty for the only one.
+        arguments: Number of an argument to its value: an address, an integer, the bits of a
+            float.
+        static: Arguments that are not given are not known, and values that depend on them
+            neither: a loop with such bounds is walked once, an ``scf.if`` both ways. What is
+            wrong with single operands is in ``Trace.findings`` then.
+        foreign: Whether ops of the pto dialect that nobody here executes are an error.
+        limit: Ops that loops and calls execute at most.
+
+    Raises:
+        ProgramError: the program cannot be executed; without ``static`` also: an operand is
+            negative or not known.
+        PtoError: an argument is given that the function does not have.
+    """
+    chosen = _choose(source, function)
+    run = Execution(limit, static)
+    prepared = Preparation(source, run, skip_foreign=foreign == "skip")
+    too_deep = refuse(source.place(chosen), "loops, conditions and calls are nested too deeply")
+    try:
+        routine = prepared.routine(chosen)
+    except RecursionError:
+        raise too_deep from None
+    if prepared.problems:
+        ordered = sorted(prepared.problems, key=lambda x: (x.place.line, x.place.column))
+        raise ProgramError(tuple(ordered))
+    listed = _arguments(chosen)
+    values = _bind(chosen, listed, arguments or {})
+    try:
+        routine.run(values)
+    except RecursionError:
+        raise too_deep from None
+    return Trace(
+        source.file,
+        chosen.sym_name.data,
+        tuple(run.steps),
+        tuple(replace(each, reach=run.reach.bytes.get(each.number, 0)) for each in listed),
+        tuple(prepared.skipped.values()),
+        tuple(run.unknown),
+        tuple(run.undecided),
+        tuple(run.findings.values()),
+    )

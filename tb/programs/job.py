@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the simulation is told about a program to replay: everything resolved to numbers."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Load(BaseModel):
+    """Bytes to put into a memory before the program starts.
+
+    Attributes:
+        space: Name of a :class:`tb.isa.spaces.Space` in small letters: ``gm``, ``ub0``, ``ub1``,
+            ``l1``, ``l0c``, ``bt``, ``fb``.
+        address: Where they go.
+        file: File of raw bytes.
+        offset, length: Which of its bytes.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    space: str
+    address: int
+    file: str
+    offset: int = 0
+    length: int
+
+
+class Dump(BaseModel):
+    """Bytes to write to a file when the program has ended; ``file`` is in the run's folder."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    space: str
+    address: int
+    length: int
+    file: str
+
+
+class Check(BaseModel):
+    """Bytes whose CRC-32 (zlib) is known."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    space: str
+    address: int
+    length: int
+    crc32: int
+
+
+class ProgramJob(BaseModel):
+    """One program to replay.
+
+    Attributes:
+        path: The ``.pto`` file.
+        title: What reports call it.
+        function: Function to run; empty for the only one.
+        arguments: Position of an argument to its value: an address, an integer, or the bits of a
+            float.
+        illegal: What becomes of ops that break a D rule: the program is refused, or they are
+            sent, and the engine has to refuse them.
+        foreign: What becomes of ops that nobody here executes.
+        backgrounds: Memory to the byte it is filled with; others have random bytes.
+        loads, dumps, checks: Memories before and behind.
+        knobs: Settings of the memories, names of :data:`tb.mailbox_layout.KNOBS`.
+        seed: Seed of the memories' random bytes; 0 for that of the run.
+        stall_seed: Seed of random stalls; 0 for that of the run.
+        unit_flags: As of :class:`tb.programs.setup.Setup`.
+        faults: Memory errors to inject, as keyword arguments of :class:`scoreboards.faults.Fault`,
+            memory and kind as their numbers.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    path: str
+    title: str
+    function: str = ""
+    arguments: dict[int, int] = Field(default_factory=dict)
+    illegal: Literal["refuse", "send"] = "refuse"
+    foreign: Literal["refuse", "skip"] = "refuse"
+    backgrounds: dict[str, int] = Field(default_factory=dict)
+    loads: tuple[Load, ...] = ()
+    dumps: tuple[Dump, ...] = ()
+    checks: tuple[Check, ...] = ()
+    knobs: dict[str, int] = Field(default_factory=dict)
+    seed: int = 0
+    stall_seed: int = 0
+    unit_flags: str = ""
+    faults: tuple[dict[str, Any], ...] = ()

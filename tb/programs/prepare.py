@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a program and what is asked of it to a :class:`tb.programs.job.ProgramJob`.
+
+Everything that can be wrong is found here, before anything is built: the text, its rules, what
+orders its ops, arguments and their buffers, ops that no engine takes, files.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tb.dut import Manifest
+from tb.errors import PtoError
+from tb.language.order.order import Order, order
+from tb.language.place import Finding, ProgramError
+from tb.language.reader import Source, read_file
+from tb.language.rules.check import HINT_RULES, check
+from tb.language.run.walk import trace
+from tb.language.trace import Trace
+from tb.programs.buffers import (
+    Buffer,
+    buffers,
+    check_arguments,
+    check_reach,
+    gm_accesses,
+    placed,
+    scalar_values,
+)
+from tb.programs.data import Bytes, content, parse_source
+from tb.programs.job import Check, Dump, Load, ProgramJob
+from tb.programs.options import Given, Request
+from tb.programs.outputs import Output
+from tb.programs.placement import Taken
+from tb.programs.served import unserved
+from tb.programs.setup import CheckTable, LoadTable, RangeTable
+from tb.programs.setup_file import check_range
+
+DEFAULT_SEED = 1
+
+
+class Inputs:
+    """The file of a run with all bytes that its programs load.
+
+    Attributes:
+        path: Where it will be.
+        data: Its bytes so far.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.data = bytearray()
+
+    def load(self, space: str, address: int, data: Bytes) -> Load:
+        """Takes bytes in and returns how they are loaded."""
+        offset = len(self.data)
+        self.data += data.tobytes()
+        return Load(
+            space=space, address=address, file=str(self.path), offset=offset, length=len(data)
+        )
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A program that can run.
+
+    Attributes:
+        request: What was asked.
+        job: What the simulation is told.
+        trace, order: What it does.
+        buffers: Buffers of its arguments.
+        outputs: Files to write.
+        inputs: Files that it read.
+    """
+
+    request: Request
+    job: ProgramJob
+    trace: Trace
+    order: Order
+    buffers: tuple[Buffer, ...]
+    outputs: tuple[Output, ...]
+    inputs: tuple[Path, ...]
+
+
+class _Ranges:
+    """Ranges that options and setup files name, resolved against the buffers."""
+
+    def __init__(self, found: Sequence[Buffer]) -> None:
+        self._buffers = {one.argument.number: one for one in found}
+
+    def resolve(self, table: RangeTable, length: int, where: str) -> tuple[str, int]:
+        """Returns memory and address of a range.
+
+        Raises:
+            PtoError: it leaves its memory or its buffer, or the argument has none.
+        """
+        if table.arg is None:
+            try:
+                check_range(table.space, table.address, length)
+            except PtoError as error:
+                error.where = where
+                raise
+            return table.space, table.address
+        buffer = self.buffer(table.arg, where)
+        if table.address + length > buffer.length:
+            raise PtoError(
+                f"{length} bytes at offset {table.address:#x} leave {buffer.title}",
+                where=where,
+                legal=f"it has {buffer.length} bytes",
+            )
+        return "gm", buffer.address + table.address
+
+    def buffer(self, number: int, where: str) -> Buffer:
+        """Returns the buffer of an argument.
+
+        Raises:
+            PtoError: the argument is no pointer to GM.
+        """
+        if number not in self._buffers:
+            raise PtoError(
+                f"argument {number} has no buffer: it is no pointer to gm",
+                where=where,
+                legal="arguments with a buffer: " + (", ".join(map(str, self._buffers)) or "none"),
+            )
+        return self._buffers[number]
+
+
+def prepare(
+    request: Request, number: int, inputs: Inputs, manifests: Iterable[Manifest]
+) -> Prepared:
+    """Returns a program ready to run.
+
+    Args:
+        request: What is asked of it.
+        number: Of the program in the run, from 0.
+        inputs: Takes the bytes it loads.
+        manifests: Engines of the run.
+
+    Raises:
+        PtoError: something is wrong; nothing has been written.
+    """
+    source = read_file(request.path)
+    seed = DEFAULT_SEED if request.seed is None else request.seed
+    scalars, known = _signature(source, request)
+    found = buffers(request, known.arguments, seed)
+    loads = [(table, given, _load_data(table, given, seed, at)) for at, (table, given) in
+             enumerate(request.loads)]  # fmt: skip
+    own = list(gm_accesses(known))
+    avoided = [Taken(start, stop, "the program") for start, stop, _ in own]
+    looked_at = ((one.space, one.address, one.length or 1) for one, _ in request.checks)
+    dumped = ((one.space, one.address, one.length) for one, _ in request.dumps)
+    avoided += [
+        Taken(address, address + length, "the setup")
+        for space, address, length in (*looked_at, *dumped)
+        if space == "gm"
+    ]
+    taken = [
+        Taken(table.address, table.address + len(data), f"what {given.where} loads")
+        for table, given, data in loads
+        if table.space == "gm"
+    ]
+    reach = {one.number: one.reach for one in known.arguments}
+    found = placed(found, reach, taken, avoided, seed)
+    bound = trace(
+        source,
+        function=request.function,
+        arguments={**scalars, **{one.argument.number: one.address for one in found}},
+        foreign=request.foreign,
+    )
+    check_reach(bound, found, frozenset((start, stop) for start, stop, _ in own))
+    sequence = order(bound)
+    _refuse(request, bound, sequence, manifests)
+    ranges = _Ranges(found)
+    title = str(request.path)
+    outputs, dumps = _outputs(request, number, ranges)
+    job = ProgramJob(
+        path=str(request.path.resolve()),
+        title=title,
+        function=request.function,
+        arguments={**scalars, **{one.argument.number: one.address for one in found}},
+        illegal=request.illegal,
+        foreign=request.foreign,
+        backgrounds=dict(request.backgrounds),
+        loads=(
+            *(inputs.load("gm", one.address, one.data) for one in found if one.data is not None),
+            *(
+                inputs.load(*ranges.resolve(table, len(data), given.where), data)
+                for table, given, data in loads
+            ),
+        ),
+        dumps=dumps,
+        checks=tuple(_check(table, given, ranges) for table, given in request.checks),
+        knobs=dict(request.knobs),
+        seed=seed,
+        stall_seed=request.stall_seed,
+        unit_flags=request.unit_flags,
+        faults=tuple(
+            table.keywords(*ranges.resolve(table, table.length, where))
+            for table, where in request.faults
+        ),
+    )
+    read = [request.path, *([request.setup] if request.setup else [])]
+    read += [one.source.path for one in found if not one.source.maker]
+    return Prepared(request, job, bound, sequence, found, outputs, tuple(read))
+
+
+def _signature(source: Source, request: Request) -> tuple[dict[int, int], Trace]:
+    """Returns the values of scalars, and a trace that knows these alone."""
+    known = trace(source, function=request.function, static=True, foreign=request.foreign)
+    check_arguments(request, known.arguments, known.function)
+    scalars = scalar_values(request, known.arguments)
+    if scalars:
+        known = trace(
+            source,
+            function=request.function,
+            arguments=scalars,
+            static=True,
+            foreign=request.foreign,
+        )
+    return scalars, known
+
+
+def _refuse(request: Request, bound: Trace, sequence: Order, manifests: Iterable[Manifest]) -> None:
+    """Raises ProgramError for ops that break rules, hazards, and ops that no engine takes.
+
+    A hint that does not fit is a matter of the engine as well, where illegal ops are sent.
+    """
+    send = request.illegal == "send"
+    broken = [
+        one for one in check(bound, d_rules=not send) if not send or one.rule not in HINT_RULES
+    ]
+    findings: dict[Finding, None] = dict.fromkeys(
+        (
+            *broken,
+            *sequence.findings,
+            *unserved(bound, manifests),
+        )
+    )
+    if findings:
+        ordered = sorted(findings, key=lambda one: (one.place.line, one.place.column))
+        raise ProgramError(tuple(ordered), remedy="nothing has run: correct the program")
+
+
+def _load_data(table: LoadTable, given: Given, seed: int, at: int) -> Bytes:
+    """Returns the bytes of a load.
+
+    Raises:
+        PtoError: they cannot be had, or the file is shorter than asked.
+    """
+    source = parse_source(str(given.value), given.where, given.folder)
+    if source.address is not None or source.align:
+        raise PtoError(
+            f"{given.value!r} has an address of its own",
+            where=given.where,
+            remedy="the memory and its address say where it goes",
+        )
+    data = content(source, given.where, seed=(seed, 3, at))
+    if data is None:
+        raise PtoError("a load of nothing", where=given.where, remedy="leave the load out")
+    if source.maker and (table.offset or table.length not in (None, len(data))):
+        raise PtoError(
+            f"offset and length of {given.value!r}",
+            where=given.where,
+            legal="they say which part of a file is meant",
+        )
+    stop = len(data) if table.length is None else table.offset + table.length
+    if stop > len(data) or table.offset >= len(data):
+        raise PtoError(
+            f"bytes {table.offset}..{max(stop - 1, table.offset)} of {given.value}, which has "
+            f"{len(data)}",
+            where=given.where,
+            legal=f"offset + length up to {len(data)}",
+        )
+    return data[table.offset : stop]
+
+
+def _check(table: CheckTable, given: Given, ranges: _Ranges) -> Check:
+    """Returns a check with the CRC-32 that its bytes have."""
+    length, crc32 = table.length, table.crc32
+    if length is None or crc32 is None:
+        data = content(parse_source(str(given.value), given.where, given.folder), given.where)
+        if data is None or length not in (None, len(data)):
+            raise PtoError(
+                f"a check of {length or 'no'} bytes against {given.value}",
+                where=given.where,
+                legal="data of the bytes to compare" if data is None else f"{len(data)} bytes",
+            )
+        length, crc32 = len(data), zlib.crc32(data.tobytes())
+    space, address = ranges.resolve(table, length, given.where)
+    return Check(space=space, address=address, length=length, crc32=crc32)
+
+
+def _outputs(
+    request: Request, number: int, ranges: _Ranges
+) -> tuple[tuple[Output, ...], tuple[Dump, ...]]:
+    """Returns the files to write, and what the simulation dumps for them."""
+    outputs, dumps = [], []
+    for argument, target in sorted(request.outs.items()):
+        buffer = ranges.buffer(argument, target.where)
+        name = f"out-{number}-{argument}.bin"
+        outputs.append(Output(target, name, buffer.length, buffer.dtype))
+        dumps.append(Dump(space="gm", address=buffer.address, length=buffer.length, file=name))
+    for index, (table, target) in enumerate(request.dumps):
+        space, address = ranges.resolve(table, table.length, target.where)
+        name = f"dump-{number}-{index}.bin"
+        outputs.append(Output(target, name, table.length))
+        dumps.append(Dump(space=space, address=address, length=table.length, file=name))
+    return tuple(outputs), tuple(dumps)

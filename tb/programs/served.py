@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which ops of a program the engines of a run do not take, as their manifests say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from tb.dut import Capabilities, Manifest
+from tb.isa.dma import DmaDescriptor
+from tb.isa.fix import FixDescriptor
+from tb.isa.legacy import DmaRegisters, LegacyOp, LegacySet
+from tb.isa.lower import Descriptor
+from tb.isa.ops import LEGACY_FORMS, OPS
+from tb.isa.rules import d_violations
+from tb.language.order.touched import descriptor, registers_read
+from tb.language.place import Finding
+from tb.language.trace import Move, Trace
+
+
+def unserved(trace: Trace, manifests: Iterable[Manifest]) -> list[Finding]:
+    """Returns ops that no engine of the run takes, each place once.
+
+    Args:
+        trace: The program with its arguments bound.
+        manifests: Engines of the run.
+    """
+    engines = tuple(manifests)
+    served = {name: one for one in engines for name in one.ops}
+    registers = registers_read(trace.steps)
+    none = DmaRegisters()
+    found: dict[tuple[object, str], Finding] = {}
+    for index, step in enumerate(trace.steps):
+        if not isinstance(step, Move) or isinstance(step.op, LegacySet):
+            continue
+        name = LEGACY_FORMS.get(step.name, step.name)
+        engine = served.get(name)
+        if engine is None:
+            message = f"no engine of this run takes {name}"
+            legal = ", ".join(op for op in OPS if op in served)
+        else:
+            desc = descriptor(step.op, registers.get(index, none))
+            message = _lacks(step, desc, engine.capabilities)
+            if not message:
+                continue
+            message = f"the engine {engine.title} of {engine.slot} {message}"
+            legal = f"what {engine.path or engine.title} lists"
+        key = (step.place, message)
+        found.setdefault(key, Finding(step.place, f"pto.{step.name}", "", message, legal))
+    return list(found.values())
+
+
+def _lacks(step: Move, desc: Descriptor | None, can: Capabilities) -> str:
+    """Returns what an engine does not do of an op, in words; empty when it does all."""
+    if isinstance(step.op, LegacyOp) and not can.legacy:
+        return "takes no legacy forms"
+    if isinstance(desc, DmaDescriptor):
+        if len(desc.loops) > can.loops:
+            return f"takes at most {can.loops} loops, the op has {len(desc.loops)}"
+        if desc.pad_en and not can.pad:
+            return "takes no padded rows"
+    if isinstance(desc, FixDescriptor) and desc.loop3_en and not can.loops:
+        return "takes no loops"
+    if desc is not None:
+        silent = [one.rule.name for one in d_violations(desc) if one.rule.name not in can.d_rules]
+        if silent:
+            return f"does not report {', '.join(silent)}, which the op breaks"
+    return ""
+
+
+def op_counts(trace: Trace) -> Mapping[str, int]:
+    """Returns pipe to the data movements of it; ``set_*`` ops are none."""
+    counts: dict[str, int] = {}
+    for step in trace.steps:
+        if isinstance(step, Move) and not isinstance(step.op, LegacySet):
+            name = step.pipe.value.removeprefix("PIPE_")
+            counts[name] = counts.get(name, 0) + 1
+    return dict(sorted(counts.items()))
