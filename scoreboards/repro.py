@@ -54,10 +54,12 @@ class Before:
     """What golden memories, registers and unit flags were before a block.
 
     Attributes:
+        number: Of the block, as :attr:`tb.agents.items.Epoch.number`.
         registers: Of the legacy copies.
         flags: ``uint8[512]`` unit flags.
     """
 
+    number: int
     registers: Registers
     flags: NDArray[np.uint8]
 
@@ -66,9 +68,10 @@ class Before:
         self._rows: list[tuple[Footprint, NDArray[np.uint8]]] = []
         self._golden: GoldenMemory | None = None
 
-    def begin(self, golden: GoldenMemory, registers: Registers) -> None:
+    def begin(self, golden: GoldenMemory, registers: Registers, number: int) -> None:
         """Forgets the block before; to be called before the ops of a block are issued."""
         self._golden = golden
+        self.number = number
         self._rows.clear()
         self.flags = golden.unit_flags.copy()
         self.registers = Registers(
@@ -124,7 +127,8 @@ class Repro:
         """Writes down an op that failed, unless enough of them are.
 
         Args:
-            epoch: The block that :attr:`before` belongs to, or one before it.
+            epoch: The block that :attr:`before` belongs to, or one before it; what its memory
+                was is not known any more then, and the programs say so.
             index: Place of the op in the block.
             why: What was found.
 
@@ -175,6 +179,9 @@ class Repro:
         write_bytes(folder / MEMORY, data)
         title = f"Transaction {number} of {self._run.command}"
         notes = [] if epoch.reset is None else ["The reset that cut the block off is not replayed."]
+        if epoch.number != self.before.number:
+            title += f"\n{_LATE}"
+            notes.append(_LATE)
         commands: dict[str, str] = {}
         for name, which in chosen.items():
             ops, left_out = linked(block, items, which, self.before.registers, epoch.first)
@@ -220,6 +227,10 @@ class Repro:
 
 
 _ALONE = "The transaction, and those of its block that it depends on"
+_LATE = (
+    "It was found later than in its block: memories, registers, unit flags and knobs are those "
+    "before a later one, and what fails here need not be what failed there."
+)
 _BLOCK = "Its block as a whole, with links, gaps, stalls and errors"
 
 

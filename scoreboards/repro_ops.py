@@ -23,10 +23,8 @@ from tb.isa.legacy import (
     DmaRegisters,
     LegacySet,
     LoopRegisters,
-    SetLoopSize,
-    SetLoopStride,
-    SetMovPadVal,
     write_registers,
+    writes_between,
 )
 from tb.isa.ops import SLOTS
 from tb.isa.rules import first_d_violation
@@ -131,7 +129,7 @@ def linked(
         ops: tuple[Any, ...] = (op,)
         if isinstance(op, CopyGmToUbuf | CopyUbufToGm):
             direction = OUTTOUB if isinstance(op, CopyGmToUbuf) else UBTOOUT
-            sets = _setting(printed, state, direction)
+            sets = writes_between(printed, state, (direction,))
             for one in sets:
                 printed = write_registers(one, printed)
             ops = (*sets, op)
@@ -152,19 +150,3 @@ def _registers(now: Registers) -> DmaRegisters:
         )
 
     return DmaRegisters(direction(OUTTOUB), direction(UBTOOUT), now.pad_value)
-
-
-def _setting(now: DmaRegisters, wanted: DmaRegisters, direction: str) -> list[LegacySet]:
-    """Returns the ops that give the registers of a direction other values."""
-    found: list[LegacySet] = []
-    have, want = now.loops(direction), wanted.loops(direction)
-    if have.counts != want.counts:
-        found.append(SetLoopSize(direction, *want.counts))
-    found += [
-        SetLoopStride(direction, level + 1, *want.strides[level])
-        for level in (0, 1)
-        if have.strides[level] != want.strides[level]
-    ]
-    if direction == OUTTOUB and now.pad_value != wanted.pad_value:
-        found.append(SetMovPadVal("i32", wanted.pad_value))
-    return found

@@ -38,7 +38,7 @@ def setup_text(
     """Returns a setup file (:mod:`tb.programs.setup`).
 
     Args:
-        header: Comment of the first line.
+        header: Lines for a comment at the top.
         loads: What memories hold, from :data:`MEMORY`.
         knobs: Knobs of the memories.
         faults: Memory errors to inject.
@@ -47,7 +47,8 @@ def setup_text(
         unit_flags: ``uint8[512]`` of 0 and 1.
         illegal: Ops that break a D rule are sent.
     """
-    lines = [f"# {header}", f"seed = {seed}", f"stall_seed = {stall_seed}"]
+    lines = [f"# {line}" for line in header.splitlines()]
+    lines += [f"seed = {seed}", f"stall_seed = {stall_seed}"]
     if illegal:
         lines.append('illegal = "send"')
     lines.append(f'unit_flags = "{np.packbits(unit_flags, bitorder="little").tobytes().hex()}"')

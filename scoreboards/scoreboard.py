@@ -40,7 +40,6 @@ from scoreboards.repro import Repro
 from scoreboards.unit_flags import adopt_undefined, clear_fault, produce, wrong_flags
 from sequences.constraints import DEFAULT_WINDOWS
 from tb.agents.items import CheckedEpoch, Epoch
-from tb.isa.block import OpBlock
 from tb.isa.fields import rule_name
 from tb.isa.footprint import Footprint, footprints_overlap
 from tb.isa.legacy import CopyUbufToUbuf
@@ -128,14 +127,14 @@ class DmaScoreboard(uvm_subscriber):
     def write(self, epoch: Epoch) -> None:
         """Checks one epoch that has retired, or that the watchdog ended."""
         if epoch.hung:
-            self._fill(epoch.block)
+            self._fill(epoch)
             self._check_protocol(epoch)  # what comes first may be the reason
             self.reporter.hang(epoch)
             return
         block = epoch.block
         with self.stopwatch.phase("model"):
             program = block.program()
-            self._fill(block)
+            self._fill(epoch)
             registers = copy.deepcopy(self.model.registers) if epoch.isolated else None
             outcomes = self._issue(epoch, program)
             if registers is not None:
@@ -177,11 +176,11 @@ class DmaScoreboard(uvm_subscriber):
 
     # --- model -------------------------------------------------------------------------------
 
-    def _fill(self, block: OpBlock) -> None:
+    def _fill(self, epoch: Epoch) -> None:
         """Writes what the stimulus put into memory before it issued the block, which begins now."""
-        for fill in block.fills:
+        for fill in epoch.block.fills:
             self.golden.write(fill.space, fill.start, fill.data)
-        self.repro.before.begin(self.golden, self.model.registers)
+        self.repro.before.begin(self.golden, self.model.registers, epoch.number)
 
     def _issue(self, epoch: Epoch, program: list[tuple[Any, ...]]) -> list[Outcome]:
         """Returns what the ops are to do, in program order; moves no byte."""

@@ -23,19 +23,14 @@ from sequences._blocks import Lowered, Op, block_of, lower_program
 from sequences.keep import feeds
 from tb.isa.block import OpBlock
 from tb.isa.legacy import (
-    OUTTOUB,
-    UBTOOUT,
     CopyGmToUbuf,
     CopyUbufToGm,
     CopyUbufToUbuf,
     DmaRegisters,
-    LegacyOp,
     LegacySet,
-    SetLoopSize,
-    SetLoopStride,
-    SetMovPadVal,
     fits,
     write_registers,
+    writes_between,
 )
 from tb.isa.pipes import Pipe
 from tb.isa.rules import first_d_violation, lowering_violation
@@ -118,7 +113,7 @@ def _lowered(trace: Trace, sequence: Sequence[int]) -> dict[int, Lowered]:
     A legacy copy reads the registers as they are when the program issues it, so its ``set_*`` ops
     are found in program order. Sent in another order, it sets what it finds otherwise.
     """
-    own, state = _programs(trace)
+    own = _programs(trace)
     found: dict[int, Lowered] = {}
     now = DmaRegisters()
     for index in sequence:
@@ -126,41 +121,34 @@ def _lowered(trace: Trace, sequence: Sequence[int]) -> dict[int, Lowered]:
         if not isinstance(step, Move) or isinstance(step.op, LegacySet) or index not in own:
             continue
         program = own[index]
-        if index in state:
+        if step.registers is not None:
             after = _after(program, now)
-            program = (*program[:-1], *_setting(after, state[index]), program[-1])
+            program = (*program[:-1], *writes_between(after, step.registers), program[-1])
         found[index], now = lower_program(program, now)
     return found
 
 
-def _programs(
-    trace: Trace,
-) -> tuple[dict[int, tuple[Op, ...]], dict[int, DmaRegisters]]:
-    """Returns the ops sent for each step, and the registers that each legacy copy reads.
+def _programs(trace: Trace) -> dict[int, tuple[Op, ...]]:
+    """Returns the ops sent for each step.
 
     A ``copy_ubuf_to_ubuf`` that breaks a rule at lowering is not issued: it is sent along with the
     next legacy copy, where the model has to refuse it. Behind the last one nobody would see it.
     """
     own: dict[int, tuple[Op, ...]] = {}
-    state: dict[int, DmaRegisters] = {}
-    registers = DmaRegisters()
-    pending: list[LegacyOp] = []
+    pending: list[Op] = []
     for index, step in enumerate(trace.steps):
         if not isinstance(step, Move):
             continue
         op = step.op
-        if isinstance(op, LegacySet):
-            registers = write_registers(op, registers)
-            pending.append(op)
-        elif isinstance(op, CopyUbufToUbuf) and lowering_violation(op) is not None:
+        refused = isinstance(op, CopyUbufToUbuf) and lowering_violation(op) is not None
+        if isinstance(op, LegacySet) or refused:
             pending.append(op)
         elif isinstance(op, _COPIES):
             own[index] = (*pending, op)
-            state[index] = registers
             pending = []
         else:
             own[index] = (op,)
-    return own, state
+    return own
 
 
 def _after(program: Sequence[Op], registers: DmaRegisters) -> DmaRegisters:
@@ -168,24 +156,6 @@ def _after(program: Sequence[Op], registers: DmaRegisters) -> DmaRegisters:
         if isinstance(op, LegacySet):
             registers = write_registers(op, registers)
     return registers
-
-
-def _setting(now: DmaRegisters, wanted: DmaRegisters) -> list[LegacySet]:
-    """Returns the ``set_*`` ops that lead from one state of the registers to another."""
-    found: list[LegacySet] = []
-    for direction in (OUTTOUB, UBTOOUT):
-        have, want = now.loops(direction), wanted.loops(direction)
-        if have.counts != want.counts:
-            found.append(SetLoopSize(direction, *want.counts))
-        found += [
-            SetLoopStride(direction, level, *new)
-            for level, old, new in zip((1, 2), have.strides, want.strides, strict=True)
-            if old != new
-        ]
-    if now.pad_value != wanted.pad_value:
-        wide = "i64" if wanted.pad_value >> 32 else "i32"
-        found.append(SetMovPadVal(wide, wanted.pad_value))
-    return found
 
 
 def _judge(trace: Trace, lowered: dict[int, Lowered], illegal: str) -> None:

@@ -99,6 +99,7 @@ class RunContext:
     bytes_checked: int = 0
     full_compares: int = 0
     mismatches: int = 0
+    agreed: int = 0
     protocol_errors: int = 0
     abort_status: RunStatus | None = None
     abort_message: str = ""
@@ -141,7 +142,14 @@ class RunContext:
             "error", f"the test ended with {type(error).__name__}: {error}{where}; see the log"
         )
 
-    def fail(self, report: str, detail: Failure | None = None, *, stray: bool = False) -> None:
+    def fail(
+        self,
+        report: str,
+        detail: Failure | None = None,
+        *,
+        stray: bool = False,
+        agreed: bool = False,
+    ) -> None:
         """Notes a failure report; past the mismatch limit the run is aborted.
 
         Reports of stray writes are kept beyond the limit: only the last comparison finds them.
@@ -150,8 +158,10 @@ class RunContext:
             report: For people.
             detail: The same for machines; without it the first line of the report has to do.
             stray: It is about a stray write.
+            agreed: DUT and model agree, and what they left is not what somebody else expects.
         """
         self.mismatches += 1
+        self.agreed += agreed
         limit = self.settings.mismatch_limit
         if len(self.failures) < limit + (STRAY_REPORTS if stray else 0):
             self._note(report, detail or check_failure(report, int(self.mailbox.cycles)))
@@ -182,6 +192,8 @@ class RunContext:
             status, message = self.abort_status, self.abort_message
         elif self.mismatches or self.protocol_errors:
             status, message = "fail", "the DUT differs from the model"
+            if self.agreed == self.mismatches and not self.protocol_errors:
+                message = "DUT and model agree, and a check of what they left fails"
         elif not complete:
             status, message = "error", "the test ended before its time; see the log"
         return SimResult(

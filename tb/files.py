@@ -12,15 +12,25 @@ from tb.errors import PtoError
 REMEDY = "make the folder writable, or free disk space"
 
 
+def is_special(path: Path) -> bool:
+    """Tells whether something is there that is neither file nor folder: a device, a pipe."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
 def write_bytes(path: Path, data: bytes, *, remedy: str = REMEDY) -> None:
     """Writes a file so that a reader sees the old one or the whole new one.
 
-    Who may read it is decided by the umask, as for any other file.
+    Who may read it is decided by the umask, as for any other file. A link stays one, and what it
+    leads to is written. What is no file, such as ``/dev/null`` or a pipe, is written into.
 
     Raises:
         PtoError: the file cannot be written; nothing is left behind then.
     """
     try:
+        if is_special(path):
+            path.write_bytes(data)
+            return
+        path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:

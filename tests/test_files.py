@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -45,3 +46,26 @@ def test_a_full_disk_leaves_the_old_file_alone(
     assert caught.value.remedy == "sweep"
     assert path.read_bytes() == b"old"
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to("there/file")
+    for data in (b"one", b"two"):
+        write_bytes(link, data)
+        assert link.is_symlink()
+        assert (tmp_path / "there/file").read_bytes() == data
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "there"]
+
+
+def test_a_pipe_is_written_into_and_stays(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    write_bytes(pipe, b"x")
+    reader.join(timeout=10)
+    assert read == [b"x"]
+    assert pipe.is_fifo()

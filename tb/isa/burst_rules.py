@@ -12,7 +12,7 @@ from tb.isa.burst import BurstDescriptor, BurstOp, MteL1Bt, MteL1Fb
 from tb.isa.burst_table import BIAS_TYPES
 from tb.isa.dtypes import ELEMENT_BYTES
 from tb.isa.footprint import destination, footprints_overlap, source
-from tb.isa.rule import Rule, not_multiple, operands_fit
+from tb.isa.rule import Breach, Rule, not_multiple, operands_fit, reaches
 from tb.isa.spaces import SIZES, UB_BLOCK
 
 DPredicate = Callable[[BurstDescriptor], "str | None"]
@@ -48,10 +48,7 @@ def inside(desc: BurstDescriptor) -> str | None:
     for footprint in (source(desc), destination(desc)):
         size = SIZES[footprint.space]
         if footprint.end > size:
-            return (
-                f"{footprint.space.name} accesses reach {footprint.end:#x}, the memory ends at "
-                f"{size:#x}"
-            )
+            return reaches(footprint.space.name, footprint.end, size)
     return None
 
 
@@ -69,9 +66,11 @@ def pointer_spaces(op: BurstOp) -> str | None:
         ("destination", op.dst_type, op.spec.destination),
     ):
         if pointer.space != space:
-            return f"{role} pointer is in {pointer.space}: {op.spec.name} wants {space}"
+            return Breach(f"{role} pointer is in {pointer.space}", f"{op.spec.name} wants {space}")
         if pointer.dtype not in ELEMENT_BYTES:
-            return f"{role} element type is {pointer.dtype}: one of {', '.join(ELEMENT_BYTES)}"
+            return Breach(
+                f"{role} element type is {pointer.dtype}", f"one of {', '.join(ELEMENT_BYTES)}"
+            )
     return None
 
 
@@ -93,7 +92,9 @@ def bias_types(op: BurstOp) -> str | None:
     pair = BIAS_TYPES.get(op.src_type.dtype)
     if pair is None or pair[0] != op.dst_type.dtype:
         legal = ", ".join(f"{t} -> {u}" for t, (u, _) in BIAS_TYPES.items())
-        return f"{op.src_type.dtype} -> {op.dst_type.dtype} is no bias load: one of {legal}"
+        return Breach(
+            f"{op.src_type.dtype} -> {op.dst_type.dtype} is no bias load", f"one of {legal}"
+        )
     return None
 
 

@@ -15,7 +15,15 @@ from tb.isa.dma import DmaDescriptor, DmaOp, MteGmUb, MteUbGm
 from tb.isa.dma_table import LEN_BITS, LOOP_COUNT_BITS, N_BURST_BITS, PAD_COUNT_BITS, PAD_LIMIT
 from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES
 from tb.isa.footprint import destination, footprints_overlap, row_overlap, source
-from tb.isa.rule import Rule, not_multiple, too_wide
+from tb.isa.rule import (
+    Breach,
+    Rule,
+    below_length,
+    not_multiple,
+    reaches,
+    too_wide,
+    unaligned,
+)
 from tb.isa.spaces import SIZES, UB_BLOCK
 
 DPredicate = Callable[[DmaDescriptor], "str | None"]
@@ -26,7 +34,7 @@ def l02(op: DmaOp) -> str | None:
     """A pad clause has a value alone, or a value with both counts."""
     if isinstance(op, MteGmUb) and op.pad and (op.pad.left is None) != (op.pad.right is None):
         given = "left" if op.pad.right is None else "right"
-        return f"pad gives only the {given} count: give both or none"
+        return Breach(f"pad gives only the {given} count", "give both or none")
     return None
 
 
@@ -35,11 +43,13 @@ def l03(op: DmaOp) -> str | None:
     if not isinstance(op, MteGmUb) or op.pad is None:
         return None
     dtype, element = op.pad.dtype, op.src_type.dtype
-    if dtype not in PAD_DTYPES:
-        return f"pad type is {dtype}: one of {', '.join(PAD_DTYPES)}"
-    if ELEMENT_BYTES[dtype] != ELEMENT_BYTES.get(element):
-        return f"pad type {dtype} is not as wide as element type {element}"
-    return None
+    fitting = [one for one in PAD_DTYPES if ELEMENT_BYTES[one] == ELEMENT_BYTES.get(element)]
+    if dtype in fitting:
+        return None
+    legal = ", ".join(fitting) or "none, elements of 1, 2 or 4 bytes can be padded"
+    if dtype in PAD_DTYPES:
+        return Breach(f"pad type {dtype} is not as wide as element type {element}", legal)
+    return Breach(f"pad type is {dtype}", legal)
 
 
 def l04(op: DmaOp) -> str | None:
@@ -49,9 +59,11 @@ def l04(op: DmaOp) -> str | None:
         ("destination", op.dst_type, op.spec.destination),
     ):
         if pointer.space != space:
-            return f"{role} pointer is in {pointer.space}: {op.spec.name} wants {space}"
+            return Breach(f"{role} pointer is in {pointer.space}", f"{op.spec.name} wants {space}")
         if pointer.dtype not in ELEMENT_BYTES:
-            return f"{role} element type is {pointer.dtype}: one of {', '.join(ELEMENT_BYTES)}"
+            return Breach(
+                f"{role} element type is {pointer.dtype}", f"one of {', '.join(ELEMENT_BYTES)}"
+            )
     if ELEMENT_BYTES[op.src_type.dtype] != ELEMENT_BYTES[op.dst_type.dtype]:
         return f"element sizes of {op.src_type.dtype} and {op.dst_type.dtype} differ"
     return None
@@ -108,11 +120,10 @@ def l05(desc: DmaDescriptor) -> str | None:
         if message:
             return message
     if desc.reserved:
-        return f"reserved is {desc.reserved}: must be 0"
+        return Breach(f"reserved is {desc.reserved}", "must be 0")
     if not desc.pad_en and (desc.pad_left or desc.pad_right):
-        return (
-            f"padding counts are {desc.pad_left} and {desc.pad_right} with padding off: must be 0"
-        )
+        what = f"padding counts are {desc.pad_left} and {desc.pad_right} with padding off"
+        return Breach(what, "must be 0")
     return None
 
 
@@ -141,7 +152,7 @@ def l07(desc: DmaDescriptor) -> str | None:
         ]
     for name, stride, used in strides:
         if used and stride % UB_BLOCK:
-            return f"{name} is {stride}: not a multiple of {UB_BLOCK}"
+            return unaligned(name, stride, UB_BLOCK)
     return None
 
 
@@ -151,7 +162,7 @@ def l08(desc: DmaDescriptor) -> str | None:
         ext, loc = _sides(desc)
         for name, stride in ((ext, desc.ext_stride), (loc, desc.loc_stride)):
             if stride < desc.len:
-                return f"{name} row stride {stride} is below len_burst {desc.len}"
+                return below_length(f"{name} row stride", stride, desc.len)
     return None
 
 
@@ -160,12 +171,14 @@ def l09(desc: DmaDescriptor) -> str | None:
     if not desc.pad_en:
         return None
     if desc.len % desc.elem_bytes:
-        return f"len_burst {desc.len} is not a multiple of the element size {desc.elem_bytes}"
+        what = f"len_burst {desc.len} is not a multiple of the element size {desc.elem_bytes}"
+        return Breach(what, f"a multiple of the element size {desc.elem_bytes}", what)
     for name, count in (("left", desc.left_bytes), ("right", desc.right_bytes)):
         if count > PAD_LIMIT:
-            return f"{name} padding is {count} B: 0..{PAD_LIMIT}"
+            return Breach(f"{name} padding is {count} B", f"0..{PAD_LIMIT}")
         if count % desc.elem_bytes:
-            return f"{name} padding {count} B is not a multiple of the element {desc.elem_bytes}"
+            what = f"{name} padding {count} B is not a multiple of the element {desc.elem_bytes}"
+            return Breach(what, f"a multiple of the element {desc.elem_bytes}", what)
     return None
 
 
@@ -175,14 +188,16 @@ def l10(desc: DmaDescriptor) -> str | None:
         return None
     need = desc.left_bytes + desc.len + desc.right_bytes
     if need > desc.loc_stride:
-        return f"a padded row needs {need} B, dst_stride is {desc.loc_stride}"
+        what = f"a padded row needs {need} B, dst_stride is {desc.loc_stride}"
+        return Breach(what, f"dst_stride at least {need}", what)
     return None
 
 
 def l11(desc: DmaDescriptor) -> str | None:
     """Rows between on-chip memories are whole UB blocks; ops with a GM side have no such rule."""
     if desc.len % UB_BLOCK:
-        return f"len_burst {desc.len} is not a multiple of {UB_BLOCK}"
+        what = f"len_burst {desc.len} is not a multiple of {UB_BLOCK}"
+        return Breach(what, f"a multiple of {UB_BLOCK}", what)
     return None
 
 
@@ -193,10 +208,7 @@ def l12(desc: DmaDescriptor) -> str | None:
     for footprint in (source(desc), destination(desc)):
         size = SIZES[footprint.space]
         if footprint.end > size:
-            return (
-                f"{footprint.space.name} accesses reach {footprint.end:#x}, the memory ends at "
-                f"{size:#x}"
-            )
+            return reaches(footprint.space.name, footprint.end, size)
     return None
 
 

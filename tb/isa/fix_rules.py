@@ -51,7 +51,7 @@ from tb.isa.fix_table import (
     QuantMode,
 )
 from tb.isa.footprint import destinations, row_overlap, source
-from tb.isa.rule import Rule, not_multiple, operands_fit
+from tb.isa.rule import Breach, Rule, not_multiple, operands_fit, reaches, wrong_for
 from tb.isa.spaces import SIZES, UB_BLOCK, Space
 
 DPredicate = Callable[[FixDescriptor], "str | None"]
@@ -67,7 +67,7 @@ def _bad_pointer(what: str, payload: Scalar | FbPtr | None) -> str | None:
     if not isinstance(payload, FbPtr):
         return f"{what} wants an fb pointer"
     if payload.dtype not in NUMBER_TYPES:
-        return f"{what} points to {payload.dtype}: one of {', '.join(NUMBER_TYPES)}"
+        return Breach(f"{what} points to {payload.dtype}", f"one of {', '.join(NUMBER_TYPES)}")
     return None
 
 
@@ -75,17 +75,19 @@ def _bad_number(what: str, payload: Scalar | FbPtr | None) -> str | None:
     if not isinstance(payload, Scalar):
         return f"{what} wants a scalar"
     if payload.dtype not in NUMBER_TYPES:
-        return f"{what} has type {payload.dtype}: one of {', '.join(NUMBER_TYPES)}"
+        return Breach(f"{what} has type {payload.dtype}", f"one of {', '.join(NUMBER_TYPES)}")
     return None
 
 
 def l02(op: FixOp) -> str | None:
     """Source in l0c with f32 or i32 elements, destination in the space of the op."""
     if op.src_type.space != "l0c" or op.src_type.dtype not in ("f32", "i32"):
-        return f"source is {op.src_type}: f32 or i32 in l0c"
+        return Breach(f"source is {op.src_type}", "f32 or i32 in l0c")
     if op.dst_type.space != op.spec.destination:
         wanted = op.spec.destination
-        return f"destination pointer is in {op.dst_type.space}: {op.spec.name} wants {wanted}"
+        return Breach(
+            f"destination pointer is in {op.dst_type.space}", f"{op.spec.name} wants {wanted}"
+        )
     return None
 
 
@@ -95,7 +97,9 @@ def l03(op: FixOp) -> str | None:
     if quant is None:
         return None
     if quant.mode not in QUANT_MODES:
-        return f"pre_quant mode {quant.mode!r} is unknown: one of {', '.join(QUANT_MODES)}"
+        return Breach(
+            f"pre_quant mode {quant.mode!r} is unknown", f"one of {', '.join(QUANT_MODES)}"
+        )
     if quant.payload is None:
         return f"pre_quant {quant.mode} has no payload"
     return _bad_quant_payload(quant)
@@ -113,10 +117,10 @@ def l04(op: FixOp) -> str | None:
     """Accumulator type, mode and destination type are a row of section 4."""
     mode, acc, dst = _mode(op), op.src_type.dtype, op.dst_type.dtype
     if mode.acc not in (None, acc):
-        return f"{mode.name} takes {mode.acc} accumulators, not {acc}"
+        return wrong_for(f"{mode.name} takes", f"{mode.acc} accumulators", acc)
     legal = mode.dst or (("f32",) if acc == "f32" else ("i32", "si32"))
     if dst not in legal:
-        return f"{mode.name} of {acc} writes {' or '.join(legal)}, not {dst}"
+        return wrong_for(f"{mode.name} of {acc} writes", " or ".join(legal), dst)
     return None
 
 
@@ -126,7 +130,7 @@ def l05(op: FixOp) -> str | None:
     if relu is None:
         return None
     if relu.mode not in RELU_MODES:
-        return f"pre_relu mode {relu.mode!r} is unknown: one of {', '.join(RELU_MODES)}"
+        return Breach(f"pre_relu mode {relu.mode!r} is unknown", f"one of {', '.join(RELU_MODES)}")
     if relu.mode == "pwl":
         return "pre_relu pwl is illegal"
     if relu.mode in ("no_relu", "normal_relu"):
@@ -134,7 +138,7 @@ def l05(op: FixOp) -> str | None:
     bad = _bad_number if relu.mode == "scalar_relu" else _bad_pointer
     message = bad(f"pre_relu {relu.mode}", relu.payload)
     if message is None and op.src_type.dtype == "i32" and not _mode(op).scale:
-        return f"i32 without a scale takes no_relu or normal_relu, not {relu.mode}"
+        return wrong_for("i32 without a scale takes", "no_relu or normal_relu", relu.mode)
     return message
 
 
@@ -146,14 +150,14 @@ def l06(op: FixOp) -> str | None:
     legal = CLIP_TYPES.get(DST_CODES.get(op.dst_type.dtype, -1), ())
     if clip.dtype not in legal:
         wanted = f"one of {', '.join(legal)}" if legal else "no clip at all"
-        return f"clip of type {clip.dtype} to {op.dst_type.dtype}: {wanted}"
+        return Breach(f"clip of type {clip.dtype} to {op.dst_type.dtype}", wanted)
     return None
 
 
 def l08(op: FixOp) -> str | None:
     """nz2dn has K and no other layout has; split goes with nz2nz."""
     if op.layout not in LAYOUTS_BY_NAME:
-        return f"layout {op.layout!r} is unknown: nz2nd, nz2dn, nz2nz or none"
+        return Breach(f"layout {op.layout!r} is unknown", "nz2nd, nz2dn, nz2nz or none")
     if (op.layout == "nz2dn") != (op.k is not None):
         return "nz2dn takes K, and no other layout does"
     if op.split is not None and op.layout != "nz2nz":
@@ -166,14 +170,14 @@ def l09(op: FixOp) -> str | None:
     if op.layout != "nz2nz":
         return None
     if op.dst_type.dtype != "f32":
-        return f"nz2nz writes f32, not {op.dst_type.dtype}"
+        return wrong_for("nz2nz writes", "f32", op.dst_type.dtype)
     return "nz2nz takes no loop3" if op.loop3 else None
 
 
 def l10(op: FixOp) -> str | None:
     """loop3 goes with nz2nd or nz2dn; saturation is one of its alternatives."""
     if op.sat not in SAT_MODES:
-        return f"saturation {op.sat!r} is unknown: sat, sat(preserve_nan) or nosat"
+        return Breach(f"saturation {op.sat!r} is unknown", "sat, sat(preserve_nan) or nosat")
     if op.loop3 and op.layout not in ("nz2nd", "nz2dn"):
         return f"loop3 goes with nz2nd or nz2dn, not with {op.layout or 'an omitted layout'}"
     return None
@@ -185,12 +189,12 @@ def l11(op: FixOp) -> str | None:
     if atomic is None:
         return None
     if atomic.op not in ATOMIC_OPS:
-        return f"atomic op {atomic.op!r} is unknown: one of {', '.join(ATOMIC_OPS)}"
+        return Breach(f"atomic op {atomic.op!r} is unknown", f"one of {', '.join(ATOMIC_OPS)}")
     if atomic.type not in ATOMIC_DST:
-        return f"atomic type {atomic.type!r} is unknown: one of {', '.join(ATOMIC_DST)}"
+        return Breach(f"atomic type {atomic.type!r} is unknown", f"one of {', '.join(ATOMIC_DST)}")
     legal = ATOMIC_DST[atomic.type]
     if op.dst_type.dtype not in legal:
-        return f"atomic {atomic.type} updates {' or '.join(legal)}, not {op.dst_type.dtype}"
+        return wrong_for(f"atomic {atomic.type} updates", " or ".join(legal), op.dst_type.dtype)
     return None
 
 
@@ -199,7 +203,7 @@ def l12(op: FixOp) -> str | None:
     if not isinstance(op, MteL0cUb) or not op.ub_split:
         return None
     if op.ub_split not in UB_SPLITS:
-        return f"dst_mode {op.ub_split!r} is unknown: a sub-block id, split_m or split_n"
+        return Breach(f"dst_mode {op.ub_split!r} is unknown", "a sub-block id, split_m or split_n")
     if op.layout not in ("", "nz2nd"):
         return f"{op.ub_split} does not go with {op.layout}"
     for name, clause in (
@@ -218,7 +222,7 @@ def l13(op: FixOp) -> str | None:
         return None
     for name, value, most in (("sid", op.sid, 3), ("l2_cache_ctrl", op.l2_cache_ctrl, 15)):
         if value > most:
-            return f"{name} is {value}: at most {most}"
+            return Breach(f"{name} is {value}", f"at most {most}")
     return None
 
 
@@ -228,7 +232,7 @@ def l07(desc: FixDescriptor) -> str | None:
         return None
     most = CLIP_LIMITS.get(desc.dst_type, 0)
     if not 1 <= desc.clip <= most:
-        return f"clip is {desc.clip:#x}: 0x1..{most:#x}"
+        return Breach(f"clip is {desc.clip:#x}", f"0x1..{most:#x}")
     return None
 
 
@@ -244,24 +248,24 @@ def l14(desc: FixDescriptor) -> str | None:
         return message
     most = MAX_M_NZ if desc.layout == NZ2NZ else MAX_M
     if desc.m > most:
-        return f"m is {desc.m}: at most {most} with this layout"
+        return Breach(f"m is {desc.m}", f"at most {most} with this layout")
     if not desc.dst_stride:
-        return "dst_stride is 0: at least 1"
+        return Breach("dst_stride is 0", "at least 1")
     if desc.layout == NZ2DN and not desc.k:
-        return "K of nz2dn is 0: at least 1"
+        return Breach("K of nz2dn is 0", "at least 1")
     if desc.layout == NZ2NZ and desc.split > 1:
-        return f"split is {desc.split}: 0 or 1"
+        return Breach(f"split is {desc.split}", "0 or 1")
     if desc.spec is MTE_L0C_UB and desc.ub_mode == UB_WHOLE and desc.ub_sub > 1:
-        return f"sub-block id is {desc.ub_sub}: 0 or 1"
+        return Breach(f"sub-block id is {desc.ub_sub}", "0 or 1")
     if desc.unit_flag not in (FLAG_NONE, FLAG_CHECK, FLAG_CLEAR):
-        return f"unit_flag is {desc.unit_flag}: 0, 2 or 3"
+        return Breach(f"unit_flag is {desc.unit_flag}", "0, 2 or 3")
     return None
 
 
 def l15(desc: FixDescriptor) -> str | None:
     """More than one group needs a source stride of whole fractals."""
     if desc.n > 16 and desc.src_stride % 16:
-        return f"src_stride is {desc.src_stride} with n {desc.n}: a multiple of 16"
+        return Breach(f"src_stride is {desc.src_stride} with n {desc.n}", "a multiple of 16")
     return None
 
 
@@ -281,7 +285,8 @@ def l17(desc: FixDescriptor) -> str | None:
         strides.append(("loop3 dst_stride", desc.loop3_dst))
     for name, value in strides:
         if value * desc.dst_bits % (8 * UB_BLOCK):
-            return f"{name} is {value} elements of {desc.dst_bits} bits: no multiple of 32 B"
+            what = f"{name} is {value} elements of {desc.dst_bits} bits"
+            return Breach(what, "a multiple of 32 B", f"{what}: no multiple of 32 B")
     return None
 
 
@@ -295,30 +300,30 @@ def l18(desc: FixDescriptor) -> str | None:
     values.append(("m", desc.m) if desc.layout == NZ2DN else ("n", desc.n))
     for name, value in values:
         if value % 2:
-            return f"{name} is {value} with a 4-bit destination: an even number"
+            return Breach(f"{name} is {value} with a 4-bit destination", "an even number")
     return None
 
 
 def l19(desc: FixDescriptor) -> str | None:
     """nz2nz writes whole groups of columns."""
     if desc.layout == NZ2NZ and desc.n % desc.nz_columns:
-        return f"n is {desc.n} with nz2nz({desc.split}): a multiple of {desc.nz_columns}"
+        return Breach(f"n is {desc.n} with nz2nz({desc.split})", f"a multiple of {desc.nz_columns}")
     return None
 
 
 def l20(desc: FixDescriptor) -> str | None:
     """Unit flags are checked for contiguous rows only."""
     if desc.unit_flag in (FLAG_CHECK, FLAG_CLEAR) and desc.layout == NZ2DN and desc.k != 1:
-        return f"unit_flag {desc.unit_flag} with nz2dn and K {desc.k}: K 1"
+        return Breach(f"unit_flag {desc.unit_flag} with nz2dn and K {desc.k}", "K 1")
     return None
 
 
 def l21(desc: FixDescriptor) -> str | None:
     """Halves are equal; those of the columns are whole groups."""
     if desc.ub_mode == UB_SPLIT_M and desc.m % 2:
-        return f"m is {desc.m} with split_m: an even number"
+        return Breach(f"m is {desc.m} with split_m", "an even number")
     if desc.ub_mode == UB_SPLIT_N and desc.n % 32:
-        return f"n is {desc.n} with split_n: a multiple of 32"
+        return Breach(f"n is {desc.n} with split_n", "a multiple of 32")
     return None
 
 
@@ -335,7 +340,8 @@ def l22(desc: FixDescriptor) -> str | None:
             return message
         end = address + size * desc.n
         if not desc.is_nop and end > SIZES[Space.FB]:
-            return f"{name}: {desc.n} channels reach {end:#x}, fb ends at {SIZES[Space.FB]:#x}"
+            what, size = f"{name}: {desc.n} channels reach {end:#x}", SIZES[Space.FB]
+            return Breach(what, f"addresses below {size:#x}", f"{what}, fb ends at {size:#x}")
     return None
 
 
@@ -346,10 +352,7 @@ def l23(desc: FixDescriptor) -> str | None:
     for footprint in (source(desc), *destinations(desc)):
         size = SIZES[footprint.space]
         if footprint.end > size:
-            return (
-                f"{footprint.space.name} accesses reach {footprint.end:#x}, the memory ends at "
-                f"{size:#x}"
-            )
+            return reaches(footprint.space.name, footprint.end, size)
     return None
 
 

@@ -9,6 +9,7 @@ no register: it counts bytes and strides where ``mte_ub_ub`` counts blocks and g
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from tb.isa.burst import BurstDescriptor, MteUbUb
@@ -181,8 +182,11 @@ def fits(op: LegacySet) -> bool:
 
 def write_registers(op: LegacySet, registers: DmaRegisters) -> DmaRegisters:
     """Returns the registers after ``op``; unchanged when an operand does not fit (A-19)."""
-    if not fits(op):
-        return registers
+    return put_registers(op, registers) if fits(op) else registers
+
+
+def put_registers(op: LegacySet, registers: DmaRegisters) -> DmaRegisters:
+    """Returns the registers with what ``op`` says, whether it fits or not."""
     if isinstance(op, SetMovPadVal):
         return replace(registers, pad_value=op.value)
     loops = registers.loops(op.direction)
@@ -195,6 +199,28 @@ def write_registers(op: LegacySet, registers: DmaRegisters) -> DmaRegisters:
     if op.direction == OUTTOUB:
         return replace(registers, outtoub=loops)
     return replace(registers, ubtoout=loops)
+
+
+def writes_between(
+    have: DmaRegisters, want: DmaRegisters, directions: Collection[str] = (OUTTOUB, UBTOOUT)
+) -> tuple[LegacySet, ...]:
+    """Returns the ``set_*`` ops that lead from one state of the registers to another.
+
+    What copies of other ``directions`` read is left as it is; the pad value is of ``outtoub``.
+    """
+    found: list[LegacySet] = []
+    for direction in directions:
+        old, new = have.loops(direction), want.loops(direction)
+        if old.counts != new.counts:
+            found.append(SetLoopSize(direction, *new.counts))
+        found += [
+            SetLoopStride(direction, level, *strides)
+            for level, before, strides in zip((1, 2), old.strides, new.strides, strict=True)
+            if before != strides
+        ]
+    if OUTTOUB in directions and have.pad_value != want.pad_value:
+        found.append(SetMovPadVal("i32", want.pad_value))
+    return tuple(found)
 
 
 def lower_ubuf_copy(op: CopyUbufToUbuf) -> BurstDescriptor:

@@ -12,7 +12,7 @@ from tb.isa.dtypes import ELEMENT_BYTES
 from tb.isa.footprint import destination, row_overlap, source
 from tb.isa.nz import MteGmL1Frac, NzDescriptor
 from tb.isa.nz_table import C0_BYTES, MAX_D, MAX_GROUPS, MAX_N, MTE_GM_L1_FRAC, SMALL_C0
-from tb.isa.rule import Rule, not_multiple, operands_fit
+from tb.isa.rule import Breach, Rule, not_multiple, operands_fit, reaches
 from tb.isa.spaces import SIZES
 
 DPredicate = Callable[[NzDescriptor], "str | None"]
@@ -26,10 +26,10 @@ def l01(op: MteGmL1Frac) -> str | None:
         ("destination", op.dst_type, op.spec.destination),
     ):
         if pointer.space != space:
-            return f"{role} pointer is in {pointer.space}: {op.spec.name} wants {space}"
+            return Breach(f"{role} pointer is in {pointer.space}", f"{op.spec.name} wants {space}")
         if ELEMENT_BYTES.get(pointer.dtype, 8) > 4:
             legal = ", ".join(name for name, size in ELEMENT_BYTES.items() if size <= 4)
-            return f"{role} element type is {pointer.dtype}: one of {legal}"
+            return Breach(f"{role} element type is {pointer.dtype}", f"one of {legal}")
     if ELEMENT_BYTES[op.src_type.dtype] != ELEMENT_BYTES[op.dst_type.dtype]:
         return f"element sizes of {op.src_type.dtype} and {op.dst_type.dtype} differ"
     return None
@@ -51,19 +51,19 @@ def l03(desc: NzDescriptor) -> str | None:
         ("group_count", desc.group_count, MAX_GROUPS),
     ):
         if value > most:
-            return f"{name} is {value}: at most {most}"
+            return Breach(f"{name} is {value}", f"at most {most}")
     return None
 
 
 def l04(desc: NzDescriptor) -> str | None:
     """There is at least one group."""
-    return None if desc.group_count else "group_count is 0: at least 1"
+    return None if desc.group_count else Breach("group_count is 0", "at least 1")
 
 
 def l05(desc: NzDescriptor) -> str | None:
     """Small-C0 mode has at most four channels."""
     if desc.small_c0 and desc.d_value > SMALL_C0:
-        return f"d_value is {desc.d_value} in small-C0 mode: at most {SMALL_C0}"
+        return Breach(f"d_value is {desc.d_value} in small-C0 mode", f"at most {SMALL_C0}")
     return None
 
 
@@ -83,7 +83,7 @@ def l07(desc: NzDescriptor) -> str | None:
     used.append(("dst_loop4_stride", desc.dst_loop4, desc.group_count > 1))
     for name, stride, needed in used:
         if needed and not stride:
-            return f"{name} is 0 although it is used: at least 1"
+            return Breach(f"{name} is 0 although it is used", "at least 1")
     return None
 
 
@@ -94,10 +94,7 @@ def l08(desc: NzDescriptor) -> str | None:
     for footprint in (source(desc), destination(desc)):
         size = SIZES[footprint.space]
         if footprint.end > size:
-            return (
-                f"{footprint.space.name} accesses reach {footprint.end:#x}, the memory ends at "
-                f"{size:#x}"
-            )
+            return reaches(footprint.space.name, footprint.end, size)
     return None
 
 

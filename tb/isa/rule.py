@@ -31,12 +31,54 @@ class Rule:
         return rule_name(self.family, self.number)
 
 
+class Breach(str):
+    """What is wrong with an op, as one sentence that says what would be legal.
+
+    Attributes:
+        what: What is wrong alone.
+        legal: The legal range or set.
+    """
+
+    what: str
+    legal: str
+
+    def __new__(cls, what: str, legal: str, sentence: str = "") -> Breach:
+        """Takes both parts; ``sentence`` is for one that is not ``what: legal``."""
+        self = super().__new__(cls, sentence or f"{what}: {legal}")
+        self.what, self.legal = what, legal
+        return self
+
+
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A broken rule and what broke it."""
+    """A broken rule and what broke it.
+
+    Attributes:
+        rule: The rule.
+        message: What is wrong, as one sentence.
+        what: The same without what would be legal, where the sentence says that apart.
+        legal: The legal range or set; where none is known, the title of the rule.
+    """
 
     rule: Rule
     message: str
+    what: str = ""
+    legal: str = ""
+
+    def __post_init__(self) -> None:
+        """Takes both parts from the message, unless they are given."""
+        told, sentence = self.message, str(self.message)
+        parts = (sentence, self.rule.title)
+        if isinstance(told, Breach):
+            parts = (told.what, told.legal)
+        object.__setattr__(self, "message", sentence)
+        object.__setattr__(self, "what", self.what or parts[0])
+        object.__setattr__(self, "legal", self.legal or parts[1])
+
+    def renamed(self, name: str, other: str) -> Violation:
+        """Returns the same of an op of another name."""
+        texts = (self.message, self.what, self.legal)
+        return Violation(self.rule, *(text.replace(name, other) for text in texts))
 
     def __str__(self) -> str:
         return f"{self.rule.name}: {self.message}"
@@ -45,15 +87,43 @@ class Violation:
 def too_wide(name: str, value: int, bits: int) -> str | None:
     """Returns what is wrong with an operand that does not fit its width, or None."""
     if value >> bits:
-        return f"{name} is {value}: {bits} bits hold 0..{(1 << bits) - 1}"
+        return Breach(f"{name} is {value}", f"{bits} bits hold 0..{(1 << bits) - 1}")
     return None
 
 
 def not_multiple(name: str, value: int, unit: int) -> str | None:
     """Returns what is wrong with an address or length that is no multiple of ``unit``, or None."""
     if value % unit:
-        return f"{name} {value:#x} is not a multiple of {unit}"
+        what = f"{name} {value:#x} is not a multiple of {unit}"
+        return Breach(what, f"a multiple of {unit}", what)
     return None
+
+
+def unaligned(name: str, value: int, unit: int) -> Breach:
+    """Returns what is wrong with a number of bytes that is no multiple of ``unit``."""
+    return Breach(
+        f"{name} is {value}",
+        f"a multiple of {unit}",
+        f"{name} is {value}: not a multiple of {unit}",
+    )
+
+
+def below_length(name: str, stride: int, length: int) -> Breach:
+    """Returns what is wrong with a stride that is shorter than its row."""
+    what = f"{name} {stride} is below len_burst {length}"
+    return Breach(what, f"at least {length}", what)
+
+
+def reaches(space: str, end: int, size: int) -> Breach:
+    """Returns what is wrong with accesses up to ``end`` in a memory that ends at ``size``."""
+    what = f"{space} accesses reach {end:#x}"
+    return Breach(what, f"addresses below {size:#x}", f"{what}, the memory ends at {size:#x}")
+
+
+def wrong_for(what: str, legal: str, found: str) -> Breach:
+    """Returns that something does ``legal`` and not ``found``; ``what`` ends with the verb."""
+    sentence = f"{what} {legal}, not {found}"
+    return Breach(sentence, legal, sentence)
 
 
 def operands_fit(spec: OpSpec, values: dict[str, int]) -> str | None:

@@ -9,6 +9,7 @@ keeps them and nobody reports them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 from tb.isa import burst_rules, dma_rules, fix_rules, nz_rules
@@ -18,7 +19,7 @@ from tb.isa.fix import FixDescriptor, FixOp
 from tb.isa.legacy import CopyUbufToUbuf
 from tb.isa.lower import Descriptor, V06Op
 from tb.isa.nz import MteGmL1Frac, NzDescriptor
-from tb.isa.rule import Rule, Violation, too_wide
+from tb.isa.rule import Breach, Rule, Violation, below_length, too_wide, unaligned
 from tb.isa.spaces import UB_BLOCK
 
 _DMA: dict[int, Rule] = {
@@ -56,14 +57,14 @@ def d_predicates(desc: Descriptor) -> _Predicates:
         return nz_rules.D_RULES
     if isinstance(desc, BurstDescriptor):
         return burst_rules.d_predicates(desc, _DMA)
-    if isinstance(desc, FixDescriptor):
-        return {
-            rule: holds
-            for rule, holds in fix_rules.D_RULES.items()
-            if rule.number in desc.spec.d_rules
-        }
-    rules = dma_rules.D_RULES
-    return {rule: holds for rule, holds in rules.items() if rule.number in desc.spec.d_rules}
+    return _of_spec(isinstance(desc, FixDescriptor), tuple(desc.spec.d_rules))
+
+
+@cache
+def _of_spec(fix: bool, numbers: tuple[int, ...]) -> _Predicates:
+    """Returns the D rules with these numbers, of the write-back or of the strided copies."""
+    rules: _Predicates = fix_rules.D_RULES if fix else dma_rules.D_RULES
+    return {rule: holds for rule, holds in rules.items() if rule.number in numbers}
 
 
 def first_d_violation(desc: Descriptor) -> Violation | None:
@@ -139,10 +140,11 @@ def lowering_violation(op: CopyUbufToUbuf) -> Violation | None:
     if op.n_burst > 1:
         for name, value in strides:
             if value % UB_BLOCK:
-                return Violation(_DMA[7], f"{name} is {value}: not a multiple of {UB_BLOCK}")
+                return Violation(_DMA[7], unaligned(name, value, UB_BLOCK))
         for name, value in strides:
             if value < op.len_burst:
-                return Violation(_DMA[8], f"{name} {value} is below len_burst {op.len_burst}")
+                return Violation(_DMA[8], below_length(name, value, op.len_burst))
     if op.len_burst % UB_BLOCK:
-        return Violation(_DMA[11], f"len_burst {op.len_burst} is not a multiple of {UB_BLOCK}")
+        what = f"len_burst {op.len_burst} is not a multiple of {UB_BLOCK}"
+        return Violation(_DMA[11], Breach(what, f"a multiple of {UB_BLOCK}", what))
     return None

@@ -31,6 +31,7 @@ class Finding:
             it: syntax, types, values that are not known.
         message: A sentence with the offending value.
         legal: The legal range or set, or empty.
+        condition: What has to be so for it to happen, where that is not known; else empty.
     """
 
     place: Place
@@ -38,6 +39,12 @@ class Finding:
     rule: str
     message: str
     legal: str = ""
+    condition: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The message with its condition."""
+        return f"{self.message}, {self.condition}" if self.condition else self.message
 
     def __str__(self) -> str:
         words = [f"{self.place}: error:"]
@@ -45,7 +52,7 @@ class Finding:
             words.append(f"{self.op}:")
         if self.rule:
             words.append(f"{self.rule}:")
-        words.append(self.message)
+        words.append(self.sentence)
         return " ".join(words) + (f"\n  legal: {self.legal}" if self.legal else "")
 
 

@@ -11,16 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from io import StringIO
 
 import numpy as np
-from xdsl.printer import Printer
 
 from tb.isa.cube import CubeOp, Mad, MteL1L0a
 from tb.isa.dtypes import Ptr
 from tb.isa.names import Names
 from tb.isa.text import AnyOp, op_parts
-from tb.language.reader import read
 from tb.language.trace import Barrier, Compute, Move, SetFlag, Step, WaitFlag
 
 INDENT = "    "
@@ -196,7 +193,6 @@ def program_text(
     *,
     function: str = "replay",
     header: str = "",
-    generic: bool = False,
 ) -> str:
     """Returns a module with one function that holds ``steps`` in their order.
 
@@ -204,7 +200,6 @@ def program_text(
         steps: What to print; places are not looked at.
         function: Name of the function.
         header: Lines for a comment at the top.
-        generic: Print ops in MLIR's generic form.
 
     Raises:
         UnprintableError: a typed constant is wider than its type.
@@ -214,13 +209,4 @@ def program_text(
     comment = "".join(f"// {line}".rstrip() + "\n" for line in header.splitlines())
     lines = ["module {", f"  func.func @{function}() {{"]
     lines += [INDENT + line for line in (*names.lines(), *ops, "func.return")]
-    text = "\n".join([*lines, "  }", "}", ""])
-    return comment + (_generic(text) if generic else text)
-
-
-def _generic(text: str) -> str:
-    """Returns a program as xdsl prints it when it leaves out every custom form."""
-    out = StringIO()
-    printer = Printer(stream=out, print_generic_format=True)
-    printer.print_op(read(text, "").module)
-    return out.getvalue() + "\n"
+    return comment + "\n".join([*lines, "  }", "}", ""])

@@ -13,8 +13,10 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import ParseError
 
 from tb.errors import PtoError
+from tb.language.collector import collector_off
 from tb.language.dialect.ops import Fault, Written, written
-from tb.language.parser.parser import ProgramParser, StoppedError, fault_of
+from tb.language.parser.messages import fault_of
+from tb.language.parser.parser import ProgramParser, StoppedError
 from tb.language.place import Finding, Place, ProgramError
 
 __all__ = ["Source", "Written", "read", "read_file", "written"]
@@ -69,6 +71,7 @@ def place_of(file: str, lines: tuple[int, ...], offset: int) -> Place:
     return Place(file, line, offset - lines[line - 1] + 1)
 
 
+@collector_off()
 def read(text: str, file: str, findings: list[Finding] | None = None) -> Source:
     """Reads a program.
 
@@ -96,7 +99,8 @@ def read(text: str, file: str, findings: list[Finding] | None = None) -> Source:
     try:
         module = parser.read_module()
     except ParseError as error:
-        faults.append(("", fault_of(error)))
+        if not parser.lost:
+            faults.append(("", fault_of(error)))
     except RecursionError:
         message = "regions are nested too deeply to be read"
         faults.append(("", Fault(message, at=parser.offset)))

@@ -7,13 +7,17 @@ Made by :mod:`tb.language.run.walk`, put in order by :mod:`tb.language.order.ord
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tb.isa.cube import CubeOp
 from tb.isa.dtypes import Ptr
+from tb.isa.legacy import DmaRegisters
 from tb.isa.pipes import Pipe
 from tb.isa.text import AnyOp
+from tb.language.lowered import Lowering
 from tb.language.place import Finding, Place
+
+_RESET = DmaRegisters()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,9 @@ class Move:
         gap: Clocks of idle before its descriptor is offered, from attribute ``pto_dv.gap``.
         flag_delay: Clocks until the flags are set that it waits for, from attribute
             ``pto_dv.flag_delay``; -1 for flags that are set when it is issued.
+        registers: Of a legacy copy, the registers it reads: those of program order.
+        argument: Number of the argument behind which its address in GM lies; -1 for none.
+        lowering: What the op becomes with these registers.
     """
 
     place: Place
@@ -36,6 +43,13 @@ class Move:
     op: AnyOp
     gap: int = 0
     flag_delay: int = -1
+    registers: DmaRegisters | None = None
+    argument: int = -1
+    lowering: Lowering = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Prepares the lowering; nothing is computed yet."""
+        object.__setattr__(self, "lowering", Lowering(self.op, self.registers or _RESET))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +120,32 @@ class Argument:
     kind: str
     reach: int = 0
 
+    @property
+    def in_gm(self) -> bool:
+        """Whether it is a pointer to GM."""
+        return self.pointer is not None and self.pointer.space == "gm"
+
+
+TWICE = " twice"
+"""Ends the condition on which a loop has a second iteration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Steps of which it is not known whether they happen.
+
+    Attributes:
+        begin, end: Their indices, the last one left out.
+        condition: What has to be so, such as ``if the loop at x.pto:9:5, ..., runs``.
+        again: Whether they are the second iteration, which stands for all further ones; then the
+            condition ends with ``TWICE``.
+    """
+
+    begin: int
+    end: int
+    condition: str
+    again: bool = False
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -118,9 +158,16 @@ class Trace:
         skipped: Foreign ops, each place once, in order of the text.
         unknown: Places of ops with an operand whose value is not known, each once.
         undecided: Places of loops and conditions that depend on such a value: a loop was walked
-            once, a condition both ways, so that flags and the order of steps say little.
+            twice, which shows what an iteration does to the next one; a condition both ways, so
+            that flags and the order of steps say little.
+        once: Places of such loops that were walked once, because twice would have been too long.
+        doubts: Steps in such loops and conditions, inner ones first.
         findings: Operands that are wrong, with what stands for them unknown; of a static trace,
             any other one is refused with them.
+        dead: Ops in the text that are never executed: in a branch that is not taken, in a loop
+            without iterations. Only their constants are known.
+        calls: First step of each call of a function, the step behind its last one, and where
+            the call stands; inner calls before outer ones.
     """
 
     file: str
@@ -131,3 +178,22 @@ class Trace:
     unknown: tuple[Place, ...] = field(default=())
     undecided: tuple[Place, ...] = field(default=())
     findings: tuple[Finding, ...] = field(default=())
+    once: tuple[Place, ...] = field(default=())
+    doubts: tuple[Doubt, ...] = field(default=())
+    dead: tuple[Move | Compute, ...] = field(default=())
+    calls: tuple[tuple[int, int, Place], ...] = field(default=(), repr=False)
+
+    def doubtful(self) -> dict[int, Doubt]:
+        """Returns the innermost doubt of each step in one, ``again`` if that of any is."""
+        found: dict[int, Doubt] = {}
+        for doubt in self.doubts:
+            for index in range(doubt.begin, doubt.end):
+                inner = found.setdefault(index, doubt)
+                if doubt.again and not inner.again:
+                    found[index] = replace(inner, again=True)
+        return found
+
+    def called(self, index: int) -> str:
+        """Returns through which calls a step is reached, as the end of a sentence."""
+        places = [place for first, end, place in self.calls if first <= index < end]
+        return "".join(f", called at {place}" for place in places)

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from traceback import walk_tb
 from typing import Literal
 
 from tb.errors import PtoError
@@ -13,14 +14,23 @@ from tb.isa.spaces import GM_ADDR_BITS
 from tb.language.order.hazards import described
 from tb.language.order.order import Order, order
 from tb.language.order.overlap import Shared
-from tb.language.place import Finding, Place, ProgramError
+from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.reader import Source, read_file
 from tb.language.rules.check import check
-from tb.language.run.walk import entries, trace
+from tb.language.run.walk import arguments_of, entries, trace
 from tb.language.trace import Argument, Compute, Move, Trace
 
 GM_ALIGNMENT = 4096
 """What the addresses are multiples of that stand for those of GM arguments."""
+
+
+Known = Callable[[Argument], "int | None"]
+"""Returns the value of an argument, None where it is not known; raises PtoError for a bad one."""
+
+
+def nothing_known(_: Argument) -> int | None:
+    """Knows no argument."""
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,40 +42,46 @@ class Verified:
         findings: What is wrong, in the order of the text.
         notes: What is odd, or was not looked at.
         ops: Data movements and ops of the matrix unit in the text that were checked.
+        arguments: How many a function has, the most of all.
     """
 
     file: str
     findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
     ops: int = 0
+    arguments: int = 0
 
 
 def verify_file(
     path: Path,
     *,
-    arguments: Mapping[int, int] | None = None,
+    known: Known = nothing_known,
     foreign: Literal["refuse", "skip"] = "refuse",
 ) -> Verified:
     """Checks every function of a file that no other one calls; raises nothing.
 
+    What goes wrong in the checks themselves is a finding, too, and ends no other file.
+
     Args:
         path: The file.
-        arguments: Number of an argument to its value; others are not known. Functions that do
-            not have it are checked without.
+        known: Asked for the value of each argument.
         foreign: Whether ops that nobody here executes are an error.
     """
     findings: list[Finding] = []
     notes: list[str] = []
     places: set[Place] = set()
+    most = 0
     try:
         source = read_file(path, findings)
         for function in entries(source) or ("",):
             try:
-                walked = _walk(source, function, arguments or {}, foreign)
+                walked = _walk(source, function, known, foreign)
             except ProgramError as error:
                 findings += error.findings
                 continue
+            most = max(most, len(walked.arguments))
             places.update(x.place for x in walked.steps if isinstance(x, Move | Compute))
+            places.update(x.place for x in walked.dead)
             findings += walked.findings
             findings += check(walked)
             branches = [place for place in walked.undecided if _is_branch(source, place)]
@@ -73,44 +89,70 @@ def verify_file(
                 f"{place}: note: the condition is not known: flags and hazards are not checked"
                 for place in branches
             ]
+            notes += [
+                f"{place}: note: the bounds of the loop are not known: one iteration is checked, "
+                "not what it does to the next"
+                for place in walked.once
+            ]
             if not branches:
-                ordered = _ordered(source, walked, arguments or {}, foreign)
+                ordered = _ordered(source, walked, known, foreign)
                 findings += ordered.findings
                 notes += ordered.notes
     except ProgramError as error:
         findings += error.findings
     except PtoError as error:
         findings.append(Finding(Place(str(path), 1, 1), "", "", error.what, error.legal))
+    except Exception as error:  # A slip of ours in one file must not end the others.
+        findings.append(_internal(path, error))
     found = sorted(dict.fromkeys(findings), key=lambda x: (x.place.line, x.place.column))
-    return Verified(str(path), tuple(found), tuple(dict.fromkeys(notes)), len(places))
+    return Verified(str(path), tuple(found), tuple(dict.fromkeys(notes)), len(places), most)
+
+
+def _internal(path: Path, error: Exception) -> Finding:
+    """Returns what is told of an error that nobody expects, with the line of code it comes from."""
+    *_, (frame, line) = walk_tb(error.__traceback__)
+    code = f"{Path(frame.f_code.co_filename).name}:{line}"
+    words = f"{type(error).__name__} in {code}" + (f": {error}" if str(error) else "")
+    message = f"internal error of pto-dv, the file is not checked to its end: {words}"
+    return Finding(Place(str(path), 1, 1), "", "", message)
 
 
 def _walk(
     source: Source,
     function: str,
-    arguments: Mapping[int, int],
+    known: Known,
     foreign: Literal["refuse", "skip"],
+    buffers: Mapping[int, int] | None = None,
 ) -> Trace:
-    """Returns what a function does with the arguments that it has."""
-    if arguments:
-        bodies = [each for each in source.functions() if each.body.blocks]
-        chosen = [each for each in bodies if function in ("", each.sym_name.data)]
-        count = len(chosen[0].body.blocks[0].args) if chosen else 0
-        arguments = {number: value for number, value in arguments.items() if number < count}
+    """Returns what a function does with what is known of its arguments, and where buffers are.
+
+    Raises:
+        ProgramError: it cannot be executed, or a value is none of its argument's type.
+    """
+    arguments = dict(buffers or {})
+    for one in arguments_of(source, function):
+        try:
+            value = known(one)
+        except PtoError as error:
+            place = next(x for x in source.functions() if x.sym_name.data == function)
+            message = f"{error.where or f'argument {one.number}'}: {error.what}"
+            raise refuse(source.place(place), message, legal=error.legal) from None
+        if value is not None:
+            arguments[one.number] = value
     return trace(source, function=function, arguments=arguments, static=True, foreign=foreign)
 
 
 def _ordered(
     source: Source,
     walked: Trace,
-    arguments: Mapping[int, int],
+    known: Known,
     foreign: Literal["refuse", "skip"],
 ) -> Order:
     """Returns the order of a program whose buffers in GM are far from one another.
 
     Whether two of them are one is not known; that ops behind the same argument meet is.
     """
-    buffers = [x for x in walked.arguments if _in_gm(x) and x.number not in arguments]
+    buffers = [x for x in walked.arguments if x.in_gm and known(x) is None]
     if not buffers:
         return order(walked)
     room = (1 << GM_ADDR_BITS) // len(buffers) // GM_ALIGNMENT * GM_ALIGNMENT
@@ -123,11 +165,7 @@ def _ordered(
         behind = Shared(offset, offset + shared.end - shared.first, shared.bytes)
         return f"{behind} behind %{buffers[number].name}"
 
-    return order(_walk(source, walked.function, {**arguments, **given}, foreign), describe)
-
-
-def _in_gm(argument: Argument) -> bool:
-    return argument.pointer is not None and argument.pointer.space == "gm"
+    return order(_walk(source, walked.function, known, foreign, given), describe)
 
 
 def _is_branch(source: Source, place: Place) -> bool:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import io
 import math
 import re
-import struct
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +13,7 @@ from numpy.typing import NDArray
 
 from tb.errors import PtoError
 from tb.isa.dtypes import ELEMENT_BYTES
-
-INDEX_BITS = 64
-"""Width of an index of MLIR."""
+from tb.language.run.values import INDEX_BITS, rounded_bits
 
 _FLOATS: dict[str, str] = {"f16": "f2", "f32": "f4", "f64": "f8"}
 
@@ -36,7 +33,8 @@ def _numpy_types(dtype: str) -> tuple[str, ...]:
 
 
 def _names(types: tuple[str, ...]) -> str:
-    return ", ".join(np.dtype(name).name for name in types)
+    names = (np.dtype(name) for name in types)
+    return ", ".join(f"V{one.itemsize}" if one.kind == "V" else one.name for one in names)
 
 
 def array_bytes(data: NDArray[np.uint8], path: Path, where: str, dtype: str) -> NDArray[np.uint8]:
@@ -66,11 +64,14 @@ def array_bytes(data: NDArray[np.uint8], path: Path, where: str, dtype: str) -> 
     types = _numpy_types(dtype) if dtype else ()
     kind = f"{array.dtype.kind}{array.dtype.itemsize}"
     if dtype and kind not in types:
+        how = "convert it with astype"
+        if "V" in types[-1]:
+            how = f"numpy has no {dtype}: give the bits of its values as {_names(types[:1])}"
         raise PtoError(
             f"{path} holds {array.dtype.name}, the argument's elements are {dtype}",
             where=where,
             legal=_names(types),
-            remedy="convert it with astype, or give raw bytes in a file of another suffix",
+            remedy=f"{how}, or give raw bytes in a file of another suffix",
         )
     plain = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
     return np.frombuffer(plain.tobytes(), dtype=np.uint8)
@@ -113,6 +114,17 @@ def scalar_bits(value: object, kind: str, where: str) -> int:
     if not low <= number <= high:
         raise PtoError(f"{text} is no {kind}", where=where, legal=f"an integer {low}..{high}")
     return number
+
+
+def is_number(text: str) -> bool:
+    """Tells whether a text is a number of some type that :func:`scalar_bits` knows."""
+    for kind in ("i128", "f64"):
+        try:
+            scalar_bits(text, kind, "")
+        except PtoError:
+            continue
+        return True
+    return False
 
 
 def float_width(kind: str) -> int:
@@ -170,34 +182,13 @@ def _float_bits(text: str, kind: str, width: int, where: str) -> int:
             where=where,
             legal="a number such as 1.5, inf, nan, or its bits as in bits:0x3C00",
         ) from None
-    bits = _rounded(number, kind)
-    if math.isfinite(number) and bits == _rounded(math.copysign(math.inf, number), kind):
+    rounded = rounded_bits(number, kind)
+    assert rounded is not None, f"{kind} has 16, 32 or 64 bits"
+    if math.isfinite(number) and rounded == rounded_bits(math.copysign(math.inf, number), kind):
         raise PtoError(
             f"{text} is beyond {kind}", where=where, legal=f"at most {_greatest(kind):g}, or inf"
         )
-    return bits
-
-
-def _rounded(number: float, kind: str) -> int:
-    """Returns the bits of the nearest float of a type, ties to even."""
-    if kind == "f64":
-        return int(struct.unpack("<Q", struct.pack("<d", number))[0])
-    with np.errstate(over="ignore"):
-        if kind == "f16":
-            return int(np.float64(number).astype(np.float16).view(np.uint16))
-        single = int(np.float64(number).astype(np.float32).view(np.uint32))
-    if kind == "f32":
-        return single
-    if math.isnan(number):
-        return 0x7FC0
-    # Rounded to f32 first, to odd, so that the second rounding sees what the first lost.
-    lost = float(np.uint32(single).view(np.float32)) != number
-    if lost and math.isfinite(number) and (single & 0x7F80_0000) != 0x7F80_0000:
-        toward_zero = np.uint32(single).view(np.float32)
-        if abs(float(toward_zero)) > abs(number):
-            single -= 1
-        single |= 1
-    return (single + 0x7FFF + ((single >> 16) & 1)) >> 16
+    return rounded
 
 
 def _greatest(kind: str) -> float:

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from tb.errors import PtoError
 from tb.isa.dtypes import ELEMENT_BYTES
 from tb.isa.footprint import space_of
-from tb.isa.legacy import DmaRegisters
 from tb.isa.spaces import SIZES
-from tb.language.order.touched import registers_read, touches
+from tb.language.order.touched import touches
 from tb.language.place import Finding, ProgramError
 from tb.language.trace import Argument, Compute, Move, Trace
 from tb.programs.arrays import scalar_bits
@@ -64,11 +63,6 @@ def signature(arguments: Iterable[Argument]) -> str:
     return ", ".join(texts) or "none"
 
 
-def in_gm(argument: Argument) -> bool:
-    """Tells whether an argument is a pointer to GM."""
-    return argument.pointer is not None and argument.pointer.space == "gm"
-
-
 def check_arguments(request: Request, arguments: Sequence[Argument], function: str) -> None:
     """Checks that every argument has a value, and that there is none besides.
 
@@ -93,7 +87,7 @@ def check_arguments(request: Request, arguments: Sequence[Argument], function: s
     missing = [one for one in arguments if one.number not in request.args]
     if missing:
         values = " ".join(
-            f"--arg {one.number}={'zeros:BYTES' if in_gm(one) else 'VALUE'}" for one in missing
+            f"--arg {one.number}={'zeros:BYTES' if one.in_gm else 'VALUE'}" for one in missing
         )
         raise PtoError(
             f"{request.path}: {'arguments' if len(missing) > 1 else 'argument'} "
@@ -114,26 +108,32 @@ def scalar_values(request: Request, arguments: Sequence[Argument]) -> dict[int, 
     """
     found = {}
     for one in arguments:
-        if in_gm(one):
-            continue
-        given = request.args[one.number]
-        if one.pointer is None:
-            found[one.number] = scalar_bits(given.value, one.kind, given.where)
-            continue
-        try:
-            size = SIZES[space_of(one.pointer.space)]
-        except KeyError:
-            size = 1 << 16  # L0A and L0B are the host's.
-        offset = integer(str(given.value))
-        if offset is None or isinstance(given.value, bool) or not 0 <= offset < size:
-            raise PtoError(
-                f"{given.value!r} is no address in {one.pointer.space}",
-                where=given.where,
-                legal=f"argument {one.number} is {one.kind}: an integer 0..{size - 1:#x}",
-                remedy=f"--load {one.pointer.space}@ADDRESS=DATA puts data there",
-            )
-        found[one.number] = offset
+        if not one.in_gm:
+            found[one.number] = argument_bits(request.args[one.number], one)
     return found
+
+
+def argument_bits(given: Given, one: Argument) -> int:
+    """Returns the value of an argument: a number, the bits of a float, or an address.
+
+    Raises:
+        PtoError: it is none, or out of the range of the argument's type.
+    """
+    if one.pointer is None:
+        return scalar_bits(given.value, one.kind, given.where)
+    try:
+        size = SIZES[space_of(one.pointer.space)]
+    except KeyError:
+        size = 1 << 16  # L0A and L0B are the host's.
+    offset = integer(str(given.value))
+    if offset is None or isinstance(given.value, bool) or not 0 <= offset < size:
+        raise PtoError(
+            f"{given.value!r} is no address in {one.pointer.space}",
+            where=given.where,
+            legal=f"argument {one.number} is {one.kind}: an integer 0..{size - 1:#x}",
+            remedy=f"--load {one.pointer.space}@ADDRESS=DATA puts data there",
+        )
+    return offset
 
 
 def buffers(request: Request, arguments: Sequence[Argument], seed: int) -> tuple[Buffer, ...]:
@@ -144,7 +144,7 @@ def buffers(request: Request, arguments: Sequence[Argument], seed: int) -> tuple
     """
     found = []
     for one in arguments:
-        if in_gm(one):
+        if one.in_gm:
             assert one.pointer is not None
             given = request.args[one.number]
             source = _source(given, one)
@@ -182,11 +182,9 @@ def gm_accesses(trace: Trace) -> Iterator[tuple[int, int, Move | Compute]]:
     Of a static trace only steps with addresses of the program's own are among them: what depends
     on a GM argument is not known there.
     """
-    registers = registers_read(trace.steps)
-    none = DmaRegisters()
-    for index, step in enumerate(trace.steps):
+    for step in trace.steps:
         if isinstance(step, Move | Compute):
-            for region, _ in touches(step, registers.get(index, none)):
+            for region, _ in touches(step):
                 if region.space == "gm":
                     yield region.base, region.end, step
 
@@ -196,7 +194,7 @@ def placed(
     room: Mapping[int, int],
     taken: Iterable[Taken],
     avoided: Iterable[Taken],
-    seed: int,
+    seed: tuple[int, int],
 ) -> tuple[Buffer, ...]:
     """Returns buffers with their addresses.
 
@@ -205,7 +203,7 @@ def placed(
         room: Number of an argument to the bytes that the program touches behind it.
         taken: Ranges with bytes of their own.
         avoided: Ranges that the program touches by addresses of its own.
-        seed: Of the addresses.
+        seed: Of the addresses, and the program's number in the run: each program is placed anew.
 
     Raises:
         PtoError: fixed addresses overlap or leave GM.
@@ -223,7 +221,7 @@ def placed(
         )
         for index, one in enumerate(found)
     ]
-    addresses = place(wanted, (seed, 2), taken=taken, avoided=avoided)
+    addresses = place(wanted, (seed[0], 2, seed[1]), taken=taken, avoided=avoided)
     return tuple(
         replace(one, address=address) for one, address in zip(found, addresses, strict=True)
     )

@@ -19,6 +19,7 @@ from tb.files import write_bytes
 from tb.language.place import ProgramError
 from tb.language.trace import Compute
 from tb.plan import PlannedTest
+from tb.programs.files import find_programs
 from tb.programs.options import ProgramOptions, Request, request
 from tb.programs.outputs import check_targets, write_outputs
 from tb.programs.prepare import DEFAULT_SEED, Inputs, Prepared, prepare
@@ -27,7 +28,6 @@ from tb.programs.setup_file import SetupFile, read_setup, setup_beside
 from tb.record import BufferReport, ProgramReport, RunRecord, RunSettings
 from tb.runner import run_folder, run_once
 
-SUFFIX = ".pto"
 INPUTS = "inputs.bin"
 """File in the run's folder with the bytes that programs load."""
 
@@ -44,37 +44,6 @@ def planned_program(count: int) -> PlannedTest:
             "doc": "replays programs",
         }
     )
-
-
-def find_programs(names: Sequence[str]) -> tuple[Path, ...]:
-    """Returns the programs, each once: files as named, and all of a folder, also below it.
-
-    Raises:
-        PtoError: none is named, one does not exist, or a folder has none.
-    """
-    found: dict[Path, Path] = {}
-    for name in names:
-        path = Path(name)
-        files = [path]
-        if path.is_dir():
-            files = sorted(path.rglob(f"*{SUFFIX}"))
-            if not files:
-                raise PtoError(
-                    f"there is no program in {path}", legal=f"files that end with {SUFFIX}"
-                )
-        elif not path.is_file():
-            raise PtoError(
-                f"program {name} does not exist" if not path.exists() else f"{name} is no file",
-                where="PROGRAM= or FILES",
-                remedy="name a .pto file, or a folder with some",
-            )
-        for file in files:
-            found.setdefault(file.resolve(), file)
-    if not found:
-        raise PtoError(
-            "no program is named", where="PROGRAM= or FILES", remedy="make program PROGRAM=x.pto"
-        )
-    return tuple(found.values())
 
 
 def requests(paths: Sequence[Path], options: ProgramOptions) -> tuple[Request, ...]:

@@ -40,7 +40,12 @@ class Dump(BaseModel):
 
 
 class Check(BaseModel):
-    """Bytes whose CRC-32 (zlib) is known."""
+    """Bytes whose CRC-32 (zlib) is known.
+
+    Attributes:
+        expected: The bytes themselves, where they are known.
+        where: What reports say of the place that asks for it, and of what it is about.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -48,6 +53,8 @@ class Check(BaseModel):
     address: int
     length: int
     crc32: int
+    expected: Load | None = None
+    where: str = ""
 
 
 class ProgramJob(BaseModel):

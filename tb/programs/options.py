@@ -165,14 +165,39 @@ def request(path: Path, file: SetupFile, options: ProgramOptions) -> Request:
     return _with_options(found, options)
 
 
+def numbered(texts: Sequence[str], option: str, example: str) -> Iterable[tuple[int, str]]:
+    """Yields number and value of options that are written ``N=VALUE``.
+
+    Raises:
+        PtoError: one is not, or a number is given twice.
+    """
+    seen: dict[int, str] = {}
+    for text in texts:
+        number, equals, value = text.partition("=")
+        if not equals or not re.fullmatch(r"\s*\d+\s*", number) or not value.strip():
+            raise PtoError(
+                f"{option} {text!r} is not understood",
+                where=option,
+                legal=f"N=VALUE, N the number of an argument, from 0, such as {example}",
+            )
+        if int(number) in seen:
+            raise PtoError(
+                f"argument {int(number)} is given twice: {seen[int(number)]} and {text}",
+                where=option,
+                remedy="give each argument once",
+            )
+        seen[int(number)] = text
+        yield int(number), value.strip()
+
+
 def _with_options(found: Request, options: ProgramOptions) -> Request:
     args = {
         number: Given(text, f"--arg {number}={text}")
-        for number, text in _numbered(options.args, "--arg", "0=in.npy")
+        for number, text in numbered(options.args, "--arg", "0=in.npy")
     }
     outs = {
         number: Target(Path(text), f"--out {number}={text}")
-        for number, text in _numbered(options.outs, "--out", "0=out.bin")
+        for number, text in numbered(options.outs, "--out", "0=out.bin")
     }
     illegal = _choice("--illegal", options.illegal, get_args(Illegal))
     foreign = _choice("--foreign", options.foreign, get_args(Foreign))
@@ -194,27 +219,6 @@ def _choice(option: str, text: str, legal: tuple[str, ...]) -> str:
     if text and text not in legal:
         raise PtoError(f"{option} is {text!r}", where=option, legal=", ".join(legal))
     return text
-
-
-def _numbered(texts: Sequence[str], option: str, example: str) -> Iterable[tuple[int, str]]:
-    """Yields number and value of options that are written ``N=VALUE``."""
-    seen: dict[int, str] = {}
-    for text in texts:
-        number, equals, value = text.partition("=")
-        if not equals or not re.fullmatch(r"\s*\d+\s*", number) or not value.strip():
-            raise PtoError(
-                f"{option} {text!r} is not understood",
-                where=option,
-                legal=f"N=VALUE, N the number of an argument, from 0, such as {example}",
-            )
-        if int(number) in seen:
-            raise PtoError(
-                f"argument {int(number)} is given twice: {seen[int(number)]} and {text}",
-                where=option,
-                remedy="give each argument once",
-            )
-        seen[int(number)] = text
-        yield int(number), value.strip()
 
 
 def _split(text: str, option: str, example: str) -> tuple[str, int | None, int, int | None, str]:

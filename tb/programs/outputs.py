@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tb.errors import PtoError
-from tb.files import write_bytes
+from tb.files import is_special, write_bytes
 from tb.programs.arrays import file_bytes
 from tb.programs.options import Target
 
@@ -44,6 +44,8 @@ def check_targets(outputs: Iterable[Output], inputs: Iterable[Path]) -> None:
     for output in outputs:
         path, where = output.target.path, output.target.where
         place = path.resolve()
+        if is_special(path):  # /dev/null, as often as one likes
+            continue
         if place in read:
             raise PtoError(
                 f"{path} is read by the program, too",
@@ -66,8 +68,16 @@ def _check_writable(path: Path, where: str) -> None:
         if path.is_dir():
             raise PtoError(f"{path} is a folder", where=where, remedy=REMEDY)
         folder = path.resolve().parent
-        while not folder.exists():
-            folder = folder.parent
+        if not folder.exists():
+            raise PtoError(
+                f"cannot write {path}: there is no folder {folder}",
+                where=where,
+                remedy=f"make it, or {REMEDY}",
+            )
+        if path.exists() and not path.stat().st_mode & 0o222:
+            raise PtoError(
+                f"cannot write {path}: it is write-protected", where=where, remedy=REMEDY
+            )
         with tempfile.TemporaryFile(dir=folder):
             pass
     except (OSError, ValueError) as error:

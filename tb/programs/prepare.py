@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tb.dut import Manifest
 from tb.errors import PtoError
+from tb.language.collector import collector_off
 from tb.language.order.order import Order, order
 from tb.language.place import Finding, ProgramError
 from tb.language.reader import Source, read_file
@@ -127,6 +128,7 @@ class _Ranges:
         return self._buffers[number]
 
 
+@collector_off()
 def prepare(
     request: Request, number: int, inputs: Inputs, manifests: Iterable[Manifest]
 ) -> Prepared:
@@ -162,7 +164,7 @@ def prepare(
         if table.space == "gm"
     ]
     reach = {one.number: one.reach for one in known.arguments}
-    found = placed(found, reach, taken, avoided, seed)
+    found = placed(found, reach, taken, avoided, (seed, number))
     bound = trace(
         source,
         function=request.function,
@@ -191,7 +193,7 @@ def prepare(
             ),
         ),
         dumps=dumps,
-        checks=tuple(_check(table, given, ranges) for table, given in request.checks),
+        checks=tuple(_check(table, given, ranges, inputs) for table, given in request.checks),
         knobs=dict(request.knobs),
         seed=seed,
         stall_seed=request.stall_seed,
@@ -209,7 +211,14 @@ def prepare(
 def _signature(source: Source, request: Request) -> tuple[dict[int, int], Trace]:
     """Returns the values of scalars, and a trace that knows these alone."""
     known = trace(source, function=request.function, static=True, foreign=request.foreign)
-    check_arguments(request, known.arguments, known.function)
+    try:
+        check_arguments(request, known.arguments, known.function)
+    except PtoError as error:
+        # What is wrong with any arguments is said before they are asked for.
+        findings = _broken(request, known)
+        if findings:
+            raise ProgramError(findings, remedy=f"correct the program; {error.what}") from None
+        raise
     scalars = scalar_values(request, known.arguments)
     if scalars:
         known = trace(
@@ -227,20 +236,19 @@ def _refuse(request: Request, bound: Trace, sequence: Order, manifests: Iterable
 
     A hint that does not fit is a matter of the engine as well, where illegal ops are sent.
     """
-    send = request.illegal == "send"
-    broken = [
-        one for one in check(bound, d_rules=not send) if not send or one.rule not in HINT_RULES
-    ]
-    findings: dict[Finding, None] = dict.fromkeys(
-        (
-            *broken,
-            *sequence.findings,
-            *unserved(bound, manifests),
-        )
-    )
+    findings = (*_broken(request, bound), *sequence.findings, *unserved(bound, manifests))
     if findings:
-        ordered = sorted(findings, key=lambda one: (one.place.line, one.place.column))
+        ordered = sorted(
+            dict.fromkeys(findings), key=lambda one: (one.place.line, one.place.column)
+        )
         raise ProgramError(tuple(ordered), remedy="nothing has run: correct the program")
+
+
+def _broken(request: Request, found: Trace) -> tuple[Finding, ...]:
+    """Returns the rules that ops break, except those that are to be sent so."""
+    send = request.illegal == "send"
+    broken = (*found.findings, *check(found, d_rules=not send))
+    return tuple(one for one in broken if not send or one.rule not in HINT_RULES)
 
 
 def _load_data(table: LoadTable, given: Given, seed: int, at: int) -> Bytes:
@@ -276,9 +284,10 @@ def _load_data(table: LoadTable, given: Given, seed: int, at: int) -> Bytes:
     return data[table.offset : stop]
 
 
-def _check(table: CheckTable, given: Given, ranges: _Ranges) -> Check:
+def _check(table: CheckTable, given: Given, ranges: _Ranges, inputs: Inputs) -> Check:
     """Returns a check with the CRC-32 that its bytes have."""
     length, crc32 = table.length, table.crc32
+    data: Bytes | None = None
     if length is None or crc32 is None:
         data = content(parse_source(str(given.value), given.where, given.folder), given.where)
         if data is None or length not in (None, len(data)):
@@ -289,7 +298,17 @@ def _check(table: CheckTable, given: Given, ranges: _Ranges) -> Check:
             )
         length, crc32 = len(data), zlib.crc32(data.tobytes())
     space, address = ranges.resolve(table, length, given.where)
-    return Check(space=space, address=address, length=length, crc32=crc32)
+    where = given.where
+    if table.arg is not None:
+        where += f": {ranges.buffer(table.arg, where).title}"
+    return Check(
+        space=space,
+        address=address,
+        length=length,
+        crc32=crc32,
+        expected=None if data is None else inputs.load(space, address, data),
+        where=where,
+    )
 
 
 def _outputs(

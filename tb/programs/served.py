@@ -8,11 +8,8 @@ from collections.abc import Iterable, Mapping
 from tb.dut import Capabilities, Manifest
 from tb.isa.dma import DmaDescriptor
 from tb.isa.fix import FixDescriptor
-from tb.isa.legacy import DmaRegisters, LegacyOp, LegacySet
-from tb.isa.lower import Descriptor
+from tb.isa.legacy import LegacyOp, LegacySet
 from tb.isa.ops import LEGACY_FORMS, OPS
-from tb.isa.rules import d_violations
-from tb.language.order.touched import descriptor, registers_read
 from tb.language.place import Finding
 from tb.language.trace import Move, Trace
 
@@ -26,10 +23,8 @@ def unserved(trace: Trace, manifests: Iterable[Manifest]) -> list[Finding]:
     """
     engines = tuple(manifests)
     served = {name: one for one in engines for name in one.ops}
-    registers = registers_read(trace.steps)
-    none = DmaRegisters()
     found: dict[tuple[object, str], Finding] = {}
-    for index, step in enumerate(trace.steps):
+    for step in trace.steps:
         if not isinstance(step, Move) or isinstance(step.op, LegacySet):
             continue
         name = LEGACY_FORMS.get(step.name, step.name)
@@ -38,8 +33,7 @@ def unserved(trace: Trace, manifests: Iterable[Manifest]) -> list[Finding]:
             message = f"no engine of this run takes {name}"
             legal = ", ".join(op for op in OPS if op in served)
         else:
-            desc = descriptor(step.op, registers.get(index, none))
-            message = _lacks(step, desc, engine.capabilities)
+            message = _lacks(step, engine.capabilities)
             if not message:
                 continue
             message = f"the engine {engine.title} of {engine.slot} {message}"
@@ -49,10 +43,11 @@ def unserved(trace: Trace, manifests: Iterable[Manifest]) -> list[Finding]:
     return list(found.values())
 
 
-def _lacks(step: Move, desc: Descriptor | None, can: Capabilities) -> str:
+def _lacks(step: Move, can: Capabilities) -> str:
     """Returns what an engine does not do of an op, in words; empty when it does all."""
     if isinstance(step.op, LegacyOp) and not can.legacy:
         return "takes no legacy forms"
+    desc = step.lowering.descriptor
     if isinstance(desc, DmaDescriptor):
         if len(desc.loops) > can.loops:
             return f"takes at most {can.loops} loops, the op has {len(desc.loops)}"
@@ -60,10 +55,10 @@ def _lacks(step: Move, desc: Descriptor | None, can: Capabilities) -> str:
             return "takes no padded rows"
     if isinstance(desc, FixDescriptor) and desc.loop3_en and not can.loops:
         return "takes no loops"
-    if desc is not None:
-        silent = [one.rule.name for one in d_violations(desc) if one.rule.name not in can.d_rules]
-        if silent:
-            return f"does not report {', '.join(silent)}, which the op breaks"
+    broken = [one.rule.name for one in step.lowering.broken]
+    silent = [name for name in broken if name not in can.d_rules]
+    if silent:
+        return f"does not report {', '.join(silent)}, which the op breaks"
     return ""
 
 

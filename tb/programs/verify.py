@@ -6,8 +6,9 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -15,73 +16,78 @@ from typing import Any, Literal
 
 from tb.errors import PtoError
 from tb.files import write_bytes
+from tb.language.trace import Argument
 from tb.language.verify import Verified, verify_file
+from tb.programs.arrays import is_number
+from tb.programs.buffers import argument_bits
+from tb.programs.files import find_programs
+from tb.programs.options import Given, numbered
 
-SUFFIX = ".pto"
 FILES_PER_PROCESS = 64
 """Files from which on a further process is worth its start."""
 
 
-def find_files(paths: Iterable[str]) -> list[Path]:
-    """Returns the files to check, each once: those named, and every program below a folder.
+@dataclass(frozen=True)
+class Values:
+    """What is known of arguments; each value is held against the type of the argument it meets.
 
-    Raises:
-        PtoError: a path does not exist, a folder holds no program, or nothing is named.
+    Attributes:
+        texts: Number of an argument to its value as it was given.
     """
-    found: dict[Path, None] = {}
-    for name in paths:
-        path = Path(name)
-        if path.is_dir():
-            below = sorted(each for each in path.rglob(f"*{SUFFIX}") if each.is_file())
-            if not below:
+
+    texts: Mapping[int, str]
+
+    def __call__(self, argument: Argument) -> int | None:
+        """Returns the value of an argument, None for one that is not given.
+
+        Raises:
+            PtoError: it is no value of its type.
+        """
+        text = self.texts.get(argument.number)
+        if text is None:
+            return None
+        return argument_bits(Given(text, f"--arg {argument.number}={text}"), argument)
+
+    def check(self, most: int) -> None:
+        """Checks that every value is that of an argument.
+
+        Args:
+            most: Arguments of the function that has the most.
+
+        Raises:
+            PtoError: no function has one of them.
+        """
+        for number, text in self.texts.items():
+            if number >= most:
                 raise PtoError(
-                    f"folder {name} holds no {SUFFIX} file",
-                    remedy="name .pto files, or a folder that holds some",
+                    f"no function has an argument {number}",
+                    where=f"--arg {number}={text}",
+                    legal=f"arguments 0..{most - 1}" if most else "none has arguments",
                 )
-            found.update(dict.fromkeys(below))
-        elif path.exists():
-            found[path] = None
-        else:
-            raise PtoError(
-                f"{name} does not exist", remedy="name .pto files, or folders that hold some"
-            )
-    if not found:
-        raise PtoError(
-            "no file is named", where="FILES", remedy="pto-dv verify FILE.pto, or a folder"
-        )
-    return list(found)
 
 
-def read_arguments(texts: Iterable[str]) -> dict[int, int]:
-    """Returns number -> value of ``--arg N=V`` options.
+def read_arguments(texts: Sequence[str]) -> Values:
+    """Returns what ``--arg N=V`` options say.
 
     Raises:
-        PtoError: one is not of this form.
+        PtoError: one is not of this form, or names data.
     """
-    values: dict[int, int] = {}
-    for text in texts:
-        number, _, value = text.partition("=")
-        try:
-            index, known = int(number), int(value, 0)
-        except ValueError:
-            index = -1
-        if index < 0:
+    found = dict(numbered(texts, "--arg", "2=128"))
+    for number, text in found.items():
+        if not is_number(text):
             raise PtoError(
-                f"argument {text!r} is not understood",
-                where="--arg",
-                legal="N=VALUE, N from 0 and VALUE an integer",
-                remedy="--arg 2=128 says that argument 2 is 128; verify takes no files of data",
+                f"argument {number} is {text!r}",
+                where=f"--arg {number}={text}",
+                legal="a number, or the address of a buffer: verify takes no data",
+                remedy="leave it out: what is not given is not known",
             )
-        if index in values:
-            raise PtoError(f"argument {index} is given twice", where="--arg", remedy="give it once")
-        values[index] = known
-    return values
+    return Values(found)
 
 
 def _results(
-    files: Sequence[Path], arguments: dict[int, int], foreign: Literal["refuse", "skip"]
+    files: Sequence[Path], arguments: Values, foreign: Literal["refuse", "skip"]
 ) -> Iterator[Verified]:
-    one = partial(verify_file, arguments=arguments, foreign=foreign)
+    one = partial(verify_file, known=arguments, foreign=foreign)
     workers = min(os.cpu_count() or 1, len(files) // FILES_PER_PROCESS)
     if workers < 2:
         yield from map(one, files)
@@ -104,7 +110,7 @@ def _record(results: Sequence[Verified], seconds: float) -> dict[str, Any]:
                 "column": finding.place.column,
                 "op": finding.op,
                 "rule": finding.rule,
-                "message": finding.message,
+                "message": finding.sentence,
                 "legal": finding.legal,
             }
             for each in results
@@ -133,15 +139,17 @@ def verify_command(
         json_path: Where to write the findings as well, or None.
 
     Raises:
-        PtoError: the command itself is wrong; then nothing has been checked.
+        PtoError: the command itself is wrong; then nothing has been checked, unless it names an
+            argument that no function has.
     """
     begin = time.perf_counter()
     if foreign not in ("refuse", "skip"):
         raise PtoError(f"--foreign is {foreign!r}", where="--foreign", legal="refuse, skip")
     mode: Literal["refuse", "skip"] = "skip" if foreign == "skip" else "refuse"
-    files = find_files(paths)
+    files = find_programs(paths)
+    known = read_arguments(arguments)
     results = []
-    for each in _results(files, read_arguments(arguments), mode):
+    for each in _results(files, known, mode):
         results.append(each)
         for line in (*map(str, each.findings), *each.notes):
             print(line)
@@ -157,4 +165,6 @@ def verify_command(
         record = json.dumps(_record(results, seconds), indent=1) + "\n"
         write_bytes(json_path, record.encode())
         print(f"findings as JSON in {json_path}")
+    if not errors:
+        known.check(max(each.arguments for each in results))
     return 1 if errors else 0

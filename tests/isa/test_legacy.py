@@ -19,6 +19,7 @@ from tb.isa.legacy import (
     lower_copy,
     to_v06,
     write_registers,
+    writes_between,
 )
 
 COPY_IN = CopyGmToUbuf(0x1001, 64, 0, 3, 40, 4, 8, 1, 2, 100, 96)
@@ -132,3 +133,18 @@ def test_padding_bytes_that_are_no_elements_have_no_v06_form() -> None:
 def test_unknown_direction_is_named() -> None:
     with pytest.raises(ValueError, match="outtoub"):
         write_registers(SetLoopSize("sideways", 1, 1), DmaRegisters())
+
+
+def test_writes_between_lead_from_one_state_to_another() -> None:
+    have = after(SetLoopSize("outtoub", 2, 3), SetMovPadVal("i8", 7))
+    want = after(
+        SetLoopStride("outtoub", 2, 64, 32),
+        SetLoopSize("ubtoout", 4, 5),
+        SetMovPadVal("f16", 0x3C00),
+    )
+    registers = have
+    for op in writes_between(have, want):
+        registers = write_registers(op, registers)
+    assert registers == want
+    assert writes_between(want, want) == ()
+    assert writes_between(have, want, ("ubtoout",)) == (SetLoopSize("ubtoout", 4, 5),)

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import io
+
+from xdsl.printer import Printer
+
 from tb.language.reader import Source, Written, read, written
 
 POINTERS = {
@@ -35,6 +39,21 @@ BEFORE = f"func.func @kernel({_ARGUMENTS}) {{\n"
 def program(body: str) -> Source:
     """Reads the function with ``body`` in it."""
     return read(f"{BEFORE}{body}\n  func.return\n}}\n", "x.pto")
+
+
+def generic(source: Source) -> str:
+    """Returns a program as xdsl prints it, in MLIR's generic form."""
+    text = io.StringIO()
+    Printer(stream=text, print_generic_format=True).print_op(source.module)
+    return text.getvalue() + "\n"
+
+
+def in_form(text: str, form: str) -> str:
+    """Returns a program in the ``"pretty"`` form, which ``text`` is, or in the ``"generic"``."""
+    return generic(read(text, "x.pto")) if form == "generic" else text
+
+
+FORMS = ("pretty", "generic")
 
 
 def moves(source: Source) -> list[Written]:

@@ -4,12 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tb.isa.cube import CubeOp, Mad, MteL1L0a
-from tb.isa.legacy import SetLoopSize, SetLoopStride, SetMovPadVal
+from tb.isa.legacy import (
+    CopyGmToUbuf,
+    CopyUbufToGm,
+    LegacySet,
+    SetLoopSize,
+    SetLoopStride,
+    SetMovPadVal,
+)
 from tb.isa.pipes import PIPES, Pipe
 from tb.isa.text import AnyOp
 from tb.language.place import Place
+from tb.language.run.registers import RegisterState
 from tb.language.trace import Barrier, Compute, Move, SetFlag, Step, Trace, WaitFlag
 
 FILE = "x.pto"
@@ -65,7 +74,19 @@ def program(steps: Sequence[Step], lines: Sequence[int] | None = None) -> Trace:
     """Returns the steps as a program; ``lines`` are their lines, else step n is on line n."""
     numbers = lines or range(len(steps))
     placed = tuple(_at(step, line) for step, line in zip(steps, numbers, strict=True))
-    return Trace(FILE, "kernel", placed, ())
+    return Trace(FILE, "kernel", sampled(placed), ())
+
+
+def sampled(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Returns the steps with the registers that legacy copies read, as a walk gives them."""
+    state, found = RegisterState(), []
+    for step in steps:
+        if isinstance(step, Move) and isinstance(step.op, LegacySet):
+            state.write(step.op)
+        elif isinstance(step, Move) and isinstance(step.op, CopyGmToUbuf | CopyUbufToGm):
+            step = replace(step, registers=state.now)
+        found.append(step)
+    return tuple(found)
 
 
 def _at(step: Step, line: int) -> Step:

@@ -342,6 +342,22 @@ def test_negative_operands_break_the_rule_of_the_width(text: str, message: str, 
     assert isinstance(step, Move)
 
 
+@pytest.mark.parametrize(("kind", "value"), [("i8", 0xFD), ("i16", 0x9C40), ("i32", 0xFFFFFFFF)])
+def test_integers_without_a_sign_are_counts_by_their_bits(kind: str, value: int) -> None:
+    """A type that has no sign says nothing of one; ``si16`` does, and an ``i64`` is no pattern."""
+    signed = value - (1 << int(kind[1:]))
+    load = "pto.mte_gm_ub %gm, %ub, %c1, %n nburst(%c1, %c4, %c5) : "
+    types = f"{_types('gm', 'ub')}, i64, TYPE, i64, i64, i64"
+    constant = f"%n = arith.constant {signed} : {kind}\n"
+    (step,) = walk(constant + load + types.replace("TYPE", kind)).steps
+    assert isinstance(step, Move)
+    assert isinstance(step.op, MteGmUb)
+    assert step.op.len_burst == value
+    cast = f"%n = builtin.unrealized_conversion_cast %s : {kind} to s{kind}\n"
+    with pytest.raises(ProgramError, match=rf"len_burst \(%n\) is {signed}: "):
+        walk(constant.replace("%n", "%s") + cast + load + types.replace("TYPE", f"s{kind}"))
+
+
 def test_an_unknown_operand_leaves_the_others_known() -> None:
     """Only what depends on the argument is unknown."""
     (step,) = walk(_load("%unknown"), static=True).steps

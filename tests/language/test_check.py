@@ -24,16 +24,15 @@ from tb.isa.legacy import (
     LegacyOp,
     SetLoopSize,
     SetLoopStride,
-    SetMovPadVal,
 )
 from tb.isa.lower import V06Op
 from tb.isa.nz import MteGmL1Frac
 from tb.isa.ops import LEGACY_FORMS, OPS
+from tb.isa.rule import Violation
 from tb.isa.rules import RULES
 from tb.isa.unknown import UNKNOWN, Unknown
 from tb.language.place import Finding
 from tb.language.rules.check import HINT_RULES, check
-from tb.language.rules.legal import explain_rule
 from tb.language.trace import Move, Step
 from tests.language.steps import compute, move, program
 
@@ -78,6 +77,18 @@ def test_what_engines_have_to_refuse_may_be_left_to_them(form: str) -> None:
         assert set(rules(*case.program, d_rules=False)) <= set(HINT_RULES), case
 
 
+def test_what_is_undefined_is_told_where_illegal_ops_are_sent_too() -> None:
+    """An engine refuses what breaks a D rule; the result of what breaks a T rule alone is open."""
+    overlap = MteGmUb(0, 0, 64, 1, 0, 64, (Loop(2, 64, 0),))
+    assert rules(overlap, d_rules=False) == ["DMA-L13"]
+    assert rules(MteUbUb(0, 32, 2, 1, 0, 0), d_rules=False) == ["DMA-L14"]
+    assert rules(replace(overlap, ub_dst=8)) == ["DMA-L06"]
+    assert rules(replace(overlap, ub_dst=8), d_rules=False) == []
+    assert rules(replace(overlap, l2_cache_ctl=4), d_rules=False) == ["DMA-L15"]
+    assert rules(replace(overlap, gm_src=UNKNOWN), d_rules=False) == ["DMA-L13"]
+    assert rules(replace(overlap, gm_src=UNKNOWN, ub_dst=8), d_rules=False) == []
+
+
 def test_a_finding_has_place_op_rule_and_legal_range() -> None:
     (finding,) = found(MteGmUb(0, 0, 1 << 16, 1, 0, 0))
     assert str(finding) == (
@@ -96,7 +107,7 @@ def test_a_finding_has_place_op_rule_and_legal_range() -> None:
         (MteL1Ub(0, 0, 40, 1, 0, 0), "DMA-L11", "a multiple of 32"),
         (MteGmUb(0, 262144, 32, 1, 0, 0), "DMA-L12", "addresses below 0x40000"),
         (MteUbGm(0, 0, 32, 1, 0, 0, l2_cache_ctl=16), "DMA-L15", "4 bits hold 0..15"),
-        (MteGmUb(0, 0, 8, 1, 0, 32, pad=Pad("f32", 0)), "DMA-L03", RULES["DMA-L03"].title),
+        (MteGmUb(0, 0, 8, 1, 0, 32, pad=Pad("f32", 0)), "DMA-L03", "i8"),
         (MteL0cGm(0, 0, 16, 17, 8, 32), "FIX-L15", "a multiple of 16"),
         (MteL0cGm(0, 0, 1, 1, 0, 0), "FIX-L14", "at least 1"),
         (MteL0cGm(0, 0, 1, 1, 0, 1, dst_type=Ptr("f16", "gm")), "FIX-L04", "f32"),
@@ -115,8 +126,8 @@ def test_legal_ranges(op: Op, rule: str, legal: str) -> None:
 
 def test_every_rule_without_a_range_says_its_title() -> None:
     for rule in RULES.values():
-        what, legal = explain_rule(rule, "something is wrong")
-        assert (what, legal) == ("something is wrong", rule.title)
+        told = Violation(rule, "something is wrong")
+        assert (told.what, told.legal) == ("something is wrong", rule.title)
 
 
 def test_each_rule_of_an_op_once_with_the_iteration() -> None:
@@ -148,7 +159,6 @@ def test_set_ops() -> None:
     assert rules(SetLoopSize("outtoub", 1, 1 << 21)) == ["DMA-L05"]
     assert rules(SetLoopStride("ubtoout", 1, 1 << 21, 0)) == ["DMA-L05"]
     assert rules(SetLoopStride("outtoub", 1, 1 << 21, 0)) == []
-    assert rules(SetMovPadVal("f64", 0)) == ["DMA-L03"]
     assert rules(SetLoopSize("outtoub", UNKNOWN, 1 << 21)) == ["DMA-L05"]
     assert rules(SetLoopSize("outtoub", 1, 1 << 21), d_rules=False) == []
 
@@ -321,7 +331,8 @@ def test_ops_of_the_host() -> None:
     mad = Mad(0, 0, 0, 16, 16, 16, l0a, l0b, result)
     assert told(mad) == []
     assert told(replace(mad, dst_type=l0c)) == ["accumulators of f16 are f16"]
-    assert told(replace(mad, rhs_type=Ptr("bf16", "l0b"))) != []
+    (finding,) = check(program([compute(replace(mad, rhs_type=Ptr("bf16", "l0b")))]))
+    assert finding.legal == "twice one of f16 bf16 f32 i8"
     assert told(replace(mad, lhs_type=Ptr("i16", "l0a"))) != []
     assert told(replace(mad, dst=32)) == ["result address is 0x20"]
     assert told(replace(mad, m=4096, n=32, k=16)) == [

@@ -15,11 +15,14 @@ from tb.isa.cube import Mad, MteL1L0a, MteL1L0b
 from tb.isa.dma import Loop, MteGmL1, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tb.isa.fix import Atomic, FbPtr, MteL0cGm, MteL0cUb, PreQuant
-from tb.isa.legacy import CopyGmToUbuf, CopyUbufToGm, DmaRegisters, SetLoopSize, SetLoopStride
+from tb.isa.footprint import Footprint
+from tb.isa.legacy import CopyGmToUbuf, CopyUbufToGm, SetLoopSize, SetLoopStride
 from tb.isa.pipes import Pipe
+from tb.isa.spaces import Space
 from tb.isa.unknown import UNKNOWN
+from tb.language.lowered import Region, region
 from tb.language.order.order import Order, order
-from tb.language.order.touched import Region, touches
+from tb.language.order.touched import touches
 from tb.language.trace import Barrier, Compute, Move, SetFlag, Step, WaitFlag
 from tests.language.steps import barrier, compute, move, program, set_flag, sync, wait_flag
 
@@ -231,8 +234,8 @@ def test_legacy_copies_read_the_registers_of_program_order() -> None:
     found = ordered(steps)
     assert found.findings == ()
     assert found.after == {7: (4,)}
-    assert found.registers[2].outtoub.counts == (2, 1)
-    assert found.registers[4].outtoub.counts == (1, 1)
+    made = program(steps)
+    assert [made.steps[index].registers.outtoub.counts for index in (2, 4)] == [(2, 1), (1, 1)]  # type: ignore[union-attr]
     hazard = ordered([*steps[:3], store(64, size=32)])
     assert lines(hazard) == [(3, "", "hazard")], "the second iteration of the loop"
 
@@ -344,13 +347,12 @@ def bytes_of(found: Region) -> set[int]:
 def clash(one: Step, other: Step) -> bool:
     assert isinstance(one, Move | Compute)
     assert isinstance(other, Move | Compute)
-    none = DmaRegisters()
     return any(
         (first_writes or second_writes)
         and first.space == second.space
         and bool(bytes_of(first) & bytes_of(second))
-        for first, first_writes in touches(one, none)
-        for second, second_writes in touches(other, none)
+        for first, first_writes in touches(one)
+        for second, second_writes in touches(other)
     )
 
 
@@ -457,3 +459,63 @@ def test_far_strides_of_gm(wide: int) -> None:
     found = ordered([near, between, on])
     assert lines(found) == [(2, "A-14", "hazard")]
     assert f"{5 + 3 * wide + 15:#x}.." in found.findings[0].message
+
+
+def test_events_of_a_pipe_to_itself_are_set_one_at_a_time() -> None:
+    twice: list[Step] = [set_flag(V, V), set_flag(V, V), wait_flag(V, V), wait_flag(V, V)]
+    assert lines(ordered(twice)) == [(1, "", "flag")]
+    assert lines(ordered([*sync(V, V), *sync(V, V)])) == []
+    assert (
+        lines(ordered([set_flag(V, V), set_flag(V, V, 1), *twice[2:3], wait_flag(V, V, 1)])) == []
+    )
+
+
+ONE = MteGmUb(0, 0, 1, 1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("loops", "extent"),
+    [
+        ((Loop(2_000_000, 3, 0), Loop(2_000_000, 5, 0)), 3 * 1_999_999 + 5 * 1_999_999 + 1),
+        ((Loop(60_000, 3, 0), Loop(60_000, 5, 0), Loop(60_000, 7, 0)), 15 * 59_999 + 1),
+        ((Loop(500_000, 1 << 14, 0), Loop(500_000, 3 << 14, 0)), (4 * 499_999 << 14) + 1),
+    ],
+)
+def test_very_many_rows_that_overlap_take_no_time(loops: tuple[Loop, ...], extent: int) -> None:
+    """A row each would be 10^12 of them, or more; their extent is 34 GB at most."""
+    many = MteGmUb(0, 0, 1, 1, 0, 0, loops)
+    store = MteUbGm(32, extent - 1, 1, 1, 0, 0)
+    begin = time.perf_counter()
+    assert lines(ordered([move(many), move(ONE), move(store)])) == [
+        (1, "A-14", "hazard"),
+        (2, "", "hazard"),
+    ]
+    assert lines(ordered([move(many), move(MteUbGm(32, extent, 1, 1, 0, 0))])) == []
+    assert time.perf_counter() - begin < 5
+
+
+def test_what_is_too_large_to_look_at_is_a_note() -> None:
+    """8 million rows that are far apart."""
+    many = MteGmUb(0, 0, 1, 1, 0, 0, (Loop(2_000_000, 64, 0), Loop(4, 1 << 28, 0)))
+    found = ordered([move(ONE), barrier(), move(many), move(MteUbGm(32, 64, 1, 1, 0, 0))])
+    assert found.findings == ()
+    (note,) = found.notes
+    assert note.startswith("x.pto:0:3: note: the rows are too many")
+
+
+def expanded(at: Region | Footprint) -> set[int]:
+    """Returns the bytes of a region, or of a footprint."""
+    starts = {at.base}
+    for count, stride in zip(at.counts, at.strides, strict=True):
+        starts = {start + stride * number for start in starts for number in range(count)}
+    return {start + number for start in starts for number in range(at.length)}
+
+
+def test_rows_that_overlap_are_the_same_bytes() -> None:
+    """Few of them are told exactly, whatever their strides."""
+    rng = random.Random(4)
+    for _ in range(500):
+        counts = tuple(rng.randint(1, 5) for _ in range(3))
+        strides = tuple(rng.choice((0, 1, 2, 3, 4, 6, 8, 12, 24)) for _ in range(3))
+        rows = Footprint(Space.GM, 7, rng.randint(1, 4), counts, strides)
+        assert expanded(region(rows)) == expanded(rows), rows

@@ -30,6 +30,7 @@ from tb.language.printer import Note, UnprintableError, program_text, unprintabl
 from tb.language.reader import read
 from tb.language.run.walk import trace
 from tb.language.trace import Barrier, Compute, Move, SetFlag, Step, Trace, WaitFlag
+from tests.language.programs import FORMS, in_form
 
 LOAD = MteGmUb(0, 0, 32, 1, 0, 0)
 STORE = MteUbGm(0, 64, 32, 1, 0, 0)
@@ -96,14 +97,15 @@ nburst(%c2_i64, %c64_i64, %c64_i64) loop(%c2_i64, %c64_i64, %c64_i64) pad(%f16_0
     assert ops_of(text) == [op, op]
 
 
-@pytest.mark.parametrize("generic", [False, True])
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("op", LEGACY, ids=lambda op: type(op).__name__)
-def test_legacy_ops_come_back(op: AnyOp, generic: bool) -> None:
-    assert ops_of(program_text(linked_steps([Linked((op,))]), generic=generic)) == [op]
+def test_legacy_ops_come_back(op: AnyOp, form: str) -> None:
+    text = program_text(linked_steps([Linked((op,))]))
+    assert ops_of(in_form(text, form)) == [op]
 
 
-@pytest.mark.parametrize("generic", [False, True])
-def test_steps_of_every_kind_come_back(generic: bool) -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_steps_of_every_kind_come_back(form: str) -> None:
     l1, l0a, l0b, l0c = Ptr("f16", "l1"), Ptr("f16", "l0a"), Ptr("f16", "l0b"), Ptr("f32", "l0c")
     steps: list[Step] = [
         Move(NOWHERE, "mte_gm_ub", Pipe.MTE2, LOAD, gap=7),
@@ -118,7 +120,7 @@ def test_steps_of_every_kind_come_back(generic: bool) -> None:
         Move(NOWHERE, "mte_l0c_gm", Pipe.FIX, MteL0cGm(0, 0, 16, 16, 16, 16, unit_flag=2),
              flag_delay=0),
     ]  # fmt: skip
-    assert list(map(alone, run(program_text(steps, generic=generic)).steps)) == steps
+    assert list(map(alone, run(in_form(program_text(steps), form)).steps)) == steps
 
 
 @given(st.lists(st.tuples(st.sampled_from(("f32", "f16", "bf16")), st.integers(0, 2**32 - 1))))
@@ -132,9 +134,9 @@ def test_numbers_keep_their_bits(drawn: list[tuple[str, int]]) -> None:
         MteL0cGm(0, 0, 16, 32, 16, 32, pre_quant=PreQuant("qf322f32_pre_scalar", x))
         for x in scalars
     ]
-    for generic in (False, True):
-        text = program_text(linked_steps([Linked((op,)) for op in ops]), generic=generic)
-        assert ops_of(text) == ops
+    text = program_text(linked_steps([Linked((op,)) for op in ops]))
+    for form in FORMS:
+        assert ops_of(in_form(text, form)) == ops
 
 
 @pytest.mark.parametrize("dtype", ["i4", "si4", "i8", "si8", "i16", "si16", "ui16", "f16"])
@@ -160,10 +162,9 @@ def test_what_no_text_can_hold() -> None:
 def test_integers_of_any_size_come_back() -> None:
     values = (2**31, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 2**127, 2**128 + 3)
     ops: list[AnyOp] = [dataclasses.replace(LOAD, len_burst=value) for value in values]
-    for generic in (False, True):
-        assert (
-            ops_of(program_text(linked_steps([Linked((x,)) for x in ops]), generic=generic)) == ops
-        )
+    text = program_text(linked_steps([Linked((x,)) for x in ops]))
+    for form in FORMS:
+        assert ops_of(in_form(text, form)) == ops
 
 
 # --- links ---------------------------------------------------------------------------------------

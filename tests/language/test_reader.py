@@ -12,14 +12,9 @@ from xdsl.dialects.builtin import IntegerAttr
 from tb.errors import PtoError
 from tb.isa.dtypes import Ptr
 from tb.isa.pipes import Pipe
-from tb.language.dialect.others import (
-    AddPtrOp,
-    BarrierOp,
-    BlockQueryOp,
-    CastPtrOp,
-    FlagOp,
-    SectionOp,
-)
+from tb.language.dialect.flags import BarrierOp, FlagOp
+from tb.language.dialect.others import BlockQueryOp, SectionOp
+from tb.language.dialect.pointers import AddPtrOp, CastPtrOp
 from tb.language.dialect.types import ELEMENTS, SPACES, PtrType, type_name
 from tb.language.place import ProgramError
 from tb.language.reader import read, read_file, written

@@ -11,7 +11,7 @@ import pytest
 
 from tb.language.place import Finding, ProgramError
 from tb.language.reader import read, written
-from tests.language.programs import BEFORE, DMA, EVERY_OP, program
+from tests.language.programs import BEFORE, DMA, EVERY_OP, only, program
 
 LOAD = "pto.mte_gm_ub %gm, %ub, %m, %n nburst(%n, %m, %m)"
 LOAD_TYPES = f": !pto.ptr<f16, gm>, !pto.ptr<f16, ub>, {DMA}"
@@ -19,6 +19,9 @@ FIX = "pto.mte_l0c_gm %l0c, %out, %n, %m, %n, %m, %n, %m"
 FIX_TYPES = ": !pto.ptr<f32, l0c>, !pto.ptr<f32, gm>, i64, i64, i64, i64, i64, i64"
 NZ = "pto.mte_gm_l1_frac %gm, %l1, nd2nz, shape(%n, %m), src_layout(%m), dst_group(%n, %m, %n, %m)"
 NZ_TYPES = ": !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64, i64, i64, i64, i64, i1"
+GENERIC = '"pto.mte_l0c_l1"(%l0c, %l1f, %n, %n, %n, %n)'
+GENERIC_TYPES = "(!pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64, i64, i64) -> ()"
+SIZES = "array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>"
 
 
 def refused(body: str) -> list[Finding]:
@@ -197,7 +200,43 @@ SYNTAX: dict[str, tuple[str, str]] = {
     "word": ("hello world", "expected an op, found 'hello'"),
     "number alone": ("42", "expected an op or '}', found '42'"),
     "character": ("\N{SECTION SIGN}", "Unexpected character"),
-    "lone sign": ("!", "behind the sign"),
+    "lone sign": ("!", "expected a name right behind the sign '!'"),
+    "comment of another language": ("~# words", "expected a name right behind the sign '#'"),
+    "float too large": ("%x = arith.constant ~1.0e6 : f16", "1.0e6 is larger than f16 can hold"),
+    "bits of a float": ("%x = arith.constant ~0x123456789 : f32", "has more bits than f32"),
+    "float of an integer": ("%x = arith.constant ~1.5 : i64", "1.5 is no integer"),
+    "float without a dot": ("%x = arith.constant ~1e400 : f32", "1e400 lacks the dot of a float"),
+    "generic float too large": (
+        '%x = ~"arith.constant"() <{value = 1.0e6 : f16}> : () -> f16',
+        "a float is larger than its type can hold",
+    ),
+    "arith of two types": (
+        '%x = ~"arith.addi"(%n, %h) : (i64, i32) -> i64',
+        "attribute i64 expected from variable 'T', but got i32",
+    ),
+    "generic, too few types": (
+        '"pto.mte_l0c_l1"(%l0c, %l1f) : ~(!pto.ptr<f32, l0c>) -> ()',
+        "2 operands are written with 1 types",
+    ),
+    "generic, no types": ('"pto.mte_l0c_l1"(%l0c, %l1f)', "expected ':' and the types of the op"),
+    "no sign": (f"{LOAD.replace('%gm', '~gm')} {LOAD_TYPES}", "'gm' is no operand: %gm is meant?"),
+    "misspelled type": (
+        f"{LOAD.replace('%gm', '~%gm')} {LOAD_TYPES.replace('ptr<f16, gm', 'prt<f16, gm')}",
+        "!pto.prt is no type known here: !pto.ptr is meant?",
+    ),
+    "call with too much": (
+        "func.call @kernel(%n) : (i64) -> ()",
+        "@kernel takes 19 operands, not 1",
+    ),
+    "barrier of nothing": ("pto.pipe_barrier~\npto.barrier PIPE_ALL", "expected a pipe behind"),
+    "generic, too few operands": (
+        '"pto.mte_l0c_l1"(%l0c, %l1f) : (!pto.ptr<f32, l0c>, !pto.ptr<f32, l1>) -> ()',
+        "has 2 operands, at least 6 are needed",
+    ),
+    "twice in a row": (
+        "%x = arith.addi %n, %n : i64\n~%x = arith.addi %n, %n : i64",
+        "%x is defined twice, first in line 2",
+    ),
     "open string": ('"' + "a" * 60, "closing string"),
     "brace too many": ("}\n~}", "expected an op, found '}'"),
     "attributes": (f"{LOAD} {{gap = ~}} {LOAD_TYPES}", "attribute expected"),
@@ -208,7 +247,7 @@ SYNTAX: dict[str, tuple[str, str]] = {
     "segments missing": (
         '"pto.mte_l0c_l1"(%l0c, %l1f, %n, %n, %n, %n, %n) : (!pto.ptr<f32, l0c>, '
         "!pto.ptr<f32, l1>, i64, i64, i64, i64, i64) -> ()",
-        "lacks operandSegmentSizes",
+        "lacks operandSegmentSizes: 7 operands, 6 without any clause",
     ),
     "segments of another length": (
         '"pto.mte_l0c_l1"(%l0c, %l1f, %n, %n, %n, %n) {operandSegmentSizes = array<i32: 6>} : '
@@ -223,6 +262,38 @@ SYNTAX: dict[str, tuple[str, str]] = {
         '%x = ~"pto.set_loop_size_outtoub"(%n, %n) : (i64, i64) -> i64',
         "has no results",
     ),
+    "property": (
+        f'{GENERIC} <{{~layuot = "nz2nd", operandSegmentSizes = {SIZES}}}> : {GENERIC_TYPES}',
+        "property 'layuot' is unknown: layout is meant?",
+    ),
+    "property of another op": (
+        f'{GENERIC} <{{~atomic_op = "add", operandSegmentSizes = {SIZES}}}> : {GENERIC_TYPES}',
+        "property 'atomic_op' is unknown",
+    ),
+    "property with a prefix": (
+        f'{GENERIC} <{{~x.layout = "nz2nd", operandSegmentSizes = {SIZES}}}> : {GENERIC_TYPES}',
+        "property 'x.layout' is unknown",
+    ),
+    "property in the dictionary": (
+        f'{GENERIC} {{~unitflag = "check_only", operandSegmentSizes = {SIZES}}} : {GENERIC_TYPES}',
+        "attribute 'unitflag' is unknown: unit_flag is meant?",
+    ),
+    "property of a flag": (
+        '"pto.set_flag"() <{src_pipe = "PIPE_S", dst_pipe = "PIPE_V", event_id = "EVENT_ID0", '
+        "~event = 1}> : () -> ()",
+        "property 'event' is unknown: event_id is meant?",
+    ),
+    "sub-block": (f"{LOAD} {{~ub_sb = 1}} {LOAD_TYPES}", "'ub_sb' is unknown: ub_sub is meant?"),
+    "sub-block of all": (f"{LOAD} {{~pto.ub_sub = 1}} {LOAD_TYPES}", "'pto.ub_sub' is unknown"),
+    "sub-block of a section": (
+        "pto.section.vector attributes {~pto.ub_sb = 1} {\n}",
+        "'pto.ub_sb' is unknown: pto.ub_sub is meant?",
+    ),
+    "timing": (
+        f"{LOAD} {LOAD_TYPES} {{~pto_dv.gpa = 5}}",
+        "'pto_dv.gpa' is unknown: pto_dv.gap is meant?",
+    ),
+    "timing of a loop": ("scf.for %k = %i to %i step %i {\n} {~pto_dv.unroll}", "'pto_dv.unroll'"),
     "type of the generic form": (
         '"pto.set_loop_size_outtoub"(%n, ~%h) : (i64, i64) -> ()',
         "type mismatch: %h has type i32",
@@ -242,11 +313,49 @@ def test_other_errors_stand_at_the_part_that_is_wrong(name: str) -> None:
     assert not first.rule
 
 
+def test_attributes_of_others_mean_nothing() -> None:
+    """Other dialects may say what they like; foreign ops have names of their own."""
+    said = only(
+        f"  {LOAD} {{llvm.note = 1, pto.tile = 2, ub_sub = 1, pto_dv.gap = 3}} {LOAD_TYPES}"
+    )
+    assert said.attributes["ub_sub"] == 1
+    program('  "pto.vadd"() <{mask = 1}> {pto_dv_x.y = 1, lanes = 4} : () -> ()')
+    program(
+        f'  {GENERIC} <{{layout = "nz2nd", operandSegmentSizes = {SIZES}}}> '
+        f"{{mlir.tag = 1, unit_flag = 2}} : {GENERIC_TYPES}"
+    )
+
+
 def test_an_error_says_what_would_be_legal() -> None:
     (finding,) = refused("%q = pto.castptr %n : i64 -> !pto.ptr<f16, l2>")
     assert "cbuf" in finding.legal
     (finding,) = refused("pto.set_flag[PIPE_X, PIPE_V, EVENT_ID0]")
     assert "PIPE_MTE2" in finding.legal
+
+
+@pytest.mark.parametrize(
+    ("name", "legal"),
+    [
+        ("comment of another language", "a comment begins with //"),
+        ("float too large", "numbers up to 65504.0; infinity is 0x7C00"),
+        ("float without a dot", "1.0e400"),
+        ("type", "i32 here, or another operand"),
+        ("generic, too few operands", "src 1, dst 1, m 1, n 1, src_stride 1, dst_stride 1, pre_"),
+        ("segments missing", "src 1, dst 1, m 1, n 1, src_stride 1, dst_stride 1, pre_"),
+    ],
+)
+def test_an_error_of_an_op_says_what_would_be_legal(name: str, legal: str) -> None:
+    assert refused(SYNTAX[name][0].replace("~", ""))[0].legal.startswith(legal)
+
+
+def test_floats_are_taken_up_to_where_they_are_rounded_to_infinity() -> None:
+    program("  %x = arith.constant 65519.0 : f16\n  %y = arith.constant 3.4028e+38 : f32")
+    refused("%x = arith.constant 65520.0 : f16")
+
+
+@pytest.mark.parametrize("text", ["cf.br ^bb1\n^bb1:\n", "pto.pipe_barrier\npto.barrier PIPE_ALL"])
+def test_no_second_error_follows_from_the_first(text: str) -> None:
+    assert len(refused(text)) == 1
 
 
 def test_a_region_that_is_never_closed_ends_with_the_file() -> None:

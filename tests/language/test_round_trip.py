@@ -32,14 +32,14 @@ from tb.language.reader import read
 from tb.language.run.walk import trace
 from tb.language.trace import Move
 from tests.isa.strategies import v06_ops
+from tests.language.programs import FORMS, in_form
 
 COUNT = 10_000
 """Ops of each family in the pretty form."""
 
 GENERIC = 1500
-"""Those in the generic form, which takes five times as long to write and read."""
-
-FORMS = ("pretty", "generic")
+"""Those in the generic form, which xdsl writes of what it read from the pretty one, and which takes
+five times as long to write and read."""
 
 BATCH = 1000
 """Ops of one module."""
@@ -91,29 +91,29 @@ def no_collection() -> Iterator[None]:
     gc.collect()
 
 
-def printed(ops: Sequence[AnyOp], *, generic: bool = False) -> str:
-    return program_text(linked_steps([Linked((op,)) for op in ops]), generic=generic)
+def printed(ops: Sequence[AnyOp], form: str = "pretty") -> str:
+    return in_form(program_text(linked_steps([Linked((op,)) for op in ops])), form)
 
 
-@pytest.mark.parametrize(("generic", "count"), [(False, COUNT), (True, GENERIC)], ids=FORMS)
+@pytest.mark.parametrize(("form", "count"), [("pretty", COUNT), ("generic", GENERIC)], ids=FORMS)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_random_ops_survive_their_text(family: str, generic: bool, count: int) -> None:
+def test_random_ops_survive_their_text(family: str, form: str, count: int) -> None:
     ops = spread(drawn(family), 3)
     seen = unsaid = 0
     while seen < count:
         batch = list(islice(ops, BATCH))
         said = [op for op in batch if not unprintable(op)]
-        assert ops_of(printed(said, generic=generic)) == said
+        assert ops_of(printed(said, form)) == said
         seen += len(said)
         unsaid += len(batch) - len(said)
     assert unsaid < seen // 50
 
 
 @settings(max_examples=15)
-@given(st.lists(v06_ops(), min_size=20, max_size=60), st.booleans())
-def test_ops_with_any_operands_survive_their_text(drawn_ops: list[V06Op], generic: bool) -> None:
+@given(st.lists(v06_ops(), min_size=20, max_size=60), st.sampled_from(FORMS))
+def test_ops_with_any_operands_survive_their_text(drawn_ops: list[V06Op], form: str) -> None:
     said = list(spread((op for op in drawn_ops if not unprintable(op)), 5))
-    assert ops_of(printed(said, generic=generic)) == said
+    assert ops_of(printed(said, form)) == said
 
 
 def test_what_is_compared_is_every_operand() -> None:

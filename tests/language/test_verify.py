@@ -13,8 +13,10 @@ import pytest
 
 from tb.dut import ROOT
 from tb.errors import PtoError
+from tb.language.trace import Argument
 from tb.language.verify import verify_file
-from tb.programs.verify import find_files, read_arguments, verify_command
+from tb.programs.files import find_programs
+from tb.programs.verify import read_arguments, verify_command
 
 HEAD = """module {
   func.func @kernel(%in: !pto.ptr<i8, gm>, %out: !pto.ptr<i8, gm>, %n: i64) {
@@ -47,9 +49,9 @@ def write(folder: Path, name: str, *ops: str) -> Path:
     return path
 
 
-def told(path: Path, **options: object) -> list[tuple[int, int, str]]:
+def told(path: Path, arguments: dict[int, int] | None = None) -> list[tuple[int, int, str]]:
     """Returns line, column and rule of each finding."""
-    found = verify_file(path, **options).findings  # type: ignore[arg-type]
+    found = verify_file(path, known=lambda one: (arguments or {}).get(one.number)).findings
     return [(x.place.line, x.place.column, x.rule) for x in found]
 
 
@@ -82,7 +84,7 @@ def test_many_files_in_the_order_named_and_folders(
     write(tmp_path, "a/b/1.pto", LOAD)
     write(tmp_path, "a/b/ignored.txt", BAD)
     last = write(tmp_path, "0.pto", "pto.mte_gm_ub")
-    files = find_files([str(tmp_path / "a"), str(last), str(last)])
+    files = find_programs([str(tmp_path / "a"), str(last), str(last)])
     assert [x.name for x in files] == ["2.pto", "1.pto", "0.pto"]
     assert verify_command([str(tmp_path / "a"), str(last)]) == 1
     out = capsys.readouterr().out
@@ -174,7 +176,9 @@ def test_conditions_that_are_not_known(tmp_path: Path) -> None:
     loop = ["%i0 = arith.constant 0 : index", "%i1 = arith.constant 1 : index"]
     loop += ["%m = arith.index_cast %n : i64 to index", "scf.for %i = %i0 to %m step %i1 {"]
     verified = verify_file(write(tmp_path, "for.pto", *loop, LOAD, STORE, "}"))
-    assert [x.message.split(":")[0] for x in verified.findings] == ["hazard"]
+    (finding,) = [x for x in verified.findings if not x.condition.endswith(" twice")]
+    assert finding.message.startswith("hazard: reads ub0 0x0..0x3f")
+    assert "runs\n  legal: set_flag and wait_flag from PIPE_MTE2" in str(finding)
 
 
 def test_every_function_that_no_other_calls_is_checked(tmp_path: Path) -> None:
@@ -229,7 +233,7 @@ def test_a_file_that_cannot_be_read_stops_no_other(
 
 @pytest.mark.parametrize(
     ("argument", "word"),
-    [("2", "'2'"), ("x=1", "'x=1'"), ("1=in.npy", "in.npy"), ("-1=0", "-1"), ("0=1.5", "1.5")],
+    [("2", "'2'"), ("x=1", "'x=1'"), ("-1=0", "-1"), ("1=", "'1='")],
 )
 def test_arguments_that_are_not_understood(argument: str, word: str) -> None:
     with pytest.raises(PtoError) as caught:
@@ -238,10 +242,48 @@ def test_arguments_that_are_not_understood(argument: str, word: str) -> None:
     assert "N=VALUE" in str(caught.value)
 
 
+def test_an_argument_that_no_function_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path, "x.pto", LOAD)
+    assert verify_command([str(path)], ["2=1"]) == 0
+    with pytest.raises(PtoError, match="no function has an argument 3") as caught:
+        verify_command([str(path)], ["3=1"])
+    assert "arguments 0..2" in str(caught.value)
+    assert "verified 1 file, 1 op: no errors" in capsys.readouterr().out
+
+
+def test_data_are_not_taken() -> None:
+    with pytest.raises(PtoError, match=r"argument 1 is 'in.npy'") as caught:
+        read_arguments(["1=in.npy"])
+    assert "verify takes no data" in str(caught.value)
+
+
 def test_arguments() -> None:
-    assert read_arguments(["0=0x10", "3=-1"]) == {0: 16, 3: -1}
+    kinds = {0: "i64", 1: "f16", 2: "f32", 3: "i8", 4: "i1", 5: "i32"}
+    known = read_arguments(["0=0x10", "1=bits:0x3C00", "2=0.5", "3=-1", "4=true"])
+    values = {number: known(Argument(number, "x", None, kind)) for number, kind in kinds.items()}
+    assert values == {0: 16, 1: 0x3C00, 2: 0x3F00_0000, 3: -1, 4: 1, 5: None}
     with pytest.raises(PtoError, match="twice"):
         read_arguments(["0=1", "0=2"])
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ("2=0.5", ["--arg 2=0.5: '0.5' is no i64", "an integer -9223372036854775808.."]),
+        ("2=0x10000000000000000", ["is no i64"]),
+        ("0=0x10000000000", ["is no address in gm", "argument 0 is !pto.ptr<i8, gm>"]),
+    ],
+)
+def test_a_value_is_held_against_the_type_of_its_argument(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], argument: str, words: list[str]
+) -> None:
+    path = write(tmp_path, "x.pto", LOAD)
+    assert verify_command([str(path)], [argument]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith(f"{path}:2:3: error: ")
+    assert all(word in out for word in words), out
 
 
 def pto_dv(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -272,7 +314,7 @@ def test_commands_that_are_wrong(tmp_path: Path) -> None:
     with pytest.raises(PtoError, match="run") as caught:
         verify_command([good], foreign="run")
     assert "refuse, skip" in str(caught.value)
-    with pytest.raises(PtoError, match="no file is named"):
+    with pytest.raises(PtoError, match="no program is named"):
         verify_command([])
     (tmp_path / "empty").mkdir()
     with pytest.raises(PtoError, match=r"holds no \.pto file"):

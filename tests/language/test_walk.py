@@ -8,6 +8,7 @@ import random
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Literal
 
 import pytest
 
@@ -18,7 +19,8 @@ from tb.isa.legacy import SetLoopSize, SetMovPadVal
 from tb.isa.pipes import Pipe
 from tb.isa.unknown import UNKNOWN
 from tb.language.place import Finding, ProgramError
-from tb.language.reader import read
+from tb.language.reader import Source, read
+from tb.language.rules.check import check
 from tb.language.run.walk import entries, trace
 from tb.language.trace import Barrier, Compute, Move, SetFlag, Trace, WaitFlag
 
@@ -385,12 +387,19 @@ def test_one_block_runs() -> None:
         (
             "%big = arith.constant 4611686018427387904 : index\n"
             "scf.for %i = %c0 to %big step %c1 { }",
-            "this loop runs 4611686018427387904 times",
+            "4611686018427387904 iterations of 1 step are 4611686018427387904 steps",
         ),
         (
             "%big = arith.constant 2000 : index\nscf.for %i = %c0 to %big step %c1 {\n"
             "scf.for %j = %c0 to %big step %c1 { }\n}",
-            "this loop runs 2000 times, and a program has at most 1000000 steps",
+            "2000 iterations of 1 step, inside 2000 iterations of the loop at x.pto:11:1, are "
+            "4000000 steps",
+        ),
+        (
+            "%many = arith.constant 600000 : index\n"
+            "scf.for %i = %c0 to %many step %c1 { }\nscf.for %i = %c0 to %many step %c1 { }",
+            "600000 iterations of 1 step are 600000 steps, and the rest of the program has more "
+            "than 400000",
         ),
         ("func.call @again() : () -> ()", "calls of @again are nested deeper than 64"),
         ("func.call @none() : () -> ()", "there is no function @none with a body"),
@@ -527,7 +536,7 @@ def test_bytes_before_a_buffer_are_refused() -> None:
 
 
 def test_a_static_walk_goes_on_with_values_it_does_not_know() -> None:
-    """Unknown bounds once, unknown conditions both ways; what is known stays known."""
+    """Unknown bounds twice, unknown conditions both ways; what is known stays known."""
     found = walk(
         f"""
         scf.for %i = %c0 to %m step %c1 {{
@@ -548,8 +557,8 @@ def test_a_static_walk_goes_on_with_values_it_does_not_know() -> None:
         static=True,
     )
     shown = counts(found)
-    assert shown[0] is shown[4] is UNKNOWN
-    assert shown[1:4] == [64, 1, 64]
+    assert shown[0] is shown[1] is shown[5] is UNKNOWN
+    assert shown[2:5] == [64, 1, 64]
     last = found.steps[-1]
     assert isinstance(last, Move)
     assert isinstance(last.op, MteGmUb)
@@ -594,7 +603,50 @@ def test_foreign_ops_are_refused_or_skipped() -> None:
     assert [each.name for each in found.skipped] == ["pto.vadd", "pto.vsub"]
     assert counts(found) == [64]
     inside = refused(f"pto.vloop %u {{\n{load()}\n}}", foreign="skip")
-    assert "data movement stands inside an op that is not executed" in inside
+    assert "data movement, or a flag, stands inside an op that is not executed" in inside
+
+
+@pytest.mark.parametrize("form", ["pto.{name} %z, %z", '"pto.{name}"(%z, %z) : (i64, i64) -> ()'])
+@pytest.mark.parametrize("mode", ["refuse", "skip"])
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("mte_gm_ubuf", "; pto.mte_gm_ub is meant?"),
+        ("mte_gn_l1_frac", "; pto.mte_gm_l1_frac is meant?"),
+        ("copy_gm_to_ub", "; pto.copy_gm_to_ubuf is meant?"),
+        ("set_loop_sizes_outtoub", "; pto.set_loop_size_outtoub is meant?"),
+        ("set_mov_pad_value", "; pto.set_mov_pad_val is meant?"),
+        ("set_flags", "; pto.set_flag is meant?"),
+        ("wait_flag_dyn", "; pto.wait_flag is meant?"),
+        ("copy_everything", "\n"),
+    ],
+)
+def test_data_movement_and_flags_are_never_skipped(
+    form: str, mode: Literal["refuse", "skip"], name: str, hint: str
+) -> None:
+    """Their names tell that something would be missing, whoever knows the op."""
+    text = refused(form.format(name=name), foreign=mode)
+    assert f"pto.{name}: unknown op: by its name it moves data or orders it" in f"{text}\n"
+    assert f"never skipped{hint}" in f"{text}\n"
+    inside = refused(f"pto.vloop %u {{\n  pto.{name} %u\n}}", foreign="skip")
+    assert "data movement, or a flag, stands inside an op" in inside
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("pipe_barier", "; pto.pipe_barrier is meant?"),
+        ("get_block_id", "; pto.get_block_idx is meant?"),
+        ("vadd", ""),
+        ("mad_bias", ""),
+        ("mem_bar", ""),
+        ("mte_l1_l0a_mx", ""),
+    ],
+)
+def test_ops_that_move_nothing_are_foreign_with_a_hint(name: str, hint: str) -> None:
+    text = refused(f"pto.{name} %u")
+    assert text.endswith(f"this op is foreign: it moves no data and is not executed{hint}")
+    assert [each.name for each in walk(f"pto.{name} %u", foreign="skip").skipped] == [f"pto.{name}"]
 
 
 def test_a_walk_goes_on_behind_an_op_that_the_reader_refused() -> None:
@@ -629,12 +681,43 @@ def test_the_function_to_run_is_found_or_asked_for() -> None:
     assert trace(both, function="b").function == "b"
     with pytest.raises(ProgramError, match=r"2 functions.*\n.*legal: @a, @b"):
         trace(both)
+    two = text("attributes {pto.entry}").replace("@b()", "@b() attributes {pto.kernel}")
+    with pytest.raises(ProgramError, match=r"2 functions say .* to run: @a, @b") as caught:
+        trace(read(two, "x.pto"))
+    assert caught.value.remedy == "name one with --function NAME"
     with pytest.raises(ProgramError, match="no function @c with a body"):
         trace(both, function="c")
     with pytest.raises(ProgramError, match="nothing to run"):
         trace(read("module { }", "x.pto"))
     with pytest.raises(PtoError, match="argument 4 is given: @k has 4 arguments"):
         walk("", arguments={4: 1})
+
+
+def test_what_is_wrong_in_a_function_says_who_called_it() -> None:
+    """Each call of the way there, the nearest first; what is wrong at a call of its own is not."""
+    load = f"pto.mte_gm_ub %p, %x, %z, %len nburst(%l, %len, %len) : {TYPES}"
+    more = (
+        "func.func @inner(%p: !pto.ptr<f16, gm>, %x: !pto.ptr<f16, ub>, %l: i64) {\n"
+        "%z = arith.constant 0 : i64\n%len = arith.constant 64 : i64\n"
+        f"{load}\nfunc.return }}\n"
+        "func.func @outer(%p: !pto.ptr<f16, gm>, %x: !pto.ptr<f16, ub>, %l: i64) {\n"
+        "func.call @inner(%p, %x, %l) : (!pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64) -> ()\n"
+        "func.return }"
+    )
+    call = "func.call @outer(%p, %u, %big) : (!pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64) -> ()"
+
+    def program(count: int) -> Source:
+        start = f"{HEAD}%big = arith.constant {count} : i64\n{call}\nfunc.return\n}}\n{more}"
+        return read(start, "x.pto")
+
+    where = f", called at x.pto:{HEAD_LINES + 11}:1, called at x.pto:{HEAD_LINES + 2}:1"
+    found = check(trace(program(65536), function="k", arguments={0: 4096}))
+    assert [x.message.endswith(where) for x in found if x.rule == "DMA-L05"] == [True], found
+    (finding,) = trace(program(-1), function="k", static=True).findings
+    assert finding.message.endswith(where), finding
+    with pytest.raises(ProgramError) as caught:
+        trace(program(-1), function="k", arguments={0: 4096})
+    assert caught.value.findings[0].message.endswith(where)
 
 
 def test_stores_reach_too() -> None:

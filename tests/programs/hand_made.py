@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from tb.isa.pipes import PIPES
 from tb.language.place import Place
 from tb.language.trace import Compute, Move, Step, Trace
+from tests.language.steps import sampled
 
 FILE = "hand.pto"
 
@@ -40,7 +41,7 @@ class Made:
     @property
     def trace(self) -> Trace:
         """The steps."""
-        return Trace(FILE, "kernel", tuple(self.steps), ())
+        return Trace(FILE, "kernel", sampled(self.steps), ())
 
 
 @dataclass

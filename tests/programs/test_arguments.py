@@ -112,6 +112,11 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
     assert "at most 268435456 bytes" in refused("large.bin", "", tmp_path)
     (tmp_path / "no.npy").write_bytes(b"no array")
     assert "no array of numpy" in refused("no.npy", "f16", tmp_path)
+    np.save(tmp_path / "f32.npy", np.zeros(3, np.float32))
+    assert "do: convert it with astype" in refused("f32.npy", "f16", tmp_path)
+    said = refused("f32.npy", "bf16", tmp_path)
+    assert "legal: uint16, V2" in said
+    assert "numpy has no bf16: give the bits of its values as uint16" in said
     np.savez(tmp_path / "more.npz", a=np.zeros(3))
     assert "archive of arrays" in refused("more.npz", "f16", tmp_path)
     np.save(tmp_path / "none.npy", np.zeros(0, np.float16))

@@ -223,3 +223,5 @@ def test_a_wrong_image_fails(tmp_path: Path) -> None:
     assert record.status == "fail"
     assert record.mismatches == len(record.failures) == 2
     assert all("CRC-32" in failure for failure in record.failures)
+    assert all("engine and model agree" in failure for failure in record.failures)
+    assert "1 byte differs, the first at offset 0x3: 0x53, expected 0x52" in record.failures[1]

@@ -38,9 +38,9 @@ def copy(tmp_path: Path, monkeypatch: Patch) -> Path:
 TOO_SMALL = ("--arg", "0=zeros:4096", "--arg", "1=empty:4095", "--arg", "2=32")
 
 REFUSED = {
-    "no program": ((), ["no program is named", "make program PROGRAM=x.pto"]),
-    "missing": (("no.pto",), ["program no.pto does not exist"]),
-    "folder without": (("empty",), ["no program in empty", ".pto"]),
+    "no program": ((), ["no program is named", "PROGRAM= of make"]),
+    "missing": (("no.pto",), ["no.pto does not exist", "name .pto files"]),
+    "folder without": (("empty",), ["folder empty holds no .pto file"]),
     "no arguments": (
         ("copy.pto",),
         [
@@ -125,6 +125,14 @@ REFUSED = {
         ("copy.pto", *ARGS, "--out", "1=copy.pto/x.bin"),
         ["cannot write copy.pto/x.bin", "--out 1="],
     ),
+    "output into no folder": (
+        ("copy.pto", *ARGS, "--out", "1=nowhere/x.bin"),
+        ["cannot write nowhere/x.bin: there is no folder", "nowhere"],
+    ),
+    "output over a protected file": (
+        ("copy.pto", *ARGS, "--out", "1=protected.bin"),
+        ["cannot write protected.bin: it is write-protected"],
+    ),
     "output is a folder": (("copy.pto", *ARGS, "--out", "1=empty"), ["empty is a folder"]),
     "output over the program": (
         ("copy.pto", *ARGS, "--out", "1=copy.pto"),
@@ -165,6 +173,7 @@ def test_bad_input_runs_nothing(copy: Path, capsys: Capture, monkeypatch: Patch,
     (folder / "empty").mkdir()
     (folder / "other.pto").write_text(COPY)
     (folder / "in.bin").write_bytes(bytes(4096))
+    (folder / "protected.bin").touch(0o444)
     np.save(folder / "half.npy", np.zeros(2048, np.float16))
     before = files_of(folder)
     words, expected = REFUSED[name]
@@ -212,6 +221,15 @@ def test_bad_programs_run_nothing(
     copy.write_text(text)
     said = refused(capsys, monkeypatch, "copy.pto", *ARGS)
     assert f"copy.pto{place}" in said, said
+
+
+def test_rules_come_before_arguments_that_are_missing(
+    copy: Path, capsys: Capture, monkeypatch: Patch
+) -> None:
+    copy.write_text(COPY.replace("constant 0 : i64", "constant 16 : i64"))
+    said = refused(capsys, monkeypatch, "copy.pto")
+    assert "copy.pto:6:3: error: pto.mte_gm_ub: DMA-L06" in said
+    assert "correct the program; copy.pto: arguments 0 (%in)" in said
 
 
 def test_programs_that_are_no_text(copy: Path, capsys: Capture, monkeypatch: Patch) -> None:
@@ -305,6 +323,16 @@ def test_equal_seeds_give_equal_jobs(copy: Path) -> None:
     jobs = [replay(str(copy), args=ARGS[1::2], seed=seed).settings.options for seed in (3, 3, 4)]
     assert jobs[0] == jobs[1]
     assert jobs[0]["programs"][0]["arguments"] != jobs[2]["programs"][0]["arguments"]
+
+
+def test_each_program_of_a_run_is_placed_anew(copy: Path) -> None:
+    (copy.parent / "other.pto").write_text(COPY)
+    runs = [replay("copy.pto", "other.pto", args=ARGS[1::2]).files.programs for _ in range(2)]
+    one, other = (program.job.arguments for program in runs[0])
+    assert one[2] == other[2] == 32
+    assert abs(one[0] - other[0]) > 1 << 20
+    assert abs(one[1] - other[1]) > 1 << 20
+    assert [program.job.arguments for program in runs[1]] == [one, other]
 
 
 def test_the_command_line_wins_over_the_setup_file(copy: Path) -> None:
@@ -422,18 +450,18 @@ def test_a_program_runs_and_its_outputs_are_what_it_copied(copy: Path, capsys: C
     np.save(copy.parent / "in.npy", np.arange(1024, dtype=np.float32))
     done = run_command(
         capsys, "--sim", "icarus", "copy.pto", "--arg", "0=in.npy", "--arg", "1=empty:4096",
-        "--arg", "2=32", "--out", "1=new/out.npy", "--out", "0=in.bin", "--dump", "ub0:4096=ub.bin",
+        "--arg", "2=32", "--out", "1=out.npy", "--out", "0=in.bin", "--dump", "ub0:4096=ub.bin",
         "--json", "record.json",
     )  # fmt: skip
     assert done.code == 0, done
-    assert np.array_equal(np.load("new/out.npy"), np.arange(1024, dtype=np.float32))
+    assert np.array_equal(np.load("out.npy"), np.arange(1024, dtype=np.float32))
     expected = np.arange(1024, dtype=np.float32).tobytes()
     assert Path("in.bin").read_bytes() == Path("ub.bin").read_bytes() == expected
     record = RunRecord.model_validate_json(Path("record.json").read_text())
     assert record.programs[0].ops == {"MTE2": 1, "MTE3": 1}
     assert len(record.programs[0].outputs) == 3
     for words in ("MTE2 1, MTE3 1", "argument 0 (%in: !pto.ptr<f32, gm>), 4096 bytes at 0x",
-                  "written         new/out.npy, 4096 bytes", "\nPASS 2 transactions"):  # fmt: skip
+                  "written         out.npy, 4096 bytes", "\nPASS 2 transactions"):  # fmt: skip
         assert words in done.out
     assert done.out.splitlines()[-1].endswith(record.command)
 
@@ -445,6 +473,10 @@ def test_a_check_that_fails_writes_no_output(copy: Path, capsys: Capture) -> Non
     )
     assert done.code == 1
     assert "CRC-32 of 4 bytes of gm" in done.out
+    assert "check: copy.toml:1: the buffer of argument 1 (%out)" in done.out
+    assert "engine and model agree: the program, its data or the check is wrong" in done.out
+    assert "DUT and model agree, and a check of what they left fails" in done.out
+    assert "differs from the model" not in done.out
     assert "not written: out.npy" in done.out
     assert not Path("out.npy").exists()
     assert done.out.splitlines()[-1].startswith("FAIL (fail)")

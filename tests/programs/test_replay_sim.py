@@ -219,7 +219,7 @@ def test_programs_replay(tmp_path: Path) -> None:
     assert {name: record.exercised[name] for name in titles} == dict.fromkeys(titles, 1)
     assert record.exercised["DMA-L06"] == 1, "an illegal op is refused for its rule"
     assert record.statuses["RULE"] == 1
-    place = f"{tmp_path}/illegal.pto:{line_of(ILLEGAL, 'pto.copy_ubuf_to_ubuf')}:3"
+    place = f"illegal:{line_of(ILLEGAL, 'pto.copy_ubuf_to_ubuf')}:3"
     assert [note for note in record.left_out if place in note and "DMA-L11" in note]
     assert record.statuses["RD_SLVERR"] == 1, "faults are injected"
     assert (folder / "fast.bin").read_bytes() == (folder / "slow.bin").read_bytes() == data
@@ -256,12 +256,13 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path: Path) -> None:
     assert "disordered" not in record.exercised
     assert "wrong crc" not in record.exercised
     first = line_of(SHARED_SLOT, "pto.mte_ub_ub %u0")
-    assert any(f"shared.pto:{first}:3" in text for text in record.failures)
+    assert any(f"disordered:{first}:3" in text for text in record.failures)
     crc = [text for text in record.failures if "wrong crc" in text]
     right = zlib.crc32(bytes(range(256)) * 4)
     assert crc == [
         f"MISMATCH: wrong crc: CRC-32 of 1024 bytes of ub0 at 0x0 is {right:08X}, expected "
-        f"12345678\n  repeat: {record.command}"
+        "12345678\n  engine and model agree: the program, its data or the check is wrong\n"
+        f"  repeat: {record.command}"
     ], "links are forgotten in no other program"
 
 
@@ -284,10 +285,10 @@ def test_a_bug_and_an_engine_that_is_missing_are_told_with_their_places(tmp_path
     manifests = tuple(str(engines / f"pto_{slot}/manifest.toml") for slot in ("mte2", "mte3"))
     record = run(settings(jobs, duts=manifests), tmp_path / "run")
     line = line_of(ILLEGAL, "pto.mte_gm_ub %a0, %u16")
-    assert any(f"transaction 1 on mte2 ({path}:{line}:3)" in text for text in record.failures)
+    assert any(f"transaction 1 on mte2 (bug:{line}:3)" in text for text in record.failures)
     assert any("DMA-L06" in text for text in record.failures)
     assert record.status == "error"
     line = line_of(MATMUL, "pto.mte_l0c_gm")
-    assert record.message == f"no engine executes mte_l0c_gm\n  where: {other}:{line}:3"
+    assert record.message == f"no engine executes mte_l0c_gm\n  where: no fix:{line}:3"
     assert record.transactions == 3, "of a program that cannot run whole nothing is sent"
     assert record.exercised == {}

@@ -7,6 +7,7 @@ import dataclasses
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from tb.isa.dma import MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
 from tb.isa.footprint import Footprint
 from tb.isa.legacy import DmaRegisters, LegacyCopy, LegacySet, lower_copy, write_registers
 from tb.isa.lower import lower
+from tb.isa.ops import SLOTS
 from tb.isa.spaces import SIZES, Space
 from tb.isa.text import AnyOp
 from tb.language.order.order import order
@@ -143,6 +145,38 @@ def test_setup_files_say_what_the_memories_and_flags_were(bench: Bench) -> None:
     assert (flags == bench.memory.background_flags()).all()
     assert "stall_ar" in setup.knobs
     assert "seed" not in setup.knobs
+
+
+def test_what_is_found_later_says_that_its_memory_is_another(bench: Bench) -> None:
+    """A store changes a byte far away; a comparison finds it when two more blocks are over."""
+    blocks = [from_ops([BACK]), from_ops([TO_UB]), from_ops([OTHER])]
+    for number, block in enumerate(blocks):
+        epoch = bench.epoch(block)
+        bench.write(dataclasses.replace(epoch, number=number, first=number))
+    bench.corrupt(Space.GM, 1 << 22)
+    writer = SimpleNamespace(cycle=500, slot=SLOTS.index("mte3"))
+    bench.memory.last_writer = lambda space, address: writer  # type: ignore[assignment,method-assign]
+    assert not bench.run.failures
+    bench.scoreboard.compare_everything()
+    (report,) = bench.run.failures
+    assert "failing.pto" in report
+    (name,) = folders(bench)
+    assert name == "0-mte_ub_gm"
+    assert bench.scoreboard.repro.folder is not None
+    folder = bench.scoreboard.repro.folder / name
+    late = "It was found later than in its block: memories, registers, unit flags and knobs are"
+    assert late in (folder / "README.txt").read_text()
+    for file in ("failing.pto", "failing.toml", "epoch.pto", "epoch.toml"):
+        mark = "//" if file.endswith(".pto") else "#"
+        assert f"\n{mark} {late}" in (folder / file).read_text()[:400], file
+    assert ops_in(folder / "failing.pto") == [BACK]
+    load_setup(folder / "failing.toml")
+
+
+def test_what_is_found_at_once_has_its_memory(bench: Bench) -> None:
+    folder = corrupted(bench)
+    for file in ("README.txt", "failing.pto", "epoch.toml"):
+        assert "later" not in (folder / file).read_text()
 
 
 def test_so_many_failures_are_written_down(bench: Bench) -> None:

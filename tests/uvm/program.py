@@ -157,8 +157,9 @@ class ProgramTest(PtoTestBase):
         if self.run.aborted:
             return
         self.env.scoreboard.compare_everything()
+        agree = self.wrong() == before
         for check in job.checks:
-            self.check(job, check)
+            self.check(job, check, agree=agree)
         for dump in job.dumps:
             self.dump(dump)
         if self.wrong() == before:
@@ -224,15 +225,35 @@ class ProgramTest(PtoTestBase):
         found: bytes = view[part.address : part.address + part.length].tobytes()
         return found
 
-    def check(self, job: ProgramJob, check: Check) -> None:
-        """Compares bytes with the CRC-32 that they are to have."""
-        found = zlib.crc32(self.bytes_of(check))
-        if found != check.crc32:
-            self.run.fail(
-                f"MISMATCH: {job.title}: CRC-32 of {check.length} bytes of {check.space} at "
-                f"{check.address:#x} is {found:08X}, expected {check.crc32:08X}\n"
-                f"  repeat: {self.run.command}"
+    def check(self, job: ProgramJob, check: Check, *, agree: bool) -> None:
+        """Compares bytes with the CRC-32 that they are to have.
+
+        Args:
+            job: The program.
+            check: The bytes.
+            agree: Engine and model left the same.
+        """
+        found = self.bytes_of(check)
+        crc32 = zlib.crc32(found)
+        if crc32 == check.crc32:
+            return
+        lines = [
+            f"MISMATCH: {job.title}: CRC-32 of {check.length} bytes of {check.space} at "
+            f"{check.address:#x} is {crc32:08X}, expected {check.crc32:08X}"
+        ]
+        if check.where:
+            lines.append(f"  check: {check.where}")
+        if check.expected is not None:
+            wanted = read_load(check.expected)
+            wrong = [at for at in range(len(found)) if found[at] != wanted[at]]
+            many = "1 byte differs" if len(wrong) == 1 else f"{len(wrong)} bytes differ"
+            lines.append(
+                f"  {many}, the first at offset {wrong[0]:#x}: "
+                f"{found[wrong[0]]:#04x}, expected {wanted[wrong[0]]:#04x}"
             )
+        if agree:
+            lines.append("  engine and model agree: the program, its data or the check is wrong")
+        self.run.fail("\n".join([*lines, f"  repeat: {self.run.command}"]), agreed=agree)
 
     def dump(self, dump: Dump) -> None:
         """Writes bytes into the run's folder."""

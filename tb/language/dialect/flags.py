@@ -6,7 +6,6 @@ from __future__ import annotations
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import traits_def
 from xdsl.parser import Parser
-from xdsl.printer import Printer
 
 from tb.isa.pipes import EVENTS, PIPE_ALIASES, PIPE_ALL, Pipe
 from tb.language.dialect.ops import Fault, OpError, python_value, string
@@ -85,11 +84,6 @@ class FlagOp(Operation):
         op.verify_()
         return op
 
-    def print(self, printer: Printer) -> None:
-        """Writes what stands behind the name."""
-        printer.print_string(f'["{self.src.value}", "{self.dst.value}", "EVENT_ID{self.event}"]')
-        printer.print_op_attributes(self.attributes)
-
     def verify_(self) -> None:
         """Refuses pipes and events that are none."""
         _ = self.src, self.dst, self.event
@@ -130,6 +124,10 @@ class BarrierOp(Operation):
     def parse(cls, parser: Parser) -> BarrierOp:
         """Reads a pipe, as a string, a word, ``<word>`` or ``#pto.pipe<word>``."""
         scanner = Scanner(parser)
+        if scanner.is_next_op():
+            scanner.fail(
+                f"expected a pipe behind {cls.name}, found {scanner.found()}", scanner.before
+            )
         bracket = scanner.take("[")
         name = scanner.word("a pipe")
         if bracket:
@@ -139,11 +137,6 @@ class BarrierOp(Operation):
         op = cls.create(properties={"pipe": string(name)}, attributes=attributes)
         op.verify_()
         return op
-
-    def print(self, printer: Printer) -> None:
-        """Writes what stands behind the name."""
-        printer.print_string(f' "{self.pipe.value if self.pipe else PIPE_ALL}"')
-        printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
         """Refuses a pipe that is none."""

@@ -21,7 +21,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import traits_def
 from xdsl.parser import Parser
-from xdsl.printer import Printer
 
 from tb.language.dialect.forms import (
     FORMS,
@@ -142,12 +141,6 @@ class MoveOp(Operation):
 
         return read_move(cls, parser)
 
-    def print(self, printer: Printer) -> None:
-        """Writes the pretty form behind the name."""
-        from tb.language.dialect.printing import print_move
-
-        print_move(self, printer)
-
     def verify_(self) -> None:
         """Refuses what no movement op has; :func:`written` refuses the rest."""
         if self.results or self.regions:
@@ -176,6 +169,26 @@ MOVES: dict[str, type[MoveOp]] = {name: _make(form) for name, form in FORMS.item
 """Op classes by name without ``pto.``."""
 
 
+def parts(form: Form) -> str:
+    """Returns the parts that ``operandSegmentSizes`` counts, with the numbers that are legal."""
+
+    def number(group: Group) -> str:
+        if group.most == group.least:
+            return f"{group.least}"
+        return f"{group.least}.." + (f"{group.most}" if group.most >= 0 else "")
+
+    return ", ".join(f"{group.name} {number(group)}" for group in form.groups)
+
+
+def _without_sizes(op: MoveOp) -> Fault:
+    """Returns what is wrong with operands that nothing counts."""
+    least, found = sum(group.least for group in op.form.groups), len(op.operands)
+    if found < least:
+        return Fault(f"has {found} operands, at least {least} are needed", legal=parts(op.form))
+    message = f"lacks {SEGMENTS}: {found} operands, {least} without any clause"
+    return Fault(message, legal=parts(op.form))
+
+
 def _sizes(op: MoveOp) -> Sequence[int]:
     """Returns how many operands each group has."""
     form = op.form
@@ -185,7 +198,7 @@ def _sizes(op: MoveOp) -> Sequence[int]:
         if sum(sizes) == len(op.operands):
             return sizes
         if form.open:
-            raise OpError(Fault(f"the generic form with clauses lacks {SEGMENTS}"))
+            raise OpError(_without_sizes(op))
         names = ", ".join(group.name for group in form.groups)
         raise OpError(Fault(f"takes {len(sizes)} operands, not {len(op.operands)}", legal=names))
     if not isinstance(given, DenseArrayBase):
@@ -200,7 +213,8 @@ def _sizes(op: MoveOp) -> Sequence[int]:
             )
         )
     if sum(sizes) != len(op.operands):
-        raise OpError(Fault(f"{SEGMENTS} counts {sum(sizes)} operands of {len(op.operands)}"))
+        message = f"{SEGMENTS} counts {sum(sizes)} operands of {len(op.operands)}"
+        raise OpError(Fault(message, legal=parts(form)))
     for group, size in zip(form.groups, sizes, strict=True):
         if size < group.least or (group.most >= 0 and size > group.most):
             most = "or more" if group.most < 0 else f"to {group.most}"

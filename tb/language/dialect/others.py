@@ -7,29 +7,13 @@ from xdsl.dialects.builtin import StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import traits_def
 from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import NoTerminator
 
-from tb.language.dialect.flags import BarrierOp, FlagOp, SetFlagOp, ShortBarrierOp, WaitFlagOp
+from tb.language.dialect.flags import BarrierOp, SetFlagOp, ShortBarrierOp, WaitFlagOp
 from tb.language.dialect.ops import Fault, OpError, string
 from tb.language.dialect.pointers import AddPtrOp, CastPtrOp
-from tb.language.dialect.types import OpaqueType, is_integer, type_name
+from tb.language.dialect.types import OpaqueType, is_integer
 from tb.language.parser.syntax import Scanner
-
-__all__ = [
-    "OTHERS",
-    "AddPtrOp",
-    "BarrierOp",
-    "BlockQueryOp",
-    "BrokenOp",
-    "CastPtrOp",
-    "FlagOp",
-    "ForeignOp",
-    "SectionOp",
-    "SetFlagOp",
-    "WaitFlagOp",
-    "broken",
-]
 
 
 class SectionOp(Operation):
@@ -47,14 +31,6 @@ class SectionOp(Operation):
         region = parser.parse_region()
         attributes |= parser.parse_optional_attr_dict()
         return cls.create(regions=[region], attributes=attributes)
-
-    def print(self, printer: Printer) -> None:
-        """Writes what stands behind the name."""
-        if self.attributes:
-            printer.print_string(" attributes")
-            printer.print_op_attributes(self.attributes)
-        printer.print_string(" ")
-        printer.print_region(self.regions[0])
 
     def verify_(self) -> None:
         """Checks nothing: any ops may stand in it."""
@@ -98,11 +74,6 @@ class BlockQueryOp(Operation):
         op = cls.create(result_types=[kind], attributes=attributes)
         op.verify_()
         return op
-
-    def print(self, printer: Printer) -> None:
-        """Writes what stands behind the name."""
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(f" : {type_name(self.results[0].type)}")
 
     def verify_(self) -> None:
         """Refuses a result that is no integer."""

@@ -7,7 +7,6 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import traits_def
 from xdsl.parser import Parser, UnresolvedOperand
-from xdsl.printer import Printer
 from xdsl.utils.lexer import Span
 
 from tb.language.dialect.ops import Fault, OpError
@@ -59,14 +58,6 @@ class CastPtrOp(Operation):
         op = cls.create(operands=[value], result_types=[result], attributes=attributes)
         op.verify_()
         return op
-
-    def print(self, printer: Printer) -> None:
-        """Writes what stands behind the name."""
-        printer.print_string(" ")
-        printer.print_ssa_value(self.operands[0])
-        printer.print_op_attributes(self.attributes)
-        kinds = type_name(self.operands[0].type), type_name(self.results[0].type)
-        printer.print_string(f" : {kinds[0]} -> {kinds[1]}")
 
     def verify_(self) -> None:
         """Refuses operands and types that it cannot have."""
@@ -126,14 +117,6 @@ class AddPtrOp(Operation):
         op = cls.create(operands=values, result_types=[result], attributes=attributes)
         op.verify_()
         return op
-
-    def print(self, printer: Printer) -> None:
-        """Writes what stands behind the name."""
-        printer.print_string(" ")
-        printer.print_list(self.operands, printer.print_ssa_value)
-        printer.print_op_attributes(self.attributes)
-        kinds = ", ".join(type_name(value.type) for value in self.operands)
-        printer.print_string(f" : {kinds} -> {type_name(self.results[0].type)}")
 
     def verify_(self) -> None:
         """Refuses operands and types that it cannot have."""

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
-from tb.isa.legacy import DmaRegisters
 from tb.isa.pipes import Pipe
+from tb.language.lowered import Region, Touches
 from tb.language.order.overlap import Shared, Use, clusters
-from tb.language.order.touched import Region, Touches, touches
+from tb.language.order.queues import NO_DOUBTS, condition_of
+from tb.language.order.touched import touches
 from tb.language.place import Finding, Place
-from tb.language.trace import Compute, Move, Step
+from tb.language.trace import Compute, Doubt, Move, Step
 
 RULE = "A-14"
 """What dependent steps of one pipe without a barrier are undefined by."""
@@ -33,26 +34,27 @@ class Hazards:
         self,
         steps: tuple[Step, ...],
         sequence: Sequence[int],
-        registers: Mapping[int, DmaRegisters],
         describe: Describe = described,
+        doubts: Mapping[int, Doubt] = NO_DOUBTS,
     ) -> None:
         """Finds out what each step of ``sequence`` touches."""
+        self._doubts = doubts
         self._describe = describe
         self._steps = steps
         self._touches: dict[int, Touches] = {}
         used: dict[Region, Use] = defaultdict(Use)
-        none = DmaRegisters()
         for index in sequence:
             step = steps[index]
             assert isinstance(step, Move | Compute)
             if step.pipe is Pipe.S:
                 continue
-            self._touches[index] = touches(step, registers.get(index, none))
+            self._touches[index] = touches(step)
             for region, write in self._touches[index]:
                 use = used[region]
                 use.count += 1
                 use.written |= write
-        self._clusters = clusters(used)
+        self._left_out: list[Region] = []
+        self._clusters = clusters(used, self._left_out)
         self._at: dict[tuple[int, int], int] = {}
         self._found: dict[tuple[Place, Place], Finding] = {}
 
@@ -60,6 +62,16 @@ class Hazards:
     def findings(self) -> list[Finding]:
         """Hazards so far, each pair of places once."""
         return list(self._found.values())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was not looked at."""
+        words = "note: the rows are too many: what overlaps them is not checked for hazards"
+        return tuple(
+            f"{self._steps[index].place}: {words}"
+            for region in self._left_out
+            for index in [next(i for i, mine in self._touches.items() if region in dict(mine))]
+        )
 
     def take(self, index: int, queue: int, position: int, known: Sequence[int]) -> None:
         """Looks at a step and notes what it touches.
@@ -107,10 +119,11 @@ class Hazards:
             f"hazard: {does} {self._describe(space, shared)}, which {other} {did}, "
             "and nothing orders them"
         )
+        condition = condition_of(self._doubts, later, earlier)
         if first.pipe is second.pipe:
             legal = f"pto.pipe_barrier of {first.pipe.value} between them"
-            return Finding(second.place, f"pto.{second.name}", RULE, message, legal)
+            return Finding(second.place, f"pto.{second.name}", RULE, message, legal, condition)
         legal = (
             f"set_flag and wait_flag from {first.pipe.value} to {second.pipe.value} between them"
         )
-        return Finding(second.place, f"pto.{second.name}", "", message, legal)
+        return Finding(second.place, f"pto.{second.name}", "", message, legal, condition)

@@ -18,13 +18,19 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tb.isa.legacy import DmaRegisters
 from tb.isa.pipes import Pipe
+from tb.language.collector import collector_off
 from tb.language.order.hazards import Describe, Hazards, described
-from tb.language.order.queues import Event, Queues, event_of, event_text, read_queues
-from tb.language.order.touched import registers_read
+from tb.language.order.queues import (
+    Event,
+    Queues,
+    condition_of,
+    event_of,
+    event_text,
+    read_queues,
+)
 from tb.language.place import Finding, Place
-from tb.language.trace import Barrier, Compute, Move, SetFlag, Step, Trace, WaitFlag
+from tb.language.trace import Barrier, Compute, Doubt, Move, SetFlag, Step, Trace, WaitFlag
 
 _PIPES: tuple[Pipe, ...] = tuple(Pipe)
 _NUMBER = {pipe: number for number, pipe in enumerate(_PIPES)}
@@ -41,29 +47,29 @@ class Order:
         after: Index of such a step to those that must have completed before it starts: the last
             of each pipe, none of pipe S. What an earlier step of its pipe waits for already, and
             what another one of these has waited for, is left out.
-        registers: Index of a legacy copy to the registers it reads: those of program order.
         findings: Waits that are never met, circular waits, events set twice, hazards.
-        notes: Sentences about what is odd but does no harm: events that are set at the end.
+        notes: Sentences about what is odd but does no harm, events that are set at the end, and
+            about what was not looked at.
     """
 
     sequence: tuple[int, ...]
     after: Mapping[int, tuple[int, ...]]
-    registers: Mapping[int, DmaRegisters]
     findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
 
 
+@collector_off()
 def order(trace: Trace, describe: Describe = described) -> Order:
     """Returns how a program may run, and what is wrong with how it orders its steps.
 
     ``describe`` gives messages their words for bytes.
     """
     steps = trace.steps
-    registers = registers_read(steps)
-    queues = read_queues(steps, registers)
+    doubts = trace.doubtful()
+    queues = read_queues(steps, doubts)
     sequence = tuple(i for i in queues.sequence if isinstance(steps[i], Move | Compute))
-    hazards = Hazards(steps, sequence, registers, describe)
-    clocks = _Clocks(steps, queues)
+    hazards = Hazards(steps, sequence, describe, doubts)
+    clocks = _Clocks(steps, queues, doubts)
     for index in queues.sequence:
         step = steps[index]
         if isinstance(step, Move | Compute):
@@ -76,7 +82,7 @@ def order(trace: Trace, describe: Describe = described) -> Order:
         else:
             clocks.wait_flag(index, step)
     findings = (*queues.findings, *clocks.findings, *hazards.findings)
-    return Order(sequence, clocks.after, registers, findings, queues.notes)
+    return Order(sequence, clocks.after, findings, (*queues.notes, *hazards.notes))
 
 
 class _Clocks:
@@ -88,12 +94,15 @@ class _Clocks:
         findings: Events set twice.
     """
 
-    def __init__(self, steps: tuple[Step, ...], queues: Queues) -> None:
+    def __init__(
+        self, steps: tuple[Step, ...], queues: Queues, doubts: Mapping[int, Doubt]
+    ) -> None:
         """Begins with empty queues."""
         self.begun = [0] * len(_PIPES)
         self.after: dict[int, tuple[int, ...]] = {}
         self._steps = steps
         self._queues = queues
+        self._doubts = doubts
         # Per pipe, entries of each queue that have completed for what the pipe starts next, and
         # those that had for the step it started last.
         self._known = [[0] * len(_PIPES) for _ in _PIPES]
@@ -172,9 +181,11 @@ class _Clocks:
         pipe, target, event = _NUMBER[step.pipe], _NUMBER[step.other], event_of(step)
         self.begun[pipe] += 1
         before = self._sets.get(event)
-        if before is not None and pipe != target:
+        if before is not None:
             waited = self._waits.get(before)
-            if waited is None or waited > self._known[pipe][target]:
+            # On one pipe a wait that has been seen stands before this set.
+            late = pipe != target and waited is not None and waited > self._known[pipe][target]
+            if waited is None or late:
                 self._set_twice(before, index, event)
         self._sets[event] = index
         self._behind[index] = [*self._known[pipe]]
@@ -197,4 +208,8 @@ class _Clocks:
             f"waited for the set_flag at {self._steps[before].place}"
         )
         legal = f"one set at a time: another event, or a flag from {target.value} to {source.value}"
-        self._twice.setdefault(place, Finding(place, "pto.set_flag", "", message, legal))
+        if source is target:
+            legal = "one set at a time: another event, or the wait_flag before this set_flag"
+        condition = condition_of(self._doubts, index, before)
+        finding = Finding(place, "pto.set_flag", "", message, legal, condition)
+        self._twice.setdefault(place, finding)

@@ -10,6 +10,7 @@ pieces that the rows of its regions cut it into. What is neither is not looked a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from math import gcd
@@ -17,13 +18,16 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.language.order.touched import Region
+from tb.language.lowered import Region
 
-DENSE_UNITS = 1 << 26
+DENSE_UNITS = 1 << 24
 """Units up to which a cluster is an array; it takes memory only where it is touched."""
 
 SPARSE_ROWS = 1 << 22
 """Rows up to which a cluster that is larger is cut into pieces."""
+
+MOST_PIECES = 1 << 24
+"""Pieces that all regions of such a cluster have at most."""
 
 _Ints = NDArray[np.int32]
 
@@ -40,11 +44,18 @@ class Shared:
         return f"{self.first:#x}..{self.end - 1:#x} ({self.bytes} B)"
 
 
+class TooLargeError(Exception):
+    """A cluster has too many pieces."""
+
+
 class Cluster:
     """Positions at which queues touched the bytes of some regions.
 
     Args:
         regions: All in one memory, extents overlapping one another.
+
+    Raises:
+        TooLargeError: they are cut into too many pieces.
     """
 
     def __init__(self, regions: list[Region]) -> None:
@@ -63,13 +74,17 @@ class Cluster:
     def _cut(self, regions: list[Region]) -> None:
         rows = [_row_starts(region) for region in regions]
         ends = [start + region.length for start, region in zip(rows, regions, strict=True)]
-        self._cuts = np.unique(np.concatenate((*rows, *ends)))
+        self._cuts = _distinct(np.concatenate((*rows, *ends)))
         self._size = len(self._cuts)
+        pieces = 0
         for region, start, end in zip(regions, rows, ends, strict=True):
             first, last = np.searchsorted(self._cuts, start), np.searchsorted(self._cuts, end)
             counts = last - first
+            pieces += int(counts.sum())
+            if pieces > MOST_PIECES:
+                raise TooLargeError
             offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-            self._pieces[region] = np.unique(np.repeat(first, counts) + offsets)
+            self._pieces[region] = _distinct(np.repeat(first, counts) + offsets)
 
     def _view(self, region: Region, queue: int, write: bool) -> _Ints:
         """Returns the positions of a region: a view that shows later marks."""
@@ -106,7 +121,7 @@ class Cluster:
             starts, ends = self._cuts[pieces], self._cuts[pieces + 1]
             return Shared(int(starts[0]), int(ends[-1]), int((ends - starts).sum()))
         steps = np.array((*reversed(region.strides), self.unit), dtype=np.int64)
-        starts = np.unique(region.base + np.argwhere(hit) @ steps)
+        starts = _distinct(region.base + np.argwhere(hit) @ steps)
         return Shared(int(starts[0]), int(starts[-1]) + self.unit, len(starts) * self.unit)
 
     def mark(self, region: Region, queue: int, write: bool, position: int) -> None:
@@ -124,6 +139,12 @@ class Cluster:
     def queues(self) -> Iterable[tuple[int, bool]]:
         """Who has touched the cluster: queues, and whether they wrote."""
         return self._arrays
+
+
+def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Returns sorted values, each once; ``np.unique`` takes ten times as long for millions."""
+    values = np.sort(values)
+    return values[np.concatenate(([True], values[1:] != values[:-1]))]
 
 
 def _row_starts(region: Region) -> NDArray[np.int64]:
@@ -149,8 +170,11 @@ class Use:
     written: bool = False
 
 
-def clusters(used: Mapping[Region, Use]) -> dict[Region, Cluster]:
-    """Returns the cluster of each region of which two steps may share bytes, one writing."""
+def clusters(used: Mapping[Region, Use], left_out: list[Region]) -> dict[Region, Cluster]:
+    """Returns the cluster of each region of which two steps may share bytes, one writing.
+
+    Of regions that are too large together, the first is added to ``left_out``.
+    """
     found: dict[Region, Cluster] = {}
     ordered = sorted(used, key=lambda region: (region.space, region.base))
     for _, of_space in groupby(ordered, key=lambda region: region.space):
@@ -158,22 +182,28 @@ def clusters(used: Mapping[Region, Use]) -> dict[Region, Cluster]:
         end = 0
         for region in of_space:
             if group and region.base >= end:
-                _add(found, group, used)
+                if not _add(found, group, used):
+                    left_out.append(group[0])
                 group = []
             end = max(end, region.end) if group else region.end
             group.append(region)
-        _add(found, group, used)
+        if not _add(found, group, used):
+            left_out.append(group[0])
     return found
 
 
-def _add(found: dict[Region, Cluster], group: list[Region], used: Mapping[Region, Use]) -> None:
+def _add(found: dict[Region, Cluster], group: list[Region], used: Mapping[Region, Use]) -> bool:
+    """Adds the cluster of a group if it needs one; tells whether it is not too large."""
     if sum(used[region].count for region in group) < 2:
-        return
+        return True
     if not any(used[region].written for region in group):
-        return
+        return True
     units = _extent(group) // _unit(group)
     if units <= DENSE_UNITS or sum(map(_rows, group)) <= SPARSE_ROWS:
-        found.update(dict.fromkeys(group, Cluster(group)))
+        with suppress(TooLargeError):
+            found.update(dict.fromkeys(group, Cluster(group)))
+            return True
+    return False
 
 
 def _extent(group: list[Region]) -> int:

@@ -4,17 +4,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
+from types import MappingProxyType
 
 from tb.isa.legacy import LegacySet
 from tb.isa.pipes import Pipe
 from tb.language.place import Finding, Place
-from tb.language.trace import Barrier, Move, SetFlag, Step, WaitFlag
+from tb.language.trace import TWICE, Barrier, Doubt, Move, SetFlag, Step, WaitFlag
 
 Event = tuple[Pipe, Pipe, int]
 """Pipe that sets, pipe that waits, number."""
+
+NO_DOUBTS: Mapping[int, Doubt] = MappingProxyType({})
+"""Every step happens."""
 
 
 def event_of(step: SetFlag | WaitFlag) -> Event:
@@ -77,9 +81,7 @@ def _flags(
     return sets, waits, met
 
 
-def _edges(
-    steps: tuple[Step, ...], met: dict[int, int], copies: Container[int]
-) -> tuple[_Edges, dict[int, int]]:
+def _edges(steps: tuple[Step, ...], met: dict[int, int]) -> tuple[_Edges, dict[int, int]]:
     edges = _Edges()
     last: dict[Pipe, int] = {}
     registers: dict[int, int] = {}
@@ -97,7 +99,7 @@ def _edges(
             edges.cross[index].append(met[index])
         elif isinstance(step, Move) and isinstance(step.op, LegacySet):
             written = index
-        elif index in copies and written >= 0:
+        elif isinstance(step, Move) and step.registers is not None and written >= 0:
             registers[index] = written
             edges.cross[index].append(written)
     return edges, registers
@@ -125,14 +127,27 @@ def _sort(count: int, edges: _Edges) -> list[int]:
     return sequence
 
 
-def read_queues(steps: tuple[Step, ...], copies: Container[int]) -> Queues:
-    """Returns what the queues of a program tell; ``copies`` are its legacy copies."""
+def condition_of(doubts: Mapping[int, Doubt], later: int, earlier: int = -1) -> str:
+    """Returns the condition on which a step, or one that it stands behind, happens; or nothing."""
+    if later in doubts:
+        return doubts[later].condition
+    # What stands behind a loop stands behind its last iteration, be it the first.
+    return doubts[earlier].condition.removesuffix(TWICE) if earlier in doubts else ""
+
+
+def read_queues(steps: tuple[Step, ...], doubts: Mapping[int, Doubt] = NO_DOUBTS) -> Queues:
+    """Returns what the queues of a program tell.
+
+    Args:
+        steps: The program.
+        doubts: What is not known to happen.
+    """
     sets, waits, met = _flags(steps)
-    edges, registers = _edges(steps, met, copies)
+    edges, registers = _edges(steps, met)
     sequence = _sort(len(steps), edges)
-    findings = _never_met(steps, sets, waits)
+    findings = _never_met(steps, sets, waits, doubts)
     if len(sequence) < len(steps):
-        findings += _circles(steps, edges, set(range(len(steps))).difference(sequence))
+        findings += _circles(steps, edges, set(range(len(steps))).difference(sequence), doubts)
     notes = []
     for event, indices in sets.items():
         if len(indices) > len(waits[event]):
@@ -142,7 +157,10 @@ def read_queues(steps: tuple[Step, ...], copies: Container[int]) -> Queues:
 
 
 def _never_met(
-    steps: tuple[Step, ...], sets: dict[Event, list[int]], waits: dict[Event, list[int]]
+    steps: tuple[Step, ...],
+    sets: dict[Event, list[int]],
+    waits: dict[Event, list[int]],
+    doubts: Mapping[int, Doubt],
 ) -> list[Finding]:
     findings = []
     for event, indices in waits.items():
@@ -158,11 +176,14 @@ def _never_met(
                     f"deadlock: this is wait {number} for {event_text(event)}, which is set "
                     f"{len(sets[event])} times"
                 )
-            findings.append(Finding(place, "pto.wait_flag", "", message))
+            condition = condition_of(doubts, index)
+            findings.append(Finding(place, "pto.wait_flag", "", message, "", condition))
     return findings
 
 
-def _circles(steps: tuple[Step, ...], edges: _Edges, stuck: set[int]) -> list[Finding]:
+def _circles(
+    steps: tuple[Step, ...], edges: _Edges, stuck: set[int], doubts: Mapping[int, Doubt]
+) -> list[Finding]:
     """Returns the circles among steps that cannot start, each with all its places."""
     heads: dict[Pipe, int] = {}
     for index in sorted(stuck):
@@ -181,7 +202,10 @@ def _circles(steps: tuple[Step, ...], edges: _Edges, stuck: set[int]) -> list[Fi
             head = before if stands is None else heads[stands]
         ring = [number for number, (index, _) in enumerate(path) if index == head]
         if ring:
-            findings.append(_circle(steps, path[ring[0] :]))
+            circle = path[ring[0] :]
+            last = max(index for index, _ in circle)
+            condition = condition_of(doubts, last, min(index for index, _ in circle))
+            findings.append(replace(_circle(steps, circle), condition=condition))
     return findings
 
 

@@ -8,7 +8,7 @@ with ``=``, at a quoted name with ``(``, at ``return``; or at the brace that clo
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tb.language.parser.syntax import RESULTS, TOKEN
@@ -35,7 +35,7 @@ class Skipped:
         end: Offset behind it.
         types: Offset of its result types, or -1 when it names none.
         arrow: Whether they stand behind ``->``.
-        names: Names of ops inside its brackets.
+        names: Names inside its brackets that were looked for.
     """
 
     end: int
@@ -44,13 +44,13 @@ class Skipped:
     names: frozenset[str]
 
 
-def skip(text: str, position: int, names: Collection[str] = ()) -> Skipped:
+def skip(text: str, position: int, wanted: Callable[[str], bool] = str.isspace) -> Skipped:
     """Skips an op from behind its name.
 
     Args:
         text: The file.
         position: Offset behind the name.
-        names: Names of ops to look for inside the brackets, as written.
+        wanted: Tells of a name inside the brackets whether it is looked for; else none is.
 
     Raises:
         UnclosedError: brackets do not match.
@@ -71,7 +71,7 @@ def skip(text: str, position: int, names: Collection[str] = ()) -> Skipped:
                 raise UnclosedError(f"{nesting[-1][0]!r} is never closed", nesting[-1][1])
             break
         if nesting:
-            if kind in ("word", "string") and token.strip('"') in names:
+            if kind in ("word", "string") and wanted(token.strip('"')):
                 inside.add(token.strip('"'))
         elif token == "}" or _begins_op(text, at, kind, token, before):
             break

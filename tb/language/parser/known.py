@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from functools import cache
 
 from xdsl.context import Context
@@ -21,7 +22,36 @@ PTO = Dialect("pto", [*MOVES.values(), *OTHERS], [PtrType, OpaqueType])
 """The dialect as read here."""
 
 MOVE_NAMES = frozenset(f"pto.{name}" for name in MOVES)
+_NAMES = {kind.name.removeprefix("pto."): kind.name for kind in PTO.operations}
+
+_MOVERS = ("mte_", "copy_", "set_loop", "set_mov_pad", "set_flag", "wait_flag")
+"""How names of data movement, of its registers and of flags begin."""
+
+_FOREIGN = frozenset(
+    f"pto.mte_l1_{target}{form}" for target in ("l0a", "l0b") for form in ("", "_mx")
+)
+"""Ops with such names that are known to be foreign: loads of the matrix unit in other forms."""
+
+_CLOSE, _CLOSE_MOVER = 0.85, 0.7
+"""How much a name has in common with the one that is meant, 1 being all."""
 _KNOWN = "pto, func.func/call/return, scf.for/if/yield, arith, builtin.unrealized_conversion_cast"
+
+
+def moves_data(name: str) -> bool:
+    """Tells whether an op, known here or not, moves data or orders it, going by its name."""
+    return name in MOVE_NAMES or seems_to_move(name)
+
+
+def seems_to_move(name: str) -> bool:
+    """Tells whether an op that is not known here must not be left out, going by its name."""
+    return name.removeprefix("pto.").startswith(_MOVERS) and name not in _FOREIGN
+
+
+def meant(name: str) -> str:
+    """Returns a hint at the op of the pto dialect that a name is close to, or nothing."""
+    close = _CLOSE_MOVER if seems_to_move(name) else _CLOSE
+    found = [] if name in _FOREIGN else get_close_matches(name.split(".", 1)[-1], _NAMES, 1, close)
+    return f"; {_NAMES[found[0]]} is meant?" if found else ""
 
 
 @cache
@@ -54,4 +84,4 @@ def unknown_op(name: str) -> Fault:
     """Returns what is wrong with an op that no program has."""
     if name == "scf.while":
         return Fault("a loop without a bound is not run", legal="scf.for with bounds")
-    return Fault(f"unknown op {name!r}", legal=_KNOWN)
+    return Fault(f"unknown op {name!r}{meant(name)}", legal=_KNOWN)

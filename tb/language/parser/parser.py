@@ -20,17 +20,26 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from tb.language.dialect.flags import FlagOp
 from tb.language.dialect.moves import NotPlainError
+from tb.language.dialect.names import unknown_names
 from tb.language.dialect.ops import MOVES, Fault, MoveOp, OpError, string, written
 from tb.language.dialect.others import OTHERS, BrokenOp, ForeignOp, SectionOp, broken
 from tb.language.dialect.types import OpaqueType, type_name
 from tb.language.parser.foreign import UnclosedError, closing, skip
 from tb.language.parser.known import (
-    MOVE_NAMES,
     RESUMABLE,
     context,
+    moves_data,
     not_read,
     unknown_op,
+)
+from tb.language.parser.messages import (
+    check_literal,
+    fault_of,
+    misspelled,
+    sentence,
+    sentence_of_call,
 )
 from tb.language.parser.plain import INTEGER, LOCATION, PLAIN, integer
 from tb.language.parser.state import LazyState, ProgramLexer
@@ -46,12 +55,14 @@ class ProgramParser(Parser):
     Attributes:
         offsets: Offset of the name of each op.
         faults: What is wrong so far, with the name of the op.
+        lost: Whether the last op is unknown, so that nobody knows where it ends.
     """
 
     def __init__(self, text: str, file: str) -> None:
         """Stands at the beginning of the text."""
         self.offsets: dict[Operation, int] = {}
         self.faults: list[tuple[str, Fault]] = []
+        self.lost = False
         self._undefined: dict[str, int] = {}
         # xdsl's own state would lex the first token here, where nobody expects its error.
         super().__init__(context(), "", file)
@@ -120,6 +131,7 @@ class ProgramParser(Parser):
         match = PLAIN.match(self._text, self.offset)
         if match is None:
             return None
+        self.lost = False
         result, name = match[1], match[2]
         at = match.start(2)
         self._lazy.go_to(match.end())
@@ -146,6 +158,7 @@ class ProgramParser(Parser):
 
     def parse_operation(self) -> Operation:
         """Reads an op, in its pretty or in the generic form."""
+        self.lost = False
         bound = self._parse_op_result_list()
         token = self._current_token
         at = token.span.start
@@ -178,7 +191,7 @@ class ProgramParser(Parser):
     def _define(self, span: Span, values: tuple[SSAValue, ...]) -> None:
         name = span.text[1:]
         if name in self.ssa_values:
-            self._fault("", Fault(f"%{name} is defined twice", at=span.start))
+            self._fault("", self._twice(name, span.start))
             return
         self._register_ssa_definition(name, values, span)
 
@@ -193,7 +206,11 @@ class ProgramParser(Parser):
         dialect = known.dialect_name()
         self._parser_state.dialect_stack.append(dialect)
         try:
+            if name == "arith.constant":
+                check_literal(self._text, at)
             op = known.parse(self)
+            if op.attributes:
+                self._names(op, name, at)
         except NotPlainError:
             op = self._skip(name, at, results)
         except OpError as error:
@@ -216,6 +233,11 @@ class ProgramParser(Parser):
             self._parser_state.dialect_stack.pop()
         self.parse_optional_location()
         return op
+
+    def _names(self, op: Operation, name: str, at: int) -> None:
+        """Notes attributes of an op, read to its end, that it does not have."""
+        for fault in unknown_names(op, self._text, at, self.offset):
+            self._fault(name, fault, at)
 
     def parse_optional_location(self) -> LocationAttr | None:
         """Skips ``loc(...)`` if it stands here: places are those of the file that is read."""
@@ -243,13 +265,19 @@ class ProgramParser(Parser):
         except OpError as error:
             fault = error.faults[0]
             raise ParseError(self._span(fault.at if fault.at >= 0 else at), fault.message) from None
-        except (VerifyException, ValueError) as error:
+        except ParseError as error:
+            if "function type signature" in error.msg:
+                raise ParseError(self._span(at), error.msg) from None
+            raise
+        except (VerifyException, ValueError, ArithmeticError) as error:
             raise self._as_parse_error(error, at) from None
         finally:
             self._parser_state.dialect_stack.pop()
+        if op.properties or op.attributes:
+            self._names(op, name, at)
         if isinstance(op, ForeignOp) and "mnemonic" not in op.properties:
             op.properties["mnemonic"] = string(name)
-            if any(isinstance(inner, MoveOp) for inner in op.walk()):
+            if any(_moves(inner) for inner in op.walk() if inner is not op):
                 op.properties["holds_moves"] = string("moves")
         if type(op) in _OURS and not isinstance(op, ForeignOp | SectionOp | BrokenOp):
             try:
@@ -271,13 +299,14 @@ class ProgramParser(Parser):
             self.raise_error(f"expected an op, found {name!r}", at)
         self._fault(name, unknown_op(name), at)
         self._skip(name, at, results, length)
+        self.lost = True
         return broken(results, name)
 
     def _skip(self, name: str, at: int, results: int, length: int = 0) -> ForeignOp:
         """Goes to the next op; the types of the results are those that the text says."""
         failed = len(self.faults)
         try:
-            skipped = skip(self._text, at + (length or len(name)), MOVE_NAMES)
+            skipped = skip(self._text, at + (length or len(name)), moves_data)
         except UnclosedError as error:
             if failed and self.faults[-1][1].at >= at:
                 raise StoppedError from None
@@ -309,6 +338,16 @@ class ProgramParser(Parser):
         same = not arrow and all(kind == kinds[0] for kind in kinds)
         return kinds[:1] * results if same else []
 
+    def _twice(self, name: str, at: int) -> Fault:
+        """Returns what is wrong with a second definition of a value."""
+        owner = self.ssa_values[name][0].owner
+        first = self.offsets.get(owner) if isinstance(owner, Operation) else None
+        where = ""
+        if first is not None:
+            line = self._text.count("\n", 0, first) + 1
+            where = f", first in line {line}"
+        return Fault(f"%{name} is defined twice{where}", at=at)
+
     # --- values -----------------------------------------------------------------------------------
 
     def resolve_operand(
@@ -338,8 +377,9 @@ class ProgramParser(Parser):
         raise OpError(
             Fault(
                 f"type mismatch: %{name} has type {type_name(value.type)} and is written with "
-                f"type {type_name(type)}",
+                f"type {type_name(type)}" + misspelled(type_name(type)),
                 at=at,
+                legal=f"{type_name(value.type)} here, or another operand",
             )
         )
 
@@ -356,7 +396,7 @@ class ProgramParser(Parser):
     def _as_fault(self, error: Exception, at: int) -> Fault:
         if isinstance(error, ParseError):
             return fault_of(error)
-        return Fault(str(error).splitlines()[0] if str(error) else "is wrong", at=at)
+        return Fault(sentence(str(error)) or "is wrong", at=at)
 
     def _as_parse_error(self, error: Exception, at: int) -> ParseError:
         if isinstance(error, ParseError):
@@ -382,14 +422,16 @@ class ProgramParser(Parser):
         try:
             op.verify(verify_nested_ops=False)
         except (VerifyException, ValueError) as error:
-            self._fault(op.name, self._as_fault(error, self.offsets.get(op, 0)))
+            fault = self._as_fault(error, self.offsets.get(op, 0))
+            message = sentence_of_call(op, fault.message)
+            self._fault(op.name, Fault(message, at=fault.at))
+
+
+def _moves(op: Operation) -> bool:
+    """Tells whether an op inside a foreign one must not be left out."""
+    if isinstance(op, ForeignOp):
+        return op.holds_moves or moves_data(op.mnemonic)
+    return isinstance(op, MoveOp | FlagOp)
 
 
 _OURS: frozenset[type[Operation]] = frozenset((*MOVES.values(), *OTHERS))
-
-
-def fault_of(error: ParseError) -> Fault:
-    """Returns what a parser says; what is legal stands behind ``; legal:``."""
-    message, _, legal = error.msg.strip().partition("; legal: ")
-    message = message.replace("after {first_char}", "behind the sign")
-    return Fault(message, at=error.span.start, legal=legal)

@@ -49,6 +49,9 @@ RESULTS = re.compile(r"%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*\s*=(?!=)
 _ALONE: frozenset[str] = frozenset((*MODES, "nz2nd", "nz2dn", "nz2nz"))
 """Words of these that may stand there without a type of their own."""
 
+_BARE = TYPE_WORDS | {"sat", "nosat", "unit_flag", "pre_relu", "atomic"}
+"""Names of clauses; another word without parentheses before an operand lacks its ``%``."""
+
 _TYPE = re.compile(
     r"(?:s|u)?i\d+|b?f\d\w*|tf32|index|none|vector|memref|tensor|tuple|complex", re.ASCII
 )
@@ -310,6 +313,9 @@ def read_op(
             text.clauses.append(_clause(scanner))
         elif not comma:
             scanner.expect(":", "and the types of the operands, or ','")
+        elif text.clauses and text.clauses[-1].name not in _BARE and not text.clauses[-1].items:
+            lost = text.clauses[-1]
+            scanner.fail(f"{lost.name!r} is no operand: %{lost.name} is meant?", lost.at)
         elif text.clauses:
             scanner.fail(f"expected a clause or ':', found {scanner.found()}")
         else:

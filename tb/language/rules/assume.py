@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from typing import Any, TypeVar
 
 from tb.isa.unknown import Unknown
@@ -45,11 +46,23 @@ def harmless(rule: str) -> Callable[[str], int]:
 
 def has_unknown(value: Any) -> bool:
     """Tells whether an op, or what it is made of, holds an unknown value."""
-    if isinstance(value, int | str) or value is None:
+    kind = type(value)
+    if kind is int or kind is str or value is None:
+        return False
+    if isinstance(value, int):
         return isinstance(value, Unknown)
-    if isinstance(value, tuple):
-        return any(map(has_unknown, value))
-    return any(has_unknown(getattr(value, part.name)) for part in fields(value))
+    names: tuple[str, ...] = () if kind is tuple else _names(kind)  # type: ignore[arg-type]
+    for part in value if kind is tuple else [getattr(value, name) for name in names]:
+        kind = type(part)
+        if kind is not int and kind is not str and has_unknown(part):
+            return True
+    return False
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    """Returns the fields of a class of ops, or of what they are made of."""
+    return tuple(part.name for part in fields(kind))
 
 
 def decided_by(name: str) -> str:

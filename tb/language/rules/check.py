@@ -14,7 +14,7 @@ from dataclasses import replace
 from tb.isa.burst import BurstDescriptor, BurstOp, MteUbUb
 from tb.isa.dma import DmaDescriptor, DmaOp, MteGmUb, MteUbGm
 from tb.isa.dma_table import MAX_LOOPS
-from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES
+from tb.isa.dtypes import ELEMENT_BYTES
 from tb.isa.fix import FixDescriptor, MteL0cGm
 from tb.isa.fix_rules import PARAMETER_RULE
 from tb.isa.fix_table import SCALAR_RELU, SCALE_MASK
@@ -26,35 +26,30 @@ from tb.isa.legacy import (
     DmaRegisters,
     LegacyCopy,
     LegacySet,
-    SetMovPadVal,
     lower_copy,
     lower_ubuf_copy,
     operand_widths,
 )
 from tb.isa.lower import Descriptor, V06Op, lower
 from tb.isa.nz import NzDescriptor
-from tb.isa.rule import Rule, Violation, too_wide
+from tb.isa.rule import Breach, Rule, Violation, too_wide
 from tb.isa.rules import (
     RULES,
     d_predicates,
-    d_violations,
     lowering_violation,
     s_violations,
     t_violations,
 )
-from tb.isa.text import AnyOp
-from tb.language.order.touched import registers_read
+from tb.language.lowered import Lowering
 from tb.language.place import Finding, Place
 from tb.language.rules.assume import (
     PARAMETERS,
     SOURCE,
     assume,
     harmless,
-    has_unknown,
     unknown_parts,
 )
 from tb.language.rules.cube import cube_problems
-from tb.language.rules.legal import explain
 from tb.language.trace import Compute, Move, Trace
 
 HINT_RULES = ("DMA-L15", "FIX-L13")
@@ -74,71 +69,94 @@ MOST_ROWS = 1 << 20
 def check(trace: Trace, *, d_rules: bool = True) -> list[Finding]:
     """Returns every rule that an op of the program breaks, by the op and in its order.
 
-    ``d_rules`` is false for programs whose illegal ops are sent: engines have to refuse them, so
-    D rules, and what is undefined in such ops, are not told.
+    ``d_rules`` is false for programs whose illegal ops are sent: engines have to refuse ops that
+    break a D rule, so these are not told. What is undefined in ops that break none is.
     """
-    registers = registers_read(trace.steps)
-    runs = Counter(step.place for step in trace.steps if isinstance(step, Move | Compute))
+    doubts = trace.doubtful()
+    again = {index for index, doubt in doubts.items() if doubt.again}
+    runs = Counter(
+        step.place
+        for index, step in enumerate(trace.steps)
+        if isinstance(step, Move | Compute) and index not in again
+    )
     run: Counter[Place] = Counter()
     found: dict[tuple[Place, str, str], Finding] = {}
-    known: dict[tuple[AnyOp | str, DmaRegisters | str], list[_Problem]] = {}
-    none = DmaRegisters()
+    known: dict[Lowering, list[_Problem]] = {}
     for index, step in enumerate(trace.steps):
         if not isinstance(step, Move | Compute):
             continue
-        run[step.place] += 1
+        run[step.place] += index not in again
+        condition = doubts[index].condition if index in doubts else ""
         if isinstance(step, Compute):
             problems = [("", what, legal) for what, legal in cube_problems(step.op)]
         else:
-            read = registers.get(index, none)
-            unknown = has_unknown(step.op) or (read is not none and has_unknown(read))
-            # What is not known equals nothing, but its text does.
-            key = (repr(step.op), repr(read)) if unknown else (step.op, read)
-            if key not in known:
-                known[key] = _problems(step.op, read, d_rules, unknown)
-            problems = known[key]
+            if step.lowering not in known:
+                known[step.lowering] = _problems(step.lowering, d_rules)
+            problems = known[step.lowering]
         for rule, what, legal in problems:
             where = step.place, rule, "" if rule else what
-            if where not in found:
-                if runs[step.place] > 1:
+            if where not in found or (found[where].condition and not condition):
+                if runs[step.place] > 1 and index not in again:
                     what += f", in iteration {run[step.place]} of {runs[step.place]}"
-                found[where] = Finding(step.place, f"pto.{step.name}", rule, what, legal)
+                what += trace.called(index)
+                found[where] = Finding(step.place, f"pto.{step.name}", rule, what, legal, condition)
+    for step in trace.dead:
+        for rule, what, legal in _without_a_run(step):
+            where = step.place, rule, "" if rule else what
+            what += ", in code that is never reached"
+            found[where] = Finding(step.place, f"pto.{step.name}", rule, what, legal)
     return list(found.values())
 
 
-def _problems(op: AnyOp, registers: DmaRegisters, d_rules: bool, unknown: bool) -> list[_Problem]:
+def _without_a_run(step: Move | Compute) -> list[_Problem]:
+    """Returns what is wrong with an op that is never executed: its types, and S rules."""
+    if isinstance(step, Compute):
+        return [("", what, legal) for what, legal in cube_problems(step.op)]
+    if isinstance(step.op, LegacySet):
+        return []
+    return [(one.rule.name, one.what, one.legal) for one in _s_violations(step.op, True)]
+
+
+def _problems(lowering: Lowering, d_rules: bool) -> list[_Problem]:
     """Returns what is wrong with an op."""
-    found = _violations(op, registers, d_rules, unknown)
-    problems = [(one.rule.name, *explain(one)) for one in found]
+    op = lowering.op
+    found = _violations(lowering, d_rules)
+    problems = [(one.rule.name, one.what, one.legal) for one in found]
     if isinstance(op, DmaOp) and len(op.loops) > MAX_LOOPS:
         what = f"has {len(op.loops)} loop groups, more than a descriptor holds: split the op"
         problems.append(("A-08", what, f"0..{MAX_LOOPS}"))
     return problems
 
 
-def _violations(
-    op: AnyOp, registers: DmaRegisters, d_rules: bool, unknown: bool
-) -> tuple[Violation, ...]:
+def _violations(lowering: Lowering, d_rules: bool) -> tuple[Violation, ...]:
     """Returns every rule that an op breaks; of D rules those of T where it breaks none."""
-    if isinstance(op, LegacySet):
-        return _set_violations(op, d_rules)
-    s_rules = _s_violations(op)
-    if any(one.rule.name not in HINT_RULES for one in s_rules) or not d_rules:
+    op = lowering.op
+    found = _set_violations(op) if isinstance(op, LegacySet) else _of_op(op, lowering)
+    if d_rules:
+        return found
+    # An engine refuses an op with a hint that does not fit.
+    hints = any(one.rule.name in HINT_RULES for one in found)
+    kinds = "S" if hints else "ST"
+    return tuple(one for one in found if one.rule.kind in kinds)
+
+
+def _of_op(op: V06Op | LegacyCopy | CopyUbufToUbuf, lowering: Lowering) -> tuple[Violation, ...]:
+    s_rules = _s_violations(op, lowering.unknown)
+    if any(one.rule.name not in HINT_RULES for one in s_rules):
         return s_rules
     if s_rules:
         op = _without_hints(op)
-    if unknown:
-        return (*s_rules, *_d_undecided(op, registers))
+        lowering = Lowering(op, lowering.registers)
+    if lowering.unknown:
+        return (*s_rules, *_d_undecided(op, lowering.registers))
     if isinstance(op, CopyUbufToUbuf):
         refused = lowering_violation(op)
         if refused:
             return (*s_rules, refused)
-    try:
-        desc = _lower(op, registers)
-    except ValueError:  # Types that no descriptor holds, or too many loops, which others tell.
+    desc = lowering.descriptor
+    if desc is None:  # Types that no descriptor holds, or too many loops, which others tell.
         return s_rules
-    broken = _told(d_violations(desc))
-    return (*s_rules, *(broken or _t_violations(desc)))
+    return (*s_rules, *(_told(lowering.broken) or _t_violations(desc)))
 
 
 def _told(violations: tuple[Violation, ...]) -> tuple[Violation, ...]:
@@ -148,15 +166,11 @@ def _told(violations: tuple[Violation, ...]) -> tuple[Violation, ...]:
     return violations
 
 
-def _set_violations(op: LegacySet, d_rules: bool) -> tuple[Violation, ...]:
-    if isinstance(op, SetMovPadVal) and op.dtype not in PAD_DTYPES:
-        legal = ", ".join(PAD_DTYPES)
-        return (Violation(RULES["DMA-L03"], f"pad type is {op.dtype}: one of {legal}"),)
-    if d_rules:
-        for name, value, bits in operand_widths(assume(op, harmless("DMA-L05"))):
-            message = too_wide(name, value, bits)
-            if message:
-                return (Violation(RULES["DMA-L05"], message),)
+def _set_violations(op: LegacySet) -> tuple[Violation, ...]:
+    for name, value, bits in operand_widths(assume(op, harmless("DMA-L05"))):
+        message = too_wide(name, value, bits)
+        if message:
+            return (Violation(RULES["DMA-L05"], message),)
     return ()
 
 
@@ -167,7 +181,7 @@ def _s_told(found: tuple[Violation, ...]) -> tuple[Violation, ...]:
     return found
 
 
-def _s_violations(op: V06Op | LegacyCopy | CopyUbufToUbuf) -> tuple[Violation, ...]:
+def _s_violations(op: V06Op | LegacyCopy | CopyUbufToUbuf, unknown: bool) -> tuple[Violation, ...]:
     """Returns the S rules an op breaks; of a legacy copy those of the op it stands for."""
     src, dst = op.src_type, op.dst_type
     if isinstance(op, CopyGmToUbuf):
@@ -175,8 +189,8 @@ def _s_violations(op: V06Op | LegacyCopy | CopyUbufToUbuf) -> tuple[Violation, .
         if not found and ELEMENT_BYTES[op.src_type.dtype] > 4:
             padded = assume(op, harmless("DMA-L03")).data_select_bit
             if padded:
-                message = f"elements of {op.src_type.dtype} cannot be padded: 1, 2 or 4 bytes"
-                found = (Violation(RULES["DMA-L03"], message),)
+                what = f"elements of {op.src_type.dtype} cannot be padded"
+                found = (Violation(RULES["DMA-L03"], Breach(what, "1, 2 or 4 bytes")),)
         return _renamed(found, "mte_gm_ub", "copy_gm_to_ubuf")
     if isinstance(op, CopyUbufToGm):
         found = s_violations(MteUbGm(0, 0, 0, 0, 0, 0, src_type=src, dst_type=dst))
@@ -184,11 +198,11 @@ def _s_violations(op: V06Op | LegacyCopy | CopyUbufToUbuf) -> tuple[Violation, .
     if isinstance(op, CopyUbufToUbuf):
         found = s_violations(MteUbUb(0, 0, 0, 0, 0, 0, src_type=src, dst_type=dst))
         return _renamed(found, "mte_ub_ub", "copy_ubuf_to_ubuf")
-    return _s_told(s_violations(assume(op, harmless(""))))
+    return _s_told(s_violations(assume(op, harmless("")) if unknown else op))
 
 
 def _renamed(found: tuple[Violation, ...], name: str, legacy: str) -> tuple[Violation, ...]:
-    return tuple(Violation(one.rule, one.message.replace(name, legacy)) for one in found)
+    return tuple(one.renamed(name, legacy) for one in found)
 
 
 def _without_hints(

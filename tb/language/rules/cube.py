@@ -7,7 +7,8 @@ from tb.isa.cube import L0_BYTES, MAD_TYPES, CubeOp, Mad, MteL1L0a
 from tb.isa.dtypes import ELEMENT_BYTES, Ptr
 from tb.isa.spaces import SIZES, UB_BLOCK, Space
 from tb.isa.unknown import UndecidedError
-from tb.language.order.touched import ACCUMULATORS, Region, cube_touches
+from tb.language.lowered import Region
+from tb.language.order.touched import ACCUMULATORS, cube_touches
 
 _SIZES = {
     "l1": SIZES[Space.L1],
@@ -72,7 +73,9 @@ def _types(op: CubeOp) -> list[Problem]:
         if left not in MAD_TYPES:
             problems.append((f"elements of the left factor are {left}", f"one of {factors}"))
         elif right != left:
-            problems.append((f"elements of the factors are {left} and {right}", "one type"))
+            problems.append(
+                (f"elements of the factors are {left} and {right}", f"twice one of {factors}")
+            )
         elif result != MAD_TYPES[left]:
             problems.append((f"accumulators of {left} are {result}", MAD_TYPES[left]))
         return problems

@@ -40,7 +40,7 @@ from tb.isa.nz import MteGmL1Frac
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.pipes import PIPES, Pipe
 from tb.language.dialect.ops import Written
-from tb.language.run.values import FLOAT, NUMBER, POINTER, Kind
+from tb.language.run.values import FLOAT, INDEX_BITS, NUMBER, POINTER, Kind
 
 CLASSES: dict[str, Any] = {
     "mte_gm_ub": MteGmUb,
@@ -98,6 +98,8 @@ class Input:
         rule: Rule that a negative one breaks, or empty.
         mask: Of a bit pattern, its bits, which may be of a negative number; else 0.
         pointer: Whether it is an address.
+        unsigned: Of an integer without a sign in its type that is narrower than an operand, its
+            bits: they are what is meant. A negative ``i64`` or ``index`` is a mistake.
     """
 
     name: str
@@ -105,6 +107,7 @@ class Input:
     rule: str
     mask: int = 0
     pointer: bool = False
+    unsigned: int = 0
 
     @property
     def text(self) -> str:
@@ -164,7 +167,9 @@ class _Collector:
         elif name in _HINTS and not self.name.startswith("copy_"):
             rules = _HINT_RULES
         rule = rules.get(self.family, "")
-        self.inputs.append(Input(name, value, rule, pointer=kind.sort == POINTER))
+        narrow = kind.name.startswith("i") and kind.bits < INDEX_BITS
+        bits = kind.mask if narrow else 0
+        self.inputs.append(Input(name, value, rule, 0, kind.sort == POINTER, bits))
         return len(self.inputs) - 1
 
     def bits(self, name: str, value: SSAValue, rule: str) -> tuple[str, int]:

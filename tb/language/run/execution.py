@@ -7,21 +7,31 @@ Every ``*_code`` function returns the code of one op: a function over a frame. A
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from math import prod
 
 from tb.isa.cube import CubeOp
-from tb.isa.legacy import SetLoopSize, SetLoopStride, SetMovPadVal
+from tb.isa.legacy import DmaRegisters, LegacySet
 from tb.isa.text import AnyOp
 from tb.isa.unknown import UNKNOWN, UndecidedError
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.run.arith import Code, Frame, merged
 from tb.language.run.build import Input, Recipe, legal_numbers
 from tb.language.run.reach import Reach
+from tb.language.run.registers import RegisterState
 from tb.language.run.values import Located, Missing, plain
-from tb.language.trace import Compute, Move, Step
+from tb.language.trace import TWICE, Compute, Doubt, Move, Step
 
 MAX_DEPTH = 64
 """Calls inside calls."""
+
+MOST_AGAIN = 20_000
+"""Steps, and ops of loops, that are walked again at most because bounds are not known."""
+
+MAX_SHOWN = 4
+"""Calls inside calls that an error names."""
 
 
 @dataclass
@@ -35,7 +45,13 @@ class Execution:
         findings: What is wrong, once for each op and rule, with ``static``; else it is raised.
         unknown: Places of ops with a value that is not known.
         undecided: Places of loops and conditions that depend on such a value.
+        once, doubts: As of :class:`tb.language.trace.Trace`.
+        again: What is left of ``MOST_AGAIN``.
+        conditions: Of the loops and conditions under way that may not run.
         reach: Bytes touched behind each argument.
+        registers: Registers of the legacy copies.
+        calls: Of each call its first step, the step behind its last one, and its place.
+        loops: Loops under way, the outermost first, with their iterations.
         left: What is left of ``limit``.
         depth: Calls under way.
     """
@@ -46,7 +62,14 @@ class Execution:
     findings: dict[tuple[Place, str], Finding] = field(default_factory=dict)
     unknown: dict[Place, None] = field(default_factory=dict)
     undecided: dict[Place, None] = field(default_factory=dict)
+    once: dict[Place, None] = field(default_factory=dict)
+    doubts: list[Doubt] = field(default_factory=list)
+    again: int = MOST_AGAIN
+    conditions: list[str] = field(default_factory=list)
     reach: Reach = field(default_factory=Reach)
+    registers: RegisterState = field(default_factory=RegisterState)
+    calls: list[tuple[int, int, Place]] = field(default_factory=list)
+    loops: list[tuple[Place, int]] = field(default_factory=list)
     left: int = 0
     depth: int = 0
 
@@ -58,7 +81,33 @@ class Execution:
         """Notes what is wrong, or raises it."""
         if not self.static:
             raise ProgramError((finding,))
-        self.findings.setdefault((finding.place, finding.rule), finding)
+        if self.conditions:
+            finding = replace(finding, condition=self.conditions[-1])
+        known = self.findings.get((finding.place, finding.rule))
+        if known is None or (known.condition and not finding.condition):
+            self.findings[finding.place, finding.rule] = finding
+
+    @contextmanager
+    def doubt(self, condition: str, *, again: bool = False) -> Iterator[None]:
+        """Notes of what happens inside that it happens on a condition."""
+        begin = len(self.steps)
+        self.conditions.append(condition)
+        try:
+            yield
+        except ProgramError as error:
+            found = (replace(one, condition=one.condition or condition) for one in error.findings)
+            raise ProgramError(tuple(found), remedy=error.remedy) from None
+        finally:
+            self.conditions.pop()
+            if len(self.steps) > begin:
+                self.doubts.append(Doubt(begin, len(self.steps), condition, again))
+
+    def afford(self, cost: int) -> bool:
+        """Tells whether what took ``cost`` may be walked once more, and takes that."""
+        if cost > min(self.again, self.left):
+            return False
+        self.again -= cost
+        return True
 
     def spend(self, steps: int, place: Place, what: str) -> None:
         """Takes ``steps`` from the limit.
@@ -70,9 +119,20 @@ class Execution:
         if self.left < 0:
             raise refuse(
                 place,
-                f"the program runs too long: {what}, and a program has at most {self.limit} steps",
-                legal=f"at most {self.limit} ops in all iterations of all loops",
+                f"the program runs too long: {what}",
+                legal=f"at most {self.limit} steps: ops in all iterations of all loops",
             )
+
+    def iterations(self, count: int, cost: int) -> str:
+        """Returns what a loop that begins now comes to, with the loops around it."""
+        outer = [f"{times} iterations of the loop at {place}" for place, times in self.loops]
+        total = count * cost * prod(times for _, times in self.loops)
+        inside = f", inside {', inside '.join(reversed(outer))}," if outer else ""
+        steps = f"{cost} step" + ("" if cost == 1 else "s")
+        text = f"{count} iterations of {steps}{inside} are {total} steps"
+        if total > self.limit:
+            return text
+        return f"{text}, and the rest of the program has more than {self.limit - total}"
 
     def undecide(self, place: Place, op: str, what: str, value: Missing | None) -> None:
         """Notes that control flow depends on a value that is not known.
@@ -106,12 +166,32 @@ class Movement:
     gap: int = 0
     flag_delay: int = -1
 
-    def step(self, op: AnyOp | CubeOp) -> Step:
+    @property
+    def copies(self) -> bool:
+        """Whether it is a legacy copy that reads registers."""
+        return self.recipe.name in ("copy_gm_to_ubuf", "copy_ubuf_to_gm")
+
+    def step(self, op: AnyOp | CubeOp, registers: DmaRegisters, argument: int) -> Step:
         """Returns the step that executes ``op``."""
         name, pipe = self.recipe.name, self.recipe.pipe
         if name in ("mad", "mte_l1_l0a", "mte_l1_l0b"):
             return Compute(self.place, name, pipe, op)  # type: ignore[arg-type]
-        return Move(self.place, name, pipe, op, self.gap, self.flag_delay)  # type: ignore[arg-type]
+        read = registers if self.copies else None
+        return Move(self.place, name, pipe, op, self.gap, self.flag_delay, read, argument)  # type: ignore[arg-type]
+
+
+def never_executed(written: Movement, template: Frame) -> Move | Compute:
+    """Returns the step of an op that no run reached: its constants are known, nothing else is."""
+    numbers = []
+    for each, slot in zip(written.recipe.inputs, written.slots, strict=True):
+        value, mask = plain(template[slot]), each.mask or each.unsigned
+        known = not isinstance(value, Missing) and (mask or value >= 0)
+        numbers.append((value & mask if mask else value) if known else UNKNOWN)
+    step = written.step(written.recipe.make(numbers), DmaRegisters(), -1)
+    if isinstance(step, Compute):
+        return replace(step, op=written.recipe.make([UNKNOWN] * len(numbers)))
+    assert isinstance(step, Move), "movements make no other step"
+    return step
 
 
 def _negative(run: Execution, written: Movement, each: Input, value: int) -> int:
@@ -143,11 +223,11 @@ def move_code(run: Execution, written: Movement) -> Code:
     recipe, slots = written.recipe, written.slots
     masked = [(index, each.mask) for index, each in enumerate(recipe.inputs) if each.mask]
     steps, reach, gm = run.steps, run.reach, recipe.gm
-    made: dict[tuple[int, ...], Step] = {}
-    register = recipe.name.startswith("set_")
+    made: dict[tuple[object, ...], Step] = {}
+    state, copies, register = run.registers, written.copies, recipe.name.startswith("set_")
 
     def touch(numbers: list[int], located: Located) -> None:
-        extent = reach.extent(recipe, numbers)
+        extent = reach.extent(recipe, numbers, state.now)
         if not extent:
             return
         if located.offset < 0:
@@ -168,8 +248,8 @@ def move_code(run: Execution, written: Movement) -> Code:
             value = plain(frame[slot])
             if isinstance(value, Missing):
                 value = _missing(run, written, each, value)
-            elif each.mask:
-                value &= each.mask
+            elif each.mask or each.unsigned:
+                value &= each.mask or each.unsigned
             elif value < 0:
                 value = _negative(run, written, each, value)
             numbers.append(value)
@@ -177,30 +257,34 @@ def move_code(run: Execution, written: Movement) -> Code:
 
     def code(frame: Frame) -> None:
         numbers = [frame[slot] for slot in slots]
-        located = None
+        located, argument = None, -1
         if gm >= 0:
             address = numbers[gm]
             if isinstance(address, Located):
                 located, numbers[gm] = address, address.address
+                argument = address.argument
+        registers = state.now
+        read = id(registers) if copies else 0
         try:
             for index, mask in masked:
                 numbers[index] &= mask
             if min(numbers) < 0:
                 raise UndecidedError
-            key = tuple(numbers)
-            step = made.get(key)
-            if step is None:
-                step = made[key] = written.step(recipe.make(numbers))
+            key: tuple[object, ...] = (argument, read, *numbers)
         except UndecidedError:
             numbers = slow(frame)
-            step = written.step(recipe.make(numbers))
+            # What is not known equals nothing, but its text does.
+            key = (argument, read, *("?" if one is UNKNOWN else one for one in numbers))
+        step = made.get(key)
+        if step is None:
+            step = made[key] = written.step(recipe.make(numbers), registers, argument)
         steps.append(step)
         if located is not None:
             touch(numbers, located)
         elif register and isinstance(step, Move):
             op: AnyOp = step.op
-            if isinstance(op, SetLoopSize | SetLoopStride | SetMovPadVal):
-                reach.write(op)
+            if isinstance(op, LegacySet):
+                state.write(op)
 
     return code
 
@@ -227,16 +311,27 @@ def _copy(frame: Frame, sources: tuple[int, ...], targets: tuple[int, ...]) -> N
 
 
 def loop_code(run: Execution, loop: Loop, body: tuple[Code, ...]) -> Code:
-    """Returns the code of ``scf.for``; one of unknown bounds is walked once."""
+    """Returns the code of ``scf.for``; one of unknown bounds is walked twice."""
     variable, cost = loop.variable, len(body) + 1
+    condition = f"if the loop at {loop.place}, whose bounds are not known, runs"
 
-    def once(frame: Frame, missing: Missing | None) -> None:
-        run.undecide(loop.place, "scf.for", "a bound or the step of the loop", missing)
+    def iteration(frame: Frame) -> None:
         frame[variable] = Missing("the variable of a loop whose bounds are not known")
         for slot in loop.carried:
             frame[slot] = Missing("it is carried by a loop whose bounds are not known")
         for code in body:
             code(frame)
+
+    def twice(frame: Frame, missing: Missing | None) -> None:
+        run.undecide(loop.place, "scf.for", "a bound or the step of the loop", missing)
+        before = len(run.steps) - run.left
+        with run.doubt(condition):
+            iteration(frame)
+        if run.afford(len(run.steps) - run.left - before + cost):
+            with run.doubt(condition + TWICE, again=True):
+                iteration(frame)
+        else:
+            run.once.setdefault(loop.place)
         for slot in loop.results:
             frame[slot] = Missing("the result of a loop whose bounds are not known")
 
@@ -244,7 +339,7 @@ def loop_code(run: Execution, loop: Loop, body: tuple[Code, ...]) -> Code:
         bounds = [plain(frame[slot]) for slot in (loop.lower, loop.upper, loop.step)]
         for value in bounds:
             if isinstance(value, Missing):
-                once(frame, value)
+                twice(frame, value)
                 return
         lower, upper, step = bounds
         if step <= 0:
@@ -255,7 +350,10 @@ def loop_code(run: Execution, loop: Loop, body: tuple[Code, ...]) -> Code:
                 legal="1 and above",
             )
         count = max(0, -((lower - upper) // step))
-        run.spend(count * cost, loop.place, f"this loop runs {count} times")
+        if count * cost > run.left:
+            run.spend(count * cost, loop.place, run.iterations(count, cost))
+        run.left -= count * cost
+        run.loops.append((loop.place, count))
         _copy(frame, loop.start, loop.carried)
         if loop.carried:
             for number in range(lower, upper, step):
@@ -263,12 +361,13 @@ def loop_code(run: Execution, loop: Loop, body: tuple[Code, ...]) -> Code:
                 for each in body:
                     each(frame)
                 _copy(frame, loop.yielded, loop.carried)
-            _copy(frame, loop.carried, loop.results)
-            return
-        for number in range(lower, upper, step):
-            frame[variable] = number
-            for each in body:
-                each(frame)
+        else:
+            for number in range(lower, upper, step):
+                frame[variable] = number
+                for each in body:
+                    each(frame)
+        run.loops.pop()
+        _copy(frame, loop.carried, loop.results)
 
     return code
 
@@ -295,11 +394,13 @@ def branch_code(
         chosen = plain(frame[condition])
         if isinstance(chosen, Missing):
             run.undecide(place, "scf.if", "the condition", chosen)
-            for each in then.body:
-                each(frame)
+            with run.doubt(f"if the condition at {place}, which is not known, holds"):
+                for each in then.body:
+                    each(frame)
             first = [frame[slot] for slot in then.yielded]
-            for each in other.body:
-                each(frame)
+            with run.doubt(f"if the condition at {place}, which is not known, does not hold"):
+                for each in other.body:
+                    each(frame)
             second = [frame[slot] for slot in other.yielded]
             for slot, one, two in zip(results, first, second, strict=True):
                 frame[slot] = merged(one, two, chosen)
@@ -348,7 +449,10 @@ def call_code(
     arguments: tuple[int, ...],
     results: tuple[int, ...],
 ) -> Code:
-    """Returns the code of ``func.call``."""
+    """Returns the code of ``func.call``; what is wrong inside says that it was called here."""
+
+    def inside(finding: Finding) -> Finding:
+        return replace(finding, message=f"{finding.message}, called at {place}")
 
     def code(frame: Frame) -> None:
         if run.depth >= MAX_DEPTH:
@@ -359,8 +463,19 @@ def call_code(
             )
         run.spend(len(routine.body) + 1, place, f"@{routine.name} is called again and again")
         run.depth += 1
-        values = routine.run([frame[slot] for slot in arguments])
-        run.depth -= 1
+        first = len(run.steps)
+        noted = len(run.findings)
+        try:
+            values = routine.run([frame[slot] for slot in arguments])
+        except ProgramError as error:
+            if run.depth > MAX_SHOWN:
+                raise
+            raise ProgramError(tuple(map(inside, error.findings)), remedy=error.remedy) from None
+        finally:
+            run.depth -= 1
+        for key in [*run.findings][noted:]:
+            run.findings[key] = inside(run.findings[key])
+        run.calls.append((first, len(run.steps), place))
         for slot, value in zip(results, values, strict=True):
             frame[slot] = value
 

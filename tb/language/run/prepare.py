@@ -14,16 +14,11 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tb.isa.dtypes import element_bytes
+from tb.language.dialect.flags import BarrierOp, FlagOp, SetFlagOp
 from tb.language.dialect.ops import written
-from tb.language.dialect.others import (
-    BarrierOp,
-    BlockQueryOp,
-    BrokenOp,
-    FlagOp,
-    ForeignOp,
-    SetFlagOp,
-)
+from tb.language.dialect.others import BlockQueryOp, BrokenOp, ForeignOp
 from tb.language.dialect.types import PtrType
+from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import Finding, Place, refuse
 from tb.language.reader import Source
 from tb.language.run import arith
@@ -121,6 +116,7 @@ class Preparation:
     def __init__(self, source: Source, run: Execution, *, skip_foreign: bool) -> None:
         self.source, self.run, self.skip_foreign = source, run, skip_foreign
         self.problems: list[Finding] = []
+        self.moves: list[tuple[Movement, Frame]] = []
         self.skipped: dict[Place, Skipped] = {}
         self.functions = {each.sym_name.data: each for each in source.functions()}
         self.routines: dict[str, Routine] = {}
@@ -371,13 +367,14 @@ class Preparation:
         name = op.mnemonic if isinstance(op, ForeignOp) else _name(op)
         place = self.source.place(op)
         if isinstance(op, ForeignOp) and op.holds_moves:
-            self.problems.append(
-                Finding(place, name, "", "data movement stands inside an op that is not executed")
-            )
+            message = "data movement, or a flag, stands inside an op that is not executed"
+            self.problems.append(Finding(place, name, "", message))
+        elif seems_to_move(name):
+            message = "unknown op: by its name it moves data or orders it, so it is never skipped"
+            self.problems.append(Finding(place, name, "", message + meant(name)))
         elif not self.skip_foreign:
-            self.problems.append(
-                Finding(place, name, "", "this op is foreign: it moves no data and is not executed")
-            )
+            message = "this op is foreign: it moves no data and is not executed"
+            self.problems.append(Finding(place, name, "", message + meant(name)))
         self.skipped.setdefault(place, Skipped(place, name))
         for result in op.results:
             scope.fix(result, Missing(f"it is the result of foreign op {name} at {place}"))
@@ -393,8 +390,9 @@ class Preparation:
             return None
         slots = scope.many(each.value for each in made.inputs)
         gap, delay = timing
-        place = self.source.place(op)
-        return move_code(self.run, Movement(place, made, slots, max(gap, 0), delay))
+        movement = Movement(self.source.place(op), made, slots, max(gap, 0), delay)
+        self.moves.append((movement, scope.template))
+        return move_code(self.run, movement)
 
 
 def _count(attributes: Mapping[str, object], key: str) -> int:

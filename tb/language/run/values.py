@@ -149,8 +149,11 @@ def _bf16_bits(value: float) -> int:
 
 def float_bits(attribute: FloatAttr[AnyFloat]) -> int | None:
     """Returns the bits of a float constant, or None for a type that has no bits here."""
-    value = attribute.value.data
-    name = str(attribute.type)
+    return rounded_bits(attribute.value.data, str(attribute.type))
+
+
+def rounded_bits(value: float, name: str) -> int | None:
+    """Returns the bits of the nearest float of a type, ties to even; None for one without bits."""
     if name == "bf16":
         return _bf16_bits(value)
     if name == "f64":

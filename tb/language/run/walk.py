@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -11,15 +11,20 @@ from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 
 from tb.errors import PtoError
+from tb.language.collector import collector_off
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.reader import Source
-from tb.language.run.execution import Execution
+from tb.language.run.execution import Execution, never_executed
 from tb.language.run.prepare import Preparation, attribute_of, kind_of_type
 from tb.language.run.values import Located, Missing
-from tb.language.trace import Argument, Trace
+from tb.language.trace import Argument, Compute, Move, Trace
 
 LIMIT = 1_000_000
 """Ops that the loops of a program execute at most."""
+
+
+ENTRY = ("pto.entry", "pto.kernel", "pto.aicore")
+"""Attributes of the function that is run."""
 
 
 def called(source: Source) -> set[str]:
@@ -56,11 +61,7 @@ def _choose(source: Source, function: str) -> FuncOp:
         return bodies[function]
     if len(bodies) == 1:
         return next(iter(bodies.values()))
-    marked = [
-        each
-        for each in bodies.values()
-        if any(key in ("pto.entry", "pto.kernel", "pto.aicore") for key in each.attributes)
-    ]
+    marked = [each for each in bodies.values() if any(key in ENTRY for key in each.attributes)]
     outer = [bodies[name] for name in entries(source)]
     for few in (marked, outer):
         if len(few) == 1:
@@ -71,12 +72,20 @@ def _choose(source: Source, function: str) -> FuncOp:
                 source.place(marked[1] if marked else outer[1]),
                 "func.func",
                 "",
-                f"the file has {len(bodies)} functions and none of them is the one to run",
+                _undecided(marked, len(bodies)),
                 listed,
             ),
         ),
-        remedy="name one with --function NAME, or give it the attribute pto.entry",
+        remedy="name one with --function NAME"
+        + ("" if marked else ", or give it the attribute pto.entry"),
     )
+
+
+def _undecided(marked: Sequence[FuncOp], count: int) -> str:
+    if not marked:
+        return f"the file has {count} functions and none of them is the one to run"
+    names = ", ".join(f"@{each.sym_name.data}" for each in marked)
+    return f"{len(marked)} functions say that they are the one to run: {names}"
 
 
 def _arguments(function: FuncOp) -> tuple[Argument, ...]:
@@ -86,6 +95,15 @@ def _arguments(function: FuncOp) -> tuple[Argument, ...]:
         name = value.name_hint or f"arg{number}"
         found.append(Argument(number, name, kind.pointer, kind.name))
     return tuple(found)
+
+
+def arguments_of(source: Source, function: str) -> tuple[Argument, ...]:
+    """Returns the arguments of a function; empty for the only one.
+
+    Raises:
+        ProgramError: there is none of that name, or several that might be meant.
+    """
+    return _arguments(_choose(source, function))
 
 
 def _bind(function: FuncOp, arguments: tuple[Argument, ...], given: Mapping[int, int]) -> list[int]:
@@ -116,6 +134,7 @@ def _bind(function: FuncOp, arguments: tuple[Argument, ...], given: Mapping[int,
     return values
 
 
+@collector_off()
 def trace(
     source: Source,
     *,
@@ -133,7 +152,7 @@ def trace(
         arguments: Number of an argument to its value: an address, an integer, the bits of a
             float.
         static: Arguments that are not given are not known, and values that depend on them
-            neither: a loop with such bounds is walked once, an ``scf.if`` both ways. What is
+            neither: a loop with such bounds is walked twice, an ``scf.if`` both ways. What is
             wrong with single operands is in ``Trace.findings`` then.
         foreign: Whether ops of the pto dialect that nobody here executes are an error.
         limit: Ops that loops and calls execute at most.
@@ -169,4 +188,18 @@ def trace(
         tuple(run.unknown),
         tuple(run.undecided),
         tuple(run.findings.values()),
+        tuple(run.once),
+        tuple(run.doubts),
+        _dead(prepared, run),
+        tuple(run.calls),
+    )
+
+
+def _dead(prepared: Preparation, run: Execution) -> tuple[Move | Compute, ...]:
+    """Returns the ops that are in the text and were never executed."""
+    executed = {id(step.place) for step in run.steps}
+    return tuple(
+        never_executed(movement, template)
+        for movement, template in prepared.moves
+        if id(movement.place) not in executed
     )

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python's cyclic garbage collector, which looks in vain where all that is made stays alive."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def collector_off() -> Iterator[None]:
+    """Switches the collector off, and on again if it was on; decorates functions as well.
+
+    A third to a half of the time of reading and walking a long program goes into collections that
+    find nothing.
+    """
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of attributes: which of them an op of a program may have.
+
+A name without a dot is the op's own, one that begins with ``pto_dv.`` is ours: an unknown one is a
+slip, and what would run without it is another op. Names of other dialects mean nothing here.
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+
+from xdsl.ir import Operation
+
+from tb.language.dialect.flags import BarrierOp, FlagOp
+from tb.language.dialect.ops import SEGMENTS, Fault, MoveOp
+from tb.language.dialect.others import ForeignOp, SectionOp
+
+TIMING = ("pto_dv.gap", "pto_dv.flag_delay")
+"""Attributes that any op may have."""
+
+SUB_BLOCK = "ub_sub"
+SUB_BLOCK_OF_ALL = "pto.ub_sub"
+"""The vector sub-block of an op, and of everything in a section or a function."""
+
+ALIKE = 0.8
+"""How near a name of the pto dialect is to one of ours to be taken for it."""
+
+
+def _own(op: Operation) -> tuple[str, ...]:
+    """Returns the properties of an op of the pto dialect."""
+    if isinstance(op, MoveOp):
+        return (*op.form.words, *((SEGMENTS,) if op.form.open else ()))
+    if isinstance(op, FlagOp):
+        return ("src_pipe", "dst_pipe", "event_id")
+    return ("pipe",) if isinstance(op, BarrierOp) else ()
+
+
+def _extra(op: Operation) -> tuple[str, ...]:
+    """Returns the attributes that an op may have besides."""
+    if isinstance(op, MoveOp):
+        return (SUB_BLOCK, SEGMENTS, *TIMING)
+    if isinstance(op, SectionOp) or op.name == "func.func":
+        return (SUB_BLOCK_OF_ALL, SUB_BLOCK, *TIMING)
+    return TIMING
+
+
+def _ours(op: Operation, name: str) -> bool:
+    """Tells whether an attribute can be meant for nobody else."""
+    prefix, dot, _ = name.rpartition(".")
+    if not dot:
+        return op.name.startswith("pto.")
+    if name.startswith("pto."):
+        return bool(get_close_matches(name, (SUB_BLOCK_OF_ALL,), 1, ALIKE))
+    return prefix == "pto_dv"
+
+
+def unknown_names(op: Operation, text: str, begin: int, end: int) -> list[Fault]:
+    """Returns what is wrong with the names of an op's properties and attributes.
+
+    Args:
+        op: The op; foreign ones have whatever they have.
+        text: The program.
+        begin: Offset at which the op begins.
+        end: Offset behind it.
+    """
+    if isinstance(op, ForeignOp):
+        return []
+    own, extra = _own(op), _extra(op)
+    known = (*own, *(name for name in extra if name not in own))
+    faults = []
+    for kind, names, legal in (
+        ("property", op.properties if op.name.startswith("pto.") else (), own),
+        ("attribute", [name for name in op.attributes if _ours(op, name)], known),
+    ):
+        for name in names:
+            if name in legal:
+                continue
+            at = re.compile(rf"(?<![\w.$]){re.escape(name)}\"?\s*(?=[=,}}])").search(
+                text, begin, end
+            )
+            close = get_close_matches(name, known, 1)
+            faults.append(
+                Fault(
+                    f"{kind} {name!r} is unknown" + (f": {close[0]} is meant?" if close else ""),
+                    at=at.start() if at else -1,
+                    legal=", ".join(legal) or f"no {kind} at all",
+                )
+            )
+    return faults

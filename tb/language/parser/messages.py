@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the parser below says, in words that a user of it needs no knowledge of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from difflib import get_close_matches
+
+from xdsl.dialects.builtin import SymbolRefAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.traits import SymbolTable
+from xdsl.utils.exceptions import ParseError
+
+from tb.language.dialect.ops import Fault, OpError
+
+_LITERAL = re.compile(r"arith\.constant\s+(-?[\w.]+(?:(?<=[eE])[+-]\d+)?)\s*:\s*(\w+)", re.ASCII)
+_EXPONENT = re.compile(r"(-?\d+)([eE][+-]?\d+)")
+
+_FLOATS: dict[str, tuple[int, float, str]] = {
+    "f16": (16, 65520.0, "65504.0"),
+    "bf16": (16, (2 - 2.0**-8) * 2.0**127, "3.3895e38"),
+    "f32": (32, (2 - 2.0**-24) * 2.0**127, "3.4028e38"),
+}
+"""Bits of a float, the number from which on it is rounded to infinity, its largest as text."""
+_INFINITY = {"f16": "0x7C00", "bf16": "0x7F80", "f32": "0x7F800000"}
+
+_SENTENCES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+    (
+        re.compile(r"expected (\d+) operand types but had (\d+)"),
+        lambda found: f"{found[2]} operands are written with {found[1]} types",
+    ),
+    (
+        re.compile(r"Expected ':'function type signature expected"),
+        lambda _: "expected ':' and the types of the op: (operands) -> (results)",
+    ),
+    (
+        re.compile(r"SSA value (%\S+) is already defined"),
+        lambda found: f"{found[1]} is defined twice",
+    ),
+    (
+        re.compile(r"float too large to pack.*"),
+        lambda _: "a float is larger than its type can hold",
+    ),
+    (
+        re.compile(r"int too big to convert"),
+        lambda _: "a literal has more bits than its type",
+    ),
+)
+
+
+def sentence(message: str) -> str:
+    """Returns a message of the parser as one line, in our words where it has none."""
+    line = " ".join(message.split())
+    for pattern, words in _SENTENCES:
+        found = pattern.fullmatch(line)
+        if found:
+            return words(found)
+    return line
+
+
+def fault_of(error: ParseError) -> Fault:
+    """Returns what a parser says; what is legal stands behind ``; legal:``."""
+    message, _, legal = error.msg.strip().partition("; legal: ")
+    if "{first_char}" in message:
+        sign = error.span.input.content[error.span.start : error.span.start + 1]
+        message = f"expected a name right behind the sign {sign!r}"
+        legal = "a comment begins with //" if sign == "#" else ""
+    return Fault(sentence(message), at=error.span.start, legal=legal)
+
+
+def check_literal(text: str, at: int) -> None:
+    """Looks at the literal of an ``arith.constant`` that stands at an offset.
+
+    Raises:
+        OpError: it is none of its type.
+    """
+    found = _LITERAL.match(text, at)
+    if found is None:
+        return
+    literal, kind = found.groups()
+    place = found.start(1)
+    exponent = _EXPONENT.fullmatch(literal)
+    if exponent and "x" not in literal:
+        legal = f"{exponent[1]}.0{exponent[2]}"
+        raise OpError(Fault(f"{literal} lacks the dot of a float", at=place, legal=legal))
+    hexadecimal = literal.removeprefix("-").startswith("0x")
+    if not hexadecimal and re.fullmatch(r"i\d+|index", kind) and "." in literal:
+        message = f"{literal} is no integer, and its type is {kind}"
+        raise OpError(Fault(message, at=place, legal="an integer, or a float type such as f32"))
+    if kind not in _FLOATS:
+        return
+    bits, most, shown = _FLOATS[kind]
+    try:
+        if hexadecimal and int(literal, 16) >> bits:
+            legal = f"0x and up to {bits // 4} digits"
+            raise OpError(Fault(f"{literal} has more bits than {kind}", at=place, legal=legal))
+        if hexadecimal or abs(float(literal)) < most:
+            return
+    except ValueError:
+        return
+    legal = f"numbers up to {shown}; infinity is {_INFINITY[kind]}"
+    raise OpError(Fault(f"{literal} is larger than {kind} can hold", at=place, legal=legal))
+
+
+def sentence_of_call(op: Operation, message: str) -> str:
+    """Returns what is wrong with a call; of numbers, what the function has and what is given."""
+    found = re.fullmatch(r"incorrect number of (operands|results) for callee", message)
+    callee = op.properties.get("callee")
+    if found is None or not isinstance(callee, SymbolRefAttr):
+        return message
+    function = SymbolTable.lookup_symbol(op, callee)
+    assert isinstance(function, FuncOp), "else another message"
+    name, kind = function.sym_name.data, function.function_type
+    if found[1] == "operands":
+        return f"@{name} takes {len(kind.inputs)} operands, not {len(op.operands)}"
+    return f"@{name} has {len(kind.outputs)} results, not {len(op.results)}"
+
+
+def misspelled(kind: str) -> str:
+    """Returns a hint at the type that was meant, or nothing."""
+    name = re.match(r"!pto\.(\w+)", kind)
+    if name is None or name[1] == "ptr" or not get_close_matches(name[1], ("ptr",), 1):
+        return ""
+    return f"; !pto.{name[1]} is no type known here: !pto.ptr is meant?"

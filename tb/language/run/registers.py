@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Registers of the legacy copies while a program is walked."""
+
+from __future__ import annotations
+
+from tb.isa.legacy import DmaRegisters, LegacySet, fits, put_registers
+from tb.isa.unknown import UndecidedError
+
+
+class RegisterState:
+    """Registers as the ``set_*`` ops so far have left them.
+
+    Attributes:
+        now: Their values; those that are equal are one object while the walk lasts, so that
+            ``id`` tells them apart, but for some with values that are not known.
+    """
+
+    def __init__(self) -> None:
+        """Begins with registers as after a reset."""
+        self.now = DmaRegisters()
+        self._seen = {self.now: self.now}
+        self._others: list[DmaRegisters] = []
+
+    def write(self, op: LegacySet) -> None:
+        """Executes a ``set_*`` op; an operand that is not known counts as one that fits."""
+        try:
+            legal = fits(op)
+        except UndecidedError:
+            legal = True
+        if not legal:
+            return
+        new = put_registers(op, self.now)
+        try:
+            self.now = self._seen.setdefault(new, new)
+        except UndecidedError:  # It is compared with one of the same hash.
+            self._others.append(new)
+            self.now = new

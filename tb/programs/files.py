@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which files are programs: the same for every command that takes some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tb.errors import PtoError
+
+SUFFIX = ".pto"
+"""What the names of programs end with, below a folder; a file that is named may have any name."""
+
+_REMEDY = f"name {SUFFIX} files, or folders that hold some"
+
+
+def find_programs(names: Iterable[str]) -> tuple[Path, ...]:
+    """Returns the programs, each once and in the order named, those of a folder by their paths.
+
+    A folder stands for all programs below it. A file that is met twice, under whatever name or
+    link, counts where it is met first.
+
+    Raises:
+        PtoError: none is named, one does not exist or is no file, or a folder holds none.
+    """
+    found: dict[Path, Path] = {}
+    for name in names:
+        try:
+            for file in _files(name):
+                found.setdefault(file.resolve(), file)
+        except (OSError, ValueError) as error:  # A name that is too long, or has a null byte.
+            why = getattr(error, "strerror", None) or error
+            raise PtoError(f"cannot read {name}: {why}", where="FILES", remedy=_REMEDY) from None
+    if not found:
+        raise PtoError("no program is named", where="FILES, or PROGRAM= of make", remedy=_REMEDY)
+    return tuple(found.values())
+
+
+def _files(name: str) -> Iterator[Path]:
+    path = Path(name)
+    if path.is_dir():
+        below = sorted(each for each in path.rglob(f"*{SUFFIX}") if each.is_file())
+        if not below:
+            raise PtoError(f"folder {name} holds no {SUFFIX} file", where="FILES", remedy=_REMEDY)
+        yield from below
+    elif path.is_file():
+        yield path
+    else:
+        what = "is no file" if path.exists() else "does not exist"
+        raise PtoError(f"{name} {what}", where="FILES", remedy=_REMEDY)

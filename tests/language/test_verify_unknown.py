@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``pto-dv verify`` where values are not known: nothing is made up, and no file ends the others.
+
+A legal program of the corpus stays legal when one of its constants becomes an argument, which may
+have that very value.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+import tb.language.verify
+from tb.language.place import Finding
+from tb.language.trace import Trace
+from tb.language.verify import verify_file
+from tb.programs.verify import verify_command
+from tests.language.corpus import cases
+
+CONSTANT = re.compile(r"^ *(%\w+) = arith\.constant ([^:\n]*?)(?: : ([\w!.]+))?$", re.MULTILINE)
+FUNCTION = re.compile(r"func\.func (?:private |public )?@\w+\(")
+LEGAL = [case for case in cases() if case.wanted == ("legal",)]
+
+
+def unknown(text: str) -> list[tuple[str, str]]:
+    """Returns each constant of a program, and the program with an argument in its stead."""
+    if len(FUNCTION.findall(text)) != 1:
+        return []
+    found = []
+    for constant in CONSTANT.finditer(text):
+        rest = text[: constant.start()] + text[constant.end() :]
+        function = FUNCTION.search(rest)
+        assert function is not None
+        at = function.end()
+        comma = "" if rest[at:].startswith(")") else ", "
+        argument = f"{constant[1]}: {constant[3] or 'i1'}{comma}"
+        found.append((constant[1], rest[:at] + argument + rest[at:]))
+    return found
+
+
+def test_constants_that_become_arguments(tmp_path: Path) -> None:
+    """No exception, and no error but in code that may never run."""
+    path, looked_at = tmp_path / "x.pto", 0
+    for case in LEGAL:
+        # Half of them, for time; of ops of the host all.
+        for name, text in unknown(case.text)[:: 1 if "l0a" in case.text else 2]:
+            path.write_text(text)
+            looked_at += 1
+            for finding in verify_file(path, foreign="skip").findings:
+                assert "not known" in finding.condition, f"{case.name} without {name}: {finding}"
+    assert looked_at > 400
+
+
+CRASH = """func.func @k(%at: i64) {
+  %a = arith.constant 16 : i64
+  %far = arith.constant 0x80000 : i64
+  %l1 = pto.castptr %far : i64 -> !pto.ptr<f16, l1>
+  %l0 = pto.castptr %at : i64 -> !pto.ptr<f16, l0a>
+  pto.mte_l1_l0a %l1, %l0, %a, %a : !pto.ptr<f16, l1>, !pto.ptr<f16, l0a>, i64, i64
+  return
+}
+"""
+
+
+def test_an_op_of_the_matrix_unit_at_an_unknown_address(tmp_path: Path) -> None:
+    """The side that is known is judged."""
+    path = tmp_path / "x.pto"
+    path.write_text(CRASH)
+    (finding,) = verify_file(path).findings
+    assert "L1 accesses reach 0x80200" in finding.message
+    path.write_text(CRASH.replace("0x80000", "0"))
+    assert verify_file(path).findings == ()
+
+
+def test_an_internal_error_is_a_finding_of_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    real = tb.language.verify.check
+
+    def fails(walked: Trace) -> list[object]:
+        if "b.pto" in walked.file:
+            raise ZeroDivisionError("what nobody expects")
+        return [*real(walked)]
+
+    monkeypatch.setattr(tb.language.verify, "check", fails)
+    for name in "abc":
+        (tmp_path / f"{name}.pto").write_text(CRASH)
+    record = tmp_path / "record.json"
+    assert verify_command([str(tmp_path)], json_path=record) == 1
+    out = capsys.readouterr().out
+    assert (
+        f"{tmp_path}/b.pto:1:1: error: internal error of pto-dv, the file is not checked to its "
+        "end: ZeroDivisionError in test_verify_unknown.py:" in out
+    )
+    assert ": what nobody expects\n" in out
+    assert "verified 3 files, 3 ops: 3 errors in 3 files" in out
+    assert "what nobody expects" in record.read_text()
+
+
+HEAD = """func.func @k(%in: !pto.ptr<i8, gm>, %out: !pto.ptr<i8, gm>, %t: index, %yes: i1) {
+  %z = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %m = arith.constant -1 : i64
+  %len = arith.constant 64 : i64
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %ub = pto.castptr %z : i64 -> !pto.ptr<i8, ub>
+"""
+TYPES = {
+    "mte_gm_ub": "!pto.ptr<i8, gm>, !pto.ptr<i8, ub>, i64, i64, i64, i64, i64",
+    "mte_ub_gm": "!pto.ptr<i8, ub>, !pto.ptr<i8, gm>, i64, i64, i64, i64",
+}
+
+
+def load(length: str = "%len") -> str:
+    return f"pto.mte_gm_ub %in, %ub, %z, {length} nburst(%one, %len, %len) : {TYPES['mte_gm_ub']}"
+
+
+STORE = f"pto.mte_ub_gm %ub, %out, %len nburst(%one, %len, %len) : {TYPES['mte_ub_gm']}"
+LOADED = [f'pto.{op}_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]' for op in ("set", "wait")]
+STORED = [f'pto.{op}_flag["PIPE_MTE3", "PIPE_MTE2", "EVENT_ID0"]' for op in ("set", "wait")]
+LOOP = ["scf.for %i = %c0 to %t step %c1 {"]
+RUNS = "if the loop at x.pto:9:3, whose bounds are not known, runs"
+
+
+def found(folder: Path, *ops: str) -> list[tuple[int, str, str]]:
+    """Returns line, first words and condition of each finding; ops begin in line 9."""
+    path = folder / "x.pto"
+    path.write_text(HEAD + "".join(f"  {op}\n" for op in ops) + "  return\n}\n")
+    words = verify_file(path, foreign="skip").findings
+    return [
+        (
+            one.place.line,
+            one.rule or one.message.split(":")[0],
+            one.condition.replace(str(path), "x.pto"),
+        )
+        for one in words
+    ]
+
+
+def test_what_an_iteration_does_to_the_next(tmp_path: Path) -> None:
+    """Bounds are not known: hazards and flags are those of two iterations."""
+    body = [*LOOP, load(), *LOADED, STORE, "}"]
+    assert found(tmp_path, *body) == [
+        (10, "A-14", RUNS + " twice"),
+        (10, "hazard", RUNS + " twice"),
+        (11, "flag", RUNS + " twice"),
+        (13, "A-14", RUNS + " twice"),
+    ]
+    barrier = "pto.pipe_barrier <PIPE_ALL>"
+    assert found(tmp_path, *LOOP, load(), *LOADED, STORE, barrier, "}") == []
+    primed = [STORED[0], *LOOP, STORED[1], load(), *LOADED, STORE, STORED[0], "}", STORED[1]]
+    assert [one for one in found(tmp_path, *primed) if one[1] != "A-14"] == []
+    assert found(tmp_path, *LOOP, load(), "}", STORE) == [
+        (10, "A-14", RUNS + " twice"),
+        (12, "hazard", RUNS),
+    ]
+    assert found(tmp_path, *LOOP, LOADED[1], "}") == [(10, "deadlock", RUNS)]
+
+
+def test_addresses_that_depend_on_the_iteration_are_no_hazard(tmp_path: Path) -> None:
+    at = [
+        "%k = arith.index_cast %i : index to i64",
+        "%by = arith.muli %k, %len : i64",
+        "%at = pto.addptr %ub, %by : !pto.ptr<i8, ub>, i64",
+    ]
+    assert found(tmp_path, *LOOP, *at, load().replace("%ub", "%at"), "}") == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "condition"),
+    [
+        (LOOP, "}", RUNS),
+        (
+            ["scf.if %yes {"],
+            "}",
+            "if the condition at x.pto:9:3, which is not known, holds",
+        ),
+        (
+            ["scf.if %yes {", "} else {"],
+            "}",
+            "if the condition at x.pto:9:3, which is not known, does not hold",
+        ),
+    ],
+)
+def test_errors_in_code_that_may_never_run_say_so(
+    tmp_path: Path, before: list[str], after: str, condition: str
+) -> None:
+    """Rules, operands below 0, and what ends the walk."""
+    line = 9 + len(before)
+    odd = load().replace("%len nburst", "%one nburst").replace("%z,", "%len,")
+    assert found(tmp_path, *before, odd, after) == [(line, "DMA-L15", condition)]
+    assert found(tmp_path, *before, load("%m"), after) == [(line, "DMA-L05", condition)]
+    assert found(tmp_path, *before, "%q = arith.divsi %len, %z : i64", load("%q"), after) == [
+        (line, "64 is divided by 0", condition)
+    ]
+    wrong = [*before, odd, after, odd, "pto.pipe_barrier <PIPE_MTE2>"]
+    assert (line, "DMA-L15", condition) in found(tmp_path, *wrong)
+    assert (line + 2, "DMA-L15", "") in found(tmp_path, *wrong)
+
+
+def test_an_op_that_runs_in_any_case_is_told_without_a_condition(tmp_path: Path) -> None:
+    """Of one op in a function that is called twice, the call that runs counts."""
+    path = tmp_path / "x.pto"
+    call = "  func.call @inner() : () -> ()\n"
+    arguments = HEAD[HEAD.index("(") : HEAD.index(")") + 1]
+    inner = HEAD.replace("@k", "@inner").replace(arguments, "()")
+    size = "  pto.set_loop_size_outtoub %m, %one : i64, i64\n"
+    inner = inner + size + "  return\n}\n"
+    inside = f"  scf.if %yes {{\n{call}}}\n"
+    for ops, conditions in ((inside, 1), (inside + call, 0), (call + inside, 0)):
+        path.write_text(f"{inner}{HEAD}{ops}  return\n}}\n")
+        (finding,) = verify_file(path).findings
+        assert (finding.rule, bool(finding.condition)) == ("DMA-L05", bool(conditions))
+
+
+def test_iterations_are_counted_without_the_second_walk(tmp_path: Path) -> None:
+    inner = "scf.for %j = %c0 to %c3 step %c1 {"
+    odd = load().replace("%z,", "%len,")
+    ops = [*LOOP, "%c3 = arith.constant 3 : index", inner, odd, "}", "}"]
+    told = [str(one) for one in _findings(tmp_path, *ops) if one.rule == "DMA-L15"]
+    assert len(told) == 1
+    assert "l2_cache_ctl is 64, in iteration 1 of 3, if the loop at" in told[0]
+
+
+def _findings(folder: Path, *ops: str) -> tuple[Finding, ...]:
+    found(folder, *ops)
+    return verify_file(folder / "x.pto").findings
+
+
+def test_loops_that_take_too_long_twice_are_walked_once_with_a_note(tmp_path: Path) -> None:
+    """Also those nested so deep that every path through them would be too many."""
+    many = ["%many = arith.constant 15000 : index", "scf.for %j = %c0 to %many step %c1 {"]
+    found(tmp_path, *LOOP, *many, "pto.pipe_barrier <PIPE_ALL>", "}", "}")
+    (note,) = verify_file(tmp_path / "x.pto").notes
+    assert ":9:3: note: the bounds of the loop are not known: one iteration is checked" in note
+    deep = [LOOP[0].replace("%i", f"%i{number}") for number in range(40)]
+    begin = time.perf_counter()
+    found(tmp_path, *deep, load(), *["}"] * 40)
+    verified = verify_file(tmp_path / "x.pto")
+    assert time.perf_counter() - begin < 10
+    assert len(verified.notes) > 10
+    assert [one.rule for one in verified.findings] == ["A-14"]

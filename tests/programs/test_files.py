@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files, folders and links that are named as programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tb.errors import PtoError
+from tb.programs.files import find_programs
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that the user is in, with programs at three depths and what is none."""
+    for name in ("b.pto", "a.pto", "deep/er/c.pto", "folder.pto/d.pto", "deep/notes.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("module {}\n")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "gone.pto").symlink_to("nowhere")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def names(*given: str) -> list[str]:
+    return [str(path) for path in find_programs(given)]
+
+
+def test_a_folder_stands_for_the_files_below_it(folder: Path) -> None:
+    assert names(".") == ["a.pto", "b.pto", "deep/er/c.pto", "folder.pto/d.pto"]
+    assert names("folder.pto") == ["folder.pto/d.pto"]
+    assert names(str(folder / "deep")) == [str(folder / "deep/er/c.pto")]
+
+
+def test_order_is_that_of_the_names_given(folder: Path) -> None:
+    assert names("b.pto", "deep", "a.pto") == ["b.pto", "deep/er/c.pto", "a.pto"]
+
+
+def test_each_counts_once_under_whatever_name(folder: Path) -> None:
+    (folder / "link.pto").symlink_to("a.pto")
+    assert names("a.pto", "./a.pto", str(folder / "a.pto"), "deep/../a.pto") == ["a.pto"]
+    assert names("link.pto", "a.pto") == ["link.pto"]
+    assert names("a.pto", ".") == ["a.pto", "b.pto", "deep/er/c.pto", "folder.pto/d.pto"]
+
+
+def test_a_file_that_is_named_may_have_any_name(folder: Path) -> None:
+    assert names("deep/notes.txt") == ["deep/notes.txt"]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ((), "no program is named"),
+        (("a.pto", "no.pto"), "no.pto does not exist"),
+        (("gone.pto",), "gone.pto does not exist"),
+        (("empty",), "folder empty holds no .pto file"),
+        (("/dev/null",), "/dev/null is no file"),
+        (("x" * 5000,), "File name too long"),
+        (("a\0b",), "a\0b"),
+    ],
+)
+def test_what_is_refused(folder: Path, given: tuple[str, ...], words: str) -> None:
+    with pytest.raises(PtoError) as error:
+        find_programs(given)
+    assert words in str(error.value)
+    assert "name .pto files, or folders that hold some" in error.value.remedy
