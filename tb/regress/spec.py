@@ -43,6 +43,12 @@ test that goes through one names all of it."""
 _FOLDERS = ("isa", "model", "sequences", "scoreboards", "arith", "hdl", "sim", "examples")
 """Folders of ``tests`` that check what the specification says; others name rules in passing."""
 
+_CORPUS = "tests/language/corpus/illegal"
+_CORPUS_TEST = (
+    "tests/language/test_corpus.py::test_illegal_programs_are_refused_with_rule_and_place"
+)
+"""Programs that are refused, each with its rule in the first line, and the test that tries them."""
+
 _STIMULUS = "sequences.examples"
 
 
@@ -125,7 +131,15 @@ def _tests_by_item(root: Path) -> Mapping[str, tuple[str, ...]]:
         for function, names in _names_in(path.read_text()):
             for name in names:
                 found.setdefault(name, []).append(f"{file}::{function}")
+    for name in _refused_in(root / _CORPUS):
+        found.setdefault(name, []).append(_CORPUS_TEST)
     return {name: tuple(tests) for name, tests in found.items()}
+
+
+def _refused_in(corpus: Path) -> set[str]:
+    """Returns the rules that a program of the corpus is refused for, as its first line says."""
+    first = [path.read_text().partition("\n")[0] for path in corpus.rglob("*.pto")]
+    return {name for line in first if line.startswith("// expect:") for name in _mentioned(line)}
 
 
 def _names_in(source: str) -> Iterator[tuple[str, set[str]]]:

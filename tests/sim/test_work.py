@@ -105,7 +105,9 @@ def test_a_run_that_takes_too_long_says_so_in_its_record(tmp_path: Path, inputs:
 
 def test_a_worker_that_is_asked_to_end_ends_its_simulator(tmp_path: Path, inputs: str) -> None:
     def ask() -> None:
-        while not (tmp_path / "simulator.log").exists():
+        # While Python starts a process a signal's exception may be lost; the log is empty then.
+        log = tmp_path / "simulator.log"
+        while not log.exists() or not log.stat().st_size:
             time.sleep(0.02)
         os.kill(os.getpid(), signal.SIGTERM)
 
