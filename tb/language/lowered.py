@@ -26,7 +26,6 @@ from tb.isa.rule import Violation
 from tb.isa.rules import d_violations, first_d_violation, lowering_violation
 from tb.isa.spaces import SIZES, Space
 from tb.isa.text import AnyOp
-from tb.isa.unknown import UndecidedError, Unknown
 from tb.language.rules.assume import (
     ALL,
     DESTINATION,
@@ -36,6 +35,7 @@ from tb.language.rules.assume import (
     has_unknown,
     unknown_parts,
 )
+from tb.language.unknown import UndecidedError, Unknown
 
 MOST_OVERLAP = 1 << 20
 """Bytes of all rows up to which rows that fall on one another stay as they are."""

@@ -28,7 +28,7 @@ class Move:
         place: Where it stands.
         name: Name as written, without ``pto.``.
         pipe: Its pipe.
-        op: The op; a value that is not known is a :class:`tb.isa.unknown.Unknown`.
+        op: The op; a value that is not known is a :class:`tb.language.unknown.Unknown`.
         gap: Clocks of idle before its descriptor is offered, from attribute ``pto_dv.gap``.
         flag_delay: Clocks until the flags are set that it waits for, from attribute
             ``pto_dv.flag_delay``; -1 for flags that are set when it is issued.

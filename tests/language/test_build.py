@@ -32,12 +32,12 @@ from tb.isa.legacy import (
 )
 from tb.isa.nz import MteGmL1Frac
 from tb.isa.pipes import PIPES
-from tb.isa.unknown import UNKNOWN
 from tb.language.place import ProgramError
 from tb.language.reader import read
 from tb.language.run.build import CLASSES
 from tb.language.run.walk import trace
 from tb.language.trace import Compute, Move, Trace
+from tb.language.unknown import UNKNOWN
 
 SPACES = ("gm", "ub", "l1", "l0a", "l0b", "l0c", "bt", "fb")
 

@@ -30,10 +30,10 @@ from tb.isa.nz import MteGmL1Frac
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.rule import Violation
 from tb.isa.rules import RULES
-from tb.isa.unknown import UNKNOWN, Unknown
 from tb.language.place import Finding
 from tb.language.rules.check import HINT_RULES, check
 from tb.language.trace import Move, Step
+from tb.language.unknown import UNKNOWN, Unknown
 from tests.language.steps import compute, move, program
 
 Op = V06Op | LegacyOp

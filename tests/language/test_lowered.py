@@ -10,13 +10,13 @@ import pytest
 from tb.errors import PtoError
 from tb.isa.dma import MteGmUb
 from tb.isa.legacy import DmaRegisters, SetLoopSize, SetLoopStride
-from tb.isa.unknown import UNKNOWN, UndecidedError
 from tb.language.collector import collector_off
 from tb.language.lowered import Lowering
 from tb.language.reader import read
 from tb.language.run.registers import RegisterState
 from tb.language.run.walk import trace
 from tb.language.trace import Move
+from tb.language.unknown import UNKNOWN, UndecidedError
 
 COPIES = """
 func.func @k(%gm: !pto.ptr<i8, gm>) {

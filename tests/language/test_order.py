@@ -19,11 +19,11 @@ from tb.isa.footprint import Footprint
 from tb.isa.legacy import CopyGmToUbuf, CopyUbufToGm, SetLoopSize, SetLoopStride
 from tb.isa.pipes import Pipe
 from tb.isa.spaces import Space
-from tb.isa.unknown import UNKNOWN
 from tb.language.lowered import Region, region
 from tb.language.order.order import Order, order
 from tb.language.order.touched import touches
 from tb.language.trace import Barrier, Compute, Move, SetFlag, Step, WaitFlag
+from tb.language.unknown import UNKNOWN
 from tests.language.steps import barrier, compute, move, program, set_flag, sync, wait_flag
 
 MTE1, MTE2, MTE3, V, M, FIX = Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.V, Pipe.M, Pipe.FIX

@@ -17,12 +17,12 @@ from tb.isa.cube import Mad
 from tb.isa.dma import MteGmUb, MteUbGm
 from tb.isa.legacy import SetLoopSize, SetMovPadVal
 from tb.isa.pipes import Pipe
-from tb.isa.unknown import UNKNOWN
 from tb.language.place import Finding, ProgramError
 from tb.language.reader import Source, read
 from tb.language.rules.check import check
 from tb.language.run.walk import entries, trace
 from tb.language.trace import Barrier, Compute, Move, SetFlag, Trace, WaitFlag
+from tb.language.unknown import UNKNOWN
 
 HEAD = """\
 func.func @k(%p: !pto.ptr<f16, gm>, %n: i64, %b: i1, %m: index) {

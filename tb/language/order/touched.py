@@ -6,9 +6,9 @@ from __future__ import annotations
 from tb.isa.cube import CubeOp, MteL1L0a, MteL1L0b
 from tb.isa.dtypes import ELEMENT_BYTES
 from tb.isa.nz_table import C0_BYTES
-from tb.isa.unknown import UndecidedError, Unknown
 from tb.language.lowered import Region, Touches
 from tb.language.trace import Compute, Move
+from tb.language.unknown import UndecidedError, Unknown
 
 FRACTAL_ROWS = 16
 """Rows of a fractal: what the matrix unit rounds M, and K of its right factor, up to."""

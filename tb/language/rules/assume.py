@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
 
-from tb.isa.unknown import Unknown
+from tb.language.unknown import Unknown
 
 SOURCE, DESTINATION, PARAMETERS, ALL = "source", "destination", "parameters", "all"
 """What bytes of an op an operand decides: those of one side, or all."""

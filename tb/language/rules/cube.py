@@ -6,9 +6,9 @@ from __future__ import annotations
 from tb.isa.cube import L0_BYTES, MAD_TYPES, CubeOp, Mad, MteL1L0a
 from tb.isa.dtypes import ELEMENT_BYTES, Ptr
 from tb.isa.spaces import SIZES, UB_BLOCK, Space
-from tb.isa.unknown import UndecidedError
 from tb.language.lowered import Region
 from tb.language.order.touched import ACCUMULATORS, cube_touches
+from tb.language.unknown import UndecidedError
 
 _SIZES = {
     "l1": SIZES[Space.L1],

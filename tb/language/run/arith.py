@@ -14,7 +14,6 @@ from typing import Any
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Operation
 
-from tb.isa.unknown import UndecidedError, Unknown
 from tb.language.run.values import (
     FLOAT,
     OPAQUE,
@@ -25,6 +24,7 @@ from tb.language.run.values import (
     plain,
     unknown_of,
 )
+from tb.language.unknown import UndecidedError, Unknown
 
 Frame = list[int]
 """Values of a function's run, by slot."""

@@ -15,7 +15,6 @@ from math import prod
 from tb.isa.cube import CubeOp
 from tb.isa.legacy import DmaRegisters, LegacySet
 from tb.isa.text import AnyOp
-from tb.isa.unknown import UNKNOWN, UndecidedError
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.run.arith import Code, Frame, merged
 from tb.language.run.build import Input, Recipe, legal_numbers
@@ -23,6 +22,7 @@ from tb.language.run.reach import Reach
 from tb.language.run.registers import RegisterState
 from tb.language.run.values import Located, Missing, plain
 from tb.language.trace import TWICE, Compute, Doubt, Move, Step
+from tb.language.unknown import UNKNOWN, UndecidedError
 
 MAX_DEPTH = 64
 """Calls inside calls."""

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from tb.isa.footprint import destinations, source
 from tb.isa.legacy import DmaRegisters
 from tb.isa.spaces import Space
-from tb.isa.unknown import UNKNOWN, UndecidedError
 from tb.language.lowered import Lowering
 from tb.language.run.build import Recipe
+from tb.language.unknown import UNKNOWN, UndecidedError
 
 
 class Reach:

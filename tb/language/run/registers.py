@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from tb.isa.legacy import DmaRegisters, LegacySet, fits, put_registers
-from tb.isa.unknown import UndecidedError
+from tb.language.unknown import UndecidedError
 
 
 class RegisterState:

@@ -4,8 +4,8 @@
 A value is an ``int``: a signless integer and an ``index`` by its two's complement, an ``i1`` and
 an unsigned integer as they are, a float by its bits, a pointer by its byte address. What is not
 known, and a pointer that belongs to an argument, are subclasses of
-:class:`tb.isa.unknown.Unknown`: arithmetic on them raises and is then done the slow way, so that
-known values cost nothing more.
+:class:`tb.language.unknown.Unknown`: arithmetic on them raises and is then done the slow way, so
+that known values cost nothing more.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerType, S
 from xdsl.ir import Attribute
 
 from tb.isa.dtypes import Ptr
-from tb.isa.unknown import Unknown
+from tb.language.unknown import Unknown
 
 INDEX_BITS = 64
 """Width of ``index``."""
