@@ -212,7 +212,7 @@ bench: $(BASE) $(VERILATOR) ## measure speed; takes SEED and JSON
 prove-arith: $(BASE) $(VERILATOR) ## the write-back arithmetic against its reference over all inputs
 	@$(PY) -m tb prove-arith $(ARGS)
 
-lint: $(BASE) $(VERILATOR) $(LINT) icarus ## every static check of Verilog and Python
+lint: $(BASE) $(VERILATOR) $(LINT) $(CLUSTER) $(TESTS) icarus ## every static check of Verilog and Python
 	@$(PY) -m tb.lint $(ARGS)
 
 doctor: $(BASE) ## what tools are found, what is missing and how to get it; takes JSON
