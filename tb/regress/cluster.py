@@ -69,7 +69,7 @@ def connect(
     for name in ("distributed", "distributed.client"):  # what matters is raised
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
-        return distributed.Client(
+        return _client_type(distributed.Client)(
             address, timeout=seconds, set_as_default=False, security=security, name="pto-dv"
         )
     except (OSError, ValueError, TypeError, RuntimeError) as error:
@@ -80,6 +80,25 @@ def connect(
             legal="the address that `dask scheduler` prints, such as tcp://host:8786",
             remedy="start it, or correct the address in the farm file; `pto-dv farm FILE` tries it",
         ) from None
+
+
+def _client_type(base: Any) -> Any:
+    """Returns a client that is closed at once if it cannot start.
+
+    Otherwise the garbage collector closes it, in whatever thread it happens to run: in that of
+    the next client's event loop it waits for a lock that the next client holds until its loop
+    runs.
+    """
+
+    class Client(base):
+        def start(self, **options: Any) -> None:
+            try:
+                super().start(**options)
+            except BaseException:
+                self.close()
+                raise
+
+    return Client
 
 
 class DaskWorkers(Closes):

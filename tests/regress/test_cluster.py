@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -26,7 +27,9 @@ from tb.regress.job import Lost, Outcome
 from tests.regress.fake_work import job
 from tests.regress.test_local import FAKE, alive, collect, read_pid, until
 
-pytest.importorskip("distributed", reason="Dask is not installed: requirements-farm.lock")
+distributed = pytest.importorskip(
+    "distributed", reason="Dask is not installed: requirements-farm.lock"
+)
 
 
 def free_port() -> int:
@@ -218,6 +221,24 @@ def test_an_unreachable_scheduler_is_an_error() -> None:
 def test_an_address_that_is_none() -> None:
     with pytest.raises(PtoError, match="cannot be reached"):
         connect("nowhere://x", where="x")
+
+
+def test_a_refused_client_does_not_lock_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The garbage collector ran in the next client's event loop and waited there for ever."""
+    made = distributed.utils.get_loop_factory
+
+    def collect_first() -> Any:
+        gc.collect()
+        return made()
+
+    monkeypatch.setattr(distributed.utils, "get_loop_factory", collect_first)
+    gc.disable()
+    try:
+        for address in ("nowhere://x", f"tcp://127.0.0.1:{free_port()}"):
+            with pytest.raises(PtoError, match="cannot be reached"):
+                connect(address, where=address, seconds=0.5)
+    finally:
+        gc.enable()
 
 
 def test_no_worker_comes(cluster: Cluster) -> None:
