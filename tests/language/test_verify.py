@@ -148,6 +148,18 @@ def test_hazards_and_deadlocks(tmp_path: Path) -> None:
     assert finding.message.startswith("deadlock: ")
 
 
+def test_a_hazard_between_two_calls_names_them(tmp_path: Path) -> None:
+    """The op stands in the text once, so its place alone would say nothing."""
+    path = tmp_path / "calls.pto"
+    call = "    func.call @kernel(%gm, %gm, %n) : (!pto.ptr<i8, gm>, !pto.ptr<i8, gm>, i64) -> ()\n"
+    head = "  func.func @entry(%gm: !pto.ptr<i8, gm>, %n: i64) {\n"
+    path.write_text(text(LOAD).removesuffix("}\n") + head + call * 2 + "    return\n  }\n}\n")
+    (finding,) = verify_file(path).findings
+    assert (finding.place.line, finding.rule) == (8, "A-14")
+    assert f"which the same op, called at {path}:12:5, writes" in finding.message
+    assert finding.message.endswith(f"; this one is called at {path}:13:5")
+
+
 def test_buffers_of_arguments_are_apart_and_each_is_one(tmp_path: Path) -> None:
     again = "pto.mte_gm_ub %out, %ub2, %c0, %c64 nburst(%c1, %c64, %c64) " + TYPES
     other = "%ub2 = pto.castptr %c64 : i64 -> !pto.ptr<i8, ub>"

@@ -27,6 +27,11 @@ def described(space: str, shared: Shared) -> str:
     return f"{space} {shared}"
 
 
+def not_called(_index: int) -> str:
+    """Returns through which calls a step is reached: none."""
+    return ""
+
+
 class Hazards:
     """Finds hazards while steps are taken in an order that may be."""
 
@@ -36,8 +41,13 @@ class Hazards:
         sequence: Sequence[int],
         describe: Describe = described,
         doubts: Mapping[int, Doubt] = NO_DOUBTS,
+        called: Callable[[int], str] = not_called,
     ) -> None:
-        """Finds out what each step of ``sequence`` touches."""
+        """Finds out what each step of ``sequence`` touches.
+
+        ``called`` says through which calls a step is reached (see :meth:`Trace.called`).
+        """
+        self._called = called
         self._doubts = doubts
         self._describe = describe
         self._steps = steps
@@ -111,14 +121,18 @@ class Hazards:
         first, second = self._steps[earlier], self._steps[later]
         assert isinstance(first, Move | Compute)
         assert isinstance(second, Move | Compute)
-        other = f"pto.{first.name} at {first.place}"
+        through, to_here = self._called(earlier), self._called(later)
+        other = f"pto.{first.name} at {first.place}{through}"
         if first.place == second.place:
-            other = "the same op of an earlier iteration"
+            of_when = through if through != to_here else " of an earlier iteration"
+            other = f"the same op{of_when}"
         does, did = ("writes" if each else "reads" for each in (writes, wrote))
         message = (
-            f"hazard: {does} {self._describe(space, shared)}, which {other} {did}, "
-            "and nothing orders them"
+            f"hazard: {does} {self._describe(space, shared)}, which {other}{through and ','} "
+            f"{did}, and nothing orders them"
         )
+        if to_here:
+            message += f"; this one is{to_here.removeprefix(',')}"
         condition = condition_of(self._doubts, later, earlier)
         if first.pipe is second.pipe:
             legal = f"pto.pipe_barrier of {first.pipe.value} between them"

@@ -68,7 +68,7 @@ def order(trace: Trace, describe: Describe = described) -> Order:
     doubts = trace.doubtful()
     queues = read_queues(steps, doubts)
     sequence = tuple(i for i in queues.sequence if isinstance(steps[i], Move | Compute))
-    hazards = Hazards(steps, sequence, describe, doubts)
+    hazards = Hazards(steps, sequence, describe, doubts, trace.called)
     clocks = _Clocks(steps, queues, doubts)
     for index in queues.sequence:
         step = steps[index]
