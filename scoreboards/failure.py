@@ -44,19 +44,12 @@ class Objection:
 
     Attributes:
         kind, field: As in :class:`tb.record.Failure`.
-        text: A sentence for the report; an objection without one is none.
+        text: A sentence for the report.
     """
 
     kind: str
     text: str
     field: str = ""
-
-    def __bool__(self) -> bool:
-        return bool(self.text)
-
-
-FINE = Objection("", "")
-"""No objection."""
 
 
 def form_name(opcode: int, *, legacy: bool) -> str:

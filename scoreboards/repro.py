@@ -42,6 +42,9 @@ FOLDER = "repro"
 MOST = 3
 """Failing transactions of a run that are written down."""
 
+_ROOM = 1 << 20
+"""Bytes that a block may overwrite before :class:`Before` needs more room."""
+
 STALL_SEED = "seed"
 """Knob with the seed of the stalls."""
 
@@ -65,23 +68,44 @@ class Before:
 
     def __init__(self) -> None:
         """Holds nothing yet."""
-        self._rows: list[tuple[Footprint, NDArray[np.uint8]]] = []
+        self._kept: list[tuple[Footprint, int]] = []
+        self._bytes = np.empty(_ROOM, dtype=np.uint8)
+        self._used = 0
         self._golden: GoldenMemory | None = None
 
     def begin(self, golden: GoldenMemory, registers: Registers, number: int) -> None:
         """Forgets the block before; to be called before the ops of a block are issued."""
         self._golden = golden
         self.number = number
-        self._rows.clear()
+        self._kept.clear()
+        self._used = 0
         self.flags = golden.unit_flags.copy()
         self.registers = Registers(
             copy(registers.outtoub), copy(registers.ubtoout), registers.pad_value
         )
 
     def keep(self, region: Footprint) -> None:
-        """Keeps the bytes of a region that is about to be overwritten."""
-        if self._golden is not None:
-            self._rows.append((region, rows_view(self._golden[region.space], region).copy()))
+        """Keeps the bytes of a region that is about to be overwritten.
+
+        On the path of every transaction: all of them go into one array, which lives as long as
+        the run.
+        """
+        if self._golden is None:
+            return
+        memory, rows = self._golden[region.space], region.rows
+        first = self._used
+        end = first + rows * region.length
+        if end > self._bytes.size:
+            more = np.empty(2 * end, dtype=np.uint8)
+            more[:first] = self._bytes[:first]
+            self._bytes = more
+        if rows == 1:
+            self._bytes[first:end] = memory[region.base : region.base + region.length]
+        else:
+            view = rows_view(memory, region)
+            self._bytes[first:end].reshape(view.shape)[...] = view
+        self._kept.append((region, first))
+        self._used = end
 
     @contextmanager
     def rewound(self) -> Iterator[GoldenMemory]:
@@ -89,10 +113,10 @@ class Before:
         golden = self._golden
         assert golden is not None, "no block has begun"
         now: list[tuple[NDArray[np.uint8], NDArray[np.uint8]]] = []
-        for region, rows in reversed(self._rows):
+        for region, first in reversed(self._kept):
             view = rows_view(golden[region.space], region)
             now.append((view, view.copy()))
-            view[...] = rows
+            view[...] = self._bytes[first : first + view.size].reshape(view.shape)
         try:
             yield golden
         finally:

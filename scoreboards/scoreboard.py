@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pyuvm import ConfigDB, uvm_analysis_port, uvm_subscriber
 
 from scoreboards.compare import compare_full, compare_op
-from scoreboards.failure import FINE, Objection, Reporter, form_name
+from scoreboards.failure import Objection, Reporter, form_name
 from scoreboards.faults import (
     NEVER,
     Attribution,
@@ -301,8 +301,12 @@ class DmaScoreboard(uvm_subscriber):
                 produce(self.golden.unit_flags, outcome)
                 outcome = self.model.apply(outcome)
                 # An atomic update of what a failed op was to write starts from undefined bytes.
-                in_place = [x for x in outcome.also_read if x.space is Space.GM]
-                if any(footprints_overlap(x, y) for x in in_place for y in undefined):
+                if undefined and any(
+                    footprints_overlap(x, y)
+                    for x in outcome.also_read
+                    if x.space is Space.GM
+                    for y in undefined
+                ):
                     self._copy_rows(outcome)
                     undefined += outcome.regions
             done.append(outcome)
@@ -357,7 +361,7 @@ class DmaScoreboard(uvm_subscriber):
             for position, index in enumerate(order[: len(records)]):
                 outcome, verdict = outcomes[index], failed.get(index)
                 got = statuses[position]
-                why = FINE
+                why: Objection | None = None
                 if tags[position] != expected_tags[index]:
                     why = _wrong_tag(tags[position], expected_tags[index])
                 elif verdict is not None:
@@ -368,16 +372,17 @@ class DmaScoreboard(uvm_subscriber):
                         why = _wrong_error(verdict, got, text)
                 elif got != outcome.status:
                     why = _wrong_status(got, outcome.status)
-                if not why and rules[position] != outcome.rule:
+                if why is None and rules[position] != outcome.rule:
                     why = _wrong_rule(rules[position], outcome.rule)
                 if verdict is None:
                     floor += sizes[index]
-                    if not why and written[position] < floor:
+                    if why is None and written[position] < floor:
                         why = _early(written[position], floor)
-                    if not why and slot == _FIX:
+                    if why is None and slot == _FIX:
                         text = clear_fault(outcome, cleared[position], floor)
-                        why = Objection("flags", text, text.partition(":")[0])
-                if why:
+                        if text:
+                            why = Objection("flags", text, text.partition(":")[0])
+                if why is not None:
                     passed[index] = False
                     self.reporter.op(epoch, index, program[index], why)
             if epoch.reset is not None:
@@ -469,20 +474,23 @@ class DmaScoreboard(uvm_subscriber):
     ) -> None:
         """Adds what retired to the counts of the run."""
         run, block = self.run, epoch.block
-        good = passed.tolist()
-        members: dict[str, list[int]] = {}
-        for index, code in enumerate(block.opcode.tolist()):
-            if retired[index] is None:
-                continue
-            name = form_name(code, legacy=index in block.legacy)
-            members.setdefault(name, []).append(index)
-        for name, indices in members.items():
-            count = run.ops.setdefault(name, OpCount())
-            size = sum([sizes[index] for index in indices])
-            count.sent += len(indices)
-            count.passed += sum([good[index] for index in indices])
-            count.bytes += size
-            run.bytes_checked += size
+        here = np.array([record is not None for record in retired], dtype=np.bool_)
+        legacy = np.zeros(len(block), dtype=np.bool_)
+        legacy[list(block.legacy)] = True
+        lengths = np.array(sizes, dtype=np.int64)
+        for code in np.unique(block.opcode).tolist():
+            of_code = here & (block.opcode == code)
+            for is_legacy in (False, True):
+                mine = of_code & (legacy == is_legacy)
+                sent = int(mine.sum())
+                if not sent:
+                    continue
+                count = run.ops.setdefault(form_name(code, legacy=is_legacy), OpCount())
+                size = int(lengths[mine].sum())
+                count.sent += sent
+                count.passed += int((mine & passed).sum())
+                count.bytes += size
+                run.bytes_checked += size
         run.transactions += sum(len(records) for records in epoch.done.values())
         run.exercised.update(_refused(epoch, passed))
 

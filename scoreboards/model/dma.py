@@ -13,7 +13,6 @@ What an op does stands in the module of its family: :mod:`~scoreboards.model.str
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -152,13 +151,13 @@ class DmaModel:
             return outcome
         if outcome.flags is not None:
             self._look_at_flags(outcome.flags)
-        if self._before_read is not None:
-            for region in outcome.reads:
-                self._before_read(region)
-        if self._before_write is not None:
-            for region in outcome.regions:
-                self._before_write(region)
         try:
+            if self._before_read is not None:
+                for region in outcome.reads:
+                    self._before_read(region)
+            if self._before_write is not None:
+                for region in outcome.regions:
+                    self._before_write(region)
             if outcome.transfer is None:
                 move(self._memories, outcome)
                 return outcome
@@ -171,7 +170,7 @@ class DmaModel:
                         f"{region.space.name} {region.base:#x}..{region.end:#x} leaves its memory"
                     ) from error
             raise
-        return replace(outcome, events=events) if events else outcome
+        return outcome._replace(events=events) if events else outcome
 
     def _look_at_flags(self, use: FlagUse) -> None:
         """Waits for unit flags, and clears them where the op does so when it retires."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,9 +76,8 @@ class Transfer(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What an op does to the memories, and how it retires.
+class Outcome(NamedTuple):
+    """What an op does to the memories, and how it retires; a tuple, as every op makes one.
 
     Attributes:
         status: ``OK`` or ``RULE``.
@@ -128,7 +127,9 @@ class Outcome:
     @property
     def bytes_written(self) -> int:
         """Bytes written, pads and zero fill included."""
-        return sum([region.bytes for region in self.regions])
+        if self.written is None:
+            return 0
+        return self.written.bytes + sum([region.bytes for region in self.also_written])
 
 
 NOTHING = Outcome(Status.OK)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,11 @@ from tb.isa.nz_table import C0_BYTES
 from tb.isa.spaces import SIZES, Space, ub_space
 
 
-@dataclass(frozen=True, slots=True)
-class Footprint:
+class Footprint(NamedTuple):
     """Rows of ``length`` bytes at ``base`` plus the sums of ``counts`` x ``strides``.
 
-    ``counts`` and ``strides`` run from the rows (innermost) to the outermost loop.
+    ``counts`` and ``strides`` run from the rows (innermost) to the outermost loop. A tuple, since
+    every transaction makes several: a frozen dataclass takes three times as long to make.
     """
 
     space: Space

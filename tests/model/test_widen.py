@@ -139,7 +139,7 @@ def load(bench: Bench, op: MteL1Bt, elements: list[int], size: int) -> int:
     issued = bench.model.issue(op)
     assert issued.events == 0
     applied = bench.model.apply(issued)
-    assert replace(applied, events=0) == issued
+    assert applied._replace(events=0) == issued
     return applied.events
 
 
