@@ -29,6 +29,8 @@ from tb.simulators import simulator
 TOP = "pto_harness"
 BUILD_ROOT = ROOT / "sim_build"
 CONFIGURATION = "pto_dut.vh"
+MAIN_CLOCKS = "PTO_MAIN_CLOCKS"
+"""Macro of harness and main loop: the loop makes the clocks (tb/hdl/pto_main.cpp)."""
 CODE_COVERAGE = "coverage.dat"
 """Counts of code coverage, in the run's folder; :mod:`tb.coverage.code` reads them."""
 
@@ -182,6 +184,8 @@ def _configuration(plan: BuildPlan) -> str:
     ]
     if plan.axi_pins:
         lines.append("`define PTO_AXI_PINS")
+    elif plan.sim == "verilator":
+        lines.append(f"`define {MAIN_CLOCKS}")
     for manifest in plan.manifests:
         slot = manifest.slot.upper()
         outstanding = min(plan.outstanding, manifest.capabilities.outstanding)
@@ -241,6 +245,8 @@ def _verilator_args(plan: BuildPlan) -> list[str]:
         "-LDFLAGS",
         "-rdynamic",
     ]
+    if not plan.axi_pins:
+        words += ["-CFLAGS", f"-D{MAIN_CLOCKS}"]
     if plan.fast_build:
         words += ["--output-split", "0"]  # one file: less to compile than files that share headers
     if plan.waves:

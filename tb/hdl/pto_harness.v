@@ -11,6 +11,8 @@
 //   clk       _/~\_/~\_/~\_/~\_/~\_/~\_
 //   run[1]    ______/~~~~~~~\_________
 //   mte2_clk  _______/~\_/~\___________
+// With PTO_MAIN_CLOCKS, on Verilator, tb/hdl/pto_main.cpp makes all clocks: a process that waits for
+// time costs a quarter of a busy clock there.
 // Simulation only.
 `default_nettype none
 `timescale 1ns / 1ps
@@ -20,7 +22,19 @@
 module pto_harness #(
     parameter GmDataWidth = `PTO_GM_DATA_WIDTH,       // bits: 128, 256 or 512
     parameter LocalDataWidth = `PTO_LOCAL_DATA_WIDTH  // bits: 128, 256 or 512
-) ();
+) (
+`ifdef PTO_MAIN_CLOCKS
+    // As the process that makes them elsewhere, see below.
+    input  wire       clk,
+    input  wire       mte1_clk,
+    input  wire       mte2_clk,
+    input  wire       mte3_clk,
+    input  wire       fix_clk,
+    input  wire       copy_pins,
+    output wire [3:0] next_clks,  // slots that have the next rising edge of clk
+    output wire       uses_pins   // copy_pins is to change 1 ns after the next falling edge
+`endif
+);
   `include "pto_door.vh"
 
   localparam GmAddrWidth = 40;
@@ -35,8 +49,11 @@ module pto_harness #(
   reg       rst_n_req = 1'b0;  // 0 asks for reset, at once; released with the clock
   reg [3:0] pin_mode = 4'd0;   // bit s: descriptors and dones of slot s go by pins
 
+`ifndef PTO_MAIN_CLOCKS
   // Read by Python; with PTO_AXI_PINS it drives the clock, see pto_axi_pins.vh.
   reg clk = 1'b0;
+  reg copy_pins = 1'b0;  // changes 1 ns after a falling edge, when pins are in use
+`endif
   reg rst_n = 1'b1;
   reg wake = 1'b0;  // changes when the mailbox's wake condition is met, and at a hang
 
@@ -49,7 +66,6 @@ module pto_harness #(
   reg report = 1'b0;       // changes to ask for the state of every slot
   reg fault_clock = 1'b0;  // changes when they may fail where they did not
   reg new_faults = 1'b0;   // changes to have these two taken over
-  reg copy_pins = 1'b0;    // changes 1 ns after a falling edge, when pins are in use
   integer flags;
 
   reg [31:0] seed = 32'd1;
@@ -65,7 +81,9 @@ module pto_harness #(
   // A memory in Python does not know of clocks that stop.
   wire mte1_clk = clk, mte2_clk = clk, mte3_clk = clk, fix_clk = clk;
 `else
+`ifndef PTO_MAIN_CLOCKS
   reg mte1_clk = 1'b0, mte2_clk = 1'b0, mte3_clk = 1'b0, fix_clk = 1'b0;
+`endif
 `endif
 
 `ifdef PTO_MTE1_MODULE
@@ -140,10 +158,11 @@ module pto_harness #(
   end
 `endif
 
-  // One process for clock and pins: each one that waits for time or edges by itself costs a tenth
-  // of an idle clock on Verilator.
 `ifdef PTO_AXI_PINS
   always @(negedge clk) if (pin_mode != 4'd0) copy_pins <= #1 !copy_pins;
+`elsif PTO_MAIN_CLOCKS
+  assign next_clks = run | {4{!rst_n}};
+  assign uses_pins = pin_mode != 4'd0;
 `else
   always begin
     if (pin_mode != 4'd0) begin

@@ -5,9 +5,25 @@
 // asked for once in thousands of clocks. Here time goes on as long as no callback has been called
 // and none is registered for the time step under way: only changes of watched signals and the
 // time of the next timer are looked at. What is called, and in which order, stays as it was.
+//
+// With PTO_MAIN_CLOCKS the loop makes the clocks too, as the process in pto_harness.v does for other
+// simulators: a process that waits for time is a coroutine, which is taken from a queue, resumed
+// and queued again twice a clock.
+#include <algorithm>
+
 #include "Vtop.h"
 #include "verilated.h"
 #include "verilated_vpi.h"
+
+// Ticks of simulated time in 1 ns; known once the model is made.
+static vluint64_t ticks() {
+    vluint64_t found = 1;
+    for (int unit = Verilated::threadContextp()->timeprecision(); unit < -9; ++unit) found *= 10;
+    return found;
+}
+
+static const vluint64_t HALF_CLOCK = 5;  // ns, as HalfClock in pto_harness.v
+static const vluint64_t NEVER = ~0ULL;
 
 #if VM_TRACE
 // Waves are recorded from one clock to another, as the plusargs +pto_waves_from=CLOCK and
@@ -34,7 +50,7 @@ public:
     }
 
 private:
-    vluint64_t from = 0, to = ~0ULL;
+    vluint64_t from = 0, to = NEVER;
 };
 #define VerilatedFstC PtoTrace
 #define VerilatedVcdC PtoTrace
@@ -45,10 +61,21 @@ class PtoTop final : public Vtop {
 public:
     using Vtop::Vtop;
     void eval_step();
+#ifdef PTO_MAIN_CLOCKS
+    // In the place of the base's: the model does not know when its clocks change.
+    bool eventsPending() { return true; }
+    vluint64_t nextTimeSlot();
+#endif
 
 private:
+    void drive_clocks();
     bool settle();
     bool next_slot(vluint64_t &time);
+#ifdef PTO_MAIN_CLOCKS
+    const vluint64_t ns = ticks();
+    vluint64_t next_edge = HALF_CLOCK * ns;  // of clk
+    vluint64_t next_copy = NEVER;            // when copy_pins changes
+#endif
 };
 
 #define Vtop PtoTop
@@ -62,9 +89,7 @@ private:
 static vluint64_t clock_ticks(const char *name) {
     const char *found = Verilated::commandArgsPlusMatch(name);
     const char *value = strchr(found, '=');
-    vluint64_t ticks = 10;  // of 1 ns in a clock
-    for (int unit = Verilated::threadContextp()->timeprecision(); unit < -9; ++unit) ticks *= 10;
-    return value ? strtoull(value + 1, nullptr, 10) * ticks : 0;
+    return value ? strtoull(value + 1, nullptr, 10) * 2 * HALF_CLOCK * ticks() : 0;
 }
 
 // Whoever ends a simulation that stands still wants to see where.
@@ -78,6 +103,33 @@ PtoTrace::PtoTrace() {
     if (vluint64_t end = clock_ticks("pto_waves_to=")) to = end;
     std::signal(SIGTERM, close_and_end);
 }
+#endif
+
+#ifdef PTO_MAIN_CLOCKS
+vluint64_t PtoTop::nextTimeSlot() {
+    vluint64_t of_model = Vtop::eventsPending() ? Vtop::nextTimeSlot() : NEVER;
+    return std::min(of_model, std::min(next_edge, next_copy));
+}
+
+// Changes what is to change now, once; called before each evaluation.
+void PtoTop::drive_clocks() {
+    if (main_time >= next_copy) {
+        copy_pins = !copy_pins;
+        next_copy = NEVER;
+    }
+    if (main_time < next_edge) return;
+    next_edge += HALF_CLOCK * ns;
+    clk = !clk;
+    // A reset begins at any time: what runs is known when the edge is there.
+    const unsigned edges = clk ? next_clks : 0;
+    mte1_clk = edges >> 0 & 1;
+    mte2_clk = edges >> 1 & 1;
+    mte3_clk = edges >> 2 & 1;
+    fix_clk = edges >> 3 & 1;
+    if (!clk && uses_pins) next_copy = main_time + ns;
+}
+#else
+void PtoTop::drive_clocks() {}
 #endif
 
 // Evaluates until nobody has changed a signal, as cocotb's loop does; true if a callback ran.
@@ -103,6 +155,7 @@ bool PtoTop::next_slot(vluint64_t &time) {
 }
 
 void PtoTop::eval_step() {
+    drive_clocks();
     // Whoever was called may have put values or asked for a later part of this time step.
     if (settle()) return;
     if (VerilatedVpi::hasCbs(cbReadWriteSynch) || VerilatedVpi::hasCbs(cbReadOnlySynch)) return;
@@ -112,9 +165,11 @@ void PtoTop::eval_step() {
         main_time = time;
         if (VerilatedVpi::callCbs(cbNextSimTime)) {
             settle_value_callbacks();
+            drive_clocks();
             settle();
             return;
         }
+        drive_clocks();
         Vtop::eval_step();
         if (settle_value_callbacks()) {
             if (VerilatedVpi::evalNeeded()) settle();
