@@ -148,16 +148,47 @@ def test_hazards_and_deadlocks(tmp_path: Path) -> None:
     assert finding.message.startswith("deadlock: ")
 
 
-def test_a_hazard_between_two_calls_names_them(tmp_path: Path) -> None:
-    """The op stands in the text once, so its place alone would say nothing."""
+CALL = "func.call @kernel(%in, %out, %n) : (!pto.ptr<i8, gm>, !pto.ptr<i8, gm>, i64) -> ()"
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "words"),
+    [
+        # The op stands in the text once, so its place alone would say nothing.
+        (
+            [LOAD],
+            [CALL, CALL],
+            "which the same op, called at {file}:17:5, writes, and nothing orders them; "
+            "this one is called at {file}:18:5",
+        ),
+        (
+            [LOAD, STORE],
+            [CALL],
+            "which pto.mte_gm_ub at {file}:8:5 writes, and nothing orders them; "
+            "both are called at {file}:18:5",
+        ),
+        (
+            [STORE],
+            [LOAD, CALL],
+            "which pto.mte_gm_ub at {file}:17:5 writes, and nothing orders them; "
+            "this one is called at {file}:18:5",
+        ),
+        (
+            [LOAD],
+            [CALL, STORE],
+            "which pto.mte_gm_ub at {file}:8:5, called at {file}:17:5, writes, "
+            "and nothing orders them",
+        ),
+    ],
+)
+def test_a_hazard_names_the_calls(
+    tmp_path: Path, inner: list[str], outer: list[str], words: str
+) -> None:
     path = tmp_path / "calls.pto"
-    call = "    func.call @kernel(%gm, %gm, %n) : (!pto.ptr<i8, gm>, !pto.ptr<i8, gm>, i64) -> ()\n"
-    head = "  func.func @entry(%gm: !pto.ptr<i8, gm>, %n: i64) {\n"
-    path.write_text(text(LOAD).removesuffix("}\n") + head + call * 2 + "    return\n  }\n}\n")
+    entry = text(*outer).removeprefix("module {\n").replace("@kernel(%in:", "@entry(%in:")
+    path.write_text(text(*inner).removesuffix("}\n") + entry)
     (finding,) = verify_file(path).findings
-    assert (finding.place.line, finding.rule) == (8, "A-14")
-    assert f"which the same op, called at {path}:12:5, writes" in finding.message
-    assert finding.message.endswith(f"; this one is called at {path}:13:5")
+    assert finding.message.endswith(words.format(file=path))
 
 
 def test_buffers_of_arguments_are_apart_and_each_is_one(tmp_path: Path) -> None:

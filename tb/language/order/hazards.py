@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from tb.isa.pipes import Pipe
 from tb.language.lowered import Region, Touches
 from tb.language.order.overlap import Shared, Use, clusters
-from tb.language.order.queues import NO_DOUBTS, condition_of
+from tb.language.order.queues import condition_of
 from tb.language.order.touched import touches
 from tb.language.place import Finding, Place
 from tb.language.trace import Compute, Doubt, Move, Step
@@ -27,11 +27,6 @@ def described(space: str, shared: Shared) -> str:
     return f"{space} {shared}"
 
 
-def not_called(_index: int) -> str:
-    """Returns through which calls a step is reached: none."""
-    return ""
-
-
 class Hazards:
     """Finds hazards while steps are taken in an order that may be."""
 
@@ -39,9 +34,9 @@ class Hazards:
         self,
         steps: tuple[Step, ...],
         sequence: Sequence[int],
-        describe: Describe = described,
-        doubts: Mapping[int, Doubt] = NO_DOUBTS,
-        called: Callable[[int], str] = not_called,
+        describe: Describe,
+        doubts: Mapping[int, Doubt],
+        called: Callable[[int], str],
     ) -> None:
         """Finds out what each step of ``sequence`` touches.
 
@@ -122,17 +117,21 @@ class Hazards:
         assert isinstance(first, Move | Compute)
         assert isinstance(second, Move | Compute)
         through, to_here = self._called(earlier), self._called(later)
-        other = f"pto.{first.name} at {first.place}{through}"
+        other = f"pto.{first.name} at {first.place}"
         if first.place == second.place:
-            of_when = through if through != to_here else " of an earlier iteration"
-            other = f"the same op{of_when}"
+            other = "the same op"
+            if through == to_here:
+                other += " of an earlier iteration"
+        if through and through != to_here:
+            other += f"{through},"
         does, did = ("writes" if each else "reads" for each in (writes, wrote))
         message = (
-            f"hazard: {does} {self._describe(space, shared)}, which {other}{through and ','} "
-            f"{did}, and nothing orders them"
+            f"hazard: {does} {self._describe(space, shared)}, which {other} {did}, "
+            "and nothing orders them"
         )
         if to_here:
-            message += f"; this one is{to_here.removeprefix(',')}"
+            who = "both are" if through == to_here else "this one is"
+            message += f"; {who}{to_here.removeprefix(',')}"
         condition = condition_of(self._doubts, later, earlier)
         if first.pipe is second.pipe:
             legal = f"pto.pipe_barrier of {first.pipe.value} between them"
