@@ -137,6 +137,31 @@ def test_memory_would_be_wrong_if_nothing_were_kept(
     assert loaded(folder / "failing.toml", Space.L1, 4096, 50) != expected
 
 
+@pytest.mark.parametrize("room", [1, 200, 1 << 20])
+def test_bytes_are_kept_whatever_room_there_was(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    monkeypatch.setattr("scoreboards.repro._ROOM", room)
+    golden = bench.scoreboard.golden
+    before = Before()
+    before.keep(Footprint(Space.L1, 0, 64, (1,), (0,)))  # no block has begun: nothing to keep
+    before.begin(golden, bench.scoreboard.model.registers, 1)
+    regions = [
+        Footprint(Space.L1, 96, 100, (1,), (0,)),
+        Footprint(Space.UB0, 32, 32, (4, 2), (64, 1024)),
+        Footprint(Space.L1, 128, 64, (1, 1), (0, 0)),  # once more, inside the first
+    ]
+    for value, region in enumerate(regions):
+        before.keep(region)
+        for start in region.row_starts().tolist():
+            golden[region.space][start : start + region.length] = value
+    with before.rewound():
+        for space in (Space.L1, Space.UB0):
+            assert golden[space][:4096].tobytes() == noise(space, 0, 4096).tobytes()
+    assert (golden[Space.L1][128:192] == 2).all()
+    assert (golden[Space.L1][96:128] == 0).all()
+
+
 def test_setup_files_say_what_the_memories_and_flags_were(bench: Bench) -> None:
     setup = load_setup(corrupted(bench) / "epoch.toml")
     assert (setup.seed, setup.stall_seed, setup.illegal) == (1, 7, "refuse")
