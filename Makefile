@@ -19,12 +19,12 @@ SIM.default         := verilator
 SIM.help            := simulator: verilator, icarus or another one that cocotb knows
 TEST.option         := --test
 TEST.default        := random
-TEST.help           := test of tests/plan.toml to run, or path/to/file.py:ClassName of your own
+TEST.help           := test of tb/run/plan.toml to run, or path/to/file.py:ClassName of your own
 SEED.option         := --seed
 SEED.default        := 1
 SEED.help           := seed of everything random
 N.option            := --n
-N.default           := the count that tests/plan.toml gives the test
+N.default           := the count that tb/run/plan.toml gives the test
 N.help              := number of transactions
 OPS.option          := --ops
 OPS.default         := all
@@ -74,7 +74,7 @@ NIGHT_VARIABLES := REGRESSION SEEDS JOBS BUDGET FARM RESULTS PLAN FRESH KEEP
 
 REGRESSION.option  := --regression
 REGRESSION.default := nightly
-REGRESSION.help    := regression of tests/testplan.toml
+REGRESSION.help    := regression of tb/regress/plan/testplan.toml
 SEEDS.option       := --seeds
 SEEDS.default      := 5
 SEEDS.help         := seeds of each random test
@@ -91,7 +91,7 @@ RESULTS.option     := --db
 RESULTS.default    := sim_build/nightly/results.db
 RESULTS.help       := URL of the results database
 PLAN.option        := --plan
-PLAN.default       := tests/testplan.toml
+PLAN.default       := tb/regress/plan/testplan.toml
 PLAN.help          := testplan with the regression
 FRESH.default      := 0
 FRESH.help         := 1 begins a new night even where one is unfinished
@@ -151,7 +151,7 @@ endif
 $(BASE): requirements.lock pyproject.toml
 	@for python in $(PYTHON) python3.11 python3 python3.12 python3.13 python3.14; do \
 	  if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
-	    "$$python" -m tb.install venv && .venv/bin/python -m tb.install libpython && \
+	    "$$python" -m tb.setup.install venv && .venv/bin/python -m tb.setup.install libpython && \
 	      printf '%s\n' $(call quote,$(CURDIR)) >$@; \
 	    exit; \
 	  fi; \
@@ -160,19 +160,19 @@ $(BASE): requirements.lock pyproject.toml
 	exit 2
 
 $(VERILATOR): $(BASE) requirements-verilator.lock
-	@$(PY) -m tb.install verilator
+	@$(PY) -m tb.setup.install verilator
 	@touch $@
 
 $(LINT): $(BASE) requirements-lint.lock
-	@$(PY) -m tb.install lint
+	@$(PY) -m tb.setup.install lint
 	@touch $@
 
 $(CLUSTER): $(BASE) requirements-farm.lock
-	@$(PY) -m tb.install farm
+	@$(PY) -m tb.setup.install farm
 	@touch $@
 
 $(TESTS): $(BASE) requirements-test.lock
-	@$(PY) -m tb.install tests
+	@$(PY) -m tb.setup.install tests
 	@touch $@
 
 .PHONY: force run program test nightly bench prove-arith lint doctor setup help clean distclean icarus fst
@@ -184,10 +184,10 @@ SETUP_verilator := $(VERILATOR) $(if $(filter 1,$(WAVES)),fst)
 SETUP_icarus := icarus
 
 icarus: $(BASE)
-	@$(PY) -m tb.install icarus
+	@$(PY) -m tb.setup.install icarus
 
 fst: $(BASE)
-	@$(PY) -m tb.install fst
+	@$(PY) -m tb.setup.install fst
 
 # --- targets --------------------------------------------------------------------------------------
 
@@ -213,10 +213,10 @@ prove-arith: $(BASE) $(VERILATOR) ## the write-back arithmetic against its refer
 	@$(PY) -m tb prove-arith $(ARGS)
 
 lint: $(BASE) $(VERILATOR) $(LINT) $(CLUSTER) $(TESTS) icarus ## every static check of Verilog and Python
-	@$(PY) -m tb.lint $(ARGS)
+	@$(PY) -m tb.setup.lint $(ARGS)
 
 doctor: $(BASE) ## what tools are found, what is missing and how to get it; takes JSON
-	@$(PY) -m tb.install verilator || true # the doctor reports what could not be installed
+	@$(PY) -m tb.setup.install verilator || true # the doctor reports what could not be installed
 	@$(PY) -m tb doctor $(call options,JSON)
 
 setup: $(BASE) $(VERILATOR) ## make .venv and install into it, nothing else

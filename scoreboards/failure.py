@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Turns what the scoreboard finds into failures: a report for people, fields for machines.
 
-Each report goes to the run together with a :class:`tb.record.Failure`, from which
-:mod:`tb.regress.buckets` groups the failures of many runs.
+Each report goes to the run together with a :class:`tb.record.record.Failure`, from which
+:mod:`tb.regress.results.buckets` groups the failures of many runs.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from scoreboards.picture import picture_lines, picture_rows
 from scoreboards.regions import distance
 from scoreboards.report import LastWriter, render
 from scoreboards.repro import Repro
-from tb.agents.items import Epoch
+from tb.harness.hang_report import channel_report
+from tb.harness.items import Epoch
+from tb.harness.protocol import protocol_failure, rule_of
 from tb.isa.descriptor import unpack
 from tb.isa.footprint import Footprint, destinations
 from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE, SLOTS
 from tb.isa.rules import first_d_violation
 from tb.isa.text import to_text
-from tb.protocol import protocol_failure, rule_of
-from tb.record import Failure, Picture
-from tb.stuck import channel_report
+from tb.record.failure import Failure, Picture
 
 PICTURES = 3
 """Failures of a run that get a picture: the first is looked at, and a picture takes room."""
@@ -43,7 +43,7 @@ class Objection:
     """What is wrong with an op or an epoch.
 
     Attributes:
-        kind, field: As in :class:`tb.record.Failure`.
+        kind, field: As in :class:`tb.record.record.Failure`.
         text: A sentence for the report.
     """
 
@@ -62,7 +62,7 @@ class Reporter:
     """Writes failures into a run.
 
     Args:
-        run: The run (:class:`tb.context.RunContext`).
+        run: The run (:class:`tb.env.context.RunContext`).
         mailbox: The mailbox, for clocks and channels.
         actual: Memories under test.
         repro: Writes down what failed, as programs that replay it.

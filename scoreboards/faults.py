@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoreboards.model.outcome import Outcome
+from tb.harness.layout import GRACE, READ, WRITE
 from tb.isa.footprint import Footprint
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 from tb.isa.status import Status
-from tb.mailbox_layout import GRACE, READ, WRITE
 
 FAULT_BYTES = 32
 """The grain of a fault's window."""

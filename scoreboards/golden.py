@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from scoreboards.model.fixpipe_layout import FLAG_BLOCK
 from scoreboards.regions import PAGE, PAGE_SHIFT, page_runs, pages_of
-from tb.errors import ToolError
+from tb.common.errors import ToolError
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import SIZES, Space
 

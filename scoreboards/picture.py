@@ -10,7 +10,7 @@ from scoreboards.compare import Memories
 from scoreboards.golden import GoldenMemory
 from scoreboards.regions import PAGE_SHIFT, row_starts
 from tb.isa.footprint import Footprint
-from tb.record import Picture, PictureRow
+from tb.record.failure import Picture, PictureRow
 
 MOST_ROWS = 64
 MOST_BYTES = 512

@@ -26,15 +26,15 @@ from scoreboards.regions import rows_view
 from scoreboards.repro_ops import Item, items_of, linked, needed
 from scoreboards.repro_ranges import Ranges, Section, ranges_of, read_sections, sections_in
 from scoreboards.repro_text import MEMORY, readme_text, replay_command, setup_text
-from tb.agents.items import Epoch
-from tb.context import RESULT_ENV
-from tb.errors import PtoError
-from tb.files import write_bytes
+from tb.common.errors import PtoError
+from tb.common.files import write_bytes
+from tb.common.paths import RESULT_ENV
+from tb.harness.items import Epoch
+from tb.harness.layout import KNOBS
 from tb.isa.footprint import Footprint
 from tb.isa.text import to_text
 from tb.language.linked import linked_steps, op_name
 from tb.language.printer import program_text, unprintable
-from tb.mailbox_layout import KNOBS
 
 FOLDER = "repro"
 """Folder of a run that these folders are in."""
@@ -57,7 +57,7 @@ class Before:
     """What golden memories, registers and unit flags were before a block.
 
     Attributes:
-        number: Of the block, as :attr:`tb.agents.items.Epoch.number`.
+        number: Of the block, as :attr:`tb.harness.items.Epoch.number`.
         registers: Of the legacy copies.
         flags: ``uint8[512]`` unit flags.
     """
@@ -128,7 +128,7 @@ class Repro:
     """Writes the folders of a run.
 
     Args:
-        run: The run (:class:`tb.context.RunContext`).
+        run: The run (:class:`tb.env.context.RunContext`).
         mailbox: The mailbox, for knobs.
 
     Attributes:

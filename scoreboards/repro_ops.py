@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from scoreboards.model.registers import Registers
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
-from tb.isa.fix import FixDescriptor
-from tb.isa.footprint import Footprint, destinations, footprints_overlap, parameters, source
-from tb.isa.legacy import (
+from tb.isa.dma.legacy import (
     OUTTOUB,
     UBTOOUT,
     CopyGmToUbuf,
@@ -26,6 +24,8 @@ from tb.isa.legacy import (
     write_registers,
     writes_between,
 )
+from tb.isa.fix.op import FixDescriptor
+from tb.isa.footprint import Footprint, destinations, footprints_overlap, parameters, source
 from tb.isa.ops import SLOTS
 from tb.isa.rules import first_d_violation
 from tb.language.linked import Linked

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from scoreboards.faults import ALL_SLOTS, READS, WRITES, Fault
 from scoreboards.repro_ranges import Section
-from tb.dut import ROOT
+from tb.common.paths import ROOT
 from tb.isa.ops import SLOTS
-from tb.record import RunSettings
+from tb.record.settings import RunSettings
 
 MEMORY = "memory.bin"
 """File with the bytes that the programs of a folder find."""

@@ -39,15 +39,15 @@ from scoreboards.regions import rows_view
 from scoreboards.repro import Repro
 from scoreboards.unit_flags import adopt_undefined, clear_fault, produce, wrong_flags
 from sequences.constraints import DEFAULT_WINDOWS
-from tb.agents.items import CheckedEpoch, Epoch
+from tb.harness.items import CheckedEpoch, Epoch
+from tb.harness.layout import DONE, READ, WRITE
+from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.fields import rule_name
 from tb.isa.footprint import Footprint, footprints_overlap
-from tb.isa.legacy import CopyUbufToUbuf
 from tb.isa.ops import OPS_BY_CODE, SLOTS
 from tb.isa.spaces import Space
 from tb.isa.status import Status
-from tb.mailbox_layout import DONE, READ, WRITE
-from tb.record import OpCount
+from tb.record.record import OpCount
 
 FULL_COMPARE_EPOCHS = 64
 FULL_COMPARE_FRACTION = 4
@@ -68,7 +68,7 @@ _NO_RECORDS = np.zeros(0, dtype=DONE)
 
 
 class DmaScoreboard(uvm_subscriber):
-    """Checks epochs; publishes :class:`~tb.agents.items.CheckedEpoch` on ``ap``."""
+    """Checks epochs; publishes :class:`~tb.harness.items.CheckedEpoch` on ``ap``."""
 
     def build_phase(self) -> None:
         """Makes golden memory and model from what the run is configured with."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoreboards.model.outcome import Outcome
-from tb.mailbox_layout import NO_CLEAR
+from tb.harness.layout import NO_CLEAR
 
 Flags = NDArray[np.uint8]
 

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tb.isa.block import OpBlock, from_descriptors
-from tb.isa.dma import MteGmUb
-from tb.isa.fix import FixOp
-from tb.isa.legacy import (
+from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
     CopyUbufToUbuf,
@@ -21,6 +19,8 @@ from tb.isa.legacy import (
     lower_ubuf_copy,
     write_registers,
 )
+from tb.isa.dma.op import MteGmUb
+from tb.isa.fix.op import FixOp
 from tb.isa.lower import Descriptor, V06Op, lower
 from tb.isa.rules import lowering_violation
 

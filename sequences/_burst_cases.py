@@ -12,17 +12,11 @@ import numpy as np
 from sequences._blocks import Op
 from sequences._cases import Break, Case, Change, chain, changed, make_cases, put, shift, too_wide
 from sequences.constraints import L1_SIZE, UB_SIZE
-from tb.isa.burst import BurstOp, MteL1Bt, MteL1Fb, MteUbL1, MteUbUb, lower_burst
-from tb.isa.burst_table import (
-    BIAS_TYPES,
-    GAP_BITS,
-    LEN_BITS,
-    PARAM_COUNT_BITS,
-    UB_COUNT_BITS,
-)
+from tb.isa.burst.op import BurstOp, MteL1Bt, MteL1Fb, MteUbL1, MteUbUb, lower_burst
+from tb.isa.burst.table import BIAS_TYPES, GAP_BITS, LEN_BITS, PARAM_COUNT_BITS, UB_COUNT_BITS
+from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.dtypes import DTYPES, Ptr
 from tb.isa.footprint import destination, source
-from tb.isa.legacy import CopyUbufToUbuf
 from tb.isa.spaces import SIZES, UB_BLOCK, Space
 
 MAX_LEN, MAX_GAP = (1 << LEN_BITS) - 1, (1 << GAP_BITS) - 1

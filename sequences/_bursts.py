@@ -9,7 +9,7 @@ from sequences._moves import BURSTS, Moves, by_name
 from sequences._plan import Bools, Ints
 from sequences._shapes import LEVELS, draw_elements, log_uniform, pick, total_bytes
 from sequences.constraints import DmaConstraints
-from tb.isa.burst_table import (
+from tb.isa.burst.table import (
     BIAS_BYTES,
     BIAS_TYPES,
     BLOCK_UNIT,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.isa.legacy import LegacyOp
+from tb.isa.dma.legacy import LegacyOp
 from tb.isa.lower import V06Op
 from tb.isa.spaces import Space
 

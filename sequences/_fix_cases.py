@@ -28,8 +28,8 @@ from sequences._fix_ops import (
     to_type,
 )
 from sequences.constraints import FB_SIZE, FIX_NAMES, L0C_SIZE
-from tb.isa.fix import FbPtr, FixOp, PreRelu, Scalar
-from tb.isa.fix_table import MAX_M, MAX_M_NZ
+from tb.isa.fix.op import FbPtr, FixOp, PreRelu, Scalar
+from tb.isa.fix.table import MAX_M, MAX_M_NZ
 
 FORMS = FIX_NAMES
 

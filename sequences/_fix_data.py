@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.isa.fix_table import ATOMIC_TYPES, QUANT_BY_CODE
+from tb.isa.fix.table import ATOMIC_TYPES, QUANT_BY_CODE
 
 Floats = NDArray[np.float32]
 Words = NDArray[np.uint32]

@@ -12,7 +12,7 @@ from sequences._plan import Bools, Ints
 from sequences._shapes import pick
 from sequences.constraints import DmaConstraints
 from tb.isa.dtypes import DTYPE_INDEX
-from tb.isa.fix_table import (
+from tb.isa.fix.table import (
     ATOMIC_DST,
     ATOMIC_TYPES,
     CLIP_CODES,

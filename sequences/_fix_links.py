@@ -12,11 +12,11 @@ from sequences._fix_kinds import GM, L1, UB
 from sequences._mix import interleave
 from sequences._plan import Ints
 from tb.isa.block import OpBlock, from_descriptors
-from tb.isa.burst import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
-from tb.isa.dma import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
+from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.dtypes import Ptr
 from tb.isa.lower import V06Op, lower
-from tb.isa.nz import MteGmL1Frac
+from tb.isa.nz.op import MteGmL1Frac
 
 FB_UNIT = 64
 """Bytes of a unit of ``mte_l1_fb`` (A-24)."""

@@ -12,7 +12,7 @@ from sequences._fix_params import Records
 from sequences.constraints import FB_SIZE, GM_SIZE, L0C_SIZE, L1_SIZE, UB_SIZE
 from tb.isa.block import Fill
 from tb.isa.dtypes import Ptr
-from tb.isa.fix import (
+from tb.isa.fix.op import (
     FbPtr,
     FixOp,
     Loop3,

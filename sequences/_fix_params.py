@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sequences._fix_data import POOL
 from sequences._plan import Bools, Ints
 from sequences._shapes import pick
-from tb.isa.fix_table import SCALE_MASK
+from tb.isa.fix.table import SCALE_MASK
 
 F32, F16, BF16 = 1, 2, 3
 """Indices into ``NUMBER_CODES``."""

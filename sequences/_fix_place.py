@@ -25,7 +25,7 @@ from sequences._placement import PAGE
 from sequences._plan import Bools
 from sequences.constraints import FB_SIZE, GM_SIZE, L0C_SIZE, DmaConstraints
 from tb.isa.block import Fill
-from tb.isa.fix_table import FLAG_BLOCK, FLAG_CLEAR, FLOAT_DSTS, GROUP, L0C_WORD
+from tb.isa.fix.table import FLAG_BLOCK, FLAG_CLEAR, FLOAT_DSTS, GROUP, L0C_WORD
 from tb.isa.spaces import UB_BLOCK, Space
 
 Lists = Mapping[str, list[int]]

@@ -15,7 +15,7 @@ from sequences._fix_kinds import GM, L1, Kinds
 from sequences._plan import Bools, Ints
 from sequences._shapes import log_uniform, pick
 from sequences.constraints import GM_SIZE, MAX_COLUMNS, MAX_FAR_ROWS, DmaConstraints
-from tb.isa.fix_table import (
+from tb.isa.fix.table import (
     ALPHA_WORD,
     DST_STRIDE_BITS,
     GROUP,

@@ -11,15 +11,8 @@ from numpy.typing import NDArray
 
 from sequences._fix_data import MODES, POOL, Pools, Words, spread
 from sequences._fix_params import alphas_of, split_records
-from tb.isa.fix import FixDescriptor
-from tb.isa.fix_table import (
-    DST_F16,
-    FLOAT_DSTS,
-    GROUP,
-    L0C_WORD,
-    QUANT_BY_CODE,
-    SCALAR_RELU,
-)
+from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.table import DST_F16, FLOAT_DSTS, GROUP, L0C_WORD, QUANT_BY_CODE, SCALAR_RELU
 from tb.isa.footprint import source
 
 Lanes = NDArray[np.float32]

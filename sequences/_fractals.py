@@ -16,7 +16,7 @@ from sequences._shapes import LEVELS, align, log_uniform, pick, total_bytes
 from sequences._strides import far_strides, nest
 from sequences.constraints import MAX_FAR_ROWS, DmaConstraints
 from tb.isa.dtypes import DTYPES, ELEMENT_BYTES
-from tb.isa.nz_table import (
+from tb.isa.nz.table import (
     C0_BYTES,
     DN2NZ,
     GM_STRIDE_BITS,

@@ -16,8 +16,8 @@ from sequences._moves import GM, SOURCE
 from sequences._plan import Bools, Ints
 from sequences.constraints import MIN_RANGE, DmaConstraints, GmWindow
 from tb.isa.block import OpBlock
-from tb.isa.dma_table import MAX_LOOPS, MTE_UB_GM
-from tb.isa.fix_table import (
+from tb.isa.dma.table import MAX_LOOPS, MTE_UB_GM
+from tb.isa.fix.table import (
     DST_BITS,
     FIX_LAYOUT,
     GROUP,
@@ -27,7 +27,7 @@ from tb.isa.fix_table import (
     NZ2DN,
     NZ2NZ,
 )
-from tb.isa.nz_table import DN2NZ, MTE_GM_L1_FRAC
+from tb.isa.nz.table import DN2NZ, MTE_GM_L1_FRAC
 from tb.isa.spaces import UB_BLOCK
 
 _ROUND = 64

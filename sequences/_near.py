@@ -10,8 +10,8 @@ import numpy as np
 
 from sequences._violations import V06, base_op, place, set_operand, set_pad, spans
 from sequences.constraints import GM_SIZE, UB_SIZE
-from tb.isa.dma import MteGmUb, Pad
-from tb.isa.dma_table import (
+from tb.isa.dma.op import MteGmUb, Pad
+from tb.isa.dma.table import (
     GM_STRIDE_BITS,
     LEN_BITS,
     LOCAL_STRIDE_BITS,

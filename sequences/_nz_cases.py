@@ -10,8 +10,8 @@ from sequences._cases import Break, Case, Change, chain, changed, make_cases, pu
 from sequences.constraints import GM_SIZE, L1_SIZE
 from tb.isa.dtypes import DTYPES, ELEMENT_BYTES, Ptr
 from tb.isa.footprint import destination, source
-from tb.isa.nz import MteGmL1Frac, lower_nz
-from tb.isa.nz_table import (
+from tb.isa.nz.op import MteGmL1Frac, lower_nz
+from tb.isa.nz.table import (
     C0_BYTES,
     D_BITS,
     DST_STRIDE_BITS,

@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sequences._plan import Ints
-from tb.isa.dma_table import GM_STRIDE_BITS, LOCAL_STRIDE_BITS, LOOP_COUNT_BITS
-from tb.isa.dtypes import DTYPES, ELEMENT_BYTES, PAD_DTYPES, Ptr
-from tb.isa.legacy import (
+from tb.isa.dma.legacy import (
     OUTTOUB,
     UBTOOUT,
     CopyGmToUbuf,
@@ -25,6 +23,8 @@ from tb.isa.legacy import (
     SetLoopStride,
     SetMovPadVal,
 )
+from tb.isa.dma.table import GM_STRIDE_BITS, LOCAL_STRIDE_BITS, LOOP_COUNT_BITS
+from tb.isa.dtypes import DTYPES, ELEMENT_BYTES, PAD_DTYPES, Ptr
 
 _GM = tuple(Ptr(dtype, "gm") for dtype in DTYPES)
 _UB = tuple(Ptr(dtype, "ub") for dtype in DTYPES)
@@ -59,7 +59,7 @@ class RegisterFile:
 
     @property
     def registers(self) -> DmaRegisters:
-        """The registers as :mod:`tb.isa.legacy` sees them."""
+        """The registers as :mod:`tb.isa.dma.legacy` sees them."""
         sets = [
             LoopRegisters(self._counts[side], (self._strides[side][0], self._strides[side][1]))
             for side in (OUTTOUB, UBTOOUT)

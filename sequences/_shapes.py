@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sequences._plan import Bools, Ints, Plan
 from sequences.constraints import MAX_FAR_ROWS, DmaConstraints
-from tb.isa.dma_table import LEN_BITS, LOOP_COUNT_BITS, MAX_LOOPS, N_BURST_BITS, PAD_LIMIT
+from tb.isa.dma.table import LEN_BITS, LOOP_COUNT_BITS, MAX_LOOPS, N_BURST_BITS, PAD_LIMIT
 from tb.isa.dtypes import DTYPE_INDEX, DTYPES, ELEMENT_BYTES, PAD_DTYPES
 from tb.isa.spaces import UB_BLOCK
 

@@ -24,7 +24,7 @@ from sequences._shapes import (
 )
 from sequences._strides import gm_strides, local_strides, nop_strides
 from sequences.constraints import MAX_FAR_ROWS, DmaConstraints
-from tb.isa.dma_table import MAX_LOOPS, MTE_L1_UB, MTE_UB_GM
+from tb.isa.dma.table import MAX_LOOPS, MTE_L1_UB, MTE_UB_GM
 from tb.isa.spaces import UB_BLOCK
 
 _IS_STRIDED = by_name(dict.fromkeys(STRIDED, 1))

@@ -10,8 +10,8 @@ import numpy as np
 from sequences._blocks import Op
 from sequences._cases import Break, Case, Change, chain, changed, make_cases, put, shift, too_wide
 from sequences.constraints import GM_SIZE, L1_SIZE, UB_SIZE
-from tb.isa.dma import Loop, MteGmL1, MteL1Ub
-from tb.isa.dma_table import (
+from tb.isa.dma.op import Loop, MteGmL1, MteL1Ub
+from tb.isa.dma.table import (
     GM_STRIDE_BITS,
     LEN_BITS,
     LOCAL_STRIDE_BITS,

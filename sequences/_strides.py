@@ -12,7 +12,7 @@ import numpy as np
 from sequences._plan import Bools, Ints
 from sequences._shapes import LEVELS, align, log_uniform, pick
 from sequences.constraints import GM_SIZE
-from tb.isa.dma_table import GM_STRIDE_BITS, LOCAL_STRIDE_BITS
+from tb.isa.dma.table import GM_STRIDE_BITS, LOCAL_STRIDE_BITS
 from tb.isa.spaces import UB_BLOCK
 
 FAR_STRIDE = 1 << 32

@@ -10,8 +10,8 @@ from typing import Any, cast
 import numpy as np
 
 from sequences.constraints import GM_SIZE, UB_SIZE
-from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad
-from tb.isa.dma_table import (
+from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
+from tb.isa.dma.table import (
     GM_STRIDE_BITS,
     LEN_BITS,
     LOCAL_STRIDE_BITS,

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from itertools import pairwise
 
-from tb.errors import PtoError
-from tb.isa.fix_table import FLAG_BLOCK, MAX_M, N_BITS
+from tb.common.errors import PtoError
+from tb.isa.fix.table import FLAG_BLOCK, MAX_M, N_BITS
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.spaces import SIZES, UB_BLOCK, Space
 

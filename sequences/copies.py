@@ -35,11 +35,11 @@ from sequences._split import split
 from sequences._strided import shape_strided, strided
 from sequences.constraints import COPY_NAMES, FIX_NAMES, OP_NAMES, DmaConstraints, check_ops
 from tb.isa.block import OpBlock
-from tb.isa.burst_table import BLOCK_UNIT, BURST_LAYOUT, MTE_UB_UB
-from tb.isa.dma_table import DMA_LAYOUT, LOCAL_STRIDE_BITS, MTE_GM_UB, MTE_UB_GM
+from tb.isa.burst.table import BLOCK_UNIT, BURST_LAYOUT, MTE_UB_UB
+from tb.isa.dma.legacy import CopyUbufToUbuf, LegacyOp
+from tb.isa.dma.table import DMA_LAYOUT, LOCAL_STRIDE_BITS, MTE_GM_UB, MTE_UB_GM
 from tb.isa.dtypes import DTYPES, Ptr
-from tb.isa.legacy import CopyUbufToUbuf, LegacyOp
-from tb.isa.nz_table import MTE_GM_L1_FRAC, NZ_LAYOUT
+from tb.isa.nz.table import MTE_GM_L1_FRAC, NZ_LAYOUT
 from tb.isa.ops import OPS
 from tb.isa.spaces import GM_ADDR_BITS, SIZES, UB_BLOCK, Space
 

@@ -20,10 +20,10 @@ from sequences.constraints import (
 from sequences.corner_fix import fix_blocks
 from sequences.corner_l1 import l1_blocks
 from tb.isa.block import OpBlock
-from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad
-from tb.isa.dma_table import MAX_LOOPS, PAD_LIMIT
+from tb.isa.dma.legacy import DmaRegisters
+from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
+from tb.isa.dma.table import MAX_LOOPS, PAD_LIMIT
 from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES, Ptr
-from tb.isa.legacy import DmaRegisters
 from tb.isa.ops import LEGACY_FORMS
 from tb.isa.spaces import UB_BLOCK
 

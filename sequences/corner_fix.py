@@ -20,7 +20,7 @@ from sequences._fix_tiles import draw_tile, tile_of
 from sequences.constraints import FB_SIZE, FIX_NAMES, GM_SIZE, L0C_SIZE
 from tb.isa.block import Fill, OpBlock, from_ops
 from tb.isa.dtypes import ALL_DTYPES, Ptr
-from tb.isa.fix import (
+from tb.isa.fix.op import (
     Atomic,
     FbPtr,
     FixOp,
@@ -31,7 +31,7 @@ from tb.isa.fix import (
     Scalar,
     lower_fix,
 )
-from tb.isa.fix_table import (
+from tb.isa.fix.table import (
     ATOMIC_DST,
     ATOMIC_OPS,
     DST_BITS,

@@ -14,13 +14,13 @@ from sequences._strided_cases import spans as strided_spans
 from sequences.constraints import GM_SIZE, L1_SIZE, UB_SIZE
 from sequences.corner_nz import nz_corners, nz_limits
 from tb.isa.block import OpBlock
-from tb.isa.burst import BurstOp, MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
-from tb.isa.burst_table import BIAS_TYPES
-from tb.isa.dma import Loop, MteGmL1, MteL1Ub
-from tb.isa.dma_table import MAX_LOOPS
+from tb.isa.burst.op import BurstOp, MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.burst.table import BIAS_TYPES
+from tb.isa.dma.legacy import DmaRegisters
+from tb.isa.dma.op import Loop, MteGmL1, MteL1Ub
+from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.dtypes import Ptr
 from tb.isa.footprint import Footprint, destination, source
-from tb.isa.legacy import DmaRegisters
 from tb.isa.lower import V06Op, lower
 from tb.isa.spaces import SIZES, UB_BLOCK, Space
 

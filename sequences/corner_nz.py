@@ -10,8 +10,8 @@ from sequences._cases import changed
 from sequences._nz_cases import at_end
 from sequences.constraints import GM_SIZE, L1_SIZE
 from tb.isa.dtypes import ELEMENT_BYTES, Ptr
-from tb.isa.nz import MteGmL1Frac
-from tb.isa.nz_table import C0_BYTES, MAX_D, MAX_GROUPS, MAX_N, MODES, SMALL_C0
+from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.nz.table import C0_BYTES, MAX_D, MAX_GROUPS, MAX_N, MODES, SMALL_C0
 
 PAGE = 4096
 ANY = (1, 0)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from sequences._blocks import Op, block_of, lower_program, split_program
 from sequences.examples import RULE_EXAMPLES, Example
 from tb.isa.block import OpBlock
-from tb.isa.legacy import DmaRegisters
+from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.ops import OPS, OPS_BY_CODE
 
 

@@ -10,9 +10,7 @@ from __future__ import annotations
 from sequences._example import BACKGROUNDS, Data, Example, Fill, Image, Op, RuleExample, pattern
 from sequences.examples_fix import FIX_EXAMPLES, FIX_RULE_EXAMPLES
 from sequences.examples_l1 import L1_EXAMPLES, L1_RULE_EXAMPLES
-from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad
-from tb.isa.dtypes import Ptr
-from tb.isa.legacy import (
+from tb.isa.dma.legacy import (
     OUTTOUB,
     UBTOOUT,
     CopyGmToUbuf,
@@ -22,6 +20,8 @@ from tb.isa.legacy import (
     SetLoopStride,
     SetMovPadVal,
 )
+from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
+from tb.isa.dtypes import Ptr
 from tb.isa.spaces import Space
 
 _F32 = Ptr("f32", "gm"), Ptr("f32", "ub")

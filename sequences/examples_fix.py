@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sequences._example import Data, Example, Image, Op, RuleExample
 from tb.isa.dtypes import Ptr
-from tb.isa.fix import (
+from tb.isa.fix.op import (
     Atomic,
     FbPtr,
     FixOp,
@@ -28,7 +28,7 @@ from tb.isa.fix import (
     PreRelu,
     Scalar,
 )
-from tb.isa.fix_table import QUANT_MODES
+from tb.isa.fix.table import QUANT_MODES
 from tb.isa.spaces import Space
 
 _WORD = 64

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sequences._example import BACKGROUNDS, Data, Example, Fill, RuleExample
-from tb.isa.burst import MteL1Bt, MteL1Fb, MteUbUb
-from tb.isa.dma import MteGmL1, MteL1Ub
+from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbUb
+from tb.isa.dma.legacy import CopyUbufToUbuf
+from tb.isa.dma.op import MteGmL1, MteL1Ub
 from tb.isa.dtypes import Ptr
-from tb.isa.legacy import CopyUbufToUbuf
-from tb.isa.nz import MteGmL1Frac
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.spaces import Space
 
 _NZ_BACKGROUNDS = {**BACKGROUNDS, Space.L1: 0xEE}

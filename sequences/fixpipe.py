@@ -18,7 +18,7 @@ from sequences._plan import Bools, Ints
 from sequences._shapes import pick
 from sequences.constraints import FIX_NAMES, DmaConstraints, check_ops
 from tb.isa.block import OpBlock
-from tb.isa.fix_table import FLAG_CHECK, FLAG_CLEAR, QUANT_BY_CODE, SCALAR_RELU
+from tb.isa.fix.table import FLAG_CHECK, FLAG_CLEAR, QUANT_BY_CODE, SCALAR_RELU
 from tb.isa.ops import OPS
 
 BATCH = 2048

@@ -26,8 +26,8 @@ from sequences._split import split
 from sequences._strides import gm_strides, hulls, local_strides, nop_strides
 from sequences.constraints import GM_UB_NAMES, DmaConstraints, check_ops
 from tb.isa.block import OpBlock
-from tb.isa.dma_table import DMA_LAYOUT, MAX_LOOPS, MTE_GM_UB, MTE_UB_GM, PAD_LIMIT
-from tb.isa.legacy import DmaRegisters
+from tb.isa.dma.legacy import DmaRegisters
+from tb.isa.dma.table import DMA_LAYOUT, MAX_LOOPS, MTE_GM_UB, MTE_UB_GM, PAD_LIMIT
 from tb.isa.spaces import GM_ADDR_BITS, UB_BLOCK
 
 BATCH = 4096

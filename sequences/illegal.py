@@ -38,10 +38,7 @@ from sequences.fixpipe import FixGenerator
 from sequences.generator import DmaGenerator
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
-from tb.isa.dma import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
-from tb.isa.dma_table import GM_STRIDE_BITS, LOCAL_STRIDE_BITS, LOOP_COUNT_BITS, PAD_LIMIT
-from tb.isa.dtypes import element_bytes
-from tb.isa.legacy import (
+from tb.isa.dma.legacy import (
     OUTTOUB,
     UBTOOUT,
     CopyGmToUbuf,
@@ -53,6 +50,9 @@ from tb.isa.legacy import (
     SetLoopStride,
     SetMovPadVal,
 )
+from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
+from tb.isa.dma.table import GM_STRIDE_BITS, LOCAL_STRIDE_BITS, LOOP_COUNT_BITS, PAD_LIMIT
+from tb.isa.dtypes import element_bytes
 from tb.isa.lower import lower
 from tb.isa.ops import LEGACY_FORMS
 from tb.isa.rules import d_violations, first_d_violation, t_violations

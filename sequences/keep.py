@@ -19,21 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 from tb.isa.block import OpBlock
-from tb.isa.burst_table import MTE_L1_FB
+from tb.isa.burst.table import MTE_L1_FB
 from tb.isa.descriptor import unpack
-from tb.isa.fix import FixDescriptor
-from tb.isa.fix_table import FLAG_CLEAR, MTE_L0C_GM, MTE_L0C_L1, MTE_L0C_UB
-from tb.isa.footprint import (
-    Footprint,
-    destinations,
-    flag_blocks,
-    footprints_overlap,
-    parameters,
-    source,
-)
-from tb.isa.legacy import (
+from tb.isa.dma.legacy import (
     CopyUbufToUbuf,
     LegacyOp,
     LegacySet,
@@ -41,6 +31,16 @@ from tb.isa.legacy import (
     SetLoopStride,
     SetMovPadVal,
     fits,
+)
+from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.table import FLAG_CLEAR, MTE_L0C_GM, MTE_L0C_L1, MTE_L0C_UB
+from tb.isa.footprint import (
+    Footprint,
+    destinations,
+    flag_blocks,
+    footprints_overlap,
+    parameters,
+    source,
 )
 from tb.isa.lower import Descriptor
 from tb.isa.ops import OPS

@@ -22,7 +22,7 @@ import numpy as np
 from sequences._blocks import Lowered, Op, block_of, lower_program
 from sequences.keep import feeds
 from tb.isa.block import OpBlock
-from tb.isa.legacy import (
+from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
     CopyUbufToUbuf,

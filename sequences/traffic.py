@@ -29,7 +29,7 @@ from sequences.copies import CHAIN_NAMES, CopyGenerator
 from sequences.fixpipe import FixGenerator
 from sequences.generator import DmaGenerator
 from tb.isa.block import OpBlock
-from tb.isa.legacy import DmaRegisters
+from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.ops import LEGACY_FORMS, OPS
 
 ROUND = 8192

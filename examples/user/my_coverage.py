@@ -7,8 +7,8 @@ import pyuvm
 from tb.coverage.model import Cross
 from tb.coverage.points import Group, codes, ranges
 from tb.coverage.view import Bools, Part
+from tb.env.tests.traffic import RandomDmaTest
 from tb.isa.ops import SLOTS
-from tests.uvm.dma import RandomDmaTest
 
 
 class Rows(Part):

@@ -4,7 +4,7 @@
 import pyuvm
 from pyuvm import ConfigDB, uvm_factory
 
-from tb.uvm import MailboxDriver, PtoTestBase, RandomDmaSeq, SlotItem
+from tb.env.base_test import MailboxDriver, PtoTestBase, RandomDmaSeq, SlotItem
 
 LATE_CLOCKS = 250
 

@@ -5,8 +5,8 @@ import numpy as np
 import pyuvm
 from pyuvm import ConfigDB, uvm_factory
 
-from tb.uvm import DmaScoreboard, Epoch
-from tests.uvm.dma import RandomDmaTest
+from tb.env.base_test import DmaScoreboard, Epoch
+from tb.env.tests.traffic import RandomDmaTest
 
 MOST_CLOCKS = 1_000_000
 

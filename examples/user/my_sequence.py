@@ -5,8 +5,8 @@ import pyuvm
 from cocotb.triggers import Timer
 from pyuvm import uvm_factory
 
-from tb.uvm import DmaItemSeq
-from tests.uvm.dma import RandomDmaTest
+from tb.env.base_test import DmaItemSeq
+from tb.env.tests.traffic import RandomDmaTest
 
 PAUSE_NS = 5000
 

@@ -8,8 +8,8 @@ import numpy as np
 import pyuvm
 
 from sequences.constraints import SizeClass
+from tb.env.base_test import DmaConstraints, PtoTestBase, RandomDmaSeq
 from tb.isa.block import OpBlock
-from tb.uvm import DmaConstraints, PtoTestBase, RandomDmaSeq
 
 
 class BurstySeq(RandomDmaSeq):

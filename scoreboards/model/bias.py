@@ -15,8 +15,8 @@ from scoreboards.model.burst import broken_rule
 from scoreboards.model.outcome import NOTHING, Explanation, Memory, Outcome
 from scoreboards.model.registers import Registers
 from scoreboards.model.widen import WIDENINGS
-from tb.isa.burst import BurstDescriptor, MteL1Bt
-from tb.isa.burst_table import MTE_L1_BT, WIDEN_BF16, WIDEN_F16, WIDEN_RAW
+from tb.isa.burst.op import BurstDescriptor, MteL1Bt
+from tb.isa.burst.table import MTE_L1_BT, WIDEN_BF16, WIDEN_F16, WIDEN_RAW
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import Space
 from tb.isa.status import Status

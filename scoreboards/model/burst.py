@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from scoreboards.model.outcome import NOTHING, Outcome
 from scoreboards.model.registers import Registers, fits
-from tb.isa.burst import BurstDescriptor, MteL1Fb, MteUbL1, MteUbUb
-from tb.isa.burst_table import MTE_L1_FB, MTE_UB_L1, MTE_UB_UB
+from tb.isa.burst.op import BurstDescriptor, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.burst.table import MTE_L1_FB, MTE_UB_L1, MTE_UB_UB
+from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.footprint import Footprint
-from tb.isa.legacy import CopyUbufToUbuf
 from tb.isa.rules import first_d_violation
 from tb.isa.spaces import SIZES, Space, ub_space
 from tb.isa.status import Status

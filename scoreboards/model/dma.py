@@ -22,11 +22,8 @@ from scoreboards.model import bias, burst, fixpipe, nz, registers, strided
 from scoreboards.model.move import move
 from scoreboards.model.outcome import FlagUse, Memory, Outcome
 from scoreboards.model.registers import Registers
-from tb.isa.burst import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
-from tb.isa.dma import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
-from tb.isa.fix import MteL0cGm, MteL0cL1, MteL0cUb
-from tb.isa.footprint import Footprint
-from tb.isa.legacy import (
+from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
     CopyUbufToUbuf,
@@ -35,8 +32,11 @@ from tb.isa.legacy import (
     SetLoopStride,
     SetMovPadVal,
 )
+from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
+from tb.isa.fix.op import MteL0cGm, MteL0cL1, MteL0cUb
+from tb.isa.footprint import Footprint
 from tb.isa.lower import V06Op
-from tb.isa.nz import MteGmL1Frac
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.spaces import Space
 
 DmaOp = V06Op | LegacyOp

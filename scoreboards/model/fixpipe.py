@@ -31,16 +31,7 @@ from scoreboards.model.fixpipe_stages import (
 from scoreboards.model.outcome import NOTHING, Explanation, FlagUse, Memory, Outcome
 from scoreboards.model.registers import Registers
 from scoreboards.model.widen import WIDENINGS
-from tb.isa.fix import (
-    Atomic,
-    FbPtr,
-    FixOp,
-    MteL0cGm,
-    MteL0cUb,
-    PreQuant,
-    PreRelu,
-    Scalar,
-)
+from tb.isa.fix.op import Atomic, FbPtr, FixOp, MteL0cGm, MteL0cUb, PreQuant, PreRelu, Scalar
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import Space, ub_space
 from tb.isa.status import Status

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tb.isa.fix import FbPtr, FixDescriptor, FixOp, MteL0cGm, MteL0cUb, Scalar
-from tb.isa.fix_table import DST_CODES, LAYOUTS_BY_NAME, QUANT_MODES, RELU_MODES, UB_SPLITS
+from tb.isa.fix.op import FbPtr, FixDescriptor, FixOp, MteL0cGm, MteL0cUb, Scalar
+from tb.isa.fix.table import DST_CODES, LAYOUTS_BY_NAME, QUANT_MODES, RELU_MODES, UB_SPLITS
 from tb.isa.rules import first_d_violation, s_violations
 
 _HINT_RULE = "FIX-L13"  # of constants; an engine sees the value all the same (FIX-L14)

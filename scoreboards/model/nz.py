@@ -19,8 +19,8 @@ from scoreboards.model.outcome import NOTHING, Explanation, Memory, Outcome
 from scoreboards.model.registers import Registers
 from tb.isa.dtypes import element_bytes
 from tb.isa.footprint import Footprint
-from tb.isa.nz import MteGmL1Frac, NzDescriptor
-from tb.isa.nz_table import DN2NZ, ND2NZ
+from tb.isa.nz.op import MteGmL1Frac, NzDescriptor
+from tb.isa.nz.table import DN2NZ, ND2NZ
 from tb.isa.rules import first_d_violation
 from tb.isa.spaces import Space
 from tb.isa.status import Status

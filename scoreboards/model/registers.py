@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from scoreboards.model.outcome import NOTHING, Outcome
-from tb.isa.dma_table import GM_STRIDE_BITS, LOCAL_STRIDE_BITS, LOOP_COUNT_BITS
+from tb.isa.dma.legacy import OUTTOUB, UBTOOUT, SetLoopSize, SetLoopStride, SetMovPadVal
+from tb.isa.dma.table import GM_STRIDE_BITS, LOCAL_STRIDE_BITS, LOOP_COUNT_BITS
 from tb.isa.dtypes import element_bytes
-from tb.isa.legacy import OUTTOUB, UBTOOUT, SetLoopSize, SetLoopStride, SetMovPadVal
 from tb.isa.status import Status
 
 WIDTH_RULE = 5

@@ -2,19 +2,19 @@
 """Issue of the strided DMA ops, v0.6 and legacy (spec/dma.md, sections 2 to 4).
 
 Legacy copies are read from their own operands and registers, not through the lowering of
-:mod:`tb.isa.legacy`, which the engine's descriptors come from: the two must agree.
+:mod:`tb.isa.dma.legacy`, which the engine's descriptors come from: the two must agree.
 """
 
 from __future__ import annotations
 
 from scoreboards.model.outcome import NOTHING, Outcome, PadPattern
 from scoreboards.model.registers import Registers
-from tb.isa.dma import DmaDescriptor, DmaLoop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
-from tb.isa.dma_table import MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
+from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm
+from tb.isa.dma.op import DmaDescriptor, DmaLoop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
+from tb.isa.dma.table import MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
 from tb.isa.dtypes import element_bytes
 from tb.isa.fields import OpSpec
 from tb.isa.footprint import Footprint
-from tb.isa.legacy import CopyGmToUbuf, CopyUbufToGm
 from tb.isa.rules import first_d_violation
 from tb.isa.spaces import Space, ub_space
 from tb.isa.status import Status

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from tb.coverage.dma import DmaCoverage
+from tb.coverage.functional import DmaCoverage
 from tb.coverage.model import CoverGroup
 from tb.coverage.stress import GROUPS
 from tb.coverage.view import FORMS

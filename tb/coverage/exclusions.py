@@ -26,10 +26,10 @@ from typing import Any, NoReturn
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from tb.coverage.dma import DmaCoverage
+from tb.common.errors import PtoError
+from tb.coverage.functional import DmaCoverage
 from tb.coverage.model import Coverage, CoverGroup, GroupCounts
 from tb.coverage.stress import GROUPS
-from tb.errors import PtoError
 
 GM_BYTES = (16, 32, 64)
 """GM bus widths that groups are defined for."""

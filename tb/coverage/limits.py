@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tb.coverage.dma_points import shape_of
+from tb.coverage.dma.points import shape_of
 from tb.coverage.rules import LOWERED, rules_of
 from tb.coverage.scope import Scope
 from tb.coverage.view import FORM_SPECS
-from tb.isa.dma_table import MAX_LOOPS
+from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.ops import LEGACY_FORMS
 
 

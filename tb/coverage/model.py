@@ -14,17 +14,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from tb.common.text import percent_text
+
 Ints = NDArray[np.int64]
 NOT_SAMPLED = -1
 """Bin index of a transaction that a coverpoint does not concern."""
-
-
-def percent_text(percent: float, digits: int = 1) -> str:
-    """Returns a percentage as text that says 100 only when nothing is missing."""
-    text = f"{percent:.{digits}f}"
-    if percent < 100.0 and float(text) == 100.0:
-        return f"{100 - 10**-digits:.{digits}f}"
-    return text
 
 
 class CoverageError(ValueError):

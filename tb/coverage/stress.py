@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tb.coverage.fix_view import WRITE_BACKS
+from tb.coverage.fix.view import WRITE_BACKS
 from tb.coverage.model import (
     NOT_SAMPLED,
     CoverGroup,
@@ -25,10 +25,10 @@ from tb.coverage.model import (
 )
 from tb.coverage.scope import Scope
 from tb.coverage.view import FORM_SPECS, FORMS
-from tb.isa.fix_table import MTE_L0C_GM
+from tb.harness.knobs import RANGES
+from tb.isa.fix.table import MTE_L0C_GM
 from tb.isa.ops import OPS, OPS_BY_CODE, SLOTS
 from tb.isa.spaces import Space
-from tb.knobs import RANGES
 
 CHANNELS = tuple(name.removeprefix("stall_").removesuffix("_gnt") for name in RANGES
                  if name.startswith("stall_"))  # fmt: skip

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from tb.coverage.model import Coverage, GroupCounts, percent_text
+from tb.common.text import percent_text
+from tb.coverage.model import Coverage, GroupCounts
 
 WIDTH = 100
 """Columns of a line; long lists of holes are broken here."""

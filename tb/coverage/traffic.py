@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tb.coverage.fix_view import WRITE_BACKS
+from tb.coverage.fix.view import WRITE_BACKS
 from tb.coverage.model import NOT_SAMPLED, Cross, Exclusion, Ints, excluding, point
 from tb.coverage.points import Group, Sampled, codes, range_labels
 from tb.coverage.scope import Scope
 from tb.coverage.view import FORM_SPECS, FORMS, Bools, Part, View
 from tb.isa.fields import OpSpec
-from tb.isa.fix_table import MTE_L0C_GM
+from tb.isa.fix.table import MTE_L0C_GM
 from tb.isa.ops import OPS, SLOTS
 
 WAIT_LOWS = (0, 1, 8, 64)

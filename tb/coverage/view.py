@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from tb.coverage.model import NOT_SAMPLED, Ints
 from tb.isa.block import COLUMNS, OpBlock
-from tb.isa.fields import OpSpec
-from tb.isa.legacy import (
+from tb.isa.dma.legacy import (
     OUTTOUB,
     UBTOOUT,
     CopyGmToUbuf,
@@ -24,6 +23,7 @@ from tb.isa.legacy import (
     SetMovPadVal,
     fits,
 )
+from tb.isa.fields import OpSpec
 from tb.isa.ops import LEGACY_FORMS, OPS, OPS_BY_CODE, SLOTS
 from tb.isa.rules import lowering_violation
 from tb.isa.spaces import UB_BLOCK

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The mailbox: one struct shared by Python, the simulated harness and a watching process.
- * tb/mailbox_layout.py has the same layout as numpy types; pto_layout() lets it check every offset.
+ * tb/harness/layout.py has the same layout as numpy types; pto_layout() lets it check every offset.
  * Who writes a field stands behind it: P is Python in the simulator, H the harness, M whoever
  * creates the file. Counters never go back; a ring entry is `counter % PTO_RING`.
  */
@@ -34,12 +34,12 @@ enum pto_fault_kind { PTO_FAULT_SLVERR, PTO_FAULT_DECERR, PTO_FAULT_LOCAL };
 
 enum pto_side { PTO_READ, PTO_WRITE };
 
-/* Channels of a slot, in the order of tb/mailbox_layout.py. */
+/* Channels of a slot, in the order of tb/harness/layout.py. */
 enum pto_channel {
   PTO_AR, PTO_R, PTO_AW, PTO_W, PTO_B, PTO_SRC, PTO_DST, PTO_PAR, PTO_FLAG, PTO_DONE, PTO_DESC
 };
 
-/* What is open in a slot, in the order of tb/mailbox_layout.py. */
+/* What is open in a slot, in the order of tb/harness/layout.py. */
 enum pto_open {
   PTO_OPEN_READS,       /* bursts whose last R was not taken */
   PTO_OPEN_READ_BEATS,  /* R beats that are owed */
@@ -52,7 +52,7 @@ enum pto_open {
   PTO_OPEN_FLAG
 };
 
-/* Numbers used by pto_harness.v and tb/mailbox_layout.py. */
+/* Numbers used by pto_harness.v and tb/harness/layout.py. */
 enum pto_knob {
   PTO_KNOB_AXI_READ_LATENCY,
   PTO_KNOB_AXI_WRITE_LATENCY,
@@ -112,7 +112,7 @@ struct pto_slot {
   uint32_t flag_word;            /* H: its flags */
   uint32_t flag_reads;           /* H: equal reads in a row since the last done */
   uint32_t pad;
-  uint32_t pins;                /* H: bit by bit as PINS of tb/mailbox_layout.py */
+  uint32_t pins;                /* H: bit by bit as PINS of tb/harness/layout.py */
   uint32_t waits[PTO_CHANNELS]; /* H: clocks for which valid or req has waited */
   uint32_t open[PTO_CHANNELS];  /* H: enum pto_open */
   struct pto_desc desc[PTO_RING];

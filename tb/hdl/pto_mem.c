@@ -245,7 +245,7 @@ static void map_mailbox(void) {
         g.box->size != bytes) {
       fprintf(stderr,
               "pto: PTO_MAILBOX=%s is no mailbox of version %u (%zu bytes); create it with "
-              "tb.mailbox.MailboxReader.create\n",
+              "tb.harness.mailbox.MailboxReader.create\n",
               path, PTO_VERSION, bytes);
       _exit(EXIT_REFUSED);
     }

@@ -119,7 +119,7 @@ module pto_wait_monitor #(
   endfunction
 
   // The first word is in the lowest bits; pto_state() in pto_mem.c and PINS in
-  // tb/mailbox_layout.py have the order.
+  // tb/harness/layout.py have the order.
   always @(report_i) begin
     `PTO_STATE(Slot, 0, {
         5'd0, flag_write_i - flag_read_i, 5'd0, par_write_i - par_read_i,

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.isa.burst import BurstDescriptor
-from tb.isa.burst_table import BIAS_TYPES, MTE_L1_BT, MTE_L1_FB
+from tb.isa.burst.op import BurstDescriptor
+from tb.isa.burst.table import BIAS_TYPES, MTE_L1_BT, MTE_L1_FB
 from tb.isa.descriptor import field_values, pack, pack_columns
-from tb.isa.dma import MteGmUb
+from tb.isa.dma.legacy import LegacyOp
+from tb.isa.dma.op import MteGmUb
 from tb.isa.dtypes import DTYPE_INDEX
 from tb.isa.fields import DESC_WORDS
-from tb.isa.fix import FixDescriptor, FixOp
-from tb.isa.fix_table import CLIP_CODES, DST_CODES, FRONT_COLUMNS, NUMBER_CODES
-from tb.isa.legacy import LegacyOp
+from tb.isa.fix.op import FixDescriptor, FixOp
+from tb.isa.fix.table import CLIP_CODES, DST_CODES, FRONT_COLUMNS, NUMBER_CODES
 from tb.isa.lower import Descriptor, V06Op, lower
 from tb.isa.ops import LAYOUTS, OPS_BY_CODE, SLOTS
 from tb.isa.program import program_of

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.isa.burst import BurstDescriptor
-from tb.isa.burst_table import BURST_LAYOUT
-from tb.isa.dma import DmaDescriptor, DmaLoop
-from tb.isa.dma_table import MAX_LOOPS
+from tb.isa.burst.op import BurstDescriptor
+from tb.isa.burst.table import BURST_LAYOUT
+from tb.isa.dma.op import DmaDescriptor, DmaLoop
+from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.fields import DESC_WORDS, OPCODE_BITS, Layout, OpSpec
-from tb.isa.fix import FixDescriptor
-from tb.isa.fix_table import FIX_LAYOUT
+from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.table import FIX_LAYOUT
 from tb.isa.lower import Descriptor
-from tb.isa.nz import NzDescriptor
-from tb.isa.nz_table import NZ_LAYOUT
+from tb.isa.nz.op import NzDescriptor
+from tb.isa.nz.table import NZ_LAYOUT
 from tb.isa.ops import OPS_BY_CODE
 
 UNUSED_LOOP = DmaLoop(1, 0, 0)

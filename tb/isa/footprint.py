@@ -8,22 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.isa.burst import BurstDescriptor
-from tb.isa.dma import DmaDescriptor
-from tb.isa.dma_table import MTE_UB_GM
-from tb.isa.fix import FixDescriptor
-from tb.isa.fix_table import (
-    ALPHA_WORD,
-    FLAG_BLOCK,
-    L0C_WORD,
-    NZ2DN,
-    NZ2NZ,
-    QUANT_RECORD,
-    UB_WHOLE,
-)
+from tb.isa.burst.op import BurstDescriptor
+from tb.isa.dma.op import DmaDescriptor
+from tb.isa.dma.table import MTE_UB_GM
+from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.table import ALPHA_WORD, FLAG_BLOCK, L0C_WORD, NZ2DN, NZ2NZ, QUANT_RECORD, UB_WHOLE
 from tb.isa.lower import Descriptor
-from tb.isa.nz import NzDescriptor
-from tb.isa.nz_table import C0_BYTES
+from tb.isa.nz.op import NzDescriptor
+from tb.isa.nz.table import C0_BYTES
 from tb.isa.spaces import SIZES, Space, ub_space
 
 

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from tb.isa.burst import BurstDescriptor, BurstOp, lower_burst
-from tb.isa.dma import DmaDescriptor, DmaOp, lower_dma
-from tb.isa.fix import FixDescriptor, FixOp, lower_fix
-from tb.isa.nz import MteGmL1Frac, NzDescriptor, lower_nz
+from tb.isa.burst.op import BurstDescriptor, BurstOp, lower_burst
+from tb.isa.dma.op import DmaDescriptor, DmaOp, lower_dma
+from tb.isa.fix.op import FixDescriptor, FixOp, lower_fix
+from tb.isa.nz.op import MteGmL1Frac, NzDescriptor, lower_nz
 
 V06Op = DmaOp | BurstOp | MteGmL1Frac | FixOp
 """Every op of the v0.6 surface."""

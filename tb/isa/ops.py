@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from tb.isa.burst_table import MTE_L1_BT, MTE_L1_FB, MTE_UB_L1, MTE_UB_UB
-from tb.isa.dma_table import MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
+from tb.isa.burst.table import MTE_L1_BT, MTE_L1_FB, MTE_UB_L1, MTE_UB_UB
+from tb.isa.dma.table import MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
 from tb.isa.fields import Layout, OpSpec
-from tb.isa.fix_table import MTE_L0C_GM, MTE_L0C_L1, MTE_L0C_UB
-from tb.isa.nz_table import MTE_GM_L1_FRAC
+from tb.isa.fix.table import MTE_L0C_GM, MTE_L0C_L1, MTE_L0C_UB
+from tb.isa.nz.table import MTE_GM_L1_FRAC
 
 OPS: dict[str, OpSpec] = {
     spec.name: spec

@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.isa.burst import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
-from tb.isa.burst_table import BIAS_TYPES, MTE_L1_BT, MTE_L1_FB, MTE_UB_L1, MTE_UB_UB
-from tb.isa.dma import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
-from tb.isa.dma_table import MAX_LOOPS, MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
+from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.burst.table import BIAS_TYPES, MTE_L1_BT, MTE_L1_FB, MTE_UB_L1, MTE_UB_UB
+from tb.isa.dma.legacy import LegacyOp
+from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
+from tb.isa.dma.table import MAX_LOOPS, MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
 from tb.isa.dtypes import DTYPES, Ptr
-from tb.isa.fix_program import FIX_MAKERS
-from tb.isa.fix_table import FRONT_COLUMNS
-from tb.isa.legacy import LegacyOp
+from tb.isa.fix.program import FIX_MAKERS
+from tb.isa.fix.table import FRONT_COLUMNS
 from tb.isa.lower import V06Op
-from tb.isa.nz import MteGmL1Frac
-from tb.isa.nz_table import MODES, MTE_GM_L1_FRAC
+from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.nz.table import MODES, MTE_GM_L1_FRAC
 from tb.isa.ops import OPS_BY_CODE
 
 _Ints = NDArray[np.int64]

@@ -12,13 +12,16 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from tb.isa import burst_rules, dma_rules, fix_rules, nz_rules
-from tb.isa.burst import BurstDescriptor, BurstOp
-from tb.isa.dma_table import LEN_BITS, LOCAL_STRIDE_BITS, N_BURST_BITS
-from tb.isa.fix import FixDescriptor, FixOp
-from tb.isa.legacy import CopyUbufToUbuf
+from tb.isa.burst import rules as burst_rules
+from tb.isa.burst.op import BurstDescriptor, BurstOp
+from tb.isa.dma import rules as dma_rules
+from tb.isa.dma.legacy import CopyUbufToUbuf
+from tb.isa.dma.table import LEN_BITS, LOCAL_STRIDE_BITS, N_BURST_BITS
+from tb.isa.fix import rules as fix_rules
+from tb.isa.fix.op import FixDescriptor, FixOp
 from tb.isa.lower import Descriptor, V06Op
-from tb.isa.nz import MteGmL1Frac, NzDescriptor
+from tb.isa.nz import rules as nz_rules
+from tb.isa.nz.op import MteGmL1Frac, NzDescriptor
 from tb.isa.rule import Breach, Rule, Violation, below_length, too_wide, unaligned
 from tb.isa.spaces import UB_BLOCK
 

@@ -9,11 +9,8 @@ constants and pointers behind the names are defined where a program is printed
 
 from __future__ import annotations
 
-from tb.isa.burst import BurstOp
-from tb.isa.dma import DmaOp, MteGmL1, MteGmUb, MteL1Ub
-from tb.isa.fix import FixOp
-from tb.isa.fix_text import fix_text
-from tb.isa.legacy import (
+from tb.isa.burst.op import BurstOp
+from tb.isa.dma.legacy import (
     CopyUbufToGm,
     CopyUbufToUbuf,
     LegacyOp,
@@ -21,9 +18,12 @@ from tb.isa.legacy import (
     SetLoopStride,
     SetMovPadVal,
 )
+from tb.isa.dma.op import DmaOp, MteGmL1, MteGmUb, MteL1Ub
+from tb.isa.fix.op import FixOp
+from tb.isa.fix.text import fix_text
 from tb.isa.lower import V06Op
 from tb.isa.names import LOG, Names
-from tb.isa.nz import MteGmL1Frac
+from tb.isa.nz.op import MteGmL1Frac
 
 AnyOp = V06Op | LegacyOp
 """Ops that move data, and those that write registers for them."""

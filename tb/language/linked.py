@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tb.isa.legacy import SetLoopSize, SetLoopStride, SetMovPadVal
+from tb.isa.dma.legacy import SetLoopSize, SetLoopStride, SetMovPadVal
 from tb.isa.lower import V06Op
 from tb.isa.pipes import EVENTS, PIPES, Pipe
 from tb.isa.text import AnyOp

@@ -10,9 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import gcd, prod
 
-from tb.isa.fix import FixDescriptor
-from tb.isa.footprint import Footprint, destinations, parameters, source
-from tb.isa.legacy import (
+from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
     CopyUbufToUbuf,
@@ -21,6 +19,8 @@ from tb.isa.legacy import (
     lower_copy,
     lower_ubuf_copy,
 )
+from tb.isa.fix.op import FixDescriptor
+from tb.isa.footprint import Footprint, destinations, parameters, source
 from tb.isa.lower import Descriptor, lower
 from tb.isa.rule import Violation
 from tb.isa.rules import d_violations, first_d_violation, lowering_violation

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 
 
 @dataclass(frozen=True, slots=True)

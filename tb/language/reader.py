@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import ParseError
 
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 from tb.language.collector import collector_off
 from tb.language.dialect.ops import Fault, Written, written
 from tb.language.parser.messages import fault_of

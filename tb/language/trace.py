@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from tb.isa.cube import CubeOp
+from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dtypes import Ptr
-from tb.isa.legacy import DmaRegisters
 from tb.isa.pipes import Pipe
 from tb.isa.text import AnyOp
 from tb.language.lowered import Lowering

@@ -9,7 +9,7 @@ from pathlib import Path
 from traceback import walk_tb
 from typing import Literal
 
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 from tb.isa.spaces import GM_ADDR_BITS
 from tb.language.order.hazards import described
 from tb.language.order.order import Order, order

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 from tb.isa.dtypes import ELEMENT_BYTES
 from tb.language.run.values import INDEX_BITS, rounded_bits
 

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 from tb.isa.dtypes import ELEMENT_BYTES
 from tb.isa.footprint import space_of
 from tb.isa.spaces import SIZES

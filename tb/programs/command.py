@@ -13,20 +13,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tb.dut import Manifest, load_manifests, reference_manifests
-from tb.errors import PtoError
-from tb.files import write_bytes
+from tb.common.errors import PtoError
+from tb.common.files import write_bytes
+from tb.dut.manifest import Manifest, load_manifests, reference_manifests
 from tb.language.place import ProgramError
 from tb.language.trace import Compute
-from tb.plan import PlannedTest
 from tb.programs.files import find_programs
 from tb.programs.options import ProgramOptions, Request, request
 from tb.programs.outputs import check_targets, write_outputs
 from tb.programs.prepare import DEFAULT_SEED, Inputs, Prepared, prepare
 from tb.programs.served import op_counts
 from tb.programs.setup_file import SetupFile, read_setup, setup_beside
-from tb.record import BufferReport, ProgramReport, RunRecord, RunSettings
-from tb.runner import run_folder, run_once
+from tb.record.record import BufferReport, ProgramReport, RunRecord
+from tb.record.settings import RunSettings
+from tb.run.plan import PlannedTest
+from tb.run.run import run_folder, run_once
 
 INPUTS = "inputs.bin"
 """File in the run's folder with the bytes that programs load."""
@@ -37,7 +38,7 @@ def planned_program(count: int) -> PlannedTest:
     return PlannedTest.model_validate(
         {
             "name": "program",
-            "module": "tests.uvm.program",
+            "module": "tb.programs.replay_test",
             "class": "ProgramTest",
             "transactions": max(count, 1),
             "fixed_length": True,
@@ -170,7 +171,7 @@ def program_command(
     Args:
         names: Programs and folders.
         options: What is asked of them.
-        machine: Other fields of :class:`tb.record.RunSettings`: simulator, widths, engines.
+        machine: Other fields of :class:`tb.record.record.RunSettings`: simulator, widths, engines.
         json_path: Where the record goes; None for the run's folder.
 
     Raises:
@@ -186,7 +187,7 @@ class Replay:
     """A run of programs that can begin.
 
     Attributes:
-        settings, planned, files: What :func:`tb.runner.run_once` takes.
+        settings, planned, files: What :func:`tb.run.run.run_once` takes.
     """
 
     settings: RunSettings

@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 from tb.isa.dtypes import ELEMENT_BYTES, NIBBLE_DTYPES
 from tb.isa.spaces import GM_ADDR_BITS
 from tb.programs.arrays import array_bytes

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 
 SUFFIX = ".pto"
 """What the names of programs end with, below a folder; a file that is named may have any name."""

@@ -71,7 +71,7 @@ class ProgramJob(BaseModel):
         foreign: What becomes of ops that nobody here executes.
         backgrounds: Memory to the byte it is filled with; others have random bytes.
         loads, dumps, checks: Memories before and behind.
-        knobs: Settings of the memories, names of :data:`tb.mailbox_layout.KNOBS`.
+        knobs: Settings of the memories, names of :data:`tb.harness.layout.KNOBS`.
         seed: Seed of the memories' random bytes; 0 for that of the run.
         stall_seed: Seed of random stalls; 0 for that of the run.
         unit_flags: As of :class:`tb.programs.setup.Setup`.

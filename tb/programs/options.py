@@ -12,9 +12,9 @@ from typing import cast, get_args
 
 from pydantic_core import PydanticCustomError
 
-from tb.errors import PtoError
+from tb.common.errors import PtoError
+from tb.harness.layout import KNOBS
 from tb.isa.spaces import SIZES, Space
-from tb.mailbox_layout import KNOBS
 from tb.programs.data import integer
 from tb.programs.setup import (
     CheckTable,

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tb.errors import PtoError
-from tb.files import is_special, write_bytes
+from tb.common.errors import PtoError
+from tb.common.files import is_special, write_bytes
 from tb.programs.arrays import file_bytes
 from tb.programs.options import Target
 

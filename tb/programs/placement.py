@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 from tb.isa.spaces import GM_ADDR_BITS
 
 GM_BYTES = 1 << GM_ADDR_BITS

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tb.dut import Manifest
-from tb.errors import PtoError
+from tb.common.errors import PtoError
+from tb.dut.manifest import Manifest
 from tb.language.collector import collector_off
 from tb.language.order.order import Order, order
 from tb.language.place import Finding, ProgramError

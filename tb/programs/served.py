@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tb.dut import Capabilities, Manifest
-from tb.isa.dma import DmaDescriptor
-from tb.isa.fix import FixDescriptor
-from tb.isa.legacy import LegacyOp, LegacySet
+from tb.dut.manifest import Capabilities, Manifest
+from tb.isa.dma.legacy import LegacyOp, LegacySet
+from tb.isa.dma.op import DmaDescriptor
+from tb.isa.fix.op import FixDescriptor
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.language.place import Finding
 from tb.language.trace import Move, Trace

@@ -17,9 +17,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from tb.harness.layout import KNOBS
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
-from tb.mailbox_layout import KNOBS
 
 SPACE_ALIASES: dict[str, str] = {
     "ub": "ub0",

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from tb.errors import PtoError
+from tb.common.errors import PtoError
+from tb.harness.layout import FAULTS, KNOBS
 from tb.isa.spaces import SIZES, Space
-from tb.mailbox_layout import FAULTS, KNOBS
 from tb.programs.setup import TABLES, Setup
 
 MANUAL = "docs/programs.md lists the keys of a setup file"

@@ -14,8 +14,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal
 
-from tb.errors import PtoError
-from tb.files import write_bytes
+from tb.common.errors import PtoError
+from tb.common.files import write_bytes
 from tb.language.trace import Argument
 from tb.language.verify import Verified, verify_file
 from tb.programs.arrays import is_number

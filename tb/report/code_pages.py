@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import PurePath
 
-from tb.coverage.code import KINDS, CodeFile, CodeLine, CodeView
-from tb.regress.views import NightView
+from tb.coverage.export.code import KINDS, CodeFile, CodeLine, CodeView
+from tb.regress.queries.views import NightView
 from tb.report.bins import short
 from tb.report.page import Page, source_path
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from tb.coverage.model import Coverage, GroupCounts, percent_text
-from tb.regress.views import NightView
+from tb.common.text import percent_text
+from tb.coverage.model import Coverage, GroupCounts
+from tb.regress.queries.views import NightView
 from tb.report.bins import DECADES, MOST_HOLES, Hole, Table, holes, tables
 from tb.report.charts import before, trend
 from tb.report.page import Page, group_path

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from tb.regress.views import FAILED, Bucket, NightView, RunRow
+from tb.regress.queries.views import FAILED, Bucket, NightView, RunRow
 from tb.report.page import Page, bucket_path
 from tb.report.picture import Drawing, address_text, draw
 

@@ -11,8 +11,8 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from tb.coverage.model import percent_text
-from tb.regress.views import FAILED, NightView, RunRow
+from tb.common.text import percent_text
+from tb.regress.queries.views import FAILED, NightView, RunRow
 from tb.report.charts import before, stack, trend
 from tb.report.page import Page, compact, duration, number, plural, widths
 

@@ -16,8 +16,8 @@ from urllib.parse import quote, urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from tb.coverage.model import percent_text
-from tb.regress.views import NightView, RunRow
+from tb.common.text import percent_text
+from tb.regress.queries.views import NightView, RunRow
 
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"

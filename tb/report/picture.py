@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from tb.record import Picture, PictureRow
+from tb.record.failure import Picture, PictureRow
 
 LINE = 16
 """Bytes of a line of the dump."""

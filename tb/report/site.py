@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from tb.dut import ROOT
-from tb.errors import PtoError
-from tb.regress.views import NightView
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
+from tb.regress.queries.views import NightView
 from tb.report.code_pages import code_pages
 from tb.report.coverage_pages import coverage_pages
 from tb.report.failure_pages import failure_pages

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from tb.regress.views import NightView, PlanRow, SpecRow
+from tb.regress.queries.views import NightView, PlanRow, SpecRow
 from tb.report.page import Page, widths
 
 _FIRST = {"fail": 0, "not run": 1, "partial": 2, "pass": 3}

@@ -19,12 +19,14 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tb.console import Console
-from tb.dut import REFERENCE_MANIFESTS, ROOT, Manifest, load_manifest
-from tb.plan import planned_test
-from tb.record import RunRecord, RunSettings
-from tb.runner import run_once
-from tb.simulator import BUILD_ROOT, BuildPlan, build
+from tb.common.paths import BUILD_ROOT, ROOT
+from tb.dut.manifest import REFERENCE_MANIFESTS, Manifest, load_manifest
+from tb.record.record import RunRecord
+from tb.record.settings import RunSettings
+from tb.run.build import BuildPlan, build
+from tb.run.console import Console
+from tb.run.plan import planned_test
+from tb.run.run import run_once
 from tests.bugs.switched import SWITCH, plant_switched, switchable
 
 BUGS = Path(__file__).with_name("bugs.toml")
@@ -43,7 +45,7 @@ class Setting:
     """What a run builds and sends.
 
     Attributes:
-        test: Test of ``tests/plan.toml``.
+        test: Test of ``tb/run/plan.toml``.
         slots: Slots whose engines are built; empty for all.
         ops: Ops drawn from; empty for all that the engines take.
     """
@@ -65,7 +67,7 @@ class Bug(BaseModel):
         find: Text that occurs in the source exactly once.
         replace: What stands there instead.
         models: The mistake it stands for, one line.
-        test: Test of ``tests/plan.toml`` that has to notice.
+        test: Test of ``tb/run/plan.toml`` that has to notice.
         slots: Slots whose engines are built; empty for all. A build of fewer is faster, and the
             run sends their ops only.
         ops: Ops that the run draws from; empty for all that the engines take. For a bug that

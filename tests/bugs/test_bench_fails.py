@@ -15,12 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from tb.dut import ROOT
+from tb.common.paths import ROOT
+from tb.harness.layout import MailboxError
+from tb.harness.mailbox import MailboxReader
 from tb.isa.ops import SLOTS
-from tb.mailbox import MailboxReader
-from tb.mailbox_layout import MailboxError
-from tb.record import RunRecord, RunSettings
-from tb.runner import load_record, run_folder
+from tb.record.record import RunRecord
+from tb.record.settings import RunSettings
+from tb.run.run import load_record, run_folder
 from tests.bugs.campaign import WATCHDOG_CLOCKS, Bug, only_one_run, run_engines
 
 pytestmark = [pytest.mark.sim, pytest.mark.slow]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.dut import ROOT
+from tb.common.paths import ROOT
 from tests.bugs.campaign import ENGINES, Bug, Setting, StaleBugError, load_bugs, plant
 
 BUGS = load_bugs()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tb import tools
-from tb.dut import ROOT
+from tb.common.paths import ROOT
+from tb.setup import tools
 from tests.bugs.campaign import load_bugs
 from tests.bugs.switched import SWITCH, CannotSwitchError, plant_switched, switchable
 

@@ -13,12 +13,12 @@ from scoreboards.golden import GoldenMemory
 from scoreboards.model.dma import DmaModel
 from sequences.constraints import DmaConstraints
 from sequences.traffic import TrafficGenerator
-from tb.coverage.dma import DmaCoverage
-from tb.coverage.fix_view import WRITE_BACKS
+from tb.coverage.fix.view import WRITE_BACKS
+from tb.coverage.functional import DmaCoverage
 from tb.coverage.model import GroupCounts
 from tb.coverage.view import FORM_SPECS, FORMS
 from tb.isa.block import OpBlock, from_ops
-from tb.isa.burst_table import MTE_L1_BT
+from tb.isa.burst.table import MTE_L1_BT
 from tb.isa.descriptor import unpack
 from tb.isa.lower import Descriptor, V06Op
 from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE

@@ -8,14 +8,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tb.coverage.dma import DmaCoverage
+from tb.coverage.functional import DmaCoverage
 from tb.isa.block import OpBlock, from_descriptors, from_ops
-from tb.isa.burst import BurstDescriptor, MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
-from tb.isa.burst_table import MTE_L1_BT, MTE_UB_UB
+from tb.isa.burst.op import BurstDescriptor, MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.burst.table import MTE_L1_BT, MTE_UB_UB
+from tb.isa.dma.legacy import CopyUbufToUbuf, lower_ubuf_copy
 from tb.isa.dtypes import DTYPES, Ptr
 from tb.isa.events import BiasEvent
 from tb.isa.footprint import Footprint, destination, source
-from tb.isa.legacy import CopyUbufToUbuf, lower_ubuf_copy
 from tb.isa.lower import Descriptor
 from tb.isa.spaces import SIZES
 from tests.coverage.counting import collect, compare, hits, one, range_label, slow_counts, traffic

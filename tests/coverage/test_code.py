@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tb.coverage.code import KINDS, CodeCounts, CodePoint, code_view
-from tb.coverage.code_files import HEADER, fold, merged, merged_readable, read, write
-from tb.errors import PtoError
+from tb.common.errors import PtoError
+from tb.coverage.export.code import KINDS, CodeCounts, CodePoint, code_view
+from tb.coverage.export.code_files import HEADER, fold, merged, merged_readable, read, write
 
 ROOT = Path("/project")
 

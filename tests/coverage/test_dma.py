@@ -11,12 +11,12 @@ import pytest
 from sequences.constraints import DmaConstraints
 from sequences.corner import corner_blocks
 from sequences.generator import DmaGenerator
-from tb.coverage.dma import DmaCoverage
-from tb.coverage.exchange import from_json
+from tb.coverage.export.exchange import from_json
+from tb.coverage.functional import DmaCoverage
 from tb.coverage.model import Coverage, CoverageError
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
-from tb.isa.dma import DmaDescriptor, Loop, MteGmUb, MteUbGm, Pad
+from tb.isa.dma.op import DmaDescriptor, Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tests.coverage.counting import GM_UB, SlowCounts, collect, compare, form_of, one
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 
-from tb.coverage.dma import DmaCoverage
+from tb.common.paths import ROOT
 from tb.coverage.document import PAGE, page_text
-from tb.dut import ROOT
+from tb.coverage.functional import DmaCoverage
 
 
 def test_page_is_not_stale() -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
 from tb.coverage.exclusions import apply_exclusions, known_groups, load_exclusions
 from tb.coverage.model import Coverage, CoverGroup, Cross, excluding, point
 from tb.coverage.table import table
-from tb.dut import ROOT
-from tb.errors import PtoError
 
 
 def group(name: str = "small") -> CoverGroup:
@@ -140,11 +140,11 @@ def test_no_file_excludes_nothing(tmp_path: Path) -> None:
 
 
 def test_our_file_names_what_there_is() -> None:
-    load_exclusions(ROOT / "tests/exclusions.toml")
+    load_exclusions(ROOT / "tb/regress/plan/exclusions.toml")
 
 
 def test_the_example_of_our_file_holds(tmp_path: Path) -> None:
-    text = (ROOT / "tests/exclusions.toml").read_text()
+    text = (ROOT / "tb/regress/plan/exclusions.toml").read_text()
     lines = [line.removeprefix("#     ") for line in text.split("\n") if line.startswith("#     ")]
     path = tmp_path / "exclusions.toml"
     path.write_text("\n".join(lines))

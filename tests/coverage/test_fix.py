@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tb.coverage.dma import DmaCoverage
+from tb.coverage.functional import DmaCoverage
 from tb.isa.dtypes import Ptr
-from tb.isa.fix import (
+from tb.isa.fix.op import (
     Atomic,
     FbPtr,
     FixDescriptor,

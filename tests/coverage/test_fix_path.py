@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tb.coverage.dma import DmaCoverage
-from tb.coverage.fix_events import IMPOSSIBLE
-from tb.coverage.fix_path import NAME
-from tb.coverage.fix_view import CONVERTING, RESULTS
+from tb.coverage.fix.events import IMPOSSIBLE
+from tb.coverage.fix.path import NAME
+from tb.coverage.fix.view import CONVERTING, RESULTS
+from tb.coverage.functional import DmaCoverage
 from tb.coverage.model import GroupCounts
 from tb.coverage.view import FORMS
 from tb.isa.block import OpBlock, from_ops
-from tb.isa.burst import MteL1Fb
+from tb.isa.burst.op import MteL1Fb
 from tb.isa.dtypes import Ptr
 from tb.isa.events import FIX_EVENT_NOTES, FixEvent
-from tb.isa.fix import (
+from tb.isa.fix.op import (
     Atomic,
     FbPtr,
     FixOp,
@@ -31,7 +31,7 @@ from tb.isa.fix import (
     PreRelu,
     Scalar,
 )
-from tb.isa.fix_table import (
+from tb.isa.fix.table import (
     ATOMIC_DST,
     ATOMIC_OPS,
     CLIP_TYPES,

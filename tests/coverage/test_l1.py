@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tb.isa.dma import DmaDescriptor, Loop, MteGmL1, MteL1Ub
+from tb.isa.dma.op import DmaDescriptor, Loop, MteGmL1, MteL1Ub
 from tb.isa.footprint import Footprint, destination, source
 from tb.isa.lower import Descriptor
 from tb.isa.spaces import SIZES

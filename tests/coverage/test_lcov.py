@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tb.coverage.code import CodeCounts, CodePoint
-from tb.coverage.lcov import tracefile, write_lcov
+from tb.coverage.export.code import CodeCounts, CodePoint
+from tb.coverage.export.lcov import tracefile, write_lcov
 
 ROOT = Path("/project")
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tb.coverage.exchange import from_json, to_json
+from tb.common.text import percent_text
+from tb.coverage.export.exchange import from_json, to_json
 from tb.coverage.model import (
     NOT_SAMPLED,
     Coverage,
@@ -20,7 +21,6 @@ from tb.coverage.model import (
     Cross,
     GroupCounts,
     excluding,
-    percent_text,
     point,
 )
 from tb.coverage.table import table

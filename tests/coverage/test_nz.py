@@ -8,11 +8,11 @@ from itertools import pairwise
 
 import pytest
 
-from tb.coverage.dma import DmaCoverage
+from tb.coverage.functional import DmaCoverage
 from tb.isa.dtypes import Ptr
 from tb.isa.footprint import destination, source
 from tb.isa.lower import Descriptor
-from tb.isa.nz import MteGmL1Frac, NzDescriptor
+from tb.isa.nz.op import MteGmL1Frac, NzDescriptor
 from tests.coverage.counting import collect, compare, one, range_label, slow_counts, traffic
 
 FORM = "mte_gm_l1_frac"

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from tb.coverage.dma import DmaCoverage
-from tb.coverage.fix_view import WRITE_BACKS
+from tb.coverage.fix.view import WRITE_BACKS
+from tb.coverage.functional import DmaCoverage
 from tb.coverage.model import Coverage
 from tb.coverage.table import table
 from tb.coverage.view import FORMS

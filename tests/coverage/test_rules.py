@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from sequences.illegal import IllegalGenerator
-from tb.coverage.dma import DmaCoverage
+from tb.coverage.functional import DmaCoverage
 from tb.coverage.rules import RULE_NAMES, rules_of
 from tb.coverage.view import FORM_SPECS, FORMS
 from tb.isa.block import OpBlock, from_descriptors
-from tb.isa.burst import MteL1Bt, MteL1Fb, lower_burst
-from tb.isa.burst_table import MTE_UB_UB
+from tb.isa.burst.op import MteL1Bt, MteL1Fb, lower_burst
+from tb.isa.burst.table import MTE_UB_UB
+from tb.isa.dma.legacy import CopyUbufToUbuf, lower_ubuf_copy
 from tb.isa.fields import rule_name
-from tb.isa.fix import MteL0cL1, MteL0cUb, lower_fix
-from tb.isa.legacy import CopyUbufToUbuf, lower_ubuf_copy
+from tb.isa.fix.op import MteL0cL1, MteL0cUb, lower_fix
 from tb.isa.lower import Descriptor
-from tb.isa.nz import MteGmL1Frac, lower_nz
+from tb.isa.nz.op import MteGmL1Frac, lower_nz
 from tb.isa.ops import OPS_BY_CODE
 from tb.isa.rules import RULES, first_d_violation, lowering_violation
 from tests.coverage.counting import GM_UB, collect, form_of, hits

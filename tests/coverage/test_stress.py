@@ -10,18 +10,18 @@ import numpy as np
 
 from scoreboards.faults import BadAccess, Fault, FaultKind, Verdict
 from scoreboards.model.outcome import Outcome
-from tb.agents.items import CheckedEpoch, Epoch, Reset
-from tb.coverage.dma import DmaCoverage
+from tb.coverage.functional import DmaCoverage
 from tb.coverage.model import GroupCounts
 from tb.coverage.stress import GROUPS
+from tb.harness.items import CheckedEpoch, Epoch, Reset
+from tb.harness.knobs import PROFILES, RANGES, draw_profile
+from tb.harness.layout import OPEN, PINS, READ
 from tb.isa.block import from_ops
-from tb.isa.dma import MteGmL1
+from tb.isa.dma.op import MteGmL1
 from tb.isa.footprint import Footprint
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 from tb.isa.status import Status
-from tb.knobs import PROFILES, RANGES, draw_profile
-from tb.mailbox_layout import OPEN, PINS, READ
 
 MTE2 = SLOTS.index("mte2")
 LOADS = [MteGmL1(4096 * k, 4096 * k, 256, 4, 256, 256) for k in range(3)]

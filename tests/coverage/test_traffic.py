@@ -9,8 +9,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tb.coverage.dma import DmaCoverage
-from tb.coverage.exchange import from_json, to_json
+from tb.coverage.export.exchange import from_json, to_json
+from tb.coverage.functional import DmaCoverage
 from tb.coverage.model import CoverageError
 from tb.coverage.table import table
 from tb.coverage.traffic import feeds

@@ -11,10 +11,10 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pytest
 
+from tb.common.errors import PtoError
 from tb.coverage.exclusions import Excluded, apply_exclusions
+from tb.coverage.export.ucis import Origin, read_ucis, write_ucis
 from tb.coverage.model import Coverage, CoverGroup, Cross, excluding, point
-from tb.coverage.ucis import Origin, read_ucis, write_ucis
-from tb.errors import PtoError
 
 ORIGIN = Origin(
     "2026-11-21.1",

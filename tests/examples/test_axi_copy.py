@@ -12,15 +12,16 @@ from typing import Any
 
 import pytest
 
-from tb import tools
-from tb.console import Console
-from tb.dut import ROOT, load_manifest
-from tb.errors import PtoError
-from tb.plan import planned_test
-from tb.ports import check_ports
-from tb.record import RunRecord, RunSettings
-from tb.runner import run_once
-from tb.simulator import BUILD_ROOT
+from tb.common.errors import PtoError
+from tb.common.paths import BUILD_ROOT, ROOT
+from tb.dut.manifest import load_manifest
+from tb.dut.ports import check_ports
+from tb.record.record import RunRecord
+from tb.record.settings import RunSettings
+from tb.run.console import Console
+from tb.run.plan import planned_test
+from tb.run.run import run_once
+from tb.setup import tools
 
 EXAMPLE = ROOT / "examples/axi_copy"
 MANIFEST = EXAMPLE / "dut.toml"

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from tb import lint, tools
-from tb.console import Console
-from tb.dut import ROOT, load_manifest
-from tb.plan import planned_test
-from tb.record import RunRecord, RunSettings
-from tb.runner import run_once
-from tb.simulator import BUILD_ROOT
+from tb.common.paths import BUILD_ROOT, ROOT
+from tb.dut.manifest import load_manifest
+from tb.record.record import RunRecord
+from tb.record.settings import RunSettings
+from tb.run.console import Console
+from tb.run.plan import planned_test
+from tb.run.run import run_once
+from tb.setup import lint, tools
 from tests.bugs.campaign import Bug, Outcome, plant
 
 pytestmark = pytest.mark.sim

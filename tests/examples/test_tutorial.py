@@ -16,8 +16,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tb.dut import ROOT
-from tb.simulator import BUILD_ROOT
+from tb.common.paths import BUILD_ROOT, ROOT
 
 TUTORIAL = ROOT / "docs/tutorial.md"
 EXAMPLE = ROOT / "examples/axi_copy"

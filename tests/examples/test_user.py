@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tb.console import Console
-from tb.dut import ROOT
-from tb.errors import PtoError
-from tb.plan import planned_test
-from tb.record import RunRecord, RunSettings
-from tb.runner import run_once
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
+from tb.record.record import RunRecord
+from tb.record.settings import RunSettings
+from tb.run.console import Console
+from tb.run.plan import planned_test
+from tb.run.run import run_once
 
 EXAMPLES = ROOT / "examples/user"
 PAGE = ROOT / "docs/uvm.md"
@@ -104,7 +105,7 @@ def test_a_test_that_ignores_constraints_says_so(here: Path) -> None:
 @pytest.mark.sim
 def test_what_a_test_raises_is_the_message_of_its_run(here: Path) -> None:
     (here / "bad.py").write_text(
-        "from tb.uvm import PtoTestBase\n"
+        "from tb.env.base_test import PtoTestBase\n"
         "class Bad(PtoTestBase):\n"
         "    async def stimulate(self):\n"
         "        return 1 / 0\n"
@@ -121,7 +122,7 @@ def test_what_is_raised_behind_the_result_is_no_pass(here: Path, phase: str) -> 
     wait = "async " if phase == "run_phase" else ""
     call = "await super().run_phase()" if phase == "run_phase" else "super().check_phase()"
     (here / "late.py").write_text(
-        "from tests.uvm.dma import RandomDmaTest\n"
+        "from tb.env.tests.traffic import RandomDmaTest\n"
         "class Late(RandomDmaTest):\n"
         f"    {wait}def {phase}(self):\n"
         f"        {call}\n"
@@ -161,7 +162,7 @@ def test_wrong_constraints_start_no_build(
     text = change(file.read_text())
     assert text != file.read_text()
     file.write_text(text)
-    monkeypatch.setattr("tb.runner.build", nothing_is_built)
+    monkeypatch.setattr("tb.run.run.build", nothing_is_built)
     with pytest.raises(PtoError, match=said) as caught:
         run("random", here, constraints="mine/my_constraints.py")
     assert caught.value.exit_code == 2

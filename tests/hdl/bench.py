@@ -14,11 +14,11 @@ import pytest
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge, Timer, with_timeout
 from numpy.typing import NDArray
 
+from tb.harness.layout import KNOBS, MailboxError
+from tb.harness.mailbox import Mailbox
+from tb.harness.memory import SimMemory
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
-from tb.mailbox import Mailbox
-from tb.mailbox_layout import KNOBS, MailboxError
-from tb.memory import SimMemory
 from tests.hdl.mini import (
     LIBRARY_ENV,
     MTE2,

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from tb.mailbox import MAILBOX_ENV
-from tb.memory import load_library
-from tb.simulator import compile_library
+from tb.harness.mailbox import MAILBOX_ENV
+from tb.harness.memory import load_library
+from tb.run.build import compile_library
 from tests.hdl.doors import Doors
 
 

@@ -8,8 +8,8 @@ import ctypes
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.mailbox import Mailbox
-from tb.memory import SimMemory
+from tb.harness.mailbox import Mailbox
+from tb.harness.memory import SimMemory
 
 SLOT = 1
 

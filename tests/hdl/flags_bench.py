@@ -14,9 +14,9 @@ import numpy as np
 from cocotb.triggers import ClockCycles
 from numpy.typing import NDArray
 
+from tb.harness.layout import NO_CLEAR
+from tb.harness.memory import FLAG_BLOCK, UNIT_FLAGS
 from tb.isa.spaces import Space
-from tb.mailbox_layout import NO_CLEAR
-from tb.memory import FLAG_BLOCK, UNIT_FLAGS
 from tests.hdl.bench import GM, WIDTH, Bench
 from tests.hdl.mini import FIX, RESULT_ENV, SIM_ENV, FlagFault, FlagOp
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.dut import Capabilities, Manifest
+from tb.dut.manifest import Capabilities, Manifest
+from tb.harness.mailbox import MAILBOX_ENV, MailboxReader
 from tb.isa.spaces import Space
-from tb.mailbox import MAILBOX_ENV, MailboxReader
-from tb.simulator import Build, BuildPlan, build, simulate
+from tb.run.build import Build, BuildPlan, build, simulate
 
 HERE = Path(__file__).resolve().parent
 SIMULATORS = ("verilator", "icarus")

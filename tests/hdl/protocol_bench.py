@@ -13,7 +13,7 @@ import numpy as np
 from cocotb.triggers import ClockCycles, FallingEdge
 from cocotb.types import LogicArray
 
-from tb.protocol import RULES
+from tb.harness.protocol import RULES
 from tests.hdl.bench import Bench, until
 from tests.hdl.mini import FIX, RESULT_ENV, SIM_ENV
 from tests.hdl.proofs import CLEAN, NEXT_TAG, PLAY_TAG, PROOFS, STORE_TAGS, Script

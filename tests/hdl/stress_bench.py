@@ -13,11 +13,11 @@ import numpy as np
 from cocotb.triggers import ClockCycles
 from numpy.typing import NDArray
 
+from tb.harness.hang_report import channel_report
+from tb.harness.layout import NO_FAULT, READ, WRITE
+from tb.harness.mailbox import FaultWindow
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
-from tb.mailbox import FaultWindow
-from tb.mailbox_layout import NO_FAULT, READ, WRITE
-from tb.stuck import channel_report
 from tests.hdl.bench import GM, WIDTH, Bench
 from tests.hdl.mini import FIX, MTE2, MTE3, RESULT_ENV, Access, Stands, StressOp
 

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tb.isa.spaces import SIZES, Space
-from tb.mailbox import MAILBOX_ENV, FaultWindow, MailboxReader
-from tb.mailbox_layout import (
+from tb.common.paths import ROOT
+from tb.harness.layout import (
     CHANNELS,
     DESC_WORDS,
     FAULT,
@@ -30,8 +29,9 @@ from tb.mailbox_layout import (
     MailboxError,
     check_layout,
 )
-from tb.memory import PAGE, load_library
-from tb.simulator import ROOT
+from tb.harness.mailbox import MAILBOX_ENV, FaultWindow, MailboxReader
+from tb.harness.memory import PAGE, load_library
+from tb.isa.spaces import SIZES, Space
 from tests.hdl.doors import SLOT, Doors, random_bytes
 
 SLVERR, DECERR = 2, 3
@@ -738,8 +738,8 @@ def child(library: Path, code: str, *, env: dict[str, str] | None = None) -> Any
     program = f"""
 import resource, sys
 from pathlib import Path
-from tb.memory import SimMemory, load_library
-from tb.mailbox import Mailbox
+from tb.harness.memory import SimMemory, load_library
+from tb.harness.mailbox import Mailbox
 library = Path({str(library)!r})
 {code}
 """

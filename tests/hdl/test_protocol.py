@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tb.dut import ROOT
-from tb.protocol import PAGE, RULES, page_text, rule_of
-from tb.simulator import HDL
+from tb.common.paths import ROOT
+from tb.harness.protocol import PAGE, RULES, page_text, rule_of
+from tb.run.build import HDL
 from tests.hdl.mini import SIMULATORS, Session, run, script_build
 from tests.hdl.proofs import CONTROL, FIELDS, PROOFS, X_NUMBERS
 
@@ -97,7 +97,7 @@ def test_every_error_of_the_harness_has_a_rule() -> None:
 
 
 def test_page_is_not_stale() -> None:
-    assert (ROOT / PAGE).read_text() == page_text(), "run python -m tb.protocol"
+    assert (ROOT / PAGE).read_text() == page_text(), "run python -m tb.harness.protocol"
 
 
 @pytest.mark.parametrize(

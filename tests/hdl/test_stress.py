@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tb.stuck import channel_report
+from tb.harness.hang_report import channel_report
 from tests.hdl.mini import SIMULATORS, Session, run, stress_build
 
 pytestmark = pytest.mark.sim

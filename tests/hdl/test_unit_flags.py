@@ -8,9 +8,9 @@ import ctypes
 import numpy as np
 import pytest
 
+from tb.harness.layout import DESC_WORDS, NO_CLEAR
+from tb.harness.memory import FLAG_BLOCK, MOST_AGAIN, UNIT_FLAGS
 from tb.isa.spaces import SIZES, Space
-from tb.mailbox_layout import DESC_WORDS, NO_CLEAR
-from tb.memory import FLAG_BLOCK, MOST_AGAIN, UNIT_FLAGS
 from tests.hdl.doors import SLOT, Doors, random_bytes
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tb import tools
+from tb.setup import tools
 
 pytestmark = pytest.mark.sim
 

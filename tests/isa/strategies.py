@@ -7,16 +7,10 @@ from typing import Any, cast
 
 from hypothesis import strategies as st
 
-from tb.isa.burst import BurstDescriptor, BurstOp, MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
-from tb.isa.burst_table import (
-    BIAS_TYPES,
-    BURST_LAYOUT,
-    MTE_L1_BT,
-    MTE_L1_FB,
-    MTE_UB_L1,
-    MTE_UB_UB,
-)
-from tb.isa.dma import (
+from tb.isa.burst.op import BurstDescriptor, BurstOp, MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.burst.table import BIAS_TYPES, BURST_LAYOUT, MTE_L1_BT, MTE_L1_FB, MTE_UB_L1, MTE_UB_UB
+from tb.isa.dma.legacy import CopyUbufToUbuf
+from tb.isa.dma.op import (
     DmaDescriptor,
     DmaLoop,
     DmaOp,
@@ -27,10 +21,10 @@ from tb.isa.dma import (
     MteUbGm,
     Pad,
 )
-from tb.isa.dma_table import DMA_LAYOUT, MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
+from tb.isa.dma.table import DMA_LAYOUT, MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
 from tb.isa.dtypes import DTYPES, ELEMENT_BYTES, PAD_DTYPES, Ptr
 from tb.isa.fields import Layout
-from tb.isa.fix import (
+from tb.isa.fix.op import (
     Atomic,
     FbPtr,
     FixDescriptor,
@@ -43,7 +37,7 @@ from tb.isa.fix import (
     PreRelu,
     Scalar,
 )
-from tb.isa.fix_table import (
+from tb.isa.fix.table import (
     ATOMIC_DST,
     ATOMIC_OPS,
     CLIP_TYPES,
@@ -58,10 +52,9 @@ from tb.isa.fix_table import (
     QUANT_MODES,
     QuantMode,
 )
-from tb.isa.legacy import CopyUbufToUbuf
 from tb.isa.lower import Descriptor, V06Op
-from tb.isa.nz import MteGmL1Frac, NzDescriptor
-from tb.isa.nz_table import MODES, NZ_LAYOUT
+from tb.isa.nz.op import MteGmL1Frac, NzDescriptor
+from tb.isa.nz.table import MODES, NZ_LAYOUT
 
 SIZES = st.sampled_from((1, 2, 4, 8))
 

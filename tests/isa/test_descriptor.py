@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from tb.isa.block import from_ops
 from tb.isa.descriptor import field_values, pack, pack_columns, unpack, unpack_fields
-from tb.isa.dma import DmaDescriptor, MteGmUb
-from tb.isa.dma_table import DMA_LAYOUT, MTE_GM_UB
+from tb.isa.dma.op import DmaDescriptor, MteGmUb
+from tb.isa.dma.table import DMA_LAYOUT, MTE_GM_UB
 from tb.isa.fields import DESC_BITS, Field, Layout
 from tb.isa.lower import Descriptor, V06Op, lower
-from tb.isa.nz import MteGmL1Frac
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.ops import LAYOUTS, OPS
 from tb.isa.rules import first_d_violation
 from tests.isa.strategies import DESCRIPTORS, DMA_DESCRIPTORS, v06_ops

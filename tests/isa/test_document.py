@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from tb.dut import ROOT
+from tb.common.paths import ROOT
 from tb.isa.document import PAGE, page_text
 
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 
 from tb.isa.block import FrontEndError, from_ops
-from tb.isa.burst import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb, lower_burst
+from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb, lower_burst
+from tb.isa.dma.legacy import CopyUbufToUbuf, lower_ubuf_copy, ubuf_copy_to_v06
 from tb.isa.dtypes import Ptr
-from tb.isa.legacy import CopyUbufToUbuf, lower_ubuf_copy, ubuf_copy_to_v06
 from tb.isa.lower import Descriptor, V06Op, lower
-from tb.isa.nz import MteGmL1Frac, lower_nz
+from tb.isa.nz.op import MteGmL1Frac, lower_nz
 from tb.isa.rules import first_d_violation, lowering_violation, s_violations, t_violations
 from tests.isa.strategies import UBUF_COPIES
 

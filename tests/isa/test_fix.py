@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tb.isa.block import FrontEndError, OpBlock, from_ops
 from tb.isa.descriptor import pack, unpack
 from tb.isa.dtypes import Ptr
-from tb.isa.fix import (
+from tb.isa.fix.op import (
     Atomic,
     FbPtr,
     FixDescriptor,
@@ -31,7 +31,7 @@ from tb.isa.fix import (
     number_bits,
     number_of,
 )
-from tb.isa.fix_table import NUMBER_TYPES, QUANT_BY_CODE, QUANT_MODES
+from tb.isa.fix.table import NUMBER_TYPES, QUANT_BY_CODE, QUANT_MODES
 from tb.isa.footprint import destinations, flag_blocks, parameters, source
 from tb.isa.rules import first_d_violation, s_violations, t_violations
 from tb.isa.spaces import Space

@@ -7,8 +7,7 @@ import dataclasses
 
 import pytest
 
-from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad, lower_dma
-from tb.isa.legacy import (
+from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
     DmaRegisters,
@@ -21,6 +20,7 @@ from tb.isa.legacy import (
     write_registers,
     writes_between,
 )
+from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad, lower_dma
 
 COPY_IN = CopyGmToUbuf(0x1001, 64, 0, 3, 40, 4, 8, 1, 2, 100, 96)
 COPY_OUT = CopyUbufToGm(64, 0x1001, 0, 3, 40, 0, 100, 96)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tb.isa.dma import DmaDescriptor, Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad, lower_dma
-from tb.isa.dma_rules import l11
+from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm, DmaRegisters, lower_copy
+from tb.isa.dma.op import DmaDescriptor, Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad, lower_dma
+from tb.isa.dma.rules import l11
 from tb.isa.dtypes import Ptr
-from tb.isa.legacy import CopyGmToUbuf, CopyUbufToGm, DmaRegisters, lower_copy
 from tb.isa.rules import RULES, first_d_violation, s_violations, t_violations
 
 F16_GM, F16_UB = Ptr("f16", "gm"), Ptr("f16", "ub")

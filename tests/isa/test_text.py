@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from tb.isa.dma import MteUbGm
-from tb.isa.legacy import CopyGmToUbuf
-from tb.isa.nz import MteGmL1Frac
+from tb.isa.dma.legacy import CopyGmToUbuf
+from tb.isa.dma.op import MteUbGm
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.text import to_text
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 
-from tb.dut import ROOT
-from tb.isa.dma_table import DMA_LAYOUT
+from tb.common.paths import ROOT
+from tb.isa.dma.table import DMA_LAYOUT
 from tb.isa.verilog import HEADER, header_text
 
 

@@ -7,11 +7,19 @@ from typing import Any
 
 import pytest
 
-from tb.isa.burst import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.cube import Mad, MteL1L0a, MteL1L0b
-from tb.isa.dma import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
+from tb.isa.dma.legacy import (
+    CopyGmToUbuf,
+    CopyUbufToGm,
+    CopyUbufToUbuf,
+    SetLoopSize,
+    SetLoopStride,
+    SetMovPadVal,
+)
+from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
-from tb.isa.fix import (
+from tb.isa.fix.op import (
     Atomic,
     FbPtr,
     Loop3,
@@ -22,15 +30,7 @@ from tb.isa.fix import (
     PreRelu,
     Scalar,
 )
-from tb.isa.legacy import (
-    CopyGmToUbuf,
-    CopyUbufToGm,
-    CopyUbufToUbuf,
-    SetLoopSize,
-    SetLoopStride,
-    SetMovPadVal,
-)
-from tb.isa.nz import MteGmL1Frac
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.pipes import PIPES
 from tb.language.place import ProgramError
 from tb.language.reader import read

@@ -12,12 +12,9 @@ import pytest
 
 from sequences.constraints import OP_NAMES
 from sequences.illegal import all_cases
-from tb.isa.burst import MteL1Bt, MteUbL1, MteUbUb
+from tb.isa.burst.op import MteL1Bt, MteUbL1, MteUbUb
 from tb.isa.cube import Mad, MteL1L0a, MteL1L0b
-from tb.isa.dma import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
-from tb.isa.dtypes import Ptr
-from tb.isa.fix import MteL0cGm, MteL0cUb, PreQuant, PreRelu, Scalar
-from tb.isa.legacy import (
+from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
     CopyUbufToUbuf,
@@ -25,8 +22,11 @@ from tb.isa.legacy import (
     SetLoopSize,
     SetLoopStride,
 )
+from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
+from tb.isa.dtypes import Ptr
+from tb.isa.fix.op import MteL0cGm, MteL0cUb, PreQuant, PreRelu, Scalar
 from tb.isa.lower import V06Op
-from tb.isa.nz import MteGmL1Frac
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.rule import Violation
 from tb.isa.rules import RULES

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 from tb.language.reader import read_file
 from tests.language.corpus import Case, cases, findings, fits, read_case
 

@@ -10,14 +10,7 @@ import pytest
 
 from tb.isa.cube import MAD_TYPES
 from tb.isa.dtypes import ALL_DTYPES, PAD_DTYPES
-from tb.isa.fix_table import (
-    ATOMIC_DST,
-    ATOMIC_OPS,
-    CLIP_TYPES,
-    DST_CODES,
-    QUANT_MODES,
-    RELU_MODES,
-)
+from tb.isa.fix.table import ATOMIC_DST, ATOMIC_OPS, CLIP_TYPES, DST_CODES, QUANT_MODES, RELU_MODES
 from tb.isa.pipes import EVENTS, PIPES, Pipe
 from tb.isa.rules import RULES
 from tests.language.corpus import HAZARD, WORDS, Case, cases

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 from tb.language.place import ProgramError
 from tb.language.reader import read
 from tb.language.run.walk import trace

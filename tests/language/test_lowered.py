@@ -7,9 +7,9 @@ import gc
 
 import pytest
 
-from tb.errors import PtoError
-from tb.isa.dma import MteGmUb
-from tb.isa.legacy import DmaRegisters, SetLoopSize, SetLoopStride
+from tb.common.errors import PtoError
+from tb.isa.dma.legacy import DmaRegisters, SetLoopSize, SetLoopStride
+from tb.isa.dma.op import MteGmUb
 from tb.language.collector import collector_off
 from tb.language.lowered import Lowering
 from tb.language.reader import read

@@ -10,13 +10,13 @@ from itertools import pairwise
 
 import pytest
 
-from tb.isa.burst import MteL1Fb, MteUbUb
+from tb.isa.burst.op import MteL1Fb, MteUbUb
 from tb.isa.cube import Mad, MteL1L0a, MteL1L0b
-from tb.isa.dma import Loop, MteGmL1, MteGmUb, MteUbGm, Pad
+from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm, SetLoopSize, SetLoopStride
+from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
-from tb.isa.fix import Atomic, FbPtr, MteL0cGm, MteL0cUb, PreQuant
+from tb.isa.fix.op import Atomic, FbPtr, MteL0cGm, MteL0cUb, PreQuant
 from tb.isa.footprint import Footprint
-from tb.isa.legacy import CopyGmToUbuf, CopyUbufToGm, SetLoopSize, SetLoopStride
 from tb.isa.pipes import Pipe
 from tb.isa.spaces import Space
 from tb.language.lowered import Region, region

@@ -11,10 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tb.isa.cube import Mad, MteL1L0a, MteL1L0b
-from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad
-from tb.isa.dtypes import Ptr
-from tb.isa.fix import MteL0cGm, PreQuant, PreRelu, Scalar
-from tb.isa.legacy import (
+from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
     CopyUbufToUbuf,
@@ -22,6 +19,9 @@ from tb.isa.legacy import (
     SetLoopStride,
     SetMovPadVal,
 )
+from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
+from tb.isa.dtypes import Ptr
+from tb.isa.fix.op import MteL0cGm, PreQuant, PreRelu, Scalar
 from tb.isa.pipes import Pipe
 from tb.isa.text import AnyOp
 from tb.language.linked import NOWHERE, Linked, linked_steps

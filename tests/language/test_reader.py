@@ -9,7 +9,7 @@ import pytest
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IntegerAttr
 
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 from tb.isa.dtypes import Ptr
 from tb.isa.pipes import Pipe
 from tb.language.dialect.flags import BarrierOp, FlagOp

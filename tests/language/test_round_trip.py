@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 
 from sequences.illegal import IllegalGenerator
 from sequences.traffic import TrafficGenerator
-from tb.isa.dma import MteUbGm
-from tb.isa.fix import FixOp
-from tb.isa.fix_table import SAT_MODES
+from tb.isa.dma.op import MteUbGm
+from tb.isa.fix.op import FixOp
+from tb.isa.fix.table import SAT_MODES
 from tb.isa.lower import V06Op
 from tb.isa.text import AnyOp
 from tb.language.linked import Linked, linked_steps

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tb.dut import ROOT
-from tb.errors import PtoError
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
 from tb.language.trace import Argument
 from tb.language.verify import verify_file
 from tb.programs.files import find_programs

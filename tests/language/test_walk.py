@@ -12,10 +12,10 @@ from typing import Literal
 
 import pytest
 
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 from tb.isa.cube import Mad
-from tb.isa.dma import MteGmUb, MteUbGm
-from tb.isa.legacy import SetLoopSize, SetMovPadVal
+from tb.isa.dma.legacy import SetLoopSize, SetMovPadVal
+from tb.isa.dma.op import MteGmUb, MteUbGm
 from tb.isa.pipes import Pipe
 from tb.language.place import Finding, ProgramError
 from tb.language.reader import Source, read

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import product
 
-from tb.isa.dma import MteGmUb, MteUbGm
-from tb.isa.legacy import CopyGmToUbuf, CopyUbufToGm
+from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm
+from tb.isa.dma.op import MteGmUb, MteUbGm
 from tb.isa.spaces import Space
 
 SIZE_OF_TYPE = {

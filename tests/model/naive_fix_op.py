@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from numpy.typing import NDArray
 
-from tb.isa.fix import FbPtr, FixOp, MteL0cGm, MteL0cL1, MteL0cUb, Scalar
+from tb.isa.fix.op import FbPtr, FixOp, MteL0cGm, MteL0cL1, MteL0cUb, Scalar
 from tb.isa.spaces import Space
 from tests.model import naive_fix as naive
 

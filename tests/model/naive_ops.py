@@ -11,10 +11,10 @@ import struct
 from dataclasses import dataclass, field
 from itertools import product
 
-from tb.isa.burst import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
-from tb.isa.dma import MteGmL1, MteL1Ub
-from tb.isa.legacy import CopyUbufToUbuf
-from tb.isa.nz import MteGmL1Frac
+from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.dma.legacy import CopyUbufToUbuf
+from tb.isa.dma.op import MteGmL1, MteL1Ub
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.spaces import Space
 from tests.model.naive import SIZE_OF_TYPE
 

@@ -13,7 +13,7 @@ from scoreboards.model.cube import CANONICAL_NAN, CubeModel, Rows, multiply
 from scoreboards.model.dma import DmaModel
 from tb.isa.cube import MAD_TYPES, Mad, MteL1L0a, MteL1L0b
 from tb.isa.dtypes import Ptr, element_bytes
-from tb.isa.nz import MteGmL1Frac
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.spaces import SIZES, Space
 
 SHAPES = ((1, 1, 1), (16, 16, 16), (17, 33, 5), (3, 40, 31), (48, 16, 64))

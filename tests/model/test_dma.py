@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scoreboards.model.dma import DmaModel, DmaOp
 from scoreboards.model.outcome import NOTHING
 from scoreboards.regions import row_starts
-from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad
+from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm, SetLoopSize, SetLoopStride, SetMovPadVal
+from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tb.isa.footprint import Footprint
-from tb.isa.legacy import CopyGmToUbuf, CopyUbufToGm, SetLoopSize, SetLoopStride, SetMovPadVal
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 from tests.model import naive

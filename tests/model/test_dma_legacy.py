@@ -11,9 +11,7 @@ import pytest
 from scoreboards.model.dma import DmaModel
 from scoreboards.model.outcome import NOTHING
 from scoreboards.model.registers import LoopRegisters, Registers
-from tb.isa.dma import Loop, MteGmUb, MteUbGm
-from tb.isa.dtypes import Ptr
-from tb.isa.legacy import (
+from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
     DmaRegisters,
@@ -24,6 +22,8 @@ from tb.isa.legacy import (
     lower_copy,
     write_registers,
 )
+from tb.isa.dma.op import Loop, MteGmUb, MteUbGm
+from tb.isa.dtypes import Ptr
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 from tests.model.conftest import Bench, noise

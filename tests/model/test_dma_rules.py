@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from scoreboards.model.dma import DmaModel, DmaOp
-from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad
+from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm
+from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
-from tb.isa.legacy import CopyGmToUbuf, CopyUbufToGm
 from tests.model import naive
 from tests.model.conftest import Bench
 

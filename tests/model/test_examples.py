@@ -11,7 +11,7 @@ import pytest
 from scoreboards.golden import GoldenMemory
 from scoreboards.model.dma import DmaModel
 from sequences.examples import EXAMPLES, RULE_EXAMPLES, Example, RuleExample, pattern
-from tb.isa.legacy import LegacyOp
+from tb.isa.dma.legacy import LegacyOp
 from tb.isa.rules import s_violations
 from tb.isa.spaces import SIZES, Space
 from tb.isa.status import Status

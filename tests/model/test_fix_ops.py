@@ -19,7 +19,7 @@ from scoreboards.model.fixpipe_stages import MODES
 from scoreboards.model.registers import Registers
 from tb.isa.dtypes import Ptr
 from tb.isa.events import FixEvent
-from tb.isa.fix import (
+from tb.isa.fix.op import (
     Atomic,
     FbPtr,
     FixOp,
@@ -32,7 +32,7 @@ from tb.isa.fix import (
     Scalar,
     lower_fix,
 )
-from tb.isa.fix_table import ATOMIC_DST
+from tb.isa.fix.table import ATOMIC_DST
 from tb.isa.footprint import destinations, flag_blocks, parameters, source
 from tb.isa.rules import d_predicates, first_d_violation, s_violations
 from tb.isa.spaces import SIZES, Space

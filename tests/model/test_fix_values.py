@@ -214,7 +214,7 @@ def test_pipeline_is_the_second_reading(name: str, target: str, relu: str, sat: 
 
 
 def test_every_row_of_the_mode_table_is_there() -> None:
-    from tb.isa.fix_table import QUANT_MODES
+    from tb.isa.fix.table import QUANT_MODES
 
     names = {mode + suffix for mode, row in MODES.items()
              for suffix in (("_vec", "_scalar") if row.scaled else ("",))}  # fmt: skip

@@ -24,7 +24,7 @@ from scoreboards.model.fixpipe_float import (
     to_hif8,
 )
 from tb.isa.dtypes import Ptr
-from tb.isa.fix import (
+from tb.isa.fix.op import (
     Atomic,
     FbPtr,
     FixOp,

@@ -11,11 +11,11 @@ import pytest
 
 from scoreboards.model.burst import LOWERING_RULES
 from scoreboards.model.dma import DmaModel
-from tb.isa.burst import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
-from tb.isa.dma import Loop, MteGmL1, MteL1Ub
+from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.dma.legacy import CopyUbufToUbuf
+from tb.isa.dma.op import Loop, MteGmL1, MteL1Ub
 from tb.isa.dtypes import Ptr
-from tb.isa.legacy import CopyUbufToUbuf
-from tb.isa.nz import MteGmL1Frac
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.rules import lowering_violation
 from tests.model import naive_ops
 from tests.model.conftest import Bench

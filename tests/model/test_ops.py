@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from scoreboards.model.dma import DmaModel
 from scoreboards.model.outcome import NOTHING
 from scoreboards.regions import row_starts
-from tb.isa.burst import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
-from tb.isa.dma import Loop, MteGmL1, MteL1Ub
+from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.dma.legacy import CopyUbufToUbuf, lower_ubuf_copy, ubuf_copy_to_v06
+from tb.isa.dma.op import Loop, MteGmL1, MteL1Ub
 from tb.isa.dtypes import Ptr
 from tb.isa.footprint import Footprint, destination, source
-from tb.isa.legacy import CopyUbufToUbuf, lower_ubuf_copy, ubuf_copy_to_v06
 from tb.isa.lower import lower
-from tb.isa.nz import MteGmL1Frac
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.rules import lowering_violation
 from tb.isa.spaces import Space
 from tb.isa.status import Status

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from scoreboards.model.widen import WIDENINGS, bf16_to_f32, classify, f16_to_f32
-from tb.isa.burst import MteL1Bt
+from tb.isa.burst.op import MteL1Bt
 from tb.isa.dtypes import Ptr
 from tb.isa.events import BiasEvent
 from tb.isa.spaces import Space

@@ -10,7 +10,7 @@ import pytest
 import typer
 
 import tb.programs.command
-from tb import cli
+from tb.cli import main as cli
 
 COPY = """
 func.func @copy(%in: !pto.ptr<f32, gm>, %out: !pto.ptr<f32, gm>, %rows: i64) {

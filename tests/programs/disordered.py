@@ -10,7 +10,7 @@ import pyuvm
 
 from tb.language.trace import Trace
 from tb.programs.job import ProgramJob
-from tests.uvm.program import ProgramTest
+from tb.programs.replay_test import ProgramTest
 
 
 @pyuvm.test()

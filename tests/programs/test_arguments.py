@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 from tb.isa.dtypes import ALL_DTYPES, ELEMENT_BYTES
 from tb.programs.arrays import file_bytes, scalar_bits
 from tb.programs.data import MAKERS, content, parse_source, pattern

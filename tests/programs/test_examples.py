@@ -15,11 +15,10 @@ import pytest
 
 from sequences.examples import EXAMPLES, RULE_EXAMPLES, Example, pattern
 from sequences.examples_fix import CONVERSIONS, FORMATS
-from tb.console import Console
-from tb.dut import ROOT
-from tb.isa.burst import MteL1Bt
-from tb.isa.fix import FixOp
-from tb.isa.nz import MteGmL1Frac
+from tb.common.paths import ROOT
+from tb.isa.burst.op import MteL1Bt
+from tb.isa.fix.op import FixOp
+from tb.isa.nz.op import MteGmL1Frac
 from tb.language.order.order import order
 from tb.language.place import Finding
 from tb.language.reader import read
@@ -28,8 +27,9 @@ from tb.language.run.walk import trace
 from tb.programs.command import Replay
 from tb.programs.options import ProgramOptions
 from tb.programs.setup_file import load_setup
-from tb.record import RunRecord
-from tb.runner import run_once
+from tb.record.record import RunRecord
+from tb.run.console import Console
+from tb.run.run import run_once
 
 FOLDER = ROOT / "examples/programs"
 PROGRAMS = sorted(FOLDER.glob("*.pto"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 from tb.programs.files import find_programs
 
 

@@ -9,8 +9,8 @@ import pytest
 from pydantic import BaseModel
 from typer.main import get_command
 
-from tb.cli import app
-from tb.dut import ROOT
+from tb.cli.main import app
+from tb.common.paths import ROOT
 from tb.isa.pipes import PIPES
 from tb.language.dialect.forms import FORMS
 from tb.language.reader import read

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 from tb.programs.placement import GM_BYTES, GUARD, Placement, Taken, Wanted, merged, place
 
 WANTED = st.lists(

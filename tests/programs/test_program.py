@@ -10,15 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tb.dut import ROOT, Capabilities, Manifest, reference_manifests
-from tb.errors import PtoError
-from tb.plan import planned_test
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
+from tb.dut.manifest import Capabilities, Manifest, reference_manifests
 from tb.programs.command import ProgramFiles, Replay, prepare_all
 from tb.programs.options import ProgramOptions, request
 from tb.programs.prepare import Inputs, prepare
 from tb.programs.setup_file import SetupFile
-from tb.record import RunRecord, RunSettings
-from tb.runner import run_folder
+from tb.record.record import RunRecord
+from tb.record.settings import RunSettings
+from tb.run.plan import planned_test
+from tb.run.run import run_folder
 from tests.programs.copies import ARGS, COPY, files_of, refused, run_command
 
 Capture = pytest.CaptureFixture[str]

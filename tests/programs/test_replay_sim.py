@@ -11,12 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tb.console import Console
-from tb.dut import ROOT
-from tb.plan import PlannedTest
+from tb.common.paths import ROOT
 from tb.programs.job import Check, Dump, Load, ProgramJob
-from tb.record import RunRecord, RunSettings
-from tb.runner import run_once
+from tb.record.record import RunRecord
+from tb.record.settings import RunSettings
+from tb.run.console import Console
+from tb.run.plan import PlannedTest
+from tb.run.run import run_once
 
 pytestmark = pytest.mark.sim
 
@@ -147,7 +148,7 @@ def settings(jobs: list[ProgramJob], **more: object) -> RunSettings:
 
 
 def run(
-    chosen: RunSettings, folder: Path, test: str = "tests.uvm.program:ProgramTest"
+    chosen: RunSettings, folder: Path, test: str = "tb.programs.replay_test:ProgramTest"
 ) -> RunRecord:
     module, _, name = test.partition(":")
     planned = PlannedTest.model_validate(

@@ -16,14 +16,16 @@ from pathlib import Path
 
 import pytest
 
-from tb.console import Console
-from tb.dut import REFERENCE_MANIFESTS, ROOT, load_manifest
-from tb.plan import planned_test
+from tb.common.paths import BUILD_ROOT, ROOT
+from tb.dut.manifest import REFERENCE_MANIFESTS, load_manifest
 from tb.programs.command import Replay
 from tb.programs.options import ProgramOptions
-from tb.record import RunRecord, RunSettings
-from tb.runner import run_folder, run_once
-from tb.simulator import BUILD_ROOT, BuildPlan, build
+from tb.record.record import RunRecord
+from tb.record.settings import RunSettings
+from tb.run.build import BuildPlan, build
+from tb.run.console import Console
+from tb.run.plan import planned_test
+from tb.run.run import run_folder, run_once
 from tests.bugs.campaign import ENGINES, load_bugs
 from tests.bugs.switched import SWITCH, plant_switched
 
@@ -38,7 +40,7 @@ class Met:
         bug: Name in tests/bugs/bugs.toml.
         ops: Ops of the run.
         test: Test of the plan.
-        kind: What is found first, as :class:`tb.record.Failure` has it.
+        kind: What is found first, as :class:`tb.record.record.Failure` has it.
         program: What fails again: the transaction alone, or its block where it takes more.
         seed: Of the run.
     """

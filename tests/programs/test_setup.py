@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scoreboards.faults import Fault, FaultKind
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 from tb.isa.spaces import Space
 from tb.programs.setup import SPACE_ALIASES, Setup, space_name
 from tb.programs.setup_file import load_setup, place_of, read_setup, setup_beside

@@ -23,8 +23,8 @@ from typing import Any
 
 import pytest
 
-from tb.orphans import end_with_parent
-from tb.regress.store import Store
+from tb.common.processes import end_with_parent
+from tb.regress.results.store import Store
 
 PLACES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin")
 START_SECONDS = 60.0

@@ -13,10 +13,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tb.orphans import end_with_parent
-from tb.record import CoverageSummary, RunRecord, RunSettings
-from tb.regress import spawner
-from tb.regress.job import Job, JobKind, Outcome
+from tb.common.processes import end_with_parent
+from tb.record.record import CoverageSummary, RunRecord
+from tb.record.settings import RunSettings
+from tb.regress.workers import spawner
+from tb.regress.workers.job import Job, JobKind, Outcome
 
 
 def job(

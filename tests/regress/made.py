@@ -17,23 +17,16 @@ from unittest.mock import patch
 
 import numpy as np
 
-from tb.coverage.exchange import to_json
+from tb.coverage.export.exchange import to_json
 from tb.coverage.model import Coverage, CoverGroup, Cross, excluding, point
-from tb.record import (
-    CoverageSummary,
-    Failure,
-    Picture,
-    PictureRow,
-    RunRecord,
-    RunSettings,
-    RunStatus,
-    Times,
-)
-from tb.regress.buckets import Signature, bucket_id, signature, signature_of, title
-from tb.regress.finish import BucketKey
-from tb.regress.job import Job, Lost, Outcome
-from tb.regress.store import Store
-from tb.regress.views import Figures, RunState
+from tb.record.failure import Failure, Picture, PictureRow
+from tb.record.record import CoverageSummary, RunRecord, RunStatus, Times
+from tb.record.settings import RunSettings
+from tb.regress.queries.views import Figures, RunState
+from tb.regress.results.buckets import Signature, bucket_id, signature, signature_of, title
+from tb.regress.results.finish import BucketKey
+from tb.regress.results.store import Store
+from tb.regress.workers.job import Job, Lost, Outcome
 
 LOST = "stress-verilator-gm256-local256-s0000"
 """The run whose first worker is lost; the coordinator notes it."""
@@ -245,7 +238,7 @@ def add_night(
         counted: Every so-manieth run has coverage.
         ended: Without it the coordinator was killed at the end.
     """
-    with patch("tb.regress.nights.now_utc", lambda: when):
+    with patch("tb.regress.results.nights.now_utc", lambda: when):
         name = store.begin_night(
             regression=regression,
             signature="made",
@@ -328,7 +321,7 @@ def _again(store: Store, run: int, outcome: Outcome, state: RunStatus, identity:
 
 def _end(store: Store, name: str, when: datetime, left: int) -> None:
     merged = store.merged([name])
-    with patch("tb.regress.nights.now_utc", lambda: when):
+    with patch("tb.regress.results.nights.now_utc", lambda: when):
         store.end_night(
             name,
             "budget" if left else "complete",

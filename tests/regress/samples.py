@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 from sqlalchemy import select, update
 
-from tb.coverage.exchange import to_json
+from tb.coverage.export.exchange import to_json
 from tb.coverage.model import Coverage, CoverGroup, Cross, excluding, point
-from tb.record import Failure, RunRecord, RunSettings
-from tb.regress.database import NightTable, RunTable
-from tb.regress.job import Job, Outcome
-from tb.regress.store import BucketKey, Store
+from tb.record.failure import Failure
+from tb.record.record import RunRecord
+from tb.record.settings import RunSettings
+from tb.regress.results.database import NightTable, RunTable
+from tb.regress.results.store import BucketKey, Store
+from tb.regress.workers.job import Job, Outcome
 
 START = datetime(2026, 3, 1, 22, 0, tzinfo=UTC)
 BUCKET = BucketKey("B1234567", "wrong data of mte_gm_ub", {"kind": "data", "op": "mte_gm_ub"})

@@ -13,14 +13,10 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from tb.coverage.exchange import to_json
-from tb.regress import finish
-from tb.regress.database import (
-    FailureTable,
-    NightTable,
-    RunTable,
-)
-from tb.regress.store import BucketKey, Store
+from tb.coverage.export.exchange import to_json
+from tb.regress.results import finish
+from tb.regress.results.database import FailureTable, NightTable, RunTable
+from tb.regress.results.store import BucketKey, Store
 from tests.regress.samples import (
     FAILURE,
     begin,

@@ -5,8 +5,17 @@ from __future__ import annotations
 
 import pytest
 
-from tb.record import Failure, RunRecord, RunSettings, RunStatus
-from tb.regress.buckets import (
+from tb.record.failure import Failure
+from tb.record.record import RunRecord, RunStatus
+from tb.record.settings import RunSettings
+from tb.regress.plan.rerun import (
+    CLOCKS_BEFORE,
+    CLOCKS_BEHIND,
+    CLOCKS_OF_A_CRASH,
+    rerun_settings,
+    window,
+)
+from tb.regress.results.buckets import (
     Signature,
     bucket_id,
     message_signature,
@@ -15,7 +24,6 @@ from tb.regress.buckets import (
     signature_of,
     title,
 )
-from tb.regress.rerun import CLOCKS_BEFORE, CLOCKS_BEHIND, CLOCKS_OF_A_CRASH, rerun_settings, window
 
 DATA = Failure(
     kind="data",

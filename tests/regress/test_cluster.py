@@ -18,12 +18,13 @@ from typing import Any
 
 import pytest
 
-from tb.dut import ROOT
-from tb.errors import PtoError
-from tb.regress import remote
-from tb.regress.cluster import CONNECT_SECONDS, DaskWorkers, connect
-from tb.regress.farm import load_farm, open_workers
-from tb.regress.job import Lost, Outcome
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
+from tb.regress.workers import remote
+from tb.regress.workers.cluster import CONNECT_SECONDS, DaskWorkers, connect
+from tb.regress.workers.farm import open_workers
+from tb.regress.workers.farm_file import load_farm
+from tb.regress.workers.job import Lost, Outcome
 from tests.regress.fake_work import job
 from tests.regress.test_local import FAKE, alive, collect, read_pid, until
 
@@ -181,7 +182,7 @@ def test_a_killed_worker_loses_its_job_once(cluster: Cluster, tmp_path: Path) ->
 def test_nothing_goes_on_for_a_killed_coordinator(lasting: Cluster, tmp_path: Path) -> None:
     code = (
         "import sys, time; from pathlib import Path\n"
-        "from tb.regress.cluster import DaskWorkers, connect\n"
+        "from tb.regress.workers.cluster import DaskWorkers, connect\n"
         "from tests.regress.fake_work import job\n"
         f"workers = DaskWorkers(connect({lasting.address!r}, where=''), where='', work={FAKE!r})\n"
         "workers.submit(job('a', Path(sys.argv[1]), sleep=30.0, simulator='loose'))\n"

@@ -18,17 +18,17 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from tb.coverage.exchange import to_json
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
+from tb.coverage.export.exchange import to_json
 from tb.coverage.model import Coverage
-from tb.dut import ROOT
-from tb.errors import PtoError
-from tb.record import RunSettings
-from tb.regress.database import LostTable, NightTable, RunTable
-from tb.regress.job import Job
-from tb.regress.local import LocalWorkers
-from tb.regress.night import Coordinator, Limits, Tally
-from tb.regress.pool import Workers
-from tb.regress.store import Store
+from tb.record.settings import RunSettings
+from tb.regress.coordinator import Coordinator, Limits, Tally
+from tb.regress.results.database import LostTable, NightTable, RunTable
+from tb.regress.results.store import Store
+from tb.regress.workers.job import Job
+from tb.regress.workers.local import LocalWorkers
+from tb.regress.workers.pool import Workers
 from tests.regress.samples import column, coverage, dead_pid, put, text, total
 from tests.regress.test_engine import limit_pages
 from tests.regress.test_local import until
@@ -126,7 +126,7 @@ def victims(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Victims]
             yield Victims(workers, _kill_process)
         return
     pytest.importorskip("distributed", reason="Dask is not installed: requirements-farm.lock")
-    from tb.regress.cluster import DaskWorkers, connect
+    from tb.regress.workers.cluster import DaskWorkers, connect
     from tests.regress.test_cluster import Cluster
 
     place = tmp_path / "cluster"
@@ -248,7 +248,7 @@ def test_without_a_scheduler_no_night_begins(tmp_path: Path) -> None:
         "import functools, sys\n"
         "from tb.regress import cluster, farm\n"
         "farm.connect = functools.partial(cluster.connect, seconds=1.0)\n"  # it would be 8
-        "from tb.cli import main\n"
+        "from tb.cli.main import main\n"
         "main()\n"
     )
     done = subprocess.run(

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 import numpy as np
 
 from tb.coverage.model import Coverage, CoverGroup, Cross, GroupCounts, excluding, point
-from tb.regress.difference import Side, compare
-from tb.regress.views import Figures, Night, RunRow, RunState
+from tb.regress.queries.difference import Side, compare
+from tb.regress.queries.views import Figures, Night, RunRow, RunState
 
 GROUP = CoverGroup(
     "g",

@@ -8,24 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from tb.dut import ROOT
-from tb.errors import PtoError
-from tb.plan import load_plan
-from tb.record import RunSettings
-from tb.regress.expand import config_name, derived_seed, expand, expected_seconds, left_out
-from tb.regress.job import Job
-from tb.regress.plan_view import plan_rows
-from tb.regress.testplan import TestPlan, load_testplan
-from tb.regress.views import RunRow, RunState
-from tb.selection import SELECTABLE
-from tb.simulator import BuildPlan
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
+from tb.dut.selection import SELECTABLE
+from tb.record.settings import RunSettings
+from tb.regress.plan.expand import config_name, derived_seed, expand, expected_seconds, left_out
+from tb.regress.plan.testplan import TestPlan, load_testplan
+from tb.regress.queries.plan_view import plan_rows
+from tb.regress.queries.views import RunRow, RunState
+from tb.regress.workers.job import Job
+from tb.run.build import BuildPlan
+from tb.run.plan import load_plan
 
 BEHAVIOUR = """\
 [[behaviour]]
 name = "rows"
 milestone = "V1"
 description = "Rows."
-tests = ["random", "stress", "pytest:tests/test_docs.py"]
+tests = ["random", "stress", "pytest:tests/house/test_docs.py"]
 groups = ["mte_gm_ub", "rules"]
 """
 
@@ -272,7 +272,7 @@ def test_results_are_mapped_onto_behaviours(
     (found,) = plan_rows(plan_of(tmp_path), rows, {"mte_gm_ub": 97.5})
     assert found.state == state
     assert found.groups == {"mte_gm_ub": 97.5, "rules": None}
-    assert found.tests["pytest:tests/test_docs.py"] == (0, 0, 0)
+    assert found.tests["pytest:tests/house/test_docs.py"] == (0, 0, 0)
     mine = [one for test, one in runs if test == "random"]
     done = [one for one in mine if one != "planned"]
     assert found.tests["random"] == (len(done), done.count("pass"), len(mine))

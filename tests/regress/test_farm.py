@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from tb.dut import ROOT
-from tb.errors import PtoError
-from tb.regress.farm import Farm, OfJobSystem, farm_command, load_farm, open_workers
-from tb.regress.job import Outcome
-from tb.regress.jobscript import PREFIX, check_script, job_script
-from tb.regress.local import LocalWorkers
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
+from tb.regress.workers.farm import farm_command, open_workers
+from tb.regress.workers.farm_file import Farm, OfJobSystem, load_farm
+from tb.regress.workers.job import Outcome
+from tb.regress.workers.jobscript import PREFIX, check_script, job_script
+from tb.regress.workers.local import LocalWorkers
 from tests.regress.fake_work import job
 from tests.regress.test_local import FAKE, alive, collect, read_pid, until
 
@@ -89,7 +90,7 @@ def test_dask_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(PtoError, match="need Dask") as info:
         open_workers(load_farm(ROOT / "examples/farm/dask.toml"))
-    assert "tb.install farm" in info.value.remedy
+    assert "tb.setup.install farm" in info.value.remedy
 
 
 def test_tls_files_that_are_not_there(tmp_path: Path) -> None:
@@ -122,7 +123,8 @@ HEADS = {
 def test_ctrl_c_stays_ours(queued: Path) -> None:
     """The package for job systems takes it over when it is imported."""
     code = (
-        "import signal; from pathlib import Path; from tb.regress.farm import farm_command\n"
+        "import signal; from pathlib import Path\n"
+        "from tb.regress.workers.farm import farm_command\n"
         f"farm_command(Path({str(ROOT / 'examples/farm/slurm.toml')!r}), True)\n"
         "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n"
     )

@@ -12,15 +12,15 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from tb.coverage.code import CodeView
+from tb.common.errors import PtoError
+from tb.coverage.export.code import CodeView
 from tb.coverage.model import Coverage
-from tb.errors import PtoError
-from tb.regress import history
-from tb.regress.buckets import bucket_id, signature_of
-from tb.regress.job import Outcome
-from tb.regress.store import Store
-from tb.regress.testplan import TestPlan, load_testplan
-from tb.regress.views import FAILED, Figures, NightView
+from tb.regress.plan.testplan import TestPlan, load_testplan
+from tb.regress.queries import history
+from tb.regress.queries.views import FAILED, Figures, NightView
+from tb.regress.results.buckets import bucket_id, signature_of
+from tb.regress.results.store import Store
+from tb.regress.workers.job import Outcome
 from tests.regress import made
 
 
@@ -182,7 +182,7 @@ def test_a_flaky_run_names_the_equal_run_that_ended_otherwise(fresh: Store) -> N
     first = made.add_night(fresh, made.START, runs=12)
     failed = next(row for row in history.runs(fresh, first) if row.test == "corner")
     identity = f"{failed.key} {made.START:%Y%m%d%H%M}"
-    with patch("tb.regress.nights.now_utc", lambda: made.START + timedelta(days=1)):
+    with patch("tb.regress.results.nights.now_utc", lambda: made.START + timedelta(days=1)):
         second = fresh.begin_night(regression="nightly", signature="x")
     job = next(job for job in made.jobs(12) if job.key == failed.key)
     fresh.plan_runs(second, [job])
@@ -196,7 +196,7 @@ def test_a_flaky_run_names_the_equal_run_that_ended_otherwise(fresh: Store) -> N
 
 
 def test_the_message_of_a_bench_that_failed_stands_before_its_failures(fresh: Store) -> None:
-    with patch("tb.regress.nights.now_utc", lambda: made.START):
+    with patch("tb.regress.results.nights.now_utc", lambda: made.START):
         name = fresh.begin_night(regression="nightly", signature="x")
     job = made.jobs(1)[0]
     fresh.plan_runs(name, [job])
@@ -403,7 +403,7 @@ def test_reruns_say_of_which_run(fresh: Store) -> None:
 
 
 def test_a_night_without_runs(fresh: Store, plan: TestPlan) -> None:
-    with patch("tb.regress.nights.now_utc", lambda: made.START):
+    with patch("tb.regress.results.nights.now_utc", lambda: made.START):
         name = fresh.begin_night(regression="nightly", signature="x")
     view = history.view(fresh, name, plan)
     assert view.night.figures.planned == 0
@@ -423,7 +423,7 @@ def test_a_failed_build_is_a_note(fresh: Store, plan: TestPlan) -> None:
 
 
 def test_many_broken_runs_do_not_fill_the_notes(fresh: Store, plan: TestPlan) -> None:
-    with patch("tb.regress.nights.now_utc", lambda: made.START):
+    with patch("tb.regress.results.nights.now_utc", lambda: made.START):
         name = fresh.begin_night(regression="nightly", signature="x")
     planned = made.jobs(30)
     fresh.plan_runs(name, planned)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tb.coverage.exchange import from_json, to_json
+from tb.coverage.export.exchange import from_json, to_json
 from tb.coverage.model import CoverageError
-from tb.regress.hits import (
+from tb.regress.results.hits import (
     Definition,
     Sums,
     coverage_of,

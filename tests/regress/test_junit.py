@@ -12,9 +12,9 @@ import pytest
 from junitparser import Error, Failure, Skipped
 from junitparser.xunit2 import JUnitXml, TestCase
 
-from tb.errors import PtoError
-from tb.regress.junit import ERRORS, junit, write
-from tb.regress.views import NightView
+from tb.common.errors import PtoError
+from tb.regress.queries.junit import ERRORS, junit, write
+from tb.regress.queries.views import NightView
 from tests.report.sample import sample_view
 
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from tb.dut import ROOT
-from tb.errors import PtoError
-from tb.regress.job import Lost, Outcome
-from tb.regress.local import LocalWorkers
-from tb.regress.pool import Workers
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
+from tb.regress.workers.job import Lost, Outcome
+from tb.regress.workers.local import LocalWorkers
+from tb.regress.workers.pool import Workers
 from tests.regress.fake_work import job
 
 FAKE = "tests.regress.fake_work:execute"
@@ -231,7 +231,8 @@ def test_nothing_outlives_a_killed_coordinator(tmp_path: Path, number: int) -> N
     """Also when a simulator could only be found by the mark of its worker."""
     code = (
         "import sys, time; from pathlib import Path\n"
-        "from tb.regress.local import LocalWorkers; from tests.regress.fake_work import job\n"
+        "from tb.regress.workers.local import LocalWorkers\n"
+        "from tests.regress.fake_work import job\n"
         f"workers = LocalWorkers(2, {FAKE!r}, grace=0.5)\n"
         "folder = Path(sys.argv[1])\n"
         "workers.submit(job('a', folder, sleep=30.0, simulator='loose'))\n"

@@ -9,15 +9,11 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from tb.coverage.exchange import to_json
+from tb.coverage.export.exchange import to_json
 from tb.coverage.model import Coverage, CoverGroup, Cross, point
-from tb.regress.database import (
-    HitsTable,
-    NightHitsTable,
-    NightTable,
-)
-from tb.regress.store import Store
-from tb.regress.views import Figures
+from tb.regress.queries.views import Figures
+from tb.regress.results.database import HitsTable, NightHitsTable, NightTable
+from tb.regress.results.store import Store
 from tests.regress.samples import (
     begin,
     column,

@@ -14,11 +14,11 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Column, MetaData, String, Table, create_engine, inspect, text
 
-from tb.dut import ROOT
-from tb.regress import engine
-from tb.regress.database import SCHEMA, Base
-from tb.regress.engine import connect, parse
-from tb.regress.store import Store, StoreError
+from tb.common.paths import ROOT
+from tb.regress.results import engine
+from tb.regress.results.database import SCHEMA, Base
+from tb.regress.results.engine import connect, parse
+from tb.regress.results.store import Store, StoreError
 
 FORK = multiprocessing.get_context("fork")
 
@@ -48,7 +48,7 @@ def test_a_forgotten_revision_is_seen(tmp_path: Path) -> None:
 
 def test_the_newest_revision_is_the_schema() -> None:
     config = Config()
-    config.set_main_option("script_location", str(ROOT / "tb/regress/migrations"))
+    config.set_main_option("script_location", str(ROOT / "tb/regress/results/migrations"))
     assert ScriptDirectory.from_config(config).get_heads() == [SCHEMA]
 
 
@@ -89,10 +89,10 @@ def test_a_database_that_was_only_begun_is_finished(url: str) -> None:
 def test_no_tables_are_left_of_a_failed_upgrade(
     url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    source = (ROOT / "tb/regress/migrations/versions/r0001_tables.py").read_text()
+    source = (ROOT / "tb/regress/results/migrations/versions/r0001_tables.py").read_text()
     place = tmp_path / "migrations"
     (place / "versions").mkdir(parents=True)
-    (place / "env.py").write_text((ROOT / "tb/regress/migrations/env.py").read_text())
+    (place / "env.py").write_text((ROOT / "tb/regress/results/migrations/env.py").read_text())
     broken = source.rstrip() + "\n    op.execute('NONSENSE')\n"
     (place / "versions" / "r0001_tables.py").write_text(broken)
     with monkeypatch.context() as patch:

@@ -11,14 +11,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from tb.record import Failure, RunRecord, RunSettings
-from tb.regress import night as module
-from tb.regress.database import RunTable
-from tb.regress.job import Job, Lost, Outcome
-from tb.regress.night import Coordinator, Limits
-from tb.regress.schedule import BUILD_TIMEOUT
-from tb.regress.store import Store
-from tb.regress.views import Figures
+from tb.record.failure import Failure
+from tb.record.record import RunRecord
+from tb.record.settings import RunSettings
+from tb.regress import coordinator as module
+from tb.regress.coordinator import Coordinator, Limits
+from tb.regress.plan.schedule import BUILD_TIMEOUT
+from tb.regress.queries.views import Figures
+from tb.regress.results.database import RunTable
+from tb.regress.results.store import Store
+from tb.regress.workers.job import Job, Lost, Outcome
 
 Work = Callable[[Job], Outcome | Lost | None]
 

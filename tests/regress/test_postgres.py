@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.regress.store import Store, StoreError
+from tb.regress.results.store import Store, StoreError
 from tests.regress import conftest
 from tests.regress.conftest import Server, server_programs, server_user
 from tests.regress.samples import jobs, outcome

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from tb.record import RunSettings
-from tb.regress.job import Job
-from tb.regress.schedule import BUILD_SECONDS, Schedule, kind_of
+from tb.record.settings import RunSettings
+from tb.regress.plan.schedule import BUILD_SECONDS, Schedule, kind_of
+from tb.regress.workers.job import Job
 
 PLENTY = 1e6
 

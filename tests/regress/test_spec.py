@@ -11,12 +11,12 @@ import pytest
 from scoreboards.scoreboard import _refused
 from sequences.directed import named_rule_blocks
 from sequences.examples import EXAMPLES, RULE_EXAMPLES
-from tb.agents.items import Epoch
-from tb.dut import ROOT
+from tb.common.paths import ROOT
+from tb.harness.items import Epoch
+from tb.harness.layout import DONE
 from tb.isa.rules import RULES
-from tb.mailbox_layout import DONE
-from tb.regress.spec import FILES, catalogue, item_of, spec_rows
-from tb.regress.views import SpecRow
+from tb.regress.plan.spec import FILES, catalogue, item_of, spec_rows
+from tb.regress.queries.views import SpecRow
 
 
 def rows_of(root: Path, source: str) -> dict[str, SpecRow]:

@@ -7,11 +7,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tb.record import RunRecord, RunSettings
-from tb.regress import speedup as module
-from tb.regress.job import Job, Outcome
-from tb.regress.schedule import Schedule
-from tb.regress.speedup import Speedup
+from tb.record.record import RunRecord
+from tb.record.settings import RunSettings
+from tb.regress.plan.schedule import Schedule
+from tb.regress.workers import speedup as module
+from tb.regress.workers.job import Job, Outcome
+from tb.regress.workers.speedup import Speedup
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from tb.coverage.exchange import to_json
-from tb.regress import nights
-from tb.regress.database import (
+from tb.coverage.export.exchange import to_json
+from tb.regress.queries.views import Figures
+from tb.regress.results import nights
+from tb.regress.results.database import (
     BucketTable,
     BuildTable,
     FailureTable,
@@ -21,9 +22,8 @@ from tb.regress.database import (
     RerunTable,
     RunTable,
 )
-from tb.regress.job import Lost
-from tb.regress.store import Store, StoreError
-from tb.regress.views import Figures
+from tb.regress.results.store import Store, StoreError
+from tb.regress.workers.job import Lost
 from tests.regress.samples import (
     BUCKET,
     FAILURE,

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tb.dut import ROOT
-from tb.errors import PtoError
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
 from tb.isa.rules import RULES
-from tb.plan import load_plan
-from tb.regress.document import PAGE, page_text
-from tb.regress.testplan import TestPlan, coverage_groups, load_testplan, unclaimed
+from tb.regress.plan.testplan import TestPlan, coverage_groups, load_testplan, unclaimed
+from tb.regress.queries.document import PAGE, page_text
+from tb.run.plan import load_plan
 
 GOOD = """\
 [[behaviour]]
@@ -194,7 +194,7 @@ def test_an_unknown_regression_is_answered_with_those_there_are() -> None:
 
 
 def test_page_is_not_stale() -> None:
-    assert (ROOT / PAGE).read_text() == page_text(), "run python -m tb.regress.document"
+    assert (ROOT / PAGE).read_text() == page_text(), "run python -m tb.regress.queries.document"
 
 
 def test_page_has_every_entry() -> None:

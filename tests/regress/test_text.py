@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 import pytest
 
 from tb.coverage.model import Coverage
-from tb.regress import text
-from tb.regress.views import Difference, Figures, Night, NightView
+from tb.regress.queries import text
+from tb.regress.queries.views import Difference, Figures, Night, NightView
 from tests.report.sample import sample_view
 
 

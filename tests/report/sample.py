@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from tb.coverage.dma import DmaCoverage
+from tb.coverage.functional import DmaCoverage
 from tb.coverage.model import Coverage
 from tb.coverage.stress import GROUPS
 from tb.isa.rules import RULES
-from tb.record import RunSettings
-from tb.regress.views import (
+from tb.record.settings import RunSettings
+from tb.regress.queries.views import (
     FAILED,
     Bucket,
     Difference,

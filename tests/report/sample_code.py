@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tb.dut import ROOT
-from tb.regress.views import CodeFile, CodeLine, CodeView
+from tb.common.paths import ROOT
+from tb.regress.queries.views import CodeFile, CodeLine, CodeView
 
 KINDS = ("line", "branch", "expression", "toggle")
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from tb.record import Failure, Picture, PictureRow
-from tb.regress.views import Bucket, Rerun, RunRow, RunState
+from tb.record.failure import Failure, Picture, PictureRow
+from tb.regress.queries.views import Bucket, Rerun, RunRow, RunState
 
 _WHEN = datetime(2026, 11, 21, 2, 21, 40, tzinfo=UTC)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.regress.views import NightView
+from tb.regress.queries.views import NightView
 from tb.report.code_pages import not_covered
 from tb.report.page import bucket_path, group_path, source_path
 from tb.report.site import write

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tb.coverage.code import CodeFile, CodeLine, CodeView
+from tb.coverage.export.code import CodeFile, CodeLine, CodeView
 from tb.coverage.model import Coverage
-from tb.regress.views import NightView
+from tb.regress.queries.views import NightView
 from tb.report.code_pages import code_pages, file_rows, not_covered, source_line
 from tb.report.page import source_path
 from tb.report.site import write

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tb.coverage.model import Coverage, CoverGroup, Cross, point
-from tb.regress.views import NightView
+from tb.regress.queries.views import NightView
 from tb.report.coverage_pages import GroupRow, coverage_pages
 from tb.report.page import Page, group_path
 from tb.report.site import write

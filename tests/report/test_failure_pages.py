@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tb.coverage.model import Coverage
-from tb.record import Picture, PictureRow
-from tb.regress.views import Bucket, NightView
+from tb.record.failure import Picture, PictureRow
+from tb.regress.queries.views import Bucket, NightView
 from tb.report.failure_pages import MOST_RUNS, failure_pages
 from tb.report.page import Page, bucket_path
 from tb.report.site import write

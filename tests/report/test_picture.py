@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tb.record import Picture, PictureRow
+from tb.record.failure import Picture, PictureRow
 from tb.report.picture import LABEL, MOST_LINES, draw, summary
 
 BYTES = np.random.default_rng(4).integers(0, 256, 4096).astype(np.uint8)

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from tb.common.errors import PtoError
 from tb.coverage.model import Coverage
-from tb.errors import PtoError
-from tb.regress.views import Figures, NightStatus, NightView, RunState
+from tb.regress.queries.views import Figures, NightStatus, NightView, RunState
 from tb.report import site
 from tb.report.coverage_pages import coverage_pages
 from tb.report.overview import _code, _groups, _tests_run, verdict

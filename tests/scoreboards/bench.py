@@ -18,15 +18,16 @@ from scoreboards.model.dma import DmaModel, DmaOp
 from scoreboards.model.outcome import Outcome
 from scoreboards.scoreboard import DmaScoreboard
 from scoreboards.unit_flags import produce
-from tb.agents.items import CheckedEpoch, Epoch, Reset
+from tb.env.stopwatch import Stopwatch
+from tb.harness.items import CheckedEpoch, Epoch, Reset
+from tb.harness.layout import DONE, HIT, KNOBS, NO_CLEAR, READ
 from tb.isa.block import OpBlock
 from tb.isa.footprint import Footprint
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 from tb.isa.status import Status
-from tb.mailbox_layout import DONE, HIT, KNOBS, NO_CLEAR, READ
-from tb.record import Failure, RunSettings
-from tb.stopwatch import Stopwatch
+from tb.record.failure import Failure
+from tb.record.settings import RunSettings
 from tests.scoreboards.conftest import noise
 
 

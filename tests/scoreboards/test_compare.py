@@ -11,7 +11,7 @@ from scoreboards.mismatch import Kind, Mismatch, Part, Position
 from scoreboards.model.dma import DmaOp
 from scoreboards.model.outcome import NOTHING
 from scoreboards.regions import row_starts
-from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad
+from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import Space
 from tests.scoreboards.conftest import Pair, noise

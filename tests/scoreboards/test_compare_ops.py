@@ -11,11 +11,11 @@ from scoreboards.mismatch import Kind, Mismatch, Part, Position
 from scoreboards.model.dma import DmaOp
 from scoreboards.model.outcome import Outcome
 from scoreboards.report import COLUMNS, render
-from tb.isa.burst import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
-from tb.isa.dma import MteGmL1, MteL1Ub
+from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.dma.legacy import CopyUbufToUbuf
+from tb.isa.dma.op import MteGmL1, MteL1Ub
 from tb.isa.dtypes import Ptr
-from tb.isa.legacy import CopyUbufToUbuf
-from tb.isa.nz import MteGmL1Frac
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.spaces import Space
 from tests.model.naive_ops import Op, effect
 from tests.scoreboards.conftest import Pair

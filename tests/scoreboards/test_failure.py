@@ -15,17 +15,18 @@ from scoreboards.faults import FaultKind
 from scoreboards.golden import GoldenMemory
 from scoreboards.picture import LINE, LINES, MOST_BYTES, MOST_ROWS, picture_lines, picture_rows
 from sequences.illegal import IllegalGenerator
-from tb.context import RunContext
+from tb.env.context import RunContext
+from tb.harness.protocol import protocol_failure
 from tb.isa.block import OpBlock, from_ops
-from tb.isa.burst import MteL1Bt
-from tb.isa.dma import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
+from tb.isa.burst.op import MteL1Bt
+from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.dtypes import Ptr
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import Space
 from tb.isa.status import Status
-from tb.protocol import protocol_failure
-from tb.record import Failure, RunSettings
-from tb.regress.buckets import signature_of
+from tb.record.failure import Failure
+from tb.record.settings import RunSettings
+from tb.regress.results.buckets import signature_of
 from tests.scoreboards.bench import Bench
 from tests.scoreboards.conftest import noise
 

@@ -24,15 +24,15 @@ from scoreboards.faults import (
     accesses,
 )
 from scoreboards.model.outcome import Outcome
-from tb.agents.items import Epoch
+from tb.harness.items import Epoch
+from tb.harness.layout import HIT, LATE_BURST, NO_FAULT, READ, WRITE
 from tb.isa.block import from_ops
-from tb.isa.burst import MteUbUb
-from tb.isa.dma import MteGmL1, MteL1Ub
+from tb.isa.burst.op import MteUbUb
+from tb.isa.dma.op import MteGmL1, MteL1Ub
 from tb.isa.footprint import Footprint
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 from tb.isa.status import Status
-from tb.mailbox_layout import HIT, LATE_BURST, NO_FAULT, READ, WRITE
 from tests.scoreboards.bench import Bench
 
 MTE2 = SLOTS.index("mte2")

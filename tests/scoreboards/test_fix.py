@@ -11,9 +11,10 @@ import pytest
 from scoreboards.faults import FaultKind
 from scoreboards.model.outcome import FlagUse, Outcome
 from scoreboards.unit_flags import clear_fault, wrong_flags
+from tb.harness.layout import NO_CLEAR, READ, WRITE
 from tb.isa.block import Fill, OpBlock, from_ops
 from tb.isa.dtypes import Ptr
-from tb.isa.fix import (
+from tb.isa.fix.op import (
     Atomic,
     FbPtr,
     FixOp,
@@ -27,7 +28,6 @@ from tb.isa.fix import (
 )
 from tb.isa.spaces import Space
 from tb.isa.status import Status
-from tb.mailbox_layout import NO_CLEAR, READ, WRITE
 from tests.scoreboards.bench import Bench
 
 FIX = 3

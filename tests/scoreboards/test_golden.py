@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from scoreboards.golden import GoldenMemory, GoldenMemoryError, zeros
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import SIZES, Space
 from tests.scoreboards.conftest import noise

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from scoreboards.mismatch import Kind, Mismatch, Part, Position
 from scoreboards.report import COLUMNS, LastWriter, hex_lines, render
-from tb.isa.dma import Loop, MteGmUb, Pad
+from tb.isa.dma.op import Loop, MteGmUb, Pad
 from tb.isa.spaces import Space
 from tb.isa.text import to_text
 from tests.scoreboards.conftest import Pair

@@ -21,9 +21,9 @@ from sequences.illegal import IllegalGenerator
 from sequences.traffic import TrafficGenerator
 from tb.isa.block import OpBlock, from_descriptors, from_ops
 from tb.isa.descriptor import pack
-from tb.isa.dma import MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
+from tb.isa.dma.legacy import DmaRegisters, LegacyCopy, LegacySet, lower_copy, write_registers
+from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
 from tb.isa.footprint import Footprint
-from tb.isa.legacy import DmaRegisters, LegacyCopy, LegacySet, lower_copy, write_registers
 from tb.isa.lower import lower
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import SIZES, Space

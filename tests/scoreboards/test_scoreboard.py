@@ -14,15 +14,15 @@ from scoreboards.faults import FaultKind
 from sequences.illegal import IllegalGenerator
 from sequences.traffic import TrafficGenerator
 from tb.isa.block import OpBlock, from_descriptors, from_ops
-from tb.isa.burst import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.descriptor import unpack
-from tb.isa.dma import MteGmL1, MteL1Ub
+from tb.isa.dma.legacy import CopyUbufToUbuf, lower_ubuf_copy
+from tb.isa.dma.op import MteGmL1, MteL1Ub
 from tb.isa.dtypes import Ptr
 from tb.isa.events import BiasEvent
 from tb.isa.footprint import destination, source
-from tb.isa.legacy import CopyUbufToUbuf, lower_ubuf_copy
 from tb.isa.lower import V06Op
-from tb.isa.nz import MteGmL1Frac
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 from tb.isa.status import Status

@@ -13,13 +13,13 @@ from pyuvm import ConfigDB, uvm_root
 
 from scoreboards.faults import Fault, FaultKind
 from sequences.illegal import IllegalGenerator
-from tb.agents.items import Reset
-from tb.context import RESULT_ENV
+from tb.common.paths import RESULT_ENV
+from tb.env.timeline import TIMELINE, Lanes, Timeline, TraceWriter
+from tb.harness.items import Reset
 from tb.isa.block import from_ops
-from tb.isa.dma import MteGmL1, MteL1Ub
+from tb.isa.dma.op import MteGmL1, MteL1Ub
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
-from tb.timeline import TIMELINE, Lanes, Timeline, TraceWriter
 from tests.scoreboards.bench import Bench
 
 OPS = [MteGmL1(1001, 4096 * k, 50, 4, 60, 96) for k in range(3)] + [

@@ -8,7 +8,7 @@ import pytest
 from sequences.constraints import OP_NAMES
 from sequences.fixpipe import FixGenerator
 from tb.isa.block import OpBlock
-from tb.isa.fix import FixDescriptor
+from tb.isa.fix.op import FixDescriptor
 from tests.sequences.reference import descriptors
 
 COUNT = 5000

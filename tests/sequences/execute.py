@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 
-from tb.isa.burst import BurstDescriptor
-from tb.isa.dma import DmaDescriptor
-from tb.isa.fix import FixDescriptor
+from tb.isa.burst.op import BurstDescriptor
+from tb.isa.dma.op import DmaDescriptor
+from tb.isa.fix.op import FixDescriptor
 from tb.isa.lower import Descriptor
-from tb.isa.nz import NzDescriptor
+from tb.isa.nz.op import NzDescriptor
 from tb.isa.spaces import Space
 from tests.sequences.execute_fix import execute_fix
 

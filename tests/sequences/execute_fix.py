@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-from tb.isa.fix import FixDescriptor
-from tb.isa.fix_table import ATOMIC_TYPES, DST_BITS, FLOAT_DSTS, NZ2DN, NZ2NZ, SCALE_MASK
+from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.table import ATOMIC_TYPES, DST_BITS, FLOAT_DSTS, NZ2DN, NZ2NZ, SCALE_MASK
 from tb.isa.spaces import Space
 
 Read = Callable[[Space, int], int]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.isa.block import Fill, OpBlock
-from tb.isa.fix import FixDescriptor
-from tb.isa.fix_table import FLAG_CLEAR, FLAG_NONE, FLOAT_DSTS, SCALAR_RELU, SCALE_MASK
+from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.table import FLAG_CLEAR, FLAG_NONE, FLOAT_DSTS, SCALAR_RELU, SCALE_MASK
 from tb.isa.footprint import Footprint, destinations, flag_blocks, parameters, source
 from tb.isa.spaces import SIZES, Space
 from tests.sequences.reference import BlockError, descriptors

@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
-from tb.isa.dma import DmaDescriptor, MteGmUb
-from tb.isa.fix import FixDescriptor
-from tb.isa.footprint import Footprint, destinations, parameters, source
-from tb.isa.legacy import (
+from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
     CopyUbufToUbuf,
@@ -23,6 +20,9 @@ from tb.isa.legacy import (
     lower_ubuf_copy,
     write_registers,
 )
+from tb.isa.dma.op import DmaDescriptor, MteGmUb
+from tb.isa.fix.op import FixDescriptor
+from tb.isa.footprint import Footprint, destinations, parameters, source
 from tb.isa.lower import Descriptor, lower
 from tb.isa.rules import first_d_violation, lowering_violation, s_violations, t_violations
 from tb.isa.spaces import SIZES, Space

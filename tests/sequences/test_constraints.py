@@ -12,7 +12,7 @@ from sequences.copies import CopyGenerator
 from sequences.generator import DmaGenerator
 from sequences.illegal import IllegalGenerator
 from sequences.traffic import TrafficGenerator
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,11 @@ from sequences.constraints import (
 )
 from sequences.copies import CHAIN_NAMES, CopyGenerator
 from tb.isa.block import OpBlock
-from tb.isa.burst import BurstDescriptor
-from tb.isa.dma import DmaDescriptor
+from tb.isa.burst.op import BurstDescriptor
+from tb.isa.dma.legacy import CopyUbufToUbuf, DmaRegisters
+from tb.isa.dma.op import DmaDescriptor
 from tb.isa.dtypes import DTYPES
 from tb.isa.footprint import destination, source
-from tb.isa.legacy import CopyUbufToUbuf, DmaRegisters
 from tb.isa.lower import Descriptor
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.spaces import SIZES

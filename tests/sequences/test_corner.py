@@ -16,13 +16,13 @@ from sequences.directed import example_blocks, op_names, program_blocks, rule_bl
 from sequences.examples import EXAMPLES, RULE_EXAMPLES, Example
 from sequences.generator import DmaGenerator
 from tb.isa.block import OpBlock
-from tb.isa.burst import BurstDescriptor
-from tb.isa.dma_table import MTE_GM_UB, MTE_UB_GM
-from tb.isa.fix import FixDescriptor
+from tb.isa.burst.op import BurstDescriptor
+from tb.isa.dma.legacy import OUTTOUB, CopyUbufToUbuf, DmaRegisters, SetLoopSize
+from tb.isa.dma.table import MTE_GM_UB, MTE_UB_GM
+from tb.isa.fix.op import FixDescriptor
 from tb.isa.footprint import destination, destinations, source
-from tb.isa.legacy import OUTTOUB, CopyUbufToUbuf, DmaRegisters, SetLoopSize
 from tb.isa.lower import Descriptor
-from tb.isa.nz import NzDescriptor
+from tb.isa.nz.op import NzDescriptor
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.spaces import SIZES, Space
 from tests.sequences.execute import execute

@@ -20,13 +20,8 @@ from sequences.constraints import (
 from sequences.fixpipe import FixGenerator
 from sequences.generator import DmaGenerator
 from tb.isa.block import OpBlock
-from tb.isa.fix import FixDescriptor
-from tb.isa.fix_table import (
-    FLAG_CHECK,
-    FLAG_CLEAR,
-    NZ2NZ,
-    SCALE_MASK,
-)
+from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.table import FLAG_CHECK, FLAG_CLEAR, NZ2NZ, SCALE_MASK
 from tb.isa.footprint import Footprint, destinations, parameters, source
 from tb.isa.spaces import Space
 from tests.sequences.fix_checks import check_fills, check_flags, filled, old_values

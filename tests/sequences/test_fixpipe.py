@@ -23,11 +23,12 @@ from sequences.constraints import (
     GmWindow,
 )
 from sequences.fixpipe import FixGenerator
-from tb.env import flags_to_set
+from tb.env.environment import flags_to_set
 from tb.isa.block import OpBlock
+from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dtypes import ALL_DTYPES
-from tb.isa.fix import FixDescriptor, MteL0cGm, MteL0cL1, MteL0cUb
-from tb.isa.fix_table import (
+from tb.isa.fix.op import FixDescriptor, MteL0cGm, MteL0cL1, MteL0cUb
+from tb.isa.fix.table import (
     ATOMIC_OPS,
     ATOMIC_TYPES,
     CLIP_CODES,
@@ -41,7 +42,6 @@ from tb.isa.fix_table import (
     NZ2NZ,
 )
 from tb.isa.footprint import destinations, flag_blocks, parameters, source
-from tb.isa.legacy import DmaRegisters
 from tb.isa.spaces import Space
 from tests.sequences.fix_checks import check_fills, check_flags
 from tests.sequences.reference import (

@@ -20,8 +20,7 @@ from sequences.constraints import (
 )
 from sequences.generator import DmaGenerator
 from tb.isa.block import OpBlock, from_ops
-from tb.isa.dma import MteUbGm
-from tb.isa.legacy import (
+from tb.isa.dma.legacy import (
     CopyUbufToGm,
     DmaRegisters,
     LegacySet,
@@ -29,6 +28,7 @@ from tb.isa.legacy import (
     SetLoopStride,
     fits,
 )
+from tb.isa.dma.op import MteUbGm
 from tests.sequences.reference import (
     BlockError,
     check_disjoint,
@@ -278,7 +278,7 @@ class TestTheChecksCanFail:
             check_legal(from_ops([plain_op(ub_dst=8)]))
 
     def test_overlapping_rows(self) -> None:
-        from tb.isa.dma import Loop
+        from tb.isa.dma.op import Loop
 
         with pytest.raises(BlockError, match="DMA-L13"):
             check_legal(from_ops([plain_op(loops=(Loop(2, 0, 32),))]))

@@ -14,8 +14,8 @@ from sequences._burst_cases import refused_copies
 from sequences.constraints import FIX_NAMES, OP_NAMES
 from sequences.illegal import IllegalGenerator, all_cases, to_legacy
 from tb.isa.block import OpBlock
-from tb.isa.dma import Loop
-from tb.isa.legacy import DmaRegisters, fits
+from tb.isa.dma.legacy import DmaRegisters, fits
+from tb.isa.dma.op import Loop
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.rules import d_predicates, lowering_violation, t_violations
 from tests.sequences.reference import (

@@ -16,11 +16,11 @@ from sequences.fixpipe import FixGenerator
 from sequences.illegal import IllegalGenerator
 from sequences.keep import LOST_PARAMETERS, PATIENCE, Bools, Keep, Keeper, keep, without
 from sequences.traffic import TrafficGenerator
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.descriptor import pack
-from tb.isa.dma import MteGmL1, MteL1Ub, MteUbGm
-from tb.isa.legacy import DmaRegisters
+from tb.isa.dma.legacy import DmaRegisters
+from tb.isa.dma.op import MteGmL1, MteL1Ub, MteUbGm
 from tb.isa.ops import OPS
 from tests.sequences.fix_checks import check_fills, check_flags
 from tests.sequences.reference import (

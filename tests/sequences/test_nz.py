@@ -11,7 +11,7 @@ from sequences.constraints import GM_SIZE, L1_SIZE, DmaConstraints
 from sequences.nz import NzGenerator
 from tb.isa.block import OpBlock
 from tb.isa.footprint import destination, source
-from tb.isa.nz import NzDescriptor
+from tb.isa.nz.op import NzDescriptor
 from tests.sequences.reference import check_legal, check_rows_disjoint, descriptors
 
 Ints = NDArray[np.int64]

@@ -12,14 +12,11 @@ from scoreboards.model.dma import DmaModel
 from sequences import replay
 from sequences.keep import lost_parameters, without
 from sequences.replay import MOST_OPS, Round, not_issued, schedule
-from tb.agents.items import MAX_IN_FLIGHT
+from tb.harness.items import MAX_IN_FLIGHT
 from tb.isa.block import OpBlock, from_ops
-from tb.isa.burst import MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.burst.op import MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.cube import Mad, MteL1L0a
-from tb.isa.dma import MteGmL1, MteGmUb, MteUbGm
-from tb.isa.dtypes import Ptr
-from tb.isa.fix import FbPtr, MteL0cGm, PreQuant
-from tb.isa.legacy import (
+from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
     CopyUbufToUbuf,
@@ -27,6 +24,9 @@ from tb.isa.legacy import (
     SetLoopStride,
     SetMovPadVal,
 )
+from tb.isa.dma.op import MteGmL1, MteGmUb, MteUbGm
+from tb.isa.dtypes import Ptr
+from tb.isa.fix.op import FbPtr, MteL0cGm, PreQuant
 from tb.isa.ops import LEGACY_FORMS, OPS, SLOTS
 from tb.isa.pipes import PIPES, Pipe
 from tb.isa.rules import lowering_violation

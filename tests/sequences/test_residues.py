@@ -9,7 +9,7 @@ import pytest
 from sequences._residues import ResidueDeck
 from sequences.constraints import DmaConstraints
 from sequences.traffic import TrafficGenerator
-from tb.isa.dma_table import MTE_GM_UB, MTE_UB_GM
+from tb.isa.dma.table import MTE_GM_UB, MTE_UB_GM
 
 BUS = 16
 

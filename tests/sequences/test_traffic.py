@@ -23,11 +23,11 @@ from sequences.copies import CHAIN_NAMES, CopyGenerator
 from sequences.generator import DmaGenerator
 from sequences.traffic import TrafficGenerator
 from tb.isa.block import OpBlock, from_ops
-from tb.isa.dma import MteGmL1, MteUbGm
+from tb.isa.dma.legacy import DmaRegisters
+from tb.isa.dma.op import MteGmL1, MteUbGm
 from tb.isa.footprint import destination, footprints_overlap, source
-from tb.isa.legacy import DmaRegisters
 from tb.isa.lower import V06Op
-from tb.isa.nz import MteGmL1Frac
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tests.sequences.fix_checks import check_fills, check_flags
 from tests.sequences.reference import (

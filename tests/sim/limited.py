@@ -8,16 +8,16 @@ from typing import Any
 import pyuvm
 from pyuvm import uvm_factory
 
-from tb.dut import Capabilities
+from tb.dut.manifest import Capabilities
+from tb.env.base_test import Dispatcher
+from tb.env.tests.stress import StressTest
+from tb.env.tests.traffic import CornerDmaTest, DirectedDmaTest, IllegalDmaTest, RandomDmaTest
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
-from tb.isa.dma import DmaDescriptor
-from tb.isa.fix import FixDescriptor
+from tb.isa.dma.op import DmaDescriptor
+from tb.isa.fix.op import FixDescriptor
 from tb.isa.ops import OPS
 from tb.isa.rules import d_predicates
-from tb.uvm import Dispatcher
-from tests.uvm.dma import CornerDmaTest, DirectedDmaTest, IllegalDmaTest, RandomDmaTest
-from tests.uvm.stress import StressTest
 
 
 def _rules(slot: str) -> tuple[str, ...]:

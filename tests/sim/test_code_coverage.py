@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tb.console import Console
-from tb.coverage.code import CodeCounts, code_view
-from tb.coverage.code_files import read
-from tb.dut import ROOT, reference_manifests
-from tb.errors import PtoError
-from tb.plan import planned_test
-from tb.record import RunRecord, RunSettings
-from tb.runner import CODE_COUNTS, run_once
-from tb.simulator import CODE_COVERAGE, BuildPlan, build
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
+from tb.coverage.export.code import CodeCounts, code_view
+from tb.coverage.export.code_files import read
+from tb.dut.manifest import reference_manifests
+from tb.record.record import RunRecord
+from tb.record.settings import RunSettings
+from tb.run.build import CODE_COVERAGE, BuildPlan, build
+from tb.run.console import Console
+from tb.run.plan import planned_test
+from tb.run.run import CODE_COUNTS, run_once
 
 MTE1 = tuple(item for item in reference_manifests() if item.slot == "mte1")
 RETIRE = "rtl_stubs/common/pto_dma_retire.v"
@@ -75,7 +77,7 @@ def test_a_run_counts_what_its_engine_did(tmp_path: Path) -> None:
 
 BREAKING = """\
 import pyuvm
-from tests.uvm.dma import RandomDmaTest
+from tb.env.tests.traffic import RandomDmaTest
 
 @pyuvm.test()
 class Breaks(RandomDmaTest):

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tb.console import Console
-from tb.dut import ROOT
-from tb.plan import planned_test
-from tb.protocol import RULES
-from tb.record import RunSettings
-from tb.runner import run_once
+from tb.common.paths import ROOT
+from tb.harness.protocol import RULES
+from tb.record.settings import RunSettings
+from tb.run.console import Console
+from tb.run.plan import planned_test
+from tb.run.run import run_once
 
 pytestmark = pytest.mark.sim
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from tb.console import Console
-from tb.dut import reference_manifests
-from tb.plan import planned_test
-from tb.record import RunRecord, RunSettings
-from tb.runner import run_once
+from tb.dut.manifest import reference_manifests
+from tb.record.record import RunRecord
+from tb.record.settings import RunSettings
+from tb.run.console import Console
+from tb.run.plan import planned_test
+from tb.run.run import run_once
 from tests.sim.limited import LIMITED
 
 pytestmark = pytest.mark.sim

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from junitparser import JUnitXml
 
-from tb.dut import ROOT
-from tb.errors import PtoError
-from tb.regress import history
-from tb.regress.store import Store
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
+from tb.regress.queries import history
+from tb.regress.results.store import Store
 
 pytestmark = [pytest.mark.sim, pytest.mark.slow]
 

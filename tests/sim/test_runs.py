@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from sequences.examples import EXAMPLES, RULE_EXAMPLES
-from tb.console import Console
+from tb.dut.selection import SELECTABLE
 from tb.isa.rules import RULES
-from tb.plan import planned_test
-from tb.record import RunRecord, RunSettings
-from tb.runner import run_folder, run_once
-from tb.selection import SELECTABLE
+from tb.record.record import RunRecord
+from tb.record.settings import RunSettings
+from tb.run.console import Console
+from tb.run.plan import planned_test
+from tb.run.run import run_folder, run_once
 
 pytestmark = pytest.mark.sim
 

@@ -8,9 +8,9 @@ import re
 
 import pytest
 
-from tb.mailbox_layout import CHANNELS
-from tb.record import RunRecord
-from tb.runner import run_folder
+from tb.harness.layout import CHANNELS
+from tb.record.record import RunRecord
+from tb.run.run import run_folder
 from tests.sim.test_runs import assert_passed, run
 
 pytestmark = pytest.mark.sim

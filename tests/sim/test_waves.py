@@ -14,16 +14,17 @@ from threading import Thread
 
 import pytest
 
-from tb.console import Console
-from tb.dut import ROOT
-from tb.mailbox import MailboxReader
-from tb.mailbox_layout import MailboxError
-from tb.plan import planned_test
-from tb.record import RunRecord, RunSettings
-from tb.regress.buckets import signature
-from tb.regress.rerun import rerun_settings
-from tb.runner import MAILBOX, run_once
-from tb.timeline import TIMELINE
+from tb.common.paths import ROOT
+from tb.env.timeline import TIMELINE
+from tb.harness.layout import MailboxError
+from tb.harness.mailbox import MailboxReader
+from tb.record.record import RunRecord
+from tb.record.settings import RunSettings
+from tb.regress.plan.rerun import rerun_settings
+from tb.regress.results.buckets import signature
+from tb.run.console import Console
+from tb.run.plan import planned_test
+from tb.run.run import MAILBOX, run_once
 
 pytestmark = pytest.mark.sim
 

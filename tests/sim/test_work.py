@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from tb import runner
-from tb.record import RunSettings
-from tb.regress.job import Job, JobKind, Outcome
-from tb.work import execute
+from tb.nightly.worker import execute
+from tb.record.settings import RunSettings
+from tb.regress.workers.job import Job, JobKind, Outcome
+from tb.run import run as runner
 
 pytestmark = pytest.mark.sim
 

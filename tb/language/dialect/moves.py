@@ -14,7 +14,8 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.lexer import Span
 
-from tb.isa.nz_table import MODES
+from tb.isa.nz.table import MODES
+from tb.language.dialect.forms import FORMS, Form
 from tb.language.dialect.ops import SEGMENTS, Fault, MoveOp, OpError, segment_sizes, string, written
 from tb.language.dialect.reading import Reading, unknown_clause
 from tb.language.dialect.types import type_name
@@ -276,3 +277,19 @@ def _check_segments(given: Attribute | None, op: MoveOp) -> None:
     total = sum(get()) if get else -1
     if total != len(op.operands):
         raise OpError(Fault(f"{SEGMENTS} counts {total} operands of {len(op.operands)}"))
+
+
+def _make(form: Form) -> type[MoveOp]:
+    name = "".join(part.capitalize() for part in form.name.split("_"))
+    doc = f"``pto.{form.name}``."
+    members = {
+        "name": f"pto.{form.name}",
+        "form": form,
+        "parse": classmethod(read_move),
+        "__doc__": doc,
+    }
+    return type(f"{name}Op", (MoveOp,), members)
+
+
+MOVES: dict[str, type[MoveOp]] = {name: _make(form) for name, form in FORMS.items()}
+"""Op classes by name without ``pto.``."""

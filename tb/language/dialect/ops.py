@@ -20,10 +20,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import traits_def
-from xdsl.parser import Parser
 
 from tb.language.dialect.forms import (
-    FORMS,
     INTEGER,
     NUMBER,
     POINTER,
@@ -129,18 +127,6 @@ class MoveOp(Operation):
     form: ClassVar[Form]
     traits = traits_def()
 
-    @classmethod
-    def parse(cls, parser: Parser) -> MoveOp:
-        """Reads the pretty form behind the name.
-
-        Raises:
-            OpError: a rule of the text is broken; the parser stands behind the op.
-            ParseError: the text is no such op.
-        """
-        from tb.language.dialect.moves import read_move
-
-        return read_move(cls, parser)
-
     def verify_(self) -> None:
         """Refuses what no movement op has; :func:`written` refuses the rest."""
         if self.results or self.regions:
@@ -157,16 +143,6 @@ def segment_sizes(sizes: tuple[int, ...]) -> DenseArrayBase:
 def string(text: str) -> StringAttr:
     """Returns a string attribute."""
     return StringAttr(text)
-
-
-def _make(form: Form) -> type[MoveOp]:
-    name = "".join(part.capitalize() for part in form.name.split("_"))
-    doc = f"``pto.{form.name}``."
-    return type(f"{name}Op", (MoveOp,), {"name": f"pto.{form.name}", "form": form, "__doc__": doc})
-
-
-MOVES: dict[str, type[MoveOp]] = {name: _make(form) for name, form in FORMS.items()}
-"""Op classes by name without ``pto.``."""
 
 
 def parts(form: Form) -> str:

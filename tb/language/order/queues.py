@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
 from types import MappingProxyType
 
-from tb.isa.legacy import LegacySet
+from tb.isa.dma.legacy import LegacySet
 from tb.isa.pipes import Pipe
 from tb.language.place import Finding, Place
 from tb.language.trace import TWICE, Barrier, Doubt, Move, SetFlag, Step, WaitFlag

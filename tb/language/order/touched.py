@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from tb.isa.cube import CubeOp, MteL1L0a, MteL1L0b
 from tb.isa.dtypes import ELEMENT_BYTES
-from tb.isa.nz_table import C0_BYTES
+from tb.isa.nz.table import C0_BYTES
 from tb.language.lowered import Region, Touches
 from tb.language.trace import Compute, Move
 from tb.language.unknown import UndecidedError, Unknown

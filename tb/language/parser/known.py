@@ -14,7 +14,8 @@ from xdsl.dialects.scf import Scf
 from xdsl.ir import Dialect, Operation
 
 from tb.language.dialect.arith import IndexCastUIOp
-from tb.language.dialect.ops import MOVES, Fault
+from tb.language.dialect.moves import MOVES
+from tb.language.dialect.ops import Fault
 from tb.language.dialect.others import OTHERS
 from tb.language.dialect.types import OpaqueType, PtrType
 

@@ -21,9 +21,9 @@ from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tb.language.dialect.flags import FlagOp
-from tb.language.dialect.moves import NotPlainError
+from tb.language.dialect.moves import MOVES, NotPlainError
 from tb.language.dialect.names import unknown_names
-from tb.language.dialect.ops import MOVES, Fault, MoveOp, OpError, string, written
+from tb.language.dialect.ops import Fault, MoveOp, OpError, string, written
 from tb.language.dialect.others import OTHERS, BrokenOp, ForeignOp, SectionOp, broken
 from tb.language.dialect.types import OpaqueType, type_name
 from tb.language.parser.foreign import UnclosedError, closing, skip

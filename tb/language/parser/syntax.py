@@ -18,7 +18,7 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 
-from tb.isa.nz_table import MODES
+from tb.isa.nz.table import MODES
 from tb.language.dialect.types import WORD_TYPES, PointerTextError, pointer_type, read_pointer
 
 TOKEN = re.compile(

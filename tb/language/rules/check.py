@@ -11,15 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from tb.isa.burst import BurstDescriptor, BurstOp, MteUbUb
-from tb.isa.dma import DmaDescriptor, DmaOp, MteGmUb, MteUbGm
-from tb.isa.dma_table import MAX_LOOPS
-from tb.isa.dtypes import ELEMENT_BYTES
-from tb.isa.fix import FixDescriptor, MteL0cGm
-from tb.isa.fix_rules import PARAMETER_RULE
-from tb.isa.fix_table import SCALAR_RELU, SCALE_MASK
-from tb.isa.footprint import Footprint, destinations
-from tb.isa.legacy import (
+from tb.isa.burst.op import BurstDescriptor, BurstOp, MteUbUb
+from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
     CopyUbufToUbuf,
@@ -30,8 +23,15 @@ from tb.isa.legacy import (
     lower_ubuf_copy,
     operand_widths,
 )
+from tb.isa.dma.op import DmaDescriptor, DmaOp, MteGmUb, MteUbGm
+from tb.isa.dma.table import MAX_LOOPS
+from tb.isa.dtypes import ELEMENT_BYTES
+from tb.isa.fix.op import FixDescriptor, MteL0cGm
+from tb.isa.fix.rules import PARAMETER_RULE
+from tb.isa.fix.table import SCALAR_RELU, SCALE_MASK
+from tb.isa.footprint import Footprint, destinations
 from tb.isa.lower import Descriptor, V06Op, lower
-from tb.isa.nz import NzDescriptor
+from tb.isa.nz.op import NzDescriptor
 from tb.isa.rule import Breach, Rule, Violation, too_wide
 from tb.isa.rules import (
     RULES,

@@ -13,11 +13,19 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from tb.isa.burst import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.cube import Mad, MteL1L0a, MteL1L0b
-from tb.isa.dma import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
+from tb.isa.dma.legacy import (
+    CopyGmToUbuf,
+    CopyUbufToGm,
+    CopyUbufToUbuf,
+    SetLoopSize,
+    SetLoopStride,
+    SetMovPadVal,
+)
+from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
 from tb.isa.dtypes import PAD_DTYPES, Ptr
-from tb.isa.fix import (
+from tb.isa.fix.op import (
     Atomic,
     FbPtr,
     Loop3,
@@ -28,15 +36,7 @@ from tb.isa.fix import (
     PreRelu,
     Scalar,
 )
-from tb.isa.legacy import (
-    CopyGmToUbuf,
-    CopyUbufToGm,
-    CopyUbufToUbuf,
-    SetLoopSize,
-    SetLoopStride,
-    SetMovPadVal,
-)
-from tb.isa.nz import MteGmL1Frac
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.pipes import PIPES, Pipe
 from tb.language.dialect.ops import Written

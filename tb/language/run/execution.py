@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from tb.isa.cube import CubeOp
-from tb.isa.legacy import DmaRegisters, LegacySet
+from tb.isa.dma.legacy import DmaRegisters, LegacySet
 from tb.isa.text import AnyOp
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.run.arith import Code, Frame, merged

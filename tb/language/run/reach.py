@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.footprint import destinations, source
-from tb.isa.legacy import DmaRegisters
 from tb.isa.spaces import Space
 from tb.language.lowered import Lowering
 from tb.language.run.build import Recipe

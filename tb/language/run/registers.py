@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from tb.isa.legacy import DmaRegisters, LegacySet, fits, put_registers
+from tb.isa.dma.legacy import DmaRegisters, LegacySet, fits, put_registers
 from tb.language.unknown import UndecidedError
 
 

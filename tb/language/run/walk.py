@@ -10,7 +10,7 @@ from typing import Literal
 from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 
-from tb.errors import PtoError
+from tb.common.errors import PtoError
 from tb.language.collector import collector_off
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.reader import Source

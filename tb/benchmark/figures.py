@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``make bench`` measured, what follows from it, and how it is printed.
+
+Nothing here measures: workload.py does in the simulator, started by measure.py. Times are
+in microseconds per transaction; a table row stands for the repetition with the median time.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+REPORT_VERSION = 1
+"""Version of the JSON report's schema; raised when a key changes its meaning."""
+
+Way = Literal["self-driven", "checked", "Python AXI"]
+WAYS: dict[Way, str] = {
+    "self-driven": "a: descriptor rings in the simulator, nothing checked",
+    "checked": "b: the full bench, sequence to coverage",
+    "Python AXI": "c: per-beat Python AXI memory, bytes compared",
+}
+"""The three ways in which the same copies run, with what each is."""
+
+OUTSTANDING = 16
+"""Read bursts an engine may have in flight (docs/contract.md, NumOutstanding)."""
+
+MEMORY_MODEL = (
+    "tb/hdl/pto_axi_mem.v: one beat a clock in each direction, bursts back to back, W taken "
+    "without waiting for AW, 64 bursts outstanding, no stalls; local port: one word a clock in "
+    "each direction, read latency 1"
+)
+"""The memory that every engine figure holds for."""
+
+
+class Copies(BaseModel):
+    """One timed repetition of copies of one size.
+
+    Attributes:
+        way: Which of :data:`WAYS`.
+        bytes: Of one copy.
+        transactions: Copies made.
+        seconds: Processor time of all.
+        wall: Wall time of all: more where the machine does other things, too.
+        clocks: Simulated.
+        python: Seconds by phase, where Python's share was told apart.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    way: Way
+    bytes: int = Field(gt=0)
+    transactions: int = Field(gt=0)
+    seconds: float = Field(gt=0)
+    wall: float = Field(gt=0)
+    clocks: int
+    python: dict[str, float] = Field(default_factory=dict)
+
+    @property
+    def microseconds(self) -> float:
+        """Processor time per transaction."""
+        return self.seconds / self.transactions * 1e6
+
+
+class LongRow(BaseModel):
+    """Ops of one long row, back to back.
+
+    Attributes:
+        engine: Slot.
+        latency: Of GM in clocks, reads and writes.
+        offset: GM address modulo the page.
+        beats: GM beats of all ops.
+        cycles: From the first accept to the last done.
+        fixed: Clocks of an op of one word, less one: what no engine could save.
+        single: Clocks of one such op alone.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    engine: str
+    latency: int
+    offset: int
+    beats: int
+    cycles: int
+    fixed: int
+    single: int
+
+    @property
+    def beats_per_cycle(self) -> float:
+        """Data beats a clock, without the fixed latency of the first."""
+        return round(self.beats / (self.cycles - self.fixed), 4)
+
+
+class ShortRows(BaseModel):
+    """An op of many short rows; ``row_beats`` is the beats of a row, the rest as above."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    engine: str
+    latency: int
+    row_beats: int
+    contiguous: bool
+    rows: int
+    cycles: int
+    fixed: int
+
+    @property
+    def lost_per_row(self) -> float:
+        """Clocks per row in which no beat moved, without the fixed latency."""
+        return round((self.cycles - self.rows * self.row_beats - self.fixed) / self.rows, 3)
+
+
+class Rate(BaseModel):
+    """Ops of one shape, back to back.
+
+    Attributes:
+        name: Op and shape.
+        engine: Slot.
+        latency: Of GM in clocks; of the local ports the same, as far as they go.
+        unit: What is counted.
+        units: Of all ops.
+        ops: How many.
+        cycles: From the first accept to the last done.
+        single: Clocks of one such op alone.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    engine: str
+    latency: int
+    unit: str
+    units: int
+    ops: int
+    cycles: int
+    single: int
+
+    @property
+    def per_cycle(self) -> float:
+        """Units a clock while the stream runs: without the fixed latency of the first op."""
+        if self.ops == 1:
+            return round(self.units / self.cycles, 4)
+        more = self.cycles - self.single
+        return round(self.units * (self.ops - 1) / self.ops / more, 4)
+
+    @property
+    def alone(self) -> float:
+        """Units a clock of a single op, latency and all."""
+        return round(self.units / self.ops / self.single, 4)
+
+
+class Overhead(BaseModel):
+    """One timed repetition of ops of one shape: processor microseconds per op.
+
+    ``python`` is all of Python's share of ``checked``, ``model`` that of the reference model in it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    bytes: int
+    checked: float
+    self_driven: float
+    python: float
+    model: float
+
+
+class Measurements(BaseModel):
+    """What one simulation measured; ``everything`` are copies with all engines in the build."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    copies: list[Copies] = Field(default_factory=list)
+    long_rows: list[LongRow] = Field(default_factory=list)
+    short_rows: list[ShortRows] = Field(default_factory=list)
+    everything: list[Copies] = Field(default_factory=list)
+    rates: list[Rate] = Field(default_factory=list)
+    overheads: list[Overhead] = Field(default_factory=list)

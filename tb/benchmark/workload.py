@@ -1,0 +1,401 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pyuvm tests that ``make bench`` runs; measure.py starts them and judges the figures.
+
+Options of the run: ``file`` is where the measurements go, ``repetitions`` how often each is made,
+``copies`` pairs of bytes and transactions, ``latencies`` those of GM for the engine figures.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import numpy as np
+import pyuvm
+from cocotb.queue import Queue
+from cocotb.triggers import RisingEdge
+from numpy.typing import NDArray
+from pyuvm import ConfigDB, uvm_subscriber
+
+from sequences.constraints import DmaConstraints, SizeClass
+from sequences.generator import DmaGenerator
+from tb.benchmark.figures import Copies, LongRow, Measurements, ShortRows
+from tb.common.files import write_json
+from tb.env.pins import DescriptorBus, DoneBus, descriptor_value
+from tb.env.python_axi import PythonAxiMemory, start_clock
+from tb.env.stopwatch import Stopwatch
+from tb.env.tests.traffic import RandomDmaTest
+from tb.harness.items import MAX_IN_FLIGHT, Epoch
+from tb.harness.knobs import PROFILES, KnobProfile
+from tb.harness.mailbox import Mailbox
+from tb.isa.block import OpBlock, from_ops
+from tb.isa.dma.op import MteGmUb, MteUbGm
+from tb.isa.lower import V06Op
+from tb.isa.ops import SLOTS
+from tb.isa.spaces import SIZES, Space, ub_space
+
+OP = "mte_gm_ub"
+SLOT = SLOTS.index("mte2")
+
+LONG_BYTES = 16384
+LONG_OPS = 8
+UNALIGNED = 13
+ROWS = 256
+ROW_BEATS = (1, 2, 4, 8)
+GM_GAP = 96
+UB_GAP = 64
+"""Bytes between rows that are not contiguous."""
+
+BLOCK_OPS = 256
+"""Copies in a block, or as many as the destinations in both UBs hold."""
+
+IN_FLIGHT = 4
+"""Descriptors in flight where Python drives the pins: the engines queue so many at least."""
+
+
+def copies_of(size: int, bus_bytes: int) -> DmaConstraints:
+    """Returns constraints of copies that are one row of ``size`` bytes, GM address at random."""
+    return DmaConstraints(
+        block_ops=BLOCK_OPS,
+        bus_bytes=bus_bytes,
+        sizes=(SizeClass(size, size, 1.0),),
+        max_bytes=size,
+        max_rows=1,
+        max_loops=0,
+        loops=(1.0, 0.0, 0.0, 0.0),
+        far=0.0,
+        pad=0.0,
+        dependent=0.0,
+        nop=0.0,
+        reread=0.0,
+        residue=0.0,
+        edge=0.0,
+        gap=0.0,
+    )
+
+
+class Timer:
+    """Processor and wall seconds and clocks from its making on.
+
+    Simulator and Python share one process and one thread, so the time of its processor is the
+    wall time of a machine that has nothing else to do.
+    """
+
+    def __init__(self, mailbox: Mailbox) -> None:
+        self._mailbox = mailbox
+        self._clocks = mailbox.cycles
+        self._wall = time.perf_counter()
+        self._start = time.process_time()
+
+    def stop(self) -> dict[str, Any]:
+        """Returns what has passed, as arguments of :class:`Copies`."""
+        return {
+            "seconds": time.process_time() - self._start,
+            "wall": time.perf_counter() - self._wall,
+            "clocks": self._mailbox.cycles - self._clocks,
+        }
+
+
+class EpochTap(uvm_subscriber):
+    """Keeps the last epoch, whose done records have the clocks."""
+
+    last: Epoch
+
+    def write(self, epoch: Epoch) -> None:
+        """Takes an epoch."""
+        self.last = epoch
+
+
+class CopyBench(RandomDmaTest):
+    """What both benches share: draws, options, and the file of measurements."""
+
+    drawn_from: DmaConstraints
+    found: Measurements
+
+    @property
+    def harness(self) -> Any:
+        """Top of the simulation; its signals are known only there."""
+        return cocotb.top
+
+    def constraints(self) -> DmaConstraints:
+        """Returns the constraints of the copies being measured."""
+        return self.drawn_from
+
+    def sends_illegal_ops(self, settings: Any) -> bool:  # noqa: ARG002 (of the base)
+        """Copies are legal."""
+        return False
+
+    def random_profile(self) -> KnobProfile:
+        """Memories without latency or stalls, whatever is measured."""
+        return PROFILES[0]
+
+    def option(self, name: str) -> Any:
+        """Returns an option of the run."""
+        return self.run.settings.options[name]
+
+    def use(self, size: int, transactions: int, seed: int) -> None:
+        """Makes the random machinery draw ``transactions`` copies of ``size`` bytes."""
+        self.drawn_from = copies_of(size, self.run.settings.gm_width // 8)
+        settings = self.run.settings.model_copy(
+            update={"transactions": transactions, "seed": seed, "ops": (OP,)}
+        )
+        self.run.config = self.run.config.model_copy(update={"run": settings})
+
+    def draw(self) -> list[OpBlock]:
+        """Returns the blocks that :meth:`items` would send."""
+        settings = self.run.settings
+        generator = DmaGenerator(settings.seed, settings.ops, self.drawn_from)
+        return list(generator.blocks(settings.transactions))
+
+    measure: Callable[[], Awaitable[None]]
+    """Fills ``self.found``; a method of each bench."""
+
+    async def stimulate(self) -> None:
+        """Measures, and writes the measurements."""
+        self.found = Measurements()
+        await self.measure()
+        write_json(Path(self.option("file")), self.found)
+
+
+@pyuvm.test()
+class HarnessBench(CopyBench):
+    """Copies with and without the checking side, and the engines' own figures."""
+
+    def configure(self) -> None:
+        """Makes the subscriber for done records, and counts the processor's time."""
+        self.run.stopwatch = Stopwatch(time.process_time)
+        ConfigDB().set(None, "*", "STOPWATCH", self.run.stopwatch)
+        self.tap = EpochTap.create("tap", self)
+
+    def connect_phase(self) -> None:
+        """Connects it."""
+        self.env.dispatcher.epoch_ap.connect(self.tap.analysis_export)
+
+    async def measure(self) -> None:
+        """Alternates the ways, so that a slow moment of the machine meets them all."""
+        seed = self.run.settings.seed
+        self.apply_profile(PROFILES[0])
+        for size, transactions in self.option("copies"):
+            # First uses are slow: imports, pages touched, caches filled.
+            self.use(size, transactions // 4, seed)
+            await self.self_driven(size)
+            await self.checked(size)
+        for repetition in range(self.option("repetitions")):
+            for size, transactions in self.option("copies"):
+                self.use(size, transactions, seed + repetition)
+                self.found.copies.append(await self.self_driven(size))
+                self.found.copies.append(await self.checked(size))
+        if self.option("latencies"):
+            await self.engines()
+
+    async def self_driven(self, size: int) -> Copies:
+        """Times the copies in batches that fill the ring; Python wakes at the end of each."""
+        blocks = self.draw()
+        spent = await self.unchecked(blocks, SLOT, f"copies of {size} bytes")
+        return Copies(
+            way="self-driven",
+            bytes=size,
+            transactions=sum(map(len, blocks)),
+            **spent,
+        )
+
+    async def unchecked(self, blocks: Sequence[OpBlock], slot: int, what: str) -> dict[str, Any]:
+        """Runs blocks of one slot from its descriptor ring; returns what :class:`Timer` does.
+
+        Nothing is compared inside the time: the next comparison of every byte judges them.
+        """
+        words = np.concatenate([block.pack() for block in blocks])
+        mailbox, dispatcher = self.run.mailbox, self.env.dispatcher
+        timer = Timer(mailbox)
+        for first in range(0, len(words), MAX_IN_FLIGHT):
+            batch = words[first : first + MAX_IN_FLIGHT]
+            mailbox.submit_block(slot, batch, 0)
+            dispatcher.submitted[slot] += len(batch)
+            mailbox.set_wake_at(tuple(dispatcher.submitted))
+            await self.harness.wake.value_change
+            done = mailbox.poll_done(slot)
+            if len(done) < len(batch) or done["status"].any():
+                self.run.fail(f"self-driven {what} did not all retire well")
+        spent = timer.stop()
+        model = self.env.scoreboard.model
+        for block in blocks:
+            for ops in block.program():
+                for op in ops:
+                    model.apply(model.issue(op))
+        return spent
+
+    async def checked(self, size: int) -> Copies:
+        """Times the copies as the random test sends and checks them."""
+        watch, mailbox = self.run.stopwatch, self.run.mailbox
+        phases, waited = dict(watch.seconds), watch.simulator
+        timer = Timer(mailbox)
+        await RandomDmaTest.stimulate(self)
+        spent = timer.stop()
+        split = {name: watch.seconds[name] - before for name, before in phases.items()}
+        simulator = watch.simulator - waited
+        split["other"] = max(0.0, spent["seconds"] - simulator - sum(split.values()))
+        return Copies(
+            way="checked",
+            bytes=size,
+            transactions=self.run.settings.transactions,
+            python=split,
+            **spent,
+        )
+
+    # --- engines -----------------------------------------------------------------------------
+
+    async def engines(self) -> None:
+        """Measures every engine at every latency."""
+        for latency in self.option("latencies"):
+            self.run.mailbox.set_knobs(axi_read_latency=latency, axi_write_latency=latency)
+            for name in ("mte2", "mte3"):
+                await self.engine(name, latency)
+
+    async def engine(self, name: str, latency: int) -> None:
+        """Measures one engine: a word, long rows one after another, many short rows."""
+        bus = self.run.settings.gm_width // 8
+        fixed = await self.clocks([copy_op(name, 0, 0, bus)]) - 1
+        for offset in (0, UNALIGNED):
+            stride = LONG_BYTES + 4096
+            ops = [
+                copy_op(name, offset + k * stride, k * LONG_BYTES, LONG_BYTES)
+                for k in range(LONG_OPS)
+            ]
+            beats = LONG_OPS * -(-(offset + LONG_BYTES) // bus)
+            single = await self.clocks(ops[:1])
+            self.found.long_rows.append(
+                LongRow(
+                    engine=name,
+                    latency=latency,
+                    offset=offset,
+                    beats=beats,
+                    cycles=await self.clocks(ops),
+                    fixed=fixed,
+                    single=single,
+                )
+            )
+        for beats in ROW_BEATS:
+            for gap in (False, True):
+                length = beats * bus
+                strides = (length + GM_GAP * gap, length + UB_GAP * gap)
+                op = copy_op(name, 0, 0, length, ROWS, strides)
+                self.found.short_rows.append(
+                    ShortRows(
+                        engine=name,
+                        latency=latency,
+                        row_beats=beats,
+                        contiguous=not gap,
+                        rows=ROWS,
+                        cycles=await self.clocks([op]),
+                        fixed=fixed,
+                    )
+                )
+
+    async def clocks(self, ops: Sequence[V06Op]) -> int:
+        """Runs ops back to back, checked; returns clocks from the first accept to the last done."""
+        block = from_ops(ops)
+        await self.send(block)
+        (records,) = self.tap.last.done.values()
+        return int(records["done_cycle"][-1]) - int(records["accept_cycle"][0])
+
+
+def copy_op(
+    slot: str, gm: int, ub: int, length: int, rows: int = 1, strides: tuple[int, int] = (0, 0)
+) -> MteGmUb | MteUbGm:
+    """Returns a copy by the engine of ``slot``; ``strides`` are those of GM and UB."""
+    if slot == "mte2":
+        return MteGmUb(gm, ub, length, rows, *strides)
+    return MteUbGm(ub, gm, length, rows, *strides[::-1])
+
+
+@pyuvm.test()
+class PythonAxiBench(CopyBench):
+    """Copies with GM behind a per-beat Python AXI memory, descriptors driven by Python."""
+
+    def configure(self) -> None:
+        """Puts the memory on the engine's pins, and starts the clock."""
+        self.gm = PythonAxiMemory(self.run.memory.library)
+        self.gm.connect(self.harness, self.run.slots)
+        self.run.memory = self.gm
+        start_clock(self.harness)
+
+    async def run_phase(self) -> None:
+        """Measures without the environment's checks; the copies are compared here."""
+        self.raise_objection()
+        try:
+            self.prepare_memory()
+            await self.reset()
+            await self.stimulate()
+            self.run.write(complete=True)
+        except BaseException:
+            self.run.write(complete=False)
+            raise
+        self.drop_objection()
+
+    async def measure(self) -> None:
+        """Takes the descriptor channel over and times the copies."""
+        self.harness.pin_mode.value = 1 << SLOT
+        self.desc = DescriptorBus(self.harness, SLOTS[SLOT])
+        self.done = DoneBus(self.harness, SLOTS[SLOT])
+        self.done.ready.value = 1
+        self.retired: Queue[int] = Queue()
+        cocotb.start_soon(self.watch_dones())
+        seed = self.run.settings.seed
+        for size, transactions in self.option("copies"):
+            self.use(size, transactions // 4, seed)
+            await self.copies(size)
+        for repetition in range(self.option("repetitions")):
+            for size, transactions in self.option("copies"):
+                self.use(size, transactions, seed + repetition)
+                self.found.copies.append(await self.copies(size))
+
+    async def watch_dones(self) -> None:
+        """Queues the status of everything that retires; one wake per transaction."""
+        while True:
+            await RisingEdge(self.done.valid)
+            self.retired.put_nowait(int(self.done.status.value))
+
+    async def copies(self, size: int) -> Copies:
+        """Offers the copies, a few in flight, and compares the bytes of each that is done."""
+        programs = [program for block in self.draw() for program in block.program()]
+        drawn = [op for (op,) in programs if isinstance(op, MteGmUb)]
+        # Neighbours must not meet in UB: the next copy may be writing while one is compared.
+        places = SIZES[Space.UB0] // size
+        ops = [
+            replace(op, ub_dst=index % places * size, ub_sub=0) for index, op in enumerate(drawn)
+        ]
+        words = from_ops(ops).pack()
+        timer = Timer(self.run.mailbox)
+        offered = 0
+        for number, op in enumerate(ops):
+            while offered < min(number + IN_FLIGHT, len(ops)):
+                await self.offer(words[offered])
+                offered += 1
+            self.compare(op, await self.retired.get())
+        return Copies(
+            way="Python AXI",
+            bytes=size,
+            transactions=len(ops),
+            **timer.stop(),
+        )
+
+    async def offer(self, words: NDArray[np.uint32]) -> None:
+        """Makes one handshake on the descriptor pins; the pins count half a clock later."""
+        self.desc.data.value = descriptor_value(words)
+        self.desc.valid.value = 1
+        taken = False
+        while not taken:
+            # Python makes the clock: what is seen at a rising edge was there before it.
+            await RisingEdge(self.harness.clk)
+            taken = bool(self.desc.ready.value)
+        self.desc.valid.value = 0
+
+    def compare(self, op: MteGmUb, status: int) -> None:
+        """Compares the destination of a copy with its source."""
+        found = self.gm.view(ub_space(op.ub_sub))[op.ub_dst : op.ub_dst + op.len_burst]
+        if status or found.tobytes() != self.gm.read_gm(op.gm_src, op.len_burst):
+            self.run.fail(f"a copy behind the Python AXI memory is wrong, status {status}: {op}")

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options that several commands take, and how their texts are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+
+from tb.common.errors import PtoError
+
+DEFAULT_SEED = 1
+
+SimOption = Annotated[str, typer.Option("--sim", help="simulator, such as verilator or icarus")]
+TestOption = Annotated[
+    str, typer.Option("--test", help="a test of tb/run/plan.toml, or path/to/file.py:ClassName")
+]
+DutOption = Annotated[
+    list[str] | None, typer.Option("--dut", help="manifests of your engines, separated by commas")
+]
+SeedOption = Annotated[str, typer.Option("--seed", help="seed of everything random")]
+CountOption = Annotated[str | None, typer.Option("--n", help="transactions to send")]
+OpsOption = Annotated[str, typer.Option("--ops", help="ops to draw from, separated by commas")]
+WavesOption = Annotated[bool, typer.Option("--waves", help="record waveforms")]
+GmWidthOption = Annotated[str, typer.Option("--gm-width", help="128, 256 or 512 bits")]
+LocalWidthOption = Annotated[str, typer.Option("--local-width", help="128, 256 or 512 bits")]
+TagWidthOption = Annotated[str, typer.Option("--tag-width", help="1 to 16 bits")]
+OutstandingOption = Annotated[
+    str, typer.Option("--outstanding", help="most AXI bursts in flight in each direction, 1 to 64")
+]
+GmOption = Annotated[str, typer.Option("--gm", help="who plays the GM: hdl or cocotbext")]
+ConstraintsOption = Annotated[
+    str, typer.Option("--constraints", help="Python file that narrows or reweights random ops")
+]
+ReproOption = Annotated[
+    str, typer.Option("--repro", help="transactions to write down as programs, by number: 17,250")
+]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="where to write the record")]
+
+
+WavesFromOption = Annotated[str, typer.Option(help="clock that waves begin with")]
+WavesToOption = Annotated[str, typer.Option(help="clock that waves end with, 0 for the end")]
+TimelineOption = Annotated[
+    bool, typer.Option("--timeline", help="write a timeline of all transactions")
+]
+CodeCoverageOption = Annotated[
+    bool, typer.Option("--code-coverage", help="count code coverage of the engines")
+]
+WallLimitOption = Annotated[
+    float, typer.Option(help="seconds without progress after which the simulator is ended")
+]
+WatchdogOption = Annotated[int, typer.Option(help="clocks without progress that count as a hang")]
+MismatchLimitOption = Annotated[
+    int, typer.Option(help="stop after so many mismatching transactions")
+]
+
+
+def integer(name: str, text: str, low: int, high: int, remedy: str) -> int:
+    """Returns ``text`` as an integer within ``low..high``.
+
+    Raises:
+        PtoError: it is none, or out of range.
+    """
+    try:
+        value = int(text, 0)
+    except ValueError:
+        value = low - 1
+    if not low <= value <= high:
+        raise PtoError(
+            f"{name} is {text!r}", where=name, legal=f"an integer {low}..{high}", remedy=remedy
+        )
+    return value
+
+
+def transaction_numbers(text: str) -> str:
+    """Returns the numbers of transactions in ``text``, separated by commas alone.
+
+    Raises:
+        PtoError: there is something else in it.
+    """
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if not all(word.isascii() and word.isdigit() for word in words):
+        raise PtoError(
+            f"REPRO is {text!r}",
+            where="REPRO= or --repro",
+            legal="numbers of transactions, separated by commas",
+            remedy="REPRO=17,250 writes two of them down as programs",
+        )
+    return ",".join(words)
+
+
+def machine(
+    sim: str,
+    gm_width: str,
+    local_width: str,
+    tag_width: str,
+    outstanding: str,
+    dut: list[str] | None,
+    gm: str,
+    waves_from: str,
+    waves_to: str,
+) -> dict[str, Any]:
+    """Returns the fields of a run's settings that say what it runs on.
+
+    Raises:
+        PtoError: one is not what it may be.
+    """
+    from tb.run.recipes import simulator
+
+    simulator(sim)
+    widths = {}
+    for name, text in (("GM_WIDTH", gm_width), ("LOCAL_WIDTH", local_width)):
+        if text not in ("128", "256", "512"):
+            raise PtoError(f"{name} is {text!r}", where=name, legal="128, 256, 512")
+        widths[name.lower()] = int(text)
+    if gm not in ("hdl", "cocotbext"):
+        raise PtoError(f"GM is {gm!r}", where="GM= or --gm", legal="hdl, cocotbext")
+    return {
+        "sim": sim,
+        **widths,
+        "tag_width": integer("TAG_WIDTH", tag_width, 1, 16, "the default is 8"),
+        "outstanding": integer("OUTSTANDING", outstanding, 1, 64, "the default is 16"),
+        "duts": [name for text in dut or () for name in text.split(",") if name],
+        "gm": gm,
+        "waves_from": integer("WAVES_FROM", waves_from, 0, 2**63 - 1, "0 is the start"),
+        "waves_to": integer("WAVES_TO", waves_to, 0, 2**63 - 1, "0 is the end"),
+    }
+
+
+@contextmanager
+def settings_errors() -> Iterator[None]:
+    """Makes what settings refuse an error of the options."""
+    try:
+        yield
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise PtoError(
+            f"{'.'.join(map(str, first['loc']))}: {first['msg']}", where="the options"
+        ) from None

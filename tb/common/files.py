@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that others read while they are written anew."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from tb.common.errors import PtoError
+
+REMEDY = "make the folder writable, or free disk space"
+
+
+def is_special(path: Path) -> bool:
+    """Tells whether something is there that is neither file nor folder: a device, a pipe."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def write_bytes(path: Path, data: bytes, *, remedy: str = REMEDY) -> None:
+    """Writes a file so that a reader sees the old one or the whole new one.
+
+    Who may read it is decided by the umask, as for any other file. A link stays one, and what it
+    leads to is written. What is no file, such as ``/dev/null`` or a pipe, is written into.
+
+    Raises:
+        PtoError: the file cannot be written; nothing is left behind then.
+    """
+    try:
+        if is_special(path):
+            path.write_bytes(data)
+            return
+        path = path.resolve()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            mask = os.umask(0)
+            os.umask(mask)
+            Path(name).chmod(0o666 & ~mask)
+            Path(name).replace(path)
+        except OSError:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise PtoError(
+            f"cannot write {path.name}: {error.strerror}",
+            where=str(path.parent),
+            remedy=remedy,
+        ) from None
+
+
+def write_json(path: Path, data: BaseModel | dict[str, Any]) -> None:
+    """Writes JSON so that a reader sees the old file or the whole new one.
+
+    Raises:
+        PtoError: the folder cannot be written.
+    """
+    text = (
+        data.model_dump_json(indent=2)
+        if isinstance(data, BaseModel)
+        else json.dumps(data, indent=2)
+    )
+    remedy = "give a place that can be written, JSON=<path> for the record"
+    write_bytes(path, f"{text}\n".encode(), remedy=remedy)

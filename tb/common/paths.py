@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Folders of the project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+"""Top of the project."""
+
+BUILD_ROOT = ROOT / "sim_build"
+"""Build products and results of runs; never committed."""
+
+HDL = ROOT / "tb/hdl"
+"""Verilog and C of the harness."""
+
+SETTINGS_ENV = "PTO_SETTINGS"
+"""Environment variable with the path of the settings file a simulation reads."""
+
+RESULT_ENV = "PTO_RESULT"
+"""Environment variable with the path of the result file a simulation writes at its end."""
+
+
+def relative(path: Path) -> str:
+    """Returns a path relative to the top of the project, where it is below it."""
+    try:
+        return str(path.resolve().relative_to(ROOT))
+    except ValueError:
+        return str(path)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups of the strided copies, one for each form: ``mte_gm_ub`` to ``mte_l1_ub`` and legacy."""
+
+from __future__ import annotations
+
+from tb.coverage.dma import points as p
+from tb.coverage.dma.view import DmaPart
+from tb.coverage.model import Cross, Exclusion, excluding
+from tb.coverage.points import Group
+from tb.coverage.view import form_doc
+
+_PAGES = "each row of a far op touches a page of its own: stimulus keeps to 64"
+_DENSE = "65 rows this far apart do not fit a dense window"
+_SEVERAL = ("2", "3..15", "16..64", "65..")
+
+
+def _both_strides(shape: p.Shape) -> tuple[Exclusion, ...]:
+    reason = "both sides have the same rows"
+    ext, loc = (f"{shape.space(side)}_row_stride" for side in ("ext", "loc"))
+    more = [p.row_strides(shape.space(side))[1:] for side in ("ext", "loc")]
+    return (
+        excluding(reason, **{ext: "one row", loc: more[1]}),
+        excluding(reason, **{ext: more[0], loc: "one row"}),
+    )
+
+
+def _one_row(shape: p.Shape) -> tuple[Exclusion, ...]:
+    stride = f"{shape.ext}_row_stride"
+    found = [
+        excluding("a single row has no stride", rows="1", **{stride: p.row_strides(shape.ext)[1:]}),
+        excluding("several rows have one", rows=_SEVERAL, **{stride: "one row"}),
+    ]
+    if shape.ext == "gm":
+        found.append(excluding(_PAGES, rows="65..", gm_row_stride="2^32.."))
+        found.append(excluding(_DENSE, rows="65..", gm_row_stride="+4096.."))
+    return tuple(found)
+
+
+def _crosses(shape: p.Shape) -> tuple[Cross, ...]:
+    ext, loc = shape.ext, shape.loc
+    nesting = "loops_active" if shape.legacy else "n_loops"
+    strides = (f"{ext}_row_stride", f"{loc}_row_stride")
+    crosses = [
+        Cross("rows x nesting x stride", (nesting, "rows", strides[0]), _one_row(shape)),
+        Cross(f"{ext} x {loc} row stride", strides, _both_strides(shape)),
+    ]
+    if ext == "gm":
+        # A legacy copy reaches the engine as a descriptor of the v0.6 op, whose group has all.
+        size = "size" if shape.legacy else "len"
+        crosses.append(Cross(f"{size} x gm_align", (size, "gm_align")))
+        crosses.append(Cross("page x nesting", ("page", nesting)))
+    else:
+        crosses.append(Cross("alignment", (f"{ext}_mod", f"{loc}_mod", "len_mod")))
+    if "ub" in (ext, loc):
+        crosses.append(Cross("elem x ub_sub", ("elem", "ub_sub")))
+    if not shape.legacy:
+        if (ext, loc) == ("gm", "ub"):
+            crosses.append(
+                Cross("alignment", ("gm_mod", "len_mod"), doc="every address and length")
+            )
+        crosses.append(Cross("loops x rows", ("loops_active", "rows")))
+    if shape.padded:
+        crosses.append(Cross("pad width x left x right", ("pad_elem", "pad_left", "pad_right")))
+        crosses.append(Cross("pad x nesting", ("pad", nesting)))
+    return tuple(crosses)
+
+
+def strided_group(form: str, bus_bytes: int) -> Group[DmaPart]:
+    """Returns the group of a strided form; residues of GM addresses are modulo ``bus_bytes``."""
+    shape = p.shape_of(form)
+    points = [
+        *p.length_points(shape, bus_bytes),
+        *p.count_points(shape),
+        *p.stride_points(shape),
+        *p.place_points(shape),
+        *p.operand_points(shape),
+    ]
+    if shape.padded:
+        points += p.pad_points()
+    if shape.legacy:
+        points += p.legacy_points(store=shape.store)
+    return Group(form, points, _crosses(shape), DmaPart, form_doc(form))

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Coverage as files: JSON, UCIS, lcov, and the code coverage of Verilator."""

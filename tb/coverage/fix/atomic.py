@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Atomic updates of ``mte_l0c_gm``: operands and events (spec/fixpipe.md, section 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from tb.coverage.fix.place import ALIGN
+from tb.coverage.fix.view import LAYOUTS, FixPart
+from tb.coverage.model import NOT_SAMPLED, Cross, Ints, excluding, point
+from tb.coverage.points import Sampled, only
+from tb.coverage.view import Bools
+from tb.isa.dtypes import ALL_DTYPES
+from tb.isa.events import FIX_EVENT_NOTES, FixEvent
+from tb.isa.fix.table import ATOMIC_DST, ATOMIC_OPS, ATOMIC_TYPES
+
+TYPES: tuple[str, ...] = tuple(sorted(ATOMIC_TYPES, key=ATOMIC_TYPES.__getitem__))
+OPS: tuple[str, ...] = tuple(ATOMIC_OPS)
+FLOATS = ("f32", "f16", "bf16")
+INTEGERS = ("s16", "s32", "s8")
+_WIDE = ("f32", "f16", "bf16", "s16", "s32")
+SATS = ("sat", "preserve_nan", "nosat")
+
+_DSTS: tuple[str, ...] = tuple(name for kind in TYPES for name in ATOMIC_DST[kind])
+
+_CELLS: dict[FixEvent, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    FixEvent.ATOMIC_NAN: (FLOATS, OPS),
+    FixEvent.ATOMIC_INF: (FLOATS, OPS),
+    FixEvent.ATOMIC_ZEROS: (FLOATS, OPS),
+    FixEvent.ATOMIC_ROUNDED: (FLOATS, OPS[:1]),
+    FixEvent.ATOMIC_WRAPPED: (INTEGERS, OPS[:1]),
+    FixEvent.ATOMIC_KEPT: (TYPES, OPS[1:]),
+    FixEvent.ATOMIC_TAKEN: (TYPES, OPS[1:]),
+}
+"""Atomic types and ops that can show each event: integers have no NaN and no -0, sums of floats
+do not wrap, and only max and min choose."""
+
+
+def _updates(view: FixPart) -> Bools:
+    return view.live & (view["atomic_type"] > 0)
+
+
+def _cell_table(types: Sequence[str], ops: Sequence[str]) -> Ints:
+    """Returns the bin of type code x op code."""
+    table = np.full((len(TYPES) + 1, len(OPS)), NOT_SAMPLED)
+    for number, (kind, op) in enumerate((kind, op) for kind in types for op in ops):
+        table[ATOMIC_TYPES[kind], ATOMIC_OPS[op]] = number
+    return table
+
+
+def _met(event: FixEvent, types: Sequence[str], ops: Sequence[str]) -> Sampled[FixPart]:
+    table = _cell_table(types, ops)
+
+    def index(view: FixPart) -> Ints:
+        seen = _updates(view) & ((view.events & event.value) > 0)
+        return only(seen, table[view["atomic_type"], view["atomic_op"]])
+
+    assert event.name is not None
+    labels = [f"{kind} {op}" for kind in types for op in ops]
+    return Sampled(point(f"met_{event.name.lower()}", labels, FIX_EVENT_NOTES[event]), index)
+
+
+def atomic_points() -> list[Sampled[FixPart]]:
+    """Returns type, op and events of atomic updates."""
+    spelling = np.full(len(ALL_DTYPES), NOT_SAMPLED)
+    spelling[[ALL_DTYPES.index(name) for name in _DSTS]] = np.arange(len(_DSTS))
+    cells = _cell_table(TYPES, OPS)
+    of_float = np.full(len(TYPES) + 1, NOT_SAMPLED)
+    of_float[[ATOMIC_TYPES[name] for name in FLOATS]] = np.arange(len(FLOATS))
+
+    def update(name: str, labels: Sequence[str], values: Callable[[FixPart], Ints], doc: str
+    ) -> Sampled[FixPart]:  # fmt: skip
+        return Sampled(point(name, labels, doc), lambda v: only(_updates(v), values(v)))
+
+    def sat(view: FixPart) -> Ints:
+        kind = of_float[view["atomic_type"]]
+        return np.where(kind < 0, NOT_SAMPLED, len(SATS) * kind + view["sat"])
+
+    sats = [f"{kind} {name}" for kind in FLOATS for name in SATS]
+    pairs = [f"{kind} {op}" for kind in TYPES for op in OPS]
+    return [
+        update("atomic", pairs, lambda v: cells[v["atomic_type"], v["atomic_op"]],
+               "atomic type and op"),
+        update("atomic_type", TYPES, lambda v: v["atomic_type"] - 1, "atomic type"),
+        update("atomic_dst", _DSTS, lambda v: spelling[v.pad_dtype], "destination as written"),
+        update("atomic_layout", LAYOUTS, lambda v: v.layout, "layout of an update"),
+        update("atomic_sat", sats, sat, "saturation clause, which the update itself ignores"),
+        update("update", ["atomic"], lambda v: np.zeros(v.size, np.int64),
+               "an update, for crosses"),
+        *[_met(event, types, ops) for event, (types, ops) in _CELLS.items()],
+    ]  # fmt: skip
+
+
+def atomic_crosses() -> tuple[Cross, ...]:
+    """Returns atomic updates against alignment and strides of their rows."""
+    odd = (excluding("aligned to the element", atomic_type=_WIDE, gm_align=ALIGN[1:3]),)
+    return (
+        Cross("atomic_type x gm_align", ("atomic_type", "gm_align"), odd),
+        Cross("update x dst_stride", ("update", "dst_stride")),
+        Cross("update x flag", ("update", "flag")),
+        Cross("update x page", ("update", "page")),
+    )

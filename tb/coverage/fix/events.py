@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the model saw of the values of write-backs: events by destination, stage and saturation.
+
+Which events a destination can show follows from spec/fixpipe.md, sections 3, 4 and 7; the reason
+stands beside every combination that cannot occur.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tb.coverage.fix.view import HYBRID, RESULTS, STAGES, FixPart
+from tb.coverage.model import NOT_SAMPLED, Cross, Ints, excluding, point
+from tb.coverage.points import Sampled, only
+from tb.coverage.view import Bools
+from tb.isa.events import FIX_EVENT_NOTES, FixEvent
+from tb.isa.fix.table import DST_HIF8
+
+Points = list[Sampled[FixPart]]
+
+_INTEGERS = ("i32", "i16", "s8", "u8", "s4")
+_HIF8 = ("hif8", "hif8 hybrid")
+_BYTES = ("s8", "u8", "s4")
+_CLIPPED = ("f16", "i16", "s8", "u8", "s4")
+
+_F32 = {"f32": "nothing is narrowed"}
+_AWAY = dict.fromkeys(_HIF8, "rounds ties away from zero")
+_NO_SPECIAL = {"f32": "stays an infinity", **dict.fromkeys(_INTEGERS, "integers always saturate")}
+_FROM_I32 = dict.fromkeys(("i32", "i16"), "accumulators are integers")
+_WHOLE = dict.fromkeys(_INTEGERS, "integers have none")
+
+
+def _others(names: tuple[str, ...], reason: str) -> dict[str, str]:
+    return {name: reason for name in RESULTS if name not in names}
+
+
+IMPOSSIBLE: dict[FixEvent, dict[str, str]] = {
+    FixEvent.EXACT: _F32,
+    FixEvent.TIE_UP: _F32,
+    FixEvent.TIE_DOWN: _F32 | _AWAY,
+    FixEvent.ROUNDED_UP: _F32,
+    FixEvent.ROUNDED_DOWN: _F32,
+    FixEvent.SATURATED_HIGH: _F32,
+    FixEvent.SATURATED_LOW: _F32,
+    FixEvent.OVERFLOW_SPECIAL: _NO_SPECIAL,
+    FixEvent.NAN: {},
+    FixEvent.INF: {},
+    FixEvent.SUBNORMAL_INPUT: _FROM_I32,
+    FixEvent.SUBNORMAL_RESULT: _WHOLE,
+    FixEvent.MINUS_ZERO: _WHOLE | dict.fromkeys(_HIF8, "has no -0"),
+    FixEvent.UNDERFLOW_TO_ZERO: _F32,
+    FixEvent.RELU_CHANGED: {},
+    FixEvent.CLIPPED: _others(_CLIPPED, "takes no clip (FIX-L06)"),
+    FixEvent.NINE_BIT_CLAMP: _others(_BYTES, "has no S9 stage"),
+    FixEvent.OFFSET_MOVED: _others(_INTEGERS, "floats have no offset"),
+}
+"""Event to the destinations that never show it, with the reason."""
+
+SATS = ("sat", "preserve_nan", "nosat")
+_NARROW = ("f16", "bf16", "e4m3", "hif8")
+
+_ANY = (
+    FixEvent.NAN,
+    FixEvent.INF,
+    FixEvent.SATURATED_HIGH,
+    FixEvent.SATURATED_LOW,
+    FixEvent.OVERFLOW_SPECIAL,
+    FixEvent.TIE_UP,
+    FixEvent.TIE_DOWN,
+    FixEvent.NINE_BIT_CLAMP,
+    FixEvent.OFFSET_MOVED,
+)
+
+
+def _name(event: FixEvent) -> str:
+    assert event.name is not None
+    return event.name.lower()
+
+
+def _met(event: FixEvent) -> Sampled[FixPart]:
+    """Returns the point of the destinations that an event was met with."""
+
+    def index(view: FixPart) -> Ints:
+        return only(view.live & _has(view, event), view.result)
+
+    name, doc = f"met_{_name(event)}", FIX_EVENT_NOTES[event]
+    return Sampled(point(name, RESULTS, doc, **IMPOSSIBLE[event]), index)
+
+
+def _has(view: FixPart, event: FixEvent) -> Bools:
+    found: Bools = (view.events & event.value) > 0
+    return found
+
+
+def _any(event: FixEvent) -> Sampled[FixPart]:
+    def index(view: FixPart) -> Ints:
+        return np.where(view.live & _has(view, event), 0, NOT_SAMPLED)
+
+    return Sampled(point(_name(event), ["met"], f"{_name(event)}, for crosses"), index)
+
+
+def event_points() -> Points:
+    """Returns each event by destination, and what crosses of events need."""
+    narrow = np.full(len(RESULTS), NOT_SAMPLED)
+    narrow[[RESULTS.index(name) for name in _NARROW]] = len(SATS) * np.arange(len(_NARROW))
+    narrow[HYBRID] = narrow[DST_HIF8]
+
+    def float_sat(view: FixPart) -> Ints:
+        row = narrow[view.result]
+        return only(view.live & (row >= 0), row + view["sat"])
+
+    def copied_nan(view: FixPart) -> Ints:
+        copies = view.live & (view["quant"] == 0) & (view["acc"] == 0)
+        return only(copies & _has(view, FixEvent.NAN), view["relu"])
+
+    def acts(view: FixPart) -> Ints:
+        whole = (view["quant"] == 0) & (view["acc"] == 1)
+        changed = view.live & _has(view, FixEvent.RELU_CHANGED)
+        return only(changed, np.where(whole, 0, view["relu"]))
+
+    return [
+        *[_met(event) for event in IMPOSSIBLE],
+        Sampled(
+            point("float_sat", [f"{name} {sat}" for name in _NARROW for sat in SATS],
+                  "narrower float and saturation"),
+            float_sat,
+        ),
+        Sampled(
+            point("stage", STAGES, "way to an integer: what is rounded, wide without S9"),
+            lambda v: only(v.live, v.stage),
+        ),
+        *[_any(event) for event in _ANY],
+        Sampled(
+            point("copied_nan", ["bits", "normal_relu", "scalar_relu", "vector_relu"],
+                  "NaN of a f32 without conversion, and what it goes through"),
+            copied_nan,
+        ),
+        Sampled(
+            point("relu_changed",
+                  ["normal_relu of i32", "normal_relu", "scalar_relu", "vector_relu"],
+                  "ReLU gave another value than it got"),
+            acts,
+        ),
+    ]  # fmt: skip
+
+
+def event_crosses() -> tuple[Cross, ...]:
+    """Returns saturation and integer stages against the events they decide."""
+    limited = tuple(f"{name} {sat}" for name in _NARROW for sat in SATS[:2])
+    special = tuple(f"{name} {SATS[2]}" for name in _NARROW)
+    at_limit = (excluding("nosat takes no limit", float_sat=special),)
+    wide = (excluding("no S9 stage", stage=(STAGES[3], STAGES[4])),)
+    return (
+        Cross("float_sat x nan", ("float_sat", "nan")),
+        Cross("float_sat x inf", ("float_sat", "inf")),
+        Cross("float_sat x high", ("float_sat", "saturated_high"), at_limit),
+        Cross("float_sat x low", ("float_sat", "saturated_low"), at_limit),
+        Cross("float_sat x special", ("float_sat", "overflow_special"),
+              (excluding("the limit is taken", float_sat=limited),)),
+        Cross("stage x tie up", ("stage", "tie_up")),
+        Cross("stage x tie down", ("stage", "tie_down")),
+        Cross("stage x high", ("stage", "saturated_high")),
+        Cross("stage x low", ("stage", "saturated_low")),
+        Cross("stage x nine bits", ("stage", "nine_bit_clamp"), wide),
+        Cross("stage x offset", ("stage", "offset_moved")),
+    )  # fmt: skip

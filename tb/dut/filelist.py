@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads HDL file lists, the ``-f`` files that simulators take, nested ones too.
+
+Every simulator reads them a little differently. Here all relative paths count from the folder of
+the list that names them, as ``-F`` has it elsewhere, so that a list means the same wherever a run
+is started.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tb.common.errors import PtoError
+
+_BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_LINE_COMMENT = re.compile(r"(^|\s)(//|#).*$")
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
+
+LEGAL = "source files, -f FILE, -F FILE, -v FILE, +incdir+DIR, +define+NAME=VALUE, comments"
+
+
+@dataclass
+class FileList:
+    """What a file list and those it names hold, in order.
+
+    Attributes:
+        sources: Source files.
+        include_dirs: Include folders.
+        defines: Macros; an empty value for a plain ``+define+NAME``.
+        lists: The lists themselves.
+    """
+
+    sources: list[Path] = field(default_factory=list)
+    include_dirs: list[Path] = field(default_factory=list)
+    defines: dict[str, str] = field(default_factory=dict)
+    lists: list[Path] = field(default_factory=list)
+
+
+def read_file_list(path: Path) -> FileList:
+    """Reads a file list with everything it names.
+
+    Raises:
+        PtoError: a list or a file is missing, lists name each other, an environment variable is
+            not set, or an option is none of those that can be carried to every simulator.
+    """
+    found = FileList()
+    _read(path.resolve(), found, ())
+    return found
+
+
+def _read(path: Path, found: FileList, above: tuple[Path, ...]) -> None:
+    if path in above:
+        raise PtoError(
+            f"the file list names itself: {' -> '.join(item.name for item in (*above, path))}",
+            where=str(path),
+            remedy="take one of the -f lines out",
+        )
+    try:
+        text = path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
+        raise PtoError(
+            f"cannot read the file list: {reason}",
+            where=f"{above[-1]} names {path}" if above else str(path),
+            remedy="paths count from the folder of the list that names them",
+        ) from None
+    found.lists.append(path)
+    words = _words(text, path)
+    for line, word in words:
+        where = f"{path}:{line}"
+        if word in ("-f", "-F", "-v"):
+            try:
+                _, name = next(words)
+            except StopIteration:
+                raise PtoError(f"{word} without a file", where=where, legal=LEGAL) from None
+            if word == "-v":
+                found.sources.append(_existing(path, name, where))
+            else:
+                _read((path.parent / name).resolve(), found, (*above, path))
+        elif word.startswith("+incdir+"):
+            for name in word.split("+")[2:]:
+                if name:
+                    found.include_dirs.append(_existing(path, name, where, folder=True))
+        elif word.startswith("+define+"):
+            for item in word.split("+")[2:]:
+                name, _, value = item.partition("=")
+                if name:
+                    found.defines[name] = value
+        elif word.startswith(("-", "+")):
+            raise PtoError(
+                f"option {word!r} of a file list cannot be carried to every simulator",
+                where=where,
+                legal=LEGAL,
+                remedy="put it into [simulator_args] of the manifest, by simulator",
+            )
+        else:
+            found.sources.append(_existing(path, word, where))
+
+
+def _words(text: str, path: Path) -> Iterator[tuple[int, str]]:
+    """Yields the words of a list with their line numbers, comments gone, variables filled in."""
+    text = _BLOCK_COMMENT.sub(lambda match: "\n" * match.group().count("\n"), text)
+    for number, line in enumerate(text.splitlines(), 1):
+        where = f"{path}:{number}"
+        try:
+            words = shlex.split(_LINE_COMMENT.sub("", line))
+        except ValueError as error:
+            raise PtoError(f"cannot read {line.strip()!r}: {error}", where=where) from None
+        for word in words:
+            yield number, _filled_in(word, where)
+
+
+def _filled_in(word: str, where: str) -> str:
+    def value(match: re.Match[str]) -> str:
+        name = next(group for group in match.groups() if group)
+        if name not in os.environ:
+            raise PtoError(
+                f"environment variable {name} is not set",
+                where=where,
+                remedy=f"set it: {name}=... make ...",
+            )
+        return os.environ[name]
+
+    return _VARIABLE.sub(value, word)
+
+
+def _existing(path: Path, name: str, where: str, *, folder: bool = False) -> Path:
+    found = (path.parent / name).resolve()
+    if not (found.is_dir() if folder else found.is_file()):
+        raise PtoError(
+            f"{'include folder' if folder else 'source'} {name!r} does not exist",
+            where=where,
+            remedy=f"looked for {found}; paths count from the folder of the list",
+        )
+    return found

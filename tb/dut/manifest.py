@@ -1,0 +1,384 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DUT manifests: which module stands in a slot, what it is built from and what it can do.
+
+Our own engines are described the same way as a user's block: a TOML file beside the sources. The
+bench sends a slot only what its manifest lists. docs/plug-in.md explains every key.
+"""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
+
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
+from tb.dut.filelist import read_file_list
+from tb.isa.ops import OPS, SLOTS
+
+DataWidth = Literal[128, 256, 512]
+
+REFERENCE_MANIFESTS: tuple[Path, ...] = (
+    ROOT / "rtl_stubs/pto_mte1/manifest.toml",
+    ROOT / "rtl_stubs/pto_mte2/manifest.toml",
+    ROOT / "rtl_stubs/pto_mte3/manifest.toml",
+    ROOT / "rtl_stubs/pto_fix/manifest.toml",
+)
+"""Manifests of the reference engines, one per slot."""
+
+MANIFEST_NAME = "dut.toml"
+"""What a manifest is called where only its folder is named."""
+
+MIN_TAG_WIDTH, MAX_TAG_WIDTH = 1, 16
+"""Widths of a tag that a run may ask for, bits."""
+
+MAX_OUTSTANDING = 64
+"""Most AXI bursts in flight in each direction: the memory model takes no more."""
+
+STANDARD_PARAMETERS = (
+    "GmDataWidth",
+    "LocalDataWidth",
+    "SrcDataWidth",
+    "TagWidth",
+    "NumOutstanding",
+)
+"""Parameters that the harness sets; ``SrcDataWidth`` on slot fix alone."""
+
+
+def _no_number(value: object) -> object:
+    """Says what to write instead of a rule's number, which several families may have."""
+    if isinstance(value, int):
+        raise PydanticCustomError(
+            "rule_number",
+            '{number} is no name of a rule: names are like "DMA-L05"',
+            {"number": value},
+        )
+    return value
+
+
+RuleName = Annotated[str, BeforeValidator(_no_number)]
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_$]*$")]
+ErrorKind = Literal["read", "write", "local"]
+PlainValue = Annotated[int, Field(strict=True)] | Annotated[str, Field(strict=True)]
+
+
+class Capabilities(BaseModel):
+    """What an engine can do; the bench never sends or injects what lies outside.
+
+    Attributes:
+        ops: v0.6 ops it takes.
+        d_rules: Names of the D rules it reports; illegal traffic keeps to these.
+        gm_data_widths, local_data_widths: Data widths it supports, bits.
+        tag_widths: Least and most width of a tag, bits.
+        loops: Most loop groups of an op, 0 to 3.
+        pad: It takes loads with padded rows.
+        legacy: It takes descriptors lowered from the legacy forms of its ops.
+        errors: Errors of memories that it survives and reports: of GM reads, of GM writes, of
+            local ports.
+        error_address: ``done_addr_o`` of an error is right; otherwise it is not compared.
+        outstanding: Most AXI bursts it has in flight in each direction.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ops: tuple[str, ...]
+    d_rules: tuple[RuleName, ...] = ()
+    gm_data_widths: tuple[DataWidth, ...] = (128, 256, 512)
+    local_data_widths: tuple[DataWidth, ...] = (128, 256, 512)
+    tag_widths: tuple[
+        Annotated[int, Field(ge=MIN_TAG_WIDTH, le=MAX_TAG_WIDTH)],
+        Annotated[int, Field(ge=MIN_TAG_WIDTH, le=MAX_TAG_WIDTH)],
+    ] = (MIN_TAG_WIDTH, MAX_TAG_WIDTH)
+    loops: Annotated[int, Field(ge=0, le=3)] = 3
+    pad: bool = True
+    legacy: bool = True
+    errors: tuple[ErrorKind, ...] = ("read", "write", "local")
+    error_address: bool = True
+    outstanding: Annotated[int, Field(ge=1, le=MAX_OUTSTANDING)] = MAX_OUTSTANDING
+
+
+class Manifest(BaseModel):
+    """One engine for one slot.
+
+    Attributes:
+        name: What messages call it; the module unless given.
+        module: Verilog module name of its top.
+        slot: Slot it serves.
+        sources: Verilog and SystemVerilog files, absolute once loaded, those of file lists first.
+        filelists: File lists, absolute once loaded.
+        include_dirs: Include folders, absolute once loaded, those of file lists first.
+        defines: Macros for its build, those of file lists with them.
+        parameters: Parameters of the module beside those that the harness sets.
+        waivers: Verilator control files, absolute once loaded.
+        simulator_args: More arguments of the build, by simulator.
+        capabilities: What it can do.
+        path: The manifest file.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = ""
+    module: Identifier
+    slot: str
+    sources: tuple[str, ...] = ()
+    filelists: tuple[str, ...] = ()
+    include_dirs: tuple[str, ...] = ()
+    defines: dict[Identifier, PlainValue] = Field(default_factory=dict)
+    parameters: dict[Identifier, PlainValue] = Field(default_factory=dict)
+    waivers: tuple[str, ...] = ()
+    simulator_args: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    capabilities: Capabilities
+    path: str = ""
+
+    @property
+    def title(self) -> str:
+        """What messages call the engine."""
+        return self.name or self.module
+
+    @property
+    def ops(self) -> tuple[str, ...]:
+        """Ops it takes."""
+        return self.capabilities.ops
+
+    @property
+    def d_rules(self) -> tuple[str, ...]:
+        """Names of the D rules it reports."""
+        return self.capabilities.d_rules
+
+    def check_run(self, gm_width: int, local_width: int, tag_width: int) -> None:
+        """Raises PtoError when the engine does not have these widths, in bits."""
+        can = self.capabilities
+        for name, width, widths in (
+            ("GM_WIDTH", gm_width, can.gm_data_widths),
+            ("LOCAL_WIDTH", local_width, can.local_data_widths),
+            ("TAG_WIDTH", tag_width, range(can.tag_widths[0], can.tag_widths[1] + 1)),
+        ):
+            if width not in widths:
+                raise PtoError(
+                    f"{self.title} has no {name} of {width} bits",
+                    where=self.path,
+                    legal=", ".join(map(str, widths)),
+                    remedy=f"choose {name} from these, or add the width to the manifest",
+                )
+
+
+def load_manifest(path: Path) -> Manifest:
+    """Reads a manifest; patterns and paths in it are relative to its folder.
+
+    Raises:
+        PtoError: the file is missing, no TOML, breaks the schema, or names files, ops, rules or a
+            slot that do not exist.
+    """
+    if path.is_dir():
+        path = path / MANIFEST_NAME
+    try:
+        data = tomllib.loads(path.read_text())
+    except OSError as error:
+        raise PtoError(
+            f"cannot read the manifest: {error.strerror}",
+            where=str(path),
+            remedy=f"name a manifest file, or a folder with a {MANIFEST_NAME}",
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PtoError(f"the manifest is not TOML: {error}", where=str(path)) from None
+    try:
+        manifest = Manifest.model_validate({**data, "path": str(path)})
+    except ValidationError as error:
+        raise _of_schema(error, path) from None
+    _check_slot(manifest)
+    return _with_files(manifest)
+
+
+def load_manifests(paths: Sequence[str]) -> tuple[Manifest, ...]:
+    """Reads the manifests of a run, in the order of their slots.
+
+    Args:
+        paths: Files, or folders with a dut.toml.
+
+    Raises:
+        PtoError: one cannot be used, or two want the same slot.
+    """
+    taken: dict[str, Manifest] = {}
+    for path in paths:
+        manifest = load_manifest(Path(path))
+        if manifest.slot in taken:
+            raise PtoError(
+                f"two manifests want slot {manifest.slot}: {taken[manifest.slot].title} and "
+                f"{manifest.title}",
+                where=", ".join((taken[manifest.slot].path, manifest.path)),
+                remedy="a slot has one engine: leave one of them out of DUT",
+            )
+        taken[manifest.slot] = manifest
+    return tuple(taken[slot] for slot in SLOTS if slot in taken)
+
+
+def reference_manifests() -> tuple[Manifest, ...]:
+    """Returns the manifests of the reference engines."""
+    return tuple(load_manifest(path) for path in REFERENCE_MANIFESTS)
+
+
+def _of_schema(error: ValidationError, path: Path) -> PtoError:
+    """Returns the first breach of the schema as one sentence."""
+    first = error.errors()[0]
+    key = ".".join(map(str, first["loc"]))
+    remedy = "docs/plug-in.md lists the keys of a manifest"
+    if first["type"] == "missing":
+        what = f"manifest key {key} is missing"
+    elif first["type"] == "extra_forbidden":
+        inside = first["loc"][:-1] == ("capabilities",)
+        model: type[BaseModel] = Capabilities if inside else Manifest
+        keys = [name for name in model.model_fields if name != "path"]
+        what = f"manifest key {key} is unknown"
+        close = difflib.get_close_matches(str(first["loc"][-1]), keys, 1)
+        if close:
+            what += f"; {close[0]} is meant?"
+        elif not inside and key in Capabilities.model_fields:
+            what += f"; {key} belongs into [capabilities]"
+        return PtoError(what, where=str(path), legal=", ".join(keys), remedy=remedy)
+    else:
+        what = f"manifest key {key}: {first['msg']}"
+    return PtoError(what, where=str(path), remedy=remedy)
+
+
+def _check_slot(manifest: Manifest) -> None:
+    """Checks slot, ops and rules against the tables."""
+    path, slot = manifest.path, manifest.slot
+    if slot not in SLOTS:
+        raise PtoError(f"slot is {slot!r}", where=path, legal=", ".join(SLOTS))
+    served = [op.name for op in OPS.values() if op.slot == slot]
+    for name in manifest.ops:
+        if name not in served:
+            raise PtoError(
+                f"op {name!r} is not one of slot {slot}", where=path, legal=", ".join(served)
+            )
+    if not manifest.ops:
+        raise PtoError("ops is empty", where=path, legal=", ".join(served))
+    rules = {rule for op in OPS.values() if op.slot == slot for rule in op.rule_names}
+    for name in manifest.d_rules:
+        if name not in rules:
+            raise PtoError(
+                f"D rule {name!r} is not one of the ops of slot {slot}",
+                where=path,
+                legal=", ".join(sorted(rules)),
+            )
+    least, most = manifest.capabilities.tag_widths
+    if least > most:
+        raise PtoError(
+            f"tag_widths is [{least}, {most}]", where=path, legal="the least width, then the most"
+        )
+    for name in manifest.parameters:
+        if name in STANDARD_PARAMETERS:
+            raise PtoError(
+                f"parameter {name} is set by the harness",
+                where=f"{path}, [parameters]",
+                remedy="take it out; GM_WIDTH, LOCAL_WIDTH, TAG_WIDTH and OUTSTANDING choose it",
+            )
+
+
+def _with_files(manifest: Manifest) -> Manifest:
+    """Returns the manifest with all its files found, as absolute paths."""
+    path = Path(manifest.path)
+    folder = path.resolve().parent
+    sources: list[Path] = []
+    includes: list[Path] = []
+    lists: list[Path] = []
+    defines: dict[str, int | str] = {}
+    for name in manifest.filelists:
+        if not (folder / name).is_file():
+            raise PtoError(
+                f"file list {name!r} does not exist", where=str(path), remedy=f"look in {folder}"
+            )
+        found = read_file_list(folder / name)
+        sources += found.sources
+        includes += found.include_dirs
+        lists += found.lists
+        defines |= found.defines
+    for pattern in manifest.sources:
+        sources += _matches(path, folder, pattern, "source")
+    for name in manifest.include_dirs:
+        if not (folder / name).is_dir():
+            raise PtoError(
+                f"include folder {name!r} does not exist",
+                where=str(path),
+                remedy=f"look in {folder}",
+            )
+        includes.append((folder / name).resolve())
+    if not sources:
+        raise PtoError(
+            "the manifest names no source",
+            where=str(path),
+            remedy="give `sources`, `filelists` or both",
+        )
+    waivers = [file for name in manifest.waivers for file in _matches(path, folder, name, "waiver")]
+    return manifest.model_copy(
+        update={
+            "sources": _texts(sources),
+            "include_dirs": _texts(includes),
+            "filelists": _texts(lists),
+            "waivers": _texts(waivers),
+            "defines": {**defines, **manifest.defines},
+        }
+    )
+
+
+def _matches(path: Path, folder: Path, pattern: str, what: str) -> list[Path]:
+    place = str(folder / pattern)  # an absolute pattern replaces the folder
+    found = glob.glob(place, recursive=True) if "*" in pattern else [place]  # noqa: PTH207 - Path.glob takes no absolute pattern
+    files = sorted(Path(name).resolve() for name in found if Path(name).is_file())
+    if not files:
+        raise PtoError(
+            f"{what} {pattern!r} matches no file", where=str(path), remedy=f"look in {folder}"
+        )
+    return files
+
+
+def _texts(paths: Iterable[Path]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(str(item) for item in paths))
+
+
+def missing_ops(manifest: Manifest) -> tuple[str, ...]:
+    """Returns the ops of the manifest's slot that it does not take."""
+    return tuple(
+        op.name for op in OPS.values() if op.slot == manifest.slot and op.name not in manifest.ops
+    )
+
+
+def exclusions(manifests: Iterable[Manifest], outstanding: int = 1) -> list[str]:
+    """Returns what each manifest excludes, in words, for the summary of a run.
+
+    Args:
+        manifests: Engines of the run.
+        outstanding: Bursts in flight that the run asked for.
+    """
+    found = []
+    for manifest in manifests:
+        can = manifest.capabilities
+        parts = []
+        if missing := missing_ops(manifest):
+            parts.append(f"ops {', '.join(missing)}")
+        if can.loops < 3:
+            parts.append(f"more than {can.loops} loops" if can.loops else "loops")
+        if not can.pad:
+            parts.append("padded rows")
+        if not can.legacy:
+            parts.append("legacy forms")
+        rules = {rule for op in manifest.ops for rule in OPS[op].rule_names}
+        silent = sorted(rules - set(can.d_rules))
+        if silent:
+            parts.append(f"ops that break {', '.join(silent)}")
+        kinds = [kind for kind in ("read", "write", "local") if kind not in can.errors]
+        if kinds:
+            parts.append(f"{', '.join(kinds)} errors")
+        if can.errors and not can.error_address:
+            parts.append("addresses of errors")
+        if can.outstanding < outstanding:
+            parts.append(f"more than {can.outstanding} bursts in flight")
+        if parts:
+            found.append(f"{manifest.title} ({manifest.slot}): {'; '.join(parts)}")
+    return found

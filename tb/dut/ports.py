@@ -1,0 +1,575 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the ports of a DUT against the contract before anything is built.
+
+The sources are elaborated with pyslang at the widths that the manifest claims. No simulator is
+needed. What a simulator may see otherwise (types, implicit nets) is only a warning; what the
+harness cannot work with is an error.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal
+
+from pyslang import Bag, Diagnostic, DiagnosticEngine, Diags, SourceLocation, SourceManager
+from pyslang.analysis import AnalysisFlags, AnalysisManager, AnalysisOptions
+from pyslang.ast import (
+    ArgumentDirection,
+    Compilation,
+    CompilationFlags,
+    CompilationOptions,
+    ContinuousAssignSymbol,
+    DefinitionKind,
+    ExpressionKind,
+    InstanceSymbol,
+    ParameterSymbol,
+    SymbolKind,
+)
+from pyslang.parsing import PreprocessorOptions
+from pyslang.syntax import SyntaxTree
+
+from tb.common.errors import PtoError
+from tb.common.paths import HDL
+from tb.dut.contract import PARAMETERS, Port, parameters_of, ports_of
+from tb.dut.manifest import Manifest, load_manifest
+
+SHOWN = 5
+"""Most syntax errors, and most complaints of elaboration, that are told of one DUT."""
+
+ALIKE = 0.7
+"""How much alike two names are, 0 to 1, before one is suggested for the other."""
+
+MOST_FOLLOWED = 16
+"""Steps for which what drives an output is followed."""
+
+DEFAULT_TAG_WIDTH = 8
+
+_NO_HDL = {".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".o", ".a", ".so", ".vhd", ".vhdl"}
+
+_NEVER_DRIVEN = (Diags.UndrivenNet, Diags.UndrivenPort, Diags.UnassignedVariable)
+
+# What the simulators accept although the standard does not.
+_RELAXED = (
+    CompilationFlags.AllowUseBeforeDeclare
+    | CompilationFlags.AllowHierarchicalConst
+    | CompilationFlags.AllowUnnamedGenerate
+    | CompilationFlags.AllowMergingAnsiPorts
+    | CompilationFlags.AllowBareValParamAssignment
+    | CompilationFlags.AllowSelfDeterminedStreamConcat
+    | CompilationFlags.RelaxEnumConversions
+    | CompilationFlags.RelaxStringConversions
+    | CompilationFlags.DisableInstanceCaching
+)
+
+_DIRECTIONS = {
+    ArgumentDirection.In: "input",
+    ArgumentDirection.Out: "output",
+    ArgumentDirection.InOut: "inout",
+    ArgumentDirection.Ref: "ref",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something about a DUT that is not as the contract has it.
+
+    Attributes:
+        severity: An error keeps a run from being started.
+        where: File and line.
+        what: One sentence: the port, what was found, what is expected.
+    """
+
+    severity: Literal["error", "warning"]
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        """Returns it as a compiler would print it."""
+        return f"{self.where}: {self.severity}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class Widths:
+    """Widths of a build, bits."""
+
+    gm: int
+    local: int
+    tag: int
+
+    def parameters(self, slot: str) -> dict[str, int]:
+        """Returns the values of the contract's parameters for an engine of ``slot``."""
+        values = {item.name: item.default for item in parameters_of(slot)}
+        values |= {"GmDataWidth": self.gm, "LocalDataWidth": self.local, "TagWidth": self.tag}
+        return values
+
+
+def claimed_widths(manifest: Manifest) -> tuple[Widths, ...]:
+    """Returns the combinations of widths that the manifest claims: all, at extreme tag widths."""
+    can = manifest.capabilities
+    least, most = can.tag_widths
+    tags = sorted({least, min(max(DEFAULT_TAG_WIDTH, least), most), most})
+    found = [
+        Widths(gm, local, tag)
+        for gm, local, tag in product(can.gm_data_widths, can.local_data_widths, tags)
+    ]
+    # The combination of a plain run first: it is the one that messages name.
+    plain = Widths(256, 256, DEFAULT_TAG_WIDTH)
+    return tuple(sorted(found, key=lambda item: item != plain))
+
+
+def check_ports(manifest: Manifest, widths: Sequence[Widths] = ()) -> list[Finding]:
+    """Holds the top module of a manifest against the contract.
+
+    Args:
+        manifest: What to check, loaded.
+        widths: Combinations to check at; none for all that the manifest claims.
+
+    Returns:
+        What was found, errors first; nothing when all is well.
+    """
+    found = _Check(manifest).findings(widths or claimed_widths(manifest))
+    return sorted(dict.fromkeys(found), key=lambda item: item.severity)
+
+
+def require_ports(manifests: Iterable[Manifest], widths: Widths) -> list[Finding]:
+    """Checks the engines of a run at its widths and returns the warnings.
+
+    Raises:
+        PtoError: one does not keep the contract: the first finding, and all of them in a list.
+    """
+    warnings: list[Finding] = []
+    for manifest in manifests:
+        found = check_ports(manifest, (widths,))
+        errors = [item for item in found if item.severity == "error"]
+        if errors:
+            first, *others = errors
+            more = "".join(f"\n    {item.where}: {item.what}" for item in others)
+            raise PtoError(
+                f"{manifest.title} ({manifest.slot}) cannot stand in its slot: {first.what}"
+                + (f"; and {len(others)} more:{more}" if others else ""),
+                where=first.where,
+                remedy=f"correct it; `pto-dv check-dut {_shown(Path(manifest.path))}` checks all "
+                "widths, docs/contract.md has every port",
+            )
+        warnings += found
+    return warnings
+
+
+def check_command(paths: Sequence[str]) -> int:
+    """Checks the named manifests, prints what was found and what to do next; 1 for an error.
+
+    Raises:
+        PtoError: a manifest cannot be used.
+    """
+    errors = 0
+    manifests = [load_manifest(Path(path)) for path in paths]
+    for manifest in manifests:
+        widths = claimed_widths(manifest)
+        found = check_ports(manifest, widths)
+        for item in found:
+            print(item)
+        wrong = sum(item.severity == "error" for item in found)
+        title = f"{manifest.title} ({manifest.slot})"
+        if wrong:
+            print(f"{title}: {_counted(found)}")
+        else:
+            count = len(ports_of(manifest.slot))
+            at = "1 combination" if len(widths) == 1 else f"{len(widths)} combinations"
+            also = f", {_counted(found)}" if found else ""
+            print(f"{title}: {count} ports as the contract has them, at {at} of widths{also}")
+        errors += wrong
+    if errors:
+        print("next: correct these and check again; docs/contract.md has every port")
+        return 1
+    together = len({manifest.slot for manifest in manifests}) == len(manifests)
+    print(f"next: make SIM=verilator TEST=directed DUT={','.join(paths) if together else paths[0]}")
+    return 0
+
+
+def _counted(found: Sequence[Finding]) -> str:
+    parts = []
+    for severity in ("error", "warning"):
+        count = sum(item.severity == severity for item in found)
+        if count:
+            parts.append(f"{count} {severity}{'s' if count > 1 else ''}")
+    return ", ".join(parts)
+
+
+def _shown(path: Path) -> str:
+    """Returns a path as a user would write it."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def _bits(count: int) -> str:
+    return f"{count} bit" if count == 1 else f"{count} bits"
+
+
+def _article(direction: str) -> str:
+    return f"{'an' if direction[0] in 'aeiou' else 'a'} {direction}"
+
+
+def _bare(name: str) -> str:
+    """Returns a port's name without what people write differently."""
+    name = name.lower().removeprefix("m_axi_").removeprefix("axi_")
+    return name.removesuffix("_i").removesuffix("_o").replace("_", "")
+
+
+class _Check:
+    """The check of one manifest; its sources are parsed once and elaborated for each widths."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self.manifest = manifest
+        self.sources = SourceManager()
+        self.sources.setDisableProximatePaths(True)
+        for folder in (str(HDL), *manifest.include_dirs):
+            self.sources.addUserDirectories(folder)
+        options = PreprocessorOptions()
+        options.predefines = [f"{name}={value}" for name, value in manifest.defines.items()]
+        bag = Bag()
+        bag.preprocessorOptions = options
+        files = [name for name in manifest.sources if Path(name).suffix.lower() not in _NO_HDL]
+        # One unit, as for the simulators: macros of a file hold in those after it.
+        self.tree = SyntaxTree.fromFiles(files, self.sources, bag)
+        self.engine = DiagnosticEngine(self.sources)
+
+    def findings(self, widths: Sequence[Widths]) -> Iterator[Finding]:
+        """Yields what is wrong; errors of one kind keep those that they would cause silent."""
+        broken = [item for item in self.tree.diagnostics if item.isError()]
+        if broken:
+            yield from (self._complaint("error", item) for item in broken[:SHOWN])
+            return
+        compilation = self._compiled(widths[0])
+        names = [
+            item.name
+            for item in compilation.getDefinitions()
+            if getattr(item, "definitionKind", None) == DefinitionKind.Module
+        ]
+        module = self.manifest.module
+        if module not in names:
+            close = difflib.get_close_matches(module, names, 1)
+            meant = f"{close[0]} is meant? " if close else ""
+            yield Finding(
+                "error",
+                _shown(Path(self.manifest.path)),
+                f"module {module} is in none of the sources; {meant}"
+                f"they have {', '.join(sorted(names)) or 'no module'}",
+            )
+            return
+        top = self._top(compilation)
+        if top is None:
+            yield from self._complaints(compilation, set())
+            return
+        if not set(self._there(top)) & {port.name for port in ports_of(self.manifest.slot)}:
+            yield Finding(
+                "error",
+                self._line(top.body.definition.location),
+                f"module {module} has no port of the contract: it needs a wrapper, and `module` of "
+                "the manifest names that; `pto-dv new-dut` writes one",
+            )
+            return
+        lacking = yield from self._parameters(top)
+        missing = yield from self._names(top)
+        yield from self._shapes(widths, lacking)
+        # Generate blocks may differ with the widths: look inside at the first, least and most.
+        ends = (min(widths, key=_size), max(widths, key=_size))
+        for item in dict.fromkeys((widths[0], *ends)):
+            yield from self._inside(self._compiled(item), missing)
+
+    def _compiled(self, widths: Widths) -> Compilation:
+        options = CompilationOptions()
+        options.topModules = {self.manifest.module}
+        options.flags = _RELAXED
+        values: Mapping[str, object] = {
+            **{
+                name: value
+                for name, value in widths.parameters(self.manifest.slot).items()
+                if name in {item.name for item in PARAMETERS if item.passed}
+            },
+            **self.manifest.parameters,
+        }
+        options.paramOverrides = [f"{name}={value}" for name, value in values.items()]
+        bag = Bag()
+        bag.compilationOptions = options
+        compilation = Compilation(bag)
+        compilation.addSyntaxTree(self.tree)
+        return compilation
+
+    def _top(self, compilation: Compilation) -> InstanceSymbol | None:
+        tops = [
+            item for item in compilation.getRoot().topInstances if item.name == self.manifest.module
+        ]
+        return tops[0] if tops else None
+
+    @staticmethod
+    def _there(top: InstanceSymbol) -> dict[str, Any]:
+        """Returns the ports of the module by name."""
+        return {port.name: port for port in top.body.portList if port.name}
+
+    def _parameters(self, top: InstanceSymbol) -> Generator[Finding, None, set[str]]:
+        """Yields wrong parameters; returns the names of those that the harness cannot set."""
+        can_set = {item.name: item for item in top.body.parameters if not item.isLocalParam}
+        local = {item.name for item in top.body.parameters if item.isLocalParam}
+        lacking = set()
+        for parameter in parameters_of(self.manifest.slot):
+            if parameter.name in can_set or not parameter.passed:
+                continue
+            lacking.add(parameter.name)
+            how = "is local and cannot be set" if parameter.name in local else "is missing"
+            free = [name for name in can_set if name not in {item.name for item in PARAMETERS}]
+            close = difflib.get_close_matches(parameter.name, free, 1, ALIKE)
+            meant = f"; {close[0]} is to be called so?" if close else ""
+            yield Finding(
+                "error",
+                self._line(top.body.definition.location),
+                f"parameter {parameter.name} {how}: the harness sets it, {parameter.doc}{meant}",
+            )
+        for name in self.manifest.parameters:
+            if name not in can_set:
+                close = difflib.get_close_matches(name, can_set, 1)
+                meant = f"; {close[0]} is meant?" if close else ""
+                how = "is local there" if name in local else "is none of its parameters"
+                yield Finding(
+                    "error",
+                    _shown(Path(self.manifest.path)),
+                    f"[parameters] sets {name} of {self.manifest.module}, which {how}{meant}",
+                )
+        return lacking
+
+    def _names(self, top: InstanceSymbol) -> Generator[Finding, None, set[str]]:
+        """Yields missing, misnamed and extra ports; returns the names of those that are missing."""
+        slot = self.manifest.slot
+        wanted = {port.name: port for port in ports_of(slot)}
+        there = self._there(top)
+        missing = [name for name in wanted if name not in there]
+        extra = [name for name in there if name not in wanted]
+        renamed = dict(_pairs(extra, missing))
+        for name in extra:
+            port = there[name]
+            where = self._line(port.location)
+            if name in renamed:
+                yield Finding(
+                    "error",
+                    where,
+                    f"port {name} is none of the contract: {renamed[name]} is meant?",
+                )
+            elif port.kind == SymbolKind.InterfacePort:
+                yield Finding(
+                    "error", where, f"port {name} is an interface: the harness has plain wires only"
+                )
+            elif port.direction != ArgumentDirection.Out:
+                if getattr(port, "initializer", None) is None:
+                    direction = _DIRECTIONS[port.direction]
+                    yield Finding(
+                        "error",
+                        where,
+                        f"port {name} is {_article(direction)} that the contract does not have: "
+                        "it would float; tie it off in a wrapper",
+                    )
+            else:
+                yield Finding(
+                    "warning",
+                    where,
+                    f"port {name} is an output that the contract does not have: "
+                    "nothing listens to it",
+                )
+        header = self._line(top.body.definition.location)
+        for name in missing:
+            if name not in renamed.values():
+                port = wanted[name]
+                width = port.width_in(slot)
+                width = _bits(int(width)) if width.isdecimal() else f"{width} bits"
+                yield Finding(
+                    "error",
+                    header,
+                    f"port {name} is missing: {_article(port.direction)} of {width}, {port.doc}",
+                )
+        return set(missing)
+
+    def _shapes(self, widths: Sequence[Widths], lacking: set[str]) -> Iterator[Finding]:
+        """Yields ports of a wrong direction, type or width, each once."""
+        slot = self.manifest.slot
+        told: set[str] = set()
+        for combination in widths:
+            top = self._top(self._compiled(combination))
+            there = self._there(top) if top else {}
+            for wanted in ports_of(slot):
+                port = there.get(wanted.name)
+                if port is None or wanted.name in told:
+                    continue
+                what = self._shape(port, wanted, combination, lacking)
+                if what:
+                    told.add(wanted.name)
+                    yield Finding("error", self._line(port.location), f"port {wanted.name} {what}")
+
+    def _shape(self, port: Any, wanted: Port, widths: Widths, lacking: set[str]) -> str:
+        """Returns what is wrong with a port at these widths, or nothing."""
+        slot = self.manifest.slot
+        if port.kind == SymbolKind.InterfacePort:
+            return "is an interface: the harness has plain wires only"
+        direction = _DIRECTIONS[port.direction]
+        if direction != wanted.direction:
+            return f"is {_article(direction)}: {_article(wanted.direction)} is expected"
+        if port.type.isError:
+            return ""  # what makes it so is among the complaints of elaboration
+        if not port.type.isIntegral:
+            return f"is of type {port.type}: a plain vector is expected"
+        expression = wanted.width_in(slot)
+        values = widths.parameters(slot)
+        expected = wanted.bits(slot, values)
+        if port.type.bitWidth == expected:
+            return ""
+        name = expression.partition("/")[0]
+        if name in lacking:
+            return ""  # follows from the parameter that is missing
+        found = f"has {_bits(port.type.bitWidth)}"
+        if name.isdecimal():
+            return f"{found}: {expected} expected"
+        if name in {item.name for item in PARAMETERS if not item.passed}:
+            return f"{found}: {expected} expected, {expression}"
+        return f"{found} at {name} {values[name]}: {expected} expected, {expression}"
+
+    def _inside(self, compilation: Compilation, missing: set[str]) -> Iterator[Finding]:
+        """Yields modules that are not there, other complaints, and outputs without a driver."""
+        yield from self._complaints(compilation, missing)
+        top = self._top(compilation)
+        if top is None or any(item.isError() for item in compilation.getAllDiagnostics()):
+            return  # what drives an output may be what could not be elaborated
+        options = AnalysisOptions()
+        options.flags = AnalysisFlags.CheckUnused
+        manager = AnalysisManager(options)
+        manager.analyze(compilation)
+        outputs = {port.name for port in ports_of(self.manifest.slot) if port.direction == "output"}
+        for port in top.body.portList:
+            symbol = getattr(port, "internalSymbol", None)
+            if port.name in outputs and port.direction == ArgumentDirection.Out and symbol:
+                what = self._undriven(manager, symbol)
+                if what:
+                    yield Finding("error", self._line(port.location), f"port {port.name} {what}")
+        never = [
+            item
+            for item in manager.getDiagnostics()
+            if item.code in _NEVER_DRIVEN and not self._of_top(item, top)
+        ]
+        yield from (self._complaint("warning", item) for item in never[:SHOWN])
+
+    def _undriven(self, manager: AnalysisManager, symbol: Any, depth: int = 0) -> str:
+        """Returns which bits of an output nothing drives, in words, or nothing.
+
+        What has one driver is followed through plain assignments and outputs of instances.
+        """
+        width = symbol.type.bitWidth
+        open_bits = set(range(width))
+        if getattr(symbol, "initializer", None) is not None:
+            return ""
+        drivers = manager.getDrivers(symbol)
+        for driver in drivers:
+            low, high = driver.bounds
+            open_bits -= set(range(low, high + 1))
+        if len(open_bits) == width:
+            return "is never driven"
+        if open_bits:
+            return f"is driven in part: nothing drives {_ranges(open_bits)}"
+        if len(drivers) != 1 or depth > MOST_FOLLOWED:
+            return ""
+        place = drivers[0].containingSymbol
+        if isinstance(place, InstanceSymbol):
+            inner, what = self._output_behind(symbol, place)
+        elif isinstance(place, ContinuousAssignSymbol):
+            inner, what = self._net_behind(place)
+        else:
+            return ""
+        why = self._undriven(manager, inner, depth + 1) if inner else ""
+        return f"{what}, which {why}" if why else ""
+
+    def _output_behind(self, symbol: Any, instance: InstanceSymbol) -> tuple[Any, str]:
+        """Returns the output of an instance that drives a symbol, and that in words."""
+        for connection in instance.portConnections:
+            expression = connection.expression
+            if expression is None or expression.kind != ExpressionKind.Assignment:
+                continue
+            left = expression.left
+            inner = getattr(connection.port, "internalSymbol", None)
+            if left.kind == ExpressionKind.NamedValue and left.symbol == symbol and inner:
+                where = self._line(connection.port.location)
+                return inner, f"comes from {inner.name} of {instance.definition.name} at {where}"
+        return None, ""
+
+    @staticmethod
+    def _net_behind(place: ContinuousAssignSymbol) -> tuple[Any, str]:
+        """Returns the one net that an assignment copies, and that in words."""
+        right: Any = place.assignment
+        right = right.right
+        while right.kind == ExpressionKind.Conversion:
+            right = right.operand
+        if right.kind != ExpressionKind.NamedValue or isinstance(right.symbol, ParameterSymbol):
+            return None, ""
+        return right.symbol, f"is assigned {right.symbol.name}"
+
+    def _complaints(self, compilation: Compilation, missing: set[str]) -> Iterator[Finding]:
+        """Yields the errors of elaboration, less those that follow from missing ports."""
+        told = 0
+        for item in compilation.getAllDiagnostics():
+            if not item.isError():
+                continue
+            if item.code == Diags.UndeclaredIdentifier and str(item.args[0]) in missing:
+                continue
+            if item.code == Diags.UnknownModule:
+                yield Finding(
+                    "error",
+                    self._line(item.location),
+                    f"module {item.args[0]} is in none of the sources: "
+                    "name its file in `sources` or in a file list",
+                )
+            elif told < SHOWN:
+                told += 1
+                yield self._complaint("warning", item)
+
+    def _of_top(self, item: Diagnostic, top: InstanceSymbol) -> bool:
+        """True for a diagnosis of a port of the top module, which has a sentence of its own."""
+        return any(port.location == item.location for port in top.body.portList)
+
+    def _complaint(self, severity: Literal["error", "warning"], item: Diagnostic) -> Finding:
+        return Finding(severity, self._line(item.location), self.engine.formatMessage(item))
+
+    def _line(self, location: SourceLocation) -> str:
+        place = self.sources.getFullyExpandedLoc(location)
+        name = _shown(Path(self.sources.getFileName(place)))
+        return f"{name}:{self.sources.getLineNumber(place)}"
+
+
+def _size(widths: Widths) -> tuple[int, int, int]:
+    return widths.gm, widths.local, widths.tag
+
+
+def _pairs(extra: Sequence[str], missing: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yields extra and missing names that are much alike, the most alike first, each once."""
+    alike = []
+    for name, other in product(extra, missing):
+        ratio = difflib.SequenceMatcher(None, _bare(name), _bare(other)).ratio()
+        if ratio >= ALIKE:
+            alike.append((-ratio, name, other))
+    used: set[str] = set()
+    for _, name, other in sorted(alike):
+        if name not in used and other not in used:
+            used |= {name, other}
+            yield name, other
+
+
+def _ranges(bits: Iterable[int]) -> str:
+    """Returns bit numbers as ranges in words, the highest first."""
+    runs: list[list[int]] = []
+    for bit in sorted(bits, reverse=True):
+        if runs and runs[-1][1] == bit + 1:
+            runs[-1][1] = bit
+        else:
+            runs.append([bit, bit])
+    texts = [f"{high}:{low}" if high != low else str(high) for high, low in runs]
+    one = len(runs) == 1 and runs[0][0] == runs[0][1]
+    return f"{'bit' if one else 'bits'} {', '.join(texts)}"

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python files of a user: constraints of random ops, and pyuvm tests.
+
+Whatever is wrong in them is said with the file and the line, before anything is built where that
+is possible. Constraints are loaded as they are; a test module is imported by a process of its own,
+since it needs the simulator's packages.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sequences.constraints import ConstraintError, DmaConstraints
+from sequences.keep import Keep, place_of
+from tb.common.errors import PtoError
+
+USER_TEST_ENV = "PTO_USER_TEST"
+"""Environment variable with the file of a user's test, for the simulation."""
+
+CONSTRAINTS_OPTION = "CONSTRAINTS= or --constraints"
+TEST_OPTION = "TEST= or --test"
+
+BASE_CLASS = ("tb.env.base_test", "PtoTestBase")
+"""Module and name of the class that tests derive from."""
+
+DEFAULT_TRANSACTIONS = 20000
+"""N of a test that does not say how many transactions it sends."""
+
+IMPORT_SECONDS = 120
+"""How long the import of a user's test may take."""
+
+
+def import_file(path: Path, name: str) -> ModuleType:
+    """Imports a file as module ``name``, which nothing else is called.
+
+    Modules beside it can be imported by it, but take the place of no installed one.
+
+    Raises:
+        PtoError: the file is missing, is not Python, or fails while it is imported.
+    """
+    read_source(path)
+    folder = str(path.parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except PtoError:
+        raise
+    except Exception as error:
+        raise PtoError(
+            f"{path.name} cannot be imported: {type(error).__name__}: {error}",
+            where=place_of(error, str(path)) or str(path),
+        ) from error
+    return module
+
+
+def read_source(path: Path) -> ast.Module:
+    """Returns a Python file, parsed.
+
+    Raises:
+        PtoError: it cannot be read, or is not Python.
+    """
+    try:
+        return ast.parse(path.read_text(), str(path))
+    except OSError as error:
+        raise PtoError(
+            f"cannot read {path.name}: {error.strerror}",
+            where=str(path),
+            remedy="name a Python file; the path is relative to where you are",
+        ) from None
+    except SyntaxError as error:
+        line = (error.text or "").strip()
+        raise PtoError(
+            f"{path.name} is not Python: {error.msg}" + (f": {line}" if line else ""),
+            where=f"{path}, line {error.lineno}",
+        ) from None
+    except ValueError as error:  # Not UTF-8, or with null bytes.
+        raise PtoError(f"{path.name} is not Python: {error}", where=str(path)) from None
+
+
+# --- constraints ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class UserConstraints:
+    """What a user's file says of random ops.
+
+    Attributes:
+        path: The file.
+        narrow: Its function ``constraints``, or None.
+        keeps: Its predicates, in their order.
+    """
+
+    path: str
+    narrow: Callable[[DmaConstraints], DmaConstraints] | None
+    keeps: tuple[Keep, ...]
+
+    def narrowed(self, default: DmaConstraints) -> DmaConstraints:
+        """Returns what the function ``constraints`` makes of ``default``.
+
+        Raises:
+            PtoError: it fails, returns something else, or a value that cannot be drawn from.
+        """
+        if self.narrow is None:
+            return default
+        try:
+            found: Any = self.narrow(default)
+        except ConstraintError as error:
+            raise PtoError(
+                error.what,
+                where=f"{place_of(error, self.path) or self.path}: {error.where}",
+                legal=error.legal,
+                remedy=error.remedy,
+            ) from None
+        except PtoError:
+            raise
+        except Exception as error:
+            raise PtoError(
+                f"constraints() raised {type(error).__name__}: {error}",
+                where=place_of(error, self.path) or self.path,
+            ) from error
+        if not isinstance(found, DmaConstraints):
+            raise PtoError(
+                f"constraints() returned {type(found).__name__}",
+                where=self.path,
+                legal="a DmaConstraints",
+                remedy="return dataclasses.replace(default, ...) with the fields to change",
+            )
+        return found
+
+
+def load_constraints(path: Path) -> UserConstraints:
+    """Loads a user's constraints.
+
+    Raises:
+        PtoError: the file is missing, not Python, or defines neither ``constraints`` nor a
+            predicate.
+    """
+    path = path.absolute()
+    module = import_file(path, f"pto_constraints_{path.stem}")
+    narrow = module.__dict__.get("constraints")
+    keeps = [item for item in vars(module).values() if isinstance(item, Keep)]
+    if narrow is not None and not callable(narrow):
+        raise PtoError(
+            f"constraints is {type(narrow).__name__}",
+            where=str(path),
+            legal="a function: def constraints(default: DmaConstraints) -> DmaConstraints",
+        )
+    if narrow is None and not keeps:
+        raise PtoError(
+            f"{path.name} defines no constraint",
+            where=str(path),
+            legal="def constraints(default), or functions decorated with @keep of sequences.keep",
+            remedy="docs/uvm.md has an example",
+        )
+    named = tuple(
+        Keep(item.name, item.holds, f"{item.name} of {path.name} refuses them", str(path))
+        for item in dict.fromkeys(keeps)
+    )
+    return UserConstraints(str(path), narrow, named)
+
+
+# --- tests ---------------------------------------------------------------------------------------
+
+
+class UserTest(BaseModel):
+    """What a user's test says of itself.
+
+    Attributes:
+        transactions: Default of N.
+        fixed_length: It sends what it sends, whatever N says.
+        doc: One line.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    transactions: int = Field(DEFAULT_TRANSACTIONS, ge=1, strict=True)
+    fixed_length: bool = Field(False, strict=True)
+    doc: str = ""
+
+
+def is_user_test(name: str) -> bool:
+    """Tells whether ``TEST=`` names a file instead of a test of the plan."""
+    return ".py" in name or ":" in name or "/" in name
+
+
+def find_test(name: str) -> tuple[Path, str]:
+    """Returns file and class of ``path/to/file.py:ClassName``.
+
+    Raises:
+        PtoError: the file is missing or not Python, or holds no such class.
+    """
+    text, _, class_name = name.rpartition(":")
+    if not text:
+        text, class_name = name, ""
+    path = Path(text).absolute()
+    tree = read_source(path)
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    tests = [node.name for node in classes if node.decorator_list] or [x.name for x in classes]
+    if not class_name or class_name not in {node.name for node in classes}:
+        what = f"{path.name} has no class {class_name}" if class_name else "no class is named"
+        raise PtoError(
+            what,
+            where=f"{TEST_OPTION}: {name}",
+            legal=", ".join(f"{text}:{found}" for found in tests) or "none: there is no class",
+            remedy="TEST=path/to/file.py:ClassName names a pyuvm test in a file",
+        )
+    return path, class_name
+
+
+def look_at_test(path: Path, class_name: str) -> UserTest:
+    """Imports a test in a process of its own and returns what it says of itself.
+
+    Raises:
+        PtoError: it cannot be imported, or is no test of this bench.
+    """
+    words = [sys.executable, "-m", "tb.dut.user_code", str(path), class_name]
+    try:
+        done = subprocess.run(
+            words,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=IMPORT_SECONDS,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(name for name in sys.path if name)},
+        )
+    except subprocess.TimeoutExpired:
+        raise PtoError(
+            f"{path.name} is still being imported after {IMPORT_SECONDS} s",
+            where=str(path),
+            remedy="do the work in the test's methods, not while the file is imported",
+        ) from None
+    lines = done.stdout.splitlines()
+    try:
+        said: Any = json.loads(lines[-1]) if lines else None
+    except ValueError:
+        said = None
+    if not isinstance(said, dict):
+        tail = "\n".join(done.stderr.splitlines()[-6:])
+        raise PtoError(f"{path.name} ended Python while it was imported\n{tail}", where=str(path))
+    if "what" in said:
+        raise PtoError(**said)
+    return UserTest.model_validate(said)
+
+
+def _describe(path: Path, class_name: str) -> dict[str, Any]:
+    """Returns what :func:`look_at_test` is to be told, as JSON."""
+    module = import_file(path, module_name(path))
+    found: Any = getattr(module, class_name)
+    line = f"{path}, class {class_name}"
+    if not any((base.__module__, base.__name__) == BASE_CLASS for base in found.__mro__):
+        raise PtoError(
+            f"{class_name} is no test of this bench",
+            where=line,
+            legal="a class that derives from PtoTestBase: "
+            "`from tb.env.base_test import PtoTestBase`",
+        )
+    try:
+        test = UserTest(
+            transactions=found.transactions,
+            fixed_length=found.fixed_length,
+            doc=(found.__doc__ or "").strip().split("\n")[0],
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise PtoError(
+            f"{class_name}.{first['loc'][0]} is {first['input']!r}: {first['msg']}", where=line
+        ) from None
+    return test.model_dump()
+
+
+def module_name(path: Path) -> str:
+    """Returns what a user's test file is called as a module: no installed one has such a name."""
+    return f"pto_user_{path.stem}"
+
+
+def main() -> None:
+    """Prints what the test named on the command line says of itself."""
+    path, class_name = Path(sys.argv[1]), sys.argv[2]
+    try:
+        said = _describe(path, class_name)
+    except PtoError as error:
+        said = {
+            "what": error.what,
+            "where": error.where,
+            "legal": error.legal,
+            "remedy": error.remedy,
+        }
+    except BaseException as error:  # Whatever the file does, there is an answer.
+        lines = traceback.format_exception_only(error)
+        said = {"what": f"{path.name} cannot be imported: {lines[-1].strip()}", "where": str(path)}
+    print(f"\n{json.dumps(said)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Base of the pyuvm tests: attaches to the harness, builds the environment, reports.
+
+This is the module that tests import from, those of users too: besides the base it has the classes
+that a factory override may replace. docs/uvm.md lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import numpy as np
+from cocotb.triggers import Timer
+from pyuvm import ConfigDB, uvm_report_object, uvm_test
+
+from scoreboards.scoreboard import DmaScoreboard
+from sequences.constraints import DmaConstraints
+from sequences.keep import Keep, Keeper
+from sequences.uvm import (
+    CornerDmaSeq,
+    DirectedDmaSeq,
+    DmaBlockItem,
+    DmaBlockSeq,
+    DmaItemSeq,
+    IllegalDmaSeq,
+    RandomDmaSeq,
+)
+from tb.common.errors import PtoError
+from tb.coverage.functional import DmaCoverage
+from tb.dut.limits import Limits, capability_keeps, user_limits
+from tb.dut.user_code import DEFAULT_TRANSACTIONS
+from tb.env.agent import DoneMonitor, MailboxDriver, SlotAgent
+from tb.env.context import RunContext, load_settings
+from tb.env.environment import CoverageCollector, Dispatcher, DoneCollector, PtoEnv
+from tb.env.stopwatch import Stopwatch
+from tb.harness.items import CheckedEpoch, DoneBatch, Epoch, SlotItem
+from tb.harness.knobs import PROFILES, KnobProfile
+from tb.harness.mailbox import Mailbox
+from tb.harness.memory import SimMemory
+from tb.isa.block import OpBlock
+from tb.record.settings import RunSettings
+
+RESET_NS = 100
+
+
+class PtoTestBase(uvm_test):
+    """Sets a run up and closes it; subclasses say what is sent in :meth:`stimulate`.
+
+    Attributes:
+        transactions: Default of N, for a test that is named by its file.
+        fixed_length: The test sends what it sends, whatever N says; for the same.
+        sends: Ops and legacy forms that it sends, for its coverage; empty for all of the run.
+        run: What components share: settings, memories, counts, verdict.
+        limits: What the engines take, and what the user's constraints leave of it.
+        rng: Random numbers of this run, from its seed.
+    """
+
+    transactions = DEFAULT_TRANSACTIONS
+    fixed_length = False
+    sends: tuple[str, ...] = ()
+
+    def build_phase(self) -> None:
+        """Attaches to memories and mailbox, fills ConfigDB, builds the environment."""
+        config = load_settings()
+        self.limits = user_limits(config.run, config.capabilities)
+        self._drawn_from_limits = False
+        memory = SimMemory.attach(Path(config.library) if config.library else None)
+        # Before the scoreboard takes its copy of the on-chip memories.
+        memory.set_background_seed(config.run.seed)
+        stopwatch = Stopwatch()
+        coverage = DmaCoverage(
+            gm_bytes=config.run.gm_width // 8,
+            forms=[name for name in config.run.ops if not self.sends or name in self.sends],
+            illegal=self.sends_illegal_ops(config.run)
+            and self.limits.reports_rules(config.run.ops),
+            limits=self.limits.forms(config.run.ops),
+            stress=self.stresses(config.run),
+        )
+        self.run = RunContext(config, memory, Mailbox.attach(memory.library), coverage, stopwatch)
+        self.rng = np.random.default_rng(config.run.seed)
+        self._profiles: list[KnobProfile] = []
+        if config.run.gm == "cocotbext":
+            self._connect_python_gm()
+        for name, value in (
+            ("RUN", self.run),
+            ("DUT", cocotb.top),
+            ("MAILBOX", self.run.mailbox),
+            ("COVERAGE", coverage),
+            ("STOPWATCH", stopwatch),
+            ("KEEPER", Keeper(capability_keeps(self.limits.capabilities), self.run.left_out)),
+        ):
+            ConfigDB().set(None, "*", name, value)
+        self.configure()
+        self.env = PtoEnv.create("env", self)
+
+    def _connect_python_gm(self) -> None:
+        """Puts cocotbext-axi where the harness has its AXI memory, and starts the clock."""
+        # It takes long to import, and few runs need it.
+        from tb.env.python_axi import PythonAxiMemory, start_clock
+
+        memory = PythonAxiMemory(self.run.memory.library)
+        memory.connect(cocotb.top, self.run.slots, self.run.mailbox)
+        self.run.memory = memory
+        start_clock(cocotb.top)
+
+    def sends_illegal_ops(self, settings: RunSettings) -> bool:  # noqa: ARG002 (for subclasses)
+        """Tells whether the D rules are part of the coverage; depends on the test."""
+        return False
+
+    def stresses(self, settings: RunSettings) -> Collection[str]:  # noqa: ARG002 (for subclasses)
+        """Names the groups of ``tb.coverage.stress`` that are part of the coverage."""
+        return ()
+
+    def configure(self) -> None:
+        """Hook: factory overrides and knobs, before the environment is built."""
+
+    def end_of_elaboration_phase(self) -> None:
+        """Keeps pyuvm's own chatter out of the log."""
+        uvm_report_object.set_default_logging_level(30)
+
+    async def run_phase(self) -> None:
+        """Resets the harness, sends the stimulus, compares every byte at the end."""
+        self.raise_objection()
+        try:
+            self.prepare_memory()
+            await self.reset()
+            await self.stimulate()
+            await Timer(1, "us")
+            self.env.scoreboard.close()
+            self._note_unused_constraints()
+            self.run.write(complete=True)
+        except BaseException as error:
+            if isinstance(error, Exception):
+                self.run.crashed(error)
+            self.run.write(complete=False)
+            raise
+        self.drop_objection()
+
+    def _note_unused_constraints(self) -> None:
+        if self.limits.user is not None and not self._drawn_from_limits:
+            name = Path(self.limits.user.path).name
+            self.run.notes.append(f"the constraints in {name}: this test does not draw from them")
+
+    def constraints(self) -> DmaConstraints:
+        """Returns what the test draws by itself; :meth:`narrowed` is what it may draw."""
+        return DmaConstraints(bus_bytes=self.run.settings.gm_width // 8)
+
+    def narrowed(self) -> DmaConstraints:
+        """Returns :meth:`constraints` as the manifests and the user's constraints narrow them."""
+        self._drawn_from_limits = True
+        return self.limits.narrowed(self.constraints())
+
+    @property
+    def keeps(self) -> tuple[Keep, ...]:
+        """Predicates of random ops: those of the manifests and of the user's constraints."""
+        self._drawn_from_limits = True
+        return self.limits.keeps
+
+    def keeper(self) -> Keeper:
+        """Returns what drops ops that may not be sent from one generator's blocks."""
+        return Keeper(self.keeps, self.run.left_out)
+
+    def prepare_memory(self) -> None:
+        """Fills the dense windows of GM with their random background."""
+        self.env.scoreboard.prefill()
+
+    async def reset(self) -> None:
+        """Pulses the harness reset."""
+        harness: Any = cocotb.top
+        harness.rst_n_req.value = 0
+        await Timer(RESET_NS, "ns")
+        harness.rst_n_req.value = 1
+        await Timer(RESET_NS, "ns")
+
+    def apply_profile(self, profile: KnobProfile) -> None:
+        """Sets memory latencies and stalls; a GM in Python takes the stalls alone."""
+        self.run.mailbox.set_knobs(**profile.knobs, seed=self.stall_seed)
+        self.run.profile = profile
+        memory: Any = self.run.memory
+        if self.run.settings.gm == "cocotbext":
+            channels = ("aw", "w", "b", "ar", "r")
+            chances = {name: profile.knobs[f"stall_{name}"] / 256 for name in channels}
+            memory.stall(chances, int(self.rng.integers(2**31)))
+
+    @property
+    def stall_seed(self) -> int:
+        """Seed of the harness's random stalls: that of the run, as far as the knob holds it."""
+        return self.run.settings.seed % ((1 << 32) - 1) + 1
+
+    def random_profile(self) -> KnobProfile:
+        """Draws a memory profile; each comes once, in random order, before any comes again."""
+        if not self._profiles:
+            self._profiles = [PROFILES[index] for index in self.rng.permutation(len(PROFILES))]
+        return self._profiles.pop()
+
+    async def stimulate(self) -> None:
+        """Sends blocks to ``self.env.sequencer``; what is sent makes the test.
+
+        Raises:
+            PtoError: the test does not define it.
+        """
+        raise PtoError(
+            f"{type(self).__name__} does not say what it sends",
+            where=type(self).__module__,
+            remedy="define `async def stimulate(self)`, see docs/uvm.md",
+        )
+
+    async def send_items(self, items: Iterable[DmaBlockItem]) -> None:
+        """Sends items with the sequence that the factory has for :class:`DmaItemSeq`."""
+        sequence = DmaItemSeq.create("dma_items")
+        sequence.items = items
+        await sequence.start(self.env.sequencer)
+
+    async def send(self, block: OpBlock) -> None:
+        """Sends one block outside any sequence."""
+        await self.env.dispatcher.execute(block)
+
+
+__all__ = [
+    "CheckedEpoch",
+    "CornerDmaSeq",
+    "CoverageCollector",
+    "DirectedDmaSeq",
+    "Dispatcher",
+    "DmaBlockItem",
+    "DmaBlockSeq",
+    "DmaConstraints",
+    "DmaItemSeq",
+    "DmaScoreboard",
+    "DoneBatch",
+    "DoneCollector",
+    "DoneMonitor",
+    "Epoch",
+    "IllegalDmaSeq",
+    "Limits",
+    "MailboxDriver",
+    "PtoEnv",
+    "PtoTestBase",
+    "RandomDmaSeq",
+    "SlotAgent",
+    "SlotItem",
+]

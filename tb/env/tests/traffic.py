@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pyuvm tests of the data-movement ops; ``tb/run/plan.toml`` names them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyuvm
+from pyuvm import uvm_factory
+
+from sequences.constraints import DmaConstraints, SizeClass
+from sequences.corner import corner_blocks
+from sequences.data import special_fills
+from sequences.directed import named_rule_blocks, op_names, program_blocks
+from sequences.examples import EXAMPLES, Example
+from sequences.illegal import IllegalGenerator
+from sequences.traffic import TrafficGenerator
+from sequences.uvm import DmaBlockItem
+from tb.dut.limits import capability_keeps
+from tb.env.agent import MailboxDriver
+from tb.env.base_test import PtoTestBase
+from tb.env.pins import PinDriver
+from tb.env.stress import FaultDraw
+from tb.isa.block import OpBlock
+from tb.isa.burst.table import MTE_L1_BT
+from tb.isa.ops import LEGACY_FORMS
+from tb.record.settings import RunSettings
+
+PROFILE_BLOCKS = 2
+"""Blocks between two changes of the memory profile."""
+
+ILLEGAL_FRACTION = 0.05
+FAULT_FRACTION = 0.05
+"""Fractions of the blocks of a mixed run, unless the plan says otherwise."""
+
+
+SMALL: dict[str, Any] = {
+    "block_ops": 8,
+    "crowd": 0.0,
+    "sizes": (SizeClass(1, 64, 0.3), SizeClass(65, 512, 0.4), SizeClass(513, 4096, 0.3)),
+    "max_bytes": 8192,
+    "max_rows": 64,
+    "big_nz": 0.0,
+    "big_tile": 0.0,
+}
+"""Constraints of random ops where the GM is in Python."""
+
+
+@pyuvm.test()
+class RandomDmaTest(PtoTestBase):
+    """Random blocks; options ``illegal`` and ``faults`` are fractions of the blocks."""
+
+    def build_phase(self) -> None:
+        """Makes what draws the errors of memories."""
+        super().build_phase()
+        self.fault_draw = self.draws_faults(self.rng)
+
+    def draws_faults(self, rng: np.random.Generator) -> FaultDraw:
+        """Returns what draws errors that the engines survive, as their manifests say."""
+        return FaultDraw(rng, self.limits.survives, self.run.faults_left_out)
+
+    def prepare_memory(self) -> None:
+        """Lays floats of every class among the random bytes, where bias loads are sent."""
+        super().prepare_memory()
+        if MTE_L1_BT.name in self.run.settings.ops:
+            for fill in special_fills(self.run.settings.seed):
+                self.env.scoreboard.poke(fill.space, fill.start, fill.data.tobytes())
+
+    async def stimulate(self) -> None:
+        """Sends N transactions."""
+        await self.send_items(self.items())
+
+    def constraints(self) -> DmaConstraints:
+        """Returns the constraints of the random ops; with small blocks there are no crowds."""
+        settings = self.run.settings
+        limits = super().constraints()
+        if "block_ops" in settings.options:
+            limits = replace(limits, block_ops=int(settings.options["block_ops"]), crowd=0.0)
+        if settings.gm == "cocotbext":  # each clock costs Python time
+            limits = replace(limits, **SMALL)
+        return limits
+
+    def sends_illegal_ops(self, settings: RunSettings) -> bool:
+        """Illegal ops are part of the coverage where a fraction of the blocks has them."""
+        return float(settings.options.get("illegal", ILLEGAL_FRACTION)) > 0
+
+    def legal_blocks(self) -> Iterator[OpBlock]:
+        """Yields blocks of N random legal ops that may be sent."""
+        settings = self.run.settings
+        source = TrafficGenerator(settings.seed, settings.ops, self.narrowed())
+        return self.keeper().blocks(source.blocks, settings.transactions)
+
+    def illegal_blocks(self, seed: int) -> Iterator[OpBlock]:
+        """Yields blocks of N ops that may be sent, about half of them illegal."""
+        settings = self.run.settings
+        ops = settings.ops
+        shapes, reports = self.limits.shapes(ops), self.limits.reports(ops)
+        source = IllegalGenerator(seed, ops, self.narrowed(), shapes, reports)
+        return self.keeper().blocks(source.blocks, settings.transactions, isolated=True)
+
+    def items(self) -> Iterator[DmaBlockItem]:
+        """Yields block items with N ops in all, changing the memory profile on the way."""
+        settings = self.run.settings
+        options = settings.options
+        illegal = float(options.get("illegal", ILLEGAL_FRACTION))
+        if not self.limits.reports_rules(settings.ops):
+            illegal = 0.0
+        faults = float(options.get("faults", FAULT_FRACTION))
+        legal, bad = self.legal_blocks(), self.illegal_blocks(settings.seed + 1)
+        left, number = settings.transactions, 0
+        while left > 0 and not self.run.aborted:
+            with self.run.stopwatch.phase("generate"):
+                if number % PROFILE_BLOCKS == 0:
+                    self.apply_profile(self.random_profile())
+                number += 1
+                chance = float(self.rng.random())
+                isolated = chance < illegal
+                block = next(bad if isolated else legal)
+                if len(block) > left:
+                    block = block.take(0, left)
+                faulty = not isolated and chance > 1.0 - faults
+                found = self.fault_draw.draw(block, 1) if faulty else ()
+                item = DmaBlockItem(block, faults=found, isolated=isolated)
+            left -= len(block)
+            yield item
+
+
+@pyuvm.test()
+class IllegalDmaTest(RandomDmaTest):
+    """Every D rule broken in many ways, legal ops between them."""
+
+    def items(self) -> Iterator[DmaBlockItem]:
+        """Yields blocks with N ops in all, about half of them illegal."""
+        settings = self.run.settings
+        for number, block in enumerate(self.illegal_blocks(settings.seed)):
+            if self.run.aborted:
+                return
+            if number % PROFILE_BLOCKS == 0:
+                self.apply_profile(self.random_profile())
+            yield DmaBlockItem(block, isolated=True)
+
+
+@pyuvm.test()
+class CornerDmaTest(RandomDmaTest):
+    """Hand-picked corners, each under several memory profiles in turn."""
+
+    def items(self) -> Iterator[DmaBlockItem]:
+        """Yields the corner blocks."""
+        settings = self.run.settings
+        for number, block in enumerate(corner_blocks(settings.gm_width // 8, settings.ops)):
+            if self.run.aborted:
+                return
+            if number % PROFILE_BLOCKS == 0:
+                self.apply_profile(self.random_profile())
+            yield DmaBlockItem(block, isolated=True)
+
+
+@pyuvm.test()
+class DirectedDmaTest(PtoTestBase):
+    """The worked examples of the ISA documents: every form, its image and its CRC-32."""
+
+    async def stimulate(self) -> None:
+        """Runs each form of each example on fresh memories, then the rule examples."""
+        served = {LEGACY_FORMS.get(name, name) for name in self.run.settings.ops}
+        for example in EXAMPLES:
+            if not op_names(example) <= served:
+                continue
+            images = {}
+            for form, ops in example.forms.items():
+                blocks = program_blocks(ops)
+                if why := self._refusal(blocks):
+                    self.run.left_out[f"a worked example needs all of its ops; {why}"] += len(
+                        blocks
+                    )
+                    continue
+                self._restart(example)
+                before = self._wrong()
+                await self._send(blocks)
+                images[form] = b""
+                for image in example.images:
+                    data = self.run.memory.view(image.space)[: image.length]
+                    images[form] += data.tobytes()
+                    if not image.matches(data):
+                        where = f"{example.name}, {form}, {image.space.name}"
+                        self.run.fail(f"MISMATCH: example {where}: wrong CRC-32")
+                if self._wrong() == before:
+                    self.run.exercised[example.name] += 1
+            if len(set(images.values())) > 1:
+                self.run.fail(f"MISMATCH: example {example.name}: its forms give unlike images")
+        for name, block in named_rule_blocks(served).items():
+            sent, before = self.run.transactions, self._wrong()
+            await self._send([block])
+            if self.run.transactions > sent and self._wrong() == before:
+                self.run.exercised[f"rule check {name}"] += 1
+
+    def _refusal(self, blocks: list[OpBlock]) -> str:
+        """Returns why an op of a program may not be sent, or nothing."""
+        for keep in capability_keeps(self.limits.capabilities):
+            if not all(keep(block).all() for block in blocks):
+                return keep.reason
+        return ""
+
+    def _wrong(self) -> int:
+        """Returns how many failures there were so far."""
+        return self.run.mismatches + self.run.protocol_errors
+
+    async def _send(self, blocks: list[OpBlock]) -> None:
+        items = [DmaBlockItem(block) for block in blocks]
+        await self.send_items(items)
+
+    def _restart(self, example: Example) -> None:
+        scoreboard = self.env.scoreboard
+        scoreboard.compare_everything()
+        for space, byte in example.backgrounds.items():
+            self.run.memory.set_background(space, byte)
+        scoreboard.restart()
+        for fill in example.fills:
+            data = example.initial(fill.space, fill.start, fill.length)
+            scoreboard.poke(fill.space, fill.start, data.tobytes())
+
+
+@pyuvm.test()
+class PinLevelDmaTest(RandomDmaTest):
+    """Random traffic with the descriptor pins driven by Python: the mailbox has a second judge."""
+
+    def configure(self) -> None:
+        """Puts the pin driver where the environment asks for a mailbox driver."""
+        uvm_factory().set_type_override_by_type(MailboxDriver, PinDriver)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What travels between dispatcher, agents and subscribers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pyuvm import uvm_sequence_item
+
+from tb.harness.layout import HIT, LATE_BURST
+from tb.isa.block import OpBlock
+from tb.isa.fields import DESC_WORDS
+from tb.isa.ops import SLOTS
+
+MAX_IN_FLIGHT = 1024
+"""Most descriptors of one epoch on one slot: the depth of the mailbox rings."""
+
+
+class SlotItem(uvm_sequence_item):
+    """Descriptors for one slot, in order.
+
+    Attributes:
+        slot: Slot number.
+        words: ``uint32[n, 16]`` packed descriptors.
+        tags: ``uint32[n]``, echoed on the done channel.
+        gaps: ``uint32[n]`` clocks of idle before each descriptor is offered.
+        waits: ``uint32[n, 4]`` descriptors that each slot must have retired before, in all.
+    """
+
+    def __init__(self, slot: int, count: int) -> None:
+        """Makes an item of ``count`` descriptors without gaps or waits."""
+        super().__init__(f"{SLOTS[slot]}_item")
+        self.slot = slot
+        self.words: NDArray[np.uint32] = np.zeros((count, DESC_WORDS), dtype=np.uint32)
+        self.tags: NDArray[np.uint32] = np.zeros(count, dtype=np.uint32)
+        self.gaps: NDArray[np.uint32] = np.zeros(count, dtype=np.uint32)
+        self.waits: NDArray[np.uint32] = np.zeros((count, len(SLOTS)), dtype=np.uint32)
+
+    def __len__(self) -> int:
+        return len(self.tags)
+
+
+@dataclass(frozen=True)
+class DoneBatch:
+    """Done records of one slot in the order in which they retired.
+
+    ``records`` is a structured array with the fields of the mailbox's done ring.
+    """
+
+    slot: int
+    records: NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """A reset in the middle of a block.
+
+    Attributes:
+        after: Clocks from the issue of the block.
+        phase: Nanoseconds after a clock edge; it asserts at any time.
+        hold: Clocks that it lasts.
+        again: Clocks from its end to the start of further ones, back to back.
+        quiet: Clocks behind it without a descriptor.
+    """
+
+    after: int
+    phase: int = 0
+    hold: int = 4
+    again: tuple[int, ...] = ()
+    quiet: int = 4
+
+
+@dataclass
+class Epoch:
+    """A block of ops that were in flight together, and what became of them.
+
+    Attributes:
+        number: Position in the run, from 0.
+        first: Number of transactions before this epoch.
+        block: The ops.
+        order: Slot number to indices into the block, in issue order.
+        tags: ``uint32[N]`` tag of each op.
+        before: Descriptors each slot had been given before this epoch.
+        done: Slot number to its done records.
+        faults: Faults armed while the epoch ran.
+        hits: Erroneous responses that the engines saw, ``HIT[n]`` of the mailbox.
+        hits_lost: How many more there were than the log could hold.
+        late: Bursts offered after an error of their slot, ``LATE_BURST[n]`` of the mailbox.
+        flags_due: Unit flags that ops wait for and that were not set when all had retired.
+        reset: The reset that cut the epoch off, or None.
+        reached: Of an epoch cut off, slot number to how many of its ops the engine may have
+            accepted; no other op was begun.
+        states: Of an epoch cut off, slot number to the state of its channels just before.
+        isolated: The block is a program of its own: legacy registers are saved before it and
+            restored behind it, as at a context switch.
+        hung: True when the watchdog ended the epoch.
+    """
+
+    number: int
+    first: int
+    block: OpBlock
+    order: dict[int, NDArray[np.int64]]
+    tags: NDArray[np.uint32]
+    before: tuple[int, ...]
+    done: dict[int, NDArray[Any]] = field(default_factory=dict)
+    faults: Sequence[Any] = ()
+    hits: NDArray[Any] = field(default_factory=lambda: np.zeros(0, dtype=HIT))
+    hits_lost: int = 0
+    late: NDArray[Any] = field(default_factory=lambda: np.zeros(0, dtype=LATE_BURST))
+    flags_due: int = 0
+    reset: Reset | None = None
+    reached: dict[int, int] = field(default_factory=dict)
+    states: dict[int, Any] = field(default_factory=dict)
+    isolated: bool = False
+    hung: bool = False
+
+
+@dataclass(frozen=True)
+class CheckedEpoch:
+    """An epoch with the scoreboard's verdict.
+
+    Attributes:
+        epoch: The epoch.
+        passed: ``bool[N]``, the check of each op; false for one that a reset cut off.
+        events: ``int64[N]``, what the data of each op held, as bits of :mod:`tb.isa.events`; 0
+            for an op that has no events or met an injected fault.
+        errors: Place of an op to the errors it met (:class:`scoreboards.faults.Verdict`).
+        outcomes: What the model says of each op.
+    """
+
+    epoch: Epoch
+    passed: NDArray[np.bool_]
+    events: NDArray[np.int64]
+    errors: Mapping[int, Any] = field(default_factory=dict)
+    outcomes: Sequence[Any] = ()

@@ -1,0 +1,653 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python's side of the mailbox: descriptors in, done records out, knobs, counters, errors.
+
+Its layout stands in :mod:`tb.harness.layout`. Inside the simulator :class:`Mailbox` works on
+the harness's own copy; another process follows a run through the file with
+:class:`MailboxReader`. Nothing here waits: the harness changes its signal ``wake`` when
+what :meth:`Mailbox.set_wake_at` asked for has happened.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tb.harness.layout import (
+    CHANNELS,
+    DESC_WORDS,
+    ERRORS,
+    FAULTS,
+    HITS,
+    KNOBS,
+    LATE,
+    MAGIC,
+    MAILBOX,
+    OPEN,
+    PINS,
+    READ,
+    RING,
+    VERSION,
+    WRITE,
+    MailboxError,
+    check_layout,
+)
+from tb.isa.ops import SLOTS
+from tb.isa.spaces import SIZES, Space
+
+MAILBOX_ENV = "PTO_MAILBOX"
+"""Environment variable with the path of the mailbox file; unset, the mailbox is private."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is, from its mailbox.
+
+    Attributes:
+        cycles: Clocks simulated.
+        submitted, retired: Descriptors handed over, and retired (or dropped by a reset).
+        checked, mismatches: What the scoreboard reported.
+        heartbeat: Changes whenever Python in the simulator reports anything.
+        errors: Protocol errors.
+        hang: The watchdog has fired.
+    """
+
+    cycles: int
+    submitted: int
+    retired: int
+    checked: int
+    mismatches: int
+    heartbeat: int
+    errors: int
+    hang: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InFlight:
+    """A descriptor that has not retired.
+
+    Attributes:
+        slot: Number of its slot.
+        index: Its number among all descriptors of the slot, from 0.
+        state: ``"accepted"`` by the engine, ``"offered"`` to it, or ``"queued"``.
+        tag: Its tag.
+        words: ``uint32[16]``, packed.
+        waits: Retired descriptors of each slot that it waits for, 0 for none.
+    """
+
+    slot: int
+    index: int
+    state: str
+    tag: int
+    words: NDArray[np.uint32]
+    waits: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FaultWindow:
+    """Which accesses fail, and how; every word of the bus that touches the window meets it.
+
+    Attributes:
+        space: Memory of the window.
+        address, length: Bytes of the window, both multiples of 32.
+        kind: 0 SLVERR, 1 DECERR (both GM), 2 local error (the other memories).
+        sides: Bit 0 for reads, bit 1 for writes.
+        slots: A bit for each slot.
+        nth: Only the n-th word that meets it since it was set; 0 is every one. Ports that meet it
+            on one clock count together, and fail together.
+    """
+
+    space: Space
+    address: int
+    kind: int
+    length: int = 32
+    sides: int = 1 << READ | 1 << WRITE
+    slots: int = (1 << len(SLOTS)) - 1
+    nth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SlotState:
+    """The channels of a slot at one clock: of the last wake-up or hang, or at most 4096 clocks old.
+
+    Attributes:
+        slot: Number of the slot.
+        cycle: The clock.
+        pins: Values of :data:`~tb.harness.layout.PINS` before the edge.
+        waits: Clocks for which valid or req of a channel has waited, for those that do.
+        open: Counts by the names of :data:`~tb.harness.layout.OPEN`.
+        held: Descriptors that the engine has accepted and not retired.
+        oldest: Clocks since it accepted the oldest of them.
+        flag_addr, flag_mask: Last word of unit flags that was read, and which of it were asked for.
+        flag_word: The flags in it.
+        flag_reads: Reads in a row that gave the same.
+        flag_age: Clocks since the last of them, None before the first.
+    """
+
+    slot: int
+    cycle: int
+    pins: Mapping[str, bool]
+    waits: Mapping[str, int]
+    open: Mapping[str, int]
+    held: int
+    oldest: int
+    flag_addr: int
+    flag_mask: int
+    flag_word: int
+    flag_reads: int
+    flag_age: int | None
+
+
+class _Fields:
+    """What both sides can read; ``array`` is ``MAILBOX[1]``."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self._array = array
+        self._slots = array["slot"][0]
+
+    @property
+    def pid(self) -> int:
+        """Process of the simulator; 0 before it has begun."""
+        return int(self._array["pid"][0])
+
+    @property
+    def cycles(self) -> int:
+        """Clocks simulated."""
+        return int(self._array["cycles"][0])
+
+    @property
+    def hang(self) -> bool:
+        """True once the watchdog has fired; :meth:`Mailbox.clear_hang` takes it back."""
+        return bool(self._array["hang"][0])
+
+    @property
+    def errors(self) -> int:
+        """Errors of doors and checkers, with those that the rate limit did not print."""
+        return int(self._array["errors"][0])
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """Names of the slots that have an engine; empty before the first clock."""
+        mask = int(self._array["slots"][0])
+        return tuple(name for slot, name in enumerate(SLOTS) if mask >> slot & 1)
+
+    def progress(self) -> Progress:
+        """Returns the counters at this moment."""
+        array = self._array
+        return Progress(
+            cycles=self.cycles,
+            submitted=int(self._slots["submitted"].sum()),
+            retired=int(self._slots["done"].sum()),
+            checked=int(array["checked"][0]),
+            mismatches=int(array["mismatches"][0]),
+            heartbeat=int(array["heartbeat"][0]),
+            errors=self.errors,
+            hang=self.hang,
+        )
+
+    def in_flight(self, slot: int) -> list[InFlight]:
+        """Returns the descriptors of ``slot`` that have not retired, oldest first."""
+        state = self._slots[slot]
+        done, accepted = int(state["done"]), int(state["accepted"])
+        offered, submitted = int(state["offered"]), int(state["submitted"])
+        found = []
+        for index in range(done, min(submitted, done + RING)):
+            entry = state["desc"][index % RING]
+            name = "accepted" if index < accepted else "offered" if index < offered else "queued"
+            found.append(
+                InFlight(
+                    slot,
+                    index,
+                    name,
+                    int(entry["tag"]),
+                    entry["words"].copy(),
+                    tuple(entry["wait_done"].tolist()),
+                )
+            )
+        return found
+
+    def offered_next(self, slot: int) -> InFlight | None:
+        """Returns the next descriptor of ``slot`` that is to be offered, None when all were."""
+        queued = (entry for entry in self.in_flight(slot) if entry.state == "queued")
+        return next(queued, None)
+
+    def retired(self, slot: int) -> int:
+        """Returns how many descriptors of ``slot`` have retired or were dropped by a reset."""
+        return int(self._slots["done"][slot])
+
+    def knob(self, name: str) -> int:
+        """Returns the value of a knob."""
+        return int(self._array["knobs"][0, KNOBS[name].number])
+
+    def stalls(self) -> dict[tuple[str, str], int]:
+        """Returns for how many clocks the harness has held up each channel of each slot.
+
+        Clocks in which valid or req waited; of ``r`` and ``b`` those in which a response that was
+        due was held back. From the start of the simulation to the last wake-up, hang or change of
+        knobs, and at most 4096 clocks old. Keys are (slot, channel).
+        """
+        counts = self._slots["stalls"]
+        return {
+            (name, channel): int(counts[SLOTS.index(name), index])
+            for name in self.slots
+            for index, channel in enumerate(CHANNELS)
+            if channel != "desc"
+        }
+
+    def state(self, slot: int) -> SlotState | None:
+        """Returns the state of the channels of ``slot``, None when there was none yet."""
+        entry = self._slots[slot]
+        cycle, pins = int(entry["state_cycle"]), int(entry["pins"])
+        if not cycle:
+            return None
+        held = int(entry["accepted"]) - int(entry["done"])
+        flag_cycle = int(entry["flag_cycle"])
+        return SlotState(
+            slot,
+            cycle,
+            {name: bool(pins >> bit & 1) for bit, name in enumerate(PINS)},
+            {name: int(entry["waits"][k]) for k, name in enumerate(CHANNELS) if entry["waits"][k]},
+            {name: int(entry["open"][k]) for k, name in enumerate(OPEN)},
+            held,
+            cycle - int(entry["accept_cycle"]) if held else 0,
+            int(entry["flag_addr"]),
+            int(entry["flag_mask"]),
+            int(entry["flag_word"]),
+            int(entry["flag_reads"]),
+            cycle - flag_cycle if flag_cycle else None,
+        )
+
+    def error_messages(self) -> list[str]:
+        """Returns the messages in the error ring, the oldest first; takes none of them."""
+        count = int(self._array["error_records"][0])
+        return [self._error(index) for index in range(max(0, count - ERRORS), count)]
+
+    def _error(self, index: int) -> str:
+        text = bytes(self._array["error_text"][0, index % ERRORS])
+        return text.split(b"\0")[0].decode(errors="replace")
+
+
+class Mailbox(_Fields):
+    """The mailbox from inside the simulator."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        """Takes the library of a :class:`~tb.harness.memory.SimMemory`."""
+        check_layout(library)
+        address = library.pto_mailbox()
+        raw = (ctypes.c_uint8 * MAILBOX.itemsize).from_address(address)
+        super().__init__(np.frombuffer(memoryview(raw), dtype=MAILBOX))
+        if self._array["magic"][0] != MAGIC or self._array["version"][0] != VERSION:
+            raise MailboxError("the simulator's mailbox has another version: rebuild it")
+        self._submitted = self._slots["submitted"]
+        self._records = self._slots["records"]
+        self._polled = self._slots["polled"]
+        self._done = self._slots["done"]
+        self._desc: list[NDArray[Any]] = [self._slots["desc"][slot] for slot in range(len(SLOTS))]
+        self._ring: list[NDArray[Any]] = [self._slots["ring"][slot] for slot in range(len(SLOTS))]
+
+    @classmethod
+    def attach(cls, library: ctypes.CDLL) -> Mailbox:
+        """Opens the mailbox of the running simulation.
+
+        Raises:
+            MailboxError: Simulator and Python do not have the same layout.
+        """
+        return cls(library)
+
+    # --- descriptors -------------------------------------------------------------------------
+
+    def submit_block(
+        self,
+        slot: int,
+        words: ArrayLike,
+        tags: ArrayLike,
+        gaps: ArrayLike = 0,
+        waits: ArrayLike = 0,
+    ) -> None:
+        """Appends descriptors to the ring of ``slot``; the harness offers them in order.
+
+        Args:
+            slot: Number of the slot.
+            words: ``uint32[n, 16]``.
+            tags: ``uint32[n]``.
+            gaps: ``uint32[n]`` or one number: clocks between the accept before and the offer.
+            waits: ``uint32[n, 4]`` or one number: a descriptor is offered once slot s has retired
+                at least so many, counted from the start of the simulation; 0 is no wait.
+
+        Raises:
+            MailboxError: The slot has no engine, or the ring has no room for all of them.
+            ValueError: ``words`` has another shape.
+        """
+        block = np.asarray(words, dtype=np.uint32)
+        if block.ndim != 2 or block.shape[1] != DESC_WORDS:
+            raise ValueError(f"words is {list(block.shape)}: descriptors are [n, {DESC_WORDS}]")
+        count = len(block)
+        engines = int(self._array["slots"][0])
+        if engines and not engines >> slot & 1:
+            raise MailboxError(
+                f"slot {SLOTS[slot]} has no engine in this simulation, only "
+                f"{', '.join(self.slots)} have: define PTO_{SLOTS[slot].upper()}_MODULE"
+            )
+        first = int(self._submitted[slot])
+        room = self.room(slot)
+        if count > room:
+            raise MailboxError(
+                f"{count} descriptors for {SLOTS[slot]}, the ring has room for {room} of "
+                f"{RING}: wait until earlier ones have retired and were polled"
+            )
+        ring = self._desc[slot]
+        gap = np.broadcast_to(np.asarray(gaps, dtype=np.uint32), (count,))
+        wait = np.broadcast_to(np.asarray(waits, dtype=np.uint32), (count, len(SLOTS)))
+        tag = np.broadcast_to(np.asarray(tags, dtype=np.uint32), (count,))
+        start = first % RING
+        split = min(count, RING - start)
+        for target, source in (
+            (slice(start, start + split), slice(0, split)),
+            (slice(0, count - split), slice(split, count)),
+        ):
+            if source.stop > source.start:
+                ring["words"][target] = block[source]
+                ring["tag"][target] = tag[source]
+                ring["gap"][target] = gap[source]
+                ring["wait_done"][target] = wait[source]
+        self._submitted[slot] = first + count
+
+    def room(self, slot: int) -> int:
+        """Returns how many descriptors :meth:`submit_block` takes now.
+
+        A descriptor holds its place until its done record was polled.
+        """
+        in_ring = int(self._submitted[slot]) - int(self._done[slot])
+        unread = int(self._records[slot]) - int(self._polled[slot])
+        return max(0, RING - in_ring - unread)
+
+    def submitted(self, slot: int) -> int:
+        """Returns how many descriptors ``slot`` was given, by ring or pins."""
+        return int(self._submitted[slot])
+
+    def written_bytes(self, slot: int) -> int:
+        """Returns how many bytes ``slot`` has written so far: what done records count up."""
+        return int(self._slots["written_bytes"][slot])
+
+    def poll_done(self, slot: int) -> NDArray[Any]:
+        """Returns the done records since the last call, ``DONE[n]`` in the order of retirement."""
+        first, last = int(self._polled[slot]), int(self._records[slot])
+        first = max(first, last - RING)  # pins have no limit: the oldest were overwritten
+        ring: NDArray[Any] = self._ring[slot]
+        start, stop = first % RING, last % RING
+        self._polled[slot] = last
+        if start < stop or first == last:
+            return ring[start:stop].copy()
+        return np.concatenate((ring[start:], ring[:stop]))
+
+    def set_wake_at(self, counts: Sequence[int]) -> None:
+        """Asks for a change of ``wake`` once every slot has retired ``counts[slot]`` descriptors.
+
+        One request, one change; a new request replaces one that was not answered.
+        """
+        self._array["wake_at"][0] = counts
+        self._array["wake_request"] += 1
+
+    # --- watchdog, reports --------------------------------------------------------------------
+
+    def set_watchdog_clocks(self, clocks: int) -> None:
+        """Sets after how many clocks without accept or done, with work to do, a slot hangs.
+
+        Args:
+            clocks: 0 turns the watchdog off.
+
+        Raises:
+            ValueError: Not in 0 to 2^32 - 1.
+        """
+        if not 0 <= clocks < 1 << 32:
+            raise ValueError(f"watchdog_clocks is {clocks}: legal is 0 (off) to {(1 << 32) - 1}")
+        self._array["watchdog_clocks"][0] = clocks
+
+    @property
+    def watchdog_clocks(self) -> int:
+        """Clocks without accept or done after which a slot hangs; 0 when the watchdog is off."""
+        return int(self._array["watchdog_clocks"][0])
+
+    def clear_hang(self) -> None:
+        """Takes the watchdog's verdict back, after a reset."""
+        self._array["hang"][0] = 0
+
+    def report_progress(self, checked: int, mismatches: int) -> None:
+        """Tells whoever follows the run what the scoreboard has done."""
+        self._array["checked"][0] = checked
+        self._array["mismatches"][0] = mismatches
+        self.beat()
+
+    def beat(self) -> None:
+        """Tells whoever follows the run that Python is alive, as in a long comparison."""
+        self._array["heartbeat"] += 1
+
+    def poll_errors(self) -> list[str]:
+        """Returns the messages of doors and checkers since the last call.
+
+        The first eight of each kind and slot since the last reset have a message, and 64 unread
+        ones are kept; :attr:`errors` counts all.
+        """
+        first, last = int(self._array["errors_polled"][0]), int(self._array["error_records"][0])
+        if first == last:
+            return []
+        messages = [self._error(index) for index in range(first, last)]
+        self._array["errors_polled"][0] = last
+        return messages
+
+    # --- knobs and faults --------------------------------------------------------------------
+
+    def set_knobs(self, **values: int) -> None:
+        """Sets some knobs (:data:`KNOBS`); they count from the next clock, all at once.
+
+        Raises:
+            ValueError: No such knob, or a value outside of its range; then none is set.
+        """
+        for name, value in values.items():
+            knob = KNOBS.get(name)
+            if knob is None:
+                raise ValueError(f"no knob {name!r}: there are {', '.join(KNOBS)}")
+            if not knob.low <= value <= knob.high:
+                raise ValueError(
+                    f"{name} is {value}: legal is {knob.low} to {knob.high} ({knob.meaning})"
+                )
+        for name, value in values.items():
+            self._array["knobs"][0, KNOBS[name].number] = value
+        self._changed()
+
+    def set_fault(
+        self,
+        index: int,
+        fault: FaultWindow | Space,
+        address: int | None = None,
+        kind: int | None = None,
+    ) -> None:
+        """Makes accesses fail from the next clock on; what the fault counts begins anew.
+
+        Args:
+            index: Which of the eight faults to set; where windows meet, the lowest answers.
+            fault: The window, or the memory of one granule of 32 bytes that always fails.
+            address: Any byte of that granule.
+            kind: As in :class:`FaultWindow`, of that granule.
+
+        Raises:
+            ValueError: One of these is out of range, or kind and space do not fit.
+        """
+        if not isinstance(fault, FaultWindow):
+            if address is None or kind is None:
+                raise ValueError("a fault of one granule needs its address and its kind")
+            _check_fault(fault, address, kind)
+            fault = FaultWindow(fault, address & ~31, kind)
+        if not 0 <= index < FAULTS:
+            raise ValueError(f"fault {index}: legal is 0 to {FAULTS - 1}")
+        _check_fault(fault.space, fault.address, fault.kind)
+        _check_window(fault)
+        entry = self._array["faults"][0, index : index + 1]
+        entry[0] = (
+            *(1, int(fault.space), int(fault.kind), fault.sides),
+            *(fault.address, fault.length, fault.slots, fault.nth),
+            *(0, int(entry["sets"][0]) + 1),
+        )
+        self._changed()
+
+    def clear_fault(self, index: int) -> None:
+        """Takes a fault back; how often it has answered can still be asked for."""
+        self._array["faults"][0, index]["enable"] = 0
+        self._changed()
+
+    def clear_faults(self) -> None:
+        """Takes all faults back."""
+        self._array["faults"]["enable"] = 0
+        self._changed()
+
+    def fault_hits(self, index: int) -> int:
+        """Returns how often a fault has answered since it was set."""
+        return int(self._array["faults"][0, index]["hits"])
+
+    def faults(self) -> list[tuple[int, FaultWindow]]:
+        """Returns the faults that are set, with their indices."""
+        return [
+            (
+                index,
+                FaultWindow(
+                    Space(int(entry["space"])),
+                    int(entry["addr"]),
+                    int(entry["kind"]),
+                    int(entry["length"]),
+                    int(entry["sides"]),
+                    int(entry["slots"]),
+                    int(entry["nth"]),
+                ),
+            )
+            for index, entry in enumerate(self._array["faults"][0])
+            if entry["enable"]
+        ]
+
+    @property
+    def hits(self) -> int:
+        """Erroneous responses so far, with those that the log had no room for."""
+        return int(self._array["hits"][0])
+
+    def poll_hits(self) -> NDArray[Any]:
+        """Returns the erroneous responses since the last call, ``HIT[n]`` in order of time.
+
+        A read or a local write is there once the engine has its response; each beat of a write
+        burst with an error has an entry, of the clock of its B. The log holds 4096 unread entries;
+        later ones only count (:attr:`hits`).
+        """
+        return self._poll("hit", "hit_records", "hits_polled", HITS)
+
+    def poll_late_bursts(self) -> NDArray[Any]:
+        """Returns the late bursts since the last call, ``LATE_BURST[n]``, the oldest 256.
+
+        Late are bursts of a slot whose VALID rose more than :data:`~tb.harness.layout.GRACE`
+        clocks after its first error, until it holds no descriptor. They may belong to ops behind
+        the one that failed.
+        """
+        return self._poll("late", "late_records", "late_polled", LATE)
+
+    def _poll(self, ring: str, records: str, polled: str, size: int) -> NDArray[Any]:
+        first, last = int(self._array[polled][0]), int(self._array[records][0])
+        entries: NDArray[Any] = self._array[ring][0][np.arange(first, last) % size]
+        self._array[polled][0] = last
+        return entries
+
+    def set_gm_limit(self, limit: int = SIZES[Space.GM]) -> None:
+        """Makes GM addresses from ``limit`` on answer DECERR.
+
+        Raises:
+            ValueError: Past the end of GM.
+        """
+        if not 0 <= limit <= SIZES[Space.GM]:
+            raise ValueError(f"gm_limit is {limit:#x}: legal is 0 to {SIZES[Space.GM]:#x}")
+        self._array["gm_limit"][0] = limit
+        self._changed()
+
+    @property
+    def version(self) -> int:
+        """Counts changes of knobs and faults."""
+        return int(self._array["knob_version"][0])
+
+    def fault_sets(self, index: int) -> int:
+        """Returns how often a fault has been set: what it counts begins anew each time."""
+        return int(self._array["faults"][0, index]["sets"])
+
+    def _changed(self) -> None:
+        self._array["knob_version"] += 1
+
+
+def _check_fault(space: Space, address: int, kind: int) -> None:
+    if not 0 <= address < SIZES[space]:
+        raise ValueError(f"fault at {address:#x}: {space.name} ends at {SIZES[space]:#x}")
+    if kind not in ((0, 1) if space is Space.GM else (2,)):
+        raise ValueError(
+            f"fault kind {int(kind)} in {space.name}: GM has 0 (SLVERR) and 1 (DECERR), the "
+            "other memories have 2"
+        )
+
+
+def _check_window(fault: FaultWindow) -> None:
+    end = fault.address + fault.length
+    if fault.address % 32 or fault.length % 32 or fault.length <= 0:
+        raise ValueError(
+            f"fault window {fault.address:#x}, {fault.length} bytes: both are multiples of 32, and "
+            "it is not empty"
+        )
+    if end > SIZES[fault.space]:
+        raise ValueError(
+            f"fault window to {end:#x}: {fault.space.name} ends at {SIZES[fault.space]:#x}"
+        )
+    for name, low, high in (("sides", 1, 3), ("slots", 1, 15), ("nth", 0, 0xFFFF_FFFF)):
+        value = getattr(fault, name)
+        if not low <= value <= high:
+            raise ValueError(f"{name} of a fault is {value}: legal is {low} to {high}")
+
+
+class MailboxReader(_Fields):
+    """The mailbox of a simulation in another process, through its file."""
+
+    @classmethod
+    def create(cls, path: Path) -> MailboxReader:
+        """Makes an empty mailbox file for a simulation that is to be started.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        with path.open("wb") as file:
+            file.truncate(MAILBOX.itemsize)
+        reader = cls._open(path)
+        reader._array["magic"] = MAGIC
+        reader._array["version"] = VERSION
+        reader._array["size"] = MAILBOX.itemsize
+        return reader
+
+    @classmethod
+    def open(cls, path: Path) -> MailboxReader:
+        """Opens the mailbox file of a simulation, running or ended.
+
+        Raises:
+            OSError: The file cannot be opened.
+            MailboxError: It is no mailbox of this version.
+        """
+        reader = cls._open(path)
+        header = tuple(int(reader._array[name][0]) for name in ("magic", "version", "size"))
+        if header != (MAGIC, VERSION, MAILBOX.itemsize):
+            raise MailboxError(f"{path} is no mailbox of version {VERSION}")
+        return reader
+
+    @classmethod
+    def _open(cls, path: Path) -> MailboxReader:
+        with path.open("r+b") as file:
+            file.seek(0, 2)
+            if file.tell() != MAILBOX.itemsize:
+                raise MailboxError(
+                    f"{path} has {file.tell()} bytes, a mailbox has {MAILBOX.itemsize}"
+                )
+            memory = mmap.mmap(file.fileno(), MAILBOX.itemsize)
+        return cls(np.frombuffer(memory, dtype=MAILBOX))

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of the gap-based burst copies: DMA-L of spec/dma.md, BT-L and FB-L of spec/bias_fb.md.
+
+Predicates return None when a rule holds and a sentence when it does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tb.isa.burst.op import BurstDescriptor, BurstOp, MteL1Bt, MteL1Fb
+from tb.isa.burst.table import BIAS_TYPES
+from tb.isa.dtypes import ELEMENT_BYTES
+from tb.isa.footprint import destination, footprints_overlap, source
+from tb.isa.rule import Breach, Rule, not_multiple, operands_fit, reaches
+from tb.isa.spaces import SIZES, UB_BLOCK
+
+DPredicate = Callable[[BurstDescriptor], "str | None"]
+SPredicate = Callable[[BurstOp], "str | None"]
+
+PARAM_ALIGN = 64
+"""Alignment in bytes of bt and fb destinations (BT-L03, FB-L03)."""
+
+
+def fields_fit(desc: BurstDescriptor) -> str | None:
+    """Every field fits its width."""
+    values = {
+        "len": desc.len,
+        "n_burst": desc.n_burst,
+        "src_gap": desc.src_gap,
+        "dst_gap": desc.dst_gap,
+    }
+    return operands_fit(desc.spec, values)
+
+
+def aligned(desc: BurstDescriptor) -> str | None:
+    """Base addresses are multiples of 32, in bt and fb of 64."""
+    unit = PARAM_ALIGN if desc.spec.destination in ("bt", "fb") else UB_BLOCK
+    return not_multiple("source address", desc.src_addr, UB_BLOCK) or not_multiple(
+        "destination address", desc.dst_addr, unit
+    )
+
+
+def inside(desc: BurstDescriptor) -> str | None:
+    """Every byte accessed lies inside its memory; the gap after the last burst is none."""
+    if desc.is_nop:
+        return None
+    for footprint in (source(desc), destination(desc)):
+        size = SIZES[footprint.space]
+        if footprint.end > size:
+            return reaches(footprint.space.name, footprint.end, size)
+    return None
+
+
+def disjoint(desc: BurstDescriptor) -> str | None:
+    """Source and destination share no byte."""
+    if not desc.is_nop and footprints_overlap(source(desc), destination(desc)):
+        return "source and destination overlap: the result is undefined"
+    return None
+
+
+def pointer_spaces(op: BurstOp) -> str | None:
+    """Pointers lie in the spaces of the op."""
+    for role, pointer, space in (
+        ("source", op.src_type, op.spec.source),
+        ("destination", op.dst_type, op.spec.destination),
+    ):
+        if pointer.space != space:
+            return Breach(f"{role} pointer is in {pointer.space}", f"{op.spec.name} wants {space}")
+        if pointer.dtype not in ELEMENT_BYTES:
+            return Breach(
+                f"{role} element type is {pointer.dtype}", f"one of {', '.join(ELEMENT_BYTES)}"
+            )
+    return None
+
+
+def equal_elements(op: BurstOp) -> str | None:
+    """Pointer spaces match the op and element sizes are equal."""
+    message = pointer_spaces(op)
+    if message:
+        return message
+    if ELEMENT_BYTES[op.src_type.dtype] != ELEMENT_BYTES[op.dst_type.dtype]:
+        return f"element sizes of {op.src_type.dtype} and {op.dst_type.dtype} differ"
+    return None
+
+
+def bias_types(op: BurstOp) -> str | None:
+    """Spaces are l1 and bt, and the types one of the four pairs."""
+    message = pointer_spaces(op)
+    if message:
+        return message
+    pair = BIAS_TYPES.get(op.src_type.dtype)
+    if pair is None or pair[0] != op.dst_type.dtype:
+        legal = ", ".join(f"{t} -> {u}" for t, (u, _) in BIAS_TYPES.items())
+        return Breach(
+            f"{op.src_type.dtype} -> {op.dst_type.dtype} is no bias load", f"one of {legal}"
+        )
+    return None
+
+
+S_BT: dict[Rule, SPredicate | None] = {
+    Rule(1, "S", "l1 to bt, and one of the four type pairs", "BT"): bias_types
+}
+S_FB: dict[Rule, SPredicate | None] = {
+    Rule(1, "S", "source in l1, destination in fb", "FB"): pointer_spaces
+}
+
+D_BT: dict[Rule, DPredicate] = {
+    Rule(2, "D", "every field fits its width", "BT"): fields_fit,
+    Rule(3, "D", "source a multiple of 32, destination of 64", "BT"): aligned,
+    Rule(4, "D", "last source byte inside l1, last slot inside bt", "BT"): inside,
+}
+D_FB: dict[Rule, DPredicate] = {
+    Rule(2, "D", "every field fits its width", "FB"): fields_fit,
+    Rule(3, "D", "source a multiple of 32, destination of 64", "FB"): aligned,
+    Rule(4, "D", "last source byte inside l1, last destination byte inside fb", "FB"): inside,
+}
+D_DMA: dict[int, DPredicate] = {5: fields_fit, 6: aligned, 12: inside}
+"""What the DMA-L rules mean for a burst copy, by number; the rules stand in ``dma_rules``."""
+
+
+def d_predicates(desc: BurstDescriptor, dma_rules: dict[int, Rule]) -> dict[Rule, DPredicate]:
+    """Returns the D rules of the descriptor's op in ascending number."""
+    if desc.spec.rules == "BT":
+        return D_BT
+    if desc.spec.rules == "FB":
+        return D_FB
+    return {dma_rules[number]: D_DMA[number] for number in desc.spec.d_rules}
+
+
+def s_predicates(op: BurstOp, dma_rules: dict[int, Rule]) -> dict[Rule, SPredicate | None]:
+    """Returns the S rules of the op in ascending number."""
+    if isinstance(op, MteL1Bt):
+        return S_BT
+    if isinstance(op, MteL1Fb):
+        return S_FB
+    return {dma_rules[1]: None, dma_rules[4]: equal_elements}

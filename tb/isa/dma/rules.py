@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of the strided DMA ops as numbered predicates (spec/dma.md, section 5).
+
+Every predicate returns None when its rule holds and a sentence when it does not. S rules look
+at the op as written, D rules at the descriptor it becomes; the engine decides those again from
+the packed bits, and the two must agree. T rules (DMA-L13, DMA-L14) concern whole footprints:
+stimulus keeps them and nobody reports them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tb.isa.dma.op import DmaDescriptor, DmaOp, MteGmUb, MteUbGm
+from tb.isa.dma.table import LEN_BITS, LOOP_COUNT_BITS, N_BURST_BITS, PAD_COUNT_BITS, PAD_LIMIT
+from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES
+from tb.isa.footprint import destination, footprints_overlap, row_overlap, source
+from tb.isa.rule import (
+    Breach,
+    Rule,
+    below_length,
+    not_multiple,
+    reaches,
+    too_wide,
+    unaligned,
+)
+from tb.isa.spaces import SIZES, UB_BLOCK
+
+DPredicate = Callable[[DmaDescriptor], "str | None"]
+SPredicate = Callable[[DmaOp], "str | None"]
+
+
+def l02(op: DmaOp) -> str | None:
+    """A pad clause has a value alone, or a value with both counts."""
+    if isinstance(op, MteGmUb) and op.pad and (op.pad.left is None) != (op.pad.right is None):
+        given = "left" if op.pad.right is None else "right"
+        return Breach(f"pad gives only the {given} count", "give both or none")
+    return None
+
+
+def l03(op: DmaOp) -> str | None:
+    """The pad value has a type that can be padded, as wide as the element."""
+    if not isinstance(op, MteGmUb) or op.pad is None:
+        return None
+    dtype, element = op.pad.dtype, op.src_type.dtype
+    fitting = [one for one in PAD_DTYPES if ELEMENT_BYTES[one] == ELEMENT_BYTES.get(element)]
+    if dtype in fitting:
+        return None
+    legal = ", ".join(fitting) or "none, elements of 1, 2 or 4 bytes can be padded"
+    if dtype in PAD_DTYPES:
+        return Breach(f"pad type {dtype} is not as wide as element type {element}", legal)
+    return Breach(f"pad type is {dtype}", legal)
+
+
+def l04(op: DmaOp) -> str | None:
+    """Pointer spaces match the op and element sizes are equal and known."""
+    for role, pointer, space in (
+        ("source", op.src_type, op.spec.source),
+        ("destination", op.dst_type, op.spec.destination),
+    ):
+        if pointer.space != space:
+            return Breach(f"{role} pointer is in {pointer.space}", f"{op.spec.name} wants {space}")
+        if pointer.dtype not in ELEMENT_BYTES:
+            return Breach(
+                f"{role} element type is {pointer.dtype}", f"one of {', '.join(ELEMENT_BYTES)}"
+            )
+    if ELEMENT_BYTES[op.src_type.dtype] != ELEMENT_BYTES[op.dst_type.dtype]:
+        return f"element sizes of {op.src_type.dtype} and {op.dst_type.dtype} differ"
+    return None
+
+
+def l15(op: DmaOp) -> str | None:
+    """A constant L2 hint fits its field."""
+    if not isinstance(op, MteGmUb | MteUbGm):
+        return None
+    bits = op.spec.operand("l2_cache_ctl").bits or 0
+    return too_wide("l2_cache_ctl", op.l2_cache_ctl, bits)
+
+
+def _sides(desc: DmaDescriptor) -> tuple[str, str]:
+    """Returns the names of the spaces behind ``ext`` and ``loc``."""
+    source, destination = desc.spec.source.upper(), desc.spec.destination.upper()
+    return (destination, source) if destination == "GM" else (source, destination)
+
+
+def _stride_bits(desc: DmaDescriptor, field: str) -> int:
+    for operand in desc.spec.operands:
+        if operand.field == field:
+            return operand.bits or 0
+    raise KeyError(f"{desc.spec.name} has no operand in field {field}")
+
+
+def l05(desc: DmaDescriptor) -> str | None:
+    """Every field fits its width; legacy reserved and unused pad counts are 0."""
+    ext, loc = _sides(desc)
+    ext_bits, loc_bits = _stride_bits(desc, "ext_stride"), _stride_bits(desc, "loc_stride")
+    widths = [
+        ("len_burst", desc.len, LEN_BITS),
+        ("n_burst", desc.n_burst, N_BURST_BITS),
+        (f"{ext} stride", desc.ext_stride, ext_bits),
+        (f"{loc} stride", desc.loc_stride, loc_bits),
+    ]
+    if ext == "GM" and loc == "UB":
+        widths += [
+            ("l2_cache_ctl", desc.l2, desc.spec.operand("l2_cache_ctl").bits or 0),
+            ("left padding", desc.pad_left, PAD_COUNT_BITS),
+            ("right padding", desc.pad_right, PAD_COUNT_BITS),
+            ("data_select_bit", desc.pad_en, 1),
+        ]
+    if desc.pad_en:
+        widths.append(("pad value", desc.pad_value, 8 * desc.elem_bytes))
+    for k, loop in enumerate(desc.loops):
+        widths += [
+            (f"loop {k} count", loop.count, LOOP_COUNT_BITS),
+            (f"loop {k} {ext} stride", loop.ext_stride, ext_bits),
+            (f"loop {k} {loc} stride", loop.loc_stride, loc_bits),
+        ]
+    for name, value, bits in widths:
+        message = too_wide(name, value, bits)
+        if message:
+            return message
+    if desc.reserved:
+        return Breach(f"reserved is {desc.reserved}", "must be 0")
+    if not desc.pad_en and (desc.pad_left or desc.pad_right):
+        what = f"padding counts are {desc.pad_left} and {desc.pad_right} with padding off"
+        return Breach(what, "must be 0")
+    return None
+
+
+def l06(desc: DmaDescriptor) -> str | None:
+    """On-chip base addresses are multiples of 32."""
+    ext, loc = _sides(desc)
+    message = not_multiple(f"{loc} address", desc.loc_addr, UB_BLOCK)
+    if not message and ext != "GM":
+        message = not_multiple(f"{ext} address", desc.ext_addr, UB_BLOCK)
+    return message
+
+
+def l07(desc: DmaDescriptor) -> str | None:
+    """On-chip strides are multiples of 32 where their count is above 1, and with padding."""
+    ext, loc = _sides(desc)
+    strides = [(f"{loc} row stride", desc.loc_stride, desc.n_burst > 1 or desc.pad_en > 0)]
+    strides += [
+        (f"{loc} stride of loop {k}", loop.loc_stride, loop.count > 1)
+        for k, loop in enumerate(desc.loops)
+    ]
+    if ext != "GM":
+        strides.append((f"{ext} row stride", desc.ext_stride, desc.n_burst > 1))
+        strides += [
+            (f"{ext} stride of loop {k}", loop.ext_stride, loop.count > 1)
+            for k, loop in enumerate(desc.loops)
+        ]
+    for name, stride, used in strides:
+        if used and stride % UB_BLOCK:
+            return unaligned(name, stride, UB_BLOCK)
+    return None
+
+
+def l08(desc: DmaDescriptor) -> str | None:
+    """With several rows both row strides are at least the row length (A-10)."""
+    if desc.n_burst > 1:
+        ext, loc = _sides(desc)
+        for name, stride in ((ext, desc.ext_stride), (loc, desc.loc_stride)):
+            if stride < desc.len:
+                return below_length(f"{name} row stride", stride, desc.len)
+    return None
+
+
+def l09(desc: DmaDescriptor) -> str | None:
+    """Padded rows hold whole elements and at most 32 bytes of padding on a side."""
+    if not desc.pad_en:
+        return None
+    if desc.len % desc.elem_bytes:
+        what = f"len_burst {desc.len} is not a multiple of the element size {desc.elem_bytes}"
+        return Breach(what, f"a multiple of the element size {desc.elem_bytes}", what)
+    for name, count in (("left", desc.left_bytes), ("right", desc.right_bytes)):
+        if count > PAD_LIMIT:
+            return Breach(f"{name} padding is {count} B", f"0..{PAD_LIMIT}")
+        if count % desc.elem_bytes:
+            what = f"{name} padding {count} B is not a multiple of the element {desc.elem_bytes}"
+            return Breach(what, f"a multiple of the element {desc.elem_bytes}", what)
+    return None
+
+
+def l10(desc: DmaDescriptor) -> str | None:
+    """A padded row fits its row stride."""
+    if not desc.pad_en:
+        return None
+    need = desc.left_bytes + desc.len + desc.right_bytes
+    if need > desc.loc_stride:
+        what = f"a padded row needs {need} B, dst_stride is {desc.loc_stride}"
+        return Breach(what, f"dst_stride at least {need}", what)
+    return None
+
+
+def l11(desc: DmaDescriptor) -> str | None:
+    """Rows between on-chip memories are whole UB blocks; ops with a GM side have no such rule."""
+    if desc.len % UB_BLOCK:
+        what = f"len_burst {desc.len} is not a multiple of {UB_BLOCK}"
+        return Breach(what, f"a multiple of {UB_BLOCK}", what)
+    return None
+
+
+def l12(desc: DmaDescriptor) -> str | None:
+    """Every byte accessed lies inside its memory; a NOP accesses none (A-18)."""
+    if desc.is_nop:
+        return None
+    for footprint in (source(desc), destination(desc)):
+        size = SIZES[footprint.space]
+        if footprint.end > size:
+            return reaches(footprint.space.name, footprint.end, size)
+    return None
+
+
+def l13(desc: DmaDescriptor) -> str | None:
+    """Destination footprints of rows and loop iterations do not overlap."""
+    if not desc.is_nop and row_overlap(destination(desc)):
+        return "rows of the destination overlap: the result is undefined"
+    return None
+
+
+def l14(desc: DmaDescriptor) -> str | None:
+    """Source and destination bytes are disjoint where both lie in one memory."""
+    if not desc.is_nop and footprints_overlap(source(desc), destination(desc)):
+        return "source and destination overlap: the result is undefined"
+    return None
+
+
+S_RULES: dict[Rule, SPredicate | None] = {
+    Rule(1, "S", "exactly one nburst triple; each loop is a complete triple"): None,
+    Rule(2, "S", "pad has a value alone, or a value with both counts"): l02,
+    Rule(3, "S", "pad type is one of i8 i16 i32 f16 bf16 f32, as wide as the element"): l03,
+    Rule(4, "S", "pointer spaces match the op; element sizes are equal"): l04,
+    Rule(15, "S", "constant l2 fits its field"): l15,
+}
+"""Front-end rules. DMA-L01 is decided where text is read (:mod:`tb.language.reader`): an op object
+always has exactly one complete nburst and only complete loops."""
+
+D_RULES: dict[Rule, DPredicate] = {
+    Rule(5, "D", "every field fits its width"): l05,
+    Rule(6, "D", "UB base addresses are multiples of 32"): l06,
+    Rule(7, "D", "UB strides in use are multiples of 32"): l07,
+    Rule(8, "D", "row strides are at least the row length"): l08,
+    Rule(9, "D", "padded rows hold whole elements, pads at most 32 bytes"): l09,
+    Rule(10, "D", "a padded row fits its stride"): l10,
+    Rule(11, "D", "rows between on-chip memories are whole 32-byte blocks"): l11,
+    Rule(12, "D", "every byte accessed lies inside its memory"): l12,
+}
+"""Engine rules in ascending number; which of them an op has stands in its table."""
+
+T_RULES: dict[Rule, DPredicate] = {
+    Rule(13, "T", "destination footprints do not overlap"): l13,
+    Rule(14, "T", "source and destination are disjoint"): l14,
+}
+"""Rules whose breach is undefined: what they forbid is never sent to a scored test."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fractal loads: ``mte_gm_l1_frac``."""

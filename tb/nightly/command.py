@@ -1,0 +1,345 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``nightly``; :mod:`tb.nightly.history` has those about nights that were."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import shlex
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from types import FrameType
+
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT, relative
+from tb.coverage.exclusions import load_exclusions
+from tb.dut.manifest import Manifest, load_manifests
+from tb.nightly.progress import NightProgress
+from tb.nightly.publish import EXCLUSIONS, Publisher
+from tb.regress.coordinator import HEARTBEAT_SECONDS, Coordinator, Limits
+from tb.regress.plan.expand import expand, left_out
+from tb.regress.plan.testplan import TESTPLAN, TestPlan, load_testplan
+from tb.regress.queries import history, text
+from tb.regress.queries.views import FAILED, Figures, NightStatus, NightView
+from tb.regress.results.store import Store
+from tb.regress.workers.farm import open_workers
+from tb.regress.workers.farm_file import Farm, load_farm
+from tb.regress.workers.pool import Workers
+
+NIGHTLY = ROOT / "sim_build/nightly"
+"""Root of all files of nights; ``make clean`` leaves it alone."""
+
+SOURCES = ("rtl_stubs", "tb", "sequences", "scoreboards")
+"""What a night is about; when it changes, an unfinished night is not taken up again."""
+
+_NO_SOURCES = {"__pycache__", "report"}
+"""Folders below them that decide nothing: how results are shown is free to change."""
+
+RESERVE_SECONDS = 15.0
+"""Seconds of a budget that are kept for merging and pages, whatever is run."""
+
+LEAST_SECONDS = 15.0
+"""What must be left of a budget beside."""
+
+
+@dataclass(frozen=True)
+class NightlyOptions:
+    """What ``make nightly`` was asked for; see its help."""
+
+    regression: str = "nightly"
+    seeds: int = 5
+    jobs: int = 0
+    budget: float = 0.0
+    base_seed: int | None = None
+    duts: tuple[str, ...] = ()
+    farm: Path | None = None
+    db: str = ""
+    fresh: bool = False
+    keep: bool = False
+    plan: Path = TESTPLAN
+    folder: Path = NIGHTLY
+
+    def command(self, base_seed: int) -> str:
+        """Returns the command line that repeats the night."""
+        words = ["make", "nightly", f"REGRESSION={self.regression}", f"SEEDS={self.seeds}"]
+        words.append(f"SEED={base_seed}")
+        if self.duts:
+            words.append(f"DUT={','.join(self.duts)}")
+        if self.plan.resolve() != TESTPLAN:
+            words.append(f"PLAN={relative(self.plan)}")
+        return shlex.join(words)
+
+
+def seconds(budget: str) -> float:
+    """Returns the seconds of ``1h30m``, ``30m``, ``90s`` or ``90``.
+
+    Raises:
+        PtoError: it is none of these, or nothing.
+    """
+    found = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?|(?:)(?:)(?:)(\d+)", budget.strip())
+    total = 0.0
+    if found and any(found.groups()):
+        hours, minutes, rest, alone = (int(part or 0) for part in found.groups())
+        total = 3600.0 * hours + 60.0 * minutes + rest + alone
+    if total < 1:
+        raise PtoError(
+            f"BUDGET is {budget!r}",
+            where="BUDGET= or --budget",
+            legal="hours, minutes and seconds such as 1h30m, 30m or 90s",
+        )
+    return total
+
+
+# --- nightly --------------------------------------------------------------------------------------
+
+
+def nightly_command(options: NightlyOptions) -> int:
+    """Runs a night and publishes it; returns 0 only when runs were done and all passed.
+
+    A night that was interrupted is taken up again where its plan and the sources are the same.
+
+    Raises:
+        PtoError: something of the options, the plan, the database or the workers cannot be used.
+    """
+    start = time.monotonic()
+    if 0 < options.budget <= RESERVE_SECONDS + LEAST_SECONDS:
+        raise PtoError(
+            f"BUDGET is {options.budget:g} s",
+            where="BUDGET= or --budget",
+            legal=f"more than {RESERVE_SECONDS + LEAST_SECONDS:g} s",
+            remedy=f"{RESERVE_SECONDS:g} s of it are kept for merging and pages",
+        )
+    farm = load_farm(options.farm) if options.farm else Farm()
+    exclusions = load_exclusions(EXCLUSIONS)
+    manifests = load_manifests(options.duts)
+    # By one name each, however they were given: nights of the same engines are compared.
+    options = replace(options, duts=tuple(dut_name(one) for one in manifests))
+    plan = load_testplan(options.plan)
+    url = database_url(options.db, farm, options.folder)
+    with Store.open(url) as store:
+        manifest_hash = engine_digest(manifests) if manifests else ""
+        before = source_digest()
+        with _interruptible(), ExitStack() as stack:
+            with closing(open_workers(farm, options.jobs)) as workers:  # before a night begins
+                night = _begin(store, plan, options, manifest_hash)
+                stack.enter_context(_heard_of(store, night))
+                status, figures, notes = _work(
+                    store, night, workers, options, manifest_hash=manifest_hash, start=start
+                )
+            changed = source_digest() != before
+            if changed:
+                notes.append("sources of the bench changed while it ran: results are of a mixture")
+            print("merging coverage, writing pages", flush=True)
+            folder = Path(history.night(store, night).folder)
+            made = Publisher(store, night, folder, exclusions)
+            made.conclude(status, figures, notes)
+            view = made.publish(plan)
+    passed = verdict(view) and not changed
+    text.show(text.closing(view, relative(folder / "report/index.html"), passed=passed))
+    if status == "interrupted":
+        print("interrupted: the same command goes on with the runs that are missing")
+        return 130
+    return 0 if passed else 1
+
+
+def verdict(view: NightView) -> bool:
+    """True when runs were done and all of them passed."""
+    states = [run.state for run in view.runs if run.state != "planned"]
+    return bool(states) and not FAILED.intersection(states)
+
+
+def database_url(option: str, farm: Farm, folder: Path = NIGHTLY) -> str:
+    """Returns the URL of the results database: an option, the farm's, or the usual file."""
+    return option or farm.database.url or f"sqlite:///{folder.resolve() / 'results.db'}"
+
+
+def dut_name(manifest: Manifest) -> str:
+    """Returns the path of a manifest by which nights and runs know it, fit for any folder."""
+    place = Path(manifest.path).resolve()
+    return relative(place) if Path.cwd() == ROOT else str(place)
+
+
+def _begin(store: Store, plan: TestPlan, options: NightlyOptions, manifest_hash: str) -> str:
+    """Returns the night to work on: one that was interrupted, or a new one with its runs."""
+    signature = hashlib.sha256(
+        repr(
+            [
+                *(options.regression, options.seeds, options.base_seed, options.duts),
+                *(manifest_hash, options.plan.read_bytes(), source_digest()),
+            ]
+        ).encode()
+    ).hexdigest()
+    if not options.fresh:
+        night = store.unfinished(options.regression, signature)
+        if night and store.adopt(night):
+            print(f"night    {night} goes on: {len(store.jobs_left(night))} runs are left")
+            return night
+    base_seed = secrets.randbits(31) if options.base_seed is None else options.base_seed
+    jobs = expand(
+        plan,
+        options.regression,
+        seeds=options.seeds,
+        base_seed=base_seed,
+        duts=options.duts,
+    )
+    night = store.begin_night(
+        regression=options.regression,
+        signature=signature,
+        base_seed=base_seed,
+        budget_seconds=options.budget,
+        duts=options.duts,
+        command=options.command(base_seed),
+        folder_root=str(options.folder.resolve()),
+        options={"plan": str(options.plan.resolve())},
+        claim=partial(_claim, options.folder.resolve()),
+        commit=git_commit(),
+    )
+    store.plan_runs(night, jobs, manifest_hash)
+    configs = len({job.config for job in jobs})
+    builds = f"{configs} build{'' if configs == 1 else 's'}"
+    print(f"night    {night}: {len(jobs)} runs on {builds}, seed {base_seed}")
+    for sentence in left_out(plan, options.regression, duts=options.duts):
+        print(f"left out {sentence}")
+    return night
+
+
+def _claim(root: Path, name: str) -> bool:
+    """Makes the folder of a night; False if another one has it, of whatever database."""
+    try:
+        (root / name).mkdir(parents=True)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise PtoError(
+            f"cannot make the folder of the night: {error.strerror}",
+            where=str(root / name),
+            remedy="make it writable, or free disk space",
+        ) from None
+    return True
+
+
+def _work(
+    store: Store,
+    night: str,
+    workers: Workers,
+    options: NightlyOptions,
+    *,
+    manifest_hash: str,
+    start: float,
+) -> tuple[NightStatus, Figures, list[str]]:
+    """Lets workers do the runs; returns how that ended, and what is to be noted of it."""
+    with NightProgress(options.budget) as progress:
+        coordinator = Coordinator(
+            store,
+            night,
+            Path(history.night(store, night).folder),
+            store.jobs_left(night),
+            workers,
+            Limits(options.budget, start, RESERVE_SECONDS),
+            progress=progress.show,
+            sources=partial(_sources, options.duts),
+            manifest_hash=manifest_hash,
+            keep=options.keep,
+        )
+        status: NightStatus = "interrupted"
+        try:
+            status = coordinator.run()
+        except KeyboardInterrupt:
+            print("\ninterrupted: ending what runs", flush=True)
+        figures = coordinator.figures()
+    return status, figures, coordinator.tally.notes
+
+
+@contextmanager
+def _heard_of(store: Store, night: str) -> Iterator[None]:
+    """Says every few seconds that the night has somebody, however long this one waits."""
+    end = threading.Event()
+
+    def beat() -> None:
+        while not end.wait(HEARTBEAT_SECONDS):
+            with suppress(PtoError):  # who writes next will say so
+                store.heartbeat(night)
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        end.set()
+        thread.join()
+
+
+def _sources(duts: Sequence[str]) -> str:
+    return f"{source_digest()} {engine_digest(load_manifests(duts))}"
+
+
+def source_digest() -> str:
+    """Returns a digest of everything that decides what a run does, engines of users apart."""
+    files: list[Path] = []
+    for name in SOURCES:
+        place = ROOT / name
+        files += [place] if place.is_file() else [
+            file
+            for file in place.rglob("*")
+            if file.is_file() and not _NO_SOURCES.intersection(file.relative_to(ROOT).parts)
+        ]  # fmt: skip
+    return _digest(files)
+
+
+def engine_digest(manifests: Sequence[Manifest]) -> str:
+    """Returns a digest of manifests, their sources and what these may include."""
+    files = [Path(manifest.path) for manifest in manifests]
+    for manifest in manifests:
+        files += [Path(name) for name in manifest.sources]
+        for folder in manifest.include_dirs:
+            files += [file for file in Path(folder).iterdir() if file.is_file()]
+    return _digest(list(dict.fromkeys(files)))
+
+
+def _digest(files: Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in sorted(files):
+        digest.update(relative(file).encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def git_commit() -> str:
+    """Returns the commit that is checked out, ``+`` behind it with changes; empty without git."""
+    try:
+        head = subprocess.run(
+            ["git", "rev-parse", "--short=12", "HEAD"],
+            cwd=ROOT, capture_output=True, text=True, check=True, timeout=10,
+        )  # fmt: skip
+        state = subprocess.run(
+            ["git", "status", "--porcelain", "--untracked-files=no"],
+            cwd=ROOT, capture_output=True, text=True, check=True, timeout=30,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return head.stdout.strip() + ("+" if state.stdout.strip() else "")
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Makes SIGTERM and SIGINT end a night as Ctrl-C does, even where a shell ignores them."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {
+        number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands about nights that were: ``report``, ``history``, ``diff`` and ``rerun``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from tb.common.paths import relative
+from tb.coverage.exclusions import apply_exclusions, load_exclusions
+from tb.nightly.command import database_url, verdict
+from tb.nightly.publish import EXCLUSIONS, Publisher
+from tb.regress.plan.rerun import rerun_settings
+from tb.regress.plan.testplan import TESTPLAN, load_testplan
+from tb.regress.queries import history, text
+from tb.regress.results.store import Store
+from tb.regress.workers.farm_file import Farm, load_farm
+
+
+def report_command(night: str, farm: Path | None, db: str, plan: Path | None = None) -> int:
+    """Writes the pages of a night anew; returns 0."""
+    with _existing(farm, db) as store:
+        found = history.night(store, night)
+        folder = Path(found.folder)
+        made = Publisher(store, found.name, folder, load_exclusions(EXCLUSIONS))
+        if found.status == "interrupted":
+            # Killed, it may not have come to its totals.
+            left = found.figures.not_run
+            made.conclude("interrupted" if left else "complete", found.figures, [])
+        kept = Path(store.options(found.name).get("plan", TESTPLAN))
+        view = made.publish(load_testplan(plan or (kept if kept.exists() else TESTPLAN)))
+    page = relative(folder / "report/index.html")
+    text.show(text.closing(view, page, passed=verdict(view)))
+    return 0
+
+
+def history_command(limit: int, farm: Path | None, db: str) -> int:
+    """Lists nights; returns 0."""
+    with _existing(farm, db) as store:
+        text.show(text.history(history.nights(store, limit)))
+    return 0
+
+
+def diff_command(before: str, after: str, farm: Path | None, db: str) -> int:
+    """Says what moved between two nights; returns 1 when a test fails that did not before."""
+    with _existing(farm, db) as store:
+        exclude = partial(apply_exclusions, load_exclusions(EXCLUSIONS))
+        moved = history.difference(store, before, after, exclude)
+    text.show(text.difference(moved))
+    return 1 if moved.newly_failing else 0
+
+
+@contextmanager
+def _existing(farm: Path | None, db: str) -> Iterator[Store]:
+    with Store.open(database_url(db, load_farm(farm) if farm else Farm()), create=False) as store:
+        yield store
+
+
+def rerun_command(run_id: int, waves: bool, farm: Path | None, db: str) -> int:
+    """Repeats a run of the database and notes how it ended; returns its exit code."""
+    from tb.nightly.worker import outcome_of
+    from tb.run.plan import planned_test
+    from tb.run.run import run_once
+
+    with _existing(farm, db) as store:
+        night, job = store.job(run_id)
+        record = store.record(run_id)
+        settings = job.settings
+        if waves:
+            whole = settings.model_copy(update={"waves": True, "timeline": True})
+            settings = rerun_settings(record) if record is not None else whole
+        print(f"run {run_id} of night {night}: {settings.command()}", flush=True)
+        folder = Path(history.night(store, night).folder) / "runs" / job.key / "rerun"
+        again = run_once(settings, planned_test(settings.test), folder=folder)
+        outcome = outcome_of(job, again, folder)
+        flaky = store.note_rerun(run_id, outcome, state=again.status, identity="")
+        before = record.status if record else "no record"
+    print(f"run {run_id} was {before}, is {again.status}" + (": flaky" if flaky else ""))
+    return again.exit_code

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes of a night in the database what people and other tools read.
+
+Below the night's folder: ``report/index.html``, ``junit.xml``, ``coverage.ucis.xml`` (functional
+coverage), ``code.info`` (code coverage, lcov) and ``code/merged.dat.gz``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from tb.common.paths import ROOT
+from tb.coverage.exclusions import Excluded, apply_exclusions
+from tb.coverage.export.code import CodeCounts, code_view
+from tb.coverage.export.code_files import merged_readable, write
+from tb.coverage.export.lcov import write_lcov
+from tb.coverage.export.ucis import Origin, write_ucis
+from tb.regress.plan.testplan import TestPlan
+from tb.regress.queries import history, junit
+from tb.regress.queries.views import FAILED, Figures, NightStatus, NightView
+from tb.regress.results.store import Store
+from tb.report import site
+
+EXCLUSIONS = ROOT / "tb/regress/plan/exclusions.toml"
+"""Bins that are not to count, with reasons."""
+
+MERGED = "merged.dat.gz"
+"""Code coverage of a whole night, in its folder ``code``."""
+
+
+class Publisher:
+    """Ends a night and writes its files; code coverage is read once for both.
+
+    Args:
+        store: The database.
+        night: Name of the night.
+        folder: Where its files are.
+        exclusions: Bins that are not to count.
+    """
+
+    def __init__(
+        self, store: Store, night: str, folder: Path, exclusions: Sequence[Excluded]
+    ) -> None:
+        self._store = store
+        self._night = night
+        self._folder = folder
+        self._exclude = partial(apply_exclusions, exclusions)
+        self._counts, self._unread = code_counts(folder)
+
+    def conclude(self, status: NightStatus, figures: Figures, notes: Sequence[str]) -> None:
+        """Ends the night in the database, with the totals of its coverage.
+
+        Raises:
+            PtoError: the database cannot be written.
+        """
+        coverage = self._store.merged([self._night])
+        self._exclude(coverage)
+        self._store.end_night(
+            self._night,
+            status,
+            figures,
+            coverage=coverage.percent if coverage.total else None,
+            groups={name: group.percent for name, group in coverage.groups.items()},
+            code=self._counts.by_engine() if self._counts else {},
+            notes=[*notes, *self._unread],
+        )
+
+    def publish(self, plan: TestPlan) -> NightView:
+        """Writes pages, JUnit XML, UCIS XML and lcov, and returns what they show.
+
+        Raises:
+            PtoError: the database cannot be read or the folder not be written.
+        """
+        counts, folder = self._counts, self._folder
+        view = history.view(
+            self._store,
+            self._night,
+            plan,
+            code=code_view(counts, ROOT) if counts else None,
+            exclude=self._exclude,
+        )
+        if counts:
+            write(counts, folder / "code" / MERGED)
+            write_lcov(counts, folder / "code.info", ROOT)
+        junit.write(view, folder / "junit.xml")
+        write_ucis(view.coverage, folder / "coverage.ucis.xml", _origin(view))
+        site.write(view, folder / "report")
+        return view
+
+
+def code_counts(folder: Path) -> tuple[CodeCounts | None, list[str]]:
+    """Returns the code coverage of a night's runs, and what could not be read of it."""
+    files = [path for path in sorted((folder / "code").glob("*.dat.gz")) if path.name != MERGED]
+    if not files:
+        return None, []
+    counts, problems = merged_readable(files, ROOT)
+    return counts, [f"code coverage is not complete: {problem}" for problem in problems]
+
+
+def _origin(view: NightView) -> Origin:
+    night = view.night
+    return Origin(
+        night.name,
+        night.ended or night.started,
+        passed=not any(run.state in FAILED for run in view.runs),
+        command=night.command,
+        seed=str(night.base_seed),
+        version=night.commit or "0",
+    )

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a worker of a regression does with a job: build, run, or run again with waves.
+
+:mod:`tb.regress` names :func:`execute` without importing it, so that it knows no simulator.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+
+from tb.common.errors import PtoError
+from tb.record.record import RunRecord
+from tb.record.settings import RunSettings
+from tb.regress.workers.job import Job, Outcome
+from tb.run.build import build
+from tb.run.console import Console
+from tb.run.plan import planned_test
+from tb.run.run import CODE_COUNTS, build_plan, check_ports, run_once
+
+GRACE_SECONDS = 5.0
+"""How much sooner than the worker's own limit a simulation is ended: its record says why, then."""
+
+
+def execute(job: Job) -> Outcome:
+    """Does a job and says what became of it; raises nothing that a user can cause."""
+    outcome = Outcome(
+        key=job.key,
+        kind=job.kind,
+        attempt=job.attempt,
+        worker=_me(),
+        started=datetime.now(UTC),
+        ended=datetime.now(UTC),
+    )
+    try:
+        with _sigterm_interrupts():
+            if job.kind == "build":
+                outcome.inputs = _build(job.settings)
+            else:
+                outcome.record = _run(job)
+    except PtoError as error:
+        outcome.error = str(error)
+    except KeyboardInterrupt:
+        outcome.error = "the job was ended before its time"
+    _collect(outcome, Path(job.folder))
+    outcome.ended = datetime.now(UTC)
+    return outcome
+
+
+def _build(settings: RunSettings) -> str:
+    """Builds what a run needs and returns the digest of its inputs."""
+    plan = build_plan(settings, planned_test(settings.test))
+    if settings.duts:
+        check_ports(plan, Console(quiet=True))
+    return build(plan).inputs
+
+
+def _run(job: Job) -> RunRecord:
+    settings = job.settings
+    if job.folder:
+        # The same attempt may have been here: what it left is not of this run.
+        shutil.rmtree(job.folder, ignore_errors=True)
+    if not settings.time_limit:
+        limit = max(1.0, job.timeout - GRACE_SECONDS)
+        settings = settings.model_copy(update={"time_limit": limit})
+    return run_once(
+        settings,
+        planned_test(settings.test),
+        console=Console(quiet=True),
+        folder=Path(job.folder),
+        inputs=job.inputs,
+    )
+
+
+def outcome_of(job: Job, record: RunRecord, folder: Path) -> Outcome:
+    """Returns the outcome of a run that was done apart from any worker."""
+    now = datetime.now(UTC)
+    outcome = Outcome(
+        key=job.key, kind="rerun", started=now, ended=now, worker=_me(), record=record
+    )
+    _collect(outcome, folder)
+    return outcome
+
+
+def _me() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def _collect(outcome: Outcome, folder: Path) -> None:
+    """Notes the files that a run left."""
+    coverage = folder / "coverage.json"
+    if coverage.exists():
+        outcome.coverage = coverage.read_text()
+    for name in ("waves.fst", "waves.vcd"):
+        if (folder / name).exists():
+            outcome.waves = str(folder / name)
+    if (folder / "timeline.json").exists():
+        outcome.timeline = str(folder / "timeline.json")
+    if (folder / CODE_COUNTS).exists():
+        outcome.code_coverage = str(folder / CODE_COUNTS)
+
+
+@contextmanager
+def _sigterm_interrupts() -> Iterator[None]:
+    """Makes a request to end an interrupt, which ends the simulator on its way out."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # Not the main thread: whoever owns it ends the process.
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

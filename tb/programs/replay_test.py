@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pyuvm test that replays programs: what ``make program`` and ``pto-dv program`` run."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyuvm
+
+from scoreboards.faults import Fault, FaultKind
+from scoreboards.model.cube import CubeModel
+from sequences.replay import Round, not_issued, schedule
+from sequences.uvm import DmaBlockItem
+from tb.common.errors import PtoError
+from tb.common.paths import RESULT_ENV
+from tb.dut.limits import capability_keeps
+from tb.env.base_test import PtoTestBase
+from tb.harness.knobs import PROFILES, KnobProfile
+from tb.isa.ops import OPS_BY_CODE
+from tb.isa.spaces import Space
+from tb.language.place import refuse
+from tb.language.trace import Compute, Trace
+from tb.programs.job import Check, Dump, Load, ProgramJob
+from tb.record.settings import RunSettings
+
+
+def space_named(name: str) -> Space:
+    """Returns a memory by its name in small letters.
+
+    Raises:
+        PtoError: there is none.
+    """
+    try:
+        return Space[name.upper()]
+    except KeyError:
+        legal = ", ".join(space.name.lower() for space in Space)
+        raise PtoError(f"no memory is called {name!r}", legal=legal) from None
+
+
+def fault_of(words: dict[str, Any]) -> Fault:
+    """Returns a fault; memory and kind are given by name or by number."""
+    space, kind = words["space"], words["kind"]
+    return Fault(
+        **{
+            **words,
+            "space": space_named(space) if isinstance(space, str) else Space(space),
+            "kind": FaultKind[kind.upper()] if isinstance(kind, str) else FaultKind(kind),
+        }
+    )
+
+
+def read_load(load: Load) -> bytes:
+    """Returns the bytes of a load.
+
+    Raises:
+        PtoError: the file cannot be read, or is too short.
+    """
+    try:
+        with Path(load.file).open("rb") as file:
+            file.seek(load.offset)
+            data = file.read(load.length)
+    except OSError as error:
+        raise PtoError(f"cannot read bytes to load: {error.strerror}", where=load.file) from None
+    if len(data) != load.length:
+        raise PtoError(
+            f"{load.length} bytes at offset {load.offset} are to be loaded, there are {len(data)}",
+            where=load.file,
+        )
+    return data
+
+
+@pyuvm.test()
+class ProgramTest(PtoTestBase):
+    """Replays programs; option ``programs`` has a :class:`ProgramJob` each, as a dictionary.
+
+    Attributes:
+        job: The program under way.
+        host_ops: Ops computed by the host so far, by name.
+    """
+
+    fixed_length = True
+    job: ProgramJob | None = None
+
+    def build_phase(self) -> None:
+        """Reads the jobs besides."""
+        super().build_phase()
+        self.jobs = jobs(self.run.settings)
+        self.host_ops: Counter[str] = Counter()
+
+    def sends_illegal_ops(self, settings: RunSettings) -> bool:
+        """Illegal ops are part of the coverage where a program may send them."""
+        return any(job.illegal == "send" for job in jobs(settings))
+
+    def prepare_memory(self) -> None:
+        """Leaves GM alone: programs have buffers anywhere in it."""
+
+    @property
+    def stall_seed(self) -> int:
+        """That of the program, where it has one."""
+        return (self.job.stall_seed if self.job else 0) or super().stall_seed
+
+    async def stimulate(self) -> None:
+        """Replays the programs, each on fresh memories."""
+        for job in self.jobs:
+            if self.run.aborted:
+                return
+            self.job = job
+            await self.replay(job)
+
+    def program(self, job: ProgramJob) -> tuple[Trace, Any]:
+        """Returns what a program does, and an order of it.
+
+        Raises:
+            ProgramError: it cannot be read or executed.
+        """
+        from tb.language.order.order import order
+        from tb.language.reader import read_file
+        from tb.language.run.walk import trace
+
+        # Places say the path as it was given, wherever the simulation runs.
+        source = replace(read_file(job.path), file=job.title)
+        found = trace(
+            source,
+            function=job.function,
+            arguments=job.arguments,
+            foreign=job.foreign,
+        )
+        return found, order(found)
+
+    async def replay(self, job: ProgramJob) -> None:
+        """Replays one program and checks what it leaves."""
+        with self.run.stopwatch.phase("generate"):
+            trace, order = self.program(job)
+            rounds = schedule(trace, order, illegal=job.illegal)
+            self.require_served(rounds)
+            self.run.notes += [
+                f"{found.place}: {found.op} breaks {found.rule}, {found.message}"
+                for found in not_issued(trace)
+            ]
+        self.restart(job)
+        before = self.wrong()
+        host = CubeModel(self.env.scoreboard.golden, job.seed or self.run.settings.seed)
+        faults = tuple(map(fault_of, job.faults))
+        for item in rounds:
+            if self.run.aborted:
+                return
+            for step in item.compute:
+                self.compute(host, step)
+            if len(item.block):
+                await self.send_items([DmaBlockItem(item.block, faults=faults)])
+        if self.run.aborted:
+            return
+        self.env.scoreboard.compare_everything()
+        agree = self.wrong() == before
+        for check in job.checks:
+            self.check(job, check, agree=agree)
+        for dump in job.dumps:
+            self.dump(dump)
+        if self.wrong() == before:
+            self.run.exercised[job.title] += 1
+
+    def restart(self, job: ProgramJob) -> None:
+        """Compares what was before, and gives every memory what the program is to find there."""
+        scoreboard, memory = self.env.scoreboard, self.run.memory
+        scoreboard.compare_everything()
+        memory.set_background_seed(job.seed or self.run.settings.seed)
+        for name, byte in job.backgrounds.items():
+            memory.set_background(space_named(name), byte)
+        scoreboard.restart()
+        if job.unit_flags:
+            bits = np.frombuffer(bytes.fromhex(job.unit_flags), dtype=np.uint8)
+            for flags in (memory.unit_flags, scoreboard.golden.unit_flags):
+                flags[:] = np.unpackbits(bits, bitorder="little")
+        for load in job.loads:
+            scoreboard.poke(space_named(load.space), load.address, read_load(load))
+        ideal = PROFILES[0].knobs
+        self.apply_profile(KnobProfile("program", {**ideal, **job.knobs}))
+
+    def compute(self, host: CubeModel, step: Compute) -> None:
+        """Computes an op on the host, and puts what it writes into both memories."""
+        try:
+            rows = host.execute(step.op)
+        except ValueError as error:
+            raise refuse(step.place, str(error), op=f"pto.{step.name}") from None
+        if rows is not None:
+            rows.put(self.env.scoreboard.golden[rows.space])
+            rows.put(self.run.memory.view(rows.space))
+        self.host_ops[step.name] += 1
+
+    def require_served(self, rounds: list[Round]) -> None:
+        """Raises PtoError when no engine takes an op: a program is sent whole or not at all."""
+        keeps = capability_keeps(self.limits.capabilities)
+        for item in rounds:
+            block = item.block
+            for at, slot in enumerate(block.slot.tolist()):
+                name = OPS_BY_CODE[int(block.opcode[at])].name
+                if slot not in self.env.agents or name not in self.served():
+                    raise PtoError(f"no engine executes {name}", where=str(block.places[at]))
+            for keep in keeps:
+                for at in np.flatnonzero(~keep(block)).tolist() if len(block) else ():
+                    raise PtoError(
+                        f"the engine does not take this op: {keep.reason}",
+                        where=str(block.places[at]),
+                    )
+
+    def served(self) -> frozenset[str]:
+        """Returns the ops that the engines of the run execute."""
+        return frozenset(self.run.config.dut_ops)
+
+    def wrong(self) -> int:
+        """Returns how many failures there were so far."""
+        return self.run.mismatches + self.run.protocol_errors
+
+    def bytes_of(self, part: Check | Dump) -> bytes:
+        """Returns bytes of a memory under test."""
+        space = space_named(part.space)
+        self.run.memory.ensure(space, part.address, part.length)
+        view = self.run.memory.view(space)
+        found: bytes = view[part.address : part.address + part.length].tobytes()
+        return found
+
+    def check(self, job: ProgramJob, check: Check, *, agree: bool) -> None:
+        """Compares bytes with the CRC-32 that they are to have.
+
+        Args:
+            job: The program.
+            check: The bytes.
+            agree: Engine and model left the same.
+        """
+        found = self.bytes_of(check)
+        crc32 = zlib.crc32(found)
+        if crc32 == check.crc32:
+            return
+        lines = [
+            f"MISMATCH: {job.title}: CRC-32 of {check.length} bytes of {check.space} at "
+            f"{check.address:#x} is {crc32:08X}, expected {check.crc32:08X}"
+        ]
+        if check.where:
+            lines.append(f"  check: {check.where}")
+        if check.expected is not None:
+            wanted = read_load(check.expected)
+            wrong = [at for at in range(len(found)) if found[at] != wanted[at]]
+            many = "1 byte differs" if len(wrong) == 1 else f"{len(wrong)} bytes differ"
+            lines.append(
+                f"  {many}, the first at offset {wrong[0]:#x}: "
+                f"{found[wrong[0]]:#04x}, expected {wanted[wrong[0]]:#04x}"
+            )
+        if agree:
+            lines.append("  engine and model agree: the program, its data or the check is wrong")
+        self.run.fail("\n".join([*lines, f"  repeat: {self.run.command}"]), agreed=agree)
+
+    def dump(self, dump: Dump) -> None:
+        """Writes bytes into the run's folder."""
+        folder = Path(os.environ[RESULT_ENV]).parent
+        (folder / dump.file).write_bytes(self.bytes_of(dump))
+
+
+def jobs(settings: RunSettings) -> tuple[ProgramJob, ...]:
+    """Returns the programs of a run.
+
+    Raises:
+        PtoError: there are none.
+    """
+    found = settings.options.get("programs", ())
+    if not found:
+        raise PtoError(
+            "no program to replay", where="TEST=program", remedy="make program PROGRAM=x.pto"
+        )
+    return tuple(ProgramJob.model_validate(job) for job in found)

@@ -1,0 +1,388 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads ``tb/regress/plan/testplan.toml``: what is to be verified, and the regressions that do it.
+
+A behaviour names the tests, coverage groups and rules that prove it; a regression says which
+tests run on which simulators and widths with how many seeds. docs/testplan.md is made from it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NoReturn
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
+from tb.coverage.functional import DmaCoverage
+from tb.coverage.stress import GROUPS
+from tb.coverage.view import FORMS
+from tb.dut.manifest import MAX_OUTSTANDING, MAX_TAG_WIDTH, MIN_TAG_WIDTH, DataWidth
+from tb.dut.selection import SELECTABLE
+from tb.isa.rules import RULES
+from tb.run.plan import PlannedTest
+from tb.run.recipes import SIMULATORS
+
+TESTPLAN = ROOT / "tb/regress/plan/testplan.toml"
+"""The plan of this project."""
+
+PYTEST = "pytest:"
+"""Before the file of a test that ``make test`` runs, in a behaviour's tests."""
+
+CODE_COVERAGE = ("verilator",)
+"""Simulators that count the code coverage of engines."""
+
+Milestone = Literal["V1", "V2", "V3"]
+_MODEL = ConfigDict(frozen=True, extra="forbid")
+_HEADER = re.compile(r"^\s*\[\[\s*(behaviour|regression|regression\.runs)\s*\]\]", re.MULTILINE)
+
+
+class Behaviour(BaseModel):
+    """Something that engines must do, and what proves it.
+
+    Attributes:
+        name: Its name, unique.
+        milestone: ``V1``, ``V2`` or ``V3``: how early it has to hold.
+        description: What is checked, in a few sentences.
+        tests: Names of planned tests; ``pytest:path/to/test_file.py``, with ``::test_name`` behind
+            it or not, for those that run without a simulator.
+        groups: Coverage groups that say how much of it was seen.
+        rules: Rules of the specification that it covers.
+    """
+
+    model_config = _MODEL
+
+    name: str = Field(min_length=1)
+    milestone: Milestone
+    description: str = Field(min_length=1)
+    tests: tuple[str, ...] = Field(min_length=1)
+    groups: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+
+
+class RunSet(BaseModel):
+    """Runs of a regression that differ in test, simulator, widths and seed alone.
+
+    Attributes:
+        tests: Names of planned tests.
+        sims: Simulators.
+        widths: Pairs of GM and local data width, in bits.
+        seeds: Most seeds of each combination, ``"all"`` for as many as are asked for.
+        transactions: Instead of the number of the planned test.
+        ops: Ops and legacy forms to draw from; all by default.
+        tag_width: Width of a tag in bits.
+        outstanding: Most AXI bursts in flight in each direction.
+        gm: Who plays the GM.
+        code_coverage: Count the code coverage of the engines.
+        seconds: How long a run takes, as a guess for budgets; 0 goes by the transactions.
+        label: Distinguishes sets that are else alike, in the names of their runs.
+    """
+
+    model_config = _MODEL
+
+    tests: tuple[str, ...] = Field(min_length=1)
+    sims: tuple[str, ...] = Field(("verilator",), min_length=1)
+    widths: tuple[tuple[DataWidth, DataWidth], ...] = Field(((256, 256),), min_length=1)
+    seeds: Literal["all"] | int = "all"
+    transactions: int | None = Field(None, ge=1, le=100_000_000)
+    ops: tuple[str, ...] = ()
+    tag_width: int = Field(8, ge=MIN_TAG_WIDTH, le=MAX_TAG_WIDTH)
+    outstanding: int = Field(16, ge=1, le=MAX_OUTSTANDING)
+    gm: Literal["hdl", "cocotbext"] = "hdl"
+    code_coverage: bool = False
+    seconds: float = Field(0.0, ge=0)
+    label: str = Field("", pattern=r"^[a-z0-9]*$")
+
+
+class Regression(BaseModel):
+    """Named sets of runs; ``doc`` is one line."""
+
+    model_config = _MODEL
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
+    doc: str
+    runs: tuple[RunSet, ...] = Field(min_length=1)
+
+
+class TestPlan(BaseModel):
+    """The whole file; ``path`` is where it was read from."""
+
+    __test__: ClassVar[bool] = False  # no test class, whatever pytest thinks of the name
+    model_config = _MODEL
+
+    behaviour: tuple[Behaviour, ...] = Field(min_length=1)
+    regression: tuple[Regression, ...] = Field(min_length=1)
+    path: str = ""
+
+    def find(self, name: str) -> Regression:
+        """Returns the regression of this name.
+
+        Raises:
+            PtoError: there is none.
+        """
+        for found in self.regression:
+            if found.name == name:
+                return found
+        names = [found.name for found in self.regression]
+        raise PtoError(
+            f"regression {name!r} is unknown{_meant(name, names)}",
+            where=self.path,
+            legal=", ".join(names),
+        )
+
+
+@cache
+def coverage_groups() -> tuple[str, ...]:
+    """Returns the names of all coverage groups."""
+    return tuple(DmaCoverage(forms=FORMS, illegal=True, stress=GROUPS).groups)
+
+
+def load_testplan(
+    path: Path = TESTPLAN, planned: Mapping[str, PlannedTest] | None = None, root: Path = ROOT
+) -> TestPlan:
+    """Reads and checks a testplan.
+
+    Args:
+        path: The file.
+        planned: Tests that may be named; those of ``tb/run/plan.toml`` by default.
+        root: What the files of pytest are relative to.
+
+    Raises:
+        PtoError: the file cannot be read or is no TOML, an entry lacks a key or has an unknown one,
+            or names what does not exist; two entries have one name.
+    """
+    if planned is None:
+        from tb.run.plan import load_plan
+
+        planned = load_plan()
+    text = _read(path)
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise PtoError(f"the testplan is not TOML: {error}", where=str(path)) from None
+    lines = _Lines(path, text)
+    try:
+        plan = TestPlan.model_validate({**data, "path": str(path)})
+    except ValidationError as error:
+        raise _of_schema(error, data, lines) from None
+    _check_behaviours(plan.behaviour, planned, root, lines)
+    _check_regressions(plan.regression, planned, lines)
+    return plan
+
+
+def unclaimed(plan: TestPlan, planned: Iterable[str]) -> list[str]:
+    """Returns a sentence for each test, group and rule that no behaviour names."""
+    claimed = {
+        "test": {name for one in plan.behaviour for name in one.tests},
+        "coverage group": {name for one in plan.behaviour for name in one.groups},
+        "rule": {name for one in plan.behaviour for name in one.rules},
+    }
+    there: dict[str, Iterable[str]] = {
+        "test": planned,
+        "coverage group": coverage_groups(),
+        "rule": RULES,
+    }
+    return [
+        f"{kind} {name} is claimed by no behaviour"
+        for kind, names in there.items()
+        for name in names
+        if name not in claimed[kind]
+    ]
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise PtoError(
+            f"cannot read the testplan: {why}",
+            where=str(path),
+            remedy="tb/regress/plan/testplan.toml of the project is the default",
+        ) from None
+
+
+class _Lines:
+    """Finds the lines of entries in the text of a plan, for messages."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self.path = path
+        self._lines = text.splitlines()
+        self._starts: dict[str, list[int]] = {"behaviour": [], "regression": []}
+        self._runs: dict[tuple[int, int], int] = {}
+        self._headers: list[int] = []
+        for found in _HEADER.finditer(text):
+            line = text.count("\n", 0, found.start(1)) + 1
+            self._headers.append(line)
+            if found.group(1) == "regression.runs":
+                owner = len(self._starts["regression"]) - 1
+                number = sum(1 for one, _ in self._runs if one == owner)
+                self._runs[owner, number] = line
+            else:
+                self._starts[found.group(1)].append(line)
+
+    def where(self, kind: str, number: int, name: str, what: str = "", runs: int = -1) -> str:
+        """Returns file, line and name of an entry; the line of ``what`` where it is quoted."""
+        starts = self._starts.get(kind, [])
+        line = starts[number] if number < len(starts) else 0
+        if runs >= 0:
+            line = self._runs.get((number, runs), line)
+        if line and what:
+            word = re.compile(rf"(?<![\w-]){re.escape(what)}(?![\w-])")
+            stop = next((one for one in self._headers if one > line), len(self._lines) + 1)
+            found = (one for one in range(line, stop) if word.search(self._lines[one - 1]))
+            line = next(found, line)
+        place = f"{self.path}, line {line}" if line else str(self.path)
+        return f"{place}, {kind} {name}" + (f", runs {runs + 1}" if runs >= 0 else "")
+
+
+def _name_of(data: Mapping[str, Any], kind: str, number: int) -> str:
+    try:
+        return repr(str(data[kind][number]["name"]))
+    except (KeyError, IndexError, TypeError):
+        return f"number {number + 1}"
+
+
+_MODELS: dict[str, type[BaseModel]] = {"behaviour": Behaviour, "regression": Regression}
+
+
+def _of_schema(error: ValidationError, data: Mapping[str, Any], lines: _Lines) -> PtoError:
+    """Returns the first breach of the schema as one sentence, with its entry."""
+    first = error.errors()[0]
+    place = first["loc"]
+    kind = str(place[0])
+    where, model, runs = str(lines.path), _MODELS.get(kind, TestPlan), -1
+    keys: Sequence[int | str] = place
+    if kind in _MODELS and len(place) > 1 and isinstance(place[1], int):
+        keys = place[2:]
+        if len(keys) > 1 and keys[0] == "runs" and isinstance(keys[1], int):
+            runs, keys, model = keys[1], keys[2:], RunSet
+        word = str(keys[0]) if keys else ""
+        where = lines.where(kind, place[1], _name_of(data, kind, place[1]), word, runs)
+    key = str(keys[0]) if keys else kind
+    if first["type"] == "missing":
+        return PtoError(f"key {key} is missing", where=where, remedy="add it to the entry")
+    if first["type"] == "extra_forbidden":
+        legal = [name for name in model.model_fields if name != "path"]
+        return PtoError(
+            f"key {key} is unknown{_meant(key, legal)}", where=where, legal=", ".join(legal)
+        )
+    return PtoError(f"key {key}: {first['msg']}", where=where)
+
+
+def _meant(word: str, legal: Collection[str]) -> str:
+    close = difflib.get_close_matches(word, list(legal), 1)
+    return f"; {close[0]} is meant?" if close else ""
+
+
+def _unknown(what: str, word: str, legal: Collection[str], where: str) -> NoReturn:
+    raise PtoError(
+        f"{what} {word!r} is unknown{_meant(word, legal)}", where=where, legal=", ".join(legal)
+    )
+
+
+def _check_behaviours(
+    behaviours: Sequence[Behaviour],
+    planned: Mapping[str, PlannedTest],
+    root: Path,
+    lines: _Lines,
+) -> None:
+    """Raises PtoError for a name that does not exist, or that two behaviours have."""
+    seen: set[str] = set()
+    for number, one in enumerate(behaviours):
+
+        def where(word: str, number: int = number, name: str = one.name) -> str:
+            return lines.where("behaviour", number, repr(name), word)
+
+        if one.name in seen:
+            raise PtoError(f"two behaviours are called {one.name!r}", where=where(one.name))
+        seen.add(one.name)
+        for test in one.tests:
+            if test.startswith(PYTEST):
+                _check_pytest(test, root, where(test))
+            elif test not in planned:
+                _unknown("test", test, [*planned, f"{PYTEST}path/to/test_file.py"], where(test))
+        for group in one.groups:
+            if group not in coverage_groups():
+                _unknown("coverage group", group, coverage_groups(), where(group))
+        for rule in one.rules:
+            if rule not in RULES:
+                _unknown("rule", rule, RULES, where(rule))
+
+
+def _check_pytest(test: str, root: Path, where: str) -> None:
+    """Raises PtoError where a file of pytest, or a function in it, does not exist."""
+    name, _, function = test.removeprefix(PYTEST).partition("::")
+    file = root / name
+    if not file.is_file():
+        raise PtoError(f"test file {name} does not exist", where=where, remedy=f"look in {root}")
+    if function and not re.search(
+        rf"^\s*(?:async )?def {re.escape(function)}\(", file.read_text(), re.MULTILINE
+    ):
+        raise PtoError(f"{name} has no function {function!r}", where=where)
+
+
+def _check_regressions(
+    regressions: Sequence[Regression], planned: Mapping[str, PlannedTest], lines: _Lines
+) -> None:
+    """Raises PtoError for a name that does not exist, and for runs that have one name."""
+    seen: set[str] = set()
+    for number, one in enumerate(regressions):
+        if one.name in seen:
+            where = lines.where("regression", number, repr(one.name), one.name)
+            raise PtoError(f"two regressions are called {one.name!r}", where=where)
+        seen.add(one.name)
+        taken: dict[tuple[object, ...], int] = {}
+        for place, runs in enumerate(one.runs):
+
+            def where_of(word: str, n: int = number, p: int = place, name: str = one.name) -> str:
+                return lines.where("regression", n, repr(name), word, p)
+
+            _check_runs(runs, planned, where_of)
+            for key in _combinations(runs):
+                if key in taken:
+                    raise PtoError(
+                        f"runs of {key[0]} on {key[1]} at GM {key[2]}, local {key[3]} are planned "
+                        f"twice, by runs {taken[key] + 1} and {place + 1}",
+                        where=where_of(str(key[0])),
+                        remedy='give one of them a label, such as label = "long"',
+                    )
+                taken[key] = place
+
+
+def _combinations(runs: RunSet) -> set[tuple[object, ...]]:
+    """Returns what the names of these runs are made from, seeds apart."""
+    rest = (runs.tag_width, runs.outstanding, runs.gm, runs.code_coverage, runs.label)
+    return {
+        (test, sim, gm, local, *rest)
+        for test in runs.tests
+        for sim in runs.sims
+        for gm, local in runs.widths
+    }
+
+
+def _check_runs(runs: RunSet, planned: Mapping[str, PlannedTest], where: Any) -> None:
+    for test in runs.tests:
+        if test not in planned:
+            _unknown("test", test, planned, where(test))
+    for sim in runs.sims:
+        if sim not in SIMULATORS:
+            _unknown("simulator", sim, SIMULATORS, where(sim))
+        if runs.code_coverage and sim not in CODE_COVERAGE:
+            raise PtoError(
+                f"simulator {sim} counts no code coverage",
+                where=where(sim),
+                legal=", ".join(CODE_COVERAGE),
+            )
+    for op in runs.ops:
+        if op not in SELECTABLE:
+            _unknown("op", op, SELECTABLE, where(op))
+    if runs.seeds != "all" and runs.seeds < 1:
+        raise PtoError(
+            f"seeds is {runs.seeds}", where=where("seeds"), legal='"all", or a number from 1'
+        )

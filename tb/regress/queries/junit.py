@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A night as JUnit XML, for CI services: a suite for each configuration, a case for each run.
+
+A run that failed, hung or is flaky is a ``failure``; one that crashed, has no record or lost its
+workers is an ``error``; one that was not run is ``skipped``. What repeats a case stands in its
+text and its properties.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from junitparser import Error, Failure, Skipped
+from junitparser.xunit2 import JUnitXml, TestCase, TestSuite
+
+from tb.common.files import write_bytes
+from tb.regress.queries.difference import configuration
+from tb.regress.queries.views import Bucket, Night, NightView, RunRow, RunState
+
+ERRORS: frozenset[RunState] = frozenset({"crash", "error", "lost", "interrupted"})
+"""States in which the run came to no verdict."""
+
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write(view: NightView, path: Path) -> Path:
+    """Writes the night as JUnit XML; a reader sees the old file or the whole new one.
+
+    Raises:
+        PtoError: the file cannot be written.
+    """
+    data = io.BytesIO()
+    junit(view).write(data)
+    write_bytes(
+        path,
+        data.getvalue(),
+        remedy="make room, or make the folder writable, then: pto-dv report",
+    )
+    return path
+
+
+def junit(view: NightView) -> JUnitXml:
+    """Returns the night as a JUnit document, its runs in the order of the plan."""
+    buckets = {bucket.id: bucket for bucket in view.buckets}
+    suites: dict[str, list[RunRow]] = {}
+    for run in view.runs:
+        suites.setdefault(configuration(run), []).append(run)
+    document = JUnitXml(f"{view.night.regression} {view.night.name}")
+    for config, runs in suites.items():
+        document.append(_suite(view.night, config, runs, buckets))
+    document.update_statistics()
+    return document
+
+
+def _suite(
+    night: Night, config: str, runs: list[RunRow], buckets: Mapping[str, Bucket]
+) -> TestSuite:
+    suite = TestSuite(_clean(config))
+    suite.hostname = _clean(night.host)
+    suite.timestamp = night.started.isoformat(timespec="seconds")
+    facts = {
+        "night": night.name,
+        "regression": night.regression,
+        "commit": night.commit,
+        "duts": ", ".join(night.duts),
+        "simulator": next((run.simulator for run in runs if run.simulator), ""),
+        "command": night.command,
+    }
+    for name, value in facts.items():
+        if value:
+            suite.add_property(name, _clean(value))
+    # In one go: `add_testcase` counts the suite anew each time.
+    suite.add_testcases([_case(run, buckets.get(run.bucket)) for run in runs])
+    return suite
+
+
+def _case(run: RunRow, bucket: Bucket | None) -> TestCase:
+    case = TestCase(_clean(run.key), _clean(run.test), round(run.seconds, 3))
+    facts = {
+        "run": str(run.id),
+        "state": run.state,
+        "seed": str(run.seed),
+        "bucket": run.bucket,
+        "command": run.command,
+        "folder": run.folder,
+    }
+    for name, value in facts.items():
+        if value:
+            case.add_property(name, _clean(value))
+    if run.state == "pass":
+        return case
+    if run.state == "planned":
+        case.append(Skipped("not run"))
+        return case
+    first_line = run.message.splitlines()[0] if run.message else run.state
+    kind = Error if run.state in ERRORS else Failure
+    result = kind(
+        _clean(f"{run.state}: {first_line}"), _clean(bucket.kind if bucket else run.state)
+    )
+    result.text = _clean(_report(run, bucket))
+    case.append(result)
+    return case
+
+
+def _report(run: RunRow, bucket: Bucket | None) -> str:
+    """Returns what is known of a failing run as lines: message, group, report, what repeats it."""
+    lines: list[str] = [run.message or run.state]
+    if bucket is not None:
+        lines.append(f"bucket {bucket.id}: {bucket.title}")
+        if bucket.example_run.id == run.id:
+            lines.append(bucket.example.text)
+        else:
+            lines.append(f"report: see {bucket.example_run.key}")
+        lines += [
+            f"run again: {rerun.state} {rerun.message}".rstrip()
+            for rerun in bucket.reruns
+            if rerun.run == run.id
+        ]
+    if run.command:
+        lines.append(f"repeat: {run.command}")
+    return "\n".join(line for line in lines if line)
+
+
+def _clean(text: str) -> str:
+    """Returns a text without the characters that XML cannot hold, such as those of colours."""
+    return _NOT_XML.sub("?", text)

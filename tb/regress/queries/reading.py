@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads rows of the results database into the data classes of :mod:`tb.regress.queries.views`.
+
+Every function takes a session and leaves it unchanged. Counts come from the rows of runs, so that a
+night that is still running, or whose coordinator was killed, shows what it has.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Float, cast, func, select
+from sqlalchemy.orm import Session
+
+from tb.regress.queries.reading_failures import first_lines, outcomes
+from tb.regress.queries.views import FAILED, Figures, Night, RunRow
+from tb.regress.results.database import BuildTable, LostTable, NightTable, RunTable
+from tb.regress.results.nights import is_free
+from tb.regress.workers.job import Job
+from tb.run.recipes import SIMULATORS
+
+PLANNED = "planned"
+
+MOST_BROKEN = 20
+"""Most runs in state ``error`` that are named in notes."""
+
+
+def nights(
+    session: Session, where: ColumnElement[bool] | None = None, limit: int | None = None
+) -> list[Night]:
+    """Returns nights, the newest first.
+
+    Args:
+        session: The database.
+        where: Which of them; all by default.
+        limit: Most of them.
+    """
+    wanted = select(NightTable).order_by(NightTable.started.desc(), NightTable.id.desc())
+    if where is not None:
+        wanted = wanted.where(where)
+    if limit is not None:
+        wanted = wanted.limit(limit)
+    rows = session.scalars(wanted).all()
+    counts = _figures(session, rows)
+    return [_night(row, counts[row.id]) for row in rows]
+
+
+def _night(row: NightTable, figures: Figures) -> Night:
+    # A coordinator that was killed could not say so.
+    status: Any = "interrupted" if row.status == "running" and is_free(row) else row.status
+    return Night(
+        name=row.name,
+        status=status,
+        regression=row.regression,
+        started=row.started,
+        ended=row.ended,
+        commit=row.commit,
+        base_seed=row.base_seed,
+        host=row.host,
+        budget_seconds=row.budget_seconds,
+        duts=tuple(row.duts or ()),
+        command=row.command,
+        folder=row.folder,
+        figures=figures,
+        coverage=float((row.coverage or {}).get("percent", 0.0)),
+        groups=dict((row.coverage or {}).get("groups", {})),
+        code=code_percent(row.code or {}),
+    )
+
+
+def code_percent(engines: Mapping[str, Mapping[str, Sequence[int]]]) -> dict[str, float]:
+    """Returns the percentage of each kind over all engines."""
+    totals: dict[str, tuple[int, int]] = {}
+    for kinds in engines.values():
+        for kind, (covered, total) in kinds.items():
+            before = totals.get(kind, (0, 0))
+            totals[kind] = before[0] + covered, before[1] + total
+    return {kind: 100.0 * got / total for kind, (got, total) in totals.items() if total}
+
+
+def _figures(session: Session, rows: Sequence[NightTable]) -> dict[int, Figures]:
+    """Returns the figures of nights by identifier."""
+    wanted = [row.id for row in rows]
+    states: dict[int, dict[str, int]] = defaultdict(dict)
+    sums: dict[int, list[float]] = defaultdict(lambda: [0.0] * 5)
+    per_state = (
+        select(
+            RunTable.night_id,
+            RunTable.state,
+            func.count(),
+            # Sums of BIGINT are decimals in PostgreSQL.
+            *(cast(func.coalesce(func.sum(column), 0), Float) for column in _SUMMED),
+        )
+        .where(RunTable.night_id.in_(wanted))
+        .group_by(RunTable.night_id, RunTable.state)
+    )
+    for night, state, count, *values in session.execute(per_state):
+        states[night][state] = count
+        sums[night] = [a + b for a, b in zip(sums[night], values, strict=True)]
+    builds = {
+        night: (count, float(seconds or 0.0))
+        for night, count, seconds in session.execute(
+            select(BuildTable.night_id, func.count(), func.sum(BuildTable.seconds))
+            .where(BuildTable.night_id.in_(wanted))
+            .group_by(BuildTable.night_id)
+        )
+    }
+    lost: Counter[int] = Counter()
+    per_night = (
+        select(RunTable.night_id, func.count())
+        .join(LostTable, LostTable.run_id == RunTable.id)
+        .where(RunTable.night_id.in_(wanted))
+        .group_by(RunTable.night_id)
+    )
+    for night, count in session.execute(per_night):
+        lost[night] = count
+    return {
+        row.id: _of_counts(
+            row, states[row.id], sums[row.id], builds.get(row.id, (0, 0.0)), lost[row.id]
+        )
+        for row in rows
+    }
+
+
+_SUMMED = (
+    RunTable.transactions,
+    RunTable.bytes_checked,
+    RunTable.clocks,
+    RunTable.seconds,
+    RunTable.build_seconds,
+)
+
+
+def _of_counts(
+    row: NightTable,
+    states: Mapping[str, int],
+    sums: Sequence[float],
+    builds: tuple[int, float],
+    lost: int,
+) -> Figures:
+    noted: Mapping[str, Any] = row.figures or {}
+    planned = sum(states.values())
+    done = planned - states.get(PLANNED, 0)
+    transactions, bytes_checked, clocks, seconds, in_builds = sums
+    wall = float(noted.get("wall_seconds", 0.0)) or _since_start(row)
+    working = seconds - in_builds
+    return Figures(
+        planned=planned,
+        done=done,
+        passed=states.get("pass", 0),
+        failed=sum(count for state, count in states.items() if state in FAILED),
+        flaky=states.get("flaky", 0),
+        not_run=planned - done,
+        transactions=int(transactions),
+        bytes_checked=int(bytes_checked),
+        clocks=int(clocks),
+        wall_seconds=wall,
+        busy_seconds=max(seconds + builds[1], float(noted.get("busy_seconds", 0.0))),
+        runs_per_minute=60.0 * done / wall if wall > 0 else 0.0,
+        transactions_per_second=transactions / working if working > 0 else 0.0,
+        speedup=noted.get("speedup"),
+        workers=int(noted.get("workers", 1)),
+        builds=builds[0],
+        build_seconds=builds[1],
+        lost=lost,
+    )
+
+
+def _since_start(row: NightTable) -> float:
+    end = row.ended or row.heartbeat
+    return max(0.0, (end - row.started).total_seconds())
+
+
+def runs(session: Session, night: str) -> list[RunRow]:
+    """Returns the planned runs of a night in the order of its plan."""
+    wanted = (
+        select(*_RUN_COLUMNS)
+        .join(NightTable, NightTable.id == RunTable.night_id)
+        .where(NightTable.name == night)
+        .order_by(RunTable.position, RunTable.id)
+    )
+    rows = session.execute(wanted).all()
+    messages, both = first_lines(session, night), outcomes(session, night)
+    return [_run(row, messages.get(row.id, ""), both.get(row.id, "")) for row in rows]
+
+
+# Without the record, which is the most of a row.
+_RUN_COLUMNS = (
+    RunTable.id,
+    RunTable.key,
+    RunTable.config,
+    RunTable.job,
+    RunTable.state,
+    RunTable.test,
+    RunTable.sim,
+    RunTable.seed,
+    RunTable.attempts,
+    RunTable.worker,
+    RunTable.seconds,
+    RunTable.simulator_version,
+    RunTable.transactions,
+    RunTable.simulator_seconds,
+    RunTable.python_seconds,
+    RunTable.coverage,
+    RunTable.message,
+    RunTable.command,
+    RunTable.folder,
+    RunTable.bucket,
+)
+
+
+def _run(row: Any, failure: str, both: str) -> RunRow:
+    settings = Job.model_validate(row.job).settings
+    # That some limit was reached says less than what differed.
+    why = failure or row.message if row.state == "fail" else row.message or failure
+    busy = row.simulator_seconds + row.python_seconds
+    title = SIMULATORS[row.sim].title if row.sim in SIMULATORS else row.sim
+    return RunRow(
+        id=row.id,
+        key=row.key,
+        state=row.state,
+        test=row.test,
+        sim=row.sim,
+        seed=row.seed,
+        transactions=settings.transactions,
+        sent=row.transactions,
+        gm_width=settings.gm_width,
+        local_width=settings.local_width,
+        duts=settings.duts,
+        seconds=row.seconds,
+        rate=row.transactions / busy if busy > 0 else 0.0,
+        coverage=row.coverage,
+        bucket=row.bucket,
+        message="; ".join(filter(None, [both, why])),
+        command=row.command,
+        folder=row.folder,
+        worker=row.worker,
+        attempts=max(1, row.attempts),
+        simulator=f"{title} {row.simulator_version}" if row.simulator_version else "",
+        code_coverage=settings.code_coverage,
+        config=row.config,
+    )
+
+
+def exercised(session: Session, night: str) -> dict[str, dict[str, int]]:
+    """Returns for each test of a night what it exercised of the specification, and how often."""
+    found: dict[str, dict[str, int]] = {}
+    rows = session.execute(
+        select(RunTable.test, RunTable.record["exercised"])
+        .join(NightTable, NightTable.id == RunTable.night_id)
+        .where(NightTable.name == night, RunTable.record.is_not(None))
+    )
+    for test, names in rows:
+        mine = found.setdefault(test, {})
+        for name, count in (names or {}).items():
+            mine[name] = mine.get(name, 0) + count
+    return found
+
+
+def notes(session: Session, night: str) -> list[str]:
+    """Returns the notes of a night's coordinator, and what tables say beyond them.
+
+    The notes of a coordinator that was killed are lost; what they were about is not.
+    """
+    row = session.scalars(select(NightTable).where(NightTable.name == night)).one()
+    found = [str(note) for note in row.notes or ()]
+    derived: list[tuple[str, str]] = []
+    for config, error in session.execute(
+        select(BuildTable.config, BuildTable.error)
+        .where(BuildTable.night_id == row.id, BuildTable.error != "")
+        .order_by(BuildTable.id)
+    ):
+        what = f"the build {config} failed"
+        derived.append((what, f"{what}: {error.splitlines()[0]}"))
+    for key, attempt, worker, why in session.execute(
+        select(RunTable.key, LostTable.attempt, LostTable.worker, LostTable.why)
+        .join(LostTable, LostTable.run_id == RunTable.id)
+        .where(RunTable.night_id == row.id)
+        .order_by(LostTable.id)
+    ):
+        derived.append(
+            (
+                key,
+                f"{key}: worker {worker or 'unknown'} was lost with it, attempt {attempt} "
+                f"({why or 'no reason'})",
+            )
+        )
+    broken = session.execute(
+        select(RunTable.key, RunTable.message)
+        .where(
+            RunTable.night_id == row.id,
+            RunTable.state == "error",
+            RunTable.message.not_like("the build %"),  # its build says so already
+        )
+        .order_by(RunTable.position)
+    ).all()
+    for key, message in broken[:MOST_BROKEN]:
+        derived.append((key, f"{key}: {message.splitlines()[0] if message else 'no record'}"))
+    if len(broken) > MOST_BROKEN:
+        more = f"{len(broken) - MOST_BROKEN} more runs ended without a record of their own"
+        derived.append((more, more))
+    said = "\n".join(found)
+    return found + [note for name, note in derived if name not in said]

@@ -1,0 +1,345 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data of a regression run for pages and commands, read from the results database.
+
+A night is one execution of a regression. Times have a time zone, rates are per second, percentages
+run from 0 to 100.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from tb.coverage.export.code import CodeFile as CodeFile
+from tb.coverage.export.code import CodeLine as CodeLine
+from tb.coverage.export.code import CodeView
+from tb.coverage.model import Coverage
+from tb.record.failure import Failure
+
+NightStatus = Literal["running", "complete", "budget", "interrupted"]
+"""``budget``: the time was up before all planned runs were done."""
+
+RunState = Literal[
+    "planned", "pass", "fail", "hang", "crash", "interrupted", "error", "lost", "flaky"
+]
+"""A planned run's outcome; ``planned`` is not run yet, or not at all; ``error`` also says that the
+record is missing or truncated; ``lost`` that workers were lost with it until no attempt was left;
+``flaky`` that equal runs ended differently."""
+
+FAILED: frozenset[str] = frozenset(
+    {"fail", "hang", "crash", "interrupted", "error", "lost", "flaky"}
+)
+"""States that make a night fail."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Counts and rates of a night.
+
+    Attributes:
+        planned, done, passed, failed, flaky, not_run: Runs.
+        transactions, bytes_checked, clocks: Of all runs done.
+        wall_seconds: From start to end, without times in which the night was interrupted.
+        busy_seconds: Of all workers together.
+        runs_per_minute: Of wall time.
+        transactions_per_second: Of worker time, builds apart: how fast one worker is.
+        speedup: Measured work per time against one worker alone, or None; see the docs.
+        workers: Number of workers.
+        builds: Builds made, ``build_seconds`` their time.
+        lost: Attempts that a worker was lost with.
+    """
+
+    planned: int = 0
+    done: int = 0
+    passed: int = 0
+    failed: int = 0
+    flaky: int = 0
+    not_run: int = 0
+    transactions: int = 0
+    bytes_checked: int = 0
+    clocks: int = 0
+    wall_seconds: float = 0.0
+    busy_seconds: float = 0.0
+    runs_per_minute: float = 0.0
+    transactions_per_second: float = 0.0
+    speedup: float | None = None
+    workers: int = 1
+    builds: int = 0
+    build_seconds: float = 0.0
+    lost: int = 0
+
+    @property
+    def pass_rate(self) -> float:
+        """Percent of the runs done that passed."""
+        return 100.0 * self.passed / self.done if self.done else 0.0
+
+
+@dataclass(frozen=True)
+class Night:
+    """One execution of a regression.
+
+    Attributes:
+        name: Such as ``2026-11-21.1``.
+        status: How it stands.
+        regression: Name of the regression in the plan.
+        started, ended: ``ended`` is None while it runs.
+        commit: Git commit, ``+`` behind it when the tree had changes; empty without git.
+        base_seed: What the seeds of runs are made from.
+        host: Where the coordinator ran.
+        budget_seconds: Time allowed, 0 for no limit.
+        duts: Manifests of engines under test; empty for the reference engines.
+        command: What repeats the night.
+        folder: Where its files are.
+        figures: Counts and rates.
+        coverage: Functional coverage, percent after exclusions; says nothing without ``counted``.
+        groups: The same by group.
+        code: Code coverage in percent, by kind (``line``, ``branch``, ``expression``, ``toggle``).
+    """
+
+    name: str
+    status: NightStatus
+    regression: str
+    started: datetime
+    ended: datetime | None = None
+    commit: str = ""
+    base_seed: int = 0
+    host: str = ""
+    budget_seconds: float = 0.0
+    duts: tuple[str, ...] = ()
+    command: str = ""
+    folder: str = ""
+    figures: Figures = field(default_factory=Figures)
+    coverage: float = 0.0
+    groups: Mapping[str, float] = field(default_factory=dict)
+    code: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def counted(self) -> bool:
+        """Whether there is functional coverage: not of a night that was killed or built nothing."""
+        return bool(self.groups)
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One planned run and what became of it.
+
+    Attributes:
+        id: Number of the run in the database, what ``pto-dv rerun`` takes.
+        key: Its name in the night.
+        state: Its outcome.
+        test, sim, seed, transactions: As settings say; ``sent`` were sent.
+        gm_width, local_width: In bits.
+        duts: Manifests.
+        seconds: How long a worker was busy with it.
+        rate: Transactions per second of simulator and Python time.
+        coverage: Percent of the run's own coverage.
+        bucket: Identifier of its failure bucket, or empty.
+        message: Why it failed, one line.
+        command: Repeats it.
+        folder: Its files, or empty when they were removed.
+        worker: Who did it.
+        attempts: 1, more when workers were lost.
+        simulator: Name and version.
+        code_coverage: Counted code coverage.
+        config: Name of the build it needed.
+    """
+
+    id: int
+    key: str
+    state: RunState
+    test: str
+    sim: str
+    seed: int
+    transactions: int
+    sent: int = 0
+    gm_width: int = 256
+    local_width: int = 256
+    duts: tuple[str, ...] = ()
+    seconds: float = 0.0
+    rate: float = 0.0
+    coverage: float = 0.0
+    bucket: str = ""
+    message: str = ""
+    command: str = ""
+    folder: str = ""
+    worker: str = ""
+    attempts: int = 1
+    simulator: str = ""
+    code_coverage: bool = False
+    config: str = ""
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """A run done again, to see the failure in waves or by ``pto-dv rerun``.
+
+    Attributes:
+        run: Number of the run that was done again.
+        state: How it ended this time.
+        when: Its end.
+        waves, timeline: Paths, or empty.
+        message: Of its record.
+    """
+
+    run: int
+    state: RunState
+    when: datetime
+    waves: str = ""
+    timeline: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """Failures with the same signature.
+
+    Attributes:
+        id: Short name made from the signature, such as ``B3fa2c190d``.
+        title: The signature as a phrase.
+        kind, slot, op, field, rule, space, address_class: The signature.
+        runs: Identifiers of the night's runs whose first failure this is.
+        first_night: The night that saw it first, this one for a new bucket.
+        nights: How many nights have seen it.
+        example: First failure of the first of the runs.
+        example_run: That run.
+        reruns: What came of running any of the runs again, by the night or by hand. Whether a run
+            is flaky says its state alone.
+    """
+
+    id: str
+    title: str
+    kind: str
+    slot: str
+    op: str
+    field: str
+    rule: str
+    space: str
+    address_class: str
+    runs: tuple[int, ...]
+    first_night: str
+    nights: int
+    example: Failure
+    example_run: RunRow
+    reruns: tuple[Rerun, ...] = ()
+
+
+@dataclass(frozen=True)
+class PlanRow:
+    """A planned behaviour with what the night says of it.
+
+    Attributes:
+        name, milestone, description: As the testplan says.
+        tests: Name of each planned test to (done, passed, planned) runs of the night; tests of
+            pytest have ``pytest:`` before their name and (0, 0, 0), they are run by ``make test``.
+        groups: Name of each coverage group to its percent, None if not sampled.
+        rules: Rule numbers of the specification.
+        state: ``pass`` when every planned test has runs and all passed, ``fail`` when one did not,
+            ``partial`` when runs are missing, ``not run`` without any.
+    """
+
+    name: str
+    milestone: str
+    description: str
+    tests: Mapping[str, tuple[int, int, int]]
+    groups: Mapping[str, float | None]
+    rules: tuple[str, ...]
+    state: str
+
+
+@dataclass(frozen=True)
+class SpecRow:
+    """A rule or worked value of the specification and who exercised it.
+
+    Attributes:
+        name: Such as ``DMA-L05`` or ``GU-E1``.
+        kind: ``rule`` or ``value``.
+        text: What it says, our words, or empty.
+        where: File of the specification.
+        tests: Tests of the night that exercised it, with how often: transactions that broke a D
+            rule and were refused, blocks of a worked value that were checked.
+        unit_tests: Tests of pytest that name it.
+    """
+
+    name: str
+    kind: str
+    text: str
+    where: str
+    tests: Mapping[str, int]
+    unit_tests: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A night in a trend; ``coverage`` is None where none was counted."""
+
+    name: str
+    started: datetime
+    pass_rate: float
+    runs: int
+    transactions: int
+    transactions_per_second: float
+    wall_seconds: float
+    coverage: float | None
+    groups: Mapping[str, float]
+    code: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What moved between two nights.
+
+    Attributes:
+        before, after: Their names.
+        newly_failing, newly_passing: (test, configuration, message): tests of a configuration
+            that failed in one night alone.
+        buckets_new, buckets_gone: Titles.
+        won, lost: Bins ``group.point: bin`` covered in one night alone; a bin the other night
+            does not define is in neither list.
+        coverage: Percent before and after, None of a night that counted none.
+        rate: Transactions per second before and after.
+    """
+
+    before: str
+    after: str
+    newly_failing: tuple[tuple[str, str, str], ...] = ()
+    newly_passing: tuple[tuple[str, str, str], ...] = ()
+    buckets_new: tuple[str, ...] = ()
+    buckets_gone: tuple[str, ...] = ()
+    won: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    coverage: tuple[float | None, float | None] = (None, None)
+    rate: tuple[float, float] = (0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class NightView:
+    """Everything a report shows.
+
+    Attributes:
+        night: The night.
+        runs: All planned runs.
+        buckets: Failures, the largest first.
+        plan: The testplan with results.
+        spec: Rules and worked values.
+        coverage: Functional coverage of the night, merged; exclusions applied.
+        all_time: The same over all nights with the same definitions.
+        code: Code coverage, None when no run counted.
+        trend: Nights of the same regression up to this one, oldest first.
+        difference: Against the night before, None without one.
+        notes: Sentences about what went wrong around the runs: lost workers, records that could
+            not be read, builds that failed.
+    """
+
+    night: Night
+    runs: Sequence[RunRow]
+    buckets: Sequence[Bucket]
+    plan: Sequence[PlanRow]
+    spec: Sequence[SpecRow]
+    coverage: Coverage
+    all_time: Coverage
+    code: CodeView | None
+    trend: Sequence[Point]
+    difference: Difference | None
+    notes: Sequence[str] = ()

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The results database opened: transactions that read, and transactions that write."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Self, TypeVar
+
+from sqlalchemy import Connection, select
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from tb.regress.results.database import NightTable
+from tb.regress.results.engine import StoreError, connect, explained, parse, shown
+
+_TRIES = 10
+_AGAIN = {"40001", "40P01"}
+"""PostgreSQL's states of a transaction that got in another's way: do it again."""
+
+T = TypeVar("T")
+
+
+class Access:
+    """A results database that is open; use it in a ``with`` statement, or close it.
+
+    Every method raises :class:`StoreError` when the database cannot be used any more, and when a
+    night or run is named that is not in it.
+
+    Attributes:
+        where: The database's URL without its password, for messages.
+    """
+
+    def __init__(self, url: str, *, create: bool = True) -> None:
+        """Opens as :meth:`open` does."""
+        place = parse(url)
+        self.where = shown(place)
+        self._engine = connect(place, create=create)
+        self._writer = self._engine.execution_options(writes=True)
+        self._nights: dict[str, int] = {}
+        self._groups: dict[str, int] = {}
+
+    @classmethod
+    def open(cls, url: str, *, create: bool = True) -> Self:
+        """Opens a database and brings it to this version's schema.
+
+        Args:
+            url: Such as ``sqlite:///sim_build/nightly/results.db``.
+            create: Make the database where there is none, and see that it can be written. False is
+                for who reads alone, then one that is missing is an error.
+
+        Raises:
+            StoreError: the URL is wrong, the driver is missing, the server cannot be reached, the
+                file cannot be written, or the schema is a newer one.
+        """
+        return cls(url, create=create)
+
+    def close(self) -> None:
+        """Lets go of the database."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A session for reading: everything read in it is of one moment.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        try:
+            with self._engine.connect() as connection:
+                self._one_moment(connection)
+                with Session(connection) as session:
+                    yield session
+        except (SQLAlchemyError, sqlite3.Error) as error:
+            raise explained(error, self.where) from error
+
+    def _one_moment(self, connection: Connection) -> None:
+        if connection.dialect.name == "postgresql":
+            connection.execution_options(isolation_level="REPEATABLE READ")
+
+    def _read(self, body: Callable[[Connection], T]) -> T:
+        try:
+            with self._engine.connect() as connection:
+                self._one_moment(connection)
+                return body(connection)
+        except (SQLAlchemyError, sqlite3.Error) as error:
+            raise explained(error, self.where) from error
+
+    def _write(self, body: Callable[[Connection], T]) -> T:
+        """Runs ``body`` in a transaction, again if another's got in its way."""
+        for left in reversed(range(_TRIES)):
+            try:
+                with self._writer.begin() as connection:
+                    return body(connection)
+            except (SQLAlchemyError, sqlite3.Error) as error:
+                state = getattr(getattr(error, "orig", None), "sqlstate", None)
+                again = isinstance(error, IntegrityError) or (
+                    isinstance(error, DBAPIError) and state in _AGAIN
+                )
+                if not again or not left:
+                    raise explained(error, self.where) from error
+                # Those that met would meet again if they waited for the same time.
+                time.sleep(random.uniform(0.0, 0.02 * (_TRIES - left)))
+        raise AssertionError("unreachable")
+
+    def _night(self, connection: Connection, name: str) -> int:
+        if name not in self._nights:
+            found = connection.execute(
+                select(NightTable.id).where(NightTable.name == name)
+            ).scalar_one_or_none()
+            if found is None:
+                raise StoreError(
+                    f"there is no night {name}", where=self.where,
+                    remedy="pto-dv history lists the nights",
+                )  # fmt: skip
+            self._nights[name] = found
+        return self._nights[name]

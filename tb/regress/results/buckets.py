@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups failures: runs whose first failures have the same signature are in one bucket.
+
+A signature keeps what one fault has in common over many seeds and drops what differs: addresses,
+counts, the legacy form in which an op was written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import asdict, dataclass
+
+from tb.isa.ops import LEGACY_FORMS
+from tb.record.failure import Failure
+from tb.record.record import RunRecord
+
+FIELD_LENGTH = 120
+"""Most characters of a message that a signature keeps."""
+
+_TITLES = {
+    "data": "wrong data",
+    "guard": "write outside the destination",
+    "stray": "stray write",
+    "page": "write to a page no op writes",
+    "tag": "wrong tag",
+    "status": "wrong status",
+    "rule": "wrong rule number",
+    "address": "wrong error address",
+    "early": "done too early",
+    "flags": "unit flags",
+    "access": "access that no op makes",
+    "late burst": "burst after an error",
+    "stimulus": "stimulus and model disagree",
+    "protocol": "protocol",
+    "hang": "hang",
+    "check": "check of the test",
+    "crash": "simulator crashed",
+    "error": "the bench failed",
+    "interrupted": "interrupted",
+    "lost": "worker lost",
+}
+
+_BY_MESSAGE = ("error", "interrupted")
+"""Statuses of a record whose message says more than failures that came before."""
+
+_NO_OP = ("crash",)
+"""Kinds for which the op in flight is chance."""
+
+
+_NO_FIELD = ("guard",)
+"""Kinds whose field, before or behind a row, depends on what stands next to the row."""
+
+_HALVES = ("ub0", "ub1")
+"""Memories that differ in a bit of the descriptor, and in nothing that an engine does."""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What failures of one bucket have in common; see :class:`tb.record.record.Failure`."""
+
+    kind: str
+    slot: str = ""
+    op: str = ""
+    field: str = ""
+    rule: str = ""
+    space: str = ""
+    address_class: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        """Returns the fields, as the database keeps them."""
+        return asdict(self)
+
+
+def signature(record: RunRecord) -> Signature:
+    """Returns the signature of a run that did not pass: that of its first failure.
+
+    Without a failure, or where the bench itself failed, it is made from status and message.
+    """
+    if record.status not in _BY_MESSAGE:
+        if record.details:
+            return signature_of(record.details[0])
+        if record.failures:
+            return Signature(record.status, field=phrase(record.failures[0]))
+    return message_signature(record.status, record.message)
+
+
+def signature_of(failure: Failure) -> Signature:
+    """Returns the signature of one failure."""
+    if failure.kind in _NO_OP:
+        return Signature(failure.kind, field=phrase(failure.field))
+    return Signature(
+        failure.kind,
+        failure.slot,
+        LEGACY_FORMS.get(failure.op, failure.op),
+        "" if failure.kind in _NO_FIELD else phrase(failure.field),
+        failure.rule,
+        re.sub(r"\d$", "", failure.space) if failure.space in _HALVES else failure.space,
+        failure.address_class,
+    )
+
+
+def message_signature(kind: str, message: str) -> Signature:
+    """Returns the signature of what left no failure behind: a crash, a lost or broken record."""
+    return Signature(kind, field=phrase(message))
+
+
+def bucket_id(found: Signature) -> str:
+    """Returns a short name that equal signatures share, such as ``B3fa2c190d``."""
+    text = "\x1f".join(found.to_json().values())
+    return f"B{hashlib.sha256(text.encode()).hexdigest()[:10]}"
+
+
+def title(found: Signature) -> str:
+    """Returns a signature as a phrase."""
+    who = " ".join(word for word in (found.slot, found.op) if word)
+    what = _TITLES.get(found.kind, found.kind)
+    if found.field:
+        what += f", {found.field}"
+    if found.rule and found.rule not in found.field:
+        what += f", {found.rule}"
+    if found.space:
+        what += f", in {found.space.upper()}"
+    if found.address_class:
+        what += f", {found.address_class}"
+    return f"{who}: {what}" if who else what
+
+
+def phrase(text: str) -> str:
+    """Returns the first line of a message without what differs between runs.
+
+    Paths, times and numbers go; what stands behind a semicolon is advice.
+    """
+    line = text.strip().partition("\n")[0].partition(";")[0]
+    line = re.sub(r"(?:[\w.~-]*/)+([\w.-]+)", r"\1", line)
+    line = re.sub(r"\b0x[0-9a-fA-F]+\b|(?<![\w.-])\d+(?:\.\d+)?(?![\w-])", "N", line)
+    return re.sub(r"\s+", " ", line)[:FIELD_LENGTH].strip()

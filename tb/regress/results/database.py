@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of the results database.
+
+One row of ``run`` for each planned run of a night; it is written once more when the run is done,
+and only if that has not happened before: nothing is lost and nothing counts twice. Schema changes
+are revisions of Alembic in ``migrations/``, the newest of which is :data:`SCHEMA`.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    DateTime,
+    Float,
+    ForeignKey,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+from sqlalchemy.engine import Dialect
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+SCHEMA = "0001"
+"""Version of the tables below."""
+
+_NAMES = {
+    "ix": "ix_%(table_name)s_%(column_0_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+_Id = BigInteger().with_variant(Integer, "sqlite")
+"""SQLite counts up rows of INTEGER alone."""
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """A time with its zone, kept in UTC: SQLite knows no zones."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """Returns ``value`` in UTC."""
+        return value if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """Returns ``value`` with its zone."""
+        if value is None or value.tzinfo is not None:
+            return value
+        return value.replace(tzinfo=UTC)
+
+
+class Base(DeclarativeBase):
+    """Base of all tables."""
+
+    metadata = MetaData(naming_convention=_NAMES)
+    type_annotation_map = {  # noqa: RUF012 - SQLAlchemy reads it off the class
+        datetime: UtcTime,
+        dict[str, Any]: JSON,
+        list[Any]: JSON,
+        bytes: LargeBinary,
+        str: Text,
+        int: BigInteger,
+        float: Float,
+    }
+
+
+class NightTable(Base):
+    """A night; ``signature`` says what its plan was made from, ``plan`` holds its options."""
+
+    __tablename__ = "night"
+
+    id: Mapped[int] = mapped_column(_Id, primary_key=True)
+    name: Mapped[str] = mapped_column(String(64), unique=True)
+    regression: Mapped[str] = mapped_column(String(64), index=True)
+    signature: Mapped[str] = mapped_column(String(64), index=True)
+    status: Mapped[str] = mapped_column(String(16), index=True)
+    started: Mapped[datetime]
+    ended: Mapped[datetime | None]
+    heartbeat: Mapped[datetime]
+    host: Mapped[str]
+    pid: Mapped[int]
+    commit: Mapped[str]
+    base_seed: Mapped[int]
+    budget_seconds: Mapped[float]
+    duts: Mapped[list[Any]]
+    command: Mapped[str]
+    folder: Mapped[str]
+    options: Mapped[dict[str, Any]]
+    figures: Mapped[dict[str, Any]]
+    """A :class:`tb.regress.queries.views.Figures`; while the night runs, ``wall_seconds`` alone."""
+    coverage: Mapped[dict[str, Any]]
+    """``percent`` and ``groups``, written at the end of the night for trends."""
+    code: Mapped[dict[str, Any]]
+    """Engine to kind to [covered, all]."""
+    notes: Mapped[list[Any]]
+
+
+class RunTable(Base):
+    """A planned run; ``state`` is ``planned`` until it is done."""
+
+    __tablename__ = "run"
+    __table_args__ = (UniqueConstraint("night_id", "key"),)
+
+    id: Mapped[int] = mapped_column(_Id, primary_key=True)
+    night_id: Mapped[int] = mapped_column(ForeignKey("night.id", ondelete="CASCADE"), index=True)
+    key: Mapped[str] = mapped_column(String(200))
+    config: Mapped[str] = mapped_column(String(200), index=True)
+    position: Mapped[int]
+    """Place in the order of the plan."""
+    job: Mapped[dict[str, Any]]
+    """The :class:`tb.regress.workers.job.Job` as JSON."""
+    identity: Mapped[str] = mapped_column(String(64), index=True)
+    """Hash of what decides the outcome: settings, build inputs; equal ones must end equally."""
+    state: Mapped[str] = mapped_column(String(16), index=True)
+    test: Mapped[str] = mapped_column(String(200))
+    sim: Mapped[str] = mapped_column(String(32))
+    seed: Mapped[int]
+    attempts: Mapped[int]
+    worker: Mapped[str]
+    started: Mapped[datetime | None]
+    ended: Mapped[datetime | None]
+    seconds: Mapped[float]
+    simulator_version: Mapped[str]
+    manifest_hash: Mapped[str] = mapped_column(String(64))
+    inputs: Mapped[str] = mapped_column(String(64))
+    transactions: Mapped[int]
+    bytes_checked: Mapped[int]
+    clocks: Mapped[int]
+    mismatches: Mapped[int]
+    protocol_errors: Mapped[int]
+    simulator_seconds: Mapped[float]
+    python_seconds: Mapped[float]
+    build_seconds: Mapped[float]
+    coverage: Mapped[float]
+    message: Mapped[str]
+    command: Mapped[str]
+    folder: Mapped[str]
+    bucket: Mapped[str] = mapped_column(String(16), index=True)
+    record: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    """A :class:`tb.record.record.RunRecord` as JSON; its ``details`` are in ``failure``."""
+
+
+class LostTable(Base):
+    """An attempt at a run that a worker was lost with."""
+
+    __tablename__ = "lost"
+    __table_args__ = (UniqueConstraint("run_id", "attempt"),)
+
+    id: Mapped[int] = mapped_column(_Id, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id", ondelete="CASCADE"), index=True)
+    attempt: Mapped[int]
+    worker: Mapped[str]
+    why: Mapped[str]
+
+
+class BuildTable(Base):
+    """A build of a night."""
+
+    __tablename__ = "build"
+    __table_args__ = (UniqueConstraint("night_id", "config"),)
+
+    id: Mapped[int] = mapped_column(_Id, primary_key=True)
+    night_id: Mapped[int] = mapped_column(ForeignKey("night.id", ondelete="CASCADE"), index=True)
+    config: Mapped[str] = mapped_column(String(200))
+    inputs: Mapped[str] = mapped_column(String(64))
+    seconds: Mapped[float]
+    error: Mapped[str]
+
+
+class BucketTable(Base):
+    """A signature of failures, over all nights."""
+
+    __tablename__ = "bucket"
+
+    id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    title: Mapped[str]
+    signature: Mapped[dict[str, Any]]
+
+
+class FailureTable(Base):
+    """A failure of a run, in the order of its record."""
+
+    __tablename__ = "failure"
+    __table_args__ = (UniqueConstraint("run_id", "position"),)
+
+    id: Mapped[int] = mapped_column(_Id, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id", ondelete="CASCADE"), index=True)
+    position: Mapped[int]
+    bucket: Mapped[str] = mapped_column(String(16), index=True)
+    detail: Mapped[dict[str, Any]]
+    """A :class:`tb.record.record.Failure` as JSON."""
+
+
+class RerunTable(Base):
+    """A run done again."""
+
+    __tablename__ = "rerun"
+
+    id: Mapped[int] = mapped_column(_Id, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id", ondelete="CASCADE"), index=True)
+    state: Mapped[str] = mapped_column(String(16))
+    ended: Mapped[datetime]
+    inputs: Mapped[str] = mapped_column(String(64))
+    waves: Mapped[str]
+    timeline: Mapped[str]
+    message: Mapped[str]
+
+
+class GroupTable(Base):
+    """A coverage group's definition; groups of one name may be defined differently by bus width."""
+
+    __tablename__ = "coverage_group"
+
+    id: Mapped[int] = mapped_column(_Id, primary_key=True)
+    name: Mapped[str] = mapped_column(String(64), index=True)
+    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    gm_width: Mapped[int]
+    """GM bus width of the first run that had it, to tell groups of one name apart."""
+    definition: Mapped[dict[str, Any]]
+    """The group in the schema of :mod:`tb.coverage.export.exchange`, without hits and totals."""
+
+
+class HitsTable(Base):
+    """Hits of one group in one run.
+
+    ``hits`` is zlib-compressed ``int64`` little-endian, all points and then all crosses in the
+    order of the definition; ``scope`` is the same of one bit per bin (numpy ``packbits``), empty
+    where all bins are in scope.
+    """
+
+    __tablename__ = "coverage_hits"
+    __table_args__ = (UniqueConstraint("run_id", "group_id"),)
+
+    id: Mapped[int] = mapped_column(_Id, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id", ondelete="CASCADE"), index=True)
+    group_id: Mapped[int] = mapped_column(ForeignKey("coverage_group.id"), index=True)
+    hits: Mapped[bytes]
+    scope: Mapped[bytes]
+
+
+class NightHitsTable(Base):
+    """Hits of one group in all runs of a night, summed when the night ended.
+
+    A night without such rows has those of its runs alone. ``hits`` and ``scope`` as in
+    ``coverage_hits``; ``runs`` is the number of rows summed.
+    """
+
+    __tablename__ = "night_hits"
+    __table_args__ = (UniqueConstraint("night_id", "group_id"),)
+
+    id: Mapped[int] = mapped_column(_Id, primary_key=True)
+    night_id: Mapped[int] = mapped_column(ForeignKey("night.id", ondelete="CASCADE"), index=True)
+    group_id: Mapped[int] = mapped_column(ForeignKey("coverage_group.id"), index=True)
+    runs: Mapped[int]
+    hits: Mapped[bytes]
+    scope: Mapped[bytes]

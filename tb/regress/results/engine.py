@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the results database is opened: URL, driver, schema; and what its errors mean to a user."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+
+from tb.common.errors import PtoError
+from tb.regress.results.database import SCHEMA, Base
+
+LEGAL_URL = "sqlite:///path/results.db or postgresql+psycopg://user@host/name"
+PLACE = "give another URL of the results database"
+
+_CONNECT_SECONDS = 10
+_BUSY_SECONDS = 60.0
+_MIGRATIONS = Path(__file__).resolve().parent / "migrations"
+_UPGRADE_LOCK = 7_368_616
+"""Key of PostgreSQL's advisory lock under which tables are made; any number of our own."""
+
+_POSTGRES_FULL = "53100"
+
+
+class StoreError(PtoError):
+    """The results database cannot be used, or a row that was named is not in it."""
+
+
+def parse(url: str) -> URL:
+    """Returns a URL with the driver that we use.
+
+    Raises:
+        StoreError: it is no URL of a database, or of SQLite without a file.
+    """
+    try:
+        found = make_url(url)
+    except ArgumentError:
+        raise StoreError(
+            f"'{url}' is no URL of a database", legal=LEGAL_URL, remedy="write it as one of these"
+        ) from None
+    if found.drivername in ("postgresql", "postgres"):
+        found = found.set(drivername="postgresql+psycopg")
+    if found.get_backend_name() == "sqlite" and found.database in (None, "", ":memory:"):
+        raise StoreError(
+            f"'{url}' names no file, and a database in memory is gone with its process",
+            legal=LEGAL_URL,
+            remedy="name a file",
+        )
+    return found
+
+
+def shown(url: URL) -> str:
+    """Returns the URL for people, without its password."""
+    return url.render_as_string(hide_password=True)
+
+
+def connect(url: URL, *, create: bool) -> Engine:
+    """Opens a database and brings its tables to the schema of this version.
+
+    Args:
+        url: From :func:`parse`.
+        create: Make tables, and a file with its folder, where there are none, and see that the
+            database can be written; for reading alone neither is wanted.
+
+    Raises:
+        StoreError: the driver is missing, the server cannot be reached, the file cannot be
+            written or is something else, or the schema is a newer one.
+    """
+    sqlite = url.get_backend_name() == "sqlite"
+    if sqlite:
+        _folder(url, create=create)
+    engine = _engine(url)
+    try:
+        if sqlite:
+            _begin_as_told(engine)
+            # Not in a transaction, so past SQLAlchemy, which begins one.
+            with closing(engine.raw_connection()) as connection:
+                connection.cursor().execute("PRAGMA journal_mode=WAL")
+        _upgrade(engine, shown(url), create=create)
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        engine.dispose()
+        raise explained(error, shown(url), opening=True) from error
+    except PtoError:
+        engine.dispose()
+        raise
+    return engine
+
+
+def _folder(url: URL, *, create: bool) -> None:
+    if url.query.get("uri") or Path(str(url.database)).exists():
+        return
+    path = Path(str(url.database))
+    if not create:
+        raise StoreError(
+            "there are no results yet",
+            where=str(path),
+            remedy=f"run a regression first (make nightly), or {PLACE}",
+        )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"the folder of the results database cannot be made: {error.strerror}",
+            where=str(path.parent),
+            remedy=PLACE,
+        ) from None
+
+
+def _engine(url: URL) -> Engine:
+    arguments: dict[str, Any] = {}
+    if url.get_backend_name() == "sqlite":
+        arguments["timeout"] = _BUSY_SECONDS
+    elif url.get_backend_name() == "postgresql" and "connect_timeout" not in url.query:
+        arguments["connect_timeout"] = _CONNECT_SECONDS
+    try:
+        return create_engine(url, connect_args=arguments, pool_pre_ping=True)
+    except NoSuchModuleError:
+        raise StoreError(
+            f"no database is called '{url.drivername}'", where=shown(url), legal=LEGAL_URL,
+            remedy="correct the beginning of the URL",
+        ) from None  # fmt: skip
+    except ImportError as error:
+        raise StoreError(
+            f"the driver of this database is not installed: {error}",
+            where=shown(url),
+            remedy=".venv/bin/python -m tb.setup.install farm brings the one for PostgreSQL",
+        ) from None
+
+
+def _begin_as_told(engine: Engine) -> None:
+    """Lets SQLite's transactions begin where SQLAlchemy begins them; writers wait for each other.
+
+    Python's module would begin one before the first change alone, and then a transaction that read
+    first fails at once when somebody else has written.
+    """
+
+    @event.listens_for(engine, "connect")
+    def connected(connection: sqlite3.Connection, _record: object) -> None:
+        connection.isolation_level = None
+        connection.execute("PRAGMA foreign_keys=ON")
+        # With a write-ahead log a killed process loses nothing; only a power cut may cost the
+        # last runs, whole transactions, and they are then done again.
+        connection.execute("PRAGMA synchronous=NORMAL")
+
+    @event.listens_for(engine, "begin")
+    def begun(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _upgrade(engine: Engine, where: str, *, create: bool) -> None:
+    with engine.connect() as connection:
+        if _version(connection, where) == SCHEMA:
+            if create:
+                _writable(engine)
+            return
+    if not create:
+        with engine.connect() as connection:
+            if not _version(connection, where):
+                raise StoreError(
+                    "there are no results yet",
+                    where=where,
+                    remedy=f"run a regression first (make nightly), or {PLACE}",
+                )
+    # Takes a while to import, and an open database that is up to date needs none of it.
+    from alembic import command
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    known = {item.revision for item in ScriptDirectory.from_config(config).walk_revisions()}
+    with engine.execution_options(writes=True).begin() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_UPGRADE_LOCK})"))
+        version = _version(connection, where)
+        if version == SCHEMA:
+            return
+        if version and version not in known:
+            raise StoreError(
+                f"the results database has schema {version}, newer than {SCHEMA}, the newest that "
+                "this version knows",
+                where=where,
+                legal=f"schemas up to {SCHEMA}",
+                remedy=f"update PTO-DV, or {PLACE}; nothing was changed",
+            )
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def _version(connection: Connection, where: str) -> str:
+    tables = set(inspect(connection).get_table_names())
+    if "alembic_version" not in tables:
+        ours = tables & set(Base.metadata.tables)
+        if ours:
+            raise StoreError(
+                f"this database has a table {min(ours)} without a version: it is not ours",
+                where=where,
+                remedy=PLACE,
+            )
+        return ""
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar() or ""
+
+
+def _writable(engine: Engine) -> None:
+    """Changes nothing, and fails where nothing can be changed."""
+    with engine.execution_options(writes=True).connect() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = version_num"))
+        connection.rollback()
+
+
+def explained(error: Exception, where: str, *, opening: bool = False) -> StoreError:
+    """Returns an error of the database as one that tells the user what to do."""
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
+    said = (str(cause).strip() or type(cause).__name__).splitlines()[0]
+    state = getattr(cause, "sqlstate", None)
+    if state == _POSTGRES_FULL or "disk is full" in said:
+        return StoreError(
+            f"the results database could not be written, its disk is full: {said}",
+            where=where,
+            remedy="free room and start again: finished runs are kept, missing ones are done then",
+        )
+    if "readonly" in said or "read-only" in said:
+        return StoreError(
+            f"the results database cannot be written: {said}",
+            where=where,
+            remedy=f"make the file and its folder writable, or {PLACE}",
+        )
+    if "not a database" in said or "malformed" in said:
+        return StoreError(
+            f"this is no results database, or a damaged one: {said}", where=where,
+            remedy=f"{PLACE}, or move the file away",
+        )  # fmt: skip
+    if "unable to open" in said:
+        return StoreError(
+            f"the results database cannot be opened: {said}",
+            where=where,
+            remedy=f"make the folder writable, or {PLACE}",
+        )
+    if "locked" in said:
+        return StoreError(
+            f"the results database was busy for more than {_BUSY_SECONDS:.0f} s: {said}",
+            where=where,
+            remedy="end the process that holds it, and start again",
+        )
+    what = "cannot be opened" if opening else "did not take or give what it should"
+    remedy = "see that the server runs and lets you in, then start again"
+    return StoreError(f"the results database {what}: {said}", where=where, remedy=remedy)

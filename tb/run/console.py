@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run shows: progress while it goes on, a summary at its end.
+
+On a terminal progress is a live bar; elsewhere (CI logs, pipes) a plain line every few seconds.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console as RichConsole
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from tb.common.paths import relative
+from tb.common.text import percent_text
+from tb.coverage.export.code import CodeCounts
+from tb.coverage.model import Coverage
+from tb.coverage.table import table
+from tb.record.record import ProgramReport, RunRecord
+from tb.run.build import BuildPlan
+
+PLAIN_INTERVAL_SECONDS = 5.0
+SHOWN_FAILURES = 3
+SHOWN_HOLES = 3
+HOLES_FROM_PERCENT = 90.0
+"""Below this coverage the holes are too many to print; the run's folder has them all."""
+
+
+class Console:
+    """Standard output of a run; ``quiet`` keeps all but errors away."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self.live = sys.stdout.isatty() and not quiet
+
+    def say(self, text: str = "") -> None:
+        """Prints a line."""
+        if not self.quiet:
+            print(text, flush=True)
+
+    @contextmanager
+    def building(self, plan: BuildPlan) -> Iterator[None]:
+        """Announces a build and says how long it took."""
+        name = ", ".join(manifest.title for manifest in plan.manifests)
+        self.say(f"build    {plan.sim}: {name} in {relative(plan.folder)}")
+        start = time.monotonic()
+        yield
+        self.say(f"built    in {time.monotonic() - start:.1f} s")
+
+    @contextmanager
+    def progress(self, expected: int) -> Iterator[Callable[[int, int, int], None]]:
+        """Yields a function of (transactions checked, mismatches, clocks)."""
+        if self.live:
+            with self._bar(expected) as update:
+                yield update
+            return
+        last = time.monotonic()
+
+        def line(checked: int, mismatches: int, clocks: int) -> None:
+            nonlocal last
+            if time.monotonic() - last < PLAIN_INTERVAL_SECONDS:
+                return
+            last = time.monotonic()
+            of = f" of {expected}" if expected else ""
+            self.say(f"running  {checked}{of} checked, {mismatches} mismatches, {clocks} clocks")
+
+        yield line
+
+    @contextmanager
+    def _bar(self, expected: int) -> Iterator[Callable[[int, int, int], None]]:
+        columns = (
+            TextColumn("running "),
+            BarColumn(),
+            TextColumn("{task.completed} checked, {task.fields[wrong]} mismatches"),
+            TimeElapsedColumn(),
+        )
+        with Progress(*columns, console=RichConsole(), transient=True) as progress:
+            task = progress.add_task("run", total=expected or None, wrong=0)
+
+            def update(checked: int, mismatches: int, _clocks: int) -> None:
+                progress.update(task, completed=checked, wrong=mismatches)
+
+            yield update
+
+    def coverage(self, coverage: Coverage, target: Path) -> None:
+        """Prints functional coverage by group; holes are named here once they are few."""
+        if coverage.percent >= HOLES_FROM_PERCENT:
+            self.say(f"\n{table(coverage, holes=SHOWN_HOLES, complete=False)}")
+            return
+        self.say()
+        for name, counts in coverage.groups.items():
+            hit = f"{counts.covered:>5} of {counts.total:>5} bins"
+            self.say(f"  {name:<17} {hit} {percent_text(counts.percent):>6} %")
+        self.say(f"  every hole is named in {relative(target)}")
+
+    def code_coverage(self, counts: CodeCounts, target: Path) -> None:
+        """Prints code coverage by engine and kind."""
+        self.say()
+        for engine, totals in counts.by_engine().items():
+            words = [
+                f"{kind} {percent_text(100 * hit / every) if every else '-':>5} %"
+                for kind, (hit, every) in totals.items()
+            ]
+            self.say(f"  code of {engine:<9} {'  '.join(words)}")
+        self.say(f"  its counts are in {relative(target)}")
+
+    def summary(self, record: RunRecord, target: Path, folder: Path) -> None:
+        """Prints what the run did; the last line is PASS or FAIL with what matters."""
+        for failure in record.failures[:SHOWN_FAILURES]:
+            self.say()
+            self.say(failure)
+        hidden = len(record.failures) - SHOWN_FAILURES
+        if hidden > 0:
+            self.say(f"\n{hidden} more failure reports are in {relative(target)}")
+        if record.message:
+            self.say(f"\n{record.message}")
+        self.say()
+        for name, count in record.ops.items():
+            self.say(
+                f"  {name:<17} {count.sent:>7} sent  {count.passed:>7} passed  "
+                f"{count.bytes:>12} bytes"
+            )
+        if record.statuses:
+            counts = ", ".join(f"{name} {count}" for name, count in sorted(record.statuses.items()))
+            self.say(f"  retired as        {counts}")
+        for program in record.programs:
+            self._program(program)
+        for sentence in record.left_out:
+            self.say(f"  left out          {sentence}")
+        if record.injected:
+            counts = ", ".join(f"{name} {count}" for name, count in record.injected.items())
+            self.say(f"  injected          {counts}")
+        times = record.times
+        self.say(
+            f"  checked           {record.bytes_checked} bytes, every memory "
+            f"{record.full_compares} times; {record.clocks} clocks"
+        )
+        split = ", ".join(f"{name} {value:.1f}" for name, value in times.python_split.items())
+        self.say(
+            f"  time              {times.total:.1f} s: build {times.build:.1f}, "
+            f"simulator {times.simulator:.1f}, Python {times.python:.1f} ({split})"
+        )
+        cover = record.coverage
+        percent = percent_text(cover.percent)
+        self.say(f"  coverage          {cover.covered} of {cover.bins} bins, {percent} %")
+        self.say(f"  record            {relative(target)}, more in {relative(folder)}")
+        if printed := sorted((folder / "repro").glob("*/README.txt")):
+            names = ", ".join(path.parent.name for path in printed)
+            self.say(f"  repro             {relative(folder / 'repro')}: {names}")
+        self.say(record.last_line())
+
+    def _program(self, program: ProgramReport) -> None:
+        """Prints what a program was: its ops, its buffers, the files that were written."""
+
+        def counts(of: dict[str, int]) -> str:
+            return ", ".join(f"{name} {count}" for name, count in of.items())
+
+        ops = counts(program.ops) or "no data movement"
+        host = f"; on the host {counts(program.host)}" if program.host else ""
+        self.say(f"  program           {program.path}: {ops}{host}")
+        if program.skipped:
+            self.say(f"    skipped         {counts(program.skipped)}")
+        for one in program.buffers:
+            self.say(
+                f"    buffer          argument {one.argument} (%{one.name}: {one.kind}), "
+                f"{one.length} bytes at {one.address:#x}: {one.source}"
+            )
+        for text in program.notes:
+            self.say(f"    note            {text}")
+        for text in program.outputs:
+            self.say(f"    written         {text}")

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb's runners, changed so that a simulation can be watched and ended.
+
+Verilator is not told to keep every signal public, which costs more than half the speed, and its
+generated sources keep their times where their text is the same.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, TextIO
+
+from cocotb_tools import runner as cocotb_runner
+
+from tb.common.errors import PtoError, ToolError
+from tb.common.paths import HDL, ROOT, relative
+from tb.common.processes import end_with_parent
+
+RECIPE = ".recipe"
+POLL_SECONDS = 0.05
+KILL_GRACE_SECONDS = 5.0
+
+
+class BuildError(PtoError):
+    """The HDL or the C memory did not compile."""
+
+    exit_code = 2
+
+
+@dataclass
+class Simulation:
+    """How a simulation process ended.
+
+    Attributes:
+        exit_code: Of the process; negative for a signal.
+        seconds: Wall seconds from start to end.
+        log: What it printed.
+        stalled: It was ended because nothing moved for the wall limit.
+    """
+
+    exit_code: int
+    seconds: float
+    log: Path
+    stalled: bool = False
+
+
+@dataclass
+class Watch:
+    """Hooks that the runner calls around the simulator process."""
+
+    log: Path
+    poll: Callable[[], None] = lambda: None
+    stalled: Callable[[], bool] = lambda: False
+    result: Simulation | None = None
+
+
+def _end_process(process: subprocess.Popen[bytes]) -> None:
+    """Ends a process that we started, and those it started: first asked, then forced."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            break
+        try:
+            process.wait(KILL_GRACE_SECONDS)
+            break
+        except subprocess.TimeoutExpired:
+            continue
+    process.wait()
+
+
+class Watched(cocotb_runner.Runner):
+    """Runs the simulator in its own process group, polled while it runs."""
+
+    watch: Watch | None = None
+
+    def _execute_cmds(
+        self,
+        cmds: Sequence[list[str]],
+        cwd: Any,
+        stdout: TextIO | None = None,  # noqa: ARG002 - cocotb's signature
+    ) -> None:
+        if self.watch is None:
+            self._execute_build(cmds, cwd)
+            return
+        watch = self.watch
+        start = time.monotonic()
+        *before, command = cmds
+        for words in before:
+            subprocess.run([str(word) for word in words], cwd=cwd, env=self.env, check=True)
+        with watch.log.open("wb") as log:
+            process = subprocess.Popen(
+                [str(word) for word in command],
+                cwd=cwd,
+                env=self.env,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=partial(end_with_parent, os.getpid()),
+            )
+            stalled = False
+            try:
+                while True:
+                    try:
+                        process.wait(POLL_SECONDS)
+                        break
+                    except subprocess.TimeoutExpired:
+                        watch.poll()
+                    if watch.stalled():
+                        stalled = True
+                        break
+            finally:
+                if process.poll() is None:
+                    _end_process(process)
+        watch.result = Simulation(
+            process.returncode, time.monotonic() - start, watch.log, stalled=stalled
+        )
+
+    def _execute_build(self, cmds: Sequence[list[str]], cwd: Any) -> None:
+        log_path = Path(cwd) / "build.log"
+        with log_path.open("wb") as log:
+            for command in cmds:
+                words = [str(word) for word in command]
+                log.write((" ".join(words) + "\n").encode())
+                log.flush()
+                with self._build_step(words[0], Path(cwd)):
+                    done = subprocess.run(
+                        words,
+                        cwd=cwd,
+                        env=self.env,
+                        stdin=subprocess.DEVNULL,
+                        stdout=log,
+                        stderr=subprocess.STDOUT,
+                        check=False,
+                    )
+                if done.returncode:
+                    tail = log_path.read_text(errors="replace").splitlines()[-15:]
+                    raise BuildError(
+                        f"the build failed, exit code {done.returncode} of {words[0]}:\n"
+                        + "\n".join(f"    {line}" for line in tail),
+                        where=relative(log_path),
+                        remedy="read the log; `make doctor` checks the tools",
+                    )
+
+    def _build_step(self, program: str, folder: Path) -> AbstractContextManager[None]:  # noqa: ARG002
+        """Hook around each program of a build."""
+        return nullcontext()
+
+
+class VerilatorRunner(Watched, cocotb_runner.Verilator):
+    """Verilator with our main loop and arguments for its make."""
+
+    make_args: tuple[str, ...] = ()
+
+    def _build_command(self) -> list[list[str]]:
+        commands = super()._build_command()
+        drop = {"--public-flat-rw", "--trace"}
+        verilate = [str(word) for word in commands[0] if word not in drop]
+        # Our main loop includes cocotb's and takes its place.
+        main = next(word for word in verilate if word.endswith("/verilator.cpp"))
+        verilate[verilate.index(main)] = str(HDL / "pto_main.cpp")
+        verilate += ["-CFLAGS", f"-I{Path(main).parent}"]
+        # The PyPI wheel was configured without the flag that includes a precompiled header.
+        make = [*commands[1], "CFG_CXXFLAGS_PCH_I=-include", *_object_cache(), *self.make_args]
+        return [verilate, make]
+
+    def _build_step(self, program: str, folder: Path) -> AbstractContextManager[None]:
+        return nullcontext() if program == "make" else _keeping_times(folder, self.make_args)
+
+
+def _object_cache() -> list[str]:
+    """Returns the word that lets builds share the objects of Verilator's runtime."""
+    if "OBJCACHE" in os.environ:
+        return []
+    script, folder = ROOT / "tb/run/object_cache.py", ROOT / "sim_build/objects"
+    return [f"OBJCACHE={shlex.join([sys.executable, '-S', str(script), str(folder)])}"]
+
+
+@contextmanager
+def _keeping_times(folder: Path, make_args: Sequence[str]) -> Iterator[None]:
+    """Gives sources that the body generates with the same text again the time they had.
+
+    Verilator writes all of them anew; make then compiles only what differs. Not where flags or
+    the list of sources have changed since the build before, which make would not notice.
+    """
+
+    def sources() -> Iterator[Path]:
+        # The runtime's objects depend on Vtop.mk.
+        return chain.from_iterable(folder.glob(f"Vtop*.{kind}") for kind in ("cpp", "h", "mk"))
+
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in sources()}
+    yield
+    makefiles = [path.read_text() for path in sorted(folder.glob("Vtop*.mk"))]
+    recipe, stamp = "\n".join([*make_args, *makefiles]), folder / RECIPE
+    if stamp.exists() and stamp.read_text() == recipe:
+        for path in sources():
+            text, time_ns = before.get(path, (b"", 0))
+            if path.read_bytes() == text:
+                os.utime(path, ns=(time_ns, time_ns))
+    stamp.write_text(recipe)
+
+
+def new_runner(sim: str) -> Watched:
+    """Returns a runner for a simulator that cocotb knows.
+
+    Raises:
+        ToolError: its program is not on the PATH.
+    """
+    if sim == "verilator":
+        return VerilatorRunner()
+    kind = cocotb_runner.SUPPORTED_RUNNERS[sim]
+    try:
+        runner: Watched = type(f"Watched{kind.__name__}", (Watched, kind), {})()
+    except SystemExit as error:
+        raise ToolError(
+            f"SIM={sim}: {str(error).removeprefix('ERROR: ')}",
+            where="PATH",
+            remedy="put the simulator's programs on the PATH and set up its license",
+        ) from None
+    # A run in another process than its build: cocotb's runner for Xcelium looks at the sources.
+    for name in ("_sources", "_vhdl_sources", "_verilog_sources"):
+        if not hasattr(runner, name):
+            setattr(runner, name, [])
+    return runner

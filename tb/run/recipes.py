@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulators that cocotb knows, and how the C memory comes into each.
+
+Verilator links it, Icarus loads it as a VPI module; the others load a shared library and call it
+by DPI. docs/simulators.md says which of them the tests of this project run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tb.common.errors import PtoError
+
+LIBRARY = "pto_mem"
+"""Stem of the C memory's shared library, in the build folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Simulator:
+    """One simulator.
+
+    Attributes:
+        name: What ``SIM=`` says, as in cocotb.
+        title: Its full name.
+        program: The program that must be on the PATH.
+        tested: The tests of this project run it.
+        build_args: More arguments of its build; ``{library}`` is the path of the C memory's shared
+            library, ``{stem}`` that without its suffix, ``{folder}`` the build folder.
+        run_args: The same for the run.
+        suffix: Of the C memory's library.
+        timescale: Whether its build takes the time scale as an option.
+        waves_in_build: Whether its build has to know of waves.
+        code_coverage: Whether we can have it count code coverage and read the counts.
+    """
+
+    name: str
+    title: str
+    program: str
+    tested: bool = False
+    build_args: tuple[str, ...] = ()
+    run_args: tuple[str, ...] = ()
+    suffix: str = ".so"
+    timescale: bool = True
+    waves_in_build: bool = False
+    code_coverage: bool = False
+
+    @property
+    def library(self) -> str:
+        """File name of the C memory's library."""
+        return LIBRARY + self.suffix
+
+    def check_code_coverage(self) -> None:
+        """Makes sure that code coverage can be had.
+
+        Raises:
+            PtoError: not of this simulator.
+        """
+        if not self.code_coverage:
+            able = [item.name for item in SIMULATORS.values() if item.code_coverage]
+            raise PtoError(
+                f"code coverage is not to be had of {self.title}",
+                where=f"CODE_COVERAGE=1 with SIM={self.name}",
+                legal=f"SIM={', '.join(able)}",
+                remedy="run without CODE_COVERAGE, or use your simulator's own commands for it",
+            )
+
+    def build_words(self, folder: Path) -> list[str]:
+        """Returns the arguments of a build in ``folder``."""
+        return _filled(self.build_args, folder)
+
+    def run_words(self, folder: Path) -> list[str]:
+        """Returns the arguments of a run of the build in ``folder``."""
+        return _filled(self.run_args, folder)
+
+
+def _filled(words: tuple[str, ...], folder: Path) -> list[str]:
+    stem = folder / LIBRARY
+    return [
+        word.format(folder=folder, stem=stem, library=stem.with_suffix(".so")) for word in words
+    ]
+
+
+SIMULATORS: dict[str, Simulator] = {
+    item.name: item
+    for item in (
+        Simulator("verilator", "Verilator", "verilator", tested=True, waves_in_build=True,
+            code_coverage=True),
+        Simulator(
+            "icarus", "Icarus Verilog", "iverilog", tested=True, build_args=("-g2012",),
+            run_args=("-M", "{folder}", "-m", LIBRARY), suffix=".vpi", waves_in_build=True,
+        ),
+        Simulator(
+            "questa", "Siemens Questa", "vsim", run_args=("-sv_lib", "{stem}"), timescale=False
+        ),
+        Simulator(
+            "questa-qisqrun", "Siemens Questa, qrun flow", "qrun", run_args=("-sv_lib", "{stem}")
+        ),
+        Simulator(
+            "xcelium", "Cadence Xcelium", "xrun", build_args=("-sv", "-sv_lib", "{library}"),
+            run_args=("-sv_lib", "{library}"),
+        ),
+        Simulator(
+            "vcs", "Synopsys VCS", "vcs", run_args=("-sv_lib", "{stem}"), timescale=False
+        ),
+        Simulator(
+            "riviera", "Aldec Riviera-PRO", "vsimsa", run_args=("-sv_lib", "{stem}"),
+            timescale=False,
+        ),
+        Simulator(
+            "activehdl", "Aldec Active-HDL", "vsimsa", run_args=("-sv_lib", "{stem}"),
+            timescale=False,
+        ),
+        Simulator(
+            "dsim", "Siemens DSim", "dsim", build_args=("-sv_lib", "{library}"),
+            run_args=("-sv_lib", "{library}"),
+        ),
+    )
+}  # fmt: skip
+"""Simulators that take Verilog, by name."""
+
+VHDL_ONLY = {"ghdl": "GHDL", "nvc": "NVC"}
+"""Those that cocotb knows and that cannot compile the harness."""
+
+
+def simulator(name: str) -> Simulator:
+    """Returns the simulator of this name.
+
+    Raises:
+        PtoError: there is none, or it takes VHDL alone.
+    """
+    if name in VHDL_ONLY:
+        raise PtoError(
+            f"{VHDL_ONLY[name]} compiles VHDL alone, the harness and the engines are Verilog",
+            where="SIM= or --sim",
+            legal=", ".join(SIMULATORS),
+        )
+    if name not in SIMULATORS:
+        raise PtoError(
+            f"simulator {name!r} is unknown", where="SIM= or --sim", legal=", ".join(SIMULATORS)
+        )
+    return SIMULATORS[name]

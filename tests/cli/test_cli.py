@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: bad arguments end with one clear message, exit code 2 and no record."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from tb.cli.options import transaction_numbers
+from tb.common.errors import PtoError
+from tb.common.files import write_json
+from tb.common.paths import ROOT
+from tb.dut.selection import parse_ops, sendable
+from tb.record.record import RunRecord
+from tb.record.settings import RunSettings
+
+
+def pto_dv(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs the command line as a user does."""
+    return subprocess.run(
+        [sys.executable, "-m", "tb", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--sim", "modelsim"], ["modelsim", "verilator, icarus"]),
+        (["--test", "nonsense"], ["nonsense", "random"]),
+        (["--ops", "mte_gm_moon"], ["mte_gm_moon", "mte_gm_ub", "copy_ubuf_to_gm"]),
+        (["--n", "many"], ["N is 'many'", "1..100000000"]),
+        (["--n", "0"], ["N is '0'"]),
+        (["--n", "-5"], ["N is '-5'"]),
+        (["--seed", "x"], ["SEED is 'x'"]),
+        (["--seed", "-1"], ["SEED is '-1'"]),
+        (["--gm-width", "64"], ["GM_WIDTH is '64'", "128, 256, 512"]),
+        (["--local-width", "wide"], ["LOCAL_WIDTH is 'wide'"]),
+        (["--repro", "5,x"], ["REPRO is '5,x'", "separated by commas"]),
+        (["--watchdog-clocks", "1"], ["watchdog_clocks"]),
+        (["--mismatch-limit", "0"], ["mismatch_limit"]),
+    ],
+)
+def test_bad_argument(arguments: list[str], words: list[str], tmp_path: Path) -> None:
+    record = tmp_path / "record.json"
+    done = pto_dv("run", *arguments, "--json", str(record))
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
+    for word in words:
+        assert word in done.stderr
+    assert not record.exists()
+
+
+def test_unknown_command_and_option_are_refused() -> None:
+    assert pto_dv("fly").returncode == 2
+    assert pto_dv("run", "--color").returncode == 2
+
+
+def test_tests_are_listed() -> None:
+    done = pto_dv("tests")
+    assert done.returncode == 0
+    for name in ("random", "directed", "illegal", "corner"):
+        assert f"\n{name}" in f"\n{done.stdout}"
+
+
+def test_transactions_to_write_down_are_part_of_the_command() -> None:
+    assert transaction_numbers(" 5, 17,") == "5,17"
+    command = RunSettings(repro="5,17").command()
+    assert command == "make SIM=verilator TEST=random SEED=1 N=20000 REPRO=5,17"
+    with pytest.raises(ValidationError):
+        RunSettings(repro="five")
+
+
+def test_ops_are_taken_once_and_in_table_order() -> None:
+    assert parse_ops("copy_ubuf_to_gm, mte_gm_ub,mte_gm_ub") == ("mte_gm_ub", "copy_ubuf_to_gm")
+    assert parse_ops("") == ()
+
+
+def test_ops_are_cut_to_what_the_engines_take() -> None:
+    assert sendable((), ("mte_gm_ub",)) == ("mte_gm_ub", "copy_gm_to_ubuf")
+    assert sendable(("copy_gm_to_ubuf", "mte_ub_gm"), ("mte_gm_ub",)) == ("copy_gm_to_ubuf",)
+    with pytest.raises(PtoError, match="no engine"):
+        sendable(("mte_ub_gm",), ("mte_gm_ub",))
+
+
+def test_repeat_command_names_everything_that_matters() -> None:
+    settings = RunSettings(seed=7, transactions=50, ops=("mte_gm_ub",), gm_width=512, sim="icarus")
+    assert settings.command() == (
+        "make SIM=icarus TEST=random SEED=7 N=50 OPS=mte_gm_ub GM_WIDTH=512"
+    )
+
+
+def test_last_line_says_fail_unless_all_is_well() -> None:
+    record = RunRecord(settings=RunSettings(), command="make")
+    assert record.last_line().startswith("FAIL (error) ")
+    record.status = "pass"
+    assert record.last_line().startswith("PASS ")
+
+
+def test_record_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    record = RunRecord(settings=RunSettings(), command="make")
+    target = tmp_path / "deep" / "record.json"
+    write_json(target, record)
+    assert RunRecord.model_validate_json(target.read_text()) == record
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_unwritable_record_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PtoError, match="cannot write"):
+        write_json(tmp_path / "file" / "record.json", {"a": 1})

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that are there as before, or whole and new."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from tb.common.errors import PtoError
+from tb.common.files import write_bytes
+
+
+def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "new/file.txt"
+    for data in (b"one", b"two"):
+        write_bytes(path, data)
+        assert path.read_bytes() == data
+    assert [file.name for file in path.parent.iterdir()] == ["file.txt"]
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_the_umask_says_who_may_read(tmp_path: Path, mask: int, mode: int) -> None:
+    before = os.umask(mask)
+    try:
+        write_bytes(tmp_path / "file", b"x")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "file").stat().st_mode & 0o777 == mode
+
+
+def test_a_full_disk_leaves_the_old_file_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    write_bytes(path, b"old")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(PtoError, match="cannot write file: No space left") as caught:
+        write_bytes(path, b"new", remedy="sweep")
+    assert caught.value.remedy == "sweep"
+    assert path.read_bytes() == b"old"
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to("there/file")
+    for data in (b"one", b"two"):
+        write_bytes(link, data)
+        assert link.is_symlink()
+        assert (tmp_path / "there/file").read_bytes() == data
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "there"]
+
+
+def test_a_pipe_is_written_into_and_stays(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    write_bytes(pipe, b"x")
+    reader.join(timeout=10)
+    assert read == [b"x"]
+    assert pipe.is_fifo()

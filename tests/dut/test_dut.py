@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Manifests: what the reference engines say of themselves, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tb.common.errors import PtoError
+from tb.dut.filelist import read_file_list
+from tb.dut.manifest import (
+    Capabilities,
+    exclusions,
+    load_manifest,
+    load_manifests,
+    reference_manifests,
+)
+from tb.isa.ops import OPS, SLOTS
+
+GOOD = {
+    "module": '"mine"',
+    "slot": '"mte2"',
+    "sources": '["*.v"]',
+    "ops": '["mte_gm_ub"]',
+    "d_rules": '["DMA-L05", "DMA-L09"]',
+}
+
+
+def write(folder: Path, **changes: str) -> Path:
+    """Writes a manifest beside a source; an empty value leaves the key out."""
+    (folder / "mine.v").write_text("module mine; endmodule\n")
+    path = folder / "dut.toml"
+    keys = {name: value for name, value in {**GOOD, **changes}.items() if value}
+    able = {name: keys.pop(name) for name in tuple(keys) if name in Capabilities.model_fields}
+    tables = (keys, {"[capabilities]": None}, able)
+    path.write_text(
+        "".join(
+            f"{name}\n" if value is None else f"{name} = {value}\n"
+            for table in tables
+            for name, value in table.items()
+        )
+    )
+    return path
+
+
+def test_reference_engines_report_all_rules_of_their_ops() -> None:
+    manifests = reference_manifests()
+    slots = [manifest.slot for manifest in manifests]
+    assert slots == sorted(set(slots), key=SLOTS.index)
+    for manifest in manifests:
+        names = {rule for op in manifest.ops for rule in OPS[op].rule_names}
+        assert set(manifest.d_rules) == names
+
+
+def test_a_good_manifest(tmp_path: Path) -> None:
+    manifest = load_manifest(write(tmp_path))
+    assert manifest.d_rules == ("DMA-L05", "DMA-L09")
+    assert manifest.sources == (str((tmp_path / "mine.v").resolve()),)
+
+
+def test_a_folder_means_its_dut_toml(tmp_path: Path) -> None:
+    write(tmp_path)
+    assert load_manifest(tmp_path).module == "mine"
+
+
+@pytest.mark.parametrize(
+    ("changes", "messages"),
+    [
+        ({"d_rules": "[5]"}, ["d_rules.0", "5 is no name of a rule", '"DMA-L05"']),
+        ({"d_rules": '["DMA-L05", 12]'}, ["d_rules.1", "12 is no name of a rule"]),
+        ({"d_rules": '["5"]'}, ["D rule '5'", "slot mte2", "DMA-L05, DMA-L06"]),
+        ({"d_rules": '["DMA-L11"]'}, ["D rule 'DMA-L11'", "slot mte2"]),
+        ({"d_rules": '["DMA-L99"]'}, ["D rule 'DMA-L99'"]),
+        ({"ops": ""}, ["manifest key capabilities.ops is missing"]),
+        ({"ops": "[]"}, ["ops is empty", "mte_gm_ub"]),
+        ({"ops": '["mte_ub_gm"]'}, ["op 'mte_ub_gm' is not one of slot mte2", "mte_gm_ub"]),
+        ({"slot": '"mte4"'}, ["slot is 'mte4'", "mte1, mte2, mte3, fix"]),
+        ({"slot": ""}, ["manifest key slot is missing"]),
+        ({"sources": '["no*.v"]'}, ["source 'no*.v' matches no file"]),
+        ({"sources": '["no.v"]'}, ["source 'no.v' matches no file"]),
+        ({"sources": ""}, ["names no source"]),
+        ({"filelists": '["no.f"]'}, ["file list 'no.f' does not exist"]),
+        ({"include_dirs": '["no"]'}, ["include folder 'no' does not exist"]),
+        ({"waivers": '["no.vlt"]'}, ["waiver 'no.vlt' matches no file"]),
+        ({"module": '"not a name"'}, ["manifest key module"]),
+        ({"gm_data_widths": "[64]"}, ["gm_data_widths"]),
+        ({"tag_widths": "[0, 8]"}, ["tag_widths.0"]),
+        ({"tag_widths": "[8, 4]"}, ["tag_widths is [8, 4]"]),
+        ({"loops": "4"}, ["manifest key capabilities.loops"]),
+        ({"errors": '["parity"]'}, ["manifest key capabilities.errors.0"]),
+        ({"outstanding": "0"}, ["manifest key capabilities.outstanding"]),
+        ({"parameters": "{ TagWidth = 4 }"}, ["parameter TagWidth is set by the harness"]),
+        ({"defines": "{ A = 1.5 }"}, ["manifest key defines.A"]),
+        ({"extra": "1"}, ["manifest key extra is unknown", "sources", "docs/plug-in.md"]),
+        ({"modul": '"x"'}, ["manifest key modul is unknown; module is meant?"]),
+        ({"slot": "mte2"}, ["is not TOML"]),
+    ],
+)
+def test_what_is_refused(tmp_path: Path, changes: dict[str, str], messages: list[str]) -> None:
+    path = write(tmp_path, **changes)
+    with pytest.raises(PtoError) as refused:
+        load_manifest(path)
+    for text in (*messages, str(path)):
+        assert text in str(refused.value)
+
+
+def test_keys_of_capabilities_are_told_where_they_belong(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    path.write_text("loops = 2\n" + path.read_text())
+    with pytest.raises(PtoError, match=r"loops is unknown; loops belongs into \[capabilities\]"):
+        load_manifest(path)
+    path.write_text(path.read_text().removeprefix("loops = 2\n") + "lops = 2\n")
+    with pytest.raises(PtoError, match=r"capabilities.lops is unknown; loops is meant\?"):
+        load_manifest(path)
+
+
+@pytest.mark.parametrize("pattern", ["*.v", "mine.v", "**/*.v"])
+def test_absolute_sources_are_taken(tmp_path: Path, pattern: str) -> None:
+    manifest = load_manifest(write(tmp_path, sources=f'["{tmp_path / pattern}"]'))
+    assert manifest.sources == (str((tmp_path / "mine.v").resolve()),)
+
+
+def test_two_manifests_for_one_slot_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    with pytest.raises(PtoError, match="two manifests want slot mte2: mine and mine"):
+        load_manifests([str(path), str(path)])
+
+
+def test_manifests_come_in_the_order_of_the_slots(tmp_path: Path) -> None:
+    for name, slot, op in (("a", "mte3", "mte_ub_gm"), ("b", "mte1", "mte_l1_ub")):
+        (tmp_path / name).mkdir()
+        write(tmp_path / name, slot=f'"{slot}"', ops=f'["{op}"]', d_rules="")
+    found = load_manifests([str(tmp_path / "a"), str(tmp_path / "b" / "dut.toml")])
+    assert [manifest.slot for manifest in found] == ["mte1", "mte3"]
+
+
+def test_a_width_that_the_engine_lacks_is_refused(tmp_path: Path) -> None:
+    manifest = load_manifest(write(tmp_path, gm_data_widths="[256]", tag_widths="[4, 8]"))
+    manifest.check_run(256, 128, 8)
+    with pytest.raises(PtoError, match="mine has no GM_WIDTH of 128 bits"):
+        manifest.check_run(128, 256, 8)
+    with pytest.raises(PtoError, match=r"mine has no TAG_WIDTH of 9 bits\n.*\n.*4, 5, 6, 7, 8"):
+        manifest.check_run(256, 256, 9)
+
+
+def test_what_a_manifest_excludes_is_said(tmp_path: Path) -> None:
+    path = write(tmp_path, loops="1", pad="false", errors='["read"]', outstanding="4")
+    (sentence,) = exclusions([load_manifest(path)], 16)
+    for text in (
+        "mine (mte2): ops mte_gm_l1, mte_gm_l1_frac",
+        "more than 1 loops",
+        "padded rows",
+        "DMA-L06",
+        "write, local errors",
+        "more than 4 bursts in flight",
+    ):
+        assert text in sentence
+    assert "DMA-L05" not in sentence
+    assert exclusions(reference_manifests(), 64) == []
+
+
+def test_file_lists_are_read_nested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("rtl", "inc", "ip"):
+        (tmp_path / name).mkdir()
+    for name in ("rtl/a.sv", "rtl/b.sv", "ip/c.v", "ip/lib.v"):
+        (tmp_path / name).write_text("module m; endmodule\n")
+    (tmp_path / "rtl/all.f").write_text(
+        "// a comment\n# another\n/* a long\n one */ a.sv  b.sv // the engine\n"
+        "+incdir+../inc +define+FAST+DEPTH=4\n-f $IP_HOME/ip.f\n"
+    )
+    (tmp_path / "ip/ip.f").write_text("c.v\n-v lib.v\n")
+    monkeypatch.setenv("IP_HOME", "../ip")
+    path = write(tmp_path, filelists='["rtl/all.f"]', defines="{ DEPTH = 8 }")
+    manifest = load_manifest(path)
+    names = [str(Path(name).relative_to(tmp_path.resolve())) for name in manifest.sources]
+    assert names == ["rtl/a.sv", "rtl/b.sv", "ip/c.v", "ip/lib.v", "mine.v"]
+    assert manifest.include_dirs == (str((tmp_path / "inc").resolve()),)
+    assert manifest.defines == {"FAST": "", "DEPTH": 8}
+    assert [Path(name).name for name in manifest.filelists] == ["all.f", "ip.f"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a.v\nno.v\n", "source 'no.v' does not exist\n  where: {list}:2"),
+        ("-f no.f\n", "cannot read the file list: No such file"),
+        ("-f all.f\n", "the file list names itself: all.f -> all.f"),
+        ("a.v\n\n-f\n", "-f without a file\n  where: {list}:3"),
+        ("+incdir+no\n", "include folder 'no' does not exist"),
+        ("-y lib\n", "option '-y' of a file list cannot be carried to every simulator"),
+        ("+libext+.v\n", "option '+libext+.v' of a file list"),
+        ("$PTO_NOT_SET/a.v\n", "environment variable PTO_NOT_SET is not set"),
+        ("'a.v\n", "No closing quotation"),
+    ],
+)
+def test_bad_file_lists_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "a.v").write_text("module a; endmodule\n")
+    path = tmp_path / "all.f"
+    path.write_text(text)
+    with pytest.raises(PtoError) as refused:
+        read_file_list(path)
+    assert message.format(list=path.resolve()) in str(refused.value)

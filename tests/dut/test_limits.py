@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Capabilities of manifests: what is drawn keeps to them, and what is left out is no hole."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from sequences.constraints import DmaConstraints
+from sequences.illegal import IllegalGenerator
+from sequences.keep import Keeper, without
+from sequences.traffic import TrafficGenerator
+from tb.coverage.functional import DmaCoverage
+from tb.coverage.model import CoverageError
+from tb.coverage.traffic import traffic_group
+from tb.dut.limits import Limits, capability_keeps, without_legacy
+from tb.dut.manifest import Capabilities, reference_manifests
+from tb.dut.selection import sendable
+from tb.isa.ops import OPS, SLOTS
+from tests.sim.limited import LIMITED, ExcludedError, check_block
+
+ALL = {item.slot: item.capabilities for item in reference_manifests()}
+OPS_TAKEN = tuple(name for can in LIMITED.values() for name in can.ops)
+
+
+def forms() -> tuple[str, ...]:
+    return sendable((), OPS_TAKEN, without_legacy(LIMITED))
+
+
+def test_reference_engines_are_not_limited() -> None:
+    assert capability_keeps(ALL) == ()
+    assert not without_legacy(ALL)
+    limits = DmaConstraints()
+    assert Limits(ALL).narrowed(limits) is limits
+    assert Limits(ALL).reports_rules(tuple(OPS))
+
+
+def test_legacy_forms_are_not_sent_where_they_are_not_taken() -> None:
+    assert set(forms()) == {*OPS_TAKEN, "copy_ubuf_to_gm", "copy_ubuf_to_ubuf"}
+    one_loop = {"mte3": Capabilities(ops=("mte_ub_gm", "mte_ub_ub"), loops=1)}
+    assert without_legacy(one_loop) == {"mte_ub_gm"}
+
+
+def test_random_ops_keep_to_the_capabilities() -> None:
+    limits, counts = Limits(LIMITED), Counter[str]()
+    keeper = Keeper(limits.keeps, counts)
+    source = TrafficGenerator(21, forms(), limits.narrowed(DmaConstraints()))
+    total = 0
+    for block in keeper.blocks(source.blocks, 4000):
+        check_block(block)
+        total += len(block)
+    assert total == 4000
+    assert counts["loops: the engine of mte1 takes none"] > 0
+    # What constraints exclude is not drawn at all.
+    assert "padded rows: the engine of mte2 takes none" not in counts
+
+
+def test_illegal_ops_break_reported_rules_alone() -> None:
+    limits, counts = Limits(LIMITED), Counter[str]()
+    keeper = Keeper(limits.keeps, counts)
+    source = IllegalGenerator(
+        22, forms(), limits.narrowed(DmaConstraints()), limits.shapes(forms())
+    )
+    rules: Counter[tuple[int, int]] = Counter()
+    for block in keeper.blocks(source.blocks, 3000, isolated=True):
+        check_block(block)
+        assert block.expected_rule is not None
+        rules.update(zip(block.slot.tolist(), block.expected_rule.tolist(), strict=True))
+    assert {rule for slot, rule in rules if slot == SLOTS.index("mte2")} == {0, 5, 7}
+    assert {rule for slot, rule in rules if slot == SLOTS.index("fix")} == {0}
+    assert len({rule for slot, rule in rules if slot == SLOTS.index("mte3")}) > 4
+    assert sum(counts.values()) > 500
+
+
+def test_the_check_sees_what_is_excluded() -> None:
+    found: Counter[str] = Counter()
+    for source in (TrafficGenerator(23), IllegalGenerator(23)):
+        for block in source.blocks(3000):
+            for at in range(len(block)):
+                kept = np.arange(len(block)) == at
+                try:
+                    check_block(without(block, kept, {}))
+                except ExcludedError as error:
+                    found[str(error).split(":")[0]] += 1
+    assert set(found) == {"op", "loops", "pad", "legacy", "rules"}
+
+
+def coverage_of(limits: Limits) -> DmaCoverage:
+    """Returns the coverage of a long draw that keeps to ``limits``."""
+    coverage = DmaCoverage(32, forms(), illegal=True, limits=limits.forms(forms()))
+    narrowed = limits.narrowed(DmaConstraints())
+    legal = TrafficGenerator(24, forms(), narrowed)
+    illegal = IllegalGenerator(24, forms(), narrowed, limits.shapes(forms()))
+    for draw, count in ((legal.blocks, 12000), (illegal.blocks, 6000)):
+        for block in Keeper(limits.keeps).blocks(draw, count):
+            coverage.sample(block)
+    coverage.flush()
+    return coverage
+
+
+def test_excluded_bins_are_out_of_scope_and_never_hit() -> None:
+    coverage = coverage_of(Limits(LIMITED))
+    assert not coverage.impossible
+    for name, counts in coverage.groups.items():
+        for item, scope in counts.scope.items():
+            hit = counts.hits[item][~scope & counts.group.reachable[item]]
+            assert not hit.any(), f"{name}.{item}"
+    loads = coverage.groups["mte_gm_ub"]
+    for point in ("n_loops", "loops_active", "loop1_count", "pad", "pad_left"):
+        assert not loads.holes(point), point
+    assert loads.wanted("n_loops").tolist() == [True, True, False, False]
+    assert not loads.wanted("pad_left").any()
+    assert not coverage.groups["mte_l0c_gm"].wanted("loop3_src").any()
+    assert not coverage.groups["rules"].holes("form x rule")
+    assert coverage.total < DmaCoverage(32, forms(), illegal=True).total
+
+
+def test_a_group_of_ones_own_cannot_take_the_name_of_another() -> None:
+    coverage = DmaCoverage(32)
+    with pytest.raises(CoverageError, match="there is a coverage group traffic already"):
+        coverage.add(traffic_group())

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Makefile in a copy of its own, with a fake Python in ``.venv``: nothing is installed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tb.record.settings import RunSettings
+
+ROOT = Path(__file__).parents[2]
+LOCKS = tuple(path.name for path in sorted(ROOT.glob("requirements*.lock")))
+STAMPS = tuple(f".pto-dv-{name}" for name in ("base", "verilator", "lint", "farm", "tests"))
+VARIABLES = (
+    *("SIM", "TEST", "SEED", "N", "OPS", "DUT", "GM", "CONSTRAINTS", "REPRO", "WAVES"),
+    *("TIMELINE", "CODE_COVERAGE", "WAVES_FROM", "WAVES_TO"),
+    *("GM_WIDTH", "LOCAL_WIDTH", "TAG_WIDTH", "OUTSTANDING", "JSON"),
+    "PROGRAM",
+    *("REGRESSION", "SEEDS", "JOBS", "BUDGET", "FARM", "RESULTS", "PLAN", "FRESH", "KEEP"),
+)
+
+FAKE_PYTHON = """#!/bin/sh
+printf '%s|' "$@" >>"$PTO_FAKE_LOG"
+echo >>"$PTO_FAKE_LOG"
+env | grep -E '^(MAKE|SIM=|WAVES=|N=|TEST=)' >>"$PTO_FAKE_LOG.env"
+case "$*" in *"$PTO_FAKE_FAIL"*) exit 3 ;; esac
+"""
+
+
+class Project:
+    """A folder with the Makefile, set up as far as the stamps say."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.log = folder / "log"
+        for name in ("Makefile", "pyproject.toml", *LOCKS):
+            shutil.copy(ROOT / name, folder / name)
+        python = folder / ".venv" / "bin" / "python"
+        python.parent.mkdir(parents=True)
+        python.write_text(FAKE_PYTHON)
+        python.chmod(0o755)
+        for stamp in STAMPS:  # the base first: the others depend on it
+            (folder / ".venv" / stamp).write_text(f"{folder}\n")
+
+    def make(self, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+        """Call make as a user would, without what a make around these tests has set."""
+        clean = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in VARIABLES and not name.startswith(("MAKE", "MFLAGS"))
+        }
+        fake = {"PTO_FAKE_LOG": str(self.log), "PTO_FAKE_FAIL": "no such argument"}
+        return subprocess.run(
+            ["make", *arguments],
+            cwd=self.folder,
+            env={**clean, **fake, **env},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def asked(self) -> list[list[str]]:
+        """Return the arguments of every call of the fake Python."""
+        return [line.split("|")[:-1] for line in self.log.read_text().splitlines()]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def test_help_lists_every_variable_with_its_default(project: Project) -> None:
+    text = project.make("help").stdout
+    for variable in (*VARIABLES, "ARGS", "PYTHON", "PTO_NO_INSTALL"):
+        assert re.search(rf"^  {variable} +\S.*\[.+\]$", text, re.MULTILINE), variable
+    for target in (
+        "run",
+        "program",
+        "test",
+        "nightly",
+        "bench",
+        "prove-arith",
+        "lint",
+        "doctor",
+        "setup",
+        "clean",
+        "help",
+    ):
+        assert re.search(rf"^  {target} +\S", text, re.MULTILINE), target
+
+
+def test_plain_make_runs_the_main_job_on_verilator(project: Project) -> None:
+    assert project.make().returncode == 0
+    assert project.asked() == [["-m", "tb", "run", "--sim", "verilator"]]
+
+
+def test_all_variables_are_passed_on(project: Project) -> None:
+    done = project.make(
+        *("SIM=icarus", "TEST=random", "SEED=7", "N=300", "OPS=mte_gm_ub,mte_ub_gm"),
+        *(
+            "WAVES=1",
+            "WAVES_FROM=5",
+            "TIMELINE=1",
+            "CODE_COVERAGE=0",
+            "GM_WIDTH=128",
+            "LOCAL_WIDTH=512",
+            "JSON=out/a b'c.json",
+        ),
+    )
+    assert done.returncode == 0
+    assert project.asked() == [
+        ["-m", "tb.setup.install", "icarus"],
+        [
+            *("-m", "tb", "run", "--sim", "icarus", "--test", "random", "--seed", "7"),
+            *("--n", "300", "--ops", "mte_gm_ub,mte_ub_gm", "--waves", "--timeline"),
+            *("--waves-from", "5", "--gm-width", "128", "--local-width", "512"),
+            *("--json", "out/a b'c.json"),
+        ],
+    ]
+
+
+def test_variables_may_come_from_the_environment(project: Project) -> None:
+    project.make(SEED="9", WAVES="0")
+    assert project.asked() == [["-m", "tb", "run", "--sim", "verilator", "--seed", "9"]]
+
+
+def test_variables_do_not_reach_the_simulators(project: Project) -> None:
+    project.make("-j2", "SIM=verilator", "WAVES=1", "N=3", "TEST=x", MAKEFLAGS="k")
+    assert project.log.with_name("log.env").read_text() == ""
+
+
+def test_unknown_simulator_is_left_to_the_command_line(project: Project) -> None:
+    project.make("SIM=modelsim")
+    assert project.asked() == [["-m", "tb", "run", "--sim", "modelsim"]]
+
+
+def test_waves_is_zero_or_one(project: Project) -> None:
+    done = project.make("WAVES=yes")
+    assert done.returncode != 0
+    assert "write WAVES=1" in done.stderr
+
+
+def test_program_takes_files_options_and_the_variables_of_a_run(project: Project) -> None:
+    done = project.make(
+        *("program", "PROGRAM=a.pto 'b c.pto'", "ARGS=--arg '0=x y.npy' --out 1=o.bin"),
+        *("SIM=icarus", "SEED=7", "WAVES=1", "DUT=a,b", "GM_WIDTH=512", "N=5", "TEST=legal"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert project.asked()[-1] == [
+        *("-m", "tb", "program", "a.pto", "b c.pto", "--sim", "icarus", "--seed", "7"),
+        *("--dut", "a,b", "--waves", "--gm-width", "512", "--arg", "0=x y.npy"),
+        *("--out", "1=o.bin"),
+    ]
+
+
+def test_the_command_that_repeats_a_program_says_the_same(project: Project) -> None:
+    words = ("--arg", "0=it's $HOME/x#1.npy", "--knobs", "stall_r=3")
+    settings = RunSettings(programs=("a b.pto", "$c.pto"), program_options=words)
+    assert project.make(*shlex.split(settings.command())[1:]).returncode == 0
+    expected = ["-m", "tb", "program", *settings.programs, "--sim", "verilator", *words]
+    assert project.asked()[-1] == expected
+
+
+def test_nightly_has_variables_of_its_own(project: Project) -> None:
+    done = project.make(
+        *("nightly", "SIM=icarus", "SEEDS=20", "JOBS=2", "BUDGET=10m", "DUT=a,b", "SEED=3"),
+        *("KEEP=1", "RESULTS=postgresql+psycopg://x/y"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert [call[2] for call in project.asked()] == ["icarus", "fst", "nightly"]
+    assert project.asked()[-1] == [
+        *("-m", "tb", "nightly", "--seeds", "20", "--jobs", "2", "--budget", "10m"),
+        *("--db", "postgresql+psycopg://x/y", "--keep", "--seed", "3", "--dut", "a,b"),
+    ]
+
+
+@pytest.mark.parametrize("asked", ["FARM=farm.toml", "RESULTS=postgresql+psycopg://x/y"])
+def test_a_farm_is_installed_when_it_is_asked_for(project: Project, asked: str) -> None:
+    _make_newer(project.folder / "requirements-farm.lock")
+    assert "-m tb.setup.install farm" not in project.make("-n", "nightly").stdout
+    assert "-m tb.setup.install farm" in project.make("-n", "nightly", asked).stdout
+
+
+def test_clean_keeps_results_of_nights(project: Project) -> None:
+    for name in ("nightly/results.db", "runs/a/record.json"):
+        (project.folder / "sim_build" / name).parent.mkdir(parents=True)
+        (project.folder / "sim_build" / name).write_text("")
+    assert project.make("clean").returncode == 0
+    assert [path.name for path in (project.folder / "sim_build").iterdir()] == ["nightly"]
+    assert project.make("distclean").returncode == 0
+    assert not (project.folder / "sim_build").exists()
+    assert project.make("clean").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "last"),
+    [
+        (
+            "test",
+            [
+                *("-m", "pytest", "tests", "-n", "2", "--dist", "loadfile"),
+                *("--no-loadscope-reorder", "-k", "isa"),
+            ],
+        ),
+        ("lint", ["-m", "tb.setup.lint", "-k", "isa"]),
+        ("bench", ["-m", "tb", "bench", "--seed", "5", "--json", "x.json"]),
+        ("doctor", ["-m", "tb", "doctor", "--json", "x.json"]),
+    ],
+)
+def test_other_targets(project: Project, target: str, last: list[str]) -> None:
+    done = project.make(target, "SEED=5", "JSON=x.json", "ARGS=-k isa")
+    assert done.returncode == 0, done.stderr
+    assert project.asked()[-1] == last
+
+
+def test_test_needs_both_simulators(project: Project) -> None:
+    project.make("test")
+    assert [call[2] for call in project.asked()] == ["icarus", "fst", "tests"]
+
+
+@pytest.mark.parametrize("failing", ["tb run", "tb.setup.install icarus"])
+def test_failures_propagate(project: Project, failing: str) -> None:
+    done = project.make("SIM=icarus", PTO_FAKE_FAIL=failing)
+    assert done.returncode != 0
+    assert " ".join(project.asked()[-1]).startswith(f"-m {failing}"), "nothing runs after a failure"
+
+
+def test_doctor_reports_even_without_verilator(project: Project) -> None:
+    done = project.make("doctor", PTO_FAKE_FAIL="tb.setup.install verilator")
+    assert done.returncode == 0
+    assert project.asked()[-1] == ["-m", "tb", "doctor"]
+
+
+def test_second_setup_has_nothing_to_do(project: Project) -> None:
+    done = project.make("-n", "setup")
+    assert "Nothing to be done" in done.stdout
+    assert "tb.setup.install" not in done.stdout
+
+
+def _make_newer(file: Path) -> None:
+    future = time.time() + 10
+    os.utime(file, (future, future))
+
+
+@pytest.mark.parametrize("file", ["requirements.lock", "pyproject.toml"])
+def test_changed_pins_are_installed(project: Project, file: str) -> None:
+    _make_newer(project.folder / file)
+    assert "-m tb.setup.install venv" in project.make("-n", "setup").stdout
+
+
+def test_changed_verilator_pin_installs_verilator_alone(project: Project) -> None:
+    _make_newer(project.folder / "requirements-verilator.lock")
+    text = project.make("-n", "setup").stdout
+    assert "-m tb.setup.install verilator" in text
+    assert "-m tb.setup.install venv" not in text
+
+
+def test_copied_or_broken_venv_is_set_up_again(project: Project) -> None:
+    (project.folder / ".venv" / STAMPS[0]).write_text("/somewhere/else\n")
+    assert "-m tb.setup.install venv" in project.make("-n", "setup").stdout
+    (project.folder / ".venv" / STAMPS[0]).write_text(f"{project.folder}\n")
+    (project.folder / ".venv" / "bin" / "python").unlink()
+    assert "-m tb.setup.install venv" in project.make("-n", "setup").stdout
+
+
+def test_no_python_is_one_clear_sentence(project: Project, tmp_path: Path) -> None:
+    (project.folder / ".venv" / STAMPS[0]).unlink()
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("make", "sh", "env"):
+        (tools / name).symlink_to(str(shutil.which(name)))
+    done = project.make("setup", PATH=str(tools))
+    assert done.returncode != 0
+    assert "no Python 3.11 or newer found" in done.stderr
+    assert not (project.folder / ".venv" / STAMPS[0]).exists()

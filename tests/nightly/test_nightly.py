@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands about nights decide before and after the work."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
+from tb.dut.manifest import load_manifests
+from tb.nightly import command as nightly
+from tb.nightly.command import NightlyOptions, nightly_command, seconds
+from tb.nightly.history import report_command
+from tb.regress.queries import history
+from tb.regress.results.database import NightTable
+from tb.regress.results.nights import now_utc
+from tb.regress.results.store import Store
+from tests.regress import made
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("1h30m", 5400), ("30m", 1800), ("90s", 90), ("90", 90), ("2h", 7200), ("1h5s", 3605)],
+)
+def test_a_budget(text: str, expected: float) -> None:
+    assert seconds(text) == expected
+
+
+@pytest.mark.parametrize("text", ["1h30", "5m30", "", "0", "soon", "-5m", "1.5h", "m"])
+def test_what_is_no_budget(text: str) -> None:
+    with pytest.raises(PtoError, match="BUDGET is"):
+        seconds(text)
+
+
+def test_a_budget_that_leaves_no_time_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PtoError, match="BUDGET is 30 s"):
+        nightly_command(NightlyOptions(budget=30, folder=tmp_path / "nights"))
+    assert not (tmp_path / "nights").exists()
+
+
+def test_engines_have_one_name_however_they_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    names = ["examples/axi_copy", "examples/axi_copy/dut.toml", str(ROOT / "examples/axi_copy")]
+    found = {nightly.dut_name(*load_manifests([name])) for name in names}
+    assert found == {"examples/axi_copy/dut.toml"}
+    monkeypatch.chdir(ROOT / "examples")
+    (name,) = {nightly.dut_name(*load_manifests([text])) for text in ("axi_copy", names[2])}
+    assert load_manifests([name])[0].title == "axi_copy"
+
+
+def test_the_command_of_a_night_names_what_is_not_usual(tmp_path: Path) -> None:
+    options = NightlyOptions(seeds=3, duts=("a b/dut.toml",), plan=tmp_path / "mine.toml")
+    assert options.command(7) == (
+        f"make nightly REGRESSION=nightly SEEDS=3 SEED=7 'DUT=a b/dut.toml' "
+        f"PLAN={tmp_path}/mine.toml"
+    )
+    assert "PLAN" not in NightlyOptions().command(7)
+
+
+def test_a_night_never_gets_the_folder_of_another(tmp_path: Path) -> None:
+    def begin(database: str) -> str:
+        with Store.open(f"sqlite:///{tmp_path / database}") as store:
+            return store.begin_night(
+                regression="nightly",
+                signature="s",
+                folder_root=str(tmp_path),
+                claim=lambda name: nightly._claim(tmp_path, name),
+            )
+
+    names = [begin("one.db"), begin("two.db"), begin("one.db")]
+    assert len(set(names)) == 3
+    assert all((tmp_path / name).is_dir() for name in names)
+
+
+def test_sources_count_and_pages_do_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("tb/report/site.py", "tb/nightly/worker.py", "rtl_stubs/a.v"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("one")
+    monkeypatch.setattr(nightly, "ROOT", tmp_path)
+    monkeypatch.setattr(nightly, "SOURCES", ("tb", "rtl_stubs"))
+    before = nightly.source_digest()
+    (tmp_path / "tb/report/site.py").write_text("two")
+    assert nightly.source_digest() == before
+    for name in ("tb/nightly/worker.py", "rtl_stubs/a.v"):
+        (tmp_path / name).write_text("two")
+        assert nightly.source_digest() != before
+        (tmp_path / name).write_text("one")
+
+
+def test_the_report_of_a_night_that_was_killed_has_its_totals(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/results.db"
+    with Store.open(url) as store:
+        name = made.add_night(store, made.START, runs=4, left=1, ended=False)
+        dead: dict[str, Any] = {"folder": str(tmp_path / "night"), "pid": 2**22 + 1}
+        dead["heartbeat"] = now_utc() - timedelta(hours=2)
+        with store._engine.begin() as connection:
+            connection.execute(update(NightTable).values(**dead))
+        assert history.night(store, name).status == "interrupted"
+    assert report_command(name, None, url) == 0
+    with Store.open(url, create=False) as store:
+        night = history.night(store, name)
+        assert night.status == "interrupted"
+        assert night.coverage > 0
+        assert night.groups
+    assert (tmp_path / "night/report/index.html").exists()
+
+
+def test_a_live_coordinator_is_not_robbed_however_long_it_is_silent(tmp_path: Path) -> None:
+    with Store.open(f"sqlite:///{tmp_path}/results.db") as store:
+        name = made.add_night(store, made.START, runs=2, left=1, ended=False)
+
+        def owner(pid: int, silent: float) -> None:
+            beat = now_utc() - timedelta(seconds=silent)
+            with store._engine.begin() as connection:
+                connection.execute(update(NightTable).values(pid=pid, heartbeat=beat))
+
+        owner(os.getppid(), 600)
+        assert not store.adopt(name)
+        with pytest.raises(PtoError, match="belongs to process"):
+            store.end_night(name, "complete", history.night(store, name).figures)
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        owner(gone.pid, 1)
+        assert store.adopt(name)

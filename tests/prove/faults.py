@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults of one line to plant in the headers of the write-back arithmetic, and what shows them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+ARITH = "pto_fix_arith.vh"
+ATOMIC = "pto_fix_atomic.vh"
+
+TEMPLATE = """
+`undef PROVE_ARITH
+`undef PROVE_ATOMIC
+`undef PROVE_VARIANT
+`undef PROVE_ONLY
+`define PROVE_ARITH "{arith}"
+`define PROVE_ATOMIC "{atomic}"
+`define PROVE_VARIANT {variant}
+`define PROVE_ONLY {number}
+if (1) begin : fault_{variant}
+  `include "prove_units.vh"
+end
+"""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One change of a header.
+
+    Attributes:
+        name: What is wrong with it.
+        unit: The unit of the proof program that must show it.
+        before: A text that the header has once, but for the amount of blanks.
+        after: What takes its place.
+        header: File name of the header.
+    """
+
+    name: str
+    unit: str
+    before: str
+    after: str
+    header: str = ARITH
+
+    def planted(self, text: str) -> str:
+        """Return a header's text with the fault in it."""
+        pattern = r"\s+".join(map(re.escape, self.before.split()))
+        changed, count = re.subn(pattern, lambda _: self.after, text)
+        assert count == 1, f"{self.name}: {self.header} has changed, adapt the fault to it"
+        return changed
+
+
+FAULTS = (
+    Fault("f16 tie away", "f16", "f[12] && (f[13] || f[11:0] != 12'd0)", "f[12]"),
+    Fault("f16 sticky bit lost", "f16", "f[11:0] != 12'd0", "f[11:1] != 11'd0"),
+    Fault(
+        "f16 subnormals flushed",
+        "f16",
+        "else if (e >= 8'd102) r = fix_shift_rne({1'b1, f}, shift);",
+        "else if (e >= 8'd102) r = 24'd0;",
+    ),
+    Fault("f16 overflow before rounding", "f16", "r >= 24'h7C00 && sat", "e >= 8'd143 && sat"),
+    Fault("f16 NaN with a sign", "f16", "16'd0 : 16'h7E00", "16'd0 : {x[31], 15'h7E00}"),
+    Fault(
+        "f16 underflow to +0",
+        "f16",
+        "fix_f32_to_f16 = {x[31], r[14:0]}",
+        "fix_f32_to_f16 = {x[31] && r != 24'd0, r[14:0]}",
+    ),
+    Fault("bf16 inf for preserve_nan", "bf16", "16'h7F80 && sat != 2'd2", "16'h7F80 && sat == 0"),
+    Fault("bf16 inf let through", "bf16", "r >= 16'h7F80 &&", "r > 16'h7F80 &&"),
+    Fault("e4m3 tie away", "e4m3", "f[19] && (f[20] || f[18:0] != 19'd0)", "f[19]"),
+    Fault("e4m3 -0 lost", "e4m3", "{x[31], r[6:0]}", "{x[31] && r != 24'd0, r[6:0]}"),
+    Fault(
+        "e4m3 nosat without sign", "e4m3", "{x[31], sat == 2'd2", "{x[31] && sat < 2, sat == 2'd2"
+    ),
+    Fault("e4m3 subnormal sticky lost", "e4m3", "w[23:0] != 24'd0", "w[23:5] != 19'd0"),
+    Fault("hif8 threshold above", "hif8", "f[20:7] >= f[13:0]", "f[20:7] > f[13:0]"),
+    Fault("hif8 threshold off by one bit", "hif8", "f[21:8] >= f[13:0]", "f[20:7] >= f[13:0]"),
+    Fault("hif8 exact values go up", "hif8", "f[21:0] != 22'd0 && ", ""),
+    Fault("hif8 -0", "hif8", "up ? {s, 7'd1} : 8'h00", "{s, 6'd0, up}"),
+    Fault("hif8 half down", "hif8", "up = f[19];", "up = f[19] && f[18:0] != 19'd0;"),
+    Fault("H keeps NaN", "h", "fix_f32_to_f16(x, 2'd0)", "fix_f32_to_f16(x, 2'd1)"),
+    Fault("HI to inf", "hi", "fix_i32_to_f32(x), 2'd0", "fix_i32_to_f32(x), 2'd2"),
+    Fault("widened subnormal", "f16_f32", "{8'd107, h[3:0], 19'd0}", "{8'd107, h[4:0], 18'd0}"),
+    Fault("i32 most negative", "i32_f32", "x[31] ? -x : x", "{1'b0, x[31] ? -x[30:0] : x[30:0]}"),
+    Fault("i32 sticky bit lost", "i32_f32", "a[6:0] != 7'd0", "a[6:2] != 5'd0"),
+    Fault("S9 clamp at 256", "s9", "fix_round_s9 = 10'sd255", "fix_round_s9 = 10'sd256"),
+    Fault(
+        "S9 truncates below 1",
+        "s9",
+        "e >= 8'd126) r = fix_shift_rne",
+        "e >= 8'd127) r = fix_shift_rne",
+    ),
+    Fault("WIDE of 32 bits", "wide", "35'h2_0000_0000", "35'h0_FFFF_FFFF"),
+    Fault(
+        "WIDE NaN large",
+        "wide",
+        "r = 35'd0;\n    else if (e >= 8'd160)",
+        "r = 35'd1;\n    else if (e >= 8'd160)",
+    ),
+    Fault("clip before offset", "u8", "sum > limit) sum", "q > limit) sum"),
+    Fault("s4 most negative", "s4", "sum < -35'sd8", "sum < -35'sd9"),
+    Fault("s8 keeps 128", "s8", "sum > 35'sd127", "sum > 35'sd128"),
+    Fault("offset without sign", "s16", "{26{offset[8]}}", "26'd0"),
+    Fault("s32 most positive", "s32", "sum > 35'sd2147483647", "sum > 35'sd2147483648"),
+    Fault("ReLU of -0", "relu", "else if (t[30:0] == 31'd0) ", "else if (1'b0) "),
+    Fault("ReLU NaN with payload", "relu", "fix_relu = 32'h7FC0_0000", "fix_relu = t"),
+    Fault("i32 ReLU without sign", "relu_i32", "x[31] ? 32'd0 : x", "x"),
+    Fault("NaN clipped", "clip_f16", "t > limit && t <= 32'h7F80_0000", "t > limit && !t[31]"),
+    Fault("clip of equals", "clip_f16", "t > limit && t <=", "t[31:1] > limit[31:1] && t <="),
+    Fault("product sticky lost", "mul", "p[22:0] != 23'd0", "p[22:1] != 22'd0"),
+    Fault("product tie away", "mul", "w[27] && (w[28] || w[26:0] != 27'd0)", "w[27]"),
+    Fault("product subnormals flushed", "mul", "5'd26 : 5'd1 - e[4:0]", "5'd26 : 5'd26"),
+    Fault("inf * 0 is inf", "mul", "|| p == 48'd0) fix_f32_mul", ") fix_f32_mul"),
+    Fault("product overflow late", "mul", "$signed(e) >= 10'sd255", "$signed(e) >= 10'sd256"),
+    Fault("sum sticky lost", "atomic_f32", "w[27:0] != 28'd0", "1'b0", ATOMIC),
+    Fault("-0 + -0", "atomic_f32", "{x[31] && y[31], 31'd0}", "32'd0", ATOMIC),
+    Fault(
+        "max with one NaN",
+        "atomic_f32",
+        "old[30:0] > 31'h7F80_0000 || y",
+        "old[30:0] > 31'h7F80_0000 && y",
+        ATOMIC,
+    ),
+    Fault(
+        "zeros are equal",
+        "atomic_f32",
+        "< (b[31] ?",
+        "< (a << 1 == 0 && b == 0 ? 0 : b[31] ?",
+        ATOMIC,
+    ),
+    Fault(
+        "f16 sum saturates",
+        "atomic_f16",
+        "fix_f16_to_f32(y)), 2'd2",
+        "fix_f16_to_f32(y)), 2'd0",
+        ATOMIC,
+    ),
+    Fault("bf16 max of NaN", "atomic_bf16", "16'h7FC0;", "old;", ATOMIC),
+    Fault(
+        "s32 saturates",
+        "atomic_s32",
+        "fix_atomic_s32 = old + y",
+        "fix_atomic_s32 = old | y",
+        ATOMIC,
+    ),
+    Fault(
+        "s16 max without sign",
+        "atomic_s16",
+        "($signed(old) < $signed(y)) ^ (op == 2'd2))  fix_atomic_s16",
+        "(old < y) ^ (op == 2'd2))  fix_atomic_s16",
+        ATOMIC,
+    ),
+    Fault(
+        "s8 min is max",
+        "atomic_s8",
+        "(op == 2'd2))  fix_atomic_s8",
+        "(op == 2'd3))  fix_atomic_s8",
+        ATOMIC,
+    ),
+)
+
+
+def plant(headers: Path, folder: Path, numbers: dict[str, int]) -> Path:
+    """Write the headers with each fault, and the file that makes copies of the functions of them.
+
+    Args:
+        headers: The folder of the two headers.
+        folder: Where to write, of an absolute path.
+        numbers: The number of each unit, from ``enum ref_unit``.
+
+    Returns:
+        The file for ``tb.prove.prove.build``; copy k + 1 has fault k.
+    """
+    blocks = []
+    for variant, fault in enumerate(FAULTS, start=1):
+        file = folder / f"fault_{variant}.vh"
+        file.write_text(fault.planted((headers / fault.header).read_text()))
+        names = {ARITH: ARITH, ATOMIC: ATOMIC, fault.header: str(file)}
+        number = numbers.get(fault.unit, numbers["narrow"])
+        blocks.append(
+            TEMPLATE.format(
+                arith=names[ARITH], atomic=names[ATOMIC], variant=variant, number=number
+            )
+        )
+    list_file = folder / "faults.vh"
+    list_file.write_text("".join(blocks))
+    return list_file

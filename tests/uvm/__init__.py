@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""pyuvm tests that run in a simulator; ``tests/plan.toml`` names them."""
