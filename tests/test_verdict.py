@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -153,7 +153,7 @@ def _directed(op: str) -> Iterator[OpBlock]:
                 yield from blocks
 
 
-SOURCES = {
+SOURCES: dict[str, Callable[[str], Iterator[OpBlock]]] = {
     "DirectedDmaTest": _directed,
     "CornerDmaTest": lambda op: corner_blocks(32, (op,)),
     "IllegalDmaTest": lambda op: IllegalGenerator(1, (op,)).blocks(100),
