@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from sequences._blocks import Program, block_of, lower_program
+from sequences._blocks import Op, Program, block_of, lower_program
 from sequences._violations import V06, place, spans
 from sequences.constraints import (
     BUS_BYTES,
@@ -26,7 +26,6 @@ from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dma_table import LOCAL_STRIDE_BITS, MAX_LOOPS, PAD_LIMIT
 from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES, Ptr
 from tb.isa.legacy import CopyUbufToUbuf, DmaRegisters
-from tb.isa.lower import V06Op
 from tb.isa.ops import LEGACY_FORMS
 from tb.isa.spaces import UB_BLOCK
 
@@ -214,7 +213,7 @@ def packed(corners: Iterable[Corner]) -> Iterator[OpBlock]:
         yield _block(ops)
 
 
-def legacy_program(op: V06Op) -> Program | None:
+def legacy_program(op: Op) -> Program | None:
     """Returns the legacy form of an op; None where its fields and registers cannot hold it."""
     if isinstance(op, MteGmUb | MteUbGm):
         if len(op.loops) > LEGACY_LOOPS:
