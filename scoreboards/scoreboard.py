@@ -160,7 +160,9 @@ class DmaScoreboard(uvm_subscriber):
             for index, record in enumerate(retired):
                 if record is None:
                     passed[index] = False
-            self._count(epoch, sizes, passed, retired)
+            # What an op leaves that met an error is undefined: none of it was checked.
+            checked = [0 if index in failed else size for index, size in enumerate(sizes)]
+            self._count(epoch, checked, passed, retired)
             self._since_full.append(epoch)
             self._epochs += 1
             if epoch.reset is not None:

@@ -33,7 +33,14 @@ from sequences._residues import LONG, ResidueDeck
 from sequences._shapes import align
 from sequences._split import split
 from sequences._strided import shape_strided, strided
-from sequences.constraints import COPY_NAMES, FIX_NAMES, OP_NAMES, DmaConstraints, check_ops
+from sequences.constraints import (
+    COPY_NAMES,
+    FIX_NAMES,
+    OP_NAMES,
+    ConstraintError,
+    DmaConstraints,
+    check_ops,
+)
 from tb.isa.block import OpBlock
 from tb.isa.burst.table import BLOCK_UNIT, BURST_LAYOUT, MTE_UB_UB
 from tb.isa.dma.legacy import CopyUbufToUbuf, LegacyOp
@@ -63,6 +70,12 @@ _UB = tuple(Ptr(dtype, "ub") for dtype in DTYPES)
 _FAMILY_COLUMNS = {"dma": _DMA_COLUMNS, "burst": tuple(BURST_LAYOUT), "nz": tuple(NZ_LAYOUT)}
 
 
+def _has_shape(opcode: Ints) -> Bools:
+    """Tells which ops :meth:`CopyGenerator._shape` shapes; any other would be a NOP."""
+    shaped: Bools = strided(opcode) | bursts(opcode) | (opcode == MTE_GM_L1_FRAC.opcode)
+    return shaped
+
+
 class CopyGenerator:
     """Draws blocks of legal ops.
 
@@ -78,7 +91,7 @@ class CopyGenerator:
         deck: Alignments met so far, when several generators share them.
 
     Raises:
-        ConstraintError: an op is unknown or none is given.
+        ConstraintError: an op is unknown or none is given, or no shape is drawn for one.
     """
 
     def __init__(
@@ -96,6 +109,12 @@ class CopyGenerator:
         self._deck = deck or ResidueDeck(self.constraints.bus_bytes)
         # The legacy form of mte_ub_ub is a way to write it, not an op of its own.
         names = dict.fromkeys("mte_ub_ub" if n == "copy_ubuf_to_ubuf" else n for n in self.ops)
+        if shapeless := [name for name in names if not _has_shape(np.array(OPS[name].opcode))]:
+            raise ConstraintError(
+                f"no shape is drawn for {', '.join(shapeless)}",
+                where="ops",
+                remedy="call a function that shapes them in CopyGenerator._shape",
+            )
         self._weights = {name: (weights or {}).get(name, 1.0) for name in names}
         families = {OPS[name].layout.family for name in names}
         used = [name for family in sorted(families) for name in _FAMILY_COLUMNS[family]]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from sequences._blocks import block_of, lower_program
+from sequences._blocks import Op, Program, block_of, lower_program
 from sequences._violations import V06, place, spans
 from sequences.constraints import (
     BUS_BYTES,
@@ -19,10 +19,12 @@ from sequences.constraints import (
 )
 from sequences.corner_fix import fix_blocks
 from sequences.corner_l1 import l1_blocks
+from sequences.illegal import to_legacy
 from tb.isa.block import OpBlock
-from tb.isa.dma.legacy import DmaRegisters
+from tb.isa.burst.op import MteUbUb
+from tb.isa.dma.legacy import CopyUbufToUbuf, DmaRegisters
 from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
-from tb.isa.dma.table import MAX_LOOPS, PAD_LIMIT
+from tb.isa.dma.table import LOCAL_STRIDE_BITS, MAX_LOOPS, PAD_LIMIT
 from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES, Ptr
 from tb.isa.ops import LEGACY_FORMS
 from tb.isa.spaces import UB_BLOCK
@@ -34,6 +36,8 @@ GM_ORIGIN = 1 << 20
 BLOCK_OPS = 64
 SMALL_COUNTS = (1, 2, 3)
 MAX_LOOP = (1 << 21) - 1
+LEGACY_LOOPS = 2
+"""Loops that the registers of a legacy copy hold."""
 
 
 @dataclass(frozen=True)
@@ -209,9 +213,44 @@ def packed(corners: Iterable[Corner]) -> Iterator[OpBlock]:
         yield _block(ops)
 
 
-def gm_ub_blocks(bus_bytes: int, names: Collection[str]) -> Iterator[OpBlock]:
-    """Yields the corners of those copies between GM and UB that ``names`` has."""
-    for corners in (alignments(bus_bytes), page_edges(), pads(), loop_counts()):
+def legacy_program(op: Op) -> Program | None:
+    """Returns the legacy form of an op; None where its fields and registers cannot hold it."""
+    if isinstance(op, MteGmUb | MteUbGm):
+        if len(op.loops) > LEGACY_LOOPS:
+            return None
+        sets, copy = to_legacy(op)
+        return (*sets, copy)
+    assert isinstance(op, MteUbUb)
+    length = op.len_burst * UB_BLOCK
+    src, dst = (length + gap * UB_BLOCK for gap in (op.src_gap, op.dst_gap))
+    if max(length >> 16, src >> LOCAL_STRIDE_BITS, dst >> LOCAL_STRIDE_BITS):
+        return None
+    return (
+        CopyUbufToUbuf(op.ub_src, op.ub_dst, 0, op.n_burst, length, src, dst, ub_sub=op.ub_sub),
+    )
+
+
+def in_legacy_forms(blocks: Iterable[OpBlock]) -> Iterator[OpBlock]:
+    """Yields blocks of corners in legacy forms, without the ops that have none."""
+    for block in blocks:
+        programs = [legacy_program(ops[-1]) for ops in block.program()]
+        found = [lower_program(each, DmaRegisters())[0] for each in programs if each]
+        if found:
+            yield block_of(found)
+
+
+def gm_ub_blocks(
+    bus_bytes: int, names: Collection[str], aligned: Collection[str]
+) -> Iterator[OpBlock]:
+    """Yields the corners of those copies between GM and UB that ``names`` has.
+
+    Args:
+        bus_bytes: Width of the GM bus.
+        names: The copies.
+        aligned: Those of them that are sent at every alignment.
+    """
+    yield from packed(corner for corner in alignments(bus_bytes) if corner.op.spec.name in aligned)
+    for corners in (page_edges(), pads(), loop_counts()):
         yield from packed(corner for corner in corners if corner.op.spec.name in names)
     for op in (*maxima(), *ends(), *nops()):
         if op.spec.name in names:
@@ -221,7 +260,8 @@ def gm_ub_blocks(bus_bytes: int, names: Collection[str]) -> Iterator[OpBlock]:
 def corner_blocks(bus_bytes: int = 32, ops: Sequence[str] = OP_NAMES) -> Iterator[OpBlock]:
     """Yields all corners of ``ops`` for a GM bus of ``bus_bytes``; thousands of ops for 32 bytes.
 
-    Corners are written in the v0.6 forms; a legacy form stands for its v0.6 one.
+    A legacy form has the corners of its v0.6 form that its fields and registers can hold. Where
+    both are sent, the alignments, which do not depend on the form, are those of the v0.6 form.
 
     Raises:
         ConstraintError: no engine has such a bus, or an op is unknown.
@@ -231,7 +271,10 @@ def corner_blocks(bus_bytes: int = 32, ops: Sequence[str] = OP_NAMES) -> Iterato
             f"bus_bytes is {bus_bytes}", where="corner_blocks", legal=", ".join(map(str, BUS_BYTES))
         )
     check_ops(tuple(ops))
-    names = {LEGACY_FORMS.get(name, name) for name in ops}
-    yield from gm_ub_blocks(bus_bytes, names)
+    names = set(ops) - set(LEGACY_FORMS)
+    legacy = {LEGACY_FORMS[name] for name in ops if name in LEGACY_FORMS}
+    yield from gm_ub_blocks(bus_bytes, names, names)
+    yield from in_legacy_forms(gm_ub_blocks(bus_bytes, legacy, legacy - names))
     yield from l1_blocks(bus_bytes, names)
+    yield from in_legacy_forms(l1_blocks(bus_bytes, legacy))
     yield from fix_blocks(bus_bytes, names)

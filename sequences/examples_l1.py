@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sequences._example import BACKGROUNDS, Data, Example, Fill, RuleExample
-from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbUb
+from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.dma.op import MteGmL1, MteL1Ub
 from tb.isa.dtypes import Ptr
@@ -105,6 +105,11 @@ COPY_EXAMPLES: tuple[Example, ...] = (
         (Fill(Space.UB0, 2, 0x10000, 4096),), Space.UB0, 512, 0x4D1B9306,
     ),
     Example(
+        # mte_ub_l1 is mte_ub_ub with an L1 destination (spec/README.md): the image of UU-E1 in L1.
+        "UU-E1 in L1", {"v06": (MteUbL1(4096, 0, 2, 3, 1, 2),)},
+        (Fill(Space.UB0, 2, 0x10000, 4096),), Space.L1, 512, 0x4D1B9306,
+    ),
+    Example(
         "GL-E1", {"v06": (MteGmL1(0, 0, 32, 4, 64, 32),)}, (Fill(Space.GM, 0, 0x20000),),
         Space.L1, 128, 0xF9539DFB,
     ),
@@ -113,7 +118,7 @@ COPY_EXAMPLES: tuple[Example, ...] = (
         Space.UB0, 128, 0x3E678EC6,
     ),
 )  # fmt: skip
-"""spec/examples.md, section 3."""
+"""spec/examples.md, section 3, and UU-E1 in L1."""
 
 PARAM_EXAMPLES: tuple[Example, ...] = (
     _bias("BT-E1", 0x0AC49D4A, _HALFWORDS, "f16", (1, 4, 0, 0)),

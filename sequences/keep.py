@@ -43,7 +43,7 @@ from tb.isa.footprint import (
     source,
 )
 from tb.isa.lower import Descriptor
-from tb.isa.ops import OPS
+from tb.isa.ops import LEGACY_FORMS, OPS, OPS_BY_CODE
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -358,6 +358,15 @@ def _all_above(block: OpBlock, index: int) -> set[int]:
     return found
 
 
+def forms(block: OpBlock, mask: Bools) -> set[str]:
+    """Returns the ops and legacy forms of the ops of a block that ``mask``, ``bool[N]``, names."""
+    legacy = np.zeros(len(block), dtype=bool)
+    legacy[list(block.legacy)] = True
+    found = {OPS_BY_CODE[code].name for code in np.unique(block.opcode[mask & ~legacy]).tolist()}
+    old = {OPS_BY_CODE[code].name for code in np.unique(block.opcode[mask & legacy]).tolist()}
+    return found | {form for form, name in LEGACY_FORMS.items() if name in old}
+
+
 class Keeper:
     """Draws blocks of what predicates keep, and counts what they refuse.
 
@@ -367,15 +376,22 @@ class Keeper:
     Args:
         keeps: The predicates; an op is sent when all of them keep it.
         left_out: Counts dropped ops by the reason of the first predicate that refused each.
+        dropped: Takes op or legacy form to the reason of the first drop of it.
 
     Attributes:
         drawn, kept: Ops seen so far, and how many of them were kept.
         refused: Name of a predicate to the ops it refused, whatever others said of them.
     """
 
-    def __init__(self, keeps: Sequence[Keep], left_out: Counter[str] | None = None) -> None:
+    def __init__(
+        self,
+        keeps: Sequence[Keep],
+        left_out: Counter[str] | None = None,
+        dropped: dict[str, str] | None = None,
+    ) -> None:
         self.keeps = tuple(keeps)
         self.left_out: Counter[str] = Counter() if left_out is None else left_out
+        self.dropped: dict[str, str] = {} if dropped is None else dropped
         self.drawn = 0
         self.kept = 0
         self.refused: Counter[str] = Counter()
@@ -397,10 +413,12 @@ class Keeper:
             if refused:
                 self.refused[item.name] += refused
                 self.left_out[item.reason] += int((kept & ~holds).sum())
+                self._name(block, kept & ~holds, item.reason)
                 kept &= holds
         lost = lost_parameters(block, kept)
         if lost.any():
             self.left_out[LOST_PARAMETERS] += int(lost.sum())
+            self._name(block, lost, LOST_PARAMETERS)
             kept &= ~lost
         self.drawn += len(block)
         self.kept += int(kept.sum())
@@ -408,6 +426,11 @@ class Keeper:
         if kept.all() and not (pending and block.legacy):
             return block
         return without(block, kept, pending)
+
+    def _name(self, block: OpBlock, mask: Bools, reason: str) -> None:
+        """Notes of which forms ops were dropped."""
+        for form in forms(block, mask):
+            self.dropped.setdefault(form, reason)
 
     def blocks(
         self, draw: Callable[[int], Iterator[OpBlock]], count: int, *, isolated: bool = False
@@ -460,6 +483,7 @@ __all__ = [
     "Keep",
     "Keeper",
     "feeds",
+    "forms",
     "keep",
     "lost_parameters",
     "place_of",

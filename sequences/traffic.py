@@ -9,11 +9,13 @@ memories, and, now and then, as a crowd of tiny ops that fills every queue.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
 
 from sequences._mix import meet_in_gm, merge, partition, partition_all
+from sequences._plan import Bools
 from sequences._residues import ResidueDeck
 from sequences.constraints import (
     COPY_NAMES,
@@ -28,7 +30,9 @@ from sequences.constraints import (
 from sequences.copies import CHAIN_NAMES, CopyGenerator
 from sequences.fixpipe import FixGenerator
 from sequences.generator import DmaGenerator
+from sequences.keep import forms
 from tb.isa.block import OpBlock
+from tb.isa.descriptor import unpack
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.ops import LEGACY_FORMS, OPS
 
@@ -41,6 +45,8 @@ CROWD_OPS = 64
 CROWD_BYTES = 64
 """Most bytes of an op in a crowd."""
 
+FEW = 64
+"""Ops per name of a choice: random draws of fewer may miss one of the names."""
 
 PARTED = 1024
 """Ops that share one division of the memories between two generators."""
@@ -77,6 +83,11 @@ def crowd_constraints(limits: DmaConstraints, slots: int) -> DmaConstraints:
         share_fb=max(limits.share_fb, 0.8),
         legacy=min(limits.legacy, 0.1),
     )
+
+
+def _moving(block: OpBlock) -> Bools:
+    """Returns ``bool[N]``: which legal ops of a block are no NOPs."""
+    return np.array([not unpack(words).is_nop for words in block.pack()], dtype=bool)
 
 
 def _drawn(
@@ -158,12 +169,47 @@ class TrafficGenerator:
         return self._dma.registers if self._dma else DmaRegisters()
 
     def blocks(self, count: int) -> Iterator[OpBlock]:
-        """Yields blocks that hold ``count`` ops in all, drawn in rounds."""
+        """Yields blocks that hold ``count`` ops in all, drawn in rounds.
+
+        Where ``count`` allows, each op of the choice moves bytes at least once.
+        """
+        if len(self.ops) <= count < FEW * len(self.ops):
+            yield from self._few(count)
+            return
         left = count
         while left > 0:
             batch = min(left, ROUND)
             yield from self.draw(batch)
             left -= batch
+
+    def _few(self, count: int) -> list[OpBlock]:
+        """Returns blocks of ``count`` ops in all; starts with one of each op if chance missed one.
+
+        Constraints that exclude an op, or draw NOPs alone, are kept to.
+        """
+        before = deepcopy(vars(self))
+        found = self.draw(count)
+        limits = self.constraints
+        excluded = {limits.legacy, limits.store} & {0.0, 1.0} or limits.nop == 1.0
+        moved = {form for block in found for form in forms(block, _moving(block))}
+        if excluded or moved >= set(self.ops):
+            return found
+        vars(self).update(before)
+        each = [block for name in self.ops for block in self._one(name)]
+        return [*each, *self.draw(count - len(each))]
+
+    def _one(self, name: str) -> list[OpBlock]:
+        """Returns a block of one op of a choice that moves bytes."""
+        limits = replace(self.constraints, nop=0.0, far=0.0)
+        if self._dma is not None and name in GM_UB_NAMES:
+            # The registers of legacy copies are those of the one generator.
+            usual, self._dma.ops = self._dma.ops, (name,)
+            found = _drawn(self._dma, 1, limits)
+            self._dma.ops = usual
+            return found
+        if name in FIX_NAMES:
+            return FixGenerator(self._rng, (name,), limits).draw(1)
+        return CopyGenerator(self._rng, (name,), limits).draw(1)
 
     def draw(self, count: int) -> list[OpBlock]:
         """Returns blocks that hold ``count`` ops in all, of all kinds in random order.

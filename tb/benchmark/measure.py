@@ -351,7 +351,7 @@ def measure(
     axi_pins: bool,
 ) -> tuple[Measurements, str]:
     """Runs one bench test; returns its measurements and, when it went wrong, why."""
-    settings = RunSettings(test=name, seed=seed, transactions=1, ops=("mte_gm_ub",))
+    settings = RunSettings(test=name, seed=seed, transactions=1)
     file = run_folder(settings) / "measurements.json"
     planned = PlannedTest.model_validate(
         {

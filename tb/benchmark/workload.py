@@ -113,6 +113,7 @@ class EpochTap(uvm_subscriber):
 class CopyBench(RandomDmaTest):
     """What both benches share: draws, options, and the file of measurements."""
 
+    sends = (OP,)
     drawn_from: DmaConstraints
     found: Measurements
 
@@ -376,6 +377,9 @@ class PythonAxiBench(CopyBench):
                 await self.offer(words[offered])
                 offered += 1
             self.compare(op, await self.retired.get())
+        # No scoreboard counts these.
+        self.run.transactions += len(ops)
+        self.run.bytes_checked += sum(op.len_burst for op in ops)
         return Copies(
             way="Python AXI",
             bytes=size,

@@ -52,7 +52,8 @@ class PtoTestBase(uvm_test):
     Attributes:
         transactions: Default of N, for a test that is named by its file.
         fixed_length: The test sends what it sends, whatever N says; for the same.
-        sends: Ops and legacy forms that it sends, for its coverage; empty for all of the run.
+        sends: Ops and legacy forms that it sends, for its coverage and its verdict; empty for all
+            of the run.
         run: What components share: settings, memories, counts, verdict.
         limits: What the engines take, and what the user's constraints leave of it.
         rng: Random numbers of this run, from its seed.
@@ -66,7 +67,6 @@ class PtoTestBase(uvm_test):
         """Attaches to memories and mailbox, fills ConfigDB, builds the environment."""
         config = load_settings()
         self.limits = user_limits(config.run, config.capabilities)
-        self._drawn_from_limits = False
         memory = SimMemory.attach(Path(config.library) if config.library else None)
         # Before the scoreboard takes its copy of the on-chip memories.
         memory.set_background_seed(config.run.seed)
@@ -80,6 +80,7 @@ class PtoTestBase(uvm_test):
             stress=self.stresses(config.run),
         )
         self.run = RunContext(config, memory, Mailbox.attach(memory.library), coverage, stopwatch)
+        self.run.sends = self.sends
         self.rng = np.random.default_rng(config.run.seed)
         self._profiles: list[KnobProfile] = []
         if config.run.gm == "cocotbext":
@@ -90,7 +91,7 @@ class PtoTestBase(uvm_test):
             ("MAILBOX", self.run.mailbox),
             ("COVERAGE", coverage),
             ("STOPWATCH", stopwatch),
-            ("KEEPER", Keeper(capability_keeps(self.limits.capabilities), self.run.left_out)),
+            ("KEEPER", self.keeper(capability_keeps(self.limits.capabilities))),
         ):
             ConfigDB().set(None, "*", name, value)
         self.configure()
@@ -140,7 +141,7 @@ class PtoTestBase(uvm_test):
         self.drop_objection()
 
     def _note_unused_constraints(self) -> None:
-        if self.limits.user is not None and not self._drawn_from_limits:
+        if self.limits.user is not None and not self.run.constrained:
             name = Path(self.limits.user.path).name
             self.run.notes.append(f"the constraints in {name}: this test does not draw from them")
 
@@ -150,18 +151,23 @@ class PtoTestBase(uvm_test):
 
     def narrowed(self) -> DmaConstraints:
         """Returns :meth:`constraints` as the manifests and the user's constraints narrow them."""
-        self._drawn_from_limits = True
+        self.run.constrained = True
         return self.limits.narrowed(self.constraints())
 
     @property
     def keeps(self) -> tuple[Keep, ...]:
         """Predicates of random ops: those of the manifests and of the user's constraints."""
-        self._drawn_from_limits = True
+        self.run.constrained = True
         return self.limits.keeps
 
-    def keeper(self) -> Keeper:
-        """Returns what drops ops that may not be sent from one generator's blocks."""
-        return Keeper(self.keeps, self.run.left_out)
+    def keeper(self, keeps: tuple[Keep, ...] | None = None) -> Keeper:
+        """Returns what drops ops that may not be sent from one generator's blocks.
+
+        Args:
+            keeps: The predicates; None for :attr:`keeps`.
+        """
+        keeps = self.keeps if keeps is None else keeps
+        return Keeper(keeps, self.run.left_out, self.run.dropped)
 
     def prepare_memory(self) -> None:
         """Fills the dense windows of GM with their random background."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the components of one running simulation share: settings, memories, counts, verdict."""
+"""What the components of one running simulation share: settings, memories, counts."""
 
 from __future__ import annotations
 
@@ -45,12 +45,24 @@ class SimSettings(BaseModel):
 
 
 class SimResult(BaseModel):
-    """What a simulation says of itself; no result means that it crashed or was ended."""
+    """The counts of a simulation; no result means that it crashed or was ended.
+
+    ``complete`` is set when the test came to its own end, ``ended`` when the run was ended early.
+    :mod:`tb.run.verdict` decides by it and by the counts. ``agreed`` counts mismatches on which DUT
+    and model agree, ``sends`` the ops that the test is limited to (none for all), ``dropped`` has
+    op to the reason why drawn ops of it were dropped, and ``constrained`` tells whether the
+    user's constraints were drawn from.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
-    status: RunStatus
+    complete: bool = False
+    ended: RunStatus | None = None
     message: str = ""
+    agreed: int = 0
+    sends: tuple[str, ...] = ()
+    dropped: dict[str, str] = Field(default_factory=dict)
+    constrained: bool = False
     transactions: int = 0
     ops: dict[str, OpCount] = Field(default_factory=dict)
     statuses: dict[str, int] = Field(default_factory=dict)
@@ -76,7 +88,8 @@ class RunContext:
     ``left_out`` counts drawn ops that were not sent, by the reason, ``faults_left_out`` drawn
     faults that were not injected, and ``notes`` has sentences on what else was not; ``injected``
     counts faults, resets and clocks of stalls, by what, ``exercised`` rules and worked values of
-    the specification, by name; ``profile`` has the knobs in force.
+    the specification, by name; ``profile`` has the knobs in force. ``sends``, ``dropped`` and
+    ``constrained`` are those of :class:`SimResult`.
     """
 
     config: SimSettings
@@ -91,6 +104,9 @@ class RunContext:
     faults_left_out: Counter[str] = field(default_factory=Counter)
     injected: Counter[str] = field(default_factory=Counter)
     exercised: Counter[str] = field(default_factory=Counter)
+    sends: tuple[str, ...] = ()
+    dropped: dict[str, str] = field(default_factory=dict)
+    constrained: bool = False
     failures: list[str] = field(default_factory=list)
     details: list[Failure] = field(default_factory=list)
     transactions: int = 0
@@ -184,19 +200,14 @@ class RunContext:
 
     def result(self, complete: bool) -> SimResult:
         """Returns the result; ``complete`` says that the test came to its own end."""
-        status: RunStatus = "pass"
-        message = ""
-        if self.abort_status is not None:
-            status, message = self.abort_status, self.abort_message
-        elif self.mismatches or self.protocol_errors:
-            status, message = "fail", "the DUT differs from the model"
-            if self.agreed == self.mismatches and not self.protocol_errors:
-                message = "DUT and model agree, and a check of what they left fails"
-        elif not complete:
-            status, message = "error", "the test ended before its time; see the log"
         return SimResult(
-            status=status,
-            message=message,
+            complete=complete,
+            ended=self.abort_status,
+            message=self.abort_message,
+            agreed=self.agreed,
+            sends=self.sends,
+            dropped=self.dropped,
+            constrained=self.constrained,
             transactions=self.transactions,
             ops={name: self.ops[name] for name in SELECTABLE if name in self.ops},
             statuses=dict(self.statuses),

@@ -38,6 +38,7 @@ from tb.record.settings import RunSettings
 from tb.run.build import CODE_COVERAGE, RESULTS_XML, Build, BuildPlan, Simulation, build, simulate
 from tb.run.console import Console
 from tb.run.plan import PlannedTest
+from tb.run.verdict import verdict
 
 RUNS_ENV = "PTO_RUNS"
 """Environment variable with the name of the folder of runs below ``sim_build``. Runs of one name
@@ -249,7 +250,8 @@ def _execute(
     simulation = _simulate(
         done, planned, settings, folder, settings_path, result_path, plusargs, console
     )
-    _judge(record, simulation, result_path, folder)
+    served = sendable((), plan.ops, without_legacy(capabilities))
+    _judge(record, planned, served, simulation, result_path, folder)
     coverage_path = Path(config.coverage_file)
     if coverage_path.exists():
         coverage = from_json(json.loads(coverage_path.read_text()))
@@ -339,15 +341,23 @@ class _ProgressWatch:
         return now - self._moved > self._limit or now > self._end
 
 
-def _judge(record: RunRecord, simulation: Simulation, result_path: Path, folder: Path) -> None:
+def _judge(
+    record: RunRecord,
+    planned: PlannedTest,
+    served: tuple[str, ...],
+    simulation: Simulation,
+    result_path: Path,
+    folder: Path,
+) -> None:
     """Fills the record from the simulation's result, or from its lack of one."""
     log = simulation.log
     if not result_path.exists() or simulation.stalled:
         _judge_without_result(record, simulation, folder)
         return
     result = SimResult.model_validate_json(result_path.read_text())
-    record.status = result.status
-    record.message = result.message
+    judged = verdict(result, record.settings, served, fixed_length=planned.fixed_length)
+    record.status = judged.status
+    record.message = judged.message
     record.transactions = result.transactions
     record.ops = result.ops
     record.statuses = result.statuses
@@ -358,7 +368,7 @@ def _judge(record: RunRecord, simulation: Simulation, result_path: Path, folder:
     record.failures = result.failures
     record.details = result.details
     record.clocks = result.clocks
-    record.left_out += result.left_out
+    record.left_out += [*result.left_out, *judged.left_out]
     record.injected = result.injected
     record.exercised = result.exercised
     record.coverage = result.coverage

@@ -40,8 +40,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("tb.isa", "tb.record"),
     ),
     "tb.run": (
-        *("tb.common", "tb.coverage", "tb.dut", "tb.env.context", "tb.harness", "tb.record"),
-        "tb.setup",
+        *("sequences", "tb.common", "tb.coverage", "tb.dut", "tb.env.context", "tb.harness"),
+        *("tb.record", "tb.setup"),
     ),
     "tb.programs": (
         *("scoreboards", "scoreboards.model", "sequences", "tb.common", "tb.dut", "tb.env"),

@@ -87,7 +87,7 @@ VALUES: dict[str, dict[int, bytes]] = {
     "GL-E1": {32 * r: pattern(0, range(64 * r, 64 * r + 32)) for r in range(4)},
     "LU-E1": {0: pattern(3, range(64)), 64: pattern(3, range(128, 192))},
 }
-VALUES["UU-E2"] = VALUES["UU-E1"]
+VALUES["UU-E2"] = VALUES["UU-E1 in L1"] = VALUES["UU-E1"]
 
 BY_NAME = {example.name: example for example in EXAMPLES}
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sequences.constraints import (
     GM_SIZE,
     L1_SIZE,
+    ConstraintError,
     DmaConstraints,
     GmWindow,
     SizeClass,
@@ -366,3 +367,10 @@ def _seconds(generator: CopyGenerator) -> float:
     start = time.perf_counter()
     generator.draw(4096)
     return time.perf_counter() - start
+
+
+def test_an_op_that_nothing_shapes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be drawn as NOPs."""
+    monkeypatch.setattr("sequences.copies.strided", lambda opcode: opcode < 0)
+    with pytest.raises(ConstraintError, match="no shape is drawn for mte_gm_l1, mte_l1_ub"):
+        CopyGenerator(1, ("mte_ub_ub", "mte_gm_l1", "mte_l1_ub"))

@@ -188,8 +188,11 @@ def test_nothing_dropped_is_nothing_changed() -> None:
 def test_counts_say_who_refused_what() -> None:
     counts: Counter[str] = Counter()
     none = Keep("none_short", lambda block: block.column("len") >= 64, "short rows")
-    keeper = Keeper([none, luck(13, 0.5)], counts)
+    dropped: dict[str, str] = {}
+    keeper = Keeper([none, luck(13, 0.5)], counts, dropped)
     list(keeper.blocks(TrafficGenerator(14, ("mte_gm_ub",)).blocks, 500))
+    assert set(dropped) == {"mte_gm_ub"}
+    assert dropped["mte_gm_ub"] in counts
     assert counts["short rows"] == keeper.refused["none_short"] > 0
     # An op that both refuse is counted as left out once.
     assert counts["bad luck"] < keeper.refused["luck"]

@@ -17,6 +17,7 @@ from sequences.data import special_fills
 from sequences.directed import named_rule_blocks, op_names, program_blocks
 from sequences.examples import EXAMPLES, Example
 from sequences.illegal import IllegalGenerator
+from sequences.keep import forms
 from sequences.traffic import TrafficGenerator
 from sequences.uvm import DmaBlockItem
 from tb.dut.limits import capability_keeps
@@ -172,9 +173,11 @@ class DirectedDmaTest(PtoTestBase):
             for form, ops in example.forms.items():
                 blocks = program_blocks(ops)
                 if why := self._refusal(blocks):
-                    self.run.left_out[f"a worked example needs all of its ops; {why}"] += len(
-                        blocks
-                    )
+                    why = f"a worked example needs all of its ops; {why}"
+                    for block in blocks:
+                        self.run.left_out[why] += 1
+                        for name in forms(block, np.ones(len(block), dtype=bool)):
+                            self.run.dropped.setdefault(name, why)
                     continue
                 self._restart(example)
                 before = self._wrong()

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict on a result: what is no PASS, and that every test of the plan sends every op."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sequences.corner import corner_blocks
+from sequences.directed import example_blocks, op_names
+from sequences.examples import EXAMPLES
+from sequences.illegal import IllegalGenerator
+from sequences.keep import forms
+from sequences.traffic import FEW, TrafficGenerator
+from tb.dut.selection import SELECTABLE
+from tb.env.context import SimResult
+from tb.isa.block import OpBlock
+from tb.isa.descriptor import unpack
+from tb.isa.ops import LEGACY_FORMS
+from tb.record.record import OpCount
+from tb.record.settings import RunSettings
+from tb.run.plan import load_plan
+from tb.run.verdict import Verdict, verdict
+
+LOAD, STORE, COPY = "mte_gm_ub", "mte_ub_gm", "copy_gm_to_ubuf"
+MANY = 1000
+
+
+def result(ops: dict[str, int] | None = None, **changes: Any) -> SimResult:
+    """Returns the result of a good run that sent 10 of each op and moved its number of bytes."""
+    ops = {LOAD: 640} if ops is None else ops
+    counts = {name: OpCount(sent=10, passed=10, bytes=size) for name, size in ops.items()}
+    values: dict[str, Any] = {
+        "complete": True,
+        "transactions": 10 * len(ops),
+        "bytes_checked": sum(ops.values()),
+        "ops": counts,
+    }
+    return SimResult(**{**values, **changes})
+
+
+def judge(
+    found: SimResult,
+    *ops: str,
+    n: int = MANY,
+    served: tuple[str, ...] = SELECTABLE,
+    fixed_length: bool = False,
+    **settings: Any,
+) -> Verdict:
+    chosen = RunSettings(ops=ops, transactions=n, **settings)
+    return verdict(found, chosen, served, fixed_length=fixed_length)
+
+
+def test_a_good_run_passes() -> None:
+    assert judge(result()) == judge(result(), LOAD) == Verdict("pass")
+
+
+@pytest.mark.parametrize(
+    ("found", "status", "message"),
+    [
+        (result(ended="hang", message="stuck", mismatches=1), "hang", "stuck"),
+        (result(mismatches=2, agreed=1), "fail", "the DUT differs from the model"),
+        (result(mismatches=1, agreed=1, protocol_errors=1), "fail", "the DUT differs"),
+        (result(mismatches=2, agreed=2), "fail", "DUT and model agree"),
+        (result(protocol_errors=1, complete=False), "fail", "the DUT differs"),
+        (result(complete=False), "error", "the test ended before its time"),
+        (result({}), "error", "nothing was sent: 0 transactions"),
+        (result({LOAD: 0}), "error", "no byte was checked: 10 transactions moved none"),
+        (result({LOAD: 0}, statuses={"RULE": 10}), "error", "no byte was checked"),
+    ],
+)
+def test_what_is_no_pass_whatever_was_asked_for(
+    found: SimResult, status: str, message: str
+) -> None:
+    said = judge(found)
+    assert said.status == status
+    assert said.message.startswith(message)
+
+
+@pytest.mark.parametrize("found", [result(), result({LOAD: 640, STORE: 0})])
+def test_an_op_without_bytes_and_without_a_reason_is_an_error(found: SimResult) -> None:
+    said = judge(found, LOAD, STORE)
+    assert said.status == "error"
+    assert f"no byte of {STORE} was checked" in said.message
+    assert f"TEST=random OPS={LOAD},{STORE}" in said.message
+    assert LOAD in said.message.partition("OPS of")[2]
+    assert "run another test" in said.message
+
+
+REASONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "no engine of this build takes it": ({}, {"served": (LOAD,)}),
+    f"the test sends only {LOAD}": ({"sends": (LOAD,)}, {}),
+    "padded rows": ({"dropped": {STORE: "padded rows"}}, {}),
+    "the constraints in mine.py leave none": (
+        {"constrained": True},
+        {"constraints": "here/mine.py"},
+    ),
+    "N=1 is fewer than the 2 ops asked for": ({}, {"n": 1}),
+    "N=127 is too few to reach it at random": ({}, {"n": 2 * FEW - 1}),
+}
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_an_op_with_a_reason_is_left_out_by_name(reason: str) -> None:
+    found, asked = REASONS[reason]
+    said = judge(result(**found), LOAD, STORE, **asked)
+    assert said == Verdict("pass", "", (f"{STORE}: not sent, {reason}",))
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_no_reason_makes_a_run_pass_that_moved_nothing_of_what_was_asked_for(reason: str) -> None:
+    found, asked = REASONS[reason]
+    other = result({COPY: 640}, **{**found, "sends": (LOAD,)} if "sends" in found else found)
+    said = judge(other, STORE, **{**asked, "n": 1} if "n" in asked else asked)
+    assert said.status == "error"
+    assert "no byte of any op of OPS" in said.message
+    assert f"{STORE}: not sent" in said.message
+
+
+def test_refused_ops_and_nops_are_told_from_ops_that_were_not_sent() -> None:
+    (line,) = judge(result({LOAD: 64, STORE: 0}), LOAD, STORE, n=20).left_out
+    assert line.startswith(f"{STORE}: sent 10 times, no byte of it was checked")
+
+
+def test_neither_n_nor_constraints_excuse_a_test_that_draws_nothing_by_them() -> None:
+    assert judge(result(), LOAD, STORE, n=1, fixed_length=True).status == "error"
+    assert judge(result(), LOAD, STORE, constraints="mine.py").status == "error"
+    assert judge(result(), LOAD, STORE, n=2 * FEW).status == "error"
+
+
+def test_a_program_may_be_refused_as_a_whole_but_not_be_empty() -> None:
+    refused = judge(result({LOAD: 0}, statuses={"RULE": 10}), programs=("x.pto",))
+    assert refused.status == "pass"
+    (line,) = refused.left_out
+    assert "NOP, was refused or met an error" in line
+    empty = judge(result({}), programs=("x.pto",))
+    assert empty.status == "error"
+    assert "0 transactions" in empty.message
+    assert "data movements" in empty.message
+
+
+# --- every test of the plan with every op ----------------------------------------------------
+
+
+def _directed(op: str) -> Iterator[OpBlock]:
+    for example in EXAMPLES:
+        if op_names(example) <= {LEGACY_FORMS.get(op, op)}:
+            for blocks in example_blocks(example).values():
+                yield from blocks
+
+
+SOURCES: dict[str, Callable[[str], Iterator[OpBlock]]] = {
+    "DirectedDmaTest": _directed,
+    "CornerDmaTest": lambda op: corner_blocks(32, (op,)),
+    "IllegalDmaTest": lambda op: IllegalGenerator(1, (op,)).blocks(100),
+    **dict.fromkeys(
+        ("RandomDmaTest", "PinLevelDmaTest", "StressTest"),
+        lambda op: TrafficGenerator(1, (op,)).blocks(5),
+    ),
+}
+"""Class of a test of the plan to the blocks that it sends of one op."""
+
+
+@cache
+def sent(class_name: str, op: str) -> SimResult:
+    """Returns the result of a DUT that does all it is sent; a byte is counted for a row."""
+    counts: Counter[str] = Counter()
+    bytes_of: Counter[str] = Counter()
+    for block in SOURCES[class_name](op):
+        legal = np.ones(len(block), dtype=bool)
+        if block.expected_rule is not None:
+            legal = block.expected_rule == 0
+        moves = np.array([not unpack(words).is_nop for words in block.pack()])
+        for index in range(len(block)):
+            (form,) = forms(block, np.arange(len(block)) == index)
+            counts[form] += 1
+            bytes_of[form] += int(legal[index] and moves[index])
+    return SimResult(
+        complete=True,
+        transactions=counts.total(),
+        bytes_checked=bytes_of.total(),
+        ops={form: OpCount(sent=counts[form], bytes=bytes_of[form]) for form in counts},
+    )
+
+
+@pytest.mark.parametrize("op", SELECTABLE)
+@pytest.mark.parametrize("test", load_plan())
+def test_every_test_of_the_plan_sends_every_op(test: str, op: str) -> None:
+    planned = load_plan()[test]
+    found = sent(planned.class_name, op)
+    settings = RunSettings(test=test, ops=(op,), transactions=planned.transactions)
+    assert verdict(found, settings, SELECTABLE, fixed_length=True) == Verdict("pass")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_few_random_transactions_reach_each_op_where_n_allows(seed: int) -> None:
+    for ops in (SELECTABLE, (LOAD, COPY), (COPY, "mte_ub_ub", "copy_ubuf_to_ubuf", "mte_l0c_ub")):
+        blocks = list(TrafficGenerator(seed, ops).blocks(len(ops)))
+        assert sum(map(len, blocks)) == len(ops)
+        moved = set()
+        for block in blocks:
+            moves = np.array([not unpack(words).is_nop for words in block.pack()])
+            moved |= forms(block, moves)
+        assert moved == set(ops)
