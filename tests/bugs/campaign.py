@@ -153,9 +153,36 @@ _CHECKS = {
 
 
 def load_bugs(path: Path = BUGS) -> tuple[Bug, ...]:
-    """Returns the bugs, in the order of the file."""
+    """Returns the bugs, in the order of the file.
+
+    Raises:
+        ValueError: a row lacks a part, or has one too many or a wrong one.
+    """
     with path.open("rb") as file:
-        return tuple(Bug.model_validate(entry) for entry in tomllib.load(file)["bug"])
+        groups = tomllib.load(file)
+    return tuple(_bug(name, row) for rows in groups.values() for name, row in rows.items())
+
+
+def _bug(name: str, row: list[str]) -> Bug:
+    words = row[1].split() if len(row) == 5 else [""] * 4
+    if len(words) > 3:
+        raise ValueError(
+            f"bug {name}: a row has the parts file, setting, models, find and replace; a setting "
+            "has at most a test, slots and ops"
+        )
+    test, slots, ops = [*words, *("random", "", "")[len(words) :]]
+    return Bug.model_validate(
+        {
+            "name": name,
+            "file": f"{ENGINES}/{row[0]}",
+            "models": row[2],
+            "find": row[3],
+            "replace": row[4],
+            "test": test,
+            "slots": tuple(slots.split("+")) if slots else (),
+            "ops": tuple(ops.split(",")) if ops else (),
+        }
+    )
 
 
 def plant(bug: Bug, top: Path = ROOT) -> None:

@@ -38,3 +38,34 @@ def test_stale_bug_is_told(find: str, tmp_path: Path) -> None:
     shutil.copytree(ROOT / ENGINES, tmp_path / ENGINES)
     with pytest.raises(StaleBugError, match=f"{bug.name}: .* occurs [0-9]+ times in {bug.file}"):
         plant(bug, tmp_path)
+
+
+def test_a_row_is_a_bug(tmp_path: Path) -> None:
+    path = tmp_path / "bugs.toml"
+    path.write_text(
+        '["a"]\nx = ["common/a.v", "", "m", "f", "r"]\n'
+        '["b"]\ny = ["b.v", "corner mte2+fix mte_gm_ub,mte_l1_fb", "m", "f", "r"]\n'
+    )
+    ops = ("mte_gm_ub", "mte_l1_fb")
+    rest = {"models": "m", "find": "f", "replace": "r"}
+    assert load_bugs(path) == (
+        Bug(name="x", file="rtl_stubs/common/a.v", **rest),
+        Bug(name="y", file="rtl_stubs/b.v", test="corner", slots=("mte2", "fix"), ops=ops, **rest),
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ('"a.v", "", "m", "f"', "bug x: a row has the parts file, setting"),
+        ('"a.v", "", "m", "f", "r", "s"', "bug x: a row has the parts file, setting"),
+        ('"a.v", "random mte2 mte_gm_ub s", "m", "f", "r"', "bug x: .* at most a test"),
+        ('"a.v", "mte2", "m", "f", "r"', "test"),
+        ('"a.v", "random mte4", "m", "f", "r"', "slots"),
+    ],
+)
+def test_a_wrong_row_is_refused(row: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "bugs.toml"
+    path.write_text(f'["a"]\nx = [{row}]\n')
+    with pytest.raises(ValueError, match=said):
+        load_bugs(path)

@@ -12,6 +12,7 @@
 `default_nettype none
 `timescale 1ns / 1ps
 
+`define PTO_SRC_DATA_WIDTH SrcDataWidth
 module flag_dma #(
     parameter GmAddrWidth = 40,
     parameter GmDataWidth = 256,
@@ -23,77 +24,10 @@ module flag_dma #(
     parameter NumOutstanding = 16,
     parameter AxiIdWidth = 4
 ) (
-    input  wire                        clk_i,
-    input  wire                        rst_ni,
-    input  wire                        desc_valid_i,
-    output wire                        desc_ready_o,
-    input  wire [       DescWidth-1:0] desc_i,
-    input  wire [        TagWidth-1:0] desc_tag_i,
-    output wire                        done_valid_o,
-    input  wire                        done_ready_i,
-    output wire [        TagWidth-1:0] done_tag_o,
-    output wire [                 2:0] done_status_o,
-    output wire [                 7:0] done_rule_o,
-    output wire [     GmAddrWidth-1:0] done_addr_o,
-    output wire                        busy_o,
-    output wire                        src_req_o,
-    input  wire                        src_gnt_i,
-    output wire [                 2:0] src_space_o,
-    output wire [  LocalAddrWidth-1:0] src_addr_o,
-    input  wire                        src_rvalid_i,
-    input  wire [    SrcDataWidth-1:0] src_rdata_i,
-    input  wire                        src_err_i,
-    output wire                        dst_req_o,
-    input  wire                        dst_gnt_i,
-    output wire [                 2:0] dst_space_o,
-    output wire [  LocalAddrWidth-1:0] dst_addr_o,
-    output wire [LocalDataWidth/8-1:0] dst_be_o,
-    output wire [  LocalDataWidth-1:0] dst_wdata_o,
-    input  wire                        dst_err_i,
-    output wire                        par_req_o,
-    input  wire                        par_gnt_i,
-    output wire [                 2:0] par_space_o,
-    output wire [  LocalAddrWidth-1:0] par_addr_o,
-    input  wire                        par_rvalid_i,
-    input  wire [    SrcDataWidth-1:0] par_rdata_i,
-    input  wire                        par_err_i,
-    output wire                        flag_req_o,
-    input  wire                        flag_gnt_i,
-    output wire                        flag_clear_o,
-    output wire [                 3:0] flag_addr_o,
-    output wire [                31:0] flag_mask_o,
-    input  wire                        flag_rvalid_i,
-    input  wire [                31:0] flag_rdata_i,
-    output wire [      AxiIdWidth-1:0] m_axi_arid,
-    output wire [     GmAddrWidth-1:0] m_axi_araddr,
-    output wire [                 7:0] m_axi_arlen,
-    output wire [                 2:0] m_axi_arsize,
-    output wire [                 1:0] m_axi_arburst,
-    output wire                        m_axi_arvalid,
-    input  wire                        m_axi_arready,
-    input  wire [      AxiIdWidth-1:0] m_axi_rid,
-    input  wire [     GmDataWidth-1:0] m_axi_rdata,
-    input  wire [                 1:0] m_axi_rresp,
-    input  wire                        m_axi_rlast,
-    input  wire                        m_axi_rvalid,
-    output wire                        m_axi_rready,
-    output wire [      AxiIdWidth-1:0] m_axi_awid,
-    output wire [     GmAddrWidth-1:0] m_axi_awaddr,
-    output wire [                 7:0] m_axi_awlen,
-    output wire [                 2:0] m_axi_awsize,
-    output wire [                 1:0] m_axi_awburst,
-    output wire                        m_axi_awvalid,
-    input  wire                        m_axi_awready,
-    output wire [     GmDataWidth-1:0] m_axi_wdata,
-    output wire [   GmDataWidth/8-1:0] m_axi_wstrb,
-    output wire                        m_axi_wlast,
-    output wire                        m_axi_wvalid,
-    input  wire                        m_axi_wready,
-    input  wire [      AxiIdWidth-1:0] m_axi_bid,
-    input  wire [                 1:0] m_axi_bresp,
-    input  wire                        m_axi_bvalid,
-    output wire                        m_axi_bready
+    `include "pto_fix_ports.vh"
+    `include "pto_engine_ports.vh"
 );
+`undef PTO_SRC_DATA_WIDTH
   localparam Slices = SrcDataWidth / LocalDataWidth;  // destination words in a source word
   localparam Bytes = GmDataWidth / 8;
   localparam [2:0] UB1 = 3'd2, L0C = 3'd4, FB = 3'd6;

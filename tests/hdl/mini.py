@@ -19,6 +19,7 @@ from tb.isa.spaces import Space
 from tb.run.build import Build, BuildPlan, build, simulate
 
 HERE = Path(__file__).resolve().parent
+COMMON = HERE.parents[1] / "rtl_stubs/common"
 SIMULATORS = ("verilator", "icarus")
 WALL_SECONDS = 120
 MTE1, MTE2, MTE3, FIX = range(4)
@@ -41,6 +42,7 @@ def manifest(slot: str, module: str = "broken_dma") -> Manifest:
         module=module,
         slot=slot,
         sources=(source,),
+        include_dirs=(str(COMMON),),
         capabilities=Capabilities(ops=()),
         path=module,
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every file of the corpus is judged as it says of itself: accepted, or refused with its rule."""
+"""Every case of the corpus is accepted, or refused with the expected rule at the expected place."""
 
 from __future__ import annotations
 
@@ -7,78 +7,102 @@ import random
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tb.common.errors import PtoError
 from tb.language.reader import read_file
-from tests.language.corpus import Case, cases, findings, fits, read_case
+from tests.language.corpus import Case, cases, complaint, findings, read_cases
 
 CASES = cases()
 
-ALSO = {
-    "illegal/fix_l09_loop3": ["FIX-L10"],
-    "illegal/l05_pad_count": ["DMA-L09"],
-    "illegal/lowest_rule_first": ["DMA-L07", "DMA-L08", "DMA-L12"],
-    "illegal/two_errors": ["DMA-L15"],
-}
-"""What else is wrong with some of them; nothing with the others."""
+
+@pytest.mark.parametrize("case", [x for x in CASES if not x.wanted], ids=lambda x: x.name)
+def test_legal_programs_have_no_finding(case: Case, tmp_path: Path) -> None:
+    assert complaint(case, findings(case, tmp_path)) == ""
 
 
-@pytest.mark.parametrize("case", [x for x in CASES if x.wanted == ("legal",)], ids=lambda x: x.name)
-def test_legal_programs_have_no_finding(case: Case) -> None:
-    assert [str(finding) for finding in findings(case)] == []
-
-
-@pytest.mark.parametrize("case", [x for x in CASES if x.wanted != ("legal",)], ids=lambda x: x.name)
-def test_illegal_programs_are_refused_with_rule_and_place(case: Case) -> None:
-    found = findings(case)
-    assert found, f"nothing is found, expected {case.wanted}"
-    first = found[0]
-    assert fits(case.wanted, first), f"expected {case.wanted}:\n{first}"
-    assert first.place.line == case.line or not case.line, str(first)
-    assert first.place.column == case.column or not case.column, str(first)
-    assert first.message.strip(), "a finding has a sentence"
-    others = [finding.rule for finding in found if not fits(case.wanted, finding)]
-    assert others == ALSO.get(case.name, []), [str(finding) for finding in found]
+@pytest.mark.parametrize("case", [x for x in CASES if x.wanted], ids=lambda x: x.name)
+def test_illegal_programs_are_refused_with_rule_and_place(case: Case, tmp_path: Path) -> None:
+    assert complaint(case, findings(case, tmp_path)) == ""
 
 
 def test_a_legal_program_that_is_broken_is_refused(tmp_path: Path) -> None:
-    """The two tests above can fail: the same text with one wrong stride is judged otherwise."""
-    folder = tmp_path / "legal"
-    folder.mkdir()
+    """The same text with one wrong stride is judged otherwise."""
     good = next(case for case in CASES if case.name == "legal/gm_ub_plain")
-    broken = folder / "broken.pto"
-    broken.write_text(
-        good.text.replace("%c128_i64 = arith.constant 128", "%c128_i64 = arith.constant 120")
-    )
-    assert [finding.rule for finding in findings(read_case(broken))] == ["DMA-L07"]
+    text = good.text.replace("%c128_i64 = arith.constant 128", "%c128_i64 = arith.constant 120")
+    found = findings(replace(good, text=text), tmp_path)
+    assert [finding.rule for finding in found] == ["DMA-L07"]
+    assert "expected no finding, got other findings" in complaint(good, found)
 
 
-def test_what_is_expected_is_checked(tmp_path: Path) -> None:
-    folder = tmp_path / "illegal"
-    folder.mkdir()
-    path = folder / "x.pto"
-    for first in (
-        "// expect: nonsense at 3:1",
-        "// expect: legal",
-        "// nothing",
-        "// expect: X-L01",
-    ):
-        path.write_text(f"{first}\n// Words.\nmodule {{}}\n")
-        with pytest.raises(ValueError, match="expect"):
-            read_case(path)
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"wanted": ("BT-L02",)}, "expected BT-L02, got another finding first"),
+        ({"wanted": ("type",)}, "expected type, got another finding first"),
+        ({"wanted": ()}, "expected no finding"),
+        ({"line": 9}, "bt.pto:9: illegal/bt_l01_narrow: expected BT-L01, got another line"),
+        ({"column": 6}, "another column than 6"),
+        ({"also": ("BT-L02",)}, "other findings"),
+        ({"text": "func.func @k() {\n  return\n}\n"}, "got no finding"),
+    ],
+    ids=lambda x: next(iter(x)) if isinstance(x, dict) else "",
+)
+def test_a_wrong_expectation_fails(change: dict[str, Any], said: str, tmp_path: Path) -> None:
+    case = next(case for case in CASES if case.name == "illegal/bt_l01_narrow")
+    assert said not in complaint(case, findings(case, tmp_path))
+    wrong = replace(case, **change)
+    assert said in complaint(wrong, findings(wrong, tmp_path))
+
+
+def test_cases_of_one_file_keep_their_lines(tmp_path: Path) -> None:
+    """A finding in the second case has the line of the file, not of the case."""
+    path = tmp_path / "illegal" / "x.pto"
+    path.parent.mkdir()
+    text = """// case: {}
+// Words.
+func.func @k() {{
+  // expected: {} @below:3
+  pto.nothing
+}}
+"""
+    path.write_text(text.format("a", "unknown-op") + "// -----\n" + text.format("b", "type"))
+    first, second = read_cases(path)
+    assert (first.name, first.line, second.name, second.line) == ("illegal/a", 5, "illegal/b", 12)
+    assert complaint(first, findings(first, tmp_path)) == ""
+    said = complaint(second, findings(second, tmp_path))
+    assert said.startswith(f"{path}:12: illegal/b: expected type, got another finding first:\n")
+    assert "x.pto:12:3: error" in said
+
+
+@pytest.mark.parametrize(
+    ("folder", "text", "said"),
+    [
+        ("illegal", "// Words.\n// expected: type\n", "name and one sentence"),
+        ("illegal", "// case: x\n// expected: type\n", "name and one sentence"),
+        ("illegal", "// case: x\n// Words.\n", "expects one finding"),
+        ("illegal", "// case: x\n// Words.\n// expected: type\n// expected: type\n", "one finding"),
+        ("legal", "// case: x\n// Words.\n// expected: type\n", "none in legal"),
+        ("illegal", "// case: x\n// Words.\n// expected: nonsense\n", "'// expected: nonsense' c"),
+        ("illegal", "// case: x\n// Words.\n// expected: X-L01 @below:5\n", "cannot be expected"),
+        ("illegal", "// case: x\n// Words.\n// expected: type @above\n", r"x\.pto:3: .*above"),
+        ("illegal", "// case: x\n// Words.\n// expects: type\n", "expects: type"),
+    ],
+)
+def test_comments_of_a_case_are_checked(folder: str, text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / folder / "x.pto"
+    path.parent.mkdir()
+    path.write_text(text)
+    with pytest.raises(ValueError, match=said):
+        read_cases(path)
 
 
 @pytest.mark.parametrize("case", CASES[::8], ids=lambda x: x.name)
 def test_lines_may_end_as_on_windows(case: Case, tmp_path: Path) -> None:
-    path = tmp_path / case.path.name
-    path.write_bytes(case.text.replace("\n", "\r\n").encode())
-
-    def said(one: Case) -> list[str]:
-        return [str(finding).replace(str(one.path), "") for finding in findings(one)]
-
-    assert said(replace(case, path=path)) == said(case)
+    windows = replace(case, text=case.text.replace("\n", "\r\n"))
+    assert findings(windows, tmp_path) == findings(case, tmp_path)
 
 
 TOKEN = re.compile(r'"[^"\n]*"|//[^\n]*|[%@#!^]?[\w.$-]+|\s+|.', re.DOTALL)
@@ -104,10 +128,8 @@ def test_broken_programs_are_findings_or_pto_errors(tmp_path: Path) -> None:
     """Whatever text says, no other exception comes out, and every finding has its sentence."""
     refused = 0
     for case, text in mutants(1, 150):
-        path = tmp_path / "mutant.pto"
-        path.write_text(text)
         try:
-            found = findings(replace(case, path=path))
+            found = findings(replace(case, text=text), tmp_path)
         except PtoError:
             found = []
         assert all(finding.message.strip() for finding in found), text

@@ -6,7 +6,6 @@ from __future__ import annotations
 import random
 import re
 import time
-from pathlib import Path
 
 import pytest
 
@@ -14,15 +13,15 @@ from tb.common.errors import PtoError
 from tb.language.place import ProgramError
 from tb.language.reader import read
 from tb.language.run.walk import trace
+from tests.language.corpus import cases
 
-CORPUS = Path(__file__).parent / "corpus"
 TOKEN = re.compile(r"%[\w$.-]+|[\w.!#]+|\s+|.", re.DOTALL)
 NUMBERS = ("-1", "0", "1", "65536", str(1 << 32), str(1 << 63), str((1 << 64) - 1))
 MUTANTS = 1500
 
 
 def _mutant(rng: random.Random, texts: list[str], pool: list[str]) -> str:
-    """Returns a file of the corpus with a token or four lost, doubled, swapped or replaced."""
+    """Returns a case of the corpus with a token or four lost, doubled, swapped or replaced."""
     tokens = TOKEN.findall(rng.choice(texts))
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         at = rng.randrange(len(tokens))
@@ -45,8 +44,7 @@ def _mutant(rng: random.Random, texts: list[str], pool: list[str]) -> str:
 
 def test_mutants_of_the_corpus_end_in_an_error_of_ours_or_none() -> None:
     """Nothing raw comes out of the reader or the walk, and nothing runs on."""
-    texts = [path.read_bytes().decode(errors="replace") for path in sorted(CORPUS.rglob("*.pto"))]
-    texts = [text for text in texts if text and len(text) < 20_000]
+    texts = [case.text for case in cases()]
     pool = [token for text in texts for token in TOKEN.findall(text) if not token.isspace()]
     rng = random.Random(7)
     walked = 0

@@ -25,6 +25,7 @@ from tb.language.order.touched import touches
 from tb.language.trace import Barrier, Compute, Move, SetFlag, Step, WaitFlag
 from tb.language.unknown import UNKNOWN
 from tests.language.steps import barrier, compute, move, program, set_flag, sync, wait_flag
+from tests.wording import says
 
 MTE1, MTE2, MTE3, V, M, FIX = Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.V, Pipe.M, Pipe.FIX
 
@@ -57,10 +58,8 @@ def test_without_a_flag_it_is_a_hazard_with_both_places_and_the_bytes() -> None:
     found = ordered([load(64), store(0)])
     (finding,) = found.findings
     assert (finding.place.line, finding.op, finding.rule) == (1, "pto.mte_ub_gm", "")
-    assert finding.message == (
-        "hazard: reads ub0 0x40..0xff (192 B), which pto.mte_gm_ub at x.pto:0:3 writes, "
-        "and nothing orders them"
-    )
+    facts = "hazard reads ub0 0x40..0xff 192 B pto.mte_gm_ub x.pto:0:3 writes"
+    assert says(finding.message, facts)
     assert "PIPE_MTE2 to PIPE_MTE3" in finding.legal
     assert found.after == {}
 
@@ -154,10 +153,8 @@ def test_waits_that_wait_for_one_another() -> None:
     ]
     found = ordered(steps)
     assert lines(found) == [(0, "", "deadlock")]
-    assert found.findings[0].message == (
-        "deadlock: waits for set_flag at x.pto:5:3, which stands behind wait_flag at x.pto:3:3, "
-        "which waits for set_flag at x.pto:2:3, which stands behind this one"
-    )
+    facts = "deadlock waits set_flag x.pto:5:3 wait_flag x.pto:3:3 waits set_flag x.pto:2:3 this"
+    assert says(found.findings[0].message, facts)
     assert found.sequence == ()
 
 
@@ -196,9 +193,8 @@ def test_a_loop_needs_a_flag_on_the_way_back() -> None:
 def test_events_left_set_are_a_note() -> None:
     found = ordered([load(0), set_flag(MTE2, MTE3, 2)])
     assert found.findings == ()
-    assert found.notes == (
-        "x.pto:1:3: note: event 2 of PIPE_MTE2 -> PIPE_MTE3 is still set at the end",
-    )
+    (note,) = found.notes
+    assert says(note, "x.pto:1:3 note event 2 PIPE_MTE2 PIPE_MTE3 set at the end")
 
 
 def test_rows_between_rows_are_no_hazard() -> None:

@@ -18,8 +18,8 @@ from unittest.mock import patch
 import numpy as np
 
 from tb.coverage.export.exchange import to_json
-from tb.coverage.model import Coverage, CoverGroup, Cross, excluding, point
-from tb.record.failure import Failure, Picture, PictureRow
+from tb.coverage.model import Coverage, CoverGroup, point
+from tb.record.failure import Failure
 from tb.record.record import CoverageSummary, RunRecord, RunStatus, Times
 from tb.record.settings import RunSettings
 from tb.regress.queries.views import Figures, RunState
@@ -27,13 +27,16 @@ from tb.regress.results.buckets import Signature, bucket_id, signature, signatur
 from tb.regress.results.finish import BucketKey
 from tb.regress.results.store import Store
 from tb.regress.workers.job import Job, Lost, Outcome
+from tests.regress.samples import group
+from tests.report.sample_failures import DATA, GUARD, HANG, STATUS
 
 LOST = "stress-verilator-gm256-local256-s0000"
 """The run whose first worker is lost; the coordinator notes it."""
 
 START = datetime(2026, 11, 19, 2, 0, 3, tzinfo=UTC)
 
-# Test, simulator, GM and local width, transactions, seconds.
+# Test, simulator, GM and local width, transactions, seconds. A night in the database has the first
+# six, one that is shown all of them.
 MIX = (
     ("random", "verilator", 256, 256, 20000, 8.0),
     ("stress", "verilator", 256, 256, 20000, 15.0),
@@ -41,64 +44,22 @@ MIX = (
     ("illegal", "verilator", 256, 256, 2000, 2.0),
     ("corner", "icarus", 128, 128, 1, 20.0),
     ("directed", "icarus", 256, 256, 1, 12.0),
+    ("legal", "verilator", 256, 256, 20000, 7.6),
+    ("errors", "verilator", 512, 128, 2000, 2.6),
+    ("faults", "verilator", 256, 256, 3000, 3.1),
+    ("reset", "verilator", 256, 256, 3000, 3.9),
+    ("random", "icarus", 512, 512, 300, 7.5),
+    ("pins", "icarus", 256, 256, 200, 9.9),
 )
 
-DATA = Failure(
-    kind="data",
-    slot="mte2",
-    op="mte_gm_ub",
-    field="row data",
-    space="ub0",
-    address=0x560,
-    address_class="behind a loop",
-    transaction=22,
-    begin_clock=6120,
-    end_clock=6391,
-    text="MISMATCH: wrong data, UB0 0x00560, 4 wrong bytes in 32\n  transaction 22 on mte2",
-    picture=Picture(
-        space="ub0",
-        rows=[PictureRow(address=0x560, expected="00" * 32, actual="00" * 28 + "ff" * 4)],
-    ),
-)
-HANG = Failure(
-    kind="hang",
-    slot="mte1",
-    op="mte_l1_fb",
-    field="no done",
-    text="HANG: nothing was accepted or retired for 200000 clocks",
-)
-STATUS = Failure(
-    kind="status",
-    slot="fix",
-    op="mte_l0c_gm",
-    field="status OK not RULE",
-    rule="FIX-L17",
-    text="MISMATCH: retired with status 0 OK, expected 1 RULE",
-)
-CHANCE = Failure(
-    kind="guard",
-    slot="mte3",
-    op="mte_ub_gm",
-    field="behind the row",
-    space="gm",
-    text="MISMATCH: write outside the destination",
-)
-LATER = CHANCE.model_copy(update={"text": "MISMATCH: stray write", "kind": "stray"})
+LATER = GUARD.model_copy(update={"text": "MISMATCH: stray write", "kind": "stray"})
 """Follows the first failure of each run."""
 
 
 def groups(gm_width: int) -> tuple[CoverGroup, ...]:
     """Returns small groups, one of which depends on the bus width as real ones do."""
-    lanes = [str(lane) for lane in range(0, gm_width // 8, 8)]
-    return (
-        CoverGroup(
-            "mte_gm_ub",
-            (point("len", ["0", "1", "2..31", "32.."]), point("lane", lanes)),
-            (Cross("len x lane", ("len", "lane"), (excluding("moves nothing", len="0"),)),),
-            "loads",
-        ),
-        CoverGroup("traffic", (point("pair", [f"p{number}" for number in range(40)]),)),
-    )
+    traffic = CoverGroup("traffic", (point("pair", [f"p{number}" for number in range(160)]),))
+    return group(bus_bytes=gm_width // 8), traffic
 
 
 @dataclass(frozen=True)
@@ -123,12 +84,12 @@ def coverage(gm_width: int, seed: int, share: float) -> Coverage:
     return found
 
 
-def jobs(runs: int, duts: Sequence[str] = ()) -> list[Job]:
-    """Returns the planned runs of a night."""
+def jobs(runs: int, duts: Sequence[str] = (), mix: int = 6) -> list[Job]:
+    """Returns the planned runs of a night, of the first ``mix`` kinds."""
     found = []
     for number in range(runs):
-        test, sim, gm, local, transactions, seconds = MIX[number % len(MIX)]
-        seed = number // len(MIX)
+        test, sim, gm, local, transactions, seconds = MIX[number % mix]
+        seed = number // mix
         settings = RunSettings.model_validate(
             {
                 "sim": sim,
@@ -166,7 +127,7 @@ def _plans(planned: Sequence[Job], night: int, last: bool) -> dict[str, _Plan]:
         found |= {key: _Plan(HANG, "hang", "hang") for key in of.get("corner", [])[:1]}
         return found
     found |= {key: _Plan(STATUS, "fail", "fail") for key in of.get("illegal", [])[:3]}
-    found |= {key: _Plan(CHANCE, "fail", "pass") for key in of.get("stress", [])[-1:]}
+    found |= {key: _Plan(GUARD, "fail", "pass") for key in of.get("stress", [])[-1:]}
     found |= {key: _Plan(lost=True) for key in of.get("stress", [])[:1]}
     found |= {key: _Plan(missing=True) for key in of.get("directed", [])[:1]}
     return found

@@ -123,12 +123,12 @@ def test_crashes_are_grouped_by_how_they_end_and_not_by_the_op_in_flight() -> No
 
 
 def test_an_error_of_the_bench_is_its_message_whatever_came_before() -> None:
-    first = "the test ended with ValueError: 17 at 0x20 (/a/b/test.py, line 93); see the log"
-    other = "the test ended with ValueError: 4 at 0xff (/c/test.py, line 93); see the log"
+    first = "the test ended with ValueError: 17 at 0x20 (/a/b/bench.py, line 93); see the log"
+    other = "the test ended with ValueError: 4 at 0xff (/c/bench.py, line 93); see the log"
     found = signature(record("error", DATA, message=first))
     assert found == signature(record("error", message=other))
     assert found.kind == "error"
-    assert "env.py" in found.field
+    assert "bench.py" in found.field
     assert "/a/b" not in found.field
 
 

@@ -136,7 +136,7 @@ def test_run_rows(store: Store) -> None:
 def test_a_failing_run_says_why_in_one_line(store: Store) -> None:
     rows = {row.key: row for row in history.runs(store, NAMES[0])}
     row = rows["random-verilator-gm256-local256-s0000"]
-    assert row.message == "MISMATCH: wrong data, UB0 0x00560, 4 wrong bytes in 32"
+    assert row.message == "MISMATCH: wrong data, UB0 0x00560, 312 wrong bytes in 5376"
     assert row.bucket == bucket_id(signature_of(made.DATA))
     assert row.folder.endswith(f"{row.key}/1")
     rows = {row.key: row for row in history.runs(store, NAMES[1])}
@@ -170,11 +170,10 @@ def test_notes_of_a_killed_coordinator_are_made_from_tables(fresh: Store, plan: 
 
 def test_a_flaky_run_keeps_both_outcomes(view: NightView) -> None:
     (row,) = [row for row in view.runs if row.state == "flaky"]
-    assert row.message == (
-        "flaky: fail here, pass when run again; MISMATCH: write outside the destination"
-    )
+    said = "MISMATCH: write outside the destination, GM 0x0010001050, 12 wrong bytes in 12"
+    assert row.message == f"flaky: fail here, pass when run again; {said}"
     (bucket,) = [bucket for bucket in view.buckets if row.id in bucket.runs]
-    assert bucket.example == made.CHANCE
+    assert bucket.example == made.GUARD
     assert [rerun.state for rerun in bucket.reruns] == ["pass"]
 
 
@@ -305,7 +304,7 @@ def test_code_coverage_is_what_was_handed_in(store: Store, plan: TestPlan) -> No
 def test_exclusions_are_applied_everywhere(store: Store, plan: TestPlan) -> None:
     def exclude(coverage: Coverage) -> None:
         counts = coverage.groups["traffic"]
-        counts.scope["pair"] = np.zeros(40, dtype=bool)
+        counts.scope["pair"] = np.zeros(160, dtype=bool)
 
     view = history.view(store, NAMES[2], plan, exclude=exclude)
     assert view.coverage.groups["traffic"].total == 0

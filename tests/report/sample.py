@@ -14,7 +14,6 @@ from tb.coverage.functional import DmaCoverage
 from tb.coverage.model import Coverage
 from tb.coverage.stress import GROUPS
 from tb.isa.rules import RULES
-from tb.record.settings import RunSettings
 from tb.regress.queries.views import (
     FAILED,
     Bucket,
@@ -28,24 +27,9 @@ from tb.regress.queries.views import (
     RunState,
     SpecRow,
 )
+from tests.regress.made import MIX, jobs
 from tests.report.sample_code import code_percent, sample_code
 from tests.report.sample_failures import bucket_list, failing_runs
-
-# Test, simulator, widths, transactions, seconds: what a nightly regression is made of.
-_MIX = (
-    ("random", "verilator", (256, 256), 20000, 8.1),
-    ("random", "verilator", (128, 512), 20000, 9.4),
-    ("legal", "verilator", (256, 256), 20000, 7.6),
-    ("stress", "verilator", (256, 256), 20000, 15.3),
-    ("illegal", "verilator", (256, 256), 2000, 2.2),
-    ("errors", "verilator", (512, 128), 2000, 2.6),
-    ("faults", "verilator", (256, 256), 3000, 3.1),
-    ("reset", "verilator", (256, 256), 3000, 3.9),
-    ("directed", "icarus", (256, 256), 1, 11.8),
-    ("corner", "icarus", (128, 128), 1, 20.4),
-    ("random", "icarus", (512, 512), 300, 7.5),
-    ("pins", "icarus", (256, 256), 200, 9.9),
-)
 
 _BEHAVIOURS = (
     ("copies in", "V1", "Copies from GM into UB and L1 move every byte and no other.", "random"),
@@ -84,43 +68,36 @@ def sample_coverage(seed: int = 1, misses: float = 0.06) -> Coverage:
 def _runs(count: int, night: str) -> list[RunRow]:
     draw = np.random.default_rng(7)
     rows = []
-    for number in range(count):
-        test, sim, (gm, local), transactions, seconds = _MIX[number % len(_MIX)]
-        seed = 1 + number // len(_MIX)
-        settings = RunSettings(
-            sim=sim,
-            test=test,
-            seed=int(draw.integers(1, 2**31)),
-            transactions=transactions,
-            gm_width=gm,
-            local_width=local,
-        )
-        key = f"{test}-{sim}-gm{gm}-local{local}-s{seed:04}"
-        took = float(seconds * draw.uniform(0.85, 1.25))
+    for number, job in enumerate(jobs(count, mix=len(MIX))):
+        seed, transactions = int(draw.integers(1, 2**31)), job.settings.transactions
+        settings = job.settings.model_copy(update={"seed": seed})
+        took = float(job.expected_seconds * draw.uniform(0.85, 1.25))
         # The budget was up before the last ones on the slow simulator.
-        late = sim == "icarus" and number >= count - count // 10
+        late = settings.sim == "icarus" and number >= count - count // 10
         state: RunState = "planned" if late else "pass"
         done = state != "planned"
         rows.append(
             RunRow(
                 id=1000 + number,
-                key=key,
+                key=job.key,
                 state=state,
-                test=test,
-                sim=sim,
+                test=settings.test,
+                sim=settings.sim,
                 seed=settings.seed,
                 transactions=transactions,
                 sent=transactions if done else 0,
-                gm_width=gm,
-                local_width=local,
+                gm_width=settings.gm_width,
+                local_width=settings.local_width,
                 seconds=took if done else 0.0,
                 rate=transactions / took if done else 0.0,
                 coverage=float(draw.uniform(35, 98)) if done else 0.0,
                 command=settings.command(),
-                folder=f"sim_build/nightly/{night}/runs/{key}/1" if done else "",
+                folder=f"sim_build/nightly/{night}/runs/{job.key}/1" if done else "",
                 worker=f"build-host-3:{4700 + number % 2}" if done else "",
-                simulator={"verilator": "Verilator 5.036", "icarus": "Icarus Verilog 12.0"}[sim],
-                code_coverage=number % len(_MIX) == 2,
+                simulator={"verilator": "Verilator 5.036", "icarus": "Icarus Verilog 12.0"}[
+                    settings.sim
+                ],
+                code_coverage=settings.test == "legal",
             )
         )
     return rows

@@ -52,6 +52,83 @@ def _report(title: str, op: str, command: str) -> str:
     )
 
 
+_LOAD = (
+    "pto.mte_gm_ub %gm_0x40, %ub_0x200, %c0_i64, %c224_i64 nburst(%c24_i64, %c224_i64, "
+    "%c256_i64) : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64"
+)
+_STORE = "pto.mte_ub_gm %ub_0x1000, %gm_0x10000ff0, %c96_i64 nburst(%c2_i64, %c96_i64, %c128_i64)"
+DATA = Failure(
+    kind="data",
+    slot="mte2",
+    op="mte_gm_ub",
+    field="row data",
+    space="ub0",
+    address=0x200 + 3 * 256 + 96,
+    address_class="lane 0, behind a loop",
+    transaction=22,
+    begin_clock=6120,
+    end_clock=6391,
+    text=_report("wrong data, UB0 0x00560, 312 wrong bytes in 5376", _LOAD, ""),
+    picture=Picture(
+        space="ub0",
+        rows=_rows(0x200, 256, 24, 224, [(3, 96, 128), (4, 0, 224), (11, 17, 73)]),
+        left_out="loop 1 iterations 0 and 2 of 3: 48 rows without a wrong byte",
+    ),
+)
+GUARD = Failure(
+    kind="guard",
+    slot="mte3",
+    op="mte_ub_gm",
+    field="behind the row",
+    space="gm",
+    address=0x1000_1050,
+    address_class="4 KiB page edge",
+    transaction=1841,
+    begin_clock=2_981_007,
+    end_clock=2_981_344,
+    text=_report(
+        "write outside the destination, GM 0x0010001050, 12 wrong bytes in 12", _STORE, ""
+    ),
+    picture=Picture(space="gm", rows=_rows(0x1000_0F40, 32, 16, 32, [(8, 16, 28)])),
+)
+STATUS = Failure(
+    kind="status",
+    slot="fix",
+    op="mte_l0c_gm",
+    field="status OK not RULE",
+    rule="FIX-L17",
+    transaction=402,
+    begin_clock=55_020,
+    end_clock=55_024,
+    text="MISMATCH: retired with status 0 OK, expected 1 RULE (FIX-L17)\n"
+    "  transaction 402 on fix:\n    pto.mte_l0c_gm %l0c_0x400, %gm_0x8000 [...]",
+)
+PROTOCOL = Failure(
+    kind="protocol",
+    slot="mte2",
+    field="AR crosses a 4 KiB page",
+    rule="axi_4k",
+    text="PROTOCOL: mte2 AXI read: ARADDR 0x0000001fe0, 3 beats of 32 bytes cross a 4 KiB page",
+    begin_clock=771,
+    end_clock=771,
+)
+HANG = Failure(
+    kind="hang",
+    slot="mte1",
+    op="mte_l1_fb",
+    field="no done",
+    transaction=9001,
+    begin_clock=411_200,
+    text="HANG: nothing was accepted or retired for 200000 clocks\n  mte1 waits in "
+    "mte_l1_fb, accepted in clock 411200",
+)
+CRASH = Failure(
+    kind="crash",
+    field="Segmentation fault",
+    text="the simulator died of SIGSEGV after 1203 transactions; <vector> sizes & all",
+)
+
+
 @dataclass(frozen=True)
 class _Made:
     """A bucket to be: which runs fail so, how, and what is known of it."""
@@ -68,131 +145,51 @@ class _Made:
     again: RunState | None = "fail"
 
 
-def _made() -> tuple[_Made, ...]:
-    load = (
-        "pto.mte_gm_ub %gm_0x40, %ub_0x200, %c0_i64, %c224_i64 nburst(%c24_i64, %c224_i64, "
-        "%c256_i64) : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64"
-    )
-    store = (
-        "pto.mte_ub_gm %ub_0x1000, %gm_0x10000ff0, %c96_i64 nburst(%c2_i64, %c96_i64, %c128_i64)"
-    )
-    data = Failure(
-        kind="data",
-        slot="mte2",
-        op="mte_gm_ub",
-        field="row data",
-        space="ub0",
-        address=0x200 + 3 * 256 + 96,
-        address_class="lane 0, behind a loop",
-        transaction=22,
-        begin_clock=6120,
-        end_clock=6391,
-        text=_report("wrong data, UB0 0x00560, 312 wrong bytes in 5376", load, ""),
-        picture=Picture(
-            space="ub0",
-            rows=_rows(0x200, 256, 24, 224, [(3, 96, 128), (4, 0, 224), (11, 17, 73)]),
-            left_out="loop 1 iterations 0 and 2 of 3: 48 rows without a wrong byte",
-        ),
-    )
-    guard = Failure(
-        kind="guard",
-        slot="mte3",
-        op="mte_ub_gm",
-        field="behind the row",
-        space="gm",
-        address=0x1000_1050,
-        address_class="4 KiB page edge",
-        transaction=1841,
-        begin_clock=2_981_007,
-        end_clock=2_981_344,
-        text=_report(
-            "write outside the destination, GM 0x0010001050, 12 wrong bytes in 12", store, ""
-        ),
-        picture=Picture(space="gm", rows=_rows(0x1000_0F40, 32, 16, 32, [(8, 16, 28)])),
-    )
-    status = Failure(
-        kind="status",
-        slot="fix",
-        op="mte_l0c_gm",
-        field="status OK not RULE",
-        rule="FIX-L17",
-        transaction=402,
-        begin_clock=55_020,
-        end_clock=55_024,
-        text="MISMATCH: retired with status 0 OK, expected 1 RULE (FIX-L17)\n"
-        "  transaction 402 on fix:\n    pto.mte_l0c_gm %l0c_0x400, %gm_0x8000 [...]",
-    )
-    protocol = Failure(
-        kind="protocol",
-        slot="mte2",
-        field="AR crosses a 4 KiB page",
-        rule="axi_4k",
-        text="PROTOCOL: mte2 AXI read: ARADDR 0x0000001fe0, 3 beats of 32 bytes cross a 4 KiB page",
-        begin_clock=771,
-        end_clock=771,
-    )
-    hang = Failure(
-        kind="hang",
-        slot="mte1",
-        op="mte_l1_fb",
-        field="no done",
-        transaction=9001,
-        begin_clock=411_200,
-        text="HANG: nothing was accepted or retired for 200000 clocks\n  mte1 waits in "
-        "mte_l1_fb, accepted in clock 411200",
-    )
-    crash = Failure(
-        kind="crash",
-        field="Segmentation fault",
-        text="the simulator died of SIGSEGV after 1203 transactions; <vector> sizes & all",
-    )
-    return (
-        _Made(
-            "B3fa2c190d",
-            "wrong row data: mte_gm_ub on mte2 writes ub0, lane 0, behind a loop",
-            *("fail", "random", "verilator", 9),
-            data,
-        ),
-        _Made(
-            "B77e01d52a",
-            "write outside the destination: mte_ub_gm on mte3 writes gm, 4 KiB page edge",
-            *("fail", "stress", "verilator", 3),
-            guard,
-            4,
-            "2026-11-18.1",
-        ),
-        _Made(
-            "B0c41aa18e",
-            "status OK not RULE: mte_l0c_gm on fix, FIX-L17",
-            *("fail", "illegal", "verilator", 2),
-            status,
-        ),
-        _Made(
-            "B91d3f06b7", "protocol axi_4k on mte2", *("fail", "errors", "verilator", 1), protocol
-        ),
-        _Made(
-            "Be5528b3c4",
-            "hang: mte_l1_fb on mte1, no done",
-            *("hang", "pins", "icarus", 1),
-            hang,
-            2,
-            "2026-11-20.1",
-        ),
-        _Made(
-            "B40c9ee7f1",
-            "crash: Segmentation fault",
-            *("flaky", "faults", "verilator", 1),
-            crash,
-            again="pass",
-        ),
-    )
+_MADE = (
+    _Made(
+        "B3fa2c190d",
+        "wrong row data: mte_gm_ub on mte2 writes ub0, lane 0, behind a loop",
+        *("fail", "random", "verilator", 9),
+        DATA,
+    ),
+    _Made(
+        "B77e01d52a",
+        "write outside the destination: mte_ub_gm on mte3 writes gm, 4 KiB page edge",
+        *("fail", "stress", "verilator", 3),
+        GUARD,
+        4,
+        "2026-11-18.1",
+    ),
+    _Made(
+        "B0c41aa18e",
+        "status OK not RULE: mte_l0c_gm on fix, FIX-L17",
+        *("fail", "illegal", "verilator", 2),
+        STATUS,
+    ),
+    _Made("B91d3f06b7", "protocol axi_4k on mte2", *("fail", "errors", "verilator", 1), PROTOCOL),
+    _Made(
+        "Be5528b3c4",
+        "hang: mte_l1_fb on mte1, no done",
+        *("hang", "pins", "icarus", 1),
+        HANG,
+        2,
+        "2026-11-20.1",
+    ),
+    _Made(
+        "B40c9ee7f1",
+        "crash: Segmentation fault",
+        *("flaky", "faults", "verilator", 1),
+        CRASH,
+        again="pass",
+    ),
+)
 
 
 def failing_runs(rows: Sequence[RunRow]) -> list[RunRow]:
     """Returns the runs with the failures of :func:`bucket_list` in them."""
     found = list(rows)
     free = {index for index, row in enumerate(rows) if row.state == "pass"}
-    for made in _made():
+    for made in _MADE:
         mine = [
             index
             for index in sorted(free)
@@ -224,7 +221,7 @@ def _with_command(failure: Failure, command: str) -> Failure:
 def bucket_list(rows: Sequence[RunRow]) -> list[Bucket]:
     """Returns the buckets of runs made by :func:`failing_runs`, the largest first."""
     buckets = []
-    for made in _made():
+    for made in _MADE:
         runs = [row for row in rows if row.bucket == made.id]
         first, failure = runs[0], made.failure
         reruns = []

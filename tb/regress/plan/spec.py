@@ -137,9 +137,10 @@ def _tests_by_item(root: Path) -> Mapping[str, tuple[str, ...]]:
 
 
 def _refused_in(corpus: Path) -> set[str]:
-    """Returns the rules that a program of the corpus is refused for, as its first line says."""
-    first = [path.read_text().partition("\n")[0] for path in corpus.rglob("*.pto")]
-    return {name for line in first if line.startswith("// expect:") for name in _mentioned(line)}
+    """Returns the rules that the corpus expects (``// expected:``)."""
+    lines = [line for path in corpus.rglob("*.pto") for line in path.read_text().splitlines()]
+    expected = [line for line in lines if line.lstrip().startswith("// expected:")]
+    return {name for line in expected for name in _mentioned(line)}
 
 
 def _names_in(source: str) -> Iterator[tuple[str, set[str]]]:

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small programs, legal and illegal, written from the specification and the seeds alone.
 
-Each file begins with comments that say what is expected of it:
+A file holds the cases of one family of rules, separated by lines of ``// -----``. A case of
+``illegal/`` names the expected finding above the line that causes it; ``legal/`` has none:
 
-    // expect: legal
-    // expect: FIX-L08 at 9:5
-    // expect: DMA-L03|type at 6:5
-    Words on what is tested.
+    // case: bt_l01_narrow
+    // One sentence on the subject of the test.
     // with: --foreign skip --arg 1=4096 --run
+    // also: DMA-L15
+    module {
+        // expected: DMA-L03|type @below:5
 
-Behind ``expect`` stand the rules or words, one of which fits, and the place of the first finding:
-line and column, or the line where the specification leaves open what exactly is pointed at, or
-nothing where the place may be one of several. ``--run`` asks for every value, as a run does;
-without it the file is checked as by ``pto-dv verify``.
+``expected`` lists rules or words, one of which fits the first finding, and its place: the line
+below with a column, without one where the specification leaves it open, or no ``@below`` where the
+place may be one of several. ``also`` lists rules or words of further findings. ``--run`` requires
+every value, as a run does; without it the case is checked as by ``pto-dv verify``.
 """
 
 from __future__ import annotations
@@ -66,29 +68,34 @@ LOOP_GROUPS = "A-08"
 """How many loop groups an op has at most."""
 
 
+SEPARATOR = "// -----\n"
+EXPECTED = re.compile(r" *// expected: (\S+)(?: (@below)(?::(\d+))?)?")
+
+
 @dataclass(frozen=True)
 class Case:
-    """A file and what is expected of it.
+    """A program of the corpus and its expected findings.
 
     Attributes:
         path: The file.
-        wanted: Rules and words of ``expect``; ``("legal",)`` for a legal one.
-        line, column: Place of the first finding; 0 where it is left open.
-        options: What stands behind ``with``.
-        text: The whole file.
+        start: Line of the file where the case begins.
+        name: Folder and name.
+        wanted: Rules and words of ``expected``; empty for a legal case.
+        also: Rules or words of the other findings, in their order.
+        line, column: Place of the first finding in the file; 0 where it is left open.
+        options: Words of ``with``.
+        text: The case without its separators.
     """
 
     path: Path
+    start: int
+    name: str
     wanted: tuple[str, ...]
+    also: tuple[str, ...]
     line: int
     column: int
     options: tuple[str, ...]
     text: str = field(repr=False)
-
-    @property
-    def name(self) -> str:
-        """Folder and name, without the ending."""
-        return f"{self.path.parent.name}/{self.path.stem}"
 
     @property
     def arguments(self) -> dict[int, int]:
@@ -101,38 +108,64 @@ class Case:
         return self.arguments.get(argument.number)
 
 
-def read_case(path: Path) -> Case:
-    """Returns a file of the corpus.
+def read_case(path: Path, start: int, text: str) -> Case:
+    """Returns one case of a file.
 
     Raises:
-        ValueError: its first lines are not as they should be.
+        ValueError: its comments are not as they should be.
     """
-    text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
-    first = re.fullmatch(r"// expect: ([^ ]+)(?: at (\d+)(?::(\d+))?)?", lines[0])
-    if first is None or not lines[1].startswith("// ") or lines[1].startswith("// with:"):
-        raise ValueError(f"{path}: two comments begin a file: what is expected, and what is tested")
-    wanted = tuple(first[1].split("|"))
-    known = {*WORDS, *RULES, HAZARD, LOOP_GROUPS, "legal"}
-    if not known.issuperset(wanted) or (wanted == ("legal",)) != (path.parent.name == "legal"):
-        raise ValueError(f"{path}: {first[1]!r} is nothing to expect here")
-    options = next((x.removeprefix("// with:").split() for x in lines if "// with:" in x), [])
-    return Case(path, wanted, int(first[2] or 0), int(first[3] or 0), tuple(options), text)
+    where = f"{path}:{start}"
+    if not re.match(r"// case: \S+\n// (?!expected:|with:|also:)", text):
+        raise ValueError(f"{where}: a case begins with its name and one sentence on its subject")
+    heads = {}
+    for comment in lines[2:]:
+        if (head := re.match(r"// (expected|with|also):", comment)) is None:
+            break
+        heads[head[1]] = tuple(comment[head.end() :].split())
+    found = [(number, EXPECTED.fullmatch(x)) for number, x in enumerate(lines) if "// exp" in x]
+    if len(found) != (path.parent.name == "illegal"):
+        raise ValueError(f"{where}: a case expects one finding in illegal/ and none in legal/")
+    none: tuple[str, ...] = ()
+    wanted, line, column = none, 0, 0
+    for number, words in found:
+        if words is None or not {*WORDS, *RULES, HAZARD, LOOP_GROUPS} >= {*words[1].split("|")}:
+            raise ValueError(f"{path}:{start + number}: {lines[number]!r} cannot be expected")
+        wanted = tuple(words[1].split("|"))
+        line, column = start + number + 1 if words[2] else 0, int(words[3] or 0)
+    name = f"{path.parent.name}/{lines[0].removeprefix('// case: ')}"
+    options, also = heads.get("with", none), heads.get("also", none)
+    return Case(path, start, name, wanted, also, line, column, options, text)
+
+
+def read_cases(path: Path) -> list[Case]:
+    """Returns the cases of a file."""
+    found, start = [], 1
+    for text in path.read_text(encoding="utf-8").split(SEPARATOR):
+        found.append(read_case(path, start, text))
+        start += text.count("\n") + 1
+    return found
 
 
 def cases() -> list[Case]:
     """Returns the whole corpus, sorted."""
-    return [read_case(path) for path in sorted(FOLDER.glob("*/*.pto"))]
+    return [case for path in sorted(FOLDER.glob("*/*.pto")) for case in read_cases(path)]
 
 
-def findings(case: Case) -> list[Finding]:
-    """Returns what the tools find in a file, in the order of the text."""
+def findings(case: Case, folder: Path) -> list[Finding]:
+    """Returns the findings of the tools in a case, in the order of the text.
+
+    The case is written to a file of its own in ``folder``, behind as many empty lines as precede
+    it in the corpus: the lines of the findings are those of the corpus file.
+    """
+    path = folder / case.path.name
+    path.write_bytes(("\n" * (case.start - 1) + case.text).encode())
     foreign: Literal["skip", "refuse"] = "skip" if "--foreign" in case.options else "refuse"
     if "--run" not in case.options:
-        return [*verify_file(case.path, known=case.known, foreign=foreign).findings]
+        return [*verify_file(path, known=case.known, foreign=foreign).findings]
     found: list[Finding] = []
     try:
-        source = read_file(case.path, found)
+        source = read_file(path, found)
         steps = trace(source, arguments=case.arguments, foreign=foreign)
         found += [*steps.findings, *check(steps), *order(steps).findings]
     except ProgramError as error:
@@ -145,4 +178,31 @@ def fits(wanted: tuple[str, ...], finding: Finding) -> bool:
     if finding.rule in wanted:
         return True
     words = [word for word in wanted if word in WORDS]
-    return not finding.rule and any(re.search(WORDS[word], finding.message) for word in words)
+    message = finding.message.replace(finding.place.file, "")
+    return not finding.rule and any(re.search(WORDS[word], message) for word in words)
+
+
+def complaint(case: Case, found: list[Finding]) -> str:
+    """Returns the difference between expected and real findings, with its place; empty if none."""
+    first = found[0] if found else None
+    others = [finding for finding in found if not fits(case.wanted, finding)]
+    wrong = ""
+    if case.wanted and first is None:
+        wrong = "no finding"
+    elif case.wanted and first is not None and not fits(case.wanted, first):
+        wrong = "another finding first"
+    elif first is not None and case.line not in (0, first.place.line):
+        wrong = "another line"
+    elif first is not None and case.column not in (0, first.place.column):
+        wrong = f"another column than {case.column}"
+    elif not all(finding.message.strip() for finding in found):
+        wrong = "a finding without a message"
+    elif len(others) != len(case.also) or not all(
+        fits((word,), finding) for word, finding in zip(case.also, others, strict=True)
+    ):
+        wrong = "other findings"
+    if not wrong:
+        return ""
+    expected = " or ".join(case.wanted) or "no finding"
+    where = f"{case.path}:{case.line or case.start}: {case.name}"
+    return "\n".join([f"{where}: expected {expected}, got {wrong}:", *map(str, found)])

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A message without one of its facts is found."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.wording import says
+
+TEXT = "mte2: AR is offered (valid since 120 clocks) and the memory does not take it: 64 B of %p\n"
+
+
+@pytest.mark.parametrize(
+    "facts",
+    ["mte2", r"mte2 AR valid \d+ clocks memory not take", "64 B %p", "12. clocks", "since 120"],
+)
+def test_facts_in_their_order(facts: str) -> None:
+    assert says(TEXT, facts)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    ["mte", "mte3 AR", "AR mte2", "12 clocks", "20 clocks", "taken", "64 B %q", "6 B", "not not"],
+)
+def test_other_facts_are_not_there(facts: str) -> None:
+    assert not says(TEXT, facts)
