@@ -172,7 +172,7 @@ class DmaScoreboard(uvm_subscriber):
                 self._next_full = self._epochs + max(
                     FULL_COMPARE_EPOCHS, self._epochs // FULL_COMPARE_FRACTION
                 )
-        self.mailbox.report_progress(self.run.transactions, self.run.mismatches)
+        self.mailbox.report_progress(self.run.counts.transactions, self.run.counts.mismatches)
         events = np.array([outcome.events for outcome in outcomes], dtype=np.int64)
         self.ap.write(CheckedEpoch(epoch, passed, events, verdicts, outcomes))
 
@@ -268,7 +268,7 @@ class DmaScoreboard(uvm_subscriber):
 
     def _count_faults(self, epoch: Epoch) -> None:
         """Adds the errors of the epoch to what the run injected."""
-        injected, hits = self.run.injected, epoch.hits
+        injected, hits = self.run.counts.injected, epoch.hits
         mine = hits["fault"] < len(epoch.faults)
         injected["faults"] += len(np.unique(hits["fault"][mine]))
         for kind in FaultKind:
@@ -392,7 +392,7 @@ class DmaScoreboard(uvm_subscriber):
             elif written:
                 self._written[slot] = written[-1]
         for code, count in zip(*_count_statuses(epoch), strict=True):
-            self.run.statuses[status_text(code).partition(" ")[2]] += count
+            self.run.counts.statuses[status_text(code).partition(" ")[2]] += count
 
     def _reports_address(self, slot: int) -> bool:
         """Tells whether the address of an error on a slot is to be compared."""
@@ -487,14 +487,14 @@ class DmaScoreboard(uvm_subscriber):
                 sent = int(mine.sum())
                 if not sent:
                     continue
-                count = run.ops.setdefault(form_name(code, legacy=is_legacy), OpCount())
+                count = run.counts.ops.setdefault(form_name(code, legacy=is_legacy), OpCount())
                 size = int(lengths[mine].sum())
                 count.sent += sent
                 count.passed += int((mine & passed).sum())
                 count.bytes += size
-                run.bytes_checked += size
-        run.transactions += sum(len(records) for records in epoch.done.values())
-        run.exercised.update(_refused(epoch, passed))
+                run.counts.bytes_checked += size
+        run.counts.transactions += sum(len(records) for records in epoch.done.values())
+        run.counts.exercised.update(_refused(epoch, passed))
 
     # --- whole memories ----------------------------------------------------------------------
 
@@ -503,7 +503,7 @@ class DmaScoreboard(uvm_subscriber):
         found = compare_full(
             self.actual, self.golden, self.memory.dirty_gm_pages(), bus_bytes=self._lanes[Space.GM]
         )
-        self.run.full_compares += 1
+        self.run.counts.full_compares += 1
         for mismatch in found:
             self.reporter.stray(mismatch, self._since_full)
             stop = mismatch.address + mismatch.extent
@@ -524,11 +524,11 @@ class DmaScoreboard(uvm_subscriber):
             self.repro.close()
             for (_, channel), clocks in self.mailbox.stalls().items():
                 if clocks:
-                    self.run.injected[f"stalls {channel}"] += clocks
+                    self.run.counts.injected[f"stalls {channel}"] += clocks
 
     def _check_protocol(self, epoch: Epoch | None = None) -> None:
         """Reports new messages of the HDL checkers and doors."""
-        self.run.protocol_errors = self.mailbox.errors
+        self.run.counts.protocol_errors = self.mailbox.errors
         for message in self.mailbox.poll_errors():
             self.reporter.protocol(message, epoch)
 

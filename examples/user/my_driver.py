@@ -21,7 +21,7 @@ class LateDriver(MailboxDriver):
     async def drive(self, item: SlotItem) -> None:
         """Changes the item and hands it on."""
         item.gaps[0] = self.clocks
-        self.run.injected["late descriptors"] += 1
+        self.run.counts.injected["late descriptors"] += 1
         await super().drive(item)
 
 

@@ -31,8 +31,9 @@ from tb.common.paths import BUILD_ROOT, relative
 from tb.dut.manifest import Manifest, reference_manifests
 from tb.record.settings import RunSettings
 from tb.run.console import Console
-from tb.run.plan import PlannedTest
-from tb.run.run import run_folder, run_once
+from tb.run.folder import run_folder
+from tb.run.run import run_once
+from tb.run.testlist import PlannedTest
 
 REPETITIONS = 5
 SIZES = (256, 2048, 16384)

@@ -378,8 +378,8 @@ class PythonAxiBench(CopyBench):
                 offered += 1
             self.compare(op, await self.retired.get())
         # No scoreboard counts these.
-        self.run.transactions += len(ops)
-        self.run.bytes_checked += sum(op.len_burst for op in ops)
+        self.run.counts.transactions += len(ops)
+        self.run.counts.bytes_checked += sum(op.len_burst for op in ops)
         return Copies(
             way="Python AXI",
             bytes=size,

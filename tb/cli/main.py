@@ -78,8 +78,8 @@ def run(
     """Build, run one test, print a summary; exit code 0 only when everything matched."""
     from tb.dut.selection import parse_ops
     from tb.record.settings import RunSettings
-    from tb.run.plan import planned_test
     from tb.run.run import run_once
+    from tb.run.testlist import planned_test
 
     planned = planned_test(test)
     fields = machine(
@@ -219,7 +219,7 @@ def verify(
 @app.command()
 def tests() -> None:
     """List the tests that --test and TEST= take."""
-    from tb.run.plan import load_plan
+    from tb.run.testlist import load_plan
 
     for test in load_plan().values():
         length = "fixed" if test.fixed_length else f"N={test.transactions}"

@@ -17,7 +17,7 @@ DEFAULT_SEED = 1
 
 SimOption = Annotated[str, typer.Option("--sim", help="simulator, such as verilator or icarus")]
 TestOption = Annotated[
-    str, typer.Option("--test", help="a test of tb/run/plan.toml, or path/to/file.py:ClassName")
+    str, typer.Option("--test", help="a test of tb/run/testlist.toml, or path/to/file.py:ClassName")
 ]
 DutOption = Annotated[
     list[str] | None, typer.Option("--dut", help="manifests of your engines, separated by commas")

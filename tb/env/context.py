@@ -9,87 +9,32 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from tb.common.errors import PtoError
 from tb.common.files import write_json
 from tb.common.paths import RESULT_ENV, SETTINGS_ENV
 from tb.coverage.functional import DmaCoverage
-from tb.dut.manifest import Capabilities
 from tb.dut.selection import SELECTABLE
 from tb.env.stopwatch import Stopwatch
 from tb.harness.knobs import KnobProfile
 from tb.harness.mailbox import Mailbox
 from tb.harness.memory import SimMemory
 from tb.record.failure import Failure
-from tb.record.record import CoverageSummary, OpCount, RunStatus
+from tb.record.record import CoverageSummary, RunCounters, RunStatus
 from tb.record.settings import RunSettings
+from tb.run.exchange import SimResult, SimSettings
 
 STRAY_REPORTS = 5
 """Reports of stray writes that are kept beyond the mismatch limit."""
-
-
-class SimSettings(BaseModel):
-    """What the simulation is told: the run's settings and what the build holds."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    run: RunSettings
-    command: str
-    slots: tuple[str, ...]
-    dut_ops: tuple[str, ...]
-    d_rules: tuple[str, ...]
-    capabilities: dict[str, Capabilities] = Field(default_factory=dict)
-    library: str = ""
-    coverage_file: str = ""
-
-
-class SimResult(BaseModel):
-    """The counts of a simulation; no result means that it crashed or was ended.
-
-    ``complete`` is set when the test came to its own end, ``ended`` when the run was ended early.
-    :mod:`tb.run.verdict` decides by it and by the counts. ``agreed`` counts mismatches on which DUT
-    and model agree, ``sends`` the ops that the test is limited to (none for all), ``dropped`` has
-    op to the reason why drawn ops of it were dropped, and ``constrained`` tells whether the
-    user's constraints were drawn from.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-
-    complete: bool = False
-    ended: RunStatus | None = None
-    message: str = ""
-    agreed: int = 0
-    sends: tuple[str, ...] = ()
-    dropped: dict[str, str] = Field(default_factory=dict)
-    constrained: bool = False
-    transactions: int = 0
-    ops: dict[str, OpCount] = Field(default_factory=dict)
-    statuses: dict[str, int] = Field(default_factory=dict)
-    bytes_checked: int = 0
-    full_compares: int = 0
-    mismatches: int = 0
-    protocol_errors: int = 0
-    failures: list[str] = Field(default_factory=list)
-    details: list[Failure] = Field(default_factory=list)
-    clocks: int = 0
-    left_out: list[str] = Field(default_factory=list)
-    injected: dict[str, int] = Field(default_factory=dict)
-    exercised: dict[str, int] = Field(default_factory=dict)
-    coverage: CoverageSummary = Field(default_factory=CoverageSummary)
-    simulator_seconds: float = 0.0
-    python_split: dict[str, float] = Field(default_factory=dict)
 
 
 @dataclass
 class RunContext:
     """Shared state of a running simulation; handed out through ConfigDB as ``RUN``.
 
-    ``left_out`` counts drawn ops that were not sent, by the reason, ``faults_left_out`` drawn
-    faults that were not injected, and ``notes`` has sentences on what else was not; ``injected``
-    counts faults, resets and clocks of stalls, by what, ``exercised`` rules and worked values of
-    the specification, by name; ``profile`` has the knobs in force. ``sends``, ``dropped`` and
-    ``constrained`` are those of :class:`SimResult`.
+    ``counts`` has the figures of the record. ``left_out`` counts drawn ops that were not sent, by
+    the reason, ``faults_left_out`` drawn faults that were not injected, and ``notes`` has sentences
+    on what else was not; ``profile`` has the knobs in force. ``sends``, ``dropped`` and
+    ``constrained`` are those of :class:`tb.run.exchange.SimResult`.
     """
 
     config: SimSettings
@@ -97,24 +42,13 @@ class RunContext:
     mailbox: Mailbox
     coverage: DmaCoverage
     stopwatch: Stopwatch
-    ops: dict[str, OpCount] = field(default_factory=dict)
-    statuses: Counter[str] = field(default_factory=Counter)
+    counts: RunCounters = field(default_factory=RunCounters)
     left_out: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     faults_left_out: Counter[str] = field(default_factory=Counter)
-    injected: Counter[str] = field(default_factory=Counter)
-    exercised: Counter[str] = field(default_factory=Counter)
     sends: tuple[str, ...] = ()
     dropped: dict[str, str] = field(default_factory=dict)
     constrained: bool = False
-    failures: list[str] = field(default_factory=list)
-    details: list[Failure] = field(default_factory=list)
-    transactions: int = 0
-    bytes_checked: int = 0
-    full_compares: int = 0
-    mismatches: int = 0
-    agreed: int = 0
-    protocol_errors: int = 0
     abort_status: RunStatus | None = None
     abort_message: str = ""
     profile: KnobProfile | None = None
@@ -174,19 +108,19 @@ class RunContext:
             stray: It is about a stray write.
             agreed: DUT and model agree, and what they left is not what somebody else expects.
         """
-        self.mismatches += 1
-        self.agreed += agreed
+        self.counts.mismatches += 1
+        self.counts.agreed += agreed
         limit = self.settings.mismatch_limit
-        if len(self.failures) < limit + (STRAY_REPORTS if stray else 0):
+        if len(self.counts.failures) < limit + (STRAY_REPORTS if stray else 0):
             self._note(report, detail or check_failure(report, int(self.mailbox.cycles)))
-        if self.mismatches >= limit:
+        if self.counts.mismatches >= limit:
             self.abort("fail", f"mismatch limit of {limit} reached")
 
     def protocol_failure(self, report: str, detail: Failure) -> None:
         """Notes an error of the protocol checkers."""
-        if len(self.failures) < self.settings.mismatch_limit:
+        if len(self.counts.failures) < self.settings.mismatch_limit:
             self._note(report, detail)
-        if self.protocol_errors >= self.settings.mismatch_limit:
+        if self.counts.protocol_errors >= self.settings.mismatch_limit:
             self.abort("fail", "too many protocol errors")
 
     def hang(self, message: str, report: str, detail: Failure) -> None:
@@ -195,37 +129,30 @@ class RunContext:
         self._note(report, detail)
 
     def _note(self, report: str, detail: Failure) -> None:
-        self.failures.append(report)
-        self.details.append(detail)
+        self.counts.failures.append(report)
+        self.counts.details.append(detail)
 
     def result(self, complete: bool) -> SimResult:
         """Returns the result; ``complete`` says that the test came to its own end."""
+        counts = self.counts
+        counts.ops = {name: counts.ops[name] for name in SELECTABLE if name in counts.ops}
+        counts.injected = Counter(dict(sorted(counts.injected.items())))
+        counts.exercised = Counter(dict(sorted(counts.exercised.items())))
+        counts.clocks = int(self.mailbox.cycles)
+        counts.coverage = self.coverage_summary()
+        counts.left_out = [
+            *(f"drawn ops, {count}: {why}" for why, count in self.left_out.items()),
+            *(f"drawn faults, {count}: {why}" for why, count in self.faults_left_out.items()),
+            *self.notes,
+        ]
         return SimResult(
+            **counts.counters(),
             complete=complete,
             ended=self.abort_status,
             message=self.abort_message,
-            agreed=self.agreed,
             sends=self.sends,
             dropped=self.dropped,
             constrained=self.constrained,
-            transactions=self.transactions,
-            ops={name: self.ops[name] for name in SELECTABLE if name in self.ops},
-            statuses=dict(self.statuses),
-            bytes_checked=self.bytes_checked,
-            full_compares=self.full_compares,
-            mismatches=self.mismatches,
-            protocol_errors=self.protocol_errors,
-            failures=self.failures,
-            details=self.details,
-            clocks=int(self.mailbox.cycles),
-            left_out=[
-                *(f"drawn ops, {count}: {why}" for why, count in self.left_out.items()),
-                *(f"drawn faults, {count}: {why}" for why, count in self.faults_left_out.items()),
-                *self.notes,
-            ],
-            injected=dict(sorted(self.injected.items())),
-            exercised=dict(sorted(self.exercised.items())),
-            coverage=self.coverage_summary(),
             simulator_seconds=self.stopwatch.simulator,
             python_split=self.stopwatch.summary(),
         )

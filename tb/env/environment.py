@@ -283,7 +283,7 @@ class Dispatcher(uvm_driver):
                     nth=fault.nth,
                 ),
             )
-        self.run.injected["faults armed"] += len(faults)
+        self.run.counts.injected["faults armed"] += len(faults)
 
     def disarm(self) -> None:
         """Has memories answer well again."""
@@ -320,7 +320,7 @@ class Dispatcher(uvm_driver):
         await self._clocks(reset.quiet)
         for agent in self.agents.values():
             agent.monitor.collect()
-        self.run.injected["resets"] += 1 + len(reset.again)
+        self.run.counts.injected["resets"] += 1 + len(reset.again)
         epoch.hung = self.mailbox.hang
 
     async def _reset(self, clocks: int) -> None:

@@ -61,8 +61,8 @@ def _existing(farm: Path | None, db: str) -> Iterator[Store]:
 def rerun_command(run_id: int, waves: bool, farm: Path | None, db: str) -> int:
     """Repeats a run of the database and notes how it ended; returns its exit code."""
     from tb.nightly.worker import outcome_of
-    from tb.run.plan import planned_test
     from tb.run.run import run_once
+    from tb.run.testlist import planned_test
 
     with _existing(farm, db) as store:
         night, job = store.job(run_id)

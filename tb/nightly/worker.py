@@ -22,8 +22,10 @@ from tb.record.settings import RunSettings
 from tb.regress.workers.job import Job, Outcome
 from tb.run.build import build
 from tb.run.console import Console
-from tb.run.plan import planned_test
-from tb.run.run import CODE_COUNTS, build_plan, check_ports, run_once
+from tb.run.folder import CODE_COUNTS
+from tb.run.plan import build_plan, check_ports
+from tb.run.run import run_once
+from tb.run.testlist import planned_test
 
 GRACE_SECONDS = 5.0
 """How much sooner than the worker's own limit a simulation is ended: its record says why, then."""
@@ -58,7 +60,7 @@ def _build(settings: RunSettings) -> str:
     """Builds what a run needs and returns the digest of its inputs."""
     plan = build_plan(settings, planned_test(settings.test))
     if settings.duts:
-        check_ports(plan, Console(quiet=True))
+        check_ports(plan)
     return build(plan).inputs
 
 

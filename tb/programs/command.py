@@ -26,8 +26,9 @@ from tb.programs.served import op_counts
 from tb.programs.setup_file import SetupFile, read_setup, setup_beside
 from tb.record.record import BufferReport, ProgramReport, RunRecord
 from tb.record.settings import RunSettings
-from tb.run.plan import PlannedTest
-from tb.run.run import run_folder, run_once
+from tb.run.folder import run_folder
+from tb.run.run import run_once
+from tb.run.testlist import PlannedTest
 
 INPUTS = "inputs.bin"
 """File in the run's folder with the bytes that programs load."""

@@ -163,7 +163,7 @@ class ProgramTest(PtoTestBase):
         for dump in job.dumps:
             self.dump(dump)
         if self.wrong() == before:
-            self.run.exercised[job.title] += 1
+            self.run.counts.exercised[job.title] += 1
 
     def restart(self, job: ProgramJob) -> None:
         """Compares what was before, and gives every memory what the program is to find there."""
@@ -215,7 +215,7 @@ class ProgramTest(PtoTestBase):
 
     def wrong(self) -> int:
         """Returns how many failures there were so far."""
-        return self.run.mismatches + self.run.protocol_errors
+        return self.run.counts.mismatches + self.run.counts.protocol_errors
 
     def bytes_of(self, part: Check | Dump) -> bytes:
         """Returns bytes of a memory under test."""

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections import Counter
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -97,17 +98,60 @@ class ProgramReport(BaseModel):
     notes: list[str] = Field(default_factory=list)
 
 
-class RunRecord(BaseModel):
-    """The one JSON record of a run.
+class RunCounters(BaseModel):
+    """The figures of a run: counted in the simulation, copied whole into result and record.
 
-    ``left_out`` has sentences about what manifests and constraints kept from being sent,
-    ``injected`` counts faults, resets and clocks of stalls; ``details`` has what ``failures``
-    says in fields, in the same order, as far as the simulation could tell. ``exercised`` counts
-    by name of the specification the rules that ops broke and were refused for, and the worked
-    values that were checked. ``programs`` has what was replayed.
+    A new figure is a field here, a line that counts it, and a line of tb/run/console.py that shows
+    it.
+
+    Attributes:
+        transactions: Retired ops that were checked.
+        ops: Counts by op or legacy form.
+        statuses: Retired ops by status.
+        bytes_checked: Bytes of destinations that were compared.
+        full_compares: How often every byte of every memory was compared.
+        mismatches, protocol_errors: Failed checks, and errors of the protocol checkers.
+        agreed: Mismatches on which DUT and model agree.
+        failures: Reports of failures for people.
+        details: The same in fields, in the same order, as far as the simulation could tell.
+        clocks: Clocks simulated.
+        left_out: Sentences about ops and faults that were not sent.
+        injected: Faults, resets and clocks of stalls, by kind.
+        exercised: By name of the specification: rules that ops broke and were refused for, and
+            worked values that were checked.
+        coverage: Functional coverage.
     """
 
     model_config = ConfigDict(extra="forbid")
+
+    transactions: int = 0
+    ops: dict[str, OpCount] = Field(default_factory=dict)
+    statuses: Counter[str] = Field(default_factory=Counter)
+    bytes_checked: int = 0
+    full_compares: int = 0
+    mismatches: int = 0
+    protocol_errors: int = 0
+    agreed: int = 0
+    failures: list[str] = Field(default_factory=list)
+    details: list[Failure] = Field(default_factory=list)
+    clocks: int = 0
+    left_out: list[str] = Field(default_factory=list)
+    injected: Counter[str] = Field(default_factory=Counter)
+    exercised: Counter[str] = Field(default_factory=Counter)
+    coverage: CoverageSummary = Field(default_factory=CoverageSummary)
+
+    def counters(self) -> dict[str, Any]:
+        """Returns the figures by name, for the constructor of a model that has them."""
+        return {name: getattr(self, name) for name in RunCounters.model_fields}
+
+    def note(self, failure: Failure) -> None:
+        """Adds a failure."""
+        self.failures.append(failure.text)
+        self.details.append(failure)
+
+
+class RunHead(BaseModel):
+    """Identity and verdict of a run: the first keys of its record."""
 
     version: int = RECORD_VERSION
     status: RunStatus = "error"
@@ -116,20 +160,11 @@ class RunRecord(BaseModel):
     settings: RunSettings
     simulator: str = ""
     simulator_version: str = ""
-    transactions: int = 0
-    ops: dict[str, OpCount] = Field(default_factory=dict)
-    statuses: dict[str, int] = Field(default_factory=dict)
-    bytes_checked: int = 0
-    full_compares: int = 0
-    mismatches: int = 0
-    protocol_errors: int = 0
-    failures: list[str] = Field(default_factory=list)
-    details: list[Failure] = Field(default_factory=list)
-    clocks: int = 0
-    left_out: list[str] = Field(default_factory=list)
-    injected: dict[str, int] = Field(default_factory=dict)
-    exercised: dict[str, int] = Field(default_factory=dict)
-    coverage: CoverageSummary = Field(default_factory=CoverageSummary)
+
+
+class RunRecord(RunCounters, RunHead):
+    """The one JSON record of a run; ``programs`` has what was replayed."""
+
     programs: list[ProgramReport] = Field(default_factory=list)
     times: Times = Field(default_factory=Times)
 

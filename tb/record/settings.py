@@ -16,7 +16,7 @@ class RunSettings(BaseModel):
 
     Attributes:
         sim: Simulator, a name of :mod:`tb.run.recipes`.
-        test: Name of a test of ``tb/run/plan.toml``, or ``path/to/file.py:ClassName``.
+        test: Name of a test of ``tb/run/testlist.toml``, or ``path/to/file.py:ClassName``.
         seed: Seed of stimulus, memory background and stalls.
         transactions: Transactions to send.
         ops: Ops and legacy forms to draw from.
@@ -35,7 +35,7 @@ class RunSettings(BaseModel):
         watchdog_clocks: Clocks without an accepted or retired descriptor that count as a hang.
         wall_limit: Seconds without progress after which the simulator is ended.
         time_limit: Seconds after which the simulation is ended, progress or not; 0 for never.
-        options: Test-specific options, from ``tb/run/plan.toml``.
+        options: Test-specific options, from ``tb/run/testlist.toml``.
         programs: Programs to replay (``pto-dv program``), empty for another test.
         program_options: Words of its command line that repeat it.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a harness around the engines of a set of manifests and runs one simulation of it.
+"""Builds the harness around the engines of a set of manifests.
 
 Builds live below ``sim_build/`` in a folder named by what they were built for; a stamp with a
 hash of every input tells whether one is still good. Works through cocotb's runners (launch.py).
@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import os
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,92 +19,20 @@ from pathlib import Path
 from cocotb_tools import config as cocotb_config
 
 from tb.common.errors import PtoError
-from tb.common.paths import BUILD_ROOT, HDL, relative
-from tb.dut.manifest import Manifest
-from tb.run.launch import BuildError, Simulation, VerilatorRunner, Watch, new_runner
+from tb.common.paths import HDL, relative
+from tb.run.launch import TOP, BuildError, VerilatorRunner, environment, new_runner
+from tb.run.plan import BuildPlan
 from tb.run.recipes import simulator
 from tb.setup import tools
 
-TOP = "pto_harness"
 CONFIGURATION = "pto_dut.vh"
 MAIN_CLOCKS = "PTO_MAIN_CLOCKS"
 """Macro of harness and main loop: the loop makes the clocks (tb/hdl/pto_main.cpp)."""
-CODE_COVERAGE = "coverage.dat"
-"""Counts of code coverage, in the run's folder; :mod:`tb.coverage.export.code` reads them."""
-
 TOGGLE_WIDTH = 64
 """Toggles of wider signals are not counted: these carry data, which every run compares byte by
 byte, and they take half the time of such a build."""
 
 STAMP = ".inputs"
-RESULTS_XML = "results.xml"
-"""Cocotb's own verdict, in the run's folder."""
-
-
-@dataclass(frozen=True)
-class BuildPlan:
-    """What to build.
-
-    Attributes:
-        sim: Simulator, a name of :mod:`tb.run.recipes`.
-        manifests: Engines, at most one per slot.
-        gm_width, local_width: Data widths in bits.
-        tag_width: Width of a tag in bits.
-        outstanding: Most AXI bursts in flight in each direction; an engine that has fewer is held
-            to its own number.
-        waves: Build for waveforms.
-        variant: Suffix of the build folder, for builds that differ in their sources.
-        fast_build: Compile for a short build instead of a fast simulation.
-        axi_pins: Leave the GM side of every engine to a memory in Python, and the clock with it
-            (tb/hdl/pto_axi_pins.vh).
-        code_coverage: Count code coverage of the engines; for simulators that can, see
-            :class:`tb.run.recipes.Simulator`.
-    """
-
-    sim: str
-    manifests: tuple[Manifest, ...]
-    gm_width: int = 256
-    local_width: int = 256
-    tag_width: int = 8
-    outstanding: int = 16
-    waves: bool = False
-    variant: str = ""
-    fast_build: bool = False
-    axi_pins: bool = False
-    code_coverage: bool = False
-
-    @property
-    def folder(self) -> Path:
-        """Where the build lives."""
-        name = f"{self.sim}-gm{self.gm_width}-local{self.local_width}"
-        if self.tag_width != type(self).tag_width:
-            name += f"-tag{self.tag_width}"
-        if self.outstanding != type(self).outstanding:
-            name += f"-outstanding{self.outstanding}"
-        if self.waves:
-            name += "-waves"
-        if self.code_coverage:
-            name += "-cov"
-        if self.axi_pins:
-            name += "-axi-pins"
-        if self.variant:
-            name += f"-{self.variant}"
-        return BUILD_ROOT / name
-
-    @property
-    def slots(self) -> tuple[str, ...]:
-        """Slots that have an engine."""
-        return tuple(manifest.slot for manifest in self.manifests)
-
-    @property
-    def ops(self) -> tuple[str, ...]:
-        """Ops that the engines take."""
-        return tuple(op for manifest in self.manifests for op in manifest.ops)
-
-    @property
-    def d_rules(self) -> tuple[str, ...]:
-        """Names of the D rules that every engine which could meet them reports."""
-        return tuple(sorted({rule for manifest in self.manifests for rule in manifest.d_rules}))
 
 
 @dataclass(frozen=True)
@@ -155,23 +81,6 @@ def _locked(folder: Path) -> Iterator[None]:
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-
-@contextmanager
-def _environment(values: Mapping[str, str], drop: Sequence[str] = ()) -> Iterator[None]:
-    """Sets and drops environment variables for the ``with`` body; the runner reads os.environ."""
-    before = {name: os.environ.get(name) for name in (*values, *drop)}
-    os.environ.update(values)
-    for name in drop:
-        os.environ.pop(name, None)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 def _configuration(plan: BuildPlan) -> str:
@@ -303,7 +212,7 @@ def build(plan: BuildPlan, *, force: bool = False, inputs: str = "") -> Build:
         if force or not stamp.exists() or stamp.read_text() != digest:
             stamp.unlink(missing_ok=True)
             _write_configuration(plan)
-            with _environment(env):
+            with environment(env):
                 if plan.sim == "verilator":
                     _build_verilator(plan, args)
                 else:
@@ -384,91 +293,3 @@ def compile_library(target: Path, *, vpi: bool) -> None:
         raise BuildError(
             f"the C memory does not compile:\n{done.stderr.strip()}", where="tb/hdl/pto_mem.c"
         )
-
-
-@contextmanager
-def _searching(folders: Sequence[str]) -> Iterator[None]:
-    """Puts folders before sys.path, which the runner hands on as PYTHONPATH."""
-    before = list(sys.path)
-    sys.path[:0] = folders
-    try:
-        yield
-    finally:
-        sys.path[:] = before
-
-
-def _assertions(module: str) -> dict[str, str]:
-    """Returns the variable that has cocotb rewrite assertions in the test's own file alone.
-
-    By default it does so in every Python file imported: more than two seconds of each run.
-    """
-    name = "COCOTB_REWRITE_ASSERTION_FILES"
-    return {} if name in os.environ else {name: f"{module.replace('.', '/')}.py"}
-
-
-def simulate(
-    build_: Build,
-    *,
-    module: str,
-    class_name: str,
-    seed: int,
-    run_dir: Path,
-    env: Mapping[str, str],
-    poll: Callable[[], None] = lambda: None,
-    stalled: Callable[[], bool] = lambda: False,
-    plusargs: Sequence[str] = (),
-    python_path: Sequence[str] = (),
-    waves_window: tuple[int, int] = (0, 0),
-) -> Simulation:
-    """Runs one pyuvm test on a build and returns how the process ended.
-
-    Args:
-        build_: What :func:`build` returned.
-        module: Python module of the test.
-        class_name: pyuvm test class in it.
-        seed: Seed of Python's ``random`` in the simulation.
-        run_dir: Where log, results and waves go.
-        env: More environment variables.
-        poll: Called about twenty times a second while the simulator runs.
-        stalled: Asked then; True ends the simulator.
-        plusargs: More arguments of the simulator.
-        python_path: Folders that its Python looks for modules in first.
-        waves_window: Clocks from and to which waves are recorded; a second one of 0 is the end.
-            Verilator and Icarus keep to it.
-    """
-    plan = build_.plan
-    runner = new_runner(plan.sim)
-    watch = Watch(run_dir / "simulator.log", poll, stalled)
-    runner.watch = watch
-    test_args = simulator(plan.sim).run_words(plan.folder)
-    extra = list(plusargs)
-    if plan.waves:
-        name = "waves.fst" if plan.sim == "icarus" or tools.fst_headers().ok else "waves.vcd"
-        if plan.sim == "verilator":
-            test_args += ["--trace-file", str(run_dir / name)]
-        elif plan.sim == "icarus":
-            extra.append(f"+dumpfile_path={run_dir / name}")
-        first, last = waves_window
-        extra += [f"+pto_waves_from={first}"] if first else []
-        extra += [f"+pto_waves_to={last}"] if last else []
-    if plan.code_coverage:
-        test_args.append("--coverage-per-instance")
-        extra.append(f"+verilator+coverage+file+{run_dir / CODE_COVERAGE}")
-    cleared = _environment({}, drop=("WAVES", "GUI", "PYTEST_CURRENT_TEST"))
-    with cleared, _searching(python_path):
-        runner.test(
-            test_module=module,
-            hdl_toplevel=TOP,
-            hdl_toplevel_lang="verilog",
-            testcase=class_name,
-            seed=seed,
-            test_args=test_args,
-            plusargs=extra,
-            extra_env={**_assertions(module), **env, "COCOTB_ANSI_OUTPUT": "0"},
-            waves=plan.waves,
-            build_dir=plan.folder,
-            test_dir=run_dir,
-            results_xml=str(run_dir / RESULTS_XML),
-        )
-    assert watch.result is not None
-    return watch.result

@@ -21,7 +21,8 @@ from tb.coverage.export.code import CodeCounts
 from tb.coverage.model import Coverage
 from tb.coverage.table import table
 from tb.record.record import ProgramReport, RunRecord
-from tb.run.build import BuildPlan
+from tb.run.coverage import RunCoverage
+from tb.run.plan import BuildPlan
 
 PLAIN_INTERVAL_SECONDS = 5.0
 SHOWN_FAILURES = 3
@@ -86,8 +87,16 @@ class Console:
 
             yield update
 
-    def coverage(self, coverage: Coverage, target: Path) -> None:
-        """Prints functional coverage by group; holes are named here once they are few."""
+    def coverage(self, found: RunCoverage) -> None:
+        """Prints functional coverage by group, its holes once they are few, and code coverage."""
+        if found.functional is not None:
+            self._functional(found.functional, found.table)
+        if found.code_missing:
+            self.say(f"\ncode coverage: none, {found.code_missing}")
+        if found.code is not None:
+            self._code(found.code, found.code_file)
+
+    def _functional(self, coverage: Coverage, target: Path) -> None:
         if coverage.percent >= HOLES_FROM_PERCENT:
             self.say(f"\n{table(coverage, holes=SHOWN_HOLES, complete=False)}")
             return
@@ -97,8 +106,7 @@ class Console:
             self.say(f"  {name:<17} {hit} {percent_text(counts.percent):>6} %")
         self.say(f"  every hole is named in {relative(target)}")
 
-    def code_coverage(self, counts: CodeCounts, target: Path) -> None:
-        """Prints code coverage by engine and kind."""
+    def _code(self, counts: CodeCounts, target: Path) -> None:
         self.say()
         for engine, totals in counts.by_engine().items():
             words = [

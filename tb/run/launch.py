@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +27,7 @@ from tb.common.errors import PtoError, ToolError
 from tb.common.paths import HDL, ROOT, relative
 from tb.common.processes import end_with_parent
 
+TOP = "pto_harness"
 RECIPE = ".recipe"
 POLL_SECONDS = 0.05
 KILL_GRACE_SECONDS = 5.0
@@ -36,6 +37,23 @@ class BuildError(PtoError):
     """The HDL or the C memory did not compile."""
 
     exit_code = 2
+
+
+@contextmanager
+def environment(values: Mapping[str, str], drop: Sequence[str] = ()) -> Iterator[None]:
+    """Sets and drops environment variables for the ``with`` body; the runner reads os.environ."""
+    before = {name: os.environ.get(name) for name in (*values, *drop)}
+    os.environ.update(values)
+    for name in drop:
+        os.environ.pop(name, None)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 @dataclass

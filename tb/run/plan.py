@@ -1,99 +1,218 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads ``tb/run/plan.toml``: the tests that run in a simulator."""
+"""First stage of a run: from settings and manifests to a plan; everything that can be refused is.
+
+A plan says what to build and what the simulation is told. Nothing is written yet.
+"""
 
 from __future__ import annotations
 
-import tomllib
+import hashlib
+import re
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from tb.common.errors import PtoError
-from tb.common.paths import ROOT
-from tb.dut.user_code import find_test, is_user_test, look_at_test
-
-PLAN = ROOT / "tb/run/plan.toml"
-"""The data file that local runs and CI share."""
+from tb.common.paths import BUILD_ROOT
+from tb.dut.limits import probe, user_limits, without_legacy
+from tb.dut.manifest import Capabilities, Manifest, exclusions, load_manifests, reference_manifests
+from tb.dut.selection import sendable
+from tb.record.settings import RunSettings
+from tb.run.folder import run_folder
+from tb.run.testlist import PlannedTest
 
 
-class PlannedTest(BaseModel):
-    """One entry of the plan.
+@dataclass(frozen=True)
+class BuildPlan:
+    """What to build.
 
     Attributes:
-        name: What ``TEST=`` says.
-        module, class_name: The pyuvm test class.
-        transactions: Default of ``N``.
-        fixed_length: The test sends what it sends, whatever ``N`` says.
-        folder: Where the module is, when that is not the project.
-        file: The file of a user's test, else empty.
-        axi_pins: The GM side is a memory in Python (see BuildPlan).
-        doc: One line.
-        options: Handed to the test.
+        sim: Simulator, a name of :mod:`tb.run.recipes`.
+        manifests: Engines, at most one per slot.
+        gm_width, local_width: Data widths in bits.
+        tag_width: Width of a tag in bits.
+        outstanding: Most AXI bursts in flight in each direction; an engine that has fewer is held
+            to its own number.
+        waves: Build for waveforms.
+        variant: Suffix of the build folder, for builds that differ in their sources.
+        fast_build: Compile for a short build instead of a fast simulation.
+        axi_pins: Leave the GM side of every engine to a memory in Python, and the clock with it
+            (tb/hdl/pto_axi_pins.vh).
+        code_coverage: Count code coverage of the engines; for simulators that can, see
+            :class:`tb.run.recipes.Simulator`.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-    name: str
-    module: str
-    class_name: str = Field(alias="class")
-    transactions: int = Field(ge=1)
-    fixed_length: bool = False
-    folder: str = ""
-    file: str = ""
+    sim: str
+    manifests: tuple[Manifest, ...]
+    gm_width: int = 256
+    local_width: int = 256
+    tag_width: int = 8
+    outstanding: int = 16
+    waves: bool = False
+    variant: str = ""
+    fast_build: bool = False
     axi_pins: bool = False
-    doc: str
-    options: dict[str, Any] = Field(default_factory=dict)
+    code_coverage: bool = False
+
+    @property
+    def folder(self) -> Path:
+        """Where the build lives."""
+        name = f"{self.sim}-gm{self.gm_width}-local{self.local_width}"
+        if self.tag_width != type(self).tag_width:
+            name += f"-tag{self.tag_width}"
+        if self.outstanding != type(self).outstanding:
+            name += f"-outstanding{self.outstanding}"
+        if self.waves:
+            name += "-waves"
+        if self.code_coverage:
+            name += "-cov"
+        if self.axi_pins:
+            name += "-axi-pins"
+        if self.variant:
+            name += f"-{self.variant}"
+        return BUILD_ROOT / name
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """Slots that have an engine."""
+        return tuple(manifest.slot for manifest in self.manifests)
+
+    @property
+    def ops(self) -> tuple[str, ...]:
+        """Ops that the engines take."""
+        return tuple(op for manifest in self.manifests for op in manifest.ops)
+
+    @property
+    def d_rules(self) -> tuple[str, ...]:
+        """Names of the D rules that every engine which could meet them reports."""
+        return tuple(sorted({rule for manifest in self.manifests for rule in manifest.d_rules}))
 
 
-def load_plan(path: Path = PLAN) -> dict[str, PlannedTest]:
-    """Returns the planned tests by name."""
-    with path.open("rb") as file:
-        data = tomllib.load(file)
-    tests = [PlannedTest.model_validate(entry) for entry in data["test"]]
-    return {test.name: test for test in tests}
+@dataclass(frozen=True)
+class RunPlan:
+    """A run that can begin.
+
+    Attributes:
+        settings: As the user gave them.
+        test: The test to run.
+        build: What to build.
+        folder: The folder of the run.
+        ops: Ops and legacy forms that the run may send.
+        served: Those that the engines take.
+        capabilities: Of the engines, by slot.
+        constraints: Absolute path of the user's constraints, or empty.
+        left_out: Sentences about what the manifests exclude.
+        warnings: Findings of the port check that do not forbid the run.
+    """
+
+    settings: RunSettings
+    test: PlannedTest
+    build: BuildPlan
+    folder: Path
+    ops: tuple[str, ...]
+    served: tuple[str, ...]
+    capabilities: dict[str, Capabilities]
+    constraints: str = ""
+    left_out: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def expected(self) -> int:
+        """Transactions to come, 0 where the test alone knows."""
+        return 0 if self.test.fixed_length else self.settings.transactions
 
 
-def user_test(name: str) -> PlannedTest:
-    """Returns the entry of ``path/to/file.py:ClassName``, a test of a user's own.
+def plan_run(
+    settings: RunSettings,
+    test: PlannedTest,
+    *,
+    folder: Path | None = None,
+    manifests: tuple[Manifest, ...] | None = None,
+    variant: str = "",
+    fast_build: bool = False,
+    check: bool = True,
+) -> RunPlan:
+    """Returns the plan of a run; arguments as of :func:`tb.run.run.run_once`.
+
+    Args:
+        settings: What to do.
+        test: The test.
+        folder: The folder of the run; None for a place named by the settings and the variant.
+        manifests: Engines; None for those of the settings.
+        variant: Suffix of the build folder.
+        fast_build: Prefer a short build to a fast simulation.
+        check: Check the ports of a user's engines.
 
     Raises:
-        PtoError: the file is missing or cannot be imported, or the class is no test.
+        PtoError: a manifest, the constraints or the list of ops cannot be used.
     """
-    path, class_name = find_test(name)
-    found = look_at_test(path, class_name)
-    return PlannedTest.model_validate(
-        {
-            "name": name,
-            "module": "tb.env.user_test",
-            "class": class_name,
-            "file": str(path),
-            **found.model_dump(),
-        }
+    build = build_plan(settings, test, manifests, variant, fast_build=fast_build)
+    capabilities = {item.slot: item.capabilities for item in build.manifests}
+    modern = without_legacy(capabilities)
+    ops = sendable(settings.ops, build.ops, modern)
+    limits = user_limits(settings, capabilities)
+    if not test.fixed_length:
+        probe(limits, settings.seed, ops, settings.gm_width // 8)
+    return RunPlan(
+        settings,
+        test,
+        build,
+        folder or run_folder(settings) / variant,
+        ops,
+        sendable((), build.ops, modern),
+        capabilities,
+        limits.user.path if limits.user else "",
+        exclusions(build.manifests, settings.outstanding) if settings.duts else [],
+        check_ports(build) if settings.duts and check else [],
     )
 
 
-def planned_test(name: str) -> PlannedTest:
-    """Returns one planned test, or a user's own that is named by its file.
+def build_plan(
+    settings: RunSettings,
+    planned: PlannedTest,
+    manifests: tuple[Manifest, ...] | None = None,
+    variant: str = "",
+    *,
+    fast_build: bool = False,
+) -> BuildPlan:
+    """Returns what a run needs to have built; arguments as of :func:`plan_run`.
 
     Raises:
-        PtoError: no test has this name.
+        PtoError: a manifest cannot be used.
     """
-    if is_user_test(name):
-        return user_test(name)
-    plan = load_plan()
-    if name == "program":
-        raise PtoError(
-            "test 'program' needs a program to replay",
-            where="TEST= or --test",
-            remedy="make program PROGRAM=x.pto, or pto-dv program x.pto",
-        )
-    if name not in plan:
-        raise PtoError(
-            f"test {name!r} is unknown",
-            where="TEST= or --test",
-            legal=", ".join(plan),
-            remedy="python -m tb tests lists them with a line each; a test of your own is "
-            "path/to/file.py:ClassName",
-        )
-    return plan[name]
+    if manifests is None:
+        manifests = load_manifests(settings.duts) or reference_manifests()
+        if settings.duts:
+            variant = _variant(manifests)
+    return BuildPlan(
+        settings.sim,
+        manifests,
+        settings.gm_width,
+        settings.local_width,
+        settings.tag_width,
+        settings.outstanding,
+        waves=settings.waves,
+        variant=variant,
+        fast_build=fast_build,
+        axi_pins=planned.axi_pins or settings.gm == "cocotbext",
+        code_coverage=settings.code_coverage,
+    )
+
+
+def _variant(manifests: tuple[Manifest, ...]) -> str:
+    """Returns a suffix for the build folder of these engines: names, and a hash of the places."""
+    names = "-".join(re.sub(r"\W+", "_", manifest.title) for manifest in manifests)
+    places = "\n".join(str(Path(manifest.path).resolve()) for manifest in manifests)
+    return f"{names}-{hashlib.sha256(places.encode()).hexdigest()[:6]}"
+
+
+def check_ports(plan: BuildPlan) -> list[str]:
+    """Compares the ports of a user's engines with the contract; returns the warnings.
+
+    Raises:
+        PtoError: an engine lacks a width, or does not keep the contract.
+    """
+    from tb.dut.ports import Widths, require_ports  # its library is slow to import
+
+    for manifest in plan.manifests:
+        manifest.check_run(plan.gm_width, plan.local_width, plan.tag_width)
+    widths = Widths(plan.gm_width, plan.local_width, plan.tag_width)
+    return [str(finding) for finding in require_ports(plan.manifests, widths)]

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from sequences.traffic import FEW
 from tb.common.errors import PtoError
-from tb.env.context import SimResult
 from tb.record.record import OpCount, RunStatus
 from tb.record.settings import RunSettings
+from tb.run.exchange import SimResult
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,11 @@ from tb.common.paths import BUILD_ROOT, ROOT
 from tb.dut.manifest import REFERENCE_MANIFESTS, Manifest, load_manifest
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
-from tb.run.build import BuildPlan, build
+from tb.run.build import build
 from tb.run.console import Console
-from tb.run.plan import planned_test
+from tb.run.plan import BuildPlan
 from tb.run.run import run_once
+from tb.run.testlist import planned_test
 from tests.bugs.switched import SWITCH, plant_switched, switchable
 
 BUGS = Path(__file__).with_name("bugs.toml")
@@ -45,7 +46,7 @@ class Setting:
     """What a run builds and sends.
 
     Attributes:
-        test: Test of ``tb/run/plan.toml``.
+        test: Test of ``tb/run/testlist.toml``.
         slots: Slots whose engines are built; empty for all.
         ops: Ops drawn from; empty for all that the engines take.
     """
@@ -67,7 +68,7 @@ class Bug(BaseModel):
         find: Text that occurs in the source exactly once.
         replace: What stands there instead.
         models: The mistake it stands for, one line.
-        test: Test of ``tb/run/plan.toml`` that has to notice.
+        test: Test of ``tb/run/testlist.toml`` that has to notice.
         slots: Slots whose engines are built; empty for all. A build of fewer is faster, and the
             run sends their ops only.
         ops: Ops that the run draws from; empty for all that the engines take. For a bug that

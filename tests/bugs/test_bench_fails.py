@@ -21,7 +21,7 @@ from tb.harness.mailbox import MailboxReader
 from tb.isa.ops import SLOTS
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
-from tb.run.run import load_record, run_folder
+from tb.run.folder import load_record, run_folder
 from tests.bugs.campaign import WATCHDOG_CLOCKS, Bug, only_one_run, run_engines
 
 pytestmark = [pytest.mark.sim, pytest.mark.slow]

@@ -26,8 +26,8 @@ from tb.isa.ops import SLOTS
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.console import Console
-from tb.run.plan import planned_test
 from tb.run.run import run_once
+from tb.run.testlist import planned_test
 from tests.wording import says
 
 PLUG_IN = (ROOT / "docs/plug-in.md").read_text()

@@ -23,8 +23,8 @@ from tb.dut.selection import parse_ops
 from tb.isa.ops import OPS, SLOTS
 from tb.record.settings import RunSettings
 from tb.run.console import Console
-from tb.run.plan import planned_test
 from tb.run.run import run_once
+from tb.run.testlist import planned_test
 from tb.setup import tools
 
 

@@ -12,7 +12,7 @@ from tb.common.errors import PtoError
 from tb.dut.limits import Limits, probe
 from tb.dut.manifest import Capabilities
 from tb.dut.user_code import UserConstraints, load_constraints
-from tb.run.plan import planned_test
+from tb.run.testlist import planned_test
 
 HEAD = """\
 from dataclasses import replace

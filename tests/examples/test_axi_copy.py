@@ -19,8 +19,8 @@ from tb.dut.ports import check_ports
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.console import Console
-from tb.run.plan import planned_test
 from tb.run.run import run_once
+from tb.run.testlist import planned_test
 from tb.setup import tools
 
 EXAMPLE = ROOT / "examples/axi_copy"

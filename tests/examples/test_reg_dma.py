@@ -14,8 +14,8 @@ from tb.dut.manifest import load_manifest
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.console import Console
-from tb.run.plan import planned_test
 from tb.run.run import run_once
+from tb.run.testlist import planned_test
 from tb.setup import lint, tools
 from tests.bugs.campaign import Bug, Outcome, plant
 

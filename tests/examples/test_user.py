@@ -15,8 +15,8 @@ from tb.common.paths import ROOT
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.console import Console
-from tb.run.plan import planned_test
 from tb.run.run import run_once
+from tb.run.testlist import planned_test
 
 EXAMPLES = ROOT / "examples/user"
 PAGE = ROOT / "docs/uvm.md"
@@ -126,7 +126,7 @@ def test_what_is_raised_behind_the_result_is_no_pass(here: Path, phase: str) -> 
         "class Late(RandomDmaTest):\n"
         f"    {wait}def {phase}(self):\n"
         f"        {call}\n"
-        "        assert self.run.transactions == 7, 'not seven'\n"
+        "        assert self.run.counts.transactions == 7, 'not seven'\n"
     )
     record = run("late.py:Late", here, transactions=5)
     assert record.status == "error"

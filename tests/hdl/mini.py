@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from tb.dut.manifest import Capabilities, Manifest
 from tb.harness.mailbox import MAILBOX_ENV, MailboxReader
 from tb.isa.spaces import Space
-from tb.run.build import Build, BuildPlan, build, simulate
+from tb.run.build import Build, build
+from tb.run.plan import BuildPlan
+from tb.run.simulate import simulate
 
 HERE = Path(__file__).resolve().parent
 COMMON = HERE.parents[1] / "rtl_stubs/common"

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from tb.common.paths import HDL
 from tb.isa.fix.table import FIX_LAYOUT
 from tb.isa.ops import OPS
-from tb.run.build import HDL
 from tests.hdl.mini import SIMULATORS, UNIT_FLAG_LSB, FlagFault, Session, flag_build, run
 
 MODULE = "tests.hdl.flags_bench"

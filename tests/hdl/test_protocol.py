@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from tb.common.paths import ROOT
+from tb.common.paths import HDL, ROOT
 from tb.harness.protocol import PAGE, RULES, page_text, rule_of
-from tb.run.build import HDL
 from tests.hdl.mini import SIMULATORS, Session, run, script_build
 from tests.hdl.proofs import CONTROL, FIELDS, PROOFS, X_NUMBERS
 

@@ -35,13 +35,13 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("scoreboards.model", "sequences", "tb.common", "tb.harness", "tb.isa", "tb.language"),
         *("tb.record",),
     ),
+    "tb.run": (
+        *("sequences", "tb.common", "tb.coverage", "tb.dut", "tb.harness", "tb.record"),
+        "tb.setup",
+    ),
     "tb.env": (
         *("scoreboards", "sequences", "tb.common", "tb.coverage", "tb.dut", "tb.harness"),
-        *("tb.isa", "tb.record"),
-    ),
-    "tb.run": (
-        *("sequences", "tb.common", "tb.coverage", "tb.dut", "tb.env.context", "tb.harness"),
-        *("tb.record", "tb.setup"),
+        *("tb.isa", "tb.record", "tb.run.exchange"),
     ),
     "tb.programs": (
         *("scoreboards", "scoreboards.model", "sequences", "tb.common", "tb.dut", "tb.env"),
@@ -49,7 +49,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "tb.regress": (
         *("sequences", "tb.common", "tb.coverage", "tb.dut", "tb.isa", "tb.record"),
-        *("tb.run.plan", "tb.run.recipes"),
+        *("tb.run.testlist", "tb.run.recipes"),
     ),
     "tb.report": ("tb.common", "tb.coverage", "tb.record", "tb.regress.queries.views"),
     "tb.nightly": (
@@ -72,7 +72,7 @@ WITHOUT_SIMULATOR = (
     *("tb.common", "tb.isa", "tb.language", "tb.record", "tb.coverage", "tb.dut", "tb.regress"),
     *("tb.report", "tb.setup", "tb.prove", "tb.cli", "tb.nightly", "scoreboards.model"),
     *("tb.harness.layout", "tb.harness.mailbox", "tb.harness.memory", "tb.harness.knobs"),
-    *("tb.harness.protocol", "tb.harness.hang_report", "tb.run.plan", "tb.run.recipes"),
+    *("tb.harness.protocol", "tb.harness.hang_report", "tb.run.testlist", "tb.run.recipes"),
 )
 
 # Modules of these that run inside the simulator.
@@ -80,7 +80,7 @@ IN_SIMULATOR = (
     *("tb.env", "tb.harness.items", "tb.programs.replay_test", "tb.benchmark"),
     *("scoreboards.scoreboard", "scoreboards.failure", "sequences.uvm"),
     # They build and start it.
-    *("tb.run.build", "tb.run.launch", "tb.run.simulate", "tb.run.judge", "tb.run.run"),
+    *("tb.run.build", "tb.run.launch", "tb.run.judge"),
 )
 
 # Regressions and pages must not know these by any way round: coordinators and page makers import

@@ -16,7 +16,7 @@ import pytest
 from tb.common.paths import ROOT
 from tb.dut.selection import SELECTABLE
 from tb.dut.user_code import find_test, is_user_test
-from tb.run.plan import load_plan
+from tb.run.testlist import load_plan
 
 PAGES = (ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md")))
 README = (ROOT / "README.md").read_text()

@@ -19,8 +19,8 @@ from tb.programs.prepare import Inputs, prepare
 from tb.programs.setup_file import SetupFile
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
-from tb.run.plan import planned_test
-from tb.run.run import run_folder
+from tb.run.folder import run_folder
+from tb.run.testlist import planned_test
 from tests.programs.copies import ARGS, COPY, files_of, refused, run_command
 from tests.wording import says
 

@@ -16,8 +16,8 @@ from tb.programs.job import Check, Dump, Load, ProgramJob
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.console import Console
-from tb.run.plan import PlannedTest
 from tb.run.run import run_once
+from tb.run.testlist import PlannedTest
 from tests.wording import says
 
 pytestmark = pytest.mark.sim

@@ -22,10 +22,12 @@ from tb.programs.command import Replay
 from tb.programs.options import ProgramOptions
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
-from tb.run.build import BuildPlan, build
+from tb.run.build import build
 from tb.run.console import Console
-from tb.run.plan import planned_test
-from tb.run.run import run_folder, run_once
+from tb.run.folder import run_folder
+from tb.run.plan import BuildPlan
+from tb.run.run import run_once
+from tb.run.testlist import planned_test
 from tests.bugs.campaign import ENGINES, load_bugs
 from tests.bugs.switched import SWITCH, plant_switched
 

@@ -17,8 +17,8 @@ from tb.regress.plan.testplan import TestPlan, load_testplan
 from tb.regress.queries.plan_view import plan_rows
 from tb.regress.queries.views import RunRow, RunState
 from tb.regress.workers.job import Job
-from tb.run.build import BuildPlan
-from tb.run.plan import load_plan
+from tb.run.plan import BuildPlan
+from tb.run.testlist import load_plan
 
 BEHAVIOUR = """\
 [[behaviour]]

@@ -13,7 +13,7 @@ from tb.common.paths import ROOT
 from tb.isa.rules import RULES
 from tb.regress.plan.testplan import TestPlan, coverage_groups, load_testplan, unclaimed
 from tb.regress.queries.document import PAGE, page_text
-from tb.run.plan import load_plan
+from tb.run.testlist import load_plan
 
 GOOD = """\
 [[behaviour]]

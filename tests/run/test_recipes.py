@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from tb.common.errors import PtoError, ToolError
-from tb.run import build as simulator_module
-from tb.run.build import BuildPlan, build, simulate
+from tb.run import plan
+from tb.run.build import build
 from tb.run.launch import new_runner
+from tb.run.plan import BuildPlan
 from tb.run.recipes import SIMULATORS, VHDL_ONLY, simulator
+from tb.run.simulate import simulate
 from tb.setup import tools
 from tests.hdl.mini import manifest
 
@@ -44,7 +46,7 @@ def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     log = tmp_path / "log"
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin:{Path(compiler).parent}")
     monkeypatch.setenv("PTO_FAKE_LOG", str(log))
-    monkeypatch.setattr(simulator_module, "BUILD_ROOT", tmp_path / "builds")
+    monkeypatch.setattr(plan, "BUILD_ROOT", tmp_path / "builds")
     return log
 
 

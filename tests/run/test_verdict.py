@@ -18,13 +18,13 @@ from sequences.illegal import IllegalGenerator
 from sequences.keep import forms
 from sequences.traffic import FEW, TrafficGenerator
 from tb.dut.selection import SELECTABLE
-from tb.env.context import SimResult
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
 from tb.isa.ops import LEGACY_FORMS
 from tb.record.record import OpCount
 from tb.record.settings import RunSettings
-from tb.run.plan import load_plan
+from tb.run.exchange import SimResult
+from tb.run.testlist import load_plan
 from tb.run.verdict import Verdict, verdict
 
 LOAD, STORE, COPY = "mte_gm_ub", "mte_ub_gm", "copy_gm_to_ubuf"

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -27,6 +26,7 @@ from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 from tb.record.failure import Failure
+from tb.record.record import RunCounters
 from tb.record.settings import RunSettings
 from tests.scoreboards.conftest import noise
 
@@ -41,30 +41,22 @@ class Run:
     command: str = "make again"
     slots: tuple[str, ...] = SLOTS
     mailbox: Any = None
-    statuses: Counter[str] = field(default_factory=Counter)
-    injected: Counter[str] = field(default_factory=Counter)
-    exercised: Counter[str] = field(default_factory=Counter)
-    ops: dict[str, Any] = field(default_factory=dict)
-    failures: list[str] = field(default_factory=list)
-    details: list[Failure] = field(default_factory=list)
-    transactions: int = 0
-    bytes_checked: int = 0
-    full_compares: int = 0
-    mismatches: int = 0
-    protocol_errors: int = 0
+    counts: RunCounters = field(default_factory=RunCounters)
     abort_status: str | None = None
     abort_message: str = ""
     notes: list[str] = field(default_factory=list)
 
     def fail(self, report: str, detail: Failure, *, stray: bool = False) -> None:
-        self.mismatches += 1
-        self.failures.append(report)
-        self.details.append(detail)
+        self.counts.mismatches += 1
+        self._note(report, detail)
 
     def hang(self, message: str, report: str, detail: Failure) -> None:
         self.abort("hang", message)
-        self.failures.append(report)
-        self.details.append(detail)
+        self._note(report, detail)
+
+    def _note(self, report: str, detail: Failure) -> None:
+        self.counts.failures.append(report)
+        self.counts.details.append(detail)
 
     def abort(self, status: str, message: str) -> None:
         self.abort_status, self.abort_message = status, message

@@ -45,8 +45,8 @@ def bench() -> Iterator[Bench]:
 
 def only(bench: Bench) -> Failure:
     """Returns the one failure of a run, whose report stands beside it."""
-    (failure,) = bench.run.details
-    assert bench.run.failures == [failure.text]
+    (failure,) = bench.run.counts.details
+    assert bench.run.counts.failures == [failure.text]
     return failure
 
 
@@ -125,8 +125,8 @@ def test_only_the_first_failures_have_pictures(bench: Bench) -> None:
     for k in range(6):
         bench.corrupt(Space.UB0, 4096 * k)
     bench.write(epoch)
-    assert len(bench.run.failures) == len(bench.run.details) == 6
-    drawn = [failure.picture is not None for failure in bench.run.details]
+    assert len(bench.run.counts.failures) == len(bench.run.counts.details) == 6
+    drawn = [failure.picture is not None for failure in bench.run.counts.details]
     assert drawn == [True] * PICTURES + [False] * (6 - PICTURES)
 
 
@@ -158,8 +158,8 @@ def test_an_illegal_op_that_went_through_names_its_rule(bench: Bench) -> None:
     for records in epoch.done.values():
         records["status"], records["rule"] = int(Status.OK), 0
     bench.write(epoch)
-    assert len(bench.run.details) == broken
-    for failure in bench.run.details:
+    assert len(bench.run.counts.details) == broken
+    for failure in bench.run.counts.details:
         assert (failure.kind, failure.field) == ("status", "OK not RULE")
         assert failure.rule.startswith("DMA-L")
         assert failure.rule in failure.text
@@ -207,7 +207,7 @@ def test_a_legacy_form_is_named_and_grouped_with_its_op(bench: Bench) -> None:
     for records in epoch.done.values():
         records["tag"][0] = 99
     bench.write(epoch)
-    failure = bench.run.details[0]
+    failure = bench.run.counts.details[0]
     assert failure.op == "copy_ubuf_to_gm"
     assert signature_of(failure).op == "mte_ub_gm"
 
@@ -288,9 +288,9 @@ def context(**settings: Any) -> RunContext:
 def test_a_check_that_gives_only_a_report_gets_a_failure_of_its_first_line() -> None:
     run = context()
     run.fail("MISMATCH: it took too long\n  repeat: make")
-    (failure,) = run.details
+    (failure,) = run.counts.details
     assert (failure.kind, failure.field) == ("check", "it took too long")
-    assert (failure.end_clock, failure.text) == (4321, run.failures[0])
+    assert (failure.end_clock, failure.text) == (4321, run.counts.failures[0])
 
 
 def test_failures_in_fields_are_kept_as_far_as_reports() -> None:
@@ -300,6 +300,6 @@ def test_failures_in_fields_are_kept_as_far_as_reports() -> None:
     run.fail("stray", Failure(kind="stray", text="stray"), stray=True)
     run.protocol_failure("protocol", Failure(kind="protocol", text="protocol"))
     run.hang("it hangs", "HANG", Failure(kind="hang", text="HANG"))
-    assert run.failures == ["report 0", "report 1", "stray", "HANG"]
-    assert [failure.text for failure in run.details] == run.failures
+    assert run.counts.failures == ["report 0", "report 1", "stray", "HANG"]
+    assert [failure.text for failure in run.counts.details] == run.counts.failures
     assert run.abort_status == "fail"

@@ -61,7 +61,7 @@ def bad(cycle: int, address: int = 0, **changes: Any) -> BadAccess:
 def failures(bench: Bench, epoch: Epoch) -> list[str]:
     """Shows an epoch to the scoreboard and returns the first lines of its reports."""
     bench.write(epoch)
-    return [report.splitlines()[0] for report in bench.run.failures]
+    return [report.splitlines()[0] for report in bench.run.counts.failures]
 
 
 # --- windows and words ---
@@ -201,7 +201,7 @@ def test_errors_are_judged_op_by_op(bench: Bench) -> None:
     bench.corrupt(Space.L1, 4096 + 3)
     epoch.faults = (Fault(Space.GM, 1024, FaultKind.SLVERR),)
     assert failures(bench, epoch) == []
-    assert bench.run.injected == {
+    assert bench.run.counts.injected == {
         "faults": 1, "SLVERR of reads": 1, "DECERR of reads": 1, "local errors of writes": 1
     }  # fmt: skip
 
@@ -299,7 +299,7 @@ def test_what_reads_an_undefined_destination_is_compared_with_it(bench: Bench) -
     assert failures(bench, epoch) == []
     bench.corrupt(Space.UB0, 1024 + 4)
     bench.scoreboard.close()
-    assert len(bench.run.failures) == 1
+    assert len(bench.run.counts.failures) == 1
 
 
 def test_unit_flags_due_at_the_end_are_reported(bench: Bench) -> None:
@@ -331,8 +331,8 @@ def test_a_reset_forgets_what_was_not_begun(bench: Bench) -> None:
     bench.corrupt(Space.UB0, 131072 + 4096 + 7)  # in flight: anything
     assert failures(bench, epoch) == []
     assert bench.checked[-1].passed.tolist() == [True, False, False, False]
-    assert bench.run.transactions == bench.run.statuses["OK"] == 1
-    assert sum(count.sent for count in bench.run.ops.values()) == 1
+    assert bench.run.counts.transactions == bench.run.counts.statuses["OK"] == 1
+    assert sum(count.sent for count in bench.run.counts.ops.values()) == 1
 
 
 @pytest.mark.parametrize(

@@ -83,20 +83,20 @@ def bench() -> Bench:
 )
 def test_a_right_write_back_passes(bench: Bench, op: FixOp) -> None:
     checked = bench.write(bench.epoch(block(op)))
-    assert not bench.run.failures
+    assert not bench.run.counts.failures
     assert checked.passed.all()
     size = bench.outcomes[0].bytes_written
-    assert bench.run.bytes_checked == size
+    assert bench.run.counts.bytes_checked == size
     assert checked.events.tolist() == [bench.outcomes[0].events]
     bench.scoreboard.compare_everything()
-    assert not bench.run.failures
+    assert not bench.run.counts.failures
 
 
 def test_fills_count_as_writes_of_the_stimulus(bench: Bench) -> None:
     fill = Fill(Space.GM, GM + 5000, np.arange(100, dtype=np.uint8))
     bench.write(bench.epoch(replace(block(ATOMIC), fills=(accumulators(), fill))))
     bench.scoreboard.compare_everything()
-    assert not bench.run.failures
+    assert not bench.run.counts.failures
     assert bench.scoreboard.golden[Space.GM][GM + 5099] == 99
 
 
@@ -109,18 +109,18 @@ def test_a_wrong_byte_in_either_half_is_found(bench: Bench, space: Space) -> Non
     bench.corrupt(space, 4096 + 128 + 4 * 5)
     checked = bench.write(epoch)
     assert checked.passed.tolist() == [True, False]
-    assert len(bench.run.failures) == 1
+    assert len(bench.run.counts.failures) == 1
     row = 1 if space is Space.UB0 else 5
-    assert f"row m {row}, channel n 5" in bench.run.failures[0]
+    assert f"row m {row}, channel n 5" in bench.run.counts.failures[0]
     bench.scoreboard.compare_everything()
-    assert len(bench.run.failures) == 1  # reported once
+    assert len(bench.run.counts.failures) == 1  # reported once
 
 
 def test_the_guard_of_the_second_half_is_looked_at(bench: Bench) -> None:
     epoch = bench.epoch(block(HALVES))
     bench.corrupt(Space.UB1, 4096 + 4 * 128 + 7)
     bench.write(epoch)
-    assert "write outside the destination, UB1" in bench.run.failures[0]
+    assert "write outside the destination, UB1" in bench.run.counts.failures[0]
 
 
 def test_a_neighbour_in_flight_is_no_guard_failure(bench: Bench) -> None:
@@ -130,14 +130,14 @@ def test_a_neighbour_in_flight_is_no_guard_failure(bench: Bench) -> None:
     bench.corrupt(Space.UB1, 4096 + 512)
     checked = bench.write(epoch)
     assert checked.passed.tolist() == [True, False]
-    assert len(bench.run.failures) == 1
+    assert len(bench.run.counts.failures) == 1
 
 
 def test_a_done_before_the_second_half_is_early(bench: Bench) -> None:
     epoch = bench.epoch(block(HALVES))
     epoch.done[FIX]["written_bytes"] -= 512
     bench.write(epoch)
-    assert "512 bytes early: 512 of 1024" in bench.run.failures[0]
+    assert "512 bytes early: 512 of 1024" in bench.run.counts.failures[0]
 
 
 def test_a_stray_byte_is_blamed_on_the_op_that_wrote_near(bench: Bench) -> None:
@@ -145,7 +145,7 @@ def test_a_stray_byte_is_blamed_on_the_op_that_wrote_near(bench: Bench) -> None:
     bench.write(epoch)
     bench.corrupt(Space.UB1, 100)
     bench.scoreboard.compare_everything()
-    assert "stray write, UB1" in bench.run.failures[0]
+    assert "stray write, UB1" in bench.run.counts.failures[0]
 
 
 def test_both_halves_of_an_abandoned_op_are_taken_over(bench: Bench) -> None:
@@ -155,7 +155,7 @@ def test_both_halves_of_an_abandoned_op_are_taken_over(bench: Bench) -> None:
         bench.corrupt(space, 4096 + 3)
     bench.memory.unit_flags[:4] = [1, 0, 1, 0]
     assert not bench.write(epoch).passed.any()
-    assert not bench.run.failures
+    assert not bench.run.counts.failures
     assert bench.scoreboard.golden.unit_flags[:4].tolist() == [1, 0, 1, 0]
 
 
@@ -167,7 +167,7 @@ def test_a_flag_that_stays_set_is_reported_with_its_block(bench: Bench) -> None:
     bench.memory.unit_flags[2] = 1
     checked = bench.write(epoch)
     assert checked.passed.tolist() == [True, False]
-    (report,) = bench.run.failures
+    (report,) = bench.run.counts.failures
     assert "unit flag of L0C block 2 is not cleared: 1, expected 0" in report
     assert "mte_l0c_gm" in report
 
@@ -176,17 +176,17 @@ def test_a_flag_that_check_only_clears_is_reported(bench: Bench) -> None:
     epoch = bench.epoch(block(replace(PLAIN, unit_flag=2)))
     bench.memory.unit_flags[1:3] = 0
     bench.write(epoch)
-    assert "unit flags of L0C block 1, 2 are cleared: 0, expected 1" in bench.run.failures[0]
+    assert "unit flags of L0C block 1, 2 are cleared: 0, expected 1" in bench.run.counts.failures[0]
 
 
 def test_a_flag_of_no_op_is_reported_once(bench: Bench) -> None:
     epoch = bench.epoch(block(CLEARING))
     bench.memory.unit_flags[300] ^= 1
     bench.write(epoch)
-    assert "block 300" in bench.run.failures[0]
-    assert "no op of this epoch" in bench.run.failures[0]
+    assert "block 300" in bench.run.counts.failures[0]
+    assert "no op of this epoch" in bench.run.counts.failures[0]
     bench.write(bench.epoch(block(CLEARING)))
-    assert len(bench.run.failures) == 1
+    assert len(bench.run.counts.failures) == 1
 
 
 def test_an_early_clear_is_reported(bench: Bench) -> None:
@@ -194,23 +194,23 @@ def test_an_early_clear_is_reported(bench: Bench) -> None:
     epoch.done[FIX]["clear_bytes"][1] -= 32
     checked = bench.write(epoch)
     assert checked.passed.tolist() == [True, False]
-    assert "cleared unit flags 32 bytes early: 4064 of 4096" in bench.run.failures[0]
+    assert "cleared unit flags 32 bytes early: 4064 of 4096" in bench.run.counts.failures[0]
 
 
 def test_a_missing_clear_and_one_too_many_are_reported(bench: Bench) -> None:
     epoch = bench.epoch(block(CLEARING, PLAIN, replace(PLAIN, dst_stride=0), rules=[0, 0, 14]))
     epoch.done[FIX]["clear_bytes"] = [NO_CLEAR, 4096, NO_CLEAR]
     bench.write(epoch)
-    assert "retired without clearing its unit flags" in bench.run.failures[0]
-    assert "cleared unit flags, which it must leave alone" in bench.run.failures[1]
-    assert len(bench.run.failures) == 2
+    assert "retired without clearing its unit flags" in bench.run.counts.failures[0]
+    assert "cleared unit flags, which it must leave alone" in bench.run.counts.failures[1]
+    assert len(bench.run.counts.failures) == 2
 
 
 def test_illegal_ops_and_nops_leave_flags_alone(bench: Bench) -> None:
     before = bench.memory.unit_flags.copy()
     ops = block(replace(CLEARING, dst_stride=0), replace(CLEARING, n=0), rules=[14, 0])
     bench.write(bench.epoch(ops))
-    assert not bench.run.failures
+    assert not bench.run.counts.failures
     assert np.array_equal(bench.scoreboard.golden.unit_flags, before)
     assert not before.all()
 
@@ -223,7 +223,7 @@ def test_flags_of_an_op_that_met_a_fault_are_taken_over(bench: Bench) -> None:
     bench.memory.unit_flags[:4] = 1
     bench.corrupt(Space.GM, GM + 100)
     bench.write(epoch)
-    assert not bench.run.failures
+    assert not bench.run.counts.failures
     assert bench.scoreboard.golden.unit_flags[:4].tolist() == [1, 1, 1, 1]
 
 
@@ -237,8 +237,8 @@ def test_flags_are_undefined_behind_an_op_that_met_a_fault(bench: Bench) -> None
         bench.memory.unit_flags[:4] = undefined
         bench.memory.unit_flags[8] = other
         bench.write(epoch)
-        assert len(bench.run.failures) == other
-    assert "unit flag of L0C block 8 is not cleared" in bench.run.failures[0]
+        assert len(bench.run.counts.failures) == other
+    assert "unit flag of L0C block 8 is not cleared" in bench.run.counts.failures[0]
 
 
 def test_many_wrong_flags_make_a_short_report() -> None:
@@ -292,7 +292,7 @@ def test_errors_belong_to_the_op_that_accesses_the_word(
     if status is not None:
         bench.failed(epoch, "fix", status, address // word * word)
     bench.write(epoch)
-    found = ["makes this access" in report for report in bench.run.failures]
+    found = ["makes this access" in report for report in bench.run.counts.failures]
     assert found == [True] * (status is None)
 
 
@@ -301,7 +301,7 @@ def test_the_port_of_a_read_of_gm_is_the_bus(bench: Bench) -> None:
     epoch = bench.epoch(block(replace(ATOMIC, m=1, n=8)))
     bench.hit(epoch, "fix", Space.GM, GM + 32, kind=FaultKind.SLVERR)
     bench.write(epoch)
-    assert "makes this access: its read of GM" in bench.run.failures[0]
+    assert "makes this access: its read of GM" in bench.run.counts.failures[0]
 
 
 def test_an_atomic_that_met_a_fault_is_taken_over(bench: Bench) -> None:
@@ -311,7 +311,7 @@ def test_an_atomic_that_met_a_fault_is_taken_over(bench: Bench) -> None:
     bench.corrupt(Space.GM, GM + 10)
     bench.write(epoch)
     bench.scoreboard.compare_everything()
-    assert not bench.run.failures
+    assert not bench.run.counts.failures
 
 
 # --- explanations ---
@@ -330,14 +330,14 @@ def test_an_atomic_behind_a_failed_one_starts_from_undefined_bytes(
     checked = bench.write(epoch)
     # Elements of its own are judged as ever.
     assert checked.passed.tolist() == [True, not apart]
-    assert len(bench.run.failures) == apart
+    assert len(bench.run.counts.failures) == apart
 
 
 def test_a_wrong_element_comes_with_its_stages(bench: Bench) -> None:
     epoch = bench.epoch(block(VECTOR))
     bench.corrupt(Space.L1, 2 * 32 + 17)  # row 2, channel 17: word 64 + 2 * 16 of group 1
     bench.write(epoch)
-    report = " ".join(bench.run.failures[0].split())
+    report = " ".join(bench.run.counts.failures[0].split())
     number = (16 * 16 + 2 * 16 + 1) * 0.25 - 30
     assert f"acc {number:g} (0x" in report
     assert f"* M1 0.5 (0x3f000000): {number / 2:g}" in report
@@ -352,7 +352,7 @@ def test_an_atomic_element_comes_with_what_it_met(bench: Bench) -> None:
     epoch = bench.epoch(replace(block(ATOMIC), fills=(accumulators(), old)))
     bench.corrupt(Space.GM, GM + 64 + 6)
     bench.write(epoch)
-    report = " ".join(bench.run.failures[0].split())
+    report = " ".join(bench.run.counts.failures[0].split())
     assert "row m 1, channel n 3, byte 0 of 2" in report
     assert "f16 0xca50 -> add to 0x3c3c: 0x" in report
 
@@ -365,7 +365,7 @@ def test_both_nibbles_of_a_byte_are_explained(bench: Bench) -> None:
     epoch = bench.epoch(block(op))
     bench.corrupt(Space.GM, GM + 32 + 4 + 1)
     bench.write(epoch)
-    report = " ".join(bench.run.failures[0].split())
+    report = " ".join(bench.run.counts.failures[0].split())
     assert "row m 2, channel n 1 (low nibble) and row m 3, channel n 1 (high nibble)" in report
     assert "repeat 1 of 2" in report
     assert report.count("i4 0x") == 2
@@ -390,7 +390,7 @@ def test_labels_of_the_layouts(
     epoch = bench.epoch(block(op))
     bench.corrupt(Space.GM, GM + address)
     bench.write(epoch)
-    report = " ".join(bench.run.failures[0].split())
+    report = " ".join(bench.run.counts.failures[0].split())
     assert text in report
     assert f"source L0C {source:#07x}" in report
 
@@ -407,4 +407,4 @@ def test_guards_name_the_row(bench: Bench, op: FixOp, address: int, text: str) -
     epoch = bench.epoch(block(op))
     bench.corrupt(Space.GM, GM + address)
     bench.write(epoch)
-    assert text in " ".join(bench.run.failures[0].split())
+    assert text in " ".join(bench.run.counts.failures[0].split())

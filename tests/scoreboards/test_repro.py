@@ -85,7 +85,7 @@ def corrupted(bench: Bench) -> Path:
     epoch = bench.epoch(chain())
     bench.corrupt(Space.GM, (1 << 20) + 71)
     bench.write(epoch)
-    assert len(bench.run.failures) == 1
+    assert len(bench.run.counts.failures) == 1
     assert bench.scoreboard.repro.folder is not None
     return bench.scoreboard.repro.folder / "3-mte_ub_gm"
 
@@ -103,7 +103,7 @@ def test_a_failure_writes_the_op_with_what_it_depends_on(bench: Bench) -> None:
     moves = [at for at, step in enumerate(steps.steps) if isinstance(step, Move)]
     assert [plan.after.get(at, ()) for at in moves] == [(), (moves[0],), (moves[1],)]
     assert [step.gap for step in steps.steps if isinstance(step, Move)] == [0, 0, 9]
-    report = bench.run.failures[0]
+    report = bench.run.counts.failures[0]
     command = f"make program PROGRAM={folder / 'failing.pto'} SIM=verilator"
     assert report.endswith(f"\n  replay: {command}")
     readme = (folder / "README.txt").read_text()
@@ -182,9 +182,9 @@ def test_what_is_found_later_says_that_its_memory_is_another(bench: Bench) -> No
     bench.corrupt(Space.GM, 1 << 22)
     writer = SimpleNamespace(cycle=500, slot=SLOTS.index("mte3"))
     bench.memory.last_writer = lambda space, address: writer  # type: ignore[assignment,method-assign]
-    assert not bench.run.failures
+    assert not bench.run.counts.failures
     bench.scoreboard.compare_everything()
-    (report,) = bench.run.failures
+    (report,) = bench.run.counts.failures
     assert "failing.pto" in report
     (name,) = folders(bench)
     assert name == "0-mte_ub_gm"
@@ -212,14 +212,14 @@ def test_so_many_failures_are_written_down(bench: Bench) -> None:
         bench.corrupt(Space.UB0, 4096 * k)
     bench.write(epoch)
     assert folders(bench) == [f"{k}-mte_l1_ub" for k in range(MOST)]
-    replayed = ["\n  replay: " in report for report in bench.run.failures]
+    replayed = ["\n  replay: " in report for report in bench.run.counts.failures]
     assert replayed == [True] * MOST + [False] * 2
 
 
 def test_what_is_asked_for_is_written_down_though_it_passed(bench: Bench) -> None:
     bench.scoreboard.repro.wanted = {2, 77}
     bench.write(bench.epoch(chain()))
-    assert not bench.run.failures
+    assert not bench.run.counts.failures
     assert folders(bench) == ["2-mte_l1_ub"]
     assert bench.scoreboard.repro.folder is not None
     folder = bench.scoreboard.repro.folder / "2-mte_l1_ub"
@@ -234,7 +234,7 @@ def test_without_a_folder_nothing_is_written(bench: Bench, tmp_path: Path) -> No
     epoch = bench.epoch(chain())
     bench.corrupt(Space.GM, (1 << 20) + 71)
     bench.write(epoch)
-    assert "replay" not in bench.run.failures[0]
+    assert "replay" not in bench.run.counts.failures[0]
     assert not list(tmp_path.iterdir())
 
 
@@ -243,7 +243,7 @@ def test_a_folder_that_cannot_be_made_is_said(bench: Bench, tmp_path: Path) -> N
     epoch = bench.epoch(chain())
     bench.corrupt(Space.GM, (1 << 20) + 71)
     bench.write(epoch)
-    assert "replay" not in bench.run.failures[0]
+    assert "replay" not in bench.run.counts.failures[0]
     assert bench.run.notes[0].startswith("transaction 3 is not written down: cannot write")
 
 
@@ -252,7 +252,7 @@ def test_a_hang_is_written_down(bench: Bench) -> None:
     epoch.hung, epoch.done = True, {}
     bench.mailbox.watchdog_clocks = 900
     bench.scoreboard.write(epoch)
-    (report,) = bench.run.failures
+    (report,) = bench.run.counts.failures
     assert "replay: make program PROGRAM=" in report
     assert len(folders(bench)) == 1
 
@@ -269,7 +269,7 @@ def test_registers_are_those_of_the_block(bench: Bench) -> None:
         epoch.first = number
         bench.write(epoch)
         number += len(block)
-    assert not bench.run.failures
+    assert not bench.run.counts.failures
     assert bench.scoreboard.repro.folder is not None
     inherited = 0
     for first, block in zip(firsts, blocks, strict=True):
@@ -314,7 +314,7 @@ def test_an_op_that_no_text_can_hold_is_left_out(bench: Bench) -> None:
     block = from_descriptors([lower(wide), lower(TO_L1)], expected_rule=[5, 0])
     bench.scoreboard.repro.wanted = {0}
     bench.write(bench.epoch(block))
-    assert not bench.run.failures
+    assert not bench.run.counts.failures
     (folder,) = bench.scoreboard.repro.folder.iterdir()  # type: ignore[union-attr]
     assert ops_in(folder / "epoch.pto") == [TO_L1]
     assert not (folder / "transaction.pto").exists()

@@ -50,13 +50,13 @@ def bench() -> Iterator[Bench]:
 
 
 def sent(bench: Bench) -> dict[str, tuple[int, int, int]]:
-    return {name: (c.sent, c.passed, c.bytes) for name, c in bench.run.ops.items()}
+    return {name: (c.sent, c.passed, c.bytes) for name, c in bench.run.counts.ops.items()}
 
 
 def test_every_op_passes_and_is_counted_in_destination_bytes(bench: Bench) -> None:
     checked = bench.write(bench.epoch(from_ops(OPS)))
     bench.scoreboard.close()
-    assert bench.run.failures == []
+    assert bench.run.counts.failures == []
     assert checked.passed.all()
     assert sent(bench) == {
         "mte_l1_bt": (1, 1, 48),
@@ -67,7 +67,7 @@ def test_every_op_passes_and_is_counted_in_destination_bytes(bench: Bench) -> No
         "mte_ub_l1": (1, 1, 256),
         "mte_l1_fb": (1, 1, 384),
     }
-    assert bench.run.statuses == {"OK": 8}
+    assert bench.run.counts.statuses == {"OK": 8}
 
 
 def test_events_reach_coverage_one_per_op(bench: Bench) -> None:
@@ -89,7 +89,7 @@ def test_done_one_byte_early_is_found(bench: Bench, index: int) -> None:
     records["written_bytes"] -= 1
     checked = bench.write(epoch)
     assert not checked.passed.any()
-    assert "done came 1 bytes early" in bench.run.failures[0]
+    assert "done came 1 bytes early" in bench.run.counts.failures[0]
 
 
 def test_a_wrong_byte_fails_its_op_alone_and_only_once(bench: Bench) -> None:
@@ -97,11 +97,11 @@ def test_a_wrong_byte_fails_its_op_alone_and_only_once(bench: Bench) -> None:
     bench.corrupt(Space.BT, 128 + 4 * 17)
     checked = bench.write(epoch)
     assert checked.passed.tolist() == [False] + [True] * (len(OPS) - 1)
-    (report,) = bench.run.failures
+    (report,) = bench.run.counts.failures
     assert "bias slot 17 = burst 2, element 1 (f16 widened), byte 0 of 4" in report
     assert "pto.mte_l1_bt" in report
     bench.scoreboard.close()
-    assert len(bench.run.failures) == 1
+    assert len(bench.run.counts.failures) == 1
 
 
 def legacy_block(*ops: CopyUbufToUbuf) -> OpBlock:
@@ -126,7 +126,7 @@ def test_nothing_is_expected_of_a_copy_that_is_not_issued(
 ) -> None:
     checked = bench.write(bench.epoch(legacy_block(refused, LEGAL)))
     assert checked.passed.all()
-    assert bench.run.failures == []
+    assert bench.run.counts.failures == []
     assert sent(bench) == {"copy_ubuf_to_ubuf": (1, 1, 192)}
 
 
@@ -142,7 +142,7 @@ def test_a_copy_that_an_engine_should_have_seen_is_an_error(
     bench: Bench, issued: CopyUbufToUbuf, says: str
 ) -> None:
     bench.write(bench.epoch(legacy_block(issued, LEGAL)))
-    (report,) = bench.run.failures
+    (report,) = bench.run.counts.failures
     assert f"a copy_ubuf_to_ubuf was not issued, the model says {says}" in report
 
 
@@ -155,12 +155,12 @@ def test_illegal_ops_change_nothing_and_carry_their_rule(bench: Bench) -> None:
     )
     checked = bench.write(bench.epoch(from_ops(ops, expected_rule=[3, 5, 4, 11])))
     assert checked.passed.all()
-    assert bench.run.statuses == {"RULE": 4}
+    assert bench.run.counts.statuses == {"RULE": 4}
     wrong = bench.epoch(from_ops(ops, expected_rule=[3, 5, 4, 12]))
     bench.write(wrong)
-    assert "rule 12 was meant, the model says 11" in bench.run.failures[0]
+    assert "rule 12 was meant, the model says 11" in bench.run.counts.failures[0]
     bench.scoreboard.close()
-    assert len(bench.run.failures) == 1
+    assert len(bench.run.counts.failures) == 1
 
 
 @pytest.mark.parametrize(
@@ -190,9 +190,9 @@ def test_faults_are_met_by_whole_source_words(
     assert (checked.events != 0).any() == (op is BIAS and not met)
     bench.scoreboard.close()
     if met:
-        assert bench.run.failures == []
+        assert bench.run.counts.failures == []
     else:
-        (report,) = bench.run.failures
+        (report,) = bench.run.counts.failures
         assert f"no op in flight on {slot} makes this access" in report
 
 
@@ -204,7 +204,7 @@ def test_a_faulty_repack_may_leave_anything_in_its_blocks(bench: Bench) -> None:
     assert bench.write(epoch).passed.all()
     bench.corrupt(Space.L1, 262144 + 2 * 150 * 32 + 5)
     bench.scoreboard.close()
-    assert len(bench.run.failures) == 1
+    assert len(bench.run.counts.failures) == 1
 
 
 @pytest.mark.parametrize("clocks", [200_000, 777])
@@ -213,8 +213,8 @@ def test_hang_names_the_limit_in_force(bench: Bench, clocks: int) -> None:
     epoch = bench.epoch(from_ops([BIAS]))
     epoch.hung, epoch.done = True, {}
     bench.scoreboard.write(epoch)
-    assert f"for {clocks} clocks" in bench.run.failures[0]
-    assert "mte1: 1 descriptors not retired" in bench.run.failures[0]
+    assert f"for {clocks} clocks" in bench.run.counts.failures[0]
+    assert "mte1: 1 descriptors not retired" in bench.run.counts.failures[0]
     assert f"{clocks} clocks" in bench.run.abort_message
 
 
@@ -226,7 +226,9 @@ def test_hang_says_who_waits_for_whom(bench: Bench, monkeypatch: pytest.MonkeyPa
     epoch = bench.epoch(from_ops([BIAS]))
     epoch.hung, epoch.done = True, {}
     bench.scoreboard.write(epoch)
-    assert "  who waits for whom:\n    mte1: src waits for its grant" in bench.run.failures[0]
+    assert (
+        "  who waits for whom:\n    mte1: src waits for its grant" in bench.run.counts.failures[0]
+    )
 
 
 def test_stray_bytes_are_attributed_past_illegal_ops_of_any_size(bench: Bench) -> None:
@@ -239,7 +241,7 @@ def test_stray_bytes_are_attributed_past_illegal_ops_of_any_size(bench: Bench) -
     writer = SimpleNamespace(cycle=500, slot=SLOTS.index("mte2"))
     bench.memory.last_writer = lambda space, address: writer  # type: ignore[assignment,method-assign]
     bench.scoreboard.close()
-    (report,) = bench.run.failures
+    (report,) = bench.run.counts.failures
     assert "stray write" in report
     assert "pto.mte_gm_l1" in report
 
@@ -273,12 +275,12 @@ def test_random_traffic_passes(bench: Bench) -> None:
             wrong += 1
         assert np.array_equal(bench.write(epoch).passed, expected)
     bench.scoreboard.close()
-    assert len(bench.run.failures) == wrong > 10
+    assert len(bench.run.counts.failures) == wrong > 10
 
 
 def test_random_illegal_traffic_passes(bench: Bench) -> None:
     for block in IllegalGenerator(9).blocks(1200):
         assert bench.write(bench.epoch(block)).passed.all()
     bench.scoreboard.close()
-    assert bench.run.failures == []
-    assert bench.run.statuses["RULE"] > 300
+    assert bench.run.counts.failures == []
+    assert bench.run.counts.statuses["RULE"] > 300

@@ -14,10 +14,12 @@ from tb.coverage.export.code_files import read
 from tb.dut.manifest import reference_manifests
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
-from tb.run.build import CODE_COVERAGE, BuildPlan, build
+from tb.run.build import build
 from tb.run.console import Console
-from tb.run.plan import planned_test
-from tb.run.run import CODE_COUNTS, run_once
+from tb.run.folder import CODE_COUNTS, CODE_COVERAGE
+from tb.run.plan import BuildPlan
+from tb.run.run import run_once
+from tb.run.testlist import planned_test
 
 MTE1 = tuple(item for item in reference_manifests() if item.slot == "mte1")
 RETIRE = "rtl_stubs/common/pto_dma_retire.v"

@@ -11,8 +11,8 @@ from tb.dut.selection import SELECTABLE
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.console import Console
-from tb.run.plan import load_plan, planned_test
 from tb.run.run import run_once
+from tb.run.testlist import load_plan, planned_test
 
 pytestmark = pytest.mark.sim
 

@@ -11,8 +11,8 @@ import pytest
 from tb.common.paths import ROOT
 from tb.record.settings import RunSettings
 from tb.run.console import Console
-from tb.run.plan import planned_test
 from tb.run.run import run_once
+from tb.run.testlist import planned_test
 
 pytestmark = pytest.mark.sim
 

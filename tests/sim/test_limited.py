@@ -13,8 +13,8 @@ from tb.dut.manifest import reference_manifests
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.console import Console
-from tb.run.plan import planned_test
 from tb.run.run import run_once
+from tb.run.testlist import planned_test
 from tests.sim.limited import LIMITED
 
 pytestmark = pytest.mark.sim

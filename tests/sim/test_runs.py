@@ -16,8 +16,9 @@ from tb.isa.rules import RULES
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.console import Console
-from tb.run.plan import planned_test
-from tb.run.run import run_folder, run_once
+from tb.run.folder import run_folder
+from tb.run.run import run_once
+from tb.run.testlist import planned_test
 
 pytestmark = pytest.mark.sim
 

@@ -10,7 +10,7 @@ import pytest
 
 from tb.harness.layout import CHANNELS
 from tb.record.record import RunRecord
-from tb.run.run import run_folder
+from tb.run.folder import run_folder
 from tests.sim.test_runs import assert_passed, run
 
 pytestmark = pytest.mark.sim

@@ -23,8 +23,9 @@ from tb.record.settings import RunSettings
 from tb.regress.plan.rerun import rerun_settings
 from tb.regress.results.buckets import signature
 from tb.run.console import Console
-from tb.run.plan import planned_test
-from tb.run.run import MAILBOX, run_once
+from tb.run.folder import MAILBOX
+from tb.run.run import run_once
+from tb.run.testlist import planned_test
 
 pytestmark = pytest.mark.sim
 

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from tb.harness.mailbox import MailboxReader
 from tb.nightly.worker import execute
 from tb.record.settings import RunSettings
 from tb.regress.workers.job import Job, JobKind, Outcome
-from tb.run import run as runner
+from tb.run.folder import CODE_COUNTS
 
 pytestmark = pytest.mark.sim
 
@@ -62,7 +63,7 @@ def test_an_unknown_test_is_an_error_of_the_run(tmp_path: Path) -> None:
 
 def test_what_an_attempt_before_left_is_not_handed_back(tmp_path: Path) -> None:
     """A night that was killed begins a run again in the folder that it had."""
-    names = ("coverage.json", "waves.fst", "timeline.json", runner.CODE_COUNTS)
+    names = ("coverage.json", "waves.fst", "timeline.json", CODE_COUNTS)
     for name in names:
         (tmp_path / name).write_text("of the one before")
     done = execute(job(tmp_path, test="none"))
@@ -86,7 +87,7 @@ def test_a_full_disk_is_an_error_of_the_run(
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(tmp_path / "mailbox"))
 
-    monkeypatch.setattr(runner.MailboxReader, "create", full)
+    monkeypatch.setattr(MailboxReader, "create", full)
     done = execute(job(tmp_path, inputs=inputs))
     assert not done.passed
     assert "No space left on device" in done.error

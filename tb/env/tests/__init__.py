@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pyuvm tests that tb/run/plan.toml names."""
+"""The pyuvm tests that tb/run/testlist.toml names."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pyuvm tests of the data-movement ops; ``tb/run/plan.toml`` names them."""
+"""pyuvm tests of the data-movement ops; ``tb/run/testlist.toml`` names them."""
 
 from __future__ import annotations
 
@@ -190,14 +190,14 @@ class DirectedDmaTest(PtoTestBase):
                         where = f"{example.name}, {form}, {image.space.name}"
                         self.run.fail(f"MISMATCH: example {where}: wrong CRC-32")
                 if self._wrong() == before:
-                    self.run.exercised[example.name] += 1
+                    self.run.counts.exercised[example.name] += 1
             if len(set(images.values())) > 1:
                 self.run.fail(f"MISMATCH: example {example.name}: its forms give unlike images")
         for name, block in named_rule_blocks(served).items():
-            sent, before = self.run.transactions, self._wrong()
+            sent, before = self.run.counts.transactions, self._wrong()
             await self._send([block])
-            if self.run.transactions > sent and self._wrong() == before:
-                self.run.exercised[f"rule check {name}"] += 1
+            if self.run.counts.transactions > sent and self._wrong() == before:
+                self.run.counts.exercised[f"rule check {name}"] += 1
 
     def _refusal(self, blocks: list[OpBlock]) -> str:
         """Returns why an op of a program may not be sent, or nothing."""
@@ -208,7 +208,7 @@ class DirectedDmaTest(PtoTestBase):
 
     def _wrong(self) -> int:
         """Returns how many failures there were so far."""
-        return self.run.mismatches + self.run.protocol_errors
+        return self.run.counts.mismatches + self.run.counts.protocol_errors
 
     async def _send(self, blocks: list[OpBlock]) -> None:
         items = [DmaBlockItem(block) for block in blocks]

@@ -17,7 +17,7 @@ from tb.dut.selection import SELECTABLE, sendable
 from tb.record.settings import RunSettings
 from tb.regress.plan.testplan import CODE_COVERAGE, Regression, RunSet, TestPlan
 from tb.regress.workers.job import Job
-from tb.run.plan import PlannedTest, load_plan
+from tb.run.testlist import PlannedTest, load_plan
 
 SEED_BITS = 31
 """Width of a derived seed: short enough to be read and typed."""
@@ -100,7 +100,7 @@ def expand(
         duts: Manifests of engines under test; none for the reference engines.
         sims: Simulators to run on; those of the plan by default. A set runs on those that it
             names; a simulator that the regression does not name steps in for Verilator.
-        planned: The tests; those of ``tb/run/plan.toml`` by default.
+        planned: The tests; those of ``tb/run/testlist.toml`` by default.
 
     Raises:
         PtoError: the regression is unknown, a number is out of range, a manifest is wrong, or

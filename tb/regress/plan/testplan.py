@@ -25,8 +25,8 @@ from tb.coverage.view import FORMS
 from tb.dut.manifest import MAX_OUTSTANDING, MAX_TAG_WIDTH, MIN_TAG_WIDTH, DataWidth
 from tb.dut.selection import SELECTABLE
 from tb.isa.rules import RULES
-from tb.run.plan import PlannedTest
 from tb.run.recipes import SIMULATORS
+from tb.run.testlist import PlannedTest
 
 TESTPLAN = ROOT / "tb/regress/plan/testplan.toml"
 """The plan of this project."""
@@ -149,7 +149,7 @@ def load_testplan(
 
     Args:
         path: The file.
-        planned: Tests that may be named; those of ``tb/run/plan.toml`` by default.
+        planned: Tests that may be named; those of ``tb/run/testlist.toml`` by default.
         root: What the files of pytest are relative to.
 
     Raises:
@@ -157,7 +157,7 @@ def load_testplan(
             or names what does not exist; two entries have one name.
     """
     if planned is None:
-        from tb.run.plan import load_plan
+        from tb.run.testlist import load_plan
 
         planned = load_plan()
     text = _read(path)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The folder of a run: its place, and the names of the files in it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from pathlib import Path
+
+from tb.common.paths import BUILD_ROOT
+from tb.record.record import RunRecord
+from tb.record.settings import RunSettings
+
+RUNS_ENV = "PTO_RUNS"
+"""Environment variable with the name of the folder of runs below ``sim_build``. Runs of one name
+clear each other's folder: runs at the same time need a name each."""
+
+RECORD = "record.json"
+SETTINGS = "settings.json"
+RESULT = "result.json"
+COVERAGE = "coverage.json"
+
+MAILBOX = "mailbox"
+"""The mailbox, shared with the simulation."""
+
+CODE_COVERAGE = "coverage.dat"
+"""Counts of code coverage as Verilator writes them; tb/coverage/export/code.py reads them."""
+
+CODE_COUNTS = "coverage.dat.gz"
+"""The same, folded; tb/coverage/export/code_files.py reads them."""
+
+COVERAGE_TABLE = "coverage.txt"
+"""Functional coverage as a table with every hole."""
+
+RESULTS_XML = "results.xml"
+"""Cocotb's own verdict."""
+
+
+def run_folder(settings: RunSettings) -> Path:
+    """Returns the folder of a run's log, record, coverage and waves."""
+    name = f"{settings.sim}-{settings.test}-{settings.seed}"
+    if settings.programs:
+        name += f"-{Path(settings.programs[0]).stem}"
+        words = [str(Path(path).resolve()) for path in settings.programs]
+        words += settings.program_options
+        name += f"-{hashlib.sha256(repr(words).encode()).hexdigest()[:6]}"
+    if settings.gm != "hdl":
+        name += f"-{settings.gm}"
+    for path in settings.duts:
+        place = Path(path).resolve()
+        name += f"-{place.name if place.is_dir() else place.parent.name}"
+    return BUILD_ROOT / os.environ.get(RUNS_ENV, "runs") / re.sub(r"[^\w.-]+", "_", name)
+
+
+def load_record(path: Path) -> RunRecord:
+    """Reads a record that an earlier run wrote."""
+    return RunRecord.model_validate(json.loads(path.read_text()))

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Third stage of a run: one simulation of a build, watched until its process ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tb.common.files import write_json
+from tb.common.paths import RESULT_ENV, SETTINGS_ENV
+from tb.dut.user_code import USER_TEST_ENV
+from tb.harness.mailbox import MAILBOX_ENV, MailboxReader
+from tb.run.build import Build
+from tb.run.exchange import SimSettings
+from tb.run.folder import CODE_COVERAGE, COVERAGE, MAILBOX, RESULT, RESULTS_XML, SETTINGS
+from tb.run.launch import TOP, Simulation, Watch, environment, new_runner
+from tb.run.plan import RunPlan
+from tb.run.recipes import simulator
+from tb.setup import tools
+
+
+def simulate_run(
+    plan: RunPlan,
+    built: Build,
+    progress: Callable[[int, int, int], None],
+    plusargs: Sequence[str] = (),
+) -> Simulation:
+    """Simulates a planned run and returns how the process ended.
+
+    Args:
+        plan: The run; its folder exists and is empty but for the inputs of the test.
+        built: Its build.
+        progress: Called with transactions checked, mismatches and clocks.
+        plusargs: More arguments of the simulator.
+    """
+    folder, settings, test = plan.folder, plan.settings, plan.test
+    write_json(
+        folder / SETTINGS,
+        SimSettings(
+            run=settings.model_copy(update={"ops": plan.ops, "constraints": plan.constraints}),
+            command=settings.command(),
+            slots=plan.build.slots,
+            dut_ops=plan.build.ops,
+            d_rules=plan.build.d_rules,
+            capabilities=plan.capabilities,
+            library=str(built.library or ""),
+            coverage_file=str(folder / COVERAGE),
+        ),
+    )
+    reader = MailboxReader.create(folder / MAILBOX)
+    watch = _ProgressWatch(reader, settings.wall_limit, settings.time_limit, progress)
+    return simulate(
+        built,
+        module=test.module,
+        class_name=test.class_name,
+        seed=settings.seed,
+        run_dir=folder,
+        env={
+            SETTINGS_ENV: str(folder / SETTINGS),
+            RESULT_ENV: str(folder / RESULT),
+            MAILBOX_ENV: str(folder / MAILBOX),
+            USER_TEST_ENV: test.file,
+        },
+        python_path=(test.folder,) if test.folder else (),
+        poll=watch.poll,
+        stalled=watch.stalled,
+        plusargs=plusargs,
+        waves_window=(settings.waves_from, settings.waves_to),
+    )
+
+
+class _ProgressWatch:
+    """Follows a run through its mailbox: progress for people, stall for the wall limit."""
+
+    def __init__(
+        self,
+        reader: MailboxReader,
+        limit: float,
+        time_limit: float,
+        progress: Callable[[int, int, int], None],
+    ) -> None:
+        self._reader = reader
+        self._limit = limit
+        self._end = time.monotonic() + time_limit if time_limit else float("inf")
+        self._progress = progress
+        self._seen: tuple[int, ...] = ()
+        self._moved = time.monotonic()
+
+    def poll(self) -> None:
+        """Looks at the counters and reports them."""
+        now = self._reader.progress()
+        marks = (now.retired, now.checked, now.heartbeat, now.submitted)
+        if marks != self._seen:
+            self._seen = marks
+            self._moved = time.monotonic()
+        self._progress(now.checked, now.mismatches, now.cycles)
+
+    def stalled(self) -> bool:
+        """True when nothing has moved for the wall limit, or when the run's time is up."""
+        now = time.monotonic()
+        return now - self._moved > self._limit or now > self._end
+
+
+@contextmanager
+def _searching(folders: Sequence[str]) -> Iterator[None]:
+    """Puts folders before sys.path, which the runner hands on as PYTHONPATH."""
+    before = list(sys.path)
+    sys.path[:0] = folders
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+
+
+def _assertions(module: str) -> dict[str, str]:
+    """Returns the variable that has cocotb rewrite assertions in the test's own file alone.
+
+    By default it does so in every Python file imported: more than two seconds of each run.
+    """
+    name = "COCOTB_REWRITE_ASSERTION_FILES"
+    return {} if name in os.environ else {name: f"{module.replace('.', '/')}.py"}
+
+
+def simulate(
+    build_: Build,
+    *,
+    module: str,
+    class_name: str,
+    seed: int,
+    run_dir: Path,
+    env: Mapping[str, str],
+    poll: Callable[[], None] = lambda: None,
+    stalled: Callable[[], bool] = lambda: False,
+    plusargs: Sequence[str] = (),
+    python_path: Sequence[str] = (),
+    waves_window: tuple[int, int] = (0, 0),
+) -> Simulation:
+    """Runs one pyuvm test on a build and returns how the process ended.
+
+    Args:
+        build_: What :func:`build` returned.
+        module: Python module of the test.
+        class_name: pyuvm test class in it.
+        seed: Seed of Python's ``random`` in the simulation.
+        run_dir: Where log, results and waves go.
+        env: More environment variables.
+        poll: Called about twenty times a second while the simulator runs.
+        stalled: Asked then; True ends the simulator.
+        plusargs: More arguments of the simulator.
+        python_path: Folders that its Python looks for modules in first.
+        waves_window: Clocks from and to which waves are recorded; a second one of 0 is the end.
+            Verilator and Icarus keep to it.
+    """
+    plan = build_.plan
+    runner = new_runner(plan.sim)
+    watch = Watch(run_dir / "simulator.log", poll, stalled)
+    runner.watch = watch
+    test_args = simulator(plan.sim).run_words(plan.folder)
+    extra = list(plusargs)
+    if plan.waves:
+        name = "waves.fst" if plan.sim == "icarus" or tools.fst_headers().ok else "waves.vcd"
+        if plan.sim == "verilator":
+            test_args += ["--trace-file", str(run_dir / name)]
+        elif plan.sim == "icarus":
+            extra.append(f"+dumpfile_path={run_dir / name}")
+        first, last = waves_window
+        extra += [f"+pto_waves_from={first}"] if first else []
+        extra += [f"+pto_waves_to={last}"] if last else []
+    if plan.code_coverage:
+        test_args.append("--coverage-per-instance")
+        extra.append(f"+verilator+coverage+file+{run_dir / CODE_COVERAGE}")
+    cleared = environment({}, drop=("WAVES", "GUI", "PYTEST_CURRENT_TEST"))
+    with cleared, _searching(python_path):
+        runner.test(
+            test_module=module,
+            hdl_toplevel=TOP,
+            hdl_toplevel_lang="verilog",
+            testcase=class_name,
+            seed=seed,
+            test_args=test_args,
+            plusargs=extra,
+            extra_env={**_assertions(module), **env, "COCOTB_ANSI_OUTPUT": "0"},
+            waves=plan.waves,
+            build_dir=plan.folder,
+            test_dir=run_dir,
+            results_xml=str(run_dir / RESULTS_XML),
+        )
+    assert watch.result is not None
+    return watch.result
