@@ -28,6 +28,7 @@ from tb.isa.fix_table import (
     QUANT_BY_CODE,
     UB_SPLIT_M,
     UB_SPLIT_N,
+    WRITE_BACKS,
 )
 
 LAYOUTS: tuple[str, ...] = ("omitted", "nz2nd", "nz2dn", "nz2nz", "nz2nz split")
@@ -81,7 +82,6 @@ def _stage(code: int) -> int:
     return 4 if mode.stage == "HI" else 2 + (mode.narrow in ("s16", "s32"))
 
 
-WRITE_BACKS: tuple[OpSpec, ...] = (MTE_L0C_GM, MTE_L0C_L1, MTE_L0C_UB)
 _FIX_OPCODES = [spec.opcode for spec in WRITE_BACKS]
 
 _CODES = range(len(QUANT_BY_CODE))

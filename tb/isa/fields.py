@@ -142,6 +142,7 @@ class OpSpec:
         rules: Family of its rules: ``"DMA"``, ``"ND"``, ``"BT"``, ``"FB"`` or ``"FIX"``.
         d_rules: Numbers in that family of the D rules an engine checks for it.
         doc: One line.
+        pipe: Pipe that orders it in a program where that is not the one of its slot, or empty.
     """
 
     name: str
@@ -154,6 +155,7 @@ class OpSpec:
     rules: str
     d_rules: tuple[int, ...]
     doc: str
+    pipe: str = ""
 
     @property
     def rule_names(self) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ def _pointers(op: AnyOp, source: int, destination: int, names: Names) -> Parts:
     )
 
 
-def _addresses(op: DmaOp | BurstOp) -> tuple[int, int]:
+def _addresses(op: DmaOp) -> tuple[int, int]:
     """Returns source and destination address: the first two operands of every such op."""
     source, destination = op.__slots__[:2]
     return getattr(op, source), getattr(op, destination)
@@ -77,7 +77,7 @@ def _dma_parts(op: DmaOp, names: Names) -> Parts:
 
 
 def _burst_parts(op: BurstOp, names: Names) -> Parts:
-    pointers, kinds = _pointers(op, *_addresses(op), names)
+    pointers, kinds = _pointers(op, *op.addresses, names)
     burst = (op.n_burst, op.src_gap, op.dst_gap)
     return (
         f"pto.{op.spec.name} {pointers}, {names.integer(op.len_burst)} "
