@@ -11,7 +11,6 @@ from tb.coverage.model import NOT_SAMPLED, Ints
 from tb.coverage.view import Bools, Part, View
 from tb.isa.burst_table import MTE_L1_FB
 from tb.isa.dtypes import ALL_DTYPES
-from tb.isa.fields import OpSpec
 from tb.isa.fix_table import (
     DST_BITS,
     DST_CODES,
@@ -20,9 +19,6 @@ from tb.isa.fix_table import (
     FLOAT_DSTS,
     GROUP,
     L0C_WORD,
-    MTE_L0C_GM,
-    MTE_L0C_L1,
-    MTE_L0C_UB,
     NZ2DN,
     NZ2NZ,
     QUANT_BY_CODE,

@@ -112,6 +112,11 @@ class Layout(Mapping[str, PlacedField]):
         if lsb > DESC_BITS:
             raise ValueError(f"{family}: fields need {lsb} bits, a descriptor has {DESC_BITS}")
         self.used_bits = lsb
+        self.places = tuple(
+            (name, placed.lsb, placed.field.limit, placed.field)
+            for name, placed in self._placed.items()
+        )
+        """Name, lowest bit, largest value and row of each field: what packing goes through."""
 
     def __getitem__(self, name: str) -> PlacedField:
         return self._placed[name]

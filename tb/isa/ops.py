@@ -11,9 +11,7 @@ from tb.isa.nz_table import MTE_GM_L1_FRAC
 
 _ROWS: tuple[OpSpec, ...] = (*STRIDED, *BURSTS.values(), MTE_GM_L1_FRAC, *WRITE_BACKS)
 
-OPS: dict[str, OpSpec] = {
-    spec.name: spec for spec in sorted(_ROWS, key=lambda spec: spec.opcode)
-}
+OPS: dict[str, OpSpec] = {spec.name: spec for spec in sorted(_ROWS, key=lambda spec: spec.opcode)}
 """Op tables by mnemonic, in the order of their opcodes."""
 
 OPS_BY_CODE: dict[int, OpSpec] = {spec.opcode: spec for spec in OPS.values()}
