@@ -135,5 +135,7 @@ def unpack(words: NDArray[np.uint32]) -> Descriptor:
     if "n_loops" in fields:
         groups = _LOOP_FIELDS[: fields["n_loops"]]
         values["loops"] = tuple([DmaLoop(*[fields[name] for name in names]) for names in groups])
-    made = DESCRIPTORS[family]
-    return made(spec=spec, **values) if "spec" in made.__slots__ else made(**values)
+    made: Any = DESCRIPTORS[family]
+    if "spec" in made.__slots__:
+        values["spec"] = spec
+    return made(**values)  # type: ignore[no-any-return]
