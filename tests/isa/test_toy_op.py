@@ -111,6 +111,7 @@ def test_it_becomes_a_descriptor_and_an_op_again(toy: str) -> None:
     block = of("tb.isa.block", "from_ops")([op, op])
     assert np.array_equal(block.pack(), [words, words])
     assert block.program() == [(op,), (op,)]
+    assert of("tb.isa.block", "from_descriptors")([desc]).program() == [(op,)]
     assert (
         of("tb.isa.footprint", "source")(desc).length
         == 2 * of("tb.isa.burst_table", "unit_bytes")(op.spec)[0]
@@ -149,16 +150,21 @@ def test_rules_are_checked(toy: str) -> None:
     destination = some(toy).spec.operands[1].name
     first, lower = of("tb.isa.rules", "first_d_violation"), of("tb.isa.lower", "lower")
     assert first(lower(some(toy))) is None
-    for name, changes in zip(
-        names, ({"src_gap": 1 << 16}, {destination: 33}, {destination: 1 << 19}), strict=True
-    ):
+    breaks = (
+        (0, {"src_gap": 1 << 16}),
+        (0, {"n_burst": 1 << (12 if parameters else 16), "len_burst": 0}),
+        (1, {destination: 33}),
+        (2, {destination: 1 << 19}),
+    )
+    for number, changes in breaks:
         violation = first(lower(some(toy, **changes)))
         assert violation is not None
-        assert violation.rule.name == name
+        assert violation.rule.name == names[number]
         outcome = _model().issue(some(toy, **changes))
         assert outcome.rule == violation.rule.number
     wrong = some(toy, src_type=of("tb.isa.dtypes", "Ptr")("i8", "gm"))
-    assert of("tb.isa.rules", "s_violations")(wrong)
+    (broken,) = of("tb.isa.rules", "s_violations")(wrong)
+    assert broken.rule.name == ("FB-L01" if parameters else "DMA-L04")
 
 
 @every
@@ -175,7 +181,7 @@ def test_every_way_to_break_it_is_sent(toy: str) -> None:
 @every
 @pytest.mark.parametrize("others", [(), ("mte_gm_ub", "mte_gm_l1", "mte_ub_l1")])
 def test_it_is_drawn_and_covered(toy: str, others: tuple[str, ...]) -> None:
-    """Alone and in chains: legal, moving bytes, its operands most bins hit."""
+    """Alone and in chains: legal, moving bytes, most bins hit; side by side inside a memory."""
     coverage = of("tb.coverage.dma", "DmaCoverage")(32, (toy,))
     code, live, waits = TOYS[toy]["opcode"], 0, 0
     generator = of("sequences.traffic", "TrafficGenerator")(5, (toy, *others))
@@ -191,6 +197,13 @@ def test_it_is_drawn_and_covered(toy: str, others: tuple[str, ...]) -> None:
     assert live > (500 if others else 2500)
     assert (waits > 20) == bool(others)
     assert coverage.summary().groups[toy] > 60
+    counts = coverage.groups[toy]
+    inside = TOYS[toy]["source"] == TOYS[toy]["destination"]
+    assert ("order" in counts.hits) == inside
+    if inside and not others:
+        labels = [counts.group.label("order", k) for k in range(len(counts.hits["order"]))]
+        assert counts.hits["order"][labels.index("between")] > 50
+    assert len(counts.hits["len_mod"]) == 128 // (64 if TOYS[toy].get("unit") == 64 else 32)
 
 
 @every
