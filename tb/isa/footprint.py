@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tb.isa.burst import BurstDescriptor
 from tb.isa.dma import DmaDescriptor
-from tb.isa.dma_table import MTE_UB_GM
+from tb.isa.dma_table import SOURCE_SIDE
 from tb.isa.fix import FixDescriptor
 from tb.isa.fix_table import (
     ALPHA_WORD,
@@ -143,7 +143,7 @@ def source(desc: Descriptor) -> Footprint:
     space = space_of(desc.spec.source, desc.ub_sub)
     if isinstance(desc, BurstDescriptor):
         return _burst_side(space, desc.src_addr, desc.units[0], desc.src_gap, desc)
-    return _dma_side(desc, "loc" if desc.spec is MTE_UB_GM else "ext", space, desc.len)
+    return _dma_side(desc, SOURCE_SIDE[desc.spec.name], space, desc.len)
 
 
 def destination(desc: Descriptor) -> Footprint:
@@ -165,7 +165,7 @@ def destination(desc: Descriptor) -> Footprint:
     space = space_of(desc.spec.destination, desc.ub_sub)
     if isinstance(desc, BurstDescriptor):
         return _burst_side(space, desc.dst_addr, desc.units[1], desc.dst_gap, desc)
-    if desc.spec is MTE_UB_GM:
+    if SOURCE_SIDE[desc.spec.name] == "loc":
         return _dma_side(desc, "ext", space, desc.len)
     return _dma_side(desc, "loc", space, desc.loc_stride if desc.pad_en else desc.len)
 

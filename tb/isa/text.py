@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from tb.isa.burst import BurstOp
 from tb.isa.dma import DmaOp, MteGmL1, MteGmUb, MteL1Ub
-from tb.isa.fix import FixOp
-from tb.isa.fix_text import fix_text
+from tb.isa.dtypes import Ptr
+from tb.isa.fix import FbPtr, FixOp, MteL0cGm, MteL0cUb, Scalar
+from tb.isa.fix_table import FLAG_NAMES, FLAG_NONE
 from tb.isa.legacy import (
     CopyUbufToGm,
     CopyUbufToUbuf,
@@ -104,6 +105,73 @@ def _nz_parts(op: MteGmL1Frac, names: Names) -> Parts:
     )
 
 
+def _fix_payload(payload: Scalar | FbPtr, names: Names) -> tuple[str, str]:
+    """Returns a payload's operand and its type."""
+    if isinstance(payload, FbPtr):
+        pointer = Ptr(payload.dtype, "fb")
+        return names.pointer(pointer, payload.address), str(pointer)
+    return names.bits(payload.dtype, payload.bits), payload.dtype
+
+
+def _fix_clauses(op: FixOp, names: Names) -> tuple[list[str], list[str]]:
+    """Returns the clauses in canonical order and the types of what stands in them."""
+    clauses: list[str] = []
+    types: list[str] = []
+    if op.unit_flag != FLAG_NONE:
+        clauses.append(f"unit_flag({FLAG_NAMES.get(op.unit_flag, op.unit_flag)})")
+    if op.pre_quant:
+        inside = f"mode = {op.pre_quant.mode}"
+        if op.pre_quant.payload is not None:
+            operand, kind = _fix_payload(op.pre_quant.payload, names)
+            inside, types = f"{operand}, {inside}", [*types, kind]
+        clauses.append(f"pre_quant({inside})")
+    if op.pre_relu:
+        inside = f"mode = {op.pre_relu.mode}"
+        if op.pre_relu.payload is not None:
+            operand, kind = _fix_payload(op.pre_relu.payload, names)
+            inside, types = f"{operand}, {inside}", [*types, kind]
+        if op.pre_relu.clip is not None:
+            operand, kind = _fix_payload(op.pre_relu.clip, names)
+            inside, types = f"{inside}, clip = {operand}", [*types, kind]
+        clauses.append(f"pre_relu({inside})")
+    if op.layout:
+        extra = [value for value in (op.k, op.split) if value is not None]
+        inside = ", ".join(map(names.integer, extra))
+        clauses.append(op.layout + (f"({inside})" if extra else ""))
+        types += map(names.integer_type, extra)
+    if op.loop3:
+        values = (op.loop3.count, op.loop3.src_stride, op.loop3.dst_stride)
+        clauses.append(f"loop3({', '.join(map(names.integer, values))})")
+        types += map(names.integer_type, values)
+    if op.sat:
+        clauses.append("sat(preserve_nan)" if op.sat == "preserve_nan" else op.sat)
+    if isinstance(op, MteL0cGm) and op.atomic:
+        clauses.append(f"atomic(type = {op.atomic.type}, op = {op.atomic.op})")
+    return clauses, types
+
+
+def _fix_parts(op: FixOp, names: Names) -> Parts:
+    """Returns the text of a write-back.
+
+    Clauses stand behind the operands, separated by commas, in the order of FIX-L01. The types
+    behind the colon are those of the two pointers, of the integers, and of the payloads in the
+    order in which they stand in the clauses.
+    """
+    numbers = [op.m, op.n, op.src_stride, op.dst_stride]
+    head = [names.pointer(op.src_type, op.src), names.pointer(op.dst_type, op.dst)]
+    if isinstance(op, MteL0cGm):
+        numbers += [op.sid, op.l2_cache_ctrl]
+    elif isinstance(op, MteL0cUb) and not op.ub_split:
+        numbers.append(op.sub_block)
+    head += map(names.integer, numbers)
+    if isinstance(op, MteL0cUb) and op.ub_split:
+        head.append(op.ub_split)
+    clauses, types = _fix_clauses(op, names)
+    kinds = map(names.integer_type, numbers)
+    types = [str(op.src_type), str(op.dst_type), *kinds, *types]
+    return f"pto.{op.spec.name} {', '.join([*head, *clauses])}", ", ".join(types)
+
+
 def _legacy_parts(op: LegacyOp, names: Names) -> Parts:
     if isinstance(op, SetMovPadVal):
         return f"pto.set_mov_pad_val {names.bits(op.dtype, op.value)}", op.dtype
@@ -148,7 +216,7 @@ def op_parts(op: AnyOp, names: Names = LOG) -> Parts:
     if isinstance(op, MteGmL1Frac):
         return _nz_parts(op, names)
     if isinstance(op, FixOp):
-        return fix_text(op, names)
+        return _fix_parts(op, names)
     return _legacy_parts(op, names)
 
 
