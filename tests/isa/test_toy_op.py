@@ -20,6 +20,8 @@ import numpy as np
 import pytest
 from xdsl.printer import Printer
 
+from tb.dut import ROOT
+
 OWN = ("tb", "sequences", "scoreboards")
 """Packages that are imported anew for the toy ops."""
 
@@ -32,6 +34,9 @@ TOYS: dict[str, dict[str, Any]] = {
                    "doc": "toy: parameter rows on a second way", "unit": 64, "dtype": "i64"},
 }  # fmt: skip
 """Operands of ``burst_row``: inside UB, inside another memory, and into a parameter memory."""
+
+SHARED = (")  # fmt: skip", '    pipe="PIPE_V",')
+"""Lines of the worked diff that other rows have as well."""
 
 PIPES = {"mte_ub_ub2": "PIPE_V", "mte_l1_l1": "PIPE_MTE1", "mte_l1_fb2": "PIPE_FIX"}
 
@@ -251,3 +256,18 @@ def test_other_tests_never_see_it() -> None:
     assert own_modules() == before
     assert of("tb.isa.ops", "OPS") is ops
     assert "mte_ub_ub3" not in ops
+
+
+def test_the_worked_diff_fits_the_files() -> None:
+    """What docs/architecture.md takes away or leaves stands in the files, what it adds does not."""
+    page = (ROOT / "docs/architecture.md").read_text()
+    lines = page.split("```diff\n")[1].split("```")[0].splitlines()
+    file, seen = "", 0
+    for line in lines:
+        mark, text = line[0], line[1:]
+        if line.startswith("--- "):
+            file = (ROOT / line[4:]).read_text()
+            continue
+        assert (f"{text}\n" in file) == (mark != "+" or text in SHARED), line
+        seen += mark == "+"
+    assert seen > 5
