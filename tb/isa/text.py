@@ -10,8 +10,11 @@ constants and pointers behind the names are defined where a program is printed
 from __future__ import annotations
 
 from tb.isa.burst import BurstOp
-from tb.isa.dma import DmaOp, MteGmL1, MteGmUb, MteL1Ub
+from tb.isa.burst_table import BURSTS
+from tb.isa.dma import DmaOp, MteGmUb
+from tb.isa.dma_table import STRIDED
 from tb.isa.dtypes import Ptr
+from tb.isa.fields import OpSpec
 from tb.isa.fix import FbPtr, FixOp, MteL0cGm, MteL0cUb, Scalar
 from tb.isa.fix_table import FLAG_NAMES, FLAG_NONE
 from tb.isa.legacy import (
@@ -49,21 +52,23 @@ def _pointers(op: AnyOp, source: int, destination: int, names: Names) -> Parts:
     )
 
 
-def _addresses(op: DmaOp) -> tuple[int, int]:
-    """Returns source and destination address: the first two operands of every such op."""
-    source, destination = op.__slots__[:2]
-    return getattr(op, source), getattr(op, destination)
+def _written(spec: OpSpec) -> tuple[str, ...]:
+    """Returns the operands of a row that every such op has: all up to those of ``nburst``."""
+    names = tuple(operand.name for operand in spec.operands)
+    return names[: names.index("n_burst") + 3]
 
 
-def _dma_parts(op: DmaOp, names: Names) -> Parts:
-    scalars = [op.len_burst]
-    if not isinstance(op, MteGmL1 | MteL1Ub):
-        scalars.insert(0, op.l2_cache_ctl)
-    burst = (op.n_burst, op.src_stride, op.dst_stride)
-    pointers, kinds = _pointers(op, *_addresses(op), names)
+_OPERANDS = {spec.name: _written(spec) for spec in (*STRIDED, *BURSTS.values())}
+
+
+def _copy_parts(op: DmaOp | BurstOp, names: Names) -> Parts:
+    operands: list[int] = [getattr(op, name) for name in _OPERANDS[op.spec.name]]
+    source, destination, *scalars = operands[:-3]
+    burst = operands[-3:]
+    pointers, kinds = _pointers(op, source, destination, names)
     clauses = [f"nburst({_ints(names, *burst)})"]
     types = [kinds, _kinds(names, *scalars, *burst)]
-    for loop in op.loops:
+    for loop in op.loops if isinstance(op, DmaOp) else ():
         values = (loop.count, loop.src_stride, loop.dst_stride)
         clauses.append(f"loop({_ints(names, *values)})")
         types.append(f"loop {_kinds(names, *values)}")
@@ -75,16 +80,6 @@ def _dma_parts(op: DmaOp, names: Names) -> Parts:
         types.append(", ".join([f"pad {pad.dtype}", *map(names.integer_type, counts)]))
     head = f"pto.{op.spec.name} {pointers}, {_ints(names, *scalars)}"
     return f"{head} {' '.join(clauses)}", ", ".join(types)
-
-
-def _burst_parts(op: BurstOp, names: Names) -> Parts:
-    pointers, kinds = _pointers(op, *op.addresses, names)
-    burst = (op.n_burst, op.src_gap, op.dst_gap)
-    return (
-        f"pto.{op.spec.name} {pointers}, {names.integer(op.len_burst)} "
-        f"nburst({_ints(names, *burst)})",
-        f"{kinds}, {_kinds(names, op.len_burst, *burst)}",
-    )
 
 
 def _nz_parts(op: MteGmL1Frac, names: Names) -> Parts:
@@ -209,10 +204,8 @@ def _legacy_parts(op: LegacyOp, names: Names) -> Parts:
 
 def op_parts(op: AnyOp, names: Names = LOG) -> Parts:
     """Returns the text of an op before and behind the colon; ``ub_sub`` is in neither."""
-    if isinstance(op, DmaOp):
-        return _dma_parts(op, names)
-    if isinstance(op, BurstOp):
-        return _burst_parts(op, names)
+    if isinstance(op, DmaOp | BurstOp):
+        return _copy_parts(op, names)
     if isinstance(op, MteGmL1Frac):
         return _nz_parts(op, names)
     if isinstance(op, FixOp):

@@ -26,7 +26,7 @@ OWN = ("tb", "sequences", "scoreboards")
 """Packages that are imported anew for the toy ops."""
 
 TOYS: dict[str, dict[str, Any]] = {
-    "mte_ub_ub2": {"opcode": 200, "slot": "mte3", "source": "ub", "destination": "ub",
+    "mte_ub_ubx": {"opcode": 200, "slot": "mte3", "source": "ub", "destination": "ub",
                    "pipe": "PIPE_V", "doc": "toy: bursts of pairs of UB blocks", "unit": 32},
     "mte_l1_l1": {"opcode": 201, "slot": "mte1", "source": "l1", "destination": "l1",
                   "doc": "toy: bursts of L1 blocks inside L1", "dtype": "f16"},
@@ -38,7 +38,7 @@ TOYS: dict[str, dict[str, Any]] = {
 SHARED = (")  # fmt: skip", '    pipe="PIPE_V",')
 """Lines of the worked diff that other rows have as well."""
 
-PIPES = {"mte_ub_ub2": "PIPE_V", "mte_l1_l1": "PIPE_MTE1", "mte_l1_fb2": "PIPE_FIX"}
+PIPES = {"mte_ub_ubx": "PIPE_V", "mte_l1_l1": "PIPE_MTE1", "mte_l1_fb2": "PIPE_FIX"}
 
 
 def own_modules() -> dict[str, ModuleType]:
@@ -250,12 +250,12 @@ def test_the_model_moves_its_bytes(toy: str) -> None:
 def test_other_tests_never_see_it() -> None:
     """Modules are those from before when the rows are gone, and know none of them."""
     before, ops = own_modules(), of("tb.isa.ops", "OPS")
-    with added({"mte_ub_ub3": {**TOYS["mte_ub_ub2"], "opcode": 210}}):
-        assert "mte_ub_ub3" in of("tb.isa.ops", "OPS")
+    with added({"mte_ub_uby": {**TOYS["mte_ub_ubx"], "opcode": 210}}):
+        assert "mte_ub_uby" in of("tb.isa.ops", "OPS")
         assert not set(TOYS) & set(of("tb.isa.ops", "OPS"))
     assert own_modules() == before
     assert of("tb.isa.ops", "OPS") is ops
-    assert "mte_ub_ub3" not in ops
+    assert "mte_ub_uby" not in ops
 
 
 def test_the_worked_diff_fits_the_files() -> None:
