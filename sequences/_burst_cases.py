@@ -11,23 +11,24 @@ import numpy as np
 
 from sequences._blocks import Op
 from sequences._cases import Break, Case, Change, chain, changed, make_cases, put, shift, too_wide
-from sequences.constraints import L1_SIZE, UB_SIZE
-from tb.isa.burst.op import BurstOp, MteL1Bt, MteL1Fb, MteUbL1, MteUbUb, lower_burst
-from tb.isa.burst.table import BIAS_TYPES, GAP_BITS, LEN_BITS, PARAM_COUNT_BITS, UB_COUNT_BITS
+from sequences.constraints import UB_SIZE
+from tb.isa.burst.op import BURST_CLASSES, BurstOp, lower_burst
+from tb.isa.burst.table import BIAS_TYPES, BURSTS, GAP_BITS, LEN_BITS, PARAM_ALIGN, BurstSpec
 from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.dtypes import DTYPES, Ptr
-from tb.isa.footprint import destination, source
-from tb.isa.spaces import SIZES, UB_BLOCK, Space
+from tb.isa.footprint import destination, source, space_of
+from tb.isa.spaces import SIZES, UB_BLOCK
 
 MAX_LEN, MAX_GAP = (1 << LEN_BITS) - 1, (1 << GAP_BITS) - 1
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What differs between the burst copies.
+    """What differs between the burst copies, by the row of each.
 
     Attributes:
         make: Op class.
+        row: Row of the op.
         source, destination: Names of the address operands.
         sizes: Bytes of both memories.
         unit: Alignment of the destination.
@@ -36,6 +37,7 @@ class Kind:
     """
 
     make: type[BurstOp]
+    row: BurstSpec
     source: str
     destination: str
     sizes: tuple[int, int]
@@ -44,44 +46,34 @@ class Kind:
     rules: tuple[int, int, int]
 
 
-_PARAM = SIZES[Space.BT]
-KINDS: Mapping[str, Kind] = {
-    "mte_ub_ub": Kind(
-        MteUbUb, "ub_src", "ub_dst", (UB_SIZE, UB_SIZE), 32, UB_COUNT_BITS, (5, 6, 12)
-    ),
-    "mte_ub_l1": Kind(
-        MteUbL1, "ub_src", "l1_dst", (UB_SIZE, L1_SIZE), 32, UB_COUNT_BITS, (5, 6, 12)
-    ),
-    "mte_l1_bt": Kind(
-        MteL1Bt, "l1_src", "bt_dst", (L1_SIZE, _PARAM), 64, PARAM_COUNT_BITS, (2, 3, 4)
-    ),
-    "mte_l1_fb": Kind(
-        MteL1Fb, "l1_src", "fb_dst", (L1_SIZE, _PARAM), 64, PARAM_COUNT_BITS, (2, 3, 4)
-    ),
-}
+def _kind(row: BurstSpec) -> Kind:
+    sizes = SIZES[space_of(row.source)], SIZES[space_of(row.destination)]
+    source, destination, _, count, *_ = row.operands
+    width, alignment, bounds = row.d_rules
+    assert count.bits is not None
+    return Kind(
+        BURST_CLASSES[row.name], row, source.name, destination.name, sizes, row.align, count.bits,
+        (width, alignment, bounds),
+    )  # fmt: skip
+
+
+KINDS: Mapping[str, Kind] = {name: _kind(row) for name, row in BURSTS.items()}
 
 
 def _base(rng: np.random.Generator, *, kind: Kind) -> Op:
-    """Returns a small legal op of several bursts; ``mte_ub_ub`` goes from low to high addresses."""
+    """Returns a small legal op of several bursts, within UB from low to high addresses."""
     length, count = int(rng.integers(1, 5)), int(rng.integers(2, 5))
     src_gap, dst_gap = (int(x) for x in rng.integers(0, 5, 2))
     burst = (length, count, src_gap, dst_gap)
     src = UB_BLOCK * int(rng.integers(0, 1024))
-    if kind.unit == 64:
+    if kind.unit == PARAM_ALIGN:
         dst = kind.unit * int(rng.integers(0, 20))
     else:
         dst = UB_SIZE // 2 + UB_BLOCK * int(rng.integers(0, 1024))
-    if kind.make is MteL1Bt:
-        dtype = str(rng.choice(list(BIAS_TYPES)))
-        types = Ptr(dtype, "l1"), Ptr(BIAS_TYPES[dtype][0], "bt")
-        return MteL1Bt(src, dst, *burst, *types)
-    dtype = str(rng.choice(list(DTYPES)))
-    if kind.make is MteL1Fb:
-        return MteL1Fb(src, dst, *burst, Ptr(dtype, "l1"), Ptr(dtype, "fb"))
-    sub = int(rng.integers(0, 2))
-    if kind.make is MteUbL1:
-        return MteUbL1(src, dst, *burst, Ptr(dtype, "ub"), Ptr(dtype, "l1"), sub)
-    return MteUbUb(src, dst, *burst, Ptr(dtype, "ub"), Ptr(dtype, "ub"), sub)
+    dtype = str(rng.choice(list(BIAS_TYPES if kind.row.widens else DTYPES)))
+    result = BIAS_TYPES[dtype][0] if kind.row.widens else dtype
+    op = kind.make(src, dst, *burst, Ptr(dtype, kind.row.source), Ptr(result, kind.row.destination))
+    return changed(op, ub_sub=int(rng.integers(0, 2))) if kind.row.sees_ub else op
 
 
 def _units(op: BurstOp) -> tuple[int, int]:
@@ -125,7 +117,7 @@ def _outside(kind: Kind) -> list[Break]:
         Break("most bursts", rule, put("n_burst", (1 << kind.count_bits) - 1)),
         Break("longest destination gap", rule, put("dst_gap", MAX_GAP)),
     ]
-    if small and kind.make is MteL1Bt:
+    if small and kind.row.widens:
         # 65535 elements of 2 or 4 bytes still lie in L1: several of them do not.
         far = chain(put("src_gap", MAX_GAP), put("n_burst", 8), put("len_burst", 1))
         return [*found, Break("longest source gaps", rule, chain(far, put("dst_gap", 0)))]
@@ -144,7 +136,7 @@ def _breaks(kind: Kind) -> list[Break]:
         for name in (kind.source, kind.destination)
         for by in (1, 2, 8, 16, 31)
     ]
-    if kind.unit == 64:
+    if kind.unit == PARAM_ALIGN:
         found += [
             Break(f"{kind.destination} + {by}", alignment, shift(kind.destination, by))
             for by in (32, 33, 63)
@@ -188,9 +180,9 @@ def _near(rng: np.random.Generator, *, kind: Kind) -> dict[str, Op]:
     most = (1 << kind.count_bits) - 1
     units = _units(op)
     whole = kind.sizes[1] // units[1] if kind.sizes[0] > kind.sizes[1] else UB_SIZE // 32
-    if kind.make is MteUbUb:
+    if kind.row.within:
         whole //= 2
-    origin = {kind.source: 0, kind.destination: UB_SIZE // 2 if kind.make is MteUbUb else 0}
+    origin = {kind.source: 0, kind.destination: UB_SIZE // 2 if kind.row.within else 0}
     outside = {kind.source: kind.sizes[0] + 64, kind.destination: kind.sizes[1]}
     gaps = {"src_gap": MAX_GAP, "dst_gap": MAX_GAP}
     full = changed(op, n_burst=1, len_burst=whole, **origin)
@@ -212,7 +204,7 @@ def _near(rng: np.random.Generator, *, kind: Kind) -> dict[str, Op]:
 
 
 def burst_cases(rng: np.random.Generator, form: str) -> list[Case]:
-    """Returns every case of ``mte_ub_ub``, ``mte_ub_l1``, ``mte_l1_bt`` or ``mte_l1_fb``."""
+    """Returns every case of a burst copy."""
     kind = KINDS[form]
     return make_cases(
         rng, form, partial(_base, kind=kind), _breaks(kind), _combined(kind),

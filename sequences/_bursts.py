@@ -5,33 +5,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from sequences._moves import BURSTS, Moves, by_name
+from sequences._moves import Moves, by_name
 from sequences._plan import Bools, Ints
 from sequences._shapes import LEVELS, draw_elements, log_uniform, pick, total_bytes
 from sequences.constraints import DmaConstraints
-from tb.isa.burst.table import (
-    BIAS_BYTES,
-    BIAS_TYPES,
-    BLOCK_UNIT,
-    FB_UNIT,
-    GAP_BITS,
-    LEN_BITS,
-    MTE_L1_BT,
-    MTE_L1_FB,
-    MTE_UB_UB,
-    PARAM_COUNT_BITS,
-    UB_COUNT_BITS,
-)
+from tb.isa.burst.table import BIAS_TYPES, BURSTS, GAP_BITS, LEN_BITS
 from tb.isa.dtypes import DTYPE_INDEX, ELEMENT_BYTES
 
 MAX_LEN = (1 << LEN_BITS) - 1
 MAX_GAP = (1 << GAP_BITS) - 1
 
 _IS_BURST = by_name(dict.fromkeys(BURSTS, 1))
-_MAX_COUNT = by_name(
-    dict.fromkeys(("mte_ub_ub", "mte_ub_l1"), (1 << UB_COUNT_BITS) - 1)
-    | dict.fromkeys(("mte_l1_bt", "mte_l1_fb"), (1 << PARAM_COUNT_BITS) - 1)
-)
+_MAX_COUNT = by_name({name: row.operand("n_burst").maximum or 0 for name, row in BURSTS.items()})
+_UNIT = by_name({name: row.unit for name, row in BURSTS.items()})
+_WIDENS = by_name({name: int(row.widens) for name, row in BURSTS.items()})
+_WITHIN = by_name({name: int(row.within) for name, row in BURSTS.items()})
+_TO_FB = by_name({name: int(row.destination == "fb") for name, row in BURSTS.items()})
 _BIAS = tuple(BIAS_TYPES)
 _BIAS_DTYPE = np.array([DTYPE_INDEX[name] for name in _BIAS])
 _BIAS_WIDEN = np.array([BIAS_TYPES[name][1] for name in _BIAS])
@@ -39,7 +28,7 @@ _BIAS_SIZE = np.array([ELEMENT_BYTES[name] for name in _BIAS])
 _BIAS_WEIGHTS = np.array([0.2, 0.14, 0.3, 0.36])
 
 INTERLEAVED = 0.3
-"""Fraction of the ``mte_ub_ub`` whose source bursts lie between the destination bursts."""
+"""Fraction of the ops inside one memory whose source bursts lie between the destination ones."""
 
 
 def bursts(opcode: Ints) -> Bools:
@@ -53,12 +42,11 @@ def _units(rng: np.random.Generator, moves: Moves, index: Ints) -> tuple[Ints, I
     opcode = moves.opcode[index]
     count = len(index)
     bias = pick(rng, count, _BIAS_WEIGHTS)
-    is_bt, is_fb = opcode == MTE_L1_BT.opcode, opcode == MTE_L1_FB.opcode
+    is_bt, unit = _WIDENS[opcode] > 0, _UNIT[opcode]
     dtype, _ = draw_elements(rng, np.zeros(count, dtype=bool))
     moves.dtype[index] = np.where(is_bt, _BIAS_DTYPE[bias], dtype)
     moves.columns["widen"][index] = np.where(is_bt, _BIAS_WIDEN[bias], 0)
-    block = np.where(is_fb, FB_UNIT, BLOCK_UNIT)
-    return np.where(is_bt, _BIAS_SIZE[bias], block), np.where(is_bt, BIAS_BYTES, block)
+    return np.where(is_bt, _BIAS_SIZE[bias], unit), unit
 
 
 def _counts(rng: np.random.Generator, total: Ints, most: Ints) -> Ints:
@@ -104,12 +92,12 @@ def _gaps(rng: np.random.Generator, count: Ints, length: Ints, units: Ints, *, w
 def _interleave(
     rng: np.random.Generator, moves: Moves, index: Ints, count: Ints, length: Ints, units: Ints
 ) -> tuple[Ints, Ints]:
-    """Puts the source bursts of some ``mte_ub_ub`` between their destination bursts.
+    """Puts the source bursts of some ops inside one memory between their destination bursts.
 
     Returns:
         Positions in ``index`` and the gap of both sides there.
     """
-    fits = (moves.opcode[index] == MTE_UB_UB.opcode) & (moves.parent[index] < 0)
+    fits = (_WITHIN[moves.opcode[index]] > 0) & (moves.parent[index] < 0)
     fits &= (count > 1) & (2 * count * length <= units)
     at = np.flatnonzero(fits & (rng.random(len(index)) < INTERLEAVED))
     burst = length[at]
@@ -121,7 +109,7 @@ def _interleave(
     sign = np.where(rng.random(len(at)) < 0.5, 1, -1)
     ok = step >= 2 * burst
     at, shift, sign, step = at[ok], shift[ok], sign[ok], step[ok]
-    moves.skew[index[at]] = sign * shift * BLOCK_UNIT
+    moves.skew[index[at]] = sign * shift * _UNIT[moves.opcode[index[at]]]
     return at, step - length[at]
 
 
@@ -171,7 +159,7 @@ def shape_bursts(
     limit = np.minimum(_MAX_COUNT[moves.opcode[index]], limits.max_rows)
     count = _counts(rng, total, limit)
     length = np.clip(total // count, 1, MAX_LEN)
-    fb = np.flatnonzero(moves.opcode[index] == MTE_L1_FB.opcode)
+    fb = np.flatnonzero(_TO_FB[moves.opcode[index]])
     count[fb], length[fb] = _fb_shapes(rng, np.minimum(most, limits.max_rows)[fb])
     child = moves.parent[index] >= 0
     luck = rng.random(size)

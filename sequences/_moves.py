@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sequences._plan import MAX_REACH, Bools, Ints
 from sequences._shapes import LEVELS, pick
 from sequences.constraints import DmaConstraints
+from tb.isa.burst.table import BURSTS as BURST_ROWS
 from tb.isa.ops import OPS, SLOTS
 
 GM, UB, L1, BT, FB = range(5)
@@ -22,7 +23,7 @@ MAX_DEPTH = 3
 """Most ops before another in a chain of dependencies."""
 
 STRIDED = ("mte_gm_ub", "mte_ub_gm", "mte_gm_l1", "mte_l1_ub")
-BURSTS = ("mte_ub_ub", "mte_ub_l1", "mte_l1_bt", "mte_l1_fb")
+BURSTS = tuple(BURST_ROWS)
 
 
 def by_name(values: dict[str, int]) -> Ints:
@@ -46,8 +47,8 @@ SLOT = by_name({name: SLOTS.index(spec.slot) for name, spec in OPS.items()})
 
 LEAST_READ = by_name(
     dict.fromkeys(("mte_gm_ub", "mte_ub_gm", "mte_gm_l1"), 1)
-    | dict.fromkeys(("mte_l1_ub", "mte_ub_ub", "mte_ub_l1"), 32)
-    | {"mte_l1_bt": 4, "mte_l1_fb": 64, "mte_gm_l1_frac": 4}
+    | {name: row.unit for name, row in BURST_ROWS.items()}
+    | {"mte_l1_ub": 32, "mte_gm_l1_frac": 4}
 )
 """Opcode to the fewest bytes the op reads when it moves anything; of wider elements the most."""
 

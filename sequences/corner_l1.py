@@ -14,13 +14,13 @@ from sequences._strided_cases import spans as strided_spans
 from sequences.constraints import GM_SIZE, L1_SIZE, UB_SIZE
 from sequences.corner_nz import nz_corners, nz_limits
 from tb.isa.block import OpBlock
-from tb.isa.burst.op import BurstOp, MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.burst.op import BURST_CLASSES, BurstOp
 from tb.isa.burst.table import BIAS_TYPES
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dma.op import Loop, MteGmL1, MteL1Ub
 from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.dtypes import Ptr
-from tb.isa.footprint import Footprint, destination, source
+from tb.isa.footprint import Footprint, destination, source, space_of
 from tb.isa.lower import V06Op, lower
 from tb.isa.spaces import SIZES, UB_BLOCK, Space
 
@@ -188,8 +188,8 @@ def strided_limits(make: type[Strided]) -> Iterator[V06Op]:
         yield at(op, src_size + 32, dst_size)
 
 
-def block_spots(make: type[MteUbUb] | type[MteUbL1]) -> Iterator[Spot]:
-    """``mte_ub_ub`` and ``mte_ub_l1``: places in a word of 128 bytes, lengths, counts, gaps."""
+def block_spots(make: type[BurstOp]) -> Iterator[Spot]:
+    """Copies of blocks: places in a word of 128 bytes, lengths, counts, gaps."""
     for src, dst, length in product(range(4), range(4), range(1, 6)):
         op = make(0, 0, length, 1 + length % 3, 1, 2)
         yield Spot(op, (128, src * UB_BLOCK), (128, dst * UB_BLOCK))
@@ -200,10 +200,10 @@ def block_spots(make: type[MteUbUb] | type[MteUbL1]) -> Iterator[Spot]:
         yield Spot(make(0, 0, length, 2, 0, 0))
 
 
-def block_limits(make: type[MteUbUb] | type[MteUbL1]) -> Iterator[V06Op]:
-    """The largest bursts, counts and gaps between UB and UB or L1, the ends, and NOPs."""
-    inside = make is MteUbUb
-    dst_size = UB_SIZE if inside else L1_SIZE
+def block_limits(make: type[BurstOp]) -> Iterator[V06Op]:
+    """The largest bursts, counts and gaps of a copy of blocks, the ends, and NOPs."""
+    inside = make.spec.within
+    src_size, dst_size = (SIZES[space_of(x)] for x in (make.spec.source, make.spec.destination))
     most = UB_SIZE // UB_BLOCK // (2 if inside else 1)
     half = UB_SIZE // 2 if inside else 0
     yield make(0, half, most, 1, MAX_GAP, MAX_GAP)
@@ -214,53 +214,52 @@ def block_limits(make: type[MteUbUb] | type[MteUbL1]) -> Iterator[V06Op]:
     inner = dst_size // UB_BLOCK - 2 - 2 * inside
     yield make(0, UB_BLOCK * inside, 1, 2, reach - 2, inner)
     if inside:
-        yield MteUbUb(0, 32, 1, reach // 2, 1, 1)
-        yield MteUbUb(32, 0, 1, reach // 2, 1, 1)
-        yield MteUbUb(96, 0, 3, reach // 6, 3, 3)
-        yield MteUbUb(64, 32, 1, 1000, 3, 3)
+        yield make(0, 32, 1, reach // 2, 1, 1)
+        yield make(32, 0, 1, reach // 2, 1, 1)
+        yield make(96, 0, 3, reach // 6, 3, 3)
+        yield make(64, 32, 1, 1000, 3, 3)
     else:
         # More bursts than 12 bits count, and nothing that runs as one burst.
-        yield MteUbL1(0, 0, 1, reach, 0, 1)
+        yield make(0, 0, 1, reach, 0, 1)
     for length, count, gap in ((1, 1, 0), (3, 2, 1), (2, 5, 0)):
         span = ((count - 1) * (length + gap) + length) * UB_BLOCK
         yield make(0, dst_size - span, length, count, gap, gap)
-        yield make(UB_SIZE - span, 0, length, count, gap, gap)
+        yield make(src_size - span, 0, length, count, gap, gap)
     yield make(0, 0, 0, 65535, MAX_GAP, MAX_GAP)
-    yield make(UB_SIZE, dst_size + 32, 65535, 0, MAX_GAP, 0)
+    yield make(src_size, dst_size + 32, 65535, 0, MAX_GAP, 0)
     yield make(0, 0, 0, 0, 0, 0)
 
 
-def bias_spots() -> Iterator[Spot]:
-    """``mte_l1_bt``: every type with every small length, gaps of odd sizes, places in a word."""
+def bias_spots(make: type[BurstOp]) -> Iterator[Spot]:
+    """Loads that widen: every type with every small length, gaps of odd sizes, places in a word."""
     for dtype, (result, _) in BIAS_TYPES.items():
         types = Ptr(dtype, "l1"), Ptr(result, "bt")
         for length in (*range(1, 36), 63, 64, 65, 127, 128, 129):
-            yield Spot(MteL1Bt(0, 0, length, 1, 0, 0, *types))
+            yield Spot(make(0, 0, length, 1, 0, 0, *types))
         for length, count, *gaps in product((1, 2, 3, 7), (2, 3, 5), (0, 1, 2, 5), (0, 1, 3)):
-            yield Spot(MteL1Bt(0, 0, length, count, gaps[0], gaps[1], *types))
+            yield Spot(make(0, 0, length, count, gaps[0], gaps[1], *types))
         for src, dst in product(range(4), range(2)):
-            op = MteL1Bt(0, 0, 21, 2, 3, 1, *types)
+            op = make(0, 0, 21, 2, 3, 1, *types)
             yield Spot(op, (128, src * UB_BLOCK), (128, dst * PARAM_UNIT))
 
 
-def param_spots() -> Iterator[Spot]:
-    """``mte_l1_fb``: every length, small counts and gaps, places in a word."""
+def param_spots(make: type[BurstOp]) -> Iterator[Spot]:
+    """Loads of parameters: every length, small counts and gaps, places in a word."""
     for length in range(1, 65):
-        yield Spot(MteL1Fb(0, 0, length, 1, 0, 0))
+        yield Spot(make(0, 0, length, 1, 0, 0))
     for length, count, *gaps in product((1, 2, 3), (2, 3, 4), (0, 1, 2, 5), (0, 1, 2)):
-        yield Spot(MteL1Fb(0, 0, length, count, gaps[0], gaps[1]))
+        yield Spot(make(0, 0, length, count, gaps[0], gaps[1]))
     for src, dst, length in product(range(4), range(2), (1, 2, 3)):
-        yield Spot(MteL1Fb(0, 0, length, 2, 1, 1), (128, src * UB_BLOCK), (128, dst * PARAM_UNIT))
+        yield Spot(make(0, 0, length, 2, 1, 1), (128, src * UB_BLOCK), (128, dst * PARAM_UNIT))
 
 
-def param_limits() -> Iterator[V06Op]:
-    """The largest bias vectors and parameter rows, their ends, and NOPs."""
-    wide = [
-        (MteL1Bt(0, 0, 1, 1, 0, 0, Ptr(t, "l1"), Ptr(u, "bt")), PARAM_SIZE // 4)
-        for t, (u, _) in BIAS_TYPES.items()
-    ]
-    ops: list[tuple[BurstOp, int]] = [*wide, (MteL1Fb(0, 0, 1, 1, 0, 0), PARAM_SIZE // PARAM_UNIT)]
-    for op, most in ops:
+def param_limits(make: type[BurstOp]) -> Iterator[V06Op]:
+    """The largest bias vectors or parameter rows, their ends, and NOPs."""
+    ops, most = [make(0, 0, 1, 1, 0, 0)], PARAM_SIZE // make.spec.unit
+    if make.spec.widens:
+        pairs = BIAS_TYPES.items()
+        ops = [make(0, 0, 1, 1, 0, 0, Ptr(t, "l1"), Ptr(u, "bt")) for t, (u, _) in pairs]
+    for op in ops:
         yield changed(op, len_burst=most)
         yield changed(op, n_burst=most)
         yield changed(op, n_burst=most // 2, dst_gap=1, src_gap=3)
@@ -283,21 +282,19 @@ def lower_units(op: BurstOp) -> int:
     return max(side.length, 4)
 
 
+def burst_corners(make: type[BurstOp]) -> tuple[Iterator[Spot], Iterator[V06Op]]:
+    """Returns the corners of a burst copy, those to pack and those that take a block each."""
+    if make.spec.destination not in ("bt", "fb"):
+        return block_spots(make), block_limits(make)
+    return (bias_spots if make.spec.widens else param_spots)(make), param_limits(make)
+
+
 def l1_blocks(bus_bytes: int, names: Collection[str]) -> Iterator[OpBlock]:
     """Yields the corners of every op of ``names`` but those between GM and UB."""
     kinds: dict[str, tuple[Iterator[Spot], Iterator[V06Op]]] = {
         "mte_gm_l1": (gm_l1_spots(bus_bytes), strided_limits(MteGmL1)),
         "mte_l1_ub": (l1_ub_spots(), strided_limits(MteL1Ub)),
-        "mte_ub_ub": (block_spots(MteUbUb), block_limits(MteUbUb)),
-        "mte_ub_l1": (block_spots(MteUbL1), block_limits(MteUbL1)),
-        "mte_l1_bt": (
-            bias_spots(),
-            (op for op in param_limits() if op.spec.name == "mte_l1_bt"),
-        ),
-        "mte_l1_fb": (
-            param_spots(),
-            (op for op in param_limits() if op.spec.name == "mte_l1_fb"),
-        ),
+        **{name: burst_corners(make) for name, make in BURST_CLASSES.items()},
         "mte_gm_l1_frac": (
             (Spot(op, wish) for op, wish in nz_corners(bus_bytes)),
             nz_limits(),

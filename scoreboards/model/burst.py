@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Issue of the gap-based raw copies and of ``copy_ubuf_to_ubuf``.
+"""Issue of the gap-based copies and of ``copy_ubuf_to_ubuf``.
 
-``mte_ub_ub`` and ``mte_ub_l1`` are those of spec/dma.md, section 2, ``mte_l1_fb`` that of
-spec/bias_fb.md, section 3. The legacy copy is read from its own bytes and strides, not through
-the lowering that the engine's descriptor comes from: the two must agree (A-15).
+``mte_ub_ub`` and ``mte_ub_l1`` are those of spec/dma.md, section 2. ``mte_l1_bt``, which widens
+elements of 16 bits, and ``mte_l1_fb`` are those of spec/bias_fb.md, sections 2 and 3. The legacy
+copy is read from its own bytes and strides, not through the lowering that the engine's descriptor
+comes from: the two must agree (A-15).
 """
 
 from __future__ import annotations
 
-from scoreboards.model.outcome import NOTHING, Outcome
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from scoreboards.model.outcome import NOTHING, Explanation, Memory, Outcome
 from scoreboards.model.registers import Registers, fits
-from tb.isa.burst.op import BurstDescriptor, MteL1Fb, MteUbL1, MteUbUb
-from tb.isa.burst.table import MTE_L1_FB, MTE_UB_L1, MTE_UB_UB
+from scoreboards.model.widen import WIDENINGS
+from tb.isa.burst.op import BurstDescriptor, BurstOp
+from tb.isa.burst.table import WIDEN_BF16, WIDEN_F16, WIDEN_RAW
 from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.footprint import Footprint
 from tb.isa.rules import first_d_violation
@@ -23,66 +30,98 @@ LOWERING_RULES = frozenset({5, 7, 8, 11})
 
 _UB_UNIT = 32
 _FB_UNIT = 64
+_SLOT_BYTES = 4
+_SLOT = np.dtype("<u4")
+_CODES = {"f32": WIDEN_RAW, "i32": WIDEN_RAW, "bf16": WIDEN_BF16, "f16": WIDEN_F16}
 
 
-def ub_ub(op: MteUbUb, legal: bool, _state: Registers) -> Outcome:
-    """Returns what an ``mte_ub_ub`` does."""
+def bursts(op: BurstOp, legal: bool, _state: Registers) -> Outcome:
+    """Returns what a raw copy of bursts does: units of 32 bytes, to fb of 64 (A-24).
+
+    Pointer types do not matter. The names of the addresses are those of the op's row.
+    """
     if not legal:
-        rule = broken_rule(
-            BurstDescriptor(
-                MTE_UB_UB,
-                op.ub_src,
-                op.ub_dst,
-                op.len_burst,
-                op.n_burst,
-                op.src_gap,
-                op.dst_gap,
-                ub_sub=op.ub_sub,
-            )
-        )
+        rule = broken_rule(op)
         if rule:
             return Outcome(Status.RULE, rule)
-    space = ub_space(op.ub_sub)
-    return _bursts(op, _UB_UNIT, space, op.ub_src, space, op.ub_dst)
+    if not op.len_burst or not op.n_burst:
+        return NOTHING
+    unit = _FB_UNIT if op.spec.destination == "fb" else _UB_UNIT
+    size, counts = op.len_burst * unit, (op.n_burst,)
+    source, target = _space(op, op.spec.source), _space(op, op.spec.destination)
+    src, dst = op.addresses
+    return Outcome(
+        Status.OK,
+        0,
+        Footprint(source, src, size, counts, (size + op.src_gap * unit,)),
+        Footprint(target, dst, size, counts, (size + op.dst_gap * unit,)),
+    )
 
 
-def ub_l1(op: MteUbL1, legal: bool, _state: Registers) -> Outcome:
-    """Returns what an ``mte_ub_l1`` does."""
-    if not legal:
-        rule = broken_rule(
-            BurstDescriptor(
-                MTE_UB_L1,
-                op.ub_src,
-                op.l1_dst,
-                op.len_burst,
-                op.n_burst,
-                op.src_gap,
-                op.dst_gap,
-                ub_sub=op.ub_sub,
-            )
+@dataclass(frozen=True, slots=True)
+class BiasTransfer:
+    """Moves bias elements; ``read`` and ``written`` have the same bursts."""
+
+    read: Footprint
+    written: Footprint
+    dtype: str
+
+    def move(self, memories: Mapping[Space, Memory]) -> int:
+        """Widens every element into its slot; returns the classes of what was read."""
+        read, written, rule = self.read, self.written, WIDENINGS[self.dtype]
+        size = rule.element.itemsize
+        shape = (*read.counts, read.length // size)
+        memory, target = memories[read.space].data, memories[written.space].data
+        elements = np.ndarray(shape, rule.element, memory, read.base, (*read.strides, size))
+        slots: np.ndarray[tuple[int, ...], np.dtype[np.uint32]] = np.ndarray(
+            shape, _SLOT, target, written.base, (*written.strides, _SLOT_BYTES)
         )
+        slots[...] = elements if rule.words is None else rule.words[elements]
+        return rule.events(elements)
+
+    def explain(self, index: tuple[int, ...], byte: int | None, _region: int = 0) -> Explanation:
+        """Names the slot, counted from the op's destination, and the element it holds."""
+        (burst,) = index
+        if byte is None:
+            return Explanation(f"burst {burst} of {self.written.counts[0]}")
+        rule = WIDENINGS[self.dtype]
+        element, part = divmod(byte, _SLOT_BYTES)
+        slot = (burst * self.written.strides[0] + byte) // _SLOT_BYTES
+        source = self.read.base + burst * self.read.strides[0] + element * rule.element.itemsize
+        how = self.dtype if rule.words is None else f"{self.dtype} widened"
+        return Explanation(
+            f"bias slot {slot} = burst {burst}, element {element} ({how}), byte {part} of "
+            f"{_SLOT_BYTES}",
+            source,
+        )
+
+
+def biases(op: BurstOp, legal: bool, _state: Registers) -> Outcome:
+    """Returns what an ``mte_l1_bt`` does: slots of 4 bytes, whatever the element (A-22).
+
+    Raises:
+        ValueError: the types are none of the four pairs (BT-L01).
+    """
+    source_type = op.src_type.dtype
+    widening = WIDENINGS.get(source_type)
+    if widening is None or widening.target != op.dst_type.dtype:
+        pairs = ", ".join(f"{name} -> {w.target}" for name, w in WIDENINGS.items())
+        raise ValueError(
+            f"BT-L01: mte_l1_bt from {source_type} to {op.dst_type.dtype}: one of {pairs}"
+        )
+    if not legal:
+        rule = broken_rule(op, _CODES[source_type])
         if rule:
             return Outcome(Status.RULE, rule)
-    return _bursts(op, _UB_UNIT, ub_space(op.ub_sub), op.ub_src, Space.L1, op.l1_dst)
-
-
-def l1_fb(op: MteL1Fb, legal: bool, _state: Registers) -> Outcome:
-    """Returns what an ``mte_l1_fb`` does: units of 64 bytes, whatever the pointer type (A-24)."""
-    if not legal:
-        rule = broken_rule(
-            BurstDescriptor(
-                MTE_L1_FB,
-                op.l1_src,
-                op.fb_dst,
-                op.len_burst,
-                op.n_burst,
-                op.src_gap,
-                op.dst_gap,
-            )
-        )
-        if rule:
-            return Outcome(Status.RULE, rule)
-    return _bursts(op, _FB_UNIT, Space.L1, op.l1_src, Space.FB, op.fb_dst)
+    if not op.len_burst or not op.n_burst:
+        return NOTHING
+    length, counts, size = op.len_burst, (op.n_burst,), widening.element.itemsize
+    src, dst = op.addresses
+    read = Footprint(Space.L1, src, length * size, counts, ((length + op.src_gap) * size,))
+    pitch = (length + op.dst_gap) * _SLOT_BYTES
+    written = Footprint(Space.BT, dst, length * _SLOT_BYTES, counts, (pitch,))
+    transfer = BiasTransfer(read, written, source_type)
+    return Outcome(Status.OK, 0, read, written, transfer=transfer)
 
 
 def ubuf_to_ubuf(op: CopyUbufToUbuf, legal: bool, _state: Registers) -> Outcome:
@@ -105,24 +144,16 @@ def ubuf_to_ubuf(op: CopyUbufToUbuf, legal: bool, _state: Registers) -> Outcome:
     )
 
 
-def broken_rule(desc: BurstDescriptor) -> int:
+def broken_rule(op: BurstOp, widen: int = 0) -> int:
     """Returns the lowest D rule the op breaks, or 0: the verdict is that of the rule table."""
-    violation = first_d_violation(desc)
+    sub = op.ub_sub if "ub" in (op.spec.source, op.spec.destination) else 0
+    burst = op.len_burst, op.n_burst, op.src_gap, op.dst_gap
+    violation = first_d_violation(BurstDescriptor(op.spec, *op.addresses, *burst, widen, sub))
     return 0 if violation is None else violation.rule.number
 
 
-def _bursts(
-    op: MteUbUb | MteUbL1 | MteL1Fb, unit: int, space: Space, src: int, target: Space, dst: int
-) -> Outcome:
-    if not op.len_burst or not op.n_burst:
-        return NOTHING
-    size, counts = op.len_burst * unit, (op.n_burst,)
-    return Outcome(
-        Status.OK,
-        0,
-        Footprint(space, src, size, counts, (size + op.src_gap * unit,)),
-        Footprint(target, dst, size, counts, (size + op.dst_gap * unit,)),
-    )
+def _space(op: BurstOp, keyword: str) -> Space:
+    return ub_space(op.ub_sub) if keyword == "ub" else Space[keyword.upper()]
 
 
 def _refusal(op: CopyUbufToUbuf) -> int:

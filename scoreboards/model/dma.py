@@ -6,7 +6,7 @@ samples the registers a legacy copy reads and works out which bytes move; *apply
 scoreboard that sees ops of several pipes retire out of program order calls the steps apart.
 
 What an op does stands in the module of its family: :mod:`~scoreboards.model.strided`,
-:mod:`~scoreboards.model.burst`, :mod:`~scoreboards.model.bias`, :mod:`~scoreboards.model.nz`,
+:mod:`~scoreboards.model.burst`, :mod:`~scoreboards.model.nz`,
 :mod:`~scoreboards.model.fixpipe`, and :mod:`~scoreboards.model.registers` for the ``set_*`` ops.
 """
 
@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scoreboards.model import bias, burst, fixpipe, nz, registers, strided
+from scoreboards.model import burst, fixpipe, nz, registers, strided
 from scoreboards.model.move import move
 from scoreboards.model.outcome import FlagUse, Memory, Outcome
 from scoreboards.model.registers import Registers
-from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.burst.op import BURST_CLASSES
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -49,11 +49,11 @@ _ISSUE: dict[type, Callable[[Any, bool, Registers], Outcome]] = {
     MteUbGm: strided.ub_gm,
     MteGmL1: strided.gm_l1,
     MteL1Ub: strided.l1_ub,
-    MteUbUb: burst.ub_ub,
-    MteUbL1: burst.ub_l1,
+    **{
+        cls: burst.biases if cls.spec.destination == "bt" else burst.bursts
+        for cls in BURST_CLASSES.values()
+    },
     MteGmL1Frac: nz.gm_l1_frac,
-    MteL1Bt: bias.l1_bt,
-    MteL1Fb: burst.l1_fb,
     MteL0cGm: fixpipe.write_back,
     MteL0cL1: fixpipe.write_back,
     MteL0cUb: fixpipe.write_back,

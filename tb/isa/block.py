@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.isa.burst.op import BurstDescriptor
-from tb.isa.burst.table import BIAS_TYPES, MTE_L1_BT, MTE_L1_FB
+from tb.isa.burst.table import BIAS_TYPES
 from tb.isa.descriptor import field_values, pack, pack_columns
 from tb.isa.dma.legacy import LegacyOp
 from tb.isa.dma.op import MteGmUb
@@ -247,9 +247,9 @@ def _integer_type(desc: Descriptor) -> str:
         return "i32" if desc.acc else "f32"
     if not isinstance(desc, BurstDescriptor):
         return f"i{8 * desc.elem_bytes}"
-    if desc.spec is MTE_L1_BT:
+    if desc.spec.widens:
         return next(name for name, (_, code) in BIAS_TYPES.items() if code == desc.widen)
-    return "i64" if desc.spec is MTE_L1_FB else "i8"
+    return desc.spec.dtype
 
 
 def _destination_type(desc: FixDescriptor) -> str:

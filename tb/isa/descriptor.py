@@ -4,57 +4,50 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.isa.burst.op import BurstDescriptor
-from tb.isa.burst.table import BURST_LAYOUT
-from tb.isa.dma.op import DmaDescriptor, DmaLoop
+from tb.isa.dma.op import DmaLoop
 from tb.isa.dma.table import MAX_LOOPS
-from tb.isa.fields import DESC_WORDS, OPCODE_BITS, Layout, OpSpec
-from tb.isa.fix.op import FixDescriptor
-from tb.isa.fix.table import FIX_LAYOUT
-from tb.isa.lower import Descriptor
-from tb.isa.nz.op import NzDescriptor
-from tb.isa.nz.table import NZ_LAYOUT
-from tb.isa.ops import OPS_BY_CODE
+from tb.isa.fields import DESC_WORDS, OPCODE_BITS, Layout
+from tb.isa.lower import DESCRIPTORS, Descriptor
+from tb.isa.ops import LAYOUTS, OPS_BY_CODE
 
 UNUSED_LOOP = DmaLoop(1, 0, 0)
 """What the fields of an absent loop group hold."""
 
+_LOOP = attrgetter(*DmaLoop.__slots__)
+_LOOP_FIELDS = tuple(
+    tuple(f"loop{k}_{part}" for part in DmaLoop.__slots__) for k in range(MAX_LOOPS)
+)
+
+_OWN: dict[str, tuple[str, ...]] = {
+    family: tuple(name for name in layout if name in DESCRIPTORS[family].__slots__)
+    for family, layout in LAYOUTS.items()
+}
+"""Family to the fields that its descriptors hold under the same name: all but the element size,
+which they hold in bytes, and the loop groups."""
+
+_GETTERS = {family: attrgetter(*names) for family, names in _OWN.items()}
+
 
 def field_values(desc: Descriptor) -> dict[str, int]:
     """Returns the unsaturated value of every field of the descriptor's layout."""
-    if isinstance(desc, NzDescriptor | BurstDescriptor | FixDescriptor):
-        values = {name: getattr(desc, name) for name in desc.spec.layout if name in desc.__slots__}
-        if isinstance(desc, NzDescriptor):
-            values["elem_log2"] = desc.elem_bytes.bit_length() - 1
-        return values
-    values = {
-        "elem_log2": desc.elem_bytes.bit_length() - 1,
-        "ub_sub": desc.ub_sub,
-        "n_loops": len(desc.loops),
-        "pad_en": desc.pad_en,
-        "pad_in_bytes": desc.pad_in_bytes,
-        "reserved": desc.reserved,
-        "l2": desc.l2,
-        "pad_left": desc.pad_left,
-        "pad_right": desc.pad_right,
-        "pad_value": desc.pad_value,
-        "len": desc.len,
-        "n_burst": desc.n_burst,
-        "ext_addr": desc.ext_addr,
-        "loc_addr": desc.loc_addr,
-        "ext_stride": desc.ext_stride,
-        "loc_stride": desc.loc_stride,
-    }
-    loops = (*desc.loops, *(UNUSED_LOOP,) * (MAX_LOOPS - len(desc.loops)))
-    for k, loop in enumerate(loops):
-        values[f"loop{k}_count"] = loop.count
-        values[f"loop{k}_ext_stride"] = loop.ext_stride
-        values[f"loop{k}_loc_stride"] = loop.loc_stride
+    layout = desc.spec.layout
+    values: dict[str, int] = dict(
+        zip(_OWN[layout.family], _GETTERS[layout.family](desc), strict=True)
+    )
+    if "elem_log2" in layout:
+        values["elem_log2"] = desc.elem_bytes.bit_length() - 1  # type: ignore[union-attr]
+    if "n_loops" in layout:
+        loops: tuple[DmaLoop, ...] = desc.loops  # type: ignore[union-attr]
+        values["n_loops"] = len(loops)
+        for k, names in enumerate(_LOOP_FIELDS):
+            loop = loops[k] if k < len(loops) else UNUSED_LOOP
+            values.update(zip(names, _LOOP(loop), strict=True))
     return values
 
 
@@ -66,8 +59,9 @@ def pack(desc: Descriptor) -> NDArray[np.uint32]:
     """
     word = desc.spec.opcode
     values = field_values(desc)
-    for name, placed in desc.spec.layout.items():
-        word |= placed.field.saturate(values[name]) << placed.lsb
+    for name, lsb, limit, row in desc.spec.layout.places:
+        value = values[name]
+        word |= (value if 0 <= value <= limit else row.saturate(value)) << lsb
     return np.frombuffer(word.to_bytes(4 * DESC_WORDS, "little"), dtype="<u4").copy()
 
 
@@ -113,8 +107,8 @@ def pack_columns(
 
 def unpack_fields(words: NDArray[np.uint32], layout: Layout) -> dict[str, int]:
     """Returns the field values of one packed descriptor of a family."""
-    value = _number(words)
-    return {name: value >> placed.lsb & placed.field.limit for name, placed in layout.items()}
+    word = int.from_bytes(np.ascontiguousarray(words, dtype="<u4").tobytes(), "little")
+    return {name: word >> lsb & limit for name, lsb, limit, _ in layout.places}
 
 
 def opcode_of(words: NDArray[np.uint32]) -> int:
@@ -133,46 +127,15 @@ def unpack(words: NDArray[np.uint32]) -> Descriptor:
     if spec is None:
         known = ", ".join(f"{code} {op.name}" for code, op in OPS_BY_CODE.items())
         raise ValueError(f"descriptor has opcode {code}: known are {known}")
+    family = spec.layout.family
     fields = unpack_fields(words, spec.layout)
-    if spec.layout is BURST_LAYOUT:
-        return BurstDescriptor(spec=spec, **fields)
-    if spec.layout is FIX_LAYOUT:
-        values: dict[str, Any] = {"spec": spec, **fields}
-        return FixDescriptor(**values)
-    elem_bytes = 1 << fields.pop("elem_log2")
-    if spec.layout is NZ_LAYOUT:
-        return NzDescriptor(elem_bytes=elem_bytes, **fields)
-    return _unpack_dma(spec, elem_bytes, fields)
-
-
-def _number(words: NDArray[np.uint32]) -> int:
-    return int.from_bytes(np.ascontiguousarray(words, dtype="<u4").tobytes(), "little")
-
-
-def _unpack_dma(spec: OpSpec, elem_bytes: int, fields: Mapping[str, int]) -> DmaDescriptor:
-    return DmaDescriptor(
-        spec=spec,
-        elem_bytes=elem_bytes,
-        ext_addr=fields["ext_addr"],
-        loc_addr=fields["loc_addr"],
-        len=fields["len"],
-        n_burst=fields["n_burst"],
-        ext_stride=fields["ext_stride"],
-        loc_stride=fields["loc_stride"],
-        loops=tuple(
-            DmaLoop(
-                fields[f"loop{k}_count"],
-                fields[f"loop{k}_ext_stride"],
-                fields[f"loop{k}_loc_stride"],
-            )
-            for k in range(fields["n_loops"])
-        ),
-        pad_en=fields["pad_en"],
-        pad_in_bytes=fields["pad_in_bytes"],
-        pad_left=fields["pad_left"],
-        pad_right=fields["pad_right"],
-        pad_value=fields["pad_value"],
-        reserved=fields["reserved"],
-        l2=fields["l2"],
-        ub_sub=fields["ub_sub"],
-    )
+    values: dict[str, Any] = {name: fields[name] for name in _OWN[family]}
+    if "elem_log2" in fields:
+        values["elem_bytes"] = 1 << fields["elem_log2"]
+    if "n_loops" in fields:
+        groups = _LOOP_FIELDS[: fields["n_loops"]]
+        values["loops"] = tuple([DmaLoop(*[fields[name] for name in names]) for names in groups])
+    made: Any = DESCRIPTORS[family]
+    if "spec" in made.__slots__:
+        values["spec"] = spec
+    return made(**values)  # type: ignore[no-any-return]

@@ -112,6 +112,11 @@ class Layout(Mapping[str, PlacedField]):
         if lsb > DESC_BITS:
             raise ValueError(f"{family}: fields need {lsb} bits, a descriptor has {DESC_BITS}")
         self.used_bits = lsb
+        self.places = tuple(
+            (name, placed.lsb, placed.field.limit, placed.field)
+            for name, placed in self._placed.items()
+        )
+        """Name, lowest bit, largest value and row of each field: what packing goes through."""
 
     def __getitem__(self, name: str) -> PlacedField:
         return self._placed[name]
@@ -142,6 +147,7 @@ class OpSpec:
         rules: Family of its rules: ``"DMA"``, ``"ND"``, ``"BT"``, ``"FB"`` or ``"FIX"``.
         d_rules: Numbers in that family of the D rules an engine checks for it.
         doc: One line.
+        pipe: Pipe that orders it in a program where that is not the one of its slot, or empty.
     """
 
     name: str
@@ -154,6 +160,7 @@ class OpSpec:
     rules: str
     d_rules: tuple[int, ...]
     doc: str
+    pipe: str = ""
 
     @property
     def rule_names(self) -> tuple[str, ...]:

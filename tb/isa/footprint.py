@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tb.isa.burst.op import BurstDescriptor
 from tb.isa.dma.op import DmaDescriptor
-from tb.isa.dma.table import MTE_UB_GM
+from tb.isa.dma.table import SOURCE_SIDE
 from tb.isa.fix.op import FixDescriptor
 from tb.isa.fix.table import ALPHA_WORD, FLAG_BLOCK, L0C_WORD, NZ2DN, NZ2NZ, QUANT_RECORD, UB_WHOLE
 from tb.isa.lower import Descriptor
@@ -135,7 +135,7 @@ def source(desc: Descriptor) -> Footprint:
     space = space_of(desc.spec.source, desc.ub_sub)
     if isinstance(desc, BurstDescriptor):
         return _burst_side(space, desc.src_addr, desc.units[0], desc.src_gap, desc)
-    return _dma_side(desc, "loc" if desc.spec is MTE_UB_GM else "ext", space, desc.len)
+    return _dma_side(desc, SOURCE_SIDE[desc.spec.name], space, desc.len)
 
 
 def destination(desc: Descriptor) -> Footprint:
@@ -157,7 +157,7 @@ def destination(desc: Descriptor) -> Footprint:
     space = space_of(desc.spec.destination, desc.ub_sub)
     if isinstance(desc, BurstDescriptor):
         return _burst_side(space, desc.dst_addr, desc.units[1], desc.dst_gap, desc)
-    if desc.spec is MTE_UB_GM:
+    if SOURCE_SIDE[desc.spec.name] == "loc":
         return _dma_side(desc, "ext", space, desc.len)
     return _dma_side(desc, "loc", space, desc.loc_stride if desc.pad_en else desc.len)
 

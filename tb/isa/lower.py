@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from tb.isa.burst.op import BurstDescriptor, BurstOp, lower_burst
-from tb.isa.dma.op import DmaDescriptor, DmaOp, lower_dma
-from tb.isa.fix.op import FixDescriptor, FixOp, lower_fix
+from tb.isa.burst.op import BURST_CLASSES, BurstDescriptor, BurstOp, lower_burst
+from tb.isa.dma.op import DMA_CLASSES, DmaDescriptor, DmaOp, lower_dma
+from tb.isa.fix.op import FIX_CLASSES, FixDescriptor, FixOp, lower_fix
 from tb.isa.nz.op import MteGmL1Frac, NzDescriptor, lower_nz
 
 V06Op = DmaOp | BurstOp | MteGmL1Frac | FixOp
@@ -13,6 +13,19 @@ V06Op = DmaOp | BurstOp | MteGmL1Frac | FixOp
 
 Descriptor = DmaDescriptor | BurstDescriptor | NzDescriptor | FixDescriptor
 """What a v0.6 op or a legacy copy becomes."""
+
+OP_CLASSES: dict[str, type[V06Op]] = {
+    cls.spec.name: cls for cls in (*DMA_CLASSES, *BURST_CLASSES.values(), MteGmL1Frac, *FIX_CLASSES)
+}
+"""Op classes by mnemonic, family by family."""
+
+DESCRIPTORS: dict[str, type[Descriptor]] = {
+    "dma": DmaDescriptor,
+    "burst": BurstDescriptor,
+    "nz": NzDescriptor,
+    "fix": FixDescriptor,
+}
+"""Descriptor classes by family."""
 
 
 def lower(op: V06Op) -> Descriptor:

@@ -3,30 +3,16 @@
 
 from __future__ import annotations
 
-from tb.isa.burst.table import MTE_L1_BT, MTE_L1_FB, MTE_UB_L1, MTE_UB_UB
-from tb.isa.dma.table import MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
+from tb.isa.burst.table import BURSTS
+from tb.isa.dma.table import STRIDED
 from tb.isa.fields import Layout, OpSpec
-from tb.isa.fix.table import MTE_L0C_GM, MTE_L0C_L1, MTE_L0C_UB
+from tb.isa.fix.table import WRITE_BACKS
 from tb.isa.nz.table import MTE_GM_L1_FRAC
 
-OPS: dict[str, OpSpec] = {
-    spec.name: spec
-    for spec in (
-        MTE_GM_UB,
-        MTE_UB_GM,
-        MTE_GM_L1,
-        MTE_L1_UB,
-        MTE_UB_UB,
-        MTE_UB_L1,
-        MTE_GM_L1_FRAC,
-        MTE_L1_BT,
-        MTE_L1_FB,
-        MTE_L0C_GM,
-        MTE_L0C_L1,
-        MTE_L0C_UB,
-    )
-}
-"""Op tables by mnemonic."""
+_ROWS: tuple[OpSpec, ...] = (*STRIDED, *BURSTS.values(), MTE_GM_L1_FRAC, *WRITE_BACKS)
+
+OPS: dict[str, OpSpec] = {spec.name: spec for spec in sorted(_ROWS, key=lambda spec: spec.opcode)}
+"""Op tables by mnemonic, in the order of their opcodes."""
 
 OPS_BY_CODE: dict[int, OpSpec] = {spec.opcode: spec for spec in OPS.values()}
 """Op tables by opcode."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from tb.isa.ops import LEGACY_FORMS, OPS
+
 
 class Pipe(Enum):
     """A queue of ops that start in program order. The value is its name in PTO text."""
@@ -30,29 +32,17 @@ PIPE_ALL = "PIPE_ALL"
 EVENTS = 8
 """Event ids of a pair of pipes: EVENT_ID0 to EVENT_ID7."""
 
+_WRITES = (
+    *(f"set_loop{what}_{way}" for way in ("outtoub", "ubtoout")
+      for what in ("_size", "1_stride", "2_stride")),
+    "set_mov_pad_val",
+)  # fmt: skip
+_OPS = {name: Pipe(spec.pipe or f"PIPE_{spec.slot.upper()}") for name, spec in OPS.items()}
+
 PIPES: dict[str, Pipe] = {
-    "mte_gm_ub": Pipe.MTE2,
-    "mte_ub_gm": Pipe.MTE3,
-    "mte_gm_l1": Pipe.MTE2,
-    "mte_l1_ub": Pipe.MTE1,
-    "mte_ub_ub": Pipe.V,
-    "mte_ub_l1": Pipe.MTE3,
-    "mte_gm_l1_frac": Pipe.MTE2,
-    "mte_l1_bt": Pipe.MTE1,
-    "mte_l1_fb": Pipe.FIX,
-    "mte_l0c_gm": Pipe.FIX,
-    "mte_l0c_l1": Pipe.FIX,
-    "mte_l0c_ub": Pipe.FIX,
-    "set_loop_size_outtoub": Pipe.S,
-    "set_loop1_stride_outtoub": Pipe.S,
-    "set_loop2_stride_outtoub": Pipe.S,
-    "set_loop_size_ubtoout": Pipe.S,
-    "set_loop1_stride_ubtoout": Pipe.S,
-    "set_loop2_stride_ubtoout": Pipe.S,
-    "set_mov_pad_val": Pipe.S,
-    "copy_gm_to_ubuf": Pipe.MTE2,
-    "copy_ubuf_to_gm": Pipe.MTE3,
-    "copy_ubuf_to_ubuf": Pipe.V,
+    **_OPS,
+    **dict.fromkeys(_WRITES, Pipe.S),
+    **{form: _OPS[name] for form, name in LEGACY_FORMS.items()},
     "mte_l1_l0a": Pipe.MTE1,
     "mte_l1_l0b": Pipe.MTE1,
     "mad": Pipe.M,

@@ -3,126 +3,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
-from tb.isa.burst.table import BIAS_TYPES, MTE_L1_BT, MTE_L1_FB, MTE_UB_L1, MTE_UB_UB
+from tb.isa.burst.table import BIAS_TYPES, BURSTS
 from tb.isa.dma.legacy import LegacyOp
-from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
-from tb.isa.dma.table import MAX_LOOPS, MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
+from tb.isa.dma.op import Loop, Pad
+from tb.isa.dma.table import MAX_LOOPS, SOURCE_SIDE
 from tb.isa.dtypes import DTYPES, Ptr
+from tb.isa.fields import OpSpec
 from tb.isa.fix.program import FIX_MAKERS
-from tb.isa.fix.table import FRONT_COLUMNS
-from tb.isa.lower import V06Op
-from tb.isa.nz.op import MteGmL1Frac
-from tb.isa.nz.table import MODES, MTE_GM_L1_FRAC
-from tb.isa.ops import OPS_BY_CODE
+from tb.isa.lower import OP_CLASSES, V06Op
+from tb.isa.nz.table import MODES
 
 _Ints = NDArray[np.int64]
-_Lists = Mapping[str, list[int]]
 
-_POINTERS: dict[str, tuple[Ptr, ...]] = {
-    space: tuple(Ptr(dtype, space) for dtype in DTYPES) for space in ("gm", "ub", "l1", "bt", "fb")
+
+class _Lists(dict[str, list[int]]):
+    """Columns of a block as lists, made when they are first read."""
+
+    def __init__(self, columns: Mapping[str, _Ints], size: int) -> None:
+        super().__init__()
+        self._columns, self._zeros = columns, [0] * size
+
+    def __missing__(self, name: str) -> list[int]:
+        column = self._columns.get(name)
+        found = self[name] = self._zeros if column is None else column.tolist()
+        return found
+
+
+_Part = Callable[[_Lists, Sequence[int]], Iterable[Any]]
+"""Columns and the rows of the ops to make -> a field of each op."""
+
+
+def _plain(column: str) -> _Part:
+    def part(x: _Lists, rows: Sequence[int]) -> Iterable[int]:
+        values = x[column]
+        return [values[i] for i in rows]
+
+    return part
+
+
+def _pointers(pointers: Sequence[Ptr]) -> _Part:
+    def part(x: _Lists, rows: Sequence[int]) -> Iterable[Ptr]:
+        types = x["dtype"]
+        return [pointers[types[i]] for i in rows]
+
+    return part
+
+
+def _loops(source: str, destination: str) -> _Part:
+    names = tuple(
+        (f"loop{k}_count", f"loop{k}_{source}_stride", f"loop{k}_{destination}_stride")
+        for k in range(MAX_LOOPS)
+    )
+
+    def part(x: _Lists, rows: Sequence[int]) -> Iterable[tuple[Loop, ...]]:
+        counts = x["n_loops"]
+        if not any(counts):
+            return repeat((), len(rows))
+        columns = [(x[n], x[src], x[dst]) for n, src, dst in names]
+        return [
+            tuple([Loop(n[i], src[i], dst[i]) for n, src, dst in columns[: counts[i]]])
+            if counts[i]
+            else ()
+            for i in rows
+        ]
+
+    return part
+
+
+def _pads(x: _Lists, rows: Sequence[int]) -> Iterable[Pad | None]:
+    on, value, left, right = (x[f"pad_{name}"] for name in ("en", "value", "left", "right"))
+    types = x["pad_dtype"]
+    return [Pad(DTYPES[types[i]], value[i], left[i], right[i]) if on[i] else None for i in rows]
+
+
+def _part(spec: OpSpec, name: str) -> _Part:
+    """Returns how a field of an op's class comes from its columns: by the operand's row."""
+    if name == "src_type":
+        return _pointers([Ptr(dtype, spec.source) for dtype in DTYPES])
+    if name == "dst_type":
+        widens = spec.name in BURSTS and BURSTS[spec.name].widens
+        types = [BIAS_TYPES[t][0] if t in BIAS_TYPES else "" for t in DTYPES] if widens else DTYPES
+        return _pointers([Ptr(dtype, spec.destination) for dtype in types])
+    if name == "loops":
+        source = SOURCE_SIDE[spec.name]
+        return _loops(source, "loc" if source == "ext" else "ext")
+    if name == "pad":
+        return _pads
+    if name == "mode":
+        return lambda x, rows: [MODES[x["mode"][i]] for i in rows]
+    if name == "src_outer_stride":
+        return lambda x, rows: [x["outer_stride"][i] or None for i in rows]
+    return _plain(name if name == "ub_sub" else spec.operand(name).field)
+
+
+_PARTS: dict[int, tuple[type[V06Op], tuple[_Part, ...]]] = {
+    cls.spec.opcode: (cls, tuple(_part(cls.spec, name) for name in cls.__slots__))
+    for cls in OP_CLASSES.values()
+    if cls.spec.opcode not in FIX_MAKERS
 }
-_GM, _UB, _L1, _FB = (_POINTERS[space] for space in ("gm", "ub", "l1", "fb"))
-_BIAS = {
-    index: Ptr(BIAS_TYPES[name][0], "bt") for index, name in enumerate(DTYPES) if name in BIAS_TYPES
-}
-_LOOP_NAMES = tuple(
-    (f"loop{k}_count", f"loop{k}_ext_stride", f"loop{k}_loc_stride") for k in range(MAX_LOOPS)
-)
-_NO_LOOPS: tuple[Loop, ...] = ()
 
 
-def _loops(x: _Lists, i: int, *, store: bool = False) -> tuple[Loop, ...]:
-    count = x["n_loops"][i]
-    if not count:
-        return _NO_LOOPS
-    if store:
-        return tuple([Loop(x[n][i], x[loc][i], x[ext][i]) for n, ext, loc in _LOOP_NAMES[:count]])
-    return tuple([Loop(x[n][i], x[ext][i], x[loc][i]) for n, ext, loc in _LOOP_NAMES[:count]])
-
-
-def _gm_ub(x: _Lists, i: int, dtype: int, pad_dtype: int) -> V06Op:
-    pad = None
-    if x["pad_en"][i]:
-        value = x["pad_value"][i]
-        pad = Pad(DTYPES[pad_dtype], value, x["pad_left"][i], x["pad_right"][i])
-    return MteGmUb(
-        x["ext_addr"][i], x["loc_addr"][i], x["len"][i], x["n_burst"][i], x["ext_stride"][i],
-        x["loc_stride"][i], _loops(x, i), pad, x["l2"][i], _GM[dtype], _UB[dtype], x["ub_sub"][i],
-    )  # fmt: skip
-
-
-def _ub_gm(x: _Lists, i: int, dtype: int, _pad_dtype: int) -> V06Op:
-    return MteUbGm(
-        x["loc_addr"][i], x["ext_addr"][i], x["len"][i], x["n_burst"][i], x["loc_stride"][i],
-        x["ext_stride"][i], _loops(x, i, store=True), x["l2"][i], _UB[dtype], _GM[dtype],
-        x["ub_sub"][i],
-    )  # fmt: skip
-
-
-def _gm_l1(x: _Lists, i: int, dtype: int, _pad_dtype: int) -> V06Op:
-    return MteGmL1(
-        x["ext_addr"][i], x["loc_addr"][i], x["len"][i], x["n_burst"][i], x["ext_stride"][i],
-        x["loc_stride"][i], _loops(x, i), _GM[dtype], _L1[dtype],
-    )  # fmt: skip
-
-
-def _l1_ub(x: _Lists, i: int, dtype: int, _pad_dtype: int) -> V06Op:
-    return MteL1Ub(
-        x["ext_addr"][i], x["loc_addr"][i], x["len"][i], x["n_burst"][i], x["ext_stride"][i],
-        x["loc_stride"][i], _loops(x, i), _L1[dtype], _UB[dtype], x["ub_sub"][i],
-    )  # fmt: skip
-
-
-def _burst(x: _Lists, i: int) -> tuple[int, int, int, int, int, int]:
-    return (
-        x["src_addr"][i], x["dst_addr"][i], x["len"][i], x["n_burst"][i], x["src_gap"][i],
-        x["dst_gap"][i],
-    )  # fmt: skip
-
-
-def _ub_ub(x: _Lists, i: int, dtype: int, _pad_dtype: int) -> V06Op:
-    return MteUbUb(*_burst(x, i), _UB[dtype], _UB[dtype], x["ub_sub"][i])
-
-
-def _ub_l1(x: _Lists, i: int, dtype: int, _pad_dtype: int) -> V06Op:
-    return MteUbL1(*_burst(x, i), _UB[dtype], _L1[dtype], x["ub_sub"][i])
-
-
-def _l1_bt(x: _Lists, i: int, dtype: int, _pad_dtype: int) -> V06Op:
-    return MteL1Bt(*_burst(x, i), _L1[dtype], _BIAS[dtype])
-
-
-def _l1_fb(x: _Lists, i: int, dtype: int, _pad_dtype: int) -> V06Op:
-    return MteL1Fb(*_burst(x, i), _L1[dtype], _FB[dtype])
-
-
-def _frac(x: _Lists, i: int, dtype: int, _pad_dtype: int) -> V06Op:
-    return MteGmL1Frac(
-        x["ext_addr"][i], x["loc_addr"][i], MODES[x["mode"][i]], x["n_value"][i], x["d_value"][i],
-        x["inner_stride"][i], x["group_count"][i], x["dst_loop2"][i], x["dst_loop3"][i],
-        x["dst_loop4"][i], x["outer_stride"][i] or None, x["l2"][i], x["small_c0"][i], _GM[dtype],
-        _L1[dtype],
-    )  # fmt: skip
-
-
-_MAKERS: dict[int, Callable[[_Lists, int, int, int], V06Op]] = {
-    MTE_GM_UB.opcode: _gm_ub,
-    MTE_UB_GM.opcode: _ub_gm,
-    MTE_GM_L1.opcode: _gm_l1,
-    MTE_L1_UB.opcode: _l1_ub,
-    MTE_UB_UB.opcode: _ub_ub,
-    MTE_UB_L1.opcode: _ub_l1,
-    MTE_L1_BT.opcode: _l1_bt,
-    MTE_L1_FB.opcode: _l1_fb,
-    MTE_GM_L1_FRAC.opcode: _frac,
-    **FIX_MAKERS,
-}
+def _make(code: int, x: _Lists, rows: Sequence[int]) -> Iterable[V06Op]:
+    """Returns the ops of an opcode that stand in ``rows``."""
+    if code in FIX_MAKERS:
+        make, types, second = FIX_MAKERS[code], x["dtype"], x["pad_dtype"]
+        return [make(x, i, types[i], second[i]) for i in rows]
+    cls, parts = _PARTS[code]
+    return map(cls, *[part(x, rows) for part in parts])
 
 
 def program_of(
@@ -142,16 +136,13 @@ def program_of(
         legacy: Legacy sequences by index.
     """
     codes = opcode.tolist()
-    names = {name for code in set(codes) for name in OPS_BY_CODE[code].layout}
-    names.update(FRONT_COLUMNS)
-    zeros = [0] * len(codes)
-    lists = {name: columns[name].tolist() if name in columns else zeros for name in names}
-    types, pads = dtype.tolist(), pad_dtype.tolist()
-    program: list[tuple[V06Op | LegacyOp, ...]] = []
+    rows: dict[int, list[int]] = {}
     for index, code in enumerate(codes):
-        written = legacy.get(index)
-        if written is not None:
-            program.append(written)
-        else:
-            program.append((_MAKERS[code](lists, index, types[index], pads[index]),))
+        if index not in legacy:
+            rows.setdefault(code, []).append(index)
+    lists = _Lists({**columns, "dtype": dtype, "pad_dtype": pad_dtype}, len(codes))
+    program: list[tuple[V06Op | LegacyOp, ...]] = [legacy.get(i, ()) for i in range(len(codes))]
+    for code, mine in rows.items():
+        for index, op in zip(mine, _make(code, lists, mine), strict=True):
+            program[index] = (op,)
     return program

@@ -10,6 +10,7 @@ constants and pointers behind the names are defined where a program is printed
 from __future__ import annotations
 
 from tb.isa.burst.op import BurstOp
+from tb.isa.burst.table import BURSTS
 from tb.isa.dma.legacy import (
     CopyUbufToGm,
     CopyUbufToUbuf,
@@ -18,9 +19,12 @@ from tb.isa.dma.legacy import (
     SetLoopStride,
     SetMovPadVal,
 )
-from tb.isa.dma.op import DmaOp, MteGmL1, MteGmUb, MteL1Ub
-from tb.isa.fix.op import FixOp
-from tb.isa.fix.text import fix_text
+from tb.isa.dma.op import DmaOp, MteGmUb
+from tb.isa.dma.table import STRIDED
+from tb.isa.dtypes import Ptr
+from tb.isa.fields import OpSpec
+from tb.isa.fix.op import FbPtr, FixOp, MteL0cGm, MteL0cUb, Scalar
+from tb.isa.fix.table import FLAG_NAMES, FLAG_NONE
 from tb.isa.lower import V06Op
 from tb.isa.names import LOG, Names
 from tb.isa.nz.op import MteGmL1Frac
@@ -48,21 +52,23 @@ def _pointers(op: AnyOp, source: int, destination: int, names: Names) -> Parts:
     )
 
 
-def _addresses(op: DmaOp | BurstOp) -> tuple[int, int]:
-    """Returns source and destination address: the first two operands of every such op."""
-    source, destination = op.__slots__[:2]
-    return getattr(op, source), getattr(op, destination)
+def _written(spec: OpSpec) -> tuple[str, ...]:
+    """Returns the operands of a row that every such op has: all up to those of ``nburst``."""
+    names = tuple(operand.name for operand in spec.operands)
+    return names[: names.index("n_burst") + 3]
 
 
-def _dma_parts(op: DmaOp, names: Names) -> Parts:
-    scalars = [op.len_burst]
-    if not isinstance(op, MteGmL1 | MteL1Ub):
-        scalars.insert(0, op.l2_cache_ctl)
-    burst = (op.n_burst, op.src_stride, op.dst_stride)
-    pointers, kinds = _pointers(op, *_addresses(op), names)
+_OPERANDS = {spec.name: _written(spec) for spec in (*STRIDED, *BURSTS.values())}
+
+
+def _copy_parts(op: DmaOp | BurstOp, names: Names) -> Parts:
+    operands: list[int] = [getattr(op, name) for name in _OPERANDS[op.spec.name]]
+    source, destination, *scalars = operands[:-3]
+    burst = operands[-3:]
+    pointers, kinds = _pointers(op, source, destination, names)
     clauses = [f"nburst({_ints(names, *burst)})"]
     types = [kinds, _kinds(names, *scalars, *burst)]
-    for loop in op.loops:
+    for loop in op.loops if isinstance(op, DmaOp) else ():
         values = (loop.count, loop.src_stride, loop.dst_stride)
         clauses.append(f"loop({_ints(names, *values)})")
         types.append(f"loop {_kinds(names, *values)}")
@@ -74,16 +80,6 @@ def _dma_parts(op: DmaOp, names: Names) -> Parts:
         types.append(", ".join([f"pad {pad.dtype}", *map(names.integer_type, counts)]))
     head = f"pto.{op.spec.name} {pointers}, {_ints(names, *scalars)}"
     return f"{head} {' '.join(clauses)}", ", ".join(types)
-
-
-def _burst_parts(op: BurstOp, names: Names) -> Parts:
-    pointers, kinds = _pointers(op, *_addresses(op), names)
-    burst = (op.n_burst, op.src_gap, op.dst_gap)
-    return (
-        f"pto.{op.spec.name} {pointers}, {names.integer(op.len_burst)} "
-        f"nburst({_ints(names, *burst)})",
-        f"{kinds}, {_kinds(names, op.len_burst, *burst)}",
-    )
 
 
 def _nz_parts(op: MteGmL1Frac, names: Names) -> Parts:
@@ -102,6 +98,73 @@ def _nz_parts(op: MteGmL1Frac, names: Names) -> Parts:
         f"src_layout({_kinds(names, *strides)}), dst_group {_kinds(names, *group)}, "
         f"ctrl {names.integer_type(hint)}, {names.flag_type(small)}",
     )
+
+
+def _fix_payload(payload: Scalar | FbPtr, names: Names) -> tuple[str, str]:
+    """Returns a payload's operand and its type."""
+    if isinstance(payload, FbPtr):
+        pointer = Ptr(payload.dtype, "fb")
+        return names.pointer(pointer, payload.address), str(pointer)
+    return names.bits(payload.dtype, payload.bits), payload.dtype
+
+
+def _fix_clauses(op: FixOp, names: Names) -> tuple[list[str], list[str]]:
+    """Returns the clauses in canonical order and the types of what stands in them."""
+    clauses: list[str] = []
+    types: list[str] = []
+    if op.unit_flag != FLAG_NONE:
+        clauses.append(f"unit_flag({FLAG_NAMES.get(op.unit_flag, op.unit_flag)})")
+    if op.pre_quant:
+        inside = f"mode = {op.pre_quant.mode}"
+        if op.pre_quant.payload is not None:
+            operand, kind = _fix_payload(op.pre_quant.payload, names)
+            inside, types = f"{operand}, {inside}", [*types, kind]
+        clauses.append(f"pre_quant({inside})")
+    if op.pre_relu:
+        inside = f"mode = {op.pre_relu.mode}"
+        if op.pre_relu.payload is not None:
+            operand, kind = _fix_payload(op.pre_relu.payload, names)
+            inside, types = f"{operand}, {inside}", [*types, kind]
+        if op.pre_relu.clip is not None:
+            operand, kind = _fix_payload(op.pre_relu.clip, names)
+            inside, types = f"{inside}, clip = {operand}", [*types, kind]
+        clauses.append(f"pre_relu({inside})")
+    if op.layout:
+        extra = [value for value in (op.k, op.split) if value is not None]
+        inside = ", ".join(map(names.integer, extra))
+        clauses.append(op.layout + (f"({inside})" if extra else ""))
+        types += map(names.integer_type, extra)
+    if op.loop3:
+        values = (op.loop3.count, op.loop3.src_stride, op.loop3.dst_stride)
+        clauses.append(f"loop3({', '.join(map(names.integer, values))})")
+        types += map(names.integer_type, values)
+    if op.sat:
+        clauses.append("sat(preserve_nan)" if op.sat == "preserve_nan" else op.sat)
+    if isinstance(op, MteL0cGm) and op.atomic:
+        clauses.append(f"atomic(type = {op.atomic.type}, op = {op.atomic.op})")
+    return clauses, types
+
+
+def _fix_parts(op: FixOp, names: Names) -> Parts:
+    """Returns the text of a write-back.
+
+    Clauses stand behind the operands, separated by commas, in the order of FIX-L01. The types
+    behind the colon are those of the two pointers, of the integers, and of the payloads in the
+    order in which they stand in the clauses.
+    """
+    numbers = [op.m, op.n, op.src_stride, op.dst_stride]
+    head = [names.pointer(op.src_type, op.src), names.pointer(op.dst_type, op.dst)]
+    if isinstance(op, MteL0cGm):
+        numbers += [op.sid, op.l2_cache_ctrl]
+    elif isinstance(op, MteL0cUb) and not op.ub_split:
+        numbers.append(op.sub_block)
+    head += map(names.integer, numbers)
+    if isinstance(op, MteL0cUb) and op.ub_split:
+        head.append(op.ub_split)
+    clauses, types = _fix_clauses(op, names)
+    kinds = map(names.integer_type, numbers)
+    types = [str(op.src_type), str(op.dst_type), *kinds, *types]
+    return f"pto.{op.spec.name} {', '.join([*head, *clauses])}", ", ".join(types)
 
 
 def _legacy_parts(op: LegacyOp, names: Names) -> Parts:
@@ -141,14 +204,12 @@ def _legacy_parts(op: LegacyOp, names: Names) -> Parts:
 
 def op_parts(op: AnyOp, names: Names = LOG) -> Parts:
     """Returns the text of an op before and behind the colon; ``ub_sub`` is in neither."""
-    if isinstance(op, DmaOp):
-        return _dma_parts(op, names)
-    if isinstance(op, BurstOp):
-        return _burst_parts(op, names)
+    if isinstance(op, DmaOp | BurstOp):
+        return _copy_parts(op, names)
     if isinstance(op, MteGmL1Frac):
         return _nz_parts(op, names)
     if isinstance(op, FixOp):
-        return fix_text(op, names)
+        return _fix_parts(op, names)
     return _legacy_parts(op, names)
 
 

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from scoreboards.model import fixpipe_layout
 from scoreboards.model.dma import DmaModel
-from scoreboards.model.fixpipe import write_back
+from scoreboards.model.fixpipe import broken_rule, write_back
 from scoreboards.model.fixpipe_atomic import combine
-from scoreboards.model.fixpipe_rules import broken_rule
 from scoreboards.model.fixpipe_stages import MODES
 from scoreboards.model.registers import Registers
 from tb.isa.dtypes import Ptr

@@ -23,8 +23,7 @@ from tb.coverage.points import (
     ranges,
 )
 from tb.coverage.view import FORM_SPECS, ODD_DST, ODD_SRC, SID, form_doc
-from tb.isa.burst.table import BLOCK_UNIT, GAP_BITS, LEN_BITS, MTE_L1_BT, MTE_L1_FB, MTE_UB_UB
-from tb.isa.fields import OpSpec
+from tb.isa.burst.table import BLOCK_UNIT, BURSTS, GAP_BITS, LEN_BITS, BurstSpec
 from tb.isa.footprint import space_of
 from tb.isa.ops import LEGACY_FORMS
 from tb.isa.spaces import SIZES
@@ -59,8 +58,8 @@ GAP_LOWS = (0, 1, 2, 4, 16)
 GAPS = ("one burst", *range_labels(GAP_LOWS))
 
 
-def _kind(spec: OpSpec) -> str:
-    return spec.destination if spec in (MTE_L1_BT, MTE_L1_FB) else "ub"
+def _kind(spec: BurstSpec) -> str:
+    return spec.destination if spec.destination in _LENGTHS else "ub"
 
 
 def _gap(side: str) -> Sampled[BurstPart]:
@@ -86,7 +85,7 @@ def _unused_gap(side: str) -> Sampled[BurstPart]:
     )
 
 
-def _place(side: str, spec: OpSpec) -> Sampled[BurstPart]:
+def _place(side: str, spec: BurstSpec) -> Sampled[BurstPart]:
     space = spec.source if side == "src" else spec.destination
     size = SIZES[space_of(space)]
 
@@ -109,21 +108,21 @@ def _residues(name: str, word: int, step: int, values: Callable[[BurstPart], Int
     return codes(name, labels, lambda v: values(v) % word // step, f"{doc} modulo {word}")
 
 
-def _alignment(spec: OpSpec) -> Points:
+def _alignment(spec: BurstSpec) -> Points:
     word, step = (PARAM_WORD, 64) if _kind(spec) != "ub" else (WORD, 32)
     points = [
         _residues("src_mod", WORD, 32, lambda v: v["src_addr"], "source address"),
         _residues("dst_mod", word, step, lambda v: v["dst_addr"], "destination address"),
     ]
-    if spec is not MTE_L1_BT:
-        unit = 64 if spec is MTE_L1_FB else 32
+    if not spec.widens:
+        unit = spec.unit
         points.append(
             _residues("len_mod", WORD, unit, lambda v: v["len"] * unit, "bytes of a burst")
         )
     return points
 
 
-def _nops(spec: OpSpec, *, legacy: bool) -> Points:
+def _nops(spec: BurstSpec, *, legacy: bool) -> Points:
     counts = spec.operand("n_burst")
     assert counts.maximum is not None
     top_n, top_len = counts.maximum, (1 << LEN_BITS) - 1
@@ -180,7 +179,7 @@ def _legacy_points() -> Points:
 
 
 def _points(form: str) -> Points:
-    spec = FORM_SPECS[form]
+    spec = BURSTS[FORM_SPECS[form].name]
     kind, legacy = _kind(spec), form in LEGACY_FORMS
     points: Points = [
         ranges("len", _LENGTHS[kind], lambda v: v["len"], "units in a burst"),
@@ -198,34 +197,34 @@ def _points(form: str) -> Points:
     ]
     if not legacy:
         points += [_unused_gap("src"), _unused_gap("dst")]
-    if "ub" in (spec.source, spec.destination):
+    if spec.sees_ub:
         points.append(codes("ub_sub", ["0", "1"], lambda v: v["ub_sub"], "UB sub-block"))
-    if spec is MTE_UB_UB:
+    if spec.within:
         points.append(_order_point())
     if legacy:
         points += _legacy_points()
-    return points + (bias_points() if spec is MTE_L1_BT else [dtype_point()])
+    return points + (bias_points() if spec.widens else [dtype_point()])
 
 
-def _gap_exclusions(side: str, spec: OpSpec) -> tuple[Exclusion, ...]:
+def _gap_exclusions(side: str, spec: BurstSpec) -> tuple[Exclusion, ...]:
     gap = f"{side}_gap"
     found = [
         excluding("one burst has no gap", bursts="1", **{gap: GAPS[1:]}),
         excluding("several have one", bursts=("2", "3..15", "16.."), **{gap: "one burst"}),
     ]
-    if spec is MTE_L1_FB and side == "dst":
+    if spec.destination == "fb" and side == "dst":
         reason = "16 bursts so far apart do not fit the 64 units of fb"
         found.append(excluding(reason, bursts="16..", dst_gap=("4..15", "16..")))
     return tuple(found)
 
 
-def _crosses(spec: OpSpec) -> tuple[Cross, ...]:
+def _crosses(spec: BurstSpec) -> tuple[Cross, ...]:
     both = tuple(
         excluding("both sides have the same bursts", **{one: "one burst", other: GAPS[1:]})
         for one, other in (("src_gap", "dst_gap"), ("dst_gap", "src_gap"))
     )
     large: tuple[Exclusion, ...] = ()
-    if spec is MTE_L1_FB:
+    if spec.destination == "fb":
         large = (excluding("fb has 64 units", bursts="16..", units="16.."),)
     crosses = [
         Cross("bursts x src_gap", ("bursts", "src_gap"), _gap_exclusions("src", spec)),
@@ -233,11 +232,12 @@ def _crosses(spec: OpSpec) -> tuple[Cross, ...]:
         Cross("src_gap x dst_gap", ("src_gap", "dst_gap"), both),
         Cross("bursts x units", ("bursts", "units"), large),
     ]
-    if spec is MTE_L1_BT:
+    if spec.widens:
         return (*crosses, Cross("alignment", ("src_mod", "dst_mod")), *bias_crosses())
     return (*crosses, Cross("alignment", ("src_mod", "dst_mod", "len_mod")))
 
 
 def burst_group(form: str) -> Group[BurstPart]:
     """Returns the group of a burst form."""
-    return Group(form, _points(form), _crosses(FORM_SPECS[form]), BurstPart, form_doc(form))
+    spec = BURSTS[FORM_SPECS[form].name]
+    return Group(form, _points(form), _crosses(spec), BurstPart, form_doc(form))

@@ -9,7 +9,7 @@ import numpy as np
 
 from tb.coverage.model import Ints
 from tb.coverage.view import Bools, Part, View
-from tb.isa.burst.table import WIDEN_RAW, unit_bytes
+from tb.isa.burst.table import BURSTS, WIDEN_RAW, unit_bytes
 from tb.isa.ops import OPS_BY_CODE
 
 
@@ -19,7 +19,7 @@ class BurstPart(Part):
     def __init__(self, view: View, index: Ints) -> None:
         """Takes the ops ``index`` (``int64[M]``, at least one) of ``view``."""
         super().__init__(view, index)
-        self._spec = OPS_BY_CODE[int(view.opcode[index[0]])]
+        self._spec = BURSTS[OPS_BY_CODE[int(view.opcode[index[0]])].name]
 
     @cached_property
     def live(self) -> Bools:

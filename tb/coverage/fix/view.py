@@ -11,7 +11,6 @@ from tb.coverage.model import NOT_SAMPLED, Ints
 from tb.coverage.view import Bools, Part, View
 from tb.isa.burst.table import MTE_L1_FB
 from tb.isa.dtypes import ALL_DTYPES
-from tb.isa.fields import OpSpec
 from tb.isa.fix.table import (
     DST_BITS,
     DST_CODES,
@@ -20,14 +19,12 @@ from tb.isa.fix.table import (
     FLOAT_DSTS,
     GROUP,
     L0C_WORD,
-    MTE_L0C_GM,
-    MTE_L0C_L1,
-    MTE_L0C_UB,
     NZ2DN,
     NZ2NZ,
     QUANT_BY_CODE,
     UB_SPLIT_M,
     UB_SPLIT_N,
+    WRITE_BACKS,
 )
 
 LAYOUTS: tuple[str, ...] = ("omitted", "nz2nd", "nz2dn", "nz2nz", "nz2nz split")
@@ -81,7 +78,6 @@ def _stage(code: int) -> int:
     return 4 if mode.stage == "HI" else 2 + (mode.narrow in ("s16", "s32"))
 
 
-WRITE_BACKS: tuple[OpSpec, ...] = (MTE_L0C_GM, MTE_L0C_L1, MTE_L0C_UB)
 _FIX_OPCODES = [spec.opcode for spec in WRITE_BACKS]
 
 _CODES = range(len(QUANT_BY_CODE))

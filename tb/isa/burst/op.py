@@ -7,118 +7,99 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import Field, dataclass, field, make_dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from tb.isa.burst.table import (
-    BIAS_TYPES,
-    MTE_L1_BT,
-    MTE_L1_FB,
-    MTE_UB_L1,
-    MTE_UB_UB,
-    WIDEN_RAW,
-    unit_bytes,
-)
+from tb.isa.burst.table import BIAS_TYPES, BURSTS, WIDEN_RAW, BurstSpec, unit_bytes
 from tb.isa.dtypes import Ptr
-from tb.isa.fields import OpSpec
-
-UB_I8 = Ptr("i8", "ub")
-L1_I8 = Ptr("i8", "l1")
-L1_F32 = Ptr("f32", "l1")
-BT_F32 = Ptr("f32", "bt")
-L1_I64 = Ptr("i64", "l1")
-FB_I64 = Ptr("i64", "fb")
 
 
-@dataclass(frozen=True, slots=True)
-class MteUbUb:
-    """``pto.mte_ub_ub``: bursts inside one UB sub-block; ``len`` and gaps in 32-byte blocks."""
+class BurstOp:
+    """An op of the family. Each row of the table has a class of its own, made from the row.
 
-    ub_src: int
-    ub_dst: int
-    len_burst: int
-    n_burst: int
-    src_gap: int
-    dst_gap: int
-    src_type: Ptr = UB_I8
-    dst_type: Ptr = UB_I8
-    ub_sub: int = 0
+    Its fields are the operands in the order of the row, then ``src_type`` and ``dst_type``, and
+    ``ub_sub`` where a side is UB. The pointer types of an op that widens decide the widening: see
+    ``BIAS_TYPES`` (BT-L01).
 
-    @property
-    def spec(self) -> OpSpec:
-        """Table row of the op."""
-        return MTE_UB_UB
-
-
-@dataclass(frozen=True, slots=True)
-class MteUbL1:
-    """``pto.mte_ub_l1``: bursts from UB to L1; ``len`` and gaps in 32-byte blocks."""
-
-    ub_src: int
-    l1_dst: int
-    len_burst: int
-    n_burst: int
-    src_gap: int
-    dst_gap: int
-    src_type: Ptr = UB_I8
-    dst_type: Ptr = L1_I8
-    ub_sub: int = 0
-
-    @property
-    def spec(self) -> OpSpec:
-        """Table row of the op."""
-        return MTE_UB_L1
-
-
-@dataclass(frozen=True, slots=True)
-class MteL1Bt:
-    """``pto.mte_l1_bt``: bias elements from L1 to bt; ``len`` and gaps in elements.
-
-    The pointer types decide the widening: see ``BIAS_TYPES`` (BT-L01).
+    Attributes:
+        spec: Table row of the op.
     """
 
-    l1_src: int
-    bt_dst: int
-    len_burst: int
-    n_burst: int
-    src_gap: int
-    dst_gap: int
-    src_type: Ptr = L1_F32
-    dst_type: Ptr = BT_F32
+    __slots__ = ()
+    spec: ClassVar[BurstSpec]
+
+    if TYPE_CHECKING:
+        __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+        len_burst: int
+        n_burst: int
+        src_gap: int
+        dst_gap: int
+        src_type: Ptr
+        dst_type: Ptr
+        ub_sub: int
+
+        def __init__(
+            self,
+            src: int,
+            dst: int,
+            len_burst: int,
+            n_burst: int,
+            src_gap: int,
+            dst_gap: int,
+            src_type: Ptr = ...,
+            dst_type: Ptr = ...,
+            ub_sub: int = 0,
+        ) -> None: ...
+
+        def __getattr__(self, name: str) -> int: ...
 
     @property
-    def spec(self) -> OpSpec:
-        """Table row of the op."""
-        return MTE_L1_BT
+    def addresses(self) -> tuple[int, int]:
+        """Source and destination address, whatever the row calls them."""
+        source, destination = self.spec.operands[:2]
+        return getattr(self, source.name), getattr(self, destination.name)
 
 
-@dataclass(frozen=True, slots=True)
-class MteL1Fb:
-    """``pto.mte_l1_fb``: FIXPIPE parameter rows from L1 to fb; ``len`` and gaps in 64 bytes."""
-
-    l1_src: int
-    fb_dst: int
-    len_burst: int
-    n_burst: int
-    src_gap: int
-    dst_gap: int
-    src_type: Ptr = L1_I64
-    dst_type: Ptr = FB_I64
-
-    @property
-    def spec(self) -> OpSpec:
-        """Table row of the op."""
-        return MTE_L1_FB
+def _fields(row: BurstSpec) -> Iterator[tuple[str, Any] | tuple[str, Any, Any]]:
+    yield from ((operand.name, int) for operand in row.operands)
+    yield "src_type", Ptr, field(default=Ptr(row.dtype, row.source))
+    yield "dst_type", Ptr, field(default=Ptr(row.dtype, row.destination))
+    if row.sees_ub:
+        yield "ub_sub", int, field(default=0)
 
 
-BurstOp = MteUbUb | MteUbL1 | MteL1Bt | MteL1Fb
-"""Every op of the family."""
+def _class_of(row: BurstSpec) -> type[BurstOp]:
+    own = {"spec": row, "__module__": __name__, "__doc__": f"``pto.{row.name}``: {row.doc}."}
+    name = "".join(part.capitalize() for part in row.name.split("_"))
+    return make_dataclass(
+        name, _fields(row), bases=(BurstOp,), namespace=own, frozen=True, slots=True
+    )
+
+
+BURST_CLASSES: dict[str, type[BurstOp]] = {name: _class_of(row) for name, row in BURSTS.items()}
+"""Op classes by mnemonic."""
+
+if TYPE_CHECKING:
+    # For those who write these ops by name. A new row needs no line here.
+    class MteUbUb(BurstOp): ...  # noqa: D101
+
+    class MteUbL1(BurstOp): ...  # noqa: D101
+
+    class MteL1Bt(BurstOp): ...  # noqa: D101
+
+    class MteL1Fb(BurstOp): ...  # noqa: D101
+else:
+    MteUbUb, MteUbL1, MteL1Bt, MteL1Fb = (
+        BURST_CLASSES[name] for name in ("mte_ub_ub", "mte_ub_l1", "mte_l1_bt", "mte_l1_fb")
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class BurstDescriptor:
     """Field values of a burst descriptor before they are packed; they may break any width."""
 
-    spec: OpSpec
+    spec: BurstSpec
     src_addr: int
     dst_addr: int
     len: int
@@ -139,42 +120,34 @@ class BurstDescriptor:
         return not (self.len and self.n_burst)
 
 
+def widening(op: BurstOp) -> int:
+    """Returns the ``widen`` code of an op that widens.
+
+    Raises:
+        ValueError: the types are none of the four pairs (BT-L01).
+    """
+    source, target = op.src_type.dtype, op.dst_type.dtype
+    pair = BIAS_TYPES.get(source)
+    if pair is None or pair[0] != target:
+        legal = ", ".join(f"{t} -> {u}" for t, (u, _) in BIAS_TYPES.items())
+        raise ValueError(f"BT-L01: {op.spec.name} from {source} to {target}: one of {legal}")
+    return pair[1]
+
+
 def lower_burst(op: BurstOp) -> BurstDescriptor:
     """Returns the descriptor of a burst op.
 
     Raises:
-        ValueError: the types of an ``mte_l1_bt`` are none of the four pairs (BT-L01).
+        ValueError: the types of an op that widens are none of the four pairs (BT-L01).
     """
-    if isinstance(op, MteL1Bt):
-        pair = BIAS_TYPES.get(op.src_type.dtype)
-        if pair is None or pair[0] != op.dst_type.dtype:
-            legal = ", ".join(f"{t} -> {u}" for t, (u, _) in BIAS_TYPES.items())
-            raise ValueError(
-                f"BT-L01: mte_l1_bt from {op.src_type.dtype} to {op.dst_type.dtype}: one of {legal}"
-            )
-        return BurstDescriptor(
-            MTE_L1_BT,
-            op.l1_src,
-            op.bt_dst,
-            op.len_burst,
-            op.n_burst,
-            op.src_gap,
-            op.dst_gap,
-            pair[1],
-        )
-    if isinstance(op, MteL1Fb):
-        source, destination, ub_sub = op.l1_src, op.fb_dst, 0
-    elif isinstance(op, MteUbL1):
-        source, destination, ub_sub = op.ub_src, op.l1_dst, op.ub_sub
-    else:
-        source, destination, ub_sub = op.ub_src, op.ub_dst, op.ub_sub
+    spec = op.spec
     return BurstDescriptor(
-        op.spec,
-        source,
-        destination,
+        spec,
+        *op.addresses,
         op.len_burst,
         op.n_burst,
         op.src_gap,
         op.dst_gap,
-        ub_sub=ub_sub,
+        widening(op) if spec.widens else WIDEN_RAW,
+        op.ub_sub if spec.sees_ub else 0,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tb.isa.burst.op import BurstDescriptor, BurstOp, MteL1Bt, MteL1Fb
+from tb.isa.burst.op import BurstDescriptor, BurstOp
 from tb.isa.burst.table import BIAS_TYPES
 from tb.isa.dtypes import ELEMENT_BYTES
 from tb.isa.footprint import destination, footprints_overlap, source
@@ -17,9 +17,6 @@ from tb.isa.spaces import SIZES, UB_BLOCK
 
 DPredicate = Callable[[BurstDescriptor], "str | None"]
 SPredicate = Callable[[BurstOp], "str | None"]
-
-PARAM_ALIGN = 64
-"""Alignment in bytes of bt and fb destinations (BT-L03, FB-L03)."""
 
 
 def fields_fit(desc: BurstDescriptor) -> str | None:
@@ -35,9 +32,8 @@ def fields_fit(desc: BurstDescriptor) -> str | None:
 
 def aligned(desc: BurstDescriptor) -> str | None:
     """Base addresses are multiples of 32, in bt and fb of 64."""
-    unit = PARAM_ALIGN if desc.spec.destination in ("bt", "fb") else UB_BLOCK
     return not_multiple("source address", desc.src_addr, UB_BLOCK) or not_multiple(
-        "destination address", desc.dst_addr, unit
+        "destination address", desc.dst_addr, desc.spec.align
     )
 
 
@@ -119,19 +115,17 @@ D_DMA: dict[int, DPredicate] = {5: fields_fit, 6: aligned, 12: inside}
 """What the DMA-L rules mean for a burst copy, by number; the rules stand in ``dma_rules``."""
 
 
+D_RULES = {"BT": D_BT, "FB": D_FB}
+S_RULES = {"BT": S_BT, "FB": S_FB}
+"""By family; the rules of all others are DMA rules."""
+
+
 def d_predicates(desc: BurstDescriptor, dma_rules: dict[int, Rule]) -> dict[Rule, DPredicate]:
     """Returns the D rules of the descriptor's op in ascending number."""
-    if desc.spec.rules == "BT":
-        return D_BT
-    if desc.spec.rules == "FB":
-        return D_FB
-    return {dma_rules[number]: D_DMA[number] for number in desc.spec.d_rules}
+    own = D_RULES.get(desc.spec.rules)
+    return own or {dma_rules[number]: D_DMA[number] for number in desc.spec.d_rules}
 
 
 def s_predicates(op: BurstOp, dma_rules: dict[int, Rule]) -> dict[Rule, SPredicate | None]:
     """Returns the S rules of the op in ascending number."""
-    if isinstance(op, MteL1Bt):
-        return S_BT
-    if isinstance(op, MteL1Fb):
-        return S_FB
-    return {dma_rules[1]: None, dma_rules[4]: equal_elements}
+    return S_RULES.get(op.spec.rules) or {dma_rules[1]: None, dma_rules[4]: equal_elements}

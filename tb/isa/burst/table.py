@@ -4,11 +4,16 @@
 These are ``mte_ub_ub`` and ``mte_ub_l1`` (spec/dma.md, sections 1 and 2), ``mte_l1_bt`` and
 ``mte_l1_fb`` (spec/bias_fb.md). A burst is ``len`` units, a gap is counted in units from the end
 of one burst to the start of the next, and the unit is that of the op.
+
+A row states all there is of an op of this family: everything else is derived from ``BURSTS``.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tb.isa.fields import Field, Layout, Operand, OpSpec
+from tb.isa.spaces import UB_BLOCK
 
 LEN_BITS = 16
 GAP_BITS = 16
@@ -21,6 +26,9 @@ BLOCK_UNIT = 32
 
 FB_UNIT = 64
 """Bytes in a unit of ``mte_l1_fb`` (spec/ambiguities.md, A-24)."""
+
+PARAM_ALIGN = 64
+"""Alignment in bytes of bt and fb destinations (BT-L03, FB-L03)."""
 
 BIAS_BYTES = 4
 """Bytes of a bias slot; what a unit of ``mte_l1_bt`` takes in bt (A-22)."""
@@ -52,95 +60,117 @@ BURST_LAYOUT = Layout(
 )
 
 
-def _operands(
-    source: Operand, destination: Operand, unit: str, count_bits: int
-) -> tuple[Operand, ...]:
-    return (
-        source,
-        destination,
-        Operand("len_burst", LEN_BITS, unit, "len", "units in a burst"),
-        Operand("n_burst", count_bits, "bursts", "n_burst", "bursts"),
-        Operand("src_gap", GAP_BITS, unit, "src_gap", "source units between bursts"),
-        Operand("dst_gap", GAP_BITS, unit, "dst_gap", "destination units between bursts"),
-    )
+@dataclass(frozen=True, slots=True)
+class BurstSpec(OpSpec):
+    """What the table says of a burst copy.
+
+    Attributes:
+        unit: Bytes of a unit; of an op that widens, at the destination.
+        align: Alignment in bytes of the destination; sources are multiples of 32.
+        dtype: Element type of pointers that are not given.
+        widens: Elements become 32-bit slots, by the pairs of ``BIAS_TYPES``.
+    """
+
+    unit: int = BLOCK_UNIT
+    align: int = UB_BLOCK
+    dtype: str = "i8"
+    widens: bool = False
+
+    @property
+    def within(self) -> bool:
+        """Source and destination lie in the same memory."""
+        return self.source == self.destination
+
+    @property
+    def sees_ub(self) -> bool:
+        """One side at least is a UB sub-block."""
+        return "ub" in (self.source, self.destination)
 
 
-MTE_UB_UB = OpSpec(
-    name="mte_ub_ub",
-    opcode=5,
-    slot="mte3",
-    source="ub",
-    destination="ub",
-    operands=_operands(
-        Operand("ub_src", None, "B", "src_addr", "UB source address, multiple of 32"),
-        Operand("ub_dst", None, "B", "dst_addr", "UB destination address, multiple of 32"),
-        "32 B",
-        UB_COUNT_BITS,
-    ),
-    layout=BURST_LAYOUT,
-    rules="DMA",
-    d_rules=(5, 6, 12),
+_PARAMETER_RULES = {"bt": "BT", "fb": "FB"}
+"""Memories of parameters, and the families of rules of what loads them."""
+
+
+def burst_row(
+    name: str,
+    opcode: int,
+    slot: str,
+    source: str,
+    destination: str,
+    *,
+    doc: str,
+    unit: int = BLOCK_UNIT,
+    pipe: str = "",
+    dtype: str = "i8",
+    widens: bool = False,
+) -> BurstSpec:
+    """Returns the row of a burst copy; memory and unit decide operands, widths and rules.
+
+    Arguments are those of :class:`BurstSpec` and :class:`tb.isa.fields.OpSpec`.
+    """
+    rules = _PARAMETER_RULES.get(destination)
+    align, count_bits = (PARAM_ALIGN, PARAM_COUNT_BITS) if rules else (UB_BLOCK, UB_COUNT_BITS)
+    units = "elements" if widens else f"{unit} B"
+    target = destination if rules else destination.upper()
+    return BurstSpec(
+        name=name,
+        opcode=opcode,
+        slot=slot,
+        source=source,
+        destination=destination,
+        operands=(
+            Operand(
+                f"{source}_src", None, "B", "src_addr",
+                f"{source.upper()} source address, multiple of {UB_BLOCK}",
+            ),
+            Operand(
+                f"{destination}_dst", None, "B", "dst_addr",
+                f"{target} destination address, multiple of {align}",
+            ),
+            Operand("len_burst", LEN_BITS, units, "len", "units in a burst"),
+            Operand("n_burst", count_bits, "bursts", "n_burst", "bursts"),
+            Operand("src_gap", GAP_BITS, units, "src_gap", "source units between bursts"),
+            Operand("dst_gap", GAP_BITS, units, "dst_gap", "destination units between bursts"),
+        ),
+        layout=BURST_LAYOUT,
+        rules=rules or "DMA",
+        d_rules=(2, 3, 4) if rules else (5, 6, 12),
+        doc=doc,
+        pipe=pipe,
+        unit=unit,
+        align=align,
+        dtype=dtype,
+        widens=widens,
+    )  # fmt: skip
+
+
+MTE_UB_UB = burst_row(
+    "mte_ub_ub", 5, "mte3", "ub", "ub",
+    pipe="PIPE_V",
     doc="bursts of UB blocks inside one UB sub-block",
-)
-
-MTE_UB_L1 = OpSpec(
-    name="mte_ub_l1",
-    opcode=6,
-    slot="mte3",
-    source="ub",
-    destination="l1",
-    operands=_operands(
-        Operand("ub_src", None, "B", "src_addr", "UB source address, multiple of 32"),
-        Operand("l1_dst", None, "B", "dst_addr", "L1 destination address, multiple of 32"),
-        "32 B",
-        UB_COUNT_BITS,
-    ),
-    layout=BURST_LAYOUT,
-    rules="DMA",
-    d_rules=(5, 6, 12),
+)  # fmt: skip
+MTE_UB_L1 = burst_row(
+    "mte_ub_l1", 6, "mte3", "ub", "l1",
     doc="bursts of UB blocks from UB to L1",
-)
-
-MTE_L1_BT = OpSpec(
-    name="mte_l1_bt",
-    opcode=8,
-    slot="mte1",
-    source="l1",
-    destination="bt",
-    operands=_operands(
-        Operand("l1_src", None, "B", "src_addr", "L1 source address, multiple of 32"),
-        Operand("bt_dst", None, "B", "dst_addr", "bt destination address, multiple of 64"),
-        "elements",
-        PARAM_COUNT_BITS,
-    ),
-    layout=BURST_LAYOUT,
-    rules="BT",
-    d_rules=(2, 3, 4),
+)  # fmt: skip
+MTE_L1_BT = burst_row(
+    "mte_l1_bt", 8, "mte1", "l1", "bt",
+    unit=BIAS_BYTES, dtype="f32", widens=True,
     doc="bias elements from L1 to 32-bit bias slots, f16 and bf16 widened to f32",
-)
-
-MTE_L1_FB = OpSpec(
-    name="mte_l1_fb",
-    opcode=9,
-    slot="fix",
-    source="l1",
-    destination="fb",
-    operands=_operands(
-        Operand("l1_src", None, "B", "src_addr", "L1 source address, multiple of 32"),
-        Operand("fb_dst", None, "B", "dst_addr", "fb destination address, multiple of 64"),
-        "64 B",
-        PARAM_COUNT_BITS,
-    ),
-    layout=BURST_LAYOUT,
-    rules="FB",
-    d_rules=(2, 3, 4),
+)  # fmt: skip
+MTE_L1_FB = burst_row(
+    "mte_l1_fb", 9, "fix", "l1", "fb",
+    unit=FB_UNIT, dtype="i64",
     doc="FIXPIPE parameter rows from L1 to fb, raw",
-)
+)  # fmt: skip
+
+BURSTS: dict[str, BurstSpec] = {
+    row.name: row for row in (MTE_UB_UB, MTE_UB_L1, MTE_L1_BT, MTE_L1_FB)
+}
+"""Rows of the family by mnemonic. Derived tables are built when their modules are imported."""
 
 
-def unit_bytes(spec: OpSpec, widen: int = WIDEN_RAW) -> tuple[int, int]:
+def unit_bytes(spec: BurstSpec, widen: int = WIDEN_RAW) -> tuple[int, int]:
     """Returns the bytes of one unit at the source and at the destination."""
-    if spec is MTE_L1_BT:
-        return (BIAS_BYTES if widen == WIDEN_RAW else BIAS_BYTES // 2, BIAS_BYTES)
-    size = FB_UNIT if spec is MTE_L1_FB else BLOCK_UNIT
-    return size, size
+    narrow = spec.widens and widen != WIDEN_RAW
+    return spec.unit // 2 if narrow else spec.unit, spec.unit

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from tb.isa.dma.table import MAX_LOOPS, MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
+from tb.isa.dma.table import MAX_LOOPS, MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM, SOURCE_SIDE
 from tb.isa.dtypes import Ptr, element_bytes
 from tb.isa.fields import OpSpec
 
@@ -43,6 +44,7 @@ class Pad:
 class MteGmUb:
     """``pto.mte_gm_ub``: rows from GM to UB. Addresses, lengths and strides in bytes."""
 
+    spec: ClassVar[OpSpec] = MTE_GM_UB
     gm_src: int
     ub_dst: int
     len_burst: int
@@ -56,16 +58,12 @@ class MteGmUb:
     dst_type: Ptr = UB_I8
     ub_sub: int = 0
 
-    @property
-    def spec(self) -> OpSpec:
-        """Table row of the op."""
-        return MTE_GM_UB
-
 
 @dataclass(frozen=True, slots=True)
 class MteUbGm:
     """``pto.mte_ub_gm``: rows from UB to GM. Addresses, lengths and strides in bytes."""
 
+    spec: ClassVar[OpSpec] = MTE_UB_GM
     ub_src: int
     gm_dst: int
     len_burst: int
@@ -78,16 +76,12 @@ class MteUbGm:
     dst_type: Ptr = GM_I8
     ub_sub: int = 0
 
-    @property
-    def spec(self) -> OpSpec:
-        """Table row of the op."""
-        return MTE_UB_GM
-
 
 @dataclass(frozen=True, slots=True)
 class MteGmL1:
     """``pto.mte_gm_l1``: rows from GM to L1. Addresses, lengths and strides in bytes."""
 
+    spec: ClassVar[OpSpec] = MTE_GM_L1
     gm_src: int
     l1_dst: int
     len_burst: int
@@ -98,16 +92,12 @@ class MteGmL1:
     src_type: Ptr = GM_I8
     dst_type: Ptr = L1_I8
 
-    @property
-    def spec(self) -> OpSpec:
-        """Table row of the op."""
-        return MTE_GM_L1
-
 
 @dataclass(frozen=True, slots=True)
 class MteL1Ub:
     """``pto.mte_l1_ub``: rows from L1 to UB. Addresses, lengths and strides in bytes (A-12)."""
 
+    spec: ClassVar[OpSpec] = MTE_L1_UB
     l1_src: int
     ub_dst: int
     len_burst: int
@@ -119,14 +109,21 @@ class MteL1Ub:
     dst_type: Ptr = UB_I8
     ub_sub: int = 0
 
-    @property
-    def spec(self) -> OpSpec:
-        """Table row of the op."""
-        return MTE_L1_UB
-
 
 DmaOp = MteGmUb | MteUbGm | MteGmL1 | MteL1Ub
 """Every op of the family."""
+
+DMA_CLASSES: tuple[type[DmaOp], ...] = (MteGmUb, MteUbGm, MteGmL1, MteL1Ub)
+
+_FIELDS: dict[str, tuple[tuple[str, str], ...]] = {
+    cls.spec.name: tuple(
+        (operand.field, operand.name)
+        for operand in cls.spec.operands
+        if operand.name in cls.__slots__
+    )
+    for cls in DMA_CLASSES
+}
+"""Op to its operands but for those of clauses: descriptor field and name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,50 +192,20 @@ def lower_dma(op: DmaOp) -> DmaDescriptor:
             f"{op.spec.name} has {len(op.loops)} loop groups: a descriptor holds 0..{MAX_LOOPS}; "
             "split the op"
         )
-    elem_bytes = element_bytes(op.src_type.dtype)
-    if isinstance(op, MteUbGm):
-        return DmaDescriptor(
-            spec=MTE_UB_GM,
-            elem_bytes=elem_bytes,
-            ext_addr=op.gm_dst,
-            loc_addr=op.ub_src,
-            len=op.len_burst,
-            n_burst=op.n_burst,
-            ext_stride=op.dst_stride,
-            loc_stride=op.src_stride,
-            loops=tuple(DmaLoop(x.count, x.dst_stride, x.src_stride) for x in op.loops),
-            l2=op.l2_cache_ctl,
-            ub_sub=op.ub_sub,
+    values: dict[str, Any] = {name: getattr(op, operand) for name, operand in _FIELDS[op.spec.name]}
+    if SOURCE_SIDE[op.spec.name] == "ext":
+        loops = tuple([DmaLoop(x.count, x.src_stride, x.dst_stride) for x in op.loops])
+    else:
+        loops = tuple([DmaLoop(x.count, x.dst_stride, x.src_stride) for x in op.loops])
+    pad = getattr(op, "pad", None)
+    if pad is not None:
+        values.update(
+            pad_en=1, pad_left=pad.left or 0, pad_right=pad.right or 0, pad_value=pad.value
         )
-    loops = tuple(DmaLoop(x.count, x.src_stride, x.dst_stride) for x in op.loops)
-    if isinstance(op, MteGmL1 | MteL1Ub):
-        return DmaDescriptor(
-            spec=op.spec,
-            elem_bytes=elem_bytes,
-            ext_addr=op.gm_src if isinstance(op, MteGmL1) else op.l1_src,
-            loc_addr=op.l1_dst if isinstance(op, MteGmL1) else op.ub_dst,
-            len=op.len_burst,
-            n_burst=op.n_burst,
-            ext_stride=op.src_stride,
-            loc_stride=op.dst_stride,
-            loops=loops,
-            ub_sub=0 if isinstance(op, MteGmL1) else op.ub_sub,
-        )
-    pad = op.pad
     return DmaDescriptor(
-        spec=MTE_GM_UB,
-        elem_bytes=elem_bytes,
-        ext_addr=op.gm_src,
-        loc_addr=op.ub_dst,
-        len=op.len_burst,
-        n_burst=op.n_burst,
-        ext_stride=op.src_stride,
-        loc_stride=op.dst_stride,
+        spec=op.spec,
+        elem_bytes=element_bytes(op.src_type.dtype),
         loops=loops,
-        pad_en=0 if pad is None else 1,
-        pad_left=0 if pad is None else pad.left or 0,
-        pad_right=0 if pad is None else pad.right or 0,
-        pad_value=0 if pad is None else pad.value,
-        l2=op.l2_cache_ctl,
-        ub_sub=op.ub_sub,
+        ub_sub=getattr(op, "ub_sub", 0),
+        **values,
     )

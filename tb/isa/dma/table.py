@@ -157,3 +157,11 @@ MTE_L1_UB = OpSpec(
     d_rules=(5, 6, 7, 8, 11, 12),
     doc="rows of whole UB blocks from L1 to UB",
 )
+
+STRIDED: tuple[OpSpec, ...] = (MTE_GM_UB, MTE_UB_GM, MTE_GM_L1, MTE_L1_UB)
+"""Rows of the family."""
+
+SOURCE_SIDE: dict[str, str] = {
+    spec.name: spec.operand("src_stride").field.removesuffix("_stride") for spec in STRIDED
+}
+"""Op to the side of its descriptor that it reads: ``"ext"`` or ``"loc"``; it writes the other."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -113,6 +114,7 @@ class MteL0cGm:
         atomic: Clause, or None.
     """
 
+    spec: ClassVar[OpSpec] = MTE_L0C_GM
     src: int
     dst: int
     m: int
@@ -133,16 +135,12 @@ class MteL0cGm:
     src_type: Ptr = L0C_F32
     dst_type: Ptr = GM_F32
 
-    @property
-    def spec(self) -> OpSpec:
-        """Table row of the op."""
-        return MTE_L0C_GM
-
 
 @dataclass(frozen=True, slots=True)
 class MteL0cL1:
     """``pto.mte_l0c_l1``: accumulators to L1; attributes as of :class:`MteL0cGm`."""
 
+    spec: ClassVar[OpSpec] = MTE_L0C_L1
     src: int
     dst: int
     m: int
@@ -160,11 +158,6 @@ class MteL0cL1:
     src_type: Ptr = L0C_F32
     dst_type: Ptr = L1_F32
 
-    @property
-    def spec(self) -> OpSpec:
-        """Table row of the op."""
-        return MTE_L0C_L1
-
 
 @dataclass(frozen=True, slots=True)
 class MteL0cUb:
@@ -176,6 +169,7 @@ class MteL0cUb:
         sub_block: Sub-block of a whole tile; 0 with a split.
     """
 
+    spec: ClassVar[OpSpec] = MTE_L0C_UB
     src: int
     dst: int
     m: int
@@ -195,14 +189,11 @@ class MteL0cUb:
     src_type: Ptr = L0C_F32
     dst_type: Ptr = UB_F32
 
-    @property
-    def spec(self) -> OpSpec:
-        """Table row of the op."""
-        return MTE_L0C_UB
-
 
 FixOp = MteL0cGm | MteL0cL1 | MteL0cUb
 """The write-back ops."""
+
+FIX_CLASSES: tuple[type[FixOp], ...] = (MteL0cGm, MteL0cL1, MteL0cUb)
 
 
 @dataclass(frozen=True, slots=True)

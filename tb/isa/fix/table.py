@@ -302,3 +302,6 @@ MTE_L0C_UB = OpSpec(
     d_rules=tuple(sorted((*_RULES, 17, 21))),
     doc="write-back of accumulators to one UB sub-block or split over both",
 )
+
+WRITE_BACKS: tuple[OpSpec, ...] = (MTE_L0C_GM, MTE_L0C_L1, MTE_L0C_UB)
+"""Rows of the family."""

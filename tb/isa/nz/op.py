@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from tb.isa.dtypes import Ptr, element_bytes
 from tb.isa.fields import OpSpec
@@ -31,6 +32,7 @@ class MteGmL1Frac:
         src_type, dst_type: Pointer types.
     """
 
+    spec: ClassVar[OpSpec] = MTE_GM_L1_FRAC
     gm_src: int
     l1_dst: int
     mode: str
@@ -47,16 +49,12 @@ class MteGmL1Frac:
     src_type: Ptr = GM_F16
     dst_type: Ptr = L1_F16
 
-    @property
-    def spec(self) -> OpSpec:
-        """Table row of the op."""
-        return MTE_GM_L1_FRAC
-
 
 @dataclass(frozen=True, slots=True)
 class NzDescriptor:
     """Field values of an NZ descriptor before they are packed; they may break any width."""
 
+    spec: ClassVar[OpSpec] = MTE_GM_L1_FRAC
     elem_bytes: int
     mode: int
     n_value: int
@@ -71,11 +69,6 @@ class NzDescriptor:
     dst_loop4: int
     small_c0: int = 0
     l2: int = 0
-
-    @property
-    def spec(self) -> OpSpec:
-        """Table row of the op."""
-        return MTE_GM_L1_FRAC
 
     @property
     def is_nop(self) -> bool:

@@ -11,6 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tb.isa.burst.table import BURSTS
+from tb.isa.dma.table import STRIDED
+from tb.isa.fields import OpSpec
+
 POINTER, INTEGER, NUMBER, PAYLOAD = "pointer", "integer", "number", "payload"
 """What a group may hold: pointers, integers, integers or floats, any of the three."""
 
@@ -90,17 +94,19 @@ FIX_WORDS = ("pre_quant_mode", "pre_relu_mode", "layout", "sat", "unit_flag")
 ATOMIC_WORDS = ("atomic_type", "atomic_op")
 
 
-def _dma(name: str, head: str, *more: Group) -> Form:
-    groups = list(_fixed(head))
-    if name == "mte_ub_gm":
+def _rows(spec: OpSpec, family: str) -> Form:
+    """Returns the form of a strided or a burst copy: its operands up to the gaps or strides.
+
+    Loops and pad, where the op has them, are optional groups of their own.
+    """
+    names = [operand.name for operand in spec.operands]
+    head = names[: names.index("n_burst")]
+    groups = list(_fixed(" ".join(names[: len(head) + 3])))
+    if spec.name == "mte_ub_gm":
         groups[2] = _optional("l2_cache_ctl")
-    burst = _fixed("n_burst src_stride dst_stride", pointers=0)
-    return Form(name, "dma", tuple(head.split()), (*groups, *burst, *LOOPS, *more))
-
-
-def _burst(name: str, head: str) -> Form:
-    groups = (*_fixed(head), *_fixed("n_burst src_gap dst_gap", pointers=0))
-    return Form(name, "burst", tuple(head.split()), groups)
+    groups += LOOPS if "loop_count" in names else ()
+    groups += PADS if "pad_value" in names else ()
+    return Form(spec.name, family, tuple(head), tuple(groups))
 
 
 def _nz() -> Form:
@@ -142,14 +148,8 @@ _STRIDES = tuple(
 FORMS: dict[str, Form] = {
     form.name: form
     for form in (
-        _dma("mte_gm_ub", "gm_src ub_dst l2_cache_ctl len_burst", *PADS),
-        _dma("mte_ub_gm", "ub_src gm_dst l2_cache_ctl len_burst"),
-        _dma("mte_gm_l1", "gm_src l1_dst len_burst"),
-        _dma("mte_l1_ub", "l1_src ub_dst len_burst"),
-        _burst("mte_ub_ub", "ub_src ub_dst len_burst"),
-        _burst("mte_ub_l1", "ub_src l1_dst len_burst"),
-        _burst("mte_l1_bt", "l1_src bt_dst len_burst"),
-        _burst("mte_l1_fb", "l1_src fb_dst len_burst"),
+        *(_rows(spec, "dma") for spec in STRIDED),
+        *(_rows(spec, "burst") for spec in BURSTS.values()),
         _nz(),
         _fix("mte_l0c_gm", "sid l2_cache_ctrl"),
         _fix("mte_l0c_l1"),

@@ -13,7 +13,6 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.cube import Mad, MteL1L0a, MteL1L0b
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
@@ -23,38 +22,17 @@ from tb.isa.dma.legacy import (
     SetLoopStride,
     SetMovPadVal,
 )
-from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
+from tb.isa.dma.op import Loop, Pad
 from tb.isa.dtypes import PAD_DTYPES, Ptr
-from tb.isa.fix.op import (
-    Atomic,
-    FbPtr,
-    Loop3,
-    MteL0cGm,
-    MteL0cL1,
-    MteL0cUb,
-    PreQuant,
-    PreRelu,
-    Scalar,
-)
-from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.fix.op import Atomic, FbPtr, Loop3, PreQuant, PreRelu, Scalar
+from tb.isa.lower import OP_CLASSES
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.pipes import PIPES, Pipe
 from tb.language.dialect.ops import Written
 from tb.language.run.values import FLOAT, INDEX_BITS, NUMBER, POINTER, Kind
 
 CLASSES: dict[str, Any] = {
-    "mte_gm_ub": MteGmUb,
-    "mte_ub_gm": MteUbGm,
-    "mte_gm_l1": MteGmL1,
-    "mte_l1_ub": MteL1Ub,
-    "mte_ub_ub": MteUbUb,
-    "mte_ub_l1": MteUbL1,
-    "mte_gm_l1_frac": MteGmL1Frac,
-    "mte_l1_bt": MteL1Bt,
-    "mte_l1_fb": MteL1Fb,
-    "mte_l0c_gm": MteL0cGm,
-    "mte_l0c_l1": MteL0cL1,
-    "mte_l0c_ub": MteL0cUb,
+    **OP_CLASSES,
     "copy_gm_to_ubuf": CopyGmToUbuf,
     "copy_ubuf_to_gm": CopyUbufToGm,
     "copy_ubuf_to_ubuf": CopyUbufToUbuf,
@@ -64,13 +42,7 @@ CLASSES: dict[str, Any] = {
 }
 """Ops with pointers and their classes."""
 
-_FAMILIES = {
-    "mte_gm_l1_frac": "ND",
-    "mte_l1_bt": "BT",
-    "mte_l1_fb": "FB",
-    **dict.fromkeys(("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub"), "FIX"),
-    **dict.fromkeys(("mte_l1_l0a", "mte_l1_l0b", "mad"), ""),
-}
+_HOST = ("mte_l1_l0a", "mte_l1_l0b", "mad")
 _WIDTH_RULES = {"DMA": "DMA-L05", "ND": "ND-L03", "BT": "BT-L02", "FB": "FB-L02", "FIX": "FIX-L14"}
 _RANGE_RULES = {"DMA": "DMA-L12", "ND": "ND-L08", "BT": "BT-L04", "FB": "FB-L04", "FIX": "FIX-L23"}
 _HINT_RULES = {"DMA": "DMA-L15", "FIX": "FIX-L13"}
@@ -116,6 +88,13 @@ class Input:
         return f"{self.name} (%{hint})" if hint else self.name
 
 
+def _rules_of(name: str) -> str:
+    """Returns the family of rules of an op; the forms that came before v0.6 have DMA rules."""
+    if name in _HOST:
+        return ""
+    return OPS[name].rules if name in OPS else "DMA"
+
+
 def legal_numbers(name: str, operand: str) -> str:
     """Returns the legal values of an unsigned operand of an op as text."""
     spec = OPS.get(LEGACY_FORMS.get(name, name))
@@ -152,7 +131,7 @@ class _Collector:
 
     def __init__(self, written: Written, kind_of: KindOf) -> None:
         self.name = written.name
-        self.family = _FAMILIES.get(written.name, "DMA")
+        self.family = _rules_of(written.name)
         self.kind_of = kind_of
         self.inputs: list[Input] = []
 
@@ -261,7 +240,7 @@ def _words(written: Written) -> dict[str, Any]:
     fixed: dict[str, Any] = {}
     if written.name == "mte_gm_l1_frac":
         fixed["mode"] = words.get("mode", "")
-    if _FAMILIES.get(written.name) == "FIX":
+    if _rules_of(written.name) == "FIX":
         fixed = {
             "layout": words.get("layout", ""),
             "sat": words.get("sat", ""),

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A burst op is one row: rows added here, from outside, are ops everywhere but in Verilog.
+
+Most tables of the project are derived from the rows when their modules are imported. So the rows
+are entered into freshly imported modules, which the modules of all other tests never see.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib import import_module
+from io import StringIO
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.printer import Printer
+
+from tb.common.paths import ROOT
+
+OWN = ("tb", "sequences", "scoreboards")
+"""Packages that are imported anew for the toy ops."""
+
+TOYS: dict[str, dict[str, Any]] = {
+    "mte_ub_ubx": {"opcode": 200, "slot": "mte3", "source": "ub", "destination": "ub",
+                   "pipe": "PIPE_V", "doc": "toy: bursts of pairs of UB blocks", "unit": 32},
+    "mte_l1_l1": {"opcode": 201, "slot": "mte1", "source": "l1", "destination": "l1",
+                  "doc": "toy: bursts of L1 blocks inside L1", "dtype": "f16"},
+    "mte_l1_fb2": {"opcode": 202, "slot": "fix", "source": "l1", "destination": "fb",
+                   "doc": "toy: parameter rows on a second way", "unit": 64, "dtype": "i64"},
+}  # fmt: skip
+"""Operands of ``burst_row``: inside UB, inside another memory, and into a parameter memory."""
+
+SHARED = (")  # fmt: skip", '    pipe="PIPE_V",')
+"""Lines of the worked diff that other rows have as well."""
+
+PIPES = {"mte_ub_ubx": "PIPE_V", "mte_l1_l1": "PIPE_MTE1", "mte_l1_fb2": "PIPE_FIX"}
+
+
+def own_modules() -> dict[str, ModuleType]:
+    return {name: module for name, module in sys.modules.items() if name.split(".")[0] in OWN}
+
+
+def of(module: str, name: str) -> Any:
+    """Returns an attribute of a module that knows the toy ops."""
+    return getattr(import_module(module), name)
+
+
+@contextmanager
+def added(toys: dict[str, dict[str, Any]]) -> Iterator[None]:
+    """Adds rows to modules imported anew; afterwards all modules are the ones from before."""
+    before = own_modules()
+    for name in before:
+        del sys.modules[name]
+    try:
+        rows, row = of("tb.isa.burst.table", "BURSTS"), of("tb.isa.burst.table", "burst_row")
+        rows |= {name: row(name, **toy) for name, toy in toys.items()}
+        yield
+    finally:
+        for name in own_modules():
+            del sys.modules[name]
+        sys.modules.update(before)
+
+
+@pytest.fixture(scope="module")
+def table() -> Iterator[None]:
+    with added(TOYS):
+        yield
+
+
+pytestmark = pytest.mark.usefixtures("table")
+every = pytest.mark.parametrize("toy", TOYS)
+
+
+def some(toy: str, **changes: Any) -> Any:
+    """Returns a toy op of three bursts."""
+    make = of("tb.isa.burst.op", "BURST_CLASSES")[toy]
+    destination = 128 if TOYS[toy]["destination"] == "fb" else 8192
+    return replace(make(64, destination, 2, 3, 1, 4), **changes)
+
+
+def moved(op: Any) -> list[tuple[int, int]]:
+    """Returns (source, destination) of every byte, by the text of the row alone."""
+    unit = 64 if op.spec.destination == "fb" else 32
+    found = []
+    for burst in range(op.n_burst):
+        src = op.addresses[0] + burst * (op.len_burst + op.src_gap) * unit
+        dst = op.addresses[1] + burst * (op.len_burst + op.dst_gap) * unit
+        found += [(src + byte, dst + byte) for byte in range(op.len_burst * unit)]
+    return found
+
+
+@every
+def test_the_row_is_in_every_table(toy: str) -> None:
+    text, page = of("tb.isa.verilog", "header_text")(), of("tb.isa.document", "page_text")()
+    assert f"`define PTO_OP_{toy.upper():<29} 8'd{TOYS[toy]['opcode']}" in text
+    assert f"PTO_W_{toy.upper()}_SRC_GAP" in text
+    assert f"## `{toy}`" in page
+    assert f"{TOYS[toy]['source']}_src" in page.split(f"## `{toy}`")[1].split("##")[0]
+    assert of("tb.isa.pipes", "PIPES")[toy].value == PIPES[toy]
+    assert toy in of("tb.dut.selection", "SELECTABLE")
+    assert f"## `{toy}`" in of("tb.coverage.document", "page_text")()
+
+
+@every
+def test_it_becomes_a_descriptor_and_an_op_again(toy: str) -> None:
+    op = some(toy)
+    desc = of("tb.isa.lower", "lower")(op)
+    words = of("tb.isa.descriptor", "pack")(desc)
+    assert words[0] & 255 == TOYS[toy]["opcode"]
+    assert of("tb.isa.descriptor", "unpack")(words) == desc
+    block = of("tb.isa.block", "from_ops")([op, op])
+    assert np.array_equal(block.pack(), [words, words])
+    assert block.program() == [(op,), (op,)]
+    assert of("tb.isa.block", "from_descriptors")([desc]).program() == [(op,)]
+    assert (
+        of("tb.isa.footprint", "source")(desc).length
+        == 2 * of("tb.isa.burst.table", "unit_bytes")(op.spec)[0]
+    )
+
+
+@every
+def test_its_text_is_read_as_it(toy: str) -> None:
+    op = some(toy)
+    addresses = f"{TOYS[toy]['source']}_0x40"
+    line = of("tb.isa.text", "to_text")(op)
+    assert line.startswith(f"pto.{toy} %{addresses}, ")
+    assert "nburst(%c3_i64, %c1_i64, %c4_i64)" in line
+    steps = of("tb.language.linked", "linked_steps")([of("tb.language.linked", "Linked")((op,))])
+    source = of("tb.language.printer", "program_text")(steps)
+    for form in ("pretty", "generic"):
+        if form == "generic":
+            source = _generic(source)
+        trace = of("tb.language.run.walk", "trace")
+        found = trace(of("tb.language.reader", "read")(source, "x.pto"), foreign="refuse")
+        move = of("tb.language.trace", "Move")
+        assert [step.op for step in found.steps if isinstance(step, move)] == [op]
+
+
+def _generic(source: str) -> str:
+    text = StringIO()
+    module = of("tb.language.reader", "read")(source, "x.pto").module
+    Printer(stream=text, print_generic_format=True).print_op(module)
+    return text.getvalue() + "\n"
+
+
+@every
+def test_rules_are_checked(toy: str) -> None:
+    parameters = TOYS[toy]["destination"] == "fb"
+    names = ("FB-L02", "FB-L03", "FB-L04") if parameters else ("DMA-L05", "DMA-L06", "DMA-L12")
+    destination = some(toy).spec.operands[1].name
+    first, lower = of("tb.isa.rules", "first_d_violation"), of("tb.isa.lower", "lower")
+    assert first(lower(some(toy))) is None
+    breaks = (
+        (0, {"src_gap": 1 << 16}),
+        (0, {"n_burst": 1 << (12 if parameters else 16), "len_burst": 0}),
+        (1, {destination: 33}),
+        (2, {destination: 1 << 19}),
+    )
+    for number, changes in breaks:
+        violation = first(lower(some(toy, **changes)))
+        assert violation is not None
+        assert violation.rule.name == names[number]
+        outcome = _model().issue(some(toy, **changes))
+        assert outcome.rule == violation.rule.number
+    wrong = some(toy, src_type=of("tb.isa.dtypes", "Ptr")("i8", "gm"))
+    (broken,) = of("tb.isa.rules", "s_violations")(wrong)
+    assert broken.rule.name == ("FB-L01" if parameters else "DMA-L04")
+
+
+@every
+def test_every_way_to_break_it_is_sent(toy: str) -> None:
+    cases = of("sequences.illegal", "all_cases")(np.random.default_rng(1), toy)
+    lower, first = of("tb.isa.lower", "lower"), of("tb.isa.rules", "first_d_violation")
+    for case in cases:
+        violation = first(lower(case.program[-1]))
+        assert (violation.rule.number if violation else 0) == case.rule, case.name
+    broken = {case.rule for case in cases}
+    assert broken == {0, *some(toy).spec.d_rules}
+
+
+@every
+@pytest.mark.parametrize("others", [(), ("mte_gm_ub", "mte_gm_l1", "mte_ub_l1")])
+def test_it_is_drawn_and_covered(toy: str, others: tuple[str, ...]) -> None:
+    """Alone and in chains: legal, moving bytes, most bins hit; side by side inside a memory."""
+    coverage = of("tb.coverage.functional", "DmaCoverage")(32, (toy,))
+    code, live, waits = TOYS[toy]["opcode"], 0, 0
+    generator = of("sequences.traffic", "TrafficGenerator")(5, (toy, *others))
+    first, unpack = of("tb.isa.rules", "first_d_violation"), of("tb.isa.descriptor", "unpack")
+    for block in generator.blocks(3000):
+        mine = block.opcode == code
+        for words in block.pack()[mine]:
+            assert first(unpack(words)) is None
+        waits += int((mine & (block.after >= 0)).sum())
+        live += int((mine & (block.column("len") * block.column("n_burst") > 0)).sum())
+        coverage.sample(block, None, np.zeros(len(block), np.int64))
+    coverage.flush()
+    assert live > (500 if others else 2500)
+    assert (waits > 20) == bool(others)
+    assert coverage.summary().groups[toy] > 60
+    counts = coverage.groups[toy]
+    inside = TOYS[toy]["source"] == TOYS[toy]["destination"]
+    assert ("order" in counts.hits) == inside
+    if inside and not others:
+        labels = [counts.group.label("order", k) for k in range(len(counts.hits["order"]))]
+        assert counts.hits["order"][labels.index("between")] > 50
+    assert len(counts.hits["len_mod"]) == 128 // (64 if TOYS[toy].get("unit") == 64 else 32)
+
+
+@every
+def test_its_corners_are_sent(toy: str) -> None:
+    blocks = list(of("sequences.corner", "corner_blocks")(32, (toy,)))
+    assert sum(len(block) for block in blocks) > 100
+    for block in blocks:
+        assert (block.opcode == TOYS[toy]["opcode"]).all()
+        assert not of("tb.isa.rules", "first_d_violation")(block.descriptors[0])
+
+
+def _model() -> Any:
+    rng = np.random.default_rng(3)
+    spaces, sizes = of("tb.isa.spaces", "Space"), of("tb.isa.spaces", "SIZES")
+    memories = {
+        space: rng.integers(0, 256, sizes[space], np.uint8)
+        for space in spaces
+        if space.name != "GM"
+    }
+    return of("scoreboards.model.dma", "DmaModel")(memories)
+
+
+@every
+def test_the_model_moves_its_bytes(toy: str) -> None:
+    """Byte by byte as the row says, within what the footprint of the op names."""
+    op, model = some(toy), _model()
+    memories = model._memories
+    footprint = import_module("tb.isa.footprint")
+    desc = of("tb.isa.lower", "lower")(op)
+    read, written = footprint.source(desc), footprint.destination(desc)
+    expected = memories[written.space].copy()
+    for src, dst in moved(op):
+        expected[dst] = memories[read.space][src]
+    outcome = model.execute(op)
+    assert np.array_equal(memories[written.space], expected)
+    assert (outcome.read, outcome.written) == (read, written)
+
+
+def test_other_tests_never_see_it() -> None:
+    """Modules are those from before when the rows are gone, and know none of them."""
+    before, ops = own_modules(), of("tb.isa.ops", "OPS")
+    with added({"mte_ub_uby": {**TOYS["mte_ub_ubx"], "opcode": 210}}):
+        assert "mte_ub_uby" in of("tb.isa.ops", "OPS")
+        assert not set(TOYS) & set(of("tb.isa.ops", "OPS"))
+    assert own_modules() == before
+    assert of("tb.isa.ops", "OPS") is ops
+    assert "mte_ub_uby" not in ops
+
+
+def test_the_worked_diff_fits_the_files() -> None:
+    """What docs/architecture.md takes away or leaves stands in the files, what it adds does not."""
+    page = (ROOT / "docs/architecture.md").read_text()
+    lines = page.split("```diff\n")[1].split("```")[0].splitlines()
+    file, seen = "", 0
+    for line in lines:
+        mark, text = line[0], line[1:]
+        if line.startswith("--- "):
+            file = (ROOT / line[4:]).read_text()
+            continue
+        assert (f"{text}\n" in file) == (mark != "+" or text in SHARED), line
+        seen += mark == "+"
+    assert seen > 5
