@@ -23,8 +23,9 @@ from tb.regress.workers.job import Job, Outcome
 from tb.run.build import build
 from tb.run.console import Console
 from tb.run.folder import CODE_COUNTS
-from tb.run.plan import build_plan, check_ports, planned_test
+from tb.run.plan import build_plan, check_ports
 from tb.run.run import run_once
+from tb.run.testlist import planned_test
 
 GRACE_SECONDS = 5.0
 """How much sooner than the worker's own limit a simulation is ended: its record says why, then."""
