@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tb.coverage.dma import DmaCoverage
+from tb.coverage.dma import FunctionalCoverage
 from tb.dut import Capabilities
 from tb.errors import PtoError
 from tb.knobs import KnobProfile
@@ -84,7 +84,7 @@ class RunContext:
     config: SimSettings
     memory: SimMemory
     mailbox: Mailbox
-    coverage: DmaCoverage
+    coverage: FunctionalCoverage
     stopwatch: Stopwatch
     ops: dict[str, OpCount] = field(default_factory=dict)
     statuses: Counter[str] = field(default_factory=Counter)

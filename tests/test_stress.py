@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from scoreboards.faults import READS, WRITES, Fault, FaultKind
-from sequences.traffic import TrafficGenerator
+from sequences.draw.traffic import TrafficGenerator
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.burst import MteUbUb
 from tb.isa.descriptor import unpack

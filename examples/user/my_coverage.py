@@ -8,7 +8,7 @@ from tb.coverage.model import Cross
 from tb.coverage.points import Group, codes, ranges
 from tb.coverage.view import Bools, Part
 from tb.isa.ops import SLOTS
-from tests.uvm.dma import RandomDmaTest
+from tests.uvm.dma import RandomTest
 
 
 class Rows(Part):
@@ -36,7 +36,7 @@ ROWS = Group(
 
 
 @pyuvm.test()
-class RowsTest(RandomDmaTest):
+class RowsTest(RandomTest):
     """The random test of the plan, with the group in its table and record."""
 
     transactions = 1000

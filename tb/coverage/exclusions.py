@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from tb.coverage.dma import DmaCoverage
+from tb.coverage.dma import FunctionalCoverage
 from tb.coverage.model import Coverage, CoverGroup, GroupCounts
 from tb.coverage.stress import GROUPS
 from tb.errors import PtoError
@@ -73,7 +73,9 @@ def known_groups() -> Mapping[str, tuple[CoverGroup, ...]]:
     """Returns every group of the ops and of stress, as it is defined for each bus width."""
     found: dict[str, list[CoverGroup]] = {}
     for gm_bytes in GM_BYTES:
-        for name, counts in DmaCoverage(gm_bytes, illegal=True, stress=GROUPS).groups.items():
+        for name, counts in FunctionalCoverage(
+            gm_bytes, illegal=True, stress=GROUPS
+        ).groups.items():
             same = found.setdefault(name, [])
             if counts.group not in same:
                 same.append(counts.group)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from tb.coverage.dma import DmaCoverage
+from tb.coverage.dma import FunctionalCoverage
 from tb.coverage.stress import GROUPS
 from tb.coverage.view import FORMS
 from tb.dut import MAX_OUTSTANDING, MAX_TAG_WIDTH, MIN_TAG_WIDTH, ROOT, DataWidth
@@ -138,7 +138,7 @@ class TestPlan(BaseModel):
 @cache
 def coverage_groups() -> tuple[str, ...]:
     """Returns the names of all coverage groups."""
-    return tuple(DmaCoverage(forms=FORMS, illegal=True, stress=GROUPS).groups)
+    return tuple(FunctionalCoverage(forms=FORMS, illegal=True, stress=GROUPS).groups)
 
 
 def load_testplan(

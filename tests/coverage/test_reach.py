@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tb.coverage.dma import DmaCoverage
+from tb.coverage.dma import FunctionalCoverage
 from tb.coverage.fix_view import WRITE_BACKS
 from tb.coverage.model import Coverage
 from tb.coverage.table import table
@@ -51,7 +51,7 @@ def test_block_by_block_is_the_same_as_all_at_once() -> None:
     together = collect(blocks)
     merged = Coverage([])
     for block in blocks:
-        alone = DmaCoverage()
+        alone = FunctionalCoverage()
         alone.sample(block)
         alone.flush()
         merged.merge(alone)

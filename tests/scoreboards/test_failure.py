@@ -14,7 +14,7 @@ from scoreboards.failure import PICTURES
 from scoreboards.faults import FaultKind
 from scoreboards.golden import GoldenMemory
 from scoreboards.picture import LINE, LINES, MOST_BYTES, MOST_ROWS, picture_lines, picture_rows
-from sequences.illegal import IllegalGenerator
+from sequences.illegal.generator import IllegalGenerator
 from tb.context import RunContext
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.burst import MteL1Bt

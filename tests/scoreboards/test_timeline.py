@@ -12,7 +12,7 @@ import pytest
 from pyuvm import ConfigDB, uvm_root
 
 from scoreboards.faults import Fault, FaultKind
-from sequences.illegal import IllegalGenerator
+from sequences.illegal.generator import IllegalGenerator
 from tb.agents.items import Reset
 from tb.context import RESULT_ENV
 from tb.isa.block import from_ops

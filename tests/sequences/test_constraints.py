@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from sequences.constraints import ConstraintError, DmaConstraints, GmWindow, SizeClass
-from sequences.copies import CopyGenerator
-from sequences.generator import DmaGenerator
-from sequences.illegal import IllegalGenerator
-from sequences.traffic import TrafficGenerator
+from sequences.constraints import ConstraintError, GmWindow, OpConstraints, SizeClass
+from sequences.draw.copies import CopyGenerator
+from sequences.draw.generator import DmaGenerator
+from sequences.draw.traffic import TrafficGenerator
+from sequences.illegal.generator import IllegalGenerator
 from tb.errors import PtoError
 
 
@@ -49,7 +49,7 @@ from tb.errors import PtoError
         ({"tile_columns": 0}, "tile_columns is 0"),
         ({"max_flag_delay": -1}, "max_flag_delay is -1"),
         ({"atomic": 1.5}, "atomic is 1.5"),
-        ({"crowd": -0.5}, "crowd is -0.5"),
+        ({"saturate": -0.5}, "saturate is -0.5"),
         ({"windows": (GmWindow(0, 4096),)}, "window 0x0"),
         ({"windows": (GmWindow((1 << 40) - 4096, 4 << 20),)}, "window 0xfffffff000"),
         ({"windows": (GmWindow(0, 4 << 20), GmWindow(1 << 20, 4 << 20))}, "overlap"),
@@ -57,9 +57,9 @@ from tb.errors import PtoError
 )
 def test_refused(values: dict[str, Any], message: str) -> None:
     with pytest.raises(ConstraintError, match=message) as caught:
-        DmaConstraints(**values)
+        OpConstraints(**values)
     assert isinstance(caught.value, PtoError)
-    assert "DmaConstraints" in str(caught.value)
+    assert "OpConstraints" in str(caught.value)
 
 
 @pytest.mark.parametrize(("ops", "message"), [((), "no op"), (("mte_gm_l1",), "'mte_gm_l1'")])

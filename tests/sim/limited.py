@@ -16,7 +16,7 @@ from tb.isa.fix import FixDescriptor
 from tb.isa.ops import OPS
 from tb.isa.rules import d_predicates
 from tb.uvm import Dispatcher
-from tests.uvm.dma import CornerDmaTest, DirectedDmaTest, IllegalDmaTest, RandomDmaTest
+from tests.uvm.dma import CornerTest, DirectedTest, IllegalTest, RandomTest
 from tests.uvm.stress import StressTest
 
 
@@ -77,7 +77,7 @@ class Judge(Dispatcher):
         return super()._split(block)
 
 
-class _Judged(RandomDmaTest):
+class _Judged(RandomTest):
     def configure(self) -> None:
         super().configure()
         uvm_factory().set_type_override_by_type(Dispatcher, Judge)
@@ -89,12 +89,12 @@ class LimitedRandomTest(_Judged):
 
 
 @pyuvm.test()
-class LimitedIllegalTest(_Judged, IllegalDmaTest):
+class LimitedIllegalTest(_Judged, IllegalTest):
     pass
 
 
 @pyuvm.test()
-class LimitedCornerTest(_Judged, CornerDmaTest):
+class LimitedCornerTest(_Judged, CornerTest):
     pass
 
 
@@ -104,7 +104,7 @@ class LimitedStressTest(_Judged, StressTest):
 
 
 @pyuvm.test()
-class LimitedDirectedTest(DirectedDmaTest):
+class LimitedDirectedTest(DirectedTest):
     def configure(self) -> None:
         super().configure()
         uvm_factory().set_type_override_by_type(Dispatcher, Judge)

@@ -75,10 +75,10 @@ def test_a_run_counts_what_its_engine_did(tmp_path: Path) -> None:
 
 BREAKING = """\
 import pyuvm
-from tests.uvm.dma import RandomDmaTest
+from tests.uvm.dma import RandomTest
 
 @pyuvm.test()
-class Breaks(RandomDmaTest):
+class Breaks(RandomTest):
     async def stimulate(self):
         await super().stimulate()
         raise RuntimeError("out of order")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sequences.examples import EXAMPLES, RULE_EXAMPLES
+from sequences.examples.catalog import EXAMPLES, RULE_EXAMPLES
 from tb.console import Console
 from tb.isa.rules import RULES
 from tb.plan import planned_test

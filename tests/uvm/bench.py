@@ -21,8 +21,8 @@ from cocotb.triggers import RisingEdge
 from numpy.typing import NDArray
 from pyuvm import ConfigDB, uvm_subscriber
 
-from sequences.constraints import DmaConstraints, SizeClass
-from sequences.generator import DmaGenerator
+from sequences.constraints import OpConstraints, SizeClass
+from sequences.draw.generator import DmaGenerator
 from tb.agents.items import MAX_IN_FLIGHT, Epoch
 from tb.agents.pins import DescriptorBus, DoneBus, descriptor_value
 from tb.agents.python_axi import PythonAxiMemory, start_clock
@@ -36,7 +36,7 @@ from tb.knobs import PROFILES, KnobProfile
 from tb.mailbox import Mailbox
 from tb.record import write_json
 from tb.stopwatch import Stopwatch
-from tests.uvm.dma import RandomDmaTest
+from tests.uvm.dma import RandomTest
 
 OP = "mte_gm_ub"
 SLOT = SLOTS.index("mte2")
@@ -57,9 +57,9 @@ IN_FLIGHT = 4
 """Descriptors in flight where Python drives the pins: the engines queue so many at least."""
 
 
-def copies_of(size: int, bus_bytes: int) -> DmaConstraints:
+def copies_of(size: int, bus_bytes: int) -> OpConstraints:
     """Returns constraints of copies that are one row of ``size`` bytes, GM address at random."""
-    return DmaConstraints(
+    return OpConstraints(
         block_ops=BLOCK_OPS,
         bus_bytes=bus_bytes,
         sizes=(SizeClass(size, size, 1.0),),
@@ -110,10 +110,10 @@ class EpochTap(uvm_subscriber):
         self.last = epoch
 
 
-class CopyBench(RandomDmaTest):
+class CopyBench(RandomTest):
     """What both benches share: draws, options, and the file of measurements."""
 
-    drawn_from: DmaConstraints
+    drawn_from: OpConstraints
     found: Measurements
 
     @property
@@ -121,7 +121,7 @@ class CopyBench(RandomDmaTest):
         """Top of the simulation; its signals are known only there."""
         return cocotb.top
 
-    def constraints(self) -> DmaConstraints:
+    def constraints(self) -> OpConstraints:
         """Returns the constraints of the copies being measured."""
         return self.drawn_from
 
@@ -233,7 +233,7 @@ class HarnessBench(CopyBench):
         watch, mailbox = self.run.stopwatch, self.run.mailbox
         phases, waited = dict(watch.seconds), watch.simulator
         timer = Timer(mailbox)
-        await RandomDmaTest.stimulate(self)
+        await RandomTest.stimulate(self)
         spent = timer.stop()
         split = {name: watch.seconds[name] - before for name, before in phases.items()}
         simulator = watch.simulator - waited

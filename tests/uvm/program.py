@@ -16,7 +16,7 @@ import pyuvm
 from scoreboards.faults import Fault, FaultKind
 from scoreboards.model.cube import CubeModel
 from sequences.replay import Round, not_issued, schedule
-from sequences.uvm import DmaBlockItem
+from sequences.uvm import BlockItem
 from tb.context import RESULT_ENV
 from tb.errors import PtoError
 from tb.isa.ops import OPS_BY_CODE
@@ -24,7 +24,7 @@ from tb.isa.spaces import Space
 from tb.knobs import PROFILES, KnobProfile
 from tb.language.place import refuse
 from tb.language.trace import Compute, Trace
-from tb.limits import capability_keeps
+from tb.limits import capability_filters
 from tb.programs.job import Check, Dump, Load, ProgramJob
 from tb.record import RunSettings
 from tests.uvm.base import PtoTestBase
@@ -153,7 +153,7 @@ class ProgramTest(PtoTestBase):
             for step in item.compute:
                 self.compute(host, step)
             if len(item.block):
-                await self.send_items([DmaBlockItem(item.block, faults=faults)])
+                await self.send_items([BlockItem(item.block, faults=faults)])
         if self.run.aborted:
             return
         self.env.scoreboard.compare_everything()
@@ -195,17 +195,17 @@ class ProgramTest(PtoTestBase):
 
     def require_served(self, rounds: list[Round]) -> None:
         """Raises PtoError when no engine takes an op: a program is sent whole or not at all."""
-        keeps = capability_keeps(self.limits.capabilities)
+        filters = capability_filters(self.limits.capabilities)
         for item in rounds:
             block = item.block
             for at, slot in enumerate(block.slot.tolist()):
                 name = OPS_BY_CODE[int(block.opcode[at])].name
                 if slot not in self.env.agents or name not in self.served():
                     raise PtoError(f"no engine executes {name}", where=str(block.places[at]))
-            for keep in keeps:
-                for at in np.flatnonzero(~keep(block)).tolist() if len(block) else ():
+            for op_filter in filters:
+                for at in np.flatnonzero(~op_filter(block)).tolist() if len(block) else ():
                     raise PtoError(
-                        f"the engine does not take this op: {keep.reason}",
+                        f"the engine does not take this op: {op_filter.reason}",
                         where=str(block.places[at]),
                     )
 

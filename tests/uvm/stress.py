@@ -9,21 +9,21 @@ import numpy as np
 import pyuvm
 
 from scoreboards.faults import Fault
-from sequences.uvm import DmaBlockItem
+from sequences.uvm import BlockItem
 from tb.agents.items import Reset
 from tb.isa.block import OpBlock
 from tb.knobs import KnobProfile, draw_profile, paced
 from tb.mailbox_layout import FAULTS
 from tb.record import RunSettings
 from tb.stress import draw_reset
-from tests.uvm.dma import RandomDmaTest
+from tests.uvm.dma import RandomTest
 
 STREAMS = 0x5EED
 """Separates the random numbers of faults and resets from those of the ops."""
 
 
 @pyuvm.test()
-class StressTest(RandomDmaTest):
+class StressTest(RandomTest):
     """Everything at once: drawn knobs, errors, illegal ops and resets among random legal ops.
 
     Options are fractions of the blocks: ``faults`` with armed errors, ``illegal`` of illegal ops,
@@ -57,7 +57,7 @@ class StressTest(RandomDmaTest):
             return super().random_profile()
         return draw_profile(self.stress_rng)
 
-    def items(self) -> Iterator[DmaBlockItem]:
+    def items(self) -> Iterator[BlockItem]:
         """Yields blocks with N ops in all; the knobs change with each block but for a few."""
         settings = self.run.settings
         illegal = self.fraction("illegal")
@@ -76,7 +76,7 @@ class StressTest(RandomDmaTest):
                 if len(block) > left:
                     block = block.take(0, left)
                 block = paced(block, profile.pace)
-                item = DmaBlockItem(
+                item = BlockItem(
                     block, faults=self.faults(block), reset=self.reset_of(), isolated=isolated
                 )
             left -= len(block)
