@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sequences.draw.plan import Ints
+from sequences.draw.shapes import Ints
 
 LONG = 4096
 """Rows of more bytes are few: they start at the edges of words and pages instead."""

@@ -7,8 +7,7 @@ import numpy as np
 
 from sequences.constraints import OpConstraints
 from sequences.draw.moves import BURSTS, Moves, by_name
-from sequences.draw.plan import Bools, Ints
-from sequences.draw.shapes import LEVELS, draw_elements, log_uniform, pick, total_bytes
+from sequences.draw.shapes import LEVELS, Bools, Ints, draw_elements, log_uniform, pick, total_bytes
 from tb.isa.burst_table import (
     BIAS_BYTES,
     BIAS_TYPES,

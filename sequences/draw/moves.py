@@ -3,20 +3,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sequences.constraints import OpConstraints
-from sequences.draw.plan import MAX_REACH, Bools, Ints
-from sequences.draw.shapes import LEVELS, pick
+from sequences.draw.shapes import LEVELS, Bools, Ints, pick
 from tb.isa.ops import OPS, SLOTS
 
 GM, UB, L1, BT, FB = range(5)
 """Memories by what an op names; both UB sub-blocks are UB. Write-backs are not drawn as moves."""
 
 KEYWORDS = ("gm", "ub", "l1", "bt", "fb")
+
+MAX_REACH = 12
+"""Farthest distance, in ops, of a dependency."""
 
 MAX_DEPTH = 3
 """Most ops before another in a chain of dependencies."""
@@ -78,11 +81,13 @@ class Side:
             np.zeros(count, np.int64),
         )
 
-    def put(self, index: Ints, counts: Ints, strides: Ints, foot: Ints) -> None:
-        """Sets the rows of the ops ``index``; a count of 0 leaves the hull 0."""
+    def put(
+        self, index: Ints, counts: Ints, strides: Ints, foot: Ints, live: Bools | bool = True
+    ) -> None:
+        """Sets the rows of the ops ``index``; a count of 0 leaves the hull 0, as ``live`` does."""
         self.counts[index], self.strides[index], self.foot[index] = counts, strides, foot
         reach = ((counts - 1) * strides).sum(axis=1) + foot
-        self.hull[index] = np.where((counts > 0).all(axis=1) & (foot > 0), reach, 0)
+        self.hull[index] = np.where((counts > 0).all(axis=1) & (foot > 0) & live, reach, 0)
 
 
 @dataclass
@@ -92,7 +97,8 @@ class Moves:
     Attributes:
         opcode: ``int64[N]``.
         nop: ``bool[N]``, has a zero count or length.
-        far: ``bool[N]``, wants GM source rows anywhere.
+        far: ``bool[N]``, wants GM rows anywhere.
+        legacy: ``bool[N]``, written in the legacy form.
         parent: ``int64[N]``, earlier op on another slot whose destination this one reads, or -1.
         depth: ``int64[N]``, parents up to the first op of the chain.
         read, write: Sides.
@@ -108,6 +114,7 @@ class Moves:
     opcode: Ints
     nop: Bools
     far: Bools
+    legacy: Bools
     parent: Ints
     depth: Ints
     read: Side
@@ -128,13 +135,15 @@ def _opcodes(
     return codes[pick(rng, count, weights)]
 
 
-def _parents(rng: np.random.Generator, opcode: Ints, nop: Bools, fraction: float) -> Ints:
+def _parents(
+    rng: np.random.Generator, opcode: Ints, nop: Bools, fraction: float, tries: int
+) -> Ints:
     count = len(opcode)
     here = np.arange(count)
     parent = np.full(count, -1, dtype=np.int64)
     wants = (rng.random(count) < fraction) & ~nop
-    for _ in range(5):
-        there = here - rng.integers(1, 2 * MAX_REACH + 1, count)
+    for _ in range(tries):
+        there = here - rng.integers(1, MAX_REACH + 1, count)
         ok = wants & (parent < 0) & (there >= 0)
         there = np.maximum(there, 0)
         before = opcode[there]
@@ -160,7 +169,8 @@ def _depths(parent: Ints) -> Ints:
 def draw_moves(
     rng: np.random.Generator,
     count: int,
-    weights: dict[str, float],
+    weights: Mapping[str, float],
+    legacy: Mapping[str, float],
     columns: tuple[str, ...],
     limits: OpConstraints,
 ) -> Moves:
@@ -170,17 +180,27 @@ def draw_moves(
         rng: Source of randomness.
         count: Number of ops.
         weights: v0.6 name of an op to its weight.
+        legacy: v0.6 name of an op to the fraction in the legacy form.
         columns: Descriptor fields to make room for.
         limits: Constraints.
     """
     codes = np.array([OPS[name].opcode for name in weights], dtype=np.int64)
     opcode = _opcodes(rng, count, codes, np.array(list(weights.values()), dtype=np.float64))
     nop = rng.random(count) < limits.nop
-    parent = _parents(rng, opcode, nop, limits.dependent)
+    # Of two ops each finds one that feeds it soon, and some ops shall have shapes of their own.
+    parent = _parents(rng, opcode, nop, limits.dependent, 5 if len(weights) > 2 else 1)
     depth = _depths(parent)
-    far = (rng.random(count) < limits.far) & (SOURCE[opcode] == GM) & (parent < 0) & ~nop
+    feeds = np.zeros(count, dtype=bool)
+    feeds[parent[parent >= 0]] = True
+    loads, stores = SOURCE[opcode] == GM, DESTINATION[opcode] == GM
+    far = (rng.random(count) < limits.far) & ~nop
+    far &= (loads & (parent < 0)) | (stores & ~feeds)
+    share = np.zeros(256)
+    for name, fraction in legacy.items():
+        share[OPS[name].opcode] = fraction
     zero = np.zeros(count, dtype=np.int64)
     return Moves(
-        opcode, nop, far, parent, depth, Side.empty(count), Side.empty(count), zero.copy(),
-        zero.copy(), zero - 1, zero.copy(), {name: zero.copy() for name in columns},
+        opcode, nop, far, rng.random(count) < share[opcode], parent, depth, Side.empty(count),
+        Side.empty(count), zero.copy(), zero.copy(), zero - 1, zero.copy(),
+        {name: zero.copy() for name in columns},
     )  # fmt: skip

@@ -12,8 +12,7 @@ import numpy as np
 
 from sequences.constraints import MAX_FAR_ROWS, OpConstraints
 from sequences.draw.moves import Moves
-from sequences.draw.plan import Bools, Ints
-from sequences.draw.shapes import LEVELS, align, log_uniform, pick, total_bytes
+from sequences.draw.shapes import LEVELS, Bools, Ints, align, log_uniform, pick, total_bytes
 from sequences.draw.strides import far_strides, nest
 from tb.isa.dtypes import DTYPES, ELEMENT_BYTES
 from tb.isa.nz_table import (

@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sequences.constraints import MAX_FAR_ROWS, OpConstraints
-from sequences.draw.plan import Bools, Ints, Plan
 from tb.isa.dma_table import LEN_BITS, LOOP_COUNT_BITS, MAX_LOOPS, N_BURST_BITS, PAD_LIMIT
 from tb.isa.dtypes import DTYPE_INDEX, DTYPES, ELEMENT_BYTES, PAD_DTYPES
 from tb.isa.spaces import UB_BLOCK
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 MAX_LEN = (1 << LEN_BITS) - 1
 LEVELS = 1 + MAX_LOOPS
@@ -24,6 +26,23 @@ _PADS_OF_SIZE = [
     np.array([DTYPE_INDEX[name] for name in PAD_DTYPES if ELEMENT_BYTES[name] == 1 << log2] or [0])
     for log2 in range(4)
 ]
+
+
+@dataclass(frozen=True)
+class Forms:
+    """Forms of N strided ops, ``bool[N]`` each.
+
+    Attributes:
+        far: Wants GM rows anywhere.
+        legacy: Written in the register form.
+        nop: Has a zero count or length.
+        pad: Rows are padded, where they have room.
+    """
+
+    far: Bools
+    legacy: Bools
+    nop: Bools
+    pad: Bools
 
 
 @dataclass
@@ -88,15 +107,6 @@ def _split_rows(rng: np.random.Generator, rows: Ints, active: Bools) -> Ints:
     return np.maximum(np.exp2(np.log2(rows)[:, None] * share).astype(np.int64), 1)
 
 
-def clamp(counts: Ints, length: Ints, limits: OpConstraints) -> None:
-    """Lowers ``counts`` in place until rows, data and UB bytes are within the limits."""
-    room = np.minimum(
-        limits.max_ub_bytes // (align(length) + 2 * PAD_LIMIT),
-        limits.max_bytes // np.maximum(length, 1),
-    )
-    limit_counts(counts, np.minimum(room, limits.max_rows))
-
-
 def limit_counts(counts: Ints, room: Ints) -> None:
     """Lowers ``counts`` (``int64[N, 4]``) in place until their product is at most ``room``."""
     room = room.copy()
@@ -110,13 +120,17 @@ TALL_ROWS = 96
 
 
 def _tall(
-    rng: np.random.Generator, plan: Plan, counts: Ints, active: Bools, limits: OpConstraints
+    rng: np.random.Generator,
+    forms: Forms,
+    counts: Ints,
+    active: Bools,
+    limits: OpConstraints,
 ) -> None:
     """Gives a few ops many rows below loops that iterate, in place; far ops fewer, yet loops."""
     luck = rng.random(len(counts))
-    share = np.where(plan.legacy, 0.06, 0.03) * (limits.max_rows >= TALL_ROWS)
-    tall = ~plan.far & (luck < share)
-    index = np.flatnonzero(tall | (plan.far & (luck < 0.5)))
+    share = np.where(forms.legacy, 0.07, 0.04) * (limits.max_rows >= TALL_ROWS)
+    tall = ~forms.far & (luck < share)
+    index = np.flatnonzero(tall | (forms.far & (luck < 0.5)))
     rows = rng.integers(16, TALL_ROWS + 1, len(index))
     spread = log_uniform(rng, 2, np.full(len(index), MAX_FAR_ROWS))
     counts[index, 0] = np.minimum(np.where(tall[index], rows, spread), limits.max_rows)
@@ -125,7 +139,7 @@ def _tall(
 
 
 def draw_counts(
-    rng: np.random.Generator, plan: Plan, total: Ints, n_loops: Ints, limits: OpConstraints
+    rng: np.random.Generator, forms: Forms, total: Ints, n_loops: Ints, limits: OpConstraints
 ) -> Ints:
     """Returns rows and iterations, ``int64[N, 4]``, of ops that move ``total`` bytes at least."""
     count = len(total)
@@ -134,12 +148,12 @@ def draw_counts(
     deep = rng.random(count) < 0.015
     rows = np.where(deep, log_uniform(rng, np.minimum(256, most), most), rows)
     spread = 1 + (rng.random(count) * np.minimum(most, MAX_FAR_ROWS)).astype(np.int64)
-    rows = np.where(plan.far, spread, rows)
+    rows = np.where(forms.far, spread, rows)
     active = np.arange(LEVELS) <= n_loops[:, None]
     if limits.max_loops < 2:
-        active[plan.legacy, 1 + limits.max_loops :] = False
+        active[forms.legacy, 1 + limits.max_loops :] = False
     # A legacy copy has two loops in any case; half of the time neither iterates.
-    active[:, 1:] &= ~(plan.legacy & (rng.random(count) < 0.35))[:, None]
+    active[:, 1:] &= ~(forms.legacy & (rng.random(count) < 0.35))[:, None]
     # Many rows below loops are rare where all levels share the budget.
     only_rows = rng.random((count, 1)) < 0.4
     counts = _split_rows(rng, rows, active & ~(only_rows & (np.arange(LEVELS) > 0)))
@@ -147,11 +161,12 @@ def draw_counts(
     forced = active & (rng.random(counts.shape) < 0.3)
     small = np.minimum(rng.integers(1, 4, counts.shape), limits.max_rows)
     counts = np.where(forced, small, counts)
-    _tall(rng, plan, counts, active, limits)
+    _tall(rng, forms, counts, active, limits)
     loops = counts[:, 1:].prod(axis=1)
-    counts[plan.far & (loops > MAX_FAR_ROWS), 1:] = 1
+    counts[forms.far & (loops > MAX_FAR_ROWS), 1:] = 1
     loops = counts[:, 1:].prod(axis=1)
-    counts[:, 0] = np.where(plan.far, np.minimum(counts[:, 0], MAX_FAR_ROWS // loops), counts[:, 0])
+    few = np.minimum(counts[:, 0], MAX_FAR_ROWS // loops)
+    counts[:, 0] = np.where(forms.far, few, counts[:, 0])
     return counts
 
 
@@ -169,7 +184,7 @@ LONG_LENGTHS = np.array([4095, 4096, 4097, 8192, 16384, 32768, MAX_LEN - 31, MAX
 
 def edge_lengths(
     rng: np.random.Generator,
-    plan: Plan,
+    far: Bools,
     counts: Ints,
     length: Ints,
     residue: Ints,
@@ -185,7 +200,7 @@ def edge_lengths(
     luck = rng.random(count)
     free = residue < 0
     short = free & (luck < edge * 8 / 9)
-    long = free & (luck > 1 - edge / 9) & ~plan.far
+    long = free & (luck > 1 - edge / 9) & ~far
     near = rng.choice(EDGE_LENGTHS, count)
     short &= near * counts.prod(axis=1) <= MANY_BYTES
     length = np.where(short, near, length)
@@ -218,7 +233,8 @@ def pad_types(rng: np.random.Generator, elem: Ints) -> Ints:
     return drawn
 
 
-def _pad_bytes(rng: np.random.Generator, elem: Ints) -> Ints:
+def pad_bytes(rng: np.random.Generator, elem: Ints) -> Ints:
+    """Returns bytes of a pad, ``int64[N]``: whole elements, none and the most of them often."""
     most = PAD_LIMIT // elem
     kind = pick(rng, len(elem), np.array([0.3, 0.2, 0.2, 0.3]))
     drawn = (rng.random(len(elem)) * (most + 1)).astype(np.int64)
@@ -245,36 +261,6 @@ def with_residue(length: Ints, residue: Ints, bus: int, top: Ints) -> Ints:
     fixed = np.where(fixed > top, fixed - bus, np.where(fixed > 0, fixed, bus))
     fits = (residue >= 0) & (fixed <= top)
     return np.where(fits, np.maximum(fixed, 1), length)
-
-
-def draw_shapes(
-    rng: np.random.Generator, plan: Plan, limits: OpConstraints, residue: Ints
-) -> Shapes:
-    """Draws a shape for every op on its own; NOPs get their zero in :func:`make_nops`.
-
-    Args:
-        rng: Source of randomness.
-        plan: Roles of the ops.
-        limits: Constraints.
-        residue: ``int64[N]``, wanted row length modulo the bus width, -1 for any.
-    """
-    count = len(plan.store)
-    total = total_bytes(rng, count, limits)
-    weights = np.array(limits.loops[: limits.max_loops + 1])
-    n_loops = np.where(plan.legacy, 2, pick(rng, count, weights))
-    counts = draw_counts(rng, plan, total, n_loops, limits)
-    top = min(MAX_LEN, limits.max_bytes, limits.max_ub_bytes - 2 * PAD_LIMIT - UB_BLOCK)
-    length = np.clip(total // counts.prod(axis=1), 1, top)
-    length = with_residue(length, residue, limits.bus_bytes, np.full(count, top))
-    length = edge_lengths(rng, plan, counts, length, residue, top, limits.edge)
-    pad = (rng.random(count) < limits.pad) & ~plan.store
-    dtype, elem = draw_elements(rng, pad)
-    pad &= length >= elem
-    length = np.where(pad, length // elem * elem, length)
-    clamp(counts, length, limits)
-    return Shapes(
-        counts, n_loops, length, dtype, elem, pad, _pad_bytes(rng, elem), _pad_bytes(rng, elem)
-    )
 
 
 def make_nops(rng: np.random.Generator, shapes: Shapes, nop: Bools) -> None:

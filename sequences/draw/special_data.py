@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sequences.constraints import DEFAULT_WINDOWS, L1_SIZE, UB_SIZE, GmWindow
-from sequences.draw.plan import Ints
-from sequences.draw.shapes import pick
+from sequences.draw.shapes import Ints, pick
 from tb.isa.spaces import Space
 
 CHUNK = 512

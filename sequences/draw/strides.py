@@ -8,10 +8,10 @@ loop 0 and so on; any other order puts iterations between rows, and is as free o
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sequences.constraints import GM_SIZE
-from sequences.draw.plan import Bools, Ints
-from sequences.draw.shapes import LEVELS, align, log_uniform, pick
+from sequences.draw.shapes import LEVELS, Bools, Ints, align, log_uniform, pick
 from tb.isa.dma_table import GM_STRIDE_BITS, LOCAL_STRIDE_BITS
 from tb.isa.spaces import UB_BLOCK
 
@@ -112,7 +112,7 @@ def local_strides(
     interleave: float,
     reread: Bools,
     most: Ints | int,
-    stretch: float = 0.0,
+    stretch: NDArray[np.float64] | float = 0.0,
     bits: int = LOCAL_STRIDE_BITS,
 ) -> Ints:
     """Returns local strides ``int64[N, 4]`` within ``most`` bytes per op.
@@ -125,7 +125,8 @@ def local_strides(
         interleave: Fraction with iterations between rows.
         reread: ``bool[N]``, ops that only read and may step less than what they cover.
         most: Bytes between the first and last byte of an op, one or ``int64[N]``.
-        stretch: Fraction of ops without padding that spread over all of ``most``.
+        stretch: Fraction of ops without padding that spread over all of ``most``, one or
+            ``float64[N]``.
         bits: Width of a stride.
     """
     count = len(need)
@@ -233,7 +234,7 @@ def _rows_outside(
 ) -> None:
     """Puts the rows of a few ops pages apart with all iterations between them, in place."""
     several = (counts[:, 0] > 1) & (counts[:, 1:] > 1).any(axis=1)
-    index = np.flatnonzero(several & (rng.random(len(counts)) < 0.08))
+    index = np.flatnonzero(several & (rng.random(len(counts)) < 0.1))
     order[index] = np.roll(np.arange(LEVELS), -1)
     high = np.broadcast_to(most, len(counts))[index] // (2 * counts[index, 0])
     margin[index] = 0

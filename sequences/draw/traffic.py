@@ -2,8 +2,8 @@
 """Random legal traffic of every op: the one entry for tests.
 
 Blocks come from one family with all the memory to itself, from all families at once with chains
-from pipe to pipe, from the GM <-> UB generator beside the others on disjoint parts of the
-memories, and, now and then, as a block of very many tiny ops that saturates every queue.
+from pipe to pipe, and, now and then, as very many tiny ops that saturate every queue. Write-backs
+are drawn by a generator of their own and merged with copies on disjoint parts of the memories.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from sequences.constraints import (
     check_ops,
 )
 from sequences.draw.alignments import AlignmentCounts
-from sequences.draw.copies import CHAIN_NAMES, CopyGenerator
-from sequences.draw.generator import DmaGenerator
+from sequences.draw.copies import COPY_FORMS, CopyGenerator
+from sequences.draw.legacy import RegisterFile
 from sequences.fixpipe.generator import FixGenerator
-from sequences.place.merge import meet_in_gm, merge, partition, partition_all
+from sequences.place.merge import meet_in_gm, merge, partition
 from tb.isa.block import OpBlock
 from tb.isa.legacy import DmaRegisters
 from tb.isa.ops import LEGACY_FORMS, OPS
@@ -42,13 +42,17 @@ SATURATION_BYTES = 64
 """Most bytes of an op in a saturating block."""
 
 
-PARTED = 1024
+PARTED = 2048
 """Ops that share one division of the memories between two generators."""
 
+MIXED_WEIGHTS = {
+    "mte_gm_ub": 2.7, "mte_ub_gm": 2.7, "copy_gm_to_ubuf": 0.6, "copy_ubuf_to_gm": 0.6,
+}  # fmt: skip
+"""Weights among all copies: alignments of the v0.6 forms between GM and UB need the most ops."""
 
-def _batches(count: int, size: int, parts: int = 0) -> list[int]:
-    """Returns sizes of ``parts`` parts that make ``count``, or of parts of about ``size``."""
-    parts = parts or -(-count // size)
+
+def _parts(count: int, parts: int) -> list[int]:
+    """Returns sizes of ``parts`` parts that make ``count``."""
     return [count * (k + 1) // parts - count * k // parts for k in range(parts)]
 
 
@@ -64,6 +68,7 @@ def saturation_constraints(limits: OpConstraints, slots: int) -> OpConstraints:
         far=0.0,
         dependent=0.0,
         nop=0.02,
+        pad=0.0,
         gap=0.0,
         stretch=0.0,
         interleave=0.0,
@@ -80,7 +85,7 @@ def saturation_constraints(limits: OpConstraints, slots: int) -> OpConstraints:
 
 
 def _drawn(
-    generator: DmaGenerator | CopyGenerator | FixGenerator, count: int, limits: OpConstraints
+    generator: CopyGenerator | FixGenerator, count: int, limits: OpConstraints
 ) -> list[OpBlock]:
     """Returns what the generator draws under other constraints than its own."""
     usual, generator.constraints = generator.constraints, limits
@@ -126,38 +131,43 @@ class TrafficGenerator:
         check_ops(self.ops)
         self.constraints = limits = constraints or OpConstraints()
         self._rng = rng = np.random.default_rng(seed)
-        gm_ub, copies, nz, chain = (
+        gm_ub, on_chip, nz, copies, fix = (
             tuple(name for name in names if name in self.ops)
-            for names in (GM_UB_NAMES, COPY_NAMES, NZ_NAMES, CHAIN_NAMES)
+            for names in (GM_UB_NAMES, COPY_NAMES, NZ_NAMES, COPY_FORMS, FIX_NAMES)
         )
-        fix = tuple(name for name in FIX_NAMES if name in self.ops)
-        alignments = AlignmentCounts(limits.bus_bytes)
-        self._dma = DmaGenerator(rng, gm_ub, limits, alignments) if gm_ub else None
+        alignments, self._file = AlignmentCounts(limits.bus_bytes), RegisterFile()
+
+        def generator(
+            names: tuple[str, ...],
+            limits: OpConstraints = limits,
+            weights: dict[str, float] | None = None,
+        ) -> CopyGenerator:
+            return CopyGenerator(rng, names, limits, weights, alignments, self._file)
+
         self._families: list[CopyGenerator | FixGenerator] = [
-            CopyGenerator(rng, names, limits) for names in (copies, nz) if names
+            generator(names) for names in (gm_ub, on_chip, nz) if names
         ]
-        # Their alignments need more ops than anything else, also beside the write-backs.
-        self._weights = [len(gm_ub) * (2 if fix else 1)] + [
-            len(names) for names in (copies, nz, fix) if names
-        ]
-        self._chains = CopyGenerator(rng, chain, limits, alignments=alignments) if chain else None
         self._fix = FixGenerator(rng, fix, limits, self.ops) if fix else None
         if self._fix:
             self._families.append(self._fix)
+        # Their alignments need more ops than anything else, also beside the write-backs.
+        shares = (len(gm_ub) * (2 if fix else 1), len(on_chip), len(nz), len(fix))
+        self._weights = [share for share in shares if share]
+        self._chains = generator(copies, weights=MIXED_WEIGHTS) if copies else None
         slots = [OPS[LEGACY_FORMS.get(name, name)].slot for name in self.ops]
-        shares = {name: 1.0 / slots.count(slot) for name, slot in zip(self.ops, slots, strict=True)}
+        weights = {
+            name: 1.0 / slots.count(slot) for name, slot in zip(self.ops, slots, strict=True)
+        }
         self._tiny = saturation_constraints(limits, len(set(slots)))
-        self._saturating = (
-            CopyGenerator(rng, chain, self._tiny, shares, alignments) if chain else None
-        )
+        self._saturating = generator(copies, self._tiny, weights) if copies else None
         # Saturating blocks fill every queue alike, so write-backs get their part of one slot.
-        self._fix_saturation = sum(shares[name] for name in fix) / len(set(slots))
+        self._fix_saturation = sum(weights[name] for name in fix) / len(set(slots))
         self._fix_share = len(fix) / len(self.ops)
 
     @property
     def registers(self) -> DmaRegisters:
         """Legacy registers behind the last op drawn."""
-        return self._dma.registers if self._dma else DmaRegisters()
+        return self._file.registers
 
     def blocks(self, count: int) -> Iterator[OpBlock]:
         """Yields blocks that hold ``count`` ops in all, drawn in rounds."""
@@ -176,27 +186,19 @@ class TrafficGenerator:
         if count < 0:
             raise ValueError(f"count is {count}: at least 0")
         many, mixed = self._shares(count)
-        alone = self._split(count - many - mixed)
-        # Blocks with register forms keep their order; all others find a place between them.
-        ordered: list[list[OpBlock]] = []
-        others: list[OpBlock] = []
-        if self._dma is not None:
-            ordered.append(self._dma.draw(alone[0]))
-        for generator, number in zip(self._families, alone[1:], strict=True):
-            others += generator.draw(number)
-        if self._saturating is not None or self._fix is not None:
-            others += self._saturated(many)
-        elif self._dma is not None:
-            ordered.append(_drawn(self._dma, many, saturation_constraints(self.constraints, 2)))
-        ordered.append(self._mixed(mixed))
-        # What is drawn from the one register file keeps the order of the draws.
-        in_order = [block for blocks in ordered for block in blocks]
-        return self._shuffle(in_order, others)
+        blocks = []
+        for generator, number in zip(
+            self._families, self._split(count - many - mixed), strict=True
+        ):
+            blocks += generator.draw(number)
+        blocks += self._saturated(many)
+        blocks += self._mixed(mixed)
+        return self._shuffled(blocks)
 
     def _shares(self, count: int) -> tuple[int, int]:
         """Returns how many of ``count`` ops come in saturating and in mixed blocks."""
         rng, limits = self._rng, self.constraints
-        several = len(self._families) + (self._dma is not None) > 1
+        several = len(self._families) > 1
         # A saturating block is big: small draws have one now and then instead of parts of one.
         many = int(count * limits.saturate)
         whole = self._tiny.block_ops
@@ -206,19 +208,19 @@ class TrafficGenerator:
         return many, min(mixed, count - many)
 
     def _split(self, count: int) -> list[int]:
-        """Returns how many of ``count`` ops each family draws, GM <-> UB first."""
+        """Returns how many of ``count`` ops each family draws."""
         weights = np.array(self._weights, dtype=np.float64)
         parts: list[int] = self._rng.multinomial(count, weights / weights.sum()).tolist()
         return parts
 
     def _saturated(self, count: int) -> list[OpBlock]:
-        """Returns saturating blocks of everything but what needs register forms."""
+        """Returns saturating blocks of everything."""
         limits = self._tiny
         if self._saturating is None or self._fix is None:
             only = self._saturating or self._fix
             assert only is not None
             return _drawn(only, count, limits)
-        parts = partition_all(self._rng, limits, saturating=True)
+        parts = partition(self._rng, limits, saturating=True)
         if parts is None:
             return self._saturating.draw(count)
         ours = round(count * self._fix_saturation)
@@ -229,47 +231,30 @@ class TrafficGenerator:
         return _paired(self._rng, first, second)
 
     def _mixed(self, count: int) -> list[OpBlock]:
-        """Returns blocks of several families; those with register forms in their order."""
-        if self._fix is None or not count:
-            return self._without_fix(count, self.constraints)
-        ours = round(count * self._fix_share)
+        """Returns blocks of several families."""
+        if self._fix is None or self._chains is None:
+            only = self._chains or self._fix
+            assert only is not None
+            return only.draw(count)
         found = []
-        parts = _batches(count, 2 * PARTED)
-        for share, batch in zip(_batches(ours, 0, len(parts)), parts, strict=True):
-            sides = partition_all(self._rng, self.constraints)
+        parts = -(-count // PARTED)
+        for share, batch in zip(
+            _parts(round(count * self._fix_share), parts), _parts(count, parts), strict=True
+        ):
+            sides = partition(self._rng, self.constraints)
             if sides is None:
-                found += self._without_fix(batch - share, self.constraints)
-                found += self._fix.draw(share)
+                found += self._chains.draw(batch - share) + self._fix.draw(share)
                 continue
-            first = self._without_fix(batch - share, sides[1])
+            first = _drawn(self._chains, batch - share, sides[1])
             found += _paired(self._rng, first, _drawn(self._fix, share, sides[0]))
         return found
 
-    def _without_fix(self, count: int, limits: OpConstraints) -> list[OpBlock]:
-        """Returns blocks of all but the write-backs."""
-        if self._chains is None:
-            return [] if self._dma is None else _drawn(self._dma, count, limits)
-        beside = 0 if self._dma is None else count // 2
-        merged = []
-        for batch in _batches(beside, PARTED):
-            merged += self._beside(batch, limits)
-        return self._shuffle(merged, _drawn(self._chains, count - beside, limits))
-
-    def _beside(self, count: int, limits: OpConstraints) -> list[OpBlock]:
-        """Returns blocks of chains and of the GM <-> UB generator on disjoint parts of memory."""
-        assert self._dma is not None
-        assert self._chains is not None
-        parts = partition(self._rng, limits)
-        if parts is None:
-            return _drawn(self._chains, count, limits)
-        ours = count // 2
-        first = _drawn(self._dma, ours, parts[0])
-        return _paired(self._rng, first, _drawn(self._chains, count - ours, parts[1]))
-
-    def _shuffle(self, in_order: list[OpBlock], others: list[OpBlock]) -> list[OpBlock]:
-        total = len(in_order) + len(others)
-        fixed = np.zeros(total, dtype=bool)
-        fixed[self._rng.choice(total, len(in_order), replace=False)] = True
+    def _shuffled(self, blocks: list[OpBlock]) -> list[OpBlock]:
+        """Returns the blocks in random order; those that use registers in the order of the draw."""
+        in_order = [block for block in blocks if block.legacy]
+        others = [block for block in blocks if not block.legacy]
+        fixed = np.zeros(len(blocks), dtype=bool)
+        fixed[self._rng.choice(len(blocks), len(in_order), replace=False)] = True
         rest = [others[int(k)] for k in self._rng.permutation(len(others))]
         sources = iter(in_order), iter(rest)
         return [next(sources[0] if keeps else sources[1]) for keeps in fixed.tolist()]

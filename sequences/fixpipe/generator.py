@@ -9,8 +9,7 @@ from random import Random
 import numpy as np
 
 from sequences.constraints import FIX_NAMES, OpConstraints, check_ops
-from sequences.draw.plan import Bools, Ints
-from sequences.draw.shapes import pick
+from sequences.draw.shapes import Bools, Ints, pick
 from sequences.fixpipe.data import Pools
 from sequences.fixpipe.kinds import CyclicKinds, Kinds, draw_kinds
 from sequences.fixpipe.layout import Layout

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sequences.constraints import OpConstraints
-from sequences.draw.plan import Bools, Ints
-from sequences.draw.shapes import pick
+from sequences.draw.shapes import Bools, Ints, pick
 from tb.isa.dtypes import DTYPE_INDEX
 from tb.isa.fix_table import (
     ATOMIC_DST,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sequences.constraints import FB_SIZE, GM_SIZE, L0C_SIZE, OpConstraints
-from sequences.draw.plan import Bools
+from sequences.draw.shapes import Bools
 from sequences.fixpipe.allocator import Arena, place_in_both
 from sequences.fixpipe.data import POOL, Pools, spread
 from sequences.fixpipe.kinds import GM, L1, UB

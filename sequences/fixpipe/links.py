@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 
-from sequences.draw.plan import Ints
+from sequences.draw.shapes import Ints
 from sequences.fixpipe.kinds import GM, L1, UB
 from sequences.place.merge import interleave
 from tb.isa.block import OpBlock, from_descriptors

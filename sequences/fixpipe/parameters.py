@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sequences.draw.plan import Bools, Ints
-from sequences.draw.shapes import pick
+from sequences.draw.shapes import Bools, Ints, pick
 from sequences.fixpipe.data import POOL
 from tb.isa.fix_table import SCALE_MASK
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sequences.constraints import GM_SIZE, MAX_COLUMNS, MAX_FAR_ROWS, OpConstraints
-from sequences.draw.plan import Bools, Ints
-from sequences.draw.shapes import log_uniform, pick
+from sequences.draw.shapes import Bools, Ints, log_uniform, pick
 from sequences.fixpipe.kinds import GM, L1, Kinds
 from tb.isa.fix_table import (
     ALPHA_WORD,

@@ -22,8 +22,7 @@ from sequences.constraints import (
     OpConstraints,
     check_ops,
 )
-from sequences.draw.copies import CHAIN_NAMES, CopyGenerator
-from sequences.draw.generator import DmaGenerator
+from sequences.draw.copies import COPY_FORMS, CopyGenerator
 from sequences.fixpipe.generator import FixGenerator
 from sequences.illegal.bursts import KINDS, burst_cases, ubuf_copy_cases
 from sequences.illegal.cases import COMBINATIONS, Case
@@ -59,6 +58,9 @@ from tb.isa.rules import d_violations, first_d_violation, t_violations
 
 MOST_GOOD = 16
 """Most legal ops, and most illegal ones, of a block with many of both."""
+
+REGISTER_FORMS = ("copy_gm_to_ubuf", "copy_ubuf_to_gm")
+"""Forms that read registers."""
 
 FILL_OPS = 512
 """Legal ops drawn at once."""
@@ -261,12 +263,13 @@ class IllegalGenerator:
         self._rng = rng = np.random.default_rng(seed)
         limits = constraints or OpConstraints()
         limits = replace(limits, block_ops=min(limits.block_ops, MOST_GOOD))
-        padded = tuple(name for name in ("mte_gm_ub", "mte_ub_gm") if name in self.ops)
-        chain = tuple(name for name in CHAIN_NAMES if name in self.ops)
+        no_registers = tuple(name for name in COPY_FORMS if name not in REGISTER_FORMS)
+        chain = tuple(name for name in no_registers if name in self.ops)
+        padded = tuple(name for name in chain if name in GM_UB_NAMES)
         fix = tuple(name for name in FIX_NAMES if name in self.ops)
-        self._fills: list[DmaGenerator | CopyGenerator | FixGenerator] = []
+        self._fills: list[CopyGenerator | FixGenerator] = []
         if padded:
-            self._fills.append(DmaGenerator(rng, padded, limits))
+            self._fills.append(CopyGenerator(rng, padded, limits))
         if set(chain) - set(GM_UB_NAMES):
             self._fills.append(CopyGenerator(rng, chain, limits))
         if fix:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where ops go: cuts a draw into blocks and lays their regions side by side in both memories.
+"""Allocator of copies: cuts a draw into blocks and lays out every memory of each block.
 
-What an op writes gets a region of its own. Stores also get one for what they read from UB;
-loads read anywhere in the part of a GM window that the block's stores leave free. An op with a
-parent in its block reads the parent's region instead.
+A memory is one *cell*; GM has a cell per window. What an op writes gets a piece of its own in
+its cell. What it reads lies in the piece that its parent wrote, or in the part of the cell that
+nobody of the block writes, which is kept large enough for every reader. An op that reads more than
+that part has a piece of its own to read, too.
 """
 
 from __future__ import annotations
@@ -11,34 +12,92 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sequences.constraints import OpConstraints
-from sequences.draw.plan import Bools, Ints, Plan
-from sequences.draw.shapes import align, pick
+from sequences.draw.moves import BT, DESTINATION, FB, GM, L1, MAX_DEPTH, SOURCE, UB, Moves
+from sequences.draw.shapes import Bools, Ints, align, pick
+from sequences.place.far_rows import far_bases
 from tb.isa.spaces import UB_BLOCK
 
 PAGE = 4096
 """AXI bursts and pages of the simulated GM end here."""
 
+FIRST_WINDOW = 5
+"""Cells 0..4 are UB 0, UB 1, L1, BT and FB; then come the GM windows."""
+
+PARAM_UNIT = 64
+"""Alignment of destinations in BT and FB (BT-L03, FB-L03)."""
+
+_CELL = np.zeros(5, dtype=np.int64)
+_CELL[[UB, L1, BT, FB, GM]] = 0, 2, 3, 4, FIRST_WINDOW
+
 
 @dataclass(frozen=True)
-class Extents:
-    """Sizes the placement needs, ``int64[N]`` each unless noted.
+class Cells:
+    """The memories of a block.
 
     Attributes:
-        local: UB bytes from first to last.
-        gm: GM bytes from first to last.
-        row: Bytes of a GM row.
-        nop: ``bool[N]``, takes no room at all.
-        far: ``bool[N]``, placed by :mod:`sequences.place.far_rows` instead.
+        origin, size: ``int64[C]``, bytes.
+        reserve: ``int64[C]``, bytes that stay unwritten for readers.
+        unit: ``int64[C]``, alignment of what ops write.
     """
 
-    local: Ints
-    gm: Ints
-    row: Ints
-    nop: Bools
-    far: Bools
+    origin: Ints
+    size: Ints
+    reserve: Ints
+    unit: Ints
+
+    @classmethod
+    def of(cls, limits: OpConstraints) -> Cells:
+        """Returns the cells that ``limits`` leave."""
+        local = [limits.ub_range, limits.ub_range, limits.l1_range]
+        small = [limits.bt_range, limits.fb_range]
+        origin = [item.start for item in (*local, *small)]
+        size = [item.size for item in (*local, *small)]
+        reserve = [item.size * 3 // 8 // UB_BLOCK * UB_BLOCK for item in local] + [0, 0]
+        unit = [UB_BLOCK] * 3 + [PARAM_UNIT] * 2
+        for window in limits.windows:
+            origin.append(window.start)
+            size.append(window.size)
+            reserve.append(limits.max_gm_bytes)
+            unit.append(1)
+        columns = [np.array(x, dtype=np.int64) for x in (origin, size, reserve, unit)]
+        return cls(*columns)
+
+    def budgets(self, limits: OpConstraints) -> tuple[Ints, Ints, Ints]:
+        """Returns bytes by memory, ``int64[5]`` each, of what one op may read and write.
+
+        The last ones are the bytes of an op that reads from one memory and writes to another, and
+        leaves no room for other ops of the block.
+        """
+        cell = _CELL
+        caps = np.zeros(5, dtype=np.int64)
+        caps[[UB, L1, BT, FB, GM]] = (
+            limits.max_ub_bytes, limits.max_l1_bytes, self.size[3], self.size[4],
+            limits.max_gm_bytes,
+        )  # fmt: skip
+        write = np.minimum(self.size[cell] - self.reserve[cell], caps)
+        return np.minimum(self.reserve[cell], caps), write, np.minimum(self.size[cell], caps)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Result of :func:`arrange`.
+
+    Attributes:
+        starts: Index of the first op of each block, and the op count at the end.
+        parent: ``int64[N]``, parent in the same block or -1.
+        ub_sub: ``int64[N]``.
+        read, write: ``int64[N]``, bases of both sides.
+        lost: ``bool[N]``, far ops that found no place.
+    """
+
+    starts: list[int]
+    parent: Ints
+    ub_sub: Ints
+    read: Ints
+    write: Ints
+    lost: Bools
 
 
 @dataclass(frozen=True)
@@ -47,30 +106,6 @@ class Targets:
 
     modulus: Ints
     residue: Ints
-
-
-@dataclass(frozen=True)
-class Placement:
-    """Result of :func:`place`.
-
-    Attributes:
-        starts: Index of the first op of each block, and the op count at the end.
-        block: ``int64[N]``, block of each op.
-        parent: ``int64[N]``, parent in the same block or -1.
-        ub_sub: ``int64[N]``.
-        local: ``int64[N]``, UB base.
-        gm: ``int64[N]``, GM base; meaningless for far ops.
-        taken: ``(start, end, block, is_write)`` arrays of the GM ranges in use, mutually
-            disjoint within a block.
-    """
-
-    starts: list[int]
-    block: Ints
-    parent: Ints
-    ub_sub: Ints
-    local: Ints
-    gm: Ints
-    taken: tuple[Ints, Ints, Ints, Bools]
 
 
 def cut(
@@ -155,110 +190,159 @@ def draw_targets(
     return Targets(modulus, np.where(cross, near, wanted))
 
 
-def place(
-    rng: np.random.Generator,
-    plan: Plan,
-    extents: Extents,
-    targets: Targets,
-    limits: OpConstraints,
-) -> Placement:
-    """Cuts the ops into blocks and gives each its bases."""
-    count = len(plan.store)
-    live = ~extents.nop
-    store = plan.store
+def _sub_blocks(rng: np.random.Generator, moves: Moves) -> Ints:
+    count = len(moves)
     sub = rng.integers(0, 2, count)
-    for depth in (1, 2):
-        # A store reads the sub-block its parent filled; a load from GM is free to choose.
-        index = np.flatnonzero((plan.depth == depth) & store)
-        sub[index] = sub[plan.parent[index]]
-    kind = pick(rng, count, np.array([0.45, 0.3, 0.25]))
-    none = np.zeros(count, dtype=np.int64)
-    blocks_free = (none, none + 1, rng.integers(2, 17, count))
-    margin = UB_BLOCK * np.choose(kind, blocks_free)
-    room = limits.ub_range.size
-    local_size = np.where(live, np.minimum(align(extents.local) + margin, room), 0)
-    window = rng.integers(0, len(limits.windows), count)
-    dense = live & ~extents.far
-    gm_margin = np.choose(kind, (none, rng.integers(1, 65, count), rng.integers(65, 4096, count)))
-    gm_size = np.where(dense & store, extents.gm + targets.modulus - 1 + gm_margin, 0)
+    reads_ub = SOURCE[moves.opcode] == UB
+    for depth in range(1, MAX_DEPTH + 1):
+        index = np.flatnonzero((moves.depth == depth) & (moves.parent >= 0) & reads_ub)
+        sub[index] = sub[moves.parent[index]]
+    uses = reads_ub | (DESTINATION[moves.opcode] == UB)
+    return np.where(uses, sub, 0)
 
-    demand = [(np.where(sub == side, local_size, 0), room) for side in (0, 1)]
-    for number, item in enumerate(limits.windows):
-        most = item.size - limits.max_gm_bytes
-        demand.append((np.where(window == number, gm_size, 0), most))
+
+def _margins(rng: np.random.Generator, unit: Ints) -> Ints:
+    count = len(unit)
+    kind = pick(rng, count, np.array([0.5, 0.3, 0.2]))
+    steps = np.choose(kind, (np.zeros_like(unit), np.ones_like(unit), rng.integers(2, 17, count)))
+    gm = rng.integers(0, 2048, count)
+    return np.where(unit == 1, np.where(kind == 0, 0, gm), np.where(unit == 64, 0, steps * unit))
+
+
+def arrange(rng: np.random.Generator, moves: Moves, limits: OpConstraints, residue: Ints) -> Places:
+    """Cuts the ops into blocks and gives both sides of each their bases.
+
+    Args:
+        rng: Source of randomness.
+        moves: The draw, with all shapes.
+        limits: Constraints.
+        residue: ``int64[N]``, wanted GM address modulo the bus width, -1 for any.
+    """
+    count = len(moves)
+    cells = Cells.of(limits)
+    sub = _sub_blocks(rng, moves)
+    window = FIRST_WINDOW + rng.integers(0, len(limits.windows), count)
+    dst_space, src_space = DESTINATION[moves.opcode], SOURCE[moves.opcode]
+    dst = _CELL[dst_space] + np.where(dst_space == UB, sub, 0)
+    dst = np.where(dst_space == GM, window, dst)
+    src = _CELL[src_space] + np.where(src_space == UB, sub, 0)
+    src = np.where(src_space == GM, window, src)
+    live = moves.write.hull > 0
+    unit = cells.unit[dst]
+    to_gm, from_gm = dst_space == GM, src_space == GM
+    row = np.where(to_gm, moves.write.foot, moves.read.foot)
+    targets = draw_targets(rng, np.maximum(row, 1), residue, limits)
+    need = align(moves.write.hull + np.abs(moves.skew), unit)
+    size = need + _margins(rng, unit) + np.where(to_gm, targets.modulus - 1, 0)
+    room = cells.size - cells.reserve
+    size = np.where(live, np.maximum(np.minimum(size, room[dst]), need), 0)
+    far = moves.far & live
+    size[far & to_gm] = 0
+    large = ~from_gm & (moves.read.hull > cells.reserve[src])
+    own = np.flatnonzero(live & large & (moves.parent < 0) & (moves.skew == 0))
+    own_size = align(moves.read.hull[own])
+
+    demand = []
+    for cell in range(len(room)):
+        amount = np.where(dst == cell, size, 0)
+        amount[own] += np.where(src[own] == cell, own_size, 0)
+        demand.append((amount, int(room[cell])))
     starts = cut(rng, demand, count, limits.block_ops)
-    blocks = len(starts) - 1
+    blocks, groups = len(starts) - 1, (len(starts) - 1) * len(room)
     block = np.repeat(np.arange(blocks), np.diff(starts))
-    parent = np.where(plan.parent >= np.array(starts)[block], plan.parent, -1)
+    parent = np.where(moves.parent >= np.array(starts)[block], moves.parent, -1)
 
-    shares_local = store & (parent >= 0)
-    local_size[shares_local] = 0
-    capacity = np.full(2 * blocks, room, dtype=np.int64)
-    local, _, _ = lay_out(rng, 2 * block + sub, 2 * blocks, local_size, capacity)
-    slack = local_size - align(extents.local)
-    local += limits.ub_range.start
-    local += np.where((rng.random(count) < 0.5) & (slack > 0), slack, 0)
-
-    gm, taken = _place_gm(
-        rng, block, blocks, window, dense & store, dense & ~store, gm_size, extents, targets, limits
+    group = block * len(room)
+    base, free, free_size = lay_out(
+        rng, np.concatenate((group + dst, (group + src)[own])), groups,
+        np.concatenate((size, own_size)), np.tile(cells.size, blocks),
+    )  # fmt: skip
+    own_base = base[count:] + cells.origin[src[own]]
+    base = base[:count] + cells.origin[dst]
+    slack = size - need
+    low, high = base, base + slack
+    upward = rng.random(count) < 0.5
+    near = np.where(
+        upward,
+        first_at(low, targets.modulus, targets.residue),
+        last_at(high, targets.modulus, targets.residue),
     )
-    return Placement(starts, block, parent, sub, local, gm, taken)
+    inside = (near >= low) & (near <= high)
+    write = np.where(to_gm & inside, near, np.where(upward, low, low + slack // unit * unit))
+    write += np.where(moves.skew < 0, -moves.skew, 0)
+
+    group = block * len(room) + src
+    low = free[group] + cells.origin[src]
+    high = low + free_size[group] - moves.read.hull
+    where = np.clip(rng.random(count) * 1.06 - 0.03, 0.0, 1.0)
+    step = np.where(from_gm, 1, UB_BLOCK)
+    read = low + (where * (high - low)).astype(np.int64) // step * step
+    near = last_at(read, targets.modulus, targets.residue)
+    read = np.where(from_gm & (near >= low) & (where > 0) & (where < 1), near, read)
+    read[own] = own_base
+    lost = _place_far(rng, moves, np.flatnonzero(far), read, write, block, limits, (
+        np.flatnonzero(to_gm & live & ~far), free.reshape(blocks, -1) + cells.origin,
+        free_size.reshape(blocks, -1),
+    ))  # fmt: skip
+    offset = _offsets(rng, moves, step)
+    read = np.where(parent >= 0, write[np.maximum(parent, 0)] + offset, read)
+    read = np.where(moves.skew != 0, write + moves.skew, read)
+    return Places(starts, parent, sub, read, write, lost)
 
 
-def _place_gm(
-    rng: np.random.Generator,
-    block: Ints,
-    blocks: int,
-    window: Ints,
-    writes: Bools,
-    reads: Bools,
-    size: Ints,
-    extents: Extents,
-    targets: Targets,
-    limits: OpConstraints,
-) -> tuple[Ints, tuple[Ints, Ints, Ints, Bools]]:
-    windows = len(limits.windows)
-    origin = np.array([item.start for item in limits.windows])
-    capacity = np.tile([item.size for item in limits.windows], blocks)
-    group = block * windows + window
-    start, free_start, free_size = lay_out(
-        rng, group[writes], blocks * windows, size[writes], capacity
+def _place_far(
+    rng: np.random.Generator, moves: Moves, index: Ints, read: Ints, write: Ints, block: Ints,
+    limits: OpConstraints, dense: tuple[Ints, Ints, Ints],
+) -> Bools:  # fmt: skip
+    """Gives the ops ``index`` far bases in ``read`` or ``write``; returns which found none.
+
+    Args:
+        rng: Source of randomness.
+        moves: The draw.
+        index: ``int64[M]``, far ops.
+        read: ``int64[N]``, bases of the sources; changed in place.
+        write: The same of the destinations.
+        block: ``int64[N]``, block of each op.
+        limits: Constraints.
+        dense: Stores that are not far, and starts and sizes of the pieces that others may read,
+            ``int64[blocks, cells]``.
+    """
+    lost = np.zeros(len(moves), dtype=bool)
+    if not len(index):
+        return lost
+    stores, free, size = dense
+    windows = free[:, FIRST_WINDOW:]
+    taken = (
+        np.concatenate((write[stores], windows.ravel())),
+        np.concatenate((
+            write[stores] + moves.write.hull[stores], (windows + size[:, FIRST_WINDOW:]).ravel()
+        )),
+        np.concatenate((block[stores], np.repeat(np.arange(len(free)), windows.shape[1]))),
+        np.arange(len(stores) + windows.size) < len(stores),
+    )  # fmt: skip
+    store = DESTINATION[moves.opcode[index]] == GM
+    counts, strides = (
+        np.where(store[:, None], to[index], of[index])
+        for to, of in (
+            (moves.write.counts, moves.read.counts), (moves.write.strides, moves.read.strides),
+        )
+    )  # fmt: skip
+    foot, hull = (
+        np.where(store, to[index], of[index])
+        for to, of in ((moves.write.foot, moves.read.foot), (moves.write.hull, moves.read.hull))
     )
-    gm = np.zeros(len(block), dtype=np.int64)
-    low = start + origin[window[writes]]
-    high = low + size[writes] - extents.gm[writes]
-    modulus, residue = targets.modulus[writes], targets.residue[writes]
-    upward = rng.random(len(low)) < 0.5
-    gm[writes] = np.where(upward, first_at(low, modulus, residue), last_at(high, modulus, residue))
-    _read_bases(
-        rng, gm, reads, group, free_start + np.tile(origin, blocks), free_size, extents, targets
+    base, lost[index] = far_bases(
+        rng, counts, strides, foot, hull, store, block[index], taken, limits
     )
-    free_low = free_start + np.tile(origin, blocks)
-    taken_start = np.concatenate((gm[writes], free_low))
-    taken_end = np.concatenate((gm[writes] + extents.gm[writes], free_low + free_size))
-    owner = np.concatenate((block[writes], np.repeat(np.arange(blocks), windows)))
-    is_write = np.concatenate((np.ones(len(low), bool), np.zeros(len(free_low), bool)))
-    return gm, (taken_start, taken_end, owner, is_write)
+    write[index[store]], read[index[~store]] = base[store], base[~store]
+    return lost
 
 
-def _read_bases(
-    rng: np.random.Generator,
-    gm: Ints,
-    reads: Bools,
-    group: Ints,
-    free_low: Ints,
-    free_size: Ints,
-    extents: Extents,
-    targets: Targets,
-) -> None:
-    low = free_low[group[reads]]
-    high = low + free_size[group[reads]] - extents.gm[reads]
-    where: NDArray[np.float64] = rng.random(len(low))
-    # Now and then exactly at either end: window ends are where addresses wrap.
-    where = np.clip(where * 1.06 - 0.03, 0.0, 1.0)
-    drawn = low + (where * (high - low)).astype(np.int64)
-    modulus, residue = targets.modulus[reads], targets.residue[reads]
-    inner = (drawn > low) & (drawn < high)
-    base = np.where(inner, last_at(drawn, modulus, residue), drawn)
-    base = np.where(base < low, first_at(low, modulus, residue), base)
-    gm[reads] = np.where(base > high, drawn, base)
+def _offsets(rng: np.random.Generator, moves: Moves, step: Ints) -> Ints:
+    """Draws how far behind its parent's base an op reads."""
+    count = len(moves)
+    slack = moves.extent[np.maximum(moves.parent, 0)] - moves.read.hull
+    kind = pick(rng, count, np.array([0.7, 0.2, 0.1]))
+    drawn = np.choose(kind, (np.zeros(count), rng.random(count), np.ones(count)))
+    offset: Ints = (drawn * np.maximum(slack, 0)).astype(np.int64) // step * step
+    return offset

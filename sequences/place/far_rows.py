@@ -6,8 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from sequences.constraints import GM_SIZE, MAX_FAR_ROWS, OpConstraints
-from sequences.draw.plan import Bools, Ints
-from sequences.draw.shapes import LEVELS, pick
+from sequences.draw.shapes import LEVELS, Bools, Ints, pick
 
 _BLOCK_SPAN = GM_SIZE * 2
 _TRIES = 8
@@ -87,7 +86,7 @@ def far_bases(
         hull: ``int64[M]``, bytes from the first to the last.
         write: ``bool[M]``, the op is a store.
         block: ``int64[M]``, its block.
-        taken: Dense GM ranges, see :class:`sequences.place.allocator.Placement`.
+        taken: Dense GM ranges, see :class:`sequences.place.allocator.arrange`.
         limits: Constraints.
 
     Returns:

@@ -14,7 +14,7 @@ import numpy as np
 
 from sequences.constraints import MIN_RANGE, GmWindow, OpConstraints
 from sequences.draw.moves import GM, SOURCE
-from sequences.draw.plan import Bools, Ints
+from sequences.draw.shapes import Bools, Ints
 from tb.isa.block import OpBlock
 from tb.isa.dma_table import MAX_LOOPS, MTE_UB_GM
 from tb.isa.fix_table import (
@@ -28,7 +28,6 @@ from tb.isa.fix_table import (
     NZ2NZ,
 )
 from tb.isa.nz_table import DN2NZ, MTE_GM_L1_FRAC
-from tb.isa.spaces import UB_BLOCK
 
 _ROUND = 64
 """Sizes of parts are multiples of this, for every alignment there is."""
@@ -45,20 +44,6 @@ _IS_FIX = np.zeros(256, dtype=bool)
 _IS_FIX[[spec.opcode for spec in (MTE_L0C_GM, MTE_L0C_L1, MTE_L0C_UB)]] = True
 
 
-def _halves(
-    rng: np.random.Generator, window: GmWindow, least: int, unit: int
-) -> tuple[GmWindow, GmWindow] | None:
-    spare = window.size - 2 * least
-    if spare < unit:
-        return None
-    first = (least + int(rng.random() * spare)) // unit * unit
-    if first < least:
-        first += unit
-    low = GmWindow(window.start, first)
-    high = GmWindow(window.start + first, window.size - first)
-    return (low, high) if rng.random() < 0.5 else (high, low)
-
-
 def _part(
     rng: np.random.Generator, window: GmWindow, low: int, high: int, unit: int
 ) -> tuple[GmWindow, GmWindow]:
@@ -69,7 +54,7 @@ def _part(
     return GmWindow(window.end - size, size), GmWindow(window.start, window.size - size)
 
 
-def partition_all(
+def partition(
     rng: np.random.Generator, limits: OpConstraints, *, saturating: bool = False
 ) -> tuple[OpConstraints, OpConstraints] | None:
     """Returns ``limits`` twice, over disjoint parts of all memories; None where too small.
@@ -115,30 +100,6 @@ def partition_all(
         for side in (0, 1)
     )
     return first, second
-
-
-def partition(
-    rng: np.random.Generator, limits: OpConstraints
-) -> tuple[OpConstraints, OpConstraints] | None:
-    """Returns ``limits`` twice, over disjoint parts of UB and GM; None where they are too small."""
-    least = max(MIN_RANGE, min(limits.ub_range.size // 3, 64 * 1024)) // UB_BLOCK * UB_BLOCK
-    ub = _halves(rng, limits.ub_range, least, _ROUND)
-    need = 2 * (limits.max_gm_bytes + 8192)
-    windows = [_halves(rng, window, need, 1) for window in limits.windows]
-    if ub is None or None in windows:
-        return None
-    parts = []
-    for side in (0, 1):
-        size = ub[side].size
-        parts.append(
-            replace(
-                limits,
-                ub_range=ub[side],
-                max_ub_bytes=min(limits.max_ub_bytes, size),
-                windows=tuple(pair[side] for pair in windows if pair is not None),
-            )
-        )
-    return parts[0], parts[1]
 
 
 def _fix_rows(block: OpBlock) -> tuple[Ints, Ints, Ints, Bools]:

@@ -9,7 +9,6 @@ import pytest
 
 from sequences.constraints import ConstraintError, GmWindow, OpConstraints, SizeClass
 from sequences.draw.copies import CopyGenerator
-from sequences.draw.generator import DmaGenerator
 from sequences.draw.traffic import TrafficGenerator
 from sequences.illegal.generator import IllegalGenerator
 from tb.errors import PtoError
@@ -62,10 +61,10 @@ def test_refused(values: dict[str, Any], message: str) -> None:
     assert "OpConstraints" in str(caught.value)
 
 
-@pytest.mark.parametrize(("ops", "message"), [((), "no op"), (("mte_gm_l1",), "'mte_gm_l1'")])
+@pytest.mark.parametrize(("ops", "message"), [((), "no op"), (("mte_l0c_gm",), "'mte_l0c_gm'")])
 def test_unknown_ops(ops: tuple[str, ...], message: str) -> None:
     with pytest.raises(ConstraintError, match=message) as caught:
-        DmaGenerator(1, ops)
+        CopyGenerator(1, ops)
     assert "copy_ubuf_to_gm" in str(caught.value)
 
 
@@ -75,5 +74,5 @@ def test_unknown_ops_of_the_others(make: type[CopyGenerator]) -> None:
         with pytest.raises(ConstraintError, match="mte_l0c_bt" if ops else "no op"):
             make(1, ops)
     if make is CopyGenerator:
-        with pytest.raises(ConstraintError, match="copy_gm_to_ubuf"):
-            make(1, ("copy_gm_to_ubuf",))
+        with pytest.raises(ConstraintError, match="mte_l0c_gm"):
+            make(1, ("mte_l0c_gm",))

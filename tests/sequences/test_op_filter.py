@@ -231,7 +231,7 @@ def test_unsatisfiable_is_named() -> None:
     text = str(caught.value)
     assert f"odd_rows refused {filter_chain.drawn}" in text
     assert "anything" not in text
-    assert "test_keep.py" in text
+    assert "test_op_filter.py" in text
     assert "make the predicates looser" in text
     assert PATIENCE <= filter_chain.drawn < 4 * PATIENCE
 
@@ -264,5 +264,7 @@ def test_exceptions_are_named_with_their_line() -> None:
         return block.column("length") > 3
 
     block = next(iter(TrafficGenerator(19).blocks(64)))
-    with pytest.raises(PtoError, match=r"wrong raised KeyError: .*length(?s:.*)test_keep.py, line"):
+    with pytest.raises(
+        PtoError, match=r"wrong raised KeyError: .*length(?s:.*)test_op_filter.py, line"
+    ):
         wrong(block)

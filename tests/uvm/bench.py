@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pyuvm import ConfigDB, uvm_subscriber
 
 from sequences.constraints import OpConstraints, SizeClass
-from sequences.draw.generator import DmaGenerator
+from sequences.draw.copies import CopyGenerator
 from tb.agents.items import MAX_IN_FLIGHT, Epoch
 from tb.agents.pins import DescriptorBus, DoneBus, descriptor_value
 from tb.agents.python_axi import PythonAxiMemory, start_clock
@@ -148,7 +148,7 @@ class CopyBench(RandomTest):
     def draw(self) -> list[OpBlock]:
         """Returns the blocks that :meth:`items` would send."""
         settings = self.run.settings
-        generator = DmaGenerator(settings.seed, settings.ops, self.drawn_from)
+        generator = CopyGenerator(settings.seed, settings.ops, self.drawn_from)
         return list(generator.blocks(settings.transactions))
 
     measure: Callable[[], Awaitable[None]]

@@ -8,9 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from sequences.blocks import lower_program, split_program
-from sequences.constraints import FIX_NAMES, GM_SIZE, OP_NAMES, ConstraintError
+from sequences.constraints import FIX_NAMES, GM_SIZE, GM_UB_NAMES, OP_NAMES, ConstraintError
 from sequences.corner.blocks import corner_blocks
-from sequences.draw.generator import DmaGenerator
+from sequences.draw.copies import CopyGenerator
 from sequences.examples.blocks import example_blocks, op_names, program_blocks, rule_blocks
 from sequences.examples.catalog import EXAMPLES, RULE_EXAMPLES, Example
 from sequences.fixpipe.kinds import CODES
@@ -248,7 +248,10 @@ def test_program_without_copy_or_with_sets_before_v06() -> None:
 
 def test_merge_keeps_order_and_waits() -> None:
     rng = np.random.default_rng(1)
-    one, other = DmaGenerator(1).draw(60)[0], DmaGenerator(2).draw(60)[0]
+    one, other = (
+        CopyGenerator(1, GM_UB_NAMES).draw(60)[0],
+        CopyGenerator(2, GM_UB_NAMES).draw(60)[0],
+    )
     mixed = merge(rng, one, other)
     words = {tuple(row): n for n, row in enumerate(mixed.pack().tolist())}
     for block in (one, other):

@@ -18,7 +18,7 @@ from sequences.constraints import (
     OpConstraints,
     SizeClass,
 )
-from sequences.draw.copies import CHAIN_NAMES, CopyGenerator
+from sequences.draw.copies import COPY_FORMS, CopyGenerator
 from tb.isa.block import OpBlock
 from tb.isa.burst import BurstDescriptor
 from tb.isa.dma import DmaDescriptor
@@ -39,7 +39,7 @@ from tests.sequences.reference import (
 
 @pytest.fixture(scope="module")
 def chains() -> list[OpBlock]:
-    return list(CopyGenerator(31, CHAIN_NAMES).blocks(16000))
+    return list(CopyGenerator(31, COPY_FORMS).blocks(16000))
 
 
 @pytest.fixture(scope="module")
@@ -52,15 +52,16 @@ def by_op(chains: list[OpBlock]) -> dict[str, list[Descriptor]]:
 
 
 def test_legal_and_disjoint(chains: list[OpBlock]) -> None:
+    registers = DmaRegisters()
     for block in chains:
         check_legal(block)
         check_rows_disjoint(block)
-        check_programs(block, DmaRegisters())
+        registers = check_programs(block, registers)
 
 
 def test_disjoint_byte_by_byte() -> None:
     limits = OpConstraints(max_bytes=2048, max_gm_bytes=65536, far=0.2, dependent=1.0)
-    for block in CopyGenerator(32, CHAIN_NAMES, limits).blocks(1500):
+    for block in CopyGenerator(32, COPY_FORMS, limits).blocks(1500):
         check_disjoint(block)
         check_rows_disjoint(block)
 
@@ -86,7 +87,7 @@ def test_far_rows_never_meet_stores() -> None:
 @settings(max_examples=30, deadline=None)
 @given(
     seed=st.integers(0, 2**32),
-    ops=st.sets(st.sampled_from(CHAIN_NAMES), min_size=1),
+    ops=st.sets(st.sampled_from(COPY_FORMS), min_size=1),
     max_loops=st.integers(0, 3),
     fractions=st.tuples(*[st.sampled_from((0.0, 0.3, 1.0))] * 7),
     most=st.sampled_from((1, 100, 3000)),
@@ -109,10 +110,11 @@ def test_any_constraints_give_legal_blocks(
         max_l1_bytes=size,
     )  # fmt: skip
     generator = CopyGenerator(seed, tuple(sorted(ops)), limits)
+    registers = DmaRegisters()
     for block in generator.draw(150):
         check_legal(block)
         check_rows_disjoint(block)
-        check_programs(block, DmaRegisters())
+        registers = check_programs(block, registers)
         for desc in descriptors(block):
             if not desc.is_nop:
                 for side in (source(desc), destination(desc)):
@@ -174,18 +176,20 @@ def _live(descs: list[Descriptor]) -> list[Descriptor]:
     return [desc for desc in descs if not desc.is_nop]
 
 
-@pytest.mark.parametrize("name", [name for name in OPS if name in CHAIN_NAMES])
+@pytest.mark.parametrize("name", [name for name in OPS if name in COPY_FORMS])
 def test_sizes_and_nops(by_op: dict[str, list[Descriptor]], name: str) -> None:
     descs = by_op[name]
     live = _live(descs)
     assert 0.02 < 1 - len(live) / len(descs) < 0.09
-    sizes = np.array([destination(desc).bytes for desc in live])
+    # Pads of a row may fill a long stride.
+    side = source if name == "mte_gm_ub" else destination
+    sizes = np.array([side(desc).bytes for desc in live])
     small = name in ("mte_l1_bt", "mte_l1_fb")
     assert (200 if small else 800) < sizes.mean() < 3000
     assert sizes.max() >= (4000 if small else 60000)
 
 
-@pytest.mark.parametrize("name", [name for name in OPS if name in CHAIN_NAMES])
+@pytest.mark.parametrize("name", [name for name in OPS if name in COPY_FORMS])
 def test_both_ends_of_both_memories(by_op: dict[str, list[Descriptor]], name: str) -> None:
     spec = OPS[name]
     for keyword, side_of in ((spec.source, source), (spec.destination, destination)):
@@ -292,9 +296,9 @@ def test_source_between_destination_bursts(by_op: dict[str, list[Descriptor]]) -
 
 
 def test_legacy_form(chains: list[OpBlock]) -> None:
-    copies = [ops[-1] for block in chains for ops in block.legacy.values()]
-    assert copies
-    assert all(isinstance(copy, CopyUbufToUbuf) for copy in copies)
+    programs = [ops[-1] for block in chains for ops in block.legacy.values()]
+    copies = [copy for copy in programs if isinstance(copy, CopyUbufToUbuf)]
+    assert len({type(copy) for copy in programs}) == 3
     ub_ub = sum(int((block.opcode == OPS["mte_ub_ub"].opcode).sum()) for block in chains)
     assert 0.2 < len(copies) / ub_ub < 0.5
     lone = [c for c in copies if isinstance(c, CopyUbufToUbuf) and c.n_burst == 1]
@@ -305,7 +309,7 @@ def test_legacy_form(chains: list[OpBlock]) -> None:
 
 
 def test_ops_are_what_was_asked() -> None:
-    for name in CHAIN_NAMES:
+    for name in COPY_FORMS:
         blocks = CopyGenerator(3, (name,)).draw(300)
         assert sum(map(len, blocks)) == 300
         for block in blocks:
@@ -314,7 +318,7 @@ def test_ops_are_what_was_asked() -> None:
 
 
 def test_same_seed_same_blocks() -> None:
-    one, other, third = (list(CopyGenerator(s, CHAIN_NAMES).blocks(5000)) for s in (5, 5, 6))
+    one, other, third = (list(CopyGenerator(s, COPY_FORMS).blocks(5000)) for s in (5, 5, 6))
     assert len(one) == len(other)
     for a, b in zip(one, other, strict=True):
         assert a.legacy == b.legacy
@@ -337,9 +341,9 @@ def test_count_is_exact_and_blocks_are_bounded() -> None:
 
 def test_small_limits() -> None:
     limits = OpConstraints(
-        max_bytes=64, max_gm_bytes=64, sizes=(SizeClass(1, 64, 1.0),), far=0.0, nop=0.0
+        max_bytes=64, max_gm_bytes=64, sizes=(SizeClass(1, 64, 1.0),), far=0.0, nop=0.0, pad=0.0
     )
-    for block in CopyGenerator(2, CHAIN_NAMES, limits).draw(800):
+    for block in CopyGenerator(2, COPY_FORMS, limits).draw(800):
         for desc in descriptors(block):
             assert destination(desc).bytes <= 128
             if desc.spec.source == "gm":
@@ -355,7 +359,7 @@ def test_blocks_hold_many_ops(chains: list[OpBlock]) -> None:
 
 
 def test_speed() -> None:
-    generator = CopyGenerator(1, CHAIN_NAMES)
+    generator = CopyGenerator(1, COPY_FORMS)
     generator.draw(4096)
     best = min(_seconds(generator) for _ in range(5))
     # 10 us is the aim on an idle machine; this only catches a fall back to op-by-op drawing.
@@ -363,6 +367,6 @@ def test_speed() -> None:
 
 
 def _seconds(generator: CopyGenerator) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     generator.draw(4096)
-    return time.perf_counter() - start
+    return time.process_time() - start

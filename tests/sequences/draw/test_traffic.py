@@ -18,8 +18,7 @@ from sequences.constraints import (
     GmWindow,
     OpConstraints,
 )
-from sequences.draw.copies import CHAIN_NAMES, CopyGenerator
-from sequences.draw.generator import DmaGenerator
+from sequences.draw.copies import COPY_FORMS, CopyGenerator
 from sequences.draw.traffic import TrafficGenerator
 from sequences.place.merge import gm_intervals, meet_in_gm, partition
 from tb.isa.block import OpBlock, from_ops
@@ -252,7 +251,7 @@ class TestMeetInGm:
     def test_against_the_footprints(self) -> None:
         limits = OpConstraints(far=0.7, max_bytes=64, max_gm_bytes=300, nop=0.0, dependent=0.0,
                                 windows=(GmWindow(0, 24000),))  # fmt: skip
-        one = DmaGenerator(1, ("mte_ub_gm",), limits)
+        one = CopyGenerator(1, ("mte_ub_gm",), limits)
         other = CopyGenerator(2, ("mte_gm_l1", "mte_gm_l1_frac", "mte_ub_gm"), limits)
         met = 0
         for a, b in zip(one.draw(300), other.draw(900), strict=False):
@@ -266,7 +265,7 @@ class TestMeetInGm:
         assert met > 5
 
     def test_intervals_cover_what_is_touched(self) -> None:
-        for block in CopyGenerator(3, CHAIN_NAMES).draw(300):
+        for block in CopyGenerator(3, COPY_FORMS).draw(300):
             start, end, _ = gm_intervals(block)
             for desc in descriptors(block):
                 for side in (source(desc), destination(desc)):
@@ -285,7 +284,7 @@ def test_checks_see_a_conflict_in_a_mixed_block() -> None:
         check_rows_disjoint(both)
 
 
-def test_gm_ub_alone_is_as_before() -> None:
+def test_one_form_alone() -> None:
     for name in GM_UB_NAMES:
         for block in TrafficGenerator(3, (name,)).draw(400):
             assert bool(block.legacy) == name.startswith("copy_") or not len(block)

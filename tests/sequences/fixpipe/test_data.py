@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from sequences.constraints import (
     FIX_NAMES,
+    GM_UB_NAMES,
     OP_NAMES,
     ConstraintError,
     OpConstraints,
 )
-from sequences.draw.generator import DmaGenerator
+from sequences.draw.copies import CopyGenerator
 from sequences.fixpipe.generator import FixGenerator
 from sequences.place.merge import merge
 from tb.isa.block import OpBlock
@@ -258,7 +259,7 @@ def test_take_and_merge_keep_fills_and_flags() -> None:
     assert part.fills == block.fills
     assert part.flag_delay is not None
     assert (part.flag_delay == block.flag_delay[:-1]).all()
-    copies = DmaGenerator(1).draw(40)[0]
+    copies = CopyGenerator(1, GM_UB_NAMES).draw(40)[0]
     for one, other in ((block, copies), (copies, block)):
         mixed = merge(np.random.default_rng(3), one, other)
         assert mixed.fills == block.fills

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the register programs of legacy copies: the ``set_*`` ops a copy needs, and a few more.
+"""Programs of legacy copies: the ``set_*`` ops that a copy needs, and a few more.
 
 The registers persist from copy to copy and from block to block (spec/ambiguities.md, A-09), so
 a copy whose loops repeat those of the one before needs no ``set_*`` op at all.
@@ -10,7 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sequences.draw.plan import Ints
+from sequences.draw.moves import Moves
+from sequences.draw.shapes import Ints
+from sequences.place.allocator import Places
+from tb.isa.burst_table import BLOCK_UNIT
 from tb.isa.dma_table import GM_STRIDE_BITS, LOCAL_STRIDE_BITS, LOOP_COUNT_BITS
 from tb.isa.dtypes import DTYPES, ELEMENT_BYTES, PAD_DTYPES, Ptr
 from tb.isa.legacy import (
@@ -18,6 +21,7 @@ from tb.isa.legacy import (
     UBTOOUT,
     CopyGmToUbuf,
     CopyUbufToGm,
+    CopyUbufToUbuf,
     DmaRegisters,
     LegacyOp,
     LoopRegisters,
@@ -25,6 +29,7 @@ from tb.isa.legacy import (
     SetLoopStride,
     SetMovPadVal,
 )
+from tb.isa.spaces import UB_BLOCK
 
 _GM = tuple(Ptr(dtype, "gm") for dtype in DTYPES)
 _UB = tuple(Ptr(dtype, "ub") for dtype in DTYPES)
@@ -80,6 +85,8 @@ class RegisterFile:
         Strides of loops that take no step, and pad values that the registers already hold, are
         taken over into ``columns``.
         """
+        if not len(index):
+            return {}
         chance = rng.random((len(index), 8)).tolist()
         names = _NAMES
         rows = np.stack([columns[name][index] for name in names], axis=1).tolist()
@@ -172,3 +179,49 @@ class RegisterFile:
         pair = (int(rng.integers(0, 1 << bits[0])), int(rng.integers(0, 1 << bits[1])))
         self._strides[side][kind - 1] = pair
         return SetLoopStride(side, kind, *pair)
+
+
+def ubuf_copies(
+    rng: np.random.Generator,
+    moves: Moves,
+    placed: Places,
+    mine: NDArray[np.bool_],
+    *,
+    always: bool,
+) -> dict[int, tuple[LegacyOp, ...]]:
+    """Writes the ``mte_ub_ub`` of ``mine`` as ``copy_ubuf_to_ubuf``: bytes and strides (A-15).
+
+    Lengths of 16 bits in bytes hold fewer blocks than lengths in blocks do. An op that is longer
+    becomes shorter with ``always``, and keeps its v0.6 form without.
+    """
+    x = moves.columns
+    most = (1 << 16) // BLOCK_UNIT
+    if always and mine.any():
+        x["len"][mine] = np.minimum(x["len"][mine], most - 1)
+    index = np.flatnonzero(mine)
+    if not len(index):
+        return {}
+    longest = (x["n_burst"][index] == 0) & (rng.random(len(index)) < 0.3)
+    x["len"][index[longest]] = most - 1
+    index = index[x["len"][index] < most]
+    length = x["len"][index] * BLOCK_UNIT
+    lone = x["n_burst"][index] <= 1
+    limit = ((1 << LOCAL_STRIDE_BITS) - 1) // UB_BLOCK * UB_BLOCK
+    strides = []
+    for name in ("src_gap", "dst_gap"):
+        stride = np.minimum(length + x[name][index] * BLOCK_UNIT, limit)
+        # With one burst the strides are not used, may hold anything, and the gaps are 0.
+        x[name][index] = np.where(lone, 0, (stride - length) // BLOCK_UNIT)
+        bits = np.where(rng.random(len(index)) < 0.5, 7, LOCAL_STRIDE_BITS)
+        anything = rng.integers(0, np.left_shift(1, bits))
+        strides.append(np.where(lone, anything, stride).tolist())
+    sids = np.where(rng.random(len(index)) < 0.9, 0, rng.integers(0, 16, len(index)))
+    rows = zip(
+        index.tolist(), placed.read[index].tolist(), placed.write[index].tolist(),
+        sids.tolist(), x["n_burst"][index].tolist(), length.tolist(), *strides,
+        moves.dtype[index].tolist(), placed.ub_sub[index].tolist(), strict=True,
+    )  # fmt: skip
+    return {
+        number: (CopyUbufToUbuf(src, dst, sid, n, size, ss, ds, _UB[t], _UB[t], sub),)
+        for number, src, dst, sid, n, size, ss, ds, t, sub in rows
+    }
