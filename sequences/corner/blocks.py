@@ -18,7 +18,7 @@ from sequences.constraints import (
 )
 from sequences.corner.fixpipe import fix_blocks
 from sequences.corner.l1 import l1_blocks
-from sequences.illegal.violations import V06, place, spans
+from sequences.illegal.strided import spans as strided_spans
 from tb.isa.block import OpBlock
 from tb.isa.dma import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dma_table import MAX_LOOPS, PAD_LIMIT
@@ -26,6 +26,8 @@ from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES, Ptr
 from tb.isa.legacy import DmaRegisters
 from tb.isa.ops import LEGACY_FORMS
 from tb.isa.spaces import UB_BLOCK
+
+V06 = MteGmUb | MteUbGm
 
 PAGE = 4096
 GM_ORIGIN = 1 << 20
@@ -47,6 +49,19 @@ class Corner:
 
 def _up(value: int) -> int:
     return -(-value // UB_BLOCK) * UB_BLOCK
+
+
+def place(op: V06, gm_addr: int, ub_addr: int) -> V06:
+    """Returns ``op`` at other base addresses."""
+    if isinstance(op, MteGmUb):
+        return replace(op, gm_src=gm_addr, ub_dst=ub_addr)
+    return replace(op, gm_dst=gm_addr, ub_src=ub_addr)
+
+
+def spans(op: V06) -> tuple[int, int]:
+    """Returns the bytes from the first to the last one on GM and on UB."""
+    source, destination = strided_spans(op)
+    return (source, destination) if isinstance(op, MteGmUb) else (destination, source)
 
 
 def copy(

@@ -231,7 +231,7 @@ def burst_cases(rng: np.random.Generator, form: str) -> list[Case]:
     """Returns every case of ``mte_ub_ub``, ``mte_ub_l1``, ``mte_l1_bt`` or ``mte_l1_fb``."""
     kind = KINDS[form]
     return make_cases(
-        rng, form, partial(_base, kind=kind), _breaks(kind), _combined(kind),
+        rng, form, partial(_base, kind=kind), _breaks(kind), [_combined(kind)],
         partial(_near, kind=kind),
     )  # fmt: skip
 
@@ -274,9 +274,8 @@ def refused_copies(rng: np.random.Generator) -> dict[str, CopyUbufToUbuf]:
     return found
 
 
-def ubuf_copy_cases(rng: np.random.Generator) -> list[Case]:
+def ubuf_copy_cases(rng: np.random.Generator, form: str) -> list[Case]:
     """Returns every case of ``copy_ubuf_to_ubuf``; refused copies stand before a legal one."""
-    form = "copy_ubuf_to_ubuf"
     cases = [
         Case(f"refused: {k}", form, 0, (v, _copy(rng))) for k, v in refused_copies(rng).items()
     ]

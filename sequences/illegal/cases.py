@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cases of illegal tests, and how the ops around L1 make them: a base op and ways to break it."""
+"""Cases of illegal tests, and how they are made: a base op and a table of ways to break it."""
 
 from __future__ import annotations
 
@@ -46,11 +46,20 @@ class Case:
 
 @dataclass(frozen=True)
 class Break:
-    """One way to break a rule, the lowest one when applied alone to a base op."""
+    """One way to break a rule.
+
+    Attributes:
+        name: What is wrong.
+        rule: The lowest rule it breaks when applied alone to a base op.
+        change: Makes the base op break it.
+        v06_only: No legacy form can break the rule this way: a register refuses the value, or
+            the operand is missing or counts in another unit.
+    """
 
     name: str
     rule: int
     change: Change
+    v06_only: bool = False
 
 
 def changed(op: _Op, **values: Any) -> _Op:
@@ -93,12 +102,14 @@ def _set_loop(op: Any, number: int, **values: int) -> Any:
     return replace(op, loops=tuple(loops))
 
 
-def too_wide(fields: Iterable[tuple[str, int]], rule: int) -> list[Break]:
+def too_wide(
+    fields: Iterable[tuple[str, int]], rule: int, *, v06_only: bool = False
+) -> list[Break]:
     """Returns values just and far beyond the width of each (operand, bits)."""
     return [
-        Break(f"{name} = {(factor << bits) + more}", rule, put(name, (factor << bits) + more))
+        Break(f"{name} = {value}", rule, put(name, value), v06_only)
         for name, bits in fields
-        for factor, more in EXCESS
+        for value in ((factor << bits) + more for factor, more in EXCESS)
     ]
 
 
@@ -107,8 +118,9 @@ def make_cases(
     form: str,
     base: Callable[[np.random.Generator], Op],
     breaks: Sequence[Break],
-    combined: Mapping[int, Change],
+    combined: Sequence[Mapping[int, Change]],
     near: Callable[[np.random.Generator], Mapping[str, Op]],
+    fills: tuple[Fill, ...] = (),
 ) -> list[Case]:
     """Returns every break, many combinations and every near miss of a v0.6 form.
 
@@ -117,16 +129,20 @@ def make_cases(
         form: Name of the op.
         base: Draws a small legal op in which every operand counts.
         breaks: Ways to break one rule.
-        combined: Rule to a change that can be applied together with those of other rules.
+        combined: Groups of rule to a change that can be applied together with those of other rules
+            of the group; rule 0 is a change that all of them need.
         near: Draws legal ops at a limit, by what the limit is.
+        fills: What memories must hold before the legal ops.
     """
     cases = [Case(item.name, form, item.rule, (item.change(base(rng)),)) for item in breaks]
-    rules = sorted(combined)
-    for _ in range(COMBINATIONS):
+    for number in range(COMBINATIONS * min(len(combined), 2)):
+        group = combined[number % len(combined)]
+        rules = [rule for rule in sorted(group) if rule]
         size = int(rng.integers(2, len(rules) + 1))
         chosen = sorted(int(rule) for rule in rng.choice(rules, size, replace=False))
-        op = chain(*[combined[rule] for rule in chosen])(base(rng))
+        changes = [group[rule] for rule in reversed(chosen)]
+        op = chain(group.get(0, lambda op: op), *changes)(base(rng))
         name = "rules " + ", ".join(map(str, chosen))
         cases.append(Case(name, form, chosen[0], (op,)))
-    cases += [Case(name, form, 0, (op,)) for name, op in near(rng).items()]
+    cases += [Case(name, form, 0, (op,), fills) for name, op in near(rng).items()]
     return cases

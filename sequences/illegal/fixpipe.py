@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from sequences.constraints import FB_SIZE, FIX_NAMES, L0C_SIZE
+from sequences.constraints import FB_SIZE, L0C_SIZE
 from sequences.fixpipe.plain_ops import (
     ENDS,
     at_end,
@@ -28,20 +29,18 @@ from sequences.fixpipe.plain_ops import (
     to_type,
 )
 from sequences.illegal.cases import (
-    COMBINATIONS,
     Break,
     Case,
     Change,
     chain,
     changed,
+    make_cases,
     put,
     shift,
     too_wide,
 )
 from tb.isa.fix import FbPtr, FixOp, PreRelu, Scalar
 from tb.isa.fix_table import MAX_M, MAX_M_NZ
-
-FORMS = FIX_NAMES
 
 _DS_MAX = (1 << 32) - 1
 
@@ -334,25 +333,18 @@ def _near(rng: np.random.Generator, form: str) -> Iterator[tuple[str, FixOp]]:
 
 
 def fix_cases(rng: np.random.Generator, form: str) -> list[Case]:
-    """Returns every break, many combinations and every near miss of a write-back."""
+    """Returns every case of a write-back."""
     breaks = [
         *_clips(), *_widths(form), *_alignment(form), *_nibbles(form), *_layouts(form),
         *_pointers(), *_outside(form),
     ]  # fmt: skip
-    cases = [Case(b.name, form, b.rule, (b.change(_flagged(rng, form)),)) for b in breaks]
-    groups = _combinations(form)
-    for number in range(COMBINATIONS * 2):
-        group = groups[number % len(groups)]
-        rules = [rule for rule in sorted(group) if rule]
-        size = int(rng.integers(2, len(rules) + 1))
-        chosen = sorted(int(rule) for rule in rng.choice(rules, size, replace=False))
-        op = chain(group[0], *[group[rule] for rule in sorted(chosen, reverse=True)])(
-            _flagged(rng, form)
-        )
-        cases.append(Case("rules " + ", ".join(map(str, chosen)), form, chosen[0], (op,)))
-    fills = fb_rows(rng)
-    cases += [Case(name, form, 0, (op,), fills) for name, op in _near(rng, form)]
-    return cases
+
+    def near(rng: np.random.Generator) -> Mapping[str, FixOp]:
+        return dict(_near(rng, form))
+
+    return make_cases(
+        rng, form, partial(_flagged, form=form), breaks, _combinations(form), near, fb_rows(rng)
+    )
 
 
 def _flagged(rng: np.random.Generator, form: str) -> FixOp:

@@ -264,7 +264,5 @@ def test_exceptions_are_named_with_their_line() -> None:
         return block.column("length") > 3
 
     block = next(iter(TrafficGenerator(19).blocks(64)))
-    with pytest.raises(
-        PtoError, match=r"wrong raised KeyError: .*length(?s:.*)test_op_filter.py, line"
-    ):
+    with pytest.raises(PtoError, match=r"wrong raised KeyError: .*length(?s:.*)_filter.py, line"):
         wrong(block)

@@ -12,7 +12,8 @@ import pytest
 from sequences.blocks import lower_program
 from sequences.constraints import FIX_NAMES, OP_NAMES
 from sequences.illegal.bursts import refused_copies
-from sequences.illegal.generator import IllegalGenerator, all_cases, to_legacy
+from sequences.illegal.generator import IllegalGenerator, all_cases
+from sequences.illegal.legacy import to_legacy
 from tb.isa.block import OpBlock
 from tb.isa.dma import Loop
 from tb.isa.legacy import DmaRegisters, fits
