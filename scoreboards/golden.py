@@ -72,7 +72,7 @@ class GoldenMemory(Mapping[Space, NDArray[np.uint8]]):
     :meth:`expect_write` to the model as its hooks and that is so for every op:
 
         golden = GoldenMemory(background)
-        model = DmaModel(
+        model = ReferenceModel(
             golden, before_read=golden.ensure_footprint, before_write=golden.expect_write
         )
 

@@ -33,7 +33,7 @@ from scoreboards.faults import (
 from scoreboards.golden import GoldenMemory
 from scoreboards.mismatch import Mismatch
 from scoreboards.model.burst import LOWERING_RULES
-from scoreboards.model.dma import DmaModel
+from scoreboards.model.dma import ReferenceModel
 from scoreboards.model.outcome import Outcome
 from scoreboards.regions import rows_view
 from scoreboards.repro import Repro
@@ -67,7 +67,7 @@ _FIX = SLOTS.index("fix")
 _NO_RECORDS = np.zeros(0, dtype=DONE)
 
 
-class DmaScoreboard(uvm_subscriber):
+class Scoreboard(uvm_subscriber):
     """Checks epochs; publishes :class:`~tb.harness.items.CheckedEpoch` on ``ap``."""
 
     def build_phase(self) -> None:
@@ -95,7 +95,7 @@ class DmaScoreboard(uvm_subscriber):
         """Starts again from the background of the memories under test, registers reset."""
         self.golden = GoldenMemory(self._background, unit_flags=self.memory.background_flags())
         self.reporter.golden = self.golden
-        self.model = DmaModel(
+        self.model = ReferenceModel(
             self.golden,
             before_read=self.golden.ensure_footprint,
             before_write=self._before_write,

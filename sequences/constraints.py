@@ -31,13 +31,13 @@ OP_NAMES: tuple[str, ...] = (*OPS, *LEGACY_FORMS)
 """Names a generator takes: the v0.6 ops and their legacy forms."""
 
 GM_UB_NAMES: tuple[str, ...] = ("mte_gm_ub", "mte_ub_gm", "copy_gm_to_ubuf", "copy_ubuf_to_gm")
-"""Forms of the copies between GM and UB, what :class:`sequences.generator.DmaGenerator` draws."""
+"""Forms of the copies between GM and UB."""
 
 NZ_NAMES: tuple[str, ...] = ("mte_gm_l1_frac",)
 """The NZ repack."""
 
 FIX_NAMES: tuple[str, ...] = ("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub")
-"""The FIXPIPE write-backs, what :class:`sequences.fixpipe.FixGenerator` draws."""
+"""The FIXPIPE write-backs, what :class:`sequences.fixpipe.generator.FixGenerator` draws."""
 
 COPY_NAMES: tuple[str, ...] = tuple(
     name for name in OP_NAMES if name not in (*GM_UB_NAMES, *NZ_NAMES, *FIX_NAMES)
@@ -90,7 +90,7 @@ DEFAULT_SIZES: tuple[SizeClass, ...] = (
 
 
 @dataclass(frozen=True)
-class DmaConstraints:
+class OpConstraints:
     """Constraints of every generator; each takes those that concern its ops.
 
     Attributes:
@@ -128,7 +128,7 @@ class DmaConstraints:
         gap: Fraction of ops that are offered late.
         max_gap: Longest idle time before an op is offered, clocks.
         mixed: Fraction of ops in blocks of several families at once.
-        crowd: Fraction of ops in blocks of very many tiny ops without gaps and dependencies.
+        saturate: Fraction of ops in blocks of very many tiny ops without gaps and dependencies.
         tile_rows: Most rows of a usual write-back.
         tile_columns: Most columns of a usual write-back.
         big_tile: Fraction of write-backs with a shape of its own: thousands of rows or columns, or
@@ -149,8 +149,8 @@ class DmaConstraints:
         share_l0c: Fraction of write-backs that read a tile, or a part of it, that another one of
             the block reads.
         share_fb: Fraction of parameter vectors that lie where another op of the block has its own.
-        aimed: Fraction of tiles with data made for the mode: ties, limits, special values; the
-            others hold random bits.
+        corner_data: Fraction of tiles with data made for the mode: ties, limits, special values;
+            the others hold random bits.
 
     Raises:
         ConstraintError: a value is outside its range, or two of them contradict.
@@ -187,7 +187,7 @@ class DmaConstraints:
     gap: float = 0.3
     max_gap: int = 200
     mixed: float = 0.5
-    crowd: float = 0.05
+    saturate: float = 0.05
     tile_rows: int = 64
     tile_columns: int = 64
     big_tile: float = 0.02
@@ -205,7 +205,7 @@ class DmaConstraints:
     flag_again: float = 0.3
     share_l0c: float = 0.2
     share_fb: float = 0.35
-    aimed: float = 0.88
+    corner_data: float = 0.88
 
     def __post_init__(self) -> None:
         self._check_ranges()
@@ -223,13 +223,13 @@ class DmaConstraints:
         if not aligned or window.start < 0 or window.end > size or window.size < MIN_RANGE:
             raise ConstraintError(
                 f"{name} is {window.start:#x}..{window.end:#x}",
-                where="DmaConstraints",
+                where="OpConstraints",
                 legal=f"multiples of {UB_BLOCK} inside 0..{size:#x}, at least {MIN_RANGE} B",
             )
         if window.size < most:
             raise ConstraintError(
                 f"{name} has {window.size} B, an op may need {most}",
-                where="DmaConstraints",
+                where="OpConstraints",
                 remedy=f"lower max_{name[:2]}_bytes",
             )
 
@@ -238,7 +238,7 @@ class DmaConstraints:
         if self.bus_bytes not in BUS_BYTES:
             raise ConstraintError(
                 f"bus_bytes is {self.bus_bytes!r}",
-                where="DmaConstraints",
+                where="OpConstraints",
                 legal=", ".join(map(str, BUS_BYTES)),
             )
         _in_range("max_bytes", self.max_bytes, 1, UB_SIZE)
@@ -258,44 +258,42 @@ class DmaConstraints:
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if not number or not 0.0 <= value <= 1.0:
                 raise ConstraintError(
-                    f"{item.name} is {value!r}", where="DmaConstraints", legal="a fraction 0..1"
+                    f"{item.name} is {value!r}", where="OpConstraints", legal="a fraction 0..1"
                 )
         weights: tuple[float, ...] = self.loops
         if len(weights) != 4 or min(weights) < 0 or not sum(weights[: self.max_loops + 1]):
             raise ConstraintError(
                 f"loops is {self.loops} with max_loops {self.max_loops}",
-                where="DmaConstraints",
+                where="OpConstraints",
                 legal="four weights >= 0, one of the first max_loops + 1 above 0",
             )
 
     def _check_sizes(self) -> None:
         if not self.sizes or not any(size.weight > 0 for size in self.sizes):
-            raise ConstraintError(
-                "sizes has no class with a weight above 0", where="DmaConstraints"
-            )
+            raise ConstraintError("sizes has no class with a weight above 0", where="OpConstraints")
         for size in self.sizes:
             if not 1 <= size.low <= size.high or size.weight < 0:
                 raise ConstraintError(
                     f"sizes holds {size}",
-                    where="DmaConstraints",
+                    where="OpConstraints",
                     legal="1 <= low <= high, weight >= 0",
                 )
         if min(size.low for size in self.sizes) > self.max_bytes:
             raise ConstraintError(
                 f"every size class starts above max_bytes {self.max_bytes}",
-                where="DmaConstraints",
+                where="OpConstraints",
                 remedy="raise max_bytes or add a smaller class",
             )
 
     def _check_windows(self) -> None:
         if not self.windows:
-            raise ConstraintError("windows is empty", where="DmaConstraints")
+            raise ConstraintError("windows is empty", where="OpConstraints")
         need = 2 * (self.max_gm_bytes + 8192)
         for window in self.windows:
             if window.start < 0 or window.end > GM_SIZE or window.size < need:
                 raise ConstraintError(
                     f"window {window.start:#x}..{window.end:#x} ({window.size} B)",
-                    where="DmaConstraints.windows",
+                    where="OpConstraints.windows",
                     legal=f"inside 0..{GM_SIZE:#x} and at least {need} B, twice max_gm_bytes "
                     "and room to align",
                     remedy="widen the window or lower max_gm_bytes and max_bytes",
@@ -305,14 +303,14 @@ class DmaConstraints:
             if one.end > other.start:
                 raise ConstraintError(
                     f"windows at {one.start:#x} and {other.start:#x} overlap",
-                    where="DmaConstraints.windows",
+                    where="OpConstraints.windows",
                 )
 
 
 def _in_range(name: str, value: object, low: int, high: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise ConstraintError(
-            f"{name} is {value!r}", where="DmaConstraints", legal=f"an integer {low}..{high}"
+            f"{name} is {value!r}", where="OpConstraints", legal=f"an integer {low}..{high}"
         )
 
 
@@ -321,7 +319,7 @@ def _check_part(name: str, part: GmWindow, size: int, unit: int, least: int) -> 
     if not whole or part.start < 0 or part.end > size or part.size < least:
         raise ConstraintError(
             f"{name} is {part.start:#x}..{part.end:#x}",
-            where="DmaConstraints",
+            where="OpConstraints",
             legal=f"multiples of {unit} inside 0..{size:#x}, at least {least} B",
         )
 
@@ -360,8 +358,8 @@ __all__ = [
     "UB_BLOCK",
     "UB_SIZE",
     "ConstraintError",
-    "DmaConstraints",
     "GmWindow",
+    "OpConstraints",
     "SizeClass",
     "check_ops",
 ]

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sequences._blocks import Lowered, Op, block_of, lower_program
-from sequences.keep import feeds
+from sequences.blocks import Lowered, Op, block_of, lower_program
+from sequences.op_filter import feeds
 from tb.isa.block import OpBlock
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,

@@ -13,19 +13,19 @@ from typing import Any
 
 from pyuvm import uvm_sequence, uvm_sequence_item
 
-from sequences.constraints import OP_NAMES, DmaConstraints
-from sequences.corner import corner_blocks
-from sequences.directed import example_blocks
-from sequences.examples import EXAMPLES, Example
-from sequences.illegal import IllegalGenerator
-from sequences.keep import Keeper
-from sequences.traffic import TrafficGenerator
+from sequences.constraints import OP_NAMES, OpConstraints
+from sequences.corner.blocks import corner_blocks
+from sequences.draw.traffic import TrafficGenerator
+from sequences.examples.blocks import example_blocks
+from sequences.examples.catalog import EXAMPLES, Example
+from sequences.illegal.generator import IllegalGenerator
+from sequences.op_filter import FilterChain
 from tb.isa.block import OpBlock
 
 _ids = count()
 
 
-class DmaBlockItem(uvm_sequence_item):
+class BlockItem(uvm_sequence_item):
     """One block: an epoch whose ops may all be in flight at once.
 
     Attributes:
@@ -54,7 +54,7 @@ class DmaBlockItem(uvm_sequence_item):
         self.isolated = isolated
 
 
-class DmaBlockSeq(uvm_sequence):
+class BlockSeq(uvm_sequence):
     """Sends blocks in order, one item each.
 
     Attributes:
@@ -62,7 +62,7 @@ class DmaBlockSeq(uvm_sequence):
         sent: Ops sent so far.
     """
 
-    def __init__(self, name: str = "dma_blocks", source: Iterable[OpBlock] = ()) -> None:
+    def __init__(self, name: str = "blocks", source: Iterable[OpBlock] = ()) -> None:
         """Makes a sequence over ``source``."""
         super().__init__(name)
         self.source = source
@@ -75,13 +75,13 @@ class DmaBlockSeq(uvm_sequence):
     async def body(self) -> None:
         """Sends one item per block."""
         for block in self.blocks():
-            item = DmaBlockItem(block)
+            item = BlockItem(block)
             await self.start_item(item)
             await self.finish_item(item)
             self.sent += len(block)
 
 
-class DmaItemSeq(uvm_sequence):
+class ItemSeq(uvm_sequence):
     """Sends items that somebody else made, for runs that inject faults or mix generators.
 
     Attributes:
@@ -89,7 +89,7 @@ class DmaItemSeq(uvm_sequence):
         sent: Ops sent so far.
     """
 
-    def __init__(self, name: str = "dma_items", items: Iterable[DmaBlockItem] = ()) -> None:
+    def __init__(self, name: str = "items", items: Iterable[BlockItem] = ()) -> None:
         """Makes a sequence over ``items``."""
         super().__init__(name)
         self.items = items
@@ -103,52 +103,53 @@ class DmaItemSeq(uvm_sequence):
             self.sent += len(item.block)
 
 
-class RandomDmaSeq(DmaBlockSeq):
-    """``transactions`` random legal ops (:class:`sequences.traffic.TrafficGenerator`)."""
+class RandomSeq(BlockSeq):
+    """``transactions`` random legal ops (:class:`sequences.draw.traffic.TrafficGenerator`)."""
 
     def __init__(
         self,
-        name: str = "random_dma",
+        name: str = "random",
         *,
         seed: int = 1,
         transactions: int = 1000,
         ops: Sequence[str] = OP_NAMES,
-        constraints: DmaConstraints | None = None,
-        keeper: Keeper | None = None,
+        constraints: OpConstraints | None = None,
+        filter_chain: FilterChain | None = None,
     ) -> None:
         """Keeps the settings; the generator is made when the sequence starts.
 
-        What the ``keeper`` drops does not count: it is drawn on until ``transactions`` are sent.
+        Ops that the ``filter_chain`` drops do not count: more are drawn until ``transactions`` are
+        sent.
         """
         super().__init__(name)
         self.seed = seed
         self.transactions = transactions
         self.ops = ops
         self.constraints = constraints
-        self.keeper = keeper
+        self.filter_chain = filter_chain
 
     def blocks(self) -> Iterator[OpBlock]:
         """Yields the blocks of a generator of its own."""
         source = TrafficGenerator(self.seed, self.ops, self.constraints)
-        yield from (self.keeper or Keeper(())).blocks(source.blocks, self.transactions)
+        yield from (self.filter_chain or FilterChain(())).blocks(source.blocks, self.transactions)
 
 
-class IllegalDmaSeq(RandomDmaSeq):
-    """``transactions`` ops, about half of them illegal (:mod:`sequences.illegal`)."""
+class IllegalSeq(RandomSeq):
+    """``transactions`` ops, about half of them illegal (:mod:`sequences.illegal.generator`)."""
 
     def blocks(self) -> Iterator[OpBlock]:
         """Yields the blocks of a generator of its own."""
         source = IllegalGenerator(self.seed, self.ops, self.constraints)
-        keeper = self.keeper or Keeper(())
-        yield from keeper.blocks(source.blocks, self.transactions, isolated=True)
+        filter_chain = self.filter_chain or FilterChain(())
+        yield from filter_chain.blocks(source.blocks, self.transactions, isolated=True)
 
 
-class DirectedDmaSeq(DmaBlockSeq):
+class DirectedSeq(BlockSeq):
     """One form of one example, or all of them; memories must hold the example's fills."""
 
     def __init__(
         self,
-        name: str = "directed_dma",
+        name: str = "directed",
         *,
         examples: Sequence[Example] = EXAMPLES,
         form: str = "",
@@ -166,11 +167,11 @@ class DirectedDmaSeq(DmaBlockSeq):
                     yield from blocks
 
 
-class CornerDmaSeq(DmaBlockSeq):
-    """Every corner (:mod:`sequences.corner`)."""
+class CornerSeq(BlockSeq):
+    """Every corner (:mod:`sequences.corner.blocks`)."""
 
     def __init__(
-        self, name: str = "corner_dma", *, bus_bytes: int = 32, ops: Sequence[str] = OP_NAMES
+        self, name: str = "corner", *, bus_bytes: int = 32, ops: Sequence[str] = OP_NAMES
     ) -> None:
         """Keeps the GM bus width in bytes and the ops."""
         super().__init__(name)

@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sequences.constraints import DmaConstraints, SizeClass
-from sequences.keep import keep
+from sequences.constraints import OpConstraints, SizeClass
+from sequences.op_filter import op_filter
 from tb.isa.block import OpBlock
 
 
-def constraints(default: DmaConstraints) -> DmaConstraints:
+def constraints(default: OpConstraints) -> OpConstraints:
     """Narrows and reweights what is drawn."""
     return replace(
         default,
@@ -21,13 +21,13 @@ def constraints(default: DmaConstraints) -> DmaConstraints:
     )
 
 
-@keep
+@op_filter
 def even_addresses(block: OpBlock) -> NDArray[np.bool_]:
     """Keeps ops at even addresses of GM."""
     return block.column("ext_addr") % 2 == 0
 
 
-@keep
+@op_filter
 def few_rows(block: OpBlock) -> NDArray[np.bool_]:
     """Keeps ops of at most 16 rows in a burst."""
     return block.column("n_burst") <= 16

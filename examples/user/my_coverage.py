@@ -7,7 +7,7 @@ import pyuvm
 from tb.coverage.model import Cross
 from tb.coverage.points import Group, codes, ranges
 from tb.coverage.view import Bools, Part
-from tb.env.tests.traffic import RandomDmaTest
+from tb.env.tests.traffic import RandomTest
 from tb.isa.ops import SLOTS
 
 
@@ -36,7 +36,7 @@ ROWS = Group(
 
 
 @pyuvm.test()
-class RowsTest(RandomDmaTest):
+class RowsTest(RandomTest):
     """The random test of the plan, with the group in its table and record."""
 
     transactions = 1000

@@ -4,7 +4,7 @@
 import pyuvm
 from pyuvm import ConfigDB, uvm_factory
 
-from tb.env.base_test import MailboxDriver, PtoTestBase, RandomDmaSeq, SlotItem
+from tb.env.base_test import MailboxDriver, PtoTestBase, RandomSeq, SlotItem
 
 LATE_CLOCKS = 250
 
@@ -39,11 +39,11 @@ class LateDriverTest(PtoTestBase):
     async def stimulate(self) -> None:
         """Sends N random ops."""
         settings = self.run.settings
-        sequence = RandomDmaSeq(
+        sequence = RandomSeq(
             seed=settings.seed,
             transactions=settings.transactions,
             ops=settings.ops,
             constraints=self.narrowed(),
-            keeper=self.keeper(),
+            filter_chain=self.filter_chain(),
         )
         await sequence.start(self.env.sequencer)

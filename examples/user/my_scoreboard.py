@@ -5,13 +5,13 @@ import numpy as np
 import pyuvm
 from pyuvm import ConfigDB, uvm_factory
 
-from tb.env.base_test import DmaScoreboard, Epoch
-from tb.env.tests.traffic import RandomDmaTest
+from tb.env.base_test import Epoch, Scoreboard
+from tb.env.tests.traffic import RandomTest
 
 MOST_CLOCKS = 1_000_000
 
 
-class TimedScoreboard(DmaScoreboard):
+class TimedScoreboard(Scoreboard):
     """Fails ops that take longer from their acceptance to their done than ``MOST_CLOCKS``."""
 
     def build_phase(self) -> None:
@@ -33,7 +33,7 @@ class TimedScoreboard(DmaScoreboard):
 
 
 @pyuvm.test()
-class TimedTest(RandomDmaTest):
+class TimedTest(RandomTest):
     """The random test of the plan with a limit on the time of an op."""
 
     transactions = 1000
@@ -41,5 +41,5 @@ class TimedTest(RandomDmaTest):
     def configure(self) -> None:
         """Puts the scoreboard where the environment asks for its own."""
         super().configure()
-        uvm_factory().set_type_override_by_type(DmaScoreboard, TimedScoreboard)
+        uvm_factory().set_type_override_by_type(Scoreboard, TimedScoreboard)
         ConfigDB().set(None, "*", "MOST_CLOCKS", MOST_CLOCKS)

@@ -5,13 +5,13 @@ import pyuvm
 from cocotb.triggers import Timer
 from pyuvm import uvm_factory
 
-from tb.env.base_test import DmaItemSeq
-from tb.env.tests.traffic import RandomDmaTest
+from tb.env.base_test import ItemSeq
+from tb.env.tests.traffic import RandomTest
 
 PAUSE_NS = 5000
 
 
-class PausingSeq(DmaItemSeq):
+class PausingSeq(ItemSeq):
     """Lets the engines stand idle after each block, so that their clocks stop."""
 
     async def body(self) -> None:
@@ -24,7 +24,7 @@ class PausingSeq(DmaItemSeq):
 
 
 @pyuvm.test()
-class PausingTest(RandomDmaTest):
+class PausingTest(RandomTest):
     """The random test of the plan, with pauses."""
 
     transactions = 1000
@@ -32,4 +32,4 @@ class PausingTest(RandomDmaTest):
     def configure(self) -> None:
         """Puts the sequence where the tests of the plan ask for theirs."""
         super().configure()
-        uvm_factory().set_type_override_by_type(DmaItemSeq, PausingSeq)
+        uvm_factory().set_type_override_by_type(ItemSeq, PausingSeq)

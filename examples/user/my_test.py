@@ -8,11 +8,11 @@ import numpy as np
 import pyuvm
 
 from sequences.constraints import SizeClass
-from tb.env.base_test import DmaConstraints, PtoTestBase, RandomDmaSeq
+from tb.env.base_test import OpConstraints, PtoTestBase, RandomSeq
 from tb.isa.block import OpBlock
 
 
-class BurstySeq(RandomDmaSeq):
+class BurstySeq(RandomSeq):
     """Random ops of which every eighth is offered 400 clocks late, the others at once."""
 
     def blocks(self) -> Iterator[OpBlock]:
@@ -29,13 +29,13 @@ class SmallLoadsTest(PtoTestBase):
     transactions = 2000
     sends = ("mte_gm_ub",)
 
-    def constraints(self) -> DmaConstraints:
+    def constraints(self) -> OpConstraints:
         """Says what is drawn."""
         return replace(
             super().constraints(),
             sizes=(SizeClass(64, 512, 1.0),),
             pad=1.0,
-            crowd=0.0,
+            saturate=0.0,
             far=0.0,
             residue=0.0,
         )
@@ -49,6 +49,6 @@ class SmallLoadsTest(PtoTestBase):
             transactions=settings.transactions,
             ops=self.sends,
             constraints=self.narrowed(),
-            keeper=self.keeper(),
+            filter_chain=self.filter_chain(),
         )
         await sequence.start(self.env.sequencer)

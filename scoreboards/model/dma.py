@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reference model of every op: which bytes it moves and writes, or which rule it breaks.
 
-An op is executed in two steps that :meth:`DmaModel.execute` joins. *Issue* decides the D rules,
-samples the registers a legacy copy reads and works out which bytes move; *apply* moves them. A
-scoreboard that sees ops of several pipes retire out of program order calls the steps apart.
+An op is executed in two steps that :meth:`ReferenceModel.execute` joins. *Issue* decides the D
+rules, samples the registers a legacy copy reads and works out which bytes move; *apply* moves them.
+A scoreboard that sees ops of several pipes retire out of program order calls the steps apart.
 
 What an op does stands in the module of its family: :mod:`~scoreboards.model.strided`,
 :mod:`~scoreboards.model.burst`, :mod:`~scoreboards.model.nz`,
@@ -66,7 +66,7 @@ _ISSUE: dict[type, Callable[[Any, bool, Registers], Outcome]] = {
 }
 
 
-class DmaModel:
+class ReferenceModel:
     """Executes DMA ops on memories of its own.
 
     Args:

@@ -21,14 +21,14 @@ from cocotb.triggers import RisingEdge
 from numpy.typing import NDArray
 from pyuvm import ConfigDB, uvm_subscriber
 
-from sequences.constraints import DmaConstraints, SizeClass
-from sequences.generator import DmaGenerator
+from sequences.constraints import OpConstraints, SizeClass
+from sequences.draw.copies import CopyGenerator
 from tb.benchmark.figures import Copies, LongRow, Measurements, ShortRows
 from tb.common.files import write_json
 from tb.env.pins import DescriptorBus, DoneBus, descriptor_value
 from tb.env.python_axi import PythonAxiMemory, start_clock
 from tb.env.stopwatch import Stopwatch
-from tb.env.tests.traffic import RandomDmaTest
+from tb.env.tests.traffic import RandomTest
 from tb.harness.items import MAX_IN_FLIGHT, Epoch
 from tb.harness.knobs import PROFILES, KnobProfile
 from tb.harness.mailbox import Mailbox
@@ -57,9 +57,9 @@ IN_FLIGHT = 4
 """Descriptors in flight where Python drives the pins: the engines queue so many at least."""
 
 
-def copies_of(size: int, bus_bytes: int) -> DmaConstraints:
+def copies_of(size: int, bus_bytes: int) -> OpConstraints:
     """Returns constraints of copies that are one row of ``size`` bytes, GM address at random."""
-    return DmaConstraints(
+    return OpConstraints(
         block_ops=BLOCK_OPS,
         bus_bytes=bus_bytes,
         sizes=(SizeClass(size, size, 1.0),),
@@ -110,11 +110,11 @@ class EpochTap(uvm_subscriber):
         self.last = epoch
 
 
-class CopyBench(RandomDmaTest):
+class CopyBench(RandomTest):
     """What both benches share: draws, options, and the file of measurements."""
 
     sends = (OP,)
-    drawn_from: DmaConstraints
+    drawn_from: OpConstraints
     found: Measurements
 
     @property
@@ -122,7 +122,7 @@ class CopyBench(RandomDmaTest):
         """Top of the simulation; its signals are known only there."""
         return cocotb.top
 
-    def constraints(self) -> DmaConstraints:
+    def constraints(self) -> OpConstraints:
         """Returns the constraints of the copies being measured."""
         return self.drawn_from
 
@@ -149,7 +149,7 @@ class CopyBench(RandomDmaTest):
     def draw(self) -> list[OpBlock]:
         """Returns the blocks that :meth:`items` would send."""
         settings = self.run.settings
-        generator = DmaGenerator(settings.seed, settings.ops, self.drawn_from)
+        generator = CopyGenerator(settings.seed, settings.ops, self.drawn_from)
         return list(generator.blocks(settings.transactions))
 
     measure: Callable[[], Awaitable[None]]
@@ -234,7 +234,7 @@ class HarnessBench(CopyBench):
         watch, mailbox = self.run.stopwatch, self.run.mailbox
         phases, waited = dict(watch.seconds), watch.simulator
         timer = Timer(mailbox)
-        await RandomDmaTest.stimulate(self)
+        await RandomTest.stimulate(self)
         spent = timer.stop()
         split = {name: watch.seconds[name] - before for name, before in phases.items()}
         simulator = watch.simulator - waited

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pyuvm
 
-from sequences.uvm import DmaBlockItem
+from sequences.uvm import BlockItem
 from tb.benchmark.figures import Overhead, Rate
 from tb.benchmark.workload import HarnessBench, Timer
 from tb.harness.knobs import PROFILES
@@ -161,7 +161,7 @@ class OpsBench(HarnessBench):
         watch = self.run.stopwatch
         waited, model = watch.simulator, watch.seconds["model"]
         timer = Timer(self.run.mailbox)
-        await self.send_items([DmaBlockItem(block) for block in blocks])
+        await self.send_items([BlockItem(block) for block in blocks])
         spent = timer.stop()
         count = rounds * work.places
         return Overhead(

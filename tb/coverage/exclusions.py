@@ -27,7 +27,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tb.common.errors import PtoError
-from tb.coverage.functional import DmaCoverage
+from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import Coverage, CoverGroup, GroupCounts
 from tb.coverage.stress import GROUPS
 
@@ -73,7 +73,9 @@ def known_groups() -> Mapping[str, tuple[CoverGroup, ...]]:
     """Returns every group of the ops and of stress, as it is defined for each bus width."""
     found: dict[str, list[CoverGroup]] = {}
     for gm_bytes in GM_BYTES:
-        for name, counts in DmaCoverage(gm_bytes, illegal=True, stress=GROUPS).groups.items():
+        for name, counts in FunctionalCoverage(
+            gm_bytes, illegal=True, stress=GROUPS
+        ).groups.items():
             same = found.setdefault(name, [])
             if counts.group not in same:
                 same.append(counts.group)

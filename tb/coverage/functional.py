@@ -50,7 +50,7 @@ def form_group(form: str, bus_bytes: int) -> Group[Any]:
     return nz_group(form, bus_bytes) if family == "nz" else strided_group(form, bus_bytes)
 
 
-class DmaCoverage(Coverage):
+class FunctionalCoverage(Coverage):
     """Counts ops of checked blocks.
 
     Groups are defined alike whatever ``forms`` are: in those of several forms the bins of others

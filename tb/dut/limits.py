@@ -2,7 +2,7 @@
 """What a run may send: the capabilities in the manifests, and a user's own constraints.
 
 Where it is cheap the generators are told to draw less; for the rest there are predicates
-(:mod:`sequences.keep`) that drop ops from what was drawn.
+(:mod:`sequences.op_filter`) that drop ops from what was drawn.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from sequences.constraints import DmaConstraints
-from sequences.keep import Bools, Keep, Keeper
-from sequences.traffic import TrafficGenerator
+from sequences.constraints import OpConstraints
+from sequences.draw.traffic import TrafficGenerator
+from sequences.op_filter import Bools, FilterChain, OpFilter
 from tb.common.errors import PtoError
 from tb.coverage.limits import FormLimits
 from tb.dut.manifest import Capabilities
@@ -39,15 +39,15 @@ def _of_slot(block: OpBlock, slot: str) -> Bools:
     return found
 
 
-def taken_ops(capabilities: Mapping[str, Capabilities]) -> Keep:
+def taken_ops(capabilities: Mapping[str, Capabilities]) -> OpFilter:
     """Returns the predicate of the ops that an engine takes."""
     taken = np.zeros(256, dtype=bool)
     for can in capabilities.values():
         taken[[OPS[name].opcode for name in can.ops]] = True
-    return Keep("taken_ops", lambda block: taken[block.opcode], "ops that no engine takes")
+    return OpFilter("taken_ops", lambda block: taken[block.opcode], "ops that no engine takes")
 
 
-def fewer_loops(slot: str, most: int) -> Keep:
+def fewer_loops(slot: str, most: int) -> OpFilter:
     """Returns the predicate of ops of at most ``most`` loop groups; a loop3 is one."""
 
     def holds(block: OpBlock) -> Bools:
@@ -57,10 +57,10 @@ def fewer_loops(slot: str, most: int) -> Keep:
         return kept
 
     what = f"more than {most} loops" if most else "loops"
-    return Keep(f"{slot}_loops", holds, f"{what}: the engine of {slot} takes none")
+    return OpFilter(f"{slot}_loops", holds, f"{what}: the engine of {slot} takes none")
 
 
-def no_pads(slot: str) -> Keep:
+def no_pads(slot: str) -> OpFilter:
     """Returns the predicate of ops without padded rows."""
 
     def holds(block: OpBlock) -> Bools:
@@ -68,10 +68,10 @@ def no_pads(slot: str) -> Keep:
         kept: Bools = ~(_of_slot(block, slot) & padded)
         return kept
 
-    return Keep(f"{slot}_pad", holds, f"padded rows: the engine of {slot} takes none")
+    return OpFilter(f"{slot}_pad", holds, f"padded rows: the engine of {slot} takes none")
 
 
-def no_legacy(slot: str) -> Keep:
+def no_legacy(slot: str) -> OpFilter:
     """Returns the predicate of ops in v0.6 forms."""
 
     def holds(block: OpBlock) -> Bools:
@@ -80,10 +80,10 @@ def no_legacy(slot: str) -> Keep:
         kept: Bools = ~(_of_slot(block, slot) & legacy)
         return kept
 
-    return Keep(f"{slot}_legacy", holds, f"legacy forms: the engine of {slot} takes none")
+    return OpFilter(f"{slot}_legacy", holds, f"legacy forms: the engine of {slot} takes none")
 
 
-def reported_rules(slot: str, rules: Sequence[str]) -> Keep:
+def reported_rules(slot: str, rules: Sequence[str]) -> OpFilter:
     """Returns the predicate of ops that break no D rule but those of ``rules``."""
     reported = frozenset(rules)
 
@@ -99,26 +99,26 @@ def reported_rules(slot: str, rules: Sequence[str]) -> Keep:
             kept[index] = broken <= reported
         return kept
 
-    return Keep(f"{slot}_d_rules", holds, f"rules that the engine of {slot} does not report")
+    return OpFilter(f"{slot}_d_rules", holds, f"rules that the engine of {slot} does not report")
 
 
-def capability_keeps(capabilities: Mapping[str, Capabilities]) -> tuple[Keep, ...]:
+def capability_filters(capabilities: Mapping[str, Capabilities]) -> tuple[OpFilter, ...]:
     """Returns what keeps a run to what its engines can do; nothing where they can do everything."""
     if not capabilities:
         return ()
-    keeps = []
+    filters = []
     if {name for can in capabilities.values() for name in can.ops} < set(OPS):
-        keeps.append(taken_ops(capabilities))
+        filters.append(taken_ops(capabilities))
     for slot, can in capabilities.items():
         if can.loops < MAX_LOOPS:
-            keeps.append(fewer_loops(slot, can.loops))
+            filters.append(fewer_loops(slot, can.loops))
         if not can.pad:
-            keeps.append(no_pads(slot))
+            filters.append(no_pads(slot))
         if not can.legacy:
-            keeps.append(no_legacy(slot))
+            filters.append(no_legacy(slot))
         if {rule for name in can.ops for rule in OPS[name].rule_names} - set(can.d_rules):
-            keeps.append(reported_rules(slot, can.d_rules))
-    return tuple(keeps)
+            filters.append(reported_rules(slot, can.d_rules))
+    return tuple(filters)
 
 
 def without_legacy(capabilities: Mapping[str, Capabilities]) -> frozenset[str]:
@@ -147,12 +147,12 @@ class Limits:
     user: UserConstraints | None = None
 
     @property
-    def keeps(self) -> tuple[Keep, ...]:
+    def filters(self) -> tuple[OpFilter, ...]:
         """Predicates of random ops, those of the manifests first."""
-        own = self.user.keeps if self.user else ()
-        return (*capability_keeps(self.capabilities), *own)
+        own = self.user.filters if self.user else ()
+        return (*capability_filters(self.capabilities), *own)
 
-    def narrowed(self, default: DmaConstraints) -> DmaConstraints:
+    def narrowed(self, default: OpConstraints) -> OpConstraints:
         """Returns what to draw: ``default`` as the manifests and then the user narrow it.
 
         Raises:
@@ -163,7 +163,7 @@ class Limits:
             found = self._within(self.user.narrowed(found))
         return found
 
-    def _within(self, limits: DmaConstraints) -> DmaConstraints:
+    def _within(self, limits: OpConstraints) -> OpConstraints:
         """Returns ``limits`` without what no engine takes."""
         if not self.capabilities:
             return limits
@@ -246,11 +246,11 @@ def probe(limits: Limits, seed: int, ops: Sequence[str], bus_bytes: int) -> None
     """
     if limits.user is None:
         return
-    narrowed = limits.narrowed(DmaConstraints(bus_bytes=bus_bytes))
-    keeper = Keeper(limits.keeps)
+    narrowed = limits.narrowed(OpConstraints(bus_bytes=bus_bytes))
+    filter_chain = FilterChain(limits.filters)
     try:
         source = TrafficGenerator(seed, ops, narrowed)
-        for _ in keeper.blocks(source.blocks, PROBE_OPS):
+        for _ in filter_chain.blocks(source.blocks, PROBE_OPS):
             pass
     except PtoError:
         raise

@@ -23,8 +23,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sequences.constraints import ConstraintError, DmaConstraints
-from sequences.keep import Keep, place_of
+from sequences.constraints import ConstraintError, OpConstraints
+from sequences.op_filter import OpFilter, place_of
 from tb.common.errors import PtoError
 
 USER_TEST_ENV = "PTO_USER_TEST"
@@ -106,14 +106,14 @@ class UserConstraints:
     Attributes:
         path: The file.
         narrow: Its function ``constraints``, or None.
-        keeps: Its predicates, in their order.
+        filters: Its predicates, in their order.
     """
 
     path: str
-    narrow: Callable[[DmaConstraints], DmaConstraints] | None
-    keeps: tuple[Keep, ...]
+    narrow: Callable[[OpConstraints], OpConstraints] | None
+    filters: tuple[OpFilter, ...]
 
-    def narrowed(self, default: DmaConstraints) -> DmaConstraints:
+    def narrowed(self, default: OpConstraints) -> OpConstraints:
         """Returns what the function ``constraints`` makes of ``default``.
 
         Raises:
@@ -137,11 +137,11 @@ class UserConstraints:
                 f"constraints() raised {type(error).__name__}: {error}",
                 where=place_of(error, self.path) or self.path,
             ) from error
-        if not isinstance(found, DmaConstraints):
+        if not isinstance(found, OpConstraints):
             raise PtoError(
                 f"constraints() returned {type(found).__name__}",
                 where=self.path,
-                legal="a DmaConstraints",
+                legal="a OpConstraints",
                 remedy="return dataclasses.replace(default, ...) with the fields to change",
             )
         return found
@@ -157,23 +157,23 @@ def load_constraints(path: Path) -> UserConstraints:
     path = path.absolute()
     module = import_file(path, f"pto_constraints_{path.stem}")
     narrow = module.__dict__.get("constraints")
-    keeps = [item for item in vars(module).values() if isinstance(item, Keep)]
+    filters = [item for item in vars(module).values() if isinstance(item, OpFilter)]
     if narrow is not None and not callable(narrow):
         raise PtoError(
             f"constraints is {type(narrow).__name__}",
             where=str(path),
-            legal="a function: def constraints(default: DmaConstraints) -> DmaConstraints",
+            legal="a function: def constraints(default: OpConstraints) -> OpConstraints",
         )
-    if narrow is None and not keeps:
+    if narrow is None and not filters:
         raise PtoError(
             f"{path.name} defines no constraint",
             where=str(path),
-            legal="def constraints(default), or functions decorated with @keep of sequences.keep",
+            legal="def constraints(default), or functions decorated with @op_filter",
             remedy="docs/uvm.md has an example",
         )
     named = tuple(
-        Keep(item.name, item.holds, f"{item.name} of {path.name} refuses them", str(path))
-        for item in dict.fromkeys(keeps)
+        OpFilter(item.name, item.holds, f"{item.name} of {path.name} refuses them", str(path))
+        for item in dict.fromkeys(filters)
     )
     return UserConstraints(str(path), narrow, named)
 

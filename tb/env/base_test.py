@@ -16,21 +16,21 @@ import numpy as np
 from cocotb.triggers import Timer
 from pyuvm import ConfigDB, uvm_report_object, uvm_test
 
-from scoreboards.scoreboard import DmaScoreboard
-from sequences.constraints import DmaConstraints
-from sequences.keep import Keep, Keeper
+from scoreboards.scoreboard import Scoreboard
+from sequences.constraints import OpConstraints
+from sequences.op_filter import FilterChain, OpFilter
 from sequences.uvm import (
-    CornerDmaSeq,
-    DirectedDmaSeq,
-    DmaBlockItem,
-    DmaBlockSeq,
-    DmaItemSeq,
-    IllegalDmaSeq,
-    RandomDmaSeq,
+    BlockItem,
+    BlockSeq,
+    CornerSeq,
+    DirectedSeq,
+    IllegalSeq,
+    ItemSeq,
+    RandomSeq,
 )
 from tb.common.errors import PtoError
-from tb.coverage.functional import DmaCoverage
-from tb.dut.limits import Limits, capability_keeps, user_limits
+from tb.coverage.functional import FunctionalCoverage
+from tb.dut.limits import Limits, capability_filters, user_limits
 from tb.dut.user_code import DEFAULT_TRANSACTIONS
 from tb.env.agent import DoneMonitor, MailboxDriver, SlotAgent
 from tb.env.context import RunContext, load_settings
@@ -71,7 +71,7 @@ class PtoTestBase(uvm_test):
         # Before the scoreboard takes its copy of the on-chip memories.
         memory.set_background_seed(config.run.seed)
         stopwatch = Stopwatch()
-        coverage = DmaCoverage(
+        coverage = FunctionalCoverage(
             gm_bytes=config.run.gm_width // 8,
             forms=[name for name in config.run.ops if not self.sends or name in self.sends],
             illegal=self.sends_illegal_ops(config.run)
@@ -91,7 +91,7 @@ class PtoTestBase(uvm_test):
             ("MAILBOX", self.run.mailbox),
             ("COVERAGE", coverage),
             ("STOPWATCH", stopwatch),
-            ("KEEPER", self.keeper(capability_keeps(self.limits.capabilities))),
+            ("FILTER_CHAIN", self.filter_chain(capability_filters(self.limits.capabilities))),
         ):
             ConfigDB().set(None, "*", name, value)
         self.configure()
@@ -145,29 +145,29 @@ class PtoTestBase(uvm_test):
             name = Path(self.limits.user.path).name
             self.run.notes.append(f"the constraints in {name}: this test does not draw from them")
 
-    def constraints(self) -> DmaConstraints:
+    def constraints(self) -> OpConstraints:
         """Returns what the test draws by itself; :meth:`narrowed` is what it may draw."""
-        return DmaConstraints(bus_bytes=self.run.settings.gm_width // 8)
+        return OpConstraints(bus_bytes=self.run.settings.gm_width // 8)
 
-    def narrowed(self) -> DmaConstraints:
+    def narrowed(self) -> OpConstraints:
         """Returns :meth:`constraints` as the manifests and the user's constraints narrow them."""
         self.run.constrained = True
         return self.limits.narrowed(self.constraints())
 
     @property
-    def keeps(self) -> tuple[Keep, ...]:
+    def filters(self) -> tuple[OpFilter, ...]:
         """Predicates of random ops: those of the manifests and of the user's constraints."""
         self.run.constrained = True
-        return self.limits.keeps
+        return self.limits.filters
 
-    def keeper(self, keeps: tuple[Keep, ...] | None = None) -> Keeper:
+    def filter_chain(self, filters: tuple[OpFilter, ...] | None = None) -> FilterChain:
         """Returns what drops ops that may not be sent from one generator's blocks.
 
         Args:
-            keeps: The predicates; None for :attr:`keeps`.
+            filters: The filters; None for :attr:`filters`.
         """
-        keeps = self.keeps if keeps is None else keeps
-        return Keeper(keeps, self.run.left_out, self.run.dropped)
+        filters = self.filters if filters is None else filters
+        return FilterChain(filters, self.run.left_out, self.run.dropped)
 
     def prepare_memory(self) -> None:
         """Fills the dense windows of GM with their random background."""
@@ -214,9 +214,9 @@ class PtoTestBase(uvm_test):
             remedy="define `async def stimulate(self)`, see docs/uvm.md",
         )
 
-    async def send_items(self, items: Iterable[DmaBlockItem]) -> None:
-        """Sends items with the sequence that the factory has for :class:`DmaItemSeq`."""
-        sequence = DmaItemSeq.create("dma_items")
+    async def send_items(self, items: Iterable[BlockItem]) -> None:
+        """Sends items with the sequence that the factory has for :class:`ItemSeq`."""
+        sequence = ItemSeq.create("items")
         sequence.items = items
         await sequence.start(self.env.sequencer)
 
@@ -226,26 +226,26 @@ class PtoTestBase(uvm_test):
 
 
 __all__ = [
+    "BlockItem",
+    "BlockSeq",
     "CheckedEpoch",
-    "CornerDmaSeq",
+    "CornerSeq",
     "CoverageCollector",
-    "DirectedDmaSeq",
+    "DirectedSeq",
     "Dispatcher",
-    "DmaBlockItem",
-    "DmaBlockSeq",
-    "DmaConstraints",
-    "DmaItemSeq",
-    "DmaScoreboard",
     "DoneBatch",
     "DoneCollector",
     "DoneMonitor",
     "Epoch",
-    "IllegalDmaSeq",
+    "IllegalSeq",
+    "ItemSeq",
     "Limits",
     "MailboxDriver",
+    "OpConstraints",
     "PtoEnv",
     "PtoTestBase",
-    "RandomDmaSeq",
+    "RandomSeq",
+    "Scoreboard",
     "SlotAgent",
     "SlotItem",
 ]

@@ -12,7 +12,7 @@ from pathlib import Path
 from tb.common.errors import PtoError
 from tb.common.files import write_json
 from tb.common.paths import RESULT_ENV, SETTINGS_ENV
-from tb.coverage.functional import DmaCoverage
+from tb.coverage.functional import FunctionalCoverage
 from tb.dut.selection import SELECTABLE
 from tb.env.stopwatch import Stopwatch
 from tb.harness.knobs import KnobProfile
@@ -40,7 +40,7 @@ class RunContext:
     config: SimSettings
     memory: SimMemory
     mailbox: Mailbox
-    coverage: DmaCoverage
+    coverage: FunctionalCoverage
     stopwatch: Stopwatch
     counts: RunCounters = field(default_factory=RunCounters)
     left_out: Counter[str] = field(default_factory=Counter)

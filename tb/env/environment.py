@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pyuvm environment: agents, dispatcher, scoreboard and coverage around one harness.
 
-A test sends :class:`~sequences.uvm.DmaBlockItem` items to the environment's sequencer. The
+A test sends :class:`~sequences.uvm.BlockItem` items to the environment's sequencer. The
 dispatcher splits each block over the slots' agents, waits until every descriptor of the block
 has retired, and publishes the whole as an :class:`~tb.harness.items.Epoch`. All ops of a block
 may be in flight at once; between blocks the engines are idle and the memories stand still.
@@ -26,7 +26,7 @@ from pyuvm import (
 )
 
 from scoreboards.faults import Fault
-from scoreboards.scoreboard import DmaScoreboard
+from scoreboards.scoreboard import Scoreboard
 from tb.env.agent import SlotAgent
 from tb.env.timeline import Timeline
 from tb.harness.items import MAX_IN_FLIGHT, CheckedEpoch, DoneBatch, Epoch, Reset, SlotItem
@@ -192,7 +192,7 @@ class Dispatcher(uvm_driver):
         self.run = ConfigDB().get(self, "", "RUN")
         self.memory = self.run.memory
         self.stopwatch = ConfigDB().get(self, "", "STOPWATCH")
-        self.keeper = ConfigDB().get(self, "", "KEEPER")
+        self.filter_chain = ConfigDB().get(self, "", "FILTER_CHAIN")
         self.agents: dict[int, SlotAgent] = {}
         self.submitted = [0] * len(SLOTS)
         self.epochs = 0
@@ -235,7 +235,7 @@ class Dispatcher(uvm_driver):
 
         What no engine takes is left out.
         """
-        block = self.keeper.select(block, isolated=isolated)
+        block = self.filter_chain.select(block, isolated=isolated)
         if not len(block):
             return
         epoch, items = self._split(block)
@@ -459,7 +459,7 @@ class PtoEnv(uvm_env):
         self.sequencer = uvm_sequencer.create("sequencer", self)
         self.dispatcher = Dispatcher.create("dispatcher", self)
         self.done_collector = DoneCollector.create("done_collector", self)
-        self.scoreboard = DmaScoreboard.create("scoreboard", self)
+        self.scoreboard = Scoreboard.create("scoreboard", self)
         self.coverage = CoverageCollector.create("coverage", self)
         self.timeline = Timeline.create("timeline", self) if run.settings.timeline else None
         self.agents: dict[int, SlotAgent] = {}

@@ -16,10 +16,10 @@ import pyuvm
 from scoreboards.faults import Fault, FaultKind
 from scoreboards.model.cube import CubeModel
 from sequences.replay import Round, not_issued, schedule
-from sequences.uvm import DmaBlockItem
+from sequences.uvm import BlockItem
 from tb.common.errors import PtoError
 from tb.common.paths import RESULT_ENV
-from tb.dut.limits import capability_keeps
+from tb.dut.limits import capability_filters
 from tb.env.base_test import PtoTestBase
 from tb.harness.knobs import PROFILES, KnobProfile
 from tb.isa.ops import OPS_BY_CODE
@@ -153,7 +153,7 @@ class ProgramTest(PtoTestBase):
             for step in item.compute:
                 self.compute(host, step)
             if len(item.block):
-                await self.send_items([DmaBlockItem(item.block, faults=faults)])
+                await self.send_items([BlockItem(item.block, faults=faults)])
         if self.run.aborted:
             return
         self.env.scoreboard.compare_everything()
@@ -195,17 +195,17 @@ class ProgramTest(PtoTestBase):
 
     def require_served(self, rounds: list[Round]) -> None:
         """Raises PtoError when no engine takes an op: a program is sent whole or not at all."""
-        keeps = capability_keeps(self.limits.capabilities)
+        filters = capability_filters(self.limits.capabilities)
         for item in rounds:
             block = item.block
             for at, slot in enumerate(block.slot.tolist()):
                 name = OPS_BY_CODE[int(block.opcode[at])].name
                 if slot not in self.env.agents or name not in self.served():
                     raise PtoError(f"no engine executes {name}", where=str(block.places[at]))
-            for keep in keeps:
-                for at in np.flatnonzero(~keep(block)).tolist() if len(block) else ():
+            for op_filter in filters:
+                for at in np.flatnonzero(~op_filter(block)).tolist() if len(block) else ():
                     raise PtoError(
-                        f"the engine does not take this op: {keep.reason}",
+                        f"the engine does not take this op: {op_filter.reason}",
                         where=str(block.places[at]),
                     )
 

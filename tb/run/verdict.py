@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sequences.traffic import FEW
+from sequences.draw.traffic import FEW
 from tb.common.errors import PtoError
 from tb.record.record import OpCount, RunStatus
 from tb.record.settings import RunSettings

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoreboards.golden import GoldenMemory
-from scoreboards.model.dma import DmaModel
-from sequences.constraints import DmaConstraints
-from sequences.traffic import TrafficGenerator
+from scoreboards.model.dma import ReferenceModel
+from sequences.constraints import OpConstraints
+from sequences.draw.traffic import TrafficGenerator
 from tb.coverage.fix.view import WRITE_BACKS
-from tb.coverage.functional import DmaCoverage
+from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import GroupCounts
 from tb.coverage.view import FORM_SPECS, FORMS
 from tb.isa.block import OpBlock, from_ops
@@ -43,14 +43,14 @@ def collect(
     illegal: bool = False,
     seed: int = 0,
     events: Events | None = None,
-) -> DmaCoverage:
+) -> FunctionalCoverage:
     """Returns the coverage of ``blocks``.
 
     ``events`` tells what the data of a block's ops showed. Without it bias loads show random
     events, which all are possible, and other ops none.
     """
     rng = np.random.default_rng(seed)
-    coverage = DmaCoverage(bus, forms, illegal=illegal)
+    coverage = FunctionalCoverage(bus, forms, illegal=illegal)
     for block in blocks:
         random = np.where(block.opcode == MTE_L1_BT.opcode, rng.integers(0, 256, len(block)), 0)
         coverage.sample(block, None, random if events is None else random | events(block))
@@ -72,7 +72,7 @@ class Executed:
 
     def __init__(self) -> None:
         self._golden = GoldenMemory(_pattern)
-        self._model = DmaModel(
+        self._model = ReferenceModel(
             self._golden,
             before_read=self._golden.ensure_footprint,
             before_write=self._golden.expect_write,
@@ -96,7 +96,7 @@ class Executed:
 
 def traffic(seed: int, count: int, forms: Sequence[str] = FORMS, bus: int = 32) -> list[OpBlock]:
     """Returns random legal blocks of ``forms``."""
-    limits = DmaConstraints(bus_bytes=bus)
+    limits = OpConstraints(bus_bytes=bus)
     return list(TrafficGenerator(seed, forms, limits).blocks(count))
 
 
@@ -108,7 +108,7 @@ def hits(counts: GroupCounts, name: str) -> dict[str, int]:
 
 def one(op: V06Op) -> dict[str, str]:
     """Returns coverpoint to the bin that one op falls into."""
-    coverage = DmaCoverage()
+    coverage = FunctionalCoverage()
     coverage.sample(from_ops([op]))
     coverage.flush()
     counts = coverage.groups[op.spec.name]
@@ -134,7 +134,7 @@ def slow_counts(blocks: Iterable[OpBlock], classify: Classify) -> SlowCounts:
     return found
 
 
-def compare(coverage: DmaCoverage, slow: SlowCounts, form: str) -> None:
+def compare(coverage: FunctionalCoverage, slow: SlowCounts, form: str) -> None:
     """Checks the points that ``slow`` knows of ``form``, bin by bin."""
     names = {name for name, _ in slow[form]}
     assert len(names) >= 7, form

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tb.coverage.functional import DmaCoverage
+from tb.coverage.functional import FunctionalCoverage
 from tb.isa.block import OpBlock, from_descriptors, from_ops
 from tb.isa.burst.op import BurstDescriptor, MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.burst.table import MTE_L1_BT, MTE_UB_UB
@@ -148,7 +148,7 @@ def test_data_classes_by_type() -> None:
         for source, target in (("f32", "f32"), ("i32", "i32"), ("bf16", "f32"), ("f16", "f32"))
     ]
     block = from_ops(ops)
-    coverage = DmaCoverage()
+    coverage = FunctionalCoverage()
     zero_and_inf = BiasEvent.ZERO | BiasEvent.INF
     coverage.sample(block, None, np.array([zero_and_inf, 255, 0, BiasEvent.INF], np.int64))
     coverage.flush()

@@ -8,11 +8,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from sequences.constraints import DmaConstraints
-from sequences.corner import corner_blocks
-from sequences.generator import DmaGenerator
+from sequences.constraints import OpConstraints
+from sequences.corner.blocks import corner_blocks
+from sequences.draw.copies import CopyGenerator
 from tb.coverage.export.exchange import from_json
-from tb.coverage.functional import DmaCoverage
+from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import Coverage, CoverageError
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
@@ -64,7 +64,7 @@ def slow_bins(block: OpBlock, number: int, bus: int) -> dict[str, str]:
 
 @pytest.mark.parametrize("bus", [16, 32])
 def test_against_one_op_at_a_time(bus: int) -> None:
-    blocks = list(DmaGenerator(21, constraints=DmaConstraints(bus_bytes=bus)).blocks(1500))
+    blocks = list(CopyGenerator(21, GM_UB, OpConstraints(bus_bytes=bus)).blocks(1500))
     coverage = collect(blocks, bus)
     slow: SlowCounts = {form: Counter() for form in GM_UB}
     for block in blocks:
@@ -108,8 +108,8 @@ def test_unpadded_and_padded_tails() -> None:
 
 
 def test_mask_and_buffering() -> None:
-    blocks = list(DmaGenerator(22).blocks(500))
-    coverage = DmaCoverage()
+    blocks = list(CopyGenerator(22, GM_UB).blocks(500))
+    coverage = FunctionalCoverage()
     for block in blocks:
         mask = np.zeros(len(block), dtype=bool)
         mask[::2] = True
@@ -125,7 +125,7 @@ def test_mask_and_buffering() -> None:
 
 
 def test_block_by_block_is_the_same_as_all_at_once() -> None:
-    blocks = list(DmaGenerator(23).blocks(800))
+    blocks = list(CopyGenerator(23, GM_UB).blocks(800))
     together = collect(blocks)
     merged = Coverage([])
     for block in blocks:
@@ -136,8 +136,8 @@ def test_block_by_block_is_the_same_as_all_at_once() -> None:
 
 
 def test_json_of_a_run() -> None:
-    coverage = DmaCoverage(16)
-    for block in DmaGenerator(24).blocks(300):
+    coverage = FunctionalCoverage(16)
+    for block in CopyGenerator(24, GM_UB).blocks(300):
         coverage.sample(block)
     data = coverage.to_json()
     assert data["covered"] == from_json(data).covered > 0
@@ -146,9 +146,9 @@ def test_json_of_a_run() -> None:
 @pytest.mark.parametrize("bus", [16, 32, 64])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_default_random_run_reaches_97_percent(bus: int, seed: int) -> None:
-    limits = DmaConstraints(bus_bytes=bus)
-    coverage = collect(DmaGenerator(seed, constraints=limits).blocks(20000), bus, GM_UB)
-    few = collect(DmaGenerator(seed, constraints=limits).blocks(2000), bus, GM_UB)
+    limits = OpConstraints(bus_bytes=bus)
+    coverage = collect(CopyGenerator(seed, GM_UB, limits).blocks(20000), bus, GM_UB)
+    few = collect(CopyGenerator(seed, GM_UB, limits).blocks(2000), bus, GM_UB)
     print(f"bus {bus} seed {seed}: N=2000 {few.percent:.2f} %, N=20000 {coverage.percent:.2f} %")
     assert coverage.percent >= 97
     assert min(counts.percent for counts in coverage.groups.values()) >= 93
@@ -156,10 +156,10 @@ def test_default_random_run_reaches_97_percent(bus: int, seed: int) -> None:
 
 
 def test_many_runs_reach_every_bin_but_a_few() -> None:
-    limits = DmaConstraints()
-    coverage = DmaCoverage(forms=GM_UB)
+    limits = OpConstraints()
+    coverage = FunctionalCoverage(forms=GM_UB)
     for seed in range(6):
-        for block in DmaGenerator(100 + seed, constraints=limits).blocks(20000):
+        for block in CopyGenerator(100 + seed, GM_UB, limits).blocks(20000):
             coverage.sample(block)
     for block in corner_blocks(32):
         coverage.sample(block)
@@ -175,8 +175,8 @@ def test_many_runs_reach_every_bin_but_a_few() -> None:
 
 
 def test_without_a_feature_there_are_holes() -> None:
-    limits = DmaConstraints(pad=0.0, far=0.0, dependent=0.0, gap=0.0)
-    coverage = collect(DmaGenerator(1, constraints=limits).blocks(20000), forms=GM_UB)
+    limits = OpConstraints(pad=0.0, far=0.0, dependent=0.0, gap=0.0)
+    coverage = collect(CopyGenerator(1, GM_UB, limits).blocks(20000), forms=GM_UB)
     counts = coverage.groups["mte_gm_ub"]
     assert counts.holes("pad") == ["i8", "i16", "i32", "f16", "bf16", "f32"]
     assert counts.holes("gm_row_stride") == ["2^32.."]
@@ -186,11 +186,11 @@ def test_without_a_feature_there_are_holes() -> None:
 
 
 def test_subset_of_forms() -> None:
-    coverage = DmaCoverage(forms=("mte_ub_gm", "copy_gm_to_ubuf"))
+    coverage = FunctionalCoverage(forms=("mte_ub_gm", "copy_gm_to_ubuf"))
     assert list(coverage.groups) == ["mte_ub_gm", "copy_gm_to_ubuf", "traffic"]
-    for block in DmaGenerator(1).blocks(500):
+    for block in CopyGenerator(1, GM_UB).blocks(500):
         coverage.sample(block)
     assert coverage.summary().groups["traffic"] > 50
     for forms in ((), ("mte_l1_l0a",)):
         with pytest.raises(CoverageError, match="no coverage for"):
-            DmaCoverage(forms=forms)
+            FunctionalCoverage(forms=forms)

@@ -7,7 +7,7 @@ import re
 
 from tb.common.paths import ROOT
 from tb.coverage.document import PAGE, page_text
-from tb.coverage.functional import DmaCoverage
+from tb.coverage.functional import FunctionalCoverage
 
 
 def test_page_is_not_stale() -> None:
@@ -16,7 +16,7 @@ def test_page_is_not_stale() -> None:
 
 def test_page_names_every_point_and_cross() -> None:
     text = page_text()
-    for counts in DmaCoverage(illegal=True).groups.values():
+    for counts in FunctionalCoverage(illegal=True).groups.values():
         assert f"| [`{counts.group.name}`](#{counts.group.name}) |" in text
         for item in counts.group.points:
             assert re.search(rf"^\| `{item.name}` \|", text, re.MULTILINE), item.name
@@ -26,7 +26,7 @@ def test_page_names_every_point_and_cross() -> None:
 
 def test_page_gives_the_reason_of_every_exclusion() -> None:
     text = page_text()
-    for counts in DmaCoverage(illegal=True).groups.values():
+    for counts in FunctionalCoverage(illegal=True).groups.values():
         reasons = [one.reason for cross in counts.group.crosses for one in cross.exclude]
         reasons += [one.unreachable for item in counts.group.points for one in item.bins]
         assert all(reason in text for reason in reasons)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tb.coverage.functional import DmaCoverage
+from tb.coverage.functional import FunctionalCoverage
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import (
     Atomic,
@@ -290,7 +290,7 @@ def test_atomics() -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_impossible_cells(form: str) -> None:
-    counts = DmaCoverage(forms=(form,)).groups[form]
+    counts = FunctionalCoverage(forms=(form,)).groups[form]
     group = counts.group
 
     def reachable(name: str) -> set[str]:

@@ -13,7 +13,7 @@ import pytest
 from tb.coverage.fix.events import IMPOSSIBLE
 from tb.coverage.fix.path import NAME
 from tb.coverage.fix.view import CONVERTING, RESULTS
-from tb.coverage.functional import DmaCoverage
+from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import GroupCounts
 from tb.coverage.view import FORMS
 from tb.isa.block import OpBlock, from_ops
@@ -58,7 +58,7 @@ def counts_of(
     block = from_ops(ops)
     if delays is not None:
         block = replace(block, flag_delay=np.array(delays))
-    coverage = DmaCoverage()
+    coverage = FunctionalCoverage()
     seen = None if events is None else np.array(events, dtype=np.int64)
     coverage.sample(block, None, seen)
     coverage.flush()
@@ -139,7 +139,7 @@ def test_relu_and_clip() -> None:
         found = bins(replace(plain, pre_relu=relu))
         assert found["relu"] == want
         assert found["clip"] == ("yes" if relu.clip else "no")
-    cells = DmaCoverage().groups[NAME].group
+    cells = FunctionalCoverage().groups[NAME].group
     labels = [
         cells.label("relu x clip x dst", int(at))
         for at in np.flatnonzero(cells.reachable["relu x clip x dst"])
@@ -268,7 +268,7 @@ def test_every_event_is_asked_for() -> None:
 
 
 def test_an_impossible_event_is_reported() -> None:
-    coverage = DmaCoverage()
+    coverage = FunctionalCoverage()
     mode = QUANT_MODES["qf322hif8_pre_scalar"]
     coverage.sample(from_ops([op_of(mode, "hif8")]), None, np.array([FixEvent.TIE_DOWN]))
     coverage.flush()
@@ -362,7 +362,7 @@ def test_order_of_ops() -> None:
 
 
 def test_order_starts_anew_in_every_block_and_behind_illegal_ops() -> None:
-    coverage = DmaCoverage()
+    coverage = FunctionalCoverage()
     for _ in range(2):
         coverage.sample(from_ops([COPY]))
     coverage.flush()
@@ -375,21 +375,21 @@ def test_order_starts_anew_in_every_block_and_behind_illegal_ops() -> None:
 
 
 def test_scope() -> None:
-    alone = DmaCoverage(forms=("mte_l0c_l1",)).groups[NAME]
+    alone = FunctionalCoverage(forms=("mte_l0c_l1",)).groups[NAME]
     assert int(alone.wanted("op x op_before").sum()) == 1
     assert int(alone.wanted("loaded").sum()) == 0
-    loads = DmaCoverage(forms=("mte_l0c_l1", "mte_l1_fb")).groups[NAME]
+    loads = FunctionalCoverage(forms=("mte_l0c_l1", "mte_l1_fb")).groups[NAME]
     assert int(loads.wanted("op x op_before").sum()) == 2
     assert int(loads.wanted("loaded").sum()) == 4
-    assert int(DmaCoverage(forms=FORMS).groups[NAME].wanted("op x op_before").sum()) == 12
-    assert NAME not in DmaCoverage(forms=("mte_gm_ub",)).groups
+    assert int(FunctionalCoverage(forms=FORMS).groups[NAME].wanted("op x op_before").sum()) == 12
+    assert NAME not in FunctionalCoverage(forms=("mte_gm_ub",)).groups
 
 
 def test_all_three_ops_count() -> None:
     block: OpBlock = from_ops(
         [COPY, MteL0cL1(0, 0, 4, 16, 16, 16), MteL0cUb(0, 0, 4, 16, 16, 16, ub_split="split_m")]
     )
-    coverage = DmaCoverage(forms=("mte_l0c_l1", "mte_l0c_ub"))
+    coverage = FunctionalCoverage(forms=("mte_l0c_l1", "mte_l0c_ub"))
     coverage.sample(block)
     coverage.flush()
     assert hits(coverage.groups[NAME], "op") == {"mte_l0c_l1": 1, "mte_l0c_ub": 1}
@@ -398,5 +398,5 @@ def test_all_three_ops_count() -> None:
 
 def test_codes_of_the_table() -> None:
     assert len(QUANT_BY_CODE) == 37
-    labels = DmaCoverage().groups[NAME].group.by_name["mode"].labels
+    labels = FunctionalCoverage().groups[NAME].group.by_name["mode"].labels
     assert {label.split()[0] for label in labels} == {"absent", *QUANT_MODES}

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from tb.coverage.functional import DmaCoverage
+from tb.coverage.functional import FunctionalCoverage
 from tb.isa.dtypes import Ptr
 from tb.isa.footprint import destination, source
 from tb.isa.lower import Descriptor
@@ -224,6 +224,6 @@ def test_inner_strides(inner: int, want: str) -> None:
 
 
 def test_bus_width_bands() -> None:
-    wide = DmaCoverage(64, (FORM,)).groups[FORM].group.by_name["gm_mod"].labels
+    wide = FunctionalCoverage(64, (FORM,)).groups[FORM].group.by_name["gm_mod"].labels
     assert wide[0] == "0..1"
     assert len(wide) == 32

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from tb.coverage.fix.view import WRITE_BACKS
-from tb.coverage.functional import DmaCoverage
+from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import Coverage
 from tb.coverage.table import table
 from tb.coverage.view import FORMS
@@ -51,7 +51,7 @@ def test_block_by_block_is_the_same_as_all_at_once() -> None:
     together = collect(blocks)
     merged = Coverage([])
     for block in blocks:
-        alone = DmaCoverage()
+        alone = FunctionalCoverage()
         alone.sample(block)
         alone.flush()
         merged.merge(alone)

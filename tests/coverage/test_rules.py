@@ -8,8 +8,8 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from sequences.illegal import IllegalGenerator
-from tb.coverage.functional import DmaCoverage
+from sequences.illegal.generator import IllegalGenerator
+from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.rules import RULE_NAMES, rules_of
 from tb.coverage.view import FORM_SPECS, FORMS
 from tb.isa.block import OpBlock, from_descriptors
@@ -76,7 +76,7 @@ def test_illegal_traffic_breaks_every_rule(forms: tuple[str, ...]) -> None:
     holes = {name: rules.holes(name) for name in rules.hits if rules.holes(name)}
     assert rules.percent == 100, holes
     assert rules.impossible == []
-    assert "rules" not in DmaCoverage(forms=forms).groups
+    assert "rules" not in FunctionalCoverage(forms=forms).groups
 
 
 def test_names_of_the_rules() -> None:
@@ -146,18 +146,18 @@ def test_copies_refused_at_lowering() -> None:
 
 
 def test_refused_copies_count_with_the_op_they_stand_before() -> None:
-    coverage = DmaCoverage(illegal=True)
+    coverage = FunctionalCoverage(illegal=True)
     coverage.sample(refused_block(), np.array([False, True]))
     coverage.flush()
     assert hits(coverage.groups["rules"], "rule") == {"DMA-L06": 1}
-    other = DmaCoverage(forms=("mte_ub_ub",), illegal=True)
+    other = FunctionalCoverage(forms=("mte_ub_ub",), illegal=True)
     other.sample(refused_block())
     other.flush()
     assert other.groups["rules"].hits["form"].sum() == 0
 
 
 def test_scope_of_one_form() -> None:
-    counts = DmaCoverage(forms=("mte_l1_fb",), illegal=True).groups["rules"]
+    counts = FunctionalCoverage(forms=("mte_l1_fb",), illegal=True).groups["rules"]
     wanted = {item.name: int(counts.wanted(item.name).sum()) for item in counts.group.points}
     assert wanted == {"form": 1, "rule": 3, "decided": 1, "set_rule": 0, "sequence": 4}
     assert int(counts.wanted("form x rule").sum()) == 3

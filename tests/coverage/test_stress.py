@@ -10,7 +10,7 @@ import numpy as np
 
 from scoreboards.faults import BadAccess, Fault, FaultKind, Verdict
 from scoreboards.model.outcome import Outcome
-from tb.coverage.functional import DmaCoverage
+from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import GroupCounts
 from tb.coverage.stress import GROUPS
 from tb.harness.items import CheckedEpoch, Epoch, Reset
@@ -53,15 +53,15 @@ def error(address: int, kind: FaultKind = FaultKind.DECERR) -> BadAccess:
     return BadAccess(5, MTE2, Space.GM, address, READ, kind, 32, 0)
 
 
-def sampled(checked: CheckedEpoch, knobs: dict[str, int] | None = None) -> DmaCoverage:
-    coverage = DmaCoverage(stress=GROUPS)
+def sampled(checked: CheckedEpoch, knobs: dict[str, int] | None = None) -> FunctionalCoverage:
+    coverage = FunctionalCoverage(stress=GROUPS)
     coverage.sample_stress(checked, knobs)
     return coverage
 
 
 def test_groups_are_there_for_tests_that_ask_for_them() -> None:
-    assert not set(GROUPS) & set(DmaCoverage().groups)
-    assert set(DmaCoverage(stress=("knobs",)).groups) & set(GROUPS) == {"knobs"}
+    assert not set(GROUPS) & set(FunctionalCoverage().groups)
+    assert set(FunctionalCoverage(stress=("knobs",)).groups) & set(GROUPS) == {"knobs"}
 
 
 def test_every_knob_has_its_bin() -> None:
@@ -79,7 +79,7 @@ def test_every_knob_has_its_bin() -> None:
 
 
 def test_drawn_profiles_reach_every_bin() -> None:
-    coverage = DmaCoverage(stress=GROUPS)
+    coverage = FunctionalCoverage(stress=GROUPS)
     rng = np.random.default_rng(1)
     for _ in range(600):
         coverage.sample_stress(epoch(), draw_profile(rng).values)
@@ -137,8 +137,8 @@ def test_a_reset_is_counted_with_what_was_under_way() -> None:
 
 
 def test_a_run_of_few_ops_is_asked_for_its_own_errors() -> None:
-    few = DmaCoverage(forms=("mte_l1_bt",), stress=GROUPS).groups
-    whole = DmaCoverage(stress=GROUPS).groups
+    few = FunctionalCoverage(forms=("mte_l1_bt",), stress=GROUPS).groups
+    whole = FunctionalCoverage(stress=GROUPS).groups
     assert few["faults"].total < whole["faults"].total
     cells = few["faults"].holes("op x side x memory")
     assert cells == [
@@ -146,7 +146,7 @@ def test_a_run_of_few_ops_is_asked_for_its_own_errors() -> None:
         "op=mte_l1_bt x side=write x memory=bt",
     ]
     legal, all_sent = (
-        DmaCoverage(stress=GROUPS, illegal=x).groups["faults"] for x in (False, True)
+        FunctionalCoverage(stress=GROUPS, illegal=x).groups["faults"] for x in (False, True)
     )
     assert legal.total == all_sent.total - 2 - 7
     assert few["resets"].total < whole["resets"].total

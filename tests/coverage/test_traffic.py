@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tb.coverage.export.exchange import from_json, to_json
-from tb.coverage.functional import DmaCoverage
+from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import CoverageError
 from tb.coverage.table import table
 from tb.coverage.traffic import feeds
@@ -76,9 +76,9 @@ def test_illegal_ops_run_beside_nothing() -> None:
 
 
 def test_scope_of_one_op() -> None:
-    coverage = DmaCoverage(forms=("mte_l1_ub",))
+    coverage = FunctionalCoverage(forms=("mte_l1_ub",))
     counts = coverage.groups["traffic"]
-    assert counts.group == DmaCoverage().groups["traffic"].group
+    assert counts.group == FunctionalCoverage().groups["traffic"].group
     # form, slot, before, busy, beside itself, waits, free
     assert [int(counts.wanted(item.name).sum()) for item in counts.group.points] == [
         1, 1, 2, 1, 1, 0, 0, 0, 4, 1, 0, 0,
@@ -93,7 +93,7 @@ def test_scope_of_one_op() -> None:
 
 
 def test_scope_of_a_chain() -> None:
-    counts = DmaCoverage(forms=("mte_gm_l1", "mte_l1_bt", "mte_l1_fb")).groups["traffic"]
+    counts = FunctionalCoverage(forms=("mte_gm_l1", "mte_l1_bt", "mte_l1_fb")).groups["traffic"]
     pairs = [counts.group.label("producer x consumer", int(cell))
              for cell in np.flatnonzero(counts.wanted("producer x consumer"))]  # fmt: skip
     assert pairs == [
@@ -115,7 +115,7 @@ def test_every_pair_that_can_be() -> None:
         ("mte_l0c_gm", "mte_l0c_gm"),
     }  # fmt: skip
     assert all(one.destination == other.source for one, other in pairs if one.slot != other.slot)
-    counts = DmaCoverage().groups["traffic"]
+    counts = FunctionalCoverage().groups["traffic"]
     assert int(counts.wanted("producer x consumer").sum()) == len(pairs)
     assert {SLOTS.index(spec.slot) for pair in pairs for spec in pair} == set(range(len(SLOTS)))
 
@@ -145,9 +145,9 @@ def test_merge_of_runs_of_different_ops(through_json: bool) -> None:
 
 
 def test_merge_with_a_run_of_all_ops_is_all_in_scope() -> None:
-    total = DmaCoverage(forms=("mte_gm_l1",), illegal=True)
-    total.merge(DmaCoverage(illegal=True))
-    whole = DmaCoverage(illegal=True)
+    total = FunctionalCoverage(forms=("mte_gm_l1",), illegal=True)
+    total.merge(FunctionalCoverage(illegal=True))
+    whole = FunctionalCoverage(illegal=True)
     for name in ("traffic", "rules"):
         assert total.groups[name].scope == {}
         assert total.groups[name].total == whole.groups[name].total
@@ -155,5 +155,5 @@ def test_merge_with_a_run_of_all_ops_is_all_in_scope() -> None:
 
 def test_merge_of_bus_widths_is_refused() -> None:
     with pytest.raises(CoverageError, match="bus width"):
-        DmaCoverage(16, ("mte_gm_l1",)).merge(DmaCoverage(32, ("mte_gm_l1",)))
-    DmaCoverage(16, ("mte_l1_bt",)).merge(DmaCoverage(32, ("mte_l1_bt",)))
+        FunctionalCoverage(16, ("mte_gm_l1",)).merge(FunctionalCoverage(32, ("mte_gm_l1",)))
+    FunctionalCoverage(16, ("mte_l1_bt",)).merge(FunctionalCoverage(32, ("mte_l1_bt",)))

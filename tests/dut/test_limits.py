@@ -8,14 +8,14 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from sequences.constraints import DmaConstraints
-from sequences.illegal import IllegalGenerator
-from sequences.keep import Keeper, without
-from sequences.traffic import TrafficGenerator
-from tb.coverage.functional import DmaCoverage
+from sequences.constraints import OpConstraints
+from sequences.draw.traffic import TrafficGenerator
+from sequences.illegal.generator import IllegalGenerator
+from sequences.op_filter import FilterChain, without
+from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import CoverageError
 from tb.coverage.traffic import traffic_group
-from tb.dut.limits import Limits, capability_keeps, without_legacy
+from tb.dut.limits import Limits, capability_filters, without_legacy
 from tb.dut.manifest import Capabilities, reference_manifests
 from tb.dut.selection import sendable
 from tb.isa.ops import OPS, SLOTS
@@ -30,9 +30,9 @@ def forms() -> tuple[str, ...]:
 
 
 def test_reference_engines_are_not_limited() -> None:
-    assert capability_keeps(ALL) == ()
+    assert capability_filters(ALL) == ()
     assert not without_legacy(ALL)
-    limits = DmaConstraints()
+    limits = OpConstraints()
     assert Limits(ALL).narrowed(limits) is limits
     assert Limits(ALL).reports_rules(tuple(OPS))
 
@@ -45,10 +45,10 @@ def test_legacy_forms_are_not_sent_where_they_are_not_taken() -> None:
 
 def test_random_ops_keep_to_the_capabilities() -> None:
     limits, counts = Limits(LIMITED), Counter[str]()
-    keeper = Keeper(limits.keeps, counts)
-    source = TrafficGenerator(21, forms(), limits.narrowed(DmaConstraints()))
+    filter_chain = FilterChain(limits.filters, counts)
+    source = TrafficGenerator(21, forms(), limits.narrowed(OpConstraints()))
     total = 0
-    for block in keeper.blocks(source.blocks, 4000):
+    for block in filter_chain.blocks(source.blocks, 4000):
         check_block(block)
         total += len(block)
     assert total == 4000
@@ -59,12 +59,10 @@ def test_random_ops_keep_to_the_capabilities() -> None:
 
 def test_illegal_ops_break_reported_rules_alone() -> None:
     limits, counts = Limits(LIMITED), Counter[str]()
-    keeper = Keeper(limits.keeps, counts)
-    source = IllegalGenerator(
-        22, forms(), limits.narrowed(DmaConstraints()), limits.shapes(forms())
-    )
+    filter_chain = FilterChain(limits.filters, counts)
+    source = IllegalGenerator(22, forms(), limits.narrowed(OpConstraints()), limits.shapes(forms()))
     rules: Counter[tuple[int, int]] = Counter()
-    for block in keeper.blocks(source.blocks, 3000, isolated=True):
+    for block in filter_chain.blocks(source.blocks, 3000, isolated=True):
         check_block(block)
         assert block.expected_rule is not None
         rules.update(zip(block.slot.tolist(), block.expected_rule.tolist(), strict=True))
@@ -87,14 +85,14 @@ def test_the_check_sees_what_is_excluded() -> None:
     assert set(found) == {"op", "loops", "pad", "legacy", "rules"}
 
 
-def coverage_of(limits: Limits) -> DmaCoverage:
+def coverage_of(limits: Limits) -> FunctionalCoverage:
     """Returns the coverage of a long draw that keeps to ``limits``."""
-    coverage = DmaCoverage(32, forms(), illegal=True, limits=limits.forms(forms()))
-    narrowed = limits.narrowed(DmaConstraints())
+    coverage = FunctionalCoverage(32, forms(), illegal=True, limits=limits.forms(forms()))
+    narrowed = limits.narrowed(OpConstraints())
     legal = TrafficGenerator(24, forms(), narrowed)
     illegal = IllegalGenerator(24, forms(), narrowed, limits.shapes(forms()))
     for draw, count in ((legal.blocks, 12000), (illegal.blocks, 6000)):
-        for block in Keeper(limits.keeps).blocks(draw, count):
+        for block in FilterChain(limits.filters).blocks(draw, count):
             coverage.sample(block)
     coverage.flush()
     return coverage
@@ -114,10 +112,10 @@ def test_excluded_bins_are_out_of_scope_and_never_hit() -> None:
     assert not loads.wanted("pad_left").any()
     assert not coverage.groups["mte_l0c_gm"].wanted("loop3_src").any()
     assert not coverage.groups["rules"].holes("form x rule")
-    assert coverage.total < DmaCoverage(32, forms(), illegal=True).total
+    assert coverage.total < FunctionalCoverage(32, forms(), illegal=True).total
 
 
 def test_a_group_of_ones_own_cannot_take_the_name_of_another() -> None:
-    coverage = DmaCoverage(32)
+    coverage = FunctionalCoverage(32)
     with pytest.raises(CoverageError, match="there is a coverage group traffic already"):
         coverage.add(traffic_group())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sequences.constraints import DmaConstraints
+from sequences.constraints import OpConstraints
 from tb.common.errors import PtoError
 from tb.dut.limits import Limits, probe
 from tb.dut.manifest import Capabilities
@@ -17,8 +17,8 @@ from tb.run.testlist import planned_test
 HEAD = """\
 from dataclasses import replace
 import numpy as np
-from sequences.constraints import DmaConstraints, SizeClass
-from sequences.keep import keep
+from sequences.constraints import OpConstraints, SizeClass
+from sequences.op_filter import op_filter
 """
 
 
@@ -40,10 +40,10 @@ def refused(folder: Path, text: str) -> str:
     ("text", "said"),
     [
         ("def constraints(d:\n    pass\n", ["mine.py is not Python", "mine.py, line 5"]),
-        ("x = 1\n", ["defines no constraint", "def constraints(default)", "@keep"]),
+        ("x = 1\n", ["defines no constraint", "def constraints(default)", "@op_filter"]),
         ("import nothing_of_that_name\n", ["ModuleNotFoundError", "mine.py, line 5"]),
         ("constraints = 3\n", ["constraints is int", "def constraints"]),
-        ("def constraints(d):\n    return 3\n", ["returned int", "a DmaConstraints"]),
+        ("def constraints(d):\n    return 3\n", ["returned int", "a OpConstraints"]),
         ("def constraints(d):\n    return None\n", ["returned NoneType", "dataclasses.replace"]),
         ("def constraints():\n    return None\n", ["constraints() raised TypeError", "mine.py"]),
         (
@@ -63,14 +63,14 @@ def refused(folder: Path, text: str) -> str:
             ["AttributeError", "nothing", "mine.py, line 7"],
         ),
         (
-            "@keep\ndef short(block):\n    return block.column('len') < 0\n",
+            "@op_filter\ndef short(block):\n    return block.column('len') < 0\n",
             ["may be sent", "short refused", "mine.py", "looser"],
         ),
         (
-            "@keep\ndef short(block):\n    return block.column('size') < 0\n",
+            "@op_filter\ndef short(block):\n    return block.column('size') < 0\n",
             ["short raised KeyError", "size", "mine.py, line 7"],
         ),
-        ("@keep\ndef short(block):\n    return True\n", ["short returned bool True", "bool["]),
+        ("@op_filter\ndef short(block):\n    return True\n", ["short returned bool True", "bool["]),
     ],
 )
 def test_wrong_constraints_are_named(tmp_path: Path, text: str, said: list[str]) -> None:
@@ -87,19 +87,19 @@ def test_good_constraints_narrow_and_keep(tmp_path: Path) -> None:
     user = loaded(
         tmp_path,
         "def constraints(d):\n    return replace(d, pad=0.0)\n"
-        "@keep\ndef short(block):\n    return block.column('len') < 99\n",
+        "@op_filter\ndef short(block):\n    return block.column('len') < 99\n",
     )
     limits = Limits({}, user)
-    assert limits.narrowed(DmaConstraints()).pad == 0.0
-    assert [item.name for item in limits.keeps] == ["short"]
-    assert limits.keeps[0].reason == "short of mine.py refuses them"
+    assert limits.narrowed(OpConstraints()).pad == 0.0
+    assert [item.name for item in limits.filters] == ["short"]
+    assert limits.filters[0].reason == "short of mine.py refuses them"
     probe(limits, 1, ("mte_gm_ub",), 32)
 
 
 def test_constraints_widen_nothing_that_engines_lack(tmp_path: Path) -> None:
     user = loaded(tmp_path, "def constraints(d):\n    return replace(d, pad=1.0, max_loops=3)\n")
     can = Capabilities(ops=("mte_gm_ub",), loops=1, pad=False)
-    found = Limits({"mte2": can}, user).narrowed(DmaConstraints())
+    found = Limits({"mte2": can}, user).narrowed(OpConstraints())
     assert (found.pad, found.max_loops) == (0.0, 1)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from scoreboards.faults import READS, WRITES, Fault, FaultKind
-from sequences.traffic import TrafficGenerator
+from sequences.draw.traffic import TrafficGenerator
 from tb.env.stress import LONGEST_WAIT, FaultDraw, draw_reset
 from tb.harness.knobs import PACE, PROFILES, RANGES, draw_profile, paced, slowdown
 from tb.harness.layout import FAULTS, KNOBS

@@ -122,8 +122,8 @@ def test_what_is_raised_behind_the_result_is_no_pass(here: Path, phase: str) -> 
     wait = "async " if phase == "run_phase" else ""
     call = "await super().run_phase()" if phase == "run_phase" else "super().check_phase()"
     (here / "late.py").write_text(
-        "from tb.env.tests.traffic import RandomDmaTest\n"
-        "class Late(RandomDmaTest):\n"
+        "from tb.env.tests.traffic import RandomTest\n"
+        "class Late(RandomTest):\n"
         f"    {wait}def {phase}(self):\n"
         f"        {call}\n"
         "        assert self.run.counts.transactions == 7, 'not seven'\n"

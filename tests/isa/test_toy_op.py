@@ -174,7 +174,7 @@ def test_rules_are_checked(toy: str) -> None:
 
 @every
 def test_every_way_to_break_it_is_sent(toy: str) -> None:
-    cases = of("sequences.illegal", "all_cases")(np.random.default_rng(1), toy)
+    cases = of("sequences.illegal.generator", "all_cases")(np.random.default_rng(1), toy)
     lower, first = of("tb.isa.lower", "lower"), of("tb.isa.rules", "first_d_violation")
     for case in cases:
         violation = first(lower(case.program[-1]))
@@ -187,9 +187,9 @@ def test_every_way_to_break_it_is_sent(toy: str) -> None:
 @pytest.mark.parametrize("others", [(), ("mte_gm_ub", "mte_gm_l1", "mte_ub_l1")])
 def test_it_is_drawn_and_covered(toy: str, others: tuple[str, ...]) -> None:
     """Alone and in chains: legal, moving bytes, most bins hit; side by side inside a memory."""
-    coverage = of("tb.coverage.functional", "DmaCoverage")(32, (toy,))
+    coverage = of("tb.coverage.functional", "FunctionalCoverage")(32, (toy,))
     code, live, waits = TOYS[toy]["opcode"], 0, 0
-    generator = of("sequences.traffic", "TrafficGenerator")(5, (toy, *others))
+    generator = of("sequences.draw.traffic", "TrafficGenerator")(5, (toy, *others))
     first, unpack = of("tb.isa.rules", "first_d_violation"), of("tb.isa.descriptor", "unpack")
     for block in generator.blocks(3000):
         mine = block.opcode == code
@@ -213,7 +213,7 @@ def test_it_is_drawn_and_covered(toy: str, others: tuple[str, ...]) -> None:
 
 @every
 def test_its_corners_are_sent(toy: str) -> None:
-    blocks = list(of("sequences.corner", "corner_blocks")(32, (toy,)))
+    blocks = list(of("sequences.corner.blocks", "corner_blocks")(32, (toy,)))
     assert sum(len(block) for block in blocks) > 100
     for block in blocks:
         assert (block.opcode == TOYS[toy]["opcode"]).all()
@@ -228,7 +228,7 @@ def _model() -> Any:
         for space in spaces
         if space.name != "GM"
     }
-    return of("scoreboards.model.dma", "DmaModel")(memories)
+    return of("scoreboards.model.dma", "ReferenceModel")(memories)
 
 
 @every

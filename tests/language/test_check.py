@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sequences.constraints import OP_NAMES
-from sequences.illegal import all_cases
+from sequences.illegal.generator import all_cases
 from tb.isa.burst.op import MteL1Bt, MteUbL1, MteUbUb
 from tb.isa.cube import Mad, MteL1L0a, MteL1L0b
 from tb.isa.dma.legacy import (

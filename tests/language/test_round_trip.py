@@ -19,8 +19,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sequences.illegal import IllegalGenerator
-from sequences.traffic import TrafficGenerator
+from sequences.draw.traffic import TrafficGenerator
+from sequences.illegal.generator import IllegalGenerator
 from tb.isa.dma.op import MteUbGm
 from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import SAT_MODES

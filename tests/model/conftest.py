@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from scoreboards.golden import GoldenMemory
-from scoreboards.model.dma import DmaModel
+from scoreboards.model.dma import ReferenceModel
 from tb.isa.spaces import SIZES, Space
 
 
@@ -26,7 +26,7 @@ class Bench:
     """A model, its memories, and what the on-chip memories held at first."""
 
     golden: GoldenMemory
-    model: DmaModel
+    model: ReferenceModel
 
     def unchanged(self) -> bool:
         """Tells whether every ensured byte still has its initial value."""
@@ -45,6 +45,8 @@ class Bench:
 def bench() -> Bench:
     """A fresh bench whose memories hold ``noise``."""
     golden = GoldenMemory(noise)
-    model = DmaModel(golden, before_read=golden.ensure_footprint, before_write=golden.expect_write)
+    model = ReferenceModel(
+        golden, before_read=golden.ensure_footprint, before_write=golden.expect_write
+    )
     golden.prefill(0, 1 << 17)
     return Bench(golden, model)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from scoreboards.model.cube import CANONICAL_NAN, CubeModel, Rows, multiply
-from scoreboards.model.dma import DmaModel
+from scoreboards.model.dma import ReferenceModel
 from tb.isa.cube import MAD_TYPES, Mad, MteL1L0a, MteL1L0b
 from tb.isa.dtypes import Ptr, element_bytes
 from tb.isa.nz.op import MteGmL1Frac
@@ -68,7 +68,7 @@ def mad(m: int, n: int, k: int, dtype: str, dst: int = 0) -> Mad:
 
 def load(model: CubeModel, memory: dict[Space, np.ndarray], a: np.ndarray, b: np.ndarray) -> None:
     """Puts row-major factors into L1 as NZ, by the model of the engine, and on to L0A and L0B."""
-    engine = DmaModel(memory)
+    engine = ReferenceModel(memory)
     size = a.shape[2]
     dtype = f"i{8 * size}"
     for base, matrix in ((0, a), (0x20000, b)):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from scoreboards.model.dma import DmaModel, DmaOp
+from scoreboards.model.dma import DmaOp, ReferenceModel
 from scoreboards.model.outcome import NOTHING
 from scoreboards.regions import row_starts
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm, SetLoopSize, SetLoopStride, SetMovPadVal
@@ -48,7 +48,7 @@ def check(copy: naive.Copy, regs: naive.Regs, before: tuple[DmaOp, ...]) -> bool
         effect = naive.copy(plain, expected)
     except IndexError:
         return False
-    model = DmaModel(actual)
+    model = ReferenceModel(actual)
     for op in before:
         assert model.execute(op).status is Status.OK
     outcome = model.execute(copy, legal=True)
@@ -197,7 +197,7 @@ def test_pad_patterns_of_the_spec(bench: Bench, pad: Pad, size: int, expected: s
 
 def test_pad_phase_is_that_of_the_absolute_address() -> None:
     ub = np.zeros(64, dtype=np.uint8)
-    model = DmaModel({Space.GM: np.full(64, 0xEE, np.uint8), Space.UB0: ub})
+    model = ReferenceModel({Space.GM: np.full(64, 0xEE, np.uint8), Space.UB0: ub})
     pad = Pad("i32", 0x44332211)
     model.execute(MteGmUb(0, 3, 2, 1, 0, 12, (), pad, 0, *pointers(4, True)), legal=True)
     assert ub[:16].tobytes().hex() == "000000eeee" + "223344" + "11223344" + "112233" + "00"
@@ -300,7 +300,7 @@ def test_issue_moves_nothing_and_apply_moves_later(bench: Bench) -> None:
 
 
 def test_legal_ops_that_leave_a_small_memory_are_refused() -> None:
-    model = DmaModel({Space.GM: np.zeros(64, np.uint8), Space.UB0: np.zeros(64, np.uint8)})
+    model = ReferenceModel({Space.GM: np.zeros(64, np.uint8), Space.UB0: np.zeros(64, np.uint8)})
     with pytest.raises(ValueError, match="leaves its memory"):
         model.execute(MteGmUb(0, 32, 64, 1, 0, 0), legal=True)
     with pytest.raises(ValueError, match="leaves its memory"):
@@ -318,14 +318,14 @@ def test_eight_byte_elements_cannot_be_padded(bench: Bench) -> None:
 )
 def test_memories_of_another_shape_are_refused(memory: NDArray[np.uint8]) -> None:
     with pytest.raises(ValueError, match="UB0"):
-        DmaModel({Space.UB0: memory})
+        ReferenceModel({Space.UB0: memory})
 
 
 def test_read_only_memories_are_refused() -> None:
     memory = np.zeros(8, np.uint8)
     memory.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
-        DmaModel({Space.UB0: memory})
+        ReferenceModel({Space.UB0: memory})
 
 
 def test_other_objects_are_refused(bench: Bench) -> None:

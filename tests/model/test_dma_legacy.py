@@ -8,7 +8,7 @@ import copy
 import numpy as np
 import pytest
 
-from scoreboards.model.dma import DmaModel
+from scoreboards.model.dma import ReferenceModel
 from scoreboards.model.outcome import NOTHING
 from scoreboards.model.registers import LoopRegisters, Registers
 from tb.isa.dma.legacy import (
@@ -145,7 +145,7 @@ TOO_WIDE: list[LegacySet] = [
 
 @pytest.mark.parametrize("op", FITTING)
 def test_widest_values_are_taken(op: LegacySet) -> None:
-    model = DmaModel({})
+    model = ReferenceModel({})
     assert model.execute(op) == NOTHING
     assert model.registers != Registers()
 
@@ -153,7 +153,7 @@ def test_widest_values_are_taken(op: LegacySet) -> None:
 @pytest.mark.parametrize("legal", [False, True])
 @pytest.mark.parametrize("op", TOO_WIDE)
 def test_too_wide_values_are_rule_5_and_change_nothing(op: LegacySet, legal: bool) -> None:
-    model = DmaModel({})
+    model = ReferenceModel({})
     for fitting in FITTING:
         model.execute(fitting)
     before = copy.deepcopy(model.registers)
@@ -163,7 +163,7 @@ def test_too_wide_values_are_rule_5_and_change_nothing(op: LegacySet, legal: boo
 
 
 def test_unknown_registers_are_refused() -> None:
-    model = DmaModel({})
+    model = ReferenceModel({})
     with pytest.raises(ValueError, match="direction"):
         model.execute(SetLoopSize("sideways", 1, 1))
     with pytest.raises(ValueError, match="level"):
@@ -177,7 +177,7 @@ def test_sid_is_not_checked(bench: Bench) -> None:
 def test_lowered_copies_cover_the_bytes_the_model_moves() -> None:
     """The front end lowers a copy, the model reads its operands: two readings of one table."""
     rng = np.random.default_rng(5)
-    model, registers = DmaModel({}), DmaRegisters()
+    model, registers = ReferenceModel({}), DmaRegisters()
     for _ in range(300):
         sets: list[LegacySet] = [
             SetMovPadVal("i32", int(rng.integers(2**32))),

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scoreboards.model.dma import DmaModel, DmaOp
+from scoreboards.model.dma import DmaOp, ReferenceModel
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm
 from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
@@ -256,7 +256,7 @@ def _draw(rng: np.random.Generator) -> naive.Copy:
 
 def test_random_verdicts_match_a_second_reading_of_the_rules() -> None:
     rng = np.random.default_rng(11)
-    model = DmaModel({})
+    model = ReferenceModel({})
     seen: dict[int, int] = {}
     for _ in range(20000):
         op = _draw(rng)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from scoreboards.golden import GoldenMemory
-from scoreboards.model.dma import DmaModel
-from sequences.examples import EXAMPLES, RULE_EXAMPLES, Example, RuleExample, pattern
+from scoreboards.model.dma import ReferenceModel
+from sequences.examples.catalog import EXAMPLES, RULE_EXAMPLES, Example, RuleExample, pattern
 from tb.isa.dma.legacy import LegacyOp
 from tb.isa.rules import s_violations
 from tb.isa.spaces import SIZES, Space
@@ -22,7 +22,9 @@ FORMS = [(example, form) for example in EXAMPLES for form in example.forms]
 
 def run(example: Example, form: str) -> GoldenMemory:
     golden = GoldenMemory(example.initial)
-    model = DmaModel(golden, before_read=golden.ensure_footprint, before_write=golden.expect_write)
+    model = ReferenceModel(
+        golden, before_read=golden.ensure_footprint, before_write=golden.expect_write
+    )
     golden.ensure(example.space, 0, example.length)
     for op in example.forms[form]:
         assert model.execute(op).status is Status.OK

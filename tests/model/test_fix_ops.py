@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from scoreboards.model import fixpipe_layout
-from scoreboards.model.dma import DmaModel
+from scoreboards.model.dma import ReferenceModel
 from scoreboards.model.fixpipe import broken_rule, write_back
 from scoreboards.model.fixpipe_atomic import combine
 from scoreboards.model.fixpipe_stages import MODES
@@ -65,7 +65,7 @@ class Side:
         scale = rng.choice([0x3F000000, 0x3F800000, 0x3DCCCCCD, 0xBE801FFF, 0x41200000], fb.size)
         fb[:] = rng.integers(0, 1 << 31, fb.size) << 32 | scale
         self.flags = np.ones(512, dtype=np.uint8)
-        self.model = DmaModel(self.images, unit_flags=self.flags)
+        self.model = ReferenceModel(self.images, unit_flags=self.flags)
 
     def integers(self) -> None:
         """Makes the accumulators integers."""

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from scoreboards.golden import GoldenMemory
-from scoreboards.model.dma import DmaModel
+from scoreboards.model.dma import ReferenceModel
 from scoreboards.model.fixpipe_atomic import combine
 from scoreboards.model.fixpipe_float import (
     BF16,
@@ -42,9 +42,9 @@ from tb.isa.status import Status
 ONE = 0x3F800000
 
 
-def memory(background: int = 0x55) -> tuple[GoldenMemory, DmaModel]:
+def memory(background: int = 0x55) -> tuple[GoldenMemory, ReferenceModel]:
     golden = GoldenMemory(lambda _space, _start, length: bytes([background]) * length)
-    return golden, DmaModel(
+    return golden, ReferenceModel(
         golden, before_read=golden.ensure_footprint, before_write=golden.expect_write
     )
 

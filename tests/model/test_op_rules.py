@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from scoreboards.model.burst import LOWERING_RULES
-from scoreboards.model.dma import DmaModel
+from scoreboards.model.dma import ReferenceModel
 from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.dma.op import Loop, MteGmL1, MteL1Ub
@@ -224,7 +224,7 @@ def test_random_verdicts_match_a_second_reading_of_the_rules(
     draw: Callable[[np.random.Generator], naive_ops.Op], rules: set[int]
 ) -> None:
     rng = np.random.default_rng(5)
-    model = DmaModel({})
+    model = ReferenceModel({})
     seen: dict[int, int] = {}
     for _ in range(8000):
         op = draw(rng)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from scoreboards.model.dma import DmaModel
+from scoreboards.model.dma import ReferenceModel
 from scoreboards.model.outcome import NOTHING
 from scoreboards.regions import row_starts
 from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
@@ -57,7 +57,7 @@ def check(op: naive_ops.Op) -> None:
         assume(False)
     actual = {space: noise(space, 0, size) for space, size in SMALL.items()}
     hooks: list[tuple[str, Footprint]] = []
-    model = DmaModel(
+    model = ReferenceModel(
         actual,
         before_read=lambda region: hooks.append(("read", region)),
         before_write=lambda region: hooks.append(("write", region)),
@@ -182,7 +182,7 @@ def test_legacy_ub_copy_is_its_own_form_and_the_new_one(data: st.DataObject) -> 
     images = []
     for form in (op, ubuf_copy_to_v06(op)):
         memory = noise(Space.UB0, 0, 3072)
-        DmaModel({Space.UB0: memory, Space.UB1: memory}).execute(form, legal=True)
+        ReferenceModel({Space.UB0: memory, Space.UB1: memory}).execute(form, legal=True)
         images.append(memory)
     assert np.array_equal(images[0], images[1])
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from scoreboards.golden import GoldenMemory
-from scoreboards.model.dma import DmaModel
-from sequences.examples import EXAMPLES
+from scoreboards.model.dma import ReferenceModel
+from sequences.examples.catalog import EXAMPLES
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 
@@ -99,7 +99,7 @@ def test_listed_values(name: str, legal: bool) -> None:
     for program in example.forms.values():
         golden = GoldenMemory(example.initial)
         before = {space: golden[space].copy() for space in golden if space is not Space.GM}
-        model = DmaModel(
+        model = ReferenceModel(
             golden, before_read=golden.ensure_footprint, before_write=golden.expect_write
         )
         for op in program:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sequences.examples import EXAMPLES, RULE_EXAMPLES, Example, pattern
-from sequences.examples_fix import CONVERSIONS, FORMATS
+from sequences.examples.catalog import EXAMPLES, RULE_EXAMPLES, Example, pattern
+from sequences.examples.fixpipe import CONVERSIONS, FORMATS
 from tb.common.paths import ROOT
 from tb.isa.burst.op import MteL1Bt
 from tb.isa.fix.op import FixOp

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from scoreboards.scoreboard import _refused
-from sequences.directed import named_rule_blocks
-from sequences.examples import EXAMPLES, RULE_EXAMPLES
+from sequences.examples.blocks import named_rule_blocks
+from sequences.examples.catalog import EXAMPLES, RULE_EXAMPLES
 from tb.common.paths import ROOT
 from tb.harness.items import Epoch
 from tb.harness.layout import DONE
@@ -98,7 +98,7 @@ def test_every_rule_and_value_has_a_unit_test() -> None:
 
 MADE = '''\
 """Rules DMA-L01 and others."""
-from sequences.examples import EXAMPLES
+from sequences.examples.catalog import EXAMPLES
 
 # DMA-L02 is of nobody
 CASES = [

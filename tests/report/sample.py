@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tb.coverage.functional import DmaCoverage
+from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import Coverage
 from tb.coverage.stress import GROUPS
 from tb.isa.rules import RULES
@@ -52,7 +52,7 @@ def sample_coverage(seed: int = 1, misses: float = 0.06) -> Coverage:
     found = Coverage(
         [
             counts.group
-            for counts in DmaCoverage(32, illegal=True, stress=tuple(GROUPS)).groups.values()
+            for counts in FunctionalCoverage(32, illegal=True, stress=tuple(GROUPS)).groups.values()
         ]
     )
     for number, counts in enumerate(found.groups.values()):

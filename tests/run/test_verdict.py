@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sequences.corner import corner_blocks
-from sequences.directed import example_blocks, op_names
-from sequences.examples import EXAMPLES
-from sequences.illegal import IllegalGenerator
-from sequences.keep import forms
-from sequences.traffic import FEW, TrafficGenerator
+from sequences.corner.blocks import corner_blocks
+from sequences.draw.traffic import FEW, TrafficGenerator
+from sequences.examples.blocks import example_blocks, op_names
+from sequences.examples.catalog import EXAMPLES
+from sequences.illegal.generator import IllegalGenerator
+from sequences.op_filter import forms
 from tb.dut.selection import SELECTABLE
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
@@ -155,11 +155,11 @@ def _directed(op: str) -> Iterator[OpBlock]:
 
 
 SOURCES: dict[str, Callable[[str], Iterator[OpBlock]]] = {
-    "DirectedDmaTest": _directed,
-    "CornerDmaTest": lambda op: corner_blocks(32, (op,)),
-    "IllegalDmaTest": lambda op: IllegalGenerator(1, (op,)).blocks(100),
+    "DirectedTest": _directed,
+    "CornerTest": lambda op: corner_blocks(32, (op,)),
+    "IllegalTest": lambda op: IllegalGenerator(1, (op,)).blocks(100),
     **dict.fromkeys(
-        ("RandomDmaTest", "PinLevelDmaTest", "StressTest"),
+        ("RandomTest", "PinLevelTest", "StressTest"),
         lambda op: TrafficGenerator(1, (op,)).blocks(5),
     ),
 }

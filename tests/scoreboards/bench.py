@@ -13,9 +13,9 @@ from pyuvm import ConfigDB, uvm_root
 
 from scoreboards.faults import FaultKind
 from scoreboards.golden import UNIT_FLAGS, GoldenMemory
-from scoreboards.model.dma import DmaModel, DmaOp
+from scoreboards.model.dma import DmaOp, ReferenceModel
 from scoreboards.model.outcome import Outcome
-from scoreboards.scoreboard import DmaScoreboard
+from scoreboards.scoreboard import Scoreboard
 from scoreboards.unit_flags import produce
 from tb.env.stopwatch import Stopwatch
 from tb.harness.items import CheckedEpoch, Epoch, Reset
@@ -123,12 +123,12 @@ class Bench:
             ("RUN", self.run), ("STOPWATCH", Stopwatch()), ("MAILBOX", self.mailbox),
         ):  # fmt: skip
             ConfigDB().set(None, "*", name, value)
-        self.scoreboard = DmaScoreboard("scoreboard", None)
+        self.scoreboard = Scoreboard("scoreboard", None)
         self.scoreboard.build_phase()
         self.checked: list[CheckedEpoch] = []
         self.scoreboard.ap = SimpleNamespace(write=self.checked.append)
         content = self.memory.content
-        self.dut = DmaModel(
+        self.dut = ReferenceModel(
             content,
             before_read=content.ensure_footprint,
             before_write=content.expect_write,

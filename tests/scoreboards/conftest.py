@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scoreboards.compare import compare_full, compare_op
 from scoreboards.golden import GoldenMemory
 from scoreboards.mismatch import Mismatch
-from scoreboards.model.dma import DmaModel, DmaOp
+from scoreboards.model.dma import DmaOp, ReferenceModel
 from scoreboards.model.outcome import Outcome
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import Space
@@ -35,12 +35,12 @@ class Pair:
     outcome: Outcome | None = None
 
     def __post_init__(self) -> None:
-        self.model = DmaModel(
+        self.model = ReferenceModel(
             self.golden,
             before_read=self.golden.ensure_footprint,
             before_write=self.golden.expect_write,
         )
-        self.dut = DmaModel(
+        self.dut = ReferenceModel(
             self.actual,
             before_read=self.actual.ensure_footprint,
             before_write=self.actual.expect_write,

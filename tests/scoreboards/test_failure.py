@@ -14,7 +14,7 @@ from scoreboards.failure import PICTURES
 from scoreboards.faults import FaultKind
 from scoreboards.golden import GoldenMemory
 from scoreboards.picture import LINE, LINES, MOST_BYTES, MOST_ROWS, picture_lines, picture_rows
-from sequences.illegal import IllegalGenerator
+from sequences.illegal.generator import IllegalGenerator
 from tb.env.context import RunContext
 from tb.harness.protocol import protocol_failure
 from tb.isa.block import OpBlock, from_ops

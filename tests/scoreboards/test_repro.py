@@ -17,8 +17,8 @@ from scoreboards.repro import MOST, Before
 from scoreboards.repro_ops import items_of, needed
 from scoreboards.repro_ranges import MOST_RANGES, ranges_of, sections_in
 from scoreboards.repro_ranges import Section as At
-from sequences.illegal import IllegalGenerator
-from sequences.traffic import TrafficGenerator
+from sequences.draw.traffic import TrafficGenerator
+from sequences.illegal.generator import IllegalGenerator
 from tb.isa.block import OpBlock, from_descriptors, from_ops
 from tb.isa.descriptor import pack
 from tb.isa.dma.legacy import DmaRegisters, LegacyCopy, LegacySet, lower_copy, write_registers

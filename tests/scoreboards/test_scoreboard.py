@@ -11,8 +11,8 @@ import pytest
 from pyuvm import ConfigDB, uvm_root
 
 from scoreboards.faults import FaultKind
-from sequences.illegal import IllegalGenerator
-from sequences.traffic import TrafficGenerator
+from sequences.draw.traffic import TrafficGenerator
+from sequences.illegal.generator import IllegalGenerator
 from tb.isa.block import OpBlock, from_descriptors, from_ops
 from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.descriptor import unpack

@@ -12,7 +12,7 @@ import pytest
 from pyuvm import ConfigDB, uvm_root
 
 from scoreboards.faults import Fault, FaultKind
-from sequences.illegal import IllegalGenerator
+from sequences.illegal.generator import IllegalGenerator
 from tb.common.paths import RESULT_ENV
 from tb.env.timeline import TIMELINE, Lanes, Timeline, TraceWriter
 from tb.harness.items import Reset

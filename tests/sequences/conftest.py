@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from sequences.constraints import OP_NAMES
-from sequences.fixpipe import FixGenerator
+from sequences.fixpipe.generator import FixGenerator
 from tb.isa.block import OpBlock
 from tb.isa.fix.op import FixDescriptor
 from tests.sequences.reference import descriptors

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from sequences.constraints import ConstraintError, DmaConstraints, GmWindow, SizeClass
-from sequences.copies import CopyGenerator
-from sequences.generator import DmaGenerator
-from sequences.illegal import IllegalGenerator
-from sequences.traffic import TrafficGenerator
+from sequences.constraints import ConstraintError, GmWindow, OpConstraints, SizeClass
+from sequences.draw.copies import CopyGenerator
+from sequences.draw.traffic import TrafficGenerator
+from sequences.illegal.generator import IllegalGenerator
 from tb.common.errors import PtoError
 
 
@@ -49,7 +48,7 @@ from tb.common.errors import PtoError
         ({"tile_columns": 0}, "tile_columns is 0"),
         ({"max_flag_delay": -1}, "max_flag_delay is -1"),
         ({"atomic": 1.5}, "atomic is 1.5"),
-        ({"crowd": -0.5}, "crowd is -0.5"),
+        ({"saturate": -0.5}, "saturate is -0.5"),
         ({"windows": (GmWindow(0, 4096),)}, "window 0x0"),
         ({"windows": (GmWindow((1 << 40) - 4096, 4 << 20),)}, "window 0xfffffff000"),
         ({"windows": (GmWindow(0, 4 << 20), GmWindow(1 << 20, 4 << 20))}, "overlap"),
@@ -57,15 +56,15 @@ from tb.common.errors import PtoError
 )
 def test_refused(values: dict[str, Any], message: str) -> None:
     with pytest.raises(ConstraintError, match=message) as caught:
-        DmaConstraints(**values)
+        OpConstraints(**values)
     assert isinstance(caught.value, PtoError)
-    assert "DmaConstraints" in str(caught.value)
+    assert "OpConstraints" in str(caught.value)
 
 
-@pytest.mark.parametrize(("ops", "message"), [((), "no op"), (("mte_gm_l1",), "'mte_gm_l1'")])
+@pytest.mark.parametrize(("ops", "message"), [((), "no op"), (("mte_l0c_gm",), "'mte_l0c_gm'")])
 def test_unknown_ops(ops: tuple[str, ...], message: str) -> None:
     with pytest.raises(ConstraintError, match=message) as caught:
-        DmaGenerator(1, ops)
+        CopyGenerator(1, ops)
     assert "copy_ubuf_to_gm" in str(caught.value)
 
 
@@ -75,5 +74,5 @@ def test_unknown_ops_of_the_others(make: type[CopyGenerator]) -> None:
         with pytest.raises(ConstraintError, match="mte_l0c_bt" if ops else "no op"):
             make(1, ops)
     if make is CopyGenerator:
-        with pytest.raises(ConstraintError, match="copy_gm_to_ubuf"):
-            make(1, ("copy_gm_to_ubuf",))
+        with pytest.raises(ConstraintError, match="mte_l0c_gm"):
+            make(1, ("mte_l0c_gm",))

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scoreboards.model.dma import DmaModel
+from scoreboards.model.dma import ReferenceModel
 from sequences import replay
-from sequences.keep import lost_parameters, without
+from sequences.op_filter import lost_parameters, without
 from sequences.replay import MOST_OPS, Round, not_issued, schedule
 from tb.harness.items import MAX_IN_FLIGHT
 from tb.isa.block import OpBlock, from_ops
@@ -291,7 +291,7 @@ def executed(programs: list[tuple[object, ...]]) -> dict[Space, np.ndarray]:
     rng = np.random.default_rng(1)
     sizes = {**SIZES, Space.GM: 1 << 16}
     memory = {space: rng.integers(256, size=size, dtype=np.uint8) for space, size in sizes.items()}
-    model = DmaModel(memory)
+    model = ReferenceModel(memory)
     for ops in programs:
         for op in ops:
             model.execute(op)  # type: ignore[arg-type]

@@ -8,12 +8,12 @@ import asyncio
 import pytest
 
 from sequences.uvm import (
-    CornerDmaSeq,
-    DirectedDmaSeq,
-    DmaBlockItem,
-    DmaBlockSeq,
-    IllegalDmaSeq,
-    RandomDmaSeq,
+    BlockItem,
+    BlockSeq,
+    CornerSeq,
+    DirectedSeq,
+    IllegalSeq,
+    RandomSeq,
 )
 
 
@@ -21,17 +21,17 @@ class Recorder:
     """Stands in for a sequencer."""
 
     def __init__(self) -> None:
-        self.started: list[DmaBlockItem] = []
-        self.finished: list[DmaBlockItem] = []
+        self.started: list[BlockItem] = []
+        self.finished: list[BlockItem] = []
 
-    async def start_item(self, item: DmaBlockItem) -> None:
+    async def start_item(self, item: BlockItem) -> None:
         self.started.append(item)
 
-    async def finish_item(self, item: DmaBlockItem) -> None:
+    async def finish_item(self, item: BlockItem) -> None:
         self.finished.append(item)
 
 
-def send(sequence: DmaBlockSeq) -> list[DmaBlockItem]:
+def send(sequence: BlockSeq) -> list[BlockItem]:
     recorder = Recorder()
     sequence.sequencer = recorder
     asyncio.run(sequence.body())
@@ -39,8 +39,8 @@ def send(sequence: DmaBlockSeq) -> list[DmaBlockItem]:
     return recorder.finished
 
 
-@pytest.mark.parametrize("kind", [RandomDmaSeq, IllegalDmaSeq])
-def test_transactions(kind: type[RandomDmaSeq]) -> None:
+@pytest.mark.parametrize("kind", [RandomSeq, IllegalSeq])
+def test_transactions(kind: type[RandomSeq]) -> None:
     sequence = kind(seed=3, transactions=400)
     items = send(sequence)
     assert sum(len(item.block) for item in items) == sequence.sent == 400
@@ -50,14 +50,14 @@ def test_transactions(kind: type[RandomDmaSeq]) -> None:
 
 
 def test_directed_form() -> None:
-    assert len(send(DirectedDmaSeq(form="legacy"))) == 12
-    assert len(send(DirectedDmaSeq())) == 44 + 65
+    assert len(send(DirectedSeq(form="legacy"))) == 12
+    assert len(send(DirectedSeq())) == 44 + 66
 
 
 def test_corner() -> None:
-    assert sum(len(item.block) for item in send(CornerDmaSeq(bus_bytes=16))) > 1000
+    assert sum(len(item.block) for item in send(CornerSeq(bus_bytes=16))) > 1000
 
 
 def test_given_blocks() -> None:
-    blocks = list(RandomDmaSeq(transactions=100).blocks())
-    assert [item.block for item in send(DmaBlockSeq(source=blocks))] == blocks
+    blocks = list(RandomSeq(transactions=100).blocks())
+    assert [item.block for item in send(BlockSeq(source=blocks))] == blocks

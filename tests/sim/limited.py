@@ -11,7 +11,7 @@ from pyuvm import uvm_factory
 from tb.dut.manifest import Capabilities
 from tb.env.base_test import Dispatcher
 from tb.env.tests.stress import StressTest
-from tb.env.tests.traffic import CornerDmaTest, DirectedDmaTest, IllegalDmaTest, RandomDmaTest
+from tb.env.tests.traffic import CornerTest, DirectedTest, IllegalTest, RandomTest
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
 from tb.isa.dma.op import DmaDescriptor
@@ -77,7 +77,7 @@ class Judge(Dispatcher):
         return super()._split(block)
 
 
-class _Judged(RandomDmaTest):
+class _Judged(RandomTest):
     def configure(self) -> None:
         super().configure()
         uvm_factory().set_type_override_by_type(Dispatcher, Judge)
@@ -89,12 +89,12 @@ class LimitedRandomTest(_Judged):
 
 
 @pyuvm.test()
-class LimitedIllegalTest(_Judged, IllegalDmaTest):
+class LimitedIllegalTest(_Judged, IllegalTest):
     pass
 
 
 @pyuvm.test()
-class LimitedCornerTest(_Judged, CornerDmaTest):
+class LimitedCornerTest(_Judged, CornerTest):
     pass
 
 
@@ -104,7 +104,7 @@ class LimitedStressTest(_Judged, StressTest):
 
 
 @pyuvm.test()
-class LimitedDirectedTest(DirectedDmaTest):
+class LimitedDirectedTest(DirectedTest):
     def configure(self) -> None:
         super().configure()
         uvm_factory().set_type_override_by_type(Dispatcher, Judge)

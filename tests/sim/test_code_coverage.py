@@ -79,10 +79,10 @@ def test_a_run_counts_what_its_engine_did(tmp_path: Path) -> None:
 
 BREAKING = """\
 import pyuvm
-from tb.env.tests.traffic import RandomDmaTest
+from tb.env.tests.traffic import RandomTest
 
 @pyuvm.test()
-class Breaks(RandomDmaTest):
+class Breaks(RandomTest):
     async def stimulate(self):
         await super().stimulate()
         raise RuntimeError("out of order")

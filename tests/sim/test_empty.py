@@ -51,7 +51,7 @@ def run(test: str, folder: Path, *ops: str, transactions: int = 2) -> RunRecord:
 def user_test(folder: Path, stimulus: str, sends: str = "") -> str:
     """Writes a user's test; returns its name."""
     (folder / "mine.py").write_text(
-        "from sequences.directed import named_rule_blocks\n"
+        "from sequences.examples.blocks import named_rule_blocks\n"
         "from tb.isa.block import from_ops\n"
         "from tb.isa.dma.op import MteGmUb, MteUbGm\n"
         "from tb.env.base_test import PtoTestBase\n"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sequences.examples import EXAMPLES, RULE_EXAMPLES
+from sequences.examples.catalog import EXAMPLES, RULE_EXAMPLES
 from tb.dut.selection import SELECTABLE
 from tb.isa.rules import RULES
 from tb.record.record import RunRecord

@@ -9,9 +9,9 @@ import numpy as np
 import pyuvm
 
 from scoreboards.faults import Fault
-from sequences.uvm import DmaBlockItem
+from sequences.uvm import BlockItem
 from tb.env.stress import draw_reset
-from tb.env.tests.traffic import RandomDmaTest
+from tb.env.tests.traffic import RandomTest
 from tb.harness.items import Reset
 from tb.harness.knobs import KnobProfile, draw_profile, paced
 from tb.harness.layout import FAULTS
@@ -23,7 +23,7 @@ STREAMS = 0x5EED
 
 
 @pyuvm.test()
-class StressTest(RandomDmaTest):
+class StressTest(RandomTest):
     """Everything at once: drawn knobs, errors, illegal ops and resets among random legal ops.
 
     Options are fractions of the blocks: ``faults`` with armed errors, ``illegal`` of illegal ops,
@@ -57,7 +57,7 @@ class StressTest(RandomDmaTest):
             return super().random_profile()
         return draw_profile(self.stress_rng)
 
-    def items(self) -> Iterator[DmaBlockItem]:
+    def items(self) -> Iterator[BlockItem]:
         """Yields blocks with N ops in all; the knobs change with each block but for a few."""
         settings = self.run.settings
         illegal = self.fraction("illegal")
@@ -76,7 +76,7 @@ class StressTest(RandomDmaTest):
                 if len(block) > left:
                     block = block.take(0, left)
                 block = paced(block, profile.pace)
-                item = DmaBlockItem(
+                item = BlockItem(
                     block, faults=self.faults(block), reset=self.reset_of(), isolated=isolated
                 )
             left -= len(block)

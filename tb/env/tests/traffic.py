@@ -11,16 +11,16 @@ import numpy as np
 import pyuvm
 from pyuvm import uvm_factory
 
-from sequences.constraints import DmaConstraints, SizeClass
-from sequences.corner import corner_blocks
-from sequences.data import special_fills
-from sequences.directed import named_rule_blocks, op_names, program_blocks
-from sequences.examples import EXAMPLES, Example
-from sequences.illegal import IllegalGenerator
-from sequences.keep import forms
-from sequences.traffic import TrafficGenerator
-from sequences.uvm import DmaBlockItem
-from tb.dut.limits import capability_keeps
+from sequences.constraints import OpConstraints, SizeClass
+from sequences.corner.blocks import corner_blocks
+from sequences.draw.special_data import special_fills
+from sequences.draw.traffic import TrafficGenerator
+from sequences.examples.blocks import named_rule_blocks, op_names, program_blocks
+from sequences.examples.catalog import EXAMPLES, Example
+from sequences.illegal.generator import IllegalGenerator
+from sequences.op_filter import forms
+from sequences.uvm import BlockItem
+from tb.dut.limits import capability_filters
 from tb.env.agent import MailboxDriver
 from tb.env.base_test import PtoTestBase
 from tb.env.pins import PinDriver
@@ -40,7 +40,7 @@ FAULT_FRACTION = 0.05
 
 SMALL: dict[str, Any] = {
     "block_ops": 8,
-    "crowd": 0.0,
+    "saturate": 0.0,
     "sizes": (SizeClass(1, 64, 0.3), SizeClass(65, 512, 0.4), SizeClass(513, 4096, 0.3)),
     "max_bytes": 8192,
     "max_rows": 64,
@@ -51,7 +51,7 @@ SMALL: dict[str, Any] = {
 
 
 @pyuvm.test()
-class RandomDmaTest(PtoTestBase):
+class RandomTest(PtoTestBase):
     """Random blocks; options ``illegal`` and ``faults`` are fractions of the blocks."""
 
     def build_phase(self) -> None:
@@ -74,12 +74,12 @@ class RandomDmaTest(PtoTestBase):
         """Sends N transactions."""
         await self.send_items(self.items())
 
-    def constraints(self) -> DmaConstraints:
-        """Returns the constraints of the random ops; with small blocks there are no crowds."""
+    def constraints(self) -> OpConstraints:
+        """Returns the constraints of the random ops; small blocks do not saturate queues."""
         settings = self.run.settings
         limits = super().constraints()
         if "block_ops" in settings.options:
-            limits = replace(limits, block_ops=int(settings.options["block_ops"]), crowd=0.0)
+            limits = replace(limits, block_ops=int(settings.options["block_ops"]), saturate=0.0)
         if settings.gm == "cocotbext":  # each clock costs Python time
             limits = replace(limits, **SMALL)
         return limits
@@ -92,7 +92,7 @@ class RandomDmaTest(PtoTestBase):
         """Yields blocks of N random legal ops that may be sent."""
         settings = self.run.settings
         source = TrafficGenerator(settings.seed, settings.ops, self.narrowed())
-        return self.keeper().blocks(source.blocks, settings.transactions)
+        return self.filter_chain().blocks(source.blocks, settings.transactions)
 
     def illegal_blocks(self, seed: int) -> Iterator[OpBlock]:
         """Yields blocks of N ops that may be sent, about half of them illegal."""
@@ -100,9 +100,9 @@ class RandomDmaTest(PtoTestBase):
         ops = settings.ops
         shapes, reports = self.limits.shapes(ops), self.limits.reports(ops)
         source = IllegalGenerator(seed, ops, self.narrowed(), shapes, reports)
-        return self.keeper().blocks(source.blocks, settings.transactions, isolated=True)
+        return self.filter_chain().blocks(source.blocks, settings.transactions, isolated=True)
 
-    def items(self) -> Iterator[DmaBlockItem]:
+    def items(self) -> Iterator[BlockItem]:
         """Yields block items with N ops in all, changing the memory profile on the way."""
         settings = self.run.settings
         options = settings.options
@@ -124,16 +124,16 @@ class RandomDmaTest(PtoTestBase):
                     block = block.take(0, left)
                 faulty = not isolated and chance > 1.0 - faults
                 found = self.fault_draw.draw(block, 1) if faulty else ()
-                item = DmaBlockItem(block, faults=found, isolated=isolated)
+                item = BlockItem(block, faults=found, isolated=isolated)
             left -= len(block)
             yield item
 
 
 @pyuvm.test()
-class IllegalDmaTest(RandomDmaTest):
+class IllegalTest(RandomTest):
     """Every D rule broken in many ways, legal ops between them."""
 
-    def items(self) -> Iterator[DmaBlockItem]:
+    def items(self) -> Iterator[BlockItem]:
         """Yields blocks with N ops in all, about half of them illegal."""
         settings = self.run.settings
         for number, block in enumerate(self.illegal_blocks(settings.seed)):
@@ -141,14 +141,14 @@ class IllegalDmaTest(RandomDmaTest):
                 return
             if number % PROFILE_BLOCKS == 0:
                 self.apply_profile(self.random_profile())
-            yield DmaBlockItem(block, isolated=True)
+            yield BlockItem(block, isolated=True)
 
 
 @pyuvm.test()
-class CornerDmaTest(RandomDmaTest):
+class CornerTest(RandomTest):
     """Hand-picked corners, each under several memory profiles in turn."""
 
-    def items(self) -> Iterator[DmaBlockItem]:
+    def items(self) -> Iterator[BlockItem]:
         """Yields the corner blocks."""
         settings = self.run.settings
         for number, block in enumerate(corner_blocks(settings.gm_width // 8, settings.ops)):
@@ -156,11 +156,11 @@ class CornerDmaTest(RandomDmaTest):
                 return
             if number % PROFILE_BLOCKS == 0:
                 self.apply_profile(self.random_profile())
-            yield DmaBlockItem(block, isolated=True)
+            yield BlockItem(block, isolated=True)
 
 
 @pyuvm.test()
-class DirectedDmaTest(PtoTestBase):
+class DirectedTest(PtoTestBase):
     """The worked examples of the ISA documents: every form, its image and its CRC-32."""
 
     async def stimulate(self) -> None:
@@ -201,9 +201,9 @@ class DirectedDmaTest(PtoTestBase):
 
     def _refusal(self, blocks: list[OpBlock]) -> str:
         """Returns why an op of a program may not be sent, or nothing."""
-        for keep in capability_keeps(self.limits.capabilities):
-            if not all(keep(block).all() for block in blocks):
-                return keep.reason
+        for op_filter in capability_filters(self.limits.capabilities):
+            if not all(op_filter(block).all() for block in blocks):
+                return op_filter.reason
         return ""
 
     def _wrong(self) -> int:
@@ -211,7 +211,7 @@ class DirectedDmaTest(PtoTestBase):
         return self.run.counts.mismatches + self.run.counts.protocol_errors
 
     async def _send(self, blocks: list[OpBlock]) -> None:
-        items = [DmaBlockItem(block) for block in blocks]
+        items = [BlockItem(block) for block in blocks]
         await self.send_items(items)
 
     def _restart(self, example: Example) -> None:
@@ -226,7 +226,7 @@ class DirectedDmaTest(PtoTestBase):
 
 
 @pyuvm.test()
-class PinLevelDmaTest(RandomDmaTest):
+class PinLevelTest(RandomTest):
     """Random traffic with the descriptor pins driven by Python: the mailbox has a second judge."""
 
     def configure(self) -> None:

@@ -37,7 +37,7 @@ CLASSES: Mapping[str, str] = {
 """Class of a rule to what becomes of an op that breaks it."""
 
 _REGISTRIES: Mapping[str, str] = {"EXAMPLES": "", "RULE_EXAMPLES": "rule check "}
-"""Names of the lists of :mod:`sequences.examples`, to how their names begin in the catalogue: a
+"""Lists of :mod:`sequences.examples.catalog`, to how their names begin in the catalogue: a
 test that goes through one names all of it."""
 
 _FOLDERS = ("isa", "model", "sequences", "scoreboards", "arith", "hdl", "sim", "examples")
@@ -49,7 +49,7 @@ _CORPUS_TEST = (
 )
 """Programs that are refused, each with its rule in the first line, and the test that tries them."""
 
-_STIMULUS = "sequences.examples"
+_STIMULUS = "sequences.examples.catalog"
 
 
 @dataclass(frozen=True)
@@ -232,8 +232,8 @@ def _numbered(parts: Iterable[ast.stmt]) -> set[str]:
 
 def _all_of(registry: str) -> set[str]:
     """Returns the items of the catalogue that a list of the stimulus has."""
-    from sequences import examples
+    from sequences.examples import catalog
 
     prefix = _REGISTRIES[registry]
-    names = (item_of(prefix + example.name) for example in getattr(examples, registry))
+    names = (item_of(prefix + example.name) for example in getattr(catalog, registry))
     return {name for name in names if name}

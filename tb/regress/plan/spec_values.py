@@ -4,7 +4,7 @@
 Names are those of the specification where it gives one. Rows of its tables that have none are
 named by table and mode: ``FX-V`` and ``FX-T`` are the conversions of spec/fixpipe.md section 11,
 ``rule check`` the rows of spec/examples.md section 7. Names of examples in the stimulus
-(:mod:`sequences.examples`) are these names, or have more words behind them.
+(:mod:`sequences.examples.catalog`) are these names, or have more words behind them.
 """
 
 from __future__ import annotations

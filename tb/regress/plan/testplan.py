@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
-from tb.coverage.functional import DmaCoverage
+from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.stress import GROUPS
 from tb.coverage.view import FORMS
 from tb.dut.manifest import MAX_OUTSTANDING, MAX_TAG_WIDTH, MIN_TAG_WIDTH, DataWidth
@@ -139,7 +139,7 @@ class TestPlan(BaseModel):
 @cache
 def coverage_groups() -> tuple[str, ...]:
     """Returns the names of all coverage groups."""
-    return tuple(DmaCoverage(forms=FORMS, illegal=True, stress=GROUPS).groups)
+    return tuple(FunctionalCoverage(forms=FORMS, illegal=True, stress=GROUPS).groups)
 
 
 def load_testplan(

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hand-picked corners, those of the GM <-> UB ops here: what random draws hit late or never."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from sequences.blocks import Op, Program, block_of, lower_program
+from sequences.constraints import (
+    BUS_BYTES,
+    GM_SIZE,
+    OP_NAMES,
+    UB_SIZE,
+    ConstraintError,
+    check_ops,
+)
+from sequences.corner.fixpipe import fix_blocks
+from sequences.corner.l1 import l1_blocks
+from sequences.illegal.legacy import to_legacy
+from sequences.illegal.strided import spans as strided_spans
+from tb.isa.block import OpBlock
+from tb.isa.burst.op import MteUbUb
+from tb.isa.dma.legacy import CopyUbufToUbuf, DmaRegisters
+from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
+from tb.isa.dma.table import LOCAL_STRIDE_BITS, MAX_LOOPS, PAD_LIMIT
+from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES, Ptr
+from tb.isa.ops import LEGACY_FORMS
+from tb.isa.spaces import UB_BLOCK
+
+V06 = MteGmUb | MteUbGm
+
+PAGE = 4096
+GM_ORIGIN = 1 << 20
+"""Where packed corners start in GM."""
+
+BLOCK_OPS = 64
+SMALL_COUNTS = (1, 2, 3)
+MAX_LOOP = (1 << 21) - 1
+LEGACY_LOOPS = 2
+"""Loops that the registers of a legacy copy hold."""
+
+
+@dataclass(frozen=True)
+class Corner:
+    """An op to be placed so that its GM address is ``residue`` modulo ``modulus``."""
+
+    op: V06
+    modulus: int = 1
+    residue: int = 0
+
+
+def _up(value: int) -> int:
+    return -(-value // UB_BLOCK) * UB_BLOCK
+
+
+def place(op: V06, gm_addr: int, ub_addr: int) -> V06:
+    """Returns ``op`` at other base addresses."""
+    if isinstance(op, MteGmUb):
+        return replace(op, gm_src=gm_addr, ub_dst=ub_addr)
+    return replace(op, gm_dst=gm_addr, ub_src=ub_addr)
+
+
+def spans(op: V06) -> tuple[int, int]:
+    """Returns the bytes from the first to the last one on GM and on UB."""
+    source, destination = strided_spans(op)
+    return (source, destination) if isinstance(op, MteGmUb) else (destination, source)
+
+
+def copy(
+    store: bool,
+    length: int,
+    rows: int = 1,
+    gm_stride: int = 0,
+    ub_stride: int = 0,
+    loops: Iterable[tuple[int, int, int]] = (),
+) -> V06:
+    """Returns an op at address 0 of both memories; ``loops`` are (count, GM, UB) strides."""
+    if store:
+        groups = tuple(Loop(count, ub, gm) for count, gm, ub in loops)
+        return MteUbGm(0, 0, length, rows, ub_stride, gm_stride, groups)
+    groups = tuple(Loop(count, gm, ub) for count, gm, ub in loops)
+    return MteGmUb(0, 0, length, rows, gm_stride, ub_stride, groups)
+
+
+def alignments(bus_bytes: int) -> Iterator[Corner]:
+    """Every pair of GM address and length modulo the bus width, in both directions."""
+    for address, rest, store in product(range(bus_bytes), range(bus_bytes), (False, True)):
+        # One word more for some, so that first, middle and last words all occur.
+        length = rest + bus_bytes * ((address + rest) % 3) or bus_bytes
+        yield Corner(copy(store, length), bus_bytes, address)
+
+
+def page_edges() -> Iterator[Corner]:
+    """A 4 KiB boundary of GM after each of the first 66 bytes of a row, and in long rows."""
+    for before, store in product(range(67), (False, True)):
+        yield Corner(copy(store, 66), PAGE, -before % PAGE)
+        yield Corner(copy(store, max(before, 1)), PAGE, -before % PAGE)
+    for length, offset in product((PAGE - 1, PAGE, PAGE + 1, 2 * PAGE + 1), (0, 1, 31, 4095)):
+        for store in (False, True):
+            yield Corner(copy(store, length), PAGE, offset)
+    for store in (False, True):
+        # Rows that start just before, at and just behind boundaries.
+        yield Corner(copy(store, 64, 16, PAGE - 1, 64), PAGE, 7)
+        yield Corner(copy(store, 33, 16, PAGE + 1, 64), PAGE, PAGE - 20)
+
+
+def pads() -> Iterator[Corner]:
+    """Every pad type, left count, some right counts, tight and loose rows."""
+    for dtype in PAD_DTYPES:
+        elem = ELEMENT_BYTES[dtype]
+        most = PAD_LIMIT // elem
+        for left, right, loose in product(range(most + 1), sorted({0, 1, most}), (0, UB_BLOCK)):
+            length = elem * (1 + (7 * left + right) % 40)
+            stride = _up(left * elem + length + right * elem) + loose
+            value = 0xA1B2C3D4 >> 8 * (4 - elem)
+            yield Corner(
+                MteGmUb(
+                    0, 0, length, 1 + left % 3, length + 3, stride, (),
+                    Pad(dtype, value, left, right), 0, Ptr(dtype, "gm"), Ptr(dtype, "ub"),
+                )
+            )  # fmt: skip
+
+
+def loop_counts() -> Iterator[Corner]:
+    """Every small combination of loop groups and counts, and small rows below them."""
+    for store in (False, True):
+        for depth in range(MAX_LOOPS + 1):
+            for counts in product(SMALL_COUNTS, repeat=depth + 1):
+                rows, *outer = counts
+                gm, ub = 37 * rows, 64 * rows
+                loops = []
+                for count in outer:
+                    loops.append((count, gm + 5, ub))
+                    gm, ub = (gm + 5) * count, ub * count
+                yield Corner(copy(store, 33, rows, 37, 64, loops))
+        # Iterations between the rows of others, and the outer loop inside the inner one.
+        yield Corner(copy(store, 32, 4, 100, 128, [(4, 25 * 16, 32)]))
+        yield Corner(copy(store, 20, 2, 400, 512, [(2, 200, 256), (2, 100, 128), (4, 20, 32)]))
+        yield Corner(copy(store, 1, 64, 1, 32))
+        yield Corner(copy(store, 1, 1, 0, 0, [(64, 1, 32)]))
+        yield Corner(copy(store, 2, 3, 2, 32, [(5, 6, 96), (7, 30, 480)]))
+    # A source may be read again and again; a destination may not.
+    yield Corner(copy(False, 50, 2, 60, 64, [(3, 0, 128), (2, 10, 384)]))
+    yield Corner(copy(True, 50, 2, 60, 64, [(3, 120, 0), (2, 360, 32)]))
+
+
+def maxima() -> Iterator[V06]:
+    """The largest counts, lengths and strides that memory allows, one op at a time."""
+    for store in (False, True):
+        yield copy(store, 32, UB_SIZE // 32, 32, 32)
+        yield copy(store, 1, UB_SIZE // 32, 1, 32)
+        yield copy(store, 1, 1, 0, 0, [(UB_SIZE // 32, 1, 32)])
+        yield copy(store, 65535)
+        yield copy(store, 65535, 4, 65535, 65536)
+        yield copy(store, 65535, 2, 65535, 131072, [(2, 131070, 65536)])
+        yield replace(copy(store, 65535), l2_cache_ctl=15 if store else 3)
+        yield copy(store, 9, 2, GM_SIZE - 9, 32)
+        yield copy(store, 9, 1, 0, 0, [(2, GM_SIZE - 9, 32)])
+        yield copy(
+            store, 9, 2, 1 << 32, 32, [(2, 1 << 36, 64), (2, 1 << 38, 128), (2, 1 << 39, 256)]
+        )
+        yield copy(store, 9, 3, (1 << 38) + 1, 32)
+        yield copy(store, 64, 1, (1 << 40) - 1, (1 << 21) - 1)
+        yield copy(store, 64, 2, 64, 64, [(1, (1 << 40) - 1, (1 << 21) - 1)] * 3)
+    # Only a store may iterate more often than UB has blocks: it reads the same bytes again.
+    yield copy(True, 1, 1, 0, 0, [(65537, 1, 0)])
+
+
+def ends() -> Iterator[V06]:
+    """Ops that touch the first and the last byte of a memory."""
+    for store, length in product((False, True), (1, 2, 31, 32, 33, 64, 65, PAGE, PAGE + 1)):
+        op = copy(store, length)
+        yield place(op, GM_SIZE - length, 0)
+        yield place(op, 0, UB_SIZE - _up(length))
+        yield place(op, (1 << 32) - length // 2, UB_BLOCK)
+        two = copy(store, length, 2, length + 1, _up(length))
+        yield place(two, GM_SIZE - spans(two)[0], UB_SIZE - 2 * _up(length))
+    padded = MteGmUb(0, 0, 5, 3, 7, 64, (), Pad("i8", 0x5A, 3, 4))
+    yield place(padded, GM_SIZE - 19, UB_SIZE - 192)
+    for store in (False, True):
+        yield place(copy(store, 9, 2, 1 << 39, 32), (1 << 39) - 9, 0)
+
+
+def nops() -> Iterator[V06]:
+    """Zero counts of each kind beside the largest other counts, also outside the memories."""
+    for store in (False, True):
+        for zero in range(2 + MAX_LOOPS):
+            length = 0 if zero == 0 else 64
+            rows = 0 if zero == 1 else 65535
+            counts = [0 if zero == 2 + k else MAX_LOOP for k in range(MAX_LOOPS)]
+            op = copy(store, length, rows, 64, 64, [(count, 1 << 20, 1 << 10) for count in counts])
+            yield op
+            yield place(op, GM_SIZE + 1, UB_SIZE)
+        yield copy(store, 0, 0, 0, 0, [(0, 0, 0)] * 3)
+        yield copy(store, 0)
+    yield replace(
+        MteGmUb(0, 0, 0, 2, 0, 32), pad=Pad("i8", 0xFF, 16, 16), src_type=Ptr("ui8", "gm")
+    )
+
+
+def _block(ops: list[V06]) -> OpBlock:
+    return block_of([lower_program((op,), DmaRegisters())[0] for op in ops])
+
+
+def packed(corners: Iterable[Corner]) -> Iterator[OpBlock]:
+    """Places corners side by side in both memories, up to ``BLOCK_OPS`` in a block.
+
+    Raises:
+        ConstraintError: a corner alone does not fit UB.
+    """
+    ops: list[V06] = []
+    gm_next, ub_next = GM_ORIGIN, [0, 0]
+    for number, corner in enumerate(corners):
+        gm, ub = spans(corner.op)
+        if ub > UB_SIZE:
+            raise ConstraintError(f"a corner needs {ub} B of UB", legal=f"up to {UB_SIZE}")
+        sub = number % 2
+        if len(ops) == BLOCK_OPS or ub_next[sub] + ub > UB_SIZE:
+            yield _block(ops)
+            ops, gm_next, ub_next = [], GM_ORIGIN, [0, 0]
+        base = gm_next + (corner.residue - gm_next) % corner.modulus
+        ops.append(replace(place(corner.op, base, ub_next[sub]), ub_sub=sub))
+        gm_next = base + gm
+        ub_next[sub] += _up(ub)
+    if ops:
+        yield _block(ops)
+
+
+def legacy_program(op: Op) -> Program | None:
+    """Returns the legacy form of an op; None where its fields and registers cannot hold it."""
+    if isinstance(op, MteGmUb | MteUbGm):
+        if len(op.loops) > LEGACY_LOOPS:
+            return None
+        sets, copy = to_legacy(op)
+        return (*sets, copy)
+    assert isinstance(op, MteUbUb)
+    length = op.len_burst * UB_BLOCK
+    src, dst = (length + gap * UB_BLOCK for gap in (op.src_gap, op.dst_gap))
+    if max(length >> 16, src >> LOCAL_STRIDE_BITS, dst >> LOCAL_STRIDE_BITS):
+        return None
+    return (
+        CopyUbufToUbuf(op.ub_src, op.ub_dst, 0, op.n_burst, length, src, dst, ub_sub=op.ub_sub),
+    )
+
+
+def in_legacy_forms(blocks: Iterable[OpBlock]) -> Iterator[OpBlock]:
+    """Yields blocks of corners in legacy forms, without the ops that have none."""
+    for block in blocks:
+        programs = [legacy_program(ops[-1]) for ops in block.program()]
+        found = [lower_program(each, DmaRegisters())[0] for each in programs if each]
+        if found:
+            yield block_of(found)
+
+
+def gm_ub_blocks(
+    bus_bytes: int, names: Collection[str], aligned: Collection[str]
+) -> Iterator[OpBlock]:
+    """Yields the corners of those copies between GM and UB that ``names`` has.
+
+    Args:
+        bus_bytes: Width of the GM bus.
+        names: The copies.
+        aligned: Those of them that are sent at every alignment.
+    """
+    yield from packed(corner for corner in alignments(bus_bytes) if corner.op.spec.name in aligned)
+    for corners in (page_edges(), pads(), loop_counts()):
+        yield from packed(corner for corner in corners if corner.op.spec.name in names)
+    for op in (*maxima(), *ends(), *nops()):
+        if op.spec.name in names:
+            yield _block([op])
+
+
+def corner_blocks(bus_bytes: int = 32, ops: Sequence[str] = OP_NAMES) -> Iterator[OpBlock]:
+    """Yields all corners of ``ops`` for a GM bus of ``bus_bytes``; thousands of ops for 32 bytes.
+
+    A legacy form has the corners of its v0.6 form that its fields and registers can hold. Where
+    both are sent, the alignments, which do not depend on the form, are those of the v0.6 form.
+
+    Raises:
+        ConstraintError: no engine has such a bus, or an op is unknown.
+    """
+    if bus_bytes not in BUS_BYTES:
+        raise ConstraintError(
+            f"bus_bytes is {bus_bytes}", where="corner_blocks", legal=", ".join(map(str, BUS_BYTES))
+        )
+    check_ops(tuple(ops))
+    names = set(ops) - set(LEGACY_FORMS)
+    legacy = {LEGACY_FORMS[name] for name in ops if name in LEGACY_FORMS}
+    yield from gm_ub_blocks(bus_bytes, names, names)
+    yield from in_legacy_forms(gm_ub_blocks(bus_bytes, legacy, legacy - names))
+    yield from l1_blocks(bus_bytes, names)
+    yield from in_legacy_forms(l1_blocks(bus_bytes, legacy))
+    yield from fix_blocks(bus_bytes, names)

@@ -1,0 +1,455 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hand-picked corners of the write-backs: limits, tails, edges of memories, flags, parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from sequences.constraints import FB_SIZE, FIX_NAMES, GM_SIZE, L0C_SIZE
+from sequences.fixpipe.data import Pools
+from sequences.fixpipe.kinds import CODES, KINDS
+from sequences.fixpipe.parameters import Records
+from sequences.fixpipe.plain_ops import ENDS, MAKERS, at_end, space_of
+from sequences.fixpipe.tiles import draw_tile, tile_of
+from sequences.illegal.cases import changed
+from tb.isa.block import Fill, OpBlock, from_ops
+from tb.isa.dtypes import ALL_DTYPES, Ptr
+from tb.isa.fix.op import (
+    Atomic,
+    FbPtr,
+    FixOp,
+    Loop3,
+    MteL0cUb,
+    PreQuant,
+    PreRelu,
+    Scalar,
+    lower_fix,
+)
+from tb.isa.fix.table import (
+    ATOMIC_DST,
+    ATOMIC_OPS,
+    DST_BITS,
+    DST_CODES,
+    FLAG_BLOCK,
+    L0C_WORD,
+    QUANT_BY_CODE,
+)
+from tb.isa.footprint import destinations, source
+from tb.isa.spaces import UB_BLOCK, Space
+
+PAGE = 4096
+GM_ORIGIN = 1 << 20
+BLOCK_OPS = 32
+"""Most corners in a block."""
+
+_HALF = Scalar("f32", 0x3F000000)
+_DOWN = PreRelu("scalar_relu", Scalar("f32", 0xBE800000))
+_GM, _L1, _UB = FIX_NAMES
+Wish = tuple[int, int]
+"""Modulus and residue of a GM address."""
+
+ANY: Wish = (1, 0)
+Corner = tuple[FixOp, Wish]
+
+
+def _bits(dtype: str) -> int:
+    return DST_BITS[DST_CODES[dtype]]
+
+
+def _up(value: int, unit: int) -> int:
+    return -(-value // unit) * unit
+
+
+def tile(
+    form: str, m: int, n: int, code: int = 0, dtype: str = "f32", acc: str = "f32", **parts: Any
+) -> FixOp:
+    """Returns a write-back at address 0 with tight source and rows as close as they may be.
+
+    Args:
+        form: Name of the op.
+        m: Rows.
+        n: Columns.
+        code: pre_quant code; parameters of vector modes start at FB 0, scalars are 0.5.
+        dtype: Destination type.
+        acc: Accumulator type.
+        parts: Other operands and clauses.
+    """
+    mode = QUANT_BY_CODE[code]
+    quant = None
+    if code:
+        quant = PreQuant(mode.name, FbPtr("f32", 0) if mode.vector else _HALF)
+    step = parts.get("k") or 1
+    layout = parts.get("layout", "")
+    row = m if layout == "nz2dn" else n
+    if layout == "nz2nz":
+        row = m * (8 if parts.get("split") else 16)
+    unit = 1 if form == _GM else UB_BLOCK * 8 // _bits(dtype)
+    parts.setdefault("dst_stride", _up(row, max(unit, 2 if _bits(dtype) == 4 else 1)))
+    parts.setdefault("src_stride", _up((m - 1) * step + 1, 16))
+    return MAKERS[form](
+        0, 0, m, n, pre_quant=quant, src_type=Ptr(acc, "l0c"), dst_type=Ptr(dtype, form[-2:]),
+        **parts,
+    )  # fmt: skip
+
+
+def _kinds() -> Iterator[tuple[int, str, str]]:
+    """Yields every code, accumulator type and destination type as written."""
+    for code in CODES:
+        for acc, dst in KINDS[code]:
+            yield code, ("f32", "i32")[acc], ALL_DTYPES[dst]
+
+
+def _smallest(form: str) -> Iterator[FixOp]:
+    """One element (two where they are nibbles) of each kind, and with every clause there is."""
+    for code, acc, dtype in _kinds():
+        n = 2 if _bits(dtype) == 4 else 1
+        yield tile(form, 1, n, code, dtype, acc)
+        yield tile(form, n, 1, code, dtype, acc, layout="nz2dn", k=1)
+        if QUANT_BY_CODE[code].scale or acc == "f32":
+            yield tile(form, 2, 18, code, dtype, acc, pre_relu=_DOWN, sat="nosat")
+            vector = PreRelu("vector_relu", FbPtr("bf16", FB_SIZE // 2))
+            yield tile(form, 3, 20, code, dtype, acc, pre_relu=vector, sat="preserve_nan")
+    for split in (0, 1):
+        yield tile(form, 1, 16 if not split else 8, layout="nz2nz", split=split)
+
+
+def _tails(form: str) -> Iterator[FixOp]:
+    """Every rest of columns, few rows, each layout, elements of each size."""
+    for (code, dtype), n, m in product(
+        ((0, "f32"), (31, "f16"), (24, "ui8")), range(1, 34), (1, 2)
+    ):
+        yield tile(form, m + n % 2, n, code, dtype)
+        yield tile(form, n, m + n % 3, code, dtype, layout="nz2dn", k=1 + n % 2)
+        yield tile(form, m + 1, n, code, dtype, layout="nz2dn", k=1)
+    for n, m in product(range(2, 36, 2), (1, 3)):
+        yield tile(form, m, n, 26, "i4")
+        yield tile(form, n, m, 20, "si4", layout="nz2dn", k=1)
+    for m, groups in product((1, 2, 15, 16, 17, 31, 33), (1, 2, 3)):
+        yield tile(form, m, 16 * groups, 15, layout="nz2nz", split=0)
+        yield tile(form, m, 8 * groups, layout="nz2nz", split=1)
+
+
+def _sources(form: str) -> Iterator[FixOp]:
+    """Strides of the source: none, overlapping, loose; rows and repeats apart or the same."""
+    for stride in (0, 16, 32, 48, 128):
+        yield tile(form, 20, 40, src_stride=stride)
+        yield tile(form, 20, 48, 14, layout="nz2nz", src_stride=stride)
+    for k in (1, 2, 3, 7, 16, 17, 100):
+        yield tile(form, 9, 20, 33, "bf16", layout="nz2dn", k=k)
+    for count, apart in product((1, 2, 5), (0, 1, 4, 32, 35)):
+        far = (_up(20, 16) + 16) * 4
+        yield tile(form, 4, 20, layout="nz2nd", loop3=Loop3(count, apart, far), dst_stride=32)
+        far = 20 * 16
+        apart_dn = Loop3(count, apart, far)
+        yield tile(form, 4, 20, layout="nz2dn", k=1, dst_stride=16, loop3=apart_dn)
+        # Repeats between the rows of each other.
+        between = Loop3(count, apart, 32)
+        yield tile(form, 4, 20, layout="nz2nd", loop3=between, dst_stride=32 * count)
+    yield tile(form, 1, 16, layout="nz2nd", loop3=Loop3(200, 1, 16))
+    yield tile(form, 1, 16, layout="nz2nd", loop3=Loop3(100, 0, 32), unit_flag=2)
+
+
+def _hops(form: str) -> Iterator[FixOp]:
+    """Rows and repeats apart by their own length and a power of two: not adjacent."""
+    for power in (8, 12, 16, 20, 24, 31) if form == _GM else (8, 12):
+        step = 1 << power
+        yield tile(form, 3, 32, dst_stride=32 + step)
+        yield tile(form, 2, 64, 24, "ui8", layout="nz2nd", dst_stride=64 + step)
+        yield tile(form, 3, 64, 26, "i4", dst_stride=64 + step)
+        yield tile(form, 32, 3, 31, "f16", layout="nz2dn", k=1, dst_stride=32 + step)
+        yield tile(form, 4, 48, 15, layout="nz2nz", split=0, dst_stride=64 + step)
+        yield tile(form, 4, 24, layout="nz2nz", split=1, dst_stride=32 + step)
+        yield tile(form, 3, 32, layout="nz2nd", loop3=Loop3(3, 2, 96 + step))
+        yield tile(form, 32, 2, layout="nz2dn", k=1, loop3=Loop3(2, 2, 64 + step))
+        if form == _UB:
+            yield tile(form, 4, 32, ub_split="split_m", dst_stride=32 + step)
+            yield tile(form, 2, 64, ub_split="split_n", dst_stride=32 + step)
+        if power < 31:
+            twice = Loop3(2, 4, 3 * step + 64)
+            yield tile(form, 2, 32, layout="nz2nd", dst_stride=32 + step, loop3=twice)
+
+
+def _gm_edges(bus: int) -> Iterator[Corner]:
+    """Every place in a bus word for every size of element; 4 KiB edges after each byte."""
+    for (code, dtype), n in product(((0, "f32"), (1, "f16"), (24, "i8"), (26, "i4")), (2, 34)):
+        size = max(1, _bits(dtype) // 8)
+        for residue in range(0, bus, size):
+            yield tile(_GM, 3, n, code, dtype, dst_stride=n + 2 * (residue % 3)), (bus, residue)
+    for before in range(67):
+        yield tile(_GM, 2, 33, 24, "ui8"), (PAGE, -before % PAGE)
+        if before % 2 == 0:
+            yield tile(_GM, 2, 33, 16, "bf16", dst_stride=34), (PAGE, -before % PAGE)
+        if before % 4 == 0:
+            yield tile(_GM, 33, 2, layout="nz2dn", k=1), (PAGE, -before % PAGE)
+    for stride in (PAGE // 4 - 1, PAGE // 4, PAGE // 4 + 1):
+        yield tile(_GM, 5, 17, dst_stride=stride), (PAGE, PAGE - 8)
+        yield tile(_GM, 4, 16, layout="nz2nz", dst_stride=stride), (PAGE, PAGE - 8)
+    for dtype, (name, types) in product(ATOMIC_OPS, ATOMIC_DST.items()):
+        acc = "i32" if name in ("s32", "s16") else "f32"
+        code = {"f32": 0, "s32": 0, "f16": 1, "bf16": 16, "s16": 28, "s8": 24}[name]
+        for to, residue in product(types, (0, 4, bus - 4)):
+            yield (
+                tile(_GM, 3, 19, code, to, acc, atomic=Atomic(name, dtype)),
+                (bus, residue),
+            )
+
+
+def _halves() -> Iterator[FixOp]:
+    """Both sub-blocks: few rows, few columns, types that are copied."""
+    types = (("f32", "f32"), ("i32", "i32"), ("i32", "si32"))
+    for (acc, dtype), m, n in product(types, (2, 4, 34), (1, 16, 33)):
+        yield tile(_UB, m, n, 0, dtype, acc, ub_split="split_m")
+    for (acc, dtype), m, n in product(types, (1, 2, 17), (32, 64, 96)):
+        yield tile(_UB, m, n, 0, dtype, acc, ub_split="split_n", layout="nz2nd")
+
+
+def _limits(form: str) -> Iterator[FixOp]:
+    """Ops with a block each: the largest of everything, ends of memories, NOPs."""
+    yield tile(form, 4096, 1, 24, "i8")
+    yield tile(form, 4096, 16, 32, "f16", layout="nz2dn", k=1)
+    yield tile(form, 1, 4095, 32, "f16", src_stride=16)
+    yield tile(form, 2, 4094, 26, "i4", src_stride=0)
+    yield tile(form, 4096, 3, 34, "bf16", layout="nz2dn", k=1, src_stride=65535)
+    yield tile(form, 256, 256)
+    yield tile(form, 256, 256, 10, "f16", "i32", pre_relu=PreRelu("normal_relu"))
+    yield tile(form, 256, 512, 8, "i8", "i32", src_stride=112)
+    yield tile(form, 128, 512, layout="nz2nz", split=1)
+    yield tile(form, 4096, 16, 15, layout="nz2nz", split=0)
+    yield tile(form, 2, 2, layout="nz2dn", k=4095)
+    yield tile(form, 3, 512, 31, "f16", sat="nosat")
+    yield tile(form, 2, 1024, 1, "f16", pre_relu=PreRelu("vector_relu", FbPtr("f32", 0)))
+    most = (1 << 32) - 1 if form == _GM else (1 << 32) - 64
+    yield tile(form, 1, 16, dst_stride=most, layout="nz2nd", loop3=Loop3(1, 65535, most))
+    for code, acc, dtype in (
+        (0, "f32", "f32"),
+        (23, "f32", "ui8"),
+        (25, "f32", "i4"),
+        (27, "i32", "i16"),
+    ):
+        for parts in (
+            {},
+            {"layout": "nz2dn", "k": 1},
+            {"layout": "nz2nd", "loop3": Loop3(2, 3, 512)},
+        ):
+            op = tile(form, 4, 20, code, dtype, acc, **parts)
+            yield at_end(op)
+            yield op
+        yield changed(at_end(tile(form, 2, 16, code, dtype, acc)), src=L0C_SIZE - 2 * L0C_WORD)
+    yield at_end(tile(form, 17, 32, layout="nz2nz", split=1))
+    for flag, zero in product((0, 2, 3), ("m", "n")):
+        nop = tile(form, 16, 32, 31, "f16", unit_flag=flag)
+        yield changed(nop, **{zero: 0})
+        yield changed(nop, **{zero: 0}, src=(1 << 24) - 64, dst=ENDS[form])
+    yield tile(form, 4, 16, layout="nz2nd", loop3=Loop3(0, 65535, 0), unit_flag=3)
+    yield changed(tile(form, 16, 16), m=8192, n=0)
+    yield changed(tile(form, 16, 16, layout="nz2nz"), m=65535, n=0)
+    yield changed(tile(form, 16, 16, 31, "f16"), m=0, n=4095, unit_flag=2)
+    if form == _GM:
+        for size in (1, 3, 16, 33):
+            yield changed(tile(form, 2, size, 24, "i8"), dst=(1 << 32) - size)
+        yield tile(form, 9, 17, dst_stride=(1 << 32) - 1)
+        yield tile(form, 2, 9, dst_stride=64, layout="nz2nd", loop3=Loop3(4, 2, 1 << 31))
+        yield changed(tile(form, 1, 2, 26, "i4"), dst=GM_SIZE - 1)
+        yield changed(tile(form, 3, 3, 1, "f16", sid=3, l2_cache_ctrl=15), dst=GM_SIZE - 18)
+
+
+class _Builder:
+    """Makes blocks of ops and what they read."""
+
+    def __init__(self, seed: int = 1) -> None:
+        rng = np.random.default_rng(seed)
+        self._pools = Pools(rng)
+        self._luck = Random(seed)
+        records = Records(rng)
+        rows = np.concatenate(
+            (
+                records.quant[: FB_SIZE // 16].view(np.uint32),
+                records.alpha[: FB_SIZE // 8],
+            )
+        )
+        self._image = rows
+
+    def block(
+        self, ops: Sequence[FixOp], after: Sequence[int] = (), delay: Sequence[int] = ()
+    ) -> OpBlock:
+        """Returns a block of ops at the addresses they have."""
+        fills = [Fill(Space.FB, 0, self._image.view(np.uint8))]
+        filled: set[tuple[int, int]] = set()
+        live = [desc for desc in map(lower_fix, ops) if not desc.is_nop]
+        # Large tiles first: small ones may be parts of them.
+        live.sort(key=lambda desc: source(desc).base - source(desc).end)
+        for desc in live:
+            side = source(desc)
+            if (side.base, side.end) not in filled and not any(
+                low < side.end and side.base < high for low, high in filled
+            ):
+                filled.add((side.base, side.end))
+                data = draw_tile(tile_of(desc, self._image), self._pools, self._luck)
+                fills.append(Fill(Space.L0C, side.base, data))
+            if desc.atomic_type and not any(f.start == desc.dst_addr for f in fills[1:]):
+                pool = self._pools.old[desc.atomic_type].view(np.uint8)
+                write = destinations(desc)[0]
+                fills.append(Fill(Space.GM, write.base, pool[: write.end - write.base]))
+        block = from_ops(ops, expected_rule=[0] * len(ops))
+        waits = np.array(after or [-1] * len(ops), dtype=np.int64)
+        late = np.array(delay or [-1] * len(ops), dtype=np.int64)
+        plain = OpBlock(
+            block.opcode, block.columns, block.dtype, block.pad_dtype, block.gap, waits,
+            expected_rule=block.expected_rule,
+        )  # fmt: skip
+        return replace(plain, fills=tuple(fills), flag_delay=late)
+
+    def packed(self, corners: Iterable[Corner]) -> Iterator[OpBlock]:
+        """Places ops side by side, up to ``BLOCK_OPS`` in a block."""
+        ops: list[FixOp] = []
+        src, dst = 0, {"gm": GM_ORIGIN, "l1": 0, "ub": 0}
+        for op, (modulus, residue) in corners:
+            desc = lower_fix(op)
+            read = _up(source(desc).end, FLAG_BLOCK)
+            write = max(side.end for side in destinations(desc))
+            space = space_of(op)
+            full = space != "gm" and dst[space] + write > ENDS[op.spec.name]
+            if len(ops) == BLOCK_OPS or src + read > L0C_SIZE or full:
+                yield self.block(ops)
+                ops, src, dst = [], 0, {"gm": GM_ORIGIN, "l1": 0, "ub": 0}
+            base = dst[space]
+            if space == "gm":
+                base += 4 if modulus == 1 and len(ops) % 2 else 0
+                base = _up(base, 4 if modulus == 1 else 1)
+                base += (residue - base) % modulus
+            op = changed(op, src=src, dst=base)
+            if isinstance(op, MteL0cUb) and not op.ub_split:
+                op = changed(op, sub_block=len(ops) % 2)
+            ops.append(op)
+            src += read
+            dst[space] = base + (write if space == "gm" else _up(write, UB_BLOCK))
+        if ops:
+            yield self.block(ops)
+
+
+def _flag_chains(form: str) -> Iterator[tuple[list[FixOp], list[int]]]:
+    """Ops and delays: flags on the same and on neighbouring blocks of L0C."""
+    unit = 1024 if form == _GM else 4096
+    op = tile(form, 8, 16)
+    for flags in ((2, 2, 3), (0, 2, 3), (2, 0, 3), (0, 0, 3), (2, 2, 2)):
+        yield [changed(op, dst=k * unit, unit_flag=f) for k, f in enumerate(flags)], [-1, -1, -1]
+    row = [changed(op, src=k * FLAG_BLOCK, dst=k * unit, unit_flag=3) for k in range(8)]
+    yield row, [-1] * 8
+    yield row, [900 - 100 * k for k in range(8)]
+    yield row, [100 * k for k in range(8)]
+    yield row, [-1 if k % 2 else 300 for k in range(8)]
+    mixed = [changed(each, unit_flag=(0, 2, 3)[k % 3]) for k, each in enumerate(row)]
+    yield mixed, [(-1, 500, 0)[k % 3] for k in range(8)]
+    # One word of many blocks, all of them, the last word of one and the first of the next.
+    apart = tile(form, 32, 16, layout="nz2dn", k=1, unit_flag=3)
+    yield [apart, changed(op, src=apart.m * L0C_WORD, dst=16 * unit, unit_flag=2)], [700, 100]
+    wide = tile(form, 1, 4080, 32, "f16", src_stride=16, unit_flag=3)
+    yield [wide], [250]
+    yield [tile(form, 256, 256, 32, "f16", unit_flag=3)], [400]
+    across = changed(tile(form, 2, 16, unit_flag=3), src=FLAG_BLOCK - L0C_WORD)
+    yield [across, changed(op, src=2 * FLAG_BLOCK, dst=unit)], [2000, -1]
+    nop = changed(op, m=0, unit_flag=3)
+    yield [nop, changed(op, unit_flag=2), changed(nop, m=8, n=0, unit_flag=2)], [-1, 60, -1]
+
+
+def _again_chains(form: str) -> Iterator[tuple[list[FixOp], list[int]]]:
+    """Ops and delays: tiles whose flags are set again after an op has cleared them."""
+    unit = 1024 if form == _GM else 4096
+    op = tile(form, 8, 16)
+    for flags, delay in product(
+        ((3, 2), (3, 3), (3, 3, 3), (3, 2, 2, 3, 2), (2, 3, 2, 3), (2, 3, 0, 2)),
+        (-1, 0, 1, 40, 2000),
+    ):
+        ops = [changed(op, dst=k * unit, unit_flag=flag) for k, flag in enumerate(flags)]
+        if 0 in flags:
+            # One between them that reads another tile, and looks at no flag.
+            ops[2] = changed(ops[2], src=4 * FLAG_BLOCK)
+        again = [3 in flags[:k] and flags[k - 1] != 2 and flags[k] > 0 for k in range(len(ops))]
+        yield ops, [delay if late else -1 for late in again]
+    # The first is late itself; a large tile, of many words of flags, with a part of it before.
+    yield [changed(op, unit_flag=3), changed(op, dst=unit, unit_flag=3)], [600, 300]
+    large = tile(form, 64, 64, unit_flag=3)
+    end = 64 * 64 * 4
+    for flag, delay in product((2, 3), (-1, 0, 100, 1000)):
+        yield [large, changed(large, dst=end, unit_flag=flag)], [-1, delay]
+        part = changed(op, src=8 * FLAG_BLOCK, dst=2 * end, unit_flag=3)
+        yield [part, changed(large, dst=end, unit_flag=flag), changed(part, dst=0)], [-1, delay, -1]
+    # Two tiles by turns, as a producer with two buffers works.
+    turns = [
+        changed(op, src=k % 2 * FLAG_BLOCK, dst=k * unit, unit_flag=3) for k in range(BLOCK_OPS)
+    ]
+    for delay in (0, 30, 200):
+        yield turns, [-1, -1] + [delay] * (BLOCK_OPS - 2)
+
+
+def _parameter_changes(form: str) -> Iterator[FixOp]:
+    """Equal shapes one after the other, whose parameters or modes change from op to op."""
+    codes = ((23, "i8"), (24, "i8"), (23, "ui8"), (31, "f16"), (32, "f16"), (25, "i4"), (1, "f16"))
+    for number, (code, dtype) in enumerate(codes * 4):
+        op = tile(form, 2, 32, code, dtype)
+        if QUANT_BY_CODE[code].vector:
+            # The same rows, the next ones, and rows that overlap.
+            address = 128 * (0, 0, 1, 2, 1, 6, 0)[number % 7]
+            quant = PreQuant(QUANT_BY_CODE[code].name, FbPtr("f16", address))
+            relu = PreRelu("vector_relu", FbPtr("f32", FB_SIZE // 2 + 64 * (number % 3)))
+            op = changed(op, pre_quant=quant, pre_relu=relu if number % 2 else None)
+        yield op
+    for number in range(16):
+        scale = Scalar("f32", (0x3F000000, 0xBF000000, 0x40000000, 0x3DCCCCCD)[number % 4])
+        alpha = Scalar("f32", (0, 0x80000000, 0x3F800000, 0xC0000000)[number // 4])
+        op = tile(form, 1, 16, 24, "i8", pre_relu=PreRelu("scalar_relu", alpha))
+        yield changed(op, pre_quant=PreQuant("qf322b8_pre_scalar", scale))
+    for rows in (1, 7, 16, 33):
+        op = tile(form, 1, 16, 23, "i8")
+        last = PreQuant("qf322b8_pre_vec", FbPtr("f32", FB_SIZE // 2 - 128))
+        yield changed(op, pre_quant=last, m=rows, src_stride=_up(rows, 16))
+
+
+def _updates() -> Iterator[tuple[list[FixOp], list[int]]]:
+    """Atomic updates one after the other: on neighbouring elements, and on the same ones."""
+    for name, code, acc in (
+        ("f32", 0, "f32"),
+        ("f16", 1, "f32"),
+        ("s8", 24, "f32"),
+        ("s32", 0, "i32"),
+    ):
+        dtype = ATOMIC_DST[name][0]
+        size = _bits(dtype) // 8
+        op = tile(_GM, 1, 5, code, dtype, acc, atomic=Atomic(name, "add"))
+        row = [changed(op, src=FLAG_BLOCK * k, dst=GM_ORIGIN + 8 + 5 * size * k) for k in range(12)]
+        yield row, [-1] * 12
+        same = [changed(each, dst=row[0].dst) for each in row[:6]]
+        kinds = [
+            changed(each, atomic=Atomic(name, tuple(ATOMIC_OPS)[k % 3]))
+            for k, each in enumerate(same)
+        ]
+        yield kinds, [k - 1 for k in range(6)]
+        # Other ops between the two that meet.
+        others = [same[0], row[2], row[3], same[4], row[5]]
+        yield others, [-1, -1, -1, 0, -1]
+
+
+def fix_blocks(bus_bytes: int, names: Collection[str]) -> Iterator[OpBlock]:
+    """Yields the corners of those write-backs that ``names`` has, for a GM bus of ``bus_bytes``."""
+    forms = [form for form in FIX_NAMES if form in names]
+    build = _Builder() if forms else None
+    for form in forms:
+        assert build is not None
+        groups = (_smallest, _tails, _sources, _hops, _parameter_changes)
+        yield from build.packed((op, ANY) for group in groups for op in group(form))
+        if form == _GM:
+            yield from build.packed(_gm_edges(bus_bytes))
+            for ops, after in _updates():
+                yield build.block(ops, after)
+        if form == _UB:
+            yield from build.packed((op, ANY) for op in _halves())
+        for op in _limits(form):
+            yield build.block([op])
+        for ops, delay in (*_flag_chains(form), *_again_chains(form)):
+            yield build.block(ops, (), delay)

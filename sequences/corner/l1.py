@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Corners of the ops around L1, of UB to UB, BT and FB; NZ repacks stand in ``corner_nz``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from sequences.blocks import Op, block_of, lower_program
+from sequences.constraints import GM_SIZE, L1_SIZE, UB_SIZE
+from sequences.corner.nz import nz_corners, nz_limits
+from sequences.illegal.cases import changed
+from sequences.illegal.strided import Strided
+from sequences.illegal.strided import spans as strided_spans
+from tb.isa.block import OpBlock
+from tb.isa.burst.op import BURST_CLASSES, BurstOp
+from tb.isa.burst.table import BIAS_TYPES
+from tb.isa.dma.legacy import DmaRegisters
+from tb.isa.dma.op import Loop, MteGmL1, MteL1Ub
+from tb.isa.dma.table import MAX_LOOPS
+from tb.isa.dtypes import Ptr
+from tb.isa.footprint import Footprint, destination, source, space_of
+from tb.isa.lower import V06Op, lower
+from tb.isa.spaces import SIZES, UB_BLOCK, Space
+
+PAGE = 4096
+GM_ORIGIN = 1 << 20
+"""Where packed corners start in GM."""
+
+BLOCK_OPS = 64
+MAX_GAP = 65535
+MAX_LOOP = (1 << 21) - 1
+GM_MAX, LOCAL_MAX = (1 << 40) - 1, (1 << 21) - 1
+PARAM_SIZE = SIZES[Space.BT]
+PARAM_UNIT = 64
+
+
+@dataclass(frozen=True)
+class Spot:
+    """An op at address 0 of both memories, and where its addresses shall fall.
+
+    Attributes:
+        op: The op.
+        source, destination: (modulus, residue) of the addresses in bytes.
+    """
+
+    op: V06Op
+    source: tuple[int, int] = (1, 0)
+    destination: tuple[int, int] = (1, 0)
+
+
+def at(op: V06Op, src: int, dst: int) -> V06Op:
+    """Returns ``op`` at other addresses: the first two operands of every op."""
+    names = [operand.name for operand in op.spec.operands[:2]]
+    return changed(op, **{names[0]: src, names[1]: dst})
+
+
+def block(ops: Iterable[Op]) -> OpBlock:
+    """Returns a block of ops without waits."""
+    return block_of([lower_program((op,), DmaRegisters())[0] for op in ops])
+
+
+def _up(value: int, unit: int = UB_BLOCK) -> int:
+    return -(-value // unit) * unit
+
+
+class _Room:
+    """The free ends of all memories while a block is packed."""
+
+    def __init__(self) -> None:
+        self.next = dict.fromkeys(SIZES, 0) | {Space.GM: GM_ORIGIN}
+
+    def take(self, side: Footprint, wish: tuple[int, int]) -> int | None:
+        """Returns the address of a region as long as ``side``, or None when there is no room."""
+        modulus, residue = wish
+        if side.space is not Space.GM:
+            unit = PARAM_UNIT if side.space in (Space.BT, Space.FB) else UB_BLOCK
+            modulus = max(modulus, unit)
+        base = self.next[side.space]
+        base += (residue - base) % modulus
+        end = base + side.end - side.base
+        if end > SIZES[side.space]:
+            return None
+        self.next[side.space] = end
+        return base
+
+
+def packed(spots: Iterable[Spot]) -> Iterator[OpBlock]:
+    """Places ops side by side in every memory, up to ``BLOCK_OPS`` in a block."""
+    ops: list[V06Op] = []
+    room = _Room()
+    for spot in spots:
+        desc = lower(spot.op)
+        while True:
+            src = room.take(source(desc), spot.source)
+            dst = room.take(destination(desc), spot.destination)
+            if src is not None and dst is not None:
+                break
+            assert ops, f"{spot.op} has no room in empty memories"
+            yield block(ops)
+            ops, room = [], _Room()
+        ops.append(at(spot.op, src, dst))
+        if len(ops) == BLOCK_OPS:
+            yield block(ops)
+            ops, room = [], _Room()
+    if ops:
+        yield block(ops)
+
+
+def _loops(unit: int, make: type[Strided]) -> Iterator[Spot]:
+    """Every small combination of loop groups and counts, and levels between each other's rows."""
+    row = 33 if unit == 1 else 64
+    step = 37 if unit == 1 else 96
+    for depth in range(MAX_LOOPS + 1):
+        for rows, *outer in product((1, 2, 3), repeat=depth + 1):
+            src, dst = step * rows, 96 * rows
+            loops = []
+            for count in outer:
+                loops.append(Loop(count, src + 5 * unit, dst))
+                src, dst = (src + 5 * unit) * count, dst * count
+            yield Spot(make(0, 0, row, rows, step, 96, tuple(loops)))
+    nested = (Loop(2, 192, 256), Loop(2, 96, 128), Loop(4, 32, 32))
+    yield Spot(make(0, 0, 32, 2, 384, 512, nested))
+    yield Spot(make(0, 0, 32, 4, 128, 128, (Loop(4, 32 * 16, 32),)))
+    yield Spot(make(0, 0, 32, 1, 0, 0, (Loop(64, 32, 32),)))
+    # A source may be read again and again; a destination may not be written again.
+    yield Spot(make(0, 0, 32, 2, 64, 64, (Loop(3, 0, 128), Loop(2, 32, 384))))
+
+
+def gm_l1_spots(bus_bytes: int) -> Iterator[Spot]:
+    """``mte_gm_l1``: every alignment, 4 KiB edges, loops."""
+    for address, rest in product(range(bus_bytes), repeat=2):
+        length = rest + bus_bytes * ((address + rest) % 3) or bus_bytes
+        yield Spot(MteGmL1(0, 0, length, 1, 0, 0), (bus_bytes, address))
+    for before in range(67):
+        yield Spot(MteGmL1(0, 0, 66, 1, 0, 0), (PAGE, -before % PAGE))
+    for length, offset in product((PAGE - 1, PAGE, PAGE + 1, 2 * PAGE + 1), (0, 1, 31, 4095)):
+        yield Spot(MteGmL1(0, 0, length, 1, 0, 0), (PAGE, offset))
+    yield Spot(MteGmL1(0, 0, 64, 16, PAGE - 1, 64), (PAGE, 7))
+    yield Spot(MteGmL1(0, 0, 33, 16, PAGE + 1, 64), (PAGE, PAGE - 20))
+    yield from _loops(1, MteGmL1)
+
+
+def l1_ub_spots() -> Iterator[Spot]:
+    """``mte_l1_ub``: every pair of places in a word of 128 bytes, lengths, loops."""
+    for src, dst, blocks in product(range(4), range(4), range(1, 6)):
+        op = MteL1Ub(0, 0, blocks * UB_BLOCK, 1 + blocks % 2, 160, 192)
+        yield Spot(op, (128, src * UB_BLOCK), (128, dst * UB_BLOCK))
+    for blocks in range(1, 20):
+        yield Spot(MteL1Ub(0, 0, blocks * UB_BLOCK, 2, blocks * UB_BLOCK, blocks * UB_BLOCK))
+    yield from _loops(UB_BLOCK, MteL1Ub)
+
+
+def strided_limits(make: type[Strided]) -> Iterator[V06Op]:
+    """The largest counts, lengths and strides that the memories allow, and their ends."""
+    from_gm = make is MteGmL1
+    src_size, dst_size = (GM_SIZE, L1_SIZE) if from_gm else (L1_SIZE, UB_SIZE)
+    unit = 1 if from_gm else UB_BLOCK
+    src_max = GM_MAX if from_gm else LOCAL_MAX
+    longest = 65535 if from_gm else 65504
+    most = dst_size // UB_BLOCK
+    yield make(0, 0, UB_BLOCK, most, UB_BLOCK, UB_BLOCK)
+    yield make(0, 0, unit, most, unit, UB_BLOCK)
+    yield make(0, 0, unit, 1, 0, 0, (Loop(most, unit, UB_BLOCK),))
+    yield make(0, 0, longest, 1, 0, 0)
+    yield make(0, 0, longest, 4, longest, 65536)
+    yield make(0, 0, longest, 2, longest, 131072, (Loop(2, 131072, 65536),))
+    yield make(0, 0, unit, 2, src_size - unit, dst_size - UB_BLOCK)
+    yield make(0, 0, unit, 1, 0, 0, (Loop(2, src_size - unit, dst_size - UB_BLOCK),))
+    yield make(0, 0, unit, 1, src_max, LOCAL_MAX, (Loop(1, src_max, LOCAL_MAX),) * 3)
+    yield make(0, 0, unit, 1, 0, 0, (Loop(most, 0, UB_BLOCK),))
+    if from_gm:
+        far = (Loop(2, 1 << 36, 64), Loop(2, 1 << 38, 128), Loop(2, 1 << 39, 256))
+        yield MteGmL1(0, 0, 9, 2, 1 << 32, 32, far)
+        yield MteGmL1((1 << 32) - 5, 0, 9, 3, (1 << 38) + 1, 32)
+    for length in (unit, 31 * unit, 33 * unit, PAGE, PAGE + unit):
+        op = make(0, 0, length, 2, length + unit, _up(length))
+        src, dst = strided_spans(op)
+        yield at(op, src_size - src, (dst_size - dst) // UB_BLOCK * UB_BLOCK)
+        yield at(op, 0, (dst_size - dst) // UB_BLOCK * UB_BLOCK)
+        yield at(op, src_size - src, 0)
+    for zero in range(2 + MAX_LOOPS):
+        counts = [0 if zero == 2 + k else MAX_LOOP for k in range(MAX_LOOPS)]
+        loops = tuple(Loop(count, 1 << 20, 1 << 10) for count in counts)
+        op = make(0, 0, 64 * (zero != 0), 65535 * (zero != 1), 64, 64, loops)
+        yield op
+        yield at(op, src_size + 32, dst_size)
+
+
+def block_spots(make: type[BurstOp]) -> Iterator[Spot]:
+    """Copies of blocks: places in a word of 128 bytes, lengths, counts, gaps."""
+    for src, dst, length in product(range(4), range(4), range(1, 6)):
+        op = make(0, 0, length, 1 + length % 3, 1, 2)
+        yield Spot(op, (128, src * UB_BLOCK), (128, dst * UB_BLOCK))
+    small = (0, 1, 2, 3)
+    for length, count, src_gap, dst_gap in product((1, 2, 3, 5), (1, 2, 3), small, small):
+        yield Spot(make(0, 0, length, count, src_gap, dst_gap))
+    for length in range(1, 34):
+        yield Spot(make(0, 0, length, 2, 0, 0))
+
+
+def block_limits(make: type[BurstOp]) -> Iterator[V06Op]:
+    """The largest bursts, counts and gaps of a copy of blocks, the ends, and NOPs."""
+    inside = make.spec.within
+    src_size, dst_size = (SIZES[space_of(x)] for x in (make.spec.source, make.spec.destination))
+    most = UB_SIZE // UB_BLOCK // (2 if inside else 1)
+    half = UB_SIZE // 2 if inside else 0
+    yield make(0, half, most, 1, MAX_GAP, MAX_GAP)
+    yield make(half, 0, most, 1, 0, 0)
+    yield make(0, half, 1, most, 0, 0)
+    # Two bursts at both ends of the memories.
+    reach = UB_SIZE // UB_BLOCK
+    inner = dst_size // UB_BLOCK - 2 - 2 * inside
+    yield make(0, UB_BLOCK * inside, 1, 2, reach - 2, inner)
+    if inside:
+        yield make(0, 32, 1, reach // 2, 1, 1)
+        yield make(32, 0, 1, reach // 2, 1, 1)
+        yield make(96, 0, 3, reach // 6, 3, 3)
+        yield make(64, 32, 1, 1000, 3, 3)
+    else:
+        # More bursts than 12 bits count, and nothing that runs as one burst.
+        yield make(0, 0, 1, reach, 0, 1)
+    for length, count, gap in ((1, 1, 0), (3, 2, 1), (2, 5, 0)):
+        span = ((count - 1) * (length + gap) + length) * UB_BLOCK
+        yield make(0, dst_size - span, length, count, gap, gap)
+        yield make(src_size - span, 0, length, count, gap, gap)
+    yield make(0, 0, 0, 65535, MAX_GAP, MAX_GAP)
+    yield make(src_size, dst_size + 32, 65535, 0, MAX_GAP, 0)
+    yield make(0, 0, 0, 0, 0, 0)
+
+
+def bias_spots(make: type[BurstOp]) -> Iterator[Spot]:
+    """Loads that widen: every type with every small length, gaps of odd sizes, places in a word."""
+    for dtype, (result, _) in BIAS_TYPES.items():
+        types = Ptr(dtype, "l1"), Ptr(result, "bt")
+        for length in (*range(1, 36), 63, 64, 65, 127, 128, 129):
+            yield Spot(make(0, 0, length, 1, 0, 0, *types))
+        for length, count, *gaps in product((1, 2, 3, 7), (2, 3, 5), (0, 1, 2, 5), (0, 1, 3)):
+            yield Spot(make(0, 0, length, count, gaps[0], gaps[1], *types))
+        for src, dst in product(range(4), range(2)):
+            op = make(0, 0, 21, 2, 3, 1, *types)
+            yield Spot(op, (128, src * UB_BLOCK), (128, dst * PARAM_UNIT))
+
+
+def param_spots(make: type[BurstOp]) -> Iterator[Spot]:
+    """Loads of parameters: every length, small counts and gaps, places in a word."""
+    for length in range(1, 65):
+        yield Spot(make(0, 0, length, 1, 0, 0))
+    for length, count, *gaps in product((1, 2, 3), (2, 3, 4), (0, 1, 2, 5), (0, 1, 2)):
+        yield Spot(make(0, 0, length, count, gaps[0], gaps[1]))
+    for src, dst, length in product(range(4), range(2), (1, 2, 3)):
+        yield Spot(make(0, 0, length, 2, 1, 1), (128, src * UB_BLOCK), (128, dst * PARAM_UNIT))
+
+
+def param_limits(make: type[BurstOp]) -> Iterator[V06Op]:
+    """The largest bias vectors or parameter rows, their ends, and NOPs."""
+    ops, most = [make(0, 0, 1, 1, 0, 0)], PARAM_SIZE // make.spec.unit
+    if make.spec.widens:
+        pairs = BIAS_TYPES.items()
+        ops = [make(0, 0, 1, 1, 0, 0, Ptr(t, "l1"), Ptr(u, "bt")) for t, (u, _) in pairs]
+    for op in ops:
+        yield changed(op, len_burst=most)
+        yield changed(op, n_burst=most)
+        yield changed(op, n_burst=most // 2, dst_gap=1, src_gap=3)
+        yield changed(op, n_burst=2, dst_gap=most - 2, src_gap=7)
+        yield changed(op, len_burst=3, src_gap=MAX_GAP, dst_gap=MAX_GAP)
+        yield changed(op, n_burst=2, src_gap=MAX_GAP if most > 64 else L1_SIZE // PARAM_UNIT - 2)
+        yield at(changed(op, len_burst=8), L1_SIZE - 8 * lower_units(op), 0)
+        yield at(changed(op, len_burst=PARAM_UNIT // 4 if most > 64 else 1), 0, PARAM_SIZE - 64)
+        yield changed(op, len_burst=0, n_burst=4095, src_gap=MAX_GAP, dst_gap=MAX_GAP)
+        yield at(changed(op, len_burst=65535, n_burst=0), L1_SIZE, PARAM_SIZE + 64)
+        yield changed(op, len_burst=0, n_burst=0)
+
+
+def lower_units(op: BurstOp) -> int:
+    """Returns the bytes of a unit at the source; 8 of them are whole 32-byte blocks or half ones.
+
+    Bias elements of 2 bytes count as 4, so that the address stays aligned.
+    """
+    side = source(lower(changed(op, len_burst=1)))
+    return max(side.length, 4)
+
+
+def burst_corners(make: type[BurstOp]) -> tuple[Iterator[Spot], Iterator[V06Op]]:
+    """Returns the corners of a burst copy, those to pack and those that take a block each."""
+    if make.spec.destination not in ("bt", "fb"):
+        return block_spots(make), block_limits(make)
+    return (bias_spots if make.spec.widens else param_spots)(make), param_limits(make)
+
+
+def l1_blocks(bus_bytes: int, names: Collection[str]) -> Iterator[OpBlock]:
+    """Yields the corners of every op of ``names`` but those between GM and UB."""
+    kinds: dict[str, tuple[Iterator[Spot], Iterator[V06Op]]] = {
+        "mte_gm_l1": (gm_l1_spots(bus_bytes), strided_limits(MteGmL1)),
+        "mte_l1_ub": (l1_ub_spots(), strided_limits(MteL1Ub)),
+        **{name: burst_corners(make) for name, make in BURST_CLASSES.items()},
+        "mte_gm_l1_frac": (
+            (Spot(op, wish) for op, wish in nz_corners(bus_bytes)),
+            nz_limits(),
+        ),
+    }
+    for name, (spots, limits) in kinds.items():
+        if name in names:
+            yield from packed(spots)
+            for op in limits:
+                yield block([op])

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A draw of ops of any family while it is being made: what each reads, writes and waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sequences.constraints import OpConstraints
+from sequences.draw.shapes import LEVELS, Bools, Ints, pick
+from tb.isa.burst.table import BURSTS as BURST_ROWS
+from tb.isa.ops import OPS, SLOTS
+
+GM, UB, L1, BT, FB = range(5)
+"""Memories by what an op names; both UB sub-blocks are UB. Write-backs are not drawn as moves."""
+
+KEYWORDS = ("gm", "ub", "l1", "bt", "fb")
+
+MAX_REACH = 12
+"""Farthest distance, in ops, of a dependency."""
+
+MAX_DEPTH = 3
+"""Most ops before another in a chain of dependencies."""
+
+STRIDED = ("mte_gm_ub", "mte_ub_gm", "mte_gm_l1", "mte_l1_ub")
+BURSTS = tuple(BURST_ROWS)
+
+
+def by_name(values: dict[str, int]) -> Ints:
+    """Returns ``int64[256]``: opcode to the value of that op, 0 for opcodes without one."""
+    table = np.zeros(256, dtype=np.int64)
+    for name, value in values.items():
+        table[OPS[name].opcode] = value
+    return table
+
+
+SOURCE = by_name(
+    {name: KEYWORDS.index(s.source) for name, s in OPS.items() if s.source in KEYWORDS}
+)
+"""Opcode to the memory read."""
+
+DESTINATION = by_name({name: KEYWORDS.index(spec.destination) for name, spec in OPS.items()})
+"""Opcode to the memory written."""
+
+SLOT = by_name({name: SLOTS.index(spec.slot) for name, spec in OPS.items()})
+"""Opcode to slot number."""
+
+LEAST_READ = by_name(
+    dict.fromkeys(("mte_gm_ub", "mte_ub_gm", "mte_gm_l1"), 1)
+    | {name: row.unit for name, row in BURST_ROWS.items()}
+    | {"mte_l1_ub": 32, "mte_gm_l1_frac": 4}
+)
+"""Opcode to the fewest bytes the op reads when it moves anything; of wider elements the most."""
+
+
+@dataclass
+class Side:
+    """Rows that ops read or write, innermost level first: see :class:`tb.isa.footprint.Footprint`.
+
+    Attributes:
+        counts, strides: ``int64[N, 4]``.
+        foot: ``int64[N]``, bytes of a row.
+        hull: ``int64[N]``, bytes from the first to the last, 0 for a NOP.
+    """
+
+    counts: Ints
+    strides: Ints
+    foot: Ints
+    hull: Ints
+
+    @classmethod
+    def empty(cls, count: int) -> Side:
+        """Returns a side of ``count`` ops that touch nothing."""
+        shape = (count, LEVELS)
+        return cls(
+            np.ones(shape, np.int64),
+            np.zeros(shape, np.int64),
+            np.zeros(count, np.int64),
+            np.zeros(count, np.int64),
+        )
+
+    def put(
+        self, index: Ints, counts: Ints, strides: Ints, foot: Ints, live: Bools | bool = True
+    ) -> None:
+        """Sets the rows of the ops ``index``; a count of 0 leaves the hull 0, as ``live`` does."""
+        self.counts[index], self.strides[index], self.foot[index] = counts, strides, foot
+        reach = ((counts - 1) * strides).sum(axis=1) + foot
+        self.hull[index] = np.where((counts > 0).all(axis=1) & (foot > 0) & live, reach, 0)
+
+
+@dataclass
+class Moves:
+    """N ops in program order.
+
+    Attributes:
+        opcode: ``int64[N]``.
+        nop: ``bool[N]``, has a zero count or length.
+        far: ``bool[N]``, wants GM rows anywhere.
+        legacy: ``bool[N]``, written in the legacy form.
+        parent: ``int64[N]``, earlier op on another slot whose destination this one reads, or -1.
+        depth: ``int64[N]``, parents up to the first op of the chain.
+        read, write: Sides.
+        skew: ``int64[N]``, of an ``mte_ub_ub`` whose rows lie between each other's: bytes from the
+            destination to the source; 0 for all others.
+        extent: ``int64[N]``, bytes of its destination that dependents may read, whole blocks on
+            chip.
+        residue: ``int64[N]``, wanted row length modulo the bus width, or -1.
+        dtype: ``int64[N]``, index into ``DTYPES``.
+        columns: Descriptor fields but for the addresses.
+    """
+
+    opcode: Ints
+    nop: Bools
+    far: Bools
+    legacy: Bools
+    parent: Ints
+    depth: Ints
+    read: Side
+    write: Side
+    skew: Ints
+    extent: Ints
+    residue: Ints
+    dtype: Ints
+    columns: dict[str, Ints]
+
+    def __len__(self) -> int:
+        return len(self.opcode)
+
+
+def _opcodes(
+    rng: np.random.Generator, count: int, codes: NDArray[np.int64], weights: NDArray[np.float64]
+) -> Ints:
+    return codes[pick(rng, count, weights)]
+
+
+def _parents(
+    rng: np.random.Generator, opcode: Ints, nop: Bools, fraction: float, tries: int
+) -> Ints:
+    count = len(opcode)
+    here = np.arange(count)
+    parent = np.full(count, -1, dtype=np.int64)
+    wants = (rng.random(count) < fraction) & ~nop
+    for _ in range(tries):
+        there = here - rng.integers(1, MAX_REACH + 1, count)
+        ok = wants & (parent < 0) & (there >= 0)
+        there = np.maximum(there, 0)
+        before = opcode[there]
+        ok &= (DESTINATION[before] == SOURCE[opcode]) & (SLOT[before] != SLOT[opcode])
+        parent = np.where(ok & ~nop[there], there, parent)
+    return parent
+
+
+def _depths(parent: Ints) -> Ints:
+    """Returns how many ops stand before each in its chain; cuts ``parent`` at ``MAX_DEPTH``."""
+    child = parent >= 0
+    depth = np.zeros(len(parent), dtype=np.int64)
+    for _ in range(MAX_DEPTH + 1):
+        depth = np.where(child, depth[np.maximum(parent, 0)] + 1, 0)
+    parent[depth > MAX_DEPTH] = -1
+    depth[depth > MAX_DEPTH] = 0
+    child = parent >= 0
+    for _ in range(MAX_DEPTH + 1):
+        depth = np.where(child, depth[np.maximum(parent, 0)] + 1, 0)
+    return depth
+
+
+def draw_moves(
+    rng: np.random.Generator,
+    count: int,
+    weights: Mapping[str, float],
+    legacy: Mapping[str, float],
+    columns: tuple[str, ...],
+    limits: OpConstraints,
+) -> Moves:
+    """Draws which ops there are and who waits for whom; nothing has a shape yet.
+
+    Args:
+        rng: Source of randomness.
+        count: Number of ops.
+        weights: v0.6 name of an op to its weight.
+        legacy: v0.6 name of an op to the fraction in the legacy form.
+        columns: Descriptor fields to make room for.
+        limits: Constraints.
+    """
+    codes = np.array([OPS[name].opcode for name in weights], dtype=np.int64)
+    opcode = _opcodes(rng, count, codes, np.array(list(weights.values()), dtype=np.float64))
+    nop = rng.random(count) < limits.nop
+    # Of two ops each finds one that feeds it soon, and some ops shall have shapes of their own.
+    parent = _parents(rng, opcode, nop, limits.dependent, 5 if len(weights) > 2 else 1)
+    depth = _depths(parent)
+    feeds = np.zeros(count, dtype=bool)
+    feeds[parent[parent >= 0]] = True
+    loads, stores = SOURCE[opcode] == GM, DESTINATION[opcode] == GM
+    far = (rng.random(count) < limits.far) & ~nop
+    far &= (loads & (parent < 0)) | (stores & ~feeds)
+    share = np.zeros(256)
+    for name, fraction in legacy.items():
+        share[OPS[name].opcode] = fraction
+    zero = np.zeros(count, dtype=np.int64)
+    return Moves(
+        opcode, nop, far, rng.random(count) < share[opcode], parent, depth, Side.empty(count),
+        Side.empty(count), zero.copy(), zero.copy(), zero - 1, zero.copy(),
+        {name: zero.copy() for name in columns},
+    )  # fmt: skip

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes of the strided copies: rows and loops on both sides, within what each side may take."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sequences.constraints import MAX_FAR_ROWS, OpConstraints
+from sequences.draw.moves import DESTINATION, GM, SOURCE, STRIDED, Moves, by_name
+from sequences.draw.shapes import (
+    LEVELS,
+    MAX_LEN,
+    Bools,
+    Forms,
+    Ints,
+    Shapes,
+    align,
+    draw_counts,
+    draw_elements,
+    edge_lengths,
+    limit_counts,
+    log_uniform,
+    make_nops,
+    pad_bytes,
+    pick,
+    total_bytes,
+    with_residue,
+)
+from sequences.draw.strides import gm_strides, local_strides, nop_strides
+from tb.isa.dma.table import MAX_LOOPS, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM, PAD_LIMIT
+from tb.isa.spaces import UB_BLOCK
+
+_IS_STRIDED = by_name(dict.fromkeys(STRIDED, 1))
+
+SPREAD = 5
+"""How much more often a source is spread over all it may take: it needs no room of its own."""
+
+
+def strided(opcode: Ints) -> Bools:
+    """Tells which ops are strided copies, ``bool[N]``."""
+    found: Bools = _IS_STRIDED[opcode] == 1
+    return found
+
+
+def _fresh(
+    rng: np.random.Generator, forms: Forms, whole: Bools, read: Ints, write: Ints, residue: Ints,
+    limits: OpConstraints,
+) -> Shapes:  # fmt: skip
+    """Draws rows of any shape that fit ``read`` and ``write`` bytes, each ``int64[M]``."""
+    count = len(read)
+    pads = np.where(forms.pad, 2 * PAD_LIMIT, 0)
+    most = np.maximum(np.minimum(read, write - pads), 1)
+    total = np.minimum(total_bytes(rng, count, limits), most)
+    n_loops = pick(rng, count, np.array(limits.loops[: limits.max_loops + 1]))
+    n_loops = np.where(forms.legacy, 2, n_loops)
+    counts = draw_counts(rng, forms, total, n_loops, limits)
+    length = np.clip(total // counts.prod(axis=1), 1, MAX_LEN)
+    top = min(MAX_LEN, limits.max_bytes)
+    length = with_residue(length, residue, limits.bus_bytes, np.minimum(most, top))
+    length = edge_lengths(rng, forms.far, counts, length, residue, top, limits.edge)
+    length = np.minimum(length, most)
+    blocks = np.minimum(align(length), MAX_LEN // UB_BLOCK * UB_BLOCK)
+    length = np.where(whole, np.minimum(blocks, most // UB_BLOCK * UB_BLOCK), length)
+    dtype, elem = draw_elements(rng, forms.pad)
+    pad = forms.pad & (length >= elem)
+    length = np.where(pad, length // elem * elem, length)
+    room = np.minimum(read // align(length), write // (align(length) + pads))
+    room = np.minimum(room, limits.max_bytes // np.maximum(length, 1))
+    limit_counts(counts, np.minimum(room, limits.max_rows))
+    left, right = pad_bytes(rng, elem), pad_bytes(rng, elem)
+    return Shapes(counts, n_loops, length, dtype, elem, pad, left, right)
+
+
+def _flat(rng: np.random.Generator, shapes: Shapes, index: Ints, most: Ints, whole: Bools) -> None:
+    """Makes the ops ``index`` one row over all the ``most`` bytes they may read, or a part."""
+    part = log_uniform(rng, 1, most[index])
+    length = np.where(rng.random(len(index)) < 0.6, most[index], part)
+    length = np.minimum(length, MAX_LEN)
+    blocks = np.maximum(length // UB_BLOCK * UB_BLOCK, UB_BLOCK)
+    shapes.length[index] = np.where(whole[index], blocks, length)
+    shapes.counts[index] = 1
+
+
+def _strides(
+    rng: np.random.Generator, shapes: Shapes, far: Bools, on_gm: Bools, most: Ints,
+    stretch: NDArray[np.float64], *, source: bool, limits: OpConstraints,
+) -> Ints:  # fmt: skip
+    strides = np.zeros_like(shapes.counts)
+    for gm in (False, True):
+        index = np.flatnonzero(on_gm == gm)
+        if not len(index):
+            continue
+        reread = (rng.random(len(index)) < limits.reread) & source
+        counts = shapes.counts[index]
+        if gm:
+            strides[index] = gm_strides(
+                rng, counts, shapes.length[index], interleave=limits.interleave, reread=reread,
+                far=far[index], most=most[index],
+            )  # fmt: skip
+        else:
+            strides[index] = local_strides(
+                rng, counts, shapes.need[index], shapes.pad[index], interleave=limits.interleave,
+                reread=reread, most=most[index], stretch=stretch[index],
+            )  # fmt: skip
+    return strides
+
+
+def _clones(rng: np.random.Generator, opcode: Ints, candidates: Bools, fraction: float) -> Ints:
+    """Returns the op whose shape each repeats, the latest candidate of its opcode, or -1."""
+    clone = np.full(len(opcode), -1, dtype=np.int64)
+    for code in np.unique(opcode[candidates]).tolist():
+        index = np.flatnonzero(candidates & (opcode == code))
+        wants = rng.random(len(index)) < fraction
+        latest = np.maximum.accumulate(np.where(wants, -1, np.arange(len(index))))
+        wants &= latest >= 0
+        clone[index[wants]] = index[latest[wants]]
+    return clone
+
+
+def shape_strided(
+    rng: np.random.Generator,
+    moves: Moves,
+    index: Ints,
+    read: Ints,
+    write: Ints,
+    wide: Bools,
+    limits: OpConstraints,
+) -> None:
+    """Gives the ops ``index`` of ``moves`` rows of at most ``read`` and ``write`` bytes.
+
+    Args:
+        rng: Source of randomness.
+        moves: The draw; parents have their shape.
+        index: ``int64[M]``, strided ops in program order.
+        read: ``int64[M]``, bytes from the first to the last one at the source.
+        write: The same at the destination.
+        wide: ``bool[M]``, ops that spread over all of them.
+        limits: Constraints.
+    """
+    opcode, parent = moves.opcode[index], moves.parent[index]
+    load = opcode == MTE_GM_UB.opcode
+    forms = Forms(
+        moves.far[index], moves.legacy[index], moves.nop[index],
+        load & (rng.random(len(index)) < limits.pad),
+    )  # fmt: skip
+    whole = opcode == MTE_L1_UB.opcode
+    shapes = _fresh(rng, forms, whole, read, write, moves.residue[index], limits)
+    child = parent >= 0
+    luck = rng.random(len(index))
+    flat = np.flatnonzero(child & (luck < 0.12))
+    _flat(rng, shapes, flat, np.minimum(np.minimum(read, write), limits.max_bytes), whole)
+    wanted = child & (luck > 0.2)
+    same = _same_rows(moves, shapes, index, wanted, whole, write, forms.legacy, limits)
+    far = forms.far & (shapes.rows <= MAX_FAR_ROWS)
+    shapes.pad &= (shapes.length >= shapes.elem) & (shapes.length % shapes.elem == 0)
+    shapes.pad &= shapes.rows * (align(shapes.length) + 2 * PAD_LIMIT) <= write
+    from_gm, to_gm = SOURCE[opcode] == GM, DESTINATION[opcode] == GM
+    stretch = np.where(wide, 1.0, limits.stretch)
+    spread = np.where(wide, 1.0, min(limits.stretch * SPREAD, 1.0))
+    src = _strides(rng, shapes, far, from_gm, read, spread, source=True, limits=limits)
+    dst = _strides(rng, shapes, far, to_gm, write, stretch, source=False, limits=limits)
+    src[same] = moves.write.strides[parent[same]]
+    clone = _clones(rng, opcode, forms.legacy & ~child & ~forms.nop, limits.clone)
+    at = np.flatnonzero(clone >= 0)
+    for column in (
+        shapes.counts, shapes.length, shapes.dtype, shapes.elem, shapes.pad, shapes.left,
+        shapes.right, src, dst, far,
+    ):  # fmt: skip
+        column[at] = column[clone[at]]
+    idle = np.flatnonzero(forms.nop)
+    make_nops(rng, shapes, forms.nop)
+    for side, on_gm in ((src, from_gm), (dst, to_gm)):
+        local, gm = nop_strides(rng, shapes.need[idle], shapes.pad[idle])
+        side[idle] = np.where(on_gm[idle, None], gm, local)
+    moves.far[index] = far
+    moves.dtype[index] = shapes.dtype
+    moves.read.put(index, shapes.counts, src, shapes.length)
+    foot = np.where(shapes.pad, dst[:, 0], shapes.length)
+    moves.write.put(index, shapes.counts, dst, foot, shapes.length > 0)
+    _fill(rng, moves, index, shapes, src, dst)
+
+
+def _same_rows(
+    moves: Moves, shapes: Shapes, index: Ints, wanted: Bools, whole: Bools, write: Ints,
+    legacy: Bools, limits: OpConstraints,
+) -> Ints:  # fmt: skip
+    """Gives ops the very rows that their strided parents wrote; returns which they are."""
+    parent = np.maximum(moves.parent[index], 0)
+    counts = moves.write.counts[parent]
+    length = moves.write.foot[parent]
+    length = np.where(whole, align(length), length)
+    n_loops = moves.columns["n_loops"][parent]
+    fits = strided(moves.opcode[parent]) & wanted & (moves.write.hull[parent] > 0)
+    # Two register loops cannot follow three.
+    fits &= np.where(legacy, n_loops <= 2, n_loops <= limits.max_loops)
+    fits &= (moves.write.hull[parent] <= moves.extent[parent]) & (length <= MAX_LEN)
+    fits &= counts.prod(axis=1) * align(length) <= write
+    same = np.flatnonzero(fits)
+    shapes.counts[same], shapes.length[same] = counts[same], length[same]
+    shapes.n_loops[same] = np.where(legacy, 2, n_loops)[same]
+    return same
+
+
+def _fill(
+    rng: np.random.Generator, moves: Moves, index: Ints, shapes: Shapes, src: Ints, dst: Ints
+) -> None:
+    """Writes the descriptor fields of shapes and padding."""
+    columns, opcode = moves.columns, moves.opcode[index]
+    store = (opcode == MTE_UB_GM.opcode)[:, None]
+    ext, loc = np.where(store, dst, src), np.where(store, src, dst)
+    present = np.arange(1, LEVELS) <= shapes.n_loops[:, None]
+    columns["elem_log2"][index] = np.log2(shapes.elem).astype(np.int64)
+    columns["n_loops"][index] = shapes.n_loops
+    columns["len"][index] = shapes.length
+    columns["n_burst"][index] = shapes.counts[:, 0]
+    columns["ext_stride"][index] = ext[:, 0]
+    columns["loc_stride"][index] = loc[:, 0]
+    for k in range(MAX_LOOPS):
+        columns[f"loop{k}_count"][index] = np.where(present[:, k], shapes.counts[:, 1 + k], 1)
+        columns[f"loop{k}_ext_stride"][index] = np.where(present[:, k], ext[:, 1 + k], 0)
+        columns[f"loop{k}_loc_stride"][index] = np.where(present[:, k], loc[:, 1 + k], 0)
+    # Legacy loads count pads in bytes, all others in elements.
+    legacy, pad = moves.legacy[index], shapes.pad
+    unit = np.where(legacy, 1, shapes.elem)
+    value = rng.integers(0, np.left_shift(1, 8 * np.minimum(shapes.elem, 4)))
+    columns["pad_en"][index] = pad
+    columns["pad_in_bytes"][index] = legacy & (opcode == MTE_GM_UB.opcode)
+    columns["pad_left"][index] = pad * shapes.left // unit
+    columns["pad_right"][index] = pad * shapes.right // unit
+    columns["pad_value"][index] = pad * value

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The worked examples of the ISA documents as blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from sequences.blocks import Op, block_of, lower_program, split_program
+from sequences.examples.catalog import RULE_EXAMPLES, Example
+from tb.isa.block import OpBlock
+from tb.isa.dma.legacy import DmaRegisters
+from tb.isa.ops import OPS, OPS_BY_CODE
+
+
+def program_blocks(ops: Iterable[Op]) -> list[OpBlock]:
+    """Returns one block per copy of a program that starts with reset registers.
+
+    Every op is an epoch of its own, so ops of the program may depend on one another.
+    """
+    registers = DmaRegisters()
+    blocks = []
+    for program in split_program(ops):
+        lowered, registers = lower_program(program, registers)
+        blocks.append(block_of([lowered]))
+    return blocks
+
+
+def op_names(example: Example) -> set[str]:
+    """Returns the v0.6 names of the ops an example needs, whatever its form."""
+    blocks = (block for form in example_blocks(example).values() for block in form)
+    return {OPS_BY_CODE[code].name for block in blocks for code in block.opcode.tolist()}
+
+
+def example_blocks(example: Example) -> dict[str, list[OpBlock]]:
+    """Returns the blocks of each form of ``example`` (spec/examples.md), in program order."""
+    return {form: program_blocks(ops) for form, ops in example.forms.items()}
+
+
+def rule_blocks(ops: Collection[str] = tuple(OPS)) -> list[OpBlock]:
+    """Returns one block per rule example (spec/examples.md, section 7) of the v0.6 ``ops``."""
+    return list(named_rule_blocks(ops).values())
+
+
+def named_rule_blocks(ops: Collection[str] = tuple(OPS)) -> dict[str, OpBlock]:
+    """Returns the same by the names of the examples."""
+    blocks = {}
+    for example in RULE_EXAMPLES:
+        lowered, _ = lower_program((example.op,), DmaRegisters(), example.rule)
+        if lowered.descriptor.spec.name in ops:
+            blocks[example.name] = block_of([lowered])
+    return blocks

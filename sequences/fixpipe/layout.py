@@ -1,0 +1,488 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts the write-backs of a block side by side, and fills what they read.
+
+L0C tiles and FB rows may be shared. A tile whose flags are set while the block runs is one op's;
+one whose flags are cleared is read from then on by ops alone that wait until they are set again.
+What ops write is theirs alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sequences.constraints import FB_SIZE, GM_SIZE, L0C_SIZE, OpConstraints
+from sequences.draw.shapes import Bools
+from sequences.fixpipe.allocator import Arena, place_in_both
+from sequences.fixpipe.data import POOL, Pools, spread
+from sequences.fixpipe.kinds import GM, L1, UB
+from sequences.fixpipe.links import FB_UNIT, MOST_BIAS, MOST_READ, Links
+from sequences.fixpipe.parameters import Records, alphas_of, split_records
+from sequences.fixpipe.tiles import Tile, draw_tile
+from sequences.place.allocator import PAGE
+from tb.isa.block import Fill
+from tb.isa.fix.table import FLAG_BLOCK, FLAG_CLEAR, FLOAT_DSTS, GROUP, L0C_WORD
+from tb.isa.spaces import UB_BLOCK, Space
+
+Lists = Mapping[str, list[int]]
+
+UNIT_FLAGS = L0C_SIZE // FLAG_BLOCK
+
+_FAR_TRIES = 8
+_EDGE = 1 << 32
+
+
+@dataclass
+class Region:
+    """Part of L0C that holds a tile.
+
+    Attributes:
+        start, words: Where, and 64 B words.
+        acc: 1 for i32 accumulators.
+        whole: Whether it has its 512-byte blocks for itself.
+    """
+
+    start: int
+    words: int
+    acc: int
+    whole: bool
+
+
+@dataclass(eq=False)
+class Cleared:
+    """A tile whose flags an op has cleared: others may wait until its producer sets them again.
+
+    Attributes:
+        region: Where it is.
+        i, src: The op, and where it reads.
+        gone: ``bool[UNIT_FLAGS]``, flags that nobody was to set again yet; None before another op
+            reads the tile.
+    """
+
+    region: Region
+    i: int
+    src: int
+    gone: Bools | None = None
+
+
+@dataclass
+class Layout:
+    """A block being laid out.
+
+    Attributes:
+        x: Columns of the draw.
+        limits, pools, records, luck: What to draw from.
+        links: Ops around it, see :mod:`sequences.fixpipe.links`.
+        src, dst, quant, relu: Addresses of the ops so far.
+        waits: What each op waits for, as :class:`sequences.fixpipe.links.Links` names ops, or None.
+        delay: Clocks until the flags of each op are set, -1 for none.
+        fills: What memories must hold.
+    """
+
+    x: Lists
+    limits: OpConstraints
+    pools: Pools
+    records: Records
+    luck: Random
+    links: Links
+    src: list[int] = field(default_factory=list)
+    dst: list[int] = field(default_factory=list)
+    quant: list[int] = field(default_factory=list)
+    relu: list[int] = field(default_factory=list)
+    waits: list[int | None] = field(default_factory=list)
+    delay: list[int] = field(default_factory=list)
+    fills: list[Fill] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Opens the memories."""
+        limits = self.limits
+        self.l0c = Arena(limits.l0c_range.start, limits.l0c_range.end)
+        self.fb = Arena(limits.fb_range.start, limits.fb_range.end)
+        self.l1 = Arena(limits.l1_range.start, limits.l1_range.end)
+        self.bt = Arena(limits.bt_range.start, limits.bt_range.end)
+        self.ub = [Arena(limits.ub_range.start, limits.ub_range.end) for _ in range(2)]
+        self.gm = [Arena(window.start, window.end) for window in limits.windows]
+        self.far: list[tuple[NDArray[np.int64], int]] = []
+        self.regions: list[Region] = []
+        self.cleared: list[Cleared] = []
+        self.known = np.zeros(FB_SIZE, dtype=np.bool_)
+        self.image = np.zeros(FB_SIZE // 4, dtype=np.uint32)
+        self.bases: list[int] = []
+        # Who loads the FB rows, by 64 bytes: the number of an op around, or None for a fill.
+        self.loader: list[int | None] = [None] * (FB_SIZE // FB_UNIT)
+        self.wait: int | None = None
+        self.handed = False
+        self.last = -2
+
+    # --- places ----------------------------------------------------------------------------------
+
+    def add(self, i: int) -> bool:
+        """Lays op ``i`` out; returns False, the block being full, where it has no room."""
+        self.handed = False
+        if self.x["nop"][i]:
+            self._add_nop(i)
+            self._added(i)
+            return True
+        self.wait = None
+        again = self.x["again"][i] and self.last == i - 1 and self.waits[-1] is None
+        if again:
+            # The same elements once more, when the op before is done with them.
+            dst: int | None = self.dst[-1]
+            self.wait = len(self.waits) - 1
+        else:
+            dst = self._destination(i)
+        source = None if dst is None else self._source(i)
+        params = None if source is None else self._parameters(i)
+        if dst is None or source is None or params is None:
+            return False
+        src, filled = source
+        self.src.append(src)
+        self.dst.append(dst)
+        self.quant.append(params[0])
+        self.relu.append(params[1])
+        if not filled:
+            self._fill_tile(i, src, *params)
+        if self.x["atomic_type"][i] and not again:
+            self._fill_old(i, dst)
+        self._added(i)
+        return True
+
+    def _added(self, i: int) -> None:
+        number = len(self.waits)
+        live = not self.x["nop"][i]
+        self.delay.append(-1 if self.handed else self.x["delay"][i])
+        self.waits.append(self.wait if live else None)
+        self.links.op(number)
+        self.last = i
+        if live and self.links.readers and self.luck.random() < self.limits.dependent * 0.3:
+            self._read_back(i, number)
+
+    def _read_back(self, i: int, number: int) -> None:
+        """Has another pipe copy what the op wrote, unless an update of it follows."""
+        x, luck = self.x, self.luck
+        following = i + 1 < len(x["again"]) and x["again"][i + 1]
+        if following or x["far"][i] or x["ub_mode"][i] or self.wait is not None:
+            return
+        reader = self.links.reader(luck, x["opcode"][i])
+        if reader is None:
+            return
+        size = min(x["reach"][i], MOST_READ)
+        if x["opcode"][i] != GM:
+            size = _whole(size)
+        if reader == "mte_l1_bt":
+            size = min(size, MOST_BIAS)
+        sub = x["ub_sub"][i] if x["opcode"][i] == UB else luck.randrange(2)
+        to = self._place_for(reader, size, sub)
+        if to is not None:
+            self.links.read(luck, number, reader, self.dst[-1], to, size, sub)
+
+    def _place_for(self, reader: str, size: int, sub: int) -> int | None:
+        """Takes the bytes that ``reader`` writes."""
+        luck, to = self.luck, reader[reader.index("_", 4) + 1 :]
+        if to == "gm":
+            return luck.choice(self.gm).place(luck, size, 1)
+        if to == "bt":
+            return self.bt.place(luck, -(-size // 64) * 64, 64)
+        arena = self.ub[sub] if to == "ub" else self.l1
+        return arena.place(luck, _whole(size), UB_BLOCK)
+
+    def _add_nop(self, i: int) -> None:
+        """NOPs touch nothing: their addresses may point anywhere, even outside (A-18)."""
+        luck = self.luck
+        to_gm = self.x["opcode"][i] == GM
+        wide = luck.random() < 0.3
+        self.src.append(luck.randrange(1 << (24 if wide else 18)) // L0C_WORD * L0C_WORD)
+        unit = max(1, self.x["bits"][i] // 8) if to_gm else UB_BLOCK
+        inside = {GM: 40, L1: 19, UB: 18}[self.x["opcode"][i]]
+        top = (44 if to_gm else 24) if luck.random() < 0.3 else inside
+        self.dst.append(luck.randrange(1 << top) // unit * unit)
+        anywhere = luck.randrange(1 << (24 if wide else 12))
+        self.quant.append(anywhere // 128 * 128 if self.x["vector_quant"][i] else -1)
+        self.relu.append(anywhere // 64 * 64 if self.x["vector_relu"][i] else 0)
+
+    def _destination(self, i: int) -> int | None:
+        x, luck = self.x, self.luck
+        opcode, reach = x["opcode"][i], x["reach"][i]
+        if opcode == L1:
+            return self.l1.place(luck, _whole(reach), UB_BLOCK)
+        if opcode == UB:
+            if x["ub_mode"][i]:
+                return place_in_both(self.ub[0], self.ub[1], luck, _whole(reach), UB_BLOCK)
+            return self.ub[x["ub_sub"][i]].place(luck, _whole(reach), UB_BLOCK)
+        if x["far"][i]:
+            return self._far_place(i)
+        arena = luck.choice(self.gm)
+        elem = max(1, x["bits"][i] // 8)
+        bus = self.limits.bus_bytes
+        if arena.start < _EDGE < arena.end and luck.random() < 0.3:
+            at = _EDGE - luck.randrange(min(reach, 256) + elem) // elem * elem
+            if arena.free(at, at + reach):
+                arena.take(at, at + reach)
+                return at
+        if luck.random() < self.limits.cross_4k * 0.7:
+            before = luck.randrange(min(x["row"][i], PAGE) + 1) // elem * elem
+            return arena.place(luck, reach, PAGE, -before % PAGE)
+        return arena.place(luck, reach, bus, luck.randrange(0, bus, elem))
+
+    def _far_place(self, i: int) -> int | None:
+        """Finds a base whose rows meet nobody's; dense ops keep to their windows."""
+        x, luck = self.x, self.luck
+        offsets = _row_offsets(x, i)
+        row, reach = x["row"][i], x["reach"][i]
+        elem = max(1, x["bits"][i] // 8)
+        for _ in range(_FAR_TRIES):
+            kind = luck.random()
+            base = luck.randrange(GM_SIZE - reach + 1)
+            if kind < 0.15:
+                base = GM_SIZE - reach
+            elif kind < 0.3:
+                base = max((1 << luck.randrange(32, 40)) - luck.randrange(row + 1), 0)
+            base -= base % elem
+            starts = offsets + base
+            if starts[-1] + row <= GM_SIZE and self._alone(starts, row):
+                self.far.append((starts, row))
+                return base
+        return None
+
+    def _alone(self, starts: NDArray[np.int64], row: int) -> bool:
+        for arena in self.gm:
+            if ((starts < arena.end) & (starts + row > arena.start)).any():
+                return False
+        for other, length in self.far:
+            at = np.searchsorted(other, starts)
+            if ((at < len(other)) & (other[np.minimum(at, len(other) - 1)] < starts + row)).any():
+                return False
+            if ((at > 0) & (other[np.maximum(at, 1) - 1] + length > starts)).any():
+                return False
+        return True
+
+    def _source(self, i: int) -> tuple[int, bool] | None:
+        """Returns the address in L0C, and whether its tile is filled already."""
+        x, luck = self.x, self.luck
+        words, acc = x["words"][i], x["acc"][i]
+        late = x["delay"][i] >= 0
+        clear = x["unit_flag"][i] == FLAG_CLEAR
+        again = self._follows(i) or luck.random() < self.limits.flag_again
+        if self.cleared and x["unit_flag"][i] and again:
+            found = self._cleared(i)
+            if found is not None:
+                return found, True
+        if not late and luck.random() < self.limits.share_l0c:
+            found = self._shared(i, clear)
+            if found is not None:
+                return found, True
+        whole = late or clear or luck.random() < 0.6
+        # Anywhere in its first block of flags.
+        skip = luck.randrange(8) if whole and luck.random() < 0.5 else 0
+        size = (skip + words) * L0C_WORD
+        unit = FLAG_BLOCK if whole else L0C_WORD
+        at = self.l0c.place(luck, -(-size // unit) * unit, unit)
+        if at is None and skip:
+            skip, size = 0, words * L0C_WORD
+            at = self.l0c.place(luck, -(-size // unit) * unit, unit)
+        if at is None:
+            found = None if late else self._shared(i, clear)
+            return None if found is None else (found, True)
+        src = at + skip * L0C_WORD
+        region = Region(src, words, acc, whole)
+        if clear:
+            self.cleared.append(Cleared(region, i, src))
+        elif not late:
+            self.regions.append(region)
+        return src, False
+
+    def _cleared(self, i: int) -> int | None:
+        """Returns where op ``i`` reads a tile that is handed over again, None without any."""
+        x, luck = self.x, self.luck
+        words, acc = x["words"][i], x["acc"][i]
+        if self._follows(i):
+            tile, src = self.cleared[-1], self.src[-1]
+        else:
+            fits = [c for c in self.cleared if c.region.acc == acc and c.region.words >= words]
+            if not fits:
+                return None
+            tile = luck.choice(fits)
+            src = _inside(luck, tile.region, words)
+        if tile.gone is None:
+            tile.gone = np.zeros(UNIT_FLAGS, dtype=np.bool_)
+            tile.gone[_flags_of(x, tile.i, tile.src)] = True
+        flags = _flags_of(x, i, src)
+        # Flags that are set again count from their clear; without one of them none is late.
+        self.handed = not tile.gone[flags].any()
+        tile.gone[flags] = x["unit_flag"][i] == FLAG_CLEAR
+        # The last is the one that was read last.
+        self.cleared.remove(tile)
+        self.cleared.append(tile)
+        return src
+
+    def _follows(self, i: int) -> bool:
+        """Tells whether op ``i`` reads the tile of the op before, which has cleared its flags."""
+        return bool(self.x["follow"][i]) and self.last == i - 1
+
+    def _shared(self, i: int, clear: bool) -> int | None:
+        luck = self.luck
+        words, acc = self.x["words"][i], self.x["acc"][i]
+        fits = [
+            region
+            for region in self.regions
+            if region.acc == acc and region.words >= words and (region.whole or not clear)
+        ]
+        if not fits:
+            return None
+        region = luck.choice(fits)
+        src = _inside(luck, region, words)
+        if clear:
+            self.regions.remove(region)
+            self.cleared.append(Cleared(region, i, src))
+        return src
+
+    # --- parameters ------------------------------------------------------------------------------
+
+    def _parameters(self, i: int) -> tuple[int, int] | None:
+        """Returns the addresses of records and alphas, -1 and 0 where there are none."""
+        x = self.x
+        quant, relu, columns = -1, 0, x["n"][i]
+        if x["vector_quant"][i]:
+            found = self._rows(8 * columns, 128)
+            if found is None:
+                return None
+            quant = found
+        if x["vector_relu"][i]:
+            found = self._rows(4 * columns, 64)
+            if found is None:
+                return None
+            relu = found
+        return quant, relu
+
+    def _rows(self, size: int, unit: int) -> int | None:
+        luck = self.luck
+        if luck.random() < self.limits.share_fb:
+            found = self._known(size, unit)
+            if found is not None:
+                return found
+        whole = -(-size // unit) * unit
+        at = self.fb.place(luck, whole, unit)
+        if at is None:
+            return self._known(size, unit)
+        start = luck.randrange(POOL)
+        if unit == 128:
+            data = spread(self.records.quant, start, whole // 8).view(np.uint32)
+        else:
+            data = spread(self.records.alpha, start, whole // 4).view(np.uint32)
+        self.image[at // 4 : (at + whole) // 4] = data
+        self.known[at : at + whole] = True
+        self.bases.append(at)
+        if not self._loaded(at, data.view(np.uint8)):
+            self.fills.append(Fill(Space.FB, at, data.view(np.uint8)))
+        return at
+
+    def _loaded(self, at: int, data: NDArray[np.uint8]) -> bool:
+        """Puts rows into L1, for an op of the block to load; returns False where none does."""
+        luck, links = self.luck, self.links
+        if self.wait is not None or not links.loads or luck.random() >= self.limits.dependent / 3:
+            return False
+        units, gap = len(data) // FB_UNIT, 0
+        if units > 1 and luck.random() < 0.4:
+            gap = luck.randrange(1, 4)
+        size = len(data) + (units - 1) * gap * FB_UNIT
+        src = self.l1.place(luck, size, UB_BLOCK)
+        if src is None:
+            return False
+        image = data
+        if gap:
+            rows = spread(self.pools.noise, luck.randrange(POOL), units * (1 + gap) * 16)
+            rows = rows.reshape(units, 1 + gap, 16).copy()
+            rows[:, 0] = data.view(np.uint32).reshape(units, 16)
+            image = rows.view(np.uint8).ravel()[:size]
+        self.fills.append(Fill(Space.L1, src, image))
+        self.wait = links.load(src, at, units, gap)
+        for unit in range(at // FB_UNIT, (at + len(data)) // FB_UNIT):
+            self.loader[unit] = self.wait
+        return True
+
+    def _known(self, size: int, unit: int) -> int | None:
+        """Returns a place whose rows are filled already, or loaded by one op to wait for."""
+        for at in self.luck.sample(self.bases, min(len(self.bases), 6)):
+            low = -(-at // unit) * unit
+            high = low + size
+            if high > FB_SIZE or not self.known[low:high].all():
+                continue
+            loaders = set(self.loader[low // FB_UNIT : -(-high // FB_UNIT)]) - {None, self.wait}
+            if not loaders:
+                return low
+            if len(loaders) == 1 and self.wait is None:
+                self.wait = loaders.pop()
+                return low
+        return None
+
+    # --- data ------------------------------------------------------------------------------------
+
+    def _fill_tile(self, i: int, src: int, quant: int, relu: int) -> None:
+        x, luck = self.x, self.luck
+        words, columns = x["words"][i], x["n"][i]
+        if luck.random() >= self.limits.corner_data:
+            data = spread(self.pools.noise, luck.randrange(POOL), 16 * words).view(np.uint8)
+            self.fills.append(Fill(Space.L0C, src, data))
+            return
+        scale = offset = alpha = None
+        if x["vector_quant"][i]:
+            scale, offset = split_records(self.image[quant // 4 : quant // 4 + 2 * columns])
+            if x["dst_type"][i] in FLOAT_DSTS:
+                offset = None
+        elif x["scale"][i]:
+            scale = alphas_of(np.array([x["quant_scale"][i]], dtype=np.uint32))
+        if x["vector_relu"][i]:
+            alpha = alphas_of(self.image[relu // 4 : relu // 4 + columns])
+        elif x["relu"][i] == 2:
+            alpha = alphas_of(np.array([x["relu_alpha"][i]], dtype=np.uint32))
+        tile = Tile(
+            x["quant"][i], x["acc"][i], x["dst_type"][i], words, columns, x["src_stride"][i],
+            x["loop3_src"][i] if x["loop3_count"][i] > 1 else 0, scale, offset, alpha,
+            x["clip"][i], x["atomic_type"][i],
+        )  # fmt: skip
+        self.fills.append(Fill(Space.L0C, src, draw_tile(tile, self.pools, luck)))
+
+    def _fill_old(self, i: int, dst: int) -> None:
+        """Writes corner data as old values where an atomic update lands."""
+        x, luck = self.x, self.luck
+        pool = self.pools.old[x["atomic_type"][i]]
+        size = pool.itemsize
+        starts, length = np.array([dst]), x["reach"][i]
+        if x["far"][i]:
+            starts, length = _row_offsets(x, i) + dst, x["row"][i]
+        for start in starts.tolist():
+            data = spread(pool, luck.randrange(POOL), length // size).view(np.uint8)
+            self.fills.append(Fill(Space.GM, start, data))
+
+
+def _inside(luck: Random, region: Region, words: int) -> int:
+    """Returns where ``words`` words begin that lie in a region, often at its start."""
+    spare = region.words - words
+    return region.start + L0C_WORD * (luck.randrange(spare + 1) if luck.random() < 0.5 else 0)
+
+
+def _flags_of(x: Lists, i: int, src: int) -> NDArray[np.int64]:
+    """Returns the blocks of L0C that op ``i`` reads from, ``int64[k]``, ascending."""
+    groups = np.arange(-(-x["n"][i] // GROUP)) * x["src_stride"][i]
+    repeats = np.arange(x["loop3_count"][i] if x["loop3_en"][i] else 1) * x["loop3_src"][i]
+    words = np.arange(x["m"][i]) * max(x["k"][i], 1)
+    starts = np.unique(groups[:, None] + repeats)
+    return np.unique((starts[:, None] + words + src // L0C_WORD) // (FLAG_BLOCK // L0C_WORD))
+
+
+def _whole(size: int) -> int:
+    return -(-size // UB_BLOCK) * UB_BLOCK
+
+
+def _row_offsets(x: Lists, i: int) -> NDArray[np.int64]:
+    """Returns where the rows of an op start behind its first, ascending."""
+    bits = x["bits"][i]
+    rows = np.arange(x["rows"][i]) * (x["dst_stride"][i] * bits // 8)
+    if not x["loop3_en"][i]:
+        return rows
+    repeats = np.arange(x["loop3_count"][i]) * (x["loop3_dst"][i] * bits // 8)
+    return np.sort((rows[:, None] + repeats).ravel())

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scales, offsets and alphas of write-backs, as scalars and as records in FB.
+
+All of them are finite once the low 13 bits are gone (FIX-L25), also where a record is read as two
+alphas or two alphas as a record; ignored bits hold anything (spec/fixpipe.md, sections 5 and 6).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sequences.draw.shapes import Bools, Ints, pick
+from sequences.fixpipe.data import POOL
+from tb.isa.fix.table import SCALE_MASK
+
+F32, F16, BF16 = 1, 2, 3
+"""Indices into ``NUMBER_CODES``."""
+
+_JUNK = ~SCALE_MASK & 0xFFFFFFFF
+_SIGN = 1 << 31
+_EXPONENT = 0xFF << 23
+
+_CORNERS = np.array(
+    [0x00000000, 0x80000000, 0x00002000, 0x007FE000, 0x00800000, 0x7F7FE000, 0xFF7FE000, 0x7F000000,
+     0x3F802000, 0x3F7FE000, 0x3FFFE000, 0x00400000, 0x34000000, 0x4B000000],
+    dtype=np.int64,
+)  # fmt: skip
+_DECIMALS = (0.1, 0.3, 0.25, 1 / 3, 3.140625, 0.7, 1e-3, 1.5, 10.0, 0.99)
+
+
+def _as_bits(values: NDArray[np.floating[Any]]) -> Ints:
+    return values.astype(np.float32).view(np.uint32).astype(np.int64)
+
+
+def scales(rng: np.random.Generator, count: int, negative: float, corner: float) -> Ints:
+    """Returns f32 bits with the low 13 clear: powers of two, small odd numbers, any, corners."""
+    kind = pick(rng, count, np.array([0.42, 0.2, 0.13, 0.25 - corner, corner]))
+    power = (rng.integers(-9, 4, count) + 127) << 23
+    odd = _as_bits((2 * rng.integers(1, 16, count) + 1) * 2.0 ** rng.integers(-9, -2, count))
+    decimal = _as_bits(rng.choice(_DECIMALS, count))
+    mantissa = rng.integers(0, 1 << 10, count) << 13
+    near = (rng.integers(-11, 6, count) + 127) << 23 | mantissa
+    bits = np.choose(kind, (power, odd, decimal, near, rng.choice(_CORNERS, count)))
+    found: Ints = (bits & SCALE_MASK) | np.where(rng.random(count) < negative, _SIGN, 0)
+    return found
+
+
+def draw_numbers(rng: np.random.Generator, kind: Ints, negative: float, corner: float) -> Ints:
+    """Returns numbers of types ``kind`` widened to f32 bits; those of f32 have low bits too."""
+    count = len(kind)
+    bits = scales(rng, count, negative, corner)
+    junk = np.where(rng.random(count) < 0.25, _JUNK, rng.integers(0, _JUNK + 1, count))
+    wide = bits | np.where(rng.random(count) < 0.7, junk, 0)
+    half = bits.astype(np.uint32).view(np.float32)
+    with np.errstate(over="ignore"):
+        half = np.clip(half, -65504, 65504).astype(np.float16).astype(np.float32)
+    found: Ints = np.select([kind == F16, kind == BF16], [_as_bits(half), bits & 0xFFFF0000], wide)
+    return found
+
+
+def ignored_numbers(rng: np.random.Generator, kind: Ints) -> Ints:
+    """Returns payloads that a mode ignores: any bits of the type, not 0."""
+    anything = rng.integers(1, 1 << 32, len(kind)) | 1 << 16
+    numbers = draw_numbers(rng, kind, 0.5, 0.2)
+    found: Ints = np.select([kind == F16, kind == BF16], [numbers, anything & 0xFFFF0000], anything)
+    return found
+
+
+class Records:
+    """Pools of ``2 * POOL`` parameters, each followed by itself.
+
+    Attributes:
+        quant: ``uint64`` records of vector pre_quant.
+        alpha: ``uint32`` words of vector pre_relu.
+    """
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        """Draws both."""
+        bits = scales(rng, POOL, 0.15, 0.04)
+        low = bits | rng.integers(0, _JUNK + 1, POOL) * (rng.random(POOL) < 0.8)
+        kind = pick(rng, POOL, np.array([0.2, 0.1, 0.1, 0.25, 0.35]))
+        offset = np.choose(
+            kind,
+            (np.zeros(POOL, np.int64), np.full(POOL, -256), np.full(POOL, 255),
+             rng.integers(-8, 9, POOL), rng.integers(-256, 256, POOL)),
+        )  # fmt: skip
+        junk = np.where(rng.random(POOL) < 0.2, (1 << 17) - 1, rng.integers(0, 1 << 17, POOL))
+        high = rng.integers(0, 32, POOL) | (offset & 0x1FF) << 5 | rng.integers(0, 2, POOL) << 14
+        high = _finite(high | junk << 15)
+        quant = low.astype(np.uint64) | high.astype(np.uint64) << np.uint64(32)
+        alpha = scales(rng, POOL, 0.35, 0.08)
+        alpha |= rng.integers(0, _JUNK + 1, POOL) * (rng.random(POOL) < 0.8)
+        self.quant = np.concatenate((quant, quant))
+        self.alpha = np.concatenate((alpha, alpha)).astype(np.uint32)
+
+
+def _finite(words: Ints) -> Ints:
+    """Returns the words with an exponent of all ones made one smaller."""
+    found: Ints = np.where((words & _EXPONENT) == _EXPONENT, words ^ (1 << 23), words)
+    return found
+
+
+def needs_scalar(vector: Bools, scale: Bools) -> Bools:
+    """Tells which ops take their M1 from the descriptor."""
+    found: Bools = scale & ~vector
+    return found
+
+
+def split_records(words: NDArray[np.uint32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Returns M1 and offset, ``float32[n]`` each, of records ``uint32[2 * n]``."""
+    scale = (words[0::2] & np.uint32(SCALE_MASK)).view(np.float32)
+    field = (words[1::2] >> np.uint32(5)).astype(np.int32) & 0x1FF
+    return scale, ((field ^ 0x100) - 0x100).astype(np.float32)
+
+
+def alphas_of(words: NDArray[np.uint32]) -> NDArray[np.float32]:
+    """Returns the alphas of FB words."""
+    return (words & np.uint32(SCALE_MASK)).view(np.float32)

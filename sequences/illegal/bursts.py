@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every D rule of the burst copies broken in many ways, and their limits kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from sequences.blocks import Op
+from sequences.constraints import UB_SIZE
+from sequences.illegal.cases import (
+    Break,
+    Case,
+    Change,
+    chain,
+    changed,
+    make_cases,
+    put,
+    shift,
+    too_wide,
+)
+from tb.isa.burst.op import BURST_CLASSES, BurstOp, lower_burst
+from tb.isa.burst.table import BIAS_TYPES, BURSTS, GAP_BITS, LEN_BITS, PARAM_ALIGN, BurstSpec
+from tb.isa.dma.legacy import CopyUbufToUbuf
+from tb.isa.dtypes import DTYPES, Ptr
+from tb.isa.footprint import destination, source, space_of
+from tb.isa.spaces import SIZES, UB_BLOCK
+
+MAX_LEN, MAX_GAP = (1 << LEN_BITS) - 1, (1 << GAP_BITS) - 1
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What differs between the burst copies, by the row of each.
+
+    Attributes:
+        make: Op class.
+        row: Row of the op.
+        source, destination: Names of the address operands.
+        sizes: Bytes of both memories.
+        unit: Alignment of the destination.
+        count_bits: Width of the burst count.
+        rules: Numbers of the width, alignment and range rules.
+    """
+
+    make: type[BurstOp]
+    row: BurstSpec
+    source: str
+    destination: str
+    sizes: tuple[int, int]
+    unit: int
+    count_bits: int
+    rules: tuple[int, int, int]
+
+
+def _kind(row: BurstSpec) -> Kind:
+    sizes = SIZES[space_of(row.source)], SIZES[space_of(row.destination)]
+    source, destination, _, count, *_ = row.operands
+    width, alignment, bounds = row.d_rules
+    assert count.bits is not None
+    return Kind(
+        BURST_CLASSES[row.name], row, source.name, destination.name, sizes, row.align, count.bits,
+        (width, alignment, bounds),
+    )  # fmt: skip
+
+
+KINDS: Mapping[str, Kind] = {name: _kind(row) for name, row in BURSTS.items()}
+
+
+def _base(rng: np.random.Generator, *, kind: Kind) -> Op:
+    """Returns a small legal op of several bursts, within UB from low to high addresses."""
+    length, count = int(rng.integers(1, 5)), int(rng.integers(2, 5))
+    src_gap, dst_gap = (int(x) for x in rng.integers(0, 5, 2))
+    burst = (length, count, src_gap, dst_gap)
+    src = UB_BLOCK * int(rng.integers(0, 1024))
+    if kind.unit == PARAM_ALIGN:
+        dst = kind.unit * int(rng.integers(0, 20))
+    else:
+        dst = UB_SIZE // 2 + UB_BLOCK * int(rng.integers(0, 1024))
+    dtype = str(rng.choice(list(BIAS_TYPES if kind.row.widens else DTYPES)))
+    result = BIAS_TYPES[dtype][0] if kind.row.widens else dtype
+    op = kind.make(src, dst, *burst, Ptr(dtype, kind.row.source), Ptr(result, kind.row.destination))
+    return changed(op, ub_sub=int(rng.integers(0, 2))) if kind.row.sees_ub else op
+
+
+def _units(op: BurstOp) -> tuple[int, int]:
+    return lower_burst(op).units
+
+
+def _source_over(op: BurstOp, *, kind: Kind) -> BurstOp:
+    """One burst that reads one unit behind the end of the memory."""
+    length = UB_BLOCK * 2 // _units(op)[0] + 1
+    values = {kind.source: kind.sizes[0] - 64, kind.destination: 0}
+    return changed(op, n_burst=1, len_burst=length, **values)
+
+
+def _destination_over(op: BurstOp, *, kind: Kind) -> BurstOp:
+    """One burst that writes one unit behind the end of the memory."""
+    length = kind.unit // _units(op)[1] + 1
+    values = {kind.source: 0, kind.destination: kind.sizes[1] - kind.unit}
+    return changed(op, n_burst=1, len_burst=length, **values)
+
+
+def _last_burst_over(op: BurstOp, *, kind: Kind) -> BurstOp:
+    """Two bursts; the gap between them carries the second just over the end."""
+    unit = _units(op)[1]
+    room = (kind.sizes[1] - kind.unit) // unit
+    values = {kind.source: 0, kind.destination: kind.unit}
+    return changed(op, n_burst=2, len_burst=1, src_gap=0, dst_gap=room - 1, **values)
+
+
+def _outside(kind: Kind) -> list[Break]:
+    rule = kind.rules[2]
+    found = []
+    for name, size in zip((kind.source, kind.destination), kind.sizes, strict=True):
+        for base in (size, size + 64, 1 << 24, (1 << 32) + 64, 1 << 64):
+            found.append(Break(f"{name} {base:#x}", rule, put(name, base)))  # noqa: PERF401
+    small = min(kind.sizes) == kind.sizes[1]
+    found += [
+        Break("source one unit too far", rule, partial(_source_over, kind=kind)),
+        Break("destination one unit too far", rule, partial(_destination_over, kind=kind)),
+        Break("second burst one unit too far", rule, partial(_last_burst_over, kind=kind)),
+        Break("longest bursts", rule, put("len_burst", MAX_LEN)),
+        Break("most bursts", rule, put("n_burst", (1 << kind.count_bits) - 1)),
+        Break("longest destination gap", rule, put("dst_gap", MAX_GAP)),
+    ]
+    if small and kind.row.widens:
+        # 65535 elements of 2 or 4 bytes still lie in L1: several of them do not.
+        far = chain(put("src_gap", MAX_GAP), put("n_burst", 8), put("len_burst", 1))
+        return [*found, Break("longest source gaps", rule, chain(far, put("dst_gap", 0)))]
+    return [*found, Break("longest source gap", rule, put("src_gap", MAX_GAP))]
+
+
+def _breaks(kind: Kind) -> list[Break]:
+    width, alignment, _ = kind.rules
+    fields = [
+        ("len_burst", LEN_BITS), ("n_burst", kind.count_bits), ("src_gap", GAP_BITS),
+        ("dst_gap", GAP_BITS),
+    ]  # fmt: skip
+    found = too_wide(fields, width)
+    found += [
+        Break(f"{name} + {by}", alignment, shift(name, by))
+        for name in (kind.source, kind.destination)
+        for by in (1, 2, 8, 16, 31)
+    ]
+    if kind.unit == PARAM_ALIGN:
+        found += [
+            Break(f"{kind.destination} + {by}", alignment, shift(kind.destination, by))
+            for by in (32, 33, 63)
+        ]
+    empty, none = put("len_burst", 0), put("n_burst", 0)
+    found += [
+        Break("no bursts, gap too wide", width, chain(put("src_gap", 1 << GAP_BITS), none)),
+        Break(
+            "no units, count too wide", width, chain(put("n_burst", 1 << kind.count_bits), empty)
+        ),
+        Break("no units, source + 16", alignment, chain(shift(kind.source, 16), empty)),
+        Break("no bursts, destination + 8", alignment, chain(shift(kind.destination, 8), none)),
+    ]
+    return [*found, *_outside(kind)]
+
+
+def _combined(kind: Kind) -> dict[int, Change]:
+    width, alignment, bounds = kind.rules
+    return {
+        width: put("dst_gap", 1 << GAP_BITS),
+        alignment: shift(kind.destination, 16),
+        bounds: put(kind.source, kind.sizes[0] + 32),
+    }
+
+
+def _ends(op: BurstOp, kind: Kind) -> dict[str, Op]:
+    """Ops that end with a memory."""
+    desc = lower_burst(op)
+    src_span, dst_span = (side.end - side.base for side in (source(desc), destination(desc)))
+    src_end = (kind.sizes[0] - src_span) // UB_BLOCK * UB_BLOCK
+    dst_end = (kind.sizes[1] - dst_span) // kind.unit * kind.unit
+    return {
+        "source to the end": changed(op, **{kind.source: src_end, kind.destination: 0}),
+        "destination to the end": changed(op, **{kind.source: 0, kind.destination: dst_end}),
+    }
+
+
+def _near(rng: np.random.Generator, *, kind: Kind) -> dict[str, Op]:
+    op = _base(rng, kind=kind)
+    assert isinstance(op, BurstOp)
+    most = (1 << kind.count_bits) - 1
+    units = _units(op)
+    whole = kind.sizes[1] // units[1] if kind.sizes[0] > kind.sizes[1] else UB_SIZE // 32
+    if kind.row.within:
+        whole //= 2
+    origin = {kind.source: 0, kind.destination: UB_SIZE // 2 if kind.row.within else 0}
+    outside = {kind.source: kind.sizes[0] + 64, kind.destination: kind.sizes[1]}
+    gaps = {"src_gap": MAX_GAP, "dst_gap": MAX_GAP}
+    full = changed(op, n_burst=1, len_burst=whole, **origin)
+    return {
+        "gaps behind a lone burst": changed(op, n_burst=1, **gaps),
+        "NOP with every maximum": changed(op, len_burst=0, n_burst=most, **gaps),
+        "NOP of the longest bursts": changed(op, len_burst=MAX_LEN, n_burst=0, **gaps),
+        "NOP outside": changed(op, len_burst=0, **outside),
+        "NOP far outside": changed(
+            op, n_burst=0, **{kind.source: (1 << 24) - 32, kind.destination: (1 << 24) - 64}
+        ),
+        "one burst over everything": full,
+        "everything in bursts of one": changed(
+            full, len_burst=1, n_burst=min(whole, most), src_gap=0, dst_gap=0
+        ),
+        **_ends(op, kind),
+        **{f"{name}, lone": case for name, case in _ends(changed(op, n_burst=1), kind).items()},
+    }
+
+
+def burst_cases(rng: np.random.Generator, form: str) -> list[Case]:
+    """Returns every case of a burst copy."""
+    kind = KINDS[form]
+    return make_cases(
+        rng, form, partial(_base, kind=kind), _breaks(kind), [_combined(kind)],
+        partial(_near, kind=kind),
+    )  # fmt: skip
+
+
+def _copy(rng: np.random.Generator) -> CopyUbufToUbuf:
+    """Returns a small legal ``copy_ubuf_to_ubuf`` from low to high addresses."""
+    length = UB_BLOCK * int(rng.integers(1, 5))
+    src_stride, dst_stride = (length + UB_BLOCK * int(x) for x in rng.integers(1, 5, 2))
+    src, dst = (UB_BLOCK * int(x) for x in rng.integers(0, 1024, 2))
+    return CopyUbufToUbuf(
+        src, UB_SIZE // 2 + dst, int(rng.integers(0, 16)), int(rng.integers(2, 5)), length,
+        src_stride, dst_stride, ub_sub=int(rng.integers(0, 2)),
+    )  # fmt: skip
+
+
+def refused_copies(rng: np.random.Generator) -> dict[str, CopyUbufToUbuf]:
+    """Returns copies that are not issued, by what is wrong: DMA-L05, L07, L08, L11 (A-15)."""
+    op = _copy(rng)
+    found = {}
+    for name, bits in (("n_burst", 16), ("len_burst", 16), ("src_stride", 21), ("dst_stride", 21)):
+        found[f"L05 {name} too wide"] = changed(op, **{name: 1 << bits})
+        found[f"L05 {name} far too wide"] = changed(op, **{name: (1 << 40) + 32})
+    for name in ("src_stride", "dst_stride"):
+        for by in (1, 16, 31):
+            found[f"L07 {name} + {by}"] = shift(name, by)(op)
+        found[f"L08 {name} below len"] = changed(op, **{name: op.len_burst - UB_BLOCK})
+        found[f"L08 {name} 0"] = changed(op, **{name: 0})
+    for by in (1, 8, 16, 31):
+        found[f"L11 len + {by}"] = changed(op, len_burst=op.len_burst + by)
+        found[f"L11 len + {by}, one burst"] = changed(op, len_burst=op.len_burst + by, n_burst=1)
+    found |= {
+        "L11 no bursts": changed(op, len_burst=40, n_burst=0),
+        "L05 before L07": changed(op, n_burst=1 << 16, src_stride=33),
+        "L07 before L08": changed(op, src_stride=op.len_burst - 1),
+        "L07 before L11": changed(op, dst_stride=op.dst_stride + 8, len_burst=op.len_burst + 8),
+        "L08 before L11": changed(op, dst_stride=op.len_burst, len_burst=op.len_burst + 8),
+        "L07 before L06": changed(op, src=op.src + 16, src_stride=op.src_stride + 4),
+        "L11 before L12": changed(op, dst=UB_SIZE, len_burst=op.len_burst + 8),
+    }
+    return found
+
+
+def ubuf_copy_cases(rng: np.random.Generator, form: str) -> list[Case]:
+    """Returns every case of ``copy_ubuf_to_ubuf``; refused copies stand before a legal one."""
+    cases = [
+        Case(f"refused: {k}", form, 0, (v, _copy(rng))) for k, v in refused_copies(rng).items()
+    ]
+    names = {"ub_src": "src", "ub_dst": "dst"}
+    for item in _breaks(KINDS["mte_ub_ub"]):
+        operand, _, rest = item.name.partition(" ")
+        if operand in names and item.rule in (6, 12):
+            op, name = _copy(rng), names[operand]
+            by = int(rest[2:]) if item.rule == 6 else int(rest, 16) - getattr(op, name)
+            cases.append(Case(item.name, form, item.rule, (shift(name, by)(op),)))
+    op = _copy(rng)
+    top = ((1 << 21) - 1) // UB_BLOCK * UB_BLOCK
+    broken = {
+        "last source burst far out": (12, changed(op, src_stride=top)),
+        "last burst far out": (12, changed(op, dst_stride=top)),
+        "most bursts": (12, changed(op, n_burst=65535)),
+        "both bases + 16 and out": (6, changed(op, src=UB_SIZE + 16, dst=op.dst + 16)),
+        "no bytes, source + 8": (6, changed(op, src=op.src + 8, len_burst=0)),
+        "no bursts, destination + 31": (6, changed(op, dst=op.dst + 31, n_burst=0)),
+    }
+    legal = {
+        "one burst, strides of any kind": changed(op, n_burst=1, src_stride=1, dst_stride=top + 31),
+        "no bursts, strides of any kind": changed(op, n_burst=0, src_stride=7, dst_stride=0),
+        "strides equal len": changed(op, src_stride=op.len_burst, dst_stride=op.len_burst),
+        "longest burst": changed(op, src=0, dst=UB_SIZE // 2, n_burst=1, len_burst=65504),
+        "most bursts of nothing": changed(op, len_burst=0, n_burst=65535),
+        "longest strides of nothing": changed(op, len_burst=0, src_stride=top, dst_stride=top),
+        "NOP outside": changed(op, len_burst=0, src=UB_SIZE, dst=UB_SIZE + 64),
+        "sid 2^70": changed(op, sid=1 << 70),
+        "bursts side by side": changed(
+            op, src=0, dst=UB_SIZE // 2, n_burst=4096, len_burst=32, src_stride=32, dst_stride=32
+        ),
+    }
+    cases += [Case(name, form, rule, (bad,)) for name, (rule, bad) in broken.items()]
+    return [*cases, *[Case(name, form, 0, (good,)) for name, good in legal.items()]]

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Illegal ops among legal ones: each D rule broken in many ways, and limits just kept.
+
+An illegal op must retire with the number of the lowest rule it breaks and change nothing, so its
+addresses may lie anywhere, also where others write. Legal ops around it show that the engine
+goes on as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sequences.blocks import block_of, lower_program
+from sequences.constraints import (
+    FIX_NAMES,
+    GM_UB_NAMES,
+    OP_NAMES,
+    OpConstraints,
+    check_ops,
+)
+from sequences.draw.copies import COPY_FORMS, CopyGenerator
+from sequences.fixpipe.generator import FixGenerator
+from sequences.illegal.bursts import KINDS as BURSTS
+from sequences.illegal.bursts import burst_cases, ubuf_copy_cases
+from sequences.illegal.cases import Case
+from sequences.illegal.fixpipe import fix_cases
+from sequences.illegal.legacy import REGISTER_FORMS, legacy_cases
+from sequences.illegal.nz import nz_cases
+from sequences.illegal.strided import KINDS as STRIDED
+from sequences.illegal.strided import strided_cases
+from sequences.place.merge import merge
+from tb.isa.block import OpBlock
+from tb.isa.descriptor import unpack
+from tb.isa.dma.legacy import DmaRegisters
+from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
+from tb.isa.lower import lower
+from tb.isa.rules import d_violations, first_d_violation, t_violations
+
+MOST_GOOD = 16
+"""Most legal ops, and most illegal ones, of a block with many of both."""
+
+FILL_OPS = 512
+"""Legal ops drawn at once."""
+
+
+CASES: Mapping[str, Callable[[np.random.Generator, str], list[Case]]] = {
+    **dict.fromkeys(STRIDED, strided_cases),
+    **dict.fromkeys(BURSTS, burst_cases),
+    "mte_gm_l1_frac": nz_cases,
+    **dict.fromkeys(FIX_NAMES, fix_cases),
+    **dict.fromkeys(REGISTER_FORMS, legacy_cases),
+    "copy_ubuf_to_ubuf": ubuf_copy_cases,
+}
+"""Form to what makes its cases."""
+
+
+def all_cases(rng: np.random.Generator, form: str) -> list[Case]:
+    """Returns every violation, many combinations and every near miss of ``form``, in order."""
+    return CASES[form](rng, form)
+
+
+def within(case: Case, loops: int, pad: bool) -> Case | None:
+    """Returns a case with fewer loop groups and without padding; None when it is undefined then.
+
+    What it breaks may be another rule, or none.
+    """
+    op = case.program[-1]
+    if not isinstance(op, MteGmUb | MteUbGm | MteGmL1 | MteL1Ub):
+        return case
+    less: Any = replace(op, loops=op.loops[:loops])
+    if isinstance(less, MteGmUb) and not pad:
+        less = replace(less, pad=None)
+    if less == op:
+        return case
+    desc = lower(less)
+    found = first_d_violation(desc)
+    if found is None and t_violations(desc):
+        return None
+    return replace(case, rule=found.rule.number if found else 0, program=(less,))
+
+
+class IllegalGenerator:
+    """Draws blocks that mix illegal ops with legal ones.
+
+    Every case of :func:`all_cases` of every form comes once, in random order, before any comes
+    again. A block holds random legal ops with illegal ones strewn in, or one op at a limit
+    between two illegal ones. Legacy programs write every register they use, and the random ops
+    are of forms that use none, so the blocks can be sent in any order.
+
+    Args:
+        seed: Seed or generator.
+        ops: Forms to use, out of ``OP_NAMES``.
+        constraints: Constraints of the random legal ops.
+        shapes: Form to the most loop groups that its ops may have, and whether they may be padded;
+            for engines that take less than all. Of forms left out nothing is changed.
+        reports: Form to the names of the D rules that its ops may break, for engines that do not
+            report all; forms left out may break any.
+
+    Raises:
+        ConstraintError: a form is unknown or none is given.
+    """
+
+    def __init__(
+        self,
+        seed: int | np.random.Generator,
+        ops: Sequence[str] = OP_NAMES,
+        constraints: OpConstraints | None = None,
+        shapes: Mapping[str, tuple[int, bool]] | None = None,
+        reports: Mapping[str, frozenset[str]] | None = None,
+    ) -> None:
+        self.ops = tuple(ops)
+        check_ops(self.ops)
+        self._shapes = dict(shapes or {})
+        self._reports = dict(reports or {})
+        self._rng = rng = np.random.default_rng(seed)
+        limits = constraints or OpConstraints()
+        limits = replace(limits, block_ops=min(limits.block_ops, MOST_GOOD))
+        no_registers = tuple(name for name in COPY_FORMS if name not in REGISTER_FORMS)
+        chain = tuple(name for name in no_registers if name in self.ops)
+        padded = tuple(name for name in chain if name in GM_UB_NAMES)
+        fix = tuple(name for name in FIX_NAMES if name in self.ops)
+        self._fills: list[CopyGenerator | FixGenerator] = []
+        if padded:
+            self._fills.append(CopyGenerator(rng, padded, limits))
+        if set(chain) - set(GM_UB_NAMES):
+            self._fills.append(CopyGenerator(rng, chain, limits))
+        if fix:
+            self._fills.append(FixGenerator(rng, fix, limits, self.ops))
+        self._good_blocks: list[OpBlock] = []
+        self._bad: list[Case] = []
+        self._good: list[Case] = []
+
+    def _next_case(self, rule: bool) -> Case:
+        cases = self._bad if rule else self._good
+        if not cases:
+            for form in self.ops:
+                cases += [case for case in self._cases(form) if bool(case.rule) == rule]
+            self._rng.shuffle(cases)
+        # Where no rule may be broken all ops are legal.
+        return cases.pop() if cases else self._next_case(not rule)
+
+    def _cases(self, form: str) -> list[Case]:
+        cases = all_cases(self._rng, form)
+        if form in self._shapes:
+            less = [within(case, *self._shapes[form]) for case in cases]
+            cases = [case for case in less if case is not None]
+        if form in self._reports:
+            cases = [case for case in cases if self._broken(case) <= self._reports[form]]
+        return cases
+
+    def _broken(self, case: Case) -> set[str]:
+        """Returns the names of the D rules that a case breaks."""
+        if not case.rule:
+            return set()
+        desc = unpack(self._block([case]).pack()[-1])
+        return {found.rule.name for found in d_violations(desc)}
+
+    def _block(self, cases: Sequence[Case]) -> OpBlock:
+        registers = DmaRegisters()
+        items = []
+        for case in cases:
+            lowered, registers = lower_program(case.program, registers, case.rule)
+            items.append(lowered)
+        block = block_of(items)
+        fills = tuple(fill for case in cases for fill in case.fills)
+        return replace(block, fills=fills) if fills else block
+
+    def blocks(self, count: int) -> Iterator[OpBlock]:
+        """Yields blocks of ``count`` ops in all, roughly half of them illegal."""
+        left = count
+        while left > 0:
+            block = self._next(left)
+            left -= len(block)
+            yield block
+
+    def _fill(self, most: int) -> OpBlock:
+        """Returns a block of at most ``most`` legal ops."""
+        if not self._good_blocks:
+            for fill in self._fills:
+                self._good_blocks += fill.draw(FILL_OPS)
+            self._rng.shuffle(self._good_blocks)
+        block = self._good_blocks.pop()
+        return block.take(0, most) if len(block) > most else block
+
+    def _next(self, left: int) -> OpBlock:
+        rng = self._rng
+        if left < 3 or not self._fills or rng.random() < 0.5:
+            cases = [self._next_case(True), self._next_case(False), self._next_case(True)]
+            return self._block(cases[3 - min(left, 3) :])
+        bad = min(int(rng.integers(1, MOST_GOOD + 1)), left - 1)
+        good = self._fill(left - bad)
+        return merge(rng, good, self._block([self._next_case(True) for _ in range(bad)]))

@@ -1,0 +1,521 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every D rule of the strided copies broken in many ways, and their limits kept.
+
+One table says what differs between the ops; all cases are made from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from sequences.blocks import Op
+from sequences.constraints import GM_SIZE, L1_SIZE, UB_SIZE
+from sequences.illegal.cases import (
+    EXCESS,
+    Break,
+    Case,
+    Change,
+    chain,
+    changed,
+    make_cases,
+    put,
+    shift,
+    too_wide,
+)
+from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
+from tb.isa.dma.table import (
+    GM_STRIDE_BITS,
+    LEN_BITS,
+    LOCAL_STRIDE_BITS,
+    LOOP_COUNT_BITS,
+    MAX_LOOPS,
+    N_BURST_BITS,
+    PAD_COUNT_BITS,
+    PAD_LIMIT,
+)
+from tb.isa.dtypes import DTYPES, ELEMENT_BYTES, Ptr
+from tb.isa.spaces import UB_BLOCK
+
+Strided = MteGmUb | MteUbGm | MteGmL1 | MteL1Ub
+
+MANY_ROWS, MANY_LOOPS = (1 << N_BURST_BITS) - 1, (1 << LOOP_COUNT_BITS) - 1
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a copy.
+
+    Attributes:
+        address: Name of the address operand.
+        stride: Name of the stride operand, of rows and of loops.
+        size: Bytes of the memory.
+        bits: Width of a stride.
+        unit: Alignment of addresses and strides.
+        bases: Addresses outside the memory, near its end and beyond the descriptor field.
+    """
+
+    address: str
+    stride: str
+    size: int
+    bits: int
+    unit: int
+    bases: tuple[int, ...]
+
+    @property
+    def top(self) -> int:
+        """Longest stride."""
+        return (1 << self.bits) - 1
+
+    @property
+    def longest(self) -> int:
+        """Longest stride of rows that are used."""
+        return self.top // self.unit * self.unit
+
+
+def _gm(address: str, stride: str) -> Side:
+    bases = (GM_SIZE, GM_SIZE + 1, (1 << 41) + 5, (1 << 44) + 7, (1 << 63) + 1, (1 << 64) + 64)
+    return Side(address, stride, GM_SIZE, GM_STRIDE_BITS, 1, bases)
+
+
+def _local(address: str, stride: str, size: int) -> Side:
+    bases = (size, size + UB_BLOCK, 1 << 24, (1 << 32) + 64, 1 << 44, 1 << 64)
+    return Side(address, stride, size, LOCAL_STRIDE_BITS, UB_BLOCK, bases)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What differs between the strided copies.
+
+    Attributes:
+        make: Op class.
+        source, destination: Sides.
+        keywords: Memories in pointer types.
+        hint_bits: Width of the L2 cache hint, 0 where there is none.
+        pads: Rows may be padded.
+    """
+
+    make: type[Strided]
+    source: Side
+    destination: Side
+    keywords: tuple[str, str]
+    hint_bits: int = 0
+    pads: bool = False
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """Source and destination."""
+        return self.source, self.destination
+
+    @property
+    def whole(self) -> bool:
+        """Rows are whole blocks (DMA-L11)."""
+        return self.source.unit == self.destination.unit == UB_BLOCK
+
+
+KINDS: Mapping[str, Kind] = {
+    "mte_gm_ub": Kind(
+        MteGmUb, _gm("gm_src", "src_stride"), _local("ub_dst", "dst_stride", UB_SIZE),
+        ("gm", "ub"), 2, True,
+    ),
+    "mte_ub_gm": Kind(
+        MteUbGm, _local("ub_src", "src_stride", UB_SIZE), _gm("gm_dst", "dst_stride"),
+        ("ub", "gm"), 4,
+    ),
+    "mte_gm_l1": Kind(
+        MteGmL1, _gm("gm_src", "src_stride"), _local("l1_dst", "dst_stride", L1_SIZE), ("gm", "l1")
+    ),
+    "mte_l1_ub": Kind(
+        MteL1Ub, _local("l1_src", "src_stride", L1_SIZE), _local("ub_dst", "dst_stride", UB_SIZE),
+        ("l1", "ub"),
+    ),
+}  # fmt: skip
+
+
+def _up(value: int) -> int:
+    return -(-value // UB_BLOCK) * UB_BLOCK
+
+
+def base_op(rng: np.random.Generator, kind: Kind, n_loops: int = MAX_LOOPS) -> Strided:
+    """Returns a small legal op whose rows and loops all iterate, so that every stride counts.
+
+    On-chip rows leave at least 64 bytes free and GM rows at least 4. Lengths are one element above
+    a multiple of 32 where the op allows.
+    """
+    dtype = str(rng.choice(list(DTYPES)))
+    elem = ELEMENT_BYTES[dtype]
+    length = UB_BLOCK * int(rng.integers(1, 5)) + (0 if kind.whole else elem)
+    pad = _pad(rng, elem) if kind.pads and elem < 8 and rng.random() < 0.3 else None
+    need = length + ((pad.left or 0) + (pad.right or 0)) * elem if pad else length
+    rows = int(rng.integers(2, 5))
+    strides, hulls = [], []
+    for side in kind.sides:
+        on_gm = side.unit == 1
+        free = int(rng.integers(4, 100)) if on_gm else UB_BLOCK * int(rng.integers(2, 5))
+        strides.append((length if on_gm else _up(need)) + free)
+        hulls.append(strides[-1] * rows)
+    loops = []
+    for _ in range(n_loops):
+        count = int(rng.integers(2, 4))
+        steps = [
+            hull + side.unit * int(rng.integers(0, 50 if side.unit == 1 else 3))
+            for side, hull in zip(kind.sides, hulls, strict=True)
+        ]
+        loops.append(Loop(count, *steps))
+        hulls = [step * count for step in steps]
+    values: dict[str, object] = {
+        side.address: side.unit
+        * int(rng.integers(0, (min(side.size, 1 << 20) - (side.unit > 1) * hull) // side.unit))
+        for side, hull in zip(kind.sides, hulls, strict=True)
+    }
+    if kind.hint_bits:
+        values["l2_cache_ctl"] = int(rng.integers(0, 1 << kind.hint_bits))
+    if pad:
+        values["pad"] = pad
+    if "ub" in kind.keywords:
+        values["ub_sub"] = int(rng.integers(0, 2))
+    op = kind.make(0, 0, length, rows, strides[0], strides[1], tuple(loops))
+    types = [Ptr(dtype, keyword) for keyword in kind.keywords]
+    return changed(op, src_type=types[0], dst_type=types[1], **values)
+
+
+def _pad(rng: np.random.Generator, elem: int) -> Pad:
+    left, right = (int(x) for x in rng.integers(0, PAD_LIMIT // elem + 1, 2))
+    return Pad(f"i{8 * elem}", int(rng.integers(0, 1 << 8 * elem)), left, right)
+
+
+def padded(op: MteGmUb) -> MteGmUb:
+    """Returns ``op`` with pads, of elements of 4 bytes where its own cannot be padded."""
+    if op.pad:
+        return op
+    elem = min(_elem(op), 4)
+    dtype = "i32" if _elem(op) > 4 else op.src_type.dtype
+    types = {"src_type": Ptr(dtype, "gm"), "dst_type": Ptr(dtype, "ub")}
+    most = PAD_LIMIT // elem
+    return changed(op, pad=Pad(f"i{8 * elem}", 0x5A, most // 2, most), **types)
+
+
+def spans(op: Strided) -> tuple[int, int]:
+    """Returns the bytes from the first to the last one at the source and at the destination."""
+    row = op.dst_stride if isinstance(op, MteGmUb) and op.pad else op.len_burst
+    src = (op.n_burst - 1) * op.src_stride + op.len_burst
+    dst = (op.n_burst - 1) * op.dst_stride + row
+    for loop in op.loops:
+        src += (loop.count - 1) * loop.src_stride
+        dst += (loop.count - 1) * loop.dst_stride
+    return src, dst
+
+
+def _elem(op: Strided) -> int:
+    return ELEMENT_BYTES[op.src_type.dtype]
+
+
+def _at_end(op: Strided, kind: Kind, over: tuple[int, int] = (0, 0)) -> Strided:
+    """Returns ``op`` ending with its memories, or ``over`` bytes behind their ends."""
+    values = {
+        side.address: (side.size - span) // side.unit * side.unit + by
+        for side, span, by in zip(kind.sides, spans(op), over, strict=True)
+    }
+    return changed(op, **values)
+
+
+def _widths(kind: Kind) -> list[Break]:
+    fields = [("len_burst", LEN_BITS), ("n_burst", N_BURST_BITS)]
+    fields += [(side.stride, side.bits) for side in kind.sides]
+    found = too_wide(fields, 5)
+    loops = [(f"loop{k}.count", LOOP_COUNT_BITS) for k in range(MAX_LOOPS)]
+    loops += [
+        (f"loop{k}.{side.stride}", side.bits) for k in range(MAX_LOOPS) for side in kind.sides
+    ]
+    # Registers refuse what is too wide for a loop; a legacy store has no hint.
+    found += too_wide(loops, 5, v06_only=True)
+    if kind.hint_bits:
+        hint = [("l2_cache_ctl", kind.hint_bits)]
+        found += too_wide(hint, 5, v06_only=kind.make is MteUbGm)
+    if kind.pads:
+        for factor, more in EXCESS:
+            value = (factor << PAD_COUNT_BITS) + more
+            found += [
+                Break(f"{side} padding {value}", 5, _pads(**{side: value}))
+                for side in ("left", "right")
+            ]
+            wide = partial(_wide_value, factor=factor, more=more)
+            found.append(Break(f"pad value x{factor}", 5, chain(padded, wide), v06_only=True))
+    return found
+
+
+def _wide_value(op: MteGmUb, *, factor: int, more: int) -> MteGmUb:
+    return _padded_with(op, value=(factor << 8 * _elem(op)) + more)
+
+
+def _pads(**values: int) -> Change:
+    """Returns a change of the pads of an op, which gets some where it has none."""
+    return lambda op: _padded_with(op, **values)
+
+
+def _padded_with(op: MteGmUb, **values: int) -> MteGmUb:
+    op = padded(op)
+    assert op.pad is not None
+    return changed(op, pad=changed(op.pad, **values))
+
+
+def _alignment(kind: Kind) -> list[Break]:
+    found = []
+    for side in kind.sides:
+        if side.unit == 1:
+            continue
+        found += [
+            Break(f"{side.address} + {by}", 6, shift(side.address, by)) for by in (1, 2, 8, 16, 31)
+        ]
+        found += [
+            Break(f"{side.stride} + {by}", 7, shift(side.stride, by)) for by in (1, 4, 16, 31)
+        ]
+        found += [
+            Break(f"{name} + {by}", 7, shift(name, by), v06_only=name.startswith("loop2"))
+            for name in (f"loop{k}.{side.stride}" for k in range(MAX_LOOPS))
+            for by in (1, 4, 16, 31)
+        ]
+    if kind.pads:
+        lone = chain(padded, shift("dst_stride", 8), put("n_burst", 1))
+        found.append(Break("dst_stride + 8, one padded row", 7, lone))
+    return found
+
+
+def _below(name: str, by: int) -> Change:
+    return lambda op: changed(op, **{name: max(op.len_burst - by, 0)})
+
+
+def _block_short(name: str) -> Change:
+    return lambda op: changed(op, **{name: _up(op.len_burst) - UB_BLOCK})
+
+
+def _short(kind: Kind) -> list[Break]:
+    found = []
+    for side in kind.sides:
+        name = side.stride
+        found.append(Break(f"{name} 0", 8, put(name, 0)))
+        if side.unit == 1:
+            found += [Break(f"{name} len - {by}", 8, _below(name, by)) for by in (1, UB_BLOCK)]
+        else:
+            found.append(Break(f"{name} one block short", 8, _block_short(name)))
+    if kind.whole:
+        found += [
+            Break(f"{side.stride} two blocks short", 8, _below(side.stride, 2 * UB_BLOCK))
+            for side in kind.sides
+        ]
+    return found
+
+
+def _parts(kind: Kind) -> list[Break]:
+    """Rows that are no whole blocks, where they have to be."""
+    if not kind.whole:
+        return []
+    found = [Break(f"len + {by}", 11, shift("len_burst", by)) for by in (1, 2, 8, 16, 31)]
+    lone = chain(put("n_burst", 1), put("len_burst", 40))
+    return [*found, Break("one row of 40 bytes", 11, lone), Break("len 1", 11, put("len_burst", 1))]
+
+
+def _bad_pads(kind: Kind) -> list[Break]:
+    if not kind.pads:
+        return []
+
+    def part(op: MteGmUb) -> MteGmUb:
+        # Only wider elements can be cut; a byte element gets one pad byte too many instead.
+        op = padded(op)
+        if _elem(op) == 1:
+            return _padded_with(op, left=PAD_LIMIT + 1)
+        return changed(op, len_burst=op.len_burst - 1)
+
+    def count(side: str, over: int) -> Change:
+        return lambda op: _padded_with(op, **{side: PAD_LIMIT // _elem(padded(op)) + over})
+
+    def no_room(op: MteGmUb) -> MteGmUb:
+        most = PAD_LIMIT // _elem(padded(op))
+        return changed(_padded_with(op, left=most, right=most), dst_stride=_up(op.len_burst))
+
+    def one_over(op: MteGmUb) -> MteGmUb:
+        # The row stride is a whole block: grow the data to one element more than fits.
+        op = _padded_with(op, left=1, right=1)
+        row = _up(op.len_burst)
+        return changed(
+            op, len_burst=row - _elem(op), dst_stride=row, src_stride=op.src_stride + UB_BLOCK
+        )
+
+    found = [Break("len is no whole element", 9, part)]
+    for side in ("left", "right"):
+        found += [Break(f"{side} 32 B + {n} el", 9, count(side, n)) for n in (1, 3)]
+        found.append(Break(f"{side} 255 elements", 9, _pads(**{side: 255}), v06_only=True))
+    return [
+        *found,
+        Break("row one element too long", 10, one_over),
+        Break("both pads full, no room", 10, no_room),
+        Break("the same in a single row", 10, chain(no_room, put("n_burst", 1))),
+        Break(
+            "one padded row, stride 0", 10, chain(padded, put("n_burst", 1), put("dst_stride", 0))
+        ),
+    ]
+
+
+def _outside(kind: Kind) -> list[Break]:
+    end = partial(_at_end, kind=kind)
+    found = []
+    for number, side in enumerate(kind.sides):
+        steps = (1, 2, 4096) if side.unit == 1 else (UB_BLOCK, 4096)
+        found += [Break(f"{side.address} {x:#x}", 12, put(side.address, x)) for x in side.bases]
+        for by in steps:
+            over = (0, by) if number else (by, 0)
+            name = f"{side.address}: ends {by} too far"
+            found.append(Break(name, 12, partial(end, over=over)))
+        far = side.longest
+        found += [
+            Break(f"last row far out, {side.stride}", 12, put(side.stride, far)),
+            Break(f"iterations far out, {side.stride}", 12, put(f"loop0.{side.stride}", far)),
+            Break(
+                f"last loop far out, {side.stride}", 12, put(f"loop2.{side.stride}", far),
+                v06_only=True,
+            ),
+        ]  # fmt: skip
+    found += [
+        Break("many rows", 12, put("n_burst", MANY_ROWS)),
+        Break("many iterations", 12, put("loop0.count", MANY_LOOPS)),
+    ]
+    if kind.pads:
+        over_end = partial(end, over=(0, UB_BLOCK))
+        found.append(Break("padded row ends in the block behind", 12, chain(padded, over_end)))
+    return found
+
+
+def _idle(kind: Kind) -> list[Break]:
+    """An op that moves nothing breaks rules like any other, but for DMA-L12."""
+    local = kind.destination if kind.destination.unit > 1 else kind.source
+    zero_rows, zero_loop = put("n_burst", 0), put("loop0.count", 0)
+    found = [
+        Break(
+            f"no rows, {side.stride} too wide", 5, chain(put(side.stride, side.top + 1), zero_rows)
+        )
+        for side in kind.sides
+    ]
+    found += [
+        Break("no bytes, base + 16", 6, chain(shift(local.address, 16), put("len_burst", 0))),
+        Break("no iterations, stride + 4", 7, chain(shift(local.stride, 4), zero_loop)),
+        Break("no iterations, stride 0", 8, chain(put(local.stride, 0), zero_loop)),
+    ]
+    if kind.whole:
+        found.append(Break("no rows, len + 8", 11, chain(shift("len_burst", 8), zero_rows)))
+    return found
+
+
+def _combined(kind: Kind) -> dict[int, Change]:
+    """Returns changes that can be applied to one op together, one for each rule."""
+    local = kind.destination if kind.destination.unit > 1 else kind.source
+    other = kind.source if local is kind.destination else kind.destination
+    changes: dict[int, Change] = {
+        5: put("loop2.count", 1 << LOOP_COUNT_BITS),
+        6: shift(local.address, 16),
+        7: shift(f"loop0.{local.stride}", 1),
+        8: _block_short(other.stride) if kind.whole else _below(other.stride, 1),
+        12: put(other.address, other.size + (64 if other.unit > 1 else 3)),
+    }
+    if kind.pads:
+        changes[9] = lambda op: _padded_with(op, right=PAD_LIMIT // _elem(padded(op)) + 1)
+        changes[10] = lambda op: changed(
+            _padded_with(op, left=PAD_LIMIT // _elem(padded(op))), dst_stride=_up(op.len_burst)
+        )
+    if kind.whole:
+        changes[11] = shift("len_burst", 8)
+    return changes
+
+
+def near(rng: np.random.Generator, kind: Kind, n_loops: int = MAX_LOOPS) -> dict[str, Op]:
+    """Returns legal ops at a limit, by what the limit is."""
+    op = base_op(rng, kind, n_loops)
+    if isinstance(op, MteGmUb):
+        op = changed(op, pad=None)
+    source, destination = kind.sides
+    place = partial(_placed, kind=kind)
+    empty = changed(op, len_burst=0, src_stride=64, dst_stride=64)
+    lone = changed(op, n_burst=1, loops=())
+    blocks = changed(op, len_burst=op.len_burst // UB_BLOCK * UB_BLOCK)
+    longest = (1 << LEN_BITS) - (UB_BLOCK if kind.whole else 1)
+    all_loops = (Loop(MANY_LOOPS, source.longest, destination.longest),) * n_loops
+    found: dict[str, Op] = {
+        "n_burst 65535": changed(empty, n_burst=MANY_ROWS),
+        "NOP outside": place(empty, [side.size + (side.unit == 1) for side in kind.sides]),
+        "NOP far outside": place(
+            changed(op, n_burst=0),
+            [(1 << 44) - 1 if side.unit == 1 else (1 << 24) - UB_BLOCK for side in kind.sides],
+        ),
+        "one row, longest strides": changed(
+            lone, src_stride=source.top, dst_stride=destination.top
+        ),
+        "one row, strides 0": changed(lone, src_stride=0, dst_stride=0),
+        "one row, strides unaligned": changed(lone, src_stride=33, dst_stride=47),
+        "longest row": changed(place(lone, [0, 0]), len_burst=longest),
+        "last byte of both, whole blocks": _at_end(blocks, kind),
+        "all strides of all loops": changed(empty, loops=all_loops),
+    }
+    ends = _at_end(op, kind)
+    for number, side in enumerate(kind.sides):
+        name = side.stride
+        low = [getattr(ends, x.address) if x is side else 0 for x in kind.sides]
+        tight = op.len_burst if side.unit == 1 else _up(op.len_burst)
+        found |= {
+            f"NOP, longest {name}": changed(empty, **{name: side.longest}),
+            f"one row, longest {name}": changed(lone, **{name: side.top}),
+            f"last byte of side {number}": place(op, low),
+            f"{name} as short as may be": changed(op, loops=(), **{name: tight}),
+        }
+    for k in range(n_loops):
+        once = put(f"loop{k}.count", 1)(op)
+        found |= {
+            f"loop {k} once, longest {side.stride}": put(f"loop{k}.{side.stride}", side.top)(once)
+            for side in kind.sides
+        }
+        found[f"loop {k} count 0"] = put(f"loop{k}.count", 0)(op)
+        found[f"loop {k}, most iterations of nothing"] = put(f"loop{k}.count", MANY_LOOPS)(empty)
+    if kind.hint_bits:
+        found["l2 at its limit"] = changed(op, l2_cache_ctl=(1 << kind.hint_bits) - 1)
+    if isinstance(op, MteGmUb):
+        found |= _near_pads(op, kind)
+    return found
+
+
+def _placed(op: Strided, bases: list[int], *, kind: Kind) -> Strided:
+    names = [side.address for side in kind.sides]
+    return changed(op, **dict(zip(names, bases, strict=True)))
+
+
+def _near_pads(op: MteGmUb, kind: Kind) -> dict[str, Op]:
+    op = padded(op)
+    elem = _elem(op)
+    most = PAD_LIMIT // elem
+    length = op.len_burst // UB_BLOCK * UB_BLOCK
+    full = changed(_padded_with(op, left=most, right=most), len_burst=length, loops=())
+    exact = changed(full, dst_stride=length + 2 * PAD_LIMIT)
+    return {
+        "both pads 32 B, no tail": exact,
+        "both pads 32 B, one row": changed(exact, n_burst=1),
+        "no pads, no tail": changed(_padded_with(full, left=0, right=0), dst_stride=length),
+        "pad value all ones": _padded_with(full, value=(1 << 8 * elem) - 1),
+        "padded row to the last UB byte": _at_end(exact, kind),
+    }
+
+
+def strided_breaks(kind: Kind) -> list[Break]:
+    """Returns every way to break a rule."""
+    return [
+        *_widths(kind), *_alignment(kind), *_short(kind), *_parts(kind), *_bad_pads(kind),
+        *_outside(kind), *_idle(kind),
+    ]  # fmt: skip
+
+
+def strided_cases(rng: np.random.Generator, form: str) -> list[Case]:
+    """Returns every case of a strided copy."""
+    kind = KINDS[form]
+    return make_cases(
+        rng, form, partial(base_op, kind=kind), strided_breaks(kind), [_combined(kind)],
+        partial(near, kind=kind),
+    )  # fmt: skip

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two blocks of different generators in one: disjoint parts of the memories, and the proof of it.
+
+On chip the parts are ranges. In GM dense traffic keeps to windows of its own; far rows may land
+anywhere, so whether they meet is looked up row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from sequences.constraints import MIN_RANGE, GmWindow, OpConstraints
+from sequences.draw.moves import GM, SOURCE
+from sequences.draw.shapes import Bools, Ints
+from tb.isa.block import OpBlock
+from tb.isa.dma.table import MAX_LOOPS, MTE_UB_GM
+from tb.isa.fix.table import (
+    DST_BITS,
+    FIX_LAYOUT,
+    GROUP,
+    MTE_L0C_GM,
+    MTE_L0C_L1,
+    MTE_L0C_UB,
+    NZ2DN,
+    NZ2NZ,
+)
+from tb.isa.nz.table import DN2NZ, MTE_GM_L1_FRAC
+
+_ROUND = 64
+"""Sizes of parts are multiples of this, for every alignment there is."""
+
+_FIX_REACH = 1 << 17
+"""Most bytes of GM that a write-back beside other ops has from its first to its last."""
+
+_FB_UNIT = 128
+_FB_LEAST = 512
+"""Rows of parameters, and the fewest bytes of them that a generator can work in."""
+
+
+_IS_FIX = np.zeros(256, dtype=bool)
+_IS_FIX[[spec.opcode for spec in (MTE_L0C_GM, MTE_L0C_L1, MTE_L0C_UB)]] = True
+
+
+def _part(
+    rng: np.random.Generator, window: GmWindow, low: int, high: int, unit: int
+) -> tuple[GmWindow, GmWindow]:
+    """Cuts ``low`` to ``high`` bytes from one end of a window; returns them and the rest."""
+    size = low + int(rng.random() * (high - low + 1)) // unit * unit
+    if rng.random() < 0.5:
+        return GmWindow(window.start, size), GmWindow(window.start + size, window.size - size)
+    return GmWindow(window.end - size, size), GmWindow(window.start, window.size - size)
+
+
+def partition(
+    rng: np.random.Generator, limits: OpConstraints, *, saturating: bool = False
+) -> tuple[OpConstraints, OpConstraints] | None:
+    """Returns ``limits`` twice, over disjoint parts of all memories; None where too small.
+
+    The first one is for write-backs: it has all of L0C, most of FB, and as much of the GM windows
+    as a few ops need, so that others may divide the rest again. With ``saturating`` the others have
+    most of FB and BT: there are many of them, and write-backs share their parameters.
+    """
+    reach = max(limits.max_bytes, min(limits.max_gm_bytes, _FIX_REACH))
+    small, whole = 2 * (reach + 8192), 2 * (limits.max_gm_bytes + 8192)
+    ub = max(MIN_RANGE, min(limits.ub_range.size // 4, 64 * 1024)) // _ROUND * _ROUND
+    l1 = max(MIN_RANGE, min(limits.l1_range.size // 4, 128 * 1024)) // _ROUND * _ROUND
+    fb, bt = limits.fb_range, limits.bt_range
+    rest = (
+        limits.ub_range.size - 2 * ub - MIN_RANGE, limits.l1_range.size - 2 * l1 - MIN_RANGE,
+        fb.size - 4 * _FB_LEAST, bt.size - 4 * _FB_LEAST,
+        *(window.size - small - whole for window in limits.windows),
+    )  # fmt: skip
+    if min(rest) < 0:
+        return None
+    windows = [
+        _part(rng, window, small, small + min(spare, window.size // 8), 1)
+        for window, spare in zip(limits.windows, rest[4:], strict=True)
+    ]
+    ubs = _part(rng, limits.ub_range, ub, 2 * ub, _ROUND)
+    l1s = _part(rng, limits.l1_range, l1, 2 * l1, _ROUND)
+    eighth = fb.size // 8 // _FB_UNIT * _FB_UNIT
+    least, most = (2 * eighth, 3 * eighth) if saturating else (5 * eighth, fb.size - _FB_LEAST)
+    fbs = _part(rng, fb, max(least, _FB_LEAST), max(most, _FB_LEAST), _FB_UNIT)
+    bts = _part(rng, bt, _FB_LEAST, _FB_LEAST if saturating else bt.size // 2, _ROUND)
+    first, second = (
+        replace(
+            limits,
+            windows=tuple(pair[side] for pair in windows),
+            max_gm_bytes=(reach, limits.max_gm_bytes)[side],
+            ub_range=ubs[side],
+            max_ub_bytes=min(limits.max_ub_bytes, ubs[side].size),
+            l1_range=l1s[side],
+            max_l1_bytes=min(limits.max_l1_bytes, l1s[side].size),
+            fb_range=fbs[side],
+            bt_range=bts[side],
+        )
+        for side in (0, 1)
+    )
+    return first, second
+
+
+def _fix_rows(block: OpBlock) -> tuple[Ints, Ints, Ints, Bools]:
+    """Returns what :func:`_gm_rows` does, of the write-backs to GM."""
+    mine = np.flatnonzero(block.opcode == MTE_L0C_GM.opcode)
+    x = {name: block.column(name)[mine] for name in FIX_LAYOUT}
+    bits = np.array(DST_BITS)[x["dst_type"]]
+    nz, dn, loop = x["layout"] == NZ2NZ, x["layout"] == NZ2DN, x["loop3_en"] == 1
+    group = np.where(x["split"] == 1, 8, GROUP)
+    counts = np.ones((len(mine), 1 + MAX_LOOPS), dtype=np.int64)
+    strides = np.zeros_like(counts)
+    counts[:, 0] = np.where(nz, x["n"] // group, np.where(dn, x["n"], x["m"]))
+    counts[:, 1] = np.where(loop, x["loop3_count"], 1)
+    strides[:, 0] = x["dst_stride"] * bits // 8
+    strides[:, 1] = np.where(loop, x["loop3_dst"] * bits // 8, 0)
+    length = np.where(nz, x["m"] * group, np.where(dn, x["m"], x["n"])) * bits // 8
+    live = (counts > 0).all(axis=1) & (length > 0)
+    table = np.concatenate((counts, strides), axis=1)[live]
+    return table, x["dst_addr"][live], length[live], np.ones(int(live.sum()), dtype=bool)
+
+
+def _gm_rows(block: OpBlock) -> tuple[Ints, Ints, Ints, Bools]:
+    """Returns counts and strides ``int64[M, 4]``, then base and length, of ops that touch GM."""
+    if (block.opcode == MTE_L0C_GM.opcode).any():
+        others = block.opcode != MTE_L0C_GM.opcode
+        pairs = zip(_dma_rows(block, others), _fix_rows(block), strict=True)
+        table, base, length, write = (np.concatenate(pair) for pair in pairs)
+        return table, base, length, write
+    return _dma_rows(block, np.ones(len(block), dtype=bool))
+
+
+def _dma_rows(block: OpBlock, mine: Bools) -> tuple[Ints, Ints, Ints, Bools]:
+    x = block.column
+    nz = block.opcode == MTE_GM_L1_FRAC.opcode
+    swap = nz & (x("mode") == DN2NZ)
+    counts = np.ones((len(block), 1 + MAX_LOOPS), dtype=np.int64)
+    strides = np.zeros_like(counts)
+    counts[:, 0] = np.where(nz, np.where(swap, x("d_value"), x("n_value")), x("n_burst"))
+    strides[:, 0] = np.where(nz, x("inner_stride"), x("ext_stride"))
+    for k in range(MAX_LOOPS):
+        counts[:, 1 + k] = np.where(nz, 1, x(f"loop{k}_count"))
+        strides[:, 1 + k] = np.where(nz, 0, x(f"loop{k}_ext_stride"))
+    counts[:, 1] = np.where(nz, x("group_count"), counts[:, 1])
+    strides[:, 1] = np.where(nz, x("outer_stride"), strides[:, 1])
+    elements = np.where(swap, x("n_value"), x("d_value"))
+    length = np.where(nz, np.left_shift(elements, x("elem_log2")), x("len"))
+    write = block.opcode == MTE_UB_GM.opcode
+    reads = (SOURCE[block.opcode] == GM) & ~_IS_FIX[block.opcode]
+    live = (write | reads) & (counts > 0).all(axis=1) & (length > 0) & mine
+    table = np.concatenate((counts, strides), axis=1)[live]
+    return table, x("ext_addr")[live], length[live], write[live]
+
+
+def gm_intervals(block: OpBlock, most_rows: int = 64) -> tuple[Ints, Ints, Bools]:
+    """Returns start, end and whether it is written, of what a legal block touches in GM.
+
+    Ops of more than ``most_rows`` rows count from their first to their last byte.
+    """
+    table, base, length, write = _gm_rows(block)
+    counts, strides = table[:, : 1 + MAX_LOOPS], table[:, 1 + MAX_LOOPS :]
+    reach = ((counts - 1) * strides).sum(axis=1) + length
+    rows = counts.prod(axis=1)
+    # A short reach needs no rows: only what is far may lie between other ops.
+    exact = (rows <= most_rows) & (reach > 1 << 18)
+    times = np.where(exact, rows, 1)
+    op = np.repeat(np.arange(len(base)), times)
+    number = np.arange(len(op)) - np.repeat(np.cumsum(times) - times, times)
+    start = base[op]
+    for level in range(1 + MAX_LOOPS):
+        start = start + number % counts[op, level] * strides[op, level]
+        number = number // counts[op, level]
+    return start, start + np.where(exact, length, reach)[op], write[op]
+
+
+def meet_in_gm(one: OpBlock, other: OpBlock) -> bool:
+    """Tells whether two blocks may share a byte of GM that one of them writes."""
+    sides = gm_intervals(one), gm_intervals(other)
+    for mine, yours in (sides, sides[::-1]):
+        low, high = mine[0][mine[2]], mine[1][mine[2]]
+        order = np.argsort(low)
+        low, high = low[order], np.maximum.accumulate(high[order]) if len(order) else high
+        first = np.searchsorted(high, yours[0], side="right")
+        last = np.searchsorted(low, yours[1], side="left")
+        if (first < last).any():
+            return True
+    return False
+
+
+def _delays(block: OpBlock) -> Ints:
+    if block.flag_delay is None:
+        return np.full(len(block), -1, dtype=np.int64)
+    return block.flag_delay
+
+
+def merge(rng: np.random.Generator, one: OpBlock, other: OpBlock) -> OpBlock:
+    """Returns the ops of both blocks in one, shuffled together; each keeps its own order."""
+    total = len(one) + len(other)
+    second = np.zeros(total, dtype=bool)
+    second[rng.choice(total, len(other), replace=False)] = True
+    return interleave(one, other, second)
+
+
+def interleave(one: OpBlock, other: OpBlock, second: Bools) -> OpBlock:
+    """Returns the ops of both blocks in one, in their orders.
+
+    Args:
+        one: Block of N ops.
+        other: Block of M ops.
+        second: ``bool[N + M]``, which ops of the result are those of ``other``.
+    """
+    total = len(one) + len(other)
+    to_one, to_other = np.flatnonzero(~second), np.flatnonzero(second)
+    source = np.empty(total, dtype=np.int64)
+    source[to_one], source[to_other] = np.arange(len(one)), len(one) + np.arange(len(other))
+
+    def mix(first: Ints, then: Ints) -> Ints:
+        return np.concatenate((first, then))[source]
+
+    def moved(after: Ints, places: Ints) -> Ints:
+        return np.where(after >= 0, places[np.maximum(after, 0)], -1) if len(after) else after
+
+    def both(a: Mapping[int, object], b: Mapping[int, object]) -> dict[int, object]:
+        return {int(to_one[k]): v for k, v in a.items()} | {
+            int(to_other[k]): v for k, v in b.items()
+        }
+
+    rules = [
+        np.zeros(len(block), np.int64) if block.expected_rule is None else block.expected_rule
+        for block in (one, other)
+    ]
+    names = dict.fromkeys((*one.columns, *other.columns))
+    return OpBlock(
+        mix(one.opcode, other.opcode),
+        {name: mix(one.column(name), other.column(name)) for name in names},
+        mix(one.dtype, other.dtype),
+        mix(one.pad_dtype, other.pad_dtype),
+        mix(one.gap, other.gap),
+        mix(moved(one.after, to_one), moved(other.after, to_other)),
+        both(one.legacy, other.legacy),  # type: ignore[arg-type]
+        both(one.descriptors, other.descriptors),  # type: ignore[arg-type]
+        mix(rules[0], rules[1]),
+        (*one.fills, *other.fills),
+        None if one.flag_delay is other.flag_delay is None else mix(_delays(one), _delays(other)),
+    )

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Corner and directed blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sequences.blocks import lower_program, split_program
+from sequences.constraints import FIX_NAMES, GM_SIZE, GM_UB_NAMES, OP_NAMES, ConstraintError
+from sequences.corner.blocks import corner_blocks
+from sequences.draw.copies import CopyGenerator
+from sequences.examples.blocks import example_blocks, op_names, program_blocks, rule_blocks
+from sequences.examples.catalog import EXAMPLES, RULE_EXAMPLES, Example
+from sequences.fixpipe.kinds import CODES
+from sequences.op_filter import forms
+from sequences.place.merge import merge
+from tb.isa.block import OpBlock
+from tb.isa.burst.op import BurstDescriptor
+from tb.isa.dma.legacy import OUTTOUB, CopyUbufToUbuf, DmaRegisters, SetLoopSize
+from tb.isa.dma.table import MTE_GM_UB, MTE_UB_GM
+from tb.isa.fix.op import FixDescriptor
+from tb.isa.footprint import destination, destinations, source
+from tb.isa.lower import Descriptor
+from tb.isa.nz.op import NzDescriptor
+from tb.isa.ops import LEGACY_FORMS, OPS
+from tb.isa.spaces import SIZES, Space
+from tests.sequences.execute import execute
+from tests.sequences.fix_checks import check_fills, check_flags
+from tests.sequences.reference import (
+    check_legal,
+    check_rows_disjoint,
+    descriptors,
+    dma_descriptors,
+    plain_op,
+    rule_of,
+)
+
+Memories = dict[Space, NDArray[np.uint8]]
+
+
+@pytest.fixture(scope="module")
+def corners() -> list[OpBlock]:
+    return list(corner_blocks(16))
+
+
+def test_corners_are_legal(corners: list[OpBlock]) -> None:
+    for block in corners:
+        check_legal(block)
+        assert block.expected_rule is not None
+        assert not block.expected_rule.any()
+
+
+def test_corners_are_disjoint(corners: list[OpBlock]) -> None:
+    for block in corners:
+        if len(block) > 1:
+            check_rows_disjoint(block)
+
+
+@pytest.mark.parametrize("bus", [16, 32, 64])
+def test_every_alignment_pair_in_both_directions(bus: int) -> None:
+    found: set[tuple[int, ...]] = set()
+    for block in corner_blocks(bus, ("mte_gm_ub", "mte_ub_gm", "mte_gm_l1")):
+        pairs = zip(
+            block.opcode.tolist(),
+            (block.column("ext_addr") % bus).tolist(),
+            (block.column("len") % bus).tolist(),
+            strict=True,
+        )
+        found.update(pairs)
+    assert len(found) == 3 * bus * bus
+
+
+def test_limits_are_there(corners: list[OpBlock]) -> None:
+    found = [desc for block in corners for desc in dma_descriptors(block)]
+    ops = [desc for desc in found if desc.spec in (MTE_GM_UB, MTE_UB_GM)]
+    live = [desc for desc in ops if not desc.is_nop]
+    assert any(desc.n_burst == 8192 for desc in live)
+    assert any(desc.n_burst == 65535 for desc in ops)
+    assert any(loop.count == 2**21 - 1 for desc in ops for loop in desc.loops)
+    assert any(loop.count == 65537 for desc in live for loop in desc.loops)
+    assert any(desc.len == 65535 for desc in live)
+    assert any(desc.ext_addr + desc.len == GM_SIZE for desc in live if desc.n_burst == 1)
+    assert any(desc.pad_en and desc.left_bytes == 32 for desc in live)
+    lefts = {(desc.elem_bytes, desc.pad_left) for desc in live if desc.pad_en}
+    assert {(1, k) for k in range(33)} | {(2, k) for k in range(17)} <= lefts
+
+
+def _reached(descs: list[Descriptor]) -> set[str]:
+    """Names of the memories whose last byte is read or written."""
+    sides = [side for desc in descs for side in (source(desc), *destinations(desc))]
+    return {side.space.keyword for side in sides if side.end == SIZES[side.space]}
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_corners_of_each_op(corners: list[OpBlock], name: str) -> None:
+    spec = OPS[name]
+    descs = [desc for block in corners for desc in descriptors(block) if desc.spec is spec]
+    live = [desc for desc in descs if not desc.is_nop]
+    assert _reached(live) == {spec.source, spec.destination}
+    assert len(descs) - len(live) >= 3
+    assert len(live) > 150
+
+
+def test_limits_of_bursts(corners: list[OpBlock]) -> None:
+    most = {"mte_ub_ub": 4096, "mte_ub_l1": 8192, "mte_l1_bt": 1024, "mte_l1_fb": 64}
+    for name, units in most.items():
+        spec = OPS[name]
+        descs = [desc for block in corners for desc in descriptors(block) if desc.spec is spec]
+        live = [desc for desc in descs if isinstance(desc, BurstDescriptor) and not desc.is_nop]
+        assert max(desc.len for desc in live) == units
+        assert max(desc.n_burst for desc in live) == units
+        assert max(desc.src_gap for desc in live) == 65535
+        counts = {desc.n_burst for desc in descs if isinstance(desc, BurstDescriptor)}
+        assert max(counts) == (65535 if spec.rules == "DMA" else 4095)
+
+
+def test_limits_of_fractals(corners: list[OpBlock]) -> None:
+    descs = [desc for block in corners for desc in descriptors(block)]
+    live = [desc for desc in descs if isinstance(desc, NzDescriptor) and not desc.is_nop]
+    for small in (0, 1):
+        assert max(desc.n_value for desc in live if desc.small_c0 == small) == 16384
+        assert max(desc.group_count for desc in live if desc.small_c0 == small) == 4095
+    assert max(desc.d_value for desc in live) == 65535
+    assert max(desc.inner_stride for desc in live if desc.source_rows[0] > 1) > 1 << 39
+    assert max(desc.outer_stride for desc in live if desc.group_count > 1) > 1 << 39
+    for elem in (1, 2, 4):
+        for mode in (0, 1):
+            mine = [desc for desc in live if (desc.elem_bytes, desc.mode) == (elem, mode)]
+            normal = [desc for desc in mine if not desc.small_c0]
+            assert {desc.d_value % (32 // elem) for desc in normal} == set(range(32 // elem))
+            small_ops = {(desc.n_value, desc.d_value) for desc in mine if desc.small_c0}
+            assert {(n, d) for n in range(1, 18) for d in range(1, 5)} <= small_ops
+    assert any(destination(desc).bytes == SIZES[Space.L1] for desc in live)
+
+
+def test_limits_of_write_backs(corners: list[OpBlock]) -> None:
+    fix = [block for block in corners if block.flag_delay is not None]
+    for block in fix:
+        check_flags(block)
+        check_fills(block)
+    for name in FIX_NAMES:
+        spec = OPS[name]
+        descs = [desc for block in fix for desc in descriptors(block) if desc.spec is spec]
+        mine = [desc for desc in descs if isinstance(desc, FixDescriptor)]
+        live = [desc for desc in mine if not desc.is_nop]
+        assert max(desc.m for desc in live) == 4096
+        assert max(desc.n for desc in live) == 4095
+        assert max(desc.m for desc in mine) == 65535
+        assert max(desc.k for desc in live if desc.m > 1) == 4095
+        assert max(desc.loop3_count for desc in live) == 200
+        assert {desc.n % 16 for desc in live if desc.layout == 2} == set(range(16))
+        # No more than nz2nz and no conversion can leave L0C whole: 65536 elements.
+        assert max(destinations(desc)[0].bytes for desc in live) == 65536 * 4
+        modes = {(desc.quant, desc.dst_type) for desc in live if desc.m * desc.n <= 2}
+        assert {code for code, _ in modes} == set(CODES)
+        assert {desc.unit_flag for desc in mine if desc.is_nop} == {0, 2, 3}
+    updates = {
+        (desc.atomic_type, desc.atomic_op)
+        for block in fix
+        for desc in descriptors(block)
+        if isinstance(desc, FixDescriptor) and desc.atomic_type
+    }
+    assert len(updates) == 18
+    assert any((block.after >= 0).any() for block in fix)
+    assert max(int(block.flag_delay.max()) for block in fix if block.flag_delay is not None) == 2000
+
+
+def test_corners_of_chosen_ops_only() -> None:
+    for name in OP_NAMES:
+        sent: set[str] = set()
+        for block in corner_blocks(16, (name,)):
+            sent |= forms(block, np.ones(len(block), dtype=bool))
+        assert sent == {name}
+
+
+def test_legacy_forms_have_the_alignments_of_their_own_when_sent_alone() -> None:
+    for name, modern in LEGACY_FORMS.items():
+        alone, both = (
+            sum(len(block.legacy) for block in corner_blocks(16, ops))
+            for ops in ((name,), (name, modern))
+        )
+        assert alone - both == (0 if name == "copy_ubuf_to_ubuf" else 16 * 16)
+        assert both > 200
+
+
+def test_unknown_bus() -> None:
+    with pytest.raises(ConstraintError, match="bus_bytes is 24"):
+        next(corner_blocks(24))
+
+
+def test_examples_become_legal_blocks() -> None:
+    for example in EXAMPLES:
+        forms = example_blocks(example)
+        assert set(forms) == set(example.forms)
+        for blocks in forms.values():
+            for block in blocks:
+                check_legal(block)
+
+
+def test_forms_of_an_example_are_the_same_descriptor_but_for_pad_units() -> None:
+    example = next(item for item in EXAMPLES if item.name == "EX6")
+    forms = example_blocks(example)
+    legacy, v06 = (dma_descriptors(forms[form][0])[0] for form in ("legacy", "v06"))
+    assert (legacy.len, legacy.n_burst, legacy.ext_stride) == (v06.len, v06.n_burst, v06.ext_stride)
+
+
+def test_rule_examples() -> None:
+    blocks = rule_blocks()
+    assert len(blocks) == len(RULE_EXAMPLES)
+    for block, example in zip(blocks, RULE_EXAMPLES, strict=True):
+        assert rule_of(descriptors(block)[0]) == example.rule
+        assert block.expected_rule is not None
+        assert block.expected_rule.tolist() == [example.rule]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_images_of_the_examples(example: Example) -> None:
+    for blocks in example_blocks(example).values():
+        memories = {space: example.initial(space, 0, 0x12000) for space in SIZES}
+
+        def read(space: Space, address: int, memories: Memories = memories) -> int:
+            return int(memories[space][address])
+
+        def write(space: Space, address: int, value: int, memories: Memories = memories) -> None:
+            memories[space][address] = value
+
+        for block in blocks:
+            execute(descriptors(block)[0], read, write)
+        for image in example.images:
+            assert image.matches(memories[image.space][: image.length])
+            assert not image.matches(memories[image.space][: image.length - 1])
+
+
+def test_ops_of_examples() -> None:
+    names = {example.name: op_names(example) for example in EXAMPLES}
+    assert names["UU-E2"] == {"mte_ub_ub"}
+    assert names["BT-E1"] == {"mte_l1_bt"}
+    assert set.union(*names.values()) == set(OPS)
+
+
+def test_refused_copy_in_a_program() -> None:
+    bad, good = CopyUbufToUbuf(0, 4096, 0, 2, 40, 64, 64), CopyUbufToUbuf(0, 4096, 0, 1, 32, 0, 0)
+    assert split_program([bad, good]) == [(bad, good)]
+    lowered, _ = lower_program((bad, good), DmaRegisters())
+    assert lowered.legacy == (bad, good)
+    with pytest.raises(ValueError, match="only set_"):
+        lower_program((good, good), DmaRegisters())
+
+
+def test_program_without_copy_or_with_sets_before_v06() -> None:
+    size = SetLoopSize(OUTTOUB, 1, 1)
+    assert split_program([size]) == []
+    with pytest.raises(ValueError, match="ends in a copy"):
+        lower_program((size,), DmaRegisters())
+    with pytest.raises(ValueError, match="stands alone"):
+        program_blocks([size, plain_op()])
+
+
+def test_merge_keeps_order_and_waits() -> None:
+    rng = np.random.default_rng(1)
+    one, other = (
+        CopyGenerator(1, GM_UB_NAMES).draw(60)[0],
+        CopyGenerator(2, GM_UB_NAMES).draw(60)[0],
+    )
+    mixed = merge(rng, one, other)
+    words = {tuple(row): n for n, row in enumerate(mixed.pack().tolist())}
+    for block in (one, other):
+        places = [words[tuple(row)] for row in block.pack().tolist()]
+        assert places == sorted(places)
+        for number, after in enumerate(block.after.tolist()):
+            assert mixed.after[places[number]] == (places[after] if after >= 0 else -1)
+        assert {places[k]: ops for k, ops in block.legacy.items()}.items() <= mixed.legacy.items()

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traffic of all ops: mixed blocks are legal and disjoint, saturating blocks fill the queues."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from sequences.constraints import (
+    FIX_NAMES,
+    GM_UB_NAMES,
+    OP_NAMES,
+    GmWindow,
+    OpConstraints,
+)
+from sequences.draw.copies import COPY_FORMS, CopyGenerator
+from sequences.draw.traffic import TrafficGenerator
+from sequences.place.merge import gm_intervals, meet_in_gm, partition
+from tb.isa.block import OpBlock, from_ops
+from tb.isa.dma.legacy import DmaRegisters
+from tb.isa.dma.op import MteGmL1, MteUbGm
+from tb.isa.footprint import destination, footprints_overlap, source
+from tb.isa.lower import V06Op
+from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.ops import LEGACY_FORMS, OPS
+from tests.sequences.fix_checks import check_fills, check_flags
+from tests.sequences.reference import (
+    BlockError,
+    check_disjoint,
+    check_legal,
+    check_programs,
+    check_rows_disjoint,
+    descriptors,
+    rule_of,
+)
+
+WITHOUT_FIX = tuple(name for name in OP_NAMES if name not in FIX_NAMES)
+
+
+@pytest.fixture(scope="module")
+def blocks() -> list[OpBlock]:
+    return list(TrafficGenerator(41).blocks(20000))
+
+
+def is_saturating(block: OpBlock) -> bool:
+    return len(block) > OpConstraints.block_ops and not block.gap.any()
+
+
+def test_legal_disjoint_and_as_written(blocks: list[OpBlock]) -> None:
+    registers = DmaRegisters()
+    for block in blocks:
+        check_legal(block)
+        check_rows_disjoint(block)
+        registers = check_programs(block, registers)
+        assert block.expected_rule is not None
+        assert not block.expected_rule.any()
+
+
+def test_far_and_dense_blocks_are_disjoint() -> None:
+    limits = OpConstraints(far=0.6, max_bytes=2048, max_gm_bytes=16384, nop=0.0, mixed=1.0)
+    far = 0
+    for block in TrafficGenerator(42, constraints=limits).blocks(8000):
+        check_rows_disjoint(block)
+        far += sum(
+            side.end - side.base > 1 << 32
+            for desc in descriptors(block)
+            for side in (source(desc), destination(desc))
+            if not desc.is_nop
+        )
+    assert far > 500
+
+
+def test_byte_by_byte() -> None:
+    limits = OpConstraints(max_bytes=1024, max_gm_bytes=65536, mixed=0.8)
+    for block in TrafficGenerator(43, constraints=limits).blocks(1500):
+        check_disjoint(block)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    ops=st.sets(st.sampled_from(OP_NAMES), min_size=1),
+    mixed=st.sampled_from((0.0, 0.5, 1.0)),
+    saturate=st.sampled_from((0.0, 0.3, 1.0)),
+    count=st.integers(1, 400),
+)
+def test_any_choice_of_ops(
+    seed: int, ops: set[str], mixed: float, saturate: float, count: int
+) -> None:
+    limits = OpConstraints(mixed=mixed, saturate=saturate, max_bytes=4096, max_gm_bytes=65536)
+    generator = TrafficGenerator(seed, tuple(sorted(ops)), limits)
+    opcodes = {OPS[LEGACY_FORMS.get(name, name)].opcode for name in ops}
+    registers, total = DmaRegisters(), 0
+    for block in generator.blocks(count):
+        check_legal(block)
+        check_rows_disjoint(block)
+        registers = check_programs(block, registers)
+        assert set(block.opcode.tolist()) <= opcodes
+        total += len(block)
+    assert total == count
+    assert registers == generator.registers
+
+
+def test_kinds_of_blocks(blocks: list[OpBlock]) -> None:
+    total = sum(map(len, blocks))
+    families = [len(set(block.family.tolist())) for block in blocks]
+    sizes = [len(block) for block in blocks]
+    mixed = sum(size for size, count in zip(sizes, families, strict=True) if count == 3)
+    assert 0.2 < mixed / total < 0.8
+    all_slots = sum(size for block, size in zip(blocks, sizes, strict=True)
+                    if len(set(block.slot.tolist())) == 4)  # fmt: skip
+    assert all_slots > 0.4 * total
+    seen = {int(code) for block in blocks for code in block.opcode}
+    assert seen == {spec.opcode for spec in OPS.values()}
+    # Register forms and padded rows share blocks with the ops around L1.
+    beside = [
+        block for block in blocks if block.legacy and set(block.slot.tolist()) >= {0, 1, 2, 3}
+    ]
+    assert any(block.column("pad_en").any() for block in beside)
+
+
+def test_shares_follow_the_constraints() -> None:
+    for mixed in (0.0, 1.0):
+        limits = OpConstraints(mixed=mixed, saturate=0.0)
+        # Copies around write-backs make blocks of several families too.
+        drawn = list(TrafficGenerator(44, WITHOUT_FIX, limits).blocks(6000))
+        wide = sum(len(b) for b in drawn if len(set(b.family.tolist())) == 3)
+        assert (wide == 0) == (mixed == 0.0)
+        assert wide >= 0.8 * 6000 * mixed
+
+
+def test_write_backs_have_their_share(blocks: list[OpBlock]) -> None:
+    codes = [OPS[name].opcode for name in FIX_NAMES]
+    share = [np.isin(block.opcode, codes) for block in blocks]
+    total = sum(map(len, blocks))
+    assert 0.12 < sum(mine.sum() for mine in share) / total < 0.25
+    # Beside padded loads and register forms, and mostly among themselves.
+    beside = [mine.sum() for mine, block in zip(share, blocks, strict=True) if block.legacy]
+    alone = [mine.sum() for mine in share if mine.mean() > 0.6]
+    assert sum(beside) > 0.03 * total
+    assert sum(alone) > 0.03 * total
+    for mine, block in zip(share, blocks, strict=True):
+        assert bool(block.fills) == bool((mine & live_ops(block)).any())
+
+
+def live_ops(block: OpBlock) -> NDArray[np.bool_]:
+    return np.array([not desc.is_nop for desc in descriptors(block)])
+
+
+def test_mixed_fills_and_flags(blocks: list[OpBlock]) -> None:
+    late = 0
+    for block in blocks:
+        if block.fills:
+            check_flags(block)
+            check_fills(block)
+            assert block.flag_delay is not None
+            late += int((block.flag_delay >= 0).sum())
+    assert late > 100
+
+
+def test_saturating_blocks_fill_the_queues(blocks: list[OpBlock]) -> None:
+    saturating = [block for block in blocks if is_saturating(block)]
+    assert 0.02 < sum(map(len, saturating)) / sum(map(len, blocks)) < 0.08
+    for block in saturating:
+        assert not block.gap.any()
+        assert (block.after == -1).all()
+        descs = [desc for desc in descriptors(block) if not desc.is_nop]
+        assert max(destination(desc).bytes for desc in descs) <= 128
+    fullest = max(np.bincount(block.slot, minlength=4).min() for block in saturating)
+    assert fullest >= 40
+
+
+@pytest.mark.parametrize("ops", [("copy_gm_to_ubuf",), ("mte_l1_bt",), ("mte_gm_l1_frac",)])
+def test_saturating_blocks_of_one_op(ops: tuple[str, ...]) -> None:
+    drawn = list(TrafficGenerator(45, ops, OpConstraints(saturate=1.0)).blocks(1000))
+    assert max(map(len, drawn)) > 50
+
+
+def test_same_seed_same_blocks() -> None:
+    one, other, third = (list(TrafficGenerator(s).blocks(3000)) for s in (5, 5, 6))
+    assert len(one) == len(other)
+    for a, b in zip(one, other, strict=True):
+        assert a.legacy == b.legacy
+        assert (a.pack() == b.pack()).all()
+        assert (a.after == b.after).all()
+    assert any(
+        len(a) != len(b) or (a.pack() != b.pack()).any() for a, b in zip(one, third, strict=False)
+    )
+
+
+def test_counts() -> None:
+    for count in (0, 1, 5, 63, 700):
+        assert sum(map(len, TrafficGenerator(1).blocks(count))) == count
+    with pytest.raises(ValueError, match="count is -1"):
+        TrafficGenerator(1).draw(-1)
+
+
+def test_parts_are_disjoint() -> None:
+    rng = np.random.default_rng(1)
+    limits = OpConstraints()
+    for _ in range(50):
+        parts = partition(rng, limits)
+        assert parts is not None
+        one, other = parts
+        ranges = [(one.ub_range, other.ub_range), *zip(one.windows, other.windows, strict=True)]
+        for a, b in ranges:
+            assert a.end <= b.start or b.end <= a.start
+        assert {a.start < b.start for a, b in ranges} <= {False, True}
+    tight = replace(limits, windows=(GmWindow(0, 2 * (limits.max_gm_bytes + 8192)),))
+    assert partition(rng, tight) is None
+    names = ("mte_gm_ub", "mte_gm_l1")
+    assert sum(map(len, TrafficGenerator(1, names, tight).blocks(500))) == 500
+
+
+class TestMeetInGm:
+    """Two blocks meet when one writes a byte of GM that the other touches."""
+
+    LOAD = MteGmL1(1 << 20, 0, 100, 2, 1 << 32, 128)
+
+    @pytest.mark.parametrize(
+        ("store", "meets"),
+        [
+            (MteUbGm(0, (1 << 20) + 99, 1, 1, 0, 0), True),
+            (MteUbGm(0, (1 << 20) + 100, 1, 1, 0, 0), False),
+            (MteUbGm(0, (1 << 20) - 1, 1, 1, 0, 0), False),
+            (MteUbGm(0, (1 << 20) + (1 << 32), 1, 1, 0, 0), True),
+            (MteUbGm(0, 50, 10, 2, 32, (1 << 20) + (1 << 32)), True),
+            (MteUbGm(0, 50, 10, 2, 32, 1 << 31), False),
+            (MteUbGm(0, (1 << 20) + 99, 0, 1, 0, 0), False),
+        ],
+    )
+    def test_rows(self, store: V06Op, meets: bool) -> None:
+        one, other = from_ops([self.LOAD]), from_ops([store])
+        assert meet_in_gm(one, other) is meet_in_gm(other, one) is meets
+
+    @pytest.mark.parametrize(("mode", "meets"), [("nd2nz", False), ("dn2nz", True)])
+    def test_rows_of_matrices(self, mode: str, meets: bool) -> None:
+        # Two rows and seven elements, or seven rows of two elements: only those reach so far.
+        op = MteGmL1Frac(0, 0, mode, 2, 7, 1 << 30, 2, 1, 16, 16, 1 << 36)
+        other = from_ops([MteUbGm(0, (6 << 30) + (1 << 36) + 3, 1, 1, 0, 0)])
+        assert meet_in_gm(from_ops([op]), other) is meets
+
+    def test_loads_do_not_meet(self) -> None:
+        assert not meet_in_gm(from_ops([self.LOAD]), from_ops([self.LOAD]))
+
+    def test_against_the_footprints(self) -> None:
+        limits = OpConstraints(far=0.7, max_bytes=64, max_gm_bytes=300, nop=0.0, dependent=0.0,
+                                windows=(GmWindow(0, 24000),))  # fmt: skip
+        one = CopyGenerator(1, ("mte_ub_gm",), limits)
+        other = CopyGenerator(2, ("mte_gm_l1", "mte_gm_l1_frac", "mte_ub_gm"), limits)
+        met = 0
+        for a, b in zip(one.draw(300), other.draw(900), strict=False):
+            for i, first in enumerate(descriptors(a)):
+                for k, second in enumerate(descriptors(b)[:8]):
+                    sides = [source(second), destination(second)]
+                    true = any(footprints_overlap(destination(first), side) for side in sides)
+                    said = meet_in_gm(a.take(i, i + 1), b.take(k, k + 1))
+                    assert said or not true
+                    met += true
+        assert met > 5
+
+    def test_intervals_cover_what_is_touched(self) -> None:
+        for block in CopyGenerator(3, COPY_FORMS).draw(300):
+            start, end, _ = gm_intervals(block)
+            for desc in descriptors(block):
+                for side in (source(desc), destination(desc)):
+                    if side.space == 0 and not desc.is_nop and not rule_of(desc):
+                        for row in side.row_starts().tolist():
+                            assert ((start <= row) & (end >= row + side.length)).any()
+
+
+def test_checks_see_a_conflict_in_a_mixed_block() -> None:
+    block = from_ops([MteUbGm(0, 4096, 64, 1, 0, 0), MteGmL1(4000, 0, 97, 1, 0, 0)])
+    with pytest.raises(BlockError, match="op 1 reads"):
+        check_rows_disjoint(block)
+    check_rows_disjoint(replace(block, after=np.array([-1, 0])))
+    both = from_ops([MteGmL1(0, 64, 64, 1, 0, 0), MteGmL1(0, 96, 64, 1, 0, 0)])
+    with pytest.raises(BlockError, match="write L1"):
+        check_rows_disjoint(both)
+
+
+def test_one_form_alone() -> None:
+    for name in GM_UB_NAMES:
+        for block in TrafficGenerator(3, (name,)).draw(400):
+            assert bool(block.legacy) == name.startswith("copy_") or not len(block)
