@@ -246,7 +246,7 @@ def test_without_a_scheduler_no_night_begins(tmp_path: Path) -> None:
     nights = tmp_path / "nights"
     code = (
         "import functools, sys\n"
-        "from tb.regress import cluster, farm\n"
+        "from tb.regress.workers import cluster, farm\n"
         "farm.connect = functools.partial(cluster.connect, seconds=1.0)\n"  # it would be 8
         "from tb.cli.main import main\n"
         "main()\n"
