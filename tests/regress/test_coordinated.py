@@ -30,7 +30,7 @@ from tb.regress.workers.job import Job
 from tb.regress.workers.local import LocalWorkers
 from tb.regress.workers.pool import Workers
 from tests.regress.samples import column, coverage, dead_pid, put, text, total
-from tests.regress.test_engine import limit_pages
+from tests.regress.test_connect import limit_pages
 from tests.regress.test_local import until
 
 WORK = "tests.regress.fake_work:coordinated"
