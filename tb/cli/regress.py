@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands about regressions: ``nightly`` and those that look at its results."""
+"""Commands about regressions: what is planned and counted, ``nightly``, and its results."""
 
 from __future__ import annotations
 
@@ -16,6 +16,20 @@ FarmOption = Annotated[
 PlanOption = Annotated[Path | None, typer.Option("--plan", help="a testplan of your own")]
 DbOption = Annotated[str, typer.Option("--db", help="URL of the results database")]
 NightArgument = Annotated[str, typer.Argument(help="name of a night, such as 2026-11-21.1")]
+
+
+def testplan() -> None:
+    """Print what is to be verified, by which tests, in which regressions, as Markdown."""
+    from tb.regress.queries.document import page_text
+
+    typer.echo(page_text(), nl=False)
+
+
+def coverage_table() -> None:
+    """Print every group, point, bin and cross of the functional coverage, as Markdown."""
+    from tb.coverage.document import page_text
+
+    typer.echo(page_text(), nl=False)
 
 
 def nightly(

@@ -61,8 +61,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "tb.prove": ("tb.common", "tb.run", "tb.setup"),
     "tb.cli": (
-        *("tb.benchmark", "tb.common", "tb.dut", "tb.nightly", "tb.programs", "tb.prove"),
-        *("tb.record", "tb.regress", "tb.run", "tb.setup"),
+        *("tb.benchmark", "tb.common", "tb.coverage", "tb.dut", "tb.nightly", "tb.programs"),
+        *("tb.prove", "tb.record", "tb.regress", "tb.run", "tb.setup"),
     ),
     "tb.__main__": ("tb.cli",),
 }
