@@ -9,6 +9,7 @@ import typer
 
 from tb.cli import dut, programs, regress, run, tools
 from tb.common.errors import PtoError
+from tb.common.paths import ROOT
 
 app = typer.Typer(
     name="pto-dv",
@@ -39,9 +40,25 @@ app.command("rerun")(regress.rerun)
 app.command("farm")(regress.farm_check)
 
 
+def require_clone() -> None:
+    """Sees that the sources stand beside the Python packages.
+
+    Raises:
+        PtoError: the packages were installed from a wheel, which has Python alone.
+    """
+    if not (ROOT / "rtl_stubs").is_dir():
+        raise PtoError(
+            "PTO-DV is installed without its Verilog sources and cannot run",
+            where=str(ROOT / "rtl_stubs"),
+            legal="a clone of the repository; a wheel of it is not supported",
+            remedy="clone the repository, run `make setup` there, and use its .venv/bin/pto-dv",
+        )
+
+
 def main() -> None:
     """Entry point: user errors end with one clear message and their exit code."""
     try:
+        require_clone()
         app()
     except PtoError as error:
         print(f"error: {error}", file=sys.stderr)
