@@ -330,8 +330,9 @@ def _verilator_config(plan: BuildPlan) -> list[Path]:
 
 def _build_verilator(plan: BuildPlan, args: list[str]) -> None:
     runner = VerilatorRunner()
-    # make goes by times, and a copied header may be older than what was compiled from another one.
-    for name in ("pto_mem.o", "pto_main.o"):
+    # make goes by times, and a copied header may be older than what was compiled from another one;
+    # nor does it build anything while it knows of a source that has moved.
+    for name in ("pto_mem.o", "pto_mem.d", "pto_main.o", "pto_main.d"):
         (plan.folder / name).unlink(missing_ok=True)
     # The counters double what there is to compile: a build that is soon there is worth more.
     level = "-O0" if plan.fast_build else "-O1" if plan.code_coverage else "-O3"
