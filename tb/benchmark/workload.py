@@ -18,6 +18,7 @@ import numpy as np
 import pyuvm
 from cocotb.queue import Queue
 from cocotb.triggers import RisingEdge
+from cocotb_bus.bus import Bus
 from numpy.typing import NDArray
 from pyuvm import ConfigDB, uvm_subscriber
 
@@ -25,7 +26,7 @@ from sequences.constraints import OpConstraints, SizeClass
 from sequences.draw.copies import CopyGenerator
 from tb.benchmark.figures import Copies, LongRow, Measurements, ShortRows
 from tb.common.files import write_json
-from tb.env.pins import DescriptorBus, DoneBus, descriptor_value
+from tb.env.pins import DESC_SIGNALS, DONE_SIGNALS, descriptor_value
 from tb.env.python_axi import PythonAxiMemory, start_clock
 from tb.env.stopwatch import Stopwatch
 from tb.env.tests.traffic import RandomTest
@@ -340,8 +341,8 @@ class PythonAxiBench(CopyBench):
     async def measure(self) -> None:
         """Takes the descriptor channel over and times the copies."""
         self.harness.pin_mode.value = 1 << SLOT
-        self.desc = DescriptorBus(self.harness, SLOTS[SLOT])
-        self.done = DoneBus(self.harness, SLOTS[SLOT])
+        self.desc = Bus(self.harness, f"{SLOTS[SLOT]}_desc", DESC_SIGNALS)
+        self.done = Bus(self.harness, f"{SLOTS[SLOT]}_done", DONE_SIGNALS)
         self.done.ready.value = 1
         self.retired: Queue[int] = Queue()
         cocotb.start_soon(self.watch_dones())

@@ -12,7 +12,10 @@ BUILD_ROOT = ROOT / "sim_build"
 """Build products and results of runs; never committed."""
 
 HDL = ROOT / "tb/hdl"
-"""Verilog and C of the harness."""
+"""Verilog of the harness, and Verilator's main loop."""
+
+MEMORY = HDL / "memory"
+"""The memories and the mailbox in C."""
 
 SETTINGS_ENV = "PTO_SETTINGS"
 """Environment variable with the path of the settings file a simulation reads."""

@@ -159,7 +159,7 @@ def _unknown(kind: str, name: str, legal: Iterable[str], where: str) -> NoReturn
         f"{name!r} is no {kind}",
         where=where,
         legal=", ".join(shown[:12]) + more,
-        remedy="take the entry out, or mend the name; docs/coverage-table.md lists all of them",
+        remedy="take the entry out, or mend the name; pto-dv coverage-table lists all of them",
     )
 
 

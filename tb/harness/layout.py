@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The structs of tb/hdl/pto_mailbox.h as numpy types, their numbers, and the knobs.
+"""The structs of tb/hdl/memory/pto_mailbox.h as numpy types, their numbers, and the knobs.
 
 :func:`check_layout` compares every offset with what the C compiler made of the header.
 """
@@ -259,6 +259,6 @@ def check_layout(library: ctypes.CDLL) -> None:
     wrong = sorted(key for key in seen.keys() | ours.keys() if seen.get(key) != ours.get(key))
     if wrong:
         raise MailboxError(
-            f"tb/hdl/pto_mailbox.h and tb/harness/layout.py differ in {', '.join(wrong)}: "
+            f"tb/hdl/memory/pto_mailbox.h and tb/harness/layout.py differ in {', '.join(wrong)}: "
             "rebuild, and change both together"
         )

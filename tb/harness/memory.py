@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulated memories as numpy arrays, without a copy.
 
-They live in the C library tb/hdl/pto_mem.c inside the simulator. GM is a sparse mapping of 2^40
-bytes; a page of it holds the background once it was touched by the DUT or by
+They live in the C library tb/hdl/memory/pto_mem.c inside the simulator. GM is a sparse mapping of
+2^40 bytes; a page of it holds the background once it was touched by the DUT or by
 :meth:`SimMemory.ensure`, and zeros (at no cost) before.
 """
 

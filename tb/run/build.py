@@ -19,7 +19,7 @@ from pathlib import Path
 from cocotb_tools import config as cocotb_config
 
 from tb.common.errors import PtoError
-from tb.common.paths import HDL, relative
+from tb.common.paths import HDL, MEMORY, relative
 from tb.run.launch import TOP, BuildError, VerilatorRunner, environment, new_runner
 from tb.run.plan import BuildPlan
 from tb.run.recipes import simulator
@@ -58,7 +58,7 @@ def _inputs_digest(plan: BuildPlan, version: str, words: Sequence[str]) -> str:
         Path(name) for manifest in plan.manifests for name in (*manifest.sources, *manifest.waivers)
     ]
     folders = {Path(name) for manifest in plan.manifests for name in manifest.include_dirs}
-    for folder in (*sorted(folders), HDL):
+    for folder in (*sorted(folders), HDL, MEMORY):
         files += sorted(file for file in folder.iterdir() if file.is_file())
     for file in dict.fromkeys(files):
         digest.update(str(file).encode())
@@ -150,7 +150,7 @@ def _verilator_args(plan: BuildPlan) -> list[str]:
         "fast",
         "-Wno-fatal",
         "-CFLAGS",
-        f"-I{HDL}",
+        f"-I{MEMORY}",
         "-LDFLAGS",
         "-rdynamic",
     ]
@@ -239,8 +239,9 @@ def _verilator_config(plan: BuildPlan) -> list[Path]:
 
 def _build_verilator(plan: BuildPlan, args: list[str]) -> None:
     runner = VerilatorRunner()
-    # make goes by times, and a copied header may be older than what was compiled from another one.
-    for name in ("pto_mem.o", "pto_main.o"):
+    # make goes by times, and a copied header may be older than what was compiled from another one;
+    # nor does it build anything while it knows of a source that has moved.
+    for name in ("pto_mem.o", "pto_mem.d", "pto_main.o", "pto_main.d"):
         (plan.folder / name).unlink(missing_ok=True)
     # The counters double what there is to compile: a build that is soon there is worth more.
     level = "-O0" if plan.fast_build else "-O1" if plan.code_coverage else "-O3"
@@ -249,7 +250,7 @@ def _build_verilator(plan: BuildPlan, args: list[str]) -> None:
         sources=[*_verilator_config(plan), *_sources(plan)],
         includes=_includes(plan),
         defines=_defines(plan),
-        build_args=[*args, str(HDL / "pto_mem.c")],
+        build_args=[*args, str(MEMORY / "pto_mem.c")],
         hdl_toplevel=TOP,
         build_dir=plan.folder,
         timescale=("1ns", "1ps"),
@@ -284,12 +285,13 @@ def compile_library(target: Path, *, vpi: bool) -> None:
     """
     compiler = tools.c_compiler()
     tools.require(compiler)
-    words = [compiler.path, "-O2", "-shared", "-fPIC", "-o", str(target), str(HDL / "pto_mem.c")]
+    words = [compiler.path, "-O2", "-shared", "-fPIC", "-o", str(target), str(MEMORY / "pto_mem.c")]
     if vpi:
         root = Path(tools.icarus().path).resolve().parent.parent
         words += ["-DPTO_VPI", f"-I{root / 'include/iverilog'}"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         raise BuildError(
-            f"the C memory does not compile:\n{done.stderr.strip()}", where="tb/hdl/pto_mem.c"
+            f"the C memory does not compile:\n{done.stderr.strip()}",
+            where="tb/hdl/memory/pto_mem.c",
         )

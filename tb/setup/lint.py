@@ -77,14 +77,14 @@ class Top:
 
 def find_tops(root: Path) -> tuple[Top, ...]:
     """Return the engine tops below ``root``/rtl_stubs by name, paths relative to ``root``."""
-    common = tuple(sorted((root / COMMON).glob("*.v")))
+    common = tuple(sorted((root / COMMON).rglob("*.v")))
     tops = []
     for folder in sorted((root / RTL).glob("pto_*")):
         file = folder / f"{folder.name}.v"
         if file.is_file():
             sources = (
                 file,
-                *(path for path in sorted(folder.glob("*.v")) if path != file),
+                *(path for path in sorted(folder.rglob("*.v")) if path != file),
                 *common,
             )
             relative = tuple(path.relative_to(root) for path in sources)

@@ -31,7 +31,7 @@ PATIENCE_SECONDS = 240.0
 
 NEVER_DONE = Bug(
     name="never_done",
-    file="rtl_stubs/common/pto_dma_retire.v",
+    file="rtl_stubs/common/dma/pto_dma_retire.v",
     find="assign done_valid_o  = busy_o && fin_q[old_id];",
     replace="assign done_valid_o  = busy_o && fin_q[old_id] && done_ptr_q < 5'd3;",
     models="the fourth op is never reported",

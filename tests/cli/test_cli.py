@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -28,6 +31,31 @@ def pto_dv(*arguments: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
+
+
+def test_packages_without_the_sources_refuse_to_run(tmp_path: Path) -> None:
+    """As after the installation of a wheel, which has the Python files alone."""
+    shutil.copytree(ROOT / "tb", tmp_path / "tb", ignore=shutil.ignore_patterns("hdl", "*.pyc"))
+    for words in (["--help"], ["run"], ["new-dut", "x", "--slot", "mte2"]):
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", "from tb.cli.main import main; main()", *words],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2
+        assert not done.stdout
+        assert f"where: {tmp_path / 'rtl_stubs'}" in done.stderr
+        assert "legal: a clone" in done.stderr
+        assert "make setup" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["tb"]
+
+
+def test_package_indices_refuse_the_wheel() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert "Private :: Do Not Upload" in project["classifiers"]
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cocotb_tools.runner import get_results, get_runner
 
 from tb.common.paths import BUILD_ROOT, ROOT
 from tb.dut.manifest import load_manifest
@@ -16,7 +17,7 @@ from tb.record.settings import RunSettings
 from tb.run.console import Console
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
-from tb.setup import lint, tools
+from tb.setup import lint
 from tests.bugs.campaign import Bug, Outcome, plant
 
 pytestmark = pytest.mark.sim
@@ -110,38 +111,63 @@ def test_sources_are_lint_clean() -> None:
     assert [finding.problem for finding in findings if finding.problem] == []
 
 
-def register_bench(source: Path, folder: Path) -> list[str]:
-    """Returns what reg_dma_regs_bench.v prints about the registers in ``source``."""
-    iverilog, _ = tools.icarus_environment()
-    bench = Path(__file__).with_name("reg_dma_regs_bench.v")
-    program = folder / "bench.vvp"
-    subprocess.run([iverilog, "-g2005", "-o", program, bench, source], check=True)
-    vvp = Path(iverilog).with_name("vvp")
-    done = subprocess.run([vvp, program], check=True, capture_output=True, text=True)
-    return done.stdout.splitlines()
+def by_pins(test: str, folder: Path, *, find: str = "", replace: str = "") -> str:
+    """Runs a cocotb test of the example on one module alone, changed or not; returns its log."""
+    top = {"registers_test": "reg_dma_regs", "adapter_test": "reg_dma_mte3"}[test]
+    sources = []
+    for file in (ROOT / FOLDER).glob("*.v"):
+        text = file.read_text()
+        if file.stem == top and find:
+            assert text.count(find) == 1
+            text = text.replace(find, replace)
+        sources.append(folder / file.name)
+        sources[-1].write_text(text)
+    runner = get_runner("icarus")
+    runner.build(
+        sources=sources,
+        includes=[ROOT / "rtl_stubs/common"],
+        hdl_toplevel=top,
+        build_dir=folder,
+        timescale=("1ns", "1ps"),
+        log_file=folder / "build.log",
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / FOLDER))
+        with suppress(SystemExit, RuntimeError):
+            runner.test(
+                test_module=test,
+                hdl_toplevel=top,
+                results_xml=str(folder / "results.xml"),
+                log_file=folder / "test.log",
+            )
+    return (folder / "test.log").read_text()
 
 
-def test_registers(tmp_path: Path) -> None:
-    """What a CPU may do and the adapter never does."""
-    assert register_bench(ROOT / FOLDER / "reg_dma_regs.v", tmp_path) == ["done"]
+@pytest.mark.parametrize("test", ["registers_test", "adapter_test"])
+def test_by_pins(test: str, tmp_path: Path) -> None:
+    log = by_pins(test, tmp_path)
+    assert get_results(tmp_path / "results.xml") == (1, 0), log
 
 
 @pytest.mark.parametrize(
-    ("find", "replace", "message"),
+    ("test", "find", "replace", "message"),
     [
-        ("(busy_q || done_q)", "done_q", "04: PSLVERR 0"),
-        ("busy_q <= 1'b1;", "busy_q <= !empty;", "08: 00000040, not 00000042"),
-        ("irq        = done_q && irq_en_q", "irq        = done_q", "irq, not enabled"),
-        ("begin known = 1'b0; writable = 1'b0; end", "known = 1'b1;", "38: PSLVERR 0"),
+        ("registers_test", "(busy_q || done_q)", "done_q", "04: PSLVERR 0"),
+        ("registers_test", "busy_q <= 1'b1;", "busy_q <= !empty;", "08: 00000040, not 00000042"),
+        ("registers_test", "irq        = done_q && irq_en_q", "irq        = done_q", "not enabled"),
+        ("adapter_test", "want_data = {16'd0, rows_q};", "want_data = {16'd0, len_q};", "24: 96"),
+        ("adapter_test", "l06 ? 8'd6", "l06 ? 8'd7", "(5, 1, 7)"),
+        ("adapter_test", "l06 ? 8'd6", "l06 ? 8'bx", "ValueError"),
+        (
+            *("registers_test", "begin known = 1'b0; writable = 1'b0; end", "known = 1'b1;"),
+            "38: PSLVERR 0",
+        ),
     ],
 )
-def test_register_bench_fails(find: str, replace: str, message: str, tmp_path: Path) -> None:
-    text = (ROOT / FOLDER / "reg_dma_regs.v").read_text()
-    assert text.count(find) == 1
-    changed = tmp_path / "reg_dma_regs.v"
-    changed.write_text(text.replace(find, replace))
-    lines = register_bench(changed, tmp_path)
-    assert any(message in line for line in lines), lines
+def test_pins_show_a_bug(test: str, find: str, replace: str, message: str, tmp_path: Path) -> None:
+    log = by_pins(test, tmp_path, find=find, replace=replace)
+    assert get_results(tmp_path / "results.xml") == (1, 1)
+    assert message in log
 
 
 DMA_BUGS = (

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tb.common.paths import HDL, ROOT
+from tb.common.paths import HDL, MEMORY, ROOT
 from tb.harness.protocol import PAGE, RULES, page_text, rule_of
 from tests.hdl.mini import SIMULATORS, Session, run, script_build
 from tests.hdl.proofs import CONTROL, FIELDS, PROOFS, X_NUMBERS
@@ -24,7 +24,7 @@ TIMED = re.compile(r"\w+: .* \(0x[0-9a-f]+, 0x[0-9a-f]+\) at \d+ ns, cycle \d+")
 
 def texts() -> set[str]:
     """Returns the texts of all messages in tb/hdl."""
-    files = [path for path in HDL.iterdir() if path.suffix in (".v", ".vh", ".c", ".h")]
+    files = [path for path in HDL.rglob("*") if path.suffix in (".v", ".vh", ".c", ".h")]
     return {text for path in files for text in TEXT.findall(path.read_text())}
 
 
@@ -90,7 +90,7 @@ def test_every_error_of_the_harness_has_a_rule() -> None:
             # Of the harness are what its modules find wrong with themselves.
             assert rule_of(text) or text.startswith("harness: "), (path.name, text)
     for name in ("pto_mem.c", "pto_vpi.h", "pto_flags.h"):
-        calls = re.findall(r"\bpto_error\([^;]*;", (HDL / name).read_text())
+        calls = re.findall(r"\bpto_error\([^;]*;", (MEMORY / name).read_text())
         for text in (text for call in calls for text in re.findall(r'"([^"]*)"', call)):
             assert rule_of(text), (name, text)
 

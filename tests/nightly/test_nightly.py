@@ -100,7 +100,7 @@ def test_the_report_of_a_night_that_was_killed_has_its_totals(tmp_path: Path) ->
         name = made.add_night(store, made.START, runs=4, left=1, ended=False)
         dead: dict[str, Any] = {"folder": str(tmp_path / "night"), "pid": 2**22 + 1}
         dead["heartbeat"] = now_utc() - timedelta(hours=2)
-        with store._engine.begin() as connection:
+        with store._database.begin() as connection:
             connection.execute(update(NightTable).values(**dead))
         assert history.night(store, name).status == "interrupted"
     assert report_command(name, None, url) == 0
@@ -118,7 +118,7 @@ def test_a_live_coordinator_is_not_robbed_however_long_it_is_silent(tmp_path: Pa
 
         def owner(pid: int, silent: float) -> None:
             beat = now_utc() - timedelta(seconds=silent)
-            with store._engine.begin() as connection:
+            with store._database.begin() as connection:
                 connection.execute(update(NightTable).values(pid=pid, heartbeat=beat))
 
         owner(os.getppid(), 600)

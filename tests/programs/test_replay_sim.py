@@ -270,7 +270,7 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path: Path) -> None:
 def test_a_bug_and_an_engine_that_is_missing_are_told_with_their_places(tmp_path: Path) -> None:
     engines = tmp_path / "rtl_stubs"
     shutil.copytree(ROOT / "rtl_stubs", engines)
-    source = engines / "common/pto_dma_check.v"
+    source = engines / "common/dma/pto_dma_check.v"
     text = source.read_text()
     right, wrong = "wire l06 = |loc_addr[4:0] ||", "wire l06 = |loc_addr[3:0] ||"
     assert text.count(right) == 1

@@ -30,7 +30,7 @@ from tb.regress.workers.job import Job
 from tb.regress.workers.local import LocalWorkers
 from tb.regress.workers.pool import Workers
 from tests.regress.samples import column, coverage, dead_pid, put, text, total
-from tests.regress.test_engine import limit_pages
+from tests.regress.test_connect import limit_pages
 from tests.regress.test_local import until
 
 WORK = "tests.regress.fake_work:coordinated"
@@ -246,7 +246,7 @@ def test_without_a_scheduler_no_night_begins(tmp_path: Path) -> None:
     nights = tmp_path / "nights"
     code = (
         "import functools, sys\n"
-        "from tb.regress import cluster, farm\n"
+        "from tb.regress.workers import cluster, farm\n"
         "farm.connect = functools.partial(cluster.connect, seconds=1.0)\n"  # it would be 8
         "from tb.cli.main import main\n"
         "main()\n"

@@ -14,7 +14,7 @@ from tb.dut.selection import SELECTABLE
 from tb.record.settings import RunSettings
 from tb.regress.plan.expand import config_name, derived_seed, expand, expected_seconds, left_out
 from tb.regress.plan.testplan import TestPlan, load_testplan
-from tb.regress.queries.plan_view import plan_rows
+from tb.regress.queries.history import plan_rows
 from tb.regress.queries.views import RunRow, RunState
 from tb.regress.workers.job import Job
 from tb.run.plan import BuildPlan

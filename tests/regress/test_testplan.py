@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from tb.cli.main import app
 from tb.common.errors import PtoError
-from tb.common.paths import ROOT
 from tb.isa.rules import RULES
-from tb.regress.plan.testplan import TestPlan, coverage_groups, load_testplan, unclaimed
-from tb.regress.queries.document import PAGE, page_text
+from tb.regress.plan.testplan import PYTEST, TestPlan, coverage_groups, load_testplan, unclaimed
 from tb.run.testlist import load_plan
 
 GOOD = """\
@@ -193,14 +193,15 @@ def test_an_unknown_regression_is_answered_with_those_there_are() -> None:
         load_testplan().find("monthly")
 
 
-def test_page_is_not_stale() -> None:
-    assert (ROOT / PAGE).read_text() == page_text(), "run python -m tb.regress.queries.document"
-
-
-def test_page_has_every_entry() -> None:
-    text, plan = page_text(), load_testplan()
+def test_the_printed_testplan_has_every_entry() -> None:
+    done = CliRunner().invoke(app, ["testplan"])
+    assert done.exit_code == 0
+    text, plan = done.stdout, load_testplan()
     headings = re.findall(r"^### (.*)$", text, re.MULTILINE)
     names = [one.name for one in plan.behaviour] + [one.name for one in plan.regression]
     assert sorted(headings) == sorted(names)
     assert all(one.description in text for one in plan.behaviour)
+    assert all(
+        f"`{name.removeprefix(PYTEST)}`" in text for one in plan.behaviour for name in one.tests
+    )
     assert set(re.findall(r"\b(?:DMA|ND|BT|FB|FIX)-L\d\d\b", text)) == set(RULES)

@@ -11,9 +11,9 @@ import pytest
 from tb.common.errors import PtoError
 from tb.setup import doctor, tools
 
-GOOD = tools.Tool("make", True, "4.3", "/usr/bin/make", True, True, "", "")
-BAD = tools.Tool("perl", False, "", "", False, True, "no perl on the PATH", "Install perl.")
-OPTIONAL = tools.Tool("Icarus", True, "10.3", "/x", False, False, "10.3 is too old", "Get 11.")
+GOOD = tools.Tool("make", "4.3", "/usr/bin/make")
+BAD = tools.Tool("perl", missing="no perl on the PATH", remedy="Install perl.")
+OPTIONAL = tools.Tool("Icarus", "10.3", "/x", "10.3 is too old", "Get 11.", required=False)
 
 
 @pytest.mark.parametrize(("found", "code"), [((GOOD,), 0), ((GOOD, OPTIONAL), 0), ((GOOD, BAD), 1)])
@@ -29,7 +29,8 @@ def test_exit_code_and_json(
     assert doctor.doctor_command(place) == code
     record = json.loads(place.read_text())
     assert record["ok"] == (code == 0)
-    assert [tool["name"] for tool in record["tools"]] == [tool.name for tool in found]
+    facts = [(tool["name"], tool["found"], tool["ok"]) for tool in record["tools"]]
+    assert facts == [(tool.name, bool(tool.path), tool.ok) for tool in found]
     assert "\x1b" not in capsys.readouterr().out, "plain text when not a terminal"
 
 

@@ -22,7 +22,7 @@ from tb.run.run import run_once
 from tb.run.testlist import planned_test
 
 MTE1 = tuple(item for item in reference_manifests() if item.slot == "mte1")
-RETIRE = "rtl_stubs/common/pto_dma_retire.v"
+RETIRE = "rtl_stubs/common/dma/pto_dma_retire.v"
 TAKEN = "if (done_valid_o && done_ready_i)"
 
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.sim
 MANIFEST = """
 module = "lying_mte2"
 slot = "mte2"
-sources = ["lying_mte2.v", "rtl/pto_mte2/*.v", "rtl/common/*.v"]
+sources = ["lying_mte2.v", "rtl/pto_mte2/*.v", "rtl/common/**/*.v"]
 include_dirs = ["rtl/common"]
 parameters = {{ Lie = {lie} }}
 

@@ -109,7 +109,7 @@ def test_a_failing_run_fails_again_in_the_window_of_its_rerun(tmp_path: Path) ->
     manifest = tmp_path / "manifest.toml"
     manifest.write_text(
         'module = "lying_mte2"\nslot = "mte2"\n'
-        'sources = ["lying_mte2.v", "rtl/pto_mte2/*.v", "rtl/common/*.v"]\n'
+        'sources = ["lying_mte2.v", "rtl/pto_mte2/*.v", "rtl/common/**/*.v"]\n'
         'include_dirs = ["rtl/common"]\nparameters = { Lie = 3 }\n'
         '[capabilities]\nops = ["mte_gm_ub"]\n'
     )

@@ -7,9 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tb.coverage.burst.bias import bias_crosses, bias_points
 from tb.coverage.burst.view import BurstPart
-from tb.coverage.model import Cross, Exclusion, Ints, excluding, point
+from tb.coverage.model import NOT_SAMPLED, Cross, Exclusion, Ints, excluding, point
 from tb.coverage.points import (
     Group,
     Sampled,
@@ -23,7 +22,9 @@ from tb.coverage.points import (
     ranges,
 )
 from tb.coverage.view import FORM_SPECS, ODD_DST, ODD_SRC, SID, form_doc
-from tb.isa.burst.table import BLOCK_UNIT, BURSTS, GAP_BITS, LEN_BITS, BurstSpec
+from tb.isa.burst.table import BIAS_TYPES, BLOCK_UNIT, BURSTS, GAP_BITS, LEN_BITS, BurstSpec
+from tb.isa.dtypes import DTYPES
+from tb.isa.events import BiasEvent
 from tb.isa.footprint import space_of
 from tb.isa.ops import LEGACY_FORMS
 from tb.isa.spaces import SIZES
@@ -35,6 +36,13 @@ WORD = 128
 
 PARAM_WORD = 256
 """Bytes that bt and fb addresses, multiples of 64, are taken modulo of."""
+
+TYPES: tuple[str, ...] = tuple(BIAS_TYPES)
+FLOATS: tuple[str, ...] = tuple(name for name in TYPES if name != "i32")
+
+SRC_BLOCK = 32
+SLOT_GROUP = 64
+"""Bytes of a source block and of an aligned group of 16 bias slots."""
 
 _LENGTHS = {
     "ub": (1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 1024),
@@ -56,6 +64,64 @@ _BYTES = {
 
 GAP_LOWS = (0, 1, 2, 4, 16)
 GAPS = ("one burst", *range_labels(GAP_LOWS))
+
+
+def _numbers(names: tuple[str, ...]) -> Ints:
+    table = np.full(len(DTYPES), NOT_SAMPLED)
+    for number, name in enumerate(names):
+        table[DTYPES.index(name)] = number
+    return table
+
+
+def _bias_points() -> Points:
+    """Bias loads alone: type pair, where the second burst lies, and the data met."""
+    types, floats = _numbers(TYPES), _numbers(FLOATS)
+
+    def second(side: str, group: int, step: int) -> Sampled[BurstPart]:
+        def index(view: BurstPart) -> Ints:
+            # Base addresses are aligned, so only later bursts start inside a block.
+            rest = view.pitch(side) % group // step
+            return only(view.live & (view["n_burst"] > 1), rest)
+
+        what = "source byte in its 32 B block" if side == "src" else "slot in its group of 16"
+        labels = [str(at * step if side == "src" else at) for at in range(group // step)]
+        return Sampled(point(f"{side}_offset", labels, f"second burst: {what}"), index)
+
+    def met(event: BiasEvent) -> Sampled[BurstPart]:
+        def index(view: BurstPart) -> Ints:
+            return only(view.live & ((view.events & event.value) > 0), floats[view.dtype])
+
+        assert event.name is not None
+        name = event.name.lower().replace("_", " ")
+        return Sampled(
+            point(f"data_{event.name.lower()}", FLOATS, f"source type with {name} data"), index
+        )
+
+    labels = [f"{name} to {BIAS_TYPES[name][0]}" for name in TYPES]
+    return [
+        codes("type", labels, lambda v: types[v.dtype], "source and destination type"),
+        second("src", SRC_BLOCK, 2),
+        second("dst", SLOT_GROUP, 4),
+        *[met(event) for event in BiasEvent],
+    ]
+
+
+def _bias_crosses() -> tuple[Cross, ...]:
+    """Type against counts, gaps and offsets."""
+    wide = [f"{name} to {BIAS_TYPES[name][0]}" for name in ("f32", "i32")]
+    odd = [str(at) for at in range(2, SRC_BLOCK, 4)]
+    return (
+        Cross("type x bursts", ("type", "bursts")),
+        Cross("type x units", ("type", "units")),
+        Cross("type x src_gap", ("type", "src_gap")),
+        Cross("type x dst_gap", ("type", "dst_gap")),
+        Cross(
+            "type x src_offset",
+            ("type", "src_offset"),
+            (excluding("elements of 4 bytes", type=wide, src_offset=odd),),
+        ),
+        Cross("type x dst_offset", ("type", "dst_offset")),
+    )
 
 
 def _kind(spec: BurstSpec) -> str:
@@ -203,7 +269,7 @@ def _points(form: str) -> Points:
         points.append(_order_point())
     if legacy:
         points += _legacy_points()
-    return points + (bias_points() if spec.widens else [dtype_point()])
+    return points + (_bias_points() if spec.widens else [dtype_point()])
 
 
 def _gap_exclusions(side: str, spec: BurstSpec) -> tuple[Exclusion, ...]:
@@ -233,7 +299,7 @@ def _crosses(spec: BurstSpec) -> tuple[Cross, ...]:
         Cross("bursts x units", ("bursts", "units"), large),
     ]
     if spec.widens:
-        return (*crosses, Cross("alignment", ("src_mod", "dst_mod")), *bias_crosses())
+        return (*crosses, Cross("alignment", ("src_mod", "dst_mod")), *_bias_crosses())
     return (*crosses, Cross("alignment", ("src_mod", "dst_mod", "len_mod")))
 
 

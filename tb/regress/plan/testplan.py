@@ -2,7 +2,7 @@
 """Reads ``tb/regress/plan/testplan.toml``: what is to be verified, and the regressions that do it.
 
 A behaviour names the tests, coverage groups and rules that prove it; a regression says which
-tests run on which simulators and widths with how many seeds. docs/testplan.md is made from it.
+tests run on which simulators and widths with how many seeds. ``pto-dv testplan`` prints it.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from sqlalchemy import Connection, select
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from tb.regress.results.connect import StoreError, connect, explained, parse, shown
 from tb.regress.results.database import NightTable
-from tb.regress.results.engine import StoreError, connect, explained, parse, shown
 
 _TRIES = 10
 _AGAIN = {"40001", "40P01"}
@@ -38,14 +38,14 @@ class Access:
         """Opens as :meth:`open` does."""
         place = parse(url)
         self.where = shown(place)
-        self._engine = connect(place, create=create)
-        self._writer = self._engine.execution_options(writes=True)
+        self._database = connect(place, create=create)
+        self._writer = self._database.execution_options(writes=True)
         self._nights: dict[str, int] = {}
         self._groups: dict[str, int] = {}
 
     @classmethod
     def open(cls, url: str, *, create: bool = True) -> Self:
-        """Opens a database and brings it to this version's schema.
+        """Opens a database.
 
         Args:
             url: Such as ``sqlite:///sim_build/nightly/results.db``.
@@ -54,13 +54,13 @@ class Access:
 
         Raises:
             StoreError: the URL is wrong, the driver is missing, the server cannot be reached, the
-                file cannot be written, or the schema is a newer one.
+                file cannot be written, or its tables are of another version.
         """
         return cls(url, create=create)
 
     def close(self) -> None:
         """Lets go of the database."""
-        self._engine.dispose()
+        self._database.dispose()
 
     def __enter__(self) -> Self:
         return self
@@ -76,7 +76,7 @@ class Access:
             StoreError: the database cannot be read.
         """
         try:
-            with self._engine.connect() as connection:
+            with self._database.connect() as connection:
                 self._one_moment(connection)
                 with Session(connection) as session:
                     yield session
@@ -89,7 +89,7 @@ class Access:
 
     def _read(self, body: Callable[[Connection], T]) -> T:
         try:
-            with self._engine.connect() as connection:
+            with self._database.connect() as connection:
                 self._one_moment(connection)
                 return body(connection)
         except (SQLAlchemyError, sqlite3.Error) as error:

@@ -2,8 +2,8 @@
 """Tables of the results database.
 
 One row of ``run`` for each planned run of a night; it is written once more when the run is done,
-and only if that has not happened before: nothing is lost and nothing counts twice. Schema changes
-are revisions of Alembic in ``migrations/``, the newest of which is :data:`SCHEMA`.
+and only if that has not happened before: nothing is lost and nothing counts twice. A change of the
+tables needs a new :data:`SCHEMA`: a database of another version is refused.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-SCHEMA = "0001"
-"""Version of the tables below."""
+SCHEMA = 1
+"""Version of the tables below, kept in the database."""
 
 _NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_name)s",
@@ -72,6 +72,14 @@ class Base(DeclarativeBase):
         int: BigInteger,
         float: Float,
     }
+
+
+class VersionTable(Base):
+    """One row: the :data:`SCHEMA` that the database was made with."""
+
+    __tablename__ = "schema_version"
+
+    version: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
 
 
 class NightTable(Base):

@@ -14,8 +14,8 @@ from tb.coverage.model import CoverageError
 from tb.record.failure import Failure
 from tb.record.record import RunRecord
 from tb.regress.queries.views import RunState
+from tb.regress.results.connect import StoreError
 from tb.regress.results.database import BucketTable, BuildTable, FailureTable, RerunTable, RunTable
-from tb.regress.results.engine import StoreError
 from tb.regress.results.hits import pack_hits, pack_scope, split
 from tb.regress.results.merge import PackedHits
 from tb.regress.workers.job import Job, Outcome

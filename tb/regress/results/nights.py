@@ -15,8 +15,8 @@ from sqlalchemy import Connection, insert, select, update
 from tb.regress.queries.views import Figures, NightStatus
 from tb.regress.results import merge
 from tb.regress.results.access import Access
+from tb.regress.results.connect import StoreError
 from tb.regress.results.database import NightTable, RunTable
-from tb.regress.results.engine import StoreError
 from tb.regress.results.finish import clean
 
 STALE_SECONDS = 120.0

@@ -19,8 +19,8 @@ from tb.record.failure import Failure
 from tb.record.record import RunRecord
 from tb.regress.queries.views import RunState
 from tb.regress.results import finish, merge
+from tb.regress.results.connect import StoreError
 from tb.regress.results.database import BuildTable, LostTable, NightTable, RunTable
-from tb.regress.results.engine import StoreError
 from tb.regress.results.finish import BucketKey, clean
 from tb.regress.results.nights import Nights, now_utc
 from tb.regress.workers.job import Job, Lost, Outcome

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tb.coverage.export.exchange import to_json
-from tb.regress.results.engine import parse, shown
+from tb.regress.results.connect import parse, shown
 from tb.regress.results.store import Store, StoreError
 from tests.regress.samples import coverage, job, jobs, outcome, text
 
@@ -143,7 +143,7 @@ def limit_pages(store: Store, *, extra: int) -> None:
 
 
 def test_a_database_that_is_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tb.regress.results.engine._BUSY_SECONDS", 0.2)
+    monkeypatch.setattr("tb.regress.results.connect._BUSY_SECONDS", 0.2)
     with Store.open(f"sqlite:///{tmp_path}/results.db") as store:
         night = store.begin_night(regression="nightly", signature="plan")
         other = sqlite3.connect(tmp_path / "results.db", isolation_level=None)

@@ -8,20 +8,29 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy import (
+    Connection,
+    Engine,
+    create_engine,
+    event,
+    insert,
+    inspect,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from tb.common.errors import PtoError
-from tb.regress.results.database import SCHEMA, Base
+from tb.regress.results.database import SCHEMA, Base, VersionTable
 
 LEGAL_URL = "sqlite:///path/results.db or postgresql+psycopg://user@host/name"
 PLACE = "give another URL of the results database"
 
 _CONNECT_SECONDS = 10
 _BUSY_SECONDS = 60.0
-_MIGRATIONS = Path(__file__).resolve().parent / "migrations"
-_UPGRADE_LOCK = 7_368_616
+_TABLES_LOCK = 7_368_616
 """Key of PostgreSQL's advisory lock under which tables are made; any number of our own."""
 
 _POSTGRES_FULL = "53100"
@@ -60,7 +69,7 @@ def shown(url: URL) -> str:
 
 
 def connect(url: URL, *, create: bool) -> Engine:
-    """Opens a database and brings its tables to the schema of this version.
+    """Opens a database with the tables of this version.
 
     Args:
         url: From :func:`parse`.
@@ -69,26 +78,26 @@ def connect(url: URL, *, create: bool) -> Engine:
 
     Raises:
         StoreError: the driver is missing, the server cannot be reached, the file cannot be
-            written or is something else, or the schema is a newer one.
+            written or is something else, or its tables are of another version.
     """
     sqlite = url.get_backend_name() == "sqlite"
     if sqlite:
         _folder(url, create=create)
-    engine = _engine(url)
+    database = _opened(url)
     try:
         if sqlite:
-            _begin_as_told(engine)
+            _begin_as_told(database)
             # Not in a transaction, so past SQLAlchemy, which begins one.
-            with closing(engine.raw_connection()) as connection:
+            with closing(database.raw_connection()) as connection:
                 connection.cursor().execute("PRAGMA journal_mode=WAL")
-        _upgrade(engine, shown(url), create=create)
+        _make_tables(database, shown(url), create=create)
     except (SQLAlchemyError, sqlite3.Error) as error:
-        engine.dispose()
+        database.dispose()
         raise explained(error, shown(url), opening=True) from error
     except PtoError:
-        engine.dispose()
+        database.dispose()
         raise
-    return engine
+    return database
 
 
 def _folder(url: URL, *, create: bool) -> None:
@@ -96,11 +105,7 @@ def _folder(url: URL, *, create: bool) -> None:
         return
     path = Path(str(url.database))
     if not create:
-        raise StoreError(
-            "there are no results yet",
-            where=str(path),
-            remedy=f"run a regression first (make nightly), or {PLACE}",
-        )
+        raise _no_results(str(path))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -111,7 +116,15 @@ def _folder(url: URL, *, create: bool) -> None:
         ) from None
 
 
-def _engine(url: URL) -> Engine:
+def _no_results(where: str) -> StoreError:
+    return StoreError(
+        "there are no results yet",
+        where=where,
+        remedy=f"run a regression first (make nightly), or {PLACE}",
+    )
+
+
+def _opened(url: URL) -> Engine:
     arguments: dict[str, Any] = {}
     if url.get_backend_name() == "sqlite":
         arguments["timeout"] = _BUSY_SECONDS
@@ -132,14 +145,14 @@ def _engine(url: URL) -> Engine:
         ) from None
 
 
-def _begin_as_told(engine: Engine) -> None:
+def _begin_as_told(database: Engine) -> None:
     """Lets SQLite's transactions begin where SQLAlchemy begins them; writers wait for each other.
 
     Python's module would begin one before the first change alone, and then a transaction that read
     first fails at once when somebody else has written.
     """
 
-    @event.listens_for(engine, "connect")
+    @event.listens_for(database, "connect")
     def connected(connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None
         connection.execute("PRAGMA foreign_keys=ON")
@@ -147,70 +160,59 @@ def _begin_as_told(engine: Engine) -> None:
         # last runs, whole transactions, and they are then done again.
         connection.execute("PRAGMA synchronous=NORMAL")
 
-    @event.listens_for(engine, "begin")
+    @event.listens_for(database, "begin")
     def begun(connection: Connection) -> None:
         writes = connection.get_execution_options().get("writes", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _upgrade(engine: Engine, where: str, *, create: bool) -> None:
-    with engine.connect() as connection:
-        if _version(connection, where) == SCHEMA:
+def _make_tables(database: Engine, where: str, *, create: bool) -> None:
+    """Sees that the tables are those of this version, and makes them where there are none."""
+    with database.connect() as connection:
+        if _has_tables(connection, where):
             if create:
-                _writable(engine)
+                _writable(database)
             return
     if not create:
-        with engine.connect() as connection:
-            if not _version(connection, where):
-                raise StoreError(
-                    "there are no results yet",
-                    where=where,
-                    remedy=f"run a regression first (make nightly), or {PLACE}",
-                )
-    # Takes a while to import, and an open database that is up to date needs none of it.
-    from alembic import command
-    from alembic.config import Config
-    from alembic.script import ScriptDirectory
-
-    config = Config()
-    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
-    known = {item.revision for item in ScriptDirectory.from_config(config).walk_revisions()}
-    with engine.execution_options(writes=True).begin() as connection:
+        raise _no_results(where)
+    with database.execution_options(writes=True).begin() as connection:
         if connection.dialect.name == "postgresql":
-            connection.execute(text(f"SELECT pg_advisory_xact_lock({_UPGRADE_LOCK})"))
-        version = _version(connection, where)
-        if version == SCHEMA:
-            return
-        if version and version not in known:
-            raise StoreError(
-                f"the results database has schema {version}, newer than {SCHEMA}, the newest that "
-                "this version knows",
-                where=where,
-                legal=f"schemas up to {SCHEMA}",
-                remedy=f"update PTO-DV, or {PLACE}; nothing was changed",
-            )
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_TABLES_LOCK})"))
+        # Another process may have made them before the lock was ours.
+        if not _has_tables(connection, where):
+            Base.metadata.create_all(connection, checkfirst=False)
+            connection.execute(insert(VersionTable).values(version=SCHEMA))
 
 
-def _version(connection: Connection, where: str) -> str:
+def _has_tables(connection: Connection, where: str) -> bool:
+    """Returns whether there are tables of ours; others than those of this version are refused."""
     tables = set(inspect(connection).get_table_names())
-    if "alembic_version" not in tables:
-        ours = tables & set(Base.metadata.tables)
-        if ours:
-            raise StoreError(
-                f"this database has a table {min(ours)} without a version: it is not ours",
-                where=where,
-                remedy=PLACE,
-            )
-        return ""
-    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar() or ""
+    ours = tables & set(Base.metadata.tables)
+    version = None
+    if VersionTable.__tablename__ in tables:
+        version = connection.execute(select(VersionTable.version)).scalar()
+    if version is None and ours:
+        raise StoreError(
+            f"this database has a table {min(ours)} and no version: an early PTO-DV made it, or "
+            "another program",
+            where=where,
+            legal=f"version {SCHEMA}",
+            remedy=f"{PLACE}; nothing was changed",
+        )
+    if version not in (None, SCHEMA):
+        raise StoreError(
+            f"the results database has version {version}, this PTO-DV needs version {SCHEMA}",
+            where=where,
+            legal=f"version {SCHEMA}",
+            remedy=f"use the PTO-DV that made it, or {PLACE}; nothing was changed",
+        )
+    return version is not None
 
 
-def _writable(engine: Engine) -> None:
+def _writable(database: Engine) -> None:
     """Changes nothing, and fails where nothing can be changed."""
-    with engine.execution_options(writes=True).connect() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = version_num"))
+    with database.execution_options(writes=True).connect() as connection:
+        connection.execute(update(VersionTable).values(version=VersionTable.version))
         connection.rollback()
 
 

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands about ``.pto`` programs: ``program`` and ``verify``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tb.cli.options import (
+    CodeCoverageOption,
+    DutOption,
+    GmOption,
+    GmWidthOption,
+    JsonOption,
+    LocalWidthOption,
+    MismatchLimitOption,
+    OutstandingOption,
+    SimOption,
+    TagWidthOption,
+    TimelineOption,
+    WallLimitOption,
+    WatchdogOption,
+    WavesFromOption,
+    WavesOption,
+    WavesToOption,
+    integer,
+    machine,
+    settings_errors,
+)
+
+
+def program(
+    files: Annotated[
+        list[str] | None, typer.Argument(help="programs, or folders with programs")
+    ] = None,
+    arg: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--arg",
+            help="N=VALUE for argument N: a number, a file, zeros:BYTES, ones:BYTES, empty:BYTES, "
+            "random:BYTES, pattern:SEED:BYTES or hex:DIGITS; @ADDRESS behind it fixes a buffer",
+        ),
+    ] = None,
+    out: Annotated[
+        list[str] | None, typer.Option("--out", help="N=FILE: where the buffer of N is written")
+    ] = None,
+    load: Annotated[
+        list[str] | None, typer.Option("--load", help="MEMORY@ADDRESS=DATA, data as of --arg")
+    ] = None,
+    dump: Annotated[
+        list[str] | None, typer.Option("--dump", help="MEMORY@ADDRESS:LENGTH=FILE")
+    ] = None,
+    knobs: Annotated[
+        list[str] | None, typer.Option("--knobs", help="a=1,b=2: latencies and stalls")
+    ] = None,
+    function: Annotated[str, typer.Option("--function", help="the function to run")] = "",
+    foreign: Annotated[
+        str, typer.Option("--foreign", help="refuse or skip ops that nobody here executes")
+    ] = "",
+    illegal: Annotated[
+        str, typer.Option("--illegal", help="refuse or send ops that break a D rule")
+    ] = "",
+    setup: Annotated[
+        str, typer.Option("--setup", help="setup file; otherwise NAME.toml beside NAME.pto")
+    ] = "",
+    sim: SimOption = "verilator",
+    seed: Annotated[
+        str, typer.Option("--seed", help="seed; otherwise that of the setup file, or 1")
+    ] = "",
+    waves: WavesOption = False,
+    waves_from: WavesFromOption = "0",
+    waves_to: WavesToOption = "0",
+    timeline: TimelineOption = False,
+    code_coverage: CodeCoverageOption = False,
+    gm_width: GmWidthOption = "256",
+    local_width: LocalWidthOption = "256",
+    tag_width: TagWidthOption = "8",
+    outstanding: OutstandingOption = "16",
+    dut: DutOption = None,
+    gm: GmOption = "hdl",
+    json: JsonOption = None,
+    wall_limit: WallLimitOption = 120.0,
+    watchdog_clocks: WatchdogOption = 200_000,
+    mismatch_limit: MismatchLimitOption = 10,
+) -> None:
+    """Replay programs on engines and model; exit code 0 only when everything matched."""
+    from tb.programs.command import program_command
+    from tb.programs.options import ProgramOptions
+
+    fields = machine(
+        sim, gm_width, local_width, tag_width, outstanding, dut, gm, waves_from, waves_to
+    )
+    fields.update(
+        waves=waves,
+        timeline=timeline,
+        code_coverage=code_coverage,
+        wall_limit=wall_limit,
+        watchdog_clocks=watchdog_clocks,
+        mismatch_limit=mismatch_limit,
+    )
+    options = ProgramOptions(
+        args=tuple(arg or ()),
+        outs=tuple(out or ()),
+        loads=tuple(load or ()),
+        dumps=tuple(dump or ()),
+        knobs=tuple(knobs or ()),
+        function=function,
+        foreign=foreign,
+        illegal=illegal,
+        setup=setup,
+        seed=integer("SEED", seed, 0, 2**63 - 1, "SEED=7 repeats run 7") if seed else None,
+    )
+    with settings_errors():
+        code = program_command(files or (), options, fields, json)
+    raise typer.Exit(code)
+
+
+def verify(
+    files: Annotated[list[str], typer.Argument(help=".pto files, or folders that hold some")],
+    arg: Annotated[
+        list[str] | None,
+        typer.Option("--arg", help="N=VALUE: argument N of the functions that have it"),
+    ] = None,
+    foreign: Annotated[
+        str, typer.Option("--foreign", help="skip: ops that nobody here executes are no errors")
+    ] = "refuse",
+    json: JsonOption = None,
+) -> None:
+    """Check programs without a simulator: text, rules, flags and hazards that constants decide."""
+    from tb.programs.verify import verify_command
+
+    raise typer.Exit(verify_command(files, arg or (), foreign, json))

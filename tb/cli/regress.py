@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands about regressions: what is planned and counted, ``nightly``, and its results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tb.cli.options import DutOption, WavesOption, integer
+
+FarmOption = Annotated[
+    Path | None, typer.Option("--farm", help="file that says who works, see docs/farm.md")
+]
+PlanOption = Annotated[Path | None, typer.Option("--plan", help="a testplan of your own")]
+DbOption = Annotated[str, typer.Option("--db", help="URL of the results database")]
+NightArgument = Annotated[str, typer.Argument(help="name of a night, such as 2026-11-21.1")]
+
+
+def testplan() -> None:
+    """Print what is to be verified, by which tests, in which regressions, as Markdown."""
+    from tb.regress.queries.document import page_text
+
+    typer.echo(page_text(), nl=False)
+
+
+def coverage_table() -> None:
+    """Print every group, point, bin and cross of the functional coverage, as Markdown."""
+    from tb.coverage.document import page_text
+
+    typer.echo(page_text(), nl=False)
+
+
+def nightly(
+    regression: Annotated[
+        str, typer.Option("--regression", help="regression of tb/regress/plan/testplan.toml")
+    ] = "nightly",
+    seeds: Annotated[str, typer.Option("--seeds", help="seeds of each random test")] = "5",
+    jobs: Annotated[str, typer.Option("--jobs", help="runs at a time, 0 for one a core")] = "0",
+    budget: Annotated[str, typer.Option("--budget", help="time for all, such as 30m")] = "",
+    seed: Annotated[str, typer.Option("--seed", help="seed that all seeds come from")] = "",
+    dut: DutOption = None,
+    farm: FarmOption = None,
+    db: DbOption = "",
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="begin a new night, finish none that is unfinished")
+    ] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="keep folders of passing runs")] = False,
+    plan: PlanOption = None,
+    folder: Annotated[Path | None, typer.Option("--folder", help="where nights are kept")] = None,
+) -> None:
+    """Run a regression over many seeds and write a page about it; exit code 0 if all passed."""
+    from tb.nightly.command import NIGHTLY, TESTPLAN, NightlyOptions, nightly_command, seconds
+
+    options = NightlyOptions(
+        regression=regression,
+        seeds=integer("SEEDS", seeds, 1, 9999, "SEEDS=20 runs 20 seeds of each test"),
+        jobs=integer("JOBS", jobs, 0, 1024, "JOBS=2 uses two processor cores"),
+        budget=seconds(budget) if budget else 0.0,
+        base_seed=integer("SEED", seed, 0, 2**63 - 1, "any integer") if seed else None,
+        duts=tuple(name for text in dut or () for name in text.split(",") if name),
+        farm=farm,
+        db=db,
+        fresh=fresh,
+        keep=keep,
+        plan=plan or TESTPLAN,
+        folder=folder or NIGHTLY,
+    )
+    raise typer.Exit(nightly_command(options))
+
+
+def report(
+    night: NightArgument = "latest",
+    farm: FarmOption = None,
+    db: DbOption = "",
+    plan: PlanOption = None,
+) -> None:
+    """Write the pages of a night anew, from the database, and print where they are."""
+    from tb.nightly.history import report_command
+
+    raise typer.Exit(report_command(night, farm, db, plan))
+
+
+def history(
+    limit: Annotated[str, typer.Option("--limit", help="nights to list")] = "20",
+    farm: FarmOption = None,
+    db: DbOption = "",
+) -> None:
+    """List nights, the latest first: results, coverage, throughput."""
+    from tb.nightly.history import history_command
+
+    count = integer("--limit", limit, 1, 10_000, "--limit 20 lists the last 20")
+    raise typer.Exit(history_command(count, farm, db))
+
+
+def diff(
+    before: NightArgument, after: NightArgument, farm: FarmOption = None, db: DbOption = ""
+) -> None:
+    """Say what moved between two nights: failures, coverage won and lost, throughput."""
+    from tb.nightly.history import diff_command
+
+    raise typer.Exit(diff_command(before, after, farm, db))
+
+
+def rerun(
+    run_id: Annotated[str, typer.Argument(help="number of a run, as pages and tables show it")],
+    waves: WavesOption = False,
+    farm: FarmOption = None,
+    db: DbOption = "",
+) -> None:
+    """Repeat a run of the database as it was; --waves records the failure."""
+    from tb.nightly.history import rerun_command
+
+    number = integer("RUN_ID", run_id, 1, 2**63 - 1, "the report shows the number of each run")
+    raise typer.Exit(rerun_command(number, waves, farm, db))
+
+
+def farm_check(
+    file: Annotated[Path, typer.Argument(help="a farm file")],
+    script: Annotated[bool, typer.Option("--script", help="print the job script")] = False,
+) -> None:
+    """Check a file that says who works, see docs/farm.md; print a cluster's job script."""
+    from tb.regress.workers.farm import farm_command
+
+    raise typer.Exit(farm_command(file, script))

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands about the bench itself: ``doctor``, ``bench``, ``prove-arith``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tb.cli.options import DEFAULT_SEED, JsonOption, SeedOption, integer
+
+
+def doctor(json: JsonOption = None) -> None:
+    """Say what tools are found, which versions, what is missing and how to get it."""
+    from tb.setup.doctor import doctor_command
+
+    raise typer.Exit(doctor_command(json))
+
+
+def bench(seed: SeedOption = str(DEFAULT_SEED), json: JsonOption = None) -> None:
+    """Measure the bench against the bare simulation and a per-beat Python AXI memory."""
+    from tb.benchmark.measure import bench_command
+
+    path = json or Path("sim_build/bench.json")
+    raise typer.Exit(bench_command(integer("SEED", seed, 0, 2**63 - 1, "any integer"), path))
+
+
+def prove_arith(
+    unit: Annotated[str, typer.Option("--unit", help="units, separated by commas")] = "",
+    begin: Annotated[str, typer.Option("--begin", help="first index of the sweeps")] = "0",
+    end: Annotated[str, typer.Option("--end", help="index to stop before")] = str(1 << 32),
+    stride: Annotated[str, typer.Option("--stride", help="try every so many")] = "1",
+    jobs: Annotated[str | None, typer.Option("--jobs", help="processes at a time")] = None,
+) -> None:
+    """Compare the write-back arithmetic with the reference of tb/prove over all inputs."""
+    from tb.prove.prove import prove_command
+
+    first = integer("--begin", begin, 0, (1 << 32) - 1, "0x10000 is one way to write it")
+    last = integer("--end", end, first + 1, 1 << 32, "--end is above --begin")
+    step = integer("--stride", stride, 1, 1 << 32, "--stride 1 tries everything")
+    count = os.cpu_count() or 1
+    if jobs is not None:
+        count = integer("--jobs", jobs, 1, 256, "--jobs 2 uses two processor cores")
+    raise typer.Exit(prove_command(unit, range(first, last, step), count))

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables are made whole or not at all, and those of another version are refused."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+from typing import Any
+
+import pytest
+from sqlalchemy import Column, MetaData, String, create_engine, event, inspect, text
+from sqlalchemy.engine import make_url
+
+from tb.regress.results.connect import parse
+from tb.regress.results.database import SCHEMA, Base
+from tb.regress.results.store import Store, StoreError
+from tests.regress.samples import jobs
+
+FORK = multiprocessing.get_context("fork")
+
+DIGEST = {1: "d50b5d4447d57e7c"}
+"""Version -> digest of its tables. Once databases of a version exist, a change needs the next."""
+
+
+def digest(metadata: MetaData) -> str:
+    """Returns a digest of tables, columns, types, keys and indices."""
+    facts = [
+        (
+            table.name,
+            sorted((c.name, str(c.type), c.nullable, c.primary_key) for c in table.columns),
+            sorted(key.target_fullname for key in table.foreign_keys),
+            sorted(str(index.name) for index in table.indexes),
+        )
+        for table in metadata.sorted_tables
+    ]
+    return hashlib.sha256(repr(sorted(facts)).encode()).hexdigest()[:16]
+
+
+def tables(url: str) -> list[str]:
+    raw = create_engine(parse(url))
+    found = inspect(raw).get_table_names()
+    raw.dispose()
+    return sorted(found)
+
+
+def run(url: str, *statements: str) -> None:
+    raw = create_engine(parse(url))
+    with raw.begin() as connection:
+        for statement in statements:
+            connection.execute(text(statement))
+    raw.dispose()
+
+
+def refused(url: str) -> StoreError:
+    with pytest.raises(StoreError) as caught:
+        Store.open(url)
+    assert str(make_url(url).database) in caught.value.where
+    assert str(SCHEMA) in caught.value.legal
+    assert "another URL" in caught.value.remedy
+    return caught.value
+
+
+def test_changed_tables_have_a_new_version() -> None:
+    assert DIGEST[SCHEMA] == digest(Base.metadata)
+
+
+def test_a_changed_table_changes_the_digest() -> None:
+    changed = MetaData(naming_convention=Base.metadata.naming_convention)
+    for table in Base.metadata.sorted_tables:
+        table.to_metadata(changed)
+    assert digest(changed) == digest(Base.metadata)
+    changed.tables["run"].append_column(Column("colour", String(10)))
+    assert digest(changed) != digest(Base.metadata)
+
+
+def test_a_new_database_has_the_tables_and_their_version(url: str) -> None:
+    with Store.open(url) as store, store.reading() as session:
+        assert session.scalars(text("SELECT version FROM schema_version")).all() == [SCHEMA]
+    assert tables(url) == sorted(Base.metadata.tables)
+
+
+@pytest.mark.parametrize("version", [0, SCHEMA + 1])
+def test_another_version_is_refused_and_not_touched(url: str, version: int) -> None:
+    Store.open(url).close()
+    run(url, f"UPDATE schema_version SET version = {version}", "DROP TABLE lost")
+    error = refused(url)
+    assert f"version {version}" in error.what
+    assert f"needs version {SCHEMA}" in error.what
+    with pytest.raises(StoreError, match=f"version {version}"):
+        Store.open(url, create=False)
+    assert "lost" not in tables(url)
+
+
+@pytest.mark.parametrize("loss", ["DELETE FROM schema_version", "DROP TABLE schema_version"])
+def test_tables_without_a_version_are_refused(url: str, loss: str) -> None:
+    Store.open(url).close()
+    run(url, loss)
+    assert "no version" in refused(url).what
+
+
+def test_no_tables_are_left_of_a_failed_beginning(url: str) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise StoreError("interrupted")
+
+    last = Base.metadata.sorted_tables[-1]
+    event.listen(last, "after_create", fail)
+    try:
+        with pytest.raises(StoreError, match="interrupted"):
+            Store.open(url)
+    finally:
+        event.remove(last, "after_create", fail)
+    assert tables(url) == []
+    Store.open(url).close()
+
+
+def open_at_once(url: str, go: Any) -> None:
+    go.wait()
+    Store.open(url).close()
+
+
+def test_several_that_open_a_new_database_at_once(url: str) -> None:
+    go = FORK.Barrier(4)
+    processes = [FORK.Process(target=open_at_once, args=(url, go)) for _ in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(180)
+    assert [process.exitcode for process in processes] == [0] * 4
+    with Store.open(url) as store:
+        night = store.begin_night(regression="nightly", signature="plan")
+        store.plan_runs(night, jobs(1))
+        assert len(store.jobs_left(night)) == 1
