@@ -94,7 +94,7 @@ PLAN.option        := --plan
 PLAN.default       := tb/regress/plan/testplan.toml
 PLAN.help          := testplan with the regression
 FRESH.default      := 0
-FRESH.help         := 1 begins a new night even where one is unfinished
+FRESH.help         := 1 begins a new regression run even where one is unfinished
 KEEP.default       := 0
 KEEP.help          := 1 keeps the folders of passing runs
 

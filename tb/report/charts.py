@@ -43,7 +43,7 @@ def trend(
         (index, name, value) for index, (name, value) in enumerate(series) if value is not None
     ]
     said = ", ".join(f"{name} {text(value)}" for _, name, value in known) or "no value yet"
-    label = escape(f"{title} over {len(series)} nights: {said}")
+    label = escape(f"{title} over {len(series)} regression runs: {said}")
     body = ""
     if known:
         body = _line(series, known, text, width, height, ends, span)

@@ -313,5 +313,5 @@ class Store(Nights):
     def _open_run(self, connection: Connection, night: str, key: str) -> Row[Any] | None:
         row = self._run(connection, night, key)
         if row is None:
-            raise StoreError(f"night {night} has no run {key}", where=self.where)
+            raise StoreError(f"regression run {night} has no run {key}", where=self.where)
         return row if row.state == "planned" else None
