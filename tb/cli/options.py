@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options that several commands take, and how their texts are checked."""
+"""Options of several commands, and checks of their texts."""
 
 from __future__ import annotations
 

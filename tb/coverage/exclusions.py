@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bins that are not to count though they could be hit, with the reason of each: a TOML file.
+"""Exclusions: reachable bins that a project does not count, each with its reason, in TOML.
 
 An entry takes bins of one coverpoint or cross out of every percentage::
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DUT manifests: which module stands in a slot, what it is built from and what it can do.
+"""DUT manifests: module, slot, sources and capabilities.
 
 Our own engines are described the same way as a user's block: a TOML file beside the sources. The
 bench sends a slot only what its manifest lists. docs/plug-in.md explains every key.

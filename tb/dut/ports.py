@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the ports of a DUT against the contract before anything is built.
+"""Compares the ports of a DUT with the contract before the build.
 
 The sources are elaborated with pyslang at the widths that the manifest claims. No simulator is
 needed. What a simulator may see otherwise (types, implicit nets) is only a warning; what the

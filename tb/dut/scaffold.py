@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the folder of a new DUT: manifest, wrapper and a README of what to do next.
+"""Writes the folder of a new DUT: manifest, wrapper and a README with the next steps.
 
 The wrapper has every port of the contract and reports each descriptor as not implemented, so that
 it builds at once and fails its first transaction with the message that the README promises.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The descriptor channel driven pin by pin: the slow, independent way in.
+"""A driver of the descriptor channel by pins: slow, and independent of the mailbox.
 
 The bundles are cocotb-bus buses on the harness's channel pins. A test that overrides
 :class:`~tb.env.agent.MailboxDriver` with :class:`PinDriver` in the factory makes the

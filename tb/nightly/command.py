@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``nightly``; :mod:`tb.nightly.history` has those about nights that were."""
+"""The command ``nightly``; :mod:`tb.nightly.history` has those about earlier regression runs."""
 
 from __future__ import annotations
 

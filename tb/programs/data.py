@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes that a program finds in memory: from files, or made as a text such as ``zeros:4096`` says.
+"""Initial bytes of a program's memory: from files, or by a text such as ``zeros:4096``.
 
 ======================= =================================================================
 text                    bytes

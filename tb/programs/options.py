@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of one program: its setup file, and the command line, which wins."""
+"""Options of one program: its setup file, overridden by the command line."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a program and what is asked of it to a :class:`tb.programs.job.ProgramJob`.
+"""Converts a program and its options to a :class:`tb.programs.job.ProgramJob`.
 
 Everything that can be wrong is found here, before anything is built: the text, its rules, what
 orders its ops, arguments and their buffers, ops that no engine takes, files.

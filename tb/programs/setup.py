@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands in a setup file, ``x.toml`` beside ``x.pto``.
+"""Schema of a setup file, ``x.toml`` next to ``x.pto``.
 
 Arguments of the kernel, memories before and behind, checks, outputs, memory errors.
 :mod:`tb.programs.setup_file` reads it. A value of data is written as on the command line

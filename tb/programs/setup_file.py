@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads setup files; whatever is wrong is said with the line."""
+"""Reads setup files and reports errors with their line."""
 
 from __future__ import annotations
 

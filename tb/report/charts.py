@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Charts as inline SVG; what a chart shows stands in its label as text, too."""
+"""Charts as inline SVG, with their contents as text in the label."""
 
 from __future__ import annotations
 

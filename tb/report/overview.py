@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first page: what passed, what failed, what is covered, and how that moved."""
+"""The first page: passes, failures, coverage and their changes."""
 
 from __future__ import annotations
 

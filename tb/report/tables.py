@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages that are one table: runs, the testplan, and the specification."""
+"""The pages of one table: runs, the testplan, and the specification."""
 
 from __future__ import annotations
 

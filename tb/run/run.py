@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run from settings to record: build, simulate under watch, judge, print."""
+"""One run from settings to record: build, simulate, judge, print."""
 
 from __future__ import annotations
 

@@ -105,13 +105,13 @@ def test_a_night_and_the_next(nights: Nights) -> None:
     )
     again = nights.run("--seeds", "2", "--fresh")
     assert again.returncode == 0
-    name = again.stdout.splitlines()[-1].split()[2]
+    name = again.stdout.splitlines()[-1].split()[3]
     page = (nights.folder / name / "report/index.html").read_text()
     assert last.split()[3] in page, "the trend has the night before"
     assert "0 bins won, 0 lost" in again.stdout, "the same seeds cover the same"
     listed = nights.pto_dv("history")
     assert listed.returncode == 0
-    assert {name, last.split()[2]} <= set(listed.stdout.split())
+    assert {name, last.split()[3]} <= set(listed.stdout.split())
     suites = JUnitXml.fromfile(str(nights.folder / name / "junit.xml"))
     assert (suites.tests, suites.failures, suites.errors) == (2, 0, 0)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What only the bias load has: types, elements inside blocks, classes of data (spec/bias_fb.md)."""
+"""Points of the bias load: types, elements inside blocks, classes of data (spec/bias_fb.md)."""
 
 from __future__ import annotations
 

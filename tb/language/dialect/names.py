@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of attributes: which of them an op of a program may have.
+"""Legal names of attributes of an op.
 
 A name without a dot is the op's own, one that begins with ``pto_dv.`` is ours: an unknown one is a
 slip, and what would run without it is another op. Names of other dialects mean nothing here.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops of the pto dialect that move data, and the normal form in which others read them."""
+"""Ops of the pto dialect that move data, and their normal form."""
 
 from __future__ import annotations
 

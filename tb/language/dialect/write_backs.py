@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clauses of the write-back ops, with the rules of spec/fixpipe.md that text alone breaks."""
+"""Clauses of the write-back ops, with the text-level rules of spec/fixpipe.md."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The queues of the pipes: which set a wait meets, in what order entries start, and deadlocks."""
+"""Queues of the pipes: matching of sets and waits, order of entries, deadlocks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which ops a program may have."""
+"""Ops that a program may have."""
 
 from __future__ import annotations
 

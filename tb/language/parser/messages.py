@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the parser below says, in words that a user of it needs no knowledge of."""
+"""Messages of xdsl's parser in the terms of ``.pto`` text."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shape that the text of every op of the pto dialect has, read without its meaning.
+"""Syntax common to all ops of the pto dialect, read without its meaning.
 
 ``pto.name operands clauses {attributes} : types {attributes}``: operands are SSA values and a few
 words, a clause is a word with or without parentheses, types stand in the order of the values.

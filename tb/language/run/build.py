@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From an op as written to an op of :mod:`tb.isa`, once the values of its operands are known.
+"""Converts an op as written to an op of :mod:`tb.isa`, with the values of its operands.
 
 What is decided here is what an op of :mod:`tb.isa` cannot hold: negative operands, payloads of
 the wrong sort. Every other rule is decided on the ops themselves (:mod:`tb.language.rules.check`).

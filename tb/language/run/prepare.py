@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the functions of a program ready to run: code of each op, slots of each value.
+"""Prepares the functions of a program: code of each op, slots of each value.
 
 What can be said of an op without running it is said here, in the order of the text.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads ``tb/regress/plan/testplan.toml``: what is to be verified, and the regressions that do it.
+"""Reads ``tb/regress/plan/testplan.toml``: behaviours to verify, and regressions.
 
 A behaviour names the tests, coverage groups and rules that prove it; a regression says which
 tests run on which simulators and widths with how many seeds. docs/testplan.md is made from it.

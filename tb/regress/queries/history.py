@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pages and commands read of nights: one of them, all of them, and what moved between two.
+"""Queries of regression runs for pages and commands: one, all, and changes between two.
 
 Nights are compared and drawn as a trend with those of the same regression and the same engines.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Maps the results of a night onto the behaviours of the testplan."""
+"""Maps the results of a regression run to the behaviours of the testplan."""
 
 from __future__ import annotations
 

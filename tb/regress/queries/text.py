@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nights as text: what ``pto-dv history``, ``pto-dv diff`` and the end of a night print.
+"""Regression runs as text: output of ``pto-dv history``, ``pto-dv diff`` and ``nightly``.
 
 On a terminal tables fit its width and have colours; elsewhere (CI logs, pipes) a row is a line,
 whatever its length.

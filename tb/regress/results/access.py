@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results database opened: transactions that read, and transactions that write."""
+"""Access to the results database: read and write transactions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nights in the results database: who has one, and taking over one that nobody has."""
+"""Regression runs in the results database: ownership, and taking over an abandoned one."""
 
 from __future__ import annotations
 
