@@ -293,7 +293,7 @@ def _knobs(texts: Sequence[str]) -> dict[str, int]:
         if name not in KNOBS:
             close = difflib.get_close_matches(name, KNOBS, 1)
             raise PtoError(
-                f"knob {name!r} is unknown" + (f"; {close[0]} is meant?" if close else ""),
+                f"knob {name!r} is unknown" + (f"; did you mean {close[0]}?" if close else ""),
                 where="--knobs",
                 legal=", ".join(KNOBS),
             )

@@ -271,7 +271,7 @@ def _load_data(table: LoadTable, given: Given, seed: int, at: int) -> Bytes:
         raise PtoError(
             f"offset and length of {given.value!r}",
             where=given.where,
-            legal="they say which part of a file is meant",
+            legal="they select a part of a file",
         )
     stop = len(data) if table.length is None else table.offset + table.length
     if stop > len(data) or table.offset >= len(data):

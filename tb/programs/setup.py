@@ -60,7 +60,7 @@ def _knob_name(name: str) -> str:
             "knob {name} is unknown{close}: one of {legal}",
             {
                 "name": repr(name),
-                "close": f", {close[0]} is meant?" if close else "",
+                "close": f", did you mean {close[0]}?" if close else "",
                 "legal": ", ".join(KNOBS),
             },
         )

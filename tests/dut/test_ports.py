@@ -91,8 +91,16 @@ def test_a_missing_port_is_one_sentence(name: str, demo: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("src_rvalid_i,", "src_rvld_i,", "port src_rvld_i is none of the contract: src_rvalid_i"),
-        ("m_axi_arready,", "ARREADY,", "port ARREADY is none of the contract: m_axi_arready"),
+        (
+            "src_rvalid_i,",
+            "src_rvld_i,",
+            "port src_rvld_i is not in the contract: did you mean src_rva",
+        ),
+        (
+            "m_axi_arready,",
+            "ARREADY,",
+            "ARREADY is not in the contract: did you mean m_axi_arready",
+        ),
         (
             "input  wire                        src_gnt_i",
             "output wire                        src_gnt_i",
@@ -169,7 +177,7 @@ def test_a_missing_port_is_one_sentence(name: str, demo: Path) -> None:
         (
             "module demo #(",
             "module demo2 #(",
-            "module demo is in none of the sources; demo2 is meant?",
+            "module demo is in none of the sources; did you mean demo2?",
         ),
         ("assign m_axi_arvalid = 1'd0;", "assign m_axi_arvalid = ;", "expected expression"),
         ("`default_nettype none", '`include "gone.vh"', "'gone.vh': No such file"),
@@ -235,7 +243,7 @@ def test_parameters_of_the_manifest(demo: Path) -> None:
     )
     (text,) = found(demo)
     assert "dut.toml: error: [parameters] sets Depht of demo, which is none of its" in text
-    assert "Depth is meant?" in text
+    assert "did you mean Depth?" in text
     demo.write_text(demo.read_text().replace("Depht", "Depth"))
     assert found(demo) == []
 
@@ -264,7 +272,7 @@ def test_a_run_is_refused_before_the_build(demo: Path, tmp_path: Path) -> None:
         run_once(settings, planned_test("random"), target, console=Console(quiet=True))
     message = str(refused.value)
     assert message.startswith(
-        "demo (mte2) cannot stand in its slot: port src_rvalid_i is missing: an input of 1 bit"
+        "demo (mte2) does not fit its slot: port src_rvalid_i is missing: an input of 1 bit"
     )
     assert "; and 1 more:" in message
     assert "port dst_err_i is missing" in message
@@ -389,7 +397,7 @@ def test_the_documented_manifest_is_one(tmp_path: Path) -> None:
 
 def test_messages_of_the_table_exist() -> None:
     """What the table of troubles quotes is said by the bench."""
-    table = PLUG_IN[PLUG_IN.index("## When something goes wrong") :]
+    table = PLUG_IN[PLUG_IN.index("## Messages") :]
     quoted = [
         text
         for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)

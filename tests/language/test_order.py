@@ -155,8 +155,8 @@ def test_waits_that_wait_for_one_another() -> None:
     found = ordered(steps)
     assert lines(found) == [(0, "", "deadlock")]
     assert found.findings[0].message == (
-        "deadlock: waits for set_flag at x.pto:5:3, which stands behind wait_flag at x.pto:3:3, "
-        "which waits for set_flag at x.pto:2:3, which stands behind this one"
+        "deadlock: waits for set_flag at x.pto:5:3, which comes after wait_flag at x.pto:3:3, "
+        "which waits for set_flag at x.pto:2:3, which comes after this one"
     )
     assert found.sequence == ()
 

@@ -603,7 +603,7 @@ def test_foreign_ops_are_refused_or_skipped() -> None:
     assert [each.name for each in found.skipped] == ["pto.vadd", "pto.vsub"]
     assert counts(found) == [64]
     inside = refused(f"pto.vloop %u {{\n{load()}\n}}", foreign="skip")
-    assert "data movement, or a flag, stands inside an op that is not executed" in inside
+    assert "data movement, or a flag, is inside an op that is not executed" in inside
 
 
 @pytest.mark.parametrize("form", ["pto.{name} %z, %z", '"pto.{name}"(%z, %z) : (i64, i64) -> ()'])
@@ -611,13 +611,13 @@ def test_foreign_ops_are_refused_or_skipped() -> None:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("mte_gm_ubuf", "; pto.mte_gm_ub is meant?"),
-        ("mte_gn_l1_frac", "; pto.mte_gm_l1_frac is meant?"),
-        ("copy_gm_to_ub", "; pto.copy_gm_to_ubuf is meant?"),
-        ("set_loop_sizes_outtoub", "; pto.set_loop_size_outtoub is meant?"),
-        ("set_mov_pad_value", "; pto.set_mov_pad_val is meant?"),
-        ("set_flags", "; pto.set_flag is meant?"),
-        ("wait_flag_dyn", "; pto.wait_flag is meant?"),
+        ("mte_gm_ubuf", "; did you mean pto.mte_gm_ub?"),
+        ("mte_gn_l1_frac", "; did you mean pto.mte_gm_l1_frac?"),
+        ("copy_gm_to_ub", "; did you mean pto.copy_gm_to_ubuf?"),
+        ("set_loop_sizes_outtoub", "; did you mean pto.set_loop_size_outtoub?"),
+        ("set_mov_pad_value", "; did you mean pto.set_mov_pad_val?"),
+        ("set_flags", "; did you mean pto.set_flag?"),
+        ("wait_flag_dyn", "; did you mean pto.wait_flag?"),
         ("copy_everything", "\n"),
     ],
 )
@@ -629,14 +629,14 @@ def test_data_movement_and_flags_are_never_skipped(
     assert f"pto.{name}: unknown op: by its name it moves data or orders it" in f"{text}\n"
     assert f"never skipped{hint}" in f"{text}\n"
     inside = refused(f"pto.vloop %u {{\n  pto.{name} %u\n}}", foreign="skip")
-    assert "data movement, or a flag, stands inside an op" in inside
+    assert "data movement, or a flag, is inside an op" in inside
 
 
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("pipe_barier", "; pto.pipe_barrier is meant?"),
-        ("get_block_id", "; pto.get_block_idx is meant?"),
+        ("pipe_barier", "; did you mean pto.pipe_barrier?"),
+        ("get_block_id", "; did you mean pto.get_block_idx?"),
         ("vadd", ""),
         ("mad_bias", ""),
         ("mem_bar", ""),

@@ -102,7 +102,7 @@ def _dma(reading: Reading) -> None:
             continue
         if place < reached:
             reading.fault(
-                f"{clause.name} stands too late",
+                f"{clause.name} is too late",
                 at=clause.at,
                 legal=legal,
             )
@@ -152,9 +152,7 @@ def _nz(reading: Reading) -> None:
             continue
         place = order.index(clause.name)
         if place <= reached:
-            reading.fault(
-                f"{clause.name} stands too late or twice", at=clause.at, legal=", ".join(_NZ)
-            )
+            reading.fault(f"{clause.name} is too late or twice", at=clause.at, legal=", ".join(_NZ))
             continue
         reached = place
         names = _NZ[clause.name]

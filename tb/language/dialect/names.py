@@ -82,7 +82,8 @@ def unknown_names(op: Operation, text: str, begin: int, end: int) -> list[Fault]
             close = get_close_matches(name, known, 1)
             faults.append(
                 Fault(
-                    f"{kind} {name!r} is unknown" + (f": {close[0]} is meant?" if close else ""),
+                    f"{kind} {name!r} is unknown"
+                    + (f": did you mean {close[0]}?" if close else ""),
                     at=at.start() if at else -1,
                     legal=", ".join(legal) or f"no {kind} at all",
                 )

@@ -339,7 +339,7 @@ def recipe(written: Written, kind_of: KindOf, *, ub_sub: int = 0) -> Recipe:
             raise BuildError(f"ub_sub is {own}: a vector sub-block is 0 or 1")
         fixed["ub_sub"] = own
     elif "ub_sub" in written.attributes:
-        raise BuildError("ub_sub stands on an op that sees no vector sub-block")
+        raise BuildError("ub_sub is on an op without a vector sub-block")
     optional = {
         "loops": _triples(take, written.loops, Loop),
         "pad": _pad(take, written),

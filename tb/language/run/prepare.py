@@ -367,7 +367,7 @@ class Preparation:
         name = op.mnemonic if isinstance(op, ForeignOp) else _name(op)
         place = self.source.place(op)
         if isinstance(op, ForeignOp) and op.holds_moves:
-            message = "data movement, or a flag, stands inside an op that is not executed"
+            message = "data movement, or a flag, is inside an op that is not executed"
             self.problems.append(Finding(place, name, "", message))
         elif seems_to_move(name):
             message = "unknown op: by its name it moves data or orders it, so it is never skipped"

@@ -277,7 +277,7 @@ def _of_schema(error: ValidationError, data: Mapping[str, Any], lines: _Lines) -
 
 def _meant(word: str, legal: Collection[str]) -> str:
     close = difflib.get_close_matches(word, list(legal), 1)
-    return f"; {close[0]} is meant?" if close else ""
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 def _unknown(what: str, word: str, legal: Collection[str], where: str) -> NoReturn:
