@@ -295,7 +295,7 @@ RegressionOption = Annotated[
     str, typer.Option("--regression", help="regression of tb/regress/plan/testplan.toml")
 ]
 FarmOption = Annotated[
-    Path | None, typer.Option("--farm", help="file that says who works, see docs/farm.md")
+    Path | None, typer.Option("--farm", help="workers and database, see docs/farm.md")
 ]
 PlanOption = Annotated[Path | None, typer.Option("--plan", help="a testplan of your own")]
 DbOption = Annotated[str, typer.Option("--db", help="URL of the results database")]
