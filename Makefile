@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Front door of PTO-DV. `make help` lists targets and variables; what they mean is decided by the
-# command line behind them, `.venv/bin/python -m tb` (also installed as `.venv/bin/pto-dv`).
+# Entry point of PTO-DV. `make help` lists targets and variables; they call the command line
+# `.venv/bin/python -m tb` (also installed as `.venv/bin/pto-dv`).
 
 .DEFAULT_GOAL := run
 .DELETE_ON_ERROR:
@@ -16,7 +16,7 @@ VARIABLES := SIM TEST SEED N OPS DUT GM CONSTRAINTS REPRO WAVES TIMELINE CODE_CO
 
 SIM.option          := --sim
 SIM.default         := verilator
-SIM.help            := simulator: verilator, icarus or another one that cocotb knows
+SIM.help            := simulator: verilator, icarus or another one of cocotb
 TEST.option         := --test
 TEST.default        := random
 TEST.help           := test of tb/run/testlist.toml to run, or path/to/file.py:ClassName of your own
@@ -34,13 +34,13 @@ DUT.default         := the reference engines
 DUT.help            := manifests of your engines, a comma list; a folder means its dut.toml
 GM.option           := --gm
 GM.default          := hdl
-GM.help             := who plays the GM: hdl (fast) or cocotbext (a Python AXI memory)
+GM.help             := hdl (the built-in GM, fast) or cocotbext (a Python AXI memory)
 CONSTRAINTS.option  := --constraints
 CONSTRAINTS.default := none
-CONSTRAINTS.help    := Python file that narrows or reweights the random ops
+CONSTRAINTS.help    := Python file that restricts or reweights the random ops
 REPRO.option        := --repro
 REPRO.default       := none
-REPRO.help          := transactions to write down as programs that replay them, by number: 17,250
+REPRO.help          := transactions to write as programs, by number: 17,250
 WAVES.default       := 0
 WAVES.help          := 1 records waves (FST)
 TIMELINE.default    := 0
@@ -86,7 +86,7 @@ BUDGET.default     := none
 BUDGET.help        := time for all of it, such as 30m or 1h30m
 FARM.option        := --farm
 FARM.default       := processes on this machine
-FARM.help          := file that says who works, see docs/farm.md
+FARM.help          := farm file: workers and database, see docs/farm.md
 RESULTS.option     := --db
 RESULTS.default    := sim_build/nightly/results.db
 RESULTS.help       := URL of the results database
@@ -94,7 +94,7 @@ PLAN.option        := --plan
 PLAN.default       := tb/regress/plan/testplan.toml
 PLAN.help          := testplan with the regression
 FRESH.default      := 0
-FRESH.help         := 1 begins a new night even where one is unfinished
+FRESH.help         := 1 begins a new regression run even where one is unfinished
 KEEP.default       := 0
 KEEP.help          := 1 keeps the folders of passing runs
 
@@ -110,10 +110,10 @@ MAKE_VARIABLES := ARGS PYTHON PTO_NO_INSTALL
 
 ARGS.default           := none
 ARGS.help              := more options for pytest (make test), make program and make prove-arith, names of checks (make lint)
-PYTHON.default         := the first of python3.11, python3, ... that will do
-PYTHON.help            := Python 3.11 or newer that .venv is made with
+PYTHON.default         := the first suitable one of python3.11, python3, ...
+PYTHON.help            := Python 3.11 or newer that creates .venv
 PTO_NO_INSTALL.default := empty
-PTO_NO_INSTALL.help    := 1 keeps make from calling the system's package client
+PTO_NO_INSTALL.help    := 1 prevents calls of the system's package client
 
 # --- passing them on --------------------------------------------------------------------------------
 
@@ -203,7 +203,7 @@ program: $(BASE) $(SETUP_$(SIM)) ## replay PROGRAM=x.pto on the RTL, ARGS="--arg
 test: $(BASE) $(VERILATOR) $(CLUSTER) $(TESTS) icarus fst ## every test, on both simulators
 	@$(PY) -m pytest tests $(TEST_WORKERS) $(ARGS)
 
-nightly: $(BASE) $(VERILATOR) $(if $(FARM)$(findstring postgres,$(RESULTS)),$(CLUSTER)) icarus fst ## many seeds of every test, and a page about them
+nightly: $(BASE) $(VERILATOR) $(if $(FARM)$(findstring postgres,$(RESULTS)),$(CLUSTER)) icarus fst ## a regression over many seeds, with HTML pages
 	@$(PY) -m tb nightly $(call options,$(NIGHT_VARIABLES) SEED DUT)
 
 bench: $(BASE) $(VERILATOR) ## measure speed; takes SEED and JSON
@@ -215,17 +215,17 @@ prove-arith: $(BASE) $(VERILATOR) ## the write-back arithmetic against its refer
 lint: $(BASE) $(VERILATOR) $(LINT) $(CLUSTER) $(TESTS) icarus ## every static check of Verilog and Python
 	@$(PY) -m tb.setup.lint $(ARGS)
 
-doctor: $(BASE) ## what tools are found, what is missing and how to get it; takes JSON
+doctor: $(BASE) ## tools found and missing, and how to install them; takes JSON
 	@$(PY) -m tb.setup.install verilator || true # the doctor reports what could not be installed
 	@$(PY) -m tb doctor $(call options,JSON)
 
 setup: $(BASE) $(VERILATOR) ## make .venv and install into it, nothing else
 
-clean: ## remove build products and caches; results of nights stay
+clean: ## remove build products and caches; keeps results of regressions
 	[ ! -d sim_build ] || find sim_build -mindepth 1 -maxdepth 1 ! -name nightly -exec rm -rf {} +
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-distclean: clean ## remove .venv and the results of nights too
+distclean: clean ## also remove .venv and the results of regressions
 	rm -rf sim_build .venv *.egg-info
 
 help: ## this list

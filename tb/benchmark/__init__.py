@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``make bench``: speed of the bench as ratios, and the tests that it measures."""
+"""``make bench``: speed of the testbench as ratios, and the tests that it measures."""

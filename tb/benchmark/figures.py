@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``make bench`` measured, what follows from it, and how it is printed.
+"""Figures of ``make bench``: ratios, budgets, and the printed tables.
 
 Nothing here measures: workload.py does in the simulator, started by measure.py. Times are
 in microseconds per transaction; a table row stands for the repetition with the median time.

@@ -167,7 +167,7 @@ def _targets(
 ) -> list[Target]:
     targets = [
         Target(
-            name="2 KiB, checked, times faster than behind the Python AXI memory",
+            name="2 KiB, checked, times faster than with the Python AXI memory",
             value=ratios["Python AXI / checked"]["2048"],
             must=25,
             aim=60,
@@ -277,7 +277,7 @@ def _everything_lines(report: BenchReport) -> list[str]:
     ratio = report.microseconds[PYTHON_AXI][str(size)] / micro
     return [
         f"  With all engines in the build a checked copy of {size} B takes {micro:.1f} us,",
-        f"  {ratio:.1f} times faster than behind the Python AXI memory with the load unit alone.",
+        f"  {ratio:.1f} times faster than with the Python AXI memory with the load unit alone.",
     ]
 
 
@@ -429,7 +429,7 @@ def bench_command(seed: int, json_path: Path | None = None) -> int:
             False,
         ),
         (
-            "copies behind the Python AXI memory",
+            "copies with the Python AXI memory",
             "PythonAxiBench",
             {**common, "copies": AXI_COPIES, "latencies": ()},
             load,

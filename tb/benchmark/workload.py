@@ -403,4 +403,4 @@ class PythonAxiBench(CopyBench):
         """Compares the destination of a copy with its source."""
         found = self.gm.view(ub_space(op.ub_sub))[op.ub_dst : op.ub_dst + op.len_burst]
         if status or found.tobytes() != self.gm.read_gm(op.gm_src, op.len_burst):
-            self.run.fail(f"a copy behind the Python AXI memory is wrong, status {status}: {op}")
+            self.run.fail(f"a copy with the Python AXI memory is wrong, status {status}: {op}")

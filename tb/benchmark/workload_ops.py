@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rates and overhead of the ops beside the GM <-> UB copies, for ``make bench``.
+"""Rates and overhead of ops other than the GM <-> UB copies, for ``make bench``.
 
 Each :class:`Workload` is one op of a fixed shape, at other addresses each time. Its engine's rate
 is measured on ops back to back, the overhead on blocks of them, checked against self-driven.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one command line behind the Makefile: ``pto-dv`` or ``python -m tb``."""
+"""The command line of the Makefile: ``pto-dv`` or ``python -m tb``."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options that several commands take, and how their texts are checked."""
+"""Options of several commands, and checks of their texts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TagWidthOption = Annotated[str, typer.Option("--tag-width", help="1 to 16 bits")
 OutstandingOption = Annotated[
     str, typer.Option("--outstanding", help="most AXI bursts in flight in each direction, 1 to 64")
 ]
-GmOption = Annotated[str, typer.Option("--gm", help="who plays the GM: hdl or cocotbext")]
+GmOption = Annotated[str, typer.Option("--gm", help="GM: hdl or cocotbext")]
 ConstraintsOption = Annotated[
     str, typer.Option("--constraints", help="Python file that narrows or reweights random ops")
 ]

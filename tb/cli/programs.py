@@ -39,7 +39,7 @@ def program(
         typer.Option(
             "--arg",
             help="N=VALUE for argument N: a number, a file, zeros:BYTES, ones:BYTES, empty:BYTES, "
-            "random:BYTES, pattern:SEED:BYTES or hex:DIGITS; @ADDRESS behind it fixes a buffer",
+            "random:BYTES, pattern:SEED:BYTES or hex:DIGITS; @ADDRESS after it fixes a buffer",
         ),
     ] = None,
     out: Annotated[
@@ -55,9 +55,7 @@ def program(
         list[str] | None, typer.Option("--knobs", help="a=1,b=2: latencies and stalls")
     ] = None,
     function: Annotated[str, typer.Option("--function", help="the function to run")] = "",
-    foreign: Annotated[
-        str, typer.Option("--foreign", help="refuse or skip ops that nobody here executes")
-    ] = "",
+    foreign: Annotated[str, typer.Option("--foreign", help="refuse or skip foreign ops")] = "",
     illegal: Annotated[
         str, typer.Option("--illegal", help="refuse or send ops that break a D rule")
     ] = "",
@@ -123,7 +121,7 @@ def verify(
         typer.Option("--arg", help="N=VALUE: argument N of the functions that have it"),
     ] = None,
     foreign: Annotated[
-        str, typer.Option("--foreign", help="skip: ops that nobody here executes are no errors")
+        str, typer.Option("--foreign", help="skip: foreign ops are no errors")
     ] = "refuse",
     json: JsonOption = None,
 ) -> None:

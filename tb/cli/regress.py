@@ -11,11 +11,11 @@ import typer
 from tb.cli.options import DutOption, WavesOption, integer
 
 FarmOption = Annotated[
-    Path | None, typer.Option("--farm", help="file that says who works, see docs/farm.md")
+    Path | None, typer.Option("--farm", help="workers and database, see docs/farm.md")
 ]
 PlanOption = Annotated[Path | None, typer.Option("--plan", help="a testplan of your own")]
 DbOption = Annotated[str, typer.Option("--db", help="URL of the results database")]
-NightArgument = Annotated[str, typer.Argument(help="name of a night, such as 2026-11-21.1")]
+NightArgument = Annotated[str, typer.Argument(help="regression run, such as 2026-11-21.1")]
 
 
 def testplan() -> None:
@@ -44,11 +44,11 @@ def nightly(
     farm: FarmOption = None,
     db: DbOption = "",
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="begin a new night, finish none that is unfinished")
+        bool, typer.Option("--fresh", help="begin a new regression run, do not resume one")
     ] = False,
     keep: Annotated[bool, typer.Option("--keep", help="keep folders of passing runs")] = False,
     plan: PlanOption = None,
-    folder: Annotated[Path | None, typer.Option("--folder", help="where nights are kept")] = None,
+    folder: Annotated[Path | None, typer.Option("--folder", help="folder of results")] = None,
 ) -> None:
     """Run a regression over many seeds and write a page about it; exit code 0 if all passed."""
     from tb.nightly.command import NIGHTLY, TESTPLAN, NightlyOptions, nightly_command, seconds
@@ -76,18 +76,18 @@ def report(
     db: DbOption = "",
     plan: PlanOption = None,
 ) -> None:
-    """Write the pages of a night anew, from the database, and print where they are."""
+    """Write the pages of a regression run again, from the database, and print their path."""
     from tb.nightly.history import report_command
 
     raise typer.Exit(report_command(night, farm, db, plan))
 
 
 def history(
-    limit: Annotated[str, typer.Option("--limit", help="nights to list")] = "20",
+    limit: Annotated[str, typer.Option("--limit", help="regression runs to list")] = "20",
     farm: FarmOption = None,
     db: DbOption = "",
 ) -> None:
-    """List nights, the latest first: results, coverage, throughput."""
+    """List regression runs, the latest first: results, coverage, throughput."""
     from tb.nightly.history import history_command
 
     count = integer("--limit", limit, 1, 10_000, "--limit 20 lists the last 20")
@@ -97,7 +97,7 @@ def history(
 def diff(
     before: NightArgument, after: NightArgument, farm: FarmOption = None, db: DbOption = ""
 ) -> None:
-    """Say what moved between two nights: failures, coverage won and lost, throughput."""
+    """Print the changes between two regression runs: failures, coverage, throughput."""
     from tb.nightly.history import diff_command
 
     raise typer.Exit(diff_command(before, after, farm, db))

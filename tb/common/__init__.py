@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every room may use: errors, paths, files, processes."""
+"""Errors, paths, files and processes, for use in every room."""

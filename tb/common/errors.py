@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one exception family for what a user can cause or must settle.
+"""The exception family of errors that a user can cause or must resolve.
 
 The command line prints ``str(error)`` and ends with ``error.exit_code``; anything outside this
 family is a defect of PTO-DV and keeps its traceback. This module needs the standard library alone:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that others read while they are written anew."""
+"""Atomic replacement of files that other processes read."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No process outlives the one that started it, even where that is killed and cannot clean up.
+"""Child processes that end with their parent, even if the parent is killed.
 
 Linux only: the kernel ends a process with its parent, and ``/proc`` says whose a process is.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bins that are not to count though they could be hit, with the reason of each: a TOML file.
+"""Exclusions: reachable bins that a project does not count, each with its reason, in TOML.
 
 An entry takes bins of one coverpoint or cross out of every percentage::
 
@@ -7,7 +7,7 @@ An entry takes bins of one coverpoint or cross out of every percentage::
     group = "mte_gm_ub"
     item = "alignment"              # a coverpoint or a cross of the group
     bins = ["gm_mod=3 x *"]         # names as tables have them; * and ? stand for anything
-    reason = "nobody starts there: the bus is aligned to 4 bytes"
+    reason = "no op starts there: the bus is aligned to 4 bytes"
 
 What an entry excludes of a coverpoint it excludes of every cross of that point as well. An excluded
 bin that is hit all the same is reported: either the reason is wrong, or the engine is.

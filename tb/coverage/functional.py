@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functional coverage of the ops: a group per form, and groups of what forms have in common.
+"""Functional coverage of the ops: a group for each form, and groups common to all forms.
 
 Those are what write-backs do to values, the traffic, and the rules.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bins that an engine cannot reach because it does not do what they count.
+"""Bins that an engine cannot reach because its manifest excludes them.
 
 A manifest may say that its engine takes fewer loops than the ISA has, no padded rows, or reports
 some D rules alone. What is then never sent is no hole.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverpoints with the rule that puts an op into a bin, and the groups they make."""
+"""Coverpoints with the rule that selects their bins, and groups of coverpoints."""
 
 from __future__ import annotations
 

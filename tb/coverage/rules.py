@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverage of illegal ops: which D rule was broken in which form, and what is around them."""
+"""Coverage of illegal ops: broken D rule and form, and the ops around them."""
 
 from __future__ import annotations
 

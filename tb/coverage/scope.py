@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which bins of a group a run is about: those of the forms it sends.
+"""Scope of a group: the bins of the forms that a run sends.
 
 Definitions are the same in every run, so that their counts can be added up; a bin that no form of
 the run concerns is out of its scope and does not count in its percentage. Of runs merged the

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverage of what the harness does to the engines: knobs, injected errors, resets.
+"""Coverage of the harness's effect on engines: knobs, injected errors, resets.
 
 Counted per block of ops, per error and per slot at a reset, not per op as elsewhere; and only in
 runs of tests that draw, inject or send them.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverage as a plain-text table, holes named."""
+"""Coverage as a plain-text table with its holes."""
 
 from __future__ import annotations
 

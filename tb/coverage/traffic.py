@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverage of how legal ops of all forms follow each other and what runs beside them."""
+"""Coverage of sequences and concurrency of legal ops of all forms."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many ops side by side, whatever their family, as coverage looks at them."""
+"""Ops of any family as arrays, for coverage."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user brings: manifests, file lists, constraints and tests, and the checks on them."""
+"""User input: manifests, file lists, constraints and tests, and the checks on them."""

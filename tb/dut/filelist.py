@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads HDL file lists, the ``-f`` files that simulators take, nested ones too.
+"""Reads HDL file lists, the ``-f`` files of simulators, nested ones included.
 
 Every simulator reads them a little differently. Here all relative paths count from the folder of
 the list that names them, as ``-F`` has it elsewhere, so that a list means the same wherever a run

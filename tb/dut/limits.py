@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run may send: the capabilities in the manifests, and a user's own constraints.
+"""Limits of a run's stimulus: capabilities of the manifests, and a user's constraints.
 
 Where it is cheap the generators are told to draw less; for the rest there are predicates
 (:mod:`sequences.op_filter`) that drop ops from what was drawn.

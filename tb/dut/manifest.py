@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DUT manifests: which module stands in a slot, what it is built from and what it can do.
+"""DUT manifests: module, slot, sources and capabilities.
 
 Our own engines are described the same way as a user's block: a TOML file beside the sources. The
 bench sends a slot only what its manifest lists. docs/plug-in.md explains every key.
@@ -237,7 +237,7 @@ def _of_schema(error: ValidationError, path: Path) -> PtoError:
         what = f"manifest key {key} is unknown"
         close = difflib.get_close_matches(str(first["loc"][-1]), keys, 1)
         if close:
-            what += f"; {close[0]} is meant?"
+            what += f"; did you mean {close[0]}?"
         elif not inside and key in Capabilities.model_fields:
             what += f"; {key} belongs into [capabilities]"
         return PtoError(what, where=str(path), legal=", ".join(keys), remedy=remedy)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the ports of a DUT against the contract before anything is built.
+"""Compares the ports of a DUT with the contract before the build.
 
 The sources are elaborated with pyslang at the widths that the manifest claims. No simulator is
 needed. What a simulator may see otherwise (types, implicit nets) is only a warning; what the
@@ -149,7 +149,7 @@ def require_ports(manifests: Iterable[Manifest], widths: Widths) -> list[Finding
             first, *others = errors
             more = "".join(f"\n    {item.where}: {item.what}" for item in others)
             raise PtoError(
-                f"{manifest.title} ({manifest.slot}) cannot stand in its slot: {first.what}"
+                f"{manifest.title} ({manifest.slot}) does not fit its slot: {first.what}"
                 + (f"; and {len(others)} more:{more}" if others else ""),
                 where=first.where,
                 remedy=f"correct it; `pto-dv check-dut {_shown(Path(manifest.path))}` checks all "
@@ -254,7 +254,7 @@ class _Check:
         module = self.manifest.module
         if module not in names:
             close = difflib.get_close_matches(module, names, 1)
-            meant = f"{close[0]} is meant? " if close else ""
+            meant = f"did you mean {close[0]}? " if close else ""
             yield Finding(
                 "error",
                 _shown(Path(self.manifest.path)),
@@ -333,7 +333,7 @@ class _Check:
         for name in self.manifest.parameters:
             if name not in can_set:
                 close = difflib.get_close_matches(name, can_set, 1)
-                meant = f"; {close[0]} is meant?" if close else ""
+                meant = f"; did you mean {close[0]}?" if close else ""
                 how = "is local there" if name in local else "is none of its parameters"
                 yield Finding(
                     "error",
@@ -357,7 +357,7 @@ class _Check:
                 yield Finding(
                     "error",
                     where,
-                    f"port {name} is none of the contract: {renamed[name]} is meant?",
+                    f"port {name} is not in the contract: did you mean {renamed[name]}?",
                 )
             elif port.kind == SymbolKind.InterfacePort:
                 yield Finding(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the folder of a new DUT: manifest, wrapper and a README of what to do next.
+"""Writes the folder of a new DUT: manifest, wrapper and a README with the next steps.
 
 The wrapper has every port of the contract and reports each descriptor as not implemented, so that
 it builds at once and fails its first transaction with the message that the README promises.
@@ -191,7 +191,7 @@ def _wrapper(name: str, slot: str, ops: Sequence[str], language: str) -> str:
     lines = [
         f"// {name}: an engine for slot {slot} of PTO-DV, made by `pto-dv new-dut`.",
         "//",
-        "// Every port of the contract (docs/contract.md). Until your engine stands here, outputs",
+        "// Every port of the contract (docs/contract.md). Until your engine is added, outputs",
         "// are tied off and each descriptor is reported as not implemented: status 1, rule 0.",
         "`default_nettype none",
         "",
@@ -249,7 +249,7 @@ def _fields(ops: Sequence[str]) -> Iterator[str]:
         yield f"  // {spec.doc}"
     for family in dict.fromkeys(OPS[op].layout.family for op in ops):
         yield ""
-        yield f"  // Fields of a descriptor of layout {family}, as they stand during its handshake."
+        yield f"  // Fields of a descriptor of layout {family}, valid during its handshake."
         for name, placed in LAYOUTS[family].items():
             bits = f"[{placed.msb}:{placed.lsb}]"
             span = f"[{placed.field.container - 1}:0]" if placed.field.container > 1 else ""

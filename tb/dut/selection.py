@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which ops a run sends: the OPS list, cut to what the engines of the build take."""
+"""Selects the ops of a run: the OPS list, restricted to the engines of the build."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pyuvm environment: everything of ours that lives in the simulator process."""
+"""The pyuvm environment: all Python code that runs in the simulator process."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the components of one running simulation share: settings, memories, counts."""
+"""Shared state of one simulation: settings, memories, counts."""
 
 from __future__ import annotations
 

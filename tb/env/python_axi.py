@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GM behind ``cocotbext-axi``: a memory and an AXI subordinate that others wrote.
+"""GM by ``cocotbext-axi``: a memory with AXI subordinates, independent of the built-in GM.
 
 Slower than tb/hdl/pto_axi_mem.v by two orders of magnitude, and for that an independent judge of
 the AXI side. The one module that knows ``cocotbext-axi``, which warns about deprecations on

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the Python time of a run goes."""
+"""Python time of a run by phase."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws what stress adds to a block of ops: errors of memories, and resets."""
+"""Draws the additions of stress to a batch: errors of memories, and resets."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The transactions of a run as a trace file, which ui.perfetto.dev and chrome://tracing open.
+"""The transactions of a run as a trace file for ui.perfetto.dev and chrome://tracing.
 
 Chrome's trace event format, an array of events; one clock is drawn as one microsecond. A slot is a
 process, and its transactions lie in as many lanes as were in flight at a time. Events are written

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulator imports for a user's test: it loads the file by its path.
+"""The module that the simulator imports for a user's test: it loads the file by its path.
 
 So the file may be called as it likes, and the modules beside it take the place of no installed one.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a simulation stands: descriptors in flight and who waits for whom, from its mailbox.
+"""Hang report: descriptors in flight and who waits for whom, from the mailbox.
 
 Works on the mailbox inside the simulator, at a hang, and on the file of a simulation that was ended
 or crashed. Then the pins are those of the last report of the harness, and the text says so.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What travels between dispatcher, agents and subscribers."""
+"""Items and records exchanged by dispatcher, agents and subscribers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How hostile the memories are: every knob with its range, and the profiles tests move between.
+"""Knobs: latencies, stalls and limits of the harness with their ranges and profiles.
 
 Random tests deal the named :data:`PROFILES` like cards; tests of stress draw every knob anew with
 :func:`draw_profile`. The classes of :data:`RANGES` are the bins of the coverage group ``knobs``.

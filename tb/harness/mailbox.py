@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python's side of the mailbox: descriptors in, done records out, knobs, counters, errors.
+"""The mailbox from Python: descriptors in, done records out, knobs, counters, errors.
 
 Its layout stands in :mod:`tb.harness.layout`. Inside the simulator :class:`Mailbox` works on
 the harness's own copy; another process follows a run through the file with

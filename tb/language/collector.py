@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python's cyclic garbage collector, which looks in vain where all that is made stays alive."""
+"""Suspends Python's cyclic garbage collector while objects are created that stay alive."""
 
 from __future__ import annotations
 

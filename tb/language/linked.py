@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From ops that wait for others by number to steps with flags and barriers between pipes.
+"""Converts ops with dependencies by number to steps with flags and barriers between pipes.
 
 A link between two pipes is an event, set behind the op that is waited for. A pair of pipes has
 eight of them; each is used once, and when they are used up a barrier over all pipes stands in for

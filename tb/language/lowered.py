@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an op becomes: its descriptor, the D rules it breaks, the bytes it touches.
+"""Result of lowering an op: its descriptor, the D rules it breaks, the bytes it touches.
 
 Each is found once, when it is first asked for: rules, order, buffers and the replay all look at
 the ops of a program.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where something stands in a program, and what is wrong with it."""
+"""Places in a program, and errors with their place."""
 
 from __future__ import annotations
 

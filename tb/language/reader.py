@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads ``.pto`` text: an xdsl module, and where each of its ops stands."""
+"""Reads ``.pto`` text: an xdsl module, and the place of each op."""
 
 from __future__ import annotations
 

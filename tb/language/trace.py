@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program does once its loops are run: a list of steps, each of one pipe.
+"""Trace of a program after execution: a list of steps, each of one pipe.
 
 Made by :mod:`tb.language.run.walk`, put in order by :mod:`tb.language.order.order`, checked by
 :mod:`tb.language.rules.check`, and sent by :mod:`sequences.replay`.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An operand whose value a static check does not know."""
+"""An operand with a value unknown to the static check."""
 
 from __future__ import annotations
 

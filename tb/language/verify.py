@@ -162,8 +162,8 @@ def _ordered(
         if space != "gm" or shared.first // room >= len(buffers):
             return described(space, shared)
         number, offset = divmod(shared.first, room)
-        behind = Shared(offset, offset + shared.end - shared.first, shared.bytes)
-        return f"{behind} behind %{buffers[number].name}"
+        inside = Shared(offset, offset + shared.end - shared.first, shared.bytes)
+        return f"{inside} after %{buffers[number].name}"
 
     return order(_walk(source, walked.function, known, foreign, given), describe)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``nightly``; :mod:`tb.nightly.history` has those about nights that were."""
+"""The command ``nightly``; :mod:`tb.nightly.history` has those about earlier regression runs."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def _begin(store: Store, plan: TestPlan, options: NightlyOptions, manifest_hash:
     if not options.fresh:
         night = store.unfinished(options.regression, signature)
         if night and store.adopt(night):
-            print(f"night    {night} goes on: {len(store.jobs_left(night))} runs are left")
+            print(f"resumed  {night}: {len(store.jobs_left(night))} runs are left")
             return night
     base_seed = secrets.randbits(31) if options.base_seed is None else options.base_seed
     jobs = expand(
@@ -205,7 +205,7 @@ def _begin(store: Store, plan: TestPlan, options: NightlyOptions, manifest_hash:
     store.plan_runs(night, jobs, manifest_hash)
     configs = len({job.config for job in jobs})
     builds = f"{configs} build{'' if configs == 1 else 's'}"
-    print(f"night    {night}: {len(jobs)} runs on {builds}, seed {base_seed}")
+    print(f"started  {night}: {len(jobs)} runs on {builds}, seed {base_seed}")
     for sentence in left_out(plan, options.regression, duts=options.duts):
         print(f"left out {sentence}")
     return night
@@ -219,7 +219,7 @@ def _claim(root: Path, name: str) -> bool:
         return False
     except OSError as error:
         raise PtoError(
-            f"cannot make the folder of the night: {error.strerror}",
+            f"cannot make the folder of the regression run: {error.strerror}",
             where=str(root / name),
             remedy="make it writable, or free disk space",
         ) from None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands about nights that were: ``report``, ``history``, ``diff`` and ``rerun``."""
+"""Commands about earlier regression runs: ``report``, ``history``, ``diff`` and ``rerun``."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def rerun_command(run_id: int, waves: bool, farm: Path | None, db: str) -> int:
         if waves:
             whole = settings.model_copy(update={"waves": True, "timeline": True})
             settings = rerun_settings(record) if record is not None else whole
-        print(f"run {run_id} of night {night}: {settings.command()}", flush=True)
+        print(f"run {run_id} of regression run {night}: {settings.command()}", flush=True)
         folder = Path(history.night(store, night).folder) / "runs" / job.key / "rerun"
         again = run_once(settings, planned_test(settings.test), folder=folder)
         outcome = outcome_of(job, again, folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a night shows while it goes on: a live line on a terminal, plain lines elsewhere."""
+"""Progress of a regression run: a live line on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class NightProgress:
     def __enter__(self) -> Self:
         if sys.stdout.isatty():
             self._bar = Progress(
-                TextColumn("night   "),
+                TextColumn("progress"),
                 BarColumn(),
                 TextColumn("{task.fields[text]}"),
                 console=Console(),
                 transient=True,
             )
             self._bar.start()
-            self._task = self._bar.add_task("night", total=None, text="")
+            self._task = self._bar.add_task("runs", total=None, text="")
         return self
 
     def __exit__(
@@ -69,4 +69,4 @@ class NightProgress:
             self._bar.update(self._task, total=tally.planned, completed=tally.done, text=text)
         elif now - self._last >= PLAIN_SECONDS:
             self._last = now
-            print(f"night    {text}", flush=True)
+            print(f"progress {text}", flush=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes of a night in the database what people and other tools read.
+"""Writes pages and exports of a regression run.
 
 Below the night's folder: ``report/index.html``, ``junit.xml``, ``coverage.ucis.xml`` (functional
 coverage), ``code.info`` (code coverage, lcov) and ``code/merged.dat.gz``.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a worker of a regression does with a job: build, run, or run again with waves.
+"""Jobs of a worker of a regression: build, run, or run again with waves.
 
 :mod:`tb.regress` names :func:`execute` without importing it, so that it knows no simulator.
 """

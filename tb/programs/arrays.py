@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of numpy as bytes of memory and back, and numbers as the bits of an argument."""
+"""Numpy arrays as bytes of memory and back, and numbers as the bits of an argument."""
 
 from __future__ import annotations
 

@@ -271,7 +271,7 @@ def check_reach(trace: Trace, found: Sequence[Buffer], own: frozenset[tuple[int,
                 f"which has {one.length} bytes",
                 f"a buffer of at least {need[index]} bytes for argument {number}"
                 if start >= one.address
-                else "bytes behind the begin of the buffer",
+                else "bytes from the start of the buffer on",
             )
         )
     if findings:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes that a program finds in memory: from files, or made as a text such as ``zeros:4096`` says.
+"""Initial bytes of a program's memory: from files, or by a text such as ``zeros:4096``.
 
 ======================= =================================================================
 text                    bytes
@@ -41,7 +41,7 @@ MOST_ALIGNMENT = 512
 MAKERS: tuple[str, ...] = ("zeros", "ones", "empty", "random", "pattern", "hex")
 LEGAL = (
     "a file, zeros:BYTES, ones:BYTES, empty:BYTES, random:BYTES, pattern:SEED:BYTES, hex:DIGITS; "
-    "@ADDRESS or @align:N behind it"
+    "@ADDRESS or @align:N after it"
 )
 
 _ONES: dict[str, int] = {
@@ -155,7 +155,7 @@ def _place(text: str, where: str) -> tuple[str, int | None, int]:
             raise PtoError(
                 f"{place!r} is no address",
                 where=where,
-                legal=f"an integer 0..2^{GM_ADDR_BITS}-1 behind @",
+                legal=f"an integer 0..2^{GM_ADDR_BITS}-1 after @",
             )
         return text, None, 0
     if not 0 <= address < 1 << GM_ADDR_BITS:

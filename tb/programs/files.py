@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which files are programs: the same for every command that takes some."""
+"""Finds program files, equally for every command."""
 
 from __future__ import annotations
 

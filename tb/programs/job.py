@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulation is told about a program to replay: everything resolved to numbers."""
+"""Input of the simulation of a program: everything resolved to numbers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of one program: its setup file, and the command line, which wins."""
+"""Options of one program: its setup file, overridden by the command line."""
 
 from __future__ import annotations
 
@@ -293,7 +293,7 @@ def _knobs(texts: Sequence[str]) -> dict[str, int]:
         if name not in KNOBS:
             close = difflib.get_close_matches(name, KNOBS, 1)
             raise PtoError(
-                f"knob {name!r} is unknown" + (f"; {close[0]} is meant?" if close else ""),
+                f"knob {name!r} is unknown" + (f"; did you mean {close[0]}?" if close else ""),
                 where="--knobs",
                 legal=", ".join(KNOBS),
             )

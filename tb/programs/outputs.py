@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that a program's run writes: known to be writable before it, written when it has passed."""
+"""Output files of a program: checked to be writable before the run, written after a pass."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places of buffers in GM: random addresses of 40 bits, apart from each other.
+"""Addresses of buffers in GM: random, 40 bits, disjoint.
 
 Two buffers, or a buffer and bytes that the program names by address, never overlap, and at least
 :data:`GUARD` bytes lie between them, so that a write beside a buffer meets nothing that another

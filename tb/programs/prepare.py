@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a program and what is asked of it to a :class:`tb.programs.job.ProgramJob`.
+"""Converts a program and its options to a :class:`tb.programs.job.ProgramJob`.
 
 Everything that can be wrong is found here, before anything is built: the text, its rules, what
 orders its ops, arguments and their buffers, ops that no engine takes, files.
@@ -271,7 +271,7 @@ def _load_data(table: LoadTable, given: Given, seed: int, at: int) -> Bytes:
         raise PtoError(
             f"offset and length of {given.value!r}",
             where=given.where,
-            legal="they say which part of a file is meant",
+            legal="they select a part of a file",
         )
     stop = len(data) if table.length is None else table.offset + table.length
     if stop > len(data) or table.offset >= len(data):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which ops of a program the engines of a run do not take, as their manifests say."""
+"""Ops of a program that the engines of a run do not take by their manifests."""
 
 from __future__ import annotations
 

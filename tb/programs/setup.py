@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands in a setup file, ``x.toml`` beside ``x.pto``.
+"""Schema of a setup file, ``x.toml`` next to ``x.pto``.
 
 Arguments of the kernel, memories before and behind, checks, outputs, memory errors.
 :mod:`tb.programs.setup_file` reads it. A value of data is written as on the command line
@@ -60,7 +60,7 @@ def _knob_name(name: str) -> str:
             "knob {name} is unknown{close}: one of {legal}",
             {
                 "name": repr(name),
-                "close": f", {close[0]} is meant?" if close else "",
+                "close": f", did you mean {close[0]}?" if close else "",
                 "legal": ", ".join(KNOBS),
             },
         )

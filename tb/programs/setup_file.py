@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads setup files; whatever is wrong is said with the line."""
+"""Reads setup files and reports errors with their line."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def _of_schema(error: ValidationError, path: Path, text: str) -> PtoError:
         return PtoError(what, where=where, legal=", ".join(model.model_fields), remedy=MANUAL)
     if first["type"] == "extra_forbidden":
         close = difflib.get_close_matches(str(loc[-1]), model.model_fields, 1)
-        what = f"key {key}{inside} is unknown" + (f"; {close[0]} is meant?" if close else "")
+        what = f"key {key}{inside} is unknown" + (f"; did you mean {close[0]}?" if close else "")
         return PtoError(what, where=where, legal=", ".join(model.model_fields), remedy=MANUAL)
     given = first["input"]
     shown = f" is {given!r}" if isinstance(given, str | int | float | bool) else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``pto-dv verify``: checks programs without a simulator and prints what is wrong."""
+"""``pto-dv verify``: checks programs without a simulator and prints the findings."""
 
 from __future__ import annotations
 

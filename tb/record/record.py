@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one result record of a run."""
+"""The result record of a run."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that decides what a run does."""
+"""All settings that determine a run."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Regressions at scale: plan, workers, results database, merged coverage; knows no simulator."""
+"""Regressions: plan, workers, results database, merged coverage; without a simulator."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The coordinator of a night: hands jobs to workers, writes results, keeps to the budget.
+"""The coordinator of a regression run: submits jobs, writes results, keeps the budget.
 
 It alone writes to the database. A run counts when its outcome is written; whatever ends the
 coordinator before that leaves the run planned, for the next call to do.

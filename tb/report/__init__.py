@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages about a regression, from its database; knows no simulator."""
+"""Pages about a regression run, from its database; without a simulator."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bins of a coverage group as pages show them: points as lists, crosses as tables, holes in words.
+"""Bins of a coverage group on pages: points as lists, crosses as tables, holes as text.
 
 A bin that counts is ``hit``, a ``hole`` (never hit) or ``missed`` (hit in earlier nights alone).
 One that does not is ``unreachable``, ``excluded`` or ``out`` (of no form that was sent).

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Charts as inline SVG; what a chart shows stands in its label as text, too."""
+"""Charts as inline SVG, with their contents as text in the label."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def trend(
         (index, name, value) for index, (name, value) in enumerate(series) if value is not None
     ]
     said = ", ".join(f"{name} {text(value)}" for _, name, value in known) or "no value yet"
-    label = escape(f"{title} over {len(series)} nights: {said}")
+    label = escape(f"{title} over {len(series)} regression runs: {said}")
     body = ""
     if known:
         body = _line(series, known, text, width, height, ends, span)

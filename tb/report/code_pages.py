@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of code coverage: totals per engine, and each source with its counts beside the lines."""
+"""Pages of code coverage: totals per engine, and each source with its counts."""
 
 from __future__ import annotations
 

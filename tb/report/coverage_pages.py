@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of functional coverage: groups, and in each its holes, points and crosses."""
+"""Pages of functional coverage: groups with their holes, points and crosses."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of failures: the list of buckets, and one page per bucket with all that is known of it."""
+"""Pages of failures: the list of buckets, and one page per bucket."""
 
 from __future__ import annotations
 

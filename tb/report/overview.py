@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first page: what passed, what failed, what is covered, and how that moved."""
+"""The first page: passes, failures, coverage and their changes."""
 
 from __future__ import annotations
 
@@ -122,8 +122,8 @@ def verdict(view: NightView) -> Verdict:
     if figures.not_run:
         why = {
             "budget": f": the budget of {duration(night.budget_seconds)} was used up",
-            "interrupted": ": the night was interrupted",
-            "running": " yet: the night still runs",
+            "interrupted": ": the regression run was interrupted",
+            "running": " yet: the regression run is still active",
         }.get(night.status, "")
         sentences.append(f"{number(figures.not_run)} of {figures.planned} planned did not run{why}")
     word: Word = "PASS"

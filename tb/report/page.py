@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a page of the report is, where pages stand, and how numbers are written on them."""
+"""A page of the report: its path, and formats of numbers."""
 
 from __future__ import annotations
 

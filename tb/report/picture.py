@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A mismatch picture ready to be drawn: map of all rows, dump of the wrong bytes, summary."""
+"""A mismatch picture ready for drawing: map of all rows, dump of the wrong bytes, summary."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the report of a night: static pages that work from a file path, without a network."""
+"""Writes the report of a regression run: static pages that need no network."""
 
 from __future__ import annotations
 

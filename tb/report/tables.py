@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages that are one table: runs, the testplan, and the specification."""
+"""The pages of one table: runs, the testplan, and the specification."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def testplan_pages(view: NightView) -> Iterable[Page]:
             "milestones": dict(sorted(milestones.items())),
             "states": [state for state in _FIRST if any(row.state == state for row in rows)],
             "by": {row.name for row in view.spec},
-            "unexercised": {row.name for row in view.spec if exercised(row) == "nobody"},
+            "unexercised": {row.name for row in view.spec if exercised(row) == "nothing"},
             "split": _split,
             "tests_of": _tests_of,
         },
@@ -75,10 +75,10 @@ def _split(groups: Mapping[str, float | None]) -> tuple[list[str], list[str]]:
 
 
 def exercised(row: SpecRow) -> str:
-    """Returns who exercised a rule or value: ``night``, ``unit tests`` alone, or ``nobody``."""
+    """Returns what exercised a rule or value: ``regression``, ``unit tests`` or ``nothing``."""
     if row.tests:
-        return "night"
-    return "unit tests" if row.unit_tests else "nobody"
+        return "regression"
+    return "unit tests" if row.unit_tests else "nothing"
 
 
 def page_of(row: SpecRow) -> str:
@@ -90,7 +90,7 @@ def spec_pages(view: NightView) -> Iterable[Page]:
     """Makes the table of rules and worked values: what nobody exercised first."""
     if not view.spec:
         return
-    order = {"nobody": 0, "unit tests": 1, "night": 2}
+    order = {"nothing": 0, "unit tests": 1, "regression": 2}
     rows = sorted(view.spec, key=lambda row: order[exercised(row)])
     pages: dict[str, Counter[str]] = {}
     for row in view.spec:

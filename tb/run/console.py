@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run shows: progress while it goes on, a summary at its end.
+"""Console output of a run: progress, and the summary.
 
 On a terminal progress is a live bar; elsewhere (CI logs, pipes) a plain line every few seconds.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb's runners, changed so that a simulation can be watched and ended.
+"""cocotb's runners, extended so that a simulation can be monitored and ended.
 
 Verilator is not told to keep every signal public, which costs more than half the speed, and its
 generated sources keep their times where their text is the same.

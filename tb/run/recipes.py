@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulators that cocotb knows, and how the C memory comes into each.
+"""The simulators of cocotb, and the way to load the C memory into each.
 
 Verilator links it, Icarus loads it as a VPI module; the others load a shared library and call it
 by DPI. docs/simulators.md says which of them the tests of this project run.

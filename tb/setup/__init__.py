@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tools that the project needs: install, find, diagnose, and the static checks."""
+"""Tools of the project: install, find, diagnose, and the static checks."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``doctor``: what the machine offers, what is missing and how to get it."""
+"""``doctor``: tools found and missing, and how to install them."""
 
 from __future__ import annotations
 

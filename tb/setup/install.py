@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the Makefile installs: ``.venv``, pinned packages, simulators by the package client.
+"""Installation for the Makefile: ``.venv``, pinned packages, simulators.
 
 ``python -m tb.setup.install WHAT ...`` installs each WHAT that is missing. Runs with the standard
 library alone: nothing is there yet when the first WHAT, ``venv``, is installed.

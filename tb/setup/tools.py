@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the machine offers: simulators, compilers, headers, kernel features, Python packages.
+"""Tools of the machine: simulators, compilers, headers, kernel features, Python packages.
 
 Every probe returns a `Tool` and raises nothing, so that ``doctor`` can list them all; what a run
 cannot do without goes through `require`, `verilator_environment` or `icarus_environment`, which

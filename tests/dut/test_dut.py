@@ -93,7 +93,7 @@ def test_a_folder_means_its_dut_toml(tmp_path: Path) -> None:
         ({"parameters": "{ TagWidth = 4 }"}, ["parameter TagWidth is set by the harness"]),
         ({"defines": "{ A = 1.5 }"}, ["manifest key defines.A"]),
         ({"extra": "1"}, ["manifest key extra is unknown", "sources", "docs/plug-in.md"]),
-        ({"modul": '"x"'}, ["manifest key modul is unknown; module is meant?"]),
+        ({"modul": '"x"'}, ["manifest key modul is unknown; did you mean module?"]),
         ({"slot": "mte2"}, ["is not TOML"]),
     ],
 )
@@ -111,7 +111,7 @@ def test_keys_of_capabilities_are_told_where_they_belong(tmp_path: Path) -> None
     with pytest.raises(PtoError, match=r"loops is unknown; loops belongs into \[capabilities\]"):
         load_manifest(path)
     path.write_text(path.read_text().removeprefix("loops = 2\n") + "lops = 2\n")
-    with pytest.raises(PtoError, match=r"capabilities.lops is unknown; loops is meant\?"):
+    with pytest.raises(PtoError, match=r"capabilities.lops is unknown; did you mean loops\?"):
         load_manifest(path)
 
 

@@ -390,7 +390,7 @@ def _back(clauses: str, types: str, op: str = "mte_l0c_gm") -> str:
         (
             f"pto.mte_gm_l1 %gm, %l1, %c2 nburst(%c3, %c4, %c5) : {_types('gm', 'l1')}, "
             f"{_i64(4)} {{ub_sub = 1}}",
-            "ub_sub stands on an op that sees no vector sub-block",
+            "ub_sub is on an op without a vector sub-block",
         ),
         ("pto.set_mov_pad_val %ui8 : ui8", "DMA-L03: pad type is ui8"),
     ],

@@ -131,7 +131,7 @@ SYNTAX: dict[str, tuple[str, str]] = {
     "open parenthesis": (f"{LOAD[:-1]} ~{LOAD_TYPES}", "expected ',' or ')' in nburst(...)"),
     "clause": (f"{LOAD} ~stride(%n) {LOAD_TYPES}, i64", "there is no clause 'stride'"),
     "clause of another": (f"{FIX}, ~pad(%n) {FIX_TYPES}, i64", "there is no clause 'pad'"),
-    "order": (f"{LOAD} pad(%p) ~loop(%n, %n, %n) {LOAD_TYPES}", "loop stands too late"),
+    "order": (f"{LOAD} pad(%p) ~loop(%n, %n, %n) {LOAD_TYPES}", "loop is too late"),
     "operands": (f"{FIX[:-4]} {FIX_TYPES}", "takes 8 operands before its clauses, not 7"),
     "mode": (f"{NZ.replace('nd2nz', '~nz')}, ctrl(%n, %yes) {NZ_TYPES}", "mode 'nz' is unknown"),
     "no mode": (f"{NZ.replace(' nd2nz,', '')}, ctrl(%n, %yes) {NZ_TYPES}", "the mode is missing"),
@@ -200,8 +200,8 @@ SYNTAX: dict[str, tuple[str, str]] = {
     "word": ("hello world", "expected an op, found 'hello'"),
     "number alone": ("42", "expected an op or '}', found '42'"),
     "character": ("\N{SECTION SIGN}", "Unexpected character"),
-    "lone sign": ("!", "expected a name right behind the sign '!'"),
-    "comment of another language": ("~# words", "expected a name right behind the sign '#'"),
+    "lone sign": ("!", "expected a name right after the sign '!'"),
+    "comment of another language": ("~# words", "expected a name right after the sign '#'"),
     "float too large": ("%x = arith.constant ~1.0e6 : f16", "1.0e6 is larger than f16 can hold"),
     "bits of a float": ("%x = arith.constant ~0x123456789 : f32", "has more bits than f32"),
     "float of an integer": ("%x = arith.constant ~1.5 : i64", "1.5 is no integer"),
@@ -219,16 +219,19 @@ SYNTAX: dict[str, tuple[str, str]] = {
         "2 operands are written with 1 types",
     ),
     "generic, no types": ('"pto.mte_l0c_l1"(%l0c, %l1f)', "expected ':' and the types of the op"),
-    "no sign": (f"{LOAD.replace('%gm', '~gm')} {LOAD_TYPES}", "'gm' is no operand: %gm is meant?"),
+    "no sign": (
+        f"{LOAD.replace('%gm', '~gm')} {LOAD_TYPES}",
+        "'gm' is no operand: did you mean %gm?",
+    ),
     "misspelled type": (
         f"{LOAD.replace('%gm', '~%gm')} {LOAD_TYPES.replace('ptr<f16, gm', 'prt<f16, gm')}",
-        "!pto.prt is no type known here: !pto.ptr is meant?",
+        "!pto.prt is no type known here: did you mean !pto.ptr?",
     ),
     "call with too much": (
         "func.call @kernel(%n) : (i64) -> ()",
         "@kernel takes 19 operands, not 1",
     ),
-    "barrier of nothing": ("pto.pipe_barrier~\npto.barrier PIPE_ALL", "expected a pipe behind"),
+    "barrier of nothing": ("pto.pipe_barrier~\npto.barrier PIPE_ALL", "expected a pipe after"),
     "generic, too few operands": (
         '"pto.mte_l0c_l1"(%l0c, %l1f) : (!pto.ptr<f32, l0c>, !pto.ptr<f32, l1>) -> ()',
         "has 2 operands, at least 6 are needed",
@@ -264,7 +267,7 @@ SYNTAX: dict[str, tuple[str, str]] = {
     ),
     "property": (
         f'{GENERIC} <{{~layuot = "nz2nd", operandSegmentSizes = {SIZES}}}> : {GENERIC_TYPES}',
-        "property 'layuot' is unknown: layout is meant?",
+        "property 'layuot' is unknown: did you mean layout?",
     ),
     "property of another op": (
         f'{GENERIC} <{{~atomic_op = "add", operandSegmentSizes = {SIZES}}}> : {GENERIC_TYPES}',
@@ -276,22 +279,25 @@ SYNTAX: dict[str, tuple[str, str]] = {
     ),
     "property in the dictionary": (
         f'{GENERIC} {{~unitflag = "check_only", operandSegmentSizes = {SIZES}}} : {GENERIC_TYPES}',
-        "attribute 'unitflag' is unknown: unit_flag is meant?",
+        "attribute 'unitflag' is unknown: did you mean unit_flag?",
     ),
     "property of a flag": (
         '"pto.set_flag"() <{src_pipe = "PIPE_S", dst_pipe = "PIPE_V", event_id = "EVENT_ID0", '
         "~event = 1}> : () -> ()",
-        "property 'event' is unknown: event_id is meant?",
+        "property 'event' is unknown: did you mean event_id?",
     ),
-    "sub-block": (f"{LOAD} {{~ub_sb = 1}} {LOAD_TYPES}", "'ub_sb' is unknown: ub_sub is meant?"),
+    "sub-block": (
+        f"{LOAD} {{~ub_sb = 1}} {LOAD_TYPES}",
+        "'ub_sb' is unknown: did you mean ub_sub?",
+    ),
     "sub-block of all": (f"{LOAD} {{~pto.ub_sub = 1}} {LOAD_TYPES}", "'pto.ub_sub' is unknown"),
     "sub-block of a section": (
         "pto.section.vector attributes {~pto.ub_sb = 1} {\n}",
-        "'pto.ub_sb' is unknown: pto.ub_sub is meant?",
+        "'pto.ub_sb' is unknown: did you mean pto.ub_sub?",
     ),
     "timing": (
         f"{LOAD} {LOAD_TYPES} {{~pto_dv.gpa = 5}}",
-        "'pto_dv.gpa' is unknown: pto_dv.gap is meant?",
+        "'pto_dv.gpa' is unknown: did you mean pto_dv.gap?",
     ),
     "timing of a loop": ("scf.for %k = %i to %i step %i {\n} {~pto_dv.unroll}", "'pto_dv.unroll'"),
     "type of the generic form": (

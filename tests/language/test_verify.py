@@ -195,7 +195,7 @@ def test_buffers_of_arguments_are_apart_and_each_is_one(tmp_path: Path) -> None:
     other = "%ub2 = pto.castptr %c64 : i64 -> !pto.ptr<i8, ub>"
     path = write(tmp_path, "two.pto", other, STORE, again)
     (finding,) = verify_file(path).findings
-    assert "reads 0x0..0x3f (64 B) behind %out, which pto.mte_ub_gm" in finding.message
+    assert "reads 0x0..0x3f (64 B) after %out, which pto.mte_ub_gm" in finding.message
     apart = write(tmp_path, "apart.pto", other, STORE, again.replace("%out", "%in"))
     assert verify_file(apart).findings == ()
 

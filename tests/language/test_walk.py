@@ -610,13 +610,13 @@ def test_foreign_ops_are_refused_or_skipped() -> None:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("mte_gm_ubuf", "; pto.mte_gm_ub is meant?"),
-        ("mte_gn_l1_frac", "; pto.mte_gm_l1_frac is meant?"),
-        ("copy_gm_to_ub", "; pto.copy_gm_to_ubuf is meant?"),
-        ("set_loop_sizes_outtoub", "; pto.set_loop_size_outtoub is meant?"),
-        ("set_mov_pad_value", "; pto.set_mov_pad_val is meant?"),
-        ("set_flags", "; pto.set_flag is meant?"),
-        ("wait_flag_dyn", "; pto.wait_flag is meant?"),
+        ("mte_gm_ubuf", "; did you mean pto.mte_gm_ub?"),
+        ("mte_gn_l1_frac", "; did you mean pto.mte_gm_l1_frac?"),
+        ("copy_gm_to_ub", "; did you mean pto.copy_gm_to_ubuf?"),
+        ("set_loop_sizes_outtoub", "; did you mean pto.set_loop_size_outtoub?"),
+        ("set_mov_pad_value", "; did you mean pto.set_mov_pad_val?"),
+        ("set_flags", "; did you mean pto.set_flag?"),
+        ("wait_flag_dyn", "; did you mean pto.wait_flag?"),
         ("copy_everything", "\n"),
     ],
 )
@@ -634,8 +634,8 @@ def test_data_movement_and_flags_are_never_skipped(
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("pipe_barier", "; pto.pipe_barrier is meant?"),
-        ("get_block_id", "; pto.get_block_idx is meant?"),
+        ("pipe_barier", "; did you mean pto.pipe_barrier?"),
+        ("get_block_id", "; did you mean pto.get_block_idx?"),
         ("vadd", ""),
         ("mad_bias", ""),
         ("mem_bar", ""),

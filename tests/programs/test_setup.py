@@ -91,7 +91,10 @@ def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("\nsed = 1", ["key sed is unknown", "seed is meant", "x.toml:2", "legal: function, args"]),
+        (
+            "\nsed = 1",
+            ["key sed is unknown", "did you mean seed", "x.toml:2", "legal: function, args"],
+        ),
         ('[args]\n0 = "a"\nx = 2', ["'x' is no number of an argument", "x.toml:3"]),
         ("[args]\n0 = [1]", ["args.0", "a text or a number", "x.toml:2"]),
         ("args = 3", ["args is 3", "x.toml:1"]),
@@ -99,7 +102,7 @@ def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
         ('[out]\n0 = ""', ["out.0", "x.toml:2"]),
         (
             '[[load]]\nspace = "ub"\nadress = 3\ndata = "s"',
-            ["adress of [[load]]", "address is"],
+            ["adress of [[load]]", "mean address?"],
         ),
         (
             '[[load]]\nspace = "ub0"\ndata = "x"\n[[load]]\ndata = "x"\nspace = "uc"',

@@ -267,7 +267,7 @@ def test_without_a_scheduler_no_night_begins(tmp_path: Path) -> None:
     assert "the scheduler cannot be reached" in done.stderr
     assert address in done.stderr
     assert "Traceback" not in done.stderr
-    assert "night" not in done.stdout
+    assert "started" not in done.stdout
     assert [path.name for path in nights.iterdir() if path.is_dir()] == []
     with closing(Store.open(f"sqlite:///{nights}/results.db")) as store:
         assert column(store, NightTable.name) == []

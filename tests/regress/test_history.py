@@ -66,14 +66,14 @@ def test_a_night_by_name_by_day_and_the_latest(store: Store) -> None:
 
 @pytest.mark.parametrize("name", ["2026-11-22.1", "2026-11-2", "%", "2026-11-2_.1", ""])
 def test_a_night_that_is_not_there(store: Store, name: str) -> None:
-    with pytest.raises(PtoError, match="there is no night") as raised:
+    with pytest.raises(PtoError, match="there is no regression run") as raised:
         history.night(store, name)
     assert NAMES[2] in raised.value.legal
 
 
 def test_a_database_without_nights(fresh: Store) -> None:
     assert history.nights(fresh) == []
-    with pytest.raises(PtoError, match="no night in the results database") as raised:
+    with pytest.raises(PtoError, match="no regression run in the results database") as raised:
         history.night(fresh)
     assert "make nightly" in raised.value.remedy
 

@@ -162,7 +162,7 @@ def test_end_of_a_night(store: Store) -> None:
 
 def test_an_unknown_night_or_run_is_an_error(store: Store) -> None:
     night = begin(store)
-    with pytest.raises(StoreError, match=r"no night 2001-01-01\.1"):
+    with pytest.raises(StoreError, match=r"no regression run 2001-01-01\.1"):
         store.jobs_left("2001-01-01.1")
     with pytest.raises(StoreError, match="has no run r99"):
         store.finish_run(night, outcome(job("r99")), state="pass")

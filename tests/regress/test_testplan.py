@@ -91,26 +91,38 @@ def test_a_good_plan_is_read(tmp_path: Path) -> None:
 
 
 BEHAVIOURS = [
-    ('"random",', '"randm",', "test 'randm' is unknown; random is meant", "randm", "random, legal"),
+    ('"random",', '"randm",', "'randm' is unknown; did you mean random", "randm", "random, legal"),
     ("::test_all_of", "::test_some_of", "has no function 'test_some_of_them'", "some_of", ""),
     ("test_rows.py", "test_no.py", "test file tests/test_no.py does not exist", "test_no.py", ""),
     ('["mte_gm_ub"]\nr', '["mte_gm"]\nr', "coverage group 'mte_gm'", "mte_gm", "fixpipe"),
     ("DMA-L05", "DMA-L99", "rule 'DMA-L99' is unknown", "DMA-L99", "DMA-L05"),
     ('"V1"', '"V9"', "milestone: Input should be 'V1', 'V2' or 'V3'", "milestone", ""),
-    ("rules =", "rule =", "key rule is unknown; rules is meant?", "rule =", "groups, rules"),
+    ("rules =", "rule =", "key rule is unknown; did you mean rules?", "rule =", "groups, rules"),
     ('description = "R', 'about = "R', "key description is missing", "[[behaviour]]", ""),
     ('tests = [\n', "tests = []\nx = [\n", "key tests: Tuple should have at least 1", "tests", ""),
 ]  # fmt: skip
 
 RUNS = [
-    ('"icarus"', '"icarsu"', "simulator 'icarsu' is unknown; icarus is meant", "icarsu", "questa"),
+    (
+        '"icarus"',
+        '"icarsu"',
+        "simulator 'icarsu' is unknown; did you mean icarus",
+        "icarsu",
+        "questa",
+    ),
     ("128, 512", "128, 384", "key widths: Input should be 128, 256 or 512", "384", ""),
     ('ops = ["mte_gm_ub"]', 'ops = ["mte"]', "op 'mte' is unknown", '"mte"', "mte_ub_gm"),
     ('["stress"]\ns', '["strss"]\ns', "test 'strss' is unknown", "strss", "stress"),
     ("ops =", "code_coverage = true\nops =", "icarus counts no code", '"icarus"', "verilator"),
     ("ops =", "seeds = 0\nops =", "seeds is 0", "seeds = 0", '"all", or a number from 1'),
     ("ops =", 'seeds = "few"\nops =', "key seeds: Input should be 'all'", "seeds", ""),
-    ("ops =", "seed = 3\nops =", "key seed is unknown; seeds is meant?", "seed = 3", "tests, sims"),
+    (
+        "ops =",
+        "seed = 3\nops =",
+        "key seed is unknown; did you mean seeds?",
+        "seed = 3",
+        "tests, sims",
+    ),
     ("ops =", "tag_width = 17\nops =", "tag_width: Input should be less than or", "tag_wid", ""),
 ]
 

@@ -39,7 +39,7 @@ def test_history_is_a_line_for_each_night() -> None:
         night("2026-11-21.1", figures=Figures(planned=9, done=0)),
     ]
     header, first, second = text.as_text(text.history(nights)).splitlines()
-    assert header.split()[:4] == ["night", "regression", "status", "runs"]
+    assert header.split()[:4] == ["name", "regression", "status", "runs"]
     assert first.split() == [
         *("2026-11-22.1", "nightly", "complete", "1999/2000", "99.9", "1", "0", "7", "0", "99.9"),
         *("1:02:05", "a0c4f83d19+"),
@@ -113,7 +113,7 @@ def test_of_many_points_the_first_are_named() -> None:
 def test_closing_lines_of_a_night_that_failed(view: NightView) -> None:
     lines = text.as_text(text.closing(view, "sim_build/x/index.html", passed=False)).splitlines()
     figures = view.night.figures
-    assert lines[-1].startswith("FAIL night 2026-11-21.1 (budget)")
+    assert lines[-1].startswith("FAIL regression run 2026-11-21.1 (budget)")
     assert lines[-1].endswith("page: sim_build/x/index.html")
     whole = "\n".join(lines)
     assert f"{figures.transactions} transactions" in whole
@@ -133,7 +133,7 @@ def test_closing_lines_of_a_night_that_failed(view: NightView) -> None:
 def test_closing_lines_of_a_good_night() -> None:
     view = sample_view(runs=60, failing=False)
     lines = text.as_text(text.closing(view, "p", passed=True)).splitlines()
-    assert lines[-1].startswith("PASS night 2026-11-21.1 (complete): 60 of 60 runs passed")
+    assert lines[-1].startswith("PASS regression run 2026-11-21.1 (complete): 60 of 60 runs passed")
     assert not [line for line in lines if "repeat" in line or line.startswith("note")]
 
 

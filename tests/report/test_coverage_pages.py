@@ -77,7 +77,7 @@ def test_a_group_page_lists_every_hole_and_every_bin(view: NightView, site: Path
         assert sum(hole.cells for hole in item.holes) >= len(counts.holes(item.table.name))
         for hole in item.holes:
             assert hole.text in words
-    assert words.index("Not hit tonight") < words.index("Bins with hits")
+    assert words.index("Not hit in this run") < words.index("Bins with hits")
 
 
 def test_a_complete_group_says_so(view: NightView, site: Path) -> None:
@@ -139,7 +139,7 @@ def test_a_night_without_coverage_has_a_page_that_says_so(view: NightView, tmp_p
     )
     folder = write(made, tmp_path / "report").parent
     assert (
-        "No run of this night counted functional coverage."
+        "No run of this regression run counted functional coverage."
         in Parsed(folder / "coverage.html").words
     )
 

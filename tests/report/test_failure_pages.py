@@ -84,10 +84,10 @@ def test_a_page_says_how_to_repeat_and_what_it_is(view: NightView, site: Path) -
 
 def test_new_and_known_are_told_apart(view: NightView, site: Path) -> None:
     for item in view.buckets:
-        words = Parsed(site / bucket_path(item.id)).words
+        page = Parsed(site / bucket_path(item.id))
         new = item.first_night == view.night.name
-        assert ("new tonight" in words) == new
-        assert (f"known since {item.first_night}" in words) != new
+        assert ('<span class="tag new">new</span>' in page.source) == new
+        assert (f"known since {item.first_night}" in page.words) != new
 
 
 def test_a_flaky_run_shows_both_outcomes(view: NightView, site: Path) -> None:

@@ -118,7 +118,7 @@ def parsed(svg: str) -> ElementTree.Element:
 
 def test_a_trend_says_its_values() -> None:
     chart = parsed(trend("rate", [("a", 1.0), ("b", None), ("c", 3.5)], "{:.1f}".format))
-    assert chart.get("aria-label") == "rate over 3 nights: a 1.0, c 3.5"
+    assert chart.get("aria-label") == "rate over 3 regression runs: a 1.0, c 3.5"
     assert [text.text for text in chart.iter("text")] == ["1.0", "3.5"]
     assert [title.text for title in chart.iter("title")] == ["a: 1.0", "c: 3.5"]
     # No line leads over the night without a value.
@@ -152,7 +152,7 @@ def test_many_nights_have_no_points_but_the_last() -> None:
 
 def test_names_in_a_chart_are_escaped() -> None:
     chart = parsed(trend('a"<b>', [("<n>", 1.0), ("&", 2.0)], str))
-    assert chart.get("aria-label") == 'a"<b> over 2 nights: <n> 1.0, & 2.0'
+    assert chart.get("aria-label") == 'a"<b> over 2 regression runs: <n> 1.0, & 2.0'
 
 
 def test_a_stack_is_as_wide_as_its_place() -> None:

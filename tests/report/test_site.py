@@ -82,7 +82,7 @@ def test_the_overview_says_what_matters(report: Path) -> None:
         "FAIL 18 of 290 runs failed in 6 buckets, 4 of them new; 10 of 300 planned did not run: "
         "the budget of 25 min was used up.",
         "Pass rate 93.8 %",
-        "moved trend all nights",
+        "moved trend all regression runs",
         "Newly failing 2",
         "Buckets new 4",
         "Bins won 37",
@@ -105,7 +105,7 @@ def test_groups_with_most_holes_come_first(full: NightView, report: Path) -> Non
 def test_a_first_night_has_nothing_to_compare_with(good: NightView, tmp_path: Path) -> None:
     text = text_of(write(good, tmp_path / "report"))
     assert "PASS all 60 runs passed." in text
-    assert "This is the first night of this regression" in text
+    assert "This is the first run of this regression" in text
     assert "What failed Nothing." in text
     assert "moved trend" not in text
 
@@ -188,10 +188,10 @@ def test_a_night_that_counted_nothing_says_so(few: NightView, tmp_path: Path) ->
     index = write(replace(uncounted(few, -1), night=night), tmp_path / "report")
     text = text_of(index)
     assert "Functional coverage - no run counted it" in text
-    assert "100.0 % over all nights" not in text
+    assert "100.0 % over all regression runs" not in text
     lead = text_of(index.with_name("coverage.html"))
     assert "no run counted it" in lead
-    assert "bins hit tonight" not in lead
+    assert "bins hit in this regression run" not in lead
 
 
 def test_runs_that_count_code_coverage_are_a_configuration(good: NightView, tmp_path: Path) -> None:
@@ -216,8 +216,8 @@ def test_runs_that_count_code_coverage_are_a_configuration(good: NightView, tmp_
     [
         ("complete", 0, "PASS", "all 60 runs passed"),
         ("budget", 5, "PASS", "5 of 65 planned did not run: the budget of 10 min was used up"),
-        ("interrupted", 5, "INCOMPLETE", "did not run: the night was interrupted"),
-        ("running", 5, "INCOMPLETE", "did not run yet: the night still runs"),
+        ("interrupted", 5, "INCOMPLETE", "did not run: the regression run was interrupted"),
+        ("running", 5, "INCOMPLETE", "did not run yet: the regression run is still active"),
     ],
 )
 def test_the_verdict_of_a_night_without_failures(
@@ -269,7 +269,7 @@ def test_the_testplan_shows_the_worst_first(report: Path) -> None:
 def test_what_nobody_exercised_comes_first(full: NightView, report: Path) -> None:
     page = report.with_name("spec.html").read_text()
     by = re.findall(r'<td data-value="([a-z ]+)"', page)
-    order = ["nobody", "unit tests", "night"]
+    order = ["nothing", "unit tests", "regression"]
     assert len(by) == len(full.spec)
     assert [order.index(who) for who in by] == sorted(map(order.index, by))
 

@@ -99,19 +99,19 @@ def test_a_night_and_the_next(nights: Nights) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     last = done.stdout.splitlines()[-1]
     assert re.fullmatch(
-        r"PASS night \S+ \(complete\): 2 of 2 runs passed, 48 transactions, [\d.]+ runs/minute, "
-        r"coverage [\d.]+ %; page: \S+/report/index.html",
+        r"PASS regression run \S+ \(complete\): 2 of 2 runs passed, 48 transactions, "
+        r"[\d.]+ runs/minute, coverage [\d.]+ %; page: \S+/report/index.html",
         last,
     )
     again = nights.run("--seeds", "2", "--fresh")
     assert again.returncode == 0
-    name = again.stdout.splitlines()[-1].split()[2]
+    name = again.stdout.splitlines()[-1].split()[3]
     page = (nights.folder / name / "report/index.html").read_text()
-    assert last.split()[2] in page, "the trend has the night before"
+    assert last.split()[3] in page, "the trend has the night before"
     assert "0 bins won, 0 lost" in again.stdout, "the same seeds cover the same"
     listed = nights.pto_dv("history")
     assert listed.returncode == 0
-    assert {name, last.split()[2]} <= set(listed.stdout.split())
+    assert {name, last.split()[3]} <= set(listed.stdout.split())
     suites = JUnitXml.fromfile(str(nights.folder / name / "junit.xml"))
     assert (suites.tests, suites.failures, suites.errors) == (2, 0, 0)
 
@@ -121,7 +121,7 @@ def test_a_bug_gives_few_buckets_and_a_command_that_repeats_it(
 ) -> None:
     done = nights.run("--seeds", "6", "--dut", str(bad_engine), "--fresh")
     assert done.returncode == 1, done.stdout + done.stderr
-    assert done.stdout.splitlines()[-1].startswith("FAIL night")
+    assert done.stdout.splitlines()[-1].startswith("FAIL regression run")
     with Store.open(nights.database, create=False) as store:
         night = history.night(store)
         found = history.buckets(store, night.name)
@@ -171,7 +171,7 @@ def test_a_killed_night_is_taken_up_and_finishes_only_what_is_missing(nights: Ni
     assert 1 <= before < 5
     done = nights.run("--seeds", "5")
     assert done.returncode == 0, done.stdout + done.stderr
-    found = re.search(r"night +\S+ goes on: (\d+) runs are left", done.stdout)
+    found = re.search(r"resumed +\S+: (\d+) runs are left", done.stdout)
     assert found
     assert int(found[1]) == 5 - before
     assert "5 of 5 runs passed, 120 transactions" in done.stdout.splitlines()[-1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverpoints of the strided copies: each stands beside the rule that puts an op into its bins.
+"""Coverpoints of the strided copies, each next to the rule that selects its bins.
 
 The classes come from spec/dma.md, sections 1 to 5, and from where engines go wrong: bus words,
 4 KiB boundaries, the ends of the memories and of the operand ranges.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strided copies side by side, with the derived quantities that coverage classifies."""
+"""Strided copies as arrays, with the derived quantities that coverage classifies."""
 
 from __future__ import annotations
 

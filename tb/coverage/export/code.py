@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code coverage of the engines: points, counts added up over runs, and what pages show of them.
+"""Code coverage of the engines: points, counts merged over runs, and views for pages.
 
 Verilator counts line, branch, expression and toggle points of every instance. Here the instances
 of one engine are added up, so that a module that several engines use is counted for each engine by

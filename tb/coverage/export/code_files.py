@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files with counts of code coverage: those of Verilator, and ours in the same format.
+"""Files of code coverage counts: Verilator's, and compressed ones in the same format.
 
 Ours have one point per engine instead of one per instance, and how many runs they are of. Both
 may be compressed, which makes them twenty times smaller.

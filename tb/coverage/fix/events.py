@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the model saw of the values of write-backs: events by destination, stage and saturation.
+"""Events in the values of write-backs, by destination, stage and saturation.
 
 Which events a destination can show follows from spec/fixpipe.md, sections 3, 4 and 7; the reason
 stands beside every combination that cannot occur.

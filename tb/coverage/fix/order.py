@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How write-backs follow each other on their slot: what a unit may carry over from op to op."""
+"""Sequences of write-backs on their slot: state that a unit may carry from op to op."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The group ``fixpipe``: what write-backs do to values, whichever op they are.
+"""The group ``fixpipe``: the effect of all write-backs on values.
 
 Modes, saturation, ReLU, clip and their payloads (spec/fixpipe.md, sections 3 to 7), parameters in
 fb, unit flags; events of the data and the order of ops stand in modules of their own.

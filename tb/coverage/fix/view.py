@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write-backs side by side, with the derived quantities that coverage classifies."""
+"""Write-backs as arrays, with the derived quantities that coverage classifies."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NZ repacks side by side, with the derived quantities that coverage classifies."""
+"""NZ repacks as arrays, with the derived quantities that coverage classifies."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pyuvm tests of stress: errors of memories, resets, and drawn knobs, apart and together."""
+"""pyuvm tests of stress: errors of memories, resets, drawn knobs, and all of them."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pto dialect for xdsl: types, op classes in both forms, and what an op was written with."""
+"""The pto dialect for xdsl: types, op classes of both forms, and their source text."""

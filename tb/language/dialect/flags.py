@@ -126,12 +126,12 @@ class BarrierOp(Operation):
         scanner = Scanner(parser)
         if scanner.is_next_op():
             scanner.fail(
-                f"expected a pipe behind {cls.name}, found {scanner.found()}", scanner.before
+                f"expected a pipe after {cls.name}, found {scanner.found()}", scanner.before
             )
         bracket = scanner.take("[")
         name = scanner.word("a pipe")
         if bracket:
-            scanner.expect("]", f"behind {name}")
+            scanner.expect("]", f"after {name}")
         attributes = scanner.attribute_dictionary()
         scanner.close()
         op = cls.create(properties={"pipe": string(name)}, attributes=attributes)

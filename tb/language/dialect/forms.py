@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operands of every movement op, in the order of its generic form, and how they are grouped.
+"""Operands of every movement op, in the order of its generic form, and their groups.
 
 A group holds a fixed number of operands, none or one, or any number. ``operandSegmentSizes`` of
 the generic form counts the operands of each group; ops without groups of open size need none. The

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Meaning of the pretty form of the movement ops: which operand is which, and what text breaks.
+"""Operands of the pretty form of the movement ops, and its errors.
 
 Rules that text alone can break are decided here: DMA-L01, DMA-L02, ND-L02, FIX-L01, and FIX-L03,
 L05, L06, L08, L10 and L11 as far as they speak of operands that a clause has or lacks.
@@ -102,7 +102,7 @@ def _dma(reading: Reading) -> None:
             continue
         if place < reached:
             reading.fault(
-                f"{clause.name} stands too late",
+                f"{clause.name} is too late",
                 at=clause.at,
                 legal=legal,
             )
@@ -152,9 +152,7 @@ def _nz(reading: Reading) -> None:
             continue
         place = order.index(clause.name)
         if place <= reached:
-            reading.fault(
-                f"{clause.name} stands too late or twice", at=clause.at, legal=", ".join(_NZ)
-            )
+            reading.fault(f"{clause.name} is too late or twice", at=clause.at, legal=", ".join(_NZ))
             continue
         reached = place
         names = _NZ[clause.name]

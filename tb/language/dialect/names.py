@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of attributes: which of them an op of a program may have.
+"""Legal names of attributes of an op.
 
 A name without a dot is the op's own, one that begins with ``pto_dv.`` is ours: an unknown one is a
 slip, and what would run without it is another op. Names of other dialects mean nothing here.
@@ -82,7 +82,8 @@ def unknown_names(op: Operation, text: str, begin: int, end: int) -> list[Fault]
             close = get_close_matches(name, known, 1)
             faults.append(
                 Fault(
-                    f"{kind} {name!r} is unknown" + (f": {close[0]} is meant?" if close else ""),
+                    f"{kind} {name!r} is unknown"
+                    + (f": did you mean {close[0]}?" if close else ""),
                     at=at.start() if at else -1,
                     legal=", ".join(legal) or f"no {kind} at all",
                 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops of the pto dialect that move data, and the normal form in which others read them."""
+"""Ops of the pto dialect that move data, and their normal form."""
 
 from __future__ import annotations
 
@@ -304,7 +304,7 @@ def _decode_fix(op: MoveOp, result: Written) -> None:
     if mode:
         result.pre_relu = (mode, alpha, clip)
     elif clip is not None:
-        raise OpError(Fault("clip stands outside pre_relu", "FIX-L06"))
+        raise OpError(Fault("clip is outside pre_relu", "FIX-L06"))
     elif alpha is not None:
         raise OpError(Fault("pre_relu has a payload and no mode", "FIX-L05"))
     for name in op.form.words:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops of the pto dialect that move no data: sections, queries, foreign ops, and the rest."""
+"""Ops of the pto dialect that move no data: sections, queries, foreign ops, others."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is understood of the pretty form of a movement op while it is read."""
+"""Intermediate result of reading the pretty form of a movement op."""
 
 from __future__ import annotations
 

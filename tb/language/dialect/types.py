@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of the pto dialect: pointers, and what stands for a type that nobody knows."""
+"""Types of the pto dialect: pointers, and a placeholder for unknown types."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clauses of the write-back ops, with the rules of spec/fixpipe.md that text alone breaks."""
+"""Clauses of the write-back ops, with the text-level rules of spec/fixpipe.md."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def read_clauses(reading: Reading) -> None:
     for clause in reading.text.clauses:
         kind = _FIX_KIND.get(clause.name)
         if clause.name == "clip":
-            reading.fault("clip stands outside pre_relu", "FIX-L06", legal="pre_relu(mode, clip)")
+            reading.fault("clip is outside pre_relu", "FIX-L06", legal="pre_relu(mode, clip)")
             continue
         if kind is None:
             unknown_clause(reading, clause, _FIX_LEGAL)
@@ -45,7 +45,7 @@ def read_clauses(reading: Reading) -> None:
             continue
         if place <= reached:
             how = "twice" if place == reached else "too late"
-            reading.fault(f"{clause.name} stands {how}", "FIX-L01", legal=_FIX_LEGAL)
+            reading.fault(f"{clause.name} is {how}", "FIX-L01", legal=_FIX_LEGAL)
             continue
         reached = place
         _FIX_READERS[kind](reading, clause)

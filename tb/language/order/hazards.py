@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps that touch a common byte, one writing it, with nothing that orders them."""
+"""Hazards: steps that touch a common byte, one writing it, without an order."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who touched which byte last: memories of positions, exact for strided regions.
+"""Last access to each byte: memories of positions, exact for strided regions.
 
 Regions whose extents meet share a :class:`Cluster`. It holds, for every unit of bytes that no
 region divides, the last position at which each queue has read and written it. A cluster of up to

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The queues of the pipes: which set a wait meets, in what order entries start, and deadlocks."""
+"""Queues of the pipes: matching of sets and waits, order of entries, deadlocks."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def _circle(steps: tuple[Step, ...], ring: list[tuple[int, int]]) -> Finding:
     words = []
     for number, (_, before) in enumerate(ring):
         after = "this one" if number + 1 == len(ring) else _what(steps[ring[number + 1][0]])
-        words.append(f"waits for {_what(steps[before])}, which stands behind {after}")
+        words.append(f"waits for {_what(steps[before])}, which comes after {after}")
     step = steps[ring[0][0]]
     return Finding(step.place, _name(step), "", "deadlock: " + ", which ".join(words))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which bytes a step of a program touches: of ops of the engines, and of the matrix unit."""
+"""Bytes that a step of a program touches, for ops of the engines and of the matrix unit."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""xdsl's parser with what ``.pto`` text needs beside it: places, foreign ops, clauses of ops."""
+"""xdsl's parser with extensions for ``.pto`` text: places, foreign ops, clauses of ops."""

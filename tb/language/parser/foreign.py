@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Skips the text of an op whose grammar nobody here knows.
+"""Skips the text of an op with an unknown grammar.
 
 Such an op ends where, outside all brackets, the next one begins: at a name with a dot, at results
 with ``=``, at a quoted name with ``(``, at ``return``; or at the brace that closes its region.

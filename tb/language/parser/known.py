@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which ops a program may have."""
+"""Ops that a program may have."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def meant(name: str) -> str:
     """Returns a hint at the op of the pto dialect that a name is close to, or nothing."""
     close = _CLOSE_MOVER if seems_to_move(name) else _CLOSE
     found = [] if name in _FOREIGN else get_close_matches(name.split(".", 1)[-1], _NAMES, 1, close)
-    return f"; {_NAMES[found[0]]} is meant?" if found else ""
+    return f"; did you mean {_NAMES[found[0]]}?" if found else ""
 
 
 @cache

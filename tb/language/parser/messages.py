@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the parser below says, in words that a user of it needs no knowledge of."""
+"""Messages of xdsl's parser in the terms of ``.pto`` text."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def fault_of(error: ParseError) -> Fault:
     message, _, legal = error.msg.strip().partition("; legal: ")
     if "{first_char}" in message:
         sign = error.span.input.content[error.span.start : error.span.start + 1]
-        message = f"expected a name right behind the sign {sign!r}"
+        message = f"expected a name right after the sign {sign!r}"
         legal = "a comment begins with //" if sign == "#" else ""
     return Fault(sentence(message), at=error.span.start, legal=legal)
 
@@ -123,4 +123,4 @@ def misspelled(kind: str) -> str:
     name = re.match(r"!pto\.(\w+)", kind)
     if name is None or name[1] == "ptr" or not get_close_matches(name[1], ("ptr",), 1):
         return ""
-    return f"; !pto.{name[1]} is no type known here: !pto.ptr is meant?"
+    return f"; !pto.{name[1]} is no type known here: did you mean !pto.ptr?"

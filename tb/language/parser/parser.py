@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parser of programs: xdsl's, with the pto dialect, places, and going on after an error."""
+"""The parser of programs: xdsl's, with the pto dialect, places, and error recovery."""
 
 from __future__ import annotations
 

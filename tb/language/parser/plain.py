@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions for what almost every line begins with: far faster than token by token."""
+"""Regular expressions for the start of common lines, faster than tokens."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""State of a parser that lexes its next token when somebody asks for it.
+"""State of a parser that lexes its next token on demand.
 
 Most ops of a program are read off the text by expressions of our own; a token lexed ahead for each
 of them would cost more than the op.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shape that the text of every op of the pto dialect has, read without its meaning.
+"""Syntax common to all ops of the pto dialect, read without its meaning.
 
 ``pto.name operands clauses {attributes} : types {attributes}``: operands are SSA values and a few
 words, a clause is a word with or without parentheses, types stand in the order of the values.
@@ -221,7 +221,7 @@ class Scanner:
         if not self.take("<"):
             self.fail(f"expected {what}, found {self.found()}")
         word = self.word(what)
-        self.expect(">", f"behind {word}")
+        self.expect(">", f"after {word}")
         return word
 
     def item(self) -> Item:
@@ -315,14 +315,14 @@ def read_op(
             scanner.expect(":", "and the types of the operands, or ','")
         elif text.clauses and text.clauses[-1].name not in _BARE and not text.clauses[-1].items:
             lost = text.clauses[-1]
-            scanner.fail(f"{lost.name!r} is no operand: %{lost.name} is meant?", lost.at)
+            scanner.fail(f"{lost.name!r} is no operand: did you mean %{lost.name}?", lost.at)
         elif text.clauses:
             scanner.fail(f"expected a clause or ':', found {scanner.found()}")
         else:
             text.head.append(scanner.item())
         comma = scanner.take(",")
     if comma and text.head:
-        scanner.fail(f"expected an operand or a clause behind ',', found {scanner.found()}")
+        scanner.fail(f"expected an operand or a clause after ',', found {scanner.found()}")
     text.attributes.update(scanner.attribute_dictionary())
     scanner.expect(":", "and the types of the operands")
     _types(scanner, text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Deciding a rule of an op of which not every operand is known.
+"""Decides a rule of an op with unknown operands.
 
 Each unknown operand is given a value that cannot break the rule. What breaks it then are the known
 operands, whatever the others turn out to be; a rule that holds then is not decided.

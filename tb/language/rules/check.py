@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the ops of a program against the rules of the specification.
+"""Checks the ops of a program against the rules of the specification.
 
 S rules forbid an op, D rules make an engine retire it with an error, T rules leave its result
 undefined. A rule is decided with the operands that are known; nothing is said of the others. Of

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of the ops that the host computes; docs/programs.md says how these are read."""
+"""Limits of the ops that the host computes, as defined in docs/programs.md."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Executes a program: loops, conditions, arithmetic; what is left is a list of steps."""
+"""Executes a program: loops, conditions, arithmetic; the result is a list of steps."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integer arithmetic of a program: from an op of dialect arith to a function over a frame.
+"""Integer arithmetic of a program: converts an op of dialect arith to a function.
 
 Arithmetic wraps at the width of its type. What an op makes of a value that is not known is not
 known either; of an address it keeps, as far as it adds and subtracts, which buffer it lies in.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From an op as written to an op of :mod:`tb.isa`, once the values of its operands are known.
+"""Converts an op as written to an op of :mod:`tb.isa`, with the values of its operands.
 
 What is decided here is what an op of :mod:`tb.isa` cannot hold: negative operands, payloads of
 the wrong sort. Every other rule is decided on the ops themselves (:mod:`tb.language.rules.check`).
@@ -318,7 +318,7 @@ def recipe(written: Written, kind_of: KindOf, *, ub_sub: int = 0) -> Recipe:
             raise BuildError(f"ub_sub is {own}: a vector sub-block is 0 or 1")
         fixed["ub_sub"] = own
     elif "ub_sub" in written.attributes:
-        raise BuildError("ub_sub stands on an op that sees no vector sub-block")
+        raise BuildError("ub_sub is on an op without a vector sub-block")
     optional = {
         "loops": _triples(take, written.loops, Loop),
         "pad": _pad(take, written),

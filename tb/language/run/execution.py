@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program does while it is walked: steps gathered, loops run, calls made.
+"""Execution of a program: collects steps, runs loops, makes calls.
 
 Every ``*_code`` function returns the code of one op: a function over a frame. A program with
 100 000 steps runs each of them once, so what can be decided before is decided before.

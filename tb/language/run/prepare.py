@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the functions of a program ready to run: code of each op, slots of each value.
+"""Prepares the functions of a program: code of each op, slots of each value.
 
 What can be said of an op without running it is said here, in the order of the text.
 """
@@ -367,7 +367,7 @@ class Preparation:
         name = op.mnemonic if isinstance(op, ForeignOp) else _name(op)
         place = self.source.place(op)
         if isinstance(op, ForeignOp) and op.holds_moves:
-            message = "data movement, or a flag, stands inside an op that is not executed"
+            message = "data movement, or a flag, is inside an op that is not executed"
             self.problems.append(Finding(place, name, "", message))
         elif seems_to_move(name):
             message = "unknown op: by its name it moves data or orders it, so it is never skipped"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of each argument's buffer a program touches."""
+"""Accessed range of the buffer of each argument."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registers of the legacy copies while a program is walked."""
+"""Registers of the legacy copies during execution."""
 
 from __future__ import annotations
 

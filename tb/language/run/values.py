@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of a program while it is walked.
+"""Values of a program during execution.
 
 A value is an ``int``: a signless integer and an ``index`` by its two's complement, an ``i1`` and
 an unsigned integer as they are, a float by its bits, a pointer by its byte address. What is not

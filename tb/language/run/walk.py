@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Executes a program's arithmetic, loops and conditions; what is left is a trace of its ops."""
+"""Executes the arithmetic, loops and conditions of a program; the result is its trace."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the jobs of a night from a regression of the testplan.
+"""Expands a regression of the testplan into jobs.
 
 The same arguments give the same jobs. A run's seed comes from the base seed and the run's name
 alone, so that a run keeps its seed when others are added, left out or reordered.

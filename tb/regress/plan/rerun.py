@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings with which a failing run is done again, to be looked at."""
+"""Settings for the rerun of a failing run, with waves and timeline."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which job is next: builds before the runs that need them, and nothing that the budget forbids."""
+"""Selects the next job: builds before the runs that need them, within the budget."""
 
 from __future__ import annotations
 

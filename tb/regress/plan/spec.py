@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverage of the specification itself: which tests exercised which rule and worked value.
+"""Coverage of the specification: tests that exercised each rule and worked value.
 
 Runs count what they exercised (``RunRecord.exercised``); which tests of pytest name a rule or a
 value is read off their sources, without running them.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Catalogue of the worked values of the specification, in our words.
+"""Catalogue of the worked values of the specification.
 
 Names are those of the specification where it gives one. Rows of its tables that have none are
 named by table and mode: ``FX-V`` and ``FX-T`` are the conversions of spec/fixpipe.md section 11,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads ``tb/regress/plan/testplan.toml``: what is to be verified, and the regressions that do it.
+"""Reads ``tb/regress/plan/testplan.toml``: behaviours to verify, and regressions.
 
 A behaviour names the tests, coverage groups and rules that prove it; a regression says which
 tests run on which simulators and widths with how many seeds. ``pto-dv testplan`` prints it.
@@ -277,7 +277,7 @@ def _of_schema(error: ValidationError, data: Mapping[str, Any], lines: _Lines) -
 
 def _meant(word: str, legal: Collection[str]) -> str:
     close = difflib.get_close_matches(word, list(legal), 1)
-    return f"; {close[0]} is meant?" if close else ""
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 def _unknown(what: str, word: str, legal: Collection[str], where: str) -> NoReturn:

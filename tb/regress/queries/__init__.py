@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is read of the results database, as values, text and JUnit."""
+"""Queries of the results database, as values, text and JUnit."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What moved between two nights: runs, failure buckets, coverage."""
+"""Changes between two regression runs: runs, failure buckets, coverage."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pages and commands read of nights: one of them, all of them, and what moved between two.
+"""Queries of regression runs for pages and commands: one, all, and changes between two.
 
 Nights are compared and drawn as a trend with those of the same regression and the same engines.
 """
@@ -80,15 +80,15 @@ def _night(store: Store, session: Session, name: str) -> Night:
     ).all()
     if not names:
         raise PtoError(
-            "there is no night in the results database",
+            "there is no regression run in the results database",
             where=store.where,
-            remedy="make nightly runs one",
+            remedy="make nightly starts one",
         )
     raise PtoError(
-        f"there is no night {name!r}",
+        f"there is no regression run {name!r}",
         where=store.where,
-        legal=f"{', '.join(names)} and older ones; a date for its last night; {LATEST}",
-        remedy="pto-dv history lists the nights",
+        legal=f"{', '.join(names)} and older ones; a date for the last one of that day; {LATEST}",
+        remedy="pto-dv history lists the regression runs",
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A night as JUnit XML, for CI services: a suite for each configuration, a case for each run.
+"""A regression run as JUnit XML: a suite for each configuration, a case for each run.
 
 A run that failed, hung or is flaky is a ``failure``; one that crashed, has no record or lost its
 workers is an ``error``; one that was not run is ``skipped``. What repeats a case stands in its

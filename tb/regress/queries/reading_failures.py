@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads failures from the results database, grouped as they were when they were written."""
+"""Reads failures from the results database, grouped by bucket."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nights as text: what ``pto-dv history``, ``pto-dv diff`` and the end of a night print.
+"""Regression runs as text: output of ``pto-dv history``, ``pto-dv diff`` and ``nightly``.
 
 On a terminal tables fit its width and have colours; elsewhere (CI logs, pipes) a row is a line,
 whatever its length.
@@ -88,7 +88,7 @@ def history(nights: Sequence[Night], width: int | None = None) -> RenderableType
             read elsewhere is left out.
     """
     if not nights:
-        return Text("no night in the database yet; make nightly runs one")
+        return Text("no regression run in the database yet; make nightly starts one")
     rows = [_night_cells(night) for night in nights]
     wide = (_width() if width is None else width) >= _WIDE
     names = [name for name in rows[0] if wide or name not in _LEFT_OUT]
@@ -99,7 +99,7 @@ def history(nights: Sequence[Night], width: int | None = None) -> RenderableType
 
 
 _WIDE = 118
-_LEFT = ("night", "regression", "status", "commit")
+_LEFT = ("name", "regression", "status", "commit")
 _LEFT_OUT = ("regression", "flaky", "transactions", "commit")
 
 
@@ -107,7 +107,7 @@ def _night_cells(night: Night) -> dict[str, str | Text]:
     figures = night.figures
     unfinished = "" if figures.done == figures.planned else f"/{figures.planned}"
     return {
-        "night": night.name,
+        "name": night.name,
         "regression": night.regression,
         "status": Text(night.status, style=_COLOURS.get(night.status, "red")),
         "runs": f"{figures.done}{unfinished}",
@@ -227,9 +227,9 @@ def closing(view: NightView, page: str, *, passed: bool) -> RenderableType:
         word = "INCOMPLETE"
     covered = f"{percent_text(view.coverage.percent)} %" if view.coverage.total else "-"
     verdict = (
-        f"{word} night {night.name} ({night.status}): {figures.passed} of {figures.done} runs "
-        f"passed, {figures.transactions} transactions, {figures.runs_per_minute:.1f} runs/minute, "
-        f"coverage {covered}; page: {page}"
+        f"{word} regression run {night.name} ({night.status}): {figures.passed} of {figures.done} "
+        f"runs passed, {figures.transactions} transactions, {figures.runs_per_minute:.1f} "
+        f"runs/minute, coverage {covered}; page: {page}"
     )
     parts.append(Text(verdict, style="bold green" if passed else "bold red"))
     return Group(*parts)
@@ -260,7 +260,7 @@ def _failures(view: NightView) -> list[RenderableType]:
     if view.buckets:
         table = _table("bucket", "runs", "seen", "what", "first run", right=("runs",))
         for bucket in view.buckets[:SHOWN_ROWS]:
-            seen = "new" if bucket.first_night == view.night.name else f"{bucket.nights} nights"
+            seen = "new" if bucket.first_night == view.night.name else f"{bucket.nights} runs"
             _row(
                 table,
                 bucket.id,

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results database: schema, what is written, what is merged."""
+"""The results database: schema, writing, merging."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results database opened: transactions that read, and transactions that write."""
+"""Access to the results database: read and write transactions."""
 
 from __future__ import annotations
 
@@ -119,8 +119,8 @@ class Access:
             ).scalar_one_or_none()
             if found is None:
                 raise StoreError(
-                    f"there is no night {name}", where=self.where,
-                    remedy="pto-dv history lists the nights",
+                    f"there is no regression run {name}", where=self.where,
+                    remedy="pto-dv history lists the regression runs",
                 )  # fmt: skip
             self._nights[name] = found
         return self._nights[name]

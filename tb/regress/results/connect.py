@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the results database is opened: URL, driver, schema; and what its errors mean to a user."""
+"""Connection to the results database: URL, driver, schema; errors in the user's terms."""
 
 from __future__ import annotations
 

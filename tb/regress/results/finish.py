@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of one run: as it is planned, when it is done, and when it is done again."""
+"""Rows of one run: planned, done, done again."""
 
 from __future__ import annotations
 

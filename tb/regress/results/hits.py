@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverage of runs as rows of the database: definitions once, hits packed, sums exact.
+"""Coverage of runs as rows: definitions once, hits packed, sums exact.
 
 A run's coverage file holds definitions and counts side by side. Here they are taken apart, so that
 a definition is kept once, however many runs have it, and counts are one array for each group: all

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverage hits in the database: rows of runs, their sums by night, and all of them merged."""
+"""Coverage hits in the database: rows of runs, sums by regression run, total."""
 
 from __future__ import annotations
 

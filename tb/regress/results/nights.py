@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nights in the results database: who has one, and taking over one that nobody has."""
+"""Regression runs in the results database: ownership, and taking over an abandoned one."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ class Nights(Access):
 
     def _taken(self, night: str, row: Any) -> StoreError:
         return StoreError(
-            f"night {night} belongs to process {row.pid} on {row.host} now ({row.status})",
+            f"regression run {night} belongs to process {row.pid} on {row.host} now ({row.status})",
             where=self.where,
             remedy="let that one end; runs that are done are kept, each once",
         )

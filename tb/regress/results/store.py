@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results database: what a coordinator writes of a night, and merged coverage.
+"""The results database as the coordinator writes it, and merged coverage.
 
 Every method is one short transaction, so that a process that is killed leaves whole runs or
 nothing of them, and several coordinators can write to one database at once. A run's result is
@@ -313,5 +313,5 @@ class Store(Nights):
     def _open_run(self, connection: Connection, night: str, key: str) -> Row[Any] | None:
         row = self._run(connection, night, key)
         if row is None:
-            raise StoreError(f"night {night} has no run {key}", where=self.where)
+            raise StoreError(f"regression run {night} has no run {key}", where=self.where)
         return row if row.state == "planned" else None

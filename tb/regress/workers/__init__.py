@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who does the jobs: processes of this machine, clusters."""
+"""Workers: processes of this machine, clusters."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workers of a Dask cluster: one that runs already, or one that a job system starts.
+"""Workers of a Dask cluster: a running one, or one that a job system starts.
 
 A job goes to the cluster once. When a worker is lost with it, it comes back as lost, and the
 coordinator decides whether it is submitted again (see :mod:`tb.regress.workers.remote`).

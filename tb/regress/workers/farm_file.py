@@ -167,7 +167,7 @@ def _of_schema(error: ValidationError, path: Path) -> PtoError:
         legal = ", ".join(keys)
         close = difflib.get_close_matches(place[-1], keys, 1)
         if close:
-            what += f"; {close[0]} is meant?"
+            what += f"; did you mean {close[0]}?"
     elif first["type"].startswith("union_tag"):
         what = "workers.kind " + ("is missing" if "not_found" in first["type"] else "is unknown")
         legal = "local, dask, slurm, lsf, sge, pbs"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a worker is given and what it hands back; both travel as JSON."""
+"""Input and outcome of a worker, both as JSON."""
 
 from __future__ import annotations
 

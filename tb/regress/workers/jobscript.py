@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clusters that a job system starts, through ``dask-jobqueue``: Slurm, LSF, SGE, PBS."""
+"""Clusters of a job system, by ``dask-jobqueue``: Slurm, LSF, SGE, PBS."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workers on this machine: a process for each job, forked from one that has everything imported.
+"""Workers on this machine: a process for each job, forked from one with all imports done.
 
 A worker is the leader of a session of its own. It is ended with everything it started when its
 time is up, when it is stopped, and when this process ends in whatever way.

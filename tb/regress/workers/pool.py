@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The small interface behind which workers stand."""
+"""The interface of workers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tb.regress.workers.job import Job, Lost, Outcome
 
 WORK = "tb.nightly.worker:execute"
 """Function that does a job, as ``module:name``: ``execute(job: Job) -> Outcome``. Workers import it
-by name, so that this package knows no simulator."""
+by name, so that this package is independent of simulators."""
 
 
 class Closes(ABC):

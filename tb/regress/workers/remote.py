@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs in the process of a Dask worker: it does each job in a child, as on one machine.
+"""Code in the process of a Dask worker: it does each job in a child process.
 
 A Dask worker that is killed takes its jobs with it, and the scheduler gives them to another one.
 That one finds the claim of the first beside the job's folder and says that the job was lost, so

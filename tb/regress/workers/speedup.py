@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much faster several workers are than one, measured in the night itself.
+"""Speed-up by several workers, measured during the regression run.
 
 Before the workers are let loose, two runs of the commonest kind are done one after the other with
 nothing beside them. The speed-up is ``workers * occupancy * alone / beside``: occupancy says for
