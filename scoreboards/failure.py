@@ -22,7 +22,7 @@ from scoreboards.regions import distance
 from scoreboards.report import LastWriter, render
 from scoreboards.repro import Repro
 from tb.harness.hang_report import channel_report
-from tb.harness.items import Epoch
+from tb.harness.items import Batch
 from tb.harness.protocol import protocol_failure, rule_of
 from tb.isa.descriptor import unpack
 from tb.isa.footprint import Footprint, destinations
@@ -40,7 +40,7 @@ _FIELDS = {part: part.value for part in Part} | {Part.DATA: "row data"}
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """What is wrong with an op or an epoch.
+    """What is wrong with an op or an batch.
 
     Attributes:
         kind, field: As in :class:`tb.record.record.Failure`.
@@ -84,73 +84,73 @@ class Reporter:
 
     # --- ops ---------------------------------------------------------------------------------
 
-    def op(self, epoch: Epoch, index: int, ops: tuple[Any, ...], objection: Objection) -> None:
+    def op(self, batch: Batch, index: int, ops: tuple[Any, ...], objection: Objection) -> None:
         """Reports what is wrong with one op."""
-        text = op_text(epoch, index, ops).replace("\n", "\n    ")
+        text = op_text(batch, index, ops).replace("\n", "\n    ")
         lines = [f"MISMATCH: {objection.text}", f"  {text}"]
-        violation = first_d_violation(unpack(epoch.block.pack()[index]))
+        violation = first_d_violation(unpack(batch.block.pack()[index]))
         if violation is not None:
             lines.append(f"  the op breaks {violation}")
-        failure = self._of_op(epoch, index, objection.kind)
+        failure = self._of_op(batch, index, objection.kind)
         failure.field = objection.field
         failure.rule = violation.rule.name if violation is not None else ""
         report = "\n".join([*lines, f"  repeat: {self.run.command}"])
-        self._fail(self._with_replay(report, epoch, index), failure)
+        self._fail(self._with_replay(report, batch, index), failure)
 
     def wrong_bytes(
-        self, epoch: Epoch, index: int, ops: tuple[Any, ...], outcome: Outcome, found: Mismatch
+        self, batch: Batch, index: int, ops: tuple[Any, ...], outcome: Outcome, found: Mismatch
     ) -> None:
         """Reports wrong bytes in or around the destination of an op."""
         writer = self._writer(found)
-        report = render(found, op=op_text(epoch, index, ops), writer=writer, repro=self.run.command)
-        failure = self._of_op(epoch, index, found.kind.value)
+        report = render(found, op=op_text(batch, index, ops), writer=writer, repro=self.run.command)
+        failure = self._of_op(batch, index, found.kind.value)
         position = found.position
         if position is not None:
             failure.field = _FIELDS[position.part]
         self._place(failure, found)
         if self._draws():
             failure.picture = self._picture(outcome, found)
-        self._fail(self._with_replay(report, epoch, index), failure)
+        self._fail(self._with_replay(report, batch, index), failure)
 
-    def _with_replay(self, report: str, epoch: Epoch, index: int) -> str:
+    def _with_replay(self, report: str, batch: Batch, index: int) -> str:
         """Writes an op down as programs, and returns its report with the command for them."""
-        command = self.repro.failed(epoch, index, report) if self.repro is not None else ""
+        command = self.repro.failed(batch, index, report) if self.repro is not None else ""
         return f"{report}\n  replay: {command}" if command else report
 
-    def _of_op(self, epoch: Epoch, index: int, kind: str) -> Failure:
-        slot = int(epoch.block.slot[index])
+    def _of_op(self, batch: Batch, index: int, kind: str) -> Failure:
+        slot = int(batch.block.slot[index])
         failure = Failure(
             kind=kind,
             slot=SLOTS[slot],
-            op=form_name(int(epoch.block.opcode[index]), legacy=index in epoch.block.legacy),
-            transaction=epoch.first + index,
+            op=form_name(int(batch.block.opcode[index]), legacy=index in batch.block.legacy),
+            transaction=batch.first + index,
         )
-        position = int(np.searchsorted(epoch.order[slot], index))
-        records = epoch.done.get(slot, ())
+        position = int(np.searchsorted(batch.order[slot], index))
+        records = batch.done.get(slot, ())
         if position < len(records):
             failure.begin_clock = int(records[position]["accept_cycle"])
             failure.end_clock = int(records[position]["done_cycle"])
         else:
-            _, failure.end_clock = _clocks(epoch)
+            _, failure.end_clock = _clocks(batch)
         return failure
 
     # --- memories ----------------------------------------------------------------------------
 
-    def stray(self, found: Mismatch, since: Iterable[Epoch]) -> None:
+    def stray(self, found: Mismatch, since: Iterable[Batch]) -> None:
         """Reports wrong bytes that a comparison of whole memories found.
 
         Args:
             found: The bytes.
-            since: Epochs since the comparison before, any of which may have written them.
+            since: Batchs since the comparison before, any of which may have written them.
         """
         stamp = self.actual_writer(found)
         suspect = None if stamp is None else _suspect(found.address, stamp, since)
         text = ""
         failure = Failure(kind=found.kind.value)
         if suspect is not None:
-            epoch, index = suspect
-            text = op_text(epoch, index, epoch.block.program()[index])
-            failure = self._of_op(epoch, index, found.kind.value)
+            batch, index = suspect
+            text = op_text(batch, index, batch.block.program()[index])
+            failure = self._of_op(batch, index, found.kind.value)
         elif stamp is not None:
             failure.slot = SLOTS[stamp.slot]
             failure.begin_clock = failure.end_clock = stamp.cycle
@@ -190,9 +190,9 @@ class Reporter:
 
     # --- no op in particular -----------------------------------------------------------------
 
-    def epoch(self, epoch: Epoch, objection: Objection, slot: str = "") -> None:
+    def batch(self, batch: Batch, objection: Objection, slot: str = "") -> None:
         """Reports what is wrong with no op in particular."""
-        begin, end = _clocks(epoch)
+        begin, end = _clocks(batch)
         failure = Failure(
             kind=objection.kind,
             slot=slot,
@@ -202,27 +202,27 @@ class Reporter:
         )
         self._fail(f"MISMATCH: {objection.text}\n  repeat: {self.run.command}", failure)
 
-    def protocol(self, message: str, epoch: Epoch | None = None) -> None:
-        """Reports a message of the checkers in the harness, in ``epoch`` if that is known."""
+    def protocol(self, message: str, batch: Batch | None = None) -> None:
+        """Reports a message of the checkers in the harness, in ``batch`` if that is known."""
         rule = rule_of(message)
         why = f"  rule: {rule.text}\n" if rule else ""
         report = f"protocol: {message}\n{why}  repeat: {self.run.command}"
         failure = protocol_failure(message, report)
-        index = None if epoch is None else _under_way(epoch, failure.slot, failure.begin_clock)
-        if epoch is not None and index is not None:
-            failure.text = report = self._with_replay(report, epoch, index)
+        index = None if batch is None else _under_way(batch, failure.slot, failure.begin_clock)
+        if batch is not None and index is not None:
+            failure.text = report = self._with_replay(report, batch, index)
         self.run.protocol_failure(report, failure)
 
-    def hang(self, epoch: Epoch) -> None:
-        """Reports an epoch that the watchdog ended, and ends the run."""
+    def hang(self, batch: Batch) -> None:
+        """Reports an batch that the watchdog ended, and ends the run."""
         lines = []
         oldest: list[tuple[int, int, int]] = []
-        for slot, indices in epoch.order.items():
-            done = len(epoch.done.get(slot, ()))
+        for slot, indices in batch.order.items():
+            done = len(batch.done.get(slot, ()))
             if done < len(indices):
                 index = int(indices[done])
                 oldest.append((self._waiting(slot), slot, index))
-                text = op_text(epoch, index, epoch.block.program()[index])
+                text = op_text(batch, index, batch.block.program()[index])
                 text = text.replace("\n", "\n    ")
                 lines.append(
                     f"  {SLOTS[slot]}: {len(indices) - done} descriptors not retired; the oldest:\n"
@@ -243,9 +243,9 @@ class Reporter:
         failure = Failure(kind="hang", begin_clock=max(0, now - clocks), end_clock=now)
         if oldest:
             waited, slot, index = max(oldest, key=lambda one: (one[0], -one[1]))
-            failure = self._of_op(epoch, index, "hang")
+            failure = self._of_op(batch, index, "hang")
             failure.begin_clock, failure.end_clock = max(0, now - max(waited, clocks)), now
-            report = self._with_replay(report, epoch, index)
+            report = self._with_replay(report, batch, index)
         failure.text = report
         self.run.hang(f"the DUT hangs: nothing moved for {clocks} clocks", report, failure)
 
@@ -273,51 +273,51 @@ def address_class(found: Mismatch) -> str:
     return "later row" if position.row else "first row"
 
 
-def op_text(epoch: Epoch, index: int, ops: tuple[Any, ...]) -> str:
+def op_text(batch: Batch, index: int, ops: tuple[Any, ...]) -> str:
     """Returns the PTO text of an op, with its number and slot before it, and its place if known."""
     text = "\n".join(to_text(op) for op in ops)
-    place = epoch.block.places.get(index)
+    place = batch.block.places.get(index)
     where = f" ({place})" if place is not None else ""
-    slot = SLOTS[int(epoch.block.slot[index])]
-    return f"transaction {epoch.first + index} on {slot}{where}:\n{text}"
+    slot = SLOTS[int(batch.block.slot[index])]
+    return f"transaction {batch.first + index} on {slot}{where}:\n{text}"
 
 
-def _clocks(epoch: Epoch) -> tuple[int, int]:
-    """Returns when the first op of an epoch was accepted and when the last one retired."""
-    records = [part for part in epoch.done.values() if len(part)]
+def _clocks(batch: Batch) -> tuple[int, int]:
+    """Returns when the first op of an batch was accepted and when the last one retired."""
+    records = [part for part in batch.done.values() if len(part)]
     if not records:
         return 0, 0
     begin = min(int(part["accept_cycle"].min()) for part in records)
     return begin, max(int(part["done_cycle"].max()) for part in records)
 
 
-def _under_way(epoch: Epoch, slot: str, clock: int) -> int | None:
+def _under_way(batch: Batch, slot: str, clock: int) -> int | None:
     """Returns the oldest op that a slot had in flight in a clock, or the next one behind it."""
-    indices = epoch.order.get(SLOTS.index(slot)) if slot in SLOTS else None
+    indices = batch.order.get(SLOTS.index(slot)) if slot in SLOTS else None
     if indices is None or not len(indices):
         return None
-    records = epoch.done.get(SLOTS.index(slot))
+    records = batch.done.get(SLOTS.index(slot))
     position = 0 if records is None else int(np.searchsorted(records["done_cycle"], clock))
     return int(indices[min(position, len(indices) - 1)])
 
 
-def _suspect(address: int, stamp: Any, since: Iterable[Epoch]) -> tuple[Epoch, int] | None:
+def _suspect(address: int, stamp: Any, since: Iterable[Batch]) -> tuple[Batch, int] | None:
     """Returns the op that most likely wrote a stray byte.
 
     Of those in flight on the writer's slot in that cycle, the one whose destination is
     closest to the byte.
     """
-    best: tuple[int, Epoch, int] | None = None
-    for epoch in since:
-        records = epoch.done.get(stamp.slot)
+    best: tuple[int, Batch, int] | None = None
+    for batch in since:
+        records = batch.done.get(stamp.slot)
         if records is None:
             continue
         inside = (records["accept_cycle"] <= stamp.cycle) & (stamp.cycle <= records["done_cycle"])
-        words = epoch.block.pack() if inside.any() else None
+        words = batch.block.pack() if inside.any() else None
         for position in np.flatnonzero(inside).tolist():
             assert words is not None
-            index = int(epoch.order[stamp.slot][position])
+            index = int(batch.order[stamp.slot][position])
             away = min([distance(region, address) for region in destinations(unpack(words[index]))])
             if best is None or away < best[0]:
-                best = (away, epoch, index)
+                best = (away, batch, index)
     return None if best is None else best[1:]

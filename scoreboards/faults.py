@@ -269,7 +269,7 @@ class Coverage:
 
 
 class Attribution:
-    """Whose accesses failed on one slot while an epoch ran.
+    """Whose accesses failed on one slot while an batch ran.
 
     Args:
         flights: The ops of the slot that may have been in flight, in order.

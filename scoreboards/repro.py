@@ -2,7 +2,7 @@
 """Writes a transaction down as programs that replay it, with the memory that they need.
 
 A folder below ``repro/`` of the run holds ``failing.pto``, the transaction with those of its block
-that it depends on (``transaction.pto`` of one that did not fail), ``epoch.pto``, the whole block
+that it depends on (``transaction.pto`` of one that did not fail), ``batch.pto``, the whole block
 with its links and gaps, a setup file beside each, ``memory.bin`` with the bytes that both find, and
 ``README.txt``. What memories held before the block is gone once the model has run, so
 :class:`Before` keeps what the model overwrites.
@@ -29,7 +29,7 @@ from scoreboards.repro_text import MEMORY, readme_text, replay_command, setup_te
 from tb.common.errors import PtoError
 from tb.common.files import write_bytes
 from tb.common.paths import RESULT_ENV
-from tb.harness.items import Epoch
+from tb.harness.items import Batch
 from tb.harness.layout import KNOBS
 from tb.isa.footprint import Footprint
 from tb.isa.text import to_text
@@ -57,7 +57,7 @@ class Before:
     """What golden memories, registers and unit flags were before a block.
 
     Attributes:
-        number: Of the block, as :attr:`tb.harness.items.Epoch.number`.
+        number: Of the block, as :attr:`tb.harness.items.Batch.number`.
         registers: Of the legacy copies.
         flags: ``uint8[512]`` unit flags.
     """
@@ -147,11 +147,11 @@ class Repro:
         self._written: dict[int, str] = {}
         self._failed = 0
 
-    def failed(self, epoch: Epoch, index: int, why: str) -> str:
+    def failed(self, batch: Batch, index: int, why: str) -> str:
         """Writes down an op that failed, unless enough of them are.
 
         Args:
-            epoch: The block that :attr:`before` belongs to, or one before it; what its memory
+            batch: The block that :attr:`before` belongs to, or one before it; what its memory
                 was is not known any more then, and the programs say so.
             index: Place of the op in the block.
             why: What was found.
@@ -159,63 +159,63 @@ class Repro:
         Returns:
             The command that replays it; empty when there is none.
         """
-        if epoch.first + index not in self._written:
+        if batch.first + index not in self._written:
             if self._failed >= MOST or self.folder is None:
                 return ""
             self._failed += 1
-        return self.write(epoch, index, why)
+        return self.write(batch, index, why)
 
-    def write_wanted(self, epoch: Epoch) -> None:
+    def write_wanted(self, batch: Batch) -> None:
         """Writes down what of the block is to be written down in any case."""
         for number in sorted(self.wanted):
-            if epoch.first <= number < epoch.first + len(epoch.block):
-                self.write(epoch, number - epoch.first, "")
+            if batch.first <= number < batch.first + len(batch.block):
+                self.write(batch, number - batch.first, "")
 
     def close(self) -> None:
         """Notes what was to be written down and was not sent."""
         for number in sorted(self.wanted - self._written.keys()):
             self._run.notes.append(f"REPRO: the run has no transaction {number}")
 
-    def write(self, epoch: Epoch, index: int, why: str) -> str:
+    def write(self, batch: Batch, index: int, why: str) -> str:
         """Writes down an op, once; arguments and result as of :meth:`failed`."""
-        number = epoch.first + index
+        number = batch.first + index
         if number not in self._written and self.folder is not None:
             try:
-                self._written[number] = self._write(self.folder, epoch, index, why)
+                self._written[number] = self._write(self.folder, batch, index, why)
             except PtoError as error:
                 self._run.notes.append(f"transaction {number} is not written down: {error}")
                 self._written[number] = ""
         return self._written.get(number, "")
 
-    def _write(self, top: Path, epoch: Epoch, index: int, why: str) -> str:
-        number, block = epoch.first + index, epoch.block
+    def _write(self, top: Path, batch: Batch, index: int, why: str) -> str:
+        number, block = batch.first + index, batch.block
         items = items_of(block)
         chosen: dict[str, Chosen] = {
             ("failing" if why else "transaction"): needed(items, index),
-            "epoch": dict.fromkeys(range(len(items)), ()),
+            "batch": dict.fromkeys(range(len(items)), ()),
         }
         if unprintable(items[index].ops[-1]):
             del chosen[next(iter(chosen))]
         folder = top / f"{number}-{op_name(items[index].ops[-1])}"
         ranges = {name: _ranges(items, which) for name, which in chosen.items()}
         with self.before.rewound() as golden:
-            sections, data = read_sections(golden, ranges["epoch"])
+            sections, data = read_sections(golden, ranges["batch"])
         write_bytes(folder / MEMORY, data)
         title = f"Transaction {number} of {self._run.command}"
-        notes = [] if epoch.reset is None else ["The reset that cut the block off is not replayed."]
-        if epoch.number != self.before.number:
+        notes = [] if batch.reset is None else ["The reset that cut the block off is not replayed."]
+        if batch.number != self.before.number:
             title += f"\n{_LATE}"
             notes.append(_LATE)
         commands: dict[str, str] = {}
         for name, which in chosen.items():
-            ops, left_out = linked(block, items, which, self.before.registers, epoch.first)
+            ops, left_out = linked(block, items, which, self.before.registers, batch.first)
             notes += [sentence for sentence in left_out if sentence not in notes]
             path = folder / f"{name}.pto"
             text = program_text(linked_steps(ops), function=name, header=title)
             write_bytes(path, text.encode())
-            setup = self._setup(title, sections_in(sections, ranges[name]), epoch, items, which)
+            setup = self._setup(title, sections_in(sections, ranges[name]), batch, items, which)
             write_bytes(path.with_suffix(".toml"), setup.encode())
-            what = _BLOCK if name == "epoch" else _ALONE
+            what = _BLOCK if name == "batch" else _ALONE
             commands[replay_command(self._run.settings, path)] = what
         write_bytes(
             folder / "README.txt",
@@ -233,7 +233,7 @@ class Repro:
         self,
         title: str,
         loads: list[Section],
-        epoch: Epoch,
+        batch: Batch,
         items: list[Item],
         which: Chosen,
     ) -> str:
@@ -243,7 +243,7 @@ class Repro:
             loads=loads,
             stall_seed=knobs.pop(STALL_SEED),
             knobs=knobs,
-            faults=epoch.faults,
+            faults=batch.faults,
             seed=self._run.settings.seed,
             unit_flags=self.before.flags,
             illegal=any(items[index].illegal for index in which),

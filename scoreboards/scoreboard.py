@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scoreboard: runs the model on every epoch and compares bytes, statuses and order.
+"""The scoreboard: runs the model on every batch and compares bytes, statuses and order.
 
-After each epoch the destination and a guard around it are compared per op; every so many epochs
+After each batch the destination and a guard around it are compared per op; every so many batches
 and at the end, every byte of every memory. A run goes on after a mismatch: the golden memory
 takes the wrong bytes over, so that one fault is reported once.
 """
@@ -39,7 +39,7 @@ from scoreboards.regions import rows_view
 from scoreboards.repro import Repro
 from scoreboards.unit_flags import adopt_undefined, clear_fault, produce, wrong_flags
 from sequences.constraints import DEFAULT_WINDOWS
-from tb.harness.items import CheckedEpoch, Epoch
+from tb.harness.items import Batch, CheckedBatch
 from tb.harness.layout import DONE, READ, WRITE
 from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.fields import rule_name
@@ -51,11 +51,11 @@ from tb.record.record import OpCount
 
 FULL_COMPARE_EPOCHS = 64
 FULL_COMPARE_FRACTION = 4
-"""Every byte is compared after so many epochs, and in long runs after a quarter of those so far:
+"""Every byte is compared after so many batches, and in long runs after a quarter of those so far:
 what there is to compare grows with the run, and its cost must not grow with the square."""
 
 REMEMBERED_EPOCHS = 1024
-"""Epochs that a stray write can be attributed to, back from the comparison that finds it."""
+"""Batchs that a stray write can be attributed to, back from the comparison that finds it."""
 
 LEGALITY_SAMPLE = 16
 """Of so many ops one is checked again by the rule predicates, whoever drew it."""
@@ -68,7 +68,7 @@ _NO_RECORDS = np.zeros(0, dtype=DONE)
 
 
 class Scoreboard(uvm_subscriber):
-    """Checks epochs; publishes :class:`~tb.harness.items.CheckedEpoch` on ``ap``."""
+    """Checks batches; publishes :class:`~tb.harness.items.CheckedBatch` on ``ap``."""
 
     def build_phase(self) -> None:
         """Makes golden memory and model from what the run is configured with."""
@@ -84,8 +84,8 @@ class Scoreboard(uvm_subscriber):
         self.reporter = Reporter(self.run, self.mailbox, self.actual, self.repro)
         self.restart()
         self._written = [0] * len(SLOTS)
-        self._since_full: deque[Epoch] = deque(maxlen=REMEMBERED_EPOCHS)
-        self._epochs = 0
+        self._since_full: deque[Batch] = deque(maxlen=REMEMBERED_EPOCHS)
+        self._batches = 0
         self._next_full = FULL_COMPARE_EPOCHS
         settings = self.run.settings
         self._lanes = dict.fromkeys(Space, settings.local_width // 8)
@@ -124,76 +124,76 @@ class Scoreboard(uvm_subscriber):
         self.memory.ensure(space, start, len(data))
         self.actual[space][start : start + len(data)] = np.frombuffer(data, dtype=np.uint8)
 
-    def write(self, epoch: Epoch) -> None:
-        """Checks one epoch that has retired, or that the watchdog ended."""
-        if epoch.hung:
-            self._fill(epoch)
-            self._check_protocol(epoch)  # what comes first may be the reason
-            self.reporter.hang(epoch)
+    def write(self, batch: Batch) -> None:
+        """Checks one batch that has retired, or that the watchdog ended."""
+        if batch.hung:
+            self._fill(batch)
+            self._check_protocol(batch)  # what comes first may be the reason
+            self.reporter.hang(batch)
             return
-        block = epoch.block
+        block = batch.block
         with self.stopwatch.phase("model"):
             program = block.program()
-            self._fill(epoch)
-            registers = copy.deepcopy(self.model.registers) if epoch.isolated else None
-            outcomes = self._issue(epoch, program)
+            self._fill(batch)
+            registers = copy.deepcopy(self.model.registers) if batch.isolated else None
+            outcomes = self._issue(batch, program)
             if registers is not None:
                 self.model.registers = registers
         passed = np.ones(len(block), dtype=np.bool_)
         with self.stopwatch.phase("compare"):
-            self._check_protocol(epoch)  # what breaks a rule may be why the rest is wrong
-            verdicts = self._judge_errors(epoch, program, outcomes, passed)
-            retired = _retired(epoch)
+            self._check_protocol(batch)  # what breaks a rule may be why the rest is wrong
+            verdicts = self._judge_errors(batch, program, outcomes, passed)
+            retired = _retired(batch)
             failed = {
                 index: verdict
                 for index, verdict in verdicts.items()
                 if retired[index] is not None and verdict.failed(int(retired[index]["status"]))
             }
         with self.stopwatch.phase("model"):
-            outcomes = self._apply(epoch, outcomes, retired, failed)
-        self.repro.write_wanted(epoch)
+            outcomes = self._apply(batch, outcomes, retired, failed)
+        self.repro.write_wanted(batch)
         with self.stopwatch.phase("compare"):
             sizes = [outcome.bytes_written for outcome in outcomes]
-            self._check_retirement(epoch, program, outcomes, failed, sizes, passed)
-            self._check_bytes(epoch, program, outcomes, passed)
-            self._check_flags(epoch, program, outcomes, retired, failed, passed)
+            self._check_retirement(batch, program, outcomes, failed, sizes, passed)
+            self._check_bytes(batch, program, outcomes, passed)
+            self._check_flags(batch, program, outcomes, retired, failed, passed)
             for index, record in enumerate(retired):
                 if record is None:
                     passed[index] = False
             # What an op leaves that met an error is undefined: none of it was checked.
             checked = [0 if index in failed else size for index, size in enumerate(sizes)]
-            self._count(epoch, checked, passed, retired)
-            self._since_full.append(epoch)
-            self._epochs += 1
-            if epoch.reset is not None:
+            self._count(batch, checked, passed, retired)
+            self._since_full.append(batch)
+            self._batches += 1
+            if batch.reset is not None:
                 self.compare_everything()
-            if self._epochs >= self._next_full:
+            if self._batches >= self._next_full:
                 self.compare_everything()
-                self._next_full = self._epochs + max(
-                    FULL_COMPARE_EPOCHS, self._epochs // FULL_COMPARE_FRACTION
+                self._next_full = self._batches + max(
+                    FULL_COMPARE_EPOCHS, self._batches // FULL_COMPARE_FRACTION
                 )
         self.mailbox.report_progress(self.run.counts.transactions, self.run.counts.mismatches)
         events = np.array([outcome.events for outcome in outcomes], dtype=np.int64)
-        self.ap.write(CheckedEpoch(epoch, passed, events, verdicts, outcomes))
+        self.ap.write(CheckedBatch(batch, passed, events, verdicts, outcomes))
 
     # --- model -------------------------------------------------------------------------------
 
-    def _fill(self, epoch: Epoch) -> None:
+    def _fill(self, batch: Batch) -> None:
         """Writes what the stimulus put into memory before it issued the block, which begins now."""
-        for fill in epoch.block.fills:
+        for fill in batch.block.fills:
             self.golden.write(fill.space, fill.start, fill.data)
-        self.repro.before.begin(self.golden, self.model.registers, epoch.number)
+        self.repro.before.begin(self.golden, self.model.registers, batch.number)
 
-    def _issue(self, epoch: Epoch, program: list[tuple[Any, ...]]) -> list[Outcome]:
+    def _issue(self, batch: Batch, program: list[tuple[Any, ...]]) -> list[Outcome]:
         """Returns what the ops are to do, in program order; moves no byte."""
         outcomes: list[Outcome] = []
-        block = epoch.block
+        block = batch.block
         expected = None if block.expected_rule is None else block.expected_rule.tolist()
         model = self.model
         for index, ops in enumerate(program):
             # Only what claims to be legal skips the rules, and a sample of that does not.
             legal = expected is None or expected[index] == 0
-            if legal and (epoch.first + index) % LEGALITY_SAMPLE == 0:
+            if legal and (batch.first + index) % LEGALITY_SAMPLE == 0:
                 legal = False
             for op in ops[:-1]:
                 early = model.issue(op)
@@ -202,20 +202,20 @@ class Scoreboard(uvm_subscriber):
                         "stimulus and model disagree: a copy_ubuf_to_ubuf was not issued, the "
                         f"model says {_verdict(early)}"
                     )
-                    self.reporter.op(epoch, index, ops, Objection("stimulus", why, "not issued"))
+                    self.reporter.op(batch, index, ops, Objection("stimulus", why, "not issued"))
             outcome = model.issue(ops[-1], legal=legal)
             if expected is not None and outcome.rule != expected[index]:
                 why = (
                     f"stimulus and model disagree: rule {expected[index]} was meant, "
                     f"the model says {outcome.rule}"
                 )
-                self.reporter.op(epoch, index, ops, Objection("stimulus", why, "rule"))
+                self.reporter.op(batch, index, ops, Objection("stimulus", why, "rule"))
             outcomes.append(outcome)
         return outcomes
 
     def _judge_errors(
         self,
-        epoch: Epoch,
+        batch: Batch,
         program: list[tuple[Any, ...]],
         outcomes: list[Outcome],
         passed: NDArray[np.bool_],
@@ -226,38 +226,38 @@ class Scoreboard(uvm_subscriber):
             Place of each such op to its errors.
         """
         found: dict[int, Verdict] = {}
-        if not len(epoch.hits):
+        if not len(batch.hits):
             return found
-        self._count_faults(epoch)
-        if epoch.hits_lost:
+        self._count_faults(batch)
+        if batch.hits_lost:
             why = (
-                f"{epoch.hits_lost} erroneous responses did not fit the log: fewer or smaller "
+                f"{batch.hits_lost} erroneous responses did not fit the log: fewer or smaller "
                 "faults at once"
             )
-            self.reporter.epoch(epoch, Objection("stimulus", why, "log of errors"))
-        for slot, indices in epoch.order.items():
+            self.reporter.batch(batch, Objection("stimulus", why, "log of errors"))
+        for slot, indices in batch.order.items():
             widths = Widths(self._lanes, FIX_SOURCE_BYTES if slot == _FIX else 0)
-            flights = _flights(epoch, slot, indices.tolist(), outcomes)
+            flights = _flights(batch, slot, indices.tolist(), outcomes)
             attribution = Attribution(flights, widths)
-            attribution.take(accesses(epoch.hits, slot, widths))
+            attribution.take(accesses(batch.hits, slot, widths))
             found.update(attribution.verdicts)
             for error in attribution.strays[:1]:
-                self._fail_access(epoch, slot, error)
-            late = epoch.late[epoch.late["slot"] == slot]
+                self._fail_access(batch, slot, error)
+            late = batch.late[batch.late["slot"] == slot]
             for index, why in attribution.late_bursts(late)[:1]:
                 passed[index] = False
-                self.reporter.op(epoch, index, program[index], Objection("late burst", why))
-        unknown = ~np.isin(epoch.hits["slot"], list(epoch.order))
-        for entry in epoch.hits[unknown][:1]:
+                self.reporter.op(batch, index, program[index], Objection("late burst", why))
+        unknown = ~np.isin(batch.hits["slot"], list(batch.order))
+        for entry in batch.hits[unknown][:1]:
             slot = int(entry["slot"])
             (error,) = accesses(np.array([entry]), slot, Widths(self._lanes))
-            self._fail_access(epoch, slot, error)
+            self._fail_access(batch, slot, error)
         return found
 
-    def _fail_access(self, epoch: Epoch, slot: int, error: BadAccess) -> None:
+    def _fail_access(self, batch: Batch, slot: int, error: BadAccess) -> None:
         side = "read" if error.side == READ else "write"
-        self.reporter.epoch(
-            epoch,
+        self.reporter.batch(
+            batch,
             Objection(
                 "access",
                 f"no op in flight on {SLOTS[slot]} makes this access: {error}",
@@ -266,10 +266,10 @@ class Scoreboard(uvm_subscriber):
             SLOTS[slot],
         )
 
-    def _count_faults(self, epoch: Epoch) -> None:
-        """Adds the errors of the epoch to what the run injected."""
-        injected, hits = self.run.counts.injected, epoch.hits
-        mine = hits["fault"] < len(epoch.faults)
+    def _count_faults(self, batch: Batch) -> None:
+        """Adds the errors of the batch to what the run injected."""
+        injected, hits = self.run.counts.injected, batch.hits
+        mine = hits["fault"] < len(batch.faults)
         injected["faults"] += len(np.unique(hits["fault"][mine]))
         for kind in FaultKind:
             for side, what in ((READ, "reads"), (WRITE, "writes")):
@@ -280,7 +280,7 @@ class Scoreboard(uvm_subscriber):
 
     def _apply(
         self,
-        epoch: Epoch,
+        batch: Batch,
         outcomes: list[Outcome],
         retired: list[Any],
         failed: Collection[int],
@@ -289,7 +289,7 @@ class Scoreboard(uvm_subscriber):
 
         What an op wrote that met an error, or that a reset cut off, is taken over.
         """
-        begun = _begun(epoch) if epoch.reset is not None else None
+        begun = _begun(batch) if batch.reset is not None else None
         undefined: list[Footprint] = []
         done: list[Outcome] = []
         for index, outcome in enumerate(outcomes):
@@ -337,7 +337,7 @@ class Scoreboard(uvm_subscriber):
 
     def _check_retirement(
         self,
-        epoch: Epoch,
+        batch: Batch,
         program: list[tuple[Any, ...]],
         outcomes: list[Outcome],
         failed: dict[int, Verdict],
@@ -348,9 +348,9 @@ class Scoreboard(uvm_subscriber):
 
         Nor did any clear of unit flags. Ops of ``failed`` met an error.
         """
-        expected_tags = epoch.tags.tolist()
-        for slot, indices in epoch.order.items():
-            records = epoch.done.get(slot, _NO_RECORDS)
+        expected_tags = batch.tags.tolist()
+        for slot, indices in batch.order.items():
+            records = batch.done.get(slot, _NO_RECORDS)
             order = indices.tolist()
             tags = records["tag"].tolist()
             statuses = records["status"].tolist()
@@ -386,12 +386,12 @@ class Scoreboard(uvm_subscriber):
                             why = Objection("flags", text, text.partition(":")[0])
                 if why is not None:
                     passed[index] = False
-                    self.reporter.op(epoch, index, program[index], why)
-            if epoch.reset is not None:
+                    self.reporter.op(batch, index, program[index], why)
+            if batch.reset is not None:
                 self._written[slot] = self.mailbox.written_bytes(slot)
             elif written:
                 self._written[slot] = written[-1]
-        for code, count in zip(*_count_statuses(epoch), strict=True):
+        for code, count in zip(*_count_statuses(batch), strict=True):
             self.run.counts.statuses[status_text(code).partition(" ")[2]] += count
 
     def _reports_address(self, slot: int) -> bool:
@@ -403,7 +403,7 @@ class Scoreboard(uvm_subscriber):
 
     def _check_bytes(
         self,
-        epoch: Epoch,
+        batch: Batch,
         program: list[tuple[Any, ...]],
         outcomes: list[Outcome],
         passed: NDArray[np.bool_],
@@ -424,7 +424,7 @@ class Scoreboard(uvm_subscriber):
             if found:
                 passed[index] = False
                 for mismatch in found:
-                    self.reporter.wrong_bytes(epoch, index, program[index], outcome, mismatch)
+                    self.reporter.wrong_bytes(batch, index, program[index], outcome, mismatch)
                 self._resync(outcome, found)
 
     def _resync(self, outcome: Outcome, found: tuple[Mismatch, ...]) -> None:
@@ -438,7 +438,7 @@ class Scoreboard(uvm_subscriber):
 
     def _check_flags(
         self,
-        epoch: Epoch,
+        batch: Batch,
         program: list[tuple[Any, ...]],
         outcomes: list[Outcome],
         retired: list[Any],
@@ -454,28 +454,28 @@ class Scoreboard(uvm_subscriber):
             # Whether a flag was set, seen and cleared before a reset is not known.
             if record is None and outcome.flags is not None:
                 golden[outcome.flags.blocks] = actual[outcome.flags.blocks]
-        if epoch.flags_due and not failed and epoch.reset is None:
+        if batch.flags_due and not failed and batch.reset is None:
             why = (
-                f"unit flags were not set when all ops had retired: {epoch.flags_due} of those "
+                f"unit flags were not set when all ops had retired: {batch.flags_due} of those "
                 "that they wait for"
             )
-            self.reporter.epoch(epoch, Objection("flags", why, "not set"))
+            self.reporter.batch(batch, Objection("flags", why, "not set"))
         for wrong in wrong_flags(actual, golden, outcomes):
             field = "cleared" if wrong.expected else "not cleared"
             if wrong.index is None:
-                text = f"{wrong}\n  no op of this epoch uses it"
-                self.reporter.epoch(epoch, Objection("flags", text, field))
+                text = f"{wrong}\n  no op of this batch uses it"
+                self.reporter.batch(batch, Objection("flags", text, field))
                 continue
             passed[wrong.index] = False
             found = Objection("flags", str(wrong), field)
-            self.reporter.op(epoch, wrong.index, program[wrong.index], found)
+            self.reporter.op(batch, wrong.index, program[wrong.index], found)
         golden[:] = actual
 
     def _count(
-        self, epoch: Epoch, sizes: list[int], passed: NDArray[np.bool_], retired: list[Any]
+        self, batch: Batch, sizes: list[int], passed: NDArray[np.bool_], retired: list[Any]
     ) -> None:
         """Adds what retired to the counts of the run."""
-        run, block = self.run, epoch.block
+        run, block = self.run, batch.block
         here = np.array([record is not None for record in retired], dtype=np.bool_)
         legacy = np.zeros(len(block), dtype=np.bool_)
         legacy[list(block.legacy)] = True
@@ -493,8 +493,8 @@ class Scoreboard(uvm_subscriber):
                 count.passed += int((mine & passed).sum())
                 count.bytes += size
                 run.counts.bytes_checked += size
-        run.counts.transactions += sum(len(records) for records in epoch.done.values())
-        run.counts.exercised.update(_refused(epoch, passed))
+        run.counts.transactions += sum(len(records) for records in batch.done.values())
+        run.counts.exercised.update(_refused(batch, passed))
 
     # --- whole memories ----------------------------------------------------------------------
 
@@ -526,11 +526,11 @@ class Scoreboard(uvm_subscriber):
                 if clocks:
                     self.run.counts.injected[f"stalls {channel}"] += clocks
 
-    def _check_protocol(self, epoch: Epoch | None = None) -> None:
-        """Reports new messages of the HDL checkers and doors."""
+    def _check_protocol(self, batch: Batch | None = None) -> None:
+        """Reports new messages of the HDL checkers and backends."""
         self.run.counts.protocol_errors = self.mailbox.errors
         for message in self.mailbox.poll_errors():
-            self.reporter.protocol(message, epoch)
+            self.reporter.protocol(message, batch)
 
 
 def _verdict(outcome: Outcome) -> str:
@@ -574,56 +574,56 @@ def _early(written: int, floor: int) -> Objection:
     )
 
 
-def _retired(epoch: Epoch) -> list[Any]:
+def _retired(batch: Batch) -> list[Any]:
     """Returns the done record of each op, None for those that a reset cut off."""
-    found: list[Any] = [None] * len(epoch.block)
-    for slot, indices in epoch.order.items():
-        for index, record in zip(indices.tolist(), epoch.done.get(slot, ()), strict=False):
+    found: list[Any] = [None] * len(batch.block)
+    for slot, indices in batch.order.items():
+        for index, record in zip(indices.tolist(), batch.done.get(slot, ()), strict=False):
             found[index] = record
     return found
 
 
-def _begun(epoch: Epoch) -> set[int]:
-    """Returns the ops of an epoch cut off that may have moved bytes."""
+def _begun(batch: Batch) -> set[int]:
+    """Returns the ops of an batch cut off that may have moved bytes."""
     found: set[int] = set()
-    for slot, indices in epoch.order.items():
-        found.update(indices[: epoch.reached[slot]].tolist())
+    for slot, indices in batch.order.items():
+        found.update(indices[: batch.reached[slot]].tolist())
     return found
 
 
-def _flights(epoch: Epoch, slot: int, indices: list[int], outcomes: list[Outcome]) -> list[Flight]:
+def _flights(batch: Batch, slot: int, indices: list[int], outcomes: list[Outcome]) -> list[Flight]:
     """Returns the ops of a slot that were in flight, in order."""
-    records = epoch.done.get(slot, _NO_RECORDS)
+    records = batch.done.get(slot, _NO_RECORDS)
     accept, done = records["accept_cycle"].tolist(), records["done_cycle"].tolist()
     status = records["status"].tolist()
     found = [
         Flight(index, outcomes[index], accept[position], done[position], status[position])
         for position, index in enumerate(indices[: len(records)])
     ]
-    if epoch.reset is not None:
+    if batch.reset is not None:
         since = accept[-1] if accept else 0
         found += [
             Flight(index, outcomes[index], since, NEVER, None)
-            for index in indices[len(records) : epoch.reached[slot]]
+            for index in indices[len(records) : batch.reached[slot]]
         ]
     return found
 
 
-def _refused(epoch: Epoch, passed: NDArray[np.bool_]) -> list[str]:
+def _refused(batch: Batch, passed: NDArray[np.bool_]) -> list[str]:
     """Returns the rule of each op that was rightly refused for it."""
     names = []
-    for slot, indices in epoch.order.items():
-        rules = epoch.done.get(slot, _NO_RECORDS)["rule"][: len(indices)]
+    for slot, indices in batch.order.items():
+        rules = batch.done.get(slot, _NO_RECORDS)["rule"][: len(indices)]
         for position in np.flatnonzero(rules).tolist():
             index = indices[position]
             if passed[index]:
-                spec = OPS_BY_CODE[int(epoch.block.opcode[index])]
+                spec = OPS_BY_CODE[int(batch.block.opcode[index])]
                 names.append(rule_name(spec.rules, int(rules[position])))
     return names
 
 
-def _count_statuses(epoch: Epoch) -> tuple[list[int], list[int]]:
-    found = [records["status"] for records in epoch.done.values() if len(records)]
+def _count_statuses(batch: Batch) -> tuple[list[int], list[int]]:
+    found = [records["status"] for records in batch.done.values() if len(records)]
     if not found:
         return [], []
     codes, counts = np.unique(np.concatenate(found), return_counts=True)

@@ -3,7 +3,7 @@
 
 The producer of accumulators sets the flags of every op that waits for them, again where an op
 before has cleared them; the model clears those of ``check_and_clear``. Both sides must agree after
-each epoch (spec/fixpipe.md, section 8).
+each batch (spec/fixpipe.md, section 8).
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ def adopt_undefined(
 ) -> None:
     """Takes over the flags that ops which met an error should have cleared.
 
-    Such an op may clear them or not. Where a later op of the epoch waits for them too, the producer
+    Such an op may clear them or not. Where a later op of the batch waits for them too, the producer
     has one clear more or less to answer, so what they are in the end is undefined as well.
 
     Args:
         actual: ``uint8[512]`` flags under test, nothing pending.
         golden: ``uint8[512]`` flags of the model, written in place.
-        outcomes: The ops of the epoch in program order.
+        outcomes: The ops of the batch in program order.
         failed: Which of them met an error.
     """
     for outcome, bad in zip(outcomes, failed, strict=True):
@@ -54,12 +54,12 @@ def adopt_undefined(
 
 @dataclass(frozen=True, slots=True)
 class WrongFlags:
-    """Flags that are wrong after an epoch.
+    """Flags that are wrong after an batch.
 
     Attributes:
         blocks: ``int64[k]`` block numbers, ascending.
         expected: Their golden value, 0 or 1.
-        index: The op of the epoch that used them last, or None.
+        index: The op of the batch that used them last, or None.
     """
 
     blocks: NDArray[np.int64]
@@ -89,7 +89,7 @@ def wrong_flags(
     Args:
         actual: ``uint8[512]`` flags under test, nothing pending.
         golden: ``uint8[512]`` flags of the model.
-        outcomes: The ops of the epoch in program order.
+        outcomes: The ops of the batch in program order.
     """
     if actual.tobytes() == golden.tobytes():
         return ()

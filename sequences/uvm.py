@@ -26,7 +26,7 @@ _ids = count()
 
 
 class BlockItem(uvm_sequence_item):
-    """One block: an epoch whose ops may all be in flight at once.
+    """One block: an batch whose ops may all be in flight at once.
 
     Attributes:
         block: The ops.

@@ -5,7 +5,7 @@ import numpy as np
 import pyuvm
 from pyuvm import ConfigDB, uvm_factory
 
-from tb.env.base_test import Epoch, Scoreboard
+from tb.env.base_test import Batch, Scoreboard
 from tb.env.tests.traffic import RandomTest
 
 MOST_CLOCKS = 1_000_000
@@ -19,13 +19,13 @@ class TimedScoreboard(Scoreboard):
         super().build_phase()
         self.most = ConfigDB().get(self, "", "MOST_CLOCKS")
 
-    def write(self, epoch: Epoch) -> None:
-        """Checks an epoch as ever, then its times."""
-        super().write(epoch)
-        for slot, records in epoch.done.items():
+    def write(self, batch: Batch) -> None:
+        """Checks an batch as ever, then its times."""
+        super().write(batch)
+        for slot, records in batch.done.items():
             clocks = records["done_cycle"] - records["accept_cycle"]
             for position in np.flatnonzero(clocks > self.most).tolist():
-                number = epoch.first + int(epoch.order[slot][position])
+                number = batch.first + int(batch.order[slot][position])
                 self.run.fail(
                     f"MISMATCH: transaction {number} took {clocks[position]} clocks, "
                     f"at most {self.most} are allowed\n  repeat: {self.run.command}"

@@ -69,8 +69,8 @@ module pto_axi_read #(
   // ---- issue ----
   wire [CountBits+8:0] need     = {{CountBits{1'b0}}, cmd_beats_i};
   wire                 has_room = {9'd0, free_q} >= need;
-  wire                 may_fly  = flight_q != MOST || r_last;   // the place is free next clock
-  wire                 issue_ok = (!ar_valid_q || m_axi_arready) && may_fly;
+  wire                 can_issue  = flight_q != MOST || r_last;   // the place is free next clock
+  wire                 issue_ok = (!ar_valid_q || m_axi_arready) && can_issue;
   // Made-up beats must not overtake real ones: wait until nothing is in flight.
   wire                 make_ok  = flight_q == {FlightBits{1'b0}};
   assign cmd_ready_o = has_room && made_q == 9'd0 && (cmd_drop_i ? make_ok : issue_ok);

@@ -66,8 +66,8 @@ module pto_axi_write #(
   // ---- issue ----
   // After a dropped end nothing follows until it is finished: an error is no place to be fast.
   wire   go_ready;
-  wire   may_fly     = flight_q != MOST || b_fire;         // the place is free next clock
-  wire   issue_ok    = (!aw_valid_q || m_axi_awready) && may_fly;
+  wire   can_issue     = flight_q != MOST || b_fire;         // the place is free next clock
+  wire   issue_ok    = (!aw_valid_q || m_axi_awready) && can_issue;
   wire   no_burst    = cmd_drop_i || cmd_end_i;
   assign cmd_ready_o = go_ready && !tail_q && (no_burst || issue_ok);
   wire   cmd_fire    = cmd_valid_i && cmd_ready_o;

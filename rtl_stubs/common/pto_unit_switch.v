@@ -86,7 +86,7 @@ module pto_unit_switch #(
   wire       none   = flight_q == {FlightBits{1'b0}} && !unit_busy_i[!unit];
   wire       may_go = flight_q != MOST && (unit == sel_q || none);
   wire       offer  = next_valid && may_go;
-  wire       hand   = offer && unit_desc_ready_i[unit];
+  wire       dispatch   = offer && unit_desc_ready_i[unit];
   wire       retire = done_valid_o && done_ready_i;
 
   assign unit_desc_valid_o = {offer && unit, offer && !unit};
@@ -97,11 +97,11 @@ module pto_unit_switch #(
   ) u_queue (
     .clk_i      (clk_i),
     .rst_ni     (rst_ni),
-    .wr_valid_i (take && (queue_valid || !hand)),
+    .wr_valid_i (take && (queue_valid || !dispatch)),
     .wr_ready_o (queue_ready),
     .wr_data_i  ({desc_tag_i, desc_i}),
     .rd_valid_o (queue_valid),
-    .rd_ready_i (hand),
+    .rd_ready_i (dispatch),
     .rd_data_o  ({queue_tag, queue_desc})
   );
 
@@ -110,8 +110,8 @@ module pto_unit_switch #(
       sel_q    <= 1'b0;
       flight_q <= {FlightBits{1'b0}};
     end else begin
-      if (hand) sel_q <= unit;
-      flight_q <= flight_q + {{(FlightBits - 1){1'b0}}, hand}
+      if (dispatch) sel_q <= unit;
+      flight_q <= flight_q + {{(FlightBits - 1){1'b0}}, dispatch}
                            - {{(FlightBits - 1){1'b0}}, retire};
     end
   end

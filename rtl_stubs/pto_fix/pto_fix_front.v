@@ -160,9 +160,9 @@ module pto_fix_front #(
 
   wire ret_ready;                            // room for a report
   wire ready   = prep_q && !flag_todo_q && !load_todo_q;
-  wire hand    = op_valid_o && op_ready_i;
+  wire dispatch    = op_valid_o && op_ready_i;
   wire drop    = ready && load_bad_q;        // never handed over
-  wire leave   = hand || drop;
+  wire leave   = dispatch || drop;
   // Room for the report is certain from here on: only this op can take it.
   wire may     = check_valid && ret_ready && !prep_q;
   wire enter   = may && !check_idle;
@@ -365,10 +365,10 @@ module pto_fix_front #(
   // Banks are taken and given back in turn, so counting them is enough.
   reg [1:0] used_q;                          // banks of ops that left and have not finished
   wire      give  = (fin || (retire && lost_q[old_slot])) && uses_q[old_slot];
-  wire      grab  = leave && banked_q;
+  wire      take_bank  = leave && banked_q;
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) used_q <= 2'd0;
-    else used_q <= used_q + {1'b0, grab} - {1'b0, give};
+    else used_q <= used_q + {1'b0, take_bank} - {1'b0, give};
   end
 
   pto_fix_params #(

@@ -78,7 +78,7 @@ def _has_shape(opcode: Ints) -> Bools:
 class CopyGenerator:
     """Draws blocks of legal ops.
 
-    A block is an epoch: its ops may all be in flight at once on all slots. What one op writes, no
+    A block is an batch: its ops may all be in flight at once on all slots. What one op writes, no
     other op of the block touches, but for ops whose ``after`` names it. Across blocks regions are
     used again freely; the bench must drain the engines between blocks.
 

@@ -120,7 +120,7 @@ def _paired(rng: np.random.Generator, first: list[OpBlock], second: list[OpBlock
 class TrafficGenerator:
     """Draws blocks of legal ops of every form.
 
-    A block is an epoch, see :class:`sequences.draw.copies.CopyGenerator`. Legacy registers persist
+    A block is an batch, see :class:`sequences.draw.copies.CopyGenerator`. Legacy registers persist
     over the life of the generator, so blocks must be sent in the order they were drawn.
 
     Args:

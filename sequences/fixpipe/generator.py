@@ -33,7 +33,7 @@ _WIDE = np.array([QUANT_BY_CODE[code].acc == "f32" for code in range(len(QUANT_B
 class FixGenerator:
     """Draws blocks of legal write-backs.
 
-    A block is an epoch: all of its ops may be in flight at once. What one op writes no other op
+    A block is an batch: all of its ops may be in flight at once. What one op writes no other op
     touches, but for ops whose ``after`` names it. Tiles in L0C and rows in FB may be read by
     several ops. ``fills`` of a block must be written before it is issued; they hold everything
     its ops read but the padding between rows.

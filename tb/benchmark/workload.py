@@ -30,7 +30,7 @@ from tb.env.pins import DESC_SIGNALS, DONE_SIGNALS, descriptor_value
 from tb.env.python_axi import PythonAxiMemory, start_clock
 from tb.env.stopwatch import Stopwatch
 from tb.env.tests.traffic import RandomTest
-from tb.harness.items import MAX_IN_FLIGHT, Epoch
+from tb.harness.items import MAX_IN_FLIGHT, Batch
 from tb.harness.knobs import PROFILES, KnobProfile
 from tb.harness.mailbox import Mailbox
 from tb.isa.block import OpBlock, from_ops
@@ -101,14 +101,14 @@ class Timer:
         }
 
 
-class EpochTap(uvm_subscriber):
-    """Keeps the last epoch, whose done records have the clocks."""
+class BatchTap(uvm_subscriber):
+    """Keeps the last batch, whose done records have the clocks."""
 
-    last: Epoch
+    last: Batch
 
-    def write(self, epoch: Epoch) -> None:
-        """Takes an epoch."""
-        self.last = epoch
+    def write(self, batch: Batch) -> None:
+        """Takes an batch."""
+        self.last = batch
 
 
 class CopyBench(RandomTest):
@@ -171,11 +171,11 @@ class HarnessBench(CopyBench):
         """Makes the subscriber for done records, and counts the processor's time."""
         self.run.stopwatch = Stopwatch(time.process_time)
         ConfigDB().set(None, "*", "STOPWATCH", self.run.stopwatch)
-        self.tap = EpochTap.create("tap", self)
+        self.tap = BatchTap.create("tap", self)
 
     def connect_phase(self) -> None:
         """Connects it."""
-        self.env.dispatcher.epoch_ap.connect(self.tap.analysis_export)
+        self.env.dispatcher.batch_ap.connect(self.tap.analysis_export)
 
     async def measure(self) -> None:
         """Alternates the ways, so that a slow moment of the machine meets them all."""

@@ -152,10 +152,10 @@ class FunctionalCoverage(Coverage):
             self.flush()
 
     def sample_stress(self, checked: Any, knobs: Mapping[str, int] | None) -> None:
-        """Counts what was done to the engines while an epoch ran.
+        """Counts what was done to the engines while an batch ran.
 
         Args:
-            checked: The epoch, ``CheckedEpoch``.
+            checked: The batch, ``CheckedBatch``.
             knobs: Settings in force, None when there are none.
         """
         groups = self.groups

@@ -236,8 +236,8 @@ def _sample(counts: GroupCounts, rows: Sequence[Mapping[str, int]]) -> None:
 
 
 def sample_faults(counts: GroupCounts, checked: Any) -> None:
-    """Counts the ops of an epoch (``CheckedEpoch``) that met errors and passed."""
-    epoch, rows = checked.epoch, []
+    """Counts the ops of an batch (``CheckedBatch``) that met errors and passed."""
+    batch, rows = checked.batch, []
     met = {index for index, verdict in checked.errors.items() if verdict.sure}
     for index in sorted(met):
         if not checked.passed[index]:
@@ -246,7 +246,7 @@ def sample_faults(counts: GroupCounts, checked: Any) -> None:
         error = verdict.sure[0]
         side = error.side
         row = {
-            "op": list(OPS).index(OPS_BY_CODE[int(epoch.block.opcode[index])].name),
+            "op": list(OPS).index(OPS_BY_CODE[int(batch.block.opcode[index])].name),
             "kind": int(error.kind),
             "side": side,
             "memory": _MEMORY_OF[error.space],
@@ -254,8 +254,8 @@ def sample_faults(counts: GroupCounts, checked: Any) -> None:
             "errors": int(np.searchsorted(_COUNTS, len(verdict.sure), side="right")) - 1,
             **_neighbours(checked, index, met),
         }
-        if error.fault < len(epoch.faults):
-            fault = epoch.faults[error.fault]
+        if error.fault < len(batch.faults):
+            fault = batch.faults[error.fault]
             row["armed"] = 0 if fault.nth else 1 if fault.size <= 32 else 2
         if len(verdict.sure) > 1:
             other = verdict.sure[1]
@@ -279,7 +279,7 @@ def _place(outcome: Any, error: Any) -> int:
 
 def _neighbours(checked: Any, index: int, met: set[int]) -> dict[str, int]:
     """Returns the bins of the ops before and behind one on its slot."""
-    block = checked.epoch.block
+    block = checked.batch.block
     mine = np.flatnonzero(block.slot == block.slot[index]).tolist()
     at = mine.index(index)
 
@@ -295,24 +295,24 @@ def _neighbours(checked: Any, index: int, met: set[int]) -> dict[str, int]:
 
 
 def sample_resets(counts: GroupCounts, checked: Any) -> None:
-    """Counts the reset that cut an epoch (``CheckedEpoch``) off; nothing for any other."""
-    epoch = checked.epoch
-    if epoch.reset is None:
+    """Counts the reset that cut an batch (``CheckedBatch``) off; nothing for any other."""
+    batch = checked.batch
+    if batch.reset is None:
         return
     rows: list[dict[str, int]] = []
-    for slot, state in epoch.states.items():
+    for slot, state in batch.states.items():
         rows += [{"slot": slot, "state": _STATES.index(name)} for name in _states(state)]
-    slots = epoch.block.slot
+    slots = batch.block.slot
     cut = {
         int(slots[index])
         for index, verdict in checked.errors.items()
         if verdict.sure and not checked.passed[index]
     }
     rows += [{"slot": slot, "state": _STATES.index("error met")} for slot in sorted(cut)]
-    phase = epoch.reset.phase
+    phase = batch.reset.phase
     rows.append(
         {
-            "times": min(len(epoch.reset.again), 2),
+            "times": min(len(batch.reset.again), 2),
             "phase": 0 if phase == 0 else 1 if phase < 5 else 2,
         }
     )

@@ -48,12 +48,12 @@ class DoneMonitor(uvm_monitor):
         self.mailbox = ConfigDB().get(self, "", "MAILBOX")
         self.slot: int = ConfigDB().get(self, "", "SLOT")
 
-    def collect(self) -> int:
-        """Publishes what retired since the last call and returns how many descriptors."""
+    def collect(self) -> np.ndarray[Any, Any]:
+        """Publishes the records of what retired since the last call, and returns them."""
         records: np.ndarray[Any, Any] = self.mailbox.poll_done(self.slot)
         if len(records):
             self.ap.write(DoneBatch(self.slot, records))
-        return len(records)
+        return records
 
 
 class SlotAgent(uvm_agent):

@@ -34,9 +34,9 @@ from tb.dut.limits import Limits, capability_filters, user_limits
 from tb.dut.user_code import DEFAULT_TRANSACTIONS
 from tb.env.agent import DoneMonitor, MailboxDriver, SlotAgent
 from tb.env.context import RunContext, load_settings
-from tb.env.environment import CoverageCollector, Dispatcher, DoneCollector, PtoEnv
+from tb.env.environment import CoverageCollector, Dispatcher, PtoEnv
 from tb.env.stopwatch import Stopwatch
-from tb.harness.items import CheckedEpoch, DoneBatch, Epoch, SlotItem
+from tb.harness.items import Batch, CheckedBatch, DoneBatch, SlotItem
 from tb.harness.knobs import PROFILES, KnobProfile
 from tb.harness.mailbox import Mailbox
 from tb.harness.memory import SimMemory
@@ -226,17 +226,16 @@ class PtoTestBase(uvm_test):
 
 
 __all__ = [
+    "Batch",
     "BlockItem",
     "BlockSeq",
-    "CheckedEpoch",
+    "CheckedBatch",
     "CornerSeq",
     "CoverageCollector",
     "DirectedSeq",
     "Dispatcher",
     "DoneBatch",
-    "DoneCollector",
     "DoneMonitor",
-    "Epoch",
     "IllegalSeq",
     "ItemSeq",
     "Limits",

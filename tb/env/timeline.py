@@ -18,7 +18,7 @@ from typing import Any
 from pyuvm import ConfigDB, uvm_subscriber
 
 from tb.common.paths import RESULT_ENV
-from tb.harness.items import CheckedEpoch, Epoch
+from tb.harness.items import Batch, CheckedBatch
 from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE, SLOTS
 from tb.isa.status import Status
 from tb.isa.text import to_text
@@ -142,9 +142,9 @@ class Lanes:
 
 
 class Timeline(uvm_subscriber):
-    """Writes the epochs that the scoreboard has checked.
+    """Writes the batches that the scoreboard has checked.
 
-    Connected to the scoreboard, and to the dispatcher for the epoch that the watchdog ended, which
+    Connected to the scoreboard, and to the dispatcher for the batch that the watchdog ended, which
     the scoreboard does not judge.
     """
 
@@ -162,23 +162,23 @@ class Timeline(uvm_subscriber):
         """Completes the file."""
         self.trace.close()
 
-    def write(self, item: CheckedEpoch | Epoch) -> None:
-        """Writes one epoch."""
-        if isinstance(item, CheckedEpoch):
+    def write(self, item: CheckedBatch | Batch) -> None:
+        """Writes one batch."""
+        if isinstance(item, CheckedBatch):
             self._checked(item)
         elif item.hung:
             self._hung(item)
 
-    def _checked(self, checked: CheckedEpoch) -> None:
+    def _checked(self, checked: CheckedBatch) -> None:
         passed = checked.passed.tolist()
         sizes = [outcome.bytes_written for outcome in checked.outcomes]
-        for event in epoch_events(checked.epoch, passed, sizes, self.lanes, self._name):
+        for event in batch_events(checked.batch, passed, sizes, self.lanes, self._name):
             self.trace.write(event)
         self.trace.flush()
 
-    def _hung(self, epoch: Epoch) -> None:
-        """Writes what retired of an epoch, and the hang."""
-        for event in epoch_events(epoch, None, None, self.lanes, self._name):
+    def _hung(self, batch: Batch) -> None:
+        """Writes what retired of an batch, and the hang."""
+        for event in batch_events(batch, None, None, self.lanes, self._name):
             self.trace.write(event)
         self.trace.write(_instant("hang", int(self.run.mailbox.cycles), {}))
         self.trace.flush()
@@ -189,27 +189,27 @@ class Timeline(uvm_subscriber):
         self.trace.head(event)
 
 
-def epoch_events(
-    epoch: Epoch,
+def batch_events(
+    batch: Batch,
     passed: list[bool] | None,
     sizes: list[int] | None,
     lanes: dict[int, Lanes],
     name: Callable[..., None],
 ) -> Iterator[Event]:
-    """Yields the events of one epoch.
+    """Yields the events of one batch.
 
     Args:
-        epoch: The epoch.
+        batch: The batch.
         passed: The check of each op, None when there was none.
         sizes: Bytes that each op writes, None when not known.
         lanes: Lanes of each slot.
         name: Called with ``thread_name``, slot, text and lane for each lane that comes new.
     """
-    program = epoch.block.program()
-    opcodes = epoch.block.opcode.tolist()
+    program = batch.block.program()
+    opcodes = batch.block.opcode.tolist()
     begin = None
-    for slot, indices in epoch.order.items():
-        records = epoch.done.get(slot)
+    for slot, indices in batch.order.items():
+        records = batch.done.get(slot)
         if records is None or not len(records):
             continue
         accepts, dones = records["accept_cycle"].tolist(), records["done_cycle"].tolist()
@@ -226,7 +226,7 @@ def epoch_events(
             op = OPS_BY_CODE[opcodes[index]].name
             good = passed is None or passed[index]
             args: dict[str, object] = {
-                "transaction": epoch.first + index,
+                "transaction": batch.first + index,
                 "pto": "\n".join(to_text(one) for one in program[index]),
                 "tag": tag,
                 "status": _STATUS.get(status, str(status)),
@@ -236,7 +236,7 @@ def epoch_events(
             if passed is not None:
                 args["passed"] = good
             yield {
-                "name": _FORM_OF[op] if index in epoch.block.legacy else op,
+                "name": _FORM_OF[op] if index in batch.block.legacy else op,
                 "cat": "transaction" if good else "failed",
                 "ph": "X",
                 "ts": accept,
@@ -247,12 +247,12 @@ def epoch_events(
                 **({} if good else {"cname": "terrible"}),
             }
     at = begin or 0
-    yield _instant(f"epoch {epoch.number}", at, {"transactions": len(epoch.block)})
-    for fault in epoch.faults:
+    yield _instant(f"batch {batch.number}", at, {"transactions": len(batch.block)})
+    for fault in batch.faults:
         where = f"{fault.space.name} {fault.start:#x}, {fault.size} bytes"
         yield _instant(f"fault {fault.kind.name}", at, {"where": where})
-    if epoch.reset is not None:
-        yield _instant("reset", at + epoch.reset.after, {"clocks": epoch.reset.hold})
+    if batch.reset is not None:
+        yield _instant("reset", at + batch.reset.after, {"clocks": batch.reset.hold})
 
 
 def _instant(name: str, clock: int, args: dict[str, object]) -> Event:

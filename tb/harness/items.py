@@ -17,7 +17,7 @@ from tb.isa.fields import DESC_WORDS
 from tb.isa.ops import SLOTS
 
 MAX_IN_FLIGHT = 1024
-"""Most descriptors of one epoch on one slot: the depth of the mailbox rings."""
+"""Most descriptors of one batch on one slot: the depth of the mailbox rings."""
 
 
 class SlotItem(uvm_sequence_item):
@@ -75,29 +75,29 @@ class Reset:
 
 
 @dataclass
-class Epoch:
+class Batch:
     """A block of ops that were in flight together, and what became of them.
 
     Attributes:
         number: Position in the run, from 0.
-        first: Number of transactions before this epoch.
+        first: Number of transactions before this batch.
         block: The ops.
         order: Slot number to indices into the block, in issue order.
         tags: ``uint32[N]`` tag of each op.
-        before: Descriptors each slot had been given before this epoch.
+        before: Descriptors each slot had been given before this batch.
         done: Slot number to its done records.
-        faults: Faults armed while the epoch ran.
+        faults: Faults armed while the batch ran.
         hits: Erroneous responses that the engines saw, ``HIT[n]`` of the mailbox.
         hits_lost: How many more there were than the log could hold.
         late: Bursts offered after an error of their slot, ``LATE_BURST[n]`` of the mailbox.
         flags_due: Unit flags that ops wait for and that were not set when all had retired.
-        reset: The reset that cut the epoch off, or None.
-        reached: Of an epoch cut off, slot number to how many of its ops the engine may have
+        reset: The reset that cut the batch off, or None.
+        reached: Of an batch cut off, slot number to how many of its ops the engine may have
             accepted; no other op was begun.
-        states: Of an epoch cut off, slot number to the state of its channels just before.
+        states: Of an batch cut off, slot number to the state of its channels just before.
         isolated: The block is a program of its own: legacy registers are saved before it and
             restored behind it, as at a context switch.
-        hung: True when the watchdog ended the epoch.
+        hung: True when the watchdog ended the batch.
     """
 
     number: int
@@ -120,11 +120,11 @@ class Epoch:
 
 
 @dataclass(frozen=True)
-class CheckedEpoch:
-    """An epoch with the scoreboard's verdict.
+class CheckedBatch:
+    """An batch with the scoreboard's verdict.
 
     Attributes:
-        epoch: The epoch.
+        batch: The batch.
         passed: ``bool[N]``, the check of each op; false for one that a reset cut off.
         events: ``int64[N]``, what the data of each op held, as bits of :mod:`tb.isa.events`; 0
             for an op that has no events or met an injected fault.
@@ -132,7 +132,7 @@ class CheckedEpoch:
         outcomes: What the model says of each op.
     """
 
-    epoch: Epoch
+    batch: Batch
     passed: NDArray[np.bool_]
     events: NDArray[np.int64]
     errors: Mapping[int, Any] = field(default_factory=dict)

@@ -168,7 +168,7 @@ class _Fields:
 
     @property
     def errors(self) -> int:
-        """Errors of doors and checkers, with those that the rate limit did not print."""
+        """Errors of backends and checkers, with those that the rate limit did not print."""
         return int(self._array["errors"][0])
 
     @property
@@ -429,7 +429,7 @@ class Mailbox(_Fields):
         self._array["heartbeat"] += 1
 
     def poll_errors(self) -> list[str]:
-        """Returns the messages of doors and checkers since the last call.
+        """Returns the messages of backends and checkers since the last call.
 
         The first eight of each kind and slot since the last reset have a message, and 64 unread
         ones are kept; :attr:`errors` counts all.

@@ -300,7 +300,7 @@ class SimMemory:
             raise ValueError(f"{full} blocks of L0C are to be set again {MOST_AGAIN} times already")
 
     def settle_flags(self) -> int:
-        """Ends what was staged: to be called between epochs, before L0C or flags are compared.
+        """Ends what was staged: to be called between batches, before L0C or flags are compared.
 
         Flags that are still to be set are set now, and every complemented block gets its bytes
         back. A flag that the engine cleared stays 0; answers to clears that did not come are

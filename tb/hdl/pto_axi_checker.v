@@ -47,7 +47,7 @@ module pto_axi_checker #(
     input  wire                   m_axi_bvalid,
     input  wire                   m_axi_bready
 );
-  `include "pto_door.vh"
+  `include "pto_backend.vh"
   // One process a direction, in the order in which things happen on an edge; skipped where nothing
   // can have happened, because Icarus pays for each statement.
 

@@ -4,7 +4,7 @@
 // without waiting for AW (unless `w_after_aw_i`), so it adds no bubble of its own.
 // Latency: first R (B) is valid `*_latency_i` clocks after the AR (last of AW and W) handshake, and
 // up to `*_jitter_i` more, in order.
-// Errors: SLVERR and DECERR come from the doors (injected faults, addresses past the limit).
+// Errors: SLVERR and DECERR come from the backends (injected faults, addresses past the limit).
 // Limits: INCR bursts of full-width beats, 64 outstanding in each direction; in order.
 //   clk_i    _/-\_/-\_/-\_/-\_/-\_
 //   arvalid  ___/---\_____________    latency 2
@@ -65,7 +65,7 @@ module pto_axi_mem #(
     output reg                    s_axi_bvalid,
     input  wire                   s_axi_bready
 );
-  `include "pto_door.vh"
+  `include "pto_backend.vh"
   `include "pto_random.vh"
   // Each direction is one behavioural process: a burst taken on an edge can be answered on it. It
   // is skipped where nothing can change, because Icarus pays for each statement.
@@ -85,7 +85,7 @@ module pto_axi_mem #(
   reg [6:0] reads;  // bursts taken and not finished
   reg [31:0] read_random, read_jitter;
   reg [15:0] beats_queued;  // of the bursts that have not begun
-  reg [`PTO_DOOR_BITS(DataWidth)-1:0] word;
+  reg [`PTO_BACKEND_BITS(DataWidth)-1:0] word;
   integer read_resp;
 
   wire read_stalls = |{stall_ar_i, stall_r_i};

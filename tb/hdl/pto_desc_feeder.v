@@ -29,7 +29,7 @@ module pto_desc_feeder #(
     output reg  [DescWidth-1:0] desc_o,
     output reg  [ TagWidth-1:0] tag_o
 );
-  `include "pto_door.vh"
+  `include "pto_backend.vh"
 
   reg [DescWidth-1:0] words;
   integer tag;

@@ -24,7 +24,7 @@ module pto_done_monitor #(
     input  wire [            7:0] rule_i,
     input  wire [GmAddrWidth-1:0] addr_i
 );
-  `include "pto_door.vh"
+  `include "pto_backend.vh"
   `include "pto_random.vh"
 
   reg [31:0] random;

@@ -35,7 +35,7 @@ module pto_harness #(
     output wire       uses_pins   // copy_pins is to change 1 ns after the next falling edge
 `endif
 );
-  `include "pto_door.vh"
+  `include "pto_backend.vh"
 
   localparam GmAddrWidth = 40;
   localparam LocalAddrWidth = 20;

@@ -46,7 +46,7 @@ module pto_local_port #(
     input  wire [  DstDataWidth-1:0] dst_wdata_i,
     output reg                       dst_err_o
 );
-  `include "pto_door.vh"
+  `include "pto_backend.vh"
   `include "pto_random.vh"
 
   localparam SrcBytes = SrcDataWidth / 8;
@@ -58,7 +58,7 @@ module pto_local_port #(
   reg error[0:2047];
   reg [31:0] due[0:2047];
   reg [31:0] clocks;  // from grant to rvalid
-  reg [`PTO_DOOR_BITS(SrcDataWidth)-1:0] word;
+  reg [`PTO_BACKEND_BITS(SrcDataWidth)-1:0] word;
   integer failed;
   reg [31:0] random, jitter_random;
 
@@ -132,7 +132,7 @@ module pto_local_port #(
     end
   end
 
-  // The error goes with the grant, so it cannot wait for the door.
+  // The error goes with the grant, so it cannot wait for the backend.
   function outside(input [2:0] space, input [19:0] addr);
     case (space)
       3'd1, 3'd2, 3'd4: outside = |addr[19:18];  // UB0, UB1, L0C: 2^18 bytes

@@ -31,7 +31,7 @@ module pto_par_flag_checker #(
     input  wire [              31:0] flag_mask_i,
     input  wire                      flag_rvalid_i
 );
-  `include "pto_door.vh"
+  `include "pto_backend.vh"
 
   localparam OffsetBits = $clog2(ParDataWidth / 8);
   localparam [2:0] FB = 3'd6;

@@ -47,7 +47,7 @@ module pto_par_flag_port #(
     output reg                  flag_rvalid_o,
     output reg  [         31:0] flag_rdata_o
 );
-  `include "pto_door.vh"
+  `include "pto_backend.vh"
   `include "pto_random.vh"
 
   localparam Bytes = DataWidth / 8;
@@ -60,7 +60,7 @@ module pto_par_flag_port #(
   reg par_error[0:2047];
   reg [31:0] par_due[0:2047];
   reg [31:0] par_clocks, par_jitter;
-  reg [`PTO_DOOR_BITS(DataWidth)-1:0] word;
+  reg [`PTO_BACKEND_BITS(DataWidth)-1:0] word;
   integer failed;
   reg [31:0] par_random;
 

@@ -42,7 +42,7 @@ module pto_port_checker #(
     input  wire                      axi_writes_open_i,
     input  wire                      axi_offers_i
 );
-  `include "pto_door.vh"
+  `include "pto_backend.vh"
 
   localparam SrcOffsetBits = $clog2(SrcDataWidth / 8);
   localparam DstOffsetBits = $clog2(DstDataWidth / 8);

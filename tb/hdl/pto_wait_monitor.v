@@ -62,7 +62,7 @@ module pto_wait_monitor #(
     input  wire [         10:0] flag_write_i,
     input  wire [         10:0] flag_read_i
 );
-  `include "pto_door.vh"
+  `include "pto_backend.vh"
 
   localparam Channels = 11;  // enum pto_channel in pto_mailbox.h
   localparam Ar = 0, Aw = 2;

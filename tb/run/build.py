@@ -278,7 +278,7 @@ def _build_with_library(plan: BuildPlan, args: list[str]) -> None:
 
 
 def compile_library(target: Path, *, vpi: bool) -> None:
-    """Compiles the C memory as a shared object, with the VPI door for Icarus or with none.
+    """Compiles the C memory as a shared object, with the VPI backend for Icarus or with none.
 
     Raises:
         BuildError: the compiler refuses it.

@@ -13,7 +13,7 @@ from scoreboards.model.outcome import Outcome
 from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import GroupCounts
 from tb.coverage.stress import GROUPS
-from tb.harness.items import CheckedEpoch, Epoch, Reset
+from tb.harness.items import Batch, CheckedBatch, Reset
 from tb.harness.knobs import PROFILES, RANGES, draw_profile
 from tb.harness.layout import OPEN, PINS, READ
 from tb.isa.block import from_ops
@@ -37,14 +37,14 @@ def hits(counts: GroupCounts) -> dict[str, dict[str, int]]:
     }
 
 
-def epoch(errors: dict[int, Verdict] | None = None, **fields: Any) -> Any:
-    """Returns an epoch of three loads that passed."""
+def batch(errors: dict[int, Verdict] | None = None, **fields: Any) -> Any:
+    """Returns an batch of three loads that passed."""
     block = from_ops(LOADS)
-    one = Epoch(0, 0, block, {MTE2: np.arange(3)}, np.arange(3, dtype=np.uint32), (0,) * 4)
+    one = Batch(0, 0, block, {MTE2: np.arange(3)}, np.arange(3, dtype=np.uint32), (0,) * 4)
     for name, value in fields.items():
         setattr(one, name, value)
     outcomes = [Outcome(Status.OK, read=ROWS, written=ROWS)] * 3
-    return CheckedEpoch(
+    return CheckedBatch(
         one, np.ones(3, dtype=bool), np.zeros(3, dtype=np.int64), errors or {}, outcomes
     )
 
@@ -53,7 +53,7 @@ def error(address: int, kind: FaultKind = FaultKind.DECERR) -> BadAccess:
     return BadAccess(5, MTE2, Space.GM, address, READ, kind, 32, 0)
 
 
-def sampled(checked: CheckedEpoch, knobs: dict[str, int] | None = None) -> FunctionalCoverage:
+def sampled(checked: CheckedBatch, knobs: dict[str, int] | None = None) -> FunctionalCoverage:
     coverage = FunctionalCoverage(stress=GROUPS)
     coverage.sample_stress(checked, knobs)
     return coverage
@@ -65,7 +65,7 @@ def test_groups_are_there_for_tests_that_ask_for_them() -> None:
 
 
 def test_every_knob_has_its_bin() -> None:
-    coverage = sampled(epoch(), PROFILES[-1].values)
+    coverage = sampled(batch(), PROFILES[-1].values)
     found = hits(coverage.groups["knobs"])
     assert found["stall"] == {"up to 1 in 4": 8}
     assert found["channel"] == dict.fromkeys(("ar", "r", "aw", "w", "b", "src", "dst", "done"), 1)
@@ -75,14 +75,14 @@ def test_every_knob_has_its_bin() -> None:
         "port=local_read x latency=2..16 x jitter=0": 1,
     }
     assert found["idle_clocks"] == {"for ever": 1}
-    assert sampled(epoch(), None).groups["knobs"].covered == 0
+    assert sampled(batch(), None).groups["knobs"].covered == 0
 
 
 def test_drawn_profiles_reach_every_bin() -> None:
     coverage = FunctionalCoverage(stress=GROUPS)
     rng = np.random.default_rng(1)
     for _ in range(600):
-        coverage.sample_stress(epoch(), draw_profile(rng).values)
+        coverage.sample_stress(batch(), draw_profile(rng).values)
     counts = coverage.groups["knobs"]
     assert counts.percent == 100.0, [counts.holes(name) for name in counts.hits]
     assert set(RANGES) >= {"burst_ops", "burst_gap"}
@@ -90,7 +90,7 @@ def test_drawn_profiles_reach_every_bin() -> None:
 
 def test_an_error_is_counted_with_what_stands_around_it() -> None:
     errors = {0: Verdict([error(0)]), 1: Verdict([error(992), error(960)])}
-    checked = epoch(errors, faults=(Fault(Space.GM, 0, FaultKind.DECERR, nth=2),))
+    checked = batch(errors, faults=(Fault(Space.GM, 0, FaultKind.DECERR, nth=2),))
     checked.outcomes[2] = Outcome(Status.RULE, rule=5)
     found = hits(sampled(checked).groups["faults"])
     assert found["kind x side x memory x place"] == {
@@ -107,7 +107,7 @@ def test_an_error_is_counted_with_what_stands_around_it() -> None:
 
 
 def test_an_op_that_failed_its_check_proves_nothing() -> None:
-    checked = epoch({0: Verdict([error(32)])}, faults=(Fault(Space.GM, 0, FaultKind.DECERR),))
+    checked = batch({0: Verdict([error(32)])}, faults=(Fault(Space.GM, 0, FaultKind.DECERR),))
     checked.passed[0] = False
     assert sampled(checked).groups["faults"].covered == 0
 
@@ -123,7 +123,7 @@ def state(**changes: int) -> SimpleNamespace:
 def test_a_reset_is_counted_with_what_was_under_way() -> None:
     states = {0: state(), MTE2: state(held=2, reads=3, done_valid=1), 3: None}
     found = hits(
-        sampled(epoch(reset=Reset(20, phase=7, again=(3,)), states=states)).groups["resets"]
+        sampled(batch(reset=Reset(20, phase=7, again=(3,)), states=states)).groups["resets"]
     )
     assert found["slot x state"] == {
         "slot=mte1 x state=idle": 1,

@@ -16,7 +16,7 @@ import pytest
 from tb.harness.mailbox import MAILBOX_ENV
 from tb.harness.memory import load_library
 from tb.run.build import compile_library
-from tests.hdl.doors import Doors
+from tests.hdl.backends import Backends
 
 
 @pytest.fixture(scope="session")
@@ -27,13 +27,13 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def doors(compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Doors]:
+def backends(compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Backends]:
     monkeypatch.delenv(MAILBOX_ENV, raising=False)
     copy = tmp_path / "pto_mem.so"
     shutil.copy(compiled, copy)
-    doors = Doors(load_library(copy))
-    yield doors
-    library = doors.library
+    backends = Backends(load_library(copy))
+    yield backends
+    library = backends.library
     libc = ctypes.CDLL(None, use_errno=True)
     libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
     assert libc.munmap(library.pto_mem_base(0), library.pto_mem_size(0)) == 0

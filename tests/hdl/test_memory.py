@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C memory and the mailbox without a simulator: doors called by ctypes.
+"""The C memory and the mailbox without a simulator: backends called by ctypes.
 
 Each test has a copy of the library of its own (conftest.py).
 """
@@ -32,7 +32,7 @@ from tb.harness.layout import (
 from tb.harness.mailbox import MAILBOX_ENV, FaultWindow, MailboxReader
 from tb.harness.memory import PAGE, load_library
 from tb.isa.spaces import SIZES, Space
-from tests.hdl.doors import SLOT, Doors, random_bytes
+from tests.hdl.backends import SLOT, Backends, random_bytes
 
 SLVERR, DECERR = 2, 3
 TICK_WAKE, TICK_KNOBS = 16, 32
@@ -43,15 +43,15 @@ ON_CHIP = [space for space in Space if space is not Space.GM]
 # --- layout -----------------------------------------------------------------------------------
 
 
-def test_c_and_numpy_have_the_same_layout(doors: Doors) -> None:
-    check_layout(doors.library)
+def test_c_and_numpy_have_the_same_layout(backends: Backends) -> None:
+    check_layout(backends.library)
 
 
-def test_a_difference_is_named(doors: Doors, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_difference_is_named(backends: Backends, monkeypatch: pytest.MonkeyPatch) -> None:
     other = np.dtype([*FAULT.descr[:-1], ("settings", "<u4")])
     monkeypatch.setitem(LAYOUTS, "pto_fault", other)
     with pytest.raises(MailboxError, match=r"differ in pto_fault\.sets, pto_fault\.settings"):
-        check_layout(doors.library)
+        check_layout(backends.library)
 
 
 def test_another_library_is_refused() -> None:
@@ -63,8 +63,8 @@ def test_another_library_is_refused() -> None:
 
 
 @pytest.mark.parametrize("space", list(Space))
-def test_background_is_what_a_touched_page_holds(doors: Doors, space: Space) -> None:
-    memory = doors.memory
+def test_background_is_what_a_touched_page_holds(backends: Backends, space: Space) -> None:
+    memory = backends.memory
     memory.set_background_seed(5)
     start = 0 if SIZES[space] == PAGE else SIZES[space] - 2 * PAGE
     length = SIZES[space] - start
@@ -74,15 +74,15 @@ def test_background_is_what_a_touched_page_holds(doors: Doors, space: Space) -> 
     assert len(np.unique(expected)) == 256
 
 
-def test_background_does_not_depend_on_how_it_is_asked_for(doors: Doors) -> None:
-    whole = doors.memory.background(Space.GM, 0x12_3456_7000, 9000)
+def test_background_does_not_depend_on_how_it_is_asked_for(backends: Backends) -> None:
+    whole = backends.memory.background(Space.GM, 0x12_3456_7000, 9000)
     for start, length in ((0, 1), (1, 1), (3, 4), (5, 11), (7, 9), (4090, 12), (8, 8), (17, 8900)):
-        part = doors.memory.background(Space.GM, 0x12_3456_7000 + start, length)
+        part = backends.memory.background(Space.GM, 0x12_3456_7000 + start, length)
         assert (part == whole[start : start + length]).all()
 
 
-def test_background_depends_on_seed_space_and_address(doors: Doors) -> None:
-    memory = doors.memory
+def test_background_depends_on_seed_space_and_address(backends: Backends) -> None:
+    memory = backends.memory
     pieces = []
     for seed in (0, 1, 2**64 - 1):
         memory.set_background_seed(seed)
@@ -91,34 +91,34 @@ def test_background_depends_on_seed_space_and_address(doors: Doors) -> None:
     assert len(set(pieces)) == len(pieces)
 
 
-def test_a_constant_background(doors: Doors) -> None:
-    memory = doors.memory
+def test_a_constant_background(backends: Backends) -> None:
+    memory = backends.memory
     memory.set_background(Space.GM, 0xA5)
     memory.set_background(Space.L1, 0)
-    assert doors.gm_read(1 << 39)[1].tolist() == [0xA5] * 32
+    assert backends.gm_read(1 << 39)[1].tolist() == [0xA5] * 32
     assert not memory.view(Space.L1).any()
     assert memory.view(Space.UB0).any()
     with pytest.raises(ValueError, match="a byte is 0 to 255"):
         memory.set_background(Space.GM, 256)
 
 
-def test_a_new_seed_forgets_everything(doors: Doors) -> None:
-    memory = doors.memory
-    doors.aw(0x5000, 1)
-    doors.w(random_bytes(32))
-    doors.local_write(Space.UB1, 0x40, random_bytes(32))
+def test_a_new_seed_forgets_everything(backends: Backends) -> None:
+    memory = backends.memory
+    backends.aw(0x5000, 1)
+    backends.w(random_bytes(32))
+    backends.local_write(Space.UB1, 0x40, random_bytes(32))
     assert len(memory.dirty_gm_pages()) == 1
     memory.set_background_seed(99)
     assert len(memory.dirty_gm_pages()) == 0
     assert memory.last_writer(Space.GM, 0x5000) is None
     assert memory.last_writer(Space.UB1, 0x40) is None
     background = memory.background(Space.GM, 0x5000, 32)
-    assert (doors.gm_read(0x5000)[1] == background).all()
+    assert (backends.gm_read(0x5000)[1] == background).all()
     assert (memory.view(Space.UB1) == memory.background(Space.UB1, 0, SIZES[Space.UB1])).all()
 
 
-def test_ensure_counts_new_pages_and_keeps_old_bytes(doors: Doors) -> None:
-    memory = doors.memory
+def test_ensure_counts_new_pages_and_keeps_old_bytes(backends: Backends) -> None:
+    memory = backends.memory
     assert memory.ensure(Space.GM, 0xFFF, 2) == 2
     memory.view(Space.GM)[0xFFF] = 1
     assert memory.ensure(Space.GM, 0, 3 * PAGE) == 1
@@ -128,17 +128,17 @@ def test_ensure_counts_new_pages_and_keeps_old_bytes(doors: Doors) -> None:
 
 
 @pytest.mark.parametrize(("start", "length"), [(-1, 2), (SIZES[Space.GM] - 1, 2), (0, -1)])
-def test_ranges_are_checked(doors: Doors, start: int, length: int) -> None:
-    for call in (doors.memory.ensure, doors.memory.background):
+def test_ranges_are_checked(backends: Backends, start: int, length: int) -> None:
+    for call in (backends.memory.ensure, backends.memory.background):
         with pytest.raises(ValueError, match="leave GM"):
             call(Space.GM, start, length)
 
 
-def test_scattered_pages_stay_cheap(doors: Doors) -> None:
+def test_scattered_pages_stay_cheap(backends: Backends) -> None:
     rng = np.random.default_rng(1)
     for address in rng.integers(0, 1 << 40, 3000).tolist():
-        doors.aw(address & ~31, 1)
-        doors.w(random_bytes(32))
+        backends.aw(address & ~31, 1)
+        backends.w(random_bytes(32))
     status = Path("/proc/self/status").read_text()
     resident = next(int(line.split()[1]) for line in status.splitlines() if "VmRSS" in line)
     # A page, its stamps, its states: 4, 4 and 4 KiB, where huge pages would be 2 MiB each.
@@ -149,11 +149,11 @@ def test_scattered_pages_stay_cheap(doors: Doors) -> None:
 
 
 @pytest.mark.parametrize("size", [16, 32, 64])
-def test_strobed_writes(doors: Doors, size: int) -> None:
+def test_strobed_writes(backends: Backends, size: int) -> None:
     rng = np.random.default_rng(size)
-    gm, ub = doors.memory.view(Space.GM), doors.memory.view(Space.UB0)
+    gm, ub = backends.memory.view(Space.GM), backends.memory.view(Space.UB0)
     base = 0x3_0000
-    doors.memory.ensure(Space.GM, base, PAGE)
+    backends.memory.ensure(Space.GM, base, PAGE)
     copies = {Space.GM: gm[base : base + PAGE].copy(), Space.UB0: ub[base : base + PAGE].copy()}
     full = (1 << size) - 1
     for turn in range(300):
@@ -162,13 +162,13 @@ def test_strobed_writes(doors: Doors, size: int) -> None:
         strobe = {0: full, 1: 0, 2: 1, 3: 1 << (size - 1)}.get(turn, strobe)
         offset = int(rng.integers(PAGE // size)) * size
         lanes = [lane for lane in range(size) if strobe >> lane & 1]
-        doors.aw(base + offset, 1, size)
-        assert doors.w(data, strobe) == 1
-        assert doors.local_write(Space.UB0, base + offset, data, strobe) == 0
+        backends.aw(base + offset, 1, size)
+        assert backends.w(data, strobe) == 1
+        assert backends.local_write(Space.UB0, base + offset, data, strobe) == 0
         for copy in copies.values():
             copy[offset : offset + size][lanes] = data[lanes]
         assert (
-            doors.gm_read(base + offset, size)[1] == copies[Space.GM][offset : offset + size]
+            backends.gm_read(base + offset, size)[1] == copies[Space.GM][offset : offset + size]
         ).all()
     assert (gm[base : base + PAGE] == copies[Space.GM]).all()
     assert (ub[base : base + PAGE] == copies[Space.UB0]).all()
@@ -176,149 +176,149 @@ def test_strobed_writes(doors: Doors, size: int) -> None:
 
 @pytest.mark.parametrize("space", ON_CHIP)
 @pytest.mark.parametrize("size", [16, 32, 64])
-def test_local_bounds(doors: Doors, space: Space, size: int) -> None:
+def test_local_bounds(backends: Backends, space: Space, size: int) -> None:
     last = SIZES[space] - size
     data = random_bytes(size)
-    assert doors.local_write(space, last, data) == 0
-    error, read = doors.local_read(space, last, size)
+    assert backends.local_write(space, last, data) == 0
+    error, read = backends.local_read(space, last, size)
     assert error == 0
     assert (read == data).all()
-    assert doors.box.errors == 0
+    assert backends.box.errors == 0
     if SIZES[space] < 1 << 20:
-        assert doors.local_write(space, last + size, data) == 1
-        assert doors.local_read(space, last + size, size)[0] == 1
-        assert doors.box.errors == 2
-        assert "outside of the memory" in doors.box.poll_errors()[0]
+        assert backends.local_write(space, last + size, data) == 1
+        assert backends.local_read(space, last + size, size)[0] == 1
+        assert backends.box.errors == 2
+        assert "outside of the memory" in backends.box.poll_errors()[0]
 
 
 @pytest.mark.parametrize("space", [0, 7])
-def test_unknown_spaces(doors: Doors, space: int) -> None:
-    assert doors.local_read(space, 0)[0] == 1
-    assert doors.local_write(space, 0, random_bytes(32)) == 1
-    assert doors.box.errors == 0, "the checkers report the space"
+def test_unknown_spaces(backends: Backends, space: int) -> None:
+    assert backends.local_read(space, 0)[0] == 1
+    assert backends.local_write(space, 0, random_bytes(32)) == 1
+    assert backends.box.errors == 0, "the checkers report the space"
 
 
-def test_gm_ends_at_two_to_the_forty(doors: Doors) -> None:
-    assert doors.gm_read((1 << 40) - 32)[0] == 0
-    assert doors.gm_read(1 << 40)[0] == DECERR
-    doors.aw(1 << 40, 1)
-    assert doors.w(random_bytes(32)) == 1 + DECERR
-    assert doors.box.errors == 0
+def test_gm_ends_at_two_to_the_forty(backends: Backends) -> None:
+    assert backends.gm_read((1 << 40) - 32)[0] == 0
+    assert backends.gm_read(1 << 40)[0] == DECERR
+    backends.aw(1 << 40, 1)
+    assert backends.w(random_bytes(32)) == 1 + DECERR
+    assert backends.box.errors == 0
 
 
-def test_stamps(doors: Doors) -> None:
-    memory = doors.memory
-    doors.tick(41)
-    doors.aw(0x1000, 1, 64)
-    doors.w(random_bytes(64), 1 << 33)
+def test_stamps(backends: Backends) -> None:
+    memory = backends.memory
+    backends.tick(41)
+    backends.aw(0x1000, 1, 64)
+    backends.w(random_bytes(64), 1 << 33)
     assert memory.last_writer(Space.GM, 0x1000) is None
     writer = memory.last_writer(Space.GM, 0x103F)
     assert writer is not None
     assert (writer.cycle, writer.slot) == (41, SLOT)
-    doors.tick()
-    doors.library.pto_local_write(3, 3, 0x20, 32, 1 << 31, random_bytes(32).ctypes.data)
+    backends.tick()
+    backends.library.pto_local_write(3, 3, 0x20, 32, 1 << 31, random_bytes(32).ctypes.data)
     writer = memory.last_writer(Space.L1, 0x20)
     assert writer is not None
     assert (writer.cycle, writer.slot) == (42, 3)
     assert memory.last_writer(Space.L1, 0x40) is None
 
 
-def test_dirty_pages_are_listed_once_in_order(doors: Doors) -> None:
+def test_dirty_pages_are_listed_once_in_order(backends: Backends) -> None:
     pages = [77, 5, 1 << 27, 77, 6, 5]
     for page in pages:
-        doors.aw(page * PAGE + 64, 1)
-        doors.w(random_bytes(32))
-    doors.aw(9 * PAGE, 1)
-    doors.w(random_bytes(32), 0)
-    doors.gm_read(10 * PAGE)
-    doors.memory.ensure(Space.GM, 11 * PAGE, 1)
-    assert doors.memory.dirty_gm_pages().tolist() == [77, 5, 1 << 27, 6]
+        backends.aw(page * PAGE + 64, 1)
+        backends.w(random_bytes(32))
+    backends.aw(9 * PAGE, 1)
+    backends.w(random_bytes(32), 0)
+    backends.gm_read(10 * PAGE)
+    backends.memory.ensure(Space.GM, 11 * PAGE, 1)
+    assert backends.memory.dirty_gm_pages().tolist() == [77, 5, 1 << 27, 6]
     for page in range(2000, 6000):
-        doors.aw(page * PAGE, 1)
-        doors.w(random_bytes(32))
-    assert doors.memory.dirty_gm_pages()[4:].tolist() == list(range(2000, 6000))
+        backends.aw(page * PAGE, 1)
+        backends.w(random_bytes(32))
+    assert backends.memory.dirty_gm_pages()[4:].tolist() == list(range(2000, 6000))
 
 
 # --- AXI writes -------------------------------------------------------------------------------
 
 
-def test_data_may_come_before_their_address(doors: Doors) -> None:
+def test_data_may_come_before_their_address(backends: Backends) -> None:
     data = [random_bytes(32, beat) for beat in range(200)]
-    gm = doors.memory.view(Space.GM)
+    gm = backends.memory.view(Space.GM)
     for beat in data:
-        assert doors.w(beat) == 0
+        assert backends.w(beat) == 0
     before = gm[0x4000:0x4020].copy()
-    assert doors.aw(0x4000, 100) == 1
-    assert doors.aw(0x8000, 99) == 1
-    assert doors.aw(0xC000, 2) == 0
-    assert doors.w(data[0]) == 1
+    assert backends.aw(0x4000, 100) == 1
+    assert backends.aw(0x8000, 99) == 1
+    assert backends.aw(0xC000, 2) == 0
+    assert backends.w(data[0]) == 1
     assert (gm[0x4000 : 0x4000 + 3200] == np.concatenate(data[:100])).all()
     assert (gm[0x8000 : 0x8000 + 99 * 32] == np.concatenate(data[100:199])).all()
     assert (gm[0xC000:0xC040] == np.concatenate([data[199], data[0]])).all()
     assert not before.any(), "a page that nobody has touched is empty"
 
 
-def test_bytes_count_once_the_response_was_taken(doors: Doors) -> None:
-    box = doors.box
-    doors.aw(0x4000, 2)
-    doors.w(random_bytes(32), 0xF)
-    doors.w(random_bytes(32), 0xFF)
+def test_bytes_count_once_the_response_was_taken(backends: Backends) -> None:
+    box = backends.box
+    backends.aw(0x4000, 2)
+    backends.w(random_bytes(32), 0xF)
+    backends.w(random_bytes(32), 0xFF)
     assert box.written_bytes(SLOT) == 0
-    doors.library.pto_axi_b(SLOT)
+    backends.library.pto_axi_b(SLOT)
     assert box.written_bytes(SLOT) == 12
-    doors.local_write(Space.UB0, 0, random_bytes(32), 7)
+    backends.local_write(Space.UB0, 0, random_bytes(32), 7)
     assert box.written_bytes(SLOT) == 15
 
 
 @pytest.mark.parametrize("write_first", [True, False])
-def test_a_write_on_the_edge_of_done_counts_for_it(doors: Doors, write_first: bool) -> None:
+def test_a_write_on_the_edge_of_done_counts_for_it(backends: Backends, write_first: bool) -> None:
     """Verilog does not say which of two modules calls first."""
-    box = doors.box
+    box = backends.box
     box.submit_block(SLOT, np.zeros((1, DESC_WORDS)), 0)
-    doors.tick()
-    doors.pop()
-    doors.library.pto_desc_accept(SLOT)
-    doors.tick()
+    backends.tick()
+    backends.pop()
+    backends.library.pto_desc_accept(SLOT)
+    backends.tick()
     calls: list[Callable[[], object]] = [
-        lambda: doors.local_write(Space.UB0, 0, random_bytes(32)),
-        doors.retire,
+        lambda: backends.local_write(Space.UB0, 0, random_bytes(32)),
+        backends.retire,
     ]
     for call in calls if write_first else reversed(calls):
         call()
-    doors.tick()
-    doors.local_write(Space.UB0, 0, random_bytes(32))
+    backends.tick()
+    backends.local_write(Space.UB0, 0, random_bytes(32))
     assert box.poll_done(SLOT)["written_bytes"].tolist() == [32]
 
 
-def test_faults(doors: Doors) -> None:
-    box = doors.box
+def test_faults(backends: Backends) -> None:
+    box = backends.box
     box.set_fault(0, Space.GM, 0x1047, 0)
     box.set_fault(3, Space.GM, 0x2000, 1)
     box.set_fault(1, Space.L1, 0x80, 2)
-    assert doors.gm_read(0x1040)[0] == 0, "faults count from the next clock"
-    assert doors.tick() == TICK_KNOBS
-    assert doors.gm_read(0x1040)[0] == SLVERR
-    assert doors.gm_read(0x1050, 16)[0] == SLVERR
-    assert doors.gm_read(0x1060)[0] == 0
-    assert doors.gm_read(0x1040, 64)[0] == SLVERR
-    assert doors.gm_read(0x1020)[0] == 0
-    assert doors.gm_read(0x2000)[0] == DECERR
-    gm = doors.memory.view(Space.GM)
-    doors.memory.ensure(Space.GM, 0x2000, 32)
+    assert backends.gm_read(0x1040)[0] == 0, "faults count from the next clock"
+    assert backends.tick() == TICK_KNOBS
+    assert backends.gm_read(0x1040)[0] == SLVERR
+    assert backends.gm_read(0x1050, 16)[0] == SLVERR
+    assert backends.gm_read(0x1060)[0] == 0
+    assert backends.gm_read(0x1040, 64)[0] == SLVERR
+    assert backends.gm_read(0x1020)[0] == 0
+    assert backends.gm_read(0x2000)[0] == DECERR
+    gm = backends.memory.view(Space.GM)
+    backends.memory.ensure(Space.GM, 0x2000, 32)
     before = gm[0x2000:0x2020].copy()
-    doors.aw(0x1FE0, 3)
-    assert doors.w(random_bytes(32)) == 0
-    assert doors.w(random_bytes(32)) == 0
-    assert doors.w(random_bytes(32)) == 1 + DECERR
+    backends.aw(0x1FE0, 3)
+    assert backends.w(random_bytes(32)) == 0
+    assert backends.w(random_bytes(32)) == 0
+    assert backends.w(random_bytes(32)) == 1 + DECERR
     assert (gm[0x2000:0x2020] == before).all()
-    doors.aw(0x1FE0, 1)
-    assert doors.w(random_bytes(32)) == 1, "an error does not stick to the next burst"
-    assert doors.local_read(Space.L1, 0x80)[0] == 1
-    assert doors.local_read(Space.UB0, 0x80)[0] == 0
-    assert doors.local_write(Space.L1, 0x80, random_bytes(32)) == 1
+    backends.aw(0x1FE0, 1)
+    assert backends.w(random_bytes(32)) == 1, "an error does not stick to the next burst"
+    assert backends.local_read(Space.L1, 0x80)[0] == 1
+    assert backends.local_read(Space.UB0, 0x80)[0] == 0
+    assert backends.local_write(Space.L1, 0x80, random_bytes(32)) == 1
     box.clear_fault(1)
-    doors.tick()
-    assert doors.local_read(Space.L1, 0x80)[0] == 0
+    backends.tick()
+    assert backends.local_read(Space.L1, 0x80)[0] == 0
     assert box.errors == 0
 
 
@@ -332,88 +332,88 @@ def test_faults(doors: Doors) -> None:
         ((0, Space.GM, 0, 2), "GM has 0"),
     ],
 )
-def test_impossible_faults(doors: Doors, arguments: Any, message: str) -> None:
+def test_impossible_faults(backends: Backends, arguments: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        doors.box.set_fault(*arguments)
+        backends.box.set_fault(*arguments)
 
 
-def beat(doors: Doors, address: int, *, write: bool) -> int:
-    """One beat of GM through its door, answered at once; returns its response."""
+def beat(backends: Backends, address: int, *, write: bool) -> int:
+    """One beat of GM through its backend, answered at once; returns its response."""
     if not write:
-        response = doors.gm_read(address)[0]
+        response = backends.gm_read(address)[0]
         if response:
-            doors.library.pto_hit(SLOT, 2)
+            backends.library.pto_hit(SLOT, 2)
         return response
-    doors.aw(address, 1)
-    response = doors.w(random_bytes(32)) - 1
-    doors.library.pto_axi_b(SLOT)
+    backends.aw(address, 1)
+    response = backends.w(random_bytes(32)) - 1
+    backends.library.pto_axi_b(SLOT)
     return response
 
 
-def test_windows_have_sides_slots_and_edges(doors: Doors) -> None:
-    box = doors.box
+def test_windows_have_sides_slots_and_edges(backends: Backends) -> None:
+    box = backends.box
     box.set_fault(7, FaultWindow(Space.GM, 0x1020, 1, 0x40, sides=2, slots=1 << SLOT))
-    doors.tick()
+    backends.tick()
     for address, fails in ((0x1000, 0), (0x1020, 1), (0x1040, 1), (0x1060, 0)):
-        assert beat(doors, address, write=True) == DECERR * fails
-        assert beat(doors, address, write=False) == 0
+        assert beat(backends, address, write=True) == DECERR * fails
+        assert beat(backends, address, write=False) == 0
     assert box.poll_hits()["addr"].tolist() == [0x1020, 0x1040]
     assert box.fault_hits(7) == box.hits == 2
     box.set_fault(7, FaultWindow(Space.GM, 0x1020, 1, 0x40, slots=15 ^ 1 << SLOT))
-    doors.tick()
-    assert beat(doors, 0x1020, write=True) == beat(doors, 0x1020, write=False) == 0
+    backends.tick()
+    assert beat(backends, 0x1020, write=True) == beat(backends, 0x1020, write=False) == 0
     assert box.fault_hits(7) == 0
     # Of two windows the first answers, and the clear of one leaves the other.
     box.set_fault(3, FaultWindow(Space.GM, 0x1000, 1, 0x80))
     box.set_fault(2, FaultWindow(Space.GM, 0x1040, 0))
-    doors.tick()
-    assert [beat(doors, 0x1020 * (k + 1) - 0x1000 * k, write=False) for k in (0, 1)] == [3, 2]
+    backends.tick()
+    assert [beat(backends, 0x1020 * (k + 1) - 0x1000 * k, write=False) for k in (0, 1)] == [3, 2]
     assert box.poll_hits()["fault"].tolist() == [3, 2]
     assert [index for index, _ in box.faults()] == [2, 3, 7]
     box.clear_fault(2)
-    doors.tick()
-    assert beat(doors, 0x1040, write=False) == DECERR
+    backends.tick()
+    assert beat(backends, 0x1040, write=False) == DECERR
     box.clear_faults()
-    doors.tick()
-    assert beat(doors, 0x1040, write=False) == 0
+    backends.tick()
+    assert beat(backends, 0x1040, write=False) == 0
     assert box.faults() == []
 
 
-def test_the_nth_word_is_counted_from_the_setting_on(doors: Doors) -> None:
-    box = doors.box
+def test_the_nth_word_is_counted_from_the_setting_on(backends: Backends) -> None:
+    box = backends.box
     fault = FaultWindow(Space.GM, 0x2000, 0, 0x100, nth=5)
     box.set_fault(0, fault)
     answers = []
     for turn in range(12):
-        doors.tick()
-        answers.append(beat(doors, 0x2000 + 32 * (turn % 8), write=bool(turn % 2)))
-        beat(doors, 0x2100, write=False)
+        backends.tick()
+        answers.append(beat(backends, 0x2000 + 32 * (turn % 8), write=bool(turn % 2)))
+        beat(backends, 0x2100, write=False)
         box.set_knobs(stall_r=turn)
         box.set_fault(1, FaultWindow(Space.BT, 0, 2, nth=turn))
     assert answers == [SLVERR if turn == 4 else 0 for turn in range(12)]
     box.set_fault(0, fault)
-    doors.tick()
+    backends.tick()
     # Beats of one burst that come together, before their address.
     for _ in range(8):
-        doors.w(random_bytes(32))
-    assert doors.aw(0x2000, 8) == 1 + SLVERR
-    doors.library.pto_axi_b(SLOT)
+        backends.w(random_bytes(32))
+    assert backends.aw(0x2000, 8) == 1 + SLVERR
+    backends.library.pto_axi_b(SLOT)
     assert box.poll_hits()["addr"].tolist() == [0x2080, 0x2080]
 
 
 @pytest.mark.parametrize("order", [(1, 2), (2, 1)])
 def test_ports_on_one_clock_do_not_depend_on_who_is_first(
-    doors: Doors, order: tuple[int, int]
+    backends: Backends, order: tuple[int, int]
 ) -> None:
-    box, word = doors.box, random_bytes(32)
+    box, word = backends.box, random_bytes(32)
     for nth, expected in ((1, [1]), (2, [2]), (3, [2]), (4, [3]), (5, [3])):
         box.set_fault(0, FaultWindow(Space.L1, 0, 2, nth=nth))
         fails: list[int] = []
         for clock in (1, 2, 3):
-            doors.tick()
+            backends.tick()
             for slot in order:
-                before = doors.library.pto_local_fault(slot, 0, int(Space.L1), 0, 32)
-                error = doors.library.pto_local_write(
+                before = backends.library.pto_local_fault(slot, 0, int(Space.L1), 0, 32)
+                error = backends.library.pto_local_write(
                     slot, int(Space.L1), 0, 32, 1, word.ctypes.data
                 )
                 assert before == error, "dst_err is what the write does"
@@ -425,25 +425,25 @@ def test_ports_on_one_clock_do_not_depend_on_who_is_first(
         box.poll_hits()
 
 
-def test_hits_are_logged_with_their_response(doors: Doors) -> None:
-    box = doors.box
+def test_hits_are_logged_with_their_response(backends: Backends) -> None:
+    box = backends.box
     box.set_fault(0, FaultWindow(Space.GM, 0x1000, 0, 0x1000))
     box.set_fault(1, FaultWindow(Space.FB, 0, 2))
-    doors.tick(10)
-    doors.gm_read(0x1040)
-    doors.aw(0x1080, 3)
+    backends.tick(10)
+    backends.gm_read(0x1040)
+    backends.aw(0x1080, 3)
     for _ in range(3):
-        doors.w(random_bytes(32))
-    doors.local_read(Space.FB, 0)
+        backends.w(random_bytes(32))
+    backends.local_read(Space.FB, 0)
     assert box.hits == 0
-    doors.tick(5)
-    doors.library.pto_axi_b(SLOT)
-    doors.tick(5)
-    doors.library.pto_hit(SLOT, 0)
-    doors.library.pto_hit(SLOT, 2)
-    doors.library.pto_hit(SLOT, 2)
-    doors.memory.note_hit(3, 1, 0x77C0, 1, NO_FAULT, 12345)
-    doors.memory.note_hit(2, 0, 0x88C0, 0, 0)
+    backends.tick(5)
+    backends.library.pto_axi_b(SLOT)
+    backends.tick(5)
+    backends.library.pto_hit(SLOT, 0)
+    backends.library.pto_hit(SLOT, 2)
+    backends.library.pto_hit(SLOT, 2)
+    backends.memory.note_hit(3, 1, 0x77C0, 1, NO_FAULT, 12345)
+    backends.memory.note_hit(2, 0, 0x88C0, 0, 0)
     hits = box.poll_hits()
     assert hits["cycle"].tolist() == [15, 15, 15, 20, 20, 12345, 20]
     assert hits["addr"].tolist() == [0x1080, 0x10A0, 0x10C0, 0, 0x1040, 0x77C0, 0x88C0]
@@ -452,57 +452,57 @@ def test_hits_are_logged_with_their_response(doors: Doors) -> None:
     assert hits["slot"].tolist() == [SLOT] * 5 + [3, 2]
     assert box.fault_hits(0) == 5
     # What a reset drops is no hit, and a log that is full only counts.
-    doors.gm_read(0x1040)
-    doors.aw(0x1080, 1)
-    doors.w(random_bytes(32))
-    doors.library.pto_reset(0b1111)
-    doors.library.pto_hit(SLOT, 2)
-    doors.library.pto_axi_b(SLOT)
+    backends.gm_read(0x1040)
+    backends.aw(0x1080, 1)
+    backends.w(random_bytes(32))
+    backends.library.pto_reset(0b1111)
+    backends.library.pto_hit(SLOT, 2)
+    backends.library.pto_axi_b(SLOT)
     assert len(box.poll_hits()) == 0
     for index in range(HITS + 10):
-        doors.memory.note_hit(1, 0, 32 * index, 0, 0)
+        backends.memory.note_hit(1, 0, 32 * index, 0, 0)
     hits = box.poll_hits()
     assert hits["addr"].tolist() == [32 * index for index in range(HITS)]
     assert box.hits == 7 + HITS + 10
 
 
-def test_a_memory_in_python_has_its_own_faults(doors: Doors) -> None:
-    box = doors.box
-    doors.library.pto_start(0b1_0110)
+def test_a_memory_in_python_has_its_own_faults(backends: Backends) -> None:
+    box = backends.box
+    backends.library.pto_start(0b1_0110)
     assert box.slots == ("mte2", "mte3")
     box.set_fault(0, FaultWindow(Space.GM, 0x1000, 0))
     box.set_fault(1, FaultWindow(Space.UB0, 0, 2))
     box.set_gm_limit(0x2000)
-    doors.tick()
-    assert beat(doors, 0x1000, write=True) == 0
-    assert beat(doors, 0x2000, write=True) == 0
+    backends.tick()
+    assert beat(backends, 0x1000, write=True) == 0
+    assert beat(backends, 0x2000, write=True) == 0
     assert box.hits == 0
-    assert doors.local_write(Space.UB0, 0, random_bytes(32)) == 1
+    assert backends.local_write(Space.UB0, 0, random_bytes(32)) == 1
     assert box.hits == 1
 
 
-def test_late_bursts(doors: Doors) -> None:
-    box, library = doors.box, doors.library
+def test_late_bursts(backends: Backends) -> None:
+    box, library = backends.box, backends.library
     watch = 1 << 12 + SLOT
     box.submit_block(SLOT, np.zeros((2, DESC_WORDS)), 0)
     for _ in range(2):
-        doors.tick()
-        doors.pop()
+        backends.tick()
+        backends.pop()
         library.pto_desc_accept(SLOT)
-    doors.tick(98)
+    backends.tick(98)
     library.pto_late_burst(SLOT, 0, 0x40, 0, 0)
     assert library.pto_tick(0, 0) & 0xF000 == 0
-    doors.memory.note_hit(SLOT, 0, 0, 0, 0)
+    backends.memory.note_hit(SLOT, 0, 0, 0, 0)
     assert library.pto_tick(0, 0) & 0xF000 == watch
-    doors.tick(49)
+    backends.tick(49)
     assert box.cycles == 151
     for waited in (50, 35, 34, 33, 0):
         library.pto_late_burst(SLOT, 1, 0x1000 + waited, 7, waited)
-    doors.retire()
+    backends.retire()
     assert library.pto_tick(0, 0) & watch, "the slot still holds one"
     library.pto_late_burst(SLOT, 0, 0x2000, 255, 0)
     library.pto_late_burst(2, 0, 0x3000, 255, 0)
-    doors.retire()
+    backends.retire()
     assert not library.pto_tick(0, 0) & watch
     library.pto_late_burst(SLOT, 0, 0x4000, 0, 0)
     late = box.poll_late_bursts()
@@ -527,20 +527,20 @@ def test_late_bursts(doors: Doors) -> None:
         (FaultWindow(Space.GM, 0, 0, nth=-1), "nth of a fault is -1"),
     ],
 )
-def test_impossible_windows(doors: Doors, fault: FaultWindow, message: str) -> None:
+def test_impossible_windows(backends: Backends, fault: FaultWindow, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        doors.box.set_fault(0, fault)
+        backends.box.set_fault(0, fault)
     with pytest.raises(ValueError, match="needs its address"):
-        doors.box.set_fault(0, Space.GM)
+        backends.box.set_fault(0, Space.GM)
 
 
-def test_stall_counts_may_wrap(doors: Doors) -> None:
-    box, words = doors.box, np.zeros(16, np.uint32)
-    doors.tick()
+def test_stall_counts_may_wrap(backends: Backends) -> None:
+    box, words = backends.box, np.zeros(16, np.uint32)
+    backends.tick()
     assert box.state(SLOT) is None
     for total, expected in ((100, 100), (0xFFFF_FFF0, 0xFFFF_FFF0), (5, 0x1_0000_0005)):
         words[CHANNELS.index("aw")] = total
-        doors.library.pto_state(SLOT, 1, words.ctypes.data)
+        backends.library.pto_state(SLOT, 1, words.ctypes.data)
         assert box.stalls()["mte2", "aw"] == expected
     assert sum(box.stalls().values()) == 0x1_0000_0005
 
@@ -548,8 +548,8 @@ def test_stall_counts_may_wrap(doors: Doors) -> None:
 # --- rings ------------------------------------------------------------------------------------
 
 
-def test_descriptors_pass_through_a_ring_that_wraps(doors: Doors) -> None:
-    box = doors.box
+def test_descriptors_pass_through_a_ring_that_wraps(backends: Backends) -> None:
+    box = backends.box
     rng = np.random.default_rng(3)
     sent = 0
     for count in (1, RING, 700, 700, RING, 0, 3):
@@ -557,13 +557,13 @@ def test_descriptors_pass_through_a_ring_that_wraps(doors: Doors) -> None:
         tags = rng.integers(0, 256, count, dtype=np.uint32)
         box.submit_block(SLOT, words, tags)
         for index in range(count):
-            assert doors.tick() & 1 << SLOT
-            tag, got = doors.pop()
+            assert backends.tick() & 1 << SLOT
+            tag, got = backends.pop()
             assert tag == tags[index]
             assert (got == words[index]).all()
-            doors.library.pto_desc_accept(SLOT)
-            doors.library.pto_done(SLOT, tag, index % 7, index % 256, sent + index)
-        assert not doors.tick() & 1 << SLOT
+            backends.library.pto_desc_accept(SLOT)
+            backends.library.pto_done(SLOT, tag, index % 7, index % 256, sent + index)
+        assert not backends.tick() & 1 << SLOT
         done = box.poll_done(SLOT)
         assert (done["tag"] == tags).all()
         assert done["addr"].tolist() == list(range(sent, sent + count))
@@ -573,14 +573,14 @@ def test_descriptors_pass_through_a_ring_that_wraps(doors: Doors) -> None:
     assert len(box.poll_done(SLOT)) == 0
 
 
-def test_unread_done_records_keep_their_place(doors: Doors) -> None:
-    box = doors.box
+def test_unread_done_records_keep_their_place(backends: Backends) -> None:
+    box = backends.box
     box.submit_block(SLOT, np.zeros((1000, DESC_WORDS)), 0)
     for _ in range(1000):
-        doors.tick()
-        doors.pop()
-        doors.library.pto_desc_accept(SLOT)
-        doors.retire()
+        backends.tick()
+        backends.pop()
+        backends.library.pto_desc_accept(SLOT)
+        backends.retire()
     assert box.room(SLOT) == 24
     with pytest.raises(MailboxError, match="has room for 24 of 1024"):
         box.submit_block(SLOT, np.zeros((25, DESC_WORDS)), 0)
@@ -588,70 +588,70 @@ def test_unread_done_records_keep_their_place(doors: Doors) -> None:
     assert box.room(SLOT) == RING
 
 
-def test_what_cannot_be_submitted(doors: Doors) -> None:
+def test_what_cannot_be_submitted(backends: Backends) -> None:
     with pytest.raises(ValueError, match=r"descriptors are \[n, 16\]"):
-        doors.box.submit_block(SLOT, np.zeros((2, 15)), 0)
+        backends.box.submit_block(SLOT, np.zeros((2, 15)), 0)
     with pytest.raises(MailboxError, match="slot fix has no engine in this simulation, only mte2"):
-        doors.box.submit_block(3, np.zeros((2, 16)), 0)
+        backends.box.submit_block(3, np.zeros((2, 16)), 0)
 
 
-def test_a_wait_holds_until_the_other_slot_has_retired(doors: Doors) -> None:
-    box = doors.box
-    doors.tick()
+def test_a_wait_holds_until_the_other_slot_has_retired(backends: Backends) -> None:
+    box = backends.box
+    backends.tick()
     box.submit_block(2, np.zeros((1, 16)), 0, waits=[[0, 2, 0, 0]])
     box.submit_block(SLOT, np.zeros((2, 16)), 0)
     for retired in range(2):
-        assert doors.tick() == 1 << SLOT
-        doors.pop()
-        doors.library.pto_desc_accept(SLOT)
+        assert backends.tick() == 1 << SLOT
+        backends.pop()
+        backends.library.pto_desc_accept(SLOT)
         assert box.retired(SLOT) == retired
-        doors.retire()
-    assert doors.tick() == 1 << 2
+        backends.retire()
+    assert backends.tick() == 1 << 2
 
 
-def test_a_wake_up_is_given_once(doors: Doors) -> None:
-    box = doors.box
+def test_a_wake_up_is_given_once(backends: Backends) -> None:
+    box = backends.box
     box.submit_block(SLOT, np.zeros((2, 16)), 0)
     box.set_wake_at((0, 2, 0, 0))
     for _ in range(2):
-        assert not doors.tick() & TICK_WAKE
-        doors.pop()
-        doors.library.pto_desc_accept(SLOT)
-        doors.retire()
-    assert doors.tick() & TICK_WAKE
-    assert not doors.tick() & TICK_WAKE
+        assert not backends.tick() & TICK_WAKE
+        backends.pop()
+        backends.library.pto_desc_accept(SLOT)
+        backends.retire()
+    assert backends.tick() & TICK_WAKE
+    assert not backends.tick() & TICK_WAKE
     box.set_wake_at((0, 1, 0, 0))
-    assert doors.tick() & TICK_WAKE
+    assert backends.tick() & TICK_WAKE
 
 
-def test_a_done_of_nobody_leaves_no_record(doors: Doors) -> None:
-    box = doors.box
-    doors.retire(tag=7)
+def test_a_done_of_nobody_leaves_no_record(backends: Backends) -> None:
+    box = backends.box
+    backends.retire(tag=7)
     box.submit_block(SLOT, np.zeros((1, 16)), [4])
-    doors.tick()
-    doors.retire(tag=4)
+    backends.tick()
+    backends.retire(tag=4)
     assert len(box.poll_done(SLOT)) == 0
-    doors.pop()
-    doors.library.pto_desc_accept(SLOT)
-    doors.retire(tag=4)
-    doors.retire(tag=4)
+    backends.pop()
+    backends.library.pto_desc_accept(SLOT)
+    backends.retire(tag=4)
+    backends.retire(tag=4)
     assert box.poll_done(SLOT)["tag"].tolist() == [4]
     assert box.retired(SLOT) == box.submitted(SLOT) == 1
 
 
-def test_the_watchdog_needs_work_that_stands(doors: Doors) -> None:
-    box = doors.box
+def test_the_watchdog_needs_work_that_stands(backends: Backends) -> None:
+    box = backends.box
     box.set_watchdog_clocks(50)
-    doors.tick(500)
+    backends.tick(500)
     assert not box.hang
     box.submit_block(SLOT, np.zeros((2, 16)), [4, 5], gaps=[200, 0])
-    doors.tick(190)
+    backends.tick(190)
     assert not box.hang
-    doors.tick(20)
-    doors.pop()
-    doors.library.pto_desc_accept(SLOT)
-    assert not doors.tick(49) & TICK_WAKE
-    assert doors.tick() & TICK_WAKE
+    backends.tick(20)
+    backends.pop()
+    backends.library.pto_desc_accept(SLOT)
+    assert not backends.tick(49) & TICK_WAKE
+    assert backends.tick() & TICK_WAKE
     assert box.progress().hang
     assert [(entry.state, entry.tag) for entry in box.in_flight(SLOT)] == [
         ("accepted", 4),
@@ -659,61 +659,63 @@ def test_the_watchdog_needs_work_that_stands(doors: Doors) -> None:
     ]
     box.clear_hang()
     # Flags that are not set yet are a good reason to stand, once they are set no longer.
-    doors.memory.stage_flags([1], 300)
-    doors.tick(345)
+    backends.memory.stage_flags([1], 300)
+    backends.tick(345)
     assert not box.progress().hang
-    doors.tick(20)
+    backends.tick(20)
     assert box.progress().hang
     box.clear_hang()
-    doors.retire()
-    doors.tick(10)
+    backends.retire()
+    backends.tick(10)
     assert not box.hang
 
 
 # --- knobs, errors ----------------------------------------------------------------------------
 
 
-def test_knobs(doors: Doors) -> None:
-    box = doors.box
-    assert doors.tick() == TICK_KNOBS, "the defaults are loaded by the first clock"
-    assert doors.tick() == 0
+def test_knobs(backends: Backends) -> None:
+    box = backends.box
+    assert backends.tick() == TICK_KNOBS, "the defaults are loaded by the first clock"
+    assert backends.tick() == 0
     box.set_knobs(axi_read_latency=100, stall_b=255, seed=0xFFFF_FFFF)
-    assert doors.tick() == TICK_KNOBS
-    assert doors.library.pto_knob(0) == 100
-    assert doors.library.pto_knob(KNOBS["stall_b"].number) == 255
-    assert doors.library.pto_knob(1) == 1
+    assert backends.tick() == TICK_KNOBS
+    assert backends.library.pto_knob(0) == 100
+    assert backends.library.pto_knob(KNOBS["stall_b"].number) == 255
+    assert backends.library.pto_knob(1) == 1
 
 
 @pytest.mark.parametrize("name", list(KNOBS))
-def test_knobs_have_ranges(doors: Doors, name: str) -> None:
+def test_knobs_have_ranges(backends: Backends, name: str) -> None:
     knob = KNOBS[name]
     for value in (knob.low, knob.high):
-        doors.box.set_knobs(**{name: value})
-        assert doors.box.knob(name) == value
+        backends.box.set_knobs(**{name: value})
+        assert backends.box.knob(name) == value
     for value in (knob.low - 1, knob.high + 1):
         with pytest.raises(
             ValueError, match=f"{name} is {value}: legal is {knob.low} to {knob.high}"
         ):
-            doors.box.set_knobs(**{name: value})
-        assert doors.box.knob(name) == knob.high
+            backends.box.set_knobs(**{name: value})
+        assert backends.box.knob(name) == knob.high
 
 
-def test_an_unknown_knob_sets_none(doors: Doors) -> None:
+def test_an_unknown_knob_sets_none(backends: Backends) -> None:
     with pytest.raises(ValueError, match="no knob 'latency': there are axi_read_latency"):
-        doors.box.set_knobs(stall_r=9, latency=3)
-    assert doors.box.knob("stall_r") == 0
+        backends.box.set_knobs(stall_r=9, latency=3)
+    assert backends.box.knob("stall_r") == 0
     with pytest.raises(ValueError, match="legal is 0"):
-        doors.box.set_watchdog_clocks(-1)
+        backends.box.set_watchdog_clocks(-1)
     with pytest.raises(ValueError, match="gm_limit"):
-        doors.box.set_gm_limit((1 << 40) + 1)
+        backends.box.set_gm_limit((1 << 40) + 1)
 
 
-def test_messages_are_limited_and_counted(doors: Doors, capfd: pytest.CaptureFixture[str]) -> None:
-    box = doors.box
-    doors.tick(12)
+def test_messages_are_limited_and_counted(
+    backends: Backends, capfd: pytest.CaptureFixture[str]
+) -> None:
+    box = backends.box
+    backends.tick(12)
     for number in range(1000):
-        doors.library.pto_error(SLOT, b"one kind (number)", number, 0)
-    doors.library.pto_error(2, b"another", 1, 2)
+        backends.library.pto_error(SLOT, b"one kind (number)", number, 0)
+    backends.library.pto_error(2, b"another", 1, 2)
     messages = box.poll_errors()
     assert len(messages) == 9
     assert messages[0] == "mte2: one kind (number) (0x0, 0x0) at 125 ns, cycle 12"
@@ -721,12 +723,12 @@ def test_messages_are_limited_and_counted(doors: Doors, capfd: pytest.CaptureFix
     assert box.errors == 1001
     assert box.poll_errors() == []
     for number in range(100):
-        doors.library.pto_error(SLOT, f"kind {number} {'x' * 300}".encode(), 0, 0)
+        backends.library.pto_error(SLOT, f"kind {number} {'x' * 300}".encode(), 0, 0)
     messages = box.poll_errors()
     assert len(messages) == 64
     assert all(len(line) == 255 for line in messages)
-    doors.library.pto_reset(0b0110)
-    doors.library.pto_error(SLOT, b"one kind (number)", 7, 0)
+    backends.library.pto_reset(0b0110)
+    backends.library.pto_error(SLOT, b"one kind (number)", 7, 0)
     assert len(box.poll_errors()) == 1, "a reset starts the count anew"
     assert capfd.readouterr().err.count("one kind") == 8
 

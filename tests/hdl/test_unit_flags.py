@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unit flags in the C memory, and the producer that sets them: doors called by ctypes."""
+"""Unit flags in the C memory, and the producer that sets them: backends called by ctypes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 from tb.harness.layout import DESC_WORDS, NO_CLEAR
 from tb.harness.memory import FLAG_BLOCK, MOST_AGAIN, UNIT_FLAGS
 from tb.isa.spaces import SIZES, Space
-from tests.hdl.doors import SLOT, Doors, random_bytes
+from tests.hdl.backends import SLOT, Backends, random_bytes
 
 
-def owned(doors: Doors) -> list[int]:
+def owned(backends: Backends) -> list[int]:
     """Returns the numbers of the blocks of L0C that are complemented, all others being whole."""
-    memory = doors.memory
+    memory = backends.memory
     whole = memory.background(Space.L0C, 0, SIZES[Space.L0C]).reshape(UNIT_FLAGS, FLAG_BLOCK)
     odd = memory.view(Space.L0C).reshape(UNIT_FLAGS, FLAG_BLOCK) ^ whole
     assert set(np.unique(odd).tolist()) <= {0, 0xFF}
@@ -25,8 +25,8 @@ def owned(doors: Doors) -> list[int]:
     return found
 
 
-def test_unit_flags_start_at_random(doors: Doors) -> None:
-    memory = doors.memory
+def test_unit_flags_start_at_random(backends: Backends) -> None:
+    memory = backends.memory
     seen = set()
     for seed in (1, 2, 2**64 - 1):
         memory.set_background_seed(seed)
@@ -41,16 +41,16 @@ def test_unit_flags_start_at_random(doors: Doors) -> None:
         memory.set_background_seed(seed)
         assert (memory.unit_flags == flags).all()
         assert memory.settle_flags() == 0
-        assert owned(doors) == []
+        assert owned(backends) == []
     assert len(seen) == 3
 
 
-def test_flags_are_set_after_their_delay(doors: Doors) -> None:
-    memory = doors.memory
+def test_flags_are_set_after_their_delay(backends: Backends) -> None:
+    memory = backends.memory
     before = memory.unit_flags.copy()
     memory.stage_flags([0])  # before the first clock
     memory.stage_flags(np.array([1]), 0)
-    doors.tick()
+    backends.tick()
     assert memory.unit_flags[:2].tolist() == [1, 1]
     blocks = [3, 300, 511, 3]
     for delay in (-5, -1, 0, 1, 2, 77):
@@ -60,115 +60,115 @@ def test_flags_are_set_after_their_delay(doors: Doors) -> None:
         for clock in range(delay + 3):
             # What the engine sees on an edge is what a tick leaves.
             if clock:
-                doors.tick()
+                backends.tick()
             waits = delay >= 0 and clock <= delay
             assert (memory.unit_flags[blocks] == 1 - waits).all(), (delay, clock)
             if clock < 70:
-                assert owned(doors) == ([3, 300, 400, 511] if waits else [400])
+                assert owned(backends) == ([3, 300, 400, 511] if waits else [400])
                 assert memory.unit_flags[400] == 0
-        doors.tick(80)
+        backends.tick(80)
         assert memory.unit_flags[400] == 1
-        assert owned(doors) == []
+        assert owned(backends) == []
     changed = [0, 1, 3, 300, 400, 511]
     before[changed] = 1
     assert (memory.unit_flags == before).all()
     assert memory.settle_flags() == 0
 
 
-def test_settling_sets_what_is_due_and_gives_cleared_blocks_back(doors: Doors) -> None:
-    memory = doors.memory
+def test_settling_sets_what_is_due_and_gives_cleared_blocks_back(backends: Backends) -> None:
+    memory = backends.memory
     memory.stage_flags([64, 66], -1)
     memory.stage_flags([65, 500], 10)
-    assert doors.library.pto_flag_read(3, 2, -1) & 7 == 0b101
-    doors.library.pto_flag_clear(SLOT, 2, 0b100)
-    assert doors.library.pto_flag_read(3, 2, -1) & 7 == 0b001
-    assert owned(doors) == [65, 66, 500]
-    error, data = doors.local_read(Space.L0C, 66 * FLAG_BLOCK, 64)
+    assert backends.library.pto_flag_read(3, 2, -1) & 7 == 0b101
+    backends.library.pto_flag_clear(SLOT, 2, 0b100)
+    assert backends.library.pto_flag_read(3, 2, -1) & 7 == 0b001
+    assert owned(backends) == [65, 66, 500]
+    error, data = backends.local_read(Space.L0C, 66 * FLAG_BLOCK, 64)
     assert not error
     assert (data == ~memory.background(Space.L0C, 66 * FLAG_BLOCK, 64)).all()
     assert memory.settle_flags() == 2
-    assert owned(doors) == []
+    assert owned(backends) == []
     assert memory.unit_flags[[64, 65, 66, 500]].tolist() == [1, 1, 0, 1]
-    doors.tick(20)
-    assert doors.library.pto_flag_read(3, 2, -1) & 7 == 0b011
+    backends.tick(20)
+    assert backends.library.pto_flag_read(3, 2, -1) & 7 == 0b011
     # A cleared block may be staged anew, one that is due may be set early or be due later.
     memory.stage_flags([66], 5)
     memory.stage_flags([65], 5)
     memory.stage_flags([65])
     memory.stage_flags([66], 8)
-    doors.tick(6)
-    assert owned(doors) == [66]
-    doors.tick(3)
-    assert owned(doors) == []
+    backends.tick(6)
+    assert owned(backends) == [66]
+    backends.tick(3)
+    assert owned(backends) == []
     assert memory.unit_flags[65:67].tolist() == [1, 1]
-    assert doors.box.errors == 0
+    assert backends.box.errors == 0
 
 
-def test_a_clear_is_answered(doors: Doors) -> None:
-    memory = doors.memory
+def test_a_clear_is_answered(backends: Backends) -> None:
+    memory = backends.memory
 
     def clear(block: int) -> None:
-        doors.library.pto_flag_clear(SLOT, block // 32, ctypes.c_int(1 << block % 32).value)
+        backends.library.pto_flag_clear(SLOT, block // 32, ctypes.c_int(1 << block % 32).value)
 
     memory.stage_flags([10, 11, 500])
     memory.stage_flags_again([10, 500, 10], 0)
     memory.stage_flags_again([10], 5)
     memory.stage_flags_again([10, 11], -1)
-    doors.tick(50)
-    assert owned(doors) == []
+    backends.tick(50)
+    assert owned(backends) == []
     assert memory.unit_flags[[10, 11, 500]].tolist() == [1, 1, 1]
     # One answer for each clear, in the order in which they were staged.
     for delay in (0, 5, 0):
         clear(10)
         for _ in range(delay + 1):
             assert memory.unit_flags[[10, 11, 500]].tolist() == [0, 1, 1]
-            assert owned(doors) == [10]
-            doors.tick()
+            assert owned(backends) == [10]
+            backends.tick()
         assert memory.unit_flags[[10, 11, 500]].tolist() == [1, 1, 1]
-        assert owned(doors) == []
+        assert owned(backends) == []
     clear(10)
     clear(500)
-    doors.tick(30)
+    backends.tick(30)
     assert memory.unit_flags[[10, 11, 500]].tolist() == [0, 1, 1]
-    assert owned(doors) == [10]
+    assert owned(backends) == [10]
     # The first flag may be late, too, and a clear that is not answered yet is settled.
     memory.stage_flags([10], 9)
     memory.stage_flags_again([10], 1000)
-    doors.tick(10)
-    assert owned(doors) == []
+    backends.tick(10)
+    assert owned(backends) == []
     clear(10)
-    doors.tick()
-    assert owned(doors) == [10]
+    backends.tick()
+    assert owned(backends) == [10]
     assert memory.settle_flags() == 1
     assert memory.unit_flags[10] == 1
-    assert owned(doors) == []
+    assert owned(backends) == []
     # Answers to clears that did not come are forgotten: that of block 11 was.
     clear(11)
-    doors.tick(9)
+    backends.tick(9)
     assert memory.unit_flags[11] == 0
-    assert owned(doors) == [11]
+    assert owned(backends) == [11]
     assert memory.settle_flags() == 0
-    assert doors.box.errors == 0
+    assert backends.box.errors == 0
 
 
-def test_a_clear_of_a_flag_that_is_not_set_is_not_answered(doors: Doors) -> None:
-    memory, library = doors.memory, doors.library
+def test_a_clear_of_a_flag_that_is_not_set_is_not_answered(backends: Backends) -> None:
+    memory, library = backends.memory, backends.library
     memory.stage_flags([4], 100)
     memory.stage_flags_again([4], 0)
     library.pto_flag_clear(SLOT, 0, 1 << 4)
-    doors.tick(5)
+    backends.tick(5)
     assert memory.unit_flags[4] == 0
-    assert len(doors.box.poll_errors()) == 1
-    doors.tick(100)
+    assert len(backends.box.poll_errors()) == 1
+    backends.tick(100)
     assert memory.unit_flags[4] == 1
     library.pto_flag_clear(SLOT, 0, 1 << 4)
-    doors.tick()
+    backends.tick()
     assert memory.unit_flags[4] == 1
-    assert owned(doors) == []
+    assert owned(backends) == []
 
 
-def test_answers_have_limits_and_go_with_the_contents(doors: Doors) -> None:
-    memory, library = doors.memory, doors.library
+def test_answers_have_limits_and_go_with_the_contents(backends: Backends) -> None:
+    memory, library = backends.memory, backends.library
     for _ in range(MOST_AGAIN):
         memory.stage_flags_again([3], 0)
     with pytest.raises(ValueError, match=f"1 blocks of L0C are to be set again {MOST_AGAIN}"):
@@ -176,7 +176,7 @@ def test_answers_have_limits_and_go_with_the_contents(doors: Doors) -> None:
     memory.stage_flags([2, 3])
     for _ in range(MOST_AGAIN):
         library.pto_flag_clear(SLOT, 0, 0b1000)
-        doors.tick()
+        backends.tick()
         memory.stage_flags_again([3], 1)  # the ring goes round
     assert memory.unit_flags[3] == 1
     for seed in (5, None):
@@ -186,35 +186,35 @@ def test_answers_have_limits_and_go_with_the_contents(doors: Doors) -> None:
             memory.set_background_seed(seed)
         memory.stage_flags([3])
         library.pto_flag_clear(SLOT, 0, 0b1000)
-        doors.tick(4)
+        backends.tick(4)
         assert memory.unit_flags[3] == 0
         memory.settle_flags()
         memory.stage_flags_again([3], 0)
-    assert doors.box.errors == 0
+    assert backends.box.errors == 0
 
 
-def test_words_of_flags(doors: Doors) -> None:
+def test_words_of_flags(backends: Backends) -> None:
     flags = np.random.default_rng(1).integers(0, 2, UNIT_FLAGS, dtype=np.uint8)
-    doors.memory.unit_flags[:] = flags
+    backends.memory.unit_flags[:] = flags
     for word in range(16):
         bits = int.from_bytes(np.packbits(flags[32 * word :][:32], bitorder="little"), "little")
-        assert doors.library.pto_flag_read(3, word, -1) & 0xFFFF_FFFF == bits
-        doors.library.pto_flag_clear(SLOT, word, ctypes.c_int(bits & 0xF0F0_F0F0).value)
-        assert doors.library.pto_flag_read(3, word, -1) & 0xFFFF_FFFF == bits & 0x0F0F_0F0F
-    assert doors.box.errors == 0
-    doors.memory.unit_flags[35] = 0
-    doors.library.pto_flag_clear(SLOT, 1, 1 << 3)
-    (message,) = doors.box.poll_errors()
+        assert backends.library.pto_flag_read(3, word, -1) & 0xFFFF_FFFF == bits
+        backends.library.pto_flag_clear(SLOT, word, ctypes.c_int(bits & 0xF0F0_F0F0).value)
+        assert backends.library.pto_flag_read(3, word, -1) & 0xFFFF_FFFF == bits & 0x0F0F_0F0F
+    assert backends.box.errors == 0
+    backends.memory.unit_flags[35] = 0
+    backends.library.pto_flag_clear(SLOT, 1, 1 << 3)
+    (message,) = backends.box.poll_errors()
     assert message.startswith(
         "mte2: FLAG-NOT-SET: clear of a unit flag that is not set (block) (0x23, "
     )
 
 
-def test_a_new_content_of_l0c_is_whole(doors: Doors) -> None:
-    memory = doors.memory
+def test_a_new_content_of_l0c_is_whole(backends: Backends) -> None:
+    memory = backends.memory
     memory.stage_flags([7], 100)
     memory.stage_flags([8])
-    doors.library.pto_flag_clear(SLOT, 0, 1 << 8)
+    backends.library.pto_flag_clear(SLOT, 0, 1 << 8)
     memory.set_background(Space.L0C, 0x3C)
     assert (memory.view(Space.L0C) == 0x3C).all()
     assert memory.unit_flags[7:9].tolist() == [1, 0]
@@ -223,49 +223,49 @@ def test_a_new_content_of_l0c_is_whole(doors: Doors) -> None:
 
 
 @pytest.mark.parametrize("blocks", [[-1], [UNIT_FLAGS], [3, 512, 4]])
-def test_blocks_that_do_not_exist(doors: Doors, blocks: list[int]) -> None:
-    before = doors.memory.unit_flags.copy()
+def test_blocks_that_do_not_exist(backends: Backends, blocks: list[int]) -> None:
+    before = backends.memory.unit_flags.copy()
     with pytest.raises(ValueError, match="L0C has 0 to 511"):
-        doors.memory.stage_flags(blocks, 4)
+        backends.memory.stage_flags(blocks, 4)
     with pytest.raises(ValueError, match="at most 4294967295"):
-        doors.memory.stage_flags([0], 1 << 32)
+        backends.memory.stage_flags([0], 1 << 32)
     with pytest.raises(ValueError, match="L0C has 0 to 511"):
-        doors.memory.stage_flags_again(blocks)
+        backends.memory.stage_flags_again(blocks)
     with pytest.raises(ValueError, match="at most 4294967295"):
-        doors.memory.stage_flags_again([0], 1 << 32)
-    doors.memory.stage_flags([], 4)
-    assert (doors.memory.unit_flags == before).all()
+        backends.memory.stage_flags_again([0], 1 << 32)
+    backends.memory.stage_flags([], 4)
+    assert (backends.memory.unit_flags == before).all()
 
 
-def test_done_records_tell_when_flags_were_cleared(doors: Doors) -> None:
-    box, library = doors.box, doors.library
-    doors.memory.stage_flags(range(8))
+def test_done_records_tell_when_flags_were_cleared(backends: Backends) -> None:
+    box, library = backends.box, backends.library
+    backends.memory.stage_flags(range(8))
     box.submit_block(SLOT, np.zeros((4, DESC_WORDS)), 0)
     for _ in range(4):
-        doors.tick()
-        doors.pop()
+        backends.tick()
+        backends.pop()
         library.pto_desc_accept(SLOT)
 
     def write() -> None:
-        doors.local_write(Space.UB0, 0, random_bytes(32))
+        backends.local_write(Space.UB0, 0, random_bytes(32))
 
-    doors.retire()
+    backends.retire()
     write()
-    doors.tick()
+    backends.tick()
     library.pto_flag_clear(SLOT, 0, 1)
     write()  # on the edge of the clear
-    doors.tick()
+    backends.tick()
     write()
     library.pto_flag_clear(SLOT, 0, 2)
-    doors.tick()
-    doors.retire()
-    doors.tick()
+    backends.tick()
+    backends.retire()
+    backends.tick()
     library.pto_flag_clear(3, 0, 4)  # of another slot
-    doors.retire()
-    doors.tick()
+    backends.retire()
+    backends.tick()
     write()
     library.pto_flag_clear(SLOT, 0, 8)
-    doors.retire()
+    backends.retire()
     done = box.poll_done(SLOT)
     assert done["written_bytes"].tolist() == [32, 96, 96, 128]
     assert done["clear_bytes"].tolist() == [NO_CLEAR, 64, NO_CLEAR, 128]
@@ -274,8 +274,8 @@ def test_done_records_tell_when_flags_were_cleared(doors: Doors) -> None:
     box.submit_block(SLOT, np.zeros((1, DESC_WORDS)), 0)
     library.pto_reset(1 << SLOT)
     box.submit_block(SLOT, np.zeros((1, DESC_WORDS)), 0)
-    doors.tick()
-    doors.pop()
+    backends.tick()
+    backends.pop()
     library.pto_desc_accept(SLOT)
-    doors.retire()
+    backends.retire()
     assert box.poll_done(SLOT)["clear_bytes"].tolist() == [NO_CLEAR]

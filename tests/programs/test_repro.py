@@ -64,7 +64,7 @@ MEETINGS = (
     Met("nz_loops_swapped", ("mte_gm_l1_frac",), "protocol"),
     Met("fix_s3_d3_swapped", WRITE_BACKS, "data"),
     Met("fix_flags_check_only_not_waited", WRITE_BACKS, "data"),
-    Met("fix_bank_of_word_before", WRITE_BACKS, "protocol", program="epoch"),
+    Met("fix_bank_of_word_before", WRITE_BACKS, "protocol", program="batch"),
     Met("store_lane_ignored", ("mte_ub_gm",), "hang"),
     Met("l06_16_bytes", ("mte_gm_ub",), "status", test="illegal"),
     Met("local_read_error_lost", ("mte_ub_gm",), "late burst", test="errors"),
@@ -165,6 +165,6 @@ def test_what_failed_fails_again(met: Met) -> None:
 
 def test_all_of_it_passes_on_the_engines_as_they_are() -> None:
     folders = [written(met).parent for met in MEETINGS]
-    programs = [folder / f"{name}.pto" for folder in folders for name in ("failing", "epoch")]
+    programs = [folder / f"{name}.pto" for folder in folders for name in ("failing", "batch")]
     record = replay(None, *programs)
     assert record.passed, "\n".join([record.message, *record.failures])

@@ -12,7 +12,7 @@ from scoreboards.scoreboard import _refused
 from sequences.examples.blocks import named_rule_blocks
 from sequences.examples.catalog import EXAMPLES, RULE_EXAMPLES
 from tb.common.paths import ROOT
-from tb.harness.items import Epoch
+from tb.harness.items import Batch
 from tb.harness.layout import DONE
 from tb.isa.rules import RULES
 from tb.regress.plan.spec import FILES, catalogue, item_of, spec_rows
@@ -178,11 +178,11 @@ def test_refused_ops_are_counted_by_rule_when_they_passed() -> None:
     slot = int(block.slot[0])
     done = np.zeros(2, dtype=DONE)  # one more than was sent
     done["rule"] = 5
-    epoch = Epoch.__new__(Epoch)
-    epoch.block, epoch.order, epoch.done = block, {slot: np.array([0])}, {slot: done}
-    assert _refused(epoch, np.array([True])) == ["ND-L05"]
-    assert _refused(epoch, np.array([False])) == []
+    batch = Batch.__new__(Batch)
+    batch.block, batch.order, batch.done = block, {slot: np.array([0])}, {slot: done}
+    assert _refused(batch, np.array([True])) == ["ND-L05"]
+    assert _refused(batch, np.array([False])) == []
     done["rule"] = 0
-    assert _refused(epoch, np.array([True])) == []
-    epoch.done = {}
-    assert _refused(epoch, np.array([True])) == []
+    assert _refused(batch, np.array([True])) == []
+    batch.done = {}
+    assert _refused(batch, np.array([True])) == []

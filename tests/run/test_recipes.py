@@ -106,11 +106,11 @@ def test_the_page_names_every_simulator() -> None:
         assert ("run by the tests" in row) == item.tested
 
 
-def test_the_harness_names_no_simulator_but_in_its_doors() -> None:
-    """What differs between simulators stands in pto_door.vh, and nowhere else."""
+def test_the_harness_names_no_simulator_but_in_its_backends() -> None:
+    """What differs between simulators stands in pto_backend.vh, and nowhere else."""
     words = ("VERILATOR", "__ICARUS__", "MODEL_TECH", "VCS", "XCELIUM", "verilator public")
     for path in sorted((Path(__file__).parents[2] / "tb/hdl").glob("*.v*")):
-        if path.suffix in (".v", ".vh") and path.name != "pto_door.vh":
+        if path.suffix in (".v", ".vh") and path.name != "pto_backend.vh":
             found = [word for word in words if word in path.read_text()]
             assert not found, f"{path.name}: {found}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A scoreboard without a simulator: hand-made epochs, and a second model as the design."""
+"""A scoreboard without a simulator: hand-made batches, and a second model as the design."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scoreboards.model.outcome import Outcome
 from scoreboards.scoreboard import Scoreboard
 from scoreboards.unit_flags import produce
 from tb.env.stopwatch import Stopwatch
-from tb.harness.items import CheckedEpoch, Epoch, Reset
+from tb.harness.items import Batch, CheckedBatch, Reset
 from tb.harness.layout import DONE, HIT, KNOBS, NO_CLEAR, READ
 from tb.isa.block import OpBlock
 from tb.isa.footprint import Footprint
@@ -125,7 +125,7 @@ class Bench:
             ConfigDB().set(None, "*", name, value)
         self.scoreboard = Scoreboard("scoreboard", None)
         self.scoreboard.build_phase()
-        self.checked: list[CheckedEpoch] = []
+        self.checked: list[CheckedBatch] = []
         self.scoreboard.ap = SimpleNamespace(write=self.checked.append)
         content = self.memory.content
         self.dut = ReferenceModel(
@@ -136,8 +136,8 @@ class Bench:
         )
         self.outcomes: list[Outcome] = []
 
-    def epoch(self, block: OpBlock) -> Epoch:
-        """Runs a block on the design and returns its epoch.
+    def batch(self, block: OpBlock) -> Batch:
+        """Runs a block on the design and returns its batch.
 
         The ops of a slot are in flight together from cycle 100 to cycle 1000, about.
         """
@@ -162,11 +162,11 @@ class Bench:
                 clears = flags is not None and flags.clears
                 record["clear_bytes"] = self.bytes[slot] if clears else NO_CLEAR
             done[slot] = records
-        return Epoch(0, 0, block, order, tags, (0,) * len(SLOTS), done)
+        return Batch(0, 0, block, order, tags, (0,) * len(SLOTS), done)
 
     def hit(
         self,
-        epoch: Epoch,
+        batch: Batch,
         slot: str,
         space: Space,
         address: int,
@@ -179,20 +179,20 @@ class Bench:
         entry = np.zeros(1, dtype=HIT)
         entry["cycle"], entry["addr"], entry["slot"] = cycle, address, SLOTS.index(slot)
         entry["side"], entry["kind"], entry["space"] = side, kind, int(space)
-        epoch.hits = np.concatenate((epoch.hits, entry))
+        batch.hits = np.concatenate((batch.hits, entry))
 
-    def cut(self, epoch: Epoch, slot: str, retired: int, reached: int) -> None:
-        """Lets a reset cut an epoch off: so many ops of a slot retired, so many were begun."""
+    def cut(self, batch: Batch, slot: str, retired: int, reached: int) -> None:
+        """Lets a reset cut an batch off: so many ops of a slot retired, so many were begun."""
         number = SLOTS.index(slot)
-        epoch.reset = Reset(300)
-        epoch.done[number] = epoch.done[number][:retired]
-        epoch.reached[number] = reached
+        batch.reset = Reset(300)
+        batch.done[number] = batch.done[number][:retired]
+        batch.reached[number] = reached
 
     def failed(
-        self, epoch: Epoch, slot: str, status: Status, address: int, *, position: int = 0
+        self, batch: Batch, slot: str, status: Status, address: int, *, position: int = 0
     ) -> None:
         """Lets an op of a slot retire with an error."""
-        records = epoch.done[SLOTS.index(slot)]
+        records = batch.done[SLOTS.index(slot)]
         records["status"][position], records["addr"][position] = int(status), address
 
     def execute(self, op: DmaOp) -> Outcome:
@@ -201,9 +201,9 @@ class Bench:
         produce(self.memory.unit_flags, outcome)
         return self.dut.apply(outcome)
 
-    def write(self, epoch: Epoch) -> CheckedEpoch:
-        """Shows the scoreboard an epoch."""
-        self.scoreboard.write(epoch)
+    def write(self, batch: Batch) -> CheckedBatch:
+        """Shows the scoreboard an batch."""
+        self.scoreboard.write(batch)
         return self.checked[-1]
 
     def corrupt(self, space: Space, address: int) -> None:

@@ -64,9 +64,9 @@ def changed(failure: Failure) -> list[int]:
 
 
 def test_wrong_bytes_of_an_op(bench: Bench) -> None:
-    epoch = bench.epoch(from_ops([BIAS, TO_L1]))
+    batch = bench.batch(from_ops([BIAS, TO_L1]))
     bench.corrupt(Space.L1, 4096 + 2 * 96 + 7)
-    bench.write(epoch)
+    bench.write(batch)
     failure = only(bench)
     assert (failure.kind, failure.slot, failure.op) == ("data", "mte2", "mte_gm_l1")
     assert (failure.field, failure.address_class) == ("row data", "later row")
@@ -86,24 +86,24 @@ def test_wrong_bytes_of_an_op(bench: Bench) -> None:
 def test_the_class_of_an_address_is_the_loop_that_went_wrong(
     bench: Bench, place: int, where: str
 ) -> None:
-    epoch = bench.epoch(from_ops([LOOPED]))
+    batch = bench.batch(from_ops([LOOPED]))
     bench.corrupt(Space.UB0, place + 5)
-    bench.write(epoch)
+    bench.write(batch)
     assert only(bench).address_class == where
 
 
 def test_the_place_of_a_wrong_value_says_nothing(bench: Bench) -> None:
-    epoch = bench.epoch(from_ops([BIAS]))
+    batch = bench.batch(from_ops([BIAS]))
     bench.corrupt(Space.BT, 128 + 4 * 17)
-    bench.write(epoch)
+    bench.write(batch)
     failure = only(bench)
     assert (failure.field, failure.space, failure.address_class) == ("row data", "bt", "")
 
 
 def test_a_write_beside_the_destination_shows_what_is_around(bench: Bench) -> None:
-    epoch = bench.epoch(from_ops([TO_L1]))
+    batch = bench.batch(from_ops([TO_L1]))
     bench.corrupt(Space.L1, 4096 + 50 + 3)
-    bench.write(epoch)
+    bench.write(batch)
     failure = only(bench)
     assert (failure.kind, failure.field, failure.op) == ("guard", "behind the row", "mte_gm_l1")
     assert failure.picture is not None
@@ -121,10 +121,10 @@ def test_a_stray_byte_has_no_op_where_nobody_knows_who_wrote_it(bench: Bench) ->
 
 
 def test_only_the_first_failures_have_pictures(bench: Bench) -> None:
-    epoch = bench.epoch(from_ops([MteL1Ub(4096 * k, 4096 * k, 64, 1, 64, 64) for k in range(6)]))
+    batch = bench.batch(from_ops([MteL1Ub(4096 * k, 4096 * k, 64, 1, 64, 64) for k in range(6)]))
     for k in range(6):
         bench.corrupt(Space.UB0, 4096 * k)
-    bench.write(epoch)
+    bench.write(batch)
     assert len(bench.run.counts.failures) == len(bench.run.counts.details) == 6
     drawn = [failure.picture is not None for failure in bench.run.counts.details]
     assert drawn == [True] * PICTURES + [False] * (6 - PICTURES)
@@ -142,10 +142,10 @@ def test_only_the_first_failures_have_pictures(bench: Bench) -> None:
 def test_what_a_done_says_wrong(
     bench: Bench, column: str, value: int, kind: str, field: str
 ) -> None:
-    epoch = bench.epoch(from_ops([TO_L1]))
-    (records,) = epoch.done.values()
+    batch = bench.batch(from_ops([TO_L1]))
+    (records,) = batch.done.values()
     records[column] = value
-    bench.write(epoch)
+    bench.write(batch)
     failure = only(bench)
     assert (failure.kind, failure.field, failure.op) == (kind, field, "mte_gm_l1")
     assert failure.picture is None
@@ -154,10 +154,10 @@ def test_what_a_done_says_wrong(
 def test_an_illegal_op_that_went_through_names_its_rule(bench: Bench) -> None:
     blocks = IllegalGenerator(1, ("mte_gm_ub",)).blocks(40)
     block, broken = next((block, count) for block in blocks if (count := broken_rules(block)))
-    epoch = bench.epoch(block)
-    for records in epoch.done.values():
+    batch = bench.batch(block)
+    for records in batch.done.values():
         records["status"], records["rule"] = int(Status.OK), 0
-    bench.write(epoch)
+    bench.write(batch)
     assert len(bench.run.counts.details) == broken
     for failure in bench.run.counts.details:
         assert (failure.kind, failure.field) == ("status", "OK not RULE")
@@ -166,35 +166,35 @@ def test_an_illegal_op_that_went_through_names_its_rule(bench: Bench) -> None:
 
 
 def test_the_address_of_an_error(bench: Bench) -> None:
-    epoch = bench.epoch(from_ops([TO_L1]))
-    bench.hit(epoch, "mte2", Space.GM, 992, kind=FaultKind.DECERR)
-    bench.failed(epoch, "mte2", Status.RD_DECERR, 4096)
-    bench.write(epoch)
+    batch = bench.batch(from_ops([TO_L1]))
+    bench.hit(batch, "mte2", Space.GM, 992, kind=FaultKind.DECERR)
+    bench.failed(batch, "mte2", Status.RD_DECERR, 4096)
+    bench.write(batch)
     assert (only(bench).kind, only(bench).field) == ("address", "RD_DECERR")
 
 
 def test_the_status_of_an_error(bench: Bench) -> None:
-    epoch = bench.epoch(from_ops([TO_L1]))
-    bench.hit(epoch, "mte2", Space.GM, 992, kind=FaultKind.DECERR)
-    bench.failed(epoch, "mte2", Status.RD_SLVERR, 992)
-    bench.write(epoch)
+    batch = bench.batch(from_ops([TO_L1]))
+    bench.hit(batch, "mte2", Space.GM, 992, kind=FaultKind.DECERR)
+    bench.failed(batch, "mte2", Status.RD_SLVERR, 992)
+    bench.write(batch)
     assert (only(bench).kind, only(bench).field) == ("status", "RD_SLVERR not RD_DECERR")
 
 
 def test_an_access_that_no_op_makes(bench: Bench) -> None:
-    epoch = bench.epoch(from_ops([TO_L1]))
-    bench.hit(epoch, "mte2", Space.GM, 1 << 30, kind=FaultKind.SLVERR)
-    bench.write(epoch)
+    batch = bench.batch(from_ops([TO_L1]))
+    bench.hit(batch, "mte2", Space.GM, 1 << 30, kind=FaultKind.SLVERR)
+    bench.write(batch)
     failure = only(bench)
     assert (failure.kind, failure.slot, failure.field) == ("access", "mte2", "read of gm")
 
 
 def test_a_hang_names_the_oldest_op(bench: Bench) -> None:
     bench.mailbox.watchdog_clocks = 700
-    epoch = bench.epoch(from_ops([BIAS, TO_L1]))
-    epoch.hung = True
-    epoch.done = {slot: records[:0] for slot, records in epoch.done.items()}
-    bench.scoreboard.write(epoch)
+    batch = bench.batch(from_ops([BIAS, TO_L1]))
+    batch.hung = True
+    batch.done = {slot: records[:0] for slot, records in batch.done.items()}
+    bench.scoreboard.write(batch)
     failure = only(bench)
     assert (failure.kind, failure.slot, failure.op) == ("hang", "mte1", "mte_l1_bt")
     assert (failure.begin_clock, failure.end_clock) == (1300, 2000)
@@ -203,10 +203,10 @@ def test_a_hang_names_the_oldest_op(bench: Bench) -> None:
 def test_a_legacy_form_is_named_and_grouped_with_its_op(bench: Bench) -> None:
     blocks = IllegalGenerator(3, ("copy_ubuf_to_gm",)).blocks(200)
     block = next(block for block in blocks if 0 in block.legacy)
-    epoch = bench.epoch(block)
-    for records in epoch.done.values():
+    batch = bench.batch(block)
+    for records in batch.done.values():
         records["tag"][0] = 99
-    bench.write(epoch)
+    bench.write(batch)
     failure = bench.run.counts.details[0]
     assert failure.op == "copy_ubuf_to_gm"
     assert signature_of(failure).op == "mte_ub_gm"
@@ -217,8 +217,8 @@ def test_a_checkers_message_has_slot_rule_and_clock() -> None:
     failure = protocol_failure(text, f"protocol: {text}")
     assert (failure.kind, failure.slot, failure.rule) == ("protocol", "mte2", "AR-4K")
     assert (failure.begin_clock, failure.end_clock) == (29, 29)
-    other = protocol_failure("the door is shut (0x1, 0x2) at 5 ns", "")
-    assert (other.slot, other.rule, other.field) == ("", "", "the door is shut")
+    other = protocol_failure("the backend is shut (0x1, 0x2) at 5 ns", "")
+    assert (other.slot, other.rule, other.field) == ("", "", "the backend is shut")
 
 
 def broken_rules(block: OpBlock) -> int:
@@ -270,9 +270,9 @@ def test_the_ends_of_a_memory_bound_the_lines() -> None:
 
 
 def test_a_store_is_drawn_in_gm(bench: Bench) -> None:
-    epoch = bench.epoch(from_ops([MteUbGm(0, 1 << 34, 40, 3, 96, 100)]))
+    batch = bench.batch(from_ops([MteUbGm(0, 1 << 34, 40, 3, 96, 100)]))
     bench.corrupt(Space.GM, (1 << 34) + 105)
-    bench.write(epoch)
+    bench.write(batch)
     failure = only(bench)
     assert (failure.space, changed(failure)) == ("gm", [(1 << 34) + 105])
     assert failure.address == (1 << 34) + 105

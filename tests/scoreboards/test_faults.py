@@ -24,7 +24,7 @@ from scoreboards.faults import (
     accesses,
 )
 from scoreboards.model.outcome import Outcome
-from tb.harness.items import Epoch
+from tb.harness.items import Batch
 from tb.harness.layout import HIT, LATE_BURST, NO_FAULT, READ, WRITE
 from tb.isa.block import from_ops
 from tb.isa.burst.op import MteUbUb
@@ -58,9 +58,9 @@ def bad(cycle: int, address: int = 0, **changes: Any) -> BadAccess:
     return BadAccess(**{**fields, **changes})
 
 
-def failures(bench: Bench, epoch: Epoch) -> list[str]:
-    """Shows an epoch to the scoreboard and returns the first lines of its reports."""
-    bench.write(epoch)
+def failures(bench: Bench, batch: Batch) -> list[str]:
+    """Shows an batch to the scoreboard and returns the first lines of its reports."""
+    bench.write(batch)
     return [report.splitlines()[0] for report in bench.run.counts.failures]
 
 
@@ -192,15 +192,15 @@ def test_a_burst_long_after_the_error_of_its_op_is_late() -> None:
 
 
 def test_errors_are_judged_op_by_op(bench: Bench) -> None:
-    epoch = bench.epoch(from_ops([LOAD, NEXT]))
-    bench.hit(epoch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
-    bench.hit(epoch, "mte2", Space.L1, 4096 + 96, side=WRITE, cycle=600)
-    bench.hit(epoch, "mte2", Space.GM, 65536, kind=FaultKind.DECERR, cycle=400)
-    bench.failed(epoch, "mte2", Status.RD_SLVERR, 1024)
-    bench.failed(epoch, "mte2", Status.RD_DECERR, 65536, position=1)
+    batch = bench.batch(from_ops([LOAD, NEXT]))
+    bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+    bench.hit(batch, "mte2", Space.L1, 4096 + 96, side=WRITE, cycle=600)
+    bench.hit(batch, "mte2", Space.GM, 65536, kind=FaultKind.DECERR, cycle=400)
+    bench.failed(batch, "mte2", Status.RD_SLVERR, 1024)
+    bench.failed(batch, "mte2", Status.RD_DECERR, 65536, position=1)
     bench.corrupt(Space.L1, 4096 + 3)
-    epoch.faults = (Fault(Space.GM, 1024, FaultKind.SLVERR),)
-    assert failures(bench, epoch) == []
+    batch.faults = (Fault(Space.GM, 1024, FaultKind.SLVERR),)
+    assert failures(bench, batch) == []
     assert bench.run.counts.injected == {
         "faults": 1, "SLVERR of reads": 1, "DECERR of reads": 1, "local errors of writes": 1
     }  # fmt: skip
@@ -217,11 +217,11 @@ def test_errors_are_judged_op_by_op(bench: Bench) -> None:
 def test_a_wrong_report_of_an_error_is_found(
     bench: Bench, status: Status, address: int, says: str
 ) -> None:
-    epoch = bench.epoch(from_ops([LOAD, NEXT]))
-    bench.hit(epoch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
-    bench.hit(epoch, "mte2", Space.L1, 4096 + 96, side=WRITE, cycle=600)
-    bench.failed(epoch, "mte2", status, address)
-    (report,) = failures(bench, epoch)
+    batch = bench.batch(from_ops([LOAD, NEXT]))
+    bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+    bench.hit(batch, "mte2", Space.L1, 4096 + 96, side=WRITE, cycle=600)
+    bench.failed(batch, "mte2", status, address)
+    (report,) = failures(bench, batch)
     assert says in report
     assert bench.checked[-1].passed.tolist() == [False, True]
 
@@ -229,83 +229,83 @@ def test_a_wrong_report_of_an_error_is_found(
 def test_an_address_is_compared_where_the_manifest_says_it_is_right(bench: Bench) -> None:
     capabilities = {"mte2": SimpleNamespace(error_address=False)}
     bench.run.config.capabilities = capabilities
-    epoch = bench.epoch(from_ops([LOAD]))
-    bench.hit(epoch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
-    bench.failed(epoch, "mte2", Status.RD_SLVERR, 1056)
-    assert failures(bench, epoch) == []
+    batch = bench.batch(from_ops([LOAD]))
+    bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+    bench.failed(batch, "mte2", Status.RD_SLVERR, 1056)
+    assert failures(bench, batch) == []
 
 
 def test_an_error_reported_without_one_is_found(bench: Bench) -> None:
-    epoch = bench.epoch(from_ops([LOAD]))
-    bench.failed(epoch, "mte2", Status.RD_SLVERR, 1024)
-    (report,) = failures(bench, epoch)
+    batch = bench.batch(from_ops([LOAD]))
+    bench.failed(batch, "mte2", Status.RD_SLVERR, 1024)
+    (report,) = failures(bench, batch)
     assert "retired with status 2 RD_SLVERR, expected 0 OK" in report
 
 
 def test_an_error_of_a_slot_without_ops_is_found(bench: Bench) -> None:
-    epoch = bench.epoch(from_ops([LOAD]))
-    bench.hit(epoch, "mte3", Space.GM, 1024, kind=FaultKind.SLVERR, side=WRITE)
-    (report,) = failures(bench, epoch)
+    batch = bench.batch(from_ops([LOAD]))
+    bench.hit(batch, "mte3", Space.GM, 1024, kind=FaultKind.SLVERR, side=WRITE)
+    (report,) = failures(bench, batch)
     assert "no op in flight on mte3 makes this access: its write of GM 0x400" in report
 
 
 def test_two_loads_of_one_place_share_the_blame(bench: Bench) -> None:
     for position in (0, 1):
-        epoch = bench.epoch(from_ops([LOAD, SAME]))
-        bench.hit(epoch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
-        bench.failed(epoch, "mte2", Status.RD_SLVERR, 1024, position=position)
-        assert failures(bench, epoch) == []
-    epoch = bench.epoch(from_ops([LOAD, SAME]))
-    bench.hit(epoch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
-    (report,) = failures(bench, epoch)
+        batch = bench.batch(from_ops([LOAD, SAME]))
+        bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+        bench.failed(batch, "mte2", Status.RD_SLVERR, 1024, position=position)
+        assert failures(bench, batch) == []
+    batch = bench.batch(from_ops([LOAD, SAME]))
+    bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+    (report,) = failures(bench, batch)
     assert "retired with status 0 OK" in report
 
 
 def test_a_full_log_is_a_failure(bench: Bench) -> None:
-    epoch = bench.epoch(from_ops([LOAD]))
-    bench.hit(epoch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
-    bench.failed(epoch, "mte2", Status.RD_SLVERR, 1024)
-    epoch.hits_lost = 3
-    (report,) = failures(bench, epoch)
+    batch = bench.batch(from_ops([LOAD]))
+    bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+    bench.failed(batch, "mte2", Status.RD_SLVERR, 1024)
+    batch.hits_lost = 3
+    (report,) = failures(bench, batch)
     assert "3 erroneous responses did not fit the log" in report
 
 
 def test_an_error_that_was_not_injected_is_judged_alike(bench: Bench) -> None:
-    epoch = bench.epoch(from_ops([LOAD]))
-    bench.hit(epoch, "mte2", Space.GM, 1024, kind=FaultKind.DECERR)
-    epoch.hits["fault"] = NO_FAULT
-    (report,) = failures(bench, epoch)
+    batch = bench.batch(from_ops([LOAD]))
+    bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.DECERR)
+    batch.hits["fault"] = NO_FAULT
+    (report,) = failures(bench, batch)
     assert "expected 3 RD_DECERR" in report
 
 
 def test_a_late_burst_fails_its_op(bench: Bench) -> None:
-    epoch = bench.epoch(from_ops([LOAD]))
-    bench.hit(epoch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
-    bench.failed(epoch, "mte2", Status.RD_SLVERR, 1024)
-    epoch.late = np.zeros(1, dtype=LATE_BURST)
-    epoch.late["cycle"], epoch.late["addr"], epoch.late["beats"] = 600, 1088, 1
-    epoch.late["slot"] = MTE2
-    (report,) = failures(bench, epoch)
+    batch = bench.batch(from_ops([LOAD]))
+    bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+    bench.failed(batch, "mte2", Status.RD_SLVERR, 1024)
+    batch.late = np.zeros(1, dtype=LATE_BURST)
+    batch.late["cycle"], batch.late["addr"], batch.late["beats"] = 600, 1088, 1
+    batch.late["slot"] = MTE2
+    (report,) = failures(bench, batch)
     assert "started a burst after its error" in report
 
 
 def test_what_reads_an_undefined_destination_is_compared_with_it(bench: Bench) -> None:
     ops = from_ops([LOAD, MteL1Ub(4096, 1024, 32, 1, 0, 0)])
-    epoch = bench.epoch(ops)
-    bench.hit(epoch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
-    bench.failed(epoch, "mte2", Status.RD_SLVERR, 1024)
+    batch = bench.batch(ops)
+    bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+    bench.failed(batch, "mte2", Status.RD_SLVERR, 1024)
     for space, at in ((Space.L1, 4096 + 3), (Space.UB0, 1024 + 3)):
         bench.corrupt(space, at)
-    assert failures(bench, epoch) == []
+    assert failures(bench, batch) == []
     bench.corrupt(Space.UB0, 1024 + 4)
     bench.scoreboard.close()
     assert len(bench.run.counts.failures) == 1
 
 
 def test_unit_flags_due_at_the_end_are_reported(bench: Bench) -> None:
-    epoch = bench.epoch(from_ops([LOAD]))
-    epoch.flags_due = 2
-    (report,) = failures(bench, epoch)
+    batch = bench.batch(from_ops([LOAD]))
+    batch.flags_due = 2
+    (report,) = failures(bench, batch)
     assert "unit flags were not set when all ops had retired: 2" in report
 
 
@@ -314,22 +314,22 @@ def test_unit_flags_due_at_the_end_are_reported(bench: Bench) -> None:
 COPIES = [MteUbUb(4096 * k, 131072 + 4096 * k, 2, 4, 1, 2) for k in range(4)]
 
 
-def cut_epoch(bench: Bench) -> Epoch:
+def cut_batch(bench: Bench) -> Batch:
     """Four copies: one retired, two begun, one never seen, whose bytes the design did not write."""
     content = bench.memory.content[Space.UB0]
     before = content.copy()
-    epoch = bench.epoch(from_ops(COPIES))
+    batch = bench.batch(from_ops(COPIES))
     for copy in (1, 2, 3):
         low = 131072 + 4096 * copy
         content[low : low + 4096] = before[low : low + 4096]
-    bench.cut(epoch, "mte3", retired=1, reached=3)
-    return epoch
+    bench.cut(batch, "mte3", retired=1, reached=3)
+    return batch
 
 
 def test_a_reset_forgets_what_was_not_begun(bench: Bench) -> None:
-    epoch = cut_epoch(bench)
+    batch = cut_batch(bench)
     bench.corrupt(Space.UB0, 131072 + 4096 + 7)  # in flight: anything
-    assert failures(bench, epoch) == []
+    assert failures(bench, batch) == []
     assert bench.checked[-1].passed.tolist() == [True, False, False, False]
     assert bench.run.counts.transactions == bench.run.counts.statuses["OK"] == 1
     assert sum(count.sent for count in bench.run.counts.ops.values()) == 1
@@ -347,25 +347,25 @@ def test_a_reset_forgets_what_was_not_begun(bench: Bench) -> None:
 def test_a_byte_outside_of_what_was_in_flight_is_found(
     bench: Bench, address: int, says: str
 ) -> None:
-    epoch = cut_epoch(bench)
+    batch = cut_batch(bench)
     bench.corrupt(Space.UB0, address)
-    found = failures(bench, epoch)
+    found = failures(bench, batch)
     assert found
     assert says in found[0]
 
 
 def test_the_next_block_is_judged_from_what_a_reset_left(bench: Bench) -> None:
-    bench.write(cut_epoch(bench))
+    bench.write(cut_batch(bench))
     bench.bytes[SLOTS.index("mte3")] = 10_000
-    epoch = bench.epoch(from_ops(COPIES))
-    assert failures(bench, epoch) == []
+    batch = bench.batch(from_ops(COPIES))
+    assert failures(bench, batch) == []
 
 
 def test_errors_before_a_reset_belong_to_what_was_in_flight(bench: Bench) -> None:
-    epoch = cut_epoch(bench)
-    bench.hit(epoch, "mte3", Space.UB0, 4096)
-    bench.hit(epoch, "mte3", Space.UB0, 4096 * 2)
-    assert failures(bench, epoch) == []
-    epoch = cut_epoch(bench)
-    bench.hit(epoch, "mte3", Space.UB0, 4096 * 3)
-    assert "no op in flight on mte3" in failures(bench, epoch)[0]
+    batch = cut_batch(bench)
+    bench.hit(batch, "mte3", Space.UB0, 4096)
+    bench.hit(batch, "mte3", Space.UB0, 4096 * 2)
+    assert failures(bench, batch) == []
+    batch = cut_batch(bench)
+    bench.hit(batch, "mte3", Space.UB0, 4096 * 3)
+    assert "no op in flight on mte3" in failures(bench, batch)[0]

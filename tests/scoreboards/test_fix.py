@@ -82,7 +82,7 @@ def bench() -> Bench:
     ],
 )
 def test_a_right_write_back_passes(bench: Bench, op: FixOp) -> None:
-    checked = bench.write(bench.epoch(block(op)))
+    checked = bench.write(bench.batch(block(op)))
     assert not bench.run.counts.failures
     assert checked.passed.all()
     size = bench.outcomes[0].bytes_written
@@ -94,7 +94,7 @@ def test_a_right_write_back_passes(bench: Bench, op: FixOp) -> None:
 
 def test_fills_count_as_writes_of_the_stimulus(bench: Bench) -> None:
     fill = Fill(Space.GM, GM + 5000, np.arange(100, dtype=np.uint8))
-    bench.write(bench.epoch(replace(block(ATOMIC), fills=(accumulators(), fill))))
+    bench.write(bench.batch(replace(block(ATOMIC), fills=(accumulators(), fill))))
     bench.scoreboard.compare_everything()
     assert not bench.run.counts.failures
     assert bench.scoreboard.golden[Space.GM][GM + 5099] == 99
@@ -105,9 +105,9 @@ def test_fills_count_as_writes_of_the_stimulus(bench: Bench) -> None:
 
 @pytest.mark.parametrize("space", [Space.UB0, Space.UB1])
 def test_a_wrong_byte_in_either_half_is_found(bench: Bench, space: Space) -> None:
-    epoch = bench.epoch(block(PLAIN, HALVES))
+    batch = bench.batch(block(PLAIN, HALVES))
     bench.corrupt(space, 4096 + 128 + 4 * 5)
-    checked = bench.write(epoch)
+    checked = bench.write(batch)
     assert checked.passed.tolist() == [True, False]
     assert len(bench.run.counts.failures) == 1
     row = 1 if space is Space.UB0 else 5
@@ -117,44 +117,44 @@ def test_a_wrong_byte_in_either_half_is_found(bench: Bench, space: Space) -> Non
 
 
 def test_the_guard_of_the_second_half_is_looked_at(bench: Bench) -> None:
-    epoch = bench.epoch(block(HALVES))
+    batch = bench.batch(block(HALVES))
     bench.corrupt(Space.UB1, 4096 + 4 * 128 + 7)
-    bench.write(epoch)
+    bench.write(batch)
     assert "write outside the destination, UB1" in bench.run.counts.failures[0]
 
 
 def test_a_neighbour_in_flight_is_no_guard_failure(bench: Bench) -> None:
     """What is wrong in another op's second region is that op's failure alone."""
     other = MteL0cUb(0, 4096 + 512, 4, 16, 16, 16, sub_block=1)
-    epoch = bench.epoch(block(HALVES, other))
+    batch = bench.batch(block(HALVES, other))
     bench.corrupt(Space.UB1, 4096 + 512)
-    checked = bench.write(epoch)
+    checked = bench.write(batch)
     assert checked.passed.tolist() == [True, False]
     assert len(bench.run.counts.failures) == 1
 
 
 def test_a_done_before_the_second_half_is_early(bench: Bench) -> None:
-    epoch = bench.epoch(block(HALVES))
-    epoch.done[FIX]["written_bytes"] -= 512
-    bench.write(epoch)
+    batch = bench.batch(block(HALVES))
+    batch.done[FIX]["written_bytes"] -= 512
+    bench.write(batch)
     assert "512 bytes early: 512 of 1024" in bench.run.counts.failures[0]
 
 
 def test_a_stray_byte_is_blamed_on_the_op_that_wrote_near(bench: Bench) -> None:
-    epoch = bench.epoch(block(HALVES))
-    bench.write(epoch)
+    batch = bench.batch(block(HALVES))
+    bench.write(batch)
     bench.corrupt(Space.UB1, 100)
     bench.scoreboard.compare_everything()
     assert "stray write, UB1" in bench.run.counts.failures[0]
 
 
 def test_both_halves_of_an_abandoned_op_are_taken_over(bench: Bench) -> None:
-    epoch = bench.epoch(block(HALVES, CLEARING))
-    bench.cut(epoch, "fix", retired=0, reached=2)
+    batch = bench.batch(block(HALVES, CLEARING))
+    bench.cut(batch, "fix", retired=0, reached=2)
     for space in (Space.UB0, Space.UB1):
         bench.corrupt(space, 4096 + 3)
     bench.memory.unit_flags[:4] = [1, 0, 1, 0]
-    assert not bench.write(epoch).passed.any()
+    assert not bench.write(batch).passed.any()
     assert not bench.run.counts.failures
     assert bench.scoreboard.golden.unit_flags[:4].tolist() == [1, 0, 1, 0]
 
@@ -163,9 +163,9 @@ def test_both_halves_of_an_abandoned_op_are_taken_over(bench: Bench) -> None:
 
 
 def test_a_flag_that_stays_set_is_reported_with_its_block(bench: Bench) -> None:
-    epoch = bench.epoch(block(PLAIN, CLEARING))
+    batch = bench.batch(block(PLAIN, CLEARING))
     bench.memory.unit_flags[2] = 1
-    checked = bench.write(epoch)
+    checked = bench.write(batch)
     assert checked.passed.tolist() == [True, False]
     (report,) = bench.run.counts.failures
     assert "unit flag of L0C block 2 is not cleared: 1, expected 0" in report
@@ -173,34 +173,34 @@ def test_a_flag_that_stays_set_is_reported_with_its_block(bench: Bench) -> None:
 
 
 def test_a_flag_that_check_only_clears_is_reported(bench: Bench) -> None:
-    epoch = bench.epoch(block(replace(PLAIN, unit_flag=2)))
+    batch = bench.batch(block(replace(PLAIN, unit_flag=2)))
     bench.memory.unit_flags[1:3] = 0
-    bench.write(epoch)
+    bench.write(batch)
     assert "unit flags of L0C block 1, 2 are cleared: 0, expected 1" in bench.run.counts.failures[0]
 
 
 def test_a_flag_of_no_op_is_reported_once(bench: Bench) -> None:
-    epoch = bench.epoch(block(CLEARING))
+    batch = bench.batch(block(CLEARING))
     bench.memory.unit_flags[300] ^= 1
-    bench.write(epoch)
+    bench.write(batch)
     assert "block 300" in bench.run.counts.failures[0]
-    assert "no op of this epoch" in bench.run.counts.failures[0]
-    bench.write(bench.epoch(block(CLEARING)))
+    assert "no op of this batch" in bench.run.counts.failures[0]
+    bench.write(bench.batch(block(CLEARING)))
     assert len(bench.run.counts.failures) == 1
 
 
 def test_an_early_clear_is_reported(bench: Bench) -> None:
-    epoch = bench.epoch(block(PLAIN, CLEARING))
-    epoch.done[FIX]["clear_bytes"][1] -= 32
-    checked = bench.write(epoch)
+    batch = bench.batch(block(PLAIN, CLEARING))
+    batch.done[FIX]["clear_bytes"][1] -= 32
+    checked = bench.write(batch)
     assert checked.passed.tolist() == [True, False]
     assert "cleared unit flags 32 bytes early: 4064 of 4096" in bench.run.counts.failures[0]
 
 
 def test_a_missing_clear_and_one_too_many_are_reported(bench: Bench) -> None:
-    epoch = bench.epoch(block(CLEARING, PLAIN, replace(PLAIN, dst_stride=0), rules=[0, 0, 14]))
-    epoch.done[FIX]["clear_bytes"] = [NO_CLEAR, 4096, NO_CLEAR]
-    bench.write(epoch)
+    batch = bench.batch(block(CLEARING, PLAIN, replace(PLAIN, dst_stride=0), rules=[0, 0, 14]))
+    batch.done[FIX]["clear_bytes"] = [NO_CLEAR, 4096, NO_CLEAR]
+    bench.write(batch)
     assert "retired without clearing its unit flags" in bench.run.counts.failures[0]
     assert "cleared unit flags, which it must leave alone" in bench.run.counts.failures[1]
     assert len(bench.run.counts.failures) == 2
@@ -209,20 +209,20 @@ def test_a_missing_clear_and_one_too_many_are_reported(bench: Bench) -> None:
 def test_illegal_ops_and_nops_leave_flags_alone(bench: Bench) -> None:
     before = bench.memory.unit_flags.copy()
     ops = block(replace(CLEARING, dst_stride=0), replace(CLEARING, n=0), rules=[14, 0])
-    bench.write(bench.epoch(ops))
+    bench.write(bench.batch(ops))
     assert not bench.run.counts.failures
     assert np.array_equal(bench.scoreboard.golden.unit_flags, before)
     assert not before.all()
 
 
 def test_flags_of_an_op_that_met_a_fault_are_taken_over(bench: Bench) -> None:
-    epoch = bench.epoch(block(CLEARING))
-    bench.hit(epoch, "fix", Space.L0C, 0x100)
-    bench.failed(epoch, "fix", Status.LOCAL, 0x100)
-    epoch.done[FIX]["clear_bytes"] = NO_CLEAR
+    batch = bench.batch(block(CLEARING))
+    bench.hit(batch, "fix", Space.L0C, 0x100)
+    bench.failed(batch, "fix", Status.LOCAL, 0x100)
+    batch.done[FIX]["clear_bytes"] = NO_CLEAR
     bench.memory.unit_flags[:4] = 1
     bench.corrupt(Space.GM, GM + 100)
-    bench.write(epoch)
+    bench.write(batch)
     assert not bench.run.counts.failures
     assert bench.scoreboard.golden.unit_flags[:4].tolist() == [1, 1, 1, 1]
 
@@ -231,12 +231,12 @@ def test_flags_are_undefined_behind_an_op_that_met_a_fault(bench: Bench) -> None
     # The first did not clear, so there is one answer left when the second has.
     part = replace(CLEARING, src=0x200, dst=CLEARING.dst + 0x10000, m=4, n=16)
     for undefined, other in ((1, 0), (0, 0), (1, 1)):
-        epoch = bench.epoch(block(CLEARING, part, replace(part, src=0x1000)))
-        bench.hit(epoch, "fix", Space.L0C, 0x100)
-        bench.failed(epoch, "fix", Status.LOCAL, 0x100)
+        batch = bench.batch(block(CLEARING, part, replace(part, src=0x1000)))
+        bench.hit(batch, "fix", Space.L0C, 0x100)
+        bench.failed(batch, "fix", Status.LOCAL, 0x100)
         bench.memory.unit_flags[:4] = undefined
         bench.memory.unit_flags[8] = other
-        bench.write(epoch)
+        bench.write(batch)
         assert len(bench.run.counts.failures) == other
     assert "unit flag of L0C block 8 is not cleared" in bench.run.counts.failures[0]
 
@@ -286,30 +286,30 @@ def test_errors_belong_to_the_op_that_accesses_the_word(
     kind = FaultKind.DECERR if space is Space.GM else FaultKind.LOCAL
     writes = op is not ATOMIC and space is {PLAIN: Space.GM, VECTOR: Space.L1}.get(op)
     side = WRITE if writes or op is HALVES else READ
-    epoch = bench.epoch(block(op))
+    batch = bench.batch(block(op))
     word = 64 if side == READ and space is not Space.GM else 32
-    bench.hit(epoch, "fix", space, address // word * word, kind=kind, side=side)
+    bench.hit(batch, "fix", space, address // word * word, kind=kind, side=side)
     if status is not None:
-        bench.failed(epoch, "fix", status, address // word * word)
-    bench.write(epoch)
+        bench.failed(batch, "fix", status, address // word * word)
+    bench.write(batch)
     found = ["makes this access" in report for report in bench.run.counts.failures]
     assert found == [True] * (status is None)
 
 
 def test_the_port_of_a_read_of_gm_is_the_bus(bench: Bench) -> None:
     """A granule beside the row, inside 64 bytes but not in a bus word of the row."""
-    epoch = bench.epoch(block(replace(ATOMIC, m=1, n=8)))
-    bench.hit(epoch, "fix", Space.GM, GM + 32, kind=FaultKind.SLVERR)
-    bench.write(epoch)
+    batch = bench.batch(block(replace(ATOMIC, m=1, n=8)))
+    bench.hit(batch, "fix", Space.GM, GM + 32, kind=FaultKind.SLVERR)
+    bench.write(batch)
     assert "makes this access: its read of GM" in bench.run.counts.failures[0]
 
 
 def test_an_atomic_that_met_a_fault_is_taken_over(bench: Bench) -> None:
-    epoch = bench.epoch(block(ATOMIC))
-    bench.hit(epoch, "fix", Space.GM, GM + 64, kind=FaultKind.SLVERR)
-    bench.failed(epoch, "fix", Status.RD_SLVERR, GM + 64)
+    batch = bench.batch(block(ATOMIC))
+    bench.hit(batch, "fix", Space.GM, GM + 64, kind=FaultKind.SLVERR)
+    bench.failed(batch, "fix", Status.RD_SLVERR, GM + 64)
     bench.corrupt(Space.GM, GM + 10)
-    bench.write(epoch)
+    bench.write(batch)
     bench.scoreboard.compare_everything()
     assert not bench.run.counts.failures
 
@@ -322,21 +322,21 @@ def test_an_atomic_behind_a_failed_one_starts_from_undefined_bytes(
     bench: Bench, apart: bool
 ) -> None:
     behind = replace(ATOMIC, src=0x1000, dst=GM + 0x4000 * apart)
-    epoch = bench.epoch(block(ATOMIC, behind))
-    bench.hit(epoch, "fix", Space.L0C, 0x100)
-    bench.failed(epoch, "fix", Status.LOCAL, 0x100)
+    batch = bench.batch(block(ATOMIC, behind))
+    bench.hit(batch, "fix", Space.L0C, 0x100)
+    bench.failed(batch, "fix", Status.LOCAL, 0x100)
     if apart:
         bench.corrupt(Space.GM, behind.dst)
-    checked = bench.write(epoch)
+    checked = bench.write(batch)
     # Elements of its own are judged as ever.
     assert checked.passed.tolist() == [True, not apart]
     assert len(bench.run.counts.failures) == apart
 
 
 def test_a_wrong_element_comes_with_its_stages(bench: Bench) -> None:
-    epoch = bench.epoch(block(VECTOR))
+    batch = bench.batch(block(VECTOR))
     bench.corrupt(Space.L1, 2 * 32 + 17)  # row 2, channel 17: word 64 + 2 * 16 of group 1
-    bench.write(epoch)
+    bench.write(batch)
     report = " ".join(bench.run.counts.failures[0].split())
     number = (16 * 16 + 2 * 16 + 1) * 0.25 - 30
     assert f"acc {number:g} (0x" in report
@@ -349,9 +349,9 @@ def test_a_wrong_element_comes_with_its_stages(bench: Bench) -> None:
 
 def test_an_atomic_element_comes_with_what_it_met(bench: Bench) -> None:
     old = Fill(Space.GM, GM, np.full(2048, 0x3C, dtype=np.uint8))
-    epoch = bench.epoch(replace(block(ATOMIC), fills=(accumulators(), old)))
+    batch = bench.batch(replace(block(ATOMIC), fills=(accumulators(), old)))
     bench.corrupt(Space.GM, GM + 64 + 6)
-    bench.write(epoch)
+    bench.write(batch)
     report = " ".join(bench.run.counts.failures[0].split())
     assert "row m 1, channel n 3, byte 0 of 2" in report
     assert "f16 0xca50 -> add to 0x3c3c: 0x" in report
@@ -362,9 +362,9 @@ def test_both_nibbles_of_a_byte_are_explained(bench: Bench) -> None:
         PLAIN, layout="nz2dn", k=1, m=4, n=3, dst_stride=8, dst_type=Ptr("i4", "gm"),
         pre_quant=PreQuant("qf322s4_pre_scalar", HALF), loop3=Loop3(2, 16, 64),
     )  # fmt: skip
-    epoch = bench.epoch(block(op))
+    batch = bench.batch(block(op))
     bench.corrupt(Space.GM, GM + 32 + 4 + 1)
-    bench.write(epoch)
+    bench.write(batch)
     report = " ".join(bench.run.counts.failures[0].split())
     assert "row m 2, channel n 1 (low nibble) and row m 3, channel n 1 (high nibble)" in report
     assert "repeat 1 of 2" in report
@@ -387,9 +387,9 @@ def test_both_nibbles_of_a_byte_are_explained(bench: Bench) -> None:
 def test_labels_of_the_layouts(
     bench: Bench, op: FixOp, address: int, text: str, source: int
 ) -> None:
-    epoch = bench.epoch(block(op))
+    batch = bench.batch(block(op))
     bench.corrupt(Space.GM, GM + address)
-    bench.write(epoch)
+    bench.write(batch)
     report = " ".join(bench.run.counts.failures[0].split())
     assert text in report
     assert f"source L0C {source:#07x}" in report
@@ -404,7 +404,7 @@ def test_labels_of_the_layouts(
     ],
 )
 def test_guards_name_the_row(bench: Bench, op: FixOp, address: int, text: str) -> None:
-    epoch = bench.epoch(block(op))
+    batch = bench.batch(block(op))
     bench.corrupt(Space.GM, GM + address)
-    bench.write(epoch)
+    bench.write(batch)
     assert text in " ".join(bench.run.counts.failures[0].split())

@@ -82,9 +82,9 @@ def folders(bench: Bench) -> list[str]:
 
 def corrupted(bench: Bench) -> Path:
     """Checks the chain with a wrong byte behind its last op; returns the folder."""
-    epoch = bench.epoch(chain())
+    batch = bench.batch(chain())
     bench.corrupt(Space.GM, (1 << 20) + 71)
-    bench.write(epoch)
+    bench.write(batch)
     assert len(bench.run.counts.failures) == 1
     assert bench.scoreboard.repro.folder is not None
     return bench.scoreboard.repro.folder / "3-mte_ub_gm"
@@ -93,10 +93,10 @@ def corrupted(bench: Bench) -> Path:
 def test_a_failure_writes_the_op_with_what_it_depends_on(bench: Bench) -> None:
     folder = corrupted(bench)
     assert sorted(path.name for path in folder.iterdir()) == [
-        "README.txt", "epoch.pto", "epoch.toml", "failing.pto", "failing.toml", "memory.bin"
+        "README.txt", "batch.pto", "batch.toml", "failing.pto", "failing.toml", "memory.bin"
     ]  # fmt: skip
     assert ops_in(folder / "failing.pto") == [TO_L1, TO_UB, BACK]
-    assert ops_in(folder / "epoch.pto") == [TO_L1, OTHER, TO_UB, BACK]
+    assert ops_in(folder / "batch.pto") == [TO_L1, OTHER, TO_UB, BACK]
     steps = trace(read_file(folder / "failing.pto"))
     plan = order(steps)
     assert not plan.findings
@@ -113,7 +113,7 @@ def test_a_failure_writes_the_op_with_what_it_depends_on(bench: Bench) -> None:
 
 def test_memory_is_what_it_was_before_the_block(bench: Bench) -> None:
     folder = corrupted(bench)
-    for name in ("failing.toml", "epoch.toml"):
+    for name in ("failing.toml", "batch.toml"):
         for space, start, length in (
             (Space.GM, 1001, 50 + 3 * 60),
             (Space.GM, 1 << 20, 50 + 3 * 70),
@@ -164,7 +164,7 @@ def test_bytes_are_kept_whatever_room_there_was(
 
 
 def test_setup_files_say_what_the_memories_and_flags_were(bench: Bench) -> None:
-    setup = load_setup(corrupted(bench) / "epoch.toml")
+    setup = load_setup(corrupted(bench) / "batch.toml")
     assert (setup.seed, setup.stall_seed, setup.illegal) == (1, 7, "refuse")
     bits = np.frombuffer(bytes.fromhex(setup.unit_flags), np.uint8)
     flags = np.unpackbits(bits, bitorder="little")
@@ -177,8 +177,8 @@ def test_what_is_found_later_says_that_its_memory_is_another(bench: Bench) -> No
     """A store changes a byte far away; a comparison finds it when two more blocks are over."""
     blocks = [from_ops([BACK]), from_ops([TO_UB]), from_ops([OTHER])]
     for number, block in enumerate(blocks):
-        epoch = bench.epoch(block)
-        bench.write(dataclasses.replace(epoch, number=number, first=number))
+        batch = bench.batch(block)
+        bench.write(dataclasses.replace(batch, number=number, first=number))
     bench.corrupt(Space.GM, 1 << 22)
     writer = SimpleNamespace(cycle=500, slot=SLOTS.index("mte3"))
     bench.memory.last_writer = lambda space, address: writer  # type: ignore[assignment,method-assign]
@@ -192,7 +192,7 @@ def test_what_is_found_later_says_that_its_memory_is_another(bench: Bench) -> No
     folder = bench.scoreboard.repro.folder / name
     late = "It was found later than in its block: memories, registers, unit flags and knobs are"
     assert late in (folder / "README.txt").read_text()
-    for file in ("failing.pto", "failing.toml", "epoch.pto", "epoch.toml"):
+    for file in ("failing.pto", "failing.toml", "batch.pto", "batch.toml"):
         mark = "//" if file.endswith(".pto") else "#"
         assert f"\n{mark} {late}" in (folder / file).read_text()[:400], file
     assert ops_in(folder / "failing.pto") == [BACK]
@@ -201,16 +201,16 @@ def test_what_is_found_later_says_that_its_memory_is_another(bench: Bench) -> No
 
 def test_what_is_found_at_once_has_its_memory(bench: Bench) -> None:
     folder = corrupted(bench)
-    for file in ("README.txt", "failing.pto", "epoch.toml"):
+    for file in ("README.txt", "failing.pto", "batch.toml"):
         assert "later" not in (folder / file).read_text()
 
 
 def test_so_many_failures_are_written_down(bench: Bench) -> None:
     ops = [MteL1Ub(4096 * k, 4096 * k, 64, 1, 64, 64) for k in range(MOST + 2)]
-    epoch = bench.epoch(from_ops(ops))
+    batch = bench.batch(from_ops(ops))
     for k in range(MOST + 2):
         bench.corrupt(Space.UB0, 4096 * k)
-    bench.write(epoch)
+    bench.write(batch)
     assert folders(bench) == [f"{k}-mte_l1_ub" for k in range(MOST)]
     replayed = ["\n  replay: " in report for report in bench.run.counts.failures]
     assert replayed == [True] * MOST + [False] * 2
@@ -218,7 +218,7 @@ def test_so_many_failures_are_written_down(bench: Bench) -> None:
 
 def test_what_is_asked_for_is_written_down_though_it_passed(bench: Bench) -> None:
     bench.scoreboard.repro.wanted = {2, 77}
-    bench.write(bench.epoch(chain()))
+    bench.write(bench.batch(chain()))
     assert not bench.run.counts.failures
     assert folders(bench) == ["2-mte_l1_ub"]
     assert bench.scoreboard.repro.folder is not None
@@ -231,27 +231,27 @@ def test_what_is_asked_for_is_written_down_though_it_passed(bench: Bench) -> Non
 
 def test_without_a_folder_nothing_is_written(bench: Bench, tmp_path: Path) -> None:
     bench.scoreboard.repro.folder = None
-    epoch = bench.epoch(chain())
+    batch = bench.batch(chain())
     bench.corrupt(Space.GM, (1 << 20) + 71)
-    bench.write(epoch)
+    bench.write(batch)
     assert "replay" not in bench.run.counts.failures[0]
     assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_that_cannot_be_made_is_said(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "repro").write_text("a file")
-    epoch = bench.epoch(chain())
+    batch = bench.batch(chain())
     bench.corrupt(Space.GM, (1 << 20) + 71)
-    bench.write(epoch)
+    bench.write(batch)
     assert "replay" not in bench.run.counts.failures[0]
     assert bench.run.notes[0].startswith("transaction 3 is not written down: cannot write")
 
 
 def test_a_hang_is_written_down(bench: Bench) -> None:
-    epoch = bench.epoch(chain())
-    epoch.hung, epoch.done = True, {}
+    batch = bench.batch(chain())
+    batch.hung, batch.done = True, {}
     bench.mailbox.watchdog_clocks = 900
-    bench.scoreboard.write(epoch)
+    bench.scoreboard.write(batch)
     (report,) = bench.run.counts.failures
     assert "replay: make program PROGRAM=" in report
     assert len(folders(bench)) == 1
@@ -265,9 +265,9 @@ def test_registers_are_those_of_the_block(bench: Bench) -> None:
     for block in blocks:
         bench.scoreboard.repro.wanted.add(number)
         firsts.append(number)
-        epoch = bench.epoch(block)
-        epoch.first = number
-        bench.write(epoch)
+        batch = bench.batch(block)
+        batch.first = number
+        bench.write(batch)
         number += len(block)
     assert not bench.run.counts.failures
     assert bench.scoreboard.repro.folder is not None
@@ -276,7 +276,7 @@ def test_registers_are_those_of_the_block(bench: Bench) -> None:
         (folder,) = bench.scoreboard.repro.folder.glob(f"{first}-*")
         registers = DmaRegisters()
         found = []
-        for op in ops_in(folder / "epoch.pto"):
+        for op in ops_in(folder / "batch.pto"):
             if isinstance(op, LegacySet):
                 registers = write_registers(op, registers)
             else:
@@ -284,7 +284,7 @@ def test_registers_are_those_of_the_block(bench: Bench) -> None:
                 found.append(pack(lower_copy(op, registers)))
         assert np.array_equal(np.array(found), block.pack())
         own = sum(len(ops) - 1 for ops in block.program())
-        inherited += len(ops_in(folder / "epoch.pto")) - len(block) > own
+        inherited += len(ops_in(folder / "batch.pto")) - len(block) > own
     assert inherited, "every block sets all its registers itself"
 
 
@@ -303,7 +303,7 @@ def test_an_illegal_op_is_sent_and_needs_nothing(bench: Bench) -> None:
     assert not items[index].touches
     assert list(needed(items, index)) == [index]
     bench.scoreboard.repro.wanted = {index}
-    bench.write(bench.epoch(block))
+    bench.write(bench.batch(block))
     (folder,) = bench.scoreboard.repro.folder.iterdir()  # type: ignore[union-attr]
     assert load_setup(folder / "transaction.toml").illegal == "send"
     assert not load_setup(folder / "transaction.toml").load
@@ -313,14 +313,14 @@ def test_an_op_that_no_text_can_hold_is_left_out(bench: Bench) -> None:
     wide = dataclasses.replace(OTHER, pad=Pad("i8", 256))
     block = from_descriptors([lower(wide), lower(TO_L1)], expected_rule=[5, 0])
     bench.scoreboard.repro.wanted = {0}
-    bench.write(bench.epoch(block))
+    bench.write(bench.batch(block))
     assert not bench.run.counts.failures
     (folder,) = bench.scoreboard.repro.folder.iterdir()  # type: ignore[union-attr]
-    assert ops_in(folder / "epoch.pto") == [TO_L1]
+    assert ops_in(folder / "batch.pto") == [TO_L1]
     assert not (folder / "transaction.pto").exists()
     readme = (folder / "README.txt").read_text()
     assert says(readme, "Left out transaction 0 mte2 no text 0x100")
-    assert "epoch.pto" in readme
+    assert "batch.pto" in readme
     assert "transaction.pto" not in readme
 
 
@@ -351,7 +351,7 @@ def test_parts_of_a_file_are_found() -> None:
 
 
 def test_golden_memories_are_what_they_were_when_one_has_looked(bench: Bench) -> None:
-    bench.write(bench.epoch(chain()))
+    bench.write(bench.batch(chain()))
     golden = bench.scoreboard.golden
     now = {space: golden[space].copy() for space in (Space.L1, Space.UB0)}
     with bench.scoreboard.repro.before.rewound() as before:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scoreboard on epochs made by hand: a second model plays the design."""
+"""The scoreboard on batches made by hand: a second model plays the design."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def sent(bench: Bench) -> dict[str, tuple[int, int, int]]:
 
 
 def test_every_op_passes_and_is_counted_in_destination_bytes(bench: Bench) -> None:
-    checked = bench.write(bench.epoch(from_ops(OPS)))
+    checked = bench.write(bench.batch(from_ops(OPS)))
     bench.scoreboard.close()
     assert bench.run.counts.failures == []
     assert checked.passed.all()
@@ -76,7 +76,7 @@ def test_events_reach_coverage_one_per_op(bench: Bench) -> None:
         memory.write(Space.L1, 64, halves)
     one = MteL1Bt(64, 0, 3, 1, 0, 0, Ptr("f16", "l1"), Ptr("f32", "bt"))
     nop = MteL1Bt(64, 0, 0, 1, 0, 0)
-    checked = bench.write(bench.epoch(from_ops([OPS[2], one, nop])))
+    checked = bench.write(bench.batch(from_ops([OPS[2], one, nop])))
     assert checked.events.dtype == np.int64
     expected = BiasEvent.ZERO | BiasEvent.NORMAL | BiasEvent.INF | BiasEvent.NEGATIVE
     assert checked.events.tolist() == [0, int(expected), 0]
@@ -84,18 +84,18 @@ def test_events_reach_coverage_one_per_op(bench: Bench) -> None:
 
 @pytest.mark.parametrize("index", range(len(OPS)))
 def test_done_one_byte_early_is_found(bench: Bench, index: int) -> None:
-    epoch = bench.epoch(from_ops([OPS[index]]))
-    (records,) = epoch.done.values()
+    batch = bench.batch(from_ops([OPS[index]]))
+    (records,) = batch.done.values()
     records["written_bytes"] -= 1
-    checked = bench.write(epoch)
+    checked = bench.write(batch)
     assert not checked.passed.any()
     assert "done came 1 bytes early" in bench.run.counts.failures[0]
 
 
 def test_a_wrong_byte_fails_its_op_alone_and_only_once(bench: Bench) -> None:
-    epoch = bench.epoch(from_ops(OPS))
+    batch = bench.batch(from_ops(OPS))
     bench.corrupt(Space.BT, 128 + 4 * 17)
-    checked = bench.write(epoch)
+    checked = bench.write(batch)
     assert checked.passed.tolist() == [False] + [True] * (len(OPS) - 1)
     (report,) = bench.run.counts.failures
     assert "bias slot 17 = burst 2, element 1 (f16 widened), byte 0 of 4" in report
@@ -124,7 +124,7 @@ LEGAL = CopyUbufToUbuf(4096, 0, 0, 3, 64, 96, 128)
 def test_nothing_is_expected_of_a_copy_that_is_not_issued(
     bench: Bench, refused: CopyUbufToUbuf
 ) -> None:
-    checked = bench.write(bench.epoch(legacy_block(refused, LEGAL)))
+    checked = bench.write(bench.batch(legacy_block(refused, LEGAL)))
     assert checked.passed.all()
     assert bench.run.counts.failures == []
     assert sent(bench) == {"copy_ubuf_to_ubuf": (1, 1, 192)}
@@ -141,7 +141,7 @@ def test_nothing_is_expected_of_a_copy_that_is_not_issued(
 def test_a_copy_that_an_engine_should_have_seen_is_an_error(
     bench: Bench, issued: CopyUbufToUbuf, says: str
 ) -> None:
-    bench.write(bench.epoch(legacy_block(issued, LEGAL)))
+    bench.write(bench.batch(legacy_block(issued, LEGAL)))
     (report,) = bench.run.counts.failures
     assert f"a copy_ubuf_to_ubuf was not issued, the model says {says}" in report
 
@@ -153,10 +153,10 @@ def test_illegal_ops_change_nothing_and_carry_their_rule(bench: Bench) -> None:
         MteL1Fb(0, 64, 63, 2, 0, 0),
         MteL1Ub(0, 0, 40, 1, 40, 40),
     )
-    checked = bench.write(bench.epoch(from_ops(ops, expected_rule=[3, 5, 4, 11])))
+    checked = bench.write(bench.batch(from_ops(ops, expected_rule=[3, 5, 4, 11])))
     assert checked.passed.all()
     assert bench.run.counts.statuses == {"RULE": 4}
-    wrong = bench.epoch(from_ops(ops, expected_rule=[3, 5, 4, 12]))
+    wrong = bench.batch(from_ops(ops, expected_rule=[3, 5, 4, 12]))
     bench.write(wrong)
     assert "rule 12 was meant, the model says 11" in bench.run.counts.failures[0]
     bench.scoreboard.close()
@@ -179,13 +179,13 @@ def test_illegal_ops_change_nothing_and_carry_their_rule(bench: Bench) -> None:
 def test_faults_are_met_by_whole_source_words(
     bench: Bench, op: V06Op, address: int, met: bool
 ) -> None:
-    epoch = bench.epoch(from_ops([op]))
-    slot = SLOTS[next(iter(epoch.order))]
+    batch = bench.batch(from_ops([op]))
+    slot = SLOTS[next(iter(batch.order))]
     word = 64 if slot == "fix" else 32
-    bench.hit(epoch, slot, Space.L1, address // word * word)
+    bench.hit(batch, slot, Space.L1, address // word * word)
     if met:
-        bench.failed(epoch, slot, Status.LOCAL, address)
-    checked = bench.write(epoch)
+        bench.failed(batch, slot, Status.LOCAL, address)
+    checked = bench.write(batch)
     assert checked.passed.all()
     assert (checked.events != 0).any() == (op is BIAS and not met)
     bench.scoreboard.close()
@@ -197,11 +197,11 @@ def test_faults_are_met_by_whole_source_words(
 
 
 def test_a_faulty_repack_may_leave_anything_in_its_blocks(bench: Bench) -> None:
-    epoch = bench.epoch(from_ops([OPS[7]]))
-    bench.hit(epoch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
-    bench.failed(epoch, "mte2", Status.RD_SLVERR, 1024)
+    batch = bench.batch(from_ops([OPS[7]]))
+    bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+    bench.failed(batch, "mte2", Status.RD_SLVERR, 1024)
     bench.corrupt(Space.L1, 262144 + 777)
-    assert bench.write(epoch).passed.all()
+    assert bench.write(batch).passed.all()
     bench.corrupt(Space.L1, 262144 + 2 * 150 * 32 + 5)
     bench.scoreboard.close()
     assert len(bench.run.counts.failures) == 1
@@ -210,9 +210,9 @@ def test_a_faulty_repack_may_leave_anything_in_its_blocks(bench: Bench) -> None:
 @pytest.mark.parametrize("clocks", [200_000, 777])
 def test_hang_names_the_limit_in_force(bench: Bench, clocks: int) -> None:
     bench.mailbox.watchdog_clocks = clocks
-    epoch = bench.epoch(from_ops([BIAS]))
-    epoch.hung, epoch.done = True, {}
-    bench.scoreboard.write(epoch)
+    batch = bench.batch(from_ops([BIAS]))
+    batch.hung, batch.done = True, {}
+    bench.scoreboard.write(batch)
     assert f"for {clocks} clocks" in bench.run.counts.failures[0]
     assert "mte1: 1 descriptors not retired" in bench.run.counts.failures[0]
     assert f"{clocks} clocks" in bench.run.abort_message
@@ -223,9 +223,9 @@ def test_hang_says_who_waits_for_whom(bench: Bench, monkeypatch: pytest.MonkeyPa
         "scoreboards.failure.channel_report", lambda mailbox: ["mte1: src waits for its grant"]
     )
     bench.mailbox.watchdog_clocks = 777
-    epoch = bench.epoch(from_ops([BIAS]))
-    epoch.hung, epoch.done = True, {}
-    bench.scoreboard.write(epoch)
+    batch = bench.batch(from_ops([BIAS]))
+    batch.hung, batch.done = True, {}
+    bench.scoreboard.write(batch)
     assert (
         "  who waits for whom:\n    mte1: src waits for its grant" in bench.run.counts.failures[0]
     )
@@ -235,8 +235,8 @@ def test_stray_bytes_are_attributed_past_illegal_ops_of_any_size(bench: Bench) -
     """Listing the rows an illegal op names would take for ever."""
     huge = MteGmL1Frac(0, 0, "nd2nz", 2**17, 2**22, 1, 2**17, 1, 1, 1)
     ops: Sequence[V06Op] = [huge, OPS[2]]
-    epoch = bench.epoch(from_ops(ops, expected_rule=[3, 0]))
-    bench.write(epoch)
+    batch = bench.batch(from_ops(ops, expected_rule=[3, 0]))
+    bench.write(batch)
     bench.corrupt(Space.L1, 4096 + 400)
     writer = SimpleNamespace(cycle=500, slot=SLOTS.index("mte2"))
     bench.memory.last_writer = lambda space, address: writer  # type: ignore[assignment,method-assign]
@@ -252,7 +252,7 @@ def test_random_traffic_passes(bench: Bench) -> None:
     bench.scoreboard.prefill()
     wrong = 0
     for block in TrafficGenerator(9).blocks(1200):
-        epoch = bench.epoch(block)
+        batch = bench.batch(block)
         writing = []
         for index, words in enumerate(block.pack()):
             outcome, desc = bench.outcomes[index], unpack(words)
@@ -273,14 +273,14 @@ def test_random_traffic_passes(bench: Bench) -> None:
             bench.corrupt(written.space, start + int(rng.integers(written.length)))
             expected[index] = False
             wrong += 1
-        assert np.array_equal(bench.write(epoch).passed, expected)
+        assert np.array_equal(bench.write(batch).passed, expected)
     bench.scoreboard.close()
     assert len(bench.run.counts.failures) == wrong > 10
 
 
 def test_random_illegal_traffic_passes(bench: Bench) -> None:
     for block in IllegalGenerator(9).blocks(1200):
-        assert bench.write(bench.epoch(block)).passed.all()
+        assert bench.write(bench.batch(block)).passed.all()
     bench.scoreboard.close()
     assert bench.run.counts.failures == []
     assert bench.run.counts.statuses["RULE"] > 300

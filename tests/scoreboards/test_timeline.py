@@ -54,9 +54,9 @@ def slices(folder: Path) -> list[dict[str, Any]]:
 def test_each_transaction_is_a_slice_of_its_slot(
     bench: Bench, timeline: Timeline, tmp_path: Path
 ) -> None:
-    epoch = bench.epoch(from_ops(OPS))
+    batch = bench.batch(from_ops(OPS))
     bench.corrupt(Space.L1, 4096 + 3)
-    timeline.write(bench.write(epoch))
+    timeline.write(bench.write(batch))
     timeline.final_phase()
     found = slices(tmp_path)
     assert [event["args"]["transaction"] for event in found] == [3, 0, 1, 2]
@@ -73,7 +73,7 @@ def test_each_transaction_is_a_slice_of_its_slot(
 
 
 def test_slices_of_a_lane_do_not_overlap(bench: Bench, timeline: Timeline, tmp_path: Path) -> None:
-    timeline.write(bench.write(bench.epoch(from_ops(OPS))))
+    timeline.write(bench.write(bench.batch(from_ops(OPS))))
     timeline.final_phase()
     lanes = [(event["pid"], event["tid"]) for event in slices(tmp_path)]
     assert len(set(lanes)) == len(lanes)
@@ -93,19 +93,19 @@ def test_a_lane_is_free_when_its_transaction_has_retired() -> None:
     assert len(lanes) == 2
 
 
-def test_epochs_faults_and_resets_are_instants(
+def test_batches_faults_and_resets_are_instants(
     bench: Bench, timeline: Timeline, tmp_path: Path
 ) -> None:
-    epoch = bench.epoch(from_ops(OPS))
-    epoch.faults = (Fault(Space.GM, 4096, FaultKind.DECERR),)
-    bench.cut(epoch, "mte2", 3, 3)
-    bench.cut(epoch, "mte1", 1, 1)
-    epoch.reset = Reset(300)
-    timeline.write(bench.write(epoch))
+    batch = bench.batch(from_ops(OPS))
+    batch.faults = (Fault(Space.GM, 4096, FaultKind.DECERR),)
+    bench.cut(batch, "mte2", 3, 3)
+    bench.cut(batch, "mte1", 1, 1)
+    batch.reset = Reset(300)
+    timeline.write(bench.write(batch))
     timeline.final_phase()
     instants = {event["name"]: event for event in events(tmp_path) if event["ph"] == "i"}
-    assert set(instants) == {"epoch 0", "fault DECERR", "reset"}
-    assert instants["epoch 0"]["ts"] == 100
+    assert set(instants) == {"batch 0", "fault DECERR", "reset"}
+    assert instants["batch 0"]["ts"] == 100
     assert instants["reset"]["ts"] == 400
 
 
@@ -114,21 +114,21 @@ def test_legacy_forms_have_their_name_and_whole_sequence(
 ) -> None:
     blocks = IllegalGenerator(3, ("copy_ubuf_to_gm",)).blocks(200)
     block = next(block for block in blocks if 0 in block.legacy)
-    timeline.write(bench.write(bench.epoch(block)))
+    timeline.write(bench.write(bench.batch(block)))
     timeline.final_phase()
     first = next(event for event in slices(tmp_path) if event["args"]["transaction"] == 0)
     assert first["name"] == "copy_ubuf_to_gm"
     assert "pto.copy_ubuf_to_gm" in first["args"]["pto"]
 
 
-def test_a_hang_is_marked_and_an_epoch_that_went_well_is_not_written_twice(
+def test_a_hang_is_marked_and_an_batch_that_went_well_is_not_written_twice(
     bench: Bench, timeline: Timeline, tmp_path: Path
 ) -> None:
-    epoch = bench.epoch(from_ops(OPS))
-    timeline.write(epoch)
-    epoch.hung = True
-    epoch.done[SLOTS.index("mte2")] = epoch.done[SLOTS.index("mte2")][:1]
-    timeline.write(epoch)
+    batch = bench.batch(from_ops(OPS))
+    timeline.write(batch)
+    batch.hung = True
+    batch.done[SLOTS.index("mte2")] = batch.done[SLOTS.index("mte2")][:1]
+    timeline.write(batch)
     timeline.final_phase()
     assert [event["args"]["transaction"] for event in slices(tmp_path)] == [3, 0]
     assert all("passed" not in event["args"] for event in slices(tmp_path))

@@ -68,7 +68,7 @@ module pto_burst_check #(
   wire nop   = len == 17'd0 || n_burst == 17'd0;
   wire wide  = len[16] || n_burst[16] || src_gap[16] || dst_gap[16]
             || (by_l1 && |n_burst[15:12]);   // DMA-L05; BT-L02, FB-L02: count of 12 bits
-  wire crook = |src[4:0] || |dst[4:0] || (by_l1 && dst[5]);   // DMA-L06; BT-L03, FB-L03
+  wire misaligned = |src[4:0] || |dst[4:0] || (by_l1 && dst[5]);   // DMA-L06; BT-L03, FB-L03
 
   reg       bad;
   reg [3:0] rule;
@@ -77,7 +77,7 @@ module pto_burst_check #(
     rule = 4'd0;
     if (!known) rule = 4'd0;
     else if (wide) rule = by_l1 ? 4'd2 : 4'd5;
-    else if (crook) rule = by_l1 ? 4'd3 : 4'd6;
+    else if (misaligned) rule = by_l1 ? 4'd3 : 4'd6;
     else bad = 1'b0;
   end
 

@@ -2,7 +2,7 @@
  *
  * The simulated memories (spec/README.md, "Memories") and the mailbox, inside the simulator.
  *
- * Verilog comes in by doors: DPI functions, or with PTO_VPI defined the system functions $pto_*
+ * Verilog comes in by backends: DPI functions, or with PTO_VPI defined the system functions $pto_*
  * of Icarus. Python opens the same library with ctypes and sees memories and mailbox in place.
  * GM is a sparse mapping of 2^40 bytes: a page exists once it was touched, and is then filled
  * with the background. Compiles as C and as C++ (Verilator's makefiles do the latter); needs a
@@ -188,7 +188,7 @@ static int fresh(int slot, const char *text) {
 
 static void pto_init(void);
 
-/* An error seen by a checker or a door; `a` and `b` are values that `text` speaks of. */
+/* An error seen by a checker or a backend; `a` and `b` are values that `text` speaks of. */
 void pto_error(int slot, const char *text, long long a, long long b) {
   char line[PTO_ERROR_TEXT];
   if (unlikely(!g.ready)) pto_init();
@@ -440,7 +440,7 @@ uint64_t pto_mem_dirty(const uint64_t **pages) {
   return g.dirty_count;
 }
 
-/* cycle << 3 | slot + 1 of the last door write to the granule of `addr`; 0 for none. */
+/* cycle << 3 | slot + 1 of the last backend write to the granule of `addr`; 0 for none. */
 uint64_t pto_mem_stamp(int space, uint64_t addr) {
   need_init();
   return g.stamps[space][addr >> GRANULE_BITS];

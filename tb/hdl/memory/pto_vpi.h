@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The doors of pto_mem.c as system functions of Icarus; included by it when PTO_VPI is defined.
- * Names and arguments are those of the DPI imports in pto_door.vh. Here four-state values arrive:
+ * The backends of pto_mem.c as system functions of Icarus; included by it when PTO_VPI is defined.
+ * Names and arguments are those of the DPI imports in pto_backend.vh. Here four-state values arrive:
  * X or Z in an enabled byte is an error with time and place; elsewhere it reads as 0, the checkers
  * having reported it.
  */
@@ -295,7 +295,7 @@ static const struct {
   const char *name;
   int returns;
   PLI_INT32 (*run)(PLI_BYTE8 *);
-} doors[] = {
+} backends[] = {
   { "$pto_tick", 1, vpi_tick },
   { "$pto_start", 0, vpi_start },
   { "$pto_reset", 0, vpi_reset },
@@ -319,16 +319,16 @@ static const struct {
   { "$pto_error", 0, vpi_error },
 };
 
-static void register_doors(void) {
-  for (size_t i = 0; i < sizeof doors / sizeof *doors; i++) {
-    s_vpi_systf_data door;
-    memset(&door, 0, sizeof door);
-    door.type = doors[i].returns ? vpiSysFunc : vpiSysTask;
-    door.sysfunctype = doors[i].returns ? vpiIntFunc : 0;
-    door.tfname = doors[i].name;
-    door.calltf = doors[i].run;
-    vpi_register_systf(&door);
+static void register_backends(void) {
+  for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
+    s_vpi_systf_data backend;
+    memset(&backend, 0, sizeof backend);
+    backend.type = backends[i].returns ? vpiSysFunc : vpiSysTask;
+    backend.sysfunctype = backends[i].returns ? vpiIntFunc : 0;
+    backend.tfname = backends[i].name;
+    backend.calltf = backends[i].run;
+    vpi_register_systf(&backend);
   }
 }
 
-void (*vlog_startup_routines[])(void) = { register_doors, NULL };
+void (*vlog_startup_routines[])(void) = { register_backends, NULL };

@@ -23,7 +23,7 @@ from sequences.constraints import (
 )
 from sequences.fixpipe.generator import FixGenerator
 from sequences.fixpipe.kinds import CODES, KINDS
-from tb.env.environment import flags_to_set
+from tb.env.schedule import flags_to_set
 from tb.isa.block import OpBlock
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dtypes import ALL_DTYPES
@@ -74,16 +74,16 @@ def test_flags_are_handed_over(fix_blocks: list[OpBlock]) -> None:
         flags = dict.fromkeys(range(512), False)
         answers: Counter[int] = Counter()
         delays: dict[int, int] = {}
-        for hand in flags_to_set(block):
-            again += hand.again * len(hand.blocks)
-            if hand.again:
-                answers.update(hand.blocks.tolist())
-                assert hand.delay >= 0
+        for one in flags_to_set(block):
+            again += one.again * len(one.blocks)
+            if one.again:
+                answers.update(one.blocks.tolist())
+                assert one.delay >= 0
                 continue
-            for flag in hand.blocks.tolist():
+            for flag in one.blocks.tolist():
                 # One that is late is so for its only op, one that is not never becomes so.
-                assert delays.setdefault(flag, hand.delay) == hand.delay
-                late += hand.delay >= 0
+                assert delays.setdefault(flag, one.delay) == one.delay
+                late += one.delay >= 0
                 flags[flag] = True
         for desc in descriptors(block):
             if not isinstance(desc, FixDescriptor) or desc.is_nop or not desc.unit_flag:

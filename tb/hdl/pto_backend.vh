@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Doors to the C memory and the mailbox (pto_mem.c), included inside each module that uses one:
+// Backends to the C memory and the mailbox (pto_mem.c), included inside each module that uses one:
 // DPI imports, or system functions of a VPI module on Icarus. Arguments are the same for both.
 // Bus words travel as 512 bits by DPI, whatever the bus width, so that one C function has one
 // signature; on Icarus, where every bit costs time, they travel as wide as they are.
@@ -25,7 +25,7 @@
   `define PTO_DESC_PINS    $pto_desc_pins
   `define PTO_DONE         $pto_done
   `define PTO_ERROR        $pto_error
-  `define PTO_DOOR_BITS(width) (width)
+  `define PTO_BACKEND_BITS(width) (width)
   `define PTO_IS_X(signals) ((^(signals)) === 1'bx)
   `define PTO_WAVES_WINDOW // the harness switches dumping on and off
 `else
@@ -50,7 +50,7 @@
   `define PTO_DESC_PINS    pto_desc_pins
   `define PTO_DONE         pto_done
   `define PTO_ERROR        pto_error
-  `define PTO_DOOR_BITS(width) 512
+  `define PTO_BACKEND_BITS(width) 512
   `ifdef VERILATOR
     `define PTO_IS_X(signals) 1'b0
   `else

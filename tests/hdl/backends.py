@@ -14,7 +14,7 @@ from tb.harness.memory import SimMemory
 SLOT = 1
 
 
-class Doors:
+class Backends:
     """The functions that Verilog calls."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
