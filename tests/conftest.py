@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When the runs with injected bugs begin, and where runs of two workers live.
+"""The start of the runs with injected bugs, folders of two workers, and the slowest files.
 
 In one process they begin before the first test, beside all the others, and the tests that wait for
 them come last. With workers (`make test` has two) those tests come first: one worker waits for the
@@ -9,6 +9,7 @@ bug runs while the other goes on, and joins it when they are done.
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from tests.bugs.test_bugs import Runs
 
 BUG_RUNS = "tests/bugs/test_bugs.py"
+
+SLOWEST_FILES = 10
 
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 if WORKER:
@@ -58,3 +61,19 @@ def early_bug_runs(request: pytest.FixtureRequest) -> None:
     """Lets the bug runs begin at once where one process runs every test."""
     if not WORKER and any(map(waits_for_bug_runs, request.session.items)):
         request.getfixturevalue("bug_runs")
+
+
+_seconds: defaultdict[str, float] = defaultdict(float)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Adds up the seconds of each file, of set-up and tear-down too."""
+    _seconds[report.nodeid.partition("::")[0]] += report.duration
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Prints the slowest files of a whole run."""
+    if len(_seconds) > SLOWEST_FILES:
+        terminalreporter.section(f"slowest {SLOWEST_FILES} files of {len(_seconds)}")
+        for name, seconds in sorted(_seconds.items(), key=lambda one: -one[1])[:SLOWEST_FILES]:
+            terminalreporter.write_line(f"{seconds:7.1f} s  {name}")

@@ -9,14 +9,20 @@ from pathlib import Path
 import pytest
 
 from tb.common.paths import ROOT
-from tests.bugs.campaign import ENGINES, Bug, Setting, StaleBugError, load_bugs, plant
+from tests.bugs.campaign import Bug, Setting, StaleBugError, load_bugs, plant
 
 BUGS = load_bugs()
 
 
+def copied(bug: Bug, top: Path) -> None:
+    """Copies the source of a bug below ``top``."""
+    (top / bug.file).parent.mkdir(parents=True)
+    shutil.copy(ROOT / bug.file, top / bug.file)
+
+
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_bug_fits_its_source(bug: Bug, tmp_path: Path) -> None:
-    shutil.copytree(ROOT / ENGINES, tmp_path / ENGINES)
+    copied(bug, tmp_path)
     plant(bug, tmp_path)
     assert (tmp_path / bug.file).read_text() != (ROOT / bug.file).read_text()
 
@@ -35,7 +41,7 @@ def test_default_run_faces_forty_bugs_and_each_engine_its_own() -> None:
 @pytest.mark.parametrize("find", ["no such text", "assign", ""])
 def test_stale_bug_is_told(find: str, tmp_path: Path) -> None:
     bug = BUGS[0].model_copy(update={"find": find})
-    shutil.copytree(ROOT / ENGINES, tmp_path / ENGINES)
+    copied(bug, tmp_path)
     with pytest.raises(StaleBugError, match=f"{bug.name}: .* occurs [0-9]+ times in {bug.file}"):
         plant(bug, tmp_path)
 
