@@ -39,7 +39,7 @@ LIBRARY_ENV, SIM_ENV, WIDTH_ENV, RESULT_ENV = (
 
 def manifest(slot: str, module: str = "broken_dma") -> Manifest:
     """Returns broken_dma.v, or another engine beside it, as the engine of ``slot``."""
-    source = str(HERE / f"{module}.v")
+    source = str(HERE / f"verilog/{module}.v")
     return Manifest(
         module=module,
         slot=slot,

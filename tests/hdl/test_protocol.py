@@ -115,7 +115,7 @@ def test_a_message_leads_to_its_rule(message: str, name: str | None) -> None:
 
 
 def test_the_stub_has_the_same_fields() -> None:
-    text = (Path(__file__).parent / "script_dma.v").read_text()
+    text = (Path(__file__).parent / "verilog/script_dma.v").read_text()
     unpacked = re.search(r"assign \{([^}]*)\} = vector;", text)
     assert unpacked
     assert re.findall(r"v_(\w+)", unpacked[1]) == list(FIELDS)

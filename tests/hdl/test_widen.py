@@ -61,7 +61,7 @@ def widen_all(sim: str, folder: Path, header: Path) -> NDArray[np.uint32]:
     """
     folder.mkdir(exist_ok=True)
     program = folder / "widen_all"
-    wrapper, include = str(HERE / "widen_all.v"), f"-I{header.parent}"
+    wrapper, include = str(HERE / "verilog/widen_all.v"), f"-I{header.parent}"
     if sim == "verilator":
         executable, env = tools.verilator_environment()
         options = [

@@ -29,9 +29,9 @@ from tb.regress.results.store import Store
 from tb.regress.workers.job import Job
 from tb.regress.workers.local import LocalWorkers
 from tb.regress.workers.pool import Workers
+from tests.regress.results.test_connect import limit_pages
 from tests.regress.samples import column, coverage, dead_pid, put, text, total
-from tests.regress.test_connect import limit_pages
-from tests.regress.test_local import until
+from tests.regress.workers.test_local import until
 
 WORK = "tests.regress.fake_work:coordinated"
 LONG = 60.0
@@ -127,7 +127,7 @@ def victims(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Victims]
         return
     pytest.importorskip("distributed", reason="Dask is not installed: requirements-farm.lock")
     from tb.regress.workers.cluster import DaskWorkers, connect
-    from tests.regress.test_cluster import Cluster
+    from tests.regress.workers.test_cluster import Cluster
 
     place = tmp_path / "cluster"
     place.mkdir()
@@ -238,7 +238,7 @@ def test_a_disk_that_is_full_stops_a_night_that_can_go_on(night: Night) -> None:
 
 def test_without_a_scheduler_no_night_begins(tmp_path: Path) -> None:
     pytest.importorskip("distributed", reason="Dask is not installed: requirements-farm.lock")
-    from tests.regress.test_cluster import free_port
+    from tests.regress.workers.test_cluster import free_port
 
     address = f"tcp://127.0.0.1:{free_port()}"
     farm = tmp_path / "farm.toml"

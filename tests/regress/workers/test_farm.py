@@ -20,7 +20,7 @@ from tb.regress.workers.job import Outcome
 from tb.regress.workers.jobscript import PREFIX, check_script, job_script
 from tb.regress.workers.local import LocalWorkers
 from tests.regress.fake_work import job
-from tests.regress.test_local import FAKE, alive, collect, read_pid, until
+from tests.regress.workers.test_local import FAKE, alive, collect, read_pid, until
 
 EXAMPLES = sorted((ROOT / "examples/farm").glob("*.toml"))
 SYSTEMS = ("slurm", "lsf", "sge", "pbs")

@@ -26,7 +26,7 @@ from tb.regress.workers.farm import open_workers
 from tb.regress.workers.farm_file import load_farm
 from tb.regress.workers.job import Lost, Outcome
 from tests.regress.fake_work import job
-from tests.regress.test_local import FAKE, alive, collect, read_pid, until
+from tests.regress.workers.test_local import FAKE, alive, collect, read_pid, until
 
 distributed = pytest.importorskip(
     "distributed", reason="Dask is not installed: requirements-farm.lock"
