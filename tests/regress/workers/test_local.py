@@ -256,7 +256,7 @@ def test_nothing_outlives_a_killed_coordinator(tmp_path: Path, number: int) -> N
 
 SCARCE = """
 import errno, os
-from tb.regress import spawner
+from tb.regress.workers import spawner
 from tests.regress.fake_work import execute
 
 spawner.AGAIN_SECONDS, spawner.AGAIN_MOST_SECONDS, spawner.FORK_SECONDS = 0.1, 0.2, 1.0
