@@ -59,8 +59,8 @@ CLEARED_AT_ONCE = Bug(
     models="unit flags are cleared when the op begins",
     slots=("fix",),
 )
-CLEARED_NEXT_BACKEND = Bug(
-    name="cleared_next_backend",
+CLEARED_NEXT_BLOCK = Bug(
+    name="cleared_next_block",
     file="rtl_stubs/pto_fix/pto_fix_flags.v",
     find="clr_mask_q <= kept_q[{clr_slot_i, clr_next}];",
     replace="clr_mask_q <= {kept_q[{clr_slot_i, clr_next}][30:0], 1'b1};",
@@ -194,10 +194,10 @@ def test_early_clear_of_unit_flags_is_told_with_its_op() -> None:
 
 
 def test_clear_of_other_unit_flags_is_told_with_the_blocks() -> None:
-    setting = CLEARED_NEXT_BACKEND.setting
-    record = run_engines(CLEARED_NEXT_BACKEND, "fails", setting, mismatch_limit=10).record
-    assert record.status == "fail"
-    # A flag left set lets an op read accumulators too early: wrong data may be told first.
+    setting = CLEARED_NEXT_BLOCK.setting
+    record = run_engines(CLEARED_NEXT_BLOCK, "fails", setting, mismatch_limit=10).record
+    assert record.status in ("fail", "hang")
+    # The wrong flags may also cause wrong data, or an op that waits for ever, in the same batch.
     told = r"MISMATCH: unit flags? of L0C block \d+.* (is|are) cleared: 0, expected 1"
     assert any(re.match(told, report) for report in record.failures), record.failures
 

@@ -66,7 +66,7 @@ MEETINGS = (
     Met("fix_flags_check_only_not_waited", WRITE_BACKS, "data"),
     Met("fix_bank_of_word_before", WRITE_BACKS, "protocol", program="batch"),
     Met("store_lane_ignored", ("mte_ub_gm",), "hang"),
-    Met("l06_16_bytes", ("mte_gm_ub",), "status", test="illegal"),
+    Met("l06_16_bytes", ("mte_gm_ub",), "rule", test="illegal"),
     Met("local_read_error_lost", ("mte_ub_gm",), "late burst", test="errors"),
 )
 TRANSACTIONS = 150
