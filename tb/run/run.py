@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One run from settings to record: plan, build, simulate, judge, record, show.
 
-Each stage takes what the stage before made and calls nobody back.
+Each stage takes the result of the stage before and calls no other stage.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tb.record.settings import RunSettings
 from tb.run.build import build
 from tb.run.console import Console
 from tb.run.coverage import write_coverage
-from tb.run.folder import RECORD, run_folder
+from tb.run.folder import MAILBOX, RECORD, run_folder
 from tb.run.judge import judge, note_progress
 from tb.run.plan import RunPlan, plan_run
 from tb.run.simulate import simulate_run
@@ -80,8 +80,9 @@ def run_once(
     start = time.monotonic()
     with _sigint_raises():
         try:
-            # A record of an earlier run must not be taken for this one's.
+            # Record and progress of an earlier run must not be taken for this one's.
             target.unlink(missing_ok=True)
+            (folder / MAILBOX).unlink(missing_ok=True)
             plan = plan_run(
                 settings,
                 planned,
@@ -151,7 +152,7 @@ def _sigint_raises() -> Iterator[None]:
 
     try:
         before = signal.signal(signal.SIGINT, interrupt)
-    except ValueError:  # Not the main thread: the handler is somebody else's.
+    except ValueError:  # Not the main thread, which alone may set a handler.
         yield
         return
     try:
