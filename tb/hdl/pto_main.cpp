@@ -25,6 +25,12 @@ static vluint64_t ticks() {
 static const vluint64_t HALF_CLOCK = 5;  // ns, as HalfClock in pto_harness.v
 static const vluint64_t NEVER = ~0ULL;
 
+// Adds a plusarg to those of the command line, before anything is evaluated; for tb/run/warm.py.
+extern "C" void pto_add_plusarg(const char *word) {
+    const char *words[] = {word};
+    Verilated::threadContextp()->commandArgsAdd(1, words);
+}
+
 #if VM_TRACE
 // Waves are recorded from one clock to another, as the plusargs +pto_waves_from=CLOCK and
 // +pto_waves_to=CLOCK say; without them from the beginning, and to the end.

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, Protocol, TextIO
 
 from cocotb_tools import runner as cocotb_runner
 
@@ -73,17 +73,63 @@ class Simulation:
     stalled: bool = False
 
 
+class Process(Protocol):
+    """A simulator process, with the methods of :class:`subprocess.Popen` that are used here.
+
+    ``pid`` is also its process group.
+    """
+
+    pid: int
+    returncode: Any
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Returns the exit code; raises :class:`subprocess.TimeoutExpired`."""
+
+    def poll(self) -> int | None:
+        """Returns the exit code of a process that has ended."""
+
+
+def start_process(
+    words: Sequence[str], folder: Path, env: Mapping[str, str], log: BinaryIO
+) -> Process:
+    """Starts a simulator process in a process group of its own; it ends with this process."""
+    return subprocess.Popen(
+        words,
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        preexec_fn=partial(end_with_parent, os.getpid()),
+    )
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """How a simulator process is started.
+
+    Attributes:
+        plusargs: Arguments of the simulator beyond those of the run.
+        start: Starts the process, as :func:`start_process` does.
+    """
+
+    plusargs: tuple[str, ...] = ()
+    start: Callable[[Sequence[str], Path, Mapping[str, str], BinaryIO], Process] = start_process
+
+
 @dataclass
 class Watch:
     """Hooks that the runner calls around the simulator process."""
 
     log: Path
+    launcher: Launcher = Launcher()
     poll: Callable[[], None] = lambda: None
     stalled: Callable[[], bool] = lambda: False
     result: Simulation | None = None
 
 
-def _end_process(process: subprocess.Popen[bytes]) -> None:
+def _end_process(process: Process) -> None:
     """Ends a process that we started, and those it started: first asked, then forced."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
@@ -118,16 +164,8 @@ class Watched(cocotb_runner.Runner):
         for words in before:
             subprocess.run([str(word) for word in words], cwd=cwd, env=self.env, check=True)
         with watch.log.open("wb") as log:
-            process = subprocess.Popen(
-                [str(word) for word in command],
-                cwd=cwd,
-                env=self.env,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                preexec_fn=partial(end_with_parent, os.getpid()),
-            )
+            words = [str(word) for word in command]
+            process = watch.launcher.start(words, Path(cwd), self.env, log)
             stalled = False
             try:
                 while True:

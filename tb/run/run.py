@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -25,6 +25,7 @@ from tb.run.console import Console
 from tb.run.coverage import write_coverage
 from tb.run.folder import MAILBOX, RECORD, run_folder
 from tb.run.judge import judge, note_progress
+from tb.run.launch import Launcher
 from tb.run.plan import RunPlan, plan_run
 from tb.run.simulate import simulate_run
 from tb.run.testlist import PlannedTest
@@ -50,7 +51,7 @@ def run_once(
     fast_build: bool = False,
     console: Console | None = None,
     folder: Path | None = None,
-    plusargs: Sequence[str] = (),
+    launcher: Launcher = Launcher(),
     inputs: str = "",
     files: RunFiles | None = None,
 ) -> RunRecord:
@@ -65,7 +66,7 @@ def run_once(
         fast_build: Prefer a short build to a fast simulation.
         console: Where progress goes; None for standard output.
         folder: Where the run lives; None for a place named by the settings and the variant.
-        plusargs: More arguments of the simulator.
+        launcher: How the simulator is started.
         inputs: Digest that the build must have; the ports are not checked again then.
         files: What the run needs in its folder; None for nothing.
 
@@ -92,7 +93,7 @@ def run_once(
                 fast_build=fast_build,
                 check=not inputs,
             )
-            _run(plan, record, console, plusargs, inputs, files)
+            _run(plan, record, console, launcher, inputs, files)
         except KeyboardInterrupt:
             record.status = "interrupted"
             record.message = "interrupted from the keyboard"
@@ -119,7 +120,7 @@ def _run(
     plan: RunPlan,
     record: RunRecord,
     console: Console,
-    plusargs: Sequence[str],
+    launcher: Launcher,
     inputs: str,
     files: RunFiles | None,
 ) -> None:
@@ -136,7 +137,7 @@ def _run(
     record.simulator_version = built.version
     record.times.build = built.seconds
     with console.progress(plan.expected) as progress:
-        simulation = simulate_run(plan, built, progress, plusargs)
+        simulation = simulate_run(plan, built, progress, launcher)
     judge(plan, simulation, record)
     console.coverage(write_coverage(plan))
     if files is not None:

@@ -17,7 +17,7 @@ from tb.harness.mailbox import MAILBOX_ENV, MailboxReader
 from tb.run.build import Build
 from tb.run.exchange import SimSettings
 from tb.run.folder import CODE_COVERAGE, COVERAGE, MAILBOX, RESULT, RESULTS_XML, SETTINGS
-from tb.run.launch import TOP, Simulation, Watch, environment, new_runner
+from tb.run.launch import TOP, Launcher, Simulation, Watch, environment, new_runner
 from tb.run.plan import RunPlan
 from tb.run.recipes import simulator
 from tb.setup import tools
@@ -27,7 +27,7 @@ def simulate_run(
     plan: RunPlan,
     built: Build,
     progress: Callable[[int, int, int], None],
-    plusargs: Sequence[str] = (),
+    launcher: Launcher = Launcher(),
 ) -> Simulation:
     """Simulates a planned run and returns how the process ended.
 
@@ -35,7 +35,7 @@ def simulate_run(
         plan: The run; its folder exists and is empty but for the inputs of the test.
         built: Its build.
         progress: Called with transactions checked, mismatches and clocks.
-        plusargs: More arguments of the simulator.
+        launcher: How the simulator is started.
     """
     folder, settings, test = plan.folder, plan.settings, plan.test
     write_json(
@@ -68,7 +68,7 @@ def simulate_run(
         python_path=(test.folder,) if test.folder else (),
         poll=watch.poll,
         stalled=watch.stalled,
-        plusargs=plusargs,
+        launcher=launcher,
         waves_window=(settings.waves_from, settings.waves_to),
     )
 
@@ -135,7 +135,7 @@ def simulate(
     env: Mapping[str, str],
     poll: Callable[[], None] = lambda: None,
     stalled: Callable[[], bool] = lambda: False,
-    plusargs: Sequence[str] = (),
+    launcher: Launcher = Launcher(),
     python_path: Sequence[str] = (),
     waves_window: tuple[int, int] = (0, 0),
 ) -> Simulation:
@@ -150,17 +150,17 @@ def simulate(
         env: More environment variables.
         poll: Called about twenty times a second while the simulator runs.
         stalled: Asked then; True ends the simulator.
-        plusargs: More arguments of the simulator.
+        launcher: How the simulator is started.
         python_path: Folders that its Python looks for modules in first.
         waves_window: Clocks from and to which waves are recorded; a second one of 0 is the end.
             Verilator and Icarus keep to it.
     """
     plan = build_.plan
     runner = new_runner(plan.sim)
-    watch = Watch(run_dir / "simulator.log", poll, stalled)
+    watch = Watch(run_dir / "simulator.log", launcher, poll, stalled)
     runner.watch = watch
     test_args = simulator(plan.sim).run_words(plan.folder)
-    extra = list(plusargs)
+    extra = list(launcher.plusargs)
     if plan.waves:
         name = "waves.fst" if plan.sim == "icarus" or tools.fst_headers().ok else "waves.vcd"
         if plan.sim == "verilator":

@@ -25,6 +25,7 @@ from tb.record.settings import RunSettings
 from tb.run.build import build
 from tb.run.console import Console
 from tb.run.folder import run_folder
+from tb.run.launch import Launcher
 from tb.run.plan import BuildPlan
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
@@ -118,7 +119,7 @@ def failed(met: Met) -> tuple[RunRecord, Path]:
         fast_build=True,
         console=Console(quiet=True),
         folder=folder,
-        plusargs=(f"+{SWITCH}={number_of(met)}",),
+        launcher=Launcher((f"+{SWITCH}={number_of(met)}",)),
     )
     return record, folder
 
@@ -146,7 +147,7 @@ def replay(met: Met | None, *programs: Path) -> RunRecord:
         fast_build=True,
         console=Console(quiet=True),
         folder=run_folder(found.settings),
-        plusargs=(f"+{SWITCH}={number_of(met)}",),
+        launcher=Launcher((f"+{SWITCH}={number_of(met)}",)),
         files=found.files,
     )
 
