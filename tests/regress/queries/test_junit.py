@@ -62,6 +62,8 @@ def test_counts_and_suites(view: RegressionView) -> None:
         assert suite.hostname == view.regression_run.host
         properties = {item.name: item.value for item in suite.properties()}
         assert properties["commit"] == view.regression_run.commit
+        assert properties["regression_run"] == view.regression_run.name
+        assert properties["regression"] == view.regression_run.regression
         assert "duts" not in properties, "there are none"
 
 
