@@ -35,8 +35,8 @@ NIGHTLY_VARIABLES = {
     "FARM",
     "RESULTS",
     "FRESH",
+    "KEEP",
 }
-NIGHTLY_VARIABLES |= {"KEEP"}
 
 SETTING = re.compile(r"^([A-Z_]+)=(.*)$")
 MADE = ("report", "junit.xml", "coverage.ucis.xml", "code*.info", "runs")
