@@ -15,7 +15,7 @@ FarmOption = Annotated[
 ]
 PlanOption = Annotated[Path | None, typer.Option("--plan", help="a testplan of your own")]
 DbOption = Annotated[str, typer.Option("--db", help="URL of the results database")]
-NightArgument = Annotated[str, typer.Argument(help="regression run, such as 2026-11-21.1")]
+RegressionArgument = Annotated[str, typer.Argument(help="regression run, such as 2026-11-21.1")]
 
 
 def testplan() -> None:
@@ -71,7 +71,7 @@ def nightly(
 
 
 def report(
-    night: NightArgument = "latest",
+    regression_run: RegressionArgument = "latest",
     farm: FarmOption = None,
     db: DbOption = "",
     plan: PlanOption = None,
@@ -79,7 +79,7 @@ def report(
     """Write the pages of a regression run again, from the database, and print their path."""
     from tb.nightly.history import report_command
 
-    raise typer.Exit(report_command(night, farm, db, plan))
+    raise typer.Exit(report_command(regression_run, farm, db, plan))
 
 
 def history(
@@ -95,7 +95,10 @@ def history(
 
 
 def diff(
-    before: NightArgument, after: NightArgument, farm: FarmOption = None, db: DbOption = ""
+    before: RegressionArgument,
+    after: RegressionArgument,
+    farm: FarmOption = None,
+    db: DbOption = "",
 ) -> None:
     """Print the changes between two regression runs: failures, coverage, throughput."""
     from tb.nightly.history import diff_command

@@ -22,23 +22,23 @@ from tb.common.errors import PtoError
 from tb.common.paths import ROOT, relative
 from tb.coverage.exclusions import load_exclusions
 from tb.dut.manifest import Manifest, load_manifests
-from tb.nightly.progress import NightProgress
+from tb.nightly.progress import RegressionProgress
 from tb.nightly.publish import EXCLUSIONS, Publisher
 from tb.regress.coordinator import HEARTBEAT_SECONDS, Coordinator, Limits
 from tb.regress.plan.expand import expand, left_out
 from tb.regress.plan.testplan import TESTPLAN, TestPlan, load_testplan
 from tb.regress.queries import history, text
-from tb.regress.queries.views import FAILED, Figures, NightStatus, NightView
+from tb.regress.queries.views import FAILED, Figures, RegressionStatus, RegressionView
 from tb.regress.results.store import Store
 from tb.regress.workers.farm import open_workers
 from tb.regress.workers.farm_file import Farm, load_farm
 from tb.regress.workers.pool import Workers
 
 NIGHTLY = ROOT / "sim_build/nightly"
-"""Root of all files of nights; ``make clean`` leaves it alone."""
+"""Root of all files of regression runs; ``make clean`` leaves it alone."""
 
 SOURCES = ("rtl_stubs", "tb", "sequences", "scoreboards")
-"""What a night is about; when it changes, an unfinished night is not taken up again."""
+"""Sources that decide results; after a change an unfinished regression run is not resumed."""
 
 _NO_SOURCES = {"__pycache__", "report"}
 """Folders below them that decide nothing: how results are shown is free to change."""
@@ -47,12 +47,12 @@ RESERVE_SECONDS = 15.0
 """Seconds of a budget that are kept for merging and pages, whatever is run."""
 
 LEAST_SECONDS = 15.0
-"""What must be left of a budget beside."""
+"""Least seconds of a budget for runs, in addition to the reserve."""
 
 
 @dataclass(frozen=True)
 class NightlyOptions:
-    """What ``make nightly`` was asked for; see its help."""
+    """Options of ``make nightly``; see its help."""
 
     regression: str = "nightly"
     seeds: int = 5
@@ -68,7 +68,7 @@ class NightlyOptions:
     folder: Path = NIGHTLY
 
     def command(self, base_seed: int) -> str:
-        """Returns the command line that repeats the night."""
+        """Returns the command line that repeats the regression run."""
         words = ["make", "nightly", f"REGRESSION={self.regression}", f"SEEDS={self.seeds}"]
         words.append(f"SEED={base_seed}")
         if self.duts:
@@ -102,12 +102,12 @@ def seconds(budget: str) -> float:
 
 
 def nightly_command(options: NightlyOptions) -> int:
-    """Runs a night and publishes it; returns 0 only when runs were done and all passed.
+    """Executes a regression and publishes it; returns 0 only when runs were done and all passed.
 
-    A night that was interrupted is taken up again where its plan and the sources are the same.
+    An interrupted regression run is resumed if its plan and the sources are the same.
 
     Raises:
-        PtoError: something of the options, the plan, the database or the workers cannot be used.
+        PtoError: an option, the plan, the database or the workers cannot be used.
     """
     start = time.monotonic()
     if 0 < options.budget <= RESERVE_SECONDS + LEAST_SECONDS:
@@ -120,7 +120,7 @@ def nightly_command(options: NightlyOptions) -> int:
     farm = load_farm(options.farm) if options.farm else Farm()
     exclusions = load_exclusions(EXCLUSIONS)
     manifests = load_manifests(options.duts)
-    # By one name each, however they were given: nights of the same engines are compared.
+    # One name for each manifest: regression runs of the same engines are compared.
     options = replace(options, duts=tuple(dut_name(one) for one in manifests))
     plan = load_testplan(options.plan)
     url = database_url(options.db, farm, options.folder)
@@ -128,18 +128,24 @@ def nightly_command(options: NightlyOptions) -> int:
         manifest_hash = engine_digest(manifests) if manifests else ""
         before = source_digest()
         with _interruptible(), ExitStack() as stack:
-            with closing(open_workers(farm, options.jobs)) as workers:  # before a night begins
-                night = _begin(store, plan, options, manifest_hash)
-                stack.enter_context(_heard_of(store, night))
+            # Workers first: without them no regression run begins.
+            with closing(open_workers(farm, options.jobs)) as workers:
+                regression_run = _begin(store, plan, options, manifest_hash)
+                stack.enter_context(_heartbeat(store, regression_run))
                 status, figures, notes = _work(
-                    store, night, workers, options, manifest_hash=manifest_hash, start=start
+                    store,
+                    regression_run,
+                    workers,
+                    options,
+                    manifest_hash=manifest_hash,
+                    start=start,
                 )
             changed = source_digest() != before
             if changed:
                 notes.append("sources of the bench changed while it ran: results are of a mixture")
             print("merging coverage, writing pages", flush=True)
-            folder = Path(history.night(store, night).folder)
-            made = Publisher(store, night, folder, exclusions)
+            folder = Path(history.regression_run(store, regression_run).folder)
+            made = Publisher(store, regression_run, folder, exclusions)
             made.conclude(status, figures, notes)
             view = made.publish(plan)
     passed = verdict(view) and not changed
@@ -150,7 +156,7 @@ def nightly_command(options: NightlyOptions) -> int:
     return 0 if passed else 1
 
 
-def verdict(view: NightView) -> bool:
+def verdict(view: RegressionView) -> bool:
     """True when runs were done and all of them passed."""
     states = [run.state for run in view.runs if run.state != "planned"]
     return bool(states) and not FAILED.intersection(states)
@@ -162,13 +168,13 @@ def database_url(option: str, farm: Farm, folder: Path = NIGHTLY) -> str:
 
 
 def dut_name(manifest: Manifest) -> str:
-    """Returns the path of a manifest by which nights and runs know it, fit for any folder."""
+    """Returns the path of a manifest as regression runs and runs record it, for any folder."""
     place = Path(manifest.path).resolve()
     return relative(place) if Path.cwd() == ROOT else str(place)
 
 
 def _begin(store: Store, plan: TestPlan, options: NightlyOptions, manifest_hash: str) -> str:
-    """Returns the night to work on: one that was interrupted, or a new one with its runs."""
+    """Returns the regression run to execute: an interrupted one, or a new one with its runs."""
     signature = hashlib.sha256(
         repr(
             [
@@ -178,10 +184,11 @@ def _begin(store: Store, plan: TestPlan, options: NightlyOptions, manifest_hash:
         ).encode()
     ).hexdigest()
     if not options.fresh:
-        night = store.unfinished(options.regression, signature)
-        if night and store.adopt(night):
-            print(f"resumed  {night}: {len(store.jobs_left(night))} runs are left")
-            return night
+        regression_run = store.unfinished(options.regression, signature)
+        if regression_run and store.adopt(regression_run):
+            left = len(store.jobs_left(regression_run))
+            print(f"resumed  {regression_run}: {left} runs are left")
+            return regression_run
     base_seed = secrets.randbits(31) if options.base_seed is None else options.base_seed
     jobs = expand(
         plan,
@@ -190,7 +197,7 @@ def _begin(store: Store, plan: TestPlan, options: NightlyOptions, manifest_hash:
         base_seed=base_seed,
         duts=options.duts,
     )
-    night = store.begin_night(
+    regression_run = store.begin_regression(
         regression=options.regression,
         signature=signature,
         base_seed=base_seed,
@@ -202,17 +209,17 @@ def _begin(store: Store, plan: TestPlan, options: NightlyOptions, manifest_hash:
         claim=partial(_claim, options.folder.resolve()),
         commit=git_commit(),
     )
-    store.plan_runs(night, jobs, manifest_hash)
+    store.plan_runs(regression_run, jobs, manifest_hash)
     configs = len({job.config for job in jobs})
     builds = f"{configs} build{'' if configs == 1 else 's'}"
-    print(f"started  {night}: {len(jobs)} runs on {builds}, seed {base_seed}")
+    print(f"started  {regression_run}: {len(jobs)} runs on {builds}, seed {base_seed}")
     for sentence in left_out(plan, options.regression, duts=options.duts):
         print(f"left out {sentence}")
-    return night
+    return regression_run
 
 
 def _claim(root: Path, name: str) -> bool:
-    """Makes the folder of a night; False if another one has it, of whatever database."""
+    """Makes the folder of a regression run; False if one of any database has it already."""
     try:
         (root / name).mkdir(parents=True)
     except FileExistsError:
@@ -228,20 +235,20 @@ def _claim(root: Path, name: str) -> bool:
 
 def _work(
     store: Store,
-    night: str,
+    regression_run: str,
     workers: Workers,
     options: NightlyOptions,
     *,
     manifest_hash: str,
     start: float,
-) -> tuple[NightStatus, Figures, list[str]]:
+) -> tuple[RegressionStatus, Figures, list[str]]:
     """Lets workers do the runs; returns how that ended, and what is to be noted of it."""
-    with NightProgress(options.budget) as progress:
+    with RegressionProgress(options.budget) as progress:
         coordinator = Coordinator(
             store,
-            night,
-            Path(history.night(store, night).folder),
-            store.jobs_left(night),
+            regression_run,
+            Path(history.regression_run(store, regression_run).folder),
+            store.jobs_left(regression_run),
             workers,
             Limits(options.budget, start, RESERVE_SECONDS),
             progress=progress.show,
@@ -249,7 +256,7 @@ def _work(
             manifest_hash=manifest_hash,
             keep=options.keep,
         )
-        status: NightStatus = "interrupted"
+        status: RegressionStatus = "interrupted"
         try:
             status = coordinator.run()
         except KeyboardInterrupt:
@@ -259,14 +266,14 @@ def _work(
 
 
 @contextmanager
-def _heard_of(store: Store, night: str) -> Iterator[None]:
-    """Says every few seconds that the night has somebody, however long this one waits."""
+def _heartbeat(store: Store, regression_run: str) -> Iterator[None]:
+    """Writes the heartbeat of the regression run every few seconds, from a thread of its own."""
     end = threading.Event()
 
     def beat() -> None:
         while not end.wait(HEARTBEAT_SECONDS):
-            with suppress(PtoError):  # who writes next will say so
-                store.heartbeat(night)
+            with suppress(PtoError):  # the next write reports it
+                store.heartbeat(regression_run)
 
     thread = threading.Thread(target=beat, daemon=True)
     thread.start()
@@ -313,7 +320,7 @@ def _digest(files: Sequence[Path]) -> str:
 
 
 def git_commit() -> str:
-    """Returns the commit that is checked out, ``+`` behind it with changes; empty without git."""
+    """Returns the checked-out commit, ``+`` after it with changes; empty without git."""
     try:
         head = subprocess.run(
             ["git", "rev-parse", "--short=12", "HEAD"],
@@ -330,7 +337,7 @@ def git_commit() -> str:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Makes SIGTERM and SIGINT end a night as Ctrl-C does, even where a shell ignores them."""
+    """Makes SIGTERM and SIGINT act as Ctrl-C, even where a shell ignores them."""
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt

@@ -19,14 +19,16 @@ from tb.regress.results.store import Store
 from tb.regress.workers.farm_file import Farm, load_farm
 
 
-def report_command(night: str, farm: Path | None, db: str, plan: Path | None = None) -> int:
-    """Writes the pages of a night anew; returns 0."""
+def report_command(
+    regression_run: str, farm: Path | None, db: str, plan: Path | None = None
+) -> int:
+    """Writes the pages of a regression run again; returns 0."""
     with _existing(farm, db) as store:
-        found = history.night(store, night)
+        found = history.regression_run(store, regression_run)
         folder = Path(found.folder)
         made = Publisher(store, found.name, folder, load_exclusions(EXCLUSIONS))
         if found.status == "interrupted":
-            # Killed, it may not have come to its totals.
+            # If it was killed, its totals may be missing.
             left = found.figures.not_run
             made.conclude("interrupted" if left else "complete", found.figures, [])
         kept = Path(store.options(found.name).get("plan", TESTPLAN))
@@ -37,14 +39,14 @@ def report_command(night: str, farm: Path | None, db: str, plan: Path | None = N
 
 
 def history_command(limit: int, farm: Path | None, db: str) -> int:
-    """Lists nights; returns 0."""
+    """Lists regression runs; returns 0."""
     with _existing(farm, db) as store:
-        text.show(text.history(history.nights(store, limit)))
+        text.show(text.history(history.regression_runs(store, limit)))
     return 0
 
 
 def diff_command(before: str, after: str, farm: Path | None, db: str) -> int:
-    """Says what moved between two nights; returns 1 when a test fails that did not before."""
+    """Prints the changes between two regression runs; returns 1 when a test newly fails."""
     with _existing(farm, db) as store:
         exclude = partial(apply_exclusions, load_exclusions(EXCLUSIONS))
         moved = history.difference(store, before, after, exclude)
@@ -65,14 +67,15 @@ def rerun_command(run_id: int, waves: bool, farm: Path | None, db: str) -> int:
     from tb.run.testlist import planned_test
 
     with _existing(farm, db) as store:
-        night, job = store.job(run_id)
+        regression_run, job = store.job(run_id)
         record = store.record(run_id)
         settings = job.settings
         if waves:
             whole = settings.model_copy(update={"waves": True, "timeline": True})
             settings = rerun_settings(record) if record is not None else whole
-        print(f"run {run_id} of regression run {night}: {settings.command()}", flush=True)
-        folder = Path(history.night(store, night).folder) / "runs" / job.key / "rerun"
+        print(f"run {run_id} of regression run {regression_run}: {settings.command()}", flush=True)
+        root = Path(history.regression_run(store, regression_run).folder)
+        folder = root / "runs" / job.key / "rerun"
         again = run_once(settings, planned_test(settings.test), folder=folder)
         outcome = outcome_of(job, again, folder)
         flaky = store.note_rerun(run_id, outcome, state=again.status, identity="")

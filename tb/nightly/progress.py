@@ -23,11 +23,11 @@ def clock_text(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-class NightProgress:
-    """Shows a tally; used as a context manager around the night.
+class RegressionProgress:
+    """Shows a tally; used as a context manager around the regression run.
 
     Args:
-        budget: Seconds that the night may take, 0 for no limit.
+        budget: Seconds that the regression run may take, 0 for no limit.
     """
 
     def __init__(self, budget: float) -> None:
@@ -58,7 +58,7 @@ class NightProgress:
             self._bar.stop()
 
     def show(self, tally: Tally) -> None:
-        """Shows where the night stands."""
+        """Shows the progress of the regression run."""
         now = time.monotonic()
         text = (
             f"{tally.done} of {tally.planned} runs, {tally.failed} failed, "

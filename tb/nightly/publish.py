@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes pages and exports of a regression run.
 
-Below the night's folder: ``report/index.html``, ``junit.xml``, ``coverage.ucis.xml`` (functional
-coverage), ``code.info`` (code coverage, lcov) and ``code/merged.dat.gz``.
+Below its folder: ``report/index.html``, ``junit.xml``, ``coverage.ucis.xml`` (functional coverage),
+``code.info`` (code coverage, lcov) and ``code/merged.dat.gz``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tb.coverage.export.lcov import write_lcov
 from tb.coverage.export.ucis import Origin, write_ucis
 from tb.regress.plan.testplan import TestPlan
 from tb.regress.queries import history, junit
-from tb.regress.queries.views import FAILED, Figures, NightStatus, NightView
+from tb.regress.queries.views import FAILED, Figures, RegressionStatus, RegressionView
 from tb.regress.results.store import Store
 from tb.report import site
 
@@ -27,38 +27,38 @@ EXCLUSIONS = ROOT / "tb/regress/plan/exclusions.toml"
 """Bins that are not to count, with reasons."""
 
 MERGED = "merged.dat.gz"
-"""Code coverage of a whole night, in its folder ``code``."""
+"""Code coverage of a whole regression run, in its folder ``code``."""
 
 
 class Publisher:
-    """Ends a night and writes its files; code coverage is read once for both.
+    """Ends a regression run and writes its files; code coverage is read once for both.
 
     Args:
         store: The database.
-        night: Name of the night.
+        regression_run: Name of the regression run.
         folder: Where its files are.
         exclusions: Bins that are not to count.
     """
 
     def __init__(
-        self, store: Store, night: str, folder: Path, exclusions: Sequence[Excluded]
+        self, store: Store, regression_run: str, folder: Path, exclusions: Sequence[Excluded]
     ) -> None:
         self._store = store
-        self._night = night
+        self._regression_run = regression_run
         self._folder = folder
         self._exclude = partial(apply_exclusions, exclusions)
         self._counts, self._unread = code_counts(folder)
 
-    def conclude(self, status: NightStatus, figures: Figures, notes: Sequence[str]) -> None:
-        """Ends the night in the database, with the totals of its coverage.
+    def conclude(self, status: RegressionStatus, figures: Figures, notes: Sequence[str]) -> None:
+        """Ends the regression run in the database, with the totals of its coverage.
 
         Raises:
             PtoError: the database cannot be written.
         """
-        coverage = self._store.merged([self._night])
+        coverage = self._store.merged([self._regression_run])
         self._exclude(coverage)
-        self._store.end_night(
-            self._night,
+        self._store.end_regression(
+            self._regression_run,
             status,
             figures,
             coverage=coverage.percent if coverage.total else None,
@@ -67,7 +67,7 @@ class Publisher:
             notes=[*notes, *self._unread],
         )
 
-    def publish(self, plan: TestPlan) -> NightView:
+    def publish(self, plan: TestPlan) -> RegressionView:
         """Writes pages, JUnit XML, UCIS XML and lcov, and returns what they show.
 
         Raises:
@@ -76,7 +76,7 @@ class Publisher:
         counts, folder = self._counts, self._folder
         view = history.view(
             self._store,
-            self._night,
+            self._regression_run,
             plan,
             code=code_view(counts, ROOT) if counts else None,
             exclude=self._exclude,
@@ -91,7 +91,7 @@ class Publisher:
 
 
 def code_counts(folder: Path) -> tuple[CodeCounts | None, list[str]]:
-    """Returns the code coverage of a night's runs, and what could not be read of it."""
+    """Returns the code coverage of a regression run, and messages about unreadable files."""
     files = [path for path in sorted((folder / "code").glob("*.dat.gz")) if path.name != MERGED]
     if not files:
         return None, []
@@ -99,13 +99,13 @@ def code_counts(folder: Path) -> tuple[CodeCounts | None, list[str]]:
     return counts, [f"code coverage is not complete: {problem}" for problem in problems]
 
 
-def _origin(view: NightView) -> Origin:
-    night = view.night
+def _origin(view: RegressionView) -> Origin:
+    regression_run = view.regression_run
     return Origin(
-        night.name,
-        night.ended or night.started,
+        regression_run.name,
+        regression_run.ended or regression_run.started,
         passed=not any(run.state in FAILED for run in view.runs),
-        command=night.command,
-        seed=str(night.base_seed),
-        version=night.commit or "0",
+        command=regression_run.command,
+        seed=str(regression_run.base_seed),
+        version=regression_run.commit or "0",
     )

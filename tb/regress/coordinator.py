@@ -20,7 +20,7 @@ from tb.record.record import RunRecord
 from tb.regress.plan.rerun import PATIENCE, rerun_settings
 from tb.regress.plan.schedule import BUILD_TIMEOUT, Schedule
 from tb.regress.queries import history
-from tb.regress.queries.views import Figures, NightStatus, RunState
+from tb.regress.queries.views import Figures, RegressionStatus, RunState
 from tb.regress.results import buckets
 from tb.regress.results.buckets import Signature, bucket_id, signature, signature_of, title
 from tb.regress.results.store import BucketKey, Store
@@ -29,13 +29,13 @@ from tb.regress.workers.pool import Workers
 from tb.regress.workers.speedup import Speedup
 
 MOST_ATTEMPTS = 3
-"""So often a run is begun when its workers are lost with it."""
+"""Attempts at a run that loses its workers."""
 
 MOST_RERUNS = 8
-"""So many buckets of a night are run again with waves."""
+"""Most buckets of a regression run that are run again with waves."""
 
 RERUN_SECONDS = 90.0
-"""What a rerun with a build for waves may take; it is not begun with less left."""
+"""Time for a rerun with a build for waves; it does not begin with less left."""
 
 HEARTBEAT_SECONDS = 5.0
 WAIT_SECONDS = 0.5
@@ -63,7 +63,7 @@ def bucket_key(found: Signature) -> BucketKey:
 
 @dataclass
 class Tally:
-    """What has been done in this call, for progress and figures."""
+    """Work done in this call, for progress and figures."""
 
     planned: int = 0
     done: int = 0
@@ -79,7 +79,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Limits:
-    """How long a night may take.
+    """How long a regression run may take.
 
     Attributes:
         seconds: From the start, 0 for no limit.
@@ -96,14 +96,14 @@ class Limits:
 
 
 class Coordinator:
-    """Does the planned runs of one night that are left.
+    """Executes the remaining planned runs of a regression run.
 
     Args:
         store: The database.
-        night: Name of the night, begun or adopted.
+        regression: Name of the regression run, begun or adopted.
         folder: Where its files go.
         jobs: The runs that are left, in order.
-        workers: Who does them.
+        workers: The workers that execute them.
         limits: How long it may take.
         progress: Called twice a second with the tally.
         sources: Returns a digest of the bench and of manifests as they are now.
@@ -115,7 +115,7 @@ class Coordinator:
     def __init__(
         self,
         store: Store,
-        night: str,
+        regression: str,
         folder: Path,
         jobs: Sequence[Job],
         workers: Workers,
@@ -128,7 +128,7 @@ class Coordinator:
         reruns: int = MOST_RERUNS,
     ) -> None:
         self.store = store
-        self.night = night
+        self.regression = regression
         self.folder = folder
         self.workers = workers
         self.schedule = Schedule(jobs, store.expected_seconds(manifest_hash))
@@ -157,7 +157,7 @@ class Coordinator:
         kept += limits.each_count * self._counted
         return limits.seconds - kept - (time.monotonic() - limits.start)
 
-    def run(self) -> NightStatus:
+    def run(self) -> RegressionStatus:
         """Works until nothing is left or the time is up.
 
         Returns:
@@ -188,7 +188,7 @@ class Coordinator:
         """Returns what the coordinator knows; the rest is in the rows of the runs."""
         tally = self.tally
         return Figures(
-            wall_seconds=self.store.heartbeat(self.night),
+            wall_seconds=self.store.heartbeat(self.regression),
             busy_seconds=tally.busy_seconds,
             speedup=self.speedup.result(),
             workers=self.workers.size,
@@ -226,7 +226,7 @@ class Coordinator:
         now = time.monotonic()
         if now - self._beat > HEARTBEAT_SECONDS:
             self._beat = now
-            self.store.heartbeat(self.night)
+            self.store.heartbeat(self.regression)
         self.tally.running = len(self._flying)
         self._progress(self.tally)
 
@@ -254,11 +254,11 @@ class Coordinator:
         self.tally.lost += 1
         again = job.model_copy(update={"attempt": job.attempt + 1})
         if job.kind == "run":
-            attempts = self.store.lose(self.night, lost)
+            attempts = self.store.lose(self.regression, lost)
             if attempts >= MOST_ATTEMPTS:
                 why = f"workers were lost with it {attempts} times, last: {lost.why or 'unknown'}"
                 key = bucket_key(buckets.message_signature("lost", lost.why))
-                self.store.finish_lost(self.night, job.key, why, bucket=key)
+                self.store.finish_lost(self.regression, job.key, why, bucket=key)
                 self._count(failed=True)
                 self.tally.notes.append(f"{job.key}: {why}")
                 return
@@ -280,12 +280,12 @@ class Coordinator:
             self._build_failed(job, outcome.error)
             return
         self.store.note_build(
-            self.night, job.config, inputs=outcome.inputs, seconds=outcome.seconds
+            self.regression, job.config, inputs=outcome.inputs, seconds=outcome.seconds
         )
         self.schedule.built(job.config, outcome.inputs)
 
     def _build_failed(self, job: Job, error: str) -> None:
-        self.store.note_build(self.night, job.config, inputs="", seconds=0.0, error=error)
+        self.store.note_build(self.regression, job.config, inputs="", seconds=0.0, error=error)
         why = f"the build {job.config} failed: {error}"
         self.tally.notes.append(why.splitlines()[0])
         now = datetime.now(UTC)
@@ -316,7 +316,7 @@ class Coordinator:
         bucket = None if state == "pass" else bucket_key(signature(record))
         self._save_code_coverage(outcome, job)
         run_id = self.store.finish_run(
-            self.night,
+            self.regression,
             outcome.model_copy(update={"record": record}),
             state=state,
             bucket=bucket,
@@ -342,7 +342,7 @@ class Coordinator:
         self.tally.transactions += transactions
 
     def _save_code_coverage(self, outcome: Outcome, job: Job) -> None:
-        """Keeps the counts of a run by the name of the run, so that a night can be resumed."""
+        """Keeps the counts of a run under its name, so that the regression run can be resumed."""
         if not outcome.code_coverage:
             if job.settings.code_coverage and outcome.record is not None:
                 self.tally.notes.append(f"{job.key}: it left no counts of code coverage")
@@ -361,7 +361,7 @@ class Coordinator:
 
     def _take_up_reruns(self) -> None:
         """Asks for reruns that an earlier call did not come to."""
-        for bucket in history.buckets(self.store, self.night):
+        for bucket in history.buckets(self.store, self.regression):
             self._seen.add(bucket.id)
             run_id = bucket.example_run.id
             record = self.store.record(run_id)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bins of a coverage group on pages: points as lists, crosses as tables, holes as text.
 
-A bin that counts is ``hit``, a ``hole`` (never hit) or ``missed`` (hit in earlier nights alone).
-One that does not is ``unreachable``, ``excluded`` or ``out`` (of no form that was sent).
+A bin that counts is ``hit``, a ``hole`` (never hit) or ``missed`` (hit only in earlier regression
+runs). One that does not is ``unreachable``, ``excluded`` or ``out`` (of no form that was sent).
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class Hole:
 
     Attributes:
         item: Point or cross.
-        text: What is missing.
+        text: The missing bins.
         cells: Bins in it.
-        before: How many of them earlier nights have hit.
+        before: How many of them earlier regression runs have hit.
     """
 
     item: str
@@ -70,7 +70,7 @@ class Table:
 
     Attributes:
         name, doc: Of the definition.
-        anchor: Where it stands in its page.
+        anchor: Its anchor in its page.
         covered, total: Bins that count: hit, and all.
         cells: The bins of a point; empty for a cross.
         columns: Labels of the last axis of a cross, ``axis`` its name.
@@ -126,8 +126,8 @@ def tables(counts: GroupCounts, ever: GroupCounts | None) -> list[Table]:
     """Returns points and crosses of a group, those with most holes first, points before crosses.
 
     Args:
-        counts: Hits of the night.
-        ever: Hits of all nights with the same definition, or None.
+        counts: Hits of the regression run.
+        ever: Hits of all regression runs with the same definition, or None.
     """
     points = [_point(counts, ever, number) for number in range(len(counts.group.points))]
     crosses = [_cross(counts, ever, number) for number in range(len(counts.group.crosses))]

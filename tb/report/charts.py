@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from markupsafe import Markup, escape
 
 Series = Sequence[tuple[str, float | None]]
-"""Name of each night to its value, oldest first; None where it has none."""
+"""Name of each regression run to its value, oldest first; None where it has none."""
 
 
 def before(series: Series) -> float | None:
-    """Returns the value of the last night that has one, the night at the end of the line apart."""
+    """Returns the last value before the end of the line, None if there is none."""
     return next((value for _, value in reversed(series[:-1]) if value is not None), None)
 
 
@@ -26,7 +26,7 @@ def trend(
     ends: bool = True,
     span: float = 0.0,
 ) -> Markup:
-    """Returns a line over nights, with a point for each.
+    """Returns a line over regression runs, with a point for each.
 
     A value alone is one point, no value an empty chart.
 
@@ -102,7 +102,7 @@ def _line(
     for index, name, value in known:
         x, y = place(index, value)
         last = index == len(series) - 1
-        # Of many nights the points would be a band.
+        # The points of many regression runs would merge.
         if last or len(series) <= 20:
             parts.append(
                 f'<circle class="dot{" last" if last else ""}" cx="{x:.1f}" cy="{y:.1f}" '

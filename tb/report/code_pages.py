@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import PurePath
 
 from tb.coverage.export.code import KINDS, CodeFile, CodeLine, CodeView
-from tb.regress.queries.views import NightView
+from tb.regress.queries.views import RegressionView
 from tb.report.bins import short
 from tb.report.page import Page, source_path
 
@@ -18,7 +18,7 @@ MOST_MISSING = 150
 """Most entries of the list of what is not covered."""
 
 MOST_POINTS = 8
-"""Most missing points of one kind that stand below their line; the rest are counted."""
+"""Most missing points of one kind that are listed below their line; the rest are counted."""
 
 _BITS = re.compile(r"\[(\d+):(\d+)\](?::[01]->[01])?$")
 
@@ -63,7 +63,7 @@ class FileRow:
 
 @dataclass(frozen=True)
 class Missing:
-    """What was not covered: its kind, the line to go to, and words for it."""
+    """An uncovered point: its kind, its line, and its text."""
 
     kind: str
     line: int
@@ -93,7 +93,7 @@ class SourceLine:
     missing: tuple[tuple[str, str], ...]
 
 
-def code_pages(view: NightView) -> Iterator[Page]:
+def code_pages(view: RegressionView) -> Iterator[Page]:
     """Yields the pages of code coverage; none when no run counted it."""
     if view.code is None:
         return
@@ -170,7 +170,7 @@ def source_line(line: CodeLine) -> SourceLine:
 
 
 def _size(kind: str, text: str) -> int:
-    """Returns how many points an entry stands for: bits of a signal come as ``q[7:4]:0->1``."""
+    """Returns how many points an entry represents: bits of a signal come as ``q[7:4]:0->1``."""
     bits = _BITS.search(text) if kind == "toggle" else None
     return int(bits[1]) - int(bits[2]) + 1 if bits else 1
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tb.common.text import percent_text
 from tb.coverage.model import Coverage, GroupCounts
-from tb.regress.queries.views import NightView
+from tb.regress.queries.views import RegressionView
 from tb.report.bins import DECADES, MOST_HOLES, Hole, Table, holes, tables
 from tb.report.charts import before, trend
 from tb.report.page import Page, group_path
@@ -23,11 +23,11 @@ class GroupRow:
     Attributes:
         name, doc: Of the definition.
         path: Of its page.
-        covered, total, percent: Of the night.
-        ever: Percent over all nights.
-        move: Percent points since the last night that counted it, None without one.
-        missing: Bins not hit, of which ``before`` were in earlier nights.
-        trend: (night, percent or None where it had no such group), oldest first.
+        covered, total, percent: Of the regression run.
+        ever: Percent over all regression runs.
+        move: Percent points since the last regression run that counted it, None without one.
+        missing: Bins not hit, of which ``before`` were in earlier regression runs.
+        trend: (regression run, percent or None where it had no such group), oldest first.
         worst: Points and crosses with holes, most first: (name, missing).
     """
 
@@ -54,7 +54,7 @@ class HoleList:
     more: int
 
 
-def coverage_pages(view: NightView) -> Iterator[Page]:
+def coverage_pages(view: RegressionView) -> Iterator[Page]:
     """Yields the list of groups and the page of each."""
     groups, ever = view.coverage.groups, view.all_time.groups
     details = {name: tables(counts, ever.get(name)) for name, counts in groups.items()}
@@ -84,10 +84,10 @@ def coverage_pages(view: NightView) -> Iterator[Page]:
         yield Page(row.path, row.name, "group.html.j2", data, section="coverage.html")
 
 
-def _row(view: NightView, name: str, counts: GroupCounts, details: list[Table]) -> GroupRow:
+def _row(view: RegressionView, name: str, counts: GroupCounts, details: list[Table]) -> GroupRow:
     ever = view.all_time.groups.get(name)
-    nights = tuple((point.name, point.groups.get(name)) for point in view.trend)
-    last = before(nights)
+    trend = tuple((point.name, point.groups.get(name)) for point in view.trend)
+    last = before(trend)
     worst = sorted(((item.name, item.missing) for item in details), key=lambda item: -item[1])
     return GroupRow(
         name,
@@ -100,7 +100,7 @@ def _row(view: NightView, name: str, counts: GroupCounts, details: list[Table]) 
         None if last is None else counts.percent - last,
         counts.total - counts.covered,
         _missed(counts, ever),
-        nights,
+        trend,
         tuple((item, missing) for item, missing in worst if missing),
     )
 
@@ -121,7 +121,7 @@ def _notes(counts: Coverage | GroupCounts) -> list[tuple[str, list[str]]]:
 
 
 def _missed(counts: GroupCounts, ever: GroupCounts | None) -> int:
-    """Returns how many bins were not hit in the night, but in earlier ones."""
+    """Returns how many bins were hit in earlier regression runs but not in this one."""
     if ever is None or ever.group != counts.group:
         return 0
     return sum(

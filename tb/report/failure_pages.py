@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from tb.regress.queries.views import FAILED, Bucket, NightView, RunRow
+from tb.regress.queries.views import FAILED, Bucket, RegressionView, RunRow
 from tb.report.page import Page, bucket_path
 from tb.report.picture import Drawing, address_text, draw
 
@@ -24,7 +24,7 @@ class Artifact:
     Attributes:
         kind: ``waves`` or ``timeline``.
         path: As the database has it.
-        command: What opens it, empty for a timeline.
+        command: Command that opens it, empty for a timeline.
     """
 
     kind: str
@@ -39,7 +39,7 @@ class Result:
     Attributes:
         who: ``run 1003`` or ``run 1003 again``.
         state, when, message: Of that execution; ``when`` is None for the run itself.
-        files: What it left.
+        files: Its files.
     """
 
     who: str
@@ -56,7 +56,7 @@ class BucketRow:
     Attributes:
         bucket: It.
         path: Of its page.
-        new: No night before has seen it.
+        new: Whether no earlier regression run has it.
         tests: Tests of its runs with how many.
         signature: (word, value) of what its failures have in common.
     """
@@ -68,7 +68,7 @@ class BucketRow:
     signature: tuple[tuple[str, str], ...]
 
 
-def failure_pages(view: NightView) -> Iterator[Page]:
+def failure_pages(view: RegressionView) -> Iterator[Page]:
     """Yields the list of buckets and the page of each; nothing failed, and the list says so."""
     by_id = {run.id: run for run in view.runs}
     rows = [_row(view, bucket, by_id) for bucket in view.buckets]
@@ -84,14 +84,14 @@ def failure_pages(view: NightView) -> Iterator[Page]:
     for number, row in enumerate(rows):
         around = {
             "before": rows[number - 1] if number else None,
-            "behind": rows[number + 1] if number + 1 < len(rows) else None,
+            "after": rows[number + 1] if number + 1 < len(rows) else None,
             "place": (number + 1, len(rows)),
         }
         data = _context(row, by_id) | around
         yield Page(row.path, row.bucket.title, "failure.html.j2", data, section="failures.html")
 
 
-def _row(view: NightView, bucket: Bucket, by_id: dict[int, RunRow]) -> BucketRow:
+def _row(view: RegressionView, bucket: Bucket, by_id: dict[int, RunRow]) -> BucketRow:
     tests: dict[str, int] = {}
     for run in _runs(bucket, by_id):
         tests[run.test] = tests.get(run.test, 0) + 1
@@ -107,7 +107,7 @@ def _row(view: NightView, bucket: Bucket, by_id: dict[int, RunRow]) -> BucketRow
     return BucketRow(
         bucket,
         bucket_path(bucket.id),
-        bucket.first_night == view.night.name,
+        bucket.first_regression == view.regression_run.name,
         tuple(sorted(tests.items(), key=lambda item: (-item[1], item[0]))),
         tuple((word, value) for word, value in words if value),
     )

@@ -12,15 +12,15 @@ from typing import Literal
 from markupsafe import Markup
 
 from tb.common.text import percent_text
-from tb.regress.queries.views import FAILED, NightView, RunRow
+from tb.regress.queries.views import FAILED, RegressionView, RunRow
 from tb.report.charts import before, stack, trend
 from tb.report.page import Page, compact, duration, number, plural, widths
 
 _SPAN = 5.0
-"""Points of a percentage that a line over nights shows at least."""
+"""Points of a percentage that a line over regression runs shows at least."""
 
 MOST = 12
-"""Buckets, runs outside of buckets, and notes that the first page lists at once."""
+"""Most buckets, runs outside of buckets, and notes on the first page."""
 
 _PERCENT = "{:.1f}".format
 
@@ -29,7 +29,7 @@ Word = Literal["PASS", "FAIL", "INCOMPLETE"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """How the night ended: a word and one sentence."""
+    """How the regression run ended: a word and one sentence."""
 
     word: Word
     text: str
@@ -37,12 +37,12 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Tile:
-    """A figure of the night with its line over nights.
+    """A figure of the regression run with its line over regression runs.
 
     Attributes:
-        label, value: What it is, and the value of this night as text.
+        label, value: Name, and the value of this regression run as text.
         detail: More of it, in few words.
-        change: Against the last night before that has a value, None without one.
+        change: Since the last regression run with a value, None without one.
         digits, unit: How the change is written.
         good: 1 where more is better, -1 where less is, 0 where neither is.
         chart: The line.
@@ -60,7 +60,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class GroupRow:
-    """A coverage group: bins of this night and of all nights, and how its share moved."""
+    """A coverage group: bins of this regression run and of all, and the change of its share."""
 
     name: str
     covered: int
@@ -72,7 +72,7 @@ class GroupRow:
 
     @property
     def holes(self) -> int:
-        """Bins that count and were not hit this night."""
+        """Bins that count and were not hit in this regression run."""
         return self.total - self.covered
 
 
@@ -102,15 +102,15 @@ class Cell:
         return "partial" if self.done < self.planned else "pass"
 
 
-def verdict(view: NightView) -> Verdict:
-    """Returns the night in one line."""
-    night, figures = view.night, view.night.figures
+def verdict(view: RegressionView) -> Verdict:
+    """Returns the regression run in one line."""
+    regression_run, figures = view.regression_run, view.regression_run.figures
     failed = sum(row.state in FAILED for row in view.runs)
     sentences = []
     if failed:
         text = f"{number(failed)} of {plural(figures.done, 'run')} failed"
         if view.buckets:
-            fresh = sum(bucket.first_night == night.name for bucket in view.buckets)
+            fresh = sum(bucket.first_regression == regression_run.name for bucket in view.buckets)
             text += f" in {plural(len(view.buckets), 'bucket')}"
             which = {0: "none of them new", len(view.buckets): "all new"}
             text += f", {which.get(fresh, f'{fresh} of them new')}"
@@ -121,21 +121,21 @@ def verdict(view: NightView) -> Verdict:
         sentences.append("no run was done")
     if figures.not_run:
         why = {
-            "budget": f": the budget of {duration(night.budget_seconds)} was used up",
+            "budget": f": the budget of {duration(regression_run.budget_seconds)} was used up",
             "interrupted": ": the regression run was interrupted",
             "running": " yet: the regression run is still active",
-        }.get(night.status, "")
+        }.get(regression_run.status, "")
         sentences.append(f"{number(figures.not_run)} of {figures.planned} planned did not run{why}")
     word: Word = "PASS"
-    if failed or not (figures.done or night.status == "running"):
+    if failed or not (figures.done or regression_run.status == "running"):
         word = "FAIL"
-    elif night.status in ("running", "interrupted"):
+    elif regression_run.status in ("running", "interrupted"):
         word = "INCOMPLETE"
     return Verdict(word, "; ".join(sentences))
 
 
-def _tiles(view: NightView) -> list[Tile]:
-    night, figures, points = view.night, view.night.figures, view.trend
+def _tiles(view: RegressionView) -> list[Tile]:
+    regression_run, figures, points = view.regression_run, view.regression_run.figures, view.trend
 
     def tile(
         label: str,
@@ -167,9 +167,9 @@ def _tiles(view: NightView) -> list[Tile]:
         ),
         tile(
             "Functional coverage",
-            f"{percent_text(night.coverage)} %" if night.counted else "-",
+            f"{percent_text(regression_run.coverage)} %" if regression_run.counted else "-",
             f"{number(view.coverage.total - view.coverage.covered)} holes"
-            if night.counted
+            if regression_run.counted
             else "no run counted it",
             "coverage",
             shown="{:.1f}",
@@ -200,7 +200,7 @@ def _tiles(view: NightView) -> list[Tile]:
     ]
 
 
-def _groups(view: NightView) -> list[GroupRow]:
+def _groups(view: RegressionView) -> list[GroupRow]:
     """Returns the groups, those with the largest share of holes first."""
     rows = []
     for name, counts in view.coverage.groups.items():
@@ -221,9 +221,9 @@ def _groups(view: NightView) -> list[GroupRow]:
     return sorted(rows, key=lambda row: row.percent)
 
 
-def _code(view: NightView) -> list[CodeRow]:
+def _code(view: RegressionView) -> list[CodeRow]:
     rows: list[CodeRow] = []
-    for kind, percent in view.night.code.items():
+    for kind, percent in view.regression_run.code.items():
         series = [(point.name, point.code.get(kind)) for point in view.trend]
         old = before(series)
         chart = trend(kind, series, _PERCENT, width=64, height=20, ends=False, span=_SPAN)
@@ -261,9 +261,9 @@ def _tests_run(runs: Sequence[RunRow]) -> dict[str, dict[str, Cell]]:
     return dict(sorted(found.items(), key=lambda item: -failing[item[0]]))
 
 
-def overview_pages(view: NightView) -> Iterable[Page]:
+def overview_pages(view: RegressionView) -> Iterable[Page]:
     """Makes the first page."""
-    figures = view.night.figures
+    figures = view.regression_run.figures
     flaky = figures.flaky
     runs = stack(
         "Runs",

@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from tb.common.text import percent_text
-from tb.regress.queries.views import NightView, RunRow
+from tb.regress.queries.views import RegressionView, RunRow
 
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"
@@ -31,7 +31,7 @@ SECTIONS: tuple[tuple[str, str], ...] = (
     ("code.html", "Code"),
     ("spec.html", "Specification"),
 )
-"""Path and label of the pages that every page leads to; those that nobody makes are left out."""
+"""Path and label of the pages that every page links; those that do not exist are left out."""
 
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
 MINUS = "\N{MINUS SIGN}"
@@ -43,11 +43,11 @@ class Page:
 
     Attributes:
         path: From the top of the report, such as ``coverage/mte_gm_ub.html``.
-        title: What stands in the heading.
+        title: Its heading.
         template: File of ``templates/``.
-        data: What the template needs besides the night.
+        data: Data of the template, in addition to the regression run.
         section: Path of the section it belongs to; its own when empty.
-        count: Shown beside the label of a section's own page, such as a number of failures.
+        count: Shown next to the label of a section's own page, such as a number of failures.
     """
 
     path: str
@@ -58,8 +58,8 @@ class Page:
     count: int | None = None
 
 
-PageMaker = Callable[[NightView], Iterable[Page]]
-"""Makes the pages of one concern; none where the night has nothing to say."""
+PageMaker = Callable[[RegressionView], Iterable[Page]]
+"""Makes the pages of one concern; none if the regression run has no data for it."""
 
 
 def slug(text: str) -> str:
@@ -72,17 +72,17 @@ def slug(text: str) -> str:
 
 
 def bucket_path(bucket: str) -> str:
-    """Returns where the page of a failure bucket stands."""
+    """Returns the path of the page of a failure bucket."""
     return f"failures/{slug(bucket)}.html"
 
 
 def group_path(group: str) -> str:
-    """Returns where the page of a coverage group stands."""
+    """Returns the path of the page of a coverage group."""
     return f"coverage/{slug(group)}.html"
 
 
 def source_path(engine: str, path: str) -> str:
-    """Returns where the page of a source of an engine stands."""
+    """Returns the path of the page of a source of an engine."""
     return f"code/{slug(engine)}/{slug(path)}.html"
 
 
@@ -98,8 +98,8 @@ class Links:
     Attributes:
         path: The page's, from the top of the report.
         pages: Paths of all pages.
-        folder: Where the report will stand.
-        project: What relative paths of files are relative to.
+        folder: Folder of the report.
+        project: Base of relative paths of files.
     """
 
     path: str
@@ -119,7 +119,7 @@ class Links:
         return f"{self.top}{quote(path)}" + (f"#{anchor}" if anchor else "")
 
     def file(self, path: str) -> str:
-        """Returns the address of a file or folder beside the report, empty if it is not there."""
+        """Returns the address of a file or folder outside the report, empty if there is none."""
         if not path:
             return ""
         target = self.project / path

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
-from tb.regress.queries.views import NightView
+from tb.regress.queries.views import RegressionView
 from tb.report.code_pages import code_pages
 from tb.report.coverage_pages import coverage_pages
 from tb.report.failure_pages import failure_pages
@@ -31,14 +31,14 @@ MAKERS: tuple[PageMaker, ...] = (
 """Who makes the pages; each gives its section's page first."""
 
 
-def write(view: NightView, folder: Path) -> Path:
-    """Writes the report of a night and returns the path of its first page.
+def write(view: RegressionView, folder: Path) -> Path:
+    """Writes the report of a regression run and returns the path of its first page.
 
     A reader sees the report that was there before or the whole new one.
 
     Args:
-        view: What to show.
-        folder: Where the report will stand; a report there is replaced.
+        view: The data.
+        folder: Folder of the report; a report there is replaced.
 
     Raises:
         PtoError: the folder cannot be written.
@@ -73,7 +73,7 @@ def _replace(folder: Path, fresh: Path, old: Path) -> None:
         raise
 
 
-def _render(view: NightView, pages: Sequence[Page], fresh: Path, folder: Path) -> None:
+def _render(view: RegressionView, pages: Sequence[Page], fresh: Path, folder: Path) -> None:
     """Writes all pages into ``fresh``, with links as seen from ``folder``."""
     made = environment()
     paths = frozenset(page.path for page in pages)
@@ -86,7 +86,7 @@ def _render(view: NightView, pages: Sequence[Page], fresh: Path, folder: Path) -
         links = Links(page.path, paths, folder, ROOT)
         text = made.get_template(page.template).render(
             view=view,
-            night=view.night,
+            regression_run=view.regression_run,
             page=page,
             sections=sections,
             href=links.href,

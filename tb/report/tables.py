@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from tb.regress.queries.views import NightView, PlanRow, SpecRow
+from tb.regress.queries.views import PlanRow, RegressionView, SpecRow
 from tb.report.page import Page, widths
 
 _FIRST = {"fail": 0, "not run": 1, "partial": 2, "pass": 3}
 
 
-def run_pages(view: NightView) -> Iterable[Page]:
+def run_pages(view: RegressionView) -> Iterable[Page]:
     """Makes the table of all planned runs: failures first, then what passed, then what waits."""
     order = {"planned": 2, "pass": 1}
     rows = sorted(view.runs, key=lambda row: order.get(row.state, 0))
@@ -34,7 +34,7 @@ def run_pages(view: NightView) -> Iterable[Page]:
     )
 
 
-def testplan_pages(view: NightView) -> Iterable[Page]:
+def testplan_pages(view: RegressionView) -> Iterable[Page]:
     """Makes the testplan with results: behaviours that failed or did not run first."""
     if not view.plan:
         return
@@ -61,10 +61,10 @@ def testplan_pages(view: NightView) -> Iterable[Page]:
 
 
 def _tests_of(row: PlanRow) -> tuple[list[tuple[str, tuple[int, int, int]]], list[str]]:
-    """Returns the tests of the night with their counts, and the files of pytest."""
+    """Returns the tests of the regression run with their counts, and the files of pytest."""
     mark = "pytest:"
-    night = [(name, counts) for name, counts in row.tests.items() if not name.startswith(mark)]
-    return night, [name.removeprefix(mark) for name in row.tests if name.startswith(mark)]
+    planned = [(name, counts) for name, counts in row.tests.items() if not name.startswith(mark)]
+    return planned, [name.removeprefix(mark) for name in row.tests if name.startswith(mark)]
 
 
 def _split(groups: Mapping[str, float | None]) -> tuple[list[str], list[str]]:
@@ -86,8 +86,8 @@ def page_of(row: SpecRow) -> str:
     return row.where.split(",")[0]
 
 
-def spec_pages(view: NightView) -> Iterable[Page]:
-    """Makes the table of rules and worked values: what nobody exercised first."""
+def spec_pages(view: RegressionView) -> Iterable[Page]:
+    """Makes the table of rules and worked values, those that nothing exercised first."""
     if not view.spec:
         return
     order = {"nothing": 0, "unit tests": 1, "regression": 2}
@@ -109,7 +109,7 @@ def spec_pages(view: NightView) -> Iterable[Page]:
     )
 
 
-def _claims(view: NightView) -> dict[str, list[str]]:
+def _claims(view: RegressionView) -> dict[str, list[str]]:
     """Returns rule to the behaviours of the testplan that it is part of."""
     found: dict[str, list[str]] = {}
     for row in view.plan:

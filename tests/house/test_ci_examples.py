@@ -25,12 +25,22 @@ VARIABLES = {
     for words in re.findall(r"^(?:\w+_)?VARIABLES := (.*)$", MAKEFILE, re.MULTILINE)
     for name in words.split()
 }
-OF_NIGHTS = {"REGRESSION", "SEEDS", "SEED", "JOBS", "BUDGET", "DUT", "FARM", "RESULTS", "FRESH"}
-OF_NIGHTS |= {"KEEP"}
+NIGHTLY_VARIABLES = {
+    "REGRESSION",
+    "SEEDS",
+    "SEED",
+    "JOBS",
+    "BUDGET",
+    "DUT",
+    "FARM",
+    "RESULTS",
+    "FRESH",
+    "KEEP",
+}
 
 SETTING = re.compile(r"^([A-Z_]+)=(.*)$")
 MADE = ("report", "junit.xml", "coverage.ucis.xml", "code*.info", "runs")
-"""What is to be kept of a night's folder, see tb/nightly/publish.py."""
+"""Files to keep of a regression run's folder, see tb/nightly/publish.py."""
 
 
 def calls(script: str) -> Iterator[list[str]]:
@@ -51,7 +61,7 @@ def wrong(words: list[str]) -> list[str]:
             found += [] if word in TARGETS else [f"target {word}"]
         elif setting.group(1) not in VARIABLES:
             found.append(f"variable {setting.group(1)}")
-        elif "nightly" in words and setting.group(1) not in OF_NIGHTS:
+        elif "nightly" in words and setting.group(1) not in NIGHTLY_VARIABLES:
             found.append(f"variable {setting.group(1)} of nightly")
         elif not setting.group(2):
             found.append(f"{word} without a value")
@@ -102,13 +112,13 @@ def test_wrong_calls_are_seen() -> None:
         ["variable N of nightly"],
     ]
     assert {"run", "nightly", "test"} <= TARGETS
-    assert OF_NIGHTS | {"SIM", "ARGS"} <= VARIABLES
+    assert NIGHTLY_VARIABLES | {"SIM", "ARGS"} <= VARIABLES
 
 
 def test_the_workflow_calls_what_the_makefile_has(steps: list[dict[str, Any]]) -> None:
     made = [words for step in steps for words in calls(step.get("run", ""))]
-    (night,) = [words for words in made if "nightly" in words]
-    assert not wrong(night)
+    (nightly,) = [words for words in made if "nightly" in words]
+    assert not wrong(nightly)
 
 
 def test_the_workflow_gives_values_that_are_taken(
@@ -116,13 +126,15 @@ def test_the_workflow_gives_values_that_are_taken(
 ) -> None:
     # `on` is a truth value in YAML 1.1.
     inputs = workflow[True]["workflow_dispatch"]["inputs"]
-    (night,) = [step for step in steps if "make nightly" in step.get("run", "")]
-    assert night["shell"] == "bash", "without pipefail the log would hide that a night failed"
-    for name, text in night["env"].items():
+    (nightly,) = [step for step in steps if "make nightly" in step.get("run", "")]
+    assert nightly["shell"] == "bash", (
+        "without pipefail the log would hide that a regression run failed"
+    )
+    for name, text in nightly["env"].items():
         key, default = re.fullmatch(r"\$\{\{ inputs\.(\w+) \|\| '(.*)' \}\}", text).groups()  # type: ignore[union-attr]
         assert key == name.lower()
         assert default == inputs[key]["default"], "by schedule there are no inputs"
-        assert f'{name}="${name}"' in night["run"]
+        assert f'{name}="${name}"' in nightly["run"]
     load_testplan().find(inputs["regression"]["default"])
     assert int(inputs["seeds"]["default"]) > 0
     (job,) = workflow["jobs"].values()
@@ -153,13 +165,13 @@ def test_the_workflow_keeps_database_and_pages(steps: list[dict[str, Any]]) -> N
     assert kept == [f"{home}/*/{name}" for name in MADE]
     for step in steps:
         if step.get("uses", "").startswith(("actions/cache/save", "actions/upload")):
-            assert step["if"] == "always()", "a night that fails is the one to look at"
+            assert step["if"] == "always()", "a regression run that fails needs its files"
 
 
 def test_the_crontab_calls_what_the_makefile_has() -> None:
-    nights = [words for _, command in cron_lines() for words in calls(command)]
-    assert len(nights) == 2
-    for words in nights:
+    scheduled = [words for _, command in cron_lines() for words in calls(command)]
+    assert len(scheduled) == 2
+    for words in scheduled:
         assert not wrong(words)
         settings = settings_of(words)
         load_testplan().find(settings.get("REGRESSION", "nightly"))

@@ -73,7 +73,7 @@ def targets() -> set[str]:
 
 
 def commands(page: Path) -> Iterator[list[str]]:
-    """Yields the words behind ``make`` of each such command in a page."""
+    """Yields the words after ``make`` of each such command in a page."""
     for block in fences(page):
         for line in block.splitlines():
             found = re.match(r"^(?:\$ )?(?:time )?make(?: (.*))?$", line)
@@ -124,7 +124,7 @@ def test_testing_page_has_every_variable_with_its_option() -> None:
     assert rows == {name: options.get(name, "") for name in variables()}
 
 
-def test_nightly_page_has_every_variable_of_a_night_and_no_other() -> None:
+def test_nightly_page_has_every_variable_of_a_regression_run_and_no_other() -> None:
     text = (ROOT / "docs/nightly.md").read_text()
     documented = set(re.findall(r"^\| `([A-Z_]+)` \|", text, re.MULTILINE))
     assert documented == night_variables() | {"SEED", "DUT"}
@@ -140,7 +140,7 @@ def test_nightly_page_quotes_messages_that_there_are() -> None:
 
 
 def in_sources(message: str) -> bool:
-    """Tells whether a message stands in the sources, up to its ``...`` and numbers."""
+    """Returns whether the sources contain a message, up to its ``...`` and numbers."""
     text = "".join(path.read_text() for path in sorted((ROOT / "tb").rglob("*.py")))
     joined = re.sub(r'"\s*\n\s*f?"', "", text)  # a message of several lines
     words = [re.escape(part.strip()) for part in re.split(r"\.\.\.|\bN\b|\b60\b", message)]

@@ -189,7 +189,7 @@ def test_a_farm_is_installed_when_it_is_asked_for(project: Project, asked: str) 
     assert "-m tb.setup.install farm" in project.make("-n", "nightly", asked).stdout
 
 
-def test_clean_keeps_results_of_nights(project: Project) -> None:
+def test_clean_keeps_results_of_regression_runs(project: Project) -> None:
     for name in ("nightly/results.db", "runs/a/record.json"):
         (project.folder / "sim_build" / name).parent.mkdir(parents=True)
         (project.folder / "sim_build" / name).write_text("")

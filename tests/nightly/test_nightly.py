@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands about nights decide before and after the work."""
+"""Decisions of the commands about regression runs, before and after the runs."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tb.nightly import command as nightly
 from tb.nightly.command import NightlyOptions, nightly_command, seconds
 from tb.nightly.history import report_command
 from tb.regress.queries import history
-from tb.regress.results.database import NightTable
-from tb.regress.results.nights import now_utc
+from tb.regress.results.database import RegressionRunTable
+from tb.regress.results.regressions import now_utc
 from tb.regress.results.store import Store
 from tests.regress import made
 
@@ -41,8 +41,8 @@ def test_what_is_no_budget(text: str) -> None:
 
 def test_a_budget_that_leaves_no_time_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PtoError, match="BUDGET is 30 s"):
-        nightly_command(NightlyOptions(budget=30, folder=tmp_path / "nights"))
-    assert not (tmp_path / "nights").exists()
+        nightly_command(NightlyOptions(budget=30, folder=tmp_path / "results"))
+    assert not (tmp_path / "results").exists()
 
 
 def test_engines_have_one_name_however_they_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,7 +55,7 @@ def test_engines_have_one_name_however_they_are_given(monkeypatch: pytest.Monkey
     assert load_manifests([name])[0].title == "axi_copy"
 
 
-def test_the_command_of_a_night_names_what_is_not_usual(tmp_path: Path) -> None:
+def test_the_command_of_a_regression_run_names_what_is_not_usual(tmp_path: Path) -> None:
     options = NightlyOptions(seeds=3, duts=("a b/dut.toml",), plan=tmp_path / "mine.toml")
     assert options.command(7) == (
         f"make nightly REGRESSION=nightly SEEDS=3 SEED=7 'DUT=a b/dut.toml' "
@@ -64,10 +64,10 @@ def test_the_command_of_a_night_names_what_is_not_usual(tmp_path: Path) -> None:
     assert "PLAN" not in NightlyOptions().command(7)
 
 
-def test_a_night_never_gets_the_folder_of_another(tmp_path: Path) -> None:
+def test_a_regression_run_never_gets_the_folder_of_another(tmp_path: Path) -> None:
     def begin(database: str) -> str:
         with Store.open(f"sqlite:///{tmp_path / database}") as store:
-            return store.begin_night(
+            return store.begin_regression(
                 regression="nightly",
                 signature="s",
                 folder_root=str(tmp_path),
@@ -94,37 +94,37 @@ def test_sources_count_and_pages_do_not(tmp_path: Path, monkeypatch: pytest.Monk
         (tmp_path / name).write_text("one")
 
 
-def test_the_report_of_a_night_that_was_killed_has_its_totals(tmp_path: Path) -> None:
+def test_the_report_of_a_regression_run_that_was_killed_has_its_totals(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/results.db"
     with Store.open(url) as store:
-        name = made.add_night(store, made.START, runs=4, left=1, ended=False)
-        dead: dict[str, Any] = {"folder": str(tmp_path / "night"), "pid": 2**22 + 1}
+        name = made.add_regression(store, made.START, runs=4, left=1, ended=False)
+        dead: dict[str, Any] = {"folder": str(tmp_path / "regression"), "pid": 2**22 + 1}
         dead["heartbeat"] = now_utc() - timedelta(hours=2)
         with store._database.begin() as connection:
-            connection.execute(update(NightTable).values(**dead))
-        assert history.night(store, name).status == "interrupted"
+            connection.execute(update(RegressionRunTable).values(**dead))
+        assert history.regression_run(store, name).status == "interrupted"
     assert report_command(name, None, url) == 0
     with Store.open(url, create=False) as store:
-        night = history.night(store, name)
-        assert night.status == "interrupted"
-        assert night.coverage > 0
-        assert night.groups
-    assert (tmp_path / "night/report/index.html").exists()
+        regression_run = history.regression_run(store, name)
+        assert regression_run.status == "interrupted"
+        assert regression_run.coverage > 0
+        assert regression_run.groups
+    assert (tmp_path / "regression/report/index.html").exists()
 
 
 def test_a_live_coordinator_is_not_robbed_however_long_it_is_silent(tmp_path: Path) -> None:
     with Store.open(f"sqlite:///{tmp_path}/results.db") as store:
-        name = made.add_night(store, made.START, runs=2, left=1, ended=False)
+        name = made.add_regression(store, made.START, runs=2, left=1, ended=False)
 
         def owner(pid: int, silent: float) -> None:
             beat = now_utc() - timedelta(seconds=silent)
             with store._database.begin() as connection:
-                connection.execute(update(NightTable).values(pid=pid, heartbeat=beat))
+                connection.execute(update(RegressionRunTable).values(pid=pid, heartbeat=beat))
 
         owner(os.getppid(), 600)
         assert not store.adopt(name)
         with pytest.raises(PtoError, match="belongs to process"):
-            store.end_night(name, "complete", history.night(store, name).figures)
+            store.end_regression(name, "complete", history.regression_run(store, name).figures)
         gone = subprocess.Popen(["true"])
         gone.wait()
         owner(gone.pid, 1)

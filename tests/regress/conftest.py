@@ -52,7 +52,7 @@ def server_user() -> str | None:
 
 
 class Server:
-    """A PostgreSQL server of ours in ``folder``, whose socket anyone may use who can go there."""
+    """A PostgreSQL server of ours in ``folder``; access to the folder is access to its socket."""
 
     def __init__(self, programs: Path, folder: Path) -> None:
         self.folder = folder
@@ -96,7 +96,7 @@ class Server:
             time.sleep(0.05)
 
     def stop(self) -> None:
-        """Ends the server and whoever uses it; what was committed is there when it starts again."""
+        """Ends the server and its connections; committed data is there when it starts again."""
         if self.process is not None:
             # At once: what was written can be recovered, and tables of tests need no clean end.
             self.process.send_signal(signal.SIGQUIT)
@@ -111,7 +111,7 @@ class Server:
         """Makes an empty schema, which takes less time than a database; returns its URL."""
         import psycopg
 
-        name = f"night{next(_NUMBERS)}"
+        name = f"regression{next(_NUMBERS)}"
         with psycopg.connect(
             host=str(self.folder), user="pto", dbname="postgres", autocommit=True
         ) as connection:
@@ -128,7 +128,7 @@ def new_server() -> Iterator[Callable[[], Server]]:
         # A server is too much to ask of everyone who runs `make test`; .ci/run installs one.
         pytest.skip("no PostgreSQL server here: install the package postgresql")
     servers: list[Server] = []
-    # Not below pytest's own folders, which nobody but us may enter.
+    # Not below pytest's own folders, which no other user may enter.
     with tempfile.TemporaryDirectory(prefix="pto-pg-", dir=tempfile.gettempdir()) as top:
         Path(top).chmod(0o755)
 

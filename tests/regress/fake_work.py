@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work functions that stand for simulations: they sleep, fail, and die. Options say what to do."""
+"""Work functions in place of simulations: they sleep, fail, and die, as their options say."""
 
 from __future__ import annotations
 
@@ -77,14 +77,14 @@ def execute(job: Job) -> Outcome:
         case "nothing":
             return None  # type: ignore[return-value]
         case "other":
-            return outcome(job.model_copy(update={"key": "somebody else"}))
+            return outcome(job.model_copy(update={"key": "another"}))
         case "big":
             return outcome(job).model_copy(update={"coverage": "x" * 3_000_000})
     return outcome(job)
 
 
 def coordinated(job: Job) -> Outcome:
-    """Does a job of a night: a build, or a run that hands back the file ``coverage`` names.
+    """Does a job of a regression run: a build, or a run that returns the file ``coverage``.
 
     With ``first`` among the options a run sleeps so many seconds in its first attempt.
     """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nights made up in a results database, through the store's own functions.
+"""Regression runs made up in a results database, through the store's own functions.
 
-The same arguments give the same nights but for numbers of rows. Coverage grows from night to night;
-a data mismatch is there from the first to the last but one, a hang in the first alone, a wrong
-status from the second on. Every night but the first has a run that passes when run again, a worker
-that is lost, and a record that is missing.
+The same arguments give the same regression runs but for numbers of rows. Coverage grows from one to
+the next; a data mismatch is there from the first to the last but one, a hang in the first only, a
+wrong status from the second on. All but the first have a run that passes when run again, a lost
+worker, and a missing record.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from tests.regress.samples import group
 from tests.report.sample_failures import DATA, GUARD, HANG, STATUS
 
 LOST = "stress-verilator-gm256-local256-s0000"
-"""The run whose first worker is lost; the coordinator notes it."""
+"""The run that loses its first worker; the coordinator notes it."""
 
 START = datetime(2026, 11, 19, 2, 0, 3, tzinfo=UTC)
 
-# Test, simulator, GM and local width, transactions, seconds. A night in the database has the first
-# six, one that is shown all of them.
+# Test, simulator, GM and local width, transactions, seconds. A regression run in the database has
+# the first six, one that is shown all of them.
 MIX = (
     ("random", "verilator", 256, 256, 20000, 8.0),
     ("stress", "verilator", 256, 256, 20000, 15.0),
@@ -64,7 +64,7 @@ def groups(gm_width: int) -> tuple[CoverGroup, ...]:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What becomes of a run: the failure it has, and how it ends when done again."""
+    """Outcome of a run: its failure, and how it ends when run again."""
 
     failure: Failure | None = None
     state: RunStatus = "pass"
@@ -85,7 +85,7 @@ def coverage(gm_width: int, seed: int, share: float) -> Coverage:
 
 
 def jobs(runs: int, duts: Sequence[str] = (), mix: int = 6) -> list[Job]:
-    """Returns the planned runs of a night, of the first ``mix`` kinds."""
+    """Returns the planned runs of a regression run, of the first ``mix`` kinds."""
     found = []
     for number in range(runs):
         test, sim, gm, local, transactions, seconds = MIX[number % mix]
@@ -115,15 +115,15 @@ def jobs(runs: int, duts: Sequence[str] = (), mix: int = 6) -> list[Job]:
     return found
 
 
-def _plans(planned: Sequence[Job], night: int, last: bool) -> dict[str, _Plan]:
+def _plans(planned: Sequence[Job], regression_run: int, last: bool) -> dict[str, _Plan]:
     """Returns what becomes of the runs that do not simply pass."""
     of: dict[str, list[str]] = {}
     for job in planned:
         of.setdefault(job.settings.test, []).append(job.key)
     found: dict[str, _Plan] = {}
-    if not last or night == 0:
+    if not last or regression_run == 0:
         found |= {key: _Plan(DATA, "fail", "fail") for key in of.get("random", [])[:2]}
-    if night == 0:
+    if regression_run == 0:
         found |= {key: _Plan(HANG, "hang", "hang") for key in of.get("corner", [])[:1]}
         return found
     found |= {key: _Plan(STATUS, "fail", "fail") for key in of.get("illegal", [])[:3]}
@@ -172,7 +172,7 @@ def _outcome(job: Job, plan: _Plan, when: datetime, found: Coverage | None) -> O
     return Outcome.model_validate({**common, "record": record, "coverage": text})
 
 
-def add_night(
+def add_regression(
     store: Store,
     when: datetime,
     *,
@@ -185,7 +185,7 @@ def add_night(
     counted: int = 1,
     ended: bool = True,
 ) -> str:
-    """Adds a night and returns its name.
+    """Adds a regression run and returns its name.
 
     Args:
         store: The database.
@@ -199,8 +199,8 @@ def add_night(
         counted: Every so-manieth run has coverage.
         ended: Without it the coordinator was killed at the end.
     """
-    with patch("tb.regress.results.nights.now_utc", lambda: when):
-        name = store.begin_night(
+    with patch("tb.regress.results.regressions.now_utc", lambda: when):
+        name = store.begin_regression(
             regression=regression,
             signature="made",
             base_seed=20261119,
@@ -242,7 +242,7 @@ def outcome(job: Job, when: datetime, failure: Failure | None = None) -> Outcome
 
 
 def write(
-    store: Store, night: str, outcome: Outcome, state: RunState, identity: str
+    store: Store, regression_run: str, outcome: Outcome, state: RunState, identity: str
 ) -> tuple[int, str]:
     """Writes an outcome as coordinators do; returns the run's number and its bucket, or none."""
     record = outcome.record
@@ -253,13 +253,13 @@ def write(
         bucket = _key(signature(record))
         failures = [(failure, _key(signature_of(failure))) for failure in record.details]
     run = store.finish_run(
-        night,
+        regression_run,
         outcome,
         state=state,
         bucket=bucket,
         failures=failures,
         identity=identity,
-        folder=f"sim_build/nightly/{night}/runs/{outcome.key}/1" if bucket else "",
+        folder=f"sim_build/nightly/{regression_run}/runs/{outcome.key}/1" if bucket else "",
     )
     assert run is not None
     return run, bucket.id if bucket else ""
@@ -282,8 +282,8 @@ def _again(store: Store, run: int, outcome: Outcome, state: RunStatus, identity:
 
 def _end(store: Store, name: str, when: datetime, left: int) -> None:
     merged = store.merged([name])
-    with patch("tb.regress.results.nights.now_utc", lambda: when):
-        store.end_night(
+    with patch("tb.regress.results.regressions.now_utc", lambda: when):
+        store.end_regression(
             name,
             "budget" if left else "complete",
             Figures(wall_seconds=400.0, speedup=1.86, workers=2),
@@ -294,23 +294,23 @@ def _end(store: Store, name: str, when: datetime, left: int) -> None:
         )
 
 
-def make(store: Store, nights: int = 3, runs: int = 24, left: int = 0) -> list[str]:
-    """Adds nights of one regression, a day apart, and returns their names.
+def make(store: Store, regression_runs: int = 3, runs: int = 24, left: int = 0) -> list[str]:
+    """Adds regression runs of one regression, a day apart, and returns their names.
 
     Args:
         store: The database.
-        nights: How many.
+        regression_runs: How many.
         runs: Planned runs of each.
         left: Runs of the last one that the budget did not allow.
     """
     return [
-        add_night(
+        add_regression(
             store,
             START + timedelta(days=number),
             runs=runs,
             number=number,
-            last=number == nights - 1 > 0,
-            left=left if number == nights - 1 else 0,
+            last=number == regression_runs - 1 > 0,
+            left=left if number == regression_runs - 1 else 0,
         )
-        for number in range(nights)
+        for number in range(regression_runs)
     ]

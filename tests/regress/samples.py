@@ -17,7 +17,7 @@ from tb.coverage.model import Coverage, CoverGroup, Cross, excluding, point
 from tb.record.failure import Failure
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
-from tb.regress.results.database import NightTable, RunTable
+from tb.regress.results.database import RegressionRunTable, RunTable
 from tb.regress.results.store import BucketKey, Store
 from tb.regress.workers.job import Job, Outcome
 
@@ -39,7 +39,7 @@ def jobs(number: int) -> list[Job]:
 def outcome(
     planned: Job, *, status: Any = "pass", coverage: str = "", seconds: float = 8.0, **more: Any
 ) -> Outcome:
-    """What a worker hands back of a run."""
+    """Outcome of a run, as a worker returns it."""
     message = "" if status == "pass" else "3 mismatches"
     details = [FAILURE] if status == "fail" else []
     record = RunRecord(
@@ -66,7 +66,7 @@ def outcome(
 
 
 def group(name: str = "mte_gm_ub", bus_bytes: int = 32) -> CoverGroup:
-    """A group whose definition depends on the bus width."""
+    """A group with a definition that depends on the bus width."""
     points = (
         point("len", ["0", "1", "2..", "never"], never="too long"),
         point("mod", [str(at) for at in range(bus_bytes // 8)], "address modulo the bus"),
@@ -93,7 +93,7 @@ def text(found: Coverage) -> str:
 
 
 def total(seeds: range) -> Coverage:
-    """What runs of these seeds add up to."""
+    """Sum of the coverage of these seeds."""
     found = coverage(seeds[0])
     for seed in seeds[1:]:
         found.merge(coverage(seed))
@@ -101,10 +101,12 @@ def total(seeds: range) -> Coverage:
 
 
 def begin(store: Store, planned: list[Job] | None = None, signature: str = "plan") -> str:
-    """A night of this process."""
-    night = store.begin_night(regression="nightly", signature=signature, folder_root="nightly")
-    store.plan_runs(night, planned if planned is not None else jobs(3), "manifests")
-    return night
+    """A regression run of this process."""
+    regression_run = store.begin_regression(
+        regression="nightly", signature=signature, folder_root="nightly"
+    )
+    store.plan_runs(regression_run, planned if planned is not None else jobs(3), "manifests")
+    return regression_run
 
 
 def column(store: Store, what: Any, *where: Any) -> list[Any]:
@@ -120,15 +122,19 @@ def run_id(found: int | None) -> int:
 
 
 def state(store: Store, number: int | None) -> str:
-    """How a run stands."""
+    """The state of a run."""
     (found,) = column(store, RunTable.state, RunTable.id == number)
     return str(found)
 
 
-def put(store: Store, night: str, **values: Any) -> None:
-    """Changes a night's row behind the store's back."""
+def put(store: Store, regression_run: str, **values: Any) -> None:
+    """Changes a regression run's row without the store."""
     with store._writer.begin() as connection:
-        connection.execute(update(NightTable).where(NightTable.name == night).values(**values))
+        connection.execute(
+            update(RegressionRunTable)
+            .where(RegressionRunTable.name == regression_run)
+            .values(**values)
+        )
 
 
 def dead_pid() -> int:

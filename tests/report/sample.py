@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A made-up night that has everything a page shows; the same arguments give the same night."""
+"""A made-up regression run with everything that a page shows, the same for the same arguments."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from tb.regress.queries.views import (
     Bucket,
     Difference,
     Figures,
-    Night,
-    NightView,
     PlanRow,
     Point,
+    RegressionRun,
+    RegressionView,
     RunRow,
     RunState,
     SpecRow,
@@ -65,7 +65,7 @@ def sample_coverage(seed: int = 1, misses: float = 0.06) -> Coverage:
     return found
 
 
-def _runs(count: int, night: str) -> list[RunRow]:
+def _runs(count: int, regression_run: str) -> list[RunRow]:
     draw = np.random.default_rng(7)
     rows = []
     for number, job in enumerate(jobs(count, mix=len(MIX))):
@@ -92,7 +92,7 @@ def _runs(count: int, night: str) -> list[RunRow]:
                 rate=transactions / took if done else 0.0,
                 coverage=float(draw.uniform(35, 98)) if done else 0.0,
                 command=settings.command(),
-                folder=f"sim_build/nightly/{night}/runs/{job.key}/1" if done else "",
+                folder=f"sim_build/nightly/{regression_run}/runs/{job.key}/1" if done else "",
                 worker=f"build-host-3:{4700 + number % 2}" if done else "",
                 simulator={"verilator": "Verilator 5.036", "icarus": "Icarus Verilog 12.0"}[
                     settings.sim
@@ -165,10 +165,10 @@ def _spec() -> list[SpecRow]:
     return rows
 
 
-def _points(nights: int, last: Night) -> list[Point]:
+def _points(regression_runs: int, last: RegressionRun) -> list[Point]:
     points = []
-    for number in range(nights):
-        back = nights - 1 - number
+    for number in range(regression_runs):
+        back = regression_runs - 1 - number
         lower = {
             name: max(0.0, value - (0.0, 0.3, 2.7, 5.1)[place % 4] * back)
             for place, (name, value) in enumerate(last.groups.items())
@@ -186,10 +186,10 @@ def _points(nights: int, last: Night) -> list[Point]:
                 * (1.0 if not back else (0.97, 1.04, 0.88)[number % 3]),
                 wall_seconds=figures.wall_seconds - 11.0 * back,
                 coverage=last.coverage - 1.9 * back,
-                groups=lower if back < nights - 1 else dict(list(lower.items())[2:]),
-                # Code coverage was not counted in the first of several nights.
+                groups=lower if back < regression_runs - 1 else dict(list(lower.items())[2:]),
+                # Code coverage was not counted in the first of several regression runs.
                 code={}
-                if back and back == nights - 1
+                if back and back == regression_runs - 1
                 else {kind: value - 1.3 * back for kind, value in last.code.items()},
             )
         )
@@ -212,7 +212,7 @@ def _difference(points: Sequence[Point], buckets: Sequence[Bucket]) -> Differenc
             for bucket in buckets[:2]
         ),
         newly_passing=(("corner", "icarus-gm128-local128", "hang after 200000 clocks"),),
-        buckets_new=tuple(bucket.title for bucket in buckets if bucket.nights == 1),
+        buckets_new=tuple(bucket.title for bucket in buckets if bucket.regression_runs == 1),
         buckets_gone=("hang: mte_gm_l1_frac on mte2, no done",),
         won=tuple(f"mte_gm_ub.len_mod_bus: {number}" for number in range(3, 40)),
         lost=("rules.rule: FIX-L17", "traffic.pair: mte_l1_bt x mte_l0c_gm"),
@@ -221,17 +221,21 @@ def _difference(points: Sequence[Point], buckets: Sequence[Bucket]) -> Differenc
     )
 
 
-def sample_view(*, nights: int = 5, runs: int = 300, failing: bool = True) -> NightView:
-    """Returns a night.
+def sample_view(
+    *, regression_runs: int = 5, runs: int = 300, failing: bool = True
+) -> RegressionView:
+    """Returns a regression run.
 
     Args:
-        nights: Nights in the trend, this one included; 1 for the first night of a database.
+        regression_runs: Regression runs in the trend, with this one; 1 for the first of a database.
         runs: Planned runs, at least 60.
-        failing: With failures; without, every run passed, and the night is complete.
+        failing: With failures; without, every run passed, and the regression run is complete.
     """
     started = datetime(2026, 11, 21, 2, 0, 3, tzinfo=UTC)
-    night = Night("2026-11-21.1", "complete", "nightly", started, command="make nightly SEEDS=20")
-    rows = _runs(runs, night.name)
+    regression_run = RegressionRun(
+        "2026-11-21.1", "complete", "nightly", started, command="make nightly SEEDS=20"
+    )
+    rows = _runs(runs, regression_run.name)
     if failing:
         rows = failing_runs(rows)
     else:
@@ -263,8 +267,8 @@ def sample_view(*, nights: int = 5, runs: int = 300, failing: bool = True) -> Ni
         build_seconds=148.2,
         lost=1 if failing else 0,
     )
-    night = replace(
-        night,
+    regression_run = replace(
+        regression_run,
         status="budget" if failing else "complete",
         ended=started + timedelta(seconds=figures.wall_seconds),
         commit="a0c4f83d19e27b64c5510fd0c1a3e6b2f7889d04+" if failing else "a0c4f83d19e27b64",
@@ -272,20 +276,20 @@ def sample_view(*, nights: int = 5, runs: int = 300, failing: bool = True) -> Ni
         host="build-host-3",
         budget_seconds=1500.0,
         command="make nightly SEEDS=20 BUDGET=25m" if failing else "make nightly SEEDS=20",
-        folder=f"sim_build/nightly/{night.name}",
+        folder=f"sim_build/nightly/{regression_run.name}",
         figures=figures,
         coverage=coverage.percent,
         groups={name: counts.percent for name, counts in coverage.groups.items()},
         code=code_percent(code),
     )
-    trend = _points(nights, night)
+    trend = _points(regression_runs, regression_run)
     notes = (
         "worker build-host-3:4701 was lost with faults-verilator-gm256-local256-s0004: killed by "
         "SIGKILL; the run was done again and passed",
         "the record of pins-icarus-gm256-local256-s0011 is truncated",
     )
-    return NightView(
-        night=night,
+    return RegressionView(
+        regression_run=regression_run,
         runs=rows,
         buckets=buckets,
         plan=_plan(rows, coverage),

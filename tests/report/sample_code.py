@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code coverage of the made-up night: invented counts on the project's own sources."""
+"""Code coverage of the made-up regression run: invented counts on the project's own sources."""
 
 from __future__ import annotations
 

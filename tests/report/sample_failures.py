@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The failures of the made-up night: one bucket of each sort that a page shows in its own way."""
+"""The failures of the made-up regression run: a bucket for each way to show one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WHEN = datetime(2026, 11, 21, 2, 21, 40, tzinfo=UTC)
 def _rows(
     base: int, pitch: int, rows: int, size: int, wrong: Sequence[tuple[int, int, int]]
 ) -> list[PictureRow]:
-    """Returns rows of random bytes; each of ``wrong`` is (row, first byte, one behind the last)."""
+    """Returns rows of random bytes; each of ``wrong`` is (row, first byte, end)."""
     draw = np.random.default_rng(5)
     found = []
     for row in range(rows):
@@ -140,8 +140,8 @@ class _Made:
     sim: str
     runs: int
     failure: Failure
-    nights: int = 1
-    first_night: str = "2026-11-21.1"
+    regression_runs: int = 1
+    first_regression: str = "2026-11-21.1"
     again: RunState | None = "fail"
 
 
@@ -213,7 +213,7 @@ def failing_runs(rows: Sequence[RunRow]) -> list[RunRow]:
 
 
 def _with_command(failure: Failure, command: str) -> Failure:
-    """Returns the failure with the command behind a text that waits for one."""
+    """Returns the failure with the command after a text that ends before one."""
     text = failure.text + (command if failure.text.endswith("\n  ") else "")
     return failure.model_copy(update={"text": text})
 
@@ -242,8 +242,8 @@ def bucket_list(rows: Sequence[RunRow]) -> list[Bucket]:
                 space=failure.space,
                 address_class=failure.address_class,
                 runs=tuple(row.id for row in runs),
-                first_night=made.first_night,
-                nights=made.nights,
+                first_regression=made.first_regression,
+                regression_runs=made.regression_runs,
                 example=_with_command(failure, first.command),
                 example_run=first,
                 reruns=tuple(reruns),

@@ -62,21 +62,21 @@ def test_shades_go_by_decades() -> None:
     assert [level(hits) for hits in (0, 1, 2, 9, 10, 999, 1000, 10**9)] == [0, 1, 2, 2, 3, 4, 5, 6]
 
 
-def test_a_point_tells_holes_from_bins_that_earlier_nights_hit() -> None:
+def test_a_point_tells_holes_from_bins_that_earlier_regression_runs_hit() -> None:
     definition = group()
-    tonight = counted(definition, size=[5, 0, 0, 12])
+    current = counted(definition, size=[5, 0, 0, 12])
     ever = counted(definition, size=[9, 3, 0, 12])
-    found = table(tonight, "size", ever)
+    found = table(current, "size", ever)
     assert [cell.state for cell in found.cells] == ["hit", "missed", "hole", "hit"]
     assert [cell.text for cell in found.cells] == ["5", "0", "0", "12"]
     assert (found.covered, found.total, found.missing) == (2, 4, 2)
 
 
-def test_without_earlier_nights_or_of_another_definition_every_hole_is_a_hole() -> None:
-    tonight = counted(group(), size=[5, 0, 1, 1])
+def test_without_earlier_regression_runs_or_of_another_definition_every_hole_is_a_hole() -> None:
+    current = counted(group(), size=[5, 0, 1, 1])
     other = counted(CoverGroup("lamps", (SIZE,)), size=[5, 5, 5, 5])
     for ever in (None, other):
-        assert [cell.state for cell in table(tonight, "size", ever).cells].count("hole") == 1
+        assert [cell.state for cell in table(current, "size", ever).cells].count("hole") == 1
 
 
 def test_unreachable_bins_do_not_count_and_say_why() -> None:
@@ -89,12 +89,12 @@ def test_unreachable_bins_do_not_count_and_say_why() -> None:
 
 def test_excluded_bins_do_not_count_and_say_why() -> None:
     counts = counted(group(), size=[1, 0, 0, 7])
-    counts.excluded = {"size": {2: "nobody has one", 3: "nobody has one"}}
+    counts.excluded = {"size": {2: "no engine has one", 3: "no engine has one"}}
     found = table(counts, "size")
     assert [cell.state for cell in found.cells] == ["hit", "hole", "excluded", "excluded"]
     assert [cell.text for cell in found.cells] == ["1", "0", "x", "7"]
     assert (found.covered, found.total) == (1, 2)
-    assert found.reasons == (("excluded: nobody has one", 2),)
+    assert found.reasons == (("excluded: no engine has one", 2),)
     assert [hole.text for hole in holes(counts, None, "size")] == ["2"]
 
 
@@ -164,11 +164,11 @@ def test_holes_of_a_cross_fold_into_whole_bins_and_lists() -> None:
     assert sum(hole.cells for hole in found) == 4
 
 
-def test_holes_that_earlier_nights_hit_are_listed_apart() -> None:
+def test_holes_that_earlier_regression_runs_hit_are_listed_apart() -> None:
     cross = Cross("size x side", ("size", "side"))
-    tonight = counted(group(cross), size_x_side=[1, 1, 1, 1, 0, 1, 0, 1])
+    current = counted(group(cross), size_x_side=[1, 1, 1, 1, 0, 1, 0, 1])
     ever = counted(group(cross), size_x_side=[1, 1, 1, 1, 0, 1, 4, 1])
-    found = holes(tonight, ever, "size x side")
+    found = holes(current, ever, "size x side")
     assert [(hole.text, hole.before) for hole in found] == [
         ("size=4, side=left", 0),
         ("size=8, side=left", 1),

@@ -19,15 +19,15 @@ PAGES = ("index", "runs", "testplan", "spec")
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a night with everything."""
-    return write(sample_view(), tmp_path_factory.mktemp("night") / "report").parent
+    """The folder of a regression run with everything."""
+    return write(sample_view(), tmp_path_factory.mktemp("regression") / "report").parent
 
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a night of 2000 runs; what else there is does not matter."""
+    """The folder of a regression run of 2000 runs; what else there is does not matter."""
     view = replace(sample_view(runs=2000), coverage=Coverage([]), all_time=Coverage([]), code=None)
-    return write(view, tmp_path_factory.mktemp("night") / "report").parent
+    return write(view, tmp_path_factory.mktemp("regression") / "report").parent
 
 
 def shown(page: Page, column: int) -> list[str]:
@@ -43,7 +43,7 @@ def shown(page: Page, column: int) -> list[str]:
 
 
 def said(page: Page) -> str:
-    """Returns what stands beside the filters."""
+    """Returns the text next to the filters."""
     return page.locator("output.shown").inner_text()
 
 
@@ -97,7 +97,7 @@ def test_text_is_searched_in_all_of_a_row(report: Path, visit: Visitor) -> None:
     page.get_by_label("Search").fill("4 kib CROSS")
     page.wait_for_function("location.hash.includes('q=')")
     assert said(page) == "1 of 300 rows"
-    # The key of a run stands in no column.
+    # The key of a run is in no column.
     page.get_by_label("Search").fill("icarus-gm128-local128-s0003")
     page.wait_for_function("location.hash.includes('s0003')")
     assert shown(page, 2) == ["corner"]
@@ -114,7 +114,7 @@ def test_a_state_of_the_filters_can_be_linked(report: Path, visit: Visitor) -> N
     assert seconds == sorted(seconds, reverse=True)
     page.evaluate("location.hash = '#state=hang'")
     page.wait_for_function("document.querySelector('output.shown').value.startsWith('1 of')")
-    # What no row has is shown as chosen, with no row.
+    # A value that no row has is shown as chosen, with no row.
     page.evaluate("location.hash = '#test=gone'")
     page.wait_for_function("document.querySelector('output.shown').value.startsWith('0 of')")
     assert page.get_by_label("Test").input_value() == "gone"
@@ -161,8 +161,8 @@ def test_numbers_sort_as_numbers(report: Path, visit: Visitor) -> None:
     assert bins == sorted(bins, reverse=True)
     assert bins[0] > 1000
     page.locator("#trend th", has_text="duration").get_by_role("button").click()
-    nights = page.locator("#trend tbody th").all_inner_texts()
-    assert nights == sorted(nights, reverse=True)
+    names = page.locator("#trend tbody th").all_inner_texts()
+    assert names == sorted(names, reverse=True)
 
 
 def test_rows_stay_where_they_were_among_equals(report: Path, visit: Visitor) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.regress.queries.views import NightView
+from tb.regress.queries.views import RegressionView
 from tb.report.code_pages import not_covered
 from tb.report.page import bucket_path, group_path, source_path
 from tb.report.site import write
@@ -16,16 +16,16 @@ from tests.report.sample import sample_view
 
 
 @pytest.fixture(scope="module")
-def view() -> NightView:
+def view() -> RegressionView:
     return sample_view(runs=120)
 
 
 @pytest.fixture(scope="module")
-def report(view: NightView, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write(view, tmp_path_factory.mktemp("night") / "report").parent
+def report(view: RegressionView, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(view, tmp_path_factory.mktemp("regression") / "report").parent
 
 
-def looked_at(view: NightView) -> list[str]:
+def looked_at(view: RegressionView) -> list[str]:
     """One page of each template, with what it can show."""
     assert view.code
     # The shortest with something missing.
@@ -42,7 +42,7 @@ def looked_at(view: NightView) -> list[str]:
 
 @pytest.mark.parametrize(("size", "scheme"), VARIANTS)
 def test_each_page_is_readable(
-    view: NightView, report: Path, visit: Visitor, size: tuple[int, int], scheme: Scheme
+    view: RegressionView, report: Path, visit: Visitor, size: tuple[int, int], scheme: Scheme
 ) -> None:
     for path in looked_at(view):
         page = visit(report / path, size=size, scheme=scheme)
@@ -52,7 +52,7 @@ def test_each_page_is_readable(
 
 
 def test_keys_scroll_what_is_wider_than_the_page(
-    view: NightView, report: Path, visit: Visitor
+    view: RegressionView, report: Path, visit: Visitor
 ) -> None:
     for path in looked_at(view):
         page = visit(report / path, size=(390, 844))
@@ -68,7 +68,9 @@ def test_keys_scroll_what_is_wider_than_the_page(
         page.context.close()
 
 
-def test_the_repro_command_can_be_copied(view: NightView, report: Path, visit: Visitor) -> None:
+def test_the_repro_command_can_be_copied(
+    view: RegressionView, report: Path, visit: Visitor
+) -> None:
     bucket = view.buckets[0]
     page = visit(report / bucket_path(bucket.id))
     page.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; }")
@@ -76,7 +78,7 @@ def test_the_repro_command_can_be_copied(view: NightView, report: Path, visit: V
     assert page.evaluate("window.copied") == bucket.example_run.command
 
 
-def test_a_hole_leads_to_its_cross(view: NightView, report: Path, visit: Visitor) -> None:
+def test_a_hole_leads_to_its_cross(view: RegressionView, report: Path, visit: Visitor) -> None:
     page = visit(report / group_path("mte_gm_l1_frac"))
     link = page.locator(".holes tbody a", has_text=" x ").first
     name = link.inner_text()
@@ -89,7 +91,7 @@ def test_a_hole_leads_to_its_cross(view: NightView, report: Path, visit: Visitor
 
 
 def test_lists_of_what_is_missing_lead_to_the_line(
-    view: NightView, report: Path, visit: Visitor
+    view: RegressionView, report: Path, visit: Visitor
 ) -> None:
     path = next(path for path in looked_at(view) if path.startswith("code/"))
     page = visit(report / path)

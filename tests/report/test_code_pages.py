@@ -10,7 +10,7 @@ import pytest
 
 from tb.coverage.export.code import CodeFile, CodeLine, CodeView
 from tb.coverage.model import Coverage
-from tb.regress.queries.views import NightView
+from tb.regress.queries.views import RegressionView
 from tb.report.code_pages import code_pages, file_rows, not_covered, source_line
 from tb.report.page import source_path
 from tb.report.site import write
@@ -19,23 +19,23 @@ from tests.report.sample import sample_view
 
 
 @pytest.fixture(scope="module")
-def view() -> NightView:
+def view() -> RegressionView:
     nothing = Coverage([])
     made = replace(sample_view(runs=60), buckets=[], plan=(), spec=())
     return replace(made, coverage=nothing, all_time=nothing)
 
 
 @pytest.fixture(scope="module")
-def site(view: NightView, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write(view, tmp_path_factory.mktemp("night") / "report").parent
+def site(view: RegressionView, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(view, tmp_path_factory.mktemp("regression") / "report").parent
 
 
-def code_of(view: NightView) -> CodeView:
+def code_of(view: RegressionView) -> CodeView:
     assert view.code
     return view.code
 
 
-def test_sources_come_by_engine_those_that_lack_most_first(view: NightView) -> None:
+def test_sources_come_by_engine_those_that_lack_most_first(view: RegressionView) -> None:
     rows = file_rows(code_of(view))
     engines = list(dict.fromkeys(row.file.engine for row in rows))
     assert engines == list(code_of(view).engines)
@@ -49,7 +49,7 @@ def test_sources_come_by_engine_those_that_lack_most_first(view: NightView) -> N
         ]
 
 
-def test_totals_stand_on_the_page_kinds_apart(view: NightView, site: Path) -> None:
+def test_totals_stand_on_the_page_kinds_apart(view: RegressionView, site: Path) -> None:
     words = Parsed(site / "code.html").words
     for engine, totals in code_of(view).engines.items():
         text = " ".join(
@@ -59,7 +59,7 @@ def test_totals_stand_on_the_page_kinds_apart(view: NightView, site: Path) -> No
     assert f"counted by {code_of(view).runs} runs" in words
 
 
-def test_a_source_of_two_engines_has_a_page_for_each(view: NightView, site: Path) -> None:
+def test_a_source_of_two_engines_has_a_page_for_each(view: RegressionView, site: Path) -> None:
     both = [file for file in code_of(view).files if file.path.endswith("pto_fifo.v")]
     assert len({source_path(file.engine, file.path) for file in both}) == len(both) == 2
     for file in both:
@@ -67,7 +67,7 @@ def test_a_source_of_two_engines_has_a_page_for_each(view: NightView, site: Path
         assert f"engine {file.engine}" in page.words
 
 
-def test_every_line_stands_in_its_page(view: NightView, site: Path) -> None:
+def test_every_line_stands_in_its_page(view: RegressionView, site: Path) -> None:
     file = next(file for file in code_of(view).files if file.lines)
     page = Parsed(site / source_path(file.engine, file.path))
     for line in file.lines:
@@ -75,7 +75,7 @@ def test_every_line_stands_in_its_page(view: NightView, site: Path) -> None:
         assert " ".join(line.text.split()) in page.words
 
 
-def test_a_source_that_is_gone_keeps_its_totals(view: NightView, site: Path) -> None:
+def test_a_source_that_is_gone_keeps_its_totals(view: RegressionView, site: Path) -> None:
     file = next(file for file in code_of(view).files if not file.lines)
     words = Parsed(site / source_path(file.engine, file.path)).words
     assert "was not to be had" in words
@@ -142,7 +142,7 @@ def test_what_is_not_covered_lists_lines_first_and_neighbours_together() -> None
     ]
 
 
-def test_source_text_is_no_markup(view: NightView, tmp_path: Path) -> None:
+def test_source_text_is_no_markup(view: RegressionView, tmp_path: Path) -> None:
     lines = (CodeLine(1, 'if (a < b && c > d) $display("</td>");', 1),)
     file = CodeFile("mte1", "x.v", {"line": (1, 1)}, lines)
     made = replace(view, code=CodeView({"mte1": {"line": (1, 1)}}, (file,), 1))
@@ -153,5 +153,5 @@ def test_source_text_is_no_markup(view: NightView, tmp_path: Path) -> None:
     assert "Every point was hit" in page.words
 
 
-def test_without_code_coverage_there_is_no_page(view: NightView) -> None:
+def test_without_code_coverage_there_is_no_page(view: RegressionView) -> None:
     assert not list(code_pages(replace(view, code=None)))

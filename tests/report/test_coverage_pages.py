@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tb.coverage.model import Coverage, CoverGroup, Cross, point
-from tb.regress.queries.views import NightView
+from tb.regress.queries.views import RegressionView
 from tb.report.coverage_pages import GroupRow, coverage_pages
 from tb.report.page import Page, group_path
 from tb.report.site import write
@@ -19,26 +19,26 @@ from tests.report.sample import sample_view
 
 
 @pytest.fixture(scope="module")
-def view() -> NightView:
+def view() -> RegressionView:
     return sample_view(runs=60)
 
 
 @pytest.fixture(scope="module")
-def site(view: NightView, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write(view, tmp_path_factory.mktemp("night") / "report").parent
+def site(view: RegressionView, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(view, tmp_path_factory.mktemp("regression") / "report").parent
 
 
-def page(view: NightView, path: str) -> Page:
+def page(view: RegressionView, path: str) -> Page:
     return next(item for item in coverage_pages(view) if item.path == path)
 
 
-def rows(view: NightView) -> list[GroupRow]:
+def rows(view: RegressionView) -> list[GroupRow]:
     found: list[GroupRow] = page(view, "coverage.html").data["rows"]
     return found
 
 
-def with_group(view: NightView, group: CoverGroup, **hits: list[int]) -> NightView:
-    """The night with this group alone."""
+def with_group(view: RegressionView, group: CoverGroup, **hits: list[int]) -> RegressionView:
+    """The regression run with this group alone."""
     coverage = Coverage([group])
     for name, values in hits.items():
         coverage.groups[group.name].hits[name][:] = values
@@ -48,7 +48,7 @@ def with_group(view: NightView, group: CoverGroup, **hits: list[int]) -> NightVi
     return replace(made, coverage=coverage, all_time=ever)
 
 
-def test_groups_with_holes_come_first(view: NightView) -> None:
+def test_groups_with_holes_come_first(view: RegressionView) -> None:
     found = rows(view)
     assert {row.name for row in found} == set(view.coverage.groups)
     assert [row.percent for row in found] == sorted(row.percent for row in found)
@@ -59,14 +59,14 @@ def test_groups_with_holes_come_first(view: NightView) -> None:
         assert row.missing == sum(len(counts.holes(name)) for name in counts.hits)
 
 
-def test_moves_are_against_the_night_before(view: NightView) -> None:
+def test_moves_are_against_the_previous_regression_run(view: RegressionView) -> None:
     before = view.trend[-2].groups
     for row in rows(view):
         assert row.move == pytest.approx(row.percent - before[row.name])
-    assert {row.move for row in rows(sample_view(runs=60, nights=1))} == {None}
+    assert {row.move for row in rows(sample_view(runs=60, regression_runs=1))} == {None}
 
 
-def test_a_group_page_lists_every_hole_and_every_bin(view: NightView, site: Path) -> None:
+def test_a_group_page_lists_every_hole_and_every_bin(view: RegressionView, site: Path) -> None:
     name = rows(view)[0].name
     counts = view.coverage.groups[name]
     words = Parsed(site / group_path(name)).words
@@ -80,12 +80,12 @@ def test_a_group_page_lists_every_hole_and_every_bin(view: NightView, site: Path
     assert words.index("Not hit in this run") < words.index("Bins with hits")
 
 
-def test_a_complete_group_says_so(view: NightView, site: Path) -> None:
+def test_a_complete_group_says_so(view: RegressionView, site: Path) -> None:
     name = next(row.name for row in rows(view) if not row.missing)
     assert "Every bin that can be hit was hit." in Parsed(site / group_path(name)).words
 
 
-def test_each_cell_of_a_cross_has_its_count(view: NightView, tmp_path: Path) -> None:
+def test_each_cell_of_a_cross_has_its_count(view: RegressionView, tmp_path: Path) -> None:
     group = CoverGroup(
         "small",
         (point("a", ["a0", "a1"]), point("b", ["b0", "b1", "b2"])),
@@ -98,7 +98,7 @@ def test_each_cell_of_a_cross_has_its_count(view: NightView, tmp_path: Path) -> 
     assert "a=a0, b=b2" in words
 
 
-def test_impossible_hits_are_told_on_both_pages(view: NightView, tmp_path: Path) -> None:
+def test_impossible_hits_are_told_on_both_pages(view: RegressionView, tmp_path: Path) -> None:
     group = CoverGroup("odd", (point("a", ["yes", "no"], no="it cannot"),))
     made = with_group(view, group, a=[3, 5])
     folder = write(made, tmp_path / "report").parent
@@ -109,22 +109,22 @@ def test_impossible_hits_are_told_on_both_pages(view: NightView, tmp_path: Path)
 
 
 def test_excluded_bins_do_not_count_and_tell_when_they_are_hit(
-    view: NightView, tmp_path: Path
+    view: RegressionView, tmp_path: Path
 ) -> None:
     group = CoverGroup("odd", (point("a", ["yes", "no", "never"]),))
     made = with_group(view, group, a=[3, 0, 5])
-    made.coverage.groups["odd"].excluded = {"a": {1: "nobody asks", 2: "nobody could"}}
+    made.coverage.groups["odd"].excluded = {"a": {1: "not required", 2: "not possible"}}
     found = rows(made)[0]
     assert (found.covered, found.total, found.missing) == (1, 1, 0)
     folder = write(made, tmp_path / "report").parent
     for path in ("coverage.html", group_path("odd")):
         words = Parsed(folder / path).words
         assert "Hit though excluded" in words
-        assert "odd.a: never (nobody could)" in words
-    assert "1 bin excluded: nobody asks" in words
+        assert "odd.a: never (not possible)" in words
+    assert "1 bin excluded: not required" in words
 
 
-def test_names_are_text_and_not_markup(view: NightView, tmp_path: Path) -> None:
+def test_names_are_text_and_not_markup(view: RegressionView, tmp_path: Path) -> None:
     group = CoverGroup("odd", (point("<b>a", ["<i>yes", "n&o"], "a < b"),))
     folder = write(with_group(view, group), tmp_path / "report").parent
     page = Parsed(folder / group_path("odd"))
@@ -133,7 +133,9 @@ def test_names_are_text_and_not_markup(view: NightView, tmp_path: Path) -> None:
         assert text in page.words
 
 
-def test_a_night_without_coverage_has_a_page_that_says_so(view: NightView, tmp_path: Path) -> None:
+def test_a_regression_run_without_coverage_has_a_page_that_says_so(
+    view: RegressionView, tmp_path: Path
+) -> None:
     made = replace(
         view, coverage=Coverage([]), all_time=Coverage([]), plan=(), spec=(), code=None, buckets=[]
     )

@@ -10,7 +10,7 @@ import pytest
 
 from tb.coverage.model import Coverage
 from tb.record.failure import Picture, PictureRow
-from tb.regress.queries.views import Bucket, NightView
+from tb.regress.queries.views import Bucket, RegressionView
 from tb.report.failure_pages import MOST_RUNS, failure_pages
 from tb.report.page import Page, bucket_path
 from tb.report.site import write
@@ -19,39 +19,41 @@ from tests.report.pages import Parsed
 from tests.report.sample import sample_view
 
 
-def lean(view: NightView) -> NightView:
-    """The night without what has pages of its own elsewhere."""
+def lean(view: RegressionView) -> RegressionView:
+    """The regression run without what has pages of its own elsewhere."""
     nothing = Coverage([])
     return replace(view, code=None, plan=(), spec=(), coverage=nothing, all_time=nothing)
 
 
 @pytest.fixture(scope="module")
-def view() -> NightView:
+def view() -> RegressionView:
     return lean(sample_view(runs=120))
 
 
 @pytest.fixture(scope="module")
-def site(view: NightView, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write(view, tmp_path_factory.mktemp("night") / "report").parent
+def site(view: RegressionView, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(view, tmp_path_factory.mktemp("regression") / "report").parent
 
 
-def bucket(view: NightView, kind: str) -> Bucket:
+def bucket(view: RegressionView, kind: str) -> Bucket:
     return next(item for item in view.buckets if item.kind == kind)
 
 
-def alone(view: NightView, item: Bucket) -> NightView:
+def alone(view: RegressionView, item: Bucket) -> RegressionView:
     return replace(view, buckets=[item])
 
 
-def page_of(view: NightView, item: Bucket) -> Page:
+def page_of(view: RegressionView, item: Bucket) -> Page:
     return next(page for page in failure_pages(view) if page.path == bucket_path(item.id))
 
 
-def words_of(view: NightView, item: Bucket, folder: Path) -> str:
+def words_of(view: RegressionView, item: Bucket, folder: Path) -> str:
     return Parsed(write(alone(view, item), folder / "report").parent / bucket_path(item.id)).words
 
 
-def test_the_list_has_every_bucket_and_the_runs_without_one(view: NightView, site: Path) -> None:
+def test_the_list_has_every_bucket_and_the_runs_without_one(
+    view: RegressionView, site: Path
+) -> None:
     words = Parsed(site / "failures.html").words
     for item in view.buckets:
         assert item.title in words
@@ -63,13 +65,13 @@ def test_the_list_has_every_bucket_and_the_runs_without_one(view: NightView, sit
         assert run.message in words
 
 
-def test_a_bucket_nobody_has_a_page_for_is_not_lost(view: NightView) -> None:
+def test_a_bucket_nobody_has_a_page_for_is_not_lost(view: RegressionView) -> None:
     kept = replace(view, buckets=view.buckets[1:])
     listed = next(iter(failure_pages(kept))).data["loose"]
     assert {run.id for run in listed} >= set(view.buckets[0].runs)
 
 
-def test_a_page_says_how_to_repeat_and_what_it_is(view: NightView, site: Path) -> None:
+def test_a_page_says_how_to_repeat_and_what_it_is(view: RegressionView, site: Path) -> None:
     for item in view.buckets:
         page = Parsed(site / bucket_path(item.id))
         assert item.example_run.command in page.words
@@ -82,15 +84,15 @@ def test_a_page_says_how_to_repeat_and_what_it_is(view: NightView, site: Path) -
         assert len(item.runs) == sum(f'runs.html#r{run}"' in page.source for run in item.runs)
 
 
-def test_new_and_known_are_told_apart(view: NightView, site: Path) -> None:
+def test_new_and_known_are_told_apart(view: RegressionView, site: Path) -> None:
     for item in view.buckets:
         page = Parsed(site / bucket_path(item.id))
-        new = item.first_night == view.night.name
+        new = item.first_regression == view.regression_run.name
         assert ('<span class="tag new">new</span>' in page.source) == new
-        assert (f"known since {item.first_night}" in page.words) != new
+        assert (f"known since {item.first_regression}" in page.words) != new
 
 
-def test_a_flaky_run_shows_both_outcomes(view: NightView, site: Path) -> None:
+def test_a_flaky_run_shows_both_outcomes(view: RegressionView, site: Path) -> None:
     item = bucket(view, "crash")
     results = page_of(view, item).data["results"]
     assert [result.state for result in results] == ["crash", "pass"]
@@ -100,7 +102,7 @@ def test_a_flaky_run_shows_both_outcomes(view: NightView, site: Path) -> None:
     assert "equal runs ended differently" not in steady
 
 
-def test_a_rerun_by_hand_makes_nothing_flaky(view: NightView, tmp_path: Path) -> None:
+def test_a_rerun_by_hand_makes_nothing_flaky(view: RegressionView, tmp_path: Path) -> None:
     item = bucket(view, "data")
     again = replace(item.reruns[0], state="pass")
     other = replace(again, run=item.runs[1], state="hang")
@@ -119,20 +121,20 @@ def test_a_rerun_by_hand_makes_nothing_flaky(view: NightView, tmp_path: Path) ->
     assert "s-flaky" not in listed.split("</article>")[0]
 
 
-def test_texts_of_a_report_are_no_markup(view: NightView, site: Path) -> None:
+def test_texts_of_a_report_are_no_markup(view: RegressionView, site: Path) -> None:
     page = Parsed(site / bucket_path(bucket(view, "crash").id))
     assert "<vector> sizes & all" in page.words
     assert "<vector>" not in page.source
 
 
-def test_files_that_are_there_are_linked(view: NightView, tmp_path: Path) -> None:
+def test_files_that_are_there_are_linked(view: RegressionView, tmp_path: Path) -> None:
     item = bucket(view, "data")
-    waves = tmp_path / "night" / "runs" / "a b" / "waves.fst"
+    waves = tmp_path / "regression" / "runs" / "a b" / "waves.fst"
     waves.parent.mkdir(parents=True)
     waves.write_bytes(b"x")
     again = replace(item.reruns[0], waves=str(waves), timeline=str(tmp_path / "gone.json"))
     made = alone(view, replace(item, reruns=(again,)))
-    folder = write(made, tmp_path / "night" / "report").parent
+    folder = write(made, tmp_path / "regression" / "report").parent
     page = Parsed(folder / bucket_path(item.id))
     assert "../../runs/a%20b/waves.fst" in page.links
     assert f"surfer '{waves}'" in page.words
@@ -141,7 +143,7 @@ def test_files_that_are_there_are_linked(view: NightView, tmp_path: Path) -> Non
     assert not broken_links(folder)
 
 
-def test_the_picture_shows_each_wrong_byte(view: NightView, site: Path) -> None:
+def test_the_picture_shows_each_wrong_byte(view: RegressionView, site: Path) -> None:
     item = bucket(view, "data")
     page = Parsed(site / bucket_path(item.id))
     picture = item.example.picture
@@ -159,12 +161,12 @@ def test_the_picture_shows_each_wrong_byte(view: NightView, site: Path) -> None:
     assert picture.left_out in page.words
 
 
-def test_a_failure_without_bytes_has_no_picture(view: NightView, site: Path) -> None:
+def test_a_failure_without_bytes_has_no_picture(view: RegressionView, site: Path) -> None:
     page = Parsed(site / bucket_path(bucket(view, "status").id))
     assert "picture" not in page.ids
 
 
-def test_a_damaged_picture_costs_the_picture_alone(view: NightView, tmp_path: Path) -> None:
+def test_a_damaged_picture_costs_the_picture_alone(view: RegressionView, tmp_path: Path) -> None:
     item = bucket(view, "data")
     rows = [PictureRow(address=0, expected="00", actual="0")]
     example = item.example.model_copy(update={"picture": Picture(space="ub0", rows=rows)})
@@ -173,7 +175,7 @@ def test_a_damaged_picture_costs_the_picture_alone(view: NightView, tmp_path: Pa
     assert item.example_run.command in words
 
 
-def test_of_many_runs_the_first_are_listed(view: NightView, tmp_path: Path) -> None:
+def test_of_many_runs_the_first_are_listed(view: RegressionView, tmp_path: Path) -> None:
     item = bucket(view, "data")
     many = [replace(item.example_run, id=5000 + number) for number in range(MOST_RUNS + 7)]
     made = replace(item, runs=tuple(run.id for run in many))
@@ -181,7 +183,7 @@ def test_of_many_runs_the_first_are_listed(view: NightView, tmp_path: Path) -> N
     assert "and 7 more in the table of runs" in words
 
 
-def test_a_night_without_failures_says_so(tmp_path: Path) -> None:
+def test_a_regression_run_without_failures_says_so(tmp_path: Path) -> None:
     made = lean(sample_view(runs=60, failing=False))
     folder = write(made, tmp_path / "report").parent
     assert "no run failed" in Parsed(folder / "failures.html").words

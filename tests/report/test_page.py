@@ -121,7 +121,7 @@ def test_a_trend_says_its_values() -> None:
     assert chart.get("aria-label") == "rate over 3 regression runs: a 1.0, c 3.5"
     assert [text.text for text in chart.iter("text")] == ["1.0", "3.5"]
     assert [title.text for title in chart.iter("title")] == ["a: 1.0", "c: 3.5"]
-    # No line leads over the night without a value.
+    # No line leads over the regression run without a value.
     assert [len((line.get("points") or "").split()) for line in chart.iter("polyline")] == [1, 1]
 
 
@@ -145,7 +145,7 @@ def test_few_values_are_a_chart(values: list[float | None]) -> None:
     assert len(list(chart.iter("circle"))) == sum(value is not None for value in values)
 
 
-def test_many_nights_have_no_points_but_the_last() -> None:
+def test_many_regression_runs_have_no_points_but_the_last() -> None:
     chart = parsed(trend("x", [(str(i), float(i)) for i in range(200)], str))
     assert len(list(chart.iter("circle"))) == 1
 

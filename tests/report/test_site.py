@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report as files: what stands on its pages, where links lead, and what happens on errors."""
+"""The report as files: contents of its pages, targets of links, and errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from tb.common.errors import PtoError
 from tb.coverage.model import Coverage
-from tb.regress.queries.views import Figures, NightStatus, NightView, RunState
+from tb.regress.queries.views import Figures, RegressionStatus, RegressionView, RunState
 from tb.report import site
 from tb.report.coverage_pages import coverage_pages
 from tb.report.overview import _code, _groups, _tests_run, verdict
@@ -24,27 +24,27 @@ from tests.report.sample import sample_view
 
 
 @pytest.fixture(scope="module")
-def full() -> NightView:
-    """A night with everything."""
+def full() -> RegressionView:
+    """A regression run with everything."""
     return sample_view()
 
 
 @pytest.fixture(scope="module")
-def report(full: NightView, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report(full: RegressionView, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The first page of its report."""
-    return write(full, tmp_path_factory.mktemp("night") / "report")
+    return write(full, tmp_path_factory.mktemp("regression") / "report")
 
 
 @pytest.fixture(scope="module")
-def few(full: NightView) -> NightView:
+def few(full: RegressionView) -> RegressionView:
     """The same without coverage, which has most of the pages."""
     return replace(full, coverage=Coverage([]), all_time=Coverage([]), code=None)
 
 
 @pytest.fixture(scope="module")
-def good() -> NightView:
-    """The first night of a database, all passed, without coverage."""
-    view = sample_view(nights=1, runs=60, failing=False)
+def good() -> RegressionView:
+    """The first regression run of a database, all passed, without coverage."""
+    view = sample_view(regression_runs=1, runs=60, failing=False)
     return replace(view, coverage=Coverage([]), all_time=Coverage([]), code=None)
 
 
@@ -54,7 +54,7 @@ def text_of(page: Path) -> str:
     return " ".join(unescape(plain).replace("\u202f", " ").split())
 
 
-def test_all_links_resolve(report: Path, good: NightView, tmp_path: Path) -> None:
+def test_all_links_resolve(report: Path, good: RegressionView, tmp_path: Path) -> None:
     assert broken_links(report.parent) == []
     assert broken_links(write(good, tmp_path / "report").parent) == []
 
@@ -95,14 +95,16 @@ def test_the_overview_says_what_matters(report: Path) -> None:
         assert words in text, words
 
 
-def test_groups_with_most_holes_come_first(full: NightView, report: Path) -> None:
+def test_groups_with_most_holes_come_first(full: RegressionView, report: Path) -> None:
     table = report.read_text().split('id="groups"')[1].split("</table>")[0]
     percents = [float(text) for text in re.findall(r'</th><td class="num">([\d.]+)</td>', table)]
     assert len(percents) == len(full.coverage.groups)
     assert percents == sorted(percents)
 
 
-def test_a_first_night_has_nothing_to_compare_with(good: NightView, tmp_path: Path) -> None:
+def test_a_first_regression_run_has_nothing_to_compare_with(
+    good: RegressionView, tmp_path: Path
+) -> None:
     text = text_of(write(good, tmp_path / "report"))
     assert "PASS all 60 runs passed." in text
     assert "This is the first run of this regression" in text
@@ -110,11 +112,11 @@ def test_a_first_night_has_nothing_to_compare_with(good: NightView, tmp_path: Pa
     assert "moved trend" not in text
 
 
-def test_a_night_without_anything_is_a_page(good: NightView, tmp_path: Path) -> None:
+def test_a_regression_run_without_anything_is_a_page(good: RegressionView, tmp_path: Path) -> None:
     empty = replace(
         good,
-        night=replace(
-            good.night,
+        regression_run=replace(
+            good.regression_run,
             status="complete",
             ended=None,
             figures=Figures(),
@@ -140,8 +142,8 @@ def test_a_night_without_anything_is_a_page(good: NightView, tmp_path: Path) -> 
     assert 'href="testplan.html"' not in index.read_text()
 
 
-def uncounted(view: NightView, *places: int) -> NightView:
-    """The night with points of its trend that have no coverage."""
+def uncounted(view: RegressionView, *places: int) -> RegressionView:
+    """The regression run with points of its trend that have no coverage."""
     nothing: dict[str, Any] = {"coverage": None, "groups": {}, "code": {}}
     trend = list(view.trend)
     for place in places:
@@ -159,22 +161,25 @@ def table_rows(index: Path, name: str) -> list[list[str]]:
     ]
 
 
-def test_a_night_without_coverage_is_no_point_of_a_line(few: NightView, tmp_path: Path) -> None:
+def test_a_regression_run_without_coverage_is_no_point_of_a_line(
+    few: RegressionView, tmp_path: Path
+) -> None:
     gap = uncounted(few, -2)
     index = write(gap, tmp_path / "report")
     head, _, missing, before = table_rows(index, "trend")[:4]
     at = head.index("coverage %")
-    assert missing[at : at + 1 + len(few.night.code)] == ["-"] * (1 + len(few.night.code))
+    kinds = 1 + len(few.regression_run.code)
+    assert missing[at : at + kinds] == ["-"] * kinds
     assert before[at] == f"{few.trend[-3].coverage:.1f}"
     (label,) = re.findall(r'aria-label="(Functional coverage over [^"]*)"', index.read_text())
     assert few.trend[-2].name not in label
     assert few.trend[-3].name in label
-    # 1.9 points a night in the sample.
+    # 1.9 points a regression run in the sample.
     assert re.search(r"Functional coverage [\d.]+ % \+3\.8 ", text_of(index))
-    assert [row.change for row in _code(gap)] == [pytest.approx(2.6)] * len(few.night.code)
+    assert [row.change for row in _code(gap)] == [pytest.approx(2.6)] * len(few.regression_run.code)
 
 
-def test_groups_move_since_the_last_night_that_counted_them(full: NightView) -> None:
+def test_groups_move_since_the_last_regression_run_that_counted_them(full: RegressionView) -> None:
     steady = {row.name: row.change for row in _groups(uncounted(full, -2))}
     for name, percent in full.trend[-3].groups.items():
         assert steady[name] == pytest.approx(full.trend[-1].groups[name] - percent)
@@ -183,9 +188,9 @@ def test_groups_move_since_the_last_night_that_counted_them(full: NightView) -> 
     assert all(row.change is None for row in _groups(uncounted(full, 0, 1, 2, 3)))
 
 
-def test_a_night_that_counted_nothing_says_so(few: NightView, tmp_path: Path) -> None:
-    night = replace(few.night, coverage=0.0, groups={}, code={})
-    index = write(replace(uncounted(few, -1), night=night), tmp_path / "report")
+def test_a_regression_run_that_counted_nothing_says_so(few: RegressionView, tmp_path: Path) -> None:
+    regression_run = replace(few.regression_run, coverage=0.0, groups={}, code={})
+    index = write(replace(uncounted(few, -1), regression_run=regression_run), tmp_path / "report")
     text = text_of(index)
     assert "Functional coverage - no run counted it" in text
     assert "100.0 % over all regression runs" not in text
@@ -194,7 +199,9 @@ def test_a_night_that_counted_nothing_says_so(few: NightView, tmp_path: Path) ->
     assert "bins hit in this regression run" not in lead
 
 
-def test_runs_that_count_code_coverage_are_a_configuration(good: NightView, tmp_path: Path) -> None:
+def test_runs_that_count_code_coverage_are_a_configuration(
+    good: RegressionView, tmp_path: Path
+) -> None:
     plain = replace(good.runs[0], sim="verilator", gm_width=256, local_width=256, test="both")
     plain = replace(plain, code_coverage=False)
     bad = replace(plain, id=9001, code_coverage=True, state="fail")
@@ -220,18 +227,22 @@ def test_runs_that_count_code_coverage_are_a_configuration(good: NightView, tmp_
         ("running", 5, "INCOMPLETE", "did not run yet: the regression run is still active"),
     ],
 )
-def test_the_verdict_of_a_night_without_failures(
-    good: NightView, status: NightStatus, not_run: int, word: str, words: str
+def test_the_verdict_of_a_regression_run_without_failures(
+    good: RegressionView, status: RegressionStatus, not_run: int, word: str, words: str
 ) -> None:
-    figures = replace(good.night.figures, not_run=not_run, planned=60 + not_run)
-    night = replace(good.night, status=status, figures=figures, budget_seconds=600.0)
-    found = verdict(replace(good, night=night))
+    figures = replace(good.regression_run.figures, not_run=not_run, planned=60 + not_run)
+    regression_run = replace(
+        good.regression_run, status=status, figures=figures, budget_seconds=600.0
+    )
+    found = verdict(replace(good, regression_run=regression_run))
     assert found.word == word
     assert words in found.text.replace("\u202f", " ")
 
 
 @pytest.mark.parametrize("state", ["fail", "flaky", "lost", "error", "crash", "hang"])
-def test_one_run_that_is_not_good_fails_the_night(good: NightView, state: RunState) -> None:
+def test_one_run_that_is_not_good_fails_the_regression_run(
+    good: RegressionView, state: RunState
+) -> None:
     bad = replace(good, runs=[replace(good.runs[0], state=state), *good.runs[1:]])
     found = verdict(bad)
     assert found.word == "FAIL"
@@ -241,9 +252,9 @@ def test_one_run_that_is_not_good_fails_the_night(good: NightView, state: RunSta
 @pytest.mark.parametrize(
     ("new", "words"), [(0, "6 buckets, none of them new"), (1, "1 of them new"), (6, "all new")]
 )
-def test_the_verdict_says_how_much_is_new(full: NightView, new: int, words: str) -> None:
+def test_the_verdict_says_how_much_is_new(full: RegressionView, new: int, words: str) -> None:
     buckets = [
-        replace(bucket, first_night=full.night.name if number < new else "before")
+        replace(bucket, first_regression=full.regression_run.name if number < new else "before")
         for number, bucket in enumerate(full.buckets)
     ]
     assert words in verdict(replace(full, buckets=buckets)).text
@@ -266,7 +277,7 @@ def test_the_testplan_shows_the_worst_first(report: Path) -> None:
     assert "random 63/72 of 75" in text_of(page)
 
 
-def test_what_nobody_exercised_comes_first(full: NightView, report: Path) -> None:
+def test_what_nobody_exercised_comes_first(full: RegressionView, report: Path) -> None:
     page = report.with_name("spec.html").read_text()
     by = re.findall(r'<td data-value="([a-z ]+)"', page)
     order = ["nothing", "unit tests", "regression"]
@@ -274,7 +285,9 @@ def test_what_nobody_exercised_comes_first(full: NightView, report: Path) -> Non
     assert [order.index(who) for who in by] == sorted(map(order.index, by))
 
 
-def test_the_overview_of_a_bad_night_stays_short(few: NightView, tmp_path: Path) -> None:
+def test_the_overview_of_a_bad_regression_run_stays_short(
+    few: RegressionView, tmp_path: Path
+) -> None:
     many = replace(
         few,
         buckets=[replace(few.buckets[0], id=f"B{number}") for number in range(40)],
@@ -287,7 +300,7 @@ def test_the_overview_of_a_bad_night_stays_short(few: NightView, tmp_path: Path)
     assert "38 more note 12" in text
 
 
-def test_texts_are_never_taken_for_markup(few: NightView, tmp_path: Path) -> None:
+def test_texts_are_never_taken_for_markup(few: RegressionView, tmp_path: Path) -> None:
     bad = "\"><script>alert('x')</script>&amp;"
     row = replace(
         few.runs[0], state="error", message=bad, key=bad, command=bad, test=bad, worker=bad
@@ -298,7 +311,7 @@ def test_texts_are_never_taken_for_markup(few: NightView, tmp_path: Path) -> Non
         notes=[bad],
         plan=[replace(few.plan[0], name=bad, description=bad), *few.plan[1:]],
         spec=[replace(few.spec[0], text=bad), *few.spec[1:]],
-        night=replace(few.night, command=bad, host=bad),
+        regression_run=replace(few.regression_run, command=bad, host=bad),
     )
     index = write(view, tmp_path / "report")
     for page in index.parent.rglob("*.html"):
@@ -307,8 +320,10 @@ def test_texts_are_never_taken_for_markup(few: NightView, tmp_path: Path) -> Non
     assert broken_links(index.parent) == []
 
 
-def test_files_of_a_run_are_linked_while_they_are_there(few: NightView, tmp_path: Path) -> None:
-    folder = tmp_path / "night 1"
+def test_files_of_a_run_are_linked_while_they_are_there(
+    few: RegressionView, tmp_path: Path
+) -> None:
+    folder = tmp_path / "regression 1"
     (folder / "runs/a b").mkdir(parents=True)
     for name in ("junit.xml", "code.info", "code.toggle.info"):
         (folder / name).write_text("")
@@ -316,7 +331,7 @@ def test_files_of_a_run_are_linked_while_they_are_there(few: NightView, tmp_path
     runs = [
         replace(row, folder=str(folder / "runs/a b") if row is first else "") for row in few.runs
     ]
-    view = replace(few, runs=runs, night=replace(few.night, folder=str(folder)))
+    view = replace(few, runs=runs, regression_run=replace(few.regression_run, folder=str(folder)))
     index = write(view, folder / "report")
     assert 'href="../runs/a%20b/"' in index.with_name("runs.html").read_text()
     assert 'href="../junit.xml"' in index.read_text()
@@ -327,7 +342,7 @@ def test_files_of_a_run_are_linked_while_they_are_there(few: NightView, tmp_path
     assert broken_links(index.parent) == []
 
 
-def test_a_report_is_replaced_as_a_whole(good: NightView, tmp_path: Path) -> None:
+def test_a_report_is_replaced_as_a_whole(good: RegressionView, tmp_path: Path) -> None:
     folder = tmp_path / "report"
     write(good, folder)
     (folder / "gone.html").write_text("of another time")
@@ -337,7 +352,7 @@ def test_a_report_is_replaced_as_a_whole(good: NightView, tmp_path: Path) -> Non
 
 
 def test_the_report_before_stays_when_the_disk_is_full(
-    good: NightView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    good: RegressionView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "report"
     write(good, folder)
@@ -360,7 +375,7 @@ def test_the_report_before_stays_when_the_disk_is_full(
 
 
 def test_the_report_before_comes_back_when_the_new_one_cannot_take_its_place(
-    good: NightView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    good: RegressionView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "report"
     write(good, folder)
@@ -377,7 +392,7 @@ def test_the_report_before_comes_back_when_the_new_one_cannot_take_its_place(
     assert (folder / "index.html").is_file()
 
 
-def test_a_place_that_cannot_be_written_is_said(good: NightView, tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_said(good: RegressionView, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(PtoError, match="cannot write the report") as caught:
         write(good, tmp_path / "file" / "report")
@@ -385,7 +400,7 @@ def test_a_place_that_cannot_be_written_is_said(good: NightView, tmp_path: Path)
 
 
 def test_two_pages_in_one_place_are_refused(
-    good: NightView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    good: RegressionView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(site, "MAKERS", (*site.MAKERS, site.MAKERS[0]))
     with pytest.raises(ValueError, match=r"index\.html"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole nights on Icarus, as a user starts them: good engines, a bad one, a coordinator killed."""
+"""Whole regression runs on Icarus, as a user starts them: good and bad engines, a kill."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ ops = ["mte_gm_ub", "mte_gm_l1"]
 """
 
 BUG = "ext_stride_q[2*G +: G]", "ext_stride_q[G +: G]"
-"""What README.md plants in rtl_stubs/common/dma/pto_dma_loops.v: the stride of another loop."""
+"""The bug of README.md in rtl_stubs/common/dma/pto_dma_loops.v: the stride of another loop."""
 
 
-class Nights:
-    """Nights in a folder of their own."""
+class RegressionRuns:
+    """Regression runs in a folder of their own."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -73,12 +73,12 @@ class Nights:
 
     def states(self) -> list[str]:
         with Store.open(self.database, create=False) as store:
-            return [run.state for run in history.runs(store, history.night(store).name)]
+            return [run.state for run in history.runs(store, history.regression_run(store).name)]
 
 
 @pytest.fixture(scope="module")
-def nights(tmp_path_factory: pytest.TempPathFactory) -> Nights:
-    return Nights(tmp_path_factory.mktemp("nights"))
+def regressions(tmp_path_factory: pytest.TempPathFactory) -> RegressionRuns:
+    return RegressionRuns(tmp_path_factory.mktemp("results"))
 
 
 @pytest.fixture(scope="module")
@@ -94,8 +94,8 @@ def bad_engine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "pto_mte2/manifest.toml"
 
 
-def test_a_night_and_the_next(nights: Nights) -> None:
-    done = nights.run("--seeds", "2", "--fresh")
+def test_a_regression_run_and_the_next(regressions: RegressionRuns) -> None:
+    done = regressions.run("--seeds", "2", "--fresh")
     assert done.returncode == 0, done.stdout + done.stderr
     last = done.stdout.splitlines()[-1]
     assert re.fullmatch(
@@ -103,28 +103,28 @@ def test_a_night_and_the_next(nights: Nights) -> None:
         r"[\d.]+ runs/minute, coverage [\d.]+ %; page: \S+/report/index.html",
         last,
     )
-    again = nights.run("--seeds", "2", "--fresh")
+    again = regressions.run("--seeds", "2", "--fresh")
     assert again.returncode == 0
     name = again.stdout.splitlines()[-1].split()[3]
-    page = (nights.folder / name / "report/index.html").read_text()
-    assert last.split()[3] in page, "the trend has the night before"
+    page = (regressions.folder / name / "report/index.html").read_text()
+    assert last.split()[3] in page, "the trend lacks the previous regression run"
     assert "0 bins won, 0 lost" in again.stdout, "the same seeds cover the same"
-    listed = nights.pto_dv("history")
+    listed = regressions.pto_dv("history")
     assert listed.returncode == 0
     assert {name, last.split()[3]} <= set(listed.stdout.split())
-    suites = JUnitXml.fromfile(str(nights.folder / name / "junit.xml"))
+    suites = JUnitXml.fromfile(str(regressions.folder / name / "junit.xml"))
     assert (suites.tests, suites.failures, suites.errors) == (2, 0, 0)
 
 
 def test_a_bug_gives_few_buckets_and_a_command_that_repeats_it(
-    nights: Nights, bad_engine: Path
+    regressions: RegressionRuns, bad_engine: Path
 ) -> None:
-    done = nights.run("--seeds", "6", "--dut", str(bad_engine), "--fresh")
+    done = regressions.run("--seeds", "6", "--dut", str(bad_engine), "--fresh")
     assert done.returncode == 1, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1].startswith("FAIL regression run")
-    with Store.open(nights.database, create=False) as store:
-        night = history.night(store)
-        found = history.buckets(store, night.name)
+    with Store.open(regressions.database, create=False) as store:
+        regression = history.regression_run(store)
+        found = history.buckets(store, regression.name)
     failing = sum(len(bucket.runs) for bucket in found)
     assert failing >= 2
     assert len(found) <= 3
@@ -133,7 +133,7 @@ def test_a_bug_gives_few_buckets_and_a_command_that_repeats_it(
     assert all(rerun.state == "fail" for rerun in first.reruns)
     assert Path(first.reruns[0].waves).stat().st_size > 0
     assert Path(first.reruns[0].timeline).stat().st_size > 0
-    page = nights.folder / night.name / "report/failures.html"
+    page = regressions.folder / regression.name / "report/failures.html"
     assert first.id in page.read_text()
     repeat = re.search(r"^repeat +(make .*)$", done.stdout, re.MULTILINE)
     assert repeat
@@ -145,19 +145,23 @@ def test_a_bug_gives_few_buckets_and_a_command_that_repeats_it(
     )  # fmt: skip
     assert again.returncode == 1
     assert "MISMATCH" in again.stdout
-    moved = nights.pto_dv("rerun", str(first.runs[0]))
+    moved = regressions.pto_dv("rerun", str(first.runs[0]))
     assert moved.returncode == 1
     assert "was fail, is fail" in moved.stdout
 
 
-def test_a_killed_night_is_taken_up_and_finishes_only_what_is_missing(nights: Nights) -> None:
-    process = subprocess.Popen(nights.words("--seeds", "5"), cwd=ROOT, stdout=subprocess.DEVNULL)
+def test_a_killed_regression_run_is_taken_up_and_finishes_only_what_is_missing(
+    regressions: RegressionRuns,
+) -> None:
+    process = subprocess.Popen(
+        regressions.words("--seeds", "5"), cwd=ROOT, stdout=subprocess.DEVNULL
+    )
     try:
         deadline = time.monotonic() + 300
         while True:
             try:
-                states = nights.states()
-            except PtoError:  # the night is not there yet
+                states = regressions.states()
+            except PtoError:  # the regression run is not there yet
                 states = []
             if len(states) == 5 and 1 <= 5 - states.count("planned") <= 3:
                 break
@@ -167,15 +171,15 @@ def test_a_killed_night_is_taken_up_and_finishes_only_what_is_missing(nights: Ni
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    before = 5 - nights.states().count("planned")
+    before = 5 - regressions.states().count("planned")
     assert 1 <= before < 5
-    done = nights.run("--seeds", "5")
+    done = regressions.run("--seeds", "5")
     assert done.returncode == 0, done.stdout + done.stderr
     found = re.search(r"resumed +\S+: (\d+) runs are left", done.stdout)
     assert found
     assert int(found[1]) == 5 - before
     assert "5 of 5 runs passed, 120 transactions" in done.stdout.splitlines()[-1]
-    assert nights.states() == ["pass"] * 5
+    assert regressions.states() == ["pass"] * 5
 
 
 @pytest.mark.parametrize(
@@ -191,12 +195,12 @@ def test_a_killed_night_is_taken_up_and_finishes_only_what_is_missing(nights: Ni
     ],
 )
 def test_bad_input_is_refused_before_anything_is_written(
-    nights: Nights, words: list[str], says: str
+    regressions: RegressionRuns, words: list[str], says: str
 ) -> None:
-    before = sorted(path.name for path in nights.folder.iterdir())
-    done = nights.run(*words)
+    before = sorted(path.name for path in regressions.folder.iterdir())
+    done = regressions.run(*words)
     assert done.returncode == 2
     assert done.stderr.startswith("error: ")
     assert says in done.stderr
     assert "Traceback" not in done.stderr
-    assert sorted(path.name for path in nights.folder.iterdir()) == before
+    assert sorted(path.name for path in regressions.folder.iterdir()) == before

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a worker does with a job, on Icarus: builds, runs, and what goes wrong around them."""
+"""Jobs of a worker on Icarus: builds, runs, and their errors."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_an_unknown_test_is_an_error_of_the_run(tmp_path: Path) -> None:
 
 
 def test_what_an_attempt_before_left_is_not_handed_back(tmp_path: Path) -> None:
-    """A night that was killed begins a run again in the folder that it had."""
+    """A regression run that was killed begins a run again in the folder that it had."""
     names = ("coverage.json", "waves.fst", "timeline.json", CODE_COUNTS)
     for name in names:
         (tmp_path / name).write_text("of the one before")

@@ -31,7 +31,7 @@ Totals = Mapping[str, tuple[int, int]]
 
 
 class CodePoint(NamedTuple):
-    """Something that is counted: the kind, what of the source it is, and the lines it stands for.
+    """Something that is counted: its kind, its place in the source, and the lines it represents.
 
     Attributes:
         engine: Slot.
@@ -159,7 +159,7 @@ class CodeFile:
     """One source of an engine.
 
     Attributes:
-        engine: Slot whose engine it is counted for.
+        engine: Slot of the engine it is counted for.
         path: From the top of the project, or absolute for sources elsewhere.
         totals: Kind to (covered, all) points.
         lines: The source with its counts; empty when the source is not to be had.
@@ -173,7 +173,7 @@ class CodeFile:
 
 @dataclass(frozen=True)
 class CodeView:
-    """Code coverage of a night.
+    """Code coverage of a regression run.
 
     Attributes:
         engines: Slot to kind to (covered, all) points.
@@ -190,7 +190,7 @@ def code_view(counts: CodeCounts, root: Path) -> CodeView:
     """Returns what pages show: totals, and every source with its counts.
 
     Args:
-        counts: Of a night.
+        counts: Of a regression run.
         root: Top of the project, where sources are read.
     """
     files = counts.by_file()

@@ -2,8 +2,8 @@
 """Code coverage as lcov's tracefiles (``.info``), which genhtml and many services show.
 
 A tracefile knows lines and branches. So there is one for these two, the kinds that mean the same
-there, and one each for expressions and toggles, whose points stand as branches of their line: their
-percentages are never mixed. Each engine is a test of its own (``TN``), with all sources it uses.
+there, and one each for expressions and toggles, written as branches of their lines: the percentages
+are never mixed. Each engine is a test of its own (``TN``), with all sources it uses.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from tb.common.files import write_bytes
 from tb.coverage.export.code import CodeCounts, CodePoint
 
 FILES = {"": ("line", "branch"), ".expression": ("expression",), ".toggle": ("toggle",)}
-"""What is put behind the stem of a tracefile's name, to the kinds in it."""
+"""Suffix to the stem of a tracefile's name -> kinds in that file."""
 
 
 def write_lcov(counts: CodeCounts, path: Path, root: Path) -> list[Path]:
     """Writes ``code.info`` for ``path`` ``code.info``, ``code.expression.info`` and so on.
 
     Args:
-        counts: Of a night.
+        counts: Of a regression run.
         path: The file for lines and branches.
         root: Top of the project, for the absolute names of sources.
 
@@ -46,7 +46,7 @@ def write_lcov(counts: CodeCounts, path: Path, root: Path) -> list[Path]:
 def tracefile(counts: CodeCounts, root: Path, kinds: Sequence[str]) -> str:
     """Returns the text of a tracefile with points of ``kinds``.
 
-    Lines (``DA``) are those of the kind ``line`` and those that points of ``kinds`` stand on. A
+    Lines (``DA``) are those of the kind ``line`` and those with points of ``kinds``. A
     line counts as executed when one of these points does: lcov takes branches of a line that was
     never executed for a contradiction.
     """

@@ -38,14 +38,14 @@ IGNORED, COUNTED = "ignore", "bins"
 
 @dataclass(frozen=True)
 class Origin:
-    """What the counts are of; UCIS calls it a history node.
+    """Origin of the counts; UCIS calls it a history node.
 
     Attributes:
-        name: Name of the run or night.
+        name: Name of the run or of the regression run.
         when: Its end, with a time zone.
         passed: Whether all of it passed.
-        command: What repeats it.
-        seed: What its seeds are made from.
+        command: Command that repeats it.
+        seed: Source of its seeds.
         version: Version of this project.
     """
 

@@ -23,10 +23,10 @@ SEED_BITS = 31
 """Width of a derived seed: short enough to be read and typed."""
 
 MAX_SEEDS = 9999
-"""Most seeds of a night: the names of runs have four digits."""
+"""Most seeds of a regression run: the names of runs have four digits."""
 
 _FAST = "verilator"
-"""The simulator in whose place another one steps that a regression does not name."""
+"""The simulator that is replaced by one that the regression does not name."""
 
 _START_SECONDS = {"verilator": 1.8, "icarus": 2.2}
 _PER_SECOND = {"verilator": 1800.0, "icarus": 45.0}
@@ -51,7 +51,7 @@ class _Combination:
 
 
 def config_name(settings: RunSettings, *, axi_pins: bool = False) -> str:
-    """Returns the name of the build that a run needs; engines are those of the night.
+    """Returns the name of the build that a run needs; engines are those of the regression run.
 
     Args:
         settings: The run.
@@ -96,10 +96,10 @@ def expand(
         plan: The testplan.
         regression: Name of the regression.
         seeds: Seeds of the sets that take all, and most of the others.
-        base_seed: What the seeds are made from.
+        base_seed: Source of all seeds.
         duts: Manifests of engines under test; none for the reference engines.
         sims: Simulators to run on; those of the plan by default. A set runs on those that it
-            names; a simulator that the regression does not name steps in for Verilator.
+            names; a simulator that the regression does not name replaces Verilator.
         planned: The tests; those of ``tb/run/testlist.toml`` by default.
 
     Raises:

@@ -75,9 +75,9 @@ def catalogue() -> tuple[SpecItem, ...]:
 
 
 def item_of(name: str) -> str | None:
-    """Returns the catalogue's name for what a run says it exercised, or None.
+    """Returns the catalogue's name for an item that a run reports as exercised, or None.
 
-    Examples of one worked value have more words behind its name; the longest name that fits wins.
+    Examples of one worked value have more words after its name; the longest name that fits counts.
     """
     fits = [
         item.name
@@ -88,12 +88,12 @@ def item_of(name: str) -> str | None:
 
 
 def spec_rows(exercised: Mapping[str, Mapping[str, int]], root: Path = ROOT) -> list[SpecRow]:
-    """Returns the catalogue with who exercised each item.
+    """Returns the catalogue with the tests that exercised each item.
 
     Args:
-        exercised: Test of the plan to name to count, summed over the runs of a night that passed
-            or failed alike: only what was checked and right is counted by a run.
-        root: Top of the project, whose ``tests`` folder is read.
+        exercised: Test of the plan to name to count, summed over all runs of a regression run,
+            failed ones included: a run counts only what was checked and right.
+        root: Top of the project; its ``tests`` folder is read.
     """
     counts: dict[str, dict[str, int]] = {}
     for test, names in exercised.items():
@@ -120,8 +120,8 @@ def spec_rows(exercised: Mapping[str, Mapping[str, int]], root: Path = ROOT) -> 
 def _tests_by_item(root: Path) -> Mapping[str, tuple[str, ...]]:
     """Returns name of the catalogue to the tests of pytest that name it, ``file::function``.
 
-    A test names what stands in it, in its decorators, and in the constants of its module that it
-    uses, comments included. Where it makes names of rules from their numbers, as in
+    A test names what its source contains, with its decorators and the constants of its module that
+    it uses, comments included. Where it makes names of rules from their numbers, as in
     ``f"FIX-L{number:02d}"``, the numbers that end the tuples of its cases count.
     """
     found: dict[str, list[str]] = {}
@@ -201,7 +201,7 @@ def _text(node: ast.stmt, lines: list[str]) -> str:
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    # Names of our own are words that stand everywhere; their tests are in the catalogue.
+    # Names of our own are common words; their tests are in the catalogue.
     items = [item.name for item in catalogue() if not item.unit_tests]
     names = sorted(items, key=len, reverse=True)
     return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, names))})(?![\w-])")

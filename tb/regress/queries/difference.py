@@ -9,31 +9,31 @@ from dataclasses import dataclass
 import numpy as np
 
 from tb.coverage.model import Coverage, GroupCounts
-from tb.regress.queries.views import FAILED, Difference, Night, RunRow
+from tb.regress.queries.views import FAILED, Difference, RegressionRun, RunRow
 
 Key = tuple[str, str]
-"""Test and configuration: what is the same in two nights whose seeds differ."""
+"""Test and configuration: common to two regression runs with different seeds."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of two nights.
+    """One of two regression runs.
 
     Attributes:
-        night: The night.
+        regression_run: The regression run.
         runs: Its planned runs.
         buckets: Identifier of each of its failure buckets to its title.
         coverage: Its merged functional coverage, exclusions applied.
     """
 
-    night: Night
+    regression_run: RegressionRun
     runs: Sequence[RunRow]
     buckets: Mapping[str, str]
     coverage: Coverage
 
 
 def compare(before: Side, after: Side) -> Difference:
-    """Returns what moved from one night to another.
+    """Returns the changes from one regression run to another.
 
     A test of a configuration fails when one of its runs does. It fails newly when it did not fail
     before, run or not; it passes newly when it failed before and all its runs passed now.
@@ -42,8 +42,8 @@ def compare(before: Side, after: Side) -> Difference:
     good = {_key(run) for run in after.runs if run.state == "pass"} - set(failed_after)
     gains, losses = _bins(before.coverage, after.coverage)
     return Difference(
-        before.night.name,
-        after.night.name,
+        before.regression_run.name,
+        after.regression_run.name,
         newly_failing=tuple(
             (*key, message) for key, message in failed_after.items() if key not in failed_before
         ),
@@ -56,8 +56,8 @@ def compare(before: Side, after: Side) -> Difference:
         lost=tuple(losses),
         coverage=(_percent(before.coverage), _percent(after.coverage)),
         rate=(
-            before.night.figures.transactions_per_second,
-            after.night.figures.transactions_per_second,
+            before.regression_run.figures.transactions_per_second,
+            after.regression_run.figures.transactions_per_second,
         ),
     )
 
@@ -112,8 +112,8 @@ def _bins(before: Coverage, after: Coverage) -> tuple[list[str], list[str]]:
 def _same_group(name: str, counts: GroupCounts, others: Coverage) -> GroupCounts | None:
     """Returns the group of the same definition, or else of the same name.
 
-    Groups that bus widths define differently are named by how common they are in a night, so a name
-    alone may stand for another definition.
+    Groups that bus widths define differently are named by their frequency in a regression run, so
+    one name may mean different definitions.
     """
     alike = others.groups.get(name)
     if alike is not None and _alike(alike, counts):

@@ -13,7 +13,7 @@ MILESTONES = {
     "V2": "rules, corners, errors",
     "V3": "everything at once",
 }
-"""Milestones in order, with what they stand for."""
+"""Milestones in order, with their meaning."""
 
 SEEDS = 20
 """Seeds for which the page counts the runs."""
@@ -66,7 +66,7 @@ def _regression(plan: TestPlan, one: Regression) -> list[str]:
         "",
         f"{one.doc[:1].upper()}{one.doc[1:]}. {count} runs with {SEEDS} seeds.",
         "",
-        "| tests | simulators | widths GM/local | N | seeds | besides |",
+        "| tests | simulators | widths GM/local | N | seeds | options |",
         "|---|---|---|---|---|---|",
         *(_runs(runs) for runs in one.runs),
         "",
@@ -81,9 +81,9 @@ def page_text() -> str:
         "# Testplan",
         "",
         "What is to be verified, what proves it, and which tests run in which regression. The page",
-        "of a night shows the same list with results. Files are run by `make test`, other tests",
-        "are those of `TEST=`. Every test, coverage group (`pto-dv coverage-table`) and rule is",
-        "claimed by a behaviour.",
+        "of a regression run shows the same list with results. Files are run by `make test`, other",
+        "tests are those of `TEST=`. Every test, coverage group (`pto-dv coverage-table`) and rule",
+        "is claimed by a behaviour.",
         "",
         "| milestone | | behaviours |",
         "|---|---|---|",
@@ -97,9 +97,9 @@ def page_text() -> str:
         "",
         "Each test runs on each simulator at each pair of widths, with as many seeds as the table",
         "says or, for `all`, as are asked for; N is that of the test where the table has none. The",
-        "first seeds of all come before any second one, so that a night that runs out of time has",
-        "seen everything once. Seeds of runs are made from the base seed of the night and the name",
-        "of the run.",
+        "first seeds of all come before any second one, so that a regression run that runs out of",
+        "time has covered everything once. Seeds of runs are made from the base seed of the",
+        "regression run and the name of the run.",
         "",
     ]
     for one in plan.regression:

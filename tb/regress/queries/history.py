@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Queries of regression runs for pages and commands: one, all, and changes between two.
 
-Nights are compared and drawn as a trend with those of the same regression and the same engines.
+Regression runs are compared, and drawn as a trend, if regression and engines are the same.
 """
 
 from __future__ import annotations
@@ -19,13 +19,21 @@ from tb.regress.plan.spec import spec_rows
 from tb.regress.plan.testplan import PYTEST, Behaviour, TestPlan
 from tb.regress.queries import reading, reading_failures
 from tb.regress.queries.difference import Side, compare
-from tb.regress.queries.views import Bucket, Difference, Night, NightView, PlanRow, Point, RunRow
-from tb.regress.results.database import NightTable
+from tb.regress.queries.views import (
+    Bucket,
+    Difference,
+    PlanRow,
+    Point,
+    RegressionRun,
+    RegressionView,
+    RunRow,
+)
+from tb.regress.results.database import RegressionRunTable
 from tb.regress.results.store import Store
 
 LATEST = "latest"
 TREND = 30
-"""Most nights of a trend."""
+"""Most regression runs of a trend."""
 
 SHOWN_NAMES = 5
 
@@ -37,45 +45,47 @@ def nothing(coverage: Coverage) -> None:
     """Excludes nothing."""
 
 
-def nights(store: Store, limit: int | None = 20, regression: str = "") -> list[Night]:
-    """Returns nights, the newest first.
+def regression_runs(
+    store: Store, limit: int | None = 20, regression: str = ""
+) -> list[RegressionRun]:
+    """Returns regression runs, the newest first.
 
     Args:
         store: The database.
         limit: Most of them, None for all.
         regression: Name of the regression, or all of them.
     """
-    where = NightTable.regression == regression if regression else None
+    where = RegressionRunTable.regression == regression if regression else None
     with store.reading() as session:
-        return reading.nights(session, where, limit)
+        return reading.regression_runs(session, where, limit)
 
 
-def night(store: Store, name: str = LATEST) -> Night:
-    """Returns one night.
+def regression_run(store: Store, name: str = LATEST) -> RegressionRun:
+    """Returns one regression run.
 
     Args:
         store: The database.
         name: Its name; a date for the last one of that day; ``latest`` for the one begun last.
 
     Raises:
-        PtoError: there is no such night.
+        PtoError: there is no such regression run.
     """
     with store.reading() as session:
-        return _night(store, session, name)
+        return _regression_run(store, session, name)
 
 
-def _night(store: Store, session: Session, name: str) -> Night:
+def _regression_run(store: Store, session: Session, name: str) -> RegressionRun:
     where: ColumnElement[bool] | None = None
     if name != LATEST:
-        where = NightTable.name == name
+        where = RegressionRunTable.name == name
         if "." not in name:
-            where = NightTable.name.startswith(f"{name}.", autoescape=True)
-    found = reading.nights(session, where, 1)
+            where = RegressionRunTable.name.startswith(f"{name}.", autoescape=True)
+    found = reading.regression_runs(session, where, 1)
     if found:
         return found[0]
     names = session.scalars(
-        select(NightTable.name)
-        .order_by(NightTable.started.desc(), NightTable.id.desc())
+        select(RegressionRunTable.name)
+        .order_by(RegressionRunTable.started.desc(), RegressionRunTable.id.desc())
         .limit(SHOWN_NAMES)
     ).all()
     if not names:
@@ -93,29 +103,29 @@ def _night(store: Store, session: Session, name: str) -> Night:
 
 
 def runs(store: Store, name: str) -> list[RunRow]:
-    """Returns the planned runs of a night in the order of its plan."""
+    """Returns the planned runs of a regression run in the order of its plan."""
     with store.reading() as session:
         return reading.runs(session, name)
 
 
 def buckets(store: Store, name: str) -> list[Bucket]:
-    """Returns the failures of a night in groups, the largest first."""
+    """Returns the failures of a regression run in groups, the largest first."""
     with store.reading() as session:
         rows = reading.runs(session, name)
-        return reading_failures.buckets(session, _night(store, session, name), rows)
+        return reading_failures.buckets(session, _regression_run(store, session, name), rows)
 
 
-def trend(store: Store, last: Night, limit: int = TREND) -> list[Point]:
-    """Returns the nights of the same regression and engines up to ``last``, the oldest first.
+def trend(store: Store, last: RegressionRun, limit: int = TREND) -> list[Point]:
+    """Returns the regression runs up to ``last`` with its regression and engines, oldest first.
 
-    Nights without a finished run are left out.
+    Those without a finished run are left out.
     """
     with store.reading() as session:
         return [point(one) for one in _alike(session, last, limit)]
 
 
-def point(one: Night) -> Point:
-    """Returns a night as a point of a trend."""
+def point(one: RegressionRun) -> Point:
+    """Returns a regression run as a point of a trend."""
     figures = one.figures
     return Point(
         name=one.name,
@@ -131,36 +141,36 @@ def point(one: Night) -> Point:
     )
 
 
-def _alike(session: Session, last: Night, limit: int) -> list[Night]:
-    """Returns ``last`` and the nights before it that can be compared with it, oldest first."""
+def _alike(session: Session, last: RegressionRun, limit: int) -> list[RegressionRun]:
+    """Returns ``last`` and the comparable regression runs before it, oldest first."""
     rows = session.execute(
-        select(NightTable.id, NightTable.duts)
+        select(RegressionRunTable.id, RegressionRunTable.duts)
         .where(
-            NightTable.regression == last.regression,
-            NightTable.started <= last.started,
-            NightTable.name != last.name,
+            RegressionRunTable.regression == last.regression,
+            RegressionRunTable.started <= last.started,
+            RegressionRunTable.name != last.name,
         )
-        .order_by(NightTable.started.desc(), NightTable.id.desc())
+        .order_by(RegressionRunTable.started.desc(), RegressionRunTable.id.desc())
     )
     ids = [number for number, duts in rows if tuple(duts or ()) == last.duts][: 2 * limit]
-    found = reading.nights(session, NightTable.id.in_(ids)) if ids else []
+    found = reading.regression_runs(session, RegressionRunTable.id.in_(ids)) if ids else []
     before = [one for one in found if one.figures.done][: limit - 1]
     return [*reversed(before), last]
 
 
 def difference(store: Store, a: str, b: str, exclude: Exclude = nothing) -> Difference:
-    """Returns what moved from night ``a`` to night ``b``, of whatever regressions they are.
+    """Returns the changes from regression run ``a`` to ``b``; their regressions may differ.
 
     Raises:
         PtoError: one of them is not in the database.
     """
     with store.reading() as session:
-        before, after = (_night(store, session, name) for name in (a, b))
+        before, after = (_regression_run(store, session, name) for name in (a, b))
         sides = [_side(store, session, one, exclude) for one in (before, after)]
     return compare(*sides)
 
 
-def _side(store: Store, session: Session, one: Night, exclude: Exclude) -> Side:
+def _side(store: Store, session: Session, one: RegressionRun, exclude: Exclude) -> Side:
     rows = reading.runs(session, one.name)
     titles = reading_failures.titles(session, one.name)
     return Side(one, rows, titles, _merged(store, one.name, exclude))
@@ -179,21 +189,21 @@ def view(
     *,
     code: CodeView | None = None,
     exclude: Exclude = nothing,
-) -> NightView:
-    """Returns everything a report shows of a night.
+) -> RegressionView:
+    """Returns everything a report shows of a regression run.
 
     Args:
         store: The database.
-        name: The night, as :func:`night` takes it.
-        testplan: What its results are mapped onto.
+        name: The regression run, as :func:`regression_run` takes it.
+        testplan: The testplan onto which its results are mapped.
         code: Its code coverage, None when no run counted.
         exclude: Takes excluded bins out of a coverage.
 
     Raises:
-        PtoError: there is no such night, or the database cannot be read.
+        PtoError: there is no such regression run, or the database cannot be read.
     """
     with store.reading() as session:
-        one = _night(store, session, name)
+        one = _regression_run(store, session, name)
         rows = reading.runs(session, one.name)
         found = reading_failures.buckets(session, one, rows)
         exercised = reading.exercised(session, one.name)
@@ -208,8 +218,8 @@ def view(
             titles = {bucket.id: bucket.title for bucket in found}
             before = _side(store, session, earlier[-1], exclude)
             moved = compare(before, Side(one, rows, titles, coverage))
-    return NightView(
-        night=one,
+    return RegressionView(
+        regression_run=one,
         runs=rows,
         buckets=found,
         plan=plan_rows(testplan, rows, one.groups),
@@ -223,16 +233,18 @@ def view(
     )
 
 
-def _same_engines(session: Session, last: Night) -> list[str]:
-    """Returns the nights up to ``last`` that had the same engines, whatever their regression."""
+def _same_engines(session: Session, last: RegressionRun) -> list[str]:
+    """Returns the regression runs up to ``last`` with the same engines, of any regression."""
     rows = session.execute(
-        select(NightTable.name, NightTable.duts).where(NightTable.started <= last.started)
+        select(RegressionRunTable.name, RegressionRunTable.duts).where(
+            RegressionRunTable.started <= last.started
+        )
     )
     return [name for name, duts in rows if tuple(duts or ()) == last.duts]
 
 
-def _as_counted(one: Night, coverage: Coverage, code: CodeView | None) -> Night:
-    """Returns the night with its coverage as it is now: it may still run, or exclusions moved."""
+def _as_counted(one: RegressionRun, coverage: Coverage, code: CodeView | None) -> RegressionRun:
+    """Returns the regression run with its present coverage: runs or exclusions may be new."""
     # With nothing to hit, nothing is complete.
     groups: Mapping[str, float] = {
         name: counts.percent for name, counts in coverage.groups.items() if coverage.total
@@ -243,11 +255,11 @@ def _as_counted(one: Night, coverage: Coverage, code: CodeView | None) -> Night:
 
 
 def plan_rows(plan: TestPlan, runs: Sequence[RunRow], groups: Mapping[str, float]) -> list[PlanRow]:
-    """Maps the results of a night onto the testplan: a row for each behaviour, in its order.
+    """Maps the results of a regression run onto the testplan: a row for each behaviour, in order.
 
     Args:
         plan: The testplan.
-        runs: The planned runs of the night.
+        runs: The planned runs of the regression run.
         groups: Coverage group to percent, of the groups that were sampled.
     """
     counts: dict[str, tuple[int, int, int]] = {}

@@ -2,8 +2,8 @@
 """A regression run as JUnit XML: a suite for each configuration, a case for each run.
 
 A run that failed, hung or is flaky is a ``failure``; one that crashed, has no record or lost its
-workers is an ``error``; one that was not run is ``skipped``. What repeats a case stands in its
-text and its properties.
+workers is an ``error``; one that was not run is ``skipped``. The text and the properties of a case
+have the command that repeats it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from junitparser.xunit2 import JUnitXml, TestCase, TestSuite
 
 from tb.common.files import write_bytes
 from tb.regress.queries.difference import configuration
-from tb.regress.queries.views import Bucket, Night, NightView, RunRow, RunState
+from tb.regress.queries.views import Bucket, RegressionRun, RegressionView, RunRow, RunState
 
 ERRORS: frozenset[RunState] = frozenset({"crash", "error", "lost", "interrupted"})
 """States in which the run came to no verdict."""
@@ -26,8 +26,8 @@ ERRORS: frozenset[RunState] = frozenset({"crash", "error", "lost", "interrupted"
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write(view: NightView, path: Path) -> Path:
-    """Writes the night as JUnit XML; a reader sees the old file or the whole new one.
+def write(view: RegressionView, path: Path) -> Path:
+    """Writes the regression run as JUnit XML; a reader sees the old file or the whole new one.
 
     Raises:
         PtoError: the file cannot be written.
@@ -42,37 +42,37 @@ def write(view: NightView, path: Path) -> Path:
     return path
 
 
-def junit(view: NightView) -> JUnitXml:
-    """Returns the night as a JUnit document, its runs in the order of the plan."""
+def junit(view: RegressionView) -> JUnitXml:
+    """Returns the regression run as a JUnit document, its runs in the order of the plan."""
     buckets = {bucket.id: bucket for bucket in view.buckets}
     suites: dict[str, list[RunRow]] = {}
     for run in view.runs:
         suites.setdefault(configuration(run), []).append(run)
-    document = JUnitXml(f"{view.night.regression} {view.night.name}")
+    document = JUnitXml(f"{view.regression_run.regression} {view.regression_run.name}")
     for config, runs in suites.items():
-        document.append(_suite(view.night, config, runs, buckets))
+        document.append(_suite(view.regression_run, config, runs, buckets))
     document.update_statistics()
     return document
 
 
 def _suite(
-    night: Night, config: str, runs: list[RunRow], buckets: Mapping[str, Bucket]
+    regression_run: RegressionRun, config: str, runs: list[RunRow], buckets: Mapping[str, Bucket]
 ) -> TestSuite:
     suite = TestSuite(_clean(config))
-    suite.hostname = _clean(night.host)
-    suite.timestamp = night.started.isoformat(timespec="seconds")
+    suite.hostname = _clean(regression_run.host)
+    suite.timestamp = regression_run.started.isoformat(timespec="seconds")
     facts = {
-        "night": night.name,
-        "regression": night.regression,
-        "commit": night.commit,
-        "duts": ", ".join(night.duts),
+        "regression_run": regression_run.name,
+        "regression": regression_run.regression,
+        "commit": regression_run.commit,
+        "duts": ", ".join(regression_run.duts),
         "simulator": next((run.simulator for run in runs if run.simulator), ""),
-        "command": night.command,
+        "command": regression_run.command,
     }
     for name, value in facts.items():
         if value:
             suite.add_property(name, _clean(value))
-    # In one go: `add_testcase` counts the suite anew each time.
+    # All at once: `add_testcase` counts the whole suite each time.
     suite.add_testcases([_case(run, buckets.get(run.bucket)) for run in runs])
     return suite
 

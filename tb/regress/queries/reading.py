@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads rows of the results database into the data classes of :mod:`tb.regress.queries.views`.
 
-Every function takes a session and leaves it unchanged. Counts come from the rows of runs, so that a
-night that is still running, or whose coordinator was killed, shows what it has.
+Every function takes a session and leaves it unchanged. Counts come from the rows of runs, so they
+are also right for a regression run in progress, or after its coordinator was killed.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from sqlalchemy import ColumnElement, Float, cast, func, select
 from sqlalchemy.orm import Session
 
 from tb.regress.queries.reading_failures import first_lines, outcomes
-from tb.regress.queries.views import FAILED, Figures, Night, RunRow
-from tb.regress.results.database import BuildTable, LostTable, NightTable, RunTable
-from tb.regress.results.nights import is_free
+from tb.regress.queries.views import FAILED, Figures, RegressionRun, RunRow
+from tb.regress.results.database import BuildTable, LostTable, RegressionRunTable, RunTable
+from tb.regress.results.regressions import is_free
 from tb.regress.workers.job import Job
 from tb.run.recipes import SIMULATORS
 
@@ -27,30 +27,32 @@ MOST_BROKEN = 20
 """Most runs in state ``error`` that are named in notes."""
 
 
-def nights(
+def regression_runs(
     session: Session, where: ColumnElement[bool] | None = None, limit: int | None = None
-) -> list[Night]:
-    """Returns nights, the newest first.
+) -> list[RegressionRun]:
+    """Returns regression runs, the newest first.
 
     Args:
         session: The database.
         where: Which of them; all by default.
         limit: Most of them.
     """
-    wanted = select(NightTable).order_by(NightTable.started.desc(), NightTable.id.desc())
+    wanted = select(RegressionRunTable).order_by(
+        RegressionRunTable.started.desc(), RegressionRunTable.id.desc()
+    )
     if where is not None:
         wanted = wanted.where(where)
     if limit is not None:
         wanted = wanted.limit(limit)
     rows = session.scalars(wanted).all()
     counts = _figures(session, rows)
-    return [_night(row, counts[row.id]) for row in rows]
+    return [_regression_run(row, counts[row.id]) for row in rows]
 
 
-def _night(row: NightTable, figures: Figures) -> Night:
-    # A coordinator that was killed could not say so.
+def _regression_run(row: RegressionRunTable, figures: Figures) -> RegressionRun:
+    # A killed coordinator did not write its status.
     status: Any = "interrupted" if row.status == "running" and is_free(row) else row.status
-    return Night(
+    return RegressionRun(
         name=row.name,
         status=status,
         regression=row.regression,
@@ -80,42 +82,42 @@ def code_percent(engines: Mapping[str, Mapping[str, Sequence[int]]]) -> dict[str
     return {kind: 100.0 * got / total for kind, (got, total) in totals.items() if total}
 
 
-def _figures(session: Session, rows: Sequence[NightTable]) -> dict[int, Figures]:
-    """Returns the figures of nights by identifier."""
+def _figures(session: Session, rows: Sequence[RegressionRunTable]) -> dict[int, Figures]:
+    """Returns the figures of regression runs by identifier."""
     wanted = [row.id for row in rows]
     states: dict[int, dict[str, int]] = defaultdict(dict)
     sums: dict[int, list[float]] = defaultdict(lambda: [0.0] * 5)
     per_state = (
         select(
-            RunTable.night_id,
+            RunTable.regression_id,
             RunTable.state,
             func.count(),
             # Sums of BIGINT are decimals in PostgreSQL.
             *(cast(func.coalesce(func.sum(column), 0), Float) for column in _SUMMED),
         )
-        .where(RunTable.night_id.in_(wanted))
-        .group_by(RunTable.night_id, RunTable.state)
+        .where(RunTable.regression_id.in_(wanted))
+        .group_by(RunTable.regression_id, RunTable.state)
     )
-    for night, state, count, *values in session.execute(per_state):
-        states[night][state] = count
-        sums[night] = [a + b for a, b in zip(sums[night], values, strict=True)]
+    for regression_id, state, count, *values in session.execute(per_state):
+        states[regression_id][state] = count
+        sums[regression_id] = [a + b for a, b in zip(sums[regression_id], values, strict=True)]
     builds = {
-        night: (count, float(seconds or 0.0))
-        for night, count, seconds in session.execute(
-            select(BuildTable.night_id, func.count(), func.sum(BuildTable.seconds))
-            .where(BuildTable.night_id.in_(wanted))
-            .group_by(BuildTable.night_id)
+        regression_id: (count, float(seconds or 0.0))
+        for regression_id, count, seconds in session.execute(
+            select(BuildTable.regression_id, func.count(), func.sum(BuildTable.seconds))
+            .where(BuildTable.regression_id.in_(wanted))
+            .group_by(BuildTable.regression_id)
         )
     }
     lost: Counter[int] = Counter()
-    per_night = (
-        select(RunTable.night_id, func.count())
+    lost_per_id = (
+        select(RunTable.regression_id, func.count())
         .join(LostTable, LostTable.run_id == RunTable.id)
-        .where(RunTable.night_id.in_(wanted))
-        .group_by(RunTable.night_id)
+        .where(RunTable.regression_id.in_(wanted))
+        .group_by(RunTable.regression_id)
     )
-    for night, count in session.execute(per_night):
-        lost[night] = count
+    for regression_id, count in session.execute(lost_per_id):
+        lost[regression_id] = count
     return {
         row.id: _of_counts(
             row, states[row.id], sums[row.id], builds.get(row.id, (0, 0.0)), lost[row.id]
@@ -134,7 +136,7 @@ _SUMMED = (
 
 
 def _of_counts(
-    row: NightTable,
+    row: RegressionRunTable,
     states: Mapping[str, int],
     sums: Sequence[float],
     builds: tuple[int, float],
@@ -168,21 +170,21 @@ def _of_counts(
     )
 
 
-def _since_start(row: NightTable) -> float:
+def _since_start(row: RegressionRunTable) -> float:
     end = row.ended or row.heartbeat
     return max(0.0, (end - row.started).total_seconds())
 
 
-def runs(session: Session, night: str) -> list[RunRow]:
-    """Returns the planned runs of a night in the order of its plan."""
+def runs(session: Session, regression_run: str) -> list[RunRow]:
+    """Returns the planned runs of a regression run in the order of its plan."""
     wanted = (
         select(*_RUN_COLUMNS)
-        .join(NightTable, NightTable.id == RunTable.night_id)
-        .where(NightTable.name == night)
+        .join(RegressionRunTable, RegressionRunTable.id == RunTable.regression_id)
+        .where(RegressionRunTable.name == regression_run)
         .order_by(RunTable.position, RunTable.id)
     )
     rows = session.execute(wanted).all()
-    messages, both = first_lines(session, night), outcomes(session, night)
+    messages, both = first_lines(session, regression_run), outcomes(session, regression_run)
     return [_run(row, messages.get(row.id, ""), both.get(row.id, "")) for row in rows]
 
 
@@ -244,13 +246,13 @@ def _run(row: Any, failure: str, both: str) -> RunRow:
     )
 
 
-def exercised(session: Session, night: str) -> dict[str, dict[str, int]]:
-    """Returns for each test of a night what it exercised of the specification, and how often."""
+def exercised(session: Session, regression_run: str) -> dict[str, dict[str, int]]:
+    """Returns the items of the specification that each test exercised, with counts."""
     found: dict[str, dict[str, int]] = {}
     rows = session.execute(
         select(RunTable.test, RunTable.record["exercised"])
-        .join(NightTable, NightTable.id == RunTable.night_id)
-        .where(NightTable.name == night, RunTable.record.is_not(None))
+        .join(RegressionRunTable, RegressionRunTable.id == RunTable.regression_id)
+        .where(RegressionRunTable.name == regression_run, RunTable.record.is_not(None))
     )
     for test, names in rows:
         mine = found.setdefault(test, {})
@@ -259,17 +261,19 @@ def exercised(session: Session, night: str) -> dict[str, dict[str, int]]:
     return found
 
 
-def notes(session: Session, night: str) -> list[str]:
-    """Returns the notes of a night's coordinator, and what tables say beyond them.
+def notes(session: Session, regression_run: str) -> list[str]:
+    """Returns the notes of a regression run's coordinator, and further ones from the tables.
 
-    The notes of a coordinator that was killed are lost; what they were about is not.
+    The notes of a killed coordinator are lost; the rows that they were about are not.
     """
-    row = session.scalars(select(NightTable).where(NightTable.name == night)).one()
+    row = session.scalars(
+        select(RegressionRunTable).where(RegressionRunTable.name == regression_run)
+    ).one()
     found = [str(note) for note in row.notes or ()]
     derived: list[tuple[str, str]] = []
     for config, error in session.execute(
         select(BuildTable.config, BuildTable.error)
-        .where(BuildTable.night_id == row.id, BuildTable.error != "")
+        .where(BuildTable.regression_id == row.id, BuildTable.error != "")
         .order_by(BuildTable.id)
     ):
         what = f"the build {config} failed"
@@ -277,7 +281,7 @@ def notes(session: Session, night: str) -> list[str]:
     for key, attempt, worker, why in session.execute(
         select(RunTable.key, LostTable.attempt, LostTable.worker, LostTable.why)
         .join(LostTable, LostTable.run_id == RunTable.id)
-        .where(RunTable.night_id == row.id)
+        .where(RunTable.regression_id == row.id)
         .order_by(LostTable.id)
     ):
         derived.append(
@@ -290,7 +294,7 @@ def notes(session: Session, night: str) -> list[str]:
     broken = session.execute(
         select(RunTable.key, RunTable.message)
         .where(
-            RunTable.night_id == row.id,
+            RunTable.regression_id == row.id,
             RunTable.state == "error",
             RunTable.message.not_like("the build %"),  # its build says so already
         )

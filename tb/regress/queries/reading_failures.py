@@ -10,34 +10,39 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tb.record.failure import Failure
-from tb.regress.queries.views import Bucket, Night, Rerun, RunRow
-from tb.regress.results.database import BucketTable, FailureTable, NightTable, RerunTable, RunTable
+from tb.regress.queries.views import Bucket, RegressionRun, Rerun, RunRow
+from tb.regress.results.database import (
+    BucketTable,
+    FailureTable,
+    RegressionRunTable,
+    RerunTable,
+    RunTable,
+)
 
 MOST_OUTCOMES = 3
 """Most other outcomes of a flaky run that are named."""
 
 
-def first_lines(session: Session, night: str) -> dict[int, str]:
-    """Returns for each run of a night with failures the first line of the first report."""
+def first_lines(session: Session, regression: str) -> dict[int, str]:
+    """Returns for each run with failures the first line of the first report."""
     rows = session.execute(
         select(FailureTable.run_id, FailureTable.detail["text"].as_string())
         .join(RunTable, RunTable.id == FailureTable.run_id)
-        .join(NightTable, NightTable.id == RunTable.night_id)
-        .where(NightTable.name == night, FailureTable.position == 0)
+        .join(RegressionRunTable, RegressionRunTable.id == RunTable.regression_id)
+        .where(RegressionRunTable.name == regression, FailureTable.position == 0)
     )
     return {run: str(text or "").strip().partition("\n")[0] for run, text in rows}
 
 
-def outcomes(session: Session, night: str) -> dict[int, str]:
-    """Returns for each flaky run of a night its own outcome and the others that equal runs had.
+def outcomes(session: Session, regression: str) -> dict[int, str]:
+    """Returns for each flaky run its own outcome and the different ones of equal runs.
 
-    Others are those of its reruns, and of runs of this or another night whose settings and builds
-    were the same.
+    Equal runs are its reruns, and runs of any regression run with the same settings and builds.
     """
     mine = (
         select(RunTable)
-        .join(NightTable, NightTable.id == RunTable.night_id)
-        .where(NightTable.name == night, RunTable.state == "flaky")
+        .join(RegressionRunTable, RegressionRunTable.id == RunTable.regression_id)
+        .where(RegressionRunTable.name == regression, RunTable.state == "flaky")
         .subquery()
     )
     own = mine.c.record["status"].as_string()
@@ -48,9 +53,11 @@ def outcomes(session: Session, night: str) -> dict[int, str]:
     for run, state in session.execute(reruns.order_by(RerunTable.id)):
         found[run].append(f"{state} when run again")
     twins = (
-        select(mine.c.id, RunTable.id, NightTable.name, RunTable.record["status"].as_string())
+        select(
+            mine.c.id, RunTable.id, RegressionRunTable.name, RunTable.record["status"].as_string()
+        )
         .join(mine, mine.c.identity == RunTable.identity)
-        .join(NightTable, NightTable.id == RunTable.night_id)
+        .join(RegressionRunTable, RegressionRunTable.id == RunTable.regression_id)
         .where(RunTable.id != mine.c.id, RunTable.identity != "", RunTable.record.is_not(None))
         .order_by(mine.c.id, RunTable.id)
     )
@@ -60,24 +67,24 @@ def outcomes(session: Session, night: str) -> dict[int, str]:
     return {run: ", ".join(parts) for run, parts in found.items()}
 
 
-def titles(session: Session, night: str) -> dict[str, str]:
-    """Returns the buckets of a night with their titles, in the order of their first runs."""
+def titles(session: Session, regression: str) -> dict[str, str]:
+    """Returns the buckets of a regression run with their titles, ordered by their first runs."""
     wanted = (
         select(RunTable.bucket, BucketTable.title)
-        .join(NightTable, NightTable.id == RunTable.night_id)
+        .join(RegressionRunTable, RegressionRunTable.id == RunTable.regression_id)
         .join(BucketTable, BucketTable.id == RunTable.bucket)
-        .where(NightTable.name == night)
+        .where(RegressionRunTable.name == regression)
         .order_by(RunTable.position)
     )
     return {bucket: title for bucket, title in session.execute(wanted)}  # noqa: C416 - rows
 
 
-def buckets(session: Session, night: Night, rows: Sequence[RunRow]) -> list[Bucket]:
-    """Returns the failures of a night in groups, the largest first.
+def buckets(session: Session, regression: RegressionRun, rows: Sequence[RunRow]) -> list[Bucket]:
+    """Returns the failures of a regression run in groups, the largest first.
 
     Args:
         session: The database.
-        night: The night.
+        regression: The regression run.
         rows: Its runs.
     """
     members: dict[str, list[RunRow]] = defaultdict(list)
@@ -88,9 +95,9 @@ def buckets(session: Session, night: Night, rows: Sequence[RunRow]) -> list[Buck
         row.id: row
         for row in session.scalars(select(BucketTable).where(BucketTable.id.in_(members)))
     }
-    seen = _nights_of(session, night, list(members))
+    seen = _seen_in(session, regression, list(members))
     examples = _first_failures(session, [mine[0].id for mine in members.values()])
-    reruns = _reruns(session, night.name)
+    reruns = _reruns(session, regression.name)
     found = [
         _bucket(known[name], mine, seen[name], examples.get(mine[0].id), reruns)
         for name, mine in members.items()
@@ -108,7 +115,7 @@ def _bucket(
 ) -> Bucket:
     first = mine[0]
     fields = {name: str(row.signature.get(name, "")) for name in _SIGNATURE}
-    # The first failure of a run whose bench failed later is not what put it into its bucket.
+    # If the bench failed after it, the first failure of the run did not decide its bucket.
     if example is None or example[0] != row.id:
         failure = Failure(**fields, text=first.message)
     else:
@@ -118,8 +125,8 @@ def _bucket(
         title=row.title,
         **fields,
         runs=tuple(run.id for run in mine),
-        first_night=seen[0],
-        nights=len(seen),
+        first_regression=seen[0],
+        regression_runs=len(seen),
         example=failure,
         example_run=first,
         reruns=tuple(rerun for run in mine for rerun in reruns.get(run.id, ())),
@@ -129,14 +136,21 @@ def _bucket(
 _SIGNATURE = ("kind", "slot", "op", "field", "rule", "space", "address_class")
 
 
-def _nights_of(session: Session, night: Night, names: Sequence[str]) -> dict[str, list[str]]:
-    """Returns for each bucket the nights that saw it, up to this one, the oldest first."""
+def _seen_in(
+    session: Session, regression: RegressionRun, names: Sequence[str]
+) -> dict[str, list[str]]:
+    """Returns for each bucket the regression runs that saw it, up to this one, the oldest first."""
     rows = session.execute(
-        select(RunTable.bucket, NightTable.name, NightTable.started, NightTable.id)
-        .join(NightTable, NightTable.id == RunTable.night_id)
-        .where(RunTable.bucket.in_(names), NightTable.started <= night.started)
+        select(
+            RunTable.bucket,
+            RegressionRunTable.name,
+            RegressionRunTable.started,
+            RegressionRunTable.id,
+        )
+        .join(RegressionRunTable, RegressionRunTable.id == RunTable.regression_id)
+        .where(RunTable.bucket.in_(names), RegressionRunTable.started <= regression.started)
         .distinct()
-        .order_by(NightTable.started, NightTable.id)
+        .order_by(RegressionRunTable.started, RegressionRunTable.id)
     )
     found: dict[str, list[str]] = defaultdict(list)
     for bucket, name, _, _ in rows:
@@ -153,13 +167,13 @@ def _first_failures(session: Session, wanted: Sequence[int]) -> dict[int, tuple[
     return {run: (bucket, Failure.model_validate(detail)) for run, bucket, detail in rows}
 
 
-def _reruns(session: Session, night: str) -> dict[int, list[Rerun]]:
+def _reruns(session: Session, regression: str) -> dict[int, list[Rerun]]:
     found: dict[int, list[Rerun]] = defaultdict(list)
     rows = session.scalars(
         select(RerunTable)
         .join(RunTable, RunTable.id == RerunTable.run_id)
-        .join(NightTable, NightTable.id == RunTable.night_id)
-        .where(NightTable.name == night)
+        .join(RegressionRunTable, RegressionRunTable.id == RunTable.regression_id)
+        .where(RegressionRunTable.name == regression)
         .order_by(RerunTable.id)
     )
     for row in rows:

@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tb.common.text import percent_text
-from tb.regress.queries.views import FAILED, Difference, Night, NightView, RunRow
+from tb.regress.queries.views import FAILED, Difference, RegressionRun, RegressionView, RunRow
 
 SHOWN_ROWS = 20
 SHOWN_BINS = 12
@@ -27,7 +27,7 @@ SHOWN_BINS = 12
 _NO_LIMIT = 100_000
 
 _LONG = ("what", "failed with", "first run")
-"""Columns that are broken on a narrow terminal; others are as wide as what is in them."""
+"""Columns that wrap on a narrow terminal; others are as wide as their contents."""
 
 _COLOURS = {"complete": "green", "budget": "green", "running": "cyan", "interrupted": "yellow"}
 
@@ -79,17 +79,17 @@ def _more(count: int) -> list[RenderableType]:
     return [Text(f"  and {count} more")] if count > 0 else []
 
 
-def history(nights: Sequence[Night], width: int | None = None) -> RenderableType:
-    """Returns a table of nights in the order given.
+def history(regression_runs: Sequence[RegressionRun], width: int | None = None) -> RenderableType:
+    """Returns a table of regression runs in the order given.
 
     Args:
-        nights: A line each.
-        width: Columns to be had, default those of the terminal; where there are few, what can be
-            read elsewhere is left out.
+        regression_runs: A line each.
+        width: Columns available, default those of the terminal; if there are few, columns that can
+            be read elsewhere are left out.
     """
-    if not nights:
+    if not regression_runs:
         return Text("no regression run in the database yet; make nightly starts one")
-    rows = [_night_cells(night) for night in nights]
+    rows = [_cells(regression_run) for regression_run in regression_runs]
     wide = (_width() if width is None else width) >= _WIDE
     names = [name for name in rows[0] if wide or name not in _LEFT_OUT]
     table = _table(*names, right=[name for name in names if name not in _LEFT])
@@ -103,22 +103,22 @@ _LEFT = ("name", "regression", "status", "commit")
 _LEFT_OUT = ("regression", "flaky", "transactions", "commit")
 
 
-def _night_cells(night: Night) -> dict[str, str | Text]:
-    figures = night.figures
+def _cells(regression_run: RegressionRun) -> dict[str, str | Text]:
+    figures = regression_run.figures
     unfinished = "" if figures.done == figures.planned else f"/{figures.planned}"
     return {
-        "name": night.name,
-        "regression": night.regression,
-        "status": Text(night.status, style=_COLOURS.get(night.status, "red")),
+        "name": regression_run.name,
+        "regression": regression_run.regression,
+        "status": Text(regression_run.status, style=_COLOURS.get(regression_run.status, "red")),
         "runs": f"{figures.done}{unfinished}",
         "pass %": percent_text(figures.pass_rate) if figures.done else "-",
         "failed": Text(str(figures.failed), style="red" if figures.failed else ""),
         "flaky": str(figures.flaky),
         "transactions": str(figures.transactions),
         "per s": f"{figures.transactions_per_second:.0f}",
-        "cover %": percent_text(night.coverage) if night.counted else "-",
+        "cover %": percent_text(regression_run.coverage) if regression_run.counted else "-",
         "time": duration(figures.wall_seconds),
-        "commit": _commit(night.commit),
+        "commit": _commit(regression_run.commit),
     }
 
 
@@ -141,7 +141,7 @@ def _moved(name: str, before: float | None, after: float | None, unit: str, digi
 
 
 def difference(moved: Difference) -> RenderableType:
-    """Returns what moved between two nights, newly failing tests first."""
+    """Returns the changes between two regression runs, newly failing tests first."""
     parts: list[RenderableType] = [
         Text(f"{moved.before} -> {moved.after}", style="bold"),
         _moved("coverage", *moved.coverage, "%", 2),
@@ -191,15 +191,15 @@ def _heading(title: str, count: int, style: str) -> Text:
     return Text(f"{title:<14} {count or 'none'}", style=style if count else "")
 
 
-def closing(view: NightView, page: str, *, passed: bool) -> RenderableType:
-    """Returns the closing lines of a night; the last one is PASS or FAIL with what matters.
+def closing(view: RegressionView, page: str, *, passed: bool) -> RenderableType:
+    """Returns the closing lines of a regression run; the last one is the verdict with key figures.
 
     Args:
-        view: The night.
-        page: Path of the page, as short as the reader can use it.
+        view: The regression run.
+        page: Path of the page, as printed.
         passed: The verdict: exit code 0.
     """
-    night, figures = view.night, view.night.figures
+    regression_run, figures = view.regression_run, view.regression_run.figures
     lines = [
         f"runs       {figures.done} of {figures.planned} done: {figures.passed} passed, "
         f"{figures.failed} failed, {figures.flaky} of them flaky"
@@ -214,8 +214,10 @@ def closing(view: NightView, page: str, *, passed: bool) -> RenderableType:
         else f"coverage   {view.coverage.covered} of {view.coverage.total} bins, "
         f"{percent_text(view.coverage.percent, 2)} %{_since(view)}",
     ]
-    if night.code:
-        kinds = ", ".join(f"{kind} {percent_text(value)} %" for kind, value in night.code.items())
+    if regression_run.code:
+        kinds = ", ".join(
+            f"{kind} {percent_text(value)} %" for kind, value in regression_run.code.items()
+        )
         lines.append(f"code       {kinds}")
     if figures.lost:
         lines.append(f"lost       {figures.lost} attempts, with their workers")
@@ -223,13 +225,13 @@ def closing(view: NightView, page: str, *, passed: bool) -> RenderableType:
     parts += [Text(f"note       {note}") for note in view.notes]
     parts += _failures(view)
     word = "PASS" if passed else "FAIL"
-    if passed and night.status in ("running", "interrupted"):
+    if passed and regression_run.status in ("running", "interrupted"):
         word = "INCOMPLETE"
     covered = f"{percent_text(view.coverage.percent)} %" if view.coverage.total else "-"
     verdict = (
-        f"{word} regression run {night.name} ({night.status}): {figures.passed} of {figures.done} "
-        f"runs passed, {figures.transactions} transactions, {figures.runs_per_minute:.1f} "
-        f"runs/minute, coverage {covered}; page: {page}"
+        f"{word} regression run {regression_run.name} ({regression_run.status}): "
+        f"{figures.passed} of {figures.done} runs passed, {figures.transactions} transactions, "
+        f"{figures.runs_per_minute:.1f} runs/minute, coverage {covered}; page: {page}"
     )
     parts.append(Text(verdict, style="bold green" if passed else "bold red"))
     return Group(*parts)
@@ -241,7 +243,7 @@ def _speedup(workers: int, speedup: float | None) -> str:
     return f", {speedup:.2f} times as fast as one"
 
 
-def _since(view: NightView) -> str:
+def _since(view: RegressionView) -> str:
     moved = view.difference
     if moved is None:
         return ""
@@ -251,7 +253,7 @@ def _since(view: NightView) -> str:
     )
 
 
-def _failures(view: NightView) -> list[RenderableType]:
+def _failures(view: RegressionView) -> list[RenderableType]:
     """Returns the failure buckets as a table, and what repeats the first failing run."""
     bad = [run for run in view.runs if run.state in FAILED]
     if not bad:
@@ -260,7 +262,8 @@ def _failures(view: NightView) -> list[RenderableType]:
     if view.buckets:
         table = _table("bucket", "runs", "seen", "what", "first run", right=("runs",))
         for bucket in view.buckets[:SHOWN_ROWS]:
-            seen = "new" if bucket.first_night == view.night.name else f"{bucket.nights} runs"
+            new = bucket.first_regression == view.regression_run.name
+            seen = "new" if new else f"{bucket.regression_runs} runs"
             _row(
                 table,
                 bucket.id,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data of a regression run for pages and commands, read from the results database.
 
-A night is one execution of a regression. Times have a time zone, rates are per second, percentages
-run from 0 to 100.
+A regression run is one execution of a regression. Times have a time zone, rates are per second,
+percentages are from 0 to 100.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tb.coverage.export.code import CodeView
 from tb.coverage.model import Coverage
 from tb.record.failure import Failure
 
-NightStatus = Literal["running", "complete", "budget", "interrupted"]
+RegressionStatus = Literal["running", "complete", "budget", "interrupted"]
 """``budget``: the time was up before all planned runs were done."""
 
 RunState = Literal[
@@ -31,17 +31,17 @@ record is missing or truncated; ``lost`` that workers were lost with it until no
 FAILED: frozenset[str] = frozenset(
     {"fail", "hang", "crash", "interrupted", "error", "lost", "flaky"}
 )
-"""States that make a night fail."""
+"""States that make a regression run fail."""
 
 
 @dataclass(frozen=True)
 class Figures:
-    """Counts and rates of a night.
+    """Counts and rates of a regression run.
 
     Attributes:
         planned, done, passed, failed, flaky, not_run: Runs.
         transactions, bytes_checked, clocks: Of all runs done.
-        wall_seconds: From start to end, without times in which the night was interrupted.
+        wall_seconds: From start to end, without times in which the regression run was interrupted.
         busy_seconds: Of all workers together.
         runs_per_minute: Of wall time.
         transactions_per_second: Of worker time, builds apart: how fast one worker is.
@@ -77,20 +77,20 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Night:
+class RegressionRun:
     """One execution of a regression.
 
     Attributes:
         name: Such as ``2026-11-21.1``.
-        status: How it stands.
+        status: Its status.
         regression: Name of the regression in the plan.
         started, ended: ``ended`` is None while it runs.
-        commit: Git commit, ``+`` behind it when the tree had changes; empty without git.
-        base_seed: What the seeds of runs are made from.
+        commit: Git commit, ``+`` after it when the tree had changes; empty without git.
+        base_seed: Source of the seeds of runs.
         host: Where the coordinator ran.
         budget_seconds: Time allowed, 0 for no limit.
         duts: Manifests of engines under test; empty for the reference engines.
-        command: What repeats the night.
+        command: Command that repeats the regression run.
         folder: Where its files are.
         figures: Counts and rates.
         coverage: Functional coverage, percent after exclusions; says nothing without ``counted``.
@@ -99,7 +99,7 @@ class Night:
     """
 
     name: str
-    status: NightStatus
+    status: RegressionStatus
     regression: str
     started: datetime
     ended: datetime | None = None
@@ -117,17 +117,17 @@ class Night:
 
     @property
     def counted(self) -> bool:
-        """Whether there is functional coverage: not of a night that was killed or built nothing."""
+        """Whether functional coverage was counted: not if it was killed or built nothing."""
         return bool(self.groups)
 
 
 @dataclass(frozen=True)
 class RunRow:
-    """One planned run and what became of it.
+    """One planned run and its outcome.
 
     Attributes:
         id: Number of the run in the database, what ``pto-dv rerun`` takes.
-        key: Its name in the night.
+        key: Its name in the regression run.
         state: Its outcome.
         test, sim, seed, transactions: As settings say; ``sent`` were sent.
         gm_width, local_width: In bits.
@@ -199,13 +199,13 @@ class Bucket:
         id: Short name made from the signature, such as ``B3fa2c190d``.
         title: The signature as a phrase.
         kind, slot, op, field, rule, space, address_class: The signature.
-        runs: Identifiers of the night's runs whose first failure this is.
-        first_night: The night that saw it first, this one for a new bucket.
-        nights: How many nights have seen it.
+        runs: Identifiers of the runs with this first failure.
+        first_regression: The regression run that saw it first, this one for a new bucket.
+        regression_runs: How many regression runs have seen it.
         example: First failure of the first of the runs.
         example_run: That run.
-        reruns: What came of running any of the runs again, by the night or by hand. Whether a run
-            is flaky says its state alone.
+        reruns: Outcomes of runs that were repeated, automatically or by hand. Only the state of a
+            run tells whether it is flaky.
     """
 
     id: str
@@ -218,8 +218,8 @@ class Bucket:
     space: str
     address_class: str
     runs: tuple[int, ...]
-    first_night: str
-    nights: int
+    first_regression: str
+    regression_runs: int
     example: Failure
     example_run: RunRow
     reruns: tuple[Rerun, ...] = ()
@@ -227,12 +227,12 @@ class Bucket:
 
 @dataclass(frozen=True)
 class PlanRow:
-    """A planned behaviour with what the night says of it.
+    """A planned behaviour with its results in the regression run.
 
     Attributes:
         name, milestone, description: As the testplan says.
-        tests: Name of each planned test to (done, passed, planned) runs of the night; tests of
-            pytest have ``pytest:`` before their name and (0, 0, 0), they are run by ``make test``.
+        tests: Name of each planned test to its (done, passed, planned) runs; tests of pytest have
+            ``pytest:`` before their name and (0, 0, 0), they are run by ``make test``.
         groups: Name of each coverage group to its percent, None if not sampled.
         rules: Rule numbers of the specification.
         state: ``pass`` when every planned test has runs and all passed, ``fail`` when one did not,
@@ -255,10 +255,10 @@ class SpecRow:
     Attributes:
         name: Such as ``DMA-L05`` or ``GU-E1``.
         kind: ``rule`` or ``value``.
-        text: What it says, our words, or empty.
+        text: Its contents in our words, or empty.
         where: File of the specification.
-        tests: Tests of the night that exercised it, with how often: transactions that broke a D
-            rule and were refused, blocks of a worked value that were checked.
+        tests: Tests of the regression run that exercised it, with counts: transactions that broke
+            a D rule and were refused, blocks of a worked value that were checked.
         unit_tests: Tests of pytest that name it.
     """
 
@@ -272,7 +272,7 @@ class SpecRow:
 
 @dataclass(frozen=True)
 class Point:
-    """A night in a trend; ``coverage`` is None where none was counted."""
+    """A regression run in a trend; ``coverage`` is None where none was counted."""
 
     name: str
     started: datetime
@@ -288,16 +288,16 @@ class Point:
 
 @dataclass(frozen=True)
 class Difference:
-    """What moved between two nights.
+    """Changes between two regression runs.
 
     Attributes:
         before, after: Their names.
         newly_failing, newly_passing: (test, configuration, message): tests of a configuration
-            that failed in one night alone.
+            that failed in one regression run alone.
         buckets_new, buckets_gone: Titles.
-        won, lost: Bins ``group.point: bin`` covered in one night alone; a bin the other night
-            does not define is in neither list.
-        coverage: Percent before and after, None of a night that counted none.
+        won, lost: Bins ``group.point: bin`` covered in one regression run only; a bin that the
+            other does not define is in neither list.
+        coverage: Percent before and after, None if none was counted.
         rate: Transactions per second before and after.
     """
 
@@ -314,25 +314,25 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class NightView:
+class RegressionView:
     """Everything a report shows.
 
     Attributes:
-        night: The night.
+        regression_run: The regression run.
         runs: All planned runs.
         buckets: Failures, the largest first.
         plan: The testplan with results.
         spec: Rules and worked values.
-        coverage: Functional coverage of the night, merged; exclusions applied.
-        all_time: The same over all nights with the same definitions.
+        coverage: Functional coverage of the regression run, merged; exclusions applied.
+        all_time: The same over all regression runs with the same definitions.
         code: Code coverage, None when no run counted.
-        trend: Nights of the same regression up to this one, oldest first.
-        difference: Against the night before, None without one.
+        trend: Regression runs of the same regression up to this one, oldest first.
+        difference: Against the previous regression run, None without one.
         notes: Sentences about what went wrong around the runs: lost workers, records that could
             not be read, builds that failed.
     """
 
-    night: Night
+    regression_run: RegressionRun
     runs: Sequence[RunRow]
     buckets: Sequence[Bucket]
     plan: Sequence[PlanRow]

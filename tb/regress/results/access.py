@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from tb.regress.results.connect import StoreError, connect, explained, parse, shown
-from tb.regress.results.database import NightTable
+from tb.regress.results.database import RegressionRunTable
 
 _TRIES = 10
 _AGAIN = {"40001", "40P01"}
@@ -27,8 +27,8 @@ T = TypeVar("T")
 class Access:
     """A results database that is open; use it in a ``with`` statement, or close it.
 
-    Every method raises :class:`StoreError` when the database cannot be used any more, and when a
-    night or run is named that is not in it.
+    Every method raises :class:`StoreError` when the database cannot be used any more, or when it
+    has no regression run or run of the given name.
 
     Attributes:
         where: The database's URL without its password, for messages.
@@ -40,7 +40,7 @@ class Access:
         self.where = shown(place)
         self._database = connect(place, create=create)
         self._writer = self._database.execution_options(writes=True)
-        self._nights: dict[str, int] = {}
+        self._regression_ids: dict[str, int] = {}
         self._groups: dict[str, int] = {}
 
     @classmethod
@@ -59,7 +59,7 @@ class Access:
         return cls(url, create=create)
 
     def close(self) -> None:
-        """Lets go of the database."""
+        """Closes the database."""
         self._database.dispose()
 
     def __enter__(self) -> Self:
@@ -112,15 +112,15 @@ class Access:
                 time.sleep(random.uniform(0.0, 0.02 * (_TRIES - left)))
         raise AssertionError("unreachable")
 
-    def _night(self, connection: Connection, name: str) -> int:
-        if name not in self._nights:
+    def _regression_id(self, connection: Connection, name: str) -> int:
+        if name not in self._regression_ids:
             found = connection.execute(
-                select(NightTable.id).where(NightTable.name == name)
+                select(RegressionRunTable.id).where(RegressionRunTable.name == name)
             ).scalar_one_or_none()
             if found is None:
                 raise StoreError(
                     f"there is no regression run {name}", where=self.where,
                     remedy="pto-dv history lists the regression runs",
                 )  # fmt: skip
-            self._nights[name] = found
-        return self._nights[name]
+            self._regression_ids[name] = found
+        return self._regression_ids[name]

@@ -86,7 +86,7 @@ def connect(url: URL, *, create: bool) -> Engine:
     database = _opened(url)
     try:
         if sqlite:
-            _begin_as_told(database)
+            _begin_explicitly(database)
             # Not in a transaction, so past SQLAlchemy, which begins one.
             with closing(database.raw_connection()) as connection:
                 connection.cursor().execute("PRAGMA journal_mode=WAL")
@@ -145,11 +145,11 @@ def _opened(url: URL) -> Engine:
         ) from None
 
 
-def _begin_as_told(database: Engine) -> None:
-    """Lets SQLite's transactions begin where SQLAlchemy begins them; writers wait for each other.
+def _begin_explicitly(database: Engine) -> None:
+    """Begins SQLite's transactions where SQLAlchemy begins them; writers wait for each other.
 
-    Python's module would begin one before the first change alone, and then a transaction that read
-    first fails at once when somebody else has written.
+    Python's module begins one only before the first change. A transaction that read first would
+    then fail at once if another process has written.
     """
 
     @event.listens_for(database, "connect")
@@ -204,7 +204,8 @@ def _has_tables(connection: Connection, where: str) -> bool:
             f"the results database has version {version}, this PTO-DV needs version {SCHEMA}",
             where=where,
             legal=f"version {SCHEMA}",
-            remedy=f"use the PTO-DV that made it, or {PLACE}; nothing was changed",
+            remedy=f"use the PTO-DV that made it, or {PLACE} (RESULTS= or --db); "
+            "nothing was changed",
         )
     return version is not None
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables of the results database.
 
-One row of ``run`` for each planned run of a night; it is written once more when the run is done,
-and only if that has not happened before: nothing is lost and nothing counts twice. A change of the
+One row of ``run`` for each planned run of a regression run; it is updated when the run is done, and
+only if that has not happened before: nothing is lost and nothing counts twice. A change of the
 tables needs a new :data:`SCHEMA`: a database of another version is refused.
 """
 
@@ -28,7 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the tables below, kept in the database."""
 
 _NAMES = {
@@ -43,7 +43,7 @@ _Id = BigInteger().with_variant(Integer, "sqlite")
 
 
 class UtcTime(TypeDecorator[datetime]):
-    """A time with its zone, kept in UTC: SQLite knows no zones."""
+    """A time with its zone, kept in UTC: SQLite has no time zones."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -82,10 +82,10 @@ class VersionTable(Base):
     version: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
 
 
-class NightTable(Base):
-    """A night; ``signature`` says what its plan was made from, ``plan`` holds its options."""
+class RegressionRunTable(Base):
+    """A regression run; ``regression`` names its list, ``signature`` identifies its plan."""
 
-    __tablename__ = "night"
+    __tablename__ = "regression"
 
     id: Mapped[int] = mapped_column(_Id, primary_key=True)
     name: Mapped[str] = mapped_column(String(64), unique=True)
@@ -105,9 +105,9 @@ class NightTable(Base):
     folder: Mapped[str]
     options: Mapped[dict[str, Any]]
     figures: Mapped[dict[str, Any]]
-    """A :class:`tb.regress.queries.views.Figures`; while the night runs, ``wall_seconds`` alone."""
+    """A :class:`tb.regress.queries.views.Figures`; during the run only ``wall_seconds``."""
     coverage: Mapped[dict[str, Any]]
-    """``percent`` and ``groups``, written at the end of the night for trends."""
+    """``percent`` and ``groups``, written at the end for trends."""
     code: Mapped[dict[str, Any]]
     """Engine to kind to [covered, all]."""
     notes: Mapped[list[Any]]
@@ -117,10 +117,12 @@ class RunTable(Base):
     """A planned run; ``state`` is ``planned`` until it is done."""
 
     __tablename__ = "run"
-    __table_args__ = (UniqueConstraint("night_id", "key"),)
+    __table_args__ = (UniqueConstraint("regression_id", "key"),)
 
     id: Mapped[int] = mapped_column(_Id, primary_key=True)
-    night_id: Mapped[int] = mapped_column(ForeignKey("night.id", ondelete="CASCADE"), index=True)
+    regression_id: Mapped[int] = mapped_column(
+        ForeignKey("regression.id", ondelete="CASCADE"), index=True
+    )
     key: Mapped[str] = mapped_column(String(200))
     config: Mapped[str] = mapped_column(String(200), index=True)
     position: Mapped[int]
@@ -159,7 +161,7 @@ class RunTable(Base):
 
 
 class LostTable(Base):
-    """An attempt at a run that a worker was lost with."""
+    """An attempt at a run that lost its worker."""
 
     __tablename__ = "lost"
     __table_args__ = (UniqueConstraint("run_id", "attempt"),)
@@ -172,13 +174,15 @@ class LostTable(Base):
 
 
 class BuildTable(Base):
-    """A build of a night."""
+    """A build of a regression run."""
 
     __tablename__ = "build"
-    __table_args__ = (UniqueConstraint("night_id", "config"),)
+    __table_args__ = (UniqueConstraint("regression_id", "config"),)
 
     id: Mapped[int] = mapped_column(_Id, primary_key=True)
-    night_id: Mapped[int] = mapped_column(ForeignKey("night.id", ondelete="CASCADE"), index=True)
+    regression_id: Mapped[int] = mapped_column(
+        ForeignKey("regression.id", ondelete="CASCADE"), index=True
+    )
     config: Mapped[str] = mapped_column(String(200))
     inputs: Mapped[str] = mapped_column(String(64))
     seconds: Mapped[float]
@@ -186,7 +190,7 @@ class BuildTable(Base):
 
 
 class BucketTable(Base):
-    """A signature of failures, over all nights."""
+    """A signature of failures, over all regression runs."""
 
     __tablename__ = "bucket"
 
@@ -256,18 +260,20 @@ class HitsTable(Base):
     scope: Mapped[bytes]
 
 
-class NightHitsTable(Base):
-    """Hits of one group in all runs of a night, summed when the night ended.
+class RegressionHitsTable(Base):
+    """Hits of one group in all runs of a regression run, summed at its end.
 
-    A night without such rows has those of its runs alone. ``hits`` and ``scope`` as in
-    ``coverage_hits``; ``runs`` is the number of rows summed.
+    Without such rows the rows of its runs count. ``hits`` and ``scope`` as in ``coverage_hits``;
+    ``runs`` is the number of rows summed.
     """
 
-    __tablename__ = "night_hits"
-    __table_args__ = (UniqueConstraint("night_id", "group_id"),)
+    __tablename__ = "regression_hits"
+    __table_args__ = (UniqueConstraint("regression_id", "group_id"),)
 
     id: Mapped[int] = mapped_column(_Id, primary_key=True)
-    night_id: Mapped[int] = mapped_column(ForeignKey("night.id", ondelete="CASCADE"), index=True)
+    regression_id: Mapped[int] = mapped_column(
+        ForeignKey("regression.id", ondelete="CASCADE"), index=True
+    )
     group_id: Mapped[int] = mapped_column(ForeignKey("coverage_group.id"), index=True)
     runs: Mapped[int]
     hits: Mapped[bytes]

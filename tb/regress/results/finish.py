@@ -27,7 +27,7 @@ says nothing, and so contradicts nothing."""
 
 @dataclass(frozen=True)
 class BucketKey:
-    """A signature of failures under the names that the database knows it by.
+    """A signature of failures with its names in the database.
 
     Attributes:
         id: Short name made from the signature, at most 16 characters.
@@ -56,11 +56,11 @@ def packed(coverage: str) -> tuple[list[PackedHits], str]:
     return [PackedHits(part, pack_hits(part.hits), pack_scope(part.scope)) for part in parts], ""
 
 
-def planned(night: int, position: int, job: Job, manifest_hash: str) -> dict[str, Any]:
+def planned(regression_id: int, position: int, job: Job, manifest_hash: str) -> dict[str, Any]:
     """Returns the row of a run that is not done."""
     settings = job.settings
     return {
-        "night_id": night,
+        "regression_id": regression_id,
         "key": job.key,
         "config": job.config,
         "position": position,
@@ -121,20 +121,20 @@ def _joined(*messages: str) -> str:
 def build_inputs(connection: Connection, run: Row[Any]) -> str:
     """Returns the digest of the inputs of the run's build, empty if it is not known."""
     query = select(BuildTable.inputs).where(
-        BuildTable.night_id == run.night_id, BuildTable.config == run.config
+        BuildTable.regression_id == run.regression_id, BuildTable.config == run.config
     )
     return connection.execute(query).scalar() or ""
 
 
 def contradicted(connection: Connection, run: Row[Any], identity: str, state: RunState) -> bool:
-    """Tells whether an equal run ended otherwise; those of the same night become flaky as well."""
+    """Returns whether an equal run ended differently; those of this regression run become flaky."""
     if state not in VERDICTS:
         return False
     if connection.dialect.name == "postgresql":
-        # Of two that end at once, one must see the other.
+        # Of two transactions that end at once, one must see the other.
         connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(identity))))
     rows = connection.execute(
-        select(RunTable.id, RunTable.night_id, RunTable.state).where(
+        select(RunTable.id, RunTable.regression_id, RunTable.state).where(
             RunTable.identity == identity,
             RunTable.state.in_([*VERDICTS, "flaky"]),
             RunTable.id != run.id,
@@ -143,7 +143,7 @@ def contradicted(connection: Connection, run: Row[Any], identity: str, state: Ru
     passed = state == "pass"
     if not any(row.state == "flaky" or (row.state == "pass") != passed for row in rows):
         return False
-    others = [row.id for row in rows if row.night_id == run.night_id]
+    others = [row.id for row in rows if row.regression_id == run.regression_id]
     if others:
         connection.execute(update(RunTable).where(RunTable.id.in_(others)).values(state="flaky"))
     return True
@@ -161,7 +161,7 @@ def add_failures(
         keys[bucket.id] = bucket
     known = select(BucketTable.id).where(BucketTable.id.in_(list(keys)))
     new = set(keys) - set(connection.execute(known).scalars()) if keys else set()
-    # In order, or two nights that bring the same ones wait for each other for ever.
+    # In order, or two regression runs that add the same ones deadlock.
     for name in sorted(new):
         key = keys[name]
         row = {"id": name, "title": clean(key.title), "signature": dict(key.signature)}

@@ -180,7 +180,7 @@ def names(found: Mapping[int, Definition], rows: Mapping[int, int]) -> dict[int,
     """
     named: dict[int, str] = {}
     taken: set[str] = set()
-    # Ties go to the older definition, so that a name does not move from one night to the next.
+    # Ties go to the older definition, so that a name keeps its meaning over regression runs.
     for group in sorted(found, key=lambda key: (-rows[key], key)):
         item = found[group]
         label = item.name

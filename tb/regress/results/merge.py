@@ -12,7 +12,13 @@ from sqlalchemy import Connection, Row, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from tb.coverage.model import Coverage
-from tb.regress.results.database import GroupTable, HitsTable, NightHitsTable, NightTable, RunTable
+from tb.regress.results.database import (
+    GroupTable,
+    HitsTable,
+    RegressionHitsTable,
+    RegressionRunTable,
+    RunTable,
+)
 from tb.regress.results.hits import Definition, GroupHits, Sums, coverage_of, names
 
 _STREAM = {"yield_per": 500}
@@ -67,11 +73,13 @@ def add_hits(
     """Adds the hits of a run."""
     if not items:
         return
-    # A night that is being summed up is waited for, and then its sum is not true any more.
+    # Waits for a regression run that is being summed; its sum is outdated then.
     connection.execute(
-        select(NightTable.id).where(NightTable.id == run.night_id).with_for_update(read=True)
+        select(RegressionRunTable.id)
+        .where(RegressionRunTable.id == run.regression_id)
+        .with_for_update(read=True)
     )
-    forget(connection, run.night_id)
+    forget(connection, run.regression_id)
     connection.execute(
         insert(HitsTable),
         [
@@ -86,27 +94,37 @@ def add_hits(
     )
 
 
-def forget(connection: Connection, night: int) -> None:
-    """Removes the sums of a night, whose runs have their hits still."""
-    connection.execute(delete(NightHitsTable).where(NightHitsTable.night_id == night))
+def forget(connection: Connection, regression_id: int) -> None:
+    """Removes the sums of a regression run; its runs keep their hits."""
+    connection.execute(
+        delete(RegressionHitsTable).where(RegressionHitsTable.regression_id == regression_id)
+    )
 
 
-def sum_up(connection: Connection, night: int) -> None:
-    """Keeps the sums of a night, so that merging many nights reads few rows."""
-    forget(connection, night)
+def sum_up(connection: Connection, regression_id: int) -> None:
+    """Stores the sums of a regression run, so that merging many of them reads few rows."""
+    forget(connection, regression_id)
     sums = Sums()
-    _add_runs(connection, sums, [night])
+    _add_runs(connection, sums, [regression_id])
     rows = [
-        {"night_id": night, "group_id": group, "runs": runs, "hits": hits, "scope": scope}
+        {
+            "regression_id": regression_id,
+            "group_id": group,
+            "runs": runs,
+            "hits": hits,
+            "scope": scope,
+        }
         for group, runs, hits, scope in sums.packed()
     ]
     if rows:
-        connection.execute(insert(NightHitsTable), rows)
+        connection.execute(insert(RegressionHitsTable), rows)
 
 
-def coverage(connection: Connection, nights: Sequence[int] | None, like: int | None) -> Coverage:
-    """Returns the merged coverage of some nights, see :meth:`.store.Store.merged`."""
-    sums = _sums(connection, nights)
+def coverage(
+    connection: Connection, regression_ids: Sequence[int] | None, like: int | None
+) -> Coverage:
+    """Returns the merged coverage of some regression runs, see :meth:`.store.Store.merged`."""
+    sums = _sums(connection, regression_ids)
     leading = sums if like is None else _sums(connection, [like])
     sums.keep(leading.hits)
     found = {
@@ -125,27 +143,30 @@ def coverage(connection: Connection, nights: Sequence[int] | None, like: int | N
     return coverage_of(found, names(found, leading.rows), sums)
 
 
-def _sums(connection: Connection, nights: Sequence[int] | None) -> Sums:
-    """Adds up what nights have as sums, and of others what their runs have."""
+def _sums(connection: Connection, regression_ids: Sequence[int] | None) -> Sums:
+    """Adds up the sums of regression runs, and the hits of runs where there are no sums."""
     sums = Sums()
     query = select(
-        NightHitsTable.group_id, NightHitsTable.hits, NightHitsTable.scope, NightHitsTable.runs
+        RegressionHitsTable.group_id,
+        RegressionHitsTable.hits,
+        RegressionHitsTable.scope,
+        RegressionHitsTable.runs,
     )
-    if nights is not None:
-        query = query.where(NightHitsTable.night_id.in_(nights))
+    if regression_ids is not None:
+        query = query.where(RegressionHitsTable.regression_id.in_(regression_ids))
     for row in connection.execute(query, execution_options=_STREAM):
         sums.add(row.group_id, row.hits, row.scope, row.runs)
-    _add_runs(connection, sums, nights)
+    _add_runs(connection, sums, regression_ids)
     return sums
 
 
-def _add_runs(connection: Connection, sums: Sums, nights: Sequence[int] | None) -> None:
+def _add_runs(connection: Connection, sums: Sums, regression_ids: Sequence[int] | None) -> None:
     query = (
         select(HitsTable.group_id, HitsTable.hits, HitsTable.scope)
         .join(RunTable, RunTable.id == HitsTable.run_id)
-        .where(RunTable.night_id.not_in(select(NightHitsTable.night_id)))
+        .where(RunTable.regression_id.not_in(select(RegressionHitsTable.regression_id)))
     )
-    if nights is not None:
-        query = query.where(RunTable.night_id.in_(nights))
+    if regression_ids is not None:
+        query = query.where(RunTable.regression_id.in_(regression_ids))
     for row in connection.execute(query, execution_options=_STREAM):
         sums.add(row.group_id, row.hits, row.scope)

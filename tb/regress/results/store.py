@@ -3,7 +3,7 @@
 
 Every method is one short transaction, so that a process that is killed leaves whole runs or
 nothing of them, and several coordinators can write to one database at once. A run's result is
-taken once: whoever comes second is told so. What pages and commands read is in
+stored once: a second one is refused. Queries of pages and commands are in
 :mod:`tb.regress.queries.history`.
 """
 
@@ -20,9 +20,9 @@ from tb.record.record import RunRecord
 from tb.regress.queries.views import RunState
 from tb.regress.results import finish, merge
 from tb.regress.results.connect import StoreError
-from tb.regress.results.database import BuildTable, LostTable, NightTable, RunTable
+from tb.regress.results.database import BuildTable, LostTable, RegressionRunTable, RunTable
 from tb.regress.results.finish import BucketKey, clean
-from tb.regress.results.nights import Nights, now_utc
+from tb.regress.results.regressions import RegressionRuns, now_utc
 from tb.regress.workers.job import Job, Lost, Outcome
 
 __all__ = ["BucketKey", "Store", "StoreError"]
@@ -31,20 +31,20 @@ _RECENT_RUNS = 5000
 """How many runs back times are averaged over."""
 
 
-class Store(Nights):
-    """The database as coordinators use it: nights, runs, builds, coverage."""
+class Store(RegressionRuns):
+    """The database as coordinators use it: regression runs, runs, builds, coverage."""
 
-    def plan_runs(self, night: str, jobs: Sequence[Job], manifest_hash: str = "") -> None:
-        """Adds the runs of a night in the order of the plan; keys are unique in it.
+    def plan_runs(self, regression_run: str, jobs: Sequence[Job], manifest_hash: str = "") -> None:
+        """Adds the runs of a regression run in the order of the plan; keys are unique in it.
 
         Args:
-            night: Its name.
+            regression_run: Its name.
             jobs: The runs.
             manifest_hash: Digest of the manifests under test.
         """
 
         def body(connection: Connection) -> None:
-            number = self._night(connection, night)
+            number = self._regression_id(connection, regression_run)
             rows = [
                 finish.planned(number, position, job, manifest_hash)
                 for position, job in enumerate(jobs)
@@ -54,14 +54,14 @@ class Store(Nights):
 
         self._write(body)
 
-    def jobs_left(self, night: str) -> list[Job]:
-        """Returns the runs of a night that are not done, in the order of the plan."""
+    def jobs_left(self, regression_run: str) -> list[Job]:
+        """Returns the runs of a regression run that are not done, in the order of the plan."""
 
         def body(connection: Connection) -> list[Job]:
             rows = connection.execute(
                 select(RunTable.job, RunTable.attempts)
                 .where(
-                    RunTable.night_id == self._night(connection, night),
+                    RunTable.regression_id == self._regression_id(connection, regression_run),
                     RunTable.state == "planned",
                 )
                 .order_by(RunTable.position)
@@ -75,7 +75,7 @@ class Store(Nights):
 
     def finish_run(
         self,
-        night: str,
+        regression_run: str,
         outcome: Outcome,
         *,
         state: RunState,
@@ -84,17 +84,17 @@ class Store(Nights):
         identity: str = "",
         folder: str = "",
     ) -> int | None:
-        """Writes what became of a run, with its failures and coverage hits.
+        """Writes the outcome of a run, with its failures and coverage hits.
 
-        A run that ended otherwise than an equal one did, of this night or an earlier one, is
-        ``flaky`` whatever ``state`` says. Coverage that cannot be read makes a run that passed an
-        ``error``, for then what it hit is lost.
+        A run that ended differently from an equal one, of this regression run or an earlier one, is
+        ``flaky`` whatever ``state`` is. Coverage that cannot be read makes a run that passed an
+        ``error``, for its hits are lost.
 
         Args:
-            night: Its name.
-            outcome: What the worker handed back.
+            regression_run: Its name.
+            outcome: Outcome from the worker.
             state: How the run ended.
-            bucket: Of its first failure, or of what became of it without one.
+            bucket: Of its first failure, or of its outcome without one.
             failures: The failures with the bucket of each.
             identity: Digest of what decides the outcome; runs with equal ones must end equally.
                 Empty compares with nothing.
@@ -111,11 +111,12 @@ class Store(Nights):
         width = outcome.record.settings.gm_width if outcome.record else 0
         missing = [item for item in packed if item.part.digest not in self._groups]
         if missing:
-            # Before and apart: definitions belong to no run, and two nights may bring the same.
+            # In a transaction before: definitions belong to no run, and two regression runs may
+            # add the same ones.
             self._groups |= self._write(lambda found: merge.definitions(found, missing, width))
 
         def body(connection: Connection) -> int | None:
-            row = self._open_run(connection, night, outcome.key)
+            row = self._open_run(connection, regression_run, outcome.key)
             if row is None:
                 return None
             values = finish.values(outcome, unread)
@@ -132,8 +133,8 @@ class Store(Nights):
 
         return self._write(body)
 
-    def lose(self, night: str, lost: Lost) -> int:
-        """Notes that a worker was lost with a run; the run is still to be done.
+    def lose(self, regression_run: str, lost: Lost) -> int:
+        """Records that a run lost its worker; the run is still to be done.
 
         Returns:
             How many attempts were lost so far; of a job that is no run of the plan, such as a
@@ -141,7 +142,7 @@ class Store(Nights):
         """
 
         def body(connection: Connection) -> int:
-            row = self._run(connection, night, lost.key)
+            row = self._run(connection, regression_run, lost.key)
             if row is None:
                 return lost.attempt
             known = select(LostTable.attempt).where(LostTable.run_id == row.id)
@@ -163,12 +164,12 @@ class Store(Nights):
         return self._write(body)
 
     def finish_lost(
-        self, night: str, key: str, why: str, *, bucket: BucketKey | None = None
+        self, regression_run: str, key: str, why: str, *, bucket: BucketKey | None = None
     ) -> int | None:
-        """Gives a run up with which workers were lost; returns as :meth:`finish_run` does."""
+        """Gives up a run that lost its workers; returns as :meth:`finish_run` does."""
 
         def body(connection: Connection) -> int | None:
-            row = self._open_run(connection, night, key)
+            row = self._open_run(connection, regression_run, key)
             if row is None:
                 return None
             connection.execute(
@@ -187,17 +188,17 @@ class Store(Nights):
         return self._write(body)
 
     def note_build(
-        self, night: str, config: str, *, inputs: str, seconds: float, error: str = ""
+        self, regression_run: str, config: str, *, inputs: str, seconds: float, error: str = ""
     ) -> None:
-        """Writes what became of a build; of a night that was resumed, the last time."""
+        """Writes the outcome of a build; a resumed regression run keeps the last one."""
 
         def body(connection: Connection) -> None:
-            number = self._night(connection, night)
+            number = self._regression_id(connection, regression_run)
             values = {"inputs": inputs, "seconds": seconds, "error": clean(error)}
-            mine = (BuildTable.night_id == number, BuildTable.config == config)
+            mine = (BuildTable.regression_id == number, BuildTable.config == config)
             if not connection.execute(update(BuildTable).where(*mine).values(**values)).rowcount:
                 connection.execute(
-                    insert(BuildTable).values(night_id=number, config=config, **values)
+                    insert(BuildTable).values(regression_id=number, config=config, **values)
                 )
 
         self._write(body)
@@ -209,7 +210,7 @@ class Store(Nights):
 
         Args:
             run_id: The run's number.
-            outcome: What the worker handed back.
+            outcome: Outcome from the worker.
             state: How it ended this time.
             identity: As of :meth:`finish_run`, without waves and timeline, which decide nothing;
                 when it is the run's own and one passed and the other not, the run is flaky.
@@ -227,12 +228,12 @@ class Store(Nights):
         return self._read(lambda connection: finish.record(connection, run_id))
 
     def job(self, run_id: int) -> tuple[str, Job]:
-        """Returns the night of a run and the job it was planned as."""
+        """Returns the regression run of a run and the job it was planned as."""
 
         def body(connection: Connection) -> tuple[str, Job]:
             row = connection.execute(
-                select(NightTable.name, RunTable.job)
-                .join(NightTable, NightTable.id == RunTable.night_id)
+                select(RegressionRunTable.name, RunTable.job)
+                .join(RegressionRunTable, RegressionRunTable.id == RunTable.regression_id)
                 .where(RunTable.id == run_id)
             ).one_or_none()
             if row is None:
@@ -280,38 +281,47 @@ class Store(Nights):
 
     # --- coverage ----------------------------------------------------------------------------
 
-    def merged(self, nights: Sequence[str] | None = None, *, definitions_of: str = "") -> Coverage:
-        """Returns functional coverage added up over all runs of some nights.
+    def merged(
+        self, regression_runs: Sequence[str] | None = None, *, definitions_of: str = ""
+    ) -> Coverage:
+        """Returns functional coverage added up over all runs of some regression runs.
 
         Counts are exact sums; equal definitions are added up whatever run they come from. Groups
         of one name that are defined differently stay apart: the commonest keeps the name, others
         say their bus width, such as ``mte_gm_ub (gm 128)``.
 
         Args:
-            nights: Their names; None for all.
-            definitions_of: Name of a night: definitions that it has not are left out, and groups
-                are called as in the coverage of that night.
+            regression_runs: Their names; None for all.
+            definitions_of: Name of a regression run: definitions that it lacks are left out, and
+                groups are named as in its coverage.
         """
 
         def body(connection: Connection) -> Coverage:
-            chosen = None if nights is None else [self._night(connection, one) for one in nights]
-            like = self._night(connection, definitions_of) if definitions_of else None
+            chosen = (
+                None
+                if regression_runs is None
+                else [self._regression_id(connection, one) for one in regression_runs]
+            )
+            like = self._regression_id(connection, definitions_of) if definitions_of else None
             return merge.coverage(connection, chosen, like)
 
         return self._read(body)
 
-    def _run(self, connection: Connection, night: str, key: str) -> Row[Any] | None:
+    def _run(self, connection: Connection, regression_run: str, key: str) -> Row[Any] | None:
         found: list[Row[Any]] = [
             *connection.execute(
-                select(RunTable.id, RunTable.night_id, RunTable.state, RunTable.config)
-                .where(RunTable.night_id == self._night(connection, night), RunTable.key == key)
+                select(RunTable.id, RunTable.regression_id, RunTable.state, RunTable.config)
+                .where(
+                    RunTable.regression_id == self._regression_id(connection, regression_run),
+                    RunTable.key == key,
+                )
                 .with_for_update()
             )
         ]
         return found[0] if found else None
 
-    def _open_run(self, connection: Connection, night: str, key: str) -> Row[Any] | None:
-        row = self._run(connection, night, key)
+    def _open_run(self, connection: Connection, regression_run: str, key: str) -> Row[Any] | None:
+        row = self._run(connection, regression_run, key)
         if row is None:
-            raise StoreError(f"regression run {night} has no run {key}", where=self.where)
+            raise StoreError(f"regression run {regression_run} has no run {key}", where=self.where)
         return row if row.state == "planned" else None

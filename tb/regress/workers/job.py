@@ -18,16 +18,16 @@ class Job(BaseModel):
     """One thing for a worker to do.
 
     Attributes:
-        key: Name of the job, unique in its night, fit for a folder.
+        key: Name of the job, unique in its regression run, fit for a folder.
         kind: ``build`` compiles what runs share, ``run`` runs, ``rerun`` runs a failing run again
             with waves and timeline.
-        settings: What to run, or of a build one of the runs that it is for.
+        settings: Settings of the run; of a build, those of one of its runs.
         config: Name of the build that the job needs or makes.
         folder: Where the job may write; each attempt gets one of its own.
         inputs: Digest of the build's inputs that a run must find; empty for any.
         timeout: Seconds that the job may take.
         expected_seconds: How long it will probably take, for the budget.
-        attempt: 1, and one more each time that a worker was lost with it.
+        attempt: 1, and one more each time that it lost its worker.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -44,7 +44,7 @@ class Job(BaseModel):
 
 
 class Outcome(BaseModel):
-    """What became of a job.
+    """Outcome of a job.
 
     Attributes:
         key, kind, attempt: Those of the job.
@@ -83,7 +83,7 @@ class Outcome(BaseModel):
 
     @property
     def passed(self) -> bool:
-        """True for a build that succeeded and for a run whose record says pass."""
+        """True for a build that succeeded and for a run with a record of a pass."""
         if self.kind == "build":
             return not self.error
         return self.record is not None and self.record.passed
@@ -95,8 +95,8 @@ class Lost(BaseModel):
     Attributes:
         key: The job's.
         attempt: Which attempt it was.
-        worker: Who was lost.
-        why: What is known, such as ``killed by SIGKILL``.
+        worker: The lost worker.
+        why: The known reason, such as ``killed by SIGKILL``.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

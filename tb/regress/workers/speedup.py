@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Speed-up by several workers, measured during the regression run.
 
-Before the workers are let loose, two runs of the commonest kind are done one after the other with
-nothing beside them. The speed-up is ``workers * occupancy * alone / beside``: occupancy says for
-how much of the time the workers were busy while runs were waiting, the quotient how long a run of
-that kind takes alone against how long it takes beside others.
+Before the workers start, two runs of the most frequent kind run alone, one after the other. The
+speed-up is ``workers * occupancy * alone / beside``: occupancy is the fraction of time in which
+workers were busy while runs were waiting; alone and beside are the seconds of a run of that kind
+alone and in parallel with other runs.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from tb.regress.workers.job import Job, Outcome
 
 ALONE_RUNS = 2
 LEAST_RUNS = 8
-"""Nights with fewer runs of the commonest kind are not measured."""
+"""Regression runs with fewer runs of the most frequent kind are not measured."""
 
 LEAST_SECONDS = 180.0
-"""Nor are nights with a shorter budget: a worker would stand idle for too much of it."""
+"""Nor are those with a shorter budget: a worker would be idle for too much of it."""
 
 
 class Speedup:
-    """Takes times of runs; see the module for what becomes of them.
+    """Computes the speed-up from times of runs, as the module describes.
 
     Args:
-        jobs: Runs of the night.
+        jobs: Runs of the regression run.
         budget: Seconds that it may take, 0 for no limit.
     """
 
@@ -57,7 +57,7 @@ class Speedup:
         return self._kind is not None and len(self._lonely) < ALONE_RUNS
 
     def alone(self, schedule: Schedule, seconds_left: float) -> Job | None:
-        """Returns a run to be done with nothing beside it, or None when none is wanted."""
+        """Returns a run to be executed alone, or None when none is needed."""
         if not self.measuring or self._kind is None:
             return None
         ready = schedule.only(self._kind)
@@ -93,7 +93,7 @@ class Speedup:
             return
         now = time.monotonic()
         self._until = now
-        # What of the job lies in the window.
+        # The part of the job in the window.
         self._busy += min(outcome.seconds, now - self._since)
         if kind_of(job) == self._kind and outcome.passed and self._began[job.key] > self._since:
             self._beside.append(outcome.seconds)

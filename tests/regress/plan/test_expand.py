@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs of a night: names, builds, seeds, order, and what engines under test leave of them."""
+"""Jobs of a regression run: names, builds, seeds, order, and the share of an engine under test."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_seeds_depend_on_base_and_name_alone(tmp_path: Path) -> None:
     more = plan_of(tmp_path / "more", RUNS[:at] + again + RUNS[at:])
     found = {job.key: job.settings.seed for job in expand(more, "short", seeds=2, base_seed=1)}
     assert few.items() < found.items()
-    # Written down, so that no change of ours makes another night out of the same base seed.
+    # A constant, so that no change of ours makes other seeds from the same base seed.
     assert derived_seed(1, "random-verilator-gm256-local256-s0001") == 1875460173
 
 
@@ -213,7 +213,7 @@ def test_engines_that_take_nothing_of_it_are_told(tmp_path: Path) -> None:
     assert "copier has no GM_WIDTH of 256 bits" in caught.value.remedy
 
 
-def test_examples_run_the_whole_night() -> None:
+def test_examples_run_the_whole_regression() -> None:
     for name in ("axi_copy", "reg_dma"):
         dut = str(ROOT / "examples" / name)
         assert left_out(load_testplan(), "nightly", duts=[dut]) == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What moved between two nights: on hand-made runs and small coverage groups."""
+"""Changes between two regression runs, of hand-made runs and small coverage groups."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from tb.coverage.model import Coverage, CoverGroup, Cross, GroupCounts, excluding, point
 from tb.regress.queries.difference import Side, compare
-from tb.regress.queries.views import Figures, Night, RunRow, RunState
+from tb.regress.queries.views import Figures, RegressionRun, RunRow, RunState
 
 GROUP = CoverGroup(
     "g",
@@ -40,14 +40,14 @@ def side(
     buckets: Mapping[str, str] | None = None,
     rate: float = 0.0,
 ) -> Side:
-    night = Night(
+    regression_run = RegressionRun(
         name,
         "complete",
         "nightly",
         datetime(2026, 11, 20, tzinfo=UTC),
         figures=Figures(transactions_per_second=rate),
     )
-    return Side(night, runs, buckets or {}, coverage or Coverage(()))
+    return Side(regression_run, runs, buckets or {}, coverage or Coverage(()))
 
 
 def test_newly_failing_and_passing_by_test_and_configuration() -> None:
@@ -111,7 +111,7 @@ def test_bins_won_and_lost() -> None:
     assert moved.coverage == (before.percent, after.percent)
 
 
-def test_bins_out_of_scope_of_one_night_are_in_neither_list() -> None:
+def test_bins_out_of_scope_of_one_regression_run_are_in_neither_list() -> None:
     before, after = counted({"p": [0, 1, 0, 0]}), counted({"p": [1, 0, 0, 0]})
     after.groups["g"].scope["p"] = np.array([True, False, True, True])
     moved = compare(side("a", coverage=before), side("b", coverage=after))
@@ -119,7 +119,7 @@ def test_bins_out_of_scope_of_one_night_are_in_neither_list() -> None:
     assert moved.lost == ()
 
 
-def test_bins_that_the_other_night_does_not_define_are_in_neither_list() -> None:
+def test_bins_that_the_other_regression_run_does_not_define_are_in_neither_list() -> None:
     other = CoverGroup("g", (point("p", ["zero", "two", "three"]), point("r", ["a"])))
     before = counted({"p": [1, 0, 1], "r": [1]}, other)
     after = counted({"p": [1, 1, 0, 0], "q": [1, 1]})
@@ -141,7 +141,7 @@ def test_a_group_is_found_by_its_definition_when_widths_change_places() -> None:
     assert moved.lost == ()
 
 
-def test_a_group_of_one_night_alone_moves_nothing() -> None:
+def test_a_group_of_one_regression_run_alone_moves_nothing() -> None:
     after = counted({"p": [1, 1, 1, 0]})
     assert compare(side("a"), side("b", coverage=after)).won == ()
     assert compare(side("a", coverage=after), side("b")).lost == ()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nights read back from a results database that was filled through the store."""
+"""Regression runs read back from a results database that was filled through the store."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tb.coverage.export.code import CodeView
 from tb.coverage.model import Coverage
 from tb.regress.plan.testplan import TestPlan, load_testplan
 from tb.regress.queries import history
-from tb.regress.queries.views import FAILED, Figures, NightView
+from tb.regress.queries.views import FAILED, Figures, RegressionView
 from tb.regress.results.buckets import bucket_id, signature_of
 from tb.regress.results.store import Store
 from tb.regress.workers.job import Outcome
@@ -26,8 +26,8 @@ from tests.regress import made
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """Three nights a day apart; the budget of the last one was up before its last two runs."""
-    path = tmp_path_factory.mktemp("nights") / "results.db"
+    """Three regression runs a day apart; the budget of the last excluded its last two runs."""
+    path = tmp_path_factory.mktemp("results") / "results.db"
     with Store.open(f"sqlite:///{path}") as opened:
         made.make(opened, left=2)
         yield opened
@@ -45,41 +45,41 @@ def plan() -> TestPlan:
 
 
 @pytest.fixture(scope="module")
-def view(store: Store, plan: TestPlan) -> NightView:
+def view(store: Store, plan: TestPlan) -> RegressionView:
     return history.view(store, history.LATEST, plan)
 
 
 NAMES = ["2026-11-19.1", "2026-11-20.1", "2026-11-21.1"]
 
 
-def test_nights_the_newest_first(store: Store) -> None:
-    assert [night.name for night in history.nights(store)] == NAMES[::-1]
-    assert [night.name for night in history.nights(store, 1)] == NAMES[-1:]
-    assert history.nights(store, regression="weekly") == []
+def test_regression_runs_the_newest_first(store: Store) -> None:
+    assert [one.name for one in history.regression_runs(store)] == NAMES[::-1]
+    assert [one.name for one in history.regression_runs(store, 1)] == NAMES[-1:]
+    assert history.regression_runs(store, regression="weekly") == []
 
 
-def test_a_night_by_name_by_day_and_the_latest(store: Store) -> None:
-    assert history.night(store).name == NAMES[2]
-    assert history.night(store, NAMES[1]).name == NAMES[1]
-    assert history.night(store, "2026-11-20").name == NAMES[1]
+def test_a_regression_run_by_name_by_day_and_the_latest(store: Store) -> None:
+    assert history.regression_run(store).name == NAMES[2]
+    assert history.regression_run(store, NAMES[1]).name == NAMES[1]
+    assert history.regression_run(store, "2026-11-20").name == NAMES[1]
 
 
 @pytest.mark.parametrize("name", ["2026-11-22.1", "2026-11-2", "%", "2026-11-2_.1", ""])
-def test_a_night_that_is_not_there(store: Store, name: str) -> None:
+def test_a_regression_run_that_is_not_there(store: Store, name: str) -> None:
     with pytest.raises(PtoError, match="there is no regression run") as raised:
-        history.night(store, name)
+        history.regression_run(store, name)
     assert NAMES[2] in raised.value.legal
 
 
-def test_a_database_without_nights(fresh: Store) -> None:
-    assert history.nights(fresh) == []
+def test_a_database_without_regression_runs(fresh: Store) -> None:
+    assert history.regression_runs(fresh) == []
     with pytest.raises(PtoError, match="no regression run in the results database") as raised:
-        history.night(fresh)
+        history.regression_run(fresh)
     assert "make nightly" in raised.value.remedy
 
 
 def test_figures_count_what_is_in_the_rows(store: Store) -> None:
-    figures = history.night(store).figures
+    figures = history.regression_run(store).figures
     rows = history.runs(store, NAMES[2])
     assert (figures.planned, figures.done, figures.not_run) == (24, 22, 2)
     assert figures.passed == sum(row.state == "pass" for row in rows)
@@ -99,17 +99,17 @@ def test_figures_count_what_is_in_the_rows(store: Store) -> None:
     assert (figures.workers, figures.speedup, figures.lost) == (2, 1.86, 1)
 
 
-def test_a_night_has_what_it_was_begun_with(store: Store) -> None:
-    night = history.night(store, NAMES[1])
-    assert night.regression == "nightly"
-    assert night.status == "complete"
-    assert night.started == made.START + timedelta(days=1)
-    assert night.ended == night.started + timedelta(seconds=410)
-    assert night.commit.startswith("a0c4f83")
-    assert night.command == "make nightly SEEDS=4"
-    assert night.folder == f"sim_build/nightly/{NAMES[1]}"
-    assert night.code == {"line": 70.0, "branch": 50.0}
-    assert history.night(store).status == "budget"
+def test_a_regression_run_has_what_it_was_begun_with(store: Store) -> None:
+    regression_run = history.regression_run(store, NAMES[1])
+    assert regression_run.regression == "nightly"
+    assert regression_run.status == "complete"
+    assert regression_run.started == made.START + timedelta(days=1)
+    assert regression_run.ended == regression_run.started + timedelta(seconds=410)
+    assert regression_run.commit.startswith("a0c4f83")
+    assert regression_run.command == "make nightly SEEDS=4"
+    assert regression_run.folder == f"sim_build/nightly/{NAMES[1]}"
+    assert regression_run.code == {"line": 70.0, "branch": 50.0}
+    assert history.regression_run(store).status == "budget"
 
 
 def test_run_rows(store: Store) -> None:
@@ -145,7 +145,7 @@ def test_a_failing_run_says_why_in_one_line(store: Store) -> None:
     assert missing.message == "the record is missing: no record.json"
 
 
-def test_buckets_the_largest_first(view: NightView) -> None:
+def test_buckets_the_largest_first(view: RegressionView) -> None:
     assert [len(bucket.runs) for bucket in view.buckets] == [3, 1, 1]
     status = view.buckets[0]
     assert status.id == bucket_id(signature_of(made.STATUS))
@@ -153,7 +153,7 @@ def test_buckets_the_largest_first(view: NightView) -> None:
     assert (status.field, status.rule) == ("status OK not RULE", "FIX-L17")
     assert status.example == made.STATUS
     assert status.example_run.id == status.runs[0]
-    assert (status.first_night, status.nights) == (NAMES[1], 2)
+    assert (status.first_regression, status.regression_runs) == (NAMES[1], 2)
     assert [rerun.state for rerun in status.reruns] == ["fail"]
     assert status.reruns[0].waves.endswith("waves.fst")
     missing = next(bucket for bucket in view.buckets if bucket.kind == "error")
@@ -162,13 +162,13 @@ def test_buckets_the_largest_first(view: NightView) -> None:
 
 
 def test_notes_of_a_killed_coordinator_are_made_from_tables(fresh: Store, plan: TestPlan) -> None:
-    name = made.add_night(fresh, made.START, runs=6, number=1, ended=False)
+    name = made.add_regression(fresh, made.START, runs=6, number=1, ended=False)
     assert history.view(fresh, name, plan).notes[0] == (
         f"{made.LOST}: worker host-1:99 was lost with it, attempt 1 (killed by SIGKILL)"
     )
 
 
-def test_a_flaky_run_keeps_both_outcomes(view: NightView) -> None:
+def test_a_flaky_run_keeps_both_outcomes(view: RegressionView) -> None:
     (row,) = [row for row in view.runs if row.state == "flaky"]
     said = "MISMATCH: write outside the destination, GM 0x0010001050, 12 wrong bytes in 12"
     assert row.message == f"flaky: fail here, pass when run again; {said}"
@@ -178,11 +178,11 @@ def test_a_flaky_run_keeps_both_outcomes(view: NightView) -> None:
 
 
 def test_a_flaky_run_names_the_equal_run_that_ended_otherwise(fresh: Store) -> None:
-    first = made.add_night(fresh, made.START, runs=12)
+    first = made.add_regression(fresh, made.START, runs=12)
     failed = next(row for row in history.runs(fresh, first) if row.test == "corner")
     identity = f"{failed.key} {made.START:%Y%m%d%H%M}"
-    with patch("tb.regress.results.nights.now_utc", lambda: made.START + timedelta(days=1)):
-        second = fresh.begin_night(regression="nightly", signature="x")
+    with patch("tb.regress.results.regressions.now_utc", lambda: made.START + timedelta(days=1)):
+        second = fresh.begin_regression(regression="nightly", signature="x")
     job = next(job for job in made.jobs(12) if job.key == failed.key)
     fresh.plan_runs(second, [job])
     outcome = made.outcome(job, made.START + timedelta(days=1))
@@ -191,12 +191,12 @@ def test_a_flaky_run_names_the_equal_run_that_ended_otherwise(fresh: Store) -> N
     assert row.state == "flaky"
     assert row.message == f"flaky: pass here, hang in run {failed.id} of {first}"
     again = next(row for row in history.runs(fresh, first) if row.id == failed.id)
-    assert again.state == "hang", "what a night said stays as it was"
+    assert again.state == "hang", "the figures of a regression run do not change later"
 
 
 def test_the_message_of_a_bench_that_failed_stands_before_its_failures(fresh: Store) -> None:
-    with patch("tb.regress.results.nights.now_utc", lambda: made.START):
-        name = fresh.begin_night(regression="nightly", signature="x")
+    with patch("tb.regress.results.regressions.now_utc", lambda: made.START):
+        name = fresh.begin_regression(regression="nightly", signature="x")
     job = made.jobs(1)[0]
     fresh.plan_runs(name, [job])
     outcome = made.outcome(job, made.START, made.DATA)
@@ -209,20 +209,20 @@ def test_the_message_of_a_bench_that_failed_stands_before_its_failures(fresh: St
     assert history.runs(fresh, name)[0].message == "the bench raised KeyError"
 
 
-def test_all_time_has_the_groups_of_the_night(fresh: Store, plan: TestPlan) -> None:
-    made.add_night(fresh, made.START, runs=6)
-    made.add_night(fresh, made.START + timedelta(days=1), runs=2)
+def test_all_time_has_the_groups_of_the_regression_run(fresh: Store, plan: TestPlan) -> None:
+    made.add_regression(fresh, made.START, runs=6)
+    made.add_regression(fresh, made.START + timedelta(days=1), runs=2)
     view = history.view(fresh, "latest", plan)
     assert set(view.all_time.groups) == set(view.coverage.groups) == {"mte_gm_ub", "traffic"}
 
 
-def test_an_earlier_night_does_not_know_later_ones(store: Store, plan: TestPlan) -> None:
+def test_an_earlier_regression_run_does_not_know_later_ones(store: Store, plan: TestPlan) -> None:
     view = history.view(store, NAMES[1], plan)
     data = next(bucket for bucket in view.buckets if bucket.kind == "data")
-    assert (data.first_night, data.nights) == (NAMES[0], 2)
+    assert (data.first_regression, data.regression_runs) == (NAMES[0], 2)
     assert data.example.picture == made.DATA.picture
     status = next(bucket for bucket in view.buckets if bucket.kind == "status")
-    assert (status.first_night, status.nights) == (NAMES[1], 1)
+    assert (status.first_regression, status.regression_runs) == (NAMES[1], 1)
     assert [len(bucket.runs) for bucket in view.buckets] == [3, 2, 1, 1]
     assert [point.name for point in view.trend] == NAMES[:2]
     assert view.all_time.groups["mte_gm_ub"].hits["len"].sum() < (
@@ -230,32 +230,32 @@ def test_an_earlier_night_does_not_know_later_ones(store: Store, plan: TestPlan)
     )
 
 
-def test_trend_ends_with_the_night_itself(view: NightView) -> None:
+def test_trend_ends_with_the_regression_run_itself(view: RegressionView) -> None:
     assert [point.name for point in view.trend] == NAMES
     assert view.trend[-1].coverage == view.coverage.percent
     percents = [point.coverage or 0.0 for point in view.trend]
-    assert percents == sorted(set(percents)), "more from night to night"
+    assert percents == sorted(set(percents)), "more from regression run to regression run"
     assert view.trend[-1].runs == 22
     assert view.trend[0].groups.keys() == view.trend[2].groups.keys()
     assert view.trend[0].code == {"line": 70.0, "branch": 50.0}
 
 
-def test_a_long_trend_has_the_last_nights(store: Store) -> None:
-    points = history.trend(store, history.night(store), 2)
+def test_a_long_trend_has_the_last_regression_runs(store: Store) -> None:
+    points = history.trend(store, history.regression_run(store), 2)
     assert [point.name for point in points] == NAMES[1:]
 
 
-def test_coverage_of_the_night_and_of_all_time(store: Store, view: NightView) -> None:
+def test_coverage_of_the_regression_run_and_of_all_time(store: Store, view: RegressionView) -> None:
     assert set(view.coverage.groups) == {"mte_gm_ub", "traffic", "mte_gm_ub (gm 128)"}
     one, two, three = (store.merged([name]) for name in NAMES)
     for name, counts in view.all_time.groups.items():
         for item, hits in counts.hits.items():
             parts = [part.groups[name].hits[item] for part in (one, two, three)]
             assert np.array_equal(hits, sum(parts))
-    assert view.night.groups["traffic"] == view.coverage.groups["traffic"].percent
+    assert view.regression_run.groups["traffic"] == view.coverage.groups["traffic"].percent
 
 
-def test_plan_and_specification_have_the_results(view: NightView) -> None:
+def test_plan_and_specification_have_the_results(view: RegressionView) -> None:
     rows = [row for row in view.plan if "illegal" in row.tests]
     assert rows
     assert all(row.tests["illegal"] == (4, 1, 4) and row.state == "fail" for row in rows)
@@ -265,14 +265,14 @@ def test_plan_and_specification_have_the_results(view: NightView) -> None:
     assert rule.tests == {"illegal": 12}
 
 
-def test_notes_of_the_coordinator_and_what_tables_say(view: NightView) -> None:
+def test_notes_of_the_coordinator_and_what_tables_say(view: RegressionView) -> None:
     assert list(view.notes) == [
         f"{made.LOST}: worker host-1:99 was lost (killed by SIGKILL), begun again",
         "directed-icarus-gm256-local256-s0000: the record is missing: no record.json",
     ]
 
 
-def test_what_moved_since_the_night_before(view: NightView, store: Store) -> None:
+def test_what_moved_since_the_previous_regression_run(view: RegressionView, store: Store) -> None:
     moved = view.difference
     assert moved is not None
     assert (moved.before, moved.after) == (NAMES[1], NAMES[2])
@@ -287,7 +287,7 @@ def test_what_moved_since_the_night_before(view: NightView, store: Store) -> Non
     assert (back.won, back.lost) == (moved.lost, moved.won)
 
 
-def test_the_first_night_has_nothing_before_it(store: Store, plan: TestPlan) -> None:
+def test_the_first_regression_run_has_nothing_before_it(store: Store, plan: TestPlan) -> None:
     view = history.view(store, NAMES[0], plan)
     assert view.difference is None
     assert [point.name for point in view.trend] == NAMES[:1]
@@ -297,7 +297,7 @@ def test_code_coverage_is_what_was_handed_in(store: Store, plan: TestPlan) -> No
     code = CodeView({"fix": {"line": (1, 4)}, "mte1": {"line": (2, 4)}}, (), 3)
     view = history.view(store, NAMES[2], plan, code=code)
     assert view.code is code
-    assert view.night.code == {"line": 37.5}
+    assert view.regression_run.code == {"line": 37.5}
     assert view.trend[-1].code == {"line": 37.5}
 
 
@@ -331,7 +331,16 @@ def test_every_database_shows_the_same(url: str, store: Store, plan: TestPlan) -
     with Store.open(url) as other:
         made.make(other, left=2)
         mine, theirs = (history.view(one, "latest", plan) for one in (other, store))
-    for field in ("night", "runs", "buckets", "plan", "spec", "trend", "difference", "notes"):
+    for field in (
+        "regression_run",
+        "runs",
+        "buckets",
+        "plan",
+        "spec",
+        "trend",
+        "difference",
+        "notes",
+    ):
         assert getattr(mine, field) == getattr(theirs, field), field
     for name, counts in theirs.coverage.groups.items():
         for item, hits in counts.hits.items():
@@ -340,53 +349,54 @@ def test_every_database_shows_the_same(url: str, store: Store, plan: TestPlan) -
 
 def test_other_engines_and_regressions_are_not_compared(fresh: Store, plan: TestPlan) -> None:
     day = timedelta(days=1)
-    first = made.add_night(fresh, made.START, runs=6)
-    made.add_night(fresh, made.START + day, runs=6, duts=["a/dut.toml"])
-    made.add_night(fresh, made.START + 2 * day, runs=6, regression="smoke")
-    made.add_night(fresh, made.START + 3 * day, runs=6, left=6)
-    last = made.add_night(fresh, made.START + 4 * day, runs=6, number=1)
+    first = made.add_regression(fresh, made.START, runs=6)
+    made.add_regression(fresh, made.START + day, runs=6, duts=["a/dut.toml"])
+    made.add_regression(fresh, made.START + 2 * day, runs=6, regression="smoke")
+    made.add_regression(fresh, made.START + 3 * day, runs=6, left=6)
+    last = made.add_regression(fresh, made.START + 4 * day, runs=6, number=1)
     view = history.view(fresh, "latest", plan)
     assert [point.name for point in view.trend] == [first, last], "and none without a run"
     assert view.difference is not None
     assert view.difference.before == first
     counts = view.all_time.groups["traffic"].hits["pair"].sum()
-    mine = [name for name, duts in ((n.name, n.duts) for n in history.nights(fresh)) if not duts]
+    mine = [one.name for one in history.regression_runs(fresh) if not one.duts]
     assert len(mine) == 4
     assert counts == fresh.merged(mine).groups["traffic"].hits["pair"].sum()
     assert counts < fresh.merged().groups["traffic"].hits["pair"].sum()
 
 
-def test_a_night_that_was_killed_shows_what_it_has(fresh: Store, plan: TestPlan) -> None:
-    made.add_night(fresh, made.START, runs=12, left=5, ended=False)
-    night = history.night(fresh)
-    assert night.status == "interrupted", "nobody has it any more"
-    assert (night.figures.done, night.figures.not_run) == (7, 5)
-    view = history.view(fresh, night.name, plan)
-    assert view.night.coverage == view.coverage.percent > 0
-    assert view.night.groups
-    assert view.night.code == {}
+def test_a_regression_run_that_was_killed_shows_what_it_has(fresh: Store, plan: TestPlan) -> None:
+    made.add_regression(fresh, made.START, runs=12, left=5, ended=False)
+    regression_run = history.regression_run(fresh)
+    assert regression_run.status == "interrupted", "it has no owner any more"
+    assert (regression_run.figures.done, regression_run.figures.not_run) == (7, 5)
+    view = history.view(fresh, regression_run.name, plan)
+    assert view.regression_run.coverage == view.coverage.percent > 0
+    assert view.regression_run.groups
+    assert view.regression_run.code == {}
 
 
-def test_a_night_without_recorded_coverage_is_no_point_of_the_trend(
+def test_a_regression_run_without_recorded_coverage_is_no_point_of_the_trend(
     fresh: Store, plan: TestPlan
 ) -> None:
     day = timedelta(days=1)
-    made.add_night(fresh, made.START, runs=6)
-    killed = made.add_night(fresh, made.START + day, runs=6, ended=False)
-    nothing = made.add_night(fresh, made.START + 2 * day, runs=0, ended=False)
-    broken = made.add_night(fresh, made.START + 3 * day, runs=6, counted=99, ended=False)
-    # What a coordinator writes whose builds all failed: no groups, and 100 percent of none.
-    fresh.end_night(broken, "complete", Figures(), coverage=100.0)
-    made.add_night(fresh, made.START + 4 * day, runs=6)
-    points = history.trend(fresh, history.night(fresh))
+    made.add_regression(fresh, made.START, runs=6)
+    killed = made.add_regression(fresh, made.START + day, runs=6, ended=False)
+    nothing = made.add_regression(fresh, made.START + 2 * day, runs=0, ended=False)
+    broken = made.add_regression(fresh, made.START + 3 * day, runs=6, counted=99, ended=False)
+    # A coordinator writes this when all builds failed: no groups, and 100 percent of none.
+    fresh.end_regression(broken, "complete", Figures(), coverage=100.0)
+    made.add_regression(fresh, made.START + 4 * day, runs=6)
+    points = history.trend(fresh, history.regression_run(fresh))
     assert nothing not in [point.name for point in points]
     assert [point.coverage is None for point in points] == [False, True, True, False]
-    assert [night.counted for night in history.nights(fresh)] == [True, False, False, False, True]
-    assert history.view(fresh, killed, plan).night.counted, "of its runs, while it is looked at"
+    counted = [one.counted for one in history.regression_runs(fresh)]
+    assert counted == [True, False, False, False, True]
+    assert history.view(fresh, killed, plan).regression_run.counted, "from the rows of its runs"
 
 
 def test_reruns_say_of_which_run(fresh: Store) -> None:
-    name = made.add_night(fresh, made.START, runs=14)
+    name = made.add_regression(fresh, made.START, runs=14)
     bucket = next(item for item in history.buckets(fresh, name) if item.kind == "data")
     first, second = bucket.runs[:2]
     job = fresh.job(second)[1]
@@ -401,20 +411,20 @@ def test_reruns_say_of_which_run(fresh: Store) -> None:
     assert bucket.example_run.state == "fail"
 
 
-def test_a_night_without_runs(fresh: Store, plan: TestPlan) -> None:
-    with patch("tb.regress.results.nights.now_utc", lambda: made.START):
-        name = fresh.begin_night(regression="nightly", signature="x")
+def test_a_regression_run_without_runs(fresh: Store, plan: TestPlan) -> None:
+    with patch("tb.regress.results.regressions.now_utc", lambda: made.START):
+        name = fresh.begin_regression(regression="nightly", signature="x")
     view = history.view(fresh, name, plan)
-    assert view.night.figures.planned == 0
+    assert view.regression_run.figures.planned == 0
     assert not [*view.runs, *view.buckets, *view.notes]
     assert view.coverage.groups == {}
-    assert not view.night.counted
+    assert not view.regression_run.counted
     assert view.trend[-1].coverage is None, "neither 0 nor 100 percent"
     assert {row.state for row in view.plan} == {"not run"}
 
 
 def test_a_failed_build_is_a_note(fresh: Store, plan: TestPlan) -> None:
-    name = made.add_night(fresh, made.START, runs=6)
+    name = made.add_regression(fresh, made.START, runs=6)
     config = "icarus-gm128-local128"
     fresh.note_build(name, config, inputs="", seconds=1.0, error="pto_mte2.v:3: syntax error\nmore")
     notes = history.view(fresh, name, plan).notes
@@ -422,8 +432,8 @@ def test_a_failed_build_is_a_note(fresh: Store, plan: TestPlan) -> None:
 
 
 def test_many_broken_runs_do_not_fill_the_notes(fresh: Store, plan: TestPlan) -> None:
-    with patch("tb.regress.results.nights.now_utc", lambda: made.START):
-        name = fresh.begin_night(regression="nightly", signature="x")
+    with patch("tb.regress.results.regressions.now_utc", lambda: made.START):
+        name = fresh.begin_regression(regression="nightly", signature="x")
     planned = made.jobs(30)
     fresh.plan_runs(name, planned)
     for number, job in enumerate(planned):
@@ -437,8 +447,8 @@ def test_many_broken_runs_do_not_fill_the_notes(fresh: Store, plan: TestPlan) ->
 
 
 def test_many_runs_are_read_fast(fresh: Store, plan: TestPlan) -> None:
-    """A night of 2000 runs is to be there in 10 s; this is a tenth of one, on a busy machine."""
-    made.add_night(fresh, made.START, runs=200, counted=20)
+    """2000 runs are to be read in 10 s; this is a tenth of them, on a busy machine."""
+    made.add_regression(fresh, made.START, runs=200, counted=20)
     start = time.monotonic()
     view = history.view(fresh, "latest", plan)
     assert len(view.runs) == 200

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JUnit XML of a made-up night, read back."""
+"""JUnit XML of a made-up regression run, read back."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from junitparser.xunit2 import JUnitXml, TestCase
 
 from tb.common.errors import PtoError
 from tb.regress.queries.junit import ERRORS, junit, write
-from tb.regress.queries.views import NightView
+from tb.regress.queries.views import RegressionView
 from tests.report.sample import sample_view
 
 
 @pytest.fixture(scope="module")
-def view() -> NightView:
+def view() -> RegressionView:
     return sample_view(runs=120)
 
 
@@ -29,7 +29,7 @@ def cases(document: JUnitXml) -> dict[str, TestCase]:
     }
 
 
-def test_every_run_is_a_case_with_its_outcome(view: NightView, tmp_path: Path) -> None:
+def test_every_run_is_a_case_with_its_outcome(view: RegressionView, tmp_path: Path) -> None:
     path = write(view, tmp_path / "new" / "junit.xml")
     document = JUnitXml.fromfile(str(path))
     assert isinstance(document, JUnitXml)
@@ -48,7 +48,7 @@ def test_every_run_is_a_case_with_its_outcome(view: NightView, tmp_path: Path) -
         assert properties.get("command", "") == run.command
 
 
-def test_counts_and_suites(view: NightView) -> None:
+def test_counts_and_suites(view: RegressionView) -> None:
     document = junit(view)
     states = Counter(run.state for run in view.runs)
     errors = sum(states[state] for state in ERRORS)
@@ -59,18 +59,20 @@ def test_counts_and_suites(view: NightView) -> None:
     by_config = Counter(f"{run.sim}-gm{run.gm_width}-local{run.local_width}" for run in view.runs)
     assert {suite.name: suite.tests for suite in document} == dict(by_config)
     for suite in document:
-        assert suite.hostname == view.night.host
+        assert suite.hostname == view.regression_run.host
         properties = {item.name: item.value for item in suite.properties()}
-        assert properties["commit"] == view.night.commit
+        assert properties["commit"] == view.regression_run.commit
+        assert properties["regression_run"] == view.regression_run.name
+        assert properties["regression"] == view.regression_run.regression
         assert "duts" not in properties, "there are none"
 
 
-def test_a_suite_is_named_by_the_build(view: NightView) -> None:
+def test_a_suite_is_named_by_the_build(view: RegressionView) -> None:
     runs = [replace(run, config="icarus-cov") for run in view.runs]
     assert [suite.name for suite in junit(replace(view, runs=runs))] == ["icarus-cov"]
 
 
-def test_the_first_run_of_a_bucket_has_its_report(view: NightView) -> None:
+def test_the_first_run_of_a_bucket_has_its_report(view: RegressionView) -> None:
     found = cases(junit(view))
     bucket = view.buckets[0]
     first, other = (
@@ -85,14 +87,14 @@ def test_the_first_run_of_a_bucket_has_its_report(view: NightView) -> None:
     assert f"see {first.key}" in text
 
 
-def test_a_flaky_run_has_both_outcomes(view: NightView) -> None:
+def test_a_flaky_run_has_both_outcomes(view: RegressionView) -> None:
     run = next(run for run in view.runs if run.state == "flaky")
     result = cases(junit(view))[run.key].result[0]
     assert result.message.startswith("flaky")
     assert "run again: pass" in result.text
 
 
-def test_a_rerun_stands_with_the_run_it_repeats(view: NightView) -> None:
+def test_a_rerun_stands_with_the_run_it_repeats(view: RegressionView) -> None:
     bucket = next(item for item in view.buckets if len(item.runs) > 1 and item.reruns)
     again = replace(bucket.reruns[0], run=bucket.runs[1], state="hang")
     made = replace(view, buckets=[replace(bucket, reruns=(again,))])
@@ -102,7 +104,7 @@ def test_a_rerun_stands_with_the_run_it_repeats(view: NightView) -> None:
     assert "run again: hang" in second
 
 
-def test_characters_that_xml_cannot_hold(view: NightView, tmp_path: Path) -> None:
+def test_characters_that_xml_cannot_hold(view: RegressionView, tmp_path: Path) -> None:
     run = view.runs[next(i for i, run in enumerate(view.runs) if run.state == "error")]
     odd = replace(run, message="\x1b[31mred\x1b[0m\x00 <&> \ud800 \ufffe ö\nline two")
     path = write(replace(view, runs=[odd]), tmp_path / "junit.xml")
@@ -112,19 +114,19 @@ def test_characters_that_xml_cannot_hold(view: NightView, tmp_path: Path) -> Non
     assert "line two" in str(result.text)
 
 
-def test_an_empty_night(view: NightView, tmp_path: Path) -> None:
+def test_an_empty_regression_run(view: RegressionView, tmp_path: Path) -> None:
     path = write(replace(view, runs=(), buckets=()), tmp_path / "junit.xml")
     assert ET.parse(path).getroot().get("tests") == "0"
 
 
-def test_a_folder_that_cannot_be_made(view: NightView, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made(view: RegressionView, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(PtoError, match=r"cannot write junit\.xml"):
         write(view, tmp_path / "file" / "junit.xml")
 
 
 def test_a_failing_write_leaves_the_old_file(
-    view: NightView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    view: RegressionView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(view, tmp_path / "junit.xml")
     before = path.read_bytes()

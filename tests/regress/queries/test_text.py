@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What commands print of nights: in a pipe, where nothing may be cut, and on a terminal."""
+"""Output of commands about regression runs: in a pipe, where nothing is cut, and on a terminal."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import pytest
 
 from tb.coverage.model import Coverage
 from tb.regress.queries import text
-from tb.regress.queries.views import Difference, Figures, Night, NightView
+from tb.regress.queries.views import Difference, Figures, RegressionRun, RegressionView
 from tests.report.sample import sample_view
 
 
 @pytest.fixture(scope="module")
-def view() -> NightView:
+def view() -> RegressionView:
     return sample_view(runs=120)
 
 
-def night(name: str, **more: object) -> Night:
+def regression_run(name: str, **more: object) -> RegressionRun:
     values: dict[str, object] = {"figures": Figures(planned=9, done=9, passed=9), **more}
-    return Night(name, "complete", "nightly", datetime(2026, 11, 21, tzinfo=UTC), **values)  # type: ignore[arg-type]
+    return RegressionRun(name, "complete", "nightly", datetime(2026, 11, 21, tzinfo=UTC), **values)  # type: ignore[arg-type]
 
 
-def test_history_is_a_line_for_each_night() -> None:
-    nights = [
-        night(
+def test_history_is_a_line_for_each_regression_run() -> None:
+    regression_runs = [
+        regression_run(
             "2026-11-22.1",
             figures=Figures(
                 planned=2000, done=1999, passed=1998, failed=1, transactions=7, wall_seconds=3725
@@ -36,9 +36,9 @@ def test_history_is_a_line_for_each_night() -> None:
             groups={"traffic": 99.996},
             commit="a0c4f83d19e27b64c5510fd0c1a3e6b2f7889d04+",
         ),
-        night("2026-11-21.1", figures=Figures(planned=9, done=0)),
+        regression_run("2026-11-21.1", figures=Figures(planned=9, done=0)),
     ]
-    header, first, second = text.as_text(text.history(nights)).splitlines()
+    header, first, second = text.as_text(text.history(regression_runs)).splitlines()
     assert header.split()[:4] == ["name", "regression", "status", "runs"]
     assert first.split() == [
         *("2026-11-22.1", "nightly", "complete", "1999/2000", "99.9", "1", "0", "7", "0", "99.9"),
@@ -50,14 +50,14 @@ def test_history_is_a_line_for_each_night() -> None:
 
 def test_history_fits_a_narrow_terminal() -> None:
     figures = Figures(planned=2000, done=1999, passed=1998, transactions=10**10, wall_seconds=3725)
-    shown = text.as_text(text.history([night("2026-11-22.1", figures=figures)], 80), 80)
+    shown = text.as_text(text.history([regression_run("2026-11-22.1", figures=figures)], 80), 80)
     header, row = shown.splitlines()
     assert "…" not in shown
     assert row.split()[:3] == ["2026-11-22.1", "complete", "1999/2000"]
     assert "commit" not in header
 
 
-def test_history_without_nights_says_what_makes_one() -> None:
+def test_history_without_regression_runs_says_what_makes_one() -> None:
     assert "make nightly" in text.as_text(text.history([]))
 
 
@@ -68,14 +68,16 @@ def test_durations(seconds: float, wanted: str) -> None:
     assert text.duration(seconds) == wanted
 
 
-def test_difference_with_a_night_that_counted_nothing() -> None:
+def test_difference_with_a_regression_run_that_counted_nothing() -> None:
     moved = Difference("a", "b", coverage=(None, 98.25), rate=(1000.0, 900.0))
     lines = text.as_text(text.difference(moved)).splitlines()
     assert lines[1] == "coverage       - -> 98.25 %"
 
 
-def test_closing_of_a_night_that_counted_nothing(view: NightView) -> None:
-    nothing = replace(view, night=replace(view.night, groups={}), coverage=Coverage([]))
+def test_closing_of_a_regression_run_that_counted_nothing(view: RegressionView) -> None:
+    nothing = replace(
+        view, regression_run=replace(view.regression_run, groups={}), coverage=Coverage([])
+    )
     shown = text.as_text(text.closing(nothing, "x.html", passed=False))
     assert "coverage   none was counted" in shown
     assert "coverage -; page: x.html" in shown
@@ -110,9 +112,9 @@ def test_of_many_points_the_first_are_named() -> None:
     assert "coverage lost  25" in lines
 
 
-def test_closing_lines_of_a_night_that_failed(view: NightView) -> None:
+def test_closing_lines_of_a_regression_run_that_failed(view: RegressionView) -> None:
     lines = text.as_text(text.closing(view, "sim_build/x/index.html", passed=False)).splitlines()
-    figures = view.night.figures
+    figures = view.regression_run.figures
     assert lines[-1].startswith("FAIL regression run 2026-11-21.1 (budget)")
     assert lines[-1].endswith("page: sim_build/x/index.html")
     whole = "\n".join(lines)
@@ -122,7 +124,7 @@ def test_closing_lines_of_a_night_that_failed(view: NightView) -> None:
     for bucket in view.buckets:
         row = next(line for line in lines if line.startswith(bucket.id))
         assert bucket.title in row
-        assert ("new" in row.split()) == (bucket.first_night == view.night.name)
+        assert ("new" in row.split()) == (bucket.first_regression == view.regression_run.name)
     assert f"repeat     {view.buckets[0].example_run.command}" in lines
     assert f"           or: pto-dv rerun {view.buckets[0].example_run.id}" in lines
     for note in view.notes:
@@ -130,18 +132,20 @@ def test_closing_lines_of_a_night_that_failed(view: NightView) -> None:
     assert "and 1 failing runs in no bucket" in lines
 
 
-def test_closing_lines_of_a_good_night() -> None:
+def test_closing_lines_of_a_good_regression_run() -> None:
     view = sample_view(runs=60, failing=False)
     lines = text.as_text(text.closing(view, "p", passed=True)).splitlines()
     assert lines[-1].startswith("PASS regression run 2026-11-21.1 (complete): 60 of 60 runs passed")
     assert not [line for line in lines if "repeat" in line or line.startswith("note")]
 
 
-def test_speedup_is_of_several_workers(view: NightView) -> None:
+def test_speedup_is_of_several_workers(view: RegressionView) -> None:
     def workers(count: int, speedup: float | None) -> str:
-        figures = replace(view.night.figures, workers=count, speedup=speedup)
-        night = replace(view.night, figures=figures)
-        shown = text.as_text(text.closing(replace(view, night=night), "p", passed=True))
+        figures = replace(view.regression_run.figures, workers=count, speedup=speedup)
+        regression_run = replace(view.regression_run, figures=figures)
+        shown = text.as_text(
+            text.closing(replace(view, regression_run=regression_run), "p", passed=True)
+        )
         return next(line for line in shown.splitlines() if line.startswith("workers"))
 
     assert workers(2, 1.834) == "workers    2, 1.83 times as fast as one"
@@ -149,7 +153,7 @@ def test_speedup_is_of_several_workers(view: NightView) -> None:
     assert workers(1, 1.0) == "workers    1"
 
 
-def test_a_failing_night_without_buckets_says_what_repeats(view: NightView) -> None:
+def test_a_failing_regression_run_without_buckets_says_what_repeats(view: RegressionView) -> None:
     run = next(run for run in view.runs if run.state == "error")
     alone = replace(view, buckets=(), runs=[replace(run, command="")])
     shown = text.as_text(text.closing(alone, "p", passed=False))
@@ -157,7 +161,7 @@ def test_a_failing_night_without_buckets_says_what_repeats(view: NightView) -> N
 
 
 def test_a_pipe_gets_no_colours_and_no_cut_lines(
-    view: NightView, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    view: RegressionView, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     text.show(text.closing(view, "a/very/long/path/" * 10, passed=False))

@@ -47,7 +47,7 @@ def test_passwords_are_not_shown() -> None:
 
 
 def test_a_server_that_does_not_answer() -> None:
-    """Nobody listens on port 1."""
+    """No process listens on port 1."""
     pytest.importorskip("psycopg")
     error = refused("postgresql://user:secret@127.0.0.1:1/name")
     assert "cannot be opened" in error.what
@@ -79,7 +79,7 @@ def test_a_folder_instead_of_a_file(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     path = tmp_path / "results.db"
     with Store.open(f"sqlite:///{path}") as store:
-        store.begin_night(regression="nightly", signature="plan")
+        store.begin_regression(regression="nightly", signature="plan")
     # Root may write any file, so that SQLite is asked not to.
     error = refused(f"sqlite:///file:{path}?mode=ro&uri=true")
     assert "cannot be written" in error.what
@@ -89,7 +89,7 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     with Store.open(f"sqlite:///file:{path}?mode=ro&uri=true", create=False) as store:
         assert store.unfinished("nightly", "plan") is None  # reading it is all right
         with pytest.raises(StoreError, match="cannot be written"):
-            store.begin_night(regression="nightly", signature="plan")
+            store.begin_regression(regression="nightly", signature="plan")
 
 
 def test_a_file_of_something_else(tmp_path: Path) -> None:
@@ -108,8 +108,8 @@ def test_a_full_disk_keeps_what_was_written(tmp_path: Path) -> None:
     """The run that found no room is left to do, and is done when there is room."""
     planned = [job(f"r{seed}", seed=seed) for seed in range(200)]
     with Store.open(f"sqlite:///{tmp_path}/results.db") as store:
-        night = store.begin_night(regression="nightly", signature="plan")
-        store.plan_runs(night, planned)
+        regression_run = store.begin_regression(regression="nightly", signature="plan")
+        store.plan_runs(regression_run, planned)
         limit_pages(store, extra=20)
         done = 0
 
@@ -117,14 +117,14 @@ def test_a_full_disk_keeps_what_was_written(tmp_path: Path) -> None:
             nonlocal done
             for item in planned:
                 given = outcome(item, coverage=text(coverage(done)))
-                store.finish_run(night, given, state="pass")
+                store.finish_run(regression_run, given, state="pass")
                 done += 1
 
         with pytest.raises(StoreError, match="disk is full") as caught:
             run_all()
         assert "free room" in caught.value.remedy
         assert 0 < done < 200
-        assert [item.key for item in store.jobs_left(night)] == [
+        assert [item.key for item in store.jobs_left(regression_run)] == [
             f"r{seed}" for seed in range(done, 200)
         ]
         total = coverage(0)
@@ -132,7 +132,7 @@ def test_a_full_disk_keeps_what_was_written(tmp_path: Path) -> None:
             total.merge(coverage(seed))
         assert to_json(store.merged()) == to_json(total)
         limit_pages(store, extra=2000)
-        assert store.finish_run(night, outcome(planned[done]), state="pass")
+        assert store.finish_run(regression_run, outcome(planned[done]), state="pass")
 
 
 def limit_pages(store: Store, *, extra: int) -> None:
@@ -145,17 +145,17 @@ def limit_pages(store: Store, *, extra: int) -> None:
 def test_a_database_that_is_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tb.regress.results.connect._BUSY_SECONDS", 0.2)
     with Store.open(f"sqlite:///{tmp_path}/results.db") as store:
-        night = store.begin_night(regression="nightly", signature="plan")
+        regression_run = store.begin_regression(regression="nightly", signature="plan")
         other = sqlite3.connect(tmp_path / "results.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="busy"):
-            store.plan_runs(night, jobs(1))
-        assert store.jobs_left(night) == []  # reading goes on
+            store.plan_runs(regression_run, jobs(1))
+        assert store.jobs_left(regression_run) == []  # reading goes on
         other.execute("ROLLBACK")
-        store.plan_runs(night, jobs(1))
+        store.plan_runs(regression_run, jobs(1))
         other.close()
 
 
 def test_a_percent_in_the_path_is_no_pattern(tmp_path: Path) -> None:
     with Store.open(f"sqlite:///{tmp_path}/a%25b.db") as store:
-        assert store.begin_night(regression="nightly", signature="plan")
+        assert store.begin_regression(regression="nightly", signature="plan")

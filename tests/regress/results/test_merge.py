@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from tb.coverage.export.exchange import to_json
 from tb.coverage.model import Coverage, CoverGroup, Cross, point
 from tb.regress.queries.views import Figures
-from tb.regress.results.database import HitsTable, NightHitsTable, NightTable
+from tb.regress.results.database import HitsTable, RegressionHitsTable, RegressionRunTable
 from tb.regress.results.store import Store
 from tests.regress.samples import (
     begin,
@@ -32,17 +32,17 @@ FORK = multiprocessing.get_context("fork")
 
 def cover(store: Store, seeds: range, end: Any = "complete") -> str:
     planned = [job(f"r{seed}", seed=seed) for seed in seeds]
-    night = begin(store, planned)
+    regression = begin(store, planned)
     for item in planned:
         done = outcome(item, coverage=text(coverage(item.settings.seed)))
-        store.finish_run(night, done, state="pass")
+        store.finish_run(regression, done, state="pass")
     if end:
-        store.end_night(night, end, Figures())
-    return night
+        store.end_regression(regression, end, Figures())
+    return regression
 
 
 def test_merged_coverage_is_the_sum_of_all_runs(store: Store) -> None:
-    """Of nights that ended, one that was interrupted and one that runs."""
+    """Of regression runs that ended, one that was interrupted and one that runs."""
     first = cover(store, range(7))
     second = cover(store, range(7, 12), "interrupted")
     cover(store, range(12, 15), "")
@@ -50,23 +50,25 @@ def test_merged_coverage_is_the_sum_of_all_runs(store: Store) -> None:
     assert to_json(store.merged([first])) == to_json(total(range(7)))
     assert to_json(store.merged([first, second])) == to_json(total(range(12)))
     assert to_json(store.merged([])) == to_json(Coverage(()))
-    assert set(column(store, NightHitsTable.night_id)) == {column(store, NightTable.id)[0]}
+    assert set(column(store, RegressionHitsTable.regression_id)) == {
+        column(store, RegressionRunTable.id)[0]
+    }
 
 
-def test_sums_of_a_night_never_hide_a_run(store: Store) -> None:
-    """A run that comes after the night was summed up counts, and counts once."""
+def test_sums_of_a_regression_run_never_hide_a_run(store: Store) -> None:
+    """A run that comes after the regression run was summed up counts, and counts once."""
     planned = jobs(3)
-    night = begin(store, planned)
+    regression = begin(store, planned)
     for item in planned[:2]:
-        store.finish_run(night, outcome(item, coverage=text(coverage(item.settings.seed))),
+        store.finish_run(regression, outcome(item, coverage=text(coverage(item.settings.seed))),
                          state="pass")  # fmt: skip
-    store.end_night(night, "complete", Figures())
+    store.end_regression(regression, "complete", Figures())
     assert to_json(store.merged()) == to_json(total(range(2)))
     late = outcome(planned[2], coverage=text(coverage(2)))
-    store.finish_run(night, late, state="pass")
+    store.finish_run(regression, late, state="pass")
     assert to_json(store.merged()) == to_json(total(range(3)))
-    store.end_night(night, "complete", Figures())
-    store.end_night(night, "complete", Figures())
+    store.end_regression(regression, "complete", Figures())
+    store.end_regression(regression, "complete", Figures())
     assert to_json(store.merged()) == to_json(total(range(3)))
 
 
@@ -81,10 +83,10 @@ def test_groups_defined_differently_stay_apart(store: Store) -> None:
     narrow, wide = [group(bus_bytes=16)], [group(bus_bytes=32)]
     shared = group("rules", 16)
     planned = [job("a", gm_width=128), job("b", seed=2), job("c", seed=3)]
-    night = begin(store, planned)
+    regression = begin(store, planned)
     given = [coverage(1, [*narrow, shared]), coverage(2, [*wide, shared]), coverage(4, wide)]
     for item, counts in zip(planned, given, strict=True):
-        store.finish_run(night, outcome(item, coverage=text(counts)), state="pass")
+        store.finish_run(regression, outcome(item, coverage=text(counts)), state="pass")
     found = store.merged()
     assert found.groups["mte_gm_ub (gm 128)"].hits["len"].tolist() == [
         *given[0].groups["mte_gm_ub"].hits["len"]
@@ -100,8 +102,8 @@ def test_groups_defined_differently_stay_apart(store: Store) -> None:
     assert found.groups["mte_gm_ub (gm 128)"].group.name == "mte_gm_ub (gm 128)"
 
 
-def test_all_time_coverage_has_the_definitions_of_a_night(store: Store) -> None:
-    """What was defined otherwise in an earlier version of the bench cannot be added up."""
+def test_all_time_coverage_has_the_definitions_of_a_regression_run(store: Store) -> None:
+    """Groups with another definition in an earlier version of the bench cannot be added up."""
     planned = jobs(1)
     old = begin(store, planned)
     before = coverage(1, [group(bus_bytes=16), group("rules", 16)])
@@ -119,10 +121,10 @@ def test_a_run_is_written_and_merged_fast(store: Store) -> None:
     many = [CoverGroup("many", points, (Cross("all", ("one", "two")),))]
     given = text(coverage(1, many))
     planned = jobs(60)
-    night = begin(store, planned)
+    regression = begin(store, planned)
     start = time.process_time()
     for item in planned:
-        store.finish_run(night, outcome(item, coverage=given), state="pass")
+        store.finish_run(regression, outcome(item, coverage=given), state="pass")
     assert (time.process_time() - start) / 60 < 0.05
     start = time.process_time()
     store.merged()

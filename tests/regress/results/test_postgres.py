@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a database server has that a file has not; test_store.py runs on both."""
+"""Properties of a database server that a file lacks; test_store.py runs on both."""
 
 from __future__ import annotations
 
@@ -45,22 +45,22 @@ def test_an_unknown_database_of_a_server(server: Server) -> None:
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
 def test_every_way_to_name_postgresql(server: Server, scheme: str) -> None:
     with Store.open(server.make().replace("postgresql", scheme, 1)) as store:
-        assert store.begin_night(regression="nightly", signature="plan")
+        assert store.begin_regression(regression="nightly", signature="plan")
 
 
 def test_a_server_that_goes_away_and_comes_back(new_server: Callable[[], Server]) -> None:
-    """What was written is there again, and the same store goes on with it."""
+    """Written data is there again, and the same store continues with it."""
     own = new_server()
     with Store.open(own.make()) as store:
         planned = jobs(2)
-        night = store.begin_night(regression="nightly", signature="plan")
-        store.plan_runs(night, planned)
-        store.finish_run(night, outcome(planned[0]), state="pass")
+        regression_run = store.begin_regression(regression="nightly", signature="plan")
+        store.plan_runs(regression_run, planned)
+        store.finish_run(regression_run, outcome(planned[0]), state="pass")
         own.stop()
         with pytest.raises(StoreError) as caught:
-            store.finish_run(night, outcome(planned[1]), state="pass")
+            store.finish_run(regression_run, outcome(planned[1]), state="pass")
         assert "see that the server runs" in caught.value.remedy
         own.start()
-        assert store.jobs_left(night) == planned[1:]
-        assert store.finish_run(night, outcome(planned[1]), state="pass")
+        assert store.jobs_left(regression_run) == planned[1:]
+        assert store.finish_run(regression_run, outcome(planned[1]), state="pass")
     own.stop()

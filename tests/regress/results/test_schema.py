@@ -18,7 +18,7 @@ from tests.regress.samples import jobs
 
 FORK = multiprocessing.get_context("fork")
 
-DIGEST = {1: "d50b5d4447d57e7c"}
+DIGEST = {1: "d50b5d4447d57e7c", 2: "53733d14905a8483"}
 """Version -> digest of its tables. Once databases of a version exist, a change needs the next."""
 
 
@@ -79,7 +79,7 @@ def test_a_new_database_has_the_tables_and_their_version(url: str) -> None:
     assert tables(url) == sorted(Base.metadata.tables)
 
 
-@pytest.mark.parametrize("version", [0, SCHEMA + 1])
+@pytest.mark.parametrize("version", [0, SCHEMA - 1, SCHEMA + 1])
 def test_another_version_is_refused_and_not_touched(url: str, version: int) -> None:
     Store.open(url).close()
     run(url, f"UPDATE schema_version SET version = {version}", "DROP TABLE lost")
@@ -89,6 +89,19 @@ def test_another_version_is_refused_and_not_touched(url: str, version: int) -> N
     with pytest.raises(StoreError, match=f"version {version}"):
         Store.open(url, create=False)
     assert "lost" not in tables(url)
+
+
+def test_a_database_with_the_tables_of_version_1_is_refused_and_not_touched(url: str) -> None:
+    run(
+        url,
+        "CREATE TABLE schema_version (version INTEGER PRIMARY KEY)",
+        "INSERT INTO schema_version VALUES (1)",
+        "CREATE TABLE night (id INTEGER PRIMARY KEY)",
+    )
+    error = refused(url)
+    assert f"has version 1, this PTO-DV needs version {SCHEMA}" in error.what
+    assert "use the PTO-DV that made it" in error.remedy
+    assert tables(url) == ["night", "schema_version"]
 
 
 @pytest.mark.parametrize("loss", ["DELETE FROM schema_version", "DROP TABLE schema_version"])
@@ -127,6 +140,6 @@ def test_several_that_open_a_new_database_at_once(url: str) -> None:
         process.join(180)
     assert [process.exitcode for process in processes] == [0] * 4
     with Store.open(url) as store:
-        night = store.begin_night(regression="nightly", signature="plan")
-        store.plan_runs(night, jobs(1))
-        assert len(store.jobs_left(night)) == 1
+        regression_run = store.begin_regression(regression="nightly", signature="plan")
+        store.plan_runs(regression_run, jobs(1))
+        assert len(store.jobs_left(regression_run)) == 1

@@ -12,13 +12,13 @@ from sqlalchemy import select
 
 from tb.coverage.export.exchange import to_json
 from tb.regress.queries.views import Figures
-from tb.regress.results import nights
+from tb.regress.results import regressions
 from tb.regress.results.database import (
     BucketTable,
     BuildTable,
     FailureTable,
     LostTable,
-    NightTable,
+    RegressionRunTable,
     RerunTable,
     RunTable,
 )
@@ -44,105 +44,105 @@ from tests.regress.samples import (
 FORK = multiprocessing.get_context("fork")
 
 
-# --- nights -----------------------------------------------------------------------------------
+# --- regression runs ------------------------------------------------------------------------------
 
 
-def test_nights_of_a_day_are_counted(store: Store) -> None:
+def test_regression_runs_of_a_day_are_counted(store: Store) -> None:
     names = [begin(store) for _ in range(11)]
     day = names[0].rsplit(".", 1)[0]
     assert names == [f"{day}.{number}" for number in range(1, 12)]
-    assert column(store, NightTable.folder)[-1] == f"nightly/{day}.11"
+    assert column(store, RegressionRunTable.folder)[-1] == f"nightly/{day}.11"
 
 
 def test_times_come_back_with_their_zone(store: Store) -> None:
     begin(store)
-    (started,) = column(store, NightTable.started)
+    (started,) = column(store, RegressionRunTable.started)
     assert started.utcoffset() == timedelta(0)
-    assert abs((nights.now_utc() - started).total_seconds()) < 60
+    assert abs((regressions.now_utc() - started).total_seconds()) < 60
 
 
-def test_a_night_that_runs_is_not_resumed(store: Store) -> None:
-    night = begin(store)
+def test_a_regression_run_that_runs_is_not_resumed(store: Store) -> None:
+    regression = begin(store)
     assert store.unfinished("nightly", "plan") is None
-    assert not store.adopt(night)
+    assert not store.adopt(regression)
 
 
-def test_an_interrupted_night_is_resumed_by_its_own_plan(store: Store) -> None:
-    night = begin(store)
-    store.end_night(night, "interrupted", Figures())
+def test_an_interrupted_regression_run_is_resumed_by_its_own_plan(store: Store) -> None:
+    regression = begin(store)
+    store.end_regression(regression, "interrupted", Figures())
     assert store.unfinished("nightly", "another") is None
     assert store.unfinished("weekly", "plan") is None
-    assert store.unfinished("nightly", "plan") == night
-    assert store.adopt(night)
+    assert store.unfinished("nightly", "plan") == regression
+    assert store.adopt(regression)
     assert store.unfinished("nightly", "plan") is None
-    assert not store.adopt(night)
-    assert column(store, NightTable.ended) == [None]
+    assert not store.adopt(regression)
+    assert column(store, RegressionRunTable.ended) == [None]
 
 
 @pytest.mark.parametrize("status", ["complete", "budget", "error"])
-def test_a_night_that_ended_is_not_resumed(store: Store, status: Any) -> None:
-    night = begin(store)
-    store.end_night(night, status, Figures())
+def test_a_regression_run_that_ended_is_not_resumed(store: Store, status: Any) -> None:
+    regression = begin(store)
+    store.end_regression(regression, status, Figures())
     assert store.unfinished("nightly", "plan") is None
-    assert not store.adopt(night)
+    assert not store.adopt(regression)
 
 
 def test_a_dead_coordinator_is_noticed_at_once(store: Store) -> None:
-    night = begin(store)
-    put(store, night, pid=dead_pid())
-    assert store.unfinished("nightly", "plan") == night
-    assert store.adopt(night)
+    regression = begin(store)
+    put(store, regression, pid=dead_pid())
+    assert store.unfinished("nightly", "plan") == regression
+    assert store.adopt(regression)
 
 
 def test_a_silent_coordinator_elsewhere_is_taken_for_dead(store: Store) -> None:
-    night = begin(store)
-    put(store, night, host="elsewhere", pid=dead_pid())
+    regression = begin(store)
+    put(store, regression, host="elsewhere", pid=dead_pid())
     assert store.unfinished("nightly", "plan") is None
-    late = nights.now_utc() - timedelta(seconds=nights.STALE_SECONDS + 1)
-    put(store, night, heartbeat=late)
-    assert store.unfinished("nightly", "plan") == night
+    late = regressions.now_utc() - timedelta(seconds=regressions.STALE_SECONDS + 1)
+    put(store, regression, heartbeat=late)
+    assert store.unfinished("nightly", "plan") == regression
 
 
-def test_a_night_without_runs_left_is_not_resumed(store: Store) -> None:
-    night = begin(store, jobs(1))
-    store.finish_run(night, outcome(jobs(1)[0]), state="pass")
-    store.end_night(night, "interrupted", Figures())
+def test_a_regression_run_without_runs_left_is_not_resumed(store: Store) -> None:
+    regression = begin(store, jobs(1))
+    store.finish_run(regression, outcome(jobs(1)[0]), state="pass")
+    store.end_regression(regression, "interrupted", Figures())
     assert store.unfinished("nightly", "plan") is None
 
 
-def test_the_latest_night_alone_is_resumed(store: Store) -> None:
-    """Somebody began anew since: what was interrupted before stays so."""
-    store.end_night(begin(store), "interrupted", Figures())
-    store.end_night(begin(store), "complete", Figures())
+def test_the_latest_regression_run_alone_is_resumed(store: Store) -> None:
+    """A newer regression run exists: the interrupted one stays interrupted."""
+    store.end_regression(begin(store), "interrupted", Figures())
+    store.end_regression(begin(store), "complete", Figures())
     assert store.unfinished("nightly", "plan") is None
 
 
 def test_wall_time_leaves_interruptions_out(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = nights.now_utc()
-    monkeypatch.setattr(nights, "now_utc", lambda: now)
-    night = begin(store)
+    now = regressions.now_utc()
+    monkeypatch.setattr(regressions, "now_utc", lambda: now)
+    regression = begin(store)
     for _ in range(3):
         now += timedelta(seconds=5)
-        seconds = store.heartbeat(night)
+        seconds = store.heartbeat(regression)
     assert seconds == pytest.approx(15)
-    put(store, night, pid=dead_pid())
+    put(store, regression, pid=dead_pid())
     now += timedelta(hours=8)
-    assert store.adopt(night)
+    assert store.adopt(regression)
     now += timedelta(seconds=5)
-    assert store.heartbeat(night) == pytest.approx(20)
+    assert store.heartbeat(regression) == pytest.approx(20)
 
 
-def test_a_coordinator_is_told_that_its_night_was_taken_over(store: Store) -> None:
-    night = begin(store)
-    put(store, night, host="elsewhere")
+def test_a_coordinator_is_told_that_its_regression_run_was_taken_over(store: Store) -> None:
+    regression = begin(store)
+    put(store, regression, host="elsewhere")
     with pytest.raises(StoreError, match="on elsewhere now"):
-        store.heartbeat(night)
+        store.heartbeat(regression)
 
 
-def test_end_of_a_night(store: Store) -> None:
-    night = begin(store)
-    store.end_night(
-        night,
+def test_end_of_a_regression_run(store: Store) -> None:
+    regression = begin(store)
+    store.end_regression(
+        regression,
         "complete",
         Figures(planned=3, wall_seconds=12.5),
         coverage=81.25,
@@ -151,7 +151,7 @@ def test_end_of_a_night(store: Store) -> None:
         notes=["a worker was lost"],
     )
     with store.reading() as session:
-        row = session.scalars(select(NightTable)).one()
+        row = session.scalars(select(RegressionRunTable)).one()
         assert row.status == "complete"
         assert row.ended is not None
         assert Figures(**row.figures) == Figures(planned=3, wall_seconds=12.5)
@@ -160,12 +160,12 @@ def test_end_of_a_night(store: Store) -> None:
         assert row.notes == ["a worker was lost"]
 
 
-def test_an_unknown_night_or_run_is_an_error(store: Store) -> None:
-    night = begin(store)
+def test_an_unknown_regression_run_or_run_is_an_error(store: Store) -> None:
+    regression = begin(store)
     with pytest.raises(StoreError, match=r"no regression run 2001-01-01\.1"):
         store.jobs_left("2001-01-01.1")
     with pytest.raises(StoreError, match="has no run r99"):
-        store.finish_run(night, outcome(job("r99")), state="pass")
+        store.finish_run(regression, outcome(job("r99")), state="pass")
     with pytest.raises(StoreError, match="no run 99"):
         store.job(99)
     with pytest.raises(StoreError, match="no run 99"):
@@ -177,21 +177,21 @@ def test_an_unknown_night_or_run_is_an_error(store: Store) -> None:
 
 def test_runs_are_left_in_the_order_of_the_plan(store: Store) -> None:
     planned = jobs(5)[::-1]
-    night = begin(store, planned)
-    assert store.jobs_left(night) == planned
-    store.finish_run(night, outcome(planned[1]), state="pass")
-    assert store.jobs_left(night) == [planned[0], *planned[2:]]
+    regression = begin(store, planned)
+    assert store.jobs_left(regression) == planned
+    store.finish_run(regression, outcome(planned[1]), state="pass")
+    assert store.jobs_left(regression) == [planned[0], *planned[2:]]
 
 
 def test_a_run_counts_once(store: Store) -> None:
     planned = jobs(2)
-    night = begin(store, planned)
+    regression = begin(store, planned)
     done = outcome(planned[0], status="fail", coverage=text(coverage(1)))
-    first = store.finish_run(night, done, state="fail", failures=[(FAILURE, BUCKET)])
+    first = store.finish_run(regression, done, state="fail", failures=[(FAILURE, BUCKET)])
     assert first is not None
     again = outcome(planned[0], coverage=text(coverage(2)))
-    assert store.finish_run(night, again, state="pass") is None
-    assert store.finish_lost(night, "r0", "gone") is None
+    assert store.finish_run(regression, again, state="pass") is None
+    assert store.finish_lost(regression, "r0", "gone") is None
     assert state(store, first) == "fail"
     assert len(column(store, FailureTable.id)) == 1
     assert to_json(store.merged()) == to_json(coverage(1))
@@ -199,12 +199,12 @@ def test_a_run_counts_once(store: Store) -> None:
 
 def test_what_a_run_leaves(store: Store) -> None:
     planned = jobs(1)[0]
-    night = begin(store, [planned])
-    store.note_build(night, "verilator", inputs="abc", seconds=30.0)
+    regression = begin(store, [planned])
+    store.note_build(regression, "verilator", inputs="abc", seconds=30.0)
     done = outcome(planned, status="fail", attempt=2)
     number = run_id(
         store.finish_run(
-            night,
+            regression,
             done,
             state="fail",
             bucket=BUCKET,
@@ -215,7 +215,7 @@ def test_what_a_run_leaves(store: Store) -> None:
     )
     assert done.record is not None
     assert store.record(number) == done.record
-    assert store.job(number) == (night, planned)
+    assert store.job(number) == (regression, planned)
     with store.reading() as session:
         row = session.scalars(select(RunTable)).one()
         assert (row.state, row.bucket, row.identity) == ("fail", BUCKET.id, "id")
@@ -228,20 +228,22 @@ def test_what_a_run_leaves(store: Store) -> None:
         assert (bucket.title, bucket.signature) == (BUCKET.title, BUCKET.signature)
 
 
-def test_a_bucket_is_one_over_nights(store: Store) -> None:
+def test_a_bucket_is_one_over_regression_runs(store: Store) -> None:
     planned = jobs(1)
     for _ in range(2):
-        night = begin(store, planned)
-        store.finish_run(night, outcome(planned[0], status="fail"), state="fail", bucket=BUCKET)
+        regression = begin(store, planned)
+        store.finish_run(
+            regression, outcome(planned[0], status="fail"), state="fail", bucket=BUCKET
+        )
     assert column(store, BucketTable.id) == [BUCKET.id]
-    assert len(column(store, NightTable.id)) == 2
+    assert len(column(store, RegressionRunTable.id)) == 2
 
 
 def test_a_run_without_record(store: Store) -> None:
     planned = jobs(1)
-    night = begin(store, planned)
+    regression = begin(store, planned)
     done = outcome(planned[0], record=None, error="result.json is truncated\0\ud800")
-    number = run_id(store.finish_run(night, done, state="error"))
+    number = run_id(store.finish_run(regression, done, state="error"))
     assert store.record(number) is None
     (message,) = column(store, RunTable.message)
     assert message.startswith("result.json is truncated")
@@ -250,62 +252,66 @@ def test_a_run_without_record(store: Store) -> None:
 
 def test_a_stopped_run_stays_planned(store: Store) -> None:
     planned = jobs(1)
-    night = begin(store, planned)
-    assert store.finish_run(night, outcome(planned[0], stopped=True), state="interrupted") is None
-    assert store.jobs_left(night) == planned
+    regression = begin(store, planned)
+    assert (
+        store.finish_run(regression, outcome(planned[0], stopped=True), state="interrupted") is None
+    )
+    assert store.jobs_left(regression) == planned
 
 
 @pytest.mark.parametrize(("given", "kept"), [("pass", "error"), ("fail", "fail")])
 def test_coverage_that_cannot_be_read(store: Store, given: Any, kept: str) -> None:
     planned = jobs(2)
-    night = begin(store, planned)
+    regression = begin(store, planned)
     cut = text(coverage(1))[:-100]
-    number = store.finish_run(night, outcome(planned[0], status=given, coverage=cut), state=given)
+    number = store.finish_run(
+        regression, outcome(planned[0], status=given, coverage=cut), state=given
+    )
     assert state(store, number) == kept
     assert "coverage cannot be read" in column(store, RunTable.message)[0]
     whole = outcome(planned[1], coverage=text(coverage(1)))
-    assert state(store, store.finish_run(night, whole, state="pass")) == "pass"
+    assert state(store, store.finish_run(regression, whole, state="pass")) == "pass"
     assert to_json(store.merged()) == to_json(coverage(1))
 
 
 def test_lost_attempts_are_counted_each_once(store: Store) -> None:
     planned = jobs(1)
-    night = begin(store, planned)
+    regression = begin(store, planned)
     first = Lost(key="r0", attempt=1, worker="w1", why="killed by SIGKILL")
-    assert store.lose(night, first) == 1
-    assert store.lose(night, first) == 1
-    assert store.jobs_left(night)[0].attempt == 2
-    assert store.lose(night, Lost(key="r0", attempt=2)) == 2
-    number = store.finish_lost(night, "r0", "killed its workers", bucket=BUCKET)
+    assert store.lose(regression, first) == 1
+    assert store.lose(regression, first) == 1
+    assert store.jobs_left(regression)[0].attempt == 2
+    assert store.lose(regression, Lost(key="r0", attempt=2)) == 2
+    number = store.finish_lost(regression, "r0", "killed its workers", bucket=BUCKET)
     assert state(store, number) == "lost"
-    assert store.jobs_left(night) == []
+    assert store.jobs_left(regression) == []
     assert column(store, LostTable.why) == ["killed by SIGKILL", ""]
     assert column(store, BucketTable.id) == [BUCKET.id]
 
 
 def test_a_lost_build_is_no_run(store: Store) -> None:
-    night = begin(store)
-    assert store.lose(night, Lost(key="build-verilator", attempt=2)) == 2
+    regression = begin(store)
+    assert store.lose(regression, Lost(key="build-verilator", attempt=2)) == 2
     assert column(store, LostTable.id) == []
 
 
 def test_of_two_builds_the_last_is_kept(store: Store) -> None:
-    night = begin(store)
-    store.note_build(night, "verilator", inputs="", seconds=1.0, error="no compiler")
-    store.note_build(night, "verilator", inputs="abc", seconds=30.0)
+    regression = begin(store)
+    store.note_build(regression, "verilator", inputs="", seconds=1.0, error="no compiler")
+    store.note_build(regression, "verilator", inputs="abc", seconds=30.0)
     assert column(store, BuildTable.error) == [""]
     assert column(store, BuildTable.seconds) == [30.0]
 
 
 def test_expected_seconds_are_those_of_passes(store: Store) -> None:
     planned = [job("a"), job("b", seed=2), job("c", transactions=100), job("d", test="legal")]
-    night = begin(store, planned)
+    regression = begin(store, planned)
     for item, seconds, how in zip(
         planned, (8.0, 10.0, 1.0, 99.0), ("pass", "pass", "pass", "hang"), strict=True
     ):
         done = outcome(item, status=how, seconds=seconds)
-        store.finish_run(night, done, state=done.record.status if done.record else "error")
-    assert store.expected_seconds() == {}, "engines of others are no measure"
+        store.finish_run(regression, done, state=done.record.status if done.record else "error")
+    assert store.expected_seconds() == {}, "other engines are no measure"
     assert store.expected_seconds("manifests") == {
         ("random", "verilator", 20000): 9.0,
         ("random", "verilator", 100): 1.0,
@@ -318,14 +324,14 @@ def test_expected_seconds_are_those_of_passes(store: Store) -> None:
 @pytest.mark.parametrize(("before", "after"), [("pass", "fail"), ("hang", "pass")])
 def test_equal_runs_that_end_differently_are_flaky(store: Store, before: Any, after: Any) -> None:
     planned = [job("a"), job("b"), job("c", seed=2)]
-    night = begin(store, planned)
-    one = store.finish_run(night, outcome(planned[0]), state=before, identity="same")
-    other = store.finish_run(night, outcome(planned[2]), state=after, identity="other")
-    two = store.finish_run(night, outcome(planned[1]), state=after, identity="same")
+    regression = begin(store, planned)
+    one = store.finish_run(regression, outcome(planned[0]), state=before, identity="same")
+    other = store.finish_run(regression, outcome(planned[2]), state=after, identity="other")
+    two = store.finish_run(regression, outcome(planned[1]), state=after, identity="same")
     assert [state(store, number) for number in (one, two, other)] == ["flaky", "flaky", after]
 
 
-def test_an_earlier_night_keeps_its_state(store: Store) -> None:
+def test_an_earlier_regression_run_keeps_its_state(store: Store) -> None:
     planned = jobs(1)
     numbers = []
     for how in ("pass", "fail", "pass"):
@@ -343,9 +349,9 @@ def test_an_earlier_night_keeps_its_state(store: Store) -> None:
 @pytest.mark.parametrize("how", ["error", "interrupted"])
 def test_a_run_without_verdict_contradicts_nothing(store: Store, how: Any) -> None:
     planned = [job("a"), job("b"), job("c")]
-    night = begin(store, planned)
+    regression = begin(store, planned)
     numbers = [
-        store.finish_run(night, outcome(item), state=kind, identity="same")
+        store.finish_run(regression, outcome(item), state=kind, identity="same")
         for item, kind in zip(planned, ("pass", how, "pass"), strict=True)
     ]
     assert [state(store, number) for number in numbers] == ["pass", how, "pass"]
@@ -353,9 +359,9 @@ def test_a_run_without_verdict_contradicts_nothing(store: Store, how: Any) -> No
 
 def test_runs_of_unknown_identity_are_compared_with_nothing(store: Store) -> None:
     planned = [job("a"), job("b")]
-    night = begin(store, planned)
-    one = store.finish_run(night, outcome(planned[0]), state="pass")
-    two = store.finish_run(night, outcome(planned[1]), state="fail")
+    regression = begin(store, planned)
+    one = store.finish_run(regression, outcome(planned[0]), state="pass")
+    two = store.finish_run(regression, outcome(planned[1]), state="fail")
     assert [state(store, number) for number in (one, two)] == ["pass", "fail"]
 
 
@@ -368,9 +374,9 @@ def test_a_rerun_that_ends_differently(
     store: Store, again: Any, identity: str, flaky: bool
 ) -> None:
     planned = jobs(1)
-    night = begin(store, planned)
+    regression = begin(store, planned)
     done = outcome(planned[0], status="fail")
-    number = run_id(store.finish_run(night, done, state="fail", identity="same"))
+    number = run_id(store.finish_run(regression, done, state="fail", identity="same"))
     second = outcome(planned[0], status=again, waves="dump.fst", timeline="trace.json")
     assert store.note_rerun(number, second, state=again, identity=identity) == flaky
     assert state(store, number) == ("flaky" if flaky else "fail")
@@ -380,8 +386,10 @@ def test_a_rerun_that_ends_differently(
 
 def test_a_stopped_rerun_is_none(store: Store) -> None:
     planned = jobs(1)
-    night = begin(store, planned)
-    number = run_id(store.finish_run(night, outcome(planned[0]), state="fail", identity="same"))
+    regression = begin(store, planned)
+    number = run_id(
+        store.finish_run(regression, outcome(planned[0]), state="fail", identity="same")
+    )
     stopped = outcome(planned[0], stopped=True)
     assert not store.note_rerun(number, stopped, state="pass", identity="same")
     assert column(store, RerunTable.id) == []

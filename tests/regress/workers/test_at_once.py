@@ -15,7 +15,7 @@ from sqlalchemy import func, select
 
 from tb.coverage.export.exchange import to_json
 from tb.regress.results import finish
-from tb.regress.results.database import FailureTable, NightTable, RunTable
+from tb.regress.results.database import FailureTable, RegressionRunTable, RunTable
 from tb.regress.results.store import BucketKey, Store
 from tests.regress.samples import (
     FAILURE,
@@ -38,16 +38,16 @@ PAIRS = 4
 
 
 def write(url: str, seeds: range, own: str, go: Any) -> None:
-    """What a coordinator does: a night of its own unless it is given one."""
+    """Writes as a coordinator does: a regression run of its own unless one is given."""
     with Store.open(url) as store:
         planned = [job(f"r{seed}", seed=seed) for seed in seeds]
-        night = own or begin(store, planned)
+        regression = own or begin(store, planned)
         go.wait()
         for item in planned:
-            store.heartbeat(night) if not own else None
+            store.heartbeat(regression) if not own else None
             done = outcome(item, status="fail", coverage=text(coverage(item.settings.seed)))
             keys = [BucketKey(f"B{number}") for number in range(4)]
-            store.finish_run(night, done, state="fail", bucket=keys[0],
+            store.finish_run(regression, done, state="fail", bucket=keys[0],
                              failures=[(FAILURE, key) for key in keys[:: 1 - 2 * bool(own)]],
                              identity=f"{item.key}")  # fmt: skip
 
@@ -60,7 +60,7 @@ def together(*processes: Any) -> None:
     assert [process.exitcode for process in processes] == [0] * len(processes)
 
 
-def test_two_nights_at_once_lose_nothing(url: str) -> None:
+def test_two_regression_runs_at_once_lose_nothing(url: str) -> None:
     """From an empty database on: tables, names, definitions and buckets are made by both."""
     go = FORK.Barrier(2)
     together(*[
@@ -68,27 +68,27 @@ def test_two_nights_at_once_lose_nothing(url: str) -> None:
         for seeds in (range(25), range(25, 50))
     ])  # fmt: skip
     with Store.open(url) as store:
-        assert sorted(name[-2:] for name in column(store, NightTable.name)) == [".1", ".2"]
+        assert sorted(name[-2:] for name in column(store, RegressionRunTable.name)) == [".1", ".2"]
         assert column(store, RunTable.state) == ["fail"] * 50
         assert len(column(store, FailureTable.id)) == 200
         assert to_json(store.merged()) == to_json(total(range(50)))
 
 
-def test_one_night_written_by_two_counts_each_run_once(url: str) -> None:
+def test_one_regression_run_written_by_two_counts_each_run_once(url: str) -> None:
     with Store.open(url) as store:
-        night = begin(store, jobs(30))
+        regression = begin(store, jobs(30))
     go = FORK.Barrier(2)
-    together(*[FORK.Process(target=write, args=(url, range(30), night, go)) for _ in range(2)])
+    together(*[FORK.Process(target=write, args=(url, range(30), regression, go)) for _ in range(2)])
     with Store.open(url) as store:
-        assert store.jobs_left(night) == []
+        assert store.jobs_left(regression) == []
         assert len(column(store, FailureTable.id)) == 120
         assert to_json(store.merged()) == to_json(total(range(30)))
 
 
-def adopt(url: str, night: str, go: Any, won: Any) -> None:
+def adopt(url: str, regression: str, go: Any, won: Any) -> None:
     with Store.open(url) as store:
         go.wait()
-        if store.adopt(night):
+        if store.adopt(regression):
             with won.get_lock():
                 won.value += 1
         time.sleep(0.5)  # alive while the other tries
@@ -96,57 +96,59 @@ def adopt(url: str, night: str, go: Any, won: Any) -> None:
 
 def test_of_two_that_resume_one_wins(url: str) -> None:
     with Store.open(url) as store:
-        night = begin(store)
-        put(store, night, pid=dead_pid())
+        regression = begin(store)
+        put(store, regression, pid=dead_pid())
     go, won = FORK.Barrier(2), FORK.Value("i", 0)
-    together(*[FORK.Process(target=adopt, args=(url, night, go, won)) for _ in range(2)])
+    together(*[FORK.Process(target=adopt, args=(url, regression, go, won)) for _ in range(2)])
     assert won.value == 1
 
 
 def test_a_killed_coordinator_leaves_whole_runs(url: str) -> None:
     with Store.open(url) as store:
-        night = begin(store, jobs(1000))
+        regression = begin(store, jobs(1000))
     go = FORK.Barrier(1)
-    process = FORK.Process(target=write, args=(url, range(1000), night, go))
+    process = FORK.Process(target=write, args=(url, range(1000), regression, go))
     process.start()
     assert process.pid is not None
     with Store.open(url) as store:
-        while len(store.jobs_left(night)) > 990:
+        while len(store.jobs_left(regression)) > 990:
             assert process.is_alive()
             time.sleep(0.01)
         os.kill(process.pid, signal.SIGKILL)
         process.join()
-        left = store.jobs_left(night)
+        left = store.jobs_left(regression)
         done = 1000 - len(left)
         assert 10 <= done < 1000
         assert len(column(store, FailureTable.id)) == 4 * done
         assert [item.key for item in left] == [f"r{seed}" for seed in range(done, 1000)]
         assert to_json(store.merged()) == to_json(total(range(done)))
-        put(store, night, pid=process.pid, host=socket.gethostname())
-        assert store.unfinished("nightly", "plan") == night
+        put(store, regression, pid=process.pid, host=socket.gethostname())
+        assert store.unfinished("nightly", "plan") == regression
 
 
-def begin_nights(url: str, go: Any) -> None:
+def begin_regressions(url: str, go: Any) -> None:
     with Store.open(url) as store:
         go.wait()
         for _ in range(5):
             begin(store, [])
 
 
-def test_nights_that_begin_at_once_get_names_of_their_own(url: str) -> None:
+def test_regression_runs_that_begin_at_once_get_names_of_their_own(url: str) -> None:
     go = FORK.Barrier(3)
-    together(*[FORK.Process(target=begin_nights, args=(url, go)) for _ in range(3)])
+    together(*[FORK.Process(target=begin_regressions, args=(url, go)) for _ in range(3)])
     with Store.open(url) as store:
-        numbers = sorted(int(name.rsplit(".", 1)[1]) for name in column(store, NightTable.name))
+        numbers = sorted(
+            int(name.rsplit(".", 1)[1]) for name in column(store, RegressionRunTable.name)
+        )
     assert numbers == list(range(1, 16))
 
 
-def equal_runs(url: str, night: str, mine: str, how: Any, go: Any) -> None:
+def equal_runs(url: str, regression: str, mine: str, how: Any, go: Any) -> None:
     with Store.open(url) as store:
         go.wait()
         for number in range(PAIRS):
             done = outcome(job(f"{mine}{number}"), status=how)
-            store.finish_run(night, done, state=how, identity=f"same{number}")
+            store.finish_run(regression, done, state=how, identity=f"same{number}")
 
 
 def test_of_equal_runs_that_end_at_once_one_sees_the_other(
@@ -157,10 +159,12 @@ def test_of_equal_runs_that_end_at_once_one_sees_the_other(
 
     monkeypatch.setattr(finish, "add_failures", slowly)
     with Store.open(url) as store:
-        night = begin(store, [job(f"{mine}{number}") for mine in "ab" for number in range(PAIRS)])
+        regression = begin(
+            store, [job(f"{mine}{number}") for mine in "ab" for number in range(PAIRS)]
+        )
     go = FORK.Barrier(2)
     together(*[
-        FORK.Process(target=equal_runs, args=(url, night, mine, how, go))
+        FORK.Process(target=equal_runs, args=(url, regression, mine, how, go))
         for mine, how in (("a", "pass"), ("b", "fail"))
     ])  # fmt: skip
     with Store.open(url) as store:
@@ -169,11 +173,11 @@ def test_of_equal_runs_that_end_at_once_one_sees_the_other(
 
 def test_what_is_read_together_is_of_one_moment(store: Store, url: str) -> None:
     planned = jobs(2)
-    night = begin(store, planned)
+    regression = begin(store, planned)
     query = select(func.count(RunTable.id)).where(RunTable.state == "planned")
     with Store.open(url) as other, store.reading() as session:
         assert session.scalar(query) == 2
-        other.finish_run(night, outcome(planned[0]), state="pass")
+        other.finish_run(regression, outcome(planned[0]), state="pass")
         assert session.scalar(query) == 2
     with store.reading() as session:
         assert session.scalar(query) == 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nights from the coordinator to the database, with real processes: workers die, a disk is full.
+"""Regression runs from coordinator to database, with real processes: workers die, a disk is full.
 
 Whatever happens, each run has one result, and coverage is the exact sum of the runs.
 """
@@ -24,7 +24,7 @@ from tb.coverage.export.exchange import to_json
 from tb.coverage.model import Coverage
 from tb.record.settings import RunSettings
 from tb.regress.coordinator import Coordinator, Limits, Tally
-from tb.regress.results.database import LostTable, NightTable, RunTable
+from tb.regress.results.database import LostTable, RegressionRunTable, RunTable
 from tb.regress.results.store import Store
 from tb.regress.workers.job import Job
 from tb.regress.workers.local import LocalWorkers
@@ -35,18 +35,18 @@ from tests.regress.workers.test_local import until
 
 WORK = "tests.regress.fake_work:coordinated"
 LONG = 60.0
-"""Seconds that a run takes whose worker is to be killed."""
+"""Seconds of a run that is to lose its worker."""
 
 Hook = Callable[[Tally], None]
 
 
-class Night:
-    """A night whose run ``r3`` covers what :func:`samples.coverage` draws with seed 3."""
+class RegressionRun:
+    """A regression run; its run ``r3`` covers what :func:`samples.coverage` draws with seed 3."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.store = self.open()
-        self.name = self.store.begin_night(regression="nightly", signature="plan")
+        self.name = self.store.begin_regression(regression="nightly", signature="plan")
 
     def open(self) -> Store:
         return Store.open(f"sqlite:///{self.folder}/results.db")
@@ -74,7 +74,7 @@ class Night:
             progress=hook,
         )
         assert coordinator.run() == "complete"
-        self.store.end_night(self.name, "complete", coordinator.figures())
+        self.store.end_regression(self.name, "complete", coordinator.figures())
         return coordinator
 
     def begun(self, key: str) -> Path | None:
@@ -89,8 +89,8 @@ class Night:
         return dict(zip(keys, states, strict=True))
 
 
-def summed(store: Store, night: str) -> dict[str, Any]:
-    return to_json(store.merged([night]))
+def summed(store: Store, regression: str) -> dict[str, Any]:
+    return to_json(store.merged([regression]))
 
 
 def of_runs(seeds: list[int]) -> dict[str, Any]:
@@ -102,8 +102,8 @@ def of_runs(seeds: list[int]) -> dict[str, Any]:
 
 
 @pytest.fixture
-def night(tmp_path: Path) -> Iterator[Night]:
-    made = Night(tmp_path)
+def regression(tmp_path: Path) -> Iterator[RegressionRun]:
+    made = RegressionRun(tmp_path)
     yield made
     made.store.close()
 
@@ -134,7 +134,7 @@ def victims(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Victims]
     cluster = Cluster(place)
 
     def kill(begun: Path) -> None:
-        """Kills the Dask worker; beside the run's folder is said which one has it."""
+        """Kills the Dask worker that a file next to the run's folder names."""
         (claim,) = begun.parents[1].glob("1.*.begun")
         pid = int(claim.read_text().rpartition(":")[2])
         (victim,) = [process for process in cluster.workers if process.pid == pid]
@@ -152,98 +152,109 @@ def victims(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Victims]
 
 
 def test_a_killed_worker_costs_a_repetition_and_nothing_else(
-    night: Night, victims: Victims
+    regression: RegressionRun, victims: Victims
 ) -> None:
-    night.plan(8, r3={"first": LONG})
+    regression.plan(8, r3={"first": LONG})
     killed: list[Path] = []
 
     def hook(_: Tally) -> None:
-        begun = night.begun("r3")
+        begun = regression.begun("r3")
         if begun and not killed:
             killed.append(begun)
             victims.kill(begun)
 
-    coordinator = night.coordinate(victims.workers, hook)
+    coordinator = regression.coordinate(victims.workers, hook)
     assert killed
-    assert night.states() == {f"r{seed}": "pass" for seed in range(8)}
-    attempts = column(night.store, RunTable.attempts)
+    assert regression.states() == {f"r{seed}": "pass" for seed in range(8)}
+    attempts = column(regression.store, RunTable.attempts)
     assert attempts == [1, 1, 1, 2, 1, 1, 1, 1]
-    (lost,) = column(night.store, LostTable.id)
-    with night.store.reading() as session:
+    (lost,) = column(regression.store, LostTable.id)
+    with regression.store.reading() as session:
         row = session.execute(select(LostTable).where(LostTable.id == lost)).scalar_one()
         run = session.execute(select(RunTable).where(RunTable.key == "r3")).scalar_one()
         assert (row.run_id, row.attempt) == (run.id, 1)
         assert row.why
     assert (coordinator.tally.done, coordinator.tally.failed, coordinator.tally.lost) == (8, 0, 1)
-    assert summed(night.store, night.name) == to_json(total(range(8)))
-    assert night.store.jobs_left(night.name) == []
+    assert summed(regression.store, regression.name) == to_json(total(range(8)))
+    assert regression.store.jobs_left(regression.name) == []
 
 
-def test_a_truncated_outcome_is_an_error_of_its_run(night: Night) -> None:
-    night.plan(5, r2={"then": "truncate"})
+def test_a_truncated_outcome_is_an_error_of_its_run(regression: RegressionRun) -> None:
+    regression.plan(5, r2={"then": "truncate"})
     with LocalWorkers(2, WORK) as workers:
-        coordinator = night.coordinate(workers)
-    assert night.states() == {"r0": "pass", "r1": "pass", "r2": "error", "r3": "pass", "r4": "pass"}
-    (message,) = column(night.store, RunTable.message, RunTable.key == "r2")
+        coordinator = regression.coordinate(workers)
+    assert regression.states() == {
+        "r0": "pass",
+        "r1": "pass",
+        "r2": "error",
+        "r3": "pass",
+        "r4": "pass",
+    }
+    (message,) = column(regression.store, RunTable.message, RunTable.key == "r2")
     assert "truncated or missing" in message
     assert (coordinator.tally.done, coordinator.tally.failed) == (5, 1)
-    assert summed(night.store, night.name) == of_runs([0, 1, 3, 4])
+    assert summed(regression.store, regression.name) == of_runs([0, 1, 3, 4])
 
 
-def test_a_run_over_its_time_is_an_error_and_covers_nothing(night: Night) -> None:
-    night.plan(2, r0={"first": LONG})
-    jobs = [job.model_copy(update={"timeout": 0.5}) for job in night.store.jobs_left(night.name)]
+def test_a_run_over_its_time_is_an_error_and_covers_nothing(regression: RegressionRun) -> None:
+    regression.plan(2, r0={"first": LONG})
+    jobs = [
+        job.model_copy(update={"timeout": 0.5})
+        for job in regression.store.jobs_left(regression.name)
+    ]
     with LocalWorkers(2, WORK) as workers:
-        place = night.folder / night.name
-        Coordinator(night.store, night.name, place, jobs, workers, Limits()).run()
-    assert night.states() == {"r0": "error", "r1": "pass"}
-    assert summed(night.store, night.name) == of_runs([1])
+        place = regression.folder / regression.name
+        Coordinator(regression.store, regression.name, place, jobs, workers, Limits()).run()
+    assert regression.states() == {"r0": "error", "r1": "pass"}
+    assert summed(regression.store, regression.name) == of_runs([1])
 
 
-def test_a_disk_that_is_full_stops_a_night_that_can_go_on(night: Night) -> None:
-    night.plan(16)
+def test_a_disk_that_is_full_stops_a_regression_run_that_can_go_on(
+    regression: RegressionRun,
+) -> None:
+    regression.plan(16)
     limited: list[int] = []
 
     def fill(tally: Tally) -> None:
         if tally.done >= 3 and not limited:
             limited.append(tally.done)
-            limit_pages(night.store, extra=0)
+            limit_pages(regression.store, extra=0)
 
     with (
         LocalWorkers(2, WORK) as workers,
         pytest.raises(PtoError, match="disk is full") as caught,
     ):
-        night.coordinate(workers, fill)
+        regression.coordinate(workers, fill)
     assert "free room" in caught.value.remedy
-    night.store.close()
+    regression.store.close()
 
-    night.store = night.open()  # as another process, with room again
-    states = night.states()
+    regression.store = regression.open()  # as another process, with room again
+    states = regression.states()
     done = [seed for seed in range(16) if states[f"r{seed}"] == "pass"]
     assert 3 <= len(done) < 16
     assert set(states.values()) == {"pass", "planned"}
-    assert summed(night.store, night.name) == of_runs(done)
-    ends = column(night.store, RunTable.ended, RunTable.state == "pass")
-    put(night.store, night.name, pid=dead_pid())
-    assert night.store.unfinished("nightly", "plan") == night.name
-    assert night.store.adopt(night.name)
+    assert summed(regression.store, regression.name) == of_runs(done)
+    ends = column(regression.store, RunTable.ended, RunTable.state == "pass")
+    put(regression.store, regression.name, pid=dead_pid())
+    assert regression.store.unfinished("nightly", "plan") == regression.name
+    assert regression.store.adopt(regression.name)
     with LocalWorkers(2, WORK) as workers:
-        coordinator = night.coordinate(workers)
+        coordinator = regression.coordinate(workers)
     assert coordinator.tally.done == 16 - len(done)
-    assert set(night.states().values()) == {"pass"}
+    assert set(regression.states().values()) == {"pass"}
     keys = [f"r{seed}" for seed in done]
-    assert column(night.store, RunTable.ended, RunTable.key.in_(keys)) == ends
-    assert summed(night.store, night.name) == to_json(total(range(16)))
+    assert column(regression.store, RunTable.ended, RunTable.key.in_(keys)) == ends
+    assert summed(regression.store, regression.name) == to_json(total(range(16)))
 
 
-def test_without_a_scheduler_no_night_begins(tmp_path: Path) -> None:
+def test_without_a_scheduler_no_regression_run_begins(tmp_path: Path) -> None:
     pytest.importorskip("distributed", reason="Dask is not installed: requirements-farm.lock")
     from tests.regress.workers.test_cluster import free_port
 
     address = f"tcp://127.0.0.1:{free_port()}"
     farm = tmp_path / "farm.toml"
     farm.write_text(f'[workers]\nkind = "dask"\naddress = "{address}"\n')
-    nights = tmp_path / "nights"
+    results = tmp_path / "results"
     code = (
         "import functools, sys\n"
         "from tb.regress.workers import cluster, farm\n"
@@ -254,7 +265,7 @@ def test_without_a_scheduler_no_night_begins(tmp_path: Path) -> None:
     done = subprocess.run(
         [
             *(sys.executable, "-c", code, "nightly"),
-            *("--farm", str(farm), "--folder", str(nights), "--seeds", "1"),
+            *("--farm", str(farm), "--folder", str(results), "--seeds", "1"),
         ],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -268,6 +279,6 @@ def test_without_a_scheduler_no_night_begins(tmp_path: Path) -> None:
     assert address in done.stderr
     assert "Traceback" not in done.stderr
     assert "started" not in done.stdout
-    assert [path.name for path in nights.iterdir() if path.is_dir()] == []
-    with closing(Store.open(f"sqlite:///{nights}/results.db")) as store:
-        assert column(store, NightTable.name) == []
+    assert [path.name for path in results.iterdir() if path.is_dir()] == []
+    with closing(Store.open(f"sqlite:///{results}/results.db")) as store:
+        assert column(store, RegressionRunTable.name) == []

@@ -117,7 +117,7 @@ def test_an_exception_is_an_outcome(pool: LocalWorkers, tmp_path: Path) -> None:
         ("truncate", "truncated or missing"),
         ("exit", "truncated or missing (0 bytes)"),
         ("nothing", "returned NoneType"),
-        ("other", "outcome of another job: somebody else"),
+        ("other", "outcome of another job: another"),
     ],
 )
 def test_a_broken_outcome_is_an_error(
@@ -164,7 +164,7 @@ def test_the_time_limit_ends_a_job(pool: LocalWorkers, tmp_path: Path) -> None:
     pool.submit(job("a", tmp_path, sleep=30.0, timeout=0.3))
     found = outcome_of(pool)
     assert found.error == "took longer than 0.3 s and was ended"
-    assert found.record is None  # nobody interrupted it: the night has an error, no verdict
+    assert found.record is None  # not interrupted: an error of the regression run, no verdict
     assert found.coverage == ""
     assert not found.stopped
 

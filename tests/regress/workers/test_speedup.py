@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The speed-up measured in a night, on a clock of the test's own."""
+"""The speed-up measured in a regression run, on a clock of the test's own."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def runs(count: int, **settings: object) -> list[Job]:
     ]
 
 
-def night(
+def measured(
     monkeypatch: pytest.MonkeyPatch,
     *,
     alone: float,
@@ -47,7 +47,7 @@ def night(
     status: str = "pass",
     jobs: list[Job] | None = None,
 ) -> float | None:
-    """Plays a night of two workers and returns the speed-up it measured."""
+    """Plays a regression run of two workers and returns the speed-up it measured."""
     clock = Clock()
     monkeypatch.setattr(module, "time", clock)
     jobs = runs(12) if jobs is None else jobs
@@ -78,28 +78,28 @@ def night(
 def test_two_workers_that_do_not_hinder_each_other_are_twice_as_fast(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert night(monkeypatch, alone=8.0, beside=8.0) == pytest.approx(2.0, rel=0.01)
+    assert measured(monkeypatch, alone=8.0, beside=8.0) == pytest.approx(2.0, rel=0.01)
 
 
 def test_two_workers_on_one_core_are_as_fast_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert night(monkeypatch, alone=8.0, beside=16.0) == pytest.approx(1.0, rel=0.01)
+    assert measured(monkeypatch, alone=8.0, beside=16.0) == pytest.approx(1.0, rel=0.01)
 
 
-def test_time_in_which_workers_stand_idle_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert night(monkeypatch, alone=8.0, beside=8.0, idle=8.0) == pytest.approx(1.0, rel=0.01)
+def test_time_in_which_workers_are_idle_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert measured(monkeypatch, alone=8.0, beside=8.0, idle=8.0) == pytest.approx(1.0, rel=0.01)
 
 
 def test_failing_runs_are_no_measure(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert night(monkeypatch, alone=1.0, beside=8.0, status="fail") is None
+    assert measured(monkeypatch, alone=1.0, beside=8.0, status="fail") is None
 
 
 def test_a_clock_that_was_put_back_is_no_measure(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert night(monkeypatch, alone=8.0, beside=0.0) is None
-    assert night(monkeypatch, alone=-3.0, beside=8.0) is None
+    assert measured(monkeypatch, alone=8.0, beside=0.0) is None
+    assert measured(monkeypatch, alone=-3.0, beside=8.0) is None
 
 
-def test_short_nights_are_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert night(monkeypatch, alone=8.0, beside=8.0, jobs=runs(4)) is None
+def test_short_regression_runs_are_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert measured(monkeypatch, alone=8.0, beside=8.0, jobs=runs(4)) is None
     assert not Speedup(runs(12), budget=60.0).measuring
     assert Speedup(runs(12), budget=600.0).measuring
 

@@ -12,24 +12,24 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
-from tb.regress.queries.views import Figures, NightStatus
+from tb.regress.queries.views import Figures, RegressionStatus
 from tb.regress.results import merge
 from tb.regress.results.access import Access
 from tb.regress.results.connect import StoreError
-from tb.regress.results.database import NightTable, RunTable
+from tb.regress.results.database import RegressionRunTable, RunTable
 from tb.regress.results.finish import clean
 
 STALE_SECONDS = 120.0
-"""A coordinator of another host that has not been heard of for so long is taken for dead."""
+"""A coordinator on another host counts as dead after so long without a heartbeat."""
 
 FORGOTTEN_SECONDS = 3600.0
-"""The same on this host, where its process is still there: the number may be another's by now."""
+"""The same on this host if its process exists: the number may have been reused."""
 
 
-class Nights(Access):
-    """What a coordinator writes of a night as a whole."""
+class RegressionRuns(Access):
+    """Rows of regression runs as coordinators write them."""
 
-    def begin_night(
+    def begin_regression(
         self,
         *,
         regression: str,
@@ -43,34 +43,33 @@ class Nights(Access):
         commit: str = "",
         claim: Callable[[str], bool] = bool,
     ) -> str:
-        """Begins a night of this process and returns its name, date and a counter.
+        """Begins a regression run of this process and returns its name, date and a counter.
 
         Args:
             regression: Name of the regression in the plan.
-            signature: What the plan is made from; a night is resumed by an equal one alone.
-            base_seed: What the seeds of runs are made from.
+            signature: Digest of all inputs of the plan; only an equal one is resumed.
+            base_seed: Source of the seeds of runs.
             budget_seconds: Time allowed, 0 for no limit.
             duts: Manifests of engines under test.
-            command: What repeats the night.
-            folder_root: Folder in which the night has one of its own.
-            claim: Asked whether a name is free, where another database may have used it; makes
-                it taken.
-            options: Anything else to be kept, as JSON.
-            commit: Git commit, ``+`` behind it when the tree had changes.
+            command: Command that repeats the regression run.
+            folder_root: Folder that holds the folder of the regression run.
+            claim: Reserves a name; False if a regression run of another database has it.
+            options: Further data to store, as JSON.
+            commit: Git commit, ``+`` after it when the tree had changes.
         """
         now = now_utc()
         day = f"{now.astimezone():%Y-%m-%d}"
 
         def body(connection: Connection) -> str:
             names = connection.execute(
-                select(NightTable.name).where(NightTable.name.startswith(f"{day}."))
+                select(RegressionRunTable.name).where(RegressionRunTable.name.startswith(f"{day}."))
             ).scalars()
             number = max((int(name.rsplit(".", 1)[1]) for name in names), default=0) + 1
             while not claim(f"{day}.{number}"):
                 number += 1
             name = f"{day}.{number}"
             connection.execute(
-                insert(NightTable).values(
+                insert(RegressionRunTable).values(
                     name=name,
                     regression=regression,
                     signature=signature,
@@ -94,49 +93,52 @@ class Nights(Access):
             )
             return name
 
-        # Two that begin at once on a server choose the same name, and one of them again.
+        # Two that begin at once on a server choose the same name; one of them tries again.
         return self._write(body)
 
     def unfinished(self, regression: str, signature: str) -> str | None:
-        """Returns the night to resume, or None.
+        """Returns the regression run to resume, or None.
 
         It is the latest of this regression and signature, if it was interrupted or its coordinator
         is dead, and runs are left.
         """
 
         def body(connection: Connection) -> str | None:
-            night = connection.execute(
-                select(NightTable.id, NightTable.name, *_OWNER)
-                .where(NightTable.regression == regression, NightTable.signature == signature)
-                .order_by(NightTable.id.desc())
+            regression_run = connection.execute(
+                select(RegressionRunTable.id, RegressionRunTable.name, *_OWNER)
+                .where(
+                    RegressionRunTable.regression == regression,
+                    RegressionRunTable.signature == signature,
+                )
+                .order_by(RegressionRunTable.id.desc())
                 .limit(1)
             ).one_or_none()
-            if night is None or not is_free(night):
+            if regression_run is None or not is_free(regression_run):
                 return None
             left = connection.execute(
                 select(RunTable.id)
-                .where(RunTable.night_id == night.id, RunTable.state == "planned")
+                .where(RunTable.regression_id == regression_run.id, RunTable.state == "planned")
                 .limit(1)
             ).first()
-            return str(night.name) if left else None
+            return str(regression_run.name) if left else None
 
         return self._read(body)
 
-    def adopt(self, night: str) -> bool:
-        """Takes over an interrupted night for this process; False if somebody else has it."""
+    def adopt(self, regression_run: str) -> bool:
+        """Takes over an interrupted regression run; False if another process owns it."""
 
         def body(connection: Connection) -> bool:
             row = connection.execute(
-                select(NightTable.id, *_OWNER)
-                .where(NightTable.id == self._night(connection, night))
+                select(RegressionRunTable.id, *_OWNER)
+                .where(RegressionRunTable.id == self._regression_id(connection, regression_run))
                 .with_for_update()
             ).one()
             if not is_free(row):
                 return False
             merge.forget(connection, row.id)
             connection.execute(
-                update(NightTable)
-                .where(NightTable.id == row.id)
+                update(RegressionRunTable)
+                .where(RegressionRunTable.id == row.id)
                 .values(
                     status="running",
                     ended=None,
@@ -149,59 +151,60 @@ class Nights(Access):
 
         return self._write(body)
 
-    def heartbeat(self, night: str) -> float:
-        """Says that the coordinator is alive, every few seconds.
+    def heartbeat(self, regression_run: str) -> float:
+        """Records that the coordinator is alive; called every few seconds.
 
         Returns:
-            Wall seconds of the night so far, without times in which nobody had it.
+            Wall seconds of the regression run so far, without times in which it had no owner.
 
         Raises:
-            StoreError: another process has taken the night over: stop.
+            StoreError: another process has taken over the regression run: stop.
         """
 
         def body(connection: Connection) -> float:
             row = connection.execute(
-                select(NightTable.figures, *_OWNER)
-                .where(NightTable.id == self._night(connection, night))
+                select(RegressionRunTable.figures, *_OWNER)
+                .where(RegressionRunTable.id == self._regression_id(connection, regression_run))
                 .with_for_update()
             ).one()
             if (row.status, row.host, row.pid) != ("running", socket.gethostname(), os.getpid()):
-                raise self._taken(night, row)
+                raise self._taken(regression_run, row)
             now = now_utc()
             passed = min((now - row.heartbeat).total_seconds(), STALE_SECONDS)
             seconds: float = float(row.figures.get("wall_seconds", 0.0)) + max(passed, 0.0)
             connection.execute(
-                update(NightTable)
-                .where(NightTable.name == night)
+                update(RegressionRunTable)
+                .where(RegressionRunTable.name == regression_run)
                 .values(heartbeat=now, figures={**row.figures, "wall_seconds": seconds})
             )
             return seconds
 
         return self._write(body)
 
-    def _taken(self, night: str, row: Any) -> StoreError:
+    def _taken(self, regression_run: str, row: Any) -> StoreError:
         return StoreError(
-            f"regression run {night} belongs to process {row.pid} on {row.host} now ({row.status})",
+            f"regression run {regression_run} belongs to process {row.pid} on {row.host} now "
+            f"({row.status})",
             where=self.where,
             remedy="let that one end; runs that are done are kept, each once",
         )
 
-    def options(self, night: str) -> dict[str, Any]:
-        """Returns what :meth:`begin_night` was given to keep."""
+    def options(self, regression_run: str) -> dict[str, Any]:
+        """Returns the ``options`` of :meth:`begin_regression`."""
         return self._read(
             lambda connection: dict(
                 connection.execute(
-                    select(NightTable.options).where(
-                        NightTable.id == self._night(connection, night)
+                    select(RegressionRunTable.options).where(
+                        RegressionRunTable.id == self._regression_id(connection, regression_run)
                     )
                 ).scalar_one()
             )
         )
 
-    def end_night(
+    def end_regression(
         self,
-        night: str,
-        status: NightStatus,
+        regression_run: str,
+        status: RegressionStatus,
         figures: Figures,
         *,
         coverage: float | None = None,
@@ -209,35 +212,37 @@ class Nights(Access):
         code: Mapping[str, Mapping[str, tuple[int, int]]] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        """Ends a night, for now if it was interrupted.
+        """Ends a regression run, for now if it was interrupted.
 
         Args:
-            night: Its name.
+            regression_run: Its name.
             status: How it ended.
             figures: Counts and rates.
             coverage: Functional coverage in percent after exclusions, None where none was counted.
             groups: The same by group.
             code: Engine to kind of code coverage to (covered, all) points.
-            notes: Sentences about what went wrong around the runs, beside those of earlier calls.
+            notes: Sentences about problems outside the runs, added to those of earlier calls.
 
         Raises:
-            StoreError: another process has the night.
+            StoreError: another process owns the regression run.
         """
 
         def body(connection: Connection) -> None:
-            number = self._night(connection, night)
-            # Nobody may add a run's hits between the sum and its end.
+            number = self._regression_id(connection, regression_run)
+            # No other process may add a run's hits between the sum and the end.
             row = connection.execute(
-                select(NightTable.notes, *_OWNER).where(NightTable.id == number).with_for_update()
+                select(RegressionRunTable.notes, *_OWNER)
+                .where(RegressionRunTable.id == number)
+                .with_for_update()
             ).one()
             if row.status == "running" and not _mine(row) and not is_free(row):
-                raise self._taken(night, row)
+                raise self._taken(regression_run, row)
             if status not in ("running", "interrupted"):
                 merge.sum_up(connection, number)
             now = now_utc()
             connection.execute(
-                update(NightTable)
-                .where(NightTable.id == number)
+                update(RegressionRunTable)
+                .where(RegressionRunTable.id == number)
                 .values(
                     status=status,
                     ended=now,
@@ -254,7 +259,12 @@ class Nights(Access):
         self._write(body)
 
 
-_OWNER: tuple[Any, ...] = (NightTable.status, NightTable.heartbeat, NightTable.host, NightTable.pid)
+_OWNER: tuple[Any, ...] = (
+    RegressionRunTable.status,
+    RegressionRunTable.heartbeat,
+    RegressionRunTable.host,
+    RegressionRunTable.pid,
+)
 
 
 def now_utc() -> datetime:
@@ -262,18 +272,18 @@ def now_utc() -> datetime:
     return datetime.now(UTC)
 
 
-def is_free(night: Any) -> bool:
-    """Tells whether a night was interrupted, or nobody is alive who has it."""
-    if night.status != "running":
-        return bool(night.status == "interrupted")
-    silence = (now_utc() - night.heartbeat).total_seconds()
-    if night.host == socket.gethostname():
-        return not _exists(night.pid) or silence > FORGOTTEN_SECONDS
+def is_free(regression_run: Any) -> bool:
+    """Returns whether a regression run was interrupted or its owner is dead."""
+    if regression_run.status != "running":
+        return bool(regression_run.status == "interrupted")
+    silence = (now_utc() - regression_run.heartbeat).total_seconds()
+    if regression_run.host == socket.gethostname():
+        return not _exists(regression_run.pid) or silence > FORGOTTEN_SECONDS
     return bool(silence > STALE_SECONDS)
 
 
-def _mine(night: Any) -> bool:
-    return bool((night.host, night.pid) == (socket.gethostname(), os.getpid()))
+def _mine(regression_run: Any) -> bool:
+    return bool((regression_run.host, regression_run.pid) == (socket.gethostname(), os.getpid()))
 
 
 def _exists(pid: int) -> bool:

@@ -29,7 +29,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Clock:
-    """Time of the coordinator: stands still but for what jobs take."""
+    """Time of the coordinator: advances only by the duration of jobs."""
 
     now = 0.0
 
@@ -115,8 +115,8 @@ def runs(count: int, config: str = "c") -> list[Job]:
     ]
 
 
-class Night:
-    """A night in a database of its own."""
+class RegressionRun:
+    """A regression run in a database of its own."""
 
     def __init__(self, folder: Path, clock: Clock) -> None:
         self.folder, self.clock = folder, clock
@@ -124,7 +124,7 @@ class Night:
         self.name = ""
 
     def begin(self, jobs: list[Job]) -> None:
-        self.name = self.store.begin_night(regression="nightly", signature="s")
+        self.name = self.store.begin_regression(regression="nightly", signature="s")
         self.store.plan_runs(self.name, jobs)
 
     def coordinate(
@@ -157,18 +157,18 @@ class Night:
 
 
 @pytest.fixture
-def night(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Night]:
+def regression(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RegressionRun]:
     clock = Clock()
     monkeypatch.setattr(module, "time", clock)
-    made = Night(tmp_path, clock)
+    made = RegressionRun(tmp_path, clock)
     yield made
     made.store.close()
 
 
-def test_everything_is_built_once_and_run_once(night: Night) -> None:
+def test_everything_is_built_once_and_run_once(regression: RegressionRun) -> None:
     jobs = [*runs(3), *runs(2, "d")]
-    night.begin(jobs)
-    status, coordinator, workers = night.coordinate(outcome)
+    regression.begin(jobs)
+    status, coordinator, workers = regression.coordinate(outcome)
     assert status == "complete"
     assert [job.key for job in workers.seen] == [
         *("build-c", "build-d"),
@@ -178,14 +178,14 @@ def test_everything_is_built_once_and_run_once(night: Night) -> None:
         "digest of c",
         "digest of d",
     }
-    assert set(night.states().values()) == {"pass"}
+    assert set(regression.states().values()) == {"pass"}
     assert (coordinator.tally.done, coordinator.tally.failed) == (5, 0)
     assert coordinator.tally.transactions == 500
-    assert night.store.jobs_left(night.name) == []
+    assert regression.store.jobs_left(regression.name) == []
 
 
-def test_only_what_is_missing_is_done_after_an_interruption(night: Night) -> None:
-    night.begin(runs(5))
+def test_only_what_is_missing_is_done_after_an_interruption(regression: RegressionRun) -> None:
+    regression.begin(runs(5))
     done = 0
 
     def killed(job: Job) -> Outcome:
@@ -197,52 +197,54 @@ def test_only_what_is_missing_is_done_after_an_interruption(night: Night) -> Non
         return outcome(job)
 
     with pytest.raises(KeyboardInterrupt):
-        night.coordinate(killed)
-    assert list(night.states().values()).count("pass") == 3
-    status, _, workers = night.coordinate(outcome)
+        regression.coordinate(killed)
+    assert list(regression.states().values()).count("pass") == 3
+    status, _, workers = regression.coordinate(outcome)
     assert status == "complete"
     assert [job.key for job in workers.seen if job.kind == "run"] == ["random-c-s4", "random-c-s5"]
 
 
-def test_runs_that_do_not_fit_the_budget_stay_planned(night: Night) -> None:
-    night.begin(runs(20))
-    status, coordinator, _ = night.coordinate(outcome, budget=150.0)
+def test_runs_that_do_not_fit_the_budget_stay_planned(regression: RegressionRun) -> None:
+    regression.begin(runs(20))
+    status, coordinator, _ = regression.coordinate(outcome, budget=150.0)
     assert status == "budget"
-    states = list(night.states().values())
+    states = list(regression.states().values())
     assert 0 < states.count("pass") < 20
     assert states.count("pass") + states.count("planned") == 20
     assert coordinator.tally.failed == 0
-    assert night.clock.now <= 150.0
+    assert regression.clock.now <= 150.0
 
 
-def test_what_runs_when_the_time_is_up_is_stopped_and_not_counted(night: Night) -> None:
-    night.begin(runs(4))
+def test_what_runs_when_the_time_is_up_is_stopped_and_not_counted(
+    regression: RegressionRun,
+) -> None:
+    regression.begin(runs(4))
 
     def sluggish(job: Job) -> Outcome | None:
         return outcome(job) if job.kind == "build" or job.key.endswith("s1") else None
 
-    status, _, _ = night.coordinate(sluggish, budget=300.0)
+    status, _, _ = regression.coordinate(sluggish, budget=300.0)
     assert status == "budget"
-    assert night.states() == {
+    assert regression.states() == {
         "random-c-s1": "pass",
         "random-c-s2": "planned",
         "random-c-s3": "planned",
         "random-c-s4": "planned",
     }
-    assert night.clock.now <= 300.0
+    assert regression.clock.now <= 300.0
 
 
-def test_a_failing_build_fails_its_runs_and_no_others(night: Night) -> None:
-    night.begin([*runs(2), *runs(2, "d")])
+def test_a_failing_build_fails_its_runs_and_no_others(regression: RegressionRun) -> None:
+    regression.begin([*runs(2), *runs(2, "d")])
 
     def work(job: Job) -> Outcome:
         if job.key == "build-d":
             return outcome(job, inputs="", error="the build failed:\n  syntax error")
         return outcome(job)
 
-    status, coordinator, workers = night.coordinate(work)
+    status, coordinator, workers = regression.coordinate(work)
     assert status == "complete"
-    assert night.states() == {
+    assert regression.states() == {
         "random-c-s1": "pass",
         "random-c-s2": "pass",
         "random-d-s1": "error",
@@ -252,8 +254,8 @@ def test_a_failing_build_fails_its_runs_and_no_others(night: Night) -> None:
     assert any("build d failed" in note for note in coordinator.tally.notes)
 
 
-def test_a_run_is_begun_again_elsewhere_when_its_worker_is_lost(night: Night) -> None:
-    night.begin(runs(2))
+def test_a_run_is_begun_again_elsewhere_when_its_worker_is_lost(regression: RegressionRun) -> None:
+    regression.begin(runs(2))
     lost: list[str] = []
 
     def work(job: Job) -> Outcome | Lost:
@@ -262,47 +264,49 @@ def test_a_run_is_begun_again_elsewhere_when_its_worker_is_lost(night: Night) ->
             return Lost(key=job.key, attempt=1, worker="there:7", why="killed by SIGKILL")
         return outcome(job)
 
-    _, coordinator, workers = night.coordinate(work)
+    _, coordinator, workers = regression.coordinate(work)
     again = [job for job in workers.seen if job.key == "random-c-s1"]
     assert [job.attempt for job in again] == [1, 2]
     assert again[1].folder not in lost, "an attempt never writes where another one may still"
-    assert set(night.states().values()) == {"pass"}
+    assert set(regression.states().values()) == {"pass"}
     assert coordinator.tally.done == 2
     assert coordinator.tally.lost == 1
 
 
-def test_a_run_that_its_workers_are_always_lost_with_is_given_up(night: Night) -> None:
-    night.begin(runs(2))
+def test_a_run_that_its_workers_are_always_lost_with_is_given_up(regression: RegressionRun) -> None:
+    regression.begin(runs(2))
 
     def work(job: Job) -> Outcome | Lost:
         if job.key == "random-c-s1":
             return Lost(key=job.key, attempt=job.attempt, why="killed by SIGSEGV")
         return outcome(job)
 
-    _, coordinator, workers = night.coordinate(work)
+    _, coordinator, workers = regression.coordinate(work)
     assert [job.key for job in workers.seen].count("random-c-s1") == module.MOST_ATTEMPTS
-    assert night.states() == {"random-c-s1": "lost", "random-c-s2": "pass"}
+    assert regression.states() == {"random-c-s1": "lost", "random-c-s2": "pass"}
     assert coordinator.tally.failed == 1
 
 
-def test_a_run_without_a_record_is_an_error_and_the_others_go_on(night: Night) -> None:
-    night.begin(runs(3))
+def test_a_run_without_a_record_is_an_error_and_the_others_go_on(regression: RegressionRun) -> None:
+    regression.begin(runs(3))
 
     def work(job: Job) -> Outcome:
         if job.key == "random-c-s2":
             return outcome(job, error="the worker's outcome is truncated or missing (7 bytes)")
         return outcome(job)
 
-    night.coordinate(work)
-    assert night.states() == {
+    regression.coordinate(work)
+    assert regression.states() == {
         "random-c-s1": "pass",
         "random-c-s2": "error",
         "random-c-s3": "pass",
     }
 
 
-def test_the_first_failure_of_each_bucket_is_run_again_with_waves(night: Night) -> None:
-    night.begin(runs(4))
+def test_the_first_failure_of_each_bucket_is_run_again_with_waves(
+    regression: RegressionRun,
+) -> None:
+    regression.begin(runs(4))
 
     def work(job: Job) -> Outcome:
         if job.kind == "build" or job.settings.seed == 1:
@@ -310,16 +314,16 @@ def test_the_first_failure_of_each_bucket_is_run_again_with_waves(night: Night) 
         field = "status" if job.settings.seed == 4 else "row data"
         return outcome(job, record=record(job, "fail", field))
 
-    _, coordinator, workers = night.coordinate(work)
+    _, coordinator, workers = regression.coordinate(work)
     reruns = [job for job in workers.seen if job.kind == "rerun"]
     assert [job.key for job in reruns] == ["rerun-random-c-s2", "rerun-random-c-s4"]
     assert all(job.settings.waves and job.settings.timeline for job in reruns)
     assert coordinator.tally.failed == 3
-    assert set(night.states().values()) == {"pass", "fail"}
+    assert set(regression.states().values()) == {"pass", "fail"}
 
 
-def test_no_more_reruns_than_allowed(night: Night) -> None:
-    night.begin(runs(6))
+def test_no_more_reruns_than_allowed(regression: RegressionRun) -> None:
+    regression.begin(runs(6))
 
     def work(job: Job) -> Outcome:
         if job.kind == "build":
@@ -327,27 +331,29 @@ def test_no_more_reruns_than_allowed(night: Night) -> None:
         names = ("row data", "left pad", "right pad", "status", "rule", "tag")
         return outcome(job, record=record(job, "fail", names[job.settings.seed - 1]))
 
-    _, coordinator, workers = night.coordinate(work, reruns=2)
+    _, coordinator, workers = regression.coordinate(work, reruns=2)
     assert [job.kind for job in workers.seen].count("rerun") == 2
     (note,) = coordinator.tally.notes
     assert says(note, "buckets not run again waves 4 pto-dv rerun RUN_ID --waves")
 
 
-def test_a_failure_that_does_not_come_back_is_flaky(night: Night) -> None:
-    night.begin(runs(2))
+def test_a_failure_that_does_not_come_back_is_flaky(regression: RegressionRun) -> None:
+    regression.begin(runs(2))
 
     def work(job: Job) -> Outcome:
         if job.key == "random-c-s1":
             return outcome(job, "fail")
         return outcome(job)
 
-    _, coordinator, _ = night.coordinate(work)
-    assert night.states() == {"random-c-s1": "flaky", "random-c-s2": "pass"}
+    _, coordinator, _ = regression.coordinate(work)
+    assert regression.states() == {"random-c-s1": "flaky", "random-c-s2": "pass"}
     assert any("is flaky" in note for note in coordinator.tally.notes)
 
 
-def test_folders_of_passing_runs_are_removed_and_those_of_others_stay(night: Night) -> None:
-    night.begin(runs(2))
+def test_folders_of_passing_runs_are_removed_and_those_of_others_stay(
+    regression: RegressionRun,
+) -> None:
+    regression.begin(runs(2))
 
     def work(job: Job) -> Outcome:
         if job.kind != "build":
@@ -356,8 +362,8 @@ def test_folders_of_passing_runs_are_removed_and_those_of_others_stay(night: Nig
         more = {"code_coverage": f"{job.folder}/coverage.dat"} if job.kind == "run" else {}
         return outcome(job, "fail" if job.key.endswith("s2") else "pass", **more)
 
-    night.coordinate(work)
-    place = night.folder / night.name
+    regression.coordinate(work)
+    place = regression.folder / regression.name
     assert not (place / "runs/random-c-s1").exists()
     assert (place / "runs/random-c-s2/1").exists()
     assert sorted(path.name for path in (place / "code").iterdir()) == [
@@ -366,8 +372,10 @@ def test_folders_of_passing_runs_are_removed_and_those_of_others_stay(night: Nig
     ]
 
 
-def test_a_rerun_that_was_missed_is_made_up_for_and_none_is_made_twice(night: Night) -> None:
-    night.begin(runs(4))
+def test_a_rerun_that_was_missed_is_made_up_for_and_none_is_made_twice(
+    regression: RegressionRun,
+) -> None:
+    regression.begin(runs(4))
 
     def failing(job: Job) -> Outcome:
         if job.kind == "rerun" or job.settings.seed == 3:
@@ -378,26 +386,28 @@ def test_a_rerun_that_was_missed_is_made_up_for_and_none_is_made_twice(night: Ni
         )
 
     with pytest.raises(KeyboardInterrupt):
-        night.coordinate(failing)
-    night.store.end_night(night.name, "interrupted", Figures())
+        regression.coordinate(failing)
+    regression.store.end_regression(regression.name, "interrupted", Figures())
 
     def again(job: Job) -> Outcome:
         if job.kind == "rerun":
             return outcome(job, "fail")
         return outcome(job) if job.kind == "build" else outcome(job, record=record(job, "fail"))
 
-    assert night.store.adopt(night.name)
-    _, _, workers = night.coordinate(again)
+    assert regression.store.adopt(regression.name)
+    _, _, workers = regression.coordinate(again)
     reruns = [job.key for job in workers.seen if job.kind == "rerun"]
     assert sorted(reruns) == ["rerun-random-c-s1", "rerun-random-c-s2"]
-    night.store.end_night(night.name, "interrupted", Figures())
-    assert night.store.adopt(night.name)
-    _, _, workers = night.coordinate(again)
+    regression.store.end_regression(regression.name, "interrupted", Figures())
+    assert regression.store.adopt(regression.name)
+    _, _, workers = regression.coordinate(again)
     assert workers.seen == []
 
 
-def test_what_was_mended_while_the_night_ran_is_not_flaky(night: Night) -> None:
-    night.begin(runs(1))
+def test_what_was_mended_while_the_regression_run_ran_is_not_flaky(
+    regression: RegressionRun,
+) -> None:
+    regression.begin(runs(1))
     now = ["before"]
 
     def work(job: Job) -> Outcome:
@@ -405,23 +415,23 @@ def test_what_was_mended_while_the_night_ran_is_not_flaky(night: Night) -> None:
             now[0] = "after"
         return outcome(job, "fail" if job.kind == "run" else "pass")
 
-    night.coordinate(work, sources=lambda: now[0])
-    assert night.states() == {"random-c-s1": "fail"}
+    regression.coordinate(work, sources=lambda: now[0])
+    assert regression.states() == {"random-c-s1": "fail"}
 
 
 @pytest.mark.parametrize(("sources", "found"), [("two", "pass"), ("one", "flaky")])
 def test_only_equal_runs_of_the_same_sources_are_compared(
-    night: Night, sources: str, found: str
+    regression: RegressionRun, sources: str, found: str
 ) -> None:
-    night.begin(runs(1))
-    night.coordinate(lambda job: outcome(job, "fail"), sources=lambda: "one")
-    night.begin(runs(1))
-    night.coordinate(outcome, sources=lambda: sources)
-    assert night.store.state(max(night.ids())) == found
+    regression.begin(runs(1))
+    regression.coordinate(lambda job: outcome(job, "fail"), sources=lambda: "one")
+    regression.begin(runs(1))
+    regression.coordinate(outcome, sources=lambda: sources)
+    assert regression.store.state(max(regression.ids())) == found
 
 
-def test_a_pass_without_its_coverage_is_an_error(night: Night) -> None:
-    night.begin(runs(1))
+def test_a_pass_without_its_coverage_is_an_error(regression: RegressionRun) -> None:
+    regression.begin(runs(1))
 
     def work(job: Job) -> Outcome:
         done = outcome(job)
@@ -429,22 +439,24 @@ def test_a_pass_without_its_coverage_is_an_error(night: Night) -> None:
             done.record.coverage.bins = 10
         return done
 
-    _, coordinator, _ = night.coordinate(work)
-    assert night.states() == {"random-c-s1": "error"}
+    _, coordinator, _ = regression.coordinate(work)
+    assert regression.states() == {"random-c-s1": "error"}
     assert coordinator.tally.failed == 1
 
 
-def test_a_run_that_was_to_count_code_coverage_and_did_not_is_noted(night: Night) -> None:
+def test_a_run_that_was_to_count_code_coverage_and_did_not_is_noted(
+    regression: RegressionRun,
+) -> None:
     (job,) = runs(1)
     settings = job.settings.model_copy(update={"code_coverage": True})
-    night.begin([job.model_copy(update={"settings": settings})])
-    _, coordinator, _ = night.coordinate(outcome)
+    regression.begin([job.model_copy(update={"settings": settings})])
+    _, coordinator, _ = regression.coordinate(outcome)
     assert coordinator.tally.notes == ["random-c-s1: it left no counts of code coverage"]
 
 
-def test_waves_have_time_to_be_built(night: Night) -> None:
-    night.begin(runs(1))
-    _, _, workers = night.coordinate(
+def test_waves_have_time_to_be_built(regression: RegressionRun) -> None:
+    regression.begin(runs(1))
+    _, _, workers = regression.coordinate(
         lambda job: outcome(job, "pass" if job.kind == "build" else "fail")
     )
     (rerun,) = [job for job in workers.seen if job.kind == "rerun"]
