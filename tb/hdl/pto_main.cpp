@@ -10,6 +10,9 @@
 // simulators: a process that waits for time is a coroutine, which is taken from a queue, resumed
 // and queued again twice a clock.
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
 
 #include "Vtop.h"
 #include "verilated.h"
@@ -25,18 +28,23 @@ static vluint64_t ticks() {
 static const vluint64_t HALF_CLOCK = 5;  // ns, as HalfClock in pto_harness.v
 static const vluint64_t NEVER = ~0ULL;
 
-// Adds a plusarg to those of the command line, before anything is evaluated; for tb/run/warm.py.
-extern "C" void pto_add_plusarg(const char *word) {
-    const char *words[] = {word};
-    Verilated::threadContextp()->commandArgsAdd(1, words);
+// For tb/run/warm.py, in a fork of this process before anything is evaluated: adds plusargs to
+// those of the command line. A fork has no threads of Verilator's pool, whose destructor would
+// wait for them: it ends without destructors.
+extern "C" void pto_forked(int count, const char *const *plusargs) {
+    Verilated::threadContextp()->commandArgsAdd(count, const_cast<const char **>(plusargs));
+    on_exit(
+        [](int code, void *) {
+            fflush(nullptr);
+            _exit(code);
+        },
+        nullptr);
 }
 
 #if VM_TRACE
 // Waves are recorded from one clock to another, as the plusargs +pto_waves_from=CLOCK and
 // +pto_waves_to=CLOCK say; without them from the beginning, and to the end.
 #include <csignal>
-#include <cstdlib>
-#include <unistd.h>
 #if VM_TRACE_FST
 #include "verilated_fst_c.h"
 typedef VerilatedFstC PtoTraceBase;

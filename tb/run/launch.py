@@ -118,12 +118,15 @@ class Launcher:
     start: Callable[[Sequence[str], Path, Mapping[str, str], BinaryIO], Process] = start_process
 
 
+NEW_PROCESS = Launcher()
+
+
 @dataclass
 class Watch:
     """Hooks that the runner calls around the simulator process."""
 
     log: Path
-    launcher: Launcher = Launcher()
+    launcher: Launcher = NEW_PROCESS
     poll: Callable[[], None] = lambda: None
     stalled: Callable[[], bool] = lambda: False
     result: Simulation | None = None

@@ -25,7 +25,7 @@ from tb.run.console import Console
 from tb.run.coverage import write_coverage
 from tb.run.folder import MAILBOX, RECORD, run_folder
 from tb.run.judge import judge, note_progress
-from tb.run.launch import Launcher
+from tb.run.launch import NEW_PROCESS, Launcher
 from tb.run.plan import RunPlan, plan_run
 from tb.run.simulate import simulate_run
 from tb.run.testlist import PlannedTest
@@ -51,7 +51,7 @@ def run_once(
     fast_build: bool = False,
     console: Console | None = None,
     folder: Path | None = None,
-    launcher: Launcher = Launcher(),
+    launcher: Launcher = NEW_PROCESS,
     inputs: str = "",
     files: RunFiles | None = None,
 ) -> RunRecord:

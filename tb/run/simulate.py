@@ -17,7 +17,7 @@ from tb.harness.mailbox import MAILBOX_ENV, MailboxReader
 from tb.run.build import Build
 from tb.run.exchange import SimSettings
 from tb.run.folder import CODE_COVERAGE, COVERAGE, MAILBOX, RESULT, RESULTS_XML, SETTINGS
-from tb.run.launch import TOP, Launcher, Simulation, Watch, environment, new_runner
+from tb.run.launch import NEW_PROCESS, TOP, Launcher, Simulation, Watch, environment, new_runner
 from tb.run.plan import RunPlan
 from tb.run.recipes import simulator
 from tb.setup import tools
@@ -27,7 +27,7 @@ def simulate_run(
     plan: RunPlan,
     built: Build,
     progress: Callable[[int, int, int], None],
-    launcher: Launcher = Launcher(),
+    launcher: Launcher = NEW_PROCESS,
 ) -> Simulation:
     """Simulates a planned run and returns how the process ended.
 
@@ -135,7 +135,7 @@ def simulate(
     env: Mapping[str, str],
     poll: Callable[[], None] = lambda: None,
     stalled: Callable[[], bool] = lambda: False,
-    launcher: Launcher = Launcher(),
+    launcher: Launcher = NEW_PROCESS,
     python_path: Sequence[str] = (),
     waves_window: tuple[int, int] = (0, 0),
 ) -> Simulation:

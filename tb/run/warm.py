@@ -179,6 +179,5 @@ def _take_over(request: dict[str, object], log: int) -> None:
     os.environ.clear()
     os.environ.update(request["env"])  # type: ignore[call-overload]
     os.chdir(str(request["folder"]))
-    program = ctypes.CDLL(None)
-    for word in request["plusargs"]:  # type: ignore[attr-defined]
-        program.pto_add_plusarg(word.encode())
+    words = [word.encode() for word in request["plusargs"]]  # type: ignore[attr-defined]
+    ctypes.CDLL(None).pto_forked(len(words), (ctypes.c_char_p * len(words))(*words))

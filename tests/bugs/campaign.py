@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -25,12 +27,17 @@ from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.build import build
 from tb.run.console import Console
+from tb.run.launch import Launcher
 from tb.run.plan import BuildPlan
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
+from tb.run.warm import WarmSimulator
 from tests.bugs.switched import SWITCH, plant_switched, switchable
 
 BUGS = Path(__file__).with_name("bugs.toml")
+REPORTED = Path(__file__).with_name("reported.toml")
+"""Bugs that are there for what the bench reports of them; test_bench_fails.py runs them."""
+
 ENGINES = "rtl_stubs"
 TRANSACTIONS = 2000
 SEED = 4711
@@ -233,7 +240,7 @@ class Switched:
     Attributes:
         slots: Slots whose engines are built; empty for all.
         bugs: Bugs in it; the first has number 1.
-        token: Names the campaign that it was built for; the sources may have changed since.
+        token: Digest of the engines' sources and the bugs.
     """
 
     slots: tuple[str, ...]
@@ -257,7 +264,8 @@ class Switched:
         return BuildPlan("verilator", manifests, variant=self.variant, fast_build=True)
 
     def ready(self) -> None:
-        """Builds, unless this campaign has done so."""
+        """Builds, unless these bugs of these sources have been built."""
+        (BUILD_ROOT / "bugs").mkdir(parents=True, exist_ok=True)
         with (BUILD_ROOT / "bugs" / f"{self.variant}.lock").open("a+") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             lock.seek(0)
@@ -278,20 +286,30 @@ class Switched:
 
 def switched_builds(bugs: Iterable[Bug]) -> tuple[Switched, ...]:
     """Returns builds for as many of the bugs as can be put behind a switch."""
-    token = f"{os.getpid()} {time.time_ns()}"
+    bugs = tuple(bugs)
+    sources = (path for path in sorted((ROOT / ENGINES).rglob("*")) if path.is_file())
+    token = sha256(repr([bugs, [(path, path.read_bytes()) for path in sources]]).encode())
     able = [bug for bug in bugs if switchable((ROOT / bug.file).read_text(), bug.find, bug.replace)]
     sets = dict.fromkeys(bug.slots for bug in able)
     return tuple(
-        Switched(slots, tuple(bug for bug in able if bug.slots == slots), token) for slots in sets
+        Switched(slots, tuple(bug for bug in able if bug.slots == slots), token.hexdigest())
+        for slots in sets
     )
+
+
+@cache
+def shared_builds() -> dict[tuple[str, ...], Switched]:
+    """Returns the builds of all bugs that can be switched, by their slots."""
+    bugs = (*load_bugs(), *load_bugs(REPORTED))
+    return {switched.slots: switched for switched in switched_builds(bugs)}
 
 
 def run_engines(
     bug: Bug | None,
     worker: str,
     setting: Setting,
-    switched: Switched | None = None,
     *,
+    warm: WarmSimulator | None = None,
     wall_limit: float = WALL_LIMIT,
     mismatch_limit: int = 1,
 ) -> Outcome:
@@ -301,7 +319,7 @@ def run_engines(
         bug: The bug; None for the engines as they are.
         worker: Name of who runs it; nobody else uses it at the same time.
         setting: Test, slots and ops.
-        switched: A build that has the bug behind a number; None for a build with it alone.
+        warm: Loaded simulator to fork; None for a process of its own.
         wall_limit: Seconds without progress after which the run is ended.
         mismatch_limit: Mismatches after which the run stops.
     """
@@ -318,8 +336,14 @@ def run_engines(
         wall_limit=wall_limit,
         options=planned.options,
     )
+    switched = shared_builds().get(setting.slots)
+    if switched and bug and bug not in switched.bugs:
+        switched = None
+    launcher = Launcher()
     if switched:
         switched.ready()
+        plusargs = (f"+{SWITCH}={switched.number(bug)}",)
+        launcher = Launcher(plusargs, warm.start) if warm else Launcher(plusargs)
     plan = switched.plan if switched else _plan(worker, bug, setting.slots)
     record = run_once(
         settings,
@@ -330,12 +354,13 @@ def run_engines(
         fast_build=plan.fast_build,
         console=Console(quiet=True),
         folder=BUILD_ROOT / "bugs" / f"run-{worker}",
-        plusargs=(f"+{SWITCH}={switched.number(bug)}",) if switched else (),
+        launcher=launcher,
     )
     return Outcome(record, time.monotonic() - start)
 
 
 _worker = ""
+_warm = WarmSimulator()
 
 
 def _become(numbers: multiprocessing.queues.Queue[int]) -> None:
@@ -345,12 +370,12 @@ def _become(numbers: multiprocessing.queues.Queue[int]) -> None:
     os.nice(NICE)
 
 
-def _run(bug: Bug | None, setting: Setting, switched: Switched | None) -> Outcome:
-    return run_engines(bug, _worker, setting, switched)
+def _run(bug: Bug | None, setting: Setting) -> Outcome:
+    return run_engines(bug, _worker, setting, warm=_warm)
 
 
-Job = tuple[str, Setting, bool]
-"""Name of the bug, empty for none; setting; whether the bugs are switched."""
+Job = tuple[str, Setting]
+"""Name of the bug, empty for none; setting."""
 
 
 @contextmanager
@@ -366,29 +391,23 @@ def only_one_run(name: str = "bugs") -> Iterator[None]:
 def campaign(jobs: Iterable[Job], workers: int = 0) -> Iterator[dict[Job, Future[Outcome]]]:
     """Runs bugs on settings, some at a time, while the caller goes on.
 
-    A bug that cannot be switched gets a build of its own whatever its job says.
+    A bug that cannot be switched gets a build of its own.
 
     Yields:
         What will come of each job. Those that have not begun when the ``with`` body ends are
         dropped.
     """
     bugs = {bug.name: bug for bug in load_bugs()}
-    shared = {switched.slots: switched for switched in switched_builds(bugs.values())}
     workers = workers or min(4, os.cpu_count() or 1)
-    (BUILD_ROOT / "bugs").mkdir(parents=True, exist_ok=True)
     context = multiprocessing.get_context("spawn")
     numbers = context.Queue()
     for worker in range(workers):
         numbers.put(worker)
     with ProcessPoolExecutor(workers, context, _become, (numbers,)) as pool:
-        futures = {}
-        for job in jobs:
-            name, setting, may_share = job
-            bug = bugs[name] if name else None
-            switched = shared.get(setting.slots) if may_share else None
-            if switched and bug and bug not in switched.bugs:
-                switched = None
-            futures[job] = pool.submit(_run, bug, setting, switched)
+        futures = {
+            (name, setting): pool.submit(_run, bugs[name] if name else None, setting)
+            for name, setting in sorted(jobs, key=lambda job: job[1].slots)
+        }
         try:
             yield futures
         finally:

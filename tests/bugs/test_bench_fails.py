@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,51 +23,14 @@ from tb.isa.ops import SLOTS
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.folder import load_record, run_folder
-from tests.bugs.campaign import WATCHDOG_CLOCKS, Bug, only_one_run, run_engines
+from tests.bugs.campaign import REPORTED, WATCHDOG_CLOCKS, load_bugs, only_one_run, run_engines
 
 pytestmark = [pytest.mark.sim, pytest.mark.slow]
 
 SEED = 4713
 PATIENCE_SECONDS = 240.0
 
-NEVER_DONE = Bug(
-    name="never_done",
-    file="rtl_stubs/common/dma/pto_dma_retire.v",
-    find="assign done_valid_o  = busy_o && fin_q[old_id];",
-    replace="assign done_valid_o  = busy_o && fin_q[old_id] && done_ptr_q < 5'd3;",
-    models="the fourth op is never reported",
-)
-ENDLESS_LOOP = Bug(
-    name="endless_loop",
-    file="rtl_stubs/pto_mte2/pto_gm_load.v",
-    find="// ---- front: descriptors to rows, and reports ----",
-    replace='always @(posedge clk_i) while (desc_valid_i) $write("");',
-    models="simulated time stands still with the first descriptor",
-)
-BLIND_TO_FLAGS = Bug(
-    name="blind_to_flags",
-    file="rtl_stubs/pto_fix/pto_fix_flags.v",
-    find="all_set  = (flag_rdata_i & want_q) == want_q;",
-    replace="all_set  = 1'b0;",
-    models="unit flags are never seen set",
-    slots=("fix",),
-)
-CLEARED_AT_ONCE = Bug(
-    name="cleared_at_once",
-    file="rtl_stubs/pto_fix/pto_fix_front.v",
-    find="clear_q[old_slot] && old_ended && !cleared_q;",
-    replace="clear_q[old_slot] && !cleared_q;",
-    models="unit flags are cleared when the op begins",
-    slots=("fix",),
-)
-CLEARED_NEXT_BLOCK = Bug(
-    name="cleared_next_block",
-    file="rtl_stubs/pto_fix/pto_fix_flags.v",
-    find="clr_mask_q <= kept_q[{clr_slot_i, clr_next}];",
-    replace="clr_mask_q <= {kept_q[{clr_slot_i, clr_next}][30:0], 1'b1};",
-    models="flags of other blocks are cleared",
-    slots=("fix",),
-)
+BUGS = {bug.name: bug for bug in load_bugs(REPORTED)}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -157,8 +121,12 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Run]]:
         run.clean_up()
 
 
+def run_bug(name: str, **options: Any) -> RunRecord:
+    return run_engines(BUGS[name], "fails", BUGS[name].setting, **options).record
+
+
 def test_hang_names_the_stuck_descriptor() -> None:
-    record = run_engines(NEVER_DONE, "fails", NEVER_DONE.setting).record
+    record = run_bug("never_done")
     assert record.status == "hang"
     assert record.exit_code == 1
     (report,) = record.failures
@@ -173,7 +141,7 @@ def test_hang_names_the_stuck_descriptor() -> None:
 
 
 def test_unit_flags_that_never_come_are_a_hang_that_names_who_waits() -> None:
-    record = run_engines(BLIND_TO_FLAGS, "fails", BLIND_TO_FLAGS.setting).record
+    record = run_bug("blind_to_flags")
     assert record.status == "hang"
     assert record.exit_code == 1
     (report,) = record.failures
@@ -184,7 +152,7 @@ def test_unit_flags_that_never_come_are_a_hang_that_names_who_waits() -> None:
 
 
 def test_early_clear_of_unit_flags_is_told_with_its_op() -> None:
-    record = run_engines(CLEARED_AT_ONCE, "fails", CLEARED_AT_ONCE.setting).record
+    record = run_bug("cleared_at_once")
     assert record.status == "fail"
     report = record.failures[0]
     assert re.match(r"MISMATCH: cleared unit flags \d+ bytes early: \d+ of \d+ bytes", report), (
@@ -194,8 +162,7 @@ def test_early_clear_of_unit_flags_is_told_with_its_op() -> None:
 
 
 def test_clear_of_other_unit_flags_is_told_with_the_blocks() -> None:
-    setting = CLEARED_NEXT_BLOCK.setting
-    record = run_engines(CLEARED_NEXT_BLOCK, "fails", setting, mismatch_limit=10).record
+    record = run_bug("cleared_next_block", mismatch_limit=10)
     assert record.status in ("fail", "hang")
     # The wrong flags may also cause wrong data, or an op that waits for ever, in the same batch.
     told = r"MISMATCH: unit flags? of L0C block \d+.* (is|are) cleared: 0, expected 1"
@@ -203,7 +170,7 @@ def test_clear_of_other_unit_flags_is_told_with_the_blocks() -> None:
 
 
 def test_simulated_time_that_stands_still_is_a_hang() -> None:
-    record = run_engines(ENDLESS_LOOP, "fails", ENDLESS_LOOP.setting, wall_limit=12).record
+    record = run_bug("endless_loop", wall_limit=12)
     assert record.status == "hang"
     assert record.exit_code == 1
     assert "no progress for 12 s" in record.message

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tb.common.paths import ROOT
-from tests.bugs.campaign import Bug, Setting, StaleBugError, load_bugs, plant
+from tests.bugs.campaign import REPORTED, Bug, Setting, StaleBugError, load_bugs, plant
 
-BUGS = load_bugs()
+BUGS = (*load_bugs(), *load_bugs(REPORTED))
 
 
 def copied(bug: Bug, top: Path) -> None:

@@ -15,7 +15,6 @@ pytestmark = [pytest.mark.sim, pytest.mark.slow]
 
 BUGS = load_bugs()
 SETTINGS = tuple(dict.fromkeys(bug.setting for bug in BUGS))
-SLOT_SETS = tuple(dict.fromkeys(setting.slots for setting in SETTINGS))
 
 Runs = dict[Job, Future[Outcome]]
 
@@ -25,33 +24,21 @@ def jobs_of(item: pytest.Item) -> list[Job]:
     assert isinstance(item, pytest.Function)
     params: dict[str, Any] = dict(item.callspec.params)
     if "bug" in params:
-        return [(params["bug"].name, params["bug"].setting, True)]
-    if "setting" in params:
-        return [("", params["setting"], False)]
-    return [("", Setting(slots=params["slots"]), True)]
+        return [(params["bug"].name, params["bug"].setting)]
+    return [("", params["setting"])]
 
 
-def assert_passes(outcome: Outcome, setting: Setting) -> None:
-    record = outcome.record
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_engines_with_every_bug_switched_off_pass(setting: Setting, bug_runs: Runs) -> None:
+    """A bug is caught for what it does, not for the setting or the switches around it."""
+    record = bug_runs["", setting].result().record
     assert record.status == "pass", "\n".join([record.message, *record.failures])
     assert record.transactions == TRANSACTIONS or setting.test in ("corner", "reset")
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
-def test_engines_as_they_are_pass(setting: Setting, bug_runs: Runs) -> None:
-    assert_passes(bug_runs["", setting, False].result(), setting)
-
-
-@pytest.mark.parametrize("slots", SLOT_SETS, ids="-".join)
-def test_engines_with_every_bug_switched_off_pass(slots: tuple[str, ...], bug_runs: Runs) -> None:
-    """A bug is caught for what it does, not for the switches around it."""
-    setting = Setting(slots=slots)
-    assert_passes(bug_runs["", setting, True].result(), setting)
-
-
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_bug_is_caught(bug: Bug, bug_runs: Runs, tell: Callable[[Bug, Outcome], None]) -> None:
-    outcome = bug_runs[bug.name, bug.setting, True].result()
+    outcome = bug_runs[bug.name, bug.setting].result()
     tell(bug, outcome)
     record = outcome.record
     assert record.status != "pass", f"{bug.models}: not noticed in {record.transactions}"
