@@ -7,6 +7,9 @@
 .NOTPARALLEL:
 .SUFFIXES:
 
+# Container images set it. Without bytecode every process compiles what it imports, 0.3 s each.
+unexport PYTHONDONTWRITEBYTECODE
+
 # --- variables: the one list that `make help` and the command line's options are made from ---------
 
 SIM ?= verilator

@@ -58,13 +58,12 @@ def write_bytes(path: Path, data: bytes, *, remedy: str = REMEDY) -> None:
 def write_json(path: Path, data: BaseModel | dict[str, Any]) -> None:
     """Writes JSON so that a reader sees the old file or the whole new one.
 
+    A model has a line for each field. A dictionary is one line: those of coverage are large, and
+    Python's encoder is eight times faster without indentation.
+
     Raises:
         PtoError: the folder cannot be written.
     """
-    text = (
-        data.model_dump_json(indent=2)
-        if isinstance(data, BaseModel)
-        else json.dumps(data, indent=2)
-    )
+    text = data.model_dump_json(indent=2) if isinstance(data, BaseModel) else json.dumps(data)
     remedy = "give a place that can be written, JSON=<path> for the record"
     write_bytes(path, f"{text}\n".encode(), remedy=remedy)

@@ -59,6 +59,7 @@ def mini_build(sim: str, width: int = 256) -> Build:
             gm_width=width,
             local_width=width,
             variant="mini",
+            fast_build=True,
         )
     )
 
@@ -77,6 +78,7 @@ def slots_build(sim: str, width: int = 256) -> Build:
             gm_width=width,
             local_width=width,
             variant="slots",
+            fast_build=True,
         )
     )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Op to text to op is the identity, in both forms, for 10 000 random ops of every family.
+"""Op to text to op is the identity, in both forms.
 
 Ops come from the generators of the random tests, legal and illegal. Those never write ``sat``,
 which is what an omitted clause means, so :func:`spread` does. Ops drawn by hypothesis have any
@@ -37,7 +37,7 @@ from tests.language.programs import FORMS, in_form
 COUNT = 1500
 """Ops of each family in each form."""
 
-BATCH = 1000
+BATCH = 750
 """Ops of one module."""
 
 FAMILIES: dict[str, tuple[str, ...]] = {

@@ -27,7 +27,7 @@ QUIET = Console(quiet=True)
 FORMS = set(SELECTABLE)
 
 
-def run(test: str, **settings: Any) -> RunRecord:
+def run(test: str, *, fast_build: bool = False, **settings: Any) -> RunRecord:
     """Runs one test of the plan with its own options."""
     planned = planned_test(test)
     chosen = RunSettings(
@@ -35,7 +35,7 @@ def run(test: str, **settings: Any) -> RunRecord:
         options=planned.options,
         **{"transactions": planned.transactions, **settings},
     )
-    return run_once(chosen, planned, console=QUIET)
+    return run_once(chosen, planned, fast_build=fast_build, console=QUIET)
 
 
 def assert_passed(record: RunRecord) -> None:
@@ -110,6 +110,7 @@ def test_widths(
             outstanding=outstanding,
             transactions=count,
             seed=5,
+            fast_build=True,
         )
         assert_passed(record)
         assert f"TAG_WIDTH={tag_width} OUTSTANDING={outstanding}" in record.command
