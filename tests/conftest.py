@@ -10,11 +10,16 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 import pytest
 from hypothesis import settings
+
+from tb.run import launch
+from tb.run.launch import Process, start_process
+from tb.run.warm import WarmSimulator
 
 if TYPE_CHECKING:
     from tests.bugs.test_bugs import Runs
@@ -61,6 +66,25 @@ def early_bug_runs(request: pytest.FixtureRequest) -> None:
     """Lets the bug runs begin at once where one process runs every test."""
     if not WORKER and any(map(waits_for_bug_runs, request.session.items)):
         request.getfixturevalue("bug_runs")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def warm_simulators() -> Iterator[None]:
+    """Forks simulations of this process from loaded ones, which saves a second each.
+
+    Commands that a test starts, and so what users run, load each simulation by itself.
+    """
+    warm = WarmSimulator(most=3)
+
+    def start(words: Sequence[str], folder: Path, env: Mapping[str, str], log: BinaryIO) -> Process:
+        ours = env["COCOTB_TEST_MODULES"].startswith("tb.env.tests.")
+        alone = any(str(folder) in word for word in words)  # with a file of the run: waves
+        return (start_process if alone or not ours else warm.start)(words, folder, env, log)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(launch, "start_process", start)
+        yield
+    warm.close()
 
 
 _seconds: defaultdict[str, float] = defaultdict(float)

@@ -137,9 +137,12 @@ class IllegalGenerator:
     def _next_case(self, rule: bool) -> Case:
         cases = self._bad if rule else self._good
         if not cases:
-            for form in self.ops:
-                cases += [case for case in self._cases(form) if bool(case.rule) == rule]
-            self._rng.shuffle(cases)
+            made = [case for form in self.ops for case in self._cases(form)]
+            self._rng.shuffle(made)
+            # Those of the other kind are used where there are none.
+            for kind, of_kind in ((True, self._bad), (False, self._good)):
+                if not of_kind:
+                    of_kind += [case for case in made if bool(case.rule) == kind]
         # Where no rule may be broken all ops are legal.
         return cases.pop() if cases else self._next_case(not rule)
 

@@ -111,11 +111,11 @@ class Launcher:
 
     Attributes:
         plusargs: Arguments of the simulator beyond those of the run.
-        start: Starts the process, as :func:`start_process` does.
+        start: Starts the process; None for :func:`start_process`.
     """
 
     plusargs: tuple[str, ...] = ()
-    start: Callable[[Sequence[str], Path, Mapping[str, str], BinaryIO], Process] = start_process
+    start: Callable[[Sequence[str], Path, Mapping[str, str], BinaryIO], Process] | None = None
 
 
 NEW_PROCESS = Launcher()
@@ -168,7 +168,7 @@ class Watched(cocotb_runner.Runner):
             subprocess.run([str(word) for word in words], cwd=cwd, env=self.env, check=True)
         with watch.log.open("wb") as log:
             words = [str(word) for word in command]
-            process = watch.launcher.start(words, Path(cwd), self.env, log)
+            process = (watch.launcher.start or start_process)(words, Path(cwd), self.env, log)
             stalled = False
             try:
                 while True:

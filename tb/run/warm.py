@@ -7,7 +7,7 @@ imports the module of the test and then forks once for each run, before cocotb i
 before any Verilog is evaluated. Each fork takes over the environment, folder, log and plusargs of
 its run, and goes on as the simulator does by itself.
 
-For simulators in one process with one thread: Verilator's.
+For Verilator and Icarus, which simulate in one process with one thread.
 """
 
 from __future__ import annotations
@@ -43,16 +43,15 @@ _LIMIT = 1 << 20
 
 
 class WarmSimulator:
-    """Starts simulations as forks of one loaded process, one at a time.
+    """Starts simulations as forks of a loaded process, one at a time.
 
-    The process is started by the first run, and again by a run of another program. It ends with
-    :meth:`close`, or with this process.
+    A process is loaded for each program and module of tests; the ``most`` that were used last
+    stay. They end with :meth:`close`, or with this process.
     """
 
-    def __init__(self) -> None:
-        self._words: list[str] = []
-        self._server: subprocess.Popen[bytes] | None = None
-        self._socket: socket.socket | None = None
+    def __init__(self, most: int = 1) -> None:
+        self._most = most
+        self._loaded: dict[tuple[str, ...], _Loaded] = {}
 
     def start(
         self, words: Sequence[str], folder: Path, env: Mapping[str, str], log: BinaryIO
@@ -62,24 +61,44 @@ class WarmSimulator:
         Raises:
             OSError: the loaded process has ended; its output is in the log.
         """
-        plusargs = [word for word in words if word.startswith("+")]
-        loaded = [word for word in words if not word.startswith("+")]
-        if self._socket is None or loaded != self._words:
-            self.close()
-            self._load(loaded, folder, env, log)
-        request = {"env": dict(env), "folder": str(folder.resolve()), "plusargs": plusargs}
-        assert self._socket is not None
-        socket.send_fds(self._socket, [json.dumps(request).encode()], [log.fileno()])
-        pid = self._socket.recv(_LIMIT)
-        if not pid:
-            self.close()
-            raise ConnectionResetError(f"{words[0]} ended before it was forked; see {log.name}")
-        return Forked(int(pid), self._socket)
+        # Icarus has read its own when it is loaded.
+        added = [word for word in words if word.startswith("+")] if _takes_plusargs(words) else []
+        program = [word for word in words if word not in added]
+        # What a fork cannot take over any more: the program, its modules, and where it found them.
+        stamps = (str(path.stat().st_mtime_ns) for path in map(Path, program) if path.is_file())
+        key = (*program, *stamps, env["COCOTB_TEST_MODULES"], env.get("PYTHONPATH", ""))
+        loaded = self._loaded.pop(key, None)
+        if loaded is None:
+            while len(self._loaded) >= self._most:
+                self._loaded.pop(next(iter(self._loaded))).close()
+            loaded = _Loaded(program, folder, env, log)
+        request = {"env": dict(env), "folder": str(folder.resolve()), "plusargs": added}
+        try:
+            forked = loaded.fork(request, log)
+        except OSError:
+            loaded.close()
+            raise
+        self._loaded[key] = loaded
+        return forked
 
-    def _load(
+    def close(self) -> None:
+        """Ends the loaded processes."""
+        while self._loaded:
+            self._loaded.popitem()[1].close()
+
+
+def _takes_plusargs(words: Sequence[str]) -> bool:
+    """Tells whether a fork of a simulator may get plusargs: one with our main loop."""
+    return Path(words[0]).name != "vvp"
+
+
+class _Loaded:
+    """A loaded process, the server of its forks."""
+
+    def __init__(
         self, words: Sequence[str], folder: Path, env: Mapping[str, str], log: BinaryIO
     ) -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         parent = os.getpid()
         with theirs:
             self._server = subprocess.Popen(
@@ -97,17 +116,20 @@ class WarmSimulator:
                 start_new_session=True,
                 preexec_fn=lambda: end_with_parent(parent),
             )
-        self._words, self._socket = list(words), ours
+
+    def fork(self, request: Mapping[str, object], log: BinaryIO) -> Forked:
+        """Starts a simulation."""
+        socket.send_fds(self._socket, [json.dumps(request).encode()], [log.fileno()])
+        pid = self._socket.recv(_LIMIT)
+        if not pid:
+            raise ConnectionResetError(f"the simulator ended before its fork; see {log.name}")
+        return Forked(int(pid), self._socket)
 
     def close(self) -> None:
-        """Ends the loaded process."""
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
-        if self._server is not None:
-            self._server.kill()
-            self._server.wait()
-            self._server = None
+        """Ends the process."""
+        self._socket.close()
+        self._server.kill()
+        self._server.wait()
 
 
 class Forked:
@@ -180,4 +202,6 @@ def _take_over(request: dict[str, object], log: int) -> None:
     os.environ.update(request["env"])  # type: ignore[call-overload]
     os.chdir(str(request["folder"]))
     words = [word.encode() for word in request["plusargs"]]  # type: ignore[attr-defined]
-    ctypes.CDLL(None).pto_forked(len(words), (ctypes.c_char_p * len(words))(*words))
+    program = ctypes.CDLL(None)
+    if hasattr(program, "pto_forked"):  # not of Icarus
+        program.pto_forked(len(words), (ctypes.c_char_p * len(words))(*words))
