@@ -21,6 +21,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -119,8 +120,10 @@ class _Loaded:
 
     def fork(self, request: Mapping[str, object], log: BinaryIO) -> Forked:
         """Starts a simulation."""
-        socket.send_fds(self._socket, [json.dumps(request).encode()], [log.fileno()])
-        pid = self._socket.recv(_LIMIT)
+        pid = b""
+        with suppress(ConnectionError):
+            socket.send_fds(self._socket, [json.dumps(request).encode()], [log.fileno()])
+            pid = self._socket.recv(_LIMIT)
         if not pid:
             raise ConnectionResetError(f"the simulator ended before its fork; see {log.name}")
         return Forked(int(pid), self._socket)
