@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python files of a user: constraints of random ops, and pyuvm tests.
+"""Imports Python files of a user, and finds the pyuvm tests in them.
 
-Whatever is wrong in them is said with the file and the line, before anything is built where that
-is possible. Constraints are loaded as they are; a test module is imported by a process of its own,
-since it needs the simulator's packages.
+Errors in them are reported with file and line, before anything is built where that is possible. A
+test is imported in a process of its own, since it needs the simulator's packages.
 """
 
 from __future__ import annotations
@@ -15,22 +14,18 @@ import os
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sequences.constraints import ConstraintError, OpConstraints
-from sequences.op_filter import OpFilter, place_of
+from sequences.op_filter import place_of
 from tb.common.errors import PtoError
 
 USER_TEST_ENV = "PTO_USER_TEST"
 """Environment variable with the file of a user's test, for the simulation."""
 
-CONSTRAINTS_OPTION = "CONSTRAINTS= or --constraints"
 TEST_OPTION = "TEST= or --test"
 
 BASE_CLASS = ("tb.env.base_test", "PtoTestBase")
@@ -94,91 +89,6 @@ def read_source(path: Path) -> ast.Module:
         ) from None
     except ValueError as error:  # Not UTF-8, or with null bytes.
         raise PtoError(f"{path.name} is not Python: {error}", where=str(path)) from None
-
-
-# --- constraints ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class UserConstraints:
-    """What a user's file says of random ops.
-
-    Attributes:
-        path: The file.
-        narrow: Its function ``constraints``, or None.
-        filters: Its predicates, in their order.
-    """
-
-    path: str
-    narrow: Callable[[OpConstraints], OpConstraints] | None
-    filters: tuple[OpFilter, ...]
-
-    def narrowed(self, default: OpConstraints) -> OpConstraints:
-        """Returns what the function ``constraints`` makes of ``default``.
-
-        Raises:
-            PtoError: it fails, returns something else, or a value that cannot be drawn from.
-        """
-        if self.narrow is None:
-            return default
-        try:
-            found: Any = self.narrow(default)
-        except ConstraintError as error:
-            raise PtoError(
-                error.what,
-                where=f"{place_of(error, self.path) or self.path}: {error.where}",
-                legal=error.legal,
-                remedy=error.remedy,
-            ) from None
-        except PtoError:
-            raise
-        except Exception as error:
-            raise PtoError(
-                f"constraints() raised {type(error).__name__}: {error}",
-                where=place_of(error, self.path) or self.path,
-            ) from error
-        if not isinstance(found, OpConstraints):
-            raise PtoError(
-                f"constraints() returned {type(found).__name__}",
-                where=self.path,
-                legal="a OpConstraints",
-                remedy="return dataclasses.replace(default, ...) with the fields to change",
-            )
-        return found
-
-
-def load_constraints(path: Path) -> UserConstraints:
-    """Loads a user's constraints.
-
-    Raises:
-        PtoError: the file is missing, not Python, or defines neither ``constraints`` nor a
-            predicate.
-    """
-    path = path.absolute()
-    module = import_file(path, f"pto_constraints_{path.stem}")
-    narrow = module.__dict__.get("constraints")
-    filters = [item for item in vars(module).values() if isinstance(item, OpFilter)]
-    if narrow is not None and not callable(narrow):
-        raise PtoError(
-            f"constraints is {type(narrow).__name__}",
-            where=str(path),
-            legal="a function: def constraints(default: OpConstraints) -> OpConstraints",
-        )
-    if narrow is None and not filters:
-        raise PtoError(
-            f"{path.name} defines no constraint",
-            where=str(path),
-            legal="def constraints(default), or functions decorated with @op_filter",
-            remedy="docs/uvm.md has an example",
-        )
-    named = tuple(
-        OpFilter(item.name, item.holds, f"{item.name} of {path.name} refuses them", str(path))
-        for item in dict.fromkeys(filters)
-    )
-    return UserConstraints(str(path), narrow, named)
-
-
-# --- tests ---------------------------------------------------------------------------------------
 
 
 class UserTest(BaseModel):

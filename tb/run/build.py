@@ -19,10 +19,10 @@ from pathlib import Path
 from cocotb_tools import config as cocotb_config
 
 from tb.common.errors import PtoError
-from tb.common.paths import HDL, MEMORY, relative
+from tb.common.paths import HDL, MEMORY
 from tb.run.launch import TOP, BuildError, VerilatorRunner, environment, new_runner
 from tb.run.plan import BuildPlan
-from tb.run.recipes import simulator
+from tb.run.recipes import Simulator, simulator
 from tb.setup import tools
 
 CONFIGURATION = "pto_dut.vh"
@@ -37,14 +37,23 @@ STAMP = ".inputs"
 
 @dataclass(frozen=True)
 class Build:
-    """A finished build; ``inputs`` is a digest of everything that it was made from."""
+    """A finished build.
+
+    Attributes:
+        plan: What was to be built.
+        version: Version of the simulator, empty if unknown.
+        seconds: Wall time of the build.
+        library: The C memory for a simulator that loads it when it runs, else None.
+        run_args: Arguments of the simulator for every run of the build.
+        inputs: Digest of everything that it was made from.
+    """
 
     plan: BuildPlan
     version: str
     seconds: float
     library: Path | None
-    args: tuple[str, ...] = ()
-    inputs: str = ""
+    run_args: tuple[str, ...]
+    inputs: str
 
 
 def _harness_sources() -> list[Path]:
@@ -67,15 +76,15 @@ def _inputs_digest(plan: BuildPlan, version: str, words: Sequence[str]) -> str:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _locked(plan: BuildPlan) -> Iterator[None]:
     """Keeps two builds out of one folder."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / ".lock").open("w")
+        plan.folder.mkdir(parents=True, exist_ok=True)
+        lock = (plan.folder / ".lock").open("w")
     except OSError as error:
         raise PtoError(
             f"the build folder cannot be written: {error.strerror}",
-            where=relative(folder),
+            where=plan.place,
             remedy="make it writable, or free disk space",
         ) from None
     with lock:
@@ -167,30 +176,28 @@ def _verilator_args(plan: BuildPlan) -> list[str]:
     return words
 
 
-def build(plan: BuildPlan, *, force: bool = False, inputs: str = "") -> Build:
-    """Builds the simulation of ``plan`` unless it stands already and nothing has changed.
+def build(plan: BuildPlan, *, inputs: str = "") -> Build:
+    """Builds the simulation of ``plan`` unless it exists and nothing has changed.
 
     Args:
         plan: What to build.
-        force: Build in any case.
         inputs: Digest that the build must have, of a regression that began with it; empty for any.
 
     Raises:
         PtoError: the sources are not those of ``inputs``.
-        PtoError: a tool is missing, an engine lacks the data width, or the folder is unwritable.
+        PtoError: the simulator is unknown, counts no code coverage or is missing, or the folder is
+            unwritable.
         BuildError: the sources do not compile.
     """
-    for manifest in plan.manifests:
-        manifest.check_run(plan.gm_width, plan.local_width, plan.tag_width)
     recipe = simulator(plan.sim)
     if plan.code_coverage:
         recipe.check_code_coverage()
+    args, run_args = recipe.words(plan.folder)
     tools.require(tools.sparse_mapping())
     start = time.monotonic()
-    with _locked(plan.folder):
+    with _locked(plan):
         env: Mapping[str, str] = {}
         version = ""
-        args = recipe.build_words(plan.folder)
         if plan.sim == "verilator":
             _, env = tools.verilator_environment()
             version = tools.verilator().version
@@ -199,26 +206,26 @@ def build(plan: BuildPlan, *, force: bool = False, inputs: str = "") -> Build:
             _, env = tools.icarus_environment()
             version = tools.icarus().version
         args += _manifest_args(plan)
-        words = [*args, repr(_defines(plan)), _configuration(plan)]
-        digest = _inputs_digest(plan, version, words)
+        defines = _defines(plan)
+        digest = _inputs_digest(plan, version, [*args, repr(defines), _configuration(plan)])
         if inputs and digest != inputs:
             raise PtoError(
                 "the sources have changed since this regression built its simulation",
-                where=relative(plan.folder),
+                where=plan.place,
                 remedy="let a regression end before you edit what it runs; begin a new one",
             )
         stamp = plan.folder / STAMP
-        library = None if plan.sim == "verilator" else plan.folder / recipe.library
-        if force or not stamp.exists() or stamp.read_text() != digest:
+        library = plan.folder / recipe.library if recipe.library else None
+        if not stamp.exists() or stamp.read_text() != digest:
             stamp.unlink(missing_ok=True)
             _write_configuration(plan)
             with environment(env):
-                if plan.sim == "verilator":
-                    _build_verilator(plan, args)
+                if library is None:
+                    _build_verilator(plan, args, defines)
                 else:
-                    _build_with_library(plan, args)
+                    _build_with_library(plan, library, args, defines, recipe)
             stamp.write_text(digest)
-    return Build(plan, version, time.monotonic() - start, library, inputs=digest)
+    return Build(plan, version, time.monotonic() - start, library, tuple(run_args), digest)
 
 
 def _sources(plan: BuildPlan) -> list[Path]:
@@ -237,7 +244,7 @@ def _verilator_config(plan: BuildPlan) -> list[Path]:
     return [*files, HDL / "pto_axi_pins.vlt"] if plan.axi_pins else files
 
 
-def _build_verilator(plan: BuildPlan, args: list[str]) -> None:
+def _build_verilator(plan: BuildPlan, args: list[str], defines: Mapping[str, object]) -> None:
     runner = VerilatorRunner()
     # make goes by times, and a copied header may be older than what was compiled from another one;
     # nor does it build anything while it knows of a source that has moved.
@@ -249,7 +256,7 @@ def _build_verilator(plan: BuildPlan, args: list[str]) -> None:
     runner.build(
         sources=[*_verilator_config(plan), *_sources(plan)],
         includes=_includes(plan),
-        defines=_defines(plan),
+        defines=defines,
         build_args=[*args, str(MEMORY / "pto_mem.c")],
         hdl_toplevel=TOP,
         build_dir=plan.folder,
@@ -259,15 +266,20 @@ def _build_verilator(plan: BuildPlan, args: list[str]) -> None:
     )
 
 
-def _build_with_library(plan: BuildPlan, args: list[str]) -> None:
+def _build_with_library(
+    plan: BuildPlan,
+    library: Path,
+    args: list[str],
+    defines: Mapping[str, object],
+    recipe: Simulator,
+) -> None:
     """Builds for a simulator that loads the C memory when it runs."""
-    recipe = simulator(plan.sim)
+    compile_library(library, vpi=plan.sim == "icarus")
     runner = new_runner(plan.sim)
-    compile_library(plan.folder / recipe.library, vpi=plan.sim == "icarus")
     runner.build(
         sources=_sources(plan),
         includes=_includes(plan),
-        defines=_defines(plan),
+        defines=defines,
         build_args=args,
         hdl_toplevel=TOP,
         build_dir=plan.folder,

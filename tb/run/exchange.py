@@ -29,7 +29,7 @@ class SimResult(RunCounters):
     """Output of a simulation; no result means that it crashed or was ended.
 
     ``complete`` is set when the test came to its own end, ``ended`` when the run was ended early.
-    :mod:`tb.run.verdict` decides by it and by the counts. ``sends`` has the ops that the test is
+    :mod:`tb.run.judge` decides by it and by the counts. ``sends`` has the ops that the test is
     limited to (none for all), ``dropped`` op to the reason why drawn ops of it were dropped, and
     ``constrained`` tells whether the user's constraints were drawn from.
     """

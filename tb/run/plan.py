@@ -11,18 +11,17 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tb.common.paths import BUILD_ROOT
-from tb.dut.limits import probe, user_limits, without_legacy
-from tb.dut.manifest import Capabilities, Manifest, exclusions, load_manifests, reference_manifests
-from tb.dut.selection import sendable
+from tb.common.paths import BUILD_ROOT, relative
+from tb.dut.constraints import probe, user_limits
+from tb.dut.manifest import Capabilities, Manifest, load_manifests, reference_manifests
+from tb.dut.selection import select
 from tb.record.settings import RunSettings
-from tb.run.folder import run_folder
 from tb.run.testlist import PlannedTest
 
 
 @dataclass(frozen=True)
 class BuildPlan:
-    """What to build.
+    """What to build: engines that all have the widths of the run.
 
     Attributes:
         sim: Simulator, a name of :mod:`tb.run.recipes`.
@@ -38,6 +37,9 @@ class BuildPlan:
             (tb/hdl/pto_axi_pins.vh).
         code_coverage: Count code coverage of the engines; for simulators that can, see
             :class:`tb.run.recipes.Simulator`.
+
+    Raises:
+        PtoError: an engine lacks a width.
     """
 
     sim: str
@@ -51,6 +53,11 @@ class BuildPlan:
     fast_build: bool = False
     axi_pins: bool = False
     code_coverage: bool = False
+
+    def __post_init__(self) -> None:
+        """Checks the widths against the manifests."""
+        for manifest in self.manifests:
+            manifest.check_run(self.gm_width, self.local_width, self.tag_width)
 
     @property
     def folder(self) -> Path:
@@ -69,6 +76,11 @@ class BuildPlan:
         if self.variant:
             name += f"-{self.variant}"
         return BUILD_ROOT / name
+
+    @property
+    def place(self) -> str:
+        """The folder as messages name it."""
+        return relative(self.folder)
 
     @property
     def slots(self) -> tuple[str, ...]:
@@ -123,8 +135,8 @@ class RunPlan:
 def plan_run(
     settings: RunSettings,
     test: PlannedTest,
+    folder: Path,
     *,
-    folder: Path | None = None,
     manifests: tuple[Manifest, ...] | None = None,
     variant: str = "",
     fast_build: bool = False,
@@ -135,7 +147,7 @@ def plan_run(
     Args:
         settings: What to do.
         test: The test.
-        folder: The folder of the run; None for a place named by the settings and the variant.
+        folder: The folder of the run.
         manifests: Engines; None for those of the settings.
         variant: Suffix of the build folder.
         fast_build: Prefer a short build to a fast simulation.
@@ -146,21 +158,20 @@ def plan_run(
     """
     build = build_plan(settings, test, manifests, variant, fast_build=fast_build)
     capabilities = {item.slot: item.capabilities for item in build.manifests}
-    modern = without_legacy(capabilities)
-    ops = sendable(settings.ops, build.ops, modern)
+    selected = select(settings.ops, build.manifests, settings.outstanding)
     limits = user_limits(settings, capabilities)
     if not test.fixed_length:
-        probe(limits, settings.seed, ops, settings.gm_width // 8)
+        probe(limits, settings.seed, selected.ops, settings.gm_width // 8)
     return RunPlan(
         settings,
         test,
         build,
-        folder or run_folder(settings) / variant,
-        ops,
-        sendable((), build.ops, modern),
+        folder,
+        selected.ops,
+        selected.served,
         capabilities,
         limits.user.path if limits.user else "",
-        exclusions(build.manifests, settings.outstanding) if settings.duts else [],
+        selected.left_out if settings.duts else [],
         check_ports(build) if settings.duts and check else [],
     )
 
@@ -176,7 +187,7 @@ def build_plan(
     """Returns what a run needs to have built; arguments as of :func:`plan_run`.
 
     Raises:
-        PtoError: a manifest cannot be used.
+        PtoError: a manifest cannot be used, or an engine lacks a width.
     """
     if manifests is None:
         manifests = load_manifests(settings.duts) or reference_manifests()
@@ -208,11 +219,9 @@ def check_ports(plan: BuildPlan) -> list[str]:
     """Compares the ports of a user's engines with the contract; returns the warnings.
 
     Raises:
-        PtoError: an engine lacks a width, or does not keep the contract.
+        PtoError: an engine does not keep the contract.
     """
     from tb.dut.ports import Widths, require_ports  # its library is slow to import
 
-    for manifest in plan.manifests:
-        manifest.check_run(plan.gm_width, plan.local_width, plan.tag_width)
     widths = Widths(plan.gm_width, plan.local_width, plan.tag_width)
     return [str(finding) for finding in require_ports(plan.manifests, widths)]

@@ -77,6 +77,8 @@ def run_once(
     folder = folder or run_folder(settings) / variant
     target = json_path or folder / RECORD
     record = RunRecord(settings=settings, command=settings.command(), simulator=settings.sim)
+    coverage: list[str] = []
+    refused: PtoError | None = None
     start = time.monotonic()
     with _sigint_raises():
         try:
@@ -86,23 +88,21 @@ def run_once(
             plan = plan_run(
                 settings,
                 planned,
-                folder=folder,
+                folder,
                 manifests=manifests,
                 variant=variant,
                 fast_build=fast_build,
                 check=not inputs,
             )
-            _run(plan, record, console, plusargs, inputs, files)
+            coverage = _run(plan, record, console, plusargs, inputs, files)
         except KeyboardInterrupt:
             record.status = "interrupted"
             record.message = "interrupted from the keyboard"
             note_progress(record, folder)
         except PtoError as error:
+            refused = error
             record.status = "error"
             record.message = str(error)
-            record.times.total = time.monotonic() - start
-            write_json(target, record)
-            raise
         except OSError as error:
             raise PtoError(
                 f"cannot use the run's folder: {error.strerror}",
@@ -111,7 +111,9 @@ def run_once(
             ) from None
     record.times.total = time.monotonic() - start
     write_json(target, record)
-    console.summary(record, target, folder)
+    if refused is not None:
+        raise refused
+    console.show(record, coverage, target, folder)
     return record
 
 
@@ -122,25 +124,27 @@ def _run(
     plusargs: Sequence[str],
     inputs: str,
     files: RunFiles | None,
-) -> None:
-    """Carries out a plan, stage by stage; fills the record as far as the run gets."""
+) -> list[str]:
+    """Carries out a plan, stage by stage; returns the lines about its coverage.
+
+    The record is filled as far as the run gets.
+    """
     record.left_out = plan.left_out
-    for warning in plan.warnings:
-        console.say(warning)
     shutil.rmtree(plan.folder, ignore_errors=True)
     plan.folder.mkdir(parents=True)
     if files is not None:
         files.stage(plan.folder)
-    with console.building(plan.build):
+    with console.building(plan):
         built = build(plan.build, inputs=inputs)
     record.simulator_version = built.version
     record.times.build = built.seconds
     with console.progress(plan.expected) as progress:
         simulation = simulate_run(plan, built, progress, plusargs)
     judge(plan, simulation, record)
-    console.coverage(write_coverage(plan))
+    coverage = write_coverage(plan)
     if files is not None:
         files.collect(record, plan.folder)
+    return coverage
 
 
 @contextmanager

@@ -10,16 +10,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tb.common.files import write_json
 from tb.common.paths import RESULT_ENV, SETTINGS_ENV
 from tb.dut.user_code import USER_TEST_ENV
-from tb.harness.mailbox import MAILBOX_ENV, MailboxReader
+from tb.harness.mailbox_reader import MAILBOX_ENV, MailboxReader
 from tb.run.build import Build
 from tb.run.exchange import SimSettings
 from tb.run.folder import CODE_COVERAGE, COVERAGE, MAILBOX, RESULT, RESULTS_XML, SETTINGS
 from tb.run.launch import TOP, Simulation, Watch, environment, new_runner
 from tb.run.plan import RunPlan
-from tb.run.recipes import simulator
 from tb.setup import tools
 
 
@@ -38,19 +36,17 @@ def simulate_run(
         plusargs: More arguments of the simulator.
     """
     folder, settings, test = plan.folder, plan.settings, plan.test
-    write_json(
-        folder / SETTINGS,
-        SimSettings(
-            run=settings.model_copy(update={"ops": plan.ops, "constraints": plan.constraints}),
-            command=settings.command(),
-            slots=plan.build.slots,
-            dut_ops=plan.build.ops,
-            d_rules=plan.build.d_rules,
-            capabilities=plan.capabilities,
-            library=str(built.library or ""),
-            coverage_file=str(folder / COVERAGE),
-        ),
+    inputs = SimSettings(
+        run=settings.model_copy(update={"ops": plan.ops, "constraints": plan.constraints}),
+        command=settings.command(),
+        slots=plan.build.slots,
+        dut_ops=plan.build.ops,
+        d_rules=plan.build.d_rules,
+        capabilities=plan.capabilities,
+        library=str(built.library or ""),
+        coverage_file=str(folder / COVERAGE),
     )
+    (folder / SETTINGS).write_text(inputs.model_dump_json(indent=2) + "\n")
     reader = MailboxReader.create(folder / MAILBOX)
     watch = _ProgressWatch(reader, settings.wall_limit, settings.time_limit, progress)
     return simulate(
@@ -126,7 +122,7 @@ def _assertions(module: str) -> dict[str, str]:
 
 
 def simulate(
-    build_: Build,
+    built: Build,
     *,
     module: str,
     class_name: str,
@@ -142,7 +138,7 @@ def simulate(
     """Runs one pyuvm test on a build and returns how the process ended.
 
     Args:
-        build_: What :func:`build` returned.
+        built: What :func:`build` returned.
         module: Python module of the test.
         class_name: pyuvm test class in it.
         seed: Seed of Python's ``random`` in the simulation.
@@ -155,11 +151,11 @@ def simulate(
         waves_window: Clocks from and to which waves are recorded; a second one of 0 is the end.
             Verilator and Icarus keep to it.
     """
-    plan = build_.plan
+    plan = built.plan
     runner = new_runner(plan.sim)
     watch = Watch(run_dir / "simulator.log", poll, stalled)
     runner.watch = watch
-    test_args = simulator(plan.sim).run_words(plan.folder)
+    test_args = list(built.run_args)
     extra = list(plusargs)
     if plan.waves:
         name = "waves.fst" if plan.sim == "icarus" or tools.fst_headers().ok else "waves.vcd"

@@ -9,9 +9,8 @@ import pytest
 
 from sequences.constraints import OpConstraints
 from tb.common.errors import PtoError
-from tb.dut.limits import Limits, probe
+from tb.dut.constraints import Limits, UserConstraints, load_constraints, probe
 from tb.dut.manifest import Capabilities
-from tb.dut.user_code import UserConstraints, load_constraints
 from tb.run.testlist import planned_test
 
 HEAD = """\
