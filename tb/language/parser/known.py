@@ -8,16 +8,45 @@ from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
-from xdsl.dialects.builtin import Builtin
+from xdsl.dialects.builtin import Builtin, IndexType, IntegerType
 from xdsl.dialects.func import Func
 from xdsl.dialects.scf import Scf
 from xdsl.ir import Dialect, Operation
+from xdsl.irdl import (
+    IRDLOperation,
+    base,
+    irdl_op_definition,
+    operand_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
-from tb.language.dialect.arith import IndexCastUIOp
 from tb.language.dialect.moves import MOVES
 from tb.language.dialect.ops import Fault
 from tb.language.dialect.others import OTHERS
 from tb.language.dialect.types import OpaqueType, PtrType
+
+
+@irdl_op_definition
+class IndexCastUIOp(IRDLOperation):
+    """``arith.index_castui``, which xdsl lacks: ``index`` to an integer or back, zeros added."""
+
+    name = "arith.index_castui"
+    input = operand_def(base(IntegerType) | base(IndexType))
+    result = result_def(base(IntegerType) | base(IndexType))
+    traits = traits_def(Pure())
+    assembly_format = "$input attr-dict `:` type($input) `to` type($result)"
+
+    def verify_(self) -> None:
+        """Refuses a cast that does not have ``index`` at exactly one side."""
+        kinds = self.input.type, self.result.type
+        if sum(isinstance(kind, IndexType) for kind in kinds) != 1:
+            raise VerifyException(
+                f"operand type {kinds[0]} and result type {kinds[1]} are cast incompatible"
+            )
+
 
 PTO = Dialect("pto", [*MOVES.values(), *OTHERS], [PtrType, OpaqueType])
 """The dialect as read here."""
