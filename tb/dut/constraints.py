@@ -30,7 +30,7 @@ PROBE_OPS = 64
 
 @dataclass(frozen=True)
 class UserConstraints:
-    """What a user's file says of random ops.
+    """Constraints of random ops in a user's file.
 
     Attributes:
         path: The file.
@@ -43,7 +43,7 @@ class UserConstraints:
     filters: tuple[OpFilter, ...]
 
     def narrowed(self, default: OpConstraints) -> OpConstraints:
-        """Returns what the function ``constraints`` makes of ``default``.
+        """Returns ``default`` as the function ``constraints`` changes it.
 
         Raises:
             PtoError: it fails, returns something else, or a value that cannot be drawn from.
@@ -109,7 +109,7 @@ def load_constraints(path: Path) -> UserConstraints:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run may send.
+    """Limits of the ops that a run may send.
 
     Attributes:
         capabilities: By slot; nothing for engines that can do everything.
@@ -126,7 +126,7 @@ class Limits:
         return (*capability_filters(self.capabilities), *own)
 
     def narrowed(self, default: OpConstraints) -> OpConstraints:
-        """Returns what to draw: ``default`` as the manifests and then the user narrow it.
+        """Returns ``default`` as the manifests and then the user narrow it.
 
         Raises:
             PtoError: the user's code is wrong, or what it returns.
@@ -137,7 +137,7 @@ class Limits:
         return found
 
     def _within(self, limits: OpConstraints) -> OpConstraints:
-        """Returns ``limits`` without what no engine takes."""
+        """Returns ``limits`` restricted to what the engines take."""
         if not self.capabilities:
             return limits
         strided = [
@@ -158,13 +158,13 @@ class Limits:
         return replace(limits, **changes) if changes else limits  # type: ignore[arg-type]
 
     def reports_rules(self, ops: Sequence[str]) -> bool:
-        """Tells whether an engine reports any D rule that ``ops`` can break."""
+        """Returns whether an engine reports any D rule that ``ops`` can break."""
         if not self.capabilities:
             return True
         return any(limits.rules for limits in self.forms(ops).values())
 
     def forms(self, ops: Sequence[str]) -> dict[str, FormLimits]:
-        """Returns form to what its engine can do of it, for the scope of the coverage."""
+        """Returns form to the limits of its engine, for the scope of the coverage."""
         found = {}
         for form in ops:
             spec = OPS[LEGACY_FORMS.get(form, form)]
@@ -196,7 +196,7 @@ class Limits:
         }
 
     def survives(self, slot: int, kind: str) -> bool:
-        """Tells whether the engine of a slot survives errors of a kind: read, write or local."""
+        """Returns whether the engine of a slot survives errors of a kind: read, write or local."""
         can = self.capabilities.get(SLOTS[slot])
         return can is None or kind in can.errors
 

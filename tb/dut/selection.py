@@ -76,11 +76,11 @@ def without_legacy(capabilities: Mapping[str, Capabilities]) -> frozenset[str]:
 
 
 def exclusions(manifests: Iterable[Manifest], outstanding: int = 1) -> list[str]:
-    """Returns what each manifest excludes, in words, for the summary of a run.
+    """Returns the exclusions of each manifest, in words, for the summary of a run.
 
     Args:
         manifests: Engines of the run.
-        outstanding: Bursts in flight that the run asked for.
+        outstanding: Bursts in flight by the settings of the run.
     """
     found = []
     for manifest in manifests:
@@ -118,7 +118,7 @@ class Selection:
     Attributes:
         ops: Ops and legacy forms that the run may send.
         served: Those that the engines take.
-        left_out: Sentences about what the manifests exclude.
+        left_out: Sentences about the exclusions of the manifests.
     """
 
     ops: tuple[str, ...]
@@ -132,7 +132,7 @@ def select(wanted: tuple[str, ...], manifests: Sequence[Manifest], outstanding: 
     Args:
         wanted: Ops and legacy forms; empty for all.
         manifests: Engines of the run.
-        outstanding: Bursts in flight that the run asked for.
+        outstanding: Bursts in flight by the settings of the run.
 
     Raises:
         PtoError: no engine takes any wanted op.

@@ -32,16 +32,16 @@ BASE_CLASS = ("tb.env.base_test", "PtoTestBase")
 """Module and name of the class that tests derive from."""
 
 DEFAULT_TRANSACTIONS = 20000
-"""N of a test that does not say how many transactions it sends."""
+"""N of a test that does not define its number of transactions."""
 
 IMPORT_SECONDS = 120
 """How long the import of a user's test may take."""
 
 
 def import_file(path: Path, name: str) -> ModuleType:
-    """Imports a file as module ``name``, which nothing else is called.
+    """Imports a file as module ``name``, a name that no other module has.
 
-    Modules beside it can be imported by it, but take the place of no installed one.
+    It can import the modules in its folder, but these do not replace installed ones.
 
     Raises:
         PtoError: the file is missing, is not Python, or fails while it is imported.
@@ -92,11 +92,11 @@ def read_source(path: Path) -> ast.Module:
 
 
 class UserTest(BaseModel):
-    """What a user's test says of itself.
+    """Attributes of a user's test.
 
     Attributes:
         transactions: Default of N.
-        fixed_length: It sends what it sends, whatever N says.
+        fixed_length: It ignores N.
         doc: One line.
     """
 
@@ -108,7 +108,7 @@ class UserTest(BaseModel):
 
 
 def is_user_test(name: str) -> bool:
-    """Tells whether ``TEST=`` names a file instead of a test of the plan."""
+    """Returns whether ``TEST=`` names a file instead of a test of the plan."""
     return ".py" in name or ":" in name or "/" in name
 
 
@@ -137,7 +137,7 @@ def find_test(name: str) -> tuple[Path, str]:
 
 
 def look_at_test(path: Path, class_name: str) -> UserTest:
-    """Imports a test in a process of its own and returns what it says of itself.
+    """Imports a test in a process of its own and returns its attributes.
 
     Raises:
         PtoError: it cannot be imported, or is no test of this bench.
@@ -172,7 +172,7 @@ def look_at_test(path: Path, class_name: str) -> UserTest:
 
 
 def _describe(path: Path, class_name: str) -> dict[str, Any]:
-    """Returns what :func:`look_at_test` is to be told, as JSON."""
+    """Returns the attributes of a test as JSON, for :func:`look_at_test`."""
     module = import_file(path, module_name(path))
     found: Any = getattr(module, class_name)
     line = f"{path}, class {class_name}"
@@ -198,12 +198,12 @@ def _describe(path: Path, class_name: str) -> dict[str, Any]:
 
 
 def module_name(path: Path) -> str:
-    """Returns what a user's test file is called as a module: no installed one has such a name."""
+    """Returns the module name of a user's test file: no installed module has such a name."""
     return f"pto_user_{path.stem}"
 
 
 def main() -> None:
-    """Prints what the test named on the command line says of itself."""
+    """Prints the attributes of the test that the command line names."""
     path, class_name = Path(sys.argv[1]), sys.argv[2]
     try:
         said = _describe(path, class_name)
@@ -214,7 +214,7 @@ def main() -> None:
             "legal": error.legal,
             "remedy": error.remedy,
         }
-    except BaseException as error:  # Whatever the file does, there is an answer.
+    except BaseException as error:  # Any error of the file is reported.
         lines = traceback.format_exception_only(error)
         said = {"what": f"{path.name} cannot be imported: {lines[-1].strip()}", "where": str(path)}
     print(f"\n{json.dumps(said)}", flush=True)

@@ -25,9 +25,9 @@ POLLING = 64
 
 
 def describe(desc: Descriptor) -> str:
-    """Returns a descriptor as an op in PTO text, for when the program's own is lost.
+    """Returns a descriptor as an op in PTO text, for when that of the program is lost.
 
-    The element type is not in a descriptor: an integer of the same size stands for it.
+    The element type is not in a descriptor: it is written as an integer type of the same size.
     """
     return to_text(from_descriptors([desc]).program()[0][0])
 
@@ -129,7 +129,7 @@ def _sentences(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
 
 
 def _offers(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
-    """Yields what is offered and not taken, or asked for and not granted."""
+    """Yields offers that are not taken, and requests that are not granted."""
     waits, open_ = state.waits, state.open
     limit = snapshot.knobs["max_outstanding"]
     for channel, bursts in (("ar", open_["reads"]), ("aw", open_["writes"])):
@@ -175,7 +175,7 @@ def _offers(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
 
 
 def _debts(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
-    """Yields what one side owes to the other and does not offer."""
+    """Yields data and responses that one side owes and does not offer."""
     pins, open_ = state.pins, state.open
     if open_["reads"] and not pins["rvalid"]:
         yield (
@@ -196,13 +196,13 @@ def _debts(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
     if open_["responses"] and not pins["bvalid"]:
         yield f"the memory owes {_count(open_['responses'], 'write response')}"
     for channel in ("src", "par", "flag"):
-        # A port that polls owes something now and then.
+        # On a port that polls, a word is outstanding at times.
         if open_[channel] and not pins[f"{channel}_rvalid"] and not _polling(snapshot, state):
             yield f"the memory owes {_count(open_[channel], 'word')} of port {channel}"
 
 
 def _polling(snapshot: Snapshot, state: SlotState) -> bool:
-    """True when the engine has read the same flags again and again, to the end."""
+    """True when the engine repeats reads of the same flags until the end."""
     latency = snapshot.knobs["local_read_latency"] + snapshot.knobs["local_read_jitter"]
     return (
         bool(state.held)

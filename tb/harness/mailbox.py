@@ -38,7 +38,7 @@ from tb.isa.spaces import SIZES, Space
 
 @dataclass(frozen=True, slots=True)
 class FaultWindow:
-    """Which accesses fail, and how; every word of the bus that touches the window meets it.
+    """Accesses that fail, and how; every word of the bus that touches the window meets it.
 
     Attributes:
         space: Memory of the window.
@@ -173,7 +173,7 @@ class Mailbox(MailboxView):
         return np.concatenate((ring[start:], ring[:stop]))
 
     def set_wake_at(self, counts: Sequence[int]) -> None:
-        """Asks for a change of ``wake`` once every slot has retired ``counts[slot]`` descriptors.
+        """Requests a change of ``wake`` once every slot has retired ``counts[slot]`` descriptors.
 
         One request, one change; a new request replaces one that was not answered.
         """
@@ -201,17 +201,17 @@ class Mailbox(MailboxView):
         return int(self._array["watchdog_clocks"][0])
 
     def clear_hang(self) -> None:
-        """Takes the watchdog's verdict back, after a reset."""
+        """Clears the verdict of the watchdog, after a reset."""
         self._array["hang"][0] = 0
 
     def report_progress(self, checked: int, mismatches: int) -> None:
-        """Tells whoever follows the run what the scoreboard has done."""
+        """Reports the counts of the scoreboard to the process that follows the run."""
         self._array["checked"][0] = checked
         self._array["mismatches"][0] = mismatches
         self.beat()
 
     def beat(self) -> None:
-        """Tells whoever follows the run that Python is alive, as in a long comparison."""
+        """Reports that Python is alive, as in a long comparison."""
         self._array["heartbeat"] += 1
 
     def poll_errors(self) -> list[str]:
@@ -254,7 +254,7 @@ class Mailbox(MailboxView):
         address: int | None = None,
         kind: int | None = None,
     ) -> None:
-        """Makes accesses fail from the next clock on; what the fault counts begins anew.
+        """Makes accesses fail from the next clock on; the counts of the fault start from 0.
 
         Args:
             index: Which of the eight faults to set; where windows meet, the lowest answers.
@@ -283,12 +283,12 @@ class Mailbox(MailboxView):
         self._changed()
 
     def clear_fault(self, index: int) -> None:
-        """Takes a fault back; how often it has answered can still be asked for."""
+        """Removes a fault; its count of answers can still be read."""
         self._array["faults"][0, index]["enable"] = 0
         self._changed()
 
     def clear_faults(self) -> None:
-        """Takes all faults back."""
+        """Removes all faults."""
         self._array["faults"]["enable"] = 0
         self._changed()
 
@@ -333,7 +333,7 @@ class Mailbox(MailboxView):
         """Returns the late bursts since the last call, ``LATE_BURST[n]``, the oldest 256.
 
         Late are bursts of a slot whose VALID rose more than :data:`~tb.harness.layout.GRACE`
-        clocks after its first error, until it holds no descriptor. They may belong to ops behind
+        clocks after its first error, until it holds no descriptor. They may belong to ops after
         the one that failed.
         """
         return self._poll("late", "late_records", "late_polled", LATE)
@@ -361,7 +361,7 @@ class Mailbox(MailboxView):
         return int(self._array["knob_version"][0])
 
     def fault_sets(self, index: int) -> int:
-        """Returns how often a fault has been set: what it counts begins anew each time."""
+        """Returns how often a fault has been set: its counts start from 0 each time."""
         return int(self._array["faults"][0, index]["sets"])
 
     def _changed(self) -> None:

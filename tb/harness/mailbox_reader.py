@@ -36,12 +36,12 @@ MAILBOX_ENV = "PTO_MAILBOX"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is, from its mailbox.
+    """Counters of a run, from its mailbox.
 
     Attributes:
         cycles: Clocks simulated.
         submitted, retired: Descriptors handed over, and retired (or dropped by a reset).
-        checked, mismatches: What the scoreboard reported.
+        checked, mismatches: Counts that the scoreboard reported.
         heartbeat: Changes whenever Python in the simulator reports anything.
         errors: Protocol errors.
         hang: The watchdog has fired.
@@ -90,7 +90,7 @@ class SlotState:
         open: Counts by the names of :data:`~tb.harness.layout.OPEN`.
         held: Descriptors that the engine has accepted and not retired.
         oldest: Clocks since it accepted the oldest of them.
-        flag_addr, flag_mask: Last word of unit flags that was read, and which of it were asked for.
+        flag_addr, flag_mask: Last word of unit flags that was read, and the requested flags.
         flag_word: The flags in it.
         flag_reads: Reads in a row that gave the same.
         flag_age: Clocks since the last of them, None before the first.
@@ -210,7 +210,7 @@ class MailboxView:
         return int(self._array["knobs"][0, KNOBS[name].number])
 
     def stalls(self) -> dict[tuple[str, str], int]:
-        """Returns for how many clocks the harness has held up each channel of each slot.
+        """Returns for how many clocks the harness has stalled each channel of each slot.
 
         Clocks in which valid or req waited; of ``r`` and ``b`` those in which a response that was
         due was held back. From the start of the simulation to the last wake-up, hang or change of
@@ -225,7 +225,7 @@ class MailboxView:
         }
 
     def state(self, slot: int) -> SlotState | None:
-        """Returns the state of the channels of ``slot``, None when there was none yet."""
+        """Returns the state of the channels of ``slot``, None before the first report."""
         entry = self._slots[slot]
         cycle, pins = int(entry["state_cycle"]), int(entry["pins"])
         if not cycle:

@@ -29,7 +29,7 @@ from tb.run.plan import RunPlan
 
 
 def judge(plan: RunPlan, simulation: Simulation, record: RunRecord) -> None:
-    """Fills the record of a simulation, from its result or from its lack of one."""
+    """Fills the record of a simulation from its result, or from its mailbox if it has none."""
     folder = plan.folder
     if simulation.stalled or not (folder / RESULT).exists():
         _judge_without_result(record, simulation, folder)
@@ -84,7 +84,7 @@ def _judge_without_result(record: RunRecord, simulation: Simulation, folder: Pat
 
 
 def note_progress(record: RunRecord, folder: Path) -> Snapshot | None:
-    """Fills the record of a run without a result from its mailbox, and returns what that holds."""
+    """Fills the record of a run without a result from its mailbox; returns the mailbox's state."""
     if not (folder / MAILBOX).exists():
         return None
     snapshot = MailboxReader.open(folder / MAILBOX).snapshot()

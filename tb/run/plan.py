@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""First stage of a run: from settings and manifests to a plan; everything that can be refused is.
+"""First stage of a run: from settings and manifests to a plan.
 
-A plan says what to build and what the simulation is told. Nothing is written yet.
+A plan holds the build and the inputs of the simulation. Errors of the user are found here, before
+anything is written.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ from tb.run.testlist import PlannedTest
 
 @dataclass(frozen=True)
 class BuildPlan:
-    """What to build: engines that all have the widths of the run.
+    """A build: engines that all have the widths of the run.
 
     Attributes:
         sim: Simulator, a name of :mod:`tb.run.recipes`.
         manifests: Engines, at most one per slot.
         gm_width, local_width: Data widths in bits.
         tag_width: Width of a tag in bits.
-        outstanding: Most AXI bursts in flight in each direction; an engine that has fewer is held
-            to its own number.
+        outstanding: Most AXI bursts in flight in each direction; an engine that has fewer keeps
+            its own number.
         waves: Build for waveforms.
         variant: Suffix of the build folder, for builds that differ in their sources.
         fast_build: Compile for a short build instead of a fast simulation.
-        axi_pins: Leave the GM side of every engine to a memory in Python, and the clock with it
+        axi_pins: A memory in Python serves the GM side of every engine and drives the clock
             (tb/hdl/pto_axi_pins.vh).
         code_coverage: Count code coverage of the engines; for simulators that can, see
             :class:`tb.run.recipes.Simulator`.
@@ -61,7 +62,7 @@ class BuildPlan:
 
     @property
     def folder(self) -> Path:
-        """Where the build lives."""
+        """The folder of the build."""
         name = f"{self.sim}-gm{self.gm_width}-local{self.local_width}"
         if self.tag_width != type(self).tag_width:
             name += f"-tag{self.tag_width}"
@@ -105,13 +106,13 @@ class RunPlan:
     Attributes:
         settings: As the user gave them.
         test: The test to run.
-        build: What to build.
+        build: Its build.
         folder: The folder of the run.
         ops: Ops and legacy forms that the run may send.
         served: Those that the engines take.
         capabilities: Of the engines, by slot.
         constraints: Absolute path of the user's constraints, or empty.
-        left_out: Sentences about what the manifests exclude.
+        left_out: Sentences about the exclusions of the manifests.
         warnings: Findings of the port check that do not forbid the run.
     """
 
@@ -128,7 +129,7 @@ class RunPlan:
 
     @property
     def expected(self) -> int:
-        """Transactions to come, 0 where the test alone knows."""
+        """Number of transactions, 0 if only the test defines it."""
         return 0 if self.test.fixed_length else self.settings.transactions
 
 
@@ -145,7 +146,7 @@ def plan_run(
     """Returns the plan of a run; arguments as of :func:`tb.run.run.run_once`.
 
     Args:
-        settings: What to do.
+        settings: The settings of the run.
         test: The test.
         folder: The folder of the run.
         manifests: Engines; None for those of the settings.
@@ -184,7 +185,7 @@ def build_plan(
     *,
     fast_build: bool = False,
 ) -> BuildPlan:
-    """Returns what a run needs to have built; arguments as of :func:`plan_run`.
+    """Returns the build that a run needs; arguments as of :func:`plan_run`.
 
     Raises:
         PtoError: a manifest cannot be used, or an engine lacks a width.

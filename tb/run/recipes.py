@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulators of cocotb, and the way to load the C memory into each.
+"""The simulators of cocotb, and how each loads the C memory.
 
 Verilator links it, Icarus loads it as a VPI module; the others load a shared library and call it
 by DPI. docs/simulators.md says which of them the tests of this project run.
@@ -21,7 +21,7 @@ class Simulator:
     """One simulator.
 
     Attributes:
-        name: What ``SIM=`` says, as in cocotb.
+        name: Value of ``SIM=``, as in cocotb.
         title: Its full name.
         program: The program that must be on the PATH.
         tested: The tests of this project run it.
@@ -30,8 +30,8 @@ class Simulator:
         run_args: The same for the run.
         suffix: Of the C memory's library; empty for a simulator that links it.
         timescale: Whether its build takes the time scale as an option.
-        waves_in_build: Whether its build has to know of waves.
-        code_coverage: Whether we can have it count code coverage and read the counts.
+        waves_in_build: Whether its build needs an option for waves.
+        code_coverage: Whether its code coverage is supported.
     """
 
     name: str
@@ -51,10 +51,10 @@ class Simulator:
         return LIBRARY + self.suffix if self.suffix else ""
 
     def check_code_coverage(self) -> None:
-        """Makes sure that code coverage can be had.
+        """Checks that code coverage of this simulator is supported.
 
         Raises:
-            PtoError: not of this simulator.
+            PtoError: it is not.
         """
         if not self.code_coverage:
             able = [item.name for item in SIMULATORS.values() if item.code_coverage]
@@ -116,7 +116,7 @@ SIMULATORS: dict[str, Simulator] = {
 """Simulators that take Verilog, by name."""
 
 VHDL_ONLY = {"ghdl": "GHDL", "nvc": "NVC"}
-"""Those that cocotb knows and that cannot compile the harness."""
+"""Simulators that cocotb supports and that cannot compile the harness."""
 
 
 def simulator(name: str) -> Simulator:

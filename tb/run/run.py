@@ -31,13 +31,13 @@ from tb.run.testlist import PlannedTest
 
 
 class RunFiles(Protocol):
-    """Files that a run needs in its folder, and what becomes of those that it leaves there."""
+    """Files that a run needs in its folder, and handling of those that it leaves there."""
 
     def stage(self, folder: Path) -> None:
-        """Writes what the simulation reads; the folder is new and empty."""
+        """Writes input files of the simulation; the folder is new and empty."""
 
     def collect(self, record: RunRecord, folder: Path) -> None:
-        """Takes what the simulation left; the record has its verdict, and may be added to."""
+        """Takes output files of the simulation; the record has its verdict, and may be added to."""
 
 
 def run_once(
@@ -57,17 +57,17 @@ def run_once(
     """Runs one test and returns its record, which is also written as JSON.
 
     Args:
-        settings: What to do.
+        settings: The settings of the run.
         planned: The test's entry in the test list.
-        json_path: Where the record goes; None for the run's folder.
+        json_path: File of the record; None for one in the run's folder.
         manifests: Engines; None for those that the settings name, or the reference engines.
         variant: Suffix of the build folder, for engines that differ in their sources.
         fast_build: Prefer a short build to a fast simulation.
-        console: Where progress goes; None for standard output.
-        folder: Where the run lives; None for a place named by the settings and the variant.
+        console: Output of progress; None for standard output.
+        folder: The folder of the run; None for one named by the settings and the variant.
         plusargs: More arguments of the simulator.
-        inputs: Digest that the build must have; the ports are not checked again then.
-        files: What the run needs in its folder; None for nothing.
+        inputs: Digest that the build must have; if given, ports are not checked again.
+        files: Files that the run needs in its folder; None for no files.
 
     Raises:
         PtoError: the run could not start. A record saying so is written first when a place for
@@ -82,7 +82,7 @@ def run_once(
     start = time.monotonic()
     with _sigint_raises():
         try:
-            # Record and progress of an earlier run must not be taken for this one's.
+            # Record and progress of an earlier run must not be read as those of this run.
             target.unlink(missing_ok=True)
             (folder / MAILBOX).unlink(missing_ok=True)
             plan = plan_run(

@@ -70,7 +70,7 @@ def simulate_run(
 
 
 class _ProgressWatch:
-    """Follows a run through its mailbox: progress for people, stall for the wall limit."""
+    """Follows a run through its mailbox: progress for the console, stalls for the wall limit."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class _ProgressWatch:
 
 @contextmanager
 def _searching(folders: Sequence[str]) -> Iterator[None]:
-    """Puts folders before sys.path, which the runner hands on as PYTHONPATH."""
+    """Puts folders before sys.path, which the runner passes on as PYTHONPATH."""
     before = list(sys.path)
     sys.path[:0] = folders
     try:
@@ -138,16 +138,16 @@ def simulate(
     """Runs one pyuvm test on a build and returns how the process ended.
 
     Args:
-        built: What :func:`build` returned.
+        built: Result of :func:`build`.
         module: Python module of the test.
         class_name: pyuvm test class in it.
         seed: Seed of Python's ``random`` in the simulation.
         run_dir: Where log, results and waves go.
         env: More environment variables.
         poll: Called about twenty times a second while the simulator runs.
-        stalled: Asked then; True ends the simulator.
+        stalled: Called then, too; True ends the simulator.
         plusargs: More arguments of the simulator.
-        python_path: Folders that its Python looks for modules in first.
+        python_path: Folders that its Python searches for modules first.
         waves_window: Clocks from and to which waves are recorded; a second one of 0 is the end.
             Verilator and Icarus keep to it.
     """

@@ -33,7 +33,7 @@ def _rows(found: Sequence[tools.Tool]) -> list[tuple[str, str, str, str]]:
 
 
 def _summary(found: Sequence[tools.Tool]) -> list[str]:
-    """Return how to get what is missing, and whether the main job can run."""
+    """Return how to install missing tools, and whether the main job can run."""
     lines = [f"{tool.name}: {tool.remedy}" for tool in found if not tool.ok]
     if can_run(found):
         lines.append("The main job can run: make SIM=verilator")
@@ -75,7 +75,7 @@ def _json(tool: tools.Tool) -> dict[str, Any]:
 
 
 def write_json(found: Sequence[tools.Tool], path: Path) -> None:
-    """Write what was found as JSON.
+    """Write the findings as JSON.
 
     Raises:
         PtoError: ``path`` cannot be written.
@@ -93,7 +93,7 @@ def write_json(found: Sequence[tools.Tool], path: Path) -> None:
 
 
 def doctor_command(json_path: Path | None) -> int:
-    """Print what was found and return the exit code: 0 when the main job can run, else 1.
+    """Print the findings and return the exit code: 0 when the main job can run, else 1.
 
     Args:
         json_path: Where to write the same as JSON, or None.
