@@ -86,7 +86,7 @@ def _move(op: AnyOp, gap: int = 0, flag_delay: int = -1) -> Move:
 def _links(
     linked: Sequence[Linked], pipes: Sequence[Pipe | None]
 ) -> tuple[dict[int, list[Step]], dict[int, list[Step]]]:
-    """Returns what stands behind and what before each transaction."""
+    """Returns the successors and the predecessors of each transaction."""
     sets: dict[int, list[Step]] = defaultdict(list)
     waits: dict[int, list[Step]] = defaultdict(list)
     # Last transaction of the first pipe that the second one has waited for, and events used.

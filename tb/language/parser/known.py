@@ -63,17 +63,17 @@ _FOREIGN = frozenset(
 """Ops with such names that are known to be foreign: loads of the matrix unit in other forms."""
 
 _CLOSE, _CLOSE_MOVER = 0.85, 0.7
-"""How much a name has in common with the one that is meant, 1 being all."""
+"""Least similarity of a name to the one in a hint, 1 being equality."""
 _KNOWN = "pto, func.func/call/return, scf.for/if/yield, arith, builtin.unrealized_conversion_cast"
 
 
 def moves_data(name: str) -> bool:
-    """Tells whether an op, known here or not, moves data or orders it, going by its name."""
+    """Returns whether an op, known here or not, moves data or orders it, by its name."""
     return name in MOVE_NAMES or seems_to_move(name)
 
 
 def seems_to_move(name: str) -> bool:
-    """Tells whether an op that is not known here must not be left out, going by its name."""
+    """Returns whether an op that is not known here must not be skipped, by its name."""
     return name.removeprefix("pto.").startswith(_MOVERS) and name not in _FOREIGN
 
 
@@ -106,7 +106,7 @@ _READ = frozenset(
 
 
 def not_read(known: type[Operation]) -> bool:
-    """Tells whether xdsl knows an op that programs do not have."""
+    """Returns whether an op of xdsl does not occur in programs."""
     return known.dialect_name() not in RESUMABLE and known.name not in _READ
 
 

@@ -98,7 +98,7 @@ class ProgramParser(Parser):
 
     Attributes:
         offsets: Offset of the name of each op.
-        faults: What is wrong so far, with the name of the op.
+        faults: Errors so far, with the name of the op.
         lost: Whether the last op is unknown, so that its end is unknown.
     """
 
@@ -250,7 +250,7 @@ class ProgramParser(Parser):
             self._fault(name, fault, at)
 
     def parse_optional_location(self) -> LocationAttr | None:
-        """Skips ``loc(...)`` if it stands here: places are those of the file that is read."""
+        """Skips ``loc(...)`` if it is here: places are those of the file that is read."""
         match = LOCATION.match(self._text, self.offset)
         if match is None:
             return None
@@ -299,7 +299,7 @@ class ProgramParser(Parser):
                 op = broken(len(op.results), name)
         return op
 
-    # --- what is not known ------------------------------------------------------------------------
+    # --- unknown ops ------------------------------------------------------------------------------
 
     def _unknown(self, name: str, at: int, results: int, length: int) -> Operation:
         """Skips an op: a foreign one of the pto dialect, or one that is an error."""
@@ -313,7 +313,7 @@ class ProgramParser(Parser):
         return broken(results, name)
 
     def _skip(self, name: str, at: int, results: int, length: int = 0) -> ForeignOp:
-        """Goes to the next op; the types of the results are those that the text says."""
+        """Goes to the next op; the types of the results are those in the text."""
         failed = len(self.faults)
         try:
             skipped = skip(self._text, at + (length or len(name)), moves_data)
@@ -396,7 +396,7 @@ class ProgramParser(Parser):
     # --- errors -----------------------------------------------------------------------------------
 
     def _goes_on(self, known: type[Operation]) -> bool:
-        """Tells whether an op with an error can be skipped: it has no region that was entered."""
+        """Returns whether an op with an error can be skipped: it has no region that was entered."""
         return not issubclass(known, SectionOp) and known.dialect_name() in RESUMABLE
 
     def _fault(self, name: str, fault: Fault, at: int = -1) -> None:
@@ -438,7 +438,7 @@ class ProgramParser(Parser):
 
 
 def _moves(op: Operation) -> bool:
-    """Tells whether an op inside a foreign one must not be left out."""
+    """Returns whether an op inside a foreign one must not be skipped."""
     if isinstance(op, ForeignOp):
         return op.holds_moves or moves_data(op.mnemonic)
     return isinstance(op, MoveOp | FlagOp)
