@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Knobs: latencies, stalls and limits of the harness with their ranges and profiles.
 
-Random tests deal the named :data:`PROFILES` like cards; tests of stress draw every knob anew with
+Random tests use the named :data:`PROFILES` in random order; tests of stress draw every knob with
 :func:`draw_profile`. The classes of :data:`RANGES` are the bins of the coverage group ``knobs``.
 """
 

@@ -23,7 +23,7 @@ from tb.common.paths import HDL, MEMORY
 from tb.run.launch import TOP, BuildError, VerilatorRunner, environment, new_runner
 from tb.run.plan import BuildPlan
 from tb.run.recipes import Simulator, simulator
-from tb.setup import tools
+from tb.setup import tools, verilator
 
 CONFIGURATION = "pto_dut.vh"
 MAIN_CLOCKS = "PTO_MAIN_CLOCKS"
@@ -151,7 +151,7 @@ def _manifest_args(plan: BuildPlan) -> list[str]:
 def _verilator_args(plan: BuildPlan) -> list[str]:
     words = [
         "--timing",
-        *tools.verilator_timing_flags(),
+        *verilator.timing_flags(),
         "-O3",
         "--x-assign",
         "fast",
@@ -199,8 +199,8 @@ def build(plan: BuildPlan, *, inputs: str = "") -> Build:
         env: Mapping[str, str] = {}
         version = ""
         if plan.sim == "verilator":
-            _, env = tools.verilator_environment()
-            version = tools.verilator().version
+            _, env = verilator.environment()
+            version = verilator.find().version
             args += _verilator_args(plan)
         elif plan.sim == "icarus":
             _, env = tools.icarus_environment()

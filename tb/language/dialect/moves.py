@@ -203,7 +203,7 @@ def resolve(parser: Parser, item: Item, kind: Attribute) -> SSAValue:
 
 
 def read_move(cls: type[MoveOp], parser: Parser) -> MoveOp:
-    """Returns the op after whose name the parser is.
+    """Reads the op with the name before the parser's offset.
 
     Raises:
         OpError: a rule of the text is broken; the parser is after the op.
