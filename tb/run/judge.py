@@ -56,7 +56,7 @@ def judge(plan: RunPlan, simulation: Simulation, record: RunRecord) -> None:
 
 
 def _raised(folder: Path) -> bool:
-    """Tells whether a phase of the test raised after the one that wrote the result."""
+    """Returns whether a phase of the test raised after the one that wrote the result."""
     results = folder / RESULTS_XML
     return results.exists() and get_results(results)[1] > 0
 
