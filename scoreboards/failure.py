@@ -228,7 +228,7 @@ class Reporter:
                     f"  {SLOTS[slot]}: {len(indices) - done} descriptors not retired; the oldest:\n"
                     f"    {text}"
                 )
-        if channels := channel_report(self.mailbox):
+        if channels := channel_report(self.mailbox.snapshot()):
             lines += ["  who waits for whom:", *(f"    {line}" for line in channels)]
         # The dispatcher gives a block of many short rows more time than is configured.
         clocks = self.mailbox.watchdog_clocks

@@ -203,7 +203,7 @@ def _port_rows() -> list[str]:
 
 
 def renewed(text: str) -> str:
-    """Returns the text of the page with its tables made anew, between their marks.
+    """Returns the text of the page with its tables generated again, between their marks.
 
     Raises:
         ValueError: a mark is missing.

@@ -26,7 +26,7 @@ LEGAL = "source files, -f FILE, -F FILE, -v FILE, +incdir+DIR, +define+NAME=VALU
 
 @dataclass
 class FileList:
-    """What a file list and those it names hold, in order.
+    """Contents of a file list and of those it names, in order.
 
     Attributes:
         sources: Source files.

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """DUT manifests: module, slot, sources and capabilities.
 
-Our own engines are described the same way as a user's block: a TOML file beside the sources. The
-bench sends a slot only what its manifest lists. docs/plug-in.md explains every key.
+Reference engines are described the same way as a user's block: by a TOML file in the folder of the
+sources. The bench sends a slot only the ops that its manifest lists. docs/plug-in.md explains every
+key.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ REFERENCE_MANIFESTS: tuple[Path, ...] = (
 """Manifests of the reference engines, one per slot."""
 
 MANIFEST_NAME = "dut.toml"
-"""What a manifest is called where only its folder is named."""
+"""Name of a manifest if only its folder is given."""
 
 MIN_TAG_WIDTH, MAX_TAG_WIDTH = 1, 16
-"""Widths of a tag that a run may ask for, bits."""
+"""Widths of a tag that a run may set, bits."""
 
 MAX_OUTSTANDING = 64
 """Most AXI bursts in flight in each direction: the memory model takes no more."""
@@ -52,7 +53,7 @@ STANDARD_PARAMETERS = (
 
 
 def _no_number(value: object) -> object:
-    """Says what to write instead of a rule's number, which several families may have."""
+    """Refuses a rule's number, which several families may have, and names the right form."""
     if isinstance(value, int):
         raise PydanticCustomError(
             "rule_number",
@@ -69,7 +70,7 @@ PlainValue = Annotated[int, Field(strict=True)] | Annotated[str, Field(strict=Tr
 
 
 class Capabilities(BaseModel):
-    """What an engine can do; the bench never sends or injects what lies outside.
+    """Capabilities of an engine; the bench never sends or injects anything beyond them.
 
     Attributes:
         ops: v0.6 ops it takes.
@@ -107,17 +108,17 @@ class Manifest(BaseModel):
     """One engine for one slot.
 
     Attributes:
-        name: What messages call it; the module unless given.
+        name: Its name in messages; the module unless given.
         module: Verilog module name of its top.
         slot: Slot it serves.
         sources: Verilog and SystemVerilog files, absolute once loaded, those of file lists first.
         filelists: File lists, absolute once loaded.
         include_dirs: Include folders, absolute once loaded, those of file lists first.
         defines: Macros for its build, those of file lists with them.
-        parameters: Parameters of the module beside those that the harness sets.
+        parameters: Parameters of the module in addition to those that the harness sets.
         waivers: Verilator control files, absolute once loaded.
         simulator_args: More arguments of the build, by simulator.
-        capabilities: What it can do.
+        capabilities: Its capabilities.
         path: The manifest file.
     """
 
@@ -138,7 +139,7 @@ class Manifest(BaseModel):
 
     @property
     def title(self) -> str:
-        """What messages call the engine."""
+        """Name of the engine in messages."""
         return self.name or self.module
 
     @property
@@ -202,7 +203,7 @@ def load_manifests(paths: Sequence[str]) -> tuple[Manifest, ...]:
         paths: Files, or folders with a dut.toml.
 
     Raises:
-        PtoError: one cannot be used, or two want the same slot.
+        PtoError: one cannot be used, or two have the same slot.
     """
     taken: dict[str, Manifest] = {}
     for path in paths:
@@ -282,7 +283,7 @@ def _check_slot(manifest: Manifest) -> None:
 
 
 def _with_files(manifest: Manifest) -> Manifest:
-    """Returns the manifest with all its files found, as absolute paths."""
+    """Returns the manifest with the absolute paths of all its files."""
     path = Path(manifest.path)
     folder = path.resolve().parent
     sources: list[Path] = []
@@ -340,45 +341,3 @@ def _matches(path: Path, folder: Path, pattern: str, what: str) -> list[Path]:
 
 def _texts(paths: Iterable[Path]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(item) for item in paths))
-
-
-def missing_ops(manifest: Manifest) -> tuple[str, ...]:
-    """Returns the ops of the manifest's slot that it does not take."""
-    return tuple(
-        op.name for op in OPS.values() if op.slot == manifest.slot and op.name not in manifest.ops
-    )
-
-
-def exclusions(manifests: Iterable[Manifest], outstanding: int = 1) -> list[str]:
-    """Returns what each manifest excludes, in words, for the summary of a run.
-
-    Args:
-        manifests: Engines of the run.
-        outstanding: Bursts in flight that the run asked for.
-    """
-    found = []
-    for manifest in manifests:
-        can = manifest.capabilities
-        parts = []
-        if missing := missing_ops(manifest):
-            parts.append(f"ops {', '.join(missing)}")
-        if can.loops < 3:
-            parts.append(f"more than {can.loops} loops" if can.loops else "loops")
-        if not can.pad:
-            parts.append("padded rows")
-        if not can.legacy:
-            parts.append("legacy forms")
-        rules = {rule for op in manifest.ops for rule in OPS[op].rule_names}
-        silent = sorted(rules - set(can.d_rules))
-        if silent:
-            parts.append(f"ops that break {', '.join(silent)}")
-        kinds = [kind for kind in ("read", "write", "local") if kind not in can.errors]
-        if kinds:
-            parts.append(f"{', '.join(kinds)} errors")
-        if can.errors and not can.error_address:
-            parts.append("addresses of errors")
-        if can.outstanding < outstanding:
-            parts.append(f"more than {can.outstanding} bursts in flight")
-        if parts:
-            found.append(f"{manifest.title} ({manifest.slot}): {'; '.join(parts)}")
-    return found

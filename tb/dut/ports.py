@@ -38,7 +38,7 @@ from tb.dut.contract import PARAMETERS, Port, parameters_of, ports_of
 from tb.dut.manifest import Manifest, load_manifest
 
 SHOWN = 5
-"""Most syntax errors, and most complaints of elaboration, that are told of one DUT."""
+"""Most syntax errors, and most errors of elaboration, that are reported for one DUT."""
 
 ALIKE = 0.7
 """How much alike two names are, 0 to 1, before one is suggested for the other."""
@@ -122,14 +122,14 @@ def claimed_widths(manifest: Manifest) -> tuple[Widths, ...]:
 
 
 def check_ports(manifest: Manifest, widths: Sequence[Widths] = ()) -> list[Finding]:
-    """Holds the top module of a manifest against the contract.
+    """Compares the top module of a manifest with the contract.
 
     Args:
-        manifest: What to check, loaded.
+        manifest: A loaded manifest.
         widths: Combinations to check at; none for all that the manifest claims.
 
     Returns:
-        What was found, errors first; nothing when all is well.
+        The findings, errors first; none if the ports are correct.
     """
     found = _Check(manifest).findings(widths or claimed_widths(manifest))
     return sorted(dict.fromkeys(found), key=lambda item: item.severity)
@@ -160,7 +160,7 @@ def require_ports(manifests: Iterable[Manifest], widths: Widths) -> list[Finding
 
 
 def check_command(paths: Sequence[str]) -> int:
-    """Checks the named manifests, prints what was found and what to do next; 1 for an error.
+    """Checks the named manifests, prints findings and the next step; returns 1 for an error.
 
     Raises:
         PtoError: a manifest cannot be used.
@@ -462,7 +462,7 @@ class _Check:
     def _undriven(self, manager: AnalysisManager, symbol: Any, depth: int = 0) -> str:
         """Returns which bits of an output nothing drives, in words, or nothing.
 
-        What has one driver is followed through plain assignments and outputs of instances.
+        A signal with one driver is followed through plain assignments and outputs of instances.
         """
         width = symbol.type.bitWidth
         open_bits = set(range(width))

@@ -49,7 +49,7 @@ GROUPS: dict[str, str] = {
     "m_axi_w": "AXI4 write data.",
     "m_axi_b": "AXI4 write responses.",
 }
-"""What stands above the ports of a group in the wrapper, by the prefix of their names."""
+"""Comment above the ports of a group in the wrapper, by the prefix of their names."""
 
 _QUEUE = ("desc", "done", "busy")
 
@@ -115,7 +115,7 @@ def new_dut(
 def new_dut_command(
     name: str, slot: str, ops: str, folder: Path | None = None, language: str = "sv"
 ) -> int:
-    """Writes the folder, says what is in it and what to do next.
+    """Writes the folder, prints its contents and the next step.
 
     Args:
         name: Of the DUT.

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Selects the ops of a run: the OPS list, restricted to the engines of the build."""
+"""Selects the ops of a run: the OPS list, restricted to the engines of the build.
+
+The exclusions of the manifests are listed in words.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from tb.common.errors import PtoError
+from tb.dut.manifest import Capabilities, Manifest
 from tb.isa.ops import LEGACY_FORMS, OPS
 
 SELECTABLE: tuple[str, ...] = (*OPS, *LEGACY_FORMS)
@@ -55,3 +60,87 @@ def sendable(
             remedy="name an op that a manifest lists",
         )
     return chosen
+
+
+def without_legacy(capabilities: Mapping[str, Capabilities]) -> frozenset[str]:
+    """Returns the v0.6 ops that are not sent in their legacy forms.
+
+    A legacy copy between GM and UB always comes with two loops.
+    """
+    found = set()
+    for can in capabilities.values():
+        for name in can.ops:
+            if not can.legacy or (can.loops < 2 and OPS[name].layout.family == "dma"):
+                found.add(name)
+    return frozenset(found)
+
+
+def exclusions(manifests: Iterable[Manifest], outstanding: int = 1) -> list[str]:
+    """Returns the exclusions of each manifest, in words, for the summary of a run.
+
+    Args:
+        manifests: Engines of the run.
+        outstanding: Bursts in flight by the settings of the run.
+    """
+    found = []
+    for manifest in manifests:
+        can = manifest.capabilities
+        parts = []
+        of_slot = [op.name for op in OPS.values() if op.slot == manifest.slot]
+        if missing := [name for name in of_slot if name not in manifest.ops]:
+            parts.append(f"ops {', '.join(missing)}")
+        if can.loops < 3:
+            parts.append(f"more than {can.loops} loops" if can.loops else "loops")
+        if not can.pad:
+            parts.append("padded rows")
+        if not can.legacy:
+            parts.append("legacy forms")
+        rules = {rule for op in manifest.ops for rule in OPS[op].rule_names}
+        silent = sorted(rules - set(can.d_rules))
+        if silent:
+            parts.append(f"ops that break {', '.join(silent)}")
+        kinds = [kind for kind in ("read", "write", "local") if kind not in can.errors]
+        if kinds:
+            parts.append(f"{', '.join(kinds)} errors")
+        if can.errors and not can.error_address:
+            parts.append("addresses of errors")
+        if can.outstanding < outstanding:
+            parts.append(f"more than {can.outstanding} bursts in flight")
+        if parts:
+            found.append(f"{manifest.title} ({manifest.slot}): {'; '.join(parts)}")
+    return found
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The ops of a run.
+
+    Attributes:
+        ops: Ops and legacy forms that the run may send.
+        served: Those that the engines take.
+        left_out: Sentences about the exclusions of the manifests.
+    """
+
+    ops: tuple[str, ...]
+    served: tuple[str, ...]
+    left_out: list[str]
+
+
+def select(wanted: tuple[str, ...], manifests: Sequence[Manifest], outstanding: int) -> Selection:
+    """Returns the ops of a run.
+
+    Args:
+        wanted: Ops and legacy forms; empty for all.
+        manifests: Engines of the run.
+        outstanding: Bursts in flight by the settings of the run.
+
+    Raises:
+        PtoError: no engine takes any wanted op.
+    """
+    modern = without_legacy({item.slot: item.capabilities for item in manifests})
+    taken = tuple(op for manifest in manifests for op in manifest.ops)
+    return Selection(
+        sendable(wanted, taken, modern),
+        sendable((), taken, modern),
+        exclusions(manifests, outstanding),
+    )

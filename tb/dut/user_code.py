@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python files of a user: constraints of random ops, and pyuvm tests.
+"""Imports Python files of a user, and finds the pyuvm tests in them.
 
-Whatever is wrong in them is said with the file and the line, before anything is built where that
-is possible. Constraints are loaded as they are; a test module is imported by a process of its own,
-since it needs the simulator's packages.
+Errors in them are reported with file and line, before anything is built where that is possible. A
+test is imported in a process of its own, since it needs the simulator's packages.
 """
 
 from __future__ import annotations
@@ -15,38 +14,34 @@ import os
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sequences.constraints import ConstraintError, OpConstraints
-from sequences.op_filter import OpFilter, place_of
+from sequences.op_filter import place_of
 from tb.common.errors import PtoError
 
 USER_TEST_ENV = "PTO_USER_TEST"
 """Environment variable with the file of a user's test, for the simulation."""
 
-CONSTRAINTS_OPTION = "CONSTRAINTS= or --constraints"
 TEST_OPTION = "TEST= or --test"
 
 BASE_CLASS = ("tb.env.base_test", "PtoTestBase")
 """Module and name of the class that tests derive from."""
 
 DEFAULT_TRANSACTIONS = 20000
-"""N of a test that does not say how many transactions it sends."""
+"""N of a test that does not define its number of transactions."""
 
 IMPORT_SECONDS = 120
 """How long the import of a user's test may take."""
 
 
 def import_file(path: Path, name: str) -> ModuleType:
-    """Imports a file as module ``name``, which nothing else is called.
+    """Imports a file as module ``name``, a name that no other module has.
 
-    Modules beside it can be imported by it, but take the place of no installed one.
+    It can import the modules in its folder, but these do not replace installed ones.
 
     Raises:
         PtoError: the file is missing, is not Python, or fails while it is imported.
@@ -96,97 +91,12 @@ def read_source(path: Path) -> ast.Module:
         raise PtoError(f"{path.name} is not Python: {error}", where=str(path)) from None
 
 
-# --- constraints ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class UserConstraints:
-    """What a user's file says of random ops.
-
-    Attributes:
-        path: The file.
-        narrow: Its function ``constraints``, or None.
-        filters: Its predicates, in their order.
-    """
-
-    path: str
-    narrow: Callable[[OpConstraints], OpConstraints] | None
-    filters: tuple[OpFilter, ...]
-
-    def narrowed(self, default: OpConstraints) -> OpConstraints:
-        """Returns what the function ``constraints`` makes of ``default``.
-
-        Raises:
-            PtoError: it fails, returns something else, or a value that cannot be drawn from.
-        """
-        if self.narrow is None:
-            return default
-        try:
-            found: Any = self.narrow(default)
-        except ConstraintError as error:
-            raise PtoError(
-                error.what,
-                where=f"{place_of(error, self.path) or self.path}: {error.where}",
-                legal=error.legal,
-                remedy=error.remedy,
-            ) from None
-        except PtoError:
-            raise
-        except Exception as error:
-            raise PtoError(
-                f"constraints() raised {type(error).__name__}: {error}",
-                where=place_of(error, self.path) or self.path,
-            ) from error
-        if not isinstance(found, OpConstraints):
-            raise PtoError(
-                f"constraints() returned {type(found).__name__}",
-                where=self.path,
-                legal="a OpConstraints",
-                remedy="return dataclasses.replace(default, ...) with the fields to change",
-            )
-        return found
-
-
-def load_constraints(path: Path) -> UserConstraints:
-    """Loads a user's constraints.
-
-    Raises:
-        PtoError: the file is missing, not Python, or defines neither ``constraints`` nor a
-            predicate.
-    """
-    path = path.absolute()
-    module = import_file(path, f"pto_constraints_{path.stem}")
-    narrow = module.__dict__.get("constraints")
-    filters = [item for item in vars(module).values() if isinstance(item, OpFilter)]
-    if narrow is not None and not callable(narrow):
-        raise PtoError(
-            f"constraints is {type(narrow).__name__}",
-            where=str(path),
-            legal="a function: def constraints(default: OpConstraints) -> OpConstraints",
-        )
-    if narrow is None and not filters:
-        raise PtoError(
-            f"{path.name} defines no constraint",
-            where=str(path),
-            legal="def constraints(default), or functions decorated with @op_filter",
-            remedy="docs/uvm.md has an example",
-        )
-    named = tuple(
-        OpFilter(item.name, item.holds, f"{item.name} of {path.name} refuses them", str(path))
-        for item in dict.fromkeys(filters)
-    )
-    return UserConstraints(str(path), narrow, named)
-
-
-# --- tests ---------------------------------------------------------------------------------------
-
-
 class UserTest(BaseModel):
-    """What a user's test says of itself.
+    """Attributes of a user's test.
 
     Attributes:
         transactions: Default of N.
-        fixed_length: It sends what it sends, whatever N says.
+        fixed_length: It ignores N.
         doc: One line.
     """
 
@@ -198,7 +108,7 @@ class UserTest(BaseModel):
 
 
 def is_user_test(name: str) -> bool:
-    """Tells whether ``TEST=`` names a file instead of a test of the plan."""
+    """Returns whether ``TEST=`` names a file instead of a test of the plan."""
     return ".py" in name or ":" in name or "/" in name
 
 
@@ -227,7 +137,7 @@ def find_test(name: str) -> tuple[Path, str]:
 
 
 def look_at_test(path: Path, class_name: str) -> UserTest:
-    """Imports a test in a process of its own and returns what it says of itself.
+    """Imports a test in a process of its own and returns its attributes.
 
     Raises:
         PtoError: it cannot be imported, or is no test of this bench.
@@ -262,7 +172,7 @@ def look_at_test(path: Path, class_name: str) -> UserTest:
 
 
 def _describe(path: Path, class_name: str) -> dict[str, Any]:
-    """Returns what :func:`look_at_test` is to be told, as JSON."""
+    """Returns the attributes of a test as JSON, for :func:`look_at_test`."""
     module = import_file(path, module_name(path))
     found: Any = getattr(module, class_name)
     line = f"{path}, class {class_name}"
@@ -288,12 +198,12 @@ def _describe(path: Path, class_name: str) -> dict[str, Any]:
 
 
 def module_name(path: Path) -> str:
-    """Returns what a user's test file is called as a module: no installed one has such a name."""
+    """Returns the module name of a user's test file: no installed module has such a name."""
     return f"pto_user_{path.stem}"
 
 
 def main() -> None:
-    """Prints what the test named on the command line says of itself."""
+    """Prints the attributes of the test that the command line names."""
     path, class_name = Path(sys.argv[1]), sys.argv[2]
     try:
         said = _describe(path, class_name)
@@ -304,7 +214,7 @@ def main() -> None:
             "legal": error.legal,
             "remedy": error.remedy,
         }
-    except BaseException as error:  # Whatever the file does, there is an answer.
+    except BaseException as error:  # Any error of the file is reported.
         lines = traceback.format_exception_only(error)
         said = {"what": f"{path.name} cannot be imported: {lines[-1].strip()}", "where": str(path)}
     print(f"\n{json.dumps(said)}", flush=True)

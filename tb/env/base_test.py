@@ -30,7 +30,8 @@ from sequences.uvm import (
 )
 from tb.common.errors import PtoError
 from tb.coverage.functional import FunctionalCoverage
-from tb.dut.limits import Limits, capability_filters, user_limits
+from tb.dut.constraints import Limits, user_limits
+from tb.dut.limits import capability_filters
 from tb.dut.user_code import DEFAULT_TRANSACTIONS
 from tb.env.agent import DoneMonitor, MailboxDriver, SlotAgent
 from tb.env.context import RunContext, load_settings

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hang report: descriptors in flight and who waits for whom, from the mailbox.
+"""Hang report: descriptors in flight and who waits for whom, from a snapshot of the mailbox.
 
-Works on the mailbox inside the simulator, at a hang, and on the file of a simulation that was ended
-or crashed. Then the pins are those of the last report of the harness, and the text says so.
+The snapshot is taken inside the simulator, at a hang, or from the file of a simulation that was
+ended or crashed. Then the pins are those of the last report of the harness, and the text says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
-from tb.harness.mailbox import Mailbox, MailboxReader, SlotState
+from tb.harness.mailbox_reader import SlotState, Snapshot
 from tb.isa.block import from_descriptors
 from tb.isa.descriptor import opcode_of, unpack
 from tb.isa.lower import Descriptor
@@ -26,98 +25,92 @@ POLLING = 64
 
 
 def describe(desc: Descriptor) -> str:
-    """Returns a descriptor as an op in PTO text, for when the program's own is lost.
+    """Returns a descriptor as an op in PTO text, for when that of the program is lost.
 
-    The element type is not in a descriptor: an integer of the same size stands for it.
+    The element type is not in a descriptor: it is written as an integer type of the same size.
     """
     return to_text(from_descriptors([desc]).program()[0][0])
 
 
-def in_flight_report(path: Path) -> list[str]:
-    """Returns one report of the descriptors in flight, or none when there were none."""
-    if not path.exists():
+def in_flight_failures(snapshot: Snapshot, kind: str, field: str) -> list[Failure]:
+    """Returns the report of the descriptors in flight, or none when there were none.
+
+    It is a failure of the slot that has waited longest.
+
+    Args:
+        snapshot: The end of the simulation.
+        kind: ``hang`` or ``crash``.
+        field: A few words about the end.
+    """
+    busy = [slot for slot, waiting in enumerate(snapshot.in_flight) if waiting]
+    if not busy:
         return []
-    reader = MailboxReader.open(path)
-    lines = []
-    for slot, name in enumerate(SLOTS):
-        waiting = reader.in_flight(slot)
-        if not waiting:
-            continue
-        oldest = waiting[0]
+    lines = ["in flight at the end:"]
+    for slot in busy:
+        oldest = snapshot.in_flight[slot][0]
         try:
             text = describe(unpack(oldest.words))
         except ValueError:
             text = f"unknown opcode {opcode_of(oldest.words)}"
         lines.append(
-            f"  {name}: {len(waiting)} descriptors not retired; the oldest, {oldest.state}, "
-            f"tag {oldest.tag}:\n    {text}"
+            f"  {SLOTS[slot]}: {len(snapshot.in_flight[slot])} descriptors not retired; the "
+            f"oldest, {oldest.state}, tag {oldest.tag}:\n    {text}"
         )
-    if not lines:
-        return []
-    channels = channel_report(reader)
+    channels = channel_report(snapshot)
     if channels:
         lines += ["  who waits for whom:", *(f"    {line}" for line in channels)]
-    return ["\n".join(["in flight at the end:", *lines])]
-
-
-def in_flight_failures(path: Path, kind: str, field: str) -> list[Failure]:
-    """Returns :func:`in_flight_report` as failures of the slot that has waited longest.
-
-    Args:
-        path: File of the mailbox.
-        kind: ``hang`` or ``crash``.
-        field: What is known of it in few words.
-    """
-    reports = in_flight_report(path)
-    if not reports:
-        return []
-    reader = MailboxReader.open(path)
-    failure = Failure(kind=kind, field=field, end_clock=reader.cycles, text=reports[0])
     waits = {
-        slot: state.oldest if (state := reader.state(slot)) and state.held else -1
-        for slot in range(len(SLOTS))
-        if reader.in_flight(slot)
+        slot: state.oldest if (state := snapshot.channels[slot]) and state.held else -1
+        for slot in busy
     }
     slot = max(waits, key=lambda one: waits[one])
-    failure.slot = SLOTS[slot]
-    failure.begin_clock = max(0, reader.cycles - max(0, waits[slot]))
-    spec = OPS_BY_CODE.get(opcode_of(reader.in_flight(slot)[0].words))
-    failure.op = spec.name if spec else ""
-    return [failure]
+    spec = OPS_BY_CODE.get(opcode_of(snapshot.in_flight[slot][0].words))
+    cycles = snapshot.progress.cycles
+    return [
+        Failure(
+            kind=kind,
+            slot=SLOTS[slot],
+            op=spec.name if spec else "",
+            field=field,
+            begin_clock=max(0, cycles - max(0, waits[slot])),
+            end_clock=cycles,
+            text="\n".join(lines),
+        )
+    ]
 
 
-def channel_report(mailbox: Mailbox | MailboxReader) -> list[str]:
+def channel_report(snapshot: Snapshot) -> list[str]:
     """Returns who waits for whom, a sentence each: of every slot with descriptors in flight.
 
-    The state is that of the clock of a hang or of the last wake-up, or at most 4096 clocks old; a
-    first sentence tells its clock when the simulation went on after it.
+    The state is that of the clock of a hang or of the last wake-up, or at most 4096 clocks old. If
+    the simulation continued after it, a first sentence gives its clock.
     """
     lines = []
     clocks = set()
-    for name in mailbox.slots:
+    for name in snapshot.engines:
         slot = SLOTS.index(name)
-        if not mailbox.in_flight(slot):
+        if not snapshot.in_flight[slot]:
             continue
-        state = mailbox.state(slot)
+        state = snapshot.channels[slot]
         if state is None:
             lines.append(f"{name}: the simulation ended before the first report of its channels")
             continue
         clocks.add(state.cycle)
-        lines += [f"{name}: {text}" for text in _sentences(mailbox, state)]
-    behind = mailbox.cycles - max(clocks) if clocks else 0
-    if behind:
-        lines.insert(0, f"channels at clock {max(clocks)}, {behind} clocks before the end:")
+        lines += [f"{name}: {text}" for text in _sentences(snapshot, state)]
+    later = snapshot.progress.cycles - max(clocks) if clocks else 0
+    if later:
+        lines.insert(0, f"channels at clock {max(clocks)}, {later} clocks before the end:")
     return lines
 
 
-def _sentences(mailbox: Mailbox | MailboxReader, state: SlotState) -> Iterator[str]:
+def _sentences(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
     """Yields who waits for whom in one slot."""
     if not state.pins["rst_n"]:
         yield "in reset"
         return
-    found = [*_offers(mailbox, state), *_debts(mailbox, state)]
+    found = [*_offers(snapshot, state), *_debts(snapshot, state)]
     yield from found
-    polls = _polls(mailbox, state)
+    polls = _polls(snapshot, state)
     yield from polls
     if state.held:
         holds = f"the engine holds {_count(state.held, 'accepted descriptor')}"
@@ -132,13 +125,13 @@ def _sentences(mailbox: Mailbox | MailboxReader, state: SlotState) -> Iterator[s
             f"since {state.waits['desc']} clocks)"
         )
     else:
-        yield from _not_offered(mailbox, state)
+        yield from _not_offered(snapshot, state)
 
 
-def _offers(mailbox: Mailbox | MailboxReader, state: SlotState) -> Iterator[str]:
-    """Yields what is offered and not taken, or asked for and not granted."""
+def _offers(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
+    """Yields offers that are not taken, and requests that are not granted."""
     waits, open_ = state.waits, state.open
-    limit = mailbox.knob("max_outstanding")
+    limit = snapshot.knobs["max_outstanding"]
     for channel, bursts in (("ar", open_["reads"]), ("aw", open_["writes"])):
         if channel in waits:
             reached = f" (OUTSTANDING reached: {bursts} of {limit})" if bursts >= limit else ""
@@ -147,7 +140,7 @@ def _offers(mailbox: Mailbox | MailboxReader, state: SlotState) -> Iterator[str]
                 f"memory does not take it{reached}"
             )
     if "w" in waits:
-        early = mailbox.knob("w_after_aw") and not open_["write_beats"]
+        early = snapshot.knobs["w_after_aw"] and not open_["write_beats"]
         why = " before the address of their burst" if early else ""
         yield (
             f"write data are offered (valid since {waits['w']} clocks) and the memory does not "
@@ -181,8 +174,8 @@ def _offers(mailbox: Mailbox | MailboxReader, state: SlotState) -> Iterator[str]
         )
 
 
-def _debts(mailbox: Mailbox | MailboxReader, state: SlotState) -> Iterator[str]:
-    """Yields what one side owes to the other and does not offer."""
+def _debts(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
+    """Yields data and responses that one side owes and does not offer."""
     pins, open_ = state.pins, state.open
     if open_["reads"] and not pins["rvalid"]:
         yield (
@@ -203,14 +196,14 @@ def _debts(mailbox: Mailbox | MailboxReader, state: SlotState) -> Iterator[str]:
     if open_["responses"] and not pins["bvalid"]:
         yield f"the memory owes {_count(open_['responses'], 'write response')}"
     for channel in ("src", "par", "flag"):
-        # A port that polls owes something now and then.
-        if open_[channel] and not pins[f"{channel}_rvalid"] and not _polling(mailbox, state):
+        # On a port that polls, a word is outstanding at times.
+        if open_[channel] and not pins[f"{channel}_rvalid"] and not _polling(snapshot, state):
             yield f"the memory owes {_count(open_[channel], 'word')} of port {channel}"
 
 
-def _polling(mailbox: Mailbox | MailboxReader, state: SlotState) -> bool:
-    """True when the engine has read the same flags again and again, to the end."""
-    latency = mailbox.knob("local_read_latency") + mailbox.knob("local_read_jitter")
+def _polling(snapshot: Snapshot, state: SlotState) -> bool:
+    """True when the engine repeats reads of the same flags until the end."""
+    latency = snapshot.knobs["local_read_latency"] + snapshot.knobs["local_read_jitter"]
     return (
         bool(state.held)
         and state.flag_age is not None
@@ -219,9 +212,9 @@ def _polling(mailbox: Mailbox | MailboxReader, state: SlotState) -> bool:
     )
 
 
-def _polls(mailbox: Mailbox | MailboxReader, state: SlotState) -> list[str]:
+def _polls(snapshot: Snapshot, state: SlotState) -> list[str]:
     """Returns the sentence on unit flags that are waited for, or none."""
-    if not _polling(mailbox, state):
+    if not _polling(snapshot, state):
         return []
     first = state.flag_addr * FLAG_BITS
     missing = state.flag_mask & ~state.flag_word
@@ -238,17 +231,18 @@ def _polls(mailbox: Mailbox | MailboxReader, state: SlotState) -> list[str]:
     ]
 
 
-def _not_offered(mailbox: Mailbox | MailboxReader, state: SlotState) -> Iterator[str]:
+def _not_offered(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
     """Yields why the harness does not offer the next descriptor to an engine that holds none."""
-    entry = mailbox.offered_next(state.slot)
-    if entry is None or entry.index != mailbox.retired(state.slot):
+    queued = (entry for entry in snapshot.in_flight[state.slot] if entry.state == "queued")
+    entry = next(queued, None)
+    if entry is None or entry.index != snapshot.retired[state.slot]:
         yield "the engine took a descriptor after the last report of its channels"
         return
     waits = [
         f"it waits for slot {SLOTS[slot]} to retire {count}, which has retired "
-        f"{mailbox.retired(slot)}"
+        f"{snapshot.retired[slot]}"
         for slot, count in enumerate(entry.waits)
-        if count and mailbox.retired(slot) < count
+        if count and snapshot.retired[slot] < count
     ]
     for reason in waits or ["its gap is not over"]:
         yield f"the harness does not offer the next descriptor: {reason}"

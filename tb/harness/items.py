@@ -64,7 +64,7 @@ class Reset:
         phase: Nanoseconds after a clock edge; it asserts at any time.
         hold: Clocks that it lasts.
         again: Clocks from its end to the start of further ones, back to back.
-        quiet: Clocks behind it without a descriptor.
+        quiet: Clocks after it without a descriptor.
     """
 
     after: int
@@ -96,7 +96,7 @@ class Batch:
             accepted; no other op was begun.
         states: Of an batch cut off, slot number to the state of its channels just before.
         isolated: The block is a program of its own: legacy registers are saved before it and
-            restored behind it, as at a context switch.
+            restored after it, as at a context switch.
         hung: True when the watchdog ended the batch.
     """
 
@@ -129,7 +129,7 @@ class CheckedBatch:
         events: ``int64[N]``, what the data of each op held, as bits of :mod:`tb.isa.events`; 0
             for an op that has no events or met an injected fault.
         errors: Place of an op to the errors it met (:class:`scoreboards.faults.Verdict`).
-        outcomes: What the model says of each op.
+        outcomes: Result of the model for each op.
     """
 
     batch: Batch

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Knobs: latencies, stalls and limits of the harness with their ranges and profiles.
 
-Random tests deal the named :data:`PROFILES` like cards; tests of stress draw every knob anew with
+Random tests use the named :data:`PROFILES` in random order; tests of stress draw every knob with
 :func:`draw_profile`. The classes of :data:`RANGES` are the bins of the coverage group ``knobs``.
 """
 
@@ -18,7 +18,7 @@ from tb.isa.block import OpBlock
 
 @dataclass(frozen=True, slots=True)
 class KnobRange:
-    """What is drawn for a knob: a class by its weight, in it any value alike.
+    """Distribution of a knob: a class by its weight, in it a uniform value.
 
     Attributes:
         lows: Least value of each class, ascending; the first is the least of all.
@@ -26,7 +26,7 @@ class KnobRange:
         weights: Chances of the classes; heavy ones are rarer, since they cost clocks.
         rest: Value in which the knob does nothing.
         labels: Names of the classes; their limits unless given.
-        meaning: What the value is, one line; empty for a knob of the mailbox, which says it.
+        meaning: Meaning of the value, one line; empty for a knob of the mailbox, which has its own.
     """
 
     lows: tuple[int, ...]

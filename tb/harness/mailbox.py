@@ -1,36 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The mailbox from Python: descriptors in, done records out, knobs, counters, errors.
+"""The mailbox inside the simulator: descriptors in, done records out, knobs, faults, watchdog.
 
-Its layout stands in :mod:`tb.harness.layout`. Inside the simulator :class:`Mailbox` works on
-the harness's own copy; another process follows a run through the file with
-:class:`MailboxReader`. Nothing here waits: the harness changes its signal ``wake`` when
-what :meth:`Mailbox.set_wake_at` asked for has happened.
+:class:`Mailbox` works on the harness's own copy; its layout is in :mod:`tb.harness.layout`.
+Nothing here waits: the harness changes its signal ``wake`` when the condition of
+:meth:`Mailbox.set_wake_at` is true.
 """
 
 from __future__ import annotations
 
 import ctypes
-import mmap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tb.harness.layout import (
-    CHANNELS,
     DESC_WORDS,
-    ERRORS,
     FAULTS,
     HITS,
     KNOBS,
     LATE,
     MAGIC,
     MAILBOX,
-    OPEN,
-    PINS,
     READ,
     RING,
     VERSION,
@@ -38,60 +31,14 @@ from tb.harness.layout import (
     MailboxError,
     check_layout,
 )
+from tb.harness.mailbox_reader import MailboxView
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import SIZES, Space
-
-MAILBOX_ENV = "PTO_MAILBOX"
-"""Environment variable with the path of the mailbox file; unset, the mailbox is private."""
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run is, from its mailbox.
-
-    Attributes:
-        cycles: Clocks simulated.
-        submitted, retired: Descriptors handed over, and retired (or dropped by a reset).
-        checked, mismatches: What the scoreboard reported.
-        heartbeat: Changes whenever Python in the simulator reports anything.
-        errors: Protocol errors.
-        hang: The watchdog has fired.
-    """
-
-    cycles: int
-    submitted: int
-    retired: int
-    checked: int
-    mismatches: int
-    heartbeat: int
-    errors: int
-    hang: bool
-
-
-@dataclass(frozen=True, slots=True)
-class InFlight:
-    """A descriptor that has not retired.
-
-    Attributes:
-        slot: Number of its slot.
-        index: Its number among all descriptors of the slot, from 0.
-        state: ``"accepted"`` by the engine, ``"offered"`` to it, or ``"queued"``.
-        tag: Its tag.
-        words: ``uint32[16]``, packed.
-        waits: Retired descriptors of each slot that it waits for, 0 for none.
-    """
-
-    slot: int
-    index: int
-    state: str
-    tag: int
-    words: NDArray[np.uint32]
-    waits: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FaultWindow:
-    """Which accesses fail, and how; every word of the bus that touches the window meets it.
+    """Accesses that fail, and how; every word of the bus that touches the window meets it.
 
     Attributes:
         space: Memory of the window.
@@ -112,168 +59,7 @@ class FaultWindow:
     nth: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SlotState:
-    """The channels of a slot at one clock: of the last wake-up or hang, or at most 4096 clocks old.
-
-    Attributes:
-        slot: Number of the slot.
-        cycle: The clock.
-        pins: Values of :data:`~tb.harness.layout.PINS` before the edge.
-        waits: Clocks for which valid or req of a channel has waited, for those that do.
-        open: Counts by the names of :data:`~tb.harness.layout.OPEN`.
-        held: Descriptors that the engine has accepted and not retired.
-        oldest: Clocks since it accepted the oldest of them.
-        flag_addr, flag_mask: Last word of unit flags that was read, and which of it were asked for.
-        flag_word: The flags in it.
-        flag_reads: Reads in a row that gave the same.
-        flag_age: Clocks since the last of them, None before the first.
-    """
-
-    slot: int
-    cycle: int
-    pins: Mapping[str, bool]
-    waits: Mapping[str, int]
-    open: Mapping[str, int]
-    held: int
-    oldest: int
-    flag_addr: int
-    flag_mask: int
-    flag_word: int
-    flag_reads: int
-    flag_age: int | None
-
-
-class _Fields:
-    """What both sides can read; ``array`` is ``MAILBOX[1]``."""
-
-    def __init__(self, array: NDArray[Any]) -> None:
-        self._array = array
-        self._slots = array["slot"][0]
-
-    @property
-    def pid(self) -> int:
-        """Process of the simulator; 0 before it has begun."""
-        return int(self._array["pid"][0])
-
-    @property
-    def cycles(self) -> int:
-        """Clocks simulated."""
-        return int(self._array["cycles"][0])
-
-    @property
-    def hang(self) -> bool:
-        """True once the watchdog has fired; :meth:`Mailbox.clear_hang` takes it back."""
-        return bool(self._array["hang"][0])
-
-    @property
-    def errors(self) -> int:
-        """Errors of backends and checkers, with those that the rate limit did not print."""
-        return int(self._array["errors"][0])
-
-    @property
-    def slots(self) -> tuple[str, ...]:
-        """Names of the slots that have an engine; empty before the first clock."""
-        mask = int(self._array["slots"][0])
-        return tuple(name for slot, name in enumerate(SLOTS) if mask >> slot & 1)
-
-    def progress(self) -> Progress:
-        """Returns the counters at this moment."""
-        array = self._array
-        return Progress(
-            cycles=self.cycles,
-            submitted=int(self._slots["submitted"].sum()),
-            retired=int(self._slots["done"].sum()),
-            checked=int(array["checked"][0]),
-            mismatches=int(array["mismatches"][0]),
-            heartbeat=int(array["heartbeat"][0]),
-            errors=self.errors,
-            hang=self.hang,
-        )
-
-    def in_flight(self, slot: int) -> list[InFlight]:
-        """Returns the descriptors of ``slot`` that have not retired, oldest first."""
-        state = self._slots[slot]
-        done, accepted = int(state["done"]), int(state["accepted"])
-        offered, submitted = int(state["offered"]), int(state["submitted"])
-        found = []
-        for index in range(done, min(submitted, done + RING)):
-            entry = state["desc"][index % RING]
-            name = "accepted" if index < accepted else "offered" if index < offered else "queued"
-            found.append(
-                InFlight(
-                    slot,
-                    index,
-                    name,
-                    int(entry["tag"]),
-                    entry["words"].copy(),
-                    tuple(entry["wait_done"].tolist()),
-                )
-            )
-        return found
-
-    def offered_next(self, slot: int) -> InFlight | None:
-        """Returns the next descriptor of ``slot`` that is to be offered, None when all were."""
-        queued = (entry for entry in self.in_flight(slot) if entry.state == "queued")
-        return next(queued, None)
-
-    def retired(self, slot: int) -> int:
-        """Returns how many descriptors of ``slot`` have retired or were dropped by a reset."""
-        return int(self._slots["done"][slot])
-
-    def knob(self, name: str) -> int:
-        """Returns the value of a knob."""
-        return int(self._array["knobs"][0, KNOBS[name].number])
-
-    def stalls(self) -> dict[tuple[str, str], int]:
-        """Returns for how many clocks the harness has held up each channel of each slot.
-
-        Clocks in which valid or req waited; of ``r`` and ``b`` those in which a response that was
-        due was held back. From the start of the simulation to the last wake-up, hang or change of
-        knobs, and at most 4096 clocks old. Keys are (slot, channel).
-        """
-        counts = self._slots["stalls"]
-        return {
-            (name, channel): int(counts[SLOTS.index(name), index])
-            for name in self.slots
-            for index, channel in enumerate(CHANNELS)
-            if channel != "desc"
-        }
-
-    def state(self, slot: int) -> SlotState | None:
-        """Returns the state of the channels of ``slot``, None when there was none yet."""
-        entry = self._slots[slot]
-        cycle, pins = int(entry["state_cycle"]), int(entry["pins"])
-        if not cycle:
-            return None
-        held = int(entry["accepted"]) - int(entry["done"])
-        flag_cycle = int(entry["flag_cycle"])
-        return SlotState(
-            slot,
-            cycle,
-            {name: bool(pins >> bit & 1) for bit, name in enumerate(PINS)},
-            {name: int(entry["waits"][k]) for k, name in enumerate(CHANNELS) if entry["waits"][k]},
-            {name: int(entry["open"][k]) for k, name in enumerate(OPEN)},
-            held,
-            cycle - int(entry["accept_cycle"]) if held else 0,
-            int(entry["flag_addr"]),
-            int(entry["flag_mask"]),
-            int(entry["flag_word"]),
-            int(entry["flag_reads"]),
-            cycle - flag_cycle if flag_cycle else None,
-        )
-
-    def error_messages(self) -> list[str]:
-        """Returns the messages in the error ring, the oldest first; takes none of them."""
-        count = int(self._array["error_records"][0])
-        return [self._error(index) for index in range(max(0, count - ERRORS), count)]
-
-    def _error(self, index: int) -> str:
-        text = bytes(self._array["error_text"][0, index % ERRORS])
-        return text.split(b"\0")[0].decode(errors="replace")
-
-
-class Mailbox(_Fields):
+class Mailbox(MailboxView):
     """The mailbox from inside the simulator."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
@@ -387,7 +173,7 @@ class Mailbox(_Fields):
         return np.concatenate((ring[start:], ring[:stop]))
 
     def set_wake_at(self, counts: Sequence[int]) -> None:
-        """Asks for a change of ``wake`` once every slot has retired ``counts[slot]`` descriptors.
+        """Requests a change of ``wake`` once every slot has retired ``counts[slot]`` descriptors.
 
         One request, one change; a new request replaces one that was not answered.
         """
@@ -415,17 +201,17 @@ class Mailbox(_Fields):
         return int(self._array["watchdog_clocks"][0])
 
     def clear_hang(self) -> None:
-        """Takes the watchdog's verdict back, after a reset."""
+        """Clears the verdict of the watchdog, after a reset."""
         self._array["hang"][0] = 0
 
     def report_progress(self, checked: int, mismatches: int) -> None:
-        """Tells whoever follows the run what the scoreboard has done."""
+        """Reports the counts of the scoreboard to the process that follows the run."""
         self._array["checked"][0] = checked
         self._array["mismatches"][0] = mismatches
         self.beat()
 
     def beat(self) -> None:
-        """Tells whoever follows the run that Python is alive, as in a long comparison."""
+        """Reports that Python is alive, as in a long comparison."""
         self._array["heartbeat"] += 1
 
     def poll_errors(self) -> list[str]:
@@ -468,7 +254,7 @@ class Mailbox(_Fields):
         address: int | None = None,
         kind: int | None = None,
     ) -> None:
-        """Makes accesses fail from the next clock on; what the fault counts begins anew.
+        """Makes accesses fail from the next clock on; the counts of the fault start from 0.
 
         Args:
             index: Which of the eight faults to set; where windows meet, the lowest answers.
@@ -497,12 +283,12 @@ class Mailbox(_Fields):
         self._changed()
 
     def clear_fault(self, index: int) -> None:
-        """Takes a fault back; how often it has answered can still be asked for."""
+        """Removes a fault; its count of answers can still be read."""
         self._array["faults"][0, index]["enable"] = 0
         self._changed()
 
     def clear_faults(self) -> None:
-        """Takes all faults back."""
+        """Removes all faults."""
         self._array["faults"]["enable"] = 0
         self._changed()
 
@@ -547,7 +333,7 @@ class Mailbox(_Fields):
         """Returns the late bursts since the last call, ``LATE_BURST[n]``, the oldest 256.
 
         Late are bursts of a slot whose VALID rose more than :data:`~tb.harness.layout.GRACE`
-        clocks after its first error, until it holds no descriptor. They may belong to ops behind
+        clocks after its first error, until it holds no descriptor. They may belong to ops after
         the one that failed.
         """
         return self._poll("late", "late_records", "late_polled", LATE)
@@ -575,7 +361,7 @@ class Mailbox(_Fields):
         return int(self._array["knob_version"][0])
 
     def fault_sets(self, index: int) -> int:
-        """Returns how often a fault has been set: what it counts begins anew each time."""
+        """Returns how often a fault has been set: its counts start from 0 each time."""
         return int(self._array["faults"][0, index]["sets"])
 
     def _changed(self) -> None:
@@ -607,47 +393,3 @@ def _check_window(fault: FaultWindow) -> None:
         value = getattr(fault, name)
         if not low <= value <= high:
             raise ValueError(f"{name} of a fault is {value}: legal is {low} to {high}")
-
-
-class MailboxReader(_Fields):
-    """The mailbox of a simulation in another process, through its file."""
-
-    @classmethod
-    def create(cls, path: Path) -> MailboxReader:
-        """Makes an empty mailbox file for a simulation that is to be started.
-
-        Raises:
-            OSError: The file cannot be written.
-        """
-        with path.open("wb") as file:
-            file.truncate(MAILBOX.itemsize)
-        reader = cls._open(path)
-        reader._array["magic"] = MAGIC
-        reader._array["version"] = VERSION
-        reader._array["size"] = MAILBOX.itemsize
-        return reader
-
-    @classmethod
-    def open(cls, path: Path) -> MailboxReader:
-        """Opens the mailbox file of a simulation, running or ended.
-
-        Raises:
-            OSError: The file cannot be opened.
-            MailboxError: It is no mailbox of this version.
-        """
-        reader = cls._open(path)
-        header = tuple(int(reader._array[name][0]) for name in ("magic", "version", "size"))
-        if header != (MAGIC, VERSION, MAILBOX.itemsize):
-            raise MailboxError(f"{path} is no mailbox of version {VERSION}")
-        return reader
-
-    @classmethod
-    def _open(cls, path: Path) -> MailboxReader:
-        with path.open("r+b") as file:
-            file.seek(0, 2)
-            if file.tell() != MAILBOX.itemsize:
-                raise MailboxError(
-                    f"{path} has {file.tell()} bytes, a mailbox has {MAILBOX.itemsize}"
-                )
-            memory = mmap.mmap(file.fileno(), MAILBOX.itemsize)
-        return cls(np.frombuffer(memory, dtype=MAILBOX))

@@ -146,7 +146,7 @@ class SimMemory:
     def view(self, space: Space) -> NDArray[np.uint8]:
         """Returns the whole memory, writable, ``uint8[SIZES[space]]``; GM has 2^40 bytes.
 
-        A byte of GM in a page that nobody touched reads as 0 here: call :meth:`ensure` first.
+        A byte of GM in an untouched page reads as 0 here: call :meth:`ensure` first.
         """
         return self._views[space]
 
@@ -207,7 +207,7 @@ class SimMemory:
         return np.ctypeslib.as_array(array).copy()
 
     def last_writer(self, space: Space, address: int) -> Writer | None:
-        """Returns who wrote to the granule of ``address`` last, None for nobody.
+        """Returns the last writer of the granule of ``address``, None if it was not written.
 
         Raises:
             ValueError: The address leaves the memory.
@@ -237,7 +237,7 @@ class SimMemory:
 
     @property
     def unit_flags(self) -> NDArray[np.uint8]:
-        """The unit flags beside L0C, ``uint8[UNIT_FLAGS]`` of 0 and 1 (spec/fixpipe.md section 8).
+        """The unit flags of L0C, ``uint8[UNIT_FLAGS]`` of 0 and 1 (spec/fixpipe.md section 8).
 
         A live view, writable: a value put here is there at once and moves no byte of L0C. To set
         flags as their producer does, call :meth:`stage_flags`.
@@ -261,8 +261,8 @@ class SimMemory:
         Until then the flags are 0 and the bytes of the blocks are held complemented, every bit of
         them: an engine that reads accumulators before their flag is set gets wrong ones. Once the
         engine clears a flag, the block is complemented again, because from then on the producer
-        owns it, and stays so until :meth:`settle_flags` or until its flag is staged anew, or is set
-        again by :meth:`stage_flags_again`.
+        owns it, and stays so until :meth:`settle_flags` or until its flag is staged again, or is
+        set again by :meth:`stage_flags_again`.
 
         Bytes that Python puts into L0C are to be put there while nothing is complemented: between
         :meth:`settle_flags` and this call.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Converts ops with dependencies by number to steps with flags and barriers between pipes.
 
-A link between two pipes is an event, set behind the op that is waited for. A pair of pipes has
+A link between two pipes is an event, set after the op that is waited for. A pair of pipes has
 eight of them; each is used once, and when they are used up a barrier over all pipes stands in for
 the links across it, and all events are free again. A link on one pipe is a barrier of that pipe.
 """
@@ -86,7 +86,7 @@ def _move(op: AnyOp, gap: int = 0, flag_delay: int = -1) -> Move:
 def _links(
     linked: Sequence[Linked], pipes: Sequence[Pipe | None]
 ) -> tuple[dict[int, list[Step]], dict[int, list[Step]]]:
-    """Returns what stands behind and what before each transaction."""
+    """Returns the successors and the predecessors of each transaction."""
     sets: dict[int, list[Step]] = defaultdict(list)
     waits: dict[int, list[Step]] = defaultdict(list)
     # Last transaction of the first pipe that the second one has waited for, and events used.

@@ -58,7 +58,7 @@ class Region:
 
     @property
     def end(self) -> int:
-        """First byte address behind it."""
+        """First byte address after it."""
         spread = zip(self.counts, self.strides, strict=True)
         return self.base + sum((n - 1) * stride for n, stride in spread) + self.length
 
@@ -68,9 +68,9 @@ Touches = tuple[tuple[Region, bool], ...]
 
 
 def region(footprint: Footprint) -> Region:
-    """Returns the bytes of a footprint; which row touches them is forgotten.
+    """Returns the bytes of a footprint, without their rows.
 
-    Of very many rows that fall on one another, all bytes of that pattern up to its end are meant.
+    Of very many overlapping rows, the region has all bytes of that pattern up to its end.
     """
     length = footprint.length
     dims: list[tuple[int, int]] = []
@@ -100,10 +100,10 @@ def region(footprint: Footprint) -> Region:
 
 
 def descriptor(op: AnyOp, registers: DmaRegisters) -> Descriptor | None:
-    """Returns the descriptor that an op becomes, or None for one that becomes none.
+    """Returns the descriptor of an op, or None.
 
-    None stands for a ``set_*`` op, for a ``copy_ubuf_to_ubuf`` that breaks a rule at lowering,
-    and for an op whose types no descriptor holds, which an S rule forbids.
+    A ``set_*`` op has none, nor has a ``copy_ubuf_to_ubuf`` that breaks a rule at lowering, nor an
+    op whose types no descriptor holds, which an S rule forbids.
 
     Raises:
         UndecidedError: an operand is not known.
@@ -127,7 +127,7 @@ class Lowering:
 
     Attributes:
         op: The op.
-        registers: Of a legacy copy, what it reads; of others those of a reset.
+        registers: Of a legacy copy those that it reads, of other ops those after reset.
     """
 
     __slots__ = ("_broken", "_descriptor", "_touches", "_unknown", "op", "registers")
@@ -149,7 +149,7 @@ class Lowering:
 
     @property
     def descriptor(self) -> Descriptor | None:
-        """As :func:`descriptor` says; raises UndecidedError where it is not known."""
+        """As :func:`descriptor`; raises UndecidedError where it is not known."""
         if self._descriptor is None:
             self._descriptor = (descriptor(self.op, self.registers),)
         return self._descriptor[0]
@@ -164,7 +164,7 @@ class Lowering:
 
     @property
     def refused(self) -> bool:
-        """Whether a D rule is broken; what is not known matters for rules below that alone."""
+        """Whether a D rule is broken; unknown values matter for rules below that alone."""
         try:
             return bool(self.broken)
         except UndecidedError:

@@ -31,7 +31,7 @@ class Finding:
             it: syntax, types, values that are not known.
         message: A sentence with the offending value.
         legal: The legal range or set, or empty.
-        condition: What has to be so for it to happen, where that is not known; else empty.
+        condition: Condition under which it happens, where that is not known; else empty.
     """
 
     place: Place

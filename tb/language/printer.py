@@ -2,8 +2,8 @@
 """Prints steps of a program as a module that can be read and run again.
 
 Constants and pointers are defined once, before the ops. Pointers are absolute: ``pto.castptr`` of
-an address, so a program needs no arguments. A number whose bits no decimal literal gives back is
-an integer constant and an ``arith.bitcast``.
+an address, so a program needs no arguments. A number without an exact decimal literal is an
+integer constant and an ``arith.bitcast``.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def program_text(
     """Returns a module with one function that holds ``steps`` in their order.
 
     Args:
-        steps: What to print; places are not looked at.
+        steps: The steps; their places are ignored.
         function: Name of the function.
         header: Lines for a comment at the top.
 

@@ -34,7 +34,7 @@ class Source:
             what they say.
         file: Name of the file.
         text: Its text.
-        offsets: Offset of the name of each op; :meth:`place` knows them as lines and columns.
+        offsets: Offset of the name of each op; :meth:`place` converts them to lines and columns.
     """
 
     module: ModuleOp
@@ -44,7 +44,7 @@ class Source:
     lines: tuple[int, ...] = field(repr=False)
 
     def place(self, op: Operation) -> Place:
-        """Returns where the name of an op stands; of one that is not in the text, its parent's."""
+        """Returns the place of the name of an op; of one that is not in the text, its parent's."""
         at: Operation | None = op
         while at is not None and at not in self.offsets:
             at = at.parent_op()
@@ -75,13 +75,13 @@ def place_of(file: str, lines: tuple[int, ...], offset: int) -> Place:
 def read(text: str, file: str, findings: list[Finding] | None = None) -> Source:
     """Reads a program.
 
-    Rules that the text of one op breaks are collected, and reading goes on with the next op.
+    Rules that the text of one op breaks are collected, and reading continues with the next op.
 
     Args:
         text: The program.
         file: Name that places say.
         findings: Takes broken rules instead of an error; the ops that break them are then
-            ``pto_dv.broken`` in the module. What is no matter of a rule is an error all the same.
+            ``pto_dv.broken`` in the module. Other errors are raised all the same.
 
     Raises:
         ProgramError: syntax, undefined values, types, unknown ops, and broken rules of text.
@@ -107,7 +107,7 @@ def read(text: str, file: str, findings: list[Finding] | None = None) -> Source:
     except StoppedError:
         pass
     except Exception as error:
-        # Whatever xdsl raises on text that nobody foresaw is an error of the text, not of the user.
+        # Any other exception of xdsl is reported as an error of the text.
         reason = " ".join(str(error).split()) or type(error).__name__
         faults.append(("", Fault(f"the parser cannot go on: {reason}", at=parser.offset)))
     found = sorted(

@@ -25,7 +25,7 @@ class Move:
     """A data movement, or a ``set_*`` op, which is of pipe S.
 
     Attributes:
-        place: Where it stands.
+        place: Its place.
         name: Name as written, without ``pto.``.
         pipe: Its pipe.
         op: The op; a value that is not known is a :class:`tb.language.unknown.Unknown`.
@@ -33,8 +33,8 @@ class Move:
         flag_delay: Clocks until the flags are set that it waits for, from attribute
             ``pto_dv.flag_delay``; -1 for flags that are set when it is issued.
         registers: Of a legacy copy, the registers it reads: those of program order.
-        argument: Number of the argument behind which its address in GM lies; -1 for none.
-        lowering: What the op becomes with these registers.
+        argument: Number of the argument with the buffer that its address in GM is in; -1 for none.
+        lowering: The op, lowered with these registers.
     """
 
     place: Place
@@ -95,7 +95,7 @@ Step = Move | Compute | SetFlag | WaitFlag | Barrier
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """An op of the pto dialect that moves no data and that nobody here executes."""
+    """An op of the pto dialect that moves no data and is not executed here."""
 
     place: Place
     name: str
@@ -110,7 +110,7 @@ class Argument:
         name: SSA name without ``%``.
         pointer: Its pointer type, or None for a scalar.
         kind: Its type as text.
-        reach: Of a pointer, bytes of its buffer that the program touches, as far as is known; 0
+        reach: Of a pointer, bytes of its buffer that the program touches, as far as known; 0
             when none.
     """
 
@@ -136,8 +136,8 @@ class Doubt:
 
     Attributes:
         begin, end: Their indices, the last one left out.
-        condition: What has to be so, such as ``if the loop at x.pto:9:5, ..., runs``.
-        again: Whether they are the second iteration, which stands for all further ones; then the
+        condition: The condition, such as ``if the loop at x.pto:9:5, ..., runs``.
+        again: Whether they are the second iteration, which represents all further ones; then the
             condition ends with ``TWICE``.
     """
 
@@ -152,7 +152,7 @@ class Trace:
     """A program as executed.
 
     Attributes:
-        file, function: Where it stands.
+        file, function: Its place.
         steps: In program order, loops unrolled.
         arguments: Those of the function.
         skipped: Foreign ops, each place once, in order of the text.
@@ -162,12 +162,12 @@ class Trace:
             that flags and the order of steps say little.
         once: Places of such loops that were walked once, because twice would have been too long.
         doubts: Steps in such loops and conditions, inner ones first.
-        findings: Operands that are wrong, with what stands for them unknown; of a static trace,
+        findings: Operands that are wrong, with unknown values in their place; of a static trace,
             any other one is refused with them.
         dead: Ops in the text that are never executed: in a branch that is not taken, in a loop
             without iterations. Only their constants are known.
-        calls: First step of each call of a function, the step behind its last one, and where
-            the call stands; inner calls before outer ones.
+        calls: First step of each call of a function, the step after its last one, and the
+            place of the call; inner calls before outer ones.
     """
 
     file: str

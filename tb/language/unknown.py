@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 
 class UndecidedError(Exception):
-    """Something was asked that depends on a value that is not known."""
+    """A decision depends on a value that is not known."""
 
 
 def _undecided(*_: Any) -> NoReturn:
@@ -15,10 +15,10 @@ def _undecided(*_: Any) -> NoReturn:
 
 
 class Unknown(int):
-    """Stands in an op for a value that is not known; may be stored and passed on, not used.
+    """Operand of an op with an unknown value; may be stored and passed on, not used.
 
-    Whoever computes or compares with it, or asks whether it is true, gets an
-    :class:`UndecidedError`. Rules are decided with known operands alone.
+    Arithmetic, comparisons and tests of its truth raise :class:`UndecidedError`. Rules are
+    decided with known operands alone.
     """
 
     __slots__ = ()

@@ -21,7 +21,7 @@ from tb.language.run.walk import arguments_of, entries, trace
 from tb.language.trace import Argument, Compute, Move, Trace
 
 GM_ALIGNMENT = 4096
-"""What the addresses are multiples of that stand for those of GM arguments."""
+"""Alignment of the assumed addresses of GM arguments."""
 
 
 Known = Callable[[Argument], "int | None"]
@@ -35,12 +35,12 @@ def nothing_known(_: Argument) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What is known of a file.
+    """Result of the check of a file.
 
     Attributes:
         file: Its name.
-        findings: What is wrong, in the order of the text.
-        notes: What is odd, or was not looked at.
+        findings: Errors, in the order of the text.
+        notes: Remarks, and parts that were not checked.
         ops: Data movements and ops of the matrix unit in the text that were checked.
         arguments: How many a function has, the most of all.
     """
@@ -64,8 +64,8 @@ def verify_file(
 
     Args:
         path: The file.
-        known: Asked for the value of each argument.
-        foreign: Whether ops that nobody here executes are an error.
+        known: Called for the value of each argument.
+        foreign: Whether ops that are not executed here are an error.
     """
     findings: list[Finding] = []
     notes: list[str] = []
@@ -109,7 +109,7 @@ def verify_file(
 
 
 def _internal(path: Path, error: Exception) -> Finding:
-    """Returns what is told of an error that nobody expects, with the line of code it comes from."""
+    """Returns the finding for an unexpected error, with the line of code that raised it."""
     *_, (frame, line) = walk_tb(error.__traceback__)
     code = f"{Path(frame.f_code.co_filename).name}:{line}"
     words = f"{type(error).__name__} in {code}" + (f": {error}" if str(error) else "")
@@ -124,7 +124,7 @@ def _walk(
     foreign: Literal["refuse", "skip"],
     buffers: Mapping[int, int] | None = None,
 ) -> Trace:
-    """Returns what a function does with what is known of its arguments, and where buffers are.
+    """Returns the steps of a function with the known values of its arguments, and its buffers.
 
     Raises:
         ProgramError: it cannot be executed, or a value is none of its argument's type.
@@ -150,7 +150,7 @@ def _ordered(
 ) -> Order:
     """Returns the order of a program whose buffers in GM are far from one another.
 
-    Whether two of them are one is not known; that ops behind the same argument meet is.
+    Whether two of them are one is not known; that ops on the buffer of one argument meet is.
     """
     buffers = [x for x in walked.arguments if x.in_gm and known(x) is None]
     if not buffers:
@@ -169,6 +169,6 @@ def _ordered(
 
 
 def _is_branch(source: Source, place: Place) -> bool:
-    """Tells whether an undecided op is a condition, of which both ways were walked."""
+    """Returns whether an undecided op is a condition, of which both ways were walked."""
     line = source.text.split("\n")[place.line - 1]
     return line[place.column - 1 :].lstrip('"').startswith("scf.if")

@@ -25,7 +25,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.run.console import PLAIN_INTERVAL_SECONDS, Console
-from tb.setup import tools
+from tb.setup import verilator
 
 SOURCES = ROOT / "tb" / "prove"
 HEADERS = ROOT / "rtl_stubs" / "pto_fix"
@@ -214,7 +214,7 @@ def build(
         ToolError: A tool is missing.
         PtoError: It does not build; the message has what the tools said.
     """
-    executable, env = tools.verilator_environment()
+    executable, env = verilator.environment()
     folder.mkdir(parents=True, exist_ok=True)
     c_sources = ("prove.cpp", "inputs.cpp", "reference.c", "reference_check.c")
     command = [

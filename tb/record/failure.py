@@ -17,13 +17,13 @@ class PictureRow(BaseModel):
 
 
 class Picture(BaseModel):
-    """What a memory holds and what it was to hold around the first wrong byte.
+    """Actual and expected bytes of a memory around the first wrong byte.
 
     Attributes:
         space: The memory, a name of :class:`tb.isa.spaces.Space` in small letters.
         rows: Rows of the op's destination in address order, or lines of 32 bytes where no op is
             known.
-        left_out: What of the destination is not shown, as a sentence, or empty.
+        left_out: The part of the destination that is not shown, as a sentence, or empty.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -37,10 +37,10 @@ class Failure(BaseModel):
     """One failure of a run, for machines to group; ``text`` is the report for people.
 
     Attributes:
-        kind: What was found: ``data``, ``guard``, ``stray``, ``page`` (bytes); ``tag``, ``status``,
-            ``rule``, ``address``, ``early`` (what the done channel said); ``flags``, ``access``,
-            ``late burst``, ``stimulus``, ``protocol``, ``hang``; ``check`` for a check of a test's
-            own, ``crash`` for what was in flight when the simulator ended.
+        kind: Kind: ``data``, ``guard``, ``stray``, ``page`` (bytes); ``tag``, ``status``,
+            ``rule``, ``address``, ``early`` (reports of the done channel); ``flags``, ``access``,
+            ``late burst``, ``stimulus``, ``protocol``, ``hang``; ``check`` for a check of a test
+            itself, ``crash`` for what was in flight when the simulator ended.
         slot, op: Slot and op or legacy form, or empty where none is known.
         field: The first thing that differs, such as ``row data``, ``left pad``, ``status OK not
             RULE``; of a protocol error its rule.

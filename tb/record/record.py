@@ -29,7 +29,7 @@ class OpCount(BaseModel):
 
 
 class Times(BaseModel):
-    """Wall seconds of a run. Only these keys differ between two equal runs."""
+    """Wall seconds of a run. Two equal runs differ in these keys alone."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -60,7 +60,7 @@ class BufferReport(BaseModel):
         name, kind: Its name and type.
         address: Where it was in GM.
         length: Its bytes.
-        source: What it held.
+        source: Source of its contents.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -80,10 +80,10 @@ class ProgramReport(BaseModel):
         path, function: The program.
         ops: Pipe to its data movements.
         host: Op to how often the host computed it.
-        skipped: Foreign op to how often it stands in the text.
+        skipped: Foreign op to its number of occurrences in the text.
         buffers: Buffers of its arguments.
         outputs: Files written, with their sizes.
-        notes: What is odd but does no harm.
+        notes: Remarks about the program that are no errors.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -170,7 +170,7 @@ class RunRecord(RunCounters, RunHead):
 
     @property
     def passed(self) -> bool:
-        """True only when everything was sent, checked and right."""
+        """True only when everything was sent, checked and correct."""
         return self.status == "pass"
 
     @property
@@ -179,7 +179,7 @@ class RunRecord(RunCounters, RunHead):
         return 0 if self.passed else 130 if self.status == "interrupted" else 1
 
     def last_line(self) -> str:
-        """Returns the closing line of a run: PASS or FAIL with what matters."""
+        """Returns the last line of a run: PASS or FAIL with the main counts."""
         word = "PASS" if self.passed else "FAIL"
         why = "" if self.passed else f" ({self.status})"
         errors = f", {self.protocol_errors} protocol errors" if self.protocol_errors else ""

@@ -12,7 +12,7 @@ Gm = Literal["hdl", "cocotbext"]
 
 
 class RunSettings(BaseModel):
-    """Everything that decides what a run does; equal settings give an equal record but for times.
+    """All settings that determine a run; equal settings give equal records except for times.
 
     Attributes:
         sim: Simulator, a name of :mod:`tb.run.recipes`.
@@ -24,7 +24,7 @@ class RunSettings(BaseModel):
         tag_width: Width of a tag in bits.
         outstanding: Most AXI bursts in flight in each direction.
         duts: Manifests of the engines, as given; empty for the reference engines.
-        gm: Who plays the GM: our HDL memory, or cocotbext-axi.
+        gm: Model of GM: the HDL memory of the harness, or cocotbext-axi.
         constraints: File with a user's constraints, or empty.
         repro: Numbers of transactions to write down as programs, separated by commas, or empty.
         waves: Record waveforms.

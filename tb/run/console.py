@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,18 +17,11 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from tb.common.paths import relative
 from tb.common.text import percent_text
-from tb.coverage.export.code import CodeCounts
-from tb.coverage.model import Coverage
-from tb.coverage.table import table
 from tb.record.record import ProgramReport, RunRecord
-from tb.run.coverage import RunCoverage
-from tb.run.plan import BuildPlan
+from tb.run.plan import RunPlan
 
 PLAIN_INTERVAL_SECONDS = 5.0
 SHOWN_FAILURES = 3
-SHOWN_HOLES = 3
-HOLES_FROM_PERCENT = 90.0
-"""Below this coverage the holes are too many to print; the run's folder has them all."""
 
 
 class Console:
@@ -44,10 +37,12 @@ class Console:
             print(text, flush=True)
 
     @contextmanager
-    def building(self, plan: BuildPlan) -> Iterator[None]:
-        """Announces a build and says how long it took."""
-        name = ", ".join(manifest.title for manifest in plan.manifests)
-        self.say(f"build    {plan.sim}: {name} in {relative(plan.folder)}")
+    def building(self, plan: RunPlan) -> Iterator[None]:
+        """Prints the warnings of a plan, its build, and how long that took."""
+        for warning in plan.warnings:
+            self.say(warning)
+        name = ", ".join(manifest.title for manifest in plan.build.manifests)
+        self.say(f"build    {plan.build.sim}: {name} in {plan.build.place}")
         start = time.monotonic()
         yield
         self.say(f"built    in {time.monotonic() - start:.1f} s")
@@ -87,37 +82,17 @@ class Console:
 
             yield update
 
-    def coverage(self, found: RunCoverage) -> None:
-        """Prints functional coverage by group, its holes once they are few, and code coverage."""
-        if found.functional is not None:
-            self._functional(found.functional, found.table)
-        if found.code_missing:
-            self.say(f"\ncode coverage: none, {found.code_missing}")
-        if found.code is not None:
-            self._code(found.code, found.code_file)
+    def show(self, record: RunRecord, coverage: Sequence[str], target: Path, folder: Path) -> None:
+        """Prints the result of a run; the last line is PASS or FAIL with what matters.
 
-    def _functional(self, coverage: Coverage, target: Path) -> None:
-        if coverage.percent >= HOLES_FROM_PERCENT:
-            self.say(f"\n{table(coverage, holes=SHOWN_HOLES, complete=False)}")
-            return
-        self.say()
-        for name, counts in coverage.groups.items():
-            hit = f"{counts.covered:>5} of {counts.total:>5} bins"
-            self.say(f"  {name:<17} {hit} {percent_text(counts.percent):>6} %")
-        self.say(f"  every hole is named in {relative(target)}")
-
-    def _code(self, counts: CodeCounts, target: Path) -> None:
-        self.say()
-        for engine, totals in counts.by_engine().items():
-            words = [
-                f"{kind} {percent_text(100 * hit / every) if every else '-':>5} %"
-                for kind, (hit, every) in totals.items()
-            ]
-            self.say(f"  code of {engine:<9} {'  '.join(words)}")
-        self.say(f"  its counts are in {relative(target)}")
-
-    def summary(self, record: RunRecord, target: Path, folder: Path) -> None:
-        """Prints what the run did; the last line is PASS or FAIL with what matters."""
+        Args:
+            record: The result.
+            coverage: Lines about its coverage.
+            target: File of the record.
+            folder: The folder of the run.
+        """
+        for line in coverage:
+            self.say(line)
         for failure in record.failures[:SHOWN_FAILURES]:
             self.say()
             self.say(failure)

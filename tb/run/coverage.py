@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverage of a run as files in its folder: the table of holes, and the folded code coverage."""
+"""Coverage of a run: files in its folder, and lines for the console.
+
+A run passes without coverage, too.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
 from tb.common.errors import PtoError
-from tb.common.paths import ROOT
-from tb.coverage.export.code import CodeCounts
+from tb.common.paths import ROOT, relative
+from tb.common.text import percent_text
 from tb.coverage.export.code_files import fold
 from tb.coverage.export.exchange import from_json
-from tb.coverage.model import Coverage
 from tb.coverage.table import table
 from tb.run.folder import CODE_COUNTS, CODE_COVERAGE, COVERAGE, COVERAGE_TABLE
 from tb.run.plan import RunPlan
@@ -20,40 +21,49 @@ from tb.run.plan import RunPlan
 MOST_HOLES = 1000
 """Holes of each group that the table in the run's folder names."""
 
+SHOWN_HOLES = 3
+HOLES_FROM_PERCENT = 90.0
+"""Below this coverage the holes are too many to print; the run's folder has them all."""
 
-@dataclass(frozen=True)
-class RunCoverage:
-    """Coverage of a run; a run passes without it, too.
 
-    Attributes:
-        functional: Functional coverage to show; None where there is none, and for programs: a few
-            chosen ops have holes everywhere.
-        table: File with every hole.
-        code: Code coverage, or None.
-        code_file: Its file.
-        code_missing: Why there is none, or empty where it was not asked for.
+def write_coverage(plan: RunPlan) -> list[str]:
+    """Writes the coverage files of a run that has ended; returns the lines to print.
+
+    Functional coverage of programs is not printed: a few chosen ops have holes everywhere.
     """
-
-    functional: Coverage | None
-    table: Path
-    code: CodeCounts | None
-    code_file: Path
-    code_missing: str = ""
+    functional = _functional(plan.folder) if (plan.folder / COVERAGE).exists() else []
+    code = _code(plan.folder) if plan.build.code_coverage else []
+    return code if plan.settings.programs else functional + code
 
 
-def write_coverage(plan: RunPlan) -> RunCoverage:
-    """Writes the coverage files of a run that has ended and returns what they hold."""
-    folder, functional = plan.folder, None
-    if (folder / COVERAGE).exists():
-        functional = from_json(json.loads((folder / COVERAGE).read_text()))
-        (folder / COVERAGE_TABLE).write_text(table(functional, holes=MOST_HOLES) + "\n")
-    code, missing = None, ""
-    if plan.build.code_coverage and not (folder / CODE_COVERAGE).exists():
-        missing = "the simulator was ended before it wrote its counts"
-    elif plan.build.code_coverage:
-        try:
-            code = fold(folder / CODE_COVERAGE, folder / CODE_COUNTS, ROOT)
-        except PtoError as error:
-            missing = str(error)
-    shown = None if plan.settings.programs else functional
-    return RunCoverage(shown, folder / COVERAGE_TABLE, code, folder / CODE_COUNTS, missing)
+def _functional(folder: Path) -> list[str]:
+    """Writes the table of all holes; returns the groups, with their holes once these are few."""
+    coverage = from_json(json.loads((folder / COVERAGE).read_text()))
+    target = folder / COVERAGE_TABLE
+    target.write_text(table(coverage, holes=MOST_HOLES) + "\n")
+    if coverage.percent >= HOLES_FROM_PERCENT:
+        return ["", table(coverage, holes=SHOWN_HOLES, complete=False)]
+    lines = [""]
+    for name, counts in coverage.groups.items():
+        hit = f"{counts.covered:>5} of {counts.total:>5} bins"
+        lines.append(f"  {name:<17} {hit} {percent_text(counts.percent):>6} %")
+    return [*lines, f"  every hole is named in {relative(target)}"]
+
+
+def _code(folder: Path) -> list[str]:
+    """Writes the folded code coverage; returns it by engine, or the reason why there is none."""
+    if not (folder / CODE_COVERAGE).exists():
+        return ["", "code coverage: none, the simulator was ended before it wrote its counts"]
+    target = folder / CODE_COUNTS
+    try:
+        found = fold(folder / CODE_COVERAGE, target, ROOT).by_engine()
+    except PtoError as error:
+        return ["", f"code coverage: none, {error}"]
+    lines = [""]
+    for engine, totals in found.items():
+        words = [
+            f"{kind} {percent_text(100 * hit / every) if every else '-':>5} %"
+            for kind, (hit, every) in totals.items()
+        ]
+        lines.append(f"  code of {engine:<9} {'  '.join(words)}")
+    return [*lines, f"  its counts are in {relative(target)}"]

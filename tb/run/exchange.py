@@ -11,7 +11,7 @@ from tb.record.settings import RunSettings
 
 
 class SimSettings(BaseModel):
-    """Input of a simulation: the settings of the run and what the build holds."""
+    """Input of a simulation: the settings of the run and the contents of the build."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -29,9 +29,9 @@ class SimResult(RunCounters):
     """Output of a simulation; no result means that it crashed or was ended.
 
     ``complete`` is set when the test came to its own end, ``ended`` when the run was ended early.
-    :mod:`tb.run.verdict` decides by it and by the counts. ``sends`` has the ops that the test is
+    :mod:`tb.run.judge` decides by it and by the counts. ``sends`` has the ops that the test is
     limited to (none for all), ``dropped`` op to the reason why drawn ops of it were dropped, and
-    ``constrained`` tells whether the user's constraints were drawn from.
+    ``constrained`` is set if ops were drawn under the user's constraints.
     """
 
     complete: bool = False

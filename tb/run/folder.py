@@ -14,8 +14,8 @@ from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 
 RUNS_ENV = "PTO_RUNS"
-"""Environment variable with the name of the folder of runs below ``sim_build``. Runs of one name
-clear each other's folder: runs at the same time need a name each."""
+"""Environment variable with the name of the folder of runs below ``sim_build``. A run
+clears the folder of an earlier one of the same name: runs at the same time need different names."""
 
 RECORD = "record.json"
 SETTINGS = "settings.json"
@@ -55,5 +55,5 @@ def run_folder(settings: RunSettings) -> Path:
 
 
 def load_record(path: Path) -> RunRecord:
-    """Reads a record that an earlier run wrote."""
+    """Reads the record of an earlier run."""
     return RunRecord.model_validate(json.loads(path.read_text()))

@@ -1,26 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fourth stage of a run: from the ended simulation to the record with its verdict."""
+"""Fourth stage of a run: from the ended simulation to the record with its verdict.
+
+:func:`verdict` is the one place that decides on PASS. A run passes only if transactions were sent
+and bytes were checked. Bytes of each op of ``OPS`` must have been checked, or the record names the
+op in ``left_out`` with the reason. See docs/failures.md, "Empty runs".
+"""
 
 from __future__ import annotations
 
 import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from cocotb_tools.check_results import get_results
 
+from sequences.draw.traffic import FEW
+from tb.common.errors import PtoError
 from tb.harness.hang_report import in_flight_failures
-from tb.harness.mailbox import MailboxReader
+from tb.harness.mailbox_reader import MailboxReader, Snapshot
 from tb.harness.protocol import protocol_failure
-from tb.record.record import RunRecord
+from tb.record.record import OpCount, RunRecord, RunStatus
+from tb.record.settings import RunSettings
 from tb.run.exchange import SimResult
 from tb.run.folder import MAILBOX, RESULT, RESULTS_XML
 from tb.run.launch import Simulation
 from tb.run.plan import RunPlan
-from tb.run.verdict import verdict
 
 
 def judge(plan: RunPlan, simulation: Simulation, record: RunRecord) -> None:
-    """Fills the record of a simulation, from its result or from its lack of one."""
+    """Fills the record of a simulation from its result, or from its mailbox if it has none."""
     folder = plan.folder
     if simulation.stalled or not (folder / RESULT).exists():
         _judge_without_result(record, simulation, folder)
@@ -47,7 +56,7 @@ def judge(plan: RunPlan, simulation: Simulation, record: RunRecord) -> None:
 
 
 def _raised(folder: Path) -> bool:
-    """Tells whether a phase of the test raised after the one that wrote the result."""
+    """Returns whether a phase of the test raised after the one that wrote the result."""
     results = folder / RESULTS_XML
     return results.exists() and get_results(results)[1] > 0
 
@@ -69,20 +78,132 @@ def _judge_without_result(record: RunRecord, simulation: Simulation, folder: Pat
         code = simulation.exit_code
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         record.message = f"the simulator ended without a result ({how}); last lines:\n{tail}"
-    note_progress(record, folder)
-    for failure in in_flight_failures(folder / MAILBOX, record.status, how):
+    snapshot = note_progress(record, folder)
+    for failure in in_flight_failures(snapshot, record.status, how) if snapshot else ():
         record.note(failure)
 
 
-def note_progress(record: RunRecord, folder: Path) -> None:
-    """Fills the record of a run without a result from its mailbox."""
+def note_progress(record: RunRecord, folder: Path) -> Snapshot | None:
+    """Fills the record of a run without a result from its mailbox; returns the mailbox's state."""
     if not (folder / MAILBOX).exists():
-        return
-    reader = MailboxReader.open(folder / MAILBOX)
-    now = reader.progress()
+        return None
+    snapshot = MailboxReader.open(folder / MAILBOX).snapshot()
+    now = snapshot.progress
     record.transactions = now.checked
     record.mismatches = now.mismatches
     record.protocol_errors = now.errors
     record.clocks = now.cycles
-    for text in reader.error_messages():
+    for text in snapshot.messages:
         record.note(protocol_failure(text, f"protocol: {text}"))
+    return snapshot
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a run ended, why, and of which ops of ``OPS`` no byte was checked."""
+
+    status: RunStatus
+    message: str = ""
+    left_out: tuple[str, ...] = ()
+
+
+def verdict(
+    result: SimResult, settings: RunSettings, served: tuple[str, ...], *, fixed_length: bool = False
+) -> Verdict:
+    """Returns the verdict on a result.
+
+    Args:
+        result: The counts of the simulation.
+        settings: The settings of the run, with ``ops`` as the user gave it.
+        served: Ops and legacy forms that the engines of the build take.
+        fixed_length: The test ignores N.
+    """
+    if result.ended is not None:
+        return Verdict(result.ended, result.message)
+    if result.mismatches or result.protocol_errors:
+        agreed = result.agreed == result.mismatches and not result.protocol_errors
+        return Verdict(
+            "fail",
+            "DUT and model agree, and a check of what they left fails"
+            if agreed
+            else "the DUT differs from the model",
+        )
+    if not result.complete:
+        return Verdict("error", "the test ended before its time; see the log")
+    missing = {
+        op: _reason(op, result, settings, served, fixed_length=fixed_length)
+        for op in settings.ops
+        if not _count(result.ops, op).bytes
+    }
+    unexplained = [op for op, reason in missing.items() if not reason]
+    left_out = tuple(f"{op}: {reason or 'no reason is known'}" for op, reason in missing.items())
+    what = ""
+    if not result.transactions:
+        what = "nothing was sent: 0 transactions"
+    elif settings.programs:
+        # The user chose these ops one by one: refused ops and NOPs of a program are no accident.
+        if not result.bytes_checked:
+            left_out += ("bytes: each op of the programs is a NOP, was refused or met an error",)
+    elif not result.bytes_checked:
+        what = f"no byte was checked: {result.transactions} transactions moved none"
+    elif settings.ops and len(missing) == len(settings.ops):
+        what = "no byte of any op of OPS was checked"
+    elif unexplained:
+        what = f"no byte of {', '.join(unexplained)} was checked"
+    if not what:
+        return Verdict("pass", "", left_out)
+    return Verdict("error", str(_empty(what, result, settings, served, missing)), left_out)
+
+
+def _empty(
+    what: str,
+    result: SimResult,
+    settings: RunSettings,
+    served: tuple[str, ...],
+    missing: Mapping[str, str],
+) -> PtoError:
+    """Returns the message of a run that is no PASS because it is empty."""
+    where = f"TEST={settings.test}"
+    if settings.ops:
+        where += f" OPS={','.join(settings.ops)}"
+    if reasons := "; ".join(f"{op}: {reason}" for op, reason in missing.items() if reason):
+        where += f" ({reasons})"
+    moved = [op for op, count in result.ops.items() if count.bytes]
+    legal = [op for op in result.sends or served if op in served] or moved
+    remedy = "name an op in OPS that this test sends, raise N, or run another test"
+    if settings.programs:
+        remedy = "replay a program with data movements"
+    return PtoError(what, where=where, legal=f"OPS of {', '.join(legal)}", remedy=remedy)
+
+
+def _reason(
+    op: str,
+    result: SimResult,
+    settings: RunSettings,
+    served: tuple[str, ...],
+    *,
+    fixed_length: bool,
+) -> str:
+    """Returns why no byte of an op of ``OPS`` was checked, or nothing if no reason is known."""
+    sent = _count(result.ops, op).sent
+    how = f"sent {sent} times, no byte of it was checked" if sent else "not sent"
+    if op not in served:
+        return "not sent, no engine of this build takes it"
+    if result.sends and op not in result.sends:
+        return f"not sent, the test sends only {', '.join(result.sends)}"
+    if op in result.dropped:
+        return f"{how}, {result.dropped[op]}"
+    if fixed_length:
+        return ""
+    if settings.constraints and result.constrained:
+        return f"{how}, the constraints in {Path(settings.constraints).name} leave none"
+    count, ops = settings.transactions, len(settings.ops)
+    if count < ops:
+        return f"{how}, N={count} is fewer than the {ops} ops asked for"
+    if count < FEW * ops:
+        return f"{how}, N={count} is too few to reach it at random"
+    return ""
+
+
+def _count(ops: Mapping[str, OpCount], op: str) -> OpCount:
+    return ops.get(op) or OpCount()

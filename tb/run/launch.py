@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """cocotb's runners, extended so that a simulation can be monitored and ended.
 
-Verilator is not told to keep every signal public, which costs more than half the speed, and its
-generated sources keep their times where their text is the same.
+Verilator does not keep every signal public, which would cost more than half the speed. Its
+generated sources keep their times if their text is the same.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Simulation:
     Attributes:
         exit_code: Of the process; negative for a signal.
         seconds: Wall seconds from start to end.
-        log: What it printed.
+        log: File with its output.
         stalled: It was ended because nothing moved for the wall limit.
     """
 
@@ -133,7 +133,7 @@ class Watch:
 
 
 def _end_process(process: Process) -> None:
-    """Ends a process that we started, and those it started: first asked, then forced."""
+    """Ends a process group: first by SIGTERM, then by SIGKILL."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, number)
@@ -249,10 +249,11 @@ def _object_cache() -> list[str]:
 
 @contextmanager
 def _keeping_times(folder: Path, make_args: Sequence[str]) -> Iterator[None]:
-    """Gives sources that the body generates with the same text again the time they had.
+    """Restores the times of sources that the body generates again with the same text.
 
-    Verilator writes all of them anew; make then compiles only what differs. Not where flags or
-    the list of sources have changed since the build before, which make would not notice.
+    Verilator rewrites all of them; make then compiles only those that differ. Times are not
+    restored if flags or the list of sources have changed since the previous build: make does not
+    detect that.
     """
 
     def sources() -> Iterator[Path]:
@@ -272,7 +273,7 @@ def _keeping_times(folder: Path, make_args: Sequence[str]) -> Iterator[None]:
 
 
 def new_runner(sim: str) -> Watched:
-    """Returns a runner for a simulator that cocotb knows.
+    """Returns a runner for a simulator that cocotb supports.
 
     Raises:
         ToolError: its program is not on the PATH.

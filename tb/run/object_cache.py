@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles Verilator's own sources once for all builds.
 
-Usage: ``object_cache.py FOLDER COMPILER ARGUMENT ...``. make calls it in front of the compiler
-(OBJCACHE of Verilator's makefiles). Every build needs the
-same objects of the runtime, which take longer to compile than many a design. An object is known by
-its command, the compiler and the headers beside the source; other sources are compiled as ever.
-Uses the standard library alone, since it is started for every source.
+Usage: ``object_cache.py FOLDER COMPILER ARGUMENT ...``. make calls it in place of the compiler
+(OBJCACHE of Verilator's makefiles). Every build needs the same objects of the runtime, which take
+longer to compile than many designs. An object is identified by its command, the compiler and the
+headers in the folder of the source; other sources are compiled. Uses the standard library alone,
+since it is started for every source.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _stamp(path: Path) -> str:
 
 
 def _key(command: list[str], source: Path) -> str:
-    """Returns a name for what ``command`` makes of ``source``."""
+    """Returns a name for the output of ``command`` from ``source``."""
     compiler = Path(shutil.which(command[0]) or command[0]).resolve()
     parts = [*command, _stamp(compiler)]
     parts += [_stamp(path) for path in sorted(source.parent.iterdir()) if path.is_file()]
@@ -32,14 +32,14 @@ def _key(command: list[str], source: Path) -> str:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copies in one step, so that nobody sees half a file."""
+    """Copies in one step, so that no reader sees half a file."""
     part = target.with_name(f"{target.name}.{os.getpid()}")
     shutil.copyfile(source, part)
     part.replace(target)
 
 
 def main(folder: Path, command: list[str]) -> int:
-    """Runs the compiler, or copies what it made of the same before; returns its exit code."""
+    """Runs the compiler, or copies its earlier output for the same input; returns its exit code."""
     source = Path(command[-1])
     target = Path(command[command.index("-o") + 1]) if "-o" in command else None
     if target is None or not source.name.startswith("verilated") or not source.is_file():

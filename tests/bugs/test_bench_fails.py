@@ -18,7 +18,7 @@ import pytest
 
 from tb.common.paths import ROOT
 from tb.harness.layout import MailboxError
-from tb.harness.mailbox import MailboxReader
+from tb.harness.mailbox_reader import MailboxReader
 from tb.isa.ops import SLOTS
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings

@@ -11,11 +11,11 @@ from tb.common.errors import PtoError
 from tb.dut.filelist import read_file_list
 from tb.dut.manifest import (
     Capabilities,
-    exclusions,
     load_manifest,
     load_manifests,
     reference_manifests,
 )
+from tb.dut.selection import exclusions
 from tb.isa.ops import OPS, SLOTS
 
 GOOD = {

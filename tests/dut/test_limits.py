@@ -15,9 +15,10 @@ from sequences.op_filter import FilterChain, without
 from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import CoverageError
 from tb.coverage.traffic import traffic_group
-from tb.dut.limits import Limits, capability_filters, without_legacy
+from tb.dut.constraints import Limits
+from tb.dut.limits import capability_filters
 from tb.dut.manifest import Capabilities, reference_manifests
-from tb.dut.selection import sendable
+from tb.dut.selection import sendable, without_legacy
 from tb.isa.ops import OPS, SLOTS
 from tests.sim.limited import LIMITED, ExcludedError, check_block
 

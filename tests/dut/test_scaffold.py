@@ -25,7 +25,7 @@ from tb.record.settings import RunSettings
 from tb.run.console import Console
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
-from tb.setup import tools
+from tb.setup import tools, verilator
 
 
 def fences(page: Path) -> list[str]:
@@ -46,13 +46,13 @@ def test_what_is_written_compiles(slot: str, language: str, tmp_path: Path) -> N
     assert manifest.ops == tuple(ops_of(slot))
     assert check_ports(manifest) == []
     (source,) = manifest.sources
-    verilator, variables = tools.verilator_environment()
+    executable, variables = verilator.environment()
     icarus, _ = tools.icarus_environment()
     standard = "1800-2017" if language == "sv" else "1364-2005"
     level = "-g2012" if language == "sv" else "-g2005"
     quiet = ("-Wno-UNUSEDSIGNAL", "-Wno-UNUSEDPARAM")  # the fields are for what comes
     commands: tuple[list[str | Path], ...] = (
-        [verilator, "--lint-only", "-Wall", *quiet, "--language", standard, source],
+        [executable, "--lint-only", "-Wall", *quiet, "--language", standard, source],
         [icarus, "-Wall", level, "-t", "null", source],
     )
     for command in commands:

@@ -21,7 +21,7 @@ from tb.record.settings import RunSettings
 from tb.run.console import Console
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
-from tb.setup import tools
+from tb.setup import tools, verilator
 
 EXAMPLE = ROOT / "examples/axi_copy"
 MANIFEST = EXAMPLE / "dut.toml"
@@ -237,7 +237,7 @@ def test_lint(tool: str, gm: int, local: int) -> None:
     top = manifest.module
     includes = [f"-I{name}" for name in manifest.include_dirs]
     if tool == "verilator":
-        executable, env = tools.verilator_environment()
+        executable, env = verilator.environment()
         words = ["--lint-only", "-Wall", "-sv", f"-GGmDataWidth={gm}", f"-GLocalDataWidth={local}"]
         words += [*manifest.waivers, "--top-module", top]
     else:

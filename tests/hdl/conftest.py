@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.harness.mailbox import MAILBOX_ENV
+from tb.harness.mailbox_reader import MAILBOX_ENV
 from tb.harness.memory import load_library
 from tb.run.build import compile_library
 from tests.hdl.backends import Backends

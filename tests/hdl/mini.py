@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.dut.manifest import Capabilities, Manifest
-from tb.harness.mailbox import MAILBOX_ENV, MailboxReader
+from tb.harness.mailbox_reader import MAILBOX_ENV, MailboxReader
 from tb.isa.spaces import Space
 from tb.run.build import Build, build
 from tb.run.plan import BuildPlan

@@ -504,7 +504,7 @@ async def hangs(dut: Any) -> None:
         box.submit_block(slot, [op.pack()] * (2 if name == "refuses" else 1), 0)
         await bench.wait()
         assert box.hang, name
-        said[name] = channel_report(box)
+        said[name] = channel_report(box.snapshot())
         state = box.state(slot)
         assert state is not None
         assert state.cycle == box.cycles
@@ -515,7 +515,7 @@ async def hangs(dut: Any) -> None:
         await bench.reset()
         box.clear_hang()
         box.poll_done(slot)
-        assert channel_report(box) == []
+        assert channel_report(box.snapshot()) == []
     # A slot that waits for another, which stands.
     box.set_watchdog_clocks(100)
     silent = StressOp(Access.NOTHING, stands=Stands.NO_DONE).pack()
@@ -523,11 +523,11 @@ async def hangs(dut: Any) -> None:
     waits = [[0, box.submitted(MTE2), 0, 0]]
     box.submit_block(MTE3, [silent], 0, waits=waits)
     await bench.wait()
-    said["other"] = channel_report(box)
+    said["other"] = channel_report(box.snapshot())
     retired = [box.retired(MTE2), box.submitted(MTE2)]
     # The simulation goes on after the hang: the state is older than the end.
     await ClockCycles(dut.clk, 50)
-    said["later"] = channel_report(box)
+    said["later"] = channel_report(box.snapshot())
     Path(os.environ[RESULT_ENV] + ".hangs").write_text(json.dumps([said, retired]))
     await bench.reset()
     box.clear_hang()

@@ -29,7 +29,8 @@ from tb.harness.layout import (
     MailboxError,
     check_layout,
 )
-from tb.harness.mailbox import MAILBOX_ENV, FaultWindow, MailboxReader
+from tb.harness.mailbox import FaultWindow
+from tb.harness.mailbox_reader import MAILBOX_ENV, MailboxReader
 from tb.harness.memory import PAGE, load_library
 from tb.isa.spaces import SIZES, Space
 from tests.hdl.backends import SLOT, Backends, random_bytes

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tb.setup import tools
+from tb.setup import tools, verilator
 
 pytestmark = pytest.mark.sim
 
@@ -63,7 +63,7 @@ def widen_all(sim: str, folder: Path, header: Path) -> NDArray[np.uint32]:
     program = folder / "widen_all"
     wrapper, include = str(HERE / "verilog/widen_all.v"), f"-I{header.parent}"
     if sim == "verilator":
-        executable, env = tools.verilator_environment()
+        executable, env = verilator.environment()
         options = [
             *("--cc", "--exe", "--build", "--main", "-Wall", "-Wno-DECLFILENAME"),
             *("--language", "1364-2005", "-CFLAGS", "-O0", "--top-module", "widen_all"),

@@ -71,8 +71,9 @@ ROOMS: dict[str, tuple[str, ...]] = {
 WITHOUT_SIMULATOR = (
     *("tb.common", "tb.isa", "tb.language", "tb.record", "tb.coverage", "tb.dut", "tb.regress"),
     *("tb.report", "tb.setup", "tb.prove", "tb.cli", "tb.nightly", "scoreboards.model"),
-    *("tb.harness.layout", "tb.harness.mailbox", "tb.harness.memory", "tb.harness.knobs"),
-    *("tb.harness.protocol", "tb.harness.hang_report", "tb.run.testlist", "tb.run.recipes"),
+    *("tb.harness.layout", "tb.harness.mailbox", "tb.harness.mailbox_reader"),
+    *("tb.harness.memory", "tb.harness.knobs", "tb.harness.protocol"),
+    *("tb.harness.hang_report", "tb.run.testlist", "tb.run.recipes"),
 )
 
 # Modules of these that run inside the simulator.

@@ -20,6 +20,7 @@ from scoreboards.unit_flags import produce
 from tb.env.stopwatch import Stopwatch
 from tb.harness.items import Batch, CheckedBatch, Reset
 from tb.harness.layout import DONE, HIT, KNOBS, NO_CLEAR, READ
+from tb.harness.mailbox_reader import Progress, Snapshot
 from tb.isa.block import OpBlock
 from tb.isa.footprint import Footprint
 from tb.isa.ops import SLOTS
@@ -29,6 +30,12 @@ from tb.record.failure import Failure
 from tb.record.record import RunCounters
 from tb.record.settings import RunSettings
 from tests.scoreboards.conftest import noise
+
+IDLE = Snapshot(
+    Progress(2000, 0, 0, 0, 0, 0, errors=0, hang=False),
+    *((), ((),) * len(SLOTS), (0,) * len(SLOTS), (None,) * len(SLOTS), {}, ()),
+)
+"""A mailbox with no descriptor in flight."""
 
 
 @dataclass
@@ -112,6 +119,7 @@ class Bench:
             poll_errors=list,
             report_progress=lambda checked, mismatches: None,
             stalls=dict,
+            snapshot=lambda: IDLE,
             slots=(),
             written_bytes=lambda slot: self.bytes[slot],
             state=lambda slot: None,

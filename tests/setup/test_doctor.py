@@ -24,7 +24,7 @@ def test_exit_code_and_json(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(tools, "survey", lambda: found)
+    monkeypatch.setattr(doctor, "survey", lambda: found)
     place = tmp_path / "new" / "doctor.json"
     assert doctor.doctor_command(place) == code
     record = json.loads(place.read_text())

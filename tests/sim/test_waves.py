@@ -17,7 +17,7 @@ import pytest
 from tb.common.paths import ROOT
 from tb.env.timeline import TIMELINE
 from tb.harness.layout import MailboxError
-from tb.harness.mailbox import MailboxReader
+from tb.harness.mailbox_reader import MailboxReader
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.regress.plan.rerun import rerun_settings

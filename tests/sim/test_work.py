@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.harness.mailbox import MailboxReader
+from tb.harness.mailbox_reader import MailboxReader
 from tb.nightly.worker import execute
 from tb.record.settings import RunSettings
 from tb.regress.workers.job import Job, JobKind, Outcome

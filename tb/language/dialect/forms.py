@@ -3,7 +3,7 @@
 
 A group holds a fixed number of operands, none or one, or any number. ``operandSegmentSizes`` of
 the generic form counts the operands of each group; ops without groups of open size need none. The
-order is that of the text, but for the loops of the strided ops: all counts stand before all source
+order is that of the text, but for the loops of the strided ops: all counts are before all source
 strides and those before all destination strides.
 """
 
@@ -16,7 +16,7 @@ from tb.isa.dma.table import STRIDED
 from tb.isa.fields import OpSpec
 
 POINTER, INTEGER, NUMBER, PAYLOAD = "pointer", "integer", "number", "payload"
-"""What a group may hold: pointers, integers, integers or floats, any of the three."""
+"""Kinds of a group: pointers, integers, integers or floats, any of the three."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Form:
         head: Names of the operands before the clauses.
         groups: All groups of operands, those of the head first.
         words: Properties that are keywords or numbers, with what they are called in errors.
-        head_words: Words that stand among the operands.
+        head_words: Words among the operands.
     """
 
     name: str

@@ -58,7 +58,7 @@ def _head(reading: Reading) -> None:
 
 
 def _mode(reading: Reading, words: list[Item]) -> None:
-    """Takes the word that says how the source of the NZ repack lies."""
+    """Takes the word that names the source layout of the NZ repack."""
     legal = " or ".join(MODES)
     if words:
         reading.words["mode"] = string(words.pop(0).text)
@@ -203,10 +203,10 @@ def resolve(parser: Parser, item: Item, kind: Attribute) -> SSAValue:
 
 
 def read_move(cls: type[MoveOp], parser: Parser) -> MoveOp:
-    """Returns the op whose name the parser has just gone past.
+    """Reads the op with the name before the parser's offset.
 
     Raises:
-        OpError: a rule of the text is broken; the parser stands behind the op.
+        OpError: a rule of the text is broken; the parser is after the op.
         ParseError: the text is no such op.
     """
     form = cls.form

@@ -37,7 +37,7 @@ def _own(op: Operation) -> tuple[str, ...]:
 
 
 def _extra(op: Operation) -> tuple[str, ...]:
-    """Returns the attributes that an op may have besides."""
+    """Returns the attributes that an op may have in addition."""
     if isinstance(op, MoveOp):
         return (SUB_BLOCK, SEGMENTS, *TIMING)
     if isinstance(op, SectionOp) or op.name == "func.func":
@@ -46,7 +46,7 @@ def _extra(op: Operation) -> tuple[str, ...]:
 
 
 def _ours(op: Operation, name: str) -> bool:
-    """Tells whether an attribute can be meant for nobody else."""
+    """Returns whether an attribute belongs to the pto dialect."""
     prefix, dot, _ = name.rpartition(".")
     if not dot:
         return op.name.startswith("pto.")
@@ -62,7 +62,7 @@ def unknown_names(op: Operation, text: str, begin: int, end: int) -> list[Fault]
         op: The op; foreign ones have whatever they have.
         text: The program.
         begin: Offset at which the op begins.
-        end: Offset behind it.
+        end: Offset after it.
     """
     if isinstance(op, ForeignOp):
         return []

@@ -36,13 +36,13 @@ SEGMENTS = "operandSegmentSizes"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with the text of one op.
+    """An error in the text of one op.
 
     Attributes:
         message: A sentence.
         rule: Rule of the specification, or empty.
         at: Offset in the file of the part that is wrong, or -1 for the op itself.
-        legal: What would be legal, or empty.
+        legal: The legal range, or empty.
     """
 
     message: str
@@ -103,7 +103,7 @@ class Written:
 
 
 def python_value(attribute: Attribute) -> Any:
-    """Returns an attribute as int, bool, float, str or list; what it says as text otherwise."""
+    """Returns an attribute as int, bool, float, str or list, otherwise as text."""
     if isinstance(attribute, IntegerAttr):
         number = attribute.value.data
         return bool(number) if attribute.type == i1 else number
@@ -121,7 +121,7 @@ def python_value(attribute: Attribute) -> Any:
 
 
 class MoveOp(Operation):
-    """An op of :data:`tb.language.dialect.forms.FORMS`; :func:`written` tells what it says."""
+    """An op of :data:`tb.language.dialect.forms.FORMS`; :func:`written` returns its operands."""
 
     name = "pto.move"
     form: ClassVar[Form]
@@ -220,9 +220,9 @@ def _word(op: MoveOp, name: str) -> Any:
 
 
 def written(op: Operation) -> Written | None:
-    """Returns what a movement op says, or None for every other op.
+    """Returns the operands of a movement op, or None for every other op.
 
-    The result is made once and kept; nobody changes it.
+    The result is made once, kept and never changed.
 
     Raises:
         OpError: the generic form has wrong operands; ops that :func:`tb.language.reader.read`

@@ -33,7 +33,7 @@ class SectionOp(Operation):
         return cls.create(regions=[region], attributes=attributes)
 
     def verify_(self) -> None:
-        """Checks nothing: any ops may stand in it."""
+        """Checks nothing: it may hold any ops."""
 
 
 class CubeSectionOp(SectionOp):
@@ -57,7 +57,7 @@ class BlockQueryOp(Operation):
 
     @classmethod
     def parse(cls, parser: Parser) -> BlockQueryOp:
-        """Reads ``: type`` or ``-> type``, or nothing for i64; parentheses may stand before."""
+        """Reads ``: type`` or ``-> type``, or nothing for i64; in parentheses or not."""
         scanner = Scanner(parser)
         if scanner.take("("):
             scanner.expect(")", f"in {cls.name}")
@@ -108,7 +108,7 @@ class SubblockNumOp(BlockQueryOp):
 
 
 class ForeignOp(Operation):
-    """An op of the pto dialect whose grammar nobody here knows; its text is skipped."""
+    """An op of the pto dialect with an unknown grammar; its text is skipped."""
 
     name = "pto_dv.foreign"
     traits = traits_def(NoTerminator())
@@ -121,7 +121,7 @@ class ForeignOp(Operation):
 
     @property
     def holds_moves(self) -> bool:
-        """Whether a data-movement op stands inside its braces."""
+        """Whether a data-movement op is inside its braces."""
         return "holds_moves" in self.properties or "holds_moves" in self.attributes
 
     @staticmethod
@@ -149,7 +149,7 @@ class BrokenOp(Operation):
 
 
 def broken(results: int, name: str) -> BrokenOp:
-    """Returns what stands for an op that has an error; its results have a type that fits any."""
+    """Returns the substitute of an op that has an error; its results have a type that fits any."""
     return BrokenOp.create(result_types=[OpaqueType(name)] * results)
 
 

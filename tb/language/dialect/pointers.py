@@ -39,12 +39,12 @@ class CastPtrOp(Operation):
 
     @property
     def source(self) -> SSAValue:
-        """What is cast."""
+        """The operand."""
         return self.operands[0]
 
     @classmethod
     def parse(cls, parser: Parser) -> CastPtrOp:
-        """Reads what stands behind the name."""
+        """Reads the text after the name."""
         scanner = Scanner(parser)
         operand = _operand(parser, scanner)
         attributes = scanner.attribute_dictionary()

@@ -14,15 +14,15 @@ from tb.language.parser.syntax import Clause, Item, OpText
 
 @dataclass
 class Reading:
-    """What is understood of an op so far.
+    """The parts of an op that were read so far.
 
     Attributes:
         text: The op as written.
-        form: What it may consist of.
+        form: Its grammar.
         groups: Operands of each group.
         order: Operands in the order of the text, which is that of the types.
         words: Properties.
-        faults: What is wrong.
+        faults: Its errors.
     """
 
     text: OpText

@@ -60,10 +60,10 @@ def read_pointer(text: str, position: int) -> tuple[Ptr, int]:
     """Reads ``<element, space>`` of a pointer type that begins at ``position``.
 
     Returns:
-        The pointer, with the first name of its space, and the position behind it.
+        The pointer, with the first name of its space, and the position after it.
 
     Raises:
-        PointerTextError: what stands there is no such thing.
+        PointerTextError: the text is no pointer type.
     """
     match = _POINTER.match(text, position)
     if match is None:
@@ -110,7 +110,7 @@ class PtrType(Data[Ptr], TypeAttribute):
 
 @irdl_attr_definition
 class OpaqueType(Data[str], TypeAttribute):
-    """``!pto_dv.opaque<"op">``: type of a result of an op whose grammar nobody here knows."""
+    """``!pto_dv.opaque<"op">``: type of a result of an op with an unknown grammar."""
 
     name = "pto_dv.opaque"
 
@@ -160,10 +160,10 @@ def type_name(kind: Attribute) -> str:
 
 
 def is_integer(kind: Attribute) -> bool:
-    """Tells whether values of the type are integers: of any width and sign, or ``index``."""
+    """Returns whether values of the type are integers: of any width and sign, or ``index``."""
     return isinstance(kind, IntegerType | IndexType)
 
 
 def is_number(kind: Attribute) -> bool:
-    """Tells whether values of the type are integers or floats of a known format."""
+    """Returns whether values of the type are integers or floats of a known format."""
     return is_integer(kind) or type(kind) in _FLOATS

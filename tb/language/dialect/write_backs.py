@@ -52,7 +52,7 @@ def read_clauses(reading: Reading) -> None:
 
 
 def _keys(reading: Reading, clause: Clause, rule: str, keys: tuple[str, ...], shape: str) -> bool:
-    """Tells whether a clause has each key at most once and no other one, and notes if not."""
+    """Returns whether a clause has each key at most once and no other one, and notes if not."""
     for item in clause.items:
         if item.key and (item.key not in keys or len(clause.keyed(item.key)) > 1):
             reading.fault(f"{clause.name} has {item.key!r} wrongly", rule, legal=shape)
@@ -122,7 +122,7 @@ def _loop3(reading: Reading, clause: Clause) -> None:
 
 
 def _saturation(clause: Clause) -> Attribute:
-    """Returns what a saturation clause says."""
+    """Returns the value of a saturation clause."""
     return string("preserve_nan" if clause.items else clause.name)
 
 

@@ -15,7 +15,7 @@ from tb.language.place import Finding, Place
 from tb.language.trace import Compute, Doubt, Move, Step
 
 RULE = "A-14"
-"""What dependent steps of one pipe without a barrier are undefined by."""
+"""Rule that dependent steps of one pipe without a barrier break."""
 
 
 Describe = Callable[[str, Shared], str]
@@ -40,7 +40,7 @@ class Hazards:
     ) -> None:
         """Finds out what each step of ``sequence`` touches.
 
-        ``called`` says through which calls a step is reached (see :meth:`Trace.called`).
+        ``called`` returns the calls through which a step is reached (see :meth:`Trace.called`).
         """
         self._called = called
         self._doubts = doubts
@@ -70,7 +70,7 @@ class Hazards:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was not looked at."""
+        """Parts that were not checked."""
         words = "note: the rows are too many: what overlaps them is not checked for hazards"
         return tuple(
             f"{self._steps[index].place}: {words}"

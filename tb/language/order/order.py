@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Order of the steps of a program (spec/README.md, "Ordering").
 
-Every pipe is a queue whose entries start in order. ``set_flag`` stands in the queue of the pipe
+Every pipe is a queue whose entries start in order. ``set_flag`` is in the queue of the pipe
 that sets, ``wait_flag`` in that of the pipe that waits; the k-th wait for an event meets the k-th
-set of it. A barrier over every pipe stands in all queues. Registers are read in program order: a
-legacy copy comes behind the ``set_*`` ops before it. Pipe S orders nothing else: a flag that S
+set of it. A barrier over every pipe is in all queues. Registers are read in program order: a
+legacy copy comes after the ``set_*`` ops before it. Pipe S orders nothing else: a flag that S
 waits for holds ``set_*`` ops alone.
 
 What a step may rely on is a vector with one number a pipe: entries of its queue that have
@@ -86,7 +86,7 @@ def order(trace: Trace, describe: Describe = described) -> Order:
 
 
 class _Clocks:
-    """What each pipe may rely on, while steps are taken in an order that may be.
+    """Completed entries that each pipe may rely on, while steps are taken in a possible order.
 
     Attributes:
         begun: Entries that each queue has begun.
@@ -111,7 +111,7 @@ class _Clocks:
         self._places: list[list[int]] = [[] for _ in _PIPES]
         self._indices: list[list[int]] = [[] for _ in _PIPES]
         self._relied: dict[int, list[int]] = {}
-        # What has completed behind a set_flag, or behind a set_* op.
+        # Entries that have completed at a set_flag, or at a set_* op.
         self._behind: dict[int, list[int]] = {}
         # Position of each wait_flag, by the set_flag it meets.
         self._waits: dict[int, int] = {}
@@ -183,7 +183,7 @@ class _Clocks:
         before = self._sets.get(event)
         if before is not None:
             waited = self._waits.get(before)
-            # On one pipe a wait that has been seen stands before this set.
+            # On one pipe a wait that has been seen is before this set.
             late = pipe != target and waited is not None and waited > self._known[pipe][target]
             if waited is None or late:
                 self._set_twice(before, index, event)

@@ -106,7 +106,7 @@ class Cluster:
     def latest(self, region: Region, queue: int, write: bool, known: int) -> int:
         """Returns the latest position above ``known`` at which ``queue`` touched the region.
 
-        ``write`` asks for writes, otherwise reads count. 0 stands for none.
+        ``write`` selects writes, otherwise reads count. 0 means none.
         """
         if self._peaks.get((queue, write), 0) <= known:
             return 0

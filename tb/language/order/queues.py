@@ -36,11 +36,11 @@ def event_text(event: Event) -> str:
 
 @dataclass(frozen=True)
 class Queues:
-    """What the queues of a program tell.
+    """Result of the queues of a program.
 
     Attributes:
         sequence: Indices of all steps that start, in an order that may be: that of the program
-            wherever nothing stands against it.
+            unless something prevents it.
         met: Index of a ``wait_flag`` to the ``set_flag`` that it meets.
         sets: Event to its ``set_flag`` steps in order.
         registers: Index of a legacy copy to the last ``set_*`` op before it.
@@ -128,10 +128,10 @@ def _sort(count: int, edges: _Edges) -> list[int]:
 
 
 def condition_of(doubts: Mapping[int, Doubt], later: int, earlier: int = -1) -> str:
-    """Returns the condition on which a step, or one that it stands behind, happens; or nothing."""
+    """Returns the condition on which a step, or one before it, happens; or nothing."""
     if later in doubts:
         return doubts[later].condition
-    # What stands behind a loop stands behind its last iteration, be it the first.
+    # Steps after a loop come after its last iteration, even if that is the first.
     return doubts[earlier].condition.removesuffix(TWICE) if earlier in doubts else ""
 
 
@@ -140,7 +140,7 @@ def read_queues(steps: tuple[Step, ...], doubts: Mapping[int, Doubt] = NO_DOUBTS
 
     Args:
         steps: The program.
-        doubts: What is not known to happen.
+        doubts: Steps that are not known to happen.
     """
     sets, waits, met = _flags(steps)
     edges, registers = _edges(steps, met)

@@ -32,9 +32,9 @@ class Skipped:
     """Text that was skipped.
 
     Attributes:
-        end: Offset behind it.
+        end: Offset after it.
         types: Offset of its result types, or -1 when it names none.
-        arrow: Whether they stand behind ``->``.
+        arrow: Whether they follow ``->``.
         names: Names inside its brackets that were looked for.
     """
 
@@ -45,12 +45,12 @@ class Skipped:
 
 
 def skip(text: str, position: int, wanted: Callable[[str], bool] = str.isspace) -> Skipped:
-    """Skips an op from behind its name.
+    """Skips an op from the end of its name on.
 
     Args:
         text: The file.
-        position: Offset behind the name.
-        wanted: Tells of a name inside the brackets whether it is looked for; else none is.
+        position: Offset after the name.
+        wanted: Returns whether a name inside the brackets is looked for; by default none is.
 
     Raises:
         UnclosedError: brackets do not match.
@@ -91,7 +91,7 @@ def skip(text: str, position: int, wanted: Callable[[str], bool] = str.isspace) 
 
 
 def closing(text: str, position: int) -> int:
-    """Returns the offset behind the bracket that closes the one at ``position``.
+    """Returns the offset after the bracket that closes the one at ``position``.
 
     Raises:
         UnclosedError: none does.
@@ -110,7 +110,7 @@ def closing(text: str, position: int) -> int:
 
 
 def _begins_op(text: str, at: int, kind: str | None, token: str, before: str) -> bool:
-    """Tells whether an op begins here, or a label."""
+    """Returns whether an op begins here, or a label."""
     if kind == "value":
         return RESULTS.match(text, at) is not None
     if kind == "word":

@@ -8,16 +8,45 @@ from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
-from xdsl.dialects.builtin import Builtin
+from xdsl.dialects.builtin import Builtin, IndexType, IntegerType
 from xdsl.dialects.func import Func
 from xdsl.dialects.scf import Scf
 from xdsl.ir import Dialect, Operation
+from xdsl.irdl import (
+    IRDLOperation,
+    base,
+    irdl_op_definition,
+    operand_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
-from tb.language.dialect.arith import IndexCastUIOp
 from tb.language.dialect.moves import MOVES
 from tb.language.dialect.ops import Fault
 from tb.language.dialect.others import OTHERS
 from tb.language.dialect.types import OpaqueType, PtrType
+
+
+@irdl_op_definition
+class IndexCastUIOp(IRDLOperation):
+    """``arith.index_castui``, which xdsl lacks: ``index`` to an integer or back, zeros added."""
+
+    name = "arith.index_castui"
+    input = operand_def(base(IntegerType) | base(IndexType))
+    result = result_def(base(IntegerType) | base(IndexType))
+    traits = traits_def(Pure())
+    assembly_format = "$input attr-dict `:` type($input) `to` type($result)"
+
+    def verify_(self) -> None:
+        """Refuses a cast that does not have ``index`` at exactly one side."""
+        kinds = self.input.type, self.result.type
+        if sum(isinstance(kind, IndexType) for kind in kinds) != 1:
+            raise VerifyException(
+                f"operand type {kinds[0]} and result type {kinds[1]} are cast incompatible"
+            )
+
 
 PTO = Dialect("pto", [*MOVES.values(), *OTHERS], [PtrType, OpaqueType])
 """The dialect as read here."""
@@ -34,17 +63,17 @@ _FOREIGN = frozenset(
 """Ops with such names that are known to be foreign: loads of the matrix unit in other forms."""
 
 _CLOSE, _CLOSE_MOVER = 0.85, 0.7
-"""How much a name has in common with the one that is meant, 1 being all."""
+"""Least similarity of a name to the one in a hint, 1 being equality."""
 _KNOWN = "pto, func.func/call/return, scf.for/if/yield, arith, builtin.unrealized_conversion_cast"
 
 
 def moves_data(name: str) -> bool:
-    """Tells whether an op, known here or not, moves data or orders it, going by its name."""
+    """Returns whether an op, known here or not, moves data or orders it, by its name."""
     return name in MOVE_NAMES or seems_to_move(name)
 
 
 def seems_to_move(name: str) -> bool:
-    """Tells whether an op that is not known here must not be left out, going by its name."""
+    """Returns whether an op that is not known here must not be skipped, by its name."""
     return name.removeprefix("pto.").startswith(_MOVERS) and name not in _FOREIGN
 
 
@@ -77,7 +106,7 @@ _READ = frozenset(
 
 
 def not_read(known: type[Operation]) -> bool:
-    """Tells whether xdsl knows an op that programs do not have."""
+    """Returns whether an op of xdsl does not occur in programs."""
     return known.dialect_name() not in RESUMABLE and known.name not in _READ
 
 

@@ -61,7 +61,7 @@ def sentence(message: str) -> str:
 
 
 def fault_of(error: ParseError) -> Fault:
-    """Returns what a parser says; what is legal stands behind ``; legal:``."""
+    """Returns the message of a parser; the legal range follows ``; legal:``."""
     message, _, legal = error.msg.strip().partition("; legal: ")
     if "{first_char}" in message:
         sign = error.span.input.content[error.span.start : error.span.start + 1]
@@ -71,7 +71,7 @@ def fault_of(error: ParseError) -> Fault:
 
 
 def check_literal(text: str, at: int) -> None:
-    """Looks at the literal of an ``arith.constant`` that stands at an offset.
+    """Checks the literal of an ``arith.constant`` at an offset.
 
     Raises:
         OpError: it is none of its type.
@@ -119,7 +119,7 @@ def sentence_of_call(op: Operation, message: str) -> str:
 
 
 def misspelled(kind: str) -> str:
-    """Returns a hint at the type that was meant, or nothing."""
+    """Returns a hint at a type of a similar name, or nothing."""
     name = re.match(r"!pto\.(\w+)", kind)
     if name is None or name[1] == "ptr" or not get_close_matches(name[1], ("ptr",), 1):
         return ""

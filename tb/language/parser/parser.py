@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import cast
 
 from xdsl.dialects.arith import ConstantOp
@@ -16,9 +17,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, AttributeInvT, Block, Operation, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.parser.core import ForwardDeclaredValue
+from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.exceptions import ParseError, VerifyException
-from xdsl.utils.lexer import Input, Span
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.utils.lexer import Input, Lexer, Span, Token
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from tb.language.dialect.flags import FlagOp
 from tb.language.dialect.moves import MOVES, NotPlainError
@@ -41,12 +43,54 @@ from tb.language.parser.messages import (
     sentence,
     sentence_of_call,
 )
-from tb.language.parser.plain import INTEGER, LOCATION, PLAIN, integer
-from tb.language.parser.state import LazyState, ProgramLexer
+
+LOCATION = re.compile(r"(?>(?:\s+|//[^\n]*)*)loc\s*\(", re.ASCII)
 
 
 class StoppedError(Exception):
-    """Reading cannot go on, and the reason is among the faults."""
+    """Reading cannot continue, and the reason is among the faults."""
+
+
+class ProgramLexer(MLIRLexer):
+    """xdsl's lexer; a string that is never closed takes it no longer than another one."""
+
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
+
+class LazyState(ParserState[MLIRTokenKind, str]):
+    """The lexer, and the next token once it is needed.
+
+    xdsl's own state lexes a token ahead: an op that is read or skipped by its text would pay for a
+    token that is never used, or fail on one.
+    """
+
+    def __init__(self, lexer: Lexer[MLIRTokenKind, str]) -> None:
+        """Begins at the start of the text."""
+        self.lexer = lexer
+        self.lexer.pos = 0
+        self.dialect_stack = ["builtin"]
+        self._token: Token[MLIRTokenKind, str] | None = None
+
+    @property
+    def current_token(self) -> Token[MLIRTokenKind, str]:
+        """The next token."""
+        if self._token is None:
+            self._token = self.lexer.lex()
+        return self._token
+
+    @current_token.setter
+    def current_token(self, token: Token[MLIRTokenKind, str]) -> None:
+        self._token = token
+
+    def go_to(self, offset: int) -> None:
+        """Continues with the token at or after an offset."""
+        self.lexer.pos = offset
+        self._token = None
+
+    @property
+    def offset(self) -> int:
+        """Offset of the next token, or of the blanks before it."""
+        return self.lexer.pos if self._token is None else self._token.span.start
 
 
 class ProgramParser(Parser):
@@ -54,17 +98,17 @@ class ProgramParser(Parser):
 
     Attributes:
         offsets: Offset of the name of each op.
-        faults: What is wrong so far, with the name of the op.
-        lost: Whether the last op is unknown, so that nobody knows where it ends.
+        faults: Errors so far, with the name of the op.
+        lost: Whether the last op is unknown, so that its end is unknown.
     """
 
     def __init__(self, text: str, file: str) -> None:
-        """Stands at the beginning of the text."""
+        """Begins at the start of the text."""
         self.offsets: dict[Operation, int] = {}
         self.faults: list[tuple[str, Fault]] = []
         self.lost = False
         self._undefined: dict[str, int] = {}
-        # xdsl's own state would lex the first token here, where nobody expects its error.
+        # xdsl's own state would lex the first token here, outside of read_module.
         super().__init__(context(), "", file)
         self._lazy = LazyState(ProgramLexer(Input(text, file)))
         self._parser_state = self._lazy
@@ -121,40 +165,6 @@ class ProgramParser(Parser):
         self._lazy.go_to(pos)
 
     # --- one op ----------------------------------------------------------------------------------
-
-    def parse_optional_operation(self) -> Operation | None:
-        """Reads an op if one stands here."""
-        return self._plain_op() or super().parse_optional_operation()
-
-    def _plain_op(self) -> Operation | None:
-        """Reads ``%result = name ...`` or ``name ...`` if that stands here: almost every op."""
-        match = PLAIN.match(self._text, self.offset)
-        if match is None:
-            return None
-        self.lost = False
-        result, name = match[1], match[2]
-        at = match.start(2)
-        self._lazy.go_to(match.end())
-        op = self._constant(match.end()) if result and name == "arith.constant" else None
-        if op is None:
-            op = self._pretty(name, at, 1 if result else 0)
-        self.offsets[op] = at
-        if result:
-            begin = match.start(1)
-            self._bind(op, name, [(Span(begin, begin + len(result), self.lexer.input), 1)])
-        return op
-
-    def _constant(self, at: int) -> Operation | None:
-        """Reads an integer constant behind its name, if it is a plain one."""
-        match = INTEGER.match(self._text, at)
-        if match is None:
-            return None
-        value, kind = integer(match[1] or match[3], match[2])
-        if value is None:
-            return None
-        self._lazy.go_to(match.end())
-        self.parse_optional_location()
-        return ConstantOp.create(result_types=[kind], properties={"value": value})
 
     def parse_operation(self) -> Operation:
         """Reads an op, in its pretty or in the generic form."""
@@ -240,7 +250,7 @@ class ProgramParser(Parser):
             self._fault(name, fault, at)
 
     def parse_optional_location(self) -> LocationAttr | None:
-        """Skips ``loc(...)`` if it stands here: places are those of the file that is read."""
+        """Skips ``loc(...)`` if it is here: places are those of the file that is read."""
         match = LOCATION.match(self._text, self.offset)
         if match is None:
             return None
@@ -289,7 +299,7 @@ class ProgramParser(Parser):
                 op = broken(len(op.results), name)
         return op
 
-    # --- what is not known ------------------------------------------------------------------------
+    # --- unknown ops ------------------------------------------------------------------------------
 
     def _unknown(self, name: str, at: int, results: int, length: int) -> Operation:
         """Skips an op: a foreign one of the pto dialect, or one that is an error."""
@@ -303,7 +313,7 @@ class ProgramParser(Parser):
         return broken(results, name)
 
     def _skip(self, name: str, at: int, results: int, length: int = 0) -> ForeignOp:
-        """Goes to the next op; the types of the results are those that the text says."""
+        """Goes to the next op; the types of the results are those in the text."""
         failed = len(self.faults)
         try:
             skipped = skip(self._text, at + (length or len(name)), moves_data)
@@ -386,7 +396,7 @@ class ProgramParser(Parser):
     # --- errors -----------------------------------------------------------------------------------
 
     def _goes_on(self, known: type[Operation]) -> bool:
-        """Tells whether an op with an error can be skipped: it has no region that was entered."""
+        """Returns whether an op with an error can be skipped: it has no region that was entered."""
         return not issubclass(known, SectionOp) and known.dialect_name() in RESUMABLE
 
     def _fault(self, name: str, fault: Fault, at: int = -1) -> None:
@@ -428,7 +438,7 @@ class ProgramParser(Parser):
 
 
 def _moves(op: Operation) -> bool:
-    """Tells whether an op inside a foreign one must not be left out."""
+    """Returns whether an op inside a foreign one must not be skipped."""
     if isinstance(op, ForeignOp):
         return op.holds_moves or moves_data(op.mnemonic)
     return isinstance(op, MoveOp | FlagOp)

@@ -2,8 +2,8 @@
 """Syntax common to all ops of the pto dialect, read without its meaning.
 
 ``pto.name operands clauses {attributes} : types {attributes}``: operands are SSA values and a few
-words, a clause is a word with or without parentheses, types stand in the order of the values.
-What may stand where is a matter of :mod:`tb.language.dialect.moves`.
+words, a clause is a word with or without parentheses, types are in the order of the values.
+The grammar of each op is in :mod:`tb.language.dialect.moves`.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ TOKEN = re.compile(
 TYPE_WORDS: frozenset[str] = frozenset(
     ("nburst", "loop", "pad", "shape", "src_layout", "dst_group", "ctrl", "nd2nz", "dn2nz")
 ) | frozenset(("pre_quant", "pre_relu", "clip", "nz2nd", "nz2dn", "nz2nz", "loop3", "split"))
-"""Words that may stand between the types and say which clause the next ones belong to."""
+"""Words between the types: the following types belong to the clause of that name."""
 
 
 RESULTS = re.compile(r"%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*\s*=(?!=)", re.ASCII)
-"""Results of an op, with the sign behind them."""
+"""Results of an op, with the sign after them."""
 
 _ALONE: frozenset[str] = frozenset((*MODES, "nz2nd", "nz2dn", "nz2nz"))
-"""Words of these that may stand there without a type of their own."""
+"""Words of these that may have no type of their own."""
 
 _BARE = TYPE_WORDS | {"sat", "nosat", "unit_flag", "pre_relu", "atomic"}
 """Names of clauses; another word without parentheses before an operand lacks its ``%``."""
@@ -78,7 +78,7 @@ class Item:
 
 @dataclass(slots=True)
 class Clause:
-    """A word behind the operands, with what stands in its parentheses, if it has any."""
+    """A word after the operands, with the contents of its parentheses, if it has any."""
 
     name: str
     at: int
@@ -86,11 +86,11 @@ class Clause:
 
     @property
     def values(self) -> list[Item]:
-        """What stands in it without a key."""
+        """Its items without a key."""
         return [item for item in self.items if not item.key]
 
     def keyed(self, key: str) -> list[Item]:
-        """What stands in it behind ``key =``."""
+        """Its items after ``key =``."""
         return [item for item in self.items if item.key == key]
 
 
@@ -103,9 +103,9 @@ class OpText:
         at: Offset of the name in the file.
         head: Operands before the clauses.
         clauses: In the order of the text.
-        types: Those behind the colon with their offsets.
+        types: Those after the colon with their offsets.
         words: Words between them, with their offsets.
-        attributes: Attribute dictionaries, before and behind the types.
+        attributes: Attribute dictionaries, before and after the types.
     """
 
     name: str
@@ -118,25 +118,25 @@ class OpText:
 
 
 def standing(parser: Parser) -> int:
-    """Returns where a parser stands: at its next token, or before it."""
+    """Returns the offset of a parser: at its next token, or before it."""
     offset = getattr(parser, "offset", None)
     return parser.pos if offset is None else int(offset)
 
 
 class Scanner:
-    """Tokens of a parser's text from where the parser stands; :meth:`close` gives it back."""
+    """Tokens of a parser's text from its offset on; :meth:`close` sets the offset of the parser."""
 
     __slots__ = ("at", "before", "kind", "next", "parser", "text", "value")
 
     def __init__(self, parser: Parser) -> None:
-        """Stands on the parser's current token."""
+        """Begins at the parser's current token."""
         self.parser = parser
         self.text = parser.lexer.input.content
         self.next = standing(parser)
         self.advance()
 
     def advance(self) -> None:
-        """Goes to the next token."""
+        """Advances to the next token."""
         self.before = self.next
         match = TOKEN.match(self.text, self.next)
         assert match is not None, "the last alternative matches any character"
@@ -146,7 +146,7 @@ class Scanner:
         self.at = self.next - len(self.value)
 
     def close(self) -> None:
-        """Lets the parser go on where this stands."""
+        """Sets the parser to the offset of this scanner."""
         self.parser._resume_from(self.at)
 
     def fail(self, message: str, at: int | None = None) -> NoReturn:
@@ -159,7 +159,7 @@ class Scanner:
         return "the end of the file" if self.kind == "end" else repr(self.value)
 
     def is_next_op(self) -> bool:
-        """Tells whether another op begins here, or the region or file ends."""
+        """Returns whether another op begins here, or the region or file ends."""
         if self.kind == "word":
             return "." in self.value or self.value == "return"
         if self.kind == "value":
@@ -167,19 +167,19 @@ class Scanner:
         return self.kind == "end" or self.value == "}"
 
     def take(self, mark: str) -> bool:
-        """Goes past ``mark`` if it stands here."""
+        """Skips ``mark`` if it is here."""
         if self.value != mark or self.kind not in ("mark", "arrow"):
             return False
         self.advance()
         return True
 
     def expect(self, mark: str, after: str) -> None:
-        """Goes past ``mark``, which must stand here."""
+        """Skips ``mark``, which must be here."""
         if not self.take(mark):
             self.fail(f"expected {mark!r} {after}, found {self.found()}")
 
     def attribute_dictionary(self) -> dict[str, Attribute]:
-        """Reads ``{...}`` if it stands here."""
+        """Reads ``{...}`` if it is here."""
         if self.value != "{":
             return {}
         self.parser._resume_from(self.at)
@@ -288,14 +288,14 @@ def read_op(
     *,
     commas: bool = False,
 ) -> OpText:
-    """Reads an op behind its name; the parser then stands behind it.
+    """Reads an op after its name; the parser is then after it.
 
     Args:
-        parser: Stands on the token behind the name.
+        parser: Its current token is the one after the name.
         name: Without ``pto.``.
         at: Offset of the name.
-        head_words: Words that stand among the operands; any other one begins a clause.
-        commas: Whether clauses stand behind commas.
+        head_words: Words among the operands; any other one begins a clause.
+        commas: Whether clauses follow commas.
 
     Raises:
         ParseError: the text has another shape.

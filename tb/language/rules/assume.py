@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decides a rule of an op with unknown operands.
 
-Each unknown operand is given a value that cannot break the rule. What breaks it then are the known
-operands, whatever the others turn out to be; a rule that holds then is not decided.
+Each unknown operand is given a value that cannot break the rule. If the rule is broken then, the
+known operands break it, for any value of the others; if it holds, it is not decided.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from tb.language.unknown import Unknown
 
 SOURCE, DESTINATION, PARAMETERS, ALL = "source", "destination", "parameters", "all"
-"""What bytes of an op an operand decides: those of one side, or all."""
+"""Bytes of an op that an operand decides: those of one side, or all."""
 
 ValueT = TypeVar("ValueT")
 
@@ -45,7 +45,7 @@ def harmless(rule: str) -> Callable[[str], int]:
 
 
 def has_unknown(value: Any) -> bool:
-    """Tells whether an op, or what it is made of, holds an unknown value."""
+    """Returns whether an op, or a part of it, holds an unknown value."""
     kind = type(value)
     if kind is int or kind is str or value is None:
         return False

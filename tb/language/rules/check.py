@@ -2,8 +2,8 @@
 """Checks the ops of a program against the rules of the specification.
 
 S rules forbid an op, D rules make an engine retire it with an error, T rules leave its result
-undefined. A rule is decided with the operands that are known; nothing is said of the others. Of
-an op that runs several times each rule is told once, with the first run that breaks it.
+undefined. A rule is decided with the operands that are known; the others are not reported. Of
+an op that runs several times each rule is reported once, with the first run that breaks it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def check(trace: Trace, *, d_rules: bool = True) -> list[Finding]:
     """Returns every rule that an op of the program breaks, by the op and in its order.
 
     ``d_rules`` is false for programs whose illegal ops are sent: engines have to refuse ops that
-    break a D rule, so these are not told. What is undefined in ops that break none is.
+    break a D rule, so these are not reported. Undefined results of ops that break none are.
     """
     doubts = trace.doubtful()
     again = {index for index, doubt in doubts.items() if doubt.again}
@@ -182,7 +182,7 @@ def _s_told(found: tuple[Violation, ...]) -> tuple[Violation, ...]:
 
 
 def _s_violations(op: V06Op | LegacyCopy | CopyUbufToUbuf, unknown: bool) -> tuple[Violation, ...]:
-    """Returns the S rules an op breaks; of a legacy copy those of the op it stands for."""
+    """Returns the S rules an op breaks; of a legacy copy those of the op that it is lowered to."""
     src, dst = op.src_type, op.dst_type
     if isinstance(op, CopyGmToUbuf):
         found = s_violations(MteGmUb(0, 0, 0, 0, 0, 0, src_type=src, dst_type=dst))
@@ -208,7 +208,7 @@ def _renamed(found: tuple[Violation, ...], name: str, legacy: str) -> tuple[Viol
 def _without_hints(
     op: V06Op | LegacyCopy | CopyUbufToUbuf,
 ) -> V06Op | LegacyCopy | CopyUbufToUbuf:
-    """Returns the op with hints that fit: what they break has been told."""
+    """Returns the op with legal hints: the rules that they break are reported already."""
     if isinstance(op, MteL0cGm):
         return replace(op, sid=0, l2_cache_ctrl=0)
     return replace(op, l2_cache_ctl=0) if isinstance(op, MteGmUb | MteUbGm) else op
@@ -251,7 +251,7 @@ def _d_undecided(
 
 
 def _rows_known(op: V06Op | LegacyCopy) -> bool:
-    """Tells whether all is known of the destination, but perhaps its address in GM."""
+    """Returns whether all is known of the destination, but perhaps its address in GM."""
     rest = op
     if isinstance(op, MteUbGm | CopyUbufToGm):
         rest = replace(op, gm_dst=0)
@@ -305,7 +305,7 @@ def _overlaps(desc: DmaDescriptor | NzDescriptor | FixDescriptor) -> tuple[Viola
 
 
 def _nested(footprint: Footprint) -> bool:
-    """Tells whether every stride steps over what is inside it, so that no rows can overlap."""
+    """Returns whether every stride steps over what is inside it, so that no rows can overlap."""
     reach = footprint.length
     pairs = zip(footprint.strides, footprint.counts, strict=True)
     for stride, count in sorted(pair for pair in pairs if pair[1] > 1):

@@ -18,11 +18,11 @@ _SIZES = {
 }
 
 Problem = tuple[str, str]
-"""What is wrong, and what is legal."""
+"""The error, and the legal range."""
 
 
 def cube_problems(op: CubeOp) -> list[Problem]:
-    """Returns what is wrong with an op of the matrix unit, as far as its operands are known."""
+    """Returns the errors of an op of the matrix unit, as far as its operands are known."""
     problems = _types(op)
     if problems:
         return problems

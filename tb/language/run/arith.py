@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Integer arithmetic of a program: converts an op of dialect arith to a function.
 
-Arithmetic wraps at the width of its type. What an op makes of a value that is not known is not
-known either; of an address it keeps, as far as it adds and subtracts, which buffer it lies in.
+Arithmetic wraps at the width of its type. The result for an unknown value is unknown;
+an address keeps, through additions and subtractions, the buffer that it is in.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _SAME: dict[str, Binary] = {
     "arith.ori": operator.or_,
     "arith.xori": operator.xor,
 }
-"""Ops whose result modulo the width does not depend on how the values are held."""
+"""Ops whose result modulo the width does not depend on the representation of the values."""
 
 _SIGNED: dict[str, Binary] = {
     "arith.divsi": _divide,
@@ -305,7 +305,7 @@ def select(slots: tuple[int, int, int, int]) -> Code:
 
 
 def merged(one: int, other: int, why: int) -> int:
-    """Returns what is known of a value that is ``one`` or ``other``; ``why`` is undecided."""
+    """Returns the known part of a value that is ``one`` or ``other``; ``why`` is undecided."""
     if one is other:
         return one
     if isinstance(one, Unknown) or isinstance(other, Unknown):

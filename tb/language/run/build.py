@@ -71,7 +71,7 @@ class Input:
         mask: Of a bit pattern, its bits, which may be of a negative number; else 0.
         pointer: Whether it is an address.
         unsigned: Of an integer without a sign in its type that is narrower than an operand, its
-            bits: they are what is meant. A negative ``i64`` or ``index`` is a mistake.
+            bits: these are its value. A negative ``i64`` or ``index`` is a mistake.
     """
 
     name: str

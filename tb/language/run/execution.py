@@ -42,17 +42,17 @@ class Execution:
         limit: Steps and ops of loops at most.
         static: Values may be unknown.
         steps: Steps so far.
-        findings: What is wrong, once for each op and rule, with ``static``; else it is raised.
+        findings: Errors, once for each op and rule, with ``static``; else it is raised.
         unknown: Places of ops with a value that is not known.
         undecided: Places of loops and conditions that depend on such a value.
         once, doubts: As of :class:`tb.language.trace.Trace`.
-        again: What is left of ``MOST_AGAIN``.
+        again: Rest of ``MOST_AGAIN``.
         conditions: Of the loops and conditions under way that may not run.
-        reach: Bytes touched behind each argument.
+        reach: Bytes touched in the buffer of each argument.
         registers: Registers of the legacy copies.
-        calls: Of each call its first step, the step behind its last one, and its place.
+        calls: Of each call its first step, the step after its last one, and its place.
         loops: Loops under way, the outermost first, with their iterations.
-        left: What is left of ``limit``.
+        left: Rest of ``limit``.
         depth: Calls under way.
     """
 
@@ -103,7 +103,7 @@ class Execution:
                 self.doubts.append(Doubt(begin, len(self.steps), condition, again))
 
     def afford(self, cost: int) -> bool:
-        """Tells whether what took ``cost`` may be walked once more, and takes that."""
+        """Returns whether a part of this ``cost`` may be walked once more, and counts it."""
         if cost > min(self.again, self.left):
             return False
         self.again -= cost
@@ -158,7 +158,7 @@ def constant_step(run: Execution, step: Step) -> Code:
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """A movement that is ready to be built: where it stands and what its text alone says."""
+    """A movement that is ready to be built: its place and the constants of its text."""
 
     place: Place
     recipe: Recipe
@@ -181,7 +181,7 @@ class Movement:
 
 
 def never_executed(written: Movement, template: Frame) -> Move | Compute:
-    """Returns the step of an op that no run reached: its constants are known, nothing else is."""
+    """Returns the step of an op that no run reached: only its constants are known."""
     numbers = []
     for each, slot in zip(written.recipe.inputs, written.slots, strict=True):
         value, mask = plain(template[slot]), each.mask or each.unsigned
@@ -195,7 +195,7 @@ def never_executed(written: Movement, template: Frame) -> Move | Compute:
 
 
 def _negative(run: Execution, written: Movement, each: Input, value: int) -> int:
-    """Reports an operand below 0; returns what stands for it."""
+    """Reports an operand below 0; returns its substitute."""
     what = "addresses are" if each.pointer else "counts, sizes and strides are"
     run.report(
         Finding(
@@ -210,7 +210,7 @@ def _negative(run: Execution, written: Movement, each: Input, value: int) -> int
 
 
 def _missing(run: Execution, written: Movement, each: Input, value: Missing) -> int:
-    """Notes an operand that is not known; returns what stands for it."""
+    """Notes an operand that is not known; returns its substitute."""
     if not run.static:
         message = f"{each.text} is not known: {value.why}"
         raise refuse(written.place, message, op=f"pto.{written.recipe.name}")
@@ -273,7 +273,7 @@ def move_code(run: Execution, written: Movement) -> Code:
             key: tuple[object, ...] = (argument, read, *numbers)
         except UndecidedError:
             numbers = slow(frame)
-            # What is not known equals nothing, but its text does.
+            # An unknown value equals no other, but its text may.
             key = (argument, read, *("?" if one is UNKNOWN else one for one in numbers))
         step = made.get(key)
         if step is None:
@@ -418,9 +418,9 @@ class Routine:
     """A function made ready to run.
 
     Attributes:
-        place: Where it stands.
+        place: Its place.
         name: Without ``@``.
-        template: Values of a new frame: constants, and what stands for values not computed yet.
+        template: Values of a new frame: constants, and substitutes for values computed later.
         arguments, results: Slots.
         body: Its code; empty until it is made ready.
     """
@@ -449,7 +449,7 @@ def call_code(
     arguments: tuple[int, ...],
     results: tuple[int, ...],
 ) -> Code:
-    """Returns the code of ``func.call``; what is wrong inside says that it was called here."""
+    """Returns the code of ``func.call``; errors inside name this call."""
 
     def inside(finding: Finding) -> Finding:
         return replace(finding, message=f"{finding.message}, called at {place}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prepares the functions of a program: code of each op, slots of each value.
 
-What can be said of an op without running it is said here, in the order of the text.
+Errors of an op that do not depend on a run are found here, in the order of the text.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def kind_of_type(kind: Attribute) -> Kind:
 
 @dataclass
 class _Scope:
-    """A function while it is made ready: slots of its values, and those known before it runs."""
+    """A function during its preparation: slots of its values, and those known before it runs."""
 
     template: Frame = field(default_factory=list)
     slots: dict[SSAValue, int] = field(default_factory=dict)
@@ -357,7 +357,7 @@ class Preparation:
     # --- ops of the pto dialect ------------------------------------------------------------------
 
     def _broken(self, op: BrokenOp, scope: _Scope) -> None:
-        """Goes on behind an op whose text the reader found wrong, and said so."""
+        """Continues after an op with an error that the reader has reported."""
         place = self.source.place(op)
         self.run.undecided.setdefault(place)
         for result in op.results:

@@ -14,7 +14,7 @@ from tb.language.unknown import UNKNOWN, UndecidedError
 
 
 class Reach:
-    """Bytes that are touched behind each argument, gathered in program order."""
+    """Bytes that are touched in the buffer of each argument, gathered in program order."""
 
     def __init__(self) -> None:
         """Begins with nothing."""
@@ -41,7 +41,7 @@ class Reach:
         return 0
 
     def extent(self, recipe: Recipe, numbers: Sequence[int], registers: DmaRegisters) -> int | None:
-        """Returns the bytes of GM behind its address that an op touches.
+        """Returns the bytes of GM from its address on that an op touches.
 
         ``registers`` are those that a legacy copy reads; equal ones are one object.
 

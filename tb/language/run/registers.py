@@ -12,7 +12,7 @@ class RegisterState:
 
     Attributes:
         now: Their values; those that are equal are one object while the walk lasts, so that
-            ``id`` tells them apart, but for some with values that are not known.
+            ``id`` distinguishes them, but for some with values that are not known.
     """
 
     def __init__(self) -> None:

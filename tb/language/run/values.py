@@ -36,7 +36,7 @@ class Kind:
     """How values of a type are held.
 
     Attributes:
-        sort: ``NUMBER``, ``FLOAT``, ``POINTER`` or ``OPAQUE``: of types that nobody computes with.
+        sort: ``NUMBER``, ``FLOAT``, ``POINTER`` or ``OPAQUE``: of types without arithmetic.
         name: The type as text; the element type's name where it is one.
         bits: Width, 0 for opaque values.
         low, high: Least and greatest value.
@@ -77,7 +77,7 @@ class Missing(Unknown):
 
     Attributes:
         why: Where it comes from, such as ``argument 2 (%n) is not given``.
-        remedy: What the user can do, or empty.
+        remedy: Remedy for the user, or empty.
     """
 
     why: str
@@ -97,7 +97,7 @@ class Located(Unknown):
         argument: Number of the argument.
         offset: Bytes from the begin of its buffer.
         base: Address of the buffer, None where it is not known.
-        missing: What stands for the address then.
+        missing: Substitute for the address then.
     """
 
     argument: int
@@ -117,7 +117,7 @@ class Located(Unknown):
 
     @property
     def address(self) -> int:
-        """The address, or what stands for one that is not known."""
+        """The address, or the substitute for one that is not known."""
         return self.missing if self.base is None else self.base + self.offset
 
 

@@ -48,7 +48,7 @@ def _choose(source: Source, function: str) -> FuncOp:
     """Returns the function to run.
 
     Raises:
-        ProgramError: there is none of that name, or several that might be meant.
+        ProgramError: there is none of that name, or several candidates.
     """
     start = Place(source.file, 1, 1)
     bodies = {each.sym_name.data: each for each in source.functions() if each.body.blocks}
@@ -101,7 +101,7 @@ def arguments_of(source: Source, function: str) -> tuple[Argument, ...]:
     """Returns the arguments of a function; empty for the only one.
 
     Raises:
-        ProgramError: there is none of that name, or several that might be meant.
+        ProgramError: there is none of that name, or several candidates.
     """
     return _arguments(_choose(source, function))
 
@@ -154,7 +154,7 @@ def trace(
         static: Arguments that are not given are not known, and values that depend on them
             neither: a loop with such bounds is walked twice, an ``scf.if`` both ways. What is
             wrong with single operands is in ``Trace.findings`` then.
-        foreign: Whether ops of the pto dialect that nobody here executes are an error.
+        foreign: Whether ops of the pto dialect that are not executed here are an error.
         limit: Ops that loops and calls execute at most.
 
     Raises:

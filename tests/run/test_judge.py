@@ -24,8 +24,8 @@ from tb.isa.ops import LEGACY_FORMS
 from tb.record.record import OpCount
 from tb.record.settings import RunSettings
 from tb.run.exchange import SimResult
+from tb.run.judge import Verdict, verdict
 from tb.run.testlist import load_plan
-from tb.run.verdict import Verdict, verdict
 
 LOAD, STORE, COPY = "mte_gm_ub", "mte_ub_gm", "copy_gm_to_ubuf"
 MANY = 1000
