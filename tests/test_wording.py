@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A message without one of its facts is found."""
+"""A message that lacks a fact is found."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.wording import says
+from tests.wording import pattern, says
 
 TEXT = "mte2: AR is offered (valid since 120 clocks) and the memory does not take it: 64 B of %p\n"
 
@@ -16,11 +16,13 @@ TEXT = "mte2: AR is offered (valid since 120 clocks) and the memory does not tak
 )
 def test_facts_in_their_order(facts: str) -> None:
     assert says(TEXT, facts)
+    with pytest.raises(ValueError, match=pattern(facts)):
+        raise ValueError(TEXT.replace(" and ", "\n"))
 
 
 @pytest.mark.parametrize(
     "facts",
     ["mte", "mte3 AR", "AR mte2", "12 clocks", "20 clocks", "taken", "64 B %q", "6 B", "not not"],
 )
-def test_other_facts_are_not_there(facts: str) -> None:
+def test_missing_facts(facts: str) -> None:
     assert not says(TEXT, facts)
