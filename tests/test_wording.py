@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.wording import pattern, says
+from tests.wording import line_says, pattern, says
 
 TEXT = "mte2: AR is offered (valid since 120 clocks) and the memory does not take it: 64 B of %p\n"
 
@@ -26,3 +26,10 @@ def test_facts_in_their_order(facts: str) -> None:
 )
 def test_missing_facts(facts: str) -> None:
     assert not says(TEXT, facts)
+
+
+def test_facts_of_one_line() -> None:
+    text = "ub: 3 bytes differ\ngm: 4 bytes differ\n"
+    assert line_says(text, "gm 4 differ")
+    assert says(text, "ub 4 differ")
+    assert not line_says(text, "ub 4 differ")

@@ -17,7 +17,7 @@ from tb.dut.manifest import (
     reference_manifests,
 )
 from tb.isa.ops import OPS, SLOTS
-from tests.wording import says
+from tests.wording import pattern, says
 
 GOOD = {
     "module": '"mine"',
@@ -68,15 +68,15 @@ def test_a_folder_means_its_dut_toml(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "facts"),
     [
-        ({"d_rules": "[5]"}, "d_rules.0 5 no name \"DMA-L05\""),
+        ({"d_rules": "[5]"}, 'd_rules.0 5 no name "DMA-L05"'),
         ({"d_rules": '["DMA-L05", 12]'}, "d_rules.1 12 no name"),
-        ({"d_rules": '["5"]'}, "D rule '5' slot mte2 DMA-L05, DMA-L06"),
+        ({"d_rules": '["5"]'}, r"D rule '5' slot mte2 DMA-L05,\sDMA-L06"),
         ({"d_rules": '["DMA-L11"]'}, "D rule 'DMA-L11' slot mte2"),
         ({"d_rules": '["DMA-L99"]'}, "D rule 'DMA-L99'"),
         ({"ops": ""}, "key capabilities.ops missing"),
         ({"ops": "[]"}, "ops empty mte_gm_ub"),
         ({"ops": '["mte_ub_gm"]'}, "op 'mte_ub_gm' not slot mte2 mte_gm_ub"),
-        ({"slot": '"mte4"'}, "slot 'mte4' mte1, mte2, mte3, fix"),
+        ({"slot": '"mte4"'}, r"slot 'mte4' mte1,\smte2,\smte3,\sfix"),
         ({"slot": ""}, "key slot missing"),
         ({"sources": '["no*.v"]'}, r"source 'no\*.v' no file"),
         ({"sources": '["no.v"]'}, "source 'no.v' no file"),
@@ -109,13 +109,11 @@ def test_errors_of_manifests(tmp_path: Path, changes: dict[str, str], facts: str
 def test_a_misplaced_key_of_capabilities(tmp_path: Path) -> None:
     path = write(tmp_path)
     path.write_text("loops = 2\n" + path.read_text())
-    with pytest.raises(PtoError) as refused:
+    with pytest.raises(PtoError, match=pattern(r"key loops unknown loops \[capabilities\]")):
         load_manifest(path)
-    assert says(str(refused.value), r"key loops unknown loops \[capabilities\]")
     path.write_text(path.read_text().removeprefix("loops = 2\n") + "lops = 2\n")
-    with pytest.raises(PtoError) as refused:
+    with pytest.raises(PtoError, match=pattern("key capabilities.lops unknown mean loops")):
         load_manifest(path)
-    assert says(str(refused.value), "key capabilities.lops unknown mean loops")
 
 
 @pytest.mark.parametrize("pattern", ["*.v", "mine.v", "**/*.v"])
@@ -126,9 +124,8 @@ def test_absolute_sources(tmp_path: Path, pattern: str) -> None:
 
 def test_two_manifests_for_one_slot_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path)
-    with pytest.raises(PtoError) as refused:
+    with pytest.raises(PtoError, match=pattern("two manifests slot mte2 mine mine")):
         load_manifests([str(path), str(path)])
-    assert says(str(refused.value), "two manifests slot mte2 mine mine")
 
 
 def test_manifests_are_in_the_order_of_the_slots(tmp_path: Path) -> None:
@@ -142,9 +139,9 @@ def test_manifests_are_in_the_order_of_the_slots(tmp_path: Path) -> None:
 def test_a_width_that_the_engine_lacks_is_refused(tmp_path: Path) -> None:
     manifest = load_manifest(write(tmp_path, gm_data_widths="[256]", tag_widths="[4, 8]"))
     manifest.check_run(256, 128, 8)
-    with pytest.raises(PtoError, match="mine .* GM_WIDTH .* 128 bits"):
+    with pytest.raises(PtoError, match=pattern("mine no GM_WIDTH 128 bits")):
         manifest.check_run(128, 256, 8)
-    with pytest.raises(PtoError, match=r"mine .* TAG_WIDTH .* 9 bits\n.*\n.*4, 5, 6, 7, 8"):
+    with pytest.raises(PtoError, match=pattern(r"mine no TAG_WIDTH 9 bits 4,\s5,\s6,\s7,\s8")):
         manifest.check_run(256, 256, 9)
 
 

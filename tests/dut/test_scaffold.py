@@ -97,9 +97,9 @@ def test_the_manifest_declares_the_minimum(tmp_path: Path) -> None:
         ("a/b", {}, "'a/b' cannot name module --folder PATH"),
         ("always_ff", {}, "'always_ff' SystemVerilog my_always_ff"),
         ("pto_mte2", {}, "'pto_mte2' bench names my_mte2"),
-        ("demo", {"slot": "mte4"}, "slot 'mte4' mte1, mte2, mte3, fix"),
+        ("demo", {"slot": "mte4"}, r"slot 'mte4' mte1,\smte2,\smte3,\sfix"),
         ("demo", {"ops": ("mte_ub_gm",)}, "op 'mte_ub_gm' not slot mte2 mte_gm_ub"),
-        ("demo", {"language": "vhdl"}, "language 'vhdl' sv, v"),
+        ("demo", {"language": "vhdl"}, r"language 'vhdl' sv,\sv"),
     ],
 )
 def test_wrong_arguments(

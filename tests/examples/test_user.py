@@ -17,6 +17,7 @@ from tb.record.settings import RunSettings
 from tb.run.console import Console
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
+from tests.wording import says
 
 EXAMPLES = ROOT / "examples/user"
 PAGE = ROOT / "docs/uvm.md"
@@ -94,16 +95,15 @@ def test_constraints_narrow_the_random_test(here: Path) -> None:
 
 
 @pytest.mark.sim
-def test_a_test_that_ignores_constraints_says_so(here: Path) -> None:
+def test_a_test_that_ignores_constraints_reports_it(here: Path) -> None:
     record = run("directed", here, constraints="mine/my_constraints.py")
     assert record.passed
-    assert record.left_out == [
-        "the constraints in my_constraints.py: this test does not draw from them"
-    ]
+    (line,) = record.left_out
+    assert says(line, "constraints my_constraints.py test not draw")
 
 
 @pytest.mark.sim
-def test_what_a_test_raises_is_the_message_of_its_run(here: Path) -> None:
+def test_the_exception_of_a_test_is_the_message_of_its_run(here: Path) -> None:
     (here / "bad.py").write_text(
         "from tb.env.base_test import PtoTestBase\n"
         "class Bad(PtoTestBase):\n"
@@ -118,7 +118,7 @@ def test_what_a_test_raises_is_the_message_of_its_run(here: Path) -> None:
 
 @pytest.mark.sim
 @pytest.mark.parametrize("phase", ["run_phase", "check_phase"])
-def test_what_is_raised_behind_the_result_is_no_pass(here: Path, phase: str) -> None:
+def test_an_exception_after_the_result_is_no_pass(here: Path, phase: str) -> None:
     wait = "async " if phase == "run_phase" else ""
     call = "await super().run_phase()" if phase == "run_phase" else "super().check_phase()"
     (here / "late.py").write_text(
@@ -130,11 +130,11 @@ def test_what_is_raised_behind_the_result_is_no_pass(here: Path, phase: str) -> 
     )
     record = run("late.py:Late", here, transactions=5)
     assert record.status == "error"
-    assert record.message.startswith("the test raised an exception after its result")
+    assert says(record.message, "exception after result")
 
 
 @pytest.mark.sim
-def test_what_a_scoreboard_raises_is_the_message_of_its_run(here: Path) -> None:
+def test_the_exception_of_a_scoreboard_is_the_message_of_its_run(here: Path) -> None:
     file = here / "mine/my_scoreboard.py"
     file.write_text(file.read_text().replace('"done_cycle"', '"done_clock"'))
     record = run("mine/my_scoreboard.py:TimedTest", here)
@@ -147,7 +147,7 @@ def nothing_is_built(*_: object, **__: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda text: text + "\n\nx = (\n", "is not Python"),
         (lambda text: text.replace("0.8)", "-0.8)"), "weight >= 0"),
@@ -156,14 +156,14 @@ def nothing_is_built(*_: object, **__: object) -> None:
     ],
 )
 def test_wrong_constraints_start_no_build(
-    here: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[str], str], said: str
+    here: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[str], str], message: str
 ) -> None:
     file = here / "mine/my_constraints.py"
     text = change(file.read_text())
     assert text != file.read_text()
     file.write_text(text)
     monkeypatch.setattr("tb.run.run.build", nothing_is_built)
-    with pytest.raises(PtoError, match=said) as caught:
+    with pytest.raises(PtoError, match=message) as caught:
         run("random", here, constraints="mine/my_constraints.py")
     assert caught.value.exit_code == 2
     assert "my_constraints.py" in str(caught.value)
@@ -171,6 +171,6 @@ def test_wrong_constraints_start_no_build(
 
 @pytest.mark.parametrize("file", sorted(path.name for path in EXAMPLES.glob("*.py")))
 def test_the_page_quotes_the_examples(file: str) -> None:
-    """Each stands in docs/uvm.md as it is, without its licence line."""
+    """docs/uvm.md has each file without its licence line."""
     code = (EXAMPLES / file).read_text().split("\n", 1)[1]
     assert f"```python\n{code}```" in PAGE.read_text(), f"{file} is quoted as it was"

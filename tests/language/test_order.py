@@ -25,7 +25,7 @@ from tb.language.order.touched import touches
 from tb.language.trace import Barrier, Compute, Move, SetFlag, Step, WaitFlag
 from tb.language.unknown import UNKNOWN
 from tests.language.steps import barrier, compute, move, program, set_flag, sync, wait_flag
-from tests.wording import says
+from tests.wording import line_says, says
 
 MTE1, MTE2, MTE3, V, M, FIX = Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.V, Pipe.M, Pipe.FIX
 
@@ -184,7 +184,7 @@ def test_a_loop_needs_a_flag_on_the_way_back() -> None:
         (1, "", "flag"),
         (3, "A-14", "hazard"),
     ]
-    assert "the same op of an earlier iteration" in there.findings[1].message
+    assert line_says(there.findings[1].message, "same op earlier iteration")
     back = [wait_flag(MTE3, MTE2), *body, set_flag(MTE3, MTE2), barrier(MTE3)]
     steps: list[Step] = [set_flag(MTE3, MTE2), *back * 4, wait_flag(MTE3, MTE2)]
     assert ordered(steps).findings == ()
@@ -194,7 +194,7 @@ def test_events_left_set_are_a_note() -> None:
     found = ordered([load(0), set_flag(MTE2, MTE3, 2)])
     assert found.findings == ()
     (note,) = found.notes
-    assert says(note, "x.pto:1:3 note event 2 PIPE_MTE2 PIPE_MTE3 set at the end")
+    assert says(note, r"x.pto:1:3 note event 2 PIPE_MTE2 PIPE_MTE3 set end")
 
 
 def test_rows_between_rows_are_no_hazard() -> None:
@@ -236,8 +236,8 @@ def test_legacy_copies_read_the_registers_of_program_order() -> None:
     assert lines(hazard) == [(3, "", "hazard")], "the second iteration of the loop"
 
 
-def test_a_copy_stands_behind_the_set_ops_before_it() -> None:
-    """What pipe S has waited for, the copy may rely on."""
+def test_a_copy_is_ordered_after_the_set_ops_before_it() -> None:
+    """Ops that pipe S has waited for precede the copy."""
     copy = move(CopyUbufToGm(0, 0x10000, 0, 1, 32, 0, 32, 32))
     size = move(SetLoopSize("ubtoout", 1, 1))
     assert ordered([load(0), *sync(MTE2, Pipe.S), size, copy]).findings == ()
@@ -490,13 +490,13 @@ def test_very_many_rows_that_overlap_take_no_time(loops: tuple[Loop, ...], exten
     assert time.perf_counter() - begin < 5
 
 
-def test_what_is_too_large_to_look_at_is_a_note() -> None:
+def test_too_many_rows_are_a_note() -> None:
     """8 million rows that are far apart."""
     many = MteGmUb(0, 0, 1, 1, 0, 0, (Loop(2_000_000, 64, 0), Loop(4, 1 << 28, 0)))
     found = ordered([move(ONE), barrier(), move(many), move(MteUbGm(32, 64, 1, 1, 0, 0))])
     assert found.findings == ()
     (note,) = found.notes
-    assert note.startswith("x.pto:0:3: note: the rows are too many")
+    assert says(note, "x.pto:0:3 note rows too many")
 
 
 def expanded(at: Region | Footprint) -> set[int]:
@@ -508,7 +508,7 @@ def expanded(at: Region | Footprint) -> set[int]:
 
 
 def test_rows_that_overlap_are_the_same_bytes() -> None:
-    """Few of them are told exactly, whatever their strides."""
+    """The bytes of a few rows are exact for all strides."""
     rng = random.Random(4)
     for _ in range(500):
         counts = tuple(rng.randint(1, 5) for _ in range(3))

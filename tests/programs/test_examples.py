@@ -30,6 +30,7 @@ from tb.programs.setup_file import load_setup
 from tb.record.record import RunRecord
 from tb.run.console import Console
 from tb.run.run import run_once
+from tests.wording import line_says
 
 FOLDER = ROOT / "examples/programs"
 PROGRAMS = sorted(FOLDER.glob("*.pto"))
@@ -224,4 +225,4 @@ def test_a_wrong_image_fails(tmp_path: Path) -> None:
     assert record.mismatches == len(record.failures) == 2
     assert all("CRC-32" in failure for failure in record.failures)
     assert all("engine and model agree" in failure for failure in record.failures)
-    assert "1 byte differs, the first at offset 0x3: 0x53, expected 0x52" in record.failures[1]
+    assert line_says(record.failures[1], "1 byte differs first offset 0x3 0x53 expected 0x52")

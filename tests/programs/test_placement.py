@@ -79,7 +79,9 @@ def test_fixed_addresses_are_kept() -> None:
         ([Wanted("a", 64)], [Taken(0, GM_BYTES)], ["no place in GM for a"]),
     ],
 )
-def test_what_cannot_be_placed(wanted: list[Wanted], taken: list[Taken], words: list[str]) -> None:
+def test_buffers_that_cannot_be_placed(
+    wanted: list[Wanted], taken: list[Taken], words: list[str]
+) -> None:
     with pytest.raises(PtoError) as error:
         place(wanted, (1,), taken=taken)
     for word in words:

@@ -12,6 +12,7 @@ import pytest
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.prove import prove
+from tests.wording import line_says
 
 FAKE = """#!{python}
 import sys
@@ -85,7 +86,7 @@ def test_a_difference_is_shown_and_fails(
 ) -> None:
     assert run(Fake(tmp_path, wrong="big"), monkeypatch) == 1
     out = capsys.readouterr().out
-    assert "big mode 2: inputs 00000012 80000000, RTL beef, reference cafe\n" in out
+    assert line_says(out, "big mode 2 inputs 00000012 80000000 RTL beef reference cafe")
     assert out.splitlines()[-1].startswith("FAIL: 2 units, 1 differences")
 
 
