@@ -9,6 +9,7 @@ import pytest
 
 from tb.common.errors import PtoError
 from tb.programs.files import find_programs
+from tests.wording import says
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_a_file_that_is_named_may_have_any_name(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("given", "facts"),
     [
         ((), "no program is named"),
         (("a.pto", "no.pto"), "no.pto does not exist"),
@@ -61,8 +62,8 @@ def test_a_file_that_is_named_may_have_any_name(folder: Path) -> None:
         (("a\0b",), "a\0b"),
     ],
 )
-def test_what_is_refused(folder: Path, given: tuple[str, ...], words: str) -> None:
+def test_wrong_names(folder: Path, given: tuple[str, ...], facts: str) -> None:
     with pytest.raises(PtoError) as error:
         find_programs(given)
-    assert words in str(error.value)
-    assert "name .pto files, or folders that hold some" in error.value.remedy
+    assert facts in str(error.value)
+    assert says(error.value.remedy, ".pto files folders")

@@ -62,25 +62,23 @@ def test_a_good_run_passes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "status", "message"),
+    ("found", "status", "facts"),
     [
         (result(ended="hang", message="stuck", mismatches=1), "hang", "stuck"),
-        (result(mismatches=2, agreed=1), "fail", "the DUT differs from the model"),
-        (result(mismatches=1, agreed=1, protocol_errors=1), "fail", "the DUT differs"),
-        (result(mismatches=2, agreed=2), "fail", "DUT and model agree"),
-        (result(protocol_errors=1, complete=False), "fail", "the DUT differs"),
-        (result(complete=False), "error", "the test ended before its time"),
-        (result({}), "error", "nothing was sent: 0 transactions"),
-        (result({LOAD: 0}), "error", "no byte was checked: 10 transactions moved none"),
-        (result({LOAD: 0}, statuses={"RULE": 10}), "error", "no byte was checked"),
+        (result(mismatches=2, agreed=1), "fail", "DUT differs model"),
+        (result(mismatches=1, agreed=1, protocol_errors=1), "fail", "DUT differs"),
+        (result(mismatches=2, agreed=2), "fail", "DUT model agree"),
+        (result(protocol_errors=1, complete=False), "fail", "DUT differs"),
+        (result(complete=False), "error", "test ended before"),
+        (result({}), "error", "nothing sent 0 transactions"),
+        (result({LOAD: 0}), "error", "no byte checked 10 transactions"),
+        (result({LOAD: 0}, statuses={"RULE": 10}), "error", "no byte checked"),
     ],
 )
-def test_what_is_no_pass_whatever_was_asked_for(
-    found: SimResult, status: str, message: str
-) -> None:
-    said = judge(found)
-    assert said.status == status
-    assert said.message.startswith(message)
+def test_no_pass_for_any_requested_ops(found: SimResult, status: str, facts: str) -> None:
+    verdict = judge(found)
+    assert verdict.status == status
+    assert says(verdict.message, facts)
 
 
 @pytest.mark.parametrize("found", [result(), result({LOAD: 640, STORE: 0})])
