@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A bench in trouble says so: hangs, crashes, interrupts and unusable folders never pass."""
+"""Hangs, crashes, interrupts and unusable folders are reported and never pass."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Run:
                     return
                 os.kill(self.simulator, signal.SIGCONT)
             time.sleep(0.01)
-        raise AssertionError("the run has not begun in time")
+        raise AssertionError("no descriptor in flight in time")
 
     def _reader(self) -> MailboxReader | None:
         try:
@@ -128,7 +128,7 @@ class Run:
         return self.process.returncode, output, load_record(self.record)
 
     def clean_up(self) -> None:
-        """Ends whatever a failed test left."""
+        """Ends the processes of a failed test."""
         if self.process.poll() is None:
             if self.simulator and alive(self.simulator):
                 os.kill(self.simulator, signal.SIGKILL)
@@ -173,7 +173,7 @@ def test_hang_names_the_stuck_descriptor() -> None:
     assert failure.end_clock - failure.begin_clock >= WATCHDOG_CLOCKS
 
 
-def test_unit_flags_that_never_come_are_a_hang_that_names_who_waits() -> None:
+def test_unit_flags_that_are_never_set_are_a_hang_with_the_waiting_op() -> None:
     record = run_engines(BLIND_TO_FLAGS, "fails", BLIND_TO_FLAGS.setting).record
     assert record.status == "hang"
     assert record.exit_code == 1
@@ -194,7 +194,7 @@ def test_clear_of_other_unit_flags_is_reported_with_the_blocks() -> None:
     setting = CLEARED_NEXT_BLOCK.setting
     record = run_engines(CLEARED_NEXT_BLOCK, "fails", setting, mismatch_limit=10).record
     assert record.status in ("fail", "hang")
-    # The wrong flags may also cause wrong data, or an op that waits for ever, in the same batch.
+    # The wrong flags may also cause wrong data, or an op that never ends, in the same batch.
     facts = r"MISMATCH unit flags? L0C block \d+ cleared 0 expected 1"
     assert any(line_says(report, facts) for report in record.failures), record.failures
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exclusions: what they take out of the totals, what of the file is refused, what is reported."""
+"""Exclusions: totals without them, errors of the file, reports."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_cells_of_a_cross(tmp_path: Path) -> None:
     assert counts.holes("a") == ["0", "1..3"]
 
 
-def test_patterns_take_brackets_and_dots_as_they_are(tmp_path: Path) -> None:
+def test_brackets_and_dots_in_patterns_are_literal(tmp_path: Path) -> None:
     with pytest.raises(PtoError, match="is no bin"):
         excluded(tmp_path, Coverage([group()]), bins=["[01]*"])
     with pytest.raises(PtoError, match="is no bin"):
@@ -140,11 +140,11 @@ def test_no_file_excludes_nothing(tmp_path: Path) -> None:
         load_exclusions(path)
 
 
-def test_our_file_names_what_there_is() -> None:
+def test_the_file_of_the_project_names_existing_bins() -> None:
     load_exclusions(ROOT / "tb/regress/plan/exclusions.toml")
 
 
-def test_the_example_of_our_file_holds(tmp_path: Path) -> None:
+def test_the_example_in_the_file_of_the_project(tmp_path: Path) -> None:
     text = (ROOT / "tb/regress/plan/exclusions.toml").read_text()
     lines = [line.removeprefix("#     ") for line in text.split("\n") if line.startswith("#     ")]
     path = tmp_path / "exclusions.toml"

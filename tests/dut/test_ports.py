@@ -44,7 +44,7 @@ def demo(tmp_path: Path) -> Path:
 
 
 def change(manifest: Path, old: str, new: str, *, count: int = 1) -> None:
-    """Replaces text of the wrapper that must be there."""
+    """Replaces a text that the wrapper must have."""
     source = manifest.parent / "demo.sv"
     text = source.read_text()
     assert old in text
@@ -52,7 +52,7 @@ def change(manifest: Path, old: str, new: str, *, count: int = 1) -> None:
 
 
 def drop_port(manifest: Path, name: str) -> None:
-    """Takes the declaration of a port out of the wrapper."""
+    """Removes the declaration of a port from the wrapper."""
     source = manifest.parent / "demo.sv"
     kept = [line for line in source.read_text().splitlines() if not re.search(rf" {name},", line)]
     source.write_text("\n".join([*kept, ""]))
@@ -160,7 +160,7 @@ def test_a_missing_port_is_one_error(name: str, demo: Path) -> None:
         (
             "assign m_axi_arvalid = 1'd0;",
             "wire p; wire q = p; assign p = q; assign m_axi_arvalid = q;",
-            "",  # a loop is no concern of this check, and ends
+            "",  # a loop is no finding of this check, and it ends
         ),
         (
             "assign m_axi_arvalid = 1'd0;",
@@ -188,7 +188,7 @@ def test_errors(old: str, new: str, facts: str, demo: Path) -> None:
     assert re.match(r"(demo\.sv:\d+|dut\.toml): error: ", texts[0])
 
 
-def test_findings_follow_from_one_another_once(demo: Path) -> None:
+def test_one_fault_has_one_finding(demo: Path) -> None:
     change(demo, "  parameter int GmDataWidth = 256, ", "  // ")
     change(demo, "[GmDataWidth-1:0]", "[255:0]", count=9)
     change(demo, "[GmDataWidth/8-1:0]", "[31:0]", count=9)
@@ -241,7 +241,7 @@ def test_parameters_of_the_manifest(demo: Path) -> None:
     assert found(demo) == []
 
 
-def test_sources_are_read_as_the_manifest_says(demo: Path) -> None:
+def test_sources_are_read_with_the_keys_of_the_manifest(demo: Path) -> None:
     """Macros, include folders and parameters reach the module."""
     folder = demo.parent / "include"
     folder.mkdir()
@@ -318,7 +318,7 @@ def test_the_command_line(demo: Path) -> None:
 
 
 @pytest.mark.parametrize("slot", ["mte2", "fix"])
-def test_the_harness_connects_what_the_table_has(slot: str) -> None:
+def test_the_harness_connects_the_ports_of_the_table(slot: str) -> None:
     text = (ROOT / "tb/hdl/pto_slot.vh").read_text()
     text = text[text.index("`PTO_SLOT_MODULE #(") : text.index("pto_desc_feeder #(")]
     if slot != "fix":
@@ -345,7 +345,7 @@ def test_the_contract_page_has_the_tables() -> None:
 
 
 def documented_keys(heading: str) -> dict[str, tuple[str, str]]:
-    """Returns type and default of each key in the table behind a line of docs/plug-in.md."""
+    """Returns type and default of each key in the table after a line of docs/plug-in.md."""
     table = PLUG_IN[PLUG_IN.index(heading) :].split("\n\n")[1]
     rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \| ([^|]+) \|", table, re.MULTILINE)
     return {name: (kind, default) for name, kind, default in rows}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the base of the simulator tests says to one that is not finished."""
+"""The base class of the simulator tests."""
 
 from __future__ import annotations
 

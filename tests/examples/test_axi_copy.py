@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""examples/axi_copy: its regression on both simulators, and that its bugs would be caught."""
+"""examples/axi_copy: its regression on both simulators, and injected bugs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXAMPLE = ROOT / "examples/axi_copy"
 MANIFEST = EXAMPLE / "dut.toml"
 FORMS = {"mte_gm_ub", "mte_gm_l1", "copy_gm_to_ubuf"}
 COPIES = BUILD_ROOT / "examples"
-"""Where changed copies of the example live: a fixed place has one build folder."""
+"""Folder of changed copies of the example; a fixed place has one build folder."""
 
 
 def run(test: str, manifest: Path = MANIFEST, **settings: Any) -> RunRecord:
@@ -115,7 +115,7 @@ def test_widths(sim: str, transactions: int, settings: dict[str, Any]) -> None:
 
 
 @pytest.mark.sim
-def test_the_summary_says_what_was_left_out() -> None:
+def test_the_summary_lists_the_excluded_ops() -> None:
     record = run("random", sim="icarus", transactions=40, seed=23)
     (sentence,) = [text for text in record.left_out if "axi_copy (mte2)" in text]
     for part in ("mte_gm_l1_frac", "padded rows", "DMA-L12", "write errors"):
@@ -129,7 +129,7 @@ def test_the_summary_says_what_was_left_out() -> None:
 
 @dataclass(frozen=True)
 class Bug:
-    """A change of one file, the test that meets it, and what the first failure says."""
+    """A change of one file, the test that finds it, and text of the first failure."""
 
     name: str
     file: str

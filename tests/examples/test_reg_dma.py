@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The register-programmed DMA behind its adapter: the DMA regression, widths, and planted bugs."""
+"""The register-programmed DMA with its adapter: the DMA regression, widths, injected bugs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ QUIET = Console(quiet=True)
 
 
 def run(test: str, *, duts: tuple[str, ...] = (DUT,), **settings: Any) -> RunRecord:
-    """Runs one test of the plan on the example, named as a user names it."""
+    """Runs one test of the plan on the example, named by its folder."""
     planned = planned_test(test)
     paths = tuple(str(ROOT / name) for name in duts)
     chosen = RunSettings(
@@ -242,7 +242,7 @@ ADAPTER_BUGS = (
 
 
 def run_with(bug: Bug, folder: Path) -> RunRecord:
-    """Runs a copy of the example with ``bug`` on Icarus, which builds fast and knows X."""
+    """Runs a copy of the example with ``bug`` on Icarus, which builds fast and has X."""
     manifest = load_manifest(ROOT / DUT)
     copies = []
     for name in manifest.sources:

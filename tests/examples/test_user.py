@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples of examples/user, run as docs/uvm.md says, from a folder outside of the project."""
+"""The examples of examples/user, run as in docs/uvm.md, from a folder outside the project."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ N = 200
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of a user's, with copies of the examples, where the run is started."""
+    """A folder with copies of the examples, the current folder of the runs."""
     shutil.copytree(EXAMPLES, tmp_path / "mine", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -48,7 +48,7 @@ def passed(record: RunRecord) -> RunRecord:
 
 
 @pytest.mark.sim
-def test_a_test_with_a_sequence_of_its_own(here: Path) -> None:
+def test_a_test_with_its_own_sequence(here: Path) -> None:
     record = passed(run("mine/my_test.py:SmallLoadsTest", here))
     assert set(record.ops) == {"mte_gm_ub"}
     assert set(record.coverage.groups) == {"mte_gm_ub", "traffic"}
@@ -56,7 +56,7 @@ def test_a_test_with_a_sequence_of_its_own(here: Path) -> None:
 
 
 @pytest.mark.sim
-def test_a_sequence_in_the_place_of_ours(here: Path) -> None:
+def test_an_override_of_the_sequence(here: Path) -> None:
     slow = passed(run("mine/my_sequence.py:PausingTest", here))
     plain = passed(run("random", here))
     assert slow.ops == plain.ops
@@ -64,12 +64,12 @@ def test_a_sequence_in_the_place_of_ours(here: Path) -> None:
 
 
 @pytest.mark.sim
-def test_a_driver_in_the_place_of_ours(here: Path) -> None:
+def test_an_override_of_the_driver(here: Path) -> None:
     assert passed(run("mine/my_driver.py:LateDriverTest", here)).injected["late descriptors"] > 10
 
 
 @pytest.mark.sim
-def test_a_check_more_passes_and_fails(here: Path) -> None:
+def test_an_additional_check_passes_and_fails(here: Path) -> None:
     passed(run("mine/my_scoreboard.py:TimedTest", here))
     file = here / "mine/my_scoreboard.py"
     file.write_text(file.read_text().replace("1_000_000", "20"))

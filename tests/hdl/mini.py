@@ -30,7 +30,7 @@ WRITE_BACK = 10
 """Opcode of an op that may wait for unit flags."""
 
 UNIT_FLAG_LSB = 158
-"""First bit of field unit_flag of a write-back descriptor; test_flags.py looks whether it is."""
+"""First bit of field unit_flag of a write-back descriptor, checked by test_flags.py."""
 
 LIBRARY_ENV, SIM_ENV, WIDTH_ENV, RESULT_ENV = (
     f"PTO_TEST_{name}" for name in ("LIBRARY", "SIM", "WIDTH", "RESULT")
@@ -125,7 +125,7 @@ def script_build(sim: str, width: int = 256) -> Build:
 
 @dataclass(frozen=True)
 class Session:
-    """One simulation of several cocotb tests: what each said, and the log."""
+    """One simulation of several cocotb tests: the message of each, and the log."""
 
     failures: Mapping[str, str | None]
     log: str
@@ -176,7 +176,7 @@ def descriptor(opcode: int, words: int, gm: int, ub: int, fault: int = 0) -> NDA
 
 
 class Late(IntEnum):
-    """What local_dma.v does some clocks after a done, numbered as there."""
+    """Late actions of local_dma.v, some clocks after a done, numbered as there."""
 
     WRITE = 0
     READ = 1
@@ -213,7 +213,7 @@ class Access(IntEnum):
 
 
 class Stands(IntFlag):
-    """How stress_dma.v stands still, its flags; SIGNED: the done says what was read."""
+    """Flags of stress_dma.v: stalled channels; SIGNED: the done has a signature of the data."""
 
     NO_RREADY = 1
     NO_BREADY = 2
@@ -226,7 +226,7 @@ class Stands(IntFlag):
 
 @dataclass(frozen=True)
 class StressOp:
-    """What stress_dma.v is to do; its file says what the fields mean, addresses are bytes."""
+    """A command of stress_dma.v, which describes the fields; addresses are bytes."""
 
     access: Access
     count: int = 1
@@ -281,7 +281,7 @@ class FlagFault(IntEnum):
 
 @dataclass(frozen=True)
 class FlagOp:
-    """What flag_dma.v is to do; its file says what the fields mean, addresses are bytes."""
+    """A command of flag_dma.v, which describes the fields; addresses are bytes."""
 
     unit_flag: int = 0
     word: int = 0

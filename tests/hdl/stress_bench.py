@@ -27,7 +27,7 @@ WORD = {MTE2: WIDTH, MTE3: WIDTH, FIX: 64}
 
 
 class Stress(Bench):
-    """A bench whose engines are stress_dma.v."""
+    """A bench with stress_dma.v as engines."""
 
     def __init__(self, dut: Any) -> None:
         super().__init__(dut)
@@ -58,7 +58,7 @@ class Stress(Bench):
 
 
 def signature(words: NDArray[np.uint8]) -> int:
-    """Returns what stress_dma.v makes of the words it reads, ``uint8[n, width]``, in order."""
+    """Returns the signature that stress_dma.v computes of words ``uint8[n, width]``, in order."""
     value, mask = 0, (1 << 40) - 1
     for word in words:
         value = (value << 1 | value >> 39) & mask
@@ -108,7 +108,7 @@ async def windows(dut: Any) -> None:
             assert int(done["accept_cycle"]) < times(hits)[0] <= int(done["done_cycle"])
             (clean,) = await bench.ops(slot, op)
             assert clean["status"] == 0
-    # What is not injected has no fault, and is logged all the same.
+    # An error that was not injected has no fault, and is logged too.
     box.set_gm_limit(GM + WIDTH)
     (done,) = await bench.ops(MTE2, StressOp(Access.READS, 1, 2, GM))
     box.set_gm_limit()
@@ -142,7 +142,7 @@ async def bytes_stay(dut: Any) -> None:
 
 @cocotb.test()
 async def sides_and_slots(dut: Any) -> None:
-    """A fault counts for its sides and its slots only."""
+    """A fault applies to its sides and slots only."""
     bench = Stress(dut)
     box = bench.mailbox
     await bench.reset()
@@ -168,7 +168,7 @@ async def sides_and_slots(dut: Any) -> None:
 
 @cocotb.test()
 async def the_nth(dut: Any) -> None:
-    """Only the n-th word that touches the window since it was set fails, whatever else is set."""
+    """Only the n-th word that touches the window since it was set fails, beside other windows."""
     bench = Stress(dut)
     box = bench.mailbox
     await bench.reset()
@@ -247,7 +247,7 @@ async def hit_clocks(dut: Any) -> None:
             waited = int(hit["cycle"]) - int(done["accept_cycle"])
             assert waited == (1 if op.access == Access.DST else 1 + latency), op
             box.clear_faults()
-    # What a reset drops is no hit.
+    # An access dropped by a reset is no hit.
     box.set_knobs(axi_read_latency=100, axi_write_latency=100, local_read_latency=100)
     box.set_fault(0, FaultWindow(Space.GM, GM, 0, PAGE))
     box.set_fault(1, FaultWindow(Space.UB0, 0, 2, PAGE, sides=1))
@@ -283,7 +283,7 @@ async def long_latency(dut: Any) -> None:
         (FIX, Access.FLAG, Space.FB),
     ):
         view = bench.memory.view(space)
-        words = np.resize(view, (count, WORD[slot]))  # FB is read round and round
+        words = np.resize(view, (count, WORD[slot]))  # FB is read repeatedly
         expected = 0 if access is Access.FLAG else signature(words)
         box.set_knobs(local_read_latency=1)
         await bench.ops(slot, StressOp(access, count, space=space))
@@ -309,7 +309,7 @@ JITTERED = (
 
 @cocotb.test()
 async def jitter(dut: Any) -> None:
-    """Jitter adds 0 to j clocks, evenly, to each answer; answers stay in order; seeds repeat."""
+    """Jitter adds 0 to j clocks, uniformly, to each response, in order; equal seeds repeat it."""
     bench = Stress(dut)
     box = bench.mailbox
     await bench.reset()
@@ -356,7 +356,7 @@ async def jitter(dut: Any) -> None:
 
 @cocotb.test()
 async def stall_counts(dut: Any) -> None:
-    """Each channel counts the clocks in which it was held up, exactly."""
+    """Each channel counts its stalled clocks, exactly."""
     bench = Stress(dut)
     box = bench.mailbox
     await bench.reset()
@@ -400,7 +400,7 @@ async def stall_counts(dut: Any) -> None:
 
 @cocotb.test()
 async def late_bursts(dut: Any) -> None:
-    """Bursts that rise more than 16 clocks after an error are told of, and no others."""
+    """Bursts that begin more than 16 clocks after an error are reported, and no others."""
     bench = Stress(dut)
     box = bench.mailbox
     await bench.reset()
@@ -428,7 +428,7 @@ async def late_bursts(dut: Any) -> None:
         assert bench.clocks[slot][0] > 25
         assert len(box.poll_late_bursts()) == 0
         box.set_knobs(stall_ar=0, stall_aw=0)
-        # Once the slot has been idle all is well again.
+        # After an idle slot bursts are in time again.
         box.clear_faults()
         await bench.ops(slot, op)
         await ClockCycles(dut.clk, 5)
@@ -436,7 +436,7 @@ async def late_bursts(dut: Any) -> None:
         assert len(box.poll_late_bursts()) == 0
         assert len(done) == 1
         box.poll_hits()
-    # An error of a local port counts as well, and the other slot is left in peace.
+    # An error of a local port counts as well; the other slot is not affected.
     box.set_fault(0, FaultWindow(Space.UB0, 0, 2))
     await bench.both(
         (MTE2, StressOp(Access.DST, space=Space.UB0)), (MTE3, StressOp(Access.WRITES, 9, gm=GM))
@@ -448,8 +448,8 @@ async def late_bursts(dut: Any) -> None:
     box.set_knobs(stall_done=240, seed=2)
     await bench.ops(MTE2, dst, read)
     box.set_knobs(stall_done=0)
-    assert len(box.poll_late_bursts()) == 0, "the engine held nothing between the two"
-    # A full log keeps the oldest.
+    assert len(box.poll_late_bursts()) == 0, "the engine was idle between the two"
+    # A full log keeps the oldest entries.
     box.set_fault(0, FaultWindow(Space.GM, GM, 0))
     await bench.ops(MTE2, StressOp(Access.READS, 500, 1, GM))
     late = box.poll_late_bursts()
@@ -490,7 +490,7 @@ HANGS: dict[str, tuple[int, StressOp, dict[str, int]]] = {
 
 @cocotb.test()
 async def hangs(dut: Any) -> None:
-    """Every kind of wait has its sentence."""
+    """Every kind of wait has a line in the report."""
     bench = Stress(dut)
     box = bench.mailbox
     said = {}
@@ -516,7 +516,7 @@ async def hangs(dut: Any) -> None:
         box.clear_hang()
         box.poll_done(slot)
         assert channel_report(box) == []
-    # A slot that waits for another, which stands.
+    # A slot that waits for another, which is stuck.
     box.set_watchdog_clocks(100)
     silent = StressOp(Access.NOTHING, stands=Stands.NO_DONE).pack()
     box.submit_block(MTE2, [silent], 0)
@@ -532,6 +532,6 @@ async def hangs(dut: Any) -> None:
     await bench.reset()
     box.clear_hang()
     box.set_watchdog_clocks(0)
-    # Left standing for whoever reads the file after the end, long after the last wake-up.
+    # For the process that reads the file after the end, long after the last wake-up.
     box.submit_block(MTE2, [StressOp(Access.READS, 1, 8, GM, stands=Stands.NO_RREADY).pack()], 9)
     await ClockCycles(dut.clk, 9000)

@@ -80,7 +80,7 @@ def test_in_simulation(session: Session, test: str) -> None:
 
 
 @pytest.mark.sim
-def test_every_check_has_been_seen_to_fire(session: Session) -> None:
+def test_every_check_fires(session: Session) -> None:
     seen = json.loads((session.folder / "result.json").read_text())
     for fault in SILENT:
         assert seen[fault.name] == []
@@ -102,7 +102,7 @@ def test_other_widths(width: int, tmp_path: Any) -> None:
     assert result.failures == dict.fromkeys(tests), result.log[-4000:]
 
 
-def test_the_checker_knows_where_unit_flag_is() -> None:
+def test_the_checker_has_the_position_of_unit_flag() -> None:
     text = (HDL / "pto_par_flag_checker.v").read_text()
     field = dict(FIX_LAYOUT.items())["unit_flag"]
     numbers = re.search(r"UnitFlagLsb = (\d+), UnitFlagWidth = (\d+)", text)

@@ -29,7 +29,7 @@ TESTS = (
     "jitter",
     "stall_counts",
     "late_bursts",
-    "hangs",  # the last: it leaves the simulation standing
+    "hangs",  # the last: it leaves the simulation in a hang
 )
 
 HOLDS = r"engine holds 1 accepted descriptor \d+ clocks"
@@ -95,7 +95,7 @@ def result(session: Session, name: str) -> Any:
 
 @pytest.mark.parametrize("name", [".nth", ".jitter", ".stalls"])
 def test_simulators_agree_on_the_clocks(sessions: Callable[[str], Session], name: str) -> None:
-    """Who is called first on an edge differs, what happens does not."""
+    """The order of calls on an edge differs, the result does not."""
     first, second = (result(sessions(sim), name) for sim in SIMULATORS)
     assert first == second
 
@@ -119,12 +119,12 @@ def test_every_wait_has_its_line(session: Session) -> None:
     assert said["later"][1:] == said["other"]
 
 
-def test_another_process_is_told_after_the_end(session: Session) -> None:
-    """The state is at most 4096 clocks old; the wait has gone on for longer."""
+def test_another_process_reads_the_state_after_the_end(session: Session) -> None:
+    """The state is at most 4096 clocks old; the wait was longer."""
     first, data, holds = channel_report(session.mailbox)
     assert says(first, r"clock \d+ \d+ clocks before the end")
-    (behind,) = re.findall(r"(\d+) clocks", first)
-    assert int(behind) <= 4096
+    (age,) = re.findall(r"(\d+) clocks", first)
+    assert int(age) <= 4096
     assert says(data, r"mte2 read data \d+ clocks RREADY low engine not take")
     (since,) = re.findall(r"(\d+) clocks", data)
     assert int(since) > 4096

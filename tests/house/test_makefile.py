@@ -35,7 +35,7 @@ case "$*" in *"$PTO_FAKE_FAIL"*) exit 3 ;; esac
 
 
 class Project:
-    """A folder with the Makefile, set up as far as the stamps say."""
+    """A folder with the Makefile, set up according to the stamps."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -50,7 +50,7 @@ class Project:
             (folder / ".venv" / stamp).write_text(f"{folder}\n")
 
     def make(self, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-        """Call make as a user would, without what a make around these tests has set."""
+        """Call make as a user would, without the variables of a make around these tests."""
         clean = {
             name: value
             for name, value in os.environ.items()
@@ -161,7 +161,7 @@ def test_program_takes_files_options_and_the_variables_of_a_run(project: Project
     ]
 
 
-def test_the_command_that_repeats_a_program_says_the_same(project: Project) -> None:
+def test_the_command_that_repeats_a_program_has_its_options(project: Project) -> None:
     words = ("--arg", "0=it's $HOME/x#1.npy", "--knobs", "stall_r=3")
     settings = RunSettings(programs=("a b.pto", "$c.pto"), program_options=words)
     assert project.make(*shlex.split(settings.command())[1:]).returncode == 0
@@ -183,13 +183,13 @@ def test_nightly_has_variables_of_its_own(project: Project) -> None:
 
 
 @pytest.mark.parametrize("asked", ["FARM=farm.toml", "RESULTS=postgresql+psycopg://x/y"])
-def test_a_farm_is_installed_when_it_is_asked_for(project: Project, asked: str) -> None:
+def test_a_farm_is_installed_on_request(project: Project, asked: str) -> None:
     _make_newer(project.folder / "requirements-farm.lock")
     assert "-m tb.setup.install farm" not in project.make("-n", "nightly").stdout
     assert "-m tb.setup.install farm" in project.make("-n", "nightly", asked).stdout
 
 
-def test_clean_keeps_results_of_nights(project: Project) -> None:
+def test_clean_keeps_results_of_regression_runs(project: Project) -> None:
     for name in ("nightly/results.db", "runs/a/record.json"):
         (project.folder / "sim_build" / name).parent.mkdir(parents=True)
         (project.folder / "sim_build" / name).write_text("")
@@ -239,7 +239,7 @@ def test_doctor_reports_even_without_verilator(project: Project) -> None:
     assert project.asked()[-1] == ["-m", "tb", "doctor"]
 
 
-def test_second_setup_has_nothing_to_do(project: Project) -> None:
+def test_second_setup_installs_nothing(project: Project) -> None:
     done = project.make("-n", "setup")
     assert "Nothing to be done" in done.stdout
     assert "tb.setup.install" not in done.stdout
@@ -271,7 +271,7 @@ def test_copied_or_broken_venv_is_set_up_again(project: Project) -> None:
     assert "-m tb.setup.install venv" in project.make("-n", "setup").stdout
 
 
-def test_no_python_is_one_clear_sentence(project: Project, tmp_path: Path) -> None:
+def test_no_python_is_one_clear_error(project: Project, tmp_path: Path) -> None:
     (project.folder / ".venv" / STAMPS[0]).unlink()
     tools = tmp_path / "bin"
     tools.mkdir()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops as written become ops of :mod:`tb.isa` with every operand in its field."""
+"""Text of an op becomes an op of :mod:`tb.isa` with every operand in its field."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ CASES: list[tuple[str, Any]] = [
         Mad(0x400, 0x500, 0x600, 1, 2, 3, L0A, L0B, L0C32),
     ),
 ]
-"""An op with a different value in each operand, and what it has to become."""
+"""An op with a different value in each operand, and the expected op."""
 
 
 def _name(text: str) -> str:
@@ -331,7 +331,7 @@ NEGATIVE = [
 
 @pytest.mark.parametrize(("text", "message", "legal"), NEGATIVE)
 def test_negative_operands_break_the_rule_of_the_width(text: str, message: str, legal: str) -> None:
-    """Refused when run; when walked statically they are found and the walk goes on."""
+    """An error in a run; a finding in a static walk, which continues."""
     with pytest.raises(ProgramError) as caught:
         walk(text)
     (found,) = caught.value.findings

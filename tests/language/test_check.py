@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of a program's ops: every violation that stimulus knows, and what is not known."""
+"""Rules of a program's ops: every violation of the stimulus, and unknown operands."""
 
 from __future__ import annotations
 
@@ -57,29 +57,29 @@ def family(form: str) -> str:
 
 
 @pytest.mark.parametrize("form", OP_NAMES)
-def test_every_violation_is_told_first_and_near_misses_are_not(form: str) -> None:
+def test_every_violation_is_found_first_and_near_misses_are_not(form: str) -> None:
     for case in all_cases(np.random.default_rng(5), form):
         names = rules(*case.program)
         if not case.rule:
-            # Of a refused one the engine sees nothing: it is never issued.
+            # A refused copy is not issued and does not reach the engine.
             assert bool(names) == case.name.startswith("refused"), case
             continue
         expected = f"{family(form)}-L{case.rule:02d}"
         told = [name for name in names if name not in HINT_RULES]
         if names != told and expected in WIDTHS and expected not in told:
-            continue  # The constant hint has been told as such.
+            continue  # The constant hint has its own finding.
         assert told, case
         assert told[0] == expected, case
 
 
 @pytest.mark.parametrize("form", OP_NAMES)
-def test_what_engines_have_to_refuse_may_be_left_to_them(form: str) -> None:
+def test_d_rules_may_be_left_to_the_engines(form: str) -> None:
     for case in all_cases(np.random.default_rng(6), form):
         assert set(rules(*case.program, d_rules=False)) <= set(HINT_RULES), case
 
 
-def test_what_is_undefined_is_told_where_illegal_ops_are_sent_too() -> None:
-    """An engine refuses what breaks a D rule; the result of what breaks a T rule alone is open."""
+def test_t_rules_are_also_checked_where_illegal_ops_are_sent() -> None:
+    """An engine refuses violations of D rules; a violation of a T rule has an undefined result."""
     overlap = MteGmUb(0, 0, 64, 1, 0, 64, (Loop(2, 64, 0),))
     assert rules(overlap, d_rules=False) == ["DMA-L13"]
     assert rules(MteUbUb(0, 32, 2, 1, 0, 0), d_rules=False) == ["DMA-L14"]
@@ -222,7 +222,7 @@ def test_scales_and_alphas_are_finite(bits: int) -> None:
 
 
 def masked(value: Any, rng: random.Random, share: float, name: str = "") -> Any:
-    """Returns an op with some of its numbers not known; those its text fixes stay."""
+    """Returns an op with some numbers unknown; those that its text fixes stay."""
     fixed = ("ub_sub", "level", "unit_flag")
     if isinstance(value, bool | str) or value is None or name in fixed:
         return value
@@ -237,8 +237,8 @@ def masked(value: Any, rng: random.Random, share: float, name: str = "") -> Any:
 
 
 @pytest.mark.parametrize("form", OP_NAMES)
-def test_nothing_is_told_that_unknown_operands_could_mend(form: str) -> None:
-    """What is told of an op with unknown operands holds for those it really has."""
+def test_findings_hold_for_every_value_of_unknown_operands(form: str) -> None:
+    """A finding about an op with unknown operands holds for its actual operands."""
     rng = random.Random(form)
     told = 0
     for case in all_cases(np.random.default_rng(7), form):
@@ -253,10 +253,10 @@ def test_nothing_is_told_that_unknown_operands_could_mend(form: str) -> None:
 
 
 def _may_hide(name: str, known: set[str]) -> bool:
-    """Tells whether ``known`` rules are why another one is not told of the op as it is.
+    """Tells whether violations of the rules ``known`` suppress other findings of the actual op.
 
-    Extents are not told where a width is, T rules not where a D rule is, and of a copy that is
-    not issued only what forbids it; an NZ repack of no groups has no extent.
+    Extents are not checked after a wrong width, T rules not after a D rule; of a copy that is
+    not issued only the reason is reported. An NZ repack of no groups has no extent.
     """
     if RULES[name].kind == "T":
         return bool(known)

@@ -30,7 +30,7 @@ def test_illegal_programs_are_refused_with_rule_and_place(case: Case, tmp_path: 
 
 
 def test_a_legal_program_that_is_broken_is_refused(tmp_path: Path) -> None:
-    """The same text with one wrong stride is judged otherwise."""
+    """The same text with one wrong stride has a finding."""
     good = next(case for case in CASES if case.name == "legal/gm_ub_plain")
     text = good.text.replace("%c128_i64 = arith.constant 128", "%c128_i64 = arith.constant 120")
     found = findings(replace(good, text=text), tmp_path)
@@ -110,7 +110,7 @@ TOKEN = re.compile(r'"[^"\n]*"|//[^\n]*|[%@#!^]?[\w.$-]+|\s+|.', re.DOTALL)
 
 
 def mutants(seed: int, count: int) -> list[tuple[Case, str]]:
-    """Returns texts of the corpus with a token left out, doubled, replaced or the last one."""
+    """Returns texts of the corpus with a token omitted, doubled or replaced, or cut after it."""
     rng = random.Random(seed)
     tokens = [TOKEN.findall(case.text) for case in CASES]
     made = []
@@ -126,7 +126,7 @@ def mutants(seed: int, count: int) -> list[tuple[Case, str]]:
 
 
 def test_broken_programs_are_findings_or_pto_errors(tmp_path: Path) -> None:
-    """Whatever text says, no other exception comes out, and every finding has its sentence."""
+    """No text raises another exception, and every finding has a message."""
     refused = 0
     for case, text in mutants(1, 150):
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs as read: what each op says in its normal form, where it stands, and which files fail."""
+"""Reading programs: normal form and place of each op, and files that are errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.language.programs import BEFORE, EVERY_OP, moves, names, only, progra
 from tests.wording import pattern
 
 
-def test_a_grouped_load_is_told_by_the_names_of_its_op_class() -> None:
+def test_a_grouped_load_has_the_operand_names_of_its_op_class() -> None:
     said = only(EVERY_OP["mte_gm_ub"])
     assert said.name == "mte_gm_ub"
     assert list(said.operands) == [
@@ -37,7 +37,7 @@ def test_a_pad_may_be_a_value_alone() -> None:
     assert names(only(EVERY_OP["mte_gm_ub, pad alone"]).pad) == ["p"]
 
 
-def test_a_store_may_leave_the_l2_hint_out() -> None:
+def test_a_store_may_omit_the_l2_hint() -> None:
     assert "l2_cache_ctl" not in only(EVERY_OP["mte_ub_gm without l2"]).operands
     said = only(EVERY_OP["mte_ub_gm"])
     assert names(said.operands[name] for name in ("l2_cache_ctl", "len_burst")) == ["m", "n"]
@@ -59,7 +59,7 @@ def test_the_matrix_repack_has_a_mode_and_may_lack_the_outer_stride() -> None:
 
 
 @pytest.mark.parametrize("layout", ["i64, i64", "(i64, i64)"])
-def test_types_of_a_clause_may_stand_in_parentheses(layout: str) -> None:
+def test_types_of_a_clause_may_have_parentheses(layout: str) -> None:
     text = EVERY_OP["mte_gm_l1_frac"].replace("src_layout(i64, i64)", f"src_layout {layout}")
     assert only(text).name == "mte_gm_l1_frac"
 
@@ -82,7 +82,7 @@ def test_a_write_back_with_every_clause() -> None:
     }
 
 
-def test_a_write_back_without_clauses_says_so() -> None:
+def test_a_write_back_without_clauses() -> None:
     said = only(EVERY_OP["mte_l0c_gm, no clause"])
     assert (said.unit_flag, said.pre_quant, said.pre_relu, said.loop3) == (0, None, None, [])
     assert set(said.words.values()) == {""}
@@ -215,7 +215,7 @@ def test_one_block_runs() -> None:
     assert [type_name(op.results[0].type) for op in queries] == ["i64", "i32", "index", "i64"]
 
 
-def test_places_are_those_of_names() -> None:
+def test_the_place_of_an_op_is_that_of_its_name() -> None:
     source = program(
         "  // a comment, with.a.dot (and brackets]\n"
         "  %q = // another one\n    pto.castptr %n : i64 -> !pto.ptr<f16, ub>\n"
@@ -232,7 +232,7 @@ def test_places_are_those_of_names() -> None:
     assert places["builtin.module"] == "x.pto:1:1"
 
 
-def test_an_op_that_the_text_does_not_show_has_the_place_of_its_parent() -> None:
+def test_an_op_without_text_has_the_place_of_its_parent() -> None:
     source = program("  scf.for %k = %n to %m step %n : i64 {\n  }")
     (end,) = (op for op in source.module.walk() if op.name == "scf.yield")
     assert str(source.place(end)) == "x.pto:2:3"
@@ -293,7 +293,7 @@ def test_functions_in_the_order_of_the_text() -> None:
     assert [function.sym_name.data for function in source.functions()] == ["there", "here"]
 
 
-def test_lines_may_end_as_windows_has_them() -> None:
+def test_lines_may_end_as_on_windows() -> None:
     text = f"{BEFORE}  {EVERY_OP['mte_gm_l1']}\n  return\n}}\n".replace("\n", "\r\n")
     source = read(text, "x.pto")
     (op,) = (op for op in source.module.walk() if written(op))

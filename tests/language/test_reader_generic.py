@@ -27,11 +27,11 @@ OTHERS = {
     '"pto_dv.foreign"() <{mnemonic = "pto.vadd"}> : () -> ()': '"pto_dv.foreign"() '
     '<{mnemonic = "pto.vadd"}> : () -> ()',
 }
-"""The pretty form of the ops that move nothing, and their generic form."""
+"""The pretty form of ops without data movement, and their generic form."""
 
 
 def said(source: Source) -> list[str]:
-    """Returns all that is said of each movement op, values by their names."""
+    """Returns the content of each movement op, values by their names."""
 
     def told(move: Written) -> str:
         parts = (move.operands, move.loops, move.pad, move.loop3, move.pre_quant, move.pre_relu)
@@ -42,17 +42,17 @@ def said(source: Source) -> list[str]:
     return [told(move) for move in moves(source)]
 
 
-def test_every_op_is_tried() -> None:
+def test_every_op_is_listed() -> None:
     assert {name.partition(",")[0].partition(" ")[0] for name in EVERY_OP} == set(FORMS)
 
 
 @pytest.mark.parametrize("text", EVERY_OP.values())
-def test_a_movement_op_says_the_same_in_both_forms(text: str) -> None:
+def test_a_movement_op_is_equal_in_both_forms(text: str) -> None:
     source = program(f"  {text}")
     printed = generic(source)
     name = text.partition(" ")[0]
     assert f'"{name}"(' in printed
-    assert f"{name} " not in printed, "nothing of the pretty form is left"
+    assert f"{name} " not in printed, "the pretty form is gone"
     again = read(printed, "generic")
     assert said(again) == said(source) != []
     assert generic(again) == printed

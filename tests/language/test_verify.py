@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``pto-dv verify``: what it prints, its exit code, its record, and how fast it is."""
+"""``pto-dv verify``: output, exit code, record and speed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FLAGS = (
 
 
 def text(*ops: str) -> str:
-    """Returns a program whose first op stands in line 8, column 5."""
+    """Returns a program with its first op in line 8, column 5."""
     return HEAD + "".join(f"    {op}\n" for op in ops) + "    return\n  }\n}\n"
 
 
@@ -128,7 +128,7 @@ def test_arguments_that_are_given_decide(tmp_path: Path) -> None:
     assert told(path) == []
     assert told(path, arguments={2: 1}) == []
     assert told(path, arguments={2: 2}) == [(8, 5, "DMA-L08")]
-    assert told(path, arguments={2: 2, 7: 1}) == [(8, 5, "DMA-L08")], "7 is of other functions"
+    assert told(path, arguments={2: 2, 7: 1}) == [(8, 5, "DMA-L08")], "no argument 7 here"
     store = "pto.mte_ub_gm %ub, %out, %c0, %c64 nburst(%c1, %c64, %c64) " + STORE_TYPES
     assert told(write(tmp_path, "end.pto", store), arguments={1: (1 << 40) - 8}) == [
         (8, 5, "DMA-L12")
@@ -185,7 +185,7 @@ def test_a_hazard_names_the_calls(
     assert message.count("called") == facts.count("called")
 
 
-def test_buffers_of_arguments_are_apart_and_each_is_one(tmp_path: Path) -> None:
+def test_each_argument_is_a_separate_buffer(tmp_path: Path) -> None:
     again = "pto.mte_gm_ub %out, %ub2, %c0, %c64 nburst(%c1, %c64, %c64) " + TYPES
     other = "%ub2 = pto.castptr %c64 : i64 -> !pto.ptr<i8, ub>"
     path = write(tmp_path, "two.pto", other, STORE, again)
@@ -196,7 +196,7 @@ def test_buffers_of_arguments_are_apart_and_each_is_one(tmp_path: Path) -> None:
 
 
 def test_conditions_that_are_not_known(tmp_path: Path) -> None:
-    """Both ways are checked op by op; what orders them cannot be."""
+    """Both branches are checked op by op; their order is not."""
     ops = [
         "%yes = arith.cmpi eq, %n, %c1 : i64",
         "scf.if %yes {",
@@ -272,7 +272,7 @@ def test_a_file_that_cannot_be_read_is_a_wrong_command(
     ("argument", "word"),
     [("2", "'2'"), ("x=1", "'x=1'"), ("-1=0", "-1"), ("1=", "'1='")],
 )
-def test_arguments_that_are_not_understood(argument: str, word: str) -> None:
+def test_arguments_with_wrong_syntax(argument: str, word: str) -> None:
     with pytest.raises(PtoError) as caught:
         read_arguments([argument])
     assert word in str(caught.value)
@@ -290,7 +290,7 @@ def test_an_argument_that_no_function_has(
     assert line_says(capsys.readouterr().out, "verified 1 file 1 op no errors")
 
 
-def test_data_are_not_taken() -> None:
+def test_data_are_an_error() -> None:
     with pytest.raises(PtoError, match=r"argument 1 is 'in.npy'") as caught:
         read_arguments(["1=in.npy"])
     assert "verify takes no data" in str(caught.value)
@@ -313,7 +313,7 @@ def test_arguments() -> None:
         ("0=0x10000000000", ["is no address in gm", "argument 0 is !pto.ptr<i8, gm>"]),
     ],
 )
-def test_a_value_is_held_against_the_type_of_its_argument(
+def test_a_value_is_checked_against_the_type_of_its_argument(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], argument: str, words: list[str]
 ) -> None:
     path = write(tmp_path, "x.pto", LOAD)
@@ -342,7 +342,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert line_says(done.stdout, "verified 2 files 2 ops 3 errors 1 file")
     done = pto_dv(str(good), "nowhere.pto")
     assert done.returncode == 2
-    assert done.stdout == "", "nothing is checked when the command is wrong"
+    assert done.stdout == "", "a wrong command checks no file"
     assert done.stderr.startswith("error: nowhere.pto does not exist")
 
 

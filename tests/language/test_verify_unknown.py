@@ -187,7 +187,7 @@ def test_addresses_that_depend_on_the_iteration_are_no_hazard(tmp_path: Path) ->
 def test_errors_in_code_that_may_not_run_have_its_condition(
     tmp_path: Path, before: list[str], after: str, condition: str
 ) -> None:
-    """Rules, operands below 0, and what ends the walk."""
+    """Rules, operands below 0, and errors that end the walk."""
     line = 9 + len(before)
     odd = load().replace("%len nburst", "%one nburst").replace("%z,", "%len,")
     assert found(tmp_path, *before, odd, after) == [(line, "DMA-L15", condition)]
@@ -201,7 +201,7 @@ def test_errors_in_code_that_may_not_run_have_its_condition(
 
 
 def test_an_op_that_always_runs_is_reported_without_a_condition(tmp_path: Path) -> None:
-    """Of one op in a function that is called twice, the call that runs counts."""
+    """Of two calls of a function, the unconditional one counts."""
     path = tmp_path / "x.pto"
     call = "  func.call @inner() : () -> ()\n"
     arguments = HEAD[HEAD.index("(") : HEAD.index(")") + 1]
@@ -230,7 +230,7 @@ def _findings(folder: Path, *ops: str) -> tuple[Finding, ...]:
 
 
 def test_loops_that_take_too_long_twice_are_walked_once_with_a_note(tmp_path: Path) -> None:
-    """Also those nested so deep that every path through them would be too many."""
+    """Also loops nested so deep that their paths cannot be enumerated."""
     many = ["%many = arith.constant 15000 : index", "scf.for %j = %c0 to %many step %c1 {"]
     found(tmp_path, *LOOP, *many, "pto.pipe_barrier <PIPE_ALL>", "}", "}")
     (note,) = verify_file(tmp_path / "x.pto").notes

@@ -23,7 +23,7 @@ def noise(space: Space, start: int, length: int) -> NDArray[np.uint8]:
 
 @dataclass
 class Bench:
-    """A model, its memories, and what the on-chip memories held at first."""
+    """A model, its memories, and the initial contents of the on-chip memories."""
 
     golden: GoldenMemory
     model: ReferenceModel
@@ -43,7 +43,7 @@ class Bench:
 
 @pytest.fixture
 def bench() -> Bench:
-    """A fresh bench whose memories hold ``noise``."""
+    """A new bench with ``noise`` in its memories."""
     golden = GoldenMemory(noise)
     model = ReferenceModel(
         golden, before_read=golden.ensure_footprint, before_write=golden.expect_write

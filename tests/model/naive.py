@@ -27,7 +27,7 @@ Copy = MteGmUb | MteUbGm | CopyGmToUbuf | CopyUbufToGm
 
 @dataclass
 class Regs:
-    """Loop registers of one direction, and the pad value: (count, src, dst) inner loop first."""
+    """Loop registers of one direction, (count, src, dst) inner loop first, and the pad value."""
 
     outtoub: list[tuple[int, int, int]] = field(default_factory=lambda: [(1, 0, 0), (1, 0, 0)])
     ubtoout: list[tuple[int, int, int]] = field(default_factory=lambda: [(1, 0, 0), (1, 0, 0)])

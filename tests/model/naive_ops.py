@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The other ops of spec/dma.md, spec/nd2nz.md and spec/bias_fb.md, byte by byte in plain Python.
 
-:func:`effect` says where each destination byte comes from, :func:`lowest_rule` which D rule is
-broken; both are read off the spec's formulas with no thought of speed.
+:func:`effect` gives the origin of each destination byte, :func:`lowest_rule` the D rule that is
+broken; both follow the spec's formulas without regard to speed.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ Source = int | tuple[int, int] | None
 
 @dataclass
 class Effect:
-    """Where every written byte comes from.
+    """The origin of every written byte.
 
     Attributes:
         source, target: Memories.
-        made_from: Destination address to what it is made from.
+        made_from: Destination address to its origin.
         twice: A destination byte was generated twice: undefined (DMA-L13, ND-L09).
-        unit: Bytes of a source element where an address stands for one.
+        unit: Bytes of a source element where an address means one.
         widen: Source type of a widening, or "".
     """
 
@@ -102,7 +102,7 @@ def ub(op: MteL1Ub | MteUbUb | MteUbL1 | CopyUbufToUbuf) -> Space:
 
 
 def effect(op: Op) -> Effect:
-    """Returns what the op does when it breaks no rule."""
+    """Returns the effect of a legal op."""
     if isinstance(op, MteGmL1):
         return _strided(op, Space.GM, op.gm_src, Space.L1, op.l1_dst)
     if isinstance(op, MteL1Ub):

@@ -203,7 +203,7 @@ def test_pad_phase_is_that_of_the_absolute_address() -> None:
     assert ub[:16].tobytes().hex() == "000000eeee" + "223344" + "11223344" + "112233" + "00"
 
 
-def test_padding_off_leaves_the_tail_of_the_row(bench: Bench) -> None:
+def test_without_padding_the_tail_of_the_row_is_kept(bench: Bench) -> None:
     bench.model.execute(MteGmUb(0, 0, 5, 3, 5, 32))
     ub = bench.golden[Space.UB0]
     for row in range(3):
@@ -291,7 +291,7 @@ def test_sub_blocks_are_separate(bench: Bench) -> None:
     assert np.array_equal(bench.golden[Space.UB1][:64], noise(Space.GM, 0, 64))
 
 
-def test_issue_moves_nothing_and_apply_moves_later(bench: Bench) -> None:
+def test_issue_moves_no_data_before_apply(bench: Bench) -> None:
     outcome = bench.model.issue(MteGmUb(0, 0, 64, 1, 0, 0))
     assert bench.unchanged()
     bench.model.apply(outcome)
@@ -316,7 +316,7 @@ def test_eight_byte_elements_cannot_be_padded(bench: Bench) -> None:
 @pytest.mark.parametrize(
     "memory", [np.zeros(8, np.uint16), np.zeros((2, 8), np.uint8), np.zeros(8, np.uint8)[::2]]
 )
-def test_memories_of_another_shape_are_refused(memory: NDArray[np.uint8]) -> None:
+def test_memories_of_wrong_shape_are_refused(memory: NDArray[np.uint8]) -> None:
     with pytest.raises(ValueError, match="UB0"):
         ReferenceModel({Space.UB0: memory})
 

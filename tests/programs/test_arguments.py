@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments on the command line: data of buffers, numbers, arrays, and all that is refused."""
+"""Arguments on the command line: data of buffers, numbers, arrays, and their errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def refused(text: str, dtype: str = "", folder: Path = Path()) -> str:
 # --- data ----------------------------------------------------------------------------------------
 
 
-def test_what_the_makers_make() -> None:
+def test_data_of_the_makers() -> None:
     assert data("zeros:5") == bytes(5)
     assert data("hex:00 3c_ff") == b"\x00\x3c\xff"
     assert data("random:64") == data("random:64@0x1000") != bytes(64)
@@ -54,7 +54,7 @@ def test_what_the_makers_make() -> None:
 
 
 @pytest.mark.parametrize("dtype", ALL_DTYPES)
-def test_ones_of_every_type_are_whole(dtype: str) -> None:
+def test_ones_of_every_type_have_whole_elements(dtype: str) -> None:
     assert len(data("ones:16", dtype)) == 16
     if ELEMENT_BYTES.get(dtype, 1) > 1:
         assert "no whole number" in refused("ones:17", dtype)
@@ -307,7 +307,7 @@ def test_options_are_read() -> None:
     assert found.knobs == {"stall_r": 3, "stall_w": 4, "seed": 1}
 
 
-def test_words_repeat_the_options() -> None:
+def test_options_survive_the_command_line() -> None:
     options = ProgramOptions(args=("0=a b",), outs=("0=c",), illegal="send", seed=0)
     assert options.words() == (
         *("--arg", "0=a b", "--out", "0=c", "--illegal", "send", "--seed", "0"),

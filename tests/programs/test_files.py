@@ -14,7 +14,7 @@ from tests.wording import says
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that the user is in, with programs at three depths and what is none."""
+    """The current folder, with programs at three depths and other files."""
     for name in ("b.pto", "a.pto", "deep/er/c.pto", "folder.pto/d.pto", "deep/notes.txt"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -29,7 +29,7 @@ def names(*given: str) -> list[str]:
     return [str(path) for path in find_programs(given)]
 
 
-def test_a_folder_stands_for_the_files_below_it(folder: Path) -> None:
+def test_a_folder_means_the_files_below_it(folder: Path) -> None:
     assert names(".") == ["a.pto", "b.pto", "deep/er/c.pto", "folder.pto/d.pto"]
     assert names("folder.pto") == ["folder.pto/d.pto"]
     assert names(str(folder / "deep")) == [str(folder / "deep/er/c.pto")]
@@ -39,7 +39,7 @@ def test_order_is_that_of_the_names_given(folder: Path) -> None:
     assert names("b.pto", "deep", "a.pto") == ["b.pto", "deep/er/c.pto", "a.pto"]
 
 
-def test_each_counts_once_under_whatever_name(folder: Path) -> None:
+def test_each_file_counts_once_under_any_name(folder: Path) -> None:
     (folder / "link.pto").symlink_to("a.pto")
     assert names("a.pto", "./a.pto", str(folder / "a.pto"), "deep/../a.pto") == ["a.pto"]
     assert names("link.pto", "a.pto") == ["link.pto"]

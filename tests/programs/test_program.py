@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``pto-dv program``: what runs and what is written, and that bad input runs and writes nothing."""
+"""``pto-dv program``: runs and written files; bad input runs and writes nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Patch = pytest.MonkeyPatch
 
 @pytest.fixture
 def copy(tmp_path: Path, monkeypatch: Patch) -> Path:
-    """A program in a folder of its own, which is where the user is."""
+    """A program in the current folder, which has no other file."""
     (tmp_path / "copy.pto").write_text(COPY)
     monkeypatch.chdir(tmp_path)
     return tmp_path / "copy.pto"
@@ -57,7 +57,7 @@ REFUSED = {
         [r"argument 2 \(%rows\) i64 no value", "--arg 2=VALUE", r"1 \(%out\)"],
     ),
     "one too many": (("copy.pto", *ARGS, "--arg", "3=1"), ["no argument 3", r"0 \(%in\)"]),
-    "output of nobody": (("copy.pto", *ARGS, "--out", "5=x.bin"), ["no argument 5", "--out 5"]),
+    "output of none": (("copy.pto", *ARGS, "--out", "5=x.bin"), ["no argument 5", "--out 5"]),
     "output of a number": (
         ("copy.pto", *ARGS, "--out", "2=x.bin"),
         ["argument 2 no buffer", r"arguments buffer 0,\s1"],
@@ -235,12 +235,12 @@ def test_rules_come_before_arguments_that_are_missing(
     assert line_says(said, r"correct program copy.pto arguments 0 \(%in\)")
 
 
-def test_programs_that_are_no_text(copy: Path, capsys: Capture, monkeypatch: Patch) -> None:
+def test_programs_that_are_not_text(copy: Path, capsys: Capture, monkeypatch: Patch) -> None:
     copy.write_bytes(b"\xff\xfe\0")
     assert "copy.pto" in refused(capsys, monkeypatch, "copy.pto", *ARGS)
 
 
-def test_what_is_wrong_with_all_programs_is_said(
+def test_errors_of_all_programs_are_reported(
     copy: Path, capsys: Capture, monkeypatch: Patch
 ) -> None:
     (copy.parent / "b.pto").write_text("x")
@@ -251,7 +251,7 @@ def test_what_is_wrong_with_all_programs_is_said(
     assert "copy.pto" not in said
 
 
-def test_every_test_of_the_plan_but_this_one_is_run_by_name() -> None:
+def test_the_test_of_programs_needs_a_program() -> None:
     with pytest.raises(PtoError, match="needs a program") as error:
         planned_test("program")
     assert "make program PROGRAM=x.pto" in str(error.value)
@@ -315,7 +315,7 @@ def test_shapes_that_an_engine_does_not_take(
     assert line_says(str(error.value), f"{place} {facts}")
 
 
-# --- what the simulation is told -----------------------------------------------------------------
+# --- jobs of the simulation ----------------------------------------------------------------------
 
 
 def replay(*words: str, **options: object) -> Replay:
@@ -328,7 +328,7 @@ def test_equal_seeds_give_equal_jobs(copy: Path) -> None:
     assert jobs[0]["programs"][0]["arguments"] != jobs[2]["programs"][0]["arguments"]
 
 
-def test_each_program_of_a_run_is_placed_anew(copy: Path) -> None:
+def test_each_program_of_a_run_has_its_own_places(copy: Path) -> None:
     (copy.parent / "other.pto").write_text(COPY)
     runs = [replay("copy.pto", "other.pto", args=ARGS[1::2]).files.programs for _ in range(2)]
     one, other = (program.job.arguments for program in runs[0])
@@ -338,7 +338,7 @@ def test_each_program_of_a_run_is_placed_anew(copy: Path) -> None:
     assert [program.job.arguments for program in runs[1]] == [one, other]
 
 
-def test_the_command_line_wins_over_the_setup_file(copy: Path) -> None:
+def test_the_command_line_overrides_the_setup_file(copy: Path) -> None:
     copy.with_suffix(".toml").write_text(
         'seed = 9\nillegal = "send"\n[args]\n0 = "zeros:4096@0"\n1 = "zeros:8192"\n2 = 2\n'
         "[knobs]\nstall_r = 3\nstall_w = 4\n[backgrounds]\nub = 1\n[[load]]\narg = 0\naddress = 4\n"
@@ -366,8 +366,8 @@ def test_bytes_to_load_are_in_one_file(copy: Path, tmp_path: Path) -> None:
     assert data[4096:4098] == b"\1\2"
 
 
-def test_drawn_buffers_keep_away_from_addresses_of_the_program(copy: Path) -> None:
-    """Half of GM is touched by address; buffers of any seed are in the other half."""
+def test_drawn_buffers_avoid_the_addresses_of_the_program(copy: Path) -> None:
+    """The program touches half of GM by address; buffers of any seed are in the other half."""
     copy.write_text(
         COPY.replace(
             "  pto.mte_gm_ub %in",
@@ -427,7 +427,7 @@ def test_outputs_of_a_failed_run_are_not_written(copy: Path) -> None:
 
 
 @pytest.mark.parametrize("left", [None, bytes(4095)])
-def test_a_run_that_left_no_bytes_does_not_pass(copy: Path, left: bytes | None) -> None:
+def test_a_run_without_output_bytes_does_not_pass(copy: Path, left: bytes | None) -> None:
     one = replay(str(copy), args=ARGS[1::2], outs=("1=out.npy",))
     if left is not None:
         (copy.parent / "out-0-1.bin").write_bytes(left)
@@ -449,7 +449,7 @@ def test_prepared_programs_have_checked_outputs(copy: Path) -> None:
 # --- whole runs ----------------------------------------------------------------------------------
 
 
-def test_a_program_runs_and_its_outputs_are_what_it_copied(copy: Path, capsys: Capture) -> None:
+def test_a_program_runs_and_its_outputs_are_the_copied_data(copy: Path, capsys: Capture) -> None:
     np.save(copy.parent / "in.npy", np.arange(1024, dtype=np.float32))
     done = run_command(
         capsys, "--sim", "icarus", "copy.pto", "--arg", "0=in.npy", "--arg", "1=empty:4096",
@@ -485,5 +485,5 @@ def test_a_check_that_fails_writes_no_output(copy: Path, capsys: Capture) -> Non
     assert done.out.splitlines()[-1].startswith("FAIL (fail)")
 
 
-def test_the_project_is_where_runs_live() -> None:
+def test_run_folders_are_in_the_project() -> None:
     assert run_folder(RunSettings(programs=("x.pto",))).is_relative_to(ROOT)

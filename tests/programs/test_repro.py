@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a failed run writes down fails again on the engine that failed, and passes on a good one.
+"""The written program of a failed run fails on the same engine, and passes on a good one.
 
-Bugs of every family are planted behind switches in one Icarus build (tests/bugs/switched.py). Each
-is met by a short random run; what that writes below ``repro/`` is replayed by the code behind
+Bugs of every family are injected with switches into one Icarus build (tests/bugs/switched.py).
+A short random run fails on each; its programs below ``repro/`` are replayed by the code of
 ``pto-dv program``, on the engine with the bug and on the engines as they are.
 """
 
@@ -36,14 +36,14 @@ pytestmark = pytest.mark.sim
 
 @dataclass(frozen=True)
 class Met:
-    """How a bug is met.
+    """A run that fails on a bug.
 
     Attributes:
         bug: Name in tests/bugs/bugs.toml.
         ops: Ops of the run.
         test: Test of the plan.
-        kind: What is found first, as :class:`tb.record.record.Failure` has it.
-        program: What fails again: the transaction alone, or its block where it takes more.
+        kind: Kind of the first failure, as in :class:`tb.record.record.Failure`.
+        program: Program that fails again: the transaction alone, or its block.
         seed: Of the run.
     """
 
@@ -76,7 +76,7 @@ TOP = BUILD_ROOT / "repro-engines"
 
 @cache
 def plan() -> BuildPlan:
-    """Builds the engines with every bug behind its number, and returns the build."""
+    """Builds the engines with every bug switched by its number, and returns the build."""
     bugs = {bug.name: bug for bug in load_bugs()}
     shutil.rmtree(TOP, ignore_errors=True)
     shutil.copytree(ROOT / ENGINES, TOP / ENGINES)
@@ -97,7 +97,7 @@ def number_of(met: Met | None) -> int:
 
 @cache
 def failed(met: Met) -> tuple[RunRecord, Path]:
-    """Runs a test until the bug is met; returns the record and the folder of the run."""
+    """Runs a test until it fails; returns the record and the folder of the run."""
     planned = planned_test(met.test)
     settings = RunSettings(
         sim="icarus",
@@ -124,7 +124,7 @@ def failed(met: Met) -> tuple[RunRecord, Path]:
 
 
 def written(met: Met) -> Path:
-    """Returns the program that a failed run wrote down."""
+    """Returns the program that a failed run has written."""
     record, folder = failed(met)
     said = re.search(r"\n  replay: make program PROGRAM=(\S+) SIM=icarus$", record.failures[0])
     assert said, record.failures[0]
@@ -135,7 +135,7 @@ def written(met: Met) -> Path:
 
 
 def replay(met: Met | None, *programs: Path) -> RunRecord:
-    """Replays programs on the engines with a bug, or without any."""
+    """Replays programs on the engines with a bug or without one."""
     machine = {"sim": "icarus", "watchdog_clocks": WATCHDOG_CLOCKS}
     found = Replay.make([str(path) for path in programs], ProgramOptions(), machine)
     return run_once(
@@ -152,7 +152,7 @@ def replay(met: Met | None, *programs: Path) -> RunRecord:
 
 
 @pytest.mark.parametrize("met", MEETINGS, ids=lambda met: met.bug)
-def test_what_failed_fails_again(met: Met) -> None:
+def test_the_written_program_fails_again(met: Met) -> None:
     record, folder = failed(met)
     assert record.status in ("fail", "hang"), record.message
     first = record.details[0]
@@ -163,7 +163,7 @@ def test_what_failed_fails_again(met: Met) -> None:
     assert (folder / "repro").is_dir()
 
 
-def test_all_of_it_passes_on_the_engines_as_they_are() -> None:
+def test_all_programs_pass_on_the_reference_engines() -> None:
     folders = [written(met).parent for met in MEETINGS]
     programs = [folder / f"{name}.pto" for folder in folders for name in ("failing", "batch")]
     record = replay(None, *programs)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Setup files: what they may say, and that all else is refused with the line."""
+"""Setup files: their keys, and errors with the line."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``make prove-arith`` around its program: what is dealt out, what is printed, the exit code."""
+"""``make prove-arith`` around its program: division of the work, output, exit code."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ else:
 
 
 class Fake:
-    """Stands in for the program: ``wrong`` names a unit that differs, ``ends`` one that breaks."""
+    """A fake of the program: ``wrong`` names a unit that differs, ``ends`` one that crashes."""
 
     def __init__(self, folder: Path, *, wrong: str = "", ends: str = "", check: int = 0) -> None:
         self.log = folder / "calls"
@@ -64,7 +64,7 @@ def run(fake: Fake, monkeypatch: pytest.MonkeyPatch, units: str = "", *steps: in
     return prove.prove_command(units, range(*(steps or (1 << 32,))), 2)
 
 
-def test_everything_is_dealt_out_once(
+def test_every_input_is_assigned_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fake = Fake(tmp_path)
@@ -90,7 +90,7 @@ def test_a_difference_is_shown_and_fails(
     assert out.splitlines()[-1].startswith("FAIL: 2 units, 1 differences")
 
 
-def test_a_reference_that_is_off_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_reference_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(Fake(tmp_path, check=1), monkeypatch) == 1
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verdict on a result: what is no PASS, and that every test of the plan sends every op."""
+"""The verdict on a result; every test of the plan sends every op."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MANY = 1000
 
 
 def result(ops: dict[str, int] | None = None, **changes: Any) -> SimResult:
-    """Returns the result of a good run that sent 10 of each op and moved its number of bytes."""
+    """Returns the result of a run without failure: 10 of each op, with its number of bytes."""
     ops = {LOAD: 640} if ops is None else ops
     counts = {name: OpCount(sent=10, passed=10, bytes=size) for name, size in ops.items()}
     values: dict[str, Any] = {
@@ -112,7 +112,7 @@ def test_an_op_with_a_reason_is_left_out_by_name(reason: str) -> None:
 
 
 @pytest.mark.parametrize("reason", REASONS)
-def test_no_reason_makes_a_run_pass_that_moved_nothing_of_what_was_asked_for(reason: str) -> None:
+def test_no_reason_makes_a_run_without_requested_bytes_pass(reason: str) -> None:
     found, asked = REASONS[reason]
     other = result({COPY: 640}, **{**found, "sends": (LOAD,)} if "sends" in found else found)
     said = judge(other, STORE, **{**asked, "n": 1} if "n" in asked else asked)
@@ -120,12 +120,12 @@ def test_no_reason_makes_a_run_pass_that_moved_nothing_of_what_was_asked_for(rea
     assert says(said.message, f"no byte OPS {STORE} not sent")
 
 
-def test_refused_ops_and_nops_are_told_from_ops_that_were_not_sent() -> None:
+def test_refused_ops_and_nops_are_not_reported_as_unsent() -> None:
     (line,) = judge(result({LOAD: 64, STORE: 0}), LOAD, STORE, n=20).left_out
     assert says(line, f"{STORE} sent 10 times no byte checked")
 
 
-def test_neither_n_nor_constraints_excuse_a_test_that_draws_nothing_by_them() -> None:
+def test_n_and_constraints_are_no_reason_for_a_test_without_them() -> None:
     assert judge(result(), LOAD, STORE, n=1, fixed_length=True).status == "error"
     assert judge(result(), LOAD, STORE, constraints="mine.py").status == "error"
     assert judge(result(), LOAD, STORE, n=2 * FEW).status == "error"
@@ -161,12 +161,12 @@ SOURCES: dict[str, Callable[[str], Iterator[OpBlock]]] = {
         lambda op: TrafficGenerator(1, (op,)).blocks(5),
     ),
 }
-"""Class of a test of the plan to the blocks that it sends of one op."""
+"""Class of a test of the plan to the blocks that it sends for one op."""
 
 
 @cache
 def sent(class_name: str, op: str) -> SimResult:
-    """Returns the result of a DUT that does all it is sent; a byte is counted for a row."""
+    """Returns the result of a correct DUT, with a byte counted for each row."""
     counts: Counter[str] = Counter()
     bytes_of: Counter[str] = Counter()
     for block in SOURCES[class_name](op):

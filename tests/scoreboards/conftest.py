@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stand-in for the design: the memories under test, written by the model, corrupted by hand."""
+"""A substitute for the design: memories under test, written by the model, and corrupted."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Pair:
     def op(
         self, guard: int = 64, in_flight: Sequence[Footprint] = (), bus_bytes: int = 32
     ) -> tuple[Mismatch, ...]:
-        """Compares the last op. What compare looks at exists on both sides, as with real GM."""
+        """Compares the last op. The compared pages exist on both sides, as in a simulation."""
         assert self.outcome is not None
         written = self.outcome.written
         if written is not None and written.space is Space.GM:
@@ -95,5 +95,5 @@ class Pair:
 
 @pytest.fixture
 def pair() -> Pair:
-    """Fresh memories on both sides."""
+    """New memories on both sides."""
     return Pair()

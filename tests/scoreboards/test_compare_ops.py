@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A wrong byte at every kind of place of the ops that are no plain move of rows."""
+"""A wrong byte at every kind of place of ops that move more than rows."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_each_wrong_byte_is_found_and_explained(pair: Pair, op: Op) -> None:
 def test_beyond_the_guard_is_left_to_the_full_compare(pair: Pair) -> None:
     written(pair, SPREAD)
     assert pair.outcome is not None
-    # Row n 1 of group 0, C0 column 2 stands 100 blocks behind row 0.
+    # Row n 1 of group 0, C0 column 2 is 100 blocks after row 0.
     start = 64 + 32 * (2 * 3000 + 100)
     pair.corrupt(Space.L1, start - 65, start + 32 + 64)
     assert pair.op() == ()
@@ -132,7 +132,7 @@ def text(pair: Pair, op: DmaOp, address: int) -> str:
 
 
 def where(pair: Pair, op: DmaOp, address: int) -> tuple[str, str]:
-    """The lines of a report that say which byte it is and what it is made from."""
+    """Returns the lines of a report about the place of a byte and its source."""
     lines = text(pair, op, address).splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("  where "))
     stop = next(i for i, line in enumerate(lines) if line.startswith("  lane "))

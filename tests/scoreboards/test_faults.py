@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of memories: whose they are, how their op must retire, and what a reset leaves behind."""
+"""Errors of memories: their ops, the status of these, and the state after a reset."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def bad(cycle: int, address: int = 0, **changes: Any) -> BadAccess:
 
 
 def failures(bench: Bench, batch: Batch) -> list[str]:
-    """Shows an batch to the scoreboard and returns the first lines of its reports."""
+    """Sends a batch to the scoreboard and returns the first lines of its reports."""
     bench.write(batch)
     return [report.splitlines()[0] for report in bench.run.counts.failures]
 
@@ -131,7 +131,7 @@ def test_errors_of_two_channels_have_no_order_when_they_are_close(apart: int, ei
     assert (verdict.objection(Status.LOCAL, 64) == "") is either
 
 
-def test_an_error_that_may_be_anothers_may_be_reported() -> None:
+def test_an_error_of_one_of_two_ops_may_be_reported_by_either() -> None:
     verdict = Verdict([bad(20, 0x100)], [bad(10, 0x200), bad(30, 0x300)])
     assert verdict.objection(Status.RD_SLVERR, 0x100) == ""
     assert verdict.objection(Status.RD_SLVERR, 0x200) == ""
@@ -141,7 +141,7 @@ def test_an_error_that_may_be_anothers_may_be_reported() -> None:
     assert Verdict([bad(1)]).failed(Status.OK)
 
 
-# --- whose error it is ---
+# --- the op of an error ---
 
 
 def flight(index: int, base: int, *, status: int | None = 0, accept: int = 0) -> Flight:
@@ -159,7 +159,7 @@ def test_an_error_outside_the_flight_or_the_rows_is_nobodys() -> None:
     assert attribution.strays == wrong
 
 
-def test_an_error_of_either_is_that_of_the_one_that_reports_it() -> None:
+def test_a_shared_error_belongs_to_the_op_that_reports_it() -> None:
     error = bad(50, 992)
     one = Attribution([flight(0, 1001), flight(1, 1001, status=2)], WIDTHS)
     one.take([error])
@@ -192,7 +192,7 @@ def test_a_burst_long_after_the_error_of_its_op_is_late() -> None:
 # --- through the scoreboard ---
 
 
-def test_errors_are_judged_op_by_op(bench: Bench) -> None:
+def test_errors_are_checked_op_by_op(bench: Bench) -> None:
     batch = bench.batch(from_ops([LOAD, NEXT]))
     bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
     bench.hit(batch, "mte2", Space.L1, 4096 + 96, side=WRITE, cycle=600)
@@ -227,7 +227,7 @@ def test_a_wrong_report_of_an_error_is_found(
     assert bench.checked[-1].passed.tolist() == [False, True]
 
 
-def test_an_address_is_compared_where_the_manifest_says_it_is_right(bench: Bench) -> None:
+def test_an_address_is_compared_where_the_manifest_declares_it(bench: Bench) -> None:
     capabilities = {"mte2": SimpleNamespace(error_address=False)}
     bench.run.config.capabilities = capabilities
     batch = bench.batch(from_ops([LOAD]))
@@ -250,7 +250,7 @@ def test_an_error_of_a_slot_without_ops_is_found(bench: Bench) -> None:
     assert line_says(report, "no op flight mte3 access write GM 0x400")
 
 
-def test_two_loads_of_one_place_share_the_blame(bench: Bench) -> None:
+def test_an_error_of_two_loads_of_one_place(bench: Bench) -> None:
     for position in (0, 1):
         batch = bench.batch(from_ops([LOAD, SAME]))
         bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
@@ -271,7 +271,7 @@ def test_a_full_log_is_a_failure(bench: Bench) -> None:
     assert line_says(report, "3 erroneous responses not fit log")
 
 
-def test_an_error_that_was_not_injected_is_judged_alike(bench: Bench) -> None:
+def test_an_error_that_was_not_injected_is_checked_alike(bench: Bench) -> None:
     batch = bench.batch(from_ops([LOAD]))
     bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.DECERR)
     batch.hits["fault"] = NO_FAULT
@@ -290,7 +290,7 @@ def test_a_late_burst_fails_its_op(bench: Bench) -> None:
     assert line_says(report, "started burst after error")
 
 
-def test_what_reads_an_undefined_destination_is_compared_with_it(bench: Bench) -> None:
+def test_readers_of_an_undefined_destination_are_compared_with_it(bench: Bench) -> None:
     ops = from_ops([LOAD, MteL1Ub(4096, 1024, 32, 1, 0, 0)])
     batch = bench.batch(ops)
     bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
@@ -316,7 +316,7 @@ COPIES = [MteUbUb(4096 * k, 131072 + 4096 * k, 2, 4, 1, 2) for k in range(4)]
 
 
 def cut_batch(bench: Bench) -> Batch:
-    """Four copies: one retired, two begun, one never seen, whose bytes the design did not write."""
+    """Four copies: one retired, two begun, one never offered, its bytes not written."""
     content = bench.memory.content[Space.UB0]
     before = content.copy()
     batch = bench.batch(from_ops(COPIES))
@@ -327,7 +327,7 @@ def cut_batch(bench: Bench) -> Batch:
     return batch
 
 
-def test_a_reset_forgets_what_was_not_begun(bench: Bench) -> None:
+def test_a_reset_drops_ops_that_have_not_begun(bench: Bench) -> None:
     batch = cut_batch(bench)
     bench.corrupt(Space.UB0, 131072 + 4096 + 7)  # in flight: anything
     assert failures(bench, batch) == []
@@ -345,7 +345,7 @@ def test_a_reset_forgets_what_was_not_begun(bench: Bench) -> None:
         (200_000, "stray write"),
     ],
 )
-def test_a_byte_outside_of_what_was_in_flight_is_found(
+def test_a_byte_outside_of_the_ops_in_flight_is_found(
     bench: Bench, address: int, says: str
 ) -> None:
     batch = cut_batch(bench)
@@ -355,14 +355,14 @@ def test_a_byte_outside_of_what_was_in_flight_is_found(
     assert says in found[0]
 
 
-def test_the_next_block_is_judged_from_what_a_reset_left(bench: Bench) -> None:
+def test_the_next_block_starts_from_the_memories_after_a_reset(bench: Bench) -> None:
     bench.write(cut_batch(bench))
     bench.bytes[SLOTS.index("mte3")] = 10_000
     batch = bench.batch(from_ops(COPIES))
     assert failures(bench, batch) == []
 
 
-def test_errors_before_a_reset_belong_to_what_was_in_flight(bench: Bench) -> None:
+def test_errors_before_a_reset_belong_to_ops_in_flight(bench: Bench) -> None:
     batch = cut_batch(bench)
     bench.hit(batch, "mte3", Space.UB0, 4096)
     bench.hit(batch, "mte3", Space.UB0, 4096 * 2)

@@ -54,7 +54,7 @@ def accumulators() -> Fill:
 
 
 def parameters() -> Fill:
-    """Records (0.5, +3, signed) and alphas of 0.25 behind one another."""
+    """Records (0.5, +3, signed) and then alphas of 0.25."""
     fb = np.zeros(4096, dtype=np.uint8)
     fb[128:1024].view("<u8")[:] = 0x0000_4060_3F00_0000
     fb[1024:2048].view("<u4")[:] = 0x3E800000
@@ -82,7 +82,7 @@ def bench() -> Bench:
         replace(PLAIN, m=0, unit_flag=3),
     ],
 )
-def test_a_right_write_back_passes(bench: Bench, op: FixOp) -> None:
+def test_a_correct_write_back_passes(bench: Bench, op: FixOp) -> None:
     checked = bench.write(bench.batch(block(op)))
     assert not bench.run.counts.failures
     assert checked.passed.all()
@@ -117,7 +117,7 @@ def test_a_wrong_byte_in_either_half_is_found(bench: Bench, space: Space) -> Non
     assert len(bench.run.counts.failures) == 1  # reported once
 
 
-def test_the_guard_of_the_second_half_is_looked_at(bench: Bench) -> None:
+def test_the_guard_of_the_second_half_is_compared(bench: Bench) -> None:
     batch = bench.batch(block(HALVES))
     bench.corrupt(Space.UB1, 4096 + 4 * 128 + 7)
     bench.write(batch)
@@ -125,7 +125,7 @@ def test_the_guard_of_the_second_half_is_looked_at(bench: Bench) -> None:
 
 
 def test_a_neighbour_in_flight_is_no_guard_failure(bench: Bench) -> None:
-    """What is wrong in another op's second region is that op's failure alone."""
+    """A wrong byte in the second region of another op is a failure of that op alone."""
     other = MteL0cUb(0, 4096 + 512, 4, 16, 16, 16, sub_block=1)
     batch = bench.batch(block(HALVES, other))
     bench.corrupt(Space.UB1, 4096 + 512)
@@ -209,7 +209,7 @@ def test_a_missing_clear_and_one_too_many_are_reported(bench: Bench) -> None:
     assert len(bench.run.counts.failures) == 2
 
 
-def test_illegal_ops_and_nops_leave_flags_alone(bench: Bench) -> None:
+def test_illegal_ops_and_nops_keep_flags(bench: Bench) -> None:
     before = bench.memory.unit_flags.copy()
     ops = block(replace(CLEARING, dst_stride=0), replace(CLEARING, n=0), rules=[14, 0])
     bench.write(bench.batch(ops))
@@ -230,8 +230,8 @@ def test_flags_of_an_op_that_met_a_fault_are_taken_over(bench: Bench) -> None:
     assert bench.scoreboard.golden.unit_flags[:4].tolist() == [1, 1, 1, 1]
 
 
-def test_flags_are_undefined_behind_an_op_that_met_a_fault(bench: Bench) -> None:
-    # The first did not clear, so there is one answer left when the second has.
+def test_flags_are_undefined_after_an_op_that_met_a_fault(bench: Bench) -> None:
+    # The first did not clear, so one set is left after the clear of the second.
     part = replace(CLEARING, src=0x200, dst=CLEARING.dst + 0x10000, m=4, n=16)
     for undefined, other in ((1, 0), (0, 0), (1, 1)):
         batch = bench.batch(block(CLEARING, part, replace(part, src=0x1000)))
@@ -300,7 +300,7 @@ def test_errors_belong_to_the_op_that_accesses_the_word(
 
 
 def test_the_port_of_a_read_of_gm_is_the_bus(bench: Bench) -> None:
-    """A granule beside the row, inside 64 bytes but not in a bus word of the row."""
+    """A granule next to the row, inside 64 bytes but not in a bus word of the row."""
     batch = bench.batch(block(replace(ATOMIC, m=1, n=8)))
     bench.hit(batch, "fix", Space.GM, GM + 32, kind=FaultKind.SLVERR)
     bench.write(batch)
@@ -321,22 +321,22 @@ def test_an_atomic_that_met_a_fault_is_taken_over(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("apart", [False, True])
-def test_an_atomic_behind_a_failed_one_starts_from_undefined_bytes(
+def test_an_atomic_after_a_failed_one_starts_from_undefined_bytes(
     bench: Bench, apart: bool
 ) -> None:
-    behind = replace(ATOMIC, src=0x1000, dst=GM + 0x4000 * apart)
-    batch = bench.batch(block(ATOMIC, behind))
+    later = replace(ATOMIC, src=0x1000, dst=GM + 0x4000 * apart)
+    batch = bench.batch(block(ATOMIC, later))
     bench.hit(batch, "fix", Space.L0C, 0x100)
     bench.failed(batch, "fix", Status.LOCAL, 0x100)
     if apart:
-        bench.corrupt(Space.GM, behind.dst)
+        bench.corrupt(Space.GM, later.dst)
     checked = bench.write(batch)
-    # Elements of its own are judged as ever.
+    # Its own elements are compared as usual.
     assert checked.passed.tolist() == [True, not apart]
     assert len(bench.run.counts.failures) == apart
 
 
-def test_a_wrong_element_comes_with_its_stages(bench: Bench) -> None:
+def test_a_wrong_element_is_reported_with_its_stages(bench: Bench) -> None:
     batch = bench.batch(block(VECTOR))
     bench.corrupt(Space.L1, 2 * 32 + 17)  # row 2, channel 17: word 64 + 2 * 16 of group 1
     bench.write(batch)
@@ -350,7 +350,7 @@ def test_a_wrong_element_comes_with_its_stages(bench: Bench) -> None:
     assert f"source L0C {4 * (16 * 16 + 2 * 16 + 1):#07x}" in report
 
 
-def test_an_atomic_element_comes_with_what_it_met(bench: Bench) -> None:
+def test_an_atomic_element_is_reported_with_its_old_value(bench: Bench) -> None:
     old = Fill(Space.GM, GM, np.full(2048, 0x3C, dtype=np.uint8))
     batch = bench.batch(replace(block(ATOMIC), fills=(accumulators(), old)))
     bench.corrupt(Space.GM, GM + 64 + 6)

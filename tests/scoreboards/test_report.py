@@ -23,7 +23,7 @@ def mismatch(pair: Pair, *addresses: int) -> Mismatch:
     return pair.op()[0]
 
 
-def test_report_says_where_what_and_how_to_repeat(pair: Pair) -> None:
+def test_report_has_place_bytes_and_repeat_command(pair: Pair) -> None:
     start = 2048 + 1024 + 160 * 2
     found = mismatch(pair, start + 20, start + 21, start + 23)
     text = render(found, op=to_text(OP), writer=LastWriter(8123, "mte2", 7), repro=REPRO)
@@ -40,7 +40,7 @@ def test_report_says_where_what_and_how_to_repeat(pair: Pair) -> None:
     assert text.isascii()
 
 
-def test_everything_but_the_mismatch_may_be_left_out(pair: Pair) -> None:
+def test_all_fields_but_the_mismatch_are_optional(pair: Pair) -> None:
     pair.corrupt(Space.L1, 5)
     text = render(pair.full()[0])
     assert text.startswith("MISMATCH: stray write, L1 0x00005, 1 wrong byte in 1\n")
@@ -69,8 +69,8 @@ def test_guard_bytes_are_described_from_their_row(pair: Pair) -> None:
     assert line_says(render(found), "row 0 4 3 B before first byte")
     position = found.position
     assert position is not None
-    behind = replace(position, byte=160, part=Part.BEHIND)
-    assert "1 B behind its last byte" in render(replace(found, position=behind))
+    after = replace(position, byte=160, part=Part.BEHIND)
+    assert "1 B behind its last byte" in render(replace(found, position=after))
     assert "write outside the destination" in render(found)
 
 
@@ -95,7 +95,7 @@ def test_long_ops_wrap_and_sequences_keep_their_lines(pair: Pair) -> None:
     assert all(len(line) <= COLUMNS for line in text.splitlines())
 
 
-def test_unexpected_page_says_so(pair: Pair) -> None:
+def test_unexpected_page_is_reported(pair: Pair) -> None:
     pair.corrupt(Space.GM, 1 << 30)
     text = render(pair.full()[0])
     assert line_says(text, "write page no op writes")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is written down of a transaction: its memory as it was, what it depends on, registers."""
+"""Written programs of transactions: memory before the block, dependencies, registers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 
 def chain() -> OpBlock:
-    """Returns four ops, three of which hand the same bytes on."""
+    """Returns four ops, three of which copy the same bytes."""
     block = from_ops([TO_L1, OTHER, TO_UB, BACK])
     block.after[2], block.after[3] = 0, 2
     block.gap[3] = 9
@@ -82,7 +82,7 @@ def folders(bench: Bench) -> list[str]:
 
 
 def corrupted(bench: Bench) -> Path:
-    """Checks the chain with a wrong byte behind its last op; returns the folder."""
+    """Checks the chain with a wrong byte after its last op; returns the folder."""
     batch = bench.batch(chain())
     bench.corrupt(Space.GM, (1 << 20) + 71)
     bench.write(batch)
@@ -91,7 +91,7 @@ def corrupted(bench: Bench) -> Path:
     return bench.scoreboard.repro.folder / "3-mte_ub_gm"
 
 
-def test_a_failure_writes_the_op_with_what_it_depends_on(bench: Bench) -> None:
+def test_a_failure_writes_the_op_with_its_dependencies(bench: Bench) -> None:
     folder = corrupted(bench)
     assert sorted(path.name for path in folder.iterdir()) == [
         "README.txt", "batch.pto", "batch.toml", "failing.pto", "failing.toml", "memory.bin"
@@ -112,7 +112,7 @@ def test_a_failure_writes_the_op_with_what_it_depends_on(bench: Bench) -> None:
     assert report.partition("\n  replay: ")[0] in readme
 
 
-def test_memory_is_what_it_was_before_the_block(bench: Bench) -> None:
+def test_memory_is_that_before_the_block(bench: Bench) -> None:
     folder = corrupted(bench)
     for name in ("failing.toml", "batch.toml"):
         for space, start, length in (
@@ -125,12 +125,12 @@ def test_memory_is_what_it_was_before_the_block(bench: Bench) -> None:
             assert loaded(folder / name, space, start, length) == expected
     with pytest.raises(AssertionError, match="is not loaded"):
         loaded(folder / "failing.toml", Space.GM, 1 << 21, 1)
-    # Behind the block they are what the ops left, and what was wrong is taken over.
+    # After the block they have the results of the ops, wrong bytes included.
     golden = bench.scoreboard.golden[Space.L1]
     assert golden[4096 : 4096 + 50].tobytes() == noise(Space.GM, 1001, 50).tobytes()
 
 
-def test_memory_would_be_wrong_if_nothing_were_kept(
+def test_without_kept_bytes_the_memory_would_be_wrong(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Before, "keep", lambda self, region: None)
@@ -140,7 +140,7 @@ def test_memory_would_be_wrong_if_nothing_were_kept(
 
 
 @pytest.mark.parametrize("room", [1, 200, 1 << 20])
-def test_bytes_are_kept_whatever_room_there_was(
+def test_bytes_are_kept_for_any_capacity(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
     monkeypatch.setattr("scoreboards.repro._ROOM", room)
@@ -164,7 +164,7 @@ def test_bytes_are_kept_whatever_room_there_was(
     assert (golden[Space.L1][96:128] == 0).all()
 
 
-def test_setup_files_say_what_the_memories_and_flags_were(bench: Bench) -> None:
+def test_setup_files_have_memories_and_flags_before_the_block(bench: Bench) -> None:
     setup = load_setup(corrupted(bench) / "batch.toml")
     assert (setup.seed, setup.stall_seed, setup.illegal) == (1, 7, "refuse")
     bits = np.frombuffer(bytes.fromhex(setup.unit_flags), np.uint8)
@@ -261,7 +261,7 @@ def test_a_hang_is_written(bench: Bench) -> None:
 
 
 def test_registers_are_those_of_the_block(bench: Bench) -> None:
-    """Copies that read what copies of blocks before theirs have set."""
+    """Copies that use registers set by copies of earlier blocks."""
     generator = TrafficGenerator(3, ("copy_gm_to_ubuf", "copy_ubuf_to_gm"))
     blocks = list(itertools.islice(generator.blocks(1 << 30), 6))
     number, firsts = 0, []
@@ -288,7 +288,7 @@ def test_registers_are_those_of_the_block(bench: Bench) -> None:
         assert np.array_equal(np.array(found), block.pack())
         own = sum(len(ops) - 1 for ops in block.program())
         inherited += len(ops_in(folder / "batch.pto")) - len(block) > own
-    assert inherited, "every block sets all its registers itself"
+    assert inherited, "no block inherits registers"
 
 
 # --- parts ---------------------------------------------------------------------------------------
@@ -312,7 +312,7 @@ def test_an_illegal_op_is_sent_and_needs_nothing(bench: Bench) -> None:
     assert not load_setup(folder / "transaction.toml").load
 
 
-def test_an_op_that_no_text_can_hold_is_left_out(bench: Bench) -> None:
+def test_an_op_without_a_text_is_omitted(bench: Bench) -> None:
     wide = dataclasses.replace(OTHER, pad=Pad("i8", 256))
     block = from_descriptors([lower(wide), lower(TO_L1)], expected_rule=[5, 0])
     bench.scoreboard.repro.wanted = {0}
@@ -353,7 +353,7 @@ def test_parts_of_a_file_are_found() -> None:
     ]  # fmt: skip
 
 
-def test_golden_memories_are_what_they_were_when_one_has_looked(bench: Bench) -> None:
+def test_reading_does_not_change_golden_memories(bench: Bench) -> None:
     bench.write(bench.batch(chain()))
     golden = bench.scoreboard.golden
     now = {space: golden[space].copy() for space in (Space.L1, Space.UB0)}

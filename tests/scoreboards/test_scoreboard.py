@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scoreboard on batches made by hand: a second model plays the design."""
+"""The scoreboard on hand-made batches, with a second model as the design."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_nothing_is_expected_of_a_copy_that_is_not_issued(
         (CopyUbufToUbuf(4112, 0, 0, 3, 64, 96, 128), "rule 6"),
     ],
 )
-def test_a_copy_that_an_engine_should_have_seen_is_an_error(
+def test_a_copy_that_should_have_been_issued_is_an_error(
     bench: Bench, issued: CopyUbufToUbuf, says: str
 ) -> None:
     bench.write(bench.batch(legacy_block(issued, LEGAL)))
@@ -177,7 +177,7 @@ def test_illegal_ops_change_nothing_and_carry_their_rule(bench: Bench) -> None:
         (BIAS, 128, False),
     ],
 )
-def test_faults_are_met_by_whole_source_words(
+def test_faults_apply_to_whole_source_words(
     bench: Bench, op: V06Op, address: int, met: bool
 ) -> None:
     batch = bench.batch(from_ops([op]))
@@ -197,7 +197,7 @@ def test_faults_are_met_by_whole_source_words(
         assert f"no op in flight on {slot} makes this access" in report
 
 
-def test_a_faulty_repack_may_leave_anything_in_its_blocks(bench: Bench) -> None:
+def test_the_blocks_of_a_faulty_repack_are_undefined(bench: Bench) -> None:
     batch = bench.batch(from_ops([OPS[7]]))
     bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
     bench.failed(batch, "mte2", Status.RD_SLVERR, 1024)
@@ -219,7 +219,7 @@ def test_hang_names_the_limit_in_force(bench: Bench, clocks: int) -> None:
     assert f"{clocks} clocks" in bench.run.abort_message
 
 
-def test_hang_says_who_waits_for_whom(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hang_reports_the_waiting_channels(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "scoreboards.failure.channel_report", lambda mailbox: ["mte1: src waits for its grant"]
     )
@@ -231,7 +231,7 @@ def test_hang_says_who_waits_for_whom(bench: Bench, monkeypatch: pytest.MonkeyPa
 
 
 def test_stray_bytes_are_attributed_past_illegal_ops_of_any_size(bench: Bench) -> None:
-    """Listing the rows an illegal op names would take for ever."""
+    """An illegal op may have too many rows to list."""
     huge = MteGmL1Frac(0, 0, "nd2nz", 2**17, 2**22, 1, 2**17, 1, 1, 1)
     ops: Sequence[V06Op] = [huge, OPS[2]]
     batch = bench.batch(from_ops(ops, expected_rule=[3, 0]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The trace of the transactions: what is in it, and how long it gets."""
+"""The trace of the transactions: contents and length."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_legacy_forms_have_their_name_and_whole_sequence(
     assert "pto.copy_ubuf_to_gm" in first["args"]["pto"]
 
 
-def test_a_hang_is_marked_and_an_batch_that_went_well_is_not_written_twice(
+def test_a_hang_is_marked_and_a_passed_batch_is_written_once(
     bench: Bench, timeline: Timeline, tmp_path: Path
 ) -> None:
     batch = bench.batch(from_ops(OPS))
@@ -154,7 +154,7 @@ def test_the_last_events_are_kept(tmp_path: Path, count: int) -> None:
     assert [file.name for file in tmp_path.iterdir()] == [TIMELINE]
 
 
-def test_a_trace_that_was_not_closed_lacks_its_end_alone(tmp_path: Path) -> None:
+def test_a_trace_that_was_not_closed_lacks_only_its_end(tmp_path: Path) -> None:
     trace = TraceWriter(tmp_path / TIMELINE)
     trace.write({"ts": 1})
     trace.flush()

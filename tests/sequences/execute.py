@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pseudo code of the spec, executed byte by byte, to judge the examples without any model."""
+"""The pseudo code of the spec, executed byte by byte, to check the examples without a model."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The write-back of spec/fixpipe.md, element by element in exact fractions, to judge examples."""
+"""The write-back of spec/fixpipe.md, element by element in exact fractions, to check examples."""
 
 from __future__ import annotations
 

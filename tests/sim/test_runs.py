@@ -46,7 +46,7 @@ def assert_passed(record: RunRecord) -> None:
 
 
 def assert_exercised(record: RunRecord) -> None:
-    """Every form of every worked example was right, and every rule example was refused."""
+    """Every form of every worked example passed, and every rule example was refused."""
     expected = {example.name: len(example.forms) for example in EXAMPLES}
     expected |= {f"rule check {example.name}": 1 for example in RULE_EXAMPLES}
     rules = {name: count for name, count in record.exercised.items() if name in RULES}
@@ -116,7 +116,7 @@ def test_widths(
 
 
 def test_fresh_seed() -> None:
-    """One seed that no run before has seen, when CI gives one."""
+    """One new seed, when CI gives one."""
     seed = int(os.environ.get("PTO_FRESH_SEED", "4242"))
     record = run("random", transactions=10000, seed=seed)
     print(record.last_line())
@@ -146,7 +146,7 @@ def test_every_form_alone_is_covered(form: str) -> None:
 
 
 def test_write_backs_together_are_covered() -> None:
-    """Every mode of the write-back is met, and nearly everything else of the family."""
+    """Every mode of the write-back is covered, and nearly every other bin of the family."""
     forms = ("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub")
     record = run("random", transactions=10000, ops=forms, seed=2)
     assert_passed(record)

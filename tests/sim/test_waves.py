@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waves of a window of clocks, and a failing run done again to be looked at."""
+"""Waves of a window of clocks, and of a failing run that is repeated."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ pytestmark = pytest.mark.sim
 
 QUIET = Console(quiet=True)
 PICOSECONDS = 10_000
-"""In a clock."""
+"""Of one clock."""
 
 PATIENCE_SECONDS = 240.0
 
 FST_HEADER = struct.Struct(">BQQQ")
-"""Type 0, length, first and last time: how an FST begins that was closed as it should be."""
+"""Begin of an FST that was closed properly: type 0, length, first and last time."""
 
 
 def run(folder: Path, **settings: object) -> RunRecord:
@@ -93,7 +93,7 @@ def test_waves_of_a_simulation_that_had_to_be_ended_can_be_read(tmp_path: Path) 
 
 
 def end_at(mailbox: Path, clock: int) -> None:
-    """Asks the simulator of a run to end when it has simulated so many clocks."""
+    """Makes the simulator of a run end after a number of clocks."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         with suppress(OSError, MailboxError):

@@ -12,7 +12,7 @@ A file holds the cases of one family of rules, separated by lines of ``// -----`
         // expected: DMA-L03|type @below:5
 
 ``expected`` lists rules or words, one of which fits the first finding, and its place: the line
-below with a column, without one where the specification leaves it open, or no ``@below`` where the
+below with a column, without one where the specification does not fix it, or no ``@below`` where the
 place may be one of several. ``also`` lists rules or words of further findings. ``--run`` requires
 every value, as a run does; without it the case is checked as by ``pto-dv verify``.
 """
@@ -59,13 +59,13 @@ WORDS: dict[str, str] = {
     "ub-sub": r"ub_sub",
     "cube": r"elements of|L0A|L0B|L0C|l0a|l0b|l0c",
 }
-"""What the message of a finding without a rule says, by the word of ``expect``."""
+"""Patterns of the message of a finding without a rule, by the word of ``expected``."""
 
 HAZARD = "A-14"
-"""What two ops of one pipe without a barrier between them are undefined by."""
+"""Assumption about two ops of one pipe without a barrier between them."""
 
 LOOP_GROUPS = "A-08"
-"""How many loop groups an op has at most."""
+"""Largest number of loop groups of an op."""
 
 
 SEPARATOR = "// -----\n"
@@ -82,7 +82,7 @@ class Case:
         name: Folder and name.
         wanted: Rules and words of ``expected``; empty for a legal case.
         also: Rules or words of the other findings, in their order.
-        line, column: Place of the first finding in the file; 0 where it is left open.
+        line, column: Place of the first finding in the file; 0 where any is right.
         options: Words of ``with``.
         text: The case without its separators.
     """
@@ -112,7 +112,7 @@ def read_case(path: Path, start: int, text: str) -> Case:
     """Returns one case of a file.
 
     Raises:
-        ValueError: its comments are not as they should be.
+        ValueError: its comments are wrong.
     """
     lines = text.splitlines()
     where = f"{path}:{start}"
@@ -155,7 +155,7 @@ def cases() -> list[Case]:
 def findings(case: Case, folder: Path) -> list[Finding]:
     """Returns the findings of the tools in a case, in the order of the text.
 
-    The case is written to a file of its own in ``folder``, behind as many empty lines as precede
+    The case is written to a separate file in ``folder``, after as many empty lines as precede
     it in the corpus: the lines of the findings are those of the corpus file.
     """
     path = folder / case.path.name

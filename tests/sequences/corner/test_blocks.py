@@ -72,7 +72,7 @@ def test_every_alignment_pair_in_both_directions(bus: int) -> None:
     assert len(found) == 3 * bus * bus
 
 
-def test_limits_are_there(corners: list[OpBlock]) -> None:
+def test_limits_are_reached(corners: list[OpBlock]) -> None:
     found = [desc for block in corners for desc in dma_descriptors(block)]
     ops = [desc for desc in found if desc.spec in (MTE_GM_UB, MTE_UB_GM)]
     live = [desc for desc in ops if not desc.is_nop]
@@ -88,7 +88,7 @@ def test_limits_are_there(corners: list[OpBlock]) -> None:
 
 
 def _reached(descs: list[Descriptor]) -> set[str]:
-    """Names of the memories whose last byte is read or written."""
+    """Returns the names of the memories with an access to their last byte."""
     sides = [side for desc in descs for side in (source(desc), *destinations(desc))]
     return {side.space.keyword for side in sides if side.end == SIZES[side.space]}
 
@@ -151,7 +151,7 @@ def test_limits_of_write_backs(corners: list[OpBlock]) -> None:
         assert max(desc.k for desc in live if desc.m > 1) == 4095
         assert max(desc.loop3_count for desc in live) == 200
         assert {desc.n % 16 for desc in live if desc.layout == 2} == set(range(16))
-        # No more than nz2nz and no conversion can leave L0C whole: 65536 elements.
+        # Only nz2nz without conversion can store all 65536 elements of L0C.
         assert max(destinations(desc)[0].bytes for desc in live) == 65536 * 4
         modes = {(desc.quant, desc.dst_type) for desc in live if desc.m * desc.n <= 2}
         assert {code for code, _ in modes} == set(CODES)
@@ -175,7 +175,7 @@ def test_corners_of_chosen_ops_only() -> None:
         assert sent == {name}
 
 
-def test_legacy_forms_have_the_alignments_of_their_own_when_sent_alone() -> None:
+def test_legacy_forms_sent_alone_have_their_own_alignments() -> None:
     for name, modern in LEGACY_FORMS.items():
         alone, both = (
             sum(len(block.legacy) for block in corner_blocks(16, ops))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Alignments: the pairs of residues that came least come next, whoever draws."""
+"""Alignments: the rarest pairs of residues are drawn next, by all generators."""
 
 from __future__ import annotations
 
@@ -58,6 +58,6 @@ def test_mixed_traffic_meets_nearly_all_pairs(bus: int) -> None:
         assert met.mean() > 0.98
 
 
-def test_none_asked_for() -> None:
+def test_no_alignment_requested() -> None:
     limits = OpConstraints(residue=0.0, edge=0.0, pad=0.0)
     assert sum(map(len, TrafficGenerator(8, constraints=limits).blocks(500))) == 500

@@ -156,7 +156,7 @@ def test_dependencies_go_from_pipe_to_pipe(chains: list[OpBlock]) -> None:
 
 
 def test_children_read_what_their_parents_wrote(chains: list[OpBlock]) -> None:
-    """Most bytes that a dependent op reads are bytes its parent wrote, not what lay between."""
+    """Most bytes that a dependent op reads were written by its parent, not between its rows."""
     ours = total = 0
     for block in chains[:120]:
         descs = descriptors(block)
@@ -239,7 +239,7 @@ def test_spread_of_bursts(by_op: dict[str, list[Descriptor]], name: str) -> None
     for gap in ("src_gap", "dst_gap"):
         found = Counter(getattr(desc, gap) for desc in several)
         assert all(found[k] > 10 for k in (0, 1, 2)), gap
-        # A lone burst has a gap behind it that has no effect.
+        # A lone burst has a gap after it, without effect.
         assert max(getattr(desc, gap) for desc in live if desc.n_burst == 1) > 60000
         assert max(getattr(desc, gap) for desc in descs) == 65535
     assert max(desc.src_gap for desc in several) > (500 if name == "mte_l1_fb" else 1000)
@@ -310,7 +310,7 @@ def test_legacy_form(chains: list[OpBlock]) -> None:
     assert any(copy.len_burst == 65504 for copy in copies)
 
 
-def test_ops_are_what_was_asked() -> None:
+def test_only_the_chosen_ops_are_drawn() -> None:
     for name in COPY_FORMS:
         blocks = CopyGenerator(3, (name,)).draw(300)
         assert sum(map(len, blocks)) == 300
@@ -364,7 +364,7 @@ def test_speed() -> None:
     generator = CopyGenerator(1, COPY_FORMS)
     generator.draw(4096)
     best = min(_seconds(generator) for _ in range(5))
-    # 10 us is the aim on an idle machine; this only catches a fall back to op-by-op drawing.
+    # The target is 10 us on an idle machine; this only catches drawing op by op.
     assert best / 4096 < 60e-6
 
 
@@ -374,7 +374,7 @@ def _seconds(generator: CopyGenerator) -> float:
     return time.process_time() - start
 
 
-def test_an_op_that_nothing_shapes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_op_without_shapes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """It would be drawn as NOPs."""
     monkeypatch.setattr("sequences.draw.copies.strided", lambda opcode: opcode < 0)
     with pytest.raises(ConstraintError, match=pattern(r"no shape mte_gm_l1,\smte_l1_ub")):

@@ -152,7 +152,7 @@ def test_count_is_exact_and_blocks_are_bounded() -> None:
         CopyGenerator(1, GM_UB_NAMES).draw(-1)
 
 
-def test_ops_are_what_was_asked() -> None:
+def test_only_the_chosen_ops_are_drawn() -> None:
     for name in GM_UB_NAMES:
         for block in CopyGenerator(3, (name,)).draw(300):
             legacy = name.startswith("copy_")
@@ -227,7 +227,7 @@ def test_speed() -> None:
     generator = CopyGenerator(1, GM_UB_NAMES)
     generator.draw(4096)
     best = min(_seconds(generator) for _ in range(5))
-    # 5 us is the aim on an idle machine; this only catches a fall back to op-by-op drawing.
+    # The target is 5 us on an idle machine; this only catches drawing op by op.
     assert best / 4096 < 40e-6
 
 
@@ -249,7 +249,7 @@ def test_max_values_of_small_limits() -> None:
 
 
 class TestTheChecksCanFail:
-    """The plain checks must see what the generator never does."""
+    """The plain checks find errors that the generator never makes."""
 
     def test_two_loads_to_one_place(self) -> None:
         with pytest.raises(BlockError, match="op 1 writes"):
