@@ -61,7 +61,7 @@ def test_a_row_is_a_bug(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ('"a.v", "", "m", "f"', "bug x: a row has the parts file, setting"),
         ('"a.v", "", "m", "f", "r", "s"', "bug x: a row has the parts file, setting"),
@@ -70,8 +70,8 @@ def test_a_row_is_a_bug(tmp_path: Path) -> None:
         ('"a.v", "random mte4", "m", "f", "r"', "slots"),
     ],
 )
-def test_a_wrong_row_is_refused(row: str, said: str, tmp_path: Path) -> None:
+def test_a_wrong_row_is_refused(row: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "bugs.toml"
     path.write_text(f'["a"]\nx = [{row}]\n')
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         load_bugs(path)

@@ -184,8 +184,8 @@ def test_bug_is_caught(bug: Bug) -> None:
     replace(manifest.parent / bug.file, bug.old, bug.new)
     record = run(bug.test, manifest, sim="icarus", transactions=150, seed=24, watchdog_clocks=20000)
     assert record.status in ("fail", "hang"), record.last_line()
-    said = "\n".join([record.message, *record.failures])
-    assert bug.says in said, said
+    text = "\n".join([record.message, *record.failures])
+    assert bug.says in text, text
 
 
 # --- manifest, ports, lint ---

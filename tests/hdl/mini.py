@@ -212,7 +212,7 @@ class Access(IntEnum):
     FLAG = 6
 
 
-class Stands(IntFlag):
+class Hold(IntFlag):
     """Flags of stress_dma.v: stalled channels; SIGNED: the done has a signature of the data."""
 
     NO_RREADY = 1
@@ -235,13 +235,13 @@ class StressOp:
     local: int = 0
     space: Space = Space.GM
     delay: int = 0
-    stands: int = 0
+    hold: int = 0
 
     def pack(self) -> NDArray[np.uint32]:
         """Returns the descriptor, ``uint32[16]``."""
         value = WRITE_BACK | self.access << 128 | (self.access is Access.FLAG) << UNIT_FLAG_LSB + 1
         value |= self.count << 8 | self.beats - 1 << 24 | self.gm << 32
-        value |= self.local << 72 | self.space << 92 | self.delay << 96 | self.stands << 120
+        value |= self.local << 72 | self.space << 92 | self.delay << 96 | self.hold << 120
         return np.frombuffer(value.to_bytes(64, "little"), dtype="<u4").copy()
 
 

@@ -19,7 +19,7 @@ from tb.harness.mailbox import FaultWindow
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 from tests.hdl.bench import GM, WIDTH, Bench
-from tests.hdl.mini import FIX, MTE2, MTE3, RESULT_ENV, Access, Stands, StressOp
+from tests.hdl.mini import FIX, MTE2, MTE3, RESULT_ENV, Access, Hold, StressOp
 
 PAGE = 4096
 WORD = {MTE2: WIDTH, MTE3: WIDTH, FIX: 64}
@@ -291,7 +291,7 @@ async def long_latency(dut: Any) -> None:
         assert fast <= count + 4
         for latency in (64, 200, 1023):
             box.set_knobs(local_read_latency=latency)
-            op = StressOp(access, count, space=space, stands=Stands.SIGNED)
+            op = StressOp(access, count, space=space, hold=Hold.SIGNED)
             (done,) = await bench.ops(slot, op)
             assert bench.clocks[slot] == [fast + latency - 1], (slot, access, latency)
             assert done["addr"] == expected
@@ -318,7 +318,7 @@ async def jitter(dut: Any) -> None:
         space = Space.FB if access is Access.PAR else Space.L1
         single = StressOp(access, 1, 1, GM, space=space)
         count = 200 if name == "local_read" else 16
-        many = StressOp(access, count, 1, GM, space=space, stands=Stands.SIGNED)
+        many = StressOp(access, count, 1, GM, space=space, hold=Hold.SIGNED)
         box.set_knobs(**{f"{name}_latency": 3, f"{name}_jitter": 0})
         (quiet,) = await bench.ops(slot, many)
         (base,) = bench.clocks[slot]
@@ -465,26 +465,26 @@ async def late_bursts(dut: Any) -> None:
 
 L1 = Space.L1
 HANGS: dict[str, tuple[int, StressOp, dict[str, int]]] = {
-    "silent": (MTE2, StressOp(Access.NOTHING, stands=Stands.NO_DONE), {}),
+    "silent": (MTE2, StressOp(Access.NOTHING, hold=Hold.NO_DONE), {}),
     "outstanding": (
         *(MTE2, StressOp(Access.READS, 4, 8, GM)),
         {"axi_read_latency": 1000, "max_outstanding": 1},
     ),
     "ar": (MTE2, StressOp(Access.READS, 4, 8, GM), {"stall_ar": 255, "seed": 5}),
-    "aw": (MTE3, StressOp(Access.WRITES, 4, 8, GM, stands=Stands.NO_W), {"max_outstanding": 2}),
-    "rready": (MTE2, StressOp(Access.READS, 1, 8, GM, stands=Stands.NO_RREADY), {}),
-    "bready": (MTE3, StressOp(Access.WRITES, 1, 8, GM, stands=Stands.NO_BREADY), {}),
-    "no_aw": (MTE3, StressOp(Access.WRITES, 1, 8, GM, stands=Stands.NO_AW), {}),
-    "w_waits": (MTE3, StressOp(Access.WRITES, 1, 8, GM, stands=Stands.NO_AW), {"w_after_aw": 1}),
+    "aw": (MTE3, StressOp(Access.WRITES, 4, 8, GM, hold=Hold.NO_W), {"max_outstanding": 2}),
+    "rready": (MTE2, StressOp(Access.READS, 1, 8, GM, hold=Hold.NO_RREADY), {}),
+    "bready": (MTE3, StressOp(Access.WRITES, 1, 8, GM, hold=Hold.NO_BREADY), {}),
+    "no_aw": (MTE3, StressOp(Access.WRITES, 1, 8, GM, hold=Hold.NO_AW), {}),
+    "w_waits": (MTE3, StressOp(Access.WRITES, 1, 8, GM, hold=Hold.NO_AW), {"w_after_aw": 1}),
     "b_owed": (MTE3, StressOp(Access.WRITES, 3, 8, GM), {"axi_write_latency": 1000}),
     "src": (MTE2, StressOp(Access.SRC, 4, space=L1), {"stall_src_gnt": 255, "seed": 5}),
     "src_owed": (MTE2, StressOp(Access.SRC, 4, space=L1), {"local_read_latency": 1000}),
     "dst": (MTE3, StressOp(Access.DST, 4, space=L1), {"stall_dst_gnt": 255, "seed": 6}),
     "par": (FIX, StressOp(Access.PAR, 4, space=Space.FB), {"stall_src_gnt": 255, "seed": 7}),
     "flag": (FIX, StressOp(Access.FLAG, 4), {"stall_src_gnt": 255, "seed": 6}),
-    "polls": (FIX, StressOp(Access.FLAG, 4, local=3, stands=Stands.NO_DONE), {}),
+    "polls": (FIX, StressOp(Access.FLAG, 4, local=3, hold=Hold.NO_DONE), {}),
     "done": (MTE2, StressOp(Access.NOTHING), {"stall_done": 255, "seed": 4}),
-    "refuses": (MTE2, StressOp(Access.NOTHING, stands=Stands.REFUSE), {}),
+    "refuses": (MTE2, StressOp(Access.NOTHING, hold=Hold.REFUSE), {}),
 }
 
 
@@ -493,7 +493,7 @@ async def hangs(dut: Any) -> None:
     """Every kind of wait has a line in the report."""
     bench = Stress(dut)
     box = bench.mailbox
-    said = {}
+    reports = {}
     for name, (slot, op, knobs) in HANGS.items():
         quiet = {key: 1 if key.endswith("latency") else 0 for key in knobs}
         box.set_knobs(**{**quiet, **knobs})
@@ -504,7 +504,7 @@ async def hangs(dut: Any) -> None:
         box.submit_block(slot, [op.pack()] * (2 if name == "refuses" else 1), 0)
         await bench.wait()
         assert box.hang, name
-        said[name] = channel_report(box)
+        reports[name] = channel_report(box)
         state = box.state(slot)
         assert state is not None
         assert state.cycle == box.cycles
@@ -518,20 +518,20 @@ async def hangs(dut: Any) -> None:
         assert channel_report(box) == []
     # A slot that waits for another, which is stuck.
     box.set_watchdog_clocks(100)
-    silent = StressOp(Access.NOTHING, stands=Stands.NO_DONE).pack()
+    silent = StressOp(Access.NOTHING, hold=Hold.NO_DONE).pack()
     box.submit_block(MTE2, [silent], 0)
     waits = [[0, box.submitted(MTE2), 0, 0]]
     box.submit_block(MTE3, [silent], 0, waits=waits)
     await bench.wait()
-    said["other"] = channel_report(box)
+    reports["other"] = channel_report(box)
     retired = [box.retired(MTE2), box.submitted(MTE2)]
     # The simulation goes on after the hang: the state is older than the end.
     await ClockCycles(dut.clk, 50)
-    said["later"] = channel_report(box)
-    Path(os.environ[RESULT_ENV] + ".hangs").write_text(json.dumps([said, retired]))
+    reports["later"] = channel_report(box)
+    Path(os.environ[RESULT_ENV] + ".hangs").write_text(json.dumps([reports, retired]))
     await bench.reset()
     box.clear_hang()
     box.set_watchdog_clocks(0)
     # For the process that reads the file after the end, long after the last wake-up.
-    box.submit_block(MTE2, [StressOp(Access.READS, 1, 8, GM, stands=Stands.NO_RREADY).pack()], 9)
+    box.submit_block(MTE2, [StressOp(Access.READS, 1, 8, GM, hold=Hold.NO_RREADY).pack()], 9)
     await ClockCycles(dut.clk, 9000)

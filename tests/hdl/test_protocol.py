@@ -69,8 +69,8 @@ def test_a_message_names_slot_values_time_and_cycle(seen: dict[str, list[list[st
 @pytest.mark.sim
 def test_every_text_is_reported(session: Session, seen: dict[str, list[list[str]]]) -> None:
     lines = [line for scripts in seen.values() for messages in scripts for line in messages]
-    said = {line.split(": ", 1)[1].rpartition(" (0x")[0] for line in lines}
-    unseen = texts() - said
+    reported = {line.split(": ", 1)[1].rpartition(" (0x")[0] for line in lines}
+    unseen = texts() - reported
     if session.folder.name.startswith("verilator"):
         unseen = {text for text in unseen if not text.startswith("X-")}
     assert not unseen

@@ -101,22 +101,22 @@ def test_simulators_agree_on_the_clocks(sessions: Callable[[str], Session], name
 
 
 def test_every_wait_has_its_line(session: Session) -> None:
-    said, (retired, wanted) = result(session, ".hangs")
+    reports, (retired, tag) = result(session, ".hangs")
     for name, facts in FACTS.items():
-        assert len(said[name]) == len(facts), (name, said[name])
-        for line, fact in zip(said[name], facts, strict=True):
+        assert len(reports[name]) == len(facts), (name, reports[name])
+        for line, fact in zip(reports[name], facts, strict=True):
             assert says(line, fact), (name, line)
-    assert "OUTSTANDING" not in said["ar"][0]
-    for line in (*said["silent"], *said["rready"], *said["bready"]):
+    assert "OUTSTANDING" not in reports["ar"][0]
+    for line in (*reports["silent"], *reports["rready"], *reports["bready"]):
         # The watchdog counts 100 clocks from the accept.
         clocks = re.findall(r"(\d+) clocks", line)
         assert clocks, line
         assert all(90 <= int(number) <= 110 for number in clocks), line
-    first, second = said["other"]
+    first, second = reports["other"]
     assert says(first, f"mte2 no channel active {HOLDS}")
-    assert says(second, f"mte3 harness not descriptor waits mte2 {wanted} retired {retired}")
-    assert says(said["later"][0], r"clock \d+ \d+ clocks before the end")
-    assert said["later"][1:] == said["other"]
+    assert says(second, f"mte3 harness not descriptor waits mte2 {tag} retired {retired}")
+    assert says(reports["later"][0], r"clock \d+ \d+ clocks before the end")
+    assert reports["later"][1:] == reports["other"]
 
 
 def test_another_process_reads_the_state_after_the_end(session: Session) -> None:

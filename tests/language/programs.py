@@ -58,13 +58,13 @@ FORMS = ("pretty", "generic")
 
 def moves(source: Source) -> list[Written]:
     """Returns each movement op as read, in the order of the text."""
-    return [said for op in source.module.walk() if (said := written(op)) is not None]
+    return [move for op in source.module.walk() if (move := written(op)) is not None]
 
 
 def only(body: str) -> Written:
     """Returns the only movement op of ``body`` as read."""
-    (said,) = moves(program(body))
-    return said
+    (move,) = moves(program(body))
+    return move
 
 
 def names(values: object) -> list[str]:

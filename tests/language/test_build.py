@@ -258,13 +258,13 @@ def _name(text: str) -> str:
     return text.split()[0].removeprefix("pto.")
 
 
-@pytest.mark.parametrize(("text", "wanted"), CASES, ids=[_name(text) for text, _ in CASES])
-def test_operands_reach_their_fields(text: str, wanted: Any) -> None:
+@pytest.mark.parametrize(("text", "expected"), CASES, ids=[_name(text) for text, _ in CASES])
+def test_operands_reach_their_fields(text: str, expected: Any) -> None:
     """Each op, each clause: values, types, words."""
     dtypes = ACC if any(word in text for word in ("l0c", "mad")) else None
     (step,) = walk(text, types=dtypes).steps
     assert isinstance(step, Compute if _name(text) in ("mad", "mte_l1_l0a", "mte_l1_l0b") else Move)
-    assert step.op == wanted
+    assert step.op == expected
     assert step.name == _name(text)
     assert step.pipe is PIPES[step.name]
 
@@ -337,9 +337,9 @@ def test_negative_operands_break_the_rule_of_the_width(text: str, message: str, 
     (found,) = caught.value.findings
     assert f"{found.rule}: {found.message}".startswith(message)
     assert found.legal.startswith(legal)
-    told = walk(text, static=True)
-    assert told.findings == (found,)
-    (step,) = told.steps
+    trace = walk(text, static=True)
+    assert trace.findings == (found,)
+    (step,) = trace.steps
     assert isinstance(step, Move)
 
 

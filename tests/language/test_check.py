@@ -65,11 +65,11 @@ def test_every_violation_is_found_first_and_near_misses_are_not(form: str) -> No
             assert bool(names) == case.name.startswith("refused"), case
             continue
         expected = f"{family(form)}-L{case.rule:02d}"
-        told = [name for name in names if name not in HINT_RULES]
-        if names != told and expected in WIDTHS and expected not in told:
+        others = [name for name in names if name not in HINT_RULES]
+        if names != others and expected in WIDTHS and expected not in others:
             continue  # The constant hint has its own finding.
-        assert told, case
-        assert told[0] == expected, case
+        assert others, case
+        assert others[0] == expected, case
 
 
 @pytest.mark.parametrize("form", OP_NAMES)
@@ -119,9 +119,9 @@ def test_a_finding_has_place_op_rule_and_legal_range() -> None:
     ],
 )  # fmt: skip
 def test_legal_ranges(op: Op, rule: str, legal: str) -> None:
-    told = found(op)
-    assert [(finding.rule, finding.legal) for finding in told] == [(rule, legal)]
-    assert "not a multiple of" not in told[0].legal
+    findings = found(op)
+    assert [(finding.rule, finding.legal) for finding in findings] == [(rule, legal)]
+    assert "not a multiple of" not in findings[0].legal
 
 
 def test_a_rule_without_a_range_reports_its_title() -> None:
@@ -240,16 +240,16 @@ def masked(value: Any, rng: random.Random, share: float, name: str = "") -> Any:
 def test_findings_hold_for_every_value_of_unknown_operands(form: str) -> None:
     """A finding about an op with unknown operands holds for its actual operands."""
     rng = random.Random(form)
-    told = 0
+    count = 0
     for case in all_cases(np.random.default_rng(7), form):
         known = set(rules(*case.program))
         for share in (0.15, 0.5):
             some = [masked(op, rng, share) for op in case.program]
             names = set(rules(*some))
-            told += len(names)
+            count += len(names)
             extra = names - known
             assert all(_may_hide(name, known) for name in extra), (case, some, known)
-    assert told > 5, "known operands do decide rules"
+    assert count > 5, "known operands decide rules"
 
 
 def _may_hide(name: str, known: set[str]) -> bool:
@@ -315,27 +315,27 @@ def test_unknown_operands_decide_nothing() -> None:
 
 
 def test_ops_of_the_host() -> None:
-    def told(op: Mad | MteL1L0a | MteL1L0b) -> list[str]:
+    def messages(op: Mad | MteL1L0a | MteL1L0b) -> list[str]:
         return [finding.message for finding in check(program([compute(op)]))]
 
     l1, l0a, l0b, l0c = (Ptr("f16", space) for space in ("l1", "l0a", "l0b", "l0c"))
     result = Ptr("f32", "l0c")
     load = MteL1L0a(0, 0, 16, 16, l1, l0a)
-    assert told(load) == []
-    assert told(replace(load, dst_type=l0b)) == ["destination pointer is in l0b"]
-    assert told(replace(load, src=16)) == ["source address is 0x10"]
-    assert told(replace(load, m=1024, k=64)) == ["L0A accesses reach 0x20000"]
-    assert told(replace(load, src=UNKNOWN, m=UNKNOWN, dst=8)) == ["destination address is 0x8"]
-    assert told(replace(load, dst_type=Ptr("i8", "l0a"))) != []
-    assert told(MteL1L0b(0, 0, 16, 16, l1, l0b)) == []
+    assert messages(load) == []
+    assert messages(replace(load, dst_type=l0b)) == ["destination pointer is in l0b"]
+    assert messages(replace(load, src=16)) == ["source address is 0x10"]
+    assert messages(replace(load, m=1024, k=64)) == ["L0A accesses reach 0x20000"]
+    assert messages(replace(load, src=UNKNOWN, m=UNKNOWN, dst=8)) == ["destination address is 0x8"]
+    assert messages(replace(load, dst_type=Ptr("i8", "l0a"))) != []
+    assert messages(MteL1L0b(0, 0, 16, 16, l1, l0b)) == []
     mad = Mad(0, 0, 0, 16, 16, 16, l0a, l0b, result)
-    assert told(mad) == []
-    assert told(replace(mad, dst_type=l0c)) == ["accumulators of f16 are f16"]
+    assert messages(mad) == []
+    assert messages(replace(mad, dst_type=l0c)) == ["accumulators of f16 are f16"]
     (finding,) = check(program([compute(replace(mad, rhs_type=Ptr("bf16", "l0b")))]))
     assert finding.legal == "twice one of f16 bf16 f32 i8"
-    assert told(replace(mad, lhs_type=Ptr("i16", "l0a"))) != []
-    assert told(replace(mad, dst=32)) == ["result address is 0x20"]
-    assert told(replace(mad, m=4096, n=32, k=16)) == [
+    assert messages(replace(mad, lhs_type=Ptr("i16", "l0a"))) != []
+    assert messages(replace(mad, dst=32)) == ["result address is 0x20"]
+    assert messages(replace(mad, m=4096, n=32, k=16)) == [
         "L0A accesses reach 0x20000",
         "L0C accesses reach 0x80000",
     ]

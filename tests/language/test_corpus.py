@@ -19,12 +19,12 @@ from tests.wording import line_says
 CASES = cases()
 
 
-@pytest.mark.parametrize("case", [x for x in CASES if not x.wanted], ids=lambda x: x.name)
+@pytest.mark.parametrize("case", [x for x in CASES if not x.expected], ids=lambda x: x.name)
 def test_legal_programs_have_no_finding(case: Case, tmp_path: Path) -> None:
     assert complaint(case, findings(case, tmp_path)) == ""
 
 
-@pytest.mark.parametrize("case", [x for x in CASES if x.wanted], ids=lambda x: x.name)
+@pytest.mark.parametrize("case", [x for x in CASES if x.expected], ids=lambda x: x.name)
 def test_illegal_programs_are_refused_with_rule_and_place(case: Case, tmp_path: Path) -> None:
     assert complaint(case, findings(case, tmp_path)) == ""
 
@@ -39,11 +39,11 @@ def test_a_legal_program_that_is_broken_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
-        ({"wanted": ("BT-L02",)}, "expected BT-L02, got another finding first"),
-        ({"wanted": ("type",)}, "expected type, got another finding first"),
-        ({"wanted": ()}, "expected no finding"),
+        ({"expected": ("BT-L02",)}, "expected BT-L02, got another finding first"),
+        ({"expected": ("type",)}, "expected type, got another finding first"),
+        ({"expected": ()}, "expected no finding"),
         ({"line": 9}, "bt.pto:9: illegal/bt_l01_narrow: expected BT-L01, got another line"),
         ({"column": 6}, "another column than 6"),
         ({"also": ("BT-L02",)}, "other findings"),
@@ -51,11 +51,11 @@ def test_a_legal_program_that_is_broken_is_refused(tmp_path: Path) -> None:
     ],
     ids=lambda x: next(iter(x)) if isinstance(x, dict) else "",
 )
-def test_a_wrong_expectation_fails(change: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_a_wrong_expectation_fails(change: dict[str, Any], message: str, tmp_path: Path) -> None:
     case = next(case for case in CASES if case.name == "illegal/bt_l01_narrow")
-    assert said not in complaint(case, findings(case, tmp_path))
+    assert message not in complaint(case, findings(case, tmp_path))
     wrong = replace(case, **change)
-    assert said in complaint(wrong, findings(wrong, tmp_path))
+    assert message in complaint(wrong, findings(wrong, tmp_path))
 
 
 def test_cases_of_one_file_keep_their_lines(tmp_path: Path) -> None:
@@ -73,13 +73,13 @@ func.func @k() {{
     first, second = read_cases(path)
     assert (first.name, first.line, second.name, second.line) == ("illegal/a", 5, "illegal/b", 12)
     assert complaint(first, findings(first, tmp_path)) == ""
-    said = complaint(second, findings(second, tmp_path))
-    assert said.startswith(f"{path}:12: illegal/b: expected type, got another finding first:\n")
-    assert "x.pto:12:3: error" in said
+    message = complaint(second, findings(second, tmp_path))
+    assert message.startswith(f"{path}:12: illegal/b: expected type, got another finding first:\n")
+    assert "x.pto:12:3: error" in message
 
 
 @pytest.mark.parametrize(
-    ("folder", "text", "said"),
+    ("folder", "text", "message"),
     [
         ("illegal", "// Words.\n// expected: type\n", "name and one sentence"),
         ("illegal", "// case: x\n// expected: type\n", "name and one sentence"),
@@ -92,11 +92,13 @@ func.func @k() {{
         ("illegal", "// case: x\n// Words.\n// expects: type\n", "expects: type"),
     ],
 )
-def test_comments_of_a_case_are_checked(folder: str, text: str, said: str, tmp_path: Path) -> None:
+def test_comments_of_a_case_are_checked(
+    folder: str, text: str, message: str, tmp_path: Path
+) -> None:
     path = tmp_path / folder / "x.pto"
     path.parent.mkdir()
     path.write_text(text)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         read_cases(path)
 
 
@@ -139,7 +141,7 @@ def test_broken_programs_are_findings_or_pto_errors(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"", "empty"),
         (b" \n\t\n", "empty"),
@@ -150,10 +152,10 @@ def test_broken_programs_are_findings_or_pto_errors(tmp_path: Path) -> None:
         (b"\x7fELF\x02\x01\x01", r"x\.pto:1:1"),
     ],
 )
-def test_files_that_are_no_programs(data: bytes, said: str, tmp_path: Path) -> None:
+def test_files_that_are_no_programs(data: bytes, message: str, tmp_path: Path) -> None:
     path = tmp_path / "x.pto"
     path.write_bytes(data)
-    with pytest.raises(PtoError, match=said) as error:
+    with pytest.raises(PtoError, match=message) as error:
         read_file(path)
     assert str(path) in str(error.value)
 

@@ -16,8 +16,8 @@ from tb.isa.rules import RULES
 from tests.language.corpus import HAZARD, WORDS, Case, cases
 
 CASES = cases()
-LEGAL = [case for case in CASES if not case.wanted]
-ILLEGAL = [case for case in CASES if case.wanted]
+LEGAL = [case for case in CASES if not case.expected]
+ILLEGAL = [case for case in CASES if case.expected]
 
 OPS = {
     **dict.fromkeys(PIPES),
@@ -63,13 +63,13 @@ def test_there_are_enough_cases() -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_has_a_case_of_its_own(rule: str) -> None:
-    assert [case.name for case in ILLEGAL if case.wanted == (rule,)]
+    assert [case.name for case in ILLEGAL if case.expected == (rule,)]
 
 
 @pytest.mark.parametrize("word", [*ISSUE_WORDS, HAZARD])
 def test_every_kind_of_bad_input_has_a_case(word: str) -> None:
     assert word in WORDS or word == HAZARD
-    assert [case.name for case in ILLEGAL if word in case.wanted]
+    assert [case.name for case in ILLEGAL if word in case.expected]
 
 
 @pytest.mark.parametrize("op", OPS)

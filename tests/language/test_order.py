@@ -298,7 +298,7 @@ def test_ops_that_retire_with_an_error_touch_nothing() -> None:
 # --- against a naive reading ---------------------------------------------------------------------
 
 
-def reach(steps: Sequence[Step], met: dict[int, int]) -> list[set[int]]:
+def reach(steps: Sequence[Step], sets_of: dict[int, int]) -> list[set[int]]:
     """Returns, per step, the steps that have completed when it starts, by a walk over a graph.
 
     Node 2i is the start of step i, 2i + 1 its end; a step without duration has both at once.
@@ -317,7 +317,7 @@ def reach(steps: Sequence[Step], met: dict[int, int]) -> list[set[int]]:
             ends = isinstance(later, SetFlag | Barrier) or isinstance(step, Barrier | WaitFlag)
             if ends:
                 edges[2 * i + 1].add(2 * j)
-    for wait, sets in met.items():
+    for wait, sets in sets_of.items():
         edges[2 * sets + 1].add(2 * wait)
     before = []
     for target in range(size):
@@ -388,10 +388,10 @@ def test_hazards_and_links_agree_with_a_naive_reading(seed: int) -> None:
     assert not {word for _, _, word in lines(found)} - {"hazard"}
     steps = trace.steps
     sets = {(s.pipe, s.other, s.event): i for i, s in enumerate(steps) if isinstance(s, SetFlag)}
-    met = {
+    sets_of = {
         i: sets[s.other, s.pipe, s.event] for i, s in enumerate(steps) if isinstance(s, WaitFlag)
     }
-    before = reach(steps, met)
+    before = reach(steps, sets_of)
     ops = [i for i, step in enumerate(steps) if isinstance(step, Move)]
     assert found.sequence == tuple(ops), "program order keeps every dependency here"
     wrong = {

@@ -38,7 +38,7 @@ FORMS = [
 )
 def test_an_unknown_op_ends_where_the_next_one_begins(text: str, after: str) -> None:
     source = program(f"  {text}\n{after}")
-    assert [said.name for said in moves(source)] == ["mte_gm_l1"]
+    assert [move.name for move in moves(source)] == ["mte_gm_l1"]
     (op, *_) = foreign(source)
     assert op.mnemonic.startswith(text.strip('"').split()[0].split('"')[0])
     assert str(source.place(op)) == "x.pto:2:3"

@@ -98,18 +98,18 @@ def test_random_ops_are_read_back_unchanged(family: str, form: str) -> None:
     seen = unsaid = 0
     while seen < COUNT:
         batch = list(islice(ops, BATCH))
-        said = [op for op in batch if not unprintable(op)]
-        assert ops_of(printed(said, form)) == said
-        seen += len(said)
-        unsaid += len(batch) - len(said)
+        printable = [op for op in batch if not unprintable(op)]
+        assert ops_of(printed(printable, form)) == printable
+        seen += len(printable)
+        unsaid += len(batch) - len(printable)
     assert unsaid < seen // 50
 
 
 @settings(max_examples=15)
 @given(st.lists(v06_ops(), min_size=20, max_size=60), st.sampled_from(FORMS))
 def test_ops_with_any_operands_are_read_back_unchanged(drawn_ops: list[V06Op], form: str) -> None:
-    said = list(spread((op for op in drawn_ops if not unprintable(op)), 5))
-    assert ops_of(printed(said, form)) == said
+    printable = list(spread((op for op in drawn_ops if not unprintable(op)), 5))
+    assert ops_of(printed(printable, form)) == printable
 
 
 def test_every_operand_is_compared() -> None:

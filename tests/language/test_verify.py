@@ -50,7 +50,7 @@ def write(folder: Path, name: str, *ops: str) -> Path:
     return path
 
 
-def told(path: Path, arguments: dict[int, int] | None = None) -> list[tuple[int, int, str]]:
+def rules_of(path: Path, arguments: dict[int, int] | None = None) -> list[tuple[int, int, str]]:
     """Returns line, column and rule of each finding."""
     found = verify_file(path, known=lambda one: (arguments or {}).get(one.number)).findings
     return [(x.place.line, x.place.column, x.rule) for x in found]
@@ -125,12 +125,12 @@ def test_the_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_arguments_that_are_given_decide(tmp_path: Path) -> None:
     rows = f"pto.mte_gm_ub %in, %ub, %c0, %c64 nburst(%n, %c8, %c64) {TYPES}"
     path = write(tmp_path, "rows.pto", rows)
-    assert told(path) == []
-    assert told(path, arguments={2: 1}) == []
-    assert told(path, arguments={2: 2}) == [(8, 5, "DMA-L08")]
-    assert told(path, arguments={2: 2, 7: 1}) == [(8, 5, "DMA-L08")], "no argument 7 here"
+    assert rules_of(path) == []
+    assert rules_of(path, arguments={2: 1}) == []
+    assert rules_of(path, arguments={2: 2}) == [(8, 5, "DMA-L08")]
+    assert rules_of(path, arguments={2: 2, 7: 1}) == [(8, 5, "DMA-L08")], "no argument 7 here"
     store = "pto.mte_ub_gm %ub, %out, %c0, %c64 nburst(%c1, %c64, %c64) " + STORE_TYPES
-    assert told(write(tmp_path, "end.pto", store), arguments={1: (1 << 40) - 8}) == [
+    assert rules_of(write(tmp_path, "end.pto", store), arguments={1: (1 << 40) - 8}) == [
         (8, 5, "DMA-L12")
     ]
 
@@ -222,7 +222,7 @@ def test_every_function_that_no_other_calls_is_checked(tmp_path: Path) -> None:
     two = text(BAD).replace("module {\n", "").removesuffix("}\n")
     path = tmp_path / "two.pto"
     path.write_text(text(LOAD).removesuffix("}\n") + two.replace("@kernel", "@other") + "}\n")
-    assert {rule for _, _, rule in told(path)} == {"DMA-L15", "DMA-L07", "DMA-L08"}
+    assert {rule for _, _, rule in rules_of(path)} == {"DMA-L15", "DMA-L07", "DMA-L08"}
     assert verify_file(path).ops == 2
 
 

@@ -23,7 +23,7 @@ from tests.wording import line_says, says
 
 CONSTANT = re.compile(r"^ *(%\w+) = arith\.constant ([^:\n]*?)(?: : ([\w!.]+))?$", re.MULTILINE)
 FUNCTION = re.compile(r"func\.func (?:private |public )?@\w+\(")
-LEGAL = [case for case in cases() if not case.wanted]
+LEGAL = [case for case in cases() if not case.expected]
 
 
 def unknown(text: str) -> list[tuple[str, str]]:
@@ -219,9 +219,9 @@ def test_iterations_are_counted_without_the_second_walk(tmp_path: Path) -> None:
     inner = "scf.for %j = %c0 to %c3 step %c1 {"
     odd = load().replace("%z,", "%len,")
     ops = [*LOOP, "%c3 = arith.constant 3 : index", inner, odd, "}", "}"]
-    told = [str(one) for one in _findings(tmp_path, *ops) if one.rule == "DMA-L15"]
-    assert len(told) == 1
-    assert line_says(told[0], "l2_cache_ctl 64 iteration 1 of 3 if loop")
+    matching = [str(one) for one in _findings(tmp_path, *ops) if one.rule == "DMA-L15"]
+    assert len(matching) == 1
+    assert line_says(matching[0], "l2_cache_ctl 64 iteration 1 of 3 if loop")
 
 
 def _findings(folder: Path, *ops: str) -> tuple[Finding, ...]:

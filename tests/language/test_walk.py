@@ -149,14 +149,14 @@ def test_arithmetic_is_that_of_the_dialect(bits: int) -> None:
                 if name.startswith("sh") and other >= bits:
                     continue
                 pair = (_signed(one, bits), _signed(other, bits)) if signed else (one, other)
-                wanted = compute(*pair) % (1 << bits)
+                expected = compute(*pair) % (1 << bits)
                 steps = trace(source, arguments={0: one, 1: other}).steps
                 found = 0
                 for place, step in enumerate(steps):
                     assert isinstance(step, Move)
                     assert isinstance(step.op, SetMovPadVal)
                     found += step.op.value << 32 * place
-                assert found == wanted, (name, one, other)
+                assert found == expected, (name, one, other)
 
 
 @pytest.mark.parametrize("kind", ["i1", "i8", "i64", "index"])
@@ -174,7 +174,7 @@ def test_comparisons_are_those_of_the_dialect(kind: str) -> None:
     values = [0, 1] if bits == 1 else _values(bits)
     for one in values:
         for other in values:
-            wanted = [
+            expected = [
                 int(
                     compare(_signed(one, bits), _signed(other, bits))
                     if signed
@@ -182,7 +182,7 @@ def test_comparisons_are_those_of_the_dialect(kind: str) -> None:
                 )
                 for signed, compare in COMPARE.values()
             ]
-            assert counts(trace(source, arguments={0: one, 1: other})) == wanted, (one, other)
+            assert counts(trace(source, arguments={0: one, 1: other})) == expected, (one, other)
 
 
 def test_casts_keep_or_cut_values() -> None:
@@ -301,8 +301,8 @@ def test_values_that_are_carried_change_at_once() -> None:
     assert counts(found) == [64, 1]
 
 
-@pytest.mark.parametrize(("value", "wanted"), [(1, [64, 64]), (0, [1])])
-def test_conditions_select_a_branch(value: int, wanted: list[int]) -> None:
+@pytest.mark.parametrize(("value", "expected"), [(1, [64, 64]), (0, [1])])
+def test_conditions_select_a_branch(value: int, expected: list[int]) -> None:
     """Branches with results, and one without ``else``."""
     found = walk(
         f"""
@@ -314,7 +314,7 @@ def test_conditions_select_a_branch(value: int, wanted: list[int]) -> None:
         """,
         arguments={2: value},
     )
-    assert counts(found) == wanted
+    assert counts(found) == expected
 
 
 def test_functions_are_called() -> None:

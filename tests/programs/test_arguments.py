@@ -100,9 +100,9 @@ def test_places_of_buffers() -> None:
     ],
 )
 def test_data_that_is_refused(text: str, words: list[str]) -> None:
-    said = refused(text)
+    message = refused(text)
     for word in words:
-        assert word in said, said
+        assert word in message, message
 
 
 def test_files_that_are_refused(tmp_path: Path) -> None:
@@ -115,9 +115,9 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
     assert "no array of numpy" in refused("no.npy", "f16", tmp_path)
     np.save(tmp_path / "f32.npy", np.zeros(3, np.float32))
     assert line_says(refused("f32.npy", "f16", tmp_path), "convert astype")
-    said = refused("f32.npy", "bf16", tmp_path)
-    assert "legal: uint16, V2" in said
-    assert line_says(said, "numpy no bf16 bits uint16")
+    message = refused("f32.npy", "bf16", tmp_path)
+    assert "legal: uint16, V2" in message
+    assert line_says(message, "numpy no bf16 bits uint16")
     np.savez(tmp_path / "more.npz", a=np.zeros(3))
     assert "archive of arrays" in refused("more.npz", "f16", tmp_path)
     np.save(tmp_path / "none.npy", np.zeros(0, np.float16))
@@ -153,9 +153,9 @@ def test_types_of_arrays(tmp_path: Path, kind: str, dtype: str, legal: str) -> N
     array = np.arange(6).reshape(2, 3).astype(kind)
     np.save(tmp_path / "a.npy", np.asfortranarray(array))
     if legal:
-        said = refused("a.npy", dtype, tmp_path)
-        assert f"legal: {legal}" in said
-        assert dtype in said
+        message = refused("a.npy", dtype, tmp_path)
+        assert f"legal: {legal}" in message
+        assert dtype in message
     else:
         little = array.astype(array.dtype.newbyteorder("<"))
         assert data("a.npy", dtype, tmp_path) == little.tobytes(), "C order, low byte first"

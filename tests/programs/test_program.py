@@ -180,9 +180,9 @@ def test_bad_input_runs_nothing(copy: Path, capsys: Capture, monkeypatch: Patch,
     np.save(folder / "half.npy", np.zeros(2048, np.float16))
     before = files_of(folder)
     words, messages = REFUSED[name]
-    said = refused(capsys, monkeypatch, *words, "--json", "record.json")
+    message = refused(capsys, monkeypatch, *words, "--json", "record.json")
     for facts in messages:
-        assert line_says(said, facts), said
+        assert line_says(message, facts), message
     assert files_of(folder) == before, "neither outputs nor a record"
 
 
@@ -222,17 +222,17 @@ def test_bad_programs_run_nothing(
 ) -> None:
     text, place = TEXTS[name]
     copy.write_text(text)
-    said = refused(capsys, monkeypatch, "copy.pto", *ARGS)
-    assert f"copy.pto{place}" in said, said
+    message = refused(capsys, monkeypatch, "copy.pto", *ARGS)
+    assert f"copy.pto{place}" in message, message
 
 
 def test_rules_come_before_arguments_that_are_missing(
     copy: Path, capsys: Capture, monkeypatch: Patch
 ) -> None:
     copy.write_text(COPY.replace("constant 0 : i64", "constant 16 : i64"))
-    said = refused(capsys, monkeypatch, "copy.pto")
-    assert "copy.pto:6:3: error: pto.mte_gm_ub: DMA-L06" in said
-    assert line_says(said, r"correct program copy.pto arguments 0 \(%in\)")
+    message = refused(capsys, monkeypatch, "copy.pto")
+    assert "copy.pto:6:3: error: pto.mte_gm_ub: DMA-L06" in message
+    assert line_says(message, r"correct program copy.pto arguments 0 \(%in\)")
 
 
 def test_programs_that_are_not_text(copy: Path, capsys: Capture, monkeypatch: Patch) -> None:
@@ -245,10 +245,10 @@ def test_errors_of_all_programs_are_reported(
 ) -> None:
     (copy.parent / "b.pto").write_text("x")
     (copy.parent / "c.pto").write_text("")
-    said = refused(capsys, monkeypatch, ".", *ARGS)
-    assert "b.pto:1:1" in said
-    assert "c.pto:1:1" in said
-    assert "copy.pto" not in said
+    message = refused(capsys, monkeypatch, ".", *ARGS)
+    assert "b.pto:1:1" in message
+    assert "c.pto:1:1" in message
+    assert "copy.pto" not in message
 
 
 def test_the_test_of_programs_needs_a_program() -> None:
@@ -277,9 +277,9 @@ def engine(slot: str, **can: object) -> Manifest:
     ],
 )
 def test_ops_that_no_engine_takes(copy: Path, engines: list[Manifest], facts: str) -> None:
-    asked = request(copy, SetupFile(), ProgramOptions(args=ARGS[1::2]))
+    requested = request(copy, SetupFile(), ProgramOptions(args=ARGS[1::2]))
     with pytest.raises(PtoError) as error:
-        prepare(asked, 0, Inputs(Path("x")), engines)
+        prepare(requested, 0, Inputs(Path("x")), engines)
     assert says(str(error.value), facts), error.value
 
 
@@ -440,9 +440,9 @@ def test_a_run_without_output_bytes_does_not_pass(copy: Path, left: bytes | None
 
 def test_prepared_programs_have_checked_outputs(copy: Path) -> None:
     options = ProgramOptions(args=ARGS[1::2], outs=("1=/dev/full/x",))
-    asked = request(copy, SetupFile(), options)
+    requested = request(copy, SetupFile(), options)
     with pytest.raises(PtoError, match="cannot write /dev/full/x"):
-        prepare_all((asked,), Inputs(Path("x")), reference_manifests())
+        prepare_all((requested,), Inputs(Path("x")), reference_manifests())
     assert not ProgramFiles(Inputs(Path("x"))).programs
 
 

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.sim
 
 
 @dataclass(frozen=True)
-class Met:
+class BugRun:
     """A run that fails on a bug.
 
     Attributes:
@@ -57,17 +57,17 @@ class Met:
 
 WRITE_BACKS = ("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub")
 MEETINGS = (
-    Met("rotate_direction", ("mte_gm_ub", "mte_ub_gm"), "data"),
-    Met("pad_phase_at_data_end", ("copy_gm_to_ubuf",), "data"),
-    Met("burst_ub_sub_ignored", ("mte_ub_ub", "mte_ub_l1"), "data"),
-    Met("bias_gap_in_source_bytes", ("mte_l1_bt",), "data"),
-    Met("nz_loops_swapped", ("mte_gm_l1_frac",), "protocol"),
-    Met("fix_s3_d3_swapped", WRITE_BACKS, "data"),
-    Met("fix_flags_check_only_not_waited", WRITE_BACKS, "data"),
-    Met("fix_bank_of_word_before", WRITE_BACKS, "protocol", program="batch"),
-    Met("store_lane_ignored", ("mte_ub_gm",), "hang"),
-    Met("l06_16_bytes", ("mte_gm_ub",), "rule", test="illegal"),
-    Met("local_read_error_lost", ("mte_ub_gm",), "late burst", test="errors"),
+    BugRun("rotate_direction", ("mte_gm_ub", "mte_ub_gm"), "data"),
+    BugRun("pad_phase_at_data_end", ("copy_gm_to_ubuf",), "data"),
+    BugRun("burst_ub_sub_ignored", ("mte_ub_ub", "mte_ub_l1"), "data"),
+    BugRun("bias_gap_in_source_bytes", ("mte_l1_bt",), "data"),
+    BugRun("nz_loops_swapped", ("mte_gm_l1_frac",), "protocol"),
+    BugRun("fix_s3_d3_swapped", WRITE_BACKS, "data"),
+    BugRun("fix_flags_check_only_not_waited", WRITE_BACKS, "data"),
+    BugRun("fix_bank_of_word_before", WRITE_BACKS, "protocol", program="batch"),
+    BugRun("store_lane_ignored", ("mte_ub_gm",), "hang"),
+    BugRun("l06_16_bytes", ("mte_gm_ub",), "rule", test="illegal"),
+    BugRun("local_read_error_lost", ("mte_ub_gm",), "late burst", test="errors"),
 )
 TRANSACTIONS = 150
 WATCHDOG_CLOCKS = 5_000
@@ -81,8 +81,8 @@ def plan() -> BuildPlan:
     shutil.rmtree(TOP, ignore_errors=True)
     shutil.copytree(ROOT / ENGINES, TOP / ENGINES)
     changes = [
-        (number, bugs[met.bug].file, bugs[met.bug].find, bugs[met.bug].replace)
-        for number, met in enumerate(MEETINGS, 1)
+        (number, bugs[bug_run.bug].file, bugs[bug_run.bug].find, bugs[bug_run.bug].replace)
+        for number, bug_run in enumerate(MEETINGS, 1)
     ]
     plant_switched(TOP, changes)
     manifests = tuple(load_manifest(TOP / path.relative_to(ROOT)) for path in REFERENCE_MANIFESTS)
@@ -91,25 +91,25 @@ def plan() -> BuildPlan:
     return found
 
 
-def number_of(met: Met | None) -> int:
-    return 0 if met is None else 1 + MEETINGS.index(met)
+def number_of(bug_run: BugRun | None) -> int:
+    return 0 if bug_run is None else 1 + MEETINGS.index(bug_run)
 
 
 @cache
-def failed(met: Met) -> tuple[RunRecord, Path]:
+def failed(bug_run: BugRun) -> tuple[RunRecord, Path]:
     """Runs a test until it fails; returns the record and the folder of the run."""
-    planned = planned_test(met.test)
+    planned = planned_test(bug_run.test)
     settings = RunSettings(
         sim="icarus",
-        test=met.test,
-        seed=met.seed,
+        test=bug_run.test,
+        seed=bug_run.seed,
         transactions=TRANSACTIONS,
-        ops=met.ops,
+        ops=bug_run.ops,
         mismatch_limit=1,
         watchdog_clocks=WATCHDOG_CLOCKS,
         options=planned.options,
     )
-    folder = TOP / "runs" / met.bug
+    folder = TOP / "runs" / bug_run.bug
     record = run_once(
         settings,
         planned,
@@ -118,23 +118,23 @@ def failed(met: Met) -> tuple[RunRecord, Path]:
         fast_build=True,
         console=Console(quiet=True),
         folder=folder,
-        plusargs=(f"+{SWITCH}={number_of(met)}",),
+        plusargs=(f"+{SWITCH}={number_of(bug_run)}",),
     )
     return record, folder
 
 
-def written(met: Met) -> Path:
+def written(bug_run: BugRun) -> Path:
     """Returns the program that a failed run has written."""
-    record, folder = failed(met)
-    said = re.search(r"\n  replay: make program PROGRAM=(\S+) SIM=icarus$", record.failures[0])
-    assert said, record.failures[0]
-    path = ROOT / said[1]
+    record, folder = failed(bug_run)
+    replayed = re.search(r"\n  replay: make program PROGRAM=(\S+) SIM=icarus$", record.failures[0])
+    assert replayed, record.failures[0]
+    path = ROOT / replayed[1]
     assert path.is_relative_to(folder / "repro")
     assert path.name == "failing.pto"
-    return path.with_name(f"{met.program}.pto")
+    return path.with_name(f"{bug_run.program}.pto")
 
 
-def replay(met: Met | None, *programs: Path) -> RunRecord:
+def replay(bug_run: BugRun | None, *programs: Path) -> RunRecord:
     """Replays programs on the engines with a bug or without one."""
     machine = {"sim": "icarus", "watchdog_clocks": WATCHDOG_CLOCKS}
     found = Replay.make([str(path) for path in programs], ProgramOptions(), machine)
@@ -146,25 +146,25 @@ def replay(met: Met | None, *programs: Path) -> RunRecord:
         fast_build=True,
         console=Console(quiet=True),
         folder=run_folder(found.settings),
-        plusargs=(f"+{SWITCH}={number_of(met)}",),
+        plusargs=(f"+{SWITCH}={number_of(bug_run)}",),
         files=found.files,
     )
 
 
-@pytest.mark.parametrize("met", MEETINGS, ids=lambda met: met.bug)
-def test_the_written_program_fails_again(met: Met) -> None:
-    record, folder = failed(met)
+@pytest.mark.parametrize("bug_run", MEETINGS, ids=lambda bug_run: bug_run.bug)
+def test_the_written_program_fails_again(bug_run: BugRun) -> None:
+    record, folder = failed(bug_run)
     assert record.status in ("fail", "hang"), record.message
     first = record.details[0]
-    assert first.kind == met.kind, first.text
-    again = replay(met, written(met))
+    assert first.kind == bug_run.kind, first.text
+    again = replay(bug_run, written(bug_run))
     assert again.status == record.status, again.message
     assert again.details[0].op == first.op
     assert (folder / "repro").is_dir()
 
 
 def test_all_programs_pass_on_the_reference_engines() -> None:
-    folders = [written(met).parent for met in MEETINGS]
+    folders = [written(bug_run).parent for bug_run in MEETINGS]
     programs = [folder / f"{name}.pto" for folder in folders for name in ("failing", "batch")]
     record = replay(None, *programs)
     assert record.passed, "\n".join([record.message, *record.failures])

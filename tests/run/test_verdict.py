@@ -83,12 +83,12 @@ def test_no_pass_for_any_requested_ops(found: SimResult, status: str, facts: str
 
 @pytest.mark.parametrize("found", [result(), result({LOAD: 640, STORE: 0})])
 def test_an_op_without_bytes_and_without_a_reason_is_an_error(found: SimResult) -> None:
-    said = judge(found, LOAD, STORE)
-    assert said.status == "error"
-    assert f"no byte of {STORE} was checked" in said.message
-    assert f"TEST=random OPS={LOAD},{STORE}" in said.message
-    assert LOAD in said.message.partition("OPS of")[2]
-    assert "run another test" in said.message
+    verdict = judge(found, LOAD, STORE)
+    assert verdict.status == "error"
+    assert f"no byte of {STORE} was checked" in verdict.message
+    assert f"TEST=random OPS={LOAD},{STORE}" in verdict.message
+    assert LOAD in verdict.message.partition("OPS of")[2]
+    assert "run another test" in verdict.message
 
 
 REASONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -103,8 +103,8 @@ REASONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("reason", REASONS)
 def test_an_op_with_a_reason_is_left_out_by_name(reason: str) -> None:
-    found, asked = REASONS[reason]
-    verdict = judge(result(**found), LOAD, STORE, **asked)
+    found, options = REASONS[reason]
+    verdict = judge(result(**found), LOAD, STORE, **options)
     (line,) = verdict.left_out
     assert line.startswith(f"{STORE}: not sent, ")
     assert says(line, reason)
@@ -113,11 +113,11 @@ def test_an_op_with_a_reason_is_left_out_by_name(reason: str) -> None:
 
 @pytest.mark.parametrize("reason", REASONS)
 def test_no_reason_makes_a_run_without_requested_bytes_pass(reason: str) -> None:
-    found, asked = REASONS[reason]
+    found, options = REASONS[reason]
     other = result({COPY: 640}, **{**found, "sends": (LOAD,)} if "sends" in found else found)
-    said = judge(other, STORE, **{**asked, "n": 1} if "n" in asked else asked)
-    assert said.status == "error"
-    assert says(said.message, f"no byte OPS {STORE} not sent")
+    verdict = judge(other, STORE, **{**options, "n": 1} if "n" in options else options)
+    assert verdict.status == "error"
+    assert says(verdict.message, f"no byte OPS {STORE} not sent")
 
 
 def test_refused_ops_and_nops_are_not_reported_as_unsent() -> None:

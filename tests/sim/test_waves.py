@@ -108,12 +108,12 @@ def test_a_failing_run_fails_again_in_the_window_of_its_rerun(tmp_path: Path) ->
     (tmp_path / "rtl").symlink_to(ROOT / "rtl_stubs")
     manifest = tmp_path / "manifest.toml"
     manifest.write_text(
-        'module = "lying_mte2"\nslot = "mte2"\n'
-        'sources = ["lying_mte2.v", "rtl/pto_mte2/*.v", "rtl/common/**/*.v"]\n'
-        'include_dirs = ["rtl/common"]\nparameters = { Lie = 3 }\n'
+        'module = "wrong_done_mte2"\nslot = "mte2"\n'
+        'sources = ["wrong_done_mte2.v", "rtl/pto_mte2/*.v", "rtl/common/**/*.v"]\n'
+        'include_dirs = ["rtl/common"]\nparameters = { Fault = 3 }\n'
         '[capabilities]\nops = ["mte_gm_ub"]\n'
     )
-    (tmp_path / "lying_mte2.v").symlink_to(Path(__file__).parent / "lying_mte2.v")
+    (tmp_path / "wrong_done_mte2.v").symlink_to(Path(__file__).parent / "wrong_done_mte2.v")
     settings = RunSettings(sim="icarus", test="legal", transactions=60, duts=(str(manifest),))
     planned = planned_test("legal")
     before = run_once(settings, planned, console=QUIET, folder=tmp_path / "before")

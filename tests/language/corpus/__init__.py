@@ -80,7 +80,7 @@ class Case:
         path: The file.
         start: Line of the file where the case begins.
         name: Folder and name.
-        wanted: Rules and words of ``expected``; empty for a legal case.
+        expected: Rules and words of ``expected``; empty for a legal case.
         also: Rules or words of the other findings, in their order.
         line, column: Place of the first finding in the file; 0 where any is right.
         options: Words of ``with``.
@@ -90,7 +90,7 @@ class Case:
     path: Path
     start: int
     name: str
-    wanted: tuple[str, ...]
+    expected: tuple[str, ...]
     also: tuple[str, ...]
     line: int
     column: int
@@ -127,15 +127,15 @@ def read_case(path: Path, start: int, text: str) -> Case:
     if len(found) != (path.parent.name == "illegal"):
         raise ValueError(f"{where}: a case expects one finding in illegal/ and none in legal/")
     none: tuple[str, ...] = ()
-    wanted, line, column = none, 0, 0
+    expected, line, column = none, 0, 0
     for number, words in found:
         if words is None or not {*WORDS, *RULES, HAZARD, LOOP_GROUPS} >= {*words[1].split("|")}:
             raise ValueError(f"{path}:{start + number}: {lines[number]!r} cannot be expected")
-        wanted = tuple(words[1].split("|"))
+        expected = tuple(words[1].split("|"))
         line, column = start + number + 1 if words[2] else 0, int(words[3] or 0)
     name = f"{path.parent.name}/{lines[0].removeprefix('// case: ')}"
     options, also = heads.get("with", none), heads.get("also", none)
-    return Case(path, start, name, wanted, also, line, column, options, text)
+    return Case(path, start, name, expected, also, line, column, options, text)
 
 
 def read_cases(path: Path) -> list[Case]:
@@ -173,11 +173,11 @@ def findings(case: Case, folder: Path) -> list[Finding]:
     return sorted(found, key=lambda x: (x.place.line, x.place.column))
 
 
-def fits(wanted: tuple[str, ...], finding: Finding) -> bool:
+def fits(expected: tuple[str, ...], finding: Finding) -> bool:
     """Tells whether a finding is one of those expected."""
-    if finding.rule in wanted:
+    if finding.rule in expected:
         return True
-    words = [word for word in wanted if word in WORDS]
+    words = [word for word in expected if word in WORDS]
     message = finding.message.replace(finding.place.file, "")
     return not finding.rule and any(re.search(WORDS[word], message) for word in words)
 
@@ -185,11 +185,11 @@ def fits(wanted: tuple[str, ...], finding: Finding) -> bool:
 def complaint(case: Case, found: list[Finding]) -> str:
     """Returns the difference between expected and real findings, with its place; empty if none."""
     first = found[0] if found else None
-    others = [finding for finding in found if not fits(case.wanted, finding)]
+    others = [finding for finding in found if not fits(case.expected, finding)]
     wrong = ""
-    if case.wanted and first is None:
+    if case.expected and first is None:
         wrong = "no finding"
-    elif case.wanted and first is not None and not fits(case.wanted, first):
+    elif case.expected and first is not None and not fits(case.expected, first):
         wrong = "another finding first"
     elif first is not None and case.line not in (0, first.place.line):
         wrong = "another line"
@@ -203,6 +203,6 @@ def complaint(case: Case, found: list[Finding]) -> str:
         wrong = "other findings"
     if not wrong:
         return ""
-    expected = " or ".join(case.wanted) or "no finding"
+    expected = " or ".join(case.expected) or "no finding"
     where = f"{case.path}:{case.line or case.start}: {case.name}"
     return "\n".join([f"{where}: expected {expected}, got {wrong}:", *map(str, found)])

@@ -253,16 +253,16 @@ class TestMeetInGm:
                                 windows=(GmWindow(0, 24000),))  # fmt: skip
         one = CopyGenerator(1, ("mte_ub_gm",), limits)
         other = CopyGenerator(2, ("mte_gm_l1", "mte_gm_l1_frac", "mte_ub_gm"), limits)
-        met = 0
+        meeting = 0
         for a, b in zip(one.draw(300), other.draw(900), strict=False):
             for i, first in enumerate(descriptors(a)):
                 for k, second in enumerate(descriptors(b)[:8]):
                     sides = [source(second), destination(second)]
                     true = any(footprints_overlap(destination(first), side) for side in sides)
-                    said = meet_in_gm(a.take(i, i + 1), b.take(k, k + 1))
-                    assert said or not true
-                    met += true
-        assert met > 5
+                    meets = meet_in_gm(a.take(i, i + 1), b.take(k, k + 1))
+                    assert meets or not true
+                    meeting += true
+        assert meeting > 5
 
     def test_intervals_cover_what_is_touched(self) -> None:
         for block in CopyGenerator(3, COPY_FORMS).draw(300):
