@@ -8,6 +8,7 @@ broken; both follow the spec's formulas without regard to speed.
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -16,7 +17,7 @@ from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.dma.op import MteGmL1, MteL1Ub
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.spaces import Space
-from tests.model.naive import SIZE_OF_TYPE
+from tests.model.naive import SIZE_OF_TYPE, Memory
 
 Op = MteGmL1 | MteL1Ub | MteUbUb | MteUbL1 | MteGmL1Frac | MteL1Bt | MteL1Fb | CopyUbufToUbuf
 
@@ -68,7 +69,7 @@ class Effect:
                 found.add(source)
         return found
 
-    def apply(self, memories: dict[Space, bytearray]) -> None:
+    def apply(self, memories: Mapping[Space, Memory]) -> None:
         """Writes all bytes; every source byte is read with its value before the op."""
         old = bytes(memories[self.source])
         target = memories[self.target]

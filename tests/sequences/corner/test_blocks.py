@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import cast
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -19,14 +22,15 @@ from sequences.place.merge import merge
 from tb.isa.block import OpBlock
 from tb.isa.burst.op import BurstDescriptor
 from tb.isa.dma.legacy import OUTTOUB, CopyUbufToUbuf, DmaRegisters, SetLoopSize
+from tb.isa.dma.op import MteGmUb, MteUbGm
 from tb.isa.dma.table import MTE_GM_UB, MTE_UB_GM
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.op import FixDescriptor, MteL0cGm, MteL0cL1, MteL0cUb
 from tb.isa.footprint import destination, destinations, source
 from tb.isa.lower import Descriptor
 from tb.isa.nz.op import NzDescriptor
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.spaces import SIZES, Space
-from tests.sequences.execute import execute
+from tests.model import naive, naive_fix_op, naive_ops
 from tests.sequences.fix_checks import check_fills, check_flags
 from tests.sequences.reference import (
     check_legal,
@@ -217,20 +221,29 @@ def test_rule_examples() -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_images_of_the_examples(example: Example) -> None:
+    """The blocks of every form, as v0.6 ops made from their descriptors, give the images."""
     for blocks in example_blocks(example).values():
         memories = {space: example.initial(space, 0, 0x12000) for space in SIZES}
-
-        def read(space: Space, address: int, memories: Memories = memories) -> int:
-            return int(memories[space][address])
-
-        def write(space: Space, address: int, value: int, memories: Memories = memories) -> None:
-            memories[space][address] = value
-
         for block in blocks:
-            execute(descriptors(block)[0], read, write)
+            execute(block, memories)
         for image in example.images:
             assert image.matches(memories[image.space][: image.length])
             assert not image.matches(memories[image.space][: image.length - 1])
+
+
+def execute(block: OpBlock, memories: Memories) -> None:
+    """Executes a block of one legal op by the second reading of the specification (tests/model)."""
+    (op,) = replace(block, legacy={}).program()[0]
+    if isinstance(op, MteGmUb | MteUbGm):
+        plain = naive.plain(op, naive.Regs())
+        if block.column("pad_in_bytes")[0]:
+            plain.left_bytes, plain.right_bytes = plain.left, plain.right
+        naive.copy(plain, memories)
+    elif isinstance(op, MteL0cGm | MteL0cL1 | MteL0cUb):
+        old = {space: memory.copy() for space, memory in memories.items()}
+        naive_fix_op.execute(op, memories, old)
+    else:
+        naive_ops.effect(cast("naive_ops.Op", op)).apply(memories)
 
 
 def test_ops_of_examples() -> None:
