@@ -20,17 +20,7 @@ from tb.common.paths import ROOT
 from tb.dut.selection import parse_ops, sendable
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
-
-
-def pto_dv(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs the command line as a user does."""
-    return subprocess.run(
-        [sys.executable, "-m", "tb", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+from tests.command import pto_dv
 
 
 def test_packages_without_the_sources_refuse_to_run(tmp_path: Path) -> None:

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -28,6 +26,7 @@ from tb.record.settings import RunSettings
 from tb.run.console import Console
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
+from tests.command import pto_dv
 from tests.wording import pattern, says
 
 PLUG_IN = (ROOT / "docs/plug-in.md").read_text()
@@ -299,10 +298,6 @@ def test_the_command(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_command_line(demo: Path) -> None:
-    def pto_dv(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "tb", *words]
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-
     assert pto_dv("check-dut", str(demo.parent)).returncode == 0
     drop_port(demo, "clk_i")
     done = pto_dv("check-dut", str(demo), "rtl_stubs/pto_mte3/manifest.toml")

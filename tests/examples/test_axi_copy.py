@@ -17,11 +17,8 @@ from tb.common.paths import BUILD_ROOT, ROOT
 from tb.dut.manifest import load_manifest
 from tb.dut.ports import check_ports
 from tb.record.record import RunRecord
-from tb.record.settings import RunSettings
-from tb.run.console import Console
-from tb.run.run import run_once
-from tb.run.testlist import planned_test
 from tb.setup import tools
+from tests.sim import runs
 
 EXAMPLE = ROOT / "examples/axi_copy"
 MANIFEST = EXAMPLE / "dut.toml"
@@ -32,20 +29,11 @@ COPIES = BUILD_ROOT / "examples"
 
 def run(test: str, manifest: Path = MANIFEST, **settings: Any) -> RunRecord:
     """Runs one test of the plan on the example, or on a copy of it."""
-    planned = planned_test(test)
-    chosen = RunSettings(
-        test=test,
-        options=planned.options,
-        duts=(str(manifest),),
-        **{"transactions": planned.transactions, **settings},
-    )
-    return run_once(chosen, planned, console=Console(quiet=True), fast_build=True)
+    return runs.run(test, duts=(str(manifest),), fast_build=True, **settings)
 
 
 def assert_passed(record: RunRecord) -> None:
-    assert record.passed, "\n\n".join([record.message, *record.failures[:2]])
-    assert record.mismatches == record.protocol_errors == 0
-    assert record.transactions > 0
+    runs.assert_passed(record)
     assert set(record.ops) <= FORMS
 
 

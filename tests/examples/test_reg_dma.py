@@ -19,6 +19,8 @@ from tb.run.run import run_once
 from tb.run.testlist import planned_test
 from tb.setup import lint
 from tests.bugs.campaign import Bug, Outcome, plant
+from tests.sim import runs
+from tests.sim.runs import assert_passed
 
 pytestmark = pytest.mark.sim
 
@@ -32,21 +34,8 @@ QUIET = Console(quiet=True)
 
 def run(test: str, *, duts: tuple[str, ...] = (DUT,), **settings: Any) -> RunRecord:
     """Runs one test of the plan on the example, named by its folder."""
-    planned = planned_test(test)
     paths = tuple(str(ROOT / name) for name in duts)
-    chosen = RunSettings(
-        test=test,
-        options=planned.options,
-        duts=paths,
-        **{"transactions": planned.transactions, **settings},
-    )
-    return run_once(chosen, planned, fast_build=True, console=QUIET)
-
-
-def assert_passed(record: RunRecord) -> None:
-    assert record.passed, "\n\n".join([record.message, *record.failures[:2]])
-    assert record.mismatches == record.protocol_errors == 0
-    assert sum(record.statuses.values()) == record.transactions > 0
+    return runs.run(test, duts=paths, fast_build=True, **settings)
 
 
 @pytest.mark.parametrize(

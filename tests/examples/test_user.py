@@ -7,16 +7,14 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.record.record import RunRecord
-from tb.record.settings import RunSettings
-from tb.run.console import Console
-from tb.run.run import run_once
-from tb.run.testlist import planned_test
+from tests.sim import runs
 from tests.wording import says
 
 EXAMPLES = ROOT / "examples/user"
@@ -32,13 +30,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(test: str, folder: Path, **settings: object) -> RunRecord:
+def run(test: str, folder: Path, **settings: Any) -> RunRecord:
     """Runs a test as ``make TEST=...`` does."""
-    planned = planned_test(test)
-    chosen = RunSettings.model_validate(
-        {"test": test, "transactions": N, "options": planned.options, **settings}
-    )
-    return run_once(chosen, planned, console=Console(quiet=True), folder=folder / "run")
+    return runs.run(test, folder=folder / "run", **{"transactions": N, **settings})
 
 
 def passed(record: RunRecord) -> RunRecord:

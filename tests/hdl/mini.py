@@ -133,6 +133,12 @@ class Session:
     mailbox: MailboxReader
     folder: Path
 
+    def assert_passed(self, test: str) -> None:
+        """Asserts that a test passed and that the simulation ended properly."""
+        failure = self.failures[test]
+        assert failure is None, failure
+        assert self.exit_code == 0
+
 
 def run(
     built: Build,

@@ -84,9 +84,7 @@ def session(request: Any, sessions: Callable[[str], Session]) -> Session:
 
 @pytest.mark.parametrize("test", TESTS)
 def test_in_simulation(session: Session, test: str) -> None:
-    failure = session.failures[test]
-    assert failure is None, failure
-    assert session.exit_code == 0
+    session.assert_passed(test)
 
 
 def result(session: Session, name: str) -> Any:

@@ -4,19 +4,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from tb.common.errors import PtoError
-from tb.common.paths import ROOT
 from tb.language.trace import Argument
 from tb.language.verify import verify_file
 from tb.programs.files import find_programs
 from tb.programs.verify import read_arguments, verify_command
+from tests.command import pto_dv
 from tests.wording import line_says, pattern, says
 
 HEAD = """module {
@@ -323,24 +321,14 @@ def test_a_value_is_checked_against_the_type_of_its_argument(
     assert all(word in out for word in words), out
 
 
-def pto_dv(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "tb", "verify", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 def test_the_command(tmp_path: Path) -> None:
     good, bad = write(tmp_path, "good.pto", LOAD), write(tmp_path, "bad.pto", BAD)
-    done = pto_dv(str(good), str(bad), "--foreign", "skip", "--arg", "2=4")
+    done = pto_dv("verify", str(good), str(bad), "--foreign", "skip", "--arg", "2=4")
     assert done.returncode == 1
     assert done.stderr == ""
     assert "DMA-L15" in done.stdout
     assert line_says(done.stdout, "verified 2 files 2 ops 3 errors 1 file")
-    done = pto_dv(str(good), "nowhere.pto")
+    done = pto_dv("verify", str(good), "nowhere.pto")
     assert done.returncode == 2
     assert done.stdout == "", "a wrong command checks no file"
     assert done.stderr.startswith("error: nowhere.pto does not exist")

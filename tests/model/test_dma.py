@@ -13,15 +13,13 @@ from numpy.typing import NDArray
 
 from scoreboards.model.dma import DmaOp, ReferenceModel
 from scoreboards.model.outcome import NOTHING
-from scoreboards.regions import row_starts
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm, SetLoopSize, SetLoopStride, SetMovPadVal
 from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
-from tb.isa.footprint import Footprint
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 from tests.model import naive
-from tests.model.conftest import Bench, noise
+from tests.model.conftest import Bench, addresses, noise
 
 GM_BYTES, UB_BYTES = 3072, 1536
 TYPES = {1: "i8", 2: "f16", 4: "f32"}
@@ -31,12 +29,6 @@ SMALL = {Space.GM: GM_BYTES, Space.UB0: UB_BYTES, Space.UB1: UB_BYTES}
 def pointers(size: int, to_ub: bool) -> tuple[Ptr, Ptr]:
     gm, ub = Ptr(TYPES[size], "gm"), Ptr(TYPES[size], "ub")
     return (gm, ub) if to_ub else (ub, gm)
-
-
-def addresses(footprint: Footprint | None) -> set[int]:
-    if footprint is None:
-        return set()
-    return {int(s) + b for s in row_starts(footprint) for b in range(footprint.length)}
 
 
 def check(copy: naive.Copy, regs: naive.Regs, before: tuple[DmaOp, ...]) -> bool:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from scoreboards.model.dma import ReferenceModel
 from scoreboards.model.outcome import NOTHING
-from scoreboards.regions import row_starts
 from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.dma.legacy import CopyUbufToUbuf, lower_ubuf_copy, ubuf_copy_to_v06
 from tb.isa.dma.op import Loop, MteGmL1, MteL1Ub
@@ -22,7 +21,7 @@ from tb.isa.rules import lowering_violation
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 from tests.model import naive_ops
-from tests.model.conftest import Bench, noise
+from tests.model.conftest import Bench, addresses, noise
 
 SMALL = {
     Space.GM: 3000,
@@ -37,12 +36,6 @@ TYPES = {1: "i8", 2: "f16", 4: "i32"}
 few = st.integers(0, 4)
 block = st.integers(0, 12).map(lambda k: 32 * k)
 gap = st.integers(0, 4)
-
-
-def addresses(footprint: Footprint | None) -> set[int]:
-    if footprint is None:
-        return set()
-    return {int(s) + b for s in row_starts(footprint) for b in range(footprint.length)}
 
 
 def check(op: naive_ops.Op) -> None:

@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tb.common.errors import PtoError
-from tb.common.paths import ROOT
 from tb.prove import prove
+from tests.command import pto_dv
 from tests.wording import line_says
 
 FAKE = """#!{python}
@@ -130,13 +129,7 @@ def test_a_broken_program_is_no_success(tmp_path: Path, monkeypatch: pytest.Monk
     ],
 )
 def test_bad_options_are_refused_before_anything_is_built(arguments: list[str], word: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tb", "prove-arith", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = pto_dv("prove-arith", *arguments)
     assert done.returncode == 2
     assert word in done.stderr
     assert not done.stdout

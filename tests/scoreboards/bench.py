@@ -28,7 +28,13 @@ from tb.isa.status import Status
 from tb.record.failure import Failure
 from tb.record.record import RunCounters
 from tb.record.settings import RunSettings
-from tests.scoreboards.conftest import noise
+
+
+def noise(space: Space, start: int, length: int) -> NDArray[np.uint8]:
+    """Initial content of both sides."""
+    a = np.arange(start, start + length, dtype=np.int64)
+    mixed: NDArray[np.int64] = a * 137 + (a >> 8) * 11 + (a >> 20) * 3 + int(space) * 71
+    return mixed.astype(np.uint8)
 
 
 @dataclass

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
+from pyuvm import ConfigDB, uvm_root
 
 from scoreboards.compare import compare_full, compare_op
 from scoreboards.golden import GoldenMemory
@@ -17,13 +16,7 @@ from scoreboards.model.dma import DmaOp, ReferenceModel
 from scoreboards.model.outcome import Outcome
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import Space
-
-
-def noise(space: Space, start: int, length: int) -> NDArray[np.uint8]:
-    """Initial content of both sides."""
-    a = np.arange(start, start + length, dtype=np.int64)
-    mixed: NDArray[np.int64] = a * 137 + (a >> 8) * 11 + (a >> 20) * 3 + int(space) * 71
-    return mixed.astype(np.uint8)
+from tests.scoreboards.bench import Bench, noise
 
 
 @dataclass
@@ -97,3 +90,17 @@ class Pair:
 def pair() -> Pair:
     """New memories on both sides."""
     return Pair()
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    """A scoreboard and a correct design."""
+    yield Bench()
+    uvm_root().clear_hierarchy()
+    ConfigDB().clear()
+
+
+def only(found: tuple[Mismatch, ...]) -> Mismatch:
+    """Returns the only one of the mismatches found."""
+    (mismatch,) = found
+    return mismatch

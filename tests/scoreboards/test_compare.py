@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 from scoreboards.compare import compare_op, locate
-from scoreboards.mismatch import Kind, Mismatch, Part, Position
+from scoreboards.mismatch import Kind, Part, Position
 from scoreboards.model.dma import DmaOp
 from scoreboards.model.outcome import NOTHING
 from scoreboards.regions import row_starts
 from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import Space
-from tests.scoreboards.conftest import Pair, noise
+from tests.scoreboards.bench import noise
+from tests.scoreboards.conftest import Pair, only
 
 LINEAR = MteUbGm(0, 10000, 2048, 1, 0, 0)
 ROWS = MteUbGm(0, 10000, 100, 5, 128, 173)
@@ -25,11 +26,6 @@ LOW = MteUbGm(0, 5, 64, 3, 64, 100000)
 HIGH = MteUbGm(0, 2**40 - 300064, 64, 4, 64, 100000)
 UB_ENDS = MteGmUb(0, 0, 32, 2, 32, 262144 - 32)
 OPS: list[DmaOp] = [LINEAR, ROWS, FAR, LOAD, PADDED, LOW, HIGH, UB_ENDS]
-
-
-def only(found: tuple[Mismatch, ...]) -> Mismatch:
-    assert len(found) == 1
-    return found[0]
 
 
 @pytest.mark.parametrize("op", OPS)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from scoreboards.compare import locate
-from scoreboards.mismatch import Kind, Mismatch, Part, Position
+from scoreboards.mismatch import Kind, Part, Position
 from scoreboards.model.dma import DmaOp
 from scoreboards.model.outcome import Outcome
 from scoreboards.report import COLUMNS, render
@@ -18,7 +18,7 @@ from tb.isa.dtypes import Ptr
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.spaces import Space
 from tests.model.naive_ops import Op, effect
-from tests.scoreboards.conftest import Pair
+from tests.scoreboards.conftest import Pair, only
 from tests.wording import says
 
 GL1, LL1 = Ptr("i8", "gm"), Ptr("i8", "l1")
@@ -44,11 +44,6 @@ COPIES: list[Op] = [
     FB,
 ]
 OPS: list[Op] = [ND, DN, FAR, SPREAD, ENDS, SMALL, SMALL_DN, BIAS, BIAS_RAW, *COPIES]
-
-
-def only(found: tuple[Mismatch, ...]) -> Mismatch:
-    assert len(found) == 1
-    return found[0]
 
 
 def written(pair: Pair, op: DmaOp) -> Outcome:

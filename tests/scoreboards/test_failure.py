@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pyuvm import ConfigDB, uvm_root
 
 from scoreboards.failure import PICTURES
 from scoreboards.faults import FaultKind
@@ -27,20 +25,12 @@ from tb.isa.status import Status
 from tb.record.failure import Failure
 from tb.record.settings import RunSettings
 from tb.regress.results.buckets import signature_of
-from tests.scoreboards.bench import Bench
-from tests.scoreboards.conftest import noise
+from tests.scoreboards.bench import Bench, noise
 from tests.wording import line_says, says
 
 BIAS = MteL1Bt(64, 128, 3, 4, 1, 5, Ptr("f16", "l1"), Ptr("f32", "bt"))
 TO_L1 = MteGmL1(1001, 4096, 50, 4, 60, 96)
 LOOPED = MteGmUb(4096, 8192, 64, 3, 64, 96, (Loop(4, 256, 1024),))
-
-
-@pytest.fixture
-def bench() -> Iterator[Bench]:
-    yield Bench()
-    uvm_root().clear_hierarchy()
-    ConfigDB().clear()
 
 
 def only(bench: Bench) -> Failure:

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from pyuvm import ConfigDB, uvm_root
 
 from scoreboards.faults import (
     READS,
@@ -41,13 +39,6 @@ LOAD = MteGmL1(1001, 4096, 50, 4, 60, 96)  # GM 1001, rows of 50 bytes, 60 apart
 NEXT = MteGmL1(65536, 8192, 64, 4, 64, 64)
 SAME = MteGmL1(1001, 16384, 50, 4, 60, 96)
 WIDTHS = Widths(dict.fromkeys(Space, 32))
-
-
-@pytest.fixture
-def bench() -> Iterator[Bench]:
-    yield Bench()
-    uvm_root().clear_hierarchy()
-    ConfigDB().clear()
 
 
 def bad(cycle: int, address: int = 0, **changes: Any) -> BadAccess:

@@ -65,11 +65,6 @@ def block(*ops: FixOp, rules: list[int] | None = None) -> OpBlock:
     return replace(from_ops(ops, expected_rule=rules), fills=(accumulators(), parameters()))
 
 
-@pytest.fixture
-def bench() -> Bench:
-    return Bench()
-
-
 @pytest.mark.parametrize(
     "op",
     [

@@ -13,7 +13,7 @@ from scoreboards.golden import GoldenMemory, GoldenMemoryError, zeros
 from tb.common.errors import PtoError
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import SIZES, Space
-from tests.scoreboards.conftest import noise
+from tests.scoreboards.bench import noise
 
 
 class Recorder:

@@ -6,13 +6,11 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from pyuvm import ConfigDB, uvm_root
 
 from scoreboards.repro import MOST, Before
 from scoreboards.repro_ops import items_of, needed
@@ -34,8 +32,7 @@ from tb.language.reader import read_file
 from tb.language.run.walk import trace
 from tb.language.trace import Move
 from tb.programs.setup_file import load_setup
-from tests.scoreboards.bench import Bench
-from tests.scoreboards.conftest import noise
+from tests.scoreboards.bench import Bench, noise
 from tests.wording import says
 
 TO_L1 = MteGmL1(1001, 4096, 50, 4, 60, 96)
@@ -45,12 +42,9 @@ OTHER = MteGmUb(1 << 21, 65536, 64, 4, 64, 64)
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    found = Bench()
-    found.scoreboard.repro.folder = tmp_path / "repro"
-    yield found
-    uvm_root().clear_hierarchy()
-    ConfigDB().clear()
+def bench(bench: Bench, tmp_path: Path) -> Bench:
+    bench.scoreboard.repro.folder = tmp_path / "repro"
+    return bench
 
 
 def chain() -> OpBlock:

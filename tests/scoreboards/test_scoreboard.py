@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from pyuvm import ConfigDB, uvm_root
 
 from scoreboards.faults import FaultKind
 from sequences.draw.traffic import TrafficGenerator
@@ -41,13 +40,6 @@ OPS: tuple[V06Op, ...] = (
     MteL1Fb(96, 64, 2, 3, 1, 5),
     MteGmL1Frac(1001, 262144, "dn2nz", 30, 58, 131, 2, 1, 30, 150, 9000),
 )
-
-
-@pytest.fixture
-def bench() -> Iterator[Bench]:
-    yield Bench()
-    uvm_root().clear_hierarchy()
-    ConfigDB().clear()
 
 
 def sent(bench: Bench) -> dict[str, tuple[int, int, int]]:

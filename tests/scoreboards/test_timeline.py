@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pyuvm import ConfigDB, uvm_root
 
 from scoreboards.faults import Fault, FaultKind
 from sequences.illegal.generator import IllegalGenerator
@@ -27,12 +25,9 @@ OPS = [MteGmL1(1001, 4096 * k, 50, 4, 60, 96) for k in range(3)] + [
 ]
 
 
-@pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+@pytest.fixture(autouse=True)
+def result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(RESULT_ENV, str(tmp_path / "result.json"))
-    yield Bench()
-    uvm_root().clear_hierarchy()
-    ConfigDB().clear()
 
 
 @pytest.fixture

@@ -9,10 +9,8 @@ import pytest
 
 from tb.dut.selection import SELECTABLE
 from tb.record.record import RunRecord
-from tb.record.settings import RunSettings
-from tb.run.console import Console
-from tb.run.run import run_once
-from tb.run.testlist import load_plan, planned_test
+from tb.run.testlist import load_plan
+from tests.sim import runs
 from tests.wording import says
 
 pytestmark = pytest.mark.sim
@@ -42,11 +40,7 @@ STIMULI = {
 
 
 def run(test: str, folder: Path, *ops: str, transactions: int = 2) -> RunRecord:
-    planned = planned_test(test)
-    settings = RunSettings(
-        sim="icarus", test=test, ops=ops, transactions=transactions, options=planned.options
-    )
-    return run_once(settings, planned, folder=folder / "run", console=Console(quiet=True))
+    return runs.run(test, folder=folder / "run", sim="icarus", ops=ops, transactions=transactions)
 
 
 def user_test(folder: Path, stimulus: str, sends: str = "") -> str:

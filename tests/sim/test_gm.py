@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.sim.test_runs import assert_passed, run
+from tests.sim.runs import assert_passed, run
 
 pytestmark = pytest.mark.sim
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,30 +18,13 @@ from tb.run.console import Console
 from tb.run.folder import run_folder
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
+from tests.sim.runs import assert_passed, run
 
 pytestmark = pytest.mark.sim
 
 QUIET = Console(quiet=True)
 
 FORMS = set(SELECTABLE)
-
-
-def run(test: str, **settings: Any) -> RunRecord:
-    """Runs one test of the plan with its own options."""
-    planned = planned_test(test)
-    chosen = RunSettings(
-        test=test,
-        options=planned.options,
-        **{"transactions": planned.transactions, **settings},
-    )
-    return run_once(chosen, planned, console=QUIET)
-
-
-def assert_passed(record: RunRecord) -> None:
-    assert record.passed, "\n\n".join([record.message, *record.failures[:2]])
-    assert record.mismatches == record.protocol_errors == 0
-    assert sum(count.sent for count in record.ops.values()) == record.transactions > 0
-    assert sum(record.statuses.values()) == record.transactions
 
 
 def assert_exercised(record: RunRecord) -> None:
@@ -169,12 +151,6 @@ def test_other_seed_other_traffic() -> None:
     one, other = (run("random", transactions=500, seed=seed) for seed in (7, 8))
     assert one.clocks != other.clocks
     assert one.bytes_checked != other.bytes_checked
-
-
-def test_only_the_chosen_ops_are_sent() -> None:
-    record = run("random", transactions=300, ops=("mte_ub_gm",))
-    assert_passed(record)
-    assert set(record.ops) == {"mte_ub_gm"}
 
 
 def test_record_is_read_back(tmp_path: Path) -> None:

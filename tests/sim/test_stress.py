@@ -11,7 +11,7 @@ import pytest
 from tb.harness.layout import CHANNELS
 from tb.record.record import RunRecord
 from tb.run.folder import run_folder
-from tests.sim.test_runs import assert_passed, run
+from tests.sim.runs import assert_passed, run
 
 pytestmark = pytest.mark.sim
 

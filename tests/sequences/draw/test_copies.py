@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 
 import numpy as np
@@ -29,6 +28,7 @@ from tb.isa.footprint import destination, source
 from tb.isa.lower import Descriptor
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.spaces import SIZES
+from tests.sequences.conftest import seconds_per_op
 from tests.sequences.reference import (
     check_disjoint,
     check_legal,
@@ -362,16 +362,8 @@ def test_blocks_hold_many_ops(chains: list[OpBlock]) -> None:
 
 def test_speed() -> None:
     generator = CopyGenerator(1, COPY_FORMS)
-    generator.draw(4096)
-    best = min(_seconds(generator) for _ in range(5))
     # The target is 10 us on an idle machine; this only catches drawing op by op.
-    assert best / 4096 < 60e-6
-
-
-def _seconds(generator: CopyGenerator) -> float:
-    start = time.process_time()
-    generator.draw(4096)
-    return time.process_time() - start
+    assert seconds_per_op(generator) < 60e-6
 
 
 def test_an_op_without_shapes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
