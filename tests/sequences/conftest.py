@@ -3,12 +3,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from sequences.constraints import OP_NAMES
-from sequences.draw.copies import CopyGenerator
 from sequences.fixpipe.generator import FixGenerator
 from tb.isa.block import OpBlock
 from tb.isa.fix.op import FixDescriptor
@@ -37,14 +34,3 @@ def fix_ops(fix_blocks: list[OpBlock]) -> list[Op]:
 @pytest.fixture(scope="session")
 def fix_live(fix_ops: list[Op]) -> list[FixDescriptor]:
     return [desc for _, _, desc in fix_ops if not desc.is_nop]
-
-
-def seconds_per_op(generator: CopyGenerator) -> float:
-    """Returns the processor time of an op in the fastest of five draws."""
-    generator.draw(4096)
-    times = []
-    for _ in range(5):
-        start = time.process_time()
-        generator.draw(4096)
-        times.append(time.process_time() - start)
-    return min(times) / 4096

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from sequences.constraints import (
     GM_SIZE,
+    GM_UB_NAMES,
     L1_SIZE,
     ConstraintError,
     GmWindow,
@@ -28,7 +30,6 @@ from tb.isa.footprint import destination, source
 from tb.isa.lower import Descriptor
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.spaces import SIZES
-from tests.sequences.conftest import seconds_per_op
 from tests.sequences.reference import (
     check_disjoint,
     check_legal,
@@ -57,6 +58,8 @@ def test_legal_and_disjoint(chains: list[OpBlock]) -> None:
     registers = DmaRegisters()
     for block in chains:
         check_legal(block)
+        assert block.expected_rule is not None
+        assert not block.expected_rule.any()
         check_rows_disjoint(block)
         registers = check_programs(block, registers)
 
@@ -317,6 +320,7 @@ def test_only_the_chosen_ops_are_drawn() -> None:
         for block in blocks:
             assert set(block.opcode.tolist()) == {OPS[LEGACY_FORMS.get(name, name)].opcode}
             assert len(block.legacy) == (len(block) if name.startswith("copy_") else 0)
+            assert name not in GM_UB_NAMES or (block.after == -1).all()
 
 
 def test_same_seed_same_blocks() -> None:
@@ -325,7 +329,7 @@ def test_same_seed_same_blocks() -> None:
     for a, b in zip(one, other, strict=True):
         assert a.legacy == b.legacy
         assert (a.pack() == b.pack()).all()
-        for name in ("opcode", "dtype", "gap", "after"):
+        for name in ("opcode", "dtype", "pad_dtype", "gap", "after"):
             assert (getattr(a, name) == getattr(b, name)).all()
     assert any(
         len(a) != len(b) or (a.pack() != b.pack()).any() for a, b in zip(one, third, strict=False)
@@ -362,8 +366,14 @@ def test_blocks_hold_many_ops(chains: list[OpBlock]) -> None:
 
 def test_speed() -> None:
     generator = CopyGenerator(1, COPY_FORMS)
+    generator.draw(4096)
+    times = []
+    for _ in range(5):
+        start = time.process_time()
+        generator.draw(4096)
+        times.append(time.process_time() - start)
     # The target is 10 us on an idle machine; this only catches drawing op by op.
-    assert seconds_per_op(generator) < 60e-6
+    assert min(times) / 4096 < 60e-6
 
 
 def test_an_op_without_shapes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
