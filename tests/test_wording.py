@@ -8,6 +8,7 @@ import pytest
 from tests.wording import line_says, pattern, says
 
 TEXT = "mte2: AR is offered (valid since 120 clocks) and the memory does not take it: 64 B of %p\n"
+NUMBERS = "offset -4 (0..255, 5.036)"
 
 
 @pytest.mark.parametrize(
@@ -33,3 +34,13 @@ def test_facts_of_one_line() -> None:
     assert line_says(text, "gm 4 differ")
     assert says(text, "ub 4 differ")
     assert not line_says(text, "ub 4 differ")
+
+
+@pytest.mark.parametrize("fact", ["-4", "0", "255", "5.036"])
+def test_whole_numbers(fact: str) -> None:
+    assert says(NUMBERS, fact)
+
+
+@pytest.mark.parametrize("fact", ["4", "036", "5", "25"])
+def test_parts_of_numbers(fact: str) -> None:
+    assert not says(NUMBERS, fact)

@@ -11,9 +11,16 @@ def pattern(facts: str) -> str:
 
     Args:
         facts: Names, numbers, places and key words, with blanks between them. Each is a regular
-            expression for whole words: ``64`` is not in ``640``, ``take`` not in ``taken``.
+            expression for whole words: ``64`` is not in ``640``, ``-64`` or ``6.64``, ``take`` not
+            in ``taken``.
     """
-    return "(?s)" + ".*?".join(rf"(?<!\w){fact}(?!\w)" for fact in facts.split())
+    return "(?s)" + ".*?".join(_whole(fact) for fact in facts.split())
+
+
+def _whole(fact: str) -> str:
+    if fact[0].isdigit():
+        return rf"(?<!\w)(?<!\W-)(?<!\d\.){fact}(?!\w|\.\d)"
+    return rf"(?<!\w){fact}(?!\w)"
 
 
 def says(text: str, facts: str) -> bool:
