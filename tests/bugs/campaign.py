@@ -43,7 +43,7 @@ NICE = 10
 
 @dataclass(frozen=True)
 class Setting:
-    """What a run builds and sends.
+    """Build and stimulus of a run.
 
     Attributes:
         test: Test of ``tb/run/testlist.toml``.

@@ -42,7 +42,7 @@ ENDLESS_LOOP = Bug(
     file="rtl_stubs/pto_mte2/pto_gm_load.v",
     find="// ---- front: descriptors to rows, and reports ----",
     replace='always @(posedge clk_i) while (desc_valid_i) $write("");',
-    models="simulated time stands still with the first descriptor",
+    models="simulated time stops with the first descriptor",
 )
 BLIND_TO_FLAGS = Bug(
     name="blind_to_flags",

@@ -197,17 +197,17 @@ def test_a_missing_port_is_named(port: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    ("old", "new", "message"),
     [
         ('slot = "mte2"', 'slot = "mte5"', "mte5"),
         ("pad = false", "padding = false", "padding"),
         ('"axi_copy.f"', '"engine.f"', "engine.f"),
     ],
 )
-def test_a_wrong_manifest_is_refused(old: str, new: str, says: str) -> None:
+def test_a_wrong_manifest_is_refused(old: str, new: str, message: str) -> None:
     manifest = copy_of("wrong_manifest")
     replace(manifest, old, new)
-    with pytest.raises(PtoError, match=says):
+    with pytest.raises(PtoError, match=message):
         load_manifest(manifest)
 
 

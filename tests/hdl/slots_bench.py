@@ -201,7 +201,7 @@ async def open_accesses(dut: Any) -> None:
     await bench.run(FIX, local_descriptor(1, *SOME, 3))
     await ClockCycles(dut.clk, 3000)
     assert box.written_bytes(FIX) - before == SOURCE_BYTES[FIX] + WIDTH
-    # A write whose response comes after the done: bytes count from then on.
+    # A write with its response after the done: bytes count from then on.
     box.set_knobs(idle_clocks=1, stall_dst_gnt=0, axi_write_latency=100)
     await bench.reset()
     before = box.written_bytes(MTE3)

@@ -67,7 +67,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tb.__main__": ("tb.cli",),
 }
 
-# Rooms and modules whose modules must be importable and testable without a simulator.
+# Rooms and modules that must be importable and testable without a simulator.
 WITHOUT_SIMULATOR = (
     *("tb.common", "tb.isa", "tb.language", "tb.record", "tb.coverage", "tb.dut", "tb.regress"),
     *("tb.report", "tb.setup", "tb.prove", "tb.cli", "tb.nightly", "scoreboards.model"),

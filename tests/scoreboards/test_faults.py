@@ -199,7 +199,7 @@ def test_errors_are_checked_op_by_op(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "address", "says"),
+    ("status", "address", "message"),
     [
         (Status.OK, 0, "retired with status 0 OK, expected 2 RD_SLVERR"),
         (Status.LOCAL, 4096 + 96, "retired with status 6 LOCAL, expected 2 RD_SLVERR"),
@@ -207,14 +207,14 @@ def test_errors_are_checked_op_by_op(bench: Bench) -> None:
     ],
 )
 def test_a_wrong_report_of_an_error_is_found(
-    bench: Bench, status: Status, address: int, says: str
+    bench: Bench, status: Status, address: int, message: str
 ) -> None:
     batch = bench.batch(from_ops([LOAD, NEXT]))
     bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
     bench.hit(batch, "mte2", Space.L1, 4096 + 96, side=WRITE, cycle=600)
     bench.failed(batch, "mte2", status, address)
     (report,) = failures(bench, batch)
-    assert says in report
+    assert message in report
     assert bench.checked[-1].passed.tolist() == [False, True]
 
 
@@ -328,7 +328,7 @@ def test_a_reset_drops_ops_that_have_not_begun(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "says"),
+    ("address", "message"),
     [
         (131072 + 4096 + 64, "write outside"),  # between the bursts of a copy in flight
         (131072 + 4096 * 3 + 1, "wrong data"),  # of a copy that was not begun
@@ -337,13 +337,13 @@ def test_a_reset_drops_ops_that_have_not_begun(bench: Bench) -> None:
     ],
 )
 def test_a_byte_outside_of_the_ops_in_flight_is_found(
-    bench: Bench, address: int, says: str
+    bench: Bench, address: int, message: str
 ) -> None:
     batch = cut_batch(bench)
     bench.corrupt(Space.UB0, address)
     found = failures(bench, batch)
     assert found
-    assert says in found[0]
+    assert message in found[0]
 
 
 def test_the_next_block_starts_from_the_memories_after_a_reset(bench: Bench) -> None:

@@ -29,7 +29,7 @@ from tb.isa.fix.op import (
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 from tests.scoreboards.bench import Bench
-from tests.wording import line_says
+from tests.wording import line_says, says
 
 FIX = 3
 GM = 0x10000
@@ -394,15 +394,16 @@ def test_labels_of_the_layouts(
 
 
 @pytest.mark.parametrize(
-    ("op", "address", "text"),
+    ("op", "address", "facts"),
     [
-        (replace(PLAIN, dst_stride=40), 160 + 130, "row m 1, 3 B behind its last byte"),
-        (replace(PLAIN, dst_stride=320, layout="nz2nz"), 1030, "column group 0 of 2, 7 B behind"),
-        (replace(PLAIN, dst_stride=40, layout="nz2dn", k=1), 160 * 31 + 65, "channel n 31, 2 B"),
+        (replace(PLAIN, dst_stride=40), 160 + 130, "row m 1 3 B last byte"),
+        (replace(PLAIN, dst_stride=320, layout="nz2nz"), 1030, "column group 0 of 2 7 B"),
+        (replace(PLAIN, dst_stride=40, layout="nz2dn", k=1), 160 * 31 + 65, "channel n 31 2 B"),
     ],
 )
-def test_guards_name_the_row(bench: Bench, op: FixOp, address: int, text: str) -> None:
+def test_guards_name_the_row(bench: Bench, op: FixOp, address: int, facts: str) -> None:
     batch = bench.batch(block(op))
     bench.corrupt(Space.GM, GM + address)
     bench.write(batch)
-    assert text in " ".join(bench.run.counts.failures[0].split())
+    place = " ".join(bench.run.counts.failures[0].split())
+    assert says(place.partition(" where ")[2], facts), place

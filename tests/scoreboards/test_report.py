@@ -70,7 +70,7 @@ def test_guard_bytes_are_described_from_their_row(pair: Pair) -> None:
     position = found.position
     assert position is not None
     after = replace(position, byte=160, part=Part.BEHIND)
-    assert "1 B behind its last byte" in render(replace(found, position=after))
+    assert line_says(render(replace(found, position=after)), "1 B last byte")
     assert "write outside the destination" in render(found)
 
 

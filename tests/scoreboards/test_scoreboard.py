@@ -124,7 +124,7 @@ def test_nothing_is_expected_of_a_copy_that_is_not_issued(
 
 
 @pytest.mark.parametrize(
-    ("issued", "says"),
+    ("issued", "decision"),
     [
         (LEGAL, "it is legal"),
         (CopyUbufToUbuf(4096, 0, 0, 0, 64, 96, 128), "it is legal"),
@@ -132,11 +132,11 @@ def test_nothing_is_expected_of_a_copy_that_is_not_issued(
     ],
 )
 def test_a_copy_that_should_have_been_issued_is_an_error(
-    bench: Bench, issued: CopyUbufToUbuf, says: str
+    bench: Bench, issued: CopyUbufToUbuf, decision: str
 ) -> None:
     bench.write(bench.batch(legacy_block(issued, LEGAL)))
     (report,) = bench.run.counts.failures
-    assert f"a copy_ubuf_to_ubuf was not issued, the model says {says}" in report
+    assert line_says(report, f"copy_ubuf_to_ubuf not issued model {decision}")
 
 
 def test_illegal_ops_change_nothing_and_carry_their_rule(bench: Bench) -> None:
@@ -159,7 +159,7 @@ def test_illegal_ops_change_nothing_and_carry_their_rule(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("op", "address", "met"),
     [
-        # The fix slot reads words of 64 bytes: 96..223 lies in 64..255.
+        # The fix slot reads words of 64 bytes: 96..223 is in 64..255.
         (OPS[6], 64, True),
         (OPS[6], 224, True),
         (OPS[6], 32, False),

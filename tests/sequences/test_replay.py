@@ -188,10 +188,10 @@ def test_every_ordered_program_ends(seed: int) -> None:
         for at, index in enumerate(item.steps):
             for link in item.block.links(at):
                 assert link < at
-            behind = closure(item.block, at)
-            for wanted in made.after.get(index, ()):
-                ok = wanted in earlier
-                assert ok or stands_for(item, behind, wanted), "every link is kept"
+            before = closure(item.block, at)
+            for link in made.after.get(index, ()):
+                ok = link in earlier
+                assert ok or implies(item, before, link), "every link is kept"
         sent += [*item.host_steps, *item.steps]
     assert sorted(sent) == list(range(60))
     for pipe in Pipe:
@@ -209,11 +209,11 @@ def closure(block: OpBlock, at: int) -> set[int]:
     return found
 
 
-def stands_for(item: Round, behind: set[int], wanted: int) -> bool:
-    """Tells whether one of the ops waited for is the given op, or a later one of its slot."""
-    place = item.steps.index(wanted)
+def implies(item: Round, before: set[int], link: int) -> bool:
+    """Tells whether one of the ops ``before`` is the op of a link, or a later one of its slot."""
+    place = item.steps.index(link)
     slots = item.block.slot
-    return any(other >= place and slots[other] == slots[place] for other in behind)
+    return any(other >= place and slots[other] == slots[place] for other in before)
 
 
 # --- rounds ----------------------------------------------------------------------------------
