@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The start of the runs with injected bugs, folders of two workers, and the slowest files.
 
-In one process they begin before the first test, beside all the others, and the tests that wait for
-them come last. With workers (`make test` has two) those tests come first: one worker waits for the
-bug runs while the other goes on, and joins it when they are done.
+In one process they begin before the first test, in parallel with the others, and the tests that
+wait for them come last. With workers (`make test` has two) those tests come first: one worker waits
+for the bug runs while the other runs tests, and joins it when they are done.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if WORKER:
     # Two workers may have a run of the same name at the same time.
     os.environ["PTO_RUNS"] = f"runs-{WORKER}"
 
-# Beside other work an example may take longer than Hypothesis allows by default.
+# On a busy machine an example may take longer than Hypothesis allows by default.
 settings.register_profile("busy", settings(), deadline=None)
 settings.load_profile("busy")
 
@@ -44,14 +44,14 @@ def waits_for_bug_runs(item: pytest.Item) -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts the tests that wait for the bug runs where the others fill the time."""
+    """Orders the tests that wait for the bug runs so that the others fill the time."""
     items.sort(key=waits_for_bug_runs, reverse=bool(WORKER))
 
 
 @pytest.fixture(scope="session")
 def bug_runs(request: pytest.FixtureRequest) -> Iterator[Runs]:
-    """What the selected tests of test_bugs.py wait for, by bug and setting."""
-    # Not before they are needed: they take their time to import.
+    """Runs that the selected tests of test_bugs.py wait for, by bug and setting."""
+    # Imported late, since the import is slow.
     from tests.bugs.campaign import campaign, only_one_run
     from tests.bugs.test_bugs import jobs_of
 
@@ -63,7 +63,7 @@ def bug_runs(request: pytest.FixtureRequest) -> Iterator[Runs]:
 
 @pytest.fixture(scope="session", autouse=True)
 def early_bug_runs(request: pytest.FixtureRequest) -> None:
-    """Lets the bug runs begin at once where one process runs every test."""
+    """Starts the bug runs immediately where one process runs every test."""
     if not WORKER and any(map(waits_for_bug_runs, request.session.items)):
         request.getfixturevalue("bug_runs")
 

@@ -1,19 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Facts of a message, tested without its sentence."""
+"""Tests of the facts in a message, independent of its sentence."""
 
 from __future__ import annotations
 
 import re
 
 
-def says(text: str, facts: str) -> bool:
-    """Tells whether a message holds its facts in their order; the words between them are free.
+def pattern(facts: str) -> str:
+    """Returns the regular expression of facts in their order, such as for ``match`` of pytest.
 
     Args:
-        text: The message.
         facts: Names, numbers, places and key words, with blanks between them. Each is a regular
-            expression for whole words: ``64`` is not in ``640``, ``take`` not in ``taken``.
+            expression for whole words: ``64`` is not in ``640``, ``-64`` or ``6.64``, ``take`` not
+            in ``taken``.
     """
-    return bool(
-        re.search(".*?".join(rf"(?<!\w){fact}(?!\w)" for fact in facts.split()), text, re.S)
-    )
+    return "(?s)" + ".*?".join(_whole(fact) for fact in facts.split())
+
+
+def _whole(fact: str) -> str:
+    if fact[0].isdigit():
+        return rf"(?<!\w)(?<!\W-)(?<!\d\.){fact}(?!\w|\.\d)"
+    return rf"(?<!\w){fact}(?!\w)"
+
+
+def says(text: str, facts: str) -> bool:
+    """Tells whether a message has the facts of :func:`pattern`; the words between are free."""
+    return bool(re.search(pattern(facts), text))
+
+
+def line_says(text: str, facts: str) -> bool:
+    """Tells whether one line of a text has the facts of :func:`pattern`."""
+    return any(says(line, facts) for line in text.splitlines())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arithmetic and the table of ``make bench``; what is measured is no test's business."""
+"""The arithmetic and the table of ``make bench``, not the measured values."""
 
 from __future__ import annotations
 
@@ -107,14 +107,14 @@ def test_verdict(value: float, higher: bool, verdict: str) -> None:
     assert target.verdict == verdict
 
 
-def test_verdict_of_an_aim_of_nothing() -> None:
+def test_verdict_without_a_target() -> None:
     target = Target(name="x", value=0.0, must=1, aim=0, higher_is_better=False)
     assert target.verdict == "aim reached"
     short = target.model_copy(update={"value": 0.25})
     assert short.verdict == "must reached, 0.25 above the aim"
 
 
-def test_table_names_everything(measured: Measurements) -> None:
+def test_table_has_every_row(measured: Measurements) -> None:
     text = render(report_of(measured))
     for word in (*WAYS, "256 B", "16384 B", "must >= 25", "aim <= 1.5", "mte2", "Memory:"):
         assert word in text
@@ -127,7 +127,7 @@ def test_report_survives_json(measured: Measurements) -> None:
     assert again == report
 
 
-def test_the_load_unit_takes_loads_alone() -> None:
+def test_the_load_unit_has_loads_only() -> None:
     unit = load_unit(reference_manifests())
     assert unit.ops == LOAD_OPS
     assert unit.slot == "mte2"
@@ -144,7 +144,7 @@ def test_the_load_unit_takes_loads_alone() -> None:
     ],
 )
 def test_each_bench_runs(name: str, kind: str) -> None:
-    """Short runs, on builds that other tests have anyway: what they measure does not count."""
+    """Short runs, on builds that other tests use too; the measured values are not checked."""
     options = {
         "repetitions": 1,
         "illegal": 0.0,

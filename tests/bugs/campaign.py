@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plants the bugs of bugs.toml in copies of the engines, and runs the bench on each."""
+"""Injects the bugs of bugs.toml into copies of the engines, and runs the bench on each."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ REPORTED = Path(__file__).with_name("reported.toml")
 ENGINES = "rtl_stubs"
 TRANSACTIONS = 2000
 SEED = 4711
-"""Of every run here; a seed that nobody types, since a run clears the folder named after it."""
+"""Of every run here; an unusual number, since a run clears the folder named after its seed."""
 
 WATCHDOG_CLOCKS = 20_000
 WALL_LIMIT = 120.0
@@ -50,11 +50,11 @@ NICE = 10
 
 @dataclass(frozen=True)
 class Setting:
-    """What a run builds and sends.
+    """Build and stimulus of a run.
 
     Attributes:
         test: Test of ``tb/run/testlist.toml``.
-        slots: Slots whose engines are built; empty for all.
+        slots: Slots with an engine; empty for all.
         ops: Ops drawn from; empty for all that the engines take.
     """
 
@@ -73,13 +73,13 @@ class Bug(BaseModel):
         name: Name, unique.
         file: Source, relative to the top of the project.
         find: Text that occurs in the source exactly once.
-        replace: What stands there instead.
-        models: The mistake it stands for, one line.
-        test: Test of ``tb/run/testlist.toml`` that has to notice.
-        slots: Slots whose engines are built; empty for all. A build of fewer is faster, and the
+        replace: Its replacement.
+        models: The mistake that it models, one line.
+        test: Test of ``tb/run/testlist.toml`` that has to fail.
+        slots: Slots with an engine; empty for all. A build of fewer is faster, and the
             run sends their ops only.
         ops: Ops that the run draws from; empty for all that the engines take. For a bug that
-            the mix of all ops meets too rarely; a comment in the list says why.
+            the mix of all ops meets too rarely; a comment in the list has the reason.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -95,7 +95,7 @@ class Bug(BaseModel):
 
     @property
     def setting(self) -> Setting:
-        """What is built and sent."""
+        """The build and the stimulus."""
         return Setting(self.test, self.slots, self.ops)
 
 
@@ -105,16 +105,16 @@ class StaleBugError(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the bench said of one set of engines."""
+    """The result of the bench on one set of engines."""
 
     record: RunRecord
     seconds: float
 
     @property
     def transactions(self) -> int:
-        """Transactions up to the one that gave the bug away, or that were sent in vain.
+        """Transactions up to the failing one, or all of a run that passed.
 
-        A failure that names no op counts all transactions up to the end of its block; of a hang,
+        A failure without an op counts all transactions up to the end of its block; for a hang,
         the oldest op that did not retire counts.
         """
         named = re.search(r"\btransaction (\d+) on ", "\n".join(self.record.failures))
@@ -124,7 +124,7 @@ class Outcome:
 
     @property
     def check(self) -> str:
-        """Which check failed first, in a word or two; empty when none did."""
+        """Short name of the check that failed first; empty when none did."""
         first = self.record.failures[0] if self.record.failures else ""
         for text, name in _CHECKS.items():
             if first.startswith(text):
@@ -136,7 +136,7 @@ class Outcome:
 
     @property
     def caught(self) -> bool:
-        """True when the run failed, and for what the engine did."""
+        """True when the run failed because of the engine."""
         return self.record.status in ("fail", "hang") and bool(self.check)
 
 
@@ -223,7 +223,7 @@ def _manifests(top: Path, slots: tuple[str, ...]) -> tuple[Manifest, ...]:
 
 
 def _plan(worker: str, bug: Bug | None, slots: tuple[str, ...]) -> BuildPlan:
-    """Returns the build of the engines as they are, or with ``bug`` alone."""
+    """Returns the build of the unchanged engines, or of those with ``bug`` alone."""
     top, name = ROOT, "bugs"
     if bug is not None:
         name = f"bugs-{worker}"
@@ -235,10 +235,10 @@ def _plan(worker: str, bug: Bug | None, slots: tuple[str, ...]) -> BuildPlan:
 
 @dataclass(frozen=True)
 class Switched:
-    """A build that has many bugs, each behind its number.
+    """A build with many bugs, each switched by its number.
 
     Attributes:
-        slots: Slots whose engines are built; empty for all.
+        slots: Slots with an engine; empty for all.
         bugs: Bugs in it; the first has number 1.
         token: Digest of the engines' sources and the bugs.
     """
@@ -259,7 +259,7 @@ class Switched:
 
     @property
     def plan(self) -> BuildPlan:
-        """What to build, once the engines are there."""
+        """The plan of the build, once the engines are copied."""
         manifests = _manifests(self.top, self.slots)
         return BuildPlan("verilator", manifests, variant=self.variant, fast_build=True)
 
@@ -280,12 +280,12 @@ class Switched:
             lock.write(self.token)
 
     def number(self, bug: Bug | None) -> int:
-        """Returns the number that chooses ``bug``; 0 is none."""
+        """Returns the number that selects ``bug``; 0 is none."""
         return 0 if bug is None else 1 + self.bugs.index(bug)
 
 
 def switched_builds(bugs: Iterable[Bug]) -> tuple[Switched, ...]:
-    """Returns builds for as many of the bugs as can be put behind a switch."""
+    """Returns builds with all bugs that can be switched."""
     bugs = tuple(bugs)
     sources = (path for path in sorted((ROOT / ENGINES).rglob("*")) if path.is_file())
     token = sha256(repr([bugs, [(path, path.read_bytes()) for path in sources]]).encode())
@@ -317,7 +317,7 @@ def run_engines(
 
     Args:
         bug: The bug; None for the engines as they are.
-        worker: Name of who runs it; nobody else uses it at the same time.
+        worker: Name of the worker, unique among those that run at the same time.
         setting: Test, slots and ops.
         warm: Loaded simulator to fork; None for a process of its own.
         wall_limit: Seconds without progress after which the run is ended.
@@ -364,7 +364,7 @@ _warm = WarmSimulator()
 
 
 def _become(numbers: multiprocessing.queues.Queue[int]) -> None:
-    """Gives this process its number; whoever waits for it, or tests beside it, goes first."""
+    """Gives this process its number and a low priority, below the tests."""
     global _worker
     _worker = str(numbers.get())
     os.nice(NICE)
@@ -380,7 +380,7 @@ Job = tuple[str, Setting]
 
 @contextmanager
 def only_one_run(name: str = "bugs") -> Iterator[None]:
-    """Makes a second campaign in the same tree wait: both would build in one place."""
+    """Makes a second campaign in the same tree wait, since both build in the same folder."""
     BUILD_ROOT.mkdir(exist_ok=True)
     with (BUILD_ROOT / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -391,10 +391,10 @@ def only_one_run(name: str = "bugs") -> Iterator[None]:
 def campaign(jobs: Iterable[Job], workers: int = 0) -> Iterator[dict[Job, Future[Outcome]]]:
     """Runs bugs on settings, some at a time, while the caller goes on.
 
-    A bug that cannot be switched gets a build of its own.
+    A bug that cannot be switched always gets a build of its own.
 
     Yields:
-        What will come of each job. Those that have not begun when the ``with`` body ends are
+        The future result of each job. Those that have not begun when the ``with`` body ends are
         dropped.
     """
     bugs = {bug.name: bug for bug in load_bugs()}

@@ -10,12 +10,12 @@ import pytest
 from tests.bugs.campaign import Bug, Outcome
 
 CAUGHT = "bug caught"
-"""Property of a test's report, which comes from a worker as well: a row of the table."""
+"""Property of a test's report with a row of the table, also in reports of workers."""
 
 
 @pytest.fixture
 def tell(record_property: Callable[[str, object], None]) -> Callable[[Bug, Outcome], None]:
-    """Notes a bug and what came of it; printed when all tests have run."""
+    """Notes a bug and its result; printed when all tests have run."""
 
     def note(bug: Bug, outcome: Outcome) -> None:
         check = outcome.check if outcome.caught else f"NOT CAUGHT ({outcome.record.status})"
@@ -25,7 +25,7 @@ def tell(record_property: Callable[[str, object], None]) -> Callable[[Bug, Outco
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Prints how many transactions each bug lived, and what noticed it."""
+    """Prints for each bug the transactions up to its failure and the check that failed."""
     rows = [
         row
         for outcome in ("passed", "failed")

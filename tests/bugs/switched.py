@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plants many bugs in one copy of the engines, each behind a switch that a run chooses.
+"""Injects many bugs into one copy of the engines, each with a switch that a run selects.
 
-A build of its own for each bug costs far more than the few transactions that catch it. Here each
+A separate build for each bug costs far more than the few transactions that catch it. Here each
 place that a bug changes is written twice, and the number in the plusarg ``+pto_bug=N`` decides
-which is used; 0 is the engine as it is. The places are:
+which is used; 0 is the unchanged engine. The places are:
 
 - a statement inside ``always``, ``initial`` or a function: both forms, each in a branch of ``if``;
 - ``assign`` and a net declared with its value: one net of the same width for each form, and a
   choice between them;
 - the expression at an input of an instance: a choice between both expressions.
 
-Whatever else a bug changes (parameters, outputs of an instance, several items at once) cannot be
-switched, and needs a build of its own: :func:`switchable` tells.
+Any other change of a bug (parameters, outputs of an instance, several items at once) cannot be
+switched, and needs a separate build: see :func:`switchable`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Place:
 
     Attributes:
         kind: ``statement``, ``assign``, ``net`` or ``input``.
-        start, end: Where it stands, in characters.
+        start, end: Its position, in characters.
     """
 
     kind: str
@@ -77,7 +77,7 @@ class _Reader:
     tokens: list[_Token] = field(init=False)
     places: list[_Place] = field(default_factory=list)
     headers: list[int] = field(default_factory=list)
-    """Where the body of each module begins, in characters."""
+    """Position of the body of each module, in characters."""
 
     def __post_init__(self) -> None:
         self.tokens = _tokens(self.text)
@@ -93,7 +93,7 @@ class _Reader:
         return self.tokens[self.at - 1]
 
     def _group(self) -> None:
-        """Skips from an opening bracket to behind the closing one."""
+        """Skips from an opening bracket past the closing one."""
         close = _OPEN[self._next().text]
         while self._peek() != close:
             if self._peek() in _OPEN:
@@ -236,7 +236,7 @@ class _Hunk:
 
 
 def _hunks(before: str, after: str) -> list[_Hunk]:
-    """Returns what is changed between two texts, token by token, as places in the first."""
+    """Returns the changes between two texts, token by token, with positions in the first."""
     old, new = _tokens(before), _tokens(after)
     head = 0
     while head < min(len(old), len(new)) and old[head].text == new[head].text:
@@ -283,13 +283,13 @@ class _Source:
                 raise CannotSwitchError(f"no statement, net or input around `{hunk.text.strip()}`")
             place = min(around, key=lambda place: place.end - place.start)
             wanted.append((place, number, hunk))
-        for place, _, _ in wanted:  # Not only noted: it must be possible to write it.
+        for place, _, _ in wanted:  # Raises if it cannot be written.
             texts = self._forms(place, wanted)
             _written(place, texts, 0)
         self._wanted += wanted
 
     def _forms(self, place: _Place, wanted: Sequence[tuple[_Place, int, _Hunk]]) -> dict[int, str]:
-        """Returns the text of ``place`` for each bug that changes it; 0 is as it is."""
+        """Returns the text of ``place`` for each bug that changes it; 0 is the unchanged one."""
         forms = {0: self.text[place.start : place.end]}
         for number in dict.fromkeys(number for _, number, _ in wanted):
             text = forms[0]
@@ -302,7 +302,7 @@ class _Source:
         return forms
 
     def switched(self) -> str:
-        """Returns the text with every change behind the switch, which is not declared yet."""
+        """Returns the text with every change switched; the switch is not declared yet."""
         spans = {(place.start, place.end): place for place, _, _ in self._wanted}
         outer = [
             place
@@ -355,7 +355,7 @@ def _choice(forms: dict[int, str]) -> str:
 
 
 def switchable(text: str, find: str, replace: str) -> bool:
-    """Tells whether the change of a source of this text can be put behind a switch."""
+    """Tells whether the change of a source of this text can be switched."""
     try:
         _Source(text).add(1, find, replace)
     except CannotSwitchError:
@@ -364,11 +364,11 @@ def switchable(text: str, find: str, replace: str) -> bool:
 
 
 def plant_switched(top: Path, changes: Iterable[tuple[int, str, str, str]]) -> None:
-    """Changes the sources below ``top``, each change behind its number.
+    """Changes the sources below ``top``, each change switched by its number.
 
     Args:
         top: Folder that the files are relative to.
-        changes: Number, file, text that occurs in it once, and what stands there instead.
+        changes: Number, file, text that occurs in it once, and its replacement.
 
     Raises:
         CannotSwitchError: a change is not of a place that can be written twice.
@@ -380,7 +380,7 @@ def plant_switched(top: Path, changes: Iterable[tuple[int, str, str, str]]) -> N
             sources[path] = _Source(path.read_text())
         sources[path].add(number, find, replace)
     for path, source in sources.items():
-        # The switch stands still from time 0 on: functions that are not inlined may read it.
+        # The switch is constant from time 0 on: functions that are not inlined may read it.
         path.write_text(f"// verilator lint_off IMPURE\n{source.switched()}")
     for path in sorted(top.rglob("*.v")):
         text = path.read_text()
@@ -390,7 +390,7 @@ def plant_switched(top: Path, changes: Iterable[tuple[int, str, str, str]]) -> N
 
 
 def _with_switch(text: str) -> str:
-    """Declares the switch at the head of every module."""
+    """Declares the switch at the beginning of every module."""
     declared = (
         f"\n  reg [31:0] {SWITCH};\n"
         f'  initial if (!$value$plusargs("{SWITCH}=%d", {SWITCH})) {SWITCH} = 0;\n'

@@ -32,14 +32,14 @@ def test_bugs_are_distinct() -> None:
     assert len({(bug.file, bug.find, bug.replace) for bug in BUGS}) == len(BUGS)
 
 
-def test_default_run_faces_forty_bugs_and_each_engine_its_own() -> None:
+def test_default_run_has_forty_bugs_and_some_of_each_engine() -> None:
     assert sum(bug.setting == Setting() for bug in BUGS) >= 40
     for engine in ("pto_mte1", "pto_mte2", "pto_mte3", "pto_fix", "common"):
         assert any(f"/{engine}/" in bug.file for bug in BUGS)
 
 
 @pytest.mark.parametrize("find", ["no such text", "assign", ""])
-def test_stale_bug_is_told(find: str, tmp_path: Path) -> None:
+def test_stale_bug_is_reported(find: str, tmp_path: Path) -> None:
     bug = BUGS[0].model_copy(update={"find": find})
     copied(bug, tmp_path)
     with pytest.raises(StaleBugError, match=f"{bug.name}: .* occurs [0-9]+ times in {bug.file}"):
@@ -61,7 +61,7 @@ def test_a_row_is_a_bug(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ('"a.v", "", "m", "f"', "bug x: a row has the parts file, setting"),
         ('"a.v", "", "m", "f", "r", "s"', "bug x: a row has the parts file, setting"),
@@ -70,8 +70,8 @@ def test_a_row_is_a_bug(tmp_path: Path) -> None:
         ('"a.v", "random mte4", "m", "f", "r"', "slots"),
     ],
 )
-def test_a_wrong_row_is_refused(row: str, said: str, tmp_path: Path) -> None:
+def test_a_wrong_row_is_refused(row: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "bugs.toml"
     path.write_text(f'["a"]\nx = [{row}]\n')
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         load_bugs(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bench can fail: every bug of bugs.toml is caught, and engines without one pass."""
+"""Every bug of bugs.toml is caught, and engines without a bug pass."""
 
 from __future__ import annotations
 

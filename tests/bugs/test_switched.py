@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bugs behind a switch do what they do alone; what cannot be switched is told."""
+"""Switched bugs behave as they do alone; changes that cannot be switched are errors."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ CHANGES = (
 def write(top: Path) -> Path:
     top.mkdir()
     for name, text in (("unit.v", UNIT), ("unit.vh", HEADER), ("bench.v", BENCH)):
-        # The header is included inside the module: functions of a file are nobody's.
+        # The header is included inside the module: a function outside belongs to no module.
         moved = text.replace('`include "unit.vh"\n', "").replace(
             "  localparam", '  `include "unit.vh"\n  localparam'
         )
@@ -124,7 +124,7 @@ def output(top: Path, number: int = 0) -> str:
     return done.stdout
 
 
-def test_each_number_is_its_bug_and_none_is_the_unit_as_it_is(tmp_path: Path) -> None:
+def test_each_number_is_its_bug_and_none_is_the_unchanged_unit(tmp_path: Path) -> None:
     together = write(tmp_path / "together")
     plant_switched(together, [(number, *change) for number, change in enumerate(CHANGES, 1)])
     healthy = output(write(tmp_path / "healthy"))

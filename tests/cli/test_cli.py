@@ -20,21 +20,11 @@ from tb.common.paths import ROOT
 from tb.dut.selection import parse_ops, sendable
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
-
-
-def pto_dv(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs the command line as a user does."""
-    return subprocess.run(
-        [sys.executable, "-m", "tb", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+from tests.command import pto_dv
 
 
 def test_packages_without_the_sources_refuse_to_run(tmp_path: Path) -> None:
-    """As after the installation of a wheel, which has the Python files alone."""
+    """An installed wheel has the Python files only."""
     shutil.copytree(ROOT / "tb", tmp_path / "tb", ignore=shutil.ignore_patterns("hdl", "*.pyc"))
     for words in (["--help"], ["run"], ["new-dut", "x", "--slot", "mte2"]):
         done = subprocess.run(
@@ -99,7 +89,7 @@ def test_tests_are_listed() -> None:
         assert f"\n{name}" in f"\n{done.stdout}"
 
 
-def test_transactions_to_write_down_are_part_of_the_command() -> None:
+def test_repro_transactions_are_part_of_the_command() -> None:
     assert transaction_numbers(" 5, 17,") == "5,17"
     command = RunSettings(repro="5,17").command()
     assert command == "make SIM=verilator TEST=random SEED=1 N=20000 REPRO=5,17"
@@ -107,26 +97,26 @@ def test_transactions_to_write_down_are_part_of_the_command() -> None:
         RunSettings(repro="five")
 
 
-def test_ops_are_taken_once_and_in_table_order() -> None:
+def test_ops_are_unique_and_in_table_order() -> None:
     assert parse_ops("copy_ubuf_to_gm, mte_gm_ub,mte_gm_ub") == ("mte_gm_ub", "copy_ubuf_to_gm")
     assert parse_ops("") == ()
 
 
-def test_ops_are_cut_to_what_the_engines_take() -> None:
+def test_ops_are_restricted_to_those_of_the_engines() -> None:
     assert sendable((), ("mte_gm_ub",)) == ("mte_gm_ub", "copy_gm_to_ubuf")
     assert sendable(("copy_gm_to_ubuf", "mte_ub_gm"), ("mte_gm_ub",)) == ("copy_gm_to_ubuf",)
     with pytest.raises(PtoError, match="no engine"):
         sendable(("mte_ub_gm",), ("mte_gm_ub",))
 
 
-def test_repeat_command_names_everything_that_matters() -> None:
+def test_repeat_command_has_every_setting() -> None:
     settings = RunSettings(seed=7, transactions=50, ops=("mte_gm_ub",), gm_width=512, sim="icarus")
     assert settings.command() == (
         "make SIM=icarus TEST=random SEED=7 N=50 OPS=mte_gm_ub GM_WIDTH=512"
     )
 
 
-def test_last_line_says_fail_unless_all_is_well() -> None:
+def test_last_line_is_fail_unless_the_run_passed() -> None:
     record = RunRecord(settings=RunSettings(), command="make")
     assert record.last_line().startswith("FAIL (error) ")
     record.status = "pass"

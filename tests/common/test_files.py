@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that are there as before, or whole and new."""
+"""Files are replaced whole or not at all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tb.common.errors import PtoError
 from tb.common.files import write_bytes
 
 
-def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+def test_a_file_is_replaced_and_no_temporary_file_remains(tmp_path: Path) -> None:
     path = tmp_path / "new/file.txt"
     for data in (b"one", b"two"):
         write_bytes(path, data)
@@ -22,7 +22,7 @@ def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
-def test_the_umask_says_who_may_read(tmp_path: Path, mask: int, mode: int) -> None:
+def test_the_umask_sets_the_permissions(tmp_path: Path, mask: int, mode: int) -> None:
     before = os.umask(mask)
     try:
         write_bytes(tmp_path / "file", b"x")
@@ -31,9 +31,7 @@ def test_the_umask_says_who_may_read(tmp_path: Path, mask: int, mode: int) -> No
     assert (tmp_path / "file").stat().st_mode & 0o777 == mode
 
 
-def test_a_full_disk_leaves_the_old_file_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "file"
     write_bytes(path, b"old")
 
@@ -48,7 +46,7 @@ def test_a_full_disk_leaves_the_old_file_alone(
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
+def test_a_link_stays_and_its_target_is_written(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     link = tmp_path / "link"
     link.symlink_to("there/file")

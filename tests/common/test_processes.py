@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A simulator ends with the process that runs it, also where that cannot clean up."""
+"""A simulator ends with its runner, even one that cannot clean up."""
 
 from __future__ import annotations
 

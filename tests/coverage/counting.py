@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the coverage tests share: collecting blocks and reading counts back by name."""
+"""Helpers of the coverage tests: collect blocks, read counts by name."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Events = Callable[[OpBlock], NDArray[np.int64]]
 
 Classify = Callable[[Descriptor], dict[str, str]]
 SlowCounts = dict[str, Counter[tuple[str, str]]]
-"""Form to how often each (point, bin) is hit."""
+"""Form to the number of hits of each (point, bin)."""
 
 
 def collect(
@@ -46,8 +46,8 @@ def collect(
 ) -> FunctionalCoverage:
     """Returns the coverage of ``blocks``.
 
-    ``events`` tells what the data of a block's ops showed. Without it bias loads show random
-    events, which all are possible, and other ops none.
+    ``events`` gives the events of the data of a block. Without it bias loads have random
+    events, all of them possible, and other ops none.
     """
     rng = np.random.default_rng(seed)
     coverage = FunctionalCoverage(bus, forms, illegal=illegal)
@@ -67,7 +67,7 @@ def _pattern(space: Space, start: int, length: int) -> NDArray[np.uint8]:
 class Executed:
     """Events of write-backs, by executing them in program order on the reference model.
 
-    Other ops are left out: what write-backs read comes with their blocks.
+    Other ops are omitted, since blocks bring the data of their write-backs.
     """
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ def traffic(seed: int, count: int, forms: Sequence[str] = FORMS, bus: int = 32) 
 
 
 def hits(counts: GroupCounts, name: str) -> dict[str, int]:
-    """Returns bin name to count, bins of no hits left out."""
+    """Returns bin name to count, without bins of no hits."""
     labels = [counts.group.label(name, k) for k in range(len(counts.hits[name]))]
     return {x: n for x, n in zip(labels, counts.hits[name].tolist(), strict=True) if n}
 
@@ -126,7 +126,7 @@ def form_of(block: OpBlock, number: int) -> str:
 
 
 def slow_counts(blocks: Iterable[OpBlock], classify: Classify) -> SlowCounts:
-    """Returns per form how often each bin is hit by what ``classify`` says of one descriptor."""
+    """Returns per form the hits of each bin, by ``classify`` of one descriptor at a time."""
     found: SlowCounts = {form: Counter() for form in FORM_SPECS}
     for block in blocks:
         for number, words in enumerate(block.pack()):
@@ -135,7 +135,7 @@ def slow_counts(blocks: Iterable[OpBlock], classify: Classify) -> SlowCounts:
 
 
 def compare(coverage: FunctionalCoverage, slow: SlowCounts, form: str) -> None:
-    """Checks the points that ``slow`` knows of ``form``, bin by bin."""
+    """Checks the points of ``slow`` for ``form``, bin by bin."""
     names = {name for name, _ in slow[form]}
     assert len(names) >= 7, form
     for name in names:

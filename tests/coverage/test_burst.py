@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Burst copies: random blocks against slow per-op classification, and ops made by hand."""
+"""Burst copies: random blocks against slow per-op classification, and hand-made ops."""
 
 from __future__ import annotations
 

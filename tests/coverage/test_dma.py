@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies between GM and UB: random blocks against slow classification, and what they reach."""
+"""Copies between GM and UB: random blocks against slow classification, and reached bins."""
 
 from __future__ import annotations
 

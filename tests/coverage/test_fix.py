@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Groups of the write-backs: random blocks against slow per-op classification, and ops by hand."""
+"""Groups of the write-backs: random blocks against slow per-op classification, hand-made ops."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def layout_of(desc: FixDescriptor) -> str:
 
 
 def group_class(desc: FixDescriptor) -> str:
-    """Tells how the second group of columns lies to the rows of the first."""
+    """Returns the position of the second group of columns relative to the rows of the first."""
     if desc.n <= 16:
         return "one group"
     first = source(replace(desc, n=16, loop3_en=0))
@@ -54,7 +54,7 @@ def group_class(desc: FixDescriptor) -> str:
 
 
 def row_class(desc: FixDescriptor) -> str:
-    """Tells what lies between the first two rows of the destination."""
+    """Returns the class of the gap between the first two rows of the destination."""
     first = destinations(replace(desc, loop3_en=0))[0]
     if first.rows == 1:
         return "one row"
@@ -211,7 +211,7 @@ def test_source_strides_of_whole_groups(stride: int, want: str) -> None:
 
 
 def test_source_strides_follow_k() -> None:
-    # Rows 0, 3, ... 21: the group ends behind word 21.
+    # Rows 0, 3, ... 21: the group ends after word 21.
     op = MteL0cGm(0, 0, 8, 17, 16, 8, layout="nz2dn", k=3)
     assert one(op)["src_stride"] == "interleaved"
     assert one(replace(op, src_stride=32))["src_stride"] == "whole fractals"

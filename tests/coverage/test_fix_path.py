@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Group ``fixpipe``: modes, payloads, parameters, flags, events and order, by ops made by hand."""
+"""Group ``fixpipe``: modes, payloads, parameters, flags, events and order of hand-made ops."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def counts_of(
     delays: Sequence[int] | None = None,
     name: str = NAME,
 ) -> GroupCounts:
-    """Returns what one block of ops counts in a group."""
+    """Returns the counts of one block of ops in a group."""
     block = from_ops(ops)
     if delays is not None:
         block = replace(block, flag_delay=np.array(delays))
@@ -263,7 +263,7 @@ def test_events_by_destination(event: FixEvent) -> None:
     assert [item for item in others if hits(counts, item)] == [name]
 
 
-def test_every_event_is_asked_for() -> None:
+def test_every_event_has_a_bin() -> None:
     assert set(IMPOSSIBLE) | set(ATOMIC_EVENTS) == set(FIX_EVENT_NOTES)
 
 
@@ -361,7 +361,7 @@ def test_order_of_ops() -> None:
     assert ordered(ops, "loaded") == {"quant": 1}
 
 
-def test_order_starts_anew_in_every_block_and_behind_illegal_ops() -> None:
+def test_order_restarts_in_every_block_and_after_illegal_ops() -> None:
     coverage = FunctionalCoverage()
     for _ in range(2):
         coverage.sample(from_ops([COPY]))

@@ -12,7 +12,7 @@ ROOT = Path("/project")
 
 
 def counts() -> CodeCounts:
-    """Two engines that share a source, of which they have different points."""
+    """Two engines with a common source and different points in it."""
     points = {
         ("mte2", 3, 3, "line", "block", "3"): 22,
         ("mte2", 4, 5, "branch", "if", "4-5"): 4,

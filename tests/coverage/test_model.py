@@ -62,7 +62,7 @@ def test_counts_percent_and_holes() -> None:
     assert counts.impossible == []
 
 
-def test_hits_on_unreachable_bins_do_not_count_and_are_told() -> None:
+def test_hits_on_unreachable_bins_do_not_count_and_are_reported() -> None:
     counts = GroupCounts(small_group())
     counts.sample(index(a=[2, 1], b=[0, 0]))
     assert counts.impossible == [
@@ -151,7 +151,7 @@ def test_merge_adds_counts() -> None:
     assert other.groups["small"].hits["a"].tolist() == [1, 1, 0]
 
 
-def test_merge_takes_over_groups_and_copies() -> None:
+def test_merge_adds_missing_groups_as_copies() -> None:
     one, other = Coverage([]), sampled([0], [0])
     one.merge(other)
     one.merge(other)
@@ -214,7 +214,5 @@ def test_summary() -> None:
     [(100.0, 1, "100.0"), (99.96, 1, "99.9"), (99.96, 2, "99.96"), (99.999, 2, "99.99"),
      (99.94, 1, "99.9"), (0.0, 1, "0.0")],
 )  # fmt: skip
-def test_hundred_percent_means_that_nothing_is_missing(
-    percent: float, digits: int, text: str
-) -> None:
+def test_hundred_percent_has_no_hole(percent: float, digits: int, text: str) -> None:
     assert percent_text(percent, digits) == text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NZ repack: random blocks against slow per-op classification, and ops made by hand."""
+"""NZ repack: random blocks against slow per-op classification, and hand-made ops."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def outer_class(desc: NzDescriptor) -> str:
 
 
 def column_class(desc: NzDescriptor) -> str:
-    """Tells how the second C0 column lies to the rows of the first."""
+    """Returns the position of the second C0 column relative to the rows of the first."""
     if desc.columns == 1:
         return "one column"
     rows = destination(replace(desc, group_count=1, d_value=desc.c0)).row_starts().tolist()
@@ -182,7 +182,7 @@ def test_bins_of_the_examples(op: MteGmL1Frac, want: dict[str, str]) -> None:
     assert {name: found[name] for name in want} == want
 
 
-def test_points_of_the_other_packing_are_silent() -> None:
+def test_points_of_the_other_packing_are_not_hit() -> None:
     normal, small = one(ND_E1), one(ND_E8)
     assert not {"small_d", "small_tail"} & normal.keys()
     assert not {"d", "tail", "columns", "loop2", "loop3"} & small.keys()
@@ -201,8 +201,8 @@ def test_limits() -> None:
     assert "limit" not in found
 
 
-def test_groups_among_the_rows_of_others() -> None:
-    # Rows two blocks apart: the second matrix lies between those of the first.
+def test_interleaved_groups() -> None:
+    # Rows two blocks apart, with the second matrix between those of the first.
     between = replace(ND_E1, dst_loop2_stride=2, dst_loop4_stride=1)
     assert one(between)["loop4"] == "interleaved"
     assert one(replace(between, dst_loop4_stride=63))["loop4"] == "tight"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much random stimulus reaches, and that legal ops never hit what is declared unreachable."""
+"""Bins that random stimulus reaches; legal ops never hit bins declared unreachable."""
 
 from __future__ import annotations
 
@@ -57,6 +57,6 @@ def test_block_by_block_is_the_same_as_all_at_once() -> None:
         merged.merge(alone)
     for name, counts in together.groups.items():
         for item, values in counts.hits.items():
-            # Events are drawn anew for every collection.
+            # Events are drawn again for every collection.
             if not item.startswith("data_"):
                 assert merged.groups[name].hits[item].tolist() == values.tolist(), (name, item)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules group: what is broken in which form, by the engine's rules and at lowering."""
+"""Rules group: broken rules by form, of the engine and of the lowering."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def slow(blocks: list[OpBlock]) -> tuple[Counter[str], Counter[str]]:
             if rule:
                 name = rule_name(OPS_BY_CODE[code].rules, rule)
                 broken[f"form={form} x rule={name}"] += 1
-    # Blocks of one flush lie behind one another.
+    # Blocks of one flush are consecutive.
     last: dict[str, str] = {}
     for block in blocks:
         for number, code in enumerate(block.opcode.tolist()):
@@ -116,7 +116,7 @@ def test_families_share_no_rule() -> None:
 
 
 def refused_block() -> OpBlock:
-    """Returns a legal copy behind four that are refused, and an illegal one the engine finds."""
+    """Returns a legal copy after four refused ones, and an illegal one for the engine."""
     good = CopyUbufToUbuf(0, 1024, 0, 2, 64, 64, 96)
     bad = (
         CopyUbufToUbuf(0, 1024, 0, 1 << 16, 64, 64, 96),
@@ -145,7 +145,7 @@ def test_copies_refused_at_lowering() -> None:
     assert coverage.impossible == []
 
 
-def test_refused_copies_count_with_the_op_they_stand_before() -> None:
+def test_refused_copies_count_with_the_next_op() -> None:
     coverage = FunctionalCoverage(illegal=True)
     coverage.sample(refused_block(), np.array([False, True]))
     coverage.flush()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Groups of stress: what is counted, and what a run of few ops is asked for."""
+"""Groups of stress: counts, and the scope of a run of few ops."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def hits(counts: GroupCounts) -> dict[str, dict[str, int]]:
 
 
 def batch(errors: dict[int, Verdict] | None = None, **fields: Any) -> Any:
-    """Returns an batch of three loads that passed."""
+    """Returns a batch of three loads that passed."""
     block = from_ops(LOADS)
     one = Batch(0, 0, block, {MTE2: np.arange(3)}, np.arange(3, dtype=np.uint32), (0,) * 4)
     for name, value in fields.items():
@@ -59,7 +59,7 @@ def sampled(checked: CheckedBatch, knobs: dict[str, int] | None = None) -> Funct
     return coverage
 
 
-def test_groups_are_there_for_tests_that_ask_for_them() -> None:
+def test_groups_exist_for_the_tests_that_declare_them() -> None:
     assert not set(GROUPS) & set(FunctionalCoverage().groups)
     assert set(FunctionalCoverage(stress=("knobs",)).groups) & set(GROUPS) == {"knobs"}
 
@@ -88,7 +88,7 @@ def test_drawn_profiles_reach_every_bin() -> None:
     assert set(RANGES) >= {"burst_ops", "burst_gap"}
 
 
-def test_an_error_is_counted_with_what_stands_around_it() -> None:
+def test_an_error_is_counted_with_its_neighbours() -> None:
     errors = {0: Verdict([error(0)]), 1: Verdict([error(992), error(960)])}
     checked = batch(errors, faults=(Fault(Space.GM, 0, FaultKind.DECERR, nth=2),))
     checked.outcomes[2] = Outcome(Status.RULE, rule=5)
@@ -106,21 +106,21 @@ def test_an_error_is_counted_with_what_stands_around_it() -> None:
     }  # fmt: skip
 
 
-def test_an_op_that_failed_its_check_proves_nothing() -> None:
+def test_an_op_that_failed_its_check_is_not_counted() -> None:
     checked = batch({0: Verdict([error(32)])}, faults=(Fault(Space.GM, 0, FaultKind.DECERR),))
     checked.passed[0] = False
     assert sampled(checked).groups["faults"].covered == 0
 
 
 def state(**changes: int) -> SimpleNamespace:
-    """Returns the state of an idle slot but for some pins and counts."""
+    """Returns the state of an idle slot, with some pins and counts set."""
     pins = {name: bool(changes.get(name, 0)) for name in PINS}
     return SimpleNamespace(
         held=changes.get("held", 0), pins=pins, open={name: changes.get(name, 0) for name in OPEN}
     )
 
 
-def test_a_reset_is_counted_with_what_was_under_way() -> None:
+def test_a_reset_is_counted_with_the_ops_in_flight() -> None:
     states = {0: state(), MTE2: state(held=2, reads=3, done_valid=1), 3: None}
     found = hits(
         sampled(batch(reset=Reset(20, phase=7, again=(3,)), states=states)).groups["resets"]
@@ -136,7 +136,7 @@ def test_a_reset_is_counted_with_what_was_under_way() -> None:
     assert found["phase"] == {"low clock": 1}
 
 
-def test_a_run_of_few_ops_is_asked_for_its_own_errors() -> None:
+def test_the_scope_of_a_run_of_few_ops_has_only_its_errors() -> None:
     few = FunctionalCoverage(forms=("mte_l1_bt",), stress=GROUPS).groups
     whole = FunctionalCoverage(stress=GROUPS).groups
     assert few["faults"].total < whole["faults"].total

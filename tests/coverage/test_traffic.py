@@ -61,7 +61,7 @@ def test_against_one_op_at_a_time() -> None:
     assert counts.impossible == []
 
 
-def test_illegal_ops_run_beside_nothing() -> None:
+def test_illegal_ops_run_alone() -> None:
     block = next(iter(traffic(6, 64, ("mte_gm_l1", "mte_l1_ub"))))
     rules = np.zeros(len(block), np.int64)
     rules[OPS["mte_gm_l1"].opcode == block.opcode] = 6
@@ -106,7 +106,7 @@ def test_scope_of_a_chain() -> None:
     assert sum("free" in cell for cell in waiting) == 3 * len(WAITS)
 
 
-def test_every_pair_that_can_be() -> None:
+def test_every_possible_pair() -> None:
     pairs = [(one, other) for one in OPS.values() for other in OPS.values() if feeds(one, other)]
     assert len(pairs) == 30
     own = {(one.name, other.name) for one, other in pairs if one.slot == other.slot}
@@ -144,7 +144,7 @@ def test_merge_of_runs_of_different_ops(through_json: bool) -> None:
     assert int(counts.wanted("producer x consumer").sum()) == 0
 
 
-def test_merge_with_a_run_of_all_ops_is_all_in_scope() -> None:
+def test_merge_with_a_run_of_all_ops_has_the_full_scope() -> None:
     total = FunctionalCoverage(forms=("mte_gm_l1",), illegal=True)
     total.merge(FunctionalCoverage(illegal=True))
     whole = FunctionalCoverage(illegal=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""UCIS XML: counts and totals survive, and the file is built as the schema of UCIS 1.0 says."""
+"""UCIS XML: counts and totals survive, and the file follows the schema of UCIS 1.0."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ ORIGIN = Origin(
     seed="1",
 )
 
-# What the schema says of the elements that are written: required attributes, and the children in
-# their order; `*` for any number of one, else exactly one.
+# The schema of the written elements: required attributes, and the children in
+# order; `*` for any number of one, else exactly one.
 SCHEMA: dict[str, tuple[set[str], list[str]]] = {
     "UCIS": (
         {"ucisVersion", "writtenBy", "writtenTime"},
@@ -60,7 +60,7 @@ SCHEMA: dict[str, tuple[set[str], list[str]]] = {
 
 
 def offences(element: Element) -> list[str]:
-    """Returns what of an element and all below it is not as the schema says."""
+    """Returns the violations of the schema in an element and all below it."""
     if element.tag not in SCHEMA:
         return [f"unknown element {element.tag}"]
     required, children = SCHEMA[element.tag]
@@ -80,7 +80,7 @@ def offences(element: Element) -> list[str]:
 
 
 def coverage() -> Coverage:
-    """Two groups with everything that can keep a bin from counting."""
+    """Two groups with bins excluded for every reason."""
     groups = [
         CoverGroup(
             "first",
@@ -102,7 +102,7 @@ def coverage() -> Coverage:
     return made
 
 
-def test_counts_and_totals_come_back(tmp_path: Path) -> None:
+def test_counts_and_totals_are_read_back(tmp_path: Path) -> None:
     before = coverage()
     write_ucis(before, tmp_path / "coverage.ucis.xml", ORIGIN)
     after = read_ucis(tmp_path / "coverage.ucis.xml")
@@ -119,7 +119,7 @@ def test_counts_and_totals_come_back(tmp_path: Path) -> None:
     assert before.impossible[0] == after.impossible[0] == "first.a: a2"
 
 
-def test_wrong_counts_are_noticed(tmp_path: Path) -> None:
+def test_wrong_counts_are_found(tmp_path: Path) -> None:
     path = tmp_path / "coverage.ucis.xml"
     write_ucis(coverage(), path, ORIGIN)
     text = path.read_text()
@@ -127,7 +127,7 @@ def test_wrong_counts_are_noticed(tmp_path: Path) -> None:
     assert read_ucis(path).covered != coverage().covered
 
 
-def test_the_file_keeps_to_the_schema(tmp_path: Path) -> None:
+def test_the_file_follows_the_schema(tmp_path: Path) -> None:
     path = tmp_path / "coverage.ucis.xml"
     write_ucis(coverage(), path, ORIGIN)
     root = ElementTree.parse(path).getroot()
@@ -142,7 +142,7 @@ def test_the_file_keeps_to_the_schema(tmp_path: Path) -> None:
     assert datetime.fromisoformat(root.attrib["writtenTime"]).replace(tzinfo=UTC) == ORIGIN.when
 
 
-def test_the_check_of_the_schema_fails_when_it_should(tmp_path: Path) -> None:
+def test_the_check_of_the_schema_can_fail(tmp_path: Path) -> None:
     path = tmp_path / "coverage.ucis.xml"
     write_ucis(coverage(), path, ORIGIN)
     root = ElementTree.parse(path).getroot()
@@ -170,7 +170,7 @@ def test_the_check_of_the_schema_fails_when_it_should(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_cannot_be_read(tmp_path: Path, text: str, what: str) -> None:
+def test_unreadable_files(tmp_path: Path, text: str, what: str) -> None:
     path = tmp_path / "coverage.ucis.xml"
     path.write_text(text)
     with pytest.raises(PtoError) as caught:
@@ -180,7 +180,7 @@ def test_what_cannot_be_read(tmp_path: Path, text: str, what: str) -> None:
         read_ucis(tmp_path / "none.xml")
 
 
-def test_what_cannot_be_written(tmp_path: Path) -> None:
+def test_unwritable_files(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(PtoError, match="cannot write"):
         write_ucis(coverage(), tmp_path / "file/coverage.ucis.xml", ORIGIN)

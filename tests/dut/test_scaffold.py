@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A new DUT: what is written compiles, what is refused, and that it fails as its README says."""
+"""A new DUT compiles and fails as its README says; wrong arguments are errors."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from tb.run.console import Console
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
 from tb.setup import tools, verilator
+from tests.wording import says
 
 
 def fences(page: Path) -> list[str]:
@@ -39,7 +40,7 @@ def ops_of(slot: str) -> list[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("slot", SLOTS)
-def test_what_is_written_compiles(slot: str, language: str, tmp_path: Path) -> None:
+def test_a_new_dut_compiles(slot: str, language: str, tmp_path: Path) -> None:
     """With all ops, on both front ends, without a warning; Verilog as of 2005."""
     path = new_dut("demo", slot, ops_of(slot), tmp_path / "demo", language)
     manifest = load_manifest(path)
@@ -50,7 +51,7 @@ def test_what_is_written_compiles(slot: str, language: str, tmp_path: Path) -> N
     icarus, _ = tools.icarus_environment()
     standard = "1800-2017" if language == "sv" else "1364-2005"
     level = "-g2012" if language == "sv" else "-g2005"
-    quiet = ("-Wno-UNUSEDSIGNAL", "-Wno-UNUSEDPARAM")  # the fields are for what comes
+    quiet = ("-Wno-UNUSEDSIGNAL", "-Wno-UNUSEDPARAM")  # the user will read the fields
     commands: tuple[list[str | Path], ...] = (
         [executable, "--lint-only", "-Wall", *quiet, "--language", standard, source],
         [icarus, "-Wall", level, "-t", "null", source],
@@ -66,20 +67,20 @@ def test_what_is_written_compiles(slot: str, language: str, tmp_path: Path) -> N
         assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_every_port_is_there_with_its_comment(tmp_path: Path) -> None:
+def test_every_port_has_its_comment(tmp_path: Path) -> None:
     text = (new_dut("demo", "fix", folder=tmp_path / "demo").parent / "demo.sv").read_text()
     for port in ports_of("fix"):
         line = rf"^  {port.direction} +wire .*?\b{port.name},? +// {re.escape(port.doc)}$"
         assert re.search(line, text, re.MULTILINE), port.name
 
 
-def test_the_manifest_claims_little(tmp_path: Path) -> None:
+def test_the_manifest_declares_the_minimum(tmp_path: Path) -> None:
     manifest = load_manifest(new_dut("demo", "mte3", folder=tmp_path / "deep" / "demo"))
     can = manifest.capabilities
     assert (can.ops, can.loops, can.errors, can.d_rules) == (("mte_ub_gm",), 0, (), ())
     assert not can.pad
     assert not can.legacy
-    # What is offered behind a # is right, too.
+    # The keys in comments are correct, too.
     path = Path(manifest.path)
     offered = re.sub(r"^(ops|d_rules) .*\n", "", path.read_text(), flags=re.MULTILINE)
     path.write_text(re.sub(r"^# (ops|d_rules) ", r"\1 ", offered, flags=re.MULTILINE))
@@ -89,30 +90,29 @@ def test_the_manifest_claims_little(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "messages"),
+    ("name", "options", "facts"),
     [
-        ("2fast", {}, ["'2fast' cannot be the name of a module", "letters, digits and _"]),
-        ("a-b", {}, ["'a-b' cannot be the name of a module"]),
-        ("a/b", {}, ["'a/b' cannot be the name of a module", "--folder PATH"]),
-        ("always_ff", {}, ["a word of SystemVerilog", "my_always_ff"]),
-        ("pto_mte2", {}, ["the bench's own names begin so", "my_mte2"]),
-        ("demo", {"slot": "mte4"}, ["slot is 'mte4'", "mte1, mte2, mte3, fix"]),
-        ("demo", {"ops": ("mte_ub_gm",)}, ["op 'mte_ub_gm' is not one of slot mte2", "mte_gm_ub"]),
-        ("demo", {"language": "vhdl"}, ["language is 'vhdl'", "sv, v"]),
+        ("2fast", {}, "'2fast' cannot name module letters, digits _"),
+        ("a-b", {}, "'a-b' cannot name module"),
+        ("a/b", {}, "'a/b' cannot name module --folder PATH"),
+        ("always_ff", {}, "'always_ff' SystemVerilog my_always_ff"),
+        ("pto_mte2", {}, "'pto_mte2' bench names my_mte2"),
+        ("demo", {"slot": "mte4"}, r"slot 'mte4' mte1,\smte2,\smte3,\sfix"),
+        ("demo", {"ops": ("mte_ub_gm",)}, "op 'mte_ub_gm' not slot mte2 mte_gm_ub"),
+        ("demo", {"language": "vhdl"}, r"language 'vhdl' sv,\sv"),
     ],
 )
-def test_what_is_refused(
+def test_wrong_arguments(
     name: str,
     options: dict[str, str],
-    messages: list[str],
+    facts: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(PtoError) as refused:
         new_dut(name, **{"slot": "mte2", **options})  # type: ignore[arg-type]
-    for text in messages:
-        assert text in str(refused.value)
+    assert says(str(refused.value), facts), refused.value
     assert list(tmp_path.iterdir()) == []
 
 
@@ -127,14 +127,14 @@ def test_nothing_is_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         new_dut("demo", "mte2", folder=tmp_path / "file" / "demo")
 
 
-def test_the_command_says_what_comes_next(
+def test_the_command_prints_the_next_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert new_dut_command("demo", "mte2", "mte_gm_l1, mte_gm_ub") == 0
-    assert capsys.readouterr().out == (
-        "wrote demo: README.md, demo.sv, dut.toml\nnext: read demo/README.md\n"
-    )
+    wrote, following = capsys.readouterr().out.splitlines()
+    assert says(wrote, "demo README.md, demo.sv, dut.toml")
+    assert says(following, "next demo/README.md")
     assert load_manifest(Path("demo")).ops == ("mte_gm_ub", "mte_gm_l1")
 
 
@@ -150,7 +150,7 @@ def test_the_readme_names_paths_from_the_project(
 
 
 @pytest.mark.sim
-def test_the_first_failure_is_the_promised_one(
+def test_the_first_failure_is_the_one_of_the_readme(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The README's commands, its failure word for word, and the documentation's."""
@@ -166,7 +166,7 @@ def test_the_first_failure_is_the_promised_one(
     values = dict(word.split("=", 1) for word in make[1:])
     planned = planned_test(values["TEST"])
     settings = RunSettings(
-        sim="icarus",  # is built in a second, and says the same
+        sim="icarus",  # builds in a second, the message is the same
         test=planned.name,
         transactions=planned.transactions,
         duts=(str(ROOT / values["DUT"]),),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of a user: errors in them are reported with the line, before anything is built."""
+"""Tests of a user: errors in them are reported with the line, before a build."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def written(folder: Path, text: str, name: str = "mine.py") -> str:
 
 @pytest.mark.parametrize("name", ["mine.py", "random.py", "numpy.py", "pyuvm.py"])
 def test_a_test_is_taken_from_its_file(tmp_path: Path, name: str) -> None:
-    """Whatever it is called: no installed module is hidden by it."""
+    """Its name may be any: it hides no installed module."""
     planned = planned_test(written(tmp_path, TEST, name))
     assert planned.transactions == 77
     assert planned.doc == "Sends nothing."
@@ -43,7 +43,7 @@ def test_modules_beside_a_test_can_be_imported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "facts"),
     [
         ("class Mine(:\n", ["mine.py is not Python", "line 1"]),
         ("class Other:\n    pass\n", ["has no class Mine", "mine.py:Other"]),
@@ -63,24 +63,26 @@ def test_modules_beside_a_test_can_be_imported(tmp_path: Path) -> None:
         (TEST.replace("77", "'many'"), ["Mine.transactions is 'many'"]),
     ],
 )
-def test_wrong_tests_are_named(tmp_path: Path, text: str, said: list[str]) -> None:
+def test_wrong_tests_are_named(tmp_path: Path, text: str, facts: list[str]) -> None:
     with pytest.raises(PtoError) as caught:
         planned_test(written(tmp_path, text))
     message = str(caught.value)
     assert caught.value.exit_code == 2
-    assert not [part for part in said if part not in message], message
+    assert not [fact for fact in facts if fact not in message], message
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("none.py:Mine", "cannot read none.py"),
         ("mine.py", "no class is named"),
         ("randon", "test 'randon' is unknown"),
     ],
 )
-def test_wrong_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, said: str) -> None:
+def test_wrong_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, message: str
+) -> None:
     written(tmp_path, TEST)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(PtoError, match=said):
+    with pytest.raises(PtoError, match=message):
         planned_test(name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the base of the simulator tests says to one that is not finished."""
+"""The base class of the simulator tests."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import pytest
 
 from tb.common.errors import PtoError
 from tb.env.base_test import PtoTestBase
+from tests.wording import pattern
 
 
-def test_a_test_without_stimulus_is_told_what_to_define() -> None:
+def test_the_error_of_a_test_without_stimulus_names_the_method() -> None:
     unfinished = PtoTestBase.stimulate(cast("Any", SimpleNamespace()))
-    with pytest.raises(PtoError, match=r"does not say what it sends[\s\S]*async def stimulate"):
+    with pytest.raises(PtoError, match=pattern("not sends async def stimulate")):
         unfinished.send(None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Knobs, faults and resets as they are drawn: legal, reproducible, all of their ranges."""
+"""Drawn knobs, faults and resets: legal, reproducible, over their whole ranges."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def everywhere(_slot: int, _kind: str) -> bool:
 
 
 @pytest.mark.parametrize("name", RANGES)
-def test_a_range_lies_in_that_of_the_knob(name: str) -> None:
+def test_a_range_is_inside_that_of_the_knob(name: str) -> None:
     one = RANGES[name]
     assert list(one.lows) == sorted(set(one.lows))
     assert one.lows[-1] <= one.high
@@ -96,7 +96,7 @@ def drawn(seed: int, blocks: list[OpBlock]) -> list[Fault]:
     return [fault for block in blocks for fault in draw.draw(block, FAULTS)]
 
 
-def test_faults_are_of_every_sort_and_fit_their_memory() -> None:
+def test_faults_are_of_every_kind_and_fit_their_memory() -> None:
     blocks = list(TrafficGenerator(3).blocks(1500))
     found = drawn(5, blocks)
     assert found == drawn(5, blocks)
@@ -110,7 +110,7 @@ def test_faults_are_of_every_sort_and_fit_their_memory() -> None:
     assert {fault.kind for fault in found} == set(FaultKind)
 
 
-def test_a_fault_lies_on_what_an_op_accesses() -> None:
+def test_a_fault_is_on_bytes_that_an_op_accesses() -> None:
     block = from_ops([LOAD])
     desc = unpack(block.pack()[0])
     regions = {region.space: region for region in (source(desc), *destinations(desc))}
@@ -120,14 +120,14 @@ def test_a_fault_lies_on_what_an_op_accesses() -> None:
         assert fault.sides & (READS if fault.space is Space.GM else WRITES)
 
 
-def test_nothing_is_drawn_for_ops_that_move_nothing() -> None:
+def test_no_fault_is_drawn_for_nops() -> None:
     assert drawn(1, [from_ops([NOP])] * 20) == []
     illegal = from_ops([MteUbUb(1, 131072, 2, 4, 1, 2)], expected_rule=[1])
     assert drawn(1, [illegal] * 20) == []
 
 
 @pytest.mark.parametrize("kind", ["read", "local"])
-def test_what_an_engine_does_not_survive_is_never_armed_for_it(kind: str) -> None:
+def test_unsupported_errors_are_never_injected(kind: str) -> None:
     mte2 = SLOTS.index("mte2")
     draw = FaultDraw(rng(4), lambda slot, one: slot != mte2 or one != kind)
     found = [fault for _ in range(100) for fault in draw.draw(from_ops([LOAD, COPY]), FAULTS)]
@@ -136,7 +136,7 @@ def test_what_an_engine_does_not_survive_is_never_armed_for_it(kind: str) -> Non
         concerned = (fault.space is Space.GM) == (kind == "read")
         if concerned and (kind == "local" or fault.sides & READS):
             assert not fault.slots >> mte2 & 1
-    # Others may touch the window as well, but where nobody is left nothing is armed.
+    # Other engines may touch the window as well; without any no fault is armed.
     alone = FaultDraw(rng(4), lambda slot, one: False)
     assert [alone.draw(from_ops([LOAD]), FAULTS) for _ in range(20)] == [[]] * 20
     assert sum(alone.left_out.values()) > 20

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""examples/axi_copy: its regression on both simulators, and that its bugs would be caught."""
+"""examples/axi_copy: its regression on both simulators, and injected bugs."""
 
 from __future__ import annotations
 
@@ -17,35 +17,23 @@ from tb.common.paths import BUILD_ROOT, ROOT
 from tb.dut.manifest import load_manifest
 from tb.dut.ports import check_ports
 from tb.record.record import RunRecord
-from tb.record.settings import RunSettings
-from tb.run.console import Console
-from tb.run.run import run_once
-from tb.run.testlist import planned_test
 from tb.setup import tools, verilator
+from tests.sim import runs
 
 EXAMPLE = ROOT / "examples/axi_copy"
 MANIFEST = EXAMPLE / "dut.toml"
 FORMS = {"mte_gm_ub", "mte_gm_l1", "copy_gm_to_ubuf"}
 COPIES = BUILD_ROOT / "examples"
-"""Where changed copies of the example live: a fixed place has one build folder."""
+"""Folder of changed copies of the example; a fixed place has one build folder."""
 
 
 def run(test: str, manifest: Path = MANIFEST, **settings: Any) -> RunRecord:
     """Runs one test of the plan on the example, or on a copy of it."""
-    planned = planned_test(test)
-    chosen = RunSettings(
-        test=test,
-        options=planned.options,
-        duts=(str(manifest),),
-        **{"transactions": planned.transactions, **settings},
-    )
-    return run_once(chosen, planned, console=Console(quiet=True), fast_build=True)
+    return runs.run(test, duts=(str(manifest),), fast_build=True, **settings)
 
 
 def assert_passed(record: RunRecord) -> None:
-    assert record.passed, "\n\n".join([record.message, *record.failures[:2]])
-    assert record.mismatches == record.protocol_errors == 0
-    assert record.transactions > 0
+    runs.assert_passed(record)
     assert set(record.ops) <= FORMS
 
 
@@ -115,7 +103,7 @@ def test_widths(sim: str, transactions: int, settings: dict[str, Any]) -> None:
 
 
 @pytest.mark.sim
-def test_the_summary_says_what_was_left_out() -> None:
+def test_the_summary_lists_the_excluded_ops() -> None:
     record = run("random", sim="icarus", transactions=40, seed=23)
     (sentence,) = [text for text in record.left_out if "axi_copy (mte2)" in text]
     for part in ("mte_gm_l1_frac", "padded rows", "DMA-L12", "write errors"):
@@ -129,7 +117,7 @@ def test_the_summary_says_what_was_left_out() -> None:
 
 @dataclass(frozen=True)
 class Bug:
-    """A change of one file, the test that meets it, and what the first failure says."""
+    """A change of one file, the test that finds it, and text of the first failure."""
 
     name: str
     file: str
@@ -184,8 +172,8 @@ def test_bug_is_caught(bug: Bug) -> None:
     replace(manifest.parent / bug.file, bug.old, bug.new)
     record = run(bug.test, manifest, sim="icarus", transactions=150, seed=24, watchdog_clocks=20000)
     assert record.status in ("fail", "hang"), record.last_line()
-    said = "\n".join([record.message, *record.failures])
-    assert bug.says in said, said
+    text = "\n".join([record.message, *record.failures])
+    assert bug.says in text, text
 
 
 # --- manifest, ports, lint ---
@@ -209,17 +197,17 @@ def test_a_missing_port_is_named(port: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    ("old", "new", "message"),
     [
         ('slot = "mte2"', 'slot = "mte5"', "mte5"),
         ("pad = false", "padding = false", "padding"),
         ('"axi_copy.f"', '"engine.f"', "engine.f"),
     ],
 )
-def test_a_wrong_manifest_is_refused(old: str, new: str, says: str) -> None:
+def test_a_wrong_manifest_is_refused(old: str, new: str, message: str) -> None:
     manifest = copy_of("wrong_manifest")
     replace(manifest, old, new)
-    with pytest.raises(PtoError, match=says):
+    with pytest.raises(PtoError, match=message):
         load_manifest(manifest)
 
 

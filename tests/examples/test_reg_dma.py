@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The register-programmed DMA behind its adapter: the DMA regression, widths, and planted bugs."""
+"""The register-programmed DMA with its adapter: the DMA regression, widths, injected bugs."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from tb.run.run import run_once
 from tb.run.testlist import planned_test
 from tb.setup import lint
 from tests.bugs.campaign import Bug, Outcome, plant
+from tests.sim import runs
+from tests.sim.runs import assert_passed
 
 pytestmark = pytest.mark.sim
 
@@ -31,22 +33,9 @@ QUIET = Console(quiet=True)
 
 
 def run(test: str, *, duts: tuple[str, ...] = (DUT,), **settings: Any) -> RunRecord:
-    """Runs one test of the plan on the example, named as a user names it."""
-    planned = planned_test(test)
+    """Runs one test of the plan on the example, named by its folder."""
     paths = tuple(str(ROOT / name) for name in duts)
-    chosen = RunSettings(
-        test=test,
-        options=planned.options,
-        duts=paths,
-        **{"transactions": planned.transactions, **settings},
-    )
-    return run_once(chosen, planned, fast_build=True, console=QUIET)
-
-
-def assert_passed(record: RunRecord) -> None:
-    assert record.passed, "\n\n".join([record.message, *record.failures[:2]])
-    assert record.mismatches == record.protocol_errors == 0
-    assert sum(record.statuses.values()) == record.transactions > 0
+    return runs.run(test, duts=paths, fast_build=True, **settings)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +231,7 @@ ADAPTER_BUGS = (
 
 
 def run_with(bug: Bug, folder: Path) -> RunRecord:
-    """Runs a copy of the example with ``bug`` on Icarus, which builds fast and knows X."""
+    """Runs a copy of the example with ``bug`` on Icarus, which builds fast and has X."""
     manifest = load_manifest(ROOT / DUT)
     copies = []
     for name in manifest.sources:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/tutorial.md is done, step by step: its blocks are put in place, its commands are run.
+"""docs/tutorial.md is executed step by step: its blocks are inserted, its commands are run.
 
-Commands on Verilator are left out: what they run is the example, which has tests of its own.
+Commands on Verilator are omitted: they run the example, which has its own tests.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SECTION = re.compile(r"^  // --- (\w+) ---$", re.M)
 
 @dataclass(frozen=True)
 class Command:
-    """A command of the tutorial and what it prints, ``[...]`` for lines that are left out."""
+    """A command of the tutorial and its output, ``[...]`` for omitted lines."""
 
     line: str
     printed: tuple[str, ...]
@@ -70,7 +70,7 @@ def call(line: str) -> list[str]:
 
 
 def plain(line: str) -> str:
-    """Returns a line without what changes when the random traffic does."""
+    """Returns a line without the parts that depend on the random traffic."""
     line = re.sub(r"0x[0-9a-f]+|\d[\d.]*", "#", line)
     return re.sub(r"expected # (LOCAL|RD_SLVERR|RD_DECERR)\b.*", "expected an error", line).strip()
 
@@ -84,7 +84,7 @@ def assert_printed(command: Command, output: str) -> None:
 
 
 def put_section(text: str) -> None:
-    """Puts a section into the wrapper: for the one of its name, or behind all others."""
+    """Inserts a section into the wrapper: in place of the one of its name, or after all others."""
     source = WRAPPER.read_text()
     if "`include" not in source:
         head = source[: source.index("\n);\n") + 4]
@@ -140,7 +140,7 @@ def test_the_tutorial_works() -> None:
                     call(command.line), cwd=FOLDER, env=env, capture_output=True, text=True
                 )
                 assert_printed(command, done.stdout + done.stderr)
-    # What stands there in the end is the example.
+    # The final wrapper is the example.
     example = (EXAMPLE / "axi_copy_mte2.sv").read_text()
     assert sections(WRAPPER.read_text()) == sections(example)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples of examples/user, run as docs/uvm.md says, from a folder outside of the project."""
+"""The examples of examples/user, run as in docs/uvm.md, from a folder outside the project."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.record.record import RunRecord
-from tb.record.settings import RunSettings
-from tb.run.console import Console
-from tb.run.run import run_once
-from tb.run.testlist import planned_test
+from tests.sim import runs
+from tests.wording import says
 
 EXAMPLES = ROOT / "examples/user"
 PAGE = ROOT / "docs/uvm.md"
@@ -25,19 +24,15 @@ N = 200
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of a user's, with copies of the examples, where the run is started."""
+    """A folder with copies of the examples, the current folder of the runs."""
     shutil.copytree(EXAMPLES, tmp_path / "mine", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def run(test: str, folder: Path, **settings: object) -> RunRecord:
+def run(test: str, folder: Path, **settings: Any) -> RunRecord:
     """Runs a test as ``make TEST=...`` does."""
-    planned = planned_test(test)
-    chosen = RunSettings.model_validate(
-        {"test": test, "transactions": N, "options": planned.options, **settings}
-    )
-    return run_once(chosen, planned, console=Console(quiet=True), folder=folder / "run")
+    return runs.run(test, folder=folder / "run", **{"transactions": N, **settings})
 
 
 def passed(record: RunRecord) -> RunRecord:
@@ -47,7 +42,7 @@ def passed(record: RunRecord) -> RunRecord:
 
 
 @pytest.mark.sim
-def test_a_test_with_a_sequence_of_its_own(here: Path) -> None:
+def test_a_test_with_its_own_sequence(here: Path) -> None:
     record = passed(run("mine/my_test.py:SmallLoadsTest", here))
     assert set(record.ops) == {"mte_gm_ub"}
     assert set(record.coverage.groups) == {"mte_gm_ub", "traffic"}
@@ -55,7 +50,7 @@ def test_a_test_with_a_sequence_of_its_own(here: Path) -> None:
 
 
 @pytest.mark.sim
-def test_a_sequence_in_the_place_of_ours(here: Path) -> None:
+def test_an_override_of_the_sequence(here: Path) -> None:
     slow = passed(run("mine/my_sequence.py:PausingTest", here))
     plain = passed(run("random", here))
     assert slow.ops == plain.ops
@@ -63,12 +58,12 @@ def test_a_sequence_in_the_place_of_ours(here: Path) -> None:
 
 
 @pytest.mark.sim
-def test_a_driver_in_the_place_of_ours(here: Path) -> None:
+def test_an_override_of_the_driver(here: Path) -> None:
     assert passed(run("mine/my_driver.py:LateDriverTest", here)).injected["late descriptors"] > 10
 
 
 @pytest.mark.sim
-def test_a_check_more_passes_and_fails(here: Path) -> None:
+def test_an_additional_check_passes_and_fails(here: Path) -> None:
     passed(run("mine/my_scoreboard.py:TimedTest", here))
     file = here / "mine/my_scoreboard.py"
     file.write_text(file.read_text().replace("1_000_000", "20"))
@@ -94,16 +89,15 @@ def test_constraints_narrow_the_random_test(here: Path) -> None:
 
 
 @pytest.mark.sim
-def test_a_test_that_ignores_constraints_says_so(here: Path) -> None:
+def test_a_test_that_ignores_constraints_reports_it(here: Path) -> None:
     record = run("directed", here, constraints="mine/my_constraints.py")
     assert record.passed
-    assert record.left_out == [
-        "the constraints in my_constraints.py: this test does not draw from them"
-    ]
+    (line,) = record.left_out
+    assert says(line, "constraints my_constraints.py test not draw")
 
 
 @pytest.mark.sim
-def test_what_a_test_raises_is_the_message_of_its_run(here: Path) -> None:
+def test_the_exception_of_a_test_is_the_message_of_its_run(here: Path) -> None:
     (here / "bad.py").write_text(
         "from tb.env.base_test import PtoTestBase\n"
         "class Bad(PtoTestBase):\n"
@@ -118,7 +112,7 @@ def test_what_a_test_raises_is_the_message_of_its_run(here: Path) -> None:
 
 @pytest.mark.sim
 @pytest.mark.parametrize("phase", ["run_phase", "check_phase"])
-def test_what_is_raised_behind_the_result_is_no_pass(here: Path, phase: str) -> None:
+def test_an_exception_after_the_result_is_no_pass(here: Path, phase: str) -> None:
     wait = "async " if phase == "run_phase" else ""
     call = "await super().run_phase()" if phase == "run_phase" else "super().check_phase()"
     (here / "late.py").write_text(
@@ -130,11 +124,11 @@ def test_what_is_raised_behind_the_result_is_no_pass(here: Path, phase: str) -> 
     )
     record = run("late.py:Late", here, transactions=5)
     assert record.status == "error"
-    assert record.message.startswith("the test raised an exception after its result")
+    assert says(record.message, "exception after result")
 
 
 @pytest.mark.sim
-def test_what_a_scoreboard_raises_is_the_message_of_its_run(here: Path) -> None:
+def test_the_exception_of_a_scoreboard_is_the_message_of_its_run(here: Path) -> None:
     file = here / "mine/my_scoreboard.py"
     file.write_text(file.read_text().replace('"done_cycle"', '"done_clock"'))
     record = run("mine/my_scoreboard.py:TimedTest", here)
@@ -147,7 +141,7 @@ def nothing_is_built(*_: object, **__: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda text: text + "\n\nx = (\n", "is not Python"),
         (lambda text: text.replace("0.8)", "-0.8)"), "weight >= 0"),
@@ -156,14 +150,14 @@ def nothing_is_built(*_: object, **__: object) -> None:
     ],
 )
 def test_wrong_constraints_start_no_build(
-    here: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[str], str], said: str
+    here: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[str], str], message: str
 ) -> None:
     file = here / "mine/my_constraints.py"
     text = change(file.read_text())
     assert text != file.read_text()
     file.write_text(text)
     monkeypatch.setattr("tb.run.run.build", nothing_is_built)
-    with pytest.raises(PtoError, match=said) as caught:
+    with pytest.raises(PtoError, match=message) as caught:
         run("random", here, constraints="mine/my_constraints.py")
     assert caught.value.exit_code == 2
     assert "my_constraints.py" in str(caught.value)
@@ -171,6 +165,6 @@ def test_wrong_constraints_start_no_build(
 
 @pytest.mark.parametrize("file", sorted(path.name for path in EXAMPLES.glob("*.py")))
 def test_the_page_quotes_the_examples(file: str) -> None:
-    """Each stands in docs/uvm.md as it is, without its licence line."""
+    """docs/uvm.md has each file without its licence line."""
     code = (EXAMPLES / file).read_text().split("\n", 1)[1]
     assert f"```python\n{code}```" in PAGE.read_text(), f"{file} is quoted as it was"

@@ -57,7 +57,7 @@ class Backends:
         library.pto_start(0b0110)
 
     def tick(self, clocks: int = 1, pins: int = 0, active: int = 0) -> int:
-        """Passes clocks and returns the flags of the last, ``running`` has its slots' clocks."""
+        """Passes clocks and returns the flags of the last; slots in ``running`` have a clock."""
         flags = 0
         for _ in range(clocks):
             flags = self.library.pto_tick(pins, active)

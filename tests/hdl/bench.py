@@ -37,7 +37,7 @@ WIDTH = int(os.environ[WIDTH_ENV]) // 8
 """Bytes of a bus word."""
 
 IDLE_CLOCKS = 10
-"""After so many the clock of an idle slot stops: few, so that it does so in every test."""
+"""Clocks after which the clock of an idle slot stops: few, so that it stops in every test."""
 
 ON_WRITES = {
     fault
@@ -104,7 +104,7 @@ class Bench:
 
 @cocotb.test()
 async def copies(dut: Any) -> None:
-    """Loads, a dependent store, wrapped rings, no complaint."""
+    """Loads, a dependent store, wrapped rings, no message."""
     bench = Bench(dut)
     await bench.reset()
     words = 40
@@ -154,7 +154,7 @@ async def provoke(bench: Bench, fault: Fault) -> list[str]:
     bench.dut.rst_n_req.value = 0
     await Timer(50, "ns")
     messages = box.poll_errors()
-    # The fault outlives the reset: a good descriptor ends it.
+    # The fault persists over the reset; a good descriptor ends it.
     await bench.reset()
     box.clear_hang()
     box.poll_done(slot)
@@ -165,7 +165,7 @@ async def provoke(bench: Bench, fault: Fault) -> list[str]:
 
 @cocotb.test()
 async def checkers_fire(dut: Any) -> None:
-    """Every fault is answered by its check, and by no message of another kind if avoidable."""
+    """Every fault brings the message of its check, and if possible no other."""
     bench = Bench(dut)
     bench.mailbox.set_watchdog_clocks(400)
     seen = {}
@@ -178,7 +178,7 @@ async def checkers_fire(dut: Any) -> None:
 
 @cocotb.test()
 async def watchdog(dut: Any) -> None:
-    """A descriptor that never retires is a hang, told by a wake-up; a reset mends it."""
+    """A descriptor that never retires is a hang, reported by a wake-up; a reset ends it."""
     bench = Bench(dut)
     box = bench.mailbox
     box.set_watchdog_clocks(200)
@@ -212,7 +212,7 @@ async def watchdog(dut: Any) -> None:
 
 @cocotb.test()
 async def throughput(dut: Any) -> None:
-    """A beat a clock in each direction, whatever the latency."""
+    """A beat a clock in each direction, at any latency."""
     bench = Bench(dut)
     box = bench.mailbox
     await bench.reset()
@@ -224,7 +224,7 @@ async def throughput(dut: Any) -> None:
             clocks = int(done["done_cycle"] - done["accept_cycle"])
             dut._log.info(f"{opcode=} {latency=} {clocks=}")
             assert words + latency <= clocks <= words + latency + 8, (slot, latency, clocks)
-    # Both at once share nothing but the memory.
+    # Both at once share only the memory.
     for slot, opcode, base in ((MTE2, READ, GM), (MTE3, WRITE, GM + 0x10_0000)):
         box.submit_block(slot, [descriptor(opcode, words, base, 0)], [7])
     await bench.wait()
@@ -328,7 +328,7 @@ async def memory_faults(dut: Any) -> None:
     box.set_gm_limit()
     assert await status(MTE2, read) == 0
     assert bench.errors == 0
-    # An access outside of an on-chip memory answers an error and is a message by itself.
+    # An access outside of an on-chip memory is answered with an error and has its own message.
     assert await status(MTE2, descriptor(READ, 8, GM, 0x40000 - 4 * WIDTH)) == 6
     assert await status(MTE3, descriptor(WRITE, 8, GM, 0x40000 - 4 * WIDTH)) == 6
     messages = box.poll_errors()
@@ -353,7 +353,7 @@ async def stray_stamps(dut: Any) -> None:
 
 @cocotb.test()
 async def rings_wrap(dut: Any) -> None:
-    """Rings take 1024 descriptors, refuse more, and go round; gaps and tags hold."""
+    """Rings take 1024 descriptors, refuse more, and wrap; gaps and tags are kept."""
     bench = Bench(dut)
     box = bench.mailbox
     await bench.reset()
@@ -439,7 +439,7 @@ async def pins(dut: Any) -> None:
 
 @cocotb.test()
 async def reset_forgets(dut: Any) -> None:
-    """A reset in mid-flight drops what was queued, leaves counts usable and no complaint."""
+    """A reset with ops in flight drops the queue, keeps counts usable and brings no message."""
     bench = Bench(dut)
     box = bench.mailbox
     box.set_knobs(axi_read_latency=60, axi_write_latency=60)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Copies of the C memory: one library has one set of memories, so each test gets its own.
 
-A test gives its GM back: a hundred of them, of 2^40 bytes each, fill an address space.
+A test unmaps its GM: a hundred mappings of 2^40 bytes each fill an address space.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from tests.hdl.mini import FIX, RESULT_ENV, SIM_ENV, FlagFault, FlagOp
 
 CHECK_ONLY, CHECK_AND_CLEAR = 2, 3
 BLOCKS = [64, 65, 95]
-"""Blocks that :data:`TILE` waits for: the first of them holds what it reads."""
+"""Blocks that :data:`TILE` waits for; it reads from the first."""
 
 TILE = FlagOp(CHECK_AND_CLEAR, 2, 1 << 31 | 3, src=4, l0c=64 * FLAG_BLOCK + 64, ub=0x4000)
 PARAMETERS = FlagOp(par=3, fb=0x0C0, ub=0x1000)
@@ -30,7 +30,7 @@ BEAT = FlagOp(times=3, gm=GM)
 
 
 class Flags(Bench):
-    """A bench whose only engine is flag_dma.v."""
+    """A bench with flag_dma.v as the only engine."""
 
     def __init__(self, dut: Any) -> None:
         super().__init__(dut)
@@ -45,11 +45,11 @@ class Flags(Bench):
         return np.asarray(done)
 
     def read(self, op: FlagOp) -> NDArray[np.uint8]:
-        """Returns a copy of what ``op`` is to read of L0C."""
+        """Returns a copy of the bytes of L0C that ``op`` reads."""
         return self.l0c[op.l0c : op.l0c + 64 * op.src].copy()
 
     def found(self, op: FlagOp) -> NDArray[np.uint8]:
-        """Returns a copy of what ``op`` wrote to UB."""
+        """Returns a copy of the bytes that ``op`` wrote to UB."""
         return self.ub1[op.ub : op.ub + 64 * (op.src + op.par)].copy()
 
 
@@ -89,7 +89,7 @@ async def waits_for_flags(dut: Any) -> None:
 
 @cocotb.test()
 async def waits_for_flags_set_again(dut: Any) -> None:
-    """Ops in a row read the same tile, which is theirs again some clocks after each clear."""
+    """Consecutive ops read the same tile; its flags are set again some clocks after each clear."""
     bench = Flags(dut)
     memory, box = bench.memory, bench.mailbox
     await bench.reset()
@@ -109,7 +109,7 @@ async def waits_for_flags_set_again(dut: Any) -> None:
         assert memory.unit_flags[BLOCKS].tolist() == [1, 1, 1]
         assert memory.settle_flags() == 0
         assert (bench.read(TILE) == expected).all()
-    # Ignored flags show, and the last answer is still to come.
+    # Ignored flags are visible, and the last set is still due.
     memory.stage_flags(BLOCKS)
     memory.stage_flags_again(BLOCKS, 2000)
     wrong = replace(ops[3], fault=FlagFault.IGNORES_FLAGS)
@@ -138,7 +138,7 @@ async def wrong_waits_read_wrong_bytes(dut: Any) -> None:
         assert (bench.found(TILE) == ~expected).all(), fault
         pending = memory.settle_flags()
         assert pending == (3 if staged > 0 else 0)
-        # A flag that was cleared before it was set shows in the comparison of flags.
+        # A flag that was cleared before it was set is found by the comparison of flags.
         assert memory.unit_flags[BLOCKS].tolist() == [int(staged > 0)] * 3
         assert (bench.read(TILE) == expected).all()
     messages = bench.mailbox.poll_errors()
@@ -148,7 +148,7 @@ async def wrong_waits_read_wrong_bytes(dut: Any) -> None:
 
 @cocotb.test()
 async def clears_are_counted(dut: Any) -> None:
-    """A done record says how much was written when the first of its flags was cleared."""
+    """A done record has the bytes written when the first of its flags was cleared."""
     bench = Flags(dut)
     memory, box = bench.memory, bench.mailbox
     box.set_knobs(axi_write_latency=30)
@@ -159,7 +159,7 @@ async def clears_are_counted(dut: Any) -> None:
         done = await bench.op(replace(op, fault=fault))
         assert done["written_bytes"] - done["clear_bytes"] == missing
         memory.settle_flags()
-    # A reset forgets clears of what was under way, and flags are set all the same.
+    # A reset forgets the clears of ops in flight; flags are still set.
     memory.stage_flags(BLOCKS)
     memory.stage_flags([7], 200)
     long = replace(op, times=15, fault=FlagFault.CLEARS_EARLY)
@@ -179,7 +179,7 @@ async def clears_are_counted(dut: Any) -> None:
 
 @cocotb.test()
 async def reads_parameters(dut: Any) -> None:
-    """Parameters come in order, whatever stalls; faults of FB come with the data."""
+    """Parameters come in order under all stalls; faults of FB come with the data."""
     bench = Flags(dut)
     box = bench.mailbox
     await bench.reset()
@@ -206,7 +206,7 @@ async def reads_parameters(dut: Any) -> None:
 
 @cocotb.test()
 async def stalls(dut: Any) -> None:
-    """Grants of par and flag stall as those of src, each by itself, and the same seed the same."""
+    """Grants of par and flag stall independently, as those of src; equal seeds, equal stalls."""
     bench = Flags(dut)
     box, memory = bench.mailbox, bench.memory
     await bench.reset()
@@ -238,7 +238,7 @@ async def stalls(dut: Any) -> None:
 
 @cocotb.test()
 async def read_modify_write(dut: Any) -> None:
-    """Reads that wait for the response of the write before are no error, on whatever edge."""
+    """Reads after the response of the write before are no error, on any edge."""
     bench = Flags(dut)
     box = bench.mailbox
     await bench.reset()
@@ -282,7 +282,7 @@ async def reads_over_writes(dut: Any) -> None:
 
 @cocotb.test()
 async def open_reads_keep_the_clock(dut: Any) -> None:
-    """A slot with an answer of par or flag that is owed, or a request, has a clock."""
+    """A slot with a request or a pending response of par or flag has a clock."""
     bench = Flags(dut)
     box = bench.mailbox
     for fault, op in (
@@ -294,7 +294,7 @@ async def open_reads_keep_the_clock(dut: Any) -> None:
         await bench.op(replace(op, fault=fault))
         box.set_knobs(local_read_latency=1)
         await ClockCycles(dut.clk, 200)
-        # Were the answer still owed, it would come with the clocks of the next op.
+        # A response still pending would come with the clocks of the next op.
         box.poll_errors()
         await bench.op(replace(BEAT, times=1))
         assert box.poll_errors() == []
@@ -322,7 +322,7 @@ async def provoke(bench: Flags, fault: FlagFault) -> list[str]:
     await bench.reset()
     messages = box.poll_errors()
     memory.settle_flags()
-    await bench.op(BEAT)  # the fault outlives the reset, not this
+    await bench.op(BEAT)  # the fault persists over the reset, not this
     box.poll_errors()
     return messages
 

@@ -30,7 +30,7 @@ WRITE_BACK = 10
 """Opcode of an op that may wait for unit flags."""
 
 UNIT_FLAG_LSB = 158
-"""First bit of field unit_flag of a write-back descriptor; test_flags.py looks whether it is."""
+"""First bit of field unit_flag of a write-back descriptor, checked by test_flags.py."""
 
 LIBRARY_ENV, SIM_ENV, WIDTH_ENV, RESULT_ENV = (
     f"PTO_TEST_{name}" for name in ("LIBRARY", "SIM", "WIDTH", "RESULT")
@@ -127,13 +127,19 @@ def script_build(sim: str, width: int = 256) -> Build:
 
 @dataclass(frozen=True)
 class Session:
-    """One simulation of several cocotb tests: what each said, and the log."""
+    """One simulation of several cocotb tests: the message of each, and the log."""
 
     failures: Mapping[str, str | None]
     log: str
     exit_code: int
     mailbox: MailboxReader
     folder: Path
+
+    def assert_passed(self, test: str) -> None:
+        """Asserts that a test passed and that the simulation ended properly."""
+        failure = self.failures[test]
+        assert failure is None, failure
+        assert self.exit_code == 0
 
 
 def run(
@@ -178,7 +184,7 @@ def descriptor(opcode: int, words: int, gm: int, ub: int, fault: int = 0) -> NDA
 
 
 class Late(IntEnum):
-    """What local_dma.v does some clocks after a done, numbered as there."""
+    """Late actions of local_dma.v, some clocks after a done, numbered as there."""
 
     WRITE = 0
     READ = 1
@@ -214,8 +220,8 @@ class Access(IntEnum):
     FLAG = 6
 
 
-class Stands(IntFlag):
-    """How stress_dma.v stands still, its flags; SIGNED: the done says what was read."""
+class Hold(IntFlag):
+    """Flags of stress_dma.v: stalled channels; SIGNED: the done has a signature of the data."""
 
     NO_RREADY = 1
     NO_BREADY = 2
@@ -228,7 +234,7 @@ class Stands(IntFlag):
 
 @dataclass(frozen=True)
 class StressOp:
-    """What stress_dma.v is to do; its file says what the fields mean, addresses are bytes."""
+    """A command of stress_dma.v, which describes the fields; addresses are bytes."""
 
     access: Access
     count: int = 1
@@ -237,13 +243,13 @@ class StressOp:
     local: int = 0
     space: Space = Space.GM
     delay: int = 0
-    stands: int = 0
+    hold: int = 0
 
     def pack(self) -> NDArray[np.uint32]:
         """Returns the descriptor, ``uint32[16]``."""
         value = WRITE_BACK | self.access << 128 | (self.access is Access.FLAG) << UNIT_FLAG_LSB + 1
         value |= self.count << 8 | self.beats - 1 << 24 | self.gm << 32
-        value |= self.local << 72 | self.space << 92 | self.delay << 96 | self.stands << 120
+        value |= self.local << 72 | self.space << 92 | self.delay << 96 | self.hold << 120
         return np.frombuffer(value.to_bytes(64, "little"), dtype="<u4").copy()
 
 
@@ -283,7 +289,7 @@ class FlagFault(IntEnum):
 
 @dataclass(frozen=True)
 class FlagOp:
-    """What flag_dma.v is to do; its file says what the fields mean, addresses are bytes."""
+    """A command of flag_dma.v, which describes the fields; addresses are bytes."""
 
     unit_flag: int = 0
     word: int = 0

@@ -90,13 +90,13 @@ X_NUMBERS = {
 
 STORE_TAGS = range(0x40, 0x60)
 PLAY_TAG, NEXT_TAG = 0x21, 0x22
-"""Tags of the descriptors that store steps, of the one that plays and of the one behind it."""
+"""Tags of the descriptors that store steps, of the one that plays, and of the next one."""
 
 STALLED, TAKEN = 1, 2
 """Modes of a step: offered on a clock that stalls it, or until taken."""
 
 WRITE_BACK = 10
-"""Opcode of a descriptor whose field unit_flag counts."""
+"""Opcode of a descriptor with a field unit_flag."""
 
 CHECK_ONLY, CHECK_AND_CLEAR = 2, 3
 
@@ -104,23 +104,23 @@ GM = 0x12_3456_7000
 """Address of the bursts, at a 4 KiB boundary."""
 
 FLAGS_SET, FLAGS_CLEARED = -1, -2
-"""In the place of a mask: flags of word 0 that are set or not set in the memory."""
+"""Instead of a mask: flags of word 0 that are set or not set in the memory."""
 
 Step = Mapping[str, int]
 
 
 @dataclass(frozen=True)
 class Script:
-    """What script_dma.v is to do, under what knobs.
+    """Steps of script_dma.v, and their knobs.
 
     Attributes:
-        steps: Values of the fields that are not at rest.
+        steps: Values of the fields that are not idle.
         direct: Drive the checkers inside the engine instead of its pins.
         finish: A done follows the last step.
         late: The steps come after the done.
-        in_reset: Step 0 is what the pins show in reset; it is not played.
-        extra: Descriptors behind the one that plays.
-        knobs: Of the memories, where not at rest.
+        in_reset: Step 0 has the pins in reset; it is not played.
+        extra: Descriptors after the one that plays.
+        knobs: Of the memories, where not the default.
         unit_flag: Of the descriptor; 0 for none.
         pins: The descriptor comes by pins: ``"mixed"`` while another waits in the ring, ``"unset"``
             with a bit that is X.
@@ -170,7 +170,7 @@ def _pack(step: Step, masks: Mapping[int, int]) -> int:
 
 
 GONE = {"desc_ready": 1, "busy": 0}
-"""Pins once everything is answered."""
+"""Pins after all responses."""
 
 
 def ar(**fields: int) -> Step:
@@ -227,22 +227,22 @@ def wait(clocks: int, **fields: int) -> Step:
 
 
 def unset(name: str, step: Step | None = None, **fields: int) -> Step:
-    """Returns ``step`` with one signal that nobody drives."""
+    """Returns ``step`` with one undriven signal."""
     return {**(step or {}), **fields, "x": X_NUMBERS[name]}
 
 
 def moved(step: Step, **fields: int) -> tuple[Step, ...]:
-    """Returns ``step`` held up, and then with another payload."""
+    """Returns ``step`` stalled, and then with another payload."""
     return ({**step, "mode": STALLED}, {**step, **fields})
 
 
 def fallen(step: Step) -> tuple[Step, ...]:
-    """Returns ``step`` held up, and then taken back."""
+    """Returns ``step`` stalled, and then withdrawn."""
     return ({**step, "mode": STALLED}, wait(4))
 
 
 def last(steps: tuple[Step, ...]) -> Step:
-    """Returns the step that stays: nothing is offered, and busy is as it was."""
+    """Returns the final step: nothing is offered, and busy is unchanged."""
     return {name: steps[-1][name] for name in GONE if name in steps[-1]}
 
 
@@ -263,17 +263,17 @@ def flags(*steps: Step, unit_flag: int = CHECK_ONLY, **knobs: int) -> Script:
 
 
 def in_reset(**fields: int) -> Script:
-    """Returns a script of one step that shows in reset."""
+    """Returns a script of one step in reset."""
     return Script((fields,), in_reset=True)
 
 
 def after_done(*steps: Step) -> Script:
-    """Returns a script of what comes after the done."""
+    """Returns a script of steps after the done."""
     return Script((*steps, wait(40)), late=True)
 
 
 STALL = 160
-"""In 256 clocks: enough for steps that need a clock with a stall."""
+"""Of 256: frequent enough for steps that need a clock with a stall."""
 
 AR_TAKEN, AW_TAKEN = ar(arready=1), aw(awready=1)
 """Steps of the checkers inside: bursts that are taken at once."""

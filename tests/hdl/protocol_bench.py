@@ -19,14 +19,14 @@ from tests.hdl.mini import FIX, RESULT_ENV, SIM_ENV
 from tests.hdl.proofs import CLEAN, NEXT_TAG, PLAY_TAG, PROOFS, STORE_TAGS, Script
 
 SEEDS = 8
-"""How often a script is played that needs a stall in time."""
+"""Attempts of a script that needs a stall at the right time."""
 
 STEP_CLOCKS = 40
-"""More than a step that waits for a stall, or for its end, takes."""
+"""More clocks than a step that waits for a stall, or for its end."""
 
 
 async def play(bench: Bench, script: Script) -> list[str]:
-    """Plays a script until it brings messages, if stalls are what it takes, and returns them."""
+    """Plays a script, repeatedly if it needs stalls, and returns its messages."""
     stalls = any(name.startswith("stall_") for name in script.knobs)
     for seed in range(1, SEEDS + 1 if stalls else 2):
         messages = await play_once(bench, script, seed)
@@ -36,7 +36,7 @@ async def play(bench: Bench, script: Script) -> list[str]:
 
 
 async def play_once(bench: Bench, script: Script, seed: int) -> list[str]:
-    """Plays a script, and a reset behind it, and returns the messages."""
+    """Plays a script and then a reset, and returns the messages."""
     box, dut = bench.mailbox, bench.dut
     if script.unit_flag:
         bench.memory.set_background_seed(7)
@@ -64,7 +64,7 @@ async def play_once(bench: Bench, script: Script, seed: int) -> list[str]:
         clocks = sum(step.get("hold", 0) + STEP_CLOCKS for step in script.steps)
         await ClockCycles(dut.clk, clocks)
     await bench.reset()
-    # Python may see what the reset forgot, and dones that nobody waits for.
+    # Python may see descriptors that the reset dropped, and dones without a descriptor.
     box.poll_done(FIX)
     return box.poll_errors()
 
@@ -94,7 +94,7 @@ async def by_pins(bench: Bench, script: Script) -> None:
 
 @cocotb.test()
 async def proofs(dut: Any) -> None:
-    """Every script is played; what was said goes to the test that started this."""
+    """Every script is played; the messages go to the test that started this."""
     bench = Bench(dut)
     await bench.reset()
     four_state = os.environ[SIM_ENV] == "icarus"

@@ -39,13 +39,13 @@ MESSAGES = {
 }
 
 WINDOWS = ((64, 20, True), (64, 60, True), (64, 80, False), (0, 400, True))
-"""Idle clocks, clocks after the done of a late movement, and whether it is seen at once."""
+"""Idle clocks, delay of a late action after the done, and whether it is seen immediately."""
 
 SOME = ((Space.L1, 0), (Space.UB0, 0))
-"""A source and a destination of copies whose data do not matter."""
+"""Source and destination of copies with irrelevant data."""
 
 COUNTING = local_descriptor(1, *SOME, counting=True)
-"""A copy whose done says how many clocks the engine has seen since its reset."""
+"""A copy that returns in its done the clocks since the reset of the engine."""
 
 
 async def clocks_of(bench: Bench, slot: int) -> int:
@@ -56,7 +56,7 @@ async def clocks_of(bench: Bench, slot: int) -> int:
 
 @cocotb.test()
 async def all_slots(dut: Any) -> None:
-    """Every slot works while the others do, and reaches every memory."""
+    """All slots work at the same time, and each reaches every memory."""
     bench = Bench(dut)
     box, memory = bench.mailbox, bench.memory
     await bench.reset()
@@ -94,7 +94,7 @@ async def all_slots(dut: Any) -> None:
 
 @cocotb.test()
 async def source_widths(dut: Any) -> None:
-    """The fix slot reads words of 512 bits, whatever width the other ports have."""
+    """The fix slot reads words of 512 bits at all widths of the other ports."""
     bench = Bench(dut)
     box = bench.mailbox
     await bench.reset()
@@ -114,7 +114,7 @@ async def source_widths(dut: Any) -> None:
 
 @cocotb.test()
 async def idle_slots(dut: Any) -> None:
-    """An engine sees the clocks of its work and as many after it as the knob says."""
+    """An engine has the clocks of its ops, and after them the number of the knob."""
     bench = Bench(dut)
     box = bench.mailbox
     for idle in (0, 1, 5, 64, 400):
@@ -145,7 +145,7 @@ async def idle_slots(dut: Any) -> None:
 
 
 async def late_messages(bench: Bench, slot: int, late: int, what: Late) -> list[str]:
-    """Returns the messages of a slot that is idle for 500 clocks after a late movement's copy."""
+    """Returns the messages of a slot, idle for 500 clocks after a copy with a late action."""
     await bench.run(slot, local_descriptor(1, *SOME, late, what))
     await ClockCycles(bench.dut.clk, 500)
     return bench.mailbox.poll_errors()
@@ -153,7 +153,7 @@ async def late_messages(bench: Bench, slot: int, late: int, what: Late) -> list[
 
 @cocotb.test()
 async def late_activity(dut: Any) -> None:
-    """What an engine does after its done is seen while it has a clock, or once it has one."""
+    """Actions of an engine after its done are checked while it has a clock, or once it has one."""
     bench = Bench(dut)
     box = bench.mailbox
     for slot in (MTE1, FIX):
@@ -165,7 +165,7 @@ async def late_activity(dut: Any) -> None:
                 messages = await late_messages(bench, slot, late, what)
                 assert any(MESSAGES[what] in line for line in messages) == seen, (what, idle, late)
                 if not seen:
-                    # Its time stands still: what was to come comes with the next clocks.
+                    # Without a clock the action is delayed until the next clocks.
                     assert messages == []
                     box.set_knobs(seed=1)
                     await ClockCycles(dut.clk, 100)
@@ -201,7 +201,7 @@ async def open_accesses(dut: Any) -> None:
     await bench.run(FIX, local_descriptor(1, *SOME, 3))
     await ClockCycles(dut.clk, 3000)
     assert box.written_bytes(FIX) - before == SOURCE_BYTES[FIX] + WIDTH
-    # A write whose response comes after the done: bytes count from then on.
+    # A write with its response after the done: bytes count from then on.
     box.set_knobs(idle_clocks=1, stall_dst_gnt=0, axi_write_latency=100)
     await bench.reset()
     before = box.written_bytes(MTE3)
@@ -214,14 +214,14 @@ async def open_accesses(dut: Any) -> None:
 
 @cocotb.test()
 async def knobs_reach_stopped_slots(dut: Any) -> None:
-    """Faults, latencies and seeds that change while a clock stands count for the next op."""
+    """Faults, latencies and seeds that change while a clock is stopped apply to the next op."""
     bench = Bench(dut)
     box = bench.mailbox
     await bench.reset()
     copy = local_descriptor(4, (Space.L1, 0), (Space.UB1, 0x100))
 
     async def run(slot: int) -> tuple[int, int]:
-        # The clock stands when the knobs change, and does so again when the op comes.
+        # The clock is stopped when the knobs change, and again when the op comes.
         await ClockCycles(dut.clk, 5 * IDLE_CLOCKS)
         (done,) = await bench.run(slot, copy)
         await ClockCycles(dut.clk, 5 * IDLE_CLOCKS)
@@ -292,14 +292,14 @@ async def pins_start_a_stopped_slot(dut: Any) -> None:
 
 @cocotb.test()
 async def reset_starts_a_stopped_slot(dut: Any) -> None:
-    """A reset of any length reaches the modules of a slot whose clock stands."""
+    """A reset of any length reaches the modules of a slot with a stopped clock."""
     bench = Bench(dut)
     box = bench.mailbox
     for length in (1, 3, 7, 10, 35, 2000):
         for offset in range(1, 10):
             await bench.reset()
             await ClockCycles(dut.clk, 3 * IDLE_CLOCKS)
-            # What is in the ring and not offered is forgotten, stopped clock or not.
+            # Descriptors in the ring that are not offered are dropped, with or without a clock.
             box.submit_block(FIX, [local_descriptor(1, *SOME)], 0, gaps=1000)
             await Timer(10 * IDLE_CLOCKS * 3 + offset, "ns")
             dut.rst_n_req.value = 0
@@ -315,7 +315,7 @@ async def reset_starts_a_stopped_slot(dut: Any) -> None:
                 # The engine was reset, and has had its clocks since then.
                 assert IDLE_CLOCKS <= clocks < IDLE_CLOCKS + 25, (length, offset)
     assert bench.errors == 0, box.poll_errors()
-    # What an engine shows in a reset is seen even if that reset lasts for one edge.
+    # Pins in a reset are checked even if that reset lasts for one edge.
     await bench.run(MTE2, descriptor(READ, 1, GM, 0, Fault.AR_RESET))
     await ClockCycles(dut.clk, 3 * IDLE_CLOCKS)
     await FallingEdge(dut.clk)
@@ -325,5 +325,5 @@ async def reset_starts_a_stopped_slot(dut: Any) -> None:
     dut.rst_n_req.value = 1
     await ClockCycles(dut.clk, 5)
     messages = [line.partition(" (")[0] for line in box.poll_errors()]
-    await bench.run(MTE2, descriptor(READ, 1, GM, 0))  # the fault outlives the reset, not this
+    await bench.run(MTE2, descriptor(READ, 1, GM, 0))  # the fault persists over the reset, not this
     assert messages == ["mte2: AR-RESET: ARVALID is up in reset"]

@@ -19,7 +19,7 @@ from tb.harness.mailbox import FaultWindow
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 from tests.hdl.bench import GM, WIDTH, Bench
-from tests.hdl.mini import FIX, MTE2, MTE3, RESULT_ENV, Access, Stands, StressOp
+from tests.hdl.mini import FIX, MTE2, MTE3, RESULT_ENV, Access, Hold, StressOp
 
 PAGE = 4096
 WORD = {MTE2: WIDTH, MTE3: WIDTH, FIX: 64}
@@ -27,7 +27,7 @@ WORD = {MTE2: WIDTH, MTE3: WIDTH, FIX: 64}
 
 
 class Stress(Bench):
-    """A bench whose engines are stress_dma.v."""
+    """A bench with stress_dma.v as engines."""
 
     def __init__(self, dut: Any) -> None:
         super().__init__(dut)
@@ -58,7 +58,7 @@ class Stress(Bench):
 
 
 def signature(words: NDArray[np.uint8]) -> int:
-    """Returns what stress_dma.v makes of the words it reads, ``uint8[n, width]``, in order."""
+    """Returns the signature that stress_dma.v computes of words ``uint8[n, width]``, in order."""
     value, mask = 0, (1 << 40) - 1
     for word in words:
         value = (value << 1 | value >> 39) & mask
@@ -108,7 +108,7 @@ async def windows(dut: Any) -> None:
             assert int(done["accept_cycle"]) < times(hits)[0] <= int(done["done_cycle"])
             (clean,) = await bench.ops(slot, op)
             assert clean["status"] == 0
-    # What is not injected has no fault, and is logged all the same.
+    # An error that was not injected has no fault, and is logged too.
     box.set_gm_limit(GM + WIDTH)
     (done,) = await bench.ops(MTE2, StressOp(Access.READS, 1, 2, GM))
     box.set_gm_limit()
@@ -142,7 +142,7 @@ async def bytes_stay(dut: Any) -> None:
 
 @cocotb.test()
 async def sides_and_slots(dut: Any) -> None:
-    """A fault counts for its sides and its slots only."""
+    """A fault applies to its sides and slots only."""
     bench = Stress(dut)
     box = bench.mailbox
     await bench.reset()
@@ -168,7 +168,7 @@ async def sides_and_slots(dut: Any) -> None:
 
 @cocotb.test()
 async def the_nth(dut: Any) -> None:
-    """Only the n-th word that touches the window since it was set fails, whatever else is set."""
+    """Only the n-th word that touches the window since it was set fails, beside other windows."""
     bench = Stress(dut)
     box = bench.mailbox
     await bench.reset()
@@ -247,7 +247,7 @@ async def hit_clocks(dut: Any) -> None:
             waited = int(hit["cycle"]) - int(done["accept_cycle"])
             assert waited == (1 if op.access == Access.DST else 1 + latency), op
             box.clear_faults()
-    # What a reset drops is no hit.
+    # An access dropped by a reset is no hit.
     box.set_knobs(axi_read_latency=100, axi_write_latency=100, local_read_latency=100)
     box.set_fault(0, FaultWindow(Space.GM, GM, 0, PAGE))
     box.set_fault(1, FaultWindow(Space.UB0, 0, 2, PAGE, sides=1))
@@ -283,7 +283,7 @@ async def long_latency(dut: Any) -> None:
         (FIX, Access.FLAG, Space.FB),
     ):
         view = bench.memory.view(space)
-        words = np.resize(view, (count, WORD[slot]))  # FB is read round and round
+        words = np.resize(view, (count, WORD[slot]))  # FB is read repeatedly
         expected = 0 if access is Access.FLAG else signature(words)
         box.set_knobs(local_read_latency=1)
         await bench.ops(slot, StressOp(access, count, space=space))
@@ -291,7 +291,7 @@ async def long_latency(dut: Any) -> None:
         assert fast <= count + 4
         for latency in (64, 200, 1023):
             box.set_knobs(local_read_latency=latency)
-            op = StressOp(access, count, space=space, stands=Stands.SIGNED)
+            op = StressOp(access, count, space=space, hold=Hold.SIGNED)
             (done,) = await bench.ops(slot, op)
             assert bench.clocks[slot] == [fast + latency - 1], (slot, access, latency)
             assert done["addr"] == expected
@@ -309,7 +309,7 @@ JITTERED = (
 
 @cocotb.test()
 async def jitter(dut: Any) -> None:
-    """Jitter adds 0 to j clocks, evenly, to each answer; answers stay in order; seeds repeat."""
+    """Jitter adds 0 to j clocks, uniformly, to each response, in order; equal seeds repeat it."""
     bench = Stress(dut)
     box = bench.mailbox
     await bench.reset()
@@ -318,7 +318,7 @@ async def jitter(dut: Any) -> None:
         space = Space.FB if access is Access.PAR else Space.L1
         single = StressOp(access, 1, 1, GM, space=space)
         count = 200 if name == "local_read" else 16
-        many = StressOp(access, count, 1, GM, space=space, stands=Stands.SIGNED)
+        many = StressOp(access, count, 1, GM, space=space, hold=Hold.SIGNED)
         box.set_knobs(**{f"{name}_latency": 3, f"{name}_jitter": 0})
         (quiet,) = await bench.ops(slot, many)
         (base,) = bench.clocks[slot]
@@ -356,7 +356,7 @@ async def jitter(dut: Any) -> None:
 
 @cocotb.test()
 async def stall_counts(dut: Any) -> None:
-    """Each channel counts the clocks in which it was held up, exactly."""
+    """Each channel counts its stalled clocks, exactly."""
     bench = Stress(dut)
     box = bench.mailbox
     await bench.reset()
@@ -400,7 +400,7 @@ async def stall_counts(dut: Any) -> None:
 
 @cocotb.test()
 async def late_bursts(dut: Any) -> None:
-    """Bursts that rise more than 16 clocks after an error are told of, and no others."""
+    """Bursts that begin more than 16 clocks after an error are reported, and no others."""
     bench = Stress(dut)
     box = bench.mailbox
     await bench.reset()
@@ -428,7 +428,7 @@ async def late_bursts(dut: Any) -> None:
         assert bench.clocks[slot][0] > 25
         assert len(box.poll_late_bursts()) == 0
         box.set_knobs(stall_ar=0, stall_aw=0)
-        # Once the slot has been idle all is well again.
+        # After an idle slot bursts are in time again.
         box.clear_faults()
         await bench.ops(slot, op)
         await ClockCycles(dut.clk, 5)
@@ -436,7 +436,7 @@ async def late_bursts(dut: Any) -> None:
         assert len(box.poll_late_bursts()) == 0
         assert len(done) == 1
         box.poll_hits()
-    # An error of a local port counts as well, and the other slot is left in peace.
+    # An error of a local port counts as well; the other slot is not affected.
     box.set_fault(0, FaultWindow(Space.UB0, 0, 2))
     await bench.both(
         (MTE2, StressOp(Access.DST, space=Space.UB0)), (MTE3, StressOp(Access.WRITES, 9, gm=GM))
@@ -448,8 +448,8 @@ async def late_bursts(dut: Any) -> None:
     box.set_knobs(stall_done=240, seed=2)
     await bench.ops(MTE2, dst, read)
     box.set_knobs(stall_done=0)
-    assert len(box.poll_late_bursts()) == 0, "the engine held nothing between the two"
-    # A full log keeps the oldest.
+    assert len(box.poll_late_bursts()) == 0, "the engine was idle between the two"
+    # A full log keeps the oldest entries.
     box.set_fault(0, FaultWindow(Space.GM, GM, 0))
     await bench.ops(MTE2, StressOp(Access.READS, 500, 1, GM))
     late = box.poll_late_bursts()
@@ -465,35 +465,35 @@ async def late_bursts(dut: Any) -> None:
 
 L1 = Space.L1
 HANGS: dict[str, tuple[int, StressOp, dict[str, int]]] = {
-    "silent": (MTE2, StressOp(Access.NOTHING, stands=Stands.NO_DONE), {}),
+    "silent": (MTE2, StressOp(Access.NOTHING, hold=Hold.NO_DONE), {}),
     "outstanding": (
         *(MTE2, StressOp(Access.READS, 4, 8, GM)),
         {"axi_read_latency": 1000, "max_outstanding": 1},
     ),
     "ar": (MTE2, StressOp(Access.READS, 4, 8, GM), {"stall_ar": 255, "seed": 5}),
-    "aw": (MTE3, StressOp(Access.WRITES, 4, 8, GM, stands=Stands.NO_W), {"max_outstanding": 2}),
-    "rready": (MTE2, StressOp(Access.READS, 1, 8, GM, stands=Stands.NO_RREADY), {}),
-    "bready": (MTE3, StressOp(Access.WRITES, 1, 8, GM, stands=Stands.NO_BREADY), {}),
-    "no_aw": (MTE3, StressOp(Access.WRITES, 1, 8, GM, stands=Stands.NO_AW), {}),
-    "w_waits": (MTE3, StressOp(Access.WRITES, 1, 8, GM, stands=Stands.NO_AW), {"w_after_aw": 1}),
+    "aw": (MTE3, StressOp(Access.WRITES, 4, 8, GM, hold=Hold.NO_W), {"max_outstanding": 2}),
+    "rready": (MTE2, StressOp(Access.READS, 1, 8, GM, hold=Hold.NO_RREADY), {}),
+    "bready": (MTE3, StressOp(Access.WRITES, 1, 8, GM, hold=Hold.NO_BREADY), {}),
+    "no_aw": (MTE3, StressOp(Access.WRITES, 1, 8, GM, hold=Hold.NO_AW), {}),
+    "w_waits": (MTE3, StressOp(Access.WRITES, 1, 8, GM, hold=Hold.NO_AW), {"w_after_aw": 1}),
     "b_owed": (MTE3, StressOp(Access.WRITES, 3, 8, GM), {"axi_write_latency": 1000}),
     "src": (MTE2, StressOp(Access.SRC, 4, space=L1), {"stall_src_gnt": 255, "seed": 5}),
     "src_owed": (MTE2, StressOp(Access.SRC, 4, space=L1), {"local_read_latency": 1000}),
     "dst": (MTE3, StressOp(Access.DST, 4, space=L1), {"stall_dst_gnt": 255, "seed": 6}),
     "par": (FIX, StressOp(Access.PAR, 4, space=Space.FB), {"stall_src_gnt": 255, "seed": 7}),
     "flag": (FIX, StressOp(Access.FLAG, 4), {"stall_src_gnt": 255, "seed": 6}),
-    "polls": (FIX, StressOp(Access.FLAG, 4, local=3, stands=Stands.NO_DONE), {}),
+    "polls": (FIX, StressOp(Access.FLAG, 4, local=3, hold=Hold.NO_DONE), {}),
     "done": (MTE2, StressOp(Access.NOTHING), {"stall_done": 255, "seed": 4}),
-    "refuses": (MTE2, StressOp(Access.NOTHING, stands=Stands.REFUSE), {}),
+    "refuses": (MTE2, StressOp(Access.NOTHING, hold=Hold.REFUSE), {}),
 }
 
 
 @cocotb.test()
 async def hangs(dut: Any) -> None:
-    """Every kind of wait has its sentence."""
+    """Every kind of wait has a line in the report."""
     bench = Stress(dut)
     box = bench.mailbox
-    said = {}
+    reports = {}
     for name, (slot, op, knobs) in HANGS.items():
         quiet = {key: 1 if key.endswith("latency") else 0 for key in knobs}
         box.set_knobs(**{**quiet, **knobs})
@@ -504,7 +504,7 @@ async def hangs(dut: Any) -> None:
         box.submit_block(slot, [op.pack()] * (2 if name == "refuses" else 1), 0)
         await bench.wait()
         assert box.hang, name
-        said[name] = channel_report(box.snapshot())
+        reports[name] = channel_report(box.snapshot())
         state = box.state(slot)
         assert state is not None
         assert state.cycle == box.cycles
@@ -516,22 +516,22 @@ async def hangs(dut: Any) -> None:
         box.clear_hang()
         box.poll_done(slot)
         assert channel_report(box.snapshot()) == []
-    # A slot that waits for another, which stands.
+    # A slot that waits for another, which is stuck.
     box.set_watchdog_clocks(100)
-    silent = StressOp(Access.NOTHING, stands=Stands.NO_DONE).pack()
+    silent = StressOp(Access.NOTHING, hold=Hold.NO_DONE).pack()
     box.submit_block(MTE2, [silent], 0)
     waits = [[0, box.submitted(MTE2), 0, 0]]
     box.submit_block(MTE3, [silent], 0, waits=waits)
     await bench.wait()
-    said["other"] = channel_report(box.snapshot())
+    reports["other"] = channel_report(box.snapshot())
     retired = [box.retired(MTE2), box.submitted(MTE2)]
     # The simulation goes on after the hang: the state is older than the end.
     await ClockCycles(dut.clk, 50)
-    said["later"] = channel_report(box.snapshot())
-    Path(os.environ[RESULT_ENV] + ".hangs").write_text(json.dumps([said, retired]))
+    reports["later"] = channel_report(box.snapshot())
+    Path(os.environ[RESULT_ENV] + ".hangs").write_text(json.dumps([reports, retired]))
     await bench.reset()
     box.clear_hang()
     box.set_watchdog_clocks(0)
-    # Left standing for whoever reads the file after the end, long after the last wake-up.
-    box.submit_block(MTE2, [StressOp(Access.READS, 1, 8, GM, stands=Stands.NO_RREADY).pack()], 9)
+    # For the process that reads the file after the end, long after the last wake-up.
+    box.submit_block(MTE2, [StressOp(Access.READS, 1, 8, GM, hold=Hold.NO_RREADY).pack()], 9)
     await ClockCycles(dut.clk, 9000)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The C memory and the mailbox without a simulator: backends called by ctypes.
 
-Each test has a copy of the library of its own (conftest.py).
+Each test has its own copy of the library (conftest.py).
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from tb.harness.mailbox_reader import MAILBOX_ENV, MailboxReader
 from tb.harness.memory import PAGE, load_library
 from tb.isa.spaces import SIZES, Space
 from tests.hdl.backends import SLOT, Backends, random_bytes
+from tests.wording import line_says, pattern
 
 SLVERR, DECERR = 2, 3
 TICK_WAKE, TICK_KNOBS = 16, 32
@@ -56,7 +57,7 @@ def test_a_difference_is_named(backends: Backends, monkeypatch: pytest.MonkeyPat
 
 
 def test_another_library_is_refused() -> None:
-    with pytest.raises(AttributeError, match="no pto_mailbox: link the simulator with -rdynamic"):
+    with pytest.raises(AttributeError, match=pattern("no pto_mailbox link simulator -rdynamic")):
         load_library(None)
 
 
@@ -64,7 +65,7 @@ def test_another_library_is_refused() -> None:
 
 
 @pytest.mark.parametrize("space", list(Space))
-def test_background_is_what_a_touched_page_holds(backends: Backends, space: Space) -> None:
+def test_a_touched_page_has_the_background(backends: Backends, space: Space) -> None:
     memory = backends.memory
     memory.set_background_seed(5)
     start = 0 if SIZES[space] == PAGE else SIZES[space] - 2 * PAGE
@@ -75,7 +76,7 @@ def test_background_is_what_a_touched_page_holds(backends: Backends, space: Spac
     assert len(np.unique(expected)) == 256
 
 
-def test_background_does_not_depend_on_how_it_is_asked_for(backends: Backends) -> None:
+def test_background_does_not_depend_on_the_ranges_read(backends: Backends) -> None:
     whole = backends.memory.background(Space.GM, 0x12_3456_7000, 9000)
     for start, length in ((0, 1), (1, 1), (3, 4), (5, 11), (7, 9), (4090, 12), (8, 8), (17, 8900)):
         part = backends.memory.background(Space.GM, 0x12_3456_7000 + start, length)
@@ -103,7 +104,7 @@ def test_a_constant_background(backends: Backends) -> None:
         memory.set_background(Space.GM, 256)
 
 
-def test_a_new_seed_forgets_everything(backends: Backends) -> None:
+def test_a_new_seed_resets_all_memories(backends: Backends) -> None:
     memory = backends.memory
     backends.aw(0x5000, 1)
     backends.w(random_bytes(32))
@@ -256,7 +257,7 @@ def test_data_may_come_before_their_address(backends: Backends) -> None:
     assert (gm[0x4000 : 0x4000 + 3200] == np.concatenate(data[:100])).all()
     assert (gm[0x8000 : 0x8000 + 99 * 32] == np.concatenate(data[100:199])).all()
     assert (gm[0xC000:0xC040] == np.concatenate([data[199], data[0]])).all()
-    assert not before.any(), "a page that nobody has touched is empty"
+    assert not before.any(), "an untouched page is empty"
 
 
 def test_bytes_count_once_the_response_was_taken(backends: Backends) -> None:
@@ -324,17 +325,17 @@ def test_faults(backends: Backends) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "facts"),
     [
-        ((8, Space.GM, 0, 0), "legal is 0 to 7"),
-        ((0, Space.GM, 1 << 40, 0), "GM ends at"),
-        ((0, Space.UB0, -1, 2), "UB0 ends at"),
-        ((0, Space.UB0, 0, 0), "the other memories have 2"),
+        ((8, Space.GM, 0, 0), "legal 0 7"),
+        ((0, Space.GM, 1 << 40, 0), "GM ends"),
+        ((0, Space.UB0, -1, 2), "UB0 ends"),
+        ((0, Space.UB0, 0, 0), "other memories 2"),
         ((0, Space.GM, 0, 2), "GM has 0"),
     ],
 )
-def test_impossible_faults(backends: Backends, arguments: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_impossible_faults(backends: Backends, arguments: Any, facts: str) -> None:
+    with pytest.raises(ValueError, match=pattern(facts)):
         backends.box.set_fault(*arguments)
 
 
@@ -364,7 +365,7 @@ def test_windows_have_sides_slots_and_edges(backends: Backends) -> None:
     backends.tick()
     assert beat(backends, 0x1020, write=True) == beat(backends, 0x1020, write=False) == 0
     assert box.fault_hits(7) == 0
-    # Of two windows the first answers, and the clear of one leaves the other.
+    # The first of two windows applies; a clear of one keeps the other.
     box.set_fault(3, FaultWindow(Space.GM, 0x1000, 1, 0x80))
     box.set_fault(2, FaultWindow(Space.GM, 0x1040, 0))
     backends.tick()
@@ -380,7 +381,7 @@ def test_windows_have_sides_slots_and_edges(backends: Backends) -> None:
     assert box.faults() == []
 
 
-def test_the_nth_word_is_counted_from_the_setting_on(backends: Backends) -> None:
+def test_the_nth_word_is_counted_from_the_setting(backends: Backends) -> None:
     box = backends.box
     fault = FaultWindow(Space.GM, 0x2000, 0, 0x100, nth=5)
     box.set_fault(0, fault)
@@ -403,7 +404,7 @@ def test_the_nth_word_is_counted_from_the_setting_on(backends: Backends) -> None
 
 
 @pytest.mark.parametrize("order", [(1, 2), (2, 1)])
-def test_ports_on_one_clock_do_not_depend_on_who_is_first(
+def test_ports_on_one_clock_do_not_depend_on_their_order(
     backends: Backends, order: tuple[int, int]
 ) -> None:
     box, word = backends.box, random_bytes(32)
@@ -417,7 +418,7 @@ def test_ports_on_one_clock_do_not_depend_on_who_is_first(
                 error = backends.library.pto_local_write(
                     slot, int(Space.L1), 0, 32, 1, word.ctypes.data
                 )
-                assert before == error, "dst_err is what the write does"
+                assert before == error, "dst_err follows the write"
                 fails += [clock] * error
         # A word each on each of three clocks: on the clock of the n-th one both fail, or on the
         # next one where it was the second of its clock.
@@ -452,7 +453,7 @@ def test_hits_are_logged_with_their_response(backends: Backends) -> None:
     assert hits["fault"].tolist() == [0, 0, 0, 1, 0, NO_FAULT, 0]
     assert hits["slot"].tolist() == [SLOT] * 5 + [3, 2]
     assert box.fault_hits(0) == 5
-    # What a reset drops is no hit, and a log that is full only counts.
+    # An access dropped by a reset is no hit; a full log only counts.
     backends.gm_read(0x1040)
     backends.aw(0x1080, 1)
     backends.w(random_bytes(32))
@@ -515,21 +516,21 @@ def test_late_bursts(backends: Backends) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "message"),
+    ("fault", "facts"),
     [
-        (FaultWindow(Space.GM, 16, 0), "both are multiples of 32"),
-        (FaultWindow(Space.GM, 0, 0, 16), "both are multiples of 32"),
+        (FaultWindow(Space.GM, 16, 0), "both multiples 32"),
+        (FaultWindow(Space.GM, 0, 0, 16), "both multiples 32"),
         (FaultWindow(Space.GM, 0, 0, 0), "not empty"),
-        (FaultWindow(Space.BT, 4096 - 32, 2, 64), "window to 0x1020: BT ends at 0x1000"),
-        (FaultWindow(Space.BT, 4096, 2), "BT ends at"),
-        (FaultWindow(Space.BT, 0, 1), "the other memories have 2"),
-        (FaultWindow(Space.GM, 0, 0, sides=0), "sides of a fault is 0: legal is 1 to 3"),
-        (FaultWindow(Space.GM, 0, 0, slots=16), "slots of a fault is 16: legal is 1 to 15"),
-        (FaultWindow(Space.GM, 0, 0, nth=-1), "nth of a fault is -1"),
+        (FaultWindow(Space.BT, 4096 - 32, 2, 64), "window 0x1020 BT ends 0x1000"),
+        (FaultWindow(Space.BT, 4096, 2), "BT ends"),
+        (FaultWindow(Space.BT, 0, 1), "other memories 2"),
+        (FaultWindow(Space.GM, 0, 0, sides=0), "sides 0 legal 1 3"),
+        (FaultWindow(Space.GM, 0, 0, slots=16), "slots 16 legal 1 15"),
+        (FaultWindow(Space.GM, 0, 0, nth=-1), "nth -1"),
     ],
 )
-def test_impossible_windows(backends: Backends, fault: FaultWindow, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_impossible_windows(backends: Backends, fault: FaultWindow, facts: str) -> None:
+    with pytest.raises(ValueError, match=pattern(facts)):
         backends.box.set_fault(0, fault)
     with pytest.raises(ValueError, match="needs its address"):
         backends.box.set_fault(0, Space.GM)
@@ -589,10 +590,10 @@ def test_unread_done_records_keep_their_place(backends: Backends) -> None:
     assert box.room(SLOT) == RING
 
 
-def test_what_cannot_be_submitted(backends: Backends) -> None:
+def test_wrong_descriptors_are_refused(backends: Backends) -> None:
     with pytest.raises(ValueError, match=r"descriptors are \[n, 16\]"):
         backends.box.submit_block(SLOT, np.zeros((2, 15)), 0)
-    with pytest.raises(MailboxError, match="slot fix has no engine in this simulation, only mte2"):
+    with pytest.raises(MailboxError, match=pattern("slot fix no engine simulation mte2")):
         backends.box.submit_block(3, np.zeros((2, 16)), 0)
 
 
@@ -625,7 +626,7 @@ def test_a_wake_up_is_given_once(backends: Backends) -> None:
     assert backends.tick() & TICK_WAKE
 
 
-def test_a_done_of_nobody_leaves_no_record(backends: Backends) -> None:
+def test_a_done_without_a_descriptor_leaves_no_record(backends: Backends) -> None:
     box = backends.box
     backends.retire(tag=7)
     box.submit_block(SLOT, np.zeros((1, 16)), [4])
@@ -640,7 +641,7 @@ def test_a_done_of_nobody_leaves_no_record(backends: Backends) -> None:
     assert box.retired(SLOT) == box.submitted(SLOT) == 1
 
 
-def test_the_watchdog_needs_work_that_stands(backends: Backends) -> None:
+def test_the_watchdog_needs_stuck_work(backends: Backends) -> None:
     box = backends.box
     box.set_watchdog_clocks(50)
     backends.tick(500)
@@ -659,7 +660,7 @@ def test_the_watchdog_needs_work_that_stands(backends: Backends) -> None:
         ("queued", 5),
     ]
     box.clear_hang()
-    # Flags that are not set yet are a good reason to stand, once they are set no longer.
+    # An op may wait for flags that are not set yet, not for set ones.
     backends.memory.stage_flags([1], 300)
     backends.tick(345)
     assert not box.progress().hang
@@ -692,15 +693,14 @@ def test_knobs_have_ranges(backends: Backends, name: str) -> None:
         backends.box.set_knobs(**{name: value})
         assert backends.box.knob(name) == value
     for value in (knob.low - 1, knob.high + 1):
-        with pytest.raises(
-            ValueError, match=f"{name} is {value}: legal is {knob.low} to {knob.high}"
-        ):
+        facts = f"{name} {value} legal {knob.low} {knob.high}"
+        with pytest.raises(ValueError, match=pattern(facts)):
             backends.box.set_knobs(**{name: value})
         assert backends.box.knob(name) == knob.high
 
 
 def test_an_unknown_knob_sets_none(backends: Backends) -> None:
-    with pytest.raises(ValueError, match="no knob 'latency': there are axi_read_latency"):
+    with pytest.raises(ValueError, match=pattern("no knob 'latency' axi_read_latency")):
         backends.box.set_knobs(stall_r=9, latency=3)
     assert backends.box.knob("stall_r") == 0
     with pytest.raises(ValueError, match="legal is 0"):
@@ -730,7 +730,7 @@ def test_messages_are_limited_and_counted(
     assert all(len(line) == 255 for line in messages)
     backends.library.pto_reset(0b0110)
     backends.library.pto_error(SLOT, b"one kind (number)", 7, 0)
-    assert len(box.poll_errors()) == 1, "a reset starts the count anew"
+    assert len(box.poll_errors()) == 1, "a reset restarts the count"
     assert capfd.readouterr().err.count("one kind") == 8
 
 
@@ -769,7 +769,7 @@ def test_a_refused_mapping_ends_the_process(compiled: Path, tmp_path: Path) -> N
     assert done.returncode == 3
     assert "went on" not in done.stdout
     for text in (done.stderr, *reader.error_messages()):
-        assert "the kernel refuses the sparse mapping of gm (1048576 MiB" in text
+        assert line_says(text, "kernel refuses sparse mapping gm 1048576 MiB")
         assert "vm.overcommit_memory" in text
         assert "ulimit -v" in text
     assert reader.errors == len(reader.error_messages()) == 1

@@ -49,7 +49,7 @@ def test_a_legal_script_brings_no_message(seen: dict[str, list[list[str]]]) -> N
 
 
 @pytest.mark.sim
-def test_each_violation_brings_its_rule_and_no_other(seen: dict[str, list[list[str]]]) -> None:
+def test_each_violation_reports_its_rule_and_no_other(seen: dict[str, list[list[str]]]) -> None:
     wrong = {}
     for name, scripts in seen.items():
         for number, messages in enumerate(scripts):
@@ -67,10 +67,10 @@ def test_a_message_names_slot_values_time_and_cycle(seen: dict[str, list[list[st
 
 
 @pytest.mark.sim
-def test_every_text_has_been_seen(session: Session, seen: dict[str, list[list[str]]]) -> None:
+def test_every_text_is_reported(session: Session, seen: dict[str, list[list[str]]]) -> None:
     lines = [line for scripts in seen.values() for messages in scripts for line in messages]
-    said = {line.split(": ", 1)[1].rpartition(" (0x")[0] for line in lines}
-    unseen = texts() - said
+    reported = {line.split(": ", 1)[1].rpartition(" (0x")[0] for line in lines}
+    unseen = texts() - reported
     if session.folder.name.startswith("verilator"):
         unseen = {text for text in unseen if not text.startswith("X-")}
     assert not unseen
@@ -80,14 +80,14 @@ def test_every_rule_has_a_proof_and_a_message() -> None:
     assert set(PROOFS) == set(RULES)
     assert {text.split(":")[0] for text in texts()} == set(RULES)
     for name, scripts in PROOFS.items():
-        # What the engine does is seen at its pins.
+        # Actions of the engine are observed at its pins.
         assert all(script.direct for script in scripts) <= (RULES[name].who == "memory"), name
 
 
 def test_every_error_of_the_harness_has_a_rule() -> None:
     for path in HDL.glob("*.v*"):
         for text in re.findall(r'`PTO_ERROR\(\w+, "([^"]*)"', path.read_text()):
-            # Of the harness are what its modules find wrong with themselves.
+            # Rules of the harness concern errors inside its modules.
             assert rule_of(text) or text.startswith("harness: "), (path.name, text)
     for name in ("pto_mem.c", "pto_vpi.h", "pto_flags.h"):
         calls = re.findall(r"\bpto_error\([^;]*;", (MEMORY / name).read_text())

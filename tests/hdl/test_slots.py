@@ -32,9 +32,7 @@ def session(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Session:
 
 @pytest.mark.parametrize("test", TESTS)
 def test_in_simulation(session: Session, test: str) -> None:
-    failure = session.failures[test]
-    assert failure is None, failure
-    assert session.exit_code == 0
+    session.assert_passed(test)
 
 
 @pytest.mark.parametrize("width", [128, 512])

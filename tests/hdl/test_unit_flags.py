@@ -12,6 +12,7 @@ from tb.harness.layout import DESC_WORDS, NO_CLEAR
 from tb.harness.memory import FLAG_BLOCK, MOST_AGAIN, UNIT_FLAGS
 from tb.isa.spaces import SIZES, Space
 from tests.hdl.backends import SLOT, Backends, random_bytes
+from tests.wording import pattern, says
 
 
 def owned(backends: Backends) -> list[int]:
@@ -58,7 +59,7 @@ def test_flags_are_set_after_their_delay(backends: Backends) -> None:
         memory.stage_flags([400], 70)
         memory.stage_flags(blocks, delay)
         for clock in range(delay + 3):
-            # What the engine sees on an edge is what a tick leaves.
+            # The engine sees on an edge the state after a tick.
             if clock:
                 backends.tick()
             waits = delay >= 0 and clock <= delay
@@ -75,7 +76,7 @@ def test_flags_are_set_after_their_delay(backends: Backends) -> None:
     assert memory.settle_flags() == 0
 
 
-def test_settling_sets_what_is_due_and_gives_cleared_blocks_back(backends: Backends) -> None:
+def test_settling_sets_due_flags_and_restores_cleared_blocks(backends: Backends) -> None:
     memory = backends.memory
     memory.stage_flags([64, 66], -1)
     memory.stage_flags([65, 500], 10)
@@ -91,7 +92,7 @@ def test_settling_sets_what_is_due_and_gives_cleared_blocks_back(backends: Backe
     assert memory.unit_flags[[64, 65, 66, 500]].tolist() == [1, 1, 0, 1]
     backends.tick(20)
     assert backends.library.pto_flag_read(3, 2, -1) & 7 == 0b011
-    # A cleared block may be staged anew, one that is due may be set early or be due later.
+    # A cleared block may be staged again, a due one set early or delayed.
     memory.stage_flags([66], 5)
     memory.stage_flags([65], 5)
     memory.stage_flags([65])
@@ -104,7 +105,7 @@ def test_settling_sets_what_is_due_and_gives_cleared_blocks_back(backends: Backe
     assert backends.box.errors == 0
 
 
-def test_a_clear_is_answered(backends: Backends) -> None:
+def test_a_clear_sets_flags_again(backends: Backends) -> None:
     memory = backends.memory
 
     def clear(block: int) -> None:
@@ -117,7 +118,7 @@ def test_a_clear_is_answered(backends: Backends) -> None:
     backends.tick(50)
     assert owned(backends) == []
     assert memory.unit_flags[[10, 11, 500]].tolist() == [1, 1, 1]
-    # One answer for each clear, in the order in which they were staged.
+    # Each clear sets flags again once, in the order of staging.
     for delay in (0, 5, 0):
         clear(10)
         for _ in range(delay + 1):
@@ -131,7 +132,7 @@ def test_a_clear_is_answered(backends: Backends) -> None:
     backends.tick(30)
     assert memory.unit_flags[[10, 11, 500]].tolist() == [0, 1, 1]
     assert owned(backends) == [10]
-    # The first flag may be late, too, and a clear that is not answered yet is settled.
+    # The first flag may be late, too, and a pending set is settled.
     memory.stage_flags([10], 9)
     memory.stage_flags_again([10], 1000)
     backends.tick(10)
@@ -142,7 +143,7 @@ def test_a_clear_is_answered(backends: Backends) -> None:
     assert memory.settle_flags() == 1
     assert memory.unit_flags[10] == 1
     assert owned(backends) == []
-    # Answers to clears that did not come are forgotten: that of block 11 was.
+    # Sets for clears that did not come are dropped: that of block 11 was.
     clear(11)
     backends.tick(9)
     assert memory.unit_flags[11] == 0
@@ -151,7 +152,7 @@ def test_a_clear_is_answered(backends: Backends) -> None:
     assert backends.box.errors == 0
 
 
-def test_a_clear_of_a_flag_that_is_not_set_is_not_answered(backends: Backends) -> None:
+def test_a_clear_of_a_flag_that_is_not_set_sets_nothing(backends: Backends) -> None:
     memory, library = backends.memory, backends.library
     memory.stage_flags([4], 100)
     memory.stage_flags_again([4], 0)
@@ -167,17 +168,17 @@ def test_a_clear_of_a_flag_that_is_not_set_is_not_answered(backends: Backends) -
     assert owned(backends) == []
 
 
-def test_answers_have_limits_and_go_with_the_contents(backends: Backends) -> None:
+def test_repeated_sets_have_limits_and_end_with_the_contents(backends: Backends) -> None:
     memory, library = backends.memory, backends.library
     for _ in range(MOST_AGAIN):
         memory.stage_flags_again([3], 0)
-    with pytest.raises(ValueError, match=f"1 blocks of L0C are to be set again {MOST_AGAIN}"):
+    with pytest.raises(ValueError, match=pattern(f"1 blocks L0C again {MOST_AGAIN}")):
         memory.stage_flags_again([2, 3], 0)
     memory.stage_flags([2, 3])
     for _ in range(MOST_AGAIN):
         library.pto_flag_clear(SLOT, 0, 0b1000)
         backends.tick()
-        memory.stage_flags_again([3], 1)  # the ring goes round
+        memory.stage_flags_again([3], 1)  # the ring wraps
     assert memory.unit_flags[3] == 1
     for seed in (5, None):
         if seed is None:
@@ -205,9 +206,7 @@ def test_words_of_flags(backends: Backends) -> None:
     backends.memory.unit_flags[35] = 0
     backends.library.pto_flag_clear(SLOT, 1, 1 << 3)
     (message,) = backends.box.poll_errors()
-    assert message.startswith(
-        "mte2: FLAG-NOT-SET: clear of a unit flag that is not set (block) (0x23, "
-    )
+    assert says(message, r"mte2 FLAG-NOT-SET clear unit flag not set \(0x23")
 
 
 def test_a_new_content_of_l0c_is_whole(backends: Backends) -> None:
@@ -237,7 +236,7 @@ def test_blocks_that_do_not_exist(backends: Backends, blocks: list[int]) -> None
     assert (backends.memory.unit_flags == before).all()
 
 
-def test_done_records_tell_when_flags_were_cleared(backends: Backends) -> None:
+def test_done_records_have_the_clock_of_the_clear(backends: Backends) -> None:
     box, library = backends.box, backends.library
     backends.memory.stage_flags(range(8))
     box.submit_block(SLOT, np.zeros((4, DESC_WORDS)), 0)

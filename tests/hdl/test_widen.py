@@ -45,7 +45,7 @@ BUGS = {
         "{bits[15:7], bits[6] || (&bits[14:7] && bits[5:0] != 0), bits[5:0], 16'd0}",
     ),
 }
-"""Bugs to inject: a text of the header and what takes its place."""
+"""Bugs to inject: a text of the header and its replacement."""
 
 
 def widen_all(sim: str, folder: Path, header: Path) -> NDArray[np.uint32]:
@@ -89,7 +89,7 @@ def widen_all(sim: str, folder: Path, header: Path) -> NDArray[np.uint32]:
 
 
 def expected() -> NDArray[np.uint32]:
-    """Return what the spec demands, as ``widen_all`` gives it, by means that share nothing with it.
+    """Return the values of the spec in the layout of ``widen_all``, without code shared with it.
 
     numpy converts f16, bf16 is a shift; of a NaN the rule of spec/bias_fb.md section 2 holds, as
     numpy may quiet it.
@@ -123,7 +123,7 @@ def test_values_of_the_spec(result: NDArray[np.uint32]) -> None:
     assert {bits: int(result[bits, 0]) for bits in CHECK_VALUES} == CHECK_VALUES
 
 
-def test_the_oracle_keeps_what_the_spec_asks_for() -> None:
+def test_the_oracle_follows_the_spec() -> None:
     want = expected()
     signalling = want[[0x7C01, 0xFD55, 0x7DFF], 0]
     assert not (signalling & 0x400000).any()

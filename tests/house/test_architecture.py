@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rooms of docs/architecture.md and who may import whom, read from the sources."""
+"""The rooms of docs/architecture.md and their legal imports, read from the sources."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OURS = ("tb", "sequences", "scoreboards", "tests")
 
 SIMULATOR = {"cocotb", "cocotb_bus", "cocotb_tools", "cocotbext", "pyuvm"}
 
-# Room -> rooms that it may import besides itself; every room stands after those that it imports.
+# Room -> other rooms that it may import; every room is listed after those that it imports.
 ROOMS: dict[str, tuple[str, ...]] = {
     "tb.common": (),
     "tb.isa": (),
@@ -67,7 +67,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tb.__main__": ("tb.cli",),
 }
 
-# Rooms and modules whose modules must be importable and testable without a simulator.
+# Rooms and modules that must be importable and testable without a simulator.
 WITHOUT_SIMULATOR = (
     *("tb.common", "tb.isa", "tb.language", "tb.record", "tb.coverage", "tb.dut", "tb.regress"),
     *("tb.report", "tb.setup", "tb.prove", "tb.cli", "tb.nightly", "scoreboards.model"),
@@ -84,8 +84,8 @@ IN_SIMULATOR = (
     *("tb.run.build", "tb.run.launch", "tb.run.judge"),
 )
 
-# Regressions and pages must not know these by any way round: coordinators and page makers import
-# fast, and workers alone have simulators.
+# Regressions and pages must not import these, also not indirectly: coordinators and page makers
+# import fast, and only workers have simulators.
 UNKNOWN_TO_REGRESSIONS = (
     *sorted(SIMULATOR),
     *("tb.env", "tb.run.run", "tb.run.launch", "tb.run.build", "tb.nightly.worker"),
@@ -113,7 +113,7 @@ def imports(file: Path) -> frozenset[str]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{file}: relative imports hide who knows whom"
+            assert node.level == 0, f"{file}: relative imports hide the dependency"
             for alias in node.names:
                 name = f"{node.module}.{alias.name}"
                 below = ROOT / name.replace(".", "/")
@@ -132,7 +132,7 @@ def room_of(name: str) -> str:
 
 
 def broken(name: str, file: Path) -> list[str]:
-    """Returns the imports of ours that the room of module ``name`` does not allow."""
+    """Returns the imports of the project that the room of module ``name`` does not allow."""
     room = room_of(name)
     return sorted(
         found
@@ -148,7 +148,7 @@ def broken(name: str, file: Path) -> list[str]:
 
 @cache
 def graph() -> dict[str, frozenset[str]]:
-    """Returns module to the modules of ours that it imports, of everything but the tests."""
+    """Returns module to the modules of the project that it imports, without the tests."""
     found = {name: file for top in OURS[:3] for name, file in modules(top)}
     return {name: imports(file) & found.keys() for name, file in found.items()}
 
@@ -160,7 +160,7 @@ def test_every_module_has_a_room() -> None:
     assert hall == {"__init__.py", "__main__.py"}
 
 
-def test_rooms_stand_after_those_that_they_import() -> None:
+def test_rooms_are_listed_after_those_that_they_import() -> None:
     names = list(ROOMS)
     for number, (room, allowed) in enumerate(ROOMS.items()):
         assert {room_of(name) for name in allowed} <= set(names[:number]), room
@@ -205,7 +205,7 @@ def circle(edges: Mapping[str, Collection[str]]) -> list[str]:
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
     assert not circle(graph())
-    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c"], "a circle is seen"
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c"], "a circle is found"
 
 
 @pytest.mark.parametrize("package", WITHOUT_SIMULATOR)
@@ -215,14 +215,14 @@ def test_no_simulator_needed(package: str) -> None:
         assert not used, f"{name} needs a simulator for {used}"
 
 
-def test_what_needs_a_simulator_is_named() -> None:
+def test_modules_that_need_a_simulator_are_listed() -> None:
     for name, file in ((name, file) for top in OURS[:3] for name, file in modules(top)):
         if {found for found in imports(file) if found.split(".")[0] in SIMULATOR}:
             assert any(within(name, one) for one in IN_SIMULATOR), name
 
 
 def importing(names: Iterable[str], hidden: Iterable[str]) -> str:
-    """Imports modules where others cannot be imported; returns the last line of the error."""
+    """Imports modules while others are hidden; returns the last line of the error."""
     code = (
         f"import sys, importlib\nsys.modules.update(dict.fromkeys({sorted(hidden)}))\n"
         f"for name in {sorted(names)}: importlib.import_module(name)\n"
@@ -233,15 +233,15 @@ def importing(names: Iterable[str], hidden: Iterable[str]) -> str:
     return done.stderr.strip().splitlines()[-1] if done.returncode else ""
 
 
-def test_regressions_and_pages_know_no_simulator_by_any_way_round() -> None:
+def test_regressions_and_pages_import_no_simulator() -> None:
     found = [*modules("tb.regress"), *modules("tb.report"), *modules("tb.nightly.publish")]
     names = [name for name, _ in found]
     assert importing(names, UNKNOWN_TO_REGRESSIONS) == ""
     seen = importing(["tb.nightly.worker"], ["tb.run.run"])
-    assert "tb.run.run" in seen, "what is hidden is seen"
+    assert "tb.run.run" in seen, "a hidden module is found"
 
 
-def test_nothing_but_tests_knows_tests() -> None:
+def test_only_tests_import_tests() -> None:
     for package in ("tb", "sequences", "scoreboards"):
         for name, file in modules(package):
             used = {found for found in imports(file) if within(found, "tests")}
@@ -271,7 +271,7 @@ def test_the_page_has_these_rules() -> None:
     assert {room: sorted(names) for room, names in documented.items()} == short
 
 
-def test_a_broken_rule_is_seen(tmp_path: Path) -> None:
+def test_a_broken_rule_is_found(tmp_path: Path) -> None:
     file = tmp_path / "bad.py"
     file.write_text("from tb.env import environment\nimport tb.isa.dma.op\nimport numpy\n")
     assert broken("tb.isa.bad", file) == ["tb.env.environment"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples for CI services and cron: what they call is there. Nothing of it is run."""
+"""The examples for CI services and cron: their calls exist. Nothing is run."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ NIGHTLY_VARIABLES = {
 
 SETTING = re.compile(r"^([A-Z_]+)=(.*)$")
 MADE = ("report", "junit.xml", "coverage.ucis.xml", "code*.info", "runs")
-"""Files to keep of a regression run's folder, see tb/nightly/publish.py."""
+"""Files of a regression run to keep, see tb/nightly/publish.py."""
 
 
 def calls(script: str) -> Iterator[list[str]]:
-    """Yields the words behind each call of make in a shell script."""
+    """Yields the words after each call of make in a shell script."""
     for line in script.splitlines():
         for part in re.split(r"&&|\|\||\||;|>", line):
             words = shlex.split(part, comments=True)
@@ -53,7 +53,7 @@ def calls(script: str) -> Iterator[list[str]]:
 
 
 def wrong(words: list[str]) -> list[str]:
-    """Returns what of a call of make the Makefile does not have."""
+    """Returns the words of a call of make that the Makefile does not have."""
     found = []
     for word in words:
         setting = SETTING.match(word)
@@ -102,7 +102,7 @@ def using(steps: list[dict[str, Any]], action: str) -> dict[str, Any]:
     return dict(found.get("with", {}))
 
 
-def test_wrong_calls_are_seen() -> None:
+def test_wrong_calls_are_found() -> None:
     script = (
         'cd x && flock -n y make nigthly SEDS=3 >log\nmake run N= | tee log\nmake nightly N="$N"'
     )
@@ -115,25 +115,23 @@ def test_wrong_calls_are_seen() -> None:
     assert NIGHTLY_VARIABLES | {"SIM", "ARGS"} <= VARIABLES
 
 
-def test_the_workflow_calls_what_the_makefile_has(steps: list[dict[str, Any]]) -> None:
+def test_the_calls_of_the_workflow_exist(steps: list[dict[str, Any]]) -> None:
     made = [words for step in steps for words in calls(step.get("run", ""))]
     (nightly,) = [words for words in made if "nightly" in words]
     assert not wrong(nightly)
 
 
-def test_the_workflow_gives_values_that_are_taken(
+def test_the_values_of_the_workflow_are_legal(
     workflow: dict[Any, Any], steps: list[dict[str, Any]]
 ) -> None:
     # `on` is a truth value in YAML 1.1.
     inputs = workflow[True]["workflow_dispatch"]["inputs"]
     (nightly,) = [step for step in steps if "make nightly" in step.get("run", "")]
-    assert nightly["shell"] == "bash", (
-        "without pipefail the log would hide that a regression run failed"
-    )
+    assert nightly["shell"] == "bash", "without pipefail the log would hide a failed run"
     for name, text in nightly["env"].items():
         key, default = re.fullmatch(r"\$\{\{ inputs\.(\w+) \|\| '(.*)' \}\}", text).groups()  # type: ignore[union-attr]
         assert key == name.lower()
-        assert default == inputs[key]["default"], "by schedule there are no inputs"
+        assert default == inputs[key]["default"], "a schedule has no inputs"
         assert f'{name}="${name}"' in nightly["run"]
     load_testplan().find(inputs["regression"]["default"])
     assert int(inputs["seeds"]["default"]) > 0
@@ -165,10 +163,10 @@ def test_the_workflow_keeps_database_and_pages(steps: list[dict[str, Any]]) -> N
     assert kept == [f"{home}/*/{name}" for name in MADE]
     for step in steps:
         if step.get("uses", "").startswith(("actions/cache/save", "actions/upload")):
-            assert step["if"] == "always()", "a regression run that fails needs its files"
+            assert step["if"] == "always()", "also of a failed run"
 
 
-def test_the_crontab_calls_what_the_makefile_has() -> None:
+def test_the_calls_of_the_crontab_exist() -> None:
     scheduled = [words for _, command in cron_lines() for words in calls(command)]
     assert len(scheduled) == 2
     for words in scheduled:
@@ -178,12 +176,12 @@ def test_the_crontab_calls_what_the_makefile_has() -> None:
         assert seconds(settings["BUDGET"]) < 86400
 
 
-def test_the_crontab_is_one() -> None:
+def test_the_crontab_has_valid_times() -> None:
     entries = cron_lines()
     assert len(entries) == 3
     for times, command in entries:
         assert all(re.fullmatch(r"[\d*/,-]+", field) for field in times), times
-        assert "%" not in command, "cron makes a line end of it"
+        assert "%" not in command, "cron replaces it by a line end"
         assert "make nightly" not in command or "flock -n" in command
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documentation says what is there: links, variables, targets, tests, files, examples."""
+"""The documentation agrees with the sources: links, variables, targets, tests, files, examples."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def variables() -> set[str]:
 
 
 def night_variables() -> set[str]:
-    """Returns the variables of ``make nightly`` alone."""
+    """Returns the variables that only ``make nightly`` has."""
     return set(re.findall(r"^NIGHT_VARIABLES := (.*)$", MAKEFILE, re.MULTILINE)[0].split())
 
 
@@ -96,7 +96,7 @@ def test_links_resolve(page: Path) -> None:
             continue
         name, _, anchor = target.partition("#")
         file = (page.parent / name).resolve() if name else page
-        assert file.exists(), f"{page.name} links to {target}, which is not there"
+        assert file.exists(), f"{page.name} links to {target}, which does not exist"
         assert not anchor or anchor in anchors(file), f"{page.name}: no heading for #{anchor}"
 
 
@@ -105,7 +105,7 @@ def test_named_files_exist(page: Path) -> None:
     text = prose(page)
     examples = set(re.findall(r"^`([\w./]+)`:$", text, re.MULTILINE))
     for name in set(OURS.findall(text)) - examples:
-        assert list(ROOT.glob(name.rstrip("/"))), f"{page.name} names {name}, which is not there"
+        assert list(ROOT.glob(name.rstrip("/"))), f"{page.name} names {name}, which does not exist"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -130,7 +130,7 @@ def test_nightly_page_has_every_variable_of_a_regression_run_and_no_other() -> N
     assert documented == night_variables() | {"SEED", "DUT"}
 
 
-def test_nightly_page_quotes_messages_that_there_are() -> None:
+def test_nightly_page_quotes_existing_messages() -> None:
     text = (ROOT / "docs/nightly.md").read_text().partition("## Messages")[2].partition("\n## ")[0]
     cells = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
     quoted = [message for cell in cells for message in re.findall(r"`([^`]+)`", cell)]
@@ -140,7 +140,7 @@ def test_nightly_page_quotes_messages_that_there_are() -> None:
 
 
 def in_sources(message: str) -> bool:
-    """Returns whether the sources contain a message, up to its ``...`` and numbers."""
+    """Tells whether a message is in the sources, up to its ``...`` and numbers."""
     text = "".join(path.read_text() for path in sorted((ROOT / "tb").rglob("*.py")))
     joined = re.sub(r'"\s*\n\s*f?"', "", text)  # a message of several lines
     words = [re.escape(part.strip()) for part in re.split(r"\.\.\.|\bN\b|\b60\b", message)]
@@ -178,7 +178,7 @@ def test_make_commands_are_possible(page: Path) -> None:
             if name == "PROGRAM" and value.startswith("examples/"):
                 assert (ROOT / value).exists(), value
             wrong = name in values and value not in values[name]
-            # A page may show what a bad value is answered with.
+            # A page may show the error of a bad value.
             assert not wrong or f"{value!r} is unknown" in page.read_text(), f"{name}={value}"
 
 
@@ -203,7 +203,7 @@ def test_python_examples_are_python(page: Path) -> None:
         compile(text, page.name, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
 
-def test_picture_stands_alone() -> None:
+def test_picture_is_self_contained() -> None:
     text = (ROOT / "docs/architecture.svg").read_text()
     assert ElementTree.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
     assert "href" not in text
@@ -211,7 +211,7 @@ def test_picture_stands_alone() -> None:
     assert "prefers-color-scheme: dark" in text
 
 
-def test_a_broken_page_is_seen(tmp_path: Path) -> None:
+def test_a_broken_page_is_found(tmp_path: Path) -> None:
     page = tmp_path / "bad.md"
     page.write_text("# Bad\n\n[x](nowhere.md) [y](#bad) `make nosuch`\n\n```\n$ make SIM=no\n```\n")
     assert list(commands(page)) == [["SIM=no"], ["nosuch"]]

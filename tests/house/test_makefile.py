@@ -35,7 +35,7 @@ case "$*" in *"$PTO_FAKE_FAIL"*) exit 3 ;; esac
 
 
 class Project:
-    """A folder with the Makefile, set up as far as the stamps say."""
+    """A folder with the Makefile, set up according to the stamps."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -50,7 +50,7 @@ class Project:
             (folder / ".venv" / stamp).write_text(f"{folder}\n")
 
     def make(self, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-        """Call make as a user would, without what a make around these tests has set."""
+        """Call make as a user would, without the variables of a make around these tests."""
         clean = {
             name: value
             for name, value in os.environ.items()
@@ -67,7 +67,7 @@ class Project:
             check=False,
         )
 
-    def asked(self) -> list[list[str]]:
+    def calls(self) -> list[list[str]]:
         """Return the arguments of every call of the fake Python."""
         return [line.split("|")[:-1] for line in self.log.read_text().splitlines()]
 
@@ -99,7 +99,7 @@ def test_help_lists_every_variable_with_its_default(project: Project) -> None:
 
 def test_plain_make_runs_the_main_job_on_verilator(project: Project) -> None:
     assert project.make().returncode == 0
-    assert project.asked() == [["-m", "tb", "run", "--sim", "verilator"]]
+    assert project.calls() == [["-m", "tb", "run", "--sim", "verilator"]]
 
 
 def test_all_variables_are_passed_on(project: Project) -> None:
@@ -116,7 +116,7 @@ def test_all_variables_are_passed_on(project: Project) -> None:
         ),
     )
     assert done.returncode == 0
-    assert project.asked() == [
+    assert project.calls() == [
         ["-m", "tb.setup.install", "icarus"],
         [
             *("-m", "tb", "run", "--sim", "icarus", "--test", "random", "--seed", "7"),
@@ -129,7 +129,7 @@ def test_all_variables_are_passed_on(project: Project) -> None:
 
 def test_variables_may_come_from_the_environment(project: Project) -> None:
     project.make(SEED="9", WAVES="0")
-    assert project.asked() == [["-m", "tb", "run", "--sim", "verilator", "--seed", "9"]]
+    assert project.calls() == [["-m", "tb", "run", "--sim", "verilator", "--seed", "9"]]
 
 
 def test_variables_do_not_reach_the_simulators(project: Project) -> None:
@@ -139,7 +139,7 @@ def test_variables_do_not_reach_the_simulators(project: Project) -> None:
 
 def test_unknown_simulator_is_left_to_the_command_line(project: Project) -> None:
     project.make("SIM=modelsim")
-    assert project.asked() == [["-m", "tb", "run", "--sim", "modelsim"]]
+    assert project.calls() == [["-m", "tb", "run", "--sim", "modelsim"]]
 
 
 def test_waves_is_zero_or_one(project: Project) -> None:
@@ -154,19 +154,19 @@ def test_program_takes_files_options_and_the_variables_of_a_run(project: Project
         *("SIM=icarus", "SEED=7", "WAVES=1", "DUT=a,b", "GM_WIDTH=512", "N=5", "TEST=legal"),
     )
     assert done.returncode == 0, done.stderr
-    assert project.asked()[-1] == [
+    assert project.calls()[-1] == [
         *("-m", "tb", "program", "a.pto", "b c.pto", "--sim", "icarus", "--seed", "7"),
         *("--dut", "a,b", "--waves", "--gm-width", "512", "--arg", "0=x y.npy"),
         *("--out", "1=o.bin"),
     ]
 
 
-def test_the_command_that_repeats_a_program_says_the_same(project: Project) -> None:
+def test_the_command_that_repeats_a_program_has_its_options(project: Project) -> None:
     words = ("--arg", "0=it's $HOME/x#1.npy", "--knobs", "stall_r=3")
     settings = RunSettings(programs=("a b.pto", "$c.pto"), program_options=words)
     assert project.make(*shlex.split(settings.command())[1:]).returncode == 0
     expected = ["-m", "tb", "program", *settings.programs, "--sim", "verilator", *words]
-    assert project.asked()[-1] == expected
+    assert project.calls()[-1] == expected
 
 
 def test_nightly_has_variables_of_its_own(project: Project) -> None:
@@ -175,18 +175,18 @@ def test_nightly_has_variables_of_its_own(project: Project) -> None:
         *("KEEP=1", "RESULTS=postgresql+psycopg://x/y"),
     )
     assert done.returncode == 0, done.stderr
-    assert [call[2] for call in project.asked()] == ["icarus", "fst", "nightly"]
-    assert project.asked()[-1] == [
+    assert [call[2] for call in project.calls()] == ["icarus", "fst", "nightly"]
+    assert project.calls()[-1] == [
         *("-m", "tb", "nightly", "--seeds", "20", "--jobs", "2", "--budget", "10m"),
         *("--db", "postgresql+psycopg://x/y", "--keep", "--seed", "3", "--dut", "a,b"),
     ]
 
 
-@pytest.mark.parametrize("asked", ["FARM=farm.toml", "RESULTS=postgresql+psycopg://x/y"])
-def test_a_farm_is_installed_when_it_is_asked_for(project: Project, asked: str) -> None:
+@pytest.mark.parametrize("variable", ["FARM=farm.toml", "RESULTS=postgresql+psycopg://x/y"])
+def test_a_farm_is_installed_on_request(project: Project, variable: str) -> None:
     _make_newer(project.folder / "requirements-farm.lock")
     assert "-m tb.setup.install farm" not in project.make("-n", "nightly").stdout
-    assert "-m tb.setup.install farm" in project.make("-n", "nightly", asked).stdout
+    assert "-m tb.setup.install farm" in project.make("-n", "nightly", variable).stdout
 
 
 def test_clean_keeps_results_of_regression_runs(project: Project) -> None:
@@ -218,28 +218,28 @@ def test_clean_keeps_results_of_regression_runs(project: Project) -> None:
 def test_other_targets(project: Project, target: str, last: list[str]) -> None:
     done = project.make(target, "SEED=5", "JSON=x.json", "ARGS=-k isa")
     assert done.returncode == 0, done.stderr
-    assert project.asked()[-1] == last
+    assert project.calls()[-1] == last
 
 
 def test_test_needs_both_simulators(project: Project) -> None:
     project.make("test")
-    assert [call[2] for call in project.asked()] == ["icarus", "fst", "tests"]
+    assert [call[2] for call in project.calls()] == ["icarus", "fst", "tests"]
 
 
 @pytest.mark.parametrize("failing", ["tb run", "tb.setup.install icarus"])
 def test_failures_propagate(project: Project, failing: str) -> None:
     done = project.make("SIM=icarus", PTO_FAKE_FAIL=failing)
     assert done.returncode != 0
-    assert " ".join(project.asked()[-1]).startswith(f"-m {failing}"), "nothing runs after a failure"
+    assert " ".join(project.calls()[-1]).startswith(f"-m {failing}"), "nothing runs after a failure"
 
 
 def test_doctor_reports_even_without_verilator(project: Project) -> None:
     done = project.make("doctor", PTO_FAKE_FAIL="tb.setup.install verilator")
     assert done.returncode == 0
-    assert project.asked()[-1] == ["-m", "tb", "doctor"]
+    assert project.calls()[-1] == ["-m", "tb", "doctor"]
 
 
-def test_second_setup_has_nothing_to_do(project: Project) -> None:
+def test_second_setup_installs_nothing(project: Project) -> None:
     done = project.make("-n", "setup")
     assert "Nothing to be done" in done.stdout
     assert "tb.setup.install" not in done.stdout
@@ -271,7 +271,7 @@ def test_copied_or_broken_venv_is_set_up_again(project: Project) -> None:
     assert "-m tb.setup.install venv" in project.make("-n", "setup").stdout
 
 
-def test_no_python_is_one_clear_sentence(project: Project, tmp_path: Path) -> None:
+def test_no_python_is_one_clear_error(project: Project, tmp_path: Path) -> None:
     (project.folder / ".venv" / STAMPS[0]).unlink()
     tools = tmp_path / "bin"
     tools.mkdir()

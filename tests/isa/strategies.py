@@ -211,7 +211,7 @@ _NUMBERS = st.sampled_from(NUMBER_TYPES).flatmap(
         Scalar, st.just(dtype), st.integers(0, 0x7F7F if dtype != "f32" else 0xFFFFFFFF)
     )
 )
-"""Scales and alphas; 16-bit ones are no NaN, whose payload f32 would not give back."""
+"""Scales and alphas; no 16-bit NaN, since f32 changes its payload."""
 
 _FB_PTRS = st.builds(FbPtr, st.sampled_from(NUMBER_TYPES), _NUMBER)
 _CLIP_BITS = {"i4": 4, "si4": 4, "i8": 8, "si8": 8}
@@ -247,7 +247,7 @@ def fix_ops(draw: st.DrawFn) -> FixOp:
     quant = None
     if mode is not NO_CONVERT or draw(st.booleans()):
         pointer = mode.vector or (not mode.scale and draw(st.booleans()))
-        # A pointer of 0 that is ignored is the same op as a number that is.
+        # An ignored pointer of 0 is the same op as an ignored number.
         payloads: st.SearchStrategy[Scalar | FbPtr] = _NUMBERS
         if pointer:
             payloads = _FB_PTRS.filter(lambda x: mode.vector or x.address > 0)

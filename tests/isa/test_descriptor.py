@@ -39,14 +39,14 @@ def test_columns_pack_like_scalars(descs: list[DmaDescriptor]) -> None:
     assert (pack_columns(opcode, columns, DMA_LAYOUT) == [pack(desc) for desc in descs]).all()
 
 
-def test_columns_refuse_what_does_not_fit() -> None:
+def test_columns_refuse_values_that_do_not_fit() -> None:
     with pytest.raises(ValueError, match="len"):
         pack_columns(np.array([1]), {"len": np.array([1 << 17])}, DMA_LAYOUT)
 
 
 @given(v06_ops())
 def test_packing_keeps_the_verdict(op: V06Op) -> None:
-    """What a too large value breaks is still broken, by the same lowest rule, once packed."""
+    """A value that is too large breaks the same lowest rule after packing."""
     desc = lower(op)
     before, after = first_d_violation(desc), first_d_violation(unpack(pack(desc)))
     assert (before and before.rule) == (after and after.rule)
@@ -77,7 +77,7 @@ def test_layout_has_no_gap_and_no_overlap(layout: Layout) -> None:
     assert next_lsb == layout.used_bits <= DESC_BITS
 
 
-def test_layout_refuses_too_many_bits_and_twins() -> None:
+def test_layout_refuses_too_many_bits_and_equal_names() -> None:
     with pytest.raises(ValueError, match="513"):
         Layout("big", (Field("a", 505, ""),))
     with pytest.raises(ValueError, match="twice"):
@@ -94,11 +94,11 @@ def test_containers_hold_every_legal_value_and_one_more() -> None:
 
 
 @given(v06_ops())
-def test_block_gives_back_the_program(op: V06Op) -> None:
+def test_a_block_converts_back_to_its_program(op: V06Op) -> None:
     block = from_ops([op])
     (only,) = block.program()[0]
     if isinstance(op, MteGmL1Frac):
-        # An outer stride of 0 and none at all are one op.
+        # No outer stride is the same op as a stride of 0.
         op = dataclasses.replace(op, src_outer_stride=op.src_outer_stride or None)
     if isinstance(op, MteGmUb) and op.pad is not None:
         # pad(value) and pad(value, 0, 0) are one op; a block holds the counts.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The generated op table page is what the tables say."""
+"""The generated op table page agrees with the tables."""
 
 from __future__ import annotations
 

@@ -311,7 +311,7 @@ def test_drawn_ops_keep_the_front_end_rules(op: FixOp) -> None:
 
 
 def _touched(desc: FixDescriptor) -> tuple[set[int], dict[Space, set[int]]]:
-    """Source words and destination bytes, element by element as spec/fixpipe.md section 2 says."""
+    """Source words and destination bytes, element by element (spec/fixpipe.md section 2)."""
     words: set[int] = set()
     written: dict[Space, set[int]] = {}
     bits = desc.dst_bits
@@ -393,12 +393,12 @@ def test_parameters_are_those_of_the_channels() -> None:
         (ub(ub_split="split_k"), "dst_mode"),
     ],
 )
-def test_what_has_no_descriptor_is_refused(op: FixOp, message: str) -> None:
+def test_ops_without_a_descriptor_are_errors(op: FixOp, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         lower_fix(op)
 
 
-def test_blocks_take_their_fills_along() -> None:
+def test_from_ops_keeps_the_fills() -> None:
     block = from_ops([gm(), gm(), gm()])
     delayed = dataclasses.replace(block, flag_delay=np.array([-1, 5, 7]))
     part: OpBlock = delayed.take(1, 3)

@@ -89,7 +89,7 @@ def test_operand_that_does_not_fit_changes_nothing(op: LegacySet) -> None:
         SetMovPadVal("f32", (1 << 32) - 1),
     ],
 )
-def test_operand_at_its_limit_is_taken(op: LegacySet) -> None:
+def test_operand_at_its_limit_is_legal(op: LegacySet) -> None:
     assert write_registers(op, DmaRegisters()) != DmaRegisters()
 
 
@@ -135,7 +135,7 @@ def test_unknown_direction_is_named() -> None:
         write_registers(SetLoopSize("sideways", 1, 1), DmaRegisters())
 
 
-def test_writes_between_lead_from_one_state_to_another() -> None:
+def test_writes_between_two_register_states() -> None:
     have = after(SetLoopSize("outtoub", 2, 3), SetMovPadVal("i8", 7))
     want = after(
         SetLoopStride("outtoub", 2, 64, 32),

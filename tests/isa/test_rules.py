@@ -244,7 +244,7 @@ def test_every_rule_of_the_spec_is_here() -> None:
     assert all(rule.name == name for name, rule in RULES.items())
 
 
-def test_whole_blocks_are_asked_only_of_ops_without_a_gm_side() -> None:
+def test_whole_blocks_are_required_only_of_ops_without_a_gm_side() -> None:
     assert l11(load(**one_row(64))) is None
     assert l11(load(**one_row(40))) == "len_burst 40 is not a multiple of 32"
     assert rule_of(load(**one_row(40))) == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PTO text of ops as logs have it; tests/language reads it back."""
+"""PTO text of ops, as printed in logs; tests/language reads it back."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def test_repack_reads_like_the_documents() -> None:
     assert to_text(dataclasses.replace(op, src_outer_stride=None)) == alone
 
 
-def test_a_vector_core_is_named_behind_its_op() -> None:
+def test_a_vector_core_is_named_after_its_op() -> None:
     op = dataclasses.replace(MteUbGm(32, 16, 40, 3, 64, 64), ub_sub=1)
     assert to_text(op).endswith(", i64 // ub_sub 1")
 
 
-def test_what_is_no_single_bit_is_an_integer() -> None:
+def test_operands_of_several_bits_are_integers() -> None:
     text = to_text(CopyGmToUbuf(5, 64, 0, 3, 40, 0, 0, 2, 3, 64, 96))
     assert ", %c2_i64, %c3_i64, %c64_i64, %c96_i64 : " in text
     assert "i1" not in text.partition(" : ")[2]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A burst op is one row: rows added here, from outside, are ops everywhere but in Verilog.
+"""A burst op is one row of a table: a row added here is an op in every room but in Verilog.
 
-Most tables of the project are derived from the rows when their modules are imported. So the rows
-are entered into freshly imported modules, which the modules of all other tests never see.
+Most tables of the project are derived from the rows at import. Therefore the rows
+are added to freshly imported modules, separate from the modules of all other tests.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from xdsl.printer import Printer
 from tb.common.paths import ROOT
 
 OWN = ("tb", "sequences", "scoreboards")
-"""Packages that are imported anew for the toy ops."""
+"""Packages that are imported again for the toy ops."""
 
 TOYS: dict[str, dict[str, Any]] = {
     "mte_ub_ubx": {"opcode": 200, "slot": "mte3", "source": "ub", "destination": "ub",
@@ -46,13 +46,13 @@ def own_modules() -> dict[str, ModuleType]:
 
 
 def of(module: str, name: str) -> Any:
-    """Returns an attribute of a module that knows the toy ops."""
+    """Returns an attribute of a module with the toy ops."""
     return getattr(import_module(module), name)
 
 
 @contextmanager
 def added(toys: dict[str, dict[str, Any]]) -> Iterator[None]:
-    """Adds rows to modules imported anew; afterwards all modules are the ones from before."""
+    """Adds rows to modules imported again, and restores the old modules at the end."""
     before = own_modules()
     for name in before:
         del sys.modules[name]
@@ -107,7 +107,7 @@ def test_the_row_is_in_every_table(toy: str) -> None:
 
 
 @every
-def test_it_becomes_a_descriptor_and_an_op_again(toy: str) -> None:
+def test_it_is_packed_and_unpacked(toy: str) -> None:
     op = some(toy)
     desc = of("tb.isa.lower", "lower")(op)
     words = of("tb.isa.descriptor", "pack")(desc)
@@ -124,7 +124,7 @@ def test_it_becomes_a_descriptor_and_an_op_again(toy: str) -> None:
 
 
 @every
-def test_its_text_is_read_as_it(toy: str) -> None:
+def test_its_text_is_read_as_the_same_op(toy: str) -> None:
     op = some(toy)
     addresses = f"{TOYS[toy]['source']}_0x40"
     line = of("tb.isa.text", "to_text")(op)
@@ -173,7 +173,7 @@ def test_rules_are_checked(toy: str) -> None:
 
 
 @every
-def test_every_way_to_break_it_is_sent(toy: str) -> None:
+def test_every_illegal_variant_is_sent(toy: str) -> None:
     cases = of("sequences.illegal.generator", "all_cases")(np.random.default_rng(1), toy)
     lower, first = of("tb.isa.lower", "lower"), of("tb.isa.rules", "first_d_violation")
     for case in cases:
@@ -233,7 +233,7 @@ def _model() -> Any:
 
 @every
 def test_the_model_moves_its_bytes(toy: str) -> None:
-    """Byte by byte as the row says, within what the footprint of the op names."""
+    """Byte by byte as in the row, inside the footprint of the op."""
     op, model = some(toy), _model()
     memories = model._memories
     footprint = import_module("tb.isa.footprint")
@@ -247,8 +247,8 @@ def test_the_model_moves_its_bytes(toy: str) -> None:
     assert (outcome.read, outcome.written) == (read, written)
 
 
-def test_other_tests_never_see_it() -> None:
-    """Modules are those from before when the rows are gone, and know none of them."""
+def test_the_toy_ops_are_removed() -> None:
+    """The old modules are restored and have no toy op."""
     before, ops = own_modules(), of("tb.isa.ops", "OPS")
     with added({"mte_ub_uby": {**TOYS["mte_ub_ubx"], "opcode": 210}}):
         assert "mte_ub_uby" in of("tb.isa.ops", "OPS")
@@ -259,7 +259,7 @@ def test_other_tests_never_see_it() -> None:
 
 
 def test_the_worked_diff_fits_the_files() -> None:
-    """What docs/architecture.md takes away or leaves stands in the files, what it adds does not."""
+    """Removed and unchanged lines of docs/architecture.md are in the files, added ones are not."""
     page = (ROOT / "docs/architecture.md").read_text()
     lines = page.split("```diff\n")[1].split("```")[0].splitlines()
     file, seen = "", 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The generated Verilog header is what the tables say."""
+"""The generated Verilog header agrees with the tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_header_is_not_stale() -> None:
     assert (ROOT / HEADER).read_text() == header_text(), "run python -m tb.isa.verilog"
 
 
-def test_header_says_that_it_is_generated() -> None:
+def test_header_is_marked_as_generated() -> None:
     assert "Do not edit" in header_text()
 
 

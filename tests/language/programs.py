@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A function with values of every kind, into which tests put the ops that they are about."""
+"""A function with values of every kind; tests insert their ops into it."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ FORMS = ("pretty", "generic")
 
 
 def moves(source: Source) -> list[Written]:
-    """Returns what each movement op says, in the order of the text."""
-    return [said for op in source.module.walk() if (said := written(op)) is not None]
+    """Returns each movement op as read, in the order of the text."""
+    return [move for op in source.module.walk() if (move := written(op)) is not None]
 
 
 def only(body: str) -> Written:
-    """Returns what the one movement op of ``body`` says."""
-    (said,) = moves(program(body))
-    return said
+    """Returns the only movement op of ``body`` as read."""
+    (move,) = moves(program(body))
+    return move
 
 
 def names(values: object) -> list[str]:

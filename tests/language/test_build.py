@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops as written become ops of :mod:`tb.isa` with every operand in its field."""
+"""Text of an op becomes an op of :mod:`tb.isa` with every operand in its field."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ from tb.language.run.build import CLASSES
 from tb.language.run.walk import trace
 from tb.language.trace import Compute, Move, Trace
 from tb.language.unknown import UNKNOWN
+from tests.wording import pattern, says
 
 SPACES = ("gm", "ub", "l1", "l0a", "l0b", "l0c", "bt", "fb")
 
@@ -250,20 +251,20 @@ CASES: list[tuple[str, Any]] = [
         Mad(0x400, 0x500, 0x600, 1, 2, 3, L0A, L0B, L0C32),
     ),
 ]
-"""An op with a different value in each operand, and what it has to become."""
+"""An op with a different value in each operand, and the expected op."""
 
 
 def _name(text: str) -> str:
     return text.split()[0].removeprefix("pto.")
 
 
-@pytest.mark.parametrize(("text", "wanted"), CASES, ids=[_name(text) for text, _ in CASES])
-def test_operands_reach_their_fields(text: str, wanted: Any) -> None:
+@pytest.mark.parametrize(("text", "expected"), CASES, ids=[_name(text) for text, _ in CASES])
+def test_operands_reach_their_fields(text: str, expected: Any) -> None:
     """Each op, each clause: values, types, words."""
     dtypes = ACC if any(word in text for word in ("l0c", "mad")) else None
     (step,) = walk(text, types=dtypes).steps
     assert isinstance(step, Compute if _name(text) in ("mad", "mte_l1_l0a", "mte_l1_l0b") else Move)
-    assert step.op == wanted
+    assert step.op == expected
     assert step.name == _name(text)
     assert step.pipe is PIPES[step.name]
 
@@ -330,21 +331,21 @@ NEGATIVE = [
 
 @pytest.mark.parametrize(("text", "message", "legal"), NEGATIVE)
 def test_negative_operands_break_the_rule_of_the_width(text: str, message: str, legal: str) -> None:
-    """Refused when run; when walked statically they are found and the walk goes on."""
+    """An error in a run; a finding in a static walk, which continues."""
     with pytest.raises(ProgramError) as caught:
         walk(text)
     (found,) = caught.value.findings
     assert f"{found.rule}: {found.message}".startswith(message)
     assert found.legal.startswith(legal)
-    told = walk(text, static=True)
-    assert told.findings == (found,)
-    (step,) = told.steps
+    trace = walk(text, static=True)
+    assert trace.findings == (found,)
+    (step,) = trace.steps
     assert isinstance(step, Move)
 
 
 @pytest.mark.parametrize(("kind", "value"), [("i8", 0xFD), ("i16", 0x9C40), ("i32", 0xFFFFFFFF)])
 def test_integers_without_a_sign_are_counts_by_their_bits(kind: str, value: int) -> None:
-    """A type that has no sign says nothing of one; ``si16`` does, and an ``i64`` is no pattern."""
+    """``i8`` to ``i32`` have no sign; ``si16`` has one, and an ``i64`` is no pattern."""
     signed = value - (1 << int(kind[1:]))
     load = "pto.mte_gm_ub %gm, %ub, %c1, %n nburst(%c1, %c4, %c5) : "
     types = f"{_types('gm', 'ub')}, i64, TYPE, i64, i64, i64"
@@ -354,12 +355,12 @@ def test_integers_without_a_sign_are_counts_by_their_bits(kind: str, value: int)
     assert isinstance(step.op, MteGmUb)
     assert step.op.len_burst == value
     cast = f"%n = builtin.unrealized_conversion_cast %s : {kind} to s{kind}\n"
-    with pytest.raises(ProgramError, match=rf"len_burst \(%n\) is {signed}: "):
+    with pytest.raises(ProgramError, match=pattern(rf"len_burst \(%n\) {signed}")):
         walk(constant.replace("%n", "%s") + cast + load + types.replace("TYPE", f"s{kind}"))
 
 
 def test_an_unknown_operand_leaves_the_others_known() -> None:
-    """Only what depends on the argument is unknown."""
+    """Only values that depend on the argument are unknown."""
     (step,) = walk(_load("%unknown"), static=True).steps
     assert isinstance(step, Move)
     assert isinstance(step.op, MteGmUb)
@@ -375,28 +376,28 @@ def _back(clauses: str, types: str, op: str = "mte_l0c_gm") -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "facts"),
     [
         (
             _back("pre_quant(%ub, mode = vqf322b8_pre)", ", !pto.ptr<i8, ub>"),
-            "FIX-L03: pre_quant payload is a pointer into ub: fb",
+            "FIX-L03 pre_quant pointer ub fb",
         ),
         (
             _back("pre_relu(%l1, mode = vector_relu)", ", !pto.ptr<i8, l1>"),
-            "FIX-L05: pre_relu payload is a pointer into l1: fb",
+            "FIX-L05 pre_relu pointer l1 fb",
         ),
-        (_load(tail=" {ub_sub = 2}"), "ub_sub is 2: a vector sub-block is 0 or 1"),
-        (_load(tail=" {pto_dv.gap = -4}"), "pto_dv.gap is -4"),
+        (_load(tail=" {ub_sub = 2}"), "ub_sub 2 sub-block 0 1"),
+        (_load(tail=" {pto_dv.gap = -4}"), "pto_dv.gap -4"),
         (
             f"pto.mte_gm_l1 %gm, %l1, %c2 nburst(%c3, %c4, %c5) : {_types('gm', 'l1')}, "
             f"{_i64(4)} {{ub_sub = 1}}",
-            "ub_sub is on an op without a vector sub-block",
+            "ub_sub without sub-block",
         ),
-        ("pto.set_mov_pad_val %ui8 : ui8", "DMA-L03: pad type is ui8"),
+        ("pto.set_mov_pad_val %ui8 : ui8", "DMA-L03 pad type ui8"),
     ],
 )
-def test_what_no_op_can_hold_is_refused(text: str, message: str) -> None:
-    """Payloads in other memories, sub-blocks that there are not, pad types."""
+def test_values_that_no_op_has_are_errors(text: str, facts: str) -> None:
+    """Payloads in other memories, sub-blocks that do not exist, pad types."""
     with pytest.raises(ProgramError) as caught:
         walk(text)
-    assert message in str(caught.value)
+    assert says(str(caught.value), facts), caught.value

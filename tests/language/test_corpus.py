@@ -14,35 +14,36 @@ import pytest
 from tb.common.errors import PtoError
 from tb.language.reader import read_file
 from tests.language.corpus import Case, cases, complaint, findings, read_cases
+from tests.wording import line_says
 
 CASES = cases()
 
 
-@pytest.mark.parametrize("case", [x for x in CASES if not x.wanted], ids=lambda x: x.name)
+@pytest.mark.parametrize("case", [x for x in CASES if not x.expected], ids=lambda x: x.name)
 def test_legal_programs_have_no_finding(case: Case, tmp_path: Path) -> None:
     assert complaint(case, findings(case, tmp_path)) == ""
 
 
-@pytest.mark.parametrize("case", [x for x in CASES if x.wanted], ids=lambda x: x.name)
+@pytest.mark.parametrize("case", [x for x in CASES if x.expected], ids=lambda x: x.name)
 def test_illegal_programs_are_refused_with_rule_and_place(case: Case, tmp_path: Path) -> None:
     assert complaint(case, findings(case, tmp_path)) == ""
 
 
 def test_a_legal_program_that_is_broken_is_refused(tmp_path: Path) -> None:
-    """The same text with one wrong stride is judged otherwise."""
+    """The same text with one wrong stride has a finding."""
     good = next(case for case in CASES if case.name == "legal/gm_ub_plain")
     text = good.text.replace("%c128_i64 = arith.constant 128", "%c128_i64 = arith.constant 120")
     found = findings(replace(good, text=text), tmp_path)
     assert [finding.rule for finding in found] == ["DMA-L07"]
-    assert "expected no finding, got other findings" in complaint(good, found)
+    assert line_says(complaint(good, found), "expected no finding got other findings")
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
-        ({"wanted": ("BT-L02",)}, "expected BT-L02, got another finding first"),
-        ({"wanted": ("type",)}, "expected type, got another finding first"),
-        ({"wanted": ()}, "expected no finding"),
+        ({"expected": ("BT-L02",)}, "expected BT-L02, got another finding first"),
+        ({"expected": ("type",)}, "expected type, got another finding first"),
+        ({"expected": ()}, "expected no finding"),
         ({"line": 9}, "bt.pto:9: illegal/bt_l01_narrow: expected BT-L01, got another line"),
         ({"column": 6}, "another column than 6"),
         ({"also": ("BT-L02",)}, "other findings"),
@@ -50,11 +51,11 @@ def test_a_legal_program_that_is_broken_is_refused(tmp_path: Path) -> None:
     ],
     ids=lambda x: next(iter(x)) if isinstance(x, dict) else "",
 )
-def test_a_wrong_expectation_fails(change: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_a_wrong_expectation_fails(change: dict[str, Any], message: str, tmp_path: Path) -> None:
     case = next(case for case in CASES if case.name == "illegal/bt_l01_narrow")
-    assert said not in complaint(case, findings(case, tmp_path))
+    assert message not in complaint(case, findings(case, tmp_path))
     wrong = replace(case, **change)
-    assert said in complaint(wrong, findings(wrong, tmp_path))
+    assert message in complaint(wrong, findings(wrong, tmp_path))
 
 
 def test_cases_of_one_file_keep_their_lines(tmp_path: Path) -> None:
@@ -72,13 +73,13 @@ func.func @k() {{
     first, second = read_cases(path)
     assert (first.name, first.line, second.name, second.line) == ("illegal/a", 5, "illegal/b", 12)
     assert complaint(first, findings(first, tmp_path)) == ""
-    said = complaint(second, findings(second, tmp_path))
-    assert said.startswith(f"{path}:12: illegal/b: expected type, got another finding first:\n")
-    assert "x.pto:12:3: error" in said
+    message = complaint(second, findings(second, tmp_path))
+    assert message.startswith(f"{path}:12: illegal/b: expected type, got another finding first:\n")
+    assert "x.pto:12:3: error" in message
 
 
 @pytest.mark.parametrize(
-    ("folder", "text", "said"),
+    ("folder", "text", "message"),
     [
         ("illegal", "// Words.\n// expected: type\n", "name and one sentence"),
         ("illegal", "// case: x\n// expected: type\n", "name and one sentence"),
@@ -91,11 +92,13 @@ func.func @k() {{
         ("illegal", "// case: x\n// Words.\n// expects: type\n", "expects: type"),
     ],
 )
-def test_comments_of_a_case_are_checked(folder: str, text: str, said: str, tmp_path: Path) -> None:
+def test_comments_of_a_case_are_checked(
+    folder: str, text: str, message: str, tmp_path: Path
+) -> None:
     path = tmp_path / folder / "x.pto"
     path.parent.mkdir()
     path.write_text(text)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         read_cases(path)
 
 
@@ -109,7 +112,7 @@ TOKEN = re.compile(r'"[^"\n]*"|//[^\n]*|[%@#!^]?[\w.$-]+|\s+|.', re.DOTALL)
 
 
 def mutants(seed: int, count: int) -> list[tuple[Case, str]]:
-    """Returns texts of the corpus with a token left out, doubled, replaced or the last one."""
+    """Returns texts of the corpus with a token omitted, doubled or replaced, or cut after it."""
     rng = random.Random(seed)
     tokens = [TOKEN.findall(case.text) for case in CASES]
     made = []
@@ -125,7 +128,7 @@ def mutants(seed: int, count: int) -> list[tuple[Case, str]]:
 
 
 def test_broken_programs_are_findings_or_pto_errors(tmp_path: Path) -> None:
-    """Whatever text says, no other exception comes out, and every finding has its sentence."""
+    """No text raises another exception, and every finding has a message."""
     refused = 0
     for case, text in mutants(1, 150):
         try:
@@ -138,7 +141,7 @@ def test_broken_programs_are_findings_or_pto_errors(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"", "empty"),
         (b" \n\t\n", "empty"),
@@ -149,10 +152,10 @@ def test_broken_programs_are_findings_or_pto_errors(tmp_path: Path) -> None:
         (b"\x7fELF\x02\x01\x01", r"x\.pto:1:1"),
     ],
 )
-def test_files_that_are_no_programs(data: bytes, said: str, tmp_path: Path) -> None:
+def test_files_that_are_no_programs(data: bytes, message: str, tmp_path: Path) -> None:
     path = tmp_path / "x.pto"
     path.write_bytes(data)
-    with pytest.raises(PtoError, match=said) as error:
+    with pytest.raises(PtoError, match=message) as error:
         read_file(path)
     assert str(path) in str(error.value)
 

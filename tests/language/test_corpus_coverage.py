@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The corpus holds every rule, op, clause, mode, type, space and form at least once."""
+"""The corpus has every rule, op, clause, mode, type, space and form at least once."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tb.isa.rules import RULES
 from tests.language.corpus import HAZARD, WORDS, Case, cases
 
 CASES = cases()
-LEGAL = [case for case in CASES if not case.wanted]
-ILLEGAL = [case for case in CASES if case.wanted]
+LEGAL = [case for case in CASES if not case.expected]
+ILLEGAL = [case for case in CASES if case.expected]
 
 OPS = {
     **dict.fromkeys(PIPES),
@@ -63,17 +63,17 @@ def test_there_are_enough_cases() -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_has_a_case_of_its_own(rule: str) -> None:
-    assert [case.name for case in ILLEGAL if case.wanted == (rule,)]
+    assert [case.name for case in ILLEGAL if case.expected == (rule,)]
 
 
 @pytest.mark.parametrize("word", [*ISSUE_WORDS, HAZARD])
 def test_every_kind_of_bad_input_has_a_case(word: str) -> None:
     assert word in WORDS or word == HAZARD
-    assert [case.name for case in ILLEGAL if word in case.wanted]
+    assert [case.name for case in ILLEGAL if word in case.expected]
 
 
 @pytest.mark.parametrize("op", OPS)
-def test_every_op_stands_in_both_forms(op: str) -> None:
+def test_every_op_is_in_both_forms(op: str) -> None:
     assert re.search(rf"(?<!\")\bpto\.{op}\b(?!\")", LEGAL_TEXT), "the pretty form"
     assert f'"pto.{op}"(' in LEGAL_TEXT, "the generic form"
 
@@ -108,7 +108,7 @@ def test_every_number_of_loops_with_every_padding(op: str, loops: int, pad: int)
 
 
 @pytest.mark.parametrize("count", [3, 4])
-def test_the_hint_of_a_store_is_there_or_not(count: int) -> None:
+def test_a_store_with_and_without_its_hint(count: int) -> None:
     assert count in {text.partition("nburst")[0].count("%") for text in ops_of("mte_ub_gm")}
 
 
@@ -119,7 +119,7 @@ def clauses_of(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("op", WRITE_BACKS)
-def test_every_two_clauses_stand_together(op: str) -> None:
+def test_every_pair_of_clauses(op: str) -> None:
     found = [clauses_of(text) for text in ops_of(op)]
     assert set() in found, "no clause at all"
     names = CLAUSES if op == "mte_l0c_gm" else CLAUSES[:-1]
@@ -223,7 +223,7 @@ def test_every_type_of_factors(dtype: str) -> None:
     )
 
 
-def test_cases_are_short_and_have_names_of_their_own() -> None:
+def test_cases_are_short_and_have_unique_names() -> None:
     assert len({case.name for case in CASES}) == len(CASES)
     for case in CASES:
         assert len(case.text.splitlines()) <= 130, case.name

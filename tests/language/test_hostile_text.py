@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever a file holds, reading and walking it ends soon, with an error of ours or with none."""
+"""Reading and walking of any text ends soon, with a PtoError or without an error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MUTANTS = 1500
 
 
 def _mutant(rng: random.Random, texts: list[str], pool: list[str]) -> str:
-    """Returns a case of the corpus with a token or four lost, doubled, swapped or replaced."""
+    """Returns a case of the corpus with up to four tokens omitted, doubled, swapped or replaced."""
     tokens = TOKEN.findall(rng.choice(texts))
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         at = rng.randrange(len(tokens))
@@ -42,8 +42,8 @@ def _mutant(rng: random.Random, texts: list[str], pool: list[str]) -> str:
     return "".join(tokens)
 
 
-def test_mutants_of_the_corpus_end_in_an_error_of_ours_or_none() -> None:
-    """Nothing raw comes out of the reader or the walk, and nothing runs on."""
+def test_mutants_of_the_corpus_raise_only_pto_errors() -> None:
+    """Reader and walk raise no other exception, and end."""
     texts = [case.text for case in cases()]
     pool = [token for text in texts for token in TOKEN.findall(text) if not token.isspace()]
     rng = random.Random(7)
@@ -57,12 +57,12 @@ def test_mutants_of_the_corpus_end_in_an_error_of_ours_or_none() -> None:
         except PtoError:
             pass
         assert time.monotonic() - started < 10, text
-    assert walked > MUTANTS // 10, "mutants that are all refused at once show little"
+    assert walked > MUTANTS // 10, "some mutants are legal programs"
 
 
 @pytest.mark.parametrize("text", ['"', 'func.func @k() {\n  "', 'module attributes {a = "'])
 def test_a_string_that_is_not_closed_is_found_at_once(text: str) -> None:
-    """However long its line is."""
+    """For any length of its line."""
     started = time.monotonic()
     with pytest.raises(ProgramError, match="string"):
         read(text + "a" * 200, "x.pto")
@@ -70,7 +70,7 @@ def test_a_string_that_is_not_closed_is_found_at_once(text: str) -> None:
 
 
 def test_blanks_in_any_number_are_read_at_once() -> None:
-    """In front of what is no op, where an expression could try every way to cut them."""
+    """Before invalid text, where a regular expression could backtrack."""
     blanks = " \n" * 2000
     started = time.monotonic()
     source = read(f"func.func @k() {{{blanks}func.return{blanks}}}{blanks}", "x.pto")
@@ -79,7 +79,7 @@ def test_blanks_in_any_number_are_read_at_once() -> None:
 
 
 def test_deep_nesting_is_refused() -> None:
-    """Loops inside loops, deeper than anyone reads."""
+    """Loops inside loops, deeper than the limit."""
     depth = 2000
     head = "func.func @k() {\n%c = arith.constant 1 : index\n"
     loops = "".join(f"scf.for %i{k} = %c to %c step %c {{\n" for k in range(depth))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an op becomes, found once; registers that are sampled; the collector that pauses."""
+"""Lowered ops are cached, registers are sampled, the garbage collector pauses."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_walk_samples_registers_once_and_shares_equal_ops(arguments: dict[int,
     assert copies[1] is copies[3]
 
 
-def test_what_an_op_becomes_is_found_once() -> None:
+def test_lowered_ops_are_cached() -> None:
     lowering = Lowering(MteGmUb(0, 8, 32, 1, 0, 0), DmaRegisters())
     assert lowering.descriptor is lowering.descriptor is not None
     assert [one.rule.name for one in lowering.broken] == ["DMA-L06"]
@@ -62,7 +62,7 @@ def test_what_an_op_becomes_is_found_once() -> None:
     assert legal.touches is legal.touches
 
 
-def test_a_broken_rule_refuses_whatever_is_not_known() -> None:
+def test_a_broken_rule_refuses_an_op_with_unknown_operands() -> None:
     broken = Lowering(MteGmUb(UNKNOWN, 8, 32, 1, 0, 0), DmaRegisters())
     assert (broken.unknown, broken.refused, broken.touches) == (True, True, ())
     with pytest.raises(UndecidedError):
@@ -81,7 +81,7 @@ def test_registers_that_are_equal_are_one_object() -> None:
     state.write(SetLoopSize("outtoub", 1, 1))
     assert state.now is reset
     state.write(SetLoopStride("ubtoout", 1, UNKNOWN, 32))
-    assert state.now.ubtoout.strides[0][1] == 32, "what is known of it is kept"
+    assert state.now.ubtoout.strides[0][1] == 32, "its known operands are kept"
     assert state.now.ubtoout.strides[0][0] is UNKNOWN
 
 

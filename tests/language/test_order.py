@@ -25,7 +25,7 @@ from tb.language.order.touched import touches
 from tb.language.trace import Barrier, Compute, Move, SetFlag, Step, WaitFlag
 from tb.language.unknown import UNKNOWN
 from tests.language.steps import barrier, compute, move, program, set_flag, sync, wait_flag
-from tests.wording import says
+from tests.wording import line_says, says
 
 MTE1, MTE2, MTE3, V, M, FIX = Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.V, Pipe.M, Pipe.FIX
 
@@ -70,7 +70,7 @@ def test_a_flag_of_the_wrong_pipe_or_too_early_orders_nothing() -> None:
     assert lines(ordered(early)) == [(3, "", "hazard")]
 
 
-def test_a_flag_carries_what_its_pipe_has_waited_for() -> None:
+def test_flags_are_transitive() -> None:
     steps: list[Step] = [load(0), *sync(MTE2, V), *sync(V, MTE3), store(0)]
     found = ordered(steps)
     assert found.findings == ()
@@ -102,12 +102,12 @@ def test_a_barrier_over_all_pipes() -> None:
 
 
 def test_a_flag_across_a_barrier_on_the_way_back() -> None:
-    """The barrier of a pipe says nothing of others."""
+    """The barrier of a pipe orders no other pipe."""
     steps: list[Step] = [store(0), barrier(MTE2), load(0)]
     assert lines(ordered(steps)) == [(2, "", "hazard")]
 
 
-def test_links_that_others_imply_are_left_out() -> None:
+def test_implied_links_are_omitted() -> None:
     steps: list[Step] = [
         load(0),
         *sync(MTE2, V),
@@ -124,8 +124,8 @@ def test_links_that_others_imply_are_left_out() -> None:
     assert found.after == {3: (0,), 8: (3,)}
 
 
-def test_program_order_gives_way_to_flags() -> None:
-    """A wait may stand before its set: queues are apart."""
+def test_flags_override_program_order() -> None:
+    """A wait may precede its set, since pipes have separate queues."""
     found = ordered([wait_flag(MTE2, MTE3), store(0), load(0), set_flag(MTE2, MTE3)])
     assert found.findings == ()
     assert found.sequence == (2, 1)
@@ -184,7 +184,7 @@ def test_a_loop_needs_a_flag_on_the_way_back() -> None:
         (1, "", "flag"),
         (3, "A-14", "hazard"),
     ]
-    assert "the same op of an earlier iteration" in there.findings[1].message
+    assert line_says(there.findings[1].message, "same op earlier iteration")
     back = [wait_flag(MTE3, MTE2), *body, set_flag(MTE3, MTE2), barrier(MTE3)]
     steps: list[Step] = [set_flag(MTE3, MTE2), *back * 4, wait_flag(MTE3, MTE2)]
     assert ordered(steps).findings == ()
@@ -194,7 +194,7 @@ def test_events_left_set_are_a_note() -> None:
     found = ordered([load(0), set_flag(MTE2, MTE3, 2)])
     assert found.findings == ()
     (note,) = found.notes
-    assert says(note, "x.pto:1:3 note event 2 PIPE_MTE2 PIPE_MTE3 set at the end")
+    assert says(note, r"x.pto:1:3 note event 2 PIPE_MTE2 PIPE_MTE3 set end")
 
 
 def test_rows_between_rows_are_no_hazard() -> None:
@@ -236,8 +236,8 @@ def test_legacy_copies_read_the_registers_of_program_order() -> None:
     assert lines(hazard) == [(3, "", "hazard")], "the second iteration of the loop"
 
 
-def test_a_copy_stands_behind_the_set_ops_before_it() -> None:
-    """What pipe S has waited for, the copy may rely on."""
+def test_a_copy_is_ordered_after_the_set_ops_before_it() -> None:
+    """Ops that pipe S has waited for precede the copy."""
     copy = move(CopyUbufToGm(0, 0x10000, 0, 1, 32, 0, 32, 32))
     size = move(SetLoopSize("ubtoout", 1, 1))
     assert ordered([load(0), *sync(MTE2, Pipe.S), size, copy]).findings == ()
@@ -283,7 +283,7 @@ def test_the_matrix_unit() -> None:
     assert lines(ordered(bare)) == [(n, "", "hazard") for n in (1, 2, 3, 3, 4)]
 
 
-def test_what_is_not_known_is_not_a_hazard() -> None:
+def test_unknown_addresses_are_no_hazard() -> None:
     unknown = move(MteGmUb(UNKNOWN, 0, UNKNOWN, 1, 0, 0))
     assert ordered([unknown, store(0)]).findings == ()
     copy = move(CopyGmToUbuf(0, 0, 0, 1, 32, 0, 0, 0, 0, 32, 32))
@@ -298,10 +298,10 @@ def test_ops_that_retire_with_an_error_touch_nothing() -> None:
 # --- against a naive reading ---------------------------------------------------------------------
 
 
-def reach(steps: Sequence[Step], met: dict[int, int]) -> list[set[int]]:
-    """Returns, per step, which steps have completed when it starts, by walking a graph.
+def reach(steps: Sequence[Step], sets_of: dict[int, int]) -> list[set[int]]:
+    """Returns, per step, the steps that have completed when it starts, by a walk over a graph.
 
-    Node 2i is the start of step i, 2i + 1 its end; what takes no time has both at once.
+    Node 2i is the start of step i, 2i + 1 its end; a step without duration has both at once.
     """
     size = len(steps)
     edges: dict[int, set[int]] = {node: set() for node in range(2 * size)}
@@ -312,12 +312,12 @@ def reach(steps: Sequence[Step], met: dict[int, int]) -> list[set[int]]:
             same = step.pipe is None or later.pipe is None or step.pipe is later.pipe
             if not same:
                 continue
-            if not isinstance(step, SetFlag):  # A set holds nothing up behind it.
+            if not isinstance(step, SetFlag):  # A set delays no later step.
                 edges[2 * i].add(2 * j)
             ends = isinstance(later, SetFlag | Barrier) or isinstance(step, Barrier | WaitFlag)
             if ends:
                 edges[2 * i + 1].add(2 * j)
-    for wait, sets in met.items():
+    for wait, sets in sets_of.items():
         edges[2 * sets + 1].add(2 * wait)
     before = []
     for target in range(size):
@@ -388,17 +388,17 @@ def test_hazards_and_links_agree_with_a_naive_reading(seed: int) -> None:
     assert not {word for _, _, word in lines(found)} - {"hazard"}
     steps = trace.steps
     sets = {(s.pipe, s.other, s.event): i for i, s in enumerate(steps) if isinstance(s, SetFlag)}
-    met = {
+    sets_of = {
         i: sets[s.other, s.pipe, s.event] for i, s in enumerate(steps) if isinstance(s, WaitFlag)
     }
-    before = reach(steps, met)
+    before = reach(steps, sets_of)
     ops = [i for i, step in enumerate(steps) if isinstance(step, Move)]
     assert found.sequence == tuple(ops), "program order keeps every dependency here"
     wrong = {
         j for j in ops for i in ops if i < j and i not in before[j] and clash(steps[i], steps[j])
     }
     assert {finding.place.line for finding in found.findings} == wrong
-    # What must have completed follows from the links: their closure, with queues in order.
+    # The completed steps are the closure of the links, with queues in order.
     implied: dict[int, set[int]] = {}
     for j in ops:
         implied[j] = set()
@@ -411,7 +411,7 @@ def test_hazards_and_links_agree_with_a_naive_reading(seed: int) -> None:
 
 
 def test_waits_before_their_sets_agree_too() -> None:
-    """Queues moved against each other give the same findings."""
+    """Other interleavings of the queues have the same findings."""
     rng = random.Random(7)
     for _ in range(60):
         steps = some_steps(rng)
@@ -447,7 +447,7 @@ def test_a_hundred_thousand_steps() -> None:
 
 @pytest.mark.parametrize("wide", [1 << 36, 1 << 22])
 def test_far_strides_of_gm(wide: int) -> None:
-    """Extents that no array holds are compared by their rows."""
+    """Extents too large for an array are compared by rows."""
     near = move(MteUbGm(0, 5, 16, 8, 32, wide))
     between = move(MteUbGm(0, 5 + 16, 16, 8, 32, wide))
     on = move(MteUbGm(0, 5 + 3 * wide + 15, 1, 1, 32, wide))
@@ -478,7 +478,7 @@ ONE = MteGmUb(0, 0, 1, 1, 0, 0)
     ],
 )
 def test_very_many_rows_that_overlap_take_no_time(loops: tuple[Loop, ...], extent: int) -> None:
-    """A row each would be 10^12 of them, or more; their extent is 34 GB at most."""
+    """10^12 rows or more, with an extent of at most 34 GB."""
     many = MteGmUb(0, 0, 1, 1, 0, 0, loops)
     store = MteUbGm(32, extent - 1, 1, 1, 0, 0)
     begin = time.perf_counter()
@@ -490,13 +490,13 @@ def test_very_many_rows_that_overlap_take_no_time(loops: tuple[Loop, ...], exten
     assert time.perf_counter() - begin < 5
 
 
-def test_what_is_too_large_to_look_at_is_a_note() -> None:
+def test_too_many_rows_are_a_note() -> None:
     """8 million rows that are far apart."""
     many = MteGmUb(0, 0, 1, 1, 0, 0, (Loop(2_000_000, 64, 0), Loop(4, 1 << 28, 0)))
     found = ordered([move(ONE), barrier(), move(many), move(MteUbGm(32, 64, 1, 1, 0, 0))])
     assert found.findings == ()
     (note,) = found.notes
-    assert note.startswith("x.pto:0:3: note: the rows are too many")
+    assert says(note, "x.pto:0:3 note rows too many")
 
 
 def expanded(at: Region | Footprint) -> set[int]:
@@ -508,7 +508,7 @@ def expanded(at: Region | Footprint) -> set[int]:
 
 
 def test_rows_that_overlap_are_the_same_bytes() -> None:
-    """Few of them are told exactly, whatever their strides."""
+    """The bytes of a few rows are exact for all strides."""
     rng = random.Random(4)
     for _ in range(500):
         counts = tuple(rng.randint(1, 5) for _ in range(3))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is refused: the position, the rule, and a sentence with the reason."""
+"""Errors of programs: position, rule and the facts of the message."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from tb.language.place import Finding, ProgramError
 from tb.language.reader import read, written
 from tests.language.programs import BEFORE, DMA, EVERY_OP, only, program
+from tests.wording import says
 
 LOAD = "pto.mte_gm_ub %gm, %ub, %m, %n nburst(%n, %m, %m)"
 LOAD_TYPES = f": !pto.ptr<f16, gm>, !pto.ptr<f16, ub>, {DMA}"
@@ -108,7 +109,7 @@ RULES = {
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_a_rule_that_text_breaks_is_named_at_its_op(name: str) -> None:
+def test_a_rule_that_text_breaks_is_reported_at_its_op(name: str) -> None:
     rule, text = RULES[name]
     (finding,) = refused(f"  {text}")
     assert finding.rule == rule
@@ -117,214 +118,212 @@ def test_a_rule_that_text_breaks_is_named_at_its_op(name: str) -> None:
 
 
 SYNTAX: dict[str, tuple[str, str]] = {
-    # What: text with ~ before the place of the error (else it is the op), part of the message.
-    "value": (f"{LOAD.replace('%n n', '~%zz n')} {LOAD_TYPES}", "%zz is not defined"),
-    "used too early": ("%x = arith.addi ~%y, %n : i64\n%y = arith.constant 1 : i64", "%y is not"),
-    "type": (f"{LOAD.replace('%n n', '~%h n')} {LOAD_TYPES}", "type mismatch: %h has type i32"),
-    "too few types": (f"{LOAD} : !pto.ptr<f16, gm>, i64", "7 operands are written with 2 types"),
-    "too many types": (f"{LOAD} {LOAD_TYPES}, i64", "7 operands are written with 8 types"),
-    "no types": (f"{LOAD}~\npto.barrier PIPE_ALL", "expected ':' and the types"),
-    "no types, a result": (f"{LOAD}~\n%x = arith.constant 3 : i8", "expected ':' and the types"),
-    "no comma": ("pto.mte_gm_ub %gm ~%ub", "expected ':' and the types of the operands, or"),
-    "two commas": ("pto.mte_gm_ub %gm,~, %ub", "expected an operand, found ','"),
-    "number": (f"{LOAD.replace('%ub', '~5')} {LOAD_TYPES}", "'5' is no SSA value"),
-    "open parenthesis": (f"{LOAD[:-1]} ~{LOAD_TYPES}", "expected ',' or ')' in nburst(...)"),
-    "clause": (f"{LOAD} ~stride(%n) {LOAD_TYPES}, i64", "there is no clause 'stride'"),
-    "clause of another": (f"{FIX}, ~pad(%n) {FIX_TYPES}, i64", "there is no clause 'pad'"),
-    "order": (f"{LOAD} pad(%p) ~loop(%n, %n, %n) {LOAD_TYPES}", "loop is too late"),
-    "operands": (f"{FIX[:-4]} {FIX_TYPES}", "takes 8 operands before its clauses, not 7"),
-    "mode": (f"{NZ.replace('nd2nz', '~nz')}, ctrl(%n, %yes) {NZ_TYPES}", "mode 'nz' is unknown"),
-    "no mode": (f"{NZ.replace(' nd2nz,', '')}, ctrl(%n, %yes) {NZ_TYPES}", "the mode is missing"),
+    # What: text with ~ before the place of the error (else it is the op), facts of the message.
+    "value": (f"{LOAD.replace('%n n', '~%zz n')} {LOAD_TYPES}", "%zz not defined"),
+    "used too early": ("%x = arith.addi ~%y, %n : i64\n%y = arith.constant 1 : i64", "%y not"),
+    "type": (f"{LOAD.replace('%n n', '~%h n')} {LOAD_TYPES}", "type mismatch %h type i32"),
+    "too few types": (f"{LOAD} : !pto.ptr<f16, gm>, i64", "7 operands 2 types"),
+    "too many types": (f"{LOAD} {LOAD_TYPES}, i64", "7 operands 8 types"),
+    "no types": (f"{LOAD}~\npto.barrier PIPE_ALL", "expected ':' types"),
+    "no types, a result": (f"{LOAD}~\n%x = arith.constant 3 : i8", "expected ':' types"),
+    "no comma": ("pto.mte_gm_ub %gm ~%ub", "expected ':' types operands"),
+    "two commas": ("pto.mte_gm_ub %gm,~, %ub", "expected operand found ','"),
+    "number": (f"{LOAD.replace('%ub', '~5')} {LOAD_TYPES}", "'5' no SSA value"),
+    "open parenthesis": (f"{LOAD[:-1]} ~{LOAD_TYPES}", r"expected ',' '\)' nburst\(...\)"),
+    "clause": (f"{LOAD} ~stride(%n) {LOAD_TYPES}, i64", "no clause 'stride'"),
+    "clause of another": (f"{FIX}, ~pad(%n) {FIX_TYPES}, i64", "no clause 'pad'"),
+    "order": (f"{LOAD} pad(%p) ~loop(%n, %n, %n) {LOAD_TYPES}", "loop too late"),
+    "operands": (f"{FIX[:-4]} {FIX_TYPES}", "takes 8 operands before clauses not 7"),
+    "mode": (f"{NZ.replace('nd2nz', '~nz')}, ctrl(%n, %yes) {NZ_TYPES}", "mode 'nz' unknown"),
+    "no mode": (f"{NZ.replace(' nd2nz,', '')}, ctrl(%n, %yes) {NZ_TYPES}", "mode missing"),
     "other mode": (
         f"{NZ}, ctrl(%n, %yes) {NZ_TYPES.replace('l1>,', 'l1>, ~dn2nz,')}",
-        "the types say dn2nz",
+        "types say dn2nz",
     ),
-    "unit flag": (f"{FIX}, ~unit_flag(never) {FIX_TYPES}", "unit_flag says none of its modes"),
-    "unknown type": (f"{LOAD} : !pto.ptr<f16, gm>, ~what, i64", "expected a type, found 'what'"),
+    "unit flag": (f"{FIX}, ~unit_flag(never) {FIX_TYPES}", "unit_flag says none modes"),
+    "unknown type": (f"{LOAD} : !pto.ptr<f16, gm>, ~what, i64", "expected type found 'what'"),
     "space": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<f16, l2>", "address space 'l2'"),
     "no space": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<f16>", "names no address space"),
     "element": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<f64, ub>", "element type 'f64'"),
-    "no pointer": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<[], ub>", "a pointer type is written"),
+    "no pointer": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<[], ub>", "pointer type"),
     "space of a generic type": (
         '%q = "pto.castptr"(%n) : (i64) -> !pto.ptr~<f16, l2>',
         "address space 'l2'",
     ),
     "cast to another space": (
         "%q = ~pto.castptr %ub : !pto.ptr<f16, ub> -> !pto.ptr<f16, l1>",
-        "a pointer stays in its memory",
+        "pointer stays memory",
     ),
-    "cast of a float": ("%q = ~pto.castptr %s : f32 -> !pto.ptr<f16, l1>", "a cast from f32"),
-    "cast of nothing": ("%q = ~pto.castptr %n : i64 -> i32", "type mismatch: a cast"),
+    "cast of a float": ("%q = ~pto.castptr %s : f32 -> !pto.ptr<f16, l1>", "cast f32"),
+    "cast of nothing": ("%q = ~pto.castptr %n : i64 -> i32", "type mismatch cast"),
     "offset of a number": ("%q = ~pto.addptr %n, %n : i64", "type mismatch"),
-    "float as offset": ("%q = ~pto.addptr %ub, %s : !pto.ptr<f16, ub>", "an offset of f32"),
+    "float as offset": ("%q = ~pto.addptr %ub, %s : !pto.ptr<f16, ub>", "offset f32"),
     "offset to another type": (
         "%q = ~pto.addptr %ub, %n : !pto.ptr<f16, ub> -> !pto.ptr<i8, ub>",
-        "gives no !pto.ptr<i8, ub>",
+        r"no !pto.ptr<i8,\sub>",
     ),
     "float as a count": (
         "pto.set_loop_size_outtoub %n, %s : i64, f32",
-        "loop2_count has type f32, it takes an integer",
+        "loop2_count type f32 takes integer",
     ),
     "number as a pointer": (
         f"{LOAD.replace('%gm', '%n')} {LOAD_TYPES.replace('!pto.ptr<f16, gm>', 'i64')}",
-        "gm_src has type i64, it takes a pointer",
+        "gm_src type i64 takes pointer",
     ),
-    "pipe": ("pto.set_flag[PIPE_X, PIPE_V, EVENT_ID0]", "pipe 'PIPE_X' is unknown"),
+    "pipe": ("pto.set_flag[PIPE_X, PIPE_V, EVENT_ID0]", "pipe 'PIPE_X' unknown"),
     "flag of all pipes": ("pto.set_flag[PIPE_ALL, PIPE_V, EVENT_ID0]", "pipe 'PIPE_ALL'"),
-    "event": ("pto.wait_flag[PIPE_S, PIPE_V, EVENT_ID8]", "event 'EVENT_ID8' is unknown"),
-    "flag of two": ("pto.wait_flag[PIPE_S, PIPE_V]", "has 2 parts of 3"),
-    "computed event": ("pto.set_flag[PIPE_S, PIPE_V, ~%n]", "a computed event"),
+    "event": ("pto.wait_flag[PIPE_S, PIPE_V, EVENT_ID8]", "event 'EVENT_ID8' unknown"),
+    "flag of two": ("pto.wait_flag[PIPE_S, PIPE_V]", "2 parts 3"),
+    "computed event": ("pto.set_flag[PIPE_S, PIPE_V, ~%n]", "computed event"),
     "generic flag": (
         '"pto.set_flag"() {src_pipe = "PIPE_S"} : () -> ()',
-        "'dst_pipe' is missing",
+        "'dst_pipe' missing",
     ),
-    "barrier": ('pto.pipe_barrier "PIPE_Q"', "pipe 'PIPE_Q' is unknown"),
-    "results": ("%x, %y = arith.addi %n, %n : i64", "has 1 results, not 2"),
-    "results of a flag": ("%x = pto.barrier PIPE_ALL", "has 0 results, not 1"),
-    "twice": ("%n = arith.constant 1 : i64", "%n is defined twice"),
-    "part of a result": ("%x = arith.addi ~%n#1, %n : i64", "%n#1 is not defined"),
+    "barrier": ('pto.pipe_barrier "PIPE_Q"', "pipe 'PIPE_Q' unknown"),
+    "results": ("%x, %y = arith.addi %n, %n : i64", "1 results not 2"),
+    "results of a flag": ("%x = pto.barrier PIPE_ALL", "0 results not 1"),
+    "twice": ("%n = arith.constant 1 : i64", "%n defined twice"),
+    "part of a result": ("%x = arith.addi ~%n#1, %n : i64", "%n#1 not defined"),
     "dialect": ("%x = ~memref.alloc() : memref<4xf32>", "unknown op 'memref.alloc'"),
     "arith": ("%x = ~arith.power %n, %n : i64", "unknown op 'arith.power'"),
     "generic dialect": ('%x = ~"a.b"(%n) : (i64) -> i64', "unknown op 'a.b'"),
     "loop without bound": (
         "scf.while (%a = %n) : (i64) -> i64 { scf.condition(%yes) %a : i64 } do { ^bb0(%b: i64): "
         "scf.yield %b : i64 }",
-        "a loop without a bound",
+        "loop without bound",
     ),
-    "bounds": ("scf.for %k = ~%s to %s step %s {\n}", "written with type index"),
-    "condition": ("scf.if ~%n {\n}", "written with type i1"),
-    "constant": ("%x = ~arith.constant 300 : i8", "300 is out of range for type i8"),
+    "bounds": ("scf.for %k = ~%s to %s step %s {\n}", "written type index"),
+    "condition": ("scf.if ~%n {\n}", "written type i1"),
+    "constant": ("%x = ~arith.constant 300 : i8", "300 out range type i8"),
     "signed constant": ("%x = ~arith.constant 3 : si8", "signless"),
     "no constant": ("%x = arith.constant ~abc : i8", "attribute expected"),
-    "call": ("func.call @none(%n) : (i64) -> ()", "could not be found"),
-    "word": ("hello world", "expected an op, found 'hello'"),
-    "number alone": ("42", "expected an op or '}', found '42'"),
+    "call": ("func.call @none(%n) : (i64) -> ()", "@none not be found"),
+    "word": ("hello world", "expected op found 'hello'"),
+    "number alone": ("42", "expected op '}' found '42'"),
     "character": ("\N{SECTION SIGN}", "Unexpected character"),
-    "lone sign": ("!", "expected a name right after the sign '!'"),
-    "comment of another language": ("~# words", "expected a name right after the sign '#'"),
-    "float too large": ("%x = arith.constant ~1.0e6 : f16", "1.0e6 is larger than f16 can hold"),
-    "bits of a float": ("%x = arith.constant ~0x123456789 : f32", "has more bits than f32"),
-    "float of an integer": ("%x = arith.constant ~1.5 : i64", "1.5 is no integer"),
-    "float without a dot": ("%x = arith.constant ~1e400 : f32", "1e400 lacks the dot of a float"),
+    "lone sign": ("!", "expected name right after sign '!'"),
+    "comment of another language": ("~# words", "expected name right after sign '#'"),
+    "float too large": ("%x = arith.constant ~1.0e6 : f16", "1.0e6 larger f16"),
+    "bits of a float": ("%x = arith.constant ~0x123456789 : f32", "more bits f32"),
+    "float of an integer": ("%x = arith.constant ~1.5 : i64", "1.5 no integer"),
+    "float without a dot": ("%x = arith.constant ~1e400 : f32", "1e400 lacks dot float"),
     "generic float too large": (
         '%x = ~"arith.constant"() <{value = 1.0e6 : f16}> : () -> f16',
-        "a float is larger than its type can hold",
+        "float larger type",
     ),
     "arith of two types": (
         '%x = ~"arith.addi"(%n, %h) : (i64, i32) -> i64',
-        "attribute i64 expected from variable 'T', but got i32",
+        "attribute i64 expected variable 'T' but got i32",
     ),
     "generic, too few types": (
         '"pto.mte_l0c_l1"(%l0c, %l1f) : ~(!pto.ptr<f32, l0c>) -> ()',
-        "2 operands are written with 1 types",
+        "2 operands 1 types",
     ),
-    "generic, no types": ('"pto.mte_l0c_l1"(%l0c, %l1f)', "expected ':' and the types of the op"),
+    "generic, no types": ('"pto.mte_l0c_l1"(%l0c, %l1f)', "expected ':' types op"),
     "no sign": (
         f"{LOAD.replace('%gm', '~gm')} {LOAD_TYPES}",
-        "'gm' is no operand: did you mean %gm?",
+        "'gm' no operand mean %gm",
     ),
     "misspelled type": (
         f"{LOAD.replace('%gm', '~%gm')} {LOAD_TYPES.replace('ptr<f16, gm', 'prt<f16, gm')}",
-        "!pto.prt is no type known here: did you mean !pto.ptr?",
+        "!pto.prt no type known mean !pto.ptr",
     ),
     "call with too much": (
         "func.call @kernel(%n) : (i64) -> ()",
-        "@kernel takes 19 operands, not 1",
+        "@kernel takes 19 operands not 1",
     ),
-    "barrier of nothing": ("pto.pipe_barrier~\npto.barrier PIPE_ALL", "expected a pipe after"),
+    "barrier of nothing": ("pto.pipe_barrier~\npto.barrier PIPE_ALL", "expected pipe after"),
     "generic, too few operands": (
         '"pto.mte_l0c_l1"(%l0c, %l1f) : (!pto.ptr<f32, l0c>, !pto.ptr<f32, l1>) -> ()',
-        "has 2 operands, at least 6 are needed",
+        "2 operands least 6 needed",
     ),
     "twice in a row": (
         "%x = arith.addi %n, %n : i64\n~%x = arith.addi %n, %n : i64",
-        "%x is defined twice, first in line 2",
+        "%x defined twice first line 2",
     ),
     "open string": ('"' + "a" * 60, "closing string"),
-    "brace too many": ("}\n~}", "expected an op, found '}'"),
+    "brace too many": ("}\n~}", "expected op found '}'"),
     "attributes": (f"{LOAD} {{gap = ~}} {LOAD_TYPES}", "attribute expected"),
     "segments of a text": (
         f"{LOAD} {{operandSegmentSizes = array<i32: 1, 1>}} {LOAD_TYPES}",
-        "operandSegmentSizes counts 2 operands of 7",
+        "operandSegmentSizes counts 2 operands 7",
     ),
     "segments missing": (
         '"pto.mte_l0c_l1"(%l0c, %l1f, %n, %n, %n, %n, %n) : (!pto.ptr<f32, l0c>, '
         "!pto.ptr<f32, l1>, i64, i64, i64, i64, i64) -> ()",
-        "lacks operandSegmentSizes: 7 operands, 6 without any clause",
+        "lacks operandSegmentSizes 7 operands 6 without any clause",
     ),
     "segments of another length": (
         '"pto.mte_l0c_l1"(%l0c, %l1f, %n, %n, %n, %n) {operandSegmentSizes = array<i32: 6>} : '
         "(!pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64, i64, i64) -> ()",
-        "has 1 entries, not 14",
+        "1 entries not 14",
     ),
     "operands of the generic form": (
         '"pto.set_loop_size_outtoub"(%n) : (i64) -> ()',
-        "takes 2 operands, not 1",
+        "takes 2 operands not 1",
     ),
     "result of the generic form": (
         '%x = ~"pto.set_loop_size_outtoub"(%n, %n) : (i64, i64) -> i64',
-        "has no results",
+        "no results",
     ),
     "property": (
         f'{GENERIC} <{{~layuot = "nz2nd", operandSegmentSizes = {SIZES}}}> : {GENERIC_TYPES}',
-        "property 'layuot' is unknown: did you mean layout?",
+        "property 'layuot' unknown mean layout",
     ),
     "property of another op": (
         f'{GENERIC} <{{~atomic_op = "add", operandSegmentSizes = {SIZES}}}> : {GENERIC_TYPES}',
-        "property 'atomic_op' is unknown",
+        "property 'atomic_op' unknown",
     ),
     "property with a prefix": (
         f'{GENERIC} <{{~x.layout = "nz2nd", operandSegmentSizes = {SIZES}}}> : {GENERIC_TYPES}',
-        "property 'x.layout' is unknown",
+        "property 'x.layout' unknown",
     ),
     "property in the dictionary": (
         f'{GENERIC} {{~unitflag = "check_only", operandSegmentSizes = {SIZES}}} : {GENERIC_TYPES}',
-        "attribute 'unitflag' is unknown: did you mean unit_flag?",
+        "attribute 'unitflag' unknown mean unit_flag",
     ),
     "property of a flag": (
         '"pto.set_flag"() <{src_pipe = "PIPE_S", dst_pipe = "PIPE_V", event_id = "EVENT_ID0", '
         "~event = 1}> : () -> ()",
-        "property 'event' is unknown: did you mean event_id?",
+        "property 'event' unknown mean event_id",
     ),
     "sub-block": (
         f"{LOAD} {{~ub_sb = 1}} {LOAD_TYPES}",
-        "'ub_sb' is unknown: did you mean ub_sub?",
+        "'ub_sb' unknown mean ub_sub",
     ),
-    "sub-block of all": (f"{LOAD} {{~pto.ub_sub = 1}} {LOAD_TYPES}", "'pto.ub_sub' is unknown"),
+    "sub-block of all": (f"{LOAD} {{~pto.ub_sub = 1}} {LOAD_TYPES}", "'pto.ub_sub' unknown"),
     "sub-block of a section": (
         "pto.section.vector attributes {~pto.ub_sb = 1} {\n}",
-        "'pto.ub_sb' is unknown: did you mean pto.ub_sub?",
+        "'pto.ub_sb' unknown mean pto.ub_sub",
     ),
     "timing": (
         f"{LOAD} {LOAD_TYPES} {{~pto_dv.gpa = 5}}",
-        "'pto_dv.gpa' is unknown: did you mean pto_dv.gap?",
+        "'pto_dv.gpa' unknown mean pto_dv.gap",
     ),
     "timing of a loop": ("scf.for %k = %i to %i step %i {\n} {~pto_dv.unroll}", "'pto_dv.unroll'"),
     "type of the generic form": (
         '"pto.set_loop_size_outtoub"(%n, ~%h) : (i64, i64) -> ()',
-        "type mismatch: %h has type i32",
+        "type mismatch %h type i32",
     ),
 }
 
 
 @pytest.mark.parametrize("name", SYNTAX)
-def test_other_errors_stand_at_the_part_that_is_wrong(name: str) -> None:
-    text, words = SYNTAX[name]
+def test_other_errors_have_the_position_of_the_wrong_part(name: str) -> None:
+    text, facts = SYNTAX[name]
     before = text.partition("~")[0] if "~" in text else ""
     first = refused(text.replace("~", ""))[0]
-    assert words in first.message
+    assert says(first.message, facts), first.message
     line = before.count("\n")
     column = len(before) - (before.rfind("\n") + 1) + 1
     assert (first.place.line, first.place.column) == (2 + line, column)
     assert not first.rule
 
 
-def test_attributes_of_others_mean_nothing() -> None:
-    """Other dialects may say what they like; foreign ops have names of their own."""
-    said = only(
-        f"  {LOAD} {{llvm.note = 1, pto.tile = 2, ub_sub = 1, pto_dv.gap = 3}} {LOAD_TYPES}"
-    )
-    assert said.attributes["ub_sub"] == 1
+def test_attributes_of_other_dialects_are_ignored() -> None:
+    """Any name is legal with the prefix of another dialect, or on a foreign op."""
+    op = only(f"  {LOAD} {{llvm.note = 1, pto.tile = 2, ub_sub = 1, pto_dv.gap = 3}} {LOAD_TYPES}")
+    assert op.attributes["ub_sub"] == 1
     program('  "pto.vadd"() <{mask = 1}> {pto_dv_x.y = 1, lanes = 4} : () -> ()')
     program(
         f'  {GENERIC} <{{layout = "nz2nd", operandSegmentSizes = {SIZES}}}> '
@@ -332,29 +331,32 @@ def test_attributes_of_others_mean_nothing() -> None:
     )
 
 
-def test_an_error_says_what_would_be_legal() -> None:
+def test_an_error_has_the_legal_values() -> None:
     (finding,) = refused("%q = pto.castptr %n : i64 -> !pto.ptr<f16, l2>")
     assert "cbuf" in finding.legal
     (finding,) = refused("pto.set_flag[PIPE_X, PIPE_V, EVENT_ID0]")
     assert "PIPE_MTE2" in finding.legal
 
 
+SIZES_OF_ALL = r"src\s1,\sdst\s1,\sm\s1,\sn\s1,\ssrc_stride\s1,\sdst_stride\s1,\spre_\w+"
+
+
 @pytest.mark.parametrize(
     ("name", "legal"),
     [
-        ("comment of another language", "a comment begins with //"),
-        ("float too large", "numbers up to 65504.0; infinity is 0x7C00"),
+        ("comment of another language", "comment //"),
+        ("float too large", "65504.0 infinity 0x7C00"),
         ("float without a dot", "1.0e400"),
-        ("type", "i32 here, or another operand"),
-        ("generic, too few operands", "src 1, dst 1, m 1, n 1, src_stride 1, dst_stride 1, pre_"),
-        ("segments missing", "src 1, dst 1, m 1, n 1, src_stride 1, dst_stride 1, pre_"),
+        ("type", "i32"),
+        ("generic, too few operands", SIZES_OF_ALL),
+        ("segments missing", SIZES_OF_ALL),
     ],
 )
-def test_an_error_of_an_op_says_what_would_be_legal(name: str, legal: str) -> None:
-    assert refused(SYNTAX[name][0].replace("~", ""))[0].legal.startswith(legal)
+def test_an_error_of_an_op_has_the_legal_values(name: str, legal: str) -> None:
+    assert says(refused(SYNTAX[name][0].replace("~", ""))[0].legal, legal)
 
 
-def test_floats_are_taken_up_to_where_they_are_rounded_to_infinity() -> None:
+def test_floats_are_legal_up_to_those_that_round_to_infinity() -> None:
     program("  %x = arith.constant 65519.0 : f16\n  %y = arith.constant 3.4028e+38 : f32")
     refused("%x = arith.constant 65520.0 : f16")
 
@@ -366,11 +368,11 @@ def test_no_second_error_follows_from_the_first(text: str) -> None:
 
 def test_a_region_that_is_never_closed_ends_with_the_file() -> None:
     (finding,) = refused("pto.section.vector {")
-    assert finding.message == "expected an op or '}', found the end of the file"
+    assert says(finding.message, "expected op '}' found end file")
     assert (finding.place.line, finding.place.column) == (5, 1)
 
 
-def test_reading_goes_on_after_an_error_of_one_op() -> None:
+def test_later_ops_are_read_after_an_error() -> None:
     found = refused(
         "  pto.mte_gm_ub %gm, %ub\n"
         f"  {RULES['pad of two'][1]}\n"
@@ -385,12 +387,12 @@ def test_reading_goes_on_after_an_error_of_one_op() -> None:
     assert "%none" in found[-1].message
 
 
-def test_broken_rules_may_be_taken_as_findings() -> None:
+def test_broken_rules_may_be_collected_as_findings() -> None:
     found: list[Finding] = []
     text = f"{BEFORE}{RULES['pad of two'][1]}\n{EVERY_OP['mte_gm_l1']}\nreturn\n}}"
     source = read(text, "x.pto", found)
     assert [finding.rule for finding in found] == ["DMA-L02"]
-    assert [said.name for op in source.module.walk() if (said := written(op))] == ["mte_gm_l1"]
+    assert [move.name for op in source.module.walk() if (move := written(op))] == ["mte_gm_l1"]
     with pytest.raises(ProgramError) as caught:
         read(text.replace("return", "%x = a.b"), "x.pto", [])
     assert len(caught.value.findings) == 2
@@ -401,7 +403,7 @@ def test_many_regions_inside_each_other_are_an_error() -> None:
     assert "nested too deeply" in found[-1].message
 
 
-def test_a_string_that_is_never_closed_takes_no_time() -> None:
+def test_a_string_that_is_never_closed_is_read_in_linear_time() -> None:
     start = time.perf_counter()
     refused('%x = arith.constant "' + "ab" * 5000)
     assert time.perf_counter() - start < 2
@@ -411,7 +413,7 @@ _TOKENS = re.compile(r'\s+|//[^\n]*|%[\w$.#-]+|[\w.]+|"[^"\n]*"|.', re.DOTALL)
 _OTHERS = [*'(){}<>[]:,=%"#!^@', "->", "0x", "-", "9" * 30, "\N{SECTION SIGN}", "\t"]
 
 
-def test_no_text_makes_anything_but_an_error_with_a_position() -> None:
+def test_random_texts_are_read_or_refused_with_a_position() -> None:
     """Programs with tokens lost, doubled, exchanged or cut off."""
     chance = random.Random(7)
     ops = [*EVERY_OP.values(), "%v = pto.vlds %ub[%n] : !pto.ptr<f16, ub> -> !pto.vreg<f16>"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops whose grammar nobody here knows: skipped, named, and given types as far as the text says."""
+"""Ops with unknown grammar: skipped and named, with the types that the text has."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FORMS = [
 )
 def test_an_unknown_op_ends_where_the_next_one_begins(text: str, after: str) -> None:
     source = program(f"  {text}\n{after}")
-    assert [said.name for said in moves(source)] == ["mte_gm_l1"]
+    assert [move.name for move in moves(source)] == ["mte_gm_l1"]
     (op, *_) = foreign(source)
     assert op.mnemonic.startswith(text.strip('"').split()[0].split('"')[0])
     assert str(source.place(op)) == "x.pto:2:3"
@@ -69,7 +69,7 @@ def test_an_unknown_op_may_end_at_a_generic_op_a_return_or_a_brace() -> None:
         ('%v = "pto.count"(%n) : (i64) -> i32', ["i32"]),
     ],
 )
-def test_results_have_the_types_that_the_text_says(text: str, types: list[str]) -> None:
+def test_results_have_the_types_of_the_text(text: str, types: list[str]) -> None:
     (op,) = foreign(program(f"  {text}\n{AFTER}"))
     assert [type_name(value.type) for value in op.results] == types
 
@@ -83,7 +83,7 @@ def test_results_have_the_types_that_the_text_says(text: str, types: list[str]) 
         "%v = pto.count %n : what",
     ],
 )
-def test_a_result_of_which_nothing_is_known_fits_where_it_is_used_first(text: str) -> None:
+def test_a_result_of_unknown_type_gets_the_type_of_its_first_use(text: str) -> None:
     source = program(f"  {text}")
     (op,) = foreign(source)
     assert op.results[0].type == OpaqueType("pto.count")
@@ -99,7 +99,7 @@ def test_a_result_of_which_nothing_is_known_fits_where_it_is_used_first(text: st
         "pto.vscope {{\n    scf.if %yes {{ {move}\n }}\n  }}",
     ],
 )
-def test_moves_inside_an_unknown_op_are_told(text: str) -> None:
+def test_moves_inside_an_unknown_op_are_found(text: str) -> None:
     (op,) = foreign(program("  " + text.format(move=EVERY_OP["mte_gm_l1"])))
     assert op.holds_moves
 
@@ -112,9 +112,7 @@ def test_moves_inside_an_unknown_op_are_told(text: str) -> None:
         (EVERY_OP["mad"], 0),
     ],
 )
-def test_forms_of_the_multiplier_that_the_host_does_not_compute_are_foreign(
-    text: str, kinds: int
-) -> None:
+def test_multiplier_forms_without_a_host_model_are_foreign(text: str, kinds: int) -> None:
     source = program(f"  {text}")
     assert len(foreign(source)) == kinds
     assert len(moves(source)) == 1 - kinds

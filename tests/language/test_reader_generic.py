@@ -27,39 +27,39 @@ OTHERS = {
     '"pto_dv.foreign"() <{mnemonic = "pto.vadd"}> : () -> ()': '"pto_dv.foreign"() '
     '<{mnemonic = "pto.vadd"}> : () -> ()',
 }
-"""The pretty form of the ops that move nothing, and their generic form."""
+"""The pretty form of ops without data movement, and their generic form."""
 
 
-def said(source: Source) -> list[str]:
-    """Returns all that is said of each movement op, values by their names."""
+def contents(source: Source) -> list[str]:
+    """Returns the content of each movement op, values by their names."""
 
-    def told(move: Written) -> str:
+    def content(move: Written) -> str:
         parts = (move.operands, move.loops, move.pad, move.loop3, move.pre_quant, move.pre_relu)
         values = [getattr(value, "name_hint", value) for value in move.values()]
         kept = (move.name, list(move.operands), values, move.words, move.unit_flag)
         return repr((kept, move.attributes, [len(part) if part else 0 for part in parts]))
 
-    return [told(move) for move in moves(source)]
+    return [content(move) for move in moves(source)]
 
 
-def test_every_op_is_tried() -> None:
+def test_every_op_is_listed() -> None:
     assert {name.partition(",")[0].partition(" ")[0] for name in EVERY_OP} == set(FORMS)
 
 
 @pytest.mark.parametrize("text", EVERY_OP.values())
-def test_a_movement_op_says_the_same_in_both_forms(text: str) -> None:
+def test_a_movement_op_is_equal_in_both_forms(text: str) -> None:
     source = program(f"  {text}")
     printed = generic(source)
     name = text.partition(" ")[0]
     assert f'"{name}"(' in printed
-    assert f"{name} " not in printed, "nothing of the pretty form is left"
+    assert f"{name} " not in printed, "the pretty form is gone"
     again = read(printed, "generic")
-    assert said(again) == said(source) != []
+    assert contents(again) == contents(source) != []
     assert generic(again) == printed
 
 
-@pytest.mark.parametrize(("text", "wanted"), OTHERS.items())
-def test_any_other_op_is_the_same_in_both_forms(text: str, wanted: str) -> None:
+@pytest.mark.parametrize(("text", "expected"), OTHERS.items())
+def test_any_other_op_is_the_same_in_both_forms(text: str, expected: str) -> None:
     printed = generic(program(f"  {text}"))
-    assert wanted in printed
+    assert expected in printed
     assert generic(read(printed, "generic")) == printed

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Op to text to op is the identity, in both forms.
 
-Ops come from the generators of the random tests, legal and illegal. Those never write ``sat``,
-which is what an omitted clause means, so :func:`spread` does. Ops drawn by hypothesis have any
-operands that a front end takes. What no text can hold is left out, and counted: typed constants
+Ops come from the generators of the random tests, legal and illegal. These never write ``sat``,
+the default, so :func:`spread` does. Ops drawn by hypothesis have any
+operands that a front end accepts. Values without a text are omitted and counted: typed constants
 wider than their type, and addresses of more than 63 bits.
 """
 
@@ -68,7 +68,7 @@ def spread(ops: Iterator[AnyOp], seed: int) -> Iterator[AnyOp]:
 
 
 def drawn(family: str) -> Iterator[AnyOp]:
-    """Yields ops of a family as programs have them, two legal for one illegal, without end."""
+    """Yields ops of a family endlessly, two legal ones for each illegal one."""
     names = FAMILIES[family]
     legal = TrafficGenerator(7, names).blocks(1 << 40)
     illegal = IllegalGenerator(7, names).blocks(1 << 40)
@@ -80,7 +80,7 @@ def drawn(family: str) -> Iterator[AnyOp]:
 
 @pytest.fixture(autouse=True)
 def no_collection() -> Iterator[None]:
-    """Keeps the garbage collector from looking at all ops again and again."""
+    """Pauses the garbage collector, which would traverse all ops repeatedly."""
     gc.disable()
     yield
     gc.enable()
@@ -93,26 +93,26 @@ def printed(ops: Sequence[AnyOp], form: str = "pretty") -> str:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_random_ops_survive_their_text(family: str, form: str) -> None:
+def test_random_ops_are_read_back_unchanged(family: str, form: str) -> None:
     ops = spread(drawn(family), 3)
     seen = unsaid = 0
     while seen < COUNT:
         batch = list(islice(ops, BATCH))
-        said = [op for op in batch if not unprintable(op)]
-        assert ops_of(printed(said, form)) == said
-        seen += len(said)
-        unsaid += len(batch) - len(said)
+        printable = [op for op in batch if not unprintable(op)]
+        assert ops_of(printed(printable, form)) == printable
+        seen += len(printable)
+        unsaid += len(batch) - len(printable)
     assert unsaid < seen // 50
 
 
 @settings(max_examples=15)
 @given(st.lists(v06_ops(), min_size=20, max_size=60), st.sampled_from(FORMS))
-def test_ops_with_any_operands_survive_their_text(drawn_ops: list[V06Op], form: str) -> None:
-    said = list(spread((op for op in drawn_ops if not unprintable(op)), 5))
-    assert ops_of(printed(said, form)) == said
+def test_ops_with_any_operands_are_read_back_unchanged(drawn_ops: list[V06Op], form: str) -> None:
+    printable = list(spread((op for op in drawn_ops if not unprintable(op)), 5))
+    assert ops_of(printed(printable, form)) == printable
 
 
-def test_what_is_compared_is_every_operand() -> None:
+def test_every_operand_is_compared() -> None:
     """A text with one operand changed is not the op that was printed."""
     op = next(op for op in drawn("dma") if isinstance(op, MteUbGm) and op.loops)
     text = printed([op])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shape of an op's text, and where the text of an unknown one ends; without any meaning."""
+"""The syntax of an op, and the end of the text of an unknown one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tb.language.parser.syntax import OpText, read_op
 
 
 def op_text(text: str, *head_words: str) -> OpText:
-    """Reads an op behind its name with xdsl's own parser: the dialect needs no other one."""
+    """Reads an op after its name with xdsl's parser, the only one that the dialect needs."""
     return read_op(Parser(context(), text), "name", 0, head_words)
 
 
@@ -44,7 +44,7 @@ def test_operands_clauses_types_and_attributes() -> None:
     assert list(text.attributes) == ["x", "y"]
 
 
-def test_the_parser_stands_behind_the_op() -> None:
+def test_the_parser_continues_after_the_op() -> None:
     context_ = Context()
     context_.load_dialect(Builtin)
     parser = Parser(context_, "%a : i64 next.op")
@@ -90,7 +90,7 @@ def test_text_that_is_no_pointer_type(text: str) -> None:
         ("affine_map<(d0) -> (d0)>", ""),
     ],
 )
-def test_where_an_unknown_op_ends(text: str, end: str) -> None:
+def test_the_end_of_an_unknown_op(text: str, end: str) -> None:
     skipped = skip(f"pto.op {text}", 6)
     assert f"pto.op {text}"[skipped.end :].strip().removeprefix("// a.b = (") == end
 

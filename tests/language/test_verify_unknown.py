@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``pto-dv verify`` where values are not known: nothing is made up, and no file ends the others.
+"""``pto-dv verify`` where values are not known: no wrong findings, and all files are checked.
 
 A legal program of the corpus stays legal when one of its constants becomes an argument, which may
 have that very value.
@@ -19,14 +19,15 @@ from tb.language.trace import Trace
 from tb.language.verify import verify_file
 from tb.programs.verify import verify_command
 from tests.language.corpus import cases
+from tests.wording import line_says, says
 
 CONSTANT = re.compile(r"^ *(%\w+) = arith\.constant ([^:\n]*?)(?: : ([\w!.]+))?$", re.MULTILINE)
 FUNCTION = re.compile(r"func\.func (?:private |public )?@\w+\(")
-LEGAL = [case for case in cases() if not case.wanted]
+LEGAL = [case for case in cases() if not case.expected]
 
 
 def unknown(text: str) -> list[tuple[str, str]]:
-    """Returns each constant of a program, and the program with an argument in its stead."""
+    """Returns each constant of a program, and the program with an argument in its place."""
     if len(FUNCTION.findall(text)) != 1:
         return []
     found = []
@@ -42,10 +43,10 @@ def unknown(text: str) -> list[tuple[str, str]]:
 
 
 def test_constants_that_become_arguments(tmp_path: Path) -> None:
-    """No exception, and no error but in code that may never run."""
+    """No exception, and errors only in code that may not run."""
     path, looked_at = tmp_path / "x.pto", 0
     for case in LEGAL:
-        # Half of them, for time; of ops of the host all.
+        # Half of the constants, to save time; all of them in programs of the matrix unit.
         for name, text in unknown(case.text)[:: 1 if "l0a" in case.text else 2]:
             path.write_text(text)
             looked_at += 1
@@ -66,7 +67,7 @@ CRASH = """func.func @k(%at: i64) {
 
 
 def test_an_op_of_the_matrix_unit_at_an_unknown_address(tmp_path: Path) -> None:
-    """The side that is known is judged."""
+    """The operand with a known address is checked."""
     path = tmp_path / "x.pto"
     path.write_text(CRASH)
     (finding,) = verify_file(path).findings
@@ -82,7 +83,7 @@ def test_an_internal_error_is_a_finding_of_its_file(
 
     def fails(walked: Trace) -> list[object]:
         if "b.pto" in walked.file:
-            raise ZeroDivisionError("what nobody expects")
+            raise ZeroDivisionError("unexpected")
         return [*real(walked)]
 
     monkeypatch.setattr(tb.language.verify, "check", fails)
@@ -91,13 +92,10 @@ def test_an_internal_error_is_a_finding_of_its_file(
     record = tmp_path / "record.json"
     assert verify_command([str(tmp_path)], json_path=record) == 1
     out = capsys.readouterr().out
-    assert (
-        f"{tmp_path}/b.pto:1:1: error: internal error of pto-dv, the file is not checked to its "
-        "end: ZeroDivisionError in test_verify_unknown.py:" in out
-    )
-    assert ": what nobody expects\n" in out
-    assert "verified 3 files, 3 ops: 3 errors in 3 files" in out
-    assert "what nobody expects" in record.read_text()
+    place, raised = f"{tmp_path}/b.pto:1:1", r"ZeroDivisionError test_verify_unknown\.py:\d+"
+    assert line_says(out, f"{place} error internal error pto-dv not checked {raised} unexpected")
+    assert line_says(out, "verified 3 files 3 ops 3 errors 3 files")
+    assert "unexpected" in record.read_text()
 
 
 HEAD = """func.func @k(%in: !pto.ptr<i8, gm>, %out: !pto.ptr<i8, gm>, %t: index, %yes: i1) {
@@ -123,39 +121,47 @@ STORE = f"pto.mte_ub_gm %ub, %out, %len nburst(%one, %len, %len) : {TYPES['mte_u
 LOADED = [f'pto.{op}_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]' for op in ("set", "wait")]
 STORED = [f'pto.{op}_flag["PIPE_MTE3", "PIPE_MTE2", "EVENT_ID0"]' for op in ("set", "wait")]
 LOOP = ["scf.for %i = %c0 to %t step %c1 {"]
-RUNS = "if the loop at x.pto:9:3, whose bounds are not known, runs"
+# Facts of conditions.
+RUNS = "if loop x.pto:9:3 bounds not known runs$"
+TWICE = "if loop x.pto:9:3 bounds not known runs twice$"
+HOLDS = "if condition x.pto:9:3 not known holds$"
+HOLDS_NOT = "if condition x.pto:9:3 not known not hold$"
 
 
 def found(folder: Path, *ops: str) -> list[tuple[int, str, str]]:
-    """Returns line, first words and condition of each finding; ops begin in line 9."""
+    """Returns line, first words and facts of the condition of each finding.
+
+    Ops begin in line 9.
+    """
     path = folder / "x.pto"
     path.write_text(HEAD + "".join(f"  {op}\n" for op in ops) + "  return\n}\n")
-    words = verify_file(path, foreign="skip").findings
     return [
-        (
-            one.place.line,
-            one.rule or one.message.split(":")[0],
-            one.condition.replace(str(path), "x.pto"),
-        )
-        for one in words
+        (one.place.line, one.rule or one.message.split(":")[0], facts_of(one.condition))
+        for one in verify_file(path, foreign="skip").findings
     ]
 
 
-def test_what_an_iteration_does_to_the_next(tmp_path: Path) -> None:
+def facts_of(condition: str) -> str:
+    """Returns the facts of a known condition, any other as it is."""
+    matching = (facts for facts in (RUNS, TWICE, HOLDS, HOLDS_NOT) if says(condition, facts))
+    return next(matching, condition)
+
+
+def test_hazards_between_iterations(tmp_path: Path) -> None:
     """Bounds are not known: hazards and flags are those of two iterations."""
     body = [*LOOP, load(), *LOADED, STORE, "}"]
     assert found(tmp_path, *body) == [
-        (10, "A-14", RUNS + " twice"),
-        (10, "hazard", RUNS + " twice"),
-        (11, "flag", RUNS + " twice"),
-        (13, "A-14", RUNS + " twice"),
+        (10, "A-14", TWICE),
+        (10, "hazard", TWICE),
+        (11, "flag", TWICE),
+        (13, "A-14", TWICE),
     ]
     barrier = "pto.pipe_barrier <PIPE_ALL>"
     assert found(tmp_path, *LOOP, load(), *LOADED, STORE, barrier, "}") == []
     primed = [STORED[0], *LOOP, STORED[1], load(), *LOADED, STORE, STORED[0], "}", STORED[1]]
     assert [one for one in found(tmp_path, *primed) if one[1] != "A-14"] == []
     assert found(tmp_path, *LOOP, load(), "}", STORE) == [
-        (10, "A-14", RUNS + " twice"),
+        (10, "A-14", TWICE),
         (12, "hazard", RUNS),
     ]
     assert found(tmp_path, *LOOP, LOADED[1], "}") == [(10, "deadlock", RUNS)]
@@ -174,22 +180,14 @@ def test_addresses_that_depend_on_the_iteration_are_no_hazard(tmp_path: Path) ->
     ("before", "after", "condition"),
     [
         (LOOP, "}", RUNS),
-        (
-            ["scf.if %yes {"],
-            "}",
-            "if the condition at x.pto:9:3, which is not known, holds",
-        ),
-        (
-            ["scf.if %yes {", "} else {"],
-            "}",
-            "if the condition at x.pto:9:3, which is not known, does not hold",
-        ),
+        (["scf.if %yes {"], "}", HOLDS),
+        (["scf.if %yes {", "} else {"], "}", HOLDS_NOT),
     ],
 )
-def test_errors_in_code_that_may_never_run_say_so(
+def test_errors_in_code_that_may_not_run_have_its_condition(
     tmp_path: Path, before: list[str], after: str, condition: str
 ) -> None:
-    """Rules, operands below 0, and what ends the walk."""
+    """Rules, operands below 0, and errors that end the walk."""
     line = 9 + len(before)
     odd = load().replace("%len nburst", "%one nburst").replace("%z,", "%len,")
     assert found(tmp_path, *before, odd, after) == [(line, "DMA-L15", condition)]
@@ -202,8 +200,8 @@ def test_errors_in_code_that_may_never_run_say_so(
     assert (line + 2, "DMA-L15", "") in found(tmp_path, *wrong)
 
 
-def test_an_op_that_runs_in_any_case_is_told_without_a_condition(tmp_path: Path) -> None:
-    """Of one op in a function that is called twice, the call that runs counts."""
+def test_an_op_that_always_runs_is_reported_without_a_condition(tmp_path: Path) -> None:
+    """Of two calls of a function, the unconditional one counts."""
     path = tmp_path / "x.pto"
     call = "  func.call @inner() : () -> ()\n"
     arguments = HEAD[HEAD.index("(") : HEAD.index(")") + 1]
@@ -221,9 +219,9 @@ def test_iterations_are_counted_without_the_second_walk(tmp_path: Path) -> None:
     inner = "scf.for %j = %c0 to %c3 step %c1 {"
     odd = load().replace("%z,", "%len,")
     ops = [*LOOP, "%c3 = arith.constant 3 : index", inner, odd, "}", "}"]
-    told = [str(one) for one in _findings(tmp_path, *ops) if one.rule == "DMA-L15"]
-    assert len(told) == 1
-    assert "l2_cache_ctl is 64, in iteration 1 of 3, if the loop at" in told[0]
+    matching = [str(one) for one in _findings(tmp_path, *ops) if one.rule == "DMA-L15"]
+    assert len(matching) == 1
+    assert line_says(matching[0], "l2_cache_ctl 64 iteration 1 of 3 if loop")
 
 
 def _findings(folder: Path, *ops: str) -> tuple[Finding, ...]:
@@ -232,11 +230,11 @@ def _findings(folder: Path, *ops: str) -> tuple[Finding, ...]:
 
 
 def test_loops_that_take_too_long_twice_are_walked_once_with_a_note(tmp_path: Path) -> None:
-    """Also those nested so deep that every path through them would be too many."""
+    """Also loops nested so deep that their paths cannot be enumerated."""
     many = ["%many = arith.constant 15000 : index", "scf.for %j = %c0 to %many step %c1 {"]
     found(tmp_path, *LOOP, *many, "pto.pipe_barrier <PIPE_ALL>", "}", "}")
     (note,) = verify_file(tmp_path / "x.pto").notes
-    assert ":9:3: note: the bounds of the loop are not known: one iteration is checked" in note
+    assert line_says(note, "9:3 note bounds loop not known one iteration checked")
     deep = [LOOP[0].replace("%i", f"%i{number}") for number in range(40)]
     begin = time.perf_counter()
     found(tmp_path, *deep, load(), *["}"] * 40)

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from scoreboards.golden import GoldenMemory
 from scoreboards.model.dma import ReferenceModel
+from scoreboards.regions import row_starts
+from tb.isa.footprint import Footprint
 from tb.isa.spaces import SIZES, Space
 
 
@@ -23,7 +25,7 @@ def noise(space: Space, start: int, length: int) -> NDArray[np.uint8]:
 
 @dataclass
 class Bench:
-    """A model, its memories, and what the on-chip memories held at first."""
+    """A model, its memories, and the initial contents of the on-chip memories."""
 
     golden: GoldenMemory
     model: ReferenceModel
@@ -43,10 +45,23 @@ class Bench:
 
 @pytest.fixture
 def bench() -> Bench:
-    """A fresh bench whose memories hold ``noise``."""
+    """A new bench with ``noise`` in its memories."""
     golden = GoldenMemory(noise)
     model = ReferenceModel(
         golden, before_read=golden.ensure_footprint, before_write=golden.expect_write
     )
     golden.prefill(0, 1 << 17)
     return Bench(golden, model)
+
+
+def addresses(footprint: Footprint | None) -> set[int]:
+    """Returns the addresses of the bytes of a footprint."""
+    if footprint is None:
+        return set()
+    return {int(s) + b for s in row_starts(footprint) for b in range(footprint.length)}
+
+
+def near(rng: np.random.Generator, *limits: int) -> int:
+    """Returns a value at, just below or just above one of the limits, or a small one."""
+    value = int(rng.choice([*limits, 0, 1, 32, 64]))
+    return max(0, value + int(rng.choice([0, 0, 0, 0, -1, 1, -32, 32])))

@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm
 from tb.isa.dma.op import MteGmUb, MteUbGm
@@ -22,12 +26,13 @@ SIZE_OF_TYPE = {
 GM_BYTES = 2**40
 UB_BYTES = 262144
 
+Memory = bytearray | NDArray[np.uint8]
 Copy = MteGmUb | MteUbGm | CopyGmToUbuf | CopyUbufToGm
 
 
 @dataclass
 class Regs:
-    """Loop registers of one direction, and the pad value: (count, src, dst) inner loop first."""
+    """Loop registers of one direction, (count, src, dst) inner loop first, and the pad value."""
 
     outtoub: list[tuple[int, int, int]] = field(default_factory=lambda: [(1, 0, 0), (1, 0, 0)])
     ubtoout: list[tuple[int, int, int]] = field(default_factory=lambda: [(1, 0, 0), (1, 0, 0)])
@@ -100,7 +105,7 @@ class Effect:
     written: set[int] = field(default_factory=set)
 
 
-def copy(op: Plain, memories: dict[Space, bytearray]) -> Effect:
+def copy(op: Plain, memories: Mapping[Space, Memory]) -> Effect:
     """Executes a copy byte by byte; the memories must hold all it touches."""
     effect = Effect()
     if op.len == 0 or op.n == 0 or any(count == 0 for count, _, _ in op.loops):

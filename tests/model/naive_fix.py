@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A second reading of spec/fixpipe.md: one element at a time, exact numbers, rounding as defined.
 
-Nothing here shares code with the model. Numbers are ``Fraction``; NaN, infinities and -0 have
-names of their own. A narrow float is the list of its values, and rounding looks for the nearest.
+It shares no code with the model. Numbers are ``Fraction``; NaN, infinities and -0 have
+separate names. A narrow float is the list of its values, and rounding finds the nearest.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def is_negative(value: Number) -> bool:
 
 
 def half_even(value: Fraction) -> int:
-    """Returns the nearest integer, of two the even one."""
+    """Returns the nearest integer, ties to even."""
     low = value.numerator // value.denominator
     rest = value - low
     if rest == Fraction(1, 2):
@@ -108,7 +108,7 @@ def total(one: Number, two: Number) -> tuple[Number, bool]:
 
 @cache
 def values_of(form: str) -> tuple[Fraction, ...]:
-    """Returns the magnitude of every code from 0 on, and one more that stands for overflow."""
+    """Returns the magnitude of every code from 0 on, and one more for overflow."""
     if form == "hif8":
         return (*sorted(hif8_values()), Fraction(3, 2) * power(15))
     exponent_bits, fraction_bits, count = {
@@ -194,7 +194,7 @@ def convert(bits: int, form: str, sat: str, *, hybrid: bool = False) -> int:
 
 
 def hybrid_position(magnitude: int) -> int:
-    """Returns the position of the hybrid result, bit by bit as the encoder's table has it."""
+    """Returns the position of the hybrid result, bit by bit after the encoder's table."""
     e, f = (magnitude >> 23) - 127, magnitude & 0x7FFFFF
     threshold = f & 0x3FFF
     values = values_of("hif8")
@@ -320,7 +320,7 @@ def above(value: Number, limit: Fraction) -> bool:
 
 
 def rectified(t: int, relu: str, alpha: int) -> int:
-    """Returns the f32 pattern behind the ReLU (section 6)."""
+    """Returns the f32 pattern after the ReLU (section 6)."""
     if relu in ("", "no_relu"):
         return t
     value = number(t)
@@ -338,7 +338,7 @@ _NANS = {"f32": F32_NAN, "f16": 0x7E00, "bf16": 0x7FC0}
 
 
 def atomic(kind: str, op: str, old: int, new: int) -> int:
-    """Returns what an atomic update leaves in memory (section 9)."""
+    """Returns the value in memory after an atomic update (section 9)."""
     if kind.startswith("s"):
         width = int(kind[1:])
         mask, sign = (1 << width) - 1, 1 << width - 1
@@ -365,7 +365,7 @@ def atomic(kind: str, op: str, old: int, new: int) -> int:
 
 
 def _rank(value: Number) -> tuple[Fraction, int]:
-    """Returns a key of the order in which -0 is below +0."""
+    """Returns a sort key with -0 below +0."""
     if isinstance(value, str):
         far = {"+inf": power(300), "-inf": -power(300), "-0": Fraction(0)}[value]
         return far, 0 if value == "-0" else 1

@@ -45,12 +45,12 @@ def clip_number(clip: Scalar) -> Fraction:
 
 
 def execute(op: FixOp, images: Images, old: Images) -> set[tuple[Space, int]]:
-    """Writes what a legal op writes into ``images``; returns the bytes it wrote.
+    """Executes a legal op on ``images``; returns the bytes it wrote.
 
     Args:
         op: The op.
         images: Memories from address 0 on, changed in place.
-        old: The memories as they were.
+        old: The memories before the op.
     """
     touched: set[tuple[Space, int]] = set()
     repeats, s3, d3 = 1, 0, 0
@@ -99,7 +99,7 @@ def store(
     op: FixOp, base: int, m: int, n: int, y: int, images: Images, old: Images,
     touched: set[tuple[Space, int]],
 ) -> None:  # fmt: skip
-    """Puts one element where I(r, m, n) says."""
+    """Puts one element at I(r, m, n)."""
     space = Space.L1 if isinstance(op, MteL0cL1) else Space.GM
     if isinstance(op, MteL0cUb):
         half = op.sub_block

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The other ops of spec/dma.md, spec/nd2nz.md and spec/bias_fb.md, byte by byte in plain Python.
 
-:func:`effect` says where each destination byte comes from, :func:`lowest_rule` which D rule is
-broken; both are read off the spec's formulas with no thought of speed.
+:func:`effect` gives the origin of each destination byte, :func:`lowest_rule` the D rule that is
+broken; both follow the spec's formulas without regard to speed.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -16,7 +17,7 @@ from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.dma.op import MteGmL1, MteL1Ub
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.spaces import Space
-from tests.model.naive import SIZE_OF_TYPE
+from tests.model.naive import SIZE_OF_TYPE, Memory
 
 Op = MteGmL1 | MteL1Ub | MteUbUb | MteUbL1 | MteGmL1Frac | MteL1Bt | MteL1Fb | CopyUbufToUbuf
 
@@ -35,13 +36,13 @@ Source = int | tuple[int, int] | None
 
 @dataclass
 class Effect:
-    """Where every written byte comes from.
+    """The origin of every written byte.
 
     Attributes:
         source, target: Memories.
-        made_from: Destination address to what it is made from.
+        made_from: Destination address to its origin.
         twice: A destination byte was generated twice: undefined (DMA-L13, ND-L09).
-        unit: Bytes of a source element where an address stands for one.
+        unit: Bytes of a source element where an address means one.
         widen: Source type of a widening, or "".
     """
 
@@ -68,7 +69,7 @@ class Effect:
                 found.add(source)
         return found
 
-    def apply(self, memories: dict[Space, bytearray]) -> None:
+    def apply(self, memories: Mapping[Space, Memory]) -> None:
         """Writes all bytes; every source byte is read with its value before the op."""
         old = bytes(memories[self.source])
         target = memories[self.target]
@@ -102,7 +103,7 @@ def ub(op: MteL1Ub | MteUbUb | MteUbL1 | CopyUbufToUbuf) -> Space:
 
 
 def effect(op: Op) -> Effect:
-    """Returns what the op does when it breaks no rule."""
+    """Returns the effect of a legal op."""
     if isinstance(op, MteGmL1):
         return _strided(op, Space.GM, op.gm_src, Space.L1, op.l1_dst)
     if isinstance(op, MteL1Ub):

@@ -48,7 +48,7 @@ def number(raw: bytes, dtype: str) -> Fraction | int:
 
 
 def draw(rng: np.random.Generator, shape: tuple[int, int], dtype: str) -> np.ndarray:
-    """Returns ``uint8[rows, columns, size]``: numbers whose sums are exact in float64."""
+    """Returns ``uint8[rows, columns, size]``: numbers with exact sums in float64."""
     small = rng.integers(-64, 64, size=shape)
     if dtype == "i8":
         small = rng.integers(-128, 128, size=shape)
@@ -121,7 +121,7 @@ def test_a_product_is_that_of_the_elements(dtype: str, shape: tuple[int, int, in
 
 
 def put(model: CubeModel, a: np.ndarray, b: np.ndarray) -> None:
-    """Lays one row and one column of raw elements into L0A and L0B, NZ of 1 x K and K x 1."""
+    """Puts one row and one column of raw elements into L0A and L0B, NZ of 1 x K and K x 1."""
     k, size = len(a), a.itemsize
     for index in range(k):
         at = nz_place(0, index, 1, size)
@@ -148,7 +148,7 @@ def test_sums_are_rounded_once() -> None:
     assert result([1 + 2.0**-23, -1.0], [1 + 2.0**-23, 1.0]) == 0x34800000
 
 
-def test_overflow_and_what_is_no_number() -> None:
+def test_overflow_and_nan() -> None:
     huge, inf = 3.0e38, float("inf")
     assert result([huge, huge], [2.0, 1.0]) == 0x7F800000
     assert result([huge, huge], [2.0, -2.0]) == 0  # in float64 it does not overflow on the way

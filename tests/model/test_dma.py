@@ -13,15 +13,13 @@ from numpy.typing import NDArray
 
 from scoreboards.model.dma import DmaOp, ReferenceModel
 from scoreboards.model.outcome import NOTHING
-from scoreboards.regions import row_starts
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm, SetLoopSize, SetLoopStride, SetMovPadVal
 from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
-from tb.isa.footprint import Footprint
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 from tests.model import naive
-from tests.model.conftest import Bench, noise
+from tests.model.conftest import Bench, addresses, noise
 
 GM_BYTES, UB_BYTES = 3072, 1536
 TYPES = {1: "i8", 2: "f16", 4: "f32"}
@@ -31,12 +29,6 @@ SMALL = {Space.GM: GM_BYTES, Space.UB0: UB_BYTES, Space.UB1: UB_BYTES}
 def pointers(size: int, to_ub: bool) -> tuple[Ptr, Ptr]:
     gm, ub = Ptr(TYPES[size], "gm"), Ptr(TYPES[size], "ub")
     return (gm, ub) if to_ub else (ub, gm)
-
-
-def addresses(footprint: Footprint | None) -> set[int]:
-    if footprint is None:
-        return set()
-    return {int(s) + b for s in row_starts(footprint) for b in range(footprint.length)}
 
 
 def check(copy: naive.Copy, regs: naive.Regs, before: tuple[DmaOp, ...]) -> bool:
@@ -203,7 +195,7 @@ def test_pad_phase_is_that_of_the_absolute_address() -> None:
     assert ub[:16].tobytes().hex() == "000000eeee" + "223344" + "11223344" + "112233" + "00"
 
 
-def test_padding_off_leaves_the_tail_of_the_row(bench: Bench) -> None:
+def test_without_padding_the_tail_of_the_row_is_kept(bench: Bench) -> None:
     bench.model.execute(MteGmUb(0, 0, 5, 3, 5, 32))
     ub = bench.golden[Space.UB0]
     for row in range(3):
@@ -291,7 +283,7 @@ def test_sub_blocks_are_separate(bench: Bench) -> None:
     assert np.array_equal(bench.golden[Space.UB1][:64], noise(Space.GM, 0, 64))
 
 
-def test_issue_moves_nothing_and_apply_moves_later(bench: Bench) -> None:
+def test_issue_moves_no_data_before_apply(bench: Bench) -> None:
     outcome = bench.model.issue(MteGmUb(0, 0, 64, 1, 0, 0))
     assert bench.unchanged()
     bench.model.apply(outcome)
@@ -316,7 +308,7 @@ def test_eight_byte_elements_cannot_be_padded(bench: Bench) -> None:
 @pytest.mark.parametrize(
     "memory", [np.zeros(8, np.uint16), np.zeros((2, 8), np.uint8), np.zeros(8, np.uint8)[::2]]
 )
-def test_memories_of_another_shape_are_refused(memory: NDArray[np.uint8]) -> None:
+def test_memories_of_wrong_shape_are_refused(memory: NDArray[np.uint8]) -> None:
     with pytest.raises(ValueError, match="UB0"):
         ReferenceModel({Space.UB0: memory})
 

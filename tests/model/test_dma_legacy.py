@@ -95,7 +95,7 @@ def test_copy_takes_the_low_bytes_of_the_pad_value(bench: Bench) -> None:
     assert ub[32:64].tobytes() == b"\x11" * 32
     model.execute(CopyGmToUbuf(0, 0, 0, 1, 32, 0, 0, 1, 0, 32, 64, *F16))
     assert ub[32:64].tobytes() == b"\x11\x22" * 16
-    model.execute(SetMovPadVal("i8", 0xEE))  # zero-extended: nothing of the old value is left
+    model.execute(SetMovPadVal("i8", 0xEE))  # zero-extended: the old value is gone
     model.execute(CopyGmToUbuf(0, 0, 0, 1, 32, 0, 0, 1, 0, 32, 64, *F16))
     assert ub[32:64].tobytes() == b"\xee\x00" * 16
 
@@ -144,7 +144,7 @@ TOO_WIDE: list[LegacySet] = [
 
 
 @pytest.mark.parametrize("op", FITTING)
-def test_widest_values_are_taken(op: LegacySet) -> None:
+def test_widest_values_are_legal(op: LegacySet) -> None:
     model = ReferenceModel({})
     assert model.execute(op) == NOTHING
     assert model.registers != Registers()

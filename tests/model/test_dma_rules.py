@@ -13,7 +13,7 @@ from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm
 from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tests.model import naive
-from tests.model.conftest import Bench
+from tests.model.conftest import Bench, near
 
 F16 = Ptr("f16", "gm"), Ptr("f16", "ub")
 F32 = Ptr("f32", "gm"), Ptr("f32", "ub")
@@ -207,27 +207,21 @@ def test_lowest_rule_wins(bench: Bench) -> None:
     assert bench.unchanged()
 
 
-def _near(rng: np.random.Generator, *limits: int) -> int:
-    """A value at, just below or just above one of the limits, or a small one."""
-    value = int(rng.choice([*limits, 0, 1, 32, 64]))
-    return max(0, value + int(rng.choice([0, 0, 0, 0, -1, 1, -32, 32])))
-
-
 def _draw(rng: np.random.Generator) -> naive.Copy:
     size = int(rng.choice([1, 2, 4, 8]))
     dtype = {1: "i8", 2: "f16", 4: "i32", 8: "i64"}[size]
     gm, ub = Ptr(dtype, "gm"), Ptr(dtype, "ub")
-    gm_base = _near(rng, 0, 100, 2**40 - 128, 2**40)
-    ub_base = _near(rng, 0, 64, 262144 - 128, 262144)
-    length = _near(rng, 32, 64, 128, 65535) if rng.random() < 0.5 else 64
+    gm_base = near(rng, 0, 100, 2**40 - 128, 2**40)
+    ub_base = near(rng, 0, 64, 262144 - 128, 262144)
+    length = near(rng, 32, 64, 128, 65535) if rng.random() < 0.5 else 64
     n = int(rng.choice([0, 1, 1, 1, 2, 2, 3, 65535, 65536]))
-    gm_stride = _near(rng, length, 128, 2**40 - 1)
-    ub_stride = -(-length // 32) * 32 if rng.random() < 0.5 else _near(rng, length, 128, 2**21 - 1)
+    gm_stride = near(rng, length, 128, 2**40 - 1)
+    ub_stride = -(-length // 32) * 32 if rng.random() < 0.5 else near(rng, length, 128, 2**21 - 1)
     loops = tuple(
         Loop(
             int(rng.choice([0, 1, 1, 2, 2**21 - 1, 2**21])),
-            _near(rng, 256, 2**21 - 1, 2**40 - 1),
-            _near(rng, 256, 2**21 - 1, 2**40 - 1),
+            near(rng, 256, 2**21 - 1, 2**40 - 1),
+            near(rng, 256, 2**21 - 1, 2**40 - 1),
         )
         for _ in range(int(rng.choice([0, 0, 0, 1, 2, 3])))
     )

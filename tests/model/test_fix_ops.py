@@ -45,7 +45,7 @@ SPECIALS = [0x00000000, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00001, 0x000000
 
 
 class Side:
-    """Memories with accumulators that mean something, and a model on them."""
+    """Memories with accumulators of typical values, and a model on them."""
 
     def __init__(self, seed: int = 0, gm: int = WINDOW) -> None:
         rng = np.random.default_rng(seed)
@@ -293,14 +293,14 @@ def test_touched_blocks_follow_the_strides() -> None:
     assert outcome.flags.blocks.tolist() == [1, 1 + 48 * 64 // 512]
 
 
-def test_an_op_whose_flags_nobody_sets_never_runs() -> None:
+def test_an_op_without_its_flags_never_runs() -> None:
     side = Side()
     side.flags[3] = 0
     with pytest.raises(ValueError, match="block 3"):
         side.model.execute(replace(WHOLE, src=1024, unit_flag=2))
 
 
-def test_an_illegal_op_leaves_flags_alone() -> None:
+def test_an_illegal_op_keeps_flags() -> None:
     side = Side()
     outcome = side.model.execute(replace(WHOLE, dst_stride=0, unit_flag=3))
     assert (outcome.status, outcome.rule, outcome.flags) == (Status.RULE, 14, None)
@@ -351,12 +351,12 @@ F16 = Ptr("f16", "gm")
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("legal", [False, True])
-def test_what_no_front_end_lets_through_is_an_error(op: FixOp, rule: str, legal: bool) -> None:
+def test_violations_of_front_end_rules_are_errors(op: FixOp, rule: str, legal: bool) -> None:
     with pytest.raises(ValueError, match=rule):
         Side().model.issue(op, legal=legal)
 
 
-def test_other_front_end_rules_are_looked_at_where_rules_are() -> None:
+def test_other_front_end_rules_are_checked_with_the_rules() -> None:
     for op, rule in (
         (replace(WHOLE, pre_relu=PreRelu("no_relu", clip=Scalar("f16", 1))), "FIX-L06"),
         (replace(WHOLE, k=1), "FIX-L08"),
@@ -367,7 +367,7 @@ def test_other_front_end_rules_are_looked_at_where_rules_are() -> None:
             Side().model.issue(op)
 
 
-def test_a_hint_out_of_range_is_the_engines_business() -> None:
+def test_a_hint_out_of_range_is_left_to_the_engine() -> None:
     outcome = Side().model.issue(replace(WHOLE, sid=4))
     assert (outcome.status, outcome.rule) == (Status.RULE, 14)
 
@@ -389,8 +389,8 @@ def test_clips_are_positive(clip: Scalar, rule: int) -> None:
     assert outcome.rule == rule
 
 
-def test_verdicts_are_those_of_the_descriptors_that_engines_get() -> None:
-    """The model and the lowering put a descriptor together each by itself."""
+def test_verdicts_agree_with_those_of_the_descriptors() -> None:
+    """The model and the lowering compute a descriptor independently."""
     rng = np.random.default_rng(31)
     spoilt: dict[str, tuple[int, ...]] = {
         "src": (32, 1 << 18, (1 << 18) - 64), "dst": (1, 2, 4, 31, 1 << 40, 262112),
@@ -476,7 +476,7 @@ def test_plain_copies_keep_nan_payloads() -> None:
     assert found == [0x7FC00000, 0x7FC00000, 0x00000000, 0x00000001]
 
 
-def test_lanes_behind_the_last_channel_have_no_events() -> None:
+def test_lanes_after_the_last_channel_have_no_events() -> None:
     side = Side()
     words = side.images[Space.L0C].view("<f4")
     words[:16] = 1.0

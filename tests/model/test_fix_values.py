@@ -47,7 +47,7 @@ def words(values: list[int]) -> NDArray[np.uint32]:
 
 
 def around(form: str, every: int = 1) -> list[int]:
-    """Returns every value of a format, the middles between neighbours and what is next to each."""
+    """Returns all values of a format, the middles between neighbours, and the next numbers."""
     values = naive.values_of(form)
     found = set(SPECIALS)
     for low, high in [*list(itertools.pairwise(values))[::every], (values[-2], values[-1])]:
@@ -92,7 +92,7 @@ def test_every_hif8_code_has_the_value_of_the_table() -> None:
     assert np.isnan(hif8_value(0x80))
 
 
-def test_hif8_keeps_every_value_it_has() -> None:
+def test_hif8_converts_its_own_values_exactly() -> None:
     for hybrid in (False, True):
         for code in set(range(256)) - {0x80, 0x6F, 0xEF}:
             value = np.array([hif8_value(code)], dtype=np.float32)
@@ -162,7 +162,7 @@ def accumulators(accumulator: str, target: str) -> list[int]:
 
 
 def settings() -> list[tuple[str, str, str, str]]:
-    """Returns (mode, target, relu, sat) so that every mode meets everything it can have."""
+    """Returns (mode, target, relu, sat): every mode with every legal combination."""
     cases = []
     for name, mode in MODES.items():
         for target in sorted(mode.targets):
@@ -213,7 +213,7 @@ def test_pipeline_is_the_second_reading(name: str, target: str, relu: str, sat: 
         assert int(found[k]) == expected, f"{bits:#x} * {scales[k]:#x} {offsets[k]} {signs[k]}"
 
 
-def test_every_row_of_the_mode_table_is_there() -> None:
+def test_every_row_of_the_mode_table_is_tested() -> None:
     from tb.isa.fix.table import QUANT_MODES
 
     names = {mode + suffix for mode, row in MODES.items()
@@ -286,7 +286,7 @@ def test_events_of_an_integer(value: float, offset: int, events: FixEvent) -> No
     assert FixEvent(found) == events
 
 
-def test_relu_has_an_event_where_it_changes_something() -> None:
+def test_relu_has_an_event_where_it_changes_a_value() -> None:
     mode = MODES["f32_bf16"]
     half = np.array([0.5], dtype=np.float32)
     for relu, alpha in (("normal_relu", None), ("scalar_relu", half)):

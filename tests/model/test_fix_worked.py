@@ -80,7 +80,7 @@ def one(
     else:
         golden[Space.FB][:8].view("<u8")[0] = record(scale, offset, signed)
         quant = PreQuant(f"{mode}_vec", FbPtr("f32", 0))
-    # 4-bit rows have two elements; the second one is made of what lies behind.
+    # 4-bit rows have two elements; the second one comes from the next accumulator.
     n = 2 if target in ("i4", "si4") else 1
     op = MteL0cGm(
         0, 0, 1, n, 1, 2, pre_quant=quant, pre_relu=relu, sat=sat,

@@ -18,7 +18,7 @@ from tb.isa.dtypes import Ptr
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.rules import lowering_violation
 from tests.model import naive_ops
-from tests.model.conftest import Bench
+from tests.model.conftest import Bench, near
 
 GL = MteGmL1(0, 0, 64, 1, 64, 64)
 LU = MteL1Ub(0, 0, 64, 1, 64, 64)
@@ -137,12 +137,6 @@ def test_both_sides_of_a_limit(
     assert naive_ops.lowest_rule(legal) == 0
     bench.model.apply(outcome)
     assert bench.unchanged()
-
-
-def near(rng: np.random.Generator, *limits: int) -> int:
-    """A value at, just below or just above one of the limits, or a small one."""
-    value = int(rng.choice([*limits, 0, 1, 32, 64]))
-    return max(0, value + int(rng.choice([0, 0, 0, 0, -1, 1, -32, 32])))
 
 
 def base(rng: np.random.Generator, size: int) -> int:

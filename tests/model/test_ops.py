@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from scoreboards.model.dma import ReferenceModel
 from scoreboards.model.outcome import NOTHING
-from scoreboards.regions import row_starts
 from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.dma.legacy import CopyUbufToUbuf, lower_ubuf_copy, ubuf_copy_to_v06
 from tb.isa.dma.op import Loop, MteGmL1, MteL1Ub
@@ -22,7 +21,7 @@ from tb.isa.rules import lowering_violation
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 from tests.model import naive_ops
-from tests.model.conftest import Bench, noise
+from tests.model.conftest import Bench, addresses, noise
 
 SMALL = {
     Space.GM: 3000,
@@ -37,12 +36,6 @@ TYPES = {1: "i8", 2: "f16", 4: "i32"}
 few = st.integers(0, 4)
 block = st.integers(0, 12).map(lambda k: 32 * k)
 gap = st.integers(0, 4)
-
-
-def addresses(footprint: Footprint | None) -> set[int]:
-    if footprint is None:
-        return set()
-    return {int(s) + b for s in row_starts(footprint) for b in range(footprint.length)}
 
 
 def check(op: naive_ops.Op) -> None:
@@ -77,7 +70,7 @@ def check(op: naive_ops.Op) -> None:
     assert (outcome.read.space, outcome.written.space) == (effect.source, effect.target)
     assert hooks == [("read", outcome.read), ("write", outcome.written)]
     if not isinstance(op, CopyUbufToUbuf):
-        # Engines' descriptors and the model give the same bytes.
+        # The descriptors of engines and the model give the same bytes.
         desc = lower(op)
         assert addresses(source(desc)) == effect.read
         assert addresses(destination(desc)) == set(effect.made_from)
@@ -163,7 +156,7 @@ def test_nz_repacks(data: st.DataObject) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.data())
-def test_legacy_ub_copy_is_its_own_form_and_the_new_one(data: st.DataObject) -> None:
+def test_legacy_ub_copy_equals_the_new_form(data: st.DataObject) -> None:
     draw = data.draw
     length, n = 32 * draw(few), draw(few)
     src_stride = length + 32 * draw(gap) if n > 1 else draw(st.integers(0, 99))
@@ -203,12 +196,12 @@ def test_legacy_ub_copy_is_its_own_form_and_the_new_one(data: st.DataObject) -> 
         CopyUbufToUbuf(1 << 20, 0, 0, 2, 0, 64, 64),
     ],
 )
-def test_zero_counts_are_nops_behind_the_rules(bench: Bench, op: naive_ops.Op) -> None:
+def test_zero_counts_are_nops_after_the_rules(bench: Bench, op: naive_ops.Op) -> None:
     assert bench.model.execute(op) == NOTHING
     assert bench.unchanged()
 
 
-def test_types_no_front_end_lets_through(bench: Bench) -> None:
+def test_types_that_every_front_end_refuses(bench: Bench) -> None:
     execute = bench.model.execute
     for types in ((Ptr("f16", "l1"), Ptr("f16", "bt")), (Ptr("i8", "l1"), Ptr("i32", "bt"))):
         with pytest.raises(ValueError, match="BT-L01"):
@@ -230,7 +223,7 @@ def test_types_no_front_end_lets_through(bench: Bench) -> None:
         MteGmL1Frac(0, 524288 - 32, "nd2nz", 2, 16, 32, 1, 1, 1, 1),
     ],
 )
-def test_ops_called_legal_that_leave_a_memory_are_refused(bench: Bench, op: naive_ops.Op) -> None:
+def test_ops_marked_legal_that_leave_a_memory_are_refused(bench: Bench, op: naive_ops.Op) -> None:
     with pytest.raises(ValueError, match="leaves its memory"):
         bench.model.execute(op, legal=True)
 

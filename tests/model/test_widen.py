@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Widening over all inputs, and the classes of what was widened."""
+"""Widening over all inputs, and the classes of the widened values."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def load(bench: Bench, op: MteL1Bt, elements: list[int], size: int) -> int:
 
 
 def test_events_are_those_of_the_elements_read(bench: Bench) -> None:
-    # The element in the gap and those behind the last burst do not count.
+    # The element in the gap and those after the last burst do not count.
     elements = [0x0000, 0x3C00, 0x0001, 0x3C00, 0xFC00, 0x7BFF, 0x3C00, 0x7E00, 0x3C00, 0x7C01]
     events = load(bench, OP, elements, 2)
     assert events == (

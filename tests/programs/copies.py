@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small program for the tests of the command, and the command without a process of its own."""
+"""A small program for the tests of the command, and the command run in this process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ARGS = ("--arg", "0=random:4096", "--arg", "1=empty:4096", "--arg", "2=32")
 
 @dataclass(frozen=True)
 class Done:
-    """What a command left: exit code, standard output, standard error."""
+    """Result of a command: exit code, standard output, standard error."""
 
     code: int
     out: str
@@ -57,7 +57,7 @@ def run_command(capsys: pytest.CaptureFixture[str], *words: str) -> Done:
 def refused(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str
 ) -> str:
-    """Returns what a refused command says; it must not have run or printed anything else."""
+    """Returns the message of a refused command, which must not run or print anything else."""
 
     def started(*_: object, **__: object) -> None:
         raise AssertionError("something ran")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A replay that forgets what ops wait for: the test of the tests of flags."""
+"""A replay without the links between ops: shows that the tests of flags can fail."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tb.programs.replay_test import ProgramTest
 
 @pyuvm.test()
 class DisorderedTest(ProgramTest):
-    """Forgets it in programs whose title begins with ``disordered``."""
+    """Drops the links of programs with a title that begins with ``disordered``."""
 
     def program(self, job: ProgramJob) -> tuple[Trace, Any]:
         """Returns a program without links between its ops."""

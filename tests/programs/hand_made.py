@@ -15,7 +15,7 @@ FILE = "hand.pto"
 
 @dataclass
 class Made:
-    """A program under construction; step ``i`` stands in line ``i + 1``."""
+    """A program under construction; step ``i`` is in line ``i + 1``."""
 
     steps: list[Step] = field(default_factory=list)
     after: dict[int, tuple[int, ...]] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Made:
 
 @dataclass
 class MadeOrder:
-    """What :func:`tb.language.order.order` returns, as far as the replay needs it."""
+    """The parts of the result of :func:`tb.language.order.order` that the replay needs."""
 
     sequence: tuple[int, ...]
     after: dict[int, tuple[int, ...]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments on the command line: data of buffers, numbers, arrays, and all that is refused."""
+"""Arguments on the command line: data of buffers, numbers, arrays, and their errors."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tb.programs.arrays import file_bytes, scalar_bits
 from tb.programs.data import MAKERS, content, parse_source, pattern
 from tb.programs.options import ProgramOptions, request
 from tb.programs.setup_file import SetupFile
+from tests.wording import line_says
 
 WHERE = "--arg 0"
 
@@ -38,7 +39,7 @@ def refused(text: str, dtype: str = "", folder: Path = Path()) -> str:
 # --- data ----------------------------------------------------------------------------------------
 
 
-def test_what_the_makers_make() -> None:
+def test_data_of_the_makers() -> None:
     assert data("zeros:5") == bytes(5)
     assert data("hex:00 3c_ff") == b"\x00\x3c\xff"
     assert data("random:64") == data("random:64@0x1000") != bytes(64)
@@ -53,7 +54,7 @@ def test_what_the_makers_make() -> None:
 
 
 @pytest.mark.parametrize("dtype", ALL_DTYPES)
-def test_ones_of_every_type_are_whole(dtype: str) -> None:
+def test_ones_of_every_type_have_whole_elements(dtype: str) -> None:
     assert len(data("ones:16", dtype)) == 16
     if ELEMENT_BYTES.get(dtype, 1) > 1:
         assert "no whole number" in refused("ones:17", dtype)
@@ -99,9 +100,9 @@ def test_places_of_buffers() -> None:
     ],
 )
 def test_data_that_is_refused(text: str, words: list[str]) -> None:
-    said = refused(text)
+    message = refused(text)
     for word in words:
-        assert word in said, said
+        assert word in message, message
 
 
 def test_files_that_are_refused(tmp_path: Path) -> None:
@@ -113,10 +114,10 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
     (tmp_path / "no.npy").write_bytes(b"no array")
     assert "no array of numpy" in refused("no.npy", "f16", tmp_path)
     np.save(tmp_path / "f32.npy", np.zeros(3, np.float32))
-    assert "do: convert it with astype" in refused("f32.npy", "f16", tmp_path)
-    said = refused("f32.npy", "bf16", tmp_path)
-    assert "legal: uint16, V2" in said
-    assert "numpy has no bf16: give the bits of its values as uint16" in said
+    assert line_says(refused("f32.npy", "f16", tmp_path), "convert astype")
+    message = refused("f32.npy", "bf16", tmp_path)
+    assert "legal: uint16, V2" in message
+    assert line_says(message, "numpy no bf16 bits uint16")
     np.savez(tmp_path / "more.npz", a=np.zeros(3))
     assert "archive of arrays" in refused("more.npz", "f16", tmp_path)
     np.save(tmp_path / "none.npy", np.zeros(0, np.float16))
@@ -152,9 +153,9 @@ def test_types_of_arrays(tmp_path: Path, kind: str, dtype: str, legal: str) -> N
     array = np.arange(6).reshape(2, 3).astype(kind)
     np.save(tmp_path / "a.npy", np.asfortranarray(array))
     if legal:
-        said = refused("a.npy", dtype, tmp_path)
-        assert f"legal: {legal}" in said
-        assert dtype in said
+        message = refused("a.npy", dtype, tmp_path)
+        assert f"legal: {legal}" in message
+        assert dtype in message
     else:
         little = array.astype(array.dtype.newbyteorder("<"))
         assert data("a.npy", dtype, tmp_path) == little.tobytes(), "C order, low byte first"
@@ -306,7 +307,7 @@ def test_options_are_read() -> None:
     assert found.knobs == {"stall_r": 3, "stall_w": 4, "seed": 1}
 
 
-def test_words_repeat_the_options() -> None:
+def test_options_survive_the_command_line() -> None:
     options = ProgramOptions(args=("0=a b",), outs=("0=c",), illegal="send", seed=0)
     assert options.words() == (
         *("--arg", "0=a b", "--out", "0=c", "--illegal", "send", "--seed", "0"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of examples/programs: every worked image, both simulators, what verify says."""
+"""Programs of examples/programs: every worked image, both simulators, findings of verify."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from tb.programs.setup_file import load_setup
 from tb.record.record import RunRecord
 from tb.run.console import Console
 from tb.run.run import run_once
+from tests.wording import line_says
 
 FOLDER = ROOT / "examples/programs"
 PROGRAMS = sorted(FOLDER.glob("*.pto"))
@@ -38,11 +39,11 @@ EVERY = (*PROGRAMS, *REFUSED)
 README = (FOLDER / "README.md").read_text()
 
 VALUES = {example.name for example in (*CONVERSIONS, *FORMATS)}
-"""Tables of single values, which have no image of the specification."""
+"""Tables of single values without an image in the specification."""
 
 
 def name_of(path: Path) -> str:
-    """Returns what pytest calls a program."""
+    """Returns the pytest id of a program."""
     return path.relative_to(FOLDER).as_posix()
 
 
@@ -115,7 +116,7 @@ def test_the_product_is_that_of_numpy() -> None:
     assert crc_of("matmul.pto") == zlib.crc32(expected.tobytes())
 
 
-def test_the_other_images_are_what_their_setups_say() -> None:
+def test_the_other_images_have_the_crc_of_their_setups() -> None:
     rows = pattern(6, 25600).reshape(128, 200)[:, :160]
     assert crc_of("double_buffer.pto") == zlib.crc32(rows.tobytes())
     assert crc_of("vector_kernel.pto") == zlib.crc32(pattern(3, 4096).tobytes())
@@ -126,7 +127,7 @@ def test_the_other_images_are_what_their_setups_say() -> None:
 
 
 def announced(program: Path) -> list[tuple[int, str]]:
-    """Returns line and rule of each op that a comment calls illegal."""
+    """Returns line and rule of each op with a comment that names a rule."""
     lines = program.read_text().splitlines()
     found = []
     for number, line in enumerate(lines):
@@ -139,19 +140,19 @@ def announced(program: Path) -> list[tuple[int, str]]:
 
 
 def findings_of(text: str) -> list[Finding]:
-    """Returns what is wrong with a program of which no argument is known."""
+    """Returns the findings of a program with all arguments unknown."""
     found: list[Finding] = []
     steps = trace(read(text, "x.pto", found), static=True, foreign="skip")
     return [*found, *steps.findings, *check(steps), *order(steps).findings]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=name_of)
-def test_nothing_is_wrong_with_a_program(program: Path) -> None:
+def test_a_program_has_no_finding(program: Path) -> None:
     assert findings_of(program.read_text()) == []
 
 
 @pytest.mark.parametrize("program", REFUSED, ids=name_of)
-def test_every_illegal_op_breaks_the_rule_that_its_comment_says(program: Path) -> None:
+def test_every_illegal_op_breaks_the_rule_of_its_comment(program: Path) -> None:
     found = findings_of(program.read_text())
     assert sorted((one.place.line, one.rule) for one in found) == announced(program)
 
@@ -187,14 +188,14 @@ def lines_that_order(program: Path) -> list[int]:
     ],
 )
 def test_every_flag_and_barrier_is_needed(name: str, line: int) -> None:
-    """Two rounds of the loop, since a loop of unknown length is gone through once."""
+    """Two iterations of the loop, since one of unknown length is walked once."""
     lines = (FOLDER / name).read_text().replace("to %pairs", "to %two").splitlines()
     lines[line] = ""
     assert findings_of("\n".join(lines))
 
 
 def replay(names: list[str], **settings: Any) -> RunRecord:
-    """Replays programs with the setups beside them."""
+    """Replays programs with their setup files."""
     made = Replay.make(names, ProgramOptions(), settings)
     return run_once(made.settings, made.planned, files=made.files, console=Console(quiet=True))
 
@@ -212,7 +213,7 @@ def test_every_program_passes(sim: str) -> None:
 
 @pytest.mark.sim
 def test_a_wrong_image_fails(tmp_path: Path) -> None:
-    """One byte of what numpy expects is another one; model and engine agree all the same."""
+    """One byte of the expected image is changed; model and engine agree."""
     shutil.copytree(FOLDER / "data", tmp_path / "data")
     for name in ("matmul", "rounding"):
         for suffix in (".pto", ".toml"):
@@ -224,4 +225,4 @@ def test_a_wrong_image_fails(tmp_path: Path) -> None:
     assert record.mismatches == len(record.failures) == 2
     assert all("CRC-32" in failure for failure in record.failures)
     assert all("engine and model agree" in failure for failure in record.failures)
-    assert "1 byte differs, the first at offset 0x3: 0x53, expected 0x52" in record.failures[1]
+    assert line_says(record.failures[1], "1 byte differs first offset 0x3 0x53 expected 0x52")

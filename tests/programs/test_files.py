@@ -9,11 +9,12 @@ import pytest
 
 from tb.common.errors import PtoError
 from tb.programs.files import find_programs
+from tests.wording import says
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that the user is in, with programs at three depths and what is none."""
+    """The current folder, with programs at three depths and other files."""
     for name in ("b.pto", "a.pto", "deep/er/c.pto", "folder.pto/d.pto", "deep/notes.txt"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -28,7 +29,7 @@ def names(*given: str) -> list[str]:
     return [str(path) for path in find_programs(given)]
 
 
-def test_a_folder_stands_for_the_files_below_it(folder: Path) -> None:
+def test_a_folder_means_the_files_below_it(folder: Path) -> None:
     assert names(".") == ["a.pto", "b.pto", "deep/er/c.pto", "folder.pto/d.pto"]
     assert names("folder.pto") == ["folder.pto/d.pto"]
     assert names(str(folder / "deep")) == [str(folder / "deep/er/c.pto")]
@@ -38,7 +39,7 @@ def test_order_is_that_of_the_names_given(folder: Path) -> None:
     assert names("b.pto", "deep", "a.pto") == ["b.pto", "deep/er/c.pto", "a.pto"]
 
 
-def test_each_counts_once_under_whatever_name(folder: Path) -> None:
+def test_each_file_counts_once_under_any_name(folder: Path) -> None:
     (folder / "link.pto").symlink_to("a.pto")
     assert names("a.pto", "./a.pto", str(folder / "a.pto"), "deep/../a.pto") == ["a.pto"]
     assert names("link.pto", "a.pto") == ["link.pto"]
@@ -50,7 +51,7 @@ def test_a_file_that_is_named_may_have_any_name(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("given", "facts"),
     [
         ((), "no program is named"),
         (("a.pto", "no.pto"), "no.pto does not exist"),
@@ -61,8 +62,8 @@ def test_a_file_that_is_named_may_have_any_name(folder: Path) -> None:
         (("a\0b",), "a\0b"),
     ],
 )
-def test_what_is_refused(folder: Path, given: tuple[str, ...], words: str) -> None:
+def test_wrong_names(folder: Path, given: tuple[str, ...], facts: str) -> None:
     with pytest.raises(PtoError) as error:
         find_programs(given)
-    assert words in str(error.value)
-    assert "name .pto files, or folders that hold some" in error.value.remedy
+    assert facts in str(error.value)
+    assert says(error.value.remedy, ".pto files folders")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/programs.md has every op, part, key and option that there is, and its programs are read."""
+"""docs/programs.md has every op, part, key and option, and its programs are legal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PROGRAMS = [
 ]
 
 
-def test_the_syntax_of_every_op_is_there() -> None:
+def test_the_page_has_the_syntax_of_every_op() -> None:
     shown = set(re.findall(r"^pto\.(\w+) %", "".join(BLOCKS), re.MULTILINE))
     assert shown == set(FORMS) == set(PIPES)
 
@@ -40,7 +40,7 @@ def test_operands_are_called_as_in_the_table_of_ops() -> None:
             assert f"%{operand}" in syntax, f"{name}: {operand}"
 
 
-def test_every_op_stands_in_the_row_of_its_pipe() -> None:
+def test_every_op_is_in_the_row_of_its_pipe() -> None:
     rows = dict(re.findall(r"^\| `(PIPE_\w+)`[^|]* \| (.*) \|$", TEXT, re.MULTILINE))
     for name, pipe in PIPES.items():
         row = rows[pipe.value]
@@ -64,11 +64,11 @@ def test_the_parts_of_the_generic_form_are_those_of_the_reader() -> None:
 
 
 @pytest.mark.parametrize("text", PROGRAMS)
-def test_nothing_is_wrong_with_a_program_of_the_page(text: str) -> None:
+def test_programs_of_the_page_have_no_finding(text: str) -> None:
     assert read(text, "page").functions()
 
 
-def test_every_key_of_a_setup_file_is_there() -> None:
+def test_the_page_has_every_key_of_a_setup_file() -> None:
     page = TEXT[TEXT.index("## Setup files") : TEXT.index("## Verify")]
     named = set(re.findall(r"`(?:\[\[)?(\w+)(?:\]\])?`", page))
     models: tuple[type[BaseModel], ...] = (Setup, *TABLES.values())
@@ -82,12 +82,12 @@ def options(command: str) -> set[str]:
     return {name for one in parameters for name in one.opts if name.startswith("--")}
 
 
-def test_every_option_is_there() -> None:
+def test_the_page_has_every_option() -> None:
     shared = options("run") | {"--help"}
     assert {name for name in options("program") - shared if f"`{name}" not in TEXT} == set()
     verify = TEXT[TEXT.index("## Verify") :]
     assert {name for name in options("verify") - {"--help"} if name not in verify} == set()
 
 
-def test_every_way_to_make_data_is_there() -> None:
+def test_the_page_has_every_maker_of_data() -> None:
     assert all(f"`{maker}:" in TEXT for maker in MAKERS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places of buffers in GM: inside, apart, repeatable, and errors where that cannot be."""
+"""Places of buffers in GM: inside, disjoint, repeatable, or an error."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_places_are_anywhere_in_40_bits() -> None:
     assert len({one % 32 for one in drawn}) > 16, "not aligned unless asked"
 
 
-def test_drawn_buffers_keep_away_from_what_is_taken() -> None:
+def test_drawn_buffers_are_disjoint_from_taken_ranges() -> None:
     half = GM_BYTES // 2
     for seed in range(20):
         (address,) = place([Wanted("a", 64)], (seed,), avoided=[Taken(0, half)])
@@ -79,7 +79,9 @@ def test_fixed_addresses_are_kept() -> None:
         ([Wanted("a", 64)], [Taken(0, GM_BYTES)], ["no place in GM for a"]),
     ],
 )
-def test_what_cannot_be_placed(wanted: list[Wanted], taken: list[Taken], words: list[str]) -> None:
+def test_buffers_that_cannot_be_placed(
+    wanted: list[Wanted], taken: list[Taken], words: list[str]
+) -> None:
     with pytest.raises(PtoError) as error:
         place(wanted, (1,), taken=taken)
     for word in words:

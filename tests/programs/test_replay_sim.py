@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs on the engines: what passes, and how each thing that is wrong is told."""
+"""Programs on the engines: programs that pass, and the report of each error."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from tests.wording import says
 pytestmark = pytest.mark.sim
 
 IN, OUT = 0x12_3456_7890, 0x80_0000_0001
-"""Where programs find and leave bytes in GM."""
+"""GM addresses of the inputs and outputs of programs."""
 
 SLOW = {"axi_read_latency": 100, "axi_write_latency": 100, "local_read_latency": 8}
-"""Memories in which an op that does not wait comes too early."""
+"""Knobs of memories under which an op without its wait is too early."""
 
 CONSTANTS = "\n".join(
     f"  %c{n} = arith.constant {n} : i64"
@@ -37,7 +37,7 @@ CONSTANTS = "\n".join(
 def program(body: str, *arguments: str) -> str:
     """Returns a program; ops begin in column 3, those of ``body`` in the order of its lines.
 
-    ``I8_GM`` stands for ``!pto.ptr<i8, gm>``, and ``I64x3`` for three of that type.
+    ``I8_GM`` means ``!pto.ptr<i8, gm>``, and ``I64x3`` three of that type.
     """
     named = ", ".join(f"%a{n}: {kind}" for n, kind in enumerate(arguments))
     text = f"func.func @kernel({named}) {{\n{CONSTANTS}\n{body.strip(chr(10))}\n  return\n}}\n"
@@ -47,7 +47,7 @@ def program(body: str, *arguments: str) -> str:
 
 
 def line_of(text: str, part: str) -> int:
-    """Returns the line that the only occurrence of ``part`` stands in."""
+    """Returns the line of the only occurrence of ``part``."""
     assert text.count(part) == 1, part
     return text[: text.index(part)].count("\n") + 1
 
@@ -75,7 +75,7 @@ SHARED_SLOT = program(
     "I8_GM",
     "I8_GM",
 )
-"""MTE3 stands in the text before V that it waits for, and they share a slot."""
+"""MTE3 precedes V in the text but waits for it, and both share a slot."""
 
 MATMUL = program(
     """
@@ -237,8 +237,8 @@ def test_programs_replay(tmp_path: Path) -> None:
     assert (old == expected).all()
 
 
-def test_what_is_wrong_is_told_with_its_place(tmp_path: Path) -> None:
-    """An order that is not kept, a wrong CRC, and a program that cannot run as it is."""
+def test_errors_are_reported_with_their_place(tmp_path: Path) -> None:
+    """A violated order, a wrong CRC, and a program that cannot run."""
     path = write(tmp_path, "shared.pto", SHARED_SLOT)
     data = load(tmp_path, "in", IN, bytes(range(256)) * 4)
     common = {"path": path, "arguments": {0: IN, 1: OUT}, "knobs": SLOW, "loads": (data,)}
@@ -264,10 +264,10 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path: Path) -> None:
     (text,) = crc
     facts = f"MISMATCH wrong crc CRC-32 1024 bytes ub0 0x0 {right:08X} expected 12345678"
     assert says(text, f"{facts} engine and model agree program data check wrong")
-    assert text.endswith(f"repeat: {record.command}"), "links are forgotten in no other program"
+    assert text.endswith(f"repeat: {record.command}"), "the other programs keep their links"
 
 
-def test_a_bug_and_an_engine_that_is_missing_are_told_with_their_places(tmp_path: Path) -> None:
+def test_a_bug_and_a_missing_engine_are_reported_with_their_places(tmp_path: Path) -> None:
     engines = tmp_path / "rtl_stubs"
     shutil.copytree(ROOT / "rtl_stubs", engines)
     source = engines / "common/dma/pto_dma_check.v"
@@ -291,5 +291,5 @@ def test_a_bug_and_an_engine_that_is_missing_are_told_with_their_places(tmp_path
     assert record.status == "error"
     line = line_of(MATMUL, "pto.mte_l0c_gm")
     assert record.message == f"no engine executes mte_l0c_gm\n  where: no fix:{line}:3"
-    assert record.transactions == 3, "of a program that cannot run whole nothing is sent"
+    assert record.transactions == 3, "a program that cannot run completely sends nothing"
     assert record.exercised == {}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a failed run writes down fails again on the engine that failed, and passes on a good one.
+"""The written program of a failed run fails on the same engine, and passes on a good one.
 
-Bugs of every family are planted behind switches in one Icarus build (tests/bugs/switched.py). Each
-is met by a short random run; what that writes below ``repro/`` is replayed by the code behind
+Bugs of every family are injected with switches into one Icarus build (tests/bugs/switched.py).
+A short random run fails on each; its programs below ``repro/`` are replayed by the code of
 ``pto-dv program``, on the engine with the bug and on the engines as they are.
 """
 
@@ -36,15 +36,15 @@ pytestmark = pytest.mark.sim
 
 
 @dataclass(frozen=True)
-class Met:
-    """How a bug is met.
+class BugRun:
+    """A run that fails on a bug.
 
     Attributes:
         bug: Name in tests/bugs/bugs.toml.
         ops: Ops of the run.
         test: Test of the plan.
-        kind: What is found first, as :class:`tb.record.record.Failure` has it.
-        program: What fails again: the transaction alone, or its block where it takes more.
+        kind: Kind of the first failure, as in :class:`tb.record.record.Failure`.
+        program: Program that fails again: the transaction alone, or its block.
         seed: Of the run.
     """
 
@@ -58,17 +58,17 @@ class Met:
 
 WRITE_BACKS = ("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub")
 MEETINGS = (
-    Met("rotate_direction", ("mte_gm_ub", "mte_ub_gm"), "data"),
-    Met("pad_phase_at_data_end", ("copy_gm_to_ubuf",), "data"),
-    Met("burst_ub_sub_ignored", ("mte_ub_ub", "mte_ub_l1"), "data"),
-    Met("bias_gap_in_source_bytes", ("mte_l1_bt",), "data"),
-    Met("nz_loops_swapped", ("mte_gm_l1_frac",), "protocol"),
-    Met("fix_s3_d3_swapped", WRITE_BACKS, "data"),
-    Met("fix_flags_check_only_not_waited", WRITE_BACKS, "data"),
-    Met("fix_bank_of_word_before", WRITE_BACKS, "protocol", program="batch"),
-    Met("store_lane_ignored", ("mte_ub_gm",), "hang"),
-    Met("l06_16_bytes", ("mte_gm_ub",), "rule", test="illegal"),
-    Met("local_read_error_lost", ("mte_ub_gm",), "late burst", test="errors"),
+    BugRun("rotate_direction", ("mte_gm_ub", "mte_ub_gm"), "data"),
+    BugRun("pad_phase_at_data_end", ("copy_gm_to_ubuf",), "data"),
+    BugRun("burst_ub_sub_ignored", ("mte_ub_ub", "mte_ub_l1"), "data"),
+    BugRun("bias_gap_in_source_bytes", ("mte_l1_bt",), "data"),
+    BugRun("nz_loops_swapped", ("mte_gm_l1_frac",), "protocol"),
+    BugRun("fix_s3_d3_swapped", WRITE_BACKS, "data"),
+    BugRun("fix_flags_check_only_not_waited", WRITE_BACKS, "data"),
+    BugRun("fix_bank_of_word_before", WRITE_BACKS, "protocol", program="batch"),
+    BugRun("store_lane_ignored", ("mte_ub_gm",), "hang"),
+    BugRun("l06_16_bytes", ("mte_gm_ub",), "rule", test="illegal"),
+    BugRun("local_read_error_lost", ("mte_ub_gm",), "late burst", test="errors"),
 )
 TRANSACTIONS = 150
 WATCHDOG_CLOCKS = 5_000
@@ -77,13 +77,13 @@ TOP = BUILD_ROOT / "repro-engines"
 
 @cache
 def plan() -> BuildPlan:
-    """Builds the engines with every bug behind its number, and returns the build."""
+    """Builds the engines with every bug switched by its number, and returns the build."""
     bugs = {bug.name: bug for bug in load_bugs()}
     shutil.rmtree(TOP, ignore_errors=True)
     shutil.copytree(ROOT / ENGINES, TOP / ENGINES)
     changes = [
-        (number, bugs[met.bug].file, bugs[met.bug].find, bugs[met.bug].replace)
-        for number, met in enumerate(MEETINGS, 1)
+        (number, bugs[bug_run.bug].file, bugs[bug_run.bug].find, bugs[bug_run.bug].replace)
+        for number, bug_run in enumerate(MEETINGS, 1)
     ]
     plant_switched(TOP, changes)
     manifests = tuple(load_manifest(TOP / path.relative_to(ROOT)) for path in REFERENCE_MANIFESTS)
@@ -92,25 +92,25 @@ def plan() -> BuildPlan:
     return found
 
 
-def number_of(met: Met | None) -> int:
-    return 0 if met is None else 1 + MEETINGS.index(met)
+def number_of(bug_run: BugRun | None) -> int:
+    return 0 if bug_run is None else 1 + MEETINGS.index(bug_run)
 
 
 @cache
-def failed(met: Met) -> tuple[RunRecord, Path]:
-    """Runs a test until the bug is met; returns the record and the folder of the run."""
-    planned = planned_test(met.test)
+def failed(bug_run: BugRun) -> tuple[RunRecord, Path]:
+    """Runs a test until it fails; returns the record and the folder of the run."""
+    planned = planned_test(bug_run.test)
     settings = RunSettings(
         sim="icarus",
-        test=met.test,
-        seed=met.seed,
+        test=bug_run.test,
+        seed=bug_run.seed,
         transactions=TRANSACTIONS,
-        ops=met.ops,
+        ops=bug_run.ops,
         mismatch_limit=1,
         watchdog_clocks=WATCHDOG_CLOCKS,
         options=planned.options,
     )
-    folder = TOP / "runs" / met.bug
+    folder = TOP / "runs" / bug_run.bug
     record = run_once(
         settings,
         planned,
@@ -119,24 +119,24 @@ def failed(met: Met) -> tuple[RunRecord, Path]:
         fast_build=True,
         console=Console(quiet=True),
         folder=folder,
-        launcher=Launcher((f"+{SWITCH}={number_of(met)}",)),
+        launcher=Launcher((f"+{SWITCH}={number_of(bug_run)}",)),
     )
     return record, folder
 
 
-def written(met: Met) -> Path:
-    """Returns the program that a failed run wrote down."""
-    record, folder = failed(met)
-    said = re.search(r"\n  replay: make program PROGRAM=(\S+) SIM=icarus$", record.failures[0])
-    assert said, record.failures[0]
-    path = ROOT / said[1]
+def written(bug_run: BugRun) -> Path:
+    """Returns the program that a failed run has written."""
+    record, folder = failed(bug_run)
+    replayed = re.search(r"\n  replay: make program PROGRAM=(\S+) SIM=icarus$", record.failures[0])
+    assert replayed, record.failures[0]
+    path = ROOT / replayed[1]
     assert path.is_relative_to(folder / "repro")
     assert path.name == "failing.pto"
-    return path.with_name(f"{met.program}.pto")
+    return path.with_name(f"{bug_run.program}.pto")
 
 
-def replay(met: Met | None, *programs: Path) -> RunRecord:
-    """Replays programs on the engines with a bug, or without any."""
+def replay(bug_run: BugRun | None, *programs: Path) -> RunRecord:
+    """Replays programs on the engines with a bug or without one."""
     machine = {"sim": "icarus", "watchdog_clocks": WATCHDOG_CLOCKS}
     found = Replay.make([str(path) for path in programs], ProgramOptions(), machine)
     return run_once(
@@ -147,25 +147,25 @@ def replay(met: Met | None, *programs: Path) -> RunRecord:
         fast_build=True,
         console=Console(quiet=True),
         folder=run_folder(found.settings),
-        launcher=Launcher((f"+{SWITCH}={number_of(met)}",)),
+        launcher=Launcher((f"+{SWITCH}={number_of(bug_run)}",)),
         files=found.files,
     )
 
 
-@pytest.mark.parametrize("met", MEETINGS, ids=lambda met: met.bug)
-def test_what_failed_fails_again(met: Met) -> None:
-    record, folder = failed(met)
+@pytest.mark.parametrize("bug_run", MEETINGS, ids=lambda bug_run: bug_run.bug)
+def test_the_written_program_fails_again(bug_run: BugRun) -> None:
+    record, folder = failed(bug_run)
     assert record.status in ("fail", "hang"), record.message
     first = record.details[0]
-    assert first.kind == met.kind, first.text
-    again = replay(met, written(met))
+    assert first.kind == bug_run.kind, first.text
+    again = replay(bug_run, written(bug_run))
     assert again.status == record.status, again.message
     assert again.details[0].op == first.op
     assert (folder / "repro").is_dir()
 
 
-def test_all_of_it_passes_on_the_engines_as_they_are() -> None:
-    folders = [written(met).parent for met in MEETINGS]
+def test_all_programs_pass_on_the_reference_engines() -> None:
+    folders = [written(bug_run).parent for bug_run in MEETINGS]
     programs = [folder / f"{name}.pto" for folder in folders for name in ("failing", "batch")]
     record = replay(None, *programs)
     assert record.passed, "\n".join([record.message, *record.failures])

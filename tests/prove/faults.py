@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of one line to plant in the headers of the write-back arithmetic, and what shows them."""
+"""Faults of one line to inject into the headers of the write-back arithmetic."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Fault:
     """One change of a header.
 
     Attributes:
-        name: What is wrong with it.
-        unit: The unit of the proof program that must show it.
+        name: Description of the fault.
+        unit: The unit of the proof program that must find it.
         before: A text that the header has once, but for the amount of blanks.
-        after: What takes its place.
+        after: Its replacement.
         header: File name of the header.
     """
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.sim
 
 QUICK = ("OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O0")
 TRIED = 400_000
-"""Inputs of each sweep, besides all corners."""
+"""Inputs of each sweep, in addition to all corners."""
 
 NUMBERS = {
     name.lower(): int(number)
@@ -48,7 +48,7 @@ def units(program: prove.ProofProgram) -> dict[str, prove.Unit]:
 
 
 def subset(program: prove.ProofProgram, unit: prove.Unit, variant: int = 0) -> prove.Outcome:
-    """Compare on the corners and a part of the sweep; a fault need not be looked for any longer."""
+    """Compare on the corners and a part of the sweep, up to the first difference."""
     found = program.outcome("corners", unit.name, str(variant))
     if variant and found.wrong:
         return found
@@ -58,7 +58,7 @@ def subset(program: prove.ProofProgram, unit: prove.Unit, variant: int = 0) -> p
     )
 
 
-def test_the_units_are_the_known_ones(units: dict[str, prove.Unit]) -> None:
+def test_the_units_of_the_program(units: dict[str, prove.Unit]) -> None:
     assert tuple(units) == UNITS
     assert {name for name in NUMBERS if name not in UNITS} == {"narrow"}
 

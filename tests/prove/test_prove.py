@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``make prove-arith`` around its program: what is dealt out, what is printed, the exit code."""
+"""``make prove-arith`` around its program: division of the work, output, exit code."""
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tb.common.errors import PtoError
-from tb.common.paths import ROOT
 from tb.prove import prove
+from tests.command import pto_dv
+from tests.wording import line_says
 
 FAKE = """#!{python}
 import sys
@@ -39,7 +39,7 @@ else:
 
 
 class Fake:
-    """Stands in for the program: ``wrong`` names a unit that differs, ``ends`` one that breaks."""
+    """A fake of the program: ``wrong`` names a unit that differs, ``ends`` one that crashes."""
 
     def __init__(self, folder: Path, *, wrong: str = "", ends: str = "", check: int = 0) -> None:
         self.log = folder / "calls"
@@ -63,7 +63,7 @@ def run(fake: Fake, monkeypatch: pytest.MonkeyPatch, units: str = "", *steps: in
     return prove.prove_command(units, range(*(steps or (1 << 32,))), 2)
 
 
-def test_everything_is_dealt_out_once(
+def test_every_input_is_assigned_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fake = Fake(tmp_path)
@@ -85,11 +85,11 @@ def test_a_difference_is_shown_and_fails(
 ) -> None:
     assert run(Fake(tmp_path, wrong="big"), monkeypatch) == 1
     out = capsys.readouterr().out
-    assert "big mode 2: inputs 00000012 80000000, RTL beef, reference cafe\n" in out
+    assert line_says(out, "big mode 2 inputs 00000012 80000000 RTL beef reference cafe")
     assert out.splitlines()[-1].startswith("FAIL: 2 units, 1 differences")
 
 
-def test_a_reference_that_is_off_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_reference_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(Fake(tmp_path, check=1), monkeypatch) == 1
 
 
@@ -129,13 +129,7 @@ def test_a_broken_program_is_no_success(tmp_path: Path, monkeypatch: pytest.Monk
     ],
 )
 def test_bad_options_are_refused_before_anything_is_built(arguments: list[str], word: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tb", "prove-arith", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = pto_dv("prove-arith", *arguments)
     assert done.returncode == 2
     assert word in done.stderr
     assert not done.stdout

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The worked values of spec/fixpipe.md sections 4, 5, 9 and 11, and the pipeline that yields them.
 
-The pipeline is that of section 3: which function follows which stands here, what the functions
-make of their operands comes from the proof program.
+The pipeline is that of section 3: the order of the functions is defined here; the
+results of the functions come from the proof program.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ FLOATS = {
     "qf322hif8": ("hif8", 0),
     "qf322hif8_hybrid": ("hif8", 4),
 }
-"""Unit of the conversion of the others and what its mode has besides the sat clause."""
+"""Unit of the conversion of the other modes, and its operand in addition to the sat clause."""
 
 BITS_OF = {"s4": 4, "u8": 8, "s8": 8, "s16": 16, "s32": 32}
 KINDS = ("s4", "u8", "s8", "s16", "s32")
@@ -100,7 +100,7 @@ Step = tuple[str, int, int, int]
 
 
 def pipeline(case: Case) -> Generator[Step, int, int]:
-    """Yield the steps of a case one after the other, each sent the result of the one before.
+    """Yield the steps of a case in order; each receives the result of the one before.
 
     Returns:
         The destination element: the value of an integer, the code of a float.
@@ -132,7 +132,7 @@ def pipeline(case: Case) -> Generator[Step, int, int]:
 
 
 def run(cases: Sequence[Case], evaluate: Callable[[list[Step]], list[int]]) -> list[int]:
-    """Return what the pipeline makes of each case, evaluating the same step of all at once."""
+    """Return the result of the pipeline for each case; equal steps are evaluated together."""
     running = {number: pipeline(case) for number, case in enumerate(cases)}
     steps = {number: next(steps) for number, steps in running.items()}
     values = [0] * len(cases)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verdict on a result: what is no PASS, and that every test of the plan sends every op."""
+"""The verdict on a result; every test of the plan sends every op."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ from tb.record.settings import RunSettings
 from tb.run.exchange import SimResult
 from tb.run.judge import Verdict, verdict
 from tb.run.testlist import load_plan
+from tests.wording import says
 
 LOAD, STORE, COPY = "mte_gm_ub", "mte_ub_gm", "copy_gm_to_ubuf"
 MANY = 1000
 
 
 def result(ops: dict[str, int] | None = None, **changes: Any) -> SimResult:
-    """Returns the result of a good run that sent 10 of each op and moved its number of bytes."""
+    """Returns the result of a run without failure: 10 of each op, with its number of bytes."""
     ops = {LOAD: 640} if ops is None else ops
     counts = {name: OpCount(sent=10, passed=10, bytes=size) for name, size in ops.items()}
     values: dict[str, Any] = {
@@ -61,73 +62,70 @@ def test_a_good_run_passes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "status", "message"),
+    ("found", "status", "facts"),
     [
         (result(ended="hang", message="stuck", mismatches=1), "hang", "stuck"),
-        (result(mismatches=2, agreed=1), "fail", "the DUT differs from the model"),
-        (result(mismatches=1, agreed=1, protocol_errors=1), "fail", "the DUT differs"),
-        (result(mismatches=2, agreed=2), "fail", "DUT and model agree"),
-        (result(protocol_errors=1, complete=False), "fail", "the DUT differs"),
-        (result(complete=False), "error", "the test ended before its time"),
-        (result({}), "error", "nothing was sent: 0 transactions"),
-        (result({LOAD: 0}), "error", "no byte was checked: 10 transactions moved none"),
-        (result({LOAD: 0}, statuses={"RULE": 10}), "error", "no byte was checked"),
+        (result(mismatches=2, agreed=1), "fail", "DUT differs model"),
+        (result(mismatches=1, agreed=1, protocol_errors=1), "fail", "DUT differs"),
+        (result(mismatches=2, agreed=2), "fail", "DUT model agree"),
+        (result(protocol_errors=1, complete=False), "fail", "DUT differs"),
+        (result(complete=False), "error", "test ended before"),
+        (result({}), "error", "nothing sent 0 transactions"),
+        (result({LOAD: 0}), "error", "no byte checked 10 transactions"),
+        (result({LOAD: 0}, statuses={"RULE": 10}), "error", "no byte checked"),
     ],
 )
-def test_what_is_no_pass_whatever_was_asked_for(
-    found: SimResult, status: str, message: str
-) -> None:
-    said = judge(found)
-    assert said.status == status
-    assert said.message.startswith(message)
+def test_no_pass_for_any_requested_ops(found: SimResult, status: str, facts: str) -> None:
+    verdict = judge(found)
+    assert verdict.status == status
+    assert says(verdict.message, facts)
 
 
 @pytest.mark.parametrize("found", [result(), result({LOAD: 640, STORE: 0})])
 def test_an_op_without_bytes_and_without_a_reason_is_an_error(found: SimResult) -> None:
-    said = judge(found, LOAD, STORE)
-    assert said.status == "error"
-    assert f"no byte of {STORE} was checked" in said.message
-    assert f"TEST=random OPS={LOAD},{STORE}" in said.message
-    assert LOAD in said.message.partition("OPS of")[2]
-    assert "run another test" in said.message
+    verdict = judge(found, LOAD, STORE)
+    assert verdict.status == "error"
+    assert f"no byte of {STORE} was checked" in verdict.message
+    assert f"TEST=random OPS={LOAD},{STORE}" in verdict.message
+    assert LOAD in verdict.message.partition("OPS of")[2]
+    assert "run another test" in verdict.message
 
 
 REASONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "no engine of this build takes it": ({}, {"served": (LOAD,)}),
-    f"the test sends only {LOAD}": ({"sends": (LOAD,)}, {}),
+    "no engine": ({}, {"served": (LOAD,)}),
+    f"test only {LOAD}": ({"sends": (LOAD,)}, {}),
     "padded rows": ({"dropped": {STORE: "padded rows"}}, {}),
-    "the constraints in mine.py leave none": (
-        {"constrained": True},
-        {"constraints": "here/mine.py"},
-    ),
-    "N=1 is fewer than the 2 ops asked for": ({}, {"n": 1}),
-    "N=127 is too few to reach it at random": ({}, {"n": 2 * FEW - 1}),
+    "constraints mine.py none": ({"constrained": True}, {"constraints": "here/mine.py"}),
+    "N=1 fewer 2 ops": ({}, {"n": 1}),
+    "N=127 too few": ({}, {"n": 2 * FEW - 1}),
 }
 
 
 @pytest.mark.parametrize("reason", REASONS)
 def test_an_op_with_a_reason_is_left_out_by_name(reason: str) -> None:
-    found, asked = REASONS[reason]
-    said = judge(result(**found), LOAD, STORE, **asked)
-    assert said == Verdict("pass", "", (f"{STORE}: not sent, {reason}",))
+    found, options = REASONS[reason]
+    verdict = judge(result(**found), LOAD, STORE, **options)
+    (line,) = verdict.left_out
+    assert line.startswith(f"{STORE}: not sent, ")
+    assert says(line, reason)
+    assert verdict == Verdict("pass", "", (line,))
 
 
 @pytest.mark.parametrize("reason", REASONS)
-def test_no_reason_makes_a_run_pass_that_moved_nothing_of_what_was_asked_for(reason: str) -> None:
-    found, asked = REASONS[reason]
+def test_no_reason_makes_a_run_without_requested_bytes_pass(reason: str) -> None:
+    found, options = REASONS[reason]
     other = result({COPY: 640}, **{**found, "sends": (LOAD,)} if "sends" in found else found)
-    said = judge(other, STORE, **{**asked, "n": 1} if "n" in asked else asked)
-    assert said.status == "error"
-    assert "no byte of any op of OPS" in said.message
-    assert f"{STORE}: not sent" in said.message
+    verdict = judge(other, STORE, **{**options, "n": 1} if "n" in options else options)
+    assert verdict.status == "error"
+    assert says(verdict.message, f"no byte OPS {STORE} not sent")
 
 
-def test_refused_ops_and_nops_are_told_from_ops_that_were_not_sent() -> None:
+def test_refused_ops_and_nops_are_not_reported_as_unsent() -> None:
     (line,) = judge(result({LOAD: 64, STORE: 0}), LOAD, STORE, n=20).left_out
-    assert line.startswith(f"{STORE}: sent 10 times, no byte of it was checked")
+    assert says(line, f"{STORE} sent 10 times no byte checked")
 
 
-def test_neither_n_nor_constraints_excuse_a_test_that_draws_nothing_by_them() -> None:
+def test_n_and_constraints_are_no_reason_for_a_test_without_them() -> None:
     assert judge(result(), LOAD, STORE, n=1, fixed_length=True).status == "error"
     assert judge(result(), LOAD, STORE, constraints="mine.py").status == "error"
     assert judge(result(), LOAD, STORE, n=2 * FEW).status == "error"
@@ -137,7 +135,7 @@ def test_a_program_may_be_refused_as_a_whole_but_not_be_empty() -> None:
     refused = judge(result({LOAD: 0}, statuses={"RULE": 10}), programs=("x.pto",))
     assert refused.status == "pass"
     (line,) = refused.left_out
-    assert "NOP, was refused or met an error" in line
+    assert says(line, "NOP refused error")
     empty = judge(result({}), programs=("x.pto",))
     assert empty.status == "error"
     assert "0 transactions" in empty.message
@@ -163,12 +161,12 @@ SOURCES: dict[str, Callable[[str], Iterator[OpBlock]]] = {
         lambda op: TrafficGenerator(1, (op,)).blocks(5),
     ),
 }
-"""Class of a test of the plan to the blocks that it sends of one op."""
+"""Class of a test of the plan to the blocks that it sends for one op."""
 
 
 @cache
 def sent(class_name: str, op: str) -> SimResult:
-    """Returns the result of a DUT that does all it is sent; a byte is counted for a row."""
+    """Returns the result of a correct DUT, with a byte counted for each row."""
     counts: Counter[str] = Counter()
     bytes_of: Counter[str] = Counter()
     for block in SOURCES[class_name](op):

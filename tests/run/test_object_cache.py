@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cache of Verilator's runtime: an object is taken again only where nothing differs."""
+"""The cache of Verilator's runtime: an object is used again only for equal inputs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ done
 
 
 class Place:
-    """A compiler that notes its calls, a source with a header, a cache."""
+    """A compiler that logs its calls, a source with a header, a cache."""
 
     def __init__(self, top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.log, self.cache, self.include = top / "log", top / "cache", top / "include"
@@ -67,7 +67,7 @@ def test_same_command_is_compiled_once(place: Place) -> None:
 
 
 @pytest.mark.parametrize("changed", ["verilated.cpp", "verilated.h", "compiler", "flag"])
-def test_what_differs_is_compiled_again(changed: str, place: Place) -> None:
+def test_changed_inputs_are_compiled_again(changed: str, place: Place) -> None:
     place.compile()
     if changed == "compiler":
         place.compiler.write_text(COMPILER + "# newer\n")
@@ -77,14 +77,14 @@ def test_what_differs_is_compiled_again(changed: str, place: Place) -> None:
     assert place.calls == 2
 
 
-def test_sources_of_the_design_are_never_kept(place: Place) -> None:
+def test_sources_of_the_design_are_never_cached(place: Place) -> None:
     for _ in range(2):
         assert place.compile("other.cpp") == 0
     assert place.calls == 2
     assert not place.cache.exists()
 
 
-def test_failure_is_handed_on_and_not_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failure_is_returned_and_not_cached(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAIL", "1")
     assert place.compile() == 3
     monkeypatch.setenv("FAIL", "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Command lines for simulators that are not here: fakes on the PATH write down their arguments."""
+"""Command lines of simulators that are not installed: fakes on the PATH log their arguments."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_c_memory_and_cocotb_reach_the_simulator(
     assert "cocotbvpi" in built + ran
 
 
-def test_nothing_but_the_run_happens_when_nothing_has_changed(fakes: Path) -> None:
+def test_an_unchanged_build_is_only_run(fakes: Path) -> None:
     plan = BuildPlan("questa", (manifest("mte2"),))
     build(plan)
     assert "vlog" in fakes.read_text()
@@ -88,7 +88,7 @@ def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 
 @pytest.mark.parametrize("name", [*VHDL_ONLY, "modelsim5"])
-def test_what_cannot_compile_verilog_is_refused(name: str) -> None:
+def test_simulators_without_verilog_are_refused(name: str) -> None:
     with pytest.raises(PtoError, match=r"VHDL alone|is unknown"):
         simulator(name)
 
@@ -106,8 +106,8 @@ def test_the_page_names_every_simulator() -> None:
         assert ("run by the tests" in row) == item.tested
 
 
-def test_the_harness_names_no_simulator_but_in_its_backends() -> None:
-    """What differs between simulators stands in pto_backend.vh, and nowhere else."""
+def test_the_harness_names_simulators_only_in_its_backends() -> None:
+    """Differences between simulators are in pto_backend.vh only."""
     words = ("VERILATOR", "__ICARUS__", "MODEL_TECH", "VCS", "XCELIUM", "verilator public")
     for path in sorted((Path(__file__).parents[2] / "tb/hdl").glob("*.v*")):
         if path.suffix in (".v", ".vh") and path.name != "pto_backend.vh":
@@ -115,5 +115,5 @@ def test_the_harness_names_no_simulator_but_in_its_backends() -> None:
             assert not found, f"{path.name}: {found}"
 
 
-def test_fakes_are_what_runs(fakes: Path) -> None:
+def test_the_fakes_are_run(fakes: Path) -> None:
     assert str(fakes.parent) in (shutil.which("vsim") or "")

@@ -14,7 +14,7 @@ from tb.run.run import run_once
 from tb.run.testlist import planned_test
 
 
-def test_an_interrupt_before_the_build_takes_no_progress_of_an_earlier_run(
+def test_an_interrupt_before_the_build_ignores_the_progress_of_an_earlier_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: object, **__: object) -> None:

@@ -29,7 +29,14 @@ from tb.isa.status import Status
 from tb.record.failure import Failure
 from tb.record.record import RunCounters
 from tb.record.settings import RunSettings
-from tests.scoreboards.conftest import noise
+
+
+def noise(space: Space, start: int, length: int) -> NDArray[np.uint8]:
+    """Initial content of both sides."""
+    a = np.arange(start, start + length, dtype=np.int64)
+    mixed: NDArray[np.int64] = a * 137 + (a >> 8) * 11 + (a >> 20) * 3 + int(space) * 71
+    return mixed.astype(np.uint8)
+
 
 IDLE = Snapshot(
     Progress(2000, 0, 0, 0, 0, 0, errors=0, hang=False),
@@ -40,7 +47,7 @@ IDLE = Snapshot(
 
 @dataclass
 class Run:
-    """What the scoreboard asks of a run."""
+    """The parts of a run that the scoreboard uses."""
 
     memory: Any
     settings: RunSettings = field(default_factory=RunSettings)
@@ -70,14 +77,14 @@ class Run:
 
 
 def background_flags() -> NDArray[np.uint8]:
-    """Unit flags before anyone moves them: a pattern without a short period."""
+    """Initial unit flags: a pattern without a short period."""
     blocks = np.arange(UNIT_FLAGS)
     flags: NDArray[np.uint8] = (blocks * blocks // 7 % 3 == 0).astype(np.uint8)
     return flags
 
 
 class Memory:
-    """Memories under test behind the interface of the simulated ones."""
+    """Memories under test with the interface of the simulated ones."""
 
     def __init__(self) -> None:
         self.content = GoldenMemory(noise, unit_flags=background_flags())
@@ -106,7 +113,7 @@ class Memory:
 
 
 class Bench:
-    """A scoreboard, and a design that makes no mistakes of its own."""
+    """A scoreboard and a correct design."""
 
     def __init__(self) -> None:
         uvm_root().clear_hierarchy()
@@ -183,14 +190,14 @@ class Bench:
         side: int = READ,
         cycle: int = 500,
     ) -> None:
-        """Adds an erroneous response to what the engine saw."""
+        """Adds an erroneous response to those of the engine."""
         entry = np.zeros(1, dtype=HIT)
         entry["cycle"], entry["addr"], entry["slot"] = cycle, address, SLOTS.index(slot)
         entry["side"], entry["kind"], entry["space"] = side, kind, int(space)
         batch.hits = np.concatenate((batch.hits, entry))
 
     def cut(self, batch: Batch, slot: str, retired: int, reached: int) -> None:
-        """Lets a reset cut an batch off: so many ops of a slot retired, so many were begun."""
+        """Ends a batch by a reset, with the numbers of retired and begun ops of each slot."""
         number = SLOTS.index(slot)
         batch.reset = Reset(300)
         batch.done[number] = batch.done[number][:retired]
@@ -199,18 +206,18 @@ class Bench:
     def failed(
         self, batch: Batch, slot: str, status: Status, address: int, *, position: int = 0
     ) -> None:
-        """Lets an op of a slot retire with an error."""
+        """Makes an op of a slot retire with an error."""
         records = batch.done[SLOTS.index(slot)]
         records["status"][position], records["addr"][position] = int(status), address
 
     def execute(self, op: DmaOp) -> Outcome:
-        """Executes an op on the design, the flags it waits for set."""
+        """Executes an op on the design, with its flags set."""
         outcome = self.dut.issue(op)
         produce(self.memory.unit_flags, outcome)
         return self.dut.apply(outcome)
 
     def write(self, batch: Batch) -> CheckedBatch:
-        """Shows the scoreboard an batch."""
+        """Sends a batch to the scoreboard."""
         self.scoreboard.write(batch)
         return self.checked[-1]
 

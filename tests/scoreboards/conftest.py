@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stand-in for the design: the memories under test, written by the model, corrupted by hand."""
+"""A substitute for the design: memories under test, written by the model, and corrupted."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
+from pyuvm import ConfigDB, uvm_root
 
 from scoreboards.compare import compare_full, compare_op
 from scoreboards.golden import GoldenMemory
@@ -17,13 +16,7 @@ from scoreboards.model.dma import DmaOp, ReferenceModel
 from scoreboards.model.outcome import Outcome
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import Space
-
-
-def noise(space: Space, start: int, length: int) -> NDArray[np.uint8]:
-    """Initial content of both sides."""
-    a = np.arange(start, start + length, dtype=np.int64)
-    mixed: NDArray[np.int64] = a * 137 + (a >> 8) * 11 + (a >> 20) * 3 + int(space) * 71
-    return mixed.astype(np.uint8)
+from tests.scoreboards.bench import Bench, noise
 
 
 @dataclass
@@ -61,7 +54,7 @@ class Pair:
     def op(
         self, guard: int = 64, in_flight: Sequence[Footprint] = (), bus_bytes: int = 32
     ) -> tuple[Mismatch, ...]:
-        """Compares the last op. What compare looks at exists on both sides, as with real GM."""
+        """Compares the last op. The compared pages exist on both sides, as in a simulation."""
         assert self.outcome is not None
         written = self.outcome.written
         if written is not None and written.space is Space.GM:
@@ -95,5 +88,19 @@ class Pair:
 
 @pytest.fixture
 def pair() -> Pair:
-    """Fresh memories on both sides."""
+    """New memories on both sides."""
     return Pair()
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    """A scoreboard and a correct design."""
+    yield Bench()
+    uvm_root().clear_hierarchy()
+    ConfigDB().clear()
+
+
+def only(found: tuple[Mismatch, ...]) -> Mismatch:
+    """Returns the only one of the mismatches found."""
+    (mismatch,) = found
+    return mismatch

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every check is seen to fail: one byte is corrupted and must be found, at its place."""
+"""Every check can fail: one byte is corrupted and must be found, at its place."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 from scoreboards.compare import compare_op, locate
-from scoreboards.mismatch import Kind, Mismatch, Part, Position
+from scoreboards.mismatch import Kind, Part, Position
 from scoreboards.model.dma import DmaOp
 from scoreboards.model.outcome import NOTHING
 from scoreboards.regions import row_starts
 from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import Space
-from tests.scoreboards.conftest import Pair, noise
+from tests.scoreboards.bench import noise
+from tests.scoreboards.conftest import Pair, only
 
 LINEAR = MteUbGm(0, 10000, 2048, 1, 0, 0)
 ROWS = MteUbGm(0, 10000, 100, 5, 128, 173)
@@ -25,11 +26,6 @@ LOW = MteUbGm(0, 5, 64, 3, 64, 100000)
 HIGH = MteUbGm(0, 2**40 - 300064, 64, 4, 64, 100000)
 UB_ENDS = MteGmUb(0, 0, 32, 2, 32, 262144 - 32)
 OPS: list[DmaOp] = [LINEAR, ROWS, FAR, LOAD, PADDED, LOW, HIGH, UB_ENDS]
-
-
-def only(found: tuple[Mismatch, ...]) -> Mismatch:
-    assert len(found) == 1
-    return found[0]
 
 
 @pytest.mark.parametrize("op", OPS)
@@ -66,7 +62,7 @@ def test_each_corrupted_byte_is_found_at_its_address(pair: Pair, op: DmaOp) -> N
     assert pair.op() == ()
 
 
-def test_what_lies_beyond_the_guard_is_left_to_the_full_compare(pair: Pair) -> None:
+def test_bytes_beyond_the_guard_are_left_to_the_full_compare(pair: Pair) -> None:
     pair.run(FAR)
     pair.corrupt(Space.GM, 10000 - 65, 10000 + 100 + 64)
     assert pair.op() == ()
@@ -79,7 +75,7 @@ def test_what_lies_beyond_the_guard_is_left_to_the_full_compare(pair: Pair) -> N
     ]
 
 
-def test_guard_of_zero_sees_data_only(pair: Pair) -> None:
+def test_guard_of_zero_compares_data_only(pair: Pair) -> None:
     pair.run(FAR)
     pair.corrupt(Space.GM, 9999, 10100)
     assert pair.op(guard=0) == ()
@@ -87,7 +83,7 @@ def test_guard_of_zero_sees_data_only(pair: Pair) -> None:
     assert only(pair.op(guard=0)).kind is Kind.DATA
 
 
-def test_data_and_guard_are_told_apart_and_counted(pair: Pair) -> None:
+def test_data_and_guard_are_counted_separately(pair: Pair) -> None:
     pair.run(ROWS)
     pair.corrupt(Space.GM, 9990, 10003, 10050, 10100, 10173 + 99)
     data, guard = pair.op()
@@ -159,7 +155,7 @@ def test_destinations_in_flight_are_no_guard(pair: Pair) -> None:
     assert only(pair.op(in_flight=[elsewhere])).count == 2
     pair.corrupt(Space.GM, 10125)
     assert only(pair.op(in_flight=[later])).address == 10125
-    # Data of the op itself are judged whatever is in flight.
+    # Data of the op itself are always compared.
     pair.corrupt(Space.GM, 10000)
     everything = Footprint(Space.GM, 0, 20000, (1,), (0,))
     assert only(pair.op(in_flight=[everything])).address == 10000
@@ -179,7 +175,7 @@ def test_lost_op_is_found(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("space", [Space.UB0, Space.UB1, Space.L1, Space.L0C, Space.BT, Space.FB])
-def test_full_compare_sees_every_local_byte(pair: Pair, space: Space) -> None:
+def test_full_compare_covers_every_local_byte(pair: Pair, space: Space) -> None:
     pair.run(LINEAR)
     last = pair.golden[space].size - 1
     for address in (0, 2049, last):
@@ -244,7 +240,7 @@ def test_written_pages_suffice_when_the_record_is_right(pair: Pair) -> None:
     assert only(found).address == 9000
 
 
-def test_ranges_join_close_bytes_and_part_far_ones(pair: Pair) -> None:
+def test_close_bytes_are_one_range_and_far_ones_several(pair: Pair) -> None:
     pair.corrupt(Space.L1, 100, 101, 133, 166, 5000)
     found = pair.full()
     assert [(m.address, m.count, m.extent) for m in found] == [

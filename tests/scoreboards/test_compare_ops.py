@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A wrong byte at every kind of place of the ops that are no plain move of rows."""
+"""A wrong byte at every kind of place of ops that move more than rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from scoreboards.compare import locate
-from scoreboards.mismatch import Kind, Mismatch, Part, Position
+from scoreboards.mismatch import Kind, Part, Position
 from scoreboards.model.dma import DmaOp
 from scoreboards.model.outcome import Outcome
 from scoreboards.report import COLUMNS, render
@@ -18,7 +18,8 @@ from tb.isa.dtypes import Ptr
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.spaces import Space
 from tests.model.naive_ops import Op, effect
-from tests.scoreboards.conftest import Pair
+from tests.scoreboards.conftest import Pair, only
+from tests.wording import says
 
 GL1, LL1 = Ptr("i8", "gm"), Ptr("i8", "l1")
 L1_F16, BT_F32 = Ptr("f16", "l1"), Ptr("f32", "bt")
@@ -43,11 +44,6 @@ COPIES: list[Op] = [
     FB,
 ]
 OPS: list[Op] = [ND, DN, FAR, SPREAD, ENDS, SMALL, SMALL_DN, BIAS, BIAS_RAW, *COPIES]
-
-
-def only(found: tuple[Mismatch, ...]) -> Mismatch:
-    assert len(found) == 1
-    return found[0]
 
 
 def written(pair: Pair, op: DmaOp) -> Outcome:
@@ -102,7 +98,7 @@ def test_each_wrong_byte_is_found_and_explained(pair: Pair, op: Op) -> None:
 def test_beyond_the_guard_is_left_to_the_full_compare(pair: Pair) -> None:
     written(pair, SPREAD)
     assert pair.outcome is not None
-    # Row n 1 of group 0, C0 column 2 stands 100 blocks behind row 0.
+    # Row n 1 of group 0, C0 column 2 is 100 blocks after row 0.
     start = 64 + 32 * (2 * 3000 + 100)
     pair.corrupt(Space.L1, start - 65, start + 32 + 64)
     assert pair.op() == ()
@@ -131,7 +127,7 @@ def text(pair: Pair, op: DmaOp, address: int) -> str:
 
 
 def where(pair: Pair, op: DmaOp, address: int) -> tuple[str, str]:
-    """The lines of a report that say which byte it is and what it is made from."""
+    """Returns the lines of a report about the place of a byte and its source."""
     lines = text(pair, op, address).splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("  where "))
     stop = next(i for i, line in enumerate(lines) if line.startswith("  lane "))
@@ -151,14 +147,12 @@ def test_nd2nz_names_group_row_column_and_lane(pair: Pair) -> None:
         "group 0, row n 9, C0 column 3, zero fill of lane 12 (d 60 >= d_value 58)",
         "",
     )
-    # Between two blocks: the closer one names it.
-    assert where(pair, ND, block + 34) == (
-        "group 1, row n 7, C0 column 2, 3 B behind its last byte",
-        "",
-    )
-    assert (
-        where(pair, ND, 4096 - 5)[0] == "group 0, row n 0, C0 column 0, 5 B before its first byte"
-    )
+    # Between two blocks: the distance to the closer one.
+    place, source = where(pair, ND, block + 34)
+    assert says(place, "group 1 row n 7 C0 column 2 3 B last byte")
+    assert not source
+    place, _ = where(pair, ND, 4096 - 5)
+    assert says(place, "group 0 row n 0 C0 column 0 5 B first byte")
 
 
 def test_dn2nz_names_the_transposed_source(pair: Pair) -> None:
@@ -183,7 +177,9 @@ def test_small_c0_names_lane_and_missing_rows(pair: Pair) -> None:
         "group 1, row n 7, zero fill of lane 1 (n 7 >= n_value 6)",
         "",
     )
-    assert where(pair, SMALL, group + 64) == ("group 1 of 2, 1 B behind its last byte", "")
+    place, source = where(pair, SMALL, group + 64)
+    assert says(place, "group 1 of 2 1 B last byte")
+    assert not source
     assert where(pair, SMALL_DN, 4096 + 4 * 3 + 1) == (
         "group 0, row n 3, lane 1 (d 1)",
         f"GM {1001 + 9 + 3:#012x}",
@@ -195,7 +191,9 @@ def test_bias_names_slot_burst_and_element(pair: Pair) -> None:
         "bias slot 17 = burst 2, element 1 (f16 widened), byte 3 of 4",
         f"L1 {64 + 2 * (2 * 4 + 1):#07x}",
     )
-    assert where(pair, BIAS, 128 + 4 * 19) == ("burst 2 of 4, 1 B behind its last byte", "")
+    place, source = where(pair, BIAS, 128 + 4 * 19)
+    assert says(place, "burst 2 of 4 1 B last byte")
+    assert not source
     assert where(pair, BIAS_RAW, 4 * 9) == (
         "bias slot 9 = burst 0, element 9 (f32), byte 0 of 4",
         f"L1 {64 + 36:#07x}",

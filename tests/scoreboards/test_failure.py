@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each failure goes to the run as a report and, beside it, in fields."""
+"""Each failure is sent to the run as a report and as fields."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pyuvm import ConfigDB, uvm_root
 
 from scoreboards.failure import PICTURES
 from scoreboards.faults import FaultKind
@@ -27,24 +25,16 @@ from tb.isa.status import Status
 from tb.record.failure import Failure
 from tb.record.settings import RunSettings
 from tb.regress.results.buckets import signature_of
-from tests.scoreboards.bench import Bench
-from tests.scoreboards.conftest import noise
-from tests.wording import says
+from tests.scoreboards.bench import Bench, noise
+from tests.wording import line_says, says
 
 BIAS = MteL1Bt(64, 128, 3, 4, 1, 5, Ptr("f16", "l1"), Ptr("f32", "bt"))
 TO_L1 = MteGmL1(1001, 4096, 50, 4, 60, 96)
 LOOPED = MteGmUb(4096, 8192, 64, 3, 64, 96, (Loop(4, 256, 1024),))
 
 
-@pytest.fixture
-def bench() -> Iterator[Bench]:
-    yield Bench()
-    uvm_root().clear_hierarchy()
-    ConfigDB().clear()
-
-
 def only(bench: Bench) -> Failure:
-    """Returns the one failure of a run, whose report stands beside it."""
+    """Returns the only failure of a run; it has a report, too."""
     (failure,) = bench.run.counts.details
     assert bench.run.counts.failures == [failure.text]
     return failure
@@ -83,16 +73,14 @@ def test_wrong_bytes_of_an_op(bench: Bench) -> None:
     ("place", "where"),
     [(8192, "first row"), (8192 + 96, "later row"), (8192 + 1024 + 96, "later iteration")],
 )
-def test_the_class_of_an_address_is_the_loop_that_went_wrong(
-    bench: Bench, place: int, where: str
-) -> None:
+def test_the_class_of_an_address_is_the_wrong_loop(bench: Bench, place: int, where: str) -> None:
     batch = bench.batch(from_ops([LOOPED]))
     bench.corrupt(Space.UB0, place + 5)
     bench.write(batch)
     assert only(bench).address_class == where
 
 
-def test_the_place_of_a_wrong_value_says_nothing(bench: Bench) -> None:
+def test_a_wrong_value_has_no_class_of_address(bench: Bench) -> None:
     batch = bench.batch(from_ops([BIAS]))
     bench.corrupt(Space.BT, 128 + 4 * 17)
     bench.write(batch)
@@ -100,7 +88,7 @@ def test_the_place_of_a_wrong_value_says_nothing(bench: Bench) -> None:
     assert (failure.field, failure.space, failure.address_class) == ("row data", "bt", "")
 
 
-def test_a_write_beside_the_destination_shows_what_is_around(bench: Bench) -> None:
+def test_a_write_next_to_the_destination_has_a_picture_of_its_surroundings(bench: Bench) -> None:
     batch = bench.batch(from_ops([TO_L1]))
     bench.corrupt(Space.L1, 4096 + 50 + 3)
     bench.write(batch)
@@ -112,7 +100,7 @@ def test_a_write_beside_the_destination_shows_what_is_around(bench: Bench) -> No
     assert changed(failure) == [4096 + 50 + 3]
 
 
-def test_a_stray_byte_has_no_op_where_nobody_knows_who_wrote_it(bench: Bench) -> None:
+def test_a_stray_byte_of_unknown_origin_has_no_op(bench: Bench) -> None:
     bench.corrupt(Space.L1, 70_000)
     bench.scoreboard.close()
     failure = only(bench)
@@ -139,9 +127,7 @@ def test_only_the_first_failures_have_pictures(bench: Bench) -> None:
         ("written_bytes", 3, "early", ""),
     ],
 )
-def test_what_a_done_says_wrong(
-    bench: Bench, column: str, value: int, kind: str, field: str
-) -> None:
+def test_a_wrong_done(bench: Bench, column: str, value: int, kind: str, field: str) -> None:
     batch = bench.batch(from_ops([TO_L1]))
     (records,) = batch.done.values()
     records[column] = value
@@ -245,10 +231,10 @@ def test_a_large_destination_is_shown_around_the_wrong_byte(row: int, byte: int)
     assert {len(shown.expected) for shown in picture.rows} == {2 * MOST_BYTES}
     assert changed(Failure(kind="data", picture=picture)) == [address]
     assert "of 300 by address" in picture.left_out
-    assert "of the 2000 of each row" in picture.left_out
+    assert line_says(picture.left_out, "2000 each row")
 
 
-def test_pages_that_nobody_touched_are_not_drawn_in() -> None:
+def test_untouched_pages_are_not_read() -> None:
     actual, golden = memories()
     for memory in (actual, golden):
         memory.ensure(Space.GM, 1 << 20, 4096)
@@ -293,7 +279,7 @@ def test_a_check_that_gives_only_a_report_gets_a_failure_of_its_first_line() -> 
     assert (failure.end_clock, failure.text) == (4321, run.counts.failures[0])
 
 
-def test_failures_in_fields_are_kept_as_far_as_reports() -> None:
+def test_as_many_failures_in_fields_are_kept_as_reports() -> None:
     run = context(mismatch_limit=2)
     for number in range(5):
         run.fail(f"report {number}")

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of memories: whose they are, how their op must retire, and what a reset leaves behind."""
+"""Errors of memories: their ops, the status of these, and the state after a reset."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from pyuvm import ConfigDB, uvm_root
 
 from scoreboards.faults import (
     READS,
@@ -34,19 +32,13 @@ from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 from tests.scoreboards.bench import Bench
+from tests.wording import line_says
 
 MTE2 = SLOTS.index("mte2")
 LOAD = MteGmL1(1001, 4096, 50, 4, 60, 96)  # GM 1001, rows of 50 bytes, 60 apart; L1 4096, 96 apart
 NEXT = MteGmL1(65536, 8192, 64, 4, 64, 64)
 SAME = MteGmL1(1001, 16384, 50, 4, 60, 96)
 WIDTHS = Widths(dict.fromkeys(Space, 32))
-
-
-@pytest.fixture
-def bench() -> Iterator[Bench]:
-    yield Bench()
-    uvm_root().clear_hierarchy()
-    ConfigDB().clear()
 
 
 def bad(cycle: int, address: int = 0, **changes: Any) -> BadAccess:
@@ -59,7 +51,7 @@ def bad(cycle: int, address: int = 0, **changes: Any) -> BadAccess:
 
 
 def failures(bench: Bench, batch: Batch) -> list[str]:
-    """Shows an batch to the scoreboard and returns the first lines of its reports."""
+    """Sends a batch to the scoreboard and returns the first lines of its reports."""
     bench.write(batch)
     return [report.splitlines()[0] for report in bench.run.counts.failures]
 
@@ -130,7 +122,7 @@ def test_errors_of_two_channels_have_no_order_when_they_are_close(apart: int, ei
     assert (verdict.objection(Status.LOCAL, 64) == "") is either
 
 
-def test_an_error_that_may_be_anothers_may_be_reported() -> None:
+def test_an_error_of_one_of_two_ops_may_be_reported_by_either() -> None:
     verdict = Verdict([bad(20, 0x100)], [bad(10, 0x200), bad(30, 0x300)])
     assert verdict.objection(Status.RD_SLVERR, 0x100) == ""
     assert verdict.objection(Status.RD_SLVERR, 0x200) == ""
@@ -140,7 +132,7 @@ def test_an_error_that_may_be_anothers_may_be_reported() -> None:
     assert Verdict([bad(1)]).failed(Status.OK)
 
 
-# --- whose error it is ---
+# --- the op of an error ---
 
 
 def flight(index: int, base: int, *, status: int | None = 0, accept: int = 0) -> Flight:
@@ -158,7 +150,7 @@ def test_an_error_outside_the_flight_or_the_rows_is_nobodys() -> None:
     assert attribution.strays == wrong
 
 
-def test_an_error_of_either_is_that_of_the_one_that_reports_it() -> None:
+def test_a_shared_error_belongs_to_the_op_that_reports_it() -> None:
     error = bad(50, 992)
     one = Attribution([flight(0, 1001), flight(1, 1001, status=2)], WIDTHS)
     one.take([error])
@@ -191,7 +183,7 @@ def test_a_burst_long_after_the_error_of_its_op_is_late() -> None:
 # --- through the scoreboard ---
 
 
-def test_errors_are_judged_op_by_op(bench: Bench) -> None:
+def test_errors_are_checked_op_by_op(bench: Bench) -> None:
     batch = bench.batch(from_ops([LOAD, NEXT]))
     bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
     bench.hit(batch, "mte2", Space.L1, 4096 + 96, side=WRITE, cycle=600)
@@ -207,7 +199,7 @@ def test_errors_are_judged_op_by_op(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "address", "says"),
+    ("status", "address", "message"),
     [
         (Status.OK, 0, "retired with status 0 OK, expected 2 RD_SLVERR"),
         (Status.LOCAL, 4096 + 96, "retired with status 6 LOCAL, expected 2 RD_SLVERR"),
@@ -215,18 +207,18 @@ def test_errors_are_judged_op_by_op(bench: Bench) -> None:
     ],
 )
 def test_a_wrong_report_of_an_error_is_found(
-    bench: Bench, status: Status, address: int, says: str
+    bench: Bench, status: Status, address: int, message: str
 ) -> None:
     batch = bench.batch(from_ops([LOAD, NEXT]))
     bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
     bench.hit(batch, "mte2", Space.L1, 4096 + 96, side=WRITE, cycle=600)
     bench.failed(batch, "mte2", status, address)
     (report,) = failures(bench, batch)
-    assert says in report
+    assert message in report
     assert bench.checked[-1].passed.tolist() == [False, True]
 
 
-def test_an_address_is_compared_where_the_manifest_says_it_is_right(bench: Bench) -> None:
+def test_an_address_is_compared_where_the_manifest_declares_it(bench: Bench) -> None:
     capabilities = {"mte2": SimpleNamespace(error_address=False)}
     bench.run.config.capabilities = capabilities
     batch = bench.batch(from_ops([LOAD]))
@@ -246,10 +238,10 @@ def test_an_error_of_a_slot_without_ops_is_found(bench: Bench) -> None:
     batch = bench.batch(from_ops([LOAD]))
     bench.hit(batch, "mte3", Space.GM, 1024, kind=FaultKind.SLVERR, side=WRITE)
     (report,) = failures(bench, batch)
-    assert "no op in flight on mte3 makes this access: its write of GM 0x400" in report
+    assert line_says(report, "no op flight mte3 access write GM 0x400")
 
 
-def test_two_loads_of_one_place_share_the_blame(bench: Bench) -> None:
+def test_an_error_of_two_loads_of_one_place(bench: Bench) -> None:
     for position in (0, 1):
         batch = bench.batch(from_ops([LOAD, SAME]))
         bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
@@ -267,10 +259,10 @@ def test_a_full_log_is_a_failure(bench: Bench) -> None:
     bench.failed(batch, "mte2", Status.RD_SLVERR, 1024)
     batch.hits_lost = 3
     (report,) = failures(bench, batch)
-    assert "3 erroneous responses did not fit the log" in report
+    assert line_says(report, "3 erroneous responses not fit log")
 
 
-def test_an_error_that_was_not_injected_is_judged_alike(bench: Bench) -> None:
+def test_an_error_that_was_not_injected_is_checked_alike(bench: Bench) -> None:
     batch = bench.batch(from_ops([LOAD]))
     bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.DECERR)
     batch.hits["fault"] = NO_FAULT
@@ -286,10 +278,10 @@ def test_a_late_burst_fails_its_op(bench: Bench) -> None:
     batch.late["cycle"], batch.late["addr"], batch.late["beats"] = 600, 1088, 1
     batch.late["slot"] = MTE2
     (report,) = failures(bench, batch)
-    assert "started a burst after its error" in report
+    assert line_says(report, "started burst after error")
 
 
-def test_what_reads_an_undefined_destination_is_compared_with_it(bench: Bench) -> None:
+def test_readers_of_an_undefined_destination_are_compared_with_it(bench: Bench) -> None:
     ops = from_ops([LOAD, MteL1Ub(4096, 1024, 32, 1, 0, 0)])
     batch = bench.batch(ops)
     bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
@@ -306,7 +298,7 @@ def test_unit_flags_due_at_the_end_are_reported(bench: Bench) -> None:
     batch = bench.batch(from_ops([LOAD]))
     batch.flags_due = 2
     (report,) = failures(bench, batch)
-    assert "unit flags were not set when all ops had retired: 2" in report
+    assert line_says(report, "unit flags not set all ops retired 2")
 
 
 # --- resets ---
@@ -315,7 +307,7 @@ COPIES = [MteUbUb(4096 * k, 131072 + 4096 * k, 2, 4, 1, 2) for k in range(4)]
 
 
 def cut_batch(bench: Bench) -> Batch:
-    """Four copies: one retired, two begun, one never seen, whose bytes the design did not write."""
+    """Four copies: one retired, two begun, one never offered, its bytes not written."""
     content = bench.memory.content[Space.UB0]
     before = content.copy()
     batch = bench.batch(from_ops(COPIES))
@@ -326,7 +318,7 @@ def cut_batch(bench: Bench) -> Batch:
     return batch
 
 
-def test_a_reset_forgets_what_was_not_begun(bench: Bench) -> None:
+def test_a_reset_drops_ops_that_have_not_begun(bench: Bench) -> None:
     batch = cut_batch(bench)
     bench.corrupt(Space.UB0, 131072 + 4096 + 7)  # in flight: anything
     assert failures(bench, batch) == []
@@ -336,7 +328,7 @@ def test_a_reset_forgets_what_was_not_begun(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "says"),
+    ("address", "message"),
     [
         (131072 + 4096 + 64, "write outside"),  # between the bursts of a copy in flight
         (131072 + 4096 * 3 + 1, "wrong data"),  # of a copy that was not begun
@@ -344,28 +336,28 @@ def test_a_reset_forgets_what_was_not_begun(bench: Bench) -> None:
         (200_000, "stray write"),
     ],
 )
-def test_a_byte_outside_of_what_was_in_flight_is_found(
-    bench: Bench, address: int, says: str
+def test_a_byte_outside_of_the_ops_in_flight_is_found(
+    bench: Bench, address: int, message: str
 ) -> None:
     batch = cut_batch(bench)
     bench.corrupt(Space.UB0, address)
     found = failures(bench, batch)
     assert found
-    assert says in found[0]
+    assert message in found[0]
 
 
-def test_the_next_block_is_judged_from_what_a_reset_left(bench: Bench) -> None:
+def test_the_next_block_starts_from_the_memories_after_a_reset(bench: Bench) -> None:
     bench.write(cut_batch(bench))
     bench.bytes[SLOTS.index("mte3")] = 10_000
     batch = bench.batch(from_ops(COPIES))
     assert failures(bench, batch) == []
 
 
-def test_errors_before_a_reset_belong_to_what_was_in_flight(bench: Bench) -> None:
+def test_errors_before_a_reset_belong_to_ops_in_flight(bench: Bench) -> None:
     batch = cut_batch(bench)
     bench.hit(batch, "mte3", Space.UB0, 4096)
     bench.hit(batch, "mte3", Space.UB0, 4096 * 2)
     assert failures(bench, batch) == []
     batch = cut_batch(bench)
     bench.hit(batch, "mte3", Space.UB0, 4096 * 3)
-    assert "no op in flight on mte3" in failures(bench, batch)[0]
+    assert line_says(failures(bench, batch)[0], "no op flight mte3")

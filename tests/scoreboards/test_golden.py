@@ -13,11 +13,11 @@ from scoreboards.golden import GoldenMemory, GoldenMemoryError, zeros
 from tb.common.errors import PtoError
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import SIZES, Space
-from tests.scoreboards.conftest import noise
+from tests.scoreboards.bench import noise
 
 
 class Recorder:
-    """A background that remembers what it was asked for."""
+    """A background that records the requested ranges."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[Space, int, int]] = []
@@ -31,7 +31,7 @@ class Recorder:
         return [(start, length) for space, start, length in self.calls if space is Space.GM]
 
 
-def test_on_chip_memories_hold_their_background_at_once() -> None:
+def test_on_chip_memories_have_their_background_from_the_start() -> None:
     golden = GoldenMemory(noise)
     assert set(golden) == set(SIZES)
     assert len(golden) == len(SIZES)
@@ -42,7 +42,7 @@ def test_on_chip_memories_hold_their_background_at_once() -> None:
             assert np.array_equal(golden[space], noise(space, 0, size))
 
 
-def test_gm_takes_each_page_in_once() -> None:
+def test_gm_reads_the_background_of_each_page_once() -> None:
     background = Recorder()
     golden = GoldenMemory(background)
     assert golden.touched_pages() == []
@@ -138,7 +138,7 @@ def test_background_of_a_wrong_length_is_refused() -> None:
         GoldenMemory(lambda space, start, length: bytes(length - 1))
 
 
-def test_smaller_gm_where_the_kernel_grants_no_more() -> None:
+def test_smaller_gm_where_the_kernel_refuses_the_mapping() -> None:
     golden = GoldenMemory(zeros, gm_bytes=1 << 20)
     assert golden[Space.GM].size == 1 << 20
     with pytest.raises(ValueError, match="leaves"):
@@ -148,7 +148,7 @@ def test_smaller_gm_where_the_kernel_grants_no_more() -> None:
             GoldenMemory(zeros, gm_bytes=size)
 
 
-def test_refused_mapping_says_what_to_do() -> None:
+def test_refused_mapping_names_the_remedy() -> None:
     code = (
         "import resource\n"
         "from scoreboards.golden import GoldenMemory\n"

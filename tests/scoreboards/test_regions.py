@@ -98,7 +98,7 @@ def test_joined_rows_cover_rows_and_guards(
     assert not memory[high:].any()
 
 
-def test_blocks_side_by_side_become_one_row() -> None:
+def test_adjacent_blocks_become_one_row() -> None:
     tile = Footprint(Space.L1, 4096, 32, (16, 4, 2), (32, 512, 131072))
     assert joined(tile, 64) == Footprint(Space.L1, 4032, 2048 + 128, (2,), (131072,))
     far = Footprint(Space.L1, 4096, 32, (16, 4), (8192, 32))

@@ -11,6 +11,7 @@ from tb.isa.dma.op import Loop, MteGmUb, Pad
 from tb.isa.spaces import Space
 from tb.isa.text import to_text
 from tests.scoreboards.conftest import Pair
+from tests.wording import line_says
 
 OP = MteGmUb(777, 2048, 90, 4, 200, 160, (Loop(3, 1000, 1024),), Pad("i8", 0x5A, 7, 0))
 REPRO = "make SIM=verilator TEST=random SEED=1234 N=17 " + "WAVES=1 " * 20
@@ -22,16 +23,16 @@ def mismatch(pair: Pair, *addresses: int) -> Mismatch:
     return pair.op()[0]
 
 
-def test_report_says_where_what_and_how_to_repeat(pair: Pair) -> None:
+def test_report_has_place_bytes_and_repeat_command(pair: Pair) -> None:
     start = 2048 + 1024 + 160 * 2
     found = mismatch(pair, start + 20, start + 21, start + 23)
     text = render(found, op=to_text(OP), writer=LastWriter(8123, "mte2", 7), repro=REPRO)
-    assert "MISMATCH: wrong data, UB0 0x00d54, 3 wrong bytes in 4" in text
+    assert line_says(text, "MISMATCH wrong data UB0 0x00d54 3 wrong bytes 4")
     assert "pto.mte_gm_ub" in text
-    assert "loop 0 iteration 1 of 3, row 2 of 4, byte 20 of 160 (data)" in text
+    assert line_says(text, r"loop 0 iteration 1 3 row 2 4 byte 20 160 \(data\)")
     source = 777 + 1000 + 400 + 13
     assert f"GM {source:#012x}" in text
-    assert "byte 20 of a 32-byte bus word" in text
+    assert line_says(text, "byte 20 32-byte bus word")
     assert "slot mte2 in cycle 8123, tag 7" in text
     assert f"\n  {REPRO}" in text
     wide = [line for line in text.splitlines() if len(line) > COLUMNS]
@@ -39,7 +40,7 @@ def test_report_says_where_what_and_how_to_repeat(pair: Pair) -> None:
     assert text.isascii()
 
 
-def test_everything_but_the_mismatch_may_be_left_out(pair: Pair) -> None:
+def test_all_fields_but_the_mismatch_are_optional(pair: Pair) -> None:
     pair.corrupt(Space.L1, 5)
     text = render(pair.full()[0])
     assert text.startswith("MISMATCH: stray write, L1 0x00005, 1 wrong byte in 1\n")
@@ -65,11 +66,11 @@ def test_differing_bytes_are_marked_on_both_sides() -> None:
 
 def test_guard_bytes_are_described_from_their_row(pair: Pair) -> None:
     found = mismatch(pair, 2048 - 3)
-    assert "row 0 of 4, 3 B before its first byte" in render(found)
+    assert line_says(render(found), "row 0 4 3 B before first byte")
     position = found.position
     assert position is not None
-    behind = replace(position, byte=160, part=Part.BEHIND)
-    assert "1 B behind its last byte" in render(replace(found, position=behind))
+    after = replace(position, byte=160, part=Part.BEHIND)
+    assert line_says(render(replace(found, position=after)), "1 B last byte")
     assert "write outside the destination" in render(found)
 
 
@@ -94,8 +95,8 @@ def test_long_ops_wrap_and_sequences_keep_their_lines(pair: Pair) -> None:
     assert all(len(line) <= COLUMNS for line in text.splitlines())
 
 
-def test_unexpected_page_says_so(pair: Pair) -> None:
+def test_unexpected_page_is_reported(pair: Pair) -> None:
     pair.corrupt(Space.GM, 1 << 30)
     text = render(pair.full()[0])
-    assert "write to a page no op writes" in text
+    assert line_says(text, "write page no op writes")
     assert "1 wrong byte in 4096" in text

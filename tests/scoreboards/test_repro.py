@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is written down of a transaction: its memory as it was, what it depends on, registers."""
+"""Written programs of transactions: memory before the block, dependencies, registers."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterator
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from pyuvm import ConfigDB, uvm_root
 
 from scoreboards.repro import MOST, Before
 from scoreboards.repro_ops import items_of, needed
@@ -33,8 +32,7 @@ from tb.language.reader import read_file
 from tb.language.run.walk import trace
 from tb.language.trace import Move
 from tb.programs.setup_file import load_setup
-from tests.scoreboards.bench import Bench
-from tests.scoreboards.conftest import noise
+from tests.scoreboards.bench import Bench, noise
 from tests.wording import says
 
 TO_L1 = MteGmL1(1001, 4096, 50, 4, 60, 96)
@@ -44,16 +42,13 @@ OTHER = MteGmUb(1 << 21, 65536, 64, 4, 64, 64)
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    found = Bench()
-    found.scoreboard.repro.folder = tmp_path / "repro"
-    yield found
-    uvm_root().clear_hierarchy()
-    ConfigDB().clear()
+def bench(bench: Bench, tmp_path: Path) -> Bench:
+    bench.scoreboard.repro.folder = tmp_path / "repro"
+    return bench
 
 
 def chain() -> OpBlock:
-    """Returns four ops, three of which hand the same bytes on."""
+    """Returns four ops, three of which copy the same bytes."""
     block = from_ops([TO_L1, OTHER, TO_UB, BACK])
     block.after[2], block.after[3] = 0, 2
     block.gap[3] = 9
@@ -81,7 +76,7 @@ def folders(bench: Bench) -> list[str]:
 
 
 def corrupted(bench: Bench) -> Path:
-    """Checks the chain with a wrong byte behind its last op; returns the folder."""
+    """Checks the chain with a wrong byte after its last op; returns the folder."""
     batch = bench.batch(chain())
     bench.corrupt(Space.GM, (1 << 20) + 71)
     bench.write(batch)
@@ -90,7 +85,7 @@ def corrupted(bench: Bench) -> Path:
     return bench.scoreboard.repro.folder / "3-mte_ub_gm"
 
 
-def test_a_failure_writes_the_op_with_what_it_depends_on(bench: Bench) -> None:
+def test_a_failure_writes_the_op_with_its_dependencies(bench: Bench) -> None:
     folder = corrupted(bench)
     assert sorted(path.name for path in folder.iterdir()) == [
         "README.txt", "batch.pto", "batch.toml", "failing.pto", "failing.toml", "memory.bin"
@@ -111,7 +106,7 @@ def test_a_failure_writes_the_op_with_what_it_depends_on(bench: Bench) -> None:
     assert report.partition("\n  replay: ")[0] in readme
 
 
-def test_memory_is_what_it_was_before_the_block(bench: Bench) -> None:
+def test_memory_is_that_before_the_block(bench: Bench) -> None:
     folder = corrupted(bench)
     for name in ("failing.toml", "batch.toml"):
         for space, start, length in (
@@ -124,12 +119,12 @@ def test_memory_is_what_it_was_before_the_block(bench: Bench) -> None:
             assert loaded(folder / name, space, start, length) == expected
     with pytest.raises(AssertionError, match="is not loaded"):
         loaded(folder / "failing.toml", Space.GM, 1 << 21, 1)
-    # Behind the block they are what the ops left, and what was wrong is taken over.
+    # After the block they have the results of the ops, wrong bytes included.
     golden = bench.scoreboard.golden[Space.L1]
     assert golden[4096 : 4096 + 50].tobytes() == noise(Space.GM, 1001, 50).tobytes()
 
 
-def test_memory_would_be_wrong_if_nothing_were_kept(
+def test_without_kept_bytes_the_memory_would_be_wrong(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Before, "keep", lambda self, region: None)
@@ -139,7 +134,7 @@ def test_memory_would_be_wrong_if_nothing_were_kept(
 
 
 @pytest.mark.parametrize("room", [1, 200, 1 << 20])
-def test_bytes_are_kept_whatever_room_there_was(
+def test_bytes_are_kept_for_any_capacity(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
     monkeypatch.setattr("scoreboards.repro._ROOM", room)
@@ -163,7 +158,7 @@ def test_bytes_are_kept_whatever_room_there_was(
     assert (golden[Space.L1][96:128] == 0).all()
 
 
-def test_setup_files_say_what_the_memories_and_flags_were(bench: Bench) -> None:
+def test_setup_files_have_memories_and_flags_before_the_block(bench: Bench) -> None:
     setup = load_setup(corrupted(bench) / "batch.toml")
     assert (setup.seed, setup.stall_seed, setup.illegal) == (1, 7, "refuse")
     bits = np.frombuffer(bytes.fromhex(setup.unit_flags), np.uint8)
@@ -173,7 +168,7 @@ def test_setup_files_say_what_the_memories_and_flags_were(bench: Bench) -> None:
     assert "seed" not in setup.knobs
 
 
-def test_what_is_found_later_says_that_its_memory_is_another(bench: Bench) -> None:
+def test_a_failure_found_later_reports_that_its_memory_has_changed(bench: Bench) -> None:
     """A store changes a byte far away; a comparison finds it when two more blocks are over."""
     blocks = [from_ops([BACK]), from_ops([TO_UB]), from_ops([OTHER])]
     for number, block in enumerate(blocks):
@@ -190,22 +185,23 @@ def test_what_is_found_later_says_that_its_memory_is_another(bench: Bench) -> No
     assert name == "0-mte_ub_gm"
     assert bench.scoreboard.repro.folder is not None
     folder = bench.scoreboard.repro.folder / name
-    late = "It was found later than in its block: memories, registers, unit flags and knobs are"
-    assert late in (folder / "README.txt").read_text()
+    late = "found later memories, registers, unit flags knobs"
+    assert says((folder / "README.txt").read_text(), late)
     for file in ("failing.pto", "failing.toml", "batch.pto", "batch.toml"):
         mark = "//" if file.endswith(".pto") else "#"
-        assert f"\n{mark} {late}" in (folder / file).read_text()[:400], file
+        comment = re.findall(rf"^{mark} (.*)$", (folder / file).read_text()[:400], re.MULTILINE)
+        assert says("\n".join(comment), late), file
     assert ops_in(folder / "failing.pto") == [BACK]
     load_setup(folder / "failing.toml")
 
 
-def test_what_is_found_at_once_has_its_memory(bench: Bench) -> None:
+def test_a_failure_found_in_its_block_has_its_memory(bench: Bench) -> None:
     folder = corrupted(bench)
     for file in ("README.txt", "failing.pto", "batch.toml"):
         assert "later" not in (folder / file).read_text()
 
 
-def test_so_many_failures_are_written_down(bench: Bench) -> None:
+def test_the_number_of_written_failures_is_limited(bench: Bench) -> None:
     ops = [MteL1Ub(4096 * k, 4096 * k, 64, 1, 64, 64) for k in range(MOST + 2)]
     batch = bench.batch(from_ops(ops))
     for k in range(MOST + 2):
@@ -216,7 +212,7 @@ def test_so_many_failures_are_written_down(bench: Bench) -> None:
     assert replayed == [True] * MOST + [False] * 2
 
 
-def test_what_is_asked_for_is_written_down_though_it_passed(bench: Bench) -> None:
+def test_requested_transactions_are_written_though_they_passed(bench: Bench) -> None:
     bench.scoreboard.repro.wanted = {2, 77}
     bench.write(bench.batch(chain()))
     assert not bench.run.counts.failures
@@ -226,7 +222,8 @@ def test_what_is_asked_for_is_written_down_though_it_passed(bench: Bench) -> Non
     assert ops_in(folder / "transaction.pto") == [TO_L1, TO_UB]
     assert not (folder / "failing.pto").exists()
     bench.scoreboard.close()
-    assert bench.run.notes == ["REPRO: the run has no transaction 77"]
+    (note,) = bench.run.notes
+    assert says(note, "REPRO no transaction 77")
 
 
 def test_without_a_folder_nothing_is_written(bench: Bench, tmp_path: Path) -> None:
@@ -238,16 +235,16 @@ def test_without_a_folder_nothing_is_written(bench: Bench, tmp_path: Path) -> No
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_that_cannot_be_made_is_said(bench: Bench, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "repro").write_text("a file")
     batch = bench.batch(chain())
     bench.corrupt(Space.GM, (1 << 20) + 71)
     bench.write(batch)
     assert "replay" not in bench.run.counts.failures[0]
-    assert bench.run.notes[0].startswith("transaction 3 is not written down: cannot write")
+    assert says(bench.run.notes[0], "transaction 3 not written cannot write")
 
 
-def test_a_hang_is_written_down(bench: Bench) -> None:
+def test_a_hang_is_written(bench: Bench) -> None:
     batch = bench.batch(chain())
     batch.hung, batch.done = True, {}
     bench.mailbox.watchdog_clocks = 900
@@ -258,7 +255,7 @@ def test_a_hang_is_written_down(bench: Bench) -> None:
 
 
 def test_registers_are_those_of_the_block(bench: Bench) -> None:
-    """Copies that read what copies of blocks before theirs have set."""
+    """Copies that use registers set by copies of earlier blocks."""
     generator = TrafficGenerator(3, ("copy_gm_to_ubuf", "copy_ubuf_to_gm"))
     blocks = list(itertools.islice(generator.blocks(1 << 30), 6))
     number, firsts = 0, []
@@ -285,7 +282,7 @@ def test_registers_are_those_of_the_block(bench: Bench) -> None:
         assert np.array_equal(np.array(found), block.pack())
         own = sum(len(ops) - 1 for ops in block.program())
         inherited += len(ops_in(folder / "batch.pto")) - len(block) > own
-    assert inherited, "every block sets all its registers itself"
+    assert inherited, "no block inherits registers"
 
 
 # --- parts ---------------------------------------------------------------------------------------
@@ -309,7 +306,7 @@ def test_an_illegal_op_is_sent_and_needs_nothing(bench: Bench) -> None:
     assert not load_setup(folder / "transaction.toml").load
 
 
-def test_an_op_that_no_text_can_hold_is_left_out(bench: Bench) -> None:
+def test_an_op_without_a_text_is_omitted(bench: Bench) -> None:
     wide = dataclasses.replace(OTHER, pad=Pad("i8", 256))
     block = from_descriptors([lower(wide), lower(TO_L1)], expected_rule=[5, 0])
     bench.scoreboard.repro.wanted = {0}
@@ -350,7 +347,7 @@ def test_parts_of_a_file_are_found() -> None:
     ]  # fmt: skip
 
 
-def test_golden_memories_are_what_they_were_when_one_has_looked(bench: Bench) -> None:
+def test_reading_does_not_change_golden_memories(bench: Bench) -> None:
     bench.write(bench.batch(chain()))
     golden = bench.scoreboard.golden
     now = {space: golden[space].copy() for space in (Space.L1, Space.UB0)}

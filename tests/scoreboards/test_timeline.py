@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The trace of the transactions: what is in it, and how long it gets."""
+"""The trace of the transactions: contents and length."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pyuvm import ConfigDB, uvm_root
 
 from scoreboards.faults import Fault, FaultKind
 from sequences.illegal.generator import IllegalGenerator
@@ -27,12 +25,9 @@ OPS = [MteGmL1(1001, 4096 * k, 50, 4, 60, 96) for k in range(3)] + [
 ]
 
 
-@pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+@pytest.fixture(autouse=True)
+def result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(RESULT_ENV, str(tmp_path / "result.json"))
-    yield Bench()
-    uvm_root().clear_hierarchy()
-    ConfigDB().clear()
 
 
 @pytest.fixture
@@ -121,7 +116,7 @@ def test_legacy_forms_have_their_name_and_whole_sequence(
     assert "pto.copy_ubuf_to_gm" in first["args"]["pto"]
 
 
-def test_a_hang_is_marked_and_an_batch_that_went_well_is_not_written_twice(
+def test_a_hang_is_marked_and_a_passed_batch_is_written_once(
     bench: Bench, timeline: Timeline, tmp_path: Path
 ) -> None:
     batch = bench.batch(from_ops(OPS))
@@ -154,7 +149,7 @@ def test_the_last_events_are_kept(tmp_path: Path, count: int) -> None:
     assert [file.name for file in tmp_path.iterdir()] == [TIMELINE]
 
 
-def test_a_trace_that_was_not_closed_lacks_its_end_alone(tmp_path: Path) -> None:
+def test_a_trace_that_was_not_closed_lacks_only_its_end(tmp_path: Path) -> None:
     trace = TraceWriter(tmp_path / TIMELINE)
     trace.write({"ts": 1})
     trace.flush()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One draw of write-backs that several files look at."""
+"""One draw of write-backs for several files."""
 
 from __future__ import annotations
 

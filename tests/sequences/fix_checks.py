@@ -29,22 +29,22 @@ def _live(block: OpBlock) -> dict[int, FixDescriptor]:
 
 
 def check_flags(block: OpBlock) -> None:
-    """Raises BlockError unless every flag is set when an op needs it, and nobody reads too late.
+    """Raises BlockError unless every flag is set when an op needs it, and no op reads too late.
 
-    Blocks of L0C with a delay belong to one op, up to where it clears them; what an op cleared only
-    ops read that wait for its flag. Their delay counts from the clear, and is that of the first of
+    Blocks of L0C with a delay belong to one op, up to its clear; after a clear, only ops that wait
+    for the flag read the block. Their delay counts from the clear, and is that of the first of
     them alone.
     """
     live = _live(block)
     touched = {number: set(flag_blocks(desc).tolist()) for number, desc in live.items()}
     assert block.flag_delay is not None
-    # Of each L0C block: times it was cleared so far, and the op whose delay holds since, if any.
+    # For each L0C block: number of clears so far, and the op with the current delay, if any.
     clears: Counter[int] = Counter()
     readers: dict[tuple[int, int], list[int]] = {}
     for number, desc in live.items():
         for flag in touched[number]:
             if clears[flag] and desc.unit_flag == FLAG_NONE:
-                raise BlockError(f"op {number} reads a block whose flag was cleared")
+                raise BlockError(f"op {number} reads a block after the clear of its flag")
             readers.setdefault((flag, clears[flag]), []).append(number)
         if desc.unit_flag == FLAG_CLEAR:
             clears.update(touched[number])
@@ -92,14 +92,14 @@ def check_fills(block: OpBlock) -> None:
     fb = images[Space.FB].copy()
     for number, desc in enumerate(descriptors(block)):
         if desc.spec.name == "mte_l1_fb" and not desc.is_nop and block.fills:
-            # Loads of other generators bring whatever L1 holds; nobody uses those rows.
+            # Loads of other generators copy any bytes of L1; no op uses those rows.
             data = images[Space.L1][_bytes(source(desc))]
             if (data >= 0).all():
                 fb[_bytes(destinations(desc)[0])] = data
         if not isinstance(desc, FixDescriptor) or desc.is_nop:
             continue
         if (images[Space.L0C][_bytes(source(desc))] < 0).any():
-            raise BlockError(f"op {number} reads accumulators that nobody filled")
+            raise BlockError(f"op {number} reads accumulators without a fill")
         numbers = []
         if desc.mode.scale and not desc.vector_quant:
             numbers.append(np.array([desc.quant_scale]))
@@ -108,7 +108,7 @@ def check_fills(block: OpBlock) -> None:
         for rows in parameters(desc):
             data = fb[_bytes(rows)]
             if (data < 0).any():
-                raise BlockError(f"op {number} uses parameters that nobody filled")
+                raise BlockError(f"op {number} uses parameters without a fill")
             words = data.astype(np.uint8).view("<u4").astype(np.int64)
             numbers.append(words[0::2] if rows.length == 8 * desc.n else words)
         for words in numbers:
@@ -117,7 +117,7 @@ def check_fills(block: OpBlock) -> None:
 
 
 def old_values(block: OpBlock, number: int, desc: FixDescriptor) -> NDArray[np.uint8] | None:
-    """Returns what fills put where an op writes GM, ``uint8[bytes]``; None when not all of it."""
+    """Returns the fills of the GM bytes that an op writes, ``uint8[bytes]``; None if incomplete."""
     image: dict[int, int] = {}
     for fill in block.fills:
         if fill.space is Space.GM and fill.start + len(fill.data) > desc.dst_addr:

@@ -35,12 +35,12 @@ class BlockError(AssertionError):
 
 
 def descriptors(block: OpBlock) -> list[Descriptor]:
-    """Returns what the packed descriptors hold."""
+    """Returns the ops of the packed descriptors."""
     return [unpack(words) for words in block.pack()]
 
 
 def dma_descriptors(block: OpBlock) -> list[DmaDescriptor]:
-    """Returns the strided descriptors of ``block``, those of other families left out."""
+    """Returns the strided descriptors of ``block``, without those of other families."""
     return [desc for desc in descriptors(block) if isinstance(desc, DmaDescriptor)]
 
 
@@ -91,7 +91,7 @@ def check_programs(block: OpBlock, registers: DmaRegisters) -> DmaRegisters:
 
 
 class Bytes:
-    """Which op wrote and which ops read each byte of a block so far: a dict of bytes."""
+    """The writer and the readers of each byte of a block so far: a dict of bytes."""
 
     def __init__(self) -> None:
         self.writer: dict[tuple[Space, int], int] = {}
@@ -105,7 +105,7 @@ def _bytes(footprint: Footprint) -> Iterable[tuple[Space, int]]:
 
 
 def reads_of(desc: Descriptor) -> tuple[Footprint, ...]:
-    """Returns what a legal op reads: of a write-back also its parameters."""
+    """Returns the footprints that a legal op reads, of a write-back also its parameters."""
     if isinstance(desc, FixDescriptor):
         return (source(desc), *parameters(desc))
     return (source(desc),)
@@ -114,7 +114,7 @@ def reads_of(desc: Descriptor) -> tuple[Footprint, ...]:
 def check_waits(block: OpBlock) -> None:
     """Raises BlockError unless every op waits for an earlier one.
 
-    That is on another slot; in the slot of the write-backs also on the same one, for parameters
+    The earlier op is on another slot; for write-backs also on their own slot, for parameters
     that are loaded and elements that are updated twice.
     """
     slots = block.slot
@@ -138,7 +138,7 @@ def _ancestors(block: OpBlock) -> list[set[int]]:
 def check_disjoint(block: OpBlock) -> None:
     """Raises BlockError unless ops share written bytes only along their ``after``.
 
-    Byte by byte: none is written after it was read, and one that is read or written after it was
+    Byte by byte: none is written after a read, and one that is read or written after it was
     written was written by ops that ``after`` names, or theirs.
     """
     seen = Bytes()
@@ -182,9 +182,9 @@ def _rows(sides: Mapping[int, Iterable[Footprint]], space: Space) -> Rows:
 
 
 def check_rows_disjoint(block: OpBlock) -> None:
-    """Does what :func:`check_disjoint` does, by rows instead of bytes, for blocks of any size.
+    """Checks as :func:`check_disjoint`, by rows instead of bytes, for blocks of any size.
 
-    Besides, no op reads what it writes itself (DMA-L14).
+    Also, no op reads bytes that it writes (DMA-L14).
     """
     check_waits(block)
     waited = _ancestors(block)

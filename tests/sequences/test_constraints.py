@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Constraints that cannot be drawn from are refused with what is wrong and what is legal."""
+"""Impossible constraints are errors with the value and the legal range."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from tb.common.errors import PtoError
         ({"windows": (GmWindow(0, 4 << 20), GmWindow(1 << 20, 4 << 20))}, "overlap"),
     ],
 )
-def test_refused(values: dict[str, Any], message: str) -> None:
+def test_impossible_constraints(values: dict[str, Any], message: str) -> None:
     with pytest.raises(ConstraintError, match=message) as caught:
         OpConstraints(**values)
     assert isinstance(caught.value, PtoError)
@@ -69,7 +69,7 @@ def test_unknown_ops(ops: tuple[str, ...], message: str) -> None:
 
 
 @pytest.mark.parametrize("make", [CopyGenerator, TrafficGenerator, IllegalGenerator])
-def test_unknown_ops_of_the_others(make: type[CopyGenerator]) -> None:
+def test_unknown_ops_of_other_generators(make: type[CopyGenerator]) -> None:
     for ops in ((), ("mte_l0c_bt",)):
         with pytest.raises(ConstraintError, match="mte_l0c_bt" if ops else "no op"):
             make(1, ops)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What predicates leave of drawn blocks is legal, disjoint and as written, and counted."""
+"""Filtered blocks are legal, disjoint and as written; refused ops are counted."""
 
 from __future__ import annotations
 
@@ -41,10 +41,12 @@ from tests.sequences.reference import (
 )
 
 
-def luck(seed: int, fraction: float) -> OpFilter:
+def random_filter(seed: int, fraction: float) -> OpFilter:
     """Returns a predicate that keeps about ``fraction`` of the ops, at random."""
     rng = np.random.default_rng(seed)
-    return OpFilter("luck", lambda block: rng.random(len(block)) < fraction, "bad luck")
+    return OpFilter(
+        "random_filter", lambda block: rng.random(len(block)) < fraction, "bad random_filter"
+    )
 
 
 def ops_but(*names: str) -> OpFilter:
@@ -56,9 +58,9 @@ def ops_but(*names: str) -> OpFilter:
 FLAGGED = OpConstraints(flag=0.9, flag_again=0.9, late_flag=0.7, share_l0c=0.6, max_bytes=2048)
 
 CASES = {
-    "half": luck(1, 0.5),
-    "most": luck(2, 0.9),
-    "few": luck(3, 0.1),
+    "half": random_filter(1, 0.5),
+    "most": random_filter(2, 0.9),
+    "few": random_filter(3, 0.1),
     "no loads of parameters": ops_but("mte_l1_fb"),
     "no loads": ops_but("mte_gm_ub", "mte_gm_l1", "mte_gm_l1_frac"),
     "no pads": OpFilter("pads", lambda block: block.column("pad_en") == 0, "pads"),
@@ -83,7 +85,7 @@ def check(blocks: list[OpBlock], registers: DmaRegisters) -> DmaRegisters:
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("limits", [OpConstraints(), FLAGGED], ids=["usual", "flags"])
-def test_what_is_left_may_be_sent(case: str, limits: OpConstraints) -> None:
+def test_filtered_blocks_may_be_sent(case: str, limits: OpConstraints) -> None:
     filter_chain = FilterChain([CASES[case]])
     blocks = list(filter_chain.blocks(TrafficGenerator(31, constraints=limits).blocks, 2500))
     check(blocks, DmaRegisters())
@@ -94,7 +96,7 @@ def test_what_is_left_may_be_sent(case: str, limits: OpConstraints) -> None:
 def test_byte_by_byte() -> None:
     limits = OpConstraints(max_bytes=1024, max_gm_bytes=65536, mixed=0.8, dependent=1.0)
     waits = 0
-    for block in FilterChain([luck(4, 0.6)]).blocks(
+    for block in FilterChain([random_filter(4, 0.6)]).blocks(
         TrafficGenerator(43, constraints=limits).blocks, 900
     ):
         check_disjoint(block)
@@ -106,7 +108,7 @@ def test_byte_by_byte() -> None:
 def test_flags_and_parameters_of_write_backs(fraction: float) -> None:
     blocks = FixGenerator(5, constraints=FLAGGED, links=OP_NAMES).blocks
     late = 0
-    for block in FilterChain([luck(6, fraction)]).blocks(blocks, 2500):
+    for block in FilterChain([random_filter(6, fraction)]).blocks(blocks, 2500):
         check_flags(block)
         check_fills(block)
         assert block.flag_delay is not None
@@ -115,7 +117,7 @@ def test_flags_and_parameters_of_write_backs(fraction: float) -> None:
 
 
 def test_without_their_repair_flags_and_parameters_are_wrong() -> None:
-    """The checks above see what plain dropping would leave."""
+    """The checks above fail if ops are dropped without repair."""
     wrong: Counter[str] = Counter()
     rng = np.random.default_rng(7)
     for block in FixGenerator(5, constraints=FLAGGED, links=OP_NAMES).blocks(3000):
@@ -138,7 +140,7 @@ def test_legacy_registers_persist_over_dropped_copies() -> None:
     """Dropped copies leave their registers to the next one, also of a later block."""
     plain, kept = DmaRegisters(), DmaRegisters()
     source = TrafficGenerator(8, ("copy_gm_to_ubuf", "copy_ubuf_to_gm"))
-    filter_chain = FilterChain([luck(9, 0.3)])
+    filter_chain = FilterChain([random_filter(9, 0.3)])
     dropped = False
     for block in source.blocks(2000):
         plain = check_programs(block, plain)
@@ -156,7 +158,7 @@ def test_legacy_registers_persist_over_dropped_copies() -> None:
 
 
 def test_registers_of_isolated_blocks_end_with_them() -> None:
-    filter_chain = FilterChain([luck(10, 0.5)])
+    filter_chain = FilterChain([random_filter(10, 0.5)])
     source = IllegalGenerator(11, OP_NAMES)
     broken = Counter[int]()
     for block in filter_chain.blocks(source.blocks, 2000, isolated=True):
@@ -179,7 +181,7 @@ def test_waits_go_on_through_dropped_ops() -> None:
     assert without(block, np.array([True, False, True]), {}).after.tolist() == [-1, 0]
     assert without(block, np.array([False, True, True]), {}).after.tolist() == [-1, 0]
     assert without(block, np.array([False, False, True]), {}).after.tolist() == [-1]
-    # One that reads nothing of the other waits for it only if it writes over what that one touches.
+    # Without a read of its result, an op waits for another only if it writes bytes of that one.
     for place, after in ((0x800, -1), (0x20, 0)):
         again = MteGmL1(0x9000, place, 96, 1, 96, 96)
         block = replace(from_ops([load, store, again]), after=np.array([-1, 0, 1]))
@@ -187,7 +189,7 @@ def test_waits_go_on_through_dropped_ops() -> None:
         assert left.after.tolist() == [-1, after]
 
 
-def test_nothing_dropped_is_nothing_changed() -> None:
+def test_blocks_without_dropped_ops_are_unchanged() -> None:
     block = next(iter(TrafficGenerator(12).blocks(64)))
     assert FilterChain([]).select(block) is block
     assert (
@@ -195,21 +197,21 @@ def test_nothing_dropped_is_nothing_changed() -> None:
     )
 
 
-def test_counts_say_who_refused_what() -> None:
+def test_counts_have_the_refusals_of_each_filter() -> None:
     counts: Counter[str] = Counter()
     none = OpFilter("none_short", lambda block: block.column("len") >= 64, "short rows")
     dropped: dict[str, str] = {}
-    filter_chain = FilterChain([none, luck(13, 0.5)], counts, dropped)
+    filter_chain = FilterChain([none, random_filter(13, 0.5)], counts, dropped)
     list(filter_chain.blocks(TrafficGenerator(14, ("mte_gm_ub",)).blocks, 500))
     assert set(dropped) == {"mte_gm_ub"}
     assert dropped["mte_gm_ub"] in counts
     assert counts["short rows"] == filter_chain.refused["none_short"] > 0
-    # An op that both refuse is counted as left out once.
-    assert counts["bad luck"] < filter_chain.refused["luck"]
+    # An op that both refuse is counted once.
+    assert counts["bad random_filter"] < filter_chain.refused["random_filter"]
     assert sum(counts.values()) == filter_chain.drawn - filter_chain.kept
 
 
-def test_write_backs_go_with_the_parameters_they_lost() -> None:
+def test_write_backs_without_their_parameters_are_dropped() -> None:
     counts: Counter[str] = Counter()
     filter_chain = FilterChain([ops_but("mte_l1_fb")], counts)
     source = FixGenerator(15, constraints=OpConstraints(saturate=0.0), links=OP_NAMES)
@@ -239,8 +241,8 @@ def test_unsatisfiable_is_named() -> None:
     assert PATIENCE <= filter_chain.drawn < 4 * PATIENCE
 
 
-def test_rare_is_still_drawn() -> None:
-    """One of some hundred is drawn for: the bound is one of two thousand."""
+def test_rare_ops_are_still_drawn() -> None:
+    """One of some hundred is kept; the bound is one of two thousand."""
     rare = OpFilter("rare", lambda block: block.column("n_burst") == 7, "usual rows")
     found = list(FilterChain([rare]).blocks(TrafficGenerator(17, ("mte_gm_ub",)).blocks, 40))
     assert sum(map(len, found)) == 40

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is sent of a program: rounds, links, registers, rules."""
+"""The blocks of a program: rounds, links, registers, rules."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from tb.isa.rules import lowering_violation
 from tb.isa.spaces import SIZES, Space
 from tb.language.place import ProgramError
 from tests.programs.hand_made import Made, MadeOrder
+from tests.wording import pattern
 
 GM, UB, L1 = Ptr("i8", "gm"), Ptr("i8", "ub"), Ptr("i8", "l1")
 MTE3 = SLOTS.index("mte3")
@@ -67,7 +68,7 @@ def one(made: Made, sequence: tuple[int, ...] | None = None, **options: str) -> 
 # --- links -----------------------------------------------------------------------------------
 
 
-def test_an_op_waits_for_what_the_order_says() -> None:
+def test_an_op_waits_for_the_links_of_the_order() -> None:
     made = Made()
     first = made.move("mte_gm_ub", load())
     made.move("mte_gm_ub", load(0x100, 0x100))
@@ -75,12 +76,12 @@ def test_an_op_waits_for_what_the_order_says() -> None:
     made.move("mte_ub_gm", store(0x1000, 0x1000), second)
     found = one(made)
     assert found.steps == (0, 1, 2, 3)
-    assert found.block.after.tolist() == [-1, -1, 0, -1], "of two ops on one slot none is fed"
+    assert found.block.after.tolist() == [-1, -1, 0, -1], "no feeding between two ops of one slot"
     assert found.block.also_after == {3: (2,)}
     assert [str(found.block.places[at]) for at in (0, 3)] == ["hand.pto:1:3", "hand.pto:4:3"]
 
 
-def test_the_last_op_of_a_slot_stands_for_those_before_it() -> None:
+def test_the_last_op_of_a_slot_implies_those_before_it() -> None:
     made = Made()
     loads = [made.move("mte_gm_ub", load(0x100 * i, 0x100 * i)) for i in range(3)]
     copies = [made.move("mte_ub_ub", near(0x4000, 0x5000 + 0x100 * i)) for i in range(2)]
@@ -102,21 +103,21 @@ def test_gaps_and_delays_go_along() -> None:
     assert block.flag_delay.tolist() == [-1, 30]
 
 
-def test_what_pipe_s_waited_for_holds_for_those_behind_it() -> None:
+def test_links_of_pipe_s_apply_to_later_steps() -> None:
     made = Made()
     made.move("mte_gm_ub", load())
     made.move("mte_gm_ub", load(0x100, 0x100))
     scalar = made.move("set_mov_pad_val", SetMovPadVal("i8", 1), 0)
-    behind = made.move("set_mov_pad_val", SetMovPadVal("i8", 2))
-    made.move("mte_ub_gm", store(0x1000), behind)
+    pad = made.move("set_mov_pad_val", SetMovPadVal("i8", 2))
+    made.move("mte_ub_gm", store(0x1000), pad)
     found = one(made)
     assert scalar not in found.steps
     assert found.steps == (0, 1, 4)
     assert found.block.links(2) == (0,)
 
 
-def test_a_step_that_is_not_sent_holds_those_behind_it() -> None:
-    """An order names what an op waits for once a pipe: at its first step, whatever that is."""
+def test_links_of_an_unsent_step_apply_to_later_steps() -> None:
+    """An order names a link once in a pipe: at its first step, sent or not."""
     made = Made()
     made.move("mte_gm_ub", load())
     refused = CopyUbufToUbuf(0, 0x100, 0, 1, 33, 64, 64)
@@ -134,7 +135,7 @@ def test_each_pipe_has_one_slot() -> None:
 
 
 def queues_end(block: OpBlock) -> bool:
-    """Runs the queues of the slots as the harness does, with one op in flight in all."""
+    """Runs the queues of the slots like the harness, with one op in flight in total."""
     left = {slot: np.flatnonzero(block.slot == slot).tolist() for slot in range(len(SLOTS))}
     done: set[int] = set()
     while any(left.values()):
@@ -146,7 +147,7 @@ def queues_end(block: OpBlock) -> bool:
 
 
 def test_pipes_that_share_a_slot_do_not_lock_each_other() -> None:
-    """V and MTE3 are queues of their own; in text the first of each stands behind the other's."""
+    """V and MTE3 have separate queues; the first op of each follows the other's in the text."""
     made = Made()
     made.move("mte_ub_gm", store(0x0, 0x0))  # MTE3: waits for step 3, on V
     made.move("mte_ub_gm", store(0x1000, 0x1000))
@@ -160,11 +161,11 @@ def test_pipes_that_share_a_slot_do_not_lock_each_other() -> None:
     assert found.steps == sequence
     assert queues_end(found.block)
     swapped = replace(found.block, also_after={0: (1,)})
-    assert not queues_end(swapped), "a wrong order is seen"
+    assert not queues_end(swapped), "a wrong order is found"
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_whatever_has_an_order_ends(seed: int) -> None:
+def test_every_ordered_program_ends(seed: int) -> None:
     """Random ops of all pipes with random links backwards in a random order."""
     rng = np.random.default_rng(seed)
     made = Made()
@@ -187,10 +188,10 @@ def test_whatever_has_an_order_ends(seed: int) -> None:
         for at, index in enumerate(item.steps):
             for link in item.block.links(at):
                 assert link < at
-            behind = closure(item.block, at)
-            for wanted in made.after.get(index, ()):
-                ok = wanted in earlier
-                assert ok or stands_for(item, behind, wanted), "nothing waited for is forgotten"
+            before = closure(item.block, at)
+            for link in made.after.get(index, ()):
+                ok = link in earlier
+                assert ok or implies(item, before, link), "every link is kept"
         sent += [*item.host_steps, *item.steps]
     assert sorted(sent) == list(range(60))
     for pipe in Pipe:
@@ -208,17 +209,17 @@ def closure(block: OpBlock, at: int) -> set[int]:
     return found
 
 
-def stands_for(item: Round, behind: set[int], wanted: int) -> bool:
-    """Tells whether an op waited for is the one wanted, or a later one of its slot."""
-    place = item.steps.index(wanted)
+def implies(item: Round, before: set[int], link: int) -> bool:
+    """Tells whether one of the ops ``before`` is the op of a link, or a later one of its slot."""
+    place = item.steps.index(link)
     slots = item.block.slot
-    return any(other >= place and slots[other] == slots[place] for other in behind)
+    return any(other >= place and slots[other] == slots[place] for other in before)
 
 
 # --- rounds ----------------------------------------------------------------------------------
 
 
-def test_host_ops_cut_rounds_and_wait_for_no_more_than_they_must() -> None:
+def test_host_ops_split_rounds_and_wait_only_for_their_links() -> None:
     made = Made()
     loads = [made.move("mte_gm_l1", MteGmL1(0, 0x1000 * i, 32, 1, 32, 32)) for i in range(2)]
     first = made.compute("mte_l1_l0a", L0A, loads[0])
@@ -231,10 +232,10 @@ def test_host_ops_cut_rounds_and_wait_for_no_more_than_they_must() -> None:
     assert [item.steps for item in found] == [(0, 1), (4,), ()]
     assert [step.name for step in found[1].compute] == ["mte_l1_l0a", "mad", "mte_l1_l0a"]
     assert len(found[2].block) == 0
-    assert found[1].block.links(0) == (), "what was before is over"
+    assert found[1].block.links(0) == (), "earlier ops have retired"
 
 
-def test_no_slot_gets_more_than_it_holds() -> None:
+def test_no_round_exceeds_the_ring_of_a_slot() -> None:
     made = Made()
     for number in range(MOST_OPS + 3):
         made.move("mte_gm_ub", load(0x100 * number))
@@ -245,15 +246,15 @@ def test_no_slot_gets_more_than_it_holds() -> None:
     assert MOST_OPS <= MAX_IN_FLIGHT
 
 
-def test_what_waits_for_itself_is_refused() -> None:
+def test_an_op_that_waits_for_itself_is_refused() -> None:
     made = Made()
     made.move("mte_gm_ub", load(), 1)
     made.move("mte_ub_gm", store(), 0)
-    with pytest.raises(ProgramError, match=r"hand\.pto:1:3: error: it waits for itself"):
+    with pytest.raises(ProgramError, match=pattern(r"hand\.pto:1:3 error waits itself")):
         rounds(made)
 
 
-def test_a_long_chain_is_no_trouble() -> None:
+def test_a_long_chain() -> None:
     made = Made()
     for number in range(3000):
         made.move("mte_gm_ub", load(), *([number - 1] if number else ()))
@@ -298,8 +299,8 @@ def executed(programs: list[tuple[object, ...]]) -> dict[Space, np.ndarray]:
     return memory
 
 
-def test_sent_in_another_order_a_copy_reads_the_same_registers() -> None:
-    """The loads of two pipes change places; each has to find its own loops and its own pad."""
+def test_a_copy_sent_in_another_order_reads_the_same_registers() -> None:
+    """The loads of two pipes change places; each must have its own loops and pad."""
     made = Made()
     made.move("set_loop_size_outtoub", SetLoopSize("outtoub", 2, 1))
     made.move("set_loop1_stride_outtoub", SetLoopStride("outtoub", 1, 64, 64))
@@ -321,7 +322,7 @@ def test_sent_in_another_order_a_copy_reads_the_same_registers() -> None:
     careless = [(*ops[:-1], ops[-1]) for ops in straight]
     careless = [careless[1], careless[0], careless[2]]
     wrong = executed(careless)
-    assert any((one[space] != wrong[space]).any() for space in Space), "the test sees registers"
+    assert any((one[space] != wrong[space]).any() for space in Space), "the registers matter"
 
 
 def test_a_copy_that_is_not_issued_goes_with_the_next() -> None:
@@ -336,7 +337,7 @@ def test_a_copy_that_is_not_issued_goes_with_the_next() -> None:
     assert sent == [(load(),), (refused, COPY)]
 
 
-def test_ops_that_end_before_an_engine_sees_them_are_told() -> None:
+def test_ops_that_end_before_an_engine_are_reported() -> None:
     made = Made()
     made.move("copy_ubuf_to_ubuf", CopyUbufToUbuf(0, 0x100, 0, 1, 33, 64, 64))
     made.move("copy_ubuf_to_ubuf", CopyUbufToUbuf(0, 0x100, 0, 1, 32, 64, 64))
@@ -386,7 +387,7 @@ def linked() -> OpBlock:
 
 def test_a_part_of_a_block_keeps_its_links() -> None:
     block = linked()
-    with pytest.raises(ValueError, match="wait for an op before 1"):
+    with pytest.raises(ValueError, match=pattern("wait op before 1")):
         block.take(1, 4)
     part = replace(block, also_after={3: (2,)}).take(1, 2)
     assert len(part) == 1
@@ -397,9 +398,9 @@ def test_a_part_of_a_block_keeps_its_links() -> None:
     assert [str(part.places[at]) for at in range(3)] == [f"hand.pto:{at + 2}:3" for at in range(3)]
 
 
-def test_links_go_on_to_what_a_dropped_op_waited_for() -> None:
+def test_links_to_a_dropped_op_become_links_to_its_predecessors() -> None:
     left = without(linked(), np.array([True, True, False, True]), {})
-    # The load into L1 has nothing to do with the store from UB; the other load fed it.
+    # The store from UB depends on the other load, not on the load into L1.
     assert left.links(2) == (0,)
     assert str(left.places[2]) == "hand.pto:4:3"
     left = without(linked(), np.array([True, False, True, True]), {})
@@ -407,7 +408,7 @@ def test_links_go_on_to_what_a_dropped_op_waited_for() -> None:
     assert left.links(2) == (1, 0)
 
 
-def test_parameters_that_are_not_loaded_are_seen_through_any_link() -> None:
+def test_missing_parameters_are_found_through_any_link() -> None:
     fb = MteL1Fb(0, 0, 1, 1, 0, 0, Ptr("i64", "l1"), Ptr("i64", "fb"))
     quant = PreQuant("qf322f16_pre_vec", FbPtr("f32", 0))
     fix = MteL0cGm(0, 0, 16, 8, 16, 16, pre_quant=quant, dst_type=Ptr("f16", "gm"))
@@ -418,7 +419,7 @@ def test_parameters_that_are_not_loaded_are_seen_through_any_link() -> None:
     assert not lost_parameters(replace(block, also_after={}), kept).any()
 
 
-def test_the_limit_of_a_round_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limit_of_a_round_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replay, "MOST_OPS", 1)
     made = Made()
     made.move("mte_ub_gm", store())

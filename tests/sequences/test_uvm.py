@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sequences hand over every block once, in order, as items with ids of their own."""
+"""Sequences send every block once, in order, as items with unique ids."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sequences.uvm import (
 
 
 class Recorder:
-    """Stands in for a sequencer."""
+    """A fake sequencer."""
 
     def __init__(self) -> None:
         self.started: list[BlockItem] = []

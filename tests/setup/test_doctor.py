@@ -34,7 +34,7 @@ def test_exit_code_and_json(
     assert "\x1b" not in capsys.readouterr().out, "plain text when not a terminal"
 
 
-def test_table_says_what_is_missing_and_how_to_get_it() -> None:
+def test_table_has_missing_tools_and_their_remedies() -> None:
     table = doctor.plain_table((GOOD, BAD, OPTIONAL))
     assert "MISSING   perl    -        no perl on the PATH" in table
     assert "perl: Install perl." in table
@@ -42,7 +42,7 @@ def test_table_says_what_is_missing_and_how_to_get_it() -> None:
     assert "cannot run yet, missing: perl" in table
 
 
-def test_json_place_that_cannot_be_written(tmp_path: Path) -> None:
+def test_unwritable_json_record(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(PtoError, match="cannot write the JSON record"):
         doctor.write_json((GOOD,), tmp_path / "file" / "doctor.json")

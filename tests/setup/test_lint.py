@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tb.setup import lint
+from tests.wording import line_says
 
 
 def _engine(root: Path, name: str, *others: str) -> None:
@@ -64,7 +65,7 @@ def test_nothing_to_check_is_an_error(
 ) -> None:
     monkeypatch.setattr(lint, "ROOT", tmp_path)
     assert lint.main(["icarus"]) == 2
-    assert "there is no engine to check" in capsys.readouterr().err
+    assert line_says(capsys.readouterr().err, "no engine check")
 
 
 def test_unknown_group(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the plan with engines that can do little, and a judge of every block they are sent."""
+"""Tests of the plan with engines of few capabilities, and a check of every block that is sent."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LIMITED: dict[str, Capabilities] = {
         ops=("mte_l1_fb", "mte_l0c_gm", "mte_l0c_ub"), loops=0, errors=("local", "write")
     ),
 }
-"""What our own engines are said to be able to do."""
+"""Capabilities declared for the reference engines."""
 
 
 class ExcludedError(Exception):
@@ -70,7 +70,7 @@ def check_block(block: OpBlock) -> None:
 
 
 class Judge(Dispatcher):
-    """Looks at each block as it is sent."""
+    """Checks each block as it is sent."""
 
     def _split(self, block: OpBlock) -> Any:
         check_block(block)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A build that counts code coverage: what it counts, in runs that pass and in runs that fail."""
+"""A build that counts code coverage: its counts, in runs that pass and in runs that fail."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run(folder: Path, test: str) -> RunRecord:
 
 
 def counts_of(folder: Path) -> CodeCounts:
-    assert not (folder / CODE_COVERAGE).exists(), "the large file is left over"
+    assert not (folder / CODE_COVERAGE).exists(), "the large file remains"
     return read(folder / CODE_COUNTS, ROOT)
 
 
@@ -61,7 +61,7 @@ def executed(counts: CodeCounts, path: str, text: str) -> int:
 
 
 @pytest.mark.sim
-def test_a_run_counts_what_its_engine_did(tmp_path: Path) -> None:
+def test_a_run_counts_the_code_of_its_engine(tmp_path: Path) -> None:
     record = run(tmp_path, "legal")
     assert record.passed, record.message
     assert record.command.endswith("CODE_COVERAGE=1")
@@ -105,6 +105,6 @@ def test_simulators_without_it_are_refused() -> None:
     assert caught.value.legal == "SIM=verilator"
 
 
-def test_its_build_is_none_that_others_use() -> None:
+def test_its_build_is_separate() -> None:
     plain, counting = (BuildPlan("verilator", MTE1, code_coverage=code) for code in (False, True))
     assert counting.folder.name == f"{plain.folder.name}-cov"

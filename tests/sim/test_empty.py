@@ -9,10 +9,9 @@ import pytest
 
 from tb.dut.selection import SELECTABLE
 from tb.record.record import RunRecord
-from tb.record.settings import RunSettings
-from tb.run.console import Console
-from tb.run.run import run_once
-from tb.run.testlist import load_plan, planned_test
+from tb.run.testlist import load_plan
+from tests.sim import runs
+from tests.wording import says
 
 pytestmark = pytest.mark.sim
 
@@ -28,7 +27,7 @@ OPS = {
     "faults": ("mte_gm_ub", "mte_l1_fb"),
     "reset": ("mte_ub_l1", "mte_gm_l1"),
 }
-"""Test of the plan to the ops it is run with; tests/test_verdict.py has all combinations."""
+"""Test of the plan to the ops it is run with; tests/run/test_verdict.py has all combinations."""
 
 STIMULI = {
     "nothing": "pass",
@@ -37,15 +36,11 @@ STIMULI = {
     "another": "await self.send(from_ops([MteUbGm(0, 0, 64, 1, 64, 64)]))",
     "half": "await self.send(from_ops([MteGmUb(0, 0, 64, 1, 64, 64)]))",
 }
-"""Name of a user's test to what it sends."""
+"""Name of a user's test to its stimulus."""
 
 
 def run(test: str, folder: Path, *ops: str, transactions: int = 2) -> RunRecord:
-    planned = planned_test(test)
-    settings = RunSettings(
-        sim="icarus", test=test, ops=ops, transactions=transactions, options=planned.options
-    )
-    return run_once(settings, planned, folder=folder / "run", console=Console(quiet=True))
+    return runs.run(test, folder=folder / "run", sim="icarus", ops=ops, transactions=transactions)
 
 
 def user_test(folder: Path, stimulus: str, sends: str = "") -> str:
@@ -69,7 +64,7 @@ def test_the_runs_are_of_every_test_and_of_every_op() -> None:
 
 
 @pytest.mark.parametrize("test", OPS)
-def test_every_test_of_the_plan_moves_bytes_with_the_ops_asked_for(
+def test_every_test_of_the_plan_moves_bytes_with_the_requested_ops(
     test: str, tmp_path: Path
 ) -> None:
     ops = OPS[test]
@@ -87,19 +82,19 @@ def test_every_test_of_the_plan_moves_bytes_with_the_ops_asked_for(
 
 
 @pytest.mark.parametrize(
-    ("stimulus", "said"),
+    ("stimulus", "facts"),
     [
-        ("nothing", "nothing was sent: 0 transactions"),
-        ("nops", "no byte was checked: 3 transactions moved none"),
-        ("refused", "no byte was checked: 1 transactions moved none"),
-        ("another", "no byte of any op of OPS was checked"),
+        ("nothing", "nothing sent 0 transactions"),
+        ("nops", "no byte checked 3 transactions"),
+        ("refused", "no byte checked 1 transactions"),
+        ("another", "no byte any OPS checked"),
     ],
 )
-def test_an_empty_test_of_a_user_is_no_pass(stimulus: str, said: str, tmp_path: Path) -> None:
+def test_an_empty_test_of_a_user_is_no_pass(stimulus: str, facts: str, tmp_path: Path) -> None:
     record = run(user_test(tmp_path, stimulus), tmp_path, "mte_gm_ub")
     assert record.status == "error"
     assert record.exit_code == 1
-    assert record.message.startswith(said)
+    assert says(record.message, facts)
     assert "mine.py:Mine OPS=mte_gm_ub" in record.message
     assert "run another test" in record.message
     assert record.mismatches == record.protocol_errors == 0
@@ -109,8 +104,9 @@ def test_an_op_that_a_test_of_a_user_does_not_send_is_named(tmp_path: Path) -> N
     name = user_test(tmp_path, "half", "'mte_gm_ub',")
     record = run(name, tmp_path, "mte_gm_ub", "mte_ub_gm", transactions=1000)
     assert record.passed, record.message
-    assert record.left_out == ["mte_ub_gm: not sent, the test sends only mte_gm_ub"]
+    (line,) = record.left_out
+    assert says(line, "mte_ub_gm not sent only mte_gm_ub")
     unsaid = user_test(tmp_path, "half")
     record = run(unsaid, tmp_path, "mte_gm_ub", "mte_ub_gm", transactions=1000)
     assert record.status == "error"
-    assert record.message.startswith("no byte of mte_ub_gm was checked")
+    assert says(record.message, "no byte mte_ub_gm checked")

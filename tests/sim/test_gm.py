@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GM behind cocotbext-axi: the engines under a memory and a protocol check that others wrote."""
+"""GM by cocotbext-axi: the engines with a third-party memory and protocol check."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.sim.test_runs import assert_passed, run
+from tests.sim.runs import assert_passed, run
 
 pytestmark = pytest.mark.sim
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Engines that are said to do little get nothing else, in every test, and the run says so."""
+"""Engines with few capabilities receive only supported ops in every test; the run reports it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ pytestmark = pytest.mark.sim
 MANIFESTS = tuple(
     item.model_copy(update={"capabilities": LIMITED[item.slot]}) for item in reference_manifests()
 )
-"""Our own engines, of which only a part is used: their build is that of the other tests."""
+"""Reference engines with restricted capabilities, in the build of the other tests."""
 
 
 def run(test: str, class_name: str, folder: Path, transactions: int) -> RunRecord:
-    """Runs a test of the plan with a judge of what it sends."""
+    """Runs a test of the plan with a check of its blocks."""
     planned = planned_test(test)
     judged = planned.model_copy(update={"module": "tests.sim.limited", "class_name": class_name})
     settings = RunSettings(test=test, transactions=transactions, seed=3, options=planned.options)

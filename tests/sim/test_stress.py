@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stress, errors and resets on the reference engines: they pass, and what they met is counted."""
+"""Stress, errors and resets on the reference engines: they pass, and the injections are counted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tb.harness.layout import CHANNELS
 from tb.record.record import RunRecord
 from tb.run.folder import run_folder
-from tests.sim.test_runs import assert_passed, run
+from tests.sim.runs import assert_passed, run
 
 pytestmark = pytest.mark.sim
 
@@ -29,7 +29,7 @@ def checked(record: RunRecord, test: str, transactions: int) -> RunRecord:
     assert_passed(record)
     injected = record.injected
     assert "faults" in injected or not set(record.statuses) & ERRORS
-    # What a reset cuts off is not counted.
+    # Ops dropped by a reset are not counted.
     assert record.transactions == transactions or "resets" in injected
     assert test != "faults" or "resets" not in injected
     assert any(name.startswith("stalls") for name in injected)

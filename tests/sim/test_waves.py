@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waves of a window of clocks, and a failing run done again to be looked at."""
+"""Waves of a window of clocks, and of a failing run that is repeated."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ pytestmark = pytest.mark.sim
 
 QUIET = Console(quiet=True)
 PICOSECONDS = 10_000
-"""In a clock."""
+"""Of one clock."""
 
 PATIENCE_SECONDS = 240.0
 
 FST_HEADER = struct.Struct(">BQQQ")
-"""Type 0, length, first and last time: how an FST begins that was closed as it should be."""
+"""Begin of an FST that was closed properly: type 0, length, first and last time."""
 
 
 def run(folder: Path, **settings: object) -> RunRecord:
@@ -93,7 +93,7 @@ def test_waves_of_a_simulation_that_had_to_be_ended_can_be_read(tmp_path: Path) 
 
 
 def end_at(mailbox: Path, clock: int) -> None:
-    """Asks the simulator of a run to end when it has simulated so many clocks."""
+    """Makes the simulator of a run end after a number of clocks."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         with suppress(OSError, MailboxError):
@@ -108,12 +108,12 @@ def test_a_failing_run_fails_again_in_the_window_of_its_rerun(tmp_path: Path) ->
     (tmp_path / "rtl").symlink_to(ROOT / "rtl_stubs")
     manifest = tmp_path / "manifest.toml"
     manifest.write_text(
-        'module = "lying_mte2"\nslot = "mte2"\n'
-        'sources = ["lying_mte2.v", "rtl/pto_mte2/*.v", "rtl/common/**/*.v"]\n'
-        'include_dirs = ["rtl/common"]\nparameters = { Lie = 3 }\n'
+        'module = "wrong_done_mte2"\nslot = "mte2"\n'
+        'sources = ["wrong_done_mte2.v", "rtl/pto_mte2/*.v", "rtl/common/**/*.v"]\n'
+        'include_dirs = ["rtl/common"]\nparameters = { Fault = 3 }\n'
         '[capabilities]\nops = ["mte_gm_ub"]\n'
     )
-    (tmp_path / "lying_mte2.v").symlink_to(Path(__file__).parent / "lying_mte2.v")
+    (tmp_path / "wrong_done_mte2.v").symlink_to(Path(__file__).parent / "wrong_done_mte2.v")
     settings = RunSettings(sim="icarus", test="legal", transactions=60, duts=(str(manifest),))
     planned = planned_test("legal")
     before = run_once(settings, planned, console=QUIET, folder=tmp_path / "before")

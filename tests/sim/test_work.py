@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs of a worker on Icarus: builds, runs, and their errors."""
+"""Jobs of a worker on Icarus: builds, runs, and errors around them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from tb.nightly.worker import execute
 from tb.record.settings import RunSettings
 from tb.regress.workers.job import Job, JobKind, Outcome
 from tb.run.folder import CODE_COUNTS
+from tests.wording import says
 
 pytestmark = pytest.mark.sim
 
@@ -41,7 +42,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> str:
     return done.inputs
 
 
-def test_a_run_hands_back_record_and_coverage(tmp_path: Path, inputs: str) -> None:
+def test_a_run_returns_record_and_coverage(tmp_path: Path, inputs: str) -> None:
     done = execute(job(tmp_path, inputs=inputs))
     assert done.passed, done.error
     assert done.record is not None
@@ -54,15 +55,15 @@ def test_a_run_hands_back_record_and_coverage(tmp_path: Path, inputs: str) -> No
 def test_sources_changed_since_the_build_are_an_error_of_the_run(tmp_path: Path) -> None:
     done = execute(job(tmp_path, inputs="0" * 64))
     assert not done.passed
-    assert done.error.startswith("the sources have changed since this regression built")
+    assert says(done.error, "sources changed since regression")
 
 
 def test_an_unknown_test_is_an_error_of_the_run(tmp_path: Path) -> None:
     assert "test 'none' is unknown" in execute(job(tmp_path, test="none")).error
 
 
-def test_what_an_attempt_before_left_is_not_handed_back(tmp_path: Path) -> None:
-    """A regression run that was killed begins a run again in the folder that it had."""
+def test_files_of_an_earlier_attempt_are_not_returned(tmp_path: Path) -> None:
+    """A regression run that was killed repeats a run in the same folder."""
     names = ("coverage.json", "waves.fst", "timeline.json", CODE_COUNTS)
     for name in names:
         (tmp_path / name).write_text("of the one before")
@@ -94,19 +95,19 @@ def test_a_full_disk_is_an_error_of_the_run(
     assert "free disk space" in done.error
 
 
-def test_a_run_that_takes_too_long_says_so_in_its_record(tmp_path: Path, inputs: str) -> None:
+def test_a_run_that_takes_too_long_is_a_hang(tmp_path: Path, inputs: str) -> None:
     slow = job(tmp_path, inputs=inputs, transactions=100_000, time_limit=3)
     begun = time.monotonic()
     done = execute(slow)
     assert done.record is not None
     assert done.record.status == "hang"
-    assert done.record.message.startswith("no end after the 3 s that the run may take")
+    assert says(done.record.message, "no end 3 s")
     assert time.monotonic() - begun < 60
 
 
-def test_a_worker_that_is_asked_to_end_ends_its_simulator(tmp_path: Path, inputs: str) -> None:
+def test_a_worker_that_is_terminated_ends_its_simulator(tmp_path: Path, inputs: str) -> None:
     def ask() -> None:
-        # While Python starts a process a signal's exception may be lost; the log is empty then.
+        # A signal's exception may be lost while Python starts a process; the log is empty then.
         log = tmp_path / "simulator.log"
         while not log.exists() or not log.stat().st_size:
             time.sleep(0.02)

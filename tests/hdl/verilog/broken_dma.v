@@ -39,14 +39,14 @@ module broken_dma #(
   reg active_q, write_q, done_q, again_q;
   reg [TagWidth-1:0] tag_q;
   reg [15:0] words_q;         // of the descriptor
-  reg [15:0] to_address_q;    // words whose burst is still to be addressed
+  reg [15:0] to_address_q;    // words without an address of their burst yet
   reg [15:0] to_move_q;       // words to write at the destination
   reg [15:0] to_fetch_q;      // words to read from UB
   reg [GmAddrWidth-1:0] gm_q; // of the next burst
   reg [LocalAddrWidth-1:0] ub_q;
   reg [5:0] open_q;           // bursts in flight
   reg [4:0] beat_q;           // of the W burst
-  reg [15:0] w_left_q;        // words whose W is still to be sent
+  reg [15:0] w_left_q;        // words without W yet
   reg [2:0] status_q;
   reg [GmAddrWidth-1:0] addr_q;
   reg tick_q;                 // changes every clock

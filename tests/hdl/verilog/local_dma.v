@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A minimal copy engine between the on-chip memories, whose ports may differ in width: the proof
-// that all slots reach all memories, and that activity after a done is seen, or comes late, as the
-// harness promises of slots whose clock stops. One descriptor at a time, one source word after the
+// A minimal copy engine between the on-chip memories, with ports that may differ in width: the proof
+// that all slots reach all memories, and that activity after a done is seen, or delayed, as
+// specified for slots with a stopped clock. One descriptor at a time, one source word after the
 // other.
 // Descriptor: [7:0] words of SrcDataWidth, not 0; [10:8] and [31:12] source space and address,
 // [34:32] and [63:44] destination, both aligned to SrcDataWidth; [79:64] `late`: so many clocks
-// after the done, or never for 0, what [83:80] says: 0 a local write, 1 a local read, 2 a done,
+// after the done, or never for 0, the action [83:80]: 0 a local write, 1 a local read, 2 a done,
 // 3 busy, 4 a read burst, each for one clock, or, for the requests, until granted.
 // [84]: the done has the status of a local error, and its address is the number of clocks from the
 // last reset to the last write.

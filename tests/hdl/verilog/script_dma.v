@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine whose pins do what a script says, clock by clock: the proof of each rule of
-// docs/protocol.md on the engine's side. It has checkers of its own besides, whose messages name
+// An engine with pins driven by a script, clock by clock: the proof of each rule of
+// docs/protocol.md on the engine's side. It also has its own checkers, with messages that name
 // slot mte1: a script can drive both sides of those, which proves the rules for the memory.
 // Descriptors: [7:0] 1 stores a step, [15:8] its number, [511:16] its fields as unpacked below.
 // Any other [7:0] plays [23:16] steps, from number 0 on: [8] on the checkers inside instead of the
@@ -8,7 +8,7 @@
 // [11] a done, and in the reset that follows the pins are those of step 0.
 // A step lasts `hold` + 1 clocks (mode 0); or offers only on a clock that stalls it, and lasts
 // until then (1); or lasts until it is taken (2). `x` names a signal that shows a word of a memory
-// which nobody ever wrote, at an address which is known. Data and enables repeat.
+// that was never written, at a known address. Data and enables repeat.
 `default_nettype none
 `timescale 1ns / 1ps
 

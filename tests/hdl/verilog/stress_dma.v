@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A minimal engine that makes accesses of one kind, or stands still in a way of its own: the proof
+// A minimal engine that makes accesses of one kind, or stalls in a selected way: the proof
 // of latencies, jitters, stall counts, faults, late bursts and of what is said about a hang.
 // Descriptor: opcode and unit_flag where the write-back ops have them; [135:128] command, see below;
 // [23:8] accesses, bursts of [31:24] + 1 beats on GM; [71:32] GM address; [91:72] local address, or

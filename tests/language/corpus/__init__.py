@@ -12,7 +12,7 @@ A file holds the cases of one family of rules, separated by lines of ``// -----`
         // expected: DMA-L03|type @below:5
 
 ``expected`` lists rules or words, one of which fits the first finding, and its place: the line
-below with a column, without one where the specification leaves it open, or no ``@below`` where the
+below with a column, without one where the specification does not fix it, or no ``@below`` where the
 place may be one of several. ``also`` lists rules or words of further findings. ``--run`` requires
 every value, as a run does; without it the case is checked as by ``pto-dv verify``.
 """
@@ -59,13 +59,13 @@ WORDS: dict[str, str] = {
     "ub-sub": r"ub_sub",
     "cube": r"elements of|L0A|L0B|L0C|l0a|l0b|l0c",
 }
-"""What the message of a finding without a rule says, by the word of ``expect``."""
+"""Patterns of the message of a finding without a rule, by the word of ``expected``."""
 
 HAZARD = "A-14"
-"""What two ops of one pipe without a barrier between them are undefined by."""
+"""Assumption about two ops of one pipe without a barrier between them."""
 
 LOOP_GROUPS = "A-08"
-"""How many loop groups an op has at most."""
+"""Largest number of loop groups of an op."""
 
 
 SEPARATOR = "// -----\n"
@@ -80,9 +80,9 @@ class Case:
         path: The file.
         start: Line of the file where the case begins.
         name: Folder and name.
-        wanted: Rules and words of ``expected``; empty for a legal case.
+        expected: Rules and words of ``expected``; empty for a legal case.
         also: Rules or words of the other findings, in their order.
-        line, column: Place of the first finding in the file; 0 where it is left open.
+        line, column: Place of the first finding in the file; 0 where any is right.
         options: Words of ``with``.
         text: The case without its separators.
     """
@@ -90,7 +90,7 @@ class Case:
     path: Path
     start: int
     name: str
-    wanted: tuple[str, ...]
+    expected: tuple[str, ...]
     also: tuple[str, ...]
     line: int
     column: int
@@ -112,7 +112,7 @@ def read_case(path: Path, start: int, text: str) -> Case:
     """Returns one case of a file.
 
     Raises:
-        ValueError: its comments are not as they should be.
+        ValueError: its comments are wrong.
     """
     lines = text.splitlines()
     where = f"{path}:{start}"
@@ -127,15 +127,15 @@ def read_case(path: Path, start: int, text: str) -> Case:
     if len(found) != (path.parent.name == "illegal"):
         raise ValueError(f"{where}: a case expects one finding in illegal/ and none in legal/")
     none: tuple[str, ...] = ()
-    wanted, line, column = none, 0, 0
+    expected, line, column = none, 0, 0
     for number, words in found:
         if words is None or not {*WORDS, *RULES, HAZARD, LOOP_GROUPS} >= {*words[1].split("|")}:
             raise ValueError(f"{path}:{start + number}: {lines[number]!r} cannot be expected")
-        wanted = tuple(words[1].split("|"))
+        expected = tuple(words[1].split("|"))
         line, column = start + number + 1 if words[2] else 0, int(words[3] or 0)
     name = f"{path.parent.name}/{lines[0].removeprefix('// case: ')}"
     options, also = heads.get("with", none), heads.get("also", none)
-    return Case(path, start, name, wanted, also, line, column, options, text)
+    return Case(path, start, name, expected, also, line, column, options, text)
 
 
 def read_cases(path: Path) -> list[Case]:
@@ -155,7 +155,7 @@ def cases() -> list[Case]:
 def findings(case: Case, folder: Path) -> list[Finding]:
     """Returns the findings of the tools in a case, in the order of the text.
 
-    The case is written to a file of its own in ``folder``, behind as many empty lines as precede
+    The case is written to a separate file in ``folder``, after as many empty lines as precede
     it in the corpus: the lines of the findings are those of the corpus file.
     """
     path = folder / case.path.name
@@ -173,11 +173,11 @@ def findings(case: Case, folder: Path) -> list[Finding]:
     return sorted(found, key=lambda x: (x.place.line, x.place.column))
 
 
-def fits(wanted: tuple[str, ...], finding: Finding) -> bool:
+def fits(expected: tuple[str, ...], finding: Finding) -> bool:
     """Tells whether a finding is one of those expected."""
-    if finding.rule in wanted:
+    if finding.rule in expected:
         return True
-    words = [word for word in wanted if word in WORDS]
+    words = [word for word in expected if word in WORDS]
     message = finding.message.replace(finding.place.file, "")
     return not finding.rule and any(re.search(WORDS[word], message) for word in words)
 
@@ -185,11 +185,11 @@ def fits(wanted: tuple[str, ...], finding: Finding) -> bool:
 def complaint(case: Case, found: list[Finding]) -> str:
     """Returns the difference between expected and real findings, with its place; empty if none."""
     first = found[0] if found else None
-    others = [finding for finding in found if not fits(case.wanted, finding)]
+    others = [finding for finding in found if not fits(case.expected, finding)]
     wrong = ""
-    if case.wanted and first is None:
+    if case.expected and first is None:
         wrong = "no finding"
-    elif case.wanted and first is not None and not fits(case.wanted, first):
+    elif case.expected and first is not None and not fits(case.expected, first):
         wrong = "another finding first"
     elif first is not None and case.line not in (0, first.place.line):
         wrong = "another line"
@@ -203,6 +203,6 @@ def complaint(case: Case, found: list[Finding]) -> str:
         wrong = "other findings"
     if not wrong:
         return ""
-    expected = " or ".join(case.wanted) or "no finding"
+    expected = " or ".join(case.expected) or "no finding"
     where = f"{case.path}:{case.line or case.start}: {case.name}"
     return "\n".join([f"{where}: expected {expected}, got {wrong}:", *map(str, found)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Alignments: the pairs of residues that came least come next, whoever draws."""
+"""Alignments: the rarest pairs of residues are drawn next, by all generators."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def test_ops_of_one_draw_take_different_pairs() -> None:
 def test_mixed_traffic_meets_nearly_all_pairs(bus: int) -> None:
     blocks = list(TrafficGenerator(7, constraints=OpConstraints(bus_bytes=bus)).blocks(20000))
     for spec in (MTE_GM_UB, MTE_UB_GM):
-        met = np.zeros((bus, bus), dtype=bool)
+        pairs = np.zeros((bus, bus), dtype=bool)
         for block in blocks:
             mine = (block.opcode == spec.opcode) & (block.column("len") > 0)
             mine[list(block.legacy)] = False
-            met[block.column("ext_addr")[mine] % bus, block.column("len")[mine] % bus] = True
-        assert met.mean() > 0.98
+            pairs[block.column("ext_addr")[mine] % bus, block.column("len")[mine] % bus] = True
+        assert pairs.mean() > 0.98
 
 
-def test_none_asked_for() -> None:
+def test_no_alignment_requested() -> None:
     limits = OpConstraints(residue=0.0, edge=0.0, pad=0.0)
     assert sum(map(len, TrafficGenerator(8, constraints=limits).blocks(500))) == 500

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random NZ repacks: every shape that the ISA treats differently comes up."""
+"""Random NZ repacks: every shape that the ISA treats differently is drawn."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Initial contents: special values are frequent, in the formats and places they are for."""
+"""Initial contents: special values are frequent, in their formats and places."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_background_has_any_length_and_all_formats() -> None:
     assert {0x7F800000, 0xFF800000, 0x7F7FFFFF} <= set(words.tolist())
 
 
-def test_fills_lie_in_their_memories() -> None:
+def test_fills_are_inside_their_memories() -> None:
     fills = list(special_fills(3))
     again = list(special_fills(3))
     assert all((a.data == b.data).all() for a, b in zip(fills, again, strict=True))

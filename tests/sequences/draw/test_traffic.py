@@ -117,7 +117,7 @@ def test_kinds_of_blocks(blocks: list[OpBlock]) -> None:
     assert all_slots > 0.4 * total
     seen = {int(code) for block in blocks for code in block.opcode}
     assert seen == {spec.opcode for spec in OPS.values()}
-    # Register forms and padded rows share blocks with the ops around L1.
+    # Register forms and padded rows share blocks with the ops of L1.
     beside = [
         block for block in blocks if block.legacy and set(block.slot.tolist()) >= {0, 1, 2, 3}
     ]
@@ -139,7 +139,7 @@ def test_write_backs_have_their_share(blocks: list[OpBlock]) -> None:
     share = [np.isin(block.opcode, codes) for block in blocks]
     total = sum(map(len, blocks))
     assert 0.12 < sum(mine.sum() for mine in share) / total < 0.25
-    # Beside padded loads and register forms, and mostly among themselves.
+    # In blocks with padded loads and register forms, and mostly alone.
     beside = [mine.sum() for mine, block in zip(share, blocks, strict=True) if block.legacy]
     alone = [mine.sum() for mine in share if mine.mean() > 0.6]
     assert sum(beside) > 0.03 * total
@@ -240,7 +240,7 @@ class TestMeetInGm:
 
     @pytest.mark.parametrize(("mode", "meets"), [("nd2nz", False), ("dn2nz", True)])
     def test_rows_of_matrices(self, mode: str, meets: bool) -> None:
-        # Two rows and seven elements, or seven rows of two elements: only those reach so far.
+        # Two rows of seven elements, or seven rows of two: only these overlap.
         op = MteGmL1Frac(0, 0, mode, 2, 7, 1 << 30, 2, 1, 16, 16, 1 << 36)
         other = from_ops([MteUbGm(0, (6 << 30) + (1 << 36) + 3, 1, 1, 0, 0)])
         assert meet_in_gm(from_ops([op]), other) is meets
@@ -253,16 +253,16 @@ class TestMeetInGm:
                                 windows=(GmWindow(0, 24000),))  # fmt: skip
         one = CopyGenerator(1, ("mte_ub_gm",), limits)
         other = CopyGenerator(2, ("mte_gm_l1", "mte_gm_l1_frac", "mte_ub_gm"), limits)
-        met = 0
+        meeting = 0
         for a, b in zip(one.draw(300), other.draw(900), strict=False):
             for i, first in enumerate(descriptors(a)):
                 for k, second in enumerate(descriptors(b)[:8]):
                     sides = [source(second), destination(second)]
                     true = any(footprints_overlap(destination(first), side) for side in sides)
-                    said = meet_in_gm(a.take(i, i + 1), b.take(k, k + 1))
-                    assert said or not true
-                    met += true
-        assert met > 5
+                    meets = meet_in_gm(a.take(i, i + 1), b.take(k, k + 1))
+                    assert meets or not true
+                    meeting += true
+        assert meeting > 5
 
     def test_intervals_cover_what_is_touched(self) -> None:
         for block in CopyGenerator(3, COPY_FORMS).draw(300):
@@ -274,7 +274,7 @@ class TestMeetInGm:
                             assert ((start <= row) & (end >= row + side.length)).any()
 
 
-def test_checks_see_a_conflict_in_a_mixed_block() -> None:
+def test_checks_find_a_conflict_in_a_mixed_block() -> None:
     block = from_ops([MteUbGm(0, 4096, 64, 1, 0, 0), MteGmL1(4000, 0, 97, 1, 0, 0)])
     with pytest.raises(BlockError, match="op 1 reads"):
         check_rows_disjoint(block)

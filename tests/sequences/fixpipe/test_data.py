@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What write-backs read is made for them; ops around them, constraints, order of blocks."""
+"""Data for write-backs, dependent ops, constraints, order of blocks."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _meet(one: Footprint, other: Footprint) -> bool:
 
 
 class TestLinks:
-    """Ops around write-backs wait for what they need."""
+    """Ops around write-backs wait for the ops that they depend on."""
 
     def test_results_are_read(self, fix_blocks: list[OpBlock]) -> None:
         pairs = Counter[tuple[str, str]]()
@@ -191,16 +191,16 @@ class TestData:
 
 
 def _tile(block: OpBlock, desc: FixDescriptor) -> NDArray[np.uint32]:
-    """Returns the words of L0C from the first to the last an op reads, ``uint32``."""
+    """Returns the words of L0C from the first to the last that an op reads, ``uint32``."""
     side = source(desc)
     for fill in block.fills:
         if fill.space is Space.L0C and fill.start <= side.base < fill.start + len(fill.data):
             return fill.data[side.base - fill.start : side.end - fill.start].view(np.uint32)
-    raise BlockError("nobody filled a tile")
+    raise BlockError("no tile with a fill")
 
 
 class TestConstraints:
-    """Constraints do what they say."""
+    """Each constraint has its effect."""
 
     def test_shares(self) -> None:
         limits = OpConstraints(
@@ -265,13 +265,13 @@ def test_take_and_merge_keep_fills_and_flags() -> None:
 
 
 class TestChecks:
-    """The checks of this file see what they are for."""
+    """The checks of this file find errors."""
 
     def test_fills(self) -> None:
         for block in FixGenerator(18).draw(100):
             if any(fill.space is Space.L0C for fill in block.fills):
                 spoiled = tuple(fill for fill in block.fills if fill.space is not Space.L0C)
-                with pytest.raises(BlockError, match="accumulators that nobody filled"):
+                with pytest.raises(BlockError, match="accumulators without a fill"):
                     check_fills(replace(block, fills=spoiled))
             if any(fill.space is Space.FB for fill in block.fills):
                 ones = tuple(
@@ -295,9 +295,9 @@ class TestChecks:
             columns = dict(block.columns)
             columns["src_addr"] = np.zeros(len(block), dtype=np.int64)
             columns["unit_flag"] = np.where(np.arange(len(block)) > number, 0, flags)
-            with pytest.raises(BlockError, match="flag was cleared"):
+            with pytest.raises(BlockError, match="after the clear of its flag"):
                 check_flags(replace(block, columns=columns))
-            # All may wait, the op behind the clear with a delay from there on, others not.
+            # All may wait; of them only the op after the clear may have a delay.
             columns["unit_flag"] = np.full(len(block), FLAG_CHECK)
             columns["unit_flag"][0] = FLAG_CLEAR
             delay = np.full(len(block), -1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random write-backs are legal, disjoint, filled with data, and reach everything there is."""
+"""Random write-backs are legal, disjoint, filled with data, and reach every mode and shape."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def test_blocks_keep_their_contract(fix_blocks: list[OpBlock]) -> None:
         assert not block.expected_rule.any()
 
 
-def test_flags_are_handed_over(fix_blocks: list[OpBlock]) -> None:
-    """Every flag is set, or set again, once for those that wait for it, and never in vain."""
+def test_each_flag_is_set_for_its_waiting_ops(fix_blocks: list[OpBlock]) -> None:
+    """Every flag is set, or set again, once for the ops that wait for it, and for no others."""
     again = late = 0
     for block in fix_blocks:
         flags = dict.fromkeys(range(512), False)
@@ -81,7 +81,7 @@ def test_flags_are_handed_over(fix_blocks: list[OpBlock]) -> None:
                 assert one.delay >= 0
                 continue
             for flag in one.blocks.tolist():
-                # One that is late is so for its only op, one that is not never becomes so.
+                # A late flag has a single op; a flag that is not late stays so.
                 assert delays.setdefault(flag, one.delay) == one.delay
                 late += one.delay >= 0
                 flags[flag] = True
@@ -150,7 +150,7 @@ def test_smallest_memories() -> None:
 
 
 class TestReach:
-    """Everything comes in a draw of a few thousand."""
+    """Every mode, type and shape is in a draw of a few thousand."""
 
     def test_modes_and_types(self, fix_ops: list[Op]) -> None:
         seen = Counter(
@@ -273,8 +273,8 @@ class TestReach:
         assert sum(destinations(d)[0].strides[0] > 1 << 32 for d in many) > 3
         assert max(d.dst_stride for d in fix_live) == (1 << 32) - 1
 
-    def test_steps_behind_rows(self, fix_live: list[FixDescriptor]) -> None:
-        # Rows and repeats apart by what one has and a power of two: adjacent in low bits.
+    def test_strides_next_to_powers_of_two(self, fix_live: list[FixDescriptor]) -> None:
+        # Rows and repeats at a distance of their length and a power of two: adjacent in low bits.
         rows: dict[str, set[int]] = {name: set() for name in FIX_NAMES}
         repeats: dict[str, set[int]] = {name: set() for name in FIX_NAMES}
         for desc in fix_live:
@@ -304,7 +304,7 @@ class TestReach:
             "overlapping tiles": sum(0 < 64 * d.loop3_src < s.end - s.base for d, s, _ in spans),
             "gaps at the source": sum(64 * d.loop3_src > s.end - s.base for d, s, _ in spans),
             "between rows": sum(0 < w.strides[1] < w.strides[0] for _, _, w in spans),
-            "behind rows": sum(w.strides[1] > (w.counts[0] - 1) * w.strides[0] for *_, w in spans),
+            "after rows": sum(w.strides[1] > (w.counts[0] - 1) * w.strides[0] for *_, w in spans),
             "unused strides": sum(d.loop3_src > 4096 for d in loops if d.repeats == 1),
         }
         assert min(claims.values()) > 15, claims
@@ -320,7 +320,7 @@ class TestReach:
                 starts[side.space] += side.base == 0
         assert set(ends) == set(sizes)
         assert min(ends.values()) >= 3, ends
-        # In GM the alignment that is due decides where an op begins: at 0 it does now and then.
+        # In GM the next alignment decides the address of an op: 0 occurs occasionally.
         assert starts.pop(Space.GM) >= 1
         assert min(starts.values()) >= 3, starts
         rows = [destinations(desc)[0] for desc in fix_live if desc.spec is MTE_L0C_GM]

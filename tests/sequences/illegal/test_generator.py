@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Illegal ops break the rule they name, and what is said to be legal is."""
+"""Illegal ops break the rule they name, and ops marked legal are legal."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_refused_copies_break_their_rule_at_lowering(seed: int) -> None:
     assert seen == {5, 7, 8, 11}
 
 
-def test_refused_copies_stand_before_a_legal_one() -> None:
+def test_refused_copies_precede_a_legal_one() -> None:
     cases = all_cases(np.random.default_rng(4), "copy_ubuf_to_ubuf")
     refused = [case for case in cases if len(case.program) > 1]
     assert len(refused) > 25

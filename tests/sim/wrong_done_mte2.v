@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference engine of slot mte2 with a liar at its done port. From the fourth done on it lies as
-// Lie says: 1 gives a tag that nobody has, 2 gives a done twice, 3 gives the tag of the newest
-// descriptor, 4 gives none.
+// The reference engine of slot mte2 with a fault at its done port, from the fourth done on. Fault is
+// 1 for an unknown tag, 2 for a done twice, 3 for the tag of the newest descriptor, 4 for no done.
 `default_nettype none
 `timescale 1ns / 1ps
 
-module lying_mte2 #(
+module wrong_done_mte2 #(
     parameter GmAddrWidth = 40,
     parameter GmDataWidth = 256,
     parameter LocalAddrWidth = 20,
@@ -14,7 +13,7 @@ module lying_mte2 #(
     parameter TagWidth = 8,
     parameter NumOutstanding = 16,
     parameter AxiIdWidth = 4,
-    parameter Lie = 0
+    parameter Fault = 0
 ) (
     `include "pto_engine_ports.vh"
 );
@@ -22,17 +21,17 @@ module lying_mte2 #(
   wire [TagWidth-1:0] tag;
   reg [TagWidth-1:0] newest_q, last_q;
   reg [7:0] dones_q;
-  reg again_q;  // a done was taken, and is given once more
+  reg again_q;  // a done was taken, and is repeated
 
-  wire lies = dones_q >= 8'd3;
-  wire hidden = Lie == 4 && lies;
+  wire faulty = dones_q >= 8'd3;
+  wire hidden = Fault == 4 && faulty;
   wire ready = again_q ? 1'b0 : done_ready_i && !hidden;
   wire taken = valid && ready;
 
   assign done_valid_o = again_q || (valid && !hidden);
   // Only the lowest tags are in use.
-  assign done_tag_o = again_q ? last_q : Lie == 1 && lies ? tag ^ (1 << TagWidth - 1) :
-      Lie == 3 && lies ? newest_q : tag;
+  assign done_tag_o = again_q ? last_q : Fault == 1 && faulty ? tag ^ (1 << TagWidth - 1) :
+      Fault == 3 && faulty ? newest_q : tag;
   assign busy_o = busy || again_q;
 
   always @(posedge clk_i or negedge rst_ni) begin
@@ -44,7 +43,7 @@ module lying_mte2 #(
       if (taken && dones_q != 8'd255) dones_q <= dones_q + 8'd1;
       if (taken) last_q <= tag;
       if (again_q && done_ready_i) again_q <= 1'b0;
-      else if (Lie == 2 && lies && taken) again_q <= 1'b1;
+      else if (Fault == 2 && faulty && taken) again_q <= 1'b1;
     end
   end
 

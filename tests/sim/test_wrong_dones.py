@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An engine that answers a tag it never got, answers twice, out of order, or never."""
+"""An engine with dones of unknown tags, dones twice, out of order, or without a done."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tb.run.testlist import planned_test
 pytestmark = pytest.mark.sim
 
 MANIFEST = """
-module = "lying_mte2"
+module = "wrong_done_mte2"
 slot = "mte2"
-sources = ["lying_mte2.v", "rtl/pto_mte2/*.v", "rtl/common/**/*.v"]
+sources = ["wrong_done_mte2.v", "rtl/pto_mte2/*.v", "rtl/common/**/*.v"]
 include_dirs = ["rtl/common"]
-parameters = {{ Lie = {lie} }}
+parameters = {{ Fault = {fault} }}
 
 [capabilities]
 ops = ["mte_gm_ub"]
@@ -29,7 +29,7 @@ ops = ["mte_gm_ub"]
 
 
 @pytest.mark.parametrize(
-    ("lie", "status", "message"),
+    ("fault", "status", "message"),
     [
         (0, "pass", ""),
         (1, "fail", "DONE-UNKNOWN-TAG"),
@@ -38,11 +38,11 @@ ops = ["mte_gm_ub"]
         (4, "hang", "HANG"),
     ],
 )
-def test_each_lie_has_its_own_message(lie: int, status: str, message: str, tmp_path: Path) -> None:
+def test_each_fault_has_its_message(fault: int, status: str, message: str, tmp_path: Path) -> None:
     manifest = tmp_path / "manifest.toml"
     (tmp_path / "rtl").symlink_to(ROOT / "rtl_stubs")
-    (tmp_path / "lying_mte2.v").symlink_to(Path(__file__).parent / "lying_mte2.v")
-    manifest.write_text(MANIFEST.format(lie=lie))
+    (tmp_path / "wrong_done_mte2.v").symlink_to(Path(__file__).parent / "wrong_done_mte2.v")
+    manifest.write_text(MANIFEST.format(fault=fault))
     settings = RunSettings(
         sim="icarus", test="legal", transactions=60, duts=(str(manifest),), watchdog_clocks=5000
     )

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of tests of the plan, shared by the tests with a simulator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tb.record.record import RunRecord
+from tb.record.settings import RunSettings
+from tb.run.console import Console
+from tb.run.run import run_once
+from tb.run.testlist import planned_test
+
+
+def run(
+    test: str, *, folder: Path | None = None, fast_build: bool = False, **settings: Any
+) -> RunRecord:
+    """Runs one test of the plan, or of a user's file, with its own options."""
+    planned = planned_test(test)
+    chosen = RunSettings.model_validate(
+        {
+            "test": test,
+            "options": planned.options,
+            "transactions": planned.transactions,
+            **settings,
+        }
+    )
+    console = Console(quiet=True)
+    return run_once(chosen, planned, console=console, folder=folder, fast_build=fast_build)
+
+
+def assert_passed(record: RunRecord) -> None:
+    """Asserts that a run passed, and that all its transactions were counted."""
+    assert record.passed, "\n\n".join([record.message, *record.failures[:2]])
+    assert record.mismatches == record.protocol_errors == 0
+    assert sum(count.sent for count in record.ops.values()) == record.transactions > 0
+    assert sum(record.statuses.values()) == record.transactions
