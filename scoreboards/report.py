@@ -116,7 +116,7 @@ def _where(position: Position) -> str:
     if position.part is Part.BEFORE:
         parts.append(f"{-position.byte} B before its first byte")
     elif position.part is Part.BEHIND:
-        parts.append(f"{position.byte - position.row_bytes + 1} B behind its last byte")
+        parts.append(f"{position.byte - position.row_bytes + 1} B after its last byte")
     elif not position.label:
         parts.append(f"byte {position.byte} of {position.row_bytes} ({position.part.value})")
     return ", ".join(parts)

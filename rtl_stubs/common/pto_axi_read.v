@@ -122,7 +122,7 @@ module pto_axi_read #(
     .rd_data_o  (beat_o)
   );
 
-  // ---- which op and address a beat belongs to ----
+  // ---- op and address of a beat ----
   wire                   track_ready_unused, track_valid_unused;
   wire [GmAddrWidth-1:0] burst_addr;
   reg  [7:0]             beat_index_q;

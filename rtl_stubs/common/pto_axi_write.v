@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // AXI4 write manager: issues write bursts and takes their responses. Data words come from
-// pto_row_words; this module tells it, burst by burst, whether the words are to be sent. Address and
+// pto_row_words; this module decides, burst by burst, whether words are sent. Address and
 // data channels do not wait for each other. A burst is issued at most two ahead of the burst with
 // words being sent: early enough for a memory that takes data only after the address,
 // and short rows do not spend NumOutstanding on bursts that have no data yet.
@@ -117,7 +117,7 @@ module pto_axi_write #(
     .rd_data_o  (go_drop_o)
   );
 
-  // ---- which op and address a response belongs to ----
+  // ---- op and address of a response ----
   wire                   track_ready_unused, track_valid_unused, burst_last;
   wire [IdWidth-1:0]     burst_id;
   wire [GmAddrWidth-1:0] burst_addr;

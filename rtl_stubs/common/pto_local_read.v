@@ -130,7 +130,7 @@ module pto_local_read #(
     .rd_data_o  (beat_o)
   );
 
-  // ---- which op and address a reply belongs to ----
+  // ---- op and address of a reply ----
   wire                track_ready_unused, track_valid_unused;
   wire [WordBits-1:0] reply_word;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Connections of the two units of a pipe: the wires to them, the switch, their clocks, and the
-// multiplexers that give the buses to the unit with ops in flight. Included in an engine with the ports of
+// multiplexers that select the unit with ops in flight. Included in an engine with the ports of
 // pto_engine_ports.vh; needs its parameters, QueueDepth, and UnitOneOps, the opcodes of unit 1 as
 // a mask. Unit k has the k-th part of each wire (pto_unit_pins.vh). Spec: CONTRACT.
 

@@ -21,7 +21,7 @@
 module pto_fix_flags #(
   parameter integer WordBits = 12,           // bits of an index of 64-byte L0C words
   parameter integer SlotBits = 3,            // bits of a slot number
-  parameter integer PollGap  = 4             // clocks from a reply with missing flags to the next request
+  parameter integer PollGap  = 4             // clocks from a reply with flags missing to a retry
 ) (
   input  wire                clk_i,            // clock
   input  wire                rst_ni,           // asynchronous reset, active low

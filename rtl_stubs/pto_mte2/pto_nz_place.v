@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Routes lines to their destinations. A plain nd2nz line is an L1 block. A small-C0 nd2nz line holds
+// Routes lines to destinations. A plain nd2nz line is an L1 block. A small-C0 nd2nz line holds
 // the elements of one row, or of all rows of a block; they are spread to cells of four channels and
 // collected until the block is full. A dn2nz line goes on to the transpose tiles.
 // Throughput: one line per clock. Latency: none, except for an incomplete small-C0 block.

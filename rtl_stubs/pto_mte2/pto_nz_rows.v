@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Walks the source rows of NZ jobs a second time, in the order of their beats, and gives for each
-// its start in the bus word and the destination of its lines: the L1 block of its first line (plain),
+// the start in its bus word and the destination of its lines: L1 block of the first line (plain),
 // its slot in a small-C0 block, or its place in a transpose tile.
 // Throughput: one row per clock, also across jobs. Latency: job to row two clocks; four jobs wait.
 // Spec: nd2nz.md 2 to 4.

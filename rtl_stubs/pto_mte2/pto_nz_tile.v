@@ -110,7 +110,7 @@ module pto_nz_tile #(
     .rd_data_o  ({t_null, t_fin, t_id, t_base, t_pace, t_last, t_count, t_small, t_elem})
   );
 
-  // ---- column to read (a), column whose bytes are at the memory's output (b) ----
+  // ---- column to read (a), column at the memory's output (b) ----
   reg                  a_valid_q, a_null_q, a_fin_q, a_small_q;
   reg [IdWidth-1:0]    a_id_q;
   reg [BlockWidth-1:0] a_addr_q, a_pace_q;

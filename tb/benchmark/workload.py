@@ -148,7 +148,7 @@ class CopyBench(RandomTest):
         self.run.config = self.run.config.model_copy(update={"run": settings})
 
     def draw(self) -> list[OpBlock]:
-        """Returns the blocks that :meth:`items` would send."""
+        """Returns the blocks that :meth:`items` sends."""
         settings = self.run.settings
         generator = CopyGenerator(settings.seed, settings.ops, self.drawn_from)
         return list(generator.blocks(settings.transactions))

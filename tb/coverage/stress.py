@@ -98,7 +98,7 @@ def faults_group() -> CoverGroup:
         point("errors", ["1", "2..8", "9.."], "errors that the op met"),
         point("next_error", ["same channel", "other channel"], "the second error of an op"),
         point("before", _NEIGHBOURS, "op before it on the slot in the block"),
-        point("behind", _NEIGHBOURS, "op behind it on the slot in the block"),
+        point("behind", _NEIGHBOURS, "op after it on the slot in the block"),
     )
     on_chip = [name for name in _MEMORIES if name != "gm"]
     never = (

@@ -103,7 +103,7 @@ def flags_to_set(block: OpBlock) -> list[FlagSet]:
     """Returns the producer's actions for ``block``.
 
     It sets the flags of each L0C block before the first op that waits for it, and again for the
-    first op that waits after one has cleared it; they remain set for further ops. ``flag_delay`` of an op
+    first op that waits after one has cleared it; further ops need no set. ``flag_delay`` of an op
     that waits for flags set again counts from their clear; if it waits for others too, they are set
     before the block starts. Tiles with a delay come in parts. Ops that move nothing wait for none.
     """

@@ -36,7 +36,7 @@ module pto_axi_mem #(
     input  wire [            6:0] max_outstanding_i,  // bursts taken in each direction, 1 to 64
     input  wire                   w_after_aw_i,       // take W only for an AW that was taken
     output wire [            7:0] reads_o,            // bursts taken and not finished
-    output wire [           15:0] read_beats_o,       // their beats outstanding, except one on offer
+    output wire [           15:0] read_beats_o,       // their open beats, except one on offer
     output reg  [           31:0] r_stalls_o,         // clocks in which a due R or B was held back
     output reg  [           31:0] b_stalls_o,
     input  wire [    IdWidth-1:0] s_axi_arid,

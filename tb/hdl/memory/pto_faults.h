@@ -7,8 +7,8 @@
 #define PTO_FAULTS_H
 
 /* True when `fault` fails the next word of a port. The n-th word is exact if one port touches the
- * fault. Ports that touch it on one clock count together and fail together, so that the result
- * does not depend on the order of calls; dst_err_o can be known before the edge for the same reason. */
+ * fault. Ports that touch it on one clock count together and fail together, so that the order of
+ * calls does not matter; dst_err_o can be known before the edge for this reason. */
 static int decide(const struct live *fault, int port) {
   uint64_t before = fault->before;
   int fired = fault->fired != UINT64_MAX;

@@ -817,7 +817,7 @@ static void load_faults(void) {
 }
 
 /* Receives the state of a slot. Part 0: pins; clocks for which each channel waits, in
- * the order of enum pto_channel; from word 12 on open read bursts, their beats, outstanding words of src,
+ * the order of enum pto_channel; from word 12 on open read bursts, their beats, open words of src,
  * those of par and, 16 bits higher, of flag. Part 1: clocks in which each channel was stalled. */
 void pto_state(int slot, int part, const uint32_t *words) {
   struct pto_slot *s = &g.box->slot[slot];
