@@ -10,7 +10,7 @@
 # Container images set it. Without bytecode every process compiles what it imports, 0.3 s each.
 unexport PYTHONDONTWRITEBYTECODE
 
-# --- variables: the one list that `make help` and the command line's options are made from ---------
+# --- variables: the source of `make help` and of the command line's options ---------
 
 SIM ?= verilator
 
@@ -101,14 +101,14 @@ FRESH.help         := 1 begins a new regression run even where one is unfinished
 KEEP.default       := 0
 KEEP.help          := 1 keeps the folders of passing runs
 
-# Of make program, which takes the variables of a run that are no matter of random ops, too.
+# Of make program, which also takes the variables of a run except those of random ops.
 PROGRAM_VARIABLES := PROGRAM
 RUN_ONLY := TEST N OPS CONSTRAINTS REPRO
 
 PROGRAM.default := none
 PROGRAM.help    := programs for make program to replay: .pto files, or folders with some
 
-# Not passed on: these steer make itself.
+# Not passed on: these control make itself.
 MAKE_VARIABLES := ARGS PYTHON PTO_NO_INSTALL
 
 ARGS.default           := none
@@ -138,7 +138,7 @@ $(foreach switch,$(SWITCHES),$(if $(filter-out 0 1,$($(switch))),$(error $(switc
 # Our variables and make's own must not reach the simulators' makefiles, nor cocotb, which reads WAVES.
 PY := env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL $(VARIABLES:%=-u %) $(NIGHT_VARIABLES:%=-u %) -u PROGRAM .venv/bin/python
 
-# --- set-up: stamps in .venv say what is installed ---------------------------------------------------
+# --- set-up: stamps in .venv record the installed packages ---------------------------------------------------
 
 BASE := .venv/.pto-dv-base
 VERILATOR := .venv/.pto-dv-verilator
@@ -182,7 +182,7 @@ $(TESTS): $(BASE) requirements-test.lock
 
 force:
 
-# What a simulator needs before it can run; an unknown SIM is refused by the command line.
+# Prerequisites of a simulator; an unknown SIM is rejected by the command line.
 SETUP_verilator := $(VERILATOR) $(if $(filter 1,$(WAVES)),fst)
 SETUP_icarus := icarus
 

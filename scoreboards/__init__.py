@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is right: the numpy reference model, the golden memories and the comparers."""
+"""Expected results: the numpy reference model, golden memories and comparison functions."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the memories under test with the golden ones.
 
-After an op: its destination and a guard around every row (:func:`compare_op`). Now and then and
+After an op: its destination and a guard around every row (:func:`compare_op`). At intervals and
 at the end: every byte of every memory (:func:`compare_full`). Equal memories cost a few
-microseconds; everything that explains a difference is worked out only when there is one.
+microseconds; explanations are computed only for a difference.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WINDOW = 32
 
 _DENSE = 8192  # bytes compared as one range at less cost than a strided view
 _DENSE_CLIPPED = 65536  # the same against the gathering of rows whose guard is clipped
-_DENSE_LOCAL = 1 << 19  # where that memory is on chip: no page of it is drawn in
+_DENSE_LOCAL = 1 << 19  # the same for an on-chip memory, which allocates no pages
 _GATHER = 1 << 22
 _MERGE = 32
 
@@ -60,10 +60,10 @@ def compare_op(
     Args:
         actual: Memories under test.
         golden: Golden memories, the op applied.
-        outcome: What the model said of the op; a NOP or an illegal op compares nothing.
+        outcome: Outcome of the op in the model; of a NOP or an illegal op nothing is compared.
         guard: Bytes, 0 or more.
         in_flight: Destinations of ops that the design may be writing now and the model has not
-            applied yet: guard bytes inside them are not judged.
+            applied yet: guard bytes inside them are not compared.
         bus_bytes: Bus width on the destination's side, for the byte lane.
 
     Returns:
@@ -262,15 +262,15 @@ def compare_full(
     """Compares every byte of every memory; nothing may be in flight.
 
     On-chip memories are compared whole, GM over the union of ``dut_pages`` and ``golden_pages``.
-    A page of ``dut_pages`` that neither model nor stimulus wrote is an error by itself, even if
+    A page of ``dut_pages`` that neither model nor stimulus wrote is an error, even if
     its bytes are right.
 
     Args:
         actual: Memories under test, every space of ``golden`` among them.
         golden: Golden memories, every op applied.
         dut_pages: Numbers of the GM pages (4 KiB) the design wrote.
-        golden_pages: GM pages compared besides them; None takes all that ``golden`` ensured.
-            Its ``written_pages()`` suffice, and cost less, where ``dut_pages`` is to be trusted.
+        golden_pages: GM pages compared as well; None means all that ``golden`` ensured.
+            Its ``written_pages()`` suffice, and cost less, where ``dut_pages`` is reliable.
         bus_bytes: Bus width, for the byte lane.
 
     Returns:
@@ -364,7 +364,7 @@ def _mismatch(
     ours, theirs = golden[space], actual[space]
     start = max(0, address // 8 * 8 - 8)
     stop = min(start + WINDOW, ours.size)
-    # A look at the neighbourhood must not draw pages in that are compared nowhere.
+    # The neighbourhood shown must not allocate pages that are never compared.
     page = address & ~(PAGE - 1)
     if not golden.is_ensured(space, start):
         start = page

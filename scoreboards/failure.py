@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns what the scoreboard finds into failures: a report for people, fields for machines.
+"""Turns what the scoreboard finds into failures: a report as text, and fields for programs.
 
 Each report goes to the run together with a :class:`tb.record.record.Failure`, from which
 :mod:`tb.regress.results.buckets` groups the failures of many runs.
@@ -32,7 +32,7 @@ from tb.isa.text import to_text
 from tb.record.failure import Failure, Picture
 
 PICTURES = 3
-"""Failures of a run that get a picture: the first is looked at, and a picture takes room."""
+"""Failures of a run that get a picture; each picture takes file space."""
 
 _FORM_OF = {op: form for form, op in LEGACY_FORMS.items()}
 _FIELDS = {part: part.value for part in Part} | {Part.DATA: "row data"}
@@ -40,7 +40,7 @@ _FIELDS = {part: part.value for part in Part} | {Part.DATA: "row data"}
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """What is wrong with an op or an batch.
+    """A problem with an op or a batch.
 
     Attributes:
         kind, field: As in :class:`tb.record.record.Failure`.
@@ -65,10 +65,10 @@ class Reporter:
         run: The run (:class:`tb.env.context.RunContext`).
         mailbox: The mailbox, for clocks and channels.
         actual: Memories under test.
-        repro: Writes down what failed, as programs that replay it.
+        repro: Writes programs that replay the failing ops.
 
     Attributes:
-        golden: The golden memories; whoever makes new ones says so here.
+        golden: The golden memories; to be replaced when new ones are made.
     """
 
     golden: GoldenMemory
@@ -113,7 +113,7 @@ class Reporter:
         self._fail(self._with_replay(report, batch, index), failure)
 
     def _with_replay(self, report: str, batch: Batch, index: int) -> str:
-        """Writes an op down as programs, and returns its report with the command for them."""
+        """Writes programs that replay an op, and returns its report with the command for them."""
         command = self.repro.failed(batch, index, report) if self.repro is not None else ""
         return f"{report}\n  replay: {command}" if command else report
 
@@ -141,7 +141,7 @@ class Reporter:
 
         Args:
             found: The bytes.
-            since: Batchs since the comparison before, any of which may have written them.
+            since: Batches since the comparison before, any of which may have written them.
         """
         stamp = self.actual_writer(found)
         suspect = None if stamp is None else _suspect(found.address, stamp, since)
@@ -164,7 +164,7 @@ class Reporter:
         self._fail(report, failure, stray=True)
 
     def actual_writer(self, found: Mismatch) -> Any:
-        """Returns who wrote the first wrong byte last, or None."""
+        """Returns the last writer of the first wrong byte, or None."""
         return self.run.memory.last_writer(found.space, found.address)
 
     def _writer(self, found: Mismatch) -> LastWriter | None:
@@ -191,7 +191,7 @@ class Reporter:
     # --- no op in particular -----------------------------------------------------------------
 
     def batch(self, batch: Batch, objection: Objection, slot: str = "") -> None:
-        """Reports what is wrong with no op in particular."""
+        """Reports a problem that belongs to no single op."""
         begin, end = _clocks(batch)
         failure = Failure(
             kind=objection.kind,
@@ -214,7 +214,7 @@ class Reporter:
         self.run.protocol_failure(report, failure)
 
     def hang(self, batch: Batch) -> None:
-        """Reports an batch that the watchdog ended, and ends the run."""
+        """Reports a batch that the watchdog ended, and ends the run."""
         lines = []
         oldest: list[tuple[int, int, int]] = []
         for slot, indices in batch.order.items():
@@ -230,7 +230,7 @@ class Reporter:
                 )
         if channels := channel_report(self.mailbox.snapshot()):
             lines += ["  who waits for whom:", *(f"    {line}" for line in channels)]
-        # The dispatcher gives a block of many short rows more time than is configured.
+        # The dispatcher allows a block of many short rows more time than is configured.
         clocks = self.mailbox.watchdog_clocks
         report = "\n".join(
             [
@@ -260,10 +260,10 @@ class Reporter:
 
 
 def address_class(found: Mismatch) -> str:
-    """Returns where wrong bytes stand, in few words that one fault has in common over many ops.
+    """Returns the place of wrong bytes in a form that is the same for one fault over many ops.
 
-    The first wrong byte of a wrong address is where the loops are for the first time what goes
-    wrong; that of a wrong value is where the value happens to be, so its place says nothing.
+    After a wrong address the loop indices of the first wrong byte are characteristic of the fault.
+    A wrong value can occur anywhere, so its place is left out.
     """
     position = found.position
     if position is None or position.part is not Part.DATA or position.label:
@@ -283,7 +283,7 @@ def op_text(batch: Batch, index: int, ops: tuple[Any, ...]) -> str:
 
 
 def _clocks(batch: Batch) -> tuple[int, int]:
-    """Returns when the first op of an batch was accepted and when the last one retired."""
+    """Returns when the first op of a batch was accepted and when the last one retired."""
     records = [part for part in batch.done.values() if len(part)]
     if not records:
         return 0, 0
@@ -292,7 +292,7 @@ def _clocks(batch: Batch) -> tuple[int, int]:
 
 
 def _under_way(batch: Batch, slot: str, clock: int) -> int | None:
-    """Returns the oldest op that a slot had in flight in a clock, or the next one behind it."""
+    """Returns the oldest op that a slot had in flight in a clock, or else the next one."""
     indices = batch.order.get(SLOTS.index(slot)) if slot in SLOTS else None
     if indices is None or not len(indices):
         return None

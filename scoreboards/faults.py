@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Injected errors of memories, and what the done channel must say of them (docs/contract.md).
+"""Injected memory errors and the done records that they require (docs/contract.md).
 
-A :class:`Fault` says which accesses fail. What failed indeed comes from the hit log of the harness:
+A :class:`Fault` selects accesses that fail. The hit log of the harness has those that did fail:
 each erroneous response as the engine saw it. :func:`attribute` finds the op that made the access,
-and a :class:`Verdict` says whether that op may retire as it did: with the status and the address of
+and a :class:`Verdict` decides whether that op may retire as it did: with the status and address of
 its first error. The bytes of its destination are then undefined, and no other byte may change.
 """
 
@@ -25,20 +25,20 @@ from tb.isa.spaces import Space
 from tb.isa.status import Status
 
 FAULT_BYTES = 32
-"""The grain of a fault's window."""
+"""Alignment and granularity of a fault's window, in bytes."""
 
 BURST_BYTES = 4096
 """A write response belongs to a burst, and a burst stays inside 4 KiB."""
 
 SLACK = 4
-"""Clocks in which errors of two channels have no order that an engine must know."""
+"""Clocks within which an engine may take errors of two channels in either order."""
 
 READS, WRITES = 1 << READ, 1 << WRITE
 """Sides of a fault."""
 
 ALL_SLOTS = (1 << len(SLOTS)) - 1
 NEVER = (1 << 64) - 1
-"""Cycle in which an op retired that did not retire."""
+"""Cycle of retirement of an op that did not retire."""
 
 ERRORS = (
     Status.RD_SLVERR,
@@ -51,7 +51,7 @@ ERRORS = (
 
 
 class FaultKind(IntEnum):
-    """How the memory answers: AXI SLVERR or DECERR, or the error line of a local port."""
+    """Kind of error response: AXI SLVERR or DECERR, or the error line of a local port."""
 
     SLVERR = 0
     DECERR = 1
@@ -65,11 +65,11 @@ class Fault:
     Attributes:
         space: The memory.
         address: First byte of the window; the window is grown to whole granules of 32 bytes.
-        kind: How the memory answers.
+        kind: Kind of error response.
         length: Bytes of the window.
         sides: ``READS``, ``WRITES`` or both.
         nth: Only the n-th word that touches the window fails; 0 is every one.
-        slots: A bit for each slot that it concerns.
+        slots: A bit for each slot that it applies to.
     """
 
     space: Space
@@ -116,7 +116,7 @@ class BadAccess:
 
     @property
     def status(self) -> Status:
-        """How an op retires whose first error this is."""
+        """Status of an op that meets this error first."""
         if self.kind is FaultKind.LOCAL:
             return Status.LOCAL
         read = Status.RD_SLVERR if self.kind is FaultKind.SLVERR else Status.RD_DECERR
@@ -167,7 +167,7 @@ class Verdict:
         return bool(self.sure) or (status in ERRORS and bool(self.maybe))
 
     def objection(self, status: int, address: int, *, compare_address: bool = True) -> str:
-        """Says what is wrong with how an op retired that met an error; empty when nothing is."""
+        """Describes errors in the done record of an op that met an error; empty if correct."""
         first = self.first()
         same = [error for error in first if error.status == status]
         if not same:
@@ -248,7 +248,7 @@ def accesses(hits: NDArray[Any], slot: int, widths: Widths) -> list[BadAccess]:
 
 
 class Coverage:
-    """Which words of a memory the rows of some regions lie in."""
+    """The words of a memory that hold the rows of some regions."""
 
     def __init__(self, regions: Sequence[Footprint], width: int) -> None:
         lows, highs = [], []
@@ -269,7 +269,7 @@ class Coverage:
 
 
 class Attribution:
-    """Whose accesses failed on one slot while an batch ran.
+    """Attribution of failed accesses on one slot during a batch.
 
     Args:
         flights: The ops of the slot that may have been in flight, in order.
@@ -301,7 +301,7 @@ class Attribution:
             else:
                 shared.append((error, owners))
         for error, owners in shared:
-            # One of them made it. When none says so, the oldest is taken at its word.
+            # One of them made it. If none reports it, the status of the oldest is checked.
             if any(one.status is None or one.status in ERRORS for one in owners):
                 for one in owners:
                     self._verdict(one).maybe.append(error)

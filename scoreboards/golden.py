@@ -3,8 +3,8 @@
 
 GM is a sparse mapping of 2^40 bytes, so that 40-bit addresses and strides are real. Both the
 design under test and this copy start from one *background*: a pure function of space and
-address. GM takes it in page by page when an op first comes near, or a window at a time with
-:meth:`GoldenMemory.prefill`; the on-chip memories take it in at once.
+address. GM is initialised page by page when an op first touches a page, or a window at a time with
+:meth:`GoldenMemory.prefill`; the on-chip memories are initialised at once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Background = Callable[[Space, int, int], Content]
 """(space, start, length) to the ``length`` bytes a memory holds before any op."""
 
 UNIT_FLAGS = SIZES[Space.L0C] // FLAG_BLOCK
-"""Unit flags in all."""
+"""Number of unit flags."""
 
 _MAP_NORESERVE = 0x4000  # Linux; the mmap module names it only from Python 3.13 on
 _CHUNK_PAGES = 1 << (24 - PAGE_SHIFT)
@@ -49,7 +49,7 @@ def _map_sparse(size: int) -> mmap.mmap:
         try:
             mapping = mmap.mmap(-1, size, flags=flags)
         except OSError:
-            # A process has room for 127 of them; old ones may only wait for their collection.
+            # A process can have 127 of them; unreferenced ones may only need a garbage collection.
             gc.collect()
             mapping = mmap.mmap(-1, size, flags=flags)
     except (OSError, ValueError, OverflowError) as error:
@@ -59,7 +59,7 @@ def _map_sparse(size: int) -> mmap.mmap:
             legal="vm.overcommit_memory 0 or 1 and an unlimited address space (ulimit -v)",
             remedy="sysctl vm.overcommit_memory=1, ulimit -v unlimited, or a smaller gm_bytes",
         ) from error
-    # A far row must cost the 4 KiB it touches, not a huge page; old kernels know no better.
+    # A far row must cost the 4 KiB it touches, not a huge page; old kernels lack the call.
     with suppress(OSError):
         mapping.madvise(mmap.MADV_NOHUGEPAGE)
     return mapping
@@ -78,8 +78,8 @@ class GoldenMemory(Mapping[Space, NDArray[np.uint8]]):
 
     Args:
         background: Initial content. Called once for each byte at most, at any time: it must not
-            look at memories the design under test has already changed.
-        gm_bytes: Bytes of GM, whole pages; less than 2^40 only where the kernel grants no more.
+            read memories that the design under test has changed.
+        gm_bytes: Bytes of GM, whole pages; less than 2^40 only where the kernel allows no more.
         unit_flags: Initial unit flags, ``uint8[512]`` of 0 and 1; none is set by default.
 
     Attributes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a failed comparison says: where, how much, and what the bytes mean to the op."""
+"""Result of a failed comparison: place, extent, and the role of the bytes in the op."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tb.isa.spaces import Space
 
 
 class Kind(Enum):
-    """Why bytes are wrong."""
+    """Kind of wrong bytes."""
 
     DATA = "data"
     """A byte the op writes."""
@@ -19,14 +19,14 @@ class Kind(Enum):
     """A byte near the op's destination that the op does not write."""
 
     STRAY = "stray"
-    """A byte found by a full compare, of no op in particular."""
+    """A byte found by a full compare, attributed to no op."""
 
     PAGE = "page"
     """A GM page that was written although the model wrote none of it."""
 
 
 class Part(Enum):
-    """Where in a row a byte stands."""
+    """Position of a byte relative to a row."""
 
     LEFT_PAD = "left pad"
     DATA = "data"
@@ -38,7 +38,7 @@ class Part(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A byte of a destination seen from its op.
+    """Position of a destination byte in its op.
 
     Attributes:
         loops: Loop indices, outermost first; empty for an op without loops.
@@ -46,13 +46,13 @@ class Position:
         row: Row (burst) in its iteration.
         rows: Rows in an iteration.
         byte: Offset from the first byte of the row; negative before it, the row length or more
-            behind it.
+            after it.
         row_bytes: Bytes the op writes in a row, pads included.
         part: Which part of the row it is.
         source: For a data byte the memory and address it comes from, else None.
-        label: The byte in the words of an op that is no plain move of rows, such as group, C0
+        label: The byte in terms of an op that is no plain move of rows, such as group, C0
             column and lane; of a byte outside the row, the row's name. Empty for a move of rows.
-        values: How the values in the byte came about, a line each; empty where bytes are moved.
+        values: How each value in the byte was computed, a line each; empty where bytes are moved.
     """
 
     loops: tuple[int, ...]
@@ -72,9 +72,9 @@ class Mismatch:
     """Wrong bytes of one kind in one memory.
 
     Attributes:
-        kind: Why they are wrong.
+        kind: Kind of the mismatch.
         space: The memory.
-        address: The lowest wrong address; of an unexpected page whose bytes happen to be right,
+        address: The lowest wrong address; of an unexpected page with correct bytes,
             its first address.
         count: Wrong bytes.
         extent: Bytes from the first to the last wrong one; of unexpected pages, their bytes.
@@ -83,7 +83,7 @@ class Mismatch:
         actual: The same bytes of the memory under test.
         lane: Byte lane of ``address`` on the bus, ``address mod bus_bytes``.
         bus_bytes: Bus width in bytes.
-        position: What ``address`` is to the op; None when no op is known.
+        position: Position of ``address`` in the op; None when no op is known.
     """
 
     kind: Kind

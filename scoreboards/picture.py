@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a memory holds and what it was to hold around a wrong byte, for pages that draw it."""
+"""Actual and expected memory contents around a wrong byte, for pages that draw them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINES = 16
 LINE = 32
 """Lines, and their bytes, of a picture around a byte that belongs to no row."""
 
-_LEAD = 4  # one part in so many of what is shown stands before the wrong byte
+_LEAD = 4  # 1/_LEAD of what is shown precedes the wrong byte
 
 
 def picture_rows(

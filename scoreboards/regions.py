@@ -13,11 +13,11 @@ from tb.isa.footprint import Footprint
 
 PAGE_SHIFT = 12
 PAGE = 1 << PAGE_SHIFT
-"""Bytes in a page: the grain of lazy initialisation and of the record of written GM pages."""
+"""Bytes in a page: unit of lazy initialisation and of the record of written GM pages."""
 
 _BYTE = np.dtype(np.uint8)
 _MANY_ROWS = 1 << 20
-_FEW_ROWS = 64  # up to here plain Python beats the set-up of numpy arrays
+_FEW_ROWS = 64  # up to this number plain Python is faster than numpy
 
 
 def last_row(footprint: Footprint) -> int:
@@ -43,7 +43,7 @@ def distance(footprint: Footprint, address: int) -> int:
     """Returns the bytes between an address and the closest row of a region, 0 inside one."""
     if not footprint.rows:
         return 1 << 62
-    # An illegal op has no footprint worth listing: its counts may be anything.
+    # The footprint of an illegal op is not listed: its counts are arbitrary.
     many = footprint.rows > _MANY_ROWS
     starts = np.array([footprint.base]) if many else footprint.row_starts()
     length = footprint.end - footprint.base if many else footprint.length
@@ -57,7 +57,7 @@ def pages_of(footprint: Footprint) -> Iterable[int]:
     low = footprint.base >> PAGE_SHIFT
     high = (last + footprint.length - 1) >> PAGE_SHIFT
     steps = [s for n, s in zip(footprint.counts, footprint.strides, strict=True) if n > 1]
-    # Rows no further apart than a page leave none out; two pages are the first and the last row's.
+    # Rows at most a page apart touch every page; two pages are those of the first and last row.
     if high - low < 2 or not steps or (len(steps) == 1 and steps[0] <= PAGE):
         return range(low, high + 1)
     if footprint.length <= PAGE and footprint.rows <= _FEW_ROWS:
@@ -148,7 +148,7 @@ class NearestRow:
 
 
 class RowMap:
-    """Finds rows of one region by address; for regions whose rows do not overlap."""
+    """Finds rows of one region by address; for regions without overlapping rows."""
 
     def __init__(self, footprint: Footprint) -> None:
         self._footprint = footprint

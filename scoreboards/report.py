@@ -23,7 +23,7 @@ _TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class LastWriter:
-    """Who wrote a byte last: clock cycle, slot, and the tag of its descriptor when known."""
+    """The last writer of a byte: clock cycle, slot, and the tag of its descriptor when known."""
 
     cycle: int
     slot: str
@@ -91,7 +91,7 @@ def hex_lines(mismatch: Mismatch) -> list[str]:
 
 
 def _cells(data: bytes, differs: list[bool]) -> str:
-    """Bytes two digits each; what stands between two of them marks the neighbours that differ."""
+    """Bytes of two digits each; brackets between them mark neighbours that differ."""
     text = ""
     before = False
     for byte, marked in zip(data, differs, strict=True):
@@ -116,7 +116,7 @@ def _where(position: Position) -> str:
     if position.part is Part.BEFORE:
         parts.append(f"{-position.byte} B before its first byte")
     elif position.part is Part.BEHIND:
-        parts.append(f"{position.byte - position.row_bytes + 1} B behind its last byte")
+        parts.append(f"{position.byte - position.row_bytes + 1} B after its last byte")
     elif not position.label:
         parts.append(f"byte {position.byte} of {position.row_bytes} ({position.part.value})")
     return ", ".join(parts)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a transaction down as programs that replay it, with the memory that they need.
+"""Writes programs that replay a transaction, with the memory contents that they need.
 
 A folder below ``repro/`` of the run holds ``failing.pto``, the transaction with those of its block
 that it depends on (``transaction.pto`` of one that did not fail), ``batch.pto``, the whole block
 with its links and gaps, a setup file beside each, ``memory.bin`` with the bytes that both find, and
-``README.txt``. What memories held before the block is gone once the model has run, so
-:class:`Before` keeps what the model overwrites.
+``README.txt``. The model overwrites the memory contents from before the block, so
+:class:`Before` saves them.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ STALL_SEED = "seed"
 
 
 Chosen = dict[int, tuple[int, ...]]
-"""Transactions of a block to print, each with those that it waits for besides its links."""
+"""Transactions of a block to print, each with those that it waits for in addition to its links."""
 
 
 class Before:
-    """What golden memories, registers and unit flags were before a block.
+    """State of golden memories, registers and unit flags before a block.
 
     Attributes:
         number: Of the block, as :attr:`tb.harness.items.Batch.number`.
@@ -67,14 +67,14 @@ class Before:
     flags: NDArray[np.uint8]
 
     def __init__(self) -> None:
-        """Holds nothing yet."""
+        """Starts empty."""
         self._kept: list[tuple[Footprint, int]] = []
         self._bytes = np.empty(_ROOM, dtype=np.uint8)
         self._used = 0
         self._golden: GoldenMemory | None = None
 
     def begin(self, golden: GoldenMemory, registers: Registers, number: int) -> None:
-        """Forgets the block before; to be called before the ops of a block are issued."""
+        """Discards the previous block; to be called before the ops of a block are issued."""
         self._golden = golden
         self.number = number
         self._kept.clear()
@@ -87,8 +87,7 @@ class Before:
     def keep(self, region: Footprint) -> None:
         """Keeps the bytes of a region that is about to be overwritten.
 
-        On the path of every transaction: all of them go into one array, which lives as long as
-        the run.
+        Called for every transaction: all bytes go into one array, allocated once per run.
         """
         if self._golden is None:
             return
@@ -109,7 +108,7 @@ class Before:
 
     @contextmanager
     def rewound(self) -> Iterator[GoldenMemory]:
-        """Gives golden memories the bytes they had, and afterwards those they have now."""
+        """Restores golden memories to the bytes before the block, for the time of a context."""
         golden = self._golden
         assert golden is not None, "no block has begun"
         now: list[tuple[NDArray[np.uint8], NDArray[np.uint8]]] = []
@@ -132,8 +131,8 @@ class Repro:
         mailbox: The mailbox, for knobs.
 
     Attributes:
-        before: What was before the block; the scoreboard keeps it.
-        folder: Where they go, below the folder of the run; None where there is none.
+        before: State before the block, recorded by the scoreboard.
+        folder: Their folder below the folder of the run; None where there is none.
         wanted: Numbers of transactions to write down, whether they fail or not.
     """
 
@@ -148,11 +147,11 @@ class Repro:
         self._failed = 0
 
     def failed(self, batch: Batch, index: int, why: str) -> str:
-        """Writes down an op that failed, unless enough of them are.
+        """Writes programs for an op that failed, up to a limit per run.
 
         Args:
-            batch: The block that :attr:`before` belongs to, or one before it; what its memory
-                was is not known any more then, and the programs say so.
+            batch: The block that :attr:`before` belongs to, or one before it, in which case its
+                memory is no longer known and the programs say so.
             index: Place of the op in the block.
             why: What was found.
 
@@ -166,18 +165,18 @@ class Repro:
         return self.write(batch, index, why)
 
     def write_wanted(self, batch: Batch) -> None:
-        """Writes down what of the block is to be written down in any case."""
+        """Writes programs for the transactions of the block in :attr:`wanted`."""
         for number in sorted(self.wanted):
             if batch.first <= number < batch.first + len(batch.block):
                 self.write(batch, number - batch.first, "")
 
     def close(self) -> None:
-        """Notes what was to be written down and was not sent."""
+        """Notes the transactions of :attr:`wanted` that were not sent."""
         for number in sorted(self.wanted - self._written.keys()):
             self._run.notes.append(f"REPRO: the run has no transaction {number}")
 
     def write(self, batch: Batch, index: int, why: str) -> str:
-        """Writes down an op, once; arguments and result as of :meth:`failed`."""
+        """Writes programs for an op, once; arguments and result as of :meth:`failed`."""
         number = batch.first + index
         if number not in self._written and self.folder is not None:
             try:

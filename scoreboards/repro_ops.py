@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The transactions of a block as a program has them: what each depends on, registers, links."""
+"""The transactions of a block as a program: dependencies, registers, links."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Item:
     Attributes:
         ops: The op as written, or a copy and ``set_*`` ops before it.
         illegal: It breaks a D rule.
-        reads, writes: What it touches; nothing of one that is illegal or moves nothing.
+        reads, writes: Its footprints; empty if it is illegal or moves nothing.
     """
 
     ops: tuple[Any, ...]
@@ -102,12 +102,12 @@ def linked(
     Args:
         block: The block.
         items: Its transactions.
-        chosen: Which to print, ascending, each with what it has to wait for besides its links.
+        chosen: Those to print, ascending, each with the ones to wait for apart from its links.
         registers: Of the legacy copies, before the block.
         first: Number of the first transaction of the block.
 
     Returns:
-        The transactions, and sentences on those that no text can hold.
+        The transactions, and sentences on those that have no text form.
     """
     found: list[Linked] = []
     left_out: list[str] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which bytes of the memories a printed program needs, and where a file has them."""
+"""Memory bytes that a printed program needs, and their place in a file."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from tb.isa.footprint import Footprint
 from tb.isa.spaces import SIZES, Space
 
 GRAIN = 64
-"""GM is written down in words of so many bytes, those around rows too."""
+"""Bytes of a GM word: whole words around rows are written to the file."""
 
 GAP = 256
 """Rows of GM closer than this are one range."""
 
 MOST_RANGES = 2000
-"""Ranges of GM; beyond it those close to each other are one, whatever lies between them."""
+"""Most ranges of GM; above it neighbouring ranges are merged with the bytes between them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Bytes of a memory, and where a file has them."""
+    """Bytes of a memory, and their offset in a file."""
 
     space: Space
     start: int
@@ -35,7 +35,7 @@ class Section:
 
 
 Ranges = Mapping[Space, Sequence[tuple[int, int]]]
-"""First byte and byte behind the last one of each range, ascending and apart."""
+"""First byte and end (exclusive) of each range, ascending and disjoint."""
 
 
 def ranges_of(footprints: Iterable[Footprint]) -> Ranges:
@@ -67,7 +67,7 @@ def _joined(starts: NDArray[np.int64], stops: NDArray[np.int64]) -> list[tuple[i
 
 
 def read_sections(golden: GoldenMemory, ranges: Ranges) -> tuple[list[Section], bytes]:
-    """Returns the bytes of ranges, and where they are among them."""
+    """Returns the bytes of ranges, and the offset of each range in them."""
     found: list[Section] = []
     parts: list[bytes] = []
     offset = 0
@@ -81,7 +81,7 @@ def read_sections(golden: GoldenMemory, ranges: Ranges) -> tuple[list[Section], 
 
 
 def sections_in(sections: Sequence[Section], ranges: Ranges) -> list[Section]:
-    """Returns where a file has ranges, each of which is inside one of its sections."""
+    """Returns the offsets of ranges in a file; each range is inside one of its sections."""
     keys = [(section.space, section.start) for section in sections]
     found = []
     for space, pairs in ranges.items():

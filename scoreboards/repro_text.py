@@ -16,7 +16,7 @@ from tb.isa.ops import SLOTS
 from tb.record.settings import RunSettings
 
 MEMORY = "memory.bin"
-"""File with the bytes that the programs of a folder find."""
+"""File with the initial memory bytes of the programs of a folder."""
 
 _MACHINE = ("sim", "gm_width", "local_width", "tag_width", "outstanding", "duts", "gm")
 """Settings of a run that a replay of its ops needs."""
@@ -90,14 +90,14 @@ def replay_command(settings: RunSettings, program: Path) -> str:
 def readme_text(
     *, title: str, why: str, programs: Mapping[str, str], notes: Iterable[str], repeat: str
 ) -> str:
-    """Returns what stands beside the programs.
+    """Returns the text of ``README.txt``.
 
     Args:
-        title: What the transaction is.
+        title: The transaction, in a few words.
         why: Report of its failure, or nothing.
         programs: Command of each program to what it holds.
-        notes: What the programs do not hold.
-        repeat: Command of the run that it is from.
+        notes: Limits of the programs.
+        repeat: Command that repeats the original run.
     """
     lines = [title, ""]
     for command, what in programs.items():

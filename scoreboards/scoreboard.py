@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scoreboard: runs the model on every batch and compares bytes, statuses and order.
 
-After each batch the destination and a guard around it are compared per op; every so many batches
-and at the end, every byte of every memory. A run goes on after a mismatch: the golden memory
-takes the wrong bytes over, so that one fault is reported once.
+After each batch the destination and a guard around it are compared per op; at intervals and at the
+end, every byte of every memory. A run continues after a mismatch: the wrong bytes are copied to the
+golden memory, so that one fault is reported once.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ from tb.record.record import OpCount
 
 FULL_COMPARE_EPOCHS = 64
 FULL_COMPARE_FRACTION = 4
-"""Every byte is compared after so many batches, and in long runs after a quarter of those so far:
-what there is to compare grows with the run, and its cost must not grow with the square."""
+"""Batches between full comparisons; in long runs a quarter of those so far: the bytes to compare
+grow with the run, and the total cost must not grow with its square."""
 
 REMEMBERED_EPOCHS = 1024
-"""Batchs that a stray write can be attributed to, back from the comparison that finds it."""
+"""Batches that a stray write can be attributed to, back from the comparison that finds it."""
 
 LEGALITY_SAMPLE = 16
-"""Of so many ops one is checked again by the rule predicates, whoever drew it."""
+"""One op in this many is checked again by the rule predicates, whatever its generator."""
 
 FIX_SOURCE_BYTES = 64
 """Width of the ports on which the fix slot reads local memories (docs/contract.md)."""
@@ -71,7 +71,7 @@ class Scoreboard(uvm_subscriber):
     """Checks batches; publishes :class:`~tb.harness.items.CheckedBatch` on ``ap``."""
 
     def build_phase(self) -> None:
-        """Makes golden memory and model from what the run is configured with."""
+        """Makes golden memory and model from the configuration of the run."""
         self.ap = uvm_analysis_port("ap", self)
         self.run = ConfigDB().get(self, "", "RUN")
         self.stopwatch = ConfigDB().get(self, "", "STOPWATCH")
@@ -103,12 +103,12 @@ class Scoreboard(uvm_subscriber):
         )
 
     def _before_write(self, region: Footprint) -> None:
-        """Gets a region ready that an op is about to write, and keeps what is there."""
+        """Prepares a region that an op is about to write, and saves its contents."""
         self.golden.expect_write(region)
         self.repro.before.keep(region)
 
     def _background(self, space: Space, start: int, length: int) -> NDArray[np.uint8]:
-        """Initial content of both sides: the DUT's memory takes it in at the same time."""
+        """Initial content of both sides: it is written to the DUT's memory at the same time."""
         self.memory.ensure(space, start, length)
         content: NDArray[np.uint8] = self.memory.background(space, start, length)
         return content
@@ -128,7 +128,7 @@ class Scoreboard(uvm_subscriber):
         """Checks one batch that has retired, or that the watchdog ended."""
         if batch.hung:
             self._fill(batch)
-            self._check_protocol(batch)  # what comes first may be the reason
+            self._check_protocol(batch)  # first, since a violation may be the cause of the rest
             self.reporter.hang(batch)
             return
         block = batch.block
@@ -141,7 +141,7 @@ class Scoreboard(uvm_subscriber):
                 self.model.registers = registers
         passed = np.ones(len(block), dtype=np.bool_)
         with self.stopwatch.phase("compare"):
-            self._check_protocol(batch)  # what breaks a rule may be why the rest is wrong
+            self._check_protocol(batch)  # first, since a violation may be the cause of the rest
             verdicts = self._judge_errors(batch, program, outcomes, passed)
             retired = _retired(batch)
             failed = {
@@ -160,7 +160,7 @@ class Scoreboard(uvm_subscriber):
             for index, record in enumerate(retired):
                 if record is None:
                     passed[index] = False
-            # What an op leaves that met an error is undefined: none of it was checked.
+            # The results of an op that met an error are undefined and were not checked.
             checked = [0 if index in failed else size for index, size in enumerate(sizes)]
             self._count(batch, checked, passed, retired)
             self._since_full.append(batch)
@@ -179,19 +179,19 @@ class Scoreboard(uvm_subscriber):
     # --- model -------------------------------------------------------------------------------
 
     def _fill(self, batch: Batch) -> None:
-        """Writes what the stimulus put into memory before it issued the block, which begins now."""
+        """Writes the bytes that the stimulus put into memory before the block."""
         for fill in batch.block.fills:
             self.golden.write(fill.space, fill.start, fill.data)
         self.repro.before.begin(self.golden, self.model.registers, batch.number)
 
     def _issue(self, batch: Batch, program: list[tuple[Any, ...]]) -> list[Outcome]:
-        """Returns what the ops are to do, in program order; moves no byte."""
+        """Returns the expected outcomes of the ops, in program order; moves no byte."""
         outcomes: list[Outcome] = []
         block = batch.block
         expected = None if block.expected_rule is None else block.expected_rule.tolist()
         model = self.model
         for index, ops in enumerate(program):
-            # Only what claims to be legal skips the rules, and a sample of that does not.
+            # Ops marked as legal skip the rule check, except for a sample.
             legal = expected is None or expected[index] == 0
             if legal and (batch.first + index) % LEGALITY_SAMPLE == 0:
                 legal = False
@@ -220,7 +220,7 @@ class Scoreboard(uvm_subscriber):
         outcomes: list[Outcome],
         passed: NDArray[np.bool_],
     ) -> dict[int, Verdict]:
-        """Finds the op behind each error, and compares what ops that met one reported.
+        """Attributes each error to an op, and checks the done records of these ops.
 
         Returns:
             Place of each such op to its errors.
@@ -267,7 +267,7 @@ class Scoreboard(uvm_subscriber):
         )
 
     def _count_faults(self, batch: Batch) -> None:
-        """Adds the errors of the batch to what the run injected."""
+        """Adds the errors of the batch to the injected errors of the run."""
         injected, hits = self.run.counts.injected, batch.hits
         mine = hits["fault"] < len(batch.faults)
         injected["faults"] += len(np.unique(hits["fault"][mine]))
@@ -287,7 +287,7 @@ class Scoreboard(uvm_subscriber):
     ) -> list[Outcome]:
         """Executes the ops in program order on the golden memory.
 
-        What an op wrote that met an error, or that a reset cut off, is taken over.
+        Bytes written by an op that met an error, or that a reset cut off, are taken over.
         """
         begun = _begun(batch) if batch.reset is not None else None
         undefined: list[Footprint] = []
@@ -302,7 +302,7 @@ class Scoreboard(uvm_subscriber):
             else:
                 produce(self.golden.unit_flags, outcome)
                 outcome = self.model.apply(outcome)
-                # An atomic update of what a failed op was to write starts from undefined bytes.
+                # An atomic update of the destination of a failed op starts from undefined bytes.
                 if undefined and any(
                     footprints_overlap(x, y)
                     for x in outcome.also_read
@@ -413,7 +413,7 @@ class Scoreboard(uvm_subscriber):
         for index, outcome in enumerate(outcomes):
             if outcome.written is None:
                 continue
-            # What is wrong in another op's destination is that op's own failure, not a guard's.
+            # Wrong bytes in another op's destination are a failure of that op, not of this guard.
             found = compare_op(
                 self.actual,
                 self.golden,
@@ -428,7 +428,7 @@ class Scoreboard(uvm_subscriber):
                 self._resync(outcome, found)
 
     def _resync(self, outcome: Outcome, found: tuple[Mismatch, ...]) -> None:
-        """Takes wrong bytes over, so that they are reported once."""
+        """Copies wrong bytes to the golden memory, so that they are reported once."""
         self._copy_rows(outcome)
         for mismatch in found:
             stop = mismatch.address + mismatch.extent
@@ -445,7 +445,7 @@ class Scoreboard(uvm_subscriber):
         failed: Collection[int],
         passed: NDArray[np.bool_],
     ) -> None:
-        """Compares the unit flags, and takes wrong ones over."""
+        """Compares the unit flags, and copies wrong ones to the golden flags."""
         actual, golden = self.memory.unit_flags, self.golden.unit_flags
         adopt_undefined(
             actual, golden, outcomes, [index in failed for index in range(len(retired))]
@@ -474,7 +474,7 @@ class Scoreboard(uvm_subscriber):
     def _count(
         self, batch: Batch, sizes: list[int], passed: NDArray[np.bool_], retired: list[Any]
     ) -> None:
-        """Adds what retired to the counts of the run."""
+        """Adds the retired ops to the counts of the run."""
         run, block = self.run, batch.block
         here = np.array([record is not None for record in retired], dtype=np.bool_)
         legacy = np.zeros(len(block), dtype=np.bool_)
@@ -516,7 +516,7 @@ class Scoreboard(uvm_subscriber):
         self._since_full.clear()
 
     def close(self) -> None:
-        """Last comparison and last look at the protocol checkers, at the end of a run."""
+        """Last comparison of memories and last check for protocol messages, at the end of a run."""
         with self.stopwatch.phase("compare"):
             if self.run.abort_status != "hang":
                 self.compare_everything()
@@ -584,7 +584,7 @@ def _retired(batch: Batch) -> list[Any]:
 
 
 def _begun(batch: Batch) -> set[int]:
-    """Returns the ops of an batch cut off that may have moved bytes."""
+    """Returns the ops of an interrupted batch that may have moved bytes."""
     found: set[int] = set()
     for slot, indices in batch.order.items():
         found.update(indices[: batch.reached[slot]].tolist())
@@ -610,7 +610,7 @@ def _flights(batch: Batch, slot: int, indices: list[int], outcomes: list[Outcome
 
 
 def _refused(batch: Batch, passed: NDArray[np.bool_]) -> list[str]:
-    """Returns the rule of each op that was rightly refused for it."""
+    """Returns the rule of each op that was correctly rejected."""
     names = []
     for slot, indices in batch.order.items():
         rules = batch.done.get(slot, _NO_RECORDS)["rule"][: len(indices)]

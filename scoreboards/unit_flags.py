@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unit flags of L0C: what the producer sets, what write-backs clear, and when (docs/contract.md).
+"""Unit flags of L0C: sets by the producer, clears by write-backs, and when (docs/contract.md).
 
-The producer of accumulators sets the flags of every op that waits for them, again where an op
-before has cleared them; the model clears those of ``check_and_clear``. Both sides must agree after
+The producer of accumulators sets the flags of every op that waits for them, again after an earlier
+op cleared them; the model clears those of ``check_and_clear``. Both sides must agree after
 each batch (spec/fixpipe.md, section 8).
 """
 
@@ -36,10 +36,10 @@ def produce(flags: Flags, outcome: Outcome) -> None:
 def adopt_undefined(
     actual: Flags, golden: Flags, outcomes: Sequence[Outcome], failed: Sequence[bool]
 ) -> None:
-    """Takes over the flags that ops which met an error should have cleared.
+    """Takes over the flags that ops with an error should have cleared.
 
     Such an op may clear them or not. Where a later op of the batch waits for them too, the producer
-    has one clear more or less to answer, so what they are in the end is undefined as well.
+    handles one clear more or less, so their final values are undefined as well.
 
     Args:
         actual: ``uint8[512]`` flags under test, nothing pending.
@@ -54,7 +54,7 @@ def adopt_undefined(
 
 @dataclass(frozen=True, slots=True)
 class WrongFlags:
-    """Flags that are wrong after an batch.
+    """Flags that are wrong after a batch.
 
     Attributes:
         blocks: ``int64[k]`` block numbers, ascending.
@@ -108,10 +108,10 @@ def wrong_flags(
 
 
 def clear_fault(outcome: Outcome, clear_bytes: int, floor: int) -> str:
-    """Returns what is wrong with the moment at which an op cleared flags, or nothing.
+    """Returns a problem with the time at which an op cleared flags, or an empty text.
 
     Args:
-        outcome: An op that retires as the model says.
+        outcome: An op that retires as the model predicts.
         clear_bytes: Bytes that the slot had written in all at the first clear since the done
             before, ``NO_CLEAR`` without one.
         floor: Bytes the slot must have written in all when the op retires.

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to send: random, directed, corner and illegal blocks of ops."""
+"""Stimulus: random, directed, corner and illegal blocks of ops."""

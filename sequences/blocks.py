@@ -26,14 +26,14 @@ from tb.isa.rules import lowering_violation
 
 Op = V06Op | LegacyOp
 Program = tuple[Op, ...]
-"""One v0.6 op, or ``set_*`` ops and copies that are not issued, and the legacy copy that is."""
+"""One v0.6 op, or ``set_*`` ops and copies that are not issued, and the legacy copy issued."""
 
 _LegacyCopy = CopyGmToUbuf | CopyUbufToGm | CopyUbufToUbuf
 
 
 @dataclass(frozen=True)
 class Lowered:
-    """A program and the descriptor its last op becomes."""
+    """A program and the descriptor of its last op."""
 
     program: Program
     descriptor: Descriptor
@@ -41,14 +41,14 @@ class Lowered:
 
     @property
     def legacy(self) -> tuple[LegacyOp, ...]:
-        """The program when it is a legacy one, else nothing."""
+        """The program if it is a legacy one, else empty."""
         return tuple(op for op in self.program if isinstance(op, LegacySet | _LegacyCopy))
 
 
 def lower_program(
     program: Program, registers: DmaRegisters, rule: int = 0
 ) -> tuple[Lowered, DmaRegisters]:
-    """Lowers ``program`` issued with ``registers``; returns also the registers behind it.
+    """Lowers ``program`` issued with ``registers``; also returns the registers after it.
 
     Raises:
         ValueError: the program does not end in its only copy that is issued.
@@ -74,7 +74,7 @@ def lower_program(
 def split_program(ops: Iterable[Op]) -> list[Program]:
     """Returns the programs of a list of ops: each copy with the ``set_*`` ops before it.
 
-    A ``copy_ubuf_to_ubuf`` that breaks a rule at lowering goes with the copy behind it.
+    A ``copy_ubuf_to_ubuf`` that breaks a rule at lowering goes with the next copy.
     """
     programs: list[Program] = []
     pending: list[Op] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user may ask of random DMA traffic: weights, ranges and fractions, checked once."""
+"""Constraints of random traffic: weights, ranges and fractions, checked once."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ BUS_BYTES = (16, 32, 64)
 """GM bus widths of the engines in bytes (docs/contract.md)."""
 
 MIN_RANGE = 4096
-"""Least bytes of an on-chip memory that a generator can work in."""
+"""Least bytes of an on-chip memory for a generator."""
 
 MAX_FAR_ROWS = 64
-"""Most rows of an op whose rows land on pages of their own: each first touch makes a page."""
+"""Most rows of an op with rows on separate pages: the first access to a page allocates it."""
 
 OP_NAMES: tuple[str, ...] = (*OPS, *LEGACY_FORMS)
-"""Names a generator takes: the v0.6 ops and their legacy forms."""
+"""Op names of a generator: the v0.6 ops and their legacy forms."""
 
 GM_UB_NAMES: tuple[str, ...] = ("mte_gm_ub", "mte_ub_gm", "copy_gm_to_ubuf", "copy_ubuf_to_gm")
 """Forms of the copies between GM and UB."""
@@ -37,7 +37,7 @@ NZ_NAMES: tuple[str, ...] = ("mte_gm_l1_frac",)
 """The NZ repack."""
 
 FIX_NAMES: tuple[str, ...] = ("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub")
-"""The FIXPIPE write-backs, what :class:`sequences.fixpipe.generator.FixGenerator` draws."""
+"""The FIXPIPE write-backs, drawn by :class:`sequences.fixpipe.generator.FixGenerator`."""
 
 COPY_NAMES: tuple[str, ...] = tuple(
     name for name in OP_NAMES if name not in (*GM_UB_NAMES, *NZ_NAMES, *FIX_NAMES)
@@ -46,7 +46,7 @@ COPY_NAMES: tuple[str, ...] = tuple(
 
 
 class ConstraintError(PtoError, ValueError):
-    """A constraint outside its range, or constraints that leave nothing to draw."""
+    """A constraint outside its range, or constraints that exclude every op."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class GmWindow:
 
     @property
     def end(self) -> int:
-        """First byte address behind the window."""
+        """First byte address after the window."""
         return self.start + self.size
 
 
@@ -91,7 +91,7 @@ DEFAULT_SIZES: tuple[SizeClass, ...] = (
 
 @dataclass(frozen=True)
 class OpConstraints:
-    """Constraints of every generator; each takes those that concern its ops.
+    """Constraints of every generator; each uses those of its ops.
 
     Attributes:
         block_ops: Most ops in a block.
@@ -110,29 +110,29 @@ class OpConstraints:
         store: Fraction of stores where both directions are drawn.
         legacy: Fraction of legacy forms where both forms are drawn.
         clone: Fraction of legacy copies that keep the loop registers of the one before.
-        far: Fraction of ops whose rows land anywhere in GM.
+        far: Fraction of ops with rows anywhere in GM.
         pad: Fraction of loads with padded rows.
         dependent: Fraction of ops offered a dependency on an op of the other slot.
         nop: Fraction of ops with a zero count or length.
-        reread: Fraction of ops whose source loops read bytes again (stride 0 or small).
-        interleave: Fraction of ops whose loop iterations lie between rows of others.
+        reread: Fraction of ops with source loops that read bytes again (stride 0 or small).
+        interleave: Fraction of ops with loop iterations between the rows of others.
         stretch: Fraction of ops with a local stride as long as the memory allows.
         small_c0: Fraction of NZ repacks in small-C0 mode.
-        big_nz: Fraction of NZ repacks with a shape of its own: long rows, hundreds of groups.
+        big_nz: Fraction of NZ repacks with a large shape: long rows, hundreds of groups.
         residue: Fraction of v0.6 copies between GM and UB that take the address and length
-            residues modulo the bus width that came least so far, as far as either is theirs to
-            choose; with 0 lengths stay as ``sizes`` draws them.
-        edge: Fraction of the other ops whose length is around a word, a burst or a page.
-        cross_4k: Fraction of ops, among those free to choose, whose first row is put across or
-            at a 4 KiB boundary of GM.
+            residues modulo the bus width that occurred least so far, as far as they are free; with
+            0 lengths stay as ``sizes`` draws them.
+        edge: Fraction of the other ops with a length around a word, a burst or a page.
+        cross_4k: Fraction of ops, among those with a free address, with the first row across or at
+            a 4 KiB boundary of GM.
         gap: Fraction of ops that are offered late.
         max_gap: Longest idle time before an op is offered, clocks.
         mixed: Fraction of ops in blocks of several families at once.
         saturate: Fraction of ops in blocks of very many tiny ops without gaps and dependencies.
-        tile_rows: Most rows of a usual write-back.
-        tile_columns: Most columns of a usual write-back.
-        big_tile: Fraction of write-backs with a shape of its own: thousands of rows or columns, or
-            a whole L0C.
+        tile_rows: Most rows of an ordinary write-back.
+        tile_columns: Most columns of an ordinary write-back.
+        big_tile: Fraction of write-backs with a large shape: thousands of rows or columns, or a
+            whole L0C.
         l0c_range: Part of L0C to use, whole 512-byte blocks.
         fb_range: Part of FB to use, whole rows of 128 bytes.
         bt_range: Part of BT to use, multiples of 64 bytes.
@@ -142,13 +142,13 @@ class OpConstraints:
         clip: Fraction of those with a clip, where the destination takes one.
         atomic: Fraction of atomic updates, where the destination takes one.
         flag: Fraction of write-backs that check unit flags.
-        late_flag: Fraction of those whose flags are set while the block runs.
+        late_flag: Fraction of those with flags set while the block runs.
         max_flag_delay: Most clocks from the start of a block to a flag's setting.
-        flag_again: Fraction of those that check flags which wait, where that is possible, for flags
-            that another one of the block has cleared, and that are set again.
+        flag_again: Fraction of those that check flags which wait, where possible, for flags that
+            another op of the block cleared and the producer sets again.
         share_l0c: Fraction of write-backs that read a tile, or a part of it, that another one of
             the block reads.
-        share_fb: Fraction of parameter vectors that lie where another op of the block has its own.
+        share_fb: Fraction of parameter vectors at the place of another op's vectors in the block.
         corner_data: Fraction of tiles with data made for the mode: ties, limits, special values;
             the others hold random bits.
 

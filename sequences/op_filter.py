@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Filters that drop ops from drawn blocks, and repair what is left of each block.
+"""Filters that drop ops from drawn blocks, and repair the rest of each block.
 
-A predicate looks at a whole block at once and says of each op whether it may be sent. What is left
-is still a block that may be sent: waits go on to what a dropped op waited for, the registers that a
-dropped legacy copy had written are written by the next one, parameters that are never loaded are
-not used, and unit flags are set when they are needed.
+A predicate returns for each op of a block whether it may be sent. The remaining block is legal: a
+wait for a dropped op becomes a wait for that op's predecessors, registers that a dropped legacy
+copy had written are written by the next one, parameters that are never loaded are not used, and
+unit flags are set when they are needed.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ from tb.isa.ops import LEGACY_FORMS, OPS, OPS_BY_CODE
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Test = Callable[[OpBlock], Bools]
-"""Returns ``bool[N]`` for a block of N ops: which may be sent."""
+"""Returns ``bool[N]`` for a block of N ops: those that may be sent."""
 
 RARE = 2000
-"""Filters that pass less than one of so many ops leave nothing worth drawing."""
+"""Filters that pass less than one in this many ops are an error."""
 
 PATIENCE = 2 * RARE
 """Ops drawn before that is decided."""
@@ -69,10 +69,10 @@ class OpFilter:
     """A named predicate.
 
     Attributes:
-        name: What messages call it.
-        holds: Which ops may be sent.
-        reason: What is left out, for the summary of a run.
-        file: The file it stands in where a user wrote it, else empty.
+        name: Name in messages.
+        holds: Predicate of the ops that may be sent.
+        reason: Description of the dropped ops, for the summary of a run.
+        file: The file of a user's predicate, else empty.
     """
 
     name: str
@@ -81,10 +81,10 @@ class OpFilter:
     file: str = ""
 
     def __call__(self, block: OpBlock) -> Bools:
-        """Returns ``bool[N]``: which ops of ``block`` may be sent.
+        """Returns ``bool[N]``: the ops of ``block`` that may be sent.
 
         Raises:
-            PtoError: the predicate fails, or returns something else.
+            PtoError: the predicate fails, or returns another type.
         """
         try:
             found: Any = self.holds(block)
@@ -114,7 +114,7 @@ def op_filter(function: Test) -> OpFilter:
 
 
 def place_of(error: BaseException, file: str) -> str:
-    """Returns the innermost line of ``file`` that ``error`` came through, or nothing."""
+    """Returns the innermost line of ``file`` that ``error`` came through, or an empty text."""
     lines = [
         frame.lineno
         for frame in traceback.extract_tb(error.__traceback__)
@@ -130,7 +130,7 @@ def _shape(found: Any) -> str:
 
 
 Registers = dict[tuple[str, ...], LegacySet]
-"""The last write of each register that no op sent has made yet."""
+"""The last dropped write of each register."""
 
 
 def _register(op: LegacySet) -> tuple[str, ...]:
@@ -147,7 +147,7 @@ def _writes(program: Sequence[LegacyOp]) -> Registers:
 
 
 def without(block: OpBlock, kept: Bools, pending: Registers) -> OpBlock:
-    """Returns ``block`` without the ops that ``kept`` is false of.
+    """Returns ``block`` without the ops with false ``kept``.
 
     Fills stay: another op may need them.
 
@@ -197,10 +197,10 @@ def without(block: OpBlock, kept: Bools, pending: Registers) -> OpBlock:
 
 
 def _linked(block: OpBlock, kept: Bools, place: Ints) -> tuple[Ints, dict[int, tuple[int, ...]]]:
-    """Returns ``after`` and ``also_after`` of what is left.
+    """Returns ``after`` and ``also_after`` of the remaining ops.
 
-    An op waits for what the op that it waited for did. Where it could not read what that one
-    writes, and has no byte to do with it, it waits for none.
+    An op that waited for a dropped op waits for the predecessors of that op, or for none where it
+    cannot depend on their results.
     """
     after = block.after.copy()
     also: dict[int, tuple[int, ...]] = {}
@@ -215,7 +215,7 @@ def _linked(block: OpBlock, kept: Bools, place: Ints) -> tuple[Ints, dict[int, t
         ]
         first = int(after[index])
         if first < 0 or not kept[first]:
-            # The other links of an op that waits for none in particular stay what they are.
+            # The other links of an op without ``after`` are kept.
             first = links[0] if links and first >= 0 else -1
         after[index] = first
         others = tuple(dict.fromkeys(int(place[link]) for link in links if link != first))
@@ -226,7 +226,7 @@ def _linked(block: OpBlock, kept: Bools, place: Ints) -> tuple[Ints, dict[int, t
 
 
 def _above(block: OpBlock, kept: Bools, index: int, dropped: int) -> list[int]:
-    """Returns the ops that a dropped one waited for, and that ``index`` has to do with."""
+    """Returns the ops that a dropped one waited for, and that ``index`` depends on."""
     found: list[int] = []
     seen: set[int] = set()
     left = list(block.links(dropped))
@@ -243,7 +243,7 @@ def _above(block: OpBlock, kept: Bools, index: int, dropped: int) -> list[int]:
 
 
 def _depends(block: OpBlock, later: int, earlier: int) -> bool:
-    """Tells whether an op is to wait for another that it waited for through a third."""
+    """Tells whether an op must wait for another that it waited for through a third."""
     if _FEEDS[block.opcode[earlier], block.opcode[later]]:
         return True
     if _illegal(block, later) or _illegal(block, earlier):
@@ -263,9 +263,9 @@ def _read(desc: Descriptor) -> tuple[Footprint, ...]:
 
 
 def _feeds() -> Bools:
-    """Returns ``bool[256, 256]``: ops of the first opcode write what those of the second may read.
+    """Returns ``bool[256, 256]``: ops of the first opcode write memory that the second may read.
 
-    Parameters are read besides the source, and what an atomic update changes in GM.
+    Parameters and the destination of an atomic update in GM are read as well.
     """
     table = np.zeros((256, 256), dtype=bool)
     for one, other in product(OPS.values(), repeat=2):
@@ -280,15 +280,15 @@ _FEEDS = _feeds()
 
 
 def feeds(earlier: int, later: int) -> bool:
-    """Tells whether ops of one opcode write what those of another may read, or change."""
+    """Tells whether ops of one opcode write a memory that those of another read or change."""
     return bool(_FEEDS[earlier, later])
 
 
 def _settled(block: OpBlock) -> Ints:
     """Returns ``flag_delay`` without the delays that no longer hold when clears are missing.
 
-    A delay belongs to an op that has its L0C blocks to itself until it clears them, or that is the
-    first to wait for them after a clear.
+    A delay belongs to the only op on its L0C blocks until their clear, or to the first that waits
+    for them after a clear.
     """
     assert block.flag_delay is not None
     delay = block.flag_delay.copy()
@@ -323,7 +323,7 @@ def _illegal(block: OpBlock, index: int) -> bool:
 
 
 def lost_parameters(block: OpBlock, kept: Bools) -> Bools:
-    """Returns ``bool[N]``: the write-backs kept whose parameters a dropped op was to load."""
+    """Returns ``bool[N]``: the write-backs kept with parameters that a dropped op was to load."""
     lost = np.zeros(len(block), dtype=bool)
     loads = ~kept & (block.opcode == MTE_L1_FB.opcode)
     if block.expected_rule is not None:
@@ -347,7 +347,7 @@ def lost_parameters(block: OpBlock, kept: Bools) -> Bools:
 
 
 def _all_above(block: OpBlock, index: int) -> set[int]:
-    """Returns every op that an op waits for, through others too."""
+    """Returns every op that an op waits for, directly or through others."""
     found: set[int] = set()
     left = list(block.links(index))
     while left:
@@ -359,7 +359,7 @@ def _all_above(block: OpBlock, index: int) -> set[int]:
 
 
 def forms(block: OpBlock, mask: Bools) -> set[str]:
-    """Returns the ops and legacy forms of the ops of a block that ``mask``, ``bool[N]``, names."""
+    """Returns the ops and legacy forms in a block under ``mask``, ``bool[N]``."""
     legacy = np.zeros(len(block), dtype=bool)
     legacy[list(block.legacy)] = True
     found = {OPS_BY_CODE[code].name for code in np.unique(block.opcode[mask & ~legacy]).tolist()}
@@ -368,19 +368,19 @@ def forms(block: OpBlock, mask: Bools) -> set[str]:
 
 
 class FilterChain:
-    """Draws blocks of the ops that all filters pass, and counts those that they refuse.
+    """Draws blocks of the ops that all filters pass, and counts those that they reject.
 
     Legacy registers persist from block to block, so one chain filters all blocks of a generator, in
     the order in which they are sent.
 
     Args:
         filters: The predicates; an op is sent when all of them keep it.
-        left_out: Counts dropped ops by the reason of the first predicate that refused each.
-        dropped: Takes op or legacy form to the reason of the first drop of it.
+        left_out: Counts dropped ops by the reason of the first predicate that rejected each.
+        dropped: Filled with op or legacy form to the reason of its first drop.
 
     Attributes:
-        drawn, kept: Ops seen so far, and how many of them were kept.
-        refused: Name of a predicate to the ops it refused, whatever others said of them.
+        drawn, kept: Ops filtered so far, and those kept.
+        refused: Name of a predicate to the ops it rejected, independent of other predicates.
     """
 
     def __init__(
@@ -398,11 +398,11 @@ class FilterChain:
         self._pending: Registers = {}
 
     def select(self, block: OpBlock, *, isolated: bool = False) -> OpBlock:
-        """Returns what is left of a block: the block itself when nothing is dropped.
+        """Returns the remaining block: the block itself when nothing is dropped.
 
         Args:
             block: A legal or illegal block of N ops.
-            isolated: It is a program of its own: what it does to registers ends with it.
+            isolated: It is a separate program: its register writes end with it.
         """
         if not self.filters:
             return block
@@ -428,7 +428,7 @@ class FilterChain:
         return without(block, kept, pending)
 
     def _name(self, block: OpBlock, mask: Bools, reason: str) -> None:
-        """Notes of which forms ops were dropped."""
+        """Notes the forms of dropped ops."""
         for form in forms(block, mask):
             self.dropped.setdefault(form, reason)
 
@@ -438,9 +438,9 @@ class FilterChain:
         """Yields blocks that hold ``count`` kept ops in all.
 
         Args:
-            draw: ``blocks`` of a generator, which may be called again and again.
+            draw: ``blocks`` of a generator, which may be called repeatedly.
             count: Ops wanted.
-            isolated: Each block is a program of its own.
+            isolated: Each block is a separate program.
 
         Raises:
             PtoError: hardly any op is kept.

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that is replayed, as blocks of ops.
+"""Conversion of a program to blocks of ops for replay.
 
 Flags and barriers of a program become links between ops: an op is offered to its engine when those
-that it has to wait for have retired. Ops that the host computes run while the engines are idle, so
+it depends on have retired. Ops that the host computes run while the engines are idle, so
 they cut a program into rounds, each with as many ops as are ready.
 
 A block is sent slot by slot in the order of its ops, and every link goes backwards in it. So the
-first op that has not retired is always free to run: no program deadlocks that has an order at all,
-also where two pipes share a slot, such as V and MTE3.
+first op that has not retired is always free to run: no program with a legal order deadlocks, also
+where two pipes share a slot, such as V and MTE3.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _COPIES = CopyGmToUbuf | CopyUbufToGm | CopyUbufToUbuf
 
 @dataclass(frozen=True)
 class Round:
-    """Host ops, and ops of the engines behind them.
+    """Host ops, and the ops of the engines after them.
 
     Attributes:
         compute: Host ops, in order; the engines are idle.
@@ -70,8 +70,8 @@ def schedule(
 
     Args:
         trace: The program; every operand is known, and no op breaks an S rule.
-        order: An order that keeps what the program demands.
-        illegal: What becomes of ops that break a D rule: see :class:`tb.programs.job.ProgramJob`.
+        order: An order that obeys the program's dependencies.
+        illegal: Treatment of ops that break a D rule: see :class:`tb.programs.job.ProgramJob`.
 
     Raises:
         ProgramError: an op breaks a D rule and may not be sent.
@@ -82,10 +82,10 @@ def schedule(
 
 
 def not_issued(trace: Trace) -> tuple[Finding, ...]:
-    """Returns the ops that end before they are issued: no engine sees what is wrong with them.
+    """Returns the ops that end before they are issued: no engine can report their violations.
 
-    A ``set_*`` op whose operand does not fit changes no register (A-19), and of
-    ``copy_ubuf_to_ubuf`` some rules are decided at lowering. Each place comes once.
+    A ``set_*`` op with an operand that does not fit changes no register (A-19), and of
+    ``copy_ubuf_to_ubuf`` some rules are decided at lowering. Each place is listed once.
     """
     found: dict[Place, Finding] = {}
     for step in trace.steps:
@@ -108,10 +108,10 @@ def not_issued(trace: Trace) -> tuple[Finding, ...]:
 
 
 def _lowered(trace: Trace, sequence: Sequence[int]) -> dict[int, Lowered]:
-    """Returns what is sent for each step that an engine executes.
+    """Returns the ops sent for each step that an engine executes.
 
-    A legacy copy reads the registers as they are when the program issues it, so its ``set_*`` ops
-    are found in program order. Sent in another order, it sets what it finds otherwise.
+    A legacy copy reads the registers at its place in program order, so its ``set_*`` ops are found
+    in program order. If sent in another order, it sets the registers that differ.
     """
     own = _programs(trace)
     found: dict[int, Lowered] = {}
@@ -132,7 +132,7 @@ def _programs(trace: Trace) -> dict[int, tuple[Op, ...]]:
     """Returns the ops sent for each step.
 
     A ``copy_ubuf_to_ubuf`` that breaks a rule at lowering is not issued: it is sent along with the
-    next legacy copy, where the model has to refuse it. Behind the last one nobody would see it.
+    next legacy copy, where the model must reject it. Without a next one it would not be checked.
     """
     own: dict[int, tuple[Op, ...]] = {}
     pending: list[Op] = []
@@ -159,7 +159,7 @@ def _after(program: Sequence[Op], registers: DmaRegisters) -> DmaRegisters:
 
 
 def _judge(trace: Trace, lowered: dict[int, Lowered], illegal: str) -> None:
-    """Notes which rule each op breaks, or refuses those that break one."""
+    """Notes the rule that each op breaks, or rejects such ops."""
     refused: list[Finding] = []
     for index in sorted(lowered):
         violation = first_d_violation(lowered[index].descriptor)
@@ -180,9 +180,9 @@ def _judge(trace: Trace, lowered: dict[int, Lowered], illegal: str) -> None:
 class _Rounds:
     """Takes the steps of a program in turns: host ops that are ready, then ops of the engines.
 
-    Each pipe is a queue: a step is taken when it is the first of its pipe and all that it waits
-    for has been taken, and of those the one that the order has first. Hence a block, too, keeps
-    the order. The ops of a pipe are of one slot.
+    Each pipe is a queue: a step is taken when it is the first of its pipe and all its dependencies
+    have been taken; of several, the first in the order. So a block also keeps the order. The ops of
+    a pipe are of one slot.
     """
 
     def __init__(self, trace: Trace, order: Order, lowered: dict[int, Lowered]) -> None:
@@ -194,9 +194,9 @@ class _Rounds:
             assert isinstance(step, Move | Compute)
             self._queues.setdefault(step.pipe, deque()).append(index)
         self._done: set[int] = set()
-        # Of the round under way: the place of each op in the block; what a step that no engine
-        # executes has waited for; and what ops of a pipe wait for because such a step did, since
-        # an order leaves out what an earlier step of the pipe waits for already.
+        # Of the current round: the place of each op in the block; the dependencies of a step that
+        # no engine executes; and dependencies that ops of a pipe inherit from such a step, since an
+        # order leaves out those of earlier steps of the pipe.
         self._place: dict[int, int] = {}
         self._through: dict[int, tuple[int, ...]] = {}
         self._held: dict[Pipe, tuple[int, ...]] = {}
@@ -222,13 +222,13 @@ class _Rounds:
                 )
 
     def _host(self) -> Iterator[int]:
-        """Takes host ops while there are some; what ran in earlier rounds has ended."""
+        """Takes host ops while there are some; ops of earlier rounds have ended."""
         while (index := self._next(Compute)) is not None:
             self._take(index)
             yield index
 
     def _moves(self) -> Iterator[int]:
-        """Takes ops of engines while there are some, and steps on pipe S on the way."""
+        """Takes ops of engines while there are some, and steps on pipe S between them."""
         sent: Counter[str] = Counter()
         while (index := self._next(Move, sent)) is not None:
             item = self._lowered.get(index)
@@ -237,7 +237,7 @@ class _Rounds:
             if item is None:
                 self._held[pipe] = self._through[index] = tuple(dict.fromkeys(waits))
                 continue
-            self._held[pipe] = ()  # the queue of its slot holds those behind it
+            self._held[pipe] = ()  # the queue of its slot holds the later ones
             sent[item.descriptor.spec.slot] += 1
             self._place[index] = len(self._place)
             self._waits[index] = waits
@@ -290,7 +290,7 @@ class _Rounds:
         return replace(
             block,
             gap=np.array([step.gap for step in moved], dtype=np.int64),
-            # Columns hold what is legal as it is.
+            # Columns hold the values of legal ops unchanged.
             descriptors={at: desc for at, desc in block.descriptors.items() if at in illegal},
             flag_delay=delays if (delays >= 0).any() else None,
             also_after=also,
@@ -298,9 +298,9 @@ class _Rounds:
         )
 
     def _links(self, block: OpBlock, at: int, index: int) -> tuple[int, tuple[int, ...]]:
-        """Returns what an op is offered after: ``after`` and the other links.
+        """Returns the dependencies of an op: ``after`` and the other links.
 
-        Ops of a slot retire in order, so the last one of each stands for those before it.
+        Ops of a slot retire in order, so the last one of each slot suffices.
         """
         last: dict[int, int] = {}
         for step in self._waits[index]:
@@ -308,7 +308,7 @@ class _Rounds:
             slot = int(block.slot[place])
             last[slot] = max(place, last.get(slot, -1))
         links = sorted(last.values(), reverse=True)
-        # ``after`` is for an op whose bytes are read: coverage looks at it.
+        # ``after`` names the producer of the source, for coverage.
         codes = block.opcode
         first = next((one for one in links if feeds(int(codes[one]), int(codes[at]))), -1)
         return first, tuple(one for one in links if one != first)

@@ -26,14 +26,14 @@ _ids = count()
 
 
 class BlockItem(uvm_sequence_item):
-    """One block: an batch whose ops may all be in flight at once.
+    """One block: ops that may all be in flight at once.
 
     Attributes:
         block: The ops.
         number: Unique in the process, ascending.
         faults: Memory errors to inject while the block runs.
         reset: Reset in the middle of the block, or None.
-        isolated: The block is a program of its own: legacy registers are as before behind it.
+        isolated: The block is a separate program: legacy registers are restored after it.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class BlockSeq(uvm_sequence):
     """Sends blocks in order, one item each.
 
     Attributes:
-        source: Where the blocks come from unless :meth:`blocks` is overridden.
+        source: Source of the blocks unless :meth:`blocks` is overridden.
         sent: Ops sent so far.
     """
 
@@ -82,7 +82,7 @@ class BlockSeq(uvm_sequence):
 
 
 class ItemSeq(uvm_sequence):
-    """Sends items that somebody else made, for runs that inject faults or mix generators.
+    """Sends given items, for runs that inject faults or mix generators.
 
     Attributes:
         items: The items, drawn while the sequence runs.

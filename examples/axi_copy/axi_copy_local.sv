@@ -35,13 +35,13 @@ module axi_copy_local #(
   localparam int Copies = (Local > Bytes) ? Local / Bytes : 1;   // beats in a word
 
   // --- one burst, and in it one beat ---
-  logic                   open;               // the burst's address is here, its last beat is not
+  logic                   open;               // between the burst's address and its last beat
   logic [LocalBits+2:0]   place;              // of the next beat
   logic [Parts-1:0]       todo, new_todo;     // words of the beat that are still to be written
   logic [LocalBits+2:0]   beat_place;
   logic [Bytes-1:0]       beat_be;
   logic [DataWidth-1:0]   beat_data;
-  logic                   beat_last, bad;     // beat_last: a response is owed behind this beat
+  logic                   beat_last, bad;     // beat_last: a response follows this beat
 
   logic step, beat_done, beat_free;
   assign step      = dst_req && dst_gnt;

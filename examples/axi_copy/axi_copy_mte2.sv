@@ -6,9 +6,9 @@
 //                        |                    \--> axi_copy_local --> dst
 //   done <-- verdict <---+---- first error <--- R, dst
 //
-// One op at a time: its rows go to the engine as fast as it takes them, and when all are answered
-// the op is done. The engine names the burst of an error. The contract wants the bus word, and the
-// error that came first, so the wrapper watches R and dst itself; it then stops the engine.
+// One op at a time: its rows go to the engine as fast as it takes them, and after all responses the
+// op is done. The engine reports the burst of an error. The contract requires the bus word of the
+// first error, so the wrapper monitors R and dst itself; it then stops the engine.
 `default_nettype none
 
 `include "pto_desc.vh"
@@ -93,7 +93,7 @@ module axi_copy_mte2 #(
 );
 
   // --- descriptors ---
-  // The oldest is the one under way.
+  // The oldest is in progress.
   logic                 op_valid, op_done, queue_full;
   logic [TagWidth-1:0]  tag;
   logic [DescWidth-1:0] desc;
@@ -145,7 +145,7 @@ module axi_copy_mte2 #(
   state_t state;
 
   logic fresh, cmd_valid, cmd_ready, rsp_valid, row_last, issue, failed;
-  logic [7:0] rows_open;                       // rows that the engine has not answered
+  logic [7:0] rows_open;                       // rows without a response
   logic [GmAddrWidth-1:0] row_src;
   logic [LocalAddrWidth-1:0] row_dst;
   assign fresh     = state == Ready;
@@ -191,7 +191,7 @@ module axi_copy_mte2 #(
   );
 
   // --- errors ---
-  // The first one: which word it was, and of which memory.
+  // The first one: its word and memory.
   logic read_bad, write_bad, reads_full_unused, reads_valid_unused;
   logic [GmAddrWidth-1:0] r_burst, r_addr;
   logic [7:0] r_beat;

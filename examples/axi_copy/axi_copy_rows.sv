@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of the rows of a strided op: rows innermost, then up to three loops. An odometer: each
-// level keeps where its present iteration began, and the innermost level that is not at its end
-// goes on by its stride and puts the levels below it back to that place.
+// Addresses of the rows of a strided op: rows innermost, then up to three loops. Each level keeps
+// the start of its current iteration; the innermost level that is not at its end advances by its
+// stride and resets the levels below it to that address.
 module axi_copy_rows #(
   parameter int GmBits    = 40,
   parameter int LocalBits = 20,
@@ -14,13 +14,13 @@ module axi_copy_rows #(
   input  logic [4*CountBits-1:0] counts,      // level 0, the rows, in the low bits; all above 0
   input  logic [4*GmBits-1:0]    src_strides,
   input  logic [4*LocalBits-1:0] dst_strides,
-  input  logic                   next,        // this row is done with
+  input  logic                   next,        // this row is finished
   output logic [GmBits-1:0]      row_src,
   output logic [LocalBits-1:0]   row_dst,
   output logic                   row_last
 );
   logic [3:0] at_end;
-  logic [1:0] level;                          // that goes on
+  logic [1:0] level;  // that advances
   assign level    = !at_end[0] ? 2'd0 : !at_end[1] ? 2'd1 : !at_end[2] ? 2'd2 : 2'd3;
   assign row_last = &at_end;
 

@@ -14,7 +14,7 @@ APB = ("psel", "penable", "pwrite", "paddr", "pwdata", "prdata", "pready", "pslv
 
 @dataclass
 class Access:
-    """One access; a read brings its data back."""
+    """One access; a read returns its data."""
 
     write: bool
     address: int
@@ -23,7 +23,7 @@ class Access:
 
 
 class ApbDriver(BusDriver):
-    """Plays the CPU: ``await write(address, data)``, ``await read(address)``."""
+    """Acts as the CPU: ``await write(address, data)``, ``await read(address)``."""
 
     _signals = APB
 
@@ -60,7 +60,7 @@ class ApbMonitor(BusMonitor):
     """Receives an :class:`Access` for each one that ends."""
 
     _signals = {name: f"{name}_q" for name in APB[:5]} | {name: name for name in APB[5:]}
-    """As the adapter calls them."""
+    """Signal names of the adapter."""
 
     async def _monitor_recv(self) -> None:
         while True:

@@ -4,7 +4,7 @@
 // loops, programs one job for the rows of each iteration over APB, waits for the interrupt, reads
 // STATUS, clears, and gives one done per descriptor. The next job is written into the shadow
 // registers while one runs, also that of the next descriptor; it starts when the interrupt of the
-// one before is cleared. DMA-L05 to L08 are checked here, DMA-L12 is not: dut.toml leaves it out.
+// one before is cleared. DMA-L05 to L08 are checked here, DMA-L12 is not: dut.toml excludes it.
 // Only ports src and m_axi writes are used. Spec: docs/contract.md, dma.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_/~\_
@@ -23,7 +23,7 @@ module reg_dma_mte3 #(
   parameter integer TagWidth       = 8,      // bits of a tag
   parameter integer NumOutstanding = 16,     // most AXI bursts in flight
   parameter integer AxiIdWidth     = 4,      // bits of the AXI IDs, which are 0
-  parameter integer DmaBursts      = 4       // what the DMA is built for, of these at most
+  parameter integer DmaBursts      = 4       // bursts of the DMA, of these at most
 ) (
   input  wire                        clk_i,
   input  wire                        rst_ni,
@@ -173,16 +173,16 @@ module reg_dma_mte3 #(
   wire       bad  = !known || l05 || l06 || l07 || l08;
   wire [7:0] rule = !known ? 8'd0 : l05 ? 8'd5 : l06 ? 8'd6 : l07 ? 8'd7 : l08 ? 8'd8 : 8'd0;
 
-  // ---- walker: one descriptor, the job that it is at, and where each loop began ----
-  reg                    op_q;               // there is a descriptor
-  reg                    idle_op_q;          // a NOP or a bad one: no jobs
+  // ---- walker: one descriptor, its current job, and the start of each loop ----
+  reg                    op_q;               // a descriptor is present
+  reg                    idle_op_q;          // a NOP or a bad op: no jobs
   reg                    bad_q;
   reg [7:0]              rule_q;
   reg [TagWidth-1:0]     tag_q;
   reg [15:0]             len_q, rows_q;
   reg [20:0]             count0_q, count1_q;         // of a loop that begins again
   reg [20:0]             left0_q, left1_q, left2_q;   // iterations left, with this one
-  reg [GmAddrWidth-1:0]  gm_q, gm1_q, gm2_q;          // this job; where loops 0 and 1 began
+  reg [GmAddrWidth-1:0]  gm_q, gm1_q, gm2_q;          // this job; start of loops 0 and 1
   reg [MemAddrWidth-1:0] ub_q, ub1_q, ub2_q;
   reg [GmAddrWidth-1:0]  gm_stride_q, gm_stride0_q, gm_stride1_q, gm_stride2_q;
   reg [MemAddrWidth-1:0] ub_stride_q, ub_stride0_q, ub_stride1_q, ub_stride2_q;
@@ -259,7 +259,7 @@ module reg_dma_mte3 #(
   wire        wrote   = apb_end && pwrite_q;
   wire        read    = apb_end && !pwrite_q;
 
-  // ---- what to transfer next: the interrupt first, then the next job's registers, then START ----
+  // ---- next transfer: the interrupt first, then the next job's registers, then START ----
   reg [3:0]             step_q;              // register of the job to write, 8: all are written
   reg                   running_q;           // a job was started, its interrupt not cleared
   reg                   run_last_q;          // it is the last of its descriptor
@@ -352,7 +352,7 @@ module reg_dma_mte3 #(
     end
   end
 
-  // A START that the DMA refuses is offered again.
+  // A START that the DMA rejects is offered again.
   assign started = wrote && paddr_q == CTRL && !pslverr;
 
   wire cleared    = wrote && paddr_q == IRQ_CLEAR;
@@ -500,8 +500,8 @@ module reg_dma_mte3 #(
   assign m_axi_arvalid = 1'b0;
   assign m_axi_rready  = 1'b0;
 
-  // Of legal ops the addresses and strides fit; the pad clause and what lies above the last field
-  // are not looked at.
+  // Of legal ops the addresses and strides fit; the pad clause and the bits above the last field
+  // are ignored.
   localparam integer UsedBits = `PTO_DMA_LOOP2_LOC_STRIDE_LSB + `PTO_DMA_LOOP2_LOC_STRIDE_CW;
   wire unused = &{1'b0, dst_gnt_i, dst_err_i, m_axi_arready, m_axi_rid, m_axi_rdata, m_axi_rresp,
                   m_axi_rlast, m_axi_rvalid, m_axi_bid, desc[DescWidth-1:UsedBits],

@@ -2,7 +2,7 @@
 //
 // Reads the rows of a job from the SRAM: one word a clock while the SRAM grants and there is room
 // for the answers. Each word leaves with the part of it that belongs to the row. An answer with
-// an error is reported with the address of its word. With abort no new word is asked for.
+// an error is reported with the address of its word. With abort no new word is requested.
 // Only words that hold a byte of a row are read. The SRAM may answer after any number of clocks.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_
@@ -43,7 +43,7 @@ module reg_dma_reader #(
   localparam [LaneBits:0]  WORD_BYTES = {1'b1, {LaneBits{1'b0}}};
   localparam [DepthBits:0] DEPTH      = {1'b1, {DepthBits{1'b0}}};
 
-  // ---- which word is next ----
+  // ---- next word ----
   reg [MemAddrWidth-1:0] row_q;              // start of the row
   reg [MemAddrWidth-1:0] pos_q;              // next byte
   reg [15:0]             left_q;             // bytes left of the row
@@ -57,7 +57,7 @@ module reg_dma_reader #(
   wire [LaneBits:0]       bytes    = row_ends ? left_q[LaneBits:0] : room;
   wire [MemAddrWidth-1:0] next_row = row_q + stride_q;
 
-  // ---- words asked for, answered and passed on, as pointers with one bit more ----
+  // ---- words requested, answered and passed on, as pointers with one bit more ----
   reg [DepthBits:0]      asked_q, answered_q, passed_q;
   reg [MemAddrWidth-1:0] addr_of   [0:(1 << DepthBits)-1];
   reg [LaneBits:0]       bytes_of  [0:(1 << DepthBits)-1];
@@ -86,7 +86,7 @@ module reg_dma_reader #(
       else if (mem_gnt) req_q <= 1'b0;
       if (issue) asked_q <= asked_q + 1'b1;
       if (mem_rvalid) answered_q <= answered_q + 1'b1;
-      if (start) passed_q <= asked_q;        // drops what an aborted job has left
+      if (start) passed_q <= asked_q;        // drops the words of an aborted job
       else if (word_valid && word_ready) passed_q <= passed_q + 1'b1;
     end
   end

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Registers of reg_dma behind an APB3 port. The registers of a job are shadows: reader and writer
+// Registers of reg_dma with an APB3 port. The registers of a job are shadows: reader and writer
 // copy them at START, so the next job may be written while one runs. README.md has the map.
 // Writes take two clocks, reads three (one wait state). PSLVERR answers an address that holds no
 // register, a write of a read-only one, and START while a job runs or its interrupt is not cleared.
@@ -69,7 +69,7 @@ module reg_dma_regs #(
   reg [AddrWidth-1:0]    dst_stride_q;
 
   // ---- bus ----
-  reg         read_q;                        // read data are there
+  reg         read_q;                        // read data are valid
   reg [31:0]  prdata_q;
   reg [31:0]  value;
   reg         known;

@@ -79,7 +79,7 @@ module reg_dma_writer #(
   wire [12:0] last     = (offset + bytes - 13'd1) >> OffBits;
   wire [AddrWidth-1:0] next_row = row_q + stride_q;
 
-  // ---- bursts offered, under way and answered: a ring with three pointers ----
+  // ---- bursts offered, in progress and answered: a ring with three pointers ----
   reg [AddrWidth-1:0] addr_of  [0:(1 << RingBits)-1];
   reg [12:0]          bytes_of [0:(1 << RingBits)-1];
   reg [RingBits:0]    offered_q, begun_q, answered_q;
@@ -96,7 +96,7 @@ module reg_dma_writer #(
   wire [RingBits-1:0] answered = answered_q[RingBits-1:0];
 
   // ---- beats ----
-  reg                active_q;               // a burst is under way
+  reg                active_q;               // a burst is in progress
   reg [OffBits-1:0]  lane_q;                 // first byte of the next beat
   reg [12:0]         todo_q;                 // bytes left of the burst
   reg [HoldBits-1:0] count_q;                // bytes in the queue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The registers of reg_dma by their bus: what a CPU may do and the adapter never does."""
+"""The registers of reg_dma by their bus: accesses of a CPU that the adapter does not use."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ START, IRQ_EN = 1, 2
 
 
 class Cpu(ApbDriver):
-    """Accesses registers, with what each is to answer."""
+    """Accesses registers and checks the response."""
 
     async def put(self, address: int, data: int, *, refused: bool = False) -> None:
         """Writes a register."""
@@ -30,7 +30,7 @@ class Cpu(ApbDriver):
 
 @cocotb.test()
 async def registers(dut: Any) -> None:
-    """Every bit, every refusal, a job without bytes, a job with an error, the next one."""
+    """Every bit, every rejected access, a job without bytes, a job with an error, the next one."""
     starts = 0
 
     async def count_starts() -> None:
@@ -58,7 +58,7 @@ async def registers(dut: Any) -> None:
     await cpu.get(NONE, 0, refused=True)
     for address in (0xFC, ID, STATUS, ERR_LO, ERR_HI):
         await cpu.put(address, 0, refused=True)
-    # Every bit that is there is kept, no other.
+    # Every implemented bit is stored, no other.
     for address, data, kept in (
         (SRC, 0xFFFF_FFFF, 0x0007_FFFF),
         (SRC_STRIDE, 0xFFF5_5AA5, 0x0005_5AA5),
@@ -71,7 +71,7 @@ async def registers(dut: Any) -> None:
         await cpu.get(address, kept)
     assert int(dut.dst.value) == 0x67_89AB_CDEF
     assert int(dut.dst_stride.value) == 0xFE_7654_3210
-    # A job without bytes does not begin, but ends, with an error; interrupts are not enabled.
+    # A job without bytes ends at once with an error; interrupts are not enabled.
     await cpu.put(ROWS, 0x0001_0003)
     await cpu.put(CTRL, START)
     await cpu.get(STATUS, 0x42)
@@ -102,7 +102,7 @@ async def registers(dut: Any) -> None:
     await cpu.get(ERR_HI, 0x12)
     await cpu.put(IRQ_CLEAR, 1)
     assert not dut.irq.value, "irq, cleared"
-    # The next job forgets the error.
+    # The next job clears the error.
     await cpu.put(CTRL, START | IRQ_EN)
     await ClockCycles(dut.clk, 3)
     await cpu.get(STATUS, 0x02)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one of our blocks is to see: short rows, hardly any loops, nothing at odd addresses."""
+"""Constraints of one DUT: short rows, few loops, no odd addresses."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from tb.isa.block import OpBlock
 
 
 def constraints(default: OpConstraints) -> OpConstraints:
-    """Narrows and reweights what is drawn."""
+    """Restricts and reweights random ops."""
     return replace(
         default,
         sizes=(SizeClass(1, 256, 0.8), SizeClass(257, 1024, 0.2)),

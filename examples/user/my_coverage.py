@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A coverage group of one's own: row lengths that matter to a block of ours, and their slots."""
+"""A user's coverage group: row lengths of interest to one DUT, and their slots."""
 
 import numpy as np
 import pyuvm
@@ -12,7 +12,7 @@ from tb.isa.ops import SLOTS
 
 
 class Rows(Part):
-    """Legal ops of every form, as the points below look at them."""
+    """Legal ops of every form, the input of the points below."""
 
     @property
     def live(self) -> Bools:
@@ -24,14 +24,14 @@ ROWS = Group(
     "my_rows",
     [
         ranges("length", (1, 60, 64, 68, 1500), lambda rows: rows["len"], "bytes in a row"),
-        codes("slot", SLOTS, lambda rows: rows.slot, "slot it goes to"),
+        codes("slot", SLOTS, lambda rows: rows.slot, "slot of the op"),
         codes(
             "odd", ["even", "odd"], lambda rows: np.bitwise_and(rows["len"], 1), "last bit of it"
         ),
     ],
     (Cross("length x odd", ("length", "odd")),),
     Rows,
-    "Row lengths around a packet of ours.",
+    "Row lengths around a packet.",
 )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A driver in the place of ours: it holds back the first descriptor of every block."""
+"""A driver override: it delays the first descriptor of every block."""
 
 import pyuvm
 from pyuvm import ConfigDB, uvm_factory
@@ -10,16 +10,16 @@ LATE_CLOCKS = 250
 
 
 class LateDriver(MailboxDriver):
-    """Offers the first descriptor of every item late, and counts how often."""
+    """Offers the first descriptor of every item late, and counts these."""
 
     def build_phase(self) -> None:
-        """Fetches what the run is configured with."""
+        """Reads the configuration of the run."""
         super().build_phase()
         self.run = ConfigDB().get(self, "", "RUN")
         self.clocks = ConfigDB().get(self, "", "LATE_CLOCKS")
 
     async def drive(self, item: SlotItem) -> None:
-        """Changes the item and hands it on."""
+        """Changes the item and passes it on."""
         item.gaps[0] = self.clocks
         self.run.counts.injected["late descriptors"] += 1
         await super().drive(item)
@@ -27,12 +27,12 @@ class LateDriver(MailboxDriver):
 
 @pyuvm.test()
 class LateDriverTest(PtoTestBase):
-    """Random ops of every form whose first one is late on each slot."""
+    """Random ops of every form, with the first one late on each slot."""
 
     transactions = 1000
 
     def configure(self) -> None:
-        """Puts the driver where the agents ask for theirs, and tells it how late."""
+        """Overrides the agents' driver, and sets the delay."""
         uvm_factory().set_type_override_by_type(MailboxDriver, LateDriver)
         ConfigDB().set(None, "*", "LATE_CLOCKS", LATE_CLOCKS)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A check more in the scoreboard: no op takes longer than it may."""
+"""A further check in the scoreboard: a limit on the time of an op."""
 
 import numpy as np
 import pyuvm
@@ -12,15 +12,15 @@ MOST_CLOCKS = 1_000_000
 
 
 class TimedScoreboard(Scoreboard):
-    """Fails ops that take longer from their acceptance to their done than ``MOST_CLOCKS``."""
+    """Fails ops that take more than ``MOST_CLOCKS`` from acceptance to done."""
 
     def build_phase(self) -> None:
-        """Fetches the limit."""
+        """Reads the limit."""
         super().build_phase()
         self.most = ConfigDB().get(self, "", "MOST_CLOCKS")
 
     def write(self, batch: Batch) -> None:
-        """Checks an batch as ever, then its times."""
+        """Checks a batch as usual, then its times."""
         super().write(batch)
         for slot, records in batch.done.items():
             clocks = records["done_cycle"] - records["accept_cycle"]
@@ -39,7 +39,7 @@ class TimedTest(RandomTest):
     transactions = 1000
 
     def configure(self) -> None:
-        """Puts the scoreboard where the environment asks for its own."""
+        """Overrides the scoreboard of the environment."""
         super().configure()
         uvm_factory().set_type_override_by_type(Scoreboard, TimedScoreboard)
         ConfigDB().set(None, "*", "MOST_CLOCKS", MOST_CLOCKS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sequence in the place of one of ours: pauses between the blocks of the random test."""
+"""A sequence override: pauses between the blocks of the random test."""
 
 import pyuvm
 from cocotb.triggers import Timer
@@ -12,10 +12,10 @@ PAUSE_NS = 5000
 
 
 class PausingSeq(ItemSeq):
-    """Lets the engines stand idle after each block, so that their clocks stop."""
+    """Leaves the engines idle after each block, so that their clocks stop."""
 
     async def body(self) -> None:
-        """Sends the items, with a pause behind each."""
+        """Sends the items, with a pause after each."""
         for item in self.items:
             await self.start_item(item)
             await self.finish_item(item)
@@ -30,6 +30,6 @@ class PausingTest(RandomTest):
     transactions = 1000
 
     def configure(self) -> None:
-        """Puts the sequence where the tests of the plan ask for theirs."""
+        """Overrides the sequence of the tests in the plan."""
         super().configure()
         uvm_factory().set_type_override_by_type(ItemSeq, PausingSeq)

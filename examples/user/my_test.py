@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A test of one's own: small padded loads in bursts, while memory is slow to answer."""
+"""A user's test: small padded loads in bursts, with a slow memory."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,10 +13,10 @@ from tb.isa.block import OpBlock
 
 
 class BurstySeq(RandomSeq):
-    """Random ops of which every eighth is offered 400 clocks late, the others at once."""
+    """Random ops, every eighth offered 400 clocks late, the others at once."""
 
     def blocks(self) -> Iterator[OpBlock]:
-        """Yields the blocks of a generator with gaps of their own."""
+        """Yields the blocks of a generator with other gaps."""
         for block in super().blocks():
             late = np.arange(len(block)) % 8 == 7
             yield replace(block, gap=np.where(late, 400, 0))
@@ -24,13 +24,13 @@ class BurstySeq(RandomSeq):
 
 @pyuvm.test()
 class SmallLoadsTest(PtoTestBase):
-    """Small padded loads, with a memory that is slow to answer."""
+    """Small padded loads, with a slow memory."""
 
     transactions = 2000
     sends = ("mte_gm_ub",)
 
     def constraints(self) -> OpConstraints:
-        """Says what is drawn."""
+        """Returns the constraints."""
         return replace(
             super().constraints(),
             sizes=(SizeClass(64, 512, 1.0),),

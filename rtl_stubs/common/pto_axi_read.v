@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // AXI4 read manager: issues bursts, collects their beats in a queue. A burst is issued only when
-// the queue has room for all of its beats, so rready is never taken back; up to NumOutstanding
+// the queue has room for all of its beats, so rready is never deasserted; up to NumOutstanding
 // bursts are in flight. Throughput: one burst and one beat per clock. Latency: command to
 // arvalid one clock, R beat to beat_valid one clock.
 // cmd_drop_i (op had an error): the burst is not issued; its beats are made here, with any
@@ -58,7 +58,7 @@ module pto_axi_read #(
   reg                   ar_valid_q;
   reg [GmAddrWidth-1:0] ar_addr_q;
   reg [7:0]             ar_len_q;
-  reg [CountBits-1:0]   free_q;              // queue words nobody has asked for
+  reg [CountBits-1:0]   free_q;              // queue words not reserved
   reg [FlightBits-1:0]  flight_q;            // bursts without their last beat
   reg [8:0]             made_q;              // made-up beats still to queue
 
@@ -122,7 +122,7 @@ module pto_axi_read #(
     .rd_data_o  (beat_o)
   );
 
-  // ---- which op and address a beat belongs to ----
+  // ---- op and address of a beat ----
   wire                   track_ready_unused, track_valid_unused;
   wire [GmAddrWidth-1:0] burst_addr;
   reg  [7:0]             beat_index_q;

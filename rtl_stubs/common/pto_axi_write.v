@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // AXI4 write manager: issues write bursts and takes their responses. Data words come from
-// pto_row_words, which asks here, burst by burst, whether the words are to be sent. Address and
-// data channels do not wait for each other. A burst is issued at most two ahead of the burst
-// whose words are being sent: early enough for a memory that takes data only after the address,
+// pto_row_words; this module decides, burst by burst, whether words are sent. Address and
+// data channels do not wait for each other. A burst is issued at most two ahead of the burst with
+// words being sent: early enough for a memory that takes data only after the address,
 // and short rows do not spend NumOutstanding on bursts that have no data yet.
 // Throughput: one burst per clock. Latency: command to awvalid one clock.
 // cmd_drop_i (op had an error): the burst is not issued, its words are dropped.
@@ -32,7 +32,7 @@ module pto_axi_write #(
   input  wire                   cmd_last_i,    // last command of the op
   input  wire [IdWidth-1:0]     cmd_id_i,      // op number
   input  wire [GmAddrWidth-1:0] cmd_addr_i,    // address of the first bus word
-  input  wire [7:0]             cmd_beats_i,   // beats modulo 256: 0 stands for 256
+  input  wire [7:0]             cmd_beats_i,   // beats modulo 256: 0 means 256
   output wire [GmAddrWidth-1:0] m_axi_awaddr,  // burst address
   output wire [7:0]             m_axi_awlen,   // beats less 1
   output wire                   m_axi_awvalid, // burst offered
@@ -64,7 +64,7 @@ module pto_axi_write #(
   wire b_fire = m_axi_bvalid && m_axi_bready;
 
   // ---- issue ----
-  // After a dropped end nothing follows until it is finished: an error is no place to be fast.
+  // After a dropped end nothing follows until it is finished: errors need no throughput.
   wire   go_ready;
   wire   can_issue     = flight_q != MOST || b_fire;         // the place is free next clock
   wire   issue_ok    = (!aw_valid_q || m_axi_awready) && can_issue;
@@ -102,7 +102,7 @@ module pto_axi_write #(
   assign m_axi_awlen   = aw_len_q;
   assign m_axi_bready  = 1'b1;
 
-  // ---- word to the data side: send or drop the words of the next burst ----
+  // ---- to the data side: send or drop the words of the next burst ----
   pto_fifo #(
     .Width(1),
     .Depth(2)
@@ -117,7 +117,7 @@ module pto_axi_write #(
     .rd_data_o  (go_drop_o)
   );
 
-  // ---- which op and address a response belongs to ----
+  // ---- op and address of a response ----
   wire                   track_ready_unused, track_valid_unused, burst_last;
   wire [IdWidth-1:0]     burst_id;
   wire [GmAddrWidth-1:0] burst_addr;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Clock gate: clk_o follows clk_i in the clocks that were enabled in the half before. The enable is
-// taken at the falling edge, so clk_o has no glitch. run_o says that the next rising edge comes
-// through, and holds from falling edge to falling edge: a handshake with what is clocked by clk_o
-// counts only with run_o. In reset the clock runs. On silicon put the library's gate here.
-// Throughput: one decision per clock. Latency: an enable that is there by the falling edge lets
-// the next rising edge through. Limits: none. Spec: none; it saves power, and simulation time.
+// taken at the falling edge, so clk_o has no glitch. run_o is high when the next rising edge
+// passes, and holds from falling edge to falling edge: a handshake with logic on clk_o counts only
+// with run_o. In reset the clock runs. On silicon put the library's gate here.
+// Throughput: one decision per clock. Latency: an enable before the falling edge passes the next
+// rising edge. Limits: none. Spec: none; it saves power, and simulation time.
 //
 //   clk_i  _/~\_/~\_/~\_/~\_
 //   en_i   ___/~~~~~~~\_____

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Moves rows of bytes from one on-chip memory to another: local reads -> realigner -> words. Any
-// byte alignment on either side is right, and the two ports may differ in width. The records
-// that tell the later stages about their rows wait in a queue beside the data.
+// Moves rows of bytes from one on-chip memory to another: local reads -> realigner -> words. Either
+// side may have any byte alignment, and the two ports may differ in width. The records of rows for
+// the later stages wait in a queue parallel to the data.
 // Throughput: one source word in and one destination word out per clock; a row that lies in k
 // source and n destination words takes max(k, n) clocks, with no bubble between rows or ops, for
 // reply latencies up to ReadFifoDepth - 3. Latency: row to src_req two clocks, reply to dst_req
@@ -67,13 +67,13 @@ module pto_copy_path #(
   localparam integer RecordWidth = 1 + 1 + IdWidth + 3 + LocalAddrWidth + 16 + SrcLane;
   localparam integer WordWidth   = RecordWidth - SrcLane;
 
-  // An error counts from its own clock on, so that no access is asked for after it.
+  // An error takes effect in its own clock, so that no access is requested after it.
   localparam [NumActive-1:0] ONE = {{(NumActive - 1){1'b0}}, 1'b1};
   wire [NumActive-1:0] err = err_i | (rd_err_valid_o ? ONE << rd_err_id_o : {NumActive{1'b0}})
                                    | (wr_err_valid_o ? ONE << fin_id_o : {NumActive{1'b0}});
 
   // ---- a row goes to the reads and into the record queue at once; a mere end only there ----
-  reg  [CountBits-1:0] free_q;               // records nobody has put in
+  reg  [CountBits-1:0] free_q;               // free records
   wire has_room = free_q != {CountBits{1'b0}};
   wire reads_ready;
   wire record_put = row_valid_i && row_ready_o;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ports of an engine and of its units, included as a port list. Wants the parameters
+// The ports of an engine and of its units, included as a port list. Needs the parameters
 // GmAddrWidth, GmDataWidth, LocalAddrWidth, LocalDataWidth, DescWidth, TagWidth and AxiIdWidth.
-// PTO_SRC_DATA_WIDTH, while it is defined, is the width of the src port where it is another one.
+// PTO_SRC_DATA_WIDTH, if defined, is the width of the src port.
 // A module ties the outputs that it does not use to 0; its header says which sides it uses.
 // Spec: CONTRACT.
   input  wire                        clk_i,         // clock

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Small queue in registers with a read port that needs no clock (first word falls through).
-// One word in and one word out per clock at any fill level; a word is seen one clock after it
+// One word in and one word out per clock at any fill level; a word is visible one clock after it
 // was written. Neither ready nor valid depends on the other side of the queue, so a queue cuts
 // every combinational path. Limits: Depth is a power of two, at least 2.
 // Used for descriptors and row records (CONTRACT: "at least 2 descriptors queued").

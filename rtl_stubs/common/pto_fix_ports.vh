@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The ports of an engine of slot fix beyond those of pto_engine_ports.vh: parameters and unit flags.
-// Wants the parameters LocalAddrWidth and SrcDataWidth. Spec: CONTRACT.
+// Needs the parameters LocalAddrWidth and SrcDataWidth. Spec: CONTRACT.
   output wire                      par_req_o,     // parameter read, stable until granted
   input  wire                      par_gnt_i,     // request taken
   output wire [2:0]                par_space_o,   // memory, FB

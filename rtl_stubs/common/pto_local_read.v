@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads the words of rows from an on-chip memory and queues the replies. Words are asked for
-// only while the queue has room for the reply, because a reply cannot be held up.
+// Reads the words of rows from an on-chip memory and queues the replies. Words are requested only
+// while the queue has room for the reply, because a reply cannot be stalled.
 // Throughput: one word per clock, also across rows, for reply latencies up to FifoDepth - 3.
 // Latency: row to src_req two clocks, reply to beat one clock.
-// drop_i (op had an error): the remaining words are not asked for but made up, so that the row
+// drop_i (op had an error): the remaining words are not requested but replaced, so that the row
 // stays complete. Limits: FifoDepth is a power of two. Spec: CONTRACT, src port.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_
@@ -55,7 +55,7 @@ module pto_local_read #(
   reg [IdWidth-1:0]   id_q;
   reg [2:0]           space_q;
   reg [WordBits-1:0]  word_q;
-  reg [16-LaneBits:0] left_q;                // words not yet asked for
+  reg [16-LaneBits:0] left_q;                // words not yet requested
 
   wire [16:0] row_span = {{(17 - LaneBits){1'b0}}, row_addr_i[LaneBits-1:0]} + {1'b0, row_len_i}
                        + WORD_BYTES - 17'd1;
@@ -65,7 +65,7 @@ module pto_local_read #(
   reg [IdWidth-1:0]   req_id_q;
   reg [2:0]           req_space_q;
   reg [WordBits-1:0]  req_word_q;
-  reg [CountBits-1:0] free_q;                // queue words nobody has asked for
+  reg [CountBits-1:0] free_q;                // queue words not reserved
   reg [CountBits-1:0] flight_q;              // requests, granted or not, without their reply
 
   wire has_room = free_q != {CountBits{1'b0}};
@@ -130,7 +130,7 @@ module pto_local_read #(
     .rd_data_o  (beat_o)
   );
 
-  // ---- which op and address a reply belongs to ----
+  // ---- op and address of a reply ----
   wire                track_ready_unused, track_valid_unused;
   wire [WordBits-1:0] reply_word;
 

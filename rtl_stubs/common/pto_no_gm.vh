@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // For a unit with the ports of pto_engine_ports.vh that does not access GM: all outputs of the GM
-// side are 0, its inputs are not looked at. Spec: CONTRACT.
+// side are 0, its inputs are ignored. Spec: CONTRACT.
   assign m_axi_arid    = {AxiIdWidth{1'b0}};
   assign m_axi_araddr  = {GmAddrWidth{1'b0}};
   assign m_axi_arlen   = 8'd0;

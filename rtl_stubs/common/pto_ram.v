@@ -3,8 +3,8 @@
 // Memory with one write port and one registered read port, the form every RAM compiler and FPGA
 // has. One read and one write per clock, read data one clock after the address. A read of the
 // address being written returns the old word; the user of the port bypasses (pto_ram_fifo).
-// Replace this module by a macro where a technology wants one. Limits: no reset of the contents.
-// Stands in no spec section: it is the storage of the data queues.
+// Replace this module by a macro where the technology has one. Limits: no reset of the contents.
+// Spec: none; it is the storage of the data queues.
 `default_nettype none
 
 module pto_ram #(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Queue of data words in a RAM with a registered read port. One word in and one word out per
-// clock; a word is seen one clock after it was written. There is no full flag: the writer
-// reserves room before it asks for data, because neither an AXI beat that was asked for nor a
-// local reply may be held up (CONTRACT: "the engine requests only what it can take").
+// clock; a word is visible one clock after it was written. There is no full flag: the writer
+// reserves room before it requests data, because neither a requested AXI beat nor a local reply may
+// be stalled (CONTRACT: "the engine requests only what it can take").
 // Limits: Depth is a power of two, at least 2.
 //
 //   clk       _/~\_/~\_/~\_/~\_

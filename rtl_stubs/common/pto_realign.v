@@ -38,9 +38,9 @@ module pto_realign #(
   localparam [6:0]   SRC_BYTES    = SrcBytes[6:0];
   localparam [7:0]   LINE_BYTES   = LineBytes[7:0];
 
-  // ---- the row in work ----
+  // ---- the current row ----
   reg                    active_q;
-  reg [15:0]             left_q;             // bytes of the row not yet seen
+  reg [15:0]             left_q;             // bytes of the row still to come
   reg [6:0]              avail_q;            // row bytes the next beat can hold
   reg [LineLaneBits-1:0] lane_q;             // line lane of the first of them
   reg [SrcLaneBits-1:0]  rotate_q;           // towards higher lanes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cuts rows into destination words: takes the data from lines (pto_realign), puts pad bytes
-// around them, and makes exact byte enables. Disabled lanes and pad lanes carry the pattern.
+// Cuts rows into destination words: takes the data from lines (pto_realign), adds pad bytes, and
+// makes exact byte enables. Disabled lanes and pad lanes carry the pattern.
 // The word is registered and stays until it is taken; the same register serves as local write
 // request and as AXI W beat. Throughput: one word per clock, also across rows. Latency: line to
 // word one clock. The pattern has a period of 4 bytes and words are aligned, so its phase is that
@@ -58,7 +58,7 @@ module pto_row_words #(
   localparam integer FarBits  = FootWidth + 1;
   localparam [ClipBits-1:0] FULL = WordBytes[ClipBits-1:0];
 
-  // ---- the row in work; distances count from the start of the word in work ----
+  // ---- the current row; distances count from the start of the current word ----
   reg                 active_q;
   reg                 end_q;
   reg                 last_q;
@@ -101,7 +101,7 @@ module pto_row_words #(
   assign go_ready_o  = step && !end_q && (row_done || page_done);
   assign cur_id_o    = id_q;
 
-  // ---- data of the word in work ----
+  // ---- data of the current word ----
   wire [WordBits-1:0] data;
   generate
     if (LineBytes > WordBytes) begin : gen_part

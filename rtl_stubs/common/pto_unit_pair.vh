@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What joins the two units of a pipe: the wires to them, the switch, their clocks, and the
-// multiplexers that give the buses to the unit with ops in flight. Included in an engine with the ports of
-// pto_engine_ports.vh; wants its parameters, QueueDepth, and UnitOneOps, the opcodes of unit 1 as
+// Connections of the two units of a pipe: the wires to them, the switch, their clocks, and the
+// multiplexers that select the unit with ops in flight. Included in an engine with the ports of
+// pto_engine_ports.vh; needs its parameters, QueueDepth, and UnitOneOps, the opcodes of unit 1 as
 // a mask. Unit k has the k-th part of each wire (pto_unit_pins.vh). Spec: CONTRACT.
 
   wire        sel;                           // unit that owns the buses
   wire [1:0]  unit_on = {sel, !sel};
-  wire [1:0]  unit_clk, unit_run;            // a unit without buses, ops or offer stands still
+  wire [1:0]  unit_clk, unit_run;            // a unit without buses, ops or offer is not clocked
   wire [1:0]  unit_desc_valid, unit_desc_ready, unit_done_ready;
   wire [DescWidth-1:0] unit_desc;
   wire [TagWidth-1:0]  unit_desc_tag;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Connections of unit `PTO_UNIT, 0 or 1, of a pipe: to its part of the wires of pto_unit_pair.vh.
-// What may start something in a unit reaches only the unit that owns the buses.
+// Inputs that can start activity reach only the unit that owns the buses.
     .clk_i         (unit_clk[`PTO_UNIT]),
     .rst_ni        (rst_ni),
     .desc_valid_i  (unit_desc_valid[`PTO_UNIT] && unit_run[`PTO_UNIT]),

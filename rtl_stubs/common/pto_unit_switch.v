@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The descriptor queue of a pipe of two units: hands each descriptor to the unit that serves its
-// opcode, and keeps the pipe in order. A unit is given a descriptor only while nothing is in
-// flight in the other, so reports come in order by themselves and the buses of the pipe belong to
+// The descriptor queue of a pipe of two units: passes each descriptor to the unit that serves its
+// opcode, and keeps the pipe in order. A unit gets a descriptor only while no op is in flight in
+// the other, so reports are in order and the buses of the pipe belong to
 // one unit at a time (sel_o). An opcode that unit 1 does not serve goes to unit 0, which reports
-// those it does not know itself.
+// unknown ones.
 // Throughput: one descriptor and one report per clock as long as the unit stays the same; units
-// queue descriptors of their own, so their rows follow each other without a bubble. Latency: 0
+// have their own queues, so their rows follow each other without a bubble. Latency: 0
 // clocks for a descriptor that finds this queue empty and its unit free to take it, and for
 // reports; else it is offered one clock after the last report of the other unit was taken.
 // Cost of a change of unit: the pipe drains. Between the last access of one unit and the first of

@@ -2,7 +2,7 @@
 //
 // Bias elements of 16 bits as f32 bits, exact: pure functions, to be included inside a module.
 // Signalling NaNs stay signalling, payloads are kept (no quieting). Nothing is rounded: f32 holds
-// every f16 and every bf16 value. Spec: bias_fb.md section 2, its table row beside each case; A-23.
+// every f16 and every bf16 value. Spec: bias_fb.md section 2, its table row at each case; A-23.
 // All 65536 inputs of both are compared with an oracle by tests/hdl/test_widen.py.
 
 function [31:0] pto_widen_bf16;              // "bits << 16 (NaN payload kept)"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Judges one write-back descriptor by its D rules, lowest number first (FIX-L07, L14 to L23), and
-// by the zero-count test, which comes after them. Extents are exact (A-18): fields are wider than
+// Checks one write-back descriptor against its D rules, lowest number first (FIX-L07, L14 to L23),
+// and the zero-count test, which comes after them. Extents are exact (A-18): fields are wider than
 // any legal value, and sums never wrap. mte_l0c_gm has no L17 and L21, mte_l0c_l1 no L21.
 // Throughput and latency: 3 clocks and one for each digit: the sums of products of the source
 // and of the destination grow side by side, each by one 8-bit digit of a count that is not zero
-// per clock. That is 4 clocks for usual tiles, 8 at most. The next check begins the clock after
+// per clock. That is 4 clocks for ordinary tiles, 8 at most. The next check begins the clock after
 // the job was taken. Limits: memories are multiples of 64 bytes. Spec: fixpipe.md 1, 2, 10.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
@@ -103,7 +103,7 @@ module pto_fix_check #(
     endcase
   endfunction
 
-  // Are so many elements a whole number of 32-byte blocks?
+  // 1 when this number of elements is whole 32-byte blocks.
   function ragged;
     input [5:0] count;                       // low bits of the number
     input [1:0] size;                        // log2 of the element in units of 4 bits
@@ -199,7 +199,7 @@ module pto_fix_check #(
     end
   end
 
-  // ---- rules; each has its register, so that nothing is worked out but for a descriptor ----
+  // ---- rules; each has a register, so that they are evaluated only for a descriptor ----
   reg  unknown_q, nop_q;
   reg  l07_q, l14_q, l15_q, l16_q, l17_q, l18_q, l19_q, l20_q, l21_q, l22_q, l23_q;
   wire bad_q = unknown_q || l07_q || l14_q || l15_q || l16_q || l17_q || l18_q || l19_q || l20_q
@@ -249,7 +249,7 @@ module pto_fix_check #(
                          : l20_q ? 8'd20 : l21_q ? 8'd21 : l22_q ? 8'd22 : l23_q ? 8'd23 : 8'd0;
   assign job_last_word_o = src_sum_q[WordBits-1:0];
 
-  // Fields that no rule looks at.
+  // Fields that no rule checks.
   wire unused = &{1'b0, desc_i[`PTO_FIX_ACC], desc_i[`PTO_FIX_QUANT_SCALE],
                   desc_i[`PTO_FIX_RELU_ALPHA], desc_i[`PTO_FIX_SAT], desc_i[`PTO_FIX_ATOMIC_TYPE],
                   desc_i[`PTO_FIX_ATOMIC_OP], ub_sub[0], sid[1:0], l2[3:0], stride_or_loop[32:6]};

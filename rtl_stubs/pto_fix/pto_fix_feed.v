@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads the L0C words that the walker names, looks up the parameters of their channels, and gives
-// both to the arithmetic. What is to be known of a word waits in a queue beside its read.
+// Reads the L0C words that the walker names, looks up the parameters of their channels, and passes
+// both to the arithmetic. The attributes of a word wait in a queue parallel to its read.
 // Throughput: one word per clock for reply latencies up to ReadFifoDepth - 6. Latency: word to
 // src_req two clocks, reply to lane_valid two clocks.
-// drop_i (op had an error): its words are not asked for any more but made up, so that the op runs
-// to its end. Limits: ReadFifoDepth is a power of two. Spec: CONTRACT, src port; fixpipe.md 2.
+// drop_i (op had an error): its words are no longer requested but replaced, so that the op runs to
+// its end. Limits: ReadFifoDepth is a power of two. Spec: CONTRACT, src port; fixpipe.md 2.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_
 //   src_rvalid  _/~~~\_______________
@@ -108,7 +108,7 @@ module pto_fix_feed #(
     .rd_data_o  ({note_id, note_group, note_info})
   );
 
-  // ---- the word whose parameters are there ----
+  // ---- the word with its parameters ----
   reg                    lane_valid_q;
   reg [IdWidth-1:0]      lane_id_q;
   reg [SrcDataWidth-1:0] lane_data_q;

@@ -4,7 +4,7 @@
 // reads are set, and clears them when it retires. The blocks are exact: those with a word that is
 // read. Each repeat and group of 16 columns reads one range of words; ranges with fewer than 8
 // words between them leave no block out and become one (fold), the others are walked. The map of
-// blocks of an op to be cleared is kept by slot, so that a block is waited for and cleared once.
+// blocks of an op to be cleared is kept by slot, so that each block is polled and cleared once.
 // Throughput: waiting takes 2 clocks, one per fold (0 to 2), one per range and flag word it lies
 // in, then 2 clocks and the round trip of the port per flag word, again after PollGap clocks as
 // long as a flag is missing; clearing takes 3 clocks and 2 per flag word. Both may run at a time.
@@ -21,7 +21,7 @@
 module pto_fix_flags #(
   parameter integer WordBits = 12,           // bits of an index of 64-byte L0C words
   parameter integer SlotBits = 3,            // bits of a slot number
-  parameter integer PollGap  = 4             // clocks from a reply in vain to the next request
+  parameter integer PollGap  = 4             // clocks from a reply with flags missing to a retry
 ) (
   input  wire                clk_i,            // clock
   input  wire                rst_ni,           // asynchronous reset, active low
@@ -71,7 +71,7 @@ module pto_fix_flags #(
   reg [31:0] mask_q;
   wire       port_free = !req_q || flag_gnt_i;
   wire       clr_want, poll_want;
-  wire       clr_go  = clr_want && port_free;            // clearing goes first: it is short
+  wire       clr_go  = clr_want && port_free;            // clearing has priority: it is short
   wire       poll_go = poll_want && port_free && !clr_want;
 
   assign flag_req_o   = req_q;
@@ -113,7 +113,7 @@ module pto_fix_flags #(
   wire [WordBits-1:0] next_repeat = repeat_q + job_src_loop_i;
 
   // ---- polling, flag word by flag word ----
-  reg [15:0]        todo_q;                  // flag words whose flags were not all seen set
+  reg [15:0]        todo_q;                  // flag words with flags not yet read as set
   reg [3:0]         word_q;                  // the one that is polled
   reg [31:0]        want_q;                  // its blocks
   reg [GapBits-1:0] gap_q;
@@ -219,7 +219,7 @@ module pto_fix_flags #(
         REST:    if (clr_valid_i) clr_state_q <= LOAD;
         LOAD:    clr_state_q <= SEND;
         SEND:    if (clr_go) clr_state_q <= (clr_todo_q == 16'd0) ? LAST : LOAD;
-        default: if (flag_gnt_i) clr_state_q <= REST;    // the request that stands is the last
+        default: if (flag_gnt_i) clr_state_q <= REST;    // the pending request is the last
       endcase
     end
   end

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Front of the write-back unit: descriptor queue, D rules, unit flags, parameters, and the report
-// of finished ops. A legal op that moves something is handed over once its flags are set and its
+// of finished ops. A legal op that moves data is handed over once its flags are set and its
 // parameters are in a bank of the cache; the next op is checked, and its flags and parameters are
-// worked off, while the ops before it stream. A NOP or a bad op goes straight to the report. An op
-// whose parameters cannot be read is reported with status LOCAL and never handed over.
+// fetched, while the ops before it stream. A NOP or a bad op goes straight to the report. An op
+// with unreadable parameters is reported with status LOCAL and never handed over.
 // Order: flags are polled only when no op before still has to clear one of the same blocks; they
 // are cleared after the op has finished and the report before was taken, then done is offered. An
 // op that ends with an error has retired too: its flags are cleared as well.
 // Throughput: one op per 4 to 8 clocks (pto_fix_check), two clocks from fin to done and the next
 // fin. Latency: descriptor to op_valid 5 clocks without flags and parameters; flags and parameters
-// (side by side) add what their modules say; fin to done 1 clock, more with flags to clear.
+// (in parallel) add the latencies of their modules; fin to done 1 clock, more with flags to clear.
 // Limits: two ops with scalar or vector parameters handed over and not finished (the banks),
 // NumActive ops in all; SrcDataWidth 512. Spec: CONTRACT; fixpipe.md 1, 5, 6, 8, 10.
 //
@@ -146,12 +146,12 @@ module pto_fix_front #(
     .job_last_word_o (check_last_word)
   );
 
-  // ---- the op whose flags and parameters are worked off ----
+  // ---- the op with flags and parameters being fetched ----
   reg                 prep_q;                // there is one
   reg [UsedBits-1:0]  prep_desc_q;
   reg [TagWidth-1:0]  prep_tag_q;
   reg [BlockBits-1:0] prep_last_q;           // last L0C block it touches
-  reg                 flag_todo_q;           // its flags have not all been seen set
+  reg                 flag_todo_q;           // its flags have not all been read as set
   reg                 load_todo_q;           // its parameters are not in the cache
   reg                 bank_q;                // bank of this op, or of the next with parameters
   reg                 banked_q;              // it has parameters
@@ -163,7 +163,7 @@ module pto_fix_front #(
   wire dispatch    = op_valid_o && op_ready_i;
   wire drop    = ready && load_bad_q;        // never handed over
   wire leave   = dispatch || drop;
-  // Room for the report is certain from here on: only this op can take it.
+  // Room for the report is guaranteed from here on: only this op can take it.
   wire may     = check_valid && ret_ready && !prep_q;
   wire enter   = may && !check_idle;
   wire skip    = may && check_idle;

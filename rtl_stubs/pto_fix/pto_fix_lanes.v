@@ -3,10 +3,10 @@
 // Arithmetic of the write-back: 16 accumulators to 16 results, each word by its own quant mode,
 // relu, clip and sat clause, so that words of different ops may follow each other. Stages: source
 // stage, scale, relu, and clip with conversion (float) or round, offset, clip and clamp (integer).
-// A word that needs nothing of a stage passes it unchanged: no_convert without relu copies bits.
-// Throughput: one word per clock. Latency: 4 clocks. A stage whose word cannot go on holds it;
-// stages before it that are empty still fill. Only a word that moves is evaluated.
-// Limits: the mode code implies the destination type, but for the sign of b8, which is bit 28 of
+// A word that does not need a stage passes it unchanged: no_convert without relu copies bits.
+// Throughput: one word per clock. Latency: 4 clocks. A stalled stage holds its word; empty stages
+// before it still fill. Only a word that moves is evaluated.
+// Limits: the mode code implies the destination type, except the sign of b8, which is bit 28 of
 // each lane's parameters. Illegal modes copy bits. Spec: fixpipe.md sections 3 to 7.
 //
 //   clk        _/~\_/~\_/~\_/~\_/~\_/~\_
@@ -39,7 +39,7 @@ module pto_fix_lanes #(
 );
   `include "pto_fix_arith.vh"
 
-  // What a word needs of the stages.
+  // Stages that a word uses.
   localparam [1:0] SRC_BITS = 2'd0, SRC_H = 2'd1, SRC_I32 = 2'd2, SRC_HI = 2'd3;
   localparam [3:0] TO_BITS = 4'd0, TO_F16 = 4'd1, TO_BF16 = 4'd2, TO_E4M3 = 4'd3, TO_HIF8 = 4'd4,
                    TO_HYBRID = 4'd5, TO_B8 = 4'd6, TO_S4 = 4'd7, TO_S16 = 4'd8, TO_S32 = 4'd9;

@@ -31,7 +31,7 @@ module pto_fix_lines (
 );
   reg         active_q;
   reg         gm_q;
-  reg [26:0]  left_q;                 // bytes of the run not yet seen
+  reg [26:0]  left_q;                 // bytes of the run still to come
   reg [5:0]   lane_q;                 // line lane of the first of them
 
   reg [511:0] part_q;                 // the line being filled

@@ -2,13 +2,13 @@
 //
 // Parameters of the write-back ops: reads the quant records and alphas of an op from FB into one
 // of two banks of a cache, from where the datapath looks them up, 16 channels per clock, while
-// the next op's go into the other bank. Only the bits that count are kept: of a record sign,
-// offset and the scale's bits 31 to 13, of an alpha bits 31 to 13. A scalar is one entry, which
-// every look-up of its bank gives. Words that hold no channel of the op are not read.
+// the next op's go into the other bank. Only the bits in use are kept: of a record sign,
+// offset and the scale's bits 31 to 13, of an alpha bits 31 to 13. A scalar is one entry, returned
+// by every look-up of its bank. Words that hold no channel of the op are not read.
 // Throughput: one 64-byte word per clock, 8 records or 16 alphas; one look-up per clock.
 // Latency: first request 2 clocks after job_valid, done 1 clock after the last reply; an op
 // without vectors 1 clock. Look-up: data in the next clock, held until the next look-up.
-// After a failed read no new one starts; done comes when all replies are there.
+// After a failed read no new one starts; done comes after all replies.
 // Limits: 512 channels with records, 1024 with alphas, which is all that FB holds (FIX-L22);
 // SrcDataWidth 512. Spec: fixpipe.md 5, 6; CONTRACT, par port.
 //
@@ -72,13 +72,13 @@ module pto_fix_params #(
   // ---- the job ----
   localparam [1:0] IDLE = 2'd0, FETCH = 2'd1, DONE = 2'd2;
   reg [1:0]           state_q;
-  reg [6:0]           quant_left_q;          // words of records to ask for
-  reg [6:0]           alpha_left_q;          // words of alphas to ask for
+  reg [6:0]           quant_left_q;          // words of records to request
+  reg [6:0]           alpha_left_q;          // words of alphas to request
   reg [IndexBits-1:0] quant_word_q;          // next word of records
   reg [IndexBits-1:0] alpha_word_q;          // next word of alphas
   reg                 req_q;
   reg [IndexBits-1:0] req_word_q;
-  reg [7:0]           flight_q;              // words asked for without their reply
+  reg [7:0]           flight_q;              // words requested, without their reply
   reg [6:0]           quant_due_q;           // words of records without their reply
   reg [5:0]           quant_row_q;           // place of the next word of records
   reg [5:0]           alpha_row_q;           // place of the next word of alphas

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// pto_ram_fifo with a ready: the queue of records that wait beside the data for many clocks.
-// One word in and one word out per clock; a word is seen one clock after it was written.
-// Limits: Depth is a power of two, at least 2. Stands in no spec section.
+// pto_ram_fifo with a ready: the queue of records that wait in parallel to the data for many
+// clocks. One word in and one word out per clock; a word is visible one clock after it was written.
+// Limits: Depth is a power of two, at least 2. Spec: none.
 //
 //   clk       _/~\_/~\_/~\_/~\_
 //   wr_valid  _/~~~\___________      wr_ready is 1: the word is taken

@@ -37,7 +37,7 @@ module pto_fix_tile #(
   localparam [RowBits:0] ALL = {1'b1, {RowBits{1'b0}}};
 
   // ---- fill ----
-  reg  [RowBits-1:0] row_q;                  // where the next row goes
+  reg  [RowBits-1:0] row_q;                  // place of the next row
   reg  [RowBits-1:0] count_q;                // rows of its tile so far
   reg  [RowBits:0]   free_q;                 // free rows
   wire               tiles_ready;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Unit of FIX for mte_l0c_gm, mte_l0c_l1 and mte_l0c_ub: accumulators from L0C, quantised, to GM,
-// L1 or UB in the layouts of fixpipe.md. The front judges ops, waits for unit flags and fetches
-// parameters, the path moves the data. Ports are those of an engine, and two of its own.
+// L1 or UB in the layouts of fixpipe.md. The front checks ops, waits for unit flags and fetches
+// parameters, the path moves the data. Ports are those of an engine, and two more.
 // Throughput: one L0C word, up to 16 elements, and one word of the destination per clock, with no
 // bubble between rows, repeats or ops; the slower of the two counts. On 256-bit buses:
 //   nz2nd          16 elements per clock to 4, 8 and 16-bit types, 8 to 32-bit ones; a row of n

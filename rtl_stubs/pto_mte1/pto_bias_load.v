@@ -8,10 +8,10 @@
 // Throughput: one source word and one destination word per clock; a 16-bit source word gives two
 // destination words. A burst that lies in k source and n destination words takes max(k, n)
 // clocks and the next follows without a bubble, also from op to op. Short bursts are pipelined:
-// one burst per clock, each with a read and a write of its own. Bursts without gaps run as one.
+// one burst per clock, each with a separate read and write. Bursts without gaps run as one.
 // Latency: descriptor to src_req 5 clocks, reply to dst_req 4 clocks, last grant to done 1 clock.
 // Full rate up to a read latency of ReadFifoDepth - 3 clocks. A read or write error ends the op:
-// no access is asked for from that clock on, but a request that stands waits for its grant.
+// no access is requested from that clock on, but a pending request waits for its grant.
 // Limits: width 128, 256 or 512; GmAddrWidth 40. Spec: CONTRACT, bias_fb.md 1, 2 and 5.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
@@ -117,7 +117,7 @@ module pto_bias_load #(
     .job_dst_gap_o   (job_dst_gap)
   );
 
-  // An error counts from its own clock on, so that no access is asked for after it.
+  // An error takes effect in its own clock, so that no access is requested after it.
   localparam [NumActive-1:0] ONE = {{(NumActive - 1){1'b0}}, 1'b1};
   wire [NumActive-1:0] err_now = err | (rd_err_valid ? ONE << rd_err_id : {NumActive{1'b0}})
                                      | (wr_err_valid ? ONE << fin_id : {NumActive{1'b0}});
@@ -167,7 +167,7 @@ module pto_bias_load #(
                                          : {row_src[IndexWidth-2:0], 2'd0};
 
   // ---- a row goes to the reads and into the record queue at once; a mere end only there ----
-  reg  [CountBits-1:0] free_q;               // records nobody has put in
+  reg  [CountBits-1:0] free_q;               // free records
   wire has_room = free_q != {CountBits{1'b0}};
   wire reads_ready;
   wire record_put = row_valid && row_ready;
@@ -241,7 +241,7 @@ module pto_bias_load #(
     .rd_data_o  ({rec_end, rec_last, rec_id, rec_widen, rec_addr, rec_len, rec_src_lane})
   );
 
-  // ---- lanes: an element gets the place in its line that its slot has in the widened line ----
+  // ---- lanes: the place of an element in its line is that of its slot in the widened line ----
   wire             rec_half = rec_widen == 2'd1 || rec_widen == 2'd2;
   wire [Lane-1:0]  rec_dst_lane = rec_half ? rec_addr[Lane:1] : rec_addr[Lane-1:0];
   wire             line_valid, line_ready;

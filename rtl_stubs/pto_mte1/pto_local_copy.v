@@ -7,8 +7,8 @@
 // words takes max(k, n) clocks and the next follows without a bubble, also from op to op.
 // Latency: descriptor to src_req 5 clocks when the check needs one clock (pto_dma_check), reply
 // to dst_req 3 clocks, last grant to done 1 clock. Full rate up to a read latency of
-// ReadFifoDepth - 3 clocks. A read or write error ends the op: no access is asked for from that
-// clock on, but a request that stands waits for its grant.
+// ReadFifoDepth - 3 clocks. A read or write error ends the op: no access is requested from that
+// clock on, but a pending request waits for its grant.
 // Limits: width 128, 256 or 512; GmAddrWidth 40. Spec: CONTRACT, dma.md 2 and 5.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_

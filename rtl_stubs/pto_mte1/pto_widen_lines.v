@@ -2,7 +2,7 @@
 //
 // Turns lines of bias elements into destination words of 32-bit slots. A raw line is a word; a
 // line of 16-bit elements is two, widened one half at a time, and only the halves that hold slots
-// of the row are given out. Slots outside the row are not defined.
+// of the row are output. Slots outside the row are not defined.
 // Throughput: one word per clock, also across rows. Latency: one clock.
 // Limits: WordBytes is 16, 32 or 64. Spec: bias_fb.md section 2.
 //

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Judges one NZ descriptor by its D rules (ND-L03 to L08, lowest number wins) and by the
-// zero-count test, and turns it into a job. Extents are exact (A-18): sums never wrap.
+// Checks one NZ descriptor against its D rules (ND-L03 to L08, lowest number wins) and the
+// zero-count test, and converts it to a job. Extents are exact (A-18): sums never wrap.
 // Throughput: two sums of products grow side by side, GM bytes and L1 blocks, each by one 8-bit
 // digit of a count that is not zero per clock; an op with that many digits has more rows.
 // Latency: 1 + max(1, digits) clocks. Limits: GmAddrWidth 40; element size 1, 2 or 4.
-// A job says how its source is read:
+// A job selects the access to its source:
 //   dense  rows that lie closer than a bus word: one read of the whole matrix
 //   pack   small-C0 nd2nz without gaps: a "row" of the job is the source of one 32-byte block
 //   tiled  dn2nz; a single column of adjacent elements is a plain row instead
@@ -172,7 +172,7 @@ module pto_nz_check #(
   wire [2:0]  partial = last_n[2:0] & ~(3'b111 << per_log2);       // rows of the last, less 1
   wire [5:0]  tail    = (({3'd0, partial} + 6'd1) * {3'd0, d[2:0]}) << elem;
 
-  // ---- the judged op ----
+  // ---- the checked op ----
   reg                   job_valid_q;
   reg [TagWidth-1:0]    tag_q;
   reg                   bad_q;
@@ -180,7 +180,7 @@ module pto_nz_check #(
   reg                   nop_q;
   reg [ExtSumWidth-1:0] ext_sum_q;
   reg [LocSumWidth-1:0] loc_sum_q;
-  reg [17:0]            end_q;               // bytes of a row as the descriptor has it
+  reg [17:0]            end_q;               // bytes of a row in the descriptor
   reg [14:0]            foot_q;              // L1 blocks from the last base on
   reg                   tiled_q, small_q, dense_q, pack_q;
   reg [1:0]             elem_q;

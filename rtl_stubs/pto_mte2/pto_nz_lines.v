@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cuts the stream of GM beats into source rows and each row into lines of 32 bytes that begin at
-// lane 0; bytes of the last line beyond the row are 0. A row whose first byte lies in the last
-// word of the row before (row_share_i) takes it from there: that word is read once.
+// lane 0; bytes of the last line beyond the row are 0. A row that begins in the last word of the
+// row before (row_share_i) shares it: that word is read once.
 // Throughput: one line per clock (on a 128-bit bus every second clock), or one beat per clock
 // where a row has more beats than lines. Latency: beat to line one clock.
-// Abort: beats of the op are thrown away until none is on its way (quiet_i); a line with
-// line_null_o then takes the place of what is missing. Spec: nd2nz.md 2; CONTRACT, errors.
+// Abort: beats of the op are discarded until none is in flight (quiet_i); a line with line_null_o
+// then replaces the missing ones. Spec: nd2nz.md 2; CONTRACT, errors.
 //
 //   clk         _/~\_/~\_/~\_/~\_
 //   beat_valid  _/~~~~~~~\_______     row of two beats and one line
@@ -16,7 +16,7 @@
 module pto_nz_lines #(
   parameter integer GmBytes   = 32,          // bytes of a beat: 16, 32 or 64
   parameter integer IdWidth   = 4,           // bits of an op number
-  parameter integer MetaWidth = 8            // bits of what goes with a row
+  parameter integer MetaWidth = 8            // bits of attributes of a row
 ) (
   input  wire                       clk_i,        // clock
   input  wire                       rst_ni,       // asynchronous reset, active low
@@ -49,7 +49,7 @@ module pto_nz_lines #(
   localparam [6:0]   PIECE      = PieceBytes[6:0];
   localparam [6:0]   WORD       = GmBytes[6:0];
 
-  // ---- the row in work ----
+  // ---- the current row ----
   reg                 active_q;
   reg [LaneBits-1:0]  lane_q;                // of the next byte
   reg [17:0]          left_q;                // bytes still to take

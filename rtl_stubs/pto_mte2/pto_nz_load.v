@@ -148,7 +148,7 @@ module pto_nz_load #(
     .job_loop4_o  (job_loop4)
   );
 
-  // ---- a judged op takes a number; with rows it also takes both walkers ----
+  // ---- a checked op takes a number; with rows it also takes both walkers ----
   wire                   new_ready, read_ready, rows_ready, active;
   wire [IdWidth-1:0]     new_id, out_id;
   wire [NumActive-1:0]   err;
@@ -268,7 +268,7 @@ module pto_nz_load #(
     .err_addr_o    (rd_err_addr)
   );
 
-  // Beats asked for and not yet taken from the queue.
+  // Beats requested and not yet taken from the queue.
   reg [BeatCount-1:0] owed_q;
   wire [BeatCount+8:0] asked = (cmd_valid && cmd_ready) ? {{BeatCount{1'b0}}, cmd_beats}
                                                         : {(BeatCount + 9){1'b0}};

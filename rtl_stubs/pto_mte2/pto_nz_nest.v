@@ -9,7 +9,7 @@
 //
 //   clk     _/~\_/~\_/~\_/~\_
 //   load    _/~~~\___________      job of two rows
-//   active  _____/~~~~~~~\___      level says what follows the row in work; step goes there
+//   active  _____/~~~~~~~\___      level selects the next row; step goes there
 `default_nettype none
 
 module pto_nz_nest #(
@@ -42,8 +42,8 @@ module pto_nz_nest #(
   reg [RowWidth-1:0] row_q;
   reg [15:0]         rows_q;
   reg [11:0]         groups_left_q;
-  reg [15:0]         rows_left_q;            // tiled: from the column in work on
-  reg [RowWidth-1:0] left_q;                 // bytes from the chunk in work on
+  reg [15:0]         rows_left_q;            // tiled: from the current column on
+  reg [RowWidth-1:0] left_q;                 // bytes from the current chunk on
   reg                first_q;
   reg [4:0]          index_q;
 

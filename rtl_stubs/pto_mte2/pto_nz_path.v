@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Data path of NZ jobs: GM beats to L1 writes. Rows are walked beside the reads and tell how the
-// beats are cut into lines; lines become L1 blocks at once (nd2nz) or by way of transpose tiles
-// (dn2nz); blocks are written in the order they are made.
+// Data path of NZ jobs: GM beats to L1 writes. Rows are walked in parallel to the reads and control
+// the cutting of beats into lines; lines become L1 blocks directly (nd2nz) or through transpose
+// tiles (dn2nz); blocks are written in the order they are made.
 // Throughput: one line and one block per clock. Latency: beat to dst_req two clocks, of a tile
 // four after its last line. Spec: nd2nz.md 2 to 4; CONTRACT, dst port and errors.
 //

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sends lines where they belong. A plain nd2nz line is an L1 block. A small-C0 nd2nz line holds
-// the elements of one row, or of all rows of a block; they spread to cells of four channels and
-// collect until the block is full. A dn2nz line goes on to the transpose tiles.
-// Throughput: one line per clock. Latency: none, but of a small-C0 block in the making.
+// Routes lines to destinations. A plain nd2nz line is an L1 block. A small-C0 nd2nz line holds
+// the elements of one row, or of all rows of a block; they are spread to cells of four channels and
+// collected until the block is full. A dn2nz line goes on to the transpose tiles.
+// Throughput: one line per clock. Latency: none, except for an incomplete small-C0 block.
 // Spec: nd2nz.md 3, 4.
 //
 //   clk          _/~\_/~\_/~\_/~\_
@@ -43,7 +43,7 @@ module pto_nz_place #(
 );
   reg [BlockWidth-1:0] addr_q;               // block of the line that follows in the row
   reg [4:0]            chunk_q;              // its number
-  reg                  part_q;               // collect_q holds cells of the block in the making
+  reg                  part_q;               // collect_q holds cells of an incomplete block
   reg [255:0]          collect_q;
 
   function [255:0] spread;                   // rows of `chans` elements to cells of four

@@ -3,8 +3,8 @@
 // Walks the source rows of NZ jobs and cuts them into AXI bursts: first address aligned down to
 // the bus word, a cut at every 4 KiB boundary. A dense job is one row per matrix here.
 // Throughput: one burst per clock, also across rows and jobs. Latency: job to command two clocks.
-// When an access of its op went wrong, the rest of the op is forgotten and abort_o stands until
-// the consumer of the beats has thrown away what was already asked for (abort_ack_i).
+// After a failed access the rest of the op is dropped and abort_o stays high until the consumer of
+// the beats has discarded those already requested (abort_ack_i).
 // Spec: nd2nz.md 2; CONTRACT, m_axi rules and errors.
 //
 //   clk        _/~\_/~\_/~\_/~\_/~\_
@@ -48,14 +48,14 @@ module pto_nz_read #(
   localparam [8:0]   PAGE_BEATS = 9'd1 << IndexBits;
   localparam [23:0]  ROUND_UP   = {17'd0, GmBytes[6:0]} - 24'd1;
 
-  // ---- the row in work ----
+  // ---- the current row ----
   reg [IdWidth-1:0]     id_q;
   reg [1:0]             unit_q;
   reg [GmAddrWidth-1:0] inner_q, outer_q;
-  reg [GmAddrWidth-1:0] addr_q;              // of the row or chunk in work
-  reg [GmAddrWidth-1:0] chunk_q;             // first row of the tile in work
+  reg [GmAddrWidth-1:0] addr_q;              // of the current row or chunk
+  reg [GmAddrWidth-1:0] chunk_q;             // first row of the current tile
   reg [GmAddrWidth-1:0] column_q;            // first row of the next C0 column
-  reg [GmAddrWidth-1:0] group_q;             // first row of the group in work
+  reg [GmAddrWidth-1:0] group_q;             // first row of the current group
 
   wire        active, step, kill, first;
   wire [2:0]  level;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Walks the source rows of NZ jobs a second time, in the order of their beats, and says of each
-// where it begins in its bus word and where its lines go: the L1 block of its first line (plain),
+// Walks the source rows of NZ jobs a second time, in the order of their beats, and gives for each
+// the start in its bus word and the destination of its lines: L1 block of the first line (plain),
 // its slot in a small-C0 block, or its place in a transpose tile.
 // Throughput: one row per clock, also across jobs. Latency: job to row two clocks; four jobs wait.
 // Spec: nd2nz.md 2 to 4.
@@ -63,7 +63,7 @@ module pto_nz_rows #(
   localparam integer LaneBits = $clog2(GmBytes);
   localparam integer JobWidth = IdWidth + 6 + 3 + 6 + 18 + 16 + 12 + 3*LaneBits + 4*BlockWidth;
 
-  // ---- jobs whose beats are being read ----
+  // ---- jobs with beats being read ----
   wire                  next_valid, next_ready;
   wire [JobWidth-1:0]   next_job;
   wire [IdWidth-1:0]    n_id;
@@ -95,16 +95,16 @@ module pto_nz_rows #(
   assign {n_id, n_tiled, n_small, n_elem, n_dense, n_pack, n_chans, n_tail, n_row, n_rows,
           n_groups, n_src, n_inner, n_outer, n_dst, n_loop2, n_loop3, n_loop4} = next_job;
 
-  // ---- the job in work ----
+  // ---- the current job ----
   reg [IdWidth-1:0]    id_q;
   reg                  tiled_q, small_q, dense_q, pack_q;
   reg [1:0]            elem_q;
   reg [2:0]            chans_q;
   reg [5:0]            tail_q;
   reg [LaneBits-1:0]   inner_q, outer_q;
-  reg [LaneBits-1:0]   lane_q;               // of the row in work
-  reg [LaneBits-1:0]   column_lane_q;        // of the first row of the tile in work
-  reg [LaneBits-1:0]   group_lane_q;         // of the first row of the group in work
+  reg [LaneBits-1:0]   lane_q;               // of the current row
+  reg [LaneBits-1:0]   column_lane_q;        // of the first row of the current tile
+  reg [LaneBits-1:0]   group_lane_q;         // of the first row of the current group
   reg [LaneBits-1:0]   gap_q;                // bytes between rows, when dense
   reg                  share_q;
   reg [2:0]            slot_q;

@@ -3,9 +3,9 @@
 // Transpose of dn2nz tiles: takes the source rows of a tile line by line and gives one L1 block
 // per tile column: element r of the block is the element of row r. The memory is 32 byte banks;
 // a line is rotated by the place of its row when it is written, so that the bytes of a column
-// lie in 32 different banks, each at an address of its own, and leave in one clock.
-// Units are elements, or 8 bytes for small-C0: the 8/E elements of four rows are one block, whose
-// bytes are sorted into cells after the read.
+// are in 32 different banks, each with a separate address, and are read in one clock.
+// Units are elements, or 8 bytes for small-C0: the 8/E elements of four rows are one block, sorted
+// into cells after the read.
 // Throughput: one line in and one block out per clock. Latency: last line of a tile to its first
 // block three clocks. Buffering: a ring of 8 regions of 32 lines; a tile takes 1 to 4 of them, a
 // region is free again with its last block: two full tiles, or eight of up to 32 columns.
@@ -110,7 +110,7 @@ module pto_nz_tile #(
     .rd_data_o  ({t_null, t_fin, t_id, t_base, t_pace, t_last, t_count, t_small, t_elem})
   );
 
-  // ---- column to read (a), column whose bytes are at the memory's output (b) ----
+  // ---- column to read (a), column at the memory's output (b) ----
   reg                  a_valid_q, a_null_q, a_fin_q, a_small_q;
   reg [IdWidth-1:0]    a_id_q;
   reg [BlockWidth-1:0] a_addr_q, a_pace_q;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes 32-byte blocks to L1 from two sources; source a goes first. A block is one word, half a
+// Writes 32-byte blocks to L1 from two sources; source a has priority. A block is one word, half a
 // word of 512 bits (the other half not enabled), or two words of 128 bits.
 // Throughput: one block per clock, every second clock at 128 bits. Latency: one clock.
-// A block of an op whose access failed is not written. Spec: CONTRACT, dst port and errors.
+// A block of an op with a failed access is not written. Spec: CONTRACT, dst port and errors.
 //
 //   clk      _/~\_/~\_/~\_/~\_
 //   a_valid  _/~~~\___________      last block of its op
@@ -49,7 +49,7 @@ module pto_nz_write #(
   reg [AddrWidth-6:0] addr_q;
   reg [255:0]         block_q;
 
-  wire last_word;                            // the word asked for is the last of its block
+  wire last_word;                            // the requested word is the last of its block
   wire done = full_q && (!write_q || (dst_gnt_i && last_word));
   wire free = !full_q || done;
 

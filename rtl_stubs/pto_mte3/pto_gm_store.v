@@ -2,8 +2,8 @@
 //
 // Unit of MTE3 for mte_ub_gm: rows of bytes from UB to GM (AXI4 writes). Only the bytes of the rows
 // are written, and only the words they lie in are read. Rows flow loops -> local reads ->
-// realigner -> words; the records that tell the later stages and the write manager about their
-// rows wait in queues beside the data.
+// realigner -> words; the records of rows for the later stages and the write manager wait in queues
+// parallel to the data.
 // Throughput: one UB word and one GM beat per clock; a row of k words and n beats takes max(k, n)
 // clocks, with no bubble between rows or ops. Latency: descriptor to src_req 5 clocks, reply to
 // wvalid 3 clocks, last B to done 1 clock.

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The numpy reference model: knows ``tb.isa`` and numpy, nothing of the engines or the bench."""
+"""The numpy reference model, which imports ``tb.isa`` and numpy alone."""

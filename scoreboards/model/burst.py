@@ -36,7 +36,7 @@ _CODES = {"f32": WIDEN_RAW, "i32": WIDEN_RAW, "bf16": WIDEN_BF16, "f16": WIDEN_F
 
 
 def bursts(op: BurstOp, legal: bool, _state: Registers) -> Outcome:
-    """Returns what a raw copy of bursts does: units of 32 bytes, to fb of 64 (A-24).
+    """Returns the outcome of a raw copy of bursts: units of 32 bytes, to fb of 64 (A-24).
 
     Pointer types do not matter. The names of the addresses are those of the op's row.
     """
@@ -97,7 +97,7 @@ class BiasTransfer:
 
 
 def biases(op: BurstOp, legal: bool, _state: Registers) -> Outcome:
-    """Returns what an ``mte_l1_bt`` does: slots of 4 bytes, whatever the element (A-22).
+    """Returns the outcome of an ``mte_l1_bt``: slots of 4 bytes, whatever the element (A-22).
 
     Raises:
         ValueError: the types are none of the four pairs (BT-L01).
@@ -125,7 +125,7 @@ def biases(op: BurstOp, legal: bool, _state: Registers) -> Outcome:
 
 
 def ubuf_to_ubuf(op: CopyUbufToUbuf, legal: bool, _state: Registers) -> Outcome:
-    """Returns what a ``copy_ubuf_to_ubuf`` does: bytes and start-to-start strides.
+    """Returns the outcome of a ``copy_ubuf_to_ubuf``: bytes and start-to-start strides.
 
     With a rule of ``LOWERING_RULES`` the front end does not issue it and no engine sees it.
     """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The matrix unit as far as programs need it: L1 to L0A and L0B, and the product into L0C.
+"""The part of the matrix unit that programs need: L1 to L0A and L0B, and the product into L0C.
 
-No engine does this. A program that is replayed has these ops computed here, on the golden
-memories, and what they write is put into the memories under test as well.
+No engine executes these ops. When a program is replayed they are computed here, on the golden
+memories, and the bytes written are copied to the memories under test.
 
-How the tiles lie (docs/programs.md):
+Layout of the tiles (docs/programs.md):
 
 - L1, L0A and L0B hold NZ tiles as spec/nd2nz.md, section 3 writes them with loop2 = 1 and
   loop3 = R: element (row, column) at ``32 * ((column div C0) * R + row) + (column mod C0) * E``,
@@ -41,7 +41,7 @@ WORD = 64
 """Bytes of the accumulators of one row of a group."""
 
 CANONICAL_NAN = 0x7FC00000
-"""What a product that is not a number is written as, whatever machine computes it."""
+"""Bits written for a product that is NaN, on every machine."""
 
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
@@ -118,7 +118,7 @@ def multiply(lhs: Bytes, rhs: Bytes, dtype: str) -> NDArray[np.uint32]:
     left, right = _numbers(lhs, dtype), _numbers(rhs, dtype)
     total = np.zeros((m, n))
     with np.errstate(all="ignore"):
-        # In this order on every machine, which a matrix product of a library does not promise.
+        # In this order on every machine, which a library's matrix product does not guarantee.
         for step in range(k):
             total += left[:, step, None] * right[step]
         single = total.astype(np.float32)
@@ -128,11 +128,11 @@ def multiply(lhs: Bytes, rhs: Bytes, dtype: str) -> NDArray[np.uint32]:
 
 
 class CubeModel:
-    """L0A and L0B, and what ops do with them.
+    """L0A and L0B, and the ops that read and write them.
 
     Args:
         memories: L1 is read, at the time of an op.
-        seed: Of what L0A and L0B hold at first: a program that forgets to load them gets noise.
+        seed: Seed of the initial bytes of L0A and L0B, random so that a missing load is seen.
 
     Attributes:
         l0a, l0b: Their bytes, ``uint8[L0_BYTES]``.

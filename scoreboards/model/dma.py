@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reference model of every op: which bytes it moves and writes, or which rule it breaks.
+"""Reference model of every op: the bytes it moves and writes, or the rule it breaks.
 
 An op is executed in two steps that :meth:`ReferenceModel.execute` joins. *Issue* decides the D
 rules, samples the registers a legacy copy reads and works out which bytes move; *apply* moves them.
-A scoreboard that sees ops of several pipes retire out of program order calls the steps apart.
+A scoreboard calls the steps separately where ops of several pipes retire out of program order.
 
-What an op does stands in the module of its family: :mod:`~scoreboards.model.strided`,
+The ops are in the modules of their families: :mod:`~scoreboards.model.strided`,
 :mod:`~scoreboards.model.burst`, :mod:`~scoreboards.model.nz`,
 :mod:`~scoreboards.model.fixpipe`, and :mod:`~scoreboards.model.registers` for the ``set_*`` ops.
 """
@@ -145,7 +145,7 @@ class ReferenceModel:
             The outcome with the events of the data it moved.
 
         Raises:
-            ValueError: the op leaves a memory, or waits for a unit flag that nobody sets.
+            ValueError: the op leaves a memory, or waits for a unit flag that is never set.
         """
         if outcome.read is None or outcome.written is None:
             return outcome
@@ -163,7 +163,7 @@ class ReferenceModel:
                 return outcome
             events = outcome.transfer.move(self._memories)
         except (TypeError, ValueError) as error:
-            # What numpy says of a view longer than its memory names neither.
+            # numpy's own message on a view longer than its memory names neither.
             for region in (*outcome.reads, *outcome.regions):
                 if region.end > self._memories[region.space].size:
                     raise ValueError(

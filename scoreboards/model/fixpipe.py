@@ -61,14 +61,14 @@ _SATURATION = {
     "nosat": Saturation.NOSAT,
 }
 _RELUS = ("no_relu", "normal_relu", "scalar_relu", "vector_relu")
-_HINT_RULE = "FIX-L13"  # of constants; an engine sees the value all the same (FIX-L14)
+_HINT_RULE = "FIX-L13"  # of constants; the engine checks the value as well (FIX-L14)
 _NARROW_CLIPS = {"i4": 4, "si4": 4, "i8": 8, "si8": 8}
 _CLIP_BITS = {"i4": 4, "si4": 4, "i8": 8, "si8": 8, "i16": 16, "si16": 16}
 
 
 @dataclass(slots=True)
 class _Seen:
-    """What an explanation needs of the moment in which the op was executed."""
+    """State at the time of execution that an explanation needs."""
 
     memories: Mapping[Space, Memory] = field(default_factory=dict)
     parameters: Parameters = field(default_factory=Parameters)
@@ -80,9 +80,9 @@ class WriteBack:
     """Operands of a legal write-back that moves something.
 
     Attributes:
-        pipeline: What it does to values.
-        source: Where accumulators stand.
-        targets: Where elements go: one memory, or both UB sub-blocks.
+        pipeline: Conversion of the values.
+        source: Place of the accumulators.
+        targets: Destinations: one memory, or both UB sub-blocks.
         scale: M1 as f32 bits, or the FB address of the records; None without a scale.
         alpha: Slope of the ReLU as f32 bits, or the FB address of the words; None without one.
         atomic: Atomic update of GM, or None.
@@ -106,7 +106,7 @@ class WriteBack:
         return tuple(found)
 
     def move(self, memories: Mapping[Space, Memory]) -> int:
-        """Converts and writes every element; returns what they met."""
+        """Converts and writes every element; returns the events."""
         values = self._parameters(memories)
         seen = self.seen
         seen.memories, seen.parameters, seen.old = memories, values, None
@@ -154,7 +154,7 @@ class WriteBack:
         return Parameters(scale, offset, signed, alpha)
 
     def explain(self, index: tuple[int, ...], byte: int | None, region: int = 0) -> Explanation:
-        """Names row, channel and repeat of a byte, and how its value came about."""
+        """Names row, channel and repeat of a byte, and the steps that computed its value."""
         target = self.targets[region]
         if byte is None:
             return Explanation(_row_name(target, index))
@@ -236,7 +236,7 @@ def _row_name(target: Target, index: tuple[int, ...]) -> str:
 
 
 def write_back(op: FixOp, legal: bool, _state: Registers) -> Outcome:
-    """Returns what a write-back does.
+    """Returns the outcome of a write-back.
 
     Raises:
         ValueError: the op breaks an S rule, or, with ``legal``, one without which it means nothing.
@@ -274,7 +274,7 @@ def write_back(op: FixOp, legal: bool, _state: Registers) -> Outcome:
 
 
 def _pipeline(op: FixOp) -> tuple[Pipeline, int | FbPtr | None, int | FbPtr | None]:
-    """Returns what an op does to values, its scale and its alpha."""
+    """Returns the conversion of values by an op, its scale and its alpha."""
     mode, scale = _mode(op.pre_quant, op.src_type.dtype)
     target = op.dst_type.dtype
     if mode.accumulator != op.src_type.dtype or target not in mode.targets:
@@ -294,7 +294,7 @@ def _pipeline(op: FixOp) -> tuple[Pipeline, int | FbPtr | None, int | FbPtr | No
 
 
 def _mode(quant: PreQuant | None, accumulator: str) -> tuple[Mode, int | FbPtr | None]:
-    """Returns the row of section 4 and what the scale comes from."""
+    """Returns the row of section 4 and the source of the scale."""
     if accumulator not in KEPT:
         raise ValueError(f"FIX-L02: accumulators are {accumulator}: f32 or i32")
     if quant is None or quant.mode == "no_convert":
@@ -310,7 +310,7 @@ def _mode(quant: PreQuant | None, accumulator: str) -> tuple[Mode, int | FbPtr |
 
 
 def _relu(relu: PreRelu | None) -> tuple[str, int | FbPtr | None]:
-    """Returns the kind of ReLU and what its alpha comes from."""
+    """Returns the kind of ReLU and the source of its alpha."""
     if relu is None:
         return "", None
     if relu.mode not in _RELUS:
@@ -355,7 +355,7 @@ def _number_of_clip(clip: Scalar) -> float:
 
 
 def _targets(op: FixOp, repeats: int) -> tuple[Target, ...]:
-    """Returns where the tile goes."""
+    """Returns the destinations of the tile."""
     element = op.dst_type.dtype
     bits = 4 if element in PACKED else 8 * CONTAINERS[element].itemsize
     loop3 = op.loop3
@@ -389,7 +389,7 @@ def broken_rule(op: FixOp) -> int:
     """Returns the lowest D rule the op breaks, or 0: the verdict is that of the rule tables.
 
     Raises:
-        ValueError: the op breaks an S rule, so that no front end lets it through.
+        ValueError: the op breaks an S rule, so that a front end rejects it.
     """
     for broken in s_violations(op):
         if broken.rule.name != _HINT_RULE:
@@ -399,10 +399,10 @@ def broken_rule(op: FixOp) -> int:
 
 
 def _descriptor(op: FixOp) -> FixDescriptor:
-    """Returns what D rules look at of an op that keeps the S rules; values are left out.
+    """Returns the operands that D rules read, of an op that obeys the S rules; values are left out.
 
-    It is put together here from the op's own operands, not by the lowering that the engine's
-    descriptors come from: the two must agree.
+    It is built from the op's own operands, not by the lowering that makes the engine's descriptors:
+    the two must agree.
     """
     quant, relu, loop3 = op.pre_quant, op.pre_relu, op.loop3
     clip = None if relu is None else relu.clip

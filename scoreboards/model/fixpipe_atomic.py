@@ -2,7 +2,7 @@
 """Atomic updates of GM by a write-back (spec/fixpipe.md, section 9; A-47).
 
 Sums of f16 and bf16 are made in f32 and rounded once more, which equals one rounding of the exact
-sum (24 >= 2p + 2). Integers wrap. The ``sat`` clause plays no part.
+sum (24 >= 2p + 2). Integers wrap. The ``sat`` clause has no effect.
 """
 
 from __future__ import annotations
@@ -159,6 +159,6 @@ def _integer(dtype: np.dtype[Any], op: str, old: Elements, new: Elements) -> tup
         kept = one >= two if op == "max" else one <= two
         return np.where(kept, one, two).view(old.dtype), _choice(kept)
     total = one + two  # modulo 2^width
-    # Operands of one sign whose sum has the other left the range.
+    # The sum of operands of one sign has the other sign: overflow.
     wrapped = ((one ^ total) & (two ^ total)) < 0
     return total.view(old.dtype), int(FixEvent.ATOMIC_WRAPPED) if wrapped.any() else 0

@@ -3,7 +3,7 @@
 
 Spec: fixpipe.md, sections 3 to 7. Everything works on whole arrays: ``float32`` for values that
 are computed with, ``uint32`` for bit patterns. numpy's f32 product is the IEEE one, rounded to
-nearest even with subnormals kept (A-42); NaNs are made canonical behind it (A-51).
+nearest even with subnormals kept (A-42); NaNs are made canonical after it (A-51).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _HALF_LIMIT = np.float32(65504.0)
 
 
 class Saturation(IntEnum):
-    """The ``sat`` clause: what a float destination gets for overflow, inf and NaN (A-45)."""
+    """The ``sat`` clause: the result of overflow, inf and NaN in a float destination (A-45)."""
 
     SAT = 0
     PRESERVE_NAN = 1
@@ -69,7 +69,7 @@ F16 = FloatFormat("f16", 16, 10, -14, 0x7BFF, 0x7C00, 0x7E00)
 BF16 = FloatFormat("bf16", 16, 7, -126, 0x7F7F, 0x7F80, 0x7FC0)
 E4M3 = FloatFormat("f8E4M3FN", 8, 3, -6, 0x7E, 0x7F, 0x7F)
 HIF8 = FloatFormat("hif8", 8, 0, -15, 0x6E, 0x6F, 0x80)
-"""Fraction and exponent of HiF8 are those of its tapered ends; :func:`to_hif8` knows the rest."""
+"""Fraction and exponent of HiF8 are those of its tapered ends; :func:`to_hif8` handles the rest."""
 
 
 def bits_of(values: Floats) -> Words:
@@ -186,7 +186,7 @@ def _aligned(magnitude: Words, form: FloatFormat) -> tuple[Words, Words]:
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
-    """How the elements of an array were rounded.
+    """Rounding of the elements of an array.
 
     Attributes:
         rest: What was dropped, not negative.
@@ -257,7 +257,7 @@ def _finish(
 def _range_events(
     magnitude: Words, over: NDArray[np.bool_], negative: NDArray[np.bool_], special: bool
 ) -> int:
-    """Returns what became of numbers out of range."""
+    """Returns the events of numbers out of range."""
     if not over.any():
         return 0
     events = FixEvent(0)
@@ -275,7 +275,7 @@ def _range_events(
 def small_events(
     code: Words, magnitude: Words, negative: NDArray[np.bool_], form: FloatFormat
 ) -> int:
-    """Returns what is special about small results; ``code`` has no sign yet."""
+    """Returns the events of small results; ``code`` has no sign yet."""
     least = (1 << form.fraction) if form is not HIF8 else 8
     small = code < np.uint32(least)
     if not small.any():
@@ -325,7 +325,7 @@ def hif8_value(code: int) -> float:
 _HIF8_LOWEST = -22
 _HIF8_HIGHEST = 15
 _HIF8_LIMIT = np.float32(32768.0).view(np.uint32)
-_INDEX = np.uint32(20)  # a HiF8 number is known by its exponent and three bits of fraction
+_INDEX = np.uint32(20)  # exponent and three fraction bits identify a HiF8 number
 
 
 @cache

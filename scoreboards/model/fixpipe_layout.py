@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the write-back finds accumulators and where it puts elements (spec/fixpipe.md, section 2).
+"""Source and destination layouts of the write-back (spec/fixpipe.md, section 2).
 
 L0C is column-group major: group of 16 columns, row, column in the group. A tile of R repeats,
 M rows and N channels is handled as arrays with the axes (R, M, N), whole or in chunks.
@@ -112,7 +112,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a tile goes, or the half of it that one UB sub-block gets; strides in elements.
+    """Destination of a tile, or of the half for one UB sub-block; strides in elements.
 
     Attributes:
         space, base: Memory and byte address.
@@ -122,7 +122,7 @@ class Target:
         repeat: D3.
         transposed: ``nz2dn``: channels are rows of the destination.
         columns: Columns of a destination group of ``nz2nz``, 0 for the other layouts.
-        first_m, first_n: Row and channel of the tile that stand at (0, 0) here.
+        first_m, first_n: Row and channel of the tile at (0, 0) of the destination.
     """
 
     space: Space

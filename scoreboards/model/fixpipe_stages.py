@@ -2,7 +2,7 @@
 """The write-back pipeline from accumulators to destination elements (spec/fixpipe.md, section 3).
 
 Source stage, scale, ReLU, then rounding to a float or to an integer with offset, clip and clamp.
-:class:`Pipeline` holds what an op fixes, :class:`Parameters` what depends on the channel.
+:class:`Pipeline` holds the settings of an op, :class:`Parameters` the values per channel.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ CONTAINERS: dict[str, np.dtype[Any]] = {
     **dict.fromkeys((*_S16, "f16", "bf16"), np.dtype("<u2")),
     **dict.fromkeys((*_S32, "f32"), np.dtype("<u4")),
 }
-"""What holds one destination element while it is computed."""
+"""Array element type of a destination element during computation."""
 
 PACKED = _S4
 """Destination types with two elements in a byte."""
@@ -161,23 +161,23 @@ class Parameters:
 
 
 Note = Callable[[str, Any], None]
-"""Takes the name of a stage and what it gave; for the explanation of a single element."""
+"""Called with the name and result of a stage; for the explanation of a single element."""
 
 
 def _ignore(_stage: str, _values: Any) -> None:
-    """Notes nothing."""
+    """Ignores them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """What an op says of its values.
+    """Conversion settings of an op.
 
     Attributes:
         mode: Row of section 4.
         target: Destination element type.
         relu: ``""`` or ``"no_relu"``, ``"normal_relu"``, ``"scalar_relu"``, ``"vector_relu"``.
         clip: Limit as a number, or None.
-        sat: What float destinations get for what they cannot hold.
+        sat: Result of overflow, inf and NaN in float destinations.
     """
 
     mode: Mode
@@ -194,7 +194,7 @@ class Pipeline:
         Args:
             words: ``uint32[..., N]`` accumulators, channels last.
             parameters: Their arrays have N elements or one.
-            note: Called after every stage that does something.
+            note: Called after every stage in use.
 
         Returns:
             Elements of the same shape and the events of all of them.
@@ -326,19 +326,19 @@ def _special_events(values: Floats) -> int:
 
 
 def _word_events(bits: Words) -> int:
-    """Returns what is special about f32 results that no conversion follows."""
+    """Returns the events of f32 results without a further conversion."""
     magnitude = bits & _MAGNITUDE
     events = small_events(magnitude, magnitude, bits > _MAGNITUDE, F32)
     return events | _special_events(floats_of(bits))
 
 
 def _integer_events(held: Floats, rounded: Floats, hidden: NDArray[np.bool_] | None) -> int:
-    """Returns the rounding to integers of the elements whose result shows it.
+    """Returns the rounding to integers of the elements with a visible rounding.
 
     Args:
-        held: In front of the rounding.
-        rounded: Behind it.
-        hidden: Elements whose result is a limit or stands for a NaN.
+        held: Values before the rounding.
+        rounded: Values after it.
+        hidden: Elements with a limit, or the replacement of a NaN, as result.
     """
     if hidden is not None:
         held, rounded = held[~hidden], rounded[~hidden]

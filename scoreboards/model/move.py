@@ -3,7 +3,7 @@
 
 A whole op is one strided numpy assignment per part of its rows: pads, data. Only where
 destination rows overlap, which legal stimulus never does (DMA-L13), or a pad element would be
-cut, rows go one by one in the order of the spec's loops.
+cut, rows are moved one by one in the order of the spec's loops.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def rows_collide(length: int, shape: tuple[int, ...], steps: tuple[int, ...]) ->
         return False
     if len(shape) == 1:
         return steps[0] < length
-    # Steps that each clear everything inside them leave no room for a collision.
+    # Rows cannot collide if each step exceeds the extent of all inner loops.
     reach = length
     for step, count in sorted(zip(steps, shape, strict=True)):
         if step < reach:

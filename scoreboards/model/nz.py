@@ -3,7 +3,7 @@
 
 The element of source row and column (n, d) of group g, d = c C0 + k, becomes lane k of the block
 of g, n and C0 column c; small-C0 packing gives every n four lanes, back to back. Lanes without
-an element are zero. A whole op is a handful of strided numpy assignments.
+an element are zero. A whole op is a few strided numpy assignments.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class NzTransfer:
 
 
 def gm_l1_frac(op: MteGmL1Frac, legal: bool, _state: Registers) -> Outcome:
-    """Returns what an ``mte_gm_l1_frac`` does.
+    """Returns the outcome of an ``mte_gm_l1_frac``.
 
     Raises:
         ValueError: the mode is no keyword, or elements have 8 bytes (ND-L01).

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the reference model says of one op: how it retires and which bytes it moves."""
+"""Expected outcome of one op: its status and the bytes it moves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Memory = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class PadPattern:
-    """The pad element of a row: byte ``a mod size`` of ``value`` stands at address ``a`` (A-07)."""
+    """The pad element of a row: address ``a`` gets byte ``a mod size`` of ``value`` (A-07)."""
 
     value: int
     size: int
@@ -28,13 +28,13 @@ class PadPattern:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a destination byte is in the words of its op.
+    """A destination byte in terms of its op.
 
     Attributes:
         label: Group, C0 column and lane of an NZ repack, slot of a bias load, and the like.
         source: Address, in the space the op reads, of the byte or element it is made from; None
             for a byte that is made from none.
-        values: How the value came about, a line per element with a part in the byte; empty where
+        values: How the value was computed, a line per element with a part in the byte; empty where
             bytes are only moved.
     """
 
@@ -45,7 +45,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class FlagUse:
-    """What an op does with unit flags (spec/fixpipe.md, section 8).
+    """Use of unit flags by an op (spec/fixpipe.md, section 8).
 
     Attributes:
         blocks: ``int64[k]`` numbers of the 512-byte L0C blocks it reads, ascending.
@@ -57,7 +57,7 @@ class FlagUse:
 
 
 class Transfer(Protocol):
-    """How an op that is no plain move of rows moves its bytes, and what they mean."""
+    """The data movement of an op that is no plain move of rows, and the meaning of its bytes."""
 
     def move(self, memories: Mapping[Space, Memory]) -> int:
         """Moves every byte of the op.
@@ -67,7 +67,7 @@ class Transfer(Protocol):
         """
 
     def explain(self, index: tuple[int, ...], byte: int | None, region: int = 0) -> Explanation:
-        """Says what a byte of the destination is.
+        """Describes a byte of the destination.
 
         Args:
             index: Loop indices of a row of a written region, outermost first, the row last.
@@ -77,7 +77,7 @@ class Transfer(Protocol):
 
 
 class Outcome(NamedTuple):
-    """What an op does to the memories, and how it retires; a tuple, as every op makes one.
+    """Effect of an op on the memories, and its status; a tuple, since every op makes one.
 
     Attributes:
         status: ``OK`` or ``RULE``.
@@ -89,12 +89,12 @@ class Outcome(NamedTuple):
         left: Pad bytes before the data of each written row; the data has ``read.length`` bytes.
         pad: Pad element, or None when rows are not padded.
         transfer: Moves the bytes of an op that is no plain move of rows, else None.
-        events: What the data held (:mod:`tb.isa.events`); known once the op was applied.
-        also_read: Regions read besides ``read``: parameters in FB, what an atomic update finds in
-            GM. With a GM region the read comes before any write to it.
-        also_written: Regions written besides ``written``: the half of a split tile in the other
+        events: Events of the data (:mod:`tb.isa.events`); known once the op was applied.
+        also_read: Regions read in addition to ``read``: parameters in FB, GM data of an atomic
+            update. With a GM region the read comes before any write to it.
+        also_written: Regions written after ``written``: the half of a split tile in the other
             UB sub-block. Of the same geometry as ``written``.
-        flags: Unit flags the op waits for and clears, or None when it does not look at them.
+        flags: Unit flags the op waits for and clears, or None when it does not check them.
     """
 
     status: Status

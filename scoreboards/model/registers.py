@@ -44,7 +44,7 @@ class LoopRegisters:
 
 @dataclass(slots=True)
 class Registers:
-    """What ``set_*`` ops write and only legacy copies read; defaults are the reset state (A-09)."""
+    """Registers of ``set_*`` ops and legacy copies; defaults are the reset state (A-09)."""
 
     outtoub: LoopRegisters = field(default_factory=LoopRegisters)
     ubtoout: LoopRegisters = field(default_factory=LoopRegisters)

@@ -23,7 +23,7 @@ _Steps = tuple[int, ...]
 
 
 def gm_ub(op: MteGmUb, legal: bool, _state: Registers) -> Outcome:
-    """Returns what an ``mte_gm_ub`` does."""
+    """Returns the outcome of an ``mte_gm_ub``."""
     pad = op.pad
     counts, src_strides, dst_strides = _nest(op)
     row = op.len_burst if pad is None else op.dst_stride
@@ -52,7 +52,7 @@ def gm_ub(op: MteGmUb, legal: bool, _state: Registers) -> Outcome:
 
 
 def ub_gm(op: MteUbGm, legal: bool, _state: Registers) -> Outcome:
-    """Returns what an ``mte_ub_gm`` does."""
+    """Returns the outcome of an ``mte_ub_gm``."""
     counts, src_strides, dst_strides = _nest(op)
     source = Footprint(ub_space(op.ub_sub), op.ub_src, op.len_burst, counts, src_strides)
     target = Footprint(Space.GM, op.gm_dst, op.len_burst, counts, dst_strides)
@@ -65,7 +65,7 @@ def ub_gm(op: MteUbGm, legal: bool, _state: Registers) -> Outcome:
 
 
 def gm_l1(op: MteGmL1, legal: bool, _state: Registers) -> Outcome:
-    """Returns what an ``mte_gm_l1`` does."""
+    """Returns the outcome of an ``mte_gm_l1``."""
     counts, src_strides, dst_strides = _nest(op)
     source = Footprint(Space.GM, op.gm_src, op.len_burst, counts, src_strides)
     target = Footprint(Space.L1, op.l1_dst, op.len_burst, counts, dst_strides)
@@ -77,7 +77,7 @@ def gm_l1(op: MteGmL1, legal: bool, _state: Registers) -> Outcome:
 
 
 def l1_ub(op: MteL1Ub, legal: bool, _state: Registers) -> Outcome:
-    """Returns what an ``mte_l1_ub`` does (A-12)."""
+    """Returns the outcome of an ``mte_l1_ub`` (A-12)."""
     counts, src_strides, dst_strides = _nest(op)
     source = Footprint(Space.L1, op.l1_src, op.len_burst, counts, src_strides)
     target = Footprint(ub_space(op.ub_sub), op.ub_dst, op.len_burst, counts, dst_strides)
@@ -89,7 +89,7 @@ def l1_ub(op: MteL1Ub, legal: bool, _state: Registers) -> Outcome:
 
 
 def gm_to_ubuf(op: CopyGmToUbuf, legal: bool, state: Registers) -> Outcome:
-    """Returns what a ``copy_gm_to_ubuf`` does with the registers as they are."""
+    """Returns the outcome of a ``copy_gm_to_ubuf`` with the current registers."""
     registers = state.outtoub
     padded = op.data_select_bit
     counts = registers.counts(op.n_burst)
@@ -124,7 +124,7 @@ def gm_to_ubuf(op: CopyGmToUbuf, legal: bool, state: Registers) -> Outcome:
 
 
 def ubuf_to_gm(op: CopyUbufToGm, legal: bool, state: Registers) -> Outcome:
-    """Returns what a ``copy_ubuf_to_gm`` does with the registers as they are."""
+    """Returns the outcome of a ``copy_ubuf_to_gm`` with the current registers."""
     registers = state.ubtoout
     counts = registers.counts(op.n_burst)
     src_strides = registers.src_strides(op.src_stride)

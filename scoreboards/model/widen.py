@@ -78,7 +78,7 @@ def classify(bits: NDArray[Any], exponent_bits: int, fraction_bits: int) -> NDAr
 
 @dataclass(frozen=True)
 class Widening:
-    """How elements of one type become bias slots.
+    """Conversion of elements of one type to bias slots.
 
     Attributes:
         target: Destination type.

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Corner cases chosen by hand, which random draws meet late or never."""
+"""Hand-written corner cases, which random stimulus reaches late or never."""

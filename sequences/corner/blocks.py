@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hand-picked corners, those of the GM <-> UB ops here: what random draws hit late or never."""
+"""Hand-written corners of the GM <-> UB ops, which random stimulus reaches late or never."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ V06 = MteGmUb | MteUbGm
 
 PAGE = 4096
 GM_ORIGIN = 1 << 20
-"""Where packed corners start in GM."""
+"""Start of packed corners in GM."""
 
 BLOCK_OPS = 64
 SMALL_COUNTS = (1, 2, 3)
@@ -101,7 +101,7 @@ def page_edges() -> Iterator[Corner]:
         for store in (False, True):
             yield Corner(copy(store, length), PAGE, offset)
     for store in (False, True):
-        # Rows that start just before, at and just behind boundaries.
+        # Rows that start just before, at and just after boundaries.
         yield Corner(copy(store, 64, 16, PAGE - 1, 64), PAGE, 7)
         yield Corner(copy(store, 33, 16, PAGE + 1, 64), PAGE, PAGE - 20)
 
@@ -164,7 +164,7 @@ def maxima() -> Iterator[V06]:
         yield copy(store, 9, 3, (1 << 38) + 1, 32)
         yield copy(store, 64, 1, (1 << 40) - 1, (1 << 21) - 1)
         yield copy(store, 64, 2, 64, 64, [(1, (1 << 40) - 1, (1 << 21) - 1)] * 3)
-    # Only a store may iterate more often than UB has blocks: it reads the same bytes again.
+    # Only a store may iterate more often than UB has blocks, by reading bytes again.
     yield copy(True, 1, 1, 0, 0, [(65537, 1, 0)])
 
 
@@ -184,7 +184,7 @@ def ends() -> Iterator[V06]:
 
 
 def nops() -> Iterator[V06]:
-    """Zero counts of each kind beside the largest other counts, also outside the memories."""
+    """Zero counts of each kind with the largest other counts, also outside the memories."""
     for store in (False, True):
         for zero in range(2 + MAX_LOOPS):
             length = 0 if zero == 0 else 64

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hand-picked corners of the write-backs: limits, tails, edges of memories, flags, parameters."""
+"""Hand-written corners of the write-backs: limits, tails, edges of memories, flags, parameters."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _kinds() -> Iterator[tuple[int, str, str]]:
 
 
 def _smallest(form: str) -> Iterator[FixOp]:
-    """One element (two where they are nibbles) of each kind, and with every clause there is."""
+    """One element (two where they are nibbles) of each kind, and with every clause."""
     for code, acc, dtype in _kinds():
         n = 2 if _bits(dtype) == 4 else 1
         yield tile(form, 1, n, code, dtype, acc)
@@ -120,7 +120,7 @@ def _smallest(form: str) -> Iterator[FixOp]:
 
 
 def _tails(form: str) -> Iterator[FixOp]:
-    """Every rest of columns, few rows, each layout, elements of each size."""
+    """Every remainder of columns, few rows, each layout, elements of each size."""
     for (code, dtype), n, m in product(
         ((0, "f32"), (31, "f16"), (24, "ui8")), range(1, 34), (1, 2)
     ):
@@ -260,7 +260,7 @@ def _limits(form: str) -> Iterator[FixOp]:
 
 
 class _Builder:
-    """Makes blocks of ops and what they read."""
+    """Makes blocks of ops and their source data."""
 
     def __init__(self, seed: int = 1) -> None:
         rng = np.random.default_rng(seed)
@@ -368,7 +368,7 @@ def _again_chains(form: str) -> Iterator[tuple[list[FixOp], list[int]]]:
     ):
         ops = [changed(op, dst=k * unit, unit_flag=flag) for k, flag in enumerate(flags)]
         if 0 in flags:
-            # One between them that reads another tile, and looks at no flag.
+            # One between them that reads another tile, and checks no flag.
             ops[2] = changed(ops[2], src=4 * FLAG_BLOCK)
         again = [3 in flags[:k] and flags[k - 1] != 2 and flags[k] > 0 for k in range(len(ops))]
         yield ops, [delay if late else -1 for late in again]
@@ -380,7 +380,7 @@ def _again_chains(form: str) -> Iterator[tuple[list[FixOp], list[int]]]:
         yield [large, changed(large, dst=end, unit_flag=flag)], [-1, delay]
         part = changed(op, src=8 * FLAG_BLOCK, dst=2 * end, unit_flag=3)
         yield [part, changed(large, dst=end, unit_flag=flag), changed(part, dst=0)], [-1, delay, -1]
-    # Two tiles by turns, as a producer with two buffers works.
+    # Two tiles in turn, as with a double-buffered producer.
     turns = [
         changed(op, src=k % 2 * FLAG_BLOCK, dst=k * unit, unit_flag=3) for k in range(BLOCK_OPS)
     ]
@@ -389,7 +389,7 @@ def _again_chains(form: str) -> Iterator[tuple[list[FixOp], list[int]]]:
 
 
 def _parameter_changes(form: str) -> Iterator[FixOp]:
-    """Equal shapes one after the other, whose parameters or modes change from op to op."""
+    """Equal shapes one after the other, with parameters or modes that change from op to op."""
     codes = ((23, "i8"), (24, "i8"), (23, "ui8"), (31, "f16"), (32, "f16"), (25, "i4"), (1, "f16"))
     for number, (code, dtype) in enumerate(codes * 4):
         op = tile(form, 2, 32, code, dtype)
@@ -430,7 +430,7 @@ def _updates() -> Iterator[tuple[list[FixOp], list[int]]]:
             for k, each in enumerate(same)
         ]
         yield kinds, [k - 1 for k in range(6)]
-        # Other ops between the two that meet.
+        # Other ops between the two that overlap.
         others = [same[0], row[2], row[3], same[4], row[5]]
         yield others, [-1, -1, -1, 0, -1]
 

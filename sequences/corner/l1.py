@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Corners of the ops around L1, of UB to UB, BT and FB; NZ repacks stand in ``corner_nz``."""
+"""Corners of the ops around L1, of UB to UB, BT and FB; those of NZ repacks are in ``nz``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tb.isa.spaces import SIZES, UB_BLOCK, Space
 
 PAGE = 4096
 GM_ORIGIN = 1 << 20
-"""Where packed corners start in GM."""
+"""Start of packed corners in GM."""
 
 BLOCK_OPS = 64
 MAX_GAP = 65535
@@ -38,7 +38,7 @@ PARAM_UNIT = 64
 
 @dataclass(frozen=True)
 class Spot:
-    """An op at address 0 of both memories, and where its addresses shall fall.
+    """An op at address 0 of both memories, and the alignment of its addresses.
 
     Attributes:
         op: The op.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Corners of the NZ repack: tails, packings, strides between each other, and every limit."""
+"""Corners of the NZ repack: tails, packings, nested strides, and every limit."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def nz_corners(bus_bytes: int) -> Iterator[tuple[MteGmL1Frac, Wish]]:
     for op in (*_shapes(), *_strides()):
         yield op, ANY
     for dtype, mode, address in product(TYPES, MODES, range(bus_bytes)):
-        # Rows a byte longer than the bus's half come to lie at every place in a word.
+        # Rows a byte longer than half the bus start at every place in a word.
         yield frac(dtype, mode, 7, 13, inner=13 * 4 + 1), (bus_bytes, address)
         yield small(dtype, mode, 9, 3), (bus_bytes, address)
     for before, mode in product(range(67), MODES):

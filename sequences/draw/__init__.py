@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random legal copies: how much they move, with which strides, and who waits for whom."""
+"""Random legal copies: sizes, strides and dependencies."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs of GM address and row length residues: whoever draws asks for those met least so far."""
+"""Pairs of GM address and row length residues, with the least used ones for the next draw."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 from sequences.draw.shapes import Ints
 
 LONG = 4096
-"""Rows of more bytes are few: they start at the edges of words and pages instead."""
+"""Longest row in bytes; longer ones are few and start at the edges of words and pages."""
 
 
 class AlignmentCounts:
-    """Counts which pairs modulo the bus width came, for loads and stores between GM and UB.
+    """Counts the pairs modulo the bus width, of loads and stores between GM and UB.
 
-    Several generators may share one, so that together they meet every pair soon. Only forms whose
-    alignment nothing else covers take part: a legacy copy becomes a descriptor of the v0.6 op.
+    Several generators may share one, so that together they cover every pair soon. Legacy copies are
+    not counted: they become descriptors of the v0.6 op.
 
     Args:
         bus_bytes: Bus width B in bytes.
@@ -36,7 +36,7 @@ class AlignmentCounts:
         return found
 
     def addresses(self, rng: np.random.Generator, store: Ints, length: Ints) -> Ints:
-        """Returns the address residues that came least with each ``length``, ``int64[N]``."""
+        """Returns the least used address residues for each ``length``, ``int64[N]``."""
         column = store * self._bus + length % self._bus
         hits = self._hits.reshape(-1, self._bus)
         rarest = np.argsort(hits + rng.random(hits.shape), axis=1)

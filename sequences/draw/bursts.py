@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes of the burst copies: bursts of units with gaps, within what each side may take."""
+"""Shapes of the burst copies: bursts of units with gaps, within the limits of each side."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BIAS_SIZE = np.array([ELEMENT_BYTES[name] for name in _BIAS])
 _BIAS_WEIGHTS = np.array([0.2, 0.14, 0.3, 0.36])
 
 INTERLEAVED = 0.3
-"""Fraction of the ops inside one memory whose source bursts lie between the destination ones."""
+"""Fraction of the ops inside one memory with source bursts between the destination ones."""
 
 
 def bursts(opcode: Ints) -> Bools:
@@ -64,7 +64,7 @@ def _fb_shapes(rng: np.random.Generator, most: Ints) -> tuple[Ints, Ints]:
 
 
 def _gaps(rng: np.random.Generator, count: Ints, length: Ints, units: Ints, *, wide: float) -> Ints:
-    """Draws gaps, ``int64[M]``, so that all bursts fit ``units``; any gap behind a lone one."""
+    """Draws gaps, ``int64[M]``, so that all bursts fit ``units``; any gap after a single burst."""
     size = len(count)
     slack = (units - count * length) // np.maximum(count - 1, 1)
     lone = count <= 1

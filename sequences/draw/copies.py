@@ -53,7 +53,7 @@ BATCH = 4096
 
 PARAM_SIZE = SIZES[Space.BT]
 MODEST = 512
-"""Bytes of BT or FB that most ops get."""
+"""Most bytes of BT or FB for most ops."""
 
 WIDE = 0.25
 """Fraction of ``stretch`` that spreads over a whole memory on both sides, and leaves no room for
@@ -78,9 +78,9 @@ def _has_shape(opcode: Ints) -> Bools:
 class CopyGenerator:
     """Draws blocks of legal ops.
 
-    A block is an batch: its ops may all be in flight at once on all slots. What one op writes, no
-    other op of the block touches, but for ops whose ``after`` names it. Across blocks regions are
-    used again freely; the bench must drain the engines between blocks.
+    A block is a batch: its ops may all be in flight at once on all slots. In a block only ops with
+    a dependency on it in ``after`` touch the destination of an op. Across blocks
+    regions are reused freely; the bench must drain the engines between blocks.
 
     The registers of legacy copies persist over the life of the generator, from their reset values
     on, so blocks must be sent in the order they were drawn.
@@ -91,11 +91,11 @@ class CopyGenerator:
         constraints: What to draw.
         weights: Name to weight, 1 where left out: of a v0.6 name among all ops, of a legacy form
             against its v0.6 form.
-        alignments: Alignments met so far, when several generators share them.
-        registers: Legacy registers, when several generators share them.
+        alignments: Alignments used so far, if several generators share them.
+        registers: Legacy registers, if several generators share them.
 
     Raises:
-        ConstraintError: an op is unknown or none is given, or no shape is drawn for one.
+        ConstraintError: an op is unknown or none is given, or an op has no generator of shapes.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class CopyGenerator:
 
     @property
     def registers(self) -> DmaRegisters:
-        """Legacy registers behind the last op drawn."""
+        """Legacy registers after the last op drawn."""
         return self._file.registers
 
     def blocks(self, count: int) -> Iterator[OpBlock]:
@@ -161,7 +161,7 @@ class CopyGenerator:
         return split(self._finish(moves, places), places.starts)
 
     def _directions(self) -> dict[str, float]:
-        """Returns the weights of the ops, those between GM and UB shared out between directions."""
+        """Returns the weights of the ops, those between GM and UB divided between directions."""
         load, store = MTE_GM_UB.name, MTE_UB_GM.name
         weights = dict(self._weights)
         if load in weights and store in weights:
@@ -181,7 +181,7 @@ class CopyGenerator:
         return shares
 
     def _aligned(self, moves: Moves) -> Bools:
-        """Tells which ops get the next alignment: those whose place in GM is their own."""
+        """Tells which ops get the next alignment: those with a free place in GM."""
         store = moves.opcode == MTE_UB_GM.opcode
         load = (moves.opcode == MTE_GM_UB.opcode) & (moves.parent < 0)
         free: Bools = (store | load) & ~moves.nop & ~moves.far & ~moves.legacy
@@ -206,7 +206,7 @@ class CopyGenerator:
         return address
 
     def _note(self, moves: Moves) -> None:
-        """Counts the alignments that came of it."""
+        """Counts the resulting alignments."""
         store = moves.opcode == MTE_UB_GM.opcode
         mine = (store | (moves.opcode == MTE_GM_UB.opcode)) & ~moves.nop & ~moves.legacy
         index = np.flatnonzero(mine)
@@ -215,7 +215,7 @@ class CopyGenerator:
             self._alignments.note(store[index].astype(np.int64), address, length)
 
     def _shape(self, moves: Moves, index: Ints) -> None:
-        """Draws the shapes of ops whose parents have theirs."""
+        """Draws the shapes of ops after those of their parents."""
         if not len(index):
             return
         rng, limits = self._rng, self.constraints
@@ -244,12 +244,12 @@ class CopyGenerator:
         moves.extent[index] = np.minimum(np.where(to == GM, hull, align(hull)), read_most[to])
 
     def _bound_by_parents(self, moves: Moves, index: Ints, read: Ints) -> None:
-        """Lowers what ops may ``read`` to what their parents wrote; some lose their parent."""
+        """Limits the ``read`` bytes of ops to their parents' output; some lose their parent."""
         parent = moves.parent[index]
         child = parent >= 0
         parent = np.maximum(parent, 0)
         extent, foot = moves.extent[parent], moves.write.foot[parent]
-        # Between the rows of a sparse parent is nothing it wrote: better read the first row.
+        # A sparse parent writes nothing between its rows: read only the first row.
         rows = moves.write.counts[parent].prod(axis=1)
         sparse = (2 * rows * foot < extent) & (self._rng.random(len(index)) < 0.8)
         row = np.where(DESTINATION[moves.opcode[parent]] == GM, foot, align(foot))

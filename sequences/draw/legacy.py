@@ -38,7 +38,7 @@ KEEP = 0.75
 """Chance that a loop of count 1 takes its strides from the registers instead of setting them."""
 
 REDUNDANT = 0.08
-"""Chance of a ``set_*`` op that writes what the register already holds."""
+"""Chance of a ``set_*`` op that writes the value the register already holds."""
 
 FOREIGN = 0.06
 """Chance of a ``set_*`` op on the registers of the other direction."""
@@ -51,7 +51,7 @@ _NAMES = (
 
 
 class RegisterFile:
-    """The registers as the program so far left them, and the programs built on them."""
+    """The registers after the program so far, and the programs built on them."""
 
     def __init__(self) -> None:
         # Counts, then strides of loops 1 and 2 as (src, dst); reset values of A-09.
@@ -64,7 +64,7 @@ class RegisterFile:
 
     @property
     def registers(self) -> DmaRegisters:
-        """The registers as :mod:`tb.isa.dma.legacy` sees them."""
+        """The registers in the form of :mod:`tb.isa.dma.legacy`."""
         sets = [
             LoopRegisters(self._counts[side], (self._strides[side][0], self._strides[side][1]))
             for side in (OUTTOUB, UBTOOUT)
@@ -83,7 +83,7 @@ class RegisterFile:
         """Returns op number to program for the ops ``index``, in program order.
 
         Strides of loops that take no step, and pad values that the registers already hold, are
-        taken over into ``columns``.
+        copied into ``columns``.
         """
         if not len(index):
             return {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A draw of ops of any family while it is being made: what each reads, writes and waits for."""
+"""A draw of ops of any family in progress: sources, destinations and dependencies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tb.isa.burst.table import BURSTS as BURST_ROWS
 from tb.isa.ops import OPS, SLOTS
 
 GM, UB, L1, BT, FB = range(5)
-"""Memories by what an op names; both UB sub-blocks are UB. Write-backs are not drawn as moves."""
+"""Memories by address space; both UB sub-blocks are UB. Write-backs are not drawn as moves."""
 
 KEYWORDS = ("gm", "ub", "l1", "bt", "fb")
 
@@ -98,18 +98,18 @@ class Moves:
     Attributes:
         opcode: ``int64[N]``.
         nop: ``bool[N]``, has a zero count or length.
-        far: ``bool[N]``, wants GM rows anywhere.
-        legacy: ``bool[N]``, written in the legacy form.
-        parent: ``int64[N]``, earlier op on another slot whose destination this one reads, or -1.
+        far: ``bool[N]``, may have GM rows anywhere. legacy: ``bool[N]``, written in the legacy
+        form.
+        parent: ``int64[N]``, earlier op on another slot that writes the source of this one, or -1.
         depth: ``int64[N]``, parents up to the first op of the chain.
         read, write: Sides.
-        skew: ``int64[N]``, of an ``mte_ub_ub`` whose rows lie between each other's: bytes from the
+        skew: ``int64[N]``, of an ``mte_ub_ub`` with interleaved rows on both sides: bytes from the
             destination to the source; 0 for all others.
         extent: ``int64[N]``, bytes of its destination that dependents may read, whole blocks on
             chip.
         residue: ``int64[N]``, wanted row length modulo the bus width, or -1.
         dtype: ``int64[N]``, index into ``DTYPES``.
-        columns: Descriptor fields but for the addresses.
+        columns: Descriptor fields except the addresses.
     """
 
     opcode: Ints
@@ -154,7 +154,7 @@ def _parents(
 
 
 def _depths(parent: Ints) -> Ints:
-    """Returns how many ops stand before each in its chain; cuts ``parent`` at ``MAX_DEPTH``."""
+    """Returns the number of ops before each in its chain; cuts ``parent`` at ``MAX_DEPTH``."""
     child = parent >= 0
     depth = np.zeros(len(parent), dtype=np.int64)
     for _ in range(MAX_DEPTH + 1):
@@ -175,7 +175,7 @@ def draw_moves(
     columns: tuple[str, ...],
     limits: OpConstraints,
 ) -> Moves:
-    """Draws which ops there are and who waits for whom; nothing has a shape yet.
+    """Draws ops and their dependencies, without shapes.
 
     Args:
         rng: Source of randomness.
@@ -188,7 +188,7 @@ def draw_moves(
     codes = np.array([OPS[name].opcode for name in weights], dtype=np.int64)
     opcode = _opcodes(rng, count, codes, np.array(list(weights.values()), dtype=np.float64))
     nop = rng.random(count) < limits.nop
-    # Of two ops each finds one that feeds it soon, and some ops shall have shapes of their own.
+    # With two kinds of ops every op soon finds a producer, but some must have independent shapes.
     parent = _parents(rng, opcode, nop, limits.dependent, 5 if len(weights) > 2 else 1)
     depth = _depths(parent)
     feeds = np.zeros(count, dtype=bool)

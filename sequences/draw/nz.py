@@ -45,7 +45,7 @@ BIG_SHAPES = np.array(
         (300, 1, 4, 4, 1, _ANY),
     ]
 )  # fmt: skip
-"""(groups, N, D, E, small-C0, mode) that random sizes meet too rarely: long rows, hundreds of
+"""(groups, N, D, E, small-C0, mode) that random sizes reach too rarely: long rows, hundreds of
 matrices, the operands' maxima (ND-L03)."""
 
 _BIG_WEIGHTS = np.array([1.0] * 12 + [0.4, 0.4, 0.15, 0.6])
@@ -97,7 +97,7 @@ class Matrices:
 
 
 def _near_sixteen(rng: np.random.Generator, n: Ints) -> Ints:
-    """Moves row counts to a multiple of 16 or one beside it, half of them."""
+    """Moves half of the row counts to a multiple of 16 or one next to it."""
     whole = np.maximum((n + 8) // FRACTAL_ROWS, 1) * FRACTAL_ROWS
     near = whole + np.array([-1, 0, 0, 1])[rng.integers(0, 4, len(n))]
     moves = (n >= FRACTAL_ROWS // 2 + 3) & (rng.random(len(n)) < 0.55)
@@ -105,7 +105,7 @@ def _near_sixteen(rng: np.random.Generator, n: Ints) -> Ints:
 
 
 def _tails(rng: np.random.Generator, columns: Ints, c0: Ints) -> Ints:
-    """Returns D of so many C0 columns: full ones, or any tail."""
+    """Returns D for numbers of C0 columns: full ones, or any tail."""
     tail = (rng.random(len(c0)) * (c0 - 1)).astype(np.int64)
     whole = rng.random(len(c0)) < 0.3
     last = np.where(whole, c0, 1 + tail)
@@ -143,7 +143,7 @@ def _matrices(
     _gather(rng, found, far, most, limits)
     _grow(rng, found, most, read, limits)
     _shrink(found, read)
-    # Rows of a byte or two by the ten thousand would take as long as everything else.
+    # Tens of thousands of rows of a byte or two would take as long as all other ops.
     many = found.rows * found.groups > limits.max_rows
     found.mode = np.where(many, np.where(found.n > found.d, DN2NZ, ND2NZ), found.mode)
     return found
@@ -152,7 +152,7 @@ def _matrices(
 def _gather(
     rng: np.random.Generator, shape: Matrices, far: Bools, most: Ints, limits: OpConstraints
 ) -> None:
-    """Makes some ops dozens of small matrices, in place; of far ones few enough rows in all."""
+    """Gives some ops dozens of small matrices, in place; far ops stay below the limit of rows."""
     luck = rng.random(len(far))
     index = np.flatnonzero(luck < np.where(far, 0.3, 0.02) * (limits.max_rows >= MAX_FAR_ROWS))
     groups = MANY_GROUPS + rng.integers(0, 17, len(index))
@@ -188,9 +188,9 @@ def _grow(
 
 
 def _shrink(shape: Matrices, read: Ints) -> None:
-    """Makes matrices smaller where the source has no room for all of them side by side."""
+    """Shrinks matrices where the source has no room for all of them side by side."""
     size = shape.n * shape.d * shape.elem
-    # Matrices may be read again, so the groups need no room of their own.
+    # Matrices may be read again, so the groups need no separate room.
     big = size > read
     d = np.clip(read // (shape.n * shape.elem), 1, shape.d)
     shape.d = np.where(big, d, shape.d)
@@ -272,7 +272,7 @@ def _destination(
     zero = np.zeros((count, 3), dtype=np.int64)
     drawn = (zero, zero + 1, rng.integers(1, 5, (count, 3)), rng.integers(5, 70, (count, 3)))
     margin[:, :3] = np.choose(kind, drawn)
-    # Rows apart (loop2 > 1) cost most room, so they are tight more often.
+    # Rows apart (loop2 > 1) need most room, so they are tight more often.
     margin[rng.random(count) < 0.5, 0] = 0
     fractal = np.flatnonzero((order[:, 0] == 0) & (rng.random(count) < 0.55))
     height = shape.n[fractal] * (1 + np.where(shape.n[fractal] > 1, margin[fractal, 0], 0))
@@ -295,14 +295,14 @@ def _destination(
 def _special(
     rng: np.random.Generator, shape: Matrices, counts: Ints, order: Ints, margin: Ints
 ) -> None:
-    """Draws two kinds of layouts that margins drawn one by one hardly meet, in place."""
+    """Draws two kinds of layouts that independently drawn margins rarely give, in place."""
     count = len(counts)
-    # Rows a fractal apart, whatever lies between them.
+    # Rows a fractal apart.
     at = np.flatnonzero((counts[:, 0] > 1) & (rng.random(count) < 0.03))
     place = np.argmax(order[at] == 0, axis=1)
     margin[at, :3] = rng.integers(0, 3, (len(at), 3))
     margin[at, place] = rng.integers(FRACTAL_ROWS - 1, 2 * FRACTAL_ROWS, len(at))
-    # Groups in the rows that N leaves over of whole fractals.
+    # Groups in the unused rows of whole fractals.
     rest = ~shape.small & (counts[:, 0] * counts[:, 2] <= FRACTAL_ROWS)
     rest &= (counts[:, 1:3] > 1).all(axis=1)
     at = np.flatnonzero(rest & (rng.random(count) < 0.15))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much an op moves: row length, rows, loop counts, element type and padding."""
+"""Sizes of ops: row length, rows, loop counts, element type and padding."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Forms:
     """Forms of N strided ops, ``bool[N]`` each.
 
     Attributes:
-        far: Wants GM rows anywhere.
+        far: May have GM rows anywhere.
         legacy: Written in the register form.
         nop: Has a zero count or length.
         pad: Rows are padded, where they have room.
@@ -47,7 +47,7 @@ class Forms:
 
 @dataclass
 class Shapes:
-    """Shapes of N ops; arrays are edited in place while ops take over each other's shape.
+    """Shapes of N ops; arrays are edited in place while ops copy each other's shape.
 
     Attributes:
         counts: ``int64[N, 4]``, rows then loops 0..2; absent loops count 1.
@@ -126,7 +126,7 @@ def _tall(
     active: Bools,
     limits: OpConstraints,
 ) -> None:
-    """Gives a few ops many rows below loops that iterate, in place; far ops fewer, yet loops."""
+    """Gives a few ops many rows below loops that iterate, in place; far ops get fewer rows."""
     luck = rng.random(len(counts))
     share = np.where(forms.legacy, 0.07, 0.04) * (limits.max_rows >= TALL_ROWS)
     tall = ~forms.far & (luck < share)
@@ -157,7 +157,7 @@ def draw_counts(
     # Many rows below loops are rare where all levels share the budget.
     only_rows = rng.random((count, 1)) < 0.4
     counts = _split_rows(rng, rows, active & ~(only_rows & (np.arange(LEVELS) > 0)))
-    # Counts of 1, 2 and 3 are where loop logic breaks: they must not depend on the row budget.
+    # Counts of 1, 2 and 3 find most errors of loop logic: they must not depend on the row budget.
     forced = active & (rng.random(counts.shape) < 0.3)
     small = np.minimum(rng.integers(1, 4, counts.shape), limits.max_rows)
     counts = np.where(forced, small, counts)
@@ -176,7 +176,7 @@ EDGE_LENGTHS = np.array(
 """Lengths around words and bursts."""
 
 MANY_BYTES = 48 * 1024
-"""Most bytes of an op whose length is drawn whatever its rows."""
+"""Most bytes of an op with a length drawn independently of its rows."""
 
 LONG_LENGTHS = np.array([4095, 4096, 4097, 8192, 16384, 32768, MAX_LEN - 31, MAX_LEN - 1, MAX_LEN])
 """Lengths around pages and the operand's maximum: for ops of very few rows."""
@@ -193,7 +193,7 @@ def edge_lengths(
 ) -> Ints:
     """Returns lengths around words, bursts and pages for a fraction ``edge`` of the ops.
 
-    Ops of long rows get few of them: ``counts`` changes in place. An op whose ``residue`` is not
+    Ops with long rows get few rows: ``counts`` changes in place. An op whose ``residue`` is not
     negative keeps its length.
     """
     count = len(length)
@@ -204,7 +204,7 @@ def edge_lengths(
     near = rng.choice(EDGE_LENGTHS, count)
     short &= near * counts.prod(axis=1) <= MANY_BYTES
     length = np.where(short, near, length)
-    # The longest ones cost as much as fifty ops: most of the long ones are a page.
+    # The longest ones take as long as fifty ops: most of the long ones are a page.
     weights = np.array([4, 10, 4, 1, 1, 1, 1, 1, 3.0])
     length = np.where(long, LONG_LENGTHS[pick(rng, count, weights)], length)
     few = np.flatnonzero(long)
@@ -255,7 +255,7 @@ def total_bytes(rng: np.random.Generator, count: int, limits: OpConstraints) -> 
 def with_residue(length: Ints, residue: Ints, bus: int, top: Ints) -> Ints:
     """Returns lengths near ``length`` with the wanted residues modulo ``bus``, up to ``top``.
 
-    Those with a negative ``residue`` stay, and so do those that have no room.
+    Those with a negative ``residue``, or without room, are unchanged.
     """
     fixed = np.where(length < bus, residue, length // bus * bus + residue)
     fixed = np.where(fixed > top, fixed - bus, np.where(fixed > 0, fixed, bus))
@@ -287,6 +287,6 @@ def make_nops(rng: np.random.Generator, shapes: Shapes, nop: Bools) -> None:
     zero_loop = (kind >= 2) & (n_loops > 0)
     drawn[row[zero_loop], loop[zero_loop]] = 0
     shapes.counts[index] = drawn
-    # Without a loop to be zero the length is, and now and then both are.
+    # Without a loop count to be zero the length is zero, and sometimes both are.
     no_length = (kind == 0) | ((kind >= 2) & (n_loops == 0)) | (rng.random(count) < 0.1)
     shapes.length[index[no_length]] = 0

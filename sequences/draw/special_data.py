@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What memories hold before the first op: values that bias loads treat unlike others.
+"""Initial memory contents with values that bias loads treat in special ways.
 
-Random bytes hardly ever are a NaN with a payload, a subnormal or an infinity of f32. Tests poke
-:func:`special_fills` once before the stimulus; copies then carry the values everywhere.
+Random bytes are rarely a NaN with a payload, a subnormal or an infinity of f32. Tests write
+:func:`special_fills` once before the stimulus; copies then distribute the values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sequences.draw.shapes import Ints, pick
 from tb.isa.spaces import Space
 
 CHUNK = 512
-"""Bytes in a row of one format, so that a bias vector meets values of its own type."""
+"""Bytes in a row of one format, so that a bias vector gets values of its own type."""
 
 STRETCH = 16384
 """Bytes in one fill."""
@@ -85,7 +85,7 @@ def bias_background(rng: np.random.Generator, size: int) -> NDArray[np.uint8]:
 
 @dataclass(frozen=True)
 class SpecialFill:
-    """Bytes to poke at ``start`` of a memory."""
+    """Bytes to write at ``start`` of a memory."""
 
     space: Space
     start: int
@@ -99,7 +99,7 @@ def special_fills(
 ) -> Iterator[SpecialFill]:
     """Yields fills for a ``share`` of L1, of both UB sub-blocks and of the GM windows.
 
-    GM is refilled by stores only, so what copies bring from there keeps L1 rich for a whole run.
+    Only stores overwrite GM, so copies from it keep special values in L1 for a whole run.
 
     Args:
         seed: Seed or generator.

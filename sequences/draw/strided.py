@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes of the strided copies: rows and loops on both sides, within what each side may take."""
+"""Shapes of the strided copies: rows and loops on both sides, within the limits of each side."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tb.isa.spaces import UB_BLOCK
 _IS_STRIDED = by_name(dict.fromkeys(STRIDED, 1))
 
 SPREAD = 5
-"""How much more often a source is spread over all it may take: it needs no room of its own."""
+"""Factor by which sources are spread over their whole limit more often: they may overlap."""
 
 
 def strided(opcode: Ints) -> Bools:
@@ -107,7 +107,7 @@ def _strides(
 
 
 def _clones(rng: np.random.Generator, opcode: Ints, candidates: Bools, fraction: float) -> Ints:
-    """Returns the op whose shape each repeats, the latest candidate of its opcode, or -1."""
+    """Returns the op with the shape that each repeats, the last candidate of its opcode, or -1."""
     clone = np.full(len(opcode), -1, dtype=np.int64)
     for code in np.unique(opcode[candidates]).tolist():
         index = np.flatnonzero(candidates & (opcode == code))
@@ -185,14 +185,14 @@ def _same_rows(
     moves: Moves, shapes: Shapes, index: Ints, wanted: Bools, whole: Bools, write: Ints,
     legacy: Bools, limits: OpConstraints,
 ) -> Ints:  # fmt: skip
-    """Gives ops the very rows that their strided parents wrote; returns which they are."""
+    """Gives ops exactly the rows that their strided parents wrote; returns these ops."""
     parent = np.maximum(moves.parent[index], 0)
     counts = moves.write.counts[parent]
     length = moves.write.foot[parent]
     length = np.where(whole, align(length), length)
     n_loops = moves.columns["n_loops"][parent]
     fits = strided(moves.opcode[parent]) & wanted & (moves.write.hull[parent] > 0)
-    # Two register loops cannot follow three.
+    # Two register loops cannot hold three.
     fits &= np.where(legacy, n_loops <= 2, n_loops <= limits.max_loops)
     fits &= (moves.write.hull[parent] <= moves.extent[parent]) & (length <= MAX_LEN)
     fits &= counts.prod(axis=1) * align(length) <= write

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strides that keep rows apart: each level steps over what the levels inside it cover.
+"""Strides that keep rows apart: each level steps over the extent of inner levels.
 
-Levels are nested in an order of their own on each side. In the usual order rows lie inside
-loop 0 and so on; any other order puts iterations between rows, and is as free of overlap.
+Each side has its own nesting order of levels. In the usual order rows lie inside
+loop 0 and so on; any other order puts iterations between rows, also without overlap.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ ROOMY = 160 * 1024
 """Most bytes of an on-chip memory that the margins between rows may spread an op over."""
 
 FAR_SPAN = GM_SIZE - (1 << 30)
-"""Most bytes between the ends of a far op: one over all of GM could only lie at address 0, where
-the rows of others are. Strides up to the last byte are among the corners."""
+"""Most bytes between the ends of a far op: one over all of GM could only be at address 0, where
+other ops have rows. Strides up to the last byte are among the corners."""
 
 
 def orders(rng: np.random.Generator, count: int, interleave: float, rows_first: Bools) -> Ints:
@@ -35,7 +35,7 @@ def orders(rng: np.random.Generator, count: int, interleave: float, rows_first: 
         rng: Source of randomness.
         count: Number of ops.
         interleave: Fraction with another than the usual order.
-        rows_first: ``bool[count]``, ops whose rows leave no room between them (padding).
+        rows_first: ``bool[count]``, ops with rows that leave no room between them (padding).
     """
     order = np.tile(np.arange(LEVELS), (count, 1))
     mixed = np.flatnonzero(rng.random(count) < interleave)
@@ -123,8 +123,8 @@ def local_strides(
         need: ``int64[N]``, bytes of a row with its pads.
         pad: ``bool[N]``, rows are filled to their stride.
         interleave: Fraction with iterations between rows.
-        reread: ``bool[N]``, ops that only read and may step less than what they cover.
-        most: Bytes between the first and last byte of an op, one or ``int64[N]``.
+        reread: ``bool[N]``, ops that only read and may step less than their extent. most: Bytes
+        between the first and last byte of an op, one or ``int64[N]``.
         stretch: Fraction of ops without padding that spread over all of ``most``, one or
             ``float64[N]``.
         bits: Width of a stride.
@@ -141,7 +141,7 @@ def local_strides(
             rng.integers(9, 257, shape),
         ),
     )
-    # A padded row fills its stride, so what it leaves free belongs to the row.
+    # A padded row fills its stride, so the free bytes belong to the row.
     row_margin = np.where(pad, margin[:, 0], 0)
     margin[pad, 0] = 0
     tight = align(need)
@@ -186,8 +186,8 @@ def gm_strides(
         counts: ``int64[N, 4]``, each at least 1.
         length: ``int64[N]``, bytes of a row.
         interleave: Fraction with iterations between rows.
-        reread: ``bool[N]``, ops that only read GM and may step less than what they cover.
-        far: ``bool[N]``, ops whose rows may lie anywhere.
+        reread: ``bool[N]``, ops that only read GM and may step less than their extent.
+        far: ``bool[N]``, ops that may have rows anywhere.
         most: Bytes between the first and last byte of an op that is not far.
     """
     count = len(length)
@@ -218,7 +218,7 @@ def gm_strides(
 
 
 def _fair_share(counts: Ints, most: Ints | int, low: int, high: int) -> Ints:
-    """Returns half of what each row has of ``most`` bytes, within ``low..high``."""
+    """Returns half of each row's share of ``most`` bytes, within ``low..high``."""
     share: Ints = np.clip(most // (2 * counts.prod(axis=1)), low, high)
     return share
 
@@ -232,7 +232,7 @@ def _wide_margins(rng: np.random.Generator, counts: Ints, most: Ints | int) -> I
 def _rows_outside(
     rng: np.random.Generator, counts: Ints, order: Ints, margin: Ints, most: Ints | int
 ) -> None:
-    """Puts the rows of a few ops pages apart with all iterations between them, in place."""
+    """Spaces the rows of a few ops pages apart with all iterations between them, in place."""
     several = (counts[:, 0] > 1) & (counts[:, 1:] > 1).any(axis=1)
     index = np.flatnonzero(several & (rng.random(len(counts)) < 0.1))
     order[index] = np.roll(np.arange(LEVELS), -1)
@@ -258,7 +258,7 @@ def far_strides(rng: np.random.Generator, counts: Ints, length: Ints, order: Int
         level = order[:, position]
         times = counts[row, level]
         outer //= times
-        # What lies outside repeats this level `outer` times, so its share of GM is bounded.
+        # Outer levels repeat this one `outer` times, so its share of GM is bounded.
         room = (FAR_SPAN // outer - hull) // np.maximum(times - 1, 1)
         room = np.maximum(np.minimum(room, (1 << GM_STRIDE_BITS) - 1), 1)
         kind = pick(rng, len(counts), np.array([0.3, 0.35, 0.25, 0.1]))
@@ -294,7 +294,7 @@ def hulls(counts: Ints, strides: Ints, foot: Ints) -> Ints:
 
 
 def nop_strides(rng: np.random.Generator, need: Ints, pad: Bools) -> tuple[Ints, Ints]:
-    """Returns UB and GM strides ``int64[N, 4]`` of NOPs: they reach nowhere, yet obey L07, L08."""
+    """Returns UB and GM strides ``int64[N, 4]`` of NOPs: they access nothing, but obey L07, L08."""
     shape = (len(need), LEVELS)
     most = np.full(shape, (1 << LOCAL_STRIDE_BITS) // UB_BLOCK - 1)
     local = log_uniform(rng, 1, most.ravel()).reshape(shape) * UB_BLOCK

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random legal traffic of every op: the one entry for tests.
+"""Random legal traffic of every op: the entry point for tests.
 
-Blocks come from one family with all the memory to itself, from all families at once with chains
-from pipe to pipe, and, now and then, as very many tiny ops that saturate every queue. Write-backs
-are drawn by a generator of their own and merged with copies on disjoint parts of the memories.
+Blocks have ops of one family with all the memory, ops of all families with chains from pipe to
+pipe, or sometimes very many tiny ops that saturate every queue. Write-backs have a separate
+generator and are merged with copies on disjoint parts of the memories.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ FEW = 64
 """Ops per name of a choice: random draws of fewer may miss one of the names."""
 
 PARTED = 2048
-"""Ops that share one division of the memories between two generators."""
+"""Ops drawn with one division of the memories between two generators."""
 
 MIXED_WEIGHTS = {
     "mte_gm_ub": 2.7, "mte_ub_gm": 2.7, "copy_gm_to_ubuf": 0.6, "copy_ubuf_to_gm": 0.6,
@@ -58,7 +58,7 @@ MIXED_WEIGHTS = {
 
 
 def _parts(count: int, parts: int) -> list[int]:
-    """Returns sizes of ``parts`` parts that make ``count``."""
+    """Returns sizes of ``parts`` parts with the sum ``count``."""
     return [count * (k + 1) // parts - count * k // parts for k in range(parts)]
 
 
@@ -98,7 +98,7 @@ def _moving(block: OpBlock) -> Bools:
 def _drawn(
     generator: CopyGenerator | FixGenerator, count: int, limits: OpConstraints
 ) -> list[OpBlock]:
-    """Returns what the generator draws under other constraints than its own."""
+    """Returns the draw of a generator under other constraints than its own."""
     usual, generator.constraints = generator.constraints, limits
     blocks = generator.draw(count)
     generator.constraints = usual
@@ -106,7 +106,7 @@ def _drawn(
 
 
 def _paired(rng: np.random.Generator, first: list[OpBlock], second: list[OpBlock]) -> list[OpBlock]:
-    """Returns blocks of both lists in one where they meet nowhere, in the order of each list."""
+    """Returns blocks of both lists merged where they are disjoint, in the order of each list."""
     found = []
     for one, other in zip(first, second, strict=False):
         if meet_in_gm(one, other):
@@ -120,7 +120,7 @@ def _paired(rng: np.random.Generator, first: list[OpBlock], second: list[OpBlock
 class TrafficGenerator:
     """Draws blocks of legal ops of every form.
 
-    A block is an batch, see :class:`sequences.draw.copies.CopyGenerator`. Legacy registers persist
+    A block is a batch, see :class:`sequences.draw.copies.CopyGenerator`. Legacy registers persist
     over the life of the generator, so blocks must be sent in the order they were drawn.
 
     Args:
@@ -161,7 +161,7 @@ class TrafficGenerator:
         self._fix = FixGenerator(rng, fix, limits, self.ops) if fix else None
         if self._fix:
             self._families.append(self._fix)
-        # Their alignments need more ops than anything else, also beside the write-backs.
+        # Their alignments need more ops than all others, also with write-backs in the block.
         shares = (len(gm_ub) * (2 if fix else 1), len(on_chip), len(nz), len(fix))
         self._weights = [share for share in shares if share]
         self._chains = generator(copies, weights=MIXED_WEIGHTS) if copies else None
@@ -171,13 +171,13 @@ class TrafficGenerator:
         }
         self._tiny = saturation_constraints(limits, len(set(slots)))
         self._saturating = generator(copies, self._tiny, weights) if copies else None
-        # Saturating blocks fill every queue alike, so write-backs get their part of one slot.
+        # Saturating blocks fill every queue equally, so write-backs get the share of one slot.
         self._fix_saturation = sum(weights[name] for name in fix) / len(set(slots))
         self._fix_share = len(fix) / len(self.ops)
 
     @property
     def registers(self) -> DmaRegisters:
-        """Legacy registers behind the last op drawn."""
+        """Legacy registers after the last op drawn."""
         return self._file.registers
 
     def blocks(self, count: int) -> Iterator[OpBlock]:
@@ -195,9 +195,9 @@ class TrafficGenerator:
             left -= batch
 
     def _few(self, count: int) -> list[OpBlock]:
-        """Returns blocks of ``count`` ops in all; starts with one of each op if chance missed one.
+        """Returns blocks of ``count`` ops in all; starts with one of each op if one is missing.
 
-        Constraints that exclude an op, or draw NOPs alone, are kept to.
+        Constraints that exclude an op, or allow only NOPs, are obeyed.
         """
         before = deepcopy(vars(self))
         found = self.draw(count)
@@ -236,10 +236,10 @@ class TrafficGenerator:
         return self._shuffled(blocks)
 
     def _shares(self, count: int) -> tuple[int, int]:
-        """Returns how many of ``count`` ops come in saturating and in mixed blocks."""
+        """Returns the numbers of ``count`` ops in saturating and in mixed blocks."""
         rng, limits = self._rng, self.constraints
         several = len(self._families) > 1
-        # A saturating block is big: small draws have one now and then instead of parts of one.
+        # A saturating block is big: small draws sometimes have one instead of parts of one.
         many = int(count * limits.saturate)
         whole = self._tiny.block_ops
         if many < whole:
@@ -248,13 +248,13 @@ class TrafficGenerator:
         return many, min(mixed, count - many)
 
     def _split(self, count: int) -> list[int]:
-        """Returns how many of ``count`` ops each family draws."""
+        """Returns the number of ``count`` ops for each family."""
         weights = np.array(self._weights, dtype=np.float64)
         parts: list[int] = self._rng.multinomial(count, weights / weights.sum()).tolist()
         return parts
 
     def _saturated(self, count: int) -> list[OpBlock]:
-        """Returns saturating blocks of everything."""
+        """Returns saturating blocks of all ops."""
         limits = self._tiny
         if self._saturating is None or self._fix is None:
             only = self._saturating or self._fix

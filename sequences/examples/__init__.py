@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The worked examples of the ISA documents, with the memory contents they lead to."""
+"""The worked examples of the ISA documents, with the resulting memory contents."""

@@ -15,7 +15,7 @@ from tb.isa.ops import OPS, OPS_BY_CODE
 def program_blocks(ops: Iterable[Op]) -> list[OpBlock]:
     """Returns one block per copy of a program that starts with reset registers.
 
-    Every op is an batch of its own, so ops of the program may depend on one another.
+    Every op is a separate batch, so ops of the program may depend on one another.
     """
     registers = DmaRegisters()
     blocks = []

@@ -2,7 +2,7 @@
 """The directed examples of spec/examples.md as data: ops, initial bytes, expected image.
 
 One list drives the reference model and every simulator. Images are those of the spec, by CRC-32;
-the ops of one example in their several forms must all give it.
+all forms of an example must give the same image.
 """
 
 from __future__ import annotations

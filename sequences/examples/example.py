@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a worked example is: ops, initial bytes, and the image they must leave."""
+"""Worked examples: ops, initial bytes, and the expected image."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BACKGROUNDS: Mapping[Space, int] = {
     Space.BT: 0xAA,
     Space.FB: 0xAA,
 }
-"""Value of bytes nobody wrote (spec/examples.md, "Conventions"; spec/bias_fb.md, section 4)."""
+"""Value of unwritten bytes (spec/examples.md, "Conventions"; spec/bias_fb.md, section 4)."""
 
 
 def pattern(seed: int, length: int) -> NDArray[np.uint8]:
@@ -68,7 +68,7 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What a memory must hold from address 0 on: ``length`` bytes with CRC-32 ``crc`` (zlib)."""
+    """Expected memory contents from address 0 on: ``length`` bytes with CRC-32 ``crc`` (zlib)."""
 
     space: Space
     length: int
@@ -86,7 +86,7 @@ class Example:
     Attributes:
         name: Identifier in spec/examples.md.
         forms: Form name (``"legacy"``, ``"v06"``) to the program of that form, in order.
-        fills: What memories hold before the ops; later fills win.
+        fills: Memory contents before the ops; later fills overwrite earlier ones.
         space: Memory of the expected image, which starts at address 0; the first of ``images``.
         length: Bytes of the image.
         crc: CRC-32 (zlib) of the image.
@@ -105,7 +105,7 @@ class Example:
 
     @property
     def images(self) -> tuple[Image, ...]:
-        """Every memory the example says something of."""
+        """Every memory with contents in the example."""
         return (Image(self.space, self.length, self.crc), *self.others)
 
     def initial(self, space: Space, start: int, length: int) -> NDArray[np.uint8]:

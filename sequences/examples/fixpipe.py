@@ -2,7 +2,7 @@
 """Worked values of the FIXPIPE write-back (spec/fixpipe.md, section 11; spec/examples.md, 6, 7).
 
 Each row of the conversion tables is an op of one row, its values side by side: with parameters
-per channel, and as a scalar too where one number serves all.
+per channel, and as a scalar too if all channels have the same value.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ CONVERSIONS: tuple[Example, ...] = (
         (16777217, 1.0, 0, 16777216), (2147483647, 2.0, 0, 2147483647),
         (-(2**31), 1.0, -1, -(2**31)), (1001, 0.5, 7, 507),
     )),
-    # What i32 becomes in f32, seen as an integer of the same value.
+    # The f32 value of an i32, as an integer of the same value.
     _conversion("FX-V i32 to f32", "deqs32_int", "si32", (
         (16777217, 1.0, 0, 16777216), (-16777219, 1.0, 0, -16777220),
         (123456789, 1.0, 0, 123456792), (2147483647, 1.0, 0, 2147483647),

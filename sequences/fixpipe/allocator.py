@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places in one memory of a block, taken one by one: at its ends, beside others, anywhere."""
+"""Places in one memory of a block, allocated one by one: at its ends, next to others, anywhere."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Arena:
         self._ends: list[int] = []
 
     def free(self, low: int, high: int) -> bool:
-        """Tells whether ``low..high - 1`` lies inside and nobody has a byte of it."""
+        """Tells whether ``low..high - 1`` lies inside and is free."""
         if low < self.start or high > self.end:
             return False
         at = bisect_left(self._starts, high)
@@ -79,7 +79,7 @@ class Arena:
 
 
 def place_in_both(one: Arena, other: Arena, luck: Random, size: int, unit: int) -> int | None:
-    """Takes the same place in two memories; None when no wish is free in both."""
+    """Takes the same place in two memories; None when no candidate is free in both."""
     for side in (one, other, one, other):
         for at in side.wishes(luck, size, unit):
             if one.free(at, at + size) and other.free(at, at + size):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values that break write-backs: pools of numbers aimed at each last stage, drawn once.
+"""Corner values of write-backs: pools of numbers for each last stage, drawn once.
 
-A tile is a slice of the pool of its mode, in the domain behind the scale, divided by the scale of
-each channel, so that products come out as exact ties, limits and their neighbours; some elements
-are then replaced by what troubles the source stage (spec/fixpipe.md, sections 3, 4 and 7).
+A tile is a slice of the pool of its mode, in the domain after the scale, divided by the scale of
+each channel, so that products are exact ties, limits and their neighbours; some elements are then
+replaced by corner values of the source stage (spec/fixpipe.md, sections 3, 4 and 7).
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _hif8(rng: np.random.Generator, *, hybrid: bool) -> list[Words]:
 
 
 def _integers(rng: np.random.Generator, ends: Sequence[int], reach: int) -> list[Words]:
-    """Returns halves and their neighbours up to ``reach``, and what lies around ``ends``."""
+    """Returns halves and their neighbours up to ``reach``, and values around ``ends``."""
     halves = (rng.integers(-reach, reach + 1, 3072) + 0.5).astype(np.float32)
     near = np.array([end + step for end in ends for step in (-1.5, -1, -0.5, 0, 0.5, 1, 1.5)])
     return [
@@ -151,10 +151,10 @@ class Pools:
     """Pools of a generator, ``uint32[2 * POOL]`` of f32 bits unless noted.
 
     Attributes:
-        target: Last stage of a mode to values behind the scale.
+        target: Last stage of a mode to values after the scale.
         source: Source stage (``"x"``, ``"H"``, ``"f32"``, ``"HI"``) to accumulators.
         old: Atomic type code to elements in memory, ``uint8``, ``uint16`` or ``uint32``.
-        update: The same to values behind the scale that meet those.
+        update: The same to values after the scale, to combine with those.
         noise: Random bits.
     """
 
@@ -185,7 +185,7 @@ class Pools:
         if stage == "H":
             return _pool(rng, _small_float(rng, 10, -14, 15, (*_F16_LIMITS, 1e6, 3e38)), 0.25)
         scale = np.left_shift(1, rng.integers(0, 32, 2048))
-        # Ties of i32 to f32, and of i32 to f16: one bit behind those that stay.
+        # Ties of i32 to f32, and of i32 to f16: one bit below those that are kept.
         kept, drop = (24, 7) if stage == "f32" else (11, 20)
         shift = rng.integers(1, drop + 1, 2048)
         tie = ((1 << (kept - 1) | rng.integers(0, 1 << (kept - 1), 2048)) << shift) | (

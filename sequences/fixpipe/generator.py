@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random write-backs of accumulators: every mode, type, layout and clause, with data to match."""
+"""Random write-backs of accumulators: every mode, type, layout and clause, with data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BATCH = 2048
 """Ops drawn at once by :meth:`FixGenerator.blocks`."""
 
 _FOLLOWERS = 3
-"""Most ops in a row that read the tile of the op before, whose flags are set again for each."""
+"""Most successive ops that read the tile of the op before, with flags set again for each."""
 
 _HUGE = np.array([code in (7, 28, 30) for code in range(len(QUANT_BY_CODE))])
 _WIDE = np.array([QUANT_BY_CODE[code].acc == "f32" for code in range(len(QUANT_BY_CODE))])
@@ -33,17 +33,17 @@ _WIDE = np.array([QUANT_BY_CODE[code].acc == "f32" for code in range(len(QUANT_B
 class FixGenerator:
     """Draws blocks of legal write-backs.
 
-    A block is an batch: all of its ops may be in flight at once. What one op writes no other op
-    touches, but for ops whose ``after`` names it. Tiles in L0C and rows in FB may be read by
-    several ops. ``fills`` of a block must be written before it is issued; they hold everything
-    its ops read but the padding between rows.
+    A block is a batch: all of its ops may be in flight at once. Only ops with a dependency on it in
+    ``after`` touch the destination of an op. Tiles in L0C and rows in FB may be read by
+    several ops. ``fills`` of a block must be written before it is issued; they hold all source data
+    of its ops except the padding between rows.
 
     Args:
         seed: Seed or generator; the same seed, ops and constraints draw the same blocks.
         ops: Names out of ``sequences.constraints.FIX_NAMES``.
         constraints: What to draw.
-        links: Other ops that may stand around write-backs: those of ``LINK_NAMES`` among them
-            load parameters, or copy what was written.
+        links: Other ops that may be added around write-backs: those in ``LINK_NAMES`` load
+            parameters, or copy the results.
 
     Raises:
         ConstraintError: an op is unknown or none is given.
@@ -94,7 +94,7 @@ class FixGenerator:
         return blocks
 
     def _drawn(self, count: int) -> Iterator[OpBlock]:
-        """Yields blocks of ``count`` write-backs and what stands around them."""
+        """Yields blocks of ``count`` write-backs and the ops around them."""
         rng, limits = self._rng, self.constraints
         kinds = draw_kinds(rng, count, self._cycles, limits)
         shapes = draw_shapes(rng, kinds, limits)
@@ -115,7 +115,7 @@ class FixGenerator:
         first = (x["atomic_type"] > 0) & ~shapes.nop
         first &= rng.random(count) < self.constraints.dependent / 5
         index = np.flatnonzero(first[:-1]) + 1
-        # Never two in a row: the second would repeat what its model no longer is.
+        # Never two in a row: the second would repeat an op that has changed.
         index = index[~np.isin(index - 1, index)]
         again[index] = True
         _copy_before(kinds, shapes, x, index)
@@ -123,7 +123,7 @@ class FixGenerator:
         return again
 
     def _follow(self, kinds: Kinds, shapes: Shapes, x: dict[str, Ints], again: Bools) -> Bools:
-        """Makes some ops read the tile that the op before clears the flags of; returns which."""
+        """Makes some ops read the tile of the op before, which clears its flags; returns which."""
         rng, count = self._rng, len(kinds)
         follow = np.zeros(count, dtype=bool)
         # An op that is repeated, or repeats another, does not change.
@@ -134,7 +134,7 @@ class FixGenerator:
         index = np.flatnonzero(first[:-1]) + 1
         index = index[~np.isin(index - 1, index)]
         for _ in range(_FOLLOWERS):
-            # Nor does one that is followed itself.
+            # Nor does one that another op follows.
             followed = np.append(follow[1:], False)
             index = index[~(fixed | follow | followed)[index]]
             _copy_before(kinds, shapes, x, index)
@@ -145,7 +145,7 @@ class FixGenerator:
         return follow
 
     def _payloads(self, kinds: Kinds, x: dict[str, Ints]) -> None:
-        """Draws scalars, and what stands where a mode ignores its payload."""
+        """Draws scalars, and the payloads that a mode ignores."""
         rng, count = self._rng, len(kinds)
         scalar = needs_scalar(kinds.vector_quant, kinds.scale)
         corner = np.where(_WIDE[x["quant"]], 0.08, 0.03).mean()
@@ -159,7 +159,7 @@ class FixGenerator:
         x["quant_addr"] = np.where(pointer, rng.integers(1, 1 << 24, count), 0)
         alpha = draw_numbers(rng, x["relu_type"], 0.35, 0.1)
         x["relu_alpha"] = np.where(x["relu"] == SCALAR_RELU, alpha, 0)
-        # In front of an i16 or i32 only this is a NaN: a large number scaled to -inf, times 0.
+        # For i16 and i32 destinations this is the only NaN: a large number scaled to -inf, times 0.
         index = np.flatnonzero(_HUGE[x["quant"]] & (x["relu"] == SCALAR_RELU))
         index = index[rng.random(len(index)) < 0.15]
         x["quant_scale"][index], x["relu_alpha"][index] = 0x7F000000, 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What write-backs are: destination, pre_quant code, types and clauses, drawn like cards."""
+"""Kinds of write-backs: destination, pre_quant code, types and clauses, drawn in random cycles."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _kinds(code: int) -> tuple[Kind, ...]:
 
 
 KINDS: dict[int, tuple[Kind, ...]] = {code: _kinds(code) for code in CODES}
-"""What each code converts between."""
+"""Source and destination types of each code."""
 
 _COUNT = np.array([len(KINDS[code]) for code in range(len(KINDS))])
 _TABLE = np.array([(3 * KINDS[code])[:3] for code in sorted(KINDS)])
@@ -115,7 +115,7 @@ class CyclicKinds:
 
 @dataclass
 class Kinds:
-    """What N write-backs are, ``int64[N]`` each; fields are those of the descriptor.
+    """Kinds of N write-backs, ``int64[N]`` each; fields are those of the descriptor.
 
     Attributes:
         opcode: Op.
@@ -188,7 +188,7 @@ def draw_kinds(
 
 def _relu(rng: np.random.Generator, x: dict[str, Ints], split: Bools, scale: Bools) -> None:
     count = len(split)
-    # Absent, then the codes; alphas need floats behind the source stage (FIX-L05).
+    # Absent, then the codes; alphas need floats after the source stage (FIX-L05).
     drawn = pick(rng, count, np.array([0.3, 0.12, 0.16, 0.2, 0.22]))
     drawn = np.where((x["acc"] == 1) & ~scale & (drawn > 2), drawn - 2, drawn)
     drawn = np.where(split, 0, drawn)

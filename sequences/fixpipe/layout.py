@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts the write-backs of a block side by side, and fills what they read.
+"""Places the write-backs of a block side by side, and fills their sources.
 
-L0C tiles and FB rows may be shared. A tile whose flags are set while the block runs is one op's;
-one whose flags are cleared is read from then on by ops alone that wait until they are set again.
-What ops write is theirs alone.
+L0C tiles and FB rows may be shared. A tile with flags set while the block runs belongs to one op;
+after its flags are cleared, only ops that wait until they are set again may read it. Destinations
+are never shared.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class Region:
     """Part of L0C that holds a tile.
 
     Attributes:
-        start, words: Where, and 64 B words.
+        start, words: Address, and number of 64 B words.
         acc: 1 for i32 accumulators.
-        whole: Whether it has its 512-byte blocks for itself.
+        whole: Whether it shares no 512-byte block.
     """
 
     start: int
@@ -54,13 +54,13 @@ class Region:
 
 @dataclass(eq=False)
 class Cleared:
-    """A tile whose flags an op has cleared: others may wait until its producer sets them again.
+    """A tile with flags cleared by an op: others may wait until its producer sets them again.
 
     Attributes:
-        region: Where it is.
-        i, src: The op, and where it reads.
-        gone: ``bool[UNIT_FLAGS]``, flags that nobody was to set again yet; None before another op
-            reads the tile.
+        region: Its place.
+        i, src: The op, and its source address.
+        gone: ``bool[UNIT_FLAGS]``, flags not set again so far; None before another op reads the
+            tile.
     """
 
     region: Region
@@ -75,12 +75,12 @@ class Layout:
 
     Attributes:
         x: Columns of the draw.
-        limits, pools, records, luck: What to draw from.
+        limits, pools, records, luck: Inputs of the draw.
         links: Ops around it, see :mod:`sequences.fixpipe.links`.
         src, dst, quant, relu: Addresses of the ops so far.
-        waits: What each op waits for, as :class:`sequences.fixpipe.links.Links` names ops, or None.
+        waits: The op that each op waits for, numbered as in :class:`.links.Links`, or None.
         delay: Clocks until the flags of each op are set, -1 for none.
-        fills: What memories must hold.
+        fills: Bytes to write to memories.
     """
 
     x: Lists
@@ -112,7 +112,7 @@ class Layout:
         self.known = np.zeros(FB_SIZE, dtype=np.bool_)
         self.image = np.zeros(FB_SIZE // 4, dtype=np.uint32)
         self.bases: list[int] = []
-        # Who loads the FB rows, by 64 bytes: the number of an op around, or None for a fill.
+        # Origin of the FB rows, by 64 bytes: the number of a loading op, or None for a fill.
         self.loader: list[int | None] = [None] * (FB_SIZE // FB_UNIT)
         self.wait: int | None = None
         self.handed = False
@@ -121,7 +121,7 @@ class Layout:
     # --- places ----------------------------------------------------------------------------------
 
     def add(self, i: int) -> bool:
-        """Lays op ``i`` out; returns False, the block being full, where it has no room."""
+        """Places op ``i``; returns False if there is no room, so that the block is full."""
         self.handed = False
         if self.x["nop"][i]:
             self._add_nop(i)
@@ -162,7 +162,7 @@ class Layout:
             self._read_back(i, number)
 
     def _read_back(self, i: int, number: int) -> None:
-        """Has another pipe copy what the op wrote, unless an update of it follows."""
+        """Adds a copy of the op's result by another pipe, unless an update of it follows."""
         x, luck = self.x, self.luck
         following = i + 1 < len(x["again"]) and x["again"][i + 1]
         if following or x["far"][i] or x["ub_mode"][i] or self.wait is not None:
@@ -181,7 +181,7 @@ class Layout:
             self.links.read(luck, number, reader, self.dst[-1], to, size, sub)
 
     def _place_for(self, reader: str, size: int, sub: int) -> int | None:
-        """Takes the bytes that ``reader`` writes."""
+        """Allocates the bytes that ``reader`` writes."""
         luck, to = self.luck, reader[reader.index("_", 4) + 1 :]
         if to == "gm":
             return luck.choice(self.gm).place(luck, size, 1)
@@ -229,7 +229,7 @@ class Layout:
         return arena.place(luck, reach, bus, luck.randrange(0, bus, elem))
 
     def _far_place(self, i: int) -> int | None:
-        """Finds a base whose rows meet nobody's; dense ops keep to their windows."""
+        """Finds a base with free rows; dense ops stay in their windows."""
         x, luck = self.x, self.luck
         offsets = _row_offsets(x, i)
         row, reach = x["row"][i], x["reach"][i]
@@ -276,7 +276,7 @@ class Layout:
             if found is not None:
                 return found, True
         whole = late or clear or luck.random() < 0.6
-        # Anywhere in its first block of flags.
+        # Any address in its first block of flags.
         skip = luck.randrange(8) if whole and luck.random() < 0.5 else 0
         size = (skip + words) * L0C_WORD
         unit = FLAG_BLOCK if whole else L0C_WORD
@@ -296,7 +296,7 @@ class Layout:
         return src, False
 
     def _cleared(self, i: int) -> int | None:
-        """Returns where op ``i`` reads a tile that is handed over again, None without any."""
+        """Returns the source of op ``i`` in a tile that is produced again, None without any."""
         x, luck = self.x, self.luck
         words, acc = x["words"][i], x["acc"][i]
         if self._follows(i):
@@ -314,7 +314,7 @@ class Layout:
         # Flags that are set again count from their clear; without one of them none is late.
         self.handed = not tile.gone[flags].any()
         tile.gone[flags] = x["unit_flag"][i] == FLAG_CLEAR
-        # The last is the one that was read last.
+        # The last entry was read last.
         self.cleared.remove(tile)
         self.cleared.append(tile)
         return src
@@ -381,7 +381,7 @@ class Layout:
         return at
 
     def _loaded(self, at: int, data: NDArray[np.uint8]) -> bool:
-        """Puts rows into L1, for an op of the block to load; returns False where none does."""
+        """Puts rows into L1, for an op of the block to load; returns False if none can."""
         luck, links = self.luck, self.links
         if self.wait is not None or not links.loads or luck.random() >= self.limits.dependent / 3:
             return False
@@ -405,7 +405,7 @@ class Layout:
         return True
 
     def _known(self, size: int, unit: int) -> int | None:
-        """Returns a place whose rows are filled already, or loaded by one op to wait for."""
+        """Returns a place with rows filled already, or loaded by one op to wait for."""
         for at in self.luck.sample(self.bases, min(len(self.bases), 6)):
             low = -(-at // unit) * unit
             high = low + size
@@ -447,7 +447,7 @@ class Layout:
         self.fills.append(Fill(Space.L0C, src, draw_tile(tile, self.pools, luck)))
 
     def _fill_old(self, i: int, dst: int) -> None:
-        """Writes corner data as old values where an atomic update lands."""
+        """Writes corner data as old values of an atomic update."""
         x, luck = self.x, self.luck
         pool = self.pools.old[x["atomic_type"][i]]
         size = pool.itemsize
@@ -460,7 +460,7 @@ class Layout:
 
 
 def _inside(luck: Random, region: Region, words: int) -> int:
-    """Returns where ``words`` words begin that lie in a region, often at its start."""
+    """Returns the start of ``words`` words in a region, often the region's start."""
     spare = region.words - words
     return region.start + L0C_WORD * (luck.randrange(spare + 1) if luck.random() < 0.5 else 0)
 
@@ -479,7 +479,7 @@ def _whole(size: int) -> int:
 
 
 def _row_offsets(x: Lists, i: int) -> NDArray[np.int64]:
-    """Returns where the rows of an op start behind its first, ascending."""
+    """Returns the offsets of an op's rows from the first, ascending."""
     bits = x["bits"][i]
     rows = np.arange(x["rows"][i]) * (x["dst_stride"][i] * bits // 8)
     if not x["loop3_en"][i]:

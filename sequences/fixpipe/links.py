@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops around write-backs: ``mte_l1_fb`` that load their parameters, copies of what they wrote."""
+"""Ops around write-backs: ``mte_l1_fb`` that load their parameters, copies of their results."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LINK_NAMES: tuple[str, ...] = (
     "mte_l1_fb",
     *(name for names in _READERS.values() for name in names),
 )
-"""Ops that may stand around write-backs."""
+"""Ops that may be added around write-backs."""
 
 _REACH = 5
 
@@ -48,7 +48,7 @@ class Links:
         names: Ops that may be used, out of ``LINK_NAMES``.
 
     Attributes:
-        order: Ops so far; copies that wait for their turn come later.
+        order: Ops so far; pending copies are added later.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -65,22 +65,22 @@ class Links:
 
     @property
     def readers(self) -> bool:
-        """Whether what ops write may be copied."""
+        """Whether results of ops may be copied."""
         return bool(self._names - {"mte_l1_fb"})
 
     def reader(self, luck: Random, opcode: int) -> str | None:
-        """Draws an op that copies what a write-back of ``opcode`` wrote, None without any."""
+        """Draws an op that copies the result of a write-back of ``opcode``, None without any."""
         names = [name for name in _READERS[opcode] if name in self._names]
         return luck.choice(names) if names else None
 
     def op(self, number: int) -> None:
-        """Puts the next write-back into the program."""
+        """Adds the next write-back to the program."""
         self.order.append(number)
         while self._due and self._due[0][0] <= len(self.order):
             self.order.append(self._due.pop(0)[1])
 
     def load(self, src: int, dst: int, units: int, gap: int) -> int:
-        """Puts a load of parameters into the program; returns what to wait for."""
+        """Adds a load of parameters to the program; returns the op to wait for."""
         shape = (1, units, gap, 0) if gap else (units, 1, 0, 0)
         self._ops.append(MteL1Fb(src, dst, *shape))
         self._waits.append(None)
@@ -90,17 +90,17 @@ class Links:
     def read(
         self, luck: Random, number: int, reader: str, src: int, dst: int, size: int, sub: int
     ) -> None:
-        """Puts a copy of ``size`` bytes behind write-back ``number``, a few ops later."""
+        """Adds a copy of ``size`` bytes a few ops after write-back ``number``."""
         self._ops.append(_copy(reader, src, dst, size, sub))
         self._waits.append(number)
         self._due.append((len(self.order) + luck.randrange(_REACH), -len(self._ops)))
         self._due.sort()
 
     def woven(self, fix: OpBlock, waits: list[int | None]) -> OpBlock:
-        """Returns the whole block: ``fix`` with the ops around it and all that wait."""
+        """Returns the whole block: ``fix`` with the ops around it and all dependencies."""
         order = [*self.order, *(number for _, number in self._due)]
         if self._ops:
-            # Extra ops stand in the program in another order than they were made.
+            # Program order of extra ops differs from the order of their creation.
             mine = [-1 - number for number in order if number < 0]
             ops = [self._ops[k] for k in mine]
             others = from_descriptors([lower(op) for op in ops], expected_rule=[0] * len(ops))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scales, offsets and alphas of write-backs, as scalars and as records in FB.
 
-All of them are finite once the low 13 bits are gone (FIX-L25), also where a record is read as two
-alphas or two alphas as a record; ignored bits hold anything (spec/fixpipe.md, sections 5 and 6).
+All of them are finite with the low 13 bits cleared (FIX-L25), also if a record is read as two
+alphas or two alphas as a record; ignored bits are arbitrary (spec/fixpipe.md, sections 5 and 6).
 """
 
 from __future__ import annotations
@@ -98,13 +98,13 @@ class Records:
 
 
 def _finite(words: Ints) -> Ints:
-    """Returns the words with an exponent of all ones made one smaller."""
+    """Returns the words with exponents of all ones decremented."""
     found: Ints = np.where((words & _EXPONENT) == _EXPONENT, words ^ (1 << 23), words)
     return found
 
 
 def needs_scalar(vector: Bools, scale: Bools) -> Bools:
-    """Tells which ops take their M1 from the descriptor."""
+    """Tells which ops have their M1 in the descriptor."""
     found: Bools = scale & ~vector
     return found
 

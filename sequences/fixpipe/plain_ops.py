@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small legal write-backs of every kind, in which every operand counts, and how to turn them."""
+"""Small legal write-backs of every kind, in which every operand matters, and their variants."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def four_bit(op: FixOp) -> FixOp:
 
 
 def to_type(dtype: str) -> Any:
-    """Returns what turns the op of :func:`plain` into one with another destination type."""
+    """Returns the change of the op of :func:`plain` to another destination type."""
 
     def change(op: FixOp) -> FixOp:
         if dtype == "i4":

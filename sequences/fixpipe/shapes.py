@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shapes of write-backs: rows, columns, and the strides of source and destination.
 
-Everything is legal where each op lies in memories of its own; :mod:`sequences.fixpipe.layout` puts
-ops of a block side by side.
+Each op by itself is legal; :mod:`sequences.fixpipe.layout` places the ops of a block side by side.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _EDGES = (1, 2, 8, 15, 16, 16, 17, 24, 32, 33, 48, 64)
 """Rows and columns around whole groups and halves of them."""
 
 _WHOLE_BLOCKS = 0.2
-"""Fraction of ops whose rows are whole blocks on chip."""
+"""Fraction of ops with rows of whole blocks on chip."""
 
 _HOPS = np.array([[8], [12], [16], [20], [24], [31]])
 _GM_HOPS, _CHIP_HOPS = 0.05, 0.06
@@ -85,7 +84,7 @@ def _up(value: Ints, unit: Ints | int) -> Ints:
 
 
 def _tile(rng: np.random.Generator, count: int, limits: OpConstraints) -> tuple[Ints, Ints]:
-    """Draws rows and columns before any rule."""
+    """Draws rows and columns without regard to rules."""
     size = pick(rng, count, np.array([0.32, 0.38, 0.09, 0.09, 0.12]))
     rows, columns = limits.tile_rows, limits.tile_columns
     most_m = np.array([min(16, rows), rows, 1, min(8, rows), rows])[size]
@@ -116,7 +115,7 @@ def _long_vectors(
 ) -> tuple[Ints, Ints]:
     """Gives some ops with parameters in fb as many channels as fb holds, or half of them and more.
 
-    Otherwise the upper half of a look-up table is met once in a thousand ops.
+    Otherwise the upper half of a look-up table is used once in a thousand ops.
     """
     count = len(m)
     size = np.where(kinds.vector_quant, QUANT_RECORD, ALPHA_WORD)
@@ -130,7 +129,7 @@ def _long_vectors(
 def _fit_tile(
     kinds: Kinds, m: Ints, n: Ints, limits: OpConstraints, space: Ints, whole: Bools
 ) -> tuple[Ints, Ints]:
-    """Makes rows and columns keep the rules, the memories and the budget of elements.
+    """Limits rows and columns to the rules, the memories and the budget of elements.
 
     Rows of the ops ``whole`` fill whole blocks on chip, so that they may be contiguous.
     """
@@ -381,7 +380,7 @@ def _hop(
 ) -> None:
     """Gives some ops rows or repeats that are apart by their own length and a power of two.
 
-    Who compares only low bits of such a stride takes them for adjacent.
+    An engine that compares only low bits of such a stride treats them as adjacent.
     """
     columns, gm = shapes.columns, kinds.opcode == GM
     chance = np.where(gm, _GM_HOPS, _CHIP_HOPS) * np.where(columns["loop3_count"] > 1, 3, 1)
@@ -419,7 +418,7 @@ def _repeats(x: dict[str, Ints], columns: dict[str, Ints]) -> None:
 
 
 def _make_nops(rng: np.random.Generator, kinds: Kinds, shapes: Shapes) -> None:
-    """Gives NOPs a zero count, and other operands that nothing but their width and steps limits."""
+    """Gives NOPs a zero count, and other operands limited only by their width and steps."""
     index = np.flatnonzero(shapes.nop)
     x, columns = kinds.columns, shapes.columns
     loop = x["loop3_en"][index] == 1

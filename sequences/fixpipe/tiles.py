@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accumulators for one write-back: what its mode, its parameters and its clip make of them."""
+"""Accumulators for one write-back, matched to its mode, parameters and clip."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SCALE = tuple(code in QUANT_BY_CODE and QUANT_BY_CODE[code].scale for code in r
 
 @dataclass(frozen=True)
 class Tile:
-    """What a tile is made for.
+    """Properties of the write-back of a tile.
 
     Attributes:
         code: pre_quant code.
@@ -110,18 +110,18 @@ def draw_tile(tile: Tile, pools: Pools, luck: Random) -> NDArray[np.uint8]:
             bits = whole.astype(np.int32).view(np.uint32).reshape(-1)
         else:
             bits = np.ascontiguousarray(values).view(np.uint32).reshape(-1)
-    # Elements that trouble the source stage, at a stride that meets every lane.
+    # Corner values of the source stage, at a stride that reaches every lane.
     some = slice(luck.randrange(9), None, 9 + 2 * luck.randrange(8))
     bits[some] = spread(pools.source[stage], start // 2, len(bits[some]))
     return bits.view(np.uint8)
 
 
 def _before(tile: Tile, values: Lanes, luck: Random) -> Lanes:
-    """Returns what becomes ``values`` by scale, ReLU and offset, as far as it can be had."""
+    """Returns inputs that scale, ReLU and offset map to ``values``, as far as possible."""
     values = values.copy()
     offset = None if tile.offset is None else _per_word(tile, tile.offset)
     if offset is not None:
-        # Every second word meets the limits behind the offset, the others those before it.
+        # Every second word has values near the limits after the offset, the others before it.
         odd = luck.randrange(2)
         values[odd::2] -= offset if len(offset) == 1 else offset[odd::2]
     if tile.clip:
@@ -135,7 +135,7 @@ def _before(tile: Tile, values: Lanes, luck: Random) -> Lanes:
 
 
 def tile_of(desc: FixDescriptor, image: Words) -> Tile:
-    """Returns what a tile for ``desc`` is made for; ``image`` is FB as ``uint32[1024]``."""
+    """Returns the properties of the write-back ``desc``; ``image`` is FB as ``uint32[1024]``."""
     scale = offset = alpha = None
     if desc.vector_quant:
         first = desc.quant_addr // 4

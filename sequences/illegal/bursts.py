@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every D rule of the burst copies broken in many ways, and their limits kept."""
+"""Every D rule of the burst copies broken in many ways, and legal ops at the limits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MAX_LEN, MAX_GAP = (1 << LEN_BITS) - 1, (1 << GAP_BITS) - 1
 
 @dataclass(frozen=True)
 class Kind:
-    """What differs between the burst copies, by the row of each.
+    """Properties of each burst copy, from its row.
 
     Attributes:
         make: Op class.
@@ -91,21 +91,21 @@ def _units(op: BurstOp) -> tuple[int, int]:
 
 
 def _source_over(op: BurstOp, *, kind: Kind) -> BurstOp:
-    """One burst that reads one unit behind the end of the memory."""
+    """One burst that reads one unit past the end of the memory."""
     length = UB_BLOCK * 2 // _units(op)[0] + 1
     values = {kind.source: kind.sizes[0] - 64, kind.destination: 0}
     return changed(op, n_burst=1, len_burst=length, **values)
 
 
 def _destination_over(op: BurstOp, *, kind: Kind) -> BurstOp:
-    """One burst that writes one unit behind the end of the memory."""
+    """One burst that writes one unit past the end of the memory."""
     length = kind.unit // _units(op)[1] + 1
     values = {kind.source: 0, kind.destination: kind.sizes[1] - kind.unit}
     return changed(op, n_burst=1, len_burst=length, **values)
 
 
 def _last_burst_over(op: BurstOp, *, kind: Kind) -> BurstOp:
-    """Two bursts; the gap between them carries the second just over the end."""
+    """Two bursts; the gap between them puts the second just past the end."""
     unit = _units(op)[1]
     room = (kind.sizes[1] - kind.unit) // unit
     values = {kind.source: 0, kind.destination: kind.unit}
@@ -234,7 +234,7 @@ def _copy(rng: np.random.Generator) -> CopyUbufToUbuf:
 
 
 def refused_copies(rng: np.random.Generator) -> dict[str, CopyUbufToUbuf]:
-    """Returns copies that are not issued, by what is wrong: DMA-L05, L07, L08, L11 (A-15)."""
+    """Returns copies that are not issued, by the violation: DMA-L05, L07, L08, L11 (A-15)."""
     op = _copy(rng)
     found = {}
     for name, bits in (("n_burst", 16), ("len_burst", 16), ("src_stride", 21), ("dst_stride", 21)):
@@ -261,7 +261,7 @@ def refused_copies(rng: np.random.Generator) -> dict[str, CopyUbufToUbuf]:
 
 
 def ubuf_copy_cases(rng: np.random.Generator, form: str) -> list[Case]:
-    """Returns every case of ``copy_ubuf_to_ubuf``; refused copies stand before a legal one."""
+    """Returns every case of ``copy_ubuf_to_ubuf``; rejected copies precede a legal one."""
     cases = [
         Case(f"refused: {k}", form, 0, (v, _copy(rng))) for k, v in refused_copies(rng).items()
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cases of illegal tests, and how they are made: a base op and a table of ways to break it."""
+"""Cases of illegal tests, made from a base op and a table of ways to break it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tb.isa.block import Fill
 _Op = TypeVar("_Op")
 
 Change = Callable[[Any], Any]
-"""An op in, the same op with something wrong out."""
+"""Maps an op to the same op with a violation."""
 
 EXCESS = ((1, 0), (2, 17), (3, 5), (1 << 24, 3))
 """Too-wide values in units of the first one that does not fit: by 1, by more, beyond the
@@ -30,11 +30,11 @@ class Case:
     """One op to send.
 
     Attributes:
-        name: What is special about it.
+        name: Its property.
         form: Form it is written in, out of ``OP_NAMES``.
         rule: D rule it breaks, 0 when it is legal.
         program: The op, or a legacy copy with every register it reads written before.
-        fills: What memories must hold before it.
+        fills: Bytes to write to memories before it.
     """
 
     name: str
@@ -49,10 +49,10 @@ class Break:
     """One way to break a rule.
 
     Attributes:
-        name: What is wrong.
+        name: The violation.
         rule: The lowest rule it breaks when applied alone to a base op.
         change: Makes the base op break it.
-        v06_only: No legacy form can break the rule this way: a register refuses the value, or
+        v06_only: No legacy form can break the rule this way: a register rejects the value, or
             the operand is missing or counts in another unit.
     """
 
@@ -86,7 +86,7 @@ def shift(name: str, by: int) -> Change:
 
 
 def chain(*changes: Change) -> Change:
-    """Returns the changes one after the other."""
+    """Returns the composition of changes."""
 
     def change(op: Any) -> Any:
         for each in changes:
@@ -127,12 +127,12 @@ def make_cases(
     Args:
         rng: Source of randomness.
         form: Name of the op.
-        base: Draws a small legal op in which every operand counts.
+        base: Draws a small legal op in which every operand matters.
         breaks: Ways to break one rule.
         combined: Groups of rule to a change that can be applied together with those of other rules
             of the group; rule 0 is a change that all of them need.
-        near: Draws legal ops at a limit, by what the limit is.
-        fills: What memories must hold before the legal ops.
+        near: Draws legal ops at a limit, by the name of the limit.
+        fills: Bytes to write to memories before the legal ops.
     """
     cases = [Case(item.name, form, item.rule, (item.change(base(rng)),)) for item in breaks]
     for number in range(COMBINATIONS * min(len(combined), 2)):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every D rule of the write-backs broken in many ways, and their limits kept.
+"""Every D rule of the write-backs broken in many ways, and legal ops at the limits.
 
-Illegal ops may ask for unit flags that nobody sets: they retire all the same.
+Illegal ops may wait for unit flags that are never set; they must retire.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _DS_MAX = (1 << 32) - 1
 
 
 def _clip(dtype: str, bits: int) -> Change:
-    """Returns a change of the clip; the mode of the ReLU stays."""
+    """Returns a change of the clip; the mode of the ReLU is kept."""
 
     def change(op: FixOp) -> FixOp:
         assert op.pre_relu is not None
@@ -275,7 +275,7 @@ def _combinations(form: str) -> tuple[Mapping[int, Change], ...]:
 
 
 def _near(rng: np.random.Generator, form: str) -> Iterator[tuple[str, FixOp]]:
-    """Yields legal ops at a limit, by what the limit is."""
+    """Yields legal ops at a limit, by the name of the limit."""
     op, gm = plain(rng, form), form == "mte_l0c_gm"
     lone = chain(put("m", 1), put("n", 16), lambda x: changed(x, loop3=None, layout="nz2nd"))
     limits = {"f16": (1, 0x7BFF), "ui8": (1, 255), "i4": (1, 7), "i8": (1, 127), "i16": (1, 32767)}
@@ -348,5 +348,5 @@ def fix_cases(rng: np.random.Generator, form: str) -> list[Case]:
 
 
 def _flagged(rng: np.random.Generator, form: str) -> FixOp:
-    """Returns a base op that may wait for flags, which are not there."""
+    """Returns a base op that may wait for flags, which are never set."""
     return changed(plain(rng, form), unit_flag=int(rng.choice((0, 2, 3))))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Illegal ops among legal ones: each D rule broken in many ways, and limits just kept.
+"""Illegal ops among legal ones: each D rule broken in many ways, and legal ops at the limits.
 
 An illegal op must retire with the number of the lowest rule it breaks and change nothing, so its
-addresses may lie anywhere, also where others write. Legal ops around it show that the engine
-goes on as before.
+addresses may be anywhere, also in destinations of others. Legal ops around it check that the engine
+continues correctly.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from tb.isa.lower import lower
 from tb.isa.rules import d_violations, first_d_violation, t_violations
 
 MOST_GOOD = 16
-"""Most legal ops, and most illegal ones, of a block with many of both."""
+"""Most legal ops, and most illegal ops, of a block with many of both."""
 
 FILL_OPS = 512
 """Legal ops drawn at once."""
@@ -55,7 +55,7 @@ CASES: Mapping[str, Callable[[np.random.Generator, str], list[Case]]] = {
     **dict.fromkeys(REGISTER_FORMS, legacy_cases),
     "copy_ubuf_to_ubuf": ubuf_copy_cases,
 }
-"""Form to what makes its cases."""
+"""Form to the function that makes its cases."""
 
 
 def all_cases(rng: np.random.Generator, form: str) -> list[Case]:
@@ -66,7 +66,7 @@ def all_cases(rng: np.random.Generator, form: str) -> list[Case]:
 def within(case: Case, loops: int, pad: bool) -> Case | None:
     """Returns a case with fewer loop groups and without padding; None when it is undefined then.
 
-    What it breaks may be another rule, or none.
+    It may break another rule, or none.
     """
     op = case.program[-1]
     if not isinstance(op, MteGmUb | MteUbGm | MteGmL1 | MteL1Ub):
@@ -86,8 +86,8 @@ def within(case: Case, loops: int, pad: bool) -> Case | None:
 class IllegalGenerator:
     """Draws blocks that mix illegal ops with legal ones.
 
-    Every case of :func:`all_cases` of every form comes once, in random order, before any comes
-    again. A block holds random legal ops with illegal ones strewn in, or one op at a limit
+    Every case of :func:`all_cases` of every form is used once, in random order, before any repeats.
+    A block holds random legal ops with illegal ones among them, or one op at a limit
     between two illegal ones. Legacy programs write every register they use, and the random ops
     are of forms that use none, so the blocks can be sent in any order.
 
@@ -96,7 +96,7 @@ class IllegalGenerator:
         ops: Forms to use, out of ``OP_NAMES``.
         constraints: Constraints of the random legal ops.
         shapes: Form to the most loop groups that its ops may have, and whether they may be padded;
-            for engines that take less than all. Of forms left out nothing is changed.
+            for engines with such limits. Forms left out have none.
         reports: Form to the names of the D rules that its ops may break, for engines that do not
             report all; forms left out may break any.
 

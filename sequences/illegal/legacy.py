@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every D rule broken by the register forms of the copies between GM and UB, and limits kept."""
+"""Every D rule broken by the register forms of GM-UB copies, and legal ops at the limits."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _copy_operands(rng: np.random.Generator, form: str) -> list[Case]:
 
 
 def _refused_sets(rng: np.random.Generator, form: str) -> list[Case]:
-    """Legal copies behind a ``set_*`` op that its register refuses with DMA-L05 (A-19)."""
+    """Legal copies after a ``set_*`` op that its register rejects with DMA-L05 (A-19)."""
     store = form == "copy_ubuf_to_gm"
     side = UBTOOUT if store else OUTTOUB
     gm, ub = 1 << GM_STRIDE_BITS, 1 << LOCAL_STRIDE_BITS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every D rule of ``mte_gm_l1_frac`` broken in many ways, and its limits kept."""
+"""Every D rule of ``mte_gm_l1_frac`` broken in many ways, and legal ops at the limits."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every D rule of the strided copies broken in many ways, and their limits kept.
+"""Every D rule of the strided copies broken in many ways, and legal ops at the limits.
 
-One table says what differs between the ops; all cases are made from it.
+All cases are made from a table of the properties of the ops.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _local(address: str, stride: str, size: int) -> Side:
 
 @dataclass(frozen=True)
 class Kind:
-    """What differs between the strided copies.
+    """Properties of a strided copy.
 
     Attributes:
         make: Op class.
@@ -140,7 +140,7 @@ def _up(value: int) -> int:
 
 
 def base_op(rng: np.random.Generator, kind: Kind, n_loops: int = MAX_LOOPS) -> Strided:
-    """Returns a small legal op whose rows and loops all iterate, so that every stride counts.
+    """Returns a small legal op with iterating rows and loops, so that every stride matters.
 
     On-chip rows leave at least 64 bytes free and GM rows at least 4. Lengths are one element above
     a multiple of 32 where the op allows.
@@ -214,7 +214,7 @@ def _elem(op: Strided) -> int:
 
 
 def _at_end(op: Strided, kind: Kind, over: tuple[int, int] = (0, 0)) -> Strided:
-    """Returns ``op`` ending with its memories, or ``over`` bytes behind their ends."""
+    """Returns ``op`` ending with its memories, or ``over`` bytes past their ends."""
     values = {
         side.address: (side.size - span) // side.unit * side.unit + by
         for side, span, by in zip(kind.sides, spans(op), over, strict=True)
@@ -230,7 +230,7 @@ def _widths(kind: Kind) -> list[Break]:
     loops += [
         (f"loop{k}.{side.stride}", side.bits) for k in range(MAX_LOOPS) for side in kind.sides
     ]
-    # Registers refuse what is too wide for a loop; a legacy store has no hint.
+    # Registers reject values too wide for a loop; a legacy store has no hint.
     found += too_wide(loops, 5, v06_only=True)
     if kind.hint_bits:
         hint = [("l2_cache_ctl", kind.hint_bits)]
@@ -310,7 +310,7 @@ def _short(kind: Kind) -> list[Break]:
 
 
 def _parts(kind: Kind) -> list[Break]:
-    """Rows that are no whole blocks, where they have to be."""
+    """Rows that are no whole blocks, in ops that require them."""
     if not kind.whole:
         return []
     found = [Break(f"len + {by}", 11, shift("len_burst", by)) for by in (1, 2, 8, 16, 31)]
@@ -389,7 +389,7 @@ def _outside(kind: Kind) -> list[Break]:
 
 
 def _idle(kind: Kind) -> list[Break]:
-    """An op that moves nothing breaks rules like any other, but for DMA-L12."""
+    """An op that moves nothing can break the same rules as others, except DMA-L12."""
     local = kind.destination if kind.destination.unit > 1 else kind.source
     zero_rows, zero_loop = put("n_burst", 0), put("loop0.count", 0)
     found = [
@@ -430,7 +430,7 @@ def _combined(kind: Kind) -> dict[int, Change]:
 
 
 def near(rng: np.random.Generator, kind: Kind, n_loops: int = MAX_LOOPS) -> dict[str, Op]:
-    """Returns legal ops at a limit, by what the limit is."""
+    """Returns legal ops at a limit, by the name of the limit."""
     op = base_op(rng, kind, n_loops)
     if isinstance(op, MteGmUb):
         op = changed(op, pad=None)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Allocation: where in the memories the ops of a block go, and blocks merged on disjoint parts."""
+"""Allocation of memories to the ops of a block, and merging of blocks on disjoint parts."""

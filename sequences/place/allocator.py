@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocator of copies: cuts a draw into blocks and lays out every memory of each block.
 
-A memory is one *cell*; GM has a cell per window. What an op writes gets a piece of its own in
-its cell. What it reads lies in the piece that its parent wrote, or in the part of the cell that
-nobody of the block writes, which is kept large enough for every reader. An op that reads more than
-that part has a piece of its own to read, too.
+A memory is one *cell*; GM has a cell per window. Every destination gets a separate piece of its
+cell. A source is in the piece that the parent wrote, or in the part of the cell that no op of the
+block writes, which is kept large enough for every reader. An op that reads more than that part gets
+a separate piece to read.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class Cells:
     def budgets(self, limits: OpConstraints) -> tuple[Ints, Ints, Ints]:
         """Returns bytes by memory, ``int64[5]`` each, of what one op may read and write.
 
-        The last ones are the bytes of an op that reads from one memory and writes to another, and
-        leaves no room for other ops of the block.
+        The last two are the limits of an op that reads one memory and writes another, alone in its
+        block.
         """
         cell = _CELL
         caps = np.zeros(5, dtype=np.int64)
@@ -89,7 +89,7 @@ class Places:
         parent: ``int64[N]``, parent in the same block or -1.
         ub_sub: ``int64[N]``.
         read, write: ``int64[N]``, bases of both sides.
-        lost: ``bool[N]``, far ops that found no place.
+        lost: ``bool[N]``, far ops without a place.
     """
 
     starts: list[int]
@@ -102,7 +102,7 @@ class Places:
 
 @dataclass(frozen=True)
 class Targets:
-    """Where a GM base should fall: the first address at ``residue`` modulo ``modulus``."""
+    """Wanted alignment of GM bases: first address at ``residue`` modulo ``modulus``."""
 
     modulus: Ints
     residue: Ints
@@ -117,7 +117,7 @@ def cut(
         total = np.cumsum(amount)
         before = total - amount
         np.minimum(stop, np.searchsorted(total, before + capacity, side="right"), out=stop)
-    # Blocks of every size occur, most of them full.
+    # Blocks of every size occur; most are full.
     sizes = np.where(rng.random(count) < 0.15, rng.integers(1, most + 1, count), most)
     stops = np.minimum(stop, np.arange(count) + sizes).tolist()
     starts = [0]
@@ -294,7 +294,7 @@ def _place_far(
     rng: np.random.Generator, moves: Moves, index: Ints, read: Ints, write: Ints, block: Ints,
     limits: OpConstraints, dense: tuple[Ints, Ints, Ints],
 ) -> Bools:  # fmt: skip
-    """Gives the ops ``index`` far bases in ``read`` or ``write``; returns which found none.
+    """Gives the ops ``index`` far bases in ``read`` or ``write``; returns those without one.
 
     Args:
         rng: Source of randomness.
@@ -339,7 +339,7 @@ def _place_far(
 
 
 def _offsets(rng: np.random.Generator, moves: Moves, step: Ints) -> Ints:
-    """Draws how far behind its parent's base an op reads."""
+    """Draws the offset of an op's source from its parent's base."""
     count = len(moves)
     slack = moves.extent[np.maximum(moves.parent, 0)] - moves.read.hull
     kind = pick(rng, count, np.array([0.7, 0.2, 0.1]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bases of ops whose rows land anywhere in GM, drawn again until they meet nothing."""
+"""Bases of ops with rows anywhere in GM, drawn again until they overlap nothing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _meets_dense(
 
 
 def _meets_far(start: Ints, end: Ints, write: Bools) -> Bools:
-    # Rows of one far op are disjoint, so what reaches beyond a start is another op's.
+    # Rows of one far op are disjoint, so a row that reaches past a start is another op's.
     order = np.argsort(start, kind="stable")
     reach = np.maximum.accumulate(end[order])
     write_reach = np.maximum.accumulate(np.where(write[order], end[order], 0))
@@ -57,7 +57,7 @@ def _draw(rng: np.random.Generator, hull: Ints, length: Ints, limits: OpConstrai
     size = np.array([item.size for item in limits.windows])[window]
     near = low + (rng.random(len(hull)) * size).astype(np.int64)
     anywhere = (rng.random(len(hull)) * (room + 1)).astype(np.int64)
-    # Across 2^32 and the powers behind it with the first row, where carries are lost.
+    # Across 2^32 and higher powers with the first row, where carries may be lost.
     power = np.left_shift(1, np.where(rng.random(len(hull)) < 0.6, 32, rng.integers(33, 40)))
     across = power - 1 - (rng.random(len(hull)) * (length - 1)).astype(np.int64)
     kind = pick(rng, len(hull), np.array([0.5, 0.13, 0.25, 0.12]))
@@ -76,7 +76,7 @@ def far_bases(
     taken: tuple[Ints, Ints, Ints, Bools],
     limits: OpConstraints,
 ) -> tuple[Ints, Bools]:
-    """Draws GM bases so that no row meets another region of its block where one is written.
+    """Draws GM bases so that no row overlaps another region of its block if either is written.
 
     Args:
         rng: Source of randomness.
@@ -90,7 +90,7 @@ def far_bases(
         limits: Constraints.
 
     Returns:
-        Bases ``int64[M]``, and ``bool[M]`` telling which found no place after a few draws.
+        Bases ``int64[M]``, and ``bool[M]`` true without a place after a few draws.
     """
     if not len(counts):
         return np.zeros(0, np.int64), np.zeros(0, bool)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two blocks of different generators in one: disjoint parts of the memories, and the proof of it.
+"""Merging of two generators' blocks on disjoint parts of the memories, with a check.
 
-On chip the parts are ranges. In GM dense traffic keeps to windows of its own; far rows may land
-anywhere, so whether they meet is looked up row by row.
+On chip the parts are ranges. In GM dense traffic has separate windows; far rows may be anywhere, so
+overlaps are checked row by row.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from tb.isa.fix.table import (
 from tb.isa.nz.table import DN2NZ, MTE_GM_L1_FRAC
 
 _ROUND = 64
-"""Sizes of parts are multiples of this, for every alignment there is."""
+"""Sizes of parts are multiples of this, for every alignment."""
 
 _FIX_REACH = 1 << 17
-"""Most bytes of GM that a write-back beside other ops has from its first to its last."""
+"""Most bytes of GM from the first to the last of a write-back in a mixed block."""
 
 _FB_UNIT = 128
 _FB_LEAST = 512
-"""Rows of parameters, and the fewest bytes of them that a generator can work in."""
+"""Rows of parameters, and the least bytes of them for a generator."""
 
 
 _IS_FIX = np.zeros(256, dtype=bool)
@@ -60,7 +60,7 @@ def partition(
     """Returns ``limits`` twice, over disjoint parts of all memories; None where too small.
 
     The first one is for write-backs: it has all of L0C, most of FB, and as much of the GM windows
-    as a few ops need, so that others may divide the rest again. With ``saturating`` the others have
+    as a few ops need; others may divide the rest again. With ``saturating`` the others have
     most of FB and BT: there are many of them, and write-backs share their parameters.
     """
     reach = max(limits.max_bytes, min(limits.max_gm_bytes, _FIX_REACH))
@@ -103,7 +103,7 @@ def partition(
 
 
 def _fix_rows(block: OpBlock) -> tuple[Ints, Ints, Ints, Bools]:
-    """Returns what :func:`_gm_rows` does, of the write-backs to GM."""
+    """Returns the result of :func:`_gm_rows` for the write-backs to GM."""
     mine = np.flatnonzero(block.opcode == MTE_L0C_GM.opcode)
     x = {name: block.column(name)[mine] for name in FIX_LAYOUT}
     bits = np.array(DST_BITS)[x["dst_type"]]
@@ -154,15 +154,15 @@ def _dma_rows(block: OpBlock, mine: Bools) -> tuple[Ints, Ints, Ints, Bools]:
 
 
 def gm_intervals(block: OpBlock, most_rows: int = 64) -> tuple[Ints, Ints, Bools]:
-    """Returns start, end and whether it is written, of what a legal block touches in GM.
+    """Returns start, end and whether it is written, of each GM region of a legal block.
 
-    Ops of more than ``most_rows`` rows count from their first to their last byte.
+    Ops of more than ``most_rows`` rows have one region from their first to their last byte.
     """
     table, base, length, write = _gm_rows(block)
     counts, strides = table[:, : 1 + MAX_LOOPS], table[:, 1 + MAX_LOOPS :]
     reach = ((counts - 1) * strides).sum(axis=1) + length
     rows = counts.prod(axis=1)
-    # A short reach needs no rows: only what is far may lie between other ops.
+    # A short extent needs no rows: only far rows may lie between other ops.
     exact = (rows <= most_rows) & (reach > 1 << 18)
     times = np.where(exact, rows, 1)
     op = np.repeat(np.arange(len(base)), times)
@@ -203,12 +203,12 @@ def merge(rng: np.random.Generator, one: OpBlock, other: OpBlock) -> OpBlock:
 
 
 def interleave(one: OpBlock, other: OpBlock, second: Bools) -> OpBlock:
-    """Returns the ops of both blocks in one, in their orders.
+    """Returns the ops of both blocks in one, each in its order.
 
     Args:
         one: Block of N ops.
         other: Block of M ops.
-        second: ``bool[N + M]``, which ops of the result are those of ``other``.
+        second: ``bool[N + M]``, true for the ops of ``other`` in the result.
     """
     total = len(one) + len(other)
     to_one, to_other = np.flatnonzero(~second), np.flatnonzero(second)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of ``make bench``: ratios, budgets, and the printed tables.
 
-Nothing here measures: workload.py does in the simulator, started by measure.py. Times are
-in microseconds per transaction; a table row stands for the repetition with the median time.
+workload.py measures, in the simulator started by measure.py. Times are in microseconds per
+transaction; a table row is the repetition with the median time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WAYS: dict[Way, str] = {
     "checked": "b: the full bench, sequence to coverage",
     "Python AXI": "c: per-beat Python AXI memory, bytes compared",
 }
-"""The three ways in which the same copies run, with what each is."""
+"""The three ways in which the same copies run, each with its description."""
 
 OUTSTANDING = 16
 """Read bursts an engine may have in flight (docs/contract.md, NumOutstanding)."""
@@ -30,7 +30,7 @@ MEMORY_MODEL = (
     "without waiting for AW, 64 bursts outstanding, no stalls; local port: one word a clock in "
     "each direction, read latency 1"
 )
-"""The memory that every engine figure holds for."""
+"""Memory settings of every engine figure."""
 
 
 class Copies(BaseModel):
@@ -41,9 +41,9 @@ class Copies(BaseModel):
         bytes: Of one copy.
         transactions: Copies made.
         seconds: Processor time of all.
-        wall: Wall time of all: more where the machine does other things, too.
+        wall: Wall time of all: longer on a busy machine.
         clocks: Simulated.
-        python: Seconds by phase, where Python's share was told apart.
+        python: Seconds by phase, where Python's share was measured.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -71,7 +71,7 @@ class LongRow(BaseModel):
         offset: GM address modulo the page.
         beats: GM beats of all ops.
         cycles: From the first accept to the last done.
-        fixed: Clocks of an op of one word, less one: what no engine could save.
+        fixed: Clocks of an op of one word, less one: the minimum of any engine.
         single: Clocks of one such op alone.
     """
 
@@ -116,9 +116,9 @@ class Rate(BaseModel):
     Attributes:
         name: Op and shape.
         engine: Slot.
-        latency: Of GM in clocks; of the local ports the same, as far as they go.
-        unit: What is counted.
-        units: Of all ops.
+        latency: Of GM in clocks; of the local ports the same, up to their maximum.
+        unit: Unit of the rate.
+        units: Units of all ops.
         ops: How many.
         cycles: From the first accept to the last done.
         single: Clocks of one such op alone.
@@ -145,14 +145,14 @@ class Rate(BaseModel):
 
     @property
     def alone(self) -> float:
-        """Units a clock of a single op, latency and all."""
+        """Units a clock of a single op, latency included."""
         return round(self.units / self.ops / self.single, 4)
 
 
 class Overhead(BaseModel):
     """One timed repetition of ops of one shape: processor microseconds per op.
 
-    ``python`` is all of Python's share of ``checked``, ``model`` that of the reference model in it.
+    ``python`` is Python's share of ``checked``, ``model`` the part of the reference model in it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -166,7 +166,7 @@ class Overhead(BaseModel):
 
 
 class Measurements(BaseModel):
-    """What one simulation measured; ``everything`` are copies with all engines in the build."""
+    """Measurements of one simulation; ``everything`` are copies with all engines in the build."""
 
     model_config = ConfigDict(extra="forbid")
 

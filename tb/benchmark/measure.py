@@ -2,9 +2,9 @@
 """``make bench``: runs the measurements of workload.py and prints the ratios and budgets.
 
 Three ways for the same copies, in one run of one command: (a) self-driven in the simulator and
-unchecked, (b) the full bench, (c) a per-beat Python AXI memory. Figures are processor time, so
-that other work on the machine does not count, and the median of several repetitions. Nothing
-here is a test of speed: the exit code says only whether everything ran and every copy was right.
+unchecked, (b) the full bench, (c) a per-beat Python AXI memory. Figures are processor time, so that
+other work on the machine does not count, and the median of several repetitions. The exit code does
+not depend on speed: it is 0 if everything ran and every copy was correct.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ OPS_ROUNDS = 16
 """Times that a block of one of the other ops is sent per repetition."""
 
 NZ_TARGET = ("nd2nz 64 x 512 f16", 1)
-"""Shape and latency that the budget asks of the NZ repack."""
+"""Shape and latency of the NZ repack's budget."""
 
 FIX_ROUNDS = 4
 """The same for tiles of write-backs, which are larger."""
 
 FIX_TARGET = ("nz2nd f16 to UB", 1)
-"""Tile and latency that the budget asks of the write-back: 16-bit results, contiguous rows."""
+"""Tile and latency of the write-back's budget: 16-bit results, contiguous rows."""
 
 MODULES = {
     "HarnessBench": "tb.benchmark.workload",
@@ -63,11 +63,11 @@ MODULES = {
     "OpsBench": "tb.benchmark.workload_ops",
     "FixBench": "tb.benchmark.workload_fix",
 }
-"""Where each measurement stands."""
+"""Key of each measurement."""
 
 LOAD_UNIT = "pto_gm_load"
 LOAD_OPS = ("mte_gm_ub", "mte_gm_l1")
-"""The unit the copies run on, and what it takes."""
+"""The unit that the copies run on, and its options."""
 
 CHECKED: Way = "checked"
 SELF_DRIVEN: Way = "self-driven"
@@ -102,7 +102,7 @@ class Target(BaseModel):
 
 
 class BenchReport(BaseModel):
-    """What ``sim_build/bench.json`` holds."""
+    """Contents of ``sim_build/bench.json``."""
 
     version: int = REPORT_VERSION
     memory_model: str = MEMORY_MODEL
@@ -269,7 +269,7 @@ def render(report: BenchReport) -> str:
 
 
 def _everything_lines(report: BenchReport) -> list[str]:
-    """Returns what one size costs with all engines in the build, the idle ones at rest."""
+    """Returns the cost of one size with all engines in the build, all but one idle."""
     if not report.measurements.everything:
         return []
     size = report.measurements.everything[0].bytes
@@ -351,7 +351,7 @@ def measure(
     *,
     axi_pins: bool,
 ) -> tuple[Measurements, str]:
-    """Runs one bench test; returns its measurements and, when it went wrong, why."""
+    """Runs one bench test; returns its measurements and, if it failed, the reason."""
     settings = RunSettings(test=name, seed=seed, transactions=1)
     file = run_folder(settings) / "measurements.json"
     planned = PlannedTest.model_validate(
@@ -386,7 +386,7 @@ def load_unit(engines: Sequence[Manifest]) -> Manifest:
 
 
 def bench_command(seed: int, json_path: Path | None = None) -> int:
-    """Measures, prints, writes the report; returns 0 when everything ran and was right."""
+    """Measures, prints, writes the report; returns 0 when everything ran and was correct."""
     console = Console()
     target = json_path or BUILD_ROOT / "bench.json"
     engines = reference_manifests()

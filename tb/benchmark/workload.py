@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pyuvm tests that ``make bench`` runs; measure.py starts them and judges the figures.
+"""The pyuvm tests that ``make bench`` runs; measure.py starts them and evaluates the figures.
 
-Options of the run: ``file`` is where the measurements go, ``repetitions`` how often each is made,
-``copies`` pairs of bytes and transactions, ``latencies`` those of GM for the engine figures.
+Options of the run: ``file`` for the measurements, ``repetitions`` of each, ``copies`` as pairs of
+bytes and transactions, ``latencies`` of GM for the engine figures.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ BLOCK_OPS = 256
 """Copies in a block, or as many as the destinations in both UBs hold."""
 
 IN_FLIGHT = 4
-"""Descriptors in flight where Python drives the pins: the engines queue so many at least."""
+"""Descriptors in flight where Python drives the pins: the engines queue at least as many."""
 
 
 def copies_of(size: int, bus_bytes: int) -> OpConstraints:
@@ -80,10 +80,10 @@ def copies_of(size: int, bus_bytes: int) -> OpConstraints:
 
 
 class Timer:
-    """Processor and wall seconds and clocks from its making on.
+    """Processor seconds, wall seconds and clocks since its creation.
 
-    Simulator and Python share one process and one thread, so the time of its processor is the
-    wall time of a machine that has nothing else to do.
+    Simulator and Python share one process and one thread, so processor time equals wall time on an
+    otherwise idle machine.
     """
 
     def __init__(self, mailbox: Mailbox) -> None:
@@ -93,7 +93,7 @@ class Timer:
         self._start = time.process_time()
 
     def stop(self) -> dict[str, Any]:
-        """Returns what has passed, as arguments of :class:`Copies`."""
+        """Returns the elapsed times, as arguments of :class:`Copies`."""
         return {
             "seconds": time.process_time() - self._start,
             "wall": time.perf_counter() - self._wall,
@@ -102,17 +102,17 @@ class Timer:
 
 
 class BatchTap(uvm_subscriber):
-    """Keeps the last batch, whose done records have the clocks."""
+    """Keeps the last batch; its done records have the clocks."""
 
     last: Batch
 
     def write(self, batch: Batch) -> None:
-        """Takes an batch."""
+        """Receives a batch."""
         self.last = batch
 
 
 class CopyBench(RandomTest):
-    """What both benches share: draws, options, and the file of measurements."""
+    """Base class of both benches: draws, options, and the file of measurements."""
 
     sends = (OP,)
     drawn_from: OpConstraints
@@ -120,7 +120,7 @@ class CopyBench(RandomTest):
 
     @property
     def harness(self) -> Any:
-        """Top of the simulation; its signals are known only there."""
+        """Top of the simulation; its signals exist only there."""
         return cocotb.top
 
     def constraints(self) -> OpConstraints:
@@ -140,7 +140,7 @@ class CopyBench(RandomTest):
         return self.run.settings.options[name]
 
     def use(self, size: int, transactions: int, seed: int) -> None:
-        """Makes the random machinery draw ``transactions`` copies of ``size`` bytes."""
+        """Sets up the generator to draw ``transactions`` copies of ``size`` bytes."""
         self.drawn_from = copies_of(size, self.run.settings.gm_width // 8)
         settings = self.run.settings.model_copy(
             update={"transactions": transactions, "seed": seed, "ops": (OP,)}
@@ -148,13 +148,13 @@ class CopyBench(RandomTest):
         self.run.config = self.run.config.model_copy(update={"run": settings})
 
     def draw(self) -> list[OpBlock]:
-        """Returns the blocks that :meth:`items` would send."""
+        """Returns the blocks that :meth:`items` sends."""
         settings = self.run.settings
         generator = CopyGenerator(settings.seed, settings.ops, self.drawn_from)
         return list(generator.blocks(settings.transactions))
 
     measure: Callable[[], Awaitable[None]]
-    """Fills ``self.found``; a method of each bench."""
+    """Fills ``self.found``; each bench overrides it."""
 
     async def stimulate(self) -> None:
         """Measures, and writes the measurements."""
@@ -174,11 +174,11 @@ class HarnessBench(CopyBench):
         self.tap = BatchTap.create("tap", self)
 
     def connect_phase(self) -> None:
-        """Connects it."""
+        """Connects the subscriber."""
         self.env.dispatcher.batch_ap.connect(self.tap.analysis_export)
 
     async def measure(self) -> None:
-        """Alternates the ways, so that a slow moment of the machine meets them all."""
+        """Alternates the ways, so that a slow phase of the machine affects all of them."""
         seed = self.run.settings.seed
         self.apply_profile(PROFILES[0])
         for size, transactions in self.option("copies"):
@@ -206,9 +206,9 @@ class HarnessBench(CopyBench):
         )
 
     async def unchecked(self, blocks: Sequence[OpBlock], slot: int, what: str) -> dict[str, Any]:
-        """Runs blocks of one slot from its descriptor ring; returns what :class:`Timer` does.
+        """Runs blocks of one slot from its descriptor ring; returns the times of :class:`Timer`.
 
-        Nothing is compared inside the time: the next comparison of every byte judges them.
+        Nothing is compared inside the measured time: the next full comparison checks the bytes.
         """
         words = np.concatenate([block.pack() for block in blocks])
         mailbox, dispatcher = self.run.mailbox, self.env.dispatcher
@@ -316,10 +316,10 @@ def copy_op(
 
 @pyuvm.test()
 class PythonAxiBench(CopyBench):
-    """Copies with GM behind a per-beat Python AXI memory, descriptors driven by Python."""
+    """Copies with a per-beat Python AXI memory as GM and descriptors driven by Python."""
 
     def configure(self) -> None:
-        """Puts the memory on the engine's pins, and starts the clock."""
+        """Connects the memory to the engine's pins, and starts the clock."""
         self.gm = PythonAxiMemory(self.run.memory.library)
         self.gm.connect(self.harness, self.run.slots)
         self.run.memory = self.gm
@@ -365,7 +365,7 @@ class PythonAxiBench(CopyBench):
         """Offers the copies, a few in flight, and compares the bytes of each that is done."""
         programs = [program for block in self.draw() for program in block.program()]
         drawn = [op for (op,) in programs if isinstance(op, MteGmUb)]
-        # Neighbours must not meet in UB: the next copy may be writing while one is compared.
+        # Neighbours must not overlap in UB: the next copy may be writing while one is compared.
         places = SIZES[Space.UB0] // size
         ops = [
             replace(op, ub_dst=index % places * size, ub_sub=0) for index, op in enumerate(drawn)
@@ -394,7 +394,7 @@ class PythonAxiBench(CopyBench):
         self.desc.valid.value = 1
         taken = False
         while not taken:
-            # Python makes the clock: what is seen at a rising edge was there before it.
+            # Python drives the clock: values sampled at a rising edge were valid before it.
             await RisingEdge(self.harness.clk)
             taken = bool(self.desc.ready.value)
         self.desc.valid.value = 0

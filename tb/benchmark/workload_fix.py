@@ -29,7 +29,7 @@ from tb.isa.spaces import SIZES, Space
 
 ROWS = 64
 COLUMNS = 64
-"""Tile whose rate is measured."""
+"""Tile of the rate measurement."""
 
 HALF = Scalar("f32", 0x3F000000)
 GAP = 32
@@ -111,12 +111,12 @@ def timed_tiles() -> list[Workload]:
 
 @pyuvm.test()
 class FixBench(OpsBench):
-    """Elements per cycle of every layout, and what the bench adds to the simulation of a tile."""
+    """Elements per cycle of every layout, and the overhead of the bench."""
 
     def rated(self, width: int) -> list[Workload]:  # noqa: ARG002 (of the base)
         """Returns tiles; their elements do not depend on the width of the ports."""
         return rated_tiles()
 
     def timed(self, width: int) -> list[Workload]:  # noqa: ARG002 (of the base)
-        """Returns the tiles whose overhead is measured."""
+        """Returns the tiles of the overhead measurement."""
         return timed_tiles()

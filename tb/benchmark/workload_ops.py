@@ -31,7 +31,7 @@ F16_BYTES = 2
 C0_F16 = 16
 C0_BYTES = 32
 MAX_LOCAL_LATENCY = 63
-"""Longest read latency of the local ports that is measured: what the engines read ahead for."""
+"""Longest measured read latency of the local ports, which the engines' read-ahead covers."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class Workload:
     """One op of a fixed shape.
 
     Attributes:
-        name: What the report calls it.
-        unit: What its rate counts.
+        name: Name in the report.
+        unit: Unit of its rate.
         units: Of those in one op.
         bytes: Written by one op.
-        places: How many such ops have destinations of their own.
+        places: Number of such ops with separate destinations.
         make: Returns the op at a place, 0 to ``places - 1``.
     """
 
@@ -101,7 +101,7 @@ def _copies(width: int) -> list[Workload]:
 
 
 SHAPES = (("nd2nz", 64, 512), ("nd2nz", 512, 16), ("dn2nz", 64, 512), ("dn2nz", 512, 64))
-"""Matrices whose rate is measured: long and short rows both ways."""
+"""Matrices of the rate measurement: long and short rows both ways."""
 
 SMALL_SHAPES = (("nd2nz", 16, 64), ("dn2nz", 16, 64))
 """2 KiB matrices, for the overhead."""
@@ -109,14 +109,14 @@ SMALL_SHAPES = (("nd2nz", 16, 64), ("dn2nz", 16, 64))
 
 @pyuvm.test()
 class OpsBench(HarnessBench):
-    """Rates at every latency, and what the bench adds to the simulation of small ops."""
+    """Rates at every latency, and the overhead of the bench over the simulation of small ops."""
 
     def rated(self, width: int) -> list[Workload]:
-        """Returns what rates are measured of; ``width`` is that of the local ports in bytes."""
+        """Returns the workloads of the rates; ``width`` is that of the local ports in bytes."""
         return [*(_repack(*shape) for shape in SHAPES), *_copies(width)]
 
     def timed(self, width: int) -> list[Workload]:
-        """Returns what the overhead is measured of."""
+        """Returns the workloads of the overhead."""
         small = [_repack(*shape) for shape in SMALL_SHAPES]
         return [*small, *(work for work in _copies(width) if work.bytes == 8192)]
 

@@ -41,10 +41,10 @@ app.command("farm")(regress.farm_check)
 
 
 def require_clone() -> None:
-    """Sees that the sources stand beside the Python packages.
+    """Checks that the sources are next to the Python packages.
 
     Raises:
-        PtoError: the packages were installed from a wheel, which has Python alone.
+        PtoError: the packages were installed from a wheel, which has only Python files.
     """
     if not (ROOT / "rtl_stubs").is_dir():
         raise PtoError(

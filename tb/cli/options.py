@@ -104,7 +104,7 @@ def machine(
     waves_from: str,
     waves_to: str,
 ) -> dict[str, Any]:
-    """Returns the fields of a run's settings that say what it runs on.
+    """Returns the fields of a run's settings that select engines, simulator and widths.
 
     Raises:
         PtoError: one is not what it may be.
@@ -133,7 +133,7 @@ def machine(
 
 @contextmanager
 def settings_errors() -> Iterator[None]:
-    """Makes what settings refuse an error of the options."""
+    """Converts an error of the settings to an error of the options."""
     try:
         yield
     except ValidationError as error:

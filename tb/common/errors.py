@@ -10,13 +10,13 @@ from __future__ import annotations
 
 
 class PtoError(Exception):
-    """What was wrong, where, what would have been legal, and what to do now.
+    """Base class of errors: the problem, its place, the legal range, and the remedy.
 
     Attributes:
         what: One sentence: what is wrong, with the offending value.
         where: The option, file, port or field it was found in, or empty.
         legal: The legal range or set, or empty.
-        remedy: What the user does next, or empty.
+        remedy: Action for the user, or empty.
         exit_code: The exit code the command line ends with.
     """
 

@@ -17,18 +17,18 @@ REMEDY = "make the folder writable, or free disk space"
 
 
 def is_special(path: Path) -> bool:
-    """Tells whether something is there that is neither file nor folder: a device, a pipe."""
+    """Tells whether the path is neither file nor folder: a device, a pipe."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def write_bytes(path: Path, data: bytes, *, remedy: str = REMEDY) -> None:
     """Writes a file so that a reader sees the old one or the whole new one.
 
-    Who may read it is decided by the umask, as for any other file. A link stays one, and what it
-    leads to is written. What is no file, such as ``/dev/null`` or a pipe, is written into.
+    Its mode follows the umask, as for any other file. A link is kept, and its target is written.
+    Devices and pipes, such as ``/dev/null``, are written to directly.
 
     Raises:
-        PtoError: the file cannot be written; nothing is left behind then.
+        PtoError: the file cannot be written; no temporary file remains.
     """
     try:
         if is_special(path):

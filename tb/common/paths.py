@@ -25,7 +25,7 @@ RESULT_ENV = "PTO_RESULT"
 
 
 def relative(path: Path) -> str:
-    """Returns a path relative to the top of the project, where it is below it."""
+    """Returns a path relative to the top of the project, if it is below it."""
     try:
         return str(path.resolve().relative_to(ROOT))
     except ValueError:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Child processes that end with their parent, even if the parent is killed.
 
-Linux only: the kernel ends a process with its parent, and ``/proc`` says whose a process is.
+Linux only: the kernel ends a process with its parent, and ``/proc`` has the owner of a process.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _PRCTL = getattr(ctypes.CDLL(None), "prctl", None)
 
 
 def end_with_parent(parent: int) -> None:
-    """Has this process killed when the thread that started it ends; to be called in the new one.
+    """Lets the kernel kill this process when its parent thread ends; called in the new process.
 
     Args:
-        parent: Process that started this one; where it is gone already, this one ends now.
+        parent: Process that started this one; if it has ended already, this one ends now.
     """
     if _PRCTL is not None:
         _PRCTL(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -34,19 +34,19 @@ def end_with_parent(parent: int) -> None:
 
 
 def marked(mark: str) -> Iterator[int]:
-    """Yields the processes of this user whose environment has the mark of a worker."""
+    """Yields the processes of this user with the mark of a worker in their environment."""
     wanted = f"{MARK}={mark}".encode()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             words = (folder / "environ").read_bytes().split(b"\0")
-        except OSError:  # ended, or somebody else's
+        except OSError:  # ended, or of another user
             continue
         if wanted in words and int(folder.name) != os.getpid():
             yield int(folder.name)
 
 
 def kill_left(group: int, mark: str) -> None:
-    """Kills what a worker that ended has left: its process group, and what has its mark."""
+    """Kills what an ended worker left running: its process group, and processes with its mark."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
     for pid in marked(mark):

@@ -79,7 +79,7 @@ def _section(group: CoverGroup) -> list[str]:
 
 
 def page_text() -> str:
-    """Returns the page: every group with its points, crosses and what is unreachable."""
+    """Returns the page: every group with its points, crosses and unreachable bins."""
     coverage = FunctionalCoverage(GM_BYTES, FORMS, illegal=True, stress=GROUPS)
     counts = coverage.groups
     lines = [

@@ -6,11 +6,11 @@ An entry takes bins of one coverpoint or cross out of every percentage::
     [[exclude]]
     group = "mte_gm_ub"
     item = "alignment"              # a coverpoint or a cross of the group
-    bins = ["gm_mod=3 x *"]         # names as tables have them; * and ? stand for anything
+    bins = ["gm_mod=3 x *"]         # names as in tables; * and ? are wildcards
     reason = "no op starts there: the bus is aligned to 4 bytes"
 
-What an entry excludes of a coverpoint it excludes of every cross of that point as well. An excluded
-bin that is hit all the same is reported: either the reason is wrong, or the engine is.
+An entry for a coverpoint also excludes the bin in every cross of that point. A hit of an excluded
+bin is reported: either the reason or the engine is wrong.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Excluded(BaseModel):
         group: Name of the coverage group, whatever the width it was defined for.
         item: Coverpoint or cross in it.
         bins: Patterns of bin names.
-        reason: Why they are not to count.
+        reason: Why they do not count.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -70,7 +70,7 @@ def _pattern(text: str) -> str:
 
 @cache
 def known_groups() -> Mapping[str, tuple[CoverGroup, ...]]:
-    """Returns every group of the ops and of stress, as it is defined for each bus width."""
+    """Returns every group of the ops and of stress, as defined for each bus width."""
     found: dict[str, list[CoverGroup]] = {}
     for gm_bytes in GM_BYTES:
         for name, counts in FunctionalCoverage(
@@ -92,7 +92,7 @@ def load_exclusions(
         groups: Definitions that names are looked up in, by default :func:`known_groups`.
 
     Raises:
-        PtoError: it cannot be read, or an entry names what does not exist.
+        PtoError: it cannot be read, or an entry has an unknown name.
     """
     try:
         text = path.read_text()
@@ -164,7 +164,7 @@ def _unknown(kind: str, name: str, legal: Iterable[str], where: str) -> NoReturn
 
 
 def apply_exclusions(exclusions: Sequence[Excluded], coverage: Coverage) -> None:
-    """Takes the excluded bins out of a coverage, in place; groups it lacks are passed over."""
+    """Takes the excluded bins out of a coverage, in place; groups that it lacks are ignored."""
     for counts in coverage.groups.values():
         # Merged over bus widths a group may be called `traffic (gm 128)`.
         name = counts.group.name.partition(" (")[0]

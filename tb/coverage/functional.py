@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functional coverage of the ops: a group for each form, and groups common to all forms.
 
-Those are what write-backs do to values, the traffic, and the rules.
+Common groups are the value conversion of write-backs, the traffic, and the rules.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ def form_group(form: str, bus_bytes: int) -> Group[Any]:
 class FunctionalCoverage(Coverage):
     """Counts ops of checked blocks.
 
-    Groups are defined alike whatever ``forms`` are: in those of several forms the bins of others
-    are out of scope, and groups that no form of the run concerns are left out.
+    Group definitions do not depend on ``forms``: in groups of several forms the bins of other forms
+    are out of scope, and groups without a form of the run are left out.
 
     Args:
         gm_bytes: GM bus width that residues are taken modulo of.
         forms: Forms to cover, out of ``FORMS``; ops of other forms are not counted.
         illegal: Also cover the D rules, for runs that send illegal ops.
-        limits: Form to what its engine can do; everything of forms that are left out.
-        stress: Groups of :mod:`tb.coverage.stress` to cover besides.
+        limits: Form to the limits of its engine; forms without an entry have none.
+        stress: Further groups to cover, of :mod:`tb.coverage.stress`.
 
     Raises:
         CoverageError: a form is unknown, or none is given.
@@ -113,7 +113,7 @@ class FunctionalCoverage(Coverage):
         self._waiting = 0
 
     def add(self, group: Group[Any]) -> None:
-        """Adds a group of a user's own; it counts the legal ops of the run's forms.
+        """Adds a user's group; it counts the legal ops of the run's forms.
 
         Raises:
             CoverageError: there is a group of that name.
@@ -127,7 +127,7 @@ class FunctionalCoverage(Coverage):
     def sample(
         self, block: OpBlock, passed: Bools | None = None, events: Ints | None = None
     ) -> None:
-        """Takes the ops of ``block`` whose check passed.
+        """Samples the ops of ``block`` that passed their check.
 
         Blocks are classified together once ``FLUSH`` ops wait, and by :meth:`flush`.
 
@@ -152,7 +152,7 @@ class FunctionalCoverage(Coverage):
             self.flush()
 
     def sample_stress(self, checked: Any, knobs: Mapping[str, int] | None) -> None:
-        """Counts what was done to the engines while an batch ran.
+        """Counts knobs, errors and resets of a batch.
 
         Args:
             checked: The batch, ``CheckedBatch``.
@@ -177,7 +177,7 @@ class FunctionalCoverage(Coverage):
         return to_json(self)
 
     def flush(self) -> None:
-        """Counts what waits; to be called before the groups are read."""
+        """Counts the buffered ops; to be called before the groups are read."""
         if not self._blocks:
             return
         view = View(self._blocks, self._masks, self._events, check=self._rules is not None)

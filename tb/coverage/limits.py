@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bins that an engine cannot reach because its manifest excludes them.
 
-A manifest may say that its engine takes fewer loops than the ISA has, no padded rows, or reports
-some D rules alone. What is then never sent is no hole.
+A manifest may limit its engine to fewer loops than the ISA has, to unpadded rows, or to reports of
+some D rules. Ops that are therefore never sent are no holes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tb.isa.ops import LEGACY_FORMS
 
 @dataclass(frozen=True)
 class FormLimits:
-    """What an engine can do of a form.
+    """Limits of an engine for a form.
 
     Attributes:
         loops: Most loop groups.
@@ -34,7 +34,7 @@ class FormLimits:
 
 
 def form_scope(form: str, limits: FormLimits) -> Scope:
-    """Returns what of the group of ``form`` an engine of such limits can reach."""
+    """Returns the bins of the group of ``form`` that an engine with such limits can reach."""
     family = FORM_SPECS[form].layout.family
     points: dict[str, Sequence[str]] = {}
     if family == "fix" and not limits.loops:
@@ -74,7 +74,7 @@ def _looped(form: str, most: int) -> dict[str, Sequence[str]]:
 
 
 def reported(forms: Mapping[str, FormLimits]) -> Mapping[str, Sequence[str]]:
-    """Returns form to the names of the D rules that are reported of it."""
+    """Returns form to the names of the D rules that its engine reports."""
     found = {}
     for form, limits in forms.items():
         early = {

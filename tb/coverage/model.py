@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Coverage definitions and counters: bins, coverpoints, crosses and groups of them.
 
-Definitions are frozen; counts live in :class:`GroupCounts` as one ``int64`` array per coverpoint
+Definitions are frozen; :class:`GroupCounts` holds counts as one ``int64`` array per coverpoint
 or cross. Sampling takes bin indices of many transactions at once.
 """
 
@@ -18,7 +18,7 @@ from tb.common.text import percent_text
 
 Ints = NDArray[np.int64]
 NOT_SAMPLED = -1
-"""Bin index of a transaction that a coverpoint does not concern."""
+"""Bin index of a transaction that a coverpoint does not sample."""
 
 
 class CoverageError(ValueError):
@@ -27,7 +27,7 @@ class CoverageError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """One bin: its name, and why it cannot be hit if it cannot."""
+    """One bin: its name, and the reason if it cannot be hit."""
 
     name: str
     unreachable: str = ""
@@ -35,7 +35,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Coverpoint:
-    """A list of bins that a transaction falls into at most one of."""
+    """A list of bins, of which a transaction hits at most one."""
 
     name: str
     bins: tuple[Bin, ...]
@@ -71,7 +71,7 @@ def point(name: str, labels: Sequence[str], doc: str = "", **unreachable: str) -
 
 @dataclass(frozen=True)
 class Exclusion:
-    """Cells of a cross that cannot be hit: those whose bins are all named in ``where``."""
+    """Cells of a cross that cannot be hit: those with all bins named in ``where``."""
 
     reason: str
     where: Mapping[str, frozenset[str]]
@@ -100,7 +100,7 @@ class CoverGroup:
     """Coverpoints and crosses that are sampled together.
 
     Raises:
-        CoverageError: names repeat, or a cross or exclusion names what does not exist.
+        CoverageError: names repeat, or a cross or exclusion has an unknown name.
     """
 
     name: str
@@ -151,9 +151,9 @@ class CoverGroup:
         return masks
 
     def cells(self, cross: Cross, chosen: Mapping[str, NDArray[np.bool_]]) -> NDArray[np.bool_]:
-        """Returns ``bool[cells]``: cells of ``cross`` whose bins are all chosen.
+        """Returns ``bool[cells]``: cells of ``cross`` with all bins chosen.
 
-        ``chosen`` maps points to ``bool[bins]``; of a point left out every bin is.
+        ``chosen`` maps points to ``bool[bins]``; every bin of a point that is left out is chosen.
         """
         shape = self.shape(cross)
         mask = np.ones(shape, dtype=bool)
@@ -183,14 +183,14 @@ def _along(values: NDArray[np.bool_], axis: int, axes: int) -> NDArray[np.bool_]
 class GroupCounts:
     """Hits of one group: ``int64[bins]`` per coverpoint, ``int64[cells]`` per cross.
 
-    A hit on a bin or cell declared unreachable is kept and reported by :attr:`impossible`: then
-    either the declaration is wrong or the sampling is.
+    A hit on a bin or cell declared unreachable is kept and reported by :attr:`impossible`: either
+    the declaration or the sampling is wrong.
 
     Attributes:
         group: The definition.
         hits: Name of a point or cross to its counts.
-        scope: Name to ``bool[bins]``: bins the run is about; all of those that are left out.
-        excluded: Name to the index of each reachable bin that is not to count, and the reason
+        scope: Name to ``bool[bins]``: bins in scope of the run; all bins if left out.
+        excluded: Name to the index of each reachable bin that does not count, and the reason
             (:mod:`tb.coverage.exclusions`).
     """
 
@@ -344,9 +344,9 @@ class Coverage:
         return [text for item in self.groups.values() for text in item.excluded_hits]
 
     def merge(self, other: Coverage) -> None:
-        """Adds the counts of ``other`` and unites the scopes; groups only it has are taken over.
+        """Adds the counts of ``other`` and unites the scopes; groups that only it has are added.
 
-        Exclusions stay those of this one; apply them to what has been merged.
+        Exclusions stay those of this one; apply them after merging.
 
         Raises:
             CoverageError: a group of both is defined differently.
@@ -367,7 +367,7 @@ class Coverage:
                 )
             for key, counts in theirs.hits.items():
                 mine.hits[key] += counts
-            # What one of them leaves out is all in scope there, and so in both together.
+            # A name that one scope leaves out is all in scope there, and so in the union.
             both = {
                 key: mask | theirs.scope[key]
                 for key, mask in mine.scope.items()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverpoints with the rule that selects their bins, and groups of coverpoints."""
+"""Coverpoints with the functions that select their bins, and groups of coverpoints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tb.coverage.view import Bools, Part, View
 from tb.isa.dtypes import DTYPES
 
 V = TypeVar("V", bound=Part)
-"""What a point looks at: ops of one descriptor family, or of all."""
+"""Input of a point: ops of one descriptor family, or of all."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Group(Generic[V]):
         name: Name of the group.
         points: Its points.
         crosses: Its crosses.
-        part: Makes what the points look at from the ops of ``index`` (``int64[M]``).
+        part: Makes the input of the points from the ops of ``index`` (``int64[M]``).
         doc: One line.
     """
 
@@ -86,7 +86,7 @@ def first_of(cases: Sequence[Bools]) -> Ints:
 def codes(
     name: str, labels: Sequence[str], values: Callable[[V], Ints], doc: str, *, live: bool = True
 ) -> Sampled[V]:
-    """Returns a point whose bin is the value itself."""
+    """Returns a point with the value as bin index."""
 
     def index(view: V) -> Ints:
         return only(view.live, values(view)) if live else values(view)

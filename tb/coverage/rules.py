@@ -15,7 +15,7 @@ from tb.isa.fields import rule_name
 from tb.isa.ops import LEGACY_FORMS, OPS, OPS_BY_CODE
 
 LOWERED: dict[str, tuple[int, ...]] = {"copy_ubuf_to_ubuf": (5, 7, 8, 11)}
-"""Legacy form to the rules that are decided when it is lowered (spec/dma.md, section 4)."""
+"""Legacy form to the rules checked at lowering (spec/dma.md, section 4)."""
 
 _HERE, _THERE = "engine", "lowering"
 
@@ -23,7 +23,7 @@ _HERE, _THERE = "engine", "lowering"
 def rules_of(form: str) -> tuple[str, ...]:
     """Returns the names of the D rules that an op written in ``form`` can break, ascending."""
     spec = FORM_SPECS[form]
-    # What lowering refuses never reaches the engine, so the engine cannot report it.
+    # Copies rejected at lowering never reach the engine, so the engine cannot report them.
     numbers = sorted({*spec.d_rules, *LOWERED.get(form, ())})
     return tuple(rule_name(spec.rules, number) for number in numbers)
 
@@ -110,10 +110,10 @@ def _exclusions() -> tuple[Exclusion, ...]:
 
 
 class RuleGroup(Group[Judged]):
-    """Samples ops, and copies that are not issued because lowering refuses them."""
+    """Samples ops, and copies that are not issued because lowering rejects them."""
 
     def sample(self, counts: GroupCounts, view: View, rows: Ints) -> None:
-        """Counts the ops ``rows`` (``int64[M]``) and the refused copies before them."""
+        """Counts the ops ``rows`` (``int64[M]``) and the rejected copies before them."""
         super().sample(counts, view, rows)
         at, rules = view.refused()
         mine = np.flatnonzero(np.isin(at, rows))
@@ -133,18 +133,18 @@ class RuleGroup(Group[Judged]):
 
 
 def rules_group() -> RuleGroup:
-    """Returns the group, with bins for every form whatever a run sends."""
+    """Returns the group, with bins for every form, whether a run sends it or not."""
     crosses = (Cross("form x rule", ("form", "rule"), _exclusions()),)
     doc = "Illegal ops, and legal ones beside them; only in runs that send illegal ops."
     return RuleGroup("rules", _points(), crosses, Judged, doc)
 
 
 def rules_scope(forms: Sequence[str], reported: Mapping[str, Sequence[str]] | None = None) -> Scope:
-    """Returns what of the group a run of ``forms`` can reach.
+    """Returns the bins of the group that a run of ``forms`` can reach.
 
     Args:
         forms: Forms of the run.
-        reported: Form to the names of the rules that are reported of it; all of them by default.
+        reported: Form to the names of the rules that its engine reports; all of them by default.
     """
     lowered = [form for form in forms if form in LOWERED]
     registers = [form for form in forms if form in LEGACY_FORMS and form not in LOWERED]

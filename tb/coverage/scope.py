@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scope of a group: the bins of the forms that a run sends.
 
-Definitions are the same in every run, so that their counts can be added up; a bin that no form of
-the run concerns is out of its scope and does not count in its percentage. Of runs merged the
-scopes are united.
+Definitions are the same in every run, so that their counts can be added up; a bin that belongs to
+no form of the run is out of its scope and does not count in its percentage. The scope of merged
+runs is the union.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Scope:
                     any_of |= group.cells(cross, _chosen(group, labels))
                 mask &= any_of
             found[cross.name] = mask
-        # Bins that cannot be hit never count, so only others need to be told apart.
+        # Unreachable bins never count, so only the others need a scope.
         return {
             name: mask for name, mask in found.items() if not (mask | ~group.reachable[name]).all()
         }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverage of the harness's effect on engines: knobs, injected errors, resets.
+"""Coverage of the stress on engines: knobs, injected errors, resets.
 
 Counted per block of ops, per error and per slot at a reset, not per op as elsewhere; and only in
 runs of tests that draw, inject or send them.
@@ -98,7 +98,7 @@ def faults_group() -> CoverGroup:
         point("errors", ["1", "2..8", "9.."], "errors that the op met"),
         point("next_error", ["same channel", "other channel"], "the second error of an op"),
         point("before", _NEIGHBOURS, "op before it on the slot in the block"),
-        point("behind", _NEIGHBOURS, "op behind it on the slot in the block"),
+        point("behind", _NEIGHBOURS, "op after it on the slot in the block"),
     )
     on_chip = [name for name in _MEMORIES if name != "gm"]
     never = (
@@ -179,7 +179,7 @@ GROUPS = {"knobs": knobs_group, "faults": faults_group, "resets": resets_group}
 
 
 def stress_scope(name: str, forms: Sequence[str], *, illegal: bool = True) -> Scope:
-    """Returns what of a group a run of ``forms`` can reach, with illegal ops or without."""
+    """Returns the bins that a run of ``forms`` can reach, with illegal ops or without."""
     ops = sorted({FORM_SPECS[form].name for form in forms})
     slots = [slot for slot in SLOTS if any(OPS[op].slot == slot for op in ops)]
     if name == "resets":
@@ -236,7 +236,7 @@ def _sample(counts: GroupCounts, rows: Sequence[Mapping[str, int]]) -> None:
 
 
 def sample_faults(counts: GroupCounts, checked: Any) -> None:
-    """Counts the ops of an batch (``CheckedBatch``) that met errors and passed."""
+    """Counts the ops of a batch (``CheckedBatch``) that met errors and passed."""
     batch, rows = checked.batch, []
     met = {index for index, verdict in checked.errors.items() if verdict.sure}
     for index in sorted(met):
@@ -278,7 +278,7 @@ def _place(outcome: Any, error: Any) -> int:
 
 
 def _neighbours(checked: Any, index: int, met: set[int]) -> dict[str, int]:
-    """Returns the bins of the ops before and behind one on its slot."""
+    """Returns the bins of the ops before and after one on its slot."""
     block = checked.batch.block
     mine = np.flatnonzero(block.slot == block.slot[index]).tolist()
     at = mine.index(index)
@@ -295,7 +295,7 @@ def _neighbours(checked: Any, index: int, met: set[int]) -> dict[str, int]:
 
 
 def sample_resets(counts: GroupCounts, checked: Any) -> None:
-    """Counts the reset that cut an batch (``CheckedBatch``) off; nothing for any other."""
+    """Counts the reset that interrupted a batch (``CheckedBatch``), if there was one."""
     batch = checked.batch
     if batch.reset is None:
         return
@@ -320,7 +320,7 @@ def sample_resets(counts: GroupCounts, checked: Any) -> None:
 
 
 def _states(state: Any) -> list[str]:
-    """Returns what is under way in a slot (``SlotState`` of the mailbox)."""
+    """Returns the activity of a slot (``SlotState`` of the mailbox)."""
     if state is None:
         return []
     pins, opened = state.pins, state.open

@@ -38,7 +38,7 @@ def table(coverage: Coverage, *, holes: int = 12, complete: bool = True) -> str:
     Args:
         coverage: What to print.
         holes: Most holes named per coverpoint or cross.
-        complete: Also print what has no holes.
+        complete: Also print items without holes.
     """
     lines: list[str] = []
     for name, counts in coverage.groups.items():

@@ -29,7 +29,7 @@ _BESIDE = tuple(f"beside_{slot}" for slot in SLOTS)
 def feeds(producer: OpSpec, consumer: OpSpec) -> bool:
     """Tells whether stimulus makes the second op read what the first wrote.
 
-    A write-back reads its parameters in fb besides, and an atomic update what stands in GM.
+    A write-back also reads its parameters in fb, and an atomic update its destination in GM.
     """
     if consumer in WRITE_BACKS and producer.destination == "fb":
         return True
@@ -39,7 +39,7 @@ def feeds(producer: OpSpec, consumer: OpSpec) -> bool:
 
 
 class Stream(Part):
-    """Legal ops of every form, and what is around them in their block.
+    """Legal ops of every form, and their neighbours in the block.
 
     Attributes:
         form, slot: Indices into ``FORMS`` and ``SLOTS``, ``int64[M]``.
@@ -126,7 +126,7 @@ def _pairs() -> tuple[Exclusion, ...]:
 
 
 def traffic_group() -> Group[Stream]:
-    """Returns the group, with bins for every form whatever a run sends."""
+    """Returns the group, with bins for every form, whether a run sends it or not."""
     crosses = (
         Cross("slot x slot_before", ("slot", "slot_before")),
         Cross("slot x busy_slots", ("slot", "busy_slots")),
@@ -139,7 +139,7 @@ def traffic_group() -> Group[Stream]:
 
 
 def traffic_scope(forms: Sequence[str]) -> Scope:
-    """Returns what of the group a run of ``forms`` can reach."""
+    """Returns the bins of the group that a run of ``forms`` can reach."""
     specs = {FORM_SPECS[form].name: FORM_SPECS[form] for form in forms}
     slots = [slot for slot in SLOTS if any(spec.slot == slot for spec in specs.values())]
     pairs = [(one, other) for one in specs for other in specs if feeds(specs[one], specs[other])]

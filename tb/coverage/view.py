@@ -34,11 +34,11 @@ FORMS: tuple[str, ...] = (*OPS, *LEGACY_FORMS)
 """Forms an op is written in: the v0.6 ops, then the legacy copies."""
 
 FORM_SPECS: dict[str, OpSpec] = {name: OPS[LEGACY_FORMS.get(name, name)] for name in FORMS}
-"""Form to the op whose descriptor it becomes."""
+"""Form to the op that has the same descriptor."""
 
 
 def form_doc(form: str) -> str:
-    """Returns a line on a form: what is counted, and what the op does."""
+    """Returns a line on a form: what is counted, and the function of the op."""
     spec = FORM_SPECS[form]
     written = f", the legacy form of `{spec.name}`" if form in LEGACY_FORMS else ""
     return f"Legal ops{written}: {spec.doc}."
@@ -46,7 +46,7 @@ def form_doc(form: str) -> str:
 
 (LEGACY, SET_SIZE, SET_STRIDE1, SET_STRIDE2, SET_PAD, FOREIGN, SID, TOO_WIDE, ODD_SRC, ODD_DST,
  REFUSED) = (1 << bit for bit in range(11))  # fmt: skip
-"""Bits of :attr:`View.program`: what the legacy program of an op holds."""
+"""Bits of :attr:`View.program`: contents of the legacy program of an op."""
 
 
 def _form_table() -> Ints:
@@ -70,7 +70,7 @@ _SLOT_OF = _slot_table()
 def program_bits(program: Sequence[LegacyOp], *, check: bool = True) -> int:
     """Returns the ``LEGACY`` ... ``REFUSED`` bits of a legacy program ending in its copy.
 
-    Without ``check`` every ``set_*`` op is taken to fit its registers.
+    Without ``check`` every ``set_*`` op is assumed to fit its registers.
     """
     copy = program[-1]
     bits = LEGACY
@@ -102,14 +102,14 @@ def program_bits(program: Sequence[LegacyOp], *, check: bool = True) -> int:
 class View:
     """N ops of several blocks, one array per quantity, each ``int64[N]`` or ``bool[N]``.
 
-    Illegal ops keep their place for what depends on order; ``rule`` tells them apart.
+    Illegal ops keep their place for points on order; ``rule`` marks them.
 
     Attributes:
         size: N.
         opcode, dtype, pad_dtype, gap, after: As in the blocks.
         flag_delay: As in the blocks, -1 where a block has none.
         rule: Number of the lowest D rule broken, 0 when legal.
-        events: Events of the data, as the scoreboard saw them.
+        events: Events of the data, from the scoreboard.
         block: Number of the block.
         start: Place of the first op of the block.
         program: Bits of :func:`program_bits`, 0 for v0.6 ops.
@@ -126,7 +126,7 @@ class View:
         *,
         check: bool = True,
     ) -> None:
-        """Lays ``blocks`` behind one another; ``masks`` select the ops to be counted."""
+        """Concatenates ``blocks``; ``masks`` select the ops to be counted."""
         self._blocks = blocks
         self._raw: dict[str, Ints] = {}
         self.size = sum(len(block) for block in blocks)
@@ -161,7 +161,7 @@ class View:
         self.counted &= self.form >= 0
 
     def raw(self, name: str) -> Ints:
-        """Returns a descriptor column as it is, 0 for ops of blocks that leave it out.
+        """Returns a descriptor column, 0 for ops of blocks that leave it out.
 
         Raises:
             KeyError: no family has a field of that name.
@@ -178,9 +178,9 @@ class View:
         return found
 
     def refused(self) -> tuple[Ints, Ints]:
-        """Returns the copies that are not issued: the op each stands before, and its rule.
+        """Returns the copies that are not issued: the op that follows each, and its rule.
 
-        Both are ``int64[M]``; the rules are those that :func:`lowering_violation` names.
+        Both are ``int64[M]``; the rules are those of :func:`lowering_violation`.
         """
         places, rules = [], []
         for place in np.flatnonzero(self.program & REFUSED).tolist():
@@ -227,7 +227,7 @@ class View:
 
 
 class Part(ABC):
-    """The ops of one form of a view, all of them legal: columns, and what follows from them.
+    """The ops of one form of a view, all of them legal: columns and derived quantities.
 
     Attributes:
         size: M, the number of ops.

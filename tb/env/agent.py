@@ -2,8 +2,8 @@
 """The agent of one slot: sequencer, mailbox driver, done monitor.
 
 Python acts per block: the driver copies packed descriptors into a ring of the mailbox, the HDL
-feeder offers them clock by clock, and the monitor reads the ring of done records when the
-harness wakes Python.
+feeder offers them clock by clock, and the monitor reads the ring of done records when the harness
+resumes Python.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tb.harness.items import DoneBatch, SlotItem
 
 
 class MailboxDriver(uvm_driver):
-    """Hands the descriptors of each item to the HDL feeder; the item is then finished."""
+    """Passes the descriptors of each item to the HDL feeder; the item is then finished."""
 
     def build_phase(self) -> None:
         """Makes the analysis port and fetches the mailbox."""
@@ -26,7 +26,7 @@ class MailboxDriver(uvm_driver):
         self.stopwatch = ConfigDB().get(self, "", "STOPWATCH")
 
     async def run_phase(self) -> None:
-        """Drives items for ever."""
+        """Drives items until the end of the run."""
         while True:
             item: SlotItem = await self.seq_item_port.get_next_item()
             await self.drive(item)
@@ -34,7 +34,7 @@ class MailboxDriver(uvm_driver):
             self.seq_item_port.item_done()
 
     async def drive(self, item: SlotItem) -> None:
-        """Submits the descriptors of ``item``; replaced where another way in is wanted."""
+        """Submits the descriptors of ``item``; may be overridden."""
         with self.stopwatch.phase("drive"):
             self.mailbox.submit_block(item.slot, item.words, item.tags, item.gaps, item.waits)
 
@@ -49,7 +49,7 @@ class DoneMonitor(uvm_monitor):
         self.slot: int = ConfigDB().get(self, "", "SLOT")
 
     def collect(self) -> np.ndarray[Any, Any]:
-        """Publishes the records of what retired since the last call, and returns them."""
+        """Publishes the done records since the last call, and returns them."""
         records: np.ndarray[Any, Any] = self.mailbox.poll_done(self.slot)
         if len(records):
             self.ap.write(DoneBatch(self.slot, records))

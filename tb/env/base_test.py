@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Base of the pyuvm tests: attaches to the harness, builds the environment, reports.
 
-This is the module that tests import from, those of users too: besides the base it has the classes
-that a factory override may replace. docs/uvm.md lists them.
+Tests, including those of users, import from this module: it has the base and the classes that a
+factory override may replace. docs/uvm.md lists them.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ RESET_NS = 100
 
 
 class PtoTestBase(uvm_test):
-    """Sets a run up and closes it; subclasses say what is sent in :meth:`stimulate`.
+    """Sets a run up and closes it; subclasses send the stimulus in :meth:`stimulate`.
 
     Attributes:
         transactions: Default of N, for a test that is named by its file.
-        fixed_length: The test sends what it sends, whatever N says; for the same.
-        sends: Ops and legacy forms that it sends, for its coverage and its verdict; empty for all
-            of the run.
-        run: What components share: settings, memories, counts, verdict.
-        limits: What the engines take, and what the user's constraints leave of it.
+        fixed_length: The number of transactions does not depend on N; for the same.
+        sends: Ops and legacy forms that it sends, for coverage and verdict; empty for all of the
+            run.
+        run: State shared by components: settings, memories, counts, verdict.
+        limits: Limits of the engines and of the user's constraints.
         rng: Random numbers of this run, from its seed.
     """
 
@@ -99,8 +99,8 @@ class PtoTestBase(uvm_test):
         self.env = PtoEnv.create("env", self)
 
     def _connect_python_gm(self) -> None:
-        """Puts cocotbext-axi where the harness has its AXI memory, and starts the clock."""
-        # It takes long to import, and few runs need it.
+        """Connects cocotbext-axi in place of the harness's AXI memory, and starts the clock."""
+        # Imported here: the import is slow, and few runs need it.
         from tb.env.python_axi import PythonAxiMemory, start_clock
 
         memory = PythonAxiMemory(self.run.memory.library)
@@ -120,7 +120,7 @@ class PtoTestBase(uvm_test):
         """Hook: factory overrides and knobs, before the environment is built."""
 
     def end_of_elaboration_phase(self) -> None:
-        """Keeps pyuvm's own chatter out of the log."""
+        """Keeps pyuvm's own messages out of the log."""
         uvm_report_object.set_default_logging_level(30)
 
     async def run_phase(self) -> None:
@@ -147,7 +147,7 @@ class PtoTestBase(uvm_test):
             self.run.notes.append(f"the constraints in {name}: this test does not draw from them")
 
     def constraints(self) -> OpConstraints:
-        """Returns what the test draws by itself; :meth:`narrowed` is what it may draw."""
+        """Returns the test's constraints; :meth:`narrowed` applies further limits."""
         return OpConstraints(bus_bytes=self.run.settings.gm_width // 8)
 
     def narrowed(self) -> OpConstraints:
@@ -162,7 +162,7 @@ class PtoTestBase(uvm_test):
         return self.limits.filters
 
     def filter_chain(self, filters: tuple[OpFilter, ...] | None = None) -> FilterChain:
-        """Returns what drops ops that may not be sent from one generator's blocks.
+        """Returns the filter that drops ops which may not be sent from one generator's blocks.
 
         Args:
             filters: The filters; None for :attr:`filters`.
@@ -183,7 +183,7 @@ class PtoTestBase(uvm_test):
         await Timer(RESET_NS, "ns")
 
     def apply_profile(self, profile: KnobProfile) -> None:
-        """Sets memory latencies and stalls; a GM in Python takes the stalls alone."""
+        """Sets memory latencies and stalls; a GM in Python has stalls only."""
         self.run.mailbox.set_knobs(**profile.knobs, seed=self.stall_seed)
         self.run.profile = profile
         memory: Any = self.run.memory
@@ -194,20 +194,20 @@ class PtoTestBase(uvm_test):
 
     @property
     def stall_seed(self) -> int:
-        """Seed of the harness's random stalls: that of the run, as far as the knob holds it."""
+        """Seed of the harness's random stalls: that of the run, truncated to the knob's width."""
         return self.run.settings.seed % ((1 << 32) - 1) + 1
 
     def random_profile(self) -> KnobProfile:
-        """Draws a memory profile; each comes once, in random order, before any comes again."""
+        """Draws a memory profile; all are used once, in random order, before any repeats."""
         if not self._profiles:
             self._profiles = [PROFILES[index] for index in self.rng.permutation(len(PROFILES))]
         return self._profiles.pop()
 
     async def stimulate(self) -> None:
-        """Sends blocks to ``self.env.sequencer``; what is sent makes the test.
+        """Sends blocks to ``self.env.sequencer``; each test overrides it.
 
         Raises:
-            PtoError: the test does not define it.
+            PtoError: the test does not override it.
         """
         raise PtoError(
             f"{type(self).__name__} does not say what it sends",
@@ -216,7 +216,7 @@ class PtoTestBase(uvm_test):
         )
 
     async def send_items(self, items: Iterable[BlockItem]) -> None:
-        """Sends items with the sequence that the factory has for :class:`ItemSeq`."""
+        """Sends items with :class:`ItemSeq` or its factory override."""
         sequence = ItemSeq.create("items")
         sequence.items = items
         await sequence.start(self.env.sequencer)

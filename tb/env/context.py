@@ -24,7 +24,7 @@ from tb.record.settings import RunSettings
 from tb.run.exchange import SimResult, SimSettings
 
 STRAY_REPORTS = 5
-"""Reports of stray writes that are kept beyond the mismatch limit."""
+"""Most reports of stray writes kept beyond the mismatch limit."""
 
 
 @dataclass
@@ -33,7 +33,7 @@ class RunContext:
 
     ``counts`` has the figures of the record. ``left_out`` counts drawn ops that were not sent, by
     the reason, ``faults_left_out`` drawn faults that were not injected, and ``notes`` has sentences
-    on what else was not; ``profile`` has the knobs in force. ``sends``, ``dropped`` and
+    on other omissions; ``profile`` has the knobs in force. ``sends``, ``dropped`` and
     ``constrained`` are those of :class:`tb.run.exchange.SimResult`.
     """
 
@@ -70,17 +70,17 @@ class RunContext:
 
     @property
     def aborted(self) -> bool:
-        """True once nothing more is to be sent."""
+        """True when the stimulus is to end."""
         return self.abort_status is not None
 
     def abort(self, status: RunStatus, message: str) -> None:
-        """Ends the stimulus; the first reason stays."""
+        """Ends the stimulus; the first reason is kept."""
         if self.abort_status is None:
             self.abort_status = status
             self.abort_message = message
 
     def crashed(self, error: Exception) -> None:
-        """Ends the run because code of the bench or of a user's raised, and says where."""
+        """Ends the run after an exception in code of bench or user, and reports the place."""
         if isinstance(error, PtoError):
             self.abort("error", str(error))
             return
@@ -103,10 +103,10 @@ class RunContext:
         Reports of stray writes are kept beyond the limit: only the last comparison finds them.
 
         Args:
-            report: For people.
-            detail: The same for machines; without it the first line of the report has to do.
-            stray: It is about a stray write.
-            agreed: DUT and model agree, and what they left is not what somebody else expects.
+            report: Text.
+            detail: The same as fields; without it the first line of the report is used.
+            stray: It reports a stray write.
+            agreed: DUT and model agree, but differ from an expectation of the user.
         """
         self.counts.mismatches += 1
         self.counts.agreed += agreed
@@ -124,7 +124,7 @@ class RunContext:
             self.abort("fail", "too many protocol errors")
 
     def hang(self, message: str, report: str, detail: Failure) -> None:
-        """Ends the run because the engines stand still, and notes the report."""
+        """Ends the run after a hang, and notes the report."""
         self.abort("hang", message)
         self._note(report, detail)
 
@@ -133,7 +133,7 @@ class RunContext:
         self.counts.details.append(detail)
 
     def result(self, complete: bool) -> SimResult:
-        """Returns the result; ``complete`` says that the test came to its own end."""
+        """Returns the result; ``complete`` is set if the test was not aborted."""
         counts = self.counts
         counts.ops = {name: counts.ops[name] for name in SELECTABLE if name in counts.ops}
         counts.injected = Counter(dict(sorted(counts.injected.items())))
@@ -169,14 +169,14 @@ class RunContext:
         )
 
     def write(self, complete: bool) -> None:
-        """Writes result and coverage where the parent process looks for them."""
+        """Writes result and coverage to the files that the parent process reads."""
         if self.config.coverage_file:
             write_json(Path(self.config.coverage_file), self.coverage.to_json())
         write_json(Path(os.environ[RESULT_ENV]), self.result(complete))
 
 
 def check_failure(report: str, clock: int) -> Failure:
-    """Returns the failure of a check that says no more than its report."""
+    """Returns the failure of a check with no fields but its report."""
     field = report.partition("\n")[0].removeprefix("MISMATCH: ")
     return Failure(kind="check", field=field, end_clock=clock, text=report)
 

@@ -4,7 +4,7 @@
 A test sends :class:`~sequences.uvm.BlockItem` items to the environment's sequencer. The
 dispatcher splits each block over the slots' agents, waits until every descriptor of the block
 has retired, and publishes the whole as an :class:`~tb.harness.items.Batch`. All ops of a block
-may be in flight at once; between blocks the engines are idle and the memories stand still.
+may be in flight at once; between blocks the engines are idle and the memories do not change.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ CLOCK_NS = 10
 """Period of the harness clock."""
 
 STATE_CLOCKS = 2
-"""Clocks before a reset at which the state of the slots is asked for."""
+"""Clocks before a reset at which the state of the slots is requested."""
 
 AHEAD = 2
-"""Descriptors an engine may have accepted at a reset beyond those the mailbox knows of."""
+"""Descriptors an engine may have accepted at a reset beyond those counted in the mailbox."""
 
 
 class SlotSequence(uvm_sequence):
     """Sends one :class:`SlotItem` to the sequencer of its slot."""
 
     def __init__(self, item: SlotItem) -> None:
-        """Takes the item to send."""
+        """Sets the item to send."""
         super().__init__("slot_sequence")
         self.item = item
 
@@ -62,7 +62,7 @@ class Dispatcher(uvm_driver):
     """Turns blocks into items of the slots' agents and waits until each block has retired."""
 
     def build_phase(self) -> None:
-        """Makes the analysis ports and fetches what the run is configured with."""
+        """Makes the analysis ports and reads the configuration of the run."""
         self.issue_ap = uvm_analysis_port("issue_ap", self)
         self.batch_ap = uvm_analysis_port("batch_ap", self)
         self.mailbox = ConfigDB().get(self, "", "MAILBOX")
@@ -78,7 +78,7 @@ class Dispatcher(uvm_driver):
         self.responses = 0
 
     async def run_phase(self) -> None:
-        """Serves items for ever; once the run is aborted they are dropped."""
+        """Serves items until the end of the run; after an abort they are dropped."""
         while True:
             item = await self.seq_item_port.get_next_item()
             if not self.run.aborted:
@@ -87,7 +87,7 @@ class Dispatcher(uvm_driver):
                         item.block, item.faults, reset=item.reset, isolated=item.isolated
                     )
                 except Exception as error:
-                    # In a scoreboard or a subscriber of a user's, perhaps.
+                    # Possibly in a user's scoreboard or subscriber.
                     self.run.crashed(error)
                     raise
             self.seq_item_port.item_done()
@@ -102,7 +102,7 @@ class Dispatcher(uvm_driver):
     ) -> None:
         """Runs one block, to its end or into a reset, and publishes its batch.
 
-        What no engine takes is left out.
+        Ops that no engine takes are left out.
         """
         block = self.filter_chain.select(block, isolated=isolated)
         if not len(block):
@@ -130,10 +130,10 @@ class Dispatcher(uvm_driver):
         self.batch_ap.write(batch)
 
     def arm(self, faults: Sequence[Fault]) -> None:
-        """Has memories answer with errors from the next clock on; the one place that does so.
+        """Sets memory errors from the next clock on; no other code does.
 
         Raises:
-            ValueError: more than the mailbox holds, or a fault outside of its memory.
+            ValueError: more faults than the mailbox holds, or a fault outside of its memory.
         """
         if len(faults) > FAULTS:
             raise ValueError(f"{len(faults)} faults at once: at most {FAULTS}")
@@ -153,11 +153,11 @@ class Dispatcher(uvm_driver):
         self.run.counts.injected["faults armed"] += len(faults)
 
     def disarm(self) -> None:
-        """Has memories answer well again."""
+        """Removes all memory errors."""
         self.mailbox.clear_faults()
 
     def _collect_errors(self, batch: Batch) -> None:
-        """Takes the erroneous responses and the late bursts out of the mailbox."""
+        """Reads the erroneous responses and the late bursts from the mailbox."""
         before = self.responses
         self.responses = self.mailbox.hits
         batch.hits = self.mailbox.poll_hits()
@@ -165,13 +165,13 @@ class Dispatcher(uvm_driver):
         batch.late = self.mailbox.poll_late_bursts()
 
     async def _cut(self, batch: Batch, reset: Reset) -> None:
-        """Resets the harness in the middle of an batch.
+        """Resets the harness in the middle of a batch.
 
         Descriptors that have not retired by then get no done (docs/contract.md, reset). The batch
-        has what was issued of the block.
+        has the issued ops of the block.
         """
         await self._clocks(max(1, reset.after - STATE_CLOCKS))
-        self.mailbox.set_knobs()  # asks for the state of the slots
+        self.mailbox.set_knobs()  # requests the state of the slots
         await self._clocks(STATE_CLOCKS)
         if reset.phase:
             await Timer(reset.phase, "ns")
@@ -195,13 +195,13 @@ class Dispatcher(uvm_driver):
         self.dut.rst_n_req.value = 1
 
     async def _clocks(self, count: int) -> None:
-        """Waits; one event of the simulator, however long."""
+        """Waits; one event of the simulator for any time."""
         start = self.stopwatch.clock()
         await Timer(count * CLOCK_NS, "ns")
         self.stopwatch.book_simulator(self.stopwatch.clock() - start)
 
     def _prepare(self, block: OpBlock) -> None:
-        """Puts the block's fills into the memories under test, and has its unit flags set."""
+        """Writes the block's fills to the memories under test, and schedules its unit flags."""
         with self.stopwatch.phase("drive"):
             for fill in block.fills:
                 self.memory.ensure(fill.space, fill.start, len(fill.data))
@@ -285,7 +285,7 @@ class Dispatcher(uvm_driver):
 
 
 class CoverageCollector(uvm_subscriber):
-    """Samples functional coverage of the transactions whose check passed."""
+    """Samples functional coverage of the transactions that passed their check."""
 
     def build_phase(self) -> None:
         """Fetches the coverage model."""
@@ -304,7 +304,7 @@ class CoverageCollector(uvm_subscriber):
 class PtoEnv(uvm_env):
     """One agent per slot that has an engine, a dispatcher, a scoreboard and coverage.
 
-    Of a run that is to write its transactions down, also what does that.
+    A run that records its transactions also has the writer of the timeline.
     """
 
     def build_phase(self) -> None:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Valid/ready channels driven and watched pin by pin, on buses of cocotb-bus.
+"""Drivers and monitors of valid/ready channels on pins, with buses of cocotb-bus.
 
 :class:`HandshakeDriver` and :class:`HandshakeMonitor` serve any such channel: the descriptor and
 done channels of the harness (``DESC_SIGNALS``, ``DONE_SIGNALS``), those of an engine that is the
 top of a simulation of its own (``DESC_PORTS``, ``DONE_PORTS``), or the native buses of a block.
 
 A test of the harness that overrides :class:`~tb.env.agent.MailboxDriver` with :class:`PinDriver`
-in the factory makes the handshakes from Python, clock by clock, so that the HDL feeder is not the
-only judge of the channel. Everything else of the environment stays as it is.
+in the factory makes the handshakes from Python, clock by clock, as a second check of the channel.
+The rest of the environment is unchanged.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class HandshakeMonitor(BusMonitor):
         super().__init__(entity, name, clock, reset_n=reset_n, callback=callback)
 
     def happens(self) -> bool:
-        """Returns whether values are handed over at the next rising edge."""
+        """Returns whether a handshake takes place at the next rising edge."""
         return bool(self.bus.valid.value) and bool(self.bus.ready.value)
 
     async def _monitor_recv(self) -> None:
@@ -113,7 +113,7 @@ class PinDriver(MailboxDriver):
     """Offers each descriptor on the pins; gaps and waits are counted here, in clocks."""
 
     def build_phase(self) -> None:
-        """Takes the slot's channels over from the HDL feeder."""
+        """Takes control of the slot's channels from the HDL feeder."""
         super().build_phase()
         name = SLOTS[ConfigDB().get(self, "", "SLOT")]
         self.harness = ConfigDB().get(self, "", "DUT")
@@ -122,16 +122,16 @@ class PinDriver(MailboxDriver):
         self._pending: Queue[SlotItem] = Queue()
 
     async def run_phase(self) -> None:
-        """Serves items, and offers descriptors at their own pace beside that."""
+        """Serves items, and offers descriptors in a separate task."""
         cocotb.start_soon(self._offer_all())
         await super().run_phase()
 
     async def drive(self, item: SlotItem) -> None:
-        """Queues the descriptors: one that waits must not keep other slots' items back."""
+        """Queues the descriptors: a waiting descriptor must not block other slots' items."""
         await self._pending.put(item)
 
     async def _offer_all(self) -> None:
-        # One value for all slots: each driver sees the others' writes only after this step.
+        # One value for all slots: a driver reads the others' writes only after this step.
         slots = ConfigDB().get(self, "", "RUN").slots
         self.harness.pin_mode.value = sum(1 << SLOTS.index(name) for name in slots)
         self.done.ready.value = 1

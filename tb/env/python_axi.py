@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """GM by ``cocotbext-axi``: a memory with AXI subordinates, independent of the built-in GM.
 
-Slower than tb/hdl/pto_axi_mem.v by two orders of magnitude, and for that an independent judge of
-the AXI side. The one module that knows ``cocotbext-axi``, which warns about deprecations on
-cocotb 2.1 and takes addresses in order. It needs a harness built with ``BuildPlan.axi_pins``.
+Slower than tb/hdl/pto_axi_mem.v by two orders of magnitude, but an independent check of the AXI
+side. No other module imports ``cocotbext-axi``, which warns about deprecations on cocotb 2.1 and
+takes addresses in order. It needs a harness built with ``BuildPlan.axi_pins``.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _MAP_NORESERVE = 0x4000  # Linux; the mmap module names it only from Python 3.13
 
 
 def start_clock(harness: Any) -> None:
-    """Drives the harness clock from Python, in whose hands a build with AXI pins leaves it."""
+    """Drives the harness clock from Python, as a build with AXI pins requires."""
     # Low first: the harness asserts reset before the first rising edge.
     Clock(harness.clk, CLOCK_NS, unit="ns").start(start_high=False)
 
@@ -55,14 +55,13 @@ def start_clock(harness: Any) -> None:
 class PythonAxiMemory(SimMemory):
     """The simulated memories with GM in ``cocotbext-axi`` RAMs, one per slot, all on one store.
 
-    The on-chip memories stay those of the C library, and so do write stamps and the list of
-    written GM pages: the harness shows the library every write beat. GM is a sparse mapping of
-    its own, so whole 40-bit addresses count, and draws the background in when the DUT, or
-    :meth:`ensure`, comes to a page.
+    The on-chip memories, write stamps and the list of written GM pages remain in the C library: the
+    harness passes every write beat to it. GM is a separate sparse mapping of 40-bit addresses; a
+    page is filled with the background when the DUT, or :meth:`ensure`, first accesses it.
     """
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        """Takes the library of the :class:`~tb.harness.memory.SimMemory` that this replaces."""
+        """Uses the library of the :class:`~tb.harness.memory.SimMemory` that this replaces."""
         super().__init__(library)
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
         self._store = mmap.mmap(-1, SIZES[Space.GM], flags=flags)
@@ -73,12 +72,12 @@ class PythonAxiMemory(SimMemory):
         self.halves: dict[str, tuple[Any, Any]] = {}
 
     def connect(self, harness: Any, slots: Sequence[str], mailbox: Mailbox | None = None) -> None:
-        """Puts a RAM on the AXI pins of each slot, which are in the scope of that name.
+        """Connects a RAM to the AXI pins of each slot, in the scope of that name.
 
         Args:
             harness: The top of the simulation.
             slots: Slots that have an engine.
-            mailbox: Where faults are set; None for a memory without.
+            mailbox: Mailbox with the faults; None for a memory without faults.
         """
         if mailbox is not None:
             self._faults = _Faults(mailbox)
@@ -155,7 +154,7 @@ class PythonAxiMemory(SimMemory):
         self._filled.clear()
 
     def failing(self, slot: int, side: int, address: int, length: int) -> _Hit | None:
-        """Returns the fault that a bus word meets, None for none; those that count it do."""
+        """Returns the fault of a bus word, or None, and updates the faults' word counts."""
         return None if self._faults is None else self._faults.meet(slot, side, address, length)
 
     def read_gm(self, address: int, length: int) -> bytes:
@@ -173,7 +172,7 @@ class PythonAxiMemory(SimMemory):
 
 @dataclass(frozen=True, slots=True)
 class _Hit:
-    """An error that the engine is to get."""
+    """An error for the engine."""
 
     address: int
     kind: int
@@ -181,11 +180,11 @@ class _Hit:
 
 
 class _BusError(Exception):
-    """Makes the library answer SLVERR."""
+    """Makes the library respond with SLVERR."""
 
 
 class _Faults:
-    """The faults of GM that the mailbox holds, and how many words each has met."""
+    """The GM faults in the mailbox, and the number of words that touched each."""
 
     def __init__(self, mailbox: Mailbox) -> None:
         self._mailbox = mailbox
@@ -194,7 +193,7 @@ class _Faults:
         self._met: dict[int, tuple[int, int]] = {}  # by index: setting, words
 
     def meet(self, slot: int, side: int, address: int, length: int) -> _Hit | None:
-        """Returns what the first fault that fails a word answers."""
+        """Returns the response of the first fault that fails a word."""
         if self._mailbox.version != self._version:
             self._load()
         hit = None
@@ -227,7 +226,7 @@ class _Half:
     """One direction of a slot's AXI subordinate, with faults."""
 
     side: int
-    channel: str  # which has the responses
+    channel: str  # of the responses
     log: logging.Logger
 
     def __init__(self, memory: PythonAxiMemory, slot: str, *args: Any, **options: Any) -> None:
@@ -237,19 +236,19 @@ class _Half:
         self._now: list[_Hit] = []  # of the response that is being made
         self._owed: deque[list[_Hit]] = deque()  # of those that the engine has not taken
         self._watcher: Any = None
-        self.log.setLevel(logging.ERROR)  # it warns of every error that it was asked for
+        self.log.setLevel(logging.ERROR)  # it warns of every injected error
         channel = getattr(self, f"{self.channel}_channel")
         self._send = channel.send
         channel.send = self._answer
 
     def watch(self, scope: Any, clock: Any) -> None:
-        """Takes the pins by which the engine's handshakes are seen."""
+        """Sets the pins on which the engine's handshakes are sampled."""
         names = (f"{PREFIX}_{self.channel}{pin}" for pin in ("valid", "ready", "resp"))
         self._pins = [getattr(scope, name) for name in names]
         self._clock = clock
 
     def check(self, address: int, length: int) -> None:
-        """Raises the error of the library's that stands for a fault."""
+        """Raises the library's exception for a fault."""
         hit = self.memory.failing(self.slot, self.side, address, length)
         if hit is not None:
             self._now.append(hit)

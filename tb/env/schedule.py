@@ -22,13 +22,13 @@ from tb.isa.nz.table import C0_BYTES, DN2NZ
 
 LATENCY_KNOBS = tuple(name for name in KNOBS if name.endswith(("_latency", "_jitter")))
 CLOCKS_PER_ROW = 64
-"""What a row may cost beside the latencies of the memories, stalls included."""
+"""Most clocks of a row in addition to the memory latencies, stalls included."""
 
 CLOCKS_PER_BLOCK = 32
-"""What a 32-byte block of an NZ repack or a word of accumulators may cost, stalls included."""
+"""Most clocks of a 32-byte block of an NZ repack or a word of accumulators, stalls included."""
 
 PARTS = (0.0, 0.5, 1.0)
-"""When the flags of the parts of a tile are set, in fractions of its delay; 0 is before it."""
+"""Times at which the flags of the parts of a tile are set, in fractions of its delay."""
 
 _UNTOUCHED, _CLEARED, _AGAIN = range(3)
 """An L0C block: no op of the block cleared it; the last one did; it was set again since."""
@@ -71,7 +71,7 @@ def _work(block: OpBlock) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 @dataclass(frozen=True, slots=True)
 class FlagSet:
-    """Blocks of accumulators whose unit flags the producer sets.
+    """Blocks of accumulators with unit flags that the producer sets.
 
     Attributes:
         blocks: ``int64[k]``, numbers of L0C blocks.
@@ -86,10 +86,10 @@ class FlagSet:
 
 
 def _in_parts(blocks: NDArray[np.int64], delay: int, turn: int) -> list[FlagSet]:
-    """Returns how the flags of a tile are set: at once, or in parts, the last after ``delay``.
+    """Returns the settings of a tile's flags: at once, or in parts, the last after ``delay``.
 
-    Which part comes last changes with ``turn``, so that an engine which takes one flag for all is
-    found whichever it looks at.
+    The last part changes with ``turn``, so that an engine which checks only one flag is found,
+    whichever flag it checks.
     """
     parts = min(len(PARTS), len(blocks)) if delay > 0 else 1
     split = np.array_split(np.roll(blocks, turn), parts)
@@ -100,10 +100,10 @@ def _in_parts(blocks: NDArray[np.int64], delay: int, turn: int) -> list[FlagSet]
 
 
 def flags_to_set(block: OpBlock) -> list[FlagSet]:
-    """Returns what the producer of accumulators does for the ops of ``block``, in their order.
+    """Returns the producer's actions for ``block``.
 
     It sets the flags of each L0C block before the first op that waits for it, and again for the
-    first op that waits after one has cleared it; further ops find them set. ``flag_delay`` of an op
+    first op that waits after one has cleared it; further ops need no set. ``flag_delay`` of an op
     that waits for flags set again counts from their clear; if it waits for others too, they are set
     before the block starts. Tiles with a delay come in parts. Ops that move nothing wait for none.
     """

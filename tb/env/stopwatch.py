@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 PHASES: tuple[str, ...] = ("generate", "drive", "model", "compare", "cover")
-"""Phases of a transaction whose Python time is told apart."""
+"""Phases of a transaction with separate Python times."""
 
 
 class Stopwatch:
@@ -27,7 +27,7 @@ class Stopwatch:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Books the time of the ``with`` body on ``name``."""
+        """Adds the time of the ``with`` body to ``name``."""
         start = self.clock()
         try:
             yield
@@ -35,7 +35,7 @@ class Stopwatch:
             self.seconds[name] += self.clock() - start
 
     def book_simulator(self, seconds: float) -> None:
-        """Books ``seconds`` that passed while the simulator ran and Python waited."""
+        """Adds ``seconds`` of simulator time during which Python waited."""
         self.simulator += seconds
 
     @property

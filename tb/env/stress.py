@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the additions of stress to a batch: errors of memories, and resets."""
+"""Draws the stress of a batch: errors of memories, and resets."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Access:
 
 
 def _accesses(desc: Descriptor) -> list[_Access]:
-    """Returns what a legal op that moves bytes accesses."""
+    """Returns the regions that a legal op accesses; the op moves bytes."""
     read = [source(desc)]
     if isinstance(desc, FixDescriptor):
         read += parameters(desc)
@@ -56,12 +56,12 @@ def _accesses(desc: Descriptor) -> list[_Access]:
 
 
 class FaultDraw:
-    """Draws faults that ops of a block may meet.
+    """Draws faults in the footprints of a block's ops.
 
     Args:
         rng: Source of everything random.
-        survives: Tells of a slot's number and ``read``, ``write`` or ``local`` whether its engine
-            survives such errors; those that it does not concern other slots only.
+        survives: Takes a slot's number and ``read``, ``write`` or ``local``, and tells whether its
+            engine survives such errors; others are injected in other slots only.
 
     Attributes:
         left_out: Faults that were drawn and could not be injected, by the reason.
@@ -81,7 +81,7 @@ class FaultDraw:
         }
 
     def draw(self, block: OpBlock, count: int) -> list[Fault]:
-        """Returns up to ``count`` faults, several of them on one op now and then.
+        """Returns up to ``count`` faults, sometimes several of them on one op.
 
         None for ops that move nothing, and of kinds that no engine in question survives.
         """

@@ -2,8 +2,8 @@
 """The transactions of a run as a trace file for ui.perfetto.dev and chrome://tracing.
 
 Chrome's trace event format, an array of events; one clock is drawn as one microsecond. A slot is a
-process, and its transactions lie in as many lanes as were in flight at a time. Events are written
-as the run goes: of a run that crashed the array has no end, which the viewers take.
+process, and its transactions are in as many lanes as were in flight at a time. Events are written
+during the run: after a crash the array has no end, which the viewers accept.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ TIMELINE = "timeline.json"
 """Name of the file, in the run's folder."""
 
 MOST_TRANSACTIONS = 200_000
-"""Transactions that a file holds at least when a run has so many; those before are dropped."""
+"""Least number of last transactions that a file keeps of a long run; earlier ones are dropped."""
 
-_BENCH = len(SLOTS)  # the process of what concerns no slot
+_BENCH = len(SLOTS)  # the process of events without a slot
 _FORM_OF = {op: form for form, op in LEGACY_FORMS.items()}
 _STATUS = {int(status): status.name for status in Status}
 
@@ -39,12 +39,12 @@ Event = dict[str, Any]
 class TraceWriter:
     """Writes events, and keeps the last ones only.
 
-    Events go to a part file beside the trace; when it is full it takes the place of the one
-    before. :meth:`close` puts both together.
+    Events are written to a part file next to the trace; a full part replaces the previous one.
+    :meth:`close` joins both.
 
     Args:
-        path: The trace; a file that stands there is removed.
-        most: Events that are kept at least.
+        path: The trace; an existing file is removed.
+        most: Least number of events kept.
     """
 
     def __init__(self, path: Path, most: int = MOST_TRANSACTIONS) -> None:
@@ -85,7 +85,7 @@ class TraceWriter:
         self._file.write(json.dumps(event, separators=(",", ":")) + ",\n")
 
     def flush(self) -> None:
-        """Hands what was written to the system."""
+        """Flushes the file."""
         self._file.flush()
 
     def _turn(self) -> None:
@@ -117,19 +117,19 @@ class TraceWriter:
 
 
 def _label(dropped: int) -> Event:
-    """Returns the event that says beside the name of the run what is not in the file."""
+    """Returns the event with the name of the run and the number of dropped events."""
     text = f"the first {dropped} events were dropped" if dropped else "all events"
     return {"name": "process_labels", "ph": "M", "pid": _BENCH, "args": {"labels": text}}
 
 
 class Lanes:
-    """Gives each transaction of a slot a lane in which none is in flight with it."""
+    """Gives each transaction of a slot a lane without another one in flight."""
 
     def __init__(self) -> None:
         self._free: list[int] = []
 
     def take(self, begin: int, end: int) -> int:
-        """Returns the lane of a transaction; they come in order of their begin."""
+        """Returns the lane of a transaction; to be called in order of their start."""
         for lane, free in enumerate(self._free):
             if free <= begin:
                 self._free[lane] = end
@@ -145,7 +145,7 @@ class Timeline(uvm_subscriber):
     """Writes the batches that the scoreboard has checked.
 
     Connected to the scoreboard, and to the dispatcher for the batch that the watchdog ended, which
-    the scoreboard does not judge.
+    the scoreboard does not check.
     """
 
     def build_phase(self) -> None:
@@ -177,7 +177,7 @@ class Timeline(uvm_subscriber):
         self.trace.flush()
 
     def _hung(self, batch: Batch) -> None:
-        """Writes what retired of an batch, and the hang."""
+        """Writes the retired ops of a batch, and the hang."""
         for event in batch_events(batch, None, None, self.lanes, self._name):
             self.trace.write(event)
         self.trace.write(_instant("hang", int(self.run.mailbox.cycles), {}))

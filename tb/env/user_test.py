@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The module that the simulator imports for a user's test: it loads the file by its path.
 
-So the file may be called as it likes, and the modules beside it take the place of no installed one.
+So the file may have any name, and modules next to it do not shadow installed ones.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MODULE = import_file(PATH, module_name(PATH))
 
 
 def _tests() -> dict[str, Any]:
-    """Returns the tests of the user's file: those of a class without ``@pyuvm.test()`` are made."""
+    """Returns the tests of the user's file; those without ``@pyuvm.test()`` get it here."""
     found = {name: item for name, item in vars(MODULE).items() if isinstance(item, Test)}
     made = {item.name for item in found.values()}
     for name, item in list(vars(MODULE).items()):

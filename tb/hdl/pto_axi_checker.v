@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches one slot's AXI4 manager and, behind it, the memory, and reports what breaks a rule of
-// docs/protocol.md, whose name begins each message. Each message counts every time, and is printed
-// the first times. Simulation only.
+// Monitors one slot's AXI4 manager and the memory, and reports violations of docs/protocol.md; each
+// message begins with the name of the rule. Every violation is counted, and the first ones are
+// printed. Simulation only.
 `default_nettype none
 `timescale 1ns / 1ps
 
@@ -14,8 +14,8 @@ module pto_axi_checker #(
 ) (
     input  wire                   clk_i,
     input  wire                   rst_ni,
-    output wire                   reads_open_o,   // read data are owed, or a read is offered
-    output wire                   writes_open_o,  // writes are owed, under way or offered
+    output wire                   reads_open_o,   // read data are outstanding, or a read is offered
+    output wire                   writes_open_o,  // writes are outstanding, in progress or offered
     output wire                   offers_o,       // an address or data valid is up
     input  wire [    IdWidth-1:0] m_axi_arid,
     input  wire [  AddrWidth-1:0] m_axi_araddr,
@@ -48,8 +48,8 @@ module pto_axi_checker #(
     input  wire                   m_axi_bready
 );
   `include "pto_backend.vh"
-  // One process a direction, in the order in which things happen on an edge; skipped where nothing
-  // can have happened, because Icarus pays for each statement.
+  // One process a direction, in the order of events on an edge; skipped where no event is possible,
+  // because every statement costs time in Icarus.
 
   localparam Bytes = DataWidth / 8;
   localparam [2:0] Size = $clog2(Bytes);
@@ -76,8 +76,8 @@ module pto_axi_checker #(
     end
   endfunction
 
-  // A reset drops what waits at once, but the memory answers it with the clock.
-  reg reset_seen;  // an edge in this reset has been
+  // A reset drops waiting signals at once, but the memory responds to it with the clock.
+  reg reset_seen;  // an edge occurred in this reset
 
   initial reset_seen = 1'b0;
 
@@ -89,15 +89,15 @@ module pto_axi_checker #(
   wire [IdWidth+DataWidth+2:0] r = {m_axi_rid, m_axi_rdata, m_axi_rresp, m_axi_rlast};
   reg ar_waits;
   reg [AddressBits-1:0] ar_held;
-  reg ar_known;  // an AR was seen, its ID holds for all
+  reg ar_known;  // an AR was sampled, its ID holds for all
   reg [IdWidth-1:0] ar_first_id;
   reg r_waits;
   reg [IdWidth+DataWidth+2:0] r_held;
-  reg [IdWidth+7:0] r_burst[0:255];  // ID and length of the bursts whose data are owed
+  reg [IdWidth+7:0] r_burst[0:255];  // ID and length of the bursts with data outstanding
   reg [IdWidth-1:0] r_id;            // those of the oldest
   reg [7:0] r_len;
   reg [7:0] r_write, r_read;
-  reg [8:0] r_beats;  // seen of the oldest
+  reg [8:0] r_beats;  // sampled of the oldest
   reg r_full;         // that was its last
   reg [7:0] reads_q;  // bursts outstanding
 
@@ -230,15 +230,15 @@ module pto_axi_checker #(
   reg [DataWidth/8-1:0] w_held_strobe;
   reg b_waits;
   reg [IdWidth+1:0] b_held;
-  reg [7:0] aw_len[0:255];  // of bursts whose AW was taken
+  reg [7:0] aw_len[0:255];  // of bursts after their AW
   reg [AddrWidth-1:0] aw_addr[0:255];
   reg [IdWidth-1:0] aw_id[0:255];
-  reg [8:0] w_len[0:255];   // beats of bursts whose WLAST was taken
+  reg [8:0] w_len[0:255];   // beats of bursts after their WLAST
   reg [7:0] aw_count, w_count, w_checked, b_count;  // modulo 256
-  reg [8:0] w_beats;  // of the burst under way
+  reg [8:0] w_beats;  // of the current burst
   reg [7:0] writes_q;  // bursts outstanding
   reg data_open_q;     // AW and W do not match yet
-  reg [7:0] b_next;    // a burst whose B has not come
+  reg [7:0] b_next;    // a burst before its B
 
   task unknown_writes;
     begin
@@ -262,7 +262,7 @@ module pto_axi_checker #(
     end
   endtask
 
-  task unknown_w;  // written bytes are looked at where they are written
+  task unknown_w;  // written bytes are checked at the write
     begin
       if (`PTO_IS_X(m_axi_wlast)) `PTO_ERROR(Slot, "X-W: X or Z on WLAST", 0, 0);
       if (`PTO_IS_X(m_axi_wstrb))
@@ -426,7 +426,7 @@ module pto_axi_checker #(
     end
   end
 
-  // What pto_port_checker sees on an edge: a response on this edge already counts as there.
+  // For pto_port_checker: a response on an edge counts on that edge.
   assign offers_o = m_axi_arvalid || m_axi_awvalid || m_axi_wvalid;
   assign reads_open_o = m_axi_arvalid ||
       (reads_q != 8'd0 &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// AXI4 memory subordinate of one slot: its own port onto the GM that all slots share.
+// AXI4 memory subordinate of one slot: a port of the GM that all slots share.
 // Throughput: one beat a clock in each direction at any latency, read bursts back to back, W taken
-// without waiting for AW (unless `w_after_aw_i`), so it adds no bubble of its own.
+// without waiting for AW (unless `w_after_aw_i`), so it adds no bubble.
 // Latency: first R (B) is valid `*_latency_i` clocks after the AR (last of AW and W) handshake, and
 // up to `*_jitter_i` more, in order.
 // Errors: SLVERR and DECERR come from the backends (injected faults, addresses past the limit).
@@ -36,7 +36,7 @@ module pto_axi_mem #(
     input  wire [            6:0] max_outstanding_i,  // bursts taken in each direction, 1 to 64
     input  wire                   w_after_aw_i,       // take W only for an AW that was taken
     output wire [            7:0] reads_o,            // bursts taken and not finished
-    output wire [           15:0] read_beats_o,       // beats that they lack, but for one on offer
+    output wire [           15:0] read_beats_o,       // their open beats, except one on offer
     output reg  [           31:0] r_stalls_o,         // clocks in which a due R or B was held back
     output reg  [           31:0] b_stalls_o,
     input  wire [    IdWidth-1:0] s_axi_arid,
@@ -68,7 +68,7 @@ module pto_axi_mem #(
   `include "pto_backend.vh"
   `include "pto_random.vh"
   // Each direction is one behavioural process: a burst taken on an edge can be answered on it. It
-  // is skipped where nothing can change, because Icarus pays for each statement.
+  // is skipped where nothing can change, because every statement costs time in Icarus.
 
   localparam Bytes = DataWidth / 8;
   localparam [AddrWidth-1:0] AlignMask = ~(Bytes - 1);
@@ -78,7 +78,7 @@ module pto_axi_mem #(
   reg [AddrWidth-1:0] ar_addr[0:63];  // bursts taken and not begun
   reg [7:0] ar_len[0:63];
   reg [IdWidth-1:0] ar_id[0:63];
-  reg [31:0] ar_due[0:63];  // first cycle whose edge may present R
+  reg [31:0] ar_due[0:63];  // first cycle that may present R at its edge
   reg [6:0] ar_write, ar_read;
   reg [AddrWidth-1:0] beat_addr;  // of the burst under way
   reg [8:0] beats_left;
@@ -138,7 +138,7 @@ module pto_axi_mem #(
         if (s_axi_rlast) reads = reads - 7'd1;
         if (s_axi_rresp[1]) `PTO_HIT(Slot, 2);
         s_axi_rvalid <= 1'b0;
-        s_axi_rresp <= 2'b11;  // means nothing without rvalid: nobody may look
+        s_axi_rresp <= 2'b11;  // ignored without rvalid
         s_axi_rlast <= 1'b1;
       end
       if (!s_axi_rvalid || s_axi_rready) begin
@@ -169,15 +169,15 @@ module pto_axi_mem #(
     end
   end
 
-  // --- writes: the C side brings data and addresses together ---
+  // --- writes: the C side matches data and addresses ---
 
   reg [31:0] b_due[0:63];
   reg [1:0] b_resp[0:63];
   reg [6:0] b_write, b_read;
   reg [IdWidth-1:0] aw_id[0:63];
   reg [5:0] aw_write;
-  reg [6:0] writes;  // bursts whose AW was taken and whose B was not
-  reg [8:0] w_allowed;  // bursts whose AW was taken and whose WLAST was not
+  reg [6:0] writes;  // bursts after their AW, before their B
+  reg [8:0] w_allowed;  // bursts after their AW, before their WLAST
   reg [31:0] write_random, write_jitter;
   integer write_done;  // 1 + response of a burst that is now complete
 
@@ -218,7 +218,7 @@ module pto_axi_mem #(
         w_allowed = w_allowed + 9'd1;
       end
       if (s_axi_wvalid && s_axi_wready) begin
-        // At most one of the two completes a burst: data wait for addresses, or the reverse.
+        // At most one of the two completes a burst.
         write_done = write_done | `PTO_AXI_W(Slot, Bytes, s_axi_wstrb, s_axi_wdata);
         if (s_axi_wlast) w_allowed = w_allowed - 9'd1;
       end
@@ -235,7 +235,7 @@ module pto_axi_mem #(
         `PTO_AXI_B(Slot);
         writes = writes - 7'd1;
         s_axi_bvalid <= 1'b0;
-        s_axi_bresp <= 2'b11;  // means nothing without bvalid
+        s_axi_bresp <= 2'b11;  // ignored without bvalid
       end
       if ((!s_axi_bvalid || s_axi_bready) && b_read != b_write &&
           $signed(cycle_i - b_due[b_read[5:0]]) >= 0) begin

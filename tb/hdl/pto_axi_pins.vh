@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GM port of one slot as pins for an AXI memory written in Python, in the place of
-// pto_axi_mem.v. Included by pto_slot.vh when PTO_AXI_PINS is defined. Such a memory samples at a
-// rising edge and must see what was there before it, which Verilator grants only for edges that
-// Python makes: the clock comes from there too.
-// What the engine writes also goes to the C memory, which keeps count of written bytes and pages
-// and the write stamps; its GM is read by nobody here. Simulation only.
+// The GM port of one slot as pins for an AXI memory written in Python, in place of pto_axi_mem.v.
+// Included by pto_slot.vh when PTO_AXI_PINS is defined. Such a memory samples at a rising edge and
+// must get the values before it, which Verilator guarantees only for edges that Python drives:
+// Python also drives the clock.
+// Writes of the engine also go to the C memory, which counts written bytes and pages and keeps the
+// write stamps; its GM is not read here. Simulation only.
 
 wire [     AxiIdWidth-1:0] m_axi_arid = arid;
 wire [    GmAddrWidth-1:0] m_axi_araddr = araddr;
@@ -49,12 +49,12 @@ assign bresp = m_axi_bresp;
 assign bvalid = m_axi_bvalid;
 
 integer mirrored;
-reg [7:0] reads_q = 8'd0;  // bursts whose last R was not taken, and their beats
+reg [7:0] reads_q = 8'd0;  // bursts before their last R, and their beats
 reg [15:0] read_beats_q = 16'd0;
 
 assign reads = reads_q;
 assign read_beats = read_beats_q - {15'd0, rvalid};
-assign r_stalls = 32'd0;  // nobody knows what the memory holds back
+assign r_stalls = 32'd0;  // stalls of the memory are not known
 assign b_stalls = 32'd0;
 
 always @(posedge `PTO_SLOT_PIN(clk)) begin

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backends to the C memory and the mailbox (pto_mem.c), included inside each module that uses one:
 // DPI imports, or system functions of a VPI module on Icarus. Arguments are the same for both.
-// Bus words travel as 512 bits by DPI, whatever the bus width, so that one C function has one
-// signature; on Icarus, where every bit costs time, they travel as wide as they are.
+// Bus words are passed as 512 bits by DPI, whatever the bus width, so that a C function has one
+// signature; on Icarus, where every bit costs time, they have their own width.
 `ifdef __ICARUS__
   `define PTO_TICK         $pto_tick
   `define PTO_START        $pto_start

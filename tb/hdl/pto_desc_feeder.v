@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Offers the descriptors of one slot's mailbox ring to the engine, or those that Python drives by
-// pins. The C side says in `avail_i`, half a clock ahead, that the next descriptor's gap and waits
-// are over; descriptors without either follow each other without a bubble:
+// pins. The C side sets `avail_i` half a clock ahead, when the next descriptor's gap and waits are
+// over; descriptors without either follow each other without a bubble:
 //   clk_i    _/-\_/-\_/-\_/-\_/-\_
 //   valid_o  ___/-----------\_____
 //   ready_i  ___/---\___/---\_____
 //   desc_o   ---< A >< B    >-----
-// Pins are copied 1 ns after the falling edge: what Python writes at a rising or falling edge
-// counts at the next rising edge. Simulation only.
+// Pins are copied 1 ns after the falling edge: values that Python writes at a rising or falling
+// edge take effect at the next rising edge. Simulation only.
 `default_nettype none
 `timescale 1ns / 1ps
 
@@ -20,7 +20,7 @@ module pto_desc_feeder #(
     input  wire                 rst_ni,
     input  wire                 avail_i,     // the next descriptor of the ring may be offered
     input  wire                 pin_mode_i,  // take descriptors from the pins
-    input  wire                 copy_pins_i, // changes when they are to be copied
+    input  wire                 copy_pins_i, // toggles when they are to be copied
     input  wire                 pin_valid_i,
     input  wire [DescWidth-1:0] pin_desc_i,
     input  wire [ TagWidth-1:0] pin_tag_i,

@@ -15,7 +15,7 @@ module pto_done_monitor #(
     input  wire                   reseed_i,    // take the seed
     input  wire [            7:0] stall_i,     // stalls in 256 clocks
     input  wire                   pin_mode_i,  // `ready_o` is `pin_ready_i`
-    input  wire                   copy_pins_i, // changes when it is to be copied
+    input  wire                   copy_pins_i, // toggles when it is to be copied
     input  wire                   pin_ready_i,
     input  wire                   valid_i,     // from the engine
     output reg                    ready_o,

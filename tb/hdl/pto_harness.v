@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Top of every simulation: clock, reset, and for each slot whose PTO_<SLOT>_MODULE is defined the
+// Top of every simulation: clock, reset, and for each slot with PTO_<SLOT>_MODULE defined the
 // engine of that name between descriptor feeder, done monitor, memories and checkers.
-// Python talks to it through the mailbox (pto_mailbox.h) and the signals declared first; a clock
-// costs one call into C, made at the falling edge, so that all modules see the same answer at the
-// rising one. docs/contract.md describes the ports of an engine.
-// Each slot has a clock of its own, the edges of `clk` while something moves in the slot and for
-// `idle_clocks` after that: an idle slot costs nothing. Edges of all clocks are at one instant,
-// and whether a slot has the next one is settled while `clk` is low, so that modules of a slot may
+// Python accesses it through the mailbox (pto_mailbox.h) and the signals declared first; a clock
+// costs one call into C, made at the falling edge, so that all modules sample the same result at
+// the rising one. docs/contract.md describes the ports of an engine.
+// Each slot has a gated clock, with the edges of `clk` during activity in the slot and for
+// `idle_clocks` after that: an idle slot costs nothing. Edges of all clocks coincide, and the
+// gating of the next one is decided while `clk` is low, so that modules of a slot may
 // take signals from here that change at either edge of `clk` by nonblocking assignment:
 //   clk       _/~\_/~\_/~\_/~\_/~\_/~\_
 //   run[1]    ______/~~~~~~~\_________
 //   mte2_clk  _______/~\_/~\___________
-// With PTO_MAIN_CLOCKS, on Verilator, tb/hdl/pto_main.cpp makes all clocks: a process that waits for
-// time costs a quarter of a busy clock there.
+// With PTO_MAIN_CLOCKS, on Verilator, tb/hdl/pto_main.cpp makes all clocks: there a process with
+// delays costs a quarter of a busy clock.
 // Simulation only.
 `default_nettype none
 `timescale 1ns / 1ps
@@ -24,7 +24,7 @@ module pto_harness #(
     parameter LocalDataWidth = `PTO_LOCAL_DATA_WIDTH  // bits: 128, 256 or 512
 ) (
 `ifdef PTO_MAIN_CLOCKS
-    // As the process that makes them elsewhere, see below.
+    // As the clock process of other simulators, see below.
     input  wire       clk,
     input  wire       mte1_clk,
     input  wire       mte2_clk,
@@ -32,7 +32,7 @@ module pto_harness #(
     input  wire       fix_clk,
     input  wire       copy_pins,
     output wire [3:0] next_clks,  // slots that have the next rising edge of clk
-    output wire       uses_pins   // copy_pins is to change 1 ns after the next falling edge
+    output wire       uses_pins   // copy_pins is to toggle 1 ns after the next falling edge
 `endif
 );
   `include "pto_backend.vh"
@@ -52,20 +52,20 @@ module pto_harness #(
 `ifndef PTO_MAIN_CLOCKS
   // Read by Python; with PTO_AXI_PINS it drives the clock, see pto_axi_pins.vh.
   reg clk = 1'b0;
-  reg copy_pins = 1'b0;  // changes 1 ns after a falling edge, when pins are in use
+  reg copy_pins = 1'b0;  // toggles 1 ns after a falling edge, when pins are in use
 `endif
   reg rst_n = 1'b1;
-  reg wake = 1'b0;  // changes when the mailbox's wake condition is met, and at a hang
+  reg wake = 1'b0;  // toggles when the mailbox's wake condition is met, and at a hang
 
   reg [31:0] cycle = 32'd0;
-  reg [3:0] avail = 4'd0;  // slots whose next descriptor may be offered
+  reg [3:0] avail = 4'd0;  // slots that may offer the next descriptor
   reg [3:0] run = 4'hf;    // slots that have the next edge of the clock
   reg reseed = 1'b0;       // the knobs below are new
-  reg [3:0] watch = 4'd0;  // slots that have had an error: bursts are told of
-  reg [3:0] local_faults = 4'd0;  // slots whose local writes may fail
-  reg report = 1'b0;       // changes to ask for the state of every slot
-  reg fault_clock = 1'b0;  // changes when they may fail where they did not
-  reg new_faults = 1'b0;   // changes to have these two taken over
+  reg [3:0] watch = 4'd0;  // slots that have had an error: bursts are reported
+  reg [3:0] local_faults = 4'd0;  // slots with local writes that may fail
+  reg report = 1'b0;       // toggles to request the state of every slot
+  reg fault_clock = 1'b0;  // toggles when local writes may fail that did not before
+  reg new_faults = 1'b0;   // toggles to have these two loaded
   integer flags;
 
   reg [31:0] seed = 32'd1;
@@ -78,7 +78,7 @@ module pto_harness #(
   reg w_after_aw = 1'b0;
 
 `ifdef PTO_AXI_PINS
-  // A memory in Python does not know of clocks that stop.
+  // A memory in Python does not support stopped clocks.
   wire mte1_clk = clk, mte2_clk = clk, mte3_clk = clk, fix_clk = clk;
 `else
 `ifndef PTO_MAIN_CLOCKS
@@ -148,7 +148,7 @@ module pto_harness #(
   reg [63:0] waves_from, waves_to;
   initial begin
     if ($value$plusargs("pto_waves_from=%d", waves_from)) begin
-      #1 $dumpoff;  // behind $dumpvars
+      #1 $dumpoff;  // after $dumpvars
       #(waves_from * 2 * HalfClock) $dumpon;
     end else begin
       waves_from = 64'd0;
@@ -172,7 +172,7 @@ module pto_harness #(
       #HalfClock;
     end
     clk = 1'b1;
-    // A reset begins at any time: `run` may not know of it yet.
+    // A reset begins at any time: `run` may not include it yet.
     {fix_clk, mte3_clk, mte2_clk, mte1_clk} = run | {4{!rst_n}};
     #HalfClock clk = 1'b0;
     {fix_clk, mte3_clk, mte2_clk, mte1_clk} = 4'd0;
@@ -185,8 +185,8 @@ module pto_harness #(
   initial `PTO_START(Slots);
 `endif
 
-  // Asserted at once, released on a clock edge. The first assertion is an edge too, without which
-  // an asynchronous reset would not be seen before the first clock.
+  // Asserted at once, released on a clock edge. The first assertion is an edge too; without it an
+  // asynchronous reset would have no effect before the first clock.
   initial #1 rst_n = 1'b0;
 
   always @(posedge clk or negedge rst_n_req) begin
@@ -207,7 +207,7 @@ module pto_harness #(
     avail <= flags[3:0];
     run <= flags[9:6];
     watch <= flags[15:12];
-    // By a blocking assignment: Python has the state when it is told of the wake-up.
+    // A blocking assignment: the state is valid when Python gets the wake-up.
     if (flags[10]) report = !report;
     if (flags[11]) new_faults <= !new_faults;
     if (flags[4]) wake <= !wake;
@@ -215,8 +215,8 @@ module pto_harness #(
     if (flags[5]) load_knobs;
   end
 
-  // A process of its own: what follows from `dst_err`, which depends on these, would be evaluated at
-  // every falling edge else.
+  // A separate process: otherwise the logic that depends on `dst_err` would be evaluated at every
+  // falling edge.
   always @(new_faults) begin
     fault_clock <= !fault_clock;
     local_faults <= `PTO_KNOB(31);

@@ -8,7 +8,7 @@
 //   src_rvalid  _______________/---\_
 // An address outside of the memory or an injected fault answers `src_err_o` with rvalid, or
 // `dst_err_o` with the grant. The C side decides about faults, also of a write before its edge:
-// `fault_clock_i` changes when it may have changed its mind. Simulation only.
+// `fault_clock_i` toggles when the decision may change. Simulation only.
 `default_nettype none
 `timescale 1ns / 1ps
 
@@ -53,7 +53,7 @@ module pto_local_port #(
   localparam DstBytes = DstDataWidth / 8;
 
   // Words read on the edge of their grant, and due later: as many as the longest latency and jitter
-  // keep in flight. What is not in use is not touched, an empty queue begins anew.
+  // keep in flight. Unused entries are not accessed, and an empty queue restarts at 0.
   reg [SrcDataWidth-1:0] data[0:2047];
   reg error[0:2047];
   reg [31:0] due[0:2047];
@@ -91,7 +91,7 @@ module pto_local_port #(
       if (stalls) random = pto_next(random);
       if (src_rvalid_o && src_err_o) `PTO_HIT(Slot, 0);
       src_rvalid_o <= 1'b0;
-      src_err_o <= 1'b1;  // means nothing without rvalid: nobody may look
+      src_err_o <= 1'b1;  // ignored without rvalid
       if (src_req_i && src_gnt_o) begin
         failed = `PTO_LOCAL_READ(Slot, 0, src_space_i, src_addr_i, SrcBytes, word);
         clocks = {22'd0, latency_i};
@@ -132,7 +132,7 @@ module pto_local_port #(
     end
   end
 
-  // The error goes with the grant, so it cannot wait for the backend.
+  // The error comes with the grant, so it cannot wait for the backend.
   function outside(input [2:0] space, input [19:0] addr);
     case (space)
       3'd1, 3'd2, 3'd4: outside = |addr[19:18];  // UB0, UB1, L0C: 2^18 bytes
@@ -143,7 +143,7 @@ module pto_local_port #(
   endfunction
 
   always @* begin
-    dst_err_o = 1'b1;  // means nothing without a grant: nobody may look
+    dst_err_o = 1'b1;  // ignored without a grant
     if (dst_req_i && dst_gnt_o) begin
       dst_err_o = outside(dst_space_i, dst_addr_i);
       if (faults_i) begin

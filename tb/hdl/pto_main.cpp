@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // cocotb's main loop for Verilator with a shortcut. After each time step cocotb looks for
-// callbacks of every kind, which takes a third of the time of a simulation in which Python is
-// asked for once in thousands of clocks. Here time goes on as long as no callback has been called
-// and none is registered for the time step under way: only changes of watched signals and the
-// time of the next timer are looked at. What is called, and in which order, stays as it was.
+// callbacks of every kind, which takes a third of the time of a simulation in which Python runs
+// once in thousands of clocks. Here time advances as long as no callback has been called and none
+// is registered for the current time step: only changes of monitored signals and the time of the
+// next timer are checked. Callbacks and their order are unchanged.
 //
-// With PTO_MAIN_CLOCKS the loop makes the clocks too, as the process in pto_harness.v does for other
-// simulators: a process that waits for time is a coroutine, which is taken from a queue, resumed
-// and queued again twice a clock.
+// With PTO_MAIN_CLOCKS the loop also drives the clocks, like the process in pto_harness.v for other
+// simulators: a process with delays is a coroutine, which is taken from a queue, resumed and queued
+// again twice a clock.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -42,8 +42,8 @@ extern "C" void pto_forked(int count, const char *const *plusargs) {
 }
 
 #if VM_TRACE
-// Waves are recorded from one clock to another, as the plusargs +pto_waves_from=CLOCK and
-// +pto_waves_to=CLOCK say; without them from the beginning, and to the end.
+// Waves are recorded from one clock to another, given by the plusargs +pto_waves_from=CLOCK and
+// +pto_waves_to=CLOCK; by default from the beginning, and to the end.
 #include <csignal>
 #if VM_TRACE_FST
 #include "verilated_fst_c.h"
@@ -58,7 +58,7 @@ public:
     PtoTrace();
     // True for a time step that is to be recorded.
     bool wants(vluint64_t time) const { return time >= from && time <= to; }
-    // In the place of the base's: cocotb's loop calls it for each time step that it sees.
+    // Overrides the base class: cocotb's loop calls it for each time step.
     void dump(vluint64_t time) {
         if (wants(time)) PtoTraceBase::dump(time);
     }
@@ -70,13 +70,13 @@ private:
 #define VerilatedVcdC PtoTrace
 #endif
 
-// Stands in for the model in cocotb's loop: an evaluation goes on to where Python has a say.
+// Wraps the model for cocotb's loop: an evaluation continues to the next callback of Python.
 class PtoTop final : public Vtop {
 public:
     using Vtop::Vtop;
     void eval_step();
 #ifdef PTO_MAIN_CLOCKS
-    // In the place of the base's: the model does not know when its clocks change.
+    // Overrides the base class: the model has no events for these clocks.
     bool eventsPending() { return true; }
     vluint64_t nextTimeSlot();
 #endif
@@ -106,7 +106,7 @@ static vluint64_t clock_ticks(const char *name) {
     return value ? strtoull(value + 1, nullptr, 10) * 2 * HALF_CLOCK * ticks() : 0;
 }
 
-// Whoever ends a simulation that stands still wants to see where.
+// A simulation that is ended during a hang shows where it is.
 static void close_and_end(int) {
     if (tfp) tfp->close();
     _exit(128 + SIGTERM);
@@ -125,7 +125,7 @@ vluint64_t PtoTop::nextTimeSlot() {
     return std::min(of_model, std::min(next_edge, next_copy));
 }
 
-// Changes what is to change now, once; called before each evaluation.
+// Applies the changes due now, once; called before each evaluation.
 void PtoTop::drive_clocks() {
     if (main_time >= next_copy) {
         copy_pins = !copy_pins;
@@ -134,7 +134,7 @@ void PtoTop::drive_clocks() {
     if (main_time < next_edge) return;
     next_edge += HALF_CLOCK * ns;
     clk = !clk;
-    // A reset begins at any time: what runs is known when the edge is there.
+    // A reset begins at any time: the running clocks are known at the edge.
     const unsigned edges = clk ? next_clks : 0;
     mte1_clk = edges >> 0 & 1;
     mte2_clk = edges >> 1 & 1;
@@ -146,7 +146,7 @@ void PtoTop::drive_clocks() {
 void PtoTop::drive_clocks() {}
 #endif
 
-// Evaluates until nobody has changed a signal, as cocotb's loop does; true if a callback ran.
+// Evaluates until no signal changes, as cocotb's loop does; true if a callback ran.
 bool PtoTop::settle() {
     bool called = false;
     do {
@@ -158,7 +158,7 @@ bool PtoTop::settle() {
     return called;
 }
 
-// Finds the next time step; false when it is not up to the model alone.
+// Finds the next time step; false when it does not depend on the model alone.
 bool PtoTop::next_slot(vluint64_t &time) {
 #if VM_TRACE
     if (tfp && tfp->wants(main_time)) return false;  // the loop is to dump this step
@@ -170,7 +170,7 @@ bool PtoTop::next_slot(vluint64_t &time) {
 
 void PtoTop::eval_step() {
     drive_clocks();
-    // Whoever was called may have put values or asked for a later part of this time step.
+    // A callback may have written values or registered for a later phase of this time step.
     if (settle()) return;
     if (VerilatedVpi::hasCbs(cbReadWriteSynch) || VerilatedVpi::hasCbs(cbReadOnlySynch)) return;
     vluint64_t time;

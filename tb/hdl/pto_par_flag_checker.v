@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches the ports par and flag of slot fix and reports what breaks a rule of docs/protocol.md,
-// whose name begins each message. Whether the flags are those of the op is seen by comparing them.
+// Monitors the ports par and flag of slot fix and reports violations of docs/protocol.md; each
+// message begins with the rule's name. The scoreboard checks that the flags are those of the op.
 // Simulation only.
 `default_nettype none
 `timescale 1ns / 1ps
@@ -35,7 +35,7 @@ module pto_par_flag_checker #(
 
   localparam OffsetBits = $clog2(ParDataWidth / 8);
   localparam [2:0] FB = 3'd6;
-  // Of pto_desc.vh, which not every engine comes with; a test compares them.
+  // From pto_desc.vh, which not every engine includes; a test compares them.
   localparam [7:0] FIRST_OP = 8'd10, LAST_OP = 8'd12;  // mte_l0c_gm, mte_l0c_l1, mte_l0c_ub
   localparam UnitFlagLsb = 158, UnitFlagWidth = 3;
   localparam [UnitFlagWidth-1:0] CHECK_ONLY = 2, CHECK_AND_CLEAR = 3;
@@ -49,14 +49,14 @@ module pto_par_flag_checker #(
   reg [255:0] waits, clears;       // a bit for each op
   reg [7:0] accepted, retired;     // modulo 256
   reg [7:0] waiting;               // ops in flight that wait for flags
-  reg [15:0] par_owed, flag_owed;  // answers that are still to come
+  reg [15:0] par_owed, flag_owed;  // outstanding responses
   reg par_waits, flag_waits, done_waits;
   reg [LocalAddrWidth+2:0] par_held;
   reg [36:0] flag_held;
 
   wire [36:0] flag = {flag_clear_i, flag_addr_i, flag_mask_i};
 
-  // What is X counts as a movement.
+  // X counts as activity.
   assign active_o = (par_req_i | par_rvalid_i | flag_req_i | flag_rvalid_i) !== 1'b0 ||
       par_owed != 16'd0 || flag_owed != 16'd0;
 
@@ -164,7 +164,7 @@ module pto_par_flag_checker #(
           `PTO_ERROR(Slot, "FLAG-STABLE: payload changed before flag_gnt_i (word, mask)",
                      flag_addr_i, flag_mask_i);
       end else if (flag_req_i) begin
-        // What a request asks for is looked at once; what it then changes is an error as it is.
+        // A request is checked once; a later change of it is an error by itself.
         if (`PTO_IS_X(flag)) unknown_flag;
         if (flag_mask_i == 32'd0)
           `PTO_ERROR(Slot, "FLAG-MASK: flag_mask_o is 0 (clear, word)", flag_clear_i, flag_addr_i);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ports `par` and `flag` of slot fix: reads of FB parameters, and reads and clears of the unit
-// flags that live beside L0C (spec/fixpipe.md section 8). Both take a request a clock; reads are
+// flags of L0C (spec/fixpipe.md section 8). Both take a request a clock; reads are
 // pipelined, `latency_i` clocks from grant to rvalid and up to `jitter_i` more, in order; grants
-// stall at random, each port with stalls of its own. A flag read answers what the flags were at its
-// grant; a clear counts at its grant and has no answer. A port that has nothing to do is not
-// evaluated: its grant stays.
+// stall at random, each port independently. A flag read returns the flags at its grant; a clear
+// takes effect at its grant and has no response. An idle port is not evaluated: its grant stays.
 //   clk_i        _/-\_/-\_/-\_/-\_/-\_
 //   flag_req_i   ___/-----------\_____    latency 2; flag 1 of the word is set at the second edge
 //   flag_clear_i ___________/---\_____
@@ -88,7 +87,7 @@ module pto_par_flag_port #(
                  (!par_gnt_o && !stalls)) begin
       if (par_rvalid_o && par_err_o) `PTO_HIT(Slot, 1);
       par_rvalid_o <= 1'b0;
-      par_err_o <= 1'b1;  // means nothing without rvalid: nobody may look
+      par_err_o <= 1'b1;  // ignored without rvalid
       if (par_req_i && par_gnt_o) begin
         failed = `PTO_LOCAL_READ(Slot, 1, par_space_i, par_addr_i, Bytes, word);
         par_clocks = {22'd0, latency_i};
@@ -145,7 +144,7 @@ module pto_par_flag_port #(
     end else if (flag_req_i || flag_rvalid_o || flag_read_o != flag_write_o || reseed_i ||
                  (!flag_gnt_o && !stalls)) begin
       flag_rvalid_o <= 1'b0;
-      flag_rdata_o <= 32'hffff_ffff;  // means nothing without rvalid
+      flag_rdata_o <= 32'hffff_ffff;  // ignored without rvalid
       if (flag_req_i && flag_gnt_o) begin
         if (flag_clear_i) begin
           `PTO_FLAG_CLEAR(Slot, flag_addr_i, flag_mask_i);

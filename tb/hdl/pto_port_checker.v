@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches the descriptor, done and local ports of one slot and reports what breaks a rule of
-// docs/protocol.md, whose name begins each message. Simulation only.
+// Monitors the descriptor, done and local ports of one slot and reports violations of
+// docs/protocol.md; each message begins with the name of the rule. Simulation only.
 `default_nettype none
 `timescale 1ns / 1ps
 
@@ -58,11 +58,11 @@ module pto_port_checker #(
   reg [DoneBits-1:0] done_held;
   reg [TagWidth-1:0] tags[0:255];
   reg [7:0] accepted, retired;  // modulo 256
-  reg [7:0] history;            // retired since the reset, History at most
+  reg [7:0] history;            // retired since the reset, at most History
   reg [7:0] other;              // a descriptor of another age than the oldest
   reg younger;                  // it has the tag
   reg again;                    // the done that is offered answers one that is retired
-  reg [15:0] src_owed;          // read data that are still to come
+  reg [15:0] src_owed;          // outstanding read data
   reg idle_seen;                // busy has had a clock to fall
   reg src_last;                 // the last owed read data come on this edge
   reg alone;                    // no other descriptor since the newest was accepted
@@ -71,7 +71,7 @@ module pto_port_checker #(
   wire quiet = desc_ready_i & ~(desc_valid_i | done_valid_i | busy_i | src_req_i | src_rvalid_i |
       dst_req_i | axi_offers_i);
 
-  // What is X counts as a movement.
+  // X counts as activity.
   assign active_o = accepted != retired || quiet !== 1'b1 || src_owed != 16'd0 ||
       axi_reads_open_i || axi_writes_open_i;
 
@@ -108,7 +108,7 @@ module pto_port_checker #(
     end
   endtask
 
-  // Whose the tag of a done is that is not the oldest's.
+  // Owner of the tag of a done that is not the oldest's.
   task wrong_tag;
     begin
       younger = 1'b0;
@@ -149,7 +149,7 @@ module pto_port_checker #(
       again = 1'b0;
     end else if (accepted == retired && quiet === 1'b1 && idle_seen && !desc_waits &&
                  !done_waits) begin
-      // Nothing can have happened: most clocks of an idle slot.
+      // No event is possible: most clocks of an idle slot.
     end else begin
       if (`PTO_IS_X({desc_valid_i, desc_ready_i, done_valid_i, done_ready_i, busy_i, src_req_i,
                      src_gnt_i, src_rvalid_i, dst_req_i, dst_gnt_i}))
@@ -171,7 +171,7 @@ module pto_port_checker #(
           `PTO_ERROR(Slot, "BUSY-LOW: busy_o is low with descriptors accepted (number)",
                      accepted - retired, 0);
       end
-      if (done_valid_i && !done_waits) begin  // what it then changes is an error as it is
+      if (done_valid_i && !done_waits) begin  // a later change is an error by itself
         again = 1'b0;
         if (`PTO_IS_X(done)) unknown_done;
         if (accepted == retired || done_tag_i != tags[retired]) wrong_tag;
@@ -221,7 +221,7 @@ module pto_port_checker #(
       done_waits = done_valid_i && !done_ready_i;
       if (done_waits) done_held = done;
 
-      // A second answer retires nothing here, so that the next one is not blamed for it.
+      // A second done retires nothing here, so that the next one is not reported for it.
       if (done_valid_i && done_ready_i && accepted != retired && !again) begin
         retired = retired + 8'd1;
         if (history != History) history = history + 8'd1;
@@ -254,7 +254,7 @@ module pto_port_checker #(
     end
   endtask
 
-  task unknown_dst;  // written bytes are looked at where they are written
+  task unknown_dst;  // written bytes are checked at the write
     begin
       if (`PTO_IS_X(dst_space_i)) `PTO_ERROR(Slot, "X-DST: X or Z on dst_space_o", 0, 0);
       if (`PTO_IS_X(dst_addr_i))

@@ -2,9 +2,9 @@
 // One slot of pto_harness.v: the engine and everything around it. Included once for each slot,
 // with these macros set: PTO_SLOT_MODULE the engine, PTO_SLOT_INDEX its number in the mailbox,
 // PTO_SLOT_NAME its name, PTO_SLOT_PIN(x) the name of top-level pin x, PTO_SLOT_OUTSTANDING its
-// bursts in flight, PTO_SLOT_PARAMETERS more of its parameters; PTO_SLOT_SRC_WIDTH, where
-// the source port has a width of its own; PTO_SLOT_PAR_FLAG, where there are ports par, as wide as
-// the source port, and flag. All modules run on the slot's clock (pto_harness.v).
+// bursts in flight, PTO_SLOT_PARAMETERS more of its parameters; PTO_SLOT_SRC_WIDTH, if the source
+// port has a separate width; PTO_SLOT_PAR_FLAG, if there are ports par, as wide as the source port,
+// and flag. All modules run on the slot's clock (pto_harness.v).
 
 // Pins for an agent in Python, in use when pin_mode[PTO_SLOT_INDEX] is 1.
 reg                 `PTO_SLOT_PIN(desc_valid) = 1'b0;
@@ -18,7 +18,7 @@ wire [            2:0] `PTO_SLOT_PIN(done_status);
 wire [            7:0] `PTO_SLOT_PIN(done_rule);
 wire [GmAddrWidth-1:0] `PTO_SLOT_PIN(done_addr);
 
-wire `PTO_SLOT_PIN(active);  // something is under way: the slot's clock must go on
+wire `PTO_SLOT_PIN(active);  // activity: the slot's clock must continue
 
 generate
   if (1) begin : `PTO_SLOT_NAME

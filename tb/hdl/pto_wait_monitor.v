@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts for how long each channel of one slot waits for its handshake, tells of bursts that come
-// after an error, and hands the state of the slot to the C side when `report_i` changes. A channel
-// that neither begins nor ends a wait costs next to nothing:
+// Counts for how long each channel of one slot waits for its handshake, reports bursts after an
+// error, and passes the state of the slot to the C side when `report_i` toggles. A channel that
+// neither begins nor ends a wait costs almost nothing:
 //   clk_i    _/-\_/-\_/-\_/-\_/-\_
 //   valid    ___/---------------\_    counts 3 clocks, at the end of the wait
 //   ready    _______________/---\_
@@ -16,8 +16,8 @@ module pto_wait_monitor #(
     input  wire                 clk_i,
     input  wire                 rst_ni,
     input  wire [         31:0] cycle_i,          // clocks so far
-    input  wire                 report_i,         // changes, between edges, to ask for the state
-    input  wire                 watch_i,          // tell of bursts
+    input  wire                 report_i,         // toggles, between edges, to request the state
+    input  wire                 watch_i,          // report bursts
     input  wire                 desc_valid_i,
     input  wire                 desc_ready_i,
     input  wire                 done_valid_i,
@@ -52,7 +52,7 @@ module pto_wait_monitor #(
     input  wire                 m_axi_bvalid,
     input  wire                 m_axi_bready,
     input  wire [          7:0] reads_i,          // bursts without their last R
-    input  wire [         15:0] read_beats_i,     // beats that they lack, but for one on offer
+    input  wire [         15:0] read_beats_i,     // their beats outstanding, except one on offer
     input  wire [         31:0] r_stalls_i,       // clocks in which the memory held back R or B
     input  wire [         31:0] b_stalls_i,
     input  wire [         10:0] src_write_i,      // queues of words read
@@ -99,7 +99,7 @@ module pto_wait_monitor #(
     if (waits !== waits_q) begin
       for (channel = 0; channel < Channels; channel = channel + 1) begin
         if (waits[channel] !== waits_q[channel]) begin
-          // An X is no wait.
+          // X does not count as a wait.
           if (waits_q[channel] === 1'b1)
             total[channel] = total[channel] + (cycle_i - rose[channel]);
           rose[channel] = cycle_i;
@@ -109,7 +109,7 @@ module pto_wait_monitor #(
     end
   end
 
-  // Clocks that a channel has waited up to the last edge, whose number `cycle_i` still has.
+  // Clocks that a channel has waited up to the last edge, still numbered `cycle_i`.
   function [31:0] waited(input integer index);
     waited = waits_q[index] === 1'b1 ? cycle_i - rose[index] + 32'd1 : 32'd0;
   endfunction

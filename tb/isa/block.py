@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blocks of ops as columns: what sequences draw and drivers pack, thousands at a time."""
+"""Blocks of ops as columns, which sequences draw and drivers pack, thousands at a time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FAMILIES: tuple[str, ...] = tuple(LAYOUTS)
 COLUMNS: tuple[str, ...] = tuple(
     dict.fromkeys((*(name for x in LAYOUTS.values() for name in x), *FRONT_COLUMNS))
 )
-"""Every descriptor field of every family once, and what of an op as written no descriptor holds.
+"""Every descriptor field of every family once, and the operands that no descriptor holds.
 Families share names: ``len``, ``n_burst``, ..."""
 
 
@@ -63,8 +63,8 @@ class OpBlock:
 
     Attributes:
         opcode: ``int64[N]``.
-        columns: Name of a descriptor field to ``int64[N]``; of ops whose family has no such
-            field any value. Fields left out are 0: read them with :meth:`column`.
+        columns: Name of a descriptor field to ``int64[N]``; any value for ops of families without
+            that field. Fields left out are 0: read them with :meth:`column`.
         dtype: ``int64[N]``, element type of the source as an index into ``DTYPES``.
         pad_dtype: ``int64[N]``, type of the pad value as an index; any where padding is off. Of
             a write-back it is the destination's element type.
@@ -77,7 +77,7 @@ class OpBlock:
         descriptors: Index of an op to the descriptor to pack instead of its columns, for
             values that exceed a container (illegal ops).
         expected_rule: ``int64[N]``, number of the D rule the op breaks, 0 when legal.
-        fills: What memories must hold before the block is issued, in this order: accumulators,
+        fills: Bytes to write to memories before the block is issued, in this order: accumulators,
             parameters in fb, destinations of atomics.
         flag_delay: ``int64[N]`` clocks from the start of the block until the producer sets the
             unit flags of an op that checks them; -1, or None for all, for flags that are set
@@ -85,7 +85,7 @@ class OpBlock:
             an op before it clears the flags, they are set again this many clocks after the clear.
         also_after: Index of an op to more earlier ops that must have retired before it is offered,
             of any slot, its own too; ``after`` may be -1 then.
-        places: Index of an op to where a program has it, for reports; anything that prints.
+        places: Index of an op to its place in a program, for reports; any printable object.
     """
 
     opcode: NDArray[np.int64]
@@ -155,10 +155,10 @@ class OpBlock:
         return words
 
     def take(self, start: int, stop: int) -> OpBlock:
-        """Returns ops ``start`` to ``stop - 1`` as a block; what they wait for is made relative.
+        """Returns ops ``start`` to ``stop - 1`` as a block, with indices relative to it.
 
         Raises:
-            ValueError: an op waits for one before ``start``, which the new block cannot name.
+            ValueError: an op waits for one before ``start``, which the new block cannot refer to.
         """
         after = self.after[start:stop].copy()
         named = after >= 0
@@ -183,12 +183,12 @@ class OpBlock:
         )
 
     def program(self) -> list[tuple[V06Op | LegacyOp, ...]]:
-        """Returns per op what was written in the program: one v0.6 op, or a legacy sequence."""
+        """Returns each op as written in the program: one v0.6 op, or a legacy sequence."""
         return program_of(self.opcode, self.columns, self.dtype, self.pad_dtype, self.legacy)
 
 
 class FrontEndError(ValueError):
-    """An op that no front end lets through: it breaks an S rule (spec/README.md, rule classes)."""
+    """An op that a front end rejects: it breaks an S rule (spec/README.md, rule classes)."""
 
 
 def from_descriptors(
@@ -201,8 +201,8 @@ def from_descriptors(
 ) -> OpBlock:
     """Builds a block from descriptors, legal or not; no gaps, no waits.
 
-    ``dtypes`` defaults to the integer type of each element size. Illegal v0.6 ops whose
-    operands exceed their containers keep their exact values in ``columns`` and ``descriptors``.
+    ``dtypes`` defaults to the integer type of each element size. Illegal v0.6 ops with operands
+    that exceed their containers keep their exact values in ``columns`` and ``descriptors``.
     """
     count = len(descriptors)
     values = [field_values(desc) for desc in descriptors]
@@ -242,7 +242,7 @@ def from_descriptors(
 
 
 def _integer_type(desc: Descriptor) -> str:
-    """Returns an element type for a descriptor, which says at most the element size."""
+    """Returns an element type for a descriptor, which holds at most the element size."""
     if isinstance(desc, FixDescriptor):
         return "i32" if desc.acc else "f32"
     if not isinstance(desc, BurstDescriptor):
@@ -257,14 +257,14 @@ def _destination_type(desc: FixDescriptor) -> str:
 
 
 def _second_type(op: V06Op) -> str:
-    """Returns what ``OpBlock.pad_dtype`` says of an op."""
+    """Returns the entry of ``OpBlock.pad_dtype`` for an op."""
     if isinstance(op, FixOp):
         return op.dst_type.dtype
     return op.pad.dtype if isinstance(op, MteGmUb) and op.pad else op.src_type.dtype
 
 
 _HINT_RULES = ("DMA-L15", "FIX-L13")
-"""S rules of constants that the engine decides as well: the hint's width."""
+"""S rules of constants that the engine also checks: the hint's width."""
 
 
 def from_ops(ops: Sequence[V06Op], *, expected_rule: Sequence[int] | None = None) -> OpBlock:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops of the matrix unit that programs need around the engines; the host computes them.
+"""Ops of the matrix unit that programs use between those of the engines; the host computes them.
 
-No page of the specification describes them, so docs/programs.md says how they are read here: L0A
+The specification does not describe them; docs/programs.md defines them for this project: L0A
 and L0B hold the NZ fractals that L1 held, and ``mad`` writes accumulators in the order that the
 write-back reads (spec/fixpipe.md, section 2): groups of 16 columns, each of M rows rounded up to
 a multiple of 16.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packing of descriptors into 512 bits and back; the layouts stand in the tables."""
+"""Packing of descriptors into 512 bits and back; the tables hold the layouts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tb.isa.lower import DESCRIPTORS, Descriptor
 from tb.isa.ops import LAYOUTS, OPS_BY_CODE
 
 UNUSED_LOOP = DmaLoop(1, 0, 0)
-"""What the fields of an absent loop group hold."""
+"""Field values of an absent loop group."""
 
 _LOOP = attrgetter(*DmaLoop.__slots__)
 _LOOP_FIELDS = tuple(
@@ -95,7 +95,7 @@ def pack_columns(
             raise ValueError(f"{name}: {int(values.max())} exceeds the container {placed.field}")
         index, shift = divmod(placed.lsb, 32)
         width = placed.field.container
-        # At most 32 bits of a value meet one word: shift the rest off first, never overflow.
+        # At most 32 bits of a value go into one word: shift the rest off first to avoid overflow.
         words[:, index] |= (values << np.uint64(shift)) & np.uint64(0xFFFFFFFF)
         taken = 32 - shift
         while taken < width:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element types of pointers, their sizes, and which of them a row can be padded with."""
+"""Element types of pointers, their sizes, and the types of pad values."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of data a scored op met: bits that the model reports and coverage counts.
+"""Data events of a scored op: bits that the model reports and coverage counts.
 
 An op's events are the bitwise or over its elements. ``mte_l1_bt`` reports the classes of its
 source elements (spec/bias_fb.md, section 2); integer elements report none.
@@ -24,7 +24,7 @@ class BiasEvent(IntFlag):
 
 
 class FixEvent(IntFlag):
-    """What the elements of a write-back met on their way (spec/fixpipe.md, sections 3 to 9).
+    """Events in the elements of a write-back (spec/fixpipe.md, sections 3 to 9).
 
     Rounding is that of the last stage, to the destination format or integer; the sign of the
     value does not matter: up is away from zero.
@@ -84,4 +84,4 @@ FIX_EVENT_NOTES: dict[FixEvent, str] = {
     FixEvent.ATOMIC_KEPT: "atomic max or min: memory kept its value",
     FixEvent.ATOMIC_TAKEN: "atomic max or min: the new value was taken",
 }
-"""Each event in words; coverage prints them."""
+"""Description of each event, printed by coverage."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Declarative operand and descriptor tables: the one source of every width of the ISA.
+"""Declarative operand and descriptor tables: the only source of widths of the ISA.
 
 An op's operands are listed once, as :class:`Operand` rows; the fields of a descriptor family
 once, as :class:`Field` rows. Python packing, the generated Verilog header, the port
@@ -28,9 +28,9 @@ class Operand:
     Attributes:
         name: Name in the PTO text and in the Python op class.
         bits: Legal width in bits; None where the spec gives no width rule (base addresses).
-        unit: What one count of it means: ``"B"``, ``"elements"``, ``"rows"`` ...
-        field: Descriptor field that carries it, ``""`` when the engine never sees it.
-        doc: What it is.
+        unit: Unit of a count: ``"B"``, ``"elements"``, ``"rows"`` ...
+        field: Descriptor field that carries it, ``""`` when no descriptor holds it.
+        doc: Description.
     """
 
     name: str
@@ -51,8 +51,8 @@ class Field:
 
     The container is wider than any legal value, so that a value which breaks the width rule
     (DMA-L05) reaches the engine as one that breaks it: larger values are packed as all ones.
-    An address field keeps the low ``keep_low`` bits when it saturates, so that its alignment
-    stays what it was and only its extent leaves the memory (DMA-L06 before DMA-L12).
+    An address field keeps the low ``keep_low`` bits when it saturates, so that its alignment is
+    kept and only its extent leaves the memory (DMA-L06 before DMA-L12).
     """
 
     name: str
@@ -93,7 +93,7 @@ class PlacedField:
 
 
 class Layout(Mapping[str, PlacedField]):
-    """Fields of one descriptor family in ascending bit order, behind the opcode."""
+    """Fields of one descriptor family in ascending bit order, after the opcode."""
 
     def __init__(self, family: str, fields: tuple[Field, ...]) -> None:
         """Places ``fields`` one after the other from bit 8 on.
@@ -116,7 +116,7 @@ class Layout(Mapping[str, PlacedField]):
             (name, placed.lsb, placed.field.limit, placed.field)
             for name, placed in self._placed.items()
         )
-        """Name, lowest bit, largest value and row of each field: what packing goes through."""
+        """Name, lowest bit, largest value and row of each field, for packing."""
 
     def __getitem__(self, name: str) -> PlacedField:
         return self._placed[name]
@@ -135,7 +135,7 @@ def rule_name(family: str, number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OpSpec:
-    """What the tables say of one op.
+    """Table row of one op.
 
     Attributes:
         name: PTO mnemonic without the ``pto.`` prefix.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which bytes an op touches, as strided regions."""
+"""Bytes that an op touches, as strided regions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Footprint(NamedTuple):
 
     @property
     def end(self) -> int:
-        """First byte address behind the footprint."""
+        """First byte address after the footprint."""
         spread = zip(self.counts, self.strides, strict=True)
         return self.base + sum((n - 1) * stride for n, stride in spread) + self.length
 
@@ -61,7 +61,7 @@ class Footprint(NamedTuple):
 
 
 def space_of(keyword: str, ub_sub: int = 0) -> Space:
-    """Returns the memory behind an address space of the PTO text."""
+    """Returns the memory of an address space of the PTO text."""
     return ub_space(ub_sub) if keyword == "ub" else Space[keyword.upper()]
 
 
@@ -169,7 +169,7 @@ def destinations(desc: Descriptor) -> tuple[Footprint, ...]:
     if desc.spec.destination != "ub":
         return (_fix_rows(desc, space_of(desc.spec.destination)),)
     if desc.ub_mode == UB_WHOLE:
-        # An engine that takes an illegal id retires the op: any sub-block will do here.
+        # An engine retires an op with an illegal id: either sub-block will do here.
         return (_fix_rows(desc, ub_space(desc.ub_sub & 1)),)
     return tuple(_fix_rows(desc, ub_space(number)) for number in (0, 1))
 

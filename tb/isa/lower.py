@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From an op to its descriptor, whatever its family."""
+"""Lowering of ops of all families to descriptors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ V06Op = DmaOp | BurstOp | MteGmL1Frac | FixOp
 """Every op of the v0.6 surface."""
 
 Descriptor = DmaDescriptor | BurstDescriptor | NzDescriptor | FixDescriptor
-"""What a v0.6 op or a legacy copy becomes."""
+"""Descriptor of a v0.6 op or a legacy copy."""
 
 OP_CLASSES: dict[str, type[V06Op]] = {
     cls.spec.name: cls for cls in (*DMA_CLASSES, *BURST_CLASSES.values(), MteGmL1Frac, *FIX_CLASSES)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the operands of an op are called in PTO text.
+"""Names of operands in PTO text.
 
-Logs name an operand by its value, so that a line says all by itself: ``%c128_i64`` is the integer
-128, ``%gm_0x40`` a pointer, ``%f16_0x3C00`` a typed bit pattern. Who prints a whole program has to
-define what it names, so it brings names of its own (:mod:`tb.language.printer`).
+Logs name an operand by its value, so a line is complete by itself: ``%c128_i64`` is the integer
+128, ``%gm_0x40`` a pointer, ``%f16_0x3C00`` a typed bit pattern. The printer of whole programs,
+which defines the values, has other names (:mod:`tb.language.printer`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tb.isa.dtypes import Ptr
 
 
 class Names:
-    """Names by value; nothing of them is remembered. Each method returns a name with ``%``."""
+    """Names by value, without state. Each method returns a name with ``%``."""
 
     def integer(self, value: int) -> str:
         """Returns the name of an integer."""
@@ -24,7 +24,7 @@ class Names:
         return "i64"
 
     def flag(self, value: int) -> str:
-        """Returns the name of an operand of one bit; what is wider is an integer."""
+        """Returns the name of an operand of one bit; a wider one is an integer."""
         return {0: "%false", 1: "%true"}.get(value) or self.integer(value)
 
     def flag_type(self, value: int) -> str:
@@ -41,4 +41,4 @@ class Names:
 
 
 LOG = Names()
-"""What logs and failure reports use."""
+"""Names in logs and failure reports."""

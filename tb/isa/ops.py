@@ -22,7 +22,7 @@ LEGACY_FORMS: dict[str, str] = {
     "copy_ubuf_to_gm": "mte_ub_gm",
     "copy_ubuf_to_ubuf": "mte_ub_ub",
 }
-"""Legacy copies and the op whose descriptor they become (spec/README.md, legacy mapping)."""
+"""Legacy copies to the op that has the same descriptor (spec/README.md, legacy mapping)."""
 
 SLOTS: tuple[str, ...] = ("mte1", "mte2", "mte3", "fix")
 """Slots in the order of their number in the mailbox."""

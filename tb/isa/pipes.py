@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pipes: which queue an op stands in, and how many events order two of them.
+"""Pipes: the queue of each op, and the number of events between two queues.
 
 Source: spec/README.md, "Ops in scope" and "Ordering and flags".
 """
@@ -27,7 +27,7 @@ PIPE_ALIASES: dict[str, str] = {"PIPE_FIXP": "PIPE_FIX", "PIPE_V2": "PIPE_V"}
 """Other names of pipes, seen in programs."""
 
 PIPE_ALL = "PIPE_ALL"
-"""What a barrier over every pipe names."""
+"""Name of all pipes in a barrier."""
 
 EVENTS = 8
 """Event ids of a pair of pipes: EVENT_ID0 to EVENT_ID7."""

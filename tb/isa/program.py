@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the columns of a block back to the ops they stand for."""
+"""Conversion of the columns of a block back to ops."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _pads(x: _Lists, rows: Sequence[int]) -> Iterable[Pad | None]:
 
 
 def _part(spec: OpSpec, name: str) -> _Part:
-    """Returns how a field of an op's class comes from its columns: by the operand's row."""
+    """Returns the conversion from columns to a field of an op's class, from the operand's row."""
     if name == "src_type":
         return _pointers([Ptr(dtype, spec.source) for dtype in DTYPES])
     if name == "dst_type":
@@ -111,7 +111,7 @@ _PARTS: dict[int, tuple[type[V06Op], tuple[_Part, ...]]] = {
 
 
 def _make(code: int, x: _Lists, rows: Sequence[int]) -> Iterable[V06Op]:
-    """Returns the ops of an opcode that stand in ``rows``."""
+    """Returns the ops of an opcode in ``rows``."""
     if code in FIX_MAKERS:
         make, types, second = FIX_MAKERS[code], x["dtype"], x["pad_dtype"]
         return [make(x, i, types[i], second[i]) for i in rows]

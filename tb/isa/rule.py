@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a numbered rule and its violation are; the predicates stand in the ``*_rules`` modules."""
+"""Numbered rules and violations; the predicates are in the ``rules`` modules of the families."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Rule:
     """One numbered rule.
 
     Attributes:
-        number: n of <family>-Ln; what ``done_rule_o`` carries for a D rule.
+        number: n of <family>-Ln, the value of ``done_rule_o`` for a D rule.
         kind: ``"S"`` front end, ``"D"`` engine, ``"T"`` undefined when broken.
         title: The rule in one line.
         family: Prefix of the rules of one page of the spec: ``"DMA"``, ``"ND"``, ``"BT"``,
@@ -32,10 +32,10 @@ class Rule:
 
 
 class Breach(str):
-    """What is wrong with an op, as one sentence that says what would be legal.
+    """A problem of an op, as one sentence with the legal range.
 
     Attributes:
-        what: What is wrong alone.
+        what: The problem without the legal range.
         legal: The legal range or set.
     """
 
@@ -51,13 +51,13 @@ class Breach(str):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A broken rule and what broke it.
+    """A broken rule and its cause.
 
     Attributes:
         rule: The rule.
-        message: What is wrong, as one sentence.
-        what: The same without what would be legal, where the sentence says that apart.
-        legal: The legal range or set; where none is known, the title of the rule.
+        message: The problem, as one sentence.
+        what: The same without the legal range, where the sentence has it as a separate part.
+        legal: The legal range or set; if unknown, the title of the rule.
     """
 
     rule: Rule
@@ -76,7 +76,7 @@ class Violation:
         object.__setattr__(self, "legal", self.legal or parts[1])
 
     def renamed(self, name: str, other: str) -> Violation:
-        """Returns the same of an op of another name."""
+        """Returns the same violation for an op of another name."""
         texts = (self.message, self.what, self.legal)
         return Violation(self.rule, *(text.replace(name, other) for text in texts))
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every numbered rule, and who breaks which: the one entry to the rules of all families.
+"""All numbered rules and their checks: the entry point to the rules of all families.
 
-S rules look at the op as written, D rules at the descriptor it becomes; the engine decides those
-again from the packed bits, and the two must agree. T rules concern whole footprints: stimulus
-keeps them and nobody reports them.
+S rules check the op as written, D rules its descriptor; the engine also checks D rules, on the
+packed bits, and the two must agree. T rules concern whole footprints: stimulus obeys them and no
+checker reports them.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _Predicates = Mapping[Rule, _Predicate]
 
 
 def d_predicates(desc: Descriptor) -> _Predicates:
-    """Returns the D rules that the descriptor's op has, in ascending number."""
+    """Returns the D rules of the descriptor's op in ascending number."""
     if isinstance(desc, NzDescriptor):
         return nz_rules.D_RULES
     if isinstance(desc, BurstDescriptor):
@@ -90,7 +90,7 @@ def d_violations(desc: Descriptor) -> tuple[Violation, ...]:
 
 
 def _s_predicates(op: V06Op) -> Mapping[Rule, Any]:
-    """Returns the S rules of the op; None stands for one that text alone can break."""
+    """Returns the S rules of the op; None for a rule that only text can break."""
     if isinstance(op, MteGmL1Frac):
         return nz_rules.S_RULES
     if isinstance(op, BurstOp):
@@ -111,7 +111,7 @@ def s_violations(op: V06Op) -> tuple[Violation, ...]:
 
 
 def t_violations(desc: Descriptor) -> tuple[Violation, ...]:
-    """Returns every T rule the descriptor breaks: such a one must not be scored."""
+    """Returns every T rule the descriptor breaks: such an op must not be scored."""
     rules: _Predicates = dma_rules.T_RULES
     if isinstance(desc, NzDescriptor):
         rules = nz_rules.T_RULES
@@ -130,8 +130,8 @@ def t_violations(desc: Descriptor) -> tuple[Violation, ...]:
 def lowering_violation(op: CopyUbufToUbuf) -> Violation | None:
     """Returns the lowest rule for which ``copy_ubuf_to_ubuf`` is not issued, or None.
 
-    DMA-L05, L07, L08 and L11 of this op speak of bytes and strides that its descriptor does not
-    hold, so they are decided here (spec/dma.md, section 4; A-15). The engine decides the others.
+    DMA-L05, L07, L08 and L11 of this op concern bytes and strides that its descriptor does not
+    hold, so they are checked here (spec/dma.md, section 4; A-15). The engine decides the others.
     """
     strides = (("src_stride", op.src_stride), ("dst_stride", op.dst_stride))
     widths = [("n_burst", op.n_burst, N_BURST_BITS), ("len_burst", op.len_burst, LEN_BITS)]

@@ -38,7 +38,7 @@ SIZES: dict[Space, int] = {
 """Capacity of each memory in bytes (spec/ambiguities.md, A-02)."""
 
 UB_SUB_BLOCKS: tuple[Space, Space] = (Space.UB0, Space.UB1)
-"""The UB of each vector core; an op sees the one of the core that owns it (A-17)."""
+"""The UB of each vector core; an op accesses the one of the core that issues it (A-17)."""
 
 UB_BLOCK = 32
 """Bytes in a UB block: alignment of UB and L1 base addresses and strides (DMA-L06, DMA-L07)."""

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class Status(IntEnum):
-    """How a descriptor retired; the value is what ``done_status_o`` carries."""
+    """Status of a retired descriptor; the value is that of ``done_status_o``."""
 
     OK = 0
     RULE = 1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PTO text of an op: what logs and failure reports print, and the lines of printed programs.
+"""PTO text of an op, for logs, failure reports and printed programs.
 
-The syntax is that of the ISA documents. Operands are called as :mod:`tb.isa.names` has it; the
-constants and pointers behind the names are defined where a program is printed
+The syntax is that of the ISA documents. :mod:`tb.isa.names` names operands; a printed program
+defines the constants and pointers
 (:mod:`tb.language.printer`). In a log an op of vector core 1 carries the trailing comment
 ``// ub_sub 1`` (spec/ambiguities.md, A-17).
 """
@@ -33,7 +33,7 @@ AnyOp = V06Op | LegacyOp
 """Ops that move data, and those that write registers for them."""
 
 Parts = tuple[str, str]
-"""Text of an op before and behind the colon."""
+"""Text of an op before and after the colon."""
 
 
 def _ints(names: Names, *values: int) -> str:
@@ -53,7 +53,7 @@ def _pointers(op: AnyOp, source: int, destination: int, names: Names) -> Parts:
 
 
 def _written(spec: OpSpec) -> tuple[str, ...]:
-    """Returns the operands of a row that every such op has: all up to those of ``nburst``."""
+    """Returns the operands of a row that every such op has, up to those of ``nburst``."""
     names = tuple(operand.name for operand in spec.operands)
     return names[: names.index("n_burst") + 3]
 
@@ -109,7 +109,7 @@ def _fix_payload(payload: Scalar | FbPtr, names: Names) -> tuple[str, str]:
 
 
 def _fix_clauses(op: FixOp, names: Names) -> tuple[list[str], list[str]]:
-    """Returns the clauses in canonical order and the types of what stands in them."""
+    """Returns the clauses in canonical order and the types of their payloads."""
     clauses: list[str] = []
     types: list[str] = []
     if op.unit_flag != FLAG_NONE:
@@ -148,9 +148,9 @@ def _fix_clauses(op: FixOp, names: Names) -> tuple[list[str], list[str]]:
 def _fix_parts(op: FixOp, names: Names) -> Parts:
     """Returns the text of a write-back.
 
-    Clauses stand behind the operands, separated by commas, in the order of FIX-L01. The types
-    behind the colon are those of the two pointers, of the integers, and of the payloads in the
-    order in which they stand in the clauses.
+    Clauses follow the operands, separated by commas, in the order of FIX-L01. The types after the
+    colon are those of the two pointers, of the integers, and of the payloads in the order of the
+    clauses.
     """
     numbers = [op.m, op.n, op.src_stride, op.dst_stride]
     head = [names.pointer(op.src_type, op.src), names.pointer(op.dst_type, op.dst)]
@@ -203,7 +203,7 @@ def _legacy_parts(op: LegacyOp, names: Names) -> Parts:
 
 
 def op_parts(op: AnyOp, names: Names = LOG) -> Parts:
-    """Returns the text of an op before and behind the colon; ``ub_sub`` is in neither."""
+    """Returns the text of an op before and after the colon; ``ub_sub`` is in neither."""
     if isinstance(op, DmaOp | BurstOp):
         return _copy_parts(op, names)
     if isinstance(op, MteGmL1Frac):

@@ -12,7 +12,7 @@ from tb.isa.spaces import GM_ADDR_BITS, SIZES, Space
 from tb.isa.status import Status
 
 HEADER = Path("rtl_stubs/common/pto_desc.vh")
-"""Where the generated header stands, from the top of the project."""
+"""Path of the generated header, from the top of the project."""
 
 
 def _define(name: str, value: str, doc: str = "") -> str:
@@ -77,7 +77,7 @@ def header_text() -> str:
 
 
 def main() -> int:
-    """Writes the header; with ``--check`` only says whether it is stale (exit code 1)."""
+    """Writes the header; with ``--check`` only reports whether it is stale (exit code 1)."""
     text = header_text()
     if "--check" in sys.argv[1:]:
         if HEADER.read_text() != text:

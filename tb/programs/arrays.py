@@ -38,13 +38,13 @@ def _names(types: tuple[str, ...]) -> str:
 
 
 def array_bytes(data: NDArray[np.uint8], path: Path, where: str, dtype: str) -> NDArray[np.uint8]:
-    """Returns what an array of a ``.npy`` file is in memory, ``uint8[n]``.
+    """Returns the bytes in memory of an array of a ``.npy`` file, ``uint8[n]``.
 
     Args:
         data: The file.
         path: Its name.
-        where: What messages say of the place that names it.
-        dtype: Element type that it is to have; empty for any.
+        where: Place that names it, for messages.
+        dtype: Required element type; empty for any.
 
     Raises:
         PtoError: it is no array, or of another type.
@@ -78,7 +78,7 @@ def array_bytes(data: NDArray[np.uint8], path: Path, where: str, dtype: str) -> 
 
 
 def file_bytes(data: bytes, path: Path, dtype: str) -> bytes:
-    """Returns what a file holds that gets bytes of memory: an array for ``.npy``, else those."""
+    """Returns the contents of an output file: an array for ``.npy``, else the raw bytes."""
     if path.suffix != ".npy":
         return data
     name = _numpy_types(dtype)[0] if dtype else "u1"
@@ -93,11 +93,11 @@ def scalar_bits(value: object, kind: str, where: str) -> int:
 
     Args:
         value: Number, or its text; ``bits:0x3C00`` for the bits of a float.
-        kind: Type as MLIR writes it: ``i64``, ``si8``, ``index``, ``f16``.
-        where: What messages call it.
+        kind: Type in MLIR notation: ``i64``, ``si8``, ``index``, ``f16``.
+        where: Name in messages.
 
     Raises:
-        PtoError: it is no number, or none of the type.
+        PtoError: it is no number, or not one of the type.
     """
     text = str(value).strip().lower() if not isinstance(value, bool) else str(int(value))
     text = {"true": "1", "false": "0"}.get(text, text)
@@ -128,7 +128,7 @@ def is_number(text: str) -> bool:
 
 
 def float_width(kind: str) -> int:
-    """Returns the bits of a type of floats, 0 for another type."""
+    """Returns the bits of a float type, 0 for another type."""
     return {"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "f8e4m3fn": 8, "hif8": 8}.get(
         kind.lower().removeprefix("!pto."), 0
     )
@@ -138,7 +138,7 @@ def integer_range(kind: str, where: str) -> tuple[int, int]:
     """Returns least and greatest integer of a type; one without a sign may be read with or without.
 
     Raises:
-        PtoError: the type has no values that can be given.
+        PtoError: no values of the type can be given.
     """
     if kind == "index":
         return -(1 << (INDEX_BITS - 1)), (1 << INDEX_BITS) - 1

@@ -28,10 +28,10 @@ class Buffer:
 
     Attributes:
         argument: The argument.
-        source: What it holds.
-        data: Its bytes, ``uint8[length]``, None for what GM holds anyway.
+        source: Its contents.
+        data: Its bytes, ``uint8[length]``, None for unchanged GM contents.
         length: Its bytes.
-        address: Where it is; -1 before it is placed.
+        address: Its address; -1 before it is placed.
     """
 
     argument: Argument
@@ -48,12 +48,12 @@ class Buffer:
 
     @property
     def title(self) -> str:
-        """What messages call it."""
+        """Name in messages."""
         return f"the buffer of argument {self.argument.number} (%{self.argument.name})"
 
     @property
     def stop(self) -> int:
-        """Address behind it."""
+        """Address after its last byte."""
         return self.address + self.length
 
 
@@ -64,7 +64,7 @@ def signature(arguments: Iterable[Argument]) -> str:
 
 
 def check_arguments(request: Request, arguments: Sequence[Argument], function: str) -> None:
-    """Checks that every argument has a value, and that there is none besides.
+    """Checks that every argument has a value, and that there are no other values.
 
     Raises:
         PtoError: one is missing, or there is no such argument.
@@ -124,7 +124,7 @@ def argument_bits(given: Given, one: Argument) -> int:
     try:
         size = SIZES[space_of(one.pointer.space)]
     except KeyError:
-        size = 1 << 16  # L0A and L0B are the host's.
+        size = 1 << 16  # L0A and L0B exist only on the host.
     offset = integer(str(given.value))
     if offset is None or isinstance(given.value, bool) or not 0 <= offset < size:
         raise PtoError(
@@ -170,17 +170,17 @@ def _source(given: Given, argument: Argument) -> Source:
 
 
 def wanted(buffer: Buffer, length: int) -> Wanted:
-    """Returns what to place for a buffer, with room for ``length`` bytes."""
+    """Returns the placement request of a buffer, with room for ``length`` bytes."""
     size = ELEMENT_BYTES.get(buffer.dtype, 1)
     align = max(buffer.source.align, size)
     return Wanted(buffer.title, length, align, buffer.source.address)
 
 
 def gm_accesses(trace: Trace) -> Iterator[tuple[int, int, Move | Compute]]:
-    """Yields the first byte in GM that a step touches, the one behind the last, and the step.
+    """Yields the range ``start, stop`` in GM that a step touches, and the step.
 
-    Of a static trace only steps with addresses of the program's own are among them: what depends
-    on a GM argument is not known there.
+    Of a static trace only steps with constant addresses are included: addresses that depend on a GM
+    argument are unknown.
     """
     for step in trace.steps:
         if isinstance(step, Move | Compute):
@@ -200,10 +200,10 @@ def placed(
 
     Args:
         found: Buffers.
-        room: Number of an argument to the bytes that the program touches behind it.
-        taken: Ranges with bytes of their own.
-        avoided: Ranges that the program touches by addresses of its own.
-        seed: Of the addresses, and the program's number in the run: each program is placed anew.
+        room: Number of an argument to the bytes that the program touches from its address on.
+        taken: Ranges with given contents.
+        avoided: Ranges that the program touches by constant addresses.
+        seed: Of the addresses, and the program's number in the run: each program has other places.
 
     Raises:
         PtoError: fixed addresses overlap or leave GM.
@@ -228,15 +228,15 @@ def placed(
 
 
 def check_reach(trace: Trace, found: Sequence[Buffer], own: frozenset[tuple[int, int]]) -> None:
-    """Checks that a program touches its buffers alone, and what it names by address.
+    """Checks that a program touches only its buffers and ranges given by address.
 
     Args:
         trace: The program with its arguments bound.
         found: Buffers, placed.
-        own: First byte and the one behind the last of accesses by addresses of its own.
+        own: Ranges ``start, stop`` of accesses by constant addresses.
 
     Raises:
-        ProgramError: an op leaves a buffer; with the first op and the size that would do.
+        ProgramError: an op leaves a buffer; with the first op and the size required.
     """
     ordered = sorted(found, key=lambda one: one.address)
     starts = [one.address for one in ordered]
@@ -253,7 +253,7 @@ def check_reach(trace: Trace, found: Sequence[Buffer], own: frozenset[tuple[int,
         inside = index >= 0 and stop <= ordered[index].stop
         if inside or (start, stop) in own or not ordered:
             continue
-        # What begins below its buffer is said of that.
+        # An access that begins below its buffer is reported for that buffer.
         if index < 0 or (start >= starts[index] + reaches[index] and index + 1 < len(ordered)):
             index += 1
         first.setdefault(index, (start, stop, step))

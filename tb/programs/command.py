@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replays programs: ``pto-dv program`` and ``make program``.
 
-Reads, checks and binds every program first (:mod:`tb.programs.prepare`); only when all is well
-something is built and run. Files are written when the run has passed, and not otherwise.
+Reads, checks and binds every program first (:mod:`tb.programs.prepare`); builds and runs only if
+there is no error. Output files are written only after a passing run.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def planned_program(count: int) -> PlannedTest:
 
 
 def requests(paths: Sequence[Path], options: ProgramOptions) -> tuple[Request, ...]:
-    """Returns what is asked of each program.
+    """Returns the request of each program.
 
     Raises:
         PtoError: a setup file or an option cannot be used.
@@ -76,7 +76,7 @@ def requests(paths: Sequence[Path], options: ProgramOptions) -> tuple[Request, .
 
 @dataclass
 class ProgramFiles:
-    """The files of a run: what programs load, and what they leave.
+    """The input and output files of a run.
 
     Attributes:
         inputs: Bytes to load.
@@ -91,7 +91,7 @@ class ProgramFiles:
         write_bytes(folder / INPUTS, bytes(self.inputs.data))
 
     def collect(self, record: RunRecord, folder: Path) -> None:
-        """Says what ran, and writes the outputs of a run that has passed."""
+        """Prints a summary, and writes the outputs of a run that has passed."""
         record.programs = [report(one) for one in self.programs]
         wanted = [output for one in self.programs for output in one.outputs]
         if not record.passed:
@@ -108,7 +108,7 @@ class ProgramFiles:
 
 
 def report(one: Prepared) -> ProgramReport:
-    """Returns what is said of a program that has run."""
+    """Returns the summary of a program that has run."""
     return ProgramReport(
         path=one.job.title,
         function=one.trace.function,
@@ -136,7 +136,7 @@ def prepare_all(
     """Returns all programs ready to run.
 
     Raises:
-        PtoError: with what is wrong with any of them.
+        PtoError: with the errors of all of them.
     """
     found = []
     errors: list[PtoError] = []
@@ -171,12 +171,12 @@ def program_command(
 
     Args:
         names: Programs and folders.
-        options: What is asked of them.
+        options: Options of the programs.
         machine: Other fields of :class:`tb.record.record.RunSettings`: simulator, widths, engines.
-        json_path: Where the record goes; None for the run's folder.
+        json_path: Path of the record; None for the run's folder.
 
     Raises:
-        PtoError: something is wrong; nothing has run and nothing has been written.
+        PtoError: an input is wrong; nothing has run and nothing has been written.
     """
     prepared = Replay.make(names, options, machine)
     record = run_once(prepared.settings, prepared.planned, json_path, files=prepared.files)
@@ -185,10 +185,10 @@ def program_command(
 
 @dataclass(frozen=True)
 class Replay:
-    """A run of programs that can begin.
+    """A prepared run of programs.
 
     Attributes:
-        settings, planned, files: What :func:`tb.run.run.run_once` takes.
+        settings, planned, files: Arguments of :func:`tb.run.run.run_once`.
     """
 
     settings: RunSettings

@@ -8,14 +8,13 @@ text                    bytes
 ``in.bin``              any other file as it is
 ``zeros:BYTES``         zeros
 ``ones:BYTES``          elements of value 1 of the argument's type
-``empty:BYTES``         what the memory holds anyway
+``empty:BYTES``         unchanged memory contents
 ``random:BYTES``        random bytes, from the seed
 ``pattern:SEED:BYTES``  P(SEED) of spec/examples.md: byte i is 7i + 13(i >> 8) + 29 SEED + 3
 ``hex:DIGITS``          the bytes of the digits, in the order of memory
 ======================= =================================================================
 
-``@ADDRESS`` behind it says where an argument's buffer is, ``@align:N`` what its address is a
-multiple of.
+A suffix ``@ADDRESS`` gives the address of an argument's buffer, ``@align:N`` its alignment.
 """
 
 from __future__ import annotations
@@ -57,17 +56,17 @@ _ONES: dict[str, int] = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a text says of data.
+    """A parsed data text.
 
     Attributes:
         text: The text.
         maker: One of :data:`MAKERS`; empty for a file.
         path: The file.
-        length: Bytes; 0 for a file, whose length is not known yet.
+        length: Bytes; 0 for a file, not opened yet.
         seed: Seed of a pattern.
         digits: The bytes of ``hex:``.
-        address: Where the buffer is to be, None for anywhere.
-        align: What its address is a multiple of; 0 for the element size.
+        address: Address of the buffer, None for any.
+        align: Alignment of its address; 0 for the element size.
     """
 
     text: str
@@ -81,7 +80,7 @@ class Source:
 
 
 def integer(text: str) -> int | None:
-    """Returns an integer in any base that Python writes, None when it is none."""
+    """Returns an integer in any base of Python's notation, None when it is none."""
     try:
         return int(text, 0)
     except ValueError:
@@ -89,10 +88,10 @@ def integer(text: str) -> int | None:
 
 
 def parse_source(text: str, where: str, folder: Path = Path()) -> Source:
-    """Returns what a text says of data; files are relative to ``folder`` and not opened.
+    """Parses a data text; files are relative to ``folder`` and not opened.
 
     Raises:
-        PtoError: it says nothing that is known.
+        PtoError: the text has no known form.
     """
     text = text.strip()
     body, address, align = _place(text, where)
@@ -136,7 +135,7 @@ def _length(text: str, where: str) -> int:
 
 
 def _place(text: str, where: str) -> tuple[str, int | None, int]:
-    """Returns a text without what follows its last ``@``, the address and the alignment."""
+    """Returns a text without the suffix after its last ``@``, the address and the alignment."""
     body, at, place = text.rpartition("@")
     if not at:
         return text, None, 0
@@ -166,12 +165,12 @@ def _place(text: str, where: str) -> tuple[str, int | None, int]:
 def content(
     source: Source, where: str, *, dtype: str = "", seed: tuple[int, ...] = (0,)
 ) -> Bytes | None:
-    """Returns the bytes, ``uint8[n]``, None for those that the memory holds anyway.
+    """Returns the bytes, ``uint8[n]``, None for unchanged memory contents.
 
     Args:
-        source: What they are.
-        where: What messages call it.
-        dtype: Element type; arrays are held against it. Empty where none is known.
+        source: The parsed text.
+        where: Name in messages.
+        dtype: Element type that arrays must have; empty if unknown.
         seed: Seed of random bytes.
 
     Raises:

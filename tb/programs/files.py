@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds program files, equally for every command."""
+"""Finds program files, for all commands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from tb.common.errors import PtoError
 
 SUFFIX = ".pto"
-"""What the names of programs end with, below a folder; a file that is named may have any name."""
+"""Suffixes of programs in a folder; a file that is named may have any name."""
 
 _REMEDY = f"name {SUFFIX} files, or folders that hold some"
 
@@ -17,8 +17,8 @@ _REMEDY = f"name {SUFFIX} files, or folders that hold some"
 def find_programs(names: Iterable[str]) -> tuple[Path, ...]:
     """Returns the programs, each once and in the order named, those of a folder by their paths.
 
-    A folder stands for all programs below it. A file that is met twice, under whatever name or
-    link, counts where it is met first.
+    A folder means all programs below it. A file found twice, under any name or link, is listed
+    once, at its first place.
 
     Raises:
         PtoError: none is named, one does not exist or is no file, or a folder holds none.

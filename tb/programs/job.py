@@ -14,9 +14,9 @@ class Load(BaseModel):
     Attributes:
         space: Name of a :class:`tb.isa.spaces.Space` in small letters: ``gm``, ``ub0``, ``ub1``,
             ``l1``, ``l0c``, ``bt``, ``fb``.
-        address: Where they go.
+        address: Destination.
         file: File of raw bytes.
-        offset, length: Which of its bytes.
+        offset, length: Range in the file.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -40,11 +40,11 @@ class Dump(BaseModel):
 
 
 class Check(BaseModel):
-    """Bytes whose CRC-32 (zlib) is known.
+    """Bytes with an expected CRC-32 (zlib).
 
     Attributes:
         expected: The bytes themselves, where they are known.
-        where: What reports say of the place that asks for it, and of what it is about.
+        where: Place of the check and its subject, for reports.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -62,15 +62,15 @@ class ProgramJob(BaseModel):
 
     Attributes:
         path: The ``.pto`` file.
-        title: What reports call it.
+        title: Name in reports.
         function: Function to run; empty for the only one.
         arguments: Position of an argument to its value: an address, an integer, or the bits of a
             float.
-        illegal: What becomes of ops that break a D rule: the program is refused, or they are
-            sent, and the engine has to refuse them.
-        foreign: What becomes of ops that nobody here executes.
+        illegal: Treatment of ops that break a D rule: the program is rejected, or they are sent and
+            the engine must reject them.
+        foreign: Treatment of ops that neither engines nor host execute.
         backgrounds: Memory to the byte it is filled with; others have random bytes.
-        loads, dumps, checks: Memories before and behind.
+        loads, dumps, checks: Memory contents before and after.
         knobs: Settings of the memories, names of :data:`tb.harness.layout.KNOBS`.
         seed: Seed of the memories' random bytes; 0 for that of the run.
         stall_seed: Seed of random stalls; 0 for that of the run.

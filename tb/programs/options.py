@@ -32,7 +32,7 @@ SETUP_SUFFIX = ".toml"
 
 @dataclass(frozen=True)
 class Given:
-    """A value with where it was given and what paths in it are relative to."""
+    """A value, the place where it was given, and the base folder of its paths."""
 
     value: object
     where: str
@@ -41,7 +41,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Target:
-    """A file to write, and where it was named."""
+    """A file to write, and the place that names it."""
 
     path: Path
     where: str
@@ -54,7 +54,7 @@ class ProgramOptions:
     Attributes:
         args, outs, loads, dumps, knobs: Texts of the options that may be repeated.
         function, setup: Empty when not given.
-        foreign, illegal: Empty for what the setup file says.
+        foreign, illegal: Empty for those of the setup file.
         seed: None for that of the setup file.
     """
 
@@ -91,14 +91,14 @@ class ProgramOptions:
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of one program.
+    """Request to run one program.
 
     Attributes:
         path: The program.
         args: Number of an argument to its value.
         outs: Number of an argument to the file that gets its buffer.
-        loads, dumps, checks, faults: Tables of the setup file and options, each with where it
-            was given; dumps with their file.
+        loads, dumps, checks, faults: Tables of the setup file and options, each with its place;
+            dumps with their file.
         backgrounds, knobs, function, illegal, foreign, seed, stall_seed, unit_flags: As of
             :class:`tb.programs.setup.Setup`.
         setup: The setup file, None for none.
@@ -123,7 +123,7 @@ class Request:
 
 
 def request(path: Path, file: SetupFile, options: ProgramOptions) -> Request:
-    """Returns what is asked of a program.
+    """Returns the request of a program.
 
     Raises:
         PtoError: an option cannot be read.
@@ -166,7 +166,7 @@ def request(path: Path, file: SetupFile, options: ProgramOptions) -> Request:
 
 
 def numbered(texts: Sequence[str], option: str, example: str) -> Iterable[tuple[int, str]]:
-    """Yields number and value of options that are written ``N=VALUE``.
+    """Yields number and value of options of the form ``N=VALUE``.
 
     Raises:
         PtoError: one is not, or a number is given twice.

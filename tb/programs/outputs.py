@@ -23,7 +23,7 @@ class Output:
     Attributes:
         target: The file.
         dump: File in the run's folder with its bytes.
-        length: How many.
+        length: Number of bytes.
         dtype: Element type, empty for plain bytes.
     """
 
@@ -34,7 +34,7 @@ class Output:
 
 
 def check_targets(outputs: Iterable[Output], inputs: Iterable[Path]) -> None:
-    """Checks that every file can be written, no two are one, and none is read.
+    """Checks that every file can be written, all differ, and none is an input.
 
     Raises:
         PtoError: one is no such file.
@@ -44,7 +44,7 @@ def check_targets(outputs: Iterable[Output], inputs: Iterable[Path]) -> None:
     for output in outputs:
         path, where = output.target.path, output.target.where
         place = path.resolve()
-        if is_special(path):  # /dev/null, as often as one likes
+        if is_special(path):  # /dev/null may be named several times
             continue
         if place in read:
             raise PtoError(
@@ -63,7 +63,7 @@ def check_targets(outputs: Iterable[Output], inputs: Iterable[Path]) -> None:
 
 
 def _check_writable(path: Path, where: str) -> None:
-    """Raises PtoError unless the file can be made or replaced; leaves nothing behind."""
+    """Raises PtoError unless the file can be made or replaced; makes no lasting change."""
     try:
         if path.is_dir():
             raise PtoError(f"{path} is a folder", where=where, remedy=REMEDY)
@@ -89,8 +89,8 @@ def write_outputs(outputs: Iterable[Output], folder: Path) -> list[str]:
     """Writes the files from the dumps of a run that has passed; returns their paths.
 
     Raises:
-        PtoError: the run left no bytes for one, or it cannot be written. What came before it has
-            been written whole, what comes behind it has not.
+        PtoError: the run left no bytes for one, or it cannot be written. Earlier files have been
+            written completely, later ones not at all.
     """
     found = []
     data = [(output, _dumped(output, folder)) for output in outputs]

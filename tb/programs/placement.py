@@ -2,8 +2,8 @@
 """Addresses of buffers in GM: random, 40 bits, disjoint.
 
 Two buffers, or a buffer and bytes that the program names by address, never overlap, and at least
-:data:`GUARD` bytes lie between them, so that a write beside a buffer meets nothing that another
-would repair.
+:data:`GUARD` bytes lie between them, so that a write outside a buffer is not hidden by another
+buffer's data.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Wanted:
     """A buffer to place.
 
     Attributes:
-        name: What messages call it.
+        name: Name in messages.
         length: Its bytes, at least 1.
-        align: What its address is a multiple of.
-        address: Where it has to be, None for anywhere.
+        align: Alignment of its address.
+        address: Required address, None for any.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Taken:
 
 
 class Placement:
-    """GM with what lies in it.
+    """Allocator of GM ranges.
 
     Args:
         taken: Ranges that no buffer may touch; they may overlap each other.
@@ -64,10 +64,10 @@ class Placement:
         self.taken = merged(taken)
 
     def put(self, start: int, stop: int, name: str) -> None:
-        """Takes a range of its own.
+        """Allocates a given range.
 
         Raises:
-            PtoError: a part of it is taken, or it leaves GM; the caller says where it stands.
+            PtoError: a part of it is taken, or it leaves GM; the caller adds the place.
         """
         if start < 0 or stop > GM_BYTES:
             raise PtoError(
@@ -84,14 +84,14 @@ class Placement:
         insort(self.taken, Taken(start, stop, name), key=lambda one: one.start)
 
     def meets(self, start: int, stop: int) -> Taken | None:
-        """Returns what is taken of a range, or None."""
+        """Returns an allocated part of a range, or None."""
         index = bisect_left(self.taken, stop, key=lambda one: one.start)
         if index and self.taken[index - 1].stop > start:
             return self.taken[index - 1]
         return None
 
     def draw(self, wanted: Wanted, rng: np.random.Generator) -> int:
-        """Takes a range at a random address, away from others, and returns where it begins.
+        """Allocates a range at a random address, away from others, and returns the address.
 
         Raises:
             PtoError: no place was found.
@@ -111,7 +111,7 @@ class Placement:
 
 
 def merged(ranges: Iterable[Taken]) -> list[Taken]:
-    """Returns ranges in order of address, those that touch each other as one."""
+    """Returns ranges in order of address, with adjacent ones merged."""
     found: list[Taken] = []
     for one in sorted(ranges, key=lambda one: (one.start, one.stop)):
         if found and one.start <= found[-1].stop:
@@ -133,9 +133,9 @@ def place(
 
     Args:
         wanted: The buffers.
-        seed: Of addresses that are drawn.
-        taken: Ranges with bytes of their own, which no buffer may have.
-        avoided: Ranges that no drawn buffer may have.
+        seed: Of random addresses.
+        taken: Ranges with given contents, which no buffer may overlap.
+        avoided: Ranges that no randomly placed buffer may overlap.
 
     Raises:
         PtoError: fixed addresses overlap or leave GM, or there is no room.

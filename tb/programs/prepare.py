@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Converts a program and its options to a :class:`tb.programs.job.ProgramJob`.
 
-Everything that can be wrong is found here, before anything is built: the text, its rules, what
-orders its ops, arguments and their buffers, ops that no engine takes, files.
+All input errors are found here, before anything is built: the text, its rules, the order of its
+ops, arguments and their buffers, ops that no engine takes, files.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Inputs:
     """The file of a run with all bytes that its programs load.
 
     Attributes:
-        path: Where it will be.
+        path: Its path.
         data: Its bytes so far.
     """
 
@@ -55,7 +55,7 @@ class Inputs:
         self.data = bytearray()
 
     def load(self, space: str, address: int, data: Bytes) -> Load:
-        """Takes bytes in and returns how they are loaded."""
+        """Appends bytes and returns the load."""
         offset = len(self.data)
         self.data += data.tobytes()
         return Load(
@@ -68,9 +68,9 @@ class Prepared:
     """A program that can run.
 
     Attributes:
-        request: What was asked.
-        job: What the simulation is told.
-        trace, order: What it does.
+        request: The request.
+        job: Input of the simulation.
+        trace, order: Its ops and their order.
         buffers: Buffers of its arguments.
         outputs: Files to write.
         inputs: Files that it read.
@@ -86,7 +86,7 @@ class Prepared:
 
 
 class _Ranges:
-    """Ranges that options and setup files name, resolved against the buffers."""
+    """Resolution of ranges in options and setup files against the buffers."""
 
     def __init__(self, found: Sequence[Buffer]) -> None:
         self._buffers = {one.argument.number: one for one in found}
@@ -135,13 +135,13 @@ def prepare(
     """Returns a program ready to run.
 
     Args:
-        request: What is asked of it.
+        request: Its request.
         number: Of the program in the run, from 0.
-        inputs: Takes the bytes it loads.
+        inputs: File of the bytes it loads.
         manifests: Engines of the run.
 
     Raises:
-        PtoError: something is wrong; nothing has been written.
+        PtoError: an input is wrong; nothing has been written.
     """
     source = read_file(request.path)
     seed = DEFAULT_SEED if request.seed is None else request.seed
@@ -209,12 +209,12 @@ def prepare(
 
 
 def _signature(source: Source, request: Request) -> tuple[dict[int, int], Trace]:
-    """Returns the values of scalars, and a trace that knows these alone."""
+    """Returns the values of scalars, and a trace with only these bound."""
     known = trace(source, function=request.function, static=True, foreign=request.foreign)
     try:
         check_arguments(request, known.arguments, known.function)
     except PtoError as error:
-        # What is wrong with any arguments is said before they are asked for.
+        # Errors that do not depend on arguments are reported before missing arguments.
         findings = _broken(request, known)
         if findings:
             raise ProgramError(findings, remedy=f"correct the program; {error.what}") from None
@@ -234,7 +234,7 @@ def _signature(source: Source, request: Request) -> tuple[dict[int, int], Trace]
 def _refuse(request: Request, bound: Trace, sequence: Order, manifests: Iterable[Manifest]) -> None:
     """Raises ProgramError for ops that break rules, hazards, and ops that no engine takes.
 
-    A hint that does not fit is a matter of the engine as well, where illegal ops are sent.
+    Where illegal ops are sent, a hint that does not fit is left to the engine.
     """
     findings = (*_broken(request, bound), *sequence.findings, *unserved(bound, manifests))
     if findings:
@@ -245,7 +245,7 @@ def _refuse(request: Request, bound: Trace, sequence: Order, manifests: Iterable
 
 
 def _broken(request: Request, found: Trace) -> tuple[Finding, ...]:
-    """Returns the rules that ops break, except those that are to be sent so."""
+    """Returns the rules that ops break, except those of illegal ops to be sent."""
     send = request.illegal == "send"
     broken = (*found.findings, *check(found, d_rules=not send))
     return tuple(one for one in broken if not send or one.rule not in HINT_RULES)
@@ -255,7 +255,7 @@ def _load_data(table: LoadTable, given: Given, seed: int, at: int) -> Bytes:
     """Returns the bytes of a load.
 
     Raises:
-        PtoError: they cannot be had, or the file is shorter than asked.
+        PtoError: they are not available, or the file is too short.
     """
     source = parse_source(str(given.value), given.where, given.folder)
     if source.address is not None or source.align:
@@ -285,7 +285,7 @@ def _load_data(table: LoadTable, given: Given, seed: int, at: int) -> Bytes:
 
 
 def _check(table: CheckTable, given: Given, ranges: _Ranges, inputs: Inputs) -> Check:
-    """Returns a check with the CRC-32 that its bytes have."""
+    """Returns a check with the CRC-32 of its bytes."""
     length, crc32 = table.length, table.crc32
     data: Bytes | None = None
     if length is None or crc32 is None:
@@ -314,7 +314,7 @@ def _check(table: CheckTable, given: Given, ranges: _Ranges, inputs: Inputs) -> 
 def _outputs(
     request: Request, number: int, ranges: _Ranges
 ) -> tuple[tuple[Output, ...], tuple[Dump, ...]]:
-    """Returns the files to write, and what the simulation dumps for them."""
+    """Returns the files to write, and the dumps of the simulation for them."""
     outputs, dumps = [], []
     for argument, target in sorted(request.outs.items()):
         buffer = ranges.buffer(argument, target.where)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pyuvm test that replays programs: what ``make program`` and ``pto-dv program`` run."""
+"""The pyuvm test that replays programs, run by ``make program`` and ``pto-dv program``."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class ProgramTest(PtoTestBase):
     job: ProgramJob | None = None
 
     def build_phase(self) -> None:
-        """Reads the jobs besides."""
+        """Reads the jobs as well."""
         super().build_phase()
         self.jobs = jobs(self.run.settings)
         self.host_ops: Counter[str] = Counter()
@@ -98,11 +98,11 @@ class ProgramTest(PtoTestBase):
         return any(job.illegal == "send" for job in jobs(settings))
 
     def prepare_memory(self) -> None:
-        """Leaves GM alone: programs have buffers anywhere in it."""
+        """Does not fill GM: programs have buffers anywhere in it."""
 
     @property
     def stall_seed(self) -> int:
-        """That of the program, where it has one."""
+        """The seed of the program, if it has one."""
         return (self.job.stall_seed if self.job else 0) or super().stall_seed
 
     async def stimulate(self) -> None:
@@ -114,7 +114,7 @@ class ProgramTest(PtoTestBase):
             await self.replay(job)
 
     def program(self, job: ProgramJob) -> tuple[Trace, Any]:
-        """Returns what a program does, and an order of it.
+        """Returns the trace of a program, and an order of its ops.
 
         Raises:
             ProgramError: it cannot be read or executed.
@@ -123,7 +123,7 @@ class ProgramTest(PtoTestBase):
         from tb.language.reader import read_file
         from tb.language.run.walk import trace
 
-        # Places say the path as it was given, wherever the simulation runs.
+        # Places in messages have the path as given, not relative to the simulation's folder.
         source = replace(read_file(job.path), file=job.title)
         found = trace(
             source,
@@ -134,7 +134,7 @@ class ProgramTest(PtoTestBase):
         return found, order(found)
 
     async def replay(self, job: ProgramJob) -> None:
-        """Replays one program and checks what it leaves."""
+        """Replays one program and checks the resulting memories."""
         with self.run.stopwatch.phase("generate"):
             trace, order = self.program(job)
             rounds = schedule(trace, order, illegal=job.illegal)
@@ -166,7 +166,7 @@ class ProgramTest(PtoTestBase):
             self.run.counts.exercised[job.title] += 1
 
     def restart(self, job: ProgramJob) -> None:
-        """Compares what was before, and gives every memory what the program is to find there."""
+        """Compares the memories so far, then loads the initial contents of the program."""
         scoreboard, memory = self.env.scoreboard, self.run.memory
         scoreboard.compare_everything()
         memory.set_background_seed(job.seed or self.run.settings.seed)
@@ -183,7 +183,7 @@ class ProgramTest(PtoTestBase):
         self.apply_profile(KnobProfile("program", {**ideal, **job.knobs}))
 
     def compute(self, host: CubeModel, step: Compute) -> None:
-        """Computes an op on the host, and puts what it writes into both memories."""
+        """Computes an op on the host, and writes the result to both memories."""
         try:
             rows = host.execute(step.op)
         except ValueError as error:
@@ -226,12 +226,12 @@ class ProgramTest(PtoTestBase):
         return found
 
     def check(self, job: ProgramJob, check: Check, *, agree: bool) -> None:
-        """Compares bytes with the CRC-32 that they are to have.
+        """Compares bytes with their expected CRC-32.
 
         Args:
             job: The program.
             check: The bytes.
-            agree: Engine and model left the same.
+            agree: Engine and model agree.
         """
         found = self.bytes_of(check)
         crc32 = zlib.crc32(found)

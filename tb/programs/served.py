@@ -44,7 +44,7 @@ def unserved(trace: Trace, manifests: Iterable[Manifest]) -> list[Finding]:
 
 
 def _lacks(step: Move, can: Capabilities) -> str:
-    """Returns what an engine does not do of an op, in words; empty when it does all."""
+    """Returns the parts of an op that an engine does not support, as text; empty if none."""
     if isinstance(step.op, LegacyOp) and not can.legacy:
         return "takes no legacy forms"
     desc = step.lowering.descriptor
@@ -63,7 +63,7 @@ def _lacks(step: Move, can: Capabilities) -> str:
 
 
 def op_counts(trace: Trace) -> Mapping[str, int]:
-    """Returns pipe to the data movements of it; ``set_*`` ops are none."""
+    """Returns pipe to its data movements, without ``set_*`` ops."""
     counts: dict[str, int] = {}
     for step in trace.steps:
         if isinstance(step, Move) and not isinstance(step.op, LegacySet):

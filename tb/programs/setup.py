@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Schema of a setup file, ``x.toml`` next to ``x.pto``.
 
-Arguments of the kernel, memories before and behind, checks, outputs, memory errors.
+Arguments of the kernel, memories before and after, checks, outputs, memory errors.
 :mod:`tb.programs.setup_file` reads it. A value of data is written as on the command line
 (:mod:`tb.programs.data`): a file, ``zeros:BYTES``, ``ones:BYTES``, ``empty:BYTES``,
 ``random:BYTES``, ``pattern:SEED:BYTES``, ``hex:DIGITS``. Paths are relative to the setup file.
@@ -68,7 +68,7 @@ def _knob_name(name: str) -> str:
 
 
 def _number(value: object) -> object:
-    """Takes a key of a table, which TOML has as text."""
+    """Converts a key of a table, which is text in TOML."""
     if isinstance(value, str) and not re.fullmatch(r"\d+", value):
         raise PydanticCustomError(
             "argument_number",
@@ -117,7 +117,7 @@ class LoadTable(RangeTable):
     """``[[load]]``: bytes that a memory holds before the program starts.
 
     Attributes:
-        data: What they are.
+        data: The bytes.
         offset, length: Which bytes of a file; all from the offset on when no length is given.
     """
 
@@ -134,7 +134,7 @@ class DumpTable(RangeTable):
 
 
 class CheckTable(RangeTable):
-    """``[[check]]``: bytes that a memory must hold behind the program.
+    """``[[check]]``: bytes that a memory must hold after the program.
 
     Attributes:
         length: How many bytes.
@@ -148,7 +148,7 @@ class CheckTable(RangeTable):
 
     @property
     def complete(self) -> bool:
-        """Tells whether exactly one of both ways is used, with what it needs."""
+        """Tells whether exactly one of both forms is used, and is complete."""
         return bool(self.data) if self.crc32 is None else not self.data and self.length is not None
 
 
@@ -157,10 +157,10 @@ class FaultTable(RangeTable):
 
     Attributes:
         length: Bytes of the window.
-        kind: How the memory answers.
-        sides: Which accesses.
+        kind: Kind of error response.
+        sides: Reads, writes or both.
         nth: Only the n-th word that touches the window fails; 0 is every one.
-        slots: Slots that it concerns.
+        slots: Slots that it applies to.
     """
 
     length: Length = 1
@@ -191,7 +191,7 @@ class Setup(_Table):
         function: Function to run, where the program has several.
         args: Number of an argument to its value: data for a GM pointer, else a number.
         out: Number of an argument to the file that its buffer is written to.
-        load, dump, check, fault: Memories before and behind, and errors of them.
+        load, dump, check, fault: Memory contents before and after, and memory errors.
         backgrounds: Memory to the byte it is filled with.
         knobs: Settings of the memories.
         seed: Seed of buffers' places, of ``random:`` data and of memories.

@@ -28,7 +28,7 @@ def setup_beside(program: Path) -> Path | None:
 
 @dataclass(frozen=True)
 class SetupFile:
-    """A setup file as read; without a path it is that of a program that has none."""
+    """A setup file as read; without a path it is the default of a program without one."""
 
     setup: Setup = field(default_factory=Setup)
     path: Path | None = None
@@ -36,7 +36,7 @@ class SetupFile:
 
     @property
     def folder(self) -> Path:
-        """What its paths are relative to."""
+        """Base folder of its paths."""
         return self.path.parent if self.path else Path()
 
     def where(self, *loc: str | int) -> str:
@@ -45,7 +45,7 @@ class SetupFile:
 
 
 def load_setup(path: Path) -> Setup:
-    """Returns what a setup file says; errors as of :func:`read_setup`."""
+    """Returns the contents of a setup file; errors as of :func:`read_setup`."""
     return read_setup(path).setup
 
 
@@ -86,7 +86,7 @@ def _not_toml(error: tomllib.TOMLDecodeError, path: Path) -> PtoError:
 
 
 def _check_ranges(setup: Setup, path: Path, text: str) -> None:
-    """Raises PtoError for a range that leaves its memory, and for what no field alone shows."""
+    """Raises PtoError for a range that leaves its memory, and for conflicts between fields."""
     for table in TABLES:
         for number, entry in enumerate(getattr(setup, table)):
             if (not entry.space) == (entry.arg is None):
@@ -132,7 +132,7 @@ def _check_ranges(setup: Setup, path: Path, text: str) -> None:
 
 
 def check_range(space: str, address: int, length: int) -> None:
-    """Raises PtoError when a range leaves its memory; the caller says where it stands."""
+    """Raises PtoError when a range leaves its memory; the caller adds the place."""
     size = SIZES[Space[space.upper()]]
     if address < 0 or address + length > size:
         raise PtoError(
@@ -143,14 +143,14 @@ def check_range(space: str, address: int, length: int) -> None:
 
 
 def check_knob(name: str, value: int) -> None:
-    """Raises PtoError when a knob's value is out of its range; the caller says where it stands."""
+    """Raises PtoError when a knob's value is out of its range; the caller adds the place."""
     knob = KNOBS[name]
     if not knob.low <= value <= knob.high:
         raise PtoError(f"knob {name} is {value}", legal=f"{knob.low}..{knob.high}, {knob.meaning}")
 
 
 def place_of(text: str, path: Path, loc: Sequence[str | int]) -> str:
-    """Returns ``file:line`` of a key of a TOML file, as near as its text tells."""
+    """Returns ``file:line`` of a key of a TOML file, as exactly as its text allows."""
     lines = text.splitlines()
     first, last = 0, len(lines)
     line = None
@@ -174,9 +174,9 @@ def place_of(text: str, path: Path, loc: Sequence[str | int]) -> str:
 
 
 def _of_schema(error: ValidationError, path: Path, text: str) -> PtoError:
-    """Returns the first breach of the schema as one sentence."""
+    """Returns the first violation of the schema as one sentence."""
     first = error.errors()[0]
-    # What pydantic calls the key of a table is no key of the file.
+    # pydantic's location of a table key is no key of the file.
     loc = [part for part in first["loc"] if part != "[key]"]
     key = ".".join(str(part) for part in loc if isinstance(part, str))
     where = place_of(text, path, loc)

@@ -24,12 +24,12 @@ from tb.programs.files import find_programs
 from tb.programs.options import Given, numbered
 
 FILES_PER_PROCESS = 64
-"""Files from which on a further process is worth its start."""
+"""Least number of files per further process."""
 
 
 @dataclass(frozen=True)
 class Values:
-    """What is known of arguments; each value is held against the type of the argument it meets.
+    """Known arguments; each value is checked against the type of the argument of that number.
 
     Attributes:
         texts: Number of an argument to its value as it was given.
@@ -67,7 +67,7 @@ class Values:
 
 
 def read_arguments(texts: Sequence[str]) -> Values:
-    """Returns what ``--arg N=V`` options say.
+    """Returns the arguments of ``--arg N=V`` options.
 
     Raises:
         PtoError: one is not of this form, or names data.
@@ -97,7 +97,7 @@ def _results(
 
 
 def _record(results: Sequence[Verified], seconds: float) -> dict[str, Any]:
-    """Returns what ``--json`` writes."""
+    """Returns the document of ``--json``."""
     return {
         "files": len(results),
         "ops": sum(each.ops for each in results),
@@ -130,11 +130,11 @@ def verify_command(
     foreign: str = "refuse",
     json_path: Path | None = None,
 ) -> int:
-    """Checks programs, prints what is wrong with them and a summary; returns the exit code.
+    """Checks programs, prints the findings and a summary; returns the exit code.
 
     Args:
-        paths: Files, and folders whose programs are all meant.
-        arguments: ``N=VALUE``: what is known of the arguments of every function that has it.
+        paths: Files, and folders for all programs in them.
+        arguments: ``N=VALUE``: value of an argument, for every function that has it.
         foreign: ``"refuse"`` or ``"skip"``.
         json_path: Where to write the findings as well, or None.
 

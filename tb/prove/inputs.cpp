@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inputs of the proofs. Units of one 32-bit operand and of two 16-bit ones are swept in full; those
-// of two 32-bit operands by pairs made from the index, whose fractions, exponents and distances are
-// chosen where rounding happens. Corners: values of the destination format, the middles between
+// of two 32-bit operands by pairs made from the index, with fractions, exponents and distances near
+// rounding boundaries. Corners: values of the destination format, the middles between
 // them, their neighbours, special values with each other.
 #include "inputs.h"
 
@@ -67,8 +67,8 @@ Inputs conversion(int unit) {
   const int n = ref_values(unit, &bits);
   for (int k = 0; k < n; k++) {
     around(out, bits[k]);
-    // Values of a format and the middles between them lie evenly in a binade of f32 bits, except
-    // among the numbers that are subnormal in f32 too, which lie evenly there.
+    // Values of a format and the middles between them are evenly spaced in a binade of f32 bits,
+    // and among the numbers that are subnormal in f32 too.
     if (k + 1 < n) around(out, bits[k] + (bits[k + 1] - bits[k]) / 2);
   }
   special_floats(out);
@@ -108,7 +108,7 @@ Inputs conversion_hif8() {
   return out;
 }
 
-// Integers of every length with what lies beyond 24 and 11 bits at and next to the tie.
+// Integers of every length, with the bits beyond 24 and 11 at and next to the tie.
 Inputs integers() {
   Inputs out;
   for (int64_t v = -70000; v <= 70000; v++)

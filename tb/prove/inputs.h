@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What prove.cpp feeds a unit with: an index space to sweep, and constructed corners.
+// Inputs of a unit in prove.cpp: an index space to sweep, and constructed corners.
 #ifndef PTO_ARITH_INPUTS_H
 #define PTO_ARITH_INPUTS_H
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """``make prove-arith``: the write-back arithmetic against an independent reference, input by input.
 
-tests/prove holds the pieces: every function of ``rtl_stubs/pto_fix/pto_fix_arith.vh`` and
+The parts: every function of ``rtl_stubs/pto_fix/pto_fix_arith.vh`` and
 ``pto_fix_atomic.vh`` in one Verilated module, the reference in C, and a program that compares the
-two (prove.cpp says what it prints). Here it is built, the input spaces are dealt out to several
-processes, and what they find becomes a table. Spec: fixpipe.md sections 3 to 9.
+two (prove.cpp documents its output). This module builds it, divides the input spaces over several
+processes, and prints a table of the results. Spec: fixpipe.md sections 3 to 9.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SOURCES = ROOT / "tb" / "prove"
 HEADERS = ROOT / "rtl_stubs" / "pto_fix"
 BUILD_FOLDER = ROOT / "sim_build" / "prove"
 PIECES_PER_JOB = 4
-"""Into how many pieces for each process a sweep is cut: the processes end together."""
+"""Pieces of a sweep per process, so that the processes end together."""
 
 SMALL_SWEEP = 1 << 20
 SHOWN_DIFFERENCES = 5
@@ -46,11 +46,11 @@ class Unit:
     """One thing to prove.
 
     Attributes:
-        name: What ``--unit`` calls it.
-        title: What the table calls it.
+        name: Name for ``--unit``.
+        title: Name in the table.
         sweep: Number of inputs of its sweep, indices 0..sweep-1.
         corners: Number of constructed inputs.
-        modes: How many results there are of each input (sat clauses, roundings, codes, ops).
+        modes: Number of results of each input (sat clauses, roundings, codes, ops).
     """
 
     name: str
@@ -89,7 +89,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one call of the program, or several of one unit, came to.
+    """Outcome of one call of the program, or of several of one unit.
 
     Attributes:
         inputs: Inputs tried.
@@ -106,7 +106,7 @@ class Outcome:
     differences: tuple[Difference, ...] = ()
 
     def __add__(self, other: Outcome) -> Outcome:
-        """Return the two as one."""
+        """Return the sum of both."""
         return Outcome(
             self.inputs + other.inputs,
             self.compared + other.compared,
@@ -150,7 +150,7 @@ class ProofProgram:
         return tuple(found)
 
     def call(self, *arguments: str) -> Iterator[int | Outcome]:
-        """Run the program; yield how many inputs it has done now and then, at last the outcome.
+        """Run the program; yield the number of inputs done at intervals, then the outcome.
 
         Raises:
             PtoError: It ended without an outcome.
@@ -205,14 +205,14 @@ def build(
     """Verilate and compile the proof program in ``folder``, which is made if it is not there.
 
     Args:
-        folder: Where everything built stands.
+        folder: Folder of all build products.
         headers: The folder of the two headers.
         faults: A file with further copies of the functions (see prove_arith.v), or None.
         options: Variables of Verilator's makefile: how to optimise.
 
     Raises:
         ToolError: A tool is missing.
-        PtoError: It does not build; the message has what the tools said.
+        PtoError: It does not build; the message has the output of the tools.
     """
     executable, env = verilator.environment()
     folder.mkdir(parents=True, exist_ok=True)
@@ -262,11 +262,11 @@ def pieces_of(unit: Unit, indices: range, count: int) -> list[Piece]:
 
 
 Report = tuple[int, int | Outcome | BaseException]
-"""Number of a piece, and how far it is, what came out of it or what went wrong."""
+"""Number of a piece, and its progress, outcome or error."""
 
 
 class Proof:
-    """Runs the pieces of several units in several processes and adds up what they find."""
+    """Runs the pieces of several units in several processes and adds up their outcomes."""
 
     def __init__(self, program: ProofProgram, pieces: Sequence[Piece], jobs: int) -> None:
         """Take the pieces to run, ``jobs`` at a time."""
@@ -284,7 +284,7 @@ class Proof:
         self._reports: queue.SimpleQueue[Report] = queue.SimpleQueue()
 
     def run(self) -> Iterator[None]:
-        """Run everything; come back whenever there is news.
+        """Run all pieces; yield after every message.
 
         Raises:
             PtoError: A process ended without an outcome.
@@ -311,7 +311,7 @@ class Proof:
 
     @property
     def running(self) -> str:
-        """Names of the units that are worked on."""
+        """Names of the units in progress."""
         return ", ".join(sorted({self.pieces[number].unit.name for number in self._running}))
 
     @property
@@ -334,7 +334,7 @@ class Proof:
 
 @contextmanager
 def _progress(console: Console, proof: Proof) -> Iterator[None]:
-    """Consume the proof's news: a live bar on a terminal, else a line every few seconds."""
+    """Consume the proof's messages: a progress bar on a terminal, else a line every few seconds."""
     if not console.live:
         last = time.monotonic()
         for _ in proof.run():
@@ -365,7 +365,7 @@ def _progress(console: Console, proof: Proof) -> Iterator[None]:
 
 
 def table(units: Sequence[Unit], outcomes: dict[str, Outcome]) -> str:
-    """Return one line for each unit that was tried, and their sum."""
+    """Return one line for each unit that was run, and their sum."""
     head = ("unit", "", "inputs", "compared", "differences", "seconds")
     rows = [
         (unit.name, unit.title, *_numbers(outcomes[unit.name]))
@@ -410,7 +410,7 @@ def prove_command(names: str, indices: range, jobs: int) -> int:
 
     Args:
         names: Units to prove, separated by commas; empty for all.
-        indices: Which indices of every sweep to try; the corners are always tried.
+        indices: Indices of every sweep to try; the corners are always tried.
         jobs: Processes at a time.
 
     Returns:

@@ -81,7 +81,7 @@ static double hif8_value(uint32_t c) {
   return ldexp(1.0 + ldexp((double)(c & ((1u << w) - 1u)), -w), e);
 }
 
-/* Fills in what follows from the values; ties go to the even code, or away from zero. */
+/* Fills in the fields derived from the values; ties go to the even code, or away from zero. */
 static int complete(struct format *f, int away) {
   int k;
   f->rounds_to[0] = 0;
@@ -158,8 +158,8 @@ static int nearest(const struct format *f, uint32_t magnitude, int near) {
   return position(f->rounds_to, f->finite, magnitude, near);
 }
 
-/* The hybrid rounding of HiF8 (section 7): between neighbours low and high the part of the way
- * that |x| has gone, in 1/2^14 rounded down, is compared with the low 14 bits of x itself. */
+/* The hybrid rounding of HiF8 (section 7): the position of |x| between neighbours low and high, in
+ * 1/2^14 rounded down, is compared with the low 14 bits of x itself. */
 static int hybrid(uint32_t magnitude, int near) {
   int k;
   double x, part;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reference.c against a second way: numbers as sign * integer * 2^exponent, sums and products of
- * 64-bit integers, rounded by their bits. No host floating point takes part.
+ * Check of reference.c: numbers as sign * integer * 2^exponent, sums and products of
+ * 64-bit integers, rounded by their bits. No host floating point is used.
  */
 #include "reference.h"
 

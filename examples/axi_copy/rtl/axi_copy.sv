@@ -4,14 +4,14 @@
 //   cmd --> split --> chunks --> AR          R --> buffer --> mover --> AW, W
 //                        \--------- queue of chunks ---------^   \--> ends --> B --> rsp
 //
-// A chunk is one read burst and one write burst. Reads are asked for as far ahead as the buffer
-// has room and `MaxBursts` allows, over the ends of commands; all is done in order. Each command
+// A chunk is one read burst and one write burst. Reads are issued as far ahead as the buffer has
+// room and `MaxBursts` allows, across commands; all is done in order. Each command
 // gets one response, in order, after its last write response:
 //
 //   code  0 done | 1, 2 read SLVERR, DECERR | 3, 4 write SLVERR, DECERR | 5 aborted
 //   addr  of the first bad burst, for codes 1 to 4
 //
-// The first error stops the engine, and so does `stop`: bursts that are out finish, no new one
+// The first error stops the engine, and so does `stop`: bursts in flight finish, no new one
 // starts, and commands still in the engine or coming in are answered with code 5, until `clear` is
 // high for a clock, which is legal once all of them are answered.
 module axi_copy #(
@@ -87,7 +87,7 @@ module axi_copy #(
   );
 
   logic [Chunk:0]   read_sum;
-  logic [Room-1:0]  read_beats, room;       // room: beats of the buffer that nobody has asked for
+  logic [Room-1:0]  read_beats, room;       // room: free beats of the buffer
   logic [Count-1:0] reads, writes;          // bursts in flight
   logic queue_full, read_start, beat_take, read_end;
   assign read_sum   = {1'b0, chunk_len} + (Chunk+1)'(chunk_src[Lane-1:0]) + (Chunk+1)'(Bytes - 1);
@@ -129,7 +129,7 @@ module axi_copy #(
     .dout({next_skip, next_last, next_src, next_dst, next_len})
   );
 
-  // --- what was read; there is always room, so RREADY never falls ---
+  // --- read data; there is always room, so RREADY never falls ---
   logic beat_valid, buffer_full;
   logic [1:0] beat_resp;
   logic [DataWidth-1:0] beat_data;
@@ -175,7 +175,7 @@ module axi_copy #(
   assign tail_take  = tail_valid && rsp_free && (!tail_wrote || bvalid);
   assign chunk_code = (tail_code != CodeOk || !tail_wrote || !bresp[1]) ? tail_code
                     : bresp[0] ? CodeWriteDecode : CodeWriteSlave;
-  // The first error counts; to be aborted is none.
+  // The first error counts; an abort is not an error.
   logic known;
   assign known    = code != CodeOk && (code != CodeAborted || chunk_code == CodeOk);
   assign code_now = known ? code : chunk_code;

@@ -10,7 +10,7 @@
 //   written     .....012 3456789.
 //
 // Where the destination has the lower lane the first beat is only kept (`prime`).
-// A chunk that starts while `stop` is high is thrown away: its beats come, its burst is not written.
+// A chunk that starts while `stop` is high is discarded: its beats come, its burst is not written.
 // From a bad beat on no byte of its chunk is enabled.
 module axi_copy_mover #(
   parameter int AddrWidth = 40,
@@ -45,13 +45,13 @@ module axi_copy_mover #(
   output logic [DataWidth-1:0]   wdata,
   output logic [DataWidth/8-1:0] wstrb,
   output logic                   wlast,
-  // what became of a chunk, when its last beat is on its way
+  // result of a chunk, with its last beat
   output logic                   end_valid,
   input  logic                   end_room,
   output logic                   end_last,    // of its command
   output logic                   end_wrote,   // a response will come
   output logic [2:0]             end_code,
-  output logic [AddrWidth-1:0]   end_addr     // of the burst that `end_code` is about
+  output logic [AddrWidth-1:0]   end_addr     // of the burst of `end_code`
 );
   localparam int Bytes = DataWidth / 8;
   localparam int Lane  = $clog2(Bytes);
@@ -77,7 +77,7 @@ module axi_copy_mover #(
   logic [2:0]           code;
   logic [DataWidth-1:0] held;
 
-  // --- the word under way ---
+  // --- the current word ---
   logic [2*DataWidth-1:0] twice;
   logic [DataWidth-1:0]   rotated, word;
   logic [Bytes-1:0]       enables;
@@ -89,7 +89,7 @@ module axi_copy_mover #(
                         !(out_left == Beats'(1) && Lane'(k) > last_lane);
   end
 
-  // --- what happens in this clock ---
+  // --- events of this clock ---
   logic start, finish, want_beat, send, bad_beat;
   logic [2:0] code_now;
   assign start     = state == Idle && chunk_valid && end_room &&

@@ -40,7 +40,7 @@ module axi_copy_split #(
   assign fits = left <= Cnt'(room);
 
   assign chunk_valid = run;
-  assign chunk_skip  = stop || left == '0;   // a command of no bytes is answered, too
+  assign chunk_skip  = stop || left == '0;   // a command of no bytes also gets a response
   assign chunk_last  = chunk_skip || fits;
   assign chunk_src   = src;
   assign chunk_dst   = dst;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Judges one descriptor of the burst family by its D rules and by the zero-count test, lowest
+// Checks one descriptor of the burst family against its D rules and the zero-count test, lowest
 // rule number first: mte_ub_ub and mte_ub_l1 DMA-L05 (widths), L06 (alignment), L12 (extents);
 // mte_l1_bt BT-L02, L03, L04; mte_l1_fb FB-L02, L03, L04. Extents are exact and sums never wrap
 // (A-18); a gap after the last burst never counts. An op without gaps on either side leaves as
@@ -99,7 +99,7 @@ module pto_burst_check #(
   wire [SumWidth-1:0] dst_sum = second_q ? dst_sum_q + {1'b0, dst_prod, 8'd0}
                               : {18'd0, len[15:0]} + {9'd0, dst_prod};
 
-  // ---- the judged op ----
+  // ---- the checked op ----
   reg                job_valid_q;
   reg [SumWidth-1:0] src_ext_q;
   reg [SumWidth-1:0] dst_ext_q;
@@ -174,7 +174,7 @@ module pto_burst_check #(
           || ({17'd0, dst_q} + dst_bytes > {9'd0, dst_size});
   wire bad_out = !bad_q && !nop_q && out;
 
-  // One burst of everything, when nothing lies between the bursts.
+  // One burst of the whole extent if there are no gaps.
   wire merge = src_gap_q == 16'd0 && dst_gap_q == 16'd0;
   wire [2:0] ub = sub_q ? `PTO_SPACE_UB1 : `PTO_SPACE_UB0;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Unit for bursts with gaps between on-chip memories: mte_ub_ub, mte_ub_l1 (in MTE3), mte_l1_fb
-// (in FIX); Ops says which of them it takes. Ports are those of an engine. Bursts flow check ->
+// (in FIX); Ops selects those it takes. Ports are those of an engine. Bursts flow check ->
 // rows -> local reads -> realigner -> words; the check of the next op overlaps the data.
 // Throughput: one source word and one destination word per clock. A burst that lies in k source
 // and n destination words takes max(k, n) clocks and the next follows without a bubble, also
@@ -10,7 +10,7 @@
 // cut at destination multiples of 32 KiB, which can cost one read of a shared source word.
 // Latency: descriptor to src_req 5 clocks, reply to dst_req 3 clocks, last grant to done 1 clock.
 // Full rate up to a read latency of ReadFifoDepth - 3 clocks. A read or write error ends the op:
-// no access is asked for from that clock on, but a request that stands waits for its grant.
+// no access is requested from that clock on, but a pending request waits for its grant.
 // Limits: widths 128, 256 or 512; GmAddrWidth 40. Spec: CONTRACT, dma.md 2, bias_fb.md 3.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
@@ -119,7 +119,7 @@ module pto_burst_copy #(
     .job_dst_gap_o   (job_dst_gap)
   );
 
-  // ---- rows, in blocks of 32 bytes; bits that fall off belong to a gap after the last burst ----
+  // ---- rows, in blocks of 32 bytes; dropped bits belong to a gap after the last burst ----
   wire [15:0]           len_blocks = job_by_64 ? job_len << 1 : job_len;
   wire [16:0]           src_gap    = job_by_64 ? {job_src_gap, 1'b0} : {1'b0, job_src_gap};
   wire [16:0]           dst_gap    = job_by_64 ? {job_dst_gap, 1'b0} : {1'b0, job_dst_gap};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Common front of the units that serve the burst family: descriptor queue, D-rule check, and the
-// report of finished ops. The check of the next ops runs while data of the former is moved.
+// report of finished ops. The check of the next ops overlaps the data of earlier ones.
 // A NOP or a bad op goes straight to the report; any other leaves as a job with its op number.
 // Throughput: see pto_burst_check. Latency: job two clocks after the descriptor handshake.
 // Spec: CONTRACT, dma.md, bias_fb.md.
@@ -126,7 +126,7 @@ module pto_burst_front #(
   assign job_src_addr_o = src_addr[LocalAddrWidth-1:0];
   assign job_dst_addr_o = dst_addr[LocalAddrWidth-1:0];
 
-  // ---- a judged op takes a number, and with bursts it leaves as a job at once ----
+  // ---- a checked op takes a number, and with bursts it leaves as a job at once ----
   pto_dma_retire #(
     .NumActive   (NumActive),
     .IdWidth     (IdWidth),

@@ -6,7 +6,7 @@
 // burst begins at the end of the one before plus the gap, so there is no multiplier here.
 // Throughput: one row per clock, also from one job to the next. Latency: one clock.
 // After an error in its op (abort_i) the walk is cut short: one record with row_end_o and
-// row_last_o takes the place of the rows that are left. Spec: dma.md section 2, bias_fb.md.
+// row_last_o replaces the remaining rows. Spec: dma.md section 2, bias_fb.md.
 //
 //   clk        _/~\_/~\_/~\_/~\_
 //   job_valid  _/~~~\___________      job of two bursts
@@ -16,7 +16,7 @@
 module pto_burst_rows #(
   parameter integer IndexWidth = 15,         // bits of a unit index
   parameter integer CutBits    = 10,         // rows end at destination multiples of 2^CutBits
-  parameter integer InfoWidth  = 6,          // bits of what rows carry along
+  parameter integer InfoWidth  = 6,          // bits of information passed with rows
   parameter integer IdWidth    = 4           // bits of an op number
 ) (
   input  wire                  clk_i,         // clock

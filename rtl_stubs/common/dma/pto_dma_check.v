@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Judges one strided DMA descriptor by its D rules (DMA-L05 to L12, lowest number wins) and by the
-// zero-count test, and unpacks it into a job. One instance serves any of mte_gm_ub, mte_ub_gm,
+// Checks one strided DMA descriptor against its D rules (DMA-L05 to L12, lowest number wins) and
+// the zero-count test, and unpacks it into a job. One instance serves any of mte_gm_ub, mte_ub_gm,
 // mte_gm_l1 and mte_l1_ub; the opcode of each descriptor decides widths, spaces and rules, and
-// fields that its op has no operand for are not looked at. Nothing of a bad op reaches a bus: the
-// verdict falls before the first row. Extents are exact (up to 2^64, sums never wrap, A-18).
+// fields without an operand of the op are ignored. No access of a bad op reaches a bus: the check
+// ends before the first row. Extents are exact (up to 2^64, sums never wrap, A-18).
 //
 //   op         ext side         local side       rules beyond L05 to L08 and L12
 //   mte_gm_ub  GM, source       UB, destination  L09 and L10 (pad clause)
@@ -14,7 +14,7 @@
 //
 // Throughput: the extent is summed from products of one 8-bit digit of a count and one stride,
 // one digit that is not zero per clock, at least one clock. An op with d such digits has more
-// than d rows, so the check keeps up with the rows; only behind an op of fewer rows than d, of
+// than d rows, so the check keeps up with the rows; only after an op of fewer rows than d, of
 // one clock each, may an op start up to d - 1 clocks late.
 // Latency: 1 + max(1, digits) clocks. Limits: GmAddrWidth 40, LocalAddrWidth <= 20. Spec: dma.md 1,
 // 3, 5.
@@ -209,7 +209,7 @@ module pto_dma_check #(
   wire [ExtSumWidth-1:0] ext_sum  = ext_base + ({17'd0, ext_prod} << {sel[1:0], 3'b000});
   wire [LocSumWidth-1:0] loc_sum  = loc_base + ({17'd0, loc_prod} << {sel[1:0], 3'b000});
 
-  // ---- the judged op ----
+  // ---- the checked op ----
   reg                        job_valid_q;
   reg [TagWidth-1:0]         tag_q;
   reg                        bad_q;

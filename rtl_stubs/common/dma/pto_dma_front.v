@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Common front of the strided DMA units: descriptor queue, D-rule check, loops, and the report
-// of finished ops. It serves any of mte_gm_ub, mte_ub_gm, mte_gm_l1 and mte_l1_ub, as each
-// descriptor says; "ext" and "local" side are those of its op (table in pto_dma_check). The ext
-// space is not reported: it is L1 for mte_l1_ub, else GM. The check of the next ops runs while
-// rows of the former are moved, so rows of consecutive ops follow each other without a bubble.
+// of finished ops. It serves any of mte_gm_ub, mte_ub_gm, mte_gm_l1 and mte_l1_ub, selected by the
+// opcode; "ext" and "local" side are those of its op (table in pto_dma_check). The ext
+// space is not reported: it is L1 for mte_l1_ub, else GM. The check of the next ops overlaps the
+// rows of earlier ones, so rows of consecutive ops follow each other without a bubble.
 // Throughput: one row per clock. Latency: first row three clocks after the descriptor handshake
 // when the check needs one clock (see pto_dma_check). Spec: CONTRACT, dma.md sections 1 to 5.
 `default_nettype none
@@ -135,7 +135,7 @@ module pto_dma_front #(
     .job_loc_stride_o (job_loc_stride)
   );
 
-  // ---- a judged op takes a number; with rows it also takes the loop walker ----
+  // ---- a checked op takes a number; with rows it also takes the loop walker ----
   wire               new_ready, loops_ready, active;
   wire [IdWidth-1:0] new_id;
   assign job_ready = new_ready && (job_idle || loops_ready);

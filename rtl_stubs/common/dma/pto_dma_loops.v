@@ -5,7 +5,7 @@
 // Throughput: one row per clock, also across levels and from one job to the next.
 // Latency: the first row is offered one clock after the job was taken.
 // After an error in its op (abort_i) the walk is cut short: one record with row_end_o and
-// row_last_o and no bytes takes the place of the rows that are left. Spec: dma.md section 2.
+// row_last_o and no bytes replaces the remaining rows. Spec: dma.md section 2.
 //
 //   clk        _/~\_/~\_/~\_/~\_
 //   job_valid  _/~~~\___________      job of two rows

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ops in flight: gives each judged op a number, keeps its first error, and reports it done, in
+// Ops in flight: gives each checked op a number, keeps its first error, and reports it done, in
 // order, once its last access has finished. A later op may finish its accesses first; its done
 // waits. Throughput: one op in and one out per clock. Latency: done is offered one clock after
 // the finish. Limits: NumActive is a power of two, at least 2; two errors in one clock are taken

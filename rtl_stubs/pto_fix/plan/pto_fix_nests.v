@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two loop nests of the write-back: an op goes into the plan, and comes out as the L0C words to
-// read and, beside them, the pieces of the destination to write. Either side runs as far ahead
-// as the queues behind it let it, the words at most one op ahead of the pieces or behind them.
+// The two loop nests of the write-back: an op enters the plan, and leaves as the L0C words to read
+// and the pieces of the destination to write. Either side runs ahead as far as its output queues
+// permit, with at most one op between the words and the pieces.
 // Throughput: one word and one piece per clock, also across ops. Latency: op to both two clocks.
 // Spec: fixpipe.md section 2.
 //

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Data path of the write-back: ops whose flags are set and whose parameters are there come in, and
-// are reported in order once they are written. Two nests run beside each other in the order of the
-// destination, one over the L0C words, one over the runs of bytes they become:
+// Data path of the write-back: ops enter when their flags are set and their parameters loaded, and
+// are reported in order once they are written. Two nests run in parallel in the order of the
+// destination, one over the L0C words, one over the runs of destination bytes:
 //
 //   plan -> walk -> feed (L0C, look-up) -> lanes -> (tile) -> pack -> lines -> words -> dst port
 //        -> runs -------------------------------------------> lines,    gm -> m_axi_*
@@ -121,7 +121,7 @@ module pto_fix_path #(
     .fin_addr_o   (fin_addr_o)
   );
 
-  // ---- what the stages must know of an op, by its number ----
+  // ---- settings of an op for the stages, by its number ----
   localparam integer LaneCtl = 1 + 6 + 3 + 1 + 16 + 2 + 4;
   reg [LaneCtl-1:0]     lane_ctl_q [0:NumActive-1];
   reg [NumActive-1:0]   bank_q, need_q, turn_q;

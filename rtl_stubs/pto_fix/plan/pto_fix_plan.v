@@ -124,7 +124,7 @@ module pto_fix_plan #(
   wire [13:0] m_less = m - 14'd1;
   wire [11:0] n_less = n - 12'd1;
   wire        tiled  = is_dn && m > TILE_ROWS;
-  // Elements of a line: what is contiguous in the destination by definition.
+  // Elements of a line, which is contiguous in the destination by definition.
   wire [17:0] line   = is_half ? {1'b0, m, 3'd0}
                      : is_nz   ? {m, 4'd0}
                      : is_dn   ? {4'd0, tiled ? TILE_ROWS : m} : {6'd0, n};

@@ -2,7 +2,7 @@
 //
 // Lists the destination of a write-back op: its runs of contiguous bytes, cut into pieces at every
 // 4 KiB boundary, so that a piece is an AXI burst. Three nested loops: runs, tiles of rows (nz2dn),
-// repeats. See pto_fix_plan. Runs ahead of the data as far as the queues behind it go.
+// repeats. See pto_fix_plan. Runs ahead of the data as far as its output queues permit.
 // Throughput: one piece per clock, also across loops and ops. Latency: op to piece one clock.
 // Spec: fixpipe.md section 2.
 //

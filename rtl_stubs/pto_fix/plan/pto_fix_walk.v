@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Walks the L0C words of a write-back op, in the order in which their elements are written, and
-// says of each word which of its columns count. Four nested loops: inner (groups of a row, or
+// marks the valid columns of each word. Four nested loops: inner (groups of a row, or
 // rows), outer (the other of the two), tiles of rows (nz2dn), repeats. See pto_fix_plan.
 // Throughput: one word per clock, also across loops and ops. Latency: op to word one clock.
 // Limits: words outside L0C never occur (FIX-L23). Spec: fixpipe.md section 2.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// 32 bits of an atomic op, one, two or four elements: what GM held with the result of the op.
+// 32 bits of an atomic op, one, two or four elements: old value in GM with the result of the op.
 // Rounding and tests: pto_fix_atomic.vh. Throughput: one per clock. Latency: one clock.
 // Spec: fixpipe.md section 9.
 //

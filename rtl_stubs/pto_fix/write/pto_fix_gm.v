@@ -78,7 +78,7 @@ module pto_fix_gm #(
 
   localparam [IndexBits:0] NONE = {(IndexBits + 1){1'b0}};
 
-  // ---- a piece goes to all at once ----
+  // ---- a piece goes to all consumers at once ----
   wire [12:0]            piece_end   = {1'b0, piece_addr_i[11:0]} + piece_len_i - 13'd1;
   wire [BeatBits-1:0]    piece_first = piece_addr_i[11:GmLane];
   wire [BeatBits-1:0]    piece_final = piece_end[11:GmLane];
@@ -118,7 +118,7 @@ module pto_fix_gm #(
     .b_valid_i     (b_fire)
   );
 
-  // ---- what atomic ops combine with ----
+  // ---- old values for atomic ops ----
   wire                   beat_valid, beat_ready;
   wire [GmDataWidth-1:0] beat;
 
@@ -157,7 +157,7 @@ module pto_fix_gm #(
 
   // ---- write bursts; there is room for as many as the guard has places ----
   // The write of a burst that is read is not issued before the read was taken.
-  reg  [IndexBits:0]     taken_q;            // reads taken whose write is still planned
+  reg  [IndexBits:0]     taken_q;            // reads taken, with their write still planned
   wire                   plan_valid, plan_ready, plan_last, plan_waits;
   wire                   plan_go     = plan_valid && !(plan_waits && taken_q == NONE);
   wire                   ar_fire     = m_axi_arvalid && m_axi_arready;
@@ -250,7 +250,7 @@ module pto_fix_gm #(
     .rd_data_o  ({cut_id, cut_addr, cut_len})
   );
 
-  // What happens to a burst is decided behind the words, where its beats are at hand.
+  // Whether a burst is sent is decided after the words, where its beats are available.
   pto_row_words #(
     .WordBytes (GmBytes),
     .LineBytes (64),

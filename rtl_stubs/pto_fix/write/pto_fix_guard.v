@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Remembers the bus words of GM writes that are planned or under way, in order, so that an atomic
+// Holds the bus words of GM writes that are planned or in progress, in order, so that an atomic
 // op does not read a word before the writes to it have their responses. Writes are entered when
-// they are planned; they leave with their response, or when they are given up after an error.
-// Throughput: one write in and out per clock; the answer needs no clock.
+// they are planned; they leave with their response, or when they are cancelled after an error.
+// Throughput: one write in and out per clock; the result is combinational.
 // Limits: Entries is a power of two; new_ready_o is low while all places are taken.
 // Spec: fixpipe.md section 9; README, order of accesses.
 //

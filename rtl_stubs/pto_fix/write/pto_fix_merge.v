@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Last stage before the W channel: combines the words of atomic ops, element by element, with what
-// GM held, passes others, and takes away those of bursts that are given up. Only bytes with a
+// Last stage before the W channel: combines the words of atomic ops, element by element, with the
+// old values in GM, passes others, and drops those of cancelled bursts. Only bytes with a
 // strobe are evaluated. Throughput: one word per clock. Latency: one clock.
 // Spec: fixpipe.md section 9.
 //

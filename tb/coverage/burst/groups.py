@@ -74,7 +74,7 @@ def _numbers(names: tuple[str, ...]) -> Ints:
 
 
 def _bias_points() -> Points:
-    """Bias loads alone: type pair, where the second burst lies, and the data met."""
+    """Bias loads alone: type pair, place of the second burst, and data events."""
     types, floats = _numbers(TYPES), _numbers(FLOATS)
 
     def second(side: str, group: int, step: int) -> Sampled[BurstPart]:
@@ -107,7 +107,7 @@ def _bias_points() -> Points:
 
 
 def _bias_crosses() -> tuple[Cross, ...]:
-    """Type against counts, gaps and offsets."""
+    """Type crossed with counts, gaps and offsets."""
     wide = [f"{name} to {BIAS_TYPES[name][0]}" for name in ("f32", "i32")]
     odd = [str(at) for at in range(2, SRC_BLOCK, 4)]
     return (
@@ -193,7 +193,7 @@ def _nops(spec: BurstSpec, *, legacy: bool) -> Points:
     assert counts.maximum is not None
     top_n, top_len = counts.maximum, (1 << LEN_BITS) - 1
     if legacy:
-        # Its length is bytes in as many bits.
+        # Its length has as many bits but counts bytes.
         top_len //= BLOCK_UNIT
     sizes = [SIZES[space_of(space)] for space in (spec.source, spec.destination)]
 

@@ -45,7 +45,7 @@ def _crosses(shape: p.Shape) -> tuple[Cross, ...]:
         Cross(f"{ext} x {loc} row stride", strides, _both_strides(shape)),
     ]
     if ext == "gm":
-        # A legacy copy reaches the engine as a descriptor of the v0.6 op, whose group has all.
+        # A legacy copy reaches the engine as a descriptor of the v0.6 op; that group has all bins.
         size = "size" if shape.legacy else "len"
         crosses.append(Cross(f"{size} x gm_align", (size, "gm_align")))
         crosses.append(Cross("page x nesting", ("page", nesting)))

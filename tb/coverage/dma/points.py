@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Coverpoints of the strided copies, each next to the rule that selects its bins.
 
-The classes come from spec/dma.md, sections 1 to 5, and from where engines go wrong: bus words,
+The classes come from spec/dma.md, sections 1 to 5, and from common errors of engines: bus words,
 4 KiB boundaries, the ends of the memories and of the operand ranges.
 """
 
@@ -51,7 +51,7 @@ WORD = 128
 
 @dataclass(frozen=True)
 class Shape:
-    """What kind of strided copy a form is.
+    """Properties of the strided copy of a form.
 
     Attributes:
         form: Name of the form.
@@ -150,7 +150,7 @@ def length_points(shape: Shape, bus_bytes: int) -> Points:
 def align_point(
     name: str, values: Callable[[DmaPart], Ints], bus_bytes: int, doc: str
 ) -> Sampled[DmaPart]:
-    """Returns a point of where in a bus word a byte lies, coarse, for crosses."""
+    """Returns a coarse point of the position of a byte in a bus word, for crosses."""
 
     def index(view: DmaPart) -> Ints:
         rest = values(view) % bus_bytes
@@ -271,7 +271,7 @@ def stride_points(shape: Shape) -> Points:
 
 
 def gm_points() -> Points:
-    """Where in GM the op lies."""
+    """Position of the op in GM."""
     gm = SIZES[space_of("gm")]
 
     def page(view: DmaPart) -> Ints:
@@ -297,7 +297,7 @@ def gm_points() -> Points:
 
 def _local_place(shape: Shape, side: str) -> Sampled[DmaPart]:
     size = shape.size(side)
-    # Rows of whole blocks end in the last one only where the memory ends.
+    # Rows of whole blocks end in the last block only at the end of the memory.
     whole = shape.ext != "gm"
     labels = ["ends at top", "starts at 0", "inside"]
     if not whole:
@@ -316,7 +316,7 @@ def _local_place(shape: Shape, side: str) -> Sampled[DmaPart]:
 
 
 def place_points(shape: Shape) -> Points:
-    """Where in the memories the op lies."""
+    """Position of the op in the memories."""
     if shape.ext == "gm":
         return [*gm_points(), _local_place(shape, "loc")]
     return [_local_place(shape, "ext"), _local_place(shape, "loc")]

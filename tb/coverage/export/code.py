@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Code coverage of the engines: points, counts merged over runs, and views for pages.
 
-Verilator counts line, branch, expression and toggle points of every instance. Here the instances
-of one engine are added up, so that a module that several engines use is counted for each engine by
-itself. :mod:`tb.coverage.export.code_files` reads and writes them.
+Verilator counts line, branch, expression and toggle points of every instance. Here the counts of
+all instances of one engine are added up; a module that several engines use is counted for each
+engine. :mod:`tb.coverage.export.code_files` reads and writes them.
 
-A toggle is one edge of one bit; signals wider than the build counts toggles of are left out
+A toggle is one edge of one bit; signals wider than the toggle limit of the build are left out
 (``TOGGLE_WIDTH`` in tb/run/build.py), and so are the sources of the harness.
 """
 
@@ -31,12 +31,12 @@ Totals = Mapping[str, tuple[int, int]]
 
 
 class CodePoint(NamedTuple):
-    """Something that is counted: its kind, its place in the source, and the lines it represents.
+    """A coverage point: kind, place in the source, and the lines it counts.
 
     Attributes:
         engine: Slot.
         path: Source, from the top of the project or absolute.
-        line, column: Where it is, from 1.
+        line, column: Its place, from 1.
         kind: ``line``, ``branch``, ``expression`` or ``toggle``.
         text: Verilator's description, such as ``else``, ``(a==1 && b==0) => 1``, ``q[3]:0->1``.
         span: Lines that were executed when it counts, such as ``87,90-93``, or empty.
@@ -59,11 +59,11 @@ class CodePoint(NamedTuple):
 
 @dataclass
 class CodeCounts:
-    """Counts by point, of one run or of several added up.
+    """Counts by point, of one run or the sum of several.
 
     Attributes:
         counts: Executions, or edges seen.
-        runs: Runs that these are of.
+        runs: Number of runs.
     """
 
     counts: dict[CodePoint, int] = field(default_factory=dict)
@@ -132,7 +132,7 @@ def _added(files: Mapping[tuple[str, str], Totals]) -> dict[str, Totals]:
     return dict(engines)
 
 
-# ---- what pages show ----
+# ---- data of pages ----
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class CodeLine:
         line: Executions, None where the line has no line point.
         points: (kind, description, count) of branch, expression and toggle points on the line.
             Neighbouring bits of a signal are one entry, ``q[7:4]:0->1``, with the smallest count
-            where all of them have been seen to change, and one with 0 where none has.
+            for those that have changed, and one with 0 for those that have not.
     """
 
     number: int
@@ -159,10 +159,10 @@ class CodeFile:
     """One source of an engine.
 
     Attributes:
-        engine: Slot of the engine it is counted for.
+        engine: Slot of the engine.
         path: From the top of the project, or absolute for sources elsewhere.
         totals: Kind to (covered, all) points.
-        lines: The source with its counts; empty when the source is not to be had.
+        lines: The source with its counts; empty when the source is not available.
     """
 
     engine: str
@@ -187,7 +187,7 @@ class CodeView:
 
 
 def code_view(counts: CodeCounts, root: Path) -> CodeView:
-    """Returns what pages show: totals, and every source with its counts.
+    """Returns the data of pages: totals, and every source with its counts.
 
     Args:
         counts: Of a regression run.
@@ -222,7 +222,7 @@ def _source(path: Path) -> Sequence[str]:
 
 
 def _described(points: Sequence[tuple[CodePoint, int]]) -> tuple[tuple[str, str, int], ...]:
-    """Returns the points of a line for people, in the order of :data:`KINDS`."""
+    """Returns the points of a line for display, in the order of :data:`KINDS`."""
     found = [
         (point.kind, _BRANCHES.get(point.text, point.text), count)
         for point, count in points
@@ -236,7 +236,7 @@ def _described(points: Sequence[tuple[CodePoint, int]]) -> tuple[tuple[str, str,
 
 
 def _signals(edges: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
-    """Yields edges with neighbouring bits of a signal made one, see :class:`CodeLine`."""
+    """Yields edges with neighbouring bits of a signal merged, see :class:`CodeLine`."""
     signals: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
     for text, count in edges:
         match = _BIT.fullmatch(text)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of code coverage counts: Verilator's, and compressed ones in the same format.
 
-Ours have one point per engine instead of one per instance, and how many runs they are of. Both
-may be compressed, which makes them twenty times smaller.
+Merged files have one point per engine instead of one per instance, and the number of runs. Both may
+be compressed, which makes them twenty times smaller.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tb.isa.ops import SLOTS
 
 HEADER = "# SystemC::Coverage-3"
 RUNS = "# runs "
-"""Begins the line of a merged file that says how many runs it has the counts of."""
+"""Prefix of the line of a merged file with its number of runs."""
 
 TOP = "pto_harness"
 HARNESS = "tb/hdl/"
@@ -29,7 +29,7 @@ _WORDS = {"expr": "expression"}
 
 
 Known = dict[str, CodePoint | None]
-"""How points are written in files to what they are, None for those that are no engine's."""
+"""Text of a point in files to the point, None if it belongs to no engine."""
 
 
 def read(path: Path, root: Path, known: Known | None = None) -> CodeCounts:
@@ -38,11 +38,11 @@ def read(path: Path, root: Path, known: Known | None = None) -> CodeCounts:
     Args:
         path: The file.
         root: Top of the project: sources below it are named from there.
-        known: Points of files read before; those of this one are added. Reading many files of one
-            build takes half the time with it.
+        known: Points of files read before; those of this one are added. It halves the time to read
+            many files of one build.
 
     Raises:
-        PtoError: it cannot be read, is something else, or is cut off.
+        PtoError: it cannot be read, has another format, or is truncated.
     """
     lines = _text(path).split("\n")
     if lines[0] != HEADER:
@@ -104,10 +104,10 @@ def _damaged(where: str) -> PtoError:
 
 
 def _engine(hierarchy: str, where: str) -> str:
-    """Returns the slot that an instance is in, or nothing for one that is in none.
+    """Returns the slot that an instance is in, or an empty text if it is in none.
 
     Raises:
-        PtoError: Verilator has made one of several instances, which need not be in one slot.
+        PtoError: Verilator has merged several instances, which need not be in one slot.
     """
     parts = hierarchy.split(".", 2)
     if parts[0] != TOP or len(parts) < 2:
@@ -122,7 +122,7 @@ def _engine(hierarchy: str, where: str) -> str:
 
 
 def _point(text: str, top: str, where: str) -> CodePoint | None:
-    """Returns the point that a file describes so, None if it is no engine's."""
+    """Returns the point of a description, None if it belongs to no engine."""
     try:
         keys = dict(part.split("\x02", 1) for part in text.removeprefix("C '\x01").split("\x01"))
         path = keys["f"].removeprefix(top)
@@ -165,7 +165,7 @@ def write(counts: CodeCounts, path: Path) -> None:
 
 
 def fold(path: Path, target: Path, root: Path) -> CodeCounts:
-    """Puts the counts of a run into a file without instances and removes the one it came from.
+    """Writes the counts of a run to a file without instances and removes the original.
 
     Raises:
         PtoError: the file cannot be read or written.
@@ -177,7 +177,7 @@ def fold(path: Path, target: Path, root: Path) -> CodeCounts:
 
 
 def merged(paths: Iterable[Path], root: Path) -> CodeCounts:
-    """Returns the counts of several files added up.
+    """Returns the sum of the counts of several files.
 
     Raises:
         PtoError: a file cannot be read; see :func:`read`.
@@ -189,7 +189,7 @@ def merged(paths: Iterable[Path], root: Path) -> CodeCounts:
 
 
 def merged_readable(paths: Iterable[Path], root: Path) -> tuple[CodeCounts, list[str]]:
-    """Returns the counts of the files that can be read, and what is wrong with the others."""
+    """Returns the counts of the readable files, and the errors of the others."""
     total, known = CodeCounts(), Known()
     problems = []
     for path in paths:

@@ -15,7 +15,7 @@ Schema ``pto-dv-coverage-1``::
 ``hits`` of a cross lists its cells in row-major order of ``of``, unreachable ones included;
 ``out_of_scope`` holds positions in it. Bins and cells out of scope are of forms that the run did
 not send: they do not count in its percentage.
-``covered``, ``total`` and ``percent`` are there for readers; import computes them again.
+``covered``, ``total`` and ``percent`` are for readers; import computes them again.
 """
 
 from __future__ import annotations

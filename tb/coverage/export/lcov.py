@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code coverage as lcov's tracefiles (``.info``), which genhtml and many services show.
+"""Code coverage as lcov's tracefiles (``.info``), which genhtml and many services display.
 
-A tracefile knows lines and branches. So there is one for these two, the kinds that mean the same
-there, and one each for expressions and toggles, written as branches of their lines: the percentages
-are never mixed. Each engine is a test of its own (``TN``), with all sources it uses.
+A tracefile has lines and branches. One file holds these two kinds; expressions and toggles have a
+file each, with their points as branches of their line, so that percentages are not mixed. Each
+engine is a test of its own (``TN``), with all sources it uses.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tb.common.files import write_bytes
 from tb.coverage.export.code import CodeCounts, CodePoint
 
 FILES = {"": ("line", "branch"), ".expression": ("expression",), ".toggle": ("toggle",)}
-"""Suffix to the stem of a tracefile's name -> kinds in that file."""
+"""Suffix of the stem of a tracefile's name to the kinds in it."""
 
 
 def write_lcov(counts: CodeCounts, path: Path, root: Path) -> list[Path]:
@@ -46,9 +46,9 @@ def write_lcov(counts: CodeCounts, path: Path, root: Path) -> list[Path]:
 def tracefile(counts: CodeCounts, root: Path, kinds: Sequence[str]) -> str:
     """Returns the text of a tracefile with points of ``kinds``.
 
-    Lines (``DA``) are those of the kind ``line`` and those with points of ``kinds``. A
-    line counts as executed when one of these points does: lcov takes branches of a line that was
-    never executed for a contradiction.
+    Lines (``DA``) are those of the kind ``line`` and those that have points of ``kinds``. A
+    line counts as executed when one of these points does: lcov reports branches of a line that was
+    never executed as inconsistent.
     """
     executed = counts.lines() if "line" in kinds else {}
     points: dict[tuple[str, str], list[tuple[CodePoint, int]]] = defaultdict(list)
@@ -82,7 +82,7 @@ def tracefile(counts: CodeCounts, root: Path, kinds: Sequence[str]) -> str:
 
 
 def _same(point: CodePoint) -> CodePoint:
-    """Returns the point without its engine: lcov adds up what engines have in common."""
+    """Returns the point without its engine: lcov adds up common sources of engines."""
     return point._replace(engine="")
 
 

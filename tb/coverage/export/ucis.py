@@ -3,8 +3,8 @@
 
 Every coverage group is a ``cgInstance`` below one instance, its coverpoints and crosses with all
 bins. Bins that do not count have the type ``ignore`` and a ``userAttr`` that says why; its key is
-``unreachable``, ``excluded`` or ``scope``. A range of a bin is its position, for UCIS has numbers
-where these bins have names. Times are UTC. Code coverage is exported by lcov.py.
+``unreachable``, ``excluded`` or ``scope``. The range of a bin is its position, since UCIS bins are
+numbers and these have names. Times are UTC. Code coverage is exported by lcov.py.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ IGNORED, COUNTED = "ignore", "bins"
 
 @dataclass(frozen=True)
 class Origin:
-    """Origin of the counts; UCIS calls it a history node.
+    """Origin of the counts, a history node in UCIS.
 
     Attributes:
-        name: Name of the run or of the regression run.
+        name: Name of the run or regression run.
         when: Its end, with a time zone.
         passed: Whether all of it passed.
         command: Command that repeats it.
-        seed: Source of its seeds.
+        seed: Base of its seeds.
         version: Version of this project.
     """
 
@@ -63,7 +63,7 @@ def write_ucis(coverage: Coverage, path: Path, origin: Origin) -> None:
     Raises:
         PtoError: the file cannot be written.
     """
-    # Without a zone: there are readers that know no other form.
+    # Without a zone: some readers accept no other form.
     when = origin.when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
     root = Element("UCIS", ucisVersion=VERSION, writtenBy="pto-dv", writtenTime=when)
     SubElement(root, "sourceFiles", fileName=SOURCE, id="1")
@@ -165,16 +165,16 @@ def _reason(entry: Element, why: tuple[str, str] | None) -> None:
         SubElement(entry, "userAttr", key=why[0], type="str").text = why[1]
 
 
-# ---- back ----
+# ---- import ----
 
 
 def read_ucis(path: Path) -> Coverage:
-    """Reads what :func:`write_ucis` wrote: the same counts, totals and bins that do not count.
+    """Reads a file of :func:`write_ucis`: the same counts, totals and bins that do not count.
 
-    Cells of crosses that cannot be reached come back as excluded ones.
+    Unreachable cells of crosses become excluded ones.
 
     Raises:
-        PtoError: the file cannot be read, is no UCIS XML, or lacks something.
+        PtoError: the file cannot be read, is no UCIS XML, or is incomplete.
     """
     try:
         root = ElementTree.parse(path).getroot()
@@ -253,7 +253,7 @@ def _read_group(element: Element) -> GroupCounts:
 def _leave_out(
     counts: GroupCounts, name: str, reachable: list[bool], why: list[tuple[str, str]]
 ) -> None:
-    """Notes the bins that do not count and that the definition does not know of."""
+    """Marks the bins that do not count, where the definition does not."""
     scope = np.array([key != "scope" for key, _ in why])
     if not scope.all():
         counts.scope[name] = scope

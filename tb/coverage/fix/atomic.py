@@ -94,7 +94,7 @@ def atomic_points() -> list[Sampled[FixPart]]:
 
 
 def atomic_crosses() -> tuple[Cross, ...]:
-    """Returns atomic updates against alignment and strides of their rows."""
+    """Returns crosses of atomic updates with alignment and strides of their rows."""
     odd = (excluding("aligned to the element", atomic_type=_WIDE, gm_align=ALIGN[1:3]),)
     return (
         Cross("atomic_type x gm_align", ("atomic_type", "gm_align"), odd),

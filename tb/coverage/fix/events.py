@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Events in the values of write-backs, by destination, stage and saturation.
 
-Which events a destination can show follows from spec/fixpipe.md, sections 3, 4 and 7; the reason
-stands beside every combination that cannot occur.
+The events that a destination can show follow from spec/fixpipe.md, sections 3, 4 and 7; every
+combination that cannot occur has its reason.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _name(event: FixEvent) -> str:
 
 
 def _met(event: FixEvent) -> Sampled[FixPart]:
-    """Returns the point of the destinations that an event was met with."""
+    """Returns the point of the destinations that showed an event."""
 
     def index(view: FixPart) -> Ints:
         return only(view.live & _has(view, event), view.result)
@@ -100,7 +100,7 @@ def _any(event: FixEvent) -> Sampled[FixPart]:
 
 
 def event_points() -> Points:
-    """Returns each event by destination, and what crosses of events need."""
+    """Returns points of each event by destination, and those that crosses of events need."""
     narrow = np.full(len(RESULTS), NOT_SAMPLED)
     narrow[[RESULTS.index(name) for name in _NARROW]] = len(SATS) * np.arange(len(_NARROW))
     narrow[HYBRID] = narrow[DST_HIF8]
@@ -145,7 +145,7 @@ def event_points() -> Points:
 
 
 def event_crosses() -> tuple[Cross, ...]:
-    """Returns saturation and integer stages against the events they decide."""
+    """Returns crosses of saturation and integer stages with their events."""
     limited = tuple(f"{name} {sat}" for name in _NARROW for sat in SATS[:2])
     special = tuple(f"{name} {SATS[2]}" for name in _NARROW)
     at_limit = (excluding("nosat takes no limit", float_sat=special),)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Groups of the FIXPIPE write-backs, one for each op: source and destination of elements.
 
-What happens to the values on the way is the same for the three ops: :mod:`tb.coverage.fix.path`.
+The conversion of values is the same for the three ops: :mod:`tb.coverage.fix.path`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sequences of write-backs on their slot: state that a unit may carry from op to op."""
+"""Sequences of write-backs on their slot, for state that a unit may keep between ops."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ _PAIRS: dict[str, tuple[tuple[str, ...], Callable[[FixPart], Ints], str]] = {
         "what lies in a row of the destination: omitted layout or nz2nd, nz2dn, nz2nz",
     ),
 }
-"""What is asked of an op and of the one before it: bins, their index, and the question."""
+"""Property of an op and of its predecessor: bins, their index, and a description."""
 
 assert NZ2DN + 1 == NZ2NZ
 
 
 def _followed(view: FixPart) -> Bools:
-    """Both the op and the one before move something."""
+    """Both the op and its predecessor move data."""
     return view.live & (view.before >= 0) & view.previous.live
 
 
 def order_points() -> Points:
-    """Returns what is asked of an op and of the one before it on the slot in the block."""
+    """Returns the properties of an op and of its predecessor on the slot in the block."""
 
     def before(values: Callable[[FixPart], Ints]) -> Callable[[FixPart], Ints]:
         return lambda v: only(_followed(v), values(v.previous))
@@ -105,13 +105,13 @@ def order_points() -> Points:
 
 
 def order_crosses() -> tuple[Cross, ...]:
-    """Returns each question of an op against the same of the one before."""
+    """Returns the cross of each property of an op with that of its predecessor."""
     pairs = [Cross(f"{name} x {name}_before", (name, f"{name}_before")) for name in _PAIRS]
     return (Cross("op x op_before", ("op", "op_before")), *pairs)
 
 
 def order_scope(forms: Sequence[str]) -> Scope:
-    """Returns what of these points a run of ``forms`` can reach."""
+    """Returns the bins of these points that a run of ``forms`` can reach."""
     loads = MTE_L1_FB.name in forms
     ops = [name for name in OPS if name in forms]
     return Scope(

@@ -2,7 +2,7 @@
 """The group ``fixpipe``: the effect of all write-backs on values.
 
 Modes, saturation, ReLU, clip and their payloads (spec/fixpipe.md, sections 3 to 7), parameters in
-fb, unit flags; events of the data and the order of ops stand in modules of their own.
+fb, unit flags; events of the data and the order of ops are in separate modules.
 """
 
 from __future__ import annotations
@@ -289,7 +289,7 @@ def _crosses() -> tuple[Cross, ...]:
 
 
 def path_group() -> Group[FixPart]:
-    """Returns the group, with bins for every write-back whatever a run sends."""
+    """Returns the group, with bins for every write-back, whether a run sends it or not."""
     points = [
         *_mode_points(),
         *_relu_points(),
@@ -305,5 +305,5 @@ def path_group() -> Group[FixPart]:
 
 
 def path_scope(forms: Sequence[str]) -> Scope:
-    """Returns what of the group a run of ``forms`` can reach."""
+    """Returns the bins of the group that a run of ``forms`` can reach."""
     return order_scope(forms)

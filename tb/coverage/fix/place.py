@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Destinations of the FIXPIPE write-backs: strides, residues, pages and ends of the memories."""
+"""Destinations of the FIXPIPE write-backs: strides, residues, pages and memory ends."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ KINDS: tuple[str, ...] = (
 """Kinds of ``pre_quant`` modes."""
 
 STAGES: tuple[str, ...] = ("f32", "f16 of f32", "i32", "i32 wide", "f16 of i32")
-"""Ways to an integer (spec/fixpipe.md, section 4): the source stage, and S9 or WIDE behind it."""
+"""Conversions to integers (spec/fixpipe.md, section 4): the source stage, then S9 or WIDE."""
 
 RESULTS: tuple[str, ...] = (
     "f32", "i32", "f16", "bf16", "i16", "e4m3", "hif8", "s8", "u8", "s4", "hif8 hybrid",
@@ -55,7 +55,7 @@ CONVERTING: tuple[int, ...] = tuple(
     code for code, mode in QUANT_BY_CODE.items() if mode.narrow in
     ("f16", "bf16", "e4m3", "hif8", _HYBRID_NAME)
 )  # fmt: skip
-"""Codes of the modes whose last stage is the conversion to a narrower float."""
+"""Codes of the modes that end in the conversion to a narrower float."""
 
 DST_TYPES: tuple[str, ...] = tuple(DST_CODES)
 """Destination element types as written."""
@@ -92,9 +92,9 @@ _SPELLING[[ALL_DTYPES.index(name) for name in DST_TYPES]] = np.arange(len(DST_TY
 
 
 class FixPart(Part):
-    """Legal write-backs. Source sizes are 64-byte words of L0C, destination sizes bytes.
+    """Legal write-backs. Source sizes are in 64-byte words of L0C, destination sizes in bytes.
 
-    A destination row is what lies between two multiples of the destination stride: a row of M x N,
+    A destination row lies between two multiples of the destination stride: a row of M x N,
     with nz2dn a column, with nz2nz a group of columns. Of a tile split over both sub-blocks
     destination quantities are those of one half.
 
@@ -118,7 +118,7 @@ class FixPart(Part):
 
     @cached_property
     def previous(self) -> FixPart:
-        """The ops that :attr:`before` names; where it names none, the op itself."""
+        """The ops of :attr:`before`, or the op itself if there is none."""
         return FixPart(self._view, np.where(self.before >= 0, self.before, self._index))
 
     @cached_property
@@ -134,7 +134,7 @@ class FixPart(Part):
 
     @cached_property
     def layout(self) -> Ints:
-        """Index into ``LAYOUTS`` and, behind them, ``SPLITS``."""
+        """Index into ``LAYOUTS + SPLITS``."""
         plain = self["layout"] + ((self["layout"] == NZ2NZ) & (self["split"] > 0))
         return np.where(self["ub_mode"] > 0, len(LAYOUTS) - 1 + self["ub_mode"], plain)
 
@@ -216,7 +216,7 @@ class FixPart(Part):
 
     @cached_property
     def source_end(self) -> Ints:
-        """First L0C byte behind a live op."""
+        """First L0C byte after a live op."""
         return self["src_addr"] + L0C_WORD * self.source_span
 
     @cached_property
@@ -254,7 +254,7 @@ class FixPart(Part):
 
     @cached_property
     def end(self) -> Ints:
-        """First destination byte behind a live op."""
+        """First destination byte after a live op."""
         repeat = self["loop3_dst"] * self.bits // 8
         return self["dst_addr"] + (self.repeats - 1) * repeat + self.hull
 

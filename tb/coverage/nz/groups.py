@@ -157,7 +157,7 @@ def _destination_points() -> Points:
         whole = -(-n // FRACTAL_ROWS) * FRACTAL_ROWS
         packed = (n == 1) | (view["dst_loop2"] == 1)
         inside, tight = step < view.column_hull, step <= n * view["dst_loop2"]
-        # A lone row has no distance to the next: its column is one block.
+        # A single row has no distance to a next one: its column is one block.
         tight = np.where(n == 1, step == 1, tight)
         cases = [view.columns == 1, inside, tight, packed & (step == whole)]
         place = np.array([0, 4, 1, 2, 3])

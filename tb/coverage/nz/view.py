@@ -13,7 +13,7 @@ from tb.isa.nz.table import C0_BYTES, DN2NZ, SMALL_C0
 
 
 class NzPart(Part):
-    """Legal NZ repacks. Sizes of the source are bytes, of the destination 32-byte blocks."""
+    """Legal NZ repacks. Source sizes are in bytes, destination sizes in 32-byte blocks."""
 
     @cached_property
     def live(self) -> Bools:
@@ -87,7 +87,7 @@ class NzPart(Part):
 
     @cached_property
     def end(self) -> Ints:
-        """First destination byte behind a live op."""
+        """First destination byte after a live op."""
         hull = (self["group_count"] - 1) * self["dst_loop4"] + self.group_hull
         found: Ints = self["loc_addr"] + hull * C0_BYTES
         return found

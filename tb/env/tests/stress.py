@@ -24,7 +24,7 @@ STREAMS = 0x5EED
 
 @pyuvm.test()
 class StressTest(RandomTest):
-    """Everything at once: drawn knobs, errors, illegal ops and resets among random legal ops.
+    """All kinds of stress: drawn knobs, errors, illegal ops and resets among random legal ops.
 
     Options are fractions of the blocks: ``faults`` with armed errors, ``illegal`` of illegal ops,
     ``resets`` cut off by a reset; ``named`` of the changes of knobs to a named profile instead of
@@ -32,7 +32,7 @@ class StressTest(RandomTest):
     """
 
     def build_phase(self) -> None:
-        """Makes what is drawn beside the ops."""
+        """Makes the generators of faults, illegal ops and resets."""
         super().build_phase()
         settings = self.run.settings
         self.stress_rng = np.random.default_rng((settings.seed, STREAMS))
@@ -47,12 +47,12 @@ class StressTest(RandomTest):
         return float(settings.options.get("illegal", 0.0)) > 0
 
     def stresses(self, settings: RunSettings) -> Collection[str]:
-        """Groups of coverage of what the options ask for."""
+        """Coverage groups of the options in use."""
         asked = [name for name in ("faults", "resets") if settings.options.get(name, 0.0)]
         return ("knobs", *asked)
 
     def random_profile(self) -> KnobProfile:
-        """Draws every knob, or deals one of the named profiles."""
+        """Draws every knob, or selects one of the named profiles."""
         if self.stress_rng.random() < self.fraction("named"):
             return super().random_profile()
         return draw_profile(self.stress_rng)
@@ -90,6 +90,6 @@ class StressTest(RandomTest):
         return self.fault_draw.draw(block, int(rng.integers(1, FAULTS + 1)))
 
     def reset_of(self) -> Reset | None:
-        """Draws whether a block is cut off, and when."""
+        """Draws whether and when a block is reset."""
         rng = self.stress_rng
         return draw_reset(rng) if rng.random() < self.fraction("resets") else None

@@ -55,16 +55,16 @@ class RandomTest(PtoTestBase):
     """Random blocks; options ``illegal`` and ``faults`` are fractions of the blocks."""
 
     def build_phase(self) -> None:
-        """Makes what draws the errors of memories."""
+        """Makes the generator of memory errors."""
         super().build_phase()
         self.fault_draw = self.draws_faults(self.rng)
 
     def draws_faults(self, rng: np.random.Generator) -> FaultDraw:
-        """Returns what draws errors that the engines survive, as their manifests say."""
+        """Returns the generator of errors that the engines survive by their manifests."""
         return FaultDraw(rng, self.limits.survives, self.run.faults_left_out)
 
     def prepare_memory(self) -> None:
-        """Lays floats of every class among the random bytes, where bias loads are sent."""
+        """Writes floats of every class among the random bytes, where bias loads are sent."""
         super().prepare_memory()
         if MTE_L1_BT.name in self.run.settings.ops:
             for fill in special_fills(self.run.settings.seed):
@@ -103,7 +103,7 @@ class RandomTest(PtoTestBase):
         return self.filter_chain().blocks(source.blocks, settings.transactions, isolated=True)
 
     def items(self) -> Iterator[BlockItem]:
-        """Yields block items with N ops in all, changing the memory profile on the way."""
+        """Yields block items with N ops in all, and changes the memory profile between blocks."""
         settings = self.run.settings
         options = settings.options
         illegal = float(options.get("illegal", ILLEGAL_FRACTION))
@@ -200,7 +200,7 @@ class DirectedTest(PtoTestBase):
                 self.run.counts.exercised[f"rule check {name}"] += 1
 
     def _refusal(self, blocks: list[OpBlock]) -> str:
-        """Returns why an op of a program may not be sent, or nothing."""
+        """Returns the reason why an op of a program may not be sent, or None."""
         for op_filter in capability_filters(self.limits.capabilities):
             if not all(op_filter(block).all() for block in blocks):
                 return op_filter.reason
@@ -227,8 +227,8 @@ class DirectedTest(PtoTestBase):
 
 @pyuvm.test()
 class PinLevelTest(RandomTest):
-    """Random traffic with the descriptor pins driven by Python: the mailbox has a second judge."""
+    """Random traffic with the descriptor pins driven by Python instead of the mailbox."""
 
     def configure(self) -> None:
-        """Puts the pin driver where the environment asks for a mailbox driver."""
+        """Overrides the mailbox driver with the pin driver."""
         uvm_factory().set_type_override_by_type(MailboxDriver, PinDriver)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Injected errors of memories: which words meet a fault of the mailbox, the log of erroneous answers
- * that the engines got, and bursts that began long after one. Part of pto_mem.c, included by it.
+ * Injected errors of memories: the words that touch a fault of the mailbox, the log of erroneous
+ * responses to engines, and bursts that began long after one. Part of pto_mem.c, included by it.
  */
 #ifndef PTO_FAULTS_H
 #define PTO_FAULTS_H
 
-/* True when `fault` fails the next word of a port. The n-th word of a port that has the fault for
- * itself is exact. Ports that touch it on one clock count together and fail together, which does
- * not depend on who is called first; dst_err_o can be known before the edge for the same reason. */
+/* True when `fault` fails the next word of a port. The n-th word is exact if one port touches the
+ * fault. Ports that touch it on one clock count together and fail together, so that the order of
+ * calls does not matter; dst_err_o can be known before the edge for this reason. */
 static int decide(const struct live *fault, int port) {
   uint64_t before = fault->before;
   int fired = fault->fired != UINT64_MAX;
@@ -45,7 +45,7 @@ static int meets(const struct live *fault, int slot, int side, int space, uint64
          fault->set.sides >> side & 1;
 }
 
-/* The first fault that fails a word, or NULL; all that it touches count it. */
+/* The first fault that fails a word, or NULL; every fault that the word touches counts it. */
 static const struct live *__attribute__((noinline))
 faulty(int slot, enum port where, int space, uint64_t addr, int bytes) {
   int port = slot * PORTS + (int)where, side = where > PORT_R ? PTO_WRITE : PTO_READ;
@@ -60,7 +60,7 @@ faulty(int slot, enum port where, int space, uint64_t addr, int bytes) {
   return first;
 }
 
-/* The engine has seen an error. */
+/* An error was returned to the engine. */
 static void log_hit(int slot, int side, const struct pending *error, uint64_t cycle) {
   struct pto_mailbox *box = g.box;
   box->hits++;
@@ -117,7 +117,7 @@ void pto_note_hit(int slot, int side, int space, unsigned long long addr, int ki
   log_hit(slot, side, &error, cycle ? cycle : g.cycle);
 }
 
-/* A burst was taken whose VALID has waited; asked for in slots with an error only. */
+/* A burst was taken after its VALID waited; called for slots with an error only. */
 void pto_late_burst(int slot, int side, long long addr, int len, int waited) {
   struct pto_mailbox *box = g.box;
   uint64_t rose = g.cycle - (uint32_t)waited;

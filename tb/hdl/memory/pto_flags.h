@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The unit flags beside L0C (spec/fixpipe.md section 8) and the producer of accumulators that sets
+ * The unit flags of L0C (spec/fixpipe.md section 8) and the producer of accumulators that sets
  * them: part of pto_mem.c, included by it. A block of L0C that the producer owns, because its flag
- * is still to be set or was cleared, holds its bytes complemented: an engine that reads too early,
- * or clears too early, gets wrong ones. The producer may set the flag of a block again, some clocks
+ * is still to be set or was cleared, holds its bytes complemented: an engine that reads or clears
+ * too early gets wrong data. The producer may set the flag of a block again, some clocks
  * after each of the next clears.
  */
 #ifndef PTO_FLAGS_H
@@ -18,7 +18,7 @@
 static struct {
   uint8_t set[UNIT_FLAGS];
   uint8_t complemented[UNIT_FLAGS]; /* the producer owns the block */
-  uint64_t due[UNIT_FLAGS];         /* first cycle whose edge sees the flag set, 0 for none */
+  uint64_t due[UNIT_FLAGS];         /* first cycle with the flag set at its edge, 0 for none */
   uint64_t next;                    /* the first of `due`, or NEVER */
   uint16_t first_again[UNIT_FLAGS], agains[UNIT_FLAGS]; /* those in `again_after`, of each block */
 } unit_flags;
@@ -39,7 +39,7 @@ static void start_flags(void) {
   unit_flags.next = NEVER;
 }
 
-/* Inverts the bytes of a block where its owner changes: twice is as it was. */
+/* Inverts the bytes of a block when its owner changes; twice restores them. */
 static void own_block(int block, int producer) {
   uint64_t *word = (uint64_t *)(void *)(g.base[PTO_L0C] + (size_t)block * FLAG_BLOCK);
   if (unit_flags.complemented[block] == producer) return;
@@ -53,7 +53,7 @@ static void set_flag(int block) {
   unit_flags.due[block] = 0;
 }
 
-/* Sets the flags whose time has come by `cycle`; returns how many. */
+/* Sets the flags that are due by `cycle`; returns how many. */
 static int __attribute__((noinline)) set_due_flags(uint64_t cycle) {
   uint64_t next = NEVER;
   int count = 0;
@@ -68,14 +68,14 @@ static int __attribute__((noinline)) set_due_flags(uint64_t cycle) {
   return count;
 }
 
-/* Lets the flag of a block be due after `delay` clocks in which the engine sees it at 0. */
+/* Schedules the flag of a block after `delay` clocks in which the engine reads 0. */
 static void set_later(int block, uint64_t delay) {
   uint64_t due = g.cycle + 1 + delay;
   unit_flags.due[block] = due;
   if (due < unit_flags.next) unit_flags.next = due;
 }
 
-/* Sets the flag of a block that was just cleared again later, if that was asked for. */
+/* Sets the flag of a block that was just cleared again later, if that was requested. */
 static void answer_clear(int block) {
   if (!unit_flags.agains[block]) return;
   unit_flags.agains[block]--;
@@ -95,8 +95,8 @@ void pto_flags_background(uint8_t *out) {
   random_flags(out);
 }
 
-/* Takes blocks over for their producer, which sets their flags after `delay` clocks in which the
- * engine sees them at 0, or at once if that is negative. */
+/* Gives blocks to their producer, which sets their flags after `delay` clocks in which the engine
+ * reads 0, or at once if that is negative. */
 void pto_flags_stage(const int64_t *blocks, uint64_t count, long long delay) {
   need_init();
   for (uint64_t i = 0; i < count; i++) {
@@ -129,7 +129,7 @@ int pto_flags_again(const int64_t *blocks, uint64_t count, long long delay) {
   return full;
 }
 
-/* Sets what is still to be set and gives every block its bytes back; returns how many were due.
+/* Sets all pending flags and restores the bytes of every block; returns how many were due.
  * Answers to clears that did not come are dropped. */
 int pto_flags_settle(void) {
   need_init();
@@ -139,7 +139,7 @@ int pto_flags_settle(void) {
   return count;
 }
 
-/* Returns flags 32 * addr to 32 * addr + 31, the first in bit 0; the engine wants those of `mask`. */
+/* Returns flags 32 * addr to 32 * addr + 31, the first in bit 0; the engine waits for `mask`. */
 int pto_flag_read(int slot, int addr, int mask) {
   const uint8_t *set = unit_flags.set + (addr & 15) * FLAG_BITS;
   struct pto_slot *s = &g.box->slot[slot];
@@ -155,7 +155,7 @@ int pto_flag_read(int slot, int addr, int mask) {
   return (int)word;
 }
 
-/* Clears the flags of `mask`; their blocks are the producer's from then on. */
+/* Clears the flags of `mask`; their blocks then belong to the producer. */
 void pto_flag_clear(int slot, int addr, int mask) {
   struct feeder *f = &g.feeder[slot];
   for (int bit = 0; bit < FLAG_BITS; bit++) {

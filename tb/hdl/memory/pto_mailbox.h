@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The mailbox: one struct shared by Python, the simulated harness and a watching process.
+ * The mailbox: one struct shared by Python, the simulated harness and a monitoring process.
  * tb/harness/layout.py has the same layout as numpy types; pto_layout() lets it check every offset.
- * Who writes a field stands behind it: P is Python in the simulator, H the harness, M whoever
- * creates the file. Counters never go back; a ring entry is `counter % PTO_RING`.
+ * The comment of a field names its writer: P is Python in the simulator, H the harness, M the
+ * process that creates the file. Counters never decrease; a ring entry is `counter % PTO_RING`.
  */
 #ifndef PTO_MAILBOX_H
 #define PTO_MAILBOX_H
@@ -41,13 +41,13 @@ enum pto_channel {
 
 /* What is open in a slot, in the order of tb/harness/layout.py. */
 enum pto_open {
-  PTO_OPEN_READS,       /* bursts whose last R was not taken */
-  PTO_OPEN_READ_BEATS,  /* R beats that are owed */
-  PTO_OPEN_WRITES,      /* bursts whose AW was taken and whose B was not */
-  PTO_OPEN_WRITE_BEATS, /* W beats that the engine owes to them */
+  PTO_OPEN_READS,       /* bursts before their last R handshake */
+  PTO_OPEN_READ_BEATS,  /* R beats outstanding */
+  PTO_OPEN_WRITES,      /* bursts after their AW, before their B handshake */
+  PTO_OPEN_WRITE_BEATS, /* W beats outstanding for them */
   PTO_OPEN_EARLY_BEATS, /* W beats that wait for their AW */
-  PTO_OPEN_RESPONSES,   /* complete bursts whose B was not taken */
-  PTO_OPEN_SRC,         /* words that the ports owe */
+  PTO_OPEN_RESPONSES,   /* complete bursts before their B handshake */
+  PTO_OPEN_SRC,         /* outstanding words of the ports */
   PTO_OPEN_PAR,
   PTO_OPEN_FLAG
 };
@@ -72,7 +72,7 @@ enum pto_knob {
   PTO_KNOB_AXI_READ_JITTER,
   PTO_KNOB_AXI_WRITE_JITTER,
   PTO_KNOB_LOCAL_READ_JITTER,
-  PTO_KNOB_LOCAL_FAULTS = PTO_KNOBS - 1 /* no setting: slots whose local writes may fail */
+  PTO_KNOB_LOCAL_FAULTS = PTO_KNOBS - 1 /* no setting: slots with local writes that may fail */
 };
 
 struct pto_desc {
@@ -100,15 +100,15 @@ struct pto_slot {
   uint64_t accepted;      /* H: descriptor handshakes, by ring or by pins */
   uint64_t done;          /* H: retired, and dropped by a reset */
   uint64_t records;       /* H: done records written */
-  uint64_t dropped;       /* H: forgotten by a reset */
-  uint64_t written_bytes; /* H: local bytes granted, GM bytes whose B was taken */
-  uint64_t stalls[PTO_CHANNELS]; /* H: clocks in which the harness held up a channel */
+  uint64_t dropped;       /* H: discarded by a reset */
+  uint64_t written_bytes; /* H: local bytes granted, GM bytes after their B */
+  uint64_t stalls[PTO_CHANNELS]; /* H: clocks in which the harness stalled a channel */
   /* The state of the slot before the edge after `state_cycle`: at each wake-up and hang, else
    * every 4096 clocks. */
   uint64_t state_cycle;         /* H */
   uint64_t accept_cycle;        /* H: of the oldest descriptor that the engine holds */
   uint64_t flag_cycle;          /* H: of the last read of a word of unit flags */
-  uint32_t flag_addr, flag_mask; /* H: that word, and the flags that were asked for */
+  uint32_t flag_addr, flag_mask; /* H: that word, and the flags requested */
   uint32_t flag_word;            /* H: its flags */
   uint32_t flag_reads;           /* H: equal reads in a row since the last done */
   uint32_t pad;
@@ -126,18 +126,18 @@ struct pto_fault {
   uint64_t addr, length;
   uint32_t slots; /* a bit for each */
   uint32_t nth;   /* only the n-th word that touches the window since it was set; 0: every one */
-  uint32_t hits;  /* H: how often it answered */
-  uint32_t sets;  /* P: counts settings of this fault, which start its counts anew */
+  uint32_t hits;  /* H: number of error responses */
+  uint32_t sets;  /* P: counts settings of this fault; each restarts its counts */
 };
 
-/* An erroneous response, once the engine has seen it. */
+/* An erroneous response, after its handshake with the engine. */
 struct pto_hit {
   uint64_t cycle; /* of the handshake of R or B, the grant of a local write, a local rvalid */
   uint64_t addr;  /* of the bus word */
   uint32_t slot, side, kind, fault, space, pad;
 };
 
-/* A burst whose VALID rose later than PTO_GRACE clocks after the first error that its slot had. */
+/* A burst with VALID rising later than PTO_GRACE clocks after the first error of its slot. */
 struct pto_late {
   uint64_t cycle; /* in which VALID rose */
   uint64_t addr;
@@ -152,7 +152,7 @@ struct pto_mailbox {
   uint32_t slots;   /* H: bit s: slot s has an engine */
   uint64_t cycles;  /* H */
 
-  uint64_t heartbeat;  /* P: moves whenever Python got something done */
+  uint64_t heartbeat;  /* P: changes with each step of progress in Python */
   uint64_t checked;    /* P: transactions checked */
   uint64_t mismatches; /* P */
 

@@ -2,8 +2,8 @@
  *
  * The simulated memories (spec/README.md, "Memories") and the mailbox, inside the simulator.
  *
- * Verilog comes in by backends: DPI functions, or with PTO_VPI defined the system functions $pto_*
- * of Icarus. Python opens the same library with ctypes and sees memories and mailbox in place.
+ * Verilog calls backends: DPI functions, or with PTO_VPI defined the system functions $pto_* of
+ * Icarus. Python opens the same library with ctypes and accesses memories and mailbox in place.
  * GM is a sparse mapping of 2^40 bytes: a page exists once it was touched, and is then filled
  * with the background. Compiles as C and as C++ (Verilator's makefiles do the latter); needs a
  * little-endian host and 64-bit addresses.
@@ -38,9 +38,9 @@
 
 enum { RESP_OKAY = 0, RESP_SLVERR = 2, RESP_DECERR = 3 };
 
-/* Flags that pto_tick() returns; bits 0 to 3 say that a slot's next descriptor may be offered, bits
- * 6 to 9 that the slot has the next edge of the clock, bits 12 to 15 that late bursts of the slot
- * are to be told. TICK_STATE asks for the state of every slot; TICK_FAULTS says that local writes
+/* Flags that pto_tick() returns; bits 0 to 3: a slot's next descriptor may be offered, bits
+ * 6 to 9 the slot has the next edge of the clock, bits 12 to 15: late bursts of the slot are to be
+ * reported. TICK_STATE requests the state of every slot; TICK_FAULTS says that local writes
  * may fail where they did not before. */
 enum {
   TICK_WAKE = 1 << 4,
@@ -53,7 +53,7 @@ enum {
 
 #define STATE_CLOCKS 4096 /* between two states of the slots, at most; 2^k */
 
-/* Where words pass: each in order, at most one of them the next to answer. */
+/* Ports of words: each in order, at most one response a clock. */
 enum port { PORT_SRC, PORT_PAR, PORT_R, PORT_DST, PORT_W, PORTS };
 #define READ_PORTS (PORT_R + 1)
 
@@ -84,7 +84,7 @@ struct credit {
   uint32_t errors; /* of its beats, in `errors` of the writer */
 };
 
-/* An error whose response the engine has not seen. */
+/* An error before the handshake of its response. */
 struct pending {
   uint64_t addr;
   uint32_t space, kind, fault;
@@ -100,7 +100,7 @@ struct writer {
 
 struct feeder {
   uint64_t seen;  /* ring index for which `since` holds, plus one */
-  uint64_t since; /* cycle from which the gap counts */
+  uint64_t since; /* cycle from which the gap is counted */
   uint64_t accept_cycle[PTO_RING];
   uint64_t done_cycle; /* of the newest done record */
   uint64_t busy_cycle; /* the last in which the slot was not idle */
@@ -108,7 +108,7 @@ struct feeder {
   uint64_t clear_cycle; /* of that clear */
 };
 
-/* A fault in use. Words that touch it on one clock are not told apart: see decide(). */
+/* A fault in use. Words that touch it on one clock are not distinguished: see decide(). */
 struct live {
   struct pto_fault set;
   uint32_t index;
@@ -117,7 +117,7 @@ struct live {
   uint32_t now;                          /* and on that one */
   uint32_t own[PTO_SLOTS * PORTS];       /* the latter by port */
   uint64_t fired;                        /* clock in which the n-th one failed, or UINT64_MAX */
-  uint32_t fired_by;                     /* the ports whose word failed then */
+  uint32_t fired_by;                     /* the ports with a failed word then */
 };
 
 static struct {
@@ -132,15 +132,15 @@ static struct {
   uint64_t dirty_count, dirty_capacity;
   struct live faults[PTO_FAULTS]; /* in the order of their indices */
   int fault_count;
-  int local_faults;   /* slots whose local writes may fail */
-  int counted_faults; /* whether they do depends on what came before */
-  int gm_pins;        /* GM is a memory in Python, whose faults are its own */
+  int local_faults;   /* slots with local writes that may fail */
+  int counted_faults; /* whether they do depends on earlier words */
+  int gm_pins;        /* GM is a memory in Python with faults of its own */
   int watch;          /* slots that have had an error since they were idle */
   uint64_t error_cycle[PTO_SLOTS];      /* of that error */
-  struct queue answers[PTO_SLOTS][READ_PORTS]; /* errors on their way to the engine */
+  struct queue answers[PTO_SLOTS][READ_PORTS]; /* errors not yet returned to the engine */
   uint32_t stall_totals[PTO_SLOTS][PTO_CHANNELS];
   uint64_t cycle, progress_cycle;
-  uint32_t idle_clocks; /* for which an idle slot has its clock; 0 is always */
+  uint32_t idle_clocks; /* for which an idle slot keeps its clock; 0: always */
   struct writer writer[PTO_SLOTS];
   struct feeder feeder[PTO_SLOTS];
   struct { uint64_t hash; int slot; uint32_t count; } kinds[KINDS];
@@ -170,7 +170,7 @@ static void report(const char *text) {
 static void __attribute__((noreturn)) refuse(const char *text) {
   report(text);
   if (g.box) g.box->errors++;
-  _exit(EXIT_REFUSED); /* not exit(): we may be deep inside Python */
+  _exit(EXIT_REFUSED); /* not exit(): the caller may be Python */
 }
 
 /* True while a kind of message of a slot is still to be printed. */
@@ -188,7 +188,7 @@ static int fresh(int slot, const char *text) {
 
 static void pto_init(void);
 
-/* An error seen by a checker or a backend; `a` and `b` are values that `text` speaks of. */
+/* An error found by a checker or a backend; `a` and `b` are values of `text`. */
 void pto_error(int slot, const char *text, long long a, long long b) {
   char line[PTO_ERROR_TEXT];
   if (unlikely(!g.ready)) pto_init();
@@ -273,7 +273,7 @@ static void fill_local(int space);
 static void start_flags(void);
 
 static void pto_init(void) {
-  g.ready = 1; /* first: an error below must not come back here */
+  g.ready = 1; /* first: an error below must not re-enter */
   map_mailbox();
   for (int space = 0; space < PTO_SPACES; space++) {
     g.base[space] = (uint8_t *)map_sparse(space_names[space], sizes[space]);
@@ -403,7 +403,7 @@ static void restart(int space) {
   empty(g.stamps[space], (sizes[space] >> GRANULE_BITS) * 8);
   if (space != PTO_GM) {
     fill_local(space);
-    /* What was complemented is gone. */
+    /* No complemented bytes remain. */
     if (space == PTO_L0C) {
       memset(unit_flags.complemented, 0, sizeof unit_flags.complemented);
       set_due_flags(NEVER);
@@ -569,7 +569,7 @@ static inline void store(int space, int slot, uint64_t addr, int bytes, uint64_t
 
 static void poison(void *data, int bytes) { memset(data, 0xde, (size_t)bytes); }
 
-/* What a beat of GM that fails answers; past `gm_limit` there is no fault. */
+/* Response to a failing beat of GM; past `gm_limit` there is no fault. */
 static int response(const struct live *fault) {
   return fault && fault->set.kind == PTO_FAULT_SLVERR ? RESP_SLVERR : RESP_DECERR;
 }
@@ -638,7 +638,7 @@ int pto_local_read(int slot, int par, int space, int addr_, int bytes, uint32_t 
 static void credit(int slot, uint64_t bytes) {
   struct pto_slot *s = &g.box->slot[slot];
   s->written_bytes += bytes;
-  /* A write on the edge of a done handshake counts for that done, whoever is called first. */
+  /* A write on the edge of a done handshake counts for that done, in either order of calls. */
   if (unlikely(g.feeder[slot].done_cycle == g.cycle && s->records))
     s->ring[(s->records - 1) % PTO_RING].written_bytes = s->written_bytes;
   if (unlikely(g.feeder[slot].clear_cycle == g.cycle &&
@@ -664,8 +664,8 @@ int pto_local_write(int slot, int space, int addr_, int bytes, unsigned long lon
   return 0;
 }
 
-/* True when an injected fault fails a local write on the next edge; asked for again at TICK_FAULTS
- * (`fresh_` is nothing but what changes then). */
+/* True when an injected fault fails a local write on the next edge; evaluated again at TICK_FAULTS
+ * (`fresh_` only changes then). */
 int pto_local_fault(int slot, int fresh_, int space, int addr_, int bytes) {
   uint64_t addr = (uint32_t)addr_ & ~(uint32_t)(bytes - 1);
   (void)fresh_;
@@ -699,7 +699,7 @@ static int write_beat(int slot, int bytes, uint64_t strobe, const void *data) {
   return 1 + resp;
 }
 
-/* Takes an AW; returns 0, or 1 + response when the data of this burst had all come before. */
+/* Takes an AW; returns 0, or 1 + response when all data of this burst came before. */
 int pto_axi_aw(int slot, long long addr, int len, int bytes) {
   struct writer *w = &g.writer[slot];
   need_init();
@@ -711,7 +711,7 @@ int pto_axi_aw(int slot, long long addr, int len, int bytes) {
     memcpy(&beat, queue_front(&w->beats), sizeof beat);
     queue_pop(&w->beats);
     int done = write_beat(slot, bytes, beat.strobe, beat.data);
-    if (done) return done; /* data that came early never belong to more than one known burst */
+    if (done) return done; /* early data never belong to more than one known burst */
   }
   return 0;
 }
@@ -727,7 +727,7 @@ int pto_axi_w(int slot, int bytes, unsigned long long strobe, const uint32_t *da
   return 0;
 }
 
-/* The engine took a B: the bytes of that burst count as written, and it knows of their errors. */
+/* The engine took a B: the bytes of that burst count as written, and their errors as returned. */
 void pto_axi_b(int slot) {
   struct writer *w = &g.writer[slot];
   if (!w->credits.count) return;
@@ -742,14 +742,14 @@ void pto_axi_b(int slot) {
 
 /* --- descriptors ------------------------------------------------------------------------------ */
 
-/* Tells which slots have an engine, before the first clock; bit 4: GM is a memory in Python. */
+/* Sets the slots with an engine, before the first clock; bit 4: GM is a memory in Python. */
 void pto_start(int slots) {
   need_init();
   g.box->slots = (uint32_t)slots & ((1u << PTO_SLOTS) - 1);
   g.gm_pins = slots >> PTO_SLOTS & 1;
 }
 
-/* The engines were reset: work under way and in the rings is forgotten. */
+/* The engines were reset: work in progress and in the rings is discarded. */
 void pto_reset(int slots) {
   need_init();
   g.kind_count = 0;
@@ -794,7 +794,7 @@ static int offerable(int slot, int *waiting_for_gap) {
   return 0;
 }
 
-/* Takes the faults over; one that was not set anew goes on counting. */
+/* Copies the faults; one that was not set again continues its counts. */
 static void load_faults(void) {
   struct live old[PTO_FAULTS];
   int count = g.fault_count;
@@ -816,9 +816,9 @@ static void load_faults(void) {
   }
 }
 
-/* The harness hands over the state of a slot. Part 0: pins; clocks for which each channel waits, in
- * the order of enum pto_channel; from word 12 on open read bursts, their beats, owed words of src,
- * those of par and, 16 bits higher, of flag. Part 1: clocks in which each channel was held up. */
+/* Receives the state of a slot. Part 0: pins; clocks for which each channel waits, in
+ * the order of enum pto_channel; from word 12 on open read bursts, their beats, open words of src,
+ * those of par and, 16 bits higher, of flag. Part 1: clocks in which each channel was stalled. */
 void pto_state(int slot, int part, const uint32_t *words) {
   struct pto_slot *s = &g.box->slot[slot];
   struct writer *w = &g.writer[slot];
@@ -847,15 +847,15 @@ void pto_state(int slot, int part, const uint32_t *words) {
   s->open[PTO_OPEN_FLAG] = words[15] >> 16;
 }
 
-/* The slots that late bursts are to be told of, those with an error and something under way. */
+/* The slots to report late bursts of: those with an error and work in progress. */
 static int __attribute__((noinline)) watched(void) {
   for (int slot = 0; slot < PTO_SLOTS; slot++)
     if (g.box->slot[slot].accepted == g.box->slot[slot].done) g.watch &= ~(1 << slot);
   return g.watch << TICK_WATCH_BIT;
 }
 
-/* Once a clock, half a clock before the edge that it counts; `pins` has a bit for each slot whose
- * descriptors come by pins, `active` for each in which something moves. Returns the TICK_ flags. */
+/* Once a clock, half a clock before the edge that it counts; `pins` has a bit for each slot with
+ * descriptors from pins, `active` for each with activity. Returns the TICK_ flags. */
 int pto_tick(int pins, int active) {
   struct pto_mailbox *box;
   int flags = 0, work = 0, gap = 0;
@@ -868,7 +868,7 @@ int pto_tick(int pins, int active) {
     load_faults();
     g.idle_clocks = box->knobs[PTO_KNOB_IDLE_CLOCKS];
     flags |= TICK_KNOBS | TICK_STATE | TICK_FAULTS;
-    active = ~0; /* the modules of every slot take them by its clock */
+    active = ~0; /* the modules of a slot load them at its clock */
   }
   if (unlikely(g.counted_faults)) flags |= TICK_FAULTS;
   if (unlikely(g.watch)) flags |= watched();
@@ -907,7 +907,7 @@ int pto_tick(int pins, int active) {
   return flags;
 }
 
-/* Pops the descriptor that pto_tick() has announced; returns its tag. */
+/* Pops the descriptor that pto_tick() flagged; returns its tag. */
 int pto_desc_pop(int slot, uint32_t *words) {
   struct pto_slot *s = &g.box->slot[slot];
   const struct pto_desc *desc = &s->desc[s->offered % PTO_RING];
@@ -924,7 +924,7 @@ void pto_desc_accept(int slot) {
   g.progress_cycle = g.cycle;
 }
 
-/* A descriptor that came by pins was accepted: it passes through the ring as the others do. */
+/* A descriptor from pins was accepted: it enters the ring like the others. */
 void pto_desc_pins(int slot, int tag, const uint32_t *words) {
   struct pto_slot *s = &g.box->slot[slot];
   struct pto_desc *desc = &s->desc[s->offered % PTO_RING];
@@ -942,7 +942,7 @@ void pto_desc_pins(int slot, int tag, const uint32_t *words) {
 void pto_done(int slot, int tag, int status, int rule, long long addr) {
   struct pto_slot *s = &g.box->slot[slot];
   struct pto_done *record = &s->ring[s->records % PTO_RING];
-  if (unlikely(s->done == s->accepted)) return; /* nobody's: the checkers report it */
+  if (unlikely(s->done == s->accepted)) return; /* of no descriptor: the checkers report it */
   record->tag = (uint32_t)tag;
   record->status = (uint32_t)status;
   record->rule = (uint32_t)rule;

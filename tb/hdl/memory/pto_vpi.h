@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The backends of pto_mem.c as system functions of Icarus; included by it when PTO_VPI is defined.
- * Names and arguments are those of the DPI imports in pto_backend.vh. Here four-state values arrive:
- * X or Z in an enabled byte is an error with time and place; elsewhere it reads as 0, the checkers
- * having reported it.
+ * Names and arguments are those of the DPI imports in pto_backend.vh. Values are four-state: X or Z
+ * in an enabled byte is an error with time and place; elsewhere it reads as 0, and the checkers
+ * report it.
  */
 #include <vpi_user.h>
 
 #define MAX_ARGS 6
 #define VECTOR_WORDS 16
 
-/* The arguments of one call in the source, looked up when it runs first. */
+/* The arguments of one call in the source, looked up at its first execution. */
 struct call {
   vpiHandle self, arg[MAX_ARGS];
   int size[MAX_ARGS];
@@ -52,7 +52,7 @@ static int get_long(struct call *call, int index, uint64_t *out) {
     *out |= (uint64_t)(a & ~b) << (32 * i);
     unknown |= b;
   }
-  /* The bits above a word of an array are none of its own. */
+  /* The bits above a word of an array are not part of it. */
   if (call->size[index] < 64) *out &= (UINT64_C(1) << call->size[index]) - 1;
   return unknown != 0;
 }

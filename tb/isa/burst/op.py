@@ -18,7 +18,7 @@ from tb.isa.dtypes import Ptr
 class BurstOp:
     """An op of the family. Each row of the table has a class of its own, made from the row.
 
-    Its fields are the operands in the order of the row, then ``src_type`` and ``dst_type``, and
+    The fields are the operands in the order of the row, then ``src_type`` and ``dst_type``, and
     ``ub_sub`` where a side is UB. The pointer types of an op that widens decide the widening: see
     ``BIAS_TYPES`` (BT-L01).
 
@@ -56,7 +56,7 @@ class BurstOp:
 
     @property
     def addresses(self) -> tuple[int, int]:
-        """Source and destination address, whatever the row calls them."""
+        """Source and destination address, under any operand name."""
         source, destination = self.spec.operands[:2]
         return getattr(self, source.name), getattr(self, destination.name)
 
@@ -81,7 +81,7 @@ BURST_CLASSES: dict[str, type[BurstOp]] = {name: _class_of(row) for name, row in
 """Op classes by mnemonic."""
 
 if TYPE_CHECKING:
-    # For those who write these ops by name. A new row needs no line here.
+    # For code that uses these ops by name. A new row needs no line here.
     class MteUbUb(BurstOp): ...  # noqa: D101
 
     class MteUbL1(BurstOp): ...  # noqa: D101

@@ -38,7 +38,7 @@ def aligned(desc: BurstDescriptor) -> str | None:
 
 
 def inside(desc: BurstDescriptor) -> str | None:
-    """Every byte accessed lies inside its memory; the gap after the last burst is none."""
+    """Every byte accessed lies inside its memory; the last burst has no gap."""
     if desc.is_nop:
         return None
     for footprint in (source(desc), destination(desc)):
@@ -112,7 +112,7 @@ D_FB: dict[Rule, DPredicate] = {
     Rule(4, "D", "last source byte inside l1, last destination byte inside fb", "FB"): inside,
 }
 D_DMA: dict[int, DPredicate] = {5: fields_fit, 6: aligned, 12: inside}
-"""What the DMA-L rules mean for a burst copy, by number; the rules stand in ``dma_rules``."""
+"""Titles of DMA-L rules for a burst copy, by number; the rules are in :mod:`tb.isa.dma.rules`."""
 
 
 D_RULES = {"BT": D_BT, "FB": D_FB}

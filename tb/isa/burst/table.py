@@ -5,7 +5,7 @@ These are ``mte_ub_ub`` and ``mte_ub_l1`` (spec/dma.md, sections 1 and 2), ``mte
 ``mte_l1_fb`` (spec/bias_fb.md). A burst is ``len`` units, a gap is counted in units from the end
 of one burst to the start of the next, and the unit is that of the op.
 
-A row states all there is of an op of this family: everything else is derived from ``BURSTS``.
+A row defines an op of this family completely: everything else is derived from ``BURSTS``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PARAM_ALIGN = 64
 """Alignment in bytes of bt and fb destinations (BT-L03, FB-L03)."""
 
 BIAS_BYTES = 4
-"""Bytes of a bias slot; what a unit of ``mte_l1_bt`` takes in bt (A-22)."""
+"""Bytes of a bias slot, which is a unit of ``mte_l1_bt`` in bt (A-22)."""
 
 WIDEN_RAW = 0
 WIDEN_BF16 = 1
@@ -62,7 +62,7 @@ BURST_LAYOUT = Layout(
 
 @dataclass(frozen=True, slots=True)
 class BurstSpec(OpSpec):
-    """What the table says of a burst copy.
+    """Table row of a burst copy.
 
     Attributes:
         unit: Bytes of a unit; of an op that widens, at the destination.
@@ -88,7 +88,7 @@ class BurstSpec(OpSpec):
 
 
 _PARAMETER_RULES = {"bt": "BT", "fb": "FB"}
-"""Memories of parameters, and the families of rules of what loads them."""
+"""Memories of parameters, and the rule families of the ops that load them."""
 
 
 def burst_row(

@@ -2,8 +2,8 @@
 """The pre-v0.6 forms of the DMA ops (spec/dma.md, section 4).
 
 ``set_*`` ops write registers that persist; a copy reads those of its own direction when it is
-issued. Both are front-end work: an engine sees only the descriptor that :func:`lower_copy`
-makes, the same as for the v0.6 op but for the unit of its pad counts. ``copy_ubuf_to_ubuf`` uses
+issued. Both are front-end work: an engine gets only the descriptor that :func:`lower_copy` makes,
+the same as for the v0.6 op except for the unit of its pad counts. ``copy_ubuf_to_ubuf`` uses
 no register: it counts bytes and strides where ``mte_ub_ub`` counts blocks and gaps.
 """
 
@@ -84,7 +84,7 @@ class CopyGmToUbuf:
 
 @dataclass(frozen=True, slots=True)
 class CopyUbufToGm:
-    """``copy_ubuf_to_gm``; note the order: the GM stride stands before the UB stride."""
+    """``copy_ubuf_to_gm``; note the order: the GM stride precedes the UB stride."""
 
     ub_src: int
     gm_dst: int
@@ -177,7 +177,7 @@ def write_registers(op: LegacySet, registers: DmaRegisters) -> DmaRegisters:
 
 
 def put_registers(op: LegacySet, registers: DmaRegisters) -> DmaRegisters:
-    """Returns the registers with what ``op`` says, whether it fits or not."""
+    """Returns the registers with the operands of ``op``, whether they fit or not."""
     if isinstance(op, SetMovPadVal):
         return replace(registers, pad_value=op.value)
     loops = registers.loops(op.direction)
@@ -197,7 +197,7 @@ def writes_between(
 ) -> tuple[LegacySet, ...]:
     """Returns the ``set_*`` ops that lead from one state of the registers to another.
 
-    What copies of other ``directions`` read is left as it is; the pad value is of ``outtoub``.
+    Registers of other ``directions`` are left unchanged; the pad value is of ``outtoub``.
     """
     found: list[LegacySet] = []
     for direction in directions:

@@ -123,12 +123,12 @@ _FIELDS: dict[str, tuple[tuple[str, str], ...]] = {
     )
     for cls in DMA_CLASSES
 }
-"""Op to its operands but for those of clauses: descriptor field and name."""
+"""Op to its operands except those of clauses: descriptor field and name."""
 
 
 @dataclass(frozen=True, slots=True)
 class DmaLoop:
-    """A loop group seen from the descriptor: ``ext`` is GM, ``loc`` the on-chip side.
+    """A loop group in terms of the descriptor: ``ext`` is GM, ``loc`` the on-chip side.
 
     Of ``mte_l1_ub`` ``ext`` is L1 and ``loc`` is UB.
     """

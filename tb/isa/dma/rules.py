@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules of the strided DMA ops as numbered predicates (spec/dma.md, section 5).
 
-Every predicate returns None when its rule holds and a sentence when it does not. S rules look
-at the op as written, D rules at the descriptor it becomes; the engine decides those again from
-the packed bits, and the two must agree. T rules (DMA-L13, DMA-L14) concern whole footprints:
-stimulus keeps them and nobody reports them.
+Every predicate returns None when its rule holds and a sentence when it does not. S rules check the
+op as written, D rules its descriptor; the engine also checks D rules, on the packed bits, and the
+two must agree. T rules (DMA-L13, DMA-L14) concern whole footprints: stimulus obeys them and no
+checker reports them.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def l15(op: DmaOp) -> str | None:
 
 
 def _sides(desc: DmaDescriptor) -> tuple[str, str]:
-    """Returns the names of the spaces behind ``ext`` and ``loc``."""
+    """Returns the names of the spaces of ``ext`` and ``loc``."""
     source, destination = desc.spec.source.upper(), desc.spec.destination.upper()
     return (destination, source) if destination == "GM" else (source, destination)
 
@@ -246,10 +246,10 @@ D_RULES: dict[Rule, DPredicate] = {
     Rule(11, "D", "rows between on-chip memories are whole 32-byte blocks"): l11,
     Rule(12, "D", "every byte accessed lies inside its memory"): l12,
 }
-"""Engine rules in ascending number; which of them an op has stands in its table."""
+"""Engine rules in ascending number; the table row of an op lists those that apply."""
 
 T_RULES: dict[Rule, DPredicate] = {
     Rule(13, "T", "destination footprints do not overlap"): l13,
     Rule(14, "T", "source and destination are disjoint"): l14,
 }
-"""Rules whose breach is undefined: what they forbid is never sent to a scored test."""
+"""Rules with undefined behaviour when broken: such ops are never sent in a scored test."""

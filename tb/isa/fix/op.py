@@ -198,10 +198,10 @@ FIX_CLASSES: tuple[type[FixOp], ...] = (MteL0cGm, MteL0cL1, MteL0cUb)
 
 @dataclass(frozen=True, slots=True)
 class AsWritten:
-    """Types of an op that its descriptor does not hold; never a matter of the engine.
+    """Types of an op that its descriptor does not hold and the engine does not need.
 
     Attributes:
-        quant, relu: Types of the payloads, or of what the fb pointers point to; ``""`` where the
+        quant, relu: Types of the payloads, or of the targets of fb pointers; ``""`` where the
             clause is absent, ``"f32"`` where it takes no payload.
         clip: Type of the clip payload, ``""`` without clip.
     """
@@ -291,7 +291,7 @@ class FixDescriptor:
 
     @property
     def halves(self) -> tuple[int, int]:
-        """Rows and columns that one UB sub-block gets; all of them without a split."""
+        """Rows and columns of one UB sub-block; all of them without a split."""
         if self.ub_mode == UB_SPLIT_M:
             return self.m // 2, self.n
         if self.ub_mode == UB_SPLIT_N:
@@ -367,7 +367,7 @@ def lower_fix(op: FixOp) -> FixDescriptor:
     """Returns the descriptor of a write-back.
 
     Raises:
-        ValueError: a keyword or a type is unknown, or a payload has a type that none can have.
+        ValueError: a keyword or a type is unknown, or a payload has an illegal type.
     """
     spec, quant, relu = op.spec, op.pre_quant, op.pre_relu
     if op.src_type.dtype not in ("f32", "i32"):

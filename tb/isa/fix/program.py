@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the columns of a block back to the write-back ops they stand for."""
+"""Conversion of the columns of a block back to write-back ops."""
 
 from __future__ import annotations
 
@@ -132,4 +132,4 @@ FIX_MAKERS: dict[int, Callable[[_Lists, int, int, int], FixOp]] = {
     MTE_L0C_L1.opcode: _l0c_l1,
     MTE_L0C_UB.opcode: _l0c_ub,
 }
-"""Opcode to what makes its op of (columns, index, source type, destination type)."""
+"""Opcode to the function that makes its op of (columns, index, source type, destination type)."""

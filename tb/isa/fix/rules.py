@@ -2,8 +2,8 @@
 """Rules of the FIXPIPE write-back as numbered predicates (spec/fixpipe.md, section 10).
 
 Predicates return None when a rule holds and a sentence when it does not. FIX-L01 is decided where
-text is read (:mod:`tb.language.reader`); FIX-L25 speaks of parameters in memory, which stimulus
-sees to.
+text is read (:mod:`tb.language.reader`); FIX-L25 concerns parameters in memory, which stimulus
+obeys.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def l03(op: FixOp) -> str | None:
 
 def _bad_quant_payload(quant: PreQuant) -> str | None:
     mode = QUANT_MODES[quant.mode]
-    # What takes no scale ignores its payload, of either kind.
+    # A mode without a scale ignores its payload, of either kind.
     if mode.vector or (not mode.scale and isinstance(quant.payload, FbPtr)):
         return _bad_pointer(f"pre_quant {mode.name}", quant.payload)
     return _bad_number(f"pre_quant {mode.name}", quant.payload)
@@ -389,7 +389,7 @@ D_RULES: dict[Rule, DPredicate] = {
 T_RULES: dict[Rule, DPredicate] = {
     Rule(24, "T", "no destination element is written twice", "FIX"): l24,
 }
-"""Rules whose breach is undefined and which the descriptor tells."""
+"""Rules with undefined behaviour when broken that can be decided from the descriptor."""
 
 PARAMETER_RULE = Rule(25, "T", "scales and alphas are finite", "FIX")
-"""Undefined too; scalars stand in the descriptor, vectors in memory."""
+"""Undefined too; the descriptor holds scalars, memory holds vectors."""

@@ -124,4 +124,4 @@ D_RULES: dict[Rule, DPredicate] = {
 T_RULES: dict[Rule, DPredicate] = {
     Rule(9, "T", "no destination byte is generated twice", "ND"): l09,
 }
-"""Rules whose breach is undefined."""
+"""Rules with undefined behaviour when broken."""

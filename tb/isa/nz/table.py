@@ -21,7 +21,7 @@ L2_BITS = 4
 MAX_N = 16384
 MAX_D = 65535
 MAX_GROUPS = 4095
-"""Largest legal counts (ND-L03), below what their fields hold."""
+"""Largest legal counts (ND-L03), below the limits of their fields."""
 
 C0_BYTES = 32
 """Bytes of a C0 block in L1, the unit of the destination strides."""
