@@ -37,7 +37,7 @@ WINDOW = 32
 """Bytes shown around the first wrong one."""
 
 _DENSE = 8192  # bytes compared as one range at less cost than a strided view
-_DENSE_CLIPPED = 65536  # the same against the gathering of rows whose guard is clipped
+_DENSE_CLIPPED = 65536  # the same, compared with gathering rows with clipped guards
 _DENSE_LOCAL = 1 << 19  # the same for an on-chip memory, which allocates no pages
 _GATHER = 1 << 22
 _MERGE = 32

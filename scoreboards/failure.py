@@ -144,7 +144,7 @@ class Reporter:
             since: Batches since the comparison before, any of which may have written them.
         """
         stamp = self.actual_writer(found)
-        suspect = None if stamp is None else _suspect(found.address, stamp, since)
+        suspect = None if stamp is None else _likely_writer(found.address, stamp, since)
         text = ""
         failure = Failure(kind=found.kind.value)
         if suspect is not None:
@@ -301,11 +301,11 @@ def _under_way(batch: Batch, slot: str, clock: int) -> int | None:
     return int(indices[min(position, len(indices) - 1)])
 
 
-def _suspect(address: int, stamp: Any, since: Iterable[Batch]) -> tuple[Batch, int] | None:
+def _likely_writer(address: int, stamp: Any, since: Iterable[Batch]) -> tuple[Batch, int] | None:
     """Returns the op that most likely wrote a stray byte.
 
-    Of those in flight on the writer's slot in that cycle, the one whose destination is
-    closest to the byte.
+    Of those in flight on the writer's slot in that cycle, the one with its destination closest to
+    the byte.
     """
     best: tuple[int, Batch, int] | None = None
     for batch in since:

@@ -142,7 +142,7 @@ class Scoreboard(uvm_subscriber):
         passed = np.ones(len(block), dtype=np.bool_)
         with self.stopwatch.phase("compare"):
             self._check_protocol(batch)  # first, since a violation may be the cause of the rest
-            verdicts = self._judge_errors(batch, program, outcomes, passed)
+            verdicts = self._check_errors(batch, program, outcomes, passed)
             retired = _retired(batch)
             failed = {
                 index: verdict
@@ -213,7 +213,7 @@ class Scoreboard(uvm_subscriber):
             outcomes.append(outcome)
         return outcomes
 
-    def _judge_errors(
+    def _check_errors(
         self,
         batch: Batch,
         program: list[tuple[Any, ...]],

@@ -98,8 +98,8 @@ class Moves:
     Attributes:
         opcode: ``int64[N]``.
         nop: ``bool[N]``, has a zero count or length.
-        far: ``bool[N]``, may have GM rows anywhere. legacy: ``bool[N]``, written in the legacy
-        form.
+        far: ``bool[N]``, may have GM rows anywhere.
+        legacy: ``bool[N]``, written in the legacy form.
         parent: ``int64[N]``, earlier op on another slot that writes the source of this one, or -1.
         depth: ``int64[N]``, parents up to the first op of the chain.
         read, write: Sides.

@@ -123,8 +123,8 @@ def local_strides(
         need: ``int64[N]``, bytes of a row with its pads.
         pad: ``bool[N]``, rows are filled to their stride.
         interleave: Fraction with iterations between rows.
-        reread: ``bool[N]``, ops that only read and may step less than their extent. most: Bytes
-        between the first and last byte of an op, one or ``int64[N]``.
+        reread: ``bool[N]``, ops that only read and may step less than their extent.
+        most: Bytes between the first and last byte of an op, one or ``int64[N]``.
         stretch: Fraction of ops without padding that spread over all of ``most``, one or
             ``float64[N]``.
         bits: Width of a stride.

@@ -134,7 +134,7 @@ def flags_to_set(block: OpBlock) -> list[FlagSet]:
     return found
 
 
-def patience(block: OpBlock, knobs: Mapping[str, int], limit: int) -> int:
+def watchdog_clocks(block: OpBlock, knobs: Mapping[str, int], limit: int) -> int:
     """Returns after how many clocks without a descriptor moving the batch counts as hung.
 
     An op of many short rows legally takes long: each row may cost a whole memory latency. An op

@@ -153,7 +153,7 @@ def test_nd2nz_names_group_row_column_and_lane(pair: Pair) -> None:
     )
     # Between two blocks: the closer one names it.
     assert where(pair, ND, block + 34) == (
-        "group 1, row n 7, C0 column 2, 3 B behind its last byte",
+        "group 1, row n 7, C0 column 2, 3 B after its last byte",
         "",
     )
     assert (
@@ -183,7 +183,7 @@ def test_small_c0_names_lane_and_missing_rows(pair: Pair) -> None:
         "group 1, row n 7, zero fill of lane 1 (n 7 >= n_value 6)",
         "",
     )
-    assert where(pair, SMALL, group + 64) == ("group 1 of 2, 1 B behind its last byte", "")
+    assert where(pair, SMALL, group + 64) == ("group 1 of 2, 1 B after its last byte", "")
     assert where(pair, SMALL_DN, 4096 + 4 * 3 + 1) == (
         "group 0, row n 3, lane 1 (d 1)",
         f"GM {1001 + 9 + 3:#012x}",
@@ -195,7 +195,7 @@ def test_bias_names_slot_burst_and_element(pair: Pair) -> None:
         "bias slot 17 = burst 2, element 1 (f16 widened), byte 3 of 4",
         f"L1 {64 + 2 * (2 * 4 + 1):#07x}",
     )
-    assert where(pair, BIAS, 128 + 4 * 19) == ("burst 2 of 4, 1 B behind its last byte", "")
+    assert where(pair, BIAS, 128 + 4 * 19) == ("burst 2 of 4, 1 B after its last byte", "")
     assert where(pair, BIAS_RAW, 4 * 9) == (
         "bias slot 9 = burst 0, element 9 (f32), byte 0 of 4",
         f"L1 {64 + 36:#07x}",

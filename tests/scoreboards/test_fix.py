@@ -398,8 +398,8 @@ def test_labels_of_the_layouts(
 @pytest.mark.parametrize(
     ("op", "address", "text"),
     [
-        (replace(PLAIN, dst_stride=40), 160 + 130, "row m 1, 3 B behind its last byte"),
-        (replace(PLAIN, dst_stride=320, layout="nz2nz"), 1030, "column group 0 of 2, 7 B behind"),
+        (replace(PLAIN, dst_stride=40), 160 + 130, "row m 1, 3 B after its last byte"),
+        (replace(PLAIN, dst_stride=320, layout="nz2nz"), 1030, "column group 0 of 2, 7 B after"),
         (replace(PLAIN, dst_stride=40, layout="nz2dn", k=1), 160 * 31 + 65, "channel n 31, 2 B"),
     ],
 )

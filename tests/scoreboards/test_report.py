@@ -69,7 +69,7 @@ def test_guard_bytes_are_described_from_their_row(pair: Pair) -> None:
     position = found.position
     assert position is not None
     behind = replace(position, byte=160, part=Part.BEHIND)
-    assert "1 B behind its last byte" in render(replace(found, position=behind))
+    assert "1 B after its last byte" in render(replace(found, position=behind))
     assert "write outside the destination" in render(found)
 
 
