@@ -52,7 +52,7 @@ def compare_op(
     in_flight: Sequence[Footprint] = (),
     bus_bytes: int = 32,
 ) -> tuple[Mismatch, ...]:
-    """Compares what an op wrote, and ``guard`` bytes on both sides of each row.
+    """Compares the destination of an op, and ``guard`` bytes on both sides of each row.
 
     Guards end at the ends of the memory. Close rows are compared as one range, with everything
     between them.
@@ -200,7 +200,7 @@ def _near(other: Footprint, space: Space, addresses: NDArray[np.int64]) -> bool:
 def locate(
     outcome: Outcome, address: int, rows: RowMap | None = None, region: int = 0
 ) -> Position | None:
-    """Returns what a byte of the destination memory is to the op.
+    """Returns the position of a byte of the destination memory in the op.
 
     Args:
         outcome: An op's outcome.

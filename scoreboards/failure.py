@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns what the scoreboard finds into failures: a report as text, and fields for programs.
+"""Converts findings of the scoreboard to failures: a report as text, and fields for programs.
 
 Each report goes to the run together with a :class:`tb.record.record.Failure`, from which
 :mod:`tb.regress.results.buckets` groups the failures of many runs.
@@ -85,7 +85,7 @@ class Reporter:
     # --- ops ---------------------------------------------------------------------------------
 
     def op(self, batch: Batch, index: int, ops: tuple[Any, ...], objection: Objection) -> None:
-        """Reports what is wrong with one op."""
+        """Reports a problem of one op."""
         text = op_text(batch, index, ops).replace("\n", "\n    ")
         lines = [f"MISMATCH: {objection.text}", f"  {text}"]
         violation = first_d_violation(unpack(batch.block.pack()[index]))

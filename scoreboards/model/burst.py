@@ -127,7 +127,7 @@ def biases(op: BurstOp, legal: bool, _state: Registers) -> Outcome:
 def ubuf_to_ubuf(op: CopyUbufToUbuf, legal: bool, _state: Registers) -> Outcome:
     """Returns the outcome of a ``copy_ubuf_to_ubuf``: bytes and start-to-start strides.
 
-    With a rule of ``LOWERING_RULES`` the front end does not issue it and no engine sees it.
+    If it breaks a rule of ``LOWERING_RULES``, the front end does not issue it.
     """
     if not legal:
         rule = _lowering_rule(op) or _engine_rule(op)

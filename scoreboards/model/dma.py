@@ -67,7 +67,7 @@ _ISSUE: dict[type, Callable[[Any, bool, Registers], Outcome]] = {
 
 
 class ReferenceModel:
-    """Executes DMA ops on memories of its own.
+    """Executes DMA ops on a set of memories.
 
     Args:
         memories: Each space an op may touch to its bytes, ``uint8[capacity]``; GM may be a view

@@ -16,7 +16,7 @@ from tb.isa.dtypes import Ptr
 
 
 class BurstOp:
-    """An op of the family. Each row of the table has a class of its own, made from the row.
+    """An op of the family. Each row of the table has a class, made from the row.
 
     The fields are the operands in the order of the row, then ``src_type`` and ``dst_type``, and
     ``ub_sub`` where a side is UB. The pointer types of an op that widens decide the widening: see
