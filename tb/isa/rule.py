@@ -121,7 +121,7 @@ def reaches(space: str, end: int, size: int) -> Breach:
 
 
 def wrong_for(what: str, legal: str, found: str) -> Breach:
-    """Returns the problem that something is ``found`` and not ``legal``; ``what`` ends with the verb."""
+    """Returns the problem of ``found`` in place of ``legal``; ``what`` ends with the verb."""
     sentence = f"{what} {legal}, not {found}"
     return Breach(sentence, legal, sentence)
 
