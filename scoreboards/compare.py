@@ -37,7 +37,7 @@ WINDOW = 32
 """Bytes shown around the first wrong one."""
 
 _DENSE = 8192  # bytes compared as one range at less cost than a strided view
-_DENSE_CLIPPED = 65536  # the same against the gathering of rows whose guard is clipped
+_DENSE_CLIPPED = 65536  # the same, compared with gathering rows with clipped guards
 _DENSE_LOCAL = 1 << 19  # the same for an on-chip memory, which allocates no pages
 _GATHER = 1 << 22
 _MERGE = 32
@@ -52,7 +52,7 @@ def compare_op(
     in_flight: Sequence[Footprint] = (),
     bus_bytes: int = 32,
 ) -> tuple[Mismatch, ...]:
-    """Compares what an op wrote, and ``guard`` bytes on both sides of each row.
+    """Compares the destination of an op, and ``guard`` bytes on both sides of each row.
 
     Guards end at the ends of the memory. Close rows are compared as one range, with everything
     between them.
@@ -200,7 +200,7 @@ def _near(other: Footprint, space: Space, addresses: NDArray[np.int64]) -> bool:
 def locate(
     outcome: Outcome, address: int, rows: RowMap | None = None, region: int = 0
 ) -> Position | None:
-    """Returns what a byte of the destination memory is to the op.
+    """Returns the position of a byte of the destination memory in the op.
 
     Args:
         outcome: An op's outcome.

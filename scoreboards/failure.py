@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns what the scoreboard finds into failures: a report as text, and fields for programs.
+"""Converts findings of the scoreboard to failures: a report as text, and fields for programs.
 
 Each report goes to the run together with a :class:`tb.record.record.Failure`, from which
 :mod:`tb.regress.results.buckets` groups the failures of many runs.
@@ -85,7 +85,7 @@ class Reporter:
     # --- ops ---------------------------------------------------------------------------------
 
     def op(self, batch: Batch, index: int, ops: tuple[Any, ...], objection: Objection) -> None:
-        """Reports what is wrong with one op."""
+        """Reports a problem of one op."""
         text = op_text(batch, index, ops).replace("\n", "\n    ")
         lines = [f"MISMATCH: {objection.text}", f"  {text}"]
         violation = first_d_violation(unpack(batch.block.pack()[index]))
@@ -144,7 +144,7 @@ class Reporter:
             since: Batches since the comparison before, any of which may have written them.
         """
         stamp = self.actual_writer(found)
-        suspect = None if stamp is None else _suspect(found.address, stamp, since)
+        suspect = None if stamp is None else _likely_writer(found.address, stamp, since)
         text = ""
         failure = Failure(kind=found.kind.value)
         if suspect is not None:
@@ -301,11 +301,11 @@ def _under_way(batch: Batch, slot: str, clock: int) -> int | None:
     return int(indices[min(position, len(indices) - 1)])
 
 
-def _suspect(address: int, stamp: Any, since: Iterable[Batch]) -> tuple[Batch, int] | None:
+def _likely_writer(address: int, stamp: Any, since: Iterable[Batch]) -> tuple[Batch, int] | None:
     """Returns the op that most likely wrote a stray byte.
 
-    Of those in flight on the writer's slot in that cycle, the one whose destination is
-    closest to the byte.
+    Of those in flight on the writer's slot in that cycle, the one with its destination closest to
+    the byte.
     """
     best: tuple[int, Batch, int] | None = None
     for batch in since:

@@ -193,8 +193,8 @@ class Flight:
     Attributes:
         index: Its place in the block.
         outcome: What it does when nothing fails.
-        accept, done: Clocks of its handshakes; ``NEVER`` for what a reset cut off.
-        status: What it retired with, None for what a reset cut off.
+        accept, done: Clocks of its handshakes; ``NEVER`` if a reset cut them off.
+        status: Status of its done record, None if a reset cut it off.
     """
 
     index: int

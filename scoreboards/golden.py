@@ -66,7 +66,7 @@ def _map_sparse(size: int) -> mmap.mmap:
 
 
 class GoldenMemory(Mapping[Space, NDArray[np.uint8]]):
-    """All memories of the ISA as the model sees them; a mapping of space to ``uint8[capacity]``.
+    """All memories of the ISA for the model; a mapping of space to ``uint8[capacity]``.
 
     Bytes of GM are valid once their page is ensured. Hand :meth:`ensure_footprint` and
     :meth:`expect_write` to the model as its hooks and that is so for every op:

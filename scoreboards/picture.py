@@ -65,10 +65,12 @@ def picture_lines(actual: Memories, golden: GoldenMemory, region: Footprint) -> 
     rows = [_row(ours, theirs, line, LINE) for line in known]
     parts = []
     if len(known) < len(lines):
-        parts.append(f"lines of {1 << PAGE_SHIFT}-byte pages that nobody touched are left out")
-    behind = region.base + region.length - lines[-1] - LINE
-    if behind > 0:
-        parts.append(f"the last wrong byte stands {behind} bytes behind the last line")
+        parts.append(
+            f"lines of {1 << PAGE_SHIFT}-byte pages that neither side touched are left out"
+        )
+    after = region.base + region.length - lines[-1] - LINE
+    if after > 0:
+        parts.append(f"the last wrong byte is {after} bytes after the last line")
     left_out = "; ".join(parts)
     left_out = f"{left_out[:1].upper()}{left_out[1:]}." if parts else ""
     return Picture(space=region.space.name.lower(), rows=rows, left_out=left_out)

@@ -47,8 +47,8 @@ def distance(footprint: Footprint, address: int) -> int:
     many = footprint.rows > _MANY_ROWS
     starts = np.array([footprint.base]) if many else footprint.row_starts()
     length = footprint.end - footprint.base if many else footprint.length
-    ahead, behind = starts - address, address - (starts + length - 1)
-    return int(np.maximum(np.maximum(ahead, behind), 0).min())
+    ahead, past = starts - address, address - (starts + length - 1)
+    return int(np.maximum(np.maximum(ahead, past), 0).min())
 
 
 def pages_of(footprint: Footprint) -> Iterable[int]:

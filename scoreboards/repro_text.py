@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Setup files, commands and the note beside programs that replay a transaction."""
+"""Setup files, commands and ``README.txt`` for programs that replay a transaction."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def readme_text(
     Args:
         title: The transaction, in a few words.
         why: Report of its failure, or nothing.
-        programs: Command of each program to what it holds.
+        programs: Command of each program to its contents.
         notes: Limits of the programs.
         repeat: Command that repeats the original run.
     """

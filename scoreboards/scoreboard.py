@@ -142,7 +142,7 @@ class Scoreboard(uvm_subscriber):
         passed = np.ones(len(block), dtype=np.bool_)
         with self.stopwatch.phase("compare"):
             self._check_protocol(batch)  # first, since a violation may be the cause of the rest
-            verdicts = self._judge_errors(batch, program, outcomes, passed)
+            verdicts = self._check_errors(batch, program, outcomes, passed)
             retired = _retired(batch)
             failed = {
                 index: verdict
@@ -213,7 +213,7 @@ class Scoreboard(uvm_subscriber):
             outcomes.append(outcome)
         return outcomes
 
-    def _judge_errors(
+    def _check_errors(
         self,
         batch: Batch,
         program: list[tuple[Any, ...]],
@@ -287,7 +287,7 @@ class Scoreboard(uvm_subscriber):
     ) -> list[Outcome]:
         """Executes the ops in program order on the golden memory.
 
-        Bytes written by an op that met an error, or that a reset cut off, are taken over.
+        Bytes of an op that met an error, or that a reset cut off, are copied from the DUT.
         """
         begun = _begun(batch) if batch.reset is not None else None
         undefined: list[Footprint] = []
@@ -551,7 +551,7 @@ def _wrong_status(got: int, expected: Status) -> Objection:
 
 
 def _wrong_error(verdict: Verdict, got: int, text: str) -> Objection:
-    """Returns what is wrong with the status or the address of an op that met an error."""
+    """Returns the problem with the status or the address of an op that met an error."""
     wanted = dict.fromkeys(error.status.name for error in verdict.first())
     if status_text(got).partition(" ")[2] in wanted:
         return Objection("address", text, " or ".join(wanted))

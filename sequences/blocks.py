@@ -64,7 +64,7 @@ def lower_program(
         if isinstance(op, CopyUbufToUbuf) and lowering_violation(op):
             continue
         if not isinstance(op, LegacySet):
-            raise ValueError(f"only set_* ops stand before a copy, found {type(op).__name__}")
+            raise ValueError(f"only set_* ops may precede a copy, found {type(op).__name__}")
         registers = write_registers(op, registers)
     if isinstance(copy, CopyUbufToUbuf):
         return Lowered(program, lower_ubuf_copy(copy), rule), registers

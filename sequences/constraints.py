@@ -115,7 +115,7 @@ class OpConstraints:
         dependent: Fraction of ops offered a dependency on an op of the other slot.
         nop: Fraction of ops with a zero count or length.
         reread: Fraction of ops with source loops that read bytes again (stride 0 or small).
-        interleave: Fraction of ops with loop iterations between the rows of others.
+        interleave: Fraction of ops with loop iterations between the rows of other iterations.
         stretch: Fraction of ops with a local stride as long as the memory allows.
         small_c0: Fraction of NZ repacks in small-C0 mode.
         big_nz: Fraction of NZ repacks with a large shape: long rows, hundreds of groups.

@@ -59,7 +59,7 @@ PATIENCE = 2 * RARE
 LEAST_DRAW = 1024
 """Ops drawn at once, where only a part of them may be left."""
 
-LOST_PARAMETERS = "write-backs whose parameters a dropped mte_l1_fb was to load"
+LOST_PARAMETERS = "write-backs with parameters from a dropped mte_l1_fb"
 
 _FIX = tuple(spec.opcode for spec in (MTE_L0C_GM, MTE_L0C_L1, MTE_L0C_UB))
 

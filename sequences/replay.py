@@ -77,7 +77,7 @@ def schedule(
         ProgramError: an op breaks a D rule and may not be sent.
     """
     lowered = _lowered(trace, order.sequence)
-    _judge(trace, lowered, illegal)
+    _check_rules(trace, lowered, illegal)
     return list(_Rounds(trace, order, lowered).rounds())
 
 
@@ -158,7 +158,7 @@ def _after(program: Sequence[Op], registers: DmaRegisters) -> DmaRegisters:
     return registers
 
 
-def _judge(trace: Trace, lowered: dict[int, Lowered], illegal: str) -> None:
+def _check_rules(trace: Trace, lowered: dict[int, Lowered], illegal: str) -> None:
     """Notes the rule that each op breaks, or rejects such ops."""
     refused: list[Finding] = []
     for index in sorted(lowered):

@@ -129,7 +129,7 @@ class RandomSeq(BlockSeq):
         self.filter_chain = filter_chain
 
     def blocks(self) -> Iterator[OpBlock]:
-        """Yields the blocks of a generator of its own."""
+        """Yields the blocks of a new generator."""
         source = TrafficGenerator(self.seed, self.ops, self.constraints)
         yield from (self.filter_chain or FilterChain(())).blocks(source.blocks, self.transactions)
 
@@ -138,7 +138,7 @@ class IllegalSeq(RandomSeq):
     """``transactions`` ops, about half of them illegal (:mod:`sequences.illegal.generator`)."""
 
     def blocks(self) -> Iterator[OpBlock]:
-        """Yields the blocks of a generator of its own."""
+        """Yields the blocks of a new generator."""
         source = IllegalGenerator(self.seed, self.ops, self.constraints)
         filter_chain = self.filter_chain or FilterChain(())
         yield from filter_chain.blocks(source.blocks, self.transactions, isolated=True)

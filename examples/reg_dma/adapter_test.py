@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Test of the adapter on its pins, without the bench: descriptors in, register accesses and dones out."""
+"""Test of the adapter on its pins: descriptors in, register accesses and dones out."""
 
 from typing import Any
 

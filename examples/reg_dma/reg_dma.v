@@ -3,8 +3,9 @@
 // A two-dimensional DMA with registers, of the kind found in microcontrollers: copies ROWS rows of
 // ROW_LEN bytes from an SRAM to addresses on an AXI4 bus. One job at a time; registers are written
 // over APB3, the end of a job is an interrupt (level). Any byte alignment, length and stride.
-// An error on the bus or of the SRAM ends the job: STATUS has the kind, ERR_ADDR the place. README.md
-// has the register map and a diagram. One beat a clock; START to the first SRAM request: 2 clocks.
+// An error on the bus or of the SRAM ends the job: STATUS has the kind, ERR_ADDR the place.
+// README.md has the register map and a diagram. One beat a clock; START to the first SRAM request:
+// 2 clocks.
 `default_nettype none
 
 module reg_dma #(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ports of an engine of slot fix beyond those of pto_engine_ports.vh: parameters and unit flags.
+// The ports of slot fix in addition to those of pto_engine_ports.vh: parameters and unit flags.
 // Needs the parameters LocalAddrWidth and SrcDataWidth. Spec: CONTRACT.
   output wire                      par_req_o,     // parameter read, stable until granted
   input  wire                      par_gnt_i,     // request taken

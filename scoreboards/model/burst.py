@@ -127,10 +127,10 @@ def biases(op: BurstOp, legal: bool, _state: Registers) -> Outcome:
 def ubuf_to_ubuf(op: CopyUbufToUbuf, legal: bool, _state: Registers) -> Outcome:
     """Returns the outcome of a ``copy_ubuf_to_ubuf``: bytes and start-to-start strides.
 
-    With a rule of ``LOWERING_RULES`` the front end does not issue it and no engine sees it.
+    If it breaks a rule of ``LOWERING_RULES``, the front end does not issue it.
     """
     if not legal:
-        rule = _refusal(op) or _engine_rule(op)
+        rule = _lowering_rule(op) or _engine_rule(op)
         if rule:
             return Outcome(Status.RULE, rule)
     if not op.len_burst or not op.n_burst:
@@ -156,7 +156,7 @@ def _space(op: BurstOp, keyword: str) -> Space:
     return ub_space(op.ub_sub) if keyword == "ub" else Space[keyword.upper()]
 
 
-def _refusal(op: CopyUbufToUbuf) -> int:
+def _lowering_rule(op: CopyUbufToUbuf) -> int:
     """Returns the lowest rule decided at lowering that the copy breaks, or 0."""
     strides = (op.src_stride, op.dst_stride)
     several = op.n_burst > 1

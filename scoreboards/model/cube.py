@@ -145,7 +145,7 @@ class CubeModel:
         self.l0b: Bytes = rng.integers(256, size=L0_BYTES, dtype=np.uint8)
 
     def execute(self, op: CubeOp) -> Rows | None:
-        """Executes an op; returns what it writes to L0C, for the caller to put there.
+        """Executes an op; returns the bytes that the caller must write to L0C.
 
         Raises:
             ValueError: it leaves a memory, or its types are no pair of ``MAD_TYPES``.

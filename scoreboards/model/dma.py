@@ -67,7 +67,7 @@ _ISSUE: dict[type, Callable[[Any, bool, Registers], Outcome]] = {
 
 
 class ReferenceModel:
-    """Executes DMA ops on memories of its own.
+    """Executes DMA ops on a set of memories.
 
     Args:
         memories: Each space an op may touch to its bytes, ``uint8[capacity]``; GM may be a view
@@ -150,7 +150,7 @@ class ReferenceModel:
         if outcome.read is None or outcome.written is None:
             return outcome
         if outcome.flags is not None:
-            self._look_at_flags(outcome.flags)
+            self._wait_for_flags(outcome.flags)
         try:
             if self._before_read is not None:
                 for region in outcome.reads:
@@ -172,7 +172,7 @@ class ReferenceModel:
             raise
         return outcome._replace(events=events) if events else outcome
 
-    def _look_at_flags(self, use: FlagUse) -> None:
+    def _wait_for_flags(self, use: FlagUse) -> None:
         """Waits for unit flags, and clears them where the op does so when it retires."""
         flags = self._unit_flags
         if flags is None:

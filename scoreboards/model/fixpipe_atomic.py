@@ -42,7 +42,7 @@ OPS = ("add", "max", "min")
 
 
 def combine(kind: str, op: str, old: Elements, new: Elements) -> tuple[Elements, int]:
-    """Returns what is stored in place of ``old`` and the events of the operation.
+    """Returns the new elements in memory and the events of the operation.
 
     Args:
         kind: Atomic type: f32, f16, bf16, s32, s16 or s8.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Registers of the legacy DMA ops and the ``set_*`` ops that write them (spec/dma.md, section 4).
 
-A ``set_*`` op whose operand does not fit retires with DMA-L05 and changes nothing (A-19).
+A ``set_*`` op with an operand that does not fit retires with DMA-L05 and changes nothing (A-19).
 """
 
 from __future__ import annotations

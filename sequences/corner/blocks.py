@@ -135,7 +135,7 @@ def loop_counts() -> Iterator[Corner]:
                     loops.append((count, gm + 5, ub))
                     gm, ub = (gm + 5) * count, ub * count
                 yield Corner(copy(store, 33, rows, 37, 64, loops))
-        # Iterations between the rows of others, and the outer loop inside the inner one.
+        # Iterations between the rows of other ones, and the outer loop inside the inner one.
         yield Corner(copy(store, 32, 4, 100, 128, [(4, 25 * 16, 32)]))
         yield Corner(copy(store, 20, 2, 400, 512, [(2, 200, 256), (2, 100, 128), (4, 20, 32)]))
         yield Corner(copy(store, 1, 64, 1, 32))

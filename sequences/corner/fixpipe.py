@@ -265,7 +265,7 @@ class _Builder:
     def __init__(self, seed: int = 1) -> None:
         rng = np.random.default_rng(seed)
         self._pools = Pools(rng)
-        self._luck = Random(seed)
+        self._random = Random(seed)
         records = Records(rng)
         rows = np.concatenate(
             (
@@ -290,7 +290,7 @@ class _Builder:
                 low < side.end and side.base < high for low, high in filled
             ):
                 filled.add((side.base, side.end))
-                data = draw_tile(tile_of(desc, self._image), self._pools, self._luck)
+                data = draw_tile(tile_of(desc, self._image), self._pools, self._random)
                 fills.append(Fill(Space.L0C, side.base, data))
             if desc.atomic_type and not any(f.start == desc.dst_addr for f in fills[1:]):
                 pool = self._pools.old[desc.atomic_type].view(np.uint8)
@@ -359,7 +359,7 @@ def _flag_chains(form: str) -> Iterator[tuple[list[FixOp], list[int]]]:
 
 
 def _again_chains(form: str) -> Iterator[tuple[list[FixOp], list[int]]]:
-    """Ops and delays: tiles whose flags are set again after an op has cleared them."""
+    """Ops and delays: tiles with flags set again after an op has cleared them."""
     unit = 1024 if form == _GM else 4096
     op = tile(form, 8, 16)
     for flags, delay in product(

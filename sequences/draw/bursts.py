@@ -161,11 +161,11 @@ def shape_bursts(
     fb = np.flatnonzero(_TO_FB[moves.opcode[index]])
     count[fb], length[fb] = _fb_shapes(rng, np.minimum(most, limits.max_rows)[fb])
     child = moves.parent[index] >= 0
-    luck = rng.random(size)
-    flat = child & (luck < 0.2)
+    chance = rng.random(size)
+    flat = child & (chance < 0.2)
     count = np.where(flat, 1, count)
     length = np.where(flat, np.minimum(most, MAX_LEN), length)
-    at, rows, row, gap = _follow(moves, index, child & (luck > 0.35), src_unit, most, limit)
+    at, rows, row, gap = _follow(moves, index, child & (chance > 0.35), src_unit, most, limit)
     count[at], length[at] = rows, row
     src_gap = _gaps(rng, count, length, src_units, wide=0.1)
     src_gap[fb] = _gaps(rng, count[fb], length[fb], src_units[fb], wide=0.25)

@@ -2,7 +2,7 @@
 """Programs of legacy copies: the ``set_*`` ops that a copy needs, and a few more.
 
 The registers persist from copy to copy and from block to block (spec/ambiguities.md, A-09), so
-a copy whose loops repeat those of the one before needs no ``set_*`` op at all.
+a copy with the same loops as the one before needs no ``set_*`` op at all.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class RegisterFile:
         """
         if not len(index):
             return {}
-        chance = rng.random((len(index), 8)).tolist()
+        chances = rng.random((len(index), 8)).tolist()
         names = _NAMES
         rows = np.stack([columns[name][index] for name in names], axis=1).tolist()
         types = zip(
@@ -96,23 +96,23 @@ class RegisterFile:
         strides: list[tuple[int, int, int, int]] = []
         pads: list[int] = []
         programs: dict[int, tuple[LegacyOp, ...]] = {}
-        for number, row, (is_store, elem, pad_type), luck in zip(
-            index.tolist(), rows, types, chance, strict=True
+        for number, row, (is_store, elem, pad_type), chance in zip(
+            index.tolist(), rows, types, chances, strict=True
         ):
             side = UBTOOUT if is_store else OUTTOUB
             program: list[LegacyOp] = []
-            if luck[0] < FOREIGN:
+            if chance[0] < FOREIGN:
                 program.append(self._foreign(rng, OUTTOUB if is_store else UBTOOUT))
             ext0, loc0, ext1, loc1 = row[8:12]
             wanted = [(loc0, ext0), (loc1, ext1)] if is_store else [(ext0, loc0), (ext1, loc1)]
-            held = self._set_loops(program, side, (row[6], row[7]), wanted, luck)
+            held = self._set_loops(program, side, (row[6], row[7]), wanted, chance)
             (src0, dst0), (src1, dst1) = held
             strides.append((dst0, src0, dst1, src1) if is_store else (src0, dst0, src1, dst1))
             pad = row[15]
             if row[12]:
-                pad = self._set_pad(program, DTYPES[pad_type], pad, luck)
+                pad = self._set_pad(program, DTYPES[pad_type], pad, chance)
             pads.append(pad)
-            sid = 0 if luck[4] < 0.9 else int(luck[5] * 16)
+            sid = 0 if chance[4] < 0.9 else int(chance[5] * 16)
             if is_store:
                 program.append(
                     CopyUbufToGm(
@@ -141,23 +141,23 @@ class RegisterFile:
         side: str,
         counts: tuple[int, int],
         wanted: list[tuple[int, int]],
-        luck: list[float],
+        chance: list[float],
     ) -> list[tuple[int, int]]:
-        if self._counts[side] != counts or luck[1] < REDUNDANT:
+        if self._counts[side] != counts or chance[1] < REDUNDANT:
             program.append(SetLoopSize(side, *counts))
             self._counts[side] = counts
         held = self._strides[side]
         for level in (0, 1):
-            if counts[level] <= 1 and luck[2 + level] < KEEP:
+            if counts[level] <= 1 and chance[2 + level] < KEEP:
                 continue
-            if held[level] != wanted[level] or luck[6] < REDUNDANT:
+            if held[level] != wanted[level] or chance[6] < REDUNDANT:
                 program.append(SetLoopStride(side, level + 1, *wanted[level]))
                 held[level] = wanted[level]
         return list(held)
 
-    def _set_pad(self, program: list[LegacyOp], dtype: str, value: int, luck: list[float]) -> int:
+    def _set_pad(self, program: list[LegacyOp], dtype: str, value: int, chance: list[float]) -> int:
         mask = (1 << 8 * ELEMENT_BYTES[dtype]) - 1
-        if luck[7] < 0.4:
+        if chance[7] < 0.4:
             return self._pad & mask
         program.append(SetMovPadVal(dtype, value))
         self._pad = value

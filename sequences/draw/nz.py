@@ -153,8 +153,8 @@ def _gather(
     rng: np.random.Generator, shape: Matrices, far: Bools, most: Ints, limits: OpConstraints
 ) -> None:
     """Gives some ops dozens of small matrices, in place; far ops stay below the limit of rows."""
-    luck = rng.random(len(far))
-    index = np.flatnonzero(luck < np.where(far, 0.3, 0.02) * (limits.max_rows >= MAX_FAR_ROWS))
+    chance = rng.random(len(far))
+    index = np.flatnonzero(chance < np.where(far, 0.3, 0.02) * (limits.max_rows >= MAX_FAR_ROWS))
     groups = MANY_GROUPS + rng.integers(0, 17, len(index))
     n = 1 + rng.integers(0, MAX_FAR_ROWS // groups)
     c0 = C0_BYTES // shape.elem[index]
@@ -233,9 +233,9 @@ def _source(rng: np.random.Generator, shape: Matrices, far: Bools, read: Ints) -
     outer = np.where((groups - 1) * outer + matrix > read, 0, outer)
     _far_source(rng, shape, np.flatnonzero(far), inner, outer)
     anything = rng.integers(0, 1 << GM_STRIDE_BITS, (2, count))
-    luck = rng.random((2, count)) < 0.4
-    inner = np.where((rows == 1) & luck[0], anything[0], inner)
-    outer = np.where(groups == 1, np.where(luck[1], anything[1], 0), outer)
+    chance = rng.random((2, count)) < 0.4
+    inner = np.where((rows == 1) & chance[0], anything[0], inner)
+    outer = np.where(groups == 1, np.where(chance[1], anything[1], 0), outer)
     return inner, outer
 
 

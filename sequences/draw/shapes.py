@@ -127,10 +127,10 @@ def _tall(
     limits: OpConstraints,
 ) -> None:
     """Gives a few ops many rows below loops that iterate, in place; far ops get fewer rows."""
-    luck = rng.random(len(counts))
+    chance = rng.random(len(counts))
     share = np.where(forms.legacy, 0.07, 0.04) * (limits.max_rows >= TALL_ROWS)
-    tall = ~forms.far & (luck < share)
-    index = np.flatnonzero(tall | (forms.far & (luck < 0.5)))
+    tall = ~forms.far & (chance < share)
+    index = np.flatnonzero(tall | (forms.far & (chance < 0.5)))
     rows = rng.integers(16, TALL_ROWS + 1, len(index))
     spread = log_uniform(rng, 2, np.full(len(index), MAX_FAR_ROWS))
     counts[index, 0] = np.minimum(np.where(tall[index], rows, spread), limits.max_rows)
@@ -193,14 +193,14 @@ def edge_lengths(
 ) -> Ints:
     """Returns lengths around words, bursts and pages for a fraction ``edge`` of the ops.
 
-    Ops with long rows get few rows: ``counts`` changes in place. An op whose ``residue`` is not
-    negative keeps its length.
+    Ops with long rows get few rows: ``counts`` changes in place. An op with a ``residue`` that is
+    not negative keeps its length.
     """
     count = len(length)
-    luck = rng.random(count)
+    chance = rng.random(count)
     free = residue < 0
-    short = free & (luck < edge * 8 / 9)
-    long = free & (luck > 1 - edge / 9) & ~far
+    short = free & (chance < edge * 8 / 9)
+    long = free & (chance > 1 - edge / 9) & ~far
     near = rng.choice(EDGE_LENGTHS, count)
     short &= near * counts.prod(axis=1) <= MANY_BYTES
     length = np.where(short, near, length)

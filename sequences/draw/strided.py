@@ -147,10 +147,10 @@ def shape_strided(
     whole = opcode == MTE_L1_UB.opcode
     shapes = _fresh(rng, forms, whole, read, write, moves.residue[index], limits)
     child = parent >= 0
-    luck = rng.random(len(index))
-    flat = np.flatnonzero(child & (luck < 0.12))
+    chance = rng.random(len(index))
+    flat = np.flatnonzero(child & (chance < 0.12))
     _flat(rng, shapes, flat, np.minimum(np.minimum(read, write), limits.max_bytes), whole)
-    wanted = child & (luck > 0.2)
+    wanted = child & (chance > 0.2)
     same = _same_rows(moves, shapes, index, wanted, whole, write, forms.legacy, limits)
     far = forms.far & (shapes.rows <= MAX_FAR_ROWS)
     shapes.pad &= (shapes.length >= shapes.elem) & (shapes.length % shapes.elem == 0)

@@ -34,25 +34,25 @@ class Arena:
         self._starts.insert(at, low)
         self._ends.insert(at, high)
 
-    def wishes(self, luck: Random, size: int, unit: int, residue: int = 0) -> list[int]:
+    def candidates(self, rng: Random, size: int, unit: int, residue: int = 0) -> list[int]:
         """Returns a few starts at ``residue`` modulo ``unit``, some of which may be free."""
         spare = self.end - self.start - size
         if spare < 0:
             return []
         found = []
         for _ in range(_TRIES):
-            kind = luck.random()
+            kind = rng.random()
             if kind < 0.12:
                 at = self.start
             elif kind < 0.3:
                 at = self.end - size
             elif kind < 0.6 and self._ends:
-                beside = luck.randrange(len(self._ends))
-                at = self._ends[beside] if luck.random() < 0.5 else self._starts[beside] - size
+                beside = rng.randrange(len(self._ends))
+                at = self._ends[beside] if rng.random() < 0.5 else self._starts[beside] - size
                 if at == self._ends[beside]:
                     at += (residue - at) % unit
             else:
-                at = self.start + int(luck.random() * (spare + 1))
+                at = self.start + int(rng.random() * (spare + 1))
             found.append(at - (at - residue) % unit)
         return found
 
@@ -66,9 +66,9 @@ class Arena:
             at = max(at, high)
         return None
 
-    def place(self, luck: Random, size: int, unit: int, residue: int = 0) -> int | None:
+    def place(self, rng: Random, size: int, unit: int, residue: int = 0) -> int | None:
         """Takes ``size`` bytes at ``residue`` modulo ``unit`` somewhere; None when full."""
-        for at in self.wishes(luck, size, unit, residue):
+        for at in self.candidates(rng, size, unit, residue):
             if self.free(at, at + size):
                 self.take(at, at + size)
                 return at
@@ -78,10 +78,10 @@ class Arena:
         return found
 
 
-def place_in_both(one: Arena, other: Arena, luck: Random, size: int, unit: int) -> int | None:
+def place_in_both(one: Arena, other: Arena, rng: Random, size: int, unit: int) -> int | None:
     """Takes the same place in two memories; None when no candidate is free in both."""
     for side in (one, other, one, other):
-        for at in side.wishes(luck, size, unit):
+        for at in side.candidates(rng, size, unit):
             if one.free(at, at + size) and other.free(at, at + size):
                 one.take(at, at + size)
                 other.take(at, at + size)

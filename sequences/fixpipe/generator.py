@@ -61,7 +61,7 @@ class FixGenerator:
         self.constraints = constraints or OpConstraints()
         self._links = tuple(name for name in links if name in LINK_NAMES)
         self._rng = rng = np.random.default_rng(seed)
-        self._luck = Random(int(rng.integers(1 << 62)))
+        self._random = Random(int(rng.integers(1 << 62)))
         self._cycles = CyclicKinds.of([OPS[name].opcode for name in self.ops])
         self._pools = Pools(rng)
         self._records = Records(rng)
@@ -209,7 +209,7 @@ class FixGenerator:
 
     def _layout(self, lists: dict[str, list[int]]) -> Layout:
         return Layout(
-            lists, self.constraints, self._pools, self._records, self._luck, Links(self._links)
+            lists, self.constraints, self._pools, self._records, self._random, Links(self._links)
         )
 
     def _describe(self, lists: dict[str, list[int]], i: int) -> dict[str, int]:

@@ -75,7 +75,7 @@ class Layout:
 
     Attributes:
         x: Columns of the draw.
-        limits, pools, records, luck: Inputs of the draw.
+        limits, pools, records, rng: Inputs of the draw.
         links: Ops around it, see :mod:`sequences.fixpipe.links`.
         src, dst, quant, relu: Addresses of the ops so far.
         waits: The op that each op waits for, numbered as in :class:`.links.Links`, or None.
@@ -87,7 +87,7 @@ class Layout:
     limits: OpConstraints
     pools: Pools
     records: Records
-    luck: Random
+    rng: Random
     links: Links
     src: list[int] = field(default_factory=list)
     dst: list[int] = field(default_factory=list)
@@ -158,16 +158,16 @@ class Layout:
         self.waits.append(self.wait if live else None)
         self.links.op(number)
         self.last = i
-        if live and self.links.readers and self.luck.random() < self.limits.dependent * 0.3:
+        if live and self.links.readers and self.rng.random() < self.limits.dependent * 0.3:
             self._read_back(i, number)
 
     def _read_back(self, i: int, number: int) -> None:
         """Adds a copy of the op's result by another pipe, unless an update of it follows."""
-        x, luck = self.x, self.luck
+        x, rng = self.x, self.rng
         following = i + 1 < len(x["again"]) and x["again"][i + 1]
         if following or x["far"][i] or x["ub_mode"][i] or self.wait is not None:
             return
-        reader = self.links.reader(luck, x["opcode"][i])
+        reader = self.links.reader(rng, x["opcode"][i])
         if reader is None:
             return
         size = min(x["reach"][i], MOST_READ)
@@ -175,72 +175,72 @@ class Layout:
             size = _whole(size)
         if reader == "mte_l1_bt":
             size = min(size, MOST_BIAS)
-        sub = x["ub_sub"][i] if x["opcode"][i] == UB else luck.randrange(2)
+        sub = x["ub_sub"][i] if x["opcode"][i] == UB else rng.randrange(2)
         to = self._place_for(reader, size, sub)
         if to is not None:
-            self.links.read(luck, number, reader, self.dst[-1], to, size, sub)
+            self.links.read(rng, number, reader, self.dst[-1], to, size, sub)
 
     def _place_for(self, reader: str, size: int, sub: int) -> int | None:
         """Allocates the bytes that ``reader`` writes."""
-        luck, to = self.luck, reader[reader.index("_", 4) + 1 :]
+        rng, to = self.rng, reader[reader.index("_", 4) + 1 :]
         if to == "gm":
-            return luck.choice(self.gm).place(luck, size, 1)
+            return rng.choice(self.gm).place(rng, size, 1)
         if to == "bt":
-            return self.bt.place(luck, -(-size // 64) * 64, 64)
+            return self.bt.place(rng, -(-size // 64) * 64, 64)
         arena = self.ub[sub] if to == "ub" else self.l1
-        return arena.place(luck, _whole(size), UB_BLOCK)
+        return arena.place(rng, _whole(size), UB_BLOCK)
 
     def _add_nop(self, i: int) -> None:
         """NOPs touch nothing: their addresses may point anywhere, even outside (A-18)."""
-        luck = self.luck
+        rng = self.rng
         to_gm = self.x["opcode"][i] == GM
-        wide = luck.random() < 0.3
-        self.src.append(luck.randrange(1 << (24 if wide else 18)) // L0C_WORD * L0C_WORD)
+        wide = rng.random() < 0.3
+        self.src.append(rng.randrange(1 << (24 if wide else 18)) // L0C_WORD * L0C_WORD)
         unit = max(1, self.x["bits"][i] // 8) if to_gm else UB_BLOCK
         inside = {GM: 40, L1: 19, UB: 18}[self.x["opcode"][i]]
-        top = (44 if to_gm else 24) if luck.random() < 0.3 else inside
-        self.dst.append(luck.randrange(1 << top) // unit * unit)
-        anywhere = luck.randrange(1 << (24 if wide else 12))
+        top = (44 if to_gm else 24) if rng.random() < 0.3 else inside
+        self.dst.append(rng.randrange(1 << top) // unit * unit)
+        anywhere = rng.randrange(1 << (24 if wide else 12))
         self.quant.append(anywhere // 128 * 128 if self.x["vector_quant"][i] else -1)
         self.relu.append(anywhere // 64 * 64 if self.x["vector_relu"][i] else 0)
 
     def _destination(self, i: int) -> int | None:
-        x, luck = self.x, self.luck
+        x, rng = self.x, self.rng
         opcode, reach = x["opcode"][i], x["reach"][i]
         if opcode == L1:
-            return self.l1.place(luck, _whole(reach), UB_BLOCK)
+            return self.l1.place(rng, _whole(reach), UB_BLOCK)
         if opcode == UB:
             if x["ub_mode"][i]:
-                return place_in_both(self.ub[0], self.ub[1], luck, _whole(reach), UB_BLOCK)
-            return self.ub[x["ub_sub"][i]].place(luck, _whole(reach), UB_BLOCK)
+                return place_in_both(self.ub[0], self.ub[1], rng, _whole(reach), UB_BLOCK)
+            return self.ub[x["ub_sub"][i]].place(rng, _whole(reach), UB_BLOCK)
         if x["far"][i]:
             return self._far_place(i)
-        arena = luck.choice(self.gm)
+        arena = rng.choice(self.gm)
         elem = max(1, x["bits"][i] // 8)
         bus = self.limits.bus_bytes
-        if arena.start < _EDGE < arena.end and luck.random() < 0.3:
-            at = _EDGE - luck.randrange(min(reach, 256) + elem) // elem * elem
+        if arena.start < _EDGE < arena.end and rng.random() < 0.3:
+            at = _EDGE - rng.randrange(min(reach, 256) + elem) // elem * elem
             if arena.free(at, at + reach):
                 arena.take(at, at + reach)
                 return at
-        if luck.random() < self.limits.cross_4k * 0.7:
-            before = luck.randrange(min(x["row"][i], PAGE) + 1) // elem * elem
-            return arena.place(luck, reach, PAGE, -before % PAGE)
-        return arena.place(luck, reach, bus, luck.randrange(0, bus, elem))
+        if rng.random() < self.limits.cross_4k * 0.7:
+            before = rng.randrange(min(x["row"][i], PAGE) + 1) // elem * elem
+            return arena.place(rng, reach, PAGE, -before % PAGE)
+        return arena.place(rng, reach, bus, rng.randrange(0, bus, elem))
 
     def _far_place(self, i: int) -> int | None:
         """Finds a base with free rows; dense ops stay in their windows."""
-        x, luck = self.x, self.luck
+        x, rng = self.x, self.rng
         offsets = _row_offsets(x, i)
         row, reach = x["row"][i], x["reach"][i]
         elem = max(1, x["bits"][i] // 8)
         for _ in range(_FAR_TRIES):
-            kind = luck.random()
-            base = luck.randrange(GM_SIZE - reach + 1)
+            kind = rng.random()
+            base = rng.randrange(GM_SIZE - reach + 1)
             if kind < 0.15:
                 base = GM_SIZE - reach
             elif kind < 0.3:
-                base = max((1 << luck.randrange(32, 40)) - luck.randrange(row + 1), 0)
+                base = max((1 << rng.randrange(32, 40)) - rng.randrange(row + 1), 0)
             base -= base % elem
             starts = offsets + base
             if starts[-1] + row <= GM_SIZE and self._alone(starts, row):
@@ -262,28 +262,28 @@ class Layout:
 
     def _source(self, i: int) -> tuple[int, bool] | None:
         """Returns the address in L0C, and whether its tile is filled already."""
-        x, luck = self.x, self.luck
+        x, rng = self.x, self.rng
         words, acc = x["words"][i], x["acc"][i]
         late = x["delay"][i] >= 0
         clear = x["unit_flag"][i] == FLAG_CLEAR
-        again = self._follows(i) or luck.random() < self.limits.flag_again
+        again = self._follows(i) or rng.random() < self.limits.flag_again
         if self.cleared and x["unit_flag"][i] and again:
             found = self._cleared(i)
             if found is not None:
                 return found, True
-        if not late and luck.random() < self.limits.share_l0c:
+        if not late and rng.random() < self.limits.share_l0c:
             found = self._shared(i, clear)
             if found is not None:
                 return found, True
-        whole = late or clear or luck.random() < 0.6
+        whole = late or clear or rng.random() < 0.6
         # Any address in its first block of flags.
-        skip = luck.randrange(8) if whole and luck.random() < 0.5 else 0
+        skip = rng.randrange(8) if whole and rng.random() < 0.5 else 0
         size = (skip + words) * L0C_WORD
         unit = FLAG_BLOCK if whole else L0C_WORD
-        at = self.l0c.place(luck, -(-size // unit) * unit, unit)
+        at = self.l0c.place(rng, -(-size // unit) * unit, unit)
         if at is None and skip:
             skip, size = 0, words * L0C_WORD
-            at = self.l0c.place(luck, -(-size // unit) * unit, unit)
+            at = self.l0c.place(rng, -(-size // unit) * unit, unit)
         if at is None:
             found = None if late else self._shared(i, clear)
             return None if found is None else (found, True)
@@ -297,7 +297,7 @@ class Layout:
 
     def _cleared(self, i: int) -> int | None:
         """Returns the source of op ``i`` in a tile that is produced again, None without any."""
-        x, luck = self.x, self.luck
+        x, rng = self.x, self.rng
         words, acc = x["words"][i], x["acc"][i]
         if self._follows(i):
             tile, src = self.cleared[-1], self.src[-1]
@@ -305,8 +305,8 @@ class Layout:
             fits = [c for c in self.cleared if c.region.acc == acc and c.region.words >= words]
             if not fits:
                 return None
-            tile = luck.choice(fits)
-            src = _inside(luck, tile.region, words)
+            tile = rng.choice(fits)
+            src = _inside(rng, tile.region, words)
         if tile.gone is None:
             tile.gone = np.zeros(UNIT_FLAGS, dtype=np.bool_)
             tile.gone[_flags_of(x, tile.i, tile.src)] = True
@@ -324,7 +324,7 @@ class Layout:
         return bool(self.x["follow"][i]) and self.last == i - 1
 
     def _shared(self, i: int, clear: bool) -> int | None:
-        luck = self.luck
+        rng = self.rng
         words, acc = self.x["words"][i], self.x["acc"][i]
         fits = [
             region
@@ -333,8 +333,8 @@ class Layout:
         ]
         if not fits:
             return None
-        region = luck.choice(fits)
-        src = _inside(luck, region, words)
+        region = rng.choice(fits)
+        src = _inside(rng, region, words)
         if clear:
             self.regions.remove(region)
             self.cleared.append(Cleared(region, i, src))
@@ -359,16 +359,16 @@ class Layout:
         return quant, relu
 
     def _rows(self, size: int, unit: int) -> int | None:
-        luck = self.luck
-        if luck.random() < self.limits.share_fb:
+        rng = self.rng
+        if rng.random() < self.limits.share_fb:
             found = self._known(size, unit)
             if found is not None:
                 return found
         whole = -(-size // unit) * unit
-        at = self.fb.place(luck, whole, unit)
+        at = self.fb.place(rng, whole, unit)
         if at is None:
             return self._known(size, unit)
-        start = luck.randrange(POOL)
+        start = rng.randrange(POOL)
         if unit == 128:
             data = spread(self.records.quant, start, whole // 8).view(np.uint32)
         else:
@@ -382,19 +382,19 @@ class Layout:
 
     def _loaded(self, at: int, data: NDArray[np.uint8]) -> bool:
         """Puts rows into L1, for an op of the block to load; returns False if none can."""
-        luck, links = self.luck, self.links
-        if self.wait is not None or not links.loads or luck.random() >= self.limits.dependent / 3:
+        rng, links = self.rng, self.links
+        if self.wait is not None or not links.loads or rng.random() >= self.limits.dependent / 3:
             return False
         units, gap = len(data) // FB_UNIT, 0
-        if units > 1 and luck.random() < 0.4:
-            gap = luck.randrange(1, 4)
+        if units > 1 and rng.random() < 0.4:
+            gap = rng.randrange(1, 4)
         size = len(data) + (units - 1) * gap * FB_UNIT
-        src = self.l1.place(luck, size, UB_BLOCK)
+        src = self.l1.place(rng, size, UB_BLOCK)
         if src is None:
             return False
         image = data
         if gap:
-            rows = spread(self.pools.noise, luck.randrange(POOL), units * (1 + gap) * 16)
+            rows = spread(self.pools.noise, rng.randrange(POOL), units * (1 + gap) * 16)
             rows = rows.reshape(units, 1 + gap, 16).copy()
             rows[:, 0] = data.view(np.uint32).reshape(units, 16)
             image = rows.view(np.uint8).ravel()[:size]
@@ -406,7 +406,7 @@ class Layout:
 
     def _known(self, size: int, unit: int) -> int | None:
         """Returns a place with rows filled already, or loaded by one op to wait for."""
-        for at in self.luck.sample(self.bases, min(len(self.bases), 6)):
+        for at in self.rng.sample(self.bases, min(len(self.bases), 6)):
             low = -(-at // unit) * unit
             high = low + size
             if high > FB_SIZE or not self.known[low:high].all():
@@ -422,10 +422,10 @@ class Layout:
     # --- data ------------------------------------------------------------------------------------
 
     def _fill_tile(self, i: int, src: int, quant: int, relu: int) -> None:
-        x, luck = self.x, self.luck
+        x, rng = self.x, self.rng
         words, columns = x["words"][i], x["n"][i]
-        if luck.random() >= self.limits.corner_data:
-            data = spread(self.pools.noise, luck.randrange(POOL), 16 * words).view(np.uint8)
+        if rng.random() >= self.limits.corner_data:
+            data = spread(self.pools.noise, rng.randrange(POOL), 16 * words).view(np.uint8)
             self.fills.append(Fill(Space.L0C, src, data))
             return
         scale = offset = alpha = None
@@ -444,25 +444,25 @@ class Layout:
             x["loop3_src"][i] if x["loop3_count"][i] > 1 else 0, scale, offset, alpha,
             x["clip"][i], x["atomic_type"][i],
         )  # fmt: skip
-        self.fills.append(Fill(Space.L0C, src, draw_tile(tile, self.pools, luck)))
+        self.fills.append(Fill(Space.L0C, src, draw_tile(tile, self.pools, rng)))
 
     def _fill_old(self, i: int, dst: int) -> None:
         """Writes corner data as old values of an atomic update."""
-        x, luck = self.x, self.luck
+        x, rng = self.x, self.rng
         pool = self.pools.old[x["atomic_type"][i]]
         size = pool.itemsize
         starts, length = np.array([dst]), x["reach"][i]
         if x["far"][i]:
             starts, length = _row_offsets(x, i) + dst, x["row"][i]
         for start in starts.tolist():
-            data = spread(pool, luck.randrange(POOL), length // size).view(np.uint8)
+            data = spread(pool, rng.randrange(POOL), length // size).view(np.uint8)
             self.fills.append(Fill(Space.GM, start, data))
 
 
-def _inside(luck: Random, region: Region, words: int) -> int:
+def _inside(rng: Random, region: Region, words: int) -> int:
     """Returns the start of ``words`` words in a region, often the region's start."""
     spare = region.words - words
-    return region.start + L0C_WORD * (luck.randrange(spare + 1) if luck.random() < 0.5 else 0)
+    return region.start + L0C_WORD * (rng.randrange(spare + 1) if rng.random() < 0.5 else 0)
 
 
 def _flags_of(x: Lists, i: int, src: int) -> NDArray[np.int64]:

@@ -68,10 +68,10 @@ class Links:
         """Whether results of ops may be copied."""
         return bool(self._names - {"mte_l1_fb"})
 
-    def reader(self, luck: Random, opcode: int) -> str | None:
+    def reader(self, rng: Random, opcode: int) -> str | None:
         """Draws an op that copies the result of a write-back of ``opcode``, None without any."""
         names = [name for name in _READERS[opcode] if name in self._names]
-        return luck.choice(names) if names else None
+        return rng.choice(names) if names else None
 
     def op(self, number: int) -> None:
         """Adds the next write-back to the program."""
@@ -88,12 +88,12 @@ class Links:
         return -len(self._ops)
 
     def read(
-        self, luck: Random, number: int, reader: str, src: int, dst: int, size: int, sub: int
+        self, rng: Random, number: int, reader: str, src: int, dst: int, size: int, sub: int
     ) -> None:
         """Adds a copy of ``size`` bytes a few ops after write-back ``number``."""
         self._ops.append(_copy(reader, src, dst, size, sub))
         self._waits.append(number)
-        self._due.append((len(self.order) + luck.randrange(_REACH), -len(self._ops)))
+        self._due.append((len(self.order) + rng.randrange(_REACH), -len(self._ops)))
         self._due.sort()
 
     def woven(self, fix: OpBlock, waits: list[int | None]) -> OpBlock:

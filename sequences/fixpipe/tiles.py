@@ -70,9 +70,9 @@ def _per_word(tile: Tile, values: Lanes) -> Lanes:
     return table[np.minimum(word // tile.stride, groups - 1)]
 
 
-def _clip_values(tile: Tile, values: Lanes, offset: Lanes | None, luck: Random) -> None:
+def _clip_values(tile: Tile, values: Lanes, offset: Lanes | None, rng: Random) -> None:
     """Puts some values around the clip, in place."""
-    some = np.arange(luck.randrange(5), values.size, 5 + luck.randrange(7))
+    some = np.arange(rng.randrange(5), values.size, 5 + rng.randrange(7))
     flat = values.reshape(-1)
     if tile.dst == DST_F16:
         near = np.float16(0).view(np.float16)
@@ -86,16 +86,16 @@ def _clip_values(tile: Tile, values: Lanes, offset: Lanes | None, luck: Random) 
     flat[some] = near_clip
 
 
-def draw_tile(tile: Tile, pools: Pools, luck: Random) -> NDArray[np.uint8]:
+def draw_tile(tile: Tile, pools: Pools, rng: Random) -> NDArray[np.uint8]:
     """Returns ``uint8[64 * words]`` for the hull of an op, rows between its own included."""
     count = tile.words * GROUP
-    start = luck.randrange(POOL)
+    start = rng.randrange(POOL)
     stage, narrow = MODES[tile.code]
     if tile.acc and not _SCALE[tile.code]:
-        mixed = pools.source["i32"] if luck.random() < 0.7 else pools.noise
+        mixed = pools.source["i32"] if rng.random() < 0.7 else pools.noise
         return spread(mixed, start, count).view(np.uint8)
     bits: Words
-    if tile.atomic and tile.dst in FLOAT_DSTS and luck.random() < 0.6:
+    if tile.atomic and tile.dst in FLOAT_DSTS and rng.random() < 0.6:
         bits = spread(pools.update, start, count)  # type: ignore[assignment]
     else:
         bits = spread(pools.target[narrow], start, count)  # type: ignore[assignment]
@@ -103,7 +103,7 @@ def draw_tile(tile: Tile, pools: Pools, luck: Random) -> NDArray[np.uint8]:
         return bits.view(np.uint8)
     values = bits.view(np.float32).reshape(tile.words, GROUP)
     with np.errstate(all="ignore"):
-        values = _before(tile, values, luck)
+        values = _before(tile, values, rng)
         if tile.acc:
             whole = np.rint(values.astype(np.float64))
             whole = np.nan_to_num(np.clip(whole, -(2.0**31), 2.0**31 - 1))
@@ -111,21 +111,21 @@ def draw_tile(tile: Tile, pools: Pools, luck: Random) -> NDArray[np.uint8]:
         else:
             bits = np.ascontiguousarray(values).view(np.uint32).reshape(-1)
     # Corner values of the source stage, at a stride that reaches every lane.
-    some = slice(luck.randrange(9), None, 9 + 2 * luck.randrange(8))
+    some = slice(rng.randrange(9), None, 9 + 2 * rng.randrange(8))
     bits[some] = spread(pools.source[stage], start // 2, len(bits[some]))
     return bits.view(np.uint8)
 
 
-def _before(tile: Tile, values: Lanes, luck: Random) -> Lanes:
+def _before(tile: Tile, values: Lanes, rng: Random) -> Lanes:
     """Returns inputs that scale, ReLU and offset map to ``values``, as far as possible."""
     values = values.copy()
     offset = None if tile.offset is None else _per_word(tile, tile.offset)
     if offset is not None:
         # Every second word has values near the limits after the offset, the others before it.
-        odd = luck.randrange(2)
+        odd = rng.randrange(2)
         values[odd::2] -= offset if len(offset) == 1 else offset[odd::2]
     if tile.clip:
-        _clip_values(tile, values, offset, luck)
+        _clip_values(tile, values, offset, rng)
     if tile.alpha is not None:
         alpha = np.abs(_per_word(tile, tile.alpha))
         values = np.where(values < 0, values / np.where(alpha > 0, alpha, 1), values)

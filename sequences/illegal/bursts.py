@@ -83,7 +83,7 @@ def _base(rng: np.random.Generator, *, kind: Kind) -> Op:
     dtype = str(rng.choice(list(BIAS_TYPES if kind.row.widens else DTYPES)))
     result = BIAS_TYPES[dtype][0] if kind.row.widens else dtype
     op = kind.make(src, dst, *burst, Ptr(dtype, kind.row.source), Ptr(result, kind.row.destination))
-    return changed(op, ub_sub=int(rng.integers(0, 2))) if kind.row.sees_ub else op
+    return changed(op, ub_sub=int(rng.integers(0, 2))) if kind.row.has_ub_side else op
 
 
 def _units(op: BurstOp) -> tuple[int, int]:
@@ -197,7 +197,7 @@ def _near(rng: np.random.Generator, *, kind: Kind) -> dict[str, Op]:
     gaps = {"src_gap": MAX_GAP, "dst_gap": MAX_GAP}
     full = changed(op, n_burst=1, len_burst=whole, **origin)
     return {
-        "gaps behind a lone burst": changed(op, n_burst=1, **gaps),
+        "gaps after a single burst": changed(op, n_burst=1, **gaps),
         "NOP with every maximum": changed(op, len_burst=0, n_burst=most, **gaps),
         "NOP of the longest bursts": changed(op, len_burst=MAX_LEN, n_burst=0, **gaps),
         "NOP outside": changed(op, len_burst=0, **outside),

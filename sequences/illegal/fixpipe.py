@@ -208,9 +208,9 @@ def _pointers() -> Iterator[Break]:
     yield Break("records at 64, no rows", 22, chain(_quant_at(64), _NOP))
     yield Break("alphas at 32, no columns", 22, chain(_relu_at(32), put("n", 0)))
     for address in (FB_SIZE - 128, FB_SIZE, 1 << 20, (1 << 24) - 128, 1 << 30):
-        yield Break(f"records end behind fb from {address:#x}", 22, _quant_at(address))
+        yield Break(f"records end past fb from {address:#x}", 22, _quant_at(address))
     for address in (FB_SIZE - 64, FB_SIZE, 1 << 20, (1 << 24) - 64, 1 << 30):
-        yield Break(f"alphas end behind fb from {address:#x}", 22, _relu_at(address))
+        yield Break(f"alphas end past fb from {address:#x}", 22, _relu_at(address))
     yield Break("513 channels", 22, chain(put("n", 513), _quant_at(0)))
     yield Break("4095 channels", 22, chain(put("n", 4095), _quant_at(0), _relu_at(0)))
 
@@ -308,7 +308,7 @@ def _near(rng: np.random.Generator, form: str) -> Iterator[tuple[str, FixOp]]:
     yield "last row of fb", chain(lone, _quant_at(FB_SIZE - 128), _relu_at(FB_SIZE - 64))(op)
     half = changed(op, m=1, n=512, src_stride=16, src=0, loop3=None, dst_stride=512)
     yield "all of fb", chain(_quant_at(0), _relu_at(FB_SIZE // 2))(half)
-    yield "no rows, channels behind fb", chain(_NOP, _quant_at(FB_SIZE), _relu_at(FB_SIZE))(op)
+    yield "no rows, channels past fb", chain(_NOP, _quant_at(FB_SIZE), _relu_at(FB_SIZE))(op)
     outside = changed(op, n=0, src=(1 << 24) - 64, dst=(1 << 44) - 64 if gm else (1 << 24) - 32)
     yield "no columns, far outside", outside
     yield "check without rows", changed(op, m=0, unit_flag=2)

@@ -2,8 +2,8 @@
 """Illegal ops among legal ones: each D rule broken in many ways, and legal ops at the limits.
 
 An illegal op must retire with the number of the lowest rule it breaks and change nothing, so its
-addresses may be anywhere, also in destinations of others. Legal ops around it check that the engine
-continues correctly.
+addresses may be anywhere, also in destinations of legal ops. Legal ops around it check that the
+engine continues correctly.
 """
 
 from __future__ import annotations

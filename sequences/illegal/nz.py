@@ -162,9 +162,9 @@ def _outside() -> list[Break]:
     over = shift("l1_dst", C0_BYTES)
     lone = chain(put("n_value", 1), put("group_count", 1))
     found += [
-        Break("L1 end in the block behind", 8, chain(at_end, over)),
+        Break("L1 end in the next block", 8, chain(at_end, over)),
         Break("the same, small-C0", 8, chain(_small, at_end, over)),
-        Break("last column behind L1", 8, chain(lone, at_end, shift("dst_loop3_stride", 1))),
+        Break("last column past L1", 8, chain(lone, at_end, shift("dst_loop3_stride", 1))),
         Break("last row far out", 8, put("dst_loop2_stride", _STEP_MAX)),
         Break("last column far out", 8, put("dst_loop3_stride", _STEP_MAX)),
         Break("last group far out", 8, put("dst_loop4_stride", _STEP_MAX)),

@@ -384,7 +384,7 @@ def _outside(kind: Kind) -> list[Break]:
     ]
     if kind.pads:
         over_end = partial(end, over=(0, UB_BLOCK))
-        found.append(Break("padded row ends in the block behind", 12, chain(padded, over_end)))
+        found.append(Break("padded row ends in the next block", 12, chain(padded, over_end)))
     return found
 
 

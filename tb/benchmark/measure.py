@@ -376,7 +376,7 @@ def measure(
 
 
 def load_unit(engines: Sequence[Manifest]) -> Manifest:
-    """Returns the unit for GM loads as an engine of its own: units have an engine's ports.
+    """Returns the unit for GM loads as a separate engine: units have an engine's ports.
 
     The copies are loads: in all three ways everything else is left out of the build.
     """

@@ -19,7 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-# In the order of `pto-dv --help`. Each command imports what it runs when it is called, so that the
+# In the order of `pto-dv --help`. Each command imports its code when it is called, so that the
 # command line starts fast.
 app.command("run")(run.run)
 app.command("program")(programs.program)

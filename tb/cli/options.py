@@ -107,7 +107,7 @@ def machine(
     """Returns the fields of a run's settings that select engines, simulator and widths.
 
     Raises:
-        PtoError: one is not what it may be.
+        PtoError: a value is illegal.
     """
     from tb.run.recipes import simulator
 

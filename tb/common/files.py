@@ -22,7 +22,7 @@ def is_special(path: Path) -> bool:
 
 
 def write_bytes(path: Path, data: bytes, *, remedy: str = REMEDY) -> None:
-    """Writes a file so that a reader sees the old one or the whole new one.
+    """Writes a file so that a reader gets the old one or the whole new one.
 
     Its mode follows the umask, as for any other file. A link is kept, and its target is written.
     Devices and pipes, such as ``/dev/null``, are written to directly.
@@ -56,7 +56,7 @@ def write_bytes(path: Path, data: bytes, *, remedy: str = REMEDY) -> None:
 
 
 def write_json(path: Path, data: BaseModel | dict[str, Any]) -> None:
-    """Writes JSON so that a reader sees the old file or the whole new one.
+    """Writes JSON so that a reader gets the old file or the whole new one.
 
     A model has a line for each field. A dictionary is one line: those of coverage are large, and
     Python's encoder is eight times faster without indentation.

@@ -17,7 +17,7 @@ MARK = "PTO_WORKER"
 """Environment variable that a worker sets for everything it starts."""
 
 _PR_SET_PDEATHSIG = 1
-# Found before any fork: the dynamic linker must not be asked between fork and exec.
+# Found before any fork: the dynamic linker must not be called between fork and exec.
 _PRCTL = getattr(ctypes.CDLL(None), "prctl", None)
 
 

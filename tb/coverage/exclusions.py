@@ -41,7 +41,7 @@ class Excluded(BaseModel):
     """An entry of the file.
 
     Attributes:
-        group: Name of the coverage group, whatever the width it was defined for.
+        group: Name of the coverage group, the same for every width.
         item: Coverpoint or cross in it.
         bins: Patterns of bin names.
         reason: Why they do not count.

@@ -54,7 +54,7 @@ def _tables() -> tuple[Ints, Ints]:
 _FAMILY_OF, _PLACE = _tables()
 
 
-class Judged(Part):
+class CheckedOps(Part):
     """Ops of every form, legal or not.
 
     Attributes:
@@ -78,7 +78,7 @@ class Judged(Part):
         return np.ones(self.size, dtype=bool)
 
 
-def _points() -> list[Sampled[Judged]]:
+def _points() -> list[Sampled[CheckedOps]]:
     sequences = ["legal, legal", "legal, illegal", "illegal, legal", "illegal, illegal"]
     return [
         Sampled(point("form", FORMS, "form of an illegal op"), lambda v: only(v.rule >= 0, v.form)),
@@ -109,7 +109,7 @@ def _exclusions() -> tuple[Exclusion, ...]:
     return tuple(found)
 
 
-class RuleGroup(Group[Judged]):
+class RuleGroup(Group[CheckedOps]):
     """Samples ops, and copies that are not issued because lowering rejects them."""
 
     def sample(self, counts: GroupCounts, view: View, rows: Ints) -> None:
@@ -136,7 +136,7 @@ def rules_group() -> RuleGroup:
     """Returns the group, with bins for every form, whether a run sends it or not."""
     crosses = (Cross("form x rule", ("form", "rule"), _exclusions()),)
     doc = "Illegal ops, and legal ones beside them; only in runs that send illegal ops."
-    return RuleGroup("rules", _points(), crosses, Judged, doc)
+    return RuleGroup("rules", _points(), crosses, CheckedOps, doc)
 
 
 def rules_scope(forms: Sequence[str], reported: Mapping[str, Sequence[str]] | None = None) -> Scope:

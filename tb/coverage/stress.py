@@ -66,7 +66,7 @@ def _knob_points() -> tuple[Coverpoint, ...]:
     stall = RANGES["stall_ar"]
     latency, jitter = RANGES["axi_read_latency"], RANGES["axi_read_jitter"]
     return (
-        point("channel", CHANNELS, "channel that is stalled; src stands for par and flag too"),
+        point("channel", CHANNELS, "channel that is stalled; src includes par and flag"),
         point("stall", stall.names, "clocks in which it stalls"),
         point("port", PORTS, "port that answers late"),
         point("latency", latency.names, "clocks until it answers"),

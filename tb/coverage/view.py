@@ -113,7 +113,7 @@ class View:
         block: Number of the block.
         start: Place of the first op of the block.
         program: Bits of :func:`program_bits`, 0 for v0.6 ops.
-        counted: The mask, without ops that no table knows.
+        counted: The mask, without ops in no table.
         form: Index into ``FORMS``, ``NOT_SAMPLED`` for an op that no table knows.
         slot: Index into ``SLOTS``, ``NOT_SAMPLED`` likewise.
     """

@@ -26,7 +26,7 @@ from pyuvm import (
 from scoreboards.faults import Fault
 from scoreboards.scoreboard import Scoreboard
 from tb.env.agent import SlotAgent
-from tb.env.schedule import flags_to_set, patience
+from tb.env.schedule import flags_to_set, watchdog_clocks
 from tb.env.timeline import Timeline
 from tb.harness.items import MAX_IN_FLIGHT, Batch, CheckedBatch, Reset, SlotItem
 from tb.harness.layout import FAULTS, KNOBS
@@ -115,7 +115,7 @@ class Dispatcher(uvm_driver):
             self.arm(faults)
         for slot, item in items.items():
             await SlotSequence(item).start(self.agents[slot].sequencer)
-        self.mailbox.set_watchdog_clocks(self._patience(block))
+        self.mailbox.set_watchdog_clocks(self._watchdog_clocks(block))
         if reset is None:
             self.mailbox.set_wake_at(tuple(self.submitted))
             await self._drain(batch)
@@ -212,10 +212,10 @@ class Dispatcher(uvm_driver):
                 else:
                     self.memory.stage_flags(one.blocks, one.delay)
 
-    def _patience(self, block: OpBlock) -> int:
+    def _watchdog_clocks(self, block: OpBlock) -> int:
         """Returns after how many clocks without a descriptor moving the batch counts as hung."""
         knobs = {name: self.mailbox.knob(name) for name in KNOBS}
-        return patience(block, knobs, self.run.settings.watchdog_clocks)
+        return watchdog_clocks(block, knobs, self.run.settings.watchdog_clocks)
 
     def _split(self, block: OpBlock) -> tuple[Batch, dict[int, SlotItem]]:
         """Returns the batch of ``block`` and the item of each slot."""

@@ -141,15 +141,15 @@ class PythonAxiMemory(SimMemory):
     def set_background_seed(self, seed: int) -> None:
         """Gives every memory random contents."""
         super().set_background_seed(seed)
-        self._forget()
+        self._discard_pages()
 
     def set_background(self, space: Space, byte: int) -> None:
         """Gives one memory constant contents."""
         super().set_background(space, byte)
         if space is Space.GM:
-            self._forget()
+            self._discard_pages()
 
-    def _forget(self) -> None:
+    def _discard_pages(self) -> None:
         self._store.madvise(mmap.MADV_DONTNEED)
         self._filled.clear()
 

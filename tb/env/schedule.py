@@ -134,11 +134,11 @@ def flags_to_set(block: OpBlock) -> list[FlagSet]:
     return found
 
 
-def patience(block: OpBlock, knobs: Mapping[str, int], limit: int) -> int:
+def watchdog_clocks(block: OpBlock, knobs: Mapping[str, int], limit: int) -> int:
     """Returns after how many clocks without a descriptor moving the batch counts as hung.
 
     An op of many short rows legally takes long: each row may cost a whole memory latency. An op
-    that moves nothing, a NOP or an illegal one, has no rows whatever its counts say.
+    that moves nothing, a NOP or an illegal one, has no rows, whatever its counts are.
 
     Args:
         block: The ops of the batch.

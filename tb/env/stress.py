@@ -151,7 +151,7 @@ class FaultDraw:
 
 
 def draw_reset(rng: np.random.Generator) -> Reset:
-    """Draws a reset: early ones more often than late ones, now and then several in a row."""
+    """Draws a reset: early ones more often than late ones, sometimes several in a row."""
     again = int(rng.choice(3, p=(0.7, 0.2, 0.1)))
     return Reset(
         after=int(np.exp(rng.uniform(np.log(3), np.log(LONGEST_WAIT)))),

@@ -82,7 +82,7 @@ def _burst_side(space: Space, base: int, unit: int, gap: int, desc: BurstDescrip
 
 
 def _fix_rows(desc: FixDescriptor, space: Space) -> Footprint:
-    """Returns what a write-back writes to one memory (spec/fixpipe.md, section 2)."""
+    """Returns the destination of a write-back in one memory (spec/fixpipe.md, section 2)."""
     m, n = desc.halves
     bits, stride = desc.dst_bits, desc.dst_stride * desc.dst_bits // 8
     if desc.layout == NZ2NZ:

@@ -85,14 +85,14 @@ class Violation:
 
 
 def too_wide(name: str, value: int, bits: int) -> str | None:
-    """Returns what is wrong with an operand that does not fit its width, or None."""
+    """Returns the problem of an operand that does not fit its width, or None."""
     if value >> bits:
         return Breach(f"{name} is {value}", f"{bits} bits hold 0..{(1 << bits) - 1}")
     return None
 
 
 def not_multiple(name: str, value: int, unit: int) -> str | None:
-    """Returns what is wrong with an address or length that is no multiple of ``unit``, or None."""
+    """Returns the problem of an address or length that is no multiple of ``unit``, or None."""
     if value % unit:
         what = f"{name} {value:#x} is not a multiple of {unit}"
         return Breach(what, f"a multiple of {unit}", what)
@@ -100,7 +100,7 @@ def not_multiple(name: str, value: int, unit: int) -> str | None:
 
 
 def unaligned(name: str, value: int, unit: int) -> Breach:
-    """Returns what is wrong with a number of bytes that is no multiple of ``unit``."""
+    """Returns the problem of a number of bytes that is no multiple of ``unit``."""
     return Breach(
         f"{name} is {value}",
         f"a multiple of {unit}",
@@ -109,19 +109,19 @@ def unaligned(name: str, value: int, unit: int) -> Breach:
 
 
 def below_length(name: str, stride: int, length: int) -> Breach:
-    """Returns what is wrong with a stride that is shorter than its row."""
+    """Returns the problem of a stride that is shorter than its row."""
     what = f"{name} {stride} is below len_burst {length}"
     return Breach(what, f"at least {length}", what)
 
 
 def reaches(space: str, end: int, size: int) -> Breach:
-    """Returns what is wrong with accesses up to ``end`` in a memory that ends at ``size``."""
+    """Returns the problem of accesses up to ``end`` in a memory that ends at ``size``."""
     what = f"{space} accesses reach {end:#x}"
     return Breach(what, f"addresses below {size:#x}", f"{what}, the memory ends at {size:#x}")
 
 
 def wrong_for(what: str, legal: str, found: str) -> Breach:
-    """Returns that something does ``legal`` and not ``found``; ``what`` ends with the verb."""
+    """Returns the problem of ``found`` in place of ``legal``; ``what`` ends with the verb."""
     sentence = f"{what} {legal}, not {found}"
     return Breach(sentence, legal, sentence)
 

@@ -117,7 +117,7 @@ def scalar_bits(value: object, kind: str, where: str) -> int:
 
 
 def is_number(text: str) -> bool:
-    """Tells whether a text is a number of some type that :func:`scalar_bits` knows."""
+    """Tells whether a text is a number of some type of :func:`scalar_bits`."""
     for kind in ("i128", "f64"):
         try:
             scalar_bits(text, kind, "")

@@ -173,7 +173,7 @@ def prepare(
     )
     check_reach(bound, found, frozenset((start, stop) for start, stop, _ in own))
     sequence = order(bound)
-    _refuse(request, bound, sequence, manifests)
+    _reject(request, bound, sequence, manifests)
     ranges = _Ranges(found)
     title = str(request.path)
     outputs, dumps = _outputs(request, number, ranges)
@@ -231,7 +231,7 @@ def _signature(source: Source, request: Request) -> tuple[dict[int, int], Trace]
     return scalars, known
 
 
-def _refuse(request: Request, bound: Trace, sequence: Order, manifests: Iterable[Manifest]) -> None:
+def _reject(request: Request, bound: Trace, sequence: Order, manifests: Iterable[Manifest]) -> None:
     """Raises ProgramError for ops that break rules, hazards, and ops that no engine takes.
 
     Where illegal ops are sent, a hint that does not fit is left to the engine.

@@ -80,7 +80,7 @@ class ProgramTest(PtoTestBase):
     """Replays programs; option ``programs`` has a :class:`ProgramJob` each, as a dictionary.
 
     Attributes:
-        job: The program under way.
+        job: The current program.
         host_ops: Ops computed by the host so far, by name.
     """
 

@@ -309,7 +309,7 @@ Operands product(uint64_t i) {
   const int last = 22 + static_cast<int>(r >> 41 & 1);  // first bit lost of 46 + 1 product bits
   switch (r >> 42 & 7) {
     case 0: return {static_cast<uint32_t>(r >> 8), static_cast<uint32_t>(s >> 8)};
-    case 1: {  // a tie or just beside one
+    case 1: {  // a tie or next to one
       const uint32_t f = a | 0x800001u;
       const uint32_t g = factor(f, (1u << last) + static_cast<uint32_t>(s >> 40 & 3) - 1);
       if (g & 0x800000u) a = f & 0x7FFFFFu, b = g & 0x7FFFFFu;

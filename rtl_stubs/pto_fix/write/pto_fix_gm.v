@@ -6,7 +6,7 @@
 // Throughput: one word per clock, also across bursts and ops. Latency: line to wvalid two clocks,
 // piece to awvalid two clocks, piece to arvalid one clock. Atomic runs that share a bus word wait
 // for each other's response. Two bursts of 4 KiB, or NumOutstanding short ones, are read ahead.
-// Errors: bursts that were issued finish, no new one starts; words of others are dropped.
+// Errors: bursts that were issued finish, no new one starts; words not issued are dropped.
 // Limits: GmDataWidth 128, 256 or 512. Spec: CONTRACT, m_axi rules; fixpipe.md section 9.
 //
 //   clk          _/~\_/~\_/~\_/~\_/~\_/~\_

@@ -263,7 +263,7 @@ def _points(form: str) -> Points:
     ]
     if not legacy:
         points += [_unused_gap("src"), _unused_gap("dst")]
-    if spec.sees_ub:
+    if spec.has_ub_side:
         points.append(codes("ub_sub", ["0", "1"], lambda v: v["ub_sub"], "UB sub-block"))
     if spec.within:
         points.append(_order_point())

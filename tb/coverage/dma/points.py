@@ -396,7 +396,7 @@ def pad_points() -> Points:
         side("left"),
         side("right"),
         Sampled(
-            point("pad_tail", ["0", "1..31", "32", "33..64", "65.."], "bytes behind the data"),
+            point("pad_tail", ["0", "1..31", "32", "33..64", "65.."], "bytes after the data"),
             tail,
         ),
     ]

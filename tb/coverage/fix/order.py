@@ -86,7 +86,7 @@ def order_points() -> Points:
         Sampled(point("op_before", [*OPS, MTE_L1_FB.name], "op before on the slot"), op_before),
         Sampled(point("nops", NOPS, "the op before and this one"), nops),
         Sampled(
-            point("loaded", PARAMETERS, f"what is read from fb right behind {MTE_L1_FB.name}"),
+            point("loaded", PARAMETERS, f"parameters read from fb right after {MTE_L1_FB.name}"),
             loaded,
         ),
         Sampled(

@@ -274,7 +274,7 @@ def _checks(view: FixPart) -> Bools:
 def _crosses() -> tuple[Cross, ...]:
     clips = (
         excluding("the destination takes no clip (FIX-L06)", clip="yes", dst=_NO_CLIP),
-        excluding("a clip stands in pre_relu", clip="yes", relu="absent"),
+        excluding("a clip is part of pre_relu", clip="yes", relu="absent"),
     )
     several = "n is more than 496 channels of scale, 1008 of alpha"
     return (

@@ -29,7 +29,7 @@ from tb.isa.fix.table import (
 
 LAYOUTS: tuple[str, ...] = ("omitted", "nz2nd", "nz2dn", "nz2nz", "nz2nz split")
 SPLITS: tuple[str, ...] = ("split_m", "split_n")
-"""Layouts in bins; a tile that is split over both sub-blocks is a layout of its own."""
+"""Layouts in bins; a tile that is split over both sub-blocks is a separate layout."""
 
 KINDS: tuple[str, ...] = (
     "none",

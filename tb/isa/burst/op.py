@@ -16,7 +16,7 @@ from tb.isa.dtypes import Ptr
 
 
 class BurstOp:
-    """An op of the family. Each row of the table has a class of its own, made from the row.
+    """An op of the family. Each row of the table has a class, made from the row.
 
     The fields are the operands in the order of the row, then ``src_type`` and ``dst_type``, and
     ``ub_sub`` where a side is UB. The pointer types of an op that widens decide the widening: see
@@ -65,7 +65,7 @@ def _fields(row: BurstSpec) -> Iterator[tuple[str, Any] | tuple[str, Any, Any]]:
     yield from ((operand.name, int) for operand in row.operands)
     yield "src_type", Ptr, field(default=Ptr(row.dtype, row.source))
     yield "dst_type", Ptr, field(default=Ptr(row.dtype, row.destination))
-    if row.sees_ub:
+    if row.has_ub_side:
         yield "ub_sub", int, field(default=0)
 
 
@@ -149,5 +149,5 @@ def lower_burst(op: BurstOp) -> BurstDescriptor:
         op.src_gap,
         op.dst_gap,
         widening(op) if spec.widens else WIDEN_RAW,
-        op.ub_sub if spec.sees_ub else 0,
+        op.ub_sub if spec.has_ub_side else 0,
     )

@@ -82,7 +82,7 @@ class BurstSpec(OpSpec):
         return self.source == self.destination
 
     @property
-    def sees_ub(self) -> bool:
+    def has_ub_side(self) -> bool:
         """One side at least is a UB sub-block."""
         return "ub" in (self.source, self.destination)
 

@@ -190,7 +190,7 @@ CLIP_TYPES: dict[int, tuple[str, ...]] = {
 CLIP_LIMITS: dict[int, int] = {DST_F16: 0x7BFF, DST_U8: 255, DST_S4: 7, DST_S8: 127, DST_I16: 32767}
 """Largest legal clip payload, as bits; the smallest is 1 (FIX-L07)."""
 
-# --- front-end columns of a block: what the descriptor does not hold -----------------------------
+# --- front-end columns of a block, which the descriptor does not hold -----------------------------
 
 NUMBER_CODES: tuple[str, ...] = ("", *NUMBER_TYPES)
 """``quant_type`` and ``relu_type`` index this: type of the payload as written; 0 for a clause that
