@@ -65,7 +65,9 @@ def picture_lines(actual: Memories, golden: GoldenMemory, region: Footprint) -> 
     rows = [_row(ours, theirs, line, LINE) for line in known]
     parts = []
     if len(known) < len(lines):
-        parts.append(f"lines of {1 << PAGE_SHIFT}-byte pages that neither side touched are left out")
+        parts.append(
+            f"lines of {1 << PAGE_SHIFT}-byte pages that neither side touched are left out"
+        )
     after = region.base + region.length - lines[-1] - LINE
     if after > 0:
         parts.append(f"the last wrong byte is {after} bytes after the last line")
