@@ -20,7 +20,7 @@ module axi_copy_rows #(
   output logic                   row_last
 );
   logic [3:0] at_end;
-  logic [1:0] level;  // that advances
+  logic [1:0] level;                          // that advances
   assign level    = !at_end[0] ? 2'd0 : !at_end[1] ? 2'd1 : !at_end[2] ? 2'd2 : 2'd3;
   assign row_last = &at_end;
 

@@ -14,8 +14,9 @@ LONG = 4096
 class AlignmentCounts:
     """Counts the pairs modulo the bus width, of loads and stores between GM and UB.
 
-    Several generators may share one, so that together they cover every pair soon. Legacy copies are
-    not counted: they become descriptors of the v0.6 op.
+    Several generators may share one, so that together they cover every pair soon. Only forms with
+    an alignment that no other form covers are counted: a legacy copy becomes a descriptor of the
+    v0.6 op.
 
     Args:
         bus_bytes: Bus width B in bytes.

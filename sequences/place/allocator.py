@@ -67,8 +67,8 @@ class Cells:
     def budgets(self, limits: OpConstraints) -> tuple[Ints, Ints, Ints]:
         """Returns bytes by memory, ``int64[5]`` each, of what one op may read and write.
 
-        The last two are the limits of an op that reads one memory and writes another, alone in its
-        block.
+        The last array is the limit of an op that reads one memory, writes another, and leaves no
+        room for other ops of the block.
         """
         cell = _CELL
         caps = np.zeros(5, dtype=np.int64)

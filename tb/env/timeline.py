@@ -117,7 +117,7 @@ class TraceWriter:
 
 
 def _label(dropped: int) -> Event:
-    """Returns the event with the name of the run and the number of dropped events."""
+    """Returns the event that labels the trace with the number of dropped events."""
     text = f"the first {dropped} events were dropped" if dropped else "all events"
     return {"name": "process_labels", "ph": "M", "pid": _BENCH, "args": {"labels": text}}
 

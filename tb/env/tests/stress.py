@@ -32,7 +32,7 @@ class StressTest(RandomTest):
     """
 
     def build_phase(self) -> None:
-        """Makes the generators of faults, illegal ops and resets."""
+        """Makes the generator of faults."""
         super().build_phase()
         settings = self.run.settings
         self.stress_rng = np.random.default_rng((settings.seed, STREAMS))
