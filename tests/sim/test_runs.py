@@ -47,7 +47,7 @@ def assert_exercised(record: RunRecord) -> None:
         ("verilator", "directed", 1),
         ("verilator", "pins", 150),
         ("icarus", "random", 500),
-        ("icarus", "illegal", 150),
+        ("icarus", "illegal", 300),
         ("icarus", "errors", 80),
         ("icarus", "directed", 1),
         ("icarus", "pins", 60),
