@@ -19,7 +19,10 @@
 `define PTO_SIZE_L1                          524288
 `define PTO_SIZE_L0C                         262144
 `define PTO_SIZE_BT                          4096
-`define PTO_SIZE_FB                          4096
+`define PTO_FB_SEGMENT_BYTES                 4096              // capacity of a segment
+`define PTO_FB_SEGMENT_SHIFT                 16                // segment in an address
+`define PTO_FB_PRE_QUANT                     0                 // segment of pre_quant parameters
+`define PTO_FB_PRE_RELU                      1                 // segment of pre_relu parameters
 
 // Status codes of the done channel.
 `define PTO_ST_OK                            3'd0
@@ -46,65 +49,62 @@
 `define PTO_DMA_PAD_IN_BYTES                 15:15             // unit of the pad counts: 0 elements (v0.6), 1 bytes (legacy)
 `define PTO_DMA_PAD_IN_BYTES_LSB             15
 `define PTO_DMA_PAD_IN_BYTES_CW              1
-`define PTO_DMA_RESERVED                     16:16             // legacy reserved operand, must be 0
-`define PTO_DMA_RESERVED_LSB                 16
-`define PTO_DMA_RESERVED_CW                  1
-`define PTO_DMA_L2                           21:17             // L2 cache hint, never changes data
-`define PTO_DMA_L2_LSB                       17
+`define PTO_DMA_L2                           20:16             // L2 cache hint, never changes data
+`define PTO_DMA_L2_LSB                       16
 `define PTO_DMA_L2_CW                        5
-`define PTO_DMA_PAD_LEFT                     30:22             // pad before the data of each row
-`define PTO_DMA_PAD_LEFT_LSB                 22
+`define PTO_DMA_PAD_LEFT                     29:21             // pad before the data of each row
+`define PTO_DMA_PAD_LEFT_LSB                 21
 `define PTO_DMA_PAD_LEFT_CW                  9
-`define PTO_DMA_PAD_RIGHT                    39:31             // least pad after the data of each row
-`define PTO_DMA_PAD_RIGHT_LSB                31
+`define PTO_DMA_PAD_RIGHT                    38:30             // least pad after the data of each row
+`define PTO_DMA_PAD_RIGHT_LSB                30
 `define PTO_DMA_PAD_RIGHT_CW                 9
-`define PTO_DMA_PAD_VALUE                    72:40             // bit pattern of one pad element
-`define PTO_DMA_PAD_VALUE_LSB                40
+`define PTO_DMA_PAD_VALUE                    71:39             // bit pattern of one pad element
+`define PTO_DMA_PAD_VALUE_LSB                39
 `define PTO_DMA_PAD_VALUE_CW                 33
-`define PTO_DMA_LEN                          89:73             // bytes of data in a row
-`define PTO_DMA_LEN_LSB                      73
-`define PTO_DMA_LEN_CW                       17
-`define PTO_DMA_N_BURST                      106:90            // rows
-`define PTO_DMA_N_BURST_LSB                  90
-`define PTO_DMA_N_BURST_CW                   17
-`define PTO_DMA_EXT_ADDR                     150:107           // GM base byte address; mte_l1_ub: L1
-`define PTO_DMA_EXT_ADDR_LSB                 107
+`define PTO_DMA_LEN                          93:72             // bytes of data in a row; mte_l1_ub: 32 B units
+`define PTO_DMA_LEN_LSB                      72
+`define PTO_DMA_LEN_CW                       22
+`define PTO_DMA_N_BURST                      115:94            // rows
+`define PTO_DMA_N_BURST_LSB                  94
+`define PTO_DMA_N_BURST_CW                   22
+`define PTO_DMA_EXT_ADDR                     159:116           // GM base byte address; mte_l1_ub: L1
+`define PTO_DMA_EXT_ADDR_LSB                 116
 `define PTO_DMA_EXT_ADDR_CW                  44
-`define PTO_DMA_LOC_ADDR                     174:151           // local base byte address
-`define PTO_DMA_LOC_ADDR_LSB                 151
+`define PTO_DMA_LOC_ADDR                     183:160           // local base byte address
+`define PTO_DMA_LOC_ADDR_LSB                 160
 `define PTO_DMA_LOC_ADDR_CW                  24
-`define PTO_DMA_EXT_STRIDE                   215:175           // GM bytes between rows; mte_l1_ub: L1
-`define PTO_DMA_EXT_STRIDE_LSB               175
+`define PTO_DMA_EXT_STRIDE                   224:184           // GM bytes, row to row; mte_l1_ub: L1 gap in 32 B
+`define PTO_DMA_EXT_STRIDE_LSB               184
 `define PTO_DMA_EXT_STRIDE_CW                41
-`define PTO_DMA_LOC_STRIDE                   237:216           // local bytes between rows
-`define PTO_DMA_LOC_STRIDE_LSB               216
+`define PTO_DMA_LOC_STRIDE                   246:225           // local bytes, row to row; mte_l1_ub: gap, 32 B
+`define PTO_DMA_LOC_STRIDE_LSB               225
 `define PTO_DMA_LOC_STRIDE_CW                22
-`define PTO_DMA_LOOP0_COUNT                  259:238           // iterations of loop 0, 0 innermost
-`define PTO_DMA_LOOP0_COUNT_LSB              238
+`define PTO_DMA_LOOP0_COUNT                  268:247           // iterations of loop 0, 0 innermost
+`define PTO_DMA_LOOP0_COUNT_LSB              247
 `define PTO_DMA_LOOP0_COUNT_CW               22
-`define PTO_DMA_LOOP0_EXT_STRIDE             300:260           // GM bytes between iterations of loop 0
-`define PTO_DMA_LOOP0_EXT_STRIDE_LSB         260
+`define PTO_DMA_LOOP0_EXT_STRIDE             309:269           // GM bytes between iterations of loop 0
+`define PTO_DMA_LOOP0_EXT_STRIDE_LSB         269
 `define PTO_DMA_LOOP0_EXT_STRIDE_CW          41
-`define PTO_DMA_LOOP0_LOC_STRIDE             322:301           // local bytes, loop 0
-`define PTO_DMA_LOOP0_LOC_STRIDE_LSB         301
+`define PTO_DMA_LOOP0_LOC_STRIDE             331:310           // local bytes, loop 0
+`define PTO_DMA_LOOP0_LOC_STRIDE_LSB         310
 `define PTO_DMA_LOOP0_LOC_STRIDE_CW          22
-`define PTO_DMA_LOOP1_COUNT                  344:323           // iterations of loop 1, 0 innermost
-`define PTO_DMA_LOOP1_COUNT_LSB              323
+`define PTO_DMA_LOOP1_COUNT                  353:332           // iterations of loop 1, 0 innermost
+`define PTO_DMA_LOOP1_COUNT_LSB              332
 `define PTO_DMA_LOOP1_COUNT_CW               22
-`define PTO_DMA_LOOP1_EXT_STRIDE             385:345           // GM bytes between iterations of loop 1
-`define PTO_DMA_LOOP1_EXT_STRIDE_LSB         345
+`define PTO_DMA_LOOP1_EXT_STRIDE             394:354           // GM bytes between iterations of loop 1
+`define PTO_DMA_LOOP1_EXT_STRIDE_LSB         354
 `define PTO_DMA_LOOP1_EXT_STRIDE_CW          41
-`define PTO_DMA_LOOP1_LOC_STRIDE             407:386           // local bytes, loop 1
-`define PTO_DMA_LOOP1_LOC_STRIDE_LSB         386
+`define PTO_DMA_LOOP1_LOC_STRIDE             416:395           // local bytes, loop 1
+`define PTO_DMA_LOOP1_LOC_STRIDE_LSB         395
 `define PTO_DMA_LOOP1_LOC_STRIDE_CW          22
-`define PTO_DMA_LOOP2_COUNT                  429:408           // iterations of loop 2, 0 innermost
-`define PTO_DMA_LOOP2_COUNT_LSB              408
+`define PTO_DMA_LOOP2_COUNT                  438:417           // iterations of loop 2, 0 innermost
+`define PTO_DMA_LOOP2_COUNT_LSB              417
 `define PTO_DMA_LOOP2_COUNT_CW               22
-`define PTO_DMA_LOOP2_EXT_STRIDE             470:430           // GM bytes between iterations of loop 2
-`define PTO_DMA_LOOP2_EXT_STRIDE_LSB         430
+`define PTO_DMA_LOOP2_EXT_STRIDE             479:439           // GM bytes between iterations of loop 2
+`define PTO_DMA_LOOP2_EXT_STRIDE_LSB         439
 `define PTO_DMA_LOOP2_EXT_STRIDE_CW          41
-`define PTO_DMA_LOOP2_LOC_STRIDE             492:471           // local bytes, loop 2
-`define PTO_DMA_LOOP2_LOC_STRIDE_LSB         471
+`define PTO_DMA_LOOP2_LOC_STRIDE             501:480           // local bytes, loop 2
+`define PTO_DMA_LOOP2_LOC_STRIDE_LSB         480
 `define PTO_DMA_LOOP2_LOC_STRIDE_CW          22
 
 // Fields of the burst family: bit range, lowest bit, container width.
@@ -190,7 +190,7 @@
 `define PTO_FIX_QUANT_SCALE                  50:19             // scalar modes: M1 as f32 bits, low 13 bits not cleared yet
 `define PTO_FIX_QUANT_SCALE_LSB              19
 `define PTO_FIX_QUANT_SCALE_CW               32
-`define PTO_FIX_QUANT_ADDR                   74:51             // vector modes: FB byte address of record 0
+`define PTO_FIX_QUANT_ADDR                   74:51             // vector modes: FB address (segment, offset) of record 0
 `define PTO_FIX_QUANT_ADDR_LSB               51
 `define PTO_FIX_QUANT_ADDR_CW                24
 `define PTO_FIX_RELU                         77:75             // pre_relu code
@@ -199,7 +199,7 @@
 `define PTO_FIX_RELU_ALPHA                   109:78            // scalar_relu: alpha as f32 bits, low 13 bits not cleared yet
 `define PTO_FIX_RELU_ALPHA_LSB               78
 `define PTO_FIX_RELU_ALPHA_CW                32
-`define PTO_FIX_RELU_ADDR                    133:110           // vector_relu: FB byte address of alpha 0
+`define PTO_FIX_RELU_ADDR                    133:110           // vector_relu: FB address (segment, offset) of alpha 0
 `define PTO_FIX_RELU_ADDR_LSB                110
 `define PTO_FIX_RELU_ADDR_CW                 24
 `define PTO_FIX_CLIP_EN                      134:134           // there is a clip
@@ -208,13 +208,13 @@
 `define PTO_FIX_CLIP                         150:135           // f16 bits, or an integer in two's complement
 `define PTO_FIX_CLIP_LSB                     135
 `define PTO_FIX_CLIP_CW                      16
-`define PTO_FIX_SAT                          152:151           // 0 sat, 1 preserve_nan, 2 nosat
+`define PTO_FIX_SAT                          152:151           // 0 sat, 1 preserve_nan, 2 nosat: of the clause, else CTRL at issue
 `define PTO_FIX_SAT_LSB                      151
 `define PTO_FIX_SAT_CW                       2
-`define PTO_FIX_ATOMIC_TYPE                  155:153           // 0 none 1 f32 2 f16 3 s16 4 s32 5 s8 6 bf16
+`define PTO_FIX_ATOMIC_TYPE                  155:153           // gm: 0 none 1 f32 2 f16 3 s16 4 s32 5 s8 6 bf16; clause or CTRL
 `define PTO_FIX_ATOMIC_TYPE_LSB              153
 `define PTO_FIX_ATOMIC_TYPE_CW               3
-`define PTO_FIX_ATOMIC_OP                    157:156           // 0 add, 1 max, 2 min
+`define PTO_FIX_ATOMIC_OP                    157:156           // gm: 0 add, 1 max, 2 min; of the clause, else CTRL at issue
 `define PTO_FIX_ATOMIC_OP_LSB                156
 `define PTO_FIX_ATOMIC_OP_CW                 2
 `define PTO_FIX_UNIT_FLAG                    160:158           // 0 none, 2 check_only, 3 check_and_clear
@@ -274,10 +274,10 @@
 
 // mte_gm_ub: rows of bytes from GM to UB, optionally padded to the UB row stride.
 `define PTO_OP_MTE_GM_UB                     8'd1
-// D rules DMA-L: 5, 6, 7, 8, 9, 10, 12.
+// D rules DMA-L: 3, 5, 6, 7, 8, 9, 10, 12.
 `define PTO_W_MTE_GM_UB_L2                   2                 // L2 cache allocate hint
-`define PTO_W_MTE_GM_UB_LEN                  16                // bytes in a row
-`define PTO_W_MTE_GM_UB_N_BURST              16                // rows
+`define PTO_W_MTE_GM_UB_LEN                  21                // bytes in a row
+`define PTO_W_MTE_GM_UB_N_BURST              21                // rows
 `define PTO_W_MTE_GM_UB_EXT_STRIDE           40                // GM distance between rows
 `define PTO_W_MTE_GM_UB_LOC_STRIDE           21                // UB distance between rows
 `define PTO_W_MTE_GM_UB_LOOP_COUNT           21                // outer repetition
@@ -290,8 +290,8 @@
 `define PTO_OP_MTE_UB_GM                     8'd2
 // D rules DMA-L: 5, 6, 7, 8, 12.
 `define PTO_W_MTE_UB_GM_L2                   4                 // L2 cache hint, omitted = 0
-`define PTO_W_MTE_UB_GM_LEN                  16                // bytes in a row
-`define PTO_W_MTE_UB_GM_N_BURST              16                // rows
+`define PTO_W_MTE_UB_GM_LEN                  21                // bytes in a row
+`define PTO_W_MTE_UB_GM_N_BURST              21                // rows
 `define PTO_W_MTE_UB_GM_LOC_STRIDE           21                // UB distance between rows
 `define PTO_W_MTE_UB_GM_EXT_STRIDE           40                // GM distance between rows
 `define PTO_W_MTE_UB_GM_LOOP_COUNT           21                // outer repetition
@@ -301,21 +301,21 @@
 // mte_gm_l1: rows of bytes from GM to L1.
 `define PTO_OP_MTE_GM_L1                     8'd3
 // D rules DMA-L: 5, 6, 7, 8, 12.
-`define PTO_W_MTE_GM_L1_LEN                  16                // bytes in a row
-`define PTO_W_MTE_GM_L1_N_BURST              16                // rows
+`define PTO_W_MTE_GM_L1_LEN                  21                // bytes in a row
+`define PTO_W_MTE_GM_L1_N_BURST              21                // rows
 `define PTO_W_MTE_GM_L1_EXT_STRIDE           40                // GM distance between rows
 `define PTO_W_MTE_GM_L1_LOC_STRIDE           21                // L1 distance between rows
 `define PTO_W_MTE_GM_L1_LOOP_COUNT           21                // outer repetition
 `define PTO_W_MTE_GM_L1_LOOP_EXT_STRIDE      40                // source advance
 `define PTO_W_MTE_GM_L1_LOOP_LOC_STRIDE      21                // destination advance
 
-// mte_l1_ub: rows of whole UB blocks from L1 to UB.
+// mte_l1_ub: bursts of 32-byte blocks with gaps from L1 to UB sub-block 0.
 `define PTO_OP_MTE_L1_UB                     8'd4
-// D rules DMA-L: 5, 6, 7, 8, 11, 12.
-`define PTO_W_MTE_L1_UB_LEN                  16                // bytes in a row, multiple of 32
-`define PTO_W_MTE_L1_UB_N_BURST              16                // rows
-`define PTO_W_MTE_L1_UB_EXT_STRIDE           21                // L1 distance between rows
-`define PTO_W_MTE_L1_UB_LOC_STRIDE           21                // UB distance between rows
+// D rules DMA-L: 5, 6, 7, 12.
+`define PTO_W_MTE_L1_UB_LEN                  16                // blocks in a burst
+`define PTO_W_MTE_L1_UB_N_BURST              12                // bursts
+`define PTO_W_MTE_L1_UB_EXT_STRIDE           16                // L1 blocks between bursts
+`define PTO_W_MTE_L1_UB_LOC_STRIDE           16                // UB blocks between bursts
 `define PTO_W_MTE_L1_UB_LOOP_COUNT           21                // outer repetition
 `define PTO_W_MTE_L1_UB_LOOP_EXT_STRIDE      21                // source advance
 `define PTO_W_MTE_L1_UB_LOOP_LOC_STRIDE      21                // destination advance
@@ -368,7 +368,7 @@
 
 // mte_l0c_gm: write-back of accumulators to GM, also by atomic update.
 `define PTO_OP_MTE_L0C_GM                    8'd10
-// D rules FIX-L: 7, 14, 15, 16, 18, 19, 20, 22, 23.
+// D rules FIX-L: 7, 14, 15, 16, 18, 19, 20, 22, 23, 26.
 `define PTO_W_MTE_L0C_GM_M                   16                // rows; at most 8192 but for nz2nz
 `define PTO_W_MTE_L0C_GM_N                   12                // columns, channels
 `define PTO_W_MTE_L0C_GM_SRC_STRIDE          16                // between groups of 16 columns

@@ -26,6 +26,15 @@ class Space(IntEnum):
 GM_ADDR_BITS = 40
 """Width of a GM byte address (spec/ambiguities.md, A-18)."""
 
+FB_SEGMENT_BYTES = 4096
+"""Capacity of one segment of fb in bytes (spec/bias_fb.md, section 3; A-61)."""
+
+FB_SEGMENT_SHIFT = 16
+"""An fb address is ``segment << FB_SEGMENT_SHIFT`` plus an offset below ``FB_SEGMENT_BYTES``."""
+
+FB_SEGMENTS: dict[str, int] = {"pre_quant": 0, "pre_relu": 1}
+"""Segments of fb by the parameters that they hold (A-24)."""
+
 SIZES: dict[Space, int] = {
     Space.GM: 1 << GM_ADDR_BITS,
     Space.UB0: 262144,
@@ -33,9 +42,21 @@ SIZES: dict[Space, int] = {
     Space.L1: 524288,
     Space.L0C: 262144,
     Space.BT: 4096,
-    Space.FB: 4096,
+    Space.FB: (max(FB_SEGMENTS.values()) << FB_SEGMENT_SHIFT) + FB_SEGMENT_BYTES,
 }
-"""Capacity of each memory in bytes (spec/ambiguities.md, A-02)."""
+"""First byte address after each memory (spec/ambiguities.md, A-02): its capacity, except for fb,
+whose segments leave a hole; see :data:`SEGMENTS`."""
+
+SEGMENTS: dict[Space, tuple[range, ...]] = {
+    space: (range(size),) for space, size in SIZES.items()
+} | {
+    Space.FB: tuple(
+        range(number << FB_SEGMENT_SHIFT, (number << FB_SEGMENT_SHIFT) + FB_SEGMENT_BYTES)
+        for number in FB_SEGMENTS.values()
+    )
+}
+"""Byte addresses that exist in each memory. An op stays in one segment; an access outside all of
+them is an error of the port."""
 
 UB_SUB_BLOCKS: tuple[Space, Space] = (Space.UB0, Space.UB1)
 """The UB of each vector core; an op accesses the one of the core that issues it (A-17)."""

@@ -186,7 +186,7 @@ def _legacy_parts(op: LegacyOp, names: Names) -> Parts:
         )
     if isinstance(op, CopyUbufToGm):
         pointers, kinds = _pointers(op, op.ub_src, op.gm_dst, names)
-        values6 = (op.sid, op.n_burst, op.len_burst, op.reserved, op.dst_stride, op.src_stride)
+        values6 = (op.sid, op.n_burst, op.len_burst, op.l2_cache_ctl, op.dst_stride, op.src_stride)
         return (
             f"pto.copy_ubuf_to_gm {pointers}, {_ints(names, *values6)}",
             f"{kinds}, {_kinds(names, *values6)}",

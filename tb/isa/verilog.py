@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tb.isa.fields import DESC_BITS, OPCODE_BITS, Layout, OpSpec
 from tb.isa.ops import LAYOUTS, OPS
-from tb.isa.spaces import GM_ADDR_BITS, SIZES, Space
+from tb.isa.spaces import FB_SEGMENT_BYTES, FB_SEGMENT_SHIFT, FB_SEGMENTS, GM_ADDR_BITS, SIZES, Space
 from tb.isa.status import Status
 
 HEADER = Path("rtl_stubs/common/pto_desc.vh")
@@ -62,7 +62,13 @@ def header_text() -> str:
     lines.append(_define("PTO_SIZE_UB", str(SIZES[Space.UB0])))
     lines += [
         _define(f"PTO_SIZE_{space.name}", str(SIZES[space]))
-        for space in (Space.L1, Space.L0C, Space.BT, Space.FB)
+        for space in (Space.L1, Space.L0C, Space.BT)
+    ]
+    lines.append(_define("PTO_FB_SEGMENT_BYTES", str(FB_SEGMENT_BYTES), "capacity of a segment"))
+    lines.append(_define("PTO_FB_SEGMENT_SHIFT", str(FB_SEGMENT_SHIFT), "segment in an address"))
+    lines += [
+        _define(f"PTO_FB_{what.upper()}", str(number), f"segment of {what} parameters")
+        for what, number in FB_SEGMENTS.items()
     ]
     lines += ["", "// Status codes of the done channel."]
     lines += [_define(f"PTO_ST_{status.name}", f"3'd{status.value}") for status in Status]

@@ -91,7 +91,7 @@ class CopyUbufToGm:
     sid: int
     n_burst: int
     len_burst: int
-    reserved: int
+    l2_cache_ctl: int
     dst_stride: int
     src_stride: int
     src_type: Ptr = UB_I8
@@ -276,7 +276,7 @@ def lower_copy(op: LegacyCopy, registers: DmaRegisters) -> DmaDescriptor:
                 DmaLoop(count, dst, src)
                 for count, (src, dst) in zip(loops.counts, loops.strides, strict=True)
             ),
-            reserved=op.reserved,
+            l2=op.l2_cache_ctl,
             ub_sub=op.ub_sub,
         )
     loops = registers.outtoub

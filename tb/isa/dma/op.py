@@ -95,15 +95,18 @@ class MteGmL1:
 
 @dataclass(frozen=True, slots=True)
 class MteL1Ub:
-    """``pto.mte_l1_ub``: rows from L1 to UB. Addresses, lengths and strides in bytes (A-12)."""
+    """``pto.mte_l1_ub``: bursts from L1 to UB sub-block 0 (A-12).
+
+    ``len_burst`` and the gaps count blocks of 32 bytes; addresses and loop strides are bytes.
+    """
 
     spec: ClassVar[OpSpec] = MTE_L1_UB
     l1_src: int
     ub_dst: int
     len_burst: int
     n_burst: int
-    src_stride: int
-    dst_stride: int
+    src_gap: int
+    dst_gap: int
     loops: tuple[Loop, ...] = ()
     src_type: Ptr = L1_I8
     dst_type: Ptr = UB_I8
@@ -144,7 +147,8 @@ class DmaDescriptor:
 
     Values may break any width: packing saturates them (see :class:`tb.isa.fields.Field`) and
     the D rules are decided here on the unsaturated ones. ``loops`` holds 0 to 3 groups,
-    innermost first.
+    innermost first. Of ``mte_l1_ub`` length and gaps, which are in the fields of the strides, are
+    blocks of 32 bytes.
     """
 
     spec: OpSpec
@@ -161,7 +165,6 @@ class DmaDescriptor:
     pad_left: int = 0
     pad_right: int = 0
     pad_value: int = 0
-    reserved: int = 0
     l2: int = 0
     ub_sub: int = 0
 

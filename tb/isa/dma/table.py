@@ -17,8 +17,14 @@ MAX_LOOPS = 3
 GM_STRIDE_BITS = 40
 LOCAL_STRIDE_BITS = 21
 LOOP_COUNT_BITS = 21
-LEN_BITS = 16
-N_BURST_BITS = 16
+LEN_BITS = 21
+N_BURST_BITS = 21
+"""Bits of lengths and row counts of copies with a GM side. The legal maximum is that of the knob
+``len_bits`` (:mod:`tb.isa.profile`; A-04)."""
+BLOCK_LEN_BITS = 16
+BLOCK_GAP_BITS = 16
+BLOCK_COUNT_BITS = 12
+"""Bits of lengths and gaps (32 B units) and of the burst count of ``mte_l1_ub`` (A-12)."""
 PAD_COUNT_BITS = 8
 PAD_LIMIT = 32
 """Most pad bytes on either side of a row (DMA-L09)."""
@@ -43,17 +49,16 @@ DMA_LAYOUT = Layout(
         Field("n_loops", 2, "loop groups present; the others hold count 1, strides 0"),
         Field("pad_en", 2, "rows are padded: v0.6 pad clause, legacy data_select_bit"),
         Field("pad_in_bytes", 1, "unit of the pad counts: 0 elements (v0.6), 1 bytes (legacy)"),
-        Field("reserved", 1, "legacy reserved operand, must be 0"),
         Field("l2", 5, "L2 cache hint, never changes data"),
         Field("pad_left", PAD_COUNT_BITS + 1, "pad before the data of each row"),
         Field("pad_right", PAD_COUNT_BITS + 1, "least pad after the data of each row"),
         Field("pad_value", 33, "bit pattern of one pad element"),
-        Field("len", LEN_BITS + 1, "bytes of data in a row"),
+        Field("len", LEN_BITS + 1, "bytes of data in a row; mte_l1_ub: 32 B units"),
         Field("n_burst", N_BURST_BITS + 1, "rows"),
         Field("ext_addr", GM_ADDR_BITS + 4, "GM base byte address; mte_l1_ub: L1", keep_low=5),
         Field("loc_addr", 24, "local base byte address", keep_low=5),
-        Field("ext_stride", GM_STRIDE_BITS + 1, "GM bytes between rows; mte_l1_ub: L1"),
-        Field("loc_stride", LOCAL_STRIDE_BITS + 1, "local bytes between rows"),
+        Field("ext_stride", GM_STRIDE_BITS + 1, "GM bytes, row to row; mte_l1_ub: L1 gap in 32 B"),
+        Field("loc_stride", LOCAL_STRIDE_BITS + 1, "local bytes, row to row; mte_l1_ub: gap, 32 B"),
         *_LOOP_FIELDS,
     ),
 )
@@ -90,7 +95,7 @@ MTE_GM_UB = OpSpec(
     ),
     layout=DMA_LAYOUT,
     rules="DMA",
-    d_rules=(5, 6, 7, 8, 9, 10, 12),
+    d_rules=(3, 5, 6, 7, 8, 9, 10, 12),
     doc="rows of bytes from GM to UB, optionally padded to the UB row stride",
 )
 
@@ -146,22 +151,22 @@ MTE_L1_UB = OpSpec(
     operands=(
         Operand("l1_src", None, "B", "ext_addr", "L1 source address, multiple of 32"),
         Operand("ub_dst", None, "B", "loc_addr", "UB destination address, multiple of 32"),
-        Operand("len_burst", LEN_BITS, "B", "len", "bytes in a row, multiple of 32"),
-        Operand("n_burst", N_BURST_BITS, "rows", "n_burst", "rows"),
-        Operand("src_stride", LOCAL_STRIDE_BITS, "B", "ext_stride", "L1 distance between rows"),
-        Operand("dst_stride", LOCAL_STRIDE_BITS, "B", "loc_stride", "UB distance between rows"),
+        Operand("len_burst", BLOCK_LEN_BITS, "32 B", "len", "blocks in a burst"),
+        Operand("n_burst", BLOCK_COUNT_BITS, "bursts", "n_burst", "bursts"),
+        Operand("src_gap", BLOCK_GAP_BITS, "32 B", "ext_stride", "L1 blocks between bursts"),
+        Operand("dst_gap", BLOCK_GAP_BITS, "32 B", "loc_stride", "UB blocks between bursts"),
         *_loop_operands(LOCAL_STRIDE_BITS, "ext_stride", LOCAL_STRIDE_BITS, "loc_stride"),
     ),
     layout=DMA_LAYOUT,
     rules="DMA",
-    d_rules=(5, 6, 7, 8, 11, 12),
-    doc="rows of whole UB blocks from L1 to UB",
+    d_rules=(5, 6, 7, 12),
+    doc="bursts of 32-byte blocks with gaps from L1 to UB sub-block 0",
 )
 
 STRIDED: tuple[OpSpec, ...] = (MTE_GM_UB, MTE_UB_GM, MTE_GM_L1, MTE_L1_UB)
 """Rows of the family."""
 
 SOURCE_SIDE: dict[str, str] = {
-    spec.name: spec.operand("src_stride").field.removesuffix("_stride") for spec in STRIDED
+    spec.name: "loc" if spec.destination == "gm" else "ext" for spec in STRIDED
 }
 """Op to the side of its descriptor that it reads: ``"ext"`` or ``"loc"``; it writes the other."""
