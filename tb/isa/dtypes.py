@@ -11,20 +11,28 @@ ELEMENT_BYTES: dict[str, int] = {
     "ui8": 1,
     "f8E4M3FN": 1,
     "hif8": 1,
+    "f8E5M2": 1,
+    "f8E8M0": 1,
+    "f4E2M1x2": 1,
+    "f4E1M2x2": 1,
     "i16": 2,
     "si16": 2,
     "ui16": 2,
     "f16": 2,
     "bf16": 2,
+    "hif8x2": 2,
     "i32": 4,
     "si32": 4,
     "ui32": 4,
     "f32": 4,
+    "bf16x2": 4,
     "i64": 8,
     "si64": 8,
     "ui64": 8,
+    "f64": 8,
 }
-"""Size E in bytes of each element type (spec/README.md, "Terms and units")."""
+"""Size E in bytes of each element type (spec/dialect.md, section 1). A pair such as ``f4E2M1x2`` is
+one element. Movement depends on the size only."""
 
 DTYPES: tuple[str, ...] = tuple(ELEMENT_BYTES)
 """Element types of whole bytes in a fixed order."""

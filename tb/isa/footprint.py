@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from tb.isa.burst.op import BurstDescriptor
 from tb.isa.dma.op import DmaDescriptor
-from tb.isa.dma.table import SOURCE_SIDE
+from tb.isa.dma.table import MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, SOURCE_SIDE
 from tb.isa.fix.op import FixDescriptor
 from tb.isa.fix.table import ALPHA_WORD, FLAG_BLOCK, L0C_WORD, NZ2DN, NZ2NZ, QUANT_RECORD, UB_WHOLE
 from tb.isa.lower import Descriptor
 from tb.isa.nz.op import NzDescriptor
 from tb.isa.nz.table import C0_BYTES
-from tb.isa.spaces import SIZES, Space, ub_space
+from tb.isa.profile import current
+from tb.isa.spaces import SEGMENTS, SIZES, UB_BLOCK, Space, block_end, ub_space
 
 
 class Footprint(NamedTuple):
@@ -51,6 +52,18 @@ class Footprint(NamedTuple):
         spread = zip(self.counts, self.strides, strict=True)
         return self.base + sum((n - 1) * stride for n, stride in spread) + self.length
 
+    @property
+    def outside(self) -> int | None:
+        """The end of the memory that the footprint leaves, or None where it stays inside.
+
+        A footprint in fb stays inside the segment that its first byte lies in.
+        """
+        segments = SEGMENTS[self.space]
+        limit = segments[-1].stop
+        if len(segments) > 1:
+            limit = next((one.stop for one in segments if self.base in one), 0)
+        return limit if self.end > limit else None
+
     def row_starts(self) -> NDArray[np.int64]:
         """Returns the start address of each row, outermost loop slowest."""
         starts = np.array([self.base], dtype=np.int64)
@@ -72,8 +85,31 @@ def _dma_side(desc: DmaDescriptor, side: str, space: Space, length: int) -> Foot
     else:
         base, row = desc.ext_addr, desc.ext_stride
         steps = [loop.ext_stride for loop in desc.loops]
+    if desc.spec is MTE_L1_UB:
+        length, row = length * UB_BLOCK, (length + row) * UB_BLOCK
     counts = (desc.n_burst, *(loop.count for loop in desc.loops))
     return Footprint(space, base, length, counts, (row, *steps))
+
+
+def _load_rows(desc: DmaDescriptor, space: Space, *, fill: bool) -> Footprint:
+    """Returns what a load from GM writes, with or without the bytes behind its rows.
+
+    A compact group is one run of bytes in each loop iteration (spec/dma.md, section 2).
+    """
+    knobs = current()
+    if desc.pad_en:
+        data = desc.left_bytes + desc.len
+        end = desc.loc_stride
+        if knobs.pad_end == "block":
+            end = block_end(data + desc.right_bytes)
+        return _dma_side(desc, "loc", space, end if fill else data)
+    fill = fill and knobs.tail == "fill"
+    if desc.compact:
+        run = desc.n_burst * desc.len
+        counts = tuple(loop.count for loop in desc.loops)
+        steps = tuple(loop.loc_stride for loop in desc.loops)
+        return Footprint(space, desc.loc_addr, block_end(run) if fill else run, counts, steps)
+    return _dma_side(desc, "loc", space, block_end(desc.len) if fill else desc.len)
 
 
 def _burst_side(space: Space, base: int, unit: int, gap: int, desc: BurstDescriptor) -> Footprint:
@@ -141,9 +177,9 @@ def source(desc: Descriptor) -> Footprint:
 def destination(desc: Descriptor) -> Footprint:
     """Returns the bytes a legal op writes.
 
-    With padding these are whole row strides (A-05), of an NZ repack the zero fill is among them
-    (spec/nd2nz.md, sections 3 and 4). Of a write-back that is split over both sub-blocks it is
-    the part in sub-block 0: see :func:`destinations`.
+    Pad and fill bytes behind the rows of a load are among them (knobs ``pad_end`` and ``tail``), of
+    an NZ repack the zero fill (spec/nd2nz.md, sections 3 and 4). Of a write-back that is split over
+    both sub-blocks it is the part in sub-block 0: see :func:`destinations`.
     """
     if isinstance(desc, FixDescriptor):
         return destinations(desc)[0]
@@ -159,7 +195,16 @@ def destination(desc: Descriptor) -> Footprint:
         return _burst_side(space, desc.dst_addr, desc.units[1], desc.dst_gap, desc)
     if SOURCE_SIDE[desc.spec.name] == "loc":
         return _dma_side(desc, "ext", space, desc.len)
-    return _dma_side(desc, "loc", space, desc.loc_stride if desc.pad_en else desc.len)
+    if desc.spec is MTE_L1_UB:
+        return _dma_side(desc, "loc", space, desc.len)
+    return _load_rows(desc, space, fill=True)
+
+
+def without_fill(desc: DmaDescriptor) -> Footprint:
+    """Returns :func:`destination` of a legal strided op without the bytes behind its rows."""
+    if desc.spec in (MTE_GM_UB, MTE_GM_L1):
+        return _load_rows(desc, space_of(desc.spec.destination, desc.ub_sub), fill=False)
+    return destination(desc)
 
 
 def destinations(desc: Descriptor) -> tuple[Footprint, ...]:

@@ -28,8 +28,8 @@ DESCRIPTORS: dict[str, type[Descriptor]] = {
 """Descriptor classes by family."""
 
 
-def lower(op: V06Op) -> Descriptor:
-    """Returns the descriptor of a v0.6 op.
+def lower(op: V06Op, ctrl: int = 0) -> Descriptor:
+    """Returns the descriptor of a v0.6 op that is issued with this value of CTRL.
 
     Raises:
         ValueError: the op cannot be written as a descriptor: too many loops, unknown types.
@@ -39,5 +39,5 @@ def lower(op: V06Op) -> Descriptor:
     if isinstance(op, DmaOp):
         return lower_dma(op)
     if isinstance(op, FixOp):
-        return lower_fix(op)
+        return lower_fix(op, ctrl)
     return lower_burst(op)

@@ -14,19 +14,35 @@ from typing import Any
 
 from tb.isa.burst import rules as burst_rules
 from tb.isa.burst.op import BurstDescriptor, BurstOp
+from tb.isa.burst.table import UB_COUNT_BITS
 from tb.isa.dma import rules as dma_rules
 from tb.isa.dma.legacy import CopyUbufToUbuf
-from tb.isa.dma.table import LEN_BITS, LOCAL_STRIDE_BITS, N_BURST_BITS
+from tb.isa.dma.table import BLOCK_LEN_BITS, LOCAL_STRIDE_BITS
 from tb.isa.fix import rules as fix_rules
 from tb.isa.fix.op import FixDescriptor, FixOp
 from tb.isa.lower import Descriptor, V06Op
 from tb.isa.nz import rules as nz_rules
 from tb.isa.nz.op import MteGmL1Frac, NzDescriptor
-from tb.isa.rule import Breach, Rule, Violation, below_length, too_wide, unaligned
-from tb.isa.spaces import UB_BLOCK
+from tb.isa.rule import (
+    Breach,
+    Rule,
+    Violation,
+    below_length,
+    not_multiple,
+    reaches,
+    too_wide,
+    unaligned,
+)
+from tb.isa.spaces import SIZES, UB_BLOCK, ub_space
 
 _DMA: dict[int, Rule] = {
-    rule.number: rule for rule in (*dma_rules.S_RULES, *dma_rules.D_RULES, *dma_rules.T_RULES)
+    rule.number: rule
+    for rule in (
+        *dma_rules.S_RULES,
+        *dma_rules.D_RULES,
+        *dma_rules.T_RULES,
+        dma_rules.LOWERING_RULE,
+    )
 }
 
 _FIX = sorted(
@@ -130,24 +146,72 @@ def t_violations(desc: Descriptor) -> tuple[Violation, ...]:
 def lowering_violation(op: CopyUbufToUbuf) -> Violation | None:
     """Returns the lowest rule for which ``copy_ubuf_to_ubuf`` is not issued, or None.
 
-    DMA-L05, L07, L08 and L11 of this op concern bytes and strides that its descriptor does not
-    hold, so they are checked here (spec/dma.md, section 4; A-15). The engine decides the others.
+    The op is judged once, on its own operands, whose bytes and strides no descriptor holds
+    (spec/dma.md, section 4; A-67). Only T rules are left for the engine.
     """
-    strides = (("src_stride", op.src_stride), ("dst_stride", op.dst_stride))
-    widths = [("n_burst", op.n_burst, N_BURST_BITS), ("len_burst", op.len_burst, LEN_BITS)]
-    widths += [(name, value, LOCAL_STRIDE_BITS) for name, value in strides]
-    for name, value, bits in widths:
-        message = too_wide(name, value, bits)
+    for number, holds in _UBUF_COPY.items():
+        message = holds(op)
         if message:
-            return Violation(_DMA[5], message)
-    if op.n_burst > 1:
-        for name, value in strides:
-            if value % UB_BLOCK:
-                return Violation(_DMA[7], unaligned(name, value, UB_BLOCK))
-        for name, value in strides:
-            if value < op.len_burst:
-                return Violation(_DMA[8], below_length(name, value, op.len_burst))
+            return Violation(_DMA[number], message)
+    return None
+
+
+_STRIDES = ("src_stride", "dst_stride")
+
+
+def _ubuf_widths(op: CopyUbufToUbuf) -> str | None:
+    for name, bits in (
+        ("n_burst", UB_COUNT_BITS), ("len_burst", BLOCK_LEN_BITS),
+        *((name, LOCAL_STRIDE_BITS) for name in _STRIDES),
+    ):  # fmt: skip
+        message = too_wide(name, getattr(op, name), bits)
+        if message:
+            return message
+    return None
+
+
+def _ubuf_addresses(op: CopyUbufToUbuf) -> str | None:
+    return not_multiple("source address", op.src, UB_BLOCK) or not_multiple(
+        "destination address", op.dst, UB_BLOCK
+    )
+
+
+def _ubuf_strides(op: CopyUbufToUbuf) -> str | None:
+    for name in _STRIDES if op.n_burst > 1 else ():
+        if getattr(op, name) % UB_BLOCK:
+            return unaligned(name, getattr(op, name), UB_BLOCK)
+    return None
+
+
+def _ubuf_lengths(op: CopyUbufToUbuf) -> str | None:
+    for name in _STRIDES if op.n_burst > 1 else ():
+        if getattr(op, name) < op.len_burst:
+            return below_length(name, getattr(op, name), op.len_burst)
+    return None
+
+
+def _ubuf_blocks(op: CopyUbufToUbuf) -> str | None:
     if op.len_burst % UB_BLOCK:
         what = f"len_burst {op.len_burst} is not a multiple of {UB_BLOCK}"
-        return Violation(_DMA[11], Breach(what, f"a multiple of {UB_BLOCK}", what))
+        return Breach(what, f"a multiple of {UB_BLOCK}", what)
     return None
+
+
+def _ubuf_extents(op: CopyUbufToUbuf) -> str | None:
+    if op.n_burst and op.len_burst:
+        for base, stride in ((op.src, op.src_stride), (op.dst, op.dst_stride)):
+            end = base + (op.n_burst - 1) * stride + op.len_burst
+            if end > SIZES[ub_space(op.ub_sub)]:
+                return reaches(ub_space(op.ub_sub).name, end, SIZES[ub_space(op.ub_sub)])
+    return None
+
+
+_UBUF_COPY: dict[int, Callable[[CopyUbufToUbuf], str | None]] = {
+    5: _ubuf_widths,
+    6: _ubuf_addresses,
+    7: _ubuf_strides,
+    8: _ubuf_lengths,
+    11: _ubuf_blocks,
+    12: _ubuf_extents,
+}
+"""Rules of ``copy_ubuf_to_ubuf`` by number, ascending."""

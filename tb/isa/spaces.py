@@ -65,6 +65,11 @@ UB_BLOCK = 32
 """Bytes in a UB block: alignment of UB and L1 base addresses and strides (DMA-L06, DMA-L07)."""
 
 
+def block_end(address: int) -> int:
+    """Returns the first multiple of 32 that is not below ``address``: ALIGN32 of the spec."""
+    return -(-address // UB_BLOCK) * UB_BLOCK
+
+
 def ub_space(sub_block: int) -> Space:
     """Returns the UB of vector sub-block 0 or 1.
 

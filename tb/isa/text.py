@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from tb.isa.burst.op import BurstOp
 from tb.isa.burst.table import BURSTS
+from tb.isa.ctrl import CtrlOp, SetAtomic, SetCtrl
 from tb.isa.dma.legacy import (
     CopyUbufToGm,
     CopyUbufToUbuf,
@@ -29,7 +30,7 @@ from tb.isa.lower import V06Op
 from tb.isa.names import LOG, Names
 from tb.isa.nz.op import MteGmL1Frac
 
-AnyOp = V06Op | LegacyOp
+AnyOp = V06Op | LegacyOp | CtrlOp
 """Ops that move data, and those that write registers for them."""
 
 Parts = tuple[str, str]
@@ -203,7 +204,14 @@ def _legacy_parts(op: LegacyOp, names: Names) -> Parts:
 
 
 def op_parts(op: AnyOp, names: Names = LOG) -> Parts:
-    """Returns the text of an op before and after the colon; ``ub_sub`` is in neither."""
+    """Returns the text of an op before and after the colon; ``ub_sub`` is in neither.
+
+    ``set_atomic_*`` has no operand, and nothing after the colon.
+    """
+    if isinstance(op, SetCtrl):
+        return f"pto.set_ctrl {names.integer(op.value)}", names.integer_type(op.value)
+    if isinstance(op, SetAtomic):
+        return f"pto.set_atomic_{op.what}", ""
     if isinstance(op, DmaOp | BurstOp):
         return _copy_parts(op, names)
     if isinstance(op, MteGmL1Frac):
@@ -217,4 +225,5 @@ def to_text(op: AnyOp) -> str:
     """Returns the canonical PTO text of a v0.6 or legacy op, on one line."""
     operands, types = op_parts(op)
     number = getattr(op, "ub_sub", 0)
-    return f"{operands} : {types}" + (f" // ub_sub {number}" if number else "")
+    kinds = f" : {types}" if types else ""
+    return f"{operands}{kinds}" + (f" // ub_sub {number}" if number else "")

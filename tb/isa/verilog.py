@@ -8,7 +8,14 @@ from pathlib import Path
 
 from tb.isa.fields import DESC_BITS, OPCODE_BITS, Layout, OpSpec
 from tb.isa.ops import LAYOUTS, OPS
-from tb.isa.spaces import FB_SEGMENT_BYTES, FB_SEGMENT_SHIFT, FB_SEGMENTS, GM_ADDR_BITS, SIZES, Space
+from tb.isa.spaces import (
+    FB_SEGMENT_BYTES,
+    FB_SEGMENT_SHIFT,
+    FB_SEGMENTS,
+    GM_ADDR_BITS,
+    SIZES,
+    Space,
+)
 from tb.isa.status import Status
 
 HEADER = Path("rtl_stubs/common/pto_desc.vh")

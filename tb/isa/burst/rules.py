@@ -13,7 +13,7 @@ from tb.isa.burst.table import BIAS_TYPES
 from tb.isa.dtypes import ELEMENT_BYTES
 from tb.isa.footprint import destination, footprints_overlap, source
 from tb.isa.rule import Breach, Rule, not_multiple, operands_fit, reaches
-from tb.isa.spaces import SIZES, UB_BLOCK
+from tb.isa.spaces import FB_SEGMENT_SHIFT, FB_SEGMENTS, UB_BLOCK
 
 DPredicate = Callable[[BurstDescriptor], "str | None"]
 SPredicate = Callable[[BurstOp], "str | None"]
@@ -42,10 +42,19 @@ def inside(desc: BurstDescriptor) -> str | None:
     if desc.is_nop:
         return None
     for footprint in (source(desc), destination(desc)):
-        size = SIZES[footprint.space]
-        if footprint.end > size:
+        size = footprint.outside
+        if size is not None:
             return reaches(footprint.space.name, footprint.end, size)
     return None
+
+
+def inside_segment(desc: BurstDescriptor) -> str | None:
+    """The destination is in a segment of fb that exists, also of a NOP, and the copy stays in it."""
+    segment = desc.dst_addr >> FB_SEGMENT_SHIFT
+    if segment not in FB_SEGMENTS.values():
+        legal = " or ".join(f"{number} ({what})" for what, number in FB_SEGMENTS.items())
+        return Breach(f"segment of fb is {segment}", legal)
+    return inside(desc)
 
 
 def disjoint(desc: BurstDescriptor) -> str | None:
@@ -55,14 +64,23 @@ def disjoint(desc: BurstDescriptor) -> str | None:
     return None
 
 
-def pointer_spaces(op: BurstOp) -> str | None:
-    """Pointers lie in the spaces of the op."""
+def spaces_alone(op: BurstOp) -> str | None:
+    """Pointers lie in the spaces of the op; their element types may be any (A-71)."""
     for role, pointer, space in (
         ("source", op.src_type, op.spec.source),
         ("destination", op.dst_type, op.spec.destination),
     ):
         if pointer.space != space:
             return Breach(f"{role} pointer is in {pointer.space}", f"{op.spec.name} wants {space}")
+    return None
+
+
+def pointer_spaces(op: BurstOp) -> str | None:
+    """Pointers lie in the spaces of the op and elements have whole bytes."""
+    message = spaces_alone(op)
+    if message:
+        return message
+    for role, pointer in (("source", op.src_type), ("destination", op.dst_type)):
         if pointer.dtype not in ELEMENT_BYTES:
             return Breach(
                 f"{role} element type is {pointer.dtype}", f"one of {', '.join(ELEMENT_BYTES)}"
@@ -98,7 +116,7 @@ S_BT: dict[Rule, SPredicate | None] = {
     Rule(1, "S", "l1 to bt, and one of the four type pairs", "BT"): bias_types
 }
 S_FB: dict[Rule, SPredicate | None] = {
-    Rule(1, "S", "source in l1, destination in fb", "FB"): pointer_spaces
+    Rule(1, "S", "source in l1, destination in fb", "FB"): spaces_alone
 }
 
 D_BT: dict[Rule, DPredicate] = {
@@ -109,7 +127,7 @@ D_BT: dict[Rule, DPredicate] = {
 D_FB: dict[Rule, DPredicate] = {
     Rule(2, "D", "every field fits its width", "FB"): fields_fit,
     Rule(3, "D", "source a multiple of 32, destination of 64", "FB"): aligned,
-    Rule(4, "D", "last source byte inside l1, last destination byte inside fb", "FB"): inside,
+    Rule(4, "D", "source inside l1, destination inside one segment of fb", "FB"): inside_segment,
 }
 D_DMA: dict[int, DPredicate] = {5: fields_fit, 6: aligned, 12: inside}
 """Titles of DMA-L rules for a burst copy, by number; the rules are in :mod:`tb.isa.dma.rules`."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from tb.isa.dma.table import MAX_LOOPS, MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM, SOURCE_SIDE
 from tb.isa.dtypes import Ptr, element_bytes
 from tb.isa.fields import OpSpec
+from tb.isa.profile import current
 
 GM_I8 = Ptr("i8", "gm")
 UB_I8 = Ptr("i8", "ub")
@@ -167,6 +168,17 @@ class DmaDescriptor:
     pad_value: int = 0
     l2: int = 0
     ub_sub: int = 0
+
+    @property
+    def compact(self) -> bool:
+        """The rows form a compact group: no gap between them (spec/dma.md, section 2)."""
+        return (
+            self.n_burst > 1
+            and self.loc_stride == self.len
+            and not self.pad_en
+            and self.spec in (MTE_GM_UB, MTE_GM_L1)
+            and current().compact == "legal"
+        )
 
     @property
     def left_bytes(self) -> int:

@@ -3,8 +3,8 @@
 
 Every predicate returns None when its rule holds and a sentence when it does not. S rules check the
 op as written, D rules its descriptor; the engine also checks D rules, on the packed bits, and the
-two must agree. T rules (DMA-L13, DMA-L14) concern whole footprints: stimulus obeys them and no
-checker reports them.
+two must agree. T rules (DMA-L13 and above) concern whole footprints: stimulus obeys them and no
+checker reports them. A rule that a knob of the profile changes asks :func:`tb.isa.profile.current`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tb.isa.dma.op import DmaDescriptor, DmaOp, MteGmUb, MteUbGm
-from tb.isa.dma.table import LEN_BITS, LOOP_COUNT_BITS, N_BURST_BITS, PAD_COUNT_BITS, PAD_LIMIT
+from tb.isa.dma.table import (
+    LOOP_COUNT_BITS,
+    MTE_GM_UB,
+    MTE_L1_UB,
+    PAD_COUNT_BITS,
+    PAD_LIMIT,
+    STRIDED,
+)
 from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES
-from tb.isa.footprint import destination, footprints_overlap, row_overlap, source
+from tb.isa.footprint import destination, footprints_overlap, row_overlap, source, without_fill
+from tb.isa.profile import current
 from tb.isa.rule import (
     Breach,
     Rule,
@@ -24,7 +32,7 @@ from tb.isa.rule import (
     too_wide,
     unaligned,
 )
-from tb.isa.spaces import SIZES, UB_BLOCK
+from tb.isa.spaces import UB_BLOCK
 
 DPredicate = Callable[[DmaDescriptor], "str | None"]
 SPredicate = Callable[[DmaOp], "str | None"]
@@ -77,32 +85,53 @@ def l15(op: DmaOp) -> str | None:
     return too_wide("l2_cache_ctl", op.l2_cache_ctl, bits)
 
 
+def l03_legacy(desc: DmaDescriptor) -> str | None:
+    """Elements of 8 bytes cannot be padded; only a legacy copy can ask for it (A-68)."""
+    if desc.pad_en == 1 and desc.elem_bytes not in (1, 2, 4):
+        return Breach(
+            f"data_select_bit is 1 with elements of {desc.elem_bytes} bytes", "1, 2 or 4 bytes"
+        )
+    return None
+
+
 def _sides(desc: DmaDescriptor) -> tuple[str, str]:
     """Returns the names of the spaces of ``ext`` and ``loc``."""
     source, destination = desc.spec.source.upper(), desc.spec.destination.upper()
     return (destination, source) if destination == "GM" else (source, destination)
 
 
-def _stride_bits(desc: DmaDescriptor, field: str) -> int:
-    for operand in desc.spec.operands:
-        if operand.field == field:
-            return operand.bits or 0
-    raise KeyError(f"{desc.spec.name} has no operand in field {field}")
+_BITS: dict[str, dict[str, int]] = {
+    spec.name: {
+        one.field.replace("{k}", ""): one.bits for one in spec.operands if one.bits is not None
+    }
+    for spec in STRIDED
+}
+"""Op to the legal width of each field that an operand has one for; that of a length or row count of
+an op with a GM side is the width of the field, not the limit of the knob."""
 
 
 def l05(desc: DmaDescriptor) -> str | None:
-    """Every field fits its width; legacy reserved and unused pad counts are 0."""
+    """Every field fits its width; unused pad counts are 0."""
     ext, loc = _sides(desc)
-    ext_bits, loc_bits = _stride_bits(desc, "ext_stride"), _stride_bits(desc, "loc_stride")
+    bits = _BITS[desc.spec.name]
+    whole = desc.spec is MTE_L1_UB
+    step = "gap" if whole else "stride"
+    if not whole:
+        most = current().longest
+        for name, value in (("len_burst", desc.len), ("n_burst", desc.n_burst)):
+            if value > most:
+                legal = f"0..{most} with knob len_bits = {current().len_bits}"
+                return Breach(f"{name} is {value}", legal)
     widths = [
-        ("len_burst", desc.len, LEN_BITS),
-        ("n_burst", desc.n_burst, N_BURST_BITS),
-        (f"{ext} stride", desc.ext_stride, ext_bits),
-        (f"{loc} stride", desc.loc_stride, loc_bits),
+        ("len_burst", desc.len, bits["len"]),
+        ("n_burst", desc.n_burst, bits["n_burst"]),
+        (f"{ext} {step}", desc.ext_stride, bits["ext_stride"]),
+        (f"{loc} {step}", desc.loc_stride, bits["loc_stride"]),
     ]
+    if "l2" in bits:
+        widths.append(("l2_cache_ctl", desc.l2, bits["l2"]))
     if ext == "GM" and loc == "UB":
         widths += [
-            ("l2_cache_ctl", desc.l2, desc.spec.operand("l2_cache_ctl").bits or 0),
             ("left padding", desc.pad_left, PAD_COUNT_BITS),
             ("right padding", desc.pad_right, PAD_COUNT_BITS),
             ("data_select_bit", desc.pad_en, 1),
@@ -112,15 +141,13 @@ def l05(desc: DmaDescriptor) -> str | None:
     for k, loop in enumerate(desc.loops):
         widths += [
             (f"loop {k} count", loop.count, LOOP_COUNT_BITS),
-            (f"loop {k} {ext} stride", loop.ext_stride, ext_bits),
-            (f"loop {k} {loc} stride", loop.loc_stride, loc_bits),
+            (f"loop {k} {ext} stride", loop.ext_stride, bits["loop_ext_stride"]),
+            (f"loop {k} {loc} stride", loop.loc_stride, bits["loop_loc_stride"]),
         ]
     for name, value, bits in widths:
         message = too_wide(name, value, bits)
         if message:
             return message
-    if desc.reserved:
-        return Breach(f"reserved is {desc.reserved}", "must be 0")
     if not desc.pad_en and (desc.pad_left or desc.pad_right):
         what = f"padding counts are {desc.pad_left} and {desc.pad_right} with padding off"
         return Breach(what, "must be 0")
@@ -137,15 +164,19 @@ def l06(desc: DmaDescriptor) -> str | None:
 
 
 def l07(desc: DmaDescriptor) -> str | None:
-    """On-chip strides are multiples of 32 where their count is above 1, and with padding."""
+    """On-chip strides are multiples of 32 where their count is above 1, and with padding.
+
+    The row stride of a compact group is free; ``mte_l1_ub`` has strides in its loops only.
+    """
     ext, loc = _sides(desc)
-    strides = [(f"{loc} row stride", desc.loc_stride, desc.n_burst > 1 or desc.pad_en > 0)]
+    strides = []
+    if desc.spec is not MTE_L1_UB and not desc.compact:
+        strides = [(f"{loc} row stride", desc.loc_stride, desc.n_burst > 1 or desc.pad_en > 0)]
     strides += [
         (f"{loc} stride of loop {k}", loop.loc_stride, loop.count > 1)
         for k, loop in enumerate(desc.loops)
     ]
     if ext != "GM":
-        strides.append((f"{ext} row stride", desc.ext_stride, desc.n_burst > 1))
         strides += [
             (f"{ext} stride of loop {k}", loop.ext_stride, loop.count > 1)
             for k, loop in enumerate(desc.loops)
@@ -157,11 +188,15 @@ def l07(desc: DmaDescriptor) -> str | None:
 
 
 def l08(desc: DmaDescriptor) -> str | None:
-    """With several rows both row strides are at least the row length (A-10)."""
+    """With several rows both row strides are at least the row length (A-10).
+
+    The GM stride of a load is free with knob ``row_repeat`` legal.
+    """
     if desc.n_burst > 1:
         ext, loc = _sides(desc)
+        repeats = desc.spec.source == "gm" and current().row_repeat == "legal"
         for name, stride in ((ext, desc.ext_stride), (loc, desc.loc_stride)):
-            if stride < desc.len:
+            if stride < desc.len and not (repeats and name == ext):
                 return below_length(f"{name} row stride", stride, desc.len)
     return None
 
@@ -193,28 +228,20 @@ def l10(desc: DmaDescriptor) -> str | None:
     return None
 
 
-def l11(desc: DmaDescriptor) -> str | None:
-    """Rows between on-chip memories are whole UB blocks; ops with a GM side have no such rule."""
-    if desc.len % UB_BLOCK:
-        what = f"len_burst {desc.len} is not a multiple of {UB_BLOCK}"
-        return Breach(what, f"a multiple of {UB_BLOCK}", what)
-    return None
-
-
 def l12(desc: DmaDescriptor) -> str | None:
     """Every byte accessed lies inside its memory; a NOP accesses none (A-18)."""
     if desc.is_nop:
         return None
     for footprint in (source(desc), destination(desc)):
-        size = SIZES[footprint.space]
-        if footprint.end > size:
+        size = footprint.outside
+        if size is not None:
             return reaches(footprint.space.name, footprint.end, size)
     return None
 
 
 def l13(desc: DmaDescriptor) -> str | None:
     """Destination footprints of rows and loop iterations do not overlap."""
-    if not desc.is_nop and row_overlap(destination(desc)):
+    if not desc.is_nop and row_overlap(without_fill(desc)):
         return "rows of the destination overlap: the result is undefined"
     return None
 
@@ -226,10 +253,30 @@ def l14(desc: DmaDescriptor) -> str | None:
     return None
 
 
+def l18(desc: DmaDescriptor) -> str | None:
+    """Bytes that a row fills are not those of another row."""
+    if not desc.is_nop and row_overlap(destination(desc)) and not row_overlap(without_fill(desc)):
+        return "bytes filled behind a row belong to another row: the result is undefined"
+    return None
+
+
+def l19(desc: DmaDescriptor) -> str | None:
+    """A row that is filled with its first element holds one."""
+    if desc.is_nop or desc.pad_en or desc.spec is not MTE_GM_UB or desc.len >= desc.elem_bytes:
+        return None
+    if current().tail == "keep":
+        return None
+    what = f"len_burst {desc.len} is shorter than the element, which fills the rest of the block"
+    return Breach(what, f"at least {desc.elem_bytes}", what)
+
+
+PAD_TYPE = Rule(3, "S", "pad type is one of i8 i16 i32 f16 bf16 f32, as wide as the element")
+"""DMA-L03: a rule of the front end, except for a legacy copy, whose engine decides it."""
+
 S_RULES: dict[Rule, SPredicate | None] = {
     Rule(1, "S", "exactly one nburst triple; each loop is a complete triple"): None,
     Rule(2, "S", "pad has a value alone, or a value with both counts"): l02,
-    Rule(3, "S", "pad type is one of i8 i16 i32 f16 bf16 f32, as wide as the element"): l03,
+    PAD_TYPE: l03,
     Rule(4, "S", "pointer spaces match the op; element sizes are equal"): l04,
     Rule(15, "S", "constant l2 fits its field"): l15,
 }
@@ -237,19 +284,24 @@ S_RULES: dict[Rule, SPredicate | None] = {
 always has exactly one complete nburst and only complete loops."""
 
 D_RULES: dict[Rule, DPredicate] = {
+    PAD_TYPE: l03_legacy,
     Rule(5, "D", "every field fits its width"): l05,
     Rule(6, "D", "UB base addresses are multiples of 32"): l06,
     Rule(7, "D", "UB strides in use are multiples of 32"): l07,
     Rule(8, "D", "row strides are at least the row length"): l08,
     Rule(9, "D", "padded rows hold whole elements, pads at most 32 bytes"): l09,
     Rule(10, "D", "a padded row fits its stride"): l10,
-    Rule(11, "D", "rows between on-chip memories are whole 32-byte blocks"): l11,
     Rule(12, "D", "every byte accessed lies inside its memory"): l12,
 }
 """Engine rules in ascending number; the table row of an op lists those that apply."""
 
+LOWERING_RULE = Rule(11, "D", "len of copy_ubuf_to_ubuf is a multiple of 32")
+"""DMA-L11, which only a copy that is judged before it becomes a descriptor can break."""
+
 T_RULES: dict[Rule, DPredicate] = {
     Rule(13, "T", "destination footprints do not overlap"): l13,
     Rule(14, "T", "source and destination are disjoint"): l14,
+    Rule(18, "T", "bytes filled behind a row are in no other row"): l18,
+    Rule(19, "T", "a row that is filled holds one whole element"): l19,
 }
 """Rules with undefined behaviour when broken: such ops are never sent in a scored test."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from tb.isa.ctrl import atomic_of, sat_of
 from tb.isa.dtypes import Ptr
 from tb.isa.fields import OpSpec
 from tb.isa.fix.table import (
@@ -109,9 +110,9 @@ class MteL0cGm:
         k: K of nz2dn, else None.
         split: Split of nz2nz, None where the clause leaves it out, which is 0.
         loop3: Clause, or None.
-        sat: ``""``, ``"sat"``, ``"preserve_nan"`` or ``"nosat"``.
+        sat: ``"sat"``, ``"preserve_nan"`` or ``"nosat"``; ``""`` leaves it to CTRL.
         src_type, dst_type: Pointer types.
-        atomic: Clause, or None.
+        atomic: Clause; None leaves it to CTRL.
     """
 
     spec: ClassVar[OpSpec] = MTE_L0C_GM
@@ -363,8 +364,8 @@ def _payload(payload: Scalar | FbPtr | None) -> tuple[int, int, str]:
     return number_bits(payload), 0, payload.dtype
 
 
-def lower_fix(op: FixOp) -> FixDescriptor:
-    """Returns the descriptor of a write-back.
+def lower_fix(op: FixOp, ctrl: int = 0) -> FixDescriptor:
+    """Returns the descriptor of a write-back that is issued with this value of CTRL.
 
     Raises:
         ValueError: a keyword or a type is unknown, or a payload has an illegal type.
@@ -383,10 +384,14 @@ def lower_fix(op: FixOp) -> FixDescriptor:
     if relu is not None:
         alpha, relu_addr, relu_type = _payload(relu.payload)
         clip = relu.clip
-    loop3, atomic = op.loop3, None
-    sid = l2 = ub_mode = ub_sub = 0
+    loop3 = op.loop3
+    atomic_type = atomic_op = sid = l2 = ub_mode = ub_sub = 0
     if isinstance(op, MteL0cGm):
-        atomic, sid, l2 = op.atomic, op.sid, op.l2_cache_ctrl
+        sid, l2 = op.sid, op.l2_cache_ctrl
+        atomic_type, atomic_op = atomic_of(ctrl)
+        if op.atomic:
+            atomic_type = _code("atomic type", op.atomic.type, ATOMIC_TYPES)
+            atomic_op = _code("atomic op", op.atomic.op, ATOMIC_OPS)
     elif isinstance(op, MteL0cUb):
         ub_mode = _code("dst_mode", op.ub_split, UB_SPLITS)
         ub_sub = op.sub_block if ub_mode == UB_WHOLE else 0
@@ -408,9 +413,9 @@ def lower_fix(op: FixOp) -> FixDescriptor:
         relu_addr=relu_addr,
         clip_en=int(clip is not None),
         clip=clip_bits(clip) if clip else 0,
-        sat=_code("saturation", op.sat, SAT_MODES),
-        atomic_type=_code("atomic type", atomic.type, ATOMIC_TYPES) if atomic else 0,
-        atomic_op=_code("atomic op", atomic.op, ATOMIC_OPS) if atomic else 0,
+        sat=_code("saturation", op.sat, SAT_MODES) if op.sat else sat_of(ctrl),
+        atomic_type=atomic_type,
+        atomic_op=atomic_op,
         unit_flag=op.unit_flag,
         layout=_code("layout", op.layout, LAYOUTS_BY_NAME),
         split=op.split or 0,

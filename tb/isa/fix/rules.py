@@ -15,6 +15,7 @@ from tb.isa.fix.table import (
     ALPHA_WORD,
     ATOMIC_DST,
     ATOMIC_OPS,
+    ATOMIC_TYPES,
     CLIP_LIMITS,
     CLIP_TYPES,
     DST_CODES,
@@ -43,8 +44,9 @@ from tb.isa.fix.table import (
     QuantMode,
 )
 from tb.isa.footprint import destinations, row_overlap, source
+from tb.isa.profile import current
 from tb.isa.rule import Breach, Rule, not_multiple, operands_fit, reaches, wrong_for
-from tb.isa.spaces import SIZES, UB_BLOCK, Space
+from tb.isa.spaces import FB_SEGMENT_BYTES, FB_SEGMENT_SHIFT, FB_SEGMENTS, SIZES, UB_BLOCK
 
 DPredicate = Callable[[FixDescriptor], "str | None"]
 SPredicate = Callable[[FixOp], "str | None"]
@@ -99,18 +101,21 @@ def l03(op: FixOp) -> str | None:
 
 def _bad_quant_payload(quant: PreQuant) -> str | None:
     mode = QUANT_MODES[quant.mode]
-    # A mode without a scale ignores its payload, of either kind.
-    if mode.vector or (not mode.scale and isinstance(quant.payload, FbPtr)):
+    # no_convert takes a payload of either kind (A-70).
+    if mode.vector or (mode is NO_CONVERT and isinstance(quant.payload, FbPtr)):
         return _bad_pointer(f"pre_quant {mode.name}", quant.payload)
     return _bad_number(f"pre_quant {mode.name}", quant.payload)
 
 
 def l04(op: FixOp) -> str | None:
-    """Accumulator type, mode and destination type are a row of section 4."""
+    """Accumulator type, mode and destination type are a row of section 4, legal in the profile."""
     mode, acc, dst = _mode(op), op.src_type.dtype, op.dst_type.dtype
+    if not mode.a5 and current().modes == "a5":
+        legal = ", ".join(one.name for one in QUANT_MODES.values() if one.a5)
+        return Breach(f"{mode.name} is not in the list of A5 (knob modes = a5)", f"one of {legal}")
     if mode.acc not in (None, acc):
         return wrong_for(f"{mode.name} takes", f"{mode.acc} accumulators", acc)
-    legal = mode.dst or (("f32",) if acc == "f32" else ("i32", "si32"))
+    legal = mode.dst or (("f32",) if acc == "f32" else ("i32", "si32", "ui32"))
     if dst not in legal:
         return wrong_for(f"{mode.name} of {acc} writes", " or ".join(legal), dst)
     return None
@@ -320,20 +325,43 @@ def l21(desc: FixDescriptor) -> str | None:
 
 
 def l22(desc: FixDescriptor) -> str | None:
-    """Parameters of every channel lie in fb, at whole rows."""
+    """Parameters of every channel lie in a segment of fb that has them, at whole rows."""
     rows = []
     if desc.vector_quant:
-        rows.append(("pre_quant pointer", desc.quant_addr, 16 * QUANT_RECORD, QUANT_RECORD))
+        segments = (FB_SEGMENTS["pre_quant"],)
+        rows.append(("pre_quant pointer", desc.quant_addr, QUANT_RECORD, segments))
     if desc.vector_relu:
-        rows.append(("pre_relu pointer", desc.relu_addr, 16 * ALPHA_WORD, ALPHA_WORD))
-    for name, address, row, size in rows:
-        message = not_multiple(name, address, row)
+        segments = tuple(FB_SEGMENTS.values())
+        rows.append(("pre_relu pointer", desc.relu_addr, ALPHA_WORD, segments))
+    for name, address, size, segments in rows:
+        segment, offset = divmod(address, 1 << FB_SEGMENT_SHIFT)
+        if segment not in segments:
+            return Breach(f"{name} is in segment {segment}", " or ".join(map(str, segments)))
+        message = not_multiple(name, address, 16 * size)
         if message:
             return message
-        end = address + size * desc.n
-        if not desc.is_nop and end > SIZES[Space.FB]:
-            what, size = f"{name}: {desc.n} channels reach {end:#x}", SIZES[Space.FB]
-            return Breach(what, f"addresses below {size:#x}", f"{what}, fb ends at {size:#x}")
+        end = offset + size * desc.n
+        if not desc.is_nop and end > FB_SEGMENT_BYTES:
+            what = f"{name}: {desc.n} channels reach offset {end:#x} of segment {segment}"
+            return Breach(what, f"offsets below {FB_SEGMENT_BYTES:#x}")
+    return None
+
+
+def l26(desc: FixDescriptor) -> str | None:
+    """Type and op of an atomic that CTRL decides have a meaning (CT-05)."""
+    if desc.atomic_type not in (0, *ATOMIC_TYPES.values()):
+        return Breach(f"atomic type in CTRL is {desc.atomic_type}", "0 to 6")
+    if desc.atomic_type and desc.atomic_op not in ATOMIC_OPS.values():
+        return Breach(f"atomic op in CTRL is {desc.atomic_op}", "0 to 2 while a type is set")
+    return None
+
+
+def l27(desc: FixDescriptor) -> str | None:
+    """The atomic type fits the destination element; only CTRL can break it."""
+    name = next((name for name, code in ATOMIC_TYPES.items() if code == desc.atomic_type), "")
+    legal = {DST_CODES[dtype] for dtype in ATOMIC_DST.get(name, ())}
+    if desc.spec is MTE_L0C_GM and name and desc.dst_type not in legal:
+        return f"atomic {name} on elements of another type: the result is undefined"
     return None
 
 
@@ -381,13 +409,15 @@ D_RULES: dict[Rule, DPredicate] = {
     Rule(19, "D", "nz2nz: n a multiple of 16, or of 8 with the split", "FIX"): l19,
     Rule(20, "D", "unit_flag with nz2dn: K 1", "FIX"): l20,
     Rule(21, "D", "split_m: m even; split_n: n a multiple of 32", "FIX"): l21,
-    Rule(22, "D", "fb pointers aligned, parameters inside fb", "FIX"): l22,
+    Rule(22, "D", "fb pointers aligned, parameters inside their segment of fb", "FIX"): l22,
     Rule(23, "D", "accumulators inside l0c, bytes written inside the destination", "FIX"): l23,
+    Rule(26, "D", "atomic type and op of CTRL are legal", "FIX"): l26,
 }
 """Engine rules in ascending number; an op has those of ``OpSpec.d_rules``."""
 
 T_RULES: dict[Rule, DPredicate] = {
     Rule(24, "T", "no destination element is written twice", "FIX"): l24,
+    Rule(27, "T", "atomic type of CTRL matches the destination element", "FIX"): l27,
 }
 """Rules with undefined behaviour when broken that can be decided from the descriptor."""
 

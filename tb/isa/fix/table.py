@@ -49,6 +49,7 @@ DST_CODES: dict[str, int] = {
     "f32": DST_F32,
     "i32": DST_I32,
     "si32": DST_I32,
+    "ui32": DST_I32,
     "f16": DST_F16,
     "bf16": DST_BF16,
     "i16": DST_I16,
@@ -90,6 +91,7 @@ class QuantMode:
         vector: Whether M1 comes from FB records, one per channel.
         narrow: Last stage: ``"none"``, ``"f16"``, ``"bf16"``, ``"hif8"``, ``"hif8_hybrid"``,
             ``"e4m3"``, ``"b8"``, ``"s4"``, ``"s16"`` or ``"s32"``.
+        a5: Whether the vendor's list for A5 has it (knob ``modes``).
     """
 
     name: str
@@ -100,15 +102,23 @@ class QuantMode:
     scale: bool
     vector: bool
     narrow: str
+    a5: bool = True
 
 
 def _pair(
-    vector: int, name: str, acc: str, dst: tuple[str, ...], stage: str, narrow: str
+    vector: int,
+    name: str,
+    acc: str,
+    dst: tuple[str, ...],
+    stage: str,
+    narrow: str,
+    *,
+    a5: bool = True,
 ) -> tuple[QuantMode, QuantMode]:
     """Returns a mode with per-channel parameters and, one code above, with a scalar."""
     return (
-        QuantMode(f"{name}_vec", vector, acc, dst, stage, True, True, narrow),
-        QuantMode(f"{name}_scalar", vector + 1, acc, dst, stage, True, False, narrow),
+        QuantMode(f"{name}_vec", vector, acc, dst, stage, True, True, narrow, a5),
+        QuantMode(f"{name}_scalar", vector + 1, acc, dst, stage, True, False, narrow, a5),
     )
 
 
@@ -125,15 +135,15 @@ _MODES = (
     *_pair(31, "qf322f16_pre", "f32", ("f16",), "x", "f16"),
     *_pair(33, "qf322bf16_pre", "f32", ("bf16",), "x", "bf16"),
     *_pair(23, "qf322b8_pre", "f32", _B8, "x", "b8"),
-    *_pair(25, "qf322s4_pre", "f32", _S4, "x", "s4"),
-    *_pair(17, "qf162b8_pre", "f32", _B8, "H", "b8"),
-    *_pair(19, "qf162s4_pre", "f32", _S4, "H", "s4"),
-    *_pair(6, "deqs32_int", "i32", _S32, "f32", "s32"),
+    *_pair(25, "qf322s4_pre", "f32", _S4, "x", "s4", a5=False),
+    *_pair(17, "qf162b8_pre", "f32", _B8, "H", "b8", a5=False),
+    *_pair(19, "qf162s4_pre", "f32", _S4, "H", "s4", a5=False),
+    *_pair(6, "deqs32_int", "i32", _S32, "f32", "s32", a5=False),
     *_pair(8, "req8", "i32", _B8, "f32", "b8"),
-    *_pair(21, "req4", "i32", _S4, "f32", "s4"),
+    *_pair(21, "req4", "i32", _S4, "f32", "s4", a5=False),
     *_pair(10, "deqf16", "i32", ("f16",), "f32", "f16"),
-    *_pair(27, "deqs16", "i32", _S16, "f32", "s16"),
-    *_pair(29, "qf162s16_pre", "i32", _S16, "HI", "s16"),
+    *_pair(27, "deqs16", "i32", _S16, "f32", "s16", a5=False),
+    *_pair(29, "qf162s16_pre", "i32", _S16, "HI", "s16", a5=False),
     *_pair(35, "qs322bf16_pre", "i32", ("bf16",), "f32", "bf16"),
 )
 
@@ -158,7 +168,7 @@ LAYOUTS_BY_NAME: dict[str, int] = {"": 0, "nz2nd": 1, "nz2dn": 2, "nz2nz": 3}
 NZ2DN, NZ2NZ = 2, 3
 
 SAT_MODES: dict[str, int] = {"": 0, "sat": 0, "preserve_nan": 1, "nosat": 2}
-"""Codes of the saturation clause; omitted means sat (A-45)."""
+"""Codes of the saturation clause; omitted means that CTRL decides (A-45, CT-04)."""
 
 ATOMIC_TYPES: dict[str, int] = {"f32": 1, "f16": 2, "s16": 3, "s32": 4, "s8": 5, "bf16": 6}
 ATOMIC_OPS: dict[str, int] = {"add": 0, "max": 1, "min": 2}
@@ -210,7 +220,9 @@ FIX_LAYOUT = Layout(
         Field("dst_type", 4, "0 f32 1 i32 2 f16 3 bf16 4 i16 5 e4m3fn 6 hif8 7 s8 8 u8 9 s4"),
         Field("quant", 6, "pre_quant code"),
         Field("quant_scale", 32, "scalar modes: M1 as f32 bits, low 13 bits not cleared yet"),
-        Field("quant_addr", 24, "vector modes: FB address (segment, offset) of record 0", keep_low=7),
+        Field(
+            "quant_addr", 24, "vector modes: FB address (segment, offset) of record 0", keep_low=7
+        ),
         Field("relu", 3, "pre_relu code"),
         Field("relu_alpha", 32, "scalar_relu: alpha as f32 bits, low 13 bits not cleared yet"),
         Field("relu_addr", 24, "vector_relu: FB address (segment, offset) of alpha 0", keep_low=6),
