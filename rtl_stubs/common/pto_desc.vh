@@ -190,7 +190,7 @@
 `define PTO_FIX_QUANT_SCALE                  50:19             // scalar modes: M1 as f32 bits, low 13 bits not cleared yet
 `define PTO_FIX_QUANT_SCALE_LSB              19
 `define PTO_FIX_QUANT_SCALE_CW               32
-`define PTO_FIX_QUANT_ADDR                   74:51             // vector modes: FB address (segment, offset) of record 0
+`define PTO_FIX_QUANT_ADDR                   74:51             // vector modes: FB segment and offset of record 0
 `define PTO_FIX_QUANT_ADDR_LSB               51
 `define PTO_FIX_QUANT_ADDR_CW                24
 `define PTO_FIX_RELU                         77:75             // pre_relu code
@@ -199,7 +199,7 @@
 `define PTO_FIX_RELU_ALPHA                   109:78            // scalar_relu: alpha as f32 bits, low 13 bits not cleared yet
 `define PTO_FIX_RELU_ALPHA_LSB               78
 `define PTO_FIX_RELU_ALPHA_CW                32
-`define PTO_FIX_RELU_ADDR                    133:110           // vector_relu: FB address (segment, offset) of alpha 0
+`define PTO_FIX_RELU_ADDR                    133:110           // vector_relu: FB segment and offset of alpha 0
 `define PTO_FIX_RELU_ADDR_LSB                110
 `define PTO_FIX_RELU_ADDR_CW                 24
 `define PTO_FIX_CLIP_EN                      134:134           // there is a clip

@@ -115,7 +115,7 @@ class Profile:
         return tuple(name for name in KNOBS if getattr(self, name) != getattr(other, name))
 
     def __str__(self) -> str:
-        """Returns the nearer named profile and the knobs that differ: ``a5, alpha = sequential``."""
+        """Returns the nearer profile and the knobs that differ: ``a5, alpha = sequential``."""
         base = min(PROFILES, key=lambda name: len(self.differences(PROFILES[name])))
         changed = self.differences(PROFILES[base])
         return ", ".join((base, *(f"{name} = {getattr(self, name)}" for name in changed)))
@@ -171,7 +171,7 @@ def current() -> Profile:
 
 def use(profile: Profile) -> None:
     """Sets the profile of this process."""
-    global _in_use  # noqa: PLW0603 - one profile for one process, set where its settings are read
+    global _in_use
     _in_use = profile
 
 

@@ -49,7 +49,7 @@ def inside(desc: BurstDescriptor) -> str | None:
 
 
 def inside_segment(desc: BurstDescriptor) -> str | None:
-    """The destination is in a segment of fb that exists, also of a NOP, and the copy stays in it."""
+    """The destination lies in one segment of fb; a NOP names a segment that exists, too."""
     segment = desc.dst_addr >> FB_SEGMENT_SHIFT
     if segment not in FB_SEGMENTS.values():
         legal = " or ".join(f"{number} ({what})" for what, number in FB_SEGMENTS.items())

@@ -220,12 +220,10 @@ FIX_LAYOUT = Layout(
         Field("dst_type", 4, "0 f32 1 i32 2 f16 3 bf16 4 i16 5 e4m3fn 6 hif8 7 s8 8 u8 9 s4"),
         Field("quant", 6, "pre_quant code"),
         Field("quant_scale", 32, "scalar modes: M1 as f32 bits, low 13 bits not cleared yet"),
-        Field(
-            "quant_addr", 24, "vector modes: FB address (segment, offset) of record 0", keep_low=7
-        ),
+        Field("quant_addr", 24, "vector modes: FB segment and offset of record 0", keep_low=7),
         Field("relu", 3, "pre_relu code"),
         Field("relu_alpha", 32, "scalar_relu: alpha as f32 bits, low 13 bits not cleared yet"),
-        Field("relu_addr", 24, "vector_relu: FB address (segment, offset) of alpha 0", keep_low=6),
+        Field("relu_addr", 24, "vector_relu: FB segment and offset of alpha 0", keep_low=6),
         Field("clip_en", 1, "there is a clip"),
         Field("clip", 16, "f16 bits, or an integer in two's complement"),
         Field("sat", 2, "0 sat, 1 preserve_nan, 2 nosat: of the clause, else CTRL at issue"),
