@@ -98,11 +98,11 @@ def _load_rows(desc: DmaDescriptor, space: Space, *, fill: bool) -> Footprint:
     """
     knobs = current()
     if desc.pad_en:
-        data = desc.left_bytes + desc.len
         end = desc.loc_stride
         if knobs.pad_end == "block":
-            end = block_end(data + desc.right_bytes)
-        return _dma_side(desc, "loc", space, end if fill else data)
+            data = desc.left_bytes + desc.len
+            end = block_end(data + desc.right_bytes) if fill else data
+        return _dma_side(desc, "loc", space, end)
     fill = fill and knobs.tail == "fill"
     if desc.compact:
         run = desc.n_burst * desc.len
@@ -201,7 +201,10 @@ def destination(desc: Descriptor) -> Footprint:
 
 
 def without_fill(desc: DmaDescriptor) -> Footprint:
-    """Returns :func:`destination` of a legal strided op without the bytes behind its rows."""
+    """Returns :func:`destination` of a strided op without the bytes that a knob fills behind rows.
+
+    Padding up to the row stride belongs to the row (knob ``pad_end`` stride).
+    """
     if desc.spec in (MTE_GM_UB, MTE_GM_L1):
         return _load_rows(desc, space_of(desc.spec.destination, desc.ub_sub), fill=False)
     return destination(desc)

@@ -91,7 +91,6 @@ DMA_DESCRIPTORS = st.builds(
     pad_left=container("pad_left"),
     pad_right=container("pad_right"),
     pad_value=container("pad_value"),
-    reserved=st.integers(0, 1),
     l2=container("l2"),
     ub_sub=st.integers(0, 1),
 )
@@ -242,11 +241,11 @@ def fix_ops(draw: st.DrawFn) -> FixOp:
     """Write-backs that keep every S rule, with any operands."""
     mode: QuantMode = draw(st.sampled_from(tuple(QUANT_MODES.values())))
     acc = mode.acc or draw(st.sampled_from(("f32", "i32")))
-    dst = draw(st.sampled_from(mode.dst or (("f32",) if acc == "f32" else ("i32", "si32"))))
+    dst = draw(st.sampled_from(mode.dst or (("f32",) if acc == "f32" else ("i32", "si32", "ui32"))))
     src, to, m, n, src_stride, dst_stride = draw(_SIX)
     quant = None
     if mode is not NO_CONVERT or draw(st.booleans()):
-        pointer = mode.vector or (not mode.scale and draw(st.booleans()))
+        pointer = mode.vector or (mode is NO_CONVERT and draw(st.booleans()))
         # An ignored pointer of 0 is the same op as an ignored number.
         payloads: st.SearchStrategy[Scalar | FbPtr] = _NUMBERS
         if pointer:

@@ -41,7 +41,7 @@ def test_columns_pack_like_scalars(descs: list[DmaDescriptor]) -> None:
 
 def test_columns_refuse_values_that_do_not_fit() -> None:
     with pytest.raises(ValueError, match="len"):
-        pack_columns(np.array([1]), {"len": np.array([1 << 17])}, DMA_LAYOUT)
+        pack_columns(np.array([1]), {"len": np.array([1 << 22])}, DMA_LAYOUT)
 
 
 @given(v06_ops())
