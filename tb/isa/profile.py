@@ -8,6 +8,7 @@ op is made, and rules, footprints, the model and the generators ask :func:`curre
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
@@ -115,6 +116,11 @@ class Profile:
     def differences(self, other: Profile) -> tuple[str, ...]:
         """Returns the names of the knobs with another value in ``other``."""
         return tuple(name for name in KNOBS if getattr(self, name) != getattr(other, name))
+
+    @property
+    def label(self) -> str:
+        """The profile as a part of file and job names: ``a5-alpha-sequential``."""
+        return re.sub(r"\W+", "-", str(self))
 
     def __str__(self) -> str:
         """Returns the nearer profile and the knobs that differ: ``a5, alpha = sequential``."""
