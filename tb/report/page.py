@@ -183,7 +183,7 @@ def plural(count: int, one: str, many: str = "") -> str:
 
 
 def widths(run: RunRow) -> str:
-    """Returns widths and profile of a run as ``256/256 a5``, ``code`` after them with code coverage.
+    """Returns widths and profile of a run as ``256/256 a5 code``, the last with code coverage.
 
     The profile ``seed`` is not named.
     """
