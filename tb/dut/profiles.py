@@ -42,15 +42,16 @@ def run_profile(text: str, manifests: Sequence[Manifest]) -> Profile:
 def claimed(manifests: Sequence[Manifest]) -> Profile:
     """Returns the profile that manifests claim together.
 
-    Each knob has the value that the engines of its slots claim. A knob that concerns none of them
-    has the value of the named profile that describes the others best.
+    Each knob has the value that the engines of its slots claim. A knob that none of them decides
+    has the value with which the profile has the shortest text. An engine of no named profile
+    follows the others in the knobs that the build sets by its parameters.
 
     Raises:
         PtoError: two manifests claim different values of a knob that concerns the slots of both.
     """
     decided: dict[str, int | str] = {}
     for knob in KNOBS.values():
-        concerned = [one for one in manifests if one.slot in _slots(knob)]
+        concerned = [one for one in manifests if one.slot in _slots(knob) and not _free(one, knob)]
         for one, other in combinations(concerned, 2):
             values = [getattr(item.claim, knob.name) for item in (one, other)]
             if values[0] != values[1]:
@@ -65,7 +66,7 @@ def claimed(manifests: Sequence[Manifest]) -> Profile:
                 )
         if concerned:
             decided[knob.name] = getattr(concerned[0].claim, knob.name)
-    bases = [SEED, *(one.claim for one in manifests)]
+    bases = [SEED, *(one.claim for one in manifests if not _follows(one))]
     found = [replace(base, **decided) for base in bases]  # type: ignore[arg-type]
     return min(found, key=lambda profile: len(str(profile)))
 
@@ -90,6 +91,16 @@ def unlike(manifests: Sequence[Manifest], profile: Profile) -> list[str]:
                 f"{profile}: {ours}"
             )
     return found
+
+
+def _free(manifest: Manifest, knob: Knob) -> bool:
+    """Tells whether a manifest leaves a knob to the run."""
+    return _follows(manifest) or (not manifest.profile and knob.name in manifest.knob_parameters)
+
+
+def _follows(manifest: Manifest) -> bool:
+    """Tells whether a manifest leaves all knobs of its slot to the run."""
+    return not manifest.profile and set(manifest.knobs) <= set(manifest.knob_parameters)
 
 
 def _slots(knob: Knob) -> tuple[str, ...]:

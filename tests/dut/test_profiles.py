@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tb.common.errors import PtoError
-from tb.dut.manifest import Capabilities, Manifest
+from tb.dut.manifest import REFERENCE_MANIFESTS, Capabilities, Manifest
 from tb.dut.profiles import claimed, profile_text, run_profile, unlike
 from tb.isa.ops import OPS
 from tb.isa.profile import A5, KNOBS, PROFILES, SEED, Profile
@@ -86,6 +88,15 @@ def test_manifests_that_disagree_are_both_named_with_the_knob() -> None:
     assert says(text, "mte2/dut.toml mte3/dut.toml 16 or 21 PROFILE=")
 
 
+def test_an_engine_with_parameters_for_its_knobs_follows_the_others() -> None:
+    follows = engine("mte3", len_bits="LenBits")
+    assert claimed([engine("mte2", "a5"), follows]) == A5
+    assert claimed([engine("mte2", "a5"), follows, engine("fix", alpha="Alpha")]) == A5
+    assert claimed([follows]) == SEED
+    with pytest.raises(PtoError):  # a named profile is a claim, whatever the parameters
+        claimed([engine("mte2", "a5"), engine("mte3", "seed", len_bits="LenBits")])
+
+
 def test_a_named_profile_needs_no_agreement() -> None:
     engines = [engine("mte2", "a5"), engine("mte3")]
     assert run_profile("a5", engines) == A5
@@ -103,3 +114,11 @@ def test_a_knob_that_the_build_sets_follows_the_run() -> None:
     (sentence,) = unlike([engine("mte3", "a5", len_bits="LenBits"), engine("mte2")], A5)
     assert "my_mte3" not in sentence
     assert says(sentence, "my_mte2 len_bits 16 tail keep seed")
+
+
+@pytest.mark.parametrize("path", REFERENCE_MANIFESTS, ids=lambda path: path.parent.name)
+def test_reference_engines_have_the_parameters_of_the_table(path: Path) -> None:
+    data = tomllib.loads(path.read_text())
+    wanted = {knob.name: knob.parameter for knob in KNOBS.values() if data["slot"] in knob.slots}
+    assert data.get("knob_parameters", {}) == wanted
+    assert "profile" not in data  # the engine follows that of the run
