@@ -71,8 +71,8 @@ _SLOT_OF = _slot_table()
 def program_bits(program: Entry, *, check: bool = True) -> int:
     """Returns the ``LEGACY`` ... ``REFUSED`` bits of a legacy program ending in its copy.
 
-    Without ``check`` every ``set_*`` op is assumed to fit its registers. A v0.6 op has none of them,
-    with and without ops that write CTRL.
+    Without ``check`` every ``set_*`` op is assumed to fit its registers. A v0.6 op has none of the
+    bits, with and without ops that write CTRL.
     """
     copy = moving(program)
     if isinstance(copy, V06Op):
