@@ -143,8 +143,8 @@ class OpConstraints:
         loop3: Fraction of those with nz2nd or nz2dn that have a loop3.
         clip: Fraction of those with a clip, where the destination takes one.
         atomic: Fraction of atomic updates, where the destination takes one.
-        ctrl: Fraction of write-backs with CTRL written before them: it decides where a clause is left
-            out, and the clause where there is one.
+        ctrl: Fraction of write-backs with CTRL written before them, which decides where a clause is
+            left out.
         flag: Fraction of write-backs that check unit flags.
         late_flag: Fraction of those with flags set while the block runs.
         max_flag_delay: Most clocks from the start of a block to a flag's setting.

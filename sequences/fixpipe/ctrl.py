@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write-backs that take saturation or their atomic from CTRL (spec/order_and_atomics.md, CT-01..06).
+"""Write-backs under CTRL, the default of saturation and atomics (spec/order_and_atomics.md, 5).
 
 CTRL is written before such an op and is 0 again after it: an op samples CTRL when it is issued, so
 an engine or a front end that reads it later takes another value. Clauses of the op replace their
