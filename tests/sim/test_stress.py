@@ -56,7 +56,8 @@ def test_engines_survive(test: str, seed: int) -> None:
 
 @pytest.mark.parametrize("test", ["stress", "faults", "reset"])
 def test_engines_survive_four_state(test: str) -> None:
-    checked(run(test, sim="icarus", seed=FRESH, transactions=200), test, 200)
+    # Of 200 some seeds draw one setting of the knobs, without a stall.
+    checked(run(test, sim="icarus", seed=FRESH, transactions=600), test, 600)
 
 
 def test_same_seed_same_stress() -> None:
