@@ -17,14 +17,15 @@ from tb.isa.dma.legacy import (
     UBTOOUT,
     CopyGmToUbuf,
     CopyUbufToUbuf,
-    LegacyOp,
     SetLoopSize,
     SetLoopStride,
     SetMovPadVal,
     fits,
 )
 from tb.isa.fields import OpSpec
+from tb.isa.lower import V06Op
 from tb.isa.ops import LEGACY_FORMS, OPS, OPS_BY_CODE, SLOTS
+from tb.isa.program import Entry, moving
 from tb.isa.rules import lowering_violation
 from tb.isa.spaces import UB_BLOCK
 
@@ -67,12 +68,15 @@ _FORM_OF = _form_table()
 _SLOT_OF = _slot_table()
 
 
-def program_bits(program: Sequence[LegacyOp], *, check: bool = True) -> int:
+def program_bits(program: Entry, *, check: bool = True) -> int:
     """Returns the ``LEGACY`` ... ``REFUSED`` bits of a legacy program ending in its copy.
 
-    Without ``check`` every ``set_*`` op is assumed to fit its registers.
+    Without ``check`` every ``set_*`` op is assumed to fit its registers. A v0.6 op has none of them,
+    with and without ops that write CTRL.
     """
-    copy = program[-1]
+    copy = moving(program)
+    if isinstance(copy, V06Op):
+        return 0
     bits = LEGACY
     side = ""
     if isinstance(copy, CopyUbufToUbuf):
