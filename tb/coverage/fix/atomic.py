@@ -43,8 +43,8 @@ def _updates(view: FixPart) -> Bools:
 
 
 def _cell_table(types: Sequence[str], ops: Sequence[str]) -> Ints:
-    """Returns the bin of type code x op code."""
-    table = np.full((len(TYPES) + 1, len(OPS)), NOT_SAMPLED)
+    """Returns the bin of type code x op code; op code 3 is legal while the type is off."""
+    table = np.full((len(TYPES) + 1, len(OPS) + 1), NOT_SAMPLED)
     for number, (kind, op) in enumerate((kind, op) for kind in types for op in ops):
         table[ATOMIC_TYPES[kind], ATOMIC_OPS[op]] = number
     return table
