@@ -12,11 +12,12 @@ import pytest
 
 from scoreboards import alternatives
 from scoreboards.alternatives import MOST
-from scoreboards.model.dma import DmaOp, ReferenceModel
+from scoreboards.model.dma import ReferenceModel
 from scoreboards.model.outcome import Outcome
 from tb.harness.items import Batch
 from tb.isa.block import from_ops
 from tb.isa.dma.op import MteGmL1, MteGmUb
+from tb.isa.lower import V06Op
 from tb.isa.profile import A5, SEED, Profile, current, use, using
 from tb.isa.spaces import Space
 from tests.scoreboards.bench import Bench
@@ -58,7 +59,7 @@ class Filling(ReferenceModel):
         return outcome._replace(written=whole)
 
 
-def ran(bench: Bench, ops: list[DmaOp], dut: Profile, run: Profile = SEED) -> Batch:
+def ran(bench: Bench, ops: list[V06Op], dut: Profile, run: Profile = SEED) -> Batch:
     """Runs ops on a design of one profile, and checks them under another one."""
     with using(dut):
         batch = bench.batch(from_ops(ops))
@@ -191,14 +192,14 @@ def test_memories_registers_and_profile_are_left_as_they_were(bench: Bench) -> N
         seen.append(before)
         return found
 
-    explain.lines = watched  # type: ignore[method-assign]
+    explain.lines = watched  # type: ignore[assignment,method-assign]
     ran(bench, [REPEATED, PLAIN], A5)
     assert seen
     assert current() == SEED
 
 
 def test_the_search_ends_after_some_ops(bench: Bench) -> None:
-    ops: list[DmaOp] = [MteGmUb(4096, 8192 + 512 * k, 64, 3, 32, 96) for k in range(MOST + 3)]
+    ops: list[V06Op] = [MteGmUb(4096, 8192 + 512 * k, 64, 3, 32, 96) for k in range(MOST + 3)]
     block = replace(from_ops(ops), expected_rule=np.full(len(ops), 8))
     with using(A5):
         batch = bench.batch(block)
