@@ -138,7 +138,7 @@ class Reporter:
         failure = Failure(
             kind=kind,
             slot=SLOTS[slot],
-            op=form_name(int(batch.block.opcode[index]), legacy=index in batch.block.legacy),
+            op=form_name(int(batch.block.opcode[index]), legacy=index in batch.block.legacy_forms),
             transaction=batch.first + index,
         )
         position = int(np.searchsorted(batch.order[slot], index))

@@ -32,6 +32,7 @@ from tb.common.paths import RESULT_ENV
 from tb.harness.items import Batch
 from tb.harness.layout import KNOBS
 from tb.isa.footprint import Footprint
+from tb.isa.program import moving
 from tb.isa.text import to_text
 from tb.language.linked import linked_steps, op_name
 from tb.language.printer import program_text, unprintable
@@ -193,9 +194,9 @@ class Repro:
             ("failing" if why else "transaction"): needed(items, index),
             "batch": dict.fromkeys(range(len(items)), ()),
         }
-        if unprintable(items[index].ops[-1]):
+        if unprintable(moving(items[index].ops)):
             del chosen[next(iter(chosen))]
-        folder = top / f"{number}-{op_name(items[index].ops[-1])}"
+        folder = top / f"{number}-{op_name(moving(items[index].ops))}"
         ranges = {name: _ranges(items, which) for name, which in chosen.items()}
         with self.before.rewound() as golden:
             sections, data = read_sections(golden, ranges["batch"])
@@ -219,7 +220,7 @@ class Repro:
         write_bytes(
             folder / "README.txt",
             readme_text(
-                title=f"Transaction {number}: {to_text(items[index].ops[-1])}",
+                title=f"Transaction {number}: {to_text(moving(items[index].ops))}",
                 why=why,
                 programs=commands,
                 notes=notes,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from scoreboards.model.registers import Registers
 from tb.isa.block import OpBlock
+from tb.isa.ctrl import CtrlOp
 from tb.isa.descriptor import unpack
 from tb.isa.dma.legacy import (
     OUTTOUB,
@@ -27,6 +28,7 @@ from tb.isa.dma.legacy import (
 from tb.isa.fix.op import FixDescriptor
 from tb.isa.footprint import Footprint, destinations, footprints_overlap, parameters, source
 from tb.isa.ops import SLOTS
+from tb.isa.program import moving
 from tb.isa.rules import first_d_violation
 from tb.language.linked import Linked
 from tb.language.printer import unprintable
@@ -37,7 +39,7 @@ class Item:
     """A transaction of a block.
 
     Attributes:
-        ops: The op as written, or a copy and ``set_*`` ops before it.
+        ops: The op as written: alone, or with the ops that write registers around it.
         illegal: It breaks a D rule.
         reads, writes: Its footprints; empty if it is illegal or moves nothing.
     """
@@ -115,18 +117,21 @@ def linked(
     state, printed = _registers(registers), DmaRegisters()
     slots = block.slot.tolist()
     for index, item in enumerate(items):
-        for op in item.ops[:-1]:
+        for op in item.ops[:-1] if len(item.ops) > 1 else ():
             if isinstance(op, LegacySet):
                 state = write_registers(op, state)
         if index not in place:
             continue
         note = f"transaction {first + index} on {SLOTS[slots[index]]}"
-        op = item.ops[-1]
+        op = moving(item.ops)
         if why := unprintable(op):
             left_out.append(f"Left out is {note}, which no text can hold: {why}.")
             found.append(Linked((), note=f"{note} is left out: {why}"))
             continue
-        ops: tuple[Any, ...] = (op,)
+        # Ops that write CTRL stay around theirs; loop registers are written where they change.
+        ops: tuple[Any, ...] = tuple(
+            one for one in item.ops if one is op or isinstance(one, CtrlOp)
+        )
         if isinstance(op, CopyGmToUbuf | CopyUbufToGm):
             direction = OUTTOUB if isinstance(op, CopyGmToUbuf) else UBTOOUT
             sets = writes_between(printed, state, (direction,))

@@ -45,6 +45,7 @@ from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.fields import rule_name
 from tb.isa.footprint import Footprint, footprints_overlap
 from tb.isa.ops import OPS_BY_CODE, SLOTS
+from tb.isa.program import moving_at
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 from tb.record.record import OpCount
@@ -195,15 +196,10 @@ class Scoreboard(uvm_subscriber):
             legal = expected is None or expected[index] == 0
             if legal and (batch.first + index) % LEGALITY_SAMPLE == 0:
                 legal = False
-            for op in ops[:-1]:
-                early = model.issue(op)
-                if isinstance(op, CopyUbufToUbuf) and early.rule not in LOWERING_RULES:
-                    why = (
-                        "stimulus and model disagree: a copy_ubuf_to_ubuf was not issued, the "
-                        f"model says {_verdict(early)}"
-                    )
-                    self.reporter.op(batch, index, ops, Objection("stimulus", why, "not issued"))
-            outcome = model.issue(ops[-1], legal=legal)
+            if len(ops) == 1:
+                outcome = model.issue(ops[0], legal=legal)
+            else:
+                outcome = self._issue_entry(batch, index, ops, legal=legal)
             if expected is not None and outcome.rule != expected[index]:
                 why = (
                     f"stimulus and model disagree: rule {expected[index]} was meant, "
@@ -212,6 +208,27 @@ class Scoreboard(uvm_subscriber):
                 self.reporter.op(batch, index, ops, Objection("stimulus", why, "rule"))
             outcomes.append(outcome)
         return outcomes
+
+    def _issue_entry(
+        self, batch: Batch, index: int, ops: tuple[Any, ...], *, legal: bool
+    ) -> Outcome:
+        """Returns the expected outcome of an op of several instructions, which are all issued.
+
+        Ops that write registers precede it; those that restore CTRL follow it.
+        """
+        model, at = self.model, moving_at(ops)
+        for op in ops[:at]:
+            early = model.issue(op)
+            if isinstance(op, CopyUbufToUbuf) and early.rule not in LOWERING_RULES:
+                why = (
+                    "stimulus and model disagree: a copy_ubuf_to_ubuf was not issued, the "
+                    f"model says {_verdict(early)}"
+                )
+                self.reporter.op(batch, index, ops, Objection("stimulus", why, "not issued"))
+        outcome = model.issue(ops[at], legal=legal)
+        for op in ops[at + 1 :]:
+            model.issue(op)
+        return outcome
 
     def _check_errors(
         self,
@@ -478,7 +495,7 @@ class Scoreboard(uvm_subscriber):
         run, block = self.run, batch.block
         here = np.array([record is not None for record in retired], dtype=np.bool_)
         legacy = np.zeros(len(block), dtype=np.bool_)
-        legacy[list(block.legacy)] = True
+        legacy[block.legacy_forms] = True
         lengths = np.array(sizes, dtype=np.int64)
         for code in np.unique(block.opcode).tolist():
             of_code = here & (block.opcode == code)

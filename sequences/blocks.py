@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tb.isa.block import OpBlock, from_descriptors
+from tb.isa.ctrl import CtrlOp, SetCtrl, write_ctrl
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -22,27 +23,30 @@ from tb.isa.dma.legacy import (
 from tb.isa.dma.op import MteGmUb
 from tb.isa.fix.op import FixOp
 from tb.isa.lower import Descriptor, V06Op, lower
+from tb.isa.program import Entry, moving, moving_at
 from tb.isa.rules import lowering_violation
 
-Op = V06Op | LegacyOp
-Program = tuple[Op, ...]
-"""One v0.6 op, or ``set_*`` ops and copies that are not issued, and the legacy copy issued."""
+Op = V06Op | LegacyOp | CtrlOp
+Program = Entry
+"""One v0.6 op; or ``set_*`` ops and copies that are not issued, and the legacy copy issued; or ops
+that write CTRL, a v0.6 op, and ``set_ctrl`` 0."""
 
 _LegacyCopy = CopyGmToUbuf | CopyUbufToGm | CopyUbufToUbuf
 
 
 @dataclass(frozen=True)
 class Lowered:
-    """A program and the descriptor of its last op."""
+    """A program and the descriptor of the op that it issues."""
 
     program: Program
     descriptor: Descriptor
     rule: int = 0
 
     @property
-    def legacy(self) -> tuple[LegacyOp, ...]:
-        """The program if it is a legacy one, else empty."""
-        return tuple(op for op in self.program if isinstance(op, LegacySet | _LegacyCopy))
+    def legacy(self) -> Program:
+        """The program if it is not one v0.6 op alone, else empty."""
+        alone = len(self.program) == 1 and not isinstance(self.program[0], _LegacyCopy)
+        return () if alone else self.program
 
 
 def lower_program(
@@ -51,15 +55,17 @@ def lower_program(
     """Lowers ``program`` issued with ``registers``; also returns the registers after it.
 
     Raises:
-        ValueError: the program does not end in its only copy that is issued.
+        ValueError: the program does not end in its only copy that is issued, or leaves CTRL
+            other than 0.
     """
-    *before, copy = program
-    if isinstance(copy, LegacySet):
+    at = moving_at(program)
+    before, copy, after = program[:at], program[at], program[at + 1 :]
+    if isinstance(copy, LegacySet | CtrlOp):
         raise ValueError(f"a program ends in a copy, found {type(copy).__name__}")
     if not isinstance(copy, _LegacyCopy):
-        if before:
-            raise ValueError(f"a v0.6 op stands alone, found {len(before)} ops before it")
-        return Lowered(program, lower(copy), rule), registers
+        return Lowered(program, lower(copy, _ctrl(before, after)), rule), registers
+    if after:
+        raise ValueError(f"a legacy copy ends a program, found {len(after)} ops behind it")
     for op in before:
         if isinstance(op, CopyUbufToUbuf) and lowering_violation(op):
             continue
@@ -71,14 +77,37 @@ def lower_program(
     return Lowered(program, lower_copy(copy, registers), rule), registers
 
 
+def _ctrl(before: Program, after: Program) -> int:
+    """Returns CTRL of a v0.6 op between ops that write it, and nothing but these."""
+    ctrl = 0
+    for op in before:
+        if not isinstance(op, CtrlOp):
+            raise ValueError(f"only ops that write CTRL stand by a v0.6 op, found {op}")
+        ctrl = write_ctrl(op, ctrl)
+    left = ctrl
+    for op in after:
+        left = write_ctrl(op, left)  # type: ignore[arg-type]
+    if left:
+        raise ValueError(f"CTRL is {left:#x} after a program: it ends with set_ctrl 0")
+    return ctrl
+
+
 def split_program(ops: Iterable[Op]) -> list[Program]:
     """Returns the programs of a list of ops: each copy with the ``set_*`` ops before it.
 
-    A ``copy_ubuf_to_ubuf`` that breaks a rule at lowering goes with the next copy.
+    A ``copy_ubuf_to_ubuf`` that breaks a rule at lowering goes with the next copy; a ``set_ctrl``
+    0 ends the program of a v0.6 op for which CTRL was written.
     """
     programs: list[Program] = []
     pending: list[Op] = []
     for op in ops:
+        if isinstance(op, CtrlOp):
+            written = bool(programs) and isinstance(programs[-1][0], CtrlOp)
+            if op == SetCtrl(0) and not pending and written:
+                programs[-1] = (*programs[-1], op)
+            else:
+                pending.append(op)
+            continue
         pending.append(op)
         refused = isinstance(op, CopyUbufToUbuf) and lowering_violation(op) is not None
         if not isinstance(op, LegacySet) and not refused:
@@ -89,11 +118,10 @@ def split_program(ops: Iterable[Op]) -> list[Program]:
 
 def block_of(items: Sequence[Lowered]) -> OpBlock:
     """Returns a block of lowered programs: no gaps, no waits, ``expected_rule`` filled."""
-    copies = [item.program[-1] for item in items]
-    dtypes = [getattr(copy, "src_type").dtype for copy in copies]  # noqa: B009  (set ops have none)
+    copies = [moving(item.program) for item in items]
+    dtypes = [copy.src_type.dtype for copy in copies]
     pads = []
-    for item, dtype in zip(items, dtypes, strict=True):
-        copy = item.program[-1]
+    for item, copy, dtype in zip(items, copies, dtypes, strict=True):
         if isinstance(copy, MteGmUb) and copy.pad:
             pads.append(copy.pad.dtype)
         elif isinstance(copy, FixOp):

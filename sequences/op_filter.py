@@ -25,7 +25,7 @@ from tb.isa.burst.table import MTE_L1_FB
 from tb.isa.descriptor import unpack
 from tb.isa.dma.legacy import (
     CopyUbufToUbuf,
-    LegacyOp,
+    LegacyCopy,
     LegacySet,
     SetLoopSize,
     SetLoopStride,
@@ -44,6 +44,7 @@ from tb.isa.footprint import (
 )
 from tb.isa.lower import Descriptor
 from tb.isa.ops import LEGACY_FORMS, OPS, OPS_BY_CODE
+from tb.isa.program import Entry, moving
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -140,7 +141,7 @@ def _register(op: LegacySet) -> tuple[str, ...]:
     return (type(op).__name__, op.direction, level)
 
 
-def _writes(program: Sequence[LegacyOp]) -> Registers:
+def _writes(program: Entry) -> Registers:
     """Returns the registers a program writes; a ``set_*`` op that does not fit writes none."""
     kinds = SetLoopSize | SetLoopStride | SetMovPadVal
     return {_register(op): op for op in program if isinstance(op, kinds) and fits(op)}
@@ -158,7 +159,7 @@ def without(block: OpBlock, kept: Bools, pending: Registers) -> OpBlock:
         pending: Register writes of copies dropped so far, which the next copy that reads registers
             makes; brought up to date.
     """
-    legacy: dict[int, tuple[LegacyOp, ...]] = {}
+    legacy: dict[int, Entry] = {}
     place = np.cumsum(kept) - 1
     for index in sorted(block.legacy):
         program = block.legacy[index]
@@ -166,10 +167,11 @@ def without(block: OpBlock, kept: Bools, pending: Registers) -> OpBlock:
         if not kept[index]:
             pending.update(own)
             continue
-        if isinstance(program[-1], CopyUbufToUbuf):
+        copy = moving(program)
+        if isinstance(copy, CopyUbufToUbuf):
             for register in own:
                 pending.pop(register, None)
-        elif pending:
+        elif pending and isinstance(copy, LegacyCopy):
             program = (*pending.values(), *program)
             pending.clear()
         legacy[int(place[index])] = program
@@ -361,7 +363,7 @@ def _all_above(block: OpBlock, index: int) -> set[int]:
 def forms(block: OpBlock, mask: Bools) -> set[str]:
     """Returns the ops and legacy forms in a block under ``mask``, ``bool[N]``."""
     legacy = np.zeros(len(block), dtype=bool)
-    legacy[list(block.legacy)] = True
+    legacy[block.legacy_forms] = True
     found = {OPS_BY_CODE[code].name for code in np.unique(block.opcode[mask & ~legacy]).tolist()}
     old = {OPS_BY_CODE[code].name for code in np.unique(block.opcode[mask & legacy]).tolist()}
     return found | {form for form, name in LEGACY_FORMS.items() if name in old}

@@ -22,6 +22,7 @@ import numpy as np
 from sequences.blocks import Lowered, Op, block_of, lower_program
 from sequences.op_filter import feeds
 from tb.isa.block import OpBlock
+from tb.isa.ctrl import CtrlOp, SetCtrl, write_ctrl
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -32,6 +33,8 @@ from tb.isa.dma.legacy import (
     write_registers,
     writes_between,
 )
+from tb.isa.fix.op import FixOp
+from tb.isa.lower import lower
 from tb.isa.pipes import Pipe
 from tb.isa.rules import first_d_violation, lowering_violation
 from tb.language.place import Finding, Place, ProgramError, refuse
@@ -133,7 +136,9 @@ def _programs(trace: Trace) -> dict[int, tuple[Op, ...]]:
 
     A ``copy_ubuf_to_ubuf`` that breaks a rule at lowering is not issued: it is sent along with the
     next legacy copy, where the model must reject it. Without a next one it would not be checked.
+    A write-back with clauses that CTRL replaces comes with the CTRL of its place in program order.
     """
+    ctrl = 0
     own: dict[int, tuple[Op, ...]] = {}
     pending: list[Op] = []
     for index, step in enumerate(trace.steps):
@@ -146,6 +151,10 @@ def _programs(trace: Trace) -> dict[int, tuple[Op, ...]]:
         elif isinstance(op, _COPIES):
             own[index] = (*pending, op)
             pending = []
+        elif isinstance(op, CtrlOp):
+            ctrl = write_ctrl(op, ctrl)
+        elif ctrl and isinstance(op, FixOp) and lower(op, ctrl) != lower(op):
+            own[index] = (SetCtrl(ctrl), op, SetCtrl(0))
         else:
             own[index] = (op,)
     return own

@@ -27,6 +27,7 @@ from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dma.table import LOCAL_STRIDE_BITS, MAX_LOOPS, PAD_LIMIT
 from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES, Ptr
 from tb.isa.ops import LEGACY_FORMS
+from tb.isa.program import moving
 from tb.isa.spaces import UB_BLOCK
 
 V06 = MteGmUb | MteUbGm
@@ -248,7 +249,7 @@ def legacy_program(op: Op) -> Program | None:
 def in_legacy_forms(blocks: Iterable[OpBlock]) -> Iterator[OpBlock]:
     """Yields blocks of corners in legacy forms, without the ops that have none."""
     for block in blocks:
-        programs = [legacy_program(ops[-1]) for ops in block.program()]
+        programs = [legacy_program(moving(ops)) for ops in block.program()]
         found = [lower_program(each, DmaRegisters())[0] for each in programs if each]
         if found:
             yield block_of(found)

@@ -291,8 +291,9 @@ class TrafficGenerator:
 
     def _shuffled(self, blocks: list[OpBlock]) -> list[OpBlock]:
         """Returns the blocks in random order; those that use registers in the order of the draw."""
-        in_order = [block for block in blocks if block.legacy]
-        others = [block for block in blocks if not block.legacy]
+        keeps_order = [bool(block.legacy_forms) for block in blocks]
+        in_order = [block for block, keeps in zip(blocks, keeps_order, strict=True) if keeps]
+        others = [block for block, keeps in zip(blocks, keeps_order, strict=True) if not keeps]
         fixed = np.zeros(len(blocks), dtype=bool)
         fixed[self._rng.choice(len(blocks), len(in_order), replace=False)] = True
         rest = [others[int(k)] for k in self._rng.permutation(len(others))]

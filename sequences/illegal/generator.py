@@ -38,6 +38,7 @@ from tb.isa.descriptor import unpack
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.lower import lower
+from tb.isa.program import moving
 from tb.isa.rules import d_violations, first_d_violation, t_violations
 
 MOST_GOOD = 16
@@ -68,7 +69,7 @@ def within(case: Case, loops: int, pad: bool) -> Case | None:
 
     It may break another rule, or none.
     """
-    op = case.program[-1]
+    op = moving(case.program)
     if not isinstance(op, MteGmUb | MteUbGm | MteGmL1 | MteL1Ub):
         return case
     less: Any = replace(op, loops=op.loops[:loops])

@@ -61,7 +61,7 @@ def no_legacy(slot: str) -> OpFilter:
 
     def holds(block: OpBlock) -> Bools:
         legacy = np.zeros(len(block), dtype=bool)
-        legacy[list(block.legacy)] = True
+        legacy[block.legacy_forms] = True
         kept: Bools = ~(_of_slot(block, slot) & legacy)
         return kept
 

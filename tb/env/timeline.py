@@ -207,6 +207,7 @@ def batch_events(
     """
     program = batch.block.program()
     opcodes = batch.block.opcode.tolist()
+    legacy = frozenset(batch.block.legacy_forms)
     begin = None
     for slot, indices in batch.order.items():
         records = batch.done.get(slot)
@@ -236,7 +237,7 @@ def batch_events(
             if passed is not None:
                 args["passed"] = good
             yield {
-                "name": _FORM_OF[op] if index in batch.block.legacy else op,
+                "name": _FORM_OF[op] if index in legacy else op,
                 "cat": "transaction" if good else "failed",
                 "ph": "X",
                 "ts": accept,

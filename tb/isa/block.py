@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tb.isa.burst.op import BurstDescriptor
 from tb.isa.burst.table import BIAS_TYPES
 from tb.isa.descriptor import field_values, pack, pack_columns
-from tb.isa.dma.legacy import LegacyOp
+from tb.isa.dma.legacy import CopyUbufToUbuf, LegacyCopy
 from tb.isa.dma.op import MteGmUb
 from tb.isa.dtypes import DTYPE_INDEX
 from tb.isa.fields import DESC_WORDS
@@ -20,7 +20,7 @@ from tb.isa.fix.op import FixDescriptor, FixOp
 from tb.isa.fix.table import CLIP_CODES, DST_CODES, FRONT_COLUMNS, NUMBER_CODES
 from tb.isa.lower import Descriptor, V06Op, lower
 from tb.isa.ops import LAYOUTS, OPS_BY_CODE, SLOTS
-from tb.isa.program import program_of
+from tb.isa.program import Entry, moving, program_of
 from tb.isa.rules import s_violations
 from tb.isa.spaces import Space
 from tb.isa.text import to_text
@@ -48,6 +48,9 @@ _FAMILIES = _by_opcode(
 )
 
 
+_LEGACY = LegacyCopy | CopyUbufToUbuf
+
+
 @dataclass(frozen=True)
 class Fill:
     """Bytes that the stimulus writes before a block is issued: ``data`` is ``uint8[n]``."""
@@ -71,9 +74,11 @@ class OpBlock:
         gap: ``int64[N]`` clocks of idle before the descriptor is offered.
         after: ``int64[N]`` index of an earlier op of this block that must have retired before
             this one is offered, or -1. Ops of one slot retire in order anyway.
-        legacy: Index of an op to its legacy form: the ``set_*`` ops before it and the copy, also
-            copies that are not issued because they break a rule at lowering. Its columns then
-            hold the lowered descriptor of the last copy.
+        legacy: Index of an op to the instructions it is written as, where these are not the one
+            v0.6 op that its columns give. A legacy form: the ``set_*`` ops before it and the copy,
+            also copies that are not issued because they break a rule at lowering. A write-back
+            that takes saturation or its atomic from CTRL: ops that write CTRL, the op, and a
+            ``set_ctrl`` 0. The columns hold the descriptor of :func:`tb.isa.program.moving`.
         descriptors: Index of an op to the descriptor to pack instead of its columns, for
             values that exceed a container (illegal ops).
         expected_rule: ``int64[N]``, number of the D rule the op breaks, 0 when legal.
@@ -94,7 +99,7 @@ class OpBlock:
     pad_dtype: NDArray[np.int64]
     gap: NDArray[np.int64]
     after: NDArray[np.int64]
-    legacy: Mapping[int, tuple[LegacyOp, ...]] = field(default_factory=dict)
+    legacy: Mapping[int, Entry] = field(default_factory=dict)
     descriptors: Mapping[int, Descriptor] = field(default_factory=dict)
     expected_rule: NDArray[np.int64] | None = None
     fills: tuple[Fill, ...] = ()
@@ -182,8 +187,13 @@ class OpBlock:
             {k - start: place for k, place in self.places.items() if start <= k < stop},
         )
 
-    def program(self) -> list[tuple[V06Op | LegacyOp, ...]]:
-        """Returns each op as written in the program: one v0.6 op, or a legacy sequence."""
+    @property
+    def legacy_forms(self) -> list[int]:
+        """Indices of the ops that are written in a legacy form."""
+        return [k for k, ops in self.legacy.items() if isinstance(moving(ops), _LEGACY)]
+
+    def program(self) -> list[Entry]:
+        """Returns each op as written in the program: one v0.6 op, or what ``legacy`` has."""
         return program_of(self.opcode, self.columns, self.dtype, self.pad_dtype, self.legacy)
 
 
@@ -194,7 +204,7 @@ class FrontEndError(ValueError):
 def from_descriptors(
     descriptors: Sequence[Descriptor],
     *,
-    legacy: Mapping[int, tuple[LegacyOp, ...]] | None = None,
+    legacy: Mapping[int, Entry] | None = None,
     dtypes: Sequence[str] | None = None,
     pad_dtypes: Sequence[str] | None = None,
     expected_rule: Sequence[int] | None = None,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from enum import Enum
 
+from tb.isa.ctrl import ATOMIC_WORDS
 from tb.isa.ops import LEGACY_FORMS, OPS
 
 
@@ -36,6 +37,8 @@ _WRITES = (
     *(f"set_loop{what}_{way}" for way in ("outtoub", "ubtoout")
       for what in ("_size", "1_stride", "2_stride")),
     "set_mov_pad_val",
+    "set_ctrl",
+    *(f"set_atomic_{what}" for what in ATOMIC_WORDS),
 )  # fmt: skip
 _OPS = {name: Pipe(spec.pipe or f"PIPE_{spec.slot.upper()}") for name, spec in OPS.items()}
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.isa.burst.table import BIAS_TYPES, BURSTS
+from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import LegacyOp
 from tb.isa.dma.op import Loop, Pad
 from tb.isa.dma.table import MAX_LOOPS, SOURCE_SIDE
@@ -21,6 +22,22 @@ from tb.isa.lower import OP_CLASSES, V06Op
 from tb.isa.nz.table import MODES
 
 _Ints = NDArray[np.int64]
+
+Entry = tuple[V06Op | LegacyOp | CtrlOp, ...]
+"""How an op of a block is written: the op alone, or with the ops that write registers for it."""
+
+
+def moving_at(ops: Sequence[Any]) -> int:
+    """Returns the place of the op of an entry that moves data: ops that write CTRL may follow."""
+    place = len(ops) - 1
+    while place and isinstance(ops[place], CtrlOp):
+        place -= 1
+    return place
+
+
+def moving(ops: Sequence[Any]) -> Any:
+    """Returns the op of an entry that moves data: the last one that does not write CTRL."""
+    return ops[0] if len(ops) == 1 else ops[moving_at(ops)]
 
 
 class _Lists(dict[str, list[int]]):
@@ -124,16 +141,16 @@ def program_of(
     columns: Mapping[str, _Ints],
     dtype: _Ints,
     pad_dtype: _Ints,
-    legacy: Mapping[int, tuple[LegacyOp, ...]],
-) -> list[tuple[V06Op | LegacyOp, ...]]:
-    """Returns per op of a block its v0.6 op, or the legacy sequence it was written as.
+    legacy: Mapping[int, Entry],
+) -> list[Entry]:
+    """Returns per op of a block its v0.6 op, or the sequence it was written as.
 
     Args:
         opcode: ``int64[N]``.
         columns: Descriptor fields, ``int64[N]`` each; fields left out are 0.
         dtype: ``int64[N]`` source element types, indices into ``DTYPES``.
         pad_dtype: ``int64[N]`` pad types.
-        legacy: Legacy sequences by index.
+        legacy: Sequences of several instructions, or of a legacy form, by index.
     """
     codes = opcode.tolist()
     rows: dict[int, list[int]] = {}
@@ -141,7 +158,7 @@ def program_of(
         if index not in legacy:
             rows.setdefault(code, []).append(index)
     lists = _Lists({**columns, "dtype": dtype, "pad_dtype": pad_dtype}, len(codes))
-    program: list[tuple[V06Op | LegacyOp, ...]] = [legacy.get(i, ()) for i in range(len(codes))]
+    program: list[Entry] = [legacy.get(i, ()) for i in range(len(codes))]
     for code, mine in rows.items():
         for index, op in zip(mine, _make(code, lists, mine), strict=True):
             program[index] = (op,)

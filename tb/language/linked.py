@@ -12,9 +12,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tb.isa.ctrl import SetAtomic, SetCtrl
 from tb.isa.dma.legacy import SetLoopSize, SetLoopStride, SetMovPadVal
 from tb.isa.lower import V06Op
 from tb.isa.pipes import EVENTS, PIPES, Pipe
+from tb.isa.program import moving, moving_at
 from tb.isa.text import AnyOp
 from tb.language.place import Place
 from tb.language.printer import Note
@@ -29,7 +31,8 @@ class Linked:
     """A transaction.
 
     Attributes:
-        ops: One op, or ``set_*`` ops and the copy that reads them; none when it is left out.
+        ops: One op, or ``set_*`` ops and the op that reads what they write, and then the write
+            that restores CTRL; none when it is left out.
         gap: Clocks of idle before it is offered.
         flag_delay: Clocks until the unit flags are set that it waits for; -1 for at once.
         after: Indices of earlier transactions that must have completed.
@@ -51,6 +54,10 @@ def op_name(op: AnyOp) -> str:
         return f"set_loop{op.level}_stride_{op.direction}"
     if isinstance(op, SetMovPadVal):
         return "set_mov_pad_val"
+    if isinstance(op, SetCtrl):
+        return "set_ctrl"
+    if isinstance(op, SetAtomic):
+        return f"set_atomic_{op.what}"
     if isinstance(op, V06Op):
         return op.spec.name
     return _COPIES[type(op).__name__]
@@ -65,17 +72,25 @@ _COPIES = {
 
 def linked_steps(linked: Sequence[Linked]) -> list[Step | Note]:
     """Returns the steps of transactions in their order, linked by events and barriers."""
-    pipes = [PIPES[op_name(item.ops[-1])] if item.ops else None for item in linked]
+    pipes = [PIPES[op_name(moving(item.ops))] if item.ops else None for item in linked]
     sets, waits = _links(linked, pipes)
     steps: list[Step | Note] = []
     for index, item in enumerate(linked):
         if item.note:
             steps.append(Note(item.note))
         steps += waits[index]
-        steps += [_move(op) for op in item.ops[:-1]]
-        steps += [_move(op, item.gap, item.flag_delay) for op in item.ops[-1:]]
+        steps += _moves(item)
         steps += sets[index]
     return steps
+
+
+def _moves(item: Linked) -> list[Move]:
+    """Returns the ops of a transaction; gap and delay belong to the one that moves data."""
+    moves = [_move(op) for op in item.ops]
+    if moves:
+        at = moving_at(item.ops)
+        moves[at] = _move(item.ops[at], item.gap, item.flag_delay)
+    return moves
 
 
 def _move(op: AnyOp, gap: int = 0, flag_delay: int = -1) -> Move:

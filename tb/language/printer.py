@@ -176,7 +176,8 @@ def _line(step: Step | Note, names: Names) -> str:
         operands, types = _cube_parts(step.op, names)
         return f"{operands} : {types}"
     operands, types = op_parts(step.op, names)
-    return f"{operands}{_attributes(step)} : {types}"
+    kinds = f" : {types}" if types else ""
+    return f"{operands}{_attributes(step)}{kinds}"
 
 
 def unprintable(op: AnyOp) -> str:
