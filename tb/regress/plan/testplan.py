@@ -23,8 +23,8 @@ from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.stress import GROUPS
 from tb.coverage.view import FORMS
 from tb.dut.manifest import MAX_OUTSTANDING, MAX_TAG_WIDTH, MIN_TAG_WIDTH, DataWidth
+from tb.dut.profile_text import read_profile
 from tb.dut.selection import SELECTABLE
-from tb.isa.profile import read_profile
 from tb.isa.rules import RULES
 from tb.record.settings import DEFAULT_PROFILE
 from tb.run.recipes import SIMULATORS

@@ -11,8 +11,8 @@ import pytest
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
+from tb.dut.profile_text import read_profile
 from tb.dut.selection import SELECTABLE
-from tb.isa.profile import read_profile
 from tb.record.settings import RunSettings
 from tb.regress.plan.expand import config_name, derived_seed, expand, expected_seconds, left_out
 from tb.regress.plan.testplan import TestPlan, load_testplan
