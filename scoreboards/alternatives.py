@@ -99,12 +99,21 @@ class Alternatives:
             index: Place of the op in its block.
             found: The wrong bytes that the report is about; None if it is about the status.
         """
+        return [line for one in self._of(batch, index) for line in _lines(one, found)]
+
+    def knobs(self, batch: Batch, index: int) -> str:
+        """Returns the knobs that explain an op in the words of a failure's field, or nothing."""
+        found = self._of(batch, index)
+        return f", knob {' and '.join(found[0].knobs)}" if found else ""
+
+    def _of(self, batch: Batch, index: int) -> list[Alternative]:
+        """Returns the profiles that explain an op; each op is evaluated once."""
         number = batch.first + index
         if number not in self._found:
             if len(self._found) >= MOST:
                 return []
             self._found[number] = self._explain(batch, index)
-        return [line for one in self._found[number] for line in _lines(one, found)]
+        return self._found[number]
 
     def _explain(self, batch: Batch, index: int) -> list[Alternative]:
         """Returns the single knobs that explain an op, or else the named profiles that do."""

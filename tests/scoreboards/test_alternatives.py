@@ -20,6 +20,7 @@ from tb.isa.fix.op import MteL0cGm, PreQuant, PreRelu, Scalar
 from tb.isa.lower import V06Op
 from tb.isa.profile import A5, SEED, Profile, current, use, using
 from tb.isa.spaces import Space
+from tb.regress.results.buckets import signature_of, title
 from tests.scoreboards.bench import Bench
 
 REPEATED = MteGmUb(4096, 8192, 64, 3, 32, 96)
@@ -127,6 +128,10 @@ KNOB_OPS: list[tuple[str, V06Op, list[str]]] = [
 def test_every_knob_is_named(bench: Bench, knob: str, op: V06Op, words: list[str]) -> None:
     ran(bench, [op], A5)
     has(report(bench), *words, f"(knob {knob}: ", "profile a5", "this run is seed")
+    field = bench.run.counts.details[0].field
+    assert field.endswith(f", knob {knob.partition(' ')[0]}")
+    knobs = field[field.index("knob") :]
+    assert knobs in title(signature_of(bench.run.counts.details[0]))
 
 
 @pytest.mark.parametrize(("knob", "op", "words"), KNOB_OPS, ids=[one[0] for one in KNOB_OPS])
