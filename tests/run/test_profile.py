@@ -17,6 +17,7 @@ from tb.isa.profile import A5, SEED, current, use
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run import plan as plan_module
+from tb.run import run as run_module
 from tb.run.build import _configuration
 from tb.run.console import Console
 from tb.run.exchange import SimSettings
@@ -115,6 +116,26 @@ def test_the_trial_of_constraints_is_made_under_the_profile(
     planned(tmp_path, engine(tmp_path / "a", 'profile = "a5"'), test="random")
     assert seen == [A5]
     assert current() == SEED
+
+
+def test_the_runner_uses_the_profile_while_it_carries_out_the_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    monkeypatch.setattr(plan_module, "check_ports", lambda _: [])
+
+    def carried_out(*_: object) -> list[str]:
+        seen.append(current())
+        return []
+
+    monkeypatch.setattr(run_module, "_run", carried_out)
+    settings = RunSettings(sim="icarus", duts=(engine(tmp_path / "a", 'profile = "a5"'),))
+    record = run_once(
+        settings, planned_test("directed"), folder=tmp_path / "run", console=Console(quiet=True)
+    )
+    assert (seen, current()) == ([A5], SEED)
+    assert record.settings.profile == "a5"
+    assert record.command.endswith(" PROFILE=a5")
 
 
 def test_the_simulator_process_uses_the_profile_before_anything_else(

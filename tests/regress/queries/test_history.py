@@ -122,9 +122,8 @@ def test_run_rows(store: Store) -> None:
     assert (row.transactions, row.sent, row.seconds) == (20000, 20000, 9.0)
     assert row.rate == pytest.approx(20000 / (9.0 * 0.75))
     assert row.simulator == "Verilator 5.036"
-    assert (
-        row.command
-        == "make SIM=verilator TEST=random SEED=1000 N=20000 PROFILE=a5 GM_WIDTH=128 LOCAL_WIDTH=512"
+    assert row.command == (
+        "make SIM=verilator TEST=random SEED=1000 N=20000 PROFILE=a5 GM_WIDTH=128 LOCAL_WIDTH=512"
     )
     assert (row.worker, row.attempts, row.message, row.bucket) == ("host-1:4711", 1, "", "")
     assert row.coverage > 0
