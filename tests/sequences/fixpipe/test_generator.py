@@ -130,7 +130,9 @@ def test_any_choice(seed: int, names: set[str], links: set[str], count: int) -> 
             if isinstance(desc, FixDescriptor) and not desc.is_nop:
                 assert source(desc).base >= 4096
                 assert source(desc).end <= 4096 + 65536
-                assert all(1024 <= x.base < x.end <= 2048 for x in parameters(desc))
+                for rows in parameters(desc):
+                    start = rows.base & 0xFFFF
+                    assert 1024 <= start < start + rows.bytes <= 2048
                 assert all(x.base >= 32 for x in destinations(desc) if x.space is not Space.GM)
     assert total == count
 
