@@ -16,6 +16,7 @@ from tb.cli.options import (
     LocalWidthOption,
     MismatchLimitOption,
     OutstandingOption,
+    ProfileOption,
     SimOption,
     TagWidthOption,
     TimelineOption,
@@ -76,6 +77,7 @@ def program(
     tag_width: TagWidthOption = "8",
     outstanding: OutstandingOption = "16",
     dut: DutOption = None,
+    profile: ProfileOption = "",
     gm: GmOption = "hdl",
     json: JsonOption = None,
     wall_limit: WallLimitOption = 120.0,
@@ -87,7 +89,7 @@ def program(
     from tb.programs.options import ProgramOptions
 
     fields = machine(
-        sim, gm_width, local_width, tag_width, outstanding, dut, gm, waves_from, waves_to
+        sim, gm_width, local_width, tag_width, outstanding, dut, gm, waves_from, waves_to, profile
     )
     fields.update(
         waves=waves,
@@ -123,9 +125,10 @@ def verify(
     foreign: Annotated[
         str, typer.Option("--foreign", help="skip: foreign ops are no errors")
     ] = "refuse",
+    profile: ProfileOption = "",
     json: JsonOption = None,
 ) -> None:
     """Check programs without a simulator: text, rules, flags and hazards that constants decide."""
     from tb.programs.verify import verify_command
 
-    raise typer.Exit(verify_command(files, arg or (), foreign, json))
+    raise typer.Exit(verify_command(files, arg or (), foreign, json, profile))

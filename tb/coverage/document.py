@@ -10,6 +10,7 @@ from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import CoverGroup
 from tb.coverage.stress import GROUPS
 from tb.coverage.view import FORMS
+from tb.isa.profile import PROFILES, using
 
 GM_BYTES = 32
 """GM bus width of the page, the default of ``GM_WIDTH``."""
@@ -45,6 +46,17 @@ def _unreachable_rows(group: CoverGroup) -> list[str]:
     return ["| point | bin | reason |", "|---|---|---|", *rows] if rows else []
 
 
+def _knob_rows(group: CoverGroup) -> list[str]:
+    """Returns the bins that exist only under some values of knobs."""
+    rows = []
+    for item in group.points:
+        for needs in dict.fromkeys(item.limited):
+            names = [one.name for one in item.bins if one.needs == needs]
+            if needs:
+                rows.append(f"| `{item.name}` | {_labels(names)} | {needs} |")
+    return ["| point | bins | knobs |", "|---|---|---|", *rows] if rows else []
+
+
 def _cross_rows(group: CoverGroup) -> list[str]:
     rows = ["| cross | points | reachable cells |", "|---|---|---|"]
     for cross in group.crosses:
@@ -72,6 +84,9 @@ def _section(group: CoverGroup) -> list[str]:
     unreachable = _unreachable_rows(group)
     if unreachable:
         lines += ["", "Bins that are never hit and do not count:", "", *unreachable]
+    knobs = _knob_rows(group)
+    if knobs:
+        lines += ["", "Bins that are in scope with these values of knobs only:", "", *knobs]
     lines += ["", *_cross_rows(group)]
     if any(cross.exclude for cross in group.crosses):
         lines += ["", "Cells that are never hit and do not count:", "", *_exclusion_rows(group)]
@@ -80,22 +95,29 @@ def _section(group: CoverGroup) -> list[str]:
 
 def page_text() -> str:
     """Returns the page: every group with its points, crosses and unreachable bins."""
-    coverage = FunctionalCoverage(GM_BYTES, FORMS, illegal=True, stress=GROUPS)
+    totals: dict[str, list[int]] = {}
+    for profile in PROFILES.values():
+        with using(profile):
+            coverage = FunctionalCoverage(GM_BYTES, FORMS, illegal=True, stress=GROUPS)
+        for name, one in coverage.groups.items():
+            totals.setdefault(name, []).append(one.total)
     counts = coverage.groups
+    sums = " | ".join(str(sum(column)) for column in zip(*totals.values(), strict=True))
     lines = [
         "# Coverage table",
         "",
         "Every group, point and cross of the coverage, as the code defines them, for a GM bus",
-        f"of {8 * GM_BYTES} bits. How they are counted and read: docs/coverage.md.",
+        f"of {8 * GM_BYTES} bits. How they are counted and read: docs/coverage.md. The last columns",
+        "are the bins and cells that can be reached under each profile.",
         "",
-        "| group | points | crosses | reachable bins and cells |",
-        "|---|---|---|---|",
+        f"| group | points | crosses | {' | '.join(PROFILES)} |",
+        "|---" * (3 + len(PROFILES)) + "|",
         *(
             f"| [`{name}`](#{name}) | {len(one.group.points)} | {len(one.group.crosses)} "
-            f"| {one.total} |"
+            f"| {' | '.join(map(str, totals[name]))} |"
             for name, one in counts.items()
         ),
-        f"| all | | | {coverage.total} |",
+        f"| all | | | {sums} |",
         "",
     ]
     for one in counts.values():

@@ -46,7 +46,7 @@ def form_scope(form: str, limits: FormLimits) -> Scope:
         points |= _looped(form, limits.loops)
     if shape.padded and not limits.pad:
         points["pad"] = ["off"]
-        names = ["pad_elem", "pad_left", "pad_right", "pad_tail"]
+        names = ["pad_elem", "pad_left", "pad_right", "pad_tail", "pad_end", "pad_moved"]
         points |= dict.fromkeys([*names, *["pad_register"] * shape.legacy], ())
     return Scope(points)
 
@@ -62,7 +62,7 @@ def _looped(form: str, most: int) -> dict[str, Sequence[str]]:
     points: dict[str, Sequence[str]] = {
         "loops_active": active,
         "nop": ["several zeros", "len 0", "n_burst 0", *zeros, "live"],
-        "nop_max": ["n_burst 65535", *tops, "smaller"],
+        "nop_max": [*shape.top_rows, *tops, "smaller"],
     }
     if form not in LEGACY_FORMS:
         points["n_loops"] = [str(k) for k in range(most + 1)]
@@ -77,11 +77,6 @@ def reported(forms: Mapping[str, FormLimits]) -> Mapping[str, Sequence[str]]:
     """Returns form to the names of the D rules that its engine reports."""
     found = {}
     for form, limits in forms.items():
-        early = {
-            name for name in rules_of(form) if int(name.split("-L")[1]) in LOWERED.get(form, ())
-        }
-        rules = rules_of(form)
-        found[form] = [
-            name for name in rules if limits.rules is None or name in limits.rules | early
-        ]
+        every = limits.rules is None or form in LOWERED
+        found[form] = [name for name in rules_of(form) if every or name in (limits.rules or ())]
     return found

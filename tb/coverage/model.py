@@ -27,10 +27,18 @@ class CoverageError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """One bin: its name, and the reason if it cannot be hit."""
+    """One bin.
+
+    Attributes:
+        name: Its name.
+        unreachable: The reason if no op can hit it.
+        needs: Values of knobs under which it exists, ``tail = fill, compact = legal``; empty for
+            every profile. It is out of scope of a run under another value.
+    """
 
     name: str
     unreachable: str = ""
+    needs: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,22 +59,47 @@ class Coverpoint:
         """``bool[bins]``, true where a bin can be hit."""
         return np.array([not item.unreachable for item in self.bins])
 
+    @cached_property
+    def limited(self) -> tuple[str, ...]:
+        """Values of knobs under which each bin exists; empty when every bin exists always."""
+        found = tuple(item.needs for item in self.bins)
+        return found if any(found) else ()
+
     @property
     def labels(self) -> list[str]:
         """Bin names in order."""
         return [item.name for item in self.bins]
 
 
-def point(name: str, labels: Sequence[str], doc: str = "", **unreachable: str) -> Coverpoint:
+def point(
+    name: str,
+    labels: Sequence[str],
+    doc: str = "",
+    *,
+    needs: str | Mapping[str, str] = "",
+    **unreachable: str,
+) -> Coverpoint:
     """Builds a coverpoint from bin names; ``unreachable`` maps a bin name to its reason.
 
+    Args:
+        name: Name of the point.
+        labels: Names of its bins.
+        doc: One line.
+        needs: Values of knobs of every bin, or those of some bins by name (:attr:`Bin.needs`).
+        **unreachable: Bin name to the reason why it cannot be hit.
+
     Raises:
-        CoverageError: a reason is given for a bin that does not exist.
+        CoverageError: a reason or a knob is given for a bin that does not exist.
     """
-    unknown = set(unreachable) - set(labels)
+    knobs = dict.fromkeys(labels, needs) if isinstance(needs, str) else needs
+    unknown = (set(unreachable) | set(knobs)) - set(labels)
     if unknown:
         raise CoverageError(f"coverpoint {name} has no bins {sorted(unknown)}")
-    return Coverpoint(name, tuple(Bin(label, unreachable.get(label, "")) for label in labels), doc)
+    return Coverpoint(
+        name,
+        tuple(Bin(label, unreachable.get(label, ""), knobs.get(label, "")) for label in labels),
+        doc,
+    )
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Generic, TypeVar
@@ -67,14 +67,24 @@ def range_labels(lows: Sequence[int]) -> list[str]:
     return [*labels, f"{lows[-1]}.."]
 
 
-def ranges(name: str, lows: Sequence[int], values: Callable[[V], Ints], doc: str) -> Sampled[V]:
-    """Returns a point of the classes that start at ``lows``, of ops that move bytes."""
+def ranges(
+    name: str,
+    lows: Sequence[int],
+    values: Callable[[V], Ints],
+    doc: str,
+    *,
+    needs: Mapping[str, str] | None = None,
+) -> Sampled[V]:
+    """Returns a point of the classes that start at ``lows``, of ops that move bytes.
+
+    ``needs`` maps the names of classes to the values of knobs under which they exist.
+    """
     edges = np.array(lows)
 
     def index(view: V) -> Ints:
         return only(view.live, np.searchsorted(edges, values(view), side="right") - 1)
 
-    return Sampled(point(name, range_labels(lows), doc), index)
+    return Sampled(point(name, range_labels(lows), doc, needs=needs or {}), index)
 
 
 def first_of(cases: Sequence[Bools]) -> Ints:
@@ -84,14 +94,20 @@ def first_of(cases: Sequence[Bools]) -> Ints:
 
 
 def codes(
-    name: str, labels: Sequence[str], values: Callable[[V], Ints], doc: str, *, live: bool = True
+    name: str,
+    labels: Sequence[str],
+    values: Callable[[V], Ints],
+    doc: str,
+    *,
+    live: bool = True,
+    needs: Mapping[str, str] | None = None,
 ) -> Sampled[V]:
-    """Returns a point with the value as bin index."""
+    """Returns a point with the value as bin index; ``needs`` as for :func:`ranges`."""
 
     def index(view: V) -> Ints:
         return only(view.live, values(view)) if live else values(view)
 
-    return Sampled(point(name, labels, doc), index)
+    return Sampled(point(name, labels, doc, needs=needs or {}), index)
 
 
 def program_flag(name: str, bit: int, doc: str) -> Sampled[V]:

@@ -13,9 +13,13 @@ from tb.coverage.scope import Scope
 from tb.coverage.view import FORM_SPECS, FORMS, TOO_WIDE, Bools, Part, View
 from tb.isa.fields import rule_name
 from tb.isa.ops import LEGACY_FORMS, OPS, OPS_BY_CODE
+from tb.isa.rules import LOWERING_RULES
 
-LOWERED: dict[str, tuple[int, ...]] = {"copy_ubuf_to_ubuf": (5, 7, 8, 11)}
-"""Legacy form to the rules checked at lowering (spec/dma.md, section 4)."""
+LOWERED: frozenset[str] = frozenset({"copy_ubuf_to_ubuf"})
+"""Legacy forms that are judged before they become descriptors (spec/dma.md, section 4; A-67)."""
+
+LEGACY_ONLY: dict[str, tuple[int, ...]] = {"mte_gm_ub": (3,)}
+"""Op to the D rules that only its legacy form can break: the front end refuses the others (A-68)."""
 
 _HERE, _THERE = "engine", "lowering"
 
@@ -23,9 +27,10 @@ _HERE, _THERE = "engine", "lowering"
 def rules_of(form: str) -> tuple[str, ...]:
     """Returns the names of the D rules that an op written in ``form`` can break, ascending."""
     spec = FORM_SPECS[form]
-    # Copies rejected at lowering never reach the engine, so the engine cannot report them.
-    numbers = sorted({*spec.d_rules, *LOWERED.get(form, ())})
-    return tuple(rule_name(spec.rules, number) for number in numbers)
+    numbers = LOWERING_RULES if form in LOWERED else spec.d_rules
+    # An S rule of the op, so that no descriptor of this form breaks it.
+    never = LEGACY_ONLY.get(form, ())
+    return tuple(rule_name(spec.rules, number) for number in numbers if number not in never)
 
 
 def _names() -> tuple[str, ...]:
@@ -153,7 +158,7 @@ def rules_scope(forms: Sequence[str], reported: Mapping[str, Sequence[str]] | No
         points={
             "form": [form for form in forms if rules[form]],
             "rule": sorted({name for names in rules.values() for name in names}),
-            "decided": [_HERE, _THERE] if lowered else [_HERE],
+            "decided": [_HERE] * (len(lowered) < len(forms)) + [_THERE] * bool(lowered),
             "set_rule": ["too wide"] if registers else [],
         },
         crosses={

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scope of a group: the bins of the forms that a run sends.
+"""Scope of a group: the bins of the forms that a run sends, under its profile.
 
 Definitions are the same in every run, so that their counts can be added up; a bin that belongs to
-no form of the run is out of its scope and does not count in its percentage. The scope of merged
-runs is the union.
+no form of the run, or that exists only under another value of a knob (:attr:`Bin.needs`), is out
+of its scope and does not count in its percentage. The scope of merged runs is the union.
 """
 
 from __future__ import annotations
@@ -14,10 +14,26 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.coverage.model import CoverGroup
+from tb.coverage.model import CoverageError, CoverGroup
+from tb.isa.profile import KNOBS, Profile, current
 
 Labels = Mapping[str, Sequence[str]]
 """Coverpoint to the names of some of its bins."""
+
+
+def exists(needs: str, profile: Profile) -> bool:
+    """Returns whether ``profile`` has the values of knobs in ``needs`` (:attr:`Bin.needs`).
+
+    Raises:
+        CoverageError: a knob is unknown, or has no such value.
+    """
+    met = True
+    for part in needs.split(", ") if needs else ():
+        name, _, value = part.partition(" = ")
+        if name not in KNOBS or value not in map(str, KNOBS[name].values):
+            raise CoverageError(f"a bin needs {part!r}, which is no value of a knob")
+        met &= str(getattr(profile, name)) == value
+    return met
 
 
 @dataclass(frozen=True)
@@ -34,11 +50,19 @@ class Scope:
     crosses: Mapping[str, Sequence[Labels]] = field(default_factory=dict)
 
     def masks(self, group: CoverGroup) -> dict[str, NDArray[np.bool_]]:
-        """Returns ``bool[bins]`` for each point and cross of ``group`` that is not all in scope."""
+        """Returns ``bool[bins]`` for each point and cross of ``group`` that is not all in scope.
+
+        Bins that need another profile than the current one are out of scope.
+        """
         found: dict[str, NDArray[np.bool_]] = {}
         for item in group.points:
+            mask = np.ones(len(item.bins), dtype=bool)
             if item.name in self.points:
-                found[item.name] = np.isin(item.labels, list(self.points[item.name]))
+                mask = np.isin(item.labels, list(self.points[item.name]))
+            if item.limited:
+                mask &= [exists(needs, current()) for needs in item.limited]
+            if not mask.all():
+                found[item.name] = mask
         for cross in group.crosses:
             mask = group.cells(cross, {name: found[name] for name in cross.of if name in found})
             if cross.name in self.crosses:

@@ -12,20 +12,32 @@ from numpy.typing import NDArray
 
 from tb.coverage.model import NOT_SAMPLED, Ints
 from tb.isa.block import COLUMNS, OpBlock
+from tb.isa.ctrl import (
+    KEEP_NAN_BIT,
+    NOSAT_BIT,
+    CtrlOp,
+    SetAtomic,
+    SetCtrl,
+    atomic_of,
+    write_ctrl,
+)
 from tb.isa.dma.legacy import (
     OUTTOUB,
     UBTOOUT,
     CopyGmToUbuf,
     CopyUbufToUbuf,
+    LegacyOp,
     SetLoopSize,
     SetLoopStride,
     SetMovPadVal,
     fits,
 )
 from tb.isa.fields import OpSpec
+from tb.isa.fix.op import FixOp, MteL0cGm
+from tb.isa.fix.table import ATOMIC_OPS
 from tb.isa.lower import V06Op
 from tb.isa.ops import LEGACY_FORMS, OPS, OPS_BY_CODE, SLOTS
-from tb.isa.program import Entry, moving
+from tb.isa.program import Entry, moving, moving_at
 from tb.isa.rules import lowering_violation
 from tb.isa.spaces import UB_BLOCK
 
@@ -46,8 +58,13 @@ def form_doc(form: str) -> str:
 
 
 (LEGACY, SET_SIZE, SET_STRIDE1, SET_STRIDE2, SET_PAD, FOREIGN, SID, TOO_WIDE, ODD_SRC, ODD_DST,
- REFUSED) = (1 << bit for bit in range(11))  # fmt: skip
-"""Bits of :attr:`View.program`: contents of the legacy program of an op."""
+ REFUSED, SET_CTRL, SET_ATOMIC_TYPE, SET_ATOMIC_OP, SET_ATOMIC_NONE, RESTORED, SAT_CLAUSE,
+ ATOMIC_CLAUSE) = (1 << bit for bit in range(18))  # fmt: skip
+"""Bits of :attr:`View.program`: contents of the instructions that an op is written as. ``SET_*`` of
+CTRL and ``*_CLAUSE`` are set for write-backs that are written after writes of CTRL."""
+
+CTRL_TYPE_LSB, CTRL_OP_LSB = 2, 5
+"""Layout of :attr:`View.ctrl`: bits 48 and 50 of CTRL, then the atomic type and the atomic op."""
 
 
 def _form_table() -> Ints:
@@ -69,14 +86,32 @@ _SLOT_OF = _slot_table()
 
 
 def program_bits(program: Entry, *, check: bool = True) -> int:
-    """Returns the ``LEGACY`` ... ``REFUSED`` bits of a legacy program ending in its copy.
+    """Returns the ``LEGACY`` ... ``ATOMIC_CLAUSE`` bits of the instructions of an op.
 
-    Without ``check`` every ``set_*`` op is assumed to fit its registers. A v0.6 op has none of the
-    bits, with and without ops that write CTRL.
+    Without ``check`` every ``set_*`` op is assumed to fit its registers. A v0.6 op has bits of
+    CTRL only, and so none if it is written alone.
     """
-    copy = moving(program)
-    if isinstance(copy, V06Op):
-        return 0
+    op = moving(program)
+    if isinstance(op, V06Op):
+        return _ctrl_op_bits(program, op)
+    return _legacy_bits(program[: moving_at(program)], op, check=check)
+
+
+def _ctrl_op_bits(program: Entry, op: V06Op) -> int:
+    at, bits = moving_at(program), 0
+    for item in program[:at]:
+        if isinstance(item, SetCtrl):
+            bits |= SET_CTRL
+        elif isinstance(item, SetAtomic):
+            bits |= SET_ATOMIC_OP if item.what in ATOMIC_OPS else SET_ATOMIC_TYPE
+            bits |= SET_ATOMIC_NONE if item.what == "none" else 0
+    if bits and isinstance(op, FixOp):
+        bits |= SAT_CLAUSE if op.sat else 0
+        bits |= ATOMIC_CLAUSE if isinstance(op, MteL0cGm) and op.atomic else 0
+    return bits | (RESTORED if at < len(program) - 1 else 0)
+
+
+def _legacy_bits(before: Entry, copy: LegacyOp, *, check: bool) -> int:
     bits = LEGACY
     side = ""
     if isinstance(copy, CopyUbufToUbuf):
@@ -87,7 +122,7 @@ def program_bits(program: Entry, *, check: bool = True) -> int:
         side = OUTTOUB if isinstance(copy, CopyGmToUbuf) else UBTOOUT
     if getattr(copy, "sid", 0):
         bits |= SID
-    for item in program[:-1]:
+    for item in before:
         if isinstance(item, SetMovPadVal):
             bits |= SET_PAD if side == OUTTOUB else FOREIGN
         elif isinstance(item, SetLoopSize):
@@ -103,6 +138,20 @@ def program_bits(program: Entry, *, check: bool = True) -> int:
     return bits
 
 
+def ctrl_bits(program: Entry) -> int:
+    """Returns the bits of CTRL that the op of an entry samples, as in :attr:`View.ctrl`.
+
+    A block begins with CTRL 0, and every entry leaves it so.
+    """
+    ctrl = 0
+    for item in program[: moving_at(program)]:
+        if isinstance(item, CtrlOp):
+            ctrl = write_ctrl(item, ctrl)
+    kind, op = atomic_of(ctrl)
+    sat = (ctrl >> NOSAT_BIT & 1) | (ctrl >> KEEP_NAN_BIT & 1) << 1
+    return sat | kind << CTRL_TYPE_LSB | op << CTRL_OP_LSB
+
+
 class View:
     """N ops of several blocks, one array per quantity, each ``int64[N]`` or ``bool[N]``.
 
@@ -116,7 +165,8 @@ class View:
         events: Events of the data, from the scoreboard.
         block: Number of the block.
         start: Place of the first op of the block.
-        program: Bits of :func:`program_bits`, 0 for v0.6 ops.
+        program: Bits of :func:`program_bits`, 0 for v0.6 ops that are written alone.
+        ctrl: Bits of CTRL that the op samples: see ``CTRL_TYPE_LSB``.
         counted: The mask, without ops in no table.
         form: Index into ``FORMS``, ``NOT_SAMPLED`` for an op that no table knows.
         slot: Index into ``SLOTS``, ``NOT_SAMPLED`` likewise.
@@ -152,15 +202,17 @@ class View:
         self.block = np.repeat(np.arange(len(blocks)), sizes)
         self.start = starts[self.block]
         self.program = np.zeros(self.size, dtype=np.int64)
+        self.ctrl = np.zeros(self.size, dtype=np.int64)
         self.counted = np.ones(self.size, dtype=bool)
         for block, mask, start in zip(blocks, masks, self._starts, strict=True):
             if mask is not None:
                 self.counted[start : start + len(block)] = mask
             if block.legacy:
-                self.program[[start + at for at in block.legacy]] = [
-                    program_bits(program, check=check) for program in block.legacy.values()
-                ]
-        self.form = _FORM_OF[(self.program > 0).astype(np.int64), self.opcode]
+                places = [start + at for at in block.legacy]
+                entries = block.legacy.values()
+                self.program[places] = [program_bits(one, check=check) for one in entries]
+                self.ctrl[places] = [ctrl_bits(one) for one in entries]
+        self.form = _FORM_OF[(self.program & LEGACY > 0).astype(np.int64), self.opcode]
         self.slot = _SLOT_OF[self.opcode]
         self.counted &= self.form >= 0
 
@@ -235,7 +287,7 @@ class Part(ABC):
 
     Attributes:
         size: M, the number of ops.
-        dtype, pad_dtype, gap, events, program, form, slot: As in the view, ``int64[M]``.
+        dtype, pad_dtype, gap, events, program, ctrl, form, slot: As in the view, ``int64[M]``.
     """
 
     def __init__(self, view: View, index: Ints) -> None:
@@ -249,6 +301,7 @@ class Part(ABC):
         self.gap = view.gap[index]
         self.events = view.events[index]
         self.program = view.program[index]
+        self.ctrl = view.ctrl[index]
         self.form = view.form[index]
         self.slot = view.slot[index]
 

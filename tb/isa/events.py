@@ -46,7 +46,8 @@ class FixEvent(IntFlag):
     UNDERFLOW_TO_ZERO = 1 << 13
     RELU_CHANGED = 1 << 14
     CLIPPED = 1 << 15
-    NINE_BIT_CLAMP = 1 << 16
+    STAGE_CLAMPED = 1 << 16
+    NINE_BIT_CLAMP = STAGE_CLAMPED  # older name, set by the model
     OFFSET_MOVED = 1 << 17
     ATOMIC_NAN = 1 << 18
     ATOMIC_INF = 1 << 19
@@ -55,6 +56,14 @@ class FixEvent(IntFlag):
     ATOMIC_ZEROS = 1 << 22
     ATOMIC_KEPT = 1 << 23
     ATOMIC_TAKEN = 1 << 24
+    STAGE_RETURNED = 1 << 25
+    OFFSET_CROSSED = 1 << 26
+    NAN_BYPASSED = 1 << 27
+    INF_BYPASSED = 1 << 28
+    PRODUCT_OVERFLOW = 1 << 29
+    ALPHA_NEGATIVE = 1 << 30
+    ALPHA_MINUS_ZERO = 1 << 31
+    ATOMIC_OVERFLOW = 1 << 32
 
 
 FIX_EVENT_NOTES: dict[FixEvent, str] = {
@@ -74,14 +83,22 @@ FIX_EVENT_NOTES: dict[FixEvent, str] = {
     FixEvent.UNDERFLOW_TO_ZERO: "a value that is not 0 became 0",
     FixEvent.RELU_CHANGED: "ReLU gave another value than it got",
     FixEvent.CLIPPED: "clip gave another value than it got",
-    FixEvent.NINE_BIT_CLAMP: "the clamp to [-256, 255] of S9 took effect",
+    FixEvent.STAGE_CLAMPED: "the clamp of the integer stage S5, S9 or S17 took effect",
     FixEvent.OFFSET_MOVED: "an offset that is not 0 was added",
-    FixEvent.ATOMIC_NAN: "atomic: the result is NaN",
-    FixEvent.ATOMIC_INF: "atomic: the result is an infinity",
+    FixEvent.ATOMIC_NAN: "atomic: the result is NaN, before CTRL bit 48 acts on f16",
+    FixEvent.ATOMIC_INF: "atomic: the result is an infinity, before CTRL bit 48 acts on f16",
     FixEvent.ATOMIC_ROUNDED: "atomic add of floats: the sum was rounded",
     FixEvent.ATOMIC_WRAPPED: "atomic add of integers: the sum wrapped",
     FixEvent.ATOMIC_ZEROS: "atomic: +0 met -0",
     FixEvent.ATOMIC_KEPT: "atomic max or min: memory kept its value",
     FixEvent.ATOMIC_TAKEN: "atomic max or min: the new value was taken",
+    FixEvent.STAGE_RETURNED: "the stage clamped, and the offset led back into the destination",
+    FixEvent.OFFSET_CROSSED: "the offset led from inside the range of the destination to outside",
+    FixEvent.NAN_BYPASSED: "NaN became 0 past an offset that is not 0",
+    FixEvent.INF_BYPASSED: "inf became a limit of the destination past an offset that is not 0",
+    FixEvent.PRODUCT_OVERFLOW: "to integers: infinite product of a finite source value",
+    FixEvent.ALPHA_NEGATIVE: "scalar_relu or vector_relu of an accumulator below 0",
+    FixEvent.ALPHA_MINUS_ZERO: "scalar_relu or vector_relu of an accumulator that is -0",
+    FixEvent.ATOMIC_OVERFLOW: "atomic add of floats: infinite sum of finite operands",
 }
 """Description of each event, printed by coverage."""

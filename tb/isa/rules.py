@@ -215,3 +215,6 @@ _UBUF_COPY: dict[int, Callable[[CopyUbufToUbuf], str | None]] = {
     12: _ubuf_extents,
 }
 """Rules of ``copy_ubuf_to_ubuf`` by number, ascending."""
+
+LOWERING_RULES: tuple[int, ...] = tuple(_UBUF_COPY)
+"""Their numbers."""

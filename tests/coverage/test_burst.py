@@ -17,7 +17,7 @@ from tb.isa.dtypes import DTYPES, Ptr
 from tb.isa.events import BiasEvent
 from tb.isa.footprint import Footprint, destination, source
 from tb.isa.lower import Descriptor
-from tb.isa.spaces import SIZES
+from tb.isa.spaces import SEGMENTS, Space
 from tests.coverage.counting import collect, compare, hits, one, range_label, slow_counts, traffic
 
 FORMS = ("mte_ub_ub", "mte_ub_l1", "mte_l1_bt", "mte_l1_fb", "copy_ubuf_to_ubuf")
@@ -26,7 +26,8 @@ GAPS = ("0", "1", "2..3", "4..15", "16..")
 
 
 def place(side: Footprint, *, whole: bool) -> str:
-    top, bottom = side.end == SIZES[side.space], side.base == 0
+    segment = next(one for one in SEGMENTS[side.space] if side.base in one)
+    top, bottom = side.end == segment.stop, side.base == segment.start
     if whole and top and bottom:
         return "whole"
     return "ends at top" if top else "starts at 0" if bottom else "inside"
@@ -68,6 +69,8 @@ def slow(desc: Descriptor) -> dict[str, str]:
             found[f"{side}_gap"] = range_label(gaps.pop() // unit, GAPS)
     if "ub" in (desc.spec.source, desc.spec.destination):
         found["ub_sub"] = str(desc.ub_sub)
+    if write.space is Space.FB:
+        found["segment"] = "1 (pre_relu)" if write.base >= 1 << 16 else "0 (pre_quant)"
     if desc.spec is MTE_UB_UB:
         found["order"] = order(read, write)
     if desc.spec is not MTE_L1_BT:
@@ -127,6 +130,10 @@ def test_bins_of_nops() -> None:
 def test_whole_parameter_memory() -> None:
     assert one(MteL1Fb(0, 0, 64, 1, 0, 0))["dst_place"] == "whole"
     assert one(MteL1Fb(0, 64, 63, 1, 0, 0))["dst_place"] == "ends at top"
+    second = one(MteL1Fb(0, 0x10000, 64, 1, 0, 0))
+    assert (second["segment"], second["dst_place"]) == ("1 (pre_relu)", "whole")
+    assert one(MteL1Fb(0, 0x10FC0, 1, 1, 0, 0))["dst_place"] == "ends at top"
+    assert one(MteL1Fb(0, 0x10040, 0, 1, 0, 0))["nop_place"] == "inside"
     found = one(MteL1Bt(0, 0, 1024, 1, 0, 0))
     assert (found["dst_place"], found["len"], found["bytes"]) == ("whole", "1024..", "1024..")
 

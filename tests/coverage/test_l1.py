@@ -9,7 +9,10 @@ from tb.isa.dma.op import DmaDescriptor, Loop, MteGmL1, MteL1Ub
 from tb.isa.footprint import Footprint, destination, source
 from tb.isa.lower import Descriptor
 from tb.isa.spaces import SIZES
-from tests.coverage.counting import collect, compare, one, slow_counts, traffic
+from tests.coverage.counting import collect, compare, one, range_label, slow_counts, traffic
+
+
+GAPS = ("0", "1", "2..3", "4..15", "16..")
 
 
 def local_class(stride: int, need: int) -> str:
@@ -49,12 +52,13 @@ def slow(desc: Descriptor) -> dict[str, str]:
         "nop": "live",
         "n_loops": str(len(desc.loops)),
         "loops_active": active or "none",
-        f"{loc}_row_stride": "one row",
-        f"{ext}_row_stride": "one row",
     }
+    bursts = ext == "l1"
+    ext_rows, loc_rows = (f"{side}_gap" if bursts else f"{side}_row_stride" for side in (ext, loc))
+    found |= dict.fromkeys((ext_rows, loc_rows), "one burst" if bursts else "one row")
     if loc == "ub":
         found["ub_sub"] = str(desc.ub_sub)
-        found["len_mod"] = str(desc.len % 128)
+        found["len_mod"] = str(read.length % 128)
         for name, side in ((ext, read), (loc, write)):
             found[f"{name}_place"] = place(side, partial=False)
             found[f"{name}_mod"] = str(side.base % 128)
@@ -64,11 +68,13 @@ def slow(desc: Descriptor) -> dict[str, str]:
         found["gm_mod"] = str(rest)
         found["l1_place"] = place(write, partial=True)
     if desc.n_burst > 1:
-        need = -(-desc.len // 32) * 32
         steps = [int(side.row_starts()[1]) - side.base for side in (read, write)]
-        found[f"{loc}_row_stride"] = local_class(steps[1], need)
-        gm = ext == "gm"
-        found[f"{ext}_row_stride"] = (gm_class if gm else local_class)(steps[0], desc.len)
+        if bursts:
+            for name, step in zip((ext_rows, loc_rows), steps, strict=True):
+                found[name] = range_label((step - read.length) // 32, GAPS)
+        else:
+            found[loc_rows] = local_class(steps[1], -(-desc.len // 32) * 32)
+            found[ext_rows] = gm_class(steps[0], desc.len)
     return found
 
 
@@ -93,13 +99,23 @@ def test_bins_of_a_load_to_l1() -> None:
 
 
 def test_bins_of_a_copy_from_l1() -> None:
-    found = one(MteL1Ub(524288 - 96, 32, 96, 1, 7, 0, (Loop(1, 5, 5),)))
+    found = one(MteL1Ub(524288 - 96, 32, 3, 1, 7, 0, (Loop(1, 5, 5),)))
     want = {
-        "len": "96..127", "len_mod": "96", "l1_mod": "32", "ub_mod": "32",
-        "l1_place": "ends at top", "ub_place": "inside", "ub_stride_unused": "0",
-        "l1_stride_unused": "below len, unaligned", "loop0_count": "1",
+        "len": "3", "len_mod": "96", "l1_mod": "32", "ub_mod": "32", "l1_gap": "one burst",
+        "l1_place": "ends at top", "ub_place": "inside", "ub_gap_unused": "0",
+        "l1_gap_unused": "1..1023", "loop0_count": "1",
         "l1_loop0_stride": "one iteration", "bytes": "64..255", "ub_sub": "0",
     }  # fmt: skip
     assert {name: found[name] for name in want} == want
+    # DW-2: three bursts of 64 B, 32 B and 64 B apart, twice.
+    found = one(MteL1Ub(0, 0, 2, 3, 1, 2, (Loop(2, 1024, 512),)))
+    want = {
+        "l1_gap": "1", "ub_gap": "2..3", "len_mod": "64", "n_burst": "3", "bytes": "256..1023",
+        "l1_loop0_stride": "beyond", "ub_loop0_stride": "beyond",
+    }  # fmt: skip
+    assert {name: found[name] for name in want} == want
+    # The bursts in UB reach to byte 320.
+    assert one(MteL1Ub(0, 0, 2, 3, 1, 2, (Loop(2, 256, 320),)))["ub_loop0_stride"] == "next"
+    assert one(MteL1Ub(0, 0, 0, 4095, 65535, 65535))["nop_max"] == "n_burst 4095"
     assert one(MteL1Ub(0, 1 << 18, 0, 1, 0, 0))["nop_place"] == "UB outside"
     assert one(MteL1Ub(1 << 19, 0, 0, 1, 0, 0))["nop_place"] == "L1 outside"

@@ -27,7 +27,7 @@ from tb.isa.dtypes import DTYPES
 from tb.isa.events import BiasEvent
 from tb.isa.footprint import space_of
 from tb.isa.ops import LEGACY_FORMS
-from tb.isa.spaces import SIZES
+from tb.isa.spaces import FB_SEGMENT_BYTES, FB_SEGMENT_SHIFT, FB_SEGMENTS, SIZES, Space
 
 Points = list[Sampled[BurstPart]]
 
@@ -151,12 +151,30 @@ def _unused_gap(side: str) -> Sampled[BurstPart]:
     )
 
 
+def _size(space: str) -> int:
+    """Returns the bytes of a memory, of fb those of a segment."""
+    return FB_SEGMENT_BYTES if space == "fb" else SIZES[space_of(space)]
+
+
+def _offset(view: BurstPart, side: str, spec: BurstSpec) -> Ints:
+    """Returns addresses in the memory, of fb in the segment."""
+    fb = side == "dst" and spec.destination == Space.FB.keyword
+    return view[f"{side}_addr"] % (1 << FB_SEGMENT_SHIFT) if fb else view[f"{side}_addr"]
+
+
+def _segment() -> Sampled[BurstPart]:
+    labels = [f"{number} ({what})" for what, number in FB_SEGMENTS.items()]
+    return codes(
+        "segment", labels, lambda v: v["dst_addr"] >> FB_SEGMENT_SHIFT, "segment of fb written"
+    )
+
+
 def _place(side: str, spec: BurstSpec) -> Sampled[BurstPart]:
     space = spec.source if side == "src" else spec.destination
-    size = SIZES[space_of(space)]
+    size = _size(space)
 
     def index(view: BurstPart) -> Ints:
-        start = view[f"{side}_addr"]
+        start = _offset(view, side, spec)
         top = start + view.hull(side) == size
         cases = [top, start == 0]
         if whole:
@@ -165,7 +183,8 @@ def _place(side: str, spec: BurstSpec) -> Sampled[BurstPart]:
 
     whole = space in ("bt", "fb")
     labels = ["whole"] * whole + ["ends at top", "starts at 0", "inside"]
-    return Sampled(point(f"{side}_place", labels, f"{space.upper()} range of the op"), index)
+    what = "range in the segment" if space == "fb" else f"{space.upper()} range of the op"
+    return Sampled(point(f"{side}_place", labels, what), index)
 
 
 def _residues(name: str, word: int, step: int, values: Callable[[BurstPart], Ints], doc: str
@@ -195,7 +214,7 @@ def _nops(spec: BurstSpec, *, legacy: bool) -> Points:
     if legacy:
         # Its length has as many bits but counts bytes.
         top_len //= BLOCK_UNIT
-    sizes = [SIZES[space_of(space)] for space in (spec.source, spec.destination)]
+    sizes = [_size(space) for space in (spec.source, spec.destination)]
 
     def kind(view: BurstPart) -> Ints:
         empty, none = view["len"] == 0, view["n_burst"] == 0
@@ -206,7 +225,7 @@ def _nops(spec: BurstSpec, *, legacy: bool) -> Points:
 
     def where(view: BurstPart) -> Ints:
         source = (view["src_addr"] >= sizes[0]).astype(np.int64)
-        return only(~view.live, source + 2 * (view["dst_addr"] >= sizes[1]))
+        return only(~view.live, source + 2 * (_offset(view, "dst", spec) >= sizes[1]))
 
     tops = [f"count {top_n}", f"len {top_len}", "smaller"]
     places = ["inside", "source outside", "destination outside", "both outside"]
@@ -265,6 +284,8 @@ def _points(form: str) -> Points:
         points += [_unused_gap("src"), _unused_gap("dst")]
     if spec.has_ub_side:
         points.append(codes("ub_sub", ["0", "1"], lambda v: v["ub_sub"], "UB sub-block"))
+    if spec.destination == Space.FB.keyword:
+        points.append(_segment())
     if spec.within:
         points.append(_order_point())
     if legacy:
@@ -279,7 +300,7 @@ def _gap_exclusions(side: str, spec: BurstSpec) -> tuple[Exclusion, ...]:
         excluding("several have one", bursts=("2", "3..15", "16.."), **{gap: "one burst"}),
     ]
     if spec.destination == "fb" and side == "dst":
-        reason = "16 bursts so far apart do not fit the 64 units of fb"
+        reason = "16 bursts so far apart do not fit the 64 units of a segment of fb"
         found.append(excluding(reason, bursts="16..", dst_gap=("4..15", "16..")))
     return tuple(found)
 
@@ -291,7 +312,7 @@ def _crosses(spec: BurstSpec) -> tuple[Cross, ...]:
     )
     large: tuple[Exclusion, ...] = ()
     if spec.destination == "fb":
-        large = (excluding("fb has 64 units", bursts="16..", units="16.."),)
+        large = (excluding("a segment of fb has 64 units", bursts="16..", units="16.."),)
     crosses = [
         Cross("bursts x src_gap", ("bursts", "src_gap"), _gap_exclusions("src", spec)),
         Cross("bursts x dst_gap", ("bursts", "dst_gap"), _gap_exclusions("dst", spec)),
@@ -300,6 +321,8 @@ def _crosses(spec: BurstSpec) -> tuple[Cross, ...]:
     ]
     if spec.widens:
         return (*crosses, Cross("alignment", ("src_mod", "dst_mod")), *_bias_crosses())
+    if spec.destination == Space.FB.keyword:
+        crosses.append(Cross("segment x dst_place", ("segment", "dst_place")))
     return (*crosses, Cross("alignment", ("src_mod", "dst_mod", "len_mod")))
 
 

@@ -16,19 +16,20 @@ _SEVERAL = ("2", "3..15", "16..64", "65..")
 
 def _both_strides(shape: p.Shape) -> tuple[Exclusion, ...]:
     reason = "both sides have the same rows"
-    ext, loc = (f"{shape.space(side)}_row_stride" for side in ("ext", "loc"))
-    more = [p.row_strides(shape.space(side))[1:] for side in ("ext", "loc")]
+    ext, loc = (p.between(shape, side) for side in ("ext", "loc"))
+    one, *_ = p.row_strides(shape, "ext")
+    more = [p.row_strides(shape, side)[1:] for side in ("ext", "loc")]
     return (
-        excluding(reason, **{ext: "one row", loc: more[1]}),
-        excluding(reason, **{ext: more[0], loc: "one row"}),
+        excluding(reason, **{ext: one, loc: more[1]}),
+        excluding(reason, **{ext: more[0], loc: one}),
     )
 
 
 def _one_row(shape: p.Shape) -> tuple[Exclusion, ...]:
-    stride = f"{shape.ext}_row_stride"
+    stride, (one, *more) = p.between(shape, "ext"), p.row_strides(shape, "ext")
     found = [
-        excluding("a single row has no stride", rows="1", **{stride: p.row_strides(shape.ext)[1:]}),
-        excluding("several rows have one", rows=_SEVERAL, **{stride: "one row"}),
+        excluding("a single row has no stride", rows="1", **{stride: more}),
+        excluding("several rows have one", rows=_SEVERAL, **{stride: one}),
     ]
     if shape.ext == "gm":
         found.append(excluding(_PAGES, rows="65..", gm_row_stride="2^32.."))
@@ -39,11 +40,13 @@ def _one_row(shape: p.Shape) -> tuple[Exclusion, ...]:
 def _crosses(shape: p.Shape) -> tuple[Cross, ...]:
     ext, loc = shape.ext, shape.loc
     nesting = "loops_active" if shape.legacy else "n_loops"
-    strides = (f"{ext}_row_stride", f"{loc}_row_stride")
+    strides = (p.between(shape, "ext"), p.between(shape, "loc"))
+    what = "gap" if shape.gaps else "row stride"
     crosses = [
-        Cross("rows x nesting x stride", (nesting, "rows", strides[0]), _one_row(shape)),
-        Cross(f"{ext} x {loc} row stride", strides, _both_strides(shape)),
-    ]
+        Cross(f"rows x nesting x {what.split()[-1]}", (nesting, "rows", strides[0]),
+              _one_row(shape)),
+        Cross(f"{ext} x {loc} {what}", strides, _both_strides(shape)),
+    ]  # fmt: skip
     if ext == "gm":
         # A legacy copy reaches the engine as a descriptor of the v0.6 op; that group has all bins.
         size = "size" if shape.legacy else "len"
@@ -62,6 +65,14 @@ def _crosses(shape: p.Shape) -> tuple[Cross, ...]:
     if shape.padded:
         crosses.append(Cross("pad width x left x right", ("pad_elem", "pad_left", "pad_right")))
         crosses.append(Cross("pad x nesting", ("pad", nesting)))
+        crosses.append(Cross("pad_end x pad_moved", ("pad_end", "pad_moved")))
+    if shape.loads:
+        crosses.append(Cross("fill x rows", ("fill", "rows")))
+        crosses.append(Cross("fill x nesting", ("fill", nesting)))
+        crosses.append(Cross("compact x nesting", ("compact", nesting)))
+        crosses.append(Cross("compact x rows", ("compact", "compact_rows")))
+        if shape.padded and not shape.legacy:
+            crosses.append(Cross("fill x length", ("fill", "fill_mod")))
     return tuple(crosses)
 
 
@@ -77,6 +88,8 @@ def strided_group(form: str, bus_bytes: int) -> Group[DmaPart]:
     ]
     if shape.padded:
         points += p.pad_points()
+    if shape.loads:
+        points += p.fill_points(shape)
     if shape.legacy:
         points += p.legacy_points(store=shape.store)
     return Group(form, points, _crosses(shape), DmaPart, form_doc(form))

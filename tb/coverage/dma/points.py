@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tb.coverage.burst.groups import GAP_LOWS, GAPS
 from tb.coverage.dma.view import DmaPart
 from tb.coverage.model import NOT_SAMPLED, Ints, point
 from tb.coverage.points import (
@@ -34,10 +35,17 @@ from tb.coverage.view import (
     SET_STRIDE2,
     SID,
 )
-from tb.isa.dma.table import LOOP_COUNT_BITS, MAX_LOOPS, N_BURST_BITS, PAD_LIMIT
+from tb.isa.dma.table import (
+    BLOCK_COUNT_BITS,
+    BLOCK_GAP_BITS,
+    LOOP_COUNT_BITS,
+    MAX_LOOPS,
+    PAD_LIMIT,
+)
 from tb.isa.dtypes import DTYPES, PAD_DTYPES
 from tb.isa.footprint import space_of
 from tb.isa.ops import LEGACY_FORMS
+from tb.isa.profile import KNOBS
 from tb.isa.spaces import SIZES, UB_BLOCK
 
 PAGE = 4096
@@ -72,6 +80,22 @@ class Shape:
         return self.ext == "gm" and self.loc == "ub" and not self.store
 
     @property
+    def loads(self) -> bool:
+        """Data come from GM, so that the knobs of rows apply."""
+        return self.ext == "gm" and not self.store
+
+    @property
+    def gaps(self) -> bool:
+        """Rows are bursts of 32-byte blocks with gaps between them."""
+        return self.ext == "l1"
+
+    @property
+    def top_rows(self) -> dict[str, int]:
+        """Names of the bins of the largest legal row counts, and the counts."""
+        bits = [BLOCK_COUNT_BITS] if self.gaps else [int(x) for x in KNOBS["len_bits"].values]
+        return {f"n_burst {(1 << width) - 1}": (1 << width) - 1 for width in bits}
+
+    @property
     def loops(self) -> int:
         """Most loop groups."""
         return 2 if self.legacy else MAX_LOOPS
@@ -95,12 +119,18 @@ def shape_of(form: str) -> Shape:
 
 LEN_LOWS = (
     1, 2, 3, 4, 8, 16, 31, 32, 33, 64, 65, 128, 256, 512, 1024, 2048, 4096, 4097, 8192, 16384,
-    32768, 65535,
+    32768, 65535, 65536, 131072,
 )  # fmt: skip
-"""First length of each class."""
+"""First length of each class; those above 65535 exist with wider lengths (knob ``len_bits``)."""
 
-BLOCK_LEN_LOWS = (32, 64, 96, 128, 256, 512, 1024, 2048, 4096, 4128, 8192, 16384, 32768, 65504)
-"""First length of each class where lengths are multiples of 32."""
+LONG = dict.fromkeys(("65536..131071", "131072.."), "len_bits = 21")
+FILL, COMPACT, REPEAT, BLOCK_END = (
+    "tail = fill", "compact = legal", "row_repeat = legal", "pad_end = block"
+)  # fmt: skip
+"""Values of knobs that bins need."""
+
+BLOCK_LEN_LOWS = (1, 2, 3, 4, 8, 16, 32, 64, 128, 129, 256, 512, 1024, 2048)
+"""First length of each class where lengths count 32-byte blocks."""
 
 SIZE_LOWS = (1, 32, 256, 4096)
 BYTE_LOWS = (64, 256, 1024, 4096, 16384, 65536)
@@ -119,7 +149,7 @@ def length_points(shape: Shape, bus_bytes: int) -> Points:
     if shape.ext != "gm":
         ext, loc = shape.ext, shape.loc
         return [
-            ranges("len", BLOCK_LEN_LOWS, lambda v: v.length, "bytes in a row"),
+            ranges("len", BLOCK_LEN_LOWS, lambda v: v["len"], "32-byte blocks in a burst"),
             residues("len_mod", lambda v: v.length, f"row length modulo {WORD}"),
             residues(f"{ext}_mod", lambda v: v["ext_addr"], f"{ext} address modulo {WORD}"),
             residues(f"{loc}_mod", lambda v: v["loc_addr"], f"{loc} address modulo {WORD}"),
@@ -129,7 +159,7 @@ def length_points(shape: Shape, bus_bytes: int) -> Points:
     wide = bus_bytes // bands
     labels = [str(k) if wide == 1 else f"{k * wide}..{k * wide + wide - 1}" for k in range(bands)]
     points: Points = [
-        ranges("len", LEN_LOWS, lambda v: v.length, "bytes in a row"),
+        ranges("len", LEN_LOWS, lambda v: v.length, "bytes in a row", needs=LONG),
         codes(
             "len_mod", labels, lambda v: v.length % bus_bytes // wide,
             "row length modulo the bus width",
@@ -199,27 +229,50 @@ GM_STRIDES = ("one row", "equal len", "+1..31", "+32..4095", "+4096..", "2^32.."
 LOCAL_STRIDES = ("one row", "tight", "+32", "+64..256", "+288..")
 
 
-def row_strides(space: str) -> tuple[str, ...]:
-    """Returns the classes of row strides in an address space."""
-    return GM_STRIDES if space == "gm" else LOCAL_STRIDES
+def row_strides(shape: Shape, side: str) -> tuple[str, ...]:
+    """Returns the classes of distances between rows on a side."""
+    if shape.gaps:
+        return GAPS
+    if shape.space(side) == "gm":
+        return (GM_STRIDES[0], *_REPEATED * shape.loads, *GM_STRIDES[1:])
+    return (LOCAL_STRIDES[0], *_NO_GAP * shape.loads, *LOCAL_STRIDES[1:])
+
+
+_REPEATED, _NO_GAP = ("0", "below len"), ("compact",)
+_KNOBS = dict.fromkeys(_REPEATED, REPEAT) | dict.fromkeys(_NO_GAP, COMPACT)
+
+
+def between(shape: Shape, side: str) -> str:
+    """Returns the name of the point of distances between rows on a side."""
+    return f"{shape.space(side)}_gap" if shape.gaps else f"{shape.space(side)}_row_stride"
 
 
 def _row_stride(shape: Shape, side: str) -> Sampled[DmaPart]:
-    space = shape.space(side)
+    space, name, labels = shape.space(side), between(shape, side), row_strides(shape, side)
+
+    def gap(view: DmaPart) -> Ints:
+        found = np.searchsorted(GAP_LOWS, view[f"{side}_stride"], side="right")
+        return only(view.live, np.where(view.counts[0] == 1, 0, found))
 
     def index(view: DmaPart) -> Ints:
         stride = view.stride(side, 0)
         over = stride - (view.length if space == "gm" else view.need)
-        cases = [view.counts[0] <= 1, over == 0]
+        cases = [view.counts[0] <= 1]
         if space == "gm":
-            cases += [over < 32, over < PAGE, stride < FAR]
+            cases += [stride == 0, over < 0] * shape.loads
+            cases += [over == 0, over < 32, over < PAGE, stride < FAR]
         else:
-            cases += [over < 33, over < 257]
+            cases += [view.compact] * shape.loads
+            cases += [over == 0, over < 33, over < 257]
         return only(view.live, first_of(cases))
 
+    if shape.gaps:
+        doc = f"{space.upper()} blocks between bursts"
+        return Sampled(point(name, labels, doc), gap)
     against = "the length" if space == "gm" else "what a row needs"
     doc = f"{space.upper()} row stride against {against}"
-    return Sampled(point(f"{space}_row_stride", row_strides(space), doc), index)
+    needs = {label: knob for label, knob in _KNOBS.items() if label in labels}
+    return Sampled(point(name, labels, doc, needs=needs), index)
 
 
 def _loop_stride(shape: Shape, side: str, k: int) -> Sampled[DmaPart]:
@@ -247,6 +300,19 @@ def _loop_stride(shape: Shape, side: str, k: int) -> Sampled[DmaPart]:
     return Sampled(point(f"{space}_loop{k}_stride", labels, doc, **reason), index)
 
 
+def _unused_gap(shape: Shape, side: str) -> Sampled[DmaPart]:
+    top = (1 << BLOCK_GAP_BITS) - 1
+
+    def index(view: DmaPart) -> Ints:
+        gap = view[f"{side}_stride"]
+        cases = [gap == 0, gap == top, gap < 1024]
+        return only(view.live & (view.counts[0] == 1), first_of(cases))
+
+    labels = ["0", str(top), "1..1023", "1024.."]
+    doc = "gap of a lone burst, which has no effect"
+    return Sampled(point(f"{between(shape, side)}_unused", labels, doc), index)
+
+
 def _unused_stride(shape: Shape, side: str) -> Sampled[DmaPart]:
     def index(view: DmaPart) -> Ints:
         stride = view[f"{side}_stride"]
@@ -264,7 +330,8 @@ def _unused_stride(shape: Shape, side: str) -> Sampled[DmaPart]:
 def stride_points(shape: Shape) -> Points:
     """Strides of both sides, used and unused."""
     points = [_row_stride(shape, side) for side in ("ext", "loc")]
-    points += [_unused_stride(shape, side) for side in ("ext", "loc")]
+    unused = _unused_gap if shape.gaps else _unused_stride
+    points += [unused(shape, side) for side in ("ext", "loc")]
     for k in range(shape.loops):
         points += [_loop_stride(shape, side, k) for side in ("ext", "loc")]
     return points
@@ -298,7 +365,7 @@ def gm_points() -> Points:
 def _local_place(shape: Shape, side: str) -> Sampled[DmaPart]:
     size = shape.size(side)
     # Rows of whole blocks end in the last block only at the end of the memory.
-    whole = shape.ext != "gm"
+    whole = shape.gaps
     labels = ["ends at top", "starts at 0", "inside"]
     if not whole:
         labels.insert(1, "in last block")
@@ -312,7 +379,9 @@ def _local_place(shape: Shape, side: str) -> Sampled[DmaPart]:
         return only(view.live, first_of(cases))
 
     space = shape.space(side)
-    return Sampled(point(f"{space}_place", labels, f"{space.upper()} range of the op"), index)
+    doc = f"{space.upper()} range of the op, with fill"
+    needs = {"in last block": "tail = keep"} if shape.loads else ""
+    return Sampled(point(f"{space}_place", labels, doc, needs=needs), index)
 
 
 def place_points(shape: Shape) -> Points:
@@ -324,7 +393,7 @@ def place_points(shape: Shape) -> Points:
 
 def _nop_points(shape: Shape) -> Points:
     loops = shape.loops
-    top_n, top_loop = (1 << N_BURST_BITS) - 1, (1 << LOOP_COUNT_BITS) - 1
+    top_rows, top_loop = shape.top_rows, (1 << LOOP_COUNT_BITS) - 1
 
     def kind(view: DmaPart) -> Ints:
         cases = [view.length == 0, *[count == 0 for count in view.counts[: 1 + loops]]]
@@ -333,19 +402,24 @@ def _nop_points(shape: Shape) -> Points:
 
     def most(view: DmaPart) -> Ints:
         tops = [count == top_loop for count in view.counts[1 : 1 + loops]]
-        return only(~view.live, first_of([view.counts[0] == top_n, *tops]))
+        rows = [view.counts[0] == top for top in top_rows.values()]
+        return only(~view.live, first_of([*rows, *tops]))
 
     def where(view: DmaPart) -> Ints:
         ext = view["ext_addr"] >= shape.size("ext")
         return only(~view.live, ext + 2 * (view["loc_addr"] >= shape.size("loc")))
 
     kinds = ["several zeros", "len 0", "n_burst 0", *[f"loop{k} 0" for k in range(loops)], "live"]
-    tops = ["n_burst 65535", *[f"loop{k} 2^21-1" for k in range(loops)], "smaller"]
+    tops = [*top_rows, *[f"loop{k} 2^21-1" for k in range(loops)], "smaller"]
+    widths = dict(zip(top_rows, KNOBS["len_bits"].values, strict=False))
+    needs = {} if shape.gaps else {x: f"len_bits = {width}" for x, width in widths.items()}
     ext, loc = shape.ext.upper(), shape.loc.upper()
     places = ["inside", f"{ext} outside", f"{loc} outside", "both outside"]
     return [
         Sampled(point("nop", kinds, "zero counts"), kind),
-        Sampled(point("nop_max", tops, "largest counts, which only NOPs can have"), most),
+        Sampled(
+            point("nop_max", tops, "largest counts, which only NOPs can have", needs=needs), most
+        ),
         Sampled(point("nop_place", places, "NOP bases"), where),
     ]
 
@@ -360,7 +434,7 @@ def operand_points(shape: Shape) -> Points:
     ]
     if "ub" in (shape.ext, shape.loc):
         points.append(codes("ub_sub", ["0", "1"], lambda v: v["ub_sub"], "UB sub-block"))
-    if {shape.ext, shape.loc} == {"gm", "ub"} and not (shape.store and shape.legacy):
+    if {shape.ext, shape.loc} == {"gm", "ub"}:
         labels = [str(value) for value in range(16 if shape.store else 4)]
         points.append(codes("l2", labels, lambda v: v["l2"], "L2 hint", live=False))
     return points
@@ -387,6 +461,13 @@ def pad_points() -> Points:
         free = view["loc_stride"] - view.pad_bytes("left") - view.length
         return only(view.pad, first_of([free == 0, free < 32, free == 32, free <= 64]))
 
+    def end(view: DmaPart) -> Ints:
+        return only(view.pad, (view.need < view["loc_stride"]).astype(np.int64))
+
+    def moved(view: DmaPart) -> Ints:
+        without = view.length + view.pad_bytes("left")
+        return only(view.pad, (-(-without // UB_BLOCK) * UB_BLOCK < view.need).astype(np.int64))
+
     return [
         Sampled(point("pad", ["off", *PAD_DTYPES], "type of the pad value"), kind),
         Sampled(
@@ -396,10 +477,83 @@ def pad_points() -> Points:
         side("left"),
         side("right"),
         Sampled(
-            point("pad_tail", ["0", "1..31", "32", "33..64", "65.."], "bytes after the data"),
+            point(
+                "pad_tail", ["0", "1..31", "32", "33..64", "65.."],
+                "bytes from the data to the row stride",
+            ),
             tail,
         ),
-    ]
+        Sampled(
+            point("pad_end", ["at the stride", "before it"],
+                  "last block of a padded row against the row stride", needs=BLOCK_END),
+            end,
+        ),
+        Sampled(
+            point("pad_moved", ["no", "yes"],
+                  "the count on the right moves the end of a row to a later block",
+                  needs=BLOCK_END),
+            moved,
+        ),
+    ]  # fmt: skip
+
+
+ELEMENTS = ("1", "2", "4", "8")
+
+
+def fill_points(shape: Shape) -> Points:
+    """Blocks that the knobs fill behind rows, and compact groups."""
+
+    def group(view: DmaPart) -> Ints:
+        run = view.counts[0] * view.length
+        whole, filled = run % UB_BLOCK == 0, view.compact_end > run
+        return only(view.compact, first_of([filled, ~whole]))
+
+    def rows(view: DmaPart) -> Ints:
+        return only(view.compact, np.searchsorted([3, 16, 65], view.counts[0], side="right"))
+
+    groups = {
+        "fill": f"{COMPACT}, {FILL}", "kept": f"{COMPACT}, tail = keep", "whole blocks": COMPACT
+    }  # fmt: skip
+    points: Points = [
+        Sampled(
+            point("fill", ELEMENTS, "element bytes of rows that are filled", needs=FILL),
+            lambda v: only(v.filled, v["elem_log2"]),
+        ),
+        Sampled(
+            point("fill_mod", [str(at) for at in range(1, UB_BLOCK)],
+                  f"length of rows that are filled, modulo {UB_BLOCK}", needs=FILL),
+            lambda v: only(v.filled, v.length % UB_BLOCK - 1),
+        ),
+        Sampled(
+            point("compact", [*groups], "end of a compact group of rows that are no whole blocks",
+                  needs=groups),
+            group,
+        ),
+        Sampled(
+            point("compact_elem", ELEMENTS, "element bytes of a compact group", needs=COMPACT),
+            lambda v: only(v.compact, v["elem_log2"]),
+        ),
+        Sampled(
+            point("compact_rows", ["2", "3..15", "16..64", "65.."], "rows of a compact group",
+                  needs=COMPACT),
+            rows,
+        ),
+        Sampled(
+            point("compact_len", [f"below {UB_BLOCK}", f"above {UB_BLOCK}"],
+                  "length of rows of a compact group", needs=COMPACT),
+            lambda v: only(v.compact, (v.length > UB_BLOCK).astype(np.int64)),
+        ),
+    ]  # fmt: skip
+    if shape.loc == "ub":
+        points.append(
+            Sampled(
+                point("fill_phase", ["whole elements", "part of one"],
+                      "data of rows that are filled, which repeat their first element",
+                      needs=FILL),
+                lambda v: only(v.filled, (v.length % v.elem > 0).astype(np.int64)),
+            )
+        )  # fmt: skip
+    return points
 
 
 def legacy_points(*, store: bool) -> Points:

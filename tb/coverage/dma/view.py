@@ -8,18 +8,34 @@ from functools import cached_property
 import numpy as np
 
 from tb.coverage.model import Ints
-from tb.coverage.view import Bools, Part
-from tb.isa.dma.table import MAX_LOOPS
+from tb.coverage.view import Bools, Part, View
+from tb.isa.dma.table import MAX_LOOPS, MTE_GM_L1, MTE_GM_UB, MTE_L1_UB
+from tb.isa.profile import current
 from tb.isa.spaces import UB_BLOCK
 
 
+def _block_end(values: Ints) -> Ints:
+    """Returns the first multiple of 32 that is not below each value."""
+    return -(-values // UB_BLOCK) * UB_BLOCK
+
+
 class DmaPart(Part):
-    """Legal strided copies; ``ext`` and ``loc`` are the sides of the descriptor."""
+    """Legal strided copies of one op; ``ext`` and ``loc`` are the sides of the descriptor.
+
+    A row ends with the bytes that the knobs ``tail`` and ``pad_end`` fill behind its data.
+    """
+
+    def __init__(self, view: View, index: Ints) -> None:
+        """Takes the ops ``index`` (``int64[M]``, at least one) of ``view``."""
+        super().__init__(view, index)
+        opcode = int(view.opcode[index[0]])
+        self._blocks = opcode == MTE_L1_UB.opcode
+        self._loads = opcode in (MTE_GM_UB.opcode, MTE_GM_L1.opcode)
 
     @cached_property
     def length(self) -> Ints:
         """Bytes of data in a row."""
-        return self["len"]
+        return self["len"] * (UB_BLOCK if self._blocks else 1)
 
     @cached_property
     def counts(self) -> list[Ints]:
@@ -55,27 +71,67 @@ class DmaPart(Part):
         return self[f"pad_{side}"] * np.where(self["pad_in_bytes"] > 0, 1, self.elem)
 
     @cached_property
+    def padded_length(self) -> Ints:
+        """Bytes of data in a row with the padding that its counts demand."""
+        pads = np.where(self.pad, self.pad_bytes("left") + self.pad_bytes("right"), 0)
+        return self.length + pads
+
+    @cached_property
     def need(self) -> Ints:
         """On-chip bytes a row must have, in whole 32-byte blocks."""
-        pads = np.where(self.pad, self.pad_bytes("left") + self.pad_bytes("right"), 0)
-        return -(-(self.length + pads) // UB_BLOCK) * UB_BLOCK
+        return _block_end(self.padded_length)
+
+    @cached_property
+    def partial(self) -> Bools:
+        """The data of an unpadded row end inside a 32-byte block."""
+        return self.live & ~self.pad & (self.length % UB_BLOCK > 0)
+
+    @cached_property
+    def compact(self) -> Bools:
+        """The rows form a compact group, and their length is no multiple of 32.
+
+        Rows of whole blocks without a gap are ordinary ones (spec/dma.md, section 2).
+        """
+        legal = self._loads and current().compact == "legal"
+        return self.partial & (self["loc_stride"] == self.length) & (self.counts[0] > 1) & legal
+
+    @cached_property
+    def filled(self) -> Bools:
+        """The last 32-byte block of each row is filled (knob ``tail``)."""
+        return self.partial & ~self.compact & (self._loads and current().tail == "fill")
+
+    @cached_property
+    def compact_end(self) -> Ints:
+        """Bytes of the rows of a compact group, with those filled behind the last one."""
+        run = self.counts[0] * self.length
+        return _block_end(run) if current().tail == "fill" else run
+
+    @cached_property
+    def row_end(self) -> Ints:
+        """On-chip bytes of a row, with padding and fill."""
+        whole = current().pad_end == "stride"
+        padded = self["loc_stride"] if whole else self.need
+        return np.where(self.pad, padded, np.where(self.filled, self.need, self.length))
 
     def stride(self, side: str, level: int) -> Ints:
-        """Returns strides of ``"ext"`` or ``"loc"``; level 0 is the rows."""
-        return self[f"{side}_stride" if level == 0 else f"loop{level - 1}_{side}_stride"]
+        """Returns strides of ``"ext"`` or ``"loc"`` in bytes; level 0 is the rows."""
+        if level:
+            return self[f"loop{level - 1}_{side}_stride"]
+        stride = self[f"{side}_stride"]
+        return self.length + stride * UB_BLOCK if self._blocks else stride
 
     @cached_property
     def hulls(self) -> dict[str, list[Ints]]:
         """Per side, bytes from first to last: of a row, with rows, with loop 0, ... loop 2."""
         found = {}
         for side in ("ext", "loc"):
-            hull = self.length
-            if side == "loc":
-                hull = np.where(self.pad, self["loc_stride"], hull)
+            hull = self.row_end if side == "loc" else self.length
             steps = [hull]
             for level, count in enumerate(self.counts):
                 used = np.where(self.live, (count - 1) * self.stride(side, level), 0)
                 hull = hull + used
+                if side == "loc" and not level:
+                    hull = np.where(self.compact, self.compact_end, hull)
                 steps.append(hull)
             found[side] = steps
         return found

@@ -7,14 +7,15 @@ Schema ``pto-dv-coverage-1``::
      "groups": [{"name": str, "doc": str, "covered": int, "total": int, "percent": float,
        "points": [{"name": str, "doc": str,
                    "bins": [{"name": str, "hits": int, "unreachable": str?,
-                             "out_of_scope": true?}]}],
+                             "needs": str?, "out_of_scope": true?}]}],
        "crosses": [{"name": str, "doc": str, "of": [point name],
                     "exclude": [{"reason": str, "where": {point name: [bin name]}}],
                     "hits": [int], "out_of_scope": [int]?}]}]}
 
 ``hits`` of a cross lists its cells in row-major order of ``of``, unreachable ones included;
 ``out_of_scope`` holds positions in it. Bins and cells out of scope are of forms that the run did
-not send: they do not count in its percentage.
+not send, or of values of knobs that its profile does not have (``needs``): they do not count in
+its percentage.
 ``covered``, ``total`` and ``percent`` are for readers; import computes them again.
 """
 
@@ -46,6 +47,8 @@ def _point(item: Coverpoint, counts: GroupCounts) -> dict[str, Any]:
         entry: dict[str, Any] = {"name": one.name, "hits": hits}
         if one.unreachable:
             entry["unreachable"] = one.unreachable
+        if one.needs:
+            entry["needs"] = one.needs
         if scope is not None and not scope[at]:
             entry["out_of_scope"] = True
         bins.append(entry)
@@ -97,7 +100,8 @@ def _group(data: dict[str, Any]) -> GroupCounts:
     points = tuple(
         Coverpoint(
             item["name"],
-            tuple(Bin(one["name"], one.get("unreachable", "")) for one in item["bins"]),
+            tuple(Bin(one["name"], one.get("unreachable", ""), one.get("needs", ""))
+                for one in item["bins"]),
             item["doc"],
         )
         for item in data["points"]

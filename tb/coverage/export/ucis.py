@@ -156,7 +156,10 @@ def _ignored(counts: GroupCounts, name: str) -> dict[int, tuple[str, str]]:
         elif at in counts.excluded.get(name, {}):
             found[at] = "excluded", counts.excluded[name][at]
         else:
-            found[at] = "scope", "no run sent the ops that it is about"
+            needs = group.by_name[name].bins[at].needs if name in group.by_name else ""
+            found[at] = "scope", (
+                f"only with {needs}" if needs else "no run sent the ops that it is about"
+            )
     return found
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from tb.coverage.fix.ctrl import OPS, TYPES, ctrl_atomic_points
 from tb.coverage.fix.place import ALIGN
-from tb.coverage.fix.view import LAYOUTS, FixPart
+from tb.coverage.fix.view import ALL_MODES, LAYOUTS, FixPart
 from tb.coverage.model import NOT_SAMPLED, Cross, Ints, excluding, point
 from tb.coverage.points import Sampled, only
 from tb.coverage.view import Bools
@@ -16,8 +17,6 @@ from tb.isa.dtypes import ALL_DTYPES
 from tb.isa.events import FIX_EVENT_NOTES, FixEvent
 from tb.isa.fix.table import ATOMIC_DST, ATOMIC_OPS, ATOMIC_TYPES
 
-TYPES: tuple[str, ...] = tuple(sorted(ATOMIC_TYPES, key=ATOMIC_TYPES.__getitem__))
-OPS: tuple[str, ...] = tuple(ATOMIC_OPS)
 FLOATS = ("f32", "f16", "bf16")
 INTEGERS = ("s16", "s32", "s8")
 _WIDE = ("f32", "f16", "bf16", "s16", "s32")
@@ -30,6 +29,7 @@ _CELLS: dict[FixEvent, tuple[tuple[str, ...], tuple[str, ...]]] = {
     FixEvent.ATOMIC_INF: (FLOATS, OPS),
     FixEvent.ATOMIC_ZEROS: (FLOATS, OPS),
     FixEvent.ATOMIC_ROUNDED: (FLOATS, OPS[:1]),
+    FixEvent.ATOMIC_OVERFLOW: (FLOATS, OPS[:1]),
     FixEvent.ATOMIC_WRAPPED: (INTEGERS, OPS[:1]),
     FixEvent.ATOMIC_KEPT: (TYPES, OPS[1:]),
     FixEvent.ATOMIC_TAKEN: (TYPES, OPS[1:]),
@@ -43,8 +43,8 @@ def _updates(view: FixPart) -> Bools:
 
 
 def _cell_table(types: Sequence[str], ops: Sequence[str]) -> Ints:
-    """Returns the bin of type code x op code."""
-    table = np.full((len(TYPES) + 1, len(OPS)), NOT_SAMPLED)
+    """Returns the bin of type code x op code; op code 3 is legal while the type is off."""
+    table = np.full((len(TYPES) + 1, len(OPS) + 1), NOT_SAMPLED)
     for number, (kind, op) in enumerate((kind, op) for kind in types for op in ops):
         table[ATOMIC_TYPES[kind], ATOMIC_OPS[op]] = number
     return table
@@ -59,7 +59,27 @@ def _met(event: FixEvent, types: Sequence[str], ops: Sequence[str]) -> Sampled[F
 
     assert event.name is not None
     labels = [f"{kind} {op}" for kind in types for op in ops]
-    return Sampled(point(f"met_{event.name.lower()}", labels, FIX_EVENT_NOTES[event]), index)
+    name, doc = f"met_{event.name.lower()}", FIX_EVENT_NOTES[event]
+    return Sampled(point(name, labels, doc, needs=_narrow(labels)), index)
+
+
+def _narrow(labels: Sequence[str]) -> dict[str, str]:
+    """Returns the bins of updates of 16-bit integers, which only some modes write."""
+    return {label: ALL_MODES for label in labels if label.startswith(("s16", *ATOMIC_DST["s16"]))}
+
+
+def _c48(event: FixEvent, ops: Sequence[str]) -> Sampled[FixPart]:
+    """Returns the point of f16 updates that show an event, by op and bit 48 (AT-02)."""
+
+    def index(view: FixPart) -> Ints:
+        half = _updates(view) & (view["atomic_type"] == ATOMIC_TYPES["f16"])
+        seen = half & ((view.events & event.value) > 0) & (view["atomic_op"] < len(ops))
+        return only(seen, 2 * view["atomic_op"] + (view["sat"] == SATS.index("nosat")))
+
+    assert event.name is not None
+    name = event.name.lower().replace("atomic", "f16")
+    labels = [f"{op} {sat}" for op in ops for sat in ("c48 0", "c48 1")]
+    return Sampled(point(name, labels, f"f16: {FIX_EVENT_NOTES[event]}"), index)
 
 
 def atomic_points() -> list[Sampled[FixPart]]:
@@ -72,7 +92,8 @@ def atomic_points() -> list[Sampled[FixPart]]:
 
     def update(name: str, labels: Sequence[str], values: Callable[[FixPart], Ints], doc: str
     ) -> Sampled[FixPart]:  # fmt: skip
-        return Sampled(point(name, labels, doc), lambda v: only(_updates(v), values(v)))
+        bins = point(name, labels, doc, needs=_narrow(labels))
+        return Sampled(bins, lambda v: only(_updates(v), values(v)))
 
     def sat(view: FixPart) -> Ints:
         kind = of_float[view["atomic_type"]]
@@ -86,10 +107,14 @@ def atomic_points() -> list[Sampled[FixPart]]:
         update("atomic_type", TYPES, lambda v: v["atomic_type"] - 1, "atomic type"),
         update("atomic_dst", _DSTS, lambda v: spelling[v.pad_dtype], "destination as written"),
         update("atomic_layout", LAYOUTS, lambda v: v.layout, "layout of an update"),
-        update("atomic_sat", sats, sat, "saturation clause, which the update itself ignores"),
+        update("atomic_sat", sats, sat, "saturation, whose bit 48 acts on f16 too"),
         update("update", ["atomic"], lambda v: np.zeros(v.size, np.int64),
                "an update, for crosses"),
         *[_met(event, types, ops) for event, (types, ops) in _CELLS.items()],
+        _c48(FixEvent.ATOMIC_NAN, OPS),
+        _c48(FixEvent.ATOMIC_INF, OPS),
+        _c48(FixEvent.ATOMIC_OVERFLOW, OPS[:1]),
+        *ctrl_atomic_points(),
     ]  # fmt: skip
 
 

@@ -7,20 +7,31 @@ combination that cannot occur has its reason.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from tb.coverage.fix.view import HYBRID, RESULTS, STAGES, FixPart
+from tb.coverage.fix.view import (
+    ALL_MODES,
+    HYBRID,
+    RESULT_NEEDS,
+    RESULTS,
+    STAGE_NEEDS,
+    STAGES,
+    WIDE,
+    FixPart,
+)
 from tb.coverage.model import NOT_SAMPLED, Cross, Ints, excluding, point
 from tb.coverage.points import Sampled, only
 from tb.coverage.view import Bools
 from tb.isa.events import FIX_EVENT_NOTES, FixEvent
-from tb.isa.fix.table import DST_HIF8
+from tb.isa.fix.table import DST_HIF8, SCALAR_RELU
 
 Points = list[Sampled[FixPart]]
 
 _INTEGERS = ("i32", "i16", "s8", "u8", "s4")
 _HIF8 = ("hif8", "hif8 hybrid")
-_BYTES = ("s8", "u8", "s4")
+_CLAMPED = ("i16", "s8", "u8", "s4")
 _CLIPPED = ("f16", "i16", "s8", "u8", "s4")
 
 _F32 = {"f32": "nothing is narrowed"}
@@ -33,6 +44,9 @@ _WHOLE = dict.fromkeys(_INTEGERS, "integers have none")
 def _others(names: tuple[str, ...], reason: str) -> dict[str, str]:
     return {name: reason for name in RESULTS if name not in names}
 
+
+_NO_CLAMP = _others(_CLAMPED, "has no clamp before the offset")
+_NO_OFFSET = _others(_INTEGERS, "floats have no offset")
 
 IMPOSSIBLE: dict[FixEvent, dict[str, str]] = {
     FixEvent.EXACT: _F32,
@@ -51,10 +65,32 @@ IMPOSSIBLE: dict[FixEvent, dict[str, str]] = {
     FixEvent.UNDERFLOW_TO_ZERO: _F32,
     FixEvent.RELU_CHANGED: {},
     FixEvent.CLIPPED: _others(_CLIPPED, "takes no clip (FIX-L06)"),
-    FixEvent.NINE_BIT_CLAMP: _others(_BYTES, "has no S9 stage"),
-    FixEvent.OFFSET_MOVED: _others(_INTEGERS, "floats have no offset"),
+    FixEvent.STAGE_CLAMPED: _NO_CLAMP,
+    FixEvent.OFFSET_MOVED: _NO_OFFSET,
+    FixEvent.STAGE_RETURNED: _NO_CLAMP,
+    FixEvent.OFFSET_CROSSED: _NO_OFFSET,
+    FixEvent.NAN_BYPASSED: _NO_OFFSET,
+    FixEvent.INF_BYPASSED: _NO_OFFSET | _FROM_I32,
+    FixEvent.PRODUCT_OVERFLOW: _others(_INTEGERS, "floats have no integer stage"),
 }
 """Event to the destinations that never show it, with the reason."""
+
+_COPIED = (FixEvent.RELU_CHANGED,)
+"""Events of i32 that is copied; the others need the conversion to 32 bits."""
+
+_NEVER_REPLACED = (FixEvent.NAN, FixEvent.NAN_BYPASSED)
+"""Events that an i32 accumulator shows only when alpha 0 multiplies an infinite product."""
+
+
+def _needs(event: FixEvent) -> dict[str, str]:
+    """Returns the destinations that show an event only under some values of knobs."""
+    found = dict(RESULT_NEEDS)
+    if event not in _COPIED:
+        found["i32"] = ALL_MODES
+    if event in _NEVER_REPLACED:
+        found |= dict.fromkeys(("i32", "i16"), f"alpha = sequential, {ALL_MODES}")
+    return found
+
 
 SATS = ("sat", "preserve_nan", "nosat")
 _NARROW = ("f16", "bf16", "e4m3", "hif8")
@@ -67,8 +103,13 @@ _ANY = (
     FixEvent.OVERFLOW_SPECIAL,
     FixEvent.TIE_UP,
     FixEvent.TIE_DOWN,
-    FixEvent.NINE_BIT_CLAMP,
+    FixEvent.STAGE_CLAMPED,
     FixEvent.OFFSET_MOVED,
+    FixEvent.STAGE_RETURNED,
+    FixEvent.OFFSET_CROSSED,
+    FixEvent.NAN_BYPASSED,
+    FixEvent.INF_BYPASSED,
+    FixEvent.PRODUCT_OVERFLOW,
 )
 
 
@@ -84,7 +125,7 @@ def _met(event: FixEvent) -> Sampled[FixPart]:
         return only(view.live & _has(view, event), view.result)
 
     name, doc = f"met_{_name(event)}", FIX_EVENT_NOTES[event]
-    return Sampled(point(name, RESULTS, doc, **IMPOSSIBLE[event]), index)
+    return Sampled(point(name, RESULTS, doc, needs=_needs(event), **IMPOSSIBLE[event]), index)
 
 
 def _has(view: FixPart, event: FixEvent) -> Bools:
@@ -126,7 +167,8 @@ def event_points() -> Points:
             float_sat,
         ),
         Sampled(
-            point("stage", STAGES, "way to an integer: what is rounded, wide without S9"),
+            point("stage", STAGES, "way to an integer: what is rounded, and to how many bits",
+                  needs=STAGE_NEEDS),
             lambda v: only(v.live, v.stage),
         ),
         *[_any(event) for event in _ANY],
@@ -141,6 +183,48 @@ def event_points() -> Points:
                   "ReLU gave another value than it got"),
             acts,
         ),
+        *_alpha_points(),
+    ]  # fmt: skip
+
+
+ALPHAS = ("scalar_relu", "vector_relu")
+
+
+def _alpha_points() -> Points:
+    """Returns points of ReLU with an alpha, by the knob that says what alpha multiplies."""
+
+    def alpha(event: FixEvent, *, scaled: bool) -> Callable[[FixPart], Ints]:
+        def index(view: FixPart) -> Ints:
+            met = view.live & (view["relu"] >= SCALAR_RELU) & _has(view, event)
+            return only(met & (view.scaled == scaled), view["relu"] - SCALAR_RELU)
+
+        return index
+
+    below, zero = FixEvent.ALPHA_NEGATIVE, FixEvent.ALPHA_MINUS_ZERO
+    scaled, plain = "with a scale", "without a scale"
+    return [
+        Sampled(
+            point("alpha_behind_scale", ALPHAS, f"{FIX_EVENT_NOTES[below]}, {scaled}",
+                  needs="alpha = sequential"),
+            alpha(below, scaled=True),
+        ),
+        Sampled(
+            point("alpha_for_scale", ALPHAS, f"{FIX_EVENT_NOTES[below]}, {scaled}",
+                  needs="alpha = replace"),
+            alpha(below, scaled=True),
+        ),
+        Sampled(
+            point("alpha_alone", ALPHAS, f"{FIX_EVENT_NOTES[below]}, {plain}"),
+            alpha(below, scaled=False),
+        ),
+        Sampled(
+            point("alpha_zero_scaled", ALPHAS, f"{FIX_EVENT_NOTES[zero]}, {scaled}"),
+            alpha(zero, scaled=True),
+        ),
+        Sampled(
+            point("alpha_zero_alone", ALPHAS, f"{FIX_EVENT_NOTES[zero]}, {plain}"),
+            alpha(zero, scaled=False),
+        ),
     ]  # fmt: skip
 
 
@@ -149,7 +233,8 @@ def event_crosses() -> tuple[Cross, ...]:
     limited = tuple(f"{name} {sat}" for name in _NARROW for sat in SATS[:2])
     special = tuple(f"{name} {SATS[2]}" for name in _NARROW)
     at_limit = (excluding("nosat takes no limit", float_sat=special),)
-    wide = (excluding("no S9 stage", stage=(STAGES[3], STAGES[4])),)
+    wide = (excluding("no clamp before the offset", stage=WIDE),)
+    finite = (excluding("the source value is finite", stage=STAGES[1:]),)
     return (
         Cross("float_sat x nan", ("float_sat", "nan")),
         Cross("float_sat x inf", ("float_sat", "inf")),
@@ -161,6 +246,10 @@ def event_crosses() -> tuple[Cross, ...]:
         Cross("stage x tie down", ("stage", "tie_down")),
         Cross("stage x high", ("stage", "saturated_high")),
         Cross("stage x low", ("stage", "saturated_low")),
-        Cross("stage x nine bits", ("stage", "nine_bit_clamp"), wide),
+        Cross("stage x clamp", ("stage", "stage_clamped"), wide),
         Cross("stage x offset", ("stage", "offset_moved")),
+        Cross("stage x returned", ("stage", "stage_returned"), wide),
+        Cross("stage x crossed", ("stage", "offset_crossed")),
+        Cross("stage x inf", ("stage", "inf_bypassed"), finite),
+        Cross("stage x overflow", ("stage", "product_overflow")),
     )  # fmt: skip

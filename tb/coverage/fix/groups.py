@@ -10,7 +10,16 @@ import numpy as np
 
 from tb.coverage.fix.atomic import atomic_crosses, atomic_points
 from tb.coverage.fix.place import local_points, memory_crosses, memory_points
-from tb.coverage.fix.view import DST_TYPES, KINDS, LAYOUTS, SPLITS, FixPart
+from tb.coverage.fix.view import (
+    ALL_MODES,
+    DST_TYPES,
+    KINDS,
+    LAYOUTS,
+    RESULT_NEEDS,
+    RESULTS,
+    SPLITS,
+    FixPart,
+)
 from tb.coverage.model import NOT_SAMPLED, Cross, Exclusion, Ints, excluding, point
 from tb.coverage.points import (
     Group,
@@ -26,6 +35,7 @@ from tb.coverage.view import FORM_SPECS, Bools, form_doc
 from tb.isa.fields import OpSpec
 from tb.isa.fix.table import (
     ALPHA_WORD,
+    DST_CODES,
     FLAG_CHECK,
     FLAG_CLEAR,
     FLAG_NONE,
@@ -41,7 +51,7 @@ from tb.isa.fix.table import (
     VECTOR_RELU,
 )
 from tb.isa.footprint import space_of
-from tb.isa.spaces import SIZES, Space
+from tb.isa.spaces import FB_SEGMENT_BYTES, FB_SEGMENT_SHIFT, SIZES, Space
 
 Points = list[Sampled[FixPart]]
 
@@ -81,8 +91,11 @@ def _shape_points(spec: OpSpec) -> Points:
     found: Points = [
         codes("layout", names, lambda v: v.layout, "layout, and split over both sub-blocks"),
         codes("kind", KINDS, lambda v: v.kind, "kind of pre_quant mode"),
-        codes("dst", DST_TYPES, lambda v: v.spelling, "destination element type as written"),
-        codes("bits", BITS, lambda v: _log2(v.bits) - 2, "bits of a destination element"),
+        codes("dst", DST_TYPES, lambda v: v.spelling, "destination element type as written",
+              needs={name: RESULT_NEEDS.get(RESULTS[code], "")
+                     for name, code in DST_CODES.items()}),
+        codes("bits", BITS, lambda v: _log2(v.bits) - 2, "bits of a destination element",
+              needs={BITS[0]: ALL_MODES}),
         ranges("m", (1, 2, 15, 16, 17, 32, 33, 64, 256, 1024), lambda v: v["m"], "rows M"),
         ranges("n", (1, 2, 8, 15, 16, 17, 32, 33, 64, 256, 1024), lambda v: v["n"], "columns N"),
         codes(
@@ -192,10 +205,10 @@ def _operand_points(spec: OpSpec) -> Points:
         return only(~view.live, source + 2 * (view["dst_addr"] >= tops[1]))
 
     def parameters(view: FixPart) -> Ints:
-        top, n = SIZES[Space.FB], view["n"]
+        top, n, segment = FB_SEGMENT_BYTES, view["n"], 1 << FB_SEGMENT_SHIFT
         relu = view["relu"] == VECTOR_RELU
-        beyond = view.vector_quant & (view["quant_addr"] + QUANT_RECORD * n > top)
-        beyond |= relu & (view["relu_addr"] + ALPHA_WORD * n > top)
+        beyond = view.vector_quant & (view["quant_addr"] % segment + QUANT_RECORD * n > top)
+        beyond |= relu & (view["relu_addr"] % segment + ALPHA_WORD * n > top)
         return only(~view.live, first_of([~(view.vector_quant | relu), ~beyond]))
 
     def dead_flag(view: FixPart) -> Ints:

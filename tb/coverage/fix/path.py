@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The group ``fixpipe``: the effect of all write-backs on values.
 
-Modes, saturation, ReLU, clip and their payloads (spec/fixpipe.md, sections 3 to 7), parameters in
+Where saturation comes from, clause or CTRL, is in :mod:`tb.coverage.fix.ctrl`. Modes, saturation, ReLU, clip and their payloads (spec/fixpipe.md, sections 3 to 7), parameters in
 fb, unit flags; events of the data and the order of ops are in separate modules.
 """
 
@@ -11,9 +11,17 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from tb.coverage.fix.ctrl import sat_crosses, sat_points
 from tb.coverage.fix.events import event_crosses, event_points
 from tb.coverage.fix.order import order_crosses, order_points, order_scope
-from tb.coverage.fix.view import CONVERTING, RESULTS, FixPart
+from tb.coverage.fix.view import (
+    ALL_MODES,
+    CONVERTING,
+    RESULT_NEEDS,
+    RESULTS,
+    FixPart,
+    needs_of,
+)
 from tb.coverage.model import NOT_SAMPLED, Cross, Ints, excluding, point
 from tb.coverage.points import Group, Sampled, codes, first_of, only, range_labels
 from tb.coverage.scope import Scope
@@ -37,7 +45,7 @@ from tb.isa.fix.table import (
     SCALE_MASK,
     VECTOR_RELU,
 )
-from tb.isa.spaces import SIZES, Space
+from tb.isa.spaces import FB_SEGMENT_BYTES, FB_SEGMENT_SHIFT, FB_SEGMENTS
 
 Points = list[Sampled[FixPart]]
 
@@ -54,12 +62,14 @@ _UNCHANGED = ("f32", "i32", "i16", "s8", "u8", "s4")
 _NO_CLIP = tuple(name for name in DSTS if name not in CLIPPED)
 _PLAIN = tuple(mode for mode in QUANT_MODES.values() if not mode.scale)
 _ABSENT = len(QUANT_BY_CODE)
+_COPIES = ("f32", "i32", "si32", "ui32")
+"""Destinations without a conversion (FIX-L04)."""
 
 
 def _mode_points() -> Points:
-    pairs = [("absent", _ABSENT, name) for name in ("f32", "i32", "si32")]
+    pairs = [("absent", _ABSENT, name) for name in _COPIES]
     for row in QUANT_MODES.values():
-        pairs += [(row.name, row.code, name) for name in row.dst or ("f32", "i32", "si32")]
+        pairs += [(row.name, row.code, name) for name in row.dst or _COPIES]
     legal = np.full((_ABSENT + 1, len(ALL_DTYPES)), NOT_SAMPLED)
     for number, (_, code, name) in enumerate(pairs):
         legal[code, ALL_DTYPES.index(name)] = number
@@ -72,25 +82,31 @@ def _mode_points() -> Points:
         row = np.where((view["quant"] == 0) & (view["quant_type"] == 0), _ABSENT, view["quant"])
         return only(view.live, legal[row, view.pad_dtype])
 
-    def with_sat(name: str, rows: Sequence[str], table: Ints, column: str, doc: str
-    ) -> Sampled[FixPart]:  # fmt: skip
+    def with_sat(name: str, rows: Sequence[str], table: Ints, column: str, doc: str,
+                 needs: Sequence[str] = ()) -> Sampled[FixPart]:  # fmt: skip
         def index(view: FixPart) -> Ints:
             row = table[view[column]]
             return only(view.live & (row >= 0), len(SATS) * row + view["sat"])
 
-        return Sampled(point(name, [f"{row} {sat}" for row in rows for sat in SATS], doc), index)
+        labels = {f"{row} {sat}": row for row in rows for sat in SATS}
+        limited = {label: ALL_MODES for label, row in labels.items() if row in needs}
+        return Sampled(point(name, [*labels], doc, needs=limited), index)
 
+    listed = {
+        f"{name} to {dst}": needs_of([code]) for name, code, dst in pairs if code != _ABSENT
+    }
     names = [QUANT_BY_CODE[code].name for code in CONVERTING]
     return [
         Sampled(
             point("mode", [f"{name} to {dst}" for name, _, dst in pairs],
-                  "pre_quant mode and destination type as written"),
+                  "pre_quant mode and destination type as written", needs=listed),
             mode,
         ),
         with_sat("convert", names, converting, "quant",
                  "mode that converts to a narrower float, and saturation"),
         with_sat("sat_ignored", _UNCHANGED, unchanged, "dst_type",
-                 "destination that saturation has no effect on, and the clause"),
+                 "destination that saturation has no effect on, and its value",
+                 tuple(RESULT_NEEDS)),
     ]  # fmt: skip
 
 
@@ -120,16 +136,20 @@ def _relu_points() -> Points:
     return [
         Sampled(point("relu", RELUS, "pre_relu mode"), relu),
         codes("clip", ["no", "yes"], lambda v: v["clip_en"], "a clip"),
-        codes("dst", DSTS, lambda v: v["dst_type"], "destination"),
+        codes("dst", DSTS, lambda v: v["dst_type"], "destination", needs=RESULT_NEEDS),
         Sampled(
             point("clip_type", [f"{name} to {DSTS[code]}" for code, name in pairs],
-                  "type of the clip and destination"),
+                  "type of the clip and destination",
+                  needs={f"{name} to {DSTS[code]}": RESULT_NEEDS.get(DSTS[code], "")
+                         for code, name in pairs}),
             clip_type,
         ),
         Sampled(
             point("clip_value",
                   [f"{name} {what}" for name in CLIPPED for what in ("1", "limit", "other")],
-                  "destination and clip, as bits: the limits are those of FIX-L07"),
+                  "destination and clip, as bits: the limits are those of FIX-L07",
+                  needs={f"{name} {what}": RESULT_NEEDS.get(name, "")
+                         for name in CLIPPED for what in ("1", "limit", "other")}),
             clip_value,
         ),
     ]  # fmt: skip
@@ -202,10 +222,13 @@ def _payload_points() -> Points:
 
     types = [f"{kind} {name}" for kind in ("scalar", "pointer to") for name in NUMBER_TYPES]
     rest = [f"{mode.name} {what}" for mode in _PLAIN for what in ("pointer", "number", "0")]
+    refused = {
+        f"{mode.name} pointer": "the payload is a number (FIX-L03)" for mode in _PLAIN if mode.code
+    }
     return [
         Sampled(point("quant_type", types, "payload of pre_quant as written"), quant_type),
         Sampled(point("relu_type", types, "payload of pre_relu as written"), relu_type),
-        Sampled(point("ignored", rest, "payload that the mode ignores"), ignored),
+        Sampled(point("ignored", rest, "payload that the mode ignores", **refused), ignored),
         *_number_points("scale", "scale", scalar_quant, "quant_scale", "quant_type"),
         *_number_points("alpha", "alpha", scalar_relu, "relu_alpha", "relu_type"),
     ]
@@ -218,8 +241,8 @@ CHANNELS = ("1..16", "17..64", "65..")
 def _parameter_points() -> Points:
     def place(vector: Callable[[FixPart], Bools], column: str, size: int) -> Callable[..., Ints]:
         def index(view: FixPart) -> Ints:
-            start = view[column]
-            first, last = start == 0, start + size * GROUP * view.groups == SIZES[Space.FB]
+            start = view[column] % (1 << FB_SEGMENT_SHIFT)
+            first, last = start == 0, start + size * GROUP * view.groups == FB_SEGMENT_BYTES
             return only(view.live & vector(view), first_of([first & last, first, last]))
 
         return index
@@ -230,13 +253,21 @@ def _parameter_points() -> Points:
     def relu(view: FixPart) -> Bools:
         return np.equal(view["relu"], VECTOR_RELU)
 
+    def segment(view: FixPart) -> Ints:
+        return only(view.live & relu(view), view["relu_addr"] >> FB_SEGMENT_SHIFT)
+
     quant = place(lambda v: v.vector_quant, "quant_addr", QUANT_RECORD)
     alpha = place(relu, "relu_addr", ALPHA_WORD)
     return [
-        Sampled(point("quant_rows", PLACES, "rows of 16 records in fb"), quant),
-        Sampled(point("relu_rows", PLACES, "rows of 16 alphas in fb"), alpha),
+        Sampled(point("quant_rows", PLACES, "rows of 16 records in segment 0 of fb"), quant),
+        Sampled(point("relu_rows", PLACES, "rows of 16 alphas in their segment of fb"), alpha),
+        Sampled(
+            point("relu_segment", [str(number) for number in sorted(FB_SEGMENTS.values())],
+                  "segment of fb with the alphas; that of pre_quant is legal too (A-24)"),
+            segment,
+        ),
         Sampled(point("channels", CHANNELS, "columns N, for crosses"), channels),
-    ]
+    ]  # fmt: skip
 
 
 def _flag_points() -> Points:
@@ -284,6 +315,7 @@ def _crosses() -> tuple[Cross, ...]:
                   (excluding(several, **{name: "whole"}, channels=CHANNELS[:2]),))
             for name in ("quant_rows", "relu_rows")
         ],
+        Cross("relu_segment x relu_rows", ("relu_segment", "relu_rows")),
         Cross("flag x flag_blocks", ("flag", "flag_blocks")),
     )  # fmt: skip
 
@@ -296,10 +328,11 @@ def path_group() -> Group[FixPart]:
         *_payload_points(),
         *_parameter_points(),
         *_flag_points(),
+        *sat_points(),
         *event_points(),
         *order_points(),
     ]
-    crosses = (*_crosses(), *event_crosses(), *order_crosses())
+    crosses = (*_crosses(), *sat_crosses(), *event_crosses(), *order_crosses())
     doc = "Legal write-backs of all three ops: values on their way, parameters, flags, order."
     return Group(NAME, points, crosses, FixPart, doc)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
@@ -40,8 +41,14 @@ KINDS: tuple[str, ...] = (
 )
 """Kinds of ``pre_quant`` modes."""
 
-STAGES: tuple[str, ...] = ("f32", "f16 of f32", "i32", "i32 wide", "f16 of i32")
-"""Conversions to integers (spec/fixpipe.md, section 4): the source stage, then S9 or WIDE."""
+STAGES: tuple[str, ...] = (
+    "f32", "f16 of f32", "i32", "i32 to 16 bits", "i32 to 32 bits", "f16 of i32",
+)  # fmt: skip
+"""Conversions to integers (spec/fixpipe.md, section 4): the source stage, then S5 or S9 unless the
+name has the destination; S17 to 16 bits, WIDE to 32."""
+
+WIDE = STAGES[4]
+"""The conversion without a clamp before the offset."""
 
 RESULTS: tuple[str, ...] = (
     "f32", "i32", "f16", "bf16", "i16", "e4m3", "hif8", "s8", "u8", "s4", "hif8 hybrid",
@@ -61,6 +68,32 @@ DST_TYPES: tuple[str, ...] = tuple(DST_CODES)
 """Destination element types as written."""
 
 
+ALL_MODES = "modes = all"
+"""Value of the knob that bins of modes outside of the list of A5 need."""
+
+
+def needs_of(codes: Iterable[int]) -> str:
+    """Returns the value of a knob without which none of these ``pre_quant`` codes is legal."""
+    return "" if any(QUANT_BY_CODE[code].a5 for code in codes) else ALL_MODES
+
+
+def _reaching(result: int) -> list[int]:
+    """Returns the ``pre_quant`` codes that end in an entry of ``RESULTS``."""
+    found = []
+    for code, mode in QUANT_BY_CODE.items():
+        dsts = {DST_CODES[name] for name in mode.dst or ("f32", "i32")}
+        hybrid = mode.narrow == _HYBRID_NAME
+        if result in dsts and not hybrid or result == HYBRID and hybrid:
+            found.append(code)
+    return found
+
+
+RESULT_NEEDS: dict[str, str] = {
+    name: needs for number, name in enumerate(RESULTS) if (needs := needs_of(_reaching(number)))
+}
+"""Destinations that only modes outside of the list of A5 have, and the knob value they need."""
+
+
 def _kind(code: int) -> int:
     mode = QUANT_BY_CODE[code]
     if not code:
@@ -75,8 +108,17 @@ def _stage(code: int) -> int:
         return NOT_SAMPLED
     if mode.stage in ("x", "H"):
         return int(mode.stage == "H")
-    return 4 if mode.stage == "HI" else 2 + (mode.narrow in ("s16", "s32"))
+    if mode.stage == "HI":
+        return 5
+    return {"s16": 3, "s32": 4}.get(mode.narrow, 2)
 
+
+STAGE_NEEDS: dict[str, str] = {
+    name: needs
+    for number, name in enumerate(STAGES)
+    if (needs := needs_of(code for code in QUANT_BY_CODE if _stage(code) == number))
+}
+"""The same of conversions to integers."""
 
 _FIX_OPCODES = [spec.opcode for spec in WRITE_BACKS]
 
