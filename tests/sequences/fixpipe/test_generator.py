@@ -329,10 +329,10 @@ class TestReach:
             for side in (source(desc), *parameters(desc), *destinations(desc)):
                 ends[side.space] += -(-side.end // 32) * 32 == sizes[side.space]
                 starts[side.space] += side.base == 0
-        for rows in SEGMENTS[Space.FB]:
-            mine = [p for d in fix_live for p in parameters(d) if p.base in rows]
-            assert sum(-(-p.end // 32) * 32 == rows.stop for p in mine) >= 3, rows
-            assert sum(p.base == rows.start for p in mine) >= 3, rows
+        for part in SEGMENTS[Space.FB]:
+            mine = [p for d in fix_live for p in parameters(d) if p.base in part]
+            assert sum(-(-p.end // 32) * 32 == part.stop for p in mine) >= 3, part
+            assert sum(p.base == part.start for p in mine) >= 3, part
         apart = [d.relu_addr >> 16 for d in fix_live if d.vector_relu]
         assert 0.1 < apart.count(0) / len(apart) < 0.4
         assert set(ends) == set(sizes)

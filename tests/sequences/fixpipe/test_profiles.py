@@ -12,6 +12,7 @@ import pytest
 
 from sequences.constraints import FIX_NAMES, OP_NAMES, OpConstraints
 from sequences.corner.fixpipe import fix_blocks as corner_blocks
+from sequences.fixpipe.ctrl import ctrl_of
 from sequences.fixpipe.generator import FixGenerator
 from sequences.fixpipe.parameters import Records, split_records
 from sequences.illegal.generator import IllegalGenerator
@@ -19,11 +20,14 @@ from sequences.op_filter import OpFilter, without
 from sequences.place.merge import merge
 from tb.isa.block import OpBlock
 from tb.isa.dma.legacy import DmaRegisters
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.dtypes import Ptr
+from tb.isa.fix.op import Atomic, FbPtr, FixDescriptor, MteL0cGm, MteL0cL1, PreQuant, Scalar
 from tb.isa.fix.table import QUANT_MODES, SCALE_MASK
 from tb.isa.footprint import source
+from tb.isa.lower import lower
 from tb.isa.profile import A5, Profile, parse_profile, using
 from tb.isa.program import moving
+from tb.isa.rules import first_d_violation, s_violations, t_violations
 from tb.isa.spaces import Space
 from tests.sequences.fix_checks import check_ctrl, check_fills, check_flags, check_modes, filled
 from tests.sequences.reference import (
@@ -166,6 +170,49 @@ class TestCtrl:
 
         found: OpFilter = no_legacy("fix")
         assert found(block).all()
+
+
+def test_rules_of_ctrl() -> None:
+    """FIX-L26 is for the engine to report, FIX-L27 for the stimulus to keep."""
+    op = MteL0cGm(0, 0, 1, 16, 16, 16)
+    clause = replace(op, atomic=Atomic("f32", "add"))
+    for kind, what in ((7, 0), (7, 3), (1, 3), (6, 3)):
+        desc = lower(op, ctrl_of("", kind, what))
+        found = first_d_violation(desc)
+        assert found is not None
+        assert found.rule.name == "FIX-L26"
+        assert first_d_violation(lower(clause, ctrl_of("", kind, what))) is None
+        assert first_d_violation(lower(MteL0cL1(0, 0, 1, 16, 16, 16), kind << 6)) is None
+    assert first_d_violation(lower(op, ctrl_of("", 0, 3))) is None
+    for kind in range(1, 7):
+        names = [one.rule.name for one in t_violations(lower(op, ctrl_of("", kind, 0)))]
+        assert names == ([] if kind == 1 else ["FIX-L27"])
+
+
+def test_front_end_rules_of_the_examples() -> None:
+    """The S rows of spec/examples_v2.md, section 8."""
+
+    def rules(mode: str, dtype: str, acc: str, pointer: bool) -> list[str]:
+        payload = FbPtr("f32", 0) if pointer else Scalar("f32", 0)
+        quant = PreQuant(mode, payload) if mode else None
+        op = MteL0cGm(
+            0, 0, 1, 16, 16, 16, pre_quant=quant, src_type=Ptr(acc, "l0c"),
+            dst_type=Ptr(dtype, "gm"),
+        )  # fmt: skip
+        return [one.rule.name for one in s_violations(op)]
+
+    assert rules("", "ui32", "i32", False) == []
+    assert rules("", "i32", "f32", False) == ["FIX-L04"]
+    assert rules("f32_f16", "f16", "f32", True) == ["FIX-L03"]
+    assert rules("f32_bf16", "bf16", "f32", True) == ["FIX-L03"]
+    assert rules("no_convert", "f32", "f32", True) == []
+    for mode, dtype, acc in (
+        ("deqs16_vec", "i16", "i32"), ("qf322s4_pre_vec", "i4", "f32"),
+        ("qf162b8_pre_vec", "i8", "f32"),
+    ):  # fmt: skip
+        assert rules(mode, dtype, acc, True) == []
+        with using(A5):
+            assert rules(mode, dtype, acc, True) == ["FIX-L04"]
 
 
 class TestIntegers:
