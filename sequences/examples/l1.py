@@ -9,14 +9,23 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable
+from dataclasses import replace
 
-from sequences.examples.example import BACKGROUNDS, Data, Example, Fill, RuleExample, pattern
+from sequences.examples.example import (
+    BACKGROUNDS,
+    Data,
+    Example,
+    Fill,
+    Image,
+    RuleExample,
+    pattern,
+)
 from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.dma.op import Loop, MteGmL1, MteL1Ub
 from tb.isa.dtypes import Ptr
 from tb.isa.nz.op import MteGmL1Frac
-from tb.isa.spaces import UB_BLOCK, Space, ub_space
+from tb.isa.spaces import FB_SEGMENT_SHIFT, UB_BLOCK, Space, ub_space
 
 _NZ_BACKGROUNDS = {**BACKGROUNDS, Space.L1: 0xEE}
 _HALFWORDS = (0x3C00, 0xC100, 0x3555, 0x7BFF, 0x0001, 0x8000, 0x7C00, 0x03FF)
@@ -153,7 +162,11 @@ PARAM_EXAMPLES: tuple[Example, ...] = (
     _bias("BT-E3", 0x6733E9B4, (0x3F80, 0xC000, 0x7FC1, 0x0001), "bf16", (4, 1, 0, 0)),
     _param("FB-E1", 0xE0D59CA7, (2, 4, 0, 0)),
     _param("FB-E2", 0xAB647B4D, (2, 2, 1, 3)),
-    _param("FB-E3", 0x9D3A3525, (1, 1, 0, 0), 0x10040, 256),
+    # The image of the document is that of segment 1; segment 0 is untouched.
+    replace(
+        _param("FB-E3", zlib.crc32(bytes([BACKGROUNDS[Space.FB]]) * 256), (1, 1, 0, 0), 0x10040, 256),
+        others=(Image(Space.FB, 256, 0x9D3A3525, 1 << FB_SEGMENT_SHIFT),),
+    ),
     _param("FB-E4", 0x5AA0DA77, (1, 1, 0, 0), 0x00FC0, 4096),
 )
 """spec/bias_fb.md, section 4, and spec/examples_v2.md, section 1."""
