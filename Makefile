@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 SIM ?= verilator
 
-VARIABLES := SIM TEST SEED N OPS DUT GM CONSTRAINTS REPRO WAVES TIMELINE CODE_COVERAGE WAVES_FROM \
+VARIABLES := SIM TEST SEED N OPS DUT PROFILE GM CONSTRAINTS REPRO WAVES TIMELINE CODE_COVERAGE WAVES_FROM \
   WAVES_TO GM_WIDTH LOCAL_WIDTH TAG_WIDTH OUTSTANDING JSON
 
 SIM.option          := --sim
@@ -35,6 +35,9 @@ OPS.help            := ops to send, a comma list such as mte_gm_ub,mte_ub_gm
 DUT.option          := --dut
 DUT.default         := the reference engines
 DUT.help            := manifests of your engines, a comma list; a folder means its dut.toml
+PROFILE.option      := --profile
+PROFILE.default     := that of the manifests, or seed
+PROFILE.help        := seed, a5, or with single knobs: 'a5, alpha = sequential'
 GM.option           := --gm
 GM.default          := hdl
 GM.help             := hdl (the built-in GM, fast) or cocotbext (a Python AXI memory)
@@ -72,7 +75,7 @@ JSON.option         := --json
 JSON.default        := a file below sim_build
 JSON.help           := where to write the result record
 
-# Of make nightly, which takes SEED and DUT, too.
+# Of make nightly, which takes SEED, DUT and PROFILE, too.
 NIGHT_VARIABLES := REGRESSION SEEDS JOBS BUDGET FARM RESULTS PLAN FRESH KEEP
 
 REGRESSION.option  := --regression
@@ -207,7 +210,7 @@ test: $(BASE) $(VERILATOR) $(CLUSTER) $(TESTS) icarus fst ## every test, on both
 	@$(PY) -m pytest tests $(TEST_WORKERS) $(ARGS)
 
 nightly: $(BASE) $(VERILATOR) $(if $(FARM)$(findstring postgres,$(RESULTS)),$(CLUSTER)) icarus fst ## a regression over many seeds, with HTML pages
-	@$(PY) -m tb nightly $(call options,$(NIGHT_VARIABLES) SEED DUT)
+	@$(PY) -m tb nightly $(call options,$(NIGHT_VARIABLES) SEED DUT PROFILE)
 
 bench: $(BASE) $(VERILATOR) ## measure speed; takes SEED and JSON
 	@$(PY) -m tb bench $(call options,SEED JSON)

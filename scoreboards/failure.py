@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from scoreboards.alternatives import Alternatives
 from scoreboards.compare import Memories
 from scoreboards.golden import GoldenMemory
 from scoreboards.mismatch import Kind, Mismatch, Part
@@ -69,6 +70,7 @@ class Reporter:
 
     Attributes:
         golden: The golden memories; to be replaced when new ones are made.
+        alternatives: Looks for profiles that explain a failing op; None for no such search.
     """
 
     golden: GoldenMemory
@@ -80,6 +82,7 @@ class Reporter:
         self.repro = repro
         self.mailbox = mailbox
         self.actual = actual
+        self.alternatives = None if repro is None else Alternatives(repro.before, actual)
         self._pictures = 0
 
     # --- ops ---------------------------------------------------------------------------------
@@ -91,6 +94,7 @@ class Reporter:
         violation = first_d_violation(unpack(batch.block.pack()[index]))
         if violation is not None:
             lines.append(f"  the op breaks {violation}")
+        lines += self._explained(batch, index)
         failure = self._of_op(batch, index, objection.kind)
         failure.field = objection.field
         failure.rule = violation.rule.name if violation is not None else ""
@@ -102,7 +106,13 @@ class Reporter:
     ) -> None:
         """Reports wrong bytes in or around the destination of an op."""
         writer = self._writer(found)
-        report = render(found, op=op_text(batch, index, ops), writer=writer, repro=self.run.command)
+        report = render(
+            found,
+            op=op_text(batch, index, ops),
+            writer=writer,
+            repro=self.run.command,
+            notes=self._explained(batch, index, found),
+        )
         failure = self._of_op(batch, index, found.kind.value)
         position = found.position
         if position is not None:
@@ -111,6 +121,12 @@ class Reporter:
         if self._draws():
             failure.picture = self._picture(outcome, found)
         self._fail(self._with_replay(report, batch, index), failure)
+
+    def _explained(self, batch: Batch, index: int, found: Mismatch | None = None) -> list[str]:
+        """Returns lines about profiles under which an op would be right."""
+        if self.alternatives is None:
+            return []
+        return self.alternatives.lines(batch, index, found)
 
     def _with_replay(self, report: str, batch: Batch, index: int) -> str:
         """Writes programs that replay an op, and returns its report with the command for them."""

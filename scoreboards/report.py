@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scoreboards.mismatch import Kind, Mismatch, Part, Position
@@ -36,7 +37,12 @@ def hex_address(space: Space, address: int) -> str:
 
 
 def render(
-    mismatch: Mismatch, *, op: str = "", writer: LastWriter | None = None, repro: str = ""
+    mismatch: Mismatch,
+    *,
+    op: str = "",
+    writer: LastWriter | None = None,
+    repro: str = "",
+    notes: Sequence[str] = (),
 ) -> str:
     """Renders a mismatch for a log.
 
@@ -45,6 +51,7 @@ def render(
         op: PTO text of the op; legacy sequences as several lines.
         writer: Last writer of the first wrong byte.
         repro: Command that repeats the failure; printed as it is, never wrapped.
+        notes: Lines about the mismatch as a whole, printed as they are.
 
     Returns:
         Lines without a trailing newline.
@@ -56,20 +63,20 @@ def render(
         f"{mismatch.count} wrong byte{plural} in {mismatch.extent}"
     ]
     for text in op.splitlines():
-        lines += _field("op", text)
+        lines += labelled("op", text)
     position = mismatch.position
     if position is not None:
-        lines += _field("where", _where(position))
+        lines += labelled("where", _where(position))
         if position.source is not None:
             origin, source = position.source
-            lines += _field("source", f"{origin.name} {hex_address(origin, source)}")
+            lines += labelled("source", f"{origin.name} {hex_address(origin, source)}")
         for text in position.values:
-            lines += _field("expected", text)
-    lines += _field("lane", f"byte {mismatch.lane} of a {mismatch.bus_bytes}-byte bus word")
+            lines += labelled("expected", text)
+    lines += labelled("lane", f"byte {mismatch.lane} of a {mismatch.bus_bytes}-byte bus word")
     if writer is not None:
         tag = "" if writer.tag is None else f", tag {writer.tag}"
-        lines += _field("written by", f"slot {writer.slot} in cycle {writer.cycle}{tag}")
-    lines += ["", *hex_lines(mismatch)]
+        lines += labelled("written by", f"slot {writer.slot} in cycle {writer.cycle}{tag}")
+    lines += [*notes, "", *hex_lines(mismatch)]
     if repro:
         lines += ["", "repeat with:", f"  {repro}"]
     return "\n".join(lines)
@@ -122,7 +129,8 @@ def _where(position: Position) -> str:
     return ", ".join(parts)
 
 
-def _field(label: str, text: str) -> list[str]:
+def labelled(label: str, text: str) -> list[str]:
+    """Returns a text as wrapped lines, the label before the first one."""
     wrapped = textwrap.wrap(
         text, COLUMNS - _LABEL - 2, break_long_words=True, break_on_hyphens=False
     )

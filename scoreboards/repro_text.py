@@ -18,7 +18,7 @@ from tb.record.settings import RunSettings
 MEMORY = "memory.bin"
 """File with the initial memory bytes of the programs of a folder."""
 
-_MACHINE = ("sim", "gm_width", "local_width", "tag_width", "outstanding", "duts", "gm")
+_MACHINE = ("sim", "gm_width", "local_width", "tag_width", "outstanding", "duts", "profile", "gm")
 """Settings of a run that a replay of its ops needs."""
 
 _SIDES = {READS: "read", WRITES: "write", READS | WRITES: "both"}

@@ -212,7 +212,7 @@ class Scoreboard(uvm_subscriber):
     def _issue_entry(
         self, batch: Batch, index: int, ops: tuple[Any, ...], *, legal: bool
     ) -> Outcome:
-        """Returns the expected outcome of an op that takes several instructions, all of them issued.
+        """Returns the expected outcome of an op of several instructions, which are all issued.
 
         Ops that write registers precede it; those that restore CTRL follow it.
         """

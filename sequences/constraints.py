@@ -9,13 +9,15 @@ from itertools import pairwise
 from tb.common.errors import PtoError
 from tb.isa.fix.table import FLAG_BLOCK, MAX_M, N_BITS
 from tb.isa.ops import LEGACY_FORMS, OPS
-from tb.isa.spaces import SIZES, UB_BLOCK, Space
+from tb.isa.spaces import FB_SEGMENT_BYTES, SIZES, UB_BLOCK, Space
 
 GM_SIZE = SIZES[Space.GM]
 UB_SIZE = SIZES[Space.UB0]
 L1_SIZE = SIZES[Space.L1]
 L0C_SIZE = SIZES[Space.L0C]
-FB_SIZE = SIZES[Space.FB]
+FB_SIZE = FB_SEGMENT_BYTES
+"""Bytes of each segment of FB."""
+
 BT_SIZE = SIZES[Space.BT]
 MAX_COLUMNS = (1 << N_BITS) - 1
 BUS_BYTES = (16, 32, 64)
@@ -134,13 +136,15 @@ class OpConstraints:
         big_tile: Fraction of write-backs with a large shape: thousands of rows or columns, or a
             whole L0C.
         l0c_range: Part of L0C to use, whole 512-byte blocks.
-        fb_range: Part of FB to use, whole rows of 128 bytes.
+        fb_range: Part of each segment of FB to use, whole rows of 128 bytes.
         bt_range: Part of BT to use, multiples of 64 bytes.
         nz2nz: Fraction of write-backs with that layout.
         ub_split: Fraction of write-backs to UB that are split over both sub-blocks.
         loop3: Fraction of those with nz2nd or nz2dn that have a loop3.
         clip: Fraction of those with a clip, where the destination takes one.
         atomic: Fraction of atomic updates, where the destination takes one.
+        ctrl: Fraction of write-backs with CTRL written before them, which decides where a clause is
+            left out.
         flag: Fraction of write-backs that check unit flags.
         late_flag: Fraction of those with flags set while the block runs.
         max_flag_delay: Most clocks from the start of a block to a flag's setting.
@@ -199,6 +203,7 @@ class OpConstraints:
     loop3: float = 0.3
     clip: float = 0.45
     atomic: float = 0.5
+    ctrl: float = 0.25
     flag: float = 0.3
     late_flag: float = 0.4
     max_flag_delay: int = 2000

@@ -136,7 +136,7 @@ def _programs(trace: Trace) -> dict[int, tuple[Op, ...]]:
 
     A ``copy_ubuf_to_ubuf`` that breaks a rule at lowering is not issued: it is sent along with the
     next legacy copy, where the model must reject it. Without a next one it would not be checked.
-    A write-back with clauses that CTRL replaces comes with the value that CTRL has in program order.
+    A write-back with clauses that CTRL replaces comes with the CTRL of its place in program order.
     """
     ctrl = 0
     own: dict[int, tuple[Op, ...]] = {}

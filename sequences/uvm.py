@@ -160,8 +160,8 @@ class DirectedSeq(BlockSeq):
         self.form = form
 
     def blocks(self) -> Iterator[OpBlock]:
-        """Yields the blocks of each example in turn."""
-        for example in self.examples:
+        """Yields the blocks of each example that holds under the profile in turn."""
+        for example in filter(lambda each: each.applies, self.examples):
             for form, blocks in example_blocks(example).items():
                 if self.form in ("", form):
                     yield from blocks

@@ -25,7 +25,7 @@ from tb.isa.rules import first_d_violation
 from tb.isa.spaces import SIZES, Space, ub_space
 from tb.isa.status import Status
 
-LOWERING_RULES = frozenset({5, 7, 8, 11})
+LOWERING_RULES = frozenset({5, 6, 7, 8, 11, 12})
 """Numbers of the DMA rules for which a ``copy_ubuf_to_ubuf`` is not issued (spec/dma.md, 4)."""
 
 _UB_UNIT = 32
@@ -127,10 +127,10 @@ def biases(op: BurstOp, legal: bool, _state: Registers) -> Outcome:
 def ubuf_to_ubuf(op: CopyUbufToUbuf, legal: bool, _state: Registers) -> Outcome:
     """Returns the outcome of a ``copy_ubuf_to_ubuf``: bytes and start-to-start strides.
 
-    If it breaks a rule of ``LOWERING_RULES``, the front end does not issue it.
+    It is judged once; if it breaks a rule the front end does not issue it (A-67).
     """
     if not legal:
-        rule = _lowering_rule(op) or _engine_rule(op)
+        rule = _broken_copy(op)
         if rule:
             return Outcome(Status.RULE, rule)
     if not op.len_burst or not op.n_burst:
@@ -156,23 +156,20 @@ def _space(op: BurstOp, keyword: str) -> Space:
     return ub_space(op.ub_sub) if keyword == "ub" else Space[keyword.upper()]
 
 
-def _lowering_rule(op: CopyUbufToUbuf) -> int:
-    """Returns the lowest rule decided at lowering that the copy breaks, or 0."""
+def _broken_copy(op: CopyUbufToUbuf) -> int:
+    """Returns the lowest rule that the copy breaks, or 0; all are judged on its operands (A-67)."""
     strides = (op.src_stride, op.dst_stride)
     several = op.n_burst > 1
     if not (fits(op.len_burst, 16) and fits(op.n_burst, 16) and all(fits(s, 21) for s in strides)):
         return 5
+    if op.src % _UB_UNIT or op.dst % _UB_UNIT:
+        return 6
     if several and any(stride % _UB_UNIT for stride in strides):
         return 7
     if several and min(strides) < op.len_burst:
         return 8
-    return 11 if op.len_burst % _UB_UNIT else 0
-
-
-def _engine_rule(op: CopyUbufToUbuf) -> int:
-    """Returns the lowest of the other D rules that the copy breaks, or 0."""
-    if op.src % _UB_UNIT or op.dst % _UB_UNIT:
-        return 6
+    if op.len_burst % _UB_UNIT:
+        return 11
     if not op.len_burst or not op.n_burst:
         return 0
     size, last = SIZES[ub_space(op.ub_sub)], op.n_burst - 1

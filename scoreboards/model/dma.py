@@ -23,6 +23,7 @@ from scoreboards.model.move import move
 from scoreboards.model.outcome import FlagUse, Memory, Outcome
 from scoreboards.model.registers import Registers
 from tb.isa.burst.op import BURST_CLASSES
+from tb.isa.ctrl import CtrlOp, SetAtomic, SetCtrl
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -39,7 +40,7 @@ from tb.isa.lower import V06Op
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.spaces import Space
 
-DmaOp = V06Op | LegacyOp
+DmaOp = V06Op | LegacyOp | CtrlOp
 """Every op this model executes."""
 
 FootprintHook = Callable[[Footprint], None]
@@ -63,6 +64,8 @@ _ISSUE: dict[type, Callable[[Any, bool, Registers], Outcome]] = {
     SetLoopSize: registers.set_loop_size,
     SetLoopStride: registers.set_loop_stride,
     SetMovPadVal: registers.set_pad_value,
+    SetCtrl: registers.set_ctrl,
+    SetAtomic: registers.set_atomic,
 }
 
 

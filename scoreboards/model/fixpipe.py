@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scoreboards.model.fixpipe_atomic import combine
+from scoreboards.model.fixpipe_atomic import UPDATED, combine
 from scoreboards.model.fixpipe_float import Floats, Saturation
 from scoreboards.model.fixpipe_layout import Place, Source, Target
 from scoreboards.model.fixpipe_stages import (
     CONTAINERS,
     KEPT,
     MODES,
+    OFFSET_BITS,
     PACKED,
     Mode,
     Parameters,
@@ -43,6 +44,7 @@ from tb.isa.fix.op import (
 )
 from tb.isa.fix.table import DST_CODES, LAYOUTS_BY_NAME, QUANT_MODES, RELU_MODES, UB_SPLITS
 from tb.isa.footprint import Footprint
+from tb.isa.profile import current
 from tb.isa.rules import first_d_violation, s_violations
 from tb.isa.spaces import Space, ub_space
 from tb.isa.status import Status
@@ -97,6 +99,11 @@ class WriteBack:
     seen: _Seen = field(default_factory=_Seen, compare=False, repr=False)
 
     @property
+    def ieee(self) -> bool:
+        """c48: an atomic of f16 keeps inf and NaN (section 7; A-65)."""
+        return self.pipeline.sat is Saturation.NOSAT
+
+    @property
     def parameters(self) -> tuple[Footprint, ...]:
         """Bytes of FB that are read, pre_quant records first."""
         found = []
@@ -125,7 +132,7 @@ class WriteBack:
                 if self.atomic is not None:
                     old = where.copy()
                     seen.old = old if chunks == 1 else None
-                    new, met = combine(self.atomic.type, self.atomic.op, old, new)
+                    new, met = combine(self.atomic.type, self.atomic.op, old, new, ieee=self.ieee)
                     events |= met
                 where[...] = new
         return events
@@ -138,9 +145,11 @@ class WriteBack:
             start = self.scale.address
             records = memories[Space.FB][start : start + RECORD_BYTES * n].view("<u8")
             scale = _single(records & np.uint64(_SCALE_BITS))
-            if self.pipeline.mode.narrow in ("S9", "WIDE"):
-                field9 = (records >> np.uint64(37) & np.uint64(0x1FF)).astype(np.int32)
-                offset = (field9 ^ 0x100) - 0x100
+            bits = OFFSET_BITS.get(self.pipeline.mode.narrow)
+            if bits is not None:
+                sign = 1 << bits - 1
+                field = (records >> np.uint64(37) & np.uint64(2 * sign - 1)).astype(np.int32)
+                offset = (field ^ sign) - sign
             signed = (records >> np.uint64(46) & np.uint64(1)) != 0
         elif self.scale is not None:
             scale = _single(np.array([self.scale & _SCALE_BITS], dtype=np.uint64))
@@ -208,7 +217,7 @@ class WriteBack:
         if target.columns:
             index = (place.r, place.m, *divmod(place.n, target.columns))
         before = old[index].reshape(1)
-        after, _ = combine(atomic.type, atomic.op, before, element)
+        after, _ = combine(atomic.type, atomic.op, before, element, ieee=self.ieee)
         return f"{atomic.op} to {int(before[0]):#0{digits + 2}x}: {int(after[0]):#0{digits + 2}x}"
 
 
@@ -235,24 +244,24 @@ def _row_name(target: Target, index: tuple[int, ...]) -> str:
     return name if target.repeats < 2 else f"{name}, repeat {repeat} of {target.repeats}"
 
 
-def write_back(op: FixOp, legal: bool, _state: Registers) -> Outcome:
-    """Returns the outcome of a write-back.
+def write_back(op: FixOp, legal: bool, state: Registers) -> Outcome:
+    """Returns the outcome of a write-back that samples CTRL as it is now.
 
     Raises:
         ValueError: the op breaks an S rule, or, with ``legal``, one without which it means nothing.
     """
     if not legal:
-        rule = broken_rule(op)
+        rule = broken_rule(op) or _broken_ctrl(op, state)
         if rule:
             return Outcome(Status.RULE, rule)
-    pipeline, scale, alpha = _pipeline(op)
+    pipeline, scale, alpha = _pipeline(op, state)
     repeats = 1 if op.loop3 is None else op.loop3.count
     if not op.m or not op.n or not repeats:
         return NOTHING
     row = op.k or 0 if op.layout == "nz2dn" else 1
     repeat = 0 if op.loop3 is None else op.loop3.src_stride
     source = Source(op.src, op.m, op.n, repeats, op.src_stride, row, repeat)
-    atomic = op.atomic if isinstance(op, MteL0cGm) else None
+    atomic = _atomic(op, state)
     transfer = WriteBack(pipeline, source, _targets(op, repeats), scale, alpha, atomic)
     written = tuple([target.written for target in transfer.targets])
     also_read = transfer.parameters
@@ -273,7 +282,43 @@ def write_back(op: FixOp, legal: bool, _state: Registers) -> Outcome:
     )
 
 
-def _pipeline(op: FixOp) -> tuple[Pipeline, int | FbPtr | None, int | FbPtr | None]:
+_ATOMIC_TYPES = {1: "f32", 2: "f16", 3: "s16", 4: "s32", 5: "s8", 6: "bf16"}
+_ATOMIC_OPS = {0: "add", 1: "max", 2: "min"}
+_CTRL_RULE = 26  # FIX-L26
+
+
+def _broken_ctrl(op: FixOp, state: Registers) -> int:
+    """Returns the rule that CTRL breaks, or 0; it has the highest number of the D rules."""
+    if not isinstance(op, MteL0cGm) or op.atomic is not None or not state.atomic_type:
+        return 0
+    legal = state.atomic_type in _ATOMIC_TYPES and state.atomic_op in _ATOMIC_OPS
+    return 0 if legal else _CTRL_RULE
+
+
+def _atomic(op: FixOp, state: Registers) -> Atomic | None:
+    """Returns the atomic update: that of the clause, else that of CTRL (CT-05)."""
+    if not isinstance(op, MteL0cGm):
+        return None
+    if op.atomic is not None or not state.atomic_type:
+        return op.atomic
+    found = Atomic(_ATOMIC_TYPES[state.atomic_type], _ATOMIC_OPS[state.atomic_op])
+    if op.dst_type.dtype not in UPDATED[found.type]:
+        raise ValueError(f"FIX-L27: CTRL says atomic {found.type}, elements are {op.dst_type}")
+    return found
+
+
+def _saturation(op: FixOp, state: Registers) -> Saturation:
+    """Returns the clause, else what CTRL says (CT-04)."""
+    if op.sat:
+        return _SATURATION[op.sat]
+    if state.ctrl >> 48 & 1:
+        return Saturation.NOSAT
+    return Saturation.PRESERVE_NAN if state.ctrl >> 50 & 1 else Saturation.SAT
+
+
+def _pipeline(
+    op: FixOp, state: Registers
+) -> tuple[Pipeline, int | FbPtr | None, int | FbPtr | None]:
     """Returns the conversion of values by an op, its scale and its alpha."""
     mode, scale = _mode(op.pre_quant, op.src_type.dtype)
     target = op.dst_type.dtype
@@ -290,7 +335,8 @@ def _pipeline(op: FixOp) -> tuple[Pipeline, int | FbPtr | None, int | FbPtr | No
     limit = None if clip is None else _number_of_clip(clip)
     if op.sat not in _SATURATION:
         raise ValueError(f"FIX-L10: saturation {op.sat!r}: sat, preserve_nan or nosat")
-    return Pipeline(mode, target, relu, limit, _SATURATION[op.sat]), scale, alpha
+    replaces = alpha is not None and current().alpha == "replace"
+    return Pipeline(mode, target, relu, limit, _saturation(op, state), replaces), scale, alpha
 
 
 def _mode(quant: PreQuant | None, accumulator: str) -> tuple[Mode, int | FbPtr | None]:

@@ -2,7 +2,8 @@
 """Atomic updates of GM by a write-back (spec/fixpipe.md, section 9; A-47).
 
 Sums of f16 and bf16 are made in f32 and rounded once more, which equals one rounding of the exact
-sum (24 >= 2p + 2). Integers wrap. The ``sat`` clause has no effect.
+sum (24 >= 2p + 2). Integers wrap. Bit 48 of CTRL, or the ``sat`` clause in its place, decides what
+becomes of inf and NaN in f16; no other type asks for it (A-65).
 """
 
 from __future__ import annotations
@@ -40,8 +41,20 @@ _NANS = {"f32": CANONICAL_NAN, "f16": F16.nan, "bf16": BF16.nan}
 TYPES = ("f32", "f16", "s16", "s32", "s8", "bf16")
 OPS = ("add", "max", "min")
 
+UPDATED: dict[str, tuple[str, ...]] = {
+    "f32": ("f32",),
+    "f16": ("f16",),
+    "bf16": ("bf16",),
+    "s16": ("i16", "si16"),
+    "s32": ("i32", "si32"),
+    "s8": ("i8", "si8"),
+}
+"""Destination elements of each type (section 9)."""
 
-def combine(kind: str, op: str, old: Elements, new: Elements) -> tuple[Elements, int]:
+
+def combine(
+    kind: str, op: str, old: Elements, new: Elements, *, ieee: bool = True
+) -> tuple[Elements, int]:
     """Returns the new elements in memory and the events of the operation.
 
     Args:
@@ -49,6 +62,8 @@ def combine(kind: str, op: str, old: Elements, new: Elements) -> tuple[Elements,
         op: add, max or min.
         old: Elements in memory, unsigned integers of the type's width.
         new: Elements written, the same.
+        ieee: c48 of the op: inf and NaN of f16 stay. Else an infinite sum is the greatest finite
+            number with its sign, and NaN is +0.
 
     Raises:
         ValueError: there is no such type or op (FIX-L11).
@@ -64,7 +79,26 @@ def combine(kind: str, op: str, old: Elements, new: Elements) -> tuple[Elements,
     zeros = (old ^ new) == _sign(result)  # +0 and -0 differ in the sign alone
     if zeros.any() and np.any(zeros & (_magnitude(old) == 0)):
         events |= FixEvent.ATOMIC_ZEROS
-    return result, int(events | _result_events(kind, result))
+    special = _result_events(kind, result)
+    if op == "add" and special & FixEvent.ATOMIC_INF:
+        infinity = _INFINITIES[kind]
+        finite = (_magnitude(old) < infinity) & (_magnitude(new) < infinity)
+        if np.any(finite & (_magnitude(result) == infinity)):
+            events |= FixEvent.ATOMIC_OVERFLOW
+    if kind == "f16" and not ieee and special:
+        result = _without_ieee(op, result)
+    return result, int(events | special)
+
+
+def _without_ieee(op: str, result: Elements) -> Elements:
+    """Returns f16 results with c48 = 0: sums are finite, and a NaN is +0 (AT-02)."""
+    magnitude, infinity = _magnitude(result), F16.overflow
+    if op == "add":
+        finite = np.where(magnitude == infinity, result - result.dtype.type(1), result)
+    else:
+        finite = result.copy()
+    finite[magnitude > infinity] = 0
+    return finite
 
 
 def _widened(kind: str, elements: Elements) -> Floats:

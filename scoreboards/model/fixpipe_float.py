@@ -113,6 +113,22 @@ def leaky_relu(values: Floats, alpha: Floats) -> Floats:
     return canonical(chosen)
 
 
+def replacing_relu(
+    source: Floats, negative: NDArray[np.bool_], scaled: Floats, alpha: Floats
+) -> Floats:
+    """Returns ``x < 0 ? RNE(s * alpha) : t``; a NaN becomes the canonical one (knob ``alpha``).
+
+    Args:
+        source: s, the values of the source stage.
+        negative: Where the accumulator x is below 0.
+        scaled: t, the product of s and the scale.
+        alpha: Factor that replaces the scale.
+    """
+    with np.errstate(all="ignore"):
+        chosen = np.where(negative, source * alpha, scaled)
+    return canonical(chosen)
+
+
 def from_i32(words: Words) -> Floats:
     """Returns ``f32(x)`` of signed accumulators, rounded to nearest even."""
     return words.view(np.int32).astype(np.float32)
@@ -245,7 +261,10 @@ def _finish(
         events |= _range_events(magnitude, over & ~nan, negative, special)
         rounding = rounding.only(~over)
     events |= rounding.events() | small_events(code, magnitude, negative, form)
-    code |= negative.astype(np.uint32) << np.uint32(form.bits - 1)
+    signs = negative
+    if form is E4M3 and sat is Saturation.NOSAT:
+        signs = negative & ~over  # NaN, the code of an overflow, has one sign (A-44)
+    code |= signs.astype(np.uint32) << np.uint32(form.bits - 1)
     if form is HIF8:
         code[code == 0x80] = 0  # HiF8 has no -0
     if nan is not None and nan.any():

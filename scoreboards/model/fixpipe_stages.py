@@ -32,6 +32,7 @@ from scoreboards.model.fixpipe_float import (
     minimum,
     multiply,
     normal_relu,
+    replacing_relu,
     small_events,
     to_float,
     to_hif8,
@@ -46,11 +47,22 @@ _S4 = frozenset(("i4", "si4"))
 _S16 = frozenset(("i16", "si16"))
 _S32 = frozenset(("i32", "si32"))
 
-_S9_LOW, _S9_HIGH = -256.0, 255.0
+STAGES: dict[str, tuple[float, float] | None] = {
+    "S5": (-16.0, 15.0),
+    "S9": (-256.0, 255.0),
+    "S17": (-65536.0, 65535.0),
+    "WIDE": None,
+}
+"""Range of each integer stage; WIDE has none (section 4)."""
+
+OFFSET_BITS = {"S5": 5, "S9": 9, "S17": 17, "WIDE": 9}
+"""Width of the signed offset of a record, from bit 37 on, by stage (section 5)."""
+
 _FAR = np.float32(2.0**34)
 """Beyond every clamp, and so is any sum of it and an offset."""
 
 _MAGNITUDE = np.uint32(0x7FFFFFFF)
+_SIGN = np.uint32(0x80000000)
 _ONE = np.uint32(1)
 _SUBNORMALS = np.uint32(0x7FFFFF)
 
@@ -63,7 +75,7 @@ class Mode:
         accumulator: ``"f32"`` or ``"i32"``.
         targets: Destination element types.
         stage: Source stage: ``"x"``, ``"H"``, ``"f32"`` or ``"HI"``.
-        narrow: Last stage: ``"none"``, a float format, ``"S9"`` or ``"WIDE"``.
+        narrow: Last stage: ``"none"``, a float format, or an integer stage of :data:`STAGES`.
         scaled: There is an M1, and so a ``_vec`` and a ``_scalar`` form.
         hybrid: HiF8 rounds by the hybrid threshold.
     """
@@ -90,22 +102,22 @@ MODES: dict[str, Mode] = {
     "qf322f16_pre": Mode("f32", _one("f16"), "x", "f16"),
     "qf322bf16_pre": Mode("f32", _one("bf16"), "x", "bf16"),
     "qf322b8_pre": Mode("f32", _B8, "x", "S9"),
-    "qf322s4_pre": Mode("f32", _S4, "x", "S9"),
+    "qf322s4_pre": Mode("f32", _S4, "x", "S5"),
     "qf162b8_pre": Mode("f32", _B8, "H", "S9"),
-    "qf162s4_pre": Mode("f32", _S4, "H", "S9"),
+    "qf162s4_pre": Mode("f32", _S4, "H", "S5"),
     "deqs32_int": Mode("i32", _S32, "f32", "WIDE"),
     "req8": Mode("i32", _B8, "f32", "S9"),
-    "req4": Mode("i32", _S4, "f32", "S9"),
+    "req4": Mode("i32", _S4, "f32", "S5"),
     "deqf16": Mode("i32", _one("f16"), "f32", "f16"),
-    "deqs16": Mode("i32", _S16, "f32", "WIDE"),
-    "qf162s16_pre": Mode("i32", _S16, "HI", "WIDE"),
+    "deqs16": Mode("i32", _S16, "f32", "S17"),
+    "qf162s16_pre": Mode("i32", _S16, "HI", "S17"),
     "qs322bf16_pre": Mode("i32", _one("bf16"), "f32", "bf16"),
 }
 """Modes that convert; ``no_convert`` and an absent clause are :data:`KEPT`."""
 
 KEPT: dict[str, Mode] = {
     "f32": Mode("f32", _one("f32"), "x", "none", scaled=False),
-    "i32": Mode("i32", _S32, "i32", "i32", scaled=False),
+    "i32": Mode("i32", _S32 | {"ui32"}, "i32", "i32", scaled=False),
 }
 """``no_convert`` by accumulator type."""
 
@@ -127,7 +139,7 @@ _LIMITS: dict[str, tuple[int, int]] = {
 CONTAINERS: dict[str, np.dtype[Any]] = {
     **dict.fromkeys((*_S4, *_B8, "hif8", "f8E4M3FN"), np.dtype(np.uint8)),
     **dict.fromkeys((*_S16, "f16", "bf16"), np.dtype("<u2")),
-    **dict.fromkeys((*_S32, "f32"), np.dtype("<u4")),
+    **dict.fromkeys((*_S32, "ui32", "f32"), np.dtype("<u4")),
 }
 """Array element type of a destination element during computation."""
 
@@ -178,6 +190,7 @@ class Pipeline:
         relu: ``""`` or ``"no_relu"``, ``"normal_relu"``, ``"scalar_relu"``, ``"vector_relu"``.
         clip: Limit as a number, or None.
         sat: Result of overflow, inf and NaN in float destinations.
+        replace: Alpha replaces the scale (knob ``alpha``), else it multiplies the scaled value.
     """
 
     mode: Mode
@@ -185,6 +198,7 @@ class Pipeline:
     relu: str = ""
     clip: float | None = None
     sat: Saturation = Saturation.SAT
+    replace: bool = False
 
     def run(
         self, words: Words, parameters: Parameters, note: Note = _ignore
@@ -204,7 +218,7 @@ class Pipeline:
             return self._integers(words, note)
         if mode.accumulator == "f32" and np.any((words & _MAGNITUDE) - _ONE < _SUBNORMALS):
             events |= FixEvent.SUBNORMAL_INPUT
-        values = _SOURCES[mode.stage](words)
+        values = source = _SOURCES[mode.stage](words)
         if mode.stage != "x":
             note(f"{mode.stage}(x)", values)
         if parameters.scale is not None:
@@ -215,16 +229,34 @@ class Pipeline:
             if parameters.alpha is None:
                 values = normal_relu(before)
             else:
-                values = leaky_relu(before, parameters.alpha)
+                negative = self._negative(words)
+                events |= self._alpha_events(words, negative)
+                if self.replace:
+                    values = replacing_relu(source, negative, before, parameters.alpha)
+                else:
+                    values = leaky_relu(before, parameters.alpha)
             note(self.relu, values)
             with np.errstate(all="ignore"):
                 if np.any((before < 0) & (before != values)):
                     events |= FixEvent.RELU_CHANGED
-        if mode.narrow in ("S9", "WIDE"):
-            found, seen = self._narrow(values, parameters, note)
+        if mode.narrow in STAGES:
+            found, seen = self._narrow(values, source, parameters, note)
         else:
             found, seen = self._float(values, note)
         return found, int(events | seen)
+
+    def _negative(self, words: Words) -> NDArray[np.bool_]:
+        """Returns where accumulators are below 0: neither -0 nor NaN is."""
+        if self.mode.accumulator == "i32":
+            return words.view(np.int32) < 0
+        with np.errstate(all="ignore"):
+            return floats_of(words) < 0
+
+    def _alpha_events(self, words: Words, negative: NDArray[np.bool_]) -> int:
+        events = FixEvent.ALPHA_NEGATIVE if negative.any() else FixEvent(0)
+        if self.mode.accumulator == "f32" and np.any(words == _SIGN):
+            events |= FixEvent.ALPHA_MINUS_ZERO
+        return int(events)
 
     def _integers(self, words: Words, note: Note) -> tuple[Elements, int]:
         """Returns i32 accumulators that stay what they are, apart from an integer ReLU."""
@@ -250,29 +282,58 @@ class Pipeline:
             code, seen = to_float(values, _FORMATS[mode.narrow], self.sat)
         return code.astype(CONTAINERS[self.target]), events | seen
 
-    def _narrow(self, values: Floats, parameters: Parameters, note: Note) -> tuple[Elements, int]:
-        """Rounds to integers, adds the offset, clips and clamps."""
+    def _narrow(
+        self, values: Floats, source: Floats, parameters: Parameters, note: Note
+    ) -> tuple[Elements, int]:
+        """Rounds to integers in the range of the stage, adds the offset, clips and clamps.
+
+        A NaN becomes 0, and an infinity that the source stage had already a limit of the
+        destination, both past stage and offset (A-35, A-76).
+        """
+        low, high = self._limits(parameters)
         events, hidden = _special_events(values), None
+        nan = infinite = None
         if events & FixEvent.NAN:
-            hidden = np.isnan(values)
-            values = np.where(hidden, np.float32(0), values)
-        nine_bits = self.mode.narrow == "S9"
-        if nine_bits:
-            held = np.clip(values, np.float32(_S9_LOW), np.float32(_S9_HIGH))
+            nan = hidden = np.isnan(values)
+            values = np.where(nan, np.float32(0), values)
+        if events & FixEvent.INF:
+            product = np.isinf(values)
+            infinite = product & np.isinf(source)
+            product &= ~infinite
+            if product.any():
+                events |= FixEvent.PRODUCT_OVERFLOW
+            hidden = _either(hidden, infinite)
+        limits = STAGES[self.mode.narrow]
+        if limits is not None:
+            held = np.clip(values, np.float32(limits[0]), np.float32(limits[1]))
             away = held != values
-            if away.any():
-                events |= FixEvent.NINE_BIT_CLAMP
-                hidden = _either(hidden, away)
         else:
             held = np.clip(values, -_FAR, _FAR)
+            away = np.isinf(values)
         rounded = np.rint(held)
-        whole: NDArray[Any] = rounded.astype(np.int32 if nine_bits else np.int64)
+        whole: NDArray[Any] = rounded.astype(np.int64 if limits is None else np.int32)
+        if limits is None and away.any():
+            # The stage has no range of its own: an infinity is a limit of the destination.
+            whole = np.where(away, np.where(values > 0, high, low), whole)
+        if away.any():
+            events |= FixEvent.STAGE_CLAMPED if limits is not None else 0
+            hidden = _either(hidden, away)
         note(self.mode.narrow, whole)
         offset = parameters.offset
         if offset is not None and offset.any():
+            staged = whole
             whole = whole + offset
             note("+ offset", whole)
-            events |= FixEvent.OFFSET_MOVED
+            events |= _offset_events(staged, whole, away, low, high)
+        for special, value, event in (
+            (nan, 0, FixEvent.NAN_BYPASSED),
+            (infinite, np.where(values > 0, high, low), FixEvent.INF_BYPASSED),
+        ):
+            if special is not None and special.any():
+                if offset is not None and np.any(special & (offset != 0)):
+                    events |= event
+                whole = np.where(special, value, whole)
+                note("without stage and offset", whole)
         if self.clip is not None:
             above = whole > int(self.clip)
             if above.any():
@@ -280,13 +341,17 @@ class Pipeline:
                 hidden = _either(hidden, above)
                 whole = np.minimum(whole, int(self.clip))
             note("clip", whole)
-        low, high = self._limits(parameters)
         clamped = np.clip(whole, low, high)
         outside = clamped != whole
+        if infinite is not None:
+            outside = outside | infinite
         if outside.any():
             hidden = _either(hidden, outside)
             events |= FixEvent.SATURATED_HIGH if np.any(whole > clamped) else 0
             events |= FixEvent.SATURATED_LOW if np.any(whole < clamped) else 0
+            if infinite is not None:
+                events |= FixEvent.SATURATED_HIGH if np.any(infinite & (values > 0)) else 0
+                events |= FixEvent.SATURATED_LOW if np.any(infinite & (values < 0)) else 0
         events |= _integer_events(held, rounded, hidden)
         note("clamp", clamped)
         stored: Elements = clamped.astype(CONTAINERS[self.target])
@@ -304,6 +369,19 @@ class Pipeline:
         if signed.all():
             return -128, 127
         return np.where(signed, -128, 0), np.where(signed, 127, 255)
+
+
+def _offset_events(
+    staged: NDArray[Any], moved: NDArray[Any], away: NDArray[np.bool_], low: Any, high: Any
+) -> int:
+    """Returns what offsets did: ``staged`` are integers in front of them, ``moved`` behind them."""
+    events = FixEvent.OFFSET_MOVED
+    inside = (moved >= low) & (moved <= high)
+    if np.any(away & inside & (moved != staged)):
+        events |= FixEvent.STAGE_RETURNED
+    if np.any(~inside & (staged >= low) & (staged <= high)):
+        events |= FixEvent.OFFSET_CROSSED
+    return int(events)
 
 
 def _either(hidden: NDArray[np.bool_] | None, more: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registers of the legacy DMA ops and the ``set_*`` ops that write them (spec/dma.md, section 4).
+"""Registers of the legacy DMA ops (spec/dma.md, section 4) and CTRL, and the ops that write them.
 
 A ``set_*`` op with an operand that does not fit retires with DMA-L05 and changes nothing (A-19).
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from scoreboards.model.outcome import NOTHING, Outcome
+from tb.isa.ctrl import SetAtomic, SetCtrl
 from tb.isa.dma.legacy import OUTTOUB, UBTOOUT, SetLoopSize, SetLoopStride, SetMovPadVal
 from tb.isa.dma.table import GM_STRIDE_BITS, LOCAL_STRIDE_BITS, LOOP_COUNT_BITS
 from tb.isa.dtypes import element_bytes
@@ -44,11 +45,25 @@ class LoopRegisters:
 
 @dataclass(slots=True)
 class Registers:
-    """Registers of ``set_*`` ops and legacy copies; defaults are the reset state (A-09)."""
+    """Registers of ``set_*`` ops, legacy copies and write-backs; defaults are the reset state.
+
+    CTRL is that of spec/order_and_atomics.md, section 5; its constant bit 60 is not kept.
+    """
 
     outtoub: LoopRegisters = field(default_factory=LoopRegisters)
     ubtoout: LoopRegisters = field(default_factory=LoopRegisters)
     pad_value: int = 0
+    ctrl: int = 0
+
+    @property
+    def atomic_type(self) -> int:
+        """CTRL[8:6]: 0 off, 1 f32, 2 f16, 3 s16, 4 s32, 5 s8, 6 bf16."""
+        return self.ctrl >> 6 & 7
+
+    @property
+    def atomic_op(self) -> int:
+        """CTRL[10:9]: 0 add, 1 max, 2 min."""
+        return self.ctrl >> 9 & 3
 
     def direction(self, name: str) -> LoopRegisters:
         """Returns the loop registers of ``outtoub`` or ``ubtoout``.
@@ -92,6 +107,29 @@ def set_loop_stride(op: SetLoopStride, _legal: bool, state: Registers) -> Outcom
         registers.loop1_src, registers.loop1_dst = op.src_stride, op.dst_stride
     else:
         registers.loop2_src, registers.loop2_dst = op.src_stride, op.dst_stride
+    return NOTHING
+
+
+_TYPE_CODES = {"none": 0, "f32": 1, "f16": 2, "s16": 3, "s32": 4, "s8": 5, "bf16": 6}
+_OP_CODES = {"add": 0, "max": 1, "min": 2}
+
+
+def set_ctrl(op: SetCtrl, _legal: bool, state: Registers) -> Outcome:
+    """Writes all of CTRL (CT-01)."""
+    if not fits(op.value, 64):
+        raise ValueError(f"set_ctrl {op.value:#x}: CTRL has 64 bits")
+    state.ctrl = op.value
+    return NOTHING
+
+
+def set_atomic(op: SetAtomic, _legal: bool, state: Registers) -> Outcome:
+    """Writes the atomic type or the atomic op alone; ``none`` keeps the op (CT-03)."""
+    if op.what in _OP_CODES:
+        state.ctrl = state.ctrl & ~(3 << 9) | _OP_CODES[op.what] << 9
+    elif op.what in _TYPE_CODES:
+        state.ctrl = state.ctrl & ~(7 << 6) | _TYPE_CODES[op.what] << 6
+    else:
+        raise ValueError(f"set_atomic_{op.what} is no op of the ISA")
     return NOTHING
 
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from scoreboards.model.outcome import NOTHING, Outcome, PadPattern
 from scoreboards.model.registers import Registers
+from scoreboards.model.tail import filled
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm
 from tb.isa.dma.op import DmaDescriptor, DmaLoop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.dma.table import MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
-from tb.isa.dtypes import element_bytes
+from tb.isa.dtypes import Ptr, element_bytes
 from tb.isa.fields import OpSpec
 from tb.isa.footprint import Footprint
+from tb.isa.profile import current
 from tb.isa.rules import first_d_violation
-from tb.isa.spaces import Space, ub_space
+from tb.isa.spaces import UB_BLOCK, Space, block_end, ub_space
 from tb.isa.status import Status
 
 _Steps = tuple[int, ...]
@@ -26,7 +28,11 @@ def gm_ub(op: MteGmUb, legal: bool, _state: Registers) -> Outcome:
     """Returns the outcome of an ``mte_gm_ub``."""
     pad = op.pad
     counts, src_strides, dst_strides = _nest(op)
-    row = op.len_burst if pad is None else op.dst_stride
+    row = op.len_burst
+    if pad is not None:
+        element = element_bytes(pad.dtype)
+        ends = ((pad.left or 0) * element, (pad.right or 0) * element)
+        row = _padded_row(ends, op.len_burst, op.dst_stride)
     source = Footprint(Space.GM, op.gm_src, op.len_burst, counts, src_strides)
     target = Footprint(ub_space(op.ub_sub), op.ub_dst, row, counts, dst_strides)
     if not legal:
@@ -45,7 +51,7 @@ def gm_ub(op: MteGmUb, legal: bool, _state: Registers) -> Outcome:
     if not op.len_burst or 0 in counts:
         return NOTHING
     if pad is None:
-        return Outcome(Status.OK, 0, source, target)
+        return _load(source, target, op.src_type)
     size = element_bytes(pad.dtype)
     pattern = PadPattern(pad.value, size)
     return Outcome(Status.OK, 0, source, target, (pad.left or 0) * size, pattern)
@@ -73,19 +79,29 @@ def gm_l1(op: MteGmL1, legal: bool, _state: Registers) -> Outcome:
         rule = _broken_rule(MTE_GM_L1, element_bytes(op.src_type.dtype), source, target)
         if rule:
             return Outcome(Status.RULE, rule)
-    return _rows(source, target)
+    return _load(source, target)
 
 
 def l1_ub(op: MteL1Ub, legal: bool, _state: Registers) -> Outcome:
-    """Returns the outcome of an ``mte_l1_ub`` (A-12)."""
-    counts, src_strides, dst_strides = _nest(op)
-    source = Footprint(Space.L1, op.l1_src, op.len_burst, counts, src_strides)
-    target = Footprint(ub_space(op.ub_sub), op.ub_dst, op.len_burst, counts, dst_strides)
+    """Returns the outcome of an ``mte_l1_ub``: blocks of 32 bytes, loops of bytes (A-12)."""
+    length = op.len_burst * UB_BLOCK
+    counts = (op.n_burst, *[loop.count for loop in op.loops])
+    src_loops = [loop.src_stride for loop in op.loops]
+    dst_loops = [loop.dst_stride for loop in op.loops]
     if not legal:
-        rule = _broken_rule(MTE_L1_UB, element_bytes(op.src_type.dtype), source, target)
+        bare = Footprint(Space.L1, op.l1_src, op.len_burst, counts, (op.src_gap, *src_loops))
+        other = Footprint(
+            ub_space(op.ub_sub), op.ub_dst, op.len_burst, counts, (op.dst_gap, *dst_loops)
+        )
+        rule = _broken_rule(MTE_L1_UB, element_bytes(op.src_type.dtype), bare, other)
         if rule:
             return Outcome(Status.RULE, rule)
-    return _rows(source, target)
+    src_strides = (length + op.src_gap * UB_BLOCK, *src_loops)
+    dst_strides = (length + op.dst_gap * UB_BLOCK, *dst_loops)
+    return _rows(
+        Footprint(Space.L1, op.l1_src, length, counts, src_strides),
+        Footprint(ub_space(op.ub_sub), op.ub_dst, length, counts, dst_strides),
+    )
 
 
 def gm_to_ubuf(op: CopyGmToUbuf, legal: bool, state: Registers) -> Outcome:
@@ -93,7 +109,9 @@ def gm_to_ubuf(op: CopyGmToUbuf, legal: bool, state: Registers) -> Outcome:
     registers = state.outtoub
     padded = op.data_select_bit
     counts = registers.counts(op.n_burst)
-    row = op.dst_stride if padded else op.len_burst
+    row = op.len_burst
+    if padded:
+        row = _padded_row((op.left_padding, op.right_padding), op.len_burst, op.dst_stride)
     src_strides = registers.src_strides(op.src_stride)
     dst_strides = registers.dst_strides(op.dst_stride)
     source = Footprint(Space.GM, op.gm_src, op.len_burst, counts, src_strides)
@@ -117,7 +135,7 @@ def gm_to_ubuf(op: CopyGmToUbuf, legal: bool, state: Registers) -> Outcome:
         if rule:
             return Outcome(Status.RULE, rule)
     if not padded:
-        return _rows(source, target)
+        return _load(source, target, op.src_type)
     if not op.len_burst or 0 in counts:
         return NOTHING
     return Outcome(Status.OK, 0, source, target, op.left_padding, pattern)
@@ -133,13 +151,13 @@ def ubuf_to_gm(op: CopyUbufToGm, legal: bool, state: Registers) -> Outcome:
     target = Footprint(Space.GM, op.gm_dst, op.len_burst, counts, dst_strides)
     if not legal:
         size = element_bytes(op.src_type.dtype)
-        rule = _broken_rule(MTE_UB_GM, size, target, source, reserved=op.reserved)
+        rule = _broken_rule(MTE_UB_GM, size, target, source, l2=op.l2_cache_ctl)
         if rule:
             return Outcome(Status.RULE, rule)
     return _rows(source, target)
 
 
-def _nest(op: MteGmUb | MteUbGm | MteGmL1 | MteL1Ub) -> tuple[_Steps, _Steps, _Steps]:
+def _nest(op: MteGmUb | MteUbGm | MteGmL1) -> tuple[_Steps, _Steps, _Steps]:
     """Returns counts, source strides and destination strides; rows first, outermost loop last."""
     loops = op.loops
     if not loops:
@@ -149,6 +167,34 @@ def _nest(op: MteGmUb | MteUbGm | MteGmL1 | MteL1Ub) -> tuple[_Steps, _Steps, _S
         (op.src_stride, *[loop.src_stride for loop in loops]),
         (op.dst_stride, *[loop.dst_stride for loop in loops]),
     )
+
+
+def _padded_row(pads: tuple[int, int], length: int, stride: int) -> int:
+    """Returns F, the bytes that a padded row writes (knob ``pad_end``; A-05)."""
+    if current().pad_end == "stride":
+        return stride
+    return block_end(pads[0] + length + pads[1])
+
+
+def _load(source: Footprint, target: Footprint, of_ub: Ptr | None = None) -> Outcome:
+    """Returns the outcome of a legal load without padding (knob ``tail``; A-59, A-60).
+
+    Args:
+        source: Rows in GM.
+        target: Rows of the same length at the destination.
+        of_ub: Pointer type with the element that fills a block of UB; without it blocks of L1 are
+            filled with 0.
+    """
+    length, counts = source.length, source.counts
+    if not length or 0 in counts:
+        return NOTHING
+    if current().tail == "keep":
+        return Outcome(Status.OK, 0, source, target)
+    compact = counts[0] > 1 and target.strides[0] == length and current().compact == "legal"
+    if not (length * counts[0] if compact else length) % UB_BLOCK:
+        return Outcome(Status.OK, 0, source, target)
+    element = 0 if of_ub is None else element_bytes(of_ub.dtype)
+    return filled(source, target, element, compact=compact)
 
 
 def _rows(source: Footprint, target: Footprint) -> Outcome:
@@ -162,7 +208,8 @@ def _broken_rule(spec: OpSpec, elem_bytes: int, ext: Footprint, loc: Footprint, 
     """Returns the lowest D rule the op breaks, or 0: the verdict is that of the rule table.
 
     ``ext`` is the GM side, of ``mte_l1_ub`` the L1 side, and ``loc`` the other. Where rows are
-    padded the length is that of the source.
+    padded the length is that of the source. Of ``mte_l1_ub`` length and row strides are the
+    operands, blocks and gaps.
     """
     loops = zip(ext.counts[1:], ext.strides[1:], loc.strides[1:], strict=True)
     violation = first_d_violation(

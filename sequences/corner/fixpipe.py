@@ -11,14 +11,18 @@ from typing import Any
 
 import numpy as np
 
+from sequences.blocks import block_of, lower_program
 from sequences.constraints import FB_SIZE, FIX_NAMES, GM_SIZE, L0C_SIZE
+from sequences.fixpipe.ctrl import STORED_BITS, ctrl_of
 from sequences.fixpipe.data import Pools
-from sequences.fixpipe.kinds import CODES, KINDS
-from sequences.fixpipe.parameters import Records
-from sequences.fixpipe.plain_ops import ENDS, MAKERS, at_end, space_of
+from sequences.fixpipe.kinds import KINDS, legal_codes
+from sequences.fixpipe.parameters import Records, offset_bits
+from sequences.fixpipe.plain_ops import ALPHAS, ENDS, MAKERS, at_end, space_of
 from sequences.fixpipe.tiles import draw_tile, tile_of
 from sequences.illegal.cases import changed
-from tb.isa.block import Fill, OpBlock, from_ops
+from tb.isa.block import Fill, OpBlock
+from tb.isa.ctrl import SetCtrl
+from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dtypes import ALL_DTYPES, Ptr
 from tb.isa.fix.op import (
     Atomic,
@@ -34,14 +38,17 @@ from tb.isa.fix.op import (
 from tb.isa.fix.table import (
     ATOMIC_DST,
     ATOMIC_OPS,
+    ATOMIC_TYPES,
     DST_BITS,
     DST_CODES,
     FLAG_BLOCK,
+    FLOAT_DSTS,
     L0C_WORD,
     QUANT_BY_CODE,
+    QUANT_MODES,
 )
 from tb.isa.footprint import destinations, source
-from tb.isa.spaces import UB_BLOCK, Space
+from tb.isa.spaces import SEGMENTS, SIZES, UB_BLOCK, Space
 
 PAGE = 4096
 GM_ORIGIN = 1 << 20
@@ -51,8 +58,18 @@ BLOCK_OPS = 32
 _HALF = Scalar("f32", 0x3F000000)
 _DOWN = PreRelu("scalar_relu", Scalar("f32", 0xBE800000))
 _GM, _L1, _UB = FIX_NAMES
+_SATS = ("sat", "preserve_nan", "nosat")
+_ATOMIC_FROM: dict[str, tuple[str, int]] = {
+    "f32": ("f32", 0), "s32": ("i32", 0), "f16": ("f32", 1), "bf16": ("f32", 16),
+    "s16": ("i32", 28), "s8": ("f32", 24),
+}  # fmt: skip
+"""Type of an atomic to an accumulator type and a pre_quant code that give its elements."""
+
 Wish = tuple[int, int]
 """Modulus and residue of a GM address."""
+
+RECORDS: dict[int, int] = {9: 0, 17: FB_SIZE // 2, 5: FB_SIZE * 3 // 4}
+"""Width of an offset to the place of the records made for it, up to the next one or the end."""
 
 ANY: Wish = (1, 0)
 Corner = tuple[FixOp, Wish]
@@ -75,7 +92,7 @@ def tile(
         form: Name of the op.
         m: Rows.
         n: Columns.
-        code: pre_quant code; parameters of vector modes start at FB 0, scalars are 0.5.
+        code: pre_quant code; parameters of vector modes are those of ``RECORDS``, scalars are 0.5.
         dtype: Destination type.
         acc: Accumulator type.
         parts: Other operands and clauses.
@@ -83,7 +100,8 @@ def tile(
     mode = QUANT_BY_CODE[code]
     quant = None
     if code:
-        quant = PreQuant(mode.name, FbPtr("f32", 0) if mode.vector else _HALF)
+        records = FbPtr("f32", RECORDS[offset_bits(mode.narrow)])
+        quant = PreQuant(mode.name, records if mode.vector else _HALF)
     step = parts.get("k") or 1
     layout = parts.get("layout", "")
     row = m if layout == "nz2dn" else n
@@ -100,7 +118,7 @@ def tile(
 
 def _kinds() -> Iterator[tuple[int, str, str]]:
     """Yields every code, accumulator type and destination type as written."""
-    for code in CODES:
+    for code in legal_codes():
         for acc, dst in KINDS[code]:
             yield code, ("f32", "i32")[acc], ALL_DTYPES[dst]
 
@@ -113,7 +131,7 @@ def _smallest(form: str) -> Iterator[FixOp]:
         yield tile(form, n, 1, code, dtype, acc, layout="nz2dn", k=1)
         if QUANT_BY_CODE[code].scale or acc == "f32":
             yield tile(form, 2, 18, code, dtype, acc, pre_relu=_DOWN, sat="nosat")
-            vector = PreRelu("vector_relu", FbPtr("bf16", FB_SIZE // 2))
+            vector = PreRelu("vector_relu", FbPtr("bf16", ALPHAS))
             yield tile(form, 3, 20, code, dtype, acc, pre_relu=vector, sat="preserve_nan")
     for split in (0, 1):
         yield tile(form, 1, 16 if not split else 8, layout="nz2nz", split=split)
@@ -191,8 +209,7 @@ def _gm_edges(bus: int) -> Iterator[Corner]:
         yield tile(_GM, 5, 17, dst_stride=stride), (PAGE, PAGE - 8)
         yield tile(_GM, 4, 16, layout="nz2nz", dst_stride=stride), (PAGE, PAGE - 8)
     for dtype, (name, types) in product(ATOMIC_OPS, ATOMIC_DST.items()):
-        acc = "i32" if name in ("s32", "s16") else "f32"
-        code = {"f32": 0, "s32": 0, "f16": 1, "bf16": 16, "s16": 28, "s8": 24}[name]
+        acc, code = _ATOMIC_FROM[name]
         for to, residue in product(types, (0, 4, bus - 4)):
             yield (
                 tile(_GM, 3, 19, code, to, acc, atomic=Atomic(name, dtype)),
@@ -223,6 +240,7 @@ def _limits(form: str) -> Iterator[FixOp]:
     yield tile(form, 4096, 16, 15, layout="nz2nz", split=0)
     yield tile(form, 2, 2, layout="nz2dn", k=4095)
     yield tile(form, 3, 512, 31, "f16", sat="nosat")
+    yield tile(form, 2, 1024, 1, "f16", pre_relu=PreRelu("vector_relu", FbPtr("f32", ALPHAS)))
     yield tile(form, 2, 1024, 1, "f16", pre_relu=PreRelu("vector_relu", FbPtr("f32", 0)))
     most = (1 << 32) - 1 if form == _GM else (1 << 32) - 64
     yield tile(form, 1, 16, dst_stride=most, layout="nz2nd", loop3=Loop3(1, 65535, most))
@@ -267,21 +285,30 @@ class _Builder:
         self._pools = Pools(rng)
         self._random = Random(seed)
         records = Records(rng)
-        rows = np.concatenate(
-            (
-                records.quant[: FB_SIZE // 16].view(np.uint32),
-                records.alpha[: FB_SIZE // 8],
-            )
-        )
-        self._image = rows
+        self._image = np.zeros(SIZES[Space.FB] // 4, dtype=np.uint32)
+        for width, start in RECORDS.items():
+            end = min((at for at in RECORDS.values() if at > start), default=FB_SIZE)
+            self._image[start // 4 : end // 4] = records.quant[width].view(np.uint32)[
+                : (end - start) // 4
+            ]
+        self._image[ALPHAS // 4 :] = records.alpha[: FB_SIZE // 4]
 
     def block(
-        self, ops: Sequence[FixOp], after: Sequence[int] = (), delay: Sequence[int] = ()
+        self,
+        ops: Sequence[FixOp],
+        after: Sequence[int] = (),
+        delay: Sequence[int] = (),
+        ctrl: Sequence[int] = (),
     ) -> OpBlock:
-        """Returns a block of ops at the addresses they have."""
-        fills = [Fill(Space.FB, 0, self._image.view(np.uint8))]
+        """Returns a block of ops at the addresses they have, each issued with its CTRL."""
+        image = self._image.view(np.uint8)
+        fills = [
+            Fill(Space.FB, part.start, image[part.start : part.stop]) for part in SEGMENTS[Space.FB]
+        ]
         filled: set[tuple[int, int]] = set()
-        live = [desc for desc in map(lower_fix, ops) if not desc.is_nop]
+        values = ctrl or [0] * len(ops)
+        made = [lower_fix(op, value) for op, value in zip(ops, values, strict=True)]
+        live = [desc for desc in made if not desc.is_nop]
         # Large tiles first: small ones may be parts of them.
         live.sort(key=lambda desc: source(desc).base - source(desc).end)
         for desc in live:
@@ -292,22 +319,30 @@ class _Builder:
                 filled.add((side.base, side.end))
                 data = draw_tile(tile_of(desc, self._image), self._pools, self._random)
                 fills.append(Fill(Space.L0C, side.base, data))
-            if desc.atomic_type and not any(f.start == desc.dst_addr for f in fills[1:]):
+            if desc.atomic_type and not any(
+                f.space is Space.GM and f.start == desc.dst_addr for f in fills
+            ):
                 pool = self._pools.old[desc.atomic_type].view(np.uint8)
                 write = destinations(desc)[0]
                 fills.append(Fill(Space.GM, write.base, pool[: write.end - write.base]))
-        block = from_ops(ops, expected_rule=[0] * len(ops))
+        programs = [
+            (SetCtrl(value), op, SetCtrl(0)) if value else (op,)
+            for op, value in zip(ops, values, strict=True)
+        ]
+        block = block_of([lower_program(each, DmaRegisters())[0] for each in programs])
         waits = np.array(after or [-1] * len(ops), dtype=np.int64)
         late = np.array(delay or [-1] * len(ops), dtype=np.int64)
         plain = OpBlock(
             block.opcode, block.columns, block.dtype, block.pad_dtype, block.gap, waits,
-            expected_rule=block.expected_rule,
+            block.legacy, expected_rule=block.expected_rule,
         )  # fmt: skip
         return replace(plain, fills=tuple(fills), flag_delay=late)
 
-    def packed(self, corners: Iterable[Corner]) -> Iterator[OpBlock]:
-        """Places ops side by side, up to ``BLOCK_OPS`` in a block."""
+    def packed(self, corners: Iterable[Corner], ctrls: Iterable[int] = ()) -> Iterator[OpBlock]:
+        """Places ops side by side, up to ``BLOCK_OPS`` in a block, each with its CTRL or 0."""
         ops: list[FixOp] = []
+        values = iter(ctrls)
+        ctrl: list[int] = []
         src, dst = 0, {"gm": GM_ORIGIN, "l1": 0, "ub": 0}
         for op, (modulus, residue) in corners:
             desc = lower_fix(op)
@@ -316,7 +351,8 @@ class _Builder:
             space = space_of(op)
             full = space != "gm" and dst[space] + write > ENDS[op.spec.name]
             if len(ops) == BLOCK_OPS or src + read > L0C_SIZE or full:
-                yield self.block(ops)
+                yield self.block(ops, ctrl=ctrl)
+                ctrl = []
                 ops, src, dst = [], 0, {"gm": GM_ORIGIN, "l1": 0, "ub": 0}
             base = dst[space]
             if space == "gm":
@@ -327,10 +363,11 @@ class _Builder:
             if isinstance(op, MteL0cUb) and not op.ub_split:
                 op = changed(op, sub_block=len(ops) % 2)
             ops.append(op)
+            ctrl.append(next(values, 0))
             src += read
             dst[space] = base + (write if space == "gm" else _up(write, UB_BLOCK))
         if ops:
-            yield self.block(ops)
+            yield self.block(ops, ctrl=ctrl)
 
 
 def _flag_chains(form: str) -> Iterator[tuple[list[FixOp], list[int]]]:
@@ -397,7 +434,8 @@ def _parameter_changes(form: str) -> Iterator[FixOp]:
             # The same rows, the next ones, and rows that overlap.
             address = 128 * (0, 0, 1, 2, 1, 6, 0)[number % 7]
             quant = PreQuant(QUANT_BY_CODE[code].name, FbPtr("f16", address))
-            relu = PreRelu("vector_relu", FbPtr("f32", FB_SIZE // 2 + 64 * (number % 3)))
+            base = (ALPHAS, 0)[number // 2 % 2]
+            relu = PreRelu("vector_relu", FbPtr("f32", base + 64 * (number % 3)))
             op = changed(op, pre_quant=quant, pre_relu=relu if number % 2 else None)
         yield op
     for number in range(16):
@@ -407,8 +445,72 @@ def _parameter_changes(form: str) -> Iterator[FixOp]:
         yield changed(op, pre_quant=PreQuant("qf322b8_pre_scalar", scale))
     for rows in (1, 7, 16, 33):
         op = tile(form, 1, 16, 23, "i8")
-        last = PreQuant("qf322b8_pre_vec", FbPtr("f32", FB_SIZE // 2 - 128))
-        yield changed(op, pre_quant=last, m=rows, src_stride=_up(rows, 16))
+        last = PreQuant("qf322b8_pre_vec", FbPtr("f32", FB_SIZE - 128))
+        op = changed(op, pre_quant=last, m=rows, src_stride=_up(rows, 16))
+        for base in (ALPHAS, 0):
+            relu = PreRelu("vector_relu", FbPtr("f32", base + FB_SIZE - 64))
+            yield changed(op, pre_relu=relu)
+
+
+def _values(form: str) -> Iterator[FixOp]:
+    """Tiles for the stages and offsets of integers, for alphas and signs, for overflows."""
+    for code, acc, dtype in _kinds():
+        mode = QUANT_BY_CODE[code]
+        if mode.vector and DST_CODES[dtype] not in FLOAT_DSTS:
+            yield tile(form, 8, 48, code, dtype, acc)
+            yield tile(form, 8, 48, code, dtype, acc, pre_relu=PreRelu("normal_relu"))
+    kinds = ((15, "f32", "f32"), (32, "f16", "f32"), (24, "i8", "f32"), (9, "i8", "i32"),
+             (11, "f16", "i32"), (36, "bf16", "i32"), (18, "ui8", "f32"))  # fmt: skip
+    scales = (0x3F000000, 0xBF000000, 0x80000000, 0x7F000000)
+    alphas = (0x3E800000, 0xBE800000, 0, 0x80000000, 0x49800000)
+    for (code, dtype, acc), scale, alpha in product(kinds, scales, alphas):
+        relu = PreRelu("scalar_relu", Scalar("f32", alpha))
+        quant = PreQuant(QUANT_BY_CODE[code].name, Scalar("f32", scale))
+        sat = _SATS[(scale >> 20) % 3]
+        op = tile(form, 4, 16, code, dtype, acc, pre_relu=relu, sat=sat)
+        yield changed(op, pre_quant=quant)
+    for code, dtype, acc in kinds:
+        relu = PreRelu("vector_relu", FbPtr("f16", ALPHAS + 64))
+        if code - 1 in QUANT_BY_CODE:
+            yield tile(form, 8, 32, code - 1, dtype, acc, pre_relu=relu, sat="preserve_nan")
+    for sat, (code, dtype) in product(
+        _SATS,
+        ((13, "f8E4M3FN"), (1, "f16"), (16, "bf16"), (3, "hif8"), (5, "hif8")),
+    ):
+        yield tile(form, 8, 32, code, dtype, sat=sat)
+    if form == _GM:
+        for name, sat, what in product(("f16", "bf16", "f32"), ("nosat", "sat"), ATOMIC_OPS):
+            code = {"f16": 1, "bf16": 16, "f32": 0}[name]
+            yield tile(_GM, 8, 32, code, name, sat=sat, atomic=Atomic(name, what))
+
+
+def _under_ctrl(form: str) -> Iterator[tuple[FixOp, int]]:
+    """Ops and CTRL: every default of saturation and atomics, and clauses that replace it."""
+    stored = ((1 << STORED_BITS) - 1) & ~ctrl_of("nosat", 7, 3, keep_nan=1)
+    narrow = ((1, "f16", "f32"), (13, "f8E4M3FN", "f32"), (11, "f16", "i32"), (24, "i8", "f32"))
+    for (code, dtype, acc), sat, keep in product(narrow, _SATS, (0, 1)):
+        kind, what = (0, 3) if form == _GM else (7, 3)
+        ctrl = ctrl_of(sat, kind, what, keep_nan=keep)
+        for clause in ("", *_SATS):
+            yield tile(form, 2, 16, code, dtype, acc, sat=clause), ctrl
+        yield tile(form, 2, 16, code, dtype, acc), ctrl | stored
+    if form != _GM:
+        yield from ((tile(form, 2, 16), ctrl_of("", k, what)) for k in range(8) for what in (0, 3))
+        return
+    for (name, types), (what, number), sat in product(
+        ATOMIC_DST.items(), ATOMIC_OPS.items(), ("sat", "nosat")
+    ):
+        acc, code = _ATOMIC_FROM[name]
+        kind = ATOMIC_TYPES[name]
+        op = tile(_GM, 2, 16, code, types[-1], acc)
+        yield op, ctrl_of(sat, kind, number)
+        yield op, ctrl_of(sat, 0, number)
+        clause = changed(op, atomic=Atomic(name, what))
+        yield clause, ctrl_of(sat, 7, 3)
+        yield clause, ctrl_of(sat, 7 - kind, (number + 1) % 3) | stored
+        yield changed(clause, atomic=None, sat=sat), ctrl_of("nosat", kind, number) | stored
+    for zero in ("m", "n"):
+        yield changed(tile(_GM, 2, 16), **{zero: 0}), ctrl_of("", 1, 2)
 
 
 def _updates() -> Iterator[tuple[list[FixOp], list[int]]]:
@@ -435,21 +537,28 @@ def _updates() -> Iterator[tuple[list[FixOp], list[int]]]:
         yield others, [-1, -1, -1, 0, -1]
 
 
+def _exists(op: FixOp) -> bool:
+    """Tells whether the profile of the process has the pre_quant mode of an op (FIX-L04)."""
+    return op.pre_quant is None or QUANT_MODES[op.pre_quant.mode].code in legal_codes()
+
+
 def fix_blocks(bus_bytes: int, names: Collection[str]) -> Iterator[OpBlock]:
     """Yields the corners of those write-backs that ``names`` has, for a GM bus of ``bus_bytes``."""
     forms = [form for form in FIX_NAMES if form in names]
     build = _Builder() if forms else None
     for form in forms:
         assert build is not None
-        groups = (_smallest, _tails, _sources, _hops, _parameter_changes)
-        yield from build.packed((op, ANY) for group in groups for op in group(form))
+        groups = (_smallest, _tails, _sources, _hops, _parameter_changes, _values)
+        yield from build.packed((op, ANY) for group in groups for op in group(form) if _exists(op))
+        under, ctrls = zip(*(x for x in _under_ctrl(form) if _exists(x[0])), strict=True)
+        yield from build.packed(((op, ANY) for op in under), ctrls)
         if form == _GM:
-            yield from build.packed(_gm_edges(bus_bytes))
+            yield from build.packed((op, wish) for op, wish in _gm_edges(bus_bytes) if _exists(op))
             for ops, after in _updates():
                 yield build.block(ops, after)
         if form == _UB:
             yield from build.packed((op, ANY) for op in _halves())
-        for op in _limits(form):
+        for op in filter(_exists, _limits(form)):
             yield build.block([op])
         for ops, delay in (*_flag_chains(form), *_again_chains(form)):
             yield build.block(ops, (), delay)

@@ -37,15 +37,18 @@ def example_blocks(example: Example) -> dict[str, list[OpBlock]]:
 
 
 def rule_blocks(ops: Collection[str] = tuple(OPS)) -> list[OpBlock]:
-    """Returns one block per rule example (spec/examples.md, section 7) of the v0.6 ``ops``."""
+    """Returns one block per rule example of the v0.6 ``ops`` that holds under the profile.
+
+    These are spec/examples.md, section 7, and spec/examples_v2.md, section 8.
+    """
     return list(named_rule_blocks(ops).values())
 
 
 def named_rule_blocks(ops: Collection[str] = tuple(OPS)) -> dict[str, OpBlock]:
     """Returns the same by the names of the examples."""
     blocks = {}
-    for example in RULE_EXAMPLES:
-        lowered, _ = lower_program((example.op,), DmaRegisters(), example.rule)
+    for example in filter(lambda each: each.applies, RULE_EXAMPLES):
+        lowered, _ = lower_program(example.program, DmaRegisters(), example.rule)
         if lowered.descriptor.spec.name in ops:
             blocks[example.name] = block_of([lowered])
     return blocks

@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from tb.isa.ctrl import CtrlOp, SetCtrl
 from tb.isa.dma.legacy import LegacyOp
 from tb.isa.lower import V06Op
+from tb.isa.profile import current
 from tb.isa.spaces import Space
 
-Op = V06Op | LegacyOp
+Op = V06Op | LegacyOp | CtrlOp
 
 BACKGROUNDS: Mapping[Space, int] = {
     Space.GM: 0x55,
@@ -66,6 +68,15 @@ class Data:
         return np.frombuffer(self.data, dtype=np.uint8)
 
 
+Knobs = Mapping[str, int | str]
+"""Names of knobs and the values that an example holds for; it holds for any value of others."""
+
+
+def _in_use(knobs: Knobs) -> bool:
+    """Tells whether the profile of the process has these values."""
+    return all(getattr(current(), name) == value for name, value in knobs.items())
+
+
 @dataclass(frozen=True, slots=True)
 class Image:
     """Expected memory contents from address 0 on: ``length`` bytes with CRC-32 ``crc`` (zlib)."""
@@ -92,6 +103,7 @@ class Example:
         crc: CRC-32 (zlib) of the image.
         backgrounds: Value of every other byte, by space.
         others: Images of other memories.
+        knobs: Values of knobs that it holds for.
     """
 
     name: str
@@ -102,6 +114,12 @@ class Example:
     crc: int
     backgrounds: Mapping[Space, int] = field(default_factory=lambda: BACKGROUNDS)
     others: tuple[Image, ...] = ()
+    knobs: Knobs = field(default_factory=dict)
+
+    @property
+    def applies(self) -> bool:
+        """Whether it holds under the profile of the process."""
+        return _in_use(self.knobs)
 
     @property
     def images(self) -> tuple[Image, ...]:
@@ -127,9 +145,21 @@ class Example:
 class RuleExample:
     """An op that must retire with the error of ``rule`` and change nothing.
 
-    ``rule`` is n of <family>-Ln; the family is that of the op.
+    ``rule`` is n of <family>-Ln; the family is that of the op. The op is issued with CTRL ``ctrl``.
     """
 
     name: str
     op: Op
     rule: int
+    ctrl: int = 0
+    knobs: Knobs = field(default_factory=dict)
+
+    @property
+    def applies(self) -> bool:
+        """Whether it holds under the profile of the process."""
+        return _in_use(self.knobs)
+
+    @property
+    def program(self) -> tuple[Op, ...]:
+        """The op with the writes of CTRL around it."""
+        return (SetCtrl(self.ctrl), self.op, SetCtrl(0)) if self.ctrl else (self.op,)

@@ -147,6 +147,14 @@ _BF16_LIMITS = (3.3895314e38, 3.3961775e38, 3.4028235e38, 2**-126, 1.00390625, 1
 _E4M3_LIMITS = (448, 463.99997, 464, 464.1, 480, 2**-6, 2**-9, 2**-10, 1.5 * 2**-10, 17, 19, 0.3)
 
 
+_LARGEST = {
+    "f32": (3.4028234663852886e38, 2.0**104),
+    "f16": (65504.0, 32.0),
+    "bf16": (3.3895313892515355e38, 2.0**120),
+}
+"""Atomic type to its largest number and the step below it."""
+
+
 class Pools:
     """Pools of a generator, ``uint32[2 * POOL]`` of f32 bits unless noted.
 
@@ -154,7 +162,7 @@ class Pools:
         target: Last stage of a mode to values after the scale.
         source: Source stage (``"x"``, ``"H"``, ``"f32"``, ``"HI"``) to accumulators.
         old: Atomic type code to elements in memory, ``uint8``, ``uint16`` or ``uint32``.
-        update: The same to values after the scale, to combine with those.
+        update: Atomic type code of a float to values after the scale, to combine with those.
         noise: Random bits.
     """
 
@@ -168,14 +176,14 @@ class Pools:
             "hif8": _pool(rng, _hif8(rng, hybrid=False), 0.06),
             "hif8_hybrid": _pool(rng, _hif8(rng, hybrid=True), 0.06),
             "b8": _pool(rng, _integers(rng, (-256, -128, 0, 127, 128, 255, 256), 160), 0.05),
-            "s4": _pool(rng, _integers(rng, (-256, -8, 0, 7, 255), 12), 0.05),
-            "s16": _pool(rng, _integers(rng, (-32768, -32513, 0, 32767, 32512), 40000), 0.05),
+            "s4": _pool(rng, _integers(rng, (-16, -8, 0, 7, 15), 20), 0.05),
+            "s16": _pool(rng, _integers(rng, (-65536, -32768, 0, 32767, 65535), 80000), 0.05),
             "s32": _pool(rng, _integers(rng, (-(2**31), -(2**24), 0, 2**24, 2**31), 1 << 22), 0.05),
         }
         self.source = {name: self._source(rng, name) for name in ("bits", "x", "H", "f32", "HI")}
         self.source["i32"] = self._source(rng, "f32")
         self.old = {code: self._old(rng, name) for name, code in ATOMIC_TYPES.items()}
-        self.update = self._update(rng)
+        self.update = {ATOMIC_TYPES[name]: self._update(rng, name) for name in _LARGEST}
         self.noise = rng.integers(0, 1 << 32, 2 * POOL, dtype=np.uint32)
 
     @staticmethod
@@ -218,16 +226,20 @@ class Pools:
         near |= rng.integers(0, 8, 3072) << (fraction - 3)
         inf = (2 * bias + 1) << fraction
         nan = inf | 1 << (fraction - 1)
-        special = np.array([0, inf, inf - 1, nan, inf | 1, 1, (1 << fraction) - 1])
-        values = np.concatenate((low, near, np.resize(special, 1400)))
+        half = 2 * bias << fraction  # of the largest: the exponent is the last one
+        special = np.array([0, inf, inf - 1, nan, inf | 1, 1, (1 << fraction) - 1, inf - 2, half])
+        values = np.concatenate((low, near, np.resize(special, 2400)))
         values |= rng.integers(0, 2, len(values)) << (bits - 1)
         return np.asarray(rng.choice(values, 2 * POOL).astype(f"<u{bits // 8}"))
 
     @staticmethod
-    def _update(rng: np.random.Generator) -> Words:
+    def _update(rng: np.random.Generator, name: str) -> Words:
         eighths = (1 + rng.integers(0, 8, 4096) / 8) * 2.0 ** rng.integers(-1, 3, 4096)
         values = bits_of((eighths * rng.choice((-1, 1), 4096)).astype(np.float32))
-        return _pool(rng, [values], 0.15)
+        # Sums with the largest number overflow, tie with the end of the range or stay below it.
+        largest, step = _LARGEST[name]
+        ends = _near(_both([largest, largest / 2, 2 * step, step, step / 2]), (-1, 0, 1))
+        return _pool(rng, [values, np.resize(ends, 1024)], 0.15)
 
 
 def spread(pool: NDArray[np.generic], start: int, count: int) -> NDArray[np.generic]:

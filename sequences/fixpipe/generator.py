@@ -10,6 +10,7 @@ import numpy as np
 
 from sequences.constraints import FIX_NAMES, OpConstraints, check_ops
 from sequences.draw.shapes import Bools, Ints, pick
+from sequences.fixpipe.ctrl import with_ctrl
 from sequences.fixpipe.data import Pools
 from sequences.fixpipe.kinds import CyclicKinds, Kinds, draw_kinds
 from sequences.fixpipe.layout import Layout
@@ -151,7 +152,7 @@ class FixGenerator:
         corner = np.where(_WIDE[x["quant"]], 0.08, 0.03).mean()
         number = draw_numbers(rng, x["quant_type"], 0.15, float(corner))
         unused = ~kinds.scale & (x["quant_type"] > 0)
-        pointer = unused & (rng.random(count) < 0.5)
+        pointer = unused & (x["quant"] == 0) & (rng.random(count) < 0.5)
         x["quant_scale"] = np.where(scalar, number, 0)
         index = np.flatnonzero(unused & ~pointer)
         number = ignored_numbers(rng, x["quant_type"][index])
@@ -237,6 +238,7 @@ class FixGenerator:
             np.full(placed, -1, dtype=np.int64), {}, {}, np.zeros(placed, dtype=np.int64),
             tuple(layout.fills), np.array(layout.delay[:placed], dtype=np.int64),
         )  # fmt: skip
+        block = with_ctrl(self._random, block, self.constraints.ctrl)
         return layout.links.woven(block, layout.waits)
 
 

@@ -33,12 +33,13 @@ from tb.isa.fix.table import (
     UB_SPLIT_N,
     VECTOR_RELU,
 )
+from tb.isa.profile import current
 
 SPECS = (MTE_L0C_GM, MTE_L0C_L1, MTE_L0C_UB)
 GM, L1, UB = (spec.opcode for spec in SPECS)
 
 CODES: tuple[int, ...] = tuple(QUANT_BY_CODE)
-"""Every pre_quant code."""
+"""Every pre_quant code; see :func:`legal_codes`."""
 
 NZ_CODES = (0, 14, 15)
 """Codes that may write f32, all that nz2nz takes (FIX-L09)."""
@@ -52,15 +53,24 @@ Kind = tuple[int, int]
 def _kinds(code: int) -> tuple[Kind, ...]:
     mode = QUANT_BY_CODE[code]
     if not mode.dst:
-        return ((0, _F32), (1, _I32), (1, DTYPE_INDEX["si32"]))
+        return ((0, _F32), *((1, DTYPE_INDEX[name]) for name in ("i32", "si32", "ui32")))
     return tuple((int(mode.acc == "i32"), DTYPE_INDEX[name]) for name in mode.dst)
 
 
 KINDS: dict[int, tuple[Kind, ...]] = {code: _kinds(code) for code in CODES}
 """Source and destination types of each code."""
 
+_MOST_KINDS = max(map(len, KINDS.values()))
 _COUNT = np.array([len(KINDS[code]) for code in range(len(KINDS))])
-_TABLE = np.array([(3 * KINDS[code])[:3] for code in sorted(KINDS)])
+_TABLE = np.array([(_MOST_KINDS * KINDS[code])[:_MOST_KINDS] for code in sorted(KINDS)])
+
+
+def legal_codes() -> tuple[int, ...]:
+    """Returns the pre_quant codes that the profile of the process allows (FIX-L04)."""
+    every = current().modes == "all"
+    return tuple(code for code, mode in QUANT_BY_CODE.items() if every or mode.a5)
+
+
 _VECTOR = np.array([QUANT_BY_CODE[code].vector for code in sorted(CODES)])
 _SCALE = np.array([QUANT_BY_CODE[code].scale for code in sorted(CODES)])
 
@@ -108,7 +118,7 @@ class CyclicKinds:
         """Returns new cycles."""
         return cls(
             RandomCyclic(opcodes),
-            {code: RandomCyclic(CODES) for code in opcodes},
+            {code: RandomCyclic(legal_codes()) for code in opcodes},
             RandomCyclic(NZ_CODES),
         )
 

@@ -8,29 +8,33 @@ are never shared.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sequences.constraints import FB_SIZE, GM_SIZE, L0C_SIZE, OpConstraints
+from sequences.constraints import GM_SIZE, L0C_SIZE, OpConstraints
 from sequences.draw.shapes import Bools
 from sequences.fixpipe.allocator import Arena, place_in_both
-from sequences.fixpipe.data import POOL, Pools, spread
+from sequences.fixpipe.data import MODES, POOL, Pools, spread
 from sequences.fixpipe.kinds import GM, L1, UB
 from sequences.fixpipe.links import FB_UNIT, MOST_BIAS, MOST_READ, Links
-from sequences.fixpipe.parameters import Records, alphas_of, split_records
+from sequences.fixpipe.parameters import Records, alphas_of, offset_bits, split_records
 from sequences.fixpipe.tiles import Tile, draw_tile
 from sequences.place.allocator import PAGE
 from tb.isa.block import Fill
 from tb.isa.fix.table import FLAG_BLOCK, FLAG_CLEAR, FLOAT_DSTS, GROUP, L0C_WORD
-from tb.isa.spaces import UB_BLOCK, Space
+from tb.isa.spaces import FB_SEGMENT_SHIFT, FB_SEGMENTS, SEGMENTS, SIZES, UB_BLOCK, Space
 
 Lists = Mapping[str, list[int]]
 
 UNIT_FLAGS = L0C_SIZE // FLAG_BLOCK
+
+_ALPHAS = FB_SEGMENTS["pre_relu"]
+_ALPHAS_APART = 0.8
+"""Fraction of alphas in their own segment; the others are among the records."""
 
 _FAR_TRIES = 8
 _EDGE = 1 << 32
@@ -101,7 +105,10 @@ class Layout:
         """Opens the memories."""
         limits = self.limits
         self.l0c = Arena(limits.l0c_range.start, limits.l0c_range.end)
-        self.fb = Arena(limits.fb_range.start, limits.fb_range.end)
+        self.fb = [
+            Arena(part.start + limits.fb_range.start, part.start + limits.fb_range.end)
+            for part in SEGMENTS[Space.FB]
+        ]
         self.l1 = Arena(limits.l1_range.start, limits.l1_range.end)
         self.bt = Arena(limits.bt_range.start, limits.bt_range.end)
         self.ub = [Arena(limits.ub_range.start, limits.ub_range.end) for _ in range(2)]
@@ -109,11 +116,12 @@ class Layout:
         self.far: list[tuple[NDArray[np.int64], int]] = []
         self.regions: list[Region] = []
         self.cleared: list[Cleared] = []
-        self.known = np.zeros(FB_SIZE, dtype=np.bool_)
-        self.image = np.zeros(FB_SIZE // 4, dtype=np.uint32)
+        # By address, with the hole between the segments.
+        self.known = np.zeros(SIZES[Space.FB], dtype=np.bool_)
+        self.image = np.zeros(SIZES[Space.FB] // 4, dtype=np.uint32)
         self.bases: list[int] = []
         # Origin of the FB rows, by 64 bytes: the number of a loading op, or None for a fill.
-        self.loader: list[int | None] = [None] * (FB_SIZE // FB_UNIT)
+        self.loader: list[int | None] = [None] * (SIZES[Space.FB] // FB_UNIT)
         self.wait: int | None = None
         self.handed = False
         self.last = -2
@@ -200,9 +208,11 @@ class Layout:
         inside = {GM: 40, L1: 19, UB: 18}[self.x["opcode"][i]]
         top = (44 if to_gm else 24) if rng.random() < 0.3 else inside
         self.dst.append(rng.randrange(1 << top) // unit * unit)
-        anywhere = rng.randrange(1 << (24 if wide else 12))
+        # Of a pointer into fb only segment and alignment count (FIX-L22).
+        anywhere = rng.randrange(1 << (FB_SEGMENT_SHIFT if wide else 12))
+        segment = rng.choice((_ALPHAS, _ALPHAS, 0)) << FB_SEGMENT_SHIFT
         self.quant.append(anywhere // 128 * 128 if self.x["vector_quant"][i] else -1)
-        self.relu.append(anywhere // 64 * 64 if self.x["vector_relu"][i] else 0)
+        self.relu.append(segment + anywhere // 64 * 64 if self.x["vector_relu"][i] else 0)
 
     def _destination(self, i: int) -> int | None:
         x, rng = self.x, self.rng
@@ -347,32 +357,37 @@ class Layout:
         x = self.x
         quant, relu, columns = -1, 0, x["n"][i]
         if x["vector_quant"][i]:
-            found = self._rows(8 * columns, 128)
+            data = self.records.quant[offset_bits(MODES[x["quant"][i]][1])]
+            found = self._rows(data.view(np.uint32), 8 * columns, 128, (0,))
             if found is None:
                 return None
             quant = found
         if x["vector_relu"][i]:
-            found = self._rows(4 * columns, 64)
+            segments = (_ALPHAS, 0) if self.rng.random() < _ALPHAS_APART else (0, _ALPHAS)
+            found = self._rows(self.records.alpha, 4 * columns, 64, segments)
             if found is None:
                 return None
             relu = found
         return quant, relu
 
-    def _rows(self, size: int, unit: int) -> int | None:
+    def _rows(
+        self, pool: NDArray[np.uint32], size: int, unit: int, segments: Sequence[int]
+    ) -> int | None:
+        """Returns the address of ``size`` bytes of parameters, in the first segment with room."""
         rng = self.rng
         if rng.random() < self.limits.share_fb:
-            found = self._known(size, unit)
+            found = self._known(size, unit, segments)
             if found is not None:
                 return found
         whole = -(-size // unit) * unit
-        at = self.fb.place(rng, whole, unit)
+        places = (self.fb[segment].place(rng, whole, unit) for segment in segments)
+        at = next((place for place in places if place is not None), None)
         if at is None:
-            return self._known(size, unit)
+            return self._known(size, unit, segments)
+        # Words of a channel stay together.
+        channels = unit // GROUP
         start = rng.randrange(POOL)
-        if unit == 128:
-            data = spread(self.records.quant, start, whole // 8).view(np.uint32)
-        else:
-            data = spread(self.records.alpha, start, whole // 4).view(np.uint32)
+        data = spread(pool.reshape(-1, channels // 4), start, whole // channels).ravel()
         self.image[at // 4 : (at + whole) // 4] = data
         self.known[at : at + whole] = True
         self.bases.append(at)
@@ -404,12 +419,13 @@ class Layout:
             self.loader[unit] = self.wait
         return True
 
-    def _known(self, size: int, unit: int) -> int | None:
+    def _known(self, size: int, unit: int, segments: Sequence[int]) -> int | None:
         """Returns a place with rows filled already, or loaded by one op to wait for."""
-        for at in self.rng.sample(self.bases, min(len(self.bases), 6)):
+        mine = [at for at in self.bases if at >> FB_SEGMENT_SHIFT in segments]
+        for at in self.rng.sample(mine, min(len(mine), 6)):
             low = -(-at // unit) * unit
             high = low + size
-            if high > FB_SIZE or not self.known[low:high].all():
+            if high > len(self.known) or not self.known[low:high].all():
                 continue
             loaders = set(self.loader[low // FB_UNIT : -(-high // FB_UNIT)]) - {None, self.wait}
             if not loaders:
@@ -430,7 +446,8 @@ class Layout:
             return
         scale = offset = alpha = None
         if x["vector_quant"][i]:
-            scale, offset = split_records(self.image[quant // 4 : quant // 4 + 2 * columns])
+            words_at = slice(quant // 4, quant // 4 + 2 * columns)
+            scale, offset = split_records(self.image[words_at], MODES[x["quant"][i]][1])
             if x["dst_type"][i] in FLOAT_DSTS:
                 offset = None
         elif x["scale"][i]:

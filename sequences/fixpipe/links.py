@@ -128,7 +128,7 @@ def _copy(reader: str, src: int, dst: int, size: int, sub: int) -> V06Op:
     makers: dict[str, Callable[[], V06Op]] = {
         "mte_gm_ub": lambda: MteGmUb(*row, ub_sub=sub),
         "mte_gm_l1": lambda: MteGmL1(*row),
-        "mte_l1_ub": lambda: MteL1Ub(*row, ub_sub=sub),
+        "mte_l1_ub": lambda: MteL1Ub(*blocks, ub_sub=sub),
         "mte_l1_bt": lambda: MteL1Bt(src, dst, size // 4, 1, 0, 0),
         "mte_ub_gm": lambda: MteUbGm(*row, ub_sub=sub),
         "mte_ub_ub": lambda: MteUbUb(*blocks, ub_sub=sub),

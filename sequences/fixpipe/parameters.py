@@ -69,32 +69,49 @@ def ignored_numbers(rng: np.random.Generator, kind: Ints) -> Ints:
     return found
 
 
+OFFSET_BITS: dict[str, int] = {"s4": 5, "s16": 17}
+"""Last stage to the bits of its offset, from bit 37 of a record on; 9 for every other one."""
+
+
+def offset_bits(narrow: str) -> int:
+    """Returns the width of the offset of a last stage (spec/fixpipe.md, section 5)."""
+    return OFFSET_BITS.get(narrow, 9)
+
+
 class Records:
     """Pools of ``2 * POOL`` parameters, each followed by itself.
 
     Attributes:
-        quant: ``uint64`` records of vector pre_quant.
+        quant: Width of the offset that they are made for to ``uint64`` records of vector pre_quant;
+            the bits above the offset and the sign are random.
         alpha: ``uint32`` words of vector pre_relu.
     """
 
     def __init__(self, rng: np.random.Generator) -> None:
-        """Draws both."""
+        """Draws all of them."""
+        self.quant = {bits: self._quant(rng, bits) for bits in (5, 9, 17)}
+        alpha = scales(rng, POOL, 0.35, 0.08)
+        alpha |= rng.integers(0, _JUNK + 1, POOL) * (rng.random(POOL) < 0.8)
+        self.alpha = np.concatenate((alpha, alpha)).astype(np.uint32)
+
+    @staticmethod
+    def _quant(rng: np.random.Generator, width: int) -> NDArray[np.uint64]:
         bits = scales(rng, POOL, 0.15, 0.04)
         low = bits | rng.integers(0, _JUNK + 1, POOL) * (rng.random(POOL) < 0.8)
         kind = pick(rng, POOL, np.array([0.2, 0.1, 0.1, 0.25, 0.35]))
+        end = 1 << (width - 1)
         offset = np.choose(
             kind,
-            (np.zeros(POOL, np.int64), np.full(POOL, -256), np.full(POOL, 255),
-             rng.integers(-8, 9, POOL), rng.integers(-256, 256, POOL)),
+            (np.zeros(POOL, np.int64), np.full(POOL, -end), np.full(POOL, end - 1),
+             rng.integers(-8, 9, POOL), rng.integers(-end, end, POOL)),
         )  # fmt: skip
-        junk = np.where(rng.random(POOL) < 0.2, (1 << 17) - 1, rng.integers(0, 1 << 17, POOL))
-        high = rng.integers(0, 32, POOL) | (offset & 0x1FF) << 5 | rng.integers(0, 2, POOL) << 14
-        high = _finite(high | junk << 15)
+        # Bits 63:37 above the offset: all ones, or any. One of them is the sign of b8.
+        junk = np.where(rng.random(POOL) < 0.15, (1 << 27) - 1, rng.integers(0, 1 << 27, POOL))
+        field = (1 << width) - 1
+        high = rng.integers(0, 32, POOL) | ((offset & field) | (junk & ~field)) << 5
+        high = _finite(high)
         quant = low.astype(np.uint64) | high.astype(np.uint64) << np.uint64(32)
-        alpha = scales(rng, POOL, 0.35, 0.08)
-        alpha |= rng.integers(0, _JUNK + 1, POOL) * (rng.random(POOL) < 0.8)
-        self.quant = np.concatenate((quant, quant))
-        self.alpha = np.concatenate((alpha, alpha)).astype(np.uint32)
+        return np.concatenate((quant, quant))
 
 
 def _finite(words: Ints) -> Ints:
@@ -109,11 +126,14 @@ def needs_scalar(vector: Bools, scale: Bools) -> Bools:
     return found
 
 
-def split_records(words: NDArray[np.uint32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Returns M1 and offset, ``float32[n]`` each, of records ``uint32[2 * n]``."""
+def split_records(
+    words: NDArray[np.uint32], narrow: str
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Returns M1 and offset, ``float32[n]`` each, of records ``uint32[2 * n]`` for a last stage."""
     scale = (words[0::2] & np.uint32(SCALE_MASK)).view(np.float32)
-    field = (words[1::2] >> np.uint32(5)).astype(np.int32) & 0x1FF
-    return scale, ((field ^ 0x100) - 0x100).astype(np.float32)
+    sign = 1 << (offset_bits(narrow) - 1)
+    field = (words[1::2] >> np.uint32(5)).astype(np.int32) & (2 * sign - 1)
+    return scale, ((field ^ sign) - sign).astype(np.float32)
 
 
 def alphas_of(words: NDArray[np.uint32]) -> NDArray[np.float32]:

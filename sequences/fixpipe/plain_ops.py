@@ -25,7 +25,7 @@ from tb.isa.fix.op import (
     lower_fix,
 )
 from tb.isa.footprint import destinations, source
-from tb.isa.spaces import UB_BLOCK, Space
+from tb.isa.spaces import FB_SEGMENT_SHIFT, FB_SEGMENTS, UB_BLOCK, Space
 
 MAKERS: dict[str, type[MteL0cGm] | type[MteL0cL1] | type[MteL0cUb]] = {
     "mte_l0c_gm": MteL0cGm,
@@ -39,6 +39,9 @@ ENDS: dict[str, int] = {"mte_l0c_gm": GM_SIZE, "mte_l0c_l1": L1_SIZE, "mte_l0c_u
 
 ROW = 64
 """Elements between rows: whole blocks for every type."""
+
+ALPHAS = FB_SEGMENTS["pre_relu"] << FB_SEGMENT_SHIFT
+"""Address of the segment of fb for alphas."""
 
 _ONE = 0x3F800000
 
@@ -66,7 +69,9 @@ def plain(rng: np.random.Generator, form: str) -> FixOp:
             FbPtr(str(rng.choice(("f32", "f16", "bf16"))), 128 * int(rng.integers(0, 8))),
         ),
         "pre_relu": PreRelu(
-            "vector_relu", FbPtr("f32", 64 * int(rng.integers(0, 32))), Scalar("f16", 0x3C00)
+            "vector_relu",
+            FbPtr("f32", int(rng.choice((0, ALPHAS, ALPHAS))) + 64 * int(rng.integers(0, 32))),
+            Scalar("f16", 0x3C00),
         ),
         "layout": "nz2nd",
         "loop3": Loop3(int(rng.integers(2, 4)), 3 * stride, ROW * ROW),
@@ -165,5 +170,9 @@ def at_end(op: FixOp) -> FixOp:
 
 
 def fb_rows(rng: np.random.Generator) -> tuple[Fill, ...]:
-    """Returns finite parameters in all of FB."""
-    return (Fill(Space.FB, 0, Records(rng).quant[: FB_SIZE // 8].view(np.uint8)),)
+    """Returns finite parameters in both segments of FB."""
+    records = Records(rng)
+    return (
+        Fill(Space.FB, 0, records.quant[9][: FB_SIZE // 8].view(np.uint8)),
+        Fill(Space.FB, ALPHAS, records.alpha[: FB_SIZE // 4].view(np.uint8)),
+    )

@@ -14,6 +14,7 @@ from sequences.fixpipe.parameters import alphas_of, split_records
 from tb.isa.fix.op import FixDescriptor
 from tb.isa.fix.table import DST_F16, FLOAT_DSTS, GROUP, L0C_WORD, QUANT_BY_CODE, SCALAR_RELU
 from tb.isa.footprint import source
+from tb.isa.profile import current
 
 Lanes = NDArray[np.float32]
 
@@ -95,8 +96,8 @@ def draw_tile(tile: Tile, pools: Pools, rng: Random) -> NDArray[np.uint8]:
         mixed = pools.source["i32"] if rng.random() < 0.7 else pools.noise
         return spread(mixed, start, count).view(np.uint8)
     bits: Words
-    if tile.atomic and tile.dst in FLOAT_DSTS and rng.random() < 0.6:
-        bits = spread(pools.update, start, count)  # type: ignore[assignment]
+    if tile.atomic in pools.update and rng.random() < 0.6:
+        bits = spread(pools.update[tile.atomic], start, count)  # type: ignore[assignment]
     else:
         bits = spread(pools.target[narrow], start, count)  # type: ignore[assignment]
     if tile.scale is None and tile.alpha is None and not tile.clip:
@@ -126,20 +127,34 @@ def _before(tile: Tile, values: Lanes, rng: Random) -> Lanes:
         values[odd::2] -= offset if len(offset) == 1 else offset[odd::2]
     if tile.clip:
         _clip_values(tile, values, offset, rng)
-    if tile.alpha is not None:
-        alpha = np.abs(_per_word(tile, tile.alpha))
+    alpha = None if tile.alpha is None else _per_word(tile, tile.alpha)
+    if alpha is not None and tile.scale is not None and current().alpha == "replace":
+        return _replaced(values, _per_word(tile, tile.scale), alpha)
+    if alpha is not None:
+        alpha = np.abs(alpha)
         values = np.where(values < 0, values / np.where(alpha > 0, alpha, 1), values)
     if tile.scale is not None:
         values = values / _per_word(tile, tile.scale)
     return values
 
 
+def _replaced(values: Lanes, scale: Lanes, alpha: Lanes) -> Lanes:
+    """Returns inputs where alpha replaces the scale of negative ones (knob ``alpha``).
+
+    A value may have two, of either sign: the negative one where alpha gives it. Others go through
+    the scale, whatever becomes of them.
+    """
+    below = values / np.where(alpha == 0, np.float32(1), alpha)
+    found: Lanes = np.where((below < 0) & (alpha != 0), below, values / scale)
+    return found
+
+
 def tile_of(desc: FixDescriptor, image: Words) -> Tile:
-    """Returns the properties of the write-back ``desc``; ``image`` is FB as ``uint32[1024]``."""
+    """Returns the properties of the write-back ``desc``; ``image`` is FB, ``uint32`` by address."""
     scale = offset = alpha = None
     if desc.vector_quant:
         first = desc.quant_addr // 4
-        scale, offset = split_records(image[first : first + 2 * desc.n])
+        scale, offset = split_records(image[first : first + 2 * desc.n], desc.mode.narrow)
         offset = None if desc.dst_type in FLOAT_DSTS else offset
     elif desc.mode.scale:
         scale = alphas_of(np.array([desc.quant_scale], dtype=np.uint32))

@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from sequences.constraints import FB_SIZE, L0C_SIZE
+from sequences.fixpipe.ctrl import STORED_BITS, ctrl_of
+from sequences.fixpipe.kinds import legal_codes
 from sequences.fixpipe.plain_ops import (
+    ALPHAS,
     ENDS,
     at_end,
     dn,
@@ -39,8 +43,12 @@ from sequences.illegal.cases import (
     shift,
     too_wide,
 )
-from tb.isa.fix.op import FbPtr, FixOp, PreRelu, Scalar
-from tb.isa.fix.table import MAX_M, MAX_M_NZ
+from tb.isa.ctrl import SetCtrl
+from tb.isa.dtypes import Ptr
+from tb.isa.fix.op import Atomic, FbPtr, FixOp, PreRelu, Scalar
+from tb.isa.fix.table import MAX_M, MAX_M_NZ, QUANT_MODES
+from tb.isa.program import moving
+from tb.isa.spaces import FB_SEGMENT_SHIFT
 
 _DS_MAX = (1 << 32) - 1
 
@@ -201,18 +209,46 @@ def _layouts(form: str) -> Iterator[Break]:
 
 
 def _pointers() -> Iterator[Break]:
-    for address in (64, 8, 1, 192, FB_SIZE + 64, (1 << 24) + 1):
+    for address in (64, 8, 1, 192, FB_SIZE - 64, 127, 0xF81):
         yield Break(f"records at {address:#x}", 22, _quant_at(address))
-    for address in (32, 4, 2, 96, FB_SIZE + 32):
+    for address in (32, 4, 2, 96, FB_SIZE - 32, ALPHAS + 32, ALPHAS + 1, ALPHAS + 0xFFF):
         yield Break(f"alphas at {address:#x}", 22, _relu_at(address))
     yield Break("records at 64, no rows", 22, chain(_quant_at(64), _NOP))
     yield Break("alphas at 32, no columns", 22, chain(_relu_at(32), put("n", 0)))
-    for address in (FB_SIZE - 128, FB_SIZE, 1 << 20, (1 << 24) - 128, 1 << 30):
-        yield Break(f"records end past fb from {address:#x}", 22, _quant_at(address))
-    for address in (FB_SIZE - 64, FB_SIZE, 1 << 20, (1 << 24) - 64, 1 << 30):
-        yield Break(f"alphas end past fb from {address:#x}", 22, _relu_at(address))
+    last = 1 << FB_SEGMENT_SHIFT
+    for address in (FB_SIZE - 128, FB_SIZE, 2 * FB_SIZE, last - 128):
+        yield Break(f"records end past their segment from {address:#x}", 22, _quant_at(address))
+        for base in (0, ALPHAS):
+            at = base + address + 64
+            yield Break(f"alphas end past their segment from {at:#x}", 22, _relu_at(at))
+    # Segments that do not exist, or hold other parameters; the pointer of a NOP has one too.
+    records = (1, 2, 3, 16, 128, 254, 255, 256, 257, 1 << 14, 1 << 24)
+    for segment, offset in product(records, (0, FB_SIZE - 512)):
+        address = (segment << FB_SEGMENT_SHIFT) + offset
+        yield Break(f"records in segment {segment}, {address:#x}", 22, _quant_at(address))
+        if segment > 1:
+            yield Break(f"alphas in segment {segment}, {address:#x}", 22, _relu_at(address))
+    for segment in (1, 2, 255):
+        change = _quant_at(segment << FB_SEGMENT_SHIFT)
+        yield Break(f"records in segment {segment}, no rows", 22, chain(change, _NOP))
+    for segment in (2, 3, 255):
+        change = _relu_at(segment << FB_SEGMENT_SHIFT)
+        yield Break(f"alphas in segment {segment}, no columns", 22, chain(change, put("n", 0)))
     yield Break("513 channels", 22, chain(put("n", 513), _quant_at(0)))
+    yield Break("1025 alphas", 22, chain(scalar, _with_alphas(ALPHAS), put("n", 1025)))
     yield Break("4095 channels", 22, chain(put("n", 4095), _quant_at(0), _relu_at(0)))
+
+
+def _with_alphas(address: int) -> Change:
+    """Returns the change to parameters per channel of the ReLU alone."""
+
+    def change(op: FixOp) -> FixOp:
+        assert op.pre_relu is not None
+        return changed(
+            op, pre_relu=replace(op.pre_relu, mode="vector_relu", payload=FbPtr("f32", address))
+        )
+
+    return change
 
 
 def _outside(form: str) -> Iterator[Break]:
@@ -305,10 +341,19 @@ def _near(rng: np.random.Generator, form: str) -> Iterator[tuple[str, FixOp]]:
     yield "last bytes of all", at_end(op)
     yield "last bytes of all, nz2nz", at_end(nz(op))
     yield "last bytes of all, nz2dn", at_end(dn(op))
-    yield "last row of fb", chain(lone, _quant_at(FB_SIZE - 128), _relu_at(FB_SIZE - 64))(op)
+    last = (FB_SIZE - 128, FB_SIZE - 64)
+    yield "last rows of a segment", chain(lone, _quant_at(last[0]), _relu_at(last[1]))(op)
+    change = chain(lone, _quant_at(last[0]), _relu_at(ALPHAS + last[1]))
+    yield "last rows of both segments", change(op)
     half = changed(op, m=1, n=512, src_stride=16, src=0, loop3=None, dst_stride=512)
-    yield "all of fb", chain(_quant_at(0), _relu_at(FB_SIZE // 2))(half)
-    yield "no rows, channels past fb", chain(_NOP, _quant_at(FB_SIZE), _relu_at(FB_SIZE))(op)
+    yield "all of a segment", chain(_quant_at(0), _relu_at(FB_SIZE // 2))(half)
+    yield "records of a segment", chain(_quant_at(0), _relu_at(ALPHAS))(half)
+    whole = changed(scalar(half), n=1024, dst_stride=1024)
+    yield "alphas of a segment", _with_alphas(ALPHAS)(whole)
+    yield "alphas of segment 0", _with_alphas(0)(whole)
+    for past in (FB_SIZE, (1 << FB_SEGMENT_SHIFT) - 128):
+        change = chain(_NOP, _quant_at(past), _relu_at(ALPHAS + past))
+        yield f"no rows, channels past both segments from {past:#x}", change(op)
     outside = changed(op, n=0, src=(1 << 24) - 64, dst=(1 << 44) - 64 if gm else (1 << 24) - 32)
     yield "no columns, far outside", outside
     yield "check without rows", changed(op, m=0, unit_flag=2)
@@ -316,6 +361,8 @@ def _near(rng: np.random.Generator, form: str) -> Iterator[tuple[str, FixOp]]:
     # A payload that the mode ignores may be anything.
     unused: dict[str, Any] = {"payload": FbPtr("f32", 0xFFFFF3)}
     rows = f32_rows(op)
+    words = changed(rows, src_type=Ptr("i32", "l0c"), pre_quant=None, pre_relu=None)
+    yield "i32 to ui32", changed(words, dst_type=Ptr("ui32", form[-2:]))
     assert rows.pre_quant is not None
     quiet = changed(rows.pre_quant, mode="no_convert", **unused)
     yield "unused pointer", changed(rows, pre_quant=quiet, pre_relu=PreRelu("no_relu"))
@@ -342,9 +389,56 @@ def fix_cases(rng: np.random.Generator, form: str) -> list[Case]:
     def near(rng: np.random.Generator) -> Mapping[str, FixOp]:
         return dict(_near(rng, form))
 
-    return make_cases(
-        rng, form, partial(_flagged, form=form), breaks, _combinations(form), near, fb_rows(rng)
-    )
+    base, fills = partial(_flagged, form=form), fb_rows(rng)
+    cases = make_cases(rng, form, base, breaks, _combinations(form), near, fills)
+    return [case for case in cases if _exists(case)] + [*_ctrl_cases(rng, form)]
+
+
+def _exists(case: Case) -> bool:
+    """Tells whether the profile of the process has the pre_quant mode of a case (FIX-L04)."""
+    quant = moving(case.program).pre_quant
+    return quant is None or QUANT_MODES[quant.mode].code in legal_codes()
+
+
+def _ctrl_cases(rng: np.random.Generator, form: str) -> Iterator[Case]:
+    """Yields ops under CTRL with atomics of no meaning, and legal neighbours."""
+    stored = (1 << STORED_BITS) - 1 & ~ctrl_of("nosat", 7, 3, keep_nan=1)
+    gm = form == "mte_l0c_gm"
+    bad = [(7, what) for what in range(4)] + [(kind, 3) for kind in range(1, 7)]
+    for (kind, what), other in product(bad, (0, stored)):
+        ctrl = ctrl_of("sat", kind, what) | other
+        for name, change in (("", chain()), (", no rows", _NOP), (", no columns", put("n", 0))):
+            case = f"CTRL {ctrl:#x}{name}"
+            yield _under(case, form, 26 if gm else 0, change(_flags_ready(rng, form)), ctrl, rng)
+    lower = {14: put("dst_stride", 0), 16: shift("src", 32), 22: _quant_at(64),
+             23: put("src", L0C_SIZE)}  # fmt: skip
+    for rule, change in lower.items() if gm else ():
+        broken = change(_flagged(rng, form))
+        yield _under(f"CTRL 7, and rule {rule}", form, rule, broken, ctrl_of("", 7, 0), rng)
+    op = _flags_ready(rng, form)
+    for what in range(4):
+        yield _under(f"type 0 with op {what}", form, 0, op, ctrl_of("nosat", 0, what), rng)
+        if gm:
+            clause = changed(op, atomic=Atomic("f16", "add"))
+            name = f"clause with CTRL 7 and op {what}"
+            yield _under(name, form, 0, clause, ctrl_of("", 7, what) | stored, rng)
+            clause = changed(op, atomic=Atomic("f16", "max"))
+            yield _under(f"clause with CTRL 5 and op {what}", form, 0, clause,
+                         ctrl_of("", 5, what), rng)  # fmt: skip
+            if what < 3:
+                name = f"f16 by CTRL and op {what}"
+                yield _under(name, form, 0, op, ctrl_of("", 2, what) | stored, rng)
+
+
+def _flags_ready(rng: np.random.Generator, form: str) -> FixOp:
+    """Returns a base op that waits for no flag."""
+    return changed(plain(rng, form), unit_flag=0)
+
+
+def _under(name: str, form: str, rule: int, op: FixOp, ctrl: int, rng: np.random.Generator) -> Case:
+    """Returns a case of an op that is issued under CTRL; legal ones have their parameters."""
+    fills = () if rule else fb_rows(rng)
+    return Case(name, form, rule, (SetCtrl(ctrl), op, SetCtrl(0)), fills)
 
 
 def _flagged(rng: np.random.Generator, form: str) -> FixOp:

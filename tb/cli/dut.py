@@ -30,8 +30,11 @@ def new_dut(
     language: Annotated[
         str, typer.Option("--language", help="of the wrapper: sv or v (Verilog-2005)")
     ] = "sv",
+    profile: Annotated[
+        str, typer.Option("--profile", help="profile that it will follow: seed, a5, single knobs")
+    ] = "",
 ) -> None:
     """Write manifest, wrapper and README of a new engine, which builds and fails its first op."""
     from tb.dut.scaffold import new_dut_command
 
-    raise typer.Exit(new_dut_command(name, slot, ops, folder, language))
+    raise typer.Exit(new_dut_command(name, slot, ops, folder, language, profile))

@@ -22,6 +22,9 @@ TestOption = Annotated[
 DutOption = Annotated[
     list[str] | None, typer.Option("--dut", help="manifests of your engines, separated by commas")
 ]
+ProfileOption = Annotated[
+    str, typer.Option("--profile", help="seed, a5, or with single knobs: a5, alpha = sequential")
+]
 SeedOption = Annotated[str, typer.Option("--seed", help="seed of everything random")]
 CountOption = Annotated[str | None, typer.Option("--n", help="transactions to send")]
 OpsOption = Annotated[str, typer.Option("--ops", help="ops to draw from, separated by commas")]
@@ -103,15 +106,18 @@ def machine(
     gm: str,
     waves_from: str,
     waves_to: str,
+    profile: str = "",
 ) -> dict[str, Any]:
     """Returns the fields of a run's settings that select engines, simulator and widths.
 
     Raises:
         PtoError: a value is illegal.
     """
+    from tb.dut.profiles import profile_text
     from tb.run.recipes import simulator
 
     simulator(sim)
+    chosen = profile_text(profile)
     widths = {}
     for name, text in (("GM_WIDTH", gm_width), ("LOCAL_WIDTH", local_width)):
         if text not in ("128", "256", "512"):
@@ -125,6 +131,7 @@ def machine(
         "tag_width": integer("TAG_WIDTH", tag_width, 1, 16, "the default is 8"),
         "outstanding": integer("OUTSTANDING", outstanding, 1, 64, "the default is 16"),
         "duts": [name for text in dut or () for name in text.split(",") if name],
+        "profile": chosen,
         "gm": gm,
         "waves_from": integer("WAVES_FROM", waves_from, 0, 2**63 - 1, "0 is the start"),
         "waves_to": integer("WAVES_TO", waves_to, 0, 2**63 - 1, "0 is the end"),

@@ -16,6 +16,7 @@ from tb.cli.options import (
     LocalWidthOption,
     MismatchLimitOption,
     OutstandingOption,
+    ProfileOption,
     SimOption,
     TagWidthOption,
     TimelineOption,
@@ -79,6 +80,7 @@ def program(
     tag_width: TagWidthOption = "8",
     outstanding: OutstandingOption = "16",
     dut: DutOption = None,
+    profile: ProfileOption = "",
     gm: GmOption = "hdl",
     json: JsonOption = None,
     wall_limit: WallLimitOption = 120.0,
@@ -90,7 +92,7 @@ def program(
     from tb.programs.options import ProgramOptions
 
     fields = machine(
-        sim, gm_width, local_width, tag_width, outstanding, dut, gm, waves_from, waves_to
+        sim, gm_width, local_width, tag_width, outstanding, dut, gm, waves_from, waves_to, profile
     )
     fields.update(
         waves=waves,
@@ -130,9 +132,10 @@ def verify(
     ubuf_to_ubuf: Annotated[
         str, typer.Option("--ubuf-to-ubuf", help="operands of copy_ubuf_to_ubuf: bytes or blocks")
     ] = "bytes",
+    profile: ProfileOption = "",
     json: JsonOption = None,
 ) -> None:
     """Check programs without a simulator: text, rules, flags and hazards that constants decide."""
     from tb.programs.verify import verify_command
 
-    raise typer.Exit(verify_command(files, arg or (), foreign, json, ubuf_to_ubuf))
+    raise typer.Exit(verify_command(files, arg or (), foreign, json, profile, ubuf_to_ubuf))

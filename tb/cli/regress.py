@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tb.cli.options import DutOption, WavesOption, integer
+from tb.cli.options import DutOption, ProfileOption, WavesOption, integer
 
 FarmOption = Annotated[
     Path | None, typer.Option("--farm", help="workers and database, see docs/farm.md")
@@ -41,6 +41,7 @@ def nightly(
     budget: Annotated[str, typer.Option("--budget", help="time for all, such as 30m")] = "",
     seed: Annotated[str, typer.Option("--seed", help="seed that all seeds come from")] = "",
     dut: DutOption = None,
+    profile: ProfileOption = "",
     farm: FarmOption = None,
     db: DbOption = "",
     fresh: Annotated[
@@ -51,6 +52,7 @@ def nightly(
     folder: Annotated[Path | None, typer.Option("--folder", help="folder of results")] = None,
 ) -> None:
     """Run a regression over many seeds and write a page about it; exit code 0 if all passed."""
+    from tb.dut.profiles import profile_text
     from tb.nightly.command import NIGHTLY, TESTPLAN, NightlyOptions, nightly_command, seconds
 
     options = NightlyOptions(
@@ -60,6 +62,7 @@ def nightly(
         budget=seconds(budget) if budget else 0.0,
         base_seed=integer("SEED", seed, 0, 2**63 - 1, "any integer") if seed else None,
         duts=tuple(name for text in dut or () for name in text.split(",") if name),
+        profile=profile_text(profile),
         farm=farm,
         db=db,
         fresh=fresh,

@@ -18,6 +18,7 @@ from tb.cli.options import (
     MismatchLimitOption,
     OpsOption,
     OutstandingOption,
+    ProfileOption,
     ReproOption,
     SeedOption,
     SimOption,
@@ -52,6 +53,7 @@ def run(
     tag_width: TagWidthOption = "8",
     outstanding: OutstandingOption = "16",
     dut: DutOption = None,
+    profile: ProfileOption = "",
     gm: GmOption = "hdl",
     constraints: ConstraintsOption = "",
     repro: ReproOption = "",
@@ -68,7 +70,7 @@ def run(
 
     planned = planned_test(test)
     fields = machine(
-        sim, gm_width, local_width, tag_width, outstanding, dut, gm, waves_from, waves_to
+        sim, gm_width, local_width, tag_width, outstanding, dut, gm, waves_from, waves_to, profile
     )
     count = planned.transactions
     if n is not None:

@@ -22,6 +22,7 @@ from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.dut.filelist import read_file_list
 from tb.isa.ops import OPS, SLOTS
+from tb.isa.profile import KNOBS, SEED, Profile, read_profile
 
 DataWidth = Literal[128, 256, 512]
 
@@ -116,6 +117,8 @@ class Manifest(BaseModel):
         include_dirs: Include folders, absolute once loaded, those of file lists first.
         defines: Macros for its build, those of file lists with them.
         parameters: Parameters of the module in addition to those that the harness sets.
+        profile: Profile that it claims to follow, as it was written; empty for ``seed``.
+        knob_parameters: Knob of the profile to the parameter of the module that selects it.
         waivers: Verilator control files, absolute once loaded.
         simulator_args: More arguments of the build, by simulator.
         capabilities: Its capabilities.
@@ -132,6 +135,8 @@ class Manifest(BaseModel):
     include_dirs: tuple[str, ...] = ()
     defines: dict[Identifier, PlainValue] = Field(default_factory=dict)
     parameters: dict[Identifier, PlainValue] = Field(default_factory=dict)
+    profile: str = ""
+    knob_parameters: dict[str, Identifier] = Field(default_factory=dict)
     waivers: tuple[str, ...] = ()
     simulator_args: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     capabilities: Capabilities
@@ -151,6 +156,24 @@ class Manifest(BaseModel):
     def d_rules(self) -> tuple[str, ...]:
         """Names of the D rules it reports."""
         return self.capabilities.d_rules
+
+    @property
+    def claim(self) -> Profile:
+        """The profile that it claims to follow."""
+        return read_profile(self.profile, f"{self.path}, profile") if self.profile else SEED
+
+    @property
+    def knobs(self) -> tuple[str, ...]:
+        """Knobs of the profile that concern its slot."""
+        return tuple(knob.name for knob in KNOBS.values() if self.slot in knob.slots)
+
+    def parameters_under(self, profile: Profile) -> dict[str, int | str]:
+        """Returns the parameters of its module in a run under a profile."""
+        chosen = {
+            parameter: KNOBS[knob].code(getattr(profile, knob))
+            for knob, parameter in self.knob_parameters.items()
+        }
+        return {**self.parameters, **chosen}
 
     def check_run(self, gm_width: int, local_width: int, tag_width: int) -> None:
         """Raises PtoError when the engine does not have these widths, in bits."""
@@ -279,6 +302,50 @@ def _check_slot(manifest: Manifest) -> None:
                 f"parameter {name} is set by the harness",
                 where=f"{path}, [parameters]",
                 remedy="take it out; GM_WIDTH, LOCAL_WIDTH, TAG_WIDTH and OUTSTANDING choose it",
+            )
+    _check_profile(manifest)
+
+
+def _check_profile(manifest: Manifest) -> None:
+    """Checks the profile and the parameters that select its knobs."""
+    claim, where = manifest.claim, f"{manifest.path}, [knob_parameters]"
+    taken: dict[str, str] = {}
+    for knob, parameter in manifest.knob_parameters.items():
+        if knob not in manifest.knobs:
+            what = f"no engine of slot {manifest.slot} has knob {knob!r}"
+            if knob not in KNOBS:
+                what = f"knob {knob!r} is unknown"
+                close = difflib.get_close_matches(knob, KNOBS, 1)
+                what += f"; did you mean {close[0]}?" if close else ""
+            legal = ", ".join(manifest.knobs) or f"none: slot {manifest.slot} has no knobs"
+            raise PtoError(what, where=where, legal=legal)
+        if parameter in STANDARD_PARAMETERS:
+            raise PtoError(
+                f"knob {knob} names parameter {parameter}, which the harness sets",
+                where=where,
+                remedy="give the knob a parameter of its own",
+            )
+        other = taken.setdefault(parameter, knob)
+        if other != knob:
+            raise PtoError(
+                f"knobs {other} and {knob} name one parameter, {parameter}",
+                where=where,
+                remedy="give each knob a parameter of its own",
+            )
+        value, legal_codes = getattr(claim, knob), KNOBS[knob].codes
+        fixed = manifest.parameters.get(parameter, KNOBS[knob].code(value))
+        if fixed != KNOBS[knob].code(value):
+            rules = ", ".join(KNOBS[knob].rules)
+            raise PtoError(
+                f"parameter {parameter} is {fixed!r}, but the profile that the manifest claims, "
+                f"{claim}, has knob {knob} = {value}, which is {KNOBS[knob].code(value)}"
+                + (f" ({rules})" if rules else ""),
+                where=f"{manifest.path}, [parameters]",
+                legal=" or ".join(
+                    f"{code} for {knob} = {one}"
+                    for one, code in zip(KNOBS[knob].values, legal_codes, strict=True)
+                ),
+                remedy=f"take {parameter} out of [parameters], or correct `profile`",
             )
 
 

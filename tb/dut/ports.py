@@ -181,6 +181,7 @@ def check_command(paths: Sequence[str]) -> int:
             at = "1 combination" if len(widths) == 1 else f"{len(widths)} combinations"
             also = f", {_counted(found)}" if found else ""
             print(f"{title}: {count} ports as the contract has them, at {at} of widths{also}")
+            print(f"{title}: {_profile(manifest)}")
         errors += wrong
     if errors:
         print("next: correct these and check again; docs/contract.md has every port")
@@ -188,6 +189,20 @@ def check_command(paths: Sequence[str]) -> int:
     together = len({manifest.slot for manifest in manifests}) == len(manifests)
     print(f"next: make SIM=verilator TEST=directed DUT={','.join(paths) if together else paths[0]}")
     return 0
+
+
+def _profile(manifest: Manifest) -> str:
+    """Returns what a manifest says about the profile, in words."""
+    if not manifest.knobs:
+        return f"no knob of a profile concerns slot {manifest.slot}"
+    claim = manifest.claim
+    values = ", ".join(f"{name} = {getattr(claim, name)}" for name in manifest.knobs)
+    said = f"claims profile {claim} ({values})"
+    if not manifest.profile:
+        said = f"names no profile, which claims {claim} ({values})"
+    if manifest.knob_parameters:
+        said += f"; a run sets {', '.join(manifest.knob_parameters)} by parameters"
+    return said
 
 
 def _counted(found: Sequence[Finding]) -> str:
@@ -292,7 +307,7 @@ class _Check:
                 for name, value in widths.parameters(self.manifest.slot).items()
                 if name in {item.name for item in PARAMETERS if item.passed}
             },
-            **self.manifest.parameters,
+            **self.manifest.parameters_under(self.manifest.claim),
         }
         options.paramOverrides = [f"{name}={value}" for name, value in values.items()]
         bag = Bag()
@@ -330,7 +345,12 @@ class _Check:
                 self._line(top.body.definition.location),
                 f"parameter {parameter.name} {how}: the harness sets it, {parameter.doc}{meant}",
             )
-        for name in self.manifest.parameters:
+        named = [(f"[parameters] sets {name}", name) for name in self.manifest.parameters]
+        named += [
+            (f"[knob_parameters] {knob} names {name}", name)
+            for knob, name in self.manifest.knob_parameters.items()
+        ]
+        for what, name in named:
             if name not in can_set:
                 close = difflib.get_close_matches(name, can_set, 1)
                 meant = f"; did you mean {close[0]}?" if close else ""
@@ -338,7 +358,7 @@ class _Check:
                 yield Finding(
                     "error",
                     _shown(Path(self.manifest.path)),
-                    f"[parameters] sets {name} of {self.manifest.module}, which {how}{meant}",
+                    f"{what} of {self.manifest.module}, which {how}{meant}",
                 )
         return lacking
 

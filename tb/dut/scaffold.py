@@ -20,6 +20,7 @@ from tb.common.paths import ROOT
 from tb.dut.contract import Port, parameters_of, ports_of
 from tb.isa.fields import OPCODE_BITS
 from tb.isa.ops import LAYOUTS, OPS, SLOTS
+from tb.isa.profile import SEED, read_profile
 from tb.isa.status import Status
 
 Language = Literal["sv", "v"]
@@ -60,6 +61,7 @@ def new_dut(
     ops: Sequence[str] = (),
     folder: Path | None = None,
     language: str = "sv",
+    profile: str = "",
 ) -> Path:
     """Writes the folder of a new DUT and returns its manifest.
 
@@ -69,11 +71,14 @@ def new_dut(
         ops: Ops to begin with; none for the first one of the slot.
         folder: Where it goes; it must not exist.
         language: ``"sv"`` for SystemVerilog, ``"v"`` for Verilog-2005.
+        profile: Profile that it will follow; empty for ``seed``.
 
     Raises:
-        PtoError: name, slot, op or language cannot be used, or the folder is there already.
+        PtoError: name, slot, op, language or profile cannot be used, or the folder is there
+            already.
     """
     _check(name, slot, ops, language)
+    claim = read_profile(profile, "--profile") if profile.strip() else SEED
     folder = folder or Path(name)
     every = [op.name for op in OPS.values() if op.slot == slot]
     chosen = [op for op in every if op in ops] or every[:1]
@@ -84,6 +89,7 @@ def new_dut(
         "slot": slot,
         "source": source,
         "manifest": _from_root(folder / "dut.toml"),
+        "profile": claim,
         "op": chosen[0],
         "ops": _quoted(chosen),
         "all_ops": _quoted(every),
@@ -113,7 +119,12 @@ def new_dut(
 
 
 def new_dut_command(
-    name: str, slot: str, ops: str, folder: Path | None = None, language: str = "sv"
+    name: str,
+    slot: str,
+    ops: str,
+    folder: Path | None = None,
+    language: str = "sv",
+    profile: str = "",
 ) -> int:
     """Writes the folder, prints its contents and the next step.
 
@@ -123,12 +134,13 @@ def new_dut_command(
         ops: Ops to begin with, separated by commas.
         folder: Where it goes.
         language: Of the wrapper.
+        profile: That it will follow.
 
     Raises:
         PtoError: as for :func:`new_dut`.
     """
     names = [item.strip() for item in ops.split(",") if item.strip()]
-    manifest = new_dut(name, slot, names, folder, language)
+    manifest = new_dut(name, slot, names, folder, language, profile)
     files = sorted(item.name for item in manifest.parent.iterdir())
     print(f"wrote {manifest.parent}: {', '.join(files)}")
     print(f"next: read {manifest.parent / 'README.md'}")

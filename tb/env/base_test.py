@@ -42,7 +42,8 @@ from tb.harness.knobs import PROFILES, KnobProfile
 from tb.harness.mailbox import Mailbox
 from tb.harness.memory import SimMemory
 from tb.isa.block import OpBlock
-from tb.record.settings import RunSettings
+from tb.isa.profile import parse_profile, use
+from tb.record.settings import DEFAULT_PROFILE, RunSettings
 
 RESET_NS = 100
 
@@ -67,6 +68,7 @@ class PtoTestBase(uvm_test):
     def build_phase(self) -> None:
         """Attaches to memories and mailbox, fills ConfigDB, builds the environment."""
         config = load_settings()
+        use(parse_profile(config.run.profile or DEFAULT_PROFILE))
         self.limits = user_limits(config.run, config.capabilities)
         memory = SimMemory.attach(Path(config.library) if config.library else None)
         # Before the scoreboard takes its copy of the on-chip memories.

@@ -8,10 +8,13 @@ op is made, and rules, footprints, the model and the generators ask :func:`curre
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import Literal
+
+from tb.common.errors import PtoError
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,11 @@ class Profile:
         """Returns the names of the knobs with another value in ``other``."""
         return tuple(name for name in KNOBS if getattr(self, name) != getattr(other, name))
 
+    @property
+    def label(self) -> str:
+        """The profile as a part of file and job names: ``a5-alpha-sequential``."""
+        return re.sub(r"\W+", "-", str(self))
+
     def __str__(self) -> str:
         """Returns the nearer profile and the knobs that differ: ``a5, alpha = sequential``."""
         base = min(PROFILES, key=lambda name: len(self.differences(PROFILES[name])))
@@ -159,6 +167,26 @@ def parse_profile(text: str) -> Profile:
             )
         profile = replace(profile, **{name: found})  # type: ignore[arg-type]
     return profile
+
+
+def read_profile(text: str, where: str) -> Profile:
+    """Returns the profile that a user named.
+
+    Args:
+        text: As of :func:`parse_profile`.
+        where: Option, variable or file that has the text.
+
+    Raises:
+        PtoError: profile, knob or value is unknown; the message has the legal ones.
+    """
+    try:
+        return parse_profile(text)
+    except ValueError as error:
+        raise PtoError(
+            str(error),
+            where=where,
+            remedy="docs/profiles.md describes profiles and knobs",
+        ) from None
 
 
 _in_use = SEED

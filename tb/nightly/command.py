@@ -60,6 +60,7 @@ class NightlyOptions:
     budget: float = 0.0
     base_seed: int | None = None
     duts: tuple[str, ...] = ()
+    profile: str = ""
     farm: Path | None = None
     db: str = ""
     fresh: bool = False
@@ -73,6 +74,8 @@ class NightlyOptions:
         words.append(f"SEED={base_seed}")
         if self.duts:
             words.append(f"DUT={','.join(self.duts)}")
+        if self.profile:
+            words.append(f"PROFILE={self.profile}")
         if self.plan.resolve() != TESTPLAN:
             words.append(f"PLAN={relative(self.plan)}")
         return shlex.join(words)
@@ -179,6 +182,7 @@ def _begin(store: Store, plan: TestPlan, options: NightlyOptions, manifest_hash:
         repr(
             [
                 *(options.regression, options.seeds, options.base_seed, options.duts),
+                options.profile,
                 *(manifest_hash, options.plan.read_bytes(), source_digest()),
             ]
         ).encode()
@@ -196,6 +200,7 @@ def _begin(store: Store, plan: TestPlan, options: NightlyOptions, manifest_hash:
         seeds=options.seeds,
         base_seed=base_seed,
         duts=options.duts,
+        profile=options.profile,
     )
     regression_run = store.begin_regression(
         regression=options.regression,

@@ -16,6 +16,8 @@ from typing import Any
 from tb.common.errors import PtoError
 from tb.common.files import write_bytes
 from tb.dut.manifest import Manifest, load_manifests, reference_manifests
+from tb.dut.profiles import run_profile
+from tb.isa.profile import using
 from tb.language.place import ProgramError
 from tb.language.trace import Compute
 from tb.programs.files import find_programs
@@ -213,8 +215,11 @@ class Replay:
             }
         )
         manifests = load_manifests(settings.duts) or reference_manifests()
+        profile = run_profile(settings.profile, manifests)
+        settings = settings.model_copy(update={"profile": str(profile)})
         files = ProgramFiles(Inputs(run_folder(settings).resolve() / INPUTS))
-        files.programs = prepare_all(asked, files.inputs, manifests)
+        with using(profile):
+            files.programs = prepare_all(asked, files.inputs, manifests)
         count = sum(sum(op_counts(one.trace).values()) for one in files.programs)
         planned = planned_program(count)
         jobs = [one.job.model_dump(mode="json") for one in files.programs]

@@ -16,6 +16,8 @@ from typing import Any, Literal
 
 from tb.common.errors import PtoError
 from tb.common.files import write_bytes
+from tb.dut.profiles import run_profile
+from tb.isa.profile import using
 from tb.language.trace import Argument
 from tb.language.verify import Verified, verify_file
 from tb.programs.arrays import is_number
@@ -133,6 +135,7 @@ def verify_command(
     arguments: Sequence[str] = (),
     foreign: str = "refuse",
     json_path: Path | None = None,
+    profile: str = "",
     ubuf_to_ubuf: str = "bytes",
 ) -> int:
     """Checks programs, prints the findings and a summary; returns the exit code.
@@ -142,6 +145,7 @@ def verify_command(
         arguments: ``N=VALUE``: value of an argument, for every function that has it.
         foreign: ``"refuse"`` or ``"skip"``.
         json_path: Where to write the findings as well, or None.
+        profile: Profile under which ops are judged; empty for ``seed``.
         ubuf_to_ubuf: ``"bytes"`` or ``"blocks"``: operands of ``copy_ubuf_to_ubuf``.
 
     Raises:
@@ -156,13 +160,15 @@ def verify_command(
         where = "--ubuf-to-ubuf"
         raise PtoError(f"{where} is {ubuf_to_ubuf!r}", where=where, legal="bytes, blocks")
     unit: UbufToUbuf = "blocks" if ubuf_to_ubuf == "blocks" else "bytes"
+    judged = run_profile(profile, ())
     files = find_programs(paths)
     known = read_arguments(arguments)
     results = []
-    for each in _results(files, known, mode, unit):
-        results.append(each)
-        for line in (*map(str, each.findings), *each.notes):
-            print(line)
+    with using(judged):
+        for each in _results(files, known, mode, unit):
+            results.append(each)
+            for line in (*map(str, each.findings), *each.notes):
+                print(line)
     seconds = time.perf_counter() - begin
     wrong = [each for each in results if each.findings]
     errors = sum(len(each.findings) for each in results)
@@ -170,9 +176,12 @@ def verify_command(
     verdict = "no errors"
     if errors:
         verdict = f"{_count(errors, 'error')} in {_count(len(wrong), 'file')}"
-    print(f"verified {_count(len(files), 'file')}, {_count(ops, 'op')}: {verdict}, {seconds:.1f} s")
+    print(
+        f"verified {_count(len(files), 'file')}, {_count(ops, 'op')}, profile {judged}: {verdict}, "
+        f"{seconds:.1f} s"
+    )
     if json_path is not None:
-        record = json.dumps(_record(results, seconds), indent=1) + "\n"
+        record = json.dumps({"profile": str(judged), **_record(results, seconds)}, indent=1) + "\n"
         write_bytes(json_path, record.encode())
         print(f"findings as JSON in {json_path}")
     if not errors:

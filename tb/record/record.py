@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from tb.common.text import percent_text
 from tb.record.failure import Failure
-from tb.record.settings import RunSettings
+from tb.record.settings import DEFAULT_PROFILE, RunSettings
 
 RunStatus = Literal["pass", "fail", "hang", "crash", "interrupted", "error"]
 
@@ -163,9 +163,15 @@ class RunHead(BaseModel):
 
 
 class RunRecord(RunCounters, RunHead):
-    """The one JSON record of a run; ``programs`` has what was replayed."""
+    """The one JSON record of a run.
+
+    Attributes:
+        programs: What was replayed.
+        claims: Sentences about engines whose manifests claim other knobs than the run's profile.
+    """
 
     programs: list[ProgramReport] = Field(default_factory=list)
+    claims: list[str] = Field(default_factory=list)
     times: Times = Field(default_factory=Times)
 
     @property
@@ -178,6 +184,11 @@ class RunRecord(RunCounters, RunHead):
         """0 for a pass, 130 for an interrupt as shells have it, else 1."""
         return 0 if self.passed else 130 if self.status == "interrupted" else 1
 
+    @property
+    def profile(self) -> str:
+        """The profile of the run."""
+        return self.settings.profile or DEFAULT_PROFILE
+
     def last_line(self) -> str:
         """Returns the last line of a run: PASS or FAIL with the main counts."""
         word = "PASS" if self.passed else "FAIL"
@@ -185,6 +196,6 @@ class RunRecord(RunCounters, RunHead):
         errors = f", {self.protocol_errors} protocol errors" if self.protocol_errors else ""
         return (
             f"{word}{why} {self.transactions} transactions, {self.mismatches} mismatches{errors}, "
-            f"coverage {percent_text(self.coverage.percent)} %, seed {self.settings.seed}; "
-            f"repeat: {self.command}"
+            f"coverage {percent_text(self.coverage.percent)} %, seed {self.settings.seed}, "
+            f"profile {self.profile}; repeat: {self.command}"
         )

@@ -10,6 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Gm = Literal["hdl", "cocotbext"]
 
+DEFAULT_PROFILE = "seed"
+"""Profile of the reference engines, and of records that name none."""
+
 
 class RunSettings(BaseModel):
     """All settings that determine a run; equal settings give equal records except for times.
@@ -24,6 +27,8 @@ class RunSettings(BaseModel):
         tag_width: Width of a tag in bits.
         outstanding: Most AXI bursts in flight in each direction.
         duts: Manifests of the engines, as given; empty for the reference engines.
+        profile: Canonical text of the profile (:class:`tb.isa.profile.Profile`); empty until the
+            run takes that of its engines.
         gm: Model of GM: the HDL memory of the harness, or cocotbext-axi.
         constraints: File with a user's constraints, or empty.
         repro: Numbers of transactions to write down as programs, separated by commas, or empty.
@@ -52,6 +57,7 @@ class RunSettings(BaseModel):
     tag_width: int = Field(8, ge=1, le=16)
     outstanding: int = Field(16, ge=1, le=64)
     duts: tuple[str, ...] = ()
+    profile: str = ""
     gm: Gm = "hdl"
     constraints: str = ""
     repro: str = Field("", pattern=r"^([0-9]+(,[0-9]+)*)?$")
@@ -82,6 +88,9 @@ class RunSettings(BaseModel):
             words.append(f"OPS={','.join(self.ops)}")
         if self.duts:
             words.append(f"DUT={','.join(self.duts)}")
+        # Without PROFILE a run takes the profile of the manifests, which may have changed.
+        if self.profile and (self.duts or self.profile != DEFAULT_PROFILE):
+            words.append(f"PROFILE={self.profile}")
         for variable in (
             "gm_width",
             "local_width",

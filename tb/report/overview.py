@@ -238,14 +238,14 @@ def _said(moved: Iterable[tuple[str, str, str]]) -> list[str]:
 
 
 def configuration(row: RunRow) -> str:
-    """Returns the simulator and the widths of a run as ``verilator 256/256 code``."""
+    """Returns simulator, widths and profile of a run as ``verilator 256/256 a5 code``."""
     return f"{row.sim} {widths(row)}"
 
 
 def _tests_run(runs: Sequence[RunRow]) -> dict[str, dict[str, Cell]]:
     """Returns test to configuration to its runs; tests with most failures first."""
     found: dict[str, dict[str, Cell]] = defaultdict(dict)
-    order = attrgetter("test", "sim", "gm_width", "local_width", "code_coverage")
+    order = attrgetter("test", "sim", "gm_width", "local_width", "profile", "code_coverage")
     for row in sorted(runs, key=order):
         cells, name = found[row.test], configuration(row)
         cell = cells.get(name, Cell())

@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from tb.common.text import percent_text
+from tb.record.settings import DEFAULT_PROFILE
 from tb.regress.queries.views import RegressionView, RunRow
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -182,8 +183,12 @@ def plural(count: int, one: str, many: str = "") -> str:
 
 
 def widths(run: RunRow) -> str:
-    """Returns the widths of a run as ``256/256``, ``256/256 code`` with code coverage."""
-    return f"{run.gm_width}/{run.local_width}" + (" code" if run.code_coverage else "")
+    """Returns widths and profile of a run as ``256/256 a5 code``, the last with code coverage.
+
+    The profile ``seed`` is not named.
+    """
+    profile = "" if run.profile == DEFAULT_PROFILE else f" {run.profile}"
+    return f"{run.gm_width}/{run.local_width}{profile}" + (" code" if run.code_coverage else "")
 
 
 def breakable(text: str) -> Markup:

@@ -107,7 +107,8 @@ def _configuration(plan: BuildPlan) -> str:
     for manifest in plan.manifests:
         slot = manifest.slot.upper()
         outstanding = min(plan.outstanding, manifest.capabilities.outstanding)
-        more = "".join(f", .{name}({value})" for name, value in manifest.parameters.items())
+        parameters = manifest.parameters_under(plan.profile)
+        more = "".join(f", .{name}({value})" for name, value in parameters.items())
         lines += [
             f"`define PTO_{slot}_MODULE {manifest.module}",
             f"`define PTO_{slot}_OUTSTANDING {outstanding}",

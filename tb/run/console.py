@@ -110,6 +110,9 @@ class Console:
         if record.statuses:
             counts = ", ".join(f"{name} {count}" for name, count in sorted(record.statuses.items()))
             self.say(f"  retired as        {counts}")
+        self.say(f"  profile           {record.profile}")
+        for sentence in record.claims:
+            self.say(f"  claimed           {sentence}")
         for program in record.programs:
             self._program(program)
         for sentence in record.left_out:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tb.common.paths import BUILD_ROOT
 from tb.record.record import RunRecord
-from tb.record.settings import RunSettings
+from tb.record.settings import DEFAULT_PROFILE, RunSettings
 
 RUNS_ENV = "PTO_RUNS"
 """Environment variable with the name of the folder of runs below ``sim_build``. A run
@@ -48,6 +48,8 @@ def run_folder(settings: RunSettings) -> Path:
         name += f"-{hashlib.sha256(repr(words).encode()).hexdigest()[:6]}"
     if settings.gm != "hdl":
         name += f"-{settings.gm}"
+    if settings.profile not in ("", DEFAULT_PROFILE):
+        name += f"-{settings.profile}"
     for path in settings.duts:
         place = Path(path).resolve()
         name += f"-{place.name if place.is_dir() else place.parent.name}"

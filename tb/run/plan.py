@@ -15,7 +15,9 @@ from pathlib import Path
 from tb.common.paths import BUILD_ROOT, relative
 from tb.dut.constraints import probe, user_limits
 from tb.dut.manifest import Capabilities, Manifest, load_manifests, reference_manifests
+from tb.dut.profiles import run_profile, unlike
 from tb.dut.selection import select
+from tb.isa.profile import SEED, Profile, using
 from tb.record.settings import RunSettings
 from tb.run.testlist import PlannedTest
 
@@ -31,6 +33,7 @@ class BuildPlan:
         tag_width: Width of a tag in bits.
         outstanding: Most AXI bursts in flight in each direction; an engine that has fewer keeps
             its own number.
+        profile: Profile of the run, which selects parameters of engines.
         waves: Build for waveforms.
         variant: Suffix of the build folder, for builds that differ in their sources.
         fast_build: Compile for a short build instead of a fast simulation.
@@ -49,6 +52,7 @@ class BuildPlan:
     local_width: int = 256
     tag_width: int = 8
     outstanding: int = 16
+    profile: Profile = SEED
     waves: bool = False
     variant: str = ""
     fast_build: bool = False
@@ -68,6 +72,8 @@ class BuildPlan:
             name += f"-tag{self.tag_width}"
         if self.outstanding != type(self).outstanding:
             name += f"-outstanding{self.outstanding}"
+        if self.profile != SEED:
+            name += f"-{self.profile.label}"
         if self.waves:
             name += "-waves"
         if self.code_coverage:
@@ -104,7 +110,7 @@ class RunPlan:
     """A run that can begin.
 
     Attributes:
-        settings: As the user gave them.
+        settings: As the user gave them, with the profile of the run.
         test: The test to run.
         build: Its build.
         folder: The folder of the run.
@@ -113,6 +119,7 @@ class RunPlan:
         capabilities: Of the engines, by slot.
         constraints: Absolute path of the user's constraints, or empty.
         left_out: Sentences about the exclusions of the manifests.
+        claims: Sentences about manifests that claim another profile.
         warnings: Findings of the port check that do not forbid the run.
     """
 
@@ -125,6 +132,7 @@ class RunPlan:
     capabilities: dict[str, Capabilities]
     constraints: str = ""
     left_out: list[str] = field(default_factory=list)
+    claims: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -158,11 +166,13 @@ def plan_run(
         PtoError: a manifest, the constraints or the list of ops cannot be used.
     """
     build = build_plan(settings, test, manifests, variant, fast_build=fast_build)
+    settings = settings.model_copy(update={"profile": str(build.profile)})
     capabilities = {item.slot: item.capabilities for item in build.manifests}
     selected = select(settings.ops, build.manifests, settings.outstanding)
     limits = user_limits(settings, capabilities)
     if not test.fixed_length:
-        probe(limits, settings.seed, selected.ops, settings.gm_width // 8)
+        with using(build.profile):
+            probe(limits, settings.seed, selected.ops, settings.gm_width // 8)
     return RunPlan(
         settings,
         test,
@@ -173,6 +183,7 @@ def plan_run(
         capabilities,
         limits.user.path if limits.user else "",
         selected.left_out if settings.duts else [],
+        unlike(build.manifests, build.profile) if settings.duts else [],
         check_ports(build) if settings.duts and check else [],
     )
 
@@ -188,7 +199,8 @@ def build_plan(
     """Returns the build that a run needs; arguments as of :func:`plan_run`.
 
     Raises:
-        PtoError: a manifest cannot be used, or an engine lacks a width.
+        PtoError: a manifest cannot be used, an engine lacks a width, or the profile is unknown or
+            none for all engines.
     """
     if manifests is None:
         manifests = load_manifests(settings.duts) or reference_manifests()
@@ -201,6 +213,7 @@ def build_plan(
         settings.local_width,
         settings.tag_width,
         settings.outstanding,
+        run_profile(settings.profile, manifests),
         waves=settings.waves,
         variant=variant,
         fast_build=fast_build,

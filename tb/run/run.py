@@ -95,6 +95,8 @@ def run_once(
                 fast_build=fast_build,
                 check=not inputs,
             )
+            record.settings, record.command = plan.settings, plan.settings.command()
+            record.claims = plan.claims
             coverage = _run(plan, record, console, launcher, inputs, files)
         except KeyboardInterrupt:
             record.status = "interrupted"

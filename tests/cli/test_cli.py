@@ -61,6 +61,9 @@ def test_package_indices_refuse_the_wheel() -> None:
         (["--seed", "-1"], ["SEED is '-1'"]),
         (["--gm-width", "64"], ["GM_WIDTH is '64'", "128, 256, 512"]),
         (["--local-width", "wide"], ["LOCAL_WIDTH is 'wide'"]),
+        (["--profile", "a6"], ["profile 'a6'", "seed or a5", "PROFILE="]),
+        (["--profile", "a5, tial = keep"], ["knob 'tial'", "len_bits, pad_end, tail"]),
+        (["--profile", "a5, tail = kept"], ["tail = kept", "keep or fill"]),
         (["--repro", "5,x"], ["REPRO is '5,x'", "separated by commas"]),
         (["--watchdog-clocks", "1"], ["watchdog_clocks"]),
         (["--mismatch-limit", "0"], ["mismatch_limit"]),
@@ -114,6 +117,38 @@ def test_repeat_command_has_every_setting() -> None:
     assert settings.command() == (
         "make SIM=icarus TEST=random SEED=7 N=50 OPS=mte_gm_ub GM_WIDTH=512"
     )
+
+
+def test_the_profile_is_part_of_the_command_where_it_is_not_the_default() -> None:
+    base = "make SIM=verilator TEST=random SEED=1 N=20000"
+    assert RunSettings(profile="seed").command() == base
+    assert RunSettings(profile="a5").command() == f"{base} PROFILE=a5"
+    single = RunSettings(profile="a5, alpha = sequential").command()
+    assert single == f"{base} 'PROFILE=a5, alpha = sequential'"
+    # Without PROFILE the run would take the profile of the manifest.
+    assert RunSettings(profile="seed", duts=("x",)).command() == f"{base} DUT=x PROFILE=seed"
+    assert RunSettings(duts=("x",)).command() == f"{base} DUT=x"
+
+
+def test_the_last_line_has_the_profile() -> None:
+    for settings, name in ((RunSettings(), "seed"), (RunSettings(profile="a5"), "a5")):
+        record = RunRecord(settings=settings, command="make")
+        assert f"profile {name}; repeat: make" in record.last_line()
+
+
+@pytest.mark.parametrize("command", ["run", "program", "verify", "nightly", "new-dut"])
+def test_an_unknown_profile_is_refused_by_every_command(command: str, tmp_path: Path) -> None:
+    words = {
+        "program": ["examples/programs/load_padded.pto"],
+        "verify": ["examples/programs/load_padded.pto"],
+        "nightly": ["--folder", str(tmp_path / "made")],
+        "new-dut": ["thing", "--slot", "mte2", "--folder", str(tmp_path / "made")],
+    }.get(command, [])
+    done = pto_dv(command, *words, "--profile", "a5, tail = kept")
+    assert done.returncode == 2
+    assert "keep or fill" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "made").exists()
 
 
 def test_last_line_is_fail_unless_the_run_passed() -> None:

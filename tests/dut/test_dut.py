@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from tb.dut.manifest import (
 )
 from tb.dut.selection import exclusions
 from tb.isa.ops import OPS, SLOTS
+from tb.isa.profile import A5, SEED
 from tests.wording import pattern, says
 
 GOOD = {
@@ -60,6 +62,24 @@ def test_a_good_manifest(tmp_path: Path) -> None:
     assert manifest.sources == (str((tmp_path / "mine.v").resolve()),)
 
 
+def test_a_manifest_without_a_profile_claims_seed(tmp_path: Path) -> None:
+    assert load_manifest(write(tmp_path)).claim == SEED
+    assert load_manifest(write(tmp_path, profile='"a5"')).claim == A5
+    single = load_manifest(write(tmp_path, profile='"a5,tail=keep"')).claim
+    assert single == replace(A5, tail="keep")
+
+
+def test_parameters_of_knobs_follow_the_profile(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        parameters="{ Depth = 4, TailFill = 0 }",
+        knob_parameters='{ tail = "TailFill", len_bits = "LenBits" }',
+    )
+    manifest = load_manifest(path)
+    assert manifest.parameters_under(SEED) == {"Depth": 4, "TailFill": 0, "LenBits": 16}
+    assert manifest.parameters_under(A5) == {"Depth": 4, "TailFill": 1, "LenBits": 21}
+
+
 def test_a_folder_means_its_dut_toml(tmp_path: Path) -> None:
     write(tmp_path)
     assert load_manifest(tmp_path).module == "mine"
@@ -93,6 +113,32 @@ def test_a_folder_means_its_dut_toml(tmp_path: Path) -> None:
         ({"outstanding": "0"}, "key capabilities.outstanding"),
         ({"parameters": "{ TagWidth = 4 }"}, "parameter TagWidth harness"),
         ({"defines": "{ A = 1.5 }"}, "key defines.A"),
+        ({"profile": '"a6"'}, "profile 'a6' unknown seed a5"),
+        ({"profile": '"a5, tial = keep"'}, "knob 'tial' unknown tail compact"),
+        ({"profile": '"a5, tail = kept"'}, "tail keep or fill"),
+        ({"profile": "5"}, "key profile string"),
+        ({"knob_parameters": '{ tial = "TailFill" }'}, "knob 'tial' unknown mean tail len_bits"),
+        ({"knob_parameters": '{ alpha = "A" }'}, "slot mte2 knob 'alpha' len_bits pad_end tail"),
+        ({"knob_parameters": '{ modes = "A" }'}, "slot mte2 knob 'modes' len_bits"),
+        ({"knob_parameters": '{ tail = "TagWidth" }'}, "knob tail parameter TagWidth harness sets"),
+        ({"knob_parameters": '{ tail = "a b" }'}, "key knob_parameters.tail"),
+        (
+            {"knob_parameters": '{ tail = "A", compact = "A" }'},
+            "knobs tail and compact one parameter A",
+        ),
+        (
+            {
+                "profile": '"a5"',
+                "parameters": "{ TailFill = 0 }",
+                "knob_parameters": '{ tail = "TailFill" }',
+            },
+            "parameter TailFill 0 claims a5 knob tail fill 1 DMA-L18 0 for tail keep 1 for tail "
+            "fill TailFill",
+        ),
+        (
+            {"parameters": "{ TailFill = 1 }", "knob_parameters": '{ tail = "TailFill" }'},
+            "parameter TailFill 1 claims seed knob tail keep 0",
+        ),
         ({"extra": "1"}, "key extra unknown sources docs/plug-in.md"),
         ({"modul": '"x"'}, "key modul unknown mean module"),
         ({"slot": "mte2"}, "not TOML"),

@@ -21,6 +21,7 @@ from tb.dut.manifest import (
 from tb.dut.ports import Widths, check_command, check_ports, claimed_widths, require_ports
 from tb.dut.scaffold import new_dut
 from tb.isa.ops import SLOTS
+from tb.isa.profile import KNOBS
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.console import Console
@@ -238,6 +239,37 @@ def test_parameters_of_the_manifest(demo: Path) -> None:
     assert "did you mean Depth?" in text
     demo.write_text(demo.read_text().replace("Depht", "Depth"))
     assert found(demo) == []
+
+
+def test_parameters_of_knobs(demo: Path) -> None:
+    slot = load_manifest(demo).slot
+    knob = next(name for name, one in KNOBS.items() if slot in one.slots)
+    text = demo.read_text().replace('profile = "seed"', 'profile = "a5"')
+    table = f'[knob_parameters]\n{knob} = "Tial"\n[capabilities]'
+    demo.write_text(text.replace("[capabilities]", table))
+    change(
+        demo,
+        "parameter int NumOutstanding",
+        "parameter int Tail = 2, parameter int NumOutstanding",
+    )
+    (finding,) = found(demo)
+    assert says(finding, rf"dut.toml error \[knob_parameters\] {knob} Tial demo")
+    assert "did you mean Tail?" in finding
+    demo.write_text(demo.read_text().replace("Tial", "Tail"))
+    assert found(demo) == []
+
+
+def test_a_check_says_which_profile_a_manifest_claims(
+    demo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = demo.read_text()
+    for profile, facts in (
+        ('profile = "a5, tail = keep"', "claims profile a5, tail keep len_bits 21"),
+        ("", "names no profile claims seed len_bits 16"),
+    ):
+        demo.write_text(text.replace('profile = "seed"', profile))
+        assert check_command([str(demo)]) == 0
+        assert says(capsys.readouterr().out, facts)
 
 
 def test_sources_are_read_with_the_keys_of_the_manifest(demo: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.isa.block import OpBlock
+from tb.isa.ctrl import SetAtomic, SetCtrl, write_ctrl
 from tb.isa.descriptor import unpack
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
@@ -24,6 +25,7 @@ from tb.isa.dma.op import DmaDescriptor, MteGmUb
 from tb.isa.fix.op import FixDescriptor
 from tb.isa.footprint import Footprint, destinations, parameters, source
 from tb.isa.lower import Descriptor, lower
+from tb.isa.program import moving, moving_at
 from tb.isa.rules import first_d_violation, lowering_violation, s_violations, t_violations
 from tb.isa.spaces import SIZES, Space
 
@@ -58,7 +60,7 @@ def check_legal(block: OpBlock) -> None:
             raise BlockError(f"op {number}: {first_d_violation(desc)}")
         if t_violations(desc):
             raise BlockError(f"op {number}: {t_violations(desc)[0]}")
-        op = programs[number][-1]
+        op = moving(programs[number])
         if isinstance(op, CopyUbufToUbuf):
             if lowering_violation(op):
                 raise BlockError(f"op {number}: {lowering_violation(op)}")
@@ -72,9 +74,13 @@ def check_programs(block: OpBlock, registers: DmaRegisters) -> DmaRegisters:
     A ``copy_ubuf_to_ubuf`` that is not the last of its program must be one that is not issued.
     """
     for number, (program, desc) in enumerate(zip(block.program(), descriptors(block), strict=True)):
-        *sets, copy = program
+        at = moving_at(program)
+        sets, copy = program[:at], program[at]
+        ctrl = 0
         for op in sets:
-            if isinstance(op, CopyUbufToUbuf):
+            if isinstance(op, SetCtrl | SetAtomic):
+                ctrl = write_ctrl(op, ctrl)
+            elif isinstance(op, CopyUbufToUbuf):
                 if not lowering_violation(op):
                     raise BlockError(f"op {number}: {op} would be issued")
             else:
@@ -84,7 +90,9 @@ def check_programs(block: OpBlock, registers: DmaRegisters) -> DmaRegisters:
         elif isinstance(copy, CopyGmToUbuf | CopyUbufToGm):
             made = lower_copy(copy, registers)
         else:
-            made = lower(copy)  # type: ignore[arg-type]
+            made = lower(copy, ctrl)  # type: ignore[arg-type]
+        if (len(program) > at + 1) != (ctrl > 0) and program[at + 1 :] != (SetCtrl(0),):
+            raise BlockError(f"op {number}: CTRL {ctrl:#x}, and behind the op {program[at + 1 :]}")
         if made != desc:
             raise BlockError(f"op {number}: program gives {made}, columns hold {desc}")
     return registers

@@ -10,11 +10,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from tb.common.errors import PtoError
 from tb.dut.manifest import Manifest, load_manifests
+from tb.dut.profiles import run_profile
 from tb.dut.selection import SELECTABLE, sendable
-from tb.record.settings import RunSettings
+from tb.isa.profile import Profile, read_profile
+from tb.record.settings import DEFAULT_PROFILE, RunSettings
 from tb.regress.plan.testplan import CODE_COVERAGE, Regression, RunSet, TestPlan
 from tb.regress.workers.job import Job
 from tb.run.testlist import PlannedTest, load_plan
@@ -46,8 +49,16 @@ class _Combination:
     sim: str
     gm_width: int
     local_width: int
+    profile: Profile
     ops: tuple[str, ...] = ()
     why_not: str = ""
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Everything but the seed that the names of its runs are made from."""
+        runs = self.runs
+        rest = (runs.tag_width, runs.outstanding, runs.gm, runs.code_coverage, runs.label)
+        return (self.test.name, self.sim, self.gm_width, self.local_width, self.profile, *rest)
 
 
 def config_name(settings: RunSettings, *, axi_pins: bool = False) -> str:
@@ -63,6 +74,8 @@ def config_name(settings: RunSettings, *, axi_pins: bool = False) -> str:
         name += f"-tag{settings.tag_width}"
     if settings.outstanding != defaults["outstanding"].default:
         name += f"-outstanding{settings.outstanding}"
+    if settings.profile not in ("", DEFAULT_PROFILE):
+        name += f"-{read_profile(settings.profile, '').label}"
     if settings.waves:
         name += "-waves"
     if settings.code_coverage:
@@ -87,6 +100,7 @@ def expand(
     duts: Sequence[str] = (),
     sims: Sequence[str] | None = None,
     planned: Mapping[str, PlannedTest] | None = None,
+    profile: str = "",
 ) -> list[Job]:
     """Returns the runs of a regression, every one's first seed before any second.
 
@@ -101,16 +115,18 @@ def expand(
         sims: Simulators to run on; those of the plan by default. A set runs on those that it
             names; a simulator that the regression does not name replaces Verilator.
         planned: The tests; those of ``tb/run/testlist.toml`` by default.
+        profile: Profile of all runs instead of those of the plan; a combination that is planned
+            under several runs once. Engines under test have that of their manifests by default.
 
     Raises:
-        PtoError: the regression is unknown, a number is out of range, a manifest is wrong, or
-            nothing is left to run.
+        PtoError: the regression is unknown, a number is out of range, a manifest or the profile is
+            wrong, or nothing is left to run.
     """
     if not 1 <= seeds <= MAX_SEEDS:
         raise PtoError(f"SEEDS is {seeds}", where="SEEDS= or --seeds", legal=f"1 to {MAX_SEEDS}")
     found = plan.find(regression)
     tests = load_plan() if planned is None else planned
-    all_of_it = list(_combinations(found, tests, load_manifests(duts), sims))
+    all_of_it = list(_combinations(found, tests, load_manifests(duts), sims, profile))
     kept = [one for one in all_of_it if not one.why_not]
     if not kept:
         raise PtoError(
@@ -149,18 +165,39 @@ def _combinations(
     tests: Mapping[str, PlannedTest],
     manifests: Sequence[Manifest],
     sims: Sequence[str] | None,
+    profile: str = "",
 ) -> Iterator[_Combination]:
-    """Yields test, simulator and widths of every run, in the order of the plan."""
+    """Yields test, simulator, widths and profile of every run, in the order of the plan."""
+    only = run_profile(profile, manifests) if profile or manifests else None
+    seen: set[tuple[object, ...]] = set()
+    for one in _planned(regression, tests, manifests, sims, only):
+        if one.identity not in seen:
+            seen.add(one.identity)
+            yield one
+
+
+def _planned(
+    regression: Regression,
+    tests: Mapping[str, PlannedTest],
+    manifests: Sequence[Manifest],
+    sims: Sequence[str] | None,
+    only: Profile | None,
+) -> Iterator[_Combination]:
+    """Yields the combinations of each set; those of two sets are equal under one profile alone."""
     named = {sim for runs in regression.runs for sim in runs.sims}
     for runs in regression.runs:
         for sim in _simulators(runs, named, sims):
             for gm_width, local_width in runs.widths:
                 why = _lacks(manifests, gm_width, local_width, runs.tag_width)
                 ops, none = _ops(runs, manifests)
-                for test in runs.tests:
+                for test, profile in product(runs.tests, _profiles(runs, only)):
                     yield _Combination(
-                        runs, tests[test], sim, gm_width, local_width, ops, why or none
+                        runs, tests[test], sim, gm_width, local_width, profile, ops, why or none
                     )
+
+
+def _profiles(runs: RunSet, only: Profile | None) -> list[Profile]:
+    return [read_profile(text, "profiles") for text in runs.profiles] if only is None else [only]
 
 
 def _simulators(runs: RunSet, named: set[str], wanted: Sequence[str] | None) -> list[str]:
@@ -205,6 +242,7 @@ def _job(one: _Combination, number: int, base_seed: int, duts: tuple[str, ...]) 
         tag_width=runs.tag_width,
         outstanding=runs.outstanding,
         duts=duts,
+        profile=str(one.profile),
         gm=runs.gm,
         code_coverage=runs.code_coverage,
         options=test.options,

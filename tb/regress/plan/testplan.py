@@ -24,7 +24,9 @@ from tb.coverage.stress import GROUPS
 from tb.coverage.view import FORMS
 from tb.dut.manifest import MAX_OUTSTANDING, MAX_TAG_WIDTH, MIN_TAG_WIDTH, DataWidth
 from tb.dut.selection import SELECTABLE
+from tb.isa.profile import read_profile
 from tb.isa.rules import RULES
+from tb.record.settings import DEFAULT_PROFILE
 from tb.run.recipes import SIMULATORS
 from tb.run.testlist import PlannedTest
 
@@ -66,12 +68,13 @@ class Behaviour(BaseModel):
 
 
 class RunSet(BaseModel):
-    """Runs of a regression that differ in test, simulator, widths and seed alone.
+    """Runs of a regression that differ in test, simulator, widths, profile and seed alone.
 
     Attributes:
         tests: Names of planned tests.
         sims: Simulators.
         widths: Pairs of GM and local data width, in bits.
+        profiles: Profiles, as ``PROFILE=`` takes them.
         seeds: Most seeds of each combination, ``"all"`` for as many as are asked for.
         transactions: Instead of the number of the planned test.
         ops: Ops and legacy forms to draw from; all by default.
@@ -88,6 +91,7 @@ class RunSet(BaseModel):
     tests: tuple[str, ...] = Field(min_length=1)
     sims: tuple[str, ...] = Field(("verilator",), min_length=1)
     widths: tuple[tuple[DataWidth, DataWidth], ...] = Field(((256, 256),), min_length=1)
+    profiles: tuple[str, ...] = Field((DEFAULT_PROFILE,), min_length=1)
     seeds: Literal["all"] | int = "all"
     transactions: int | None = Field(None, ge=1, le=100_000_000)
     ops: tuple[str, ...] = ()
@@ -347,8 +351,9 @@ def _check_regressions(
             for key in _combinations(runs):
                 if key in taken:
                     raise PtoError(
-                        f"runs of {key[0]} on {key[1]} at GM {key[2]}, local {key[3]} are planned "
-                        f"twice, by runs {taken[key] + 1} and {place + 1}",
+                        f"runs of {key[0]} on {key[1]} at GM {key[2]}, local {key[3]} under "
+                        f"profile {key[4]} are planned twice, by runs {taken[key] + 1} and "
+                        f"{place + 1}",
                         where=where_of(str(key[0])),
                         remedy='give one of them a label, such as label = "long"',
                     )
@@ -359,10 +364,11 @@ def _combinations(runs: RunSet) -> set[tuple[object, ...]]:
     """Returns what the names of these runs are made from, seeds apart."""
     rest = (runs.tag_width, runs.outstanding, runs.gm, runs.code_coverage, runs.label)
     return {
-        (test, sim, gm, local, *rest)
+        (test, sim, gm, local, str(read_profile(profile, "")), *rest)
         for test in runs.tests
         for sim in runs.sims
         for gm, local in runs.widths
+        for profile in runs.profiles
     }
 
 
@@ -370,6 +376,8 @@ def _check_runs(runs: RunSet, planned: Mapping[str, PlannedTest], where: Any) ->
     for test in runs.tests:
         if test not in planned:
             _unknown("test", test, planned, where(test))
+    for profile in runs.profiles:
+        read_profile(profile, where(profile.partition(",")[0]))
     for sim in runs.sims:
         if sim not in SIMULATORS:
             _unknown("simulator", sim, SIMULATORS, where(sim))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tb.record.settings import DEFAULT_PROFILE
 from tb.regress.plan.expand import expand
 from tb.regress.plan.testplan import PYTEST, Behaviour, Regression, RunSet, TestPlan, load_testplan
 
@@ -54,6 +55,7 @@ def _runs(runs: RunSet) -> str:
         "GM by cocotbext-axi" if runs.gm != "hdl" else "",
         "code coverage" if runs.code_coverage else "",
         f"ops {_codes(runs.ops)}" if runs.ops else "",
+        "" if runs.profiles == (DEFAULT_PROFILE,) else f"profiles {_codes(runs.profiles)}",
     ]
     cells = (_codes(runs.tests), ", ".join(runs.sims), widths, length, str(runs.seeds))
     return f"| {' | '.join(cells)} | {', '.join(filter(None, more))} |"
@@ -95,11 +97,12 @@ def page_text() -> str:
     lines += [
         "## Regressions",
         "",
-        "Each test runs on each simulator at each pair of widths, with as many seeds as the table",
-        "says or, for `all`, as are asked for; N is that of the test where the table has none. The",
-        "first seeds of all come before any second one, so that a regression run that runs out of",
-        "time has covered everything once. Seeds of runs are made from the base seed of the",
-        "regression run and the name of the run.",
+        "Each test runs on each simulator at each pair of widths under each profile, `seed` where",
+        "the table names none, with as many seeds as the table says or, for `all`, as are asked",
+        "for; N is that of the test where the table has none. The first seeds of all come before",
+        "any second one, so that a regression run that runs out of time has covered everything",
+        "once. Seeds of runs are made from the base seed of the regression run and the name of the",
+        "run.",
         "",
     ]
     for one in plan.regression:

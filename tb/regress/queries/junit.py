@@ -83,6 +83,7 @@ def _case(run: RunRow, bucket: Bucket | None) -> TestCase:
         "run": str(run.id),
         "state": run.state,
         "seed": str(run.seed),
+        "profile": run.profile,
         "bucket": run.bucket,
         "command": run.command,
         "folder": run.folder,

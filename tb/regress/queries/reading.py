@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Float, cast, func, select
 from sqlalchemy.orm import Session
 
+from tb.record.settings import DEFAULT_PROFILE
 from tb.regress.queries.reading_failures import first_lines, outcomes
 from tb.regress.queries.views import FAILED, Figures, RegressionRun, RunRow
 from tb.regress.results.database import BuildTable, LostTable, RegressionRunTable, RunTable
@@ -231,6 +232,7 @@ def _run(row: Any, failure: str, both: str) -> RunRow:
         gm_width=settings.gm_width,
         local_width=settings.local_width,
         duts=settings.duts,
+        profile=settings.profile or DEFAULT_PROFILE,
         seconds=row.seconds,
         rate=row.transactions / busy if busy > 0 else 0.0,
         coverage=row.coverage,

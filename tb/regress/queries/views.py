@@ -17,6 +17,7 @@ from tb.coverage.export.code import CodeLine as CodeLine
 from tb.coverage.export.code import CodeView
 from tb.coverage.model import Coverage
 from tb.record.failure import Failure
+from tb.record.settings import DEFAULT_PROFILE
 
 RegressionStatus = Literal["running", "complete", "budget", "interrupted"]
 """``budget``: the time was up before all planned runs were done."""
@@ -132,6 +133,7 @@ class RunRow:
         test, sim, seed, transactions: As settings say; ``sent`` were sent.
         gm_width, local_width: In bits.
         duts: Manifests.
+        profile: Canonical text of its profile.
         seconds: How long a worker was busy with it.
         rate: Transactions per second of simulator and Python time.
         coverage: Percent of the run's own coverage.
@@ -157,6 +159,7 @@ class RunRow:
     gm_width: int = 256
     local_width: int = 256
     duts: tuple[str, ...] = ()
+    profile: str = DEFAULT_PROFILE
     seconds: float = 0.0
     rate: float = 0.0
     coverage: float = 0.0

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Explains a failing op by another profile than that of the run.
+
+After a mismatch the block is evaluated again, from the golden memories as they were before it, with
+one knob of the op's slot at the other value, and then under the other named profiles. A profile
+explains an op if its status, its rule and every byte of its destination and guard are those of the
+design. Nothing of this is on the path of a batch without a mismatch.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoreboards.compare import Memories, compare_op
+from scoreboards.golden import GoldenMemory
+from scoreboards.mismatch import Mismatch
+from scoreboards.model.dma import ReferenceModel
+from scoreboards.model.outcome import Outcome
+from scoreboards.regions import rows_view
+from scoreboards.report import labelled
+from scoreboards.repro import Before
+from tb.harness.items import Batch
+from tb.isa.ctrl import CtrlOp
+from tb.isa.fields import rule_name
+from tb.isa.footprint import Footprint
+from tb.isa.ops import OPS_BY_CODE, SLOTS
+from tb.isa.profile import KNOBS, PROFILES, Profile, current, using
+from tb.isa.status import Status
+
+MOST = 20
+"""Failing ops of a run that are explained."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A profile that explains a failing op.
+
+    Attributes:
+        profile: The profile.
+        knobs: Knobs of the op's slot that differ from those of the run: one, or all that differ.
+        status: The status that it expects, with the rule; empty if the run expects the same.
+        behind: First and last byte of a row that only one of the two profiles writes; None where
+            both write the same bytes.
+    """
+
+    profile: Profile
+    knobs: tuple[str, ...]
+    status: str
+    behind: tuple[int, int] | None = None
+
+
+class Undo:
+    """Bytes of golden memories that an evaluation overwrites."""
+
+    def __init__(self, golden: GoldenMemory) -> None:
+        self._golden = golden
+        self._kept: list[tuple[NDArray[np.uint8], NDArray[np.uint8]]] = []
+
+    def keep(self, region: Footprint) -> None:
+        """Keeps the bytes of a region that is about to be overwritten."""
+        self._golden.ensure_footprint(region)
+        view = rows_view(self._golden[region.space], region)
+        self._kept.append((view, view.copy()))
+
+    def restore(self) -> None:
+        """Writes the kept bytes back, the latest first."""
+        while self._kept:
+            view, rows = self._kept.pop()
+            view[...] = rows
+
+
+class Alternatives:
+    """Looks for profiles that explain failing ops.
+
+    Args:
+        before: State of golden memories and registers before the block.
+        actual: Memories under test.
+    """
+
+    def __init__(self, before: Before, actual: Memories) -> None:
+        self._before = before
+        self._actual = actual
+        self._found: dict[int, list[Alternative]] = {}
+
+    def lines(self, batch: Batch, index: int, found: Mismatch | None = None) -> list[str]:
+        """Returns lines for the report of an op; none if no profile explains it.
+
+        Args:
+            batch: The batch of the op, the one that was checked last.
+            index: Place of the op in its block.
+            found: The wrong bytes that the report is about; None if it is about the status.
+        """
+        number = batch.first + index
+        if number not in self._found:
+            if len(self._found) >= MOST:
+                return []
+            self._found[number] = self._explain(batch, index)
+        return [line for one in self._found[number] for line in _lines(one, found)]
+
+    def _explain(self, batch: Batch, index: int) -> list[Alternative]:
+        """Returns the single knobs that explain an op, or else the named profiles that do."""
+        slot = SLOTS[int(batch.block.slot[index])]
+        record = _record(batch, index)
+        # A reset or an error leaves bytes that no profile defines.
+        known = record is not None and batch.reset is None and not len(batch.hits)
+        if not known or batch.number != self._before.number:
+            return []
+        run = current()
+        knobs = [knob for knob in KNOBS.values() if slot in knob.slots]
+        single = [
+            replace(run, **{knob.name: value})  # type: ignore[arg-type]
+            for knob in knobs
+            for value in knob.values
+            if value != getattr(run, knob.name)
+        ]
+        if not single:
+            return []
+        with self._evaluated(batch, run) as (_, outcomes):
+            expected = outcomes[index]
+        if self._explains(batch, index, record, run, expected):  # another check failed
+            return []
+        explain = [one for one in single if self._explains(batch, index, record, one, expected)]
+        if not explain:
+            explain = [
+                one
+                for one in PROFILES.values()
+                if len(_differing(run, one, slot)) > 1
+                and self._explains(batch, index, record, one, expected)
+            ]
+        return [self._alternative(batch, index, one, expected) for one in explain]
+
+    def _alternative(
+        self, batch: Batch, index: int, profile: Profile, expected: Outcome
+    ) -> Alternative:
+        slot = SLOTS[int(batch.block.slot[index])]
+        with self._evaluated(batch, profile) as (_, outcomes):
+            outcome = outcomes[index]
+        status = ""
+        if (outcome.status, outcome.rule) != (expected.status, expected.rule):
+            status = f"status {outcome.status.name}"
+            if outcome.status is Status.RULE:
+                spec = OPS_BY_CODE[int(batch.block.opcode[index])]
+                status += f" {rule_name(spec.rules, outcome.rule)}"
+        behind = None
+        if expected.written is not None and outcome.written is not None:
+            lengths = sorted((expected.written.length, outcome.written.length))
+            if lengths[0] < lengths[1]:
+                behind = lengths[0], lengths[1] - 1
+        return Alternative(profile, _differing(current(), profile, slot), status, behind)
+
+    def _explains(
+        self, batch: Batch, index: int, record: Any, profile: Profile, expected: Outcome
+    ) -> bool:
+        """Tells whether the design did what a profile expects of an op, byte for byte."""
+        try:
+            with self._evaluated(batch, profile) as (golden, outcomes):
+                outcome = outcomes[index]
+                if outcome.status != int(record["status"]) or outcome.rule != int(record["rule"]):
+                    return False
+                written = [region for one in outcomes for region in one.regions]
+                # The bytes that the run expects count, too: the profile may leave them alone.
+                return not any(
+                    compare_op(self._actual, golden, one, in_flight=written)
+                    for one in (outcome, expected)
+                )
+        except ValueError:  # an op of the block leaves its memory under this profile
+            return False
+
+    @contextmanager
+    def _evaluated(
+        self, batch: Batch, profile: Profile
+    ) -> Iterator[tuple[GoldenMemory, list[Outcome]]]:
+        """Executes the block under a profile, for the time of a context."""
+        with self._before.rewound() as golden, using(profile):
+            undo = Undo(golden)
+            # Without unit flags: each one that an op waits for counts as set.
+            model = ReferenceModel(
+                golden, before_read=golden.ensure_footprint, before_write=undo.keep
+            )
+            model.registers = copy.deepcopy(self._before.registers)
+            try:
+                yield golden, [_execute(model, ops) for ops in batch.block.program()]
+            finally:
+                undo.restore()
+
+
+def _execute(model: ReferenceModel, ops: tuple[Any, ...]) -> Outcome:
+    """Executes an op with those that write registers around it; returns its outcome."""
+    outcome = None
+    for op in ops:
+        issued = model.issue(op)
+        if not isinstance(op, CtrlOp):
+            outcome = issued
+    assert outcome is not None, "an entry has an op that moves data"
+    return model.apply(outcome)
+
+
+def _record(batch: Batch, index: int) -> Any:
+    """Returns the done record of an op, None for one that did not retire."""
+    slot = int(batch.block.slot[index])
+    place = int(np.searchsorted(batch.order[slot], index))
+    records = batch.done.get(slot, ())
+    return records[place] if place < len(records) else None
+
+
+def _differing(run: Profile, other: Profile, slot: str) -> tuple[str, ...]:
+    return tuple(name for name in run.differences(other) if slot in KNOBS[name].slots)
+
+
+def _lines(one: Alternative, found: Mismatch | None) -> list[str]:
+    """Returns the lines of a report about a profile that explains its op."""
+    run, named = current(), _named(one)
+    what = one.status or _bytes(one, found)
+    names = ", ".join(f"{name} = {getattr(one.profile, name)}" for name in one.knobs)
+    remedy = f"PROFILE={_quoted(named)}"
+    if str(one.profile) != named:
+        remedy += f", or PROFILE={_quoted(str(one.profile))} for this knob alone"
+    return [
+        *labelled(
+            "profile",
+            f"{what}: the engine follows profile {named} (knob {_effects(one, one.profile)}), this "
+            f"run is {run} ({_effects(one, run)})",
+        ),
+        *labelled("", f"with {names} the status and every byte of this op agree"),
+        *labelled(
+            "remedy", f"{remedy}; the same as `profile` in the manifest if the engine is meant so"
+        ),
+    ]
+
+
+def _effects(one: Alternative, profile: Profile) -> str:
+    """Returns the knobs of an alternative as a profile has them, each with its effect."""
+    values = [(name, getattr(profile, name)) for name in one.knobs]
+    return "; ".join(f"{name} = {value}: {KNOBS[name].effect_of(value)}" for name, value in values)
+
+
+def _bytes(one: Alternative, found: Mismatch | None) -> str:
+    """Returns the bytes that differ, by their place in a row if the rows end elsewhere."""
+    if one.behind is not None:
+        return f"byte {one.behind[0]}..{one.behind[1]} of each row"
+    if found is None:
+        return "bytes of the op"
+    last = found.address + found.extent - 1
+    return f"{found.count} bytes of {found.space.name} {found.address:#x}..{last:#x}"
+
+
+def _named(one: Alternative) -> str:
+    """Returns the named profile with these values of the knobs, or the profile's own text."""
+    for name, profile in PROFILES.items():
+        if all(getattr(profile, knob) == getattr(one.profile, knob) for knob in one.knobs):
+            return name
+    return str(one.profile)
+
+
+def _quoted(text: str) -> str:
+    return f"'{text}'" if " " in text else text
