@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm
 from tb.isa.dma.op import MteGmUb, MteUbGm
+from tb.isa.profile import current
 from tb.isa.spaces import Space
 
 SIZE_OF_TYPE = {
@@ -60,7 +61,7 @@ class Plain:
     left_bytes: int = 0
     right_bytes: int = 0
     value: int = 0
-    reserved: int = 0
+    legacy: bool = False
 
 
 def plain(op: Copy, regs: Regs) -> Plain:
@@ -76,14 +77,14 @@ def plain(op: Copy, regs: Regs) -> Plain:
     if isinstance(op, CopyUbufToGm):
         return Plain(
             False, op.ub_src, op.gm_dst, op.len_burst, op.n_burst, op.src_stride, op.dst_stride,
-            list(regs.ubtoout), element, ub, reserved=op.reserved,
+            list(regs.ubtoout), element, ub, op.l2_cache_ctl,
         )  # fmt: skip
     if isinstance(op, CopyGmToUbuf):
         return Plain(
             True, op.gm_src, op.ub_dst, op.len_burst, op.n_burst, op.src_stride, op.dst_stride,
             list(regs.outtoub), element, ub, op.l2_cache_ctl, op.data_select_bit,
             op.left_padding, op.right_padding, op.left_padding, op.right_padding,
-            regs.pad % 256**element,
+            regs.pad % 256**element, legacy=True,
         )  # fmt: skip
     loops = [(x.count, x.src_stride, x.dst_stride) for x in op.loops]
     out = Plain(
@@ -135,9 +136,39 @@ def copy(op: Plain, memories: Mapping[Space, Memory]) -> Effect:
                 effect.read.add(s + b)
                 put(d + op.left_bytes + b, source[s + b])
             if op.padded:
-                for b in range(op.left_bytes + op.len, op.dst_stride):
+                for b in range(op.left_bytes + op.len, padded_end(op)):
                     put(d + b, pad_byte(d + b))
+            elif op.to_ub:
+                for b in range(op.len, tail_end(op.len, op.n, op.dst_stride, r)):
+                    put(d + b, source[s + b % op.element])
     return effect
+
+
+def align32(x: int) -> int:
+    return x + (-x) % 32
+
+
+def padded_end(op: Plain) -> int:
+    """F of section 2."""
+    if current().pad_end == "stride":
+        return op.dst_stride
+    return align32(op.left_bytes + op.len + op.right_bytes)
+
+
+def is_group(length: int, rows: int, dst_stride: int) -> bool:
+    """The rows of an unpadded load from GM are a compact group."""
+    return current().compact == "legal" and rows > 1 and dst_stride == length
+
+
+def tail_end(length: int, rows: int, dst_stride: int, row: int) -> int:
+    """T of section 2, of an unpadded load from GM."""
+    if current().tail == "keep":
+        return length
+    if not is_group(length, rows, dst_stride):
+        return align32(length)
+    if row < rows - 1:
+        return length
+    return align32(rows * length) - (rows - 1) * length
 
 
 def lowest_rule(op: Plain) -> int:
@@ -148,10 +179,14 @@ def lowest_rule(op: Plain) -> int:
         else (op.src_stride, [(c, s) for c, s, _ in op.loops])
     )
     broken = []
+    if op.legacy and op.padded == 1 and op.element == 8:
+        return 3
+    group = op.to_ub and not op.padded and is_group(op.len, op.n, op.dst_stride)
+    repeats = op.to_ub and current().row_repeat == "legal"
     src_bits, dst_bits = (40, 21) if op.to_ub else (21, 40)
     fits = [
-        op.len < 2**16,
-        op.n < 2**16,
+        op.len < 2 ** current().len_bits,
+        op.n < 2 ** current().len_bits,
         op.src_stride < 2**src_bits,
         op.dst_stride < 2**dst_bits,
         op.l2 < (4 if op.to_ub else 16),
@@ -159,7 +194,6 @@ def lowest_rule(op: Plain) -> int:
         op.right < 2**8,
         op.padded < 2,
         not op.padded or op.value < 256**op.element,
-        op.reserved == 0,
         op.padded or (op.left == 0 and op.right == 0),
     ]
     for count, src, dst in op.loops:
@@ -168,11 +202,11 @@ def lowest_rule(op: Plain) -> int:
         broken.append(5)
     if (op.dst if op.to_ub else op.src) % 32:
         broken.append(6)
-    if (op.n > 1 or op.padded) and local % 32:
+    if (op.n > 1 or op.padded) and local % 32 and not group:
         broken.append(7)
     if any(count > 1 and stride % 32 for count, stride in local_loops):
         broken.append(7)
-    if op.n > 1 and (op.src_stride < op.len or op.dst_stride < op.len):
+    if op.n > 1 and ((op.src_stride < op.len and not repeats) or op.dst_stride < op.len):
         broken.append(8)
     if op.padded:
         e = op.element
@@ -185,7 +219,10 @@ def lowest_rule(op: Plain) -> int:
     if op.len and op.n and all(count for count, _, _ in op.loops):
         src_end = op.src + (op.n - 1) * op.src_stride + op.len
         dst_end = op.dst + (op.n - 1) * op.dst_stride
-        dst_end += op.dst_stride if op.padded else op.len
+        if op.padded:
+            dst_end += padded_end(op)
+        else:
+            dst_end += tail_end(op.len, op.n, op.dst_stride, op.n - 1) if op.to_ub else op.len
         for count, src, dst in op.loops:
             src_end += (count - 1) * src
             dst_end += (count - 1) * dst

@@ -186,6 +186,8 @@ def convert(bits: int, form: str, sat: str, *, hybrid: bool = False) -> int:
         position = nearest(Fraction(0) if isinstance(value, str) else abs(value), form)
     values = values_of(form)
     if position == len(values) - 1:
+        if sat == "nosat" and form == "f8E4M3FN":
+            return nan  # one code for both signs (A-44)
         return sign | (special if sat == "nosat" else most)
     if form != "hif8":
         return sign | position
@@ -245,7 +247,11 @@ STAGES = {
     "qf162b8_pre": "H", "qf162s4_pre": "H", "deqs32_int": "F", "req8": "F", "req4": "F",
     "deqf16": "F", "deqs16": "F", "qf162s16_pre": "HI", "qs322bf16_pre": "F",
 }  # fmt: skip
-WIDE = ("deqs32_int", "deqs16", "qf162s16_pre")
+STAGE_RANGES = {
+    "i4": (-16, 15), "si4": (-16, 15), "i16": (-65536, 65535), "si16": (-65536, 65535),
+    "i8": (-256, 255), "si8": (-256, 255), "ui8": (-256, 255),
+}  # fmt: skip
+OFFSET_WIDTHS = {"i4": 5, "si4": 5, "i16": 17, "si16": 17}
 RANGES = {
     "i4": (-8, 7), "si4": (-8, 7), "i16": (-32768, 32767), "si16": (-32768, 32767),
     "i32": (-(2**31), 2**31 - 1), "si32": (-(2**31), 2**31 - 1),
@@ -265,6 +271,7 @@ def element(
     alpha: int = 0,
     clip: int | Fraction | None = None,
     sat: str = "sat",
+    replace: bool = False,
 ) -> int:
     """Returns the destination element of one accumulator.
 
@@ -277,6 +284,7 @@ def element(
         relu: Mode, or ``""``.
         clip: Limit as a number.
         sat: ``"sat"``, ``"preserve_nan"`` or ``"nosat"``.
+        replace: Value of knob ``alpha``.
     """
     if not mode and target == "i32":
         signed_word = word - (1 << 32) if word >> 31 else word
@@ -289,9 +297,17 @@ def element(
         "F": lambda: f32(integer),
         "HI": lambda: to_half(integer),
     }[stage]()
-    if scale is not None:
+    s, below = t, False
+    if replace and relu in ("scalar_relu", "vector_relu"):
+        x = number(word) if stage in ("x", "H") else integer
+        below = x != NAN and x != "-0" and is_negative(x)
+        t = product(s, alpha & 0xFFFFE000) if below else t
+    if scale is not None and not below:
         t = product(t, scale & 0xFFFFE000)
-    t = rectified(t, relu, alpha & 0xFFFFE000)
+    if not replace or relu == "normal_relu":
+        t = rectified(t, relu, alpha & 0xFFFFE000)
+    elif relu in ("scalar_relu", "vector_relu") and number(t) == NAN:
+        t = F32_NAN
     if target in ("f32", "f16", "bf16", "f8E4M3FN", "hif8"):
         if clip is not None and number(t) != NAN and above(number(t), Fraction(clip)):
             t = f32(Fraction(clip))
@@ -299,17 +315,21 @@ def element(
             return t
         return convert(t, target, sat, hybrid=mode.endswith("hybrid"))
     value = number(t)
-    if value == NAN or value == "-0":
-        value = Fraction(0)
-    far = power(200)
-    if isinstance(value, str):
-        value = far if value == "+inf" else -far
-    if mode not in WIDE:
-        value = min(max(value, Fraction(-256)), Fraction(255))
-    q = half_even(value) + offset
+    low, high = RANGES.get(target) or ((-128, 127) if signed else (0, 255))
+    least, most = STAGE_RANGES.get(target, (low, high))
+    if value == NAN:
+        q = 0
+    elif value in ("+inf", "-inf") and number(s) in ("+inf", "-inf"):
+        q = high if value == "+inf" else low
+    elif isinstance(value, str):
+        q = offset + {"+inf": most, "-inf": least, "-0": 0}[value]
+    else:
+        q = half_even(value)
+        if target in STAGE_RANGES:  # the other destinations have no range of the stage
+            q = min(max(q, least), most)
+        q += offset
     if clip is not None:
         q = min(q, int(clip))
-    low, high = RANGES.get(target) or ((-128, 127) if signed else (0, 255))
     return min(max(q, low), high) & (1 << WIDTHS.get(target, 32)) - 1
 
 
@@ -337,8 +357,14 @@ _SHAPES = {"f32": (8, 23), "f16": (5, 10), "bf16": (8, 7)}
 _NANS = {"f32": F32_NAN, "f16": 0x7E00, "bf16": 0x7FC0}
 
 
-def atomic(kind: str, op: str, old: int, new: int) -> int:
+def atomic(kind: str, op: str, old: int, new: int, *, c48: bool = True) -> int:
     """Returns the value in memory after an atomic update (section 9)."""
+    if kind == "f16" and not c48:
+        result = atomic(kind, op, old, new)
+        if number(result, 5, 10) == NAN:
+            return 0
+        infinite = number(result, 5, 10) in ("+inf", "-inf")
+        return result & 0x8000 | 0x7BFF if infinite and op == "add" else result
     if kind.startswith("s"):
         width = int(kind[1:])
         mask, sign = (1 << width) - 1, 1 << width - 1

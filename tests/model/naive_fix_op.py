@@ -12,11 +12,12 @@ from fractions import Fraction
 from numpy.typing import NDArray
 
 from tb.isa.fix.op import FbPtr, FixOp, MteL0cGm, MteL0cL1, MteL0cUb, Scalar
+from tb.isa.profile import current
 from tb.isa.spaces import Space
 from tests.model import naive_fix as naive
 
 BITS = {
-    "f32": 32, "i32": 32, "si32": 32, "f16": 16, "bf16": 16, "i16": 16, "si16": 16, "i8": 8,
+    "f32": 32, "i32": 32, "si32": 32, "ui32": 32, "f16": 16, "bf16": 16, "i16": 16, "si16": 16, "i8": 8,
     "si8": 8, "ui8": 8, "f8E4M3FN": 8, "hif8": 8, "i4": 4, "si4": 4,
 }  # fmt: skip
 
@@ -77,8 +78,10 @@ def value(op: FixOp, n: int, accumulator: int, fb: NDArray) -> int:  # type: ign
         if mode.endswith("_vec"):
             assert isinstance(quant.payload, FbPtr)
             record = word(fb, quant.payload.address + 8 * n, 8)
-            scale, offset = record & 0xFFFFFFFF, record >> 37 & 0x1FF
-            offset, signed = offset - 512 if offset > 255 else offset, record >> 46 & 1 == 1
+            width = naive.OFFSET_WIDTHS.get(target, 9)
+            scale, offset = record & 0xFFFFFFFF, record >> 37 & 2**width - 1
+            offset -= 2**width if offset >> width - 1 else 0
+            signed = record >> 46 & 1 == 1
         elif mode.endswith("_scalar"):
             assert isinstance(quant.payload, Scalar)
             scale = widened(quant.payload)
@@ -92,6 +95,7 @@ def value(op: FixOp, n: int, accumulator: int, fb: NDArray) -> int:  # type: ign
     return naive.element(
         accumulator, mode, kind, scale=scale, offset=offset, signed=signed,
         relu="" if relu is None else relu.mode, alpha=alpha, clip=clip, sat=op.sat or "sat",
+        replace=current().alpha == "replace",
     )  # fmt: skip
 
 
@@ -128,6 +132,7 @@ def store(
     address, size = op.dst + index * bits // 8, bits // 8
     atomic = op.atomic if isinstance(op, MteL0cGm) else None
     if atomic is not None:
-        y = naive.atomic(atomic.type, atomic.op, word(old[space], address, size), y)
+        before = word(old[space], address, size)
+        y = naive.atomic(atomic.type, atomic.op, before, y, c48=op.sat == "nosat")
     image[address : address + size] = list(y.to_bytes(size, "little"))
     touched.update((space, address + k) for k in range(size))

@@ -211,17 +211,18 @@ VALUES = {
 TYPES = {"f32": np.uint32, "s32": np.uint32, "s8": np.uint8}
 
 
+@pytest.mark.parametrize("c48", [False, True])
 @pytest.mark.parametrize("op", ["add", "max", "min"])
 @pytest.mark.parametrize("kind", VALUES)
-def test_atomics_are_those_of_exact_arithmetic(kind: str, op: str) -> None:
+def test_atomics_are_those_of_exact_arithmetic(kind: str, op: str, c48: bool) -> None:
     rng = np.random.default_rng(4)
     dtype: Any = TYPES.get(kind, np.uint16)
     more = rng.integers(0, 1 << 8 * np.dtype(dtype).itemsize, 60).tolist()
     values = VALUES[kind] + more
     pairs = np.array([(a, b) for a in values for b in values], dtype=dtype)
-    found, _ = combine(kind, op, pairs[:, 0].copy(), pairs[:, 1].copy())
+    found, _ = combine(kind, op, pairs[:, 0].copy(), pairs[:, 1].copy(), ieee=c48)
     for (old, new), result in zip(pairs.tolist(), found.tolist(), strict=True):
-        assert result == naive.atomic(kind, op, old, new), (hex(old), hex(new))
+        assert result == naive.atomic(kind, op, old, new, c48=c48), (hex(old), hex(new))
 
 
 @pytest.mark.parametrize(
@@ -229,7 +230,10 @@ def test_atomics_are_those_of_exact_arithmetic(kind: str, op: str) -> None:
     [
         ("f16", "add", 0x3C00, 0x1000, FixEvent.ATOMIC_ROUNDED),
         ("f16", "add", 0x3C00, 0x3C00, FixEvent(0)),
-        ("f16", "add", 0x7BFF, 0x7BFF, FixEvent.ATOMIC_INF | FixEvent.ATOMIC_ROUNDED),
+        (
+            "f16", "add", 0x7BFF, 0x7BFF,
+            FixEvent.ATOMIC_INF | FixEvent.ATOMIC_ROUNDED | FixEvent.ATOMIC_OVERFLOW,
+        ),
         ("f32", "add", 0x3F800000, 0x33000000, FixEvent.ATOMIC_ROUNDED),
         ("f32", "add", 0x7F800000, 0xFF800000, FixEvent.ATOMIC_NAN),
         ("bf16", "max", 0x0000, 0x8000, FixEvent.ATOMIC_ZEROS | FixEvent.ATOMIC_KEPT),

@@ -26,6 +26,7 @@ from scoreboards.model.fixpipe_stages import KEPT, MODES, Parameters, Pipeline
 from tb.isa.events import FixEvent
 from tests.model import naive_fix as naive
 
+INTEGER_STAGES = ("S5", "S9", "S17", "WIDE")
 FORMATS = {"f16": F16, "bf16": BF16, "f8E4M3FN": E4M3}
 SATS = {
     "sat": Saturation.SAT,
@@ -137,7 +138,12 @@ def test_products_are_those_of_exact_arithmetic() -> None:
 SCALES = (0x3F800000, 0x3F000000, 0x3E800000, 0x40000000, 0xBF000000, 0x3DCCCCCD, 0x00000000,
           0x80000000, 0x00402000, 0x7F000000, 0x42C80000, 0x3B801FFF)  # fmt: skip
 ALPHAS = (0x3E800000, 0xBE800000, 0x00000000, 0x80000000, 0x3F800000, 0x40000000, 0x3DCCDFFF)
-OFFSETS = (0, 0, 5, -5, 255, -256, 128, -128)
+OFFSETS = {
+    5: (0, 0, 5, -5, 15, -16, 8, -8),
+    9: (0, 0, 5, -5, 255, -256, 128, -128),
+    17: (0, 0, 5, -5, 65535, -65536, 40000, -32768),
+}
+"""Offsets by the bits of their field."""
 CLIPS = {"f16": (1.5, 65504.0, 2.0**-24), "ui8": (1, 100, 255), "i4": (1, 7), "i8": (1, 127),
          "i16": (1, 300, 32767)}  # fmt: skip
 
@@ -166,7 +172,7 @@ def settings() -> list[tuple[str, str, str, str]]:
     cases = []
     for name, mode in MODES.items():
         for target in sorted(mode.targets):
-            narrow = mode.narrow not in ("S9", "WIDE")
+            narrow = mode.narrow not in INTEGER_STAGES
             relus = ("", "no_relu", "normal_relu", "scalar_relu", "vector_relu")
             sats = SATS if narrow and target != "f32" else ("sat",)
             for number, relu in enumerate(relus):
@@ -179,14 +185,18 @@ def settings() -> list[tuple[str, str, str, str]]:
     return [*cases, ("", "i32", "", "sat"), ("", "i32", "normal_relu", "sat")]
 
 
+@pytest.mark.parametrize("replace", [False, True])
 @pytest.mark.parametrize(("name", "target", "relu", "sat"), settings())
-def test_pipeline_is_the_second_reading(name: str, target: str, relu: str, sat: str) -> None:
+def test_pipeline_is_the_second_reading(
+    name: str, target: str, relu: str, sat: str, replace: bool
+) -> None:
     mode = MODES[name] if name else KEPT[target]
     inputs = accumulators(mode.accumulator, target)
     n = len(inputs)
     vector = relu == "vector_relu" and mode.scaled
     scales = [SCALES[k * 5 % len(SCALES)] if vector else SCALES[len(name) % 6] for k in range(n)]
-    offsets = [OFFSETS[k * 3 % len(OFFSETS)] if vector else 0 for k in range(n)]
+    offset_of = OFFSETS.get(naive.OFFSET_WIDTHS.get(target, 9), ())
+    offsets = [offset_of[k * 3 % len(offset_of)] if vector else 0 for k in range(n)]
     signs = [(k * 7 >> 2) % 2 == 0 if vector else target != "ui8" for k in range(n)]
     alphas = [ALPHAS[k % len(ALPHAS)] if relu == "vector_relu" else ALPHAS[1] for k in range(n)]
     clips = CLIPS.get(target.removeprefix("s"), ()) if relu else ()
@@ -195,20 +205,20 @@ def test_pipeline_is_the_second_reading(name: str, target: str, relu: str, sat: 
     def masked(values: list[int]) -> NDArray[np.float32]:
         return floats_of(words(values) & np.uint32(0xFFFFE000))
 
-    integer = mode.narrow in ("S9", "WIDE")
+    integer = mode.narrow in INTEGER_STAGES
     parameters = Parameters(
         masked(scales) if mode.scaled else None,
         np.array(offsets, dtype=np.int32) if integer else None,
         np.array(signs),
         masked(alphas) if relu in ("scalar_relu", "vector_relu") else None,
     )
-    pipeline = Pipeline(mode, target, relu, clip, SATS[sat])
+    pipeline = Pipeline(mode, target, relu, clip, SATS[sat], replace)
     found, _ = pipeline.run(words(inputs), parameters)
     for k, bits in enumerate(inputs):
         expected = naive.element(
             bits, name, target, scale=scales[k] if mode.scaled else None, offset=offsets[k],
             signed=signs[k], relu=relu, alpha=alphas[k],
-            clip=None if clip is None else naive.Fraction(clip), sat=sat,
+            clip=None if clip is None else naive.Fraction(clip), sat=sat, replace=replace,
         )  # fmt: skip
         assert int(found[k]) == expected, f"{bits:#x} * {scales[k]:#x} {offsets[k]} {signs[k]}"
 

@@ -21,7 +21,7 @@ from tests.model import naive_ops
 from tests.model.conftest import Bench, near
 
 GL = MteGmL1(0, 0, 64, 1, 64, 64)
-LU = MteL1Ub(0, 0, 64, 1, 64, 64)
+LU = MteL1Ub(0, 0, 2, 1, 0, 0)
 UU = MteUbUb(0, 4096, 2, 1, 0, 0)
 UL = MteUbL1(0, 0, 2, 1, 0, 0)
 BT = MteL1Bt(0, 0, 4, 1, 0, 0)
@@ -46,17 +46,23 @@ LIMITS: list[tuple[naive_ops.Op, naive_ops.Op, int]] = [
     (replace(GL, n_burst=2), replace(GL, n_burst=2, dst_stride=32), 8),
     (replace(GL, len_burst=33), replace(GL, len_burst=33, gm_src=GM - 32), 12),
     (replace(GL, l1_dst=L1 - 64), replace(GL, l1_dst=L1 - 32), 12),
-    (replace(LU, src_stride=2**21 - 1), replace(LU, src_stride=2**21), 5),
+    (replace(LU, src_gap=65535), replace(LU, src_gap=65536), 5),
+    (replace(LU, dst_gap=65535), replace(LU, dst_gap=65536), 5),
+    (replace(LU, n_burst=4095, len_burst=0), replace(LU, n_burst=4096, len_burst=0), 5),
+    (replace(LU, n_burst=0, len_burst=65535), replace(LU, n_burst=0, len_burst=65536), 5),
     (replace(LU, loops=(Loop(1, 2**21 - 1, 0),)), replace(LU, loops=(Loop(1, 2**21, 0),)), 5),
     (replace(LU, l1_src=32), replace(LU, l1_src=33), 6),
     (replace(LU, ub_dst=32), replace(LU, ub_dst=48), 6),
-    (replace(LU, n_burst=2, src_stride=96), replace(LU, n_burst=2, src_stride=80), 7),
     (replace(LU, loops=(Loop(2, 96, 96),)), replace(LU, loops=(Loop(2, 80, 96),)), 7),
-    (replace(LU, n_burst=2), replace(LU, n_burst=2, src_stride=32), 8),
-    (replace(LU, len_burst=32), replace(LU, len_burst=40), 11),
-    (replace(LU, len_burst=0), replace(LU, len_burst=1), 11),
+    (replace(LU, loops=(Loop(1, 80, 48),)), replace(LU, loops=(Loop(2, 96, 48),)), 7),
     (replace(LU, l1_src=L1 - 64), replace(LU, l1_src=L1 - 32), 12),
     (replace(LU, ub_dst=UB - 64), replace(LU, ub_dst=UB - 32), 12),
+    (
+        replace(LU, n_burst=2, src_gap=1, l1_src=L1 - 160),
+        replace(LU, n_burst=2, src_gap=2, l1_src=L1 - 160),
+        12,
+    ),
+    (replace(LU, len_burst=8192), replace(LU, len_burst=8192, n_burst=2), 12),
     (replace(UU, len_burst=0, n_burst=65535), replace(UU, len_burst=0, n_burst=65536), 5),
     (replace(UU, src_gap=65535), replace(UU, src_gap=65536), 5),
     (replace(UU, dst_gap=65535), replace(UU, dst_gap=65536), 5),
@@ -81,6 +87,10 @@ LIMITS: list[tuple[naive_ops.Op, naive_ops.Op, int]] = [
     (replace(FB, fb_dst=64), replace(FB, fb_dst=96), 3),
     (replace(FB, l1_src=96), replace(FB, l1_src=8), 3),
     (replace(FB, len_burst=64), replace(FB, len_burst=65), 4),
+    (replace(FB, fb_dst=0xFC0), replace(FB, fb_dst=0xFC0, len_burst=2), 4),
+    (replace(FB, fb_dst=0x10FC0), replace(FB, fb_dst=0x11000), 4),
+    (replace(FB, fb_dst=0x10000), replace(FB, fb_dst=0x20000), 4),
+    (replace(FB, fb_dst=0x10000, len_burst=0), replace(FB, fb_dst=0x20000, len_burst=0), 4),
     (replace(FB, l1_src=L1 - 64), replace(FB, l1_src=L1 - 32), 4),
     (replace(CC, len_burst=65504), replace(CC, len_burst=65536), 5),
     (replace(CC, src_stride=2**21 - 1), replace(CC, src_stride=2**21), 5),
@@ -90,6 +100,7 @@ LIMITS: list[tuple[naive_ops.Op, naive_ops.Op, int]] = [
     (replace(CC, n_burst=2), replace(CC, n_burst=2, dst_stride=32), 8),
     (replace(CC, len_burst=96), replace(CC, len_burst=65), 11),
     (replace(CC, sid=99), replace(CC, src=16), 6),
+    (replace(CC, len_burst=96), replace(CC, len_burst=65, dst=16), 6),
     (replace(CC, dst=UB - 64), replace(CC, dst=UB - 32), 12),
     (replace(CC, n_burst=2, src_stride=UB - 64), replace(CC, n_burst=2, src_stride=UB - 32), 12),
     (
