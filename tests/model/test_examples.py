@@ -40,7 +40,7 @@ def test_image_has_the_crc_of_the_spec(example: Example, form: str) -> None:
     golden = run(example, form)
     assert zlib.crc32(golden[example.space][: example.length].tobytes()) == example.crc
     for expected in example.images:
-        assert expected.matches(golden[expected.space][: expected.length])
+        assert expected.matches(expected.of(golden[expected.space]))
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda x: x.name)
