@@ -9,6 +9,7 @@ from itertools import pairwise
 from tb.common.errors import PtoError
 from tb.isa.fix.table import FLAG_BLOCK, MAX_M, N_BITS
 from tb.isa.ops import LEGACY_FORMS, OPS
+from tb.isa.profile import A5
 from tb.isa.spaces import FB_SEGMENT_BYTES, SIZES, UB_BLOCK, Space
 
 GM_SIZE = SIZES[Space.GM]
@@ -102,7 +103,8 @@ class OpConstraints:
         max_ub_bytes: Most UB bytes between the first and last byte of an op, pads included.
         max_l1_bytes: The same for L1.
         max_gm_bytes: The same for GM, for all but far ops.
-        max_rows: Most rows of an op over all loop iterations.
+        max_rows: Most rows of an op over all loop iterations; an op has no more without loops than
+            the profile allows.
         sizes: Size profile.
         windows: GM ranges for dense traffic, mutually disjoint.
         ub_range: Part of each UB sub-block to use, whole 32-byte blocks.
@@ -250,7 +252,7 @@ class OpConstraints:
         _in_range("max_ub_bytes", self.max_ub_bytes, 256, UB_SIZE)
         _in_range("max_l1_bytes", self.max_l1_bytes, 256, L1_SIZE)
         _in_range("max_gm_bytes", self.max_gm_bytes, self.max_bytes, GM_SIZE)
-        _in_range("max_rows", self.max_rows, 1, 65535)
+        _in_range("max_rows", self.max_rows, 1, A5.longest)
         _in_range("max_loops", self.max_loops, 0, 3)
         _in_range("max_gap", self.max_gap, 1, 1 << 20)
         _in_range("tile_rows", self.tile_rows, 1, MAX_M)

@@ -17,6 +17,7 @@ from sequences.constraints import (
     check_ops,
 )
 from sequences.corner.fixpipe import fix_blocks
+from sequences.corner.knobs import knob_limits, knob_shapes, neighbours
 from sequences.corner.l1 import l1_blocks
 from sequences.illegal.legacy import to_legacy
 from sequences.illegal.strided import spans as strided_spans
@@ -28,6 +29,7 @@ from tb.isa.dma.table import LOCAL_STRIDE_BITS, MAX_LOOPS, PAD_LIMIT
 from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES, Ptr
 from tb.isa.ops import LEGACY_FORMS
 from tb.isa.program import moving
+from tb.isa.profile import current
 from tb.isa.spaces import UB_BLOCK
 
 V06 = MteGmUb | MteUbGm
@@ -189,7 +191,7 @@ def nops() -> Iterator[V06]:
     for store in (False, True):
         for zero in range(2 + MAX_LOOPS):
             length = 0 if zero == 0 else 64
-            rows = 0 if zero == 1 else 65535
+            rows = 0 if zero == 1 else current().longest
             counts = [0 if zero == 2 + k else MAX_LOOP for k in range(MAX_LOOPS)]
             op = copy(store, length, rows, 64, 64, [(count, 1 << 20, 1 << 10) for count in counts])
             yield op
@@ -268,8 +270,14 @@ def gm_ub_blocks(
     yield from packed(corner for corner in alignments(bus_bytes) if corner.op.spec.name in aligned)
     for corners in (page_edges(), pads(), loop_counts()):
         yield from packed(corner for corner in corners if corner.op.spec.name in names)
-    for op in (*maxima(), *ends(), *nops()):
+    if "mte_gm_ub" in names:
+        yield from packed(Corner(op) for op in knob_shapes(MteGmUb) if isinstance(op, MteGmUb))
+        for ops in neighbours():
+            yield _block([*ops])
+    wide = [op for make in (MteGmUb, MteUbGm) for op in knob_limits(make)]
+    for op in (*maxima(), *ends(), *nops(), *wide):
         if op.spec.name in names:
+            assert isinstance(op, V06)
             yield _block([op])
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 
 from sequences.blocks import Op, block_of, lower_program
 from sequences.constraints import GM_SIZE, L1_SIZE, UB_SIZE
+from sequences.corner.knobs import knob_limits, knob_shapes
 from sequences.corner.nz import nz_corners, nz_limits
 from sequences.illegal.cases import changed
 from sequences.illegal.strided import Strided
@@ -18,11 +19,12 @@ from tb.isa.burst.op import BURST_CLASSES, BurstOp
 from tb.isa.burst.table import BIAS_TYPES
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dma.op import Loop, MteGmL1, MteL1Ub
-from tb.isa.dma.table import MAX_LOOPS
+from tb.isa.dma.table import BLOCK_COUNT_BITS, MAX_LOOPS
 from tb.isa.dtypes import Ptr
 from tb.isa.footprint import Footprint, destination, source, space_of
 from tb.isa.lower import V06Op, lower
-from tb.isa.spaces import SIZES, UB_BLOCK, Space
+from tb.isa.profile import current
+from tb.isa.spaces import SEGMENTS, SIZES, UB_BLOCK, Space
 
 PAGE = 4096
 GM_ORIGIN = 1 << 20
@@ -77,13 +79,14 @@ class _Room:
         if side.space is not Space.GM:
             unit = PARAM_UNIT if side.space in (Space.BT, Space.FB) else UB_BLOCK
             modulus = max(modulus, unit)
-        base = self.next[side.space]
-        base += (residue - base) % modulus
-        end = base + side.end - side.base
-        if end > SIZES[side.space]:
-            return None
-        self.next[side.space] = end
-        return base
+        for segment in SEGMENTS[side.space]:
+            base = max(self.next[side.space], segment.start)
+            base += (residue - base) % modulus
+            end = base + side.end - side.base
+            if end <= segment.stop:
+                self.next[side.space] = end
+                return base
+        return None
 
 
 def packed(spots: Iterable[Spot]) -> Iterator[OpBlock]:
@@ -108,6 +111,16 @@ def packed(spots: Iterable[Spot]) -> Iterator[OpBlock]:
         yield block(ops)
 
 
+def strided(
+    make: type[Strided], length: int, rows: int, src: int, dst: int, loops: tuple[Loop, ...] = ()
+) -> Strided:
+    """Returns a copy at address 0 from lengths and row strides in bytes, whatever its units are."""
+    if make is not MteL1Ub:
+        return make(0, 0, length, rows, src, dst, loops)
+    gaps = [max(stride - length, 0) // UB_BLOCK if rows > 1 else 0 for stride in (src, dst)]
+    return make(0, 0, length // UB_BLOCK, rows, *gaps, loops)
+
+
 def _loops(unit: int, make: type[Strided]) -> Iterator[Spot]:
     """Every small combination of loop groups and counts, and levels between each other's rows."""
     row = 33 if unit == 1 else 64
@@ -119,13 +132,13 @@ def _loops(unit: int, make: type[Strided]) -> Iterator[Spot]:
             for count in outer:
                 loops.append(Loop(count, src + 5 * unit, dst))
                 src, dst = (src + 5 * unit) * count, dst * count
-            yield Spot(make(0, 0, row, rows, step, 96, tuple(loops)))
+            yield Spot(strided(make, row, rows, step, 96, tuple(loops)))
     nested = (Loop(2, 192, 256), Loop(2, 96, 128), Loop(4, 32, 32))
-    yield Spot(make(0, 0, 32, 2, 384, 512, nested))
-    yield Spot(make(0, 0, 32, 4, 128, 128, (Loop(4, 32 * 16, 32),)))
-    yield Spot(make(0, 0, 32, 1, 0, 0, (Loop(64, 32, 32),)))
+    yield Spot(strided(make, 32, 2, 384, 512, nested))
+    yield Spot(strided(make, 32, 4, 128, 128, (Loop(4, 32 * 16, 32),)))
+    yield Spot(strided(make, 32, 1, 0, 0, (Loop(64, 32, 32),)))
     # A source may be read again and again; a destination may not be written again.
-    yield Spot(make(0, 0, 32, 2, 64, 64, (Loop(3, 0, 128), Loop(2, 32, 384))))
+    yield Spot(strided(make, 32, 2, 64, 64, (Loop(3, 0, 128), Loop(2, 32, 384))))
 
 
 def gm_l1_spots(bus_bytes: int) -> Iterator[Spot]:
@@ -145,20 +158,52 @@ def gm_l1_spots(bus_bytes: int) -> Iterator[Spot]:
 def l1_ub_spots() -> Iterator[Spot]:
     """``mte_l1_ub``: every pair of places in a word of 128 bytes, lengths, loops."""
     for src, dst, blocks in product(range(4), range(4), range(1, 6)):
-        op = MteL1Ub(0, 0, blocks * UB_BLOCK, 1 + blocks % 2, 160, 192)
+        op = MteL1Ub(0, 0, blocks, 1 + blocks % 2, 5 - blocks, 6 - blocks)
         yield Spot(op, (128, src * UB_BLOCK), (128, dst * UB_BLOCK))
     for blocks in range(1, 20):
-        yield Spot(MteL1Ub(0, 0, blocks * UB_BLOCK, 2, blocks * UB_BLOCK, blocks * UB_BLOCK))
+        yield Spot(MteL1Ub(0, 0, blocks, 2, 0, 0))
+    for count, src_gap, dst_gap in product((1, 2, 3), (0, 1, 2, 3), (0, 1, 2, 3)):
+        yield Spot(MteL1Ub(0, 0, 1 + src_gap % 3, count, src_gap, dst_gap))
     yield from _loops(UB_BLOCK, MteL1Ub)
 
 
-def strided_limits(make: type[Strided]) -> Iterator[V06Op]:
-    """The largest counts, lengths and strides that the memories allow, and their ends."""
-    from_gm = make is MteGmL1
-    src_size, dst_size = (GM_SIZE, L1_SIZE) if from_gm else (L1_SIZE, UB_SIZE)
-    unit = 1 if from_gm else UB_BLOCK
-    src_max = GM_MAX if from_gm else LOCAL_MAX
-    longest = 65535 if from_gm else 65504
+def l1_ub_limits() -> Iterator[V06Op]:
+    """``mte_l1_ub``: the largest counts, lengths and gaps that the memories allow, and ends."""
+    most, bursts = UB_SIZE // UB_BLOCK, (1 << BLOCK_COUNT_BITS) - 1
+    loop_max = LOCAL_MAX // UB_BLOCK * UB_BLOCK
+    yield MteL1Ub(0, 0, most, 1, 0, 0)
+    yield MteL1Ub(0, 0, most, 1, MAX_GAP, MAX_GAP)
+    yield MteL1Ub(L1_SIZE - UB_SIZE, 0, most // 2, 2, 0, 0)
+    yield MteL1Ub(0, 0, most // 4, 2, most // 4, most // 2)
+    yield MteL1Ub(0, 0, 1, bursts, 0, 0)
+    yield MteL1Ub(0, 0, 1, bursts, 3, 1)
+    yield MteL1Ub(0, 0, 1, 2, L1_SIZE // UB_BLOCK - 2, most - 2)
+    yield MteL1Ub(0, 0, 1, bursts, 0, 0, (Loop(2, 0, bursts * UB_BLOCK),))
+    yield MteL1Ub(0, 0, 1, 1, 0, 0, (Loop(most, UB_BLOCK, UB_BLOCK),))
+    yield MteL1Ub(0, 0, 1, 1, 0, 0, (Loop(most, 0, UB_BLOCK),))
+    yield MteL1Ub(0, 0, 1, 1, 0, 0, (Loop(2, L1_SIZE - UB_BLOCK, UB_SIZE - UB_BLOCK),))
+    yield MteL1Ub(0, 0, 1, 1, MAX_GAP, MAX_GAP, (Loop(1, LOCAL_MAX, LOCAL_MAX),) * 3)
+    for length in (1, 31, 33, 128, 129):
+        for gap in (0, 1):
+            op = MteL1Ub(0, 0, length, 2, gap, 0)
+            src, dst = strided_spans(op)
+            yield at(op, L1_SIZE - src, UB_SIZE - dst)
+            yield at(op, 0, UB_SIZE - dst)
+            yield at(op, L1_SIZE - src, 0)
+    for zero in range(2 + MAX_LOOPS):
+        counts = [0 if zero == 2 + k else MAX_LOOP for k in range(MAX_LOOPS)]
+        loops = tuple(Loop(count, loop_max, 1 << 10) for count in counts)
+        length, rows = 65535 * (zero != 0), bursts * (zero != 1)
+        op = MteL1Ub(0, 0, length, rows, MAX_GAP, MAX_GAP, loops)
+        yield op
+        yield at(op, L1_SIZE + 32, UB_SIZE)
+
+
+def gm_l1_limits() -> Iterator[V06Op]:
+    """``mte_gm_l1``: the largest counts, lengths and strides that the memories allow, and ends."""
+    make = MteGmL1
+    src_size, dst_size = GM_SIZE, L1_SIZE
+    unit, src_max, longest = 1, GM_MAX, 65535
     most = dst_size // UB_BLOCK
     yield make(0, 0, UB_BLOCK, most, UB_BLOCK, UB_BLOCK)
     yield make(0, 0, unit, most, unit, UB_BLOCK)
@@ -170,10 +215,9 @@ def strided_limits(make: type[Strided]) -> Iterator[V06Op]:
     yield make(0, 0, unit, 1, 0, 0, (Loop(2, src_size - unit, dst_size - UB_BLOCK),))
     yield make(0, 0, unit, 1, src_max, LOCAL_MAX, (Loop(1, src_max, LOCAL_MAX),) * 3)
     yield make(0, 0, unit, 1, 0, 0, (Loop(most, 0, UB_BLOCK),))
-    if from_gm:
-        far = (Loop(2, 1 << 36, 64), Loop(2, 1 << 38, 128), Loop(2, 1 << 39, 256))
-        yield MteGmL1(0, 0, 9, 2, 1 << 32, 32, far)
-        yield MteGmL1((1 << 32) - 5, 0, 9, 3, (1 << 38) + 1, 32)
+    far = (Loop(2, 1 << 36, 64), Loop(2, 1 << 38, 128), Loop(2, 1 << 39, 256))
+    yield MteGmL1(0, 0, 9, 2, 1 << 32, 32, far)
+    yield MteGmL1((1 << 32) - 5, 0, 9, 3, (1 << 38) + 1, 32)
     for length in (unit, 31 * unit, 33 * unit, PAGE, PAGE + unit):
         op = make(0, 0, length, 2, length + unit, _up(length))
         src, dst = strided_spans(op)
@@ -183,7 +227,7 @@ def strided_limits(make: type[Strided]) -> Iterator[V06Op]:
     for zero in range(2 + MAX_LOOPS):
         counts = [0 if zero == 2 + k else MAX_LOOP for k in range(MAX_LOOPS)]
         loops = tuple(Loop(count, 1 << 20, 1 << 10) for count in counts)
-        op = make(0, 0, 64 * (zero != 0), 65535 * (zero != 1), 64, 64, loops)
+        op = make(0, 0, 64 * (zero != 0), current().longest * (zero != 1), 64, 64, loops)
         yield op
         yield at(op, src_size + 32, dst_size)
 
@@ -259,18 +303,26 @@ def param_limits(make: type[BurstOp]) -> Iterator[V06Op]:
     if make.spec.widens:
         pairs = BIAS_TYPES.items()
         ops = [make(0, 0, 1, 1, 0, 0, Ptr(t, "l1"), Ptr(u, "bt")) for t, (u, _) in pairs]
-    for op in ops:
-        yield changed(op, len_burst=most)
-        yield changed(op, n_burst=most)
-        yield changed(op, n_burst=most // 2, dst_gap=1, src_gap=3)
-        yield changed(op, n_burst=2, dst_gap=most - 2, src_gap=7)
-        yield changed(op, len_burst=3, src_gap=MAX_GAP, dst_gap=MAX_GAP)
-        yield changed(op, n_burst=2, src_gap=MAX_GAP if most > 64 else L1_SIZE // PARAM_UNIT - 2)
-        yield at(changed(op, len_burst=8), L1_SIZE - 8 * lower_units(op), 0)
-        yield at(changed(op, len_burst=PARAM_UNIT // 4 if most > 64 else 1), 0, PARAM_SIZE - 64)
-        yield changed(op, len_burst=0, n_burst=4095, src_gap=MAX_GAP, dst_gap=MAX_GAP)
-        yield at(changed(op, len_burst=65535, n_burst=0), L1_SIZE, PARAM_SIZE + 64)
-        yield changed(op, len_burst=0, n_burst=0)
+    starts = [one.start for one in SEGMENTS[space_of(make.spec.destination)]]
+    for op, start in product(ops, starts):
+        for limit in _param_limits(op, most):
+            src, dst = (getattr(limit, each.name) for each in limit.spec.operands[:2])
+            yield at(limit, src, start + dst)
+
+
+def _param_limits(op: BurstOp, most: int) -> Iterator[V06Op]:
+    """The same for an op at address 0 of a memory of ``most`` units."""
+    yield changed(op, len_burst=most)
+    yield changed(op, n_burst=most)
+    yield changed(op, n_burst=most // 2, dst_gap=1, src_gap=3)
+    yield changed(op, n_burst=2, dst_gap=most - 2, src_gap=7)
+    yield changed(op, len_burst=3, src_gap=MAX_GAP, dst_gap=MAX_GAP)
+    yield changed(op, n_burst=2, src_gap=MAX_GAP if most > 64 else L1_SIZE // PARAM_UNIT - 2)
+    yield at(changed(op, len_burst=8), L1_SIZE - 8 * lower_units(op), 0)
+    yield at(changed(op, len_burst=PARAM_UNIT // 4 if most > 64 else 1), 0, PARAM_SIZE - 64)
+    yield changed(op, len_burst=0, n_burst=4095, src_gap=MAX_GAP, dst_gap=MAX_GAP)
+    yield at(changed(op, len_burst=65535, n_burst=0), L1_SIZE, PARAM_SIZE + 64)
+    yield changed(op, len_burst=0, n_burst=0)
 
 
 def lower_units(op: BurstOp) -> int:
@@ -292,8 +344,11 @@ def burst_corners(make: type[BurstOp]) -> tuple[Iterator[Spot], Iterator[V06Op]]
 def l1_blocks(bus_bytes: int, names: Collection[str]) -> Iterator[OpBlock]:
     """Yields the corners of every op of ``names`` but those between GM and UB."""
     kinds: dict[str, tuple[Iterator[Spot], Iterator[V06Op]]] = {
-        "mte_gm_l1": (gm_l1_spots(bus_bytes), strided_limits(MteGmL1)),
-        "mte_l1_ub": (l1_ub_spots(), strided_limits(MteL1Ub)),
+        "mte_gm_l1": (
+            chain(gm_l1_spots(bus_bytes), (Spot(op) for op in knob_shapes(MteGmL1))),
+            chain(gm_l1_limits(), knob_limits(MteGmL1)),
+        ),
+        "mte_l1_ub": (l1_ub_spots(), l1_ub_limits()),
         **{name: burst_corners(make) for name, make in BURST_CLASSES.items()},
         "mte_gm_l1_frac": (
             (Spot(op, wish) for op, wish in nz_corners(bus_bytes)),

@@ -46,7 +46,14 @@ from tb.isa.dma.legacy import DmaRegisters, LegacyOp
 from tb.isa.dma.table import DMA_LAYOUT, MTE_GM_UB, MTE_UB_GM
 from tb.isa.nz.table import MTE_GM_L1_FRAC, NZ_LAYOUT
 from tb.isa.ops import LEGACY_FORMS, OPS
-from tb.isa.spaces import GM_ADDR_BITS, SIZES, UB_BLOCK, Space
+from tb.isa.spaces import (
+    FB_SEGMENT_BYTES,
+    FB_SEGMENT_SHIFT,
+    GM_ADDR_BITS,
+    SIZES,
+    UB_BLOCK,
+    Space,
+)
 
 BATCH = 4096
 """Ops drawn at once by :meth:`CopyGenerator.blocks`."""
@@ -63,8 +70,8 @@ COPY_FORMS: tuple[str, ...] = tuple(name for name in OP_NAMES if name not in FIX
 """Every name that :class:`CopyGenerator` takes."""
 
 _BITS = np.zeros(5, dtype=np.int64)
-_BITS[[GM, UB, L1, BT, FB]] = GM_ADDR_BITS, 18, 19, 12, 12
-"""Address bits of each memory."""
+_BITS[[GM, UB, L1, BT, FB]] = GM_ADDR_BITS, 18, 19, 12, 13
+"""Address bits of each memory; the top one of FB is the segment."""
 
 _FAMILY_COLUMNS = {"dma": tuple(DMA_LAYOUT), "burst": tuple(BURST_LAYOUT), "nz": tuple(NZ_LAYOUT)}
 
@@ -297,21 +304,24 @@ class CopyGenerator:
         for spec, most in ((MTE_GM_UB, 4), (MTE_UB_GM, 16)):
             index = np.flatnonzero(moves.opcode == spec.opcode)
             if len(index):
-                hint = self._rng.integers(0, most, len(index))
-                # A legacy store has no such operand.
-                gone = moves.legacy[index] & (spec is MTE_UB_GM)
-                moves.columns["l2"][index] = np.where(gone, 0, hint)
+                moves.columns["l2"][index] = self._rng.integers(0, most, len(index))
 
     def _nop_bases(self, moves: Moves, read: Ints, write: Ints) -> None:
         """NOPs access nothing: their bases may point anywhere, even outside (A-18)."""
         rng = self._rng
         index = np.flatnonzero(moves.nop)
         for side, space in ((read, SOURCE), (write, DESTINATION)):
-            on_gm = space[moves.opcode[index]] == GM
+            to = space[moves.opcode[index]]
+            on_gm, on_fb = to == GM, to == FB
             outside = rng.random(len(index)) < 0.3
-            bits = np.where(outside, np.where(on_gm, 44, 24), _BITS[space[moves.opcode[index]]])
+            bits = np.where(outside, np.where(on_gm, 44, 24), _BITS[to])
+            # The segment of FB is tested for a NOP, too (FB-L04).
+            bits = np.where(outside & on_fb, FB_SEGMENT_SHIFT + 1, bits)
             base = rng.integers(0, np.left_shift(1, bits))
-            small = np.isin(space[moves.opcode[index]], (BT, FB))
+            segment, offset = np.divmod(base, FB_SEGMENT_BYTES)
+            in_segment = (segment << FB_SEGMENT_SHIFT) + offset
+            base = np.where(on_fb & ~outside, in_segment, base)
+            small = np.isin(to, (BT, FB))
             unit = np.where(on_gm, 1, np.where(small, PARAM_UNIT, UB_BLOCK))
             side[index] = base // unit * unit
 

@@ -116,7 +116,7 @@ class RegisterFile:
             if is_store:
                 program.append(
                     CopyUbufToGm(
-                        row[1], row[0], sid, row[3], row[2], 0, row[4], row[5],
+                        row[1], row[0], sid, row[3], row[2], row[16], row[4], row[5],
                         _UB[elem], _GM[elem], row[17],
                     )
                 )  # fmt: skip

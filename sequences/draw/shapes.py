@@ -9,14 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sequences.constraints import MAX_FAR_ROWS, OpConstraints
-from tb.isa.dma.table import LEN_BITS, LOOP_COUNT_BITS, MAX_LOOPS, N_BURST_BITS, PAD_LIMIT
+from tb.isa.dma.table import BLOCK_COUNT_BITS, LOOP_COUNT_BITS, MAX_LOOPS, PAD_LIMIT
 from tb.isa.dtypes import DTYPE_INDEX, DTYPES, ELEMENT_BYTES, PAD_DTYPES
+from tb.isa.profile import SEED, current
 from tb.isa.spaces import UB_BLOCK
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-MAX_LEN = (1 << LEN_BITS) - 1
+MOST_BLOCKS = (1 << BLOCK_COUNT_BITS) - 1
+"""Most bursts of ``mte_l1_ub``."""
+
 LEVELS = 1 + MAX_LOOPS
 """Rows and loops: column 0 of a count or stride table is the rows, column 1 + k is loop k."""
 
@@ -178,8 +181,17 @@ EDGE_LENGTHS = np.array(
 MANY_BYTES = 48 * 1024
 """Most bytes of an op with a length drawn independently of its rows."""
 
-LONG_LENGTHS = np.array([4095, 4096, 4097, 8192, 16384, 32768, MAX_LEN - 31, MAX_LEN - 1, MAX_LEN])
-"""Lengths around pages and the operand's maximum: for ops of very few rows."""
+LONG_LENGTHS = np.array([4095, 4096, 4097, 8192, 16384, 32768])
+"""Lengths around pages, for ops of very few rows; those around the operand's maximum follow."""
+
+
+def long_lengths() -> Ints:
+    """Returns lengths around pages and around the maximum of 16 and of more bits."""
+    most = current().longest
+    top = [most - 31, most - 1, most]
+    if most > SEED.longest:
+        top = [SEED.longest, SEED.longest + 2, most]
+    return np.concatenate((LONG_LENGTHS, top))
 
 
 def edge_lengths(
@@ -206,7 +218,7 @@ def edge_lengths(
     length = np.where(short, near, length)
     # The longest ones take as long as fifty ops: most of the long ones are a page.
     weights = np.array([4, 10, 4, 1, 1, 1, 1, 1, 3.0])
-    length = np.where(long, LONG_LENGTHS[pick(rng, count, weights)], length)
+    length = np.where(long, long_lengths()[pick(rng, count, weights)], length)
     few = np.flatnonzero(long)
     counts[few, 0] = np.minimum(counts[few, 0], 2)
     counts[few, 1:] = 1
@@ -222,6 +234,14 @@ def draw_elements(rng: np.random.Generator, pad: Bools) -> tuple[Ints, Ints]:
         mine = log2 == size
         dtype[mine] = rng.choice(types, int(mine.sum()))
     return dtype, np.left_shift(1, log2)
+
+
+def short_elements(rng: np.random.Generator, shapes: Shapes, wanted: Bools) -> None:
+    """Gives the ops ``wanted`` elements that their rows hold, in place (DMA-L19)."""
+    index = np.flatnonzero(wanted & (shapes.length < shapes.elem))
+    if len(index):
+        shapes.elem[index] = 1
+        shapes.dtype[index] = rng.choice(_TYPES_OF_SIZE[0], len(index))
 
 
 def pad_types(rng: np.random.Generator, elem: Ints) -> Ints:
@@ -263,11 +283,15 @@ def with_residue(length: Ints, residue: Ints, bus: int, top: Ints) -> Ints:
     return np.where(fits, np.maximum(fixed, 1), length)
 
 
-def make_nops(rng: np.random.Generator, shapes: Shapes, nop: Bools) -> None:
-    """Gives the ops of ``nop`` a zero length or count, and other counts up to their maxima."""
+def make_nops(rng: np.random.Generator, shapes: Shapes, nop: Bools, blocks: Bools) -> None:
+    """Gives the ops of ``nop`` a zero length or count, and other counts up to their maxima.
+
+    The ops of ``blocks``, ``bool[N]``, count fewer rows: those of ``mte_l1_ub``.
+    """
     index = np.flatnonzero(nop)
     count = len(index)
-    limit = np.array([(1 << N_BURST_BITS) - 1, *[(1 << LOOP_COUNT_BITS) - 1] * MAX_LOOPS])
+    limit = np.full((count, LEVELS), (1 << LOOP_COUNT_BITS) - 1)
+    limit[:, 0] = np.where(blocks[index], MOST_BLOCKS, current().longest)
     kind = pick(rng, count, np.array([0.35, 0.25, 0.25, 0.15]))
     size = (count, LEVELS)
     drawn = np.choose(
@@ -275,8 +299,8 @@ def make_nops(rng: np.random.Generator, shapes: Shapes, nop: Bools) -> None:
         (
             np.ones(size, dtype=np.int64),
             rng.integers(2, 9, size),
-            np.broadcast_to(limit, size),
-            rng.integers(1, limit + 1, size),
+            limit,
+            rng.integers(1, limit + 1),
         ),
     )
     n_loops = shapes.n_loops[index]

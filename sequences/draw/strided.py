@@ -10,7 +10,7 @@ from sequences.constraints import MAX_FAR_ROWS, OpConstraints
 from sequences.draw.moves import DESTINATION, GM, SOURCE, STRIDED, Moves, by_name
 from sequences.draw.shapes import (
     LEVELS,
-    MAX_LEN,
+    MOST_BLOCKS,
     Bools,
     Forms,
     Ints,
@@ -24,14 +24,27 @@ from sequences.draw.shapes import (
     make_nops,
     pad_bytes,
     pick,
+    short_elements,
     total_bytes,
     with_residue,
 )
-from sequences.draw.strides import gm_strides, local_strides, nop_strides
-from tb.isa.dma.table import MAX_LOOPS, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM, PAD_LIMIT
+from sequences.draw.strides import gm_strides, local_strides, nop_strides, repeat_rows
+from tb.isa.dma.table import (
+    BLOCK_GAP_BITS,
+    MAX_LOOPS,
+    MTE_GM_L1,
+    MTE_GM_UB,
+    MTE_L1_UB,
+    MTE_UB_GM,
+    PAD_LIMIT,
+)
+from tb.isa.profile import current
 from tb.isa.spaces import UB_BLOCK
 
 _IS_STRIDED = by_name(dict.fromkeys(STRIDED, 1))
+
+COMPACT = 0.16
+"""Fraction of loads with rows that follow each other without a gap, where they may."""
 
 SPREAD = 5
 """Factor by which sources are spread over their whole limit more often: they may overlap."""
@@ -55,13 +68,14 @@ def _fresh(
     n_loops = pick(rng, count, np.array(limits.loops[: limits.max_loops + 1]))
     n_loops = np.where(forms.legacy, 2, n_loops)
     counts = draw_counts(rng, forms, total, n_loops, limits)
-    length = np.clip(total // counts.prod(axis=1), 1, MAX_LEN)
-    top = min(MAX_LEN, limits.max_bytes)
+    longest = current().longest
+    counts[:, 0] = np.minimum(counts[:, 0], np.where(whole, MOST_BLOCKS, longest))
+    length = np.clip(total // counts.prod(axis=1), 1, longest)
+    top = min(longest, limits.max_bytes)
     length = with_residue(length, residue, limits.bus_bytes, np.minimum(most, top))
     length = edge_lengths(rng, forms.far, counts, length, residue, top, limits.edge)
     length = np.minimum(length, most)
-    blocks = np.minimum(align(length), MAX_LEN // UB_BLOCK * UB_BLOCK)
-    length = np.where(whole, np.minimum(blocks, most // UB_BLOCK * UB_BLOCK), length)
+    length = np.where(whole, np.minimum(align(length), most // UB_BLOCK * UB_BLOCK), length)
     dtype, elem = draw_elements(rng, forms.pad)
     pad = forms.pad & (length >= elem)
     length = np.where(pad, length // elem * elem, length)
@@ -76,15 +90,29 @@ def _flat(rng: np.random.Generator, shapes: Shapes, index: Ints, most: Ints, who
     """Makes the ops ``index`` one row over all the ``most`` bytes they may read, or a part."""
     part = log_uniform(rng, 1, most[index])
     length = np.where(rng.random(len(index)) < 0.6, most[index], part)
-    length = np.minimum(length, MAX_LEN)
+    length = np.minimum(length, current().longest)
     blocks = np.maximum(length // UB_BLOCK * UB_BLOCK, UB_BLOCK)
     shapes.length[index] = np.where(whole[index], blocks, length)
     shapes.counts[index] = 1
 
 
+def _compact(rng: np.random.Generator, shapes: Shapes, load: Bools) -> Bools:
+    """Tells which loads have rows without gaps; half of them have very short rows.
+
+    Their lengths change in place. Only knob ``compact`` legal allows lengths that are not whole
+    blocks.
+    """
+    compact = load & ~shapes.pad & (shapes.counts[:, 0] > 1)
+    compact &= rng.random(len(load)) < COMPACT
+    tiny = compact & (rng.random(len(load)) < 0.5)
+    short = np.minimum(shapes.length, rng.integers(1, 2 * UB_BLOCK, len(load)))
+    shapes.length = np.where(tiny, short, shapes.length)
+    return compact
+
+
 def _strides(
     rng: np.random.Generator, shapes: Shapes, far: Bools, on_gm: Bools, most: Ints,
-    stretch: NDArray[np.float64], *, source: bool, limits: OpConstraints,
+    stretch: NDArray[np.float64], *, source: bool, limits: OpConstraints, compact: Bools,
 ) -> Ints:  # fmt: skip
     strides = np.zeros_like(shapes.counts)
     for gm in (False, True):
@@ -94,14 +122,19 @@ def _strides(
         reread = (rng.random(len(index)) < limits.reread) & source
         counts = shapes.counts[index]
         if gm:
-            strides[index] = gm_strides(
+            found = gm_strides(
                 rng, counts, shapes.length[index], interleave=limits.interleave, reread=reread,
                 far=far[index], most=most[index],
             )  # fmt: skip
+            if source and current().row_repeat == "legal":
+                several = (counts[:, 0] > 1) & ~far[index]
+                repeat_rows(rng, found, shapes.length[index], several)
+            strides[index] = found
         else:
             strides[index] = local_strides(
                 rng, counts, shapes.need[index], shapes.pad[index], interleave=limits.interleave,
                 reread=reread, most=most[index], stretch=stretch[index],
+                compact=compact[index],
             )  # fmt: skip
     return strides
 
@@ -145,6 +178,10 @@ def shape_strided(
         load & (rng.random(len(index)) < limits.pad),
     )  # fmt: skip
     whole = opcode == MTE_L1_UB.opcode
+    loads = load | (opcode == MTE_GM_L1.opcode)
+    knobs = current()
+    if knobs.tail == "fill":
+        write = np.where(loads, write // UB_BLOCK * UB_BLOCK, write)
     shapes = _fresh(rng, forms, whole, read, write, moves.residue[index], limits)
     child = parent >= 0
     chance = rng.random(len(index))
@@ -158,27 +195,59 @@ def shape_strided(
     from_gm, to_gm = SOURCE[opcode] == GM, DESTINATION[opcode] == GM
     stretch = np.where(wide, 1.0, limits.stretch)
     spread = np.where(wide, 1.0, min(limits.stretch * SPREAD, 1.0))
-    src = _strides(rng, shapes, far, from_gm, read, spread, source=True, limits=limits)
-    dst = _strides(rng, shapes, far, to_gm, write, stretch, source=False, limits=limits)
+    compact = np.zeros(len(index), dtype=bool)
+    if knobs.compact == "legal":
+        compact = _compact(rng, shapes, loads & ~_marked(len(index), same))
+    if knobs.tail == "fill":
+        short_elements(rng, shapes, load & ~shapes.pad)
+    none = np.zeros_like(compact)
+    src = _strides(
+        rng, shapes, far, from_gm, read, spread, source=True, limits=limits, compact=none
+    )
+    dst = _strides(
+        rng, shapes, far, to_gm, write, stretch, source=False, limits=limits, compact=compact
+    )
     src[same] = moves.write.strides[parent[same]]
     clone = _clones(rng, opcode, forms.legacy & ~child & ~forms.nop, limits.clone)
     at = np.flatnonzero(clone >= 0)
     for column in (
         shapes.counts, shapes.length, shapes.dtype, shapes.elem, shapes.pad, shapes.left,
-        shapes.right, src, dst, far,
+        shapes.right, src, dst, far, compact,
     ):  # fmt: skip
         column[at] = column[clone[at]]
     idle = np.flatnonzero(forms.nop)
-    make_nops(rng, shapes, forms.nop)
+    make_nops(rng, shapes, forms.nop, whole)
     for side, on_gm in ((src, from_gm), (dst, to_gm)):
         local, gm = nop_strides(rng, shapes.need[idle], shapes.pad[idle])
         side[idle] = np.where(on_gm[idle, None], gm, local)
     moves.far[index] = far
     moves.dtype[index] = shapes.dtype
     moves.read.put(index, shapes.counts, src, shapes.length)
-    foot = np.where(shapes.pad, dst[:, 0], shapes.length)
-    moves.write.put(index, shapes.counts, dst, foot, shapes.length > 0)
+    counts, foot = _written(shapes, dst, loads, compact)
+    moves.write.put(index, counts, dst, foot, shapes.length > 0)
     _fill(rng, moves, index, shapes, src, dst)
+
+
+def _marked(count: int, index: Ints) -> Bools:
+    """Returns ``bool[count]``, true at ``index``."""
+    found = np.zeros(count, dtype=bool)
+    found[index] = True
+    return found
+
+
+def _written(shapes: Shapes, dst: Ints, loads: Bools, compact: Bools) -> tuple[Ints, Ints]:
+    """Returns rows ``int64[M, 4]`` and their bytes that ops write, with pad and fill bytes.
+
+    Rows without gaps are one row (spec/dma.md, section 2).
+    """
+    knobs = current()
+    run = np.where(compact, shapes.counts[:, 0], 1) * shapes.length
+    foot = np.where(loads & (knobs.tail == "fill"), align(run), run)
+    end = dst[:, 0] if knobs.pad_end == "stride" else align(shapes.need)
+    # A NOP writes nothing, whatever its counts.
+    one = compact & (shapes.counts[:, 0] > 0)
+    counts = np.where(one[:, None] & (np.arange(LEVELS) == 0), 1, shapes.counts)
+    return counts, np.where(shapes.pad, end, foot)
 
 
 def _same_rows(
@@ -194,7 +263,8 @@ def _same_rows(
     fits = strided(moves.opcode[parent]) & wanted & (moves.write.hull[parent] > 0)
     # Two register loops cannot hold three.
     fits &= np.where(legacy, n_loops <= 2, n_loops <= limits.max_loops)
-    fits &= (moves.write.hull[parent] <= moves.extent[parent]) & (length <= MAX_LEN)
+    fits &= moves.write.hull[parent] <= moves.extent[parent]
+    fits &= (length <= current().longest) & ~(whole & (counts[:, 0] > MOST_BLOCKS))
     fits &= counts.prod(axis=1) * align(length) <= write
     same = np.flatnonzero(fits)
     shapes.counts[same], shapes.length[same] = counts[same], length[same]
@@ -212,10 +282,13 @@ def _fill(
     present = np.arange(1, LEVELS) <= shapes.n_loops[:, None]
     columns["elem_log2"][index] = np.log2(shapes.elem).astype(np.int64)
     columns["n_loops"][index] = shapes.n_loops
-    columns["len"][index] = shapes.length
+    whole = opcode == MTE_L1_UB.opcode
+    columns["len"][index] = np.where(whole, shapes.length // UB_BLOCK, shapes.length)
     columns["n_burst"][index] = shapes.counts[:, 0]
-    columns["ext_stride"][index] = ext[:, 0]
-    columns["loc_stride"][index] = loc[:, 0]
+    for name, strides in (("ext_stride", ext[:, 0]), ("loc_stride", loc[:, 0])):
+        # A gap after a single burst may hold anything.
+        gap = (strides - np.where(shapes.counts[:, 0] > 1, shapes.length, 0)) // UB_BLOCK
+        columns[name][index] = np.where(whole, gap & ((1 << BLOCK_GAP_BITS) - 1), strides)
     for k in range(MAX_LOOPS):
         columns[f"loop{k}_count"][index] = np.where(present[:, k], shapes.counts[:, 1 + k], 1)
         columns[f"loop{k}_ext_stride"][index] = np.where(present[:, k], ext[:, 1 + k], 0)

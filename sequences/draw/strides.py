@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sequences.constraints import GM_SIZE
 from sequences.draw.shapes import LEVELS, Bools, Ints, align, log_uniform, pick
 from tb.isa.dma.table import GM_STRIDE_BITS, LOCAL_STRIDE_BITS
+from tb.isa.profile import current
 from tb.isa.spaces import UB_BLOCK
 
 FAR_STRIDE = 1 << 32
@@ -112,6 +113,7 @@ def local_strides(
     interleave: float,
     reread: Bools,
     most: Ints | int,
+    compact: Bools | None = None,
     stretch: NDArray[np.float64] | float = 0.0,
     bits: int = LOCAL_STRIDE_BITS,
 ) -> Ints:
@@ -121,11 +123,13 @@ def local_strides(
         rng: Source of randomness.
         counts: ``int64[N, 4]``, each at least 1.
         need: ``int64[N]``, bytes of a row with its pads.
-        pad: ``bool[N]``, rows are filled to their stride.
+        pad: ``bool[N]``, rows have pads: to their stride, or to the end of a block (knob
+            ``pad_end``).
         interleave: Fraction with iterations between rows.
         reread: ``bool[N]``, ops that only read and may step less than their extent.
         most: Bytes between the first and last byte of an op, one or ``int64[N]``.
-        stretch: Fraction of ops without padding that spread over all of ``most``, one or
+        compact: ``bool[N]``, ops with rows that follow each other without a gap, of any length.
+        stretch: Fraction of ops without rows filled to their stride that spread over all of ``most``, one or
             ``float64[N]``.
         bits: Width of a stride.
     """
@@ -141,20 +145,25 @@ def local_strides(
             rng.integers(9, 257, shape),
         ),
     )
-    # A padded row fills its stride, so the free bytes belong to the row.
+    # A row that is filled to its stride owns the free bytes.
+    filled = pad & (current().pad_end == "stride")
     row_margin = np.where(pad, margin[:, 0], 0)
-    margin[pad, 0] = 0
+    margin[filled, 0] = 0
+    row = need
+    if compact is not None and compact.any():
+        need = np.where(compact, counts[:, 0] * row, need)
+        counts = np.where(compact[:, None] & (np.arange(LEVELS) == 0), 1, counts)
     tight = align(need)
-    foot = np.where(pad, tight + row_margin, need)
-    order = orders(rng, count, interleave, pad)
+    foot = np.where(filled, tight + row_margin, need)
+    order = orders(rng, count, interleave, filled)
     strides, hull = nest(counts, foot, order, margin, UB_BLOCK)
     big = hull > np.minimum(most, ROOMY)
-    foot = np.where(big & pad, tight, foot)
+    foot = np.where(big & filled, tight, foot)
     if big.any():
         strides[big], hull[big] = nest(
             counts[big], foot[big], order[big], np.zeros_like(margin[big]), UB_BLOCK
         )
-    wide = np.flatnonzero(~pad & (rng.random(count) < stretch))
+    wide = np.flatnonzero(~filled & (rng.random(count) < stretch))
     spare = np.maximum(np.broadcast_to(most, count)[wide] - hull[wide], 0)
     apart = strides[wide]
     _stretch(rng, counts[wide], apart, order[wide], spare)
@@ -162,10 +171,13 @@ def local_strides(
     _reread(rng, strides, reread, UB_BLOCK)
     unused = unused_strides(rng, counts, bits)
     strides = np.where(counts > 1, strides, unused)
-    strides[:, 0] = np.where(pad, foot, strides[:, 0])
+    lone = np.where(filled, foot, tight + row_margin)
+    strides[:, 0] = np.where(filled | (pad & (counts[:, 0] == 1)), lone, strides[:, 0])
     single = (counts[:, 0] == 1) & ~pad & (rng.random(count) < 0.4)
     strides[:, 0] = np.where(single, tight, strides[:, 0])
     _short(rng, strides, (counts[:, 0] == 1) & ~pad, need)
+    if compact is not None:
+        strides[:, 0] = np.where(compact, row, strides[:, 0])
     return strides
 
 
@@ -215,6 +227,20 @@ def gm_strides(
     strides[:, 0] = np.where(single, length, strides[:, 0])
     _short(rng, strides, counts[:, 0] == 1, length)
     return strides
+
+
+REPEAT = 0.12
+"""Fraction of loads of several rows that read bytes of a row again in the next one."""
+
+
+def repeat_rows(rng: np.random.Generator, strides: Ints, length: Ints, several: Bools) -> None:
+    """Gives some of the loads ``several`` a GM row stride below their length, in place.
+
+    Only knob ``row_repeat`` legal allows it.
+    """
+    index = np.flatnonzero(several & (rng.random(len(several)) < REPEAT))
+    part = (rng.random(len(index)) * length[index]).astype(np.int64)
+    strides[index, 0] = np.where(rng.random(len(index)) < 0.4, 0, part)
 
 
 def _fair_share(counts: Ints, most: Ints | int, low: int, high: int) -> Ints:

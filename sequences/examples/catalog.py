@@ -18,6 +18,13 @@ from sequences.examples.example import (
     pattern,
 )
 from sequences.examples.fixpipe import FIX_EXAMPLES, FIX_RULE_EXAMPLES
+from sequences.examples.knobs import (
+    KNOB_EXAMPLES,
+    KNOB_RULE_EXAMPLES,
+    LEGACY_RULE_EXAMPLES,
+    LEGAL_EXAMPLES,
+    retold,
+)
 from sequences.examples.l1 import L1_EXAMPLES, L1_RULE_EXAMPLES
 from tb.isa.dma.legacy import (
     OUTTOUB,
@@ -40,6 +47,8 @@ _F16_ONE = 0x3C00
 _F32_ONE = 0x3F800000
 _GM_SOURCE = (Fill(Space.GM, 0, 0x20000),)
 _UB_SOURCE = (Fill(Space.UB0, 1, 0x10000),)
+_STRIDE = {"pad_end": "stride"}
+_KEEP = {"tail": "keep"}
 
 
 def _loops(
@@ -93,6 +102,7 @@ GM_UB_EXAMPLES: tuple[Example, ...] = (
         Space.UB0,
         16384,
         0xF3771B43,
+        knobs=_STRIDE,
     ),
     Example(
         "EX3b",
@@ -108,6 +118,7 @@ GM_UB_EXAMPLES: tuple[Example, ...] = (
         Space.UB0,
         16384,
         0xB7D42B96,
+        knobs=_STRIDE,
     ),
     Example(
         "EX3c",
@@ -123,6 +134,7 @@ GM_UB_EXAMPLES: tuple[Example, ...] = (
         Space.UB0,
         16384,
         0xD0CFFF9A,
+        knobs=_KEEP,
     ),
     Example(
         "EX4",
@@ -225,6 +237,7 @@ GM_UB_EXAMPLES: tuple[Example, ...] = (
         Space.UB0,
         128,
         0xC427217C,
+        knobs=_STRIDE,
     ),
     Example(
         "GU-E4",
@@ -272,15 +285,37 @@ GM_UB_RULE_EXAMPLES: tuple[RuleExample, ...] = (
 )
 """Rows of section 7 of spec/examples.md about copies between GM and UB."""
 
-EXAMPLES: tuple[Example, ...] = (*GM_UB_EXAMPLES, *L1_EXAMPLES, *FIX_EXAMPLES)
-"""Every example: sections 1 to 6, and the worked values of spec/fixpipe.md."""
+_BY_NAME = {example.name: example for example in GM_UB_EXAMPLES}
+
+BLOCK_EXAMPLES: tuple[Example, ...] = (
+    retold(_BY_NAME["EX3"], "EX3-a5", 0x66B10886, {"pad_end": "block"}),
+    retold(_BY_NAME["EX3b"], "EX3b-a5", 0xC541E728, {"pad_end": "block"}),
+    retold(_BY_NAME["EX3c"], "EX3c-a5", 0x2C7B882B, {"tail": "fill"}),
+    retold(_BY_NAME["GU-E3"], "GU-E3-a5", 0x5F4C9A43, {"pad_end": "block"}),
+)
+"""Examples of sections 1 and 2 with the other value of a knob (spec/examples_v2.md, section 7). The
+others of section 2 hold for both: their rows end with their strides."""
+
+EXAMPLES: tuple[Example, ...] = (
+    *GM_UB_EXAMPLES,
+    *BLOCK_EXAMPLES,
+    *KNOB_EXAMPLES,
+    *LEGAL_EXAMPLES,
+    *L1_EXAMPLES,
+    *FIX_EXAMPLES,
+)
+"""Every example: sections 1 to 6 of spec/examples.md, the worked values of spec/fixpipe.md, and
+sections 1, 3, 4 and 7 of spec/examples_v2.md."""
 
 RULE_EXAMPLES: tuple[RuleExample, ...] = (
     *GM_UB_RULE_EXAMPLES,
+    *KNOB_RULE_EXAMPLES,
+    *LEGACY_RULE_EXAMPLES,
     *L1_RULE_EXAMPLES,
     *FIX_RULE_EXAMPLES,
 )
-"""Every row of section 7."""
+"""Every row of section 7 of spec/examples.md and of section 8 of spec/examples_v2.md whose op is
+issued; rows of copies that are not are in ``UBUF_RULE_EXAMPLES``."""
 
 __all__ = [
     "BACKGROUNDS",

@@ -79,11 +79,16 @@ def _in_use(knobs: Knobs) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """Expected memory contents from address 0 on: ``length`` bytes with CRC-32 ``crc`` (zlib)."""
+    """Expected memory contents from ``start`` on: ``length`` bytes with CRC-32 ``crc`` (zlib)."""
 
     space: Space
     length: int
     crc: int
+    start: int = 0
+
+    def of(self, memory: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Returns the part of a whole memory that it covers, ``uint8[length]``."""
+        return memory[self.start : self.start + self.length]
 
     def matches(self, data: NDArray[np.uint8]) -> bool:
         """Tells whether ``data``, ``uint8[length]``, is the expected content."""

@@ -7,15 +7,25 @@ spec/bias_fb.md.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable
+from dataclasses import replace
 
-from sequences.examples.example import BACKGROUNDS, Data, Example, Fill, RuleExample
+from sequences.examples.example import (
+    BACKGROUNDS,
+    Data,
+    Example,
+    Fill,
+    Image,
+    RuleExample,
+    pattern,
+)
 from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.dma.legacy import CopyUbufToUbuf
-from tb.isa.dma.op import MteGmL1, MteL1Ub
+from tb.isa.dma.op import Loop, MteGmL1, MteL1Ub
 from tb.isa.dtypes import Ptr
 from tb.isa.nz.op import MteGmL1Frac
-from tb.isa.spaces import Space
+from tb.isa.spaces import FB_SEGMENT_SHIFT, UB_BLOCK, Space, ub_space
 
 _NZ_BACKGROUNDS = {**BACKGROUNDS, Space.L1: 0xEE}
 _HALFWORDS = (0x3C00, 0xC100, 0x3555, 0x7BFF, 0x0001, 0x8000, 0x7C00, 0x03FF)
@@ -86,9 +96,30 @@ def _bias(
     return Example(name, {"v06": (op,)}, (_words(Space.L1, halves, 2),), Space.BT, 64, crc)
 
 
-def _param(name: str, crc: int, burst: tuple[int, int, int, int]) -> Example:
-    op = MteL1Fb(0, 0, *burst)
-    return Example(name, {"v06": (op,)}, (Fill(Space.L1, 5, 0x10000),), Space.FB, 1024, crc)
+def _param(
+    name: str, crc: int, burst: tuple[int, int, int, int], dst: int = 0, length: int = 1024
+) -> Example:
+    op = MteL1Fb(0, dst, *burst)
+    return Example(name, {"v06": (op,)}, (Fill(Space.L1, 5, 0x10000),), Space.FB, length, crc)
+
+
+def _legal(name: str, op: MteL1Ub, moved: int) -> Example:
+    """A legal row of section 8 of spec/examples_v2.md: the first ``moved`` bytes, unchanged."""
+    data = pattern(3, moved).tobytes()
+    image = data + bytes([BACKGROUNDS[Space.UB0]]) * UB_BLOCK
+    return Example(
+        f"legal: {name}", {"v06": (op,)}, (Data(Space.L1, data),), Space.UB0, len(image),
+        zlib.crc32(image),
+    )  # fmt: skip
+
+
+def _blocks(
+    name: str, length: int, crc: int, burst: tuple[int, int, int, int], *loops: Loop, ub_sub: int = 0
+) -> Example:
+    """A copy from L1 0 to UB 0: length, bursts and gaps in blocks of 32 bytes."""
+    op = MteL1Ub(0, 0, *burst, loops, ub_sub=ub_sub)
+    fills = (Fill(Space.L1, 3, 0x10000),)
+    return Example(name, {"v06": (op,)}, fills, ub_space(ub_sub), length, crc)
 
 
 COPY_EXAMPLES: tuple[Example, ...] = (
@@ -113,12 +144,17 @@ COPY_EXAMPLES: tuple[Example, ...] = (
         "GL-E1", {"v06": (MteGmL1(0, 0, 32, 4, 64, 32),)}, (Fill(Space.GM, 0, 0x20000),),
         Space.L1, 128, 0xF9539DFB,
     ),
-    Example(
-        "LU-E1", {"v06": (MteL1Ub(0, 0, 64, 2, 128, 64),)}, (Fill(Space.L1, 3, 0x10000),),
-        Space.UB0, 128, 0x3E678EC6,
-    ),
+    _blocks("LU-E1", 128, 0x3E678EC6, (2, 2, 2, 0)),
+    _blocks("LU-E2", 512, 0xDEA35019, (2, 3, 1, 2)),
+    _blocks("LU-E3", 1024, 0xA0DBA56F, (2, 3, 1, 2), Loop(2, 1024, 512)),
+    _blocks("LU-E4", 10496, 0x0D541ADF, (64, 5, 0, 0)),
+    _blocks("LU-E5", 512, 0xBF927F5D, (1, 2, 1, 0), Loop(2, 128, 64), Loop(2, 512, 128)),
+    # The text form copy_cbuf_to_ubuf names the sub-block in its sid, the op in ub_sub.
+    _blocks("LU-E6", 512, 0xDEA35019, (2, 3, 1, 2), ub_sub=1),
+    _legal("l1_ub loop(1, 80, 64)", MteL1Ub(0, 0, 2, 1, 0, 0, (Loop(1, 80, 64),)), 64),
+    _legal("l1_ub len 3, count 2", MteL1Ub(0, 0, 3, 2, 0, 0), 192),
 )  # fmt: skip
-"""spec/examples.md, section 3, and UU-E1 in L1."""
+"""spec/examples.md, section 3, spec/examples_v2.md, section 1, and UU-E1 in L1."""
 
 PARAM_EXAMPLES: tuple[Example, ...] = (
     _bias("BT-E1", 0x0AC49D4A, _HALFWORDS, "f16", (1, 4, 0, 0)),
@@ -126,15 +162,29 @@ PARAM_EXAMPLES: tuple[Example, ...] = (
     _bias("BT-E3", 0x6733E9B4, (0x3F80, 0xC000, 0x7FC1, 0x0001), "bf16", (4, 1, 0, 0)),
     _param("FB-E1", 0xE0D59CA7, (2, 4, 0, 0)),
     _param("FB-E2", 0xAB647B4D, (2, 2, 1, 3)),
+    # The image of the document is that of segment 1; segment 0 is untouched.
+    replace(
+        _param("FB-E3", zlib.crc32(bytes([BACKGROUNDS[Space.FB]]) * 256), (1, 1, 0, 0), 0x10040, 256),
+        others=(Image(Space.FB, 256, 0x9D3A3525, 1 << FB_SEGMENT_SHIFT),),
+    ),
+    _param("FB-E4", 0x5AA0DA77, (1, 1, 0, 0), 0x00FC0, 4096),
 )
-"""spec/bias_fb.md, section 4."""
+"""spec/bias_fb.md, section 4, and spec/examples_v2.md, section 1."""
 
 L1_EXAMPLES: tuple[Example, ...] = (*COPY_EXAMPLES, *NZ_EXAMPLES, *PARAM_EXAMPLES)
 
 L1_RULE_EXAMPLES: tuple[RuleExample, ...] = (
-    RuleExample("l1_ub len 40", MteL1Ub(0, 0, 40, 1, 64, 64), 11),
+    RuleExample("l1_ub count 4096", MteL1Ub(0, 0, 1, 4096, 0, 0), 5),
+    RuleExample("l1_ub src_gap 65536", MteL1Ub(0, 0, 1, 1, 65536, 0), 5),
+    RuleExample("l1_ub src 16", MteL1Ub(16, 0, 1, 1, 0, 0), 6),
+    RuleExample("l1_ub loop(2, 80, 64)", MteL1Ub(0, 0, 2, 1, 0, 0, (Loop(2, 80, 64),)), 7),
+    RuleExample("l1_ub len 8192, count 2", MteL1Ub(0, 0, 8192, 2, 0, 0), 12),
+    RuleExample("fb dst 0xFC0, len 2", MteL1Fb(0, 0xFC0, 2, 1, 0, 0), 4),
+    RuleExample("fb dst 0x20000", MteL1Fb(0, 0x20000, 1, 1, 0, 0), 4),
+    RuleExample("fb dst 0x11000", MteL1Fb(0, 0x11000, 1, 1, 0, 0), 4),
+    RuleExample("fb dst 0x20000, len 0", MteL1Fb(0, 0x20000, 0, 1, 0, 0), 4),
     RuleExample("small-C0 with d 5", MteGmL1Frac(0, 0, _ND, 4, 5, 10, 1, 0, 0, 0, smallc0_en=1), 5),
     RuleExample("group_count 0", MteGmL1Frac(0, 0, _ND, 4, 16, 32, 0, 1, 16, 16), 4),
     RuleExample("bt dst 32", MteL1Bt(0, 32, 4, 1, 0, 0), 3),
 )
-"""Rows of section 7 of spec/examples.md about these ops."""
+"""Rows about these ops of section 7 of spec/examples.md and section 8 of spec/examples_v2.md."""

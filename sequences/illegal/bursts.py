@@ -25,9 +25,10 @@ from sequences.illegal.cases import (
 from tb.isa.burst.op import BURST_CLASSES, BurstOp, lower_burst
 from tb.isa.burst.table import BIAS_TYPES, BURSTS, GAP_BITS, LEN_BITS, PARAM_ALIGN, BurstSpec
 from tb.isa.dma.legacy import CopyUbufToUbuf
+from tb.isa.dma.table import LOCAL_STRIDE_BITS
 from tb.isa.dtypes import DTYPES, Ptr
 from tb.isa.footprint import destination, source, space_of
-from tb.isa.spaces import SIZES, UB_BLOCK
+from tb.isa.spaces import SEGMENTS, SIZES, UB_BLOCK, Space
 
 MAX_LEN, MAX_GAP = (1 << LEN_BITS) - 1, (1 << GAP_BITS) - 1
 
@@ -40,7 +41,8 @@ class Kind:
         make: Op class.
         row: Row of the op.
         source, destination: Names of the address operands.
-        sizes: Bytes of both memories.
+        sizes: Bytes of both memories, of fb those of a segment.
+        starts: First addresses of the segments of the destination.
         unit: Alignment of the destination.
         count_bits: Width of the burst count.
         rules: Numbers of the width, alignment and range rules.
@@ -51,19 +53,21 @@ class Kind:
     source: str
     destination: str
     sizes: tuple[int, int]
+    starts: tuple[int, ...]
     unit: int
     count_bits: int
     rules: tuple[int, int, int]
 
 
 def _kind(row: BurstSpec) -> Kind:
-    sizes = SIZES[space_of(row.source)], SIZES[space_of(row.destination)]
+    segments = SEGMENTS[space_of(row.destination)]
+    sizes = SIZES[space_of(row.source)], len(segments[0])
     source, destination, _, count, *_ = row.operands
     width, alignment, bounds = row.d_rules
     assert count.bits is not None
     return Kind(
-        BURST_CLASSES[row.name], row, source.name, destination.name, sizes, row.align, count.bits,
-        (width, alignment, bounds),
+        BURST_CLASSES[row.name], row, source.name, destination.name, sizes,
+        tuple(one.start for one in segments), row.align, count.bits, (width, alignment, bounds),
     )  # fmt: skip
 
 
@@ -77,13 +81,19 @@ def _base(rng: np.random.Generator, *, kind: Kind) -> Op:
     burst = (length, count, src_gap, dst_gap)
     src = UB_BLOCK * int(rng.integers(0, 1024))
     if kind.unit == PARAM_ALIGN:
-        dst = kind.unit * int(rng.integers(0, 20))
+        dst = kind.unit * int(rng.integers(0, 20)) + int(rng.choice(kind.starts))
     else:
         dst = UB_SIZE // 2 + UB_BLOCK * int(rng.integers(0, 1024))
     dtype = str(rng.choice(list(BIAS_TYPES if kind.row.widens else DTYPES)))
     result = BIAS_TYPES[dtype][0] if kind.row.widens else dtype
     op = kind.make(src, dst, *burst, Ptr(dtype, kind.row.source), Ptr(result, kind.row.destination))
     return changed(op, ub_sub=int(rng.integers(0, 2))) if kind.row.has_ub_side else op
+
+
+def _start(op: BurstOp, kind: Kind) -> int:
+    """Returns the first address of the segment that an op writes."""
+    address: int = getattr(op, kind.destination)
+    return max(start for start in kind.starts if start <= address)
 
 
 def _units(op: BurstOp) -> tuple[int, int]:
@@ -93,14 +103,15 @@ def _units(op: BurstOp) -> tuple[int, int]:
 def _source_over(op: BurstOp, *, kind: Kind) -> BurstOp:
     """One burst that reads one unit past the end of the memory."""
     length = UB_BLOCK * 2 // _units(op)[0] + 1
-    values = {kind.source: kind.sizes[0] - 64, kind.destination: 0}
+    values = {kind.source: kind.sizes[0] - 64, kind.destination: _start(op, kind)}
     return changed(op, n_burst=1, len_burst=length, **values)
 
 
 def _destination_over(op: BurstOp, *, kind: Kind) -> BurstOp:
     """One burst that writes one unit past the end of the memory."""
     length = kind.unit // _units(op)[1] + 1
-    values = {kind.source: 0, kind.destination: kind.sizes[1] - kind.unit}
+    end = _start(op, kind) + kind.sizes[1]
+    values = {kind.source: 0, kind.destination: end - kind.unit}
     return changed(op, n_burst=1, len_burst=length, **values)
 
 
@@ -108,14 +119,43 @@ def _last_burst_over(op: BurstOp, *, kind: Kind) -> BurstOp:
     """Two bursts; the gap between them puts the second just past the end."""
     unit = _units(op)[1]
     room = (kind.sizes[1] - kind.unit) // unit
-    values = {kind.source: 0, kind.destination: kind.unit}
+    values = {kind.source: 0, kind.destination: _start(op, kind) + kind.unit}
     return changed(op, n_burst=2, len_burst=1, src_gap=0, dst_gap=room - 1, **values)
+
+
+def _segments(kind: Kind) -> list[Break]:
+    """Segments of fb that do not exist, offsets past the end, and ops from one into the next."""
+    rule = kind.rules[2]
+    first, second = SEGMENTS[Space.FB]
+    name = kind.destination
+    holes = (first.stop, first.stop + 64, second.start - 64, second.stop, second.start + 0xFFC0)
+    absent = (0x20000, 0x20FC0, 0x30000, 0x80000, 0xFF0000)
+    found = [Break(f"{name} {at:#x}", rule, put(name, at)) for at in (*holes, *absent)]
+    for at in (*absent, 1 << 24, (1 << 32) + 64):
+        found += [
+            Break(f"no units, {name} {at:#x}", rule, chain(put(name, at), put("len_burst", 0))),
+            Break(f"no bursts, {name} {at:#x}", rule, chain(put(name, at), put("n_burst", 0))),
+        ]
+    over = chain(put("len_burst", 2), put("n_burst", 1))
+    found += [
+        Break(f"two units at {end:#x}", rule, chain(over, put(name, end)))
+        for end in (first.stop - 64, second.stop - 64)
+    ]
+    # The second burst would be the first one of the next segment.
+    gap = second.start // 64 - 1
+    jump = chain(put(name, first.start), put("dst_gap", gap), put("n_burst", 2))
+    return [*found, Break("from one segment into the next", rule, chain(jump, put("len_burst", 1)))]
 
 
 def _outside(kind: Kind) -> list[Break]:
     rule = kind.rules[2]
     found = []
+    segmented = len(kind.starts) > 1
+    if segmented:
+        found += _segments(kind)
     for name, size in zip((kind.source, kind.destination), kind.sizes, strict=True):
+        if segmented and name == kind.destination:
+            continue
         for base in (size, size + 64, 1 << 24, (1 << 32) + 64, 1 << 64):
             found.append(Break(f"{name} {base:#x}", rule, put(name, base)))  # noqa: PERF401
     small = min(kind.sizes) == kind.sizes[1]
@@ -176,10 +216,11 @@ def _ends(op: BurstOp, kind: Kind) -> dict[str, Op]:
     """Ops that end with a memory."""
     desc = lower_burst(op)
     src_span, dst_span = (side.end - side.base for side in (source(desc), destination(desc)))
+    start = _start(op, kind)
     src_end = (kind.sizes[0] - src_span) // UB_BLOCK * UB_BLOCK
-    dst_end = (kind.sizes[1] - dst_span) // kind.unit * kind.unit
+    dst_end = start + (kind.sizes[1] - dst_span) // kind.unit * kind.unit
     return {
-        "source to the end": changed(op, **{kind.source: src_end, kind.destination: 0}),
+        "source to the end": changed(op, **{kind.source: src_end, kind.destination: start}),
         "destination to the end": changed(op, **{kind.source: 0, kind.destination: dst_end}),
     }
 
@@ -192,8 +233,11 @@ def _near(rng: np.random.Generator, *, kind: Kind) -> dict[str, Op]:
     whole = kind.sizes[1] // units[1] if kind.sizes[0] > kind.sizes[1] else UB_SIZE // 32
     if kind.row.within:
         whole //= 2
-    origin = {kind.source: 0, kind.destination: UB_SIZE // 2 if kind.row.within else 0}
-    outside = {kind.source: kind.sizes[0] + 64, kind.destination: kind.sizes[1]}
+    start = _start(op, kind)
+    origin = {kind.source: 0, kind.destination: UB_SIZE // 2 if kind.row.within else start}
+    outside = {kind.source: kind.sizes[0] + 64, kind.destination: start + kind.sizes[1]}
+    # The segment of fb is tested for a NOP, too.
+    far = start + (1 << 16) - 64 if len(kind.starts) > 1 else (1 << 24) - 64
     gaps = {"src_gap": MAX_GAP, "dst_gap": MAX_GAP}
     full = changed(op, n_burst=1, len_burst=whole, **origin)
     return {
@@ -202,7 +246,7 @@ def _near(rng: np.random.Generator, *, kind: Kind) -> dict[str, Op]:
         "NOP of the longest bursts": changed(op, len_burst=MAX_LEN, n_burst=0, **gaps),
         "NOP outside": changed(op, len_burst=0, **outside),
         "NOP far outside": changed(
-            op, n_burst=0, **{kind.source: (1 << 24) - 32, kind.destination: (1 << 24) - 64}
+            op, n_burst=0, **{kind.source: (1 << 24) - 32, kind.destination: far}
         ),
         "one burst over everything": full,
         "everything in bursts of one": changed(
@@ -234,7 +278,7 @@ def _copy(rng: np.random.Generator) -> CopyUbufToUbuf:
 
 
 def refused_copies(rng: np.random.Generator) -> dict[str, CopyUbufToUbuf]:
-    """Returns copies that are not issued, by the violation: DMA-L05, L07, L08, L11 (A-15)."""
+    """Returns copies that are not issued, by the violation: DMA-L05 to L08, L11, L12 (A-67)."""
     op = _copy(rng)
     found = {}
     for name, bits in (("n_burst", 16), ("len_burst", 16), ("src_stride", 21), ("dst_stride", 21)):
@@ -254,10 +298,37 @@ def refused_copies(rng: np.random.Generator) -> dict[str, CopyUbufToUbuf]:
         "L07 before L08": changed(op, src_stride=op.len_burst - 1),
         "L07 before L11": changed(op, dst_stride=op.dst_stride + 8, len_burst=op.len_burst + 8),
         "L08 before L11": changed(op, dst_stride=op.len_burst, len_burst=op.len_burst + 8),
-        "L07 before L06": changed(op, src=op.src + 16, src_stride=op.src_stride + 4),
+        "L05 before L06": changed(op, len_burst=1 << 16, src=op.src + 16),
+        "L06 before L07": changed(op, src=op.src + 16, src_stride=op.src_stride + 4),
+        "L06 before L11": changed(op, src=16, n_burst=2, len_burst=40, src_stride=40),
         "L11 before L12": changed(op, dst=UB_SIZE, len_burst=op.len_burst + 8),
+        "L08 before L12": changed(op, dst=UB_SIZE, dst_stride=0),
     }
-    return found
+    return found | _outside_ub(op)
+
+
+_TOP = ((1 << LOCAL_STRIDE_BITS) - 1) // UB_BLOCK * UB_BLOCK
+"""Longest stride of ``copy_ubuf_to_ubuf`` that is used."""
+
+
+def _outside_ub(op: CopyUbufToUbuf) -> dict[str, CopyUbufToUbuf]:
+    """Copies with an address that is not aligned (DMA-L06) or bytes outside UB (DMA-L12)."""
+    found = {}
+    for name in ("src", "dst"):
+        for by in (1, 2, 8, 16, 31):
+            found[f"L06 {name} + {by}"] = shift(name, by)(op)
+        for base in (UB_SIZE, UB_SIZE + 64, 1 << 24, (1 << 32) + 64, 1 << 64):
+            found[f"L12 {name} {base:#x}"] = changed(op, **{name: base})
+        end = UB_SIZE - (op.n_burst - 1) * getattr(op, f"{name}_stride") - op.len_burst
+        found[f"L12 {name}, last burst one block out"] = changed(op, **{name: end + UB_BLOCK})
+    return found | {
+        "L12 last source burst far out": changed(op, src_stride=_TOP),
+        "L12 last burst far out": changed(op, dst_stride=_TOP),
+        "L12 most bursts": changed(op, n_burst=65535),
+        "L06 both bases + 16 and out": changed(op, src=UB_SIZE + 16, dst=op.dst + 16),
+        "L06 no bytes, source + 8": changed(op, src=op.src + 8, len_burst=0),
+        "L06 no bursts, destination + 31": changed(op, dst=op.dst + 31, n_burst=0),
+    }
 
 
 def ubuf_copy_cases(rng: np.random.Generator, form: str) -> list[Case]:
@@ -265,27 +336,14 @@ def ubuf_copy_cases(rng: np.random.Generator, form: str) -> list[Case]:
     cases = [
         Case(f"refused: {k}", form, 0, (v, _copy(rng))) for k, v in refused_copies(rng).items()
     ]
-    names = {"ub_src": "src", "ub_dst": "dst"}
-    for item in _breaks(KINDS["mte_ub_ub"]):
-        operand, _, rest = item.name.partition(" ")
-        if operand in names and item.rule in (6, 12):
-            op, name = _copy(rng), names[operand]
-            by = int(rest[2:]) if item.rule == 6 else int(rest, 16) - getattr(op, name)
-            cases.append(Case(item.name, form, item.rule, (shift(name, by)(op),)))
-    op = _copy(rng)
-    top = ((1 << 21) - 1) // UB_BLOCK * UB_BLOCK
-    broken = {
-        "last source burst far out": (12, changed(op, src_stride=top)),
-        "last burst far out": (12, changed(op, dst_stride=top)),
-        "most bursts": (12, changed(op, n_burst=65535)),
-        "both bases + 16 and out": (6, changed(op, src=UB_SIZE + 16, dst=op.dst + 16)),
-        "no bytes, source + 8": (6, changed(op, src=op.src + 8, len_burst=0)),
-        "no bursts, destination + 31": (6, changed(op, dst=op.dst + 31, n_burst=0)),
-    }
+    op, top = _copy(rng), _TOP
     legal = {
         "one burst, strides of any kind": changed(op, n_burst=1, src_stride=1, dst_stride=top + 31),
         "no bursts, strides of any kind": changed(op, n_burst=0, src_stride=7, dst_stride=0),
         "strides equal len": changed(op, src_stride=op.len_burst, dst_stride=op.len_burst),
+        "to the last byte": changed(
+            op, dst=UB_SIZE - (op.n_burst - 1) * op.dst_stride - op.len_burst
+        ),
         "longest burst": changed(op, src=0, dst=UB_SIZE // 2, n_burst=1, len_burst=65504),
         "most bursts of nothing": changed(op, len_burst=0, n_burst=65535),
         "longest strides of nothing": changed(op, len_burst=0, src_stride=top, dst_stride=top),
@@ -295,5 +353,4 @@ def ubuf_copy_cases(rng: np.random.Generator, form: str) -> list[Case]:
             op, src=0, dst=UB_SIZE // 2, n_burst=4096, len_burst=32, src_stride=32, dst_stride=32
         ),
     }
-    cases += [Case(name, form, rule, (bad,)) for name, (rule, bad) in broken.items()]
     return [*cases, *[Case(name, form, 0, (good,)) for name, good in legal.items()]]

@@ -22,7 +22,7 @@ from tb.isa.dma.legacy import (
 )
 from tb.isa.dma.op import MteGmUb, MteUbGm
 from tb.isa.dma.table import GM_STRIDE_BITS, LOCAL_STRIDE_BITS, LOOP_COUNT_BITS, PAD_LIMIT
-from tb.isa.dtypes import element_bytes
+from tb.isa.dtypes import Ptr, element_bytes
 from tb.isa.ops import LEGACY_FORMS
 
 REGISTER_FORMS = ("copy_gm_to_ubuf", "copy_ubuf_to_gm")
@@ -50,7 +50,8 @@ def to_legacy(op: MteGmUb | MteUbGm) -> tuple[tuple[LegacySet, ...], LegacyCopy]
         sets.append(SetLoopStride(side, level, *strides))
     if not isinstance(op, MteGmUb):
         return tuple(sets), CopyUbufToGm(
-            op.ub_src, op.gm_dst, 0, op.n_burst, op.len_burst, 0, op.dst_stride, op.src_stride,
+            op.ub_src, op.gm_dst, 0, op.n_burst, op.len_burst, op.l2_cache_ctl, op.dst_stride,
+            op.src_stride,
             op.src_type, op.dst_type, op.ub_sub,
         )  # fmt: skip
     left = right = 0
@@ -99,8 +100,10 @@ def _copy_operands(rng: np.random.Generator, form: str) -> list[Case]:
         cases.append(Case(name, form, rule, (*before, changed)))
 
     if isinstance(copy, CopyUbufToGm):
-        for value in (1, 2, 1 << 40):
-            add(f"reserved {value}", 5, replace(copy, reserved=value), sets)
+        for value in (16, 17, 1 << 40):
+            bad = replace(copy, l2_cache_ctl=value)
+            add(f"l2_cache_ctl {value}, ub_src + 16", 5, replace(bad, ub_src=bad.ub_src + 16), sets)
+        add("l2_cache_ctl 15", 0, replace(copy, l2_cache_ctl=15), sets)
         add("sid 15", 0, replace(copy, sid=15), sets)
         return cases
     for value in (1, PAD_LIMIT, 255):
@@ -119,7 +122,41 @@ def _copy_operands(rng: np.random.Generator, form: str) -> list[Case]:
         add(f"left {value} B", 9, replace(copy, left_padding=value), sets)
         add(f"right {value} B", 9, replace(copy, right_padding=value), sets)
     add("sid 2^70", 0, replace(copy, sid=1 << 70), sets)
-    return cases
+    return [*cases, *_wide_elements(rng, form)]
+
+
+def _wide_elements(rng: np.random.Generator, form: str) -> list[Case]:
+    """Elements of 8 bytes with ``data_select_bit`` 1: DMA-L03, whatever else is wrong (A-68)."""
+    op = _base(rng, form)
+    op = replace(op, src_type=Ptr("i64", "gm"), dst_type=Ptr("i64", "ub"))
+    sets, copy = to_legacy(op)
+    assert isinstance(copy, CopyGmToUbuf)
+    sets, bad = (*sets, SetMovPadVal("i32", 0x5A)), replace(copy, data_select_bit=1)
+    broken = {
+        "alone": bad,
+        "no rows": replace(bad, n_burst=0),
+        "no bytes": replace(bad, len_burst=0),
+        "no rows, ub_dst + 16": replace(bad, n_burst=0, ub_dst=bad.ub_dst + 16),
+        "len too wide": replace(bad, len_burst=1 << 22),
+        "l2 too wide": replace(bad, l2_cache_ctl=4),
+        "ub_dst + 16": replace(bad, ub_dst=bad.ub_dst + 16),
+        "dst_stride + 8": replace(bad, dst_stride=bad.dst_stride + 8),
+        "dst_stride 0": replace(bad, dst_stride=0),
+        "left 33 B": replace(bad, left_padding=33),
+        "far outside": replace(bad, ub_dst=1 << 24, gm_src=1 << 44),
+    }
+    cases = [
+        Case(f"padded 8-byte elements, {name}", form, 3, (*sets, one))
+        for name, one in broken.items()
+    ]
+    wide = replace(copy, data_select_bit=3)
+    off = replace(copy, ub_dst=copy.ub_dst + 16)
+    return [
+        *cases,
+        Case("8-byte elements, data_select_bit 3", form, 5, (*sets, wide)),
+        Case("8-byte elements, no select, ub_dst + 16", form, 6, (*sets, off)),
+        Case("8-byte elements, no select", form, 0, (*sets, copy)),
+    ]
 
 
 def _refused_sets(rng: np.random.Generator, form: str) -> list[Case]:

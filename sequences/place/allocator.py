@@ -17,13 +17,14 @@ from sequences.constraints import OpConstraints
 from sequences.draw.moves import BT, DESTINATION, FB, GM, L1, MAX_DEPTH, SOURCE, UB, Moves
 from sequences.draw.shapes import Bools, Ints, align, pick
 from sequences.place.far_rows import far_bases
-from tb.isa.spaces import UB_BLOCK
+from tb.isa.spaces import FB_SEGMENT_SHIFT, UB_BLOCK
 
 PAGE = 4096
 """AXI bursts and pages of the simulated GM end here."""
 
 FIRST_WINDOW = 5
-"""Cells 0..4 are UB 0, UB 1, L1, BT and FB; then come the GM windows."""
+"""Cells 0..4 are UB 0, UB 1, L1, BT and segment 0 of FB; then come the GM windows, and segment 1 of
+FB where ops write it."""
 
 PARAM_UNIT = 64
 """Alignment of destinations in BT and FB (BT-L03, FB-L03)."""
@@ -48,8 +49,8 @@ class Cells:
     unit: Ints
 
     @classmethod
-    def of(cls, limits: OpConstraints) -> Cells:
-        """Returns the cells that ``limits`` leave."""
+    def of(cls, limits: OpConstraints, *, segments: bool = False) -> Cells:
+        """Returns the cells that ``limits`` leave; with ``segments`` the last is that of FB."""
         local = [limits.ub_range, limits.ub_range, limits.l1_range]
         small = [limits.bt_range, limits.fb_range]
         origin = [item.start for item in (*local, *small)]
@@ -61,6 +62,11 @@ class Cells:
             size.append(window.size)
             reserve.append(limits.max_gm_bytes)
             unit.append(1)
+        if segments:
+            origin.append((1 << FB_SEGMENT_SHIFT) + limits.fb_range.start)
+            size.append(limits.fb_range.size)
+            reserve.append(0)
+            unit.append(PARAM_UNIT)
         columns = [np.array(x, dtype=np.int64) for x in (origin, size, reserve, unit)]
         return cls(*columns)
 
@@ -219,12 +225,15 @@ def arrange(rng: np.random.Generator, moves: Moves, limits: OpConstraints, resid
         residue: ``int64[N]``, wanted GM address modulo the bus width, -1 for any.
     """
     count = len(moves)
-    cells = Cells.of(limits)
+    params = np.flatnonzero(DESTINATION[moves.opcode] == FB)
+    cells = Cells.of(limits, segments=len(params) > 0)
     sub = _sub_blocks(rng, moves)
     window = FIRST_WINDOW + rng.integers(0, len(limits.windows), count)
     dst_space, src_space = DESTINATION[moves.opcode], SOURCE[moves.opcode]
     dst = _CELL[dst_space] + np.where(dst_space == UB, sub, 0)
     dst = np.where(dst_space == GM, window, dst)
+    if len(params):
+        dst[params] = np.where(rng.random(len(params)) < 0.5, len(cells.size) - 1, dst[params])
     src = _CELL[src_space] + np.where(src_space == UB, sub, 0)
     src = np.where(src_space == GM, window, src)
     live = moves.write.hull > 0
@@ -311,11 +320,12 @@ def _place_far(
     if not len(index):
         return lost
     stores, free, size = dense
-    windows = free[:, FIRST_WINDOW:]
+    in_gm = slice(FIRST_WINDOW, FIRST_WINDOW + len(limits.windows))
+    windows = free[:, in_gm]
     taken = (
         np.concatenate((write[stores], windows.ravel())),
         np.concatenate((
-            write[stores] + moves.write.hull[stores], (windows + size[:, FIRST_WINDOW:]).ravel()
+            write[stores] + moves.write.hull[stores], (windows + size[:, in_gm]).ravel()
         )),
         np.concatenate((block[stores], np.repeat(np.arange(len(free)), windows.shape[1]))),
         np.arange(len(stores) + windows.size) < len(stores),

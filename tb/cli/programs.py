@@ -60,6 +60,9 @@ def program(
     illegal: Annotated[
         str, typer.Option("--illegal", help="refuse or send ops that break a D rule")
     ] = "",
+    ubuf_to_ubuf: Annotated[
+        str, typer.Option("--ubuf-to-ubuf", help="operands of copy_ubuf_to_ubuf: bytes or blocks")
+    ] = "",
     setup: Annotated[
         str, typer.Option("--setup", help="setup file; otherwise NAME.toml beside NAME.pto")
     ] = "",
@@ -108,6 +111,7 @@ def program(
         function=function,
         foreign=foreign,
         illegal=illegal,
+        ubuf_to_ubuf=ubuf_to_ubuf,
         setup=setup,
         seed=integer("SEED", seed, 0, 2**63 - 1, "SEED=7 repeats run 7") if seed else None,
     )
@@ -125,10 +129,13 @@ def verify(
     foreign: Annotated[
         str, typer.Option("--foreign", help="skip: foreign ops are no errors")
     ] = "refuse",
+    ubuf_to_ubuf: Annotated[
+        str, typer.Option("--ubuf-to-ubuf", help="operands of copy_ubuf_to_ubuf: bytes or blocks")
+    ] = "bytes",
     profile: ProfileOption = "",
     json: JsonOption = None,
 ) -> None:
     """Check programs without a simulator: text, rules, flags and hazards that constants decide."""
     from tb.programs.verify import verify_command
 
-    raise typer.Exit(verify_command(files, arg or (), foreign, json, profile))
+    raise typer.Exit(verify_command(files, arg or (), foreign, json, profile, ubuf_to_ubuf))

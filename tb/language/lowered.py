@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import gcd, prod
 
+from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -99,16 +100,16 @@ def region(footprint: Footprint) -> Region:
     )
 
 
-def descriptor(op: AnyOp, registers: DmaRegisters) -> Descriptor | None:
-    """Returns the descriptor of an op, or None.
+def descriptor(op: AnyOp, registers: DmaRegisters, ctrl: int = 0) -> Descriptor | None:
+    """Returns the descriptor of an op that is issued with these registers, or None.
 
-    A ``set_*`` op has none, nor has a ``copy_ubuf_to_ubuf`` that breaks a rule at lowering, nor an
+    An op that writes registers has none, nor has a ``copy_ubuf_to_ubuf`` that breaks a rule at lowering, nor an
     op whose types no descriptor holds, which an S rule forbids.
 
     Raises:
         UndecidedError: an operand is not known.
     """
-    if isinstance(op, LegacySet):
+    if isinstance(op, LegacySet | CtrlOp):
         return None
     try:
         if isinstance(op, CopyUbufToUbuf):
@@ -117,7 +118,7 @@ def descriptor(op: AnyOp, registers: DmaRegisters) -> Descriptor | None:
             if isinstance(registers.pad_value, Unknown):
                 registers = replace(registers, pad_value=0)  # The bytes are the same.
             return lower_copy(op, registers)
-        return lower(op)
+        return lower(op, ctrl)
     except ValueError:
         return None
 
@@ -128,13 +129,14 @@ class Lowering:
     Attributes:
         op: The op.
         registers: Of a legacy copy those that it reads, of other ops those after reset.
+        ctrl: CTRL, of a write-back that leaves out a clause; of other ops 0.
     """
 
-    __slots__ = ("_broken", "_descriptor", "_touches", "_unknown", "op", "registers")
+    __slots__ = ("_broken", "_descriptor", "_touches", "_unknown", "ctrl", "op", "registers")
 
-    def __init__(self, op: AnyOp, registers: DmaRegisters) -> None:
+    def __init__(self, op: AnyOp, registers: DmaRegisters, ctrl: int = 0) -> None:
         """Takes the op; nothing is computed yet."""
-        self.op, self.registers = op, registers
+        self.op, self.registers, self.ctrl = op, registers, ctrl
         self._unknown: bool | None = None
         self._descriptor: tuple[Descriptor | None] | None = None
         self._broken: tuple[Violation, ...] | None = None
@@ -144,14 +146,15 @@ class Lowering:
     def unknown(self) -> bool:
         """Whether an operand or a register is not known."""
         if self._unknown is None:
-            self._unknown = has_unknown(self.op) or has_unknown(self.registers)
+            parts = self.op, self.registers, self.ctrl
+            self._unknown = any(map(has_unknown, parts))
         return self._unknown
 
     @property
     def descriptor(self) -> Descriptor | None:
         """As :func:`descriptor`; raises UndecidedError where it is not known."""
         if self._descriptor is None:
-            self._descriptor = (descriptor(self.op, self.registers),)
+            self._descriptor = (descriptor(self.op, self.registers, self.ctrl),)
         return self._descriptor[0]
 
     @property

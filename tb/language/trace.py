@@ -22,7 +22,7 @@ _RESET = DmaRegisters()
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A data movement, or a ``set_*`` op, which is of pipe S.
+    """A data movement, or an op that writes registers, which is of pipe S.
 
     Attributes:
         place: Its place.
@@ -34,6 +34,7 @@ class Move:
             ``pto_dv.flag_delay``; -1 for flags that are set when it is issued.
         registers: Of a legacy copy, the registers it reads: those of program order.
         argument: Number of the argument with the buffer that its address in GM is in; -1 for none.
+        ctrl: CTRL at the issue of a write-back that leaves out a clause, which it decides; or 0.
         lowering: The op, lowered with these registers.
     """
 
@@ -45,11 +46,14 @@ class Move:
     flag_delay: int = -1
     registers: DmaRegisters | None = None
     argument: int = -1
+    ctrl: int = 0
     lowering: Lowering = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Prepares the lowering; nothing is computed yet."""
-        object.__setattr__(self, "lowering", Lowering(self.op, self.registers or _RESET))
+        object.__setattr__(
+            self, "lowering", Lowering(self.op, self.registers or _RESET, self.ctrl)
+        )
 
 
 @dataclass(frozen=True, slots=True)

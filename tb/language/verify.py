@@ -52,11 +52,21 @@ class Verified:
     arguments: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """Parameters of :func:`verify_file`."""
+
+    known: Known
+    foreign: Literal["refuse", "skip"]
+    ubuf_to_ubuf: Literal["bytes", "blocks"]
+
+
 def verify_file(
     path: Path,
     *,
     known: Known = nothing_known,
     foreign: Literal["refuse", "skip"] = "refuse",
+    ubuf_to_ubuf: Literal["bytes", "blocks"] = "bytes",
 ) -> Verified:
     """Checks every function of a file that no other one calls; raises nothing.
 
@@ -66,16 +76,18 @@ def verify_file(
         path: The file.
         known: Called for the value of each argument.
         foreign: Whether ops that are not executed here are an error.
+        ubuf_to_ubuf: As of :func:`tb.language.run.walk.trace`.
     """
     findings: list[Finding] = []
     notes: list[str] = []
+    ways = _Ways(known, foreign, ubuf_to_ubuf)
     places: set[Place] = set()
     most = 0
     try:
         source = read_file(path, findings)
         for function in entries(source) or ("",):
             try:
-                walked = _walk(source, function, known, foreign)
+                walked = _walk(source, function, ways)
             except ProgramError as error:
                 findings += error.findings
                 continue
@@ -95,7 +107,7 @@ def verify_file(
                 for place in walked.once
             ]
             if not branches:
-                ordered = _ordered(source, walked, known, foreign)
+                ordered = _ordered(source, walked, ways)
                 findings += ordered.findings
                 notes += ordered.notes
     except ProgramError as error:
@@ -120,8 +132,7 @@ def _internal(path: Path, error: Exception) -> Finding:
 def _walk(
     source: Source,
     function: str,
-    known: Known,
-    foreign: Literal["refuse", "skip"],
+    ways: _Ways,
     buffers: Mapping[int, int] | None = None,
 ) -> Trace:
     """Returns the steps of a function with the known values of its arguments, and its buffers.
@@ -132,27 +143,29 @@ def _walk(
     arguments = dict(buffers or {})
     for one in arguments_of(source, function):
         try:
-            value = known(one)
+            value = ways.known(one)
         except PtoError as error:
             place = next(x for x in source.functions() if x.sym_name.data == function)
             message = f"{error.where or f'argument {one.number}'}: {error.what}"
             raise refuse(source.place(place), message, legal=error.legal) from None
         if value is not None:
             arguments[one.number] = value
-    return trace(source, function=function, arguments=arguments, static=True, foreign=foreign)
+    return trace(
+        source,
+        function=function,
+        arguments=arguments,
+        static=True,
+        foreign=ways.foreign,
+        ubuf_to_ubuf=ways.ubuf_to_ubuf,
+    )
 
 
-def _ordered(
-    source: Source,
-    walked: Trace,
-    known: Known,
-    foreign: Literal["refuse", "skip"],
-) -> Order:
+def _ordered(source: Source, walked: Trace, ways: _Ways) -> Order:
     """Returns the order of a program whose buffers in GM are far from one another.
 
     Whether two of them are one is not known; that ops on the buffer of one argument meet is.
     """
-    buffers = [x for x in walked.arguments if x.in_gm and known(x) is None]
+    buffers = [x for x in walked.arguments if x.in_gm and ways.known(x) is None]
     if not buffers:
         return order(walked)
     room = (1 << GM_ADDR_BITS) // len(buffers) // GM_ALIGNMENT * GM_ALIGNMENT
@@ -165,7 +178,7 @@ def _ordered(
         inside = Shared(offset, offset + shared.end - shared.first, shared.bytes)
         return f"{inside} after %{buffers[number].name}"
 
-    return order(_walk(source, walked.function, known, foreign, given), describe)
+    return order(_walk(source, walked.function, ways, given), describe)
 
 
 def _is_branch(source: Source, place: Place) -> bool:

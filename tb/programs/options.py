@@ -23,6 +23,7 @@ from tb.programs.setup import (
     Foreign,
     Illegal,
     LoadTable,
+    UbufToUbuf,
     space_name,
 )
 from tb.programs.setup_file import SetupFile, check_knob, check_range
@@ -54,7 +55,7 @@ class ProgramOptions:
     Attributes:
         args, outs, loads, dumps, knobs: Texts of the options that may be repeated.
         function, setup: Empty when not given.
-        foreign, illegal: Empty for those of the setup file.
+        foreign, illegal, ubuf_to_ubuf: Empty for those of the setup file.
         seed: None for that of the setup file.
     """
 
@@ -66,6 +67,7 @@ class ProgramOptions:
     function: str = ""
     foreign: str = ""
     illegal: str = ""
+    ubuf_to_ubuf: str = ""
     setup: str = ""
     seed: int | None = None
 
@@ -81,9 +83,9 @@ class ProgramOptions:
         ):
             for text in texts:
                 found += [name, text]
-        for name in ("function", "foreign", "illegal", "setup"):
+        for name in ("function", "foreign", "illegal", "ubuf_to_ubuf", "setup"):
             if value := getattr(self, name):
-                found += [f"--{name}", value]
+                found += [f"--{name.replace('_', '-')}", value]
         if self.seed is not None:
             found += ["--seed", str(self.seed)]
         return tuple(found)
@@ -99,8 +101,8 @@ class Request:
         outs: Number of an argument to the file that gets its buffer.
         loads, dumps, checks, faults: Tables of the setup file and options, each with its place;
             dumps with their file.
-        backgrounds, knobs, function, illegal, foreign, seed, stall_seed, unit_flags: As of
-            :class:`tb.programs.setup.Setup`.
+        backgrounds, knobs, function, illegal, foreign, seed, stall_seed, unit_flags,
+            ubuf_to_ubuf: As of :class:`tb.programs.setup.Setup`.
         setup: The setup file, None for none.
     """
 
@@ -120,6 +122,7 @@ class Request:
     stall_seed: int = 0
     setup: Path | None = None
     unit_flags: str = ""
+    ubuf_to_ubuf: UbufToUbuf = "bytes"
 
 
 def request(path: Path, file: SetupFile, options: ProgramOptions) -> Request:
@@ -161,6 +164,7 @@ def request(path: Path, file: SetupFile, options: ProgramOptions) -> Request:
         setup.stall_seed,
         file.path,
         setup.unit_flags,
+        setup.ubuf_to_ubuf,
     )
     return _with_options(found, options)
 
@@ -201,6 +205,7 @@ def _with_options(found: Request, options: ProgramOptions) -> Request:
     }
     illegal = _choice("--illegal", options.illegal, get_args(Illegal))
     foreign = _choice("--foreign", options.foreign, get_args(Foreign))
+    unit = _choice("--ubuf-to-ubuf", options.ubuf_to_ubuf, get_args(UbufToUbuf))
     return replace(
         found,
         args={**found.args, **args},
@@ -211,6 +216,7 @@ def _with_options(found: Request, options: ProgramOptions) -> Request:
         function=options.function or found.function,
         illegal=cast(Illegal, illegal or found.illegal),
         foreign=cast(Foreign, foreign or found.foreign),
+        ubuf_to_ubuf=cast(UbufToUbuf, unit or found.ubuf_to_ubuf),
         seed=found.seed if options.seed is None else options.seed,
     )
 

@@ -170,6 +170,7 @@ def prepare(
         function=request.function,
         arguments={**scalars, **{one.argument.number: one.address for one in found}},
         foreign=request.foreign,
+        ubuf_to_ubuf=request.ubuf_to_ubuf,
     )
     check_reach(bound, found, frozenset((start, stop) for start, stop, _ in own))
     sequence = order(bound)
@@ -184,6 +185,7 @@ def prepare(
         arguments={**scalars, **{one.argument.number: one.address for one in found}},
         illegal=request.illegal,
         foreign=request.foreign,
+        ubuf_to_ubuf=request.ubuf_to_ubuf,
         backgrounds=dict(request.backgrounds),
         loads=(
             *(inputs.load("gm", one.address, one.data) for one in found if one.data is not None),
@@ -210,7 +212,13 @@ def prepare(
 
 def _signature(source: Source, request: Request) -> tuple[dict[int, int], Trace]:
     """Returns the values of scalars, and a trace with only these bound."""
-    known = trace(source, function=request.function, static=True, foreign=request.foreign)
+    known = trace(
+        source,
+        function=request.function,
+        static=True,
+        foreign=request.foreign,
+        ubuf_to_ubuf=request.ubuf_to_ubuf,
+    )
     try:
         check_arguments(request, known.arguments, known.function)
     except PtoError as error:
@@ -227,6 +235,7 @@ def _signature(source: Source, request: Request) -> tuple[dict[int, int], Trace]
             arguments=scalars,
             static=True,
             foreign=request.foreign,
+            ubuf_to_ubuf=request.ubuf_to_ubuf,
         )
     return scalars, known
 

@@ -130,6 +130,7 @@ class ProgramTest(PtoTestBase):
             function=job.function,
             arguments=job.arguments,
             foreign=job.foreign,
+            ubuf_to_ubuf=job.ubuf_to_ubuf,
         )
         return found, order(found)
 

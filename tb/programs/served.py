@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from tb.dut.manifest import Capabilities, Manifest
+from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import LegacyOp, LegacySet
 from tb.isa.dma.op import DmaDescriptor
 from tb.isa.fix.op import FixDescriptor
@@ -25,7 +26,7 @@ def unserved(trace: Trace, manifests: Iterable[Manifest]) -> list[Finding]:
     served = {name: one for one in engines for name in one.ops}
     found: dict[tuple[object, str], Finding] = {}
     for step in trace.steps:
-        if not isinstance(step, Move) or isinstance(step.op, LegacySet):
+        if not isinstance(step, Move) or isinstance(step.op, LegacySet | CtrlOp):
             continue
         name = LEGACY_FORMS.get(step.name, step.name)
         engine = served.get(name)
@@ -63,10 +64,10 @@ def _lacks(step: Move, can: Capabilities) -> str:
 
 
 def op_counts(trace: Trace) -> Mapping[str, int]:
-    """Returns pipe to its data movements, without ``set_*`` ops."""
+    """Returns pipe to its data movements, without ops that write registers."""
     counts: dict[str, int] = {}
     for step in trace.steps:
-        if isinstance(step, Move) and not isinstance(step.op, LegacySet):
+        if isinstance(step, Move) and not isinstance(step.op, LegacySet | CtrlOp):
             name = step.pipe.value.removeprefix("PIPE_")
             counts[name] = counts.get(name, 0) + 1
     return dict(sorted(counts.items()))

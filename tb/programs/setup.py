@@ -93,6 +93,7 @@ Value = Annotated[Any, BeforeValidator(_scalar)]
 Knobs = dict[Annotated[str, AfterValidator(_knob_name)], Annotated[int, Field(strict=True)]]
 Illegal = Literal["refuse", "send"]
 Foreign = Literal["refuse", "skip"]
+UbufToUbuf = Literal["bytes", "blocks"]
 
 
 class _Table(BaseModel):
@@ -198,7 +199,7 @@ class Setup(_Table):
         stall_seed: Seed of random stalls; 0 for the seed.
         unit_flags: Unit flags before the program, bit b of byte n that of the L0C block 8n + b, in
             hexadecimal digits; empty for random ones.
-        illegal, foreign: See :class:`tb.programs.job.ProgramJob`.
+        illegal, foreign, ubuf_to_ubuf: See :class:`tb.programs.job.ProgramJob`.
     """
 
     function: str = ""
@@ -215,6 +216,7 @@ class Setup(_Table):
     unit_flags: Annotated[str, Field(pattern=r"^([0-9a-fA-F]{128})?$")] = ""
     illegal: Illegal = "refuse"
     foreign: Foreign = "refuse"
+    ubuf_to_ubuf: UbufToUbuf = "bytes"
 
 
 TABLES: Mapping[str, type[_Table]] = {

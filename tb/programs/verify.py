@@ -24,6 +24,7 @@ from tb.programs.arrays import is_number
 from tb.programs.buffers import argument_bits
 from tb.programs.files import find_programs
 from tb.programs.options import Given, numbered
+from tb.programs.setup import UbufToUbuf
 
 FILES_PER_PROCESS = 64
 """Least number of files per further process."""
@@ -87,9 +88,12 @@ def read_arguments(texts: Sequence[str]) -> Values:
 
 
 def _results(
-    files: Sequence[Path], arguments: Values, foreign: Literal["refuse", "skip"]
+    files: Sequence[Path],
+    arguments: Values,
+    foreign: Literal["refuse", "skip"],
+    ubuf_to_ubuf: UbufToUbuf,
 ) -> Iterator[Verified]:
-    one = partial(verify_file, known=arguments, foreign=foreign)
+    one = partial(verify_file, known=arguments, foreign=foreign, ubuf_to_ubuf=ubuf_to_ubuf)
     workers = min(os.cpu_count() or 1, len(files) // FILES_PER_PROCESS)
     if workers < 2:
         yield from map(one, files)
@@ -132,6 +136,7 @@ def verify_command(
     foreign: str = "refuse",
     json_path: Path | None = None,
     profile: str = "",
+    ubuf_to_ubuf: str = "bytes",
 ) -> int:
     """Checks programs, prints the findings and a summary; returns the exit code.
 
@@ -141,6 +146,7 @@ def verify_command(
         foreign: ``"refuse"`` or ``"skip"``.
         json_path: Where to write the findings as well, or None.
         profile: Profile under which ops are judged; empty for ``seed``.
+        ubuf_to_ubuf: ``"bytes"`` or ``"blocks"``: operands of ``copy_ubuf_to_ubuf``.
 
     Raises:
         PtoError: the command itself is wrong; then nothing has been checked, unless it names an
@@ -150,12 +156,16 @@ def verify_command(
     if foreign not in ("refuse", "skip"):
         raise PtoError(f"--foreign is {foreign!r}", where="--foreign", legal="refuse, skip")
     mode: Literal["refuse", "skip"] = "skip" if foreign == "skip" else "refuse"
+    if ubuf_to_ubuf not in ("bytes", "blocks"):
+        where = "--ubuf-to-ubuf"
+        raise PtoError(f"{where} is {ubuf_to_ubuf!r}", where=where, legal="bytes, blocks")
+    unit: UbufToUbuf = "blocks" if ubuf_to_ubuf == "blocks" else "bytes"
     judged = run_profile(profile, ())
     files = find_programs(paths)
     known = read_arguments(arguments)
     results = []
     with using(judged):
-        for each in _results(files, known, mode):
+        for each in _results(files, known, mode, unit):
             results.append(each)
             for line in (*map(str, each.findings), *each.notes):
                 print(line)

@@ -120,7 +120,7 @@ def one(op: V06Op) -> dict[str, str]:
 def form_of(block: OpBlock, number: int) -> str:
     """Returns the form that an op of a block is written in."""
     name = OPS_BY_CODE[int(block.opcode[number])].name
-    if number in block.legacy:
+    if number in block.legacy_forms:
         return next(form for form, op in LEGACY_FORMS.items() if op == name)
     return name
 

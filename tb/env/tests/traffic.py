@@ -184,7 +184,7 @@ class DirectedTest(PtoTestBase):
                 await self._send(blocks)
                 images[form] = b""
                 for image in example.images:
-                    data = self.run.memory.view(image.space)[: image.length]
+                    data = image.of(self.run.memory.view(image.space))
                     images[form] += data.tobytes()
                     if not image.matches(data):
                         where = f"{example.name}, {form}, {image.space.name}"

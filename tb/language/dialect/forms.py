@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tb.isa.burst.table import BURSTS
+from tb.isa.ctrl import ATOMIC_WORDS as SET_ATOMIC_WORDS
 from tb.isa.dma.table import STRIDED
 from tb.isa.fields import OpSpec
 
@@ -158,6 +159,8 @@ FORMS: dict[str, Form] = {
         _plain("set_loop_size_ubtoout", "loop1_count loop2_count", 0),
         *_STRIDES,
         Form("set_mov_pad_val", "plain", ("value",), (Group("value", NUMBER),)),
+        _plain("set_ctrl", "value", 0),
+        *(_plain(f"set_atomic_{what}", "", 0) for what in SET_ATOMIC_WORDS),
         _plain(
             "copy_gm_to_ubuf",
             "gm_src ub_dst sid n_burst len_burst left_padding right_padding data_select_bit "
@@ -165,7 +168,7 @@ FORMS: dict[str, Form] = {
         ),
         _plain(
             "copy_ubuf_to_gm",
-            "ub_src gm_dst sid n_burst len_burst reserved dst_stride src_stride",
+            "ub_src gm_dst sid n_burst len_burst l2_cache_ctl dst_stride src_stride",
         ),
         _plain("copy_ubuf_to_ubuf", "src dst sid n_burst len_burst src_stride dst_stride"),
         _plain("mte_l1_l0a", "src dst m k"),

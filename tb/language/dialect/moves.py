@@ -93,7 +93,8 @@ def _dma(reading: Reading) -> None:
     known = {"nburst": 0, "loop": 1}
     if reading.form.name == "mte_gm_ub":
         known["pad"] = 2
-    _nbursts(reading, ("n_burst", "src_stride", "dst_stride"), "DMA-L01")
+    step = "gap" if any(group.name == "src_gap" for group in reading.form.groups) else "stride"
+    _nbursts(reading, ("n_burst", f"src_{step}", f"dst_{step}"), "DMA-L01")
     reached, pads = 0, 0
     for clause in reading.text.clauses:
         place = known.get(clause.name)
@@ -213,7 +214,8 @@ def read_move(cls: type[MoveOp], parser: Parser) -> MoveOp:
     name = f"pto.{form.name}"
     start = parser.lexer.input.content.rfind(name, 0, standing(parser))
     commas = form.family in ("nz", "fix")
-    text = read_op(parser, form.name, start, form.head_words, commas=commas)
+    bare = not form.groups
+    text = read_op(parser, form.name, start, form.head_words, commas=commas, bare=bare)
     reading = Reading(text, form)
     _head(reading)
     _FAMILIES[form.family](reading)

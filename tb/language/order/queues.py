@@ -9,7 +9,9 @@ from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
 from types import MappingProxyType
 
+from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import LegacySet
+from tb.isa.fix.op import reads_ctrl
 from tb.isa.pipes import Pipe
 from tb.language.place import Finding, Place
 from tb.language.trace import TWICE, Barrier, Doubt, Move, SetFlag, Step, WaitFlag
@@ -43,7 +45,7 @@ class Queues:
             unless something prevents it.
         met: Index of a ``wait_flag`` to the ``set_flag`` that it meets.
         sets: Event to its ``set_flag`` steps in order.
-        registers: Index of a legacy copy to the last ``set_*`` op before it.
+        registers: Index of an op that reads registers to the last op before it that writes them.
         findings: Waits that no set meets, and waits that wait for one another.
         notes: Events that are set at the end.
     """
@@ -85,7 +87,7 @@ def _edges(steps: tuple[Step, ...], met: dict[int, int]) -> tuple[_Edges, dict[i
     edges = _Edges()
     last: dict[Pipe, int] = {}
     registers: dict[int, int] = {}
-    written = -1
+    written, ctrl = -1, -1
     for index, step in enumerate(steps):
         if isinstance(step, Barrier) and step.pipe is None:
             edges.own[index] = sorted(set(last.values()))
@@ -99,9 +101,13 @@ def _edges(steps: tuple[Step, ...], met: dict[int, int]) -> tuple[_Edges, dict[i
             edges.cross[index].append(met[index])
         elif isinstance(step, Move) and isinstance(step.op, LegacySet):
             written = index
-        elif isinstance(step, Move) and step.registers is not None and written >= 0:
-            registers[index] = written
-            edges.cross[index].append(written)
+        elif isinstance(step, Move) and isinstance(step.op, CtrlOp):
+            ctrl = index
+        elif isinstance(step, Move):
+            last_write = written if step.registers is not None else ctrl
+            if last_write >= 0 and (step.registers is not None or reads_ctrl(step.op)):
+                registers[index] = last_write
+                edges.cross[index].append(last_write)
     return edges, registers
 
 

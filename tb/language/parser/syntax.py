@@ -287,6 +287,7 @@ def read_op(
     head_words: Collection[str] = (),
     *,
     commas: bool = False,
+    bare: bool = False,
 ) -> OpText:
     """Reads an op after its name; the parser is then after it.
 
@@ -296,12 +297,18 @@ def read_op(
         at: Offset of the name.
         head_words: Words among the operands; any other one begins a clause.
         commas: Whether clauses follow commas.
+        bare: The op has no operands, and so no types.
 
     Raises:
         ParseError: the text has another shape.
     """
     scanner = Scanner(parser)
     text = OpText(name, at)
+    if bare and (scanner.is_next_op() or scanner.kind != "value"):
+        if scanner.kind == "mark" and scanner.value == "{":
+            text.attributes.update(scanner.attribute_dictionary())
+        scanner.close()
+        return text
     comma = True
     while scanner.value not in (":", "{") or scanner.kind != "mark":
         if scanner.is_next_op():

@@ -67,7 +67,7 @@ def _names(kind: Any) -> tuple[str, ...]:
 
 def decided_by(name: str) -> str:
     """Returns which bytes of an op depend on an operand; empty for none."""
-    if name in ("bits", "value", "sid", "reserved", "l2_cache_ctl", "l2_cache_ctrl"):
+    if name in ("bits", "value", "sid", "l2_cache_ctl", "l2_cache_ctrl"):
         return ""
     if name == "address":
         return PARAMETERS

@@ -9,9 +9,12 @@ an op that runs several times each rule is reported once, with the first run tha
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from tb.isa.burst.op import BurstDescriptor, BurstOp, MteUbUb
+from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -23,13 +26,15 @@ from tb.isa.dma.legacy import (
     lower_ubuf_copy,
     operand_widths,
 )
+from tb.isa.dma import rules as dma_rules
 from tb.isa.dma.op import DmaDescriptor, DmaOp, MteGmUb, MteUbGm
 from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.dtypes import ELEMENT_BYTES
+from tb.isa.fix import rules as fix_rules
 from tb.isa.fix.op import FixDescriptor, MteL0cGm
 from tb.isa.fix.rules import PARAMETER_RULE
 from tb.isa.fix.table import SCALAR_RELU, SCALE_MASK
-from tb.isa.footprint import Footprint, destinations
+from tb.isa.footprint import Footprint, destinations, without_fill
 from tb.isa.lower import Descriptor, V06Op, lower
 from tb.isa.nz.op import NzDescriptor
 from tb.isa.rule import Breach, Rule, Violation, too_wide
@@ -112,7 +117,7 @@ def _without_a_run(step: Move | Compute) -> list[_Problem]:
     """Returns what is wrong with an op that is never executed: its types, and S rules."""
     if isinstance(step, Compute):
         return [("", what, legal) for what, legal in cube_problems(step.op)]
-    if isinstance(step.op, LegacySet):
+    if isinstance(step.op, LegacySet | CtrlOp):
         return []
     return [(one.rule.name, one.what, one.legal) for one in _s_violations(step.op, True)]
 
@@ -131,6 +136,8 @@ def _problems(lowering: Lowering, d_rules: bool) -> list[_Problem]:
 def _violations(lowering: Lowering, d_rules: bool) -> tuple[Violation, ...]:
     """Returns every rule that an op breaks; of D rules those of T where it breaks none."""
     op = lowering.op
+    if isinstance(op, CtrlOp):
+        return ()
     found = _set_violations(op) if isinstance(op, LegacySet) else _of_op(op, lowering)
     if d_rules:
         return found
@@ -146,9 +153,9 @@ def _of_op(op: V06Op | LegacyCopy | CopyUbufToUbuf, lowering: Lowering) -> tuple
         return s_rules
     if s_rules:
         op = _without_hints(op)
-        lowering = Lowering(op, lowering.registers)
+        lowering = Lowering(op, lowering.registers, lowering.ctrl)
     if lowering.unknown:
-        return (*s_rules, *_d_undecided(op, lowering.registers))
+        return (*s_rules, *_d_undecided(op, lowering.registers, assume(lowering.ctrl, _zero)))
     if isinstance(op, CopyUbufToUbuf):
         refused = lowering_violation(op)
         if refused:
@@ -214,16 +221,18 @@ def _without_hints(
     return replace(op, l2_cache_ctl=0) if isinstance(op, MteGmUb | MteUbGm) else op
 
 
-def _lower(op: V06Op | LegacyCopy | CopyUbufToUbuf, registers: DmaRegisters) -> Descriptor:
+def _lower(
+    op: V06Op | LegacyCopy | CopyUbufToUbuf, registers: DmaRegisters, ctrl: int
+) -> Descriptor:
     if isinstance(op, CopyUbufToUbuf):
         return lower_ubuf_copy(op)
     if isinstance(op, CopyGmToUbuf | CopyUbufToGm):
         return lower_copy(op, registers)
-    return lower(op)
+    return lower(op, ctrl)
 
 
 def _d_undecided(
-    op: V06Op | LegacyCopy | CopyUbufToUbuf, registers: DmaRegisters
+    op: V06Op | LegacyCopy | CopyUbufToUbuf, registers: DmaRegisters, ctrl: int
 ) -> tuple[Violation, ...]:
     """Returns the D rules that the known operands of an op break."""
     if isinstance(op, CopyUbufToUbuf):
@@ -236,7 +245,7 @@ def _d_undecided(
         return ()
     for rule in rules:
         chosen = _copy_operand if isinstance(op, CopyUbufToUbuf) else harmless(rule.name)
-        desc = _lower(assume(op, chosen), assume(registers, chosen))
+        desc = _lower(assume(op, chosen), assume(registers, chosen), ctrl)
         message = dict(d_predicates(desc))[rule](desc)
         if message:
             found.append(Violation(rule, message))
@@ -246,7 +255,7 @@ def _d_undecided(
     # Where rows fall on one another does not depend on where they come from; where a burst goes
     # inside one memory does.
     if not isinstance(op, BurstOp | CopyUbufToUbuf) and _rows_known(op):
-        return _t_violations(_lower(assume(op, _zero), registers))
+        return _t_violations(_lower(assume(op, _zero), registers, ctrl))
     return ()
 
 
@@ -268,7 +277,7 @@ def _copy_operand(name: str) -> int:
 def _rules(op: V06Op | LegacyCopy | CopyUbufToUbuf, registers: DmaRegisters) -> list[Rule]:
     """Returns the D rules of an op; none where no descriptor holds it."""
     try:
-        return list(d_predicates(_lower(assume(op, _zero), assume(registers, _zero))))
+        return list(d_predicates(_lower(assume(op, _zero), assume(registers, _zero), 0)))
     except ValueError:
         return []
 
@@ -285,9 +294,28 @@ def _t_violations(desc: Descriptor) -> tuple[Violation, ...]:
     found: tuple[Violation, ...] = ()
     if not desc.is_nop:
         found = t_violations(desc) if isinstance(desc, BurstDescriptor) else _overlaps(desc)
+        found += _of_operands(desc)
     if isinstance(desc, FixDescriptor):
         found += _parameters(desc)
     return found
+
+
+_OF_OPERANDS: dict[Rule, Callable[[Any], str | None]] = {
+    RULES["DMA-L19"]: dma_rules.l19,
+    RULES["FIX-L27"]: fix_rules.l27,
+}
+"""T rules that need no footprint."""
+
+
+def _of_operands(desc: Descriptor) -> tuple[Violation, ...]:
+    """Returns the T rules that an op breaks whatever its rows are."""
+    kinds = {DmaDescriptor: "DMA", FixDescriptor: "FIX"}
+    found = []
+    for rule, holds in _OF_OPERANDS.items():
+        message = holds(desc) if kinds.get(type(desc)) == rule.family else None
+        if message:
+            found.append(Violation(rule, message))
+    return tuple(found)
 
 
 def _overlaps(desc: DmaDescriptor | NzDescriptor | FixDescriptor) -> tuple[Violation, ...]:
@@ -296,10 +324,12 @@ def _overlaps(desc: DmaDescriptor | NzDescriptor | FixDescriptor) -> tuple[Viola
     if _nested(footprint):
         return ()
     if footprint.rows <= MOST_ROWS:
-        return t_violations(desc)
+        return tuple(one for one in t_violations(desc) if one.rule not in _OF_OPERANDS)
     if footprint.bytes <= footprint.end - footprint.base:
         return ()
     rule = {DmaDescriptor: "DMA-L13", NzDescriptor: "ND-L09", FixDescriptor: "FIX-L24"}[type(desc)]
+    if isinstance(desc, DmaDescriptor) and _nested(without_fill(desc)):
+        rule = "DMA-L18"
     message = f"{footprint.bytes} B are written to {footprint.end - footprint.base} addresses"
     return (Violation(RULES[rule], message),)
 

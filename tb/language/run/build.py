@@ -7,12 +7,16 @@ the wrong sort. Every other rule is decided on the ops themselves (:mod:`tb.lang
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import SSAValue
 
+from tb.isa.burst.op import MteUbUb
+from tb.isa.ctrl import CTRL_BITS, SetAtomic, SetCtrl
 from tb.isa.cube import Mad, MteL1L0a, MteL1L0b
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
@@ -25,6 +29,7 @@ from tb.isa.dma.legacy import (
 from tb.isa.dma.op import Loop, Pad
 from tb.isa.dtypes import PAD_DTYPES, Ptr
 from tb.isa.fix.op import Atomic, FbPtr, Loop3, PreQuant, PreRelu, Scalar
+from tb.isa.fix.table import FLAG_CHECK, FLAG_CLEAR
 from tb.isa.lower import OP_CLASSES
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.pipes import PIPES, Pipe
@@ -117,6 +122,7 @@ class Recipe:
         inputs: Values it takes.
         make: Builds it of the numbers of ``inputs``.
         gm: Index in ``inputs`` of its address in GM, -1 where it has none.
+        ctrl: Whether CTRL decides clauses that the op leaves out.
     """
 
     name: str
@@ -124,6 +130,7 @@ class Recipe:
     inputs: tuple[Input, ...]
     make: Make
     gm: int = -1
+    ctrl: bool = False
 
 
 class _Collector:
@@ -257,11 +264,26 @@ def _words(written: Written) -> dict[str, Any]:
     return fixed
 
 
+def _ctrl(take: _Collector, written: Written) -> Make:
+    """Returns how to build an op that writes CTRL."""
+    if written.name != "set_ctrl":
+        what = written.name.removeprefix("set_atomic_")
+        return lambda _: SetAtomic(what)
+    kind = take.kind_of(written.operands["value"])
+    if kind.sort != NUMBER or kind.bits != CTRL_BITS:
+        raise BuildError(f"value has type {kind.name}", legal=f"an integer of {CTRL_BITS} bits")
+    # A negative number is the pattern with bit 63 set.
+    take.inputs.append(Input("value", written.operands["value"], "", mask=(1 << CTRL_BITS) - 1))
+    return lambda numbers: SetCtrl(numbers[0])
+
+
 def _register(written: Written, kind_of: KindOf) -> Recipe:
     """Returns the recipe of a ``set_*`` op."""
     take = _Collector(written, kind_of)
     make: Make
-    if written.name == "set_mov_pad_val":
+    if written.name.startswith(("set_ctrl", "set_atomic")):
+        make = _ctrl(take, written)
+    elif written.name == "set_mov_pad_val":
         dtype, value = take.bits("value", written.operands["value"], "DMA-L03")
         if dtype not in PAD_DTYPES:
             raise BuildError(f"pad type is {dtype}", rule="DMA-L03", legal=", ".join(PAD_DTYPES))
@@ -279,13 +301,42 @@ def _register(written: Written, kind_of: KindOf) -> Recipe:
     return Recipe(written.name, PIPES[written.name], tuple(take.inputs), make)
 
 
-def recipe(written: Written, kind_of: KindOf, *, ub_sub: int = 0) -> Recipe:
+def _constant_one(value: SSAValue) -> bool:
+    """Tells whether a value is a constant of the text with the value 1."""
+    owner = value.owner
+    number = owner.properties.get("value") if isinstance(owner, ConstantOp) else None
+    return isinstance(number, IntegerAttr) and number.value.data == 1
+
+
+def _check_rows(written: Written) -> None:
+    """Refuses unit flags with rows of ``nz2dn`` that the text does not show to be contiguous."""
+    k = written.operands.get("k")
+    checks = written.unit_flag in (FLAG_CHECK, FLAG_CLEAR)
+    if checks and k is not None and not _constant_one(k):
+        message = "unit_flag with nz2dn and a K that is no constant 1"
+        raise BuildError(message, rule="FIX-L20", legal="K a constant 1")
+
+
+_BLOCK_FIELDS = {
+    "ub_src": "src",
+    "ub_dst": "dst",
+    "src_gap": "src_stride",
+    "dst_gap": "dst_stride",
+}
+"""Operands of ``mte_ub_ub`` and those of ``copy_ubuf_to_ubuf`` in their places."""
+
+
+def recipe(
+    written: Written, kind_of: KindOf, *, ub_sub: int = 0, ubuf_blocks: bool = False
+) -> Recipe:
     """Returns how to build an op.
 
     Args:
         written: The op in its normal form.
         kind_of: Kind of a value.
         ub_sub: Vector sub-block of an op that has one and does not say which.
+        ubuf_blocks: The operands of ``copy_ubuf_to_ubuf`` are those of ``mte_ub_ub``, and the op
+            is one (spec/dma.md, section 4).
 
     Raises:
         BuildError: an operand is of a sort that the op cannot hold, or is missing.
@@ -293,12 +344,16 @@ def recipe(written: Written, kind_of: KindOf, *, ub_sub: int = 0) -> Recipe:
     if written.name.startswith("set_"):
         return _register(written, kind_of)
     maker = CLASSES[written.name]
+    renamed: Mapping[str, str] = {}
+    if ubuf_blocks and maker is CopyUbufToUbuf:
+        maker, renamed = MteUbUb, _BLOCK_FIELDS
     fields: tuple[str, ...] = maker.__slots__
     take = _Collector(written, kind_of)
+    _check_rows(written)
     fixed = _words(written)
     gm = -1
     for name in fields:
-        operand = written.operands.get(name)
+        operand = written.operands.get(renamed.get(name, name))
         if operand is None:
             continue
         role = {"lhs": "lhs_type", "rhs": "rhs_type", "dst": "dst_type"}.get(name)
@@ -334,4 +389,6 @@ def recipe(written: Written, kind_of: KindOf, *, ub_sub: int = 0) -> Recipe:
         made = {name: clause(numbers) for name, clause in clauses.items()}
         return maker(**{name: numbers[index] for index, name in plain}, **fixed, **made)
 
-    return Recipe(written.name, PIPES[written.name], tuple(take.inputs), make, gm)
+    names = fixed.get("sat", "-"), fixed.get("atomic", "-")
+    ctrl = names[0] == "" or (written.name == "mte_l0c_gm" and names[1] == "-")
+    return Recipe(written.name, PIPES[written.name], tuple(take.inputs), make, gm, ctrl)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from tb.isa.cube import CubeOp
+from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import DmaRegisters, LegacySet
 from tb.isa.text import AnyOp
 from tb.language.place import Finding, Place, ProgramError, refuse
@@ -49,7 +50,7 @@ class Execution:
         again: Rest of ``MOST_AGAIN``.
         conditions: Of the loops and conditions under way that may not run.
         reach: Bytes touched in the buffer of each argument.
-        registers: Registers of the legacy copies.
+        registers: Registers of the legacy copies, and CTRL.
         calls: Of each call its first step, the step after its last one, and its place.
         loops: Loops under way, the outermost first, with their iterations.
         left: Rest of ``limit``.
@@ -171,13 +172,17 @@ class Movement:
         """Whether it is a legacy copy that reads registers."""
         return self.recipe.name in ("copy_gm_to_ubuf", "copy_ubuf_to_gm")
 
-    def step(self, op: AnyOp | CubeOp, registers: DmaRegisters, argument: int) -> Step:
-        """Returns the step that executes ``op``."""
+    def step(
+        self, op: AnyOp | CubeOp, registers: DmaRegisters, argument: int, ctrl: int = 0
+    ) -> Step:
+        """Returns the step that executes ``op``, with the registers at its issue."""
         name, pipe = self.recipe.name, self.recipe.pipe
         if name in ("mad", "mte_l1_l0a", "mte_l1_l0b"):
             return Compute(self.place, name, pipe, op)  # type: ignore[arg-type]
         read = registers if self.copies else None
-        return Move(self.place, name, pipe, op, self.gap, self.flag_delay, read, argument)  # type: ignore[arg-type]
+        return Move(
+            self.place, name, pipe, op, self.gap, self.flag_delay, read, argument, ctrl  # type: ignore[arg-type]
+        )  # fmt: skip
 
 
 def never_executed(written: Movement, template: Frame) -> Move | Compute:
@@ -227,7 +232,7 @@ def move_code(run: Execution, written: Movement) -> Code:
     state, copies, register = run.registers, written.copies, recipe.name.startswith("set_")
 
     def touch(numbers: list[int], located: Located) -> None:
-        extent = reach.extent(recipe, numbers, state.now)
+        extent = reach.extent(recipe, numbers, state.now, sampled())
         if not extent:
             return
         if located.offset < 0:
@@ -241,6 +246,9 @@ def move_code(run: Execution, written: Movement) -> Code:
                 )
             )
         reach.touch(located.argument, located.offset + extent)
+
+    def sampled() -> int:
+        return state.ctrl if recipe.ctrl else 0
 
     def slow(frame: Frame) -> list[int]:
         numbers = []
@@ -264,11 +272,12 @@ def move_code(run: Execution, written: Movement) -> Code:
                 located, numbers[gm] = address, address.address
                 argument = address.argument
         registers = state.now
-        read = id(registers) if copies else 0
+        ctrl = sampled()
+        read: object = id(registers) if copies else "?" if ctrl is UNKNOWN else ctrl
         try:
             for index, mask in masked:
                 numbers[index] &= mask
-            if min(numbers) < 0:
+            if numbers and min(numbers) < 0:
                 raise UndecidedError
             key: tuple[object, ...] = (argument, read, *numbers)
         except UndecidedError:
@@ -277,7 +286,7 @@ def move_code(run: Execution, written: Movement) -> Code:
             key = (argument, read, *("?" if one is UNKNOWN else one for one in numbers))
         step = made.get(key)
         if step is None:
-            step = made[key] = written.step(recipe.make(numbers), registers, argument)
+            step = made[key] = written.step(recipe.make(numbers), registers, argument, ctrl)
         steps.append(step)
         if located is not None:
             touch(numbers, located)
@@ -285,6 +294,8 @@ def move_code(run: Execution, written: Movement) -> Code:
             op: AnyOp = step.op
             if isinstance(op, LegacySet):
                 state.write(op)
+            elif isinstance(op, CtrlOp):
+                state.write_ctrl(op)
 
     return code
 

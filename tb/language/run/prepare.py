@@ -113,8 +113,11 @@ def _name(op: Operation) -> str:
 class Preparation:
     """Makes functions ready to run."""
 
-    def __init__(self, source: Source, run: Execution, *, skip_foreign: bool) -> None:
+    def __init__(
+        self, source: Source, run: Execution, *, skip_foreign: bool, ubuf_blocks: bool = False
+    ) -> None:
         self.source, self.run, self.skip_foreign = source, run, skip_foreign
+        self.ubuf_blocks = ubuf_blocks
         self.problems: list[Finding] = []
         self.moves: list[tuple[Movement, Frame]] = []
         self.skipped: dict[Place, Skipped] = {}
@@ -383,7 +386,7 @@ class Preparation:
         text = written(op)
         assert text is not None, "the caller has asked"
         try:
-            made = recipe(text, self.kind, ub_sub=scope.ub_sub)
+            made = recipe(text, self.kind, ub_sub=scope.ub_sub, ubuf_blocks=self.ubuf_blocks)
             timing = [_count(text.attributes, key) for key in ("pto_dv.gap", "pto_dv.flag_delay")]
         except BuildError as error:
             self.problem(op, error.message, error.rule, error.legal)

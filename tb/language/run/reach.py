@@ -19,17 +19,17 @@ class Reach:
     def __init__(self) -> None:
         """Begins with nothing."""
         self.bytes: dict[int, int] = {}
-        self._extents: dict[tuple[int, int, tuple[int, ...]], int | None] = {}
+        self._extents: dict[tuple[int, int, int, tuple[int, ...]], int | None] = {}
 
     def _measure(
-        self, recipe: Recipe, numbers: Sequence[int], registers: DmaRegisters
+        self, recipe: Recipe, numbers: Sequence[int], registers: DmaRegisters, ctrl: int
     ) -> int | None:
         at_zero = [
             0 if each.pointer else number
             for each, number in zip(recipe.inputs, numbers, strict=True)
         ]
         try:
-            lowered = Lowering(recipe.make(at_zero), registers)
+            lowered = Lowering(recipe.make(at_zero), registers, ctrl)
             desc = lowered.descriptor
             if desc is None or desc.is_nop or lowered.refused:
                 return 0
@@ -40,10 +40,13 @@ class Reach:
             return None
         return 0
 
-    def extent(self, recipe: Recipe, numbers: Sequence[int], registers: DmaRegisters) -> int | None:
+    def extent(
+        self, recipe: Recipe, numbers: Sequence[int], registers: DmaRegisters, ctrl: int = 0
+    ) -> int | None:
         """Returns the bytes of GM from its address on that an op touches.
 
-        ``registers`` are those that a legacy copy reads; equal ones are one object.
+        ``registers`` are those that a legacy copy reads; equal ones are one object. ``ctrl`` is
+        CTRL, of a write-back that leaves out a clause.
 
         0 for an op that an engine refuses and for one that moves nothing, None where operands
         are not known.
@@ -51,11 +54,11 @@ class Reach:
         shape = tuple(
             number for each, number in zip(recipe.inputs, numbers, strict=True) if not each.pointer
         )
-        if any(number is UNKNOWN for number in shape):
-            return self._measure(recipe, numbers, registers)
-        key = (id(recipe), id(registers), shape)
+        if ctrl is UNKNOWN or any(number is UNKNOWN for number in shape):
+            return self._measure(recipe, numbers, registers, ctrl)
+        key = (id(recipe), id(registers), ctrl, shape)
         if key not in self._extents:
-            self._extents[key] = self._measure(recipe, numbers, registers)
+            self._extents[key] = self._measure(recipe, numbers, registers, ctrl)
         return self._extents[key]
 
     def touch(self, argument: int, end: int) -> None:

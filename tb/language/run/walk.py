@@ -142,6 +142,7 @@ def trace(
     arguments: Mapping[int, int] | None = None,
     static: bool = False,
     foreign: Literal["refuse", "skip"] = "refuse",
+    ubuf_to_ubuf: Literal["bytes", "blocks"] = "bytes",
     limit: int = LIMIT,
 ) -> Trace:
     """Returns what a program does.
@@ -155,6 +156,8 @@ def trace(
             neither: a loop with such bounds is walked twice, an ``scf.if`` both ways. What is
             wrong with single operands is in ``Trace.findings`` then.
         foreign: Whether ops of the pto dialect that are not executed here are an error.
+        ubuf_to_ubuf: Unit of the operands of ``copy_ubuf_to_ubuf``: bytes and strides, or blocks
+            of 32 bytes and gaps as the compiler prints them (spec/dma.md, section 4).
         limit: Ops that loops and calls execute at most.
 
     Raises:
@@ -164,7 +167,9 @@ def trace(
     """
     chosen = _choose(source, function)
     run = Execution(limit, static)
-    prepared = Preparation(source, run, skip_foreign=foreign == "skip")
+    prepared = Preparation(
+        source, run, skip_foreign=foreign == "skip", ubuf_blocks=ubuf_to_ubuf == "blocks"
+    )
     too_deep = refuse(source.place(chosen), "loops, conditions and calls are nested too deeply")
     try:
         routine = prepared.routine(chosen)

@@ -13,7 +13,8 @@ A file holds the cases of one family of rules, separated by lines of ``// -----`
 
 ``expected`` lists rules or words, one of which fits the first finding, and its place: the line
 below with a column, without one where the specification does not fix it, or no ``@below`` where the
-place may be one of several. ``also`` lists rules or words of further findings. ``--run`` requires
+place may be one of several. ``with: --profile=a5`` and ``--ubuf-to-ubuf=blocks`` are as of
+``pto-dv verify``. ``also`` lists rules or words of further findings. ``--run`` requires
 every value, as a run does; without it the case is checked as by ``pto-dv verify``.
 """
 
@@ -24,6 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from tb.isa.profile import SEED, Profile, parse_profile, using
 from tb.isa.rules import RULES
 from tb.language.order.order import order
 from tb.language.place import Finding, ProgramError
@@ -103,6 +105,12 @@ class Case:
         pairs = (word.partition("=") for word in self.options if re.fullmatch(r"\d+=-?\d+", word))
         return {int(number): int(value) for number, _, value in pairs}
 
+    @property
+    def profile(self) -> Profile:
+        """Profile of ``--profile=``, that of the seed documents without one."""
+        names = [x.partition("=")[2] for x in self.options if x.startswith("--profile=")]
+        return parse_profile(names[0]) if names else SEED
+
     def known(self, argument: Argument) -> int | None:
         """Returns the value of an argument, None where none is given."""
         return self.arguments.get(argument.number)
@@ -160,13 +168,22 @@ def findings(case: Case, folder: Path) -> list[Finding]:
     """
     path = folder / case.path.name
     path.write_bytes(("\n" * (case.start - 1) + case.text).encode())
+    with using(case.profile):
+        return _found(case, path)
+
+
+def _found(case: Case, path: Path) -> list[Finding]:
     foreign: Literal["skip", "refuse"] = "skip" if "--foreign" in case.options else "refuse"
+    unit: Literal["bytes", "blocks"] = "bytes"
+    if "--ubuf-to-ubuf=blocks" in case.options:
+        unit = "blocks"
     if "--run" not in case.options:
-        return [*verify_file(path, known=case.known, foreign=foreign).findings]
+        known = case.known
+        return [*verify_file(path, known=known, foreign=foreign, ubuf_to_ubuf=unit).findings]
     found: list[Finding] = []
     try:
         source = read_file(path, found)
-        steps = trace(source, arguments=case.arguments, foreign=foreign)
+        steps = trace(source, arguments=case.arguments, foreign=foreign, ubuf_to_ubuf=unit)
         found += [*steps.findings, *check(steps), *order(steps).findings]
     except ProgramError as error:
         found += error.findings

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Corners of the copies with a GM side that a knob of the profile allows or changes.
+
+Each is legal under the profile of the process, whatever mix of knobs it is; a knob at its value of
+``seed`` has none here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from sequences.constraints import L1_SIZE, UB_SIZE
+from sequences.illegal.cases import changed
+from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteUbGm, Pad
+from tb.isa.dtypes import Ptr
+from tb.isa.profile import SEED, current
+from tb.isa.spaces import UB_BLOCK
+
+Load = MteGmUb | MteGmL1
+
+ELEMENTS = {1: "ui8", 2: "bf16", 4: "si32", 8: "f64"}
+"""An element type of each size."""
+
+
+def _typed(op: Load, size: int) -> Load:
+    dtype = ELEMENTS[size]
+    return changed(op, src_type=Ptr(dtype, "gm"), dst_type=Ptr(dtype, op.spec.destination))
+
+
+def _up(value: int) -> int:
+    return -(-value // UB_BLOCK) * UB_BLOCK
+
+
+def tails(make: type[Load]) -> Iterator[Load]:
+    """Knob ``tail``: rows of every length around a block and every element size, also in loops."""
+    for size, length in product(ELEMENTS, range(1, 68)):
+        if length >= size:
+            rows, stride = 1 + length % 3, _up(length) + UB_BLOCK * (length % 2)
+            yield _typed(make(0, 0, length, rows, length + 5, stride), size)
+    for size, length in product(ELEMENTS, (9, 33, 47)):
+        loops = (Loop(2, 40, 64), Loop(3, 200, 256))
+        yield _typed(make(0, 0, length, 1, 0, 0, loops), size)
+
+
+def repeats(make: type[Load]) -> Iterator[Load]:
+    """Knob ``row_repeat``: source strides from 0 to the length, of short and long rows."""
+    for length, rows in product((1, 5, 31, 32, 33, 64, 100, 300), (2, 3, 9)):
+        for stride in sorted({0, 1, length // 2, length - 1}):
+            yield make(0, 0, length, rows, stride, _up(length))
+    yield make(0, 0, 64, 3, 16, 64, (Loop(2, 8, 192), Loop(2, 0, 384)))
+
+
+def groups(make: type[Load]) -> Iterator[Load]:
+    """Knob ``compact``: rows of every length without gaps, few and many, also in loops."""
+    for size, length in product(ELEMENTS, (*range(1, 41), 63, 65, 95, 127, 129)):
+        if length >= size:
+            rows = 2 + length % 5
+            yield _typed(make(0, 0, length, rows, length + length % 4, length), size)
+    for length, rows in product((1, 2, 3, 5, 7, 31, 33), (16, 31, 32, 33, 64, 129)):
+        yield make(0, 0, length, rows, length + 3, length)
+    for length, rows in product((1, 5, 6, 33), (2, 3, 11)):
+        step = _up(length * rows)
+        inner, outer = Loop(2, 100, step), Loop(3, 300, 2 * step + UB_BLOCK)
+        yield make(0, 0, length, rows, length, length, (inner,))
+        yield make(0, 0, length, rows, 40, length, (inner, outer))
+        # Outer iterations between the inner ones.
+        yield make(0, 0, length, rows, 40, length, (Loop(3, 90, 2 * step), Loop(2, 7, step)))
+    if current().row_repeat == "legal":
+        for stride in (0, 1, 4):
+            yield make(0, 0, 5, 9, stride, 5)
+
+
+def ends(make: type[MteGmUb]) -> Iterator[MteGmUb]:
+    """Knob ``pad_end``: strides far larger than the padded row, and right pads in a later block."""
+    for length, left, right in product((2, 10, 30, 32, 62), (0, 1, 16), (0, 1, 2, 16)):
+        need = 2 * (left + right) + length
+        for stride in (_up(need), _up(need) + UB_BLOCK, 1024, 8192):
+            pad = Pad("f16", 0x3C00, left, right)
+            yield _padded(make(0, 0, length, 1 + length % 3, 16 + length, stride, (), pad))
+    # Loops between the rows, inside the stride.
+    pad = Pad("f16", 0x1234, 1, 0)
+    yield _padded(make(0, 0, 10, 3, 20, 256, (Loop(4, 70, 32), Loop(2, 300, 128)), pad))
+
+
+def _padded(op: MteGmUb) -> MteGmUb:
+    return changed(op, src_type=Ptr("f16", "gm"), dst_type=Ptr("f16", "ub"))
+
+
+def knob_shapes(make: type[Load]) -> Iterator[Load]:
+    """Small corners at address 0 of both memories, of the knobs that are not those of ``seed``."""
+    knobs = current()
+    if knobs.tail == "fill":
+        yield from tails(make)
+    if knobs.row_repeat == "legal":
+        yield from repeats(make)
+    if knobs.compact == "legal":
+        yield from groups(make)
+    if knobs.pad_end == "block" and make is MteGmUb:
+        yield from ends(make)
+
+
+def knob_limits(make: type[Load | MteUbGm]) -> Iterator[Load | MteUbGm]:
+    """The largest lengths and row counts that memory allows, where 16 bits do not hold them."""
+    knobs = current()
+    if knobs.longest == SEED.longest:
+        return
+    size = L1_SIZE if make is MteGmL1 else UB_SIZE
+    for length in (65536, 65537, 131071, size - 1, size):
+        yield make(0, 0, length, 1, 0, 0)
+    yield make(0, 0, 65537, 2, *_strides(make, 65600, 98304))
+    yield make(0, 0, knobs.longest, 0, 0, 0)
+    yield make(0, 0, 0, knobs.longest, 64, 64)
+    if knobs.compact == "legal" and make is not MteUbGm:
+        # One byte a row: rows with gaps would need more than the memory.
+        yield make(0, 0, 1, 65537, 2, 1)
+        yield make(0, 0, 3, 65536, 3, 3)
+
+
+def _strides(make: type[Load | MteUbGm], gm: int, local: int) -> tuple[int, int]:
+    return (local, gm) if make is MteUbGm else (gm, local)
+
+
+def neighbours() -> Iterator[list[MteGmUb]]:
+    """Padded loads side by side, each in the bytes that the strides of the others leave free."""
+    if current().pad_end == "block":
+        pad = Pad("f16", 0x3C00)
+        for sizes in ((10, 20, 32, 4), (2, 32, 30, 8)):
+            yield [
+                _padded(MteGmUb(4096 * k, UB_BLOCK * k, length, 5, 48, 128, (), pad))
+                for k, length in enumerate(sizes)
+            ]
