@@ -31,7 +31,7 @@ module pto_fix_front #(
   parameter integer UbSize         = `PTO_SIZE_UB,   // bytes of one UB sub-block
   parameter integer L1Size         = `PTO_SIZE_L1,   // bytes of L1
   parameter integer L0cSize        = `PTO_SIZE_L0C,  // bytes of L0C, 2^k, at most 256 KiB (flags)
-  parameter integer FbSize         = `PTO_SIZE_FB,   // bytes of FB, at most 4096 (cache)
+  parameter integer FbSegmentSize  = `PTO_FB_SEGMENT_BYTES,  // of FB, in bytes, at most 4096 (cache)
   parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
   parameter integer NumActive      = 8       // ops after the check, a power of two
 ) (
@@ -86,8 +86,8 @@ module pto_fix_front #(
     if (SrcDataWidth != 512) begin : gen_bad_src
       pto_error_src_data_width_must_be_512 u_error ();
     end
-    if (L0cSize > 262144 || L0cSize != (64 << WordBits) || L0cSize < 32768 || FbSize > 4096
-        || LocalAddrWidth < 18 || LocalAddrWidth > 24) begin : gen_bad_size
+    if (L0cSize > 262144 || L0cSize != (64 << WordBits) || L0cSize < 32768
+        || FbSegmentSize > 4096 || LocalAddrWidth < 18 || LocalAddrWidth > 24) begin : gen_bad_size
       pto_error_l0c_or_fb_size u_error ();
     end
   endgenerate
@@ -127,12 +127,12 @@ module pto_fix_front #(
   assign queue_take = check_take;
 
   pto_fix_check #(
-    .UbSize   (UbSize),
-    .L1Size   (L1Size),
-    .L0cSize  (L0cSize),
-    .FbSize   (FbSize),
-    .UsedBits (UsedBits),
-    .WordBits (WordBits)
+    .UbSize        (UbSize),
+    .L1Size        (L1Size),
+    .L0cSize       (L0cSize),
+    .FbSegmentSize (FbSegmentSize),
+    .UsedBits      (UsedBits),
+    .WordBits      (WordBits)
   ) u_check (
     .clk_i           (clk_i),
     .rst_ni          (rst_ni),

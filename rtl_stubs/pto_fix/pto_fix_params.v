@@ -9,8 +9,8 @@
 // Latency: first request 2 clocks after job_valid, done 1 clock after the last reply; an op
 // without vectors 1 clock. Look-up: data in the next clock, held until the next look-up.
 // After a failed read no new one starts; done comes after all replies.
-// Limits: 512 channels with records, 1024 with alphas, which is all that FB holds (FIX-L22);
-// SrcDataWidth 512. Spec: fixpipe.md 5, 6; CONTRACT, par port.
+// Limits: 512 channels with records, 1024 with alphas, which is all that a segment of FB holds, and
+// vectors that end in their segment (FIX-L22); SrcDataWidth 512. Spec: fixpipe.md 5, 6; CONTRACT, par port.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
 //   job_valid   _/~~~~~~~~~~~~~~~~~~~\___     stays, with its fields, until done
@@ -42,7 +42,7 @@ module pto_fix_params #(
   output wire                      par_req_o,        // read, stable until granted
   input  wire                      par_gnt_i,        // request taken
   output wire [2:0]                par_space_o,      // memory, FB
-  output wire [LocalAddrWidth-1:0] par_addr_o,       // byte address, word aligned
+  output wire [LocalAddrWidth-1:0] par_addr_o,       // segment << 16 + offset, word aligned
   input  wire                      par_rvalid_i,     // reply, in order
   input  wire [SrcDataWidth-1:0]   par_rdata_i,      // word
   input  wire                      par_err_i,        // the read failed, with the reply
