@@ -73,7 +73,7 @@ module pto_fix_front #(
   input  wire                      prm_rd_i,      // look up the parameters of 16 channels
   input  wire                      prm_bank_i,    // bank of the op
   input  wire [7:0]                prm_group_i,   // channel div 16
-  output wire [16*29-1:0]          prm_quant_o,   // next clock, held; lane: sign, offset, scale
+  output wire [16*36-1:0]          prm_quant_o,   // next clock, held; lane: offset field, scale
   output wire [16*19-1:0]          prm_alpha_o    // the same; lane: bits 31 to 13 of alpha
 );
   localparam integer UsedBits  = `PTO_FIX_L2_LSB + `PTO_FIX_L2_CW;  // bits above are reserved

@@ -76,7 +76,7 @@ module pto_write_back #(
   wire [GmAddrWidth-1:0] fin_addr;
   wire                   prm_rd, prm_bank;
   wire [7:0]             prm_group;
-  wire [16*29-1:0]       prm_quant;
+  wire [16*36-1:0]       prm_quant;
   wire [16*19-1:0]       prm_alpha;
 
   pto_fix_front #(

@@ -42,7 +42,7 @@ module pto_fix_path #(
   output wire                        prm_rd_o,      // look up the parameters of 16 channels
   output wire                        prm_bank_o,    // bank of the op
   output wire [7:0]                  prm_group_o,   // channel div 16
-  input  wire [16*29-1:0]            prm_quant_i,   // next clock, held; lane: sign, offset, scale
+  input  wire [16*36-1:0]            prm_quant_i,   // next clock, held; lane: offset field, scale
   input  wire [16*19-1:0]            prm_alpha_i,   // the same; lane: bits 31 to 13 of alpha
   output wire                        src_req_o,     // on-chip read, stable until granted
   input  wire                        src_gnt_i,     // request taken
