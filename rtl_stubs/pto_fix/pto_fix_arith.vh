@@ -64,7 +64,7 @@ function automatic [15:0] fix_f32_to_bf16;
 endfunction
 
 // f32 to f8 e4m3fn: RNE, subnormal step 2^-9, largest 448. Overflow and inf: +-448 for sat and
-// preserve_nan, 7F with the sign for nosat. NaN: 00 for sat, else 7F.
+// preserve_nan; for nosat 7F, the NaN, for both signs (A-44). NaN: 00 for sat, else 7F.
 // Test: tests/arith, all 2^32 inputs with each sat.
 function automatic [7:0] fix_f32_to_e4m3;
   input [31:0] x;
@@ -84,7 +84,7 @@ function automatic [7:0] fix_f32_to_e4m3;
     else if (e >= 8'd117) r = fix_shift_rne({1'b1, f}, shift);
     else                  r = 24'd0;         // below half of the subnormal step
     if (e == 8'd255 && f != 23'd0) fix_f32_to_e4m3 = sat == 2'd0 ? 8'h00 : 8'h7F;
-    else if (r >= 24'h7F)          fix_f32_to_e4m3 = {x[31], sat == 2'd2 ? 7'h7F : 7'h7E};
+    else if (r >= 24'h7F)          fix_f32_to_e4m3 = sat == 2'd2 ? 8'h7F : {x[31], 7'h7E};
     else                           fix_f32_to_e4m3 = {x[31], r[6:0]};
   end
 endfunction
