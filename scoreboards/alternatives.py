@@ -48,12 +48,14 @@ class Alternative:
         status: The status that it expects, with the rule; empty if the run expects the same.
         behind: First and last byte of a row that only one of the two profiles writes; None where
             both write the same bytes.
+        rows: Rows that follow each other without a gap and are counted as one in ``behind``.
     """
 
     profile: Profile
     knobs: tuple[str, ...]
     status: str
     behind: tuple[int, int] | None = None
+    rows: int = 1
 
 
 class Undo:
@@ -97,12 +99,21 @@ class Alternatives:
             index: Place of the op in its block.
             found: The wrong bytes that the report is about; None if it is about the status.
         """
+        return [line for one in self._of(batch, index) for line in _lines(one, found)]
+
+    def knobs(self, batch: Batch, index: int) -> str:
+        """Returns the knobs that explain an op in the words of a failure's field, or nothing."""
+        found = self._of(batch, index)
+        return f", knob {' and '.join(found[0].knobs)}" if found else ""
+
+    def _of(self, batch: Batch, index: int) -> list[Alternative]:
+        """Returns the profiles that explain an op; each op is evaluated once."""
         number = batch.first + index
         if number not in self._found:
             if len(self._found) >= MOST:
                 return []
             self._found[number] = self._explain(batch, index)
-        return [line for one in self._found[number] for line in _lines(one, found)]
+        return self._found[number]
 
     def _explain(self, batch: Batch, index: int) -> list[Alternative]:
         """Returns the single knobs that explain an op, or else the named profiles that do."""
@@ -148,12 +159,8 @@ class Alternatives:
             if outcome.status is Status.RULE:
                 spec = OPS_BY_CODE[int(batch.block.opcode[index])]
                 status += f" {rule_name(spec.rules, outcome.rule)}"
-        behind = None
-        if expected.written is not None and outcome.written is not None:
-            lengths = sorted((expected.written.length, outcome.written.length))
-            if lengths[0] < lengths[1]:
-                behind = lengths[0], lengths[1] - 1
-        return Alternative(profile, _differing(current(), profile, slot), status, behind)
+        behind = _behind(expected, outcome)
+        return Alternative(profile, _differing(current(), profile, slot), status, *behind)
 
     def _explains(
         self, batch: Batch, index: int, record: Any, profile: Profile, expected: Outcome
@@ -210,6 +217,19 @@ def _record(batch: Batch, index: int) -> Any:
     return records[place] if place < len(records) else None
 
 
+def _behind(one: Outcome, other: Outcome) -> tuple[tuple[int, int] | None, int]:
+    """Returns the bytes behind a row that one of two outcomes writes, and the rows of a group.
+
+    Rows without a gap that are filled together are a single row of one outcome.
+    """
+    if one.written is None or other.written is None:
+        return None, 1
+    short, long = sorted((one.written, other.written), key=lambda region: len(region.counts))[::-1]
+    rows = short.counts[0] if len(short.counts) > len(long.counts) else 1
+    first, last = sorted((short.length * rows, long.length))
+    return ((first, last - 1), rows) if first < last else (None, 1)
+
+
 def _differing(run: Profile, other: Profile, slot: str) -> tuple[str, ...]:
     return tuple(name for name in run.differences(other) if slot in KNOBS[name].slots)
 
@@ -244,7 +264,8 @@ def _effects(one: Alternative, profile: Profile) -> str:
 def _bytes(one: Alternative, found: Mismatch | None) -> str:
     """Returns the bytes that differ, by their place in a row if the rows end elsewhere."""
     if one.behind is not None:
-        return f"byte {one.behind[0]}..{one.behind[1]} of each row"
+        of = "row" if one.rows == 1 else f"group of {one.rows} rows"
+        return f"byte {one.behind[0]}..{one.behind[1]} of each {of}"
     if found is None:
         return "bytes of the op"
     last = found.address + found.extent - 1

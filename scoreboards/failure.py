@@ -96,7 +96,7 @@ class Reporter:
             lines.append(f"  the op breaks {violation}")
         lines += self._explained(batch, index)
         failure = self._of_op(batch, index, objection.kind)
-        failure.field = objection.field
+        failure.field = objection.field + self._knobs(batch, index)
         failure.rule = violation.rule.name if violation is not None else ""
         report = "\n".join([*lines, f"  repeat: {self.run.command}"])
         self._fail(self._with_replay(report, batch, index), failure)
@@ -116,7 +116,7 @@ class Reporter:
         failure = self._of_op(batch, index, found.kind.value)
         position = found.position
         if position is not None:
-            failure.field = _FIELDS[position.part]
+            failure.field = _FIELDS[position.part] + self._knobs(batch, index)
         self._place(failure, found)
         if self._draws():
             failure.picture = self._picture(outcome, found)
@@ -127,6 +127,10 @@ class Reporter:
         if self.alternatives is None:
             return []
         return self.alternatives.lines(batch, index, found)
+
+    def _knobs(self, batch: Batch, index: int) -> str:
+        """Returns the knobs of these profiles, so that failures of one knob are one bucket."""
+        return "" if self.alternatives is None else self.alternatives.knobs(batch, index)
 
     def _with_replay(self, report: str, batch: Batch, index: int) -> str:
         """Writes programs that replay an op, and returns its report with the command for them."""

@@ -82,7 +82,7 @@ def _ctrl(before: Program, after: Program) -> int:
     ctrl = 0
     for op in before:
         if not isinstance(op, CtrlOp):
-            raise ValueError(f"only ops that write CTRL stand by a v0.6 op, found {op}")
+            raise ValueError(f"a v0.6 op stands alone or with ops that write CTRL, found {op}")
         ctrl = write_ctrl(op, ctrl)
     left = ctrl
     for op in after:

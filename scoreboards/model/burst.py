@@ -50,12 +50,11 @@ def bursts(op: BurstOp, legal: bool, _state: Registers) -> Outcome:
     size, counts = op.len_burst * unit, (op.n_burst,)
     source, target = _space(op, op.spec.source), _space(op, op.spec.destination)
     src, dst = op.addresses
-    return Outcome(
-        Status.OK,
-        0,
-        Footprint(source, src, size, counts, (size + op.src_gap * unit,)),
-        Footprint(target, dst, size, counts, (size + op.dst_gap * unit,)),
-    )
+    read = Footprint(source, src, size, counts, (size + op.src_gap * unit,))
+    written = Footprint(target, dst, size, counts, (size + op.dst_gap * unit,))
+    if target is Space.FB and written.outside is not None:
+        raise ValueError(f"FB {dst:#x}..{written.end:#x} leaves its memory, a segment of fb")
+    return Outcome(Status.OK, 0, read, written)
 
 
 @dataclass(frozen=True, slots=True)

@@ -491,13 +491,13 @@ def _under_ctrl(form: str) -> Iterator[tuple[FixOp, int]]:
     for (code, dtype, acc), sat, keep in product(narrow, _SATS, (0, 1)):
         kind, what = (0, 3) if form == _GM else (7, 3)
         ctrl = ctrl_of(sat, kind, what, keep_nan=keep)
-        for clause in ("", *_SATS):
-            yield tile(form, 2, 16, code, dtype, acc, sat=clause), ctrl
+        for word in ("", *_SATS):
+            yield tile(form, 2, 16, code, dtype, acc, sat=word), ctrl
         yield tile(form, 2, 16, code, dtype, acc), ctrl | stored
     if form != _GM:
         yield from ((tile(form, 2, 16), ctrl_of("", k, what)) for k in range(8) for what in (0, 3))
         return
-    for (name, types), (what, number), sat in product(
+    for (name, types), (word, number), sat in product(
         ATOMIC_DST.items(), ATOMIC_OPS.items(), ("sat", "nosat")
     ):
         acc, code = _ATOMIC_FROM[name]
@@ -505,7 +505,7 @@ def _under_ctrl(form: str) -> Iterator[tuple[FixOp, int]]:
         op = tile(_GM, 2, 16, code, types[-1], acc)
         yield op, ctrl_of(sat, kind, number)
         yield op, ctrl_of(sat, 0, number)
-        clause = changed(op, atomic=Atomic(name, what))
+        clause = changed(op, atomic=Atomic(name, word))
         yield clause, ctrl_of(sat, 7, 3)
         yield clause, ctrl_of(sat, 7 - kind, (number + 1) % 3) | stored
         yield changed(clause, atomic=None, sat=sat), ctrl_of("nosat", kind, number) | stored

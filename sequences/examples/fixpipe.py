@@ -231,28 +231,28 @@ _S4: tuple[Worked, ...] = (
 )  # fmt: skip
 
 NEW_CONVERSIONS: tuple[Example, ...] = (
-    _conversion("FV-S4-1 to FV-S4-11", "qf322s4_pre", "i4", _S4),
-    _conversion("FV-S16-1 to FV-S16-9", "deqs16", "i16", (
+    _conversion("FV-S4 1 to 11", "qf322s4_pre", "i4", _S4),
+    _conversion("FV-S16 1 to 9", "deqs16", "i16", (
         (100000, 0.25, 5, 0x61AD), (1000000, 0.5, 0, 0x7FFF), (-1000000, 0.5, -3, 0x8000),
         (1000000, 0.5, -40000, 0x63BF), (-1000000, 0.5, 65535, 0xFFFF),
         (100000, 0.25, -65536, 0x8000), (7, 0.5, 0, 4), (5, 0.5, 0, 2),
         (1073741824, 1.329227995784916e36, -65536, 0xFFFF),
     )),
-    _conversion("FV-S16-10 to FV-S16-13", "qf162s16_pre", "i16", (
+    _conversion("FV-S16 10 to 13", "qf162s16_pre", "i16", (
         (2049, 1.0, 0, 0x0800), (70000, 0.5, 0, 0x7FF0), (-2051, 2.0, 1, 0xEFF9),
         (70000, 1.0, -60000, 0x1580),
     )),
-    _conversion("FV-B8-1 to FV-B8-6", "qf322b8_pre", "i8", (
+    _conversion("FV-B8 1 to 6", "qf322b8_pre", "i8", (
         (NAN, 1.0, 5, 0), (INF, 1.0, 0, 0x7F), (INF, 1.0, -200, 0x7F), (-INF, 1.0, 200, 0, "u"),
         (-INF, 1.0, 200, 0x80), (3e38, 2.0, -200, 0x37),
     )),
-    _conversion("FV-B8-7, FV-B8-8", "qf322b8_pre", "i8", (
+    _conversion("FV-B8 7 and 8", "qf322b8_pre", "i8", (
         (INF, 1.0, -200, 0x64), (NAN, 1.0, -200, 0),
     ), relu=_CLIP),
-    _conversion("FV-B8-9, FV-B8-10", "qf322b8_pre", "i8", (
+    _conversion("FV-B8 9 and 10", "qf322b8_pre", "i8", (
         (-INF, 1.0, 3, 3), (NAN, 1.0, 3, 0),
     ), relu=_RELU),
-    _conversion("FV-B8-11, FV-B8-12", "qf162b8_pre", "i8", (
+    _conversion("FV-B8 11 and 12", "qf162b8_pre", "i8", (
         (NAN, 1.0, 5, 5), (INF, 1 / 1024, 5, 0x45),
     )),
 )  # fmt: skip
@@ -305,7 +305,7 @@ FORMATS: tuple[Example, ...] = (
 )  # fmt: skip
 """Second table of section 11: a value per column, a saturation mode per row."""
 
-_E4M3 = _to("FV-E4-1 to FV-E4-21", "qf322fp8_pre_scalar", "f8E4M3FN", (
+_E4M3 = _to("FV-E4 1 to 21", "qf322fp8_pre_scalar", "f8E4M3FN", (
     (464.0, 0x7E), (464.1, (0x7E, 0x7E, 0x7F)), (-464.1, (0xFE, 0xFE, 0x7F)),
     (-1000000.0, (0xFE, 0xFE, 0x7F)), (INF, (0x7E, 0x7E, 0x7F)), (-INF, (0xFE, 0xFE, 0x7F)),
     (-448.0, 0xFE),
@@ -361,16 +361,16 @@ _HALF_SUMS = ((0x7BFF, 0xFBFF, 0x7BFF, 0x7BFF, 0x0000, 0x4000),
 _TINY = 2.0**-11
 
 CTRL_EXAMPLES: tuple[Example, ...] = (
-    _issued("FV-CT-1 to FV-CT-6", (70000.0, NAN), (
+    _issued("FV-CT 1 to 6", (70000.0, NAN), (
         (_f16(2), 0, (0x7BFF, 0)), (_f16(2), _C48, (0x7C00, 0x7E00)),
         (_f16(2), _C50, (0x7BFF, 0x7E00)), (_f16(2, "sat"), _C48, (0x7BFF, 0)),
     )),
-    _issued("FV-AT-1 to FV-AT-18", (65504.0, -65504.0, 1.0, -65504.0, 1.0, 1.0), (
+    _issued("FV-AT 1 to 18", (65504.0, -65504.0, 1.0, -65504.0, 1.0, 1.0), (
         (_f16(6, "", "add"), 0, _HALF_SUMS[0]), (_f16(6, "", "add"), _C48, _HALF_SUMS[1]),
         (_f16(6, "nosat", "add"), 0, _HALF_SUMS[1]),
     ), (0x7BFF, 0xFBFF, 0x7C00, 0x7C00, 0x7E00, 0x3C00)),
-    _issued("FV-I32-1", (-5,), ((_row(1, "si32", "i32"), 0, (0xFFFFFFFB,)),)),
-    _issued("FV-I32-2, FV-I32-3", (-5,), (
+    _issued("FV-I32 1", (-5,), ((_row(1, "si32", "i32"), 0, (0xFFFFFFFB,)),)),
+    _issued("FV-I32 2 and 3", (-5,), (
         (_row(1, "ui32", "i32"), 0, (0xFFFFFFFB,)),
         (_row(1, "ui32", "i32", pre_relu=_RELU), 0, (0,)),
     )),

@@ -25,7 +25,7 @@ _SAT = 1 << NOSAT_BIT | 1 << KEEP_NAN_BIT
 _TYPES = {0: "none"} | {code: name for name, code in ATOMIC_TYPES.items()}
 _OPS = {code: name for name, code in ATOMIC_OPS.items()}
 
-_OMIT_SAT, _OMIT_ATOMIC = 0.65, 0.7
+_OMIT_SAT, _OMIT_ATOMIC = 0.65, 0.6
 """Fractions of ops that leave the clause out, where they have one."""
 
 

@@ -414,7 +414,7 @@ def _ctrl_cases(rng: np.random.Generator, form: str) -> Iterator[Case]:
              23: put("src", L0C_SIZE)}  # fmt: skip
     for rule, change in lower.items() if gm else ():
         broken = change(_flagged(rng, form))
-        yield _under(f"CTRL 7, and rule {rule}", form, rule, broken, ctrl_of("", 7, 0), rng)
+        yield _under(f"rules {rule}, 26", form, rule, broken, ctrl_of("", 7, 0), rng)
     op = _flags_ready(rng, form)
     for what in range(4):
         yield _under(f"type 0 with op {what}", form, 0, op, ctrl_of("nosat", 0, what), rng)

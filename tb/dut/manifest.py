@@ -21,8 +21,9 @@ from pydantic_core import PydanticCustomError
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.dut.filelist import read_file_list
+from tb.dut.profile_text import read_profile
 from tb.isa.ops import OPS, SLOTS
-from tb.isa.profile import KNOBS, SEED, Profile, read_profile
+from tb.isa.profile import KNOBS, SEED, Profile
 
 DataWidth = Literal[128, 256, 512]
 

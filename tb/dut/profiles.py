@@ -9,8 +9,9 @@ from itertools import combinations
 
 from tb.common.errors import PtoError
 from tb.dut.manifest import Manifest
+from tb.dut.profile_text import read_profile
 from tb.isa.ops import OPS
-from tb.isa.profile import KNOBS, SEED, Knob, Profile, read_profile
+from tb.isa.profile import KNOBS, SEED, Knob, Profile
 
 PLACE = "PROFILE= or --profile"
 """Place of the profile of a run, for messages."""

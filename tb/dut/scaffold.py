@@ -18,9 +18,10 @@ from pyslang.syntax import SyntaxTree
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.dut.contract import Port, parameters_of, ports_of
+from tb.dut.profile_text import read_profile
 from tb.isa.fields import OPCODE_BITS
 from tb.isa.ops import LAYOUTS, OPS, SLOTS
-from tb.isa.profile import SEED, read_profile
+from tb.isa.profile import SEED
 from tb.isa.status import Status
 
 Language = Literal["sv", "v"]

@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
-from tb.common.errors import PtoError
-
 
 @dataclass(frozen=True, slots=True)
 class Knob:
@@ -167,26 +165,6 @@ def parse_profile(text: str) -> Profile:
             )
         profile = replace(profile, **{name: found})  # type: ignore[arg-type]
     return profile
-
-
-def read_profile(text: str, where: str) -> Profile:
-    """Returns the profile that a user named.
-
-    Args:
-        text: As of :func:`parse_profile`.
-        where: Option, variable or file that has the text.
-
-    Raises:
-        PtoError: profile, knob or value is unknown; the message has the legal ones.
-    """
-    try:
-        return parse_profile(text)
-    except ValueError as error:
-        raise PtoError(
-            str(error),
-            where=where,
-            remedy="docs/profiles.md describes profiles and knobs",
-        ) from None
 
 
 _in_use = SEED

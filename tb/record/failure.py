@@ -43,7 +43,8 @@ class Failure(BaseModel):
             itself, ``crash`` for what was in flight when the simulator ended.
         slot, op: Slot and op or legacy form, or empty where none is known.
         field: The first thing that differs, such as ``row data``, ``left pad``, ``status OK not
-            RULE``; of a protocol error its rule.
+            RULE``, with the knobs of another profile that explain it (``behind the row, knob
+            tail``); of a protocol error its rule.
         rule: Number of the D rule that the op breaks, or the name of the protocol rule.
         space: Memory of the first wrong byte.
         address: Its address.

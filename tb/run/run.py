@@ -18,6 +18,7 @@ from typing import Protocol
 from tb.common.errors import PtoError
 from tb.common.files import write_json
 from tb.dut.manifest import Manifest
+from tb.isa.profile import using
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.build import build
@@ -97,7 +98,8 @@ def run_once(
             )
             record.settings, record.command = plan.settings, plan.settings.command()
             record.claims = plan.claims
-            coverage = _run(plan, record, console, launcher, inputs, files)
+            with using(plan.build.profile):
+                coverage = _run(plan, record, console, launcher, inputs, files)
         except KeyboardInterrupt:
             record.status = "interrupted"
             record.message = "interrupted from the keyboard"

@@ -11,7 +11,6 @@ from tb.isa.lower import Descriptor
 from tb.isa.spaces import SIZES
 from tests.coverage.counting import collect, compare, one, range_label, slow_counts, traffic
 
-
 GAPS = ("0", "1", "2..3", "4..15", "16..")
 
 

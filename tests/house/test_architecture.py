@@ -36,7 +36,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("tb.record",),
     ),
     "tb.run": (
-        *("sequences", "tb.common", "tb.coverage", "tb.dut", "tb.harness", "tb.record"),
+        *("sequences", "tb.common", "tb.coverage", "tb.dut", "tb.harness", "tb.isa", "tb.record"),
         "tb.setup",
     ),
     "tb.env": (

@@ -32,6 +32,7 @@ NIGHTLY_VARIABLES = {
     "JOBS",
     "BUDGET",
     "DUT",
+    "PROFILE",
     "FARM",
     "RESULTS",
     "FRESH",

@@ -127,7 +127,7 @@ def test_testing_page_has_every_variable_with_its_option() -> None:
 def test_nightly_page_has_every_variable_of_a_regression_run_and_no_other() -> None:
     text = (ROOT / "docs/nightly.md").read_text()
     documented = set(re.findall(r"^\| `([A-Z_]+)` \|", text, re.MULTILINE))
-    assert documented == night_variables() | {"SEED", "DUT"}
+    assert documented == night_variables() | {"SEED", "DUT", "PROFILE"}
 
 
 def test_nightly_page_quotes_existing_messages() -> None:

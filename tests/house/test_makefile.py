@@ -19,7 +19,8 @@ ROOT = Path(__file__).parents[2]
 LOCKS = tuple(path.name for path in sorted(ROOT.glob("requirements*.lock")))
 STAMPS = tuple(f".pto-dv-{name}" for name in ("base", "verilator", "lint", "farm", "tests"))
 VARIABLES = (
-    *("SIM", "TEST", "SEED", "N", "OPS", "DUT", "GM", "CONSTRAINTS", "REPRO", "WAVES"),
+    *("SIM", "TEST", "SEED", "N", "OPS", "DUT", "PROFILE", "GM", "CONSTRAINTS"),
+    *("REPRO", "WAVES"),
     *("TIMELINE", "CODE_COVERAGE", "WAVES_FROM", "WAVES_TO"),
     *("GM_WIDTH", "LOCAL_WIDTH", "TAG_WIDTH", "OUTSTANDING", "JSON"),
     "PROGRAM",
@@ -106,6 +107,7 @@ def test_all_variables_are_passed_on(project: Project) -> None:
     done = project.make(
         *("SIM=icarus", "TEST=random", "SEED=7", "N=300", "OPS=mte_gm_ub,mte_ub_gm"),
         *(
+            "PROFILE=a5, alpha = sequential",
             "WAVES=1",
             "WAVES_FROM=5",
             "TIMELINE=1",
@@ -120,7 +122,8 @@ def test_all_variables_are_passed_on(project: Project) -> None:
         ["-m", "tb.setup.install", "icarus"],
         [
             *("-m", "tb", "run", "--sim", "icarus", "--test", "random", "--seed", "7"),
-            *("--n", "300", "--ops", "mte_gm_ub,mte_ub_gm", "--waves", "--timeline"),
+            *("--n", "300", "--ops", "mte_gm_ub,mte_ub_gm"),
+            *("--profile", "a5, alpha = sequential", "--waves", "--timeline"),
             *("--waves-from", "5", "--gm-width", "128", "--local-width", "512"),
             *("--json", "out/a b'c.json"),
         ],
@@ -152,11 +155,12 @@ def test_program_takes_files_options_and_the_variables_of_a_run(project: Project
     done = project.make(
         *("program", "PROGRAM=a.pto 'b c.pto'", "ARGS=--arg '0=x y.npy' --out 1=o.bin"),
         *("SIM=icarus", "SEED=7", "WAVES=1", "DUT=a,b", "GM_WIDTH=512", "N=5", "TEST=legal"),
+        "PROFILE=a5",
     )
     assert done.returncode == 0, done.stderr
     assert project.calls()[-1] == [
         *("-m", "tb", "program", "a.pto", "b c.pto", "--sim", "icarus", "--seed", "7"),
-        *("--dut", "a,b", "--waves", "--gm-width", "512", "--arg", "0=x y.npy"),
+        *("--dut", "a,b", "--profile", "a5", "--waves", "--gm-width", "512", "--arg", "0=x y.npy"),
         *("--out", "1=o.bin"),
     ]
 
@@ -169,16 +173,23 @@ def test_the_command_that_repeats_a_program_has_its_options(project: Project) ->
     assert project.calls()[-1] == expected
 
 
+def test_the_command_that_repeats_a_run_has_its_profile(project: Project) -> None:
+    settings = RunSettings(profile="a5, alpha = sequential")
+    assert project.make(*shlex.split(settings.command())[1:]).returncode == 0
+    assert project.calls()[-1][-2:] == ["--profile", "a5, alpha = sequential"]
+
+
 def test_nightly_has_variables_of_its_own(project: Project) -> None:
     done = project.make(
         *("nightly", "SIM=icarus", "SEEDS=20", "JOBS=2", "BUDGET=10m", "DUT=a,b", "SEED=3"),
-        *("KEEP=1", "RESULTS=postgresql+psycopg://x/y"),
+        *("KEEP=1", "RESULTS=postgresql+psycopg://x/y", "PROFILE=a5,tail=keep"),
     )
     assert done.returncode == 0, done.stderr
     assert [call[2] for call in project.calls()] == ["icarus", "fst", "nightly"]
     assert project.calls()[-1] == [
         *("-m", "tb", "nightly", "--seeds", "20", "--jobs", "2", "--budget", "10m"),
         *("--db", "postgresql+psycopg://x/y", "--keep", "--seed", "3", "--dut", "a,b"),
+        *("--profile", "a5,tail=keep"),
     ]
 
 

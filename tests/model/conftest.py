@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from scoreboards.golden import GoldenMemory
 from scoreboards.model.dma import ReferenceModel
 from scoreboards.regions import row_starts
 from tb.isa.footprint import Footprint
+from tb.isa.profile import SEED, use
 from tb.isa.spaces import SIZES, Space
 
 
@@ -41,6 +43,17 @@ class Bench:
                 return False
         local = [space for space in self.golden if space is not Space.GM]
         return all(np.array_equal(self.golden[s], noise(s, 0, SIZES[s])) for s in local)
+
+
+PROFILE_TEXTS = ("seed", "a5", "tail = fill, compact = legal", "a5, tail = keep, pad_end = stride")
+"""Profiles that the random tests run under: the named ones, and mixtures."""
+
+
+@pytest.fixture(autouse=True)
+def _seed_again() -> Iterator[None]:
+    """Restores the profile after a test that uses another one."""
+    yield
+    use(SEED)
 
 
 @pytest.fixture

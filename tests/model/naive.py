@@ -100,10 +100,16 @@ def plain(op: Copy, regs: Regs) -> Plain:
 
 @dataclass
 class Effect:
-    """Addresses a copy read and wrote."""
+    """Addresses a copy read and wrote.
+
+    Attributes:
+        read, written: Addresses.
+        twice: A byte was written twice (DMA-L13, DMA-L18).
+    """
 
     read: set[int] = field(default_factory=set)
     written: set[int] = field(default_factory=set)
+    twice: bool = False
 
 
 def copy(op: Plain, memories: Mapping[Space, Memory]) -> Effect:
@@ -116,6 +122,7 @@ def copy(op: Plain, memories: Mapping[Space, Memory]) -> Effect:
 
     def put(address: int, byte: int) -> None:
         target[address] = byte
+        effect.twice |= address in effect.written
         effect.written.add(address)
 
     def pad_byte(address: int) -> int:

@@ -17,8 +17,8 @@ from tb.isa.spaces import Space
 from tests.model import naive_fix as naive
 
 BITS = {
-    "f32": 32, "i32": 32, "si32": 32, "ui32": 32, "f16": 16, "bf16": 16, "i16": 16, "si16": 16, "i8": 8,
-    "si8": 8, "ui8": 8, "f8E4M3FN": 8, "hif8": 8, "i4": 4, "si4": 4,
+    "f32": 32, "i32": 32, "si32": 32, "ui32": 32, "f16": 16, "bf16": 16, "i16": 16, "si16": 16,
+    "i8": 8, "si8": 8, "ui8": 8, "f8E4M3FN": 8, "hif8": 8, "i4": 4, "si4": 4,
 }  # fmt: skip
 
 Images = Mapping[Space, NDArray]  # type: ignore[type-arg]

@@ -12,8 +12,9 @@ from scoreboards.model.dma import DmaOp, ReferenceModel
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm
 from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
+from tb.isa.profile import parse_profile, use
 from tests.model import naive
-from tests.model.conftest import Bench, near
+from tests.model.conftest import PROFILE_TEXTS, Bench, near
 
 F16 = Ptr("f16", "gm"), Ptr("f16", "ub")
 F32 = Ptr("f32", "gm"), Ptr("f32", "ub")
@@ -248,7 +249,9 @@ def _draw(rng: np.random.Generator) -> naive.Copy:
     )
 
 
-def test_random_verdicts_match_a_second_reading_of_the_rules() -> None:
+@pytest.mark.parametrize("profile", PROFILE_TEXTS)
+def test_random_verdicts_match_a_second_reading_of_the_rules(profile: str) -> None:
+    use(parse_profile(profile))
     rng = np.random.default_rng(11)
     model = ReferenceModel({})
     seen: dict[int, int] = {}

@@ -231,7 +231,10 @@ def test_atomics_are_those_of_exact_arithmetic(kind: str, op: str, c48: bool) ->
         ("f16", "add", 0x3C00, 0x1000, FixEvent.ATOMIC_ROUNDED),
         ("f16", "add", 0x3C00, 0x3C00, FixEvent(0)),
         (
-            "f16", "add", 0x7BFF, 0x7BFF,
+            "f16",
+            "add",
+            0x7BFF,
+            0x7BFF,
             FixEvent.ATOMIC_INF | FixEvent.ATOMIC_ROUNDED | FixEvent.ATOMIC_OVERFLOW,
         ),
         ("f32", "add", 0x3F800000, 0x33000000, FixEvent.ATOMIC_ROUNDED),

@@ -282,9 +282,13 @@ def test_nosat_and_clip_have_events() -> None:
         (3.75, 0, FixEvent.ROUNDED_UP),
         (0.5, 0, FixEvent.TIE_DOWN | FixEvent.UNDERFLOW_TO_ZERO),
         (200.5, 0, FixEvent.SATURATED_HIGH),
-        (300.0, -200, FixEvent.NINE_BIT_CLAMP | FixEvent.OFFSET_MOVED),
-        (-300.0, 0, FixEvent.NINE_BIT_CLAMP | FixEvent.SATURATED_LOW),
-        (np.inf, 0, FixEvent.INF | FixEvent.NINE_BIT_CLAMP | FixEvent.SATURATED_HIGH),
+        (
+            300.0,
+            -200,
+            FixEvent.STAGE_CLAMPED | FixEvent.OFFSET_MOVED | FixEvent.STAGE_RETURNED,
+        ),
+        (-300.0, 0, FixEvent.STAGE_CLAMPED | FixEvent.SATURATED_LOW),
+        (np.inf, 0, FixEvent.INF | FixEvent.STAGE_CLAMPED | FixEvent.SATURATED_HIGH),
         (np.nan, 0, FixEvent.NAN),
     ],
 )

@@ -53,8 +53,11 @@ def bits(value: float) -> int:
     return int(np.array(value, dtype=np.float32).view(np.uint32))
 
 
-def record(scale: float, offset: int, signed: bool) -> int:
-    return int(signed) << 46 | (offset & 0x1FF) << 37 | bits(scale)
+def record(scale: float, offset: int, signed: bool, target: str = "i8") -> int:
+    """Returns a record of section 5, without bits that the destination ignores."""
+    width = {"i4": 5, "si4": 5, "i16": 17, "si16": 17}.get(target, 9)
+    sign = int(signed and target in ("i8", "si8", "ui8")) << 46
+    return sign | (offset & (1 << width) - 1) << 37 | bits(scale)
 
 
 def one(
@@ -78,7 +81,7 @@ def one(
     if offset is None:
         quant = PreQuant(f"{mode}_scalar", Scalar("f32", bits(scale)))
     else:
-        golden[Space.FB][:8].view("<u8")[0] = record(scale, offset, signed)
+        golden[Space.FB][:8].view("<u8")[0] = record(scale, offset, signed, target)
         quant = PreQuant(f"{mode}_vec", FbPtr("f32", 0))
     # 4-bit rows have two elements; the second one comes from the next accumulator.
     n = 2 if target in ("i4", "si4") else 1
@@ -112,20 +115,32 @@ INTEGERS = [
     ("qf322b8_pre", "i8", [300], [255], 1.0, 100, False),
     ("qf322b8_pre", "i8", [-3], [125], 1.0, 128, False),
     ("qf322b8_pre", "i8", [100], [3], 0.1, -7, True),
-    ("qf322b8_pre", "i8", [np.nan], [5], 1.0, 5, True),
+    ("qf322b8_pre", "i8", [np.nan], [0], 1.0, 5, True),
     ("qf322b8_pre", "i8", [np.inf], [127], 1.0, 0, True),
+    ("qf322b8_pre", "i8", [np.inf], [127], 1.0, -200, True),
+    ("qf322b8_pre", "ui8", [-np.inf], [0], 1.0, 200, False),
+    ("qf322b8_pre", "i8", [3e38], [55], 2.0, -200, True),
     ("qf322b8_pre", "i8", [2.5, 3.5], [3, 5], 1.0, 1, True),
     ("qf322s4_pre", "i4", [3.5, 4.5, 100], [4, 4, 7], 1.0, 0, True),
-    ("qf322s4_pre", "si4", [-300], [-1], 1.0, 255, True),
+    ("qf322s4_pre", "si4", [-300], [-1], 1.0, 15, True),
+    ("qf322s4_pre", "i4", [100], [-1], 1.0, -16, True),
+    ("qf322s4_pre", "i4", [-300], [-8], 1.0, 255, True),
+    ("qf322s4_pre", "i4", [np.nan], [0], 1.0, 3, True),
+    ("qf322s4_pre", "i4", [np.inf], [7], 1.0, -16, True),
     ("qf322s4_pre", "si4", [6.4], [7], 1.0, 2, True),
     ("qf162b8_pre", "si8", [2049], [127], 1 / 16, 0, True),
     ("qf162b8_pre", "si8", [1e6], [64], 1 / 1024, 0, True),
+    ("qf162b8_pre", "i8", [np.nan], [5], 1.0, 5, True),
+    ("qf162b8_pre", "i8", [np.inf], [69], 1 / 1024, 5, True),
     ("req8", "si8", [1000], [100], 0.1, 0, True),
     ("req8", "i8", [-1000], [-90], 0.1, 10, True),
     ("req8", "ui8", [513, -513], [128, 0], 0.25, 0, False),
     ("deqs16", "i16", [100000], [25005], 0.25, 5, True),
     ("deqs16", "si16", [1e6, 7, 5], [32767, 4, 2], 0.5, 0, True),
     ("deqs16", "i16", [-1e6], [-32768], 0.5, -3, True),
+    ("deqs16", "i16", [1e6], [25535], 0.5, -40000, True),
+    ("deqs16", "i16", [-1e6], [-1], 0.5, 65535, True),
+    ("deqs16", "i16", [100000], [-32768], 0.25, -65536, True),
     ("deqs32_int", "i32", [16777217], [16777216], 1.0, 0, True),
     ("deqs32_int", "si32", [2147483647], [2147483647], 2.0, 0, True),
     ("deqs32_int", "i32", [-(2**31)], [-(2**31)], 1.0, -1, True),
@@ -206,7 +221,7 @@ TO = [
     ("f8E4M3FN", 448.0, 0x7E, None, None),
     ("f8E4M3FN", 464.0, 0x7E, None, None),
     ("f8E4M3FN", 464.1, 0x7E, 0x7E, 0x7F),
-    ("f8E4M3FN", -1e6, 0xFE, 0xFE, 0xFF),
+    ("f8E4M3FN", -1e6, 0xFE, 0xFE, 0x7F),
     ("f8E4M3FN", np.inf, 0x7E, 0x7E, 0x7F),
     ("f8E4M3FN", np.nan, 0x00, 0x7F, 0x7F),
     ("f8E4M3FN", 2.0**-9, 0x01, None, None),
@@ -270,12 +285,14 @@ def test_scales_lose_their_low_13_bits(word: int, used: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scale", "offset", "signed", "word"),
-    [(0.5, 3, True, 0x0000_4060_3F00_0000), (0.1, -7, True, 0x0000_7F20_3DCC_CCCD),
-     (2.0, 128, False, 0x0000_1000_4000_0000)],
+    ("scale", "offset", "target", "word"),
+    [(0.5, 3, "i8", 0x0000_4060_3F00_0000), (0.1, -7, "i8", 0x0000_7F20_3DCC_CCCD),
+     (2.0, 128, "ui8", 0x0000_1000_4000_0000), (1.0, 15, "i4", 0x0000_01E0_3F80_0000),
+     (1.0, -16, "i4", 0x0000_0200_3F80_0000), (0.5, -40000, "i16", 0x002C_7800_3F00_0000),
+     (0.25, 5, "i16", 0x0000_00A0_3E80_0000)],
 )  # fmt: skip
-def test_records_of_the_spec(scale: float, offset: int, signed: bool, word: int) -> None:
-    assert record(scale, offset, signed) == word
+def test_records_of_the_spec(scale: float, offset: int, target: str, word: int) -> None:
+    assert record(scale, offset, target != "ui8", target) == word
 
 
 @pytest.mark.parametrize(("dtype", "number"), [("f16", 0x3800), ("bf16", 0x3F00), ("f16", 0x0001)])

@@ -17,11 +17,12 @@ from tb.isa.dtypes import Ptr
 from tb.isa.footprint import Footprint, destination, source
 from tb.isa.lower import lower
 from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.profile import parse_profile, use
 from tb.isa.rules import lowering_violation
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 from tests.model import naive_ops
-from tests.model.conftest import Bench, addresses, noise
+from tests.model.conftest import PROFILE_TEXTS, Bench, addresses, noise
 
 SMALL = {
     Space.GM: 3000,
@@ -80,9 +81,11 @@ def pointers(dtype: str, one: str, other: str) -> tuple[Ptr, Ptr]:
     return Ptr(dtype, one), Ptr(dtype, other)
 
 
+@pytest.mark.parametrize("profile", PROFILE_TEXTS)
 @settings(max_examples=300, deadline=None)
 @given(st.data())
-def test_strided_copies(data: st.DataObject) -> None:
+def test_strided_copies(profile: str, data: st.DataObject) -> None:
+    use(parse_profile(profile))
     draw = data.draw
     if draw(st.booleans()):
         loops = tuple(
@@ -90,15 +93,16 @@ def test_strided_copies(data: st.DataObject) -> None:
             for _ in range(draw(st.integers(0, 3)))
         )
         length = draw(st.sampled_from([0, 1, 31, 32, 33, 64, 100]))
+        step = length if draw(st.booleans()) else draw(block)
         check(
             MteGmL1(draw(st.integers(0, 99)), draw(block), length, draw(few),
-                    draw(st.integers(0, 300)), draw(block), loops)
+                    draw(st.integers(0, 300)), step, loops)
         )  # fmt: skip
         return
     loops = tuple(Loop(draw(few), draw(block), draw(block)) for _ in range(draw(few) % 4))
     check(
-        MteL1Ub(draw(block), draw(block), draw(st.sampled_from([0, 32, 64, 96])), draw(few),
-                draw(block), draw(block), loops, ub_sub=draw(st.integers(0, 1)))
+        MteL1Ub(draw(block), draw(block), draw(few), draw(few), draw(gap), draw(gap), loops,
+                ub_sub=draw(st.integers(0, 1)))
     )  # fmt: skip
 
 
@@ -185,11 +189,11 @@ def test_legacy_ub_copy_equals_the_new_form(data: st.DataObject) -> None:
     [
         MteGmL1(0, 0, 0, 1, 64, 64),
         MteGmL1(2**41, 0, 64, 1, 64, 64, (Loop(0, 0, 0),)),
-        MteL1Ub(0, 0, 64, 0, 64, 64),
+        MteL1Ub(0, 0, 2, 0, 1, 1),
         MteUbUb(0, 1 << 20, 0, 5, 1, 1),
         MteUbL1(1 << 20, 0, 4, 0, 1, 1),
         MteL1Bt(0, 1 << 20, 0, 4, 0, 0),
-        MteL1Fb(0, 1 << 20, 4, 0, 0, 0),
+        MteL1Fb(0, 0xFFC0, 4, 0, 0, 0),
         MteGmL1Frac(2**41, 1 << 20, "nd2nz", 0, 16, 2, 1, 1, 1, 1),
         MteGmL1Frac(2**41, 1 << 20, "dn2nz", 16, 0, 2, 1, 1, 1, 1, smallc0_en=1),
         CopyUbufToUbuf(1 << 20, 0, 0, 0, 64, 64, 64),

@@ -99,6 +99,7 @@ def jobs(runs: int, duts: Sequence[str] = (), mix: int = 6) -> list[Job]:
                 "gm_width": gm,
                 "local_width": local,
                 "duts": tuple(duts),
+                "profile": "a5" if local == 512 else "seed",
             }
         )
         config = f"{sim}-gm{gm}-local{local}"

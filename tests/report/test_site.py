@@ -205,9 +205,11 @@ def test_runs_that_count_code_coverage_are_a_configuration(
     plain = replace(good.runs[0], sim="verilator", gm_width=256, local_width=256, test="both")
     plain = replace(plain, code_coverage=False)
     bad = replace(plain, id=9001, code_coverage=True, state="fail")
-    view = replace(good, runs=[plain, bad])
+    other = replace(plain, id=9002, profile="a5")
+    view = replace(good, runs=[plain, bad, other])
     assert {name: cell.state for name, cell in _tests_run(view.runs)["both"].items()} == {
         "verilator 256/256": "pass",
+        "verilator 256/256 a5": "pass",
         "verilator 256/256 code": "fail",
     }
     index = write(view, tmp_path / "report")
@@ -215,6 +217,7 @@ def test_runs_that_count_code_coverage_are_a_configuration(
         index.read_text()
     )
     assert "<option>256/256 code</option>" in index.with_name("runs.html").read_text()
+    assert "<td>256/256 a5</td>" in index.with_name("runs.html").read_text()
     assert "<td>256/256 code</td>" in index.with_name("runs.html").read_text()
 
 

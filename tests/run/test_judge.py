@@ -147,7 +147,7 @@ def test_a_program_may_be_refused_as_a_whole_but_not_be_empty() -> None:
 
 def _directed(op: str) -> Iterator[OpBlock]:
     for example in EXAMPLES:
-        if op_names(example) <= {LEGACY_FORMS.get(op, op)}:
+        if example.applies and op_names(example) <= {LEGACY_FORMS.get(op, op)}:
             for blocks in example_blocks(example).values():
                 yield from blocks
 

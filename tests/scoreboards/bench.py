@@ -24,6 +24,7 @@ from tb.harness.mailbox_reader import Progress, Snapshot
 from tb.isa.block import OpBlock
 from tb.isa.footprint import Footprint
 from tb.isa.ops import SLOTS
+from tb.isa.program import moving_at
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 from tb.record.failure import Failure
@@ -160,7 +161,8 @@ class Bench:
         order = {int(s): np.flatnonzero(slots == s) for s in np.unique(slots)}
         for fill in block.fills:
             self.memory.content.write(fill.space, fill.start, fill.data)
-        outcomes = [[self.execute(op) for op in ops][-1] for ops in block.program()]
+        entries = block.program()
+        outcomes = [[self.execute(op) for op in ops][moving_at(ops)] for ops in entries]
         self.outcomes = outcomes
         tags = np.arange(len(block), dtype=np.uint32)
         done = {}

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -10,15 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scoreboards import alternatives
 from scoreboards.alternatives import MOST
-from scoreboards.model.dma import DmaOp, ReferenceModel
-from scoreboards.model.outcome import Outcome
 from tb.harness.items import Batch
 from tb.isa.block import from_ops
-from tb.isa.dma.op import MteGmL1, MteGmUb
+from tb.isa.dma.op import MteGmL1, MteGmUb, Pad
+from tb.isa.dtypes import Ptr
+from tb.isa.fix.op import MteL0cGm, PreQuant, PreRelu, Scalar
+from tb.isa.lower import V06Op
 from tb.isa.profile import A5, SEED, Profile, current, use, using
 from tb.isa.spaces import Space
+from tb.regress.results.buckets import signature_of, title
 from tests.scoreboards.bench import Bench
 
 REPEATED = MteGmUb(4096, 8192, 64, 3, 32, 96)
@@ -40,25 +42,7 @@ def profile() -> Iterator[None]:
     use(SEED)
 
 
-class Filling(ReferenceModel):
-    """A model whose loads without padding follow knob tail: a planted alternative."""
-
-    def apply(self, outcome: Outcome) -> Outcome:
-        """Fills the last 32-byte block of each row with the row's first byte."""
-        outcome = super().apply(outcome)
-        written = outcome.written
-        if current().tail != "fill" or written is None or outcome.pad or not written.length % 32:
-            return outcome
-        whole = written._replace(length=-(-written.length // 32) * 32)
-        if self._before_write is not None:
-            self._before_write(whole)
-        memory = self._memories[written.space]
-        for start in written.row_starts().tolist():
-            memory[start + written.length : start + whole.length] = memory[start]
-        return outcome._replace(written=whole)
-
-
-def ran(bench: Bench, ops: list[DmaOp], dut: Profile, run: Profile = SEED) -> Batch:
+def ran(bench: Bench, ops: list[V06Op], dut: Profile, run: Profile = SEED) -> Batch:
     """Runs ops on a design of one profile, and checks them under another one."""
     with using(dut):
         batch = bench.batch(from_ops(ops))
@@ -76,14 +60,6 @@ def has(text: str, *facts: str) -> None:
 def report(bench: Bench) -> str:
     """Returns the first report of a run."""
     return bench.run.counts.failures[0]
-
-
-@pytest.fixture
-def filling(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    """A bench with a design that can fill; so can the model of alternatives."""
-    monkeypatch.setattr(alternatives, "ReferenceModel", Filling)
-    bench.dut.__class__ = Filling
-    return bench
 
 
 def test_a_status_that_another_profile_expects_names_the_knob(bench: Bench) -> None:
@@ -104,45 +80,110 @@ def test_a_rule_that_another_profile_expects_names_the_knob(bench: Bench) -> Non
     has(text, "knob row_repeat = error", "this run is a5", "PROFILE=seed")
 
 
-def test_bytes_that_another_profile_writes_name_the_knob_and_their_place(filling: Bench) -> None:
-    ran(filling, [PLAIN, SHORT], A5)
-    text = report(filling)
+def test_bytes_that_another_profile_writes_name_the_knob_and_their_place(bench: Bench) -> None:
+    ran(bench, [PLAIN, SHORT], A5)
+    text = report(bench)
     has(text, "write outside the destination", "byte 72..95 of each row", "knob tail = fill")
     has(text, "profile a5", "this run is seed", "PROFILE='seed, tail = fill'")
 
 
-def test_bytes_that_only_this_profile_writes_name_the_knob(
-    filling: Bench, monkeypatch: pytest.MonkeyPatch
+def bits(value: float) -> int:
+    """Returns the bits of an f32."""
+    return int.from_bytes(struct.pack("<f", value), "little")
+
+
+PAD = Pad("f16", 0x3C00)
+
+KNOB_OPS: list[tuple[str, V06Op, list[str]]] = [
+    ("len_bits = 21", MteGmUb(0, 0, 65536, 1, 0, 0), ["status OK"]),
+    (
+        "pad_end = block",
+        MteGmUb(0, 0, 10, 2, 16, 64, pad=PAD, src_type=Ptr("f16", "gm"), dst_type=Ptr("f16", "ub")),
+        ["byte 32..63 of each row"],
+    ),
+    (
+        "tail = fill",
+        MteGmUb(0, 0, 12, 2, 16, 32, src_type=Ptr("f32", "gm"), dst_type=Ptr("f32", "ub")),
+        ["byte 12..31 of each row"],
+    ),
+    ("tail = fill", MteGmL1(0, 0, 20, 1, 0, 0), ["byte 20..31 of each row"]),
+    ("row_repeat = legal", MteGmUb(0, 0, 32, 3, 0, 32), ["status OK"]),
+    ("compact = legal", MteGmL1(0, 0, 16, 4, 20, 16), ["status OK"]),
+    (
+        "alpha = replace",
+        MteL0cGm(
+            0, 4096, 16, 16, 16, 16,
+            pre_quant=PreQuant("qf322f32_pre_scalar", Scalar("f32", bits(0.5))),
+            pre_relu=PreRelu("scalar_relu", Scalar("f32", bits(0.25))),
+            layout="nz2nd",
+            sat="sat",
+        ),
+        ["bytes of GM 0x1"],
+    ),
+]  # fmt: skip
+"""A knob of a5, an op that it concerns, and words of the report."""
+
+
+@pytest.mark.parametrize(("knob", "op", "words"), KNOB_OPS, ids=[one[0] for one in KNOB_OPS])
+def test_every_knob_is_named(bench: Bench, knob: str, op: V06Op, words: list[str]) -> None:
+    ran(bench, [op], A5)
+    has(report(bench), *words, f"(knob {knob}: ", "profile a5", "this run is seed")
+    field = bench.run.counts.details[0].field
+    assert field.endswith(f", knob {knob.partition(' ')[0]}")
+    knobs = field[field.index("knob") :]
+    assert knobs in title(signature_of(bench.run.counts.details[0]))
+
+
+@pytest.mark.parametrize(("knob", "op", "words"), KNOB_OPS, ids=[one[0] for one in KNOB_OPS])
+def test_every_knob_of_an_engine_of_seed_is_named(
+    bench: Bench, knob: str, op: V06Op, words: list[str]
 ) -> None:
-    filling.scoreboard.model.__class__ = Filling
-    ran(filling, [SHORT], SEED, run=A5)
-    reports = filling.run.counts.failures
+    ran(bench, [op], SEED, run=A5)
+    name = knob.partition(" ")[0]
+    has(report(bench), f"(knob {name} = {getattr(SEED, name)}: ", "profile seed", "this run is a5")
+
+
+def test_rows_that_are_filled_together_are_counted_as_one(bench: Bench) -> None:
+    """Two knobs for an engine of a5 under seed; one under a profile that has the other one."""
+    op = MteGmUb(0, 0, 5, 3, 8, 5)
+    ran(bench, [op], A5, run=replace(A5, tail="keep"))
+    has(report(bench), "byte 15..31 of each group of 3 rows", "(knob tail = fill: ")
+
+
+def test_knobs_that_only_together_explain_are_all_named(bench: Bench) -> None:
+    ran(bench, [MteGmUb(0, 0, 5, 3, 8, 5)], A5)
+    has(report(bench), "status OK", "compact = legal", "tail = fill", "profile a5")
+
+
+def test_bytes_that_only_this_profile_writes_name_the_knob(bench: Bench) -> None:
+    ran(bench, [SHORT], SEED, run=A5)
+    reports = bench.run.counts.failures
     assert reports
     for text in reports:
         has(text, "byte 72..95 of each row", "knob tail = keep", "profile seed", "this run is a5")
 
 
-def test_the_op_is_explained_in_the_midst_of_others_that_differ(filling: Bench) -> None:
+def test_the_op_is_explained_in_the_midst_of_others_that_differ(bench: Bench) -> None:
     """The source of the second op is the destination of the first, fill included."""
-    ran(filling, [SHORT, MteGmUb(8192, 65536, 40, 2, 64, 64)], A5)
-    assert len(filling.run.counts.failures) == 2
-    for text in filling.run.counts.failures:
+    ran(bench, [SHORT, MteGmUb(8192, 65536, 40, 2, 64, 64)], A5)
+    assert len(bench.run.counts.failures) == 2
+    for text in bench.run.counts.failures:
         has(text, "knob tail = fill", "this run is seed")
 
 
-def test_two_knobs_at_once_name_the_profile_and_both(filling: Bench) -> None:
-    ran(filling, [MteGmUb(4096, 8192, 72, 3, 32, 160)], A5)
-    text = report(filling)
+def test_two_knobs_at_once_name_the_profile_and_both(bench: Bench) -> None:
+    ran(bench, [MteGmUb(4096, 8192, 72, 3, 32, 160)], A5)
+    text = report(bench)
     has(text, "status OK", "profile a5", "row_repeat = legal", "tail = fill", "this run is seed")
 
 
-def test_a_wrong_byte_that_no_profile_explains_is_reported_without_a_knob(filling: Bench) -> None:
+def test_a_wrong_byte_that_no_profile_explains_is_reported_without_a_knob(bench: Bench) -> None:
     with using(A5):
-        batch = filling.batch(from_ops([SHORT]))
-    filling.corrupt(Space.UB0, 8192 + 160 + 80)  # in the fill of the second row
-    filling.write(batch)
-    assert filling.run.counts.mismatches
-    assert all("knob" not in text for text in filling.run.counts.failures)
+        batch = bench.batch(from_ops([SHORT]))
+    bench.corrupt(Space.UB0, 8192 + 160 + 80)  # in the fill of the second row
+    bench.write(batch)
+    assert bench.run.counts.mismatches
+    assert all("knob" not in text for text in bench.run.counts.failures)
 
 
 def test_a_wrong_byte_under_the_profile_of_the_run_has_no_knob(bench: Bench) -> None:
@@ -191,14 +232,14 @@ def test_memories_registers_and_profile_are_left_as_they_were(bench: Bench) -> N
         seen.append(before)
         return found
 
-    explain.lines = watched  # type: ignore[method-assign]
+    explain.lines = watched  # type: ignore[assignment,method-assign]
     ran(bench, [REPEATED, PLAIN], A5)
     assert seen
     assert current() == SEED
 
 
 def test_the_search_ends_after_some_ops(bench: Bench) -> None:
-    ops: list[DmaOp] = [MteGmUb(4096, 8192 + 512 * k, 64, 3, 32, 96) for k in range(MOST + 3)]
+    ops: list[V06Op] = [MteGmUb(4096, 8192 + 512 * k, 64, 3, 32, 96) for k in range(MOST + 3)]
     block = replace(from_ops(ops), expected_rule=np.full(len(ops), 8))
     with using(A5):
         batch = bench.batch(block)

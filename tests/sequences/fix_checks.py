@@ -9,10 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.isa.block import Fill, OpBlock
-from tb.isa.fix.op import FixDescriptor
-from tb.isa.fix.table import FLAG_CLEAR, FLAG_NONE, FLOAT_DSTS, SCALAR_RELU, SCALE_MASK
+from tb.isa.ctrl import SetAtomic, SetCtrl, write_ctrl
+from tb.isa.fix.op import FixDescriptor, MteL0cGm, MteL0cL1, MteL0cUb
+from tb.isa.fix.table import (
+    ATOMIC_OPS,
+    ATOMIC_TYPES,
+    FLAG_CLEAR,
+    FLAG_NONE,
+    FLOAT_DSTS,
+    SAT_MODES,
+    SCALAR_RELU,
+    SCALE_MASK,
+)
 from tb.isa.footprint import Footprint, destinations, flag_blocks, parameters, source
-from tb.isa.spaces import SIZES, Space
+from tb.isa.profile import current
+from tb.isa.spaces import SEGMENTS, SIZES, Space
 from tests.sequences.reference import BlockError, descriptors
 
 Images = dict[Space, NDArray[np.int64]]
@@ -64,7 +75,7 @@ def check_flags(block: OpBlock) -> None:
 
 
 def filled(fills: tuple[Fill, ...], spaces: tuple[Space, ...]) -> Images:
-    """Returns the bytes of some on-chip memories, -1 where no fill wrote.
+    """Returns the bytes of some on-chip memories by address, -1 where no fill wrote.
 
     Raises:
         BlockError: a fill leaves its memory, or two fills share a byte.
@@ -72,7 +83,8 @@ def filled(fills: tuple[Fill, ...], spaces: tuple[Space, ...]) -> Images:
     images = {space: np.full(SIZES[space], -1, dtype=np.int64) for space in spaces}
     for fill in fills:
         end = fill.start + len(fill.data)
-        if fill.data.dtype != np.uint8 or fill.start < 0 or end > SIZES[fill.space]:
+        inside = any(fill.start in part and end - 1 in part for part in SEGMENTS[fill.space])
+        if fill.data.dtype != np.uint8 or not inside:
             raise BlockError(f"fill of {fill.space.name} {fill.start:#x}..{end:#x}")
         if fill.space in images:
             part = images[fill.space][fill.start : end]
@@ -116,6 +128,62 @@ def check_fills(block: OpBlock) -> None:
                 raise BlockError(f"op {number} has an infinite or NaN parameter")
 
 
+def check_ctrl(block: OpBlock) -> Counter[str]:
+    """Raises BlockError unless CTRL is written around its ops as the contract says.
+
+    Every op of a write-back that is not alone is preceded by writes of CTRL and followed by one
+    ``set_ctrl`` 0; the columns hold its clauses, else those of CTRL.
+
+    Returns:
+        Counts of what CTRL decides and what it does not.
+    """
+    found: Counter[str] = Counter()
+    descs = descriptors(block)
+    for number, ops in block.legacy.items():
+        desc = descs[number]
+        if not isinstance(desc, FixDescriptor):
+            continue
+        *before, op, last = ops
+        if last != SetCtrl(0) or not before or not isinstance(op, MteL0cGm | MteL0cL1 | MteL0cUb):
+            raise BlockError(f"op {number} is written as {ops}")
+        ctrl = 0
+        for write in before:
+            assert isinstance(write, SetCtrl | SetAtomic)
+            found[type(write).__name__] += 1
+            found["no type"] += write == SetAtomic("none")
+            ctrl = write_ctrl(write, ctrl)
+        sat = (2 if ctrl >> 48 & 1 else ctrl >> 50 & 1) if not op.sat else SAT_MODES[op.sat]
+        pair = (ctrl >> 6 & 7, ctrl >> 9 & 3)
+        legal = pair[0] < 7 and (pair[1] < 3 or not pair[0])
+        if isinstance(op, MteL0cGm):
+            if op.atomic:
+                pair = (ATOMIC_TYPES[op.atomic.type], ATOMIC_OPS[op.atomic.op])
+                found["atomic clause"] += 1
+                found["illegal type or op under a clause"] += not legal
+            else:
+                found["atomic by CTRL"] += pair[0] > 0
+                found["op without a type"] += pair[0] == 0 < pair[1]
+        else:
+            found["ignored atomic"] += pair[0] > 0
+            found["ignored illegal atomic"] += not legal
+            pair = (0, 0)
+        if (desc.sat, desc.atomic_type, desc.atomic_op) != (sat, *pair):
+            raise BlockError(f"op {number} has {desc}, written as {ops}")
+        mine = 2 if ctrl >> 48 & 1 else ctrl >> 50 & 1
+        found[f"sat {sat} by CTRL" if not op.sat else "sat clause"] += 1
+        found["sat against CTRL"] += sat != mine
+        found["bit 50 with bit 48"] += ctrl >> 48 & 5 == 5
+        found["stored bits"] += bool(ctrl & ~(0x7C0 | 1 << 48 | 1 << 50))
+    return found
+
+
+def check_modes(block: OpBlock) -> None:
+    """Raises BlockError unless the profile has every pre_quant mode of the block (FIX-L04)."""
+    for number, desc in _live(block).items():
+        if current().modes == "a5" and not desc.mode.a5:
+            raise BlockError(f"op {number} has {desc.mode.name}, which A5 has not")
+
+
 def old_values(block: OpBlock, number: int, desc: FixDescriptor) -> NDArray[np.uint8] | None:
     """Returns the fills of the GM bytes that an op writes, ``uint8[bytes]``; None if incomplete."""
     image: dict[int, int] = {}
@@ -128,4 +196,12 @@ def old_values(block: OpBlock, number: int, desc: FixDescriptor) -> NDArray[np.u
     return np.array([image[place] for place in places], dtype=np.uint8)
 
 
-__all__ = ["FLOAT_DSTS", "check_fills", "check_flags", "filled", "old_values"]
+__all__ = [
+    "FLOAT_DSTS",
+    "check_ctrl",
+    "check_fills",
+    "check_flags",
+    "check_modes",
+    "filled",
+    "old_values",
+]

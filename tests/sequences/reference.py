@@ -64,8 +64,8 @@ def check_legal(block: OpBlock) -> None:
         if isinstance(op, CopyUbufToUbuf):
             if lowering_violation(op):
                 raise BlockError(f"op {number}: {lowering_violation(op)}")
-        elif not isinstance(op, LEGACY) and s_violations(op):  # type: ignore[arg-type]
-            raise BlockError(f"op {number}: {s_violations(op)[0]}")  # type: ignore[arg-type]
+        elif not isinstance(op, LEGACY) and s_violations(op):
+            raise BlockError(f"op {number}: {s_violations(op)[0]}")
 
 
 def check_programs(block: OpBlock, registers: DmaRegisters) -> DmaRegisters:
@@ -231,4 +231,9 @@ def plain_op(**changes: object) -> MteGmUb:
 
 def legacy_ops(block: OpBlock) -> list[LegacyOp]:
     """Returns every op of the legacy programs of ``block`` in order."""
-    return [op for number in sorted(block.legacy) for op in block.legacy[number]]
+    return [
+        op
+        for number in sorted(block.legacy_forms)
+        for op in block.legacy[number]
+        if isinstance(op, LegacyOp)
+    ]

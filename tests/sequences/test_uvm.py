@@ -7,6 +7,8 @@ import asyncio
 
 import pytest
 
+from sequences.examples.blocks import example_blocks
+from sequences.examples.catalog import EXAMPLES
 from sequences.uvm import (
     BlockItem,
     BlockSeq,
@@ -15,6 +17,7 @@ from sequences.uvm import (
     IllegalSeq,
     RandomSeq,
 )
+from tb.isa.profile import A5, using
 
 
 class Recorder:
@@ -51,7 +54,13 @@ def test_transactions(kind: type[RandomSeq]) -> None:
 
 def test_directed_form() -> None:
     assert len(send(DirectedSeq(form="legacy"))) == 12
-    assert len(send(DirectedSeq())) == 44 + 66
+    applying = [example for example in EXAMPLES if example.applies]
+    for form, least in (("v06", 70), ("ctrl", 8), ("vector", 25), ("scalar", 10)):
+        assert len(send(DirectedSeq(form=form))) >= least
+    every = sum(len(blocks) for each in applying for blocks in example_blocks(each).values())
+    assert len(send(DirectedSeq())) == every > 150
+    with using(A5):
+        assert 100 < len(send(DirectedSeq())) < every
 
 
 def test_corner() -> None:

@@ -98,7 +98,9 @@ class DmaPart(Part):
     @cached_property
     def filled(self) -> Bools:
         """The last 32-byte block of each row is filled (knob ``tail``)."""
-        return self.partial & ~self.compact & (self._loads and current().tail == "fill")
+        fills = self._loads and current().tail == "fill"
+        found: Bools = self.partial & ~self.compact & fills
+        return found
 
     @cached_property
     def compact_end(self) -> Ints:

@@ -45,7 +45,7 @@ _RELU_NAMES = tuple(RELU_MODES)
 _LAYOUT_NAMES = ("", "nz2nd", "nz2dn", "nz2nz")
 _SAT_NAMES = ("", "preserve_nan", "nosat")
 _ATOMIC_TYPES = {code: name for name, code in ATOMIC_TYPES.items()}
-_ATOMIC_OPS = tuple(ATOMIC_OPS)
+_ATOMIC_OPS = {code: name for name, code in ATOMIC_OPS.items()}
 _SPLIT_NAMES = tuple(UB_SPLITS)
 
 
@@ -111,7 +111,9 @@ def _head(x: _Lists, i: int) -> tuple[int, int, int, int, int, int]:
 def _l0c_gm(x: _Lists, i: int, _dtype: int, dst_dtype: int) -> FixOp:
     atomic = None
     if x["atomic_type"][i]:
-        atomic = Atomic(_ATOMIC_TYPES[x["atomic_type"][i]], _ATOMIC_OPS[x["atomic_op"][i]])
+        # Codes without a name come from CTRL only (FIX-L26).
+        kind, what = x["atomic_type"][i], x["atomic_op"][i]
+        atomic = Atomic(_ATOMIC_TYPES.get(kind, str(kind)), _ATOMIC_OPS.get(what, str(what)))
     return MteL0cGm(
         *_head(x, i), x["sid"][i], x["l2"][i], atomic=atomic, **_parts(x, i, "gm", dst_dtype)
     )

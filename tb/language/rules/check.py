@@ -15,6 +15,7 @@ from typing import Any
 
 from tb.isa.burst.op import BurstDescriptor, BurstOp, MteUbUb
 from tb.isa.ctrl import CtrlOp
+from tb.isa.dma import rules as dma_rules
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -26,7 +27,6 @@ from tb.isa.dma.legacy import (
     lower_ubuf_copy,
     operand_widths,
 )
-from tb.isa.dma import rules as dma_rules
 from tb.isa.dma.op import DmaDescriptor, DmaOp, MteGmUb, MteUbGm
 from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.dtypes import ELEMENT_BYTES

@@ -14,9 +14,10 @@ from itertools import product
 
 from tb.common.errors import PtoError
 from tb.dut.manifest import Manifest, load_manifests
+from tb.dut.profile_text import read_profile
 from tb.dut.profiles import run_profile
 from tb.dut.selection import SELECTABLE, sendable
-from tb.isa.profile import Profile, read_profile
+from tb.isa.profile import Profile
 from tb.record.settings import DEFAULT_PROFILE, RunSettings
 from tb.regress.plan.testplan import CODE_COVERAGE, Regression, RunSet, TestPlan
 from tb.regress.workers.job import Job

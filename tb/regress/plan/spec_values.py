@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _EXAMPLES, _NZ = "spec/examples.md", "spec/nd2nz.md"
+_V2 = "spec/examples_v2.md"
 _BT, _FIX, _DMA = "spec/bias_fb.md", "spec/fixpipe.md", "spec/dma.md"
 _WORKED = "tests/model/test_fix_worked.py::"
 
@@ -104,6 +105,44 @@ VALUES: tuple[Value, ...] = (
         "FX-E8": "halves by rows in both sub-blocks",
         "FX-E9": "halves by columns in both sub-blocks",
     }),
+    *_values(f"{_V2}, section 3", {
+        "FV-S4": "4-bit results: stage of five bits, offsets of five bits, NaN, infinities",
+        "FV-S16": "16-bit results: stage and offsets of 17 bits, overflow of the product",
+        "FV-B8": "8-bit results: NaN and infinities take no offset",
+        "FV-E4": "e4m3fn overflow of both signs under each saturation clause",
+        "FV-CT": "saturation by CTRL, and a clause that replaces it",
+        "FV-AT": "f16 sums that overflow, under both values of CTRL[48]",
+        "FV-I32": "i32 to si32 and ui32 without a mode",
+    }),
+    *_values(f"{_V2}, section 4", {
+        "FX-E10": "4-bit: stage first, then offsets of five bits",
+        "FX-E10b": "4-bit: rounding first, then the offset",
+        "FX-E11": "16-bit: offsets of 17 bits push past both ends",
+        "FX-E12": "8-bit: NaN and infinities without offset, -0 with it",
+        "FX-E13": "e4m3fn: overflow of both signs with nosat",
+        "FX-E14": "f16 sums by CTRL that saturate",
+        "FX-E14b": "f16 sums by CTRL that overflow to infinity",
+        "FX-E15": "alphas in segment 1 of fb",
+    }),
+    *_values(f"{_V2}, section 5", {
+        "AS-E6": "an f16 tile added to GM, by CTRL",
+    }),
+    *_values(f"{_V2}, section 7", {
+        "PK-12": "knob alpha: 8 bit with an offset",
+        "PK-12b": "knob alpha: i32 accumulators of both signs, both sign bits",
+        "PK-12c": "knob alpha: a negative scale",
+        "PK-13": "knob modes: deqs16",
+        "PK-13b": "knob modes: qf162b8",
+    }),
+    *_values(f"{_V2}, section 8", {
+        "legal: no_convert with an fb pointer": "a payload that is ignored",
+        "legal: alphas in segment 0": "alphas among the records",
+        "legal: i32 to ui32": "a copy of 32 bits",
+        "legal: atomic clause with CTRL 7": "a clause replaces an illegal type in CTRL",
+    }),
+    *_values(f"{_FIX}, section 9", {
+        "FX-A": "sums and maxima of f16 and bf16: ties, zeros, NaN",
+    }),
     *_values(f"{_FIX}, section 11, conversions", {
         "qf322b8": "f32 to 8 bit: ties, offsets of both signs, clamps, NaN, infinity",
         "qf322s4": "f32 to 4 bit",
@@ -170,6 +209,15 @@ VALUES: tuple[Value, ...] = (
         "l0c_gm check_only, K 2": "a flag check with spread rows: FIX-L20",
         "l0c_ub split_m m 7": "an odd number of rows in halves: FIX-L21",
         "l0c_gm fb pointer 64": "a parameter pointer inside a row: FIX-L22",
+    }, "rule check "),
+    *_values(f"{_V2}, section 8", {
+        "l0c_gm fb pointer 0x10000": "records in the segment of alphas: FIX-L22",
+        "l0c_gm fb pointer 0xF80, n 17": "records over the end of their segment: FIX-L22",
+        "l0c_gm vector_relu pointer 0x20000": "alphas in a segment that does not exist: FIX-L22",
+        "l0c_gm vector_relu pointer 0x10020": "an alpha pointer inside a row: FIX-L22",
+        "l0c_gm CTRL type 1, op 3": "an atomic op without meaning in CTRL: FIX-L26",
+        "l0c_gm CTRL type 7": "an atomic type without meaning in CTRL: FIX-L26",
+        "l0c_gm CTRL type 7, n 0": "the same for a NOP: FIX-L26",
     }, "rule check "),
 )  # fmt: skip
 """Every worked value, in the order of the specification's families."""

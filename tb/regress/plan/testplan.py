@@ -23,8 +23,8 @@ from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.stress import GROUPS
 from tb.coverage.view import FORMS
 from tb.dut.manifest import MAX_OUTSTANDING, MAX_TAG_WIDTH, MIN_TAG_WIDTH, DataWidth
+from tb.dut.profile_text import read_profile
 from tb.dut.selection import SELECTABLE
-from tb.isa.profile import read_profile
 from tb.isa.rules import RULES
 from tb.record.settings import DEFAULT_PROFILE
 from tb.run.recipes import SIMULATORS
@@ -351,9 +351,8 @@ def _check_regressions(
             for key in _combinations(runs):
                 if key in taken:
                     raise PtoError(
-                        f"runs of {key[0]} on {key[1]} at GM {key[2]}, local {key[3]} under "
-                        f"profile {key[4]} are planned twice, by runs {taken[key] + 1} and "
-                        f"{place + 1}",
+                        f"runs of {key[0]} on {key[1]} at GM {key[2]}, local {key[3]} are planned "
+                        f"twice under profile {key[4]}, by runs {taken[key] + 1} and {place + 1}",
                         where=where_of(str(key[0])),
                         remedy='give one of them a label, such as label = "long"',
                     )

@@ -93,11 +93,17 @@ def signature_of(failure: Failure) -> Signature:
         failure.kind,
         failure.slot,
         LEGACY_FORMS.get(failure.op, failure.op),
-        "" if failure.kind in _NO_FIELD else phrase(failure.field),
+        _knobs(failure.field) if failure.kind in _NO_FIELD else phrase(failure.field),
         failure.rule,
         re.sub(r"\d$", "", failure.space) if failure.space in _HALVES else failure.space,
         failure.address_class,
     )
+
+
+def _knobs(field: str) -> str:
+    """Returns the knobs that a field ends with, or nothing."""
+    _, comma, knobs = field.partition(", knob ")
+    return f"knob {knobs}" if comma else ""
 
 
 def message_signature(kind: str, message: str) -> Signature:

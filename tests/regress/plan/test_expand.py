@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
+from tb.dut.profile_text import read_profile
 from tb.dut.selection import SELECTABLE
 from tb.record.settings import RunSettings
 from tb.regress.plan.expand import config_name, derived_seed, expand, expected_seconds, left_out
@@ -84,6 +86,64 @@ def test_runs_are_named_by_test_build_and_number(tmp_path: Path) -> None:
     assert all(re.fullmatch(r"[\w.-]+", key) for key in jobs)
 
 
+PROFILES = """\
+[[regression]]
+name = "both"
+doc = "two profiles"
+
+[[regression.runs]]
+tests = ["random"]
+profiles = ["seed", "a5", "a5,alpha=sequential"]
+
+[[regression.runs]]
+tests = ["stress"]
+seeds = 2
+
+[[regression.runs]]
+tests = ["stress"]
+profiles = ["a5"]
+seeds = 1
+"""
+
+
+def test_each_profile_of_a_set_is_a_run(tmp_path: Path) -> None:
+    jobs = expand(plan_of(tmp_path, PROFILES), "both", seeds=2, base_seed=1)
+    name = "random-verilator-gm256-local256"
+    assert {job.key: job.settings.profile for job in jobs if job.key.startswith("random")} == {
+        f"{name}-s0001": "seed",
+        f"{name}-s0002": "seed",
+        f"{name}-a5-s0001": "a5",
+        f"{name}-a5-s0002": "a5",
+        f"{name}-a5-alpha-sequential-s0001": "a5, alpha = sequential",
+        f"{name}-a5-alpha-sequential-s0002": "a5, alpha = sequential",
+    }
+    assert len({job.config for job in jobs}) == 3
+    assert [job.settings.profile for job in jobs if "stress" in job.key] == ["seed", "a5", "seed"]
+
+
+def test_one_profile_for_all_runs(tmp_path: Path) -> None:
+    """A combination that the plan has under several profiles is run once."""
+    jobs = expand(plan_of(tmp_path, PROFILES), "both", seeds=2, base_seed=1, profile="tail = fill")
+    suffix = "verilator-gm256-local256-seed-tail-fill"
+    assert sorted(keys(jobs)) == [
+        f"{test}-{suffix}-s{number:04d}" for test in ("random", "stress") for number in (1, 2)
+    ]
+    assert {job.settings.profile for job in jobs} == {"seed, tail = fill"}
+
+
+def test_engines_under_test_have_the_profile_of_their_manifests(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, PROFILES)
+    (tmp_path / "mine.v").write_text("module mine; endmodule\n")
+    dut = tmp_path / "dut.toml"
+    dut.write_text(
+        'module = "mine"\nslot = "mte2"\nsources = ["mine.v"]\nprofile = "a5"\n'
+        '[capabilities]\nops = ["mte_gm_ub"]\n'
+    )
+    for profile, wanted in (("", "a5"), ("seed", "seed")):
+        jobs = expand(plan, "both", seeds=1, base_seed=1, duts=(str(dut),), profile=profile)
+        assert {job.settings.profile for job in jobs} == {wanted}
+
+
 def test_every_first_seed_comes_before_any_second_one() -> None:
     jobs = expand(load_testplan(), "nightly", seeds=20, base_seed=7)
     numbers = [int(job.key[-4:]) for job in jobs]
@@ -112,14 +172,14 @@ def test_seeds_depend_on_base_and_name_alone(tmp_path: Path) -> None:
 
 
 def test_nightly_fits_its_time() -> None:
-    """Twenty seeds in ten minutes on two workers, with builds of a minute each on one of them."""
+    """Twenty seeds in 15 minutes on two workers, with builds of a minute each on one of them."""
     jobs = expand(load_testplan(), "nightly", seeds=20, base_seed=1)
     builds = {job.config for job in jobs}
-    assert sum("verilator" in config for config in builds) == 3
+    assert sum("verilator" in config for config in builds) == 4
     seconds = sum(job.expected_seconds for job in jobs)
-    assert seconds / 2 + 60 * 3 < 600
+    assert seconds / 2 + 60 * 4 < 900
     first = sum(job.expected_seconds for job in jobs if job.key.endswith("s0001"))
-    assert first / 2 + 60 * 3 < 300
+    assert first / 2 + 60 * 4 < 400
 
 
 def test_guesses_follow_simulator_and_length() -> None:
@@ -138,6 +198,8 @@ def test_guesses_follow_simulator_and_length() -> None:
         {"sim": "icarus", "gm_width": 128, "local_width": 512},
         {"tag_width": 4, "outstanding": 2, "waves": True},
         {"gm": "cocotbext"},
+        {"profile": "a5"},
+        {"profile": "a5, alpha = sequential", "waves": True},
         {"code_coverage": True, "gm": "cocotbext"},
     ],
 )
@@ -150,6 +212,7 @@ def test_a_build_is_called_as_its_folder(settings: dict[str, object]) -> None:
         chosen.local_width,
         chosen.tag_width,
         chosen.outstanding,
+        read_profile(chosen.profile or "seed", ""),
         waves=chosen.waves,
         axi_pins=chosen.gm == "cocotbext",
         code_coverage=chosen.code_coverage,
@@ -239,7 +302,8 @@ def test_settings_of_jobs_can_be_repeated_by_hand() -> None:
             settings = job.settings
             assert settings.options == tests[settings.test].options
             assert set(settings.ops) <= set(SELECTABLE)
-            words = dict(word.split("=", 1) for word in settings.command().split()[1:])
+            words = dict(word.split("=", 1) for word in shlex.split(settings.command())[1:])
+            assert words.get("PROFILE", "seed") == settings.profile
             assert words["SEED"] == str(settings.seed)
             assert words["TEST"] == settings.test
 

@@ -80,6 +80,8 @@ def test_regressions_run_every_test_on_both_simulators(regression: str) -> None:
     assert {sim for one in runs for sim in one.sims} == {"verilator", "icarus"}
     assert any(one.code_coverage for one in runs)
     assert len({pair for one in runs for pair in one.widths}) > 1
+    under_a5 = {test for one in runs if "a5" in one.profiles for test in one.tests}
+    assert under_a5 >= {"random", "corner", "directed", "illegal", "stress"}
 
 
 def test_a_good_plan_is_read(tmp_path: Path) -> None:
@@ -122,6 +124,14 @@ RUNS = [
         "key seed is unknown; did you mean seeds?",
         "seed = 3",
         "tests, sims",
+    ),
+    ("ops =", 'profiles = ["a6"]\nops =', "profile 'a6' is unknown: seed or a5", "profiles", ""),
+    (
+        "ops =",
+        'profiles = ["a5, tail = kept"]\nops =',
+        "tail is keep or fill",
+        "profiles",
+        "",
     ),
     ("ops =", "tag_width = 17\nops =", "tag_width: Input should be less than or", "tag_wid", ""),
 ]

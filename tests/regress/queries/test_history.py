@@ -118,12 +118,12 @@ def test_run_rows(store: Store) -> None:
     row = rows[2]
     assert (row.test, row.sim, row.seed) == ("random", "verilator", 1000)
     assert (row.gm_width, row.local_width, row.config) == (128, 512, "verilator-gm128-local512")
+    assert [row.profile for row in rows[1:3]] == ["seed", "a5"]
     assert (row.transactions, row.sent, row.seconds) == (20000, 20000, 9.0)
     assert row.rate == pytest.approx(20000 / (9.0 * 0.75))
     assert row.simulator == "Verilator 5.036"
-    assert (
-        row.command
-        == "make SIM=verilator TEST=random SEED=1000 N=20000 GM_WIDTH=128 LOCAL_WIDTH=512"
+    assert row.command == (
+        "make SIM=verilator TEST=random SEED=1000 N=20000 PROFILE=a5 GM_WIDTH=128 LOCAL_WIDTH=512"
     )
     assert (row.worker, row.attempts, row.message, row.bucket) == ("host-1:4711", 1, "", "")
     assert row.coverage > 0

@@ -45,6 +45,7 @@ def test_every_run_is_a_case_with_its_outcome(view: RegressionView, tmp_path: Pa
         properties = {item.name: item.value for item in case.properties()}
         assert properties["seed"] == str(run.seed)
         assert properties["state"] == run.state
+        assert properties["profile"] == run.profile
         assert properties.get("command", "") == run.command
 
 

@@ -27,7 +27,7 @@ from tb.env.schedule import flags_to_set
 from tb.isa.block import OpBlock
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dtypes import ALL_DTYPES
-from tb.isa.fix.op import FixDescriptor, MteL0cGm, MteL0cL1, MteL0cUb
+from tb.isa.fix.op import FbPtr, FixDescriptor, MteL0cGm, MteL0cL1, MteL0cUb
 from tb.isa.fix.table import (
     ATOMIC_OPS,
     ATOMIC_TYPES,
@@ -42,7 +42,8 @@ from tb.isa.fix.table import (
     NZ2NZ,
 )
 from tb.isa.footprint import destinations, flag_blocks, parameters, source
-from tb.isa.spaces import Space
+from tb.isa.program import moving
+from tb.isa.spaces import SEGMENTS, Space
 from tests.sequences.fix_checks import check_fills, check_flags
 from tests.sequences.reference import (
     check_disjoint,
@@ -129,7 +130,9 @@ def test_any_choice(seed: int, names: set[str], links: set[str], count: int) -> 
             if isinstance(desc, FixDescriptor) and not desc.is_nop:
                 assert source(desc).base >= 4096
                 assert source(desc).end <= 4096 + 65536
-                assert all(1024 <= x.base < x.end <= 2048 for x in parameters(desc))
+                for rows in parameters(desc):
+                    start = rows.base & 0xFFFF
+                    assert 1024 <= start < start + rows.bytes <= 2048
                 assert all(x.base >= 32 for x in destinations(desc) if x.space is not Space.GM)
     assert total == count
 
@@ -177,8 +180,9 @@ class TestReach:
     def test_clauses(self, fix_ops: list[Op]) -> None:
         program = {id(block): block.program() for block, _, _ in fix_ops}
         quants, relus, sats, hints = set(), set(), set(), set()
+        pointers = set()
         for block, number, desc in fix_ops:
-            op = program[id(block)][number][0]
+            op = moving(program[id(block)][number])
             assert isinstance(op, MteL0cGm | MteL0cL1 | MteL0cUb)
             sats.add((desc.sat, desc.dst_type))
             if isinstance(op, MteL0cGm):
@@ -189,6 +193,8 @@ class TestReach:
                 assert op.pre_quant.payload is not None
                 kind = type(op.pre_quant.payload).__name__
                 quants.add((kind + "*" * (not desc.mode.scale), op.pre_quant.payload.dtype))
+                if not desc.mode.scale and isinstance(op.pre_quant.payload, FbPtr):
+                    pointers.add(op.pre_quant.mode)
             if op.pre_relu is None:
                 relus.add(("absent", ""))
             else:
@@ -197,6 +203,8 @@ class TestReach:
         types = ("f32", "f16", "bf16")
         kinds = ("Scalar", "FbPtr", "Scalar*", "FbPtr*")
         assert quants == {("absent", "")} | {(kind, t) for kind in kinds for t in types}
+        # Of the modes without a scale only no_convert takes a pointer.
+        assert pointers == {"no_convert"}
         plain = {("absent", ""), ("no_relu", ""), ("normal_relu", "")}
         assert relus == plain | {(m, t) for m in ("scalar_relu", "vector_relu") for t in types}
         assert {(sat, dst) for sat in range(3) for dst in range(10)} == sats
@@ -228,7 +236,10 @@ class TestReach:
             (desc.atomic_type, desc.atomic_op) for desc in fix_live if desc.spec is MTE_L0C_GM
         )
         pairs = {(t, op) for t in ATOMIC_TYPES.values() for op in ATOMIC_OPS.values()}
-        assert set(updates) - {(0, 0)} == pairs
+        # Without a type the op comes from CTRL, and has no meaning.
+        assert set(updates) == pairs | {(0, op) for op in range(4)}
+        others = [desc for desc in fix_live if desc.spec is not MTE_L0C_GM]
+        assert {(desc.atomic_type, desc.atomic_op) for desc in others} == {(0, 0)}
         assert {desc.layout for desc in fix_live if desc.atomic_type} == {0, 1, 2, 3}
 
     def test_layouts(self, fix_live: list[FixDescriptor]) -> None:
@@ -318,6 +329,12 @@ class TestReach:
             for side in (source(desc), *parameters(desc), *destinations(desc)):
                 ends[side.space] += -(-side.end // 32) * 32 == sizes[side.space]
                 starts[side.space] += side.base == 0
+        for part in SEGMENTS[Space.FB]:
+            mine = [p for d in fix_live for p in parameters(d) if p.base in part]
+            assert sum(-(-p.end // 32) * 32 == part.stop for p in mine) >= 3, part
+            assert sum(p.base == part.start for p in mine) >= 3, part
+        apart = [d.relu_addr >> 16 for d in fix_live if d.vector_relu]
+        assert 0.1 < apart.count(0) / len(apart) < 0.4
         assert set(ends) == set(sizes)
         assert min(ends.values()) >= 3, ends
         # In GM the next alignment decides the address of an op: 0 occurs occasionally.
