@@ -93,7 +93,9 @@ class DmaPart(Part):
         Rows of whole blocks without a gap are ordinary ones (spec/dma.md, section 2).
         """
         legal = self._loads and current().compact == "legal"
-        return self.partial & (self["loc_stride"] == self.length) & (self.counts[0] > 1) & legal
+        tight = (self["loc_stride"] == self.length) & (self.counts[0] > 1)
+        found: Bools = self.partial & tight & legal
+        return found
 
     @cached_property
     def filled(self) -> Bools:
