@@ -5,7 +5,10 @@
 // The word is registered and stays until it is taken; the same register serves as local write
 // request and as AXI W beat. Throughput: one word per clock, also across rows. Latency: line to
 // word one clock. The pattern has a period of 4 bytes and words are aligned, so its phase is that
-// of the absolute address (A-07). Limits: WordBytes <= LineBytes; foot > 0 unless row_end_i.
+// of the absolute address (A-07). In place of the pattern the first element of the row may fill the
+// bytes behind the data, with its phase from the row's start (knob tail); such a row has no pad
+// before its data and holds a whole element.
+// Limits: WordBytes <= LineBytes; foot > 0 unless row_end_i.
 // Spec: dma.md sections 2 and 3.
 //
 //   clk         _/~\_/~\_/~\_/~\_
@@ -19,7 +22,8 @@ module pto_row_words #(
   parameter integer LineBytes = 32,          // bytes of a line, at least WordBytes
   parameter integer AddrWidth = 20,          // bits of the byte address followed
   parameter integer FootWidth = 21,          // bits of a row footprint
-  parameter integer IdWidth   = 4            // bits of an op number
+  parameter integer IdWidth   = 4,           // bits of an op number
+  parameter integer LenWidth  = 16           // bits of a row length
 ) (
   input  wire                   clk_i,         // clock
   input  wire                   rst_ni,        // asynchronous reset, active low
@@ -30,10 +34,12 @@ module pto_row_words #(
   input  wire [IdWidth-1:0]     row_id_i,      // op number
   input  wire [2:0]             row_space_i,   // memory
   input  wire [AddrWidth-1:0]   row_addr_i,    // byte address
-  input  wire [15:0]            row_len_i,     // data bytes, at least 1
+  input  wire [LenWidth-1:0]    row_len_i,     // data bytes, at least 1
   input  wire [5:0]             row_left_i,    // pad bytes before the data
   input  wire [FootWidth-1:0]   row_foot_i,    // bytes in all
   input  wire [31:0]            row_pattern_i, // pad pattern
+  input  wire                   row_fill_i,    // the pad repeats the first element of the row
+  input  wire [1:0]             row_elem_i,    // log2 of its bytes
   input  wire                   line_valid_i,  // a line is there
   output wire                   line_ready_o,  // it is used up
   input  wire [8*LineBytes-1:0] line_i,        // the line
@@ -68,18 +74,18 @@ module pto_row_words #(
   reg [IndexBits-1:0] index_q;               // word address
   reg [LaneBits-1:0]  lane_q;                // first byte of the row, 0 after the first word
   reg [6:0]           begin_q;               // first data byte, 0 once passed
-  reg [17:0]          data_end_q;            // end of the data, 0 once passed
+  reg [LenWidth+1:0]  data_end_q;            // end of the data, 0 once passed
   reg [FarBits-1:0]   row_end_q;             // end of the row
 
   // A distance as a lane of this word: 0 to WordBytes.
   wire [ClipBits-1:0] lane_c  = {1'b0, lane_q};
   wire [ClipBits-1:0] begin_c = (|begin_q[6:LaneBits]) ? FULL : begin_q[ClipBits-1:0];
-  wire [ClipBits-1:0] data_c  = (|data_end_q[17:LaneBits]) ? FULL : data_end_q[ClipBits-1:0];
+  wire [ClipBits-1:0] data_c  = (|data_end_q[LenWidth+1:LaneBits]) ? FULL : data_end_q[ClipBits-1:0];
   wire [ClipBits-1:0] row_c   = (|row_end_q[FarBits-1:LaneBits]) ? FULL : row_end_q[ClipBits-1:0];
 
   wire has_data   = begin_c != FULL && data_c != {ClipBits{1'b0}} && !end_q;
   wire row_done   = end_q || (row_end_q <= {{(FarBits - ClipBits){1'b0}}, FULL});
-  wire data_done  = data_end_q <= {{(18 - ClipBits){1'b0}}, FULL};
+  wire data_done  = data_end_q <= {{(LenWidth + 2 - ClipBits){1'b0}}, FULL};
   wire page_done  = &index_q[11-LaneBits:0];
 
   // ---- the word register ----
@@ -117,15 +123,56 @@ module pto_row_words #(
 
   function [WordBits-1:0] pad;               // lanes outside first to beyond - 1 get the pattern
     input [WordBits-1:0] value;
-    input [31:0]         pattern;
+    input [63:0]         pattern;
     input [ClipBits-1:0] first;
     input [ClipBits-1:0] beyond;
     reg   [WordBits-1:0] mask;
     begin
       mask = ({WordBits{1'b1}} << {first, 3'b000}) & ~({WordBits{1'b1}} << {beyond, 3'b000});
-      pad  = (value & mask) | ({(WordBytes / 4){pattern}} & ~mask);
+      pad  = (value & mask) | ({(WordBytes / 8){pattern}} & ~mask);
     end
   endfunction
+
+  // ---- fill: the first element of the row, repeated from the start of the row on ----
+  // An element has at most 8 bytes, which lie in two neighbouring groups of 8 aligned bytes: that
+  // of the row's first byte and the next, which may be the first of the next word. Lanes of 8
+  // bytes have the phase of the address, whatever the word.
+  localparam integer Groups = WordBytes / 8;
+  reg         first_q;                       // the word in work is the first of its row
+  reg         second_q;                      // it is the second
+  reg         fill_q;
+  reg  [1:0]  elem_q;
+  reg  [2:0]  phase_q;                       // address of the row, modulo 8
+  reg  [63:0] group_a_q, group_b_q;
+
+  wire [LaneBits-4:0] group  = lane_q[LaneBits-1:3];
+  wire [LaneBits-3:0] beside = {1'b0, group} + 1'b1;
+  wire                near = beside < Groups[LaneBits-3:0];
+  wire [63:0] group_a = first_q ? data[group*64 +: 64] : group_a_q;
+  wire [63:0] group_b = (first_q && near) ? data[beside[LaneBits-4:0]*64 +: 64]
+                      : second_q ? data[63:0] : group_b_q;
+  wire        split_here = !near;          // the second group is in the next word
+
+  function [63:0] repeated;                  // lane k gets the byte of the element at its phase
+    input [63:0] a;
+    input [63:0] b;
+    input [2:0]  phase;
+    input [1:0]  elem;
+    integer k;
+    reg [2:0] offset;
+    reg [2:0] lane;
+    begin
+      repeated = 64'd0;
+      for (k = 0; k < 8; k = k + 1) begin
+        offset = (k[2:0] - phase) & ((elem == 2'd0) ? 3'd0 : (elem == 2'd1) ? 3'd1
+                                     : (elem == 2'd2) ? 3'd3 : 3'd7);
+        lane   = phase + offset;
+        repeated[8*k +: 8] = (lane >= phase) ? a[{lane, 3'b000} +: 8] : b[{lane, 3'b000} +: 8];
+      end
+    end
+  endfunction
+
+  wire [63:0] filler = fill_q ? repeated(group_a, group_b, phase_q, elem_q) : {2{pattern_q}};
 
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -148,19 +195,29 @@ module pto_row_words #(
       id_q       <= row_id_i;
       space_q    <= row_space_i;
       pattern_q  <= row_pattern_i;
+      fill_q     <= row_fill_i;
+      elem_q     <= row_elem_i;
+      phase_q    <= row_addr_i[2:0];
+      first_q    <= 1'b1;
+      second_q   <= 1'b0;
       index_q    <= row_addr_i[AddrWidth-1:LaneBits];
       lane_q     <= row_addr_i[LaneBits-1:0];
       begin_q    <= row_begin;
-      data_end_q <= {11'd0, row_begin} + {2'd0, row_len_i};
+      data_end_q <= {{(LenWidth - 5){1'b0}}, row_begin} + {2'd0, row_len_i};
       row_end_q  <= row_lane + {1'b0, row_foot_i};
     end else if (step) begin
       index_q    <= index_q + 1'b1;
       lane_q     <= {LaneBits{1'b0}};
+      first_q    <= 1'b0;
+      second_q   <= first_q && split_here;
       begin_q    <= (begin_c == FULL) ? begin_q - {{(7 - ClipBits){1'b0}}, FULL} : 7'd0;
-      data_end_q <= data_done ? 18'd0 : data_end_q - {{(18 - ClipBits){1'b0}}, FULL};
+      data_end_q <= data_done ? {(LenWidth + 2){1'b0}}
+                              : data_end_q - {{(LenWidth + 2 - ClipBits){1'b0}}, FULL};
       row_end_q  <= row_end_q - {{(FarBits - ClipBits){1'b0}}, FULL};
     end
     if (step) begin
+      group_a_q   <= group_a;
+      group_b_q   <= group_b;
       out_write_q <= !end_q && !drop_i;
       out_fin_q   <= last_q && row_done;
       out_last_q  <= row_done || page_done;
@@ -168,7 +225,7 @@ module pto_row_words #(
       out_space_q <= space_q;
       out_index_q <= index_q;
       out_be_q    <= ({WordBytes{1'b1}} << lane_c) & ~({WordBytes{1'b1}} << row_c);
-      out_data_q  <= pad(data, pattern_q, begin_c, data_c);
+      out_data_q  <= pad(data, filler, begin_c, data_c);
     end
   end
 

@@ -349,6 +349,8 @@ module pto_bias_load #(
     .row_left_i    (6'd0),
     .row_foot_i    (word_bytes),
     .row_pattern_i (32'd0),
+    .row_fill_i    (1'b0),
+    .row_elem_i    (2'd0),
     .line_valid_i  (slots_valid),
     .line_ready_o  (slots_ready),
     .line_i        (slots),

@@ -26,6 +26,11 @@ module pto_gm_load #(
   parameter integer AxiIdWidth     = 4,      // bits of the AXI ids, which are 0
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1 (DMA-L12)
+  parameter integer LenBits        = 16,     // lengths and row counts end at 2^LenBits - 1: 16, 21
+  parameter integer PadEndBlock    = 0,      // 1: a padded row ends with its last 32-byte block
+  parameter integer TailFill       = 0,      // 1: an unpadded row fills its last 32-byte block
+  parameter integer RowRepeatLegal = 0,      // 1: the GM stride of a load may be below the length
+  parameter integer CompactLegal   = 0,      // 1: rows of any length without a gap are legal
   parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
   parameter integer NumActive      = 16,     // ops in flight after the check, a power of two
   parameter integer ReadFifoDepth  = (GmDataWidth == 128) ? 512 : 256  // beats, a power of two
@@ -57,6 +62,13 @@ module pto_gm_load #(
     if (ReadFifoDepth * GmBytes < 4096) begin : gen_bad_fifo
       pto_error_read_fifo_must_hold_4096_bytes u_error ();
     end
+    if (LenBits != 16 && LenBits != 21) begin : gen_bad_len
+      pto_error_len_bits_must_be_16_21 u_error ();
+    end
+    if (PadEndBlock < 0 || PadEndBlock > 1 || TailFill < 0 || TailFill > 1 || RowRepeatLegal < 0
+        || RowRepeatLegal > 1 || CompactLegal < 0 || CompactLegal > 1) begin : gen_bad_knob
+      pto_error_pad_end_block_tail_fill_row_repeat_legal_compact_legal_must_be_0_1 u_error ();
+    end
   endgenerate
 
   // ---- front: descriptors to rows, and reports ----
@@ -65,10 +77,12 @@ module pto_gm_load #(
   wire [GmAddrWidth-1:0]    row_ext_addr;
   wire [LocalAddrWidth-1:0] row_loc_addr;
   wire [2:0]                row_space;
-  wire [15:0]               row_len;
+  wire [19:0]               row_len;
   wire [5:0]                row_left;
   wire [FootWidth-1:0]      row_foot;
   wire [31:0]               row_pattern;
+  wire                      row_fill;
+  wire [1:0]                row_elem;
   wire [NumActive-1:0]      err;
   wire                      rd_err_valid, fin_valid;
   wire [IdWidth-1:0]        rd_err_id, out_id;
@@ -77,6 +91,11 @@ module pto_gm_load #(
 
   pto_dma_front #(
     .Ops            ((256'd1 << `PTO_OP_MTE_GM_UB) | (256'd1 << `PTO_OP_MTE_GM_L1)),
+    .LenBits        (LenBits),
+    .PadEndBlock    (PadEndBlock),
+    .TailFill       (TailFill),
+    .RowRepeatLegal (RowRepeatLegal),
+    .CompactLegal   (CompactLegal),
     .UbSize         (UbSize),
     .L1Size         (L1Size),
     .LocalAddrWidth (LocalAddrWidth),
@@ -122,7 +141,9 @@ module pto_gm_load #(
     .row_len_o      (row_len),
     .row_left_o     (row_left),
     .row_foot_o     (row_foot),
-    .row_pattern_o  (row_pattern)
+    .row_pattern_o  (row_pattern),
+    .row_fill_o     (row_fill),
+    .row_elem_o     (row_elem)
   );
 
   // ---- a row goes to bursts, realigner and words at once; a mere end only to words ----
@@ -140,6 +161,7 @@ module pto_gm_load #(
   pto_row_bursts #(
     .BusBytes    (GmBytes),
     .GmAddrWidth (GmAddrWidth),
+    .LenWidth    (20),
     .IdWidth     (IdWidth)
   ) u_bursts (
     .clk_i       (clk_i),
@@ -198,12 +220,12 @@ module pto_gm_load #(
   wire                align_valid, align_take;
   wire [GmLane-1:0]   align_src_lane;
   wire [LineLane-1:0] align_dst_lane;
-  wire [15:0]         align_len;
+  wire [19:0]         align_len;
   wire                line_valid, line_ready;
   wire [8*LineBytes-1:0] line;
 
   pto_fifo #(
-    .Width(GmLane + LineLane + 16),
+    .Width(GmLane + LineLane + 20),
     .Depth(RowDepth)
   ) u_align_rows (
     .clk_i      (clk_i),
@@ -218,7 +240,8 @@ module pto_gm_load #(
 
   pto_realign #(
     .SrcBytes  (GmBytes),
-    .LineBytes (LineBytes)
+    .LineBytes (LineBytes),
+    .LenWidth  (20)
   ) u_realign (
     .clk_i          (clk_i),
     .rst_ni         (rst_ni),
@@ -240,14 +263,16 @@ module pto_gm_load #(
   wire [IdWidth-1:0]        word_id, cur_id;
   wire [2:0]                word_space;
   wire [LocalAddrWidth-1:0] word_addr;
-  wire [15:0]               word_len;
+  wire [19:0]               word_len;
   wire [5:0]                word_left;
   wire [FootWidth-1:0]      word_foot;
   wire [31:0]               word_pattern;
+  wire                      word_fill;
+  wire [1:0]                word_elem;
   wire                      go_ready_unused, out_last_unused;
 
   pto_fifo #(
-    .Width(1 + 1 + IdWidth + 3 + LocalAddrWidth + 16 + 6 + FootWidth + 32),
+    .Width(1 + 1 + IdWidth + 3 + LocalAddrWidth + 20 + 6 + FootWidth + 32 + 1 + 2),
     .Depth(RowDepth)
   ) u_word_rows (
     .clk_i      (clk_i),
@@ -255,11 +280,11 @@ module pto_gm_load #(
     .wr_valid_i (row_valid && (row_end || (bursts_ready && align_ready))),
     .wr_ready_o (words_ready),
     .wr_data_i  ({row_end, row_last, row_id, row_space, row_loc_addr, row_len, row_left, row_foot,
-                  row_pattern}),
+                  row_pattern, row_fill, row_elem}),
     .rd_valid_o (word_valid),
     .rd_ready_i (word_take),
     .rd_data_o  ({word_end, word_last, word_id, word_space, word_addr, word_len, word_left,
-                  word_foot, word_pattern})
+                  word_foot, word_pattern, word_fill, word_elem})
   );
 
   pto_row_words #(
@@ -267,7 +292,8 @@ module pto_gm_load #(
     .LineBytes (LineBytes),
     .AddrWidth (LocalAddrWidth),
     .FootWidth (FootWidth),
-    .IdWidth   (IdWidth)
+    .IdWidth   (IdWidth),
+    .LenWidth  (20)
   ) u_words (
     .clk_i         (clk_i),
     .rst_ni        (rst_ni),
@@ -282,6 +308,8 @@ module pto_gm_load #(
     .row_left_i    (word_left),
     .row_foot_i    (word_foot),
     .row_pattern_i (word_pattern),
+    .row_fill_i    (word_fill),
+    .row_elem_i    (word_elem),
     .line_valid_i  (line_valid),
     .line_ready_o  (line_ready),
     .line_i        (line),

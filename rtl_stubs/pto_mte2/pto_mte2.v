@@ -27,6 +27,11 @@ module pto_mte2 #(
   parameter integer AxiIdWidth     = 4,      // bits of the AXI ids, which are 0
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1
+  parameter integer LenBits        = 16,     // knob len_bits: 16, 21
+  parameter integer PadEndBlock    = 0,      // knob pad_end: 0 stride, 1 block
+  parameter integer TailFill       = 0,      // knob tail: 0 keep, 1 fill
+  parameter integer RowRepeatLegal = 0,      // knob row_repeat: 0 error, 1 legal
+  parameter integer CompactLegal   = 0,      // knob compact: 0 error, 1 legal
   parameter integer QueueDepth     = 2,      // descriptors queued here, and again in each unit
   parameter integer NumActive      = 16      // ops in flight in a unit, a power of two
 ) (
@@ -46,6 +51,11 @@ module pto_mte2 #(
     .TagWidth       (TagWidth),
     .NumOutstanding (NumOutstanding),
     .AxiIdWidth     (AxiIdWidth),
+    .LenBits        (LenBits),
+    .PadEndBlock    (PadEndBlock),
+    .TailFill       (TailFill),
+    .RowRepeatLegal (RowRepeatLegal),
+    .CompactLegal   (CompactLegal),
     .UbSize         (UbSize),
     .L1Size         (L1Size),
     .QueueDepth     (QueueDepth),

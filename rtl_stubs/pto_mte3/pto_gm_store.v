@@ -26,6 +26,7 @@ module pto_gm_store #(
   parameter integer NumOutstanding = 16,     // AXI bursts in flight
   parameter integer AxiIdWidth     = 4,      // bits of the AXI ids, which are 0
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
+  parameter integer LenBits        = 16,     // lengths and row counts end at 2^LenBits - 1: 16, 21
   parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
   parameter integer NumActive      = 16,     // ops in flight after the check, a power of two
   parameter integer ReadFifoDepth  = 32      // UB words, a power of two
@@ -56,6 +57,9 @@ module pto_gm_store #(
         || UbSize > (1 << LocalAddrWidth)) begin : gen_bad_addr
       pto_error_address_or_descriptor_width u_error ();
     end
+    if (LenBits != 16 && LenBits != 21) begin : gen_bad_len
+      pto_error_len_bits_must_be_16_21 u_error ();
+    end
   endgenerate
 
   // ---- front: descriptors to rows, and reports ----
@@ -64,10 +68,12 @@ module pto_gm_store #(
   wire [GmAddrWidth-1:0]    row_ext_addr;
   wire [LocalAddrWidth-1:0] row_loc_addr;
   wire [2:0]                row_space;
-  wire [15:0]               row_len;
+  wire [19:0]               row_len;
   wire [5:0]                row_left;
   wire [FootWidth-1:0]      row_foot;
   wire [31:0]               row_pattern;
+  wire                      row_fill_unused;
+  wire [1:0]                row_elem_unused;
   wire [NumActive-1:0]      err;
   wire                      rd_err_valid, wr_err_valid, fin_valid;
   wire [IdWidth-1:0]        rd_err_id, wr_err_id, fin_id;
@@ -77,6 +83,7 @@ module pto_gm_store #(
 
   pto_dma_front #(
     .Ops            (256'd1 << `PTO_OP_MTE_UB_GM),
+    .LenBits        (LenBits),
     .UbSize         (UbSize),
     .LocalAddrWidth (LocalAddrWidth),
     .GmAddrWidth    (GmAddrWidth),
@@ -121,7 +128,9 @@ module pto_gm_store #(
     .row_len_o      (row_len),
     .row_left_o     (row_left),
     .row_foot_o     (row_foot),
-    .row_pattern_o  (row_pattern)
+    .row_pattern_o  (row_pattern),
+    .row_fill_o     (row_fill_unused),
+    .row_elem_o     (row_elem_unused)
   );
 
   // ---- a row goes to all four at once; a mere end only to the bursts ----
@@ -138,7 +147,8 @@ module pto_gm_store #(
     .LocalAddrWidth (LocalAddrWidth),
     .LocalDataWidth (LocalDataWidth),
     .FifoDepth      (ReadFifoDepth),
-    .IdWidth        (IdWidth)
+    .IdWidth        (IdWidth),
+    .LenWidth       (20)
   ) u_read (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),
@@ -169,12 +179,12 @@ module pto_gm_store #(
   wire                   align_valid, align_take;
   wire [LocLane-1:0]     align_src_lane;
   wire [LineLane-1:0]    align_dst_lane;
-  wire [15:0]            align_len;
+  wire [19:0]            align_len;
   wire                   line_valid, line_ready;
   wire [8*LineBytes-1:0] line;
 
   pto_fifo #(
-    .Width(LocLane + LineLane + 16),
+    .Width(LocLane + LineLane + 20),
     .Depth(RowDepth)
   ) u_align_rows (
     .clk_i      (clk_i),
@@ -189,7 +199,8 @@ module pto_gm_store #(
 
   pto_realign #(
     .SrcBytes  (LocBytes),
-    .LineBytes (LineBytes)
+    .LineBytes (LineBytes),
+    .LenWidth  (20)
   ) u_realign (
     .clk_i          (clk_i),
     .rst_ni         (rst_ni),
@@ -209,7 +220,7 @@ module pto_gm_store #(
   // ---- W beats ----
   wire                word_valid, word_take;
   wire [PageBits-1:0] word_addr;
-  wire [15:0]         word_len;
+  wire [19:0]         word_len;
   wire                go_valid, go_drop, go_ready;
   wire                fin_unused;
   wire [IdWidth-1:0]  cur_id_unused, out_id_unused;
@@ -217,7 +228,7 @@ module pto_gm_store #(
   wire [PageBits-1:0] out_addr_unused;
 
   pto_fifo #(
-    .Width(PageBits + 16),
+    .Width(PageBits + 20),
     .Depth(RowDepth)
   ) u_word_rows (
     .clk_i      (clk_i),
@@ -235,8 +246,9 @@ module pto_gm_store #(
     .WordBytes (GmBytes),
     .LineBytes (LineBytes),
     .AddrWidth (PageBits),
-    .FootWidth (16),
-    .IdWidth   (IdWidth)
+    .FootWidth (20),
+    .IdWidth   (IdWidth),
+    .LenWidth  (20)
   ) u_words (
     .clk_i         (clk_i),
     .rst_ni        (rst_ni),
@@ -251,6 +263,8 @@ module pto_gm_store #(
     .row_left_i    (6'd0),
     .row_foot_i    (word_len),
     .row_pattern_i (32'd0),
+    .row_fill_i    (1'b0),
+    .row_elem_i    (2'd0),
     .line_valid_i  (line_valid),
     .line_ready_o  (line_ready),
     .line_i        (line),
@@ -273,14 +287,14 @@ module pto_gm_store #(
   wire                   burst_valid, burst_take, burst_end, burst_last;
   wire [IdWidth-1:0]     burst_id;
   wire [GmAddrWidth-1:0] burst_addr;
-  wire [15:0]            burst_len;
+  wire [19:0]            burst_len;
   wire                   cmd_valid, cmd_ready, cmd_end, cmd_last;
   wire [IdWidth-1:0]     cmd_id;
   wire [GmAddrWidth-1:0] cmd_addr;
   wire [8:0]             cmd_beats;
 
   pto_fifo #(
-    .Width(1 + 1 + IdWidth + GmAddrWidth + 16),
+    .Width(1 + 1 + IdWidth + GmAddrWidth + 20),
     .Depth(RowDepth)
   ) u_burst_rows (
     .clk_i      (clk_i),
@@ -296,6 +310,7 @@ module pto_gm_store #(
   pto_row_bursts #(
     .BusBytes    (GmBytes),
     .GmAddrWidth (GmAddrWidth),
+    .LenWidth    (20),
     .IdWidth     (IdWidth)
   ) u_bursts (
     .clk_i       (clk_i),
@@ -368,7 +383,7 @@ module pto_gm_store #(
 
   wire unused = &{1'b0, dst_gnt_i, dst_err_i, m_axi_arready, m_axi_rid, m_axi_rdata, m_axi_rresp,
                   m_axi_rlast, m_axi_rvalid, m_axi_bid, cmd_beats[8], row_left, row_foot,
-                  row_pattern, fin_unused, cur_id_unused, out_id_unused, out_space_unused,
+                  row_pattern, row_fill_unused, row_elem_unused, fin_unused, cur_id_unused, out_id_unused, out_space_unused,
                   out_addr_unused};
 endmodule
 

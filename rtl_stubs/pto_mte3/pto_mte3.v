@@ -26,6 +26,7 @@ module pto_mte3 #(
   parameter integer AxiIdWidth     = 4,      // bits of the AXI ids, which are 0
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1
+  parameter integer LenBits        = 16,     // knob len_bits: 16, 21
   parameter integer QueueDepth     = 2,      // descriptors queued here, and again in each unit
   parameter integer NumActive      = 16      // ops in flight in a unit, a power of two
 ) (
@@ -45,6 +46,7 @@ module pto_mte3 #(
     .TagWidth       (TagWidth),
     .NumOutstanding (NumOutstanding),
     .AxiIdWidth     (AxiIdWidth),
+    .LenBits        (LenBits),
     .UbSize         (UbSize),
     .QueueDepth     (QueueDepth),
     .NumActive      (NumActive)

@@ -51,6 +51,8 @@ def test_constants_that_become_arguments(tmp_path: Path) -> None:
             path.write_text(text)
             looked_at += 1
             for finding in verify_file(path, foreign="skip").findings:
+                if finding.rule == "FIX-L20":  # An S rule asks for a constant.
+                    continue
                 assert "not known" in finding.condition, f"{case.name} without {name}: {finding}"
     assert looked_at > 400
 

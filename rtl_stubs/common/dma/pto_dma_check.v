@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks one strided DMA descriptor against its D rules (DMA-L05 to L12, lowest number wins) and
+// Checks one strided DMA descriptor against its D rules (DMA-L03 to L12, lowest number wins) and
 // the zero-count test, and unpacks it into a job. One instance serves any of mte_gm_ub, mte_ub_gm,
 // mte_gm_l1 and mte_l1_ub; the opcode of each descriptor decides widths, spaces and rules, and
 // fields without an operand of the op are ignored. No access of a bad op reaches a bus: the check
 // ends before the first row. Extents are exact (up to 2^64, sums never wrap, A-18).
 //
 //   op         ext side         local side       rules beyond L05 to L08 and L12
-//   mte_gm_ub  GM, source       UB, destination  L09 and L10 (pad clause)
+//   mte_gm_ub  GM, source       UB, destination  L03, L09 and L10 (pad clause)
 //   mte_ub_gm  GM, destination  UB, source       -
 //   mte_gm_l1  GM, source       L1, destination  -
-//   mte_l1_ub  L1, source       UB, destination  L11; L05 (21-bit strides), L06, L07 on ext too
+//   mte_l1_ub  L1, source       UB, destination  blocks and gaps of 32 bytes, which leave here as
+//                                                bytes and strides; L06 and the loops' L07 on both
+//                                                sides, no L08
+//
+// The parameters behind Ops select the profile (profiles.md). The footprint of a row holds its pad
+// or the fill behind it; of a compact group only the last row is filled.
 //
 // Throughput: the extent is summed from products of one 8-bit digit of a count and one stride,
 // one digit that is not zero per clock, at least one clock. An op with d such digits has more
@@ -28,6 +33,11 @@
 
 module pto_dma_check #(
   parameter [255:0] Ops            = 256'h2, // bit k: opcode k is served, out of 1 to 4
+  parameter integer LenBits        = 16,     // DMA-L05: 2^LenBits - 1 ends lengths and row counts
+  parameter integer PadEndBlock    = 0,      // 1: pads end with a 32-byte block, not the stride
+  parameter integer TailFill       = 0,      // 1: rows without pad fill their last 32-byte block
+  parameter integer RowRepeatLegal = 0,      // 1: no DMA-L08 for the GM stride of a load
+  parameter integer CompactLegal   = 0,      // 1: no DMA-L07 for rows without a gap
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1 (DMA-L12)
   parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
@@ -50,16 +60,19 @@ module pto_dma_check #(
   output wire [GmAddrWidth-1:0]      job_ext_addr_o,   // ext address of the first row
   output wire [LocalAddrWidth-1:0]   job_loc_addr_o,   // local address of the first row
   output wire [2:0]                  job_space_o,      // local space
-  output wire [15:0]                 job_len_o,        // data bytes of a row
+  output wire [19:0]                 job_len_o,        // data bytes of a row
   output wire [5:0]                  job_left_o,       // pad bytes before the data
   output wire [LocalAddrWidth:0]     job_foot_o,       // local bytes of a row, pad included
+  output wire [4:0]                  job_more_o,       // more of the last row of each group
   output wire [31:0]                 job_pattern_o,    // pad pattern of four bytes
+  output wire                        job_fill_o,       // the first element fills in its place
+  output wire [1:0]                  job_elem_o,       // log2 of the bytes of an element
   output wire [83:0]                 job_last_o,       // counts less 1: loop 2, 1, 0, rows
   output wire [4*GmAddrWidth-1:0]    job_ext_stride_o, // ext strides in the same order
   output wire [4*LocalAddrWidth-1:0] job_loc_stride_o  // local strides in the same order
 );
-  localparam integer ExtSumWidth = 65;       // 2^44 + 2^16 * 2^40 + 3 * 2^21 * 2^40 < 2^64
-  localparam integer LocSumWidth = 46;       // 2^24 + 2^16 * 2^21 + 3 * 2^21 * 2^21 < 2^45
+  localparam integer ExtSumWidth = 65;       // 2^44 + 4 * 2^21 * 2^40 < 2^64
+  localparam integer LocSumWidth = 46;       // 2^24 + 4 * 2^21 * 2^21 + 2^12 * 2^22 < 2^45
   localparam [ExtSumWidth-1:0] GM_END  = {{(ExtSumWidth - 1){1'b0}}, 1'b1} << `PTO_GM_ADDR_BITS;
   localparam [LocSumWidth-1:0] UB_END  = {{(LocSumWidth - 32){1'b0}}, UbSize[31:0]};
   localparam [LocSumWidth-1:0] L1_END  = {{(LocSumWidth - 32){1'b0}}, L1Size[31:0]};
@@ -78,8 +91,8 @@ module pto_dma_check #(
   wire [1:0]  elem     = desc_i[`PTO_DMA_ELEM_LOG2];
   wire [1:0]  n_loops  = desc_i[`PTO_DMA_N_LOOPS];
   wire [4:0]  l2       = desc_i[`PTO_DMA_L2];
-  wire [16:0] len      = desc_i[`PTO_DMA_LEN];
-  wire [16:0] n_burst  = desc_i[`PTO_DMA_N_BURST];
+  wire [21:0] len      = desc_i[`PTO_DMA_LEN];
+  wire [21:0] n_burst  = desc_i[`PTO_DMA_N_BURST];
   wire [43:0] ext_addr = desc_i[`PTO_DMA_EXT_ADDR];
   wire [23:0] loc_addr = desc_i[`PTO_DMA_LOC_ADDR];
   wire [40:0] ext_s    = desc_i[`PTO_DMA_EXT_STRIDE];
@@ -114,35 +127,58 @@ module pto_dma_check #(
   wire [31:0] pattern  = (elem == 2'd0) ? {4{pad_val[7:0]}}
                        : (elem == 2'd1) ? {2{pad_val[15:0]}} : pad_val[31:0];
 
-  wire [20:0] foot     = pad ? loc_s[20:0] : {5'd0, len[15:0]};
+  // ---- rows in bytes ----
+  wire        several  = n_burst > 22'd1;
+  wire        is_load  = is_gm_ub || is_gm_l1;
+  wire        group    = (CompactLegal != 0) && is_load && pad_en == 2'd0 && several
+                      && loc_s == len;       // rows without a gap (A-60)
+  wire [21:0] row_len  = is_l1_ub ? {len[16:0], 5'd0} : len;
+  // At most the stride, 21 bits, where DMA-L10 holds.
+  wire [21:0] block    = (len + {10'd0, left} + {10'd0, right} + 22'd31) & ~22'd31;
+  // Bytes from the end of the row, or of its compact group, to the next multiple of 32.
+  wire [4:0]  run_low  = len[4:0] * (group ? n_burst[4:0] : 5'd1);      // modulo 32
+  wire        fills    = (TailFill != 0) && is_load && !pad;
+  wire [4:0]  fill     = fills ? 5'd0 - run_low : 5'd0;
+  wire [21:0] foot     = pad ? ((PadEndBlock != 0) ? block : {1'b0, loc_s[20:0]})
+                       : (group || !fills) ? row_len : row_len + {17'd0, fill};
+  wire [4:0]  more     = group ? fill : 5'd0;
+  // Row strides: of bursts with gaps the length and the gap.
+  wire [16:0] ext_pitch = {1'b0, len[15:0]} + {1'b0, ext_s[15:0]};
+  wire [16:0] loc_pitch = {1'b0, len[15:0]} + {1'b0, loc_s[15:0]};
+  wire [39:0] ext_row   = is_l1_ub ? {18'd0, ext_pitch, 5'd0} : ext_s[39:0];
+  wire [21:0] loc_row   = is_l1_ub ? {loc_pitch, 5'd0} : {1'b0, loc_s[20:0]};
 
   // ---- rules but the extents ----
-  wire nop = (len == 17'd0) || (n_burst == 17'd0)
+  wire nop = (len == 22'd0) || (n_burst == 22'd0)
           || (count0 == 22'd0) || (count1 == 22'd0) || (count2 == 22'd0);
 
-  wire [40:0] ext_any = ext_s | ext_s0 | ext_s1 | ext_s2;
-  wire l05 = len[16] || n_burst[16] || loc_s[21]
+  wire l03 = pad && elem == 2'd3;            // only a legacy copy can ask for it
+  wire [40:0] ext_any = ext_s0 | ext_s1 | ext_s2;
+  wire wide_burst = |(len >> `PTO_W_MTE_L1_UB_LEN) || |(n_burst >> `PTO_W_MTE_L1_UB_N_BURST)
+                 || |(ext_s >> `PTO_W_MTE_L1_UB_EXT_STRIDE)
+                 || |(loc_s >> `PTO_W_MTE_L1_UB_LOC_STRIDE)
+                 || |(ext_any >> `PTO_W_MTE_L1_UB_LOOP_EXT_STRIDE);
+  wire wide_row   = |(len >> LenBits) || |(n_burst >> LenBits) || loc_s[21] || ext_s[40]
+                 || ext_any[40];
+  wire l05 = (is_l1_ub ? wide_burst : wide_row)
           || count0[21] || loc_s0[21] || count1[21] || loc_s1[21] || count2[21] || loc_s2[21]
-          || (ext_l1 ? |(ext_any >> `PTO_W_MTE_L1_UB_EXT_STRIDE) : ext_any[40])
           || (is_gm_ub && |(l2 >> `PTO_W_MTE_GM_UB_L2))
           || (is_ub_gm && |(l2 >> `PTO_W_MTE_UB_GM_L2))
-          || ((is_gm_ub || is_ub_gm) && desc_i[`PTO_DMA_RESERVED])
           || pad_en[1] || pad_l[8] || pad_r[8] || (pad && val_wide)
           || (pad_en == 2'd0 && (pad_l != 9'd0 || pad_r != 9'd0));
   wire l06 = |loc_addr[4:0] || (ext_l1 && |ext_addr[4:0]);
   // Offsets from 32 of the on-chip strides of one count, from both sides where both are on chip.
   wire [4:0]  ext_used = {5{ext_l1}};
-  wire [4:0]  odd_row  = loc_s[4:0]  | (ext_s[4:0]  & ext_used);
   wire [4:0]  odd0     = loc_s0[4:0] | (ext_s0[4:0] & ext_used);
   wire [4:0]  odd1     = loc_s1[4:0] | (ext_s1[4:0] & ext_used);
   wire [4:0]  odd2     = loc_s2[4:0] | (ext_s2[4:0] & ext_used);
-  wire l07 = ((n_burst > 17'd1 || pad) && |odd_row) || (count0 > 22'd1 && |odd0)
+  wire l07 = (((several && !is_l1_ub && !group) || pad) && |loc_s[4:0]) || (count0 > 22'd1 && |odd0)
           || (count1 > 22'd1 && |odd1) || (count2 > 22'd1 && |odd2);
-  wire l08 = (n_burst > 17'd1) && (ext_s < {24'd0, len} || loc_s < {5'd0, len});
+  wire ext_free = (RowRepeatLegal != 0) && is_load;
+  wire l08 = several && !is_l1_ub && ((ext_s < {19'd0, len} && !ext_free) || loc_s < len);
   wire l09 = pad && (|(len[2:0] & elem_low) || left > 12'd32 || right > 12'd32
                      || |((left[2:0] | right[2:0]) & elem_low));  // of element counts always 0
-  wire l10 = pad && ({11'd0, left} + {6'd0, len} + {11'd0, right} > {1'b0, loc_s});
-  wire l11 = is_l1_ub && |len[4:0];
+  wire l10 = pad && ({11'd0, left} + {1'b0, len} + {11'd0, right} > {1'b0, loc_s});
 
   reg       bad;
   reg [3:0] rule;
@@ -150,13 +186,13 @@ module pto_dma_check #(
     bad  = 1'b1;
     rule = 4'd0;
     if (!is_known) rule = 4'd0;
+    else if (l03) rule = 4'd3;
     else if (l05) rule = 4'd5;
     else if (l06) rule = 4'd6;
     else if (l07) rule = 4'd7;
     else if (l08) rule = 4'd8;
     else if (l09) rule = 4'd9;
     else if (l10) rule = 4'd10;
-    else if (l11) rule = 4'd11;
     else bad = 1'b0;
   end
 
@@ -164,8 +200,8 @@ module pto_dma_check #(
   wire [20:0]  last0 = count0[20:0] - 21'd1;
   wire [20:0]  last1 = count1[20:0] - 21'd1;
   wire [20:0]  last2 = count2[20:0] - 21'd1;
-  wire [15:0]  last_row = n_burst[15:0] - 16'd1;
-  wire [127:0] digits = {11'd0, last2, 11'd0, last1, 11'd0, last0, 16'd0, last_row};
+  wire [20:0]  last_row = n_burst[20:0] - 21'd1;
+  wire [127:0] digits = {11'd0, last2, 11'd0, last1, 11'd0, last0, 11'd0, last_row};
 
   reg [15:0]            seen_q;              // digits already summed
   reg [ExtSumWidth-1:0] ext_acc_q;
@@ -192,22 +228,22 @@ module pto_dma_check #(
   wire [7:0]  digit = (todo == 16'd0) ? 8'd0 : digits[{sel, 3'b000} +: 8];
 
   reg [39:0] ext_mul;
-  reg [20:0] loc_mul;
+  reg [21:0] loc_mul;
   always @* begin
     case (sel[3:2])
-      2'd0:    begin ext_mul = ext_s[39:0];  loc_mul = loc_s[20:0];  end
-      2'd1:    begin ext_mul = ext_s0[39:0]; loc_mul = loc_s0[20:0]; end
-      2'd2:    begin ext_mul = ext_s1[39:0]; loc_mul = loc_s1[20:0]; end
-      default: begin ext_mul = ext_s2[39:0]; loc_mul = loc_s2[20:0]; end
+      2'd0:    begin ext_mul = ext_row;      loc_mul = loc_row;              end
+      2'd1:    begin ext_mul = ext_s0[39:0]; loc_mul = {1'b0, loc_s0[20:0]}; end
+      2'd2:    begin ext_mul = ext_s1[39:0]; loc_mul = {1'b0, loc_s1[20:0]}; end
+      default: begin ext_mul = ext_s2[39:0]; loc_mul = {1'b0, loc_s2[20:0]}; end
     endcase
   end
 
   wire [47:0] ext_prod = {40'd0, digit} * {8'd0, ext_mul};
-  wire [28:0] loc_prod = {21'd0, digit} * {8'd0, loc_mul};
+  wire [29:0] loc_prod = {22'd0, digit} * {8'd0, loc_mul};
   wire [ExtSumWidth-1:0] ext_base = (seen_q == 16'd0) ? {21'd0, ext_addr} : ext_acc_q;
   wire [LocSumWidth-1:0] loc_base = (seen_q == 16'd0) ? {22'd0, loc_addr} : loc_acc_q;
   wire [ExtSumWidth-1:0] ext_sum  = ext_base + ({17'd0, ext_prod} << {sel[1:0], 3'b000});
-  wire [LocSumWidth-1:0] loc_sum  = loc_base + ({17'd0, loc_prod} << {sel[1:0], 3'b000});
+  wire [LocSumWidth-1:0] loc_sum  = loc_base + ({16'd0, loc_prod} << {sel[1:0], 3'b000});
 
   // ---- the checked op ----
   reg                        job_valid_q;
@@ -222,9 +258,12 @@ module pto_dma_check #(
   reg                        ext_l1_q;
   reg                        loc_l1_q;
   reg                        sub_q;
-  reg [15:0]                 len_q;
+  reg [21:0]                 len_q;
   reg [5:0]                  left_q;
-  reg [LocalAddrWidth:0]     foot_q;
+  reg [21:0]                 foot_q;
+  reg [4:0]                  more_q;
+  reg                        fill_q;
+  reg [1:0]                  elem_q;
   reg [31:0]                 pattern_q;
   reg [83:0]                 last_q;
   reg [4*GmAddrWidth-1:0]    ext_stride_q;
@@ -262,15 +301,18 @@ module pto_dma_check #(
       ext_l1_q     <= ext_l1;
       loc_l1_q     <= loc_l1;
       sub_q        <= desc_i[`PTO_DMA_UB_SUB];
-      len_q        <= len[15:0];
+      len_q        <= row_len;
       left_q       <= pad ? left[5:0] : 6'd0;
-      foot_q       <= foot[LocalAddrWidth:0];
+      foot_q       <= foot;
+      more_q       <= more;
+      fill_q       <= fills && is_gm_ub;
+      elem_q       <= elem;
       pattern_q    <= pad ? pattern : 32'd0;
-      last_q       <= {last2, last1, last0, 5'd0, last_row};
+      last_q       <= {last2, last1, last0, last_row};
       ext_stride_q <= {ext_s2[GmAddrWidth-1:0], ext_s1[GmAddrWidth-1:0],
-                       ext_s0[GmAddrWidth-1:0], ext_s[GmAddrWidth-1:0]};
+                       ext_s0[GmAddrWidth-1:0], ext_row[GmAddrWidth-1:0]};
       loc_stride_q <= {loc_s2[LocalAddrWidth-1:0], loc_s1[LocalAddrWidth-1:0],
-                       loc_s0[LocalAddrWidth-1:0], loc_s[LocalAddrWidth-1:0]};
+                       loc_s0[LocalAddrWidth-1:0], loc_row[LocalAddrWidth-1:0]};
     end
   end
 
@@ -282,8 +324,9 @@ module pto_dma_check #(
   wire [ExtSumWidth-1:0] ext_end = ext_l1_q ? {{(ExtSumWidth - LocSumWidth){1'b0}}, L1_END}
                                  : GM_END;
   wire [LocSumWidth-1:0] loc_end = loc_l1_q ? L1_END : UB_END;
-  wire l12 = (ext_sum_q + {49'd0, len_q} > ext_end)
-          || (loc_sum_q + {{(LocSumWidth - LocalAddrWidth - 1){1'b0}}, foot_q} > loc_end);
+  wire l12 = (ext_sum_q + {{(ExtSumWidth - 22){1'b0}}, len_q} > ext_end)
+          || (loc_sum_q + {{(LocSumWidth - 22){1'b0}}, foot_q}
+                        + {{(LocSumWidth - 5){1'b0}}, more_q} > loc_end);
 
   assign job_valid_o      = job_valid_q;
   assign job_tag_o        = tag_q;
@@ -294,10 +337,13 @@ module pto_dma_check #(
   assign job_space_o      = loc_l1_q ? `PTO_SPACE_L1 : sub_q ? `PTO_SPACE_UB1 : `PTO_SPACE_UB0;
   assign job_ext_addr_o   = ext_addr_q;
   assign job_ext_stride_o = ext_stride_q;
-  assign job_len_o        = len_q;
+  assign job_len_o        = len_q[19:0];
   assign job_left_o       = left_q;
-  assign job_foot_o       = foot_q;
+  assign job_foot_o       = foot_q[LocalAddrWidth:0];
+  assign job_more_o       = more_q;
   assign job_pattern_o    = pattern_q;
+  assign job_fill_o       = fill_q;
+  assign job_elem_o       = elem_q;
   assign job_last_o       = last_q;
   assign job_loc_stride_o = loc_stride_q;
 endmodule

@@ -271,6 +271,8 @@ module pto_fix_gm #(
     .row_left_i    (6'd0),
     .row_foot_i    ({3'd0, cut_len}),
     .row_pattern_i (32'd0),
+    .row_fill_i    (1'b0),
+    .row_elem_i    (2'd0),
     .line_valid_i  (line_valid_i),
     .line_ready_o  (line_ready_o),
     .line_i        (line_i),

@@ -41,6 +41,7 @@ from tb.isa.rule import Breach, Rule, Violation, too_wide
 from tb.isa.rules import (
     RULES,
     d_predicates,
+    lowering_predicates,
     lowering_violation,
     s_violations,
     t_violations,
@@ -236,15 +237,13 @@ def _d_undecided(
 ) -> tuple[Violation, ...]:
     """Returns the D rules that the known operands of an op break."""
     if isinstance(op, CopyUbufToUbuf):
-        refused = lowering_violation(assume(op, _copy_operand))
-        if refused:
-            return (refused,)
+        return _copy_undecided(op)
     found = []
     rules = _rules(op, registers)
     if not rules:
         return ()
     for rule in rules:
-        chosen = _copy_operand if isinstance(op, CopyUbufToUbuf) else harmless(rule.name)
+        chosen = harmless(rule.name)
         desc = _lower(assume(op, chosen), assume(registers, chosen), ctrl)
         message = dict(d_predicates(desc))[rule](desc)
         if message:
@@ -254,8 +253,17 @@ def _d_undecided(
         return broken
     # Where rows fall on one another does not depend on where they come from; where a burst goes
     # inside one memory does.
-    if not isinstance(op, BurstOp | CopyUbufToUbuf) and _rows_known(op):
+    if not isinstance(op, BurstOp) and _rows_known(op):
         return _t_violations(_lower(assume(op, _zero), registers, ctrl))
+    return ()
+
+
+def _copy_undecided(op: CopyUbufToUbuf) -> tuple[Violation, ...]:
+    """Returns the lowest rule that the known operands of a copy inside UB break (A-67)."""
+    for rule, holds in lowering_predicates().items():
+        message = holds(assume(op, _zero if rule.name in _RANGES else _copy_operand))
+        if message:
+            return (Violation(rule, message),)
     return ()
 
 
