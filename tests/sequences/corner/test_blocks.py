@@ -114,6 +114,7 @@ def test_both_segments_of_fb(corners: list[OpBlock]) -> None:
         mine = [side for side in sides if start <= side.base < start + 4096]
         assert max(side.end for side in mine) == start + 4096
         assert min(side.base for side in mine) == start
+        assert max(side.length for side in mine) == 4096
 
 
 def test_corners_are_disjoint(corners: list[OpBlock]) -> None:
@@ -318,7 +319,7 @@ def test_rule_examples() -> None:
                 assert block.expected_rule.tolist() == [example.rule]
 
 
-@pytest.mark.parametrize("example", [x for x in EXAMPLES if x.applies], ids=lambda x: x.name)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_images_of_the_examples(example: Example) -> None:
     """The blocks of every form, as v0.6 ops made from their descriptors, give the images."""
     for profile in profiles(example):
