@@ -64,7 +64,7 @@ function automatic [15:0] fix_f32_to_bf16;
 endfunction
 
 // f32 to f8 e4m3fn: RNE, subnormal step 2^-9, largest 448. Overflow and inf: +-448 for sat and
-// preserve_nan, 7F with the sign for nosat. NaN: 00 for sat, else 7F.
+// preserve_nan; for nosat 7F, the NaN, for both signs (A-44). NaN: 00 for sat, else 7F.
 // Test: tests/arith, all 2^32 inputs with each sat.
 function automatic [7:0] fix_f32_to_e4m3;
   input [31:0] x;
@@ -84,7 +84,7 @@ function automatic [7:0] fix_f32_to_e4m3;
     else if (e >= 8'd117) r = fix_shift_rne({1'b1, f}, shift);
     else                  r = 24'd0;         // below half of the subnormal step
     if (e == 8'd255 && f != 23'd0) fix_f32_to_e4m3 = sat == 2'd0 ? 8'h00 : 8'h7F;
-    else if (r >= 24'h7F)          fix_f32_to_e4m3 = {x[31], sat == 2'd2 ? 7'h7F : 7'h7E};
+    else if (r >= 24'h7F)          fix_f32_to_e4m3 = sat == 2'd2 ? 8'h7F : {x[31], 7'h7E};
     else                           fix_f32_to_e4m3 = {x[31], r[6:0]};
   end
 endfunction
@@ -299,27 +299,8 @@ endfunction
 
 // ---- to integer destinations: section 4 ----
 
-// Step S9: NaN to 0; clamped to [-256, 255], inf too; RNE. Test: tests/arith, all 2^32 inputs.
-function automatic signed [9:0] fix_round_s9;
-  input [31:0] t;
-  reg   [7:0]  e;
-  reg   [4:0]  shift;
-  reg   [23:0] r;                            // magnitude
-  begin
-    e     = t[30:23];
-    shift = 5'd22 - e[4:0];                  // 150 - e
-    if (e == 8'd255 && t[22:0] != 23'd0) r = 24'd0;
-    else if (e >= 8'd135)                r = 24'd256;
-    else if (e >= 8'd126)                r = fix_shift_rne({1'b1, t[22:0]}, shift);
-    else                                 r = 24'd0;        // below 0.5
-    if (t[31])              fix_round_s9 = -$signed(r[9:0]);
-    else if (r >= 24'd256)  fix_round_s9 = 10'sd255;
-    else                    fix_round_s9 = $signed(r[9:0]);
-  end
-endfunction
-
 // Step WIDE: NaN to 0; RNE to an integer. From 2^33 on, inf too, the result is +-2^33: more than
-// 256 beyond every clamp. Test: tests/arith, all 2^32 inputs.
+// any offset beyond every clamp. Test: tests/arith, all 2^32 inputs.
 function automatic signed [34:0] fix_round_wide;
   input [31:0] t;
   reg   [7:0]  e;
@@ -339,18 +320,54 @@ function automatic signed [34:0] fix_round_wide;
   end
 endfunction
 
+// Step S17: as WIDE, clamped to [-65536, 65535]. Test: tests/arith, all 2^32 inputs.
+function automatic signed [17:0] fix_round_s17;
+  input [31:0] t;
+  reg   signed [34:0] q;
+  begin
+    q = fix_round_wide(t);
+    if (q > 35'sd65535) q = 35'sd65535;
+    if (q < -35'sd65536) q = -35'sd65536;
+    fix_round_s17 = q[17:0];
+  end
+endfunction
+
+// Step S9: as S17, clamped to [-256, 255]. Test: tests/arith, all 2^32 inputs.
+function automatic signed [9:0] fix_round_s9;
+  input [31:0] t;
+  reg   signed [17:0] q;
+  begin
+    q = fix_round_s17(t);
+    if (q > 18'sd255) q = 18'sd255;
+    if (q < -18'sd256) q = -18'sd256;
+    fix_round_s9 = q[9:0];
+  end
+endfunction
+
+// Step S5: as S9, clamped to [-16, 15]. Test: tests/arith, all 2^32 inputs.
+function automatic signed [5:0] fix_round_s5;
+  input [31:0] t;
+  reg   signed [9:0] q;
+  begin
+    q = fix_round_s9(t);
+    if (q > 10'sd15) q = 10'sd15;
+    if (q < -10'sd16) q = -10'sd16;
+    fix_round_s5 = q[5:0];
+  end
+endfunction
+
 // Offset, clip and clamp: q + offset, exact; at most clip when clip_en; clamped to the kind's
 // range: 0 s4, 1 u8, 2 s8, 3 s16, 4 s32. The result's low bits, the ones above are 0.
 // Test: tests/arith, constructed and random operands.
 function automatic [31:0] fix_narrow;
   input signed [34:0] q;                     // within +-2^33
-  input signed [8:0]  offset;
+  input signed [16:0] offset;
   input               clip_en;
   input        [15:0] clip;                  // two's complement
   input        [2:0]  kind;
   reg   signed [34:0] sum, limit;
   begin
-    sum   = q + $signed({{26{offset[8]}}, offset});
+    sum   = q + $signed({{18{offset[16]}}, offset});
     limit = $signed({{19{clip[15]}}, clip});
     if (clip_en && sum > limit) sum = limit;
     case (kind)
@@ -380,5 +397,48 @@ function automatic [31:0] fix_narrow;
         fix_narrow = sum[31:0];
       end
     endcase
+  end
+endfunction
+
+// All steps after relu: stage S5, S9, S17 or WIDE, offset, clip and clamp, kind as in fix_narrow.
+// NaN gives 0, and an inf that comes from an infinite source (inf_src) the end of the kind's range,
+// both without stage and offset; an inf from the product of a finite source saturates at the stage.
+// field: bits 53 to 37 of a record, of which the kind takes its offset: s4 5 bits, u8, s8 and s32 9,
+// s16 all 17. Test: tests/arith, constructed and random operands.
+function automatic [31:0] fix_to_int;
+  input [31:0] t;
+  input        inf_src;
+  input [16:0] field;
+  input        clip_en;
+  input [15:0] clip;                         // two's complement
+  input [2:0]  kind;
+  reg          bypass;
+  reg   [5:0]  s5;
+  reg   [9:0]  s9;
+  reg   [17:0] s17;
+  reg   [34:0] q;
+  reg   [16:0] offset;
+  begin
+    bypass = t[30:23] == 8'd255 && (t[22:0] != 23'd0 || inf_src);
+    s5     = 6'd0;
+    s9     = 10'd0;
+    s17    = 18'd0;
+    q      = fix_round_wide(t);              // bypass: 0, or beyond every clamp
+    offset = {{8{field[8]}}, field[8:0]};
+    if (bypass) begin
+      offset = 17'd0;
+    end else if (kind == 3'd0) begin
+      s5     = fix_round_s5(t);
+      q      = {{29{s5[5]}}, s5};
+      offset = {{12{field[4]}}, field[4:0]};
+    end else if (kind == 3'd3) begin
+      s17    = fix_round_s17(t);
+      q      = {{17{s17[17]}}, s17};
+      offset = field;
+    end else if (kind != 3'd4) begin
+      s9     = fix_round_s9(t);
+      q      = {{25{s9[9]}}, s9};
+    end
+    fix_to_int = fix_narrow(q, offset, clip_en, clip, kind);
   end
 endfunction

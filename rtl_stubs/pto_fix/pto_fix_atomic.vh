@@ -4,7 +4,8 @@
 // pto_fix_arith.vh. old is what memory holds, y the result of the op; op: 0 add, 1 max, 2 min.
 // Float sums are rounded once to nearest even, with subnormals, overflow to inf and canonical NaN;
 // max and min give the canonical NaN for a NaN in either operand and take +0 as above -0. Integer
-// sums wrap. The sat clause has no effect here.
+// sums wrap. Only f16 depends on the saturation mode (A-65): nosat as it is; else NaN becomes +0 and
+// an infinite sum +-65504.
 // Test of every function: tests/arith (`make prove-arith`), all pairs of the 8- and 16-bit ones,
 // constructed and random pairs of the others. Spec: fixpipe.md section 9; A-47, A-51.
 
@@ -72,16 +73,19 @@ function automatic [31:0] fix_atomic_f32;
   end
 endfunction
 
-// The f32 sum rounds once more to f16: the same as one rounding, as 24 >= 2 * 11 + 2.
+// The f32 sum rounds once more to f16: the same as one rounding, as 24 >= 2 * 11 + 2. An infinite
+// operand saturates a sum, too, but not a maximum or a minimum.
 function automatic [15:0] fix_atomic_f16;
   input [15:0] old;
   input [15:0] y;
   input [1:0]  op;
+  input        nosat;                        // sat is 2
   begin
     if (op == 2'd0)
-      fix_atomic_f16 = fix_f32_to_f16(fix_f32_add(fix_f16_to_f32(old), fix_f16_to_f32(y)), 2'd2);
+      fix_atomic_f16 = fix_f32_to_f16(fix_f32_add(fix_f16_to_f32(old), fix_f16_to_f32(y)),
+                                      {nosat, 1'b0});
     else if (old[14:0] > 15'h7C00 || y[14:0] > 15'h7C00)
-      fix_atomic_f16 = 16'h7E00;
+      fix_atomic_f16 = nosat ? 16'h7E00 : 16'd0;
     else if (fix_below({old, 16'd0}, {y, 16'd0}) ^ (op == 2'd2))
       fix_atomic_f16 = y;
     else

@@ -7,7 +7,7 @@
 // Throughput: one word per clock. Latency: 4 clocks. A stalled stage holds its word; empty stages
 // before it still fill. Only a word that moves is evaluated.
 // Limits: the mode code implies the destination type, except the sign of b8, which is bit 28 of
-// each lane's parameters. Illegal modes copy bits. Spec: fixpipe.md sections 3 to 7.
+// each lane's parameters, bit 9 of its offset field. Illegal modes copy bits. Spec: fixpipe.md sections 3 to 7.
 //
 //   clk        _/~\_/~\_/~\_/~\_/~\_/~\_
 //   in_valid   _/~~~\___________________     in_ready 1
@@ -29,7 +29,7 @@ module pto_fix_lanes #(
   input  wire [15:0]          in_clip_i,       // limit: f16, or two's complement
   input  wire [1:0]           in_sat_i,        // 0 sat, 1 preserve_nan, 2 nosat
   input  wire [3:0]           in_dst_i,        // code of the destination type, not looked at
-  input  wire [16*29-1:0]     in_quant_prm_i,  // per lane {sign, offset[8:0], scale[31:13]}
+  input  wire [16*36-1:0]     in_quant_prm_i,  // per lane {offset field[16:0], scale[31:13]}
   input  wire [16*19-1:0]     in_alpha_prm_i,  // per lane alpha[31:13]
   input  wire [UserWidth-1:0] in_user_i,       // goes with the word
   output wire                 out_valid_o,     // a word of results is there
@@ -153,13 +153,15 @@ module pto_fix_lanes #(
     to_f16 = fix_f32_to_f16(clip_en ? fix_clip_f16(t, clip) : t, sat);
   endfunction
 
-  function automatic signed [34:0] round_s9; // widened
-    input [31:0] t;
-    reg   [9:0]  q;
-    begin
-      q = fix_round_s9(t);
-      round_s9 = {{25{q[9]}}, q};
-    end
+  function automatic [2:0] int_kind;         // of an integer result, as in fix_narrow
+    input [3:0] result;
+    input       b8_signed;
+    case (result)
+      TO_S4:   int_kind = 3'd0;
+      TO_B8:   int_kind = b8_signed ? 3'd2 : 3'd1;
+      TO_S16:  int_kind = 3'd3;
+      default: int_kind = 3'd4;
+    endcase
   endfunction
 
   // ---- lanes, a few to a block: the loops in a block are short for synthesis ----
@@ -170,8 +172,9 @@ module pto_fix_lanes #(
     for (g = 0; g < 16 / Group; g = g + 1) begin : gen_group
       wire [32*Group-1:0] data  = in_data_i[32*Group*g +: 32*Group];
       reg  [32*Group-1:0] data1_q, data2_q, data3_q, data4_q;
-      reg  [29*Group-1:0] quant1_q;
-      reg  [10*Group-1:0] shift2_q, shift3_q;             // per lane sign and offset
+      reg  [36*Group-1:0] quant1_q;
+      reg  [17*Group-1:0] shift2_q, shift3_q;             // per lane offset field
+      reg  [Group-1:0]    inf2_q, inf3_q;                 // per lane: the source is infinite
       reg  [19*Group-1:0] alpha1_q, alpha2_q;
       integer             i1, i2, i3, i4;                 // lane
 
@@ -192,7 +195,7 @@ module pto_fix_lanes #(
             end
             default: data1_q <= data;
           endcase
-          if (scale) quant1_q <= in_quant_prm_i[29*Group*g +: 29*Group];
+          if (scale) quant1_q <= in_quant_prm_i[36*Group*g +: 36*Group];
           if (in_relu_i[2:1] != 2'd0) alpha1_q <= in_alpha_prm_i[19*Group*g +: 19*Group];
         end
       end
@@ -202,8 +205,9 @@ module pto_fix_lanes #(
           if (scale1_q) begin
             for (i2 = 0; i2 < Group; i2 = i2 + 1) begin
               data2_q[32*i2 +: 32] <= fix_f32_mul(data1_q[32*i2 +: 32],
-                                                  {quant1_q[29*i2 +: 19], 13'd0});
-              shift2_q[10*i2 +: 10] <= quant1_q[29*i2+19 +: 10];
+                                                  {quant1_q[36*i2 +: 19], 13'd0});
+              shift2_q[17*i2 +: 17] <= quant1_q[36*i2+19 +: 17];
+              inf2_q[i2] <= data1_q[32*i2 +: 31] == 31'h7F80_0000;
             end
           end else begin
             data2_q <= data1_q;
@@ -230,7 +234,10 @@ module pto_fix_lanes #(
             end
             default: data3_q <= data2_q;
           endcase
-          if (to2_q >= TO_B8) shift3_q <= shift2_q;
+          if (to2_q >= TO_B8) begin
+            shift3_q <= shift2_q;
+            inf3_q   <= inf2_q;
+          end
         end
       end
 
@@ -255,18 +262,11 @@ module pto_fix_lanes #(
                 data4_q[32*i4 +: 32] <= {24'd0, fix_f32_to_hif8(data3_q[32*i4 +: 32], sat3_q,
                                                                 to3_q == TO_HYBRID)};
             end
-            TO_B8, TO_S4: begin
+            TO_B8, TO_S4, TO_S16, TO_S32: begin
               for (i4 = 0; i4 < Group; i4 = i4 + 1)
-                data4_q[32*i4 +: 32] <= fix_narrow(round_s9(data3_q[32*i4 +: 32]),
-                                                   shift3_q[10*i4 +: 9], clip_en3_q, clip3_q,
-                                                   to3_q == TO_S4 ? 3'd0
-                                                   : shift3_q[10*i4+9] ? 3'd2 : 3'd1);
-            end
-            TO_S16, TO_S32: begin
-              for (i4 = 0; i4 < Group; i4 = i4 + 1)
-                data4_q[32*i4 +: 32] <= fix_narrow(fix_round_wide(data3_q[32*i4 +: 32]),
-                                                   shift3_q[10*i4 +: 9], clip_en3_q, clip3_q,
-                                                   to3_q == TO_S16 ? 3'd3 : 3'd4);
+                data4_q[32*i4 +: 32] <= fix_to_int(data3_q[32*i4 +: 32], inf3_q[i4],
+                                                   shift3_q[17*i4 +: 17], clip_en3_q, clip3_q,
+                                                   int_kind(to3_q, shift3_q[17*i4+9]));
             end
             default: data4_q <= data3_q;
           endcase

@@ -41,7 +41,7 @@ module pto_write_back #(
   parameter integer UbSize         = `PTO_SIZE_UB,   // bytes of one UB sub-block
   parameter integer L1Size         = `PTO_SIZE_L1,   // bytes of L1
   parameter integer L0cSize        = `PTO_SIZE_L0C,  // bytes of L0C
-  parameter integer FbSize         = `PTO_SIZE_FB,   // bytes of FB
+  parameter integer FbSegmentSize  = `PTO_FB_SEGMENT_BYTES,  // bytes of a segment of FB
   parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
   parameter integer NumActive      = 8,      // ops after the check, a power of two
   parameter integer ReadFifoDepth  = 64      // L0C words queued or in flight, a power of two
@@ -76,7 +76,7 @@ module pto_write_back #(
   wire [GmAddrWidth-1:0] fin_addr;
   wire                   prm_rd, prm_bank;
   wire [7:0]             prm_group;
-  wire [16*29-1:0]       prm_quant;
+  wire [16*36-1:0]       prm_quant;
   wire [16*19-1:0]       prm_alpha;
 
   pto_fix_front #(
@@ -88,7 +88,7 @@ module pto_write_back #(
     .UbSize         (UbSize),
     .L1Size         (L1Size),
     .L0cSize        (L0cSize),
-    .FbSize         (FbSize),
+    .FbSegmentSize  (FbSegmentSize),
     .QueueDepth     (QueueDepth),
     .NumActive      (NumActive)
   ) u_front (

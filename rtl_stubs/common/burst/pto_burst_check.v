@@ -2,8 +2,8 @@
 //
 // Checks one descriptor of the burst family against its D rules and the zero-count test, lowest
 // rule number first: mte_ub_ub and mte_ub_l1 DMA-L05 (widths), L06 (alignment), L12 (extents);
-// mte_l1_bt BT-L02, L03, L04; mte_l1_fb FB-L02, L03, L04. Extents are exact and sums never wrap
-// (A-18); a gap after the last burst never counts. An op without gaps on either side leaves as
+// mte_l1_bt BT-L02, L03, L04; mte_l1_fb FB-L02, L03, L04, whose segment number counts for a NOP
+// too. Extents are exact and sums never wrap (A-18); a gap after the last burst never counts. An op without gaps on either side leaves as
 // one burst of its whole extent, which is the same bytes.
 // Throughput: one descriptor per clock, two clocks when there are more than 256 bursts, which
 // then take longer to move. Latency: 1 clock more. Limits: widen 3 of mte_l1_bt is unused and
@@ -168,11 +168,15 @@ module pto_burst_check #(
   wire [EndWidth-1:0] dst_bytes = is_fb_q ? {1'b0, dst_ext_q, 6'd0}
                                 : is_bt_q ? {5'd0, dst_ext_q, 2'd0} : {2'd0, dst_ext_q, 5'd0};
   wire [31:0] src_size = (is_bt_q || is_fb_q) ? L1Size[31:0] : UbSize[31:0];
-  wire [31:0] dst_size = is_bt_q ? `PTO_SIZE_BT : is_fb_q ? `PTO_SIZE_FB
+  wire [31:0] dst_size = is_bt_q ? `PTO_SIZE_BT : is_fb_q ? `PTO_FB_SEGMENT_BYTES
                        : is_l1_q ? L1Size[31:0] : UbSize[31:0];
+  // A destination in FB is a segment and an offset in it; the extent ends in the same segment.
+  wire [7:0]  segment  = is_fb_q ? dst_q[`PTO_FB_SEGMENT_SHIFT +: 8] : 8'd0;
+  wire [23:0] dst_from = is_fb_q ? {8'd0, dst_q[15:0]} : dst_q;
+  wire hole = segment != `PTO_FB_PRE_QUANT && segment != `PTO_FB_PRE_RELU;
   wire out = ({17'd0, src_q} + src_bytes > {9'd0, src_size})
-          || ({17'd0, dst_q} + dst_bytes > {9'd0, dst_size});
-  wire bad_out = !bad_q && !nop_q && out;
+          || ({17'd0, dst_from} + dst_bytes > {9'd0, dst_size});
+  wire bad_out = !bad_q && (hole || (!nop_q && out));
 
   // One burst of the whole extent if there are no gaps.
   wire merge = src_gap_q == 16'd0 && dst_gap_q == 16'd0;
