@@ -168,8 +168,8 @@ constexpr Kind KINDS[] = {{-8, 7, -16, 15, 16, 7},
                           {-32768, 32767, -65536, 65535, 65536, 32767},
                           {-2147483648LL, 2147483647LL, -BEYOND, BEYOND, 256, 0}};
 
-Operands narrow(int64_t q, int64_t offset, int64_t clip, int special = 0) {
-  return {word(q), ref_narrow_b(q, static_cast<int>(offset), special), word(clip)};
+Operands narrow(int64_t q, int64_t offset, int64_t clip) {
+  return {word(q), ref_narrow_b(q, static_cast<int>(offset)), word(clip)};
 }
 
 // Offsets of a kind: its ends, those around 0, those that take q to a limit or to clip, and any.
@@ -233,9 +233,6 @@ Inputs narrow_corners() {
                          int64_t{7}, o / 2, o / 2 - 1, o - 2, o - 1})
     for (int64_t clip : {int64_t{0}, int64_t{1}, int64_t{3}, k.high / 2, k.high - 1, k.high}) {
       if (clip > k.clip) continue;
-      for (int special = 1; special < 4; special++)
-        for (int64_t q : {int64_t{0}, k.stage_low, k.stage_high})
-          out.push_back(narrow(q, offset, clip, special));
       for (int64_t limit : {k.low, k.high, int64_t{0}, k.stage_low, k.stage_high, int64_t{3}})
         for (int64_t d = -2; d <= 2; d++)
           for (int64_t q : {limit + d, limit - offset + d, clip - offset + d})
@@ -244,13 +241,16 @@ Inputs narrow_corners() {
   return out;
 }
 
-// The high word of a record; the low one has no part in the offset.
-Operands record(uint64_t i) { return {static_cast<uint32_t>(mix(i)), static_cast<uint32_t>(i)}; }
+// The offset, with any bits above it where the kind's field has fewer than 17.
+uint32_t field_with(const Kind &k, int64_t offset, uint64_t r) {
+  const auto used = static_cast<uint32_t>(2 * k.offset - 1);
+  return (word(offset) & used) | (r & 1 ? static_cast<uint32_t>(r >> 1) & ~used : 0);
+}
 
 Operands tail(const Kind &k, uint32_t t, bool infinite, uint64_t r) {
   const int64_t clip = k.clip && r & 3 ? 1 + static_cast<int64_t>(r >> 40) % k.clip : 0;
   const int64_t offset = offset_of(k, r >> 2, r & 1 << 20 ? k.stage_low : k.stage_high, clip);
-  return {t, ref_tail_b(static_cast<int>(offset), infinite), word(clip)};
+  return {t, ref_tail_b(field_with(k, offset, mix(r)), infinite), word(clip)};
 }
 
 // Numbers of the size of the stage, and any bits; s is an infinity where t is one or no number.
@@ -274,14 +274,14 @@ Inputs tail_corners() {
   Inputs out;
   const Kind &k = KINDS[kind];
   for (const Operands &n : narrow_corners<kind>()) {
-    const auto offset = static_cast<int>(n.b >> 3 & 0x1FFFFu);
+    const uint32_t field = field_with(k, n.b >> 3 & 0x1FFFFu, mix(n.a ^ n.b));
     for (uint32_t t : {0u, SIGN, 0x7F800000u, 0xFF800000u, 0x7FC00000u, 0xFF800001u, 0x7F7FFFFFu})
       for (int infinite : {0, 1})
         if (!infinite || (t & ~SIGN) >= 0x7F800000u)
-          out.push_back({t, ref_tail_b(offset, infinite), n.c});
+          out.push_back({t, ref_tail_b(field, infinite), n.c});
     const auto q = static_cast<double>(static_cast<int64_t>(uint64_t{n.b & 3u} << 32 | n.a) -
                                        (n.b & 4u ? int64_t{4} << 32 : 0));
-    for (double d : {-0.5, 0.0, 0.5}) out.push_back({float_bits(q + d), ref_tail_b(offset, 0), n.c});
+    for (double d : {-0.5, 0.0, 0.5}) out.push_back({float_bits(q + d), ref_tail_b(field, 0), n.c});
   }
   Inputs floats = rounding();
   for (size_t i = 0; i < floats.size(); i++) {
@@ -423,25 +423,6 @@ Inputs product_corners() {
   return out;
 }
 
-// s with a scale and an alpha.
-Operands scales(uint64_t i) {
-  const Operands p = product(i);
-  const uint32_t other = i & 1 ? alpha_of(mix(~i)) : product(i ^ 0x5555).b;
-  return {p.a, p.b & 0xFFFFE000u, other & 0xFFFFE000u};
-}
-
-Inputs scales_corners() {
-  Inputs out;
-  const std::vector<uint32_t> list = special_f32();
-  for (uint32_t s : list)
-    for (uint32_t factor : list)
-      for (uint32_t other : {0u, SIGN, 0x3E800000u, 0xBF800000u, 0x7F7FE000u}) {
-        out.push_back({s, factor & 0xFFFFE000u, other});
-        out.push_back({s, other, factor & 0xFFFFE000u});
-      }
-  return out;
-}
-
 Inputs sum_corners() {
   Inputs out = all_pairs(special_f32());
   for (uint64_t i = 0; i < 400000; i++) out.push_back(sum(~i));
@@ -536,7 +517,6 @@ Inputs integer_pairs() {
 
 const std::vector<Unit> &units() {
   static const std::vector<int> one = {0}, sats = {0, 1, 2}, ops = {0, 1, 2};
-  static const std::vector<int> kinds = {REF_S4, REF_U8, REF_S8, REF_S16, REF_S32};
   static const std::vector<Unit> list = {
       {"f16", "f32 to f16, 3 sat", REF_F16, sats, ALL, one_word, conversion_f16},
       {"bf16", "f32 to bf16, 3 sat", REF_BF16, sats, ALL, one_word, conversion_bf16},
@@ -558,7 +538,6 @@ const std::vector<Unit> &units() {
        narrow_corners<3>},
       {"s32", "narrow to s32", REF_NARROW, {4}, (5 * NEAR_32 + FAR) * 512, narrow_32,
        narrow_corners<4>},
-      {"offset", "offset of a record, 5 kinds", REF_OFFSET, kinds, ALL, record, none},
       {"tail_s4", "all from t to s4", REF_TAIL, {0}, ALL / 16, tail_any<0>, tail_corners<0>},
       {"tail_u8", "all from t to u8", REF_TAIL, {1}, ALL / 16, tail_any<1>, tail_corners<1>},
       {"tail_s8", "all from t to s8", REF_TAIL, {2}, ALL / 16, tail_any<2>, tail_corners<2>},
@@ -568,8 +547,6 @@ const std::vector<Unit> &units() {
       {"relu_i32", "ReLU of i32", REF_RELU_I32, one, ALL, one_word, integers},
       {"clip_f16", "clip for f16", REF_CLIP_F16, one, ALL, clip, clip_corners},
       {"mul", "f32 product", REF_MUL, one, ALL / 4, product, product_corners},
-      {"replace", "alpha for the scale, 2 signs", REF_REPLACE, {0, 1}, ALL / 4, scales,
-       scales_corners},
       {"atomic_f32", "atomic f32, 3 ops", REF_ATOMIC_F32, ops, ALL / 4, sum, sum_corners},
       {"atomic_f16", "atomic f16, 3 ops, 2 c48", REF_ATOMIC_F16, {0, 1, 2, 4, 5, 6}, ALL, pair_16,
        pairs_f16},

@@ -259,23 +259,16 @@ static const int offset_bits[] = {5, 9, 9, 17, 9};
 static const uint32_t stored[] = {15, 255, 255, 65535, 0xFFFFFFFFu};
 
 static int64_t sign_extended(uint32_t field, int bits) {
-  int64_t half = (int64_t)1 << (bits - 1);
-  return ((int64_t)field & (2 * half - 1)) >= half ? ((int64_t)field & (2 * half - 1)) - 2 * half
-                                                   : (int64_t)field & (2 * half - 1);
+  int64_t half = (int64_t)1 << (bits - 1), value = (int64_t)field & (2 * half - 1);
+  return value < half ? value : value - 2 * half;
 }
 
-/* The signed field from bit 37 of a record on, which is bit 5 of its high word (section 5). */
-static uint32_t offset(uint32_t high_word, int kind) {
-  return (uint32_t)(uint64_t)sign_extended(high_word >> 5, offset_bits[kind]);
+uint32_t ref_narrow_b(int64_t q, int offset) {
+  return ((uint32_t)((uint64_t)q >> 32) & 7u) | ((uint32_t)offset & 0x1FFFFu) << 3;
 }
 
-uint32_t ref_narrow_b(int64_t q, int offset, int special) {
-  return ((uint32_t)((uint64_t)q >> 32) & 7u) | ((uint32_t)offset & 0x1FFFFu) << 3 |
-         (uint32_t)special << 20;
-}
-
-uint32_t ref_tail_b(int offset, int infinite) {
-  return ((uint32_t)offset & 0x1FFFFu) | (uint32_t)infinite << 17;
+uint32_t ref_tail_b(uint32_t field, int infinite) {
+  return (field & 0x1FFFFu) | (uint32_t)infinite << 17;
 }
 
 /* Clip and destination clamp of q, which has its offset. */
@@ -288,17 +281,12 @@ static uint32_t clamped(int64_t q, uint32_t c, int kind) {
 
 static uint32_t narrow(uint32_t a, uint32_t b, uint32_t c, int kind) {
   int64_t q = sign_extended(b & 7u, 3) * 4294967296LL + (int64_t)a;
-  switch (b >> 20 & 3u) {
-    case 0: return clamped(q + sign_extended(b >> 3, 17), c, kind);
-    case 1: return clamped(0, c, kind);
-    case 2: return clamped(high[kind], c, kind);
-    default: return clamped(low[kind], c, kind);
-  }
+  return clamped(q + sign_extended(b >> 3, 17), c, kind);
 }
 
 /* Everything from t on (section 3). */
 static uint32_t tail(uint32_t t, uint32_t b, uint32_t c, int kind) {
-  int64_t plus = sign_extended(b, 17);
+  int64_t plus = sign_extended(b, offset_bits[kind]);
   int infinite = (t & ~SIGN) == F32_INF, negative = (t & SIGN) != 0;
   if (is_nan(t)) return clamped(0, c, kind);
   if (infinite && (b >> 17 & 1u)) return clamped(negative ? low[kind] : high[kind], c, kind);
@@ -318,11 +306,6 @@ static uint32_t relu(uint32_t t, uint32_t alpha, int code) {
   if (is_nan(t)) return F32_NAN;
   if (code == 1) return f32_value(t) > 0 ? t : 0;
   return f32_value(t) >= 0 ? t : mul(alpha, t);
-}
-
-/* Alpha in place of the scale: one product, one rounding. */
-static uint32_t replaced(uint32_t s, uint32_t scale, uint32_t alpha, int negative) {
-  return mul(s, negative ? alpha : scale);
 }
 
 static uint32_t clip_f16(uint32_t t, uint32_t clip) {
@@ -455,7 +438,8 @@ int ref_values(int unit, const uint32_t **bits) {
 int ref_accepts(int unit, int mode, uint32_t a, uint32_t b, uint32_t y, uint32_t z) {
   (void)mode;
   (void)b;
-  if (unit == REF_WIDE && (a & ~SIGN) < F32_INF && fabs(f32_value(a)) > BEYOND) {
+  /* Any integer so far away is clamped later; what becomes of an infinity is seen in REF_TAIL. */
+  if (unit == REF_WIDE && !is_nan(a) && fabs(f32_value(a)) > BEYOND) {
     double q = (double)(int64_t)((uint64_t)z << 32 | y); /* 35 bits */
     return a & SIGN ? q <= -BEYOND : q >= BEYOND;
   }
@@ -492,10 +476,8 @@ void ref_block(int unit, int mode, int n, const uint32_t *a, const uint32_t *b, 
       }
       break;
     case REF_NARROW: EACH(narrow(a[i], b[i], c[i], mode));
-    case REF_OFFSET: EACH(offset(b[i], mode));
     case REF_TAIL: EACH(tail(a[i], b[i], c[i], mode));
     case REF_RELU: EACH(relu(a[i], b[i], mode));
-    case REF_REPLACE: EACH(replaced(a[i], b[i], c[i], mode));
     case REF_RELU_I32: EACH((int32_t)a[i] > 0 ? a[i] : 0);
     case REF_CLIP_F16: EACH(clip_f16(a[i], b[i]));
     case REF_MUL: EACH(mul(a[i], b[i]));

@@ -22,7 +22,7 @@ enum ref_unit {
   REF_S9 = 8,         /* a: f32; y: q, sign extended */
   REF_WIDE = 9,       /* a: f32; z and y: q as 64-bit two's complement */
   REF_NARROW = 10,    /* a, b: see ref_narrow_b; c: clip, 0 for none; mode: a kind, below */
-  REF_RELU = 11,      /* a: f32, b: alpha; mode: code of pre_relu; knob alpha = sequential */
+  REF_RELU = 11,      /* a: f32, b: alpha; mode: code of pre_relu */
   REF_RELU_I32 = 12,  /* a: i32 */
   REF_CLIP_F16 = 13,  /* a: f32, b: clip as f16 */
   REF_MUL = 14,       /* a, b: f32 */
@@ -34,9 +34,7 @@ enum ref_unit {
   REF_ATOMIC_S8 = 20,
   REF_S5 = 21,        /* as REF_S9 */
   REF_S17 = 22,       /* as REF_S9 */
-  REF_REPLACE = 23,   /* a: s, b: M1, c: alpha; mode: 1 for x < 0; knob alpha = replace */
-  REF_OFFSET = 24,    /* a, b: low and high word of a record; mode: a kind; y: sign extended */
-  REF_TAIL = 25       /* a: t; b: see ref_tail_b; c: clip, 0 for none; mode: a kind; y: element */
+  REF_TAIL = 23       /* a: t; b: see ref_tail_b; c: clip, 0 for none; mode: a kind; y: element */
 };
 
 /* Kinds of integer destinations: stage, width of the offset and range (section 4). */
@@ -52,13 +50,12 @@ void ref_block(int unit, int mode, int n, const uint32_t *a, const uint32_t *b, 
 /* 1 when the spec leaves the result open and (y, z) is one of the results it allows. */
 int ref_accepts(int unit, int mode, uint32_t a, uint32_t b, uint32_t y, uint32_t z);
 
-/* The second operand of REF_NARROW: bits 34..32 of q in 2..0, offset of 17 bits in 19..3, special
- * in 21..20: 0 for a number, 1 for NaN, 2 and 3 for +inf and -inf that bypass stage and offset; q
- * does not count then. */
-uint32_t ref_narrow_b(int64_t q, int offset, int special);
+/* The second operand of REF_NARROW: bits 34..32 of q in 2..0, offset of 17 bits in 19..3. */
+uint32_t ref_narrow_b(int64_t q, int offset);
 
-/* The second operand of REF_TAIL: offset of 17 bits in 16..0, 17: s is an infinity. */
-uint32_t ref_tail_b(int offset, int infinite);
+/* The second operand of REF_TAIL: bits 53..37 of a record in 16..0, of which the kind takes its
+ * offset; 17: s is an infinity. */
+uint32_t ref_tail_b(uint32_t field, int infinite);
 
 /* f32 bits of the value of a finite f16 code. */
 uint32_t ref_widen_f16(uint32_t code);

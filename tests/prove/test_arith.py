@@ -30,9 +30,9 @@ NUMBERS = {
 }
 UNITS = (
     *("f16", "bf16", "e4m3", "hif8", "h", "hi", "f16_f32", "i32_f32", "s5", "s9", "s17", "wide"),
-    *("s4", "u8", "s8", "s16", "s32", "offset"),
+    *("s4", "u8", "s8", "s16", "s32"),
     *("tail_s4", "tail_u8", "tail_s8", "tail_s16", "tail_s32"),
-    *("relu", "relu_i32", "clip_f16", "mul", "replace"),
+    *("relu", "relu_i32", "clip_f16", "mul"),
     *("atomic_f32", "atomic_f16", "atomic_bf16", "atomic_s32", "atomic_s16", "atomic_s8"),
 )
 

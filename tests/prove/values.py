@@ -94,16 +94,26 @@ KINDS = ("s4", "u8", "s8", "s16", "s32")
 STAGES = {"s4": "s5", "u8": "s9", "s8": "s9", "s16": "s17", "s32": "wide"}
 """Unit of the integer stage of each kind."""
 
+LIMITS = {
+    "s4": (-8, 7),
+    "u8": (0, 255),
+    "s8": (-128, 127),
+    "s16": (-32768, 32767),
+    "s32": (-(2**31), 2**31 - 1),
+}
+"""Range of each kind."""
+
 INFINITY = 0x7F800000
 
 Step = tuple[str, int, int, int, int]
 """An input: unit, mode, operands a, b and c."""
 
 
-def record_word(case: Case, kind: str) -> int:
-    """Return the high word of a case's record: the offset, and the sign of b8."""
-    sign = (kind in ("u8", "s8") and case.signed) << 14
-    return (case.offset & (0x1FF if kind in ("u8", "s8") else 0x1FFFF)) << 5 | sign
+def field(case: Case, kind: str) -> int:
+    """Return bits 53..37 of a case's record: the offset, and bit 46, the sign of b8."""
+    if kind in ("u8", "s8"):
+        return case.offset & 0x1FF | case.signed << 9
+    return case.offset & 0x1FFFF
 
 
 def pipeline(case: Case, whole: bool) -> Generator[Step, int, int]:
@@ -125,7 +135,7 @@ def pipeline(case: Case, whole: bool) -> Generator[Step, int, int]:
         t = yield "f16_f32", 0, t, 0, 0
     s, scale, alpha = t, parameter(case.scale), parameter(case.alpha)
     if case.replace:
-        t = yield "replace", int(negative), s, scale, alpha
+        t = yield "mul", 0, s, alpha if negative else scale, 0
     else:
         t = yield "mul", 0, s, scale, 0
         t = yield "relu", case.relu, t, alpha, 0
@@ -140,21 +150,21 @@ def pipeline(case: Case, whole: bool) -> Generator[Step, int, int]:
     if kind == "b8":
         kind = "s8" if case.signed else "u8"
     number, clip = KINDS.index(kind), case.clip or 0
-    offset = (yield "offset", number, 0, record_word(case, kind), 0) & 0x1FFFF
     infinite = s & 0x7FFFFFFF == INFINITY
+    offset = case.offset
     if whole:
-        y = yield f"tail_{kind}", number, t, offset | infinite << 17, clip
+        y = yield f"tail_{kind}", number, t, field(case, kind) | infinite << 17, clip
     else:
         q = yield STAGES[kind], 0, t, 0, 0
         if kind != "s32" and q & 0x80000000:
             q |= 0xFFFFFFFF00000000
-        special = 0
         if t & 0x7FFFFFFF > INFINITY:
-            special = 1
+            q = offset = 0
         elif infinite and t & 0x7FFFFFFF == INFINITY:
-            special = 3 if t >> 31 else 2
-        high = (q >> 32 & 7) | offset << 3 | special << 20
-        y = yield kind, number, q & 0xFFFFFFFF, high, clip
+            q, offset = LIMITS[kind][t >> 31 == 0] & 0xFFFFFFFFFFFFFFFF, 0
+        elif kind == "s4":
+            offset = (offset + 16) % 32 - 16
+        y = yield kind, number, q & 0xFFFFFFFF, (q >> 32 & 7) | (offset & 0x1FFFF) << 3, clip
     width = BITS_OF[kind]
     return y - (1 << width) if kind != "u8" and y >> (width - 1) else y
 
@@ -285,8 +295,10 @@ def _both_c48(op: str, old: int, new: int, finite: int, ieee: int) -> list[Value
 
 
 def _offset(kind: str, record: int, offset: int) -> Value:
-    mode = KINDS.index(kind)
-    return ("offset", mode, record & 0xFFFFFFFF, record >> 32, offset & 0xFFFFFFFF)
+    """Return an input of 0 that shows the offset of a record, as far as the kind has it."""
+    low, high = LIMITS[kind]
+    want = min(max(offset, low), high) & (1 << BITS_OF[kind]) - 1
+    return (f"tail_{kind}", KINDS.index(kind), 0, record >> 37 & 0x1FFFF, want)
 
 
 VALUES: tuple[Value, ...] = (
