@@ -8,7 +8,7 @@
 // product over constructed and random pairs.
 // sat is the sat clause: 0 sat, 1 preserve_nan, 2 nosat. The largest functions are not inlined
 // by the simulator (no_inline_task): a third of the C++ to compile, at the same speed.
-// Spec: fixpipe.md sections 3, 4, 6 and 7; A-34 to A-46, A-51.
+// Spec: fixpipe.md sections 3, 4, 6 and 7; A-34 to A-46, A-51, A-76.
 
 // m * 2^-shift as an integer, RNE; exact for shift 0, 0 from shift 25 on.
 // Test: tests/arith, through the five conversions that call it.
@@ -403,8 +403,8 @@ endfunction
 // All steps after relu: stage S5, S9, S17 or WIDE, offset, clip and clamp, kind as in fix_narrow.
 // NaN gives 0, and an inf that comes from an infinite source (inf_src) the end of the kind's range,
 // both without stage and offset; an inf from the product of a finite source saturates at the stage.
-// field: bits 53 to 37 of a record, of which the kind takes its offset: s4 5 bits, u8, s8 and s32 9,
-// s16 all 17. Test: tests/arith, constructed and random operands.
+// field: bits 53 to 37 of a record, of which the kind takes its offset: s4 the low 5 bits, s16 all
+// 17, the others 9. Test: tests/arith, constructed and random operands.
 function automatic [31:0] fix_to_int;
   input [31:0] t;
   input        inf_src;

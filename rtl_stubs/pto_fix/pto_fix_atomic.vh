@@ -4,8 +4,8 @@
 // pto_fix_arith.vh. old is what memory holds, y the result of the op; op: 0 add, 1 max, 2 min.
 // Float sums are rounded once to nearest even, with subnormals, overflow to inf and canonical NaN;
 // max and min give the canonical NaN for a NaN in either operand and take +0 as above -0. Integer
-// sums wrap. Only f16 depends on the saturation mode (A-65): nosat as it is; else NaN becomes +0 and
-// an infinite sum +-65504.
+// sums wrap. Only f16 depends on the saturation mode (A-65): without nosat NaN becomes +0 and an
+// infinite sum +-65504.
 // Test of every function: tests/arith (`make prove-arith`), all pairs of the 8- and 16-bit ones,
 // constructed and random pairs of the others. Spec: fixpipe.md section 9; A-47, A-51.
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Checks one write-back descriptor against its D rules, lowest number first (FIX-L07, L14 to L23,
-// L26), and the zero-count test, which comes after them. Extents are exact (A-18): fields are wider than
-// any legal value, and sums never wrap. mte_l0c_gm has no L17 and L21, the others
-// no L26, mte_l0c_l1 no L21.
+// L26), and the zero-count test, which comes after them. Extents are exact (A-18): fields are wider
+// than any legal value, and sums never wrap. mte_l0c_gm has no L17 and L21, mte_l0c_l1 no L21 and
+// L26, mte_l0c_ub no L26.
 // Throughput and latency: 3 clocks and one for each digit: the sums of products of the source
 // and of the destination grow side by side, each by one 8-bit digit of a count that is not zero
 // per clock. That is 4 clocks for ordinary tiles, 8 at most. The next check begins the clock after

@@ -31,7 +31,7 @@ module pto_fix_front #(
   parameter integer UbSize         = `PTO_SIZE_UB,   // bytes of one UB sub-block
   parameter integer L1Size         = `PTO_SIZE_L1,   // bytes of L1
   parameter integer L0cSize        = `PTO_SIZE_L0C,  // bytes of L0C, 2^k, at most 256 KiB (flags)
-  parameter integer FbSegmentSize  = `PTO_FB_SEGMENT_BYTES,  // of FB, in bytes, at most 4096 (cache)
+  parameter integer FbSegmentSize  = `PTO_FB_SEGMENT_BYTES,  // of FB, at most 4096 (cache)
   parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
   parameter integer NumActive      = 8       // ops after the check, a power of two
 ) (

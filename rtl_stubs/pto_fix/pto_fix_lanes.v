@@ -3,11 +3,14 @@
 // Arithmetic of the write-back: 16 accumulators to 16 results, each word by its own quant mode,
 // relu, clip and sat clause, so that words of different ops may follow each other. Stages: source
 // stage, scale, relu, and clip with conversion (float) or round, offset, clip and clamp (integer).
+// With AlphaReplace alpha takes the place of the scale for accumulators below 0: one product is the
+// scale and the scalar_relu or vector_relu of a word. The relu stage has them in all other cases.
 // A word that does not need a stage passes it unchanged: no_convert without relu copies bits.
 // Throughput: one word per clock. Latency: 4 clocks. A stalled stage holds its word; empty stages
 // before it still fill. Only a word that moves is evaluated.
-// Limits: the mode code implies the destination type, except the sign of b8, which is bit 28 of
-// each lane's parameters, bit 9 of its offset field. Illegal modes copy bits. Spec: fixpipe.md sections 3 to 7.
+// Limits: the mode code implies the destination type, except the sign of b8, which is bit 9 of the
+// offset field in each lane's parameters. Illegal modes copy bits.
+// Spec: fixpipe.md sections 3 to 7, profiles.md (alpha).
 //
 //   clk        _/~\_/~\_/~\_/~\_/~\_/~\_
 //   in_valid   _/~~~\___________________     in_ready 1
@@ -15,7 +18,8 @@
 `default_nettype none
 
 module pto_fix_lanes #(
-  parameter integer UserWidth = 8            // bits that accompany a word
+  parameter integer UserWidth    = 8,        // bits that accompany a word
+  parameter integer AlphaReplace = 0         // 1: below 0 alpha replaces the scale
 ) (
   input  wire                 clk_i,           // clock
   input  wire                 rst_ni,          // asynchronous reset, active low
@@ -110,6 +114,9 @@ module pto_fix_lanes #(
   reg [15:0]          clip1_q, clip2_q, clip3_q;
   reg [UserWidth-1:0] user1_q, user2_q, user3_q, user4_q;
 
+  wire replace = AlphaReplace == 1 && scale      // the product has the relu
+              && (in_relu_i == RELU_SCALAR || in_relu_i == RELU_VECTOR);
+
   wire take1 = in_valid_i && ready1;         // a word moves into the stage
   wire take2 = valid1_q && ready2;
   wire take3 = valid2_q && ready3;
@@ -118,7 +125,8 @@ module pto_fix_lanes #(
   always @(posedge clk_i) begin
     if (take1) begin
       scale1_q   <= scale;
-      relu1_q    <= in_acc_i && src == SRC_BITS && in_relu_i != RELU_NONE ? RELU_I32 : in_relu_i;
+      relu1_q    <= in_acc_i && src == SRC_BITS && in_relu_i != RELU_NONE ? RELU_I32
+                  : replace ? RELU_NONE : in_relu_i;
       to1_q      <= to;
       sat1_q     <= in_sat_i;
       clip_en1_q <= in_clip_en_i;
@@ -144,6 +152,12 @@ module pto_fix_lanes #(
   end
 
   assign out_user_o = user4_q;
+
+  function automatic below_zero;             // of an accumulator; -0 and NaN are not
+    input [31:0] x;
+    input        acc;                        // it is i32, else f32
+    below_zero = x[31] && (acc || (x[30:0] != 31'd0 && x[30:0] <= 31'h7F80_0000));
+  endfunction
 
   function automatic [15:0] to_f16;          // with or without the clip
     input [31:0] t;
@@ -176,6 +190,7 @@ module pto_fix_lanes #(
       reg  [17*Group-1:0] shift2_q, shift3_q;             // per lane offset field
       reg  [Group-1:0]    inf2_q, inf3_q;                 // per lane: the source is infinite
       reg  [19*Group-1:0] alpha1_q, alpha2_q;
+      reg  [Group-1:0]    swap1_q;                        // per lane: alpha for the scale
       integer             i1, i2, i3, i4;                 // lane
 
       always @(posedge clk_i) begin          // source stage, to f32
@@ -197,6 +212,8 @@ module pto_fix_lanes #(
           endcase
           if (scale) quant1_q <= in_quant_prm_i[36*Group*g +: 36*Group];
           if (in_relu_i[2:1] != 2'd0) alpha1_q <= in_alpha_prm_i[19*Group*g +: 19*Group];
+          for (i1 = 0; i1 < Group; i1 = i1 + 1)
+            swap1_q[i1] <= replace && below_zero(data[32*i1 +: 32], in_acc_i);
         end
       end
 
@@ -205,7 +222,8 @@ module pto_fix_lanes #(
           if (scale1_q) begin
             for (i2 = 0; i2 < Group; i2 = i2 + 1) begin
               data2_q[32*i2 +: 32] <= fix_f32_mul(data1_q[32*i2 +: 32],
-                                                  {quant1_q[36*i2 +: 19], 13'd0});
+                                                  {swap1_q[i2] ? alpha1_q[19*i2 +: 19]
+                                                   : quant1_q[36*i2 +: 19], 13'd0});
               shift2_q[17*i2 +: 17] <= quant1_q[36*i2+19 +: 17];
               inf2_q[i2] <= data1_q[32*i2 +: 31] == 31'h7F80_0000;
             end

@@ -2,16 +2,17 @@
 //
 // Parameters of the write-back ops: reads the quant records and alphas of an op from FB into one
 // of two banks of a cache, from where the datapath looks them up, 16 channels per clock, while
-// the next op's go into the other bank. Only the bits in use are kept: of a record the offset field,
-// bits 53 to 37, and the scale's bits 31 to 13, of an alpha bits 31 to 13. The sign of b8 is bit 9
-// of the offset field, whose low 9 bits are then the offset. A scalar is one entry, returned
-// by every look-up of its bank. Words that hold no channel of the op are not read.
+// the next op's go into the other bank. Only the bits in use are kept: of a record its bits 53 to
+// 37, the offset field, and the scale's bits 31 to 13, of an alpha bits 31 to 13. For b8 bit 9 of
+// the offset field is the sign. A scalar is one entry, returned by every look-up of its bank. Words
+// that hold no channel of the op are not read.
 // Throughput: one 64-byte word per clock, 8 records or 16 alphas; one look-up per clock.
 // Latency: first request 2 clocks after job_valid, done 1 clock after the last reply; an op
 // without vectors 1 clock. Look-up: data in the next clock, held until the next look-up.
 // After a failed read no new one starts; done comes after all replies.
 // Limits: 512 channels with records, 1024 with alphas, which is all that a segment of FB holds, and
-// vectors that end in their segment (FIX-L22); SrcDataWidth 512. Spec: fixpipe.md 5, 6; CONTRACT, par port.
+// vectors that end in their segment (FIX-L22); SrcDataWidth 512.
+// Spec: fixpipe.md 5, 6; bias_fb.md 3; CONTRACT, par port.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
 //   job_valid   _/~~~~~~~~~~~~~~~~~~~\___     stays, with its fields, until done

@@ -19,7 +19,7 @@
 // Latency: of the front, then see pto_fix_path. Full rate for L0C latencies up to
 // ReadFifoDepth - 6.
 // Limits: GmDataWidth and LocalDataWidth 128, 256 or 512, SrcDataWidth 512, GmAddrWidth 40,
-// LocalAddrWidth 20. Spec: CONTRACT, fixpipe.md.
+// LocalAddrWidth 20. Spec: CONTRACT, fixpipe.md, profiles.md (alpha).
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\_______________     desc_ready 1
@@ -44,7 +44,8 @@ module pto_write_back #(
   parameter integer FbSegmentSize  = `PTO_FB_SEGMENT_BYTES,  // bytes of a segment of FB
   parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
   parameter integer NumActive      = 8,      // ops after the check, a power of two
-  parameter integer ReadFifoDepth  = 64      // L0C words queued or in flight, a power of two
+  parameter integer ReadFifoDepth  = 64,     // L0C words queued or in flight, a power of two
+  parameter integer AlphaReplace   = 0       // knob alpha: 0 sequential, 1 replace
 ) (
   `include "pto_fix_ports.vh"
   `include "pto_engine_ports.vh"
@@ -59,6 +60,9 @@ module pto_write_back #(
     end
     if (LocalDataWidth != 128 && LocalDataWidth != 256 && LocalDataWidth != 512) begin : gen_bad_loc
       pto_error_local_data_width_must_be_128_256_512 u_error ();
+    end
+    if (AlphaReplace != 0 && AlphaReplace != 1) begin : gen_bad_alpha
+      pto_error_alpha_replace_must_be_0_1 u_error ();
     end
     if (SrcDataWidth != 512) begin : gen_bad_src
       pto_error_src_data_width_must_be_512 u_error ();
@@ -143,7 +147,8 @@ module pto_write_back #(
     .DescWidth      (DescWidth),
     .NumOutstanding (NumOutstanding),
     .NumActive      (NumActive),
-    .ReadFifoDepth  (ReadFifoDepth)
+    .ReadFifoDepth  (ReadFifoDepth),
+    .AlphaReplace   (AlphaReplace)
   ) u_path (
     .clk_i         (clk_i),
     .rst_ni        (rst_ni),

@@ -2,9 +2,9 @@
 //
 // Checks one descriptor of the burst family against its D rules and the zero-count test, lowest
 // rule number first: mte_ub_ub and mte_ub_l1 DMA-L05 (widths), L06 (alignment), L12 (extents);
-// mte_l1_bt BT-L02, L03, L04; mte_l1_fb FB-L02, L03, L04, whose segment number counts for a NOP
-// too. Extents are exact and sums never wrap (A-18); a gap after the last burst never counts. An op without gaps on either side leaves as
-// one burst of its whole extent, which is the same bytes.
+// mte_l1_bt BT-L02, L03, L04; mte_l1_fb FB-L02, L03, L04, the segment of which is tested for a NOP,
+// too. Extents are exact and sums never wrap (A-18); a gap after the last burst never counts. An op
+// without gaps on either side leaves as one burst of its whole extent, which is the same bytes.
 // Throughput: one descriptor per clock, two clocks when there are more than 256 bursts, which
 // then take longer to move. Latency: 1 clock more. Limits: widen 3 of mte_l1_bt is unused and
 // counts as raw. Spec: dma.md 1, 2, 5; bias_fb.md 1, 5.

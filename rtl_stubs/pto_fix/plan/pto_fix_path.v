@@ -27,7 +27,8 @@ module pto_fix_path #(
   parameter integer DescWidth      = 512,    // bits of a descriptor
   parameter integer NumOutstanding = 16,     // AXI bursts in flight in each direction
   parameter integer NumActive      = 8,      // ops in the data path, a power of two
-  parameter integer ReadFifoDepth  = 64      // L0C words queued or in flight, a power of two
+  parameter integer ReadFifoDepth  = 64,     // L0C words queued or in flight, a power of two
+  parameter integer AlphaReplace   = 0       // 1: alpha replaces the scale below 0
 ) (
   input  wire                        clk_i,         // clock
   input  wire                        rst_ni,        // asynchronous reset, active low
@@ -253,7 +254,8 @@ module pto_fix_path #(
   wire [4:0]   y_cols;
 
   pto_fix_lanes #(
-    .UserWidth(1 + 2 + InfoWidth)
+    .UserWidth    (1 + 2 + InfoWidth),
+    .AlphaReplace (AlphaReplace)
   ) u_lanes (
     .clk_i          (clk_i),
     .rst_ni         (rst_ni),

@@ -15,6 +15,7 @@ from typing import Any
 
 from tb.isa.burst.op import BurstDescriptor, BurstOp, MteUbUb
 from tb.isa.ctrl import CtrlOp
+from tb.isa.dma import rules as dma_rules
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -26,8 +27,8 @@ from tb.isa.dma.legacy import (
     lower_ubuf_copy,
     operand_widths,
 )
-from tb.isa.dma import rules as dma_rules
 from tb.isa.dma.op import DmaDescriptor, DmaOp, MteGmUb, MteUbGm
+from tb.isa.dma.rules import PAD_TYPE
 from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.dtypes import ELEMENT_BYTES
 from tb.isa.fix import rules as fix_rules
@@ -143,6 +144,8 @@ def _violations(lowering: Lowering, d_rules: bool) -> tuple[Violation, ...]:
     if d_rules:
         return found
     # An engine refuses an op with a hint that does not fit.
+    if isinstance(op, CopyGmToUbuf):
+        found = tuple(one for one in found if one.rule is not PAD_TYPE)  # a D rule, too
     hints = any(one.rule.name in HINT_RULES for one in found)
     kinds = "S" if hints else "ST"
     return tuple(one for one in found if one.rule.kind in kinds)
@@ -196,7 +199,7 @@ def _s_violations(op: V06Op | LegacyCopy | CopyUbufToUbuf, unknown: bool) -> tup
         found = s_violations(MteGmUb(0, 0, 0, 0, 0, 0, src_type=src, dst_type=dst))
         if not found and ELEMENT_BYTES[op.src_type.dtype] > 4:
             padded = assume(op, harmless("DMA-L03")).data_select_bit
-            if padded:
+            if padded == 1:
                 what = f"elements of {op.src_type.dtype} cannot be padded"
                 found = (Violation(RULES["DMA-L03"], Breach(what, "1, 2 or 4 bytes")),)
         return _renamed(found, "mte_gm_ub", "copy_gm_to_ubuf")
