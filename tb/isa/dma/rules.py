@@ -144,8 +144,8 @@ def l05(desc: DmaDescriptor) -> str | None:
             (f"loop {k} {ext} stride", loop.ext_stride, bits["loop_ext_stride"]),
             (f"loop {k} {loc} stride", loop.loc_stride, bits["loop_loc_stride"]),
         ]
-    for name, value, bits in widths:
-        message = too_wide(name, value, bits)
+    for name, value, width in widths:
+        message = too_wide(name, value, width)
         if message:
             return message
     if not desc.pad_en and (desc.pad_left or desc.pad_right):

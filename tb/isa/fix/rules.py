@@ -111,8 +111,8 @@ def l04(op: FixOp) -> str | None:
     """Accumulator type, mode and destination type are a row of section 4, legal in the profile."""
     mode, acc, dst = _mode(op), op.src_type.dtype, op.dst_type.dtype
     if not mode.a5 and current().modes == "a5":
-        legal = ", ".join(one.name for one in QUANT_MODES.values() if one.a5)
-        return Breach(f"{mode.name} is not in the list of A5 (knob modes = a5)", f"one of {legal}")
+        listed = ", ".join(one.name for one in QUANT_MODES.values() if one.a5)
+        return Breach(f"{mode.name} is not in the list of A5 (knob modes = a5)", f"one of {listed}")
     if mode.acc not in (None, acc):
         return wrong_for(f"{mode.name} takes", f"{mode.acc} accumulators", acc)
     legal = mode.dst or (("f32",) if acc == "f32" else ("i32", "si32", "ui32"))
@@ -326,9 +326,9 @@ def l21(desc: FixDescriptor) -> str | None:
 
 def l22(desc: FixDescriptor) -> str | None:
     """Parameters of every channel lie in a segment of fb that has them, at whole rows."""
-    rows = []
+    rows: list[tuple[str, int, int, tuple[int, ...]]] = []
     if desc.vector_quant:
-        segments = (FB_SEGMENTS["pre_quant"],)
+        segments: tuple[int, ...] = (FB_SEGMENTS["pre_quant"],)
         rows.append(("pre_quant pointer", desc.quant_addr, QUANT_RECORD, segments))
     if desc.vector_relu:
         segments = tuple(FB_SEGMENTS.values())
