@@ -21,6 +21,7 @@ module pto_copy_path #(
   parameter integer DstDataWidth   = 256,    // bits of a destination word
   parameter integer NumActive      = 16,     // ops in flight
   parameter integer IdWidth        = 4,      // bits of an op number, $clog2(NumActive)
+  parameter integer LenWidth       = 16,     // bits of a length
   parameter integer ReadFifoDepth  = 64      // source words and rows in flight, a power of two
 ) (
   input  wire                      clk_i,           // clock
@@ -35,7 +36,7 @@ module pto_copy_path #(
   input  wire [LocalAddrWidth-1:0] row_src_addr_i,  // source byte address
   input  wire [2:0]                row_dst_space_i, // destination memory
   input  wire [LocalAddrWidth-1:0] row_dst_addr_i,  // destination byte address
-  input  wire [15:0]               row_len_i,       // bytes, at least 1 unless row_end_i
+  input  wire [LenWidth-1:0]       row_len_i,       // bytes, at least 1 unless row_end_i
   output wire                      src_req_o,       // on-chip read, stable until granted
   input  wire                      src_gnt_i,       // request taken
   output wire [2:0]                src_space_o,     // memory
@@ -64,7 +65,8 @@ module pto_copy_path #(
   localparam integer LineLane  = $clog2(LineBytes);
   localparam integer CountBits = $clog2(ReadFifoDepth) + 1;
   localparam [CountBits-1:0] DEPTH = ReadFifoDepth[CountBits-1:0];
-  localparam integer RecordWidth = 1 + 1 + IdWidth + 3 + LocalAddrWidth + 16 + SrcLane;
+  localparam integer RecordWidth = 1 + 1 + IdWidth + 3 + LocalAddrWidth + LenWidth
+                                 + SrcLane;
   localparam integer WordWidth   = RecordWidth - SrcLane;
 
   // An error takes effect in its own clock, so that no access is requested after it.
@@ -95,6 +97,7 @@ module pto_copy_path #(
     .LocalAddrWidth (LocalAddrWidth),
     .LocalDataWidth (SrcDataWidth),
     .FifoDepth      (ReadFifoDepth),
+    .LenWidth       (LenWidth),
     .IdWidth        (IdWidth)
   ) u_read (
     .clk_i        (clk_i),
@@ -127,7 +130,7 @@ module pto_copy_path #(
   wire [IdWidth-1:0]        record_id;
   wire [2:0]                record_space;
   wire [LocalAddrWidth-1:0] record_addr;
-  wire [15:0]               record_len;
+  wire [LenWidth-1:0]       record_len;
   wire [SrcLane-1:0]        record_src_lane;
   wire                      align_ready, words_ready;
   assign record_take = record_valid && words_ready && (record_end || align_ready);
@@ -153,7 +156,8 @@ module pto_copy_path #(
 
   pto_realign #(
     .SrcBytes  (SrcBytes),
-    .LineBytes (LineBytes)
+    .LineBytes (LineBytes),
+    .LenWidth  (LenWidth)
   ) u_realign (
     .clk_i          (clk_i),
     .rst_ni         (rst_ni),
@@ -175,7 +179,7 @@ module pto_copy_path #(
   wire [IdWidth-1:0]        word_id, cur_id;
   wire [2:0]                word_space;
   wire [LocalAddrWidth-1:0] word_addr;
-  wire [15:0]               word_len;
+  wire [LenWidth-1:0]       word_len;
   wire                      go_ready_unused, out_last_unused;
 
   pto_fifo #(
@@ -196,7 +200,8 @@ module pto_copy_path #(
     .WordBytes (DstBytes),
     .LineBytes (LineBytes),
     .AddrWidth (LocalAddrWidth),
-    .FootWidth (16),
+    .LenWidth  (LenWidth),
+    .FootWidth (LenWidth),
     .IdWidth   (IdWidth)
   ) u_words (
     .clk_i         (clk_i),
@@ -212,6 +217,7 @@ module pto_copy_path #(
     .row_left_i    (6'd0),
     .row_foot_i    (word_len),
     .row_pattern_i (32'd0),
+    .row_repeat_i  (3'd0),
     .line_valid_i  (line_valid),
     .line_ready_o  (line_ready),
     .line_i        (line),

@@ -18,6 +18,7 @@ module pto_local_read #(
   parameter integer LocalAddrWidth = 20,     // bits of a byte address
   parameter integer LocalDataWidth = 256,    // bits of a word
   parameter integer FifoDepth      = 32,     // words queued or in flight, a power of two
+  parameter integer LenWidth       = 16,     // bits of a length
   parameter integer IdWidth        = 4       // bits of an op number
 ) (
   input  wire                      clk_i,        // clock
@@ -27,7 +28,7 @@ module pto_local_read #(
   input  wire [IdWidth-1:0]        row_id_i,     // op number
   input  wire [2:0]                row_space_i,  // memory
   input  wire [LocalAddrWidth-1:0] row_addr_i,   // byte address
-  input  wire [15:0]               row_len_i,    // bytes, at least 1
+  input  wire [LenWidth-1:0]       row_len_i,    // bytes, at least 1
   output wire [IdWidth-1:0]        cur_id_o,     // op of the row being read
   input  wire                      drop_i,       // that op had an error: make its words up
   output wire                      src_req_o,    // word asked for
@@ -48,17 +49,18 @@ module pto_local_read #(
   localparam integer WordBits  = LocalAddrWidth - LaneBits;
   localparam integer CountBits = $clog2(FifoDepth) + 1;
   localparam [CountBits-1:0] DEPTH = FifoDepth[CountBits-1:0];
-  localparam [16:0] WORD_BYTES = LocalDataWidth[19:3];
+  localparam integer WordBytes = LocalDataWidth / 8;
+  localparam integer LeftBits  = LenWidth + 1 - LaneBits;  // of the words of a row
 
   // ---- the row being read ----
   reg                 active_q;
   reg [IdWidth-1:0]   id_q;
   reg [2:0]           space_q;
   reg [WordBits-1:0]  word_q;
-  reg [16-LaneBits:0] left_q;                // words not yet requested
+  reg [LeftBits-1:0]  left_q;                // words not yet requested
 
-  wire [16:0] row_span = {{(17 - LaneBits){1'b0}}, row_addr_i[LaneBits-1:0]} + {1'b0, row_len_i}
-                       + WORD_BYTES - 17'd1;
+  wire [LenWidth:0] row_span = {{LeftBits{1'b0}}, row_addr_i[LaneBits-1:0]} + {1'b0, row_len_i}
+                             + WordBytes[LenWidth:0] - {{LenWidth{1'b0}}, 1'b1};
 
   // ---- requests ----
   reg                 req_q;
@@ -73,7 +75,7 @@ module pto_local_read #(
   // Made-up words must not overtake replies: wait until none is due.
   wire make     = active_q && has_room && drop_i && flight_q == {CountBits{1'b0}};
   wire step     = ask || make;
-  wire is_final = left_q == {{(16 - LaneBits){1'b0}}, 1'b1};
+  wire is_final = left_q == {{(LeftBits - 1){1'b0}}, 1'b1};
   wire pop      = beat_valid_o && beat_ready_i;
 
   assign row_ready_o = !active_q || (step && is_final);
@@ -100,7 +102,7 @@ module pto_local_read #(
       id_q    <= row_id_i;
       space_q <= row_space_i;
       word_q  <= row_addr_i[LocalAddrWidth-1:LaneBits];
-      left_q  <= row_span[16:LaneBits];
+      left_q  <= row_span[LenWidth:LaneBits];
     end else if (step) begin
       word_q <= word_q + 1'b1;
       left_q <= left_q - 1'b1;

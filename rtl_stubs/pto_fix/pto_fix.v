@@ -8,7 +8,8 @@
 // of the units, nothing is added; a change of unit drains the pipe: last done taken to first access
 // of the other unit, one clock more than from an idle pipe. An unknown opcode is done with rule 0.
 // Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; SrcDataWidth 512, the width of an L0C word
-// and of a parameter word; GmAddrWidth 40. Spec: CONTRACT, fixpipe.md, bias_fb.md 3.
+// and of a parameter word; GmAddrWidth 40. AlphaReplace is the knob alpha of profiles.md, default
+// profile seed. Spec: CONTRACT, fixpipe.md, bias_fb.md 3.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\___________________     mte_l1_fb, desc_ready 1
@@ -31,7 +32,8 @@ module pto_fix #(
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1
   parameter integer QueueDepth     = 2,      // descriptors queued here, and again in each unit
   parameter integer NumActive      = 16,     // mte_l1_fb in flight, a power of two
-  parameter integer ReadFifoDepth  = 64      // mte_l1_fb: source words and rows in flight
+  parameter integer ReadFifoDepth  = 64,     // mte_l1_fb: source words and rows in flight
+  parameter integer AlphaReplace   = 0       // alpha: 0 multiplies the scaled value, 1 replaces M1
 ) (
   `include "pto_fix_ports.vh"
   `include "pto_engine_ports.vh"
@@ -76,7 +78,8 @@ module pto_fix #(
     .NumOutstanding (NumOutstanding),
     .AxiIdWidth     (AxiIdWidth),
     .UbSize         (UbSize),
-    .L1Size         (L1Size)
+    .L1Size         (L1Size),
+    .AlphaReplace   (AlphaReplace)
   ) u_write_back (
     .par_req_o     (par_req_o),
     .par_gnt_i     (par_gnt_i),

@@ -64,7 +64,7 @@ function automatic [15:0] fix_f32_to_bf16;
 endfunction
 
 // f32 to f8 e4m3fn: RNE, subnormal step 2^-9, largest 448. Overflow and inf: +-448 for sat and
-// preserve_nan, 7F with the sign for nosat. NaN: 00 for sat, else 7F.
+// preserve_nan, 7F for both signs for nosat (A-44). NaN: 00 for sat, else 7F.
 // Test: tests/arith, all 2^32 inputs with each sat.
 function automatic [7:0] fix_f32_to_e4m3;
   input [31:0] x;
@@ -84,7 +84,7 @@ function automatic [7:0] fix_f32_to_e4m3;
     else if (e >= 8'd117) r = fix_shift_rne({1'b1, f}, shift);
     else                  r = 24'd0;         // below half of the subnormal step
     if (e == 8'd255 && f != 23'd0) fix_f32_to_e4m3 = sat == 2'd0 ? 8'h00 : 8'h7F;
-    else if (r >= 24'h7F)          fix_f32_to_e4m3 = {x[31], sat == 2'd2 ? 7'h7F : 7'h7E};
+    else if (r >= 24'h7F)          fix_f32_to_e4m3 = sat == 2'd2 ? 8'h7F : {x[31], 7'h7E};
     else                           fix_f32_to_e4m3 = {x[31], r[6:0]};
   end
 endfunction
@@ -284,6 +284,12 @@ function automatic [31:0] fix_relu;
   end
 endfunction
 
+// NaN as 7FC00000, anything else as it is.
+function automatic [31:0] fix_canonical;
+  input [31:0] t;
+  fix_canonical = t[30:0] > 31'h7F80_0000 ? 32'h7FC0_0000 : t;
+endfunction
+
 // Clip for f16: min(t, clip) on f32, clip a finite f16 above 0; NaN stays as it is.
 // Test: tests/arith, all 2^32 inputs with several clips.
 function automatic [31:0] fix_clip_f16;
@@ -318,8 +324,8 @@ function automatic signed [9:0] fix_round_s9;
   end
 endfunction
 
-// Step WIDE: NaN to 0; RNE to an integer. From 2^33 on, inf too, the result is +-2^33: more than
-// 256 beyond every clamp. Test: tests/arith, all 2^32 inputs.
+// Step WIDE: NaN to 0; RNE to an integer. From 2^33 on, inf too, the result is +-2^33: further
+// beyond every clamp than any offset reaches. Test: tests/arith, all 2^32 inputs.
 function automatic signed [34:0] fix_round_wide;
   input [31:0] t;
   reg   [7:0]  e;
@@ -339,18 +345,52 @@ function automatic signed [34:0] fix_round_wide;
   end
 endfunction
 
+// Stages S5 and S17: q of step S9 or WIDE, saturated to [-16, 15] (kind 0) or [-65536, 65535]
+// (kind 3); other kinds as they are.
+function automatic signed [34:0] fix_stage;
+  input signed [34:0] q;
+  input        [2:0]  kind;                  // of fix_narrow
+  begin
+    fix_stage = q;
+    if (kind == 3'd0) begin
+      if (q > 35'sd15) fix_stage = 35'sd15;
+      if (q < -35'sd16) fix_stage = -35'sd16;
+    end else if (kind == 3'd3) begin
+      if (q > 35'sd65535) fix_stage = 35'sd65535;
+      if (q < -35'sd65536) fix_stage = -35'sd65536;
+    end
+  end
+endfunction
+
+// 1 when t takes no offset: NaN, or an infinity that comes from an infinity of the source stage
+// (A-35, A-76). The end of each stage lies beyond every destination range, so that without the
+// offset an infinity gives the end of that range, and NaN 0.
+function automatic fix_bypass;
+  input [30:0] t;                            // without its sign
+  input        s_inf;                        // the value of the source stage is an infinity
+  fix_bypass = t[30:23] == 8'd255 && (t[22:0] != 23'd0 || s_inf);
+endfunction
+
+// Offset field of a record, bits 53 to 37: 5 bits for s4 (kind 0), 17 for s16 (kind 3), else 9.
+function automatic signed [16:0] fix_offset;
+  input [16:0] field;
+  input [2:0]  kind;                         // of fix_narrow
+  fix_offset = kind == 3'd0 ? {{12{field[4]}}, field[4:0]}
+             : kind == 3'd3 ? field : {{8{field[8]}}, field[8:0]};
+endfunction
+
 // Offset, clip and clamp: q + offset, exact; at most clip when clip_en; clamped to the kind's
 // range: 0 s4, 1 u8, 2 s8, 3 s16, 4 s32. The result's low bits, the ones above are 0.
 // Test: tests/arith, constructed and random operands.
 function automatic [31:0] fix_narrow;
   input signed [34:0] q;                     // within +-2^33
-  input signed [8:0]  offset;
+  input signed [16:0] offset;
   input               clip_en;
   input        [15:0] clip;                  // two's complement
   input        [2:0]  kind;
   reg   signed [34:0] sum, limit;
   begin
-    sum   = q + $signed({{26{offset[8]}}, offset});
+    sum   = q + $signed({{18{offset[16]}}, offset});
     limit = $signed({{19{clip[15]}}, clip});
     if (clip_en && sum > limit) sum = limit;
     case (kind)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks one write-back descriptor against its D rules, lowest number first (FIX-L07, L14 to L23),
-// and the zero-count test, which comes after them. Extents are exact (A-18): fields are wider than
-// any legal value, and sums never wrap. mte_l0c_gm has no L17 and L21, mte_l0c_l1 no L21.
+// Checks one write-back descriptor against its D rules, lowest number first (FIX-L07, L14 to L23,
+// L26), and the zero-count test, which comes after them. Extents are exact (A-18): fields are wider
+// than any legal value, and sums never wrap. mte_l0c_gm has no L17 and L21, mte_l0c_l1 no L21 and
+// L26, mte_l0c_ub no L26. The segment of a parameter pointer is tested for a NOP too.
 // Throughput and latency: 3 clocks and one for each digit: the sums of products of the source
 // and of the destination grow side by side, each by one 8-bit digit of a count that is not zero
 // per clock. That is 4 clocks for ordinary tiles, 8 at most. The next check begins the clock after
@@ -19,7 +20,7 @@ module pto_fix_check #(
   parameter integer UbSize   = `PTO_SIZE_UB,   // bytes of one UB sub-block
   parameter integer L1Size   = `PTO_SIZE_L1,   // bytes of L1
   parameter integer L0cSize  = `PTO_SIZE_L0C,  // bytes of L0C
-  parameter integer FbSize   = `PTO_SIZE_FB,   // bytes of FB
+  parameter integer FbSize   = `PTO_FB_SEGMENT_BYTES,  // bytes of a segment of FB
   parameter integer UsedBits = 410,          // bits of a descriptor that hold fields
   parameter integer WordBits = 12            // bits of an index of 64-byte L0C words
 ) (
@@ -73,6 +74,8 @@ module pto_fix_check #(
   wire [23:0] src        = desc_i[`PTO_FIX_SRC_ADDR];
   wire [43:0] dst        = desc_i[`PTO_FIX_DST_ADDR];
   wire [2:0]  sid        = desc_i[`PTO_FIX_SID];
+  wire [2:0]  atomic     = desc_i[`PTO_FIX_ATOMIC_TYPE];
+  wire [1:0]  atomic_op  = desc_i[`PTO_FIX_ATOMIC_OP];
   wire [4:0]  l2         = desc_i[`PTO_FIX_L2];
 
   wire is_gm = opcode == `PTO_OP_MTE_L0C_GM;
@@ -201,10 +204,12 @@ module pto_fix_check #(
 
   // ---- rules; each has a register, so that they are evaluated only for a descriptor ----
   reg  unknown_q, nop_q;
-  reg  l07_q, l14_q, l15_q, l16_q, l17_q, l18_q, l19_q, l20_q, l21_q, l22_q, l23_q;
+  reg  l07_q, l14_q, l15_q, l16_q, l17_q, l18_q, l19_q, l20_q, l21_q, l22_q, l23_q, l26_q;
   wire bad_q = unknown_q || l07_q || l14_q || l15_q || l16_q || l17_q || l18_q || l19_q || l20_q
-            || l21_q || l22_q;               // all but L23
+            || l21_q || l22_q;               // all before L23, for which the sums go on
 
+  wire [15:0] quant_off  = quant_addr[`PTO_FB_SEGMENT_SHIFT-1:0];
+  wire [15:0] relu_off   = relu_addr[`PTO_FB_SEGMENT_SHIFT-1:0];
   wire        wrong_mode = unit_flag[2] || unit_flag == 3'd1;
   wire [32:0] stride_or_loop = dst_stride | dst_loop;      // low bits: both are multiples
 
@@ -227,10 +232,12 @@ module pto_fix_check #(
       l19_q     <= nz && (|n[2:0] || (n[3] && !split[0]));
       l20_q     <= unit_flag[1] && dn && pitch != 17'd1;
       l21_q     <= (cut_m && m[0]) || (cut_n && |n[4:0]);
-      l22_q     <= (vec_quant && (|quant_addr[6:0]
-                    || (!none && {8'd0, quant_addr} + {16'd0, n, 3'd0} > FbSize[31:0])))
-                || (vec_relu && (|relu_addr[5:0]
-                    || (!none && {8'd0, relu_addr} + {17'd0, n, 2'd0} > FbSize[31:0])));
+      // Records are in segment 0, alphas in segment 1 or 0.
+      l22_q     <= (vec_quant && (|(quant_addr >> `PTO_FB_SEGMENT_SHIFT) || |quant_addr[6:0]
+                    || (!none && {16'd0, quant_off} + {16'd0, n, 3'd0} > FbSize[31:0])))
+                || (vec_relu && (|(relu_addr >> (`PTO_FB_SEGMENT_SHIFT + 1)) || |relu_addr[5:0]
+                    || (!none && {16'd0, relu_off} + {17'd0, n, 2'd0} > FbSize[31:0])));
+      l26_q     <= is_gm && (atomic == 3'd7 || (atomic_op == 2'd3 && atomic != 3'd0));
     end
     // A NOP accesses no byte.
     if (state_q == JUDGE) begin
@@ -242,17 +249,18 @@ module pto_fix_check #(
   end
 
   assign job_valid_o     = state_q == JOB;
-  assign job_bad_o       = bad_q || l23_q;
-  assign job_idle_o      = bad_q || l23_q || nop_q;
+  assign job_bad_o       = bad_q || l23_q || l26_q;
+  assign job_idle_o      = job_bad_o || nop_q;
   assign job_rule_o      = unknown_q ? 8'd0 : l07_q ? 8'd7 : l14_q ? 8'd14 : l15_q ? 8'd15
                          : l16_q ? 8'd16 : l17_q ? 8'd17 : l18_q ? 8'd18 : l19_q ? 8'd19
-                         : l20_q ? 8'd20 : l21_q ? 8'd21 : l22_q ? 8'd22 : l23_q ? 8'd23 : 8'd0;
+                         : l20_q ? 8'd20 : l21_q ? 8'd21 : l22_q ? 8'd22 : l23_q ? 8'd23
+                         : l26_q ? 8'd26 : 8'd0;
   assign job_last_word_o = src_sum_q[WordBits-1:0];
 
   // Fields that no rule checks.
   wire unused = &{1'b0, desc_i[`PTO_FIX_ACC], desc_i[`PTO_FIX_QUANT_SCALE],
-                  desc_i[`PTO_FIX_RELU_ALPHA], desc_i[`PTO_FIX_SAT], desc_i[`PTO_FIX_ATOMIC_TYPE],
-                  desc_i[`PTO_FIX_ATOMIC_OP], ub_sub[0], sid[1:0], l2[3:0], stride_or_loop[32:6]};
+                  desc_i[`PTO_FIX_RELU_ALPHA], desc_i[`PTO_FIX_SAT], ub_sub[0],
+                  sid[1:0], l2[3:0], stride_or_loop[32:6]};
 endmodule
 
 `default_nettype wire

@@ -31,7 +31,7 @@ module pto_fix_front #(
   parameter integer UbSize         = `PTO_SIZE_UB,   // bytes of one UB sub-block
   parameter integer L1Size         = `PTO_SIZE_L1,   // bytes of L1
   parameter integer L0cSize        = `PTO_SIZE_L0C,  // bytes of L0C, 2^k, at most 256 KiB (flags)
-  parameter integer FbSize         = `PTO_SIZE_FB,   // bytes of FB, at most 4096 (cache)
+  parameter integer FbSize         = `PTO_FB_SEGMENT_BYTES,  // of FB, at most 4096 (cache)
   parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
   parameter integer NumActive      = 8       // ops after the check, a power of two
 ) (
@@ -73,7 +73,7 @@ module pto_fix_front #(
   input  wire                      prm_rd_i,      // look up the parameters of 16 channels
   input  wire                      prm_bank_i,    // bank of the op
   input  wire [7:0]                prm_group_i,   // channel div 16
-  output wire [16*29-1:0]          prm_quant_o,   // next clock, held; lane: sign, offset, scale
+  output wire [16*36-1:0]          prm_quant_o,   // next clock, held; lane: sign, offset, scale
   output wire [16*19-1:0]          prm_alpha_o    // the same; lane: bits 31 to 13 of alpha
 );
   localparam integer UsedBits  = `PTO_FIX_L2_LSB + `PTO_FIX_L2_CW;  // bits above are reserved

@@ -2,14 +2,16 @@
 //
 // Parameters of the write-back ops: reads the quant records and alphas of an op from FB into one
 // of two banks of a cache, from where the datapath looks them up, 16 channels per clock, while
-// the next op's go into the other bank. Only the bits in use are kept: of a record sign,
-// offset and the scale's bits 31 to 13, of an alpha bits 31 to 13. A scalar is one entry, returned
-// by every look-up of its bank. Words that hold no channel of the op are not read.
+// the next op's go into the other bank. Only the bits in use are kept: of a record its
+// bits 53 to 37, which hold offset and sign, and the scale's bits 31 to 13, of an alpha bits 31 to
+// 13. A scalar is one entry, returned by every look-up of its bank. Words that hold no channel of
+// the op are not read.
 // Throughput: one 64-byte word per clock, 8 records or 16 alphas; one look-up per clock.
 // Latency: first request 2 clocks after job_valid, done 1 clock after the last reply; an op
 // without vectors 1 clock. Look-up: data in the next clock, held until the next look-up.
 // After a failed read no new one starts; done comes after all replies.
-// Limits: 512 channels with records, 1024 with alphas, which is all that FB holds (FIX-L22);
+// Limits: 512 channels with records, 1024 with alphas, which is all that a segment of FB holds
+// (FIX-L22); the segment is part of the address;
 // SrcDataWidth 512. Spec: fixpipe.md 5, 6; CONTRACT, par port.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
@@ -49,18 +51,18 @@ module pto_fix_params #(
   input  wire                      prm_rd_i,         // look up
   input  wire                      prm_bank_i,       // in this bank
   input  wire [7:0]                prm_group_i,      // the channels 16*group to 16*group + 15
-  output wire [16*29-1:0]          prm_quant_o,      // per lane: sign, offset, scale 31 to 13
+  output wire [16*36-1:0]          prm_quant_o,      // per lane: record 53 to 37, scale 31 to 13
   output wire [16*19-1:0]          prm_alpha_o       // per lane: alpha 31 to 13
 );
   localparam integer IndexBits = LocalAddrWidth - 6;     // of 64-byte words
-  localparam integer HalfWidth = 8 * 29;                 // 8 records of a word
+  localparam integer HalfWidth = 8 * 36;                 // 8 records of a word
   localparam integer RowWidth  = 16 * 19;                // 16 alphas of a word
 
   function [HalfWidth-1:0] records;          // 8 records of 64 bits
     input [SrcDataWidth-1:0] word;
     integer k;
     for (k = 0; k < 8; k = k + 1)
-      records[29*k +: 29] = {word[64*k+46], word[64*k+37 +: 9], word[64*k+13 +: 19]};
+      records[36*k +: 36] = {word[64*k+37 +: 17], word[64*k+13 +: 19]};
   endfunction
 
   function [RowWidth-1:0] alphas;            // 16 words of 32 bits
@@ -175,7 +177,7 @@ module pto_fix_params #(
   reg [HalfWidth-1:0] rd_low_q, rd_high_q;
   reg [RowWidth-1:0]  rd_alpha_q;
 
-  wire [28:0] scalar = {job_signed_i, 9'd0, job_scale_i};
+  wire [35:0] scalar = {7'd0, job_signed_i, 9'd0, job_scale_i};   // offset 0; bit 46 is the sign
   wire        put_quant = reply && !due_alpha;
   wire [4:0]  quant_row = quant_vec_q[prm_bank_i] ? prm_group_i[4:0] : 5'd0;
   wire [5:0]  alpha_row = alpha_vec_q[prm_bank_i] ? prm_group_i[5:0] : 6'd0;

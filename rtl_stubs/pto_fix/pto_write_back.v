@@ -19,7 +19,7 @@
 // Latency: of the front, then see pto_fix_path. Full rate for L0C latencies up to
 // ReadFifoDepth - 6.
 // Limits: GmDataWidth and LocalDataWidth 128, 256 or 512, SrcDataWidth 512, GmAddrWidth 40,
-// LocalAddrWidth 20. Spec: CONTRACT, fixpipe.md.
+// LocalAddrWidth 20. AlphaReplace is the knob alpha of profiles.md. Spec: CONTRACT, fixpipe.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\_______________     desc_ready 1
@@ -41,10 +41,11 @@ module pto_write_back #(
   parameter integer UbSize         = `PTO_SIZE_UB,   // bytes of one UB sub-block
   parameter integer L1Size         = `PTO_SIZE_L1,   // bytes of L1
   parameter integer L0cSize        = `PTO_SIZE_L0C,  // bytes of L0C
-  parameter integer FbSize         = `PTO_SIZE_FB,   // bytes of FB
+  parameter integer FbSize         = `PTO_FB_SEGMENT_BYTES,  // bytes of a segment of FB
   parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
   parameter integer NumActive      = 8,      // ops after the check, a power of two
-  parameter integer ReadFifoDepth  = 64      // L0C words queued or in flight, a power of two
+  parameter integer ReadFifoDepth  = 64,     // L0C words queued or in flight, a power of two
+  parameter integer AlphaReplace   = 0       // alpha: 0 multiplies the scaled value, 1 replaces M1
 ) (
   `include "pto_fix_ports.vh"
   `include "pto_engine_ports.vh"
@@ -63,6 +64,9 @@ module pto_write_back #(
     if (SrcDataWidth != 512) begin : gen_bad_src
       pto_error_src_data_width_must_be_512 u_error ();
     end
+    if (AlphaReplace != 0 && AlphaReplace != 1) begin : gen_bad_alpha
+      pto_error_alpha_replace_must_be_0_1 u_error ();
+    end
     if (GmAddrWidth != `PTO_GM_ADDR_BITS || LocalAddrWidth != 20 || DescWidth != `PTO_DESC_BITS)
     begin : gen_bad_addr
       pto_error_address_or_descriptor_width u_error ();
@@ -76,7 +80,7 @@ module pto_write_back #(
   wire [GmAddrWidth-1:0] fin_addr;
   wire                   prm_rd, prm_bank;
   wire [7:0]             prm_group;
-  wire [16*29-1:0]       prm_quant;
+  wire [16*36-1:0]       prm_quant;
   wire [16*19-1:0]       prm_alpha;
 
   pto_fix_front #(
@@ -143,7 +147,8 @@ module pto_write_back #(
     .DescWidth      (DescWidth),
     .NumOutstanding (NumOutstanding),
     .NumActive      (NumActive),
-    .ReadFifoDepth  (ReadFifoDepth)
+    .ReadFifoDepth  (ReadFifoDepth),
+    .AlphaReplace   (AlphaReplace)
   ) u_path (
     .clk_i         (clk_i),
     .rst_ni        (rst_ni),

@@ -349,6 +349,7 @@ module pto_bias_load #(
     .row_left_i    (6'd0),
     .row_foot_i    (word_bytes),
     .row_pattern_i (32'd0),
+    .row_repeat_i  (3'd0),
     .line_valid_i  (slots_valid),
     .line_ready_o  (slots_ready),
     .line_i        (slots),

@@ -28,7 +28,8 @@ module pto_gm_store #(
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
   parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
   parameter integer NumActive      = 16,     // ops in flight after the check, a power of two
-  parameter integer ReadFifoDepth  = 32      // UB words, a power of two
+  parameter integer ReadFifoDepth  = 32,     // UB words, a power of two
+  parameter integer LenBits        = 16      // legal bits of len and n_burst: 16 or 21 (knob)
 ) (
   `include "pto_engine_ports.vh"
 );
@@ -56,6 +57,9 @@ module pto_gm_store #(
         || UbSize > (1 << LocalAddrWidth)) begin : gen_bad_addr
       pto_error_address_or_descriptor_width u_error ();
     end
+    if (LenBits != 16 && LenBits != 21) begin : gen_bad_len
+      pto_error_len_bits_must_be_16_21 u_error ();
+    end
   endgenerate
 
   // ---- front: descriptors to rows, and reports ----
@@ -64,10 +68,11 @@ module pto_gm_store #(
   wire [GmAddrWidth-1:0]    row_ext_addr;
   wire [LocalAddrWidth-1:0] row_loc_addr;
   wire [2:0]                row_space;
-  wire [15:0]               row_len;
+  wire [FootWidth-1:0]      row_len;
   wire [5:0]                row_left;
   wire [FootWidth-1:0]      row_foot;
   wire [31:0]               row_pattern;
+  wire [2:0]                row_repeat;
   wire [NumActive-1:0]      err;
   wire                      rd_err_valid, wr_err_valid, fin_valid;
   wire [IdWidth-1:0]        rd_err_id, wr_err_id, fin_id;
@@ -84,7 +89,8 @@ module pto_gm_store #(
     .TagWidth       (TagWidth),
     .QueueDepth     (QueueDepth),
     .NumActive      (NumActive),
-    .IdWidth        (IdWidth)
+    .IdWidth        (IdWidth),
+    .LenBits        (LenBits)
   ) u_front (
     .clk_i          (clk_i),
     .rst_ni         (rst_ni),
@@ -121,7 +127,8 @@ module pto_gm_store #(
     .row_len_o      (row_len),
     .row_left_o     (row_left),
     .row_foot_o     (row_foot),
-    .row_pattern_o  (row_pattern)
+    .row_pattern_o  (row_pattern),
+    .row_repeat_o   (row_repeat)
   );
 
   // ---- a row goes to all four at once; a mere end only to the bursts ----
@@ -138,6 +145,7 @@ module pto_gm_store #(
     .LocalAddrWidth (LocalAddrWidth),
     .LocalDataWidth (LocalDataWidth),
     .FifoDepth      (ReadFifoDepth),
+    .LenWidth       (FootWidth),
     .IdWidth        (IdWidth)
   ) u_read (
     .clk_i        (clk_i),
@@ -169,12 +177,12 @@ module pto_gm_store #(
   wire                   align_valid, align_take;
   wire [LocLane-1:0]     align_src_lane;
   wire [LineLane-1:0]    align_dst_lane;
-  wire [15:0]            align_len;
+  wire [FootWidth-1:0]   align_len;
   wire                   line_valid, line_ready;
   wire [8*LineBytes-1:0] line;
 
   pto_fifo #(
-    .Width(LocLane + LineLane + 16),
+    .Width(LocLane + LineLane + FootWidth),
     .Depth(RowDepth)
   ) u_align_rows (
     .clk_i      (clk_i),
@@ -189,7 +197,8 @@ module pto_gm_store #(
 
   pto_realign #(
     .SrcBytes  (LocBytes),
-    .LineBytes (LineBytes)
+    .LineBytes (LineBytes),
+    .LenWidth  (FootWidth)
   ) u_realign (
     .clk_i          (clk_i),
     .rst_ni         (rst_ni),
@@ -209,7 +218,7 @@ module pto_gm_store #(
   // ---- W beats ----
   wire                word_valid, word_take;
   wire [PageBits-1:0] word_addr;
-  wire [15:0]         word_len;
+  wire [FootWidth-1:0] word_len;
   wire                go_valid, go_drop, go_ready;
   wire                fin_unused;
   wire [IdWidth-1:0]  cur_id_unused, out_id_unused;
@@ -217,7 +226,7 @@ module pto_gm_store #(
   wire [PageBits-1:0] out_addr_unused;
 
   pto_fifo #(
-    .Width(PageBits + 16),
+    .Width(PageBits + FootWidth),
     .Depth(RowDepth)
   ) u_word_rows (
     .clk_i      (clk_i),
@@ -235,7 +244,8 @@ module pto_gm_store #(
     .WordBytes (GmBytes),
     .LineBytes (LineBytes),
     .AddrWidth (PageBits),
-    .FootWidth (16),
+    .LenWidth  (FootWidth),
+    .FootWidth (FootWidth),
     .IdWidth   (IdWidth)
   ) u_words (
     .clk_i         (clk_i),
@@ -251,6 +261,7 @@ module pto_gm_store #(
     .row_left_i    (6'd0),
     .row_foot_i    (word_len),
     .row_pattern_i (32'd0),
+    .row_repeat_i  (3'd0),
     .line_valid_i  (line_valid),
     .line_ready_o  (line_ready),
     .line_i        (line),
@@ -273,14 +284,14 @@ module pto_gm_store #(
   wire                   burst_valid, burst_take, burst_end, burst_last;
   wire [IdWidth-1:0]     burst_id;
   wire [GmAddrWidth-1:0] burst_addr;
-  wire [15:0]            burst_len;
+  wire [FootWidth-1:0]   burst_len;
   wire                   cmd_valid, cmd_ready, cmd_end, cmd_last;
   wire [IdWidth-1:0]     cmd_id;
   wire [GmAddrWidth-1:0] cmd_addr;
   wire [8:0]             cmd_beats;
 
   pto_fifo #(
-    .Width(1 + 1 + IdWidth + GmAddrWidth + 16),
+    .Width(1 + 1 + IdWidth + GmAddrWidth + FootWidth),
     .Depth(RowDepth)
   ) u_burst_rows (
     .clk_i      (clk_i),
@@ -296,6 +307,7 @@ module pto_gm_store #(
   pto_row_bursts #(
     .BusBytes    (GmBytes),
     .GmAddrWidth (GmAddrWidth),
+    .LenWidth    (FootWidth),
     .IdWidth     (IdWidth)
   ) u_bursts (
     .clk_i       (clk_i),
@@ -368,8 +380,8 @@ module pto_gm_store #(
 
   wire unused = &{1'b0, dst_gnt_i, dst_err_i, m_axi_arready, m_axi_rid, m_axi_rdata, m_axi_rresp,
                   m_axi_rlast, m_axi_rvalid, m_axi_bid, cmd_beats[8], row_left, row_foot,
-                  row_pattern, fin_unused, cur_id_unused, out_id_unused, out_space_unused,
-                  out_addr_unused};
+                  row_pattern, row_repeat, fin_unused, cur_id_unused, out_id_unused,
+                  out_space_unused, out_addr_unused};
 endmodule
 
 `default_nettype wire

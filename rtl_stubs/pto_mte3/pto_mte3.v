@@ -6,6 +6,7 @@
 // Throughput: that of the units; ops of one unit follow each other without a bubble. Latency: that
 // of the units, nothing is added; a change of unit drains the pipe: last done taken to first access
 // of the other unit, one clock more than from an idle pipe. An unknown opcode is done with rule 0.
+// LenBits is the knob len_bits of profiles.md, default profile seed.
 // Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; GmAddrWidth 40; the AXI read channels are 0.
 // Spec: CONTRACT, dma.md.
 //
@@ -27,7 +28,8 @@ module pto_mte3 #(
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1
   parameter integer QueueDepth     = 2,      // descriptors queued here, and again in each unit
-  parameter integer NumActive      = 16      // ops in flight in a unit, a power of two
+  parameter integer NumActive      = 16,     // ops in flight in a unit, a power of two
+  parameter integer LenBits        = 16      // legal bits of len and n_burst of mte_ub_gm: 16 or 21
 ) (
   `include "pto_engine_ports.vh"
 );
@@ -47,7 +49,8 @@ module pto_mte3 #(
     .AxiIdWidth     (AxiIdWidth),
     .UbSize         (UbSize),
     .QueueDepth     (QueueDepth),
-    .NumActive      (NumActive)
+    .NumActive      (NumActive),
+    .LenBits        (LenBits)
   ) u_gm_store (
     `include "pto_unit_pins.vh"
   );

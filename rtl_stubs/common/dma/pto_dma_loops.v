@@ -25,10 +25,12 @@ module pto_dma_loops #(
   input  wire [GmAddrWidth-1:0]      job_ext_addr_i,   // ext address of the first row
   input  wire [LocalAddrWidth-1:0]   job_loc_addr_i,   // local address of the first row
   input  wire [2:0]                  job_space_i,      // local space
-  input  wire [15:0]                 job_len_i,        // data bytes of a row
+  input  wire [LocalAddrWidth:0]     job_len_i,        // data bytes of a row
   input  wire [5:0]                  job_left_i,       // pad bytes before the data
-  input  wire [LocalAddrWidth:0]     job_foot_i,       // local bytes of a row, pad included
+  input  wire [LocalAddrWidth:0]     job_foot_i,       // local bytes of a row, pad, fill included
+  input  wire [LocalAddrWidth:0]     job_foot_end_i,   // those of the last row of a burst group
   input  wire [31:0]                 job_pattern_i,    // pad pattern
+  input  wire [2:0]                  job_repeat_i,     // fill with the first element of the row
   input  wire [83:0]                 job_last_i,       // counts less 1: loop 2, 1, 0, rows
   input  wire [4*GmAddrWidth-1:0]    job_ext_stride_i, // ext strides in the same order
   input  wire [4*LocalAddrWidth-1:0] job_loc_stride_i, // local strides in the same order
@@ -41,10 +43,11 @@ module pto_dma_loops #(
   output wire [GmAddrWidth-1:0]      row_ext_addr_o,   // ext address of the row
   output wire [LocalAddrWidth-1:0]   row_loc_addr_o,   // local address of the row
   output wire [2:0]                  row_space_o,      // local space
-  output wire [15:0]                 row_len_o,        // data bytes
+  output wire [LocalAddrWidth:0]     row_len_o,        // data bytes
   output wire [5:0]                  row_left_o,       // pad bytes before the data
-  output wire [LocalAddrWidth:0]     row_foot_o,       // local bytes, pad included
-  output wire [31:0]                 row_pattern_o     // pad pattern
+  output wire [LocalAddrWidth:0]     row_foot_o,       // local bytes, pad and fill included
+  output wire [31:0]                 row_pattern_o,    // pad pattern
+  output wire [2:0]                  row_repeat_o      // fill with the first element of the row
 );
   localparam integer G = GmAddrWidth;
   localparam integer L = LocalAddrWidth;
@@ -52,10 +55,12 @@ module pto_dma_loops #(
   reg               active_q;
   reg [IdWidth-1:0] id_q;
   reg [2:0]         space_q;
-  reg [15:0]        len_q;
+  reg [L:0]         len_q;
   reg [5:0]         left_q;
   reg [L:0]         foot_q;
+  reg [L:0]         foot_end_q;
   reg [31:0]        pattern_q;
+  reg [2:0]         repeat_q;
   reg [62:0]        last_q;                  // reload values of the inner three counters
   reg [4*G-1:0]     ext_stride_q;
   reg [4*L-1:0]     loc_stride_q;
@@ -114,7 +119,9 @@ module pto_dma_loops #(
       len_q        <= job_len_i;
       left_q       <= job_left_i;
       foot_q       <= job_foot_i;
+      foot_end_q   <= job_foot_end_i;
       pattern_q    <= job_pattern_i;
+      repeat_q     <= job_repeat_i;
       last_q       <= job_last_i[62:0];
       ext_stride_q <= job_ext_stride_i;
       loc_stride_q <= job_loc_stride_i;
@@ -149,8 +156,9 @@ module pto_dma_loops #(
   assign row_space_o    = space_q;
   assign row_len_o      = len_q;
   assign row_left_o     = left_q;
-  assign row_foot_o     = foot_q;
+  assign row_foot_o     = end0 ? foot_end_q : foot_q;
   assign row_pattern_o  = pattern_q;
+  assign row_repeat_o   = repeat_q;
 endmodule
 
 `default_nettype wire

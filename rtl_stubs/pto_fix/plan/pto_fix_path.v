@@ -27,7 +27,8 @@ module pto_fix_path #(
   parameter integer DescWidth      = 512,    // bits of a descriptor
   parameter integer NumOutstanding = 16,     // AXI bursts in flight in each direction
   parameter integer NumActive      = 8,      // ops in the data path, a power of two
-  parameter integer ReadFifoDepth  = 64      // L0C words queued or in flight, a power of two
+  parameter integer ReadFifoDepth  = 64,     // L0C words queued or in flight, a power of two
+  parameter integer AlphaReplace   = 0       // alpha: 0 multiplies the scaled value, 1 replaces M1
 ) (
   input  wire                        clk_i,         // clock
   input  wire                        rst_ni,        // asynchronous reset, active low
@@ -42,7 +43,7 @@ module pto_fix_path #(
   output wire                        prm_rd_o,      // look up the parameters of 16 channels
   output wire                        prm_bank_o,    // bank of the op
   output wire [7:0]                  prm_group_o,   // channel div 16
-  input  wire [16*29-1:0]            prm_quant_i,   // next clock, held; lane: sign, offset, scale
+  input  wire [16*36-1:0]            prm_quant_i,   // next clock, held; lane: record 53:37, scale
   input  wire [16*19-1:0]            prm_alpha_i,   // the same; lane: bits 31 to 13 of alpha
   output wire                        src_req_o,     // on-chip read, stable until granted
   input  wire                        src_gnt_i,     // request taken
@@ -124,7 +125,7 @@ module pto_fix_path #(
   // ---- settings of an op for the stages, by its number ----
   localparam integer LaneCtl = 1 + 6 + 3 + 1 + 16 + 2 + 4;
   reg [LaneCtl-1:0]     lane_ctl_q [0:NumActive-1];
-  reg [NumActive-1:0]   bank_q, need_q, turn_q;
+  reg [NumActive-1:0]   bank_q, need_q, turn_q, nosat_q;
   reg [2*NumActive-1:0] size_q;
   reg [3*NumActive-1:0] type_q;
   reg [2*NumActive-1:0] op_q;
@@ -144,6 +145,7 @@ module pto_fix_path #(
       size_q[2*id +: 2]  <= (kind < 4'd2) ? 2'd3 : (kind < 4'd5) ? 2'd2 : {1'b0, kind != 4'd9};
       type_q[3*id +: 3]  <= op_desc_i[`PTO_FIX_ATOMIC_TYPE];
       op_q[2*id +: 2]    <= op_desc_i[`PTO_FIX_ATOMIC_OP];
+      nosat_q[id]        <= op_desc_i[`PTO_FIX_SAT] == 2'd2;
     end
   end
 
@@ -252,7 +254,8 @@ module pto_fix_path #(
   wire [4:0]   y_cols;
 
   pto_fix_lanes #(
-    .UserWidth(1 + 2 + InfoWidth)
+    .UserWidth    (1 + 2 + InfoWidth),
+    .AlphaReplace (AlphaReplace)
   ) u_lanes (
     .clk_i          (clk_i),
     .rst_ni         (rst_ni),
@@ -418,6 +421,7 @@ module pto_fix_path #(
     .err_i           (err),
     .type_i          (type_q),
     .op_i            (op_q),
+    .nosat_i         (nosat_q),
     .piece_valid_i   (piece_valid && piece_gm && piece_room),
     .piece_ready_o   (gm_ready),
     .piece_id_i      (piece_id),

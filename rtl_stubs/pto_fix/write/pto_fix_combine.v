@@ -17,6 +17,7 @@ module pto_fix_combine (
   input  wire [31:0] y_i,                    // result
   input  wire [2:0]  type_i,                 // atomic type
   input  wire [1:0]  op_i,                   // 0 add, 1 max, 2 min
+  input  wire        nosat_i,                // c48, for f16
   output reg  [31:0] data_o                  // what to write
 );
   localparam [2:0] F32 = 3'd1, F16 = 3'd2, S16 = 3'd3, S32 = 3'd4, S8 = 3'd5, BF16 = 3'd6;
@@ -29,11 +30,12 @@ module pto_fix_combine (
     input [31:0] y;
     input [2:0]  kind;
     input [1:0]  op;
+    input        nosat;
     case (kind)
       F32:     combined = fix_atomic_f32(old, y, op);
       S32:     combined = fix_atomic_s32(old, y, op);
-      F16:     combined = {fix_atomic_f16(old[31:16], y[31:16], op),
-                           fix_atomic_f16(old[15:0], y[15:0], op)};
+      F16:     combined = {fix_atomic_f16(old[31:16], y[31:16], op, nosat),
+                           fix_atomic_f16(old[15:0], y[15:0], op, nosat)};
       BF16:    combined = {fix_atomic_bf16(old[31:16], y[31:16], op),
                            fix_atomic_bf16(old[15:0], y[15:0], op)};
       S16:     combined = {fix_atomic_s16(old[31:16], y[31:16], op),
@@ -47,7 +49,7 @@ module pto_fix_combine (
   endfunction
 
   always @(posedge clk_i) begin
-    if (take_i) data_o <= on_i ? combined(old_i, y_i, type_i, op_i) : y_i;
+    if (take_i) data_o <= on_i ? combined(old_i, y_i, type_i, op_i, nosat_i) : y_i;
   end
 endmodule
 

@@ -28,6 +28,7 @@ module pto_fix_gm #(
   input  wire [NumActive-1:0]     err_i,           // per op: an access failed, move no more
   input  wire [3*NumActive-1:0]   type_i,          // per op: atomic type, 0: none
   input  wire [2*NumActive-1:0]   op_i,            // per op: atomic operation
+  input  wire [NumActive-1:0]     nosat_i,         // per op: f16 sums overflow to inf (c48)
   input  wire                     piece_valid_i,   // a piece is there
   output wire                     piece_ready_o,   // it is taken
   input  wire [IdWidth-1:0]       piece_id_i,      // op number
@@ -271,6 +272,7 @@ module pto_fix_gm #(
     .row_left_i    (6'd0),
     .row_foot_i    ({3'd0, cut_len}),
     .row_pattern_i (32'd0),
+    .row_repeat_i  (3'd0),
     .line_valid_i  (line_valid_i),
     .line_ready_o  (line_ready_o),
     .line_i        (line_i),
@@ -301,6 +303,7 @@ module pto_fix_gm #(
     .word_last_i  (word_last),
     .word_type_i  (type_i[3*word_id +: 3]),
     .word_op_i    (op_i[2*word_id +: 2]),
+    .word_nosat_i (nosat_i[word_id]),
     .go_valid_i   (go_valid),
     .go_drop_i    (go_drop),
     .go_ready_o   (go_ready),

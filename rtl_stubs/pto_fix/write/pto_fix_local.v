@@ -80,6 +80,7 @@ module pto_fix_local #(
     .row_left_i    (6'd0),
     .row_foot_i    ({3'd0, cut_len}),
     .row_pattern_i (32'd0),
+    .row_repeat_i  (3'd0),
     .line_valid_i  (line_valid_i),
     .line_ready_o  (line_ready_o),
     .line_i        (line_i),

@@ -23,6 +23,7 @@ module pto_fix_merge #(
   input  wire                   word_last_i,  // last of its burst
   input  wire [2:0]             word_type_i,  // atomic type, 0: none
   input  wire [1:0]             word_op_i,    // 0 add, 1 max, 2 min
+  input  wire                   word_nosat_i, // c48 of the op, for f16
   input  wire                   go_valid_i,   // it is decided what happens to the burst
   input  wire                   go_drop_i,    // its words are dropped
   output wire                   go_ready_o,   // its last word has been taken
@@ -66,14 +67,15 @@ module pto_fix_merge #(
   generate
     for (k = 0; k < DataWidth / 32; k = k + 1) begin : gen_lane
       pto_fix_combine u_lane (
-        .clk_i  (clk_i),
-        .take_i (send),
-        .on_i   (atomic && |word_strb_i[4*k +: 4]),
-        .old_i  (beat_i[32*k +: 32]),
-        .y_i    (word_i[32*k +: 32]),
-        .type_i (word_type_i),
-        .op_i   (word_op_i),
-        .data_o (m_axi_wdata[32*k +: 32])
+        .clk_i   (clk_i),
+        .take_i  (send),
+        .on_i    (atomic && |word_strb_i[4*k +: 4]),
+        .old_i   (beat_i[32*k +: 32]),
+        .y_i     (word_i[32*k +: 32]),
+        .type_i  (word_type_i),
+        .op_i    (word_op_i),
+        .nosat_i (word_nosat_i),
+        .data_o  (m_axi_wdata[32*k +: 32])
       );
     end
   endgenerate
