@@ -346,9 +346,11 @@ function automatic signed [34:0] fix_round_wide;
 endfunction
 
 // Stages S5 and S17: q of step S9 or WIDE, saturated to [-16, 15] (kind 0) or [-65536, 65535]
-// (kind 3); other kinds as they are.
+// (kind 3). Stage WIDE (kind 4) has no range, but an infinity gives the end of the destination
+// range. Other kinds as they are.
 function automatic signed [34:0] fix_stage;
   input signed [34:0] q;
+  input               inf;                   // it is an infinity, rounded
   input        [2:0]  kind;                  // of fix_narrow
   begin
     fix_stage = q;
@@ -358,6 +360,8 @@ function automatic signed [34:0] fix_stage;
     end else if (kind == 3'd3) begin
       if (q > 35'sd65535) fix_stage = 35'sd65535;
       if (q < -35'sd65536) fix_stage = -35'sd65536;
+    end else if (kind == 3'd4 && inf) begin
+      fix_stage = q[34] ? -35'sd2147483648 : 35'sd2147483647;
     end
   end
 endfunction

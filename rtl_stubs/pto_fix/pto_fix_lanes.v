@@ -184,7 +184,7 @@ module pto_fix_lanes #(
     input               clip_en;
     input        [15:0] clip;
     input        [2:0]  kind;
-    to_int = fix_narrow(fix_stage(q, kind),
+    to_int = fix_narrow(fix_stage(q, t == 31'h7F80_0000, kind),
                         fix_bypass(t, shift[17]) ? 17'sd0 : fix_offset(shift[16:0], kind),
                         clip_en, clip, kind);
   endfunction
