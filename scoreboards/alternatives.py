@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Explains a failing op by another profile than that of the run.
 
-After a mismatch the block is evaluated again, from the golden memories as they were before it, with
-one knob of the op's slot at the other value, and then under the other named profiles. A profile
-explains an op if its status, its rule and every byte of its destination and guard are those of the
-design. Nothing of this is on the path of a batch without a mismatch.
+After a mismatch the block is evaluated again, from the golden memories as they were before it: with
+one knob of the op's slot at the other value, then with several of them, last with knobs of every
+slot: an op may read what another one wrote. A profile explains an op if its status, its rule
+and every byte of its destination and guard are those of the design. Nothing of this is on the path
+of a batch without a mismatch.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -44,7 +45,8 @@ class Alternative:
 
     Attributes:
         profile: The profile.
-        knobs: Knobs of the op's slot that differ from those of the run: one, or all that differ.
+        knobs: Knobs that differ from those of the run, as few as explain the op.
+        slot: Slot of the op.
         status: The status that it expects, with the rule; empty if the run expects the same.
         behind: First and last byte of a row that only one of the two profiles writes; None where
             both write the same bytes.
@@ -53,6 +55,7 @@ class Alternative:
 
     profile: Profile
     knobs: tuple[str, ...]
+    slot: str
     status: str
     behind: tuple[int, int] | None = None
     rows: int = 1
@@ -131,21 +134,43 @@ class Alternatives:
             for value in knob.values
             if value != getattr(run, knob.name)
         ]
-        if not single:
+        try:
+            with self._evaluated(batch, run) as (_, outcomes):
+                expected = outcomes[index]
+        except ValueError:  # the stimulus broke a rule of text, which is reported apart
             return []
-        with self._evaluated(batch, run) as (_, outcomes):
-            expected = outcomes[index]
         if self._explains(batch, index, record, run, expected):  # another check failed
             return []
         explain = [one for one in single if self._explains(batch, index, record, one, expected)]
         if not explain:
-            explain = [
-                one
-                for one in PROFILES.values()
-                if len(_differing(run, one, slot)) > 1
-                and self._explains(batch, index, record, one, expected)
-            ]
+            explain = self._together(batch, index, record, expected, slot)
         return [self._alternative(batch, index, one, expected) for one in explain]
+
+    def _together(
+        self, batch: Batch, index: int, record: Any, expected: Outcome, slot: str
+    ) -> list[Profile]:
+        """Returns the profile with the fewest knobs of a named one that explains an op, if any.
+
+        Knobs of no slot stay: they are rules of text, under which the block was drawn.
+        """
+        run = current()
+        for slots in ((slot,), SLOTS):
+            for other in PROFILES.values():
+                names = [
+                    name
+                    for name in run.differences(other)
+                    if set(slots).intersection(KNOBS[name].slots)
+                ]
+                found = _with(run, other, names)
+                if not names or not self._explains(batch, index, record, found, expected):
+                    continue
+                for name in tuple(names):
+                    fewer = [one for one in names if one != name]
+                    less = _with(run, other, fewer)
+                    if fewer and self._explains(batch, index, record, less, expected):
+                        names, found = fewer, less
+                return [found]
+        return []
 
     def _alternative(
         self, batch: Batch, index: int, profile: Profile, expected: Outcome
@@ -160,7 +185,7 @@ class Alternatives:
                 spec = OPS_BY_CODE[int(batch.block.opcode[index])]
                 status += f" {rule_name(spec.rules, outcome.rule)}"
         behind = _behind(expected, outcome)
-        return Alternative(profile, _differing(current(), profile, slot), status, *behind)
+        return Alternative(profile, current().differences(profile), slot, status, *behind)
 
     def _explains(
         self, batch: Batch, index: int, record: Any, profile: Profile, expected: Outcome
@@ -230,22 +255,26 @@ def _behind(one: Outcome, other: Outcome) -> tuple[tuple[int, int] | None, int]:
     return ((first, last - 1), rows) if first < last else (None, 1)
 
 
-def _differing(run: Profile, other: Profile, slot: str) -> tuple[str, ...]:
-    return tuple(name for name in run.differences(other) if slot in KNOBS[name].slots)
+def _with(run: Profile, other: Profile, names: Sequence[str]) -> Profile:
+    """Returns the profile of the run with some knobs of another one."""
+    return replace(run, **{name: getattr(other, name) for name in names})
 
 
 def _lines(one: Alternative, found: Mismatch | None) -> list[str]:
     """Returns the lines of a report about a profile that explains its op."""
     run, named = current(), _named(one)
     what = one.status or _bytes(one, found)
+    own = any(one.slot in KNOBS[name].slots for name in one.knobs)
+    who = "the engine" if own else "an op whose bytes it reads"
     names = ", ".join(f"{name} = {getattr(one.profile, name)}" for name in one.knobs)
     remedy = f"PROFILE={_quoted(named)}"
     if str(one.profile) != named:
-        remedy += f", or PROFILE={_quoted(str(one.profile))} for this knob alone"
+        alone = "this knob" if len(one.knobs) == 1 else "these knobs"
+        remedy += f", or PROFILE={_quoted(str(one.profile))} for {alone} alone"
     return [
         *labelled(
             "profile",
-            f"{what}: the engine follows profile {named} (knob {_effects(one, one.profile)}), this "
+            f"{what}: {who} follows profile {named} (knob {_effects(one, one.profile)}), this "
             f"run is {run} ({_effects(one, run)})",
         ),
         *labelled("", f"with {names} the status and every byte of this op agree"),

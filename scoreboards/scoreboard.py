@@ -451,6 +451,8 @@ class Scoreboard(uvm_subscriber):
             stop = mismatch.address + mismatch.extent
             ours, theirs = self.golden[mismatch.space], self.actual[mismatch.space]
             if mismatch.extent <= 1 << 24:
+                wrong = Footprint(mismatch.space, mismatch.address, mismatch.extent, (1,), (0,))
+                self.repro.before.keep(wrong)  # a guard is no destination: it was not kept
                 ours[mismatch.address : stop] = theirs[mismatch.address : stop]
 
     def _check_flags(

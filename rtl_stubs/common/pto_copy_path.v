@@ -21,8 +21,8 @@ module pto_copy_path #(
   parameter integer DstDataWidth   = 256,    // bits of a destination word
   parameter integer NumActive      = 16,     // ops in flight
   parameter integer IdWidth        = 4,      // bits of an op number, $clog2(NumActive)
-  parameter integer LenWidth       = 16,     // bits of a length
-  parameter integer ReadFifoDepth  = 64      // source words and rows in flight, a power of two
+  parameter integer ReadFifoDepth  = 64,     // source words and rows in flight, a power of two
+  parameter integer LenWidth       = 16      // bits of a row length
 ) (
   input  wire                      clk_i,           // clock
   input  wire                      rst_ni,          // asynchronous reset, active low
@@ -65,8 +65,7 @@ module pto_copy_path #(
   localparam integer LineLane  = $clog2(LineBytes);
   localparam integer CountBits = $clog2(ReadFifoDepth) + 1;
   localparam [CountBits-1:0] DEPTH = ReadFifoDepth[CountBits-1:0];
-  localparam integer RecordWidth = 1 + 1 + IdWidth + 3 + LocalAddrWidth + LenWidth
-                                 + SrcLane;
+  localparam integer RecordWidth = 1 + 1 + IdWidth + 3 + LocalAddrWidth + LenWidth + SrcLane;
   localparam integer WordWidth   = RecordWidth - SrcLane;
 
   // An error takes effect in its own clock, so that no access is requested after it.
@@ -97,8 +96,8 @@ module pto_copy_path #(
     .LocalAddrWidth (LocalAddrWidth),
     .LocalDataWidth (SrcDataWidth),
     .FifoDepth      (ReadFifoDepth),
-    .LenWidth       (LenWidth),
-    .IdWidth        (IdWidth)
+    .IdWidth        (IdWidth),
+    .LenWidth       (LenWidth)
   ) u_read (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),
@@ -200,9 +199,9 @@ module pto_copy_path #(
     .WordBytes (DstBytes),
     .LineBytes (LineBytes),
     .AddrWidth (LocalAddrWidth),
-    .LenWidth  (LenWidth),
     .FootWidth (LenWidth),
-    .IdWidth   (IdWidth)
+    .IdWidth   (IdWidth),
+    .LenWidth  (LenWidth)
   ) u_words (
     .clk_i         (clk_i),
     .rst_ni        (rst_ni),
@@ -217,7 +216,8 @@ module pto_copy_path #(
     .row_left_i    (6'd0),
     .row_foot_i    (word_len),
     .row_pattern_i (32'd0),
-    .row_repeat_i  (3'd0),
+    .row_fill_i    (1'b0),
+    .row_elem_i    (2'd0),
     .line_valid_i  (line_valid),
     .line_ready_o  (line_ready),
     .line_i        (line),

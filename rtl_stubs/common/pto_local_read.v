@@ -18,8 +18,8 @@ module pto_local_read #(
   parameter integer LocalAddrWidth = 20,     // bits of a byte address
   parameter integer LocalDataWidth = 256,    // bits of a word
   parameter integer FifoDepth      = 32,     // words queued or in flight, a power of two
-  parameter integer LenWidth       = 16,     // bits of a length
-  parameter integer IdWidth        = 4       // bits of an op number
+  parameter integer IdWidth        = 4,      // bits of an op number
+  parameter integer LenWidth       = 16      // bits of a row length
 ) (
   input  wire                      clk_i,        // clock
   input  wire                      rst_ni,       // asynchronous reset, active low
@@ -49,18 +49,17 @@ module pto_local_read #(
   localparam integer WordBits  = LocalAddrWidth - LaneBits;
   localparam integer CountBits = $clog2(FifoDepth) + 1;
   localparam [CountBits-1:0] DEPTH = FifoDepth[CountBits-1:0];
-  localparam integer WordBytes = LocalDataWidth / 8;
-  localparam integer LeftBits  = LenWidth + 1 - LaneBits;  // of the words of a row
+  localparam [LenWidth:0] WORD_BYTES = LocalDataWidth[LenWidth+3:3];
 
   // ---- the row being read ----
   reg                 active_q;
   reg [IdWidth-1:0]   id_q;
   reg [2:0]           space_q;
   reg [WordBits-1:0]  word_q;
-  reg [LeftBits-1:0]  left_q;                // words not yet requested
+  reg [LenWidth-LaneBits:0] left_q;          // words not yet requested
 
-  wire [LenWidth:0] row_span = {{LeftBits{1'b0}}, row_addr_i[LaneBits-1:0]} + {1'b0, row_len_i}
-                             + WordBytes[LenWidth:0] - {{LenWidth{1'b0}}, 1'b1};
+  wire [LenWidth:0] row_span = {{(LenWidth + 1 - LaneBits){1'b0}}, row_addr_i[LaneBits-1:0]}
+                             + {1'b0, row_len_i} + WORD_BYTES - {{LenWidth{1'b0}}, 1'b1};
 
   // ---- requests ----
   reg                 req_q;
@@ -75,7 +74,7 @@ module pto_local_read #(
   // Made-up words must not overtake replies: wait until none is due.
   wire make     = active_q && has_room && drop_i && flight_q == {CountBits{1'b0}};
   wire step     = ask || make;
-  wire is_final = left_q == {{(LeftBits - 1){1'b0}}, 1'b1};
+  wire is_final = left_q == {{(LenWidth - LaneBits){1'b0}}, 1'b1};
   wire pop      = beat_valid_o && beat_ready_i;
 
   assign row_ready_o = !active_q || (step && is_final);

@@ -17,7 +17,7 @@
 module pto_realign #(
   parameter integer SrcBytes  = 32,          // bytes of a source beat
   parameter integer LineBytes = 32,          // bytes of a line: the wider side
-  parameter integer LenWidth  = 16           // bits of a length
+  parameter integer LenWidth  = 16           // bits of a row length
 ) (
   input  wire                         clk_i,          // clock
   input  wire                         rst_ni,         // asynchronous reset, active low

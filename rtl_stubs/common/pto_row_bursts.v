@@ -2,7 +2,6 @@
 //
 // Cuts rows of GM bytes into AXI bursts: first address aligned down to the bus word, a cut at
 // every 4 KiB boundary (no burst is then longer than 256 beats on a bus of 128 bits or more).
-// Rows may overlap or repeat. Limits: LenWidth is 12 to 31.
 // Throughput: one burst per clock, also across rows. Latency: one clock.
 // A record with row_end_i passes as a command of no beats. Spec: CONTRACT, m_axi rules.
 //
@@ -14,7 +13,7 @@
 module pto_row_bursts #(
   parameter integer BusBytes    = 32,        // bytes of a bus word: 16, 32 or 64
   parameter integer GmAddrWidth = 40,        // bits of a GM byte address
-  parameter integer LenWidth    = 16,        // bits of a length
+  parameter integer LenWidth    = 16,        // bits of a row length
   parameter integer IdWidth     = 4          // bits of an op number
 ) (
   input  wire                   clk_i,       // clock
@@ -36,7 +35,7 @@ module pto_row_bursts #(
 );
   localparam integer LaneBits  = $clog2(BusBytes);
   localparam integer IndexBits = 12 - LaneBits;            // bus word within its 4 KiB page
-  localparam integer BeatBits  = LenWidth - 3;             // of the beats of a row
+  localparam integer BeatBits  = LenWidth - 3;             // beats of a row
   localparam [8:0]   PAGE_BEATS = 9'd1 << IndexBits;
 
   reg                    active_q;
@@ -48,8 +47,7 @@ module pto_row_bursts #(
   reg [BeatBits-1:0]     beats_q;            // beats of the row still to command
 
   wire [LenWidth:0] row_span = {{(LenWidth + 1 - LaneBits){1'b0}}, row_addr_i[LaneBits-1:0]}
-                             + {1'b0, row_len_i} + BusBytes[LenWidth:0]
-                             - {{LenWidth{1'b0}}, 1'b1};
+                             + {1'b0, row_len_i} + BusBytes[LenWidth:0] - {{LenWidth{1'b0}}, 1'b1};
   wire [8:0]  to_page_end = PAGE_BEATS - {{(9 - IndexBits){1'b0}}, index_q};
   wire        is_final    = beats_q <= {{(BeatBits - 9){1'b0}}, to_page_end};
   wire        cmd_fire    = active_q && cmd_ready_i;
@@ -75,7 +73,7 @@ module pto_row_bursts #(
       page_q  <= row_addr_i[GmAddrWidth-1:12];
       index_q <= row_addr_i[11:LaneBits];
       beats_q <= row_end_i ? {BeatBits{1'b0}}
-               : {{(LaneBits - 4){1'b0}}, row_span[LenWidth:LaneBits]};
+                           : {{(LaneBits - 4){1'b0}}, row_span[LenWidth:LaneBits]};
     end else if (cmd_fire) begin
       page_q  <= page_q + 1'b1;
       index_q <= {IndexBits{1'b0}};

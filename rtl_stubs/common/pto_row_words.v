@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cuts rows into destination words: takes the data from lines (pto_realign), adds pad and fill
-// bytes, and makes exact byte enables. Rows may begin and end at any byte. Disabled lanes and those
-// of the row that hold no data carry the pattern: the given one, or the first element of the row
-// again and again, in the phase of the row start (only with Repeat).
+// Cuts rows into destination words: takes the data from lines (pto_realign), adds pad bytes, and
+// makes exact byte enables. Disabled lanes and pad lanes carry the pattern.
 // The word is registered and stays until it is taken; the same register serves as local write
 // request and as AXI W beat. Throughput: one word per clock, also across rows. Latency: line to
 // word one clock. The pattern has a period of 4 bytes and words are aligned, so its phase is that
-// of the absolute address (A-07). A repeated element is 1, 2, 4 or 8 bytes; a row shorter than its
-// element (DMA-L19) gets undefined fill bytes. Limits: WordBytes <= LineBytes; LenWidth is 6 to 31;
-// foot > 0 unless row_end_i; a row with Repeat has left 0. Spec: dma.md sections 2 and 3.
+// of the absolute address (A-07). In place of the pattern the first element of the row may fill the
+// bytes behind the data, with its phase from the row's start (knob tail); such a row has no pad
+// before its data and holds a whole element.
+// Limits: WordBytes <= LineBytes; foot > 0 unless row_end_i.
+// Spec: dma.md sections 2 and 3.
 //
 //   clk         _/~\_/~\_/~\_/~\_
 //   line_valid  _/~~~\___________
@@ -21,10 +21,9 @@ module pto_row_words #(
   parameter integer WordBytes = 32,          // bytes of a destination word: 16, 32 or 64
   parameter integer LineBytes = 32,          // bytes of a line, at least WordBytes
   parameter integer AddrWidth = 20,          // bits of the byte address followed
-  parameter integer LenWidth  = 16,          // bits of a length
   parameter integer FootWidth = 21,          // bits of a row footprint
-  parameter integer Repeat    = 0,           // 1: row_repeat_i counts
-  parameter integer IdWidth   = 4            // bits of an op number
+  parameter integer IdWidth   = 4,           // bits of an op number
+  parameter integer LenWidth  = 16           // bits of a row length
 ) (
   input  wire                   clk_i,         // clock
   input  wire                   rst_ni,        // asynchronous reset, active low
@@ -39,7 +38,8 @@ module pto_row_words #(
   input  wire [5:0]             row_left_i,    // pad bytes before the data
   input  wire [FootWidth-1:0]   row_foot_i,    // bytes in all
   input  wire [31:0]            row_pattern_i, // pad pattern
-  input  wire [2:0]             row_repeat_i,  // bit 2: repeat the first 2^k bytes, k in bits 1, 0
+  input  wire                   row_fill_i,    // the pad repeats the first element of the row
+  input  wire [1:0]             row_elem_i,    // log2 of its bytes
   input  wire                   line_valid_i,  // a line is there
   output wire                   line_ready_o,  // it is used up
   input  wire [8*LineBytes-1:0] line_i,        // the line
@@ -62,7 +62,6 @@ module pto_row_words #(
   localparam integer ClipBits = LaneBits + 1;
   localparam integer WordBits = 8 * WordBytes;
   localparam integer FarBits  = FootWidth + 1;
-  localparam integer EndBits  = LenWidth + 2;
   localparam [ClipBits-1:0] FULL = WordBytes[ClipBits-1:0];
 
   // ---- the current row; distances count from the start of the current word ----
@@ -75,18 +74,18 @@ module pto_row_words #(
   reg [IndexBits-1:0] index_q;               // word address
   reg [LaneBits-1:0]  lane_q;                // first byte of the row, 0 after the first word
   reg [6:0]           begin_q;               // first data byte, 0 once passed
-  reg [EndBits-1:0]   data_end_q;            // end of the data, 0 once passed
+  reg [LenWidth+1:0]  data_end_q;            // end of the data, 0 once passed
   reg [FarBits-1:0]   row_end_q;             // end of the row
 
   // A distance as a lane of this word: 0 to WordBytes.
   wire [ClipBits-1:0] lane_c  = {1'b0, lane_q};
   wire [ClipBits-1:0] begin_c = (|begin_q[6:LaneBits]) ? FULL : begin_q[ClipBits-1:0];
-  wire [ClipBits-1:0] data_c  = (|data_end_q[EndBits-1:LaneBits]) ? FULL : data_end_q[ClipBits-1:0];
+  wire [ClipBits-1:0] data_c  = (|data_end_q[LenWidth+1:LaneBits]) ? FULL : data_end_q[ClipBits-1:0];
   wire [ClipBits-1:0] row_c   = (|row_end_q[FarBits-1:LaneBits]) ? FULL : row_end_q[ClipBits-1:0];
 
   wire has_data   = begin_c != FULL && data_c != {ClipBits{1'b0}} && !end_q;
   wire row_done   = end_q || (row_end_q <= {{(FarBits - ClipBits){1'b0}}, FULL});
-  wire data_done  = data_end_q <= {{(EndBits - ClipBits){1'b0}}, FULL};
+  wire data_done  = data_end_q <= {{(LenWidth + 2 - ClipBits){1'b0}}, FULL};
   wire page_done  = &index_q[11-LaneBits:0];
 
   // ---- the word register ----
@@ -134,66 +133,46 @@ module pto_row_words #(
     end
   endfunction
 
-  // ---- pattern of eight bytes, byte k for the addresses that are k modulo 8 ----
-  wire [63:0] pattern;
-  generate
-    if (Repeat != 0) begin : gen_repeat
-      localparam integer ChunkBits = LaneBits - 3;
-      reg        repeat_q;
-      reg [1:0]  elem_q;                     // log2 of the bytes of the element
-      reg [2:0]  phase_q;                    // row start modulo 8
-      reg        first_q;                    // the first word of the row
-      reg        split_q;                    // the second, and the first element may reach into it
-      reg [63:0] head_q;                     // the eight bytes that hold the row start
-      reg [63:0] kept_q;
+  // ---- fill: the first element of the row, repeated from the start of the row on ----
+  // An element has at most 8 bytes, which lie in two neighbouring groups of 8 aligned bytes: that
+  // of the row's first byte and the next, which may be the first of the next word. Lanes of 8
+  // bytes have the phase of the address, whatever the word.
+  localparam integer Groups = WordBytes / 8;
+  reg         first_q;                       // the word in work is the first of its row
+  reg         second_q;                      // it is the second
+  reg         fill_q;
+  reg  [1:0]  elem_q;
+  reg  [2:0]  phase_q;                       // address of the row, modulo 8
+  reg  [63:0] group_a_q, group_b_q;
 
-      function [63:0] spread;                // first bytes of the row to all lanes
-        input [127:0] value;                 // eight bytes that hold the row start, and the next
-        input [2:0]   phase;
-        input [1:0]   elem;
-        reg   [63:0]  bytes;
-        begin
-          bytes  = value[{1'b0, phase, 3'b000} +: 64];
-          case (elem)
-            2'd0:    bytes = {8{bytes[7:0]}};
-            2'd1:    bytes = {4{bytes[15:0]}};
-            2'd2:    bytes = {2{bytes[31:0]}};
-            default: bytes = bytes;
-          endcase
-          bytes  = phase[0] ? {bytes[55:0], bytes[63:56]} : bytes;
-          bytes  = phase[1] ? {bytes[47:0], bytes[63:48]} : bytes;
-          spread = phase[2] ? {bytes[31:0], bytes[63:32]} : bytes;
-        end
-      endfunction
+  wire [LaneBits-4:0] group  = lane_q[LaneBits-1:3];
+  wire [LaneBits-3:0] beside = {1'b0, group} + 1'b1;
+  wire                near = beside < Groups[LaneBits-3:0];
+  wire [63:0] group_a = first_q ? data[group*64 +: 64] : group_a_q;
+  wire [63:0] group_b = (first_q && near) ? data[beside[LaneBits-4:0]*64 +: 64]
+                      : second_q ? data[63:0] : group_b_q;
+  wire        split_here = !near;          // the second group is in the next word
 
-      wire [ChunkBits-1:0] chunk = lane_q[LaneBits-1:3];
-      wire [ChunkBits-1:0] after = chunk + 1'b1;
-      wire [63:0]  here   = data[{chunk, 6'd0} +: 64];
-      wire [63:0]  beyond = data[{after, 6'd0} +: 64];
-      wire [127:0] start  = first_q ? {beyond, here} : {data[63:0], head_q};
-      wire [63:0]  repeated = (first_q || split_q) ? spread(start, phase_q, elem_q) : kept_q;
-      assign pattern = repeat_q ? repeated : {2{pattern_q}};
-
-      always @(posedge clk_i) begin
-        if (row_ready_o) begin
-          {repeat_q, elem_q} <= row_repeat_i;
-          phase_q  <= row_addr_i[2:0];
-          first_q  <= 1'b1;
-          split_q  <= 1'b0;
-        end else if (step) begin
-          first_q <= 1'b0;
-          split_q <= first_q && &chunk;
-        end
-        if (step) begin
-          if (first_q) head_q <= here;
-          kept_q <= repeated;
-        end
+  function [63:0] repeated;                  // lane k gets the byte of the element at its phase
+    input [63:0] a;
+    input [63:0] b;
+    input [2:0]  phase;
+    input [1:0]  elem;
+    integer k;
+    reg [2:0] offset;
+    reg [2:0] lane;
+    begin
+      repeated = 64'd0;
+      for (k = 0; k < 8; k = k + 1) begin
+        offset = (k[2:0] - phase) & ((elem == 2'd0) ? 3'd0 : (elem == 2'd1) ? 3'd1
+                                     : (elem == 2'd2) ? 3'd3 : 3'd7);
+        lane   = phase + offset;
+        repeated[8*k +: 8] = (lane >= phase) ? a[{lane, 3'b000} +: 8] : b[{lane, 3'b000} +: 8];
       end
-    end else begin : gen_constant
-      wire unused_repeat = &{1'b0, row_repeat_i};
-      assign pattern = {2{pattern_q}};
     end
-  endgenerate
+  endfunction
+
+  wire [63:0] filler = fill_q ? repeated(group_a, group_b, phase_q, elem_q) : {2{pattern_q}};
 
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -216,20 +195,29 @@ module pto_row_words #(
       id_q       <= row_id_i;
       space_q    <= row_space_i;
       pattern_q  <= row_pattern_i;
+      fill_q     <= row_fill_i;
+      elem_q     <= row_elem_i;
+      phase_q    <= row_addr_i[2:0];
+      first_q    <= 1'b1;
+      second_q   <= 1'b0;
       index_q    <= row_addr_i[AddrWidth-1:LaneBits];
       lane_q     <= row_addr_i[LaneBits-1:0];
       begin_q    <= row_begin;
-      data_end_q <= {{(EndBits - 7){1'b0}}, row_begin} + {2'd0, row_len_i};
+      data_end_q <= {{(LenWidth - 5){1'b0}}, row_begin} + {2'd0, row_len_i};
       row_end_q  <= row_lane + {1'b0, row_foot_i};
     end else if (step) begin
       index_q    <= index_q + 1'b1;
       lane_q     <= {LaneBits{1'b0}};
+      first_q    <= 1'b0;
+      second_q   <= first_q && split_here;
       begin_q    <= (begin_c == FULL) ? begin_q - {{(7 - ClipBits){1'b0}}, FULL} : 7'd0;
-      data_end_q <= data_done ? {EndBits{1'b0}}
-                  : data_end_q - {{(EndBits - ClipBits){1'b0}}, FULL};
+      data_end_q <= data_done ? {(LenWidth + 2){1'b0}}
+                              : data_end_q - {{(LenWidth + 2 - ClipBits){1'b0}}, FULL};
       row_end_q  <= row_end_q - {{(FarBits - ClipBits){1'b0}}, FULL};
     end
     if (step) begin
+      group_a_q   <= group_a;
+      group_b_q   <= group_b;
       out_write_q <= !end_q && !drop_i;
       out_fin_q   <= last_q && row_done;
       out_last_q  <= row_done || page_done;
@@ -237,7 +225,7 @@ module pto_row_words #(
       out_space_q <= space_q;
       out_index_q <= index_q;
       out_be_q    <= ({WordBytes{1'b1}} << lane_c) & ~({WordBytes{1'b1}} << row_c);
-      out_data_q  <= pad(data, pattern, begin_c, data_c);
+      out_data_q  <= pad(data, filler, begin_c, data_c);
     end
   end
 

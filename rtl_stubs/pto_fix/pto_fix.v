@@ -8,8 +8,7 @@
 // of the units, nothing is added; a change of unit drains the pipe: last done taken to first access
 // of the other unit, one clock more than from an idle pipe. An unknown opcode is done with rule 0.
 // Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; SrcDataWidth 512, the width of an L0C word
-// and of a parameter word; GmAddrWidth 40. AlphaReplace is the knob alpha of profiles.md, default
-// profile seed. Spec: CONTRACT, fixpipe.md, bias_fb.md 3.
+// and of a parameter word; GmAddrWidth 40. Spec: CONTRACT, fixpipe.md, bias_fb.md 3, profiles.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\___________________     mte_l1_fb, desc_ready 1
@@ -33,7 +32,7 @@ module pto_fix #(
   parameter integer QueueDepth     = 2,      // descriptors queued here, and again in each unit
   parameter integer NumActive      = 16,     // mte_l1_fb in flight, a power of two
   parameter integer ReadFifoDepth  = 64,     // mte_l1_fb: source words and rows in flight
-  parameter integer AlphaReplace   = 0       // alpha: 0 multiplies the scaled value, 1 replaces M1
+  parameter integer AlphaReplace   = 0       // knob alpha: 0 sequential, 1 replace
 ) (
   `include "pto_fix_ports.vh"
   `include "pto_engine_ports.vh"

@@ -8,7 +8,7 @@
 // product over constructed and random pairs.
 // sat is the sat clause: 0 sat, 1 preserve_nan, 2 nosat. The largest functions are not inlined
 // by the simulator (no_inline_task): a third of the C++ to compile, at the same speed.
-// Spec: fixpipe.md sections 3, 4, 6 and 7; A-34 to A-46, A-51.
+// Spec: fixpipe.md sections 3, 4, 6 and 7; A-34 to A-46, A-51, A-76.
 
 // m * 2^-shift as an integer, RNE; exact for shift 0, 0 from shift 25 on.
 // Test: tests/arith, through the five conversions that call it.
@@ -64,7 +64,7 @@ function automatic [15:0] fix_f32_to_bf16;
 endfunction
 
 // f32 to f8 e4m3fn: RNE, subnormal step 2^-9, largest 448. Overflow and inf: +-448 for sat and
-// preserve_nan, 7F for both signs for nosat (A-44). NaN: 00 for sat, else 7F.
+// preserve_nan; for nosat 7F, the NaN, for both signs (A-44). NaN: 00 for sat, else 7F.
 // Test: tests/arith, all 2^32 inputs with each sat.
 function automatic [7:0] fix_f32_to_e4m3;
   input [31:0] x;
@@ -284,12 +284,6 @@ function automatic [31:0] fix_relu;
   end
 endfunction
 
-// NaN as 7FC00000, anything else as it is.
-function automatic [31:0] fix_canonical;
-  input [31:0] t;
-  fix_canonical = t[30:0] > 31'h7F80_0000 ? 32'h7FC0_0000 : t;
-endfunction
-
 // Clip for f16: min(t, clip) on f32, clip a finite f16 above 0; NaN stays as it is.
 // Test: tests/arith, all 2^32 inputs with several clips.
 function automatic [31:0] fix_clip_f16;
@@ -305,27 +299,8 @@ endfunction
 
 // ---- to integer destinations: section 4 ----
 
-// Step S9: NaN to 0; clamped to [-256, 255], inf too; RNE. Test: tests/arith, all 2^32 inputs.
-function automatic signed [9:0] fix_round_s9;
-  input [31:0] t;
-  reg   [7:0]  e;
-  reg   [4:0]  shift;
-  reg   [23:0] r;                            // magnitude
-  begin
-    e     = t[30:23];
-    shift = 5'd22 - e[4:0];                  // 150 - e
-    if (e == 8'd255 && t[22:0] != 23'd0) r = 24'd0;
-    else if (e >= 8'd135)                r = 24'd256;
-    else if (e >= 8'd126)                r = fix_shift_rne({1'b1, t[22:0]}, shift);
-    else                                 r = 24'd0;        // below 0.5
-    if (t[31])              fix_round_s9 = -$signed(r[9:0]);
-    else if (r >= 24'd256)  fix_round_s9 = 10'sd255;
-    else                    fix_round_s9 = $signed(r[9:0]);
-  end
-endfunction
-
-// Step WIDE: NaN to 0; RNE to an integer. From 2^33 on, inf too, the result is +-2^33: further
-// beyond every clamp than any offset reaches. Test: tests/arith, all 2^32 inputs.
+// Step WIDE: NaN to 0; RNE to an integer. From 2^33 on, inf too, the result is +-2^33: more than
+// any offset beyond every clamp. Test: tests/arith, all 2^32 inputs.
 function automatic signed [34:0] fix_round_wide;
   input [31:0] t;
   reg   [7:0]  e;
@@ -345,42 +320,40 @@ function automatic signed [34:0] fix_round_wide;
   end
 endfunction
 
-// Stages S5 and S17: q of step S9 or WIDE, saturated to [-16, 15] (kind 0) or [-65536, 65535]
-// (kind 3). Stage WIDE (kind 4) has no range, but an infinity gives the end of the destination
-// range. Other kinds as they are.
-function automatic signed [34:0] fix_stage;
-  input signed [34:0] q;
-  input               inf;                   // it is an infinity, rounded
-  input        [2:0]  kind;                  // of fix_narrow
+// Step S17: as WIDE, clamped to [-65536, 65535]. Test: tests/arith, all 2^32 inputs.
+function automatic signed [17:0] fix_round_s17;
+  input [31:0] t;
+  reg   signed [34:0] q;
   begin
-    fix_stage = q;
-    if (kind == 3'd0) begin
-      if (q > 35'sd15) fix_stage = 35'sd15;
-      if (q < -35'sd16) fix_stage = -35'sd16;
-    end else if (kind == 3'd3) begin
-      if (q > 35'sd65535) fix_stage = 35'sd65535;
-      if (q < -35'sd65536) fix_stage = -35'sd65536;
-    end else if (kind == 3'd4 && inf) begin
-      fix_stage = q[34] ? -35'sd2147483648 : 35'sd2147483647;
-    end
+    q = fix_round_wide(t);
+    if (q > 35'sd65535) q = 35'sd65535;
+    if (q < -35'sd65536) q = -35'sd65536;
+    fix_round_s17 = q[17:0];
   end
 endfunction
 
-// 1 when t takes no offset: NaN, or an infinity that comes from an infinity of the source stage
-// (A-35, A-76). The end of each stage lies beyond every destination range, so that without the
-// offset an infinity gives the end of that range, and NaN 0.
-function automatic fix_bypass;
-  input [30:0] t;                            // without its sign
-  input        s_inf;                        // the value of the source stage is an infinity
-  fix_bypass = t[30:23] == 8'd255 && (t[22:0] != 23'd0 || s_inf);
+// Step S9: as S17, clamped to [-256, 255]. Test: tests/arith, all 2^32 inputs.
+function automatic signed [9:0] fix_round_s9;
+  input [31:0] t;
+  reg   signed [17:0] q;
+  begin
+    q = fix_round_s17(t);
+    if (q > 18'sd255) q = 18'sd255;
+    if (q < -18'sd256) q = -18'sd256;
+    fix_round_s9 = q[9:0];
+  end
 endfunction
 
-// Offset field of a record, bits 53 to 37: 5 bits for s4 (kind 0), 17 for s16 (kind 3), else 9.
-function automatic signed [16:0] fix_offset;
-  input [16:0] field;
-  input [2:0]  kind;                         // of fix_narrow
-  fix_offset = kind == 3'd0 ? {{12{field[4]}}, field[4:0]}
-             : kind == 3'd3 ? field : {{8{field[8]}}, field[8:0]};
+// Step S5: as S9, clamped to [-16, 15]. Test: tests/arith, all 2^32 inputs.
+function automatic signed [5:0] fix_round_s5;
+  input [31:0] t;
+  reg   signed [9:0] q;
+  begin
+    q = fix_round_s9(t);
+    if (q > 10'sd15) q = 10'sd15;
+    if (q < -10'sd16) q = -10'sd16;
+    fix_round_s5 = q[5:0];
+  end
 endfunction
 
 // Offset, clip and clamp: q + offset, exact; at most clip when clip_en; clamped to the kind's
@@ -424,5 +397,48 @@ function automatic [31:0] fix_narrow;
         fix_narrow = sum[31:0];
       end
     endcase
+  end
+endfunction
+
+// All steps after relu: stage S5, S9, S17 or WIDE, offset, clip and clamp, kind as in fix_narrow.
+// NaN gives 0, and an inf that comes from an infinite source (inf_src) the end of the kind's range,
+// both without stage and offset; an inf from the product of a finite source saturates at the stage.
+// field: bits 53 to 37 of a record, of which the kind takes its offset: s4 the low 5 bits, s16 all
+// 17, the others 9. Test: tests/arith, constructed and random operands.
+function automatic [31:0] fix_to_int;
+  input [31:0] t;
+  input        inf_src;
+  input [16:0] field;
+  input        clip_en;
+  input [15:0] clip;                         // two's complement
+  input [2:0]  kind;
+  reg          bypass;
+  reg   [5:0]  s5;
+  reg   [9:0]  s9;
+  reg   [17:0] s17;
+  reg   [34:0] q;
+  reg   [16:0] offset;
+  begin
+    bypass = t[30:23] == 8'd255 && (t[22:0] != 23'd0 || inf_src);
+    s5     = 6'd0;
+    s9     = 10'd0;
+    s17    = 18'd0;
+    q      = fix_round_wide(t);              // bypass: 0, or beyond every clamp
+    offset = {{8{field[8]}}, field[8:0]};
+    if (bypass) begin
+      offset = 17'd0;
+    end else if (kind == 3'd0) begin
+      s5     = fix_round_s5(t);
+      q      = {{29{s5[5]}}, s5};
+      offset = {{12{field[4]}}, field[4:0]};
+    end else if (kind == 3'd3) begin
+      s17    = fix_round_s17(t);
+      q      = {{17{s17[17]}}, s17};
+      offset = field;
+    end else if (kind != 3'd4) begin
+      s9     = fix_round_s9(t);
+      q      = {{25{s9[9]}}, s9};
+    end
+    fix_to_int = fix_narrow(q, offset, clip_en, clip, kind);
   end
 endfunction

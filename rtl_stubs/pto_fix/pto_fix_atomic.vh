@@ -4,9 +4,10 @@
 // pto_fix_arith.vh. old is what memory holds, y the result of the op; op: 0 add, 1 max, 2 min.
 // Float sums are rounded once to nearest even, with subnormals, overflow to inf and canonical NaN;
 // max and min give the canonical NaN for a NaN in either operand and take +0 as above -0. Integer
-// sums wrap. nosat is c48 of the op, which f16 alone looks at (A-65).
+// sums wrap. Only f16 depends on the saturation mode (A-65): without nosat NaN becomes +0 and an
+// infinite sum +-65504.
 // Test of every function: tests/arith (`make prove-arith`), all pairs of the 8- and 16-bit ones,
-// constructed and random pairs of the others. Spec: fixpipe.md section 9; A-47, A-51, A-65.
+// constructed and random pairs of the others. Spec: fixpipe.md section 9; A-47, A-51.
 
 // Sum of two f32, RNE; inf - inf and NaN give 7FC00000, x - x gives +0.
 function automatic [31:0] fix_f32_add;
@@ -72,18 +73,17 @@ function automatic [31:0] fix_atomic_f32;
   end
 endfunction
 
-// The f32 sum rounds once more to f16: the same as one rounding, as 24 >= 2 * 11 + 2. Without nosat
-// a sum that is inf becomes +-65504, also where an operand was inf, and NaN becomes +0 for every
-// op; an inf that wins max or min stays.
+// The f32 sum rounds once more to f16: the same as one rounding, as 24 >= 2 * 11 + 2. An infinite
+// operand saturates a sum, too, but not a maximum or a minimum.
 function automatic [15:0] fix_atomic_f16;
   input [15:0] old;
   input [15:0] y;
   input [1:0]  op;
-  input        nosat;
+  input        nosat;                        // sat is 2
   begin
     if (op == 2'd0)
       fix_atomic_f16 = fix_f32_to_f16(fix_f32_add(fix_f16_to_f32(old), fix_f16_to_f32(y)),
-                                      nosat ? 2'd2 : 2'd0);
+                                      {nosat, 1'b0});
     else if (old[14:0] > 15'h7C00 || y[14:0] > 15'h7C00)
       fix_atomic_f16 = nosat ? 16'h7E00 : 16'd0;
     else if (fix_below({old, 16'd0}, {y, 16'd0}) ^ (op == 2'd2))

@@ -3,7 +3,7 @@
 // Checks one write-back descriptor against its D rules, lowest number first (FIX-L07, L14 to L23,
 // L26), and the zero-count test, which comes after them. Extents are exact (A-18): fields are wider
 // than any legal value, and sums never wrap. mte_l0c_gm has no L17 and L21, mte_l0c_l1 no L21 and
-// L26, mte_l0c_ub no L26. The segment of a parameter pointer is tested for a NOP too.
+// L26, mte_l0c_ub no L26.
 // Throughput and latency: 3 clocks and one for each digit: the sums of products of the source
 // and of the destination grow side by side, each by one 8-bit digit of a count that is not zero
 // per clock. That is 4 clocks for ordinary tiles, 8 at most. The next check begins the clock after
@@ -17,12 +17,12 @@
 `include "pto_desc.vh"
 
 module pto_fix_check #(
-  parameter integer UbSize   = `PTO_SIZE_UB,   // bytes of one UB sub-block
-  parameter integer L1Size   = `PTO_SIZE_L1,   // bytes of L1
-  parameter integer L0cSize  = `PTO_SIZE_L0C,  // bytes of L0C
-  parameter integer FbSize   = `PTO_FB_SEGMENT_BYTES,  // bytes of a segment of FB
-  parameter integer UsedBits = 410,          // bits of a descriptor that hold fields
-  parameter integer WordBits = 12            // bits of an index of 64-byte L0C words
+  parameter integer UbSize        = `PTO_SIZE_UB,   // bytes of one UB sub-block
+  parameter integer L1Size        = `PTO_SIZE_L1,   // bytes of L1
+  parameter integer L0cSize       = `PTO_SIZE_L0C,  // bytes of L0C
+  parameter integer FbSegmentSize = `PTO_FB_SEGMENT_BYTES,  // bytes of a segment of FB
+  parameter integer UsedBits      = 410,     // bits of a descriptor that hold fields
+  parameter integer WordBits      = 12       // bits of an index of 64-byte L0C words
 ) (
   input  wire                clk_i,          // clock
   input  wire                rst_ni,         // asynchronous reset, active low
@@ -58,6 +58,8 @@ module pto_fix_check #(
   wire        clip_en    = desc_i[`PTO_FIX_CLIP_EN];
   wire [15:0] clip       = desc_i[`PTO_FIX_CLIP];
   wire [2:0]  unit_flag  = desc_i[`PTO_FIX_UNIT_FLAG];
+  wire [2:0]  atomic     = desc_i[`PTO_FIX_ATOMIC_TYPE];
+  wire [1:0]  atomic_op  = desc_i[`PTO_FIX_ATOMIC_OP];
   wire [1:0]  layout     = desc_i[`PTO_FIX_LAYOUT];
   wire [1:0]  split      = desc_i[`PTO_FIX_SPLIT];
   wire [1:0]  ub_mode    = desc_i[`PTO_FIX_UB_MODE];
@@ -74,8 +76,6 @@ module pto_fix_check #(
   wire [23:0] src        = desc_i[`PTO_FIX_SRC_ADDR];
   wire [43:0] dst        = desc_i[`PTO_FIX_DST_ADDR];
   wire [2:0]  sid        = desc_i[`PTO_FIX_SID];
-  wire [2:0]  atomic     = desc_i[`PTO_FIX_ATOMIC_TYPE];
-  wire [1:0]  atomic_op  = desc_i[`PTO_FIX_ATOMIC_OP];
   wire [4:0]  l2         = desc_i[`PTO_FIX_L2];
 
   wire is_gm = opcode == `PTO_OP_MTE_L0C_GM;
@@ -91,6 +91,12 @@ module pto_fix_check #(
   // Codes of the vector modes are even below 16 and odd above (fixpipe.md 4); 0 and 16 are none.
   wire vec_quant = quant[0] == (quant >= 6'd16) && quant != 6'd0;
   wire vec_relu  = relu == 3'd3;
+
+  // FIX-L22: an FB address is a segment and an offset in it, and no vector ends in another segment.
+  wire [7:0]  quant_seg = quant_addr[`PTO_FB_SEGMENT_SHIFT +: 8];
+  wire [7:0]  relu_seg  = relu_addr[`PTO_FB_SEGMENT_SHIFT +: 8];
+  wire [17:0] quant_end = {2'd0, quant_addr[15:0]} + {2'd0, n, 3'd0};
+  wire [17:0] relu_end  = {2'd0, relu_addr[15:0]} + {3'd0, n, 2'd0};
 
   // FIX-L07: the legal clip values of each destination type.
   function clip_bad;
@@ -206,10 +212,8 @@ module pto_fix_check #(
   reg  unknown_q, nop_q;
   reg  l07_q, l14_q, l15_q, l16_q, l17_q, l18_q, l19_q, l20_q, l21_q, l22_q, l23_q, l26_q;
   wire bad_q = unknown_q || l07_q || l14_q || l15_q || l16_q || l17_q || l18_q || l19_q || l20_q
-            || l21_q || l22_q;               // all before L23, for which the sums go on
+            || l21_q || l22_q;               // these end the sums; L26 does not, it is above L23
 
-  wire [15:0] quant_off  = quant_addr[`PTO_FB_SEGMENT_SHIFT-1:0];
-  wire [15:0] relu_off   = relu_addr[`PTO_FB_SEGMENT_SHIFT-1:0];
   wire        wrong_mode = unit_flag[2] || unit_flag == 3'd1;
   wire [32:0] stride_or_loop = dst_stride | dst_loop;      // low bits: both are multiples
 
@@ -232,11 +236,11 @@ module pto_fix_check #(
       l19_q     <= nz && (|n[2:0] || (n[3] && !split[0]));
       l20_q     <= unit_flag[1] && dn && pitch != 17'd1;
       l21_q     <= (cut_m && m[0]) || (cut_n && |n[4:0]);
-      // Records are in segment 0, alphas in segment 1 or 0.
-      l22_q     <= (vec_quant && (|(quant_addr >> `PTO_FB_SEGMENT_SHIFT) || |quant_addr[6:0]
-                    || (!none && {16'd0, quant_off} + {16'd0, n, 3'd0} > FbSize[31:0])))
-                || (vec_relu && (|(relu_addr >> (`PTO_FB_SEGMENT_SHIFT + 1)) || |relu_addr[5:0]
-                    || (!none && {16'd0, relu_off} + {17'd0, n, 2'd0} > FbSize[31:0])));
+      l22_q     <= (vec_quant && (|quant_addr[6:0] || quant_seg != `PTO_FB_PRE_QUANT
+                    || (!none && {14'd0, quant_end} > FbSegmentSize[31:0])))
+                || (vec_relu && (|relu_addr[5:0]
+                    || (relu_seg != `PTO_FB_PRE_RELU && relu_seg != `PTO_FB_PRE_QUANT)
+                    || (!none && {14'd0, relu_end} > FbSegmentSize[31:0])));
       l26_q     <= is_gm && (atomic == 3'd7 || (atomic_op == 2'd3 && atomic != 3'd0));
     end
     // A NOP accesses no byte.
@@ -259,8 +263,8 @@ module pto_fix_check #(
 
   // Fields that no rule checks.
   wire unused = &{1'b0, desc_i[`PTO_FIX_ACC], desc_i[`PTO_FIX_QUANT_SCALE],
-                  desc_i[`PTO_FIX_RELU_ALPHA], desc_i[`PTO_FIX_SAT], ub_sub[0],
-                  sid[1:0], l2[3:0], stride_or_loop[32:6]};
+                  desc_i[`PTO_FIX_RELU_ALPHA], desc_i[`PTO_FIX_SAT], ub_sub[0], sid[1:0], l2[3:0],
+                  stride_or_loop[32:6]};
 endmodule
 
 `default_nettype wire

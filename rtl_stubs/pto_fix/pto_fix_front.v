@@ -31,7 +31,7 @@ module pto_fix_front #(
   parameter integer UbSize         = `PTO_SIZE_UB,   // bytes of one UB sub-block
   parameter integer L1Size         = `PTO_SIZE_L1,   // bytes of L1
   parameter integer L0cSize        = `PTO_SIZE_L0C,  // bytes of L0C, 2^k, at most 256 KiB (flags)
-  parameter integer FbSize         = `PTO_FB_SEGMENT_BYTES,  // of FB, at most 4096 (cache)
+  parameter integer FbSegmentSize  = `PTO_FB_SEGMENT_BYTES,  // of FB, at most 4096 (cache)
   parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
   parameter integer NumActive      = 8       // ops after the check, a power of two
 ) (
@@ -73,7 +73,7 @@ module pto_fix_front #(
   input  wire                      prm_rd_i,      // look up the parameters of 16 channels
   input  wire                      prm_bank_i,    // bank of the op
   input  wire [7:0]                prm_group_i,   // channel div 16
-  output wire [16*36-1:0]          prm_quant_o,   // next clock, held; lane: sign, offset, scale
+  output wire [16*36-1:0]          prm_quant_o,   // next clock, held; lane: offset field, scale
   output wire [16*19-1:0]          prm_alpha_o    // the same; lane: bits 31 to 13 of alpha
 );
   localparam integer UsedBits  = `PTO_FIX_L2_LSB + `PTO_FIX_L2_CW;  // bits above are reserved
@@ -86,8 +86,8 @@ module pto_fix_front #(
     if (SrcDataWidth != 512) begin : gen_bad_src
       pto_error_src_data_width_must_be_512 u_error ();
     end
-    if (L0cSize > 262144 || L0cSize != (64 << WordBits) || L0cSize < 32768 || FbSize > 4096
-        || LocalAddrWidth < 18 || LocalAddrWidth > 24) begin : gen_bad_size
+    if (L0cSize > 262144 || L0cSize != (64 << WordBits) || L0cSize < 32768
+        || FbSegmentSize > 4096 || LocalAddrWidth < 18 || LocalAddrWidth > 24) begin : gen_bad_size
       pto_error_l0c_or_fb_size u_error ();
     end
   endgenerate
@@ -127,12 +127,12 @@ module pto_fix_front #(
   assign queue_take = check_take;
 
   pto_fix_check #(
-    .UbSize   (UbSize),
-    .L1Size   (L1Size),
-    .L0cSize  (L0cSize),
-    .FbSize   (FbSize),
-    .UsedBits (UsedBits),
-    .WordBits (WordBits)
+    .UbSize        (UbSize),
+    .L1Size        (L1Size),
+    .L0cSize       (L0cSize),
+    .FbSegmentSize (FbSegmentSize),
+    .UsedBits      (UsedBits),
+    .WordBits      (WordBits)
   ) u_check (
     .clk_i           (clk_i),
     .rst_ni          (rst_ni),

@@ -2,15 +2,15 @@
 //
 // Arithmetic of the write-back: 16 accumulators to 16 results, each word by its own quant mode,
 // relu, clip and sat clause, so that words of different ops may follow each other. Stages: source
-// stage, scale, relu, and clip with conversion (float) or round, saturation of the stage, offset,
-// clip and clamp (integer); NaN and infinities of the accumulator take no offset. With AlphaReplace
-// (knob alpha of profiles.md) a negative accumulator is multiplied by alpha in place of the scale.
+// stage, scale, relu, and clip with conversion (float) or round, offset, clip and clamp (integer).
+// With AlphaReplace alpha takes the place of the scale for accumulators below 0: one product is the
+// scale and the scalar_relu or vector_relu of a word. The relu stage has them in all other cases.
 // A word that does not need a stage passes it unchanged: no_convert without relu copies bits.
 // Throughput: one word per clock. Latency: 4 clocks. A stalled stage holds its word; empty stages
 // before it still fill. Only a word that moves is evaluated.
-// Limits: the mode code implies the destination type, except the sign of b8, which is bit 46 of the
-// record, bit 28 of each lane's parameters. Illegal modes copy bits. Spec: fixpipe.md sections 3 to
-// 7.
+// Limits: the mode code implies the destination type, except the sign of b8, which is bit 9 of the
+// offset field in each lane's parameters. Illegal modes copy bits.
+// Spec: fixpipe.md sections 3 to 7, profiles.md (alpha).
 //
 //   clk        _/~\_/~\_/~\_/~\_/~\_/~\_
 //   in_valid   _/~~~\___________________     in_ready 1
@@ -19,7 +19,7 @@
 
 module pto_fix_lanes #(
   parameter integer UserWidth    = 8,        // bits that accompany a word
-  parameter integer AlphaReplace = 0         // alpha: 0 multiplies the scaled value, 1 replaces M1
+  parameter integer AlphaReplace = 0         // 1: below 0 alpha replaces the scale
 ) (
   input  wire                 clk_i,           // clock
   input  wire                 rst_ni,          // asynchronous reset, active low
@@ -33,7 +33,7 @@ module pto_fix_lanes #(
   input  wire [15:0]          in_clip_i,       // limit: f16, or two's complement
   input  wire [1:0]           in_sat_i,        // 0 sat, 1 preserve_nan, 2 nosat
   input  wire [3:0]           in_dst_i,        // code of the destination type, not looked at
-  input  wire [16*36-1:0]     in_quant_prm_i,  // per lane {record[53:37], scale[31:13]}
+  input  wire [16*36-1:0]     in_quant_prm_i,  // per lane {offset field[16:0], scale[31:13]}
   input  wire [16*19-1:0]     in_alpha_prm_i,  // per lane alpha[31:13]
   input  wire [UserWidth-1:0] in_user_i,       // goes with the word
   output wire                 out_valid_o,     // a word of results is there
@@ -114,6 +114,9 @@ module pto_fix_lanes #(
   reg [15:0]          clip1_q, clip2_q, clip3_q;
   reg [UserWidth-1:0] user1_q, user2_q, user3_q, user4_q;
 
+  wire replace = AlphaReplace == 1 && scale      // the product has the relu
+              && (in_relu_i == RELU_SCALAR || in_relu_i == RELU_VECTOR);
+
   wire take1 = in_valid_i && ready1;         // a word moves into the stage
   wire take2 = valid1_q && ready2;
   wire take3 = valid2_q && ready3;
@@ -122,7 +125,8 @@ module pto_fix_lanes #(
   always @(posedge clk_i) begin
     if (take1) begin
       scale1_q   <= scale;
-      relu1_q    <= in_acc_i && src == SRC_BITS && in_relu_i != RELU_NONE ? RELU_I32 : in_relu_i;
+      relu1_q    <= in_acc_i && src == SRC_BITS && in_relu_i != RELU_NONE ? RELU_I32
+                  : replace ? RELU_NONE : in_relu_i;
       to1_q      <= to;
       sat1_q     <= in_sat_i;
       clip_en1_q <= in_clip_en_i;
@@ -149,16 +153,11 @@ module pto_fix_lanes #(
 
   assign out_user_o = user4_q;
 
-  wire       in_alpha = in_relu_i == RELU_SCALAR || in_relu_i == RELU_VECTOR;
-  wire       alpha1   = relu1_q == RELU_SCALAR || relu1_q == RELU_VECTOR;
-  wire       merged   = AlphaReplace != 0 && alpha1;       // alpha is a factor of the scale stage
-
-  function automatic below_0;                // of an accumulator: -0 and NaN are not
+  function automatic below_zero;             // of an accumulator; -0 and NaN are not
     input [31:0] x;
-    input        acc;
-    below_0 = x[31] && (acc || (x[30:0] != 31'd0 && x[30:0] <= 31'h7F80_0000));
+    input        acc;                        // it is i32, else f32
+    below_zero = x[31] && (acc || (x[30:0] != 31'd0 && x[30:0] <= 31'h7F80_0000));
   endfunction
-
 
   function automatic [15:0] to_f16;          // with or without the clip
     input [31:0] t;
@@ -168,25 +167,15 @@ module pto_fix_lanes #(
     to_f16 = fix_f32_to_f16(clip_en ? fix_clip_f16(t, clip) : t, sat);
   endfunction
 
-  function automatic signed [34:0] round_s9; // widened
-    input [31:0] t;
-    reg   [9:0]  q;
-    begin
-      q = fix_round_s9(t);
-      round_s9 = {{25{q[9]}}, q};
-    end
-  endfunction
-
-  function automatic [31:0] to_int;          // integer destinations, after rounding
-    input        [30:0] t;                   // without its sign
-    input signed [34:0] q;                   // t rounded
-    input        [17:0] shift;               // s is inf, record 53 to 37
-    input               clip_en;
-    input        [15:0] clip;
-    input        [2:0]  kind;
-    to_int = fix_narrow(fix_stage(q, t == 31'h7F80_0000, kind),
-                        fix_bypass(t, shift[17]) ? 17'sd0 : fix_offset(shift[16:0], kind),
-                        clip_en, clip, kind);
+  function automatic [2:0] int_kind;         // of an integer result, as in fix_narrow
+    input [3:0] result;
+    input       b8_signed;
+    case (result)
+      TO_S4:   int_kind = 3'd0;
+      TO_B8:   int_kind = b8_signed ? 3'd2 : 3'd1;
+      TO_S16:  int_kind = 3'd3;
+      default: int_kind = 3'd4;
+    endcase
   endfunction
 
   // ---- lanes, a few to a block: the loops in a block are short for synthesis ----
@@ -198,9 +187,10 @@ module pto_fix_lanes #(
       wire [32*Group-1:0] data  = in_data_i[32*Group*g +: 32*Group];
       reg  [32*Group-1:0] data1_q, data2_q, data3_q, data4_q;
       reg  [36*Group-1:0] quant1_q;
-      reg  [18*Group-1:0] shift2_q, shift3_q;             // per lane: s is inf, record 53 to 37
-      reg  [Group-1:0]    minus1_q;                       // per lane: the accumulator is below 0
+      reg  [17*Group-1:0] shift2_q, shift3_q;             // per lane offset field
+      reg  [Group-1:0]    inf2_q, inf3_q;                 // per lane: the source is infinite
       reg  [19*Group-1:0] alpha1_q, alpha2_q;
+      reg  [Group-1:0]    swap1_q;                        // per lane: alpha for the scale
       integer             i1, i2, i3, i4;                 // lane
 
       always @(posedge clk_i) begin          // source stage, to f32
@@ -222,10 +212,8 @@ module pto_fix_lanes #(
           endcase
           if (scale) quant1_q <= in_quant_prm_i[36*Group*g +: 36*Group];
           if (in_relu_i[2:1] != 2'd0) alpha1_q <= in_alpha_prm_i[19*Group*g +: 19*Group];
-          if (AlphaReplace != 0 && in_alpha) begin
-            for (i1 = 0; i1 < Group; i1 = i1 + 1)
-              minus1_q[i1] <= below_0(data[32*i1 +: 32], in_acc_i);
-          end
+          for (i1 = 0; i1 < Group; i1 = i1 + 1)
+            swap1_q[i1] <= replace && below_zero(data[32*i1 +: 32], in_acc_i);
         end
       end
 
@@ -234,21 +222,15 @@ module pto_fix_lanes #(
           if (scale1_q) begin
             for (i2 = 0; i2 < Group; i2 = i2 + 1) begin
               data2_q[32*i2 +: 32] <= fix_f32_mul(data1_q[32*i2 +: 32],
-                                                  {(merged && minus1_q[i2])
-                                                   ? alpha1_q[19*i2 +: 19]
+                                                  {swap1_q[i2] ? alpha1_q[19*i2 +: 19]
                                                    : quant1_q[36*i2 +: 19], 13'd0});
-              shift2_q[18*i2 +: 18] <= {data1_q[32*i2 +: 31] == 31'h7F80_0000,
-                                         quant1_q[36*i2+19 +: 17]};
+              shift2_q[17*i2 +: 17] <= quant1_q[36*i2+19 +: 17];
+              inf2_q[i2] <= data1_q[32*i2 +: 31] == 31'h7F80_0000;
             end
-          end else if (merged) begin
-            for (i2 = 0; i2 < Group; i2 = i2 + 1)
-              data2_q[32*i2 +: 32] <= minus1_q[i2] ? fix_f32_mul(data1_q[32*i2 +: 32],
-                                                                 {alpha1_q[19*i2 +: 19], 13'd0})
-                                                   : data1_q[32*i2 +: 32];
           end else begin
             data2_q <= data1_q;
           end
-          if (alpha1) alpha2_q <= alpha1_q;
+          if (relu1_q == RELU_SCALAR || relu1_q == RELU_VECTOR) alpha2_q <= alpha1_q;
         end
       end
 
@@ -261,10 +243,8 @@ module pto_fix_lanes #(
             end
             RELU_SCALAR, RELU_VECTOR: begin
               for (i3 = 0; i3 < Group; i3 = i3 + 1)
-                data3_q[32*i3 +: 32] <= (AlphaReplace != 0)
-                                        ? fix_canonical(data2_q[32*i3 +: 32])
-                                        : fix_relu(data2_q[32*i3 +: 32], RELU_VECTOR,
-                                                   {alpha2_q[19*i3 +: 19], 13'd0});
+                data3_q[32*i3 +: 32] <= fix_relu(data2_q[32*i3 +: 32], RELU_VECTOR,
+                                                 {alpha2_q[19*i3 +: 19], 13'd0});
             end
             RELU_I32: begin
               for (i3 = 0; i3 < Group; i3 = i3 + 1)
@@ -272,7 +252,10 @@ module pto_fix_lanes #(
             end
             default: data3_q <= data2_q;
           endcase
-          if (to2_q >= TO_B8) shift3_q <= shift2_q;
+          if (to2_q >= TO_B8) begin
+            shift3_q <= shift2_q;
+            inf3_q   <= inf2_q;
+          end
         end
       end
 
@@ -297,20 +280,11 @@ module pto_fix_lanes #(
                 data4_q[32*i4 +: 32] <= {24'd0, fix_f32_to_hif8(data3_q[32*i4 +: 32], sat3_q,
                                                                 to3_q == TO_HYBRID)};
             end
-            TO_B8, TO_S4: begin
+            TO_B8, TO_S4, TO_S16, TO_S32: begin
               for (i4 = 0; i4 < Group; i4 = i4 + 1)
-                data4_q[32*i4 +: 32] <= to_int(data3_q[32*i4 +: 31],
-                                               round_s9(data3_q[32*i4 +: 32]),
-                                               shift3_q[18*i4 +: 18], clip_en3_q, clip3_q,
-                                               to3_q == TO_S4 ? 3'd0
-                                               : shift3_q[18*i4+9] ? 3'd2 : 3'd1);
-            end
-            TO_S16, TO_S32: begin
-              for (i4 = 0; i4 < Group; i4 = i4 + 1)
-                data4_q[32*i4 +: 32] <= to_int(data3_q[32*i4 +: 31],
-                                               fix_round_wide(data3_q[32*i4 +: 32]),
-                                               shift3_q[18*i4 +: 18], clip_en3_q, clip3_q,
-                                               to3_q == TO_S16 ? 3'd3 : 3'd4);
+                data4_q[32*i4 +: 32] <= fix_to_int(data3_q[32*i4 +: 32], inf3_q[i4],
+                                                   shift3_q[17*i4 +: 17], clip_en3_q, clip3_q,
+                                                   int_kind(to3_q, shift3_q[17*i4+9]));
             end
             default: data4_q <= data3_q;
           endcase

@@ -2,17 +2,17 @@
 //
 // Parameters of the write-back ops: reads the quant records and alphas of an op from FB into one
 // of two banks of a cache, from where the datapath looks them up, 16 channels per clock, while
-// the next op's go into the other bank. Only the bits in use are kept: of a record its
-// bits 53 to 37, which hold offset and sign, and the scale's bits 31 to 13, of an alpha bits 31 to
-// 13. A scalar is one entry, returned by every look-up of its bank. Words that hold no channel of
-// the op are not read.
+// the next op's go into the other bank. Only the bits in use are kept: of a record its bits 53 to
+// 37, the offset field, and the scale's bits 31 to 13, of an alpha bits 31 to 13. For b8 bit 9 of
+// the offset field is the sign. A scalar is one entry, returned by every look-up of its bank. Words
+// that hold no channel of the op are not read.
 // Throughput: one 64-byte word per clock, 8 records or 16 alphas; one look-up per clock.
 // Latency: first request 2 clocks after job_valid, done 1 clock after the last reply; an op
 // without vectors 1 clock. Look-up: data in the next clock, held until the next look-up.
 // After a failed read no new one starts; done comes after all replies.
-// Limits: 512 channels with records, 1024 with alphas, which is all that a segment of FB holds
-// (FIX-L22); the segment is part of the address;
-// SrcDataWidth 512. Spec: fixpipe.md 5, 6; CONTRACT, par port.
+// Limits: 512 channels with records, 1024 with alphas, which is all that a segment of FB holds, and
+// vectors that end in their segment (FIX-L22); SrcDataWidth 512.
+// Spec: fixpipe.md 5, 6; bias_fb.md 3; CONTRACT, par port.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
 //   job_valid   _/~~~~~~~~~~~~~~~~~~~\___     stays, with its fields, until done
@@ -44,14 +44,14 @@ module pto_fix_params #(
   output wire                      par_req_o,        // read, stable until granted
   input  wire                      par_gnt_i,        // request taken
   output wire [2:0]                par_space_o,      // memory, FB
-  output wire [LocalAddrWidth-1:0] par_addr_o,       // byte address, word aligned
+  output wire [LocalAddrWidth-1:0] par_addr_o,       // segment << 16 + offset, word aligned
   input  wire                      par_rvalid_i,     // reply, in order
   input  wire [SrcDataWidth-1:0]   par_rdata_i,      // word
   input  wire                      par_err_i,        // the read failed, with the reply
   input  wire                      prm_rd_i,         // look up
   input  wire                      prm_bank_i,       // in this bank
   input  wire [7:0]                prm_group_i,      // the channels 16*group to 16*group + 15
-  output wire [16*36-1:0]          prm_quant_o,      // per lane: record 53 to 37, scale 31 to 13
+  output wire [16*36-1:0]          prm_quant_o,      // per lane: offset field, scale 31 to 13
   output wire [16*19-1:0]          prm_alpha_o       // per lane: alpha 31 to 13
 );
   localparam integer IndexBits = LocalAddrWidth - 6;     // of 64-byte words
@@ -177,7 +177,7 @@ module pto_fix_params #(
   reg [HalfWidth-1:0] rd_low_q, rd_high_q;
   reg [RowWidth-1:0]  rd_alpha_q;
 
-  wire [35:0] scalar = {7'd0, job_signed_i, 9'd0, job_scale_i};   // offset 0; bit 46 is the sign
+  wire [35:0] scalar = {7'd0, job_signed_i, 9'd0, job_scale_i};     // offset 0
   wire        put_quant = reply && !due_alpha;
   wire [4:0]  quant_row = quant_vec_q[prm_bank_i] ? prm_group_i[4:0] : 5'd0;
   wire [5:0]  alpha_row = alpha_vec_q[prm_bank_i] ? prm_group_i[5:0] : 6'd0;

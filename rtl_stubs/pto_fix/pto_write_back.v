@@ -19,7 +19,7 @@
 // Latency: of the front, then see pto_fix_path. Full rate for L0C latencies up to
 // ReadFifoDepth - 6.
 // Limits: GmDataWidth and LocalDataWidth 128, 256 or 512, SrcDataWidth 512, GmAddrWidth 40,
-// LocalAddrWidth 20. AlphaReplace is the knob alpha of profiles.md. Spec: CONTRACT, fixpipe.md.
+// LocalAddrWidth 20. Spec: CONTRACT, fixpipe.md, profiles.md (alpha).
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\_______________     desc_ready 1
@@ -41,11 +41,11 @@ module pto_write_back #(
   parameter integer UbSize         = `PTO_SIZE_UB,   // bytes of one UB sub-block
   parameter integer L1Size         = `PTO_SIZE_L1,   // bytes of L1
   parameter integer L0cSize        = `PTO_SIZE_L0C,  // bytes of L0C
-  parameter integer FbSize         = `PTO_FB_SEGMENT_BYTES,  // bytes of a segment of FB
+  parameter integer FbSegmentSize  = `PTO_FB_SEGMENT_BYTES,  // bytes of a segment of FB
   parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
   parameter integer NumActive      = 8,      // ops after the check, a power of two
   parameter integer ReadFifoDepth  = 64,     // L0C words queued or in flight, a power of two
-  parameter integer AlphaReplace   = 0       // alpha: 0 multiplies the scaled value, 1 replaces M1
+  parameter integer AlphaReplace   = 0       // knob alpha: 0 sequential, 1 replace
 ) (
   `include "pto_fix_ports.vh"
   `include "pto_engine_ports.vh"
@@ -61,11 +61,11 @@ module pto_write_back #(
     if (LocalDataWidth != 128 && LocalDataWidth != 256 && LocalDataWidth != 512) begin : gen_bad_loc
       pto_error_local_data_width_must_be_128_256_512 u_error ();
     end
-    if (SrcDataWidth != 512) begin : gen_bad_src
-      pto_error_src_data_width_must_be_512 u_error ();
-    end
     if (AlphaReplace != 0 && AlphaReplace != 1) begin : gen_bad_alpha
       pto_error_alpha_replace_must_be_0_1 u_error ();
+    end
+    if (SrcDataWidth != 512) begin : gen_bad_src
+      pto_error_src_data_width_must_be_512 u_error ();
     end
     if (GmAddrWidth != `PTO_GM_ADDR_BITS || LocalAddrWidth != 20 || DescWidth != `PTO_DESC_BITS)
     begin : gen_bad_addr
@@ -92,7 +92,7 @@ module pto_write_back #(
     .UbSize         (UbSize),
     .L1Size         (L1Size),
     .L0cSize        (L0cSize),
-    .FbSize         (FbSize),
+    .FbSegmentSize  (FbSegmentSize),
     .QueueDepth     (QueueDepth),
     .NumActive      (NumActive)
   ) u_front (

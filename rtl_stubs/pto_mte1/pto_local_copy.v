@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Unit for bursts from L1 to UB: mte_l1_ub, bursts of whole 32-byte blocks with gaps, in up to
-// three loops with strides in bytes. Each burst is a row. Ports are those of an engine. Rows flow
-// loops -> local reads -> realigner -> words; the check of the next op overlaps the data.
+// Unit for copies from L1 to UB: mte_l1_ub, bursts of 32-byte blocks with gaps in up to three
+// loops of byte strides (A-12). Ports are those of an engine. Rows flow loops -> local reads -> realigner -> words; the
+// check of the next op overlaps the data.
 // Throughput: one L1 word and one UB word per clock. A row that lies in k source and n destination
 // words takes max(k, n) clocks and the next follows without a bubble, also from op to op.
 // Latency: descriptor to src_req 5 clocks when the check needs one clock (pto_dma_check), reply
@@ -53,11 +53,12 @@ module pto_local_copy #(
   wire [GmAddrWidth-1:0]    row_ext_addr;
   wire [LocalAddrWidth-1:0] row_loc_addr;
   wire [2:0]                row_space;
-  wire [LocalAddrWidth:0]   row_len;
+  wire [19:0]               row_len;
   wire [5:0]                row_left_unused;
   wire [LocalAddrWidth:0]   row_foot_unused;
   wire [31:0]               row_pattern_unused;
-  wire [2:0]                row_repeat_unused;
+  wire                      row_fill_unused;
+  wire [1:0]                row_elem_unused;
   wire [NumActive-1:0]      err;
   wire                      rd_err_valid, wr_err_valid, fin_valid;
   wire [IdWidth-1:0]        rd_err_id, fin_id;
@@ -111,7 +112,8 @@ module pto_local_copy #(
     .row_left_o     (row_left_unused),
     .row_foot_o     (row_foot_unused),
     .row_pattern_o  (row_pattern_unused),
-    .row_repeat_o   (row_repeat_unused)
+    .row_fill_o     (row_fill_unused),
+    .row_elem_o     (row_elem_unused)
   );
 
   // ---- data ----
@@ -121,8 +123,8 @@ module pto_local_copy #(
     .DstDataWidth   (LocalDataWidth),
     .NumActive      (NumActive),
     .IdWidth        (IdWidth),
-    .LenWidth       (LocalAddrWidth + 1),
-    .ReadFifoDepth  (ReadFifoDepth)
+    .ReadFifoDepth  (ReadFifoDepth),
+    .LenWidth       (20)
   ) u_path (
     .clk_i           (clk_i),
     .rst_ni          (rst_ni),
@@ -162,7 +164,7 @@ module pto_local_copy #(
   `include "pto_no_gm.vh"
 
   wire unused = &{1'b0, row_ext_addr[GmAddrWidth-1:LocalAddrWidth], row_left_unused,
-                  row_foot_unused, row_pattern_unused, row_repeat_unused};
+                  row_foot_unused, row_pattern_unused, row_fill_unused, row_elem_unused};
 endmodule
 
 `default_nettype wire

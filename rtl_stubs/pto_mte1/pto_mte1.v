@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DMA pipe MTE1, out of L1. Unit pto_local_copy serves mte_l1_ub, bursts of 32-byte blocks to
+// DMA pipe MTE1, out of L1. Unit pto_local_copy serves mte_l1_ub, strided rows of 32-byte blocks to
 // UB; unit pto_bias_load serves mte_l1_bt, bias elements to BT. One queue of descriptors; the ports
 // belong to one unit at a time (pto_unit_switch).
 // Throughput: that of the units; ops of one unit follow each other without a bubble. Latency: that

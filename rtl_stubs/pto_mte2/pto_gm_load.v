@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Unit of MTE2 for mte_gm_ub and mte_gm_l1: rows of bytes from GM (AXI4 reads) to UB, optionally
-// padded, or to L1. The last five parameters are the knobs of profiles.md (pto_dma_check). Rows
-// flow loops -> bursts -> read queue -> realigner -> words; the records of rows for the later
-// stages wait in queues parallel to the data.
+// padded to the UB row stride, or to L1. Rows flow loops -> bursts -> read queue -> realigner ->
+// words; the records of rows for the later stages wait in queues parallel to the data.
 // Throughput: one GM beat and one on-chip word per clock; a row of k beats and n words takes
 // max(k, n) clocks, with no bubble between rows or ops, of either kind. Latency: descriptor to
 // arvalid 5 clocks, R beat to dst_req 3 clocks, last grant to done 1 clock.
@@ -27,14 +26,14 @@ module pto_gm_load #(
   parameter integer AxiIdWidth     = 4,      // bits of the AXI ids, which are 0
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1 (DMA-L12)
+  parameter integer LenBits        = 16,     // lengths and row counts end at 2^LenBits - 1: 16, 21
+  parameter integer PadEndBlock    = 0,      // 1: a padded row ends with its last 32-byte block
+  parameter integer TailFill       = 0,      // 1: an unpadded row fills its last 32-byte block
+  parameter integer RowRepeatLegal = 0,      // 1: the GM stride of a load may be below the length
+  parameter integer CompactLegal   = 0,      // 1: rows of any length without a gap are legal
   parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
   parameter integer NumActive      = 16,     // ops in flight after the check, a power of two
-  parameter integer ReadFifoDepth  = (GmDataWidth == 128) ? 512 : 256, // beats, a power of two
-  parameter integer LenBits        = 16,     // legal bits of len and n_burst beside GM: 16 or 21
-  parameter integer PadEndBlock    = 0,      // end of a padded row: 0 its stride, 1 its block
-  parameter integer TailFill       = 0,      // block behind an unpadded row: 0 kept, 1 filled
-  parameter integer RowRepeatLegal = 0,      // GM source stride below len: 0 DMA-L08, 1 legal
-  parameter integer CompactLegal   = 0       // ragged rows without gaps: 0 DMA-L07, 1 legal
+  parameter integer ReadFifoDepth  = (GmDataWidth == 128) ? 512 : 256  // beats, a power of two
 ) (
   `include "pto_engine_ports.vh"
 );
@@ -60,16 +59,15 @@ module pto_gm_load #(
         || UbSize > (1 << LocalAddrWidth) || L1Size > (1 << LocalAddrWidth)) begin : gen_bad_addr
       pto_error_address_or_descriptor_width u_error ();
     end
+    if (ReadFifoDepth * GmBytes < 4096) begin : gen_bad_fifo
+      pto_error_read_fifo_must_hold_4096_bytes u_error ();
+    end
     if (LenBits != 16 && LenBits != 21) begin : gen_bad_len
       pto_error_len_bits_must_be_16_21 u_error ();
     end
-    if ((PadEndBlock != 0 && PadEndBlock != 1) || (TailFill != 0 && TailFill != 1)
-        || (RowRepeatLegal != 0 && RowRepeatLegal != 1)
-        || (CompactLegal != 0 && CompactLegal != 1)) begin : gen_bad_knob
+    if (PadEndBlock < 0 || PadEndBlock > 1 || TailFill < 0 || TailFill > 1 || RowRepeatLegal < 0
+        || RowRepeatLegal > 1 || CompactLegal < 0 || CompactLegal > 1) begin : gen_bad_knob
       pto_error_pad_end_block_tail_fill_row_repeat_legal_compact_legal_must_be_0_1 u_error ();
-    end
-    if (ReadFifoDepth * GmBytes < 4096) begin : gen_bad_fifo
-      pto_error_read_fifo_must_hold_4096_bytes u_error ();
     end
   endgenerate
 
@@ -79,11 +77,12 @@ module pto_gm_load #(
   wire [GmAddrWidth-1:0]    row_ext_addr;
   wire [LocalAddrWidth-1:0] row_loc_addr;
   wire [2:0]                row_space;
-  wire [FootWidth-1:0]      row_len;
+  wire [19:0]               row_len;
   wire [5:0]                row_left;
   wire [FootWidth-1:0]      row_foot;
   wire [31:0]               row_pattern;
-  wire [2:0]                row_repeat;
+  wire                      row_fill;
+  wire [1:0]                row_elem;
   wire [NumActive-1:0]      err;
   wire                      rd_err_valid, fin_valid;
   wire [IdWidth-1:0]        rd_err_id, out_id;
@@ -92,6 +91,11 @@ module pto_gm_load #(
 
   pto_dma_front #(
     .Ops            ((256'd1 << `PTO_OP_MTE_GM_UB) | (256'd1 << `PTO_OP_MTE_GM_L1)),
+    .LenBits        (LenBits),
+    .PadEndBlock    (PadEndBlock),
+    .TailFill       (TailFill),
+    .RowRepeatLegal (RowRepeatLegal),
+    .CompactLegal   (CompactLegal),
     .UbSize         (UbSize),
     .L1Size         (L1Size),
     .LocalAddrWidth (LocalAddrWidth),
@@ -100,12 +104,7 @@ module pto_gm_load #(
     .TagWidth       (TagWidth),
     .QueueDepth     (QueueDepth),
     .NumActive      (NumActive),
-    .IdWidth        (IdWidth),
-    .LenBits        (LenBits),
-    .PadEndBlock    (PadEndBlock),
-    .TailFill       (TailFill),
-    .RowRepeatLegal (RowRepeatLegal),
-    .CompactLegal   (CompactLegal)
+    .IdWidth        (IdWidth)
   ) u_front (
     .clk_i          (clk_i),
     .rst_ni         (rst_ni),
@@ -143,7 +142,8 @@ module pto_gm_load #(
     .row_left_o     (row_left),
     .row_foot_o     (row_foot),
     .row_pattern_o  (row_pattern),
-    .row_repeat_o   (row_repeat)
+    .row_fill_o     (row_fill),
+    .row_elem_o     (row_elem)
   );
 
   // ---- a row goes to bursts, realigner and words at once; a mere end only to words ----
@@ -161,7 +161,7 @@ module pto_gm_load #(
   pto_row_bursts #(
     .BusBytes    (GmBytes),
     .GmAddrWidth (GmAddrWidth),
-    .LenWidth    (FootWidth),
+    .LenWidth    (20),
     .IdWidth     (IdWidth)
   ) u_bursts (
     .clk_i       (clk_i),
@@ -220,12 +220,12 @@ module pto_gm_load #(
   wire                align_valid, align_take;
   wire [GmLane-1:0]   align_src_lane;
   wire [LineLane-1:0] align_dst_lane;
-  wire [FootWidth-1:0] align_len;
+  wire [19:0]         align_len;
   wire                line_valid, line_ready;
   wire [8*LineBytes-1:0] line;
 
   pto_fifo #(
-    .Width(GmLane + LineLane + FootWidth),
+    .Width(GmLane + LineLane + 20),
     .Depth(RowDepth)
   ) u_align_rows (
     .clk_i      (clk_i),
@@ -241,7 +241,7 @@ module pto_gm_load #(
   pto_realign #(
     .SrcBytes  (GmBytes),
     .LineBytes (LineBytes),
-    .LenWidth  (FootWidth)
+    .LenWidth  (20)
   ) u_realign (
     .clk_i          (clk_i),
     .rst_ni         (rst_ni),
@@ -263,15 +263,16 @@ module pto_gm_load #(
   wire [IdWidth-1:0]        word_id, cur_id;
   wire [2:0]                word_space;
   wire [LocalAddrWidth-1:0] word_addr;
-  wire [FootWidth-1:0]      word_len;
+  wire [19:0]               word_len;
   wire [5:0]                word_left;
   wire [FootWidth-1:0]      word_foot;
   wire [31:0]               word_pattern;
-  wire [2:0]                word_repeat;
+  wire                      word_fill;
+  wire [1:0]                word_elem;
   wire                      go_ready_unused, out_last_unused;
 
   pto_fifo #(
-    .Width(1 + 1 + IdWidth + 3 + LocalAddrWidth + FootWidth + 6 + FootWidth + 32 + 3),
+    .Width(1 + 1 + IdWidth + 3 + LocalAddrWidth + 20 + 6 + FootWidth + 32 + 1 + 2),
     .Depth(RowDepth)
   ) u_word_rows (
     .clk_i      (clk_i),
@@ -279,21 +280,20 @@ module pto_gm_load #(
     .wr_valid_i (row_valid && (row_end || (bursts_ready && align_ready))),
     .wr_ready_o (words_ready),
     .wr_data_i  ({row_end, row_last, row_id, row_space, row_loc_addr, row_len, row_left, row_foot,
-                  row_pattern, row_repeat}),
+                  row_pattern, row_fill, row_elem}),
     .rd_valid_o (word_valid),
     .rd_ready_i (word_take),
     .rd_data_o  ({word_end, word_last, word_id, word_space, word_addr, word_len, word_left,
-                  word_foot, word_pattern, word_repeat})
+                  word_foot, word_pattern, word_fill, word_elem})
   );
 
   pto_row_words #(
     .WordBytes (LocBytes),
     .LineBytes (LineBytes),
     .AddrWidth (LocalAddrWidth),
-    .LenWidth  (FootWidth),
     .FootWidth (FootWidth),
-    .Repeat    (TailFill),
-    .IdWidth   (IdWidth)
+    .IdWidth   (IdWidth),
+    .LenWidth  (20)
   ) u_words (
     .clk_i         (clk_i),
     .rst_ni        (rst_ni),
@@ -308,7 +308,8 @@ module pto_gm_load #(
     .row_left_i    (word_left),
     .row_foot_i    (word_foot),
     .row_pattern_i (word_pattern),
-    .row_repeat_i  (word_repeat),
+    .row_fill_i    (word_fill),
+    .row_elem_i    (word_elem),
     .line_valid_i  (line_valid),
     .line_ready_o  (line_ready),
     .line_i        (line),

@@ -6,10 +6,9 @@
 // Throughput: that of the units; ops of one unit follow each other without a bubble, mte_gm_ub and
 // mte_gm_l1 in any order among them. Latency: that of the units, nothing is added; a change of unit
 // drains the pipe: last done taken to first arvalid of the other unit, one clock more than from an
-// idle pipe. An unknown opcode is done with rule 0. The last five parameters are the knobs of
-// profiles.md for mte_gm_ub and mte_gm_l1, defaults are profile seed. Limits: GmDataWidth,
-// LocalDataWidth 128, 256 or 512; GmAddrWidth 40; the src side and the AXI write channels are 0.
-// Spec: CONTRACT, dma.md, nd2nz.md.
+// idle pipe. An unknown opcode is done with rule 0. Limits: GmDataWidth, LocalDataWidth 128, 256 or
+// 512; GmAddrWidth 40; the src side and the AXI write channels are 0. Spec: CONTRACT, dma.md,
+// nd2nz.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\___________________     mte_gm_ub, desc_ready 1
@@ -28,13 +27,13 @@ module pto_mte2 #(
   parameter integer AxiIdWidth     = 4,      // bits of the AXI ids, which are 0
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1
+  parameter integer LenBits        = 16,     // knob len_bits: 16, 21
+  parameter integer PadEndBlock    = 0,      // knob pad_end: 0 stride, 1 block
+  parameter integer TailFill       = 0,      // knob tail: 0 keep, 1 fill
+  parameter integer RowRepeatLegal = 0,      // knob row_repeat: 0 error, 1 legal
+  parameter integer CompactLegal   = 0,      // knob compact: 0 error, 1 legal
   parameter integer QueueDepth     = 2,      // descriptors queued here, and again in each unit
-  parameter integer NumActive      = 16,     // ops in flight in a unit, a power of two
-  parameter integer LenBits        = 16,     // legal bits of len and n_burst beside GM: 16 or 21
-  parameter integer PadEndBlock    = 0,      // end of a padded row: 0 its stride, 1 its block
-  parameter integer TailFill       = 0,      // block behind an unpadded row: 0 kept, 1 filled
-  parameter integer RowRepeatLegal = 0,      // GM source stride below len: 0 DMA-L08, 1 legal
-  parameter integer CompactLegal   = 0       // ragged rows without gaps: 0 DMA-L07, 1 legal
+  parameter integer NumActive      = 16      // ops in flight in a unit, a power of two
 ) (
   `include "pto_engine_ports.vh"
 );
@@ -52,15 +51,15 @@ module pto_mte2 #(
     .TagWidth       (TagWidth),
     .NumOutstanding (NumOutstanding),
     .AxiIdWidth     (AxiIdWidth),
-    .UbSize         (UbSize),
-    .L1Size         (L1Size),
-    .QueueDepth     (QueueDepth),
-    .NumActive      (NumActive),
     .LenBits        (LenBits),
     .PadEndBlock    (PadEndBlock),
     .TailFill       (TailFill),
     .RowRepeatLegal (RowRepeatLegal),
-    .CompactLegal   (CompactLegal)
+    .CompactLegal   (CompactLegal),
+    .UbSize         (UbSize),
+    .L1Size         (L1Size),
+    .QueueDepth     (QueueDepth),
+    .NumActive      (NumActive)
   ) u_gm_load (
     `include "pto_unit_pins.vh"
   );

@@ -26,10 +26,10 @@ module pto_gm_store #(
   parameter integer NumOutstanding = 16,     // AXI bursts in flight
   parameter integer AxiIdWidth     = 4,      // bits of the AXI ids, which are 0
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
+  parameter integer LenBits        = 16,     // lengths and row counts end at 2^LenBits - 1: 16, 21
   parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
   parameter integer NumActive      = 16,     // ops in flight after the check, a power of two
-  parameter integer ReadFifoDepth  = 32,     // UB words, a power of two
-  parameter integer LenBits        = 16      // legal bits of len and n_burst: 16 or 21 (knob)
+  parameter integer ReadFifoDepth  = 32      // UB words, a power of two
 ) (
   `include "pto_engine_ports.vh"
 );
@@ -68,11 +68,12 @@ module pto_gm_store #(
   wire [GmAddrWidth-1:0]    row_ext_addr;
   wire [LocalAddrWidth-1:0] row_loc_addr;
   wire [2:0]                row_space;
-  wire [FootWidth-1:0]      row_len;
+  wire [19:0]               row_len;
   wire [5:0]                row_left;
   wire [FootWidth-1:0]      row_foot;
   wire [31:0]               row_pattern;
-  wire [2:0]                row_repeat;
+  wire                      row_fill_unused;
+  wire [1:0]                row_elem_unused;
   wire [NumActive-1:0]      err;
   wire                      rd_err_valid, wr_err_valid, fin_valid;
   wire [IdWidth-1:0]        rd_err_id, wr_err_id, fin_id;
@@ -82,6 +83,7 @@ module pto_gm_store #(
 
   pto_dma_front #(
     .Ops            (256'd1 << `PTO_OP_MTE_UB_GM),
+    .LenBits        (LenBits),
     .UbSize         (UbSize),
     .LocalAddrWidth (LocalAddrWidth),
     .GmAddrWidth    (GmAddrWidth),
@@ -89,8 +91,7 @@ module pto_gm_store #(
     .TagWidth       (TagWidth),
     .QueueDepth     (QueueDepth),
     .NumActive      (NumActive),
-    .IdWidth        (IdWidth),
-    .LenBits        (LenBits)
+    .IdWidth        (IdWidth)
   ) u_front (
     .clk_i          (clk_i),
     .rst_ni         (rst_ni),
@@ -128,7 +129,8 @@ module pto_gm_store #(
     .row_left_o     (row_left),
     .row_foot_o     (row_foot),
     .row_pattern_o  (row_pattern),
-    .row_repeat_o   (row_repeat)
+    .row_fill_o     (row_fill_unused),
+    .row_elem_o     (row_elem_unused)
   );
 
   // ---- a row goes to all four at once; a mere end only to the bursts ----
@@ -145,8 +147,8 @@ module pto_gm_store #(
     .LocalAddrWidth (LocalAddrWidth),
     .LocalDataWidth (LocalDataWidth),
     .FifoDepth      (ReadFifoDepth),
-    .LenWidth       (FootWidth),
-    .IdWidth        (IdWidth)
+    .IdWidth        (IdWidth),
+    .LenWidth       (20)
   ) u_read (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),
@@ -177,12 +179,12 @@ module pto_gm_store #(
   wire                   align_valid, align_take;
   wire [LocLane-1:0]     align_src_lane;
   wire [LineLane-1:0]    align_dst_lane;
-  wire [FootWidth-1:0]   align_len;
+  wire [19:0]            align_len;
   wire                   line_valid, line_ready;
   wire [8*LineBytes-1:0] line;
 
   pto_fifo #(
-    .Width(LocLane + LineLane + FootWidth),
+    .Width(LocLane + LineLane + 20),
     .Depth(RowDepth)
   ) u_align_rows (
     .clk_i      (clk_i),
@@ -198,7 +200,7 @@ module pto_gm_store #(
   pto_realign #(
     .SrcBytes  (LocBytes),
     .LineBytes (LineBytes),
-    .LenWidth  (FootWidth)
+    .LenWidth  (20)
   ) u_realign (
     .clk_i          (clk_i),
     .rst_ni         (rst_ni),
@@ -218,7 +220,7 @@ module pto_gm_store #(
   // ---- W beats ----
   wire                word_valid, word_take;
   wire [PageBits-1:0] word_addr;
-  wire [FootWidth-1:0] word_len;
+  wire [19:0]         word_len;
   wire                go_valid, go_drop, go_ready;
   wire                fin_unused;
   wire [IdWidth-1:0]  cur_id_unused, out_id_unused;
@@ -226,7 +228,7 @@ module pto_gm_store #(
   wire [PageBits-1:0] out_addr_unused;
 
   pto_fifo #(
-    .Width(PageBits + FootWidth),
+    .Width(PageBits + 20),
     .Depth(RowDepth)
   ) u_word_rows (
     .clk_i      (clk_i),
@@ -244,9 +246,9 @@ module pto_gm_store #(
     .WordBytes (GmBytes),
     .LineBytes (LineBytes),
     .AddrWidth (PageBits),
-    .LenWidth  (FootWidth),
-    .FootWidth (FootWidth),
-    .IdWidth   (IdWidth)
+    .FootWidth (20),
+    .IdWidth   (IdWidth),
+    .LenWidth  (20)
   ) u_words (
     .clk_i         (clk_i),
     .rst_ni        (rst_ni),
@@ -261,7 +263,8 @@ module pto_gm_store #(
     .row_left_i    (6'd0),
     .row_foot_i    (word_len),
     .row_pattern_i (32'd0),
-    .row_repeat_i  (3'd0),
+    .row_fill_i    (1'b0),
+    .row_elem_i    (2'd0),
     .line_valid_i  (line_valid),
     .line_ready_o  (line_ready),
     .line_i        (line),
@@ -284,14 +287,14 @@ module pto_gm_store #(
   wire                   burst_valid, burst_take, burst_end, burst_last;
   wire [IdWidth-1:0]     burst_id;
   wire [GmAddrWidth-1:0] burst_addr;
-  wire [FootWidth-1:0]   burst_len;
+  wire [19:0]            burst_len;
   wire                   cmd_valid, cmd_ready, cmd_end, cmd_last;
   wire [IdWidth-1:0]     cmd_id;
   wire [GmAddrWidth-1:0] cmd_addr;
   wire [8:0]             cmd_beats;
 
   pto_fifo #(
-    .Width(1 + 1 + IdWidth + GmAddrWidth + FootWidth),
+    .Width(1 + 1 + IdWidth + GmAddrWidth + 20),
     .Depth(RowDepth)
   ) u_burst_rows (
     .clk_i      (clk_i),
@@ -307,7 +310,7 @@ module pto_gm_store #(
   pto_row_bursts #(
     .BusBytes    (GmBytes),
     .GmAddrWidth (GmAddrWidth),
-    .LenWidth    (FootWidth),
+    .LenWidth    (20),
     .IdWidth     (IdWidth)
   ) u_bursts (
     .clk_i       (clk_i),
@@ -380,8 +383,8 @@ module pto_gm_store #(
 
   wire unused = &{1'b0, dst_gnt_i, dst_err_i, m_axi_arready, m_axi_rid, m_axi_rdata, m_axi_rresp,
                   m_axi_rlast, m_axi_rvalid, m_axi_bid, cmd_beats[8], row_left, row_foot,
-                  row_pattern, row_repeat, fin_unused, cur_id_unused, out_id_unused,
-                  out_space_unused, out_addr_unused};
+                  row_pattern, row_fill_unused, row_elem_unused, fin_unused, cur_id_unused, out_id_unused, out_space_unused,
+                  out_addr_unused};
 endmodule
 
 `default_nettype wire

@@ -6,7 +6,6 @@
 // Throughput: that of the units; ops of one unit follow each other without a bubble. Latency: that
 // of the units, nothing is added; a change of unit drains the pipe: last done taken to first access
 // of the other unit, one clock more than from an idle pipe. An unknown opcode is done with rule 0.
-// LenBits is the knob len_bits of profiles.md, default profile seed.
 // Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; GmAddrWidth 40; the AXI read channels are 0.
 // Spec: CONTRACT, dma.md.
 //
@@ -27,9 +26,9 @@ module pto_mte3 #(
   parameter integer AxiIdWidth     = 4,      // bits of the AXI ids, which are 0
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1
+  parameter integer LenBits        = 16,     // knob len_bits: 16, 21
   parameter integer QueueDepth     = 2,      // descriptors queued here, and again in each unit
-  parameter integer NumActive      = 16,     // ops in flight in a unit, a power of two
-  parameter integer LenBits        = 16      // legal bits of len and n_burst of mte_ub_gm: 16 or 21
+  parameter integer NumActive      = 16      // ops in flight in a unit, a power of two
 ) (
   `include "pto_engine_ports.vh"
 );
@@ -47,10 +46,10 @@ module pto_mte3 #(
     .TagWidth       (TagWidth),
     .NumOutstanding (NumOutstanding),
     .AxiIdWidth     (AxiIdWidth),
+    .LenBits        (LenBits),
     .UbSize         (UbSize),
     .QueueDepth     (QueueDepth),
-    .NumActive      (NumActive),
-    .LenBits        (LenBits)
+    .NumActive      (NumActive)
   ) u_gm_store (
     `include "pto_unit_pins.vh"
   );

@@ -28,8 +28,8 @@ from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dma.table import LOCAL_STRIDE_BITS, MAX_LOOPS, PAD_LIMIT
 from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES, Ptr
 from tb.isa.ops import LEGACY_FORMS
-from tb.isa.program import moving
 from tb.isa.profile import current
+from tb.isa.program import moving
 from tb.isa.spaces import UB_BLOCK
 
 V06 = MteGmUb | MteUbGm

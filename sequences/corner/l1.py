@@ -117,8 +117,8 @@ def strided(
     """Returns a copy at address 0 from lengths and row strides in bytes, whatever its units are."""
     if make is not MteL1Ub:
         return make(0, 0, length, rows, src, dst, loops)
-    gaps = [max(stride - length, 0) // UB_BLOCK if rows > 1 else 0 for stride in (src, dst)]
-    return make(0, 0, length // UB_BLOCK, rows, *gaps, loops)
+    gap = [max(stride - length, 0) // UB_BLOCK if rows > 1 else 0 for stride in (src, dst)]
+    return make(0, 0, length // UB_BLOCK, rows, gap[0], gap[1], loops)
 
 
 def _loops(unit: int, make: type[Strided]) -> Iterator[Spot]:

@@ -234,8 +234,9 @@ class CopyGenerator:
         wide &= rng.random(len(index)) < limits.stretch * WIDE
         read = np.where(wide, all_of[SOURCE[opcode]], read)
         write = np.where(wide, all_of[DESTINATION[opcode]], write)
-        # BT and FB are small: most ops leave room for others in the block.
-        modest = (write <= PARAM_SIZE) & (rng.random(len(index)) < 0.87)
+        # BT and FB are small: most ops leave room for others in the block. FB is two memories.
+        few = np.where(DESTINATION[opcode] == FB, 0.75, 0.87)
+        modest = (write <= PARAM_SIZE) & (rng.random(len(index)) < few)
         write = np.where(modest, np.minimum(write, MODEST), write)
         self._bound_by_parents(moves, index, read)
         if is_strided.any():

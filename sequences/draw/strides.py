@@ -129,8 +129,8 @@ def local_strides(
         reread: ``bool[N]``, ops that only read and may step less than their extent.
         most: Bytes between the first and last byte of an op, one or ``int64[N]``.
         compact: ``bool[N]``, ops with rows that follow each other without a gap, of any length.
-        stretch: Fraction of ops without rows filled to their stride that spread over all of ``most``, one or
-            ``float64[N]``.
+        stretch: Fraction of ops without rows filled to their stride that spread over all of
+            ``most``, one or ``float64[N]``.
         bits: Width of a stride.
     """
     count = len(need)

@@ -269,7 +269,12 @@ GM_UB_EXAMPLES: tuple[Example, ...] = (
 GM_UB_RULE_EXAMPLES: tuple[RuleExample, ...] = (
     RuleExample("ub_dst 16", MteGmUb(0, 16, 64, 1, 64, 64), 6),
     RuleExample("dst_stride 40", MteGmUb(0, 0, 32, 2, 64, 40), 7),
-    RuleExample("src_stride 64 below len 128", MteGmUb(0, 0, 128, 2, 64, 128), 8),
+    RuleExample(
+        "src_stride 64 below len 128",
+        MteGmUb(0, 0, 128, 2, 64, 128),
+        8,
+        knobs={"row_repeat": "error"},
+    ),
     RuleExample(
         "len 33 of f16", MteGmUb(0, 0, 33, 1, 64, 64, (), Pad("f16", _F16_ONE), 0, *_F16), 9
     ),

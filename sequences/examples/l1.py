@@ -114,7 +114,12 @@ def _legal(name: str, op: MteL1Ub, moved: int) -> Example:
 
 
 def _blocks(
-    name: str, length: int, crc: int, burst: tuple[int, int, int, int], *loops: Loop, ub_sub: int = 0
+    name: str,
+    length: int,
+    crc: int,
+    burst: tuple[int, int, int, int],
+    *loops: Loop,
+    ub_sub: int = 0,
 ) -> Example:
     """A copy from L1 0 to UB 0: length, bursts and gaps in blocks of 32 bytes."""
     op = MteL1Ub(0, 0, *burst, loops, ub_sub=ub_sub)
@@ -164,7 +169,9 @@ PARAM_EXAMPLES: tuple[Example, ...] = (
     _param("FB-E2", 0xAB647B4D, (2, 2, 1, 3)),
     # The image of the document is that of segment 1; segment 0 is untouched.
     replace(
-        _param("FB-E3", zlib.crc32(bytes([BACKGROUNDS[Space.FB]]) * 256), (1, 1, 0, 0), 0x10040, 256),
+        _param(
+            "FB-E3", zlib.crc32(bytes([BACKGROUNDS[Space.FB]]) * 256), (1, 1, 0, 0), 0x10040, 256
+        ),
         others=(Image(Space.FB, 256, 0x9D3A3525, 1 << FB_SEGMENT_SHIFT),),
     ),
     _param("FB-E4", 0x5AA0DA77, (1, 1, 0, 0), 0x00FC0, 4096),

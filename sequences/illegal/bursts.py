@@ -157,7 +157,7 @@ def _outside(kind: Kind) -> list[Break]:
         if segmented and name == kind.destination:
             continue
         for base in (size, size + 64, 1 << 24, (1 << 32) + 64, 1 << 64):
-            found.append(Break(f"{name} {base:#x}", rule, put(name, base)))  # noqa: PERF401
+            found.append(Break(f"{name} {base:#x}", rule, put(name, base)))
     small = min(kind.sizes) == kind.sizes[1]
     found += [
         Break("source one unit too far", rule, partial(_source_over, kind=kind)),

@@ -601,7 +601,9 @@ def _near_gaps(op: Strided, kind: Kind) -> dict[str, Op]:
         "most bursts that run": changed(
             place(lone, [0, 0]), len_burst=1, n_burst=kind.most_rows, src_gap=0, dst_gap=1
         ),
-        "bursts of three blocks side by side": changed(op, len_burst=3, n_burst=2, loops=(), **none),
+        "bursts of three blocks side by side": changed(
+            op, len_burst=3, n_burst=2, loops=(), **none
+        ),
         "last byte of both": ends,
     }
     for number, side in enumerate(kind.sides):

@@ -19,7 +19,7 @@ LOWERED: frozenset[str] = frozenset({"copy_ubuf_to_ubuf"})
 """Legacy forms that are judged before they become descriptors (spec/dma.md, section 4; A-67)."""
 
 LEGACY_ONLY: dict[str, tuple[int, ...]] = {"mte_gm_ub": (3,)}
-"""Op to the D rules that only its legacy form can break: the front end refuses the others (A-68)."""
+"""Op to the D rules that only its legacy form can break; the front end refuses the op (A-68)."""
 
 _HERE, _THERE = "engine", "lowering"
 

@@ -6,9 +6,9 @@
 //   src_req_i   ___/-------\_________    latency 2, the grant stalls one clock
 //   src_gnt_o   -------\___/---------
 //   src_rvalid  _______________/---\_
-// An address outside of the memory, in the hole of FB too, or an injected fault answers `src_err_o`
-// with rvalid, or `dst_err_o` with the grant. The C side decides about faults, also of a write
-// before its edge: `fault_clock_i` toggles when the decision may change. Simulation only.
+// An address outside of the memory or an injected fault answers `src_err_o` with rvalid, or
+// `dst_err_o` with the grant. The C side decides about faults, also of a write before its edge:
+// `fault_clock_i` toggles when the decision may change. Simulation only.
 `default_nettype none
 `timescale 1ns / 1ps
 
@@ -138,7 +138,7 @@ module pto_local_port #(
       3'd1, 3'd2, 3'd4: outside = |addr[19:18];  // UB0, UB1, L0C: 2^18 bytes
       3'd3: outside = addr[19];                  // L1: 2^19 bytes
       3'd5: outside = |addr[19:12];              // BT: 2^12 bytes
-      3'd6: outside = |{addr[19:17], addr[15:12]};  // FB: 2^12 bytes from 0 and from 2^16
+      3'd6: outside = |addr[19:17] || |addr[15:12];  // FB: 2^12 bytes from 0 and from 2^16 on
       default: outside = 1'b1;
     endcase
   endfunction

@@ -9,7 +9,7 @@
 //   flag_clear_i ___________/---\_____
 //   flag_rvalid  ___________/-------\_
 //   flag_rdata   -----------< 0 >< 2 >
-// An address outside of FB or in its hole, or an injected fault, answers `par_err_o` with rvalid.
+// An address outside of the memory or an injected fault answers `par_err_o` with rvalid.
 // Simulation only.
 `default_nettype none
 `timescale 1ns / 1ps

@@ -92,7 +92,7 @@ FIX_EVENT_NOTES: dict[FixEvent, str] = {
     FixEvent.ATOMIC_ZEROS: "atomic: +0 met -0",
     FixEvent.ATOMIC_KEPT: "atomic max or min: memory kept its value",
     FixEvent.ATOMIC_TAKEN: "atomic max or min: the new value was taken",
-    FixEvent.STAGE_RETURNED: "the stage clamped, and the offset led back into the destination",
+    FixEvent.STAGE_RETURNED: "the stage gave its limit, the offset led back into the destination",
     FixEvent.OFFSET_CROSSED: "the offset led from inside the range of the destination to outside",
     FixEvent.NAN_BYPASSED: "NaN became 0 past an offset that is not 0",
     FixEvent.INF_BYPASSED: "inf became a limit of the destination past an offset that is not 0",

@@ -149,11 +149,17 @@ def lowering_violation(op: CopyUbufToUbuf) -> Violation | None:
     The op is judged once, on its own operands, whose bytes and strides no descriptor holds
     (spec/dma.md, section 4; A-67). Only T rules are left for the engine.
     """
-    for number, holds in _UBUF_COPY.items():
+    for rule, holds in lowering_predicates().items():
         message = holds(op)
         if message:
-            return Violation(_DMA[number], message)
+            return Violation(rule, message)
     return None
+
+
+@cache
+def lowering_predicates() -> Mapping[Rule, Callable[[CopyUbufToUbuf], str | None]]:
+    """Returns the rules of ``copy_ubuf_to_ubuf`` in ascending number."""
+    return {_DMA[number]: holds for number, holds in _UBUF_COPY.items()}
 
 
 _STRIDES = ("src_stride", "dst_stride")

@@ -103,8 +103,8 @@ def region(footprint: Footprint) -> Region:
 def descriptor(op: AnyOp, registers: DmaRegisters, ctrl: int = 0) -> Descriptor | None:
     """Returns the descriptor of an op that is issued with these registers, or None.
 
-    An op that writes registers has none, nor has a ``copy_ubuf_to_ubuf`` that breaks a rule at lowering, nor an
-    op whose types no descriptor holds, which an S rule forbids.
+    An op that writes registers has none, nor has a ``copy_ubuf_to_ubuf`` that breaks a rule at
+    lowering, nor an op whose types no descriptor holds, which an S rule forbids.
 
     Raises:
         UndecidedError: an operand is not known.

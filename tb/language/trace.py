@@ -51,9 +51,7 @@ class Move:
 
     def __post_init__(self) -> None:
         """Prepares the lowering; nothing is computed yet."""
-        object.__setattr__(
-            self, "lowering", Lowering(self.op, self.registers or _RESET, self.ctrl)
-        )
+        object.__setattr__(self, "lowering", Lowering(self.op, self.registers or _RESET, self.ctrl))
 
 
 @dataclass(frozen=True, slots=True)

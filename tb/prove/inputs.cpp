@@ -153,31 +153,55 @@ Operands finite_f16(uint64_t i) {
 }
 Inputs none() { return {}; }
 
-// --- narrowing -----------------------------------------------------------------------------------
+// --- integer destinations ------------------------------------------------------------------------
 
 struct Kind {
-  int64_t low, high;
+  int64_t low, high;              // of the destination
+  int64_t stage_low, stage_high;  // of the stage
+  int offset;                     // the offset is -offset .. offset - 1
+  int64_t clip;                   // greatest legal clip, 0 if there is none
 };
-constexpr Kind KINDS[] = {
-    {-8, 7}, {0, 255}, {-128, 127}, {-32768, 32767}, {-2147483648LL, 2147483647LL}};
+constexpr int64_t BEYOND = 8589934592LL;  // 2^33
+constexpr Kind KINDS[] = {{-8, 7, -16, 15, 16, 7},
+                          {0, 255, -256, 255, 256, 255},
+                          {-128, 127, -256, 255, 256, 127},
+                          {-32768, 32767, -65536, 65535, 65536, 32767},
+                          {-2147483648LL, 2147483647LL, -BEYOND, BEYOND, 256, 0}};
 
-Operands narrow(int64_t q, int offset, int64_t clip) {
-  return {word(q), ref_narrow_b(q, offset, clip > 0, word(clip))};
+Operands narrow(int64_t q, int64_t offset, int64_t clip) {
+  return {word(q), ref_narrow_b(q, static_cast<int>(offset)), word(clip)};
 }
 
-int offset_of(uint64_t i) { return static_cast<int>(i % 512) - 256; }
+// Offsets of a kind: its ends, those around 0, those that take q to a limit or to clip, and any.
+int64_t offset_of(const Kind &k, uint64_t r, int64_t q, int64_t clip) {
+  const int64_t any = static_cast<int64_t>(r >> 8) % k.offset;
+  const int64_t near = static_cast<int64_t>(r >> 4 & 7) - 4;
+  int64_t offset = r & 1 ? any : -any - 1;
+  switch (r >> 1 & 7) {
+    case 0: offset = near; break;
+    case 1: offset = r & 1 ? k.offset - 1 - (near & 3) : -k.offset + (near & 3); break;
+    case 2: offset = k.low - q + near; break;
+    case 3: offset = k.high - q + near; break;
+    case 4: offset = clip - q + near; break;
+    default: break;
+  }
+  return std::clamp(offset, int64_t{-k.offset}, int64_t{k.offset} - 1);
+}
 
-// Every q of step S9, every offset, every legal clip and none.
+// Every q of the stage, every offset, every legal clip and none.
 template <int kind>
 Operands narrow_all(uint64_t i) {
-  return narrow(static_cast<int64_t>(i / 512 % 512) - 256, offset_of(i),
-                static_cast<int64_t>(i / 262144));
+  constexpr uint64_t offsets = 2 * KINDS[kind].offset;
+  constexpr uint64_t stage = KINDS[kind].stage_high - KINDS[kind].stage_low + 1;
+  return narrow(static_cast<int64_t>(i / offsets % stage) + KINDS[kind].stage_low,
+                static_cast<int64_t>(i % offsets) - KINDS[kind].offset,
+                static_cast<int64_t>(i / offsets / stage));
 }
 
 constexpr int64_t CLIPS_16[] = {0, 1, 2, 100, 255, 256, 257, 1000, 32511, 32512, 32766, 32767};
-constexpr uint64_t NEAR_16 = 66801;  // q = -33400..33400
-constexpr uint64_t NEAR_32 = 3000;   // around each limit and 0
-constexpr uint64_t FAR = 200000;     // q of any size up to 2^33
+constexpr uint64_t OFFSETS_16 = 256;  // of each q of step S17 and each of these clips
+constexpr uint64_t NEAR_32 = 3000;    // around each limit and 0
+constexpr uint64_t FAR = 200000;      // q of any size up to 2^33
 
 int64_t far(uint64_t n) {
   const uint64_t r = mix(n);
@@ -187,32 +211,83 @@ int64_t far(uint64_t n) {
 }
 
 Operands narrow_16(uint64_t i) {
-  const uint64_t n = i / 512 / 12;
-  const int64_t q = n < NEAR_16 ? static_cast<int64_t>(n) - 33400 : far(n);
-  return narrow(q, offset_of(i), CLIPS_16[i / 512 % 12]);
+  const int64_t q = static_cast<int64_t>(i / OFFSETS_16 / 12) - 65536;
+  const int64_t clip = CLIPS_16[i / OFFSETS_16 % 12];
+  return narrow(q, offset_of(KINDS[REF_S16], mix(i), q, clip), clip);
 }
 
 Operands narrow_32(uint64_t i) {
-  constexpr int64_t middles[] = {-2147483648LL, 2147483647LL, 0, -8589934592LL + 1500,
-                                 8589934592LL - 1500};
+  constexpr int64_t middles[] = {-2147483648LL, 2147483647LL, 0, -BEYOND + 1500, BEYOND - 1500};
   const uint64_t n = i / 512;
   const int64_t q = n < 5 * NEAR_32 ? middles[n / NEAR_32] + static_cast<int64_t>(n % NEAR_32) - 1500
                                     : far(n);
-  return narrow(q, offset_of(i), 0);
+  return narrow(q, static_cast<int64_t>(i % 512) - 256, 0);
 }
 
 template <int kind>
 Inputs narrow_corners() {
   Inputs out;
   const Kind k = KINDS[kind];
-  const int64_t high = kind < 3 ? 255 : 8589934592LL;
-  const int64_t low = kind < 3 ? -256 : -8589934592LL;
-  for (int64_t limit : {k.low, k.high, int64_t{0}, low, high, int64_t{3}})
-    for (int offset : {-256, -255, -128, -8, -1, 0, 1, 7, 127, 200, 254, 255})
-      for (int64_t clip : {int64_t{0}, int64_t{1}, int64_t{3}, k.high / 2, k.high - 1, k.high})
+  const int64_t o = k.offset;
+  for (int64_t offset : {-o, -o + 1, -o / 2, int64_t{-8}, int64_t{-1}, int64_t{0}, int64_t{1},
+                         int64_t{7}, o / 2, o / 2 - 1, o - 2, o - 1})
+    for (int64_t clip : {int64_t{0}, int64_t{1}, int64_t{3}, k.high / 2, k.high - 1, k.high}) {
+      if (clip > k.clip) continue;
+      for (int64_t limit : {k.low, k.high, int64_t{0}, k.stage_low, k.stage_high, int64_t{3}})
         for (int64_t d = -2; d <= 2; d++)
           for (int64_t q : {limit + d, limit - offset + d, clip - offset + d})
-            if (q >= low && q <= high) out.push_back(narrow(q, offset, kind == 4 ? 0 : clip));
+            if (q >= k.stage_low && q <= k.stage_high) out.push_back(narrow(q, offset, clip));
+    }
+  return out;
+}
+
+// The offset, with any bits above it where the kind's field has fewer than 17.
+uint32_t field_with(const Kind &k, int64_t offset, uint64_t r) {
+  const auto used = static_cast<uint32_t>(2 * k.offset - 1);
+  return (word(offset) & used) | (r & 1 ? static_cast<uint32_t>(r >> 1) & ~used : 0);
+}
+
+Operands tail(const Kind &k, uint32_t t, bool infinite, uint64_t r) {
+  const int64_t clip = k.clip && r & 3 ? 1 + static_cast<int64_t>(r >> 40) % k.clip : 0;
+  const int64_t offset = offset_of(k, r >> 2, r & 1 << 20 ? k.stage_low : k.stage_high, clip);
+  return {t, ref_tail_b(field_with(k, offset, mix(r)), infinite), word(clip)};
+}
+
+// Numbers of the size of the stage, and any bits; s is an infinity where t is one or no number.
+template <int kind>
+Operands tail_any(uint64_t i) {
+  const uint64_t r = mix(i);
+  const Kind &k = KINDS[kind];
+  auto t = static_cast<uint32_t>(r >> 32);
+  if (r & 15) {
+    const auto greatest = static_cast<double>(k.stage_high) * 1.25;
+    const auto part = static_cast<double>(t) / 2147483648.0 - 1;
+    t = float_bits(part * std::ldexp(greatest, -static_cast<int>(r >> 4 & 15)));
+  } else if ((r & 0x7F0) == 0) {
+    t = (t & SIGN) | 0x7F800000u | (t & 1 ? t & 0x7FFFFFu : 0);
+  }
+  return tail(k, t, (t & ~SIGN) >= 0x7F800000u && r >> 11 & 1, mix(r));
+}
+
+template <int kind>
+Inputs tail_corners() {
+  Inputs out;
+  const Kind &k = KINDS[kind];
+  for (const Operands &n : narrow_corners<kind>()) {
+    const uint32_t field = field_with(k, n.b >> 3 & 0x1FFFFu, mix(n.a ^ n.b));
+    for (uint32_t t : {0u, SIGN, 0x7F800000u, 0xFF800000u, 0x7FC00000u, 0xFF800001u, 0x7F7FFFFFu})
+      for (int infinite : {0, 1})
+        if (!infinite || (t & ~SIGN) >= 0x7F800000u)
+          out.push_back({t, ref_tail_b(field, infinite), n.c});
+    const auto q = static_cast<double>(static_cast<int64_t>(uint64_t{n.b & 3u} << 32 | n.a) -
+                                       (n.b & 4u ? int64_t{4} << 32 : 0));
+    for (double d : {-0.5, 0.0, 0.5}) out.push_back({float_bits(q + d), ref_tail_b(field, 0), n.c});
+  }
+  Inputs floats = rounding();
+  for (size_t i = 0; i < floats.size(); i++) {
+    const uint32_t t = floats[i].a;
+    out.push_back(tail(k, t, (t & ~SIGN) >= 0x7F800000u && i & 1, mix(i)));
+  }
   return out;
 }
 
@@ -452,21 +527,29 @@ const std::vector<Unit> &units() {
       {"hi", "step HI", REF_HI, one, ALL, one_word, integers},
       {"f16_f32", "f16 to f32", REF_F16_F32, one, 63488, finite_f16, none},
       {"i32_f32", "i32 to f32", REF_I32_F32, one, ALL, one_word, integers},
+      {"s5", "step S5", REF_S5, one, ALL, one_word, rounding},
       {"s9", "step S9", REF_S9, one, ALL, one_word, rounding},
+      {"s17", "step S17", REF_S17, one, ALL, one_word, rounding},
       {"wide", "step WIDE", REF_WIDE, one, ALL, one_word, rounding},
-      {"s4", "narrow to s4", REF_NARROW, {0}, 8 * 262144, narrow_all<0>, narrow_corners<0>},
+      {"s4", "narrow to s4", REF_NARROW, {0}, 8 * 1024, narrow_all<0>, narrow_corners<0>},
       {"u8", "narrow to u8", REF_NARROW, {1}, 256 * 262144, narrow_all<1>, narrow_corners<1>},
       {"s8", "narrow to s8", REF_NARROW, {2}, 128 * 262144, narrow_all<2>, narrow_corners<2>},
-      {"s16", "narrow to s16", REF_NARROW, {3}, (NEAR_16 + FAR / 4) * 512 * 12, narrow_16,
+      {"s16", "narrow to s16", REF_NARROW, {3}, 131072 * 12 * OFFSETS_16, narrow_16,
        narrow_corners<3>},
       {"s32", "narrow to s32", REF_NARROW, {4}, (5 * NEAR_32 + FAR) * 512, narrow_32,
        narrow_corners<4>},
+      {"tail_s4", "all from t to s4", REF_TAIL, {0}, ALL / 16, tail_any<0>, tail_corners<0>},
+      {"tail_u8", "all from t to u8", REF_TAIL, {1}, ALL / 16, tail_any<1>, tail_corners<1>},
+      {"tail_s8", "all from t to s8", REF_TAIL, {2}, ALL / 16, tail_any<2>, tail_corners<2>},
+      {"tail_s16", "all from t to s16", REF_TAIL, {3}, ALL / 16, tail_any<3>, tail_corners<3>},
+      {"tail_s32", "all from t to s32", REF_TAIL, {4}, ALL / 16, tail_any<4>, tail_corners<4>},
       {"relu", "ReLU, 4 codes", REF_RELU, {0, 1, 2, 3}, ALL, relu, relu_corners},
       {"relu_i32", "ReLU of i32", REF_RELU_I32, one, ALL, one_word, integers},
       {"clip_f16", "clip for f16", REF_CLIP_F16, one, ALL, clip, clip_corners},
       {"mul", "f32 product", REF_MUL, one, ALL / 4, product, product_corners},
       {"atomic_f32", "atomic f32, 3 ops", REF_ATOMIC_F32, ops, ALL / 4, sum, sum_corners},
-      {"atomic_f16", "atomic f16, 3 ops", REF_ATOMIC_F16, ops, ALL, pair_16, pairs_f16},
+      {"atomic_f16", "atomic f16, 3 ops, 2 c48", REF_ATOMIC_F16, {0, 1, 2, 4, 5, 6}, ALL, pair_16,
+       pairs_f16},
       {"atomic_bf16", "atomic bf16, 3 ops", REF_ATOMIC_BF16, ops, ALL, pair_16, pairs_bf16},
       {"atomic_s32", "atomic s32, 3 ops", REF_ATOMIC_S32, ops, ALL / 4, pair_32, integer_pairs<32>},
       {"atomic_s16", "atomic s16, 3 ops", REF_ATOMIC_S16, ops, ALL, pair_16, integer_pairs<16>},

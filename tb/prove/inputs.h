@@ -7,7 +7,7 @@
 #include <vector>
 
 struct Operands {
-  uint32_t a, b;
+  uint32_t a, b, c = 0;
 };
 
 struct Unit {

@@ -6,9 +6,9 @@
 //   prove sweep NAME BEGIN END STRIDE [VARIANT]
 //   prove corners NAME [VARIANT]           done INPUTS COMPARED WRONG SECONDS
 //   prove check COUNT                      done COUNT COUNT WRONG SECONDS; the reference alone
-//   prove eval                             for NAME MODE A B lines of standard input: RTL REFERENCE
+//   prove eval                             for NAME MODE A B C lines of standard input: RTL REFERENCE
 //
-// sweep and corners print `at INPUTS` while they run, and `wrong MODE A B RTL REFERENCE` for the
+// sweep and corners print `at INPUTS` while they run, and `wrong MODE A B C RTL REFERENCE` for the
 // first differences, each result as 16 hexadecimal digits. Exit code 0 unless the call is wrong.
 #include <cinttypes>
 #include <cstdio>
@@ -44,8 +44,9 @@ class Proof {
 
   uint32_t *a() { return &model_->rootp->prove_arith__DOT__op_a[0]; }
   uint32_t *b() { return &model_->rootp->prove_arith__DOT__op_b[0]; }
+  uint32_t *c() { return &model_->rootp->prove_arith__DOT__op_c[0]; }
 
-  // Evaluates one unit and mode on the operands in a() and b() and compares the first n.
+  // Evaluates one unit and mode on the operands in a(), b(), c() and compares the first n.
   void block(const Unit &unit, int mode, int n) {
     model_->unit_i = static_cast<uint8_t>(unit.number);
     model_->mode_i = static_cast<uint8_t>(mode);
@@ -53,7 +54,7 @@ class Proof {
     model_->eval();
     model_->go_i = 0;
     model_->eval();
-    ref_block(unit.number, mode, n, a(), b(), y_, z_);
+    ref_block(unit.number, mode, n, a(), b(), c(), y_, z_);
     compared_ += n;
     const uint32_t *y = &model_->rootp->prove_arith__DOT__res_y[0];
     const uint32_t *z = &model_->rootp->prove_arith__DOT__res_z[0];
@@ -65,9 +66,9 @@ class Proof {
       if ((y[k] == y_[k] && high == z_[k]) || ref_accepts(unit.number, mode, a()[k], b()[k], y[k], high))
         continue;
       if (wrong_++ < SHOWN)
-        std::printf("wrong %d %08" PRIx32 " %08" PRIx32 " %08" PRIx32 "%08" PRIx32 " %08" PRIx32
-                    "%08" PRIx32 "\n",
-                    mode, a()[k], b()[k], high, y[k], z_[k], y_[k]);
+        std::printf("wrong %d %08" PRIx32 " %08" PRIx32 " %08" PRIx32 " %08" PRIx32 "%08" PRIx32
+                    " %08" PRIx32 "%08" PRIx32 "\n",
+                    mode, a()[k], b()[k], c()[k], high, y[k], z_[k], y_[k]);
     }
   }
 
@@ -75,6 +76,7 @@ class Proof {
   void one(const Unit &unit, int mode, Operands x) {
     a()[0] = x.a;
     b()[0] = x.b;
+    c()[0] = x.c;
     block(unit, mode, 1);
     const uint32_t high = unit.number == REF_WIDE ? model_->rootp->prove_arith__DOT__res_z[0] : 0;
     std::printf("%08" PRIx32 "%08" PRIx32 " %08" PRIx32 "%08" PRIx32 "\n", high,
@@ -92,6 +94,7 @@ class Proof {
         const Operands x = make(done + k);
         a()[k] = x.a;
         b()[k] = x.b;
+        c()[k] = x.c;
       }
       for (int mode : unit.modes) block(unit, mode, n);
       done += n;
@@ -137,7 +140,7 @@ int evaluate() {
   char name[32];
   int mode;
   Operands x;
-  while (std::scanf("%31s %d %" SCNx32 " %" SCNx32, name, &mode, &x.a, &x.b) == 4) {
+  while (std::scanf("%31s %d %" SCNx32 " %" SCNx32 " %" SCNx32, name, &mode, &x.a, &x.b, &x.c) == 5) {
     const Unit *unit = find(name);
     if (!unit) return 2;
     proof.one(*unit, mode, x);

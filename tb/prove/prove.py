@@ -67,22 +67,22 @@ class Difference:
     Attributes:
         unit: Name of the unit.
         mode: Which of its modes, as in ``enum ref_unit`` of reference.h.
-        operands: The two operands, 32 bits each.
+        operands: The three operands, 32 bits each.
         rtl: The result of the RTL, 64 bits.
         reference: The result of the reference, 64 bits.
     """
 
     unit: str
     mode: int
-    operands: tuple[int, int]
+    operands: tuple[int, int, int]
     rtl: int
     reference: int
 
     def __str__(self) -> str:
         """Return the line that is printed."""
-        a, b = self.operands
+        inputs = " ".join([f"{operand:08x}" for operand in self.operands])
         return (
-            f"{self.unit} mode {self.mode}: inputs {a:08x} {b:08x}, "
+            f"{self.unit} mode {self.mode}: inputs {inputs}, "
             f"RTL {self.rtl:x}, reference {self.reference:x}"
         )
 
@@ -165,9 +165,9 @@ class ProofProgram:
                 if kind == "at":
                     yield int(words[0])
                 elif kind == "wrong":
-                    a, b, rtl, reference = (int(word, 16) for word in words[1:])
+                    a, b, c, rtl, reference = (int(word, 16) for word in words[1:])
                     unit = arguments[1]
-                    differences.append(Difference(unit, int(words[0]), (a, b), rtl, reference))
+                    differences.append(Difference(unit, int(words[0]), (a, b, c), rtl, reference))
                 else:
                     inputs, compared, wrong = map(int, words[:3])
                     found = tuple(differences)
@@ -185,9 +185,9 @@ class ProofProgram:
         assert isinstance(last, Outcome)
         return last
 
-    def evaluate(self, inputs: Sequence[tuple[str, int, int, int]]) -> list[tuple[int, int]]:
-        """Return the results of RTL and reference, 64 bits, of inputs (unit, mode, a, b)."""
-        text = "".join(f"{unit} {mode} {a:x} {b:x}\n" for unit, mode, a, b in inputs)
+    def evaluate(self, inputs: Sequence[tuple[str, int, int, int, int]]) -> list[tuple[int, int]]:
+        """Return the results of RTL and reference, 64 bits, of inputs (unit, mode, a, b, c)."""
+        text = "".join(f"{unit} {mode} {a:x} {b:x} {c:x}\n" for unit, mode, a, b, c in inputs)
         done = subprocess.run(
             [self.path, "eval"], input=text, capture_output=True, text=True, check=True
         )

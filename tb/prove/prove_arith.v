@@ -4,7 +4,7 @@
 // the C++ program around it (prove.cpp) fills and reads: one rising edge of go_i evaluates one
 // function, selected by unit_i and mode_i, on all lanes, so that the overhead of the simulator is
 // small. With PROVE_FAULTS, the name of a file that uses prove_units.vh
-// in more generate blocks, there are further copies of the functions (tests/arith/test_arith.py).
+// in more generate blocks, there are further copies of the functions (tests/prove/test_arith.py).
 `default_nettype none
 
 module prove_arith #(
@@ -19,9 +19,10 @@ module prove_arith #(
   // Only the copy that variant_i names writes.
   reg [31:0] op_a[0:Lanes-1] /*verilator public_flat_rw*/;  // operands
   reg [31:0] op_b[0:Lanes-1] /*verilator public_flat_rw*/;
+  reg [31:0] op_c[0:Lanes-1] /*verilator public_flat_rw*/;
   reg [31:0] res_y[0:Lanes-1] /*verilator public_flat_rw*/;  // results, low word
   reg [31:0] res_z[0:Lanes-1] /*verilator public_flat_rw*/;  // high word of the wide ones
-  reg [34:0] q;
+  reg signed [34:0] q;
   integer    k;
   // verilator lint_on MULTIDRIVEN
 
@@ -29,6 +30,16 @@ module prove_arith #(
       number: \
         if (`PROVE_ONLY < 0 || `PROVE_ONLY == number) \
           for (k = 0; k < Lanes; k = k + 1) res_y[k] = result;
+
+  // A signed result of at most 35 bits; the high word counts for the wide one alone.
+  `define PROVE_ROUND(number, result) \
+      number: \
+        if (`PROVE_ONLY < 0 || `PROVE_ONLY == number) \
+          for (k = 0; k < Lanes; k = k + 1) begin \
+            q = result; \
+            res_y[k] = q[31:0]; \
+            res_z[k] = {{29{q[34]}}, q[34:32]}; \
+          end
 
   generate
     if (1) begin : true_one

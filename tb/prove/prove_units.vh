@@ -21,29 +21,21 @@ always @(posedge go_i)
       `PROVE_UNIT(5, {16'd0, fix_i32_to_h(op_a[k])})
       `PROVE_UNIT(6, fix_f16_to_f32(op_a[k][15:0]))
       `PROVE_UNIT(7, fix_i32_to_f32(op_a[k]))
-      8:
-        if (`PROVE_ONLY < 0 || `PROVE_ONLY == 8)
-          for (k = 0; k < Lanes; k = k + 1) begin
-            q = {25'd0, fix_round_s9(op_a[k])};
-            res_y[k] = {{22{q[9]}}, q[9:0]};
-          end
-      9:
-        if (`PROVE_ONLY < 0 || `PROVE_ONLY == 9)
-          for (k = 0; k < Lanes; k = k + 1) begin
-            q = fix_round_wide(op_a[k]);
-            res_y[k] = q[31:0];
-            res_z[k] = {{29{q[34]}}, q[34:32]};
-          end
-      `PROVE_UNIT(10, fix_narrow({op_b[k][2:0], op_a[k]}, op_b[k][11:3], op_b[k][12], op_b[k][28:13], mode_i))
+      `PROVE_ROUND(8, fix_round_s9(op_a[k]))
+      `PROVE_ROUND(9, fix_round_wide(op_a[k]))
+      `PROVE_UNIT(10, fix_narrow({op_b[k][2:0], op_a[k]}, op_b[k][19:3], op_c[k] != 32'd0, op_c[k][15:0], mode_i))
       `PROVE_UNIT(11, fix_relu(op_a[k], mode_i, op_b[k]))
       `PROVE_UNIT(12, fix_relu_i32(op_a[k]))
       `PROVE_UNIT(13, fix_clip_f16(op_a[k], op_b[k][15:0]))
       `PROVE_UNIT(14, fix_f32_mul(op_a[k], op_b[k]))
       `PROVE_UNIT(15, fix_atomic_f32(op_a[k], op_b[k], mode_i[1:0]))
-      `PROVE_UNIT(16, {16'd0, fix_atomic_f16(op_a[k][15:0], op_b[k][15:0], mode_i[1:0])})
+      `PROVE_UNIT(16, {16'd0, fix_atomic_f16(op_a[k][15:0], op_b[k][15:0], mode_i[1:0], mode_i[2])})
       `PROVE_UNIT(17, {16'd0, fix_atomic_bf16(op_a[k][15:0], op_b[k][15:0], mode_i[1:0])})
       `PROVE_UNIT(18, fix_atomic_s32(op_a[k], op_b[k], mode_i[1:0]))
       `PROVE_UNIT(19, {16'd0, fix_atomic_s16(op_a[k][15:0], op_b[k][15:0], mode_i[1:0])})
       `PROVE_UNIT(20, {24'd0, fix_atomic_s8(op_a[k][7:0], op_b[k][7:0], mode_i[1:0])})
+      `PROVE_ROUND(21, fix_round_s5(op_a[k]))
+      `PROVE_ROUND(22, fix_round_s17(op_a[k]))
+      `PROVE_UNIT(23, fix_to_int(op_a[k], op_b[k][17], op_b[k][16:0], op_c[k] != 32'd0, op_c[k][15:0], mode_i))
       default: ;
     endcase

@@ -184,8 +184,8 @@ static void convert(const struct format *f, int n, const uint32_t *a, uint32_t *
       continue;
     }
     k = is_hybrid ? hybrid(magnitude, k) : nearest(f, magnitude, k);
-    if (k == f->finite)
-      y[i] = sign | (sat == 2 ? f->infinity : f->code[k - 1]);
+    if (k == f->finite) /* a format without infinity has a NaN there, which has no sign */
+      y[i] = sat != 2 ? sign | f->code[k - 1] : (f->infinity == f->nan ? 0 : sign) | f->infinity;
     else
       y[i] = f->code[k] | (k > 0 || f->signed_zero ? sign : 0);
   }
@@ -234,40 +234,64 @@ static int64_t nearest_integer(double t) {
   return t < 0 ? -q : q;
 }
 
-static int64_t s9(uint32_t x) {
+static int64_t held(uint32_t x, double least, double most) {
   double t = f32_value(x);
   if (is_nan(x)) return 0;
-  return nearest_integer(t < -256 ? -256 : t > 255 ? 255 : t);
+  return nearest_integer(t < least ? least : t > most ? most : t);
 }
 
 #define BEYOND 8589934592.0 /* 2^33 */
+#define S32_MIN (-2147483647LL - 1)
+#define S32_MAX 2147483647LL
 
+/* Finite values beyond 2^33 are all the same to what follows; see ref_accepts. */
 static int64_t wide(uint32_t x) {
-  double t = f32_value(x);
-  if (is_nan(x)) return 0;
-  return nearest_integer(t < -BEYOND ? -BEYOND : t > BEYOND ? BEYOND : t);
+  if ((x & ~SIGN) == F32_INF) return x & SIGN ? S32_MIN : S32_MAX;
+  return held(x, -BEYOND, BEYOND);
 }
 
-uint32_t ref_narrow_b(int64_t q, int offset, int clip_en, uint32_t clip) {
-  return ((uint32_t)((uint64_t)q >> 32) & 7u) | ((uint32_t)offset & 511u) << 3 |
-         (uint32_t)(clip_en != 0) << 12 | (clip & 0xFFFFu) << 13;
+/* Destination ranges, stage ranges and widths of the offset, by kind (section 4). */
+static const int64_t low[] = {-8, 0, -128, -32768, S32_MIN};
+static const int64_t high[] = {7, 255, 127, 32767, S32_MAX};
+static const double stage_low[] = {-16, -256, -256, -65536, -BEYOND};
+static const double stage_high[] = {15, 255, 255, 65535, BEYOND};
+static const int offset_bits[] = {5, 9, 9, 17, 9};
+static const uint32_t stored[] = {15, 255, 255, 65535, 0xFFFFFFFFu};
+
+static int64_t sign_extended(uint32_t field, int bits) {
+  int64_t half = (int64_t)1 << (bits - 1), value = (int64_t)field & (2 * half - 1);
+  return value < half ? value : value - 2 * half;
 }
 
-static uint32_t narrow(uint32_t a, uint32_t b, int kind) {
-  static const int64_t low[] = {-8, 0, -128, -32768, -2147483647LL - 1};
-  static const int64_t high[] = {7, 255, 127, 32767, 2147483647LL};
-  static const uint32_t mask[] = {15, 255, 255, 65535, 0xFFFFFFFFu};
-  int64_t q = (int64_t)((uint64_t)(b & 7u) << 32 | a);
-  int64_t offset = (b >> 3) & 511u;
-  int64_t clip = (b >> 13) & 0xFFFFu;
-  if (b & 4u) q -= 34359738368LL; /* 2^35 */
-  if (offset > 255) offset -= 512;
-  if (clip > 32767) clip -= 65536;
-  q += offset;
-  if ((b & 0x1000u) && q > clip) q = clip;
+uint32_t ref_narrow_b(int64_t q, int offset) {
+  return ((uint32_t)((uint64_t)q >> 32) & 7u) | ((uint32_t)offset & 0x1FFFFu) << 3;
+}
+
+uint32_t ref_tail_b(uint32_t field, int infinite) {
+  return (field & 0x1FFFFu) | (uint32_t)infinite << 17;
+}
+
+/* Clip and destination clamp of q, which has its offset. */
+static uint32_t clamped(int64_t q, uint32_t c, int kind) {
+  if (c != 0 && q > (int64_t)c) q = c;
   if (q < low[kind]) q = low[kind];
   if (q > high[kind]) q = high[kind];
-  return (uint32_t)(uint64_t)q & mask[kind];
+  return (uint32_t)(uint64_t)q & stored[kind];
+}
+
+static uint32_t narrow(uint32_t a, uint32_t b, uint32_t c, int kind) {
+  int64_t q = sign_extended(b & 7u, 3) * 4294967296LL + (int64_t)a;
+  return clamped(q + sign_extended(b >> 3, 17), c, kind);
+}
+
+/* Everything from t on (section 3). */
+static uint32_t tail(uint32_t t, uint32_t b, uint32_t c, int kind) {
+  int64_t plus = sign_extended(b, offset_bits[kind]);
+  int infinite = (t & ~SIGN) == F32_INF, negative = (t & SIGN) != 0;
+  if (is_nan(t)) return clamped(0, c, kind);
+  if (infinite && (b >> 17 & 1u)) return clamped(negative ? low[kind] : high[kind], c, kind);
+  if (infinite && kind == REF_S32) return clamped((negative ? low : high)[kind] + plus, c, kind);
+  return clamped(held(t, stage_low[kind], stage_high[kind]) + plus, c, kind);
 }
 
 /* The product of two f32 has 48 bits and an exponent a double can hold: exact. The one rounding is
@@ -372,6 +396,14 @@ static uint32_t atomic_16(uint32_t a, uint32_t b, uint32_t infinity, uint32_t na
   return infinity == 0x7C00u ? add_f16(a, b) : add_bf16(a, b);
 }
 
+/* Results with c48 = 0: finite sums, and +0 for NaN (AT-02). */
+static uint32_t atomic_f16(uint32_t a, uint32_t b, int mode) {
+  uint32_t y = atomic_16(a, b, 0x7C00, 0x7E00, mode & 3), magnitude = y & 0x7FFFu;
+  if (mode & 4) return y;
+  if (magnitude > 0x7C00u) return 0;
+  return magnitude == 0x7C00u && (mode & 3) == 0 ? (y & 0x8000u) | 0x7BFFu : y;
+}
+
 static uint32_t atomic_integer(uint32_t a, uint32_t b, int bits, int op) {
   int64_t x = (int64_t)((uint64_t)a << (64 - bits)) >> (64 - bits);
   int64_t y = (int64_t)((uint64_t)b << (64 - bits)) >> (64 - bits);
@@ -406,6 +438,7 @@ int ref_values(int unit, const uint32_t **bits) {
 int ref_accepts(int unit, int mode, uint32_t a, uint32_t b, uint32_t y, uint32_t z) {
   (void)mode;
   (void)b;
+  /* Any integer so far away is clamped later; what becomes of an infinity is seen in REF_TAIL. */
   if (unit == REF_WIDE && !is_nan(a) && fabs(f32_value(a)) > BEYOND) {
     double q = (double)(int64_t)((uint64_t)z << 32 | y); /* 35 bits */
     return a & SIGN ? q <= -BEYOND : q >= BEYOND;
@@ -418,8 +451,8 @@ int ref_accepts(int unit, int mode, uint32_t a, uint32_t b, uint32_t y, uint32_t
   for (i = 0; i < n; i++) y[i] = (expression); \
   break
 
-void ref_block(int unit, int mode, int n, const uint32_t *a, const uint32_t *b, uint32_t *y,
-               uint32_t *z) {
+void ref_block(int unit, int mode, int n, const uint32_t *a, const uint32_t *b, const uint32_t *c,
+               uint32_t *y, uint32_t *z) {
   int i;
   memset(z, 0, (size_t)n * sizeof *z);
   switch (unit) {
@@ -432,7 +465,9 @@ void ref_block(int unit, int mode, int n, const uint32_t *a, const uint32_t *b, 
     case REF_F16_F32: EACH(ref_widen_f16(a[i]));
     /* 32 bits are exact in double; the one rounding is that of the conversion to float. */
     case REF_I32_F32: EACH(f32_bits((float)(double)(int32_t)a[i]));
-    case REF_S9: EACH((uint32_t)(int32_t)s9(a[i]));
+    case REF_S5: EACH((uint32_t)(int32_t)held(a[i], -16, 15));
+    case REF_S9: EACH((uint32_t)(int32_t)held(a[i], -256, 255));
+    case REF_S17: EACH((uint32_t)(int32_t)held(a[i], -65536, 65535));
     case REF_WIDE:
       for (i = 0; i < n; i++) {
         uint64_t q = (uint64_t)wide(a[i]);
@@ -440,13 +475,14 @@ void ref_block(int unit, int mode, int n, const uint32_t *a, const uint32_t *b, 
         z[i] = (uint32_t)(q >> 32);
       }
       break;
-    case REF_NARROW: EACH(narrow(a[i], b[i], mode));
+    case REF_NARROW: EACH(narrow(a[i], b[i], c[i], mode));
+    case REF_TAIL: EACH(tail(a[i], b[i], c[i], mode));
     case REF_RELU: EACH(relu(a[i], b[i], mode));
     case REF_RELU_I32: EACH((int32_t)a[i] > 0 ? a[i] : 0);
     case REF_CLIP_F16: EACH(clip_f16(a[i], b[i]));
     case REF_MUL: EACH(mul(a[i], b[i]));
     case REF_ATOMIC_F32: EACH(atomic_f32(a[i], b[i], mode));
-    case REF_ATOMIC_F16: EACH(atomic_16(a[i], b[i], 0x7C00, 0x7E00, mode));
+    case REF_ATOMIC_F16: EACH(atomic_f16(a[i], b[i], mode));
     case REF_ATOMIC_BF16: EACH(atomic_16(a[i], b[i], 0x7F80, 0x7FC0, mode));
     case REF_ATOMIC_S32: EACH(atomic_integer(a[i], b[i], 32, mode));
     case REF_ATOMIC_S16: EACH(atomic_integer(a[i], b[i], 16, mode));

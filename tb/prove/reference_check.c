@@ -8,8 +8,8 @@
 #define SIGN 0x80000000u
 
 static uint32_t result(int unit, int mode, uint32_t a, uint32_t b) {
-  uint32_t y, z;
-  ref_block(unit, mode, 1, &a, &b, &y, &z);
+  uint32_t c = 0, y, z;
+  ref_block(unit, mode, 1, &a, &b, &c, &y, &z);
   return y;
 }
 
@@ -100,7 +100,7 @@ uint64_t ref_self_check(uint64_t count) {
     if ((b16 & 0x7C00u) == 0x7C00u) b16 ^= 0x4000u;
     wrong += result(REF_MUL, 0, a, b) != integer_mul(a, b);
     wrong += result(REF_ATOMIC_F32, 0, a, b) != integer_add(a, b, 24, -126, 32);
-    wrong += result(REF_ATOMIC_F16, 0, a16, b16) != integer_add(a16, b16, 11, -14, 16);
+    wrong += result(REF_ATOMIC_F16, 4, a16, b16) != integer_add(a16, b16, 11, -14, 16);
     a16 = a >> 16;
     b16 = b >> 16;
     wrong += result(REF_ATOMIC_BF16, 0, a16, b16) != integer_add(a16, b16, 8, -126, 16);

@@ -88,9 +88,7 @@ def op_of(mode: QuantMode, dst: str, *, written: bool = True, **changes: Any) ->
 
 
 def rows_of_section_4() -> list[tuple[QuantMode, str]]:
-    return [
-        (mode, dst) for mode in QUANT_MODES.values() for dst in mode.dst or COPIES
-    ]
+    return [(mode, dst) for mode in QUANT_MODES.values() for dst in mode.dst or COPIES]
 
 
 def test_every_mode_and_destination_has_its_bin() -> None:

@@ -10,21 +10,26 @@ from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import Coverage
 from tb.coverage.table import table
 from tb.coverage.view import FORMS
+from tb.isa.profile import PROFILES, using
 from tests.coverage.counting import Executed, collect, traffic
 
 
+@pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("form", FORMS)
-def test_5000_ops_of_one_form_reach_95_percent(form: str) -> None:
-    coverage = collect(traffic(1, 5000, (form,)), forms=(form,), events=Executed())
+def test_5000_ops_of_one_form_reach_95_percent(form: str, profile: str) -> None:
+    with using(PROFILES[profile]):
+        coverage = collect(traffic(1, 5000, (form,)), forms=(form,), events=Executed())
     print(f"{form}: {coverage.percent:.2f} %")
     for name, counts in coverage.groups.items():
         assert counts.percent >= 95, (name, table(coverage, complete=False))
     assert coverage.impossible == []
 
 
-def test_10000_write_backs_reach_95_percent() -> None:
+@pytest.mark.parametrize("profile", PROFILES)
+def test_10000_write_backs_reach_95_percent(profile: str) -> None:
     forms = tuple(spec.name for spec in WRITE_BACKS)
-    coverage = collect(traffic(2, 10000, forms), forms=forms, events=Executed())
+    with using(PROFILES[profile]):
+        coverage = collect(traffic(2, 10000, forms), forms=forms, events=Executed())
     for name, counts in coverage.groups.items():
         assert counts.percent >= 95, (name, table(coverage, complete=False))
     assert coverage.impossible == []
@@ -38,8 +43,10 @@ def test_other_bus_widths(bus: int) -> None:
     assert coverage.impossible == []
 
 
-def test_20000_mixed_ops_reach_97_percent() -> None:
-    coverage = collect(traffic(1, 20000), events=Executed())
+@pytest.mark.parametrize("profile", PROFILES)
+def test_20000_mixed_ops_reach_97_percent(profile: str) -> None:
+    with using(PROFILES[profile]):
+        coverage = collect(traffic(1, 20000), events=Executed())
     print(table(coverage, complete=False))
     assert coverage.percent >= 97
     assert min(counts.percent for counts in coverage.groups.values()) >= 90

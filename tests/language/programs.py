@@ -7,6 +7,7 @@ import io
 
 from xdsl.printer import Printer
 
+from tb.isa.ctrl import ATOMIC_WORDS
 from tb.language.reader import Source, Written, read, written
 
 POINTERS = {
@@ -121,6 +122,8 @@ EVERY_OP: dict[str, str] = {
         for name in (f"loop_size_{way}", f"loop1_stride_{way}", f"loop2_stride_{way}")
     },
     "set_mov_pad_val": "pto.set_mov_pad_val %p : f16",
+    "set_ctrl": "pto.set_ctrl %n : i64",
+    **{f"set_atomic_{what}": f"pto.set_atomic_{what}" for what in ATOMIC_WORDS},
     "copy_gm_to_ubuf": "pto.copy_gm_to_ubuf %gm, %ub, %n, %m, %n, %m, %n, %yes, %m, %n, %m : "
     "!pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64, i1, i64, i64, i64",
     "copy_ubuf_to_gm": "pto.copy_ubuf_to_gm %ub, %gm, %n, %m, %n, %m, %n, %m : "

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tb.isa.ctrl import CtrlOp, SetAtomic
 from tb.isa.cube import CubeOp, Mad, MteL1L0a
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
@@ -15,6 +16,7 @@ from tb.isa.dma.legacy import (
     SetLoopStride,
     SetMovPadVal,
 )
+from tb.isa.fix.op import reads_ctrl
 from tb.isa.pipes import PIPES, Pipe
 from tb.isa.text import AnyOp
 from tb.language.place import Place
@@ -33,6 +35,8 @@ def name_of(op: AnyOp | CubeOp) -> str:
         return f"set_loop{op.level}_stride_{op.direction}"
     if isinstance(op, SetMovPadVal):
         return "set_mov_pad_val"
+    if isinstance(op, SetAtomic):
+        return f"set_atomic_{op.what}"
     spec = getattr(op, "spec", None)
     if spec is not None:
         return str(spec.name)
@@ -78,13 +82,17 @@ def program(steps: Sequence[Step], lines: Sequence[int] | None = None) -> Trace:
 
 
 def sampled(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Returns the steps with the registers that legacy copies read, as a walk gives them."""
+    """Returns the steps with the registers that they read, as a walk gives them."""
     state, found = RegisterState(), []
     for step in steps:
         if isinstance(step, Move) and isinstance(step.op, LegacySet):
             state.write(step.op)
         elif isinstance(step, Move) and isinstance(step.op, CopyGmToUbuf | CopyUbufToGm):
             step = replace(step, registers=state.now)
+        elif isinstance(step, Move) and isinstance(step.op, CtrlOp):
+            state.write_ctrl(step.op)
+        elif isinstance(step, Move) and reads_ctrl(step.op):
+            step = replace(step, ctrl=state.ctrl)
         found.append(step)
     return tuple(found)
 

@@ -144,7 +144,7 @@ SYNTAX: dict[str, tuple[str, str]] = {
     "unknown type": (f"{LOAD} : !pto.ptr<f16, gm>, ~what, i64", "expected type found 'what'"),
     "space": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<f16, l2>", "address space 'l2'"),
     "no space": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<f16>", "names no address space"),
-    "element": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<f64, ub>", "element type 'f64'"),
+    "element": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<f128, ub>", "element type 'f128'"),
     "no pointer": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<[], ub>", "pointer type"),
     "space of a generic type": (
         '%q = "pto.castptr"(%n) : (i64) -> !pto.ptr~<f16, l2>',

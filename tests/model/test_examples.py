@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import replace
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -14,13 +14,18 @@ from scoreboards.model.dma import ReferenceModel
 from sequences.examples.catalog import EXAMPLES, RULE_EXAMPLES, Example, RuleExample, pattern
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import LegacyOp
-from tb.isa.profile import SEED, using
+from tb.isa.profile import Profile, parse_profile, using
 from tb.isa.rules import s_violations
 from tb.isa.spaces import SIZES, Space
 from tb.isa.status import Status
 from tests.model.conftest import Bench
 
-FORMS = [(each, form) for each in EXAMPLES for form in each.forms if each.applies]
+FORMS = [(each, form) for each in EXAMPLES for form in each.forms]
+
+
+def profile_of(knobs: Mapping[str, int | str]) -> Profile:
+    """Returns the profile seed with the values of some knobs."""
+    return parse_profile(", ".join(["seed", *[f"{name} = {knobs[name]}" for name in knobs]]))
 
 
 def run(example: Example, form: str) -> GoldenMemory:
@@ -29,7 +34,7 @@ def run(example: Example, form: str) -> GoldenMemory:
         golden, before_read=golden.ensure_footprint, before_write=golden.expect_write
     )
     golden.ensure(example.space, 0, example.length)
-    with using(replace(SEED, **example.knobs)):
+    with using(profile_of(example.knobs)):
         for op in example.forms[form]:
             assert model.execute(op).status is Status.OK
     return golden
@@ -102,7 +107,7 @@ def test_initial_is_pattern_and_background_from_any_offset() -> None:
 
 @pytest.mark.parametrize("example", RULE_EXAMPLES, ids=lambda x: x.name)
 def test_rule_example_changes_no_byte(bench: Bench, example: RuleExample) -> None:
-    with using(replace(SEED, **example.knobs)):
+    with using(profile_of(example.knobs)):
         outcomes = [bench.model.execute(op) for op in example.program]
     outcome = outcomes[example.program.index(example.op)]
     assert (outcome.status, outcome.rule) == (Status.RULE, example.rule)

@@ -167,8 +167,8 @@ def draw_strided(rng: np.random.Generator) -> naive_ops.Op:
         return MteGmL1(base(rng, GM), base(rng, L1), length, n, src_stride, dst_stride, loops)
     units = int(rng.choice([0, 1, 2, 2, 65535, 65536]))
     bursts = int(rng.choice([0, 1, 1, 2, 4095, 4096]))
-    gaps = (int(rng.choice([0, 0, 1, 65535, 65536])) for _ in "sd")
-    return MteL1Ub(base(rng, L1), base(rng, UB), units, bursts, *gaps, loops)
+    src_gap, dst_gap = (int(rng.choice([0, 0, 1, 65535, 65536])) for _ in "sd")
+    return MteL1Ub(base(rng, L1), base(rng, UB), units, bursts, src_gap, dst_gap, loops)
 
 
 def draw_gaps(rng: np.random.Generator) -> naive_ops.Op:

@@ -28,14 +28,14 @@ PROGRAMS = [
 
 
 def test_the_page_has_the_syntax_of_every_op() -> None:
-    shown = set(re.findall(r"^pto\.(\w+) %", "".join(BLOCKS), re.MULTILINE))
+    shown = set(re.findall(r"^pto\.(\w+)(?: %|$)", "".join(BLOCKS), re.MULTILINE))
     assert shown == set(FORMS) == set(PIPES)
 
 
 def test_operands_are_called_as_in_the_table_of_ops() -> None:
     for name, form in FORMS.items():
-        block = next(text for text in BLOCKS if f"pto.{name} " in text)
-        syntax = block[block.index(f"pto.{name} ") :]
+        written = re.compile(rf"^pto\.{name}(?: |$)", re.MULTILINE)
+        syntax = next(text[x.start() :] for text in BLOCKS if (x := written.search(text)))
         for operand in form.head:
             assert f"%{operand}" in syntax, f"{name}: {operand}"
 

@@ -179,7 +179,7 @@ def plant(headers: Path, folder: Path, numbers: dict[str, int]) -> Path:
         file = folder / f"fault_{variant}.vh"
         file.write_text(fault.planted((headers / fault.header).read_text()))
         names = {ARITH: ARITH, ATOMIC: ATOMIC, fault.header: str(file)}
-        number = numbers.get(fault.unit, numbers["narrow"])
+        number = numbers.get(fault.unit, numbers["tail" if "tail" in fault.unit else "narrow"])
         blocks.append(
             TEMPLATE.format(
                 arith=names[ARITH], atomic=names[ATOMIC], variant=variant, number=number

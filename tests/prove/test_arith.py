@@ -29,8 +29,10 @@ NUMBERS = {
     )
 }
 UNITS = (
-    *("f16", "bf16", "e4m3", "hif8", "h", "hi", "f16_f32", "i32_f32", "s9", "wide"),
-    *("s4", "u8", "s8", "s16", "s32", "relu", "relu_i32", "clip_f16", "mul"),
+    *("f16", "bf16", "e4m3", "hif8", "h", "hi", "f16_f32", "i32_f32", "s5", "s9", "s17", "wide"),
+    *("s4", "u8", "s8", "s16", "s32"),
+    *("tail_s4", "tail_u8", "tail_s8", "tail_s16", "tail_s32"),
+    *("relu", "relu_i32", "clip_f16", "mul"),
     *("atomic_f32", "atomic_f16", "atomic_bf16", "atomic_s32", "atomic_s16", "atomic_s8"),
 )
 
@@ -60,7 +62,7 @@ def subset(program: prove.ProofProgram, unit: prove.Unit, variant: int = 0) -> p
 
 def test_the_units_of_the_program(units: dict[str, prove.Unit]) -> None:
     assert tuple(units) == UNITS
-    assert {name for name in NUMBERS if name not in UNITS} == {"narrow"}
+    assert {name for name in NUMBERS if name not in UNITS} == {"narrow", "tail"}
 
 
 @pytest.mark.parametrize("name", UNITS)
@@ -80,7 +82,7 @@ def test_the_reference_agrees_with_integer_arithmetic(program: prove.ProofProgra
 
 @pytest.mark.parametrize("side", ["RTL", "reference"])
 def test_worked_values_of_the_spec(program: prove.ProofProgram, side: str) -> None:
-    inputs = [value[:4] for value in values.VALUES]
+    inputs = [(*value[:4], 0) for value in values.VALUES]
     got = [pair[side == "reference"] for pair in program.evaluate(inputs)]
     wrong = [
         (value, hex(code))
@@ -90,12 +92,15 @@ def test_worked_values_of_the_spec(program: prove.ProofProgram, side: str) -> No
     assert not wrong
 
 
+@pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("side", ["RTL", "reference"])
-def test_worked_conversions_of_the_spec(program: prove.ProofProgram, side: str) -> None:
+def test_worked_conversions_of_the_spec(
+    program: prove.ProofProgram, side: str, whole: bool
+) -> None:
     def evaluate(steps: list[values.Step]) -> list[int]:
         return [pair[side == "reference"] for pair in program.evaluate(steps)]
 
-    got = zip(values.CASES, values.run(values.CASES, evaluate), strict=True)
+    got = zip(values.CASES, values.run(values.CASES, whole, evaluate), strict=True)
     assert not [(case, value) for case, value in got if value != case.want]
 
 

@@ -33,7 +33,7 @@ else:
     print("at", count // 2, flush=True)
     wrong = words[1] == {wrong!r} and begin == 0
     if wrong:
-        print("wrong 2 00000012 80000000 000000000000beef 000000000000cafe")
+        print("wrong 2 00000012 80000000 00000007 000000000000beef 000000000000cafe")
     print("done", count, 3 * count, int(wrong), 1.25)
 """
 
@@ -85,7 +85,7 @@ def test_a_difference_is_shown_and_fails(
 ) -> None:
     assert run(Fake(tmp_path, wrong="big"), monkeypatch) == 1
     out = capsys.readouterr().out
-    assert line_says(out, "big mode 2 inputs 00000012 80000000 RTL beef reference cafe")
+    assert line_says(out, "big mode 2 inputs 00000012 80000000 00000007 RTL beef reference cafe")
     assert out.splitlines()[-1].startswith("FAIL: 2 units, 1 differences")
 
 

@@ -14,7 +14,7 @@ import pytest
 from scoreboards.alternatives import MOST
 from tb.harness.items import Batch
 from tb.isa.block import from_ops
-from tb.isa.dma.op import MteGmL1, MteGmUb, Pad
+from tb.isa.dma.op import MteGmL1, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import MteL0cGm, PreQuant, PreRelu, Scalar
 from tb.isa.lower import V06Op
@@ -148,6 +148,27 @@ def test_rows_that_are_filled_together_are_counted_as_one(bench: Bench) -> None:
     op = MteGmUb(0, 0, 5, 3, 8, 5)
     ran(bench, [op], A5, run=replace(A5, tail="keep"))
     has(report(bench), "byte 15..31 of each group of 3 rows", "(knob tail = fill: ")
+
+
+def test_an_op_that_reads_what_another_slot_wrote_names_its_knob(bench: Bench) -> None:
+    ran(bench, [SHORT, MteUbGm(8192, 65536, 96, 1, 96, 96)], replace(A5, modes="all"))
+    assert any(one.slot == "mte3" for one in bench.run.counts.details), bench.run.counts.failures
+    texts = [" ".join(text.split()) for text in bench.run.counts.failures if "mte3" in text]
+    assert any("an op whose bytes it reads follows profile a5 (knob tail" in one for one in texts)
+
+
+def test_a_mode_that_only_one_profile_has_does_not_hide_a_knob(bench: Bench) -> None:
+    mode = MteL0cGm(
+        0, 1 << 20, 16, 16, 16, 16,
+        pre_quant=PreQuant("req4_scalar", Scalar("f32", bits(0.5))),
+        layout="nz2nd",
+        sat="sat",
+        src_type=Ptr("i32", "l0c"),
+        dst_type=Ptr("si4", "gm"),
+    )  # fmt: skip
+    ops: list[V06Op] = [MteGmUb(0, 0, 5, 3, 8, 5), mode]
+    ran(bench, ops, replace(A5, modes="all"))
+    has(report(bench), "compact = legal", "tail = fill", "this run is seed")
 
 
 def test_knobs_that_only_together_explain_are_all_named(bench: Bench) -> None:

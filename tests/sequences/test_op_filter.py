@@ -176,7 +176,7 @@ def test_waits_go_on_through_dropped_ops() -> None:
     """b waits for a, c for b: without b it waits for a."""
     load = MteGmL1(0x1000, 0x0, 96, 1, 96, 96)
     store = MteUbGm(0x2000, 0x9000, 96, 1, 96, 96)
-    copy = MteL1Ub(0x0, 0x4000, 96, 1, 96, 96)
+    copy = MteL1Ub(0x0, 0x4000, 3, 1, 0, 0)
     block = replace(from_ops([load, store, copy]), after=np.array([-1, 0, 1]))
     assert without(block, np.array([True, False, True]), {}).after.tolist() == [-1, 0]
     assert without(block, np.array([False, True, True]), {}).after.tolist() == [-1, 0]

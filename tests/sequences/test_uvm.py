@@ -53,7 +53,7 @@ def test_transactions(kind: type[RandomSeq]) -> None:
 
 
 def test_directed_form() -> None:
-    assert len(send(DirectedSeq(form="legacy"))) == 12
+    assert len(send(DirectedSeq(form="legacy"))) == 13
     applying = [example for example in EXAMPLES if example.applies]
     for form, least in (("v06", 70), ("ctrl", 8), ("vector", 25), ("scalar", 10)):
         assert len(send(DirectedSeq(form=form))) >= least

@@ -2,11 +2,9 @@
 //
 // Checks one descriptor of the burst family against its D rules and the zero-count test, lowest
 // rule number first: mte_ub_ub and mte_ub_l1 DMA-L05 (widths), L06 (alignment), L12 (extents);
-// mte_l1_bt BT-L02, L03, L04; mte_l1_fb FB-L02, L03, L04. Extents are exact and sums never wrap
-// (A-18); a gap after the last burst never counts. An op without gaps on either side leaves as
-// one burst of its whole extent, which is the same bytes. FB is two segments, 0 and 1, each a
-// memory of its own: address bits 16 and up are the segment, tested for a NOP too, the others the
-// offset.
+// mte_l1_bt BT-L02, L03, L04; mte_l1_fb FB-L02, L03, L04, the segment of which is tested for a NOP,
+// too. Extents are exact and sums never wrap (A-18); a gap after the last burst never counts. An op
+// without gaps on either side leaves as one burst of its whole extent, which is the same bytes.
 // Throughput: one descriptor per clock, two clocks when there are more than 256 bursts, which
 // then take longer to move. Latency: 1 clock more. Limits: widen 3 of mte_l1_bt is unused and
 // counts as raw. Spec: dma.md 1, 2, 5; bias_fb.md 1, 5.
@@ -70,7 +68,6 @@ module pto_burst_check #(
   wire nop   = len == 17'd0 || n_burst == 17'd0;
   wire wide  = len[16] || n_burst[16] || src_gap[16] || dst_gap[16]
             || (by_l1 && |n_burst[15:12]);   // DMA-L05; BT-L02, FB-L02: count of 12 bits
-  wire no_segment = is_fb && |(dst >> (`PTO_FB_SEGMENT_SHIFT + 1));         // FB-L04
   wire misaligned = |src[4:0] || |dst[4:0] || (by_l1 && dst[5]);   // DMA-L06; BT-L03, FB-L03
 
   reg       bad;
@@ -81,7 +78,6 @@ module pto_burst_check #(
     if (!known) rule = 4'd0;
     else if (wide) rule = by_l1 ? 4'd2 : 4'd5;
     else if (misaligned) rule = by_l1 ? 4'd3 : 4'd6;
-    else if (no_segment) rule = 4'd4;
     else bad = 1'b0;
   end
 
@@ -174,10 +170,13 @@ module pto_burst_check #(
   wire [31:0] src_size = (is_bt_q || is_fb_q) ? L1Size[31:0] : UbSize[31:0];
   wire [31:0] dst_size = is_bt_q ? `PTO_SIZE_BT : is_fb_q ? `PTO_FB_SEGMENT_BYTES
                        : is_l1_q ? L1Size[31:0] : UbSize[31:0];
-  wire [23:0] dst_off  = is_fb_q ? {8'd0, dst_q[`PTO_FB_SEGMENT_SHIFT-1:0]} : dst_q;
+  // A destination in FB is a segment and an offset in it; the extent ends in the same segment.
+  wire [7:0]  segment  = is_fb_q ? dst_q[`PTO_FB_SEGMENT_SHIFT +: 8] : 8'd0;
+  wire [23:0] dst_from = is_fb_q ? {8'd0, dst_q[15:0]} : dst_q;
+  wire hole = segment != `PTO_FB_PRE_QUANT && segment != `PTO_FB_PRE_RELU;
   wire out = ({17'd0, src_q} + src_bytes > {9'd0, src_size})
-          || ({17'd0, dst_off} + dst_bytes > {9'd0, dst_size});
-  wire bad_out = !bad_q && !nop_q && out;
+          || ({17'd0, dst_from} + dst_bytes > {9'd0, dst_size});
+  wire bad_out = !bad_q && (hole || (!nop_q && out));
 
   // One burst of the whole extent if there are no gaps.
   wire merge = src_gap_q == 16'd0 && dst_gap_q == 16'd0;

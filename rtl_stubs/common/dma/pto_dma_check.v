@@ -6,20 +6,16 @@
 // fields without an operand of the op are ignored. No access of a bad op reaches a bus: the check
 // ends before the first row. Extents are exact (up to 2^64, sums never wrap, A-18).
 //
-//   op         ext side         local side       rules beyond L05, L06, L07 and L12
-//   mte_gm_ub  GM, source       UB, destination  L08; L03, L09 and L10 (pad clause)
-//   mte_ub_gm  GM, destination  UB, source       L08
-//   mte_gm_l1  GM, source       L1, destination  L08
-//   mte_l1_ub  L1, source       UB, destination  own widths (L05), L06 on ext too; L07 for the
-//                                                loop strides alone, of both sides
+//   op         ext side         local side       rules beyond L05 to L08 and L12
+//   mte_gm_ub  GM, source       UB, destination  L03, L09 and L10 (pad clause)
+//   mte_ub_gm  GM, destination  UB, source       -
+//   mte_gm_l1  GM, source       L1, destination  -
+//   mte_l1_ub  L1, source       UB, destination  blocks and gaps of 32 bytes, which leave here as
+//                                                bytes and strides; L06 and the loops' L07 on both
+//                                                sides, no L08
 //
-// mte_l1_ub counts lengths and gaps in blocks of 32 bytes; its job has bytes and strides as those
-// of the other ops. The parameters are the knobs of profiles.md: LenBits limits len and n_burst of
-// the ops with a GM side (L05); PadEndBlock ends a padded row with the 32-byte block that holds its
-// last demanded byte, not at its stride; TailFill fills the last block of an unpadded row of
-// mte_gm_ub (first element of the row) and mte_gm_l1 (zeros); RowRepeatLegal frees a GM source
-// stride from L08; CompactLegal frees the row stride of a compact group (rows of any length without
-// gaps and pad) from L07, and only the last row of each burst group is filled.
+// The parameters behind Ops select the profile (profiles.md). The footprint of a row holds its pad
+// or the fill behind it; of a compact group only the last row is filled.
 //
 // Throughput: the extent is summed from products of one 8-bit digit of a count and one stride,
 // one digit that is not zero per clock, at least one clock. An op with d such digits has more
@@ -37,17 +33,17 @@
 
 module pto_dma_check #(
   parameter [255:0] Ops            = 256'h2, // bit k: opcode k is served, out of 1 to 4
+  parameter integer LenBits        = 16,     // DMA-L05: 2^LenBits - 1 ends lengths and row counts
+  parameter integer PadEndBlock    = 0,      // 1: pads end with a 32-byte block, not the stride
+  parameter integer TailFill       = 0,      // 1: rows without pad fill their last 32-byte block
+  parameter integer RowRepeatLegal = 0,      // 1: no DMA-L08 for the GM stride of a load
+  parameter integer CompactLegal   = 0,      // 1: no DMA-L07 for rows without a gap
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1 (DMA-L12)
   parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
   parameter integer GmAddrWidth    = 40,     // bits of a GM byte address
   parameter integer DescWidth      = 512,    // bits of a descriptor
-  parameter integer TagWidth       = 8,      // bits of a tag
-  parameter integer LenBits        = 16,     // legal bits of len and n_burst beside GM: 16 or 21
-  parameter integer PadEndBlock    = 0,      // end of a padded row: 0 its stride, 1 its block
-  parameter integer TailFill       = 0,      // block behind an unpadded row: 0 kept, 1 filled
-  parameter integer RowRepeatLegal = 0,      // GM source stride below len: 0 DMA-L08, 1 legal
-  parameter integer CompactLegal   = 0       // ragged rows without gaps: 0 DMA-L07, 1 legal
+  parameter integer TagWidth       = 8       // bits of a tag
 ) (
   input  wire                        clk_i,            // clock
   input  wire                        rst_ni,           // asynchronous reset, active low
@@ -64,18 +60,19 @@ module pto_dma_check #(
   output wire [GmAddrWidth-1:0]      job_ext_addr_o,   // ext address of the first row
   output wire [LocalAddrWidth-1:0]   job_loc_addr_o,   // local address of the first row
   output wire [2:0]                  job_space_o,      // local space
-  output wire [LocalAddrWidth:0]     job_len_o,        // data bytes of a row
+  output wire [19:0]                 job_len_o,        // data bytes of a row
   output wire [5:0]                  job_left_o,       // pad bytes before the data
-  output wire [LocalAddrWidth:0]     job_foot_o,       // local bytes of a row, pad, fill included
-  output wire [LocalAddrWidth:0]     job_foot_end_o,   // those of the last row of a burst group
+  output wire [LocalAddrWidth:0]     job_foot_o,       // local bytes of a row, pad included
+  output wire [4:0]                  job_more_o,       // more of the last row of each group
   output wire [31:0]                 job_pattern_o,    // pad pattern of four bytes
-  output wire [2:0]                  job_repeat_o,     // fill: bit 2 first element, log2 size 1:0
+  output wire                        job_fill_o,       // the first element fills in its place
+  output wire [1:0]                  job_elem_o,       // log2 of the bytes of an element
   output wire [83:0]                 job_last_o,       // counts less 1: loop 2, 1, 0, rows
   output wire [4*GmAddrWidth-1:0]    job_ext_stride_o, // ext strides in the same order
   output wire [4*LocalAddrWidth-1:0] job_loc_stride_o  // local strides in the same order
 );
-  localparam integer ExtSumWidth = 65;       // 2^44 + 4 * 2^21 * 2^40 + 2^21 < 2^64
-  localparam integer LocSumWidth = 46;       // 2^24 + 2^12 * 2^22 + 4 * 2^21 * 2^21 < 2^45
+  localparam integer ExtSumWidth = 65;       // 2^44 + 4 * 2^21 * 2^40 < 2^64
+  localparam integer LocSumWidth = 46;       // 2^24 + 4 * 2^21 * 2^21 + 2^12 * 2^22 < 2^45
   localparam [ExtSumWidth-1:0] GM_END  = {{(ExtSumWidth - 1){1'b0}}, 1'b1} << `PTO_GM_ADDR_BITS;
   localparam [LocSumWidth-1:0] UB_END  = {{(LocSumWidth - 32){1'b0}}, UbSize[31:0]};
   localparam [LocSumWidth-1:0] L1_END  = {{(LocSumWidth - 32){1'b0}}, L1Size[31:0]};
@@ -121,7 +118,6 @@ module pto_dma_check #(
   wire [32:0] pad_val  = desc_i[`PTO_DMA_PAD_VALUE];
   wire        in_bytes = desc_i[`PTO_DMA_PAD_IN_BYTES];
   wire        pad      = pad_en == 2'd1;
-  wire        fits     = elem != 2'd3;       // an element of the pattern fits (DMA-L03)
   wire [11:0] left     = in_bytes ? {3'd0, pad_l} : {3'd0, pad_l} << elem;
   wire [11:0] right    = in_bytes ? {3'd0, pad_r} : {3'd0, pad_r} << elem;
   wire [2:0]  elem_low = (elem == 2'd0) ? 3'b000 : (elem == 2'd1) ? 3'b001
@@ -131,33 +127,40 @@ module pto_dma_check #(
   wire [31:0] pattern  = (elem == 2'd0) ? {4{pad_val[7:0]}}
                        : (elem == 2'd1) ? {2{pad_val[15:0]}} : pad_val[31:0];
 
-  // ---- compact group: rows without pad and gaps, of one iteration of the loops ----
-  wire many     = n_burst > 22'd1;
-  wire from_gm  = is_gm_ub || is_gm_l1;
-  wire compact  = CompactLegal != 0 && from_gm && !pad && many && loc_s == len;
-
-  // ---- bytes of a row. Those of fill reach up to a multiple of 32, so five bits decide. ----
-  wire [20:0] row_len   = ext_l1 ? {len[15:0], 5'd0} : len[20:0];
-  wire [21:0] demanded  = {10'd0, left} + len + {10'd0, right};
-  wire [20:0] pad_foot  = (PadEndBlock != 0) ? {demanded[20:5] + {15'd0, |demanded[4:0]}, 5'd0}
-                        : loc_s[20:0];
-  wire [4:0]  group_low = compact ? n_burst[4:0] * len[4:0] : len[4:0];
-  wire [4:0]  fill      = (TailFill != 0 && from_gm) ? 5'd0 - group_low : 5'd0;
-  wire [20:0] foot_end  = pad ? pad_foot : row_len + {16'd0, fill};
-  wire [20:0] foot      = compact ? row_len : foot_end;
+  // ---- rows in bytes ----
+  wire        several  = n_burst > 22'd1;
+  wire        is_load  = is_gm_ub || is_gm_l1;
+  wire        group    = (CompactLegal != 0) && is_load && pad_en == 2'd0 && several
+                      && loc_s == len;       // rows without a gap (A-60)
+  wire [21:0] row_len  = is_l1_ub ? {len[16:0], 5'd0} : len;
+  // At most the stride, 21 bits, where DMA-L10 holds.
+  wire [21:0] block    = (len + {10'd0, left} + {10'd0, right} + 22'd31) & ~22'd31;
+  // Bytes from the end of the row, or of its compact group, to the next multiple of 32.
+  wire [4:0]  run_low  = len[4:0] * (group ? n_burst[4:0] : 5'd1);      // modulo 32
+  wire        fills    = (TailFill != 0) && is_load && !pad;
+  wire [4:0]  fill     = fills ? 5'd0 - run_low : 5'd0;
+  wire [21:0] foot     = pad ? ((PadEndBlock != 0) ? block : {1'b0, loc_s[20:0]})
+                       : (group || !fills) ? row_len : row_len + {17'd0, fill};
+  wire [4:0]  more     = group ? fill : 5'd0;
+  // Row strides: of bursts with gaps the length and the gap.
+  wire [16:0] ext_pitch = {1'b0, len[15:0]} + {1'b0, ext_s[15:0]};
+  wire [16:0] loc_pitch = {1'b0, len[15:0]} + {1'b0, loc_s[15:0]};
+  wire [39:0] ext_row   = is_l1_ub ? {18'd0, ext_pitch, 5'd0} : ext_s[39:0];
+  wire [21:0] loc_row   = is_l1_ub ? {loc_pitch, 5'd0} : {1'b0, loc_s[20:0]};
 
   // ---- rules but the extents ----
   wire nop = (len == 22'd0) || (n_burst == 22'd0)
           || (count0 == 22'd0) || (count1 == 22'd0) || (count2 == 22'd0);
 
-  wire l03 = pad && !fits;
-  wire [40:0] ext_loop = ext_s0 | ext_s1 | ext_s2;
-  wire l05_l1 = |(len >> `PTO_W_MTE_L1_UB_LEN) || |(n_burst >> `PTO_W_MTE_L1_UB_N_BURST)
-             || |(ext_s >> `PTO_W_MTE_L1_UB_EXT_STRIDE) || |(loc_s >> `PTO_W_MTE_L1_UB_LOC_STRIDE)
-             || |(ext_loop >> `PTO_W_MTE_L1_UB_LOOP_EXT_STRIDE);
-  wire l05_gm = |(len >> LenBits) || |(n_burst >> LenBits) || loc_s[21]
-             || ext_s[40] || ext_loop[40];
-  wire l05 = (ext_l1 ? l05_l1 : l05_gm)
+  wire l03 = pad && elem == 2'd3;            // only a legacy copy can ask for it
+  wire [40:0] ext_any = ext_s0 | ext_s1 | ext_s2;
+  wire wide_burst = |(len >> `PTO_W_MTE_L1_UB_LEN) || |(n_burst >> `PTO_W_MTE_L1_UB_N_BURST)
+                 || |(ext_s >> `PTO_W_MTE_L1_UB_EXT_STRIDE)
+                 || |(loc_s >> `PTO_W_MTE_L1_UB_LOC_STRIDE)
+                 || |(ext_any >> `PTO_W_MTE_L1_UB_LOOP_EXT_STRIDE);
+  wire wide_row   = |(len >> LenBits) || |(n_burst >> LenBits) || loc_s[21] || ext_s[40]
+                 || ext_any[40];
+  wire l05 = (is_l1_ub ? wide_burst : wide_row)
           || count0[21] || loc_s0[21] || count1[21] || loc_s1[21] || count2[21] || loc_s2[21]
           || (is_gm_ub && |(l2 >> `PTO_W_MTE_GM_UB_L2))
           || (is_ub_gm && |(l2 >> `PTO_W_MTE_UB_GM_L2))
@@ -165,16 +168,14 @@ module pto_dma_check #(
           || (pad_en == 2'd0 && (pad_l != 9'd0 || pad_r != 9'd0));
   wire l06 = |loc_addr[4:0] || (ext_l1 && |ext_addr[4:0]);
   // Offsets from 32 of the on-chip strides of one count, from both sides where both are on chip.
-  // Gaps have none.
   wire [4:0]  ext_used = {5{ext_l1}};
-  wire [4:0]  odd_row  = (ext_l1 || compact) ? 5'd0 : loc_s[4:0];
   wire [4:0]  odd0     = loc_s0[4:0] | (ext_s0[4:0] & ext_used);
   wire [4:0]  odd1     = loc_s1[4:0] | (ext_s1[4:0] & ext_used);
   wire [4:0]  odd2     = loc_s2[4:0] | (ext_s2[4:0] & ext_used);
-  wire l07 = ((many || pad) && |odd_row) || (count0 > 22'd1 && |odd0)
+  wire l07 = (((several && !is_l1_ub && !group) || pad) && |loc_s[4:0]) || (count0 > 22'd1 && |odd0)
           || (count1 > 22'd1 && |odd1) || (count2 > 22'd1 && |odd2);
-  wire repeats = RowRepeatLegal != 0 && from_gm;           // a GM source stride is not tested
-  wire l08 = !ext_l1 && many && ((ext_s < {19'd0, len} && !repeats) || loc_s < len);
+  wire ext_free = (RowRepeatLegal != 0) && is_load;
+  wire l08 = several && !is_l1_ub && ((ext_s < {19'd0, len} && !ext_free) || loc_s < len);
   wire l09 = pad && (|(len[2:0] & elem_low) || left > 12'd32 || right > 12'd32
                      || |((left[2:0] | right[2:0]) & elem_low));  // of element counts always 0
   wire l10 = pad && ({11'd0, left} + {1'b0, len} + {11'd0, right} > {1'b0, loc_s});
@@ -201,12 +202,6 @@ module pto_dma_check #(
   wire [20:0]  last2 = count2[20:0] - 21'd1;
   wire [20:0]  last_row = n_burst[20:0] - 21'd1;
   wire [127:0] digits = {11'd0, last2, 11'd0, last1, 11'd0, last0, 11'd0, last_row};
-
-  // Row strides in bytes: a gap counts from the end of the burst.
-  wire [16:0]  ext_pitch = {1'b0, len[15:0]} + {1'b0, ext_s[15:0]};
-  wire [16:0]  loc_pitch = {1'b0, len[15:0]} + {1'b0, loc_s[15:0]};
-  wire [39:0]  ext_row = ext_l1 ? {18'd0, ext_pitch, 5'd0} : ext_s[39:0];
-  wire [21:0]  loc_row = ext_l1 ? {loc_pitch, 5'd0} : {1'b0, loc_s[20:0]};
 
   reg [15:0]            seen_q;              // digits already summed
   reg [ExtSumWidth-1:0] ext_acc_q;
@@ -263,12 +258,13 @@ module pto_dma_check #(
   reg                        ext_l1_q;
   reg                        loc_l1_q;
   reg                        sub_q;
-  reg [20:0]                 len_q;
+  reg [21:0]                 len_q;
   reg [5:0]                  left_q;
-  reg [20:0]                 foot_q;
-  reg [20:0]                 foot_end_q;
+  reg [21:0]                 foot_q;
+  reg [4:0]                  more_q;
+  reg                        fill_q;
+  reg [1:0]                  elem_q;
   reg [31:0]                 pattern_q;
-  reg [2:0]                  repeat_q;
   reg [83:0]                 last_q;
   reg [4*GmAddrWidth-1:0]    ext_stride_q;
   reg [4*LocalAddrWidth-1:0] loc_stride_q;
@@ -308,9 +304,10 @@ module pto_dma_check #(
       len_q        <= row_len;
       left_q       <= pad ? left[5:0] : 6'd0;
       foot_q       <= foot;
-      foot_end_q   <= foot_end;
+      more_q       <= more;
+      fill_q       <= fills && is_gm_ub;
+      elem_q       <= elem;
       pattern_q    <= pad ? pattern : 32'd0;
-      repeat_q     <= {TailFill != 0 && is_gm_ub && !pad, elem};
       last_q       <= {last2, last1, last0, last_row};
       ext_stride_q <= {ext_s2[GmAddrWidth-1:0], ext_s1[GmAddrWidth-1:0],
                        ext_s0[GmAddrWidth-1:0], ext_row[GmAddrWidth-1:0]};
@@ -321,15 +318,15 @@ module pto_dma_check #(
 
   // Bits above the last field of the family are reserved.
   localparam integer UsedBits = `PTO_DMA_LOOP2_LOC_STRIDE_LSB + `PTO_DMA_LOOP2_LOC_STRIDE_CW;
-  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits], demanded[21]};
+  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits]};
 
   // DMA-L12 last: it is the highest number, and a NOP accesses no byte.
   wire [ExtSumWidth-1:0] ext_end = ext_l1_q ? {{(ExtSumWidth - LocSumWidth){1'b0}}, L1_END}
                                  : GM_END;
   wire [LocSumWidth-1:0] loc_end = loc_l1_q ? L1_END : UB_END;
-  // Strides are not negative, so that the last row of the last iteration ends last.
-  wire l12 = (ext_sum_q + {44'd0, len_q} > ext_end)
-          || (loc_sum_q + {25'd0, foot_end_q} > loc_end);
+  wire l12 = (ext_sum_q + {{(ExtSumWidth - 22){1'b0}}, len_q} > ext_end)
+          || (loc_sum_q + {{(LocSumWidth - 22){1'b0}}, foot_q}
+                        + {{(LocSumWidth - 5){1'b0}}, more_q} > loc_end);
 
   assign job_valid_o      = job_valid_q;
   assign job_tag_o        = tag_q;
@@ -340,12 +337,13 @@ module pto_dma_check #(
   assign job_space_o      = loc_l1_q ? `PTO_SPACE_L1 : sub_q ? `PTO_SPACE_UB1 : `PTO_SPACE_UB0;
   assign job_ext_addr_o   = ext_addr_q;
   assign job_ext_stride_o = ext_stride_q;
-  assign job_len_o        = len_q[LocalAddrWidth:0];       // of a legal op, as the next two
-  assign job_foot_o       = foot_q[LocalAddrWidth:0];
-  assign job_foot_end_o   = foot_end_q[LocalAddrWidth:0];
+  assign job_len_o        = len_q[19:0];
   assign job_left_o       = left_q;
+  assign job_foot_o       = foot_q[LocalAddrWidth:0];
+  assign job_more_o       = more_q;
   assign job_pattern_o    = pattern_q;
-  assign job_repeat_o     = repeat_q;
+  assign job_fill_o       = fill_q;
+  assign job_elem_o       = elem_q;
   assign job_last_o       = last_q;
   assign job_loc_stride_o = loc_stride_q;
 endmodule

@@ -6,13 +6,17 @@
 // space is not reported: it is L1 for mte_l1_ub, else GM. The check of the next ops overlaps the
 // rows of earlier ones, so rows of consecutive ops follow each other without a bubble.
 // Throughput: one row per clock. Latency: first row three clocks after the descriptor handshake
-// when the check needs one clock. The last five parameters are knobs (both: pto_dma_check). Spec:
-// CONTRACT, dma.md sections 1 to 5.
+// when the check needs one clock (see pto_dma_check). Spec: CONTRACT, dma.md sections 1 to 5.
 `default_nettype none
 `include "pto_desc.vh"
 
 module pto_dma_front #(
   parameter [255:0] Ops            = 256'h2, // bit k: opcode k is served, out of 1 to 4
+  parameter integer LenBits        = 16,     // DMA-L05: 2^LenBits - 1 ends lengths and row counts
+  parameter integer PadEndBlock    = 0,      // 1: pads end with a 32-byte block, not the stride
+  parameter integer TailFill       = 0,      // 1: rows without pad fill their last 32-byte block
+  parameter integer RowRepeatLegal = 0,      // 1: no DMA-L08 for the GM stride of a load
+  parameter integer CompactLegal   = 0,      // 1: no DMA-L07 for rows without a gap
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1 (DMA-L12)
   parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
@@ -21,12 +25,7 @@ module pto_dma_front #(
   parameter integer TagWidth       = 8,      // bits of a tag
   parameter integer QueueDepth     = 4,      // descriptors queued before the check
   parameter integer NumActive      = 16,     // ops in flight after the check
-  parameter integer IdWidth        = 4,      // bits of an op number, $clog2(NumActive)
-  parameter integer LenBits        = 16,     // legal bits of len and n_burst beside GM: 16 or 21
-  parameter integer PadEndBlock    = 0,      // end of a padded row: 0 its stride, 1 its block
-  parameter integer TailFill       = 0,      // block behind an unpadded row: 0 kept, 1 filled
-  parameter integer RowRepeatLegal = 0,      // GM source stride below len: 0 DMA-L08, 1 legal
-  parameter integer CompactLegal   = 0       // ragged rows without gaps: 0 DMA-L07, 1 legal
+  parameter integer IdWidth        = 4       // bits of an op number, $clog2(NumActive)
 ) (
   input  wire                      clk_i,          // clock
   input  wire                      rst_ni,         // asynchronous reset, active low
@@ -60,11 +59,12 @@ module pto_dma_front #(
   output wire [GmAddrWidth-1:0]    row_ext_addr_o, // ext address of the row: GM, or L1
   output wire [LocalAddrWidth-1:0] row_loc_addr_o, // local address of the row: UB, or L1
   output wire [2:0]                row_space_o,    // local space
-  output wire [LocalAddrWidth:0]   row_len_o,      // data bytes
+  output wire [19:0]               row_len_o,      // data bytes
   output wire [5:0]                row_left_o,     // pad bytes before the data
   output wire [LocalAddrWidth:0]   row_foot_o,     // local bytes, pad and fill included
   output wire [31:0]               row_pattern_o,  // pad pattern
-  output wire [2:0]                row_repeat_o    // fill: bit 2 first element, size log2 in 1, 0
+  output wire                      row_fill_o,     // the first element fills in its place
+  output wire [1:0]                row_elem_o      // log2 of the bytes of an element
 );
   // ---- queue ----
   // In reset no handshake may be seen, so ready comes up with the first clock.
@@ -101,28 +101,30 @@ module pto_dma_front #(
   wire [GmAddrWidth-1:0]      job_ext_addr;
   wire [LocalAddrWidth-1:0]   job_loc_addr;
   wire [2:0]                  job_space;
-  wire [LocalAddrWidth:0]     job_len;
+  wire [19:0]                 job_len;
   wire [5:0]                  job_left;
-  wire [LocalAddrWidth:0]     job_foot, job_foot_end;
+  wire [LocalAddrWidth:0]     job_foot;
+  wire [4:0]                  job_more;
   wire [31:0]                 job_pattern;
-  wire [2:0]                  job_repeat;
+  wire                        job_fill;
+  wire [1:0]                  job_elem;
   wire [83:0]                 job_last;
   wire [4*GmAddrWidth-1:0]    job_ext_stride;
   wire [4*LocalAddrWidth-1:0] job_loc_stride;
 
   pto_dma_check #(
     .Ops            (Ops),
+    .LenBits        (LenBits),
+    .PadEndBlock    (PadEndBlock),
+    .TailFill       (TailFill),
+    .RowRepeatLegal (RowRepeatLegal),
+    .CompactLegal   (CompactLegal),
     .UbSize         (UbSize),
     .L1Size         (L1Size),
     .LocalAddrWidth (LocalAddrWidth),
     .GmAddrWidth    (GmAddrWidth),
     .DescWidth      (DescWidth),
-    .TagWidth       (TagWidth),
-    .LenBits        (LenBits),
-    .PadEndBlock    (PadEndBlock),
-    .TailFill       (TailFill),
-    .RowRepeatLegal (RowRepeatLegal),
-    .CompactLegal   (CompactLegal)
+    .TagWidth       (TagWidth)
   ) u_check (
     .clk_i            (clk_i),
     .rst_ni           (rst_ni),
@@ -142,9 +144,10 @@ module pto_dma_front #(
     .job_len_o        (job_len),
     .job_left_o       (job_left),
     .job_foot_o       (job_foot),
-    .job_foot_end_o   (job_foot_end),
+    .job_more_o       (job_more),
     .job_pattern_o    (job_pattern),
-    .job_repeat_o     (job_repeat),
+    .job_fill_o       (job_fill),
+    .job_elem_o       (job_elem),
     .job_last_o       (job_last),
     .job_ext_stride_o (job_ext_stride),
     .job_loc_stride_o (job_loc_stride)
@@ -207,9 +210,10 @@ module pto_dma_front #(
     .job_len_i        (job_len),
     .job_left_i       (job_left),
     .job_foot_i       (job_foot),
-    .job_foot_end_i   (job_foot_end),
+    .job_more_i       (job_more),
     .job_pattern_i    (job_pattern),
-    .job_repeat_i     (job_repeat),
+    .job_fill_i       (job_fill),
+    .job_elem_i       (job_elem),
     .job_last_i       (job_last),
     .job_ext_stride_i (job_ext_stride),
     .job_loc_stride_i (job_loc_stride),
@@ -226,7 +230,8 @@ module pto_dma_front #(
     .row_left_o       (row_left_o),
     .row_foot_o       (row_foot_o),
     .row_pattern_o    (row_pattern_o),
-    .row_repeat_o     (row_repeat_o)
+    .row_fill_o       (row_fill_o),
+    .row_elem_o       (row_elem_o)
   );
 endmodule
 

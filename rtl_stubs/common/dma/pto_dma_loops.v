@@ -5,7 +5,8 @@
 // Throughput: one row per clock, also across levels and from one job to the next.
 // Latency: the first row is offered one clock after the job was taken.
 // After an error in its op (abort_i) the walk is cut short: one record with row_end_o and
-// row_last_o and no bytes replaces the remaining rows. Spec: dma.md section 2.
+// row_last_o and no bytes replaces the remaining rows. The last row of each burst group may have a
+// longer footprint than the others (fill of a compact group). Spec: dma.md section 2.
 //
 //   clk        _/~\_/~\_/~\_/~\_
 //   job_valid  _/~~~\___________      job of two rows
@@ -25,12 +26,13 @@ module pto_dma_loops #(
   input  wire [GmAddrWidth-1:0]      job_ext_addr_i,   // ext address of the first row
   input  wire [LocalAddrWidth-1:0]   job_loc_addr_i,   // local address of the first row
   input  wire [2:0]                  job_space_i,      // local space
-  input  wire [LocalAddrWidth:0]     job_len_i,        // data bytes of a row
+  input  wire [19:0]                 job_len_i,        // data bytes of a row
   input  wire [5:0]                  job_left_i,       // pad bytes before the data
-  input  wire [LocalAddrWidth:0]     job_foot_i,       // local bytes of a row, pad, fill included
-  input  wire [LocalAddrWidth:0]     job_foot_end_i,   // those of the last row of a burst group
+  input  wire [LocalAddrWidth:0]     job_foot_i,       // local bytes of a row, pad included
+  input  wire [4:0]                  job_more_i,       // more of the last row of each group
   input  wire [31:0]                 job_pattern_i,    // pad pattern
-  input  wire [2:0]                  job_repeat_i,     // fill with the first element of the row
+  input  wire                        job_fill_i,       // the first element fills in its place
+  input  wire [1:0]                  job_elem_i,       // log2 of the bytes of an element
   input  wire [83:0]                 job_last_i,       // counts less 1: loop 2, 1, 0, rows
   input  wire [4*GmAddrWidth-1:0]    job_ext_stride_i, // ext strides in the same order
   input  wire [4*LocalAddrWidth-1:0] job_loc_stride_i, // local strides in the same order
@@ -43,11 +45,12 @@ module pto_dma_loops #(
   output wire [GmAddrWidth-1:0]      row_ext_addr_o,   // ext address of the row
   output wire [LocalAddrWidth-1:0]   row_loc_addr_o,   // local address of the row
   output wire [2:0]                  row_space_o,      // local space
-  output wire [LocalAddrWidth:0]     row_len_o,        // data bytes
+  output wire [19:0]                 row_len_o,        // data bytes
   output wire [5:0]                  row_left_o,       // pad bytes before the data
-  output wire [LocalAddrWidth:0]     row_foot_o,       // local bytes, pad and fill included
+  output wire [LocalAddrWidth:0]     row_foot_o,       // local bytes, pad included
   output wire [31:0]                 row_pattern_o,    // pad pattern
-  output wire [2:0]                  row_repeat_o      // fill with the first element of the row
+  output wire                        row_fill_o,       // the first element fills in its place
+  output wire [1:0]                  row_elem_o        // log2 of the bytes of an element
 );
   localparam integer G = GmAddrWidth;
   localparam integer L = LocalAddrWidth;
@@ -55,12 +58,13 @@ module pto_dma_loops #(
   reg               active_q;
   reg [IdWidth-1:0] id_q;
   reg [2:0]         space_q;
-  reg [L:0]         len_q;
+  reg [19:0]        len_q;
   reg [5:0]         left_q;
   reg [L:0]         foot_q;
-  reg [L:0]         foot_end_q;
+  reg [4:0]         more_q;
   reg [31:0]        pattern_q;
-  reg [2:0]         repeat_q;
+  reg               fill_q;
+  reg [1:0]         elem_q;
   reg [62:0]        last_q;                  // reload values of the inner three counters
   reg [4*G-1:0]     ext_stride_q;
   reg [4*L-1:0]     loc_stride_q;
@@ -119,9 +123,10 @@ module pto_dma_loops #(
       len_q        <= job_len_i;
       left_q       <= job_left_i;
       foot_q       <= job_foot_i;
-      foot_end_q   <= job_foot_end_i;
+      more_q       <= job_more_i;
       pattern_q    <= job_pattern_i;
-      repeat_q     <= job_repeat_i;
+      fill_q       <= job_fill_i;
+      elem_q       <= job_elem_i;
       last_q       <= job_last_i[62:0];
       ext_stride_q <= job_ext_stride_i;
       loc_stride_q <= job_loc_stride_i;
@@ -156,9 +161,10 @@ module pto_dma_loops #(
   assign row_space_o    = space_q;
   assign row_len_o      = len_q;
   assign row_left_o     = left_q;
-  assign row_foot_o     = end0 ? foot_end_q : foot_q;
+  assign row_foot_o     = end0 ? foot_q + {{(L - 4){1'b0}}, more_q} : foot_q;
   assign row_pattern_o  = pattern_q;
-  assign row_repeat_o   = repeat_q;
+  assign row_fill_o     = fill_q;
+  assign row_elem_o     = elem_q;
 endmodule
 
 `default_nettype wire

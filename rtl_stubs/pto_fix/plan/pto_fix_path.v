@@ -28,7 +28,7 @@ module pto_fix_path #(
   parameter integer NumOutstanding = 16,     // AXI bursts in flight in each direction
   parameter integer NumActive      = 8,      // ops in the data path, a power of two
   parameter integer ReadFifoDepth  = 64,     // L0C words queued or in flight, a power of two
-  parameter integer AlphaReplace   = 0       // alpha: 0 multiplies the scaled value, 1 replaces M1
+  parameter integer AlphaReplace   = 0       // 1: alpha replaces the scale below 0
 ) (
   input  wire                        clk_i,         // clock
   input  wire                        rst_ni,        // asynchronous reset, active low
@@ -43,7 +43,7 @@ module pto_fix_path #(
   output wire                        prm_rd_o,      // look up the parameters of 16 channels
   output wire                        prm_bank_o,    // bank of the op
   output wire [7:0]                  prm_group_o,   // channel div 16
-  input  wire [16*36-1:0]            prm_quant_i,   // next clock, held; lane: record 53:37, scale
+  input  wire [16*36-1:0]            prm_quant_i,   // next clock, held; lane: offset field, scale
   input  wire [16*19-1:0]            prm_alpha_i,   // the same; lane: bits 31 to 13 of alpha
   output wire                        src_req_o,     // on-chip read, stable until granted
   input  wire                        src_gnt_i,     // request taken

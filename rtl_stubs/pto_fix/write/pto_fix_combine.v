@@ -17,7 +17,7 @@ module pto_fix_combine (
   input  wire [31:0] y_i,                    // result
   input  wire [2:0]  type_i,                 // atomic type
   input  wire [1:0]  op_i,                   // 0 add, 1 max, 2 min
-  input  wire        nosat_i,                // c48, for f16
+  input  wire        nosat_i,                // f16: no saturation, NaN as it is
   output reg  [31:0] data_o                  // what to write
 );
   localparam [2:0] F32 = 3'd1, F16 = 3'd2, S16 = 3'd3, S32 = 3'd4, S8 = 3'd5, BF16 = 3'd6;

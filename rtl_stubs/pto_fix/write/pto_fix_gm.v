@@ -28,7 +28,7 @@ module pto_fix_gm #(
   input  wire [NumActive-1:0]     err_i,           // per op: an access failed, move no more
   input  wire [3*NumActive-1:0]   type_i,          // per op: atomic type, 0: none
   input  wire [2*NumActive-1:0]   op_i,            // per op: atomic operation
-  input  wire [NumActive-1:0]     nosat_i,         // per op: f16 sums overflow to inf (c48)
+  input  wire [NumActive-1:0]     nosat_i,         // per op: no saturation of atomic f16
   input  wire                     piece_valid_i,   // a piece is there
   output wire                     piece_ready_o,   // it is taken
   input  wire [IdWidth-1:0]       piece_id_i,      // op number
@@ -272,7 +272,8 @@ module pto_fix_gm #(
     .row_left_i    (6'd0),
     .row_foot_i    ({3'd0, cut_len}),
     .row_pattern_i (32'd0),
-    .row_repeat_i  (3'd0),
+    .row_fill_i    (1'b0),
+    .row_elem_i    (2'd0),
     .line_valid_i  (line_valid_i),
     .line_ready_o  (line_ready_o),
     .line_i        (line_i),

@@ -23,7 +23,7 @@ module pto_fix_merge #(
   input  wire                   word_last_i,  // last of its burst
   input  wire [2:0]             word_type_i,  // atomic type, 0: none
   input  wire [1:0]             word_op_i,    // 0 add, 1 max, 2 min
-  input  wire                   word_nosat_i, // c48 of the op, for f16
+  input  wire                   word_nosat_i, // f16: no saturation, NaN as it is
   input  wire                   go_valid_i,   // it is decided what happens to the burst
   input  wire                   go_drop_i,    // its words are dropped
   output wire                   go_ready_o,   // its last word has been taken

@@ -93,12 +93,16 @@ class DmaPart(Part):
         Rows of whole blocks without a gap are ordinary ones (spec/dma.md, section 2).
         """
         legal = self._loads and current().compact == "legal"
-        return self.partial & (self["loc_stride"] == self.length) & (self.counts[0] > 1) & legal
+        tight = (self["loc_stride"] == self.length) & (self.counts[0] > 1)
+        found: Bools = self.partial & tight & legal
+        return found
 
     @cached_property
     def filled(self) -> Bools:
         """The last 32-byte block of each row is filled (knob ``tail``)."""
-        return self.partial & ~self.compact & (self._loads and current().tail == "fill")
+        fills = self._loads and current().tail == "fill"
+        found: Bools = self.partial & ~self.compact & fills
+        return found
 
     @cached_property
     def compact_end(self) -> Ints:

@@ -100,8 +100,10 @@ def _group(data: dict[str, Any]) -> GroupCounts:
     points = tuple(
         Coverpoint(
             item["name"],
-            tuple(Bin(one["name"], one.get("unreachable", ""), one.get("needs", ""))
-                for one in item["bins"]),
+            tuple(
+                Bin(one["name"], one.get("unreachable", ""), one.get("needs", ""))
+                for one in item["bins"]
+            ),
             item["doc"],
         )
         for item in data["points"]

@@ -157,8 +157,9 @@ def _ignored(counts: GroupCounts, name: str) -> dict[int, tuple[str, str]]:
             found[at] = "excluded", counts.excluded[name][at]
         else:
             needs = group.by_name[name].bins[at].needs if name in group.by_name else ""
-            found[at] = "scope", (
-                f"only with {needs}" if needs else "no run sent the ops that it is about"
+            found[at] = (
+                "scope",
+                (f"only with {needs}" if needs else "no run sent the ops that it is about"),
             )
     return found
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The group ``fixpipe``: the effect of all write-backs on values.
 
-Where saturation comes from, clause or CTRL, is in :mod:`tb.coverage.fix.ctrl`. Modes, saturation, ReLU, clip and their payloads (spec/fixpipe.md, sections 3 to 7), parameters in
-fb, unit flags; events of the data and the order of ops are in separate modules.
+Modes, saturation, ReLU, clip and their payloads (spec/fixpipe.md, sections 3 to 7), parameters in
+fb, unit flags; events of the data, CTRL and the order of ops are in separate modules.
 """
 
 from __future__ import annotations
@@ -92,9 +92,7 @@ def _mode_points() -> Points:
         limited = {label: ALL_MODES for label, row in labels.items() if row in needs}
         return Sampled(point(name, [*labels], doc, needs=limited), index)
 
-    listed = {
-        f"{name} to {dst}": needs_of([code]) for name, code, dst in pairs if code != _ABSENT
-    }
+    listed = {f"{name} to {dst}": needs_of([code]) for name, code, dst in pairs if code != _ABSENT}
     names = [QUANT_BY_CODE[code].name for code in CONVERTING]
     return [
         Sampled(

@@ -83,7 +83,7 @@ def _reaching(result: int) -> list[int]:
     for code, mode in QUANT_BY_CODE.items():
         dsts = {DST_CODES[name] for name in mode.dst or ("f32", "i32")}
         hybrid = mode.narrow == _HYBRID_NAME
-        if result in dsts and not hybrid or result == HYBRID and hybrid:
+        if (result in dsts and not hybrid) or (result == HYBRID and hybrid):
             found.append(code)
     return found
 

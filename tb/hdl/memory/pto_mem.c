@@ -57,13 +57,12 @@ enum {
 enum port { PORT_SRC, PORT_PAR, PORT_R, PORT_DST, PORT_W, PORTS };
 #define READ_PORTS (PORT_R + 1)
 
-#define FB_SEGMENT 4096    /* bytes of each of the two segments of FB */
-#define FB_SEGMENT_SHIFT 16 /* an address in FB: segment << 16 plus offset, a hole between */
-
-/* First address after each memory. */
 static const uint64_t sizes[PTO_SPACES] = {
-  UINT64_C(1) << 40, 262144, 262144, 524288, 262144, 4096, (1 << FB_SEGMENT_SHIFT) + FB_SEGMENT
+  UINT64_C(1) << 40, 262144, 262144, 524288, 262144, 4096, 0x11000
 };
+/* FB has two segments: address bits 16 and up are the number, the others the offset. */
+#define FB_OFFSET 0xffff
+#define FB_SEGMENT 4096
 static const char *const space_names[PTO_SPACES] = { "gm", "ub0", "ub1", "l1", "l0c", "bt", "fb" };
 static const char *const slot_names[PTO_SLOTS] = { "mte1", "mte2", "mte3", "fix" };
 
@@ -616,9 +615,8 @@ int pto_gm_write(int slot, long long addr_, int bytes, unsigned long long strobe
 
 static int outside(int slot, int space, uint64_t addr, int bytes, const char *text) {
   if (space <= PTO_GM || space >= PTO_SPACES) return 1; /* the checkers report it */
-  if (likely(addr + (uint64_t)bytes <= sizes[space] &&
-             (space != PTO_FB ||
-              (addr & ((1 << FB_SEGMENT_SHIFT) - 1)) + (uint64_t)bytes <= FB_SEGMENT)))
+  if (likely(addr + (uint64_t)bytes <= sizes[space]) &&
+      (space != PTO_FB || (addr & FB_OFFSET) + (uint64_t)bytes <= FB_SEGMENT))
     return 0;
   pto_error(slot, text, space, (long long)addr);
   return 1;

@@ -15,6 +15,7 @@ from typing import Any
 
 from tb.isa.burst.op import BurstDescriptor, BurstOp, MteUbUb
 from tb.isa.ctrl import CtrlOp
+from tb.isa.dma import rules as dma_rules
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -26,8 +27,8 @@ from tb.isa.dma.legacy import (
     lower_ubuf_copy,
     operand_widths,
 )
-from tb.isa.dma import rules as dma_rules
 from tb.isa.dma.op import DmaDescriptor, DmaOp, MteGmUb, MteUbGm
+from tb.isa.dma.rules import PAD_TYPE
 from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.dtypes import ELEMENT_BYTES
 from tb.isa.fix import rules as fix_rules
@@ -41,6 +42,7 @@ from tb.isa.rule import Breach, Rule, Violation, too_wide
 from tb.isa.rules import (
     RULES,
     d_predicates,
+    lowering_predicates,
     lowering_violation,
     s_violations,
     t_violations,
@@ -142,6 +144,8 @@ def _violations(lowering: Lowering, d_rules: bool) -> tuple[Violation, ...]:
     if d_rules:
         return found
     # An engine refuses an op with a hint that does not fit.
+    if isinstance(op, CopyGmToUbuf):
+        found = tuple(one for one in found if one.rule is not PAD_TYPE)  # a D rule, too (A-68)
     hints = any(one.rule.name in HINT_RULES for one in found)
     kinds = "S" if hints else "ST"
     return tuple(one for one in found if one.rule.kind in kinds)
@@ -195,7 +199,7 @@ def _s_violations(op: V06Op | LegacyCopy | CopyUbufToUbuf, unknown: bool) -> tup
         found = s_violations(MteGmUb(0, 0, 0, 0, 0, 0, src_type=src, dst_type=dst))
         if not found and ELEMENT_BYTES[op.src_type.dtype] > 4:
             padded = assume(op, harmless("DMA-L03")).data_select_bit
-            if padded:
+            if padded == 1:
                 what = f"elements of {op.src_type.dtype} cannot be padded"
                 found = (Violation(RULES["DMA-L03"], Breach(what, "1, 2 or 4 bytes")),)
         return _renamed(found, "mte_gm_ub", "copy_gm_to_ubuf")
@@ -236,15 +240,13 @@ def _d_undecided(
 ) -> tuple[Violation, ...]:
     """Returns the D rules that the known operands of an op break."""
     if isinstance(op, CopyUbufToUbuf):
-        refused = lowering_violation(assume(op, _copy_operand))
-        if refused:
-            return (refused,)
+        return _copy_undecided(op)
     found = []
     rules = _rules(op, registers)
     if not rules:
         return ()
     for rule in rules:
-        chosen = _copy_operand if isinstance(op, CopyUbufToUbuf) else harmless(rule.name)
+        chosen = harmless(rule.name)
         desc = _lower(assume(op, chosen), assume(registers, chosen), ctrl)
         message = dict(d_predicates(desc))[rule](desc)
         if message:
@@ -254,8 +256,17 @@ def _d_undecided(
         return broken
     # Where rows fall on one another does not depend on where they come from; where a burst goes
     # inside one memory does.
-    if not isinstance(op, BurstOp | CopyUbufToUbuf) and _rows_known(op):
+    if not isinstance(op, BurstOp) and _rows_known(op):
         return _t_violations(_lower(assume(op, _zero), registers, ctrl))
+    return ()
+
+
+def _copy_undecided(op: CopyUbufToUbuf) -> tuple[Violation, ...]:
+    """Returns the lowest rule that the known operands of a copy inside UB break (A-67)."""
+    for rule, holds in lowering_predicates().items():
+        message = holds(assume(op, _zero if rule.name in _RANGES else _copy_operand))
+        if message:
+            return (Violation(rule, message),)
     return ()
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import SSAValue
 
 from tb.isa.burst.op import MteUbUb
@@ -33,6 +32,7 @@ from tb.isa.fix.table import FLAG_CHECK, FLAG_CLEAR
 from tb.isa.lower import OP_CLASSES
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.pipes import PIPES, Pipe
+from tb.isa.profile import current
 from tb.language.dialect.ops import Written
 from tb.language.run.values import FLOAT, INDEX_BITS, NUMBER, POINTER, Kind
 
@@ -51,6 +51,8 @@ _HOST = ("mte_l1_l0a", "mte_l1_l0b", "mad")
 _WIDTH_RULES = {"DMA": "DMA-L05", "ND": "ND-L03", "BT": "BT-L02", "FB": "FB-L02", "FIX": "FIX-L14"}
 _RANGE_RULES = {"DMA": "DMA-L12", "ND": "ND-L08", "BT": "BT-L04", "FB": "FB-L04", "FIX": "FIX-L23"}
 _HINT_RULES = {"DMA": "DMA-L15", "FIX": "FIX-L13"}
+_BY_KNOB = ("len", "n_burst")
+"""Fields of copies with a GM side whose maximum is that of the knob ``len_bits``."""
 _HINTS = ("l2_cache_ctl", "l2_cache_ctrl", "sid")
 
 KindOf = Callable[[SSAValue], Kind]
@@ -105,7 +107,10 @@ def legal_numbers(name: str, operand: str) -> str:
     spec = OPS.get(LEGACY_FORMS.get(name, name))
     for each in spec.operands if spec else ():
         if each.name == operand and each.maximum is not None:
-            return f"0..{each.maximum}"
+            most = each.maximum
+            if spec and "gm" in (spec.source, spec.destination) and each.field in _BY_KNOB:
+                most = min(most, current().longest)
+            return f"0..{most}"
     return "0 and above"
 
 
@@ -301,18 +306,14 @@ def _register(written: Written, kind_of: KindOf) -> Recipe:
     return Recipe(written.name, PIPES[written.name], tuple(take.inputs), make)
 
 
-def _constant_one(value: SSAValue) -> bool:
-    """Tells whether a value is a constant of the text with the value 1."""
-    owner = value.owner
-    number = owner.properties.get("value") if isinstance(owner, ConstantOp) else None
-    return isinstance(number, IntegerAttr) and number.value.data == 1
-
-
 def _check_rows(written: Written) -> None:
-    """Refuses unit flags with rows of ``nz2dn`` that the text does not show to be contiguous."""
+    """Refuses unit flags with a K of ``nz2dn`` that is no constant.
+
+    A constant other than 1 breaks the rule of the descriptor, so that engines can be sent one.
+    """
     k = written.operands.get("k")
     checks = written.unit_flag in (FLAG_CHECK, FLAG_CLEAR)
-    if checks and k is not None and not _constant_one(k):
+    if checks and k is not None and not isinstance(k.owner, ConstantOp):
         message = "unit_flag with nz2dn and a K that is no constant 1"
         raise BuildError(message, rule="FIX-L20", legal="K a constant 1")
 

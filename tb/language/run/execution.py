@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from tb.isa.cube import CubeOp
 from tb.isa.ctrl import CtrlOp
+from tb.isa.cube import CubeOp
 from tb.isa.dma.legacy import DmaRegisters, LegacySet
 from tb.isa.text import AnyOp
 from tb.language.place import Finding, Place, ProgramError, refuse

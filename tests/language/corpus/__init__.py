@@ -111,6 +111,11 @@ class Case:
         names = [x.partition("=")[2] for x in self.options if x.startswith("--profile=")]
         return parse_profile(names[0]) if names else SEED
 
+    @property
+    def unit(self) -> Literal["bytes", "blocks"]:
+        """Operands of ``copy_ubuf_to_ubuf``."""
+        return "blocks" if "--ubuf-to-ubuf=blocks" in self.options else "bytes"
+
     def known(self, argument: Argument) -> int | None:
         """Returns the value of an argument, None where none is given."""
         return self.arguments.get(argument.number)
@@ -174,9 +179,7 @@ def findings(case: Case, folder: Path) -> list[Finding]:
 
 def _found(case: Case, path: Path) -> list[Finding]:
     foreign: Literal["skip", "refuse"] = "skip" if "--foreign" in case.options else "refuse"
-    unit: Literal["bytes", "blocks"] = "bytes"
-    if "--ubuf-to-ubuf=blocks" in case.options:
-        unit = "blocks"
+    unit = case.unit
     if "--run" not in case.options:
         known = case.known
         return [*verify_file(path, known=known, foreign=foreign, ubuf_to_ubuf=unit).findings]

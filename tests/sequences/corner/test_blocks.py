@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import cast
 
@@ -15,23 +16,28 @@ from sequences.constraints import FIX_NAMES, GM_SIZE, GM_UB_NAMES, OP_NAMES, Con
 from sequences.corner.blocks import corner_blocks
 from sequences.draw.copies import CopyGenerator
 from sequences.examples.blocks import example_blocks, op_names, program_blocks, rule_blocks
-from sequences.examples.catalog import EXAMPLES, RULE_EXAMPLES, Example
+from sequences.examples.catalog import EXAMPLES, RULE_EXAMPLES, Example, RuleExample
+from sequences.examples.knobs import UBUF_RULE_EXAMPLES
 from sequences.fixpipe.kinds import CODES
 from sequences.op_filter import forms
 from sequences.place.merge import merge
 from tb.isa.block import OpBlock
 from tb.isa.burst.op import BurstDescriptor
 from tb.isa.dma.legacy import OUTTOUB, CopyUbufToUbuf, DmaRegisters, SetLoopSize
-from tb.isa.dma.op import MteGmUb, MteUbGm
+from tb.isa.dma.op import DmaDescriptor, MteGmUb, MteUbGm
 from tb.isa.dma.table import MTE_GM_UB, MTE_UB_GM
 from tb.isa.fix.op import FixDescriptor, MteL0cGm, MteL0cL1, MteL0cUb
 from tb.isa.footprint import destination, destinations, source
 from tb.isa.lower import Descriptor
 from tb.isa.nz.op import NzDescriptor
 from tb.isa.ops import LEGACY_FORMS, OPS
+from tb.isa.profile import A5, SEED, Profile, parse_profile, using
+from tb.isa.rules import lowering_violation
 from tb.isa.spaces import SIZES, Space
 from tests.model import naive, naive_fix_op, naive_ops
+from tests.sequences import plain_copies
 from tests.sequences.fix_checks import check_fills, check_flags
+from tests.sequences.profiles import PROFILES
 from tests.sequences.reference import (
     check_legal,
     check_rows_disjoint,
@@ -54,6 +60,61 @@ def test_corners_are_legal(corners: list[OpBlock]) -> None:
         check_legal(block)
         assert block.expected_rule is not None
         assert not block.expected_rule.any()
+
+
+@pytest.mark.parametrize("text", PROFILES)
+def test_corners_of_copies_are_legal_under_any_profile(text: str) -> None:
+    names = tuple(name for name in OP_NAMES if name not in FIX_NAMES)
+    with using(parse_profile(text)):
+        for block in corner_blocks(16, names):
+            check_legal(block)
+            for desc in dma_descriptors(block):
+                assert plain_copies.broken(desc) == 0
+                if desc.n_burst < 4096:
+                    assert plain_copies.undefined(desc) == 0
+            if len(block) > 1:
+                check_rows_disjoint(block)
+
+
+def test_corners_of_the_knobs() -> None:
+    names = ("mte_gm_ub", "mte_ub_gm", "mte_gm_l1")
+    with using(A5):
+        descs = [desc for block in corner_blocks(16, names) for desc in dma_descriptors(block)]
+        live = [desc for desc in descs if not desc.is_nop]
+        for spec in (OPS[name] for name in names):
+            mine = [desc for desc in live if desc.spec is spec]
+            assert max(desc.len for desc in mine) == (
+                1 << 19 if spec.destination == "l1" else 1 << 18
+            )
+            assert max(d.len for d in descs if d.spec is spec) == (1 << 21) - 1
+            assert max(d.n_burst for d in descs if d.spec is spec) == (1 << 21) - 1
+            if spec.source == "gm":
+                assert max(desc.n_burst for desc in mine) == 65537
+                groups = {desc.len for desc in mine if desc.compact}
+                assert set(range(1, 41)) <= groups
+                again = [d for d in mine if d.n_burst > 1 and d.ext_stride < d.len]
+                assert {0, 1} < {desc.ext_stride for desc in again}
+                odd = {(d.elem_bytes, d.len % 32) for d in mine if not d.pad_en}
+                assert {(e, r) for e in (1, 2, 4, 8) for r in range(32)} <= odd
+        ends = [d for d in live if d.pad_en and d.loc_stride >= d.len + 1000]
+        assert len(ends) > 20
+        beside = [block for block in corner_blocks(16, names[:1]) if len(block) == 4]
+        assert any((block.column("loc_stride") == 128).all() for block in beside)
+
+
+def test_both_segments_of_fb(corners: list[OpBlock]) -> None:
+    for start in (0, 0x10000):
+        sides = [
+            destination(desc)
+            for block in corners
+            for desc in descriptors(block)
+            if isinstance(desc, BurstDescriptor) and desc.spec.name == "mte_l1_fb"
+            if not desc.is_nop
+        ]
+        mine = [side for side in sides if start <= side.base < start + 4096]
+        assert max(side.end for side in mine) == start + 4096
+        assert min(side.base for side in mine) == start
+        assert max(side.length for side in mine) == 4096
 
 
 def test_corners_are_disjoint(corners: list[OpBlock]) -> None:
@@ -194,13 +255,47 @@ def test_unknown_bus() -> None:
         next(corner_blocks(24))
 
 
+def profiles(example: Example) -> Iterator[Profile]:
+    """Yields both profiles with the knobs that an example holds for."""
+    for base in (SEED, A5):
+        # Not every write-back whose mode A5 does not have names the knob.
+        values = {"modes": "all", **example.knobs}
+        yield replace(base, **values)  # type: ignore[arg-type]
+
+
 def test_examples_become_legal_blocks() -> None:
-    for example in (each for each in EXAMPLES if each.applies):
-        forms = example_blocks(example)
-        assert set(forms) == set(example.forms)
-        for blocks in forms.values():
-            for block in blocks:
-                check_legal(block)
+    for example in EXAMPLES:
+        for profile in profiles(example):
+            with using(profile):
+                assert example.applies
+                forms = example_blocks(example)
+                assert set(forms) == set(example.forms)
+                for blocks in forms.values():
+                    for block in blocks:
+                        check_legal(block)
+
+
+def test_knobs_decide_which_examples_hold() -> None:
+    names = {}
+    for profile in (SEED, A5):
+        with using(profile):
+            names[profile] = {example.name for example in EXAMPLES if example.applies}
+            names[profile] |= {f"rule {one.name}" for one in RULE_EXAMPLES if one.applies}
+    seed, a5 = names[SEED], names[A5]
+    for name in ("PK-1", "PK-1b", "PK-1c", "PK-8", "PK-8b", "PK-9", "PK-10", "PK-10b", "PK-11"):
+        assert name in a5 - seed
+        assert f"rule {name}" in seed - a5
+    assert {"EX3", "EX3b", "EX3c", "GU-E3", "PK-2", "PK-5"} <= seed - a5
+    assert {"EX3-a5", "EX3b-a5", "EX3c-a5", "GU-E3-a5", "PK-5, tail = fill"} <= a5 - seed
+    assert {"GU-E1", "GU-E2", "GU-E4", "LU-E1", "LU-E6", "FB-E3", "FB-E4"} <= seed & a5
+
+
+@pytest.mark.parametrize("example", UBUF_RULE_EXAMPLES, ids=lambda example: example.name)
+def test_rule_examples_of_copies_that_are_not_issued(example: RuleExample) -> None:
+    assert isinstance(example.op, CopyUbufToUbuf)
+    found = lowering_violation(example.op)
+    assert found is not None
+    assert found.rule.number == example.rule
 
 
 def test_forms_of_an_example_are_the_same_descriptor_but_for_pad_units() -> None:
@@ -211,24 +306,41 @@ def test_forms_of_an_example_are_the_same_descriptor_but_for_pad_units() -> None
 
 
 def test_rule_examples() -> None:
-    blocks = rule_blocks()
-    assert len(blocks) == len(RULE_EXAMPLES)
-    for block, example in zip(blocks, RULE_EXAMPLES, strict=True):
-        assert rule_of(descriptors(block)[0]) == example.rule
-        assert block.expected_rule is not None
-        assert block.expected_rule.tolist() == [example.rule]
+    for profile in (SEED, A5):
+        with using(profile):
+            blocks = rule_blocks()
+            examples = [example for example in RULE_EXAMPLES if example.applies]
+            for block, example in zip(blocks, examples, strict=True):
+                (desc,) = descriptors(block)
+                assert rule_of(desc) == example.rule
+                if isinstance(desc, DmaDescriptor):
+                    assert plain_copies.broken(desc) == example.rule
+                assert block.expected_rule is not None
+                assert block.expected_rule.tolist() == [example.rule]
 
 
-@pytest.mark.parametrize("example", [x for x in EXAMPLES if x.applies], ids=lambda x: x.name)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_images_of_the_examples(example: Example) -> None:
     """The blocks of every form, as v0.6 ops made from their descriptors, give the images."""
+    for profile in profiles(example):
+        with using(profile):
+            check_images(example)
+
+
+def check_images(example: Example) -> None:
     for blocks in example_blocks(example).values():
-        memories = {space: example.initial(space, 0, 0x12000) for space in SIZES}
+        memories = {space: example.initial(space, 0, 0x21000) for space in SIZES}
+        plain = {space: memory.copy() for space, memory in memories.items()}
         for block in blocks:
             execute(block, memories)
+            (desc,) = descriptors(block)
+            if isinstance(desc, DmaDescriptor):
+                plain_copies.execute(desc, plain)
         for image in example.images:
-            assert image.matches(memories[image.space][: image.length])
-            assert not image.matches(memories[image.space][: image.length - 1])
+            assert image.matches(image.of(memories[image.space]))
+            assert not image.matches(image.of(memories[image.space])[:-1])
+            if all(isinstance(desc, DmaDescriptor) for b in blocks for desc in descriptors(b)):
+                assert image.matches(image.of(plain[image.space]))
 
 
 def execute(block: OpBlock, memories: Memories) -> None:

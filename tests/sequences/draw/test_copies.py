@@ -25,6 +25,7 @@ from tb.isa.block import OpBlock
 from tb.isa.burst.op import BurstDescriptor
 from tb.isa.dma.legacy import CopyUbufToUbuf, DmaRegisters
 from tb.isa.dma.op import DmaDescriptor
+from tb.isa.dma.table import MTE_L1_UB
 from tb.isa.dtypes import DTYPES
 from tb.isa.footprint import destination, source
 from tb.isa.lower import Descriptor
@@ -208,18 +209,27 @@ def test_spread_of_strided_copies(by_op: dict[str, list[Descriptor]], name: str)
     descs = [desc for desc in by_op[name] if isinstance(desc, DmaDescriptor)]
     live = [desc for desc in descs if not desc.is_nop]
     assert {len(desc.loops) for desc in live} == {0, 1, 2, 3}
-    unit = 1 if name == "mte_gm_l1" else 32
-    assert {unit, 2 * unit, 3 * unit, 65536 - unit} <= {desc.len for desc in live}
+    blocks = name == "mte_l1_ub"
+    longest = 1024 if blocks else 65535
+    assert {1, 2, 3} <= {desc.len for desc in live}
+    assert max(desc.len for desc in live) >= longest
     assert max(desc.n_burst for desc in live) > 300
     assert {loop.count for desc in live for loop in desc.loops} >= {1, 2, 3}
-    strides = [desc.loc_stride for desc in live if desc.n_burst > 1]
+    strides = _row_strides(live, "loc_stride")
+    if blocks:
+        for gap in ("ext_stride", "loc_stride"):
+            found = Counter(getattr(desc, gap) for desc in live if desc.n_burst > 1)
+            assert all(found[k] > 10 for k in (0, 1)), gap
+            assert max(found) > 1000
+            # A lone burst has a gap after it, without effect.
+            assert max(getattr(desc, gap) for desc in live if desc.n_burst == 1) > 60000
     strides += [loop.loc_stride for desc in live for loop in desc.loops if loop.count > 1]
     assert max(strides) >= 128 * 1024
     assert all(any(stride == 32 * k for stride in strides) for k in (1, 2, 3, 4))
-    ext = [desc.ext_stride for desc in live if desc.n_burst > 1]
+    ext = _row_strides(live, "ext_stride")
     assert max(ext) > (1 << 38 if name == "mte_gm_l1" else 100000)
     assert any(loop.ext_stride == 0 for desc in live for loop in desc.loops if loop.count > 1)
-    assert max(desc.n_burst for desc in descs) == 65535
+    assert max(desc.n_burst for desc in descs) == (4095 if blocks else 65535)
     assert max(loop.count for desc in descs for loop in desc.loops) == (1 << 21) - 1
     lone = [desc for desc in live if desc.n_burst == 1]
     assert any(desc.loc_stride % 32 for desc in lone)
@@ -229,6 +239,15 @@ def test_spread_of_strided_copies(by_op: dict[str, list[Descriptor]], name: str)
         assert any(desc.ext_addr < 1 << 32 < desc.ext_addr + desc.len for desc in live)
     else:
         assert any(desc.ext_stride % 32 for desc in lone)
+
+
+def _row_strides(descs: list[DmaDescriptor], name: str) -> list[int]:
+    """Returns the strides of rows in bytes, of all ops with several rows."""
+    return [
+        32 * (desc.len + getattr(desc, name)) if desc.spec is MTE_L1_UB else getattr(desc, name)
+        for desc in descs
+        if desc.n_burst > 1
+    ]
 
 
 @pytest.mark.parametrize("name", ["mte_ub_ub", "mte_ub_l1", "mte_l1_bt", "mte_l1_fb"])
