@@ -299,8 +299,9 @@ endfunction
 
 // ---- to integer destinations: section 4 ----
 
-// Step WIDE: NaN to 0; RNE to an integer. From 2^33 on, inf too, the result is +-2^33: more than
-// any offset beyond every clamp. Test: tests/arith, all 2^32 inputs.
+// Step WIDE: NaN to 0; RNE to an integer. From 2^33 on the result is +-2^33: more than any offset
+// beyond every clamp. An infinity is a limit of the destination, to which an offset is added as to
+// any number (section 4). Test: tests/arith, all 2^32 inputs.
 function automatic signed [34:0] fix_round_wide;
   input [31:0] t;
   reg   [7:0]  e;
@@ -312,6 +313,7 @@ function automatic signed [34:0] fix_round_wide;
     right = 5'd22 - e[4:0];                  // 150 - e
     left  = e[3:0] - 4'd6;                   // e - 150
     if (e == 8'd255 && t[22:0] != 23'd0) r = 35'd0;
+    else if (e == 8'd255)                r = t[31] ? 35'h0_8000_0000 : 35'h0_7FFF_FFFF;
     else if (e >= 8'd160)                r = 35'h2_0000_0000;
     else if (e >= 8'd150)                r = {11'd0, 1'b1, t[22:0]} << left;
     else if (e >= 8'd126)                r = {11'd0, fix_shift_rne({1'b1, t[22:0]}, right)};
@@ -320,39 +322,23 @@ function automatic signed [34:0] fix_round_wide;
   end
 endfunction
 
-// Step S17: as WIDE, clamped to [-65536, 65535]. Test: tests/arith, all 2^32 inputs.
-function automatic signed [17:0] fix_round_s17;
-  input [31:0] t;
-  reg   signed [34:0] q;
+// Stage of an integer from fix_round_wide, kind as in fix_narrow: s4 S5, [-16, 15]; u8, s8 S9,
+// [-256, 255]; s16 S17, [-65536, 65535]; s32 WIDE, as it is.
+// Test: tests/arith, after fix_round_wide, all 2^32 inputs with each kind.
+function automatic signed [34:0] fix_stage;
+  input signed [34:0] q;
+  input        [2:0]  kind;
+  reg   signed [34:0] top;                   // the bottom is -top - 1
   begin
-    q = fix_round_wide(t);
-    if (q > 35'sd65535) q = 35'sd65535;
-    if (q < -35'sd65536) q = -35'sd65536;
-    fix_round_s17 = q[17:0];
-  end
-endfunction
-
-// Step S9: as S17, clamped to [-256, 255]. Test: tests/arith, all 2^32 inputs.
-function automatic signed [9:0] fix_round_s9;
-  input [31:0] t;
-  reg   signed [17:0] q;
-  begin
-    q = fix_round_s17(t);
-    if (q > 18'sd255) q = 18'sd255;
-    if (q < -18'sd256) q = -18'sd256;
-    fix_round_s9 = q[9:0];
-  end
-endfunction
-
-// Step S5: as S9, clamped to [-16, 15]. Test: tests/arith, all 2^32 inputs.
-function automatic signed [5:0] fix_round_s5;
-  input [31:0] t;
-  reg   signed [9:0] q;
-  begin
-    q = fix_round_s9(t);
-    if (q > 10'sd15) q = 10'sd15;
-    if (q < -10'sd16) q = -10'sd16;
-    fix_round_s5 = q[5:0];
+    case (kind)
+      3'd0:       top = 35'sd15;
+      3'd1, 3'd2: top = 35'sd255;
+      3'd3:       top = 35'sd65535;
+      default:    top = 35'sh3_FFFF_FFFF;
+    endcase
+    if (q > top)       fix_stage = top;
+    else if (q < ~top) fix_stage = ~top;
+    else               fix_stage = q;
   end
 endfunction
 
@@ -413,32 +399,18 @@ function automatic [31:0] fix_to_int;
   input [15:0] clip;                         // two's complement
   input [2:0]  kind;
   reg          bypass;
-  reg   [5:0]  s5;
-  reg   [9:0]  s9;
-  reg   [17:0] s17;
-  reg   [34:0] q;
-  reg   [16:0] offset;
+  reg   signed [34:0] q;
+  reg   signed [16:0] offset;
   begin
     bypass = t[30:23] == 8'd255 && (t[22:0] != 23'd0 || inf_src);
-    s5     = 6'd0;
-    s9     = 10'd0;
-    s17    = 18'd0;
     q      = fix_round_wide(t);              // bypass: 0, or beyond every clamp
-    offset = {{8{field[8]}}, field[8:0]};
-    if (bypass) begin
-      offset = 17'd0;
-    end else if (kind == 3'd0) begin
-      s5     = fix_round_s5(t);
-      q      = {{29{s5[5]}}, s5};
-      offset = {{12{field[4]}}, field[4:0]};
-    end else if (kind == 3'd3) begin
-      s17    = fix_round_s17(t);
-      q      = {{17{s17[17]}}, s17};
-      offset = field;
-    end else if (kind != 3'd4) begin
-      s9     = fix_round_s9(t);
-      q      = {{25{s9[9]}}, s9};
-    end
+    case (kind)
+      3'd0:    offset = {{12{field[4]}}, field[4:0]};
+      3'd3:    offset = field;
+      default: offset = {{8{field[8]}}, field[8:0]};
+    endcase
+    if (bypass) offset = 17'sd0;
+    else        q = fix_stage(q, kind);
     fix_to_int = fix_narrow(q, offset, clip_en, clip, kind);
   end
 endfunction

@@ -204,6 +204,11 @@ CONVERSIONS: tuple[Example, ...] = (
         (16777217, 1.0, 0, 16777216), (2147483647, 2.0, 0, 2147483647),
         (-(2**31), 1.0, -1, -(2**31)), (1001, 0.5, 7, 507),
     )),
+    # An infinite product of a finite value: a limit of the destination, then the offset.
+    _conversion("A-76 deqs32 product overflow", "deqs32_int", "i32", (
+        (-33554432, 1.5e38, 4, -(2**31) + 4), (33554432, 1.5e38, -256, 2**31 - 257),
+        (33554432, 1.5e38, 255, 2**31 - 1), (-33554432, 1.5e38, -1, -(2**31)),
+    )),
     # The f32 value of an i32, as an integer of the same value.
     _conversion("FX-V i32 to f32", "deqs32_int", "si32", (
         (16777217, 1.0, 0, 16777216), (-16777219, 1.0, 0, -16777220),

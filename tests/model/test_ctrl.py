@@ -68,6 +68,25 @@ def test_a_sat_clause_replaces_both_bits(sat: str, overflow: int, nan: int, ctrl
         assert half(golden) == want
 
 
+@pytest.mark.parametrize(
+    ("sat", "ctrl", "total", "nan"),
+    [
+        ("", 0, 0x7BFF, 0x0000),
+        ("", C50, 0x7BFF, 0x0000),
+        ("", C48, 0x7C00, 0x7E00),
+        ("sat", C48, 0x7BFF, 0x0000),
+        ("preserve_nan", C48, 0x7BFF, 0x0000),
+        ("nosat", 0, 0x7C00, 0x7E00),
+    ],
+)
+def test_only_c48_acts_on_an_atomic_of_f16(sat: str, ctrl: int, total: int, nan: int) -> None:
+    for old, want in ((0x7BFF, total), (0x7E00, nan)):
+        golden, model = memory(65504.0, old)
+        model.execute(SetCtrl(ctrl))
+        model.execute(replace(GM, sat=sat, atomic=Atomic("f16", "add")))
+        assert half(golden) == want
+
+
 def test_an_op_samples_ctrl_when_it_is_issued() -> None:
     golden, model = memory(1.0, 0x3C00)
     model.execute(SetAtomic("f16"))

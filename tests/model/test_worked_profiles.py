@@ -208,6 +208,7 @@ D_ROWS: tuple[Row, ...] = (
     ("ubuf_to_ubuf src 16", 6, BOTH, (CopyUbufToUbuf(16, 0, 0, 2, 40, 40, 40),)),
     ("ubuf_to_ubuf strides", 8, BOTH, (CopyUbufToUbuf(0, 0, 0, 2, 40, 32, 64),)),
     ("ubuf_to_ubuf len 40", 11, BOTH, (CopyUbufToUbuf(0, 0, 0, 1, 40, 0, 0),)),
+    ("ubuf_to_ubuf len 40, n 0", 11, BOTH, (CopyUbufToUbuf(0, 0, 0, 0, 40, 0, 0),)),
     ("ubuf_to_ubuf dst", 12, BOTH, (CopyUbufToUbuf(0, 262080, 0, 2, 64, 64, 64),)),
     ("ubuf_to_gm l2 15", 0, BOTH, (CopyUbufToGm(0, 0, 0, 1, 32, 15, 32, 32),)),
     ("ubuf_to_gm l2 16", 5, BOTH, (CopyUbufToGm(16, 0, 0, 1, 32, 16, 32, 32),)),
