@@ -329,9 +329,11 @@ def fact_cases() -> list[Case]:
         raise ValueError(f"{FILE}: rows and translations differ: {sorted(names)}")
     for row in rows:
         name = row["id"]
-        text = f"{row['op']} {row['operands']}: {row['written']} = {row['value']}"
+        text = f"{row['op']} {row['operands']}"
+        if states := " = ".join(row[key] for key in ("written", "value") if row[key] != "-"):
+            text += f": {states}"
         if untouched := row["untouched"]:
-            text += f"; untouched {untouched}"
+            text += f"; untouched: {untouched}"
         fact = facts.get(name)
         made = Row(
             FILE,

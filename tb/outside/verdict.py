@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -45,47 +45,42 @@ def other_profiles() -> Iterator[tuple[str, Profile]]:
 class Judge:
     """Verdicts about the rows of a case under the profile of the process.
 
+    A row of which a design and the model differ is never explained by a knob.
+
     Args:
         case: The case.
         view: Memories of a design after the case; None for those of the model.
-
-    Attributes:
-        wrong: Rows of which the design has not the bytes that the model has.
     """
 
     def __init__(self, case: Case, view: View | None = None) -> None:
         self._case = case
-        self.wrong: list[Row] = []
-        mine = self._holding(case.rows)
-        found = mine
-        if view is not None and case.ops:
-            found = {id(row) for row in case.rows if row.expected and row.holds(view, case)}
-        left = [row for row in case.rows if row.expected and id(row) not in found]
-        self._agrees = found
+        rows = [row for row in case.rows if row.expected]
+        by_model = self._holding(rows)
+        self._agrees = by_model
+        if view is not None:
+            self._agrees = {id(row) for row in rows if row.holds(view, case)}
+        self._apart = by_model ^ self._agrees
         self._why: dict[int, str] = {}
-        self.wrong = [row for row in case.rows if row.expected and (id(row) in mine) != (id(row) in found)]
-        left = [row for row in left if row not in self.wrong]
+        left = [row for row in rows if id(row) not in self._agrees | self._apart]
         for text, profile in other_profiles() if left else ():
             with using(profile):
                 held = self._holding(left)
-            self._why.update({key: text for key in held})
+            self._why.update(dict.fromkeys(held, text))
             left = [row for row in left if id(row) not in held]
             if not left:
                 break
 
-    def _holding(self, rows: Iterable[Row]) -> set[int]:
+    def _holding(self, rows: Sequence[Row]) -> set[int]:
         """Returns which of the rows hold by the model under the profile of the process."""
-        memories = run(self._case)
-        return {
-            id(row) for row in rows if row.expected and row.holds(memories.view, self._case)
-        }
+        memories = run(self._case) if rows else None
+        return {id(row) for row in rows if memories and row.holds(memories.view, self._case)}
 
     def of(self, row: Row) -> tuple[OutsideVerdict, str]:
         """Returns the verdict about a row of the case, and the knobs or the reason."""
         if row.unknown:
             return "unknown", row.unknown
-        if row in self.wrong:
-            return "unexplained", "design and model differ"
+        if id(row) in self._apart:
+            return "unexplained", "the design has not the bytes of the model"
         if id(row) in self._agrees:
             return "agrees", ""
         if id(row) in self._why:
@@ -93,22 +88,44 @@ class Judge:
         return "unexplained", "no value of any knob gives it"
 
 
-def tally(groups: dict[tuple[str, str], OutsideGroup], case: Case, judge: Judge) -> None:
-    """Adds the verdicts about the rows of a case to the groups of their files and sources."""
-    for row in case.rows:
-        group = groups.setdefault(
-            (row.file, row.source), OutsideGroup(file=row.file, source=row.source)
-        )
-        verdict, why = judge.of(row)
-        if verdict == "agrees":
-            group.agrees += 1
-        else:
-            group.rows.append(OutsideRow(name=row.name, verdict=verdict, why=why, text=row.text))
+class Tally:
+    """Verdicts by file and source.
+
+    Attributes:
+        groups: In the order in which they were first met.
+    """
+
+    def __init__(self) -> None:
+        self.groups: list[OutsideGroup] = []
+        self._by_name: dict[tuple[str, str], OutsideGroup] = {}
+
+    def add(self, case: Case, view: View | None = None) -> list[OutsideRow]:
+        """Judges the rows of a case and returns the unexplained ones.
+
+        Args:
+            case: The case.
+            view: As of :class:`Judge`.
+        """
+        judge, failed = Judge(case, view), []
+        for row in case.rows:
+            name = row.file, row.source
+            if name not in self._by_name:
+                self._by_name[name] = OutsideGroup(file=row.file, source=row.source)
+                self.groups.append(self._by_name[name])
+            verdict, why = judge.of(row)
+            if verdict == "agrees":
+                self._by_name[name].agrees += 1
+                continue
+            found = OutsideRow(name=row.name, verdict=verdict, why=why, text=row.text)
+            self._by_name[name].rows.append(found)
+            if verdict == "unexplained":
+                failed.append(found)
+        return failed
 
 
 def check(cases: Iterable[Case]) -> list[OutsideGroup]:
     """Returns the verdicts of the model under the profile of the process, by file and source."""
-    groups: dict[tuple[str, str], OutsideGroup] = {}
+    tally = Tally()
     for case in cases:
-        tally(groups, case, Judge(case))
-    return list(groups.values())
+        tally.add(case)
+    return tally.groups

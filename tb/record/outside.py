@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -10,6 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 OutsideVerdict = Literal["agrees", "differs", "unknown", "unexplained"]
 """``differs``: another value of knobs gives the stated bytes. ``unknown``: the row cannot be judged.
 ``unexplained``: no value of any knob gives them, which is a failure."""
+
+
+VERDICTS: tuple[OutsideVerdict, ...] = ("agrees", "differs", "unknown", "unexplained")
 
 
 class OutsideRow(BaseModel):
@@ -55,3 +59,15 @@ class OutsideGroup(BaseModel):
     def total(self) -> int:
         """Number of rows."""
         return self.agrees + len(self.rows)
+
+    @property
+    def line(self) -> str:
+        """File and source with the counts."""
+        return f"{self.file} {self.source}, {counts_text([self])}"
+
+
+def counts_text(groups: Sequence[OutsideGroup]) -> str:
+    """Returns the counts of groups as ``12 rows: 9 agrees, 1 differs, ...``."""
+    total = sum(group.total for group in groups)
+    parts = [f"{sum(group.count(verdict) for group in groups)} {verdict}" for verdict in VERDICTS]
+    return f"{total} rows: {', '.join(parts)}"
