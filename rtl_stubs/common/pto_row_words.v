@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cuts rows into destination words: takes the data from lines (pto_realign), adds pad bytes, and
-// makes exact byte enables. Disabled lanes and pad lanes carry the pattern.
-// The word is registered and stays until it is taken; the same register serves as local write
-// request and as AXI W beat. Throughput: one word per clock, also across rows. Latency: line to
-// word one clock. The pattern has a period of 4 bytes and words are aligned, so its phase is that
-// of the absolute address (A-07). In place of the pattern the first element of the row may fill the
-// bytes behind the data, with its phase from the row's start (knob tail); such a row has no pad
-// before its data and holds a whole element.
+// makes exact byte enables: a row may begin and end at any byte. Disabled lanes and pad lanes carry
+// the pattern. The word is registered and stays until it is taken; the same register serves as
+// local write request and as AXI W beat. Throughput: one word per clock, also across rows. Latency:
+// line to word one clock. The pattern has a period of 4 bytes and words are aligned, so its phase
+// is that of the absolute address (A-07). In place of the pattern the first element of the row may
+// fill the bytes behind the data, with its phase from the row's start (knob tail); such a row has
+// no pad before its data and holds a whole element.
 // Limits: WordBytes <= LineBytes; foot > 0 unless row_end_i.
 // Spec: dma.md sections 2 and 3.
 //
@@ -62,6 +62,7 @@ module pto_row_words #(
   localparam integer ClipBits = LaneBits + 1;
   localparam integer WordBits = 8 * WordBytes;
   localparam integer FarBits  = FootWidth + 1;
+  localparam integer EndBits  = LenWidth + 2;
   localparam [ClipBits-1:0] FULL = WordBytes[ClipBits-1:0];
 
   // ---- the current row; distances count from the start of the current word ----
@@ -74,18 +75,18 @@ module pto_row_words #(
   reg [IndexBits-1:0] index_q;               // word address
   reg [LaneBits-1:0]  lane_q;                // first byte of the row, 0 after the first word
   reg [6:0]           begin_q;               // first data byte, 0 once passed
-  reg [LenWidth+1:0]  data_end_q;            // end of the data, 0 once passed
+  reg [EndBits-1:0]   data_end_q;            // end of the data, 0 once passed
   reg [FarBits-1:0]   row_end_q;             // end of the row
 
   // A distance as a lane of this word: 0 to WordBytes.
   wire [ClipBits-1:0] lane_c  = {1'b0, lane_q};
   wire [ClipBits-1:0] begin_c = (|begin_q[6:LaneBits]) ? FULL : begin_q[ClipBits-1:0];
-  wire [ClipBits-1:0] data_c  = (|data_end_q[LenWidth+1:LaneBits]) ? FULL : data_end_q[ClipBits-1:0];
+  wire [ClipBits-1:0] data_c  = (|data_end_q[EndBits-1:LaneBits]) ? FULL : data_end_q[ClipBits-1:0];
   wire [ClipBits-1:0] row_c   = (|row_end_q[FarBits-1:LaneBits]) ? FULL : row_end_q[ClipBits-1:0];
 
   wire has_data   = begin_c != FULL && data_c != {ClipBits{1'b0}} && !end_q;
   wire row_done   = end_q || (row_end_q <= {{(FarBits - ClipBits){1'b0}}, FULL});
-  wire data_done  = data_end_q <= {{(LenWidth + 2 - ClipBits){1'b0}}, FULL};
+  wire data_done  = data_end_q <= {{(EndBits - ClipBits){1'b0}}, FULL};
   wire page_done  = &index_q[11-LaneBits:0];
 
   // ---- the word register ----
@@ -211,8 +212,8 @@ module pto_row_words #(
       first_q    <= 1'b0;
       second_q   <= first_q && split_here;
       begin_q    <= (begin_c == FULL) ? begin_q - {{(7 - ClipBits){1'b0}}, FULL} : 7'd0;
-      data_end_q <= data_done ? {(LenWidth + 2){1'b0}}
-                              : data_end_q - {{(LenWidth + 2 - ClipBits){1'b0}}, FULL};
+      data_end_q <= data_done ? {EndBits{1'b0}}
+                              : data_end_q - {{(EndBits - ClipBits){1'b0}}, FULL};
       row_end_q  <= row_end_q - {{(FarBits - ClipBits){1'b0}}, FULL};
     end
     if (step) begin

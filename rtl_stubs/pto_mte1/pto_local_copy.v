@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Unit for copies from L1 to UB: mte_l1_ub, bursts of 32-byte blocks with gaps in up to three
-// loops of byte strides (A-12). Ports are those of an engine. Rows flow loops -> local reads -> realigner -> words; the
-// check of the next op overlaps the data.
+// loops of byte strides (A-12). Each burst is a row. Ports are those of an engine. Rows flow loops
+// -> local reads -> realigner -> words; the check of the next op overlaps the data.
 // Throughput: one L1 word and one UB word per clock. A row that lies in k source and n destination
 // words takes max(k, n) clocks and the next follows without a bubble, also from op to op.
 // Latency: descriptor to src_req 5 clocks when the check needs one clock (pto_dma_check), reply

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Unit of MTE2 for mte_gm_ub and mte_gm_l1: rows of bytes from GM (AXI4 reads) to UB, optionally
-// padded to the UB row stride, or to L1. Rows flow loops -> bursts -> read queue -> realigner ->
-// words; the records of rows for the later stages wait in queues parallel to the data.
+// padded, or to L1. LenBits to CompactLegal select the profile (pto_dma_check): with TailFill the
+// last 32-byte block behind a row without pad is filled. Rows flow loops -> bursts -> read queue ->
+// realigner -> words; the records of rows for the later stages wait in queues parallel to the data.
 // Throughput: one GM beat and one on-chip word per clock; a row of k beats and n words takes
 // max(k, n) clocks, with no bubble between rows or ops, of either kind. Latency: descriptor to
 // arvalid 5 clocks, R beat to dst_req 3 clocks, last grant to done 1 clock.

@@ -383,8 +383,8 @@ module pto_gm_store #(
 
   wire unused = &{1'b0, dst_gnt_i, dst_err_i, m_axi_arready, m_axi_rid, m_axi_rdata, m_axi_rresp,
                   m_axi_rlast, m_axi_rvalid, m_axi_bid, cmd_beats[8], row_left, row_foot,
-                  row_pattern, row_fill_unused, row_elem_unused, fin_unused, cur_id_unused, out_id_unused, out_space_unused,
-                  out_addr_unused};
+                  row_pattern, row_fill_unused, row_elem_unused, fin_unused, cur_id_unused,
+                  out_id_unused, out_space_unused, out_addr_unused};
 endmodule
 
 `default_nettype wire

@@ -6,6 +6,7 @@
 // Throughput: that of the units; ops of one unit follow each other without a bubble. Latency: that
 // of the units, nothing is added; a change of unit drains the pipe: last done taken to first access
 // of the other unit, one clock more than from an idle pipe. An unknown opcode is done with rule 0.
+// LenBits selects the profile (profiles.md) of mte_ub_gm, by default seed.
 // Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; GmAddrWidth 40; the AXI read channels are 0.
 // Spec: CONTRACT, dma.md.
 //

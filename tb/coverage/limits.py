@@ -14,7 +14,7 @@ from tb.coverage.dma.points import shape_of
 from tb.coverage.rules import LOWERED, rules_of
 from tb.coverage.scope import Scope
 from tb.coverage.view import FORM_SPECS
-from tb.isa.dma.table import MAX_LOOPS
+from tb.isa.dma.table import MAX_LOOPS, MTE_L1_UB
 from tb.isa.ops import LEGACY_FORMS
 
 
@@ -79,4 +79,6 @@ def reported(forms: Mapping[str, FormLimits]) -> Mapping[str, Sequence[str]]:
     for form, limits in forms.items():
         every = limits.rules is None or form in LOWERED
         found[form] = [name for name in rules_of(form) if every or name in (limits.rules or ())]
+        if form == MTE_L1_UB.name and not limits.loops and "DMA-L07" in found[form]:
+            found[form].remove("DMA-L07")  # it has strides in its loops only
     return found

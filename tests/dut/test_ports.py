@@ -397,7 +397,8 @@ def test_every_key_of_a_manifest_is_documented(
         elif isinstance(value, tuple):
             assert default == (", ".join(map(str, value)) or "none"), name
         elif isinstance(value, dict | str):
-            assert default == ("none" if isinstance(value, dict) else "the module"), name
+            texts = {"name": "the module", "profile": "`seed`"}
+            assert default == ("none" if isinstance(value, dict) else texts[name]), name
         else:
             assert default == str(value).lower(), name
 

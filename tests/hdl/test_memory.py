@@ -32,7 +32,7 @@ from tb.harness.layout import (
 from tb.harness.mailbox import FaultWindow
 from tb.harness.mailbox_reader import MAILBOX_ENV, MailboxReader
 from tb.harness.memory import PAGE, load_library
-from tb.isa.spaces import SIZES, Space
+from tb.isa.spaces import SEGMENTS, SIZES, Space
 from tests.hdl.backends import SLOT, Backends, random_bytes
 from tests.wording import line_says, pattern
 
@@ -191,6 +191,25 @@ def test_local_bounds(backends: Backends, space: Space, size: int) -> None:
         assert backends.local_read(space, last + size, size)[0] == 1
         assert backends.box.errors == 2
         assert "outside of the memory" in backends.box.poll_errors()[0]
+
+
+@pytest.mark.parametrize("size", [16, 32, 64])
+def test_hole_between_the_segments_of_fb(backends: Backends, size: int) -> None:
+    first, second = SEGMENTS[Space.FB]
+    hole = (first.stop, first.stop + size, 0x8000, second.start - size)
+    for address in hole:
+        assert backends.local_write(Space.FB, address, random_bytes(size)) == 1
+        assert backends.local_read(Space.FB, address, size)[0] == 1
+    assert backends.box.errors == 2 * len(hole)
+    assert all("outside of the memory" in line for line in backends.box.poll_errors())
+    for segment in (first, second):
+        for address in (segment.start, segment.stop - size):
+            data = random_bytes(size)
+            assert backends.local_write(Space.FB, address, data) == 0
+            error, read = backends.local_read(Space.FB, address, size)
+            assert error == 0
+            assert (read == data).all()
+    assert backends.box.errors == 2 * len(hole)
 
 
 @pytest.mark.parametrize("space", [0, 7])
