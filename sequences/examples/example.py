@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -66,6 +66,23 @@ class Data:
     def content(self) -> NDArray[np.uint8]:
         """Returns the bytes, ``uint8[length]``."""
         return np.frombuffer(self.data, dtype=np.uint8)
+
+
+def contents(
+    fills: Iterable[Fill | Data],
+    backgrounds: Mapping[Space, int],
+    space: Space,
+    start: int,
+    length: int,
+) -> NDArray[np.uint8]:
+    """Returns a part of a memory, ``uint8[length]``: the background, overwritten by the fills."""
+    content = np.full(length, backgrounds.get(space, 0), dtype=np.uint8)
+    for fill in fills:
+        low, high = max(start, fill.start), min(start + length, fill.start + fill.length)
+        if fill.space is space and low < high:
+            data = fill.content()
+            content[low - start : high - start] = data[low - fill.start : high - fill.start]
+    return content
 
 
 Knobs = Mapping[str, int | str]
@@ -133,13 +150,7 @@ class Example:
 
     def initial(self, space: Space, start: int, length: int) -> NDArray[np.uint8]:
         """Returns the bytes of a memory before the ops, ``uint8[length]``."""
-        content = np.full(length, self.backgrounds.get(space, 0), dtype=np.uint8)
-        for fill in self.fills:
-            low, high = max(start, fill.start), min(start + length, fill.start + fill.length)
-            if fill.space is space and low < high:
-                data = fill.content()
-                content[low - start : high - start] = data[low - fill.start : high - fill.start]
-        return content
+        return contents(self.fills, self.backgrounds, space, start, length)
 
     def matches(self, image: NDArray[np.uint8]) -> bool:
         """Tells whether ``image``, ``uint8[length]``, is the expected one."""

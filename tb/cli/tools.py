@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands about the bench itself: ``doctor``, ``bench``, ``prove-arith``."""
+"""Commands about the bench itself: ``doctor``, ``bench``, ``prove-arith``, ``outside``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from tb.cli.options import DEFAULT_SEED, JsonOption, SeedOption, integer
+from tb.cli.options import DEFAULT_SEED, JsonOption, ProfileOption, SeedOption, integer
 
 
 def doctor(json: JsonOption = None) -> None:
@@ -44,3 +44,18 @@ def prove_arith(
     if jobs is not None:
         count = integer("--jobs", jobs, 1, 256, "--jobs 2 uses two processor cores")
     raise typer.Exit(prove_command(unit, range(first, last, step), count))
+
+
+def outside(
+    profile: ProfileOption = "",
+    writeback: Annotated[
+        Path | None,
+        typer.Option("--writeback", help="a whole writeback.csv, in place of the one kept here"),
+    ] = None,
+    json: JsonOption = None,
+) -> None:
+    """Compare the reference model with results of reference code of others."""
+    from tb.dut.profiles import profile_text
+    from tb.outside.command import outside_command
+
+    raise typer.Exit(outside_command(profile_text(profile), writeback, json))

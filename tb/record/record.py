@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from tb.common.text import percent_text
 from tb.record.failure import Failure
+from tb.record.outside import OutsideGroup
 from tb.record.settings import DEFAULT_PROFILE, RunSettings
 
 RunStatus = Literal["pass", "fail", "hang", "crash", "interrupted", "error"]
@@ -119,6 +120,7 @@ class RunCounters(BaseModel):
         injected: Faults, resets and clocks of stalls, by kind.
         exercised: By name of the specification: rules that ops broke and were refused for, and
             worked values that were checked.
+        outside: Verdicts about results of others, where a test sent them.
         coverage: Functional coverage.
     """
 
@@ -138,6 +140,7 @@ class RunCounters(BaseModel):
     left_out: list[str] = Field(default_factory=list)
     injected: Counter[str] = Field(default_factory=Counter)
     exercised: Counter[str] = Field(default_factory=Counter)
+    outside: list[OutsideGroup] = Field(default_factory=list)
     coverage: CoverageSummary = Field(default_factory=CoverageSummary)
 
     def counters(self) -> dict[str, Any]:

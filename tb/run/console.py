@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from tb.common.paths import relative
 from tb.common.text import percent_text
+from tb.record.outside import counts_text
 from tb.record.record import ProgramReport, RunRecord
 from tb.run.plan import RunPlan
 
@@ -117,6 +118,8 @@ class Console:
             self._program(program)
         for sentence in record.left_out:
             self.say(f"  left out          {sentence}")
+        if record.outside:
+            self.say(f"  outside           {counts_text(record.outside)}")
         if record.injected:
             counts = ", ".join(f"{name} {count}" for name, count in record.injected.items())
             self.say(f"  injected          {counts}")

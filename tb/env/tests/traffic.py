@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,8 @@ from sequences.corner.blocks import corner_blocks
 from sequences.draw.special_data import special_fills
 from sequences.draw.traffic import TrafficGenerator
 from sequences.examples.blocks import named_rule_blocks, op_names, program_blocks
-from sequences.examples.catalog import EXAMPLES, Example
+from sequences.examples.catalog import EXAMPLES
+from sequences.examples.example import Data, Fill
 from sequences.illegal.generator import IllegalGenerator
 from sequences.op_filter import forms
 from sequences.uvm import BlockItem
@@ -28,6 +29,7 @@ from tb.env.stress import FaultDraw
 from tb.isa.block import OpBlock
 from tb.isa.burst.table import MTE_L1_BT
 from tb.isa.ops import LEGACY_FORMS
+from tb.isa.spaces import Space
 from tb.record.settings import RunSettings
 
 PROFILE_BLOCKS = 2
@@ -172,16 +174,11 @@ class DirectedTest(PtoTestBase):
             images = {}
             for form, ops in example.forms.items():
                 blocks = program_blocks(ops)
-                if why := self._refusal(blocks):
-                    why = f"a worked example needs all of its ops; {why}"
-                    for block in blocks:
-                        self.run.left_out[why] += 1
-                        for name in forms(block, np.ones(len(block), dtype=bool)):
-                            self.run.dropped.setdefault(name, why)
+                if self.refuses(blocks, "a worked example"):
                     continue
-                self._restart(example)
+                self.restart(example.backgrounds, example.fills)
                 before = self._wrong()
-                await self._send(blocks)
+                await self.send_blocks(blocks)
                 images[form] = b""
                 for image in example.images:
                     data = image.of(self.run.memory.view(image.space))
@@ -195,34 +192,41 @@ class DirectedTest(PtoTestBase):
                 self.run.fail(f"MISMATCH: example {example.name}: its forms give unlike images")
         for name, block in named_rule_blocks(served).items():
             sent, before = self.run.counts.transactions, self._wrong()
-            await self._send([block])
+            await self.send_blocks([block])
             if self.run.counts.transactions > sent and self._wrong() == before:
                 self.run.counts.exercised[f"rule check {name}"] += 1
 
-    def _refusal(self, blocks: list[OpBlock]) -> str:
-        """Returns the reason why an op of a program may not be sent, or None."""
+    def refuses(self, blocks: list[OpBlock], what: str) -> bool:
+        """Tells whether an op of a program may not be sent, and counts it as left out if so."""
         for op_filter in capability_filters(self.limits.capabilities):
-            if not all(op_filter(block).all() for block in blocks):
-                return op_filter.reason
-        return ""
+            if all(op_filter(block).all() for block in blocks):
+                continue
+            why = f"{what} needs all of its ops; {op_filter.reason}"
+            for block in blocks:
+                self.run.left_out[why] += 1
+                for name in forms(block, np.ones(len(block), dtype=bool)):
+                    self.run.dropped.setdefault(name, why)
+            return True
+        return False
 
     def _wrong(self) -> int:
         """Returns how many failures there were so far."""
         return self.run.counts.mismatches + self.run.counts.protocol_errors
 
-    async def _send(self, blocks: list[OpBlock]) -> None:
+    async def send_blocks(self, blocks: list[OpBlock]) -> None:
+        """Sends blocks one after the other."""
         items = [BlockItem(block) for block in blocks]
         await self.send_items(items)
 
-    def _restart(self, example: Example) -> None:
+    def restart(self, backgrounds: Mapping[Space, int], fills: Iterable[Fill | Data]) -> None:
+        """Compares every byte, then gives all memories new contents."""
         scoreboard = self.env.scoreboard
         scoreboard.compare_everything()
-        for space, byte in example.backgrounds.items():
+        for space, byte in backgrounds.items():
             self.run.memory.set_background(space, byte)
         scoreboard.restart()
-        for fill in example.fills:
-            data = example.initial(fill.space, fill.start, fill.length)
-            scoreboard.poke(fill.space, fill.start, data.tobytes())
+        for fill in fills:
+            scoreboard.poke(fill.space, fill.start, fill.content().tobytes())
 
 
 @pyuvm.test()

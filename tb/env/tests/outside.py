@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pyuvm test of outside results: the engines against numbers of reference code of others."""
+
+from __future__ import annotations
+
+import pyuvm
+
+from sequences.outside.catalog import outside_cases
+from tb.env.tests.traffic import DirectedTest
+from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE
+from tb.outside.verdict import Tally
+
+
+@pyuvm.test()
+class OutsideTest(DirectedTest):
+    """Every row as ops: compared with the model as every op is, then with the bytes it states.
+
+    A row may differ where the model gives its bytes under other values of knobs; then the engines
+    must differ as the model does.
+    """
+
+    async def stimulate(self) -> None:
+        """Sends each case to fresh memories and judges its rows by the memories under test."""
+        tally = Tally()
+        served = {LEGACY_FORMS.get(name, name) for name in self.run.settings.ops}
+        for case in outside_cases():
+            blocks = [] if case.refused else case.blocks()
+            names = {OPS_BY_CODE[code].name for block in blocks for code in block.opcode.tolist()}
+            if not names <= served or self.refuses(blocks, "an outside result"):
+                continue
+            if case.ops:
+                self.restart(case.backgrounds, case.fills)
+                await self.send_blocks(blocks)
+            for row in tally.add(case, self.run.memory.view if case.ops else None):
+                self.run.fail(f"MISMATCH: outside result {row.name}: {row.why}; {row.text}")
+            self.run.counts.outside = tally.groups
