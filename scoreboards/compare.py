@@ -240,8 +240,8 @@ def locate(
     return Position(
         row.index[:-1],
         written.counts[:0:-1],
-        row.index[-1],
-        written.counts[0],
+        row.index[-1] if row.index else 0,  # a lone run, such as a compact group, has no counts
+        written.counts[0] if written.counts else 1,
         byte,
         written.length,
         part,

@@ -16,6 +16,7 @@ from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.dma.op import MteGmL1, MteL1Ub
 from tb.isa.dtypes import Ptr
 from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.profile import A5, using
 from tb.isa.spaces import Space
 from tests.model.naive_ops import Op, effect
 from tests.scoreboards.conftest import Pair, only
@@ -209,6 +210,13 @@ def test_row_moves_keep_their_report(pair: Pair) -> None:
     assert locate(outcome, 64 + 2 * 448 + 5) == Position(
         (), (), 2, 3, 5, 128, Part.DATA, (Space.L1, 96 + 2 * 192 + 5)
     )
+
+
+def test_compact_group_without_loops_has_a_place(pair: Pair) -> None:
+    with using(A5):
+        group = MteGmL1(1001, 4096, 5, 3, 8, 5)
+        assert "row 1" in where(pair, group, 4096 + 7)[0]
+        assert "group of 3 rows" in where(pair, group, 4096 + 32)[0]
 
 
 def test_destination_bytes_are_counted(pair: Pair) -> None:
