@@ -92,8 +92,8 @@ def writeback_cases(path: Path | None = None) -> list[Case]:
         path: The file; None for that of the repository.
     """
     groups: dict[_Key, list[dict[str, str]]] = {}
-    for row in read(path or DATA / "writeback.csv", _COLUMNS):
-        groups.setdefault(_key(row), []).append(row)
+    for line, row in enumerate(read(path or DATA / "writeback.csv", _COLUMNS), 2):
+        groups.setdefault(_key(row), []).append({**row, "line": str(line)})
     return [
         _case(rows[start : start + _MOST])
         for rows in groups.values()
@@ -131,7 +131,7 @@ def _case(rows: list[dict[str, str]]) -> Case:
         code = int(once or one["out_bits"], 16)
         text = f"{one['mode']} {one['acc']} {one['acc_bits']} -> {one['dst']} {code:0{2 * size}X}"
         folder = one["source"].rpartition(":")[2] if ":" in one["source"] else ""
-        name = " ".join(filter(None, [folder, f"{one['case']} m {one['m'] or 0} n {one['n']}"]))
+        name = " ".join(filter(None, [folder, one["case"], f"line {one['line']}"]))
         expected = (_expected(space, column, dtype, code),)
         facts.append(Row("writeback", project(one["source"]), name, text, expected))
     return Case(f"writeback {row['case']} {row['mode']}", tuple(facts), (op,), tuple(fills))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -71,3 +71,29 @@ def counts_text(groups: Sequence[OutsideGroup]) -> str:
     total = sum(group.total for group in groups)
     parts = [f"{sum(group.count(verdict) for group in groups)} {verdict}" for verdict in VERDICTS]
     return f"{total} rows: {', '.join(parts)}"
+
+
+def merged(runs: Iterable[Sequence[OutsideGroup]]) -> list[OutsideGroup]:
+    """Returns the verdicts of several runs as one list.
+
+    A row agrees if it agrees in every run; an unexplained one stays so.
+    """
+    totals: dict[tuple[str, str], int] = {}
+    rows: dict[tuple[str, str], dict[str, OutsideRow]] = {}
+    for groups in runs:
+        for group in groups:
+            key = group.file, group.source
+            totals[key] = max(totals.get(key, 0), group.total)
+            mine = rows.setdefault(key, {})
+            for row in group.rows:
+                if row.name not in mine or row.verdict == "unexplained":
+                    mine[row.name] = row
+    return [
+        OutsideGroup(
+            file=file,
+            source=source,
+            agrees=total - len(rows[file, source]),
+            rows=list(rows[file, source].values()),
+        )
+        for (file, source), total in totals.items()
+    ]
