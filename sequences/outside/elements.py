@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -112,7 +113,7 @@ def _case(rows: list[dict[str, str]]) -> Case:
         fills.append(_words(0, "<u8", (int(one["scale_bits"], 16) for one in rows)))
     if row["relu"] == "vector_relu":
         fills.append(_words(_RELU_FB, "<u4", (int(one["alpha_bits"], 16) for one in rows)))
-    clauses = {
+    clauses: dict[str, Any] = {
         "pre_quant": _pre_quant(row),
         "pre_relu": _pre_relu(row),
         "sat": row["sat"],
@@ -123,7 +124,7 @@ def _case(rows: list[dict[str, str]]) -> Case:
         clauses["atomic"] = Atomic(*row["atomic"].split("."))
         old = b"".join(int(one["old_bits"], 16).to_bytes(size, "little") for one in rows)
         fills.append(Data(space, old))
-    op = kind(0, 0, 1, len(rows), _STRIDE, _columns(len(rows)), **clauses)  # type: ignore[arg-type]
+    op = kind(0, 0, 1, len(rows), _STRIDE, _columns(len(rows)), **clauses)
     facts = []
     for column, one in enumerate(rows):
         # A source that rounds twice also states the result of one rounding.

@@ -9,9 +9,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 OutsideVerdict = Literal["agrees", "differs", "unknown", "unexplained"]
-"""``differs``: another value of knobs gives the stated bytes. ``unknown``: the row cannot be judged.
-``unexplained``: no value of any knob gives them, which is a failure."""
-
+"""``differs``: other values of knobs give the stated bytes. ``unknown``: the row cannot be judged.
+``unexplained``: neither; this is a failure."""
 
 VERDICTS: tuple[OutsideVerdict, ...] = ("agrees", "differs", "unknown", "unexplained")
 

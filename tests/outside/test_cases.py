@@ -17,11 +17,12 @@ from sequences.outside.catalog import outside_cases
 from sequences.outside.elements import writeback_cases
 from sequences.outside.files import DATA, project
 from tb.common.errors import PtoError
-from tb.isa.fix.op import FbPtr, Scalar
+from tb.isa.fix.op import FbPtr, MteL0cGm, Scalar
+from tb.isa.lower import lower
 from tb.isa.profile import A5, SEED, Profile, using
 from tb.isa.rules import s_violations, t_violations
-from tb.isa.lower import lower
 from tb.isa.spaces import SIZES, Space
+from tb.outside.verdict import check
 from tests.wording import says
 
 ROWS = {"dma_facts": 28, "layout": 10, "nz": 14, "formats": 4 * 300, "writeback": 512}
@@ -72,8 +73,10 @@ def test_elements_have_the_clauses_of_their_rows() -> None:
     seen = set()
     for case in writeback_cases():
         (op,) = case.ops
-        quant, relu = getattr(op, "pre_quant"), getattr(op, "pre_relu")
-        seen.add((quant.mode, relu.mode if relu else "", getattr(op, "sat")))
+        assert isinstance(op, MteL0cGm)
+        quant, relu = op.pre_quant, op.pre_relu
+        assert quant is not None
+        seen.add((quant.mode, relu.mode if relu else "", op.sat))
         if quant.mode.endswith("_vec"):
             assert isinstance(quant.payload, FbPtr)
             record = case.fills[1]
@@ -109,8 +112,6 @@ def test_clauses_of_rows_that_the_repository_lacks(tmp_path: Path) -> None:
         writer = csv.DictWriter(file, head)
         writer.writeheader()
         writer.writerows(rows)
-    from tb.outside.verdict import check
-
     (group,) = check(writeback_cases(path))
     assert (group.source, group.agrees, group.rows) == ("made", 4, [])
     assert [case.rows[0].name for case in writeback_cases(path)] == [

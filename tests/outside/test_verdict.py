@@ -11,6 +11,8 @@ import pytest
 from sequences.examples.example import Image
 from sequences.outside.case import Bytes, Case, Crc, Element, Expected, Kept, Written, is_nan
 from sequences.outside.catalog import outside_cases
+from tb.isa.dtypes import Ptr
+from tb.isa.fix.op import MteL0cGm
 from tb.isa.profile import A5, SEED, Profile, parse_profile, using
 from tb.isa.spaces import Space
 from tb.outside.verdict import Judge, Tally, check, run
@@ -145,11 +147,10 @@ def test_a_refused_op_is_not_executed() -> None:
     """A mode outside of the list of A5 is issued under ``modes = all`` alone."""
     case = next(case for case in CASES if case.name.endswith("req8"))
     op = case.ops[0]
-    quant = op.pre_quant  # type: ignore[union-attr]
-    assert quant is not None
-    from tb.isa.dtypes import Ptr
-
-    other = replace(op, pre_quant=replace(quant, mode="deqs32_int_vec"), dst_type=Ptr("i32", "gm"))  # type: ignore[call-arg, arg-type]
+    assert isinstance(op, MteL0cGm)
+    assert op.pre_quant is not None
+    quant = replace(op.pre_quant, mode="deqs32_int_vec")
+    other = replace(op, pre_quant=quant, dst_type=Ptr("i32", "gm"))
     made = replace(case, ops=(other,), rows=(case.rows[0],))
     memory = run(made)[Space.GM][:4].tobytes()
     made = replace(made, rows=(replace(case.rows[0], expected=(Bytes(Space.GM, 0, memory),)),))
