@@ -136,11 +136,12 @@ module reg_dma_mte3 #(
     if (push && queued != 2'd0) next_q <= {desc_tag_i, desc_i};
   end
 
-  // ---- the head: fields, rules DMA-L05 to L08. A loop that is absent counts once. ----
+  // ---- the head: fields, rules DMA-L05 to L08. A loop that is absent counts once. Length and rows
+  // have 16 bits in the DMA: profile seed, len_bits = 16. ----
   wire [DescWidth-1:0] desc = head_q[DescWidth-1:0];
 
-  wire [16:0] len        = desc[`PTO_DMA_LEN];
-  wire [16:0] n_burst    = desc[`PTO_DMA_N_BURST];
+  wire [21:0] len        = desc[`PTO_DMA_LEN];
+  wire [21:0] n_burst    = desc[`PTO_DMA_N_BURST];
   wire [43:0] gm_addr    = desc[`PTO_DMA_EXT_ADDR];
   wire [23:0] ub_addr    = desc[`PTO_DMA_LOC_ADDR];
   wire [40:0] gm_stride  = desc[`PTO_DMA_EXT_STRIDE];
@@ -157,18 +158,18 @@ module reg_dma_mte3 #(
   wire [21:0] ub_stride2 = (n_loops > 2'd2) ? desc[`PTO_DMA_LOOP2_LOC_STRIDE] : 22'd0;
 
   wire known = desc[`PTO_DESC_OPCODE] == `PTO_OP_MTE_UB_GM;
-  wire empty = len == 17'd0 || n_burst == 17'd0 || count0 == 22'd0 || count1 == 22'd0
+  wire empty = len == 22'd0 || n_burst == 22'd0 || count0 == 22'd0 || count1 == 22'd0
             || count2 == 22'd0;
-  wire l05 = len[16] || n_burst[16] || count0[21] || count1[21] || count2[21]
+  wire l05 = |len[21:16] || |n_burst[21:16] || count0[21] || count1[21] || count2[21]
           || gm_stride[40] || gm_stride0[40] || gm_stride1[40] || gm_stride2[40]
           || ub_stride[21] || ub_stride0[21] || ub_stride1[21] || ub_stride2[21]
-          || |(desc[`PTO_DMA_L2] >> `PTO_W_MTE_UB_GM_L2) || desc[`PTO_DMA_RESERVED];
+          || |(desc[`PTO_DMA_L2] >> `PTO_W_MTE_UB_GM_L2);
   wire l06 = ub_addr[4:0] != 5'd0;
-  wire l07 = (n_burst > 17'd1 && ub_stride[4:0] != 5'd0)
+  wire l07 = (n_burst > 22'd1 && ub_stride[4:0] != 5'd0)
           || (count0 > 22'd1 && ub_stride0[4:0] != 5'd0)
           || (count1 > 22'd1 && ub_stride1[4:0] != 5'd0)
           || (count2 > 22'd1 && ub_stride2[4:0] != 5'd0);
-  wire l08 = n_burst > 17'd1 && (gm_stride < {24'd0, len} || ub_stride < {5'd0, len});
+  wire l08 = n_burst > 22'd1 && (gm_stride < {19'd0, len} || ub_stride < len);
 
   wire       bad  = !known || l05 || l06 || l07 || l08;
   wire [7:0] rule = !known ? 8'd0 : l05 ? 8'd5 : l06 ? 8'd6 : l07 ? 8'd7 : l08 ? 8'd8 : 8'd0;

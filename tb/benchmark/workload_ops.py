@@ -23,6 +23,7 @@ from tb.isa.dtypes import Ptr
 from tb.isa.lower import V06Op
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.ops import SLOTS
+from tb.isa.spaces import UB_BLOCK
 
 RATE_OPS = 8
 """Ops back to back for a rate."""
@@ -79,7 +80,7 @@ def _copies(width: int) -> list[Workload]:
         ),
         Workload(
             "mte_l1_ub 8 KiB", "words", size // width, size, 32,
-            lambda k: MteL1Ub(k * size, k * size, size, 1, size, size),
+            lambda k: MteL1Ub(k * size, k * size, size // UB_BLOCK, 1, 0, 0),
         ),
         Workload(
             "mte_ub_l1 8 KiB", "words", size // width, size, 32,

@@ -19,10 +19,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from tb.common.paths import BUILD_ROOT, ROOT
 from tb.dut.manifest import REFERENCE_MANIFESTS, Manifest, load_manifest
+from tb.isa.profile import SEED as SEED_PROFILE
+from tb.isa.profile import parse_profile
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.build import build
@@ -56,14 +58,21 @@ class Setting:
         test: Test of ``tb/run/testlist.toml``.
         slots: Slots with an engine; empty for all.
         ops: Ops drawn from; empty for all that the engines take.
+        profile: Canonical text of the profile.
     """
 
     test: str = "random"
     slots: tuple[str, ...] = ()
     ops: tuple[str, ...] = ()
+    profile: str = str(SEED_PROFILE)
 
     def __str__(self) -> str:
-        return " ".join([self.test, "+".join(self.slots), ",".join(self.ops)]).strip()
+        """Returns the words of a row's setting, without those that are the default."""
+        words = [self.test, "+".join(self.slots), ",".join(self.ops), self.profile]
+        defaults = ("", "", "", str(SEED_PROFILE))
+        while words[-1] == defaults[len(words) - 1]:
+            words.pop()
+        return " ".join(word.replace(" ", "") or "-" for word in words)
 
 
 class Bug(BaseModel):
@@ -80,6 +89,7 @@ class Bug(BaseModel):
             run sends their ops only.
         ops: Ops that the run draws from; empty for all that the engines take. For a bug that
             the mix of all ops meets too rarely; a comment in the list has the reason.
+        profile: Canonical text of the profile of build and run.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -92,11 +102,14 @@ class Bug(BaseModel):
     test: Literal["random", "illegal", "errors", "corner", "reset"] = "random"
     slots: tuple[Literal["mte1", "mte2", "mte3", "fix"], ...] = ()
     ops: tuple[str, ...] = ()
+    profile: Annotated[str, AfterValidator(lambda text: str(parse_profile(text)))] = str(
+        SEED_PROFILE
+    )
 
     @property
     def setting(self) -> Setting:
         """The build and the stimulus."""
-        return Setting(self.test, self.slots, self.ops)
+        return Setting(self.test, self.slots, self.ops, self.profile)
 
 
 class StaleBugError(Exception):
@@ -172,13 +185,17 @@ def load_bugs(path: Path = BUGS) -> tuple[Bug, ...]:
 
 
 def _bug(name: str, row: list[str]) -> Bug:
-    words = row[1].split() if len(row) == 5 else [""] * 4
-    if len(words) > 3:
+    words = row[1].split() if len(row) == 5 else [""] * 5
+    if len(words) > 4:
         raise ValueError(
             f"bug {name}: a row has the parts file, setting, models, find and replace; a setting "
-            "has at most a test, slots and ops"
+            "has at most a test, slots, ops and a profile"
         )
-    test, slots, ops = [*words, *("random", "", "")[len(words) :]]
+    defaults = ("random", "", "", str(SEED_PROFILE))
+    given = [
+        default if word == "-" else word for word, default in zip(words, defaults, strict=False)
+    ]
+    test, slots, ops, profile = [*given, *defaults[len(words) :]]
     return Bug.model_validate(
         {
             "name": name,
@@ -189,6 +206,7 @@ def _bug(name: str, row: list[str]) -> Bug:
             "test": test,
             "slots": tuple(slots.split("+")) if slots else (),
             "ops": tuple(ops.split(",")) if ops else (),
+            "profile": profile,
         }
     )
 
@@ -222,15 +240,25 @@ def _manifests(top: Path, slots: tuple[str, ...]) -> tuple[Manifest, ...]:
     return tuple(manifest for manifest in manifests if not slots or manifest.slot in slots)
 
 
-def _plan(worker: str, bug: Bug | None, slots: tuple[str, ...]) -> BuildPlan:
+def _build_plan(top: Path, slots: tuple[str, ...], profile: str, name: str) -> BuildPlan:
+    """Returns the build of engines below ``top``."""
+    return BuildPlan(
+        "verilator",
+        _manifests(top, slots),
+        profile=parse_profile(profile),
+        variant="-".join([name, *slots]),
+        fast_build=True,
+    )
+
+
+def _plan(worker: str, bug: Bug | None, setting: Setting) -> BuildPlan:
     """Returns the build of the unchanged engines, or of those with ``bug`` alone."""
     top, name = ROOT, "bugs"
     if bug is not None:
         name = f"bugs-{worker}"
         top = _copied(BUILD_ROOT / "bugs" / f"engines-{worker}")
         plant(bug, top)
-    variant = "-".join([name, *slots])
-    return BuildPlan("verilator", _manifests(top, slots), variant=variant, fast_build=True)
+    return _build_plan(top, setting.slots, setting.profile, name)
 
 
 @dataclass(frozen=True)
@@ -239,34 +267,38 @@ class Switched:
 
     Attributes:
         slots: Slots with an engine; empty for all.
+        profile: Canonical text of the profile.
         bugs: Bugs in it; the first has number 1.
         token: Digest of the engines' sources and the bugs.
     """
 
     slots: tuple[str, ...]
+    profile: str
     bugs: tuple[Bug, ...]
     token: str
 
     @property
-    def variant(self) -> str:
-        """Suffix of the build folder."""
-        return "-".join(["bugs-switched", *self.slots])
+    def name(self) -> str:
+        """Name, unique among the switched builds."""
+        words = ["switched", *self.slots]
+        if self.profile != Setting.profile:
+            words.append(parse_profile(self.profile).label)
+        return "-".join(words)
 
     @property
     def top(self) -> Path:
         """Folder of its engines."""
-        return BUILD_ROOT / "bugs" / "-".join(["engines-switched", *self.slots])
+        return BUILD_ROOT / "bugs" / f"engines-{self.name}"
 
     @property
     def plan(self) -> BuildPlan:
         """The plan of the build, once the engines are copied."""
-        manifests = _manifests(self.top, self.slots)
-        return BuildPlan("verilator", manifests, variant=self.variant, fast_build=True)
+        return _build_plan(self.top, self.slots, self.profile, "bugs-switched")
 
     def ready(self) -> None:
         """Builds, unless these bugs of these sources have been built."""
         (BUILD_ROOT / "bugs").mkdir(parents=True, exist_ok=True)
-        with (BUILD_ROOT / "bugs" / f"{self.variant}.lock").open("a+") as lock:
+        with (BUILD_ROOT / "bugs" / f"bugs-{self.name}.lock").open("a+") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             lock.seek(0)
             if lock.read() == self.token:
@@ -290,18 +322,20 @@ def switched_builds(bugs: Iterable[Bug]) -> tuple[Switched, ...]:
     sources = (path for path in sorted((ROOT / ENGINES).rglob("*")) if path.is_file())
     token = sha256(repr([bugs, [(path, path.read_bytes()) for path in sources]]).encode())
     able = [bug for bug in bugs if switchable((ROOT / bug.file).read_text(), bug.find, bug.replace)]
-    sets = dict.fromkeys(bug.slots for bug in able)
+    sets: dict[tuple[tuple[str, ...], str], list[Bug]] = {}
+    for bug in able:
+        sets.setdefault((bug.slots, bug.profile), []).append(bug)
     return tuple(
-        Switched(slots, tuple(bug for bug in able if bug.slots == slots), token.hexdigest())
-        for slots in sets
+        Switched(slots, profile, tuple(members), token.hexdigest())
+        for (slots, profile), members in sets.items()
     )
 
 
 @cache
-def shared_builds() -> dict[tuple[str, ...], Switched]:
-    """Returns the builds of all bugs that can be switched, by their slots."""
+def shared_builds() -> dict[tuple[tuple[str, ...], str], Switched]:
+    """Returns the builds of all bugs that can be switched, by their slots and profile."""
     bugs = (*load_bugs(), *load_bugs(REPORTED))
-    return {switched.slots: switched for switched in switched_builds(bugs)}
+    return {(switched.slots, switched.profile): switched for switched in switched_builds(bugs)}
 
 
 def run_engines(
@@ -318,7 +352,7 @@ def run_engines(
     Args:
         bug: The bug; None for the engines as they are.
         worker: Name of the worker, unique among those that run at the same time.
-        setting: Test, slots and ops.
+        setting: Test, slots, ops and profile.
         warm: Loaded simulator to fork; None for a process of its own.
         wall_limit: Seconds without progress after which the run is ended.
         mismatch_limit: Mismatches after which the run stops.
@@ -331,12 +365,13 @@ def run_engines(
         seed=SEED,
         transactions=TRANSACTIONS,
         ops=setting.ops,
+        profile=setting.profile,
         mismatch_limit=mismatch_limit,
         watchdog_clocks=WATCHDOG_CLOCKS,
         wall_limit=wall_limit,
         options=planned.options,
     )
-    switched = shared_builds().get(setting.slots)
+    switched = shared_builds().get((setting.slots, setting.profile))
     if switched and bug and bug not in switched.bugs:
         switched = None
     launcher = Launcher()
@@ -344,7 +379,7 @@ def run_engines(
         switched.ready()
         plusargs = (f"+{SWITCH}={switched.number(bug)}",)
         launcher = Launcher(plusargs, warm.start) if warm else Launcher(plusargs)
-    plan = switched.plan if switched else _plan(worker, bug, setting.slots)
+    plan = switched.plan if switched else _plan(worker, bug, setting)
     record = run_once(
         settings,
         planned,
@@ -406,7 +441,7 @@ def campaign(jobs: Iterable[Job], workers: int = 0) -> Iterator[dict[Job, Future
     with ProcessPoolExecutor(workers, context, _become, (numbers,)) as pool:
         futures = {
             (name, setting): pool.submit(_run, bugs[name] if name else None, setting)
-            for name, setting in sorted(jobs, key=lambda job: job[1].slots)
+            for name, setting in sorted(jobs, key=lambda job: (job[1].slots, job[1].profile))
         }
         try:
             yield futures

@@ -51,13 +51,20 @@ def test_a_row_is_a_bug(tmp_path: Path) -> None:
     path.write_text(
         '["a"]\nx = ["common/a.v", "", "m", "f", "r"]\n'
         '["b"]\ny = ["b.v", "corner mte2+fix mte_gm_ub,mte_l1_fb", "m", "f", "r"]\n'
+        'z = ["b.v", "illegal - - a5,tail=keep", "m", "f", "r"]\n'
     )
     ops = ("mte_gm_ub", "mte_l1_fb")
     rest = {"models": "m", "find": "f", "replace": "r"}
     assert load_bugs(path) == (
         Bug(name="x", file="rtl_stubs/common/a.v", **rest),
         Bug(name="y", file="rtl_stubs/b.v", test="corner", slots=("mte2", "fix"), ops=ops, **rest),
+        Bug(name="z", file="rtl_stubs/b.v", test="illegal", profile="a5, tail = keep", **rest),
     )
+    assert [str(bug.setting) for bug in load_bugs(path)] == [
+        "random",
+        "corner mte2+fix mte_gm_ub,mte_l1_fb",
+        "illegal - - a5,tail=keep",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +72,8 @@ def test_a_row_is_a_bug(tmp_path: Path) -> None:
     [
         ('"a.v", "", "m", "f"', "bug x: a row has the parts file, setting"),
         ('"a.v", "", "m", "f", "r", "s"', "bug x: a row has the parts file, setting"),
-        ('"a.v", "random mte2 mte_gm_ub s", "m", "f", "r"', "bug x: .* at most a test"),
+        ('"a.v", "random mte2 mte_gm_ub a5 s", "m", "f", "r"', "bug x: .* at most a test"),
+        ('"a.v", "random mte2 - a6", "m", "f", "r"', "profile 'a6' is unknown"),
         ('"a.v", "mte2", "m", "f", "r"', "test"),
         ('"a.v", "random mte4", "m", "f", "r"', "slots"),
     ],

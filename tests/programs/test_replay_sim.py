@@ -222,7 +222,7 @@ def test_programs_replay(tmp_path: Path) -> None:
     assert record.exercised["DMA-L06"] == 1, "an illegal op is refused for its rule"
     assert record.statuses["RULE"] == 1
     place = f"illegal:{line_of(ILLEGAL, 'pto.copy_ubuf_to_ubuf')}:3"
-    assert [note for note in record.left_out if place in note and "DMA-L11" in note]
+    assert [note for note in record.left_out if place in note and "DMA-L06" in note]
     assert record.statuses["RD_SLVERR"] == 1, "faults are injected"
     assert (folder / "fast.bin").read_bytes() == (folder / "slow.bin").read_bytes() == data
     assert (folder / "product.bin").read_bytes() == product.astype("<f4").tobytes()
