@@ -48,10 +48,14 @@ class Bytes:
     start: int
     data: bytes
 
+    @property
+    def length(self) -> int:
+        """Bytes."""
+        return len(self.data)
+
     def holds(self, view: View, case: Case) -> bool:  # noqa: ARG002 (as the others)
         """Tells whether the memory has them."""
-        found = view(self.space)[self.start : self.start + len(self.data)]
-        return found.tobytes() == self.data
+        return _part(view, self).tobytes() == self.data
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +67,14 @@ class Element:
     dtype: str
     code: int
 
+    @property
+    def length(self) -> int:
+        """Bytes."""
+        return _NAN[self.dtype][0]
+
     def holds(self, view: View, case: Case) -> bool:  # noqa: ARG002 (as the others)
         """Tells whether the memory has the code, or any NaN where the code is one."""
-        size = _NAN[self.dtype][0]
-        found = int.from_bytes(view(self.space)[self.start : self.start + size].tobytes(), "little")
+        found = int.from_bytes(_part(view, self).tobytes(), "little")
         if is_nan(self.dtype, self.code):
             return is_nan(self.dtype, found)
         return found == self.code
@@ -83,7 +91,7 @@ class Kept:
     def holds(self, view: View, case: Case) -> bool:
         """Tells whether every byte is as before."""
         before = case.initial(self.space, self.start, self.length)
-        return np.array_equal(view(self.space)[self.start : self.start + self.length], before)
+        return np.array_equal(_part(view, self), before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +105,7 @@ class Written:
     def holds(self, view: View, case: Case) -> bool:
         """Tells whether every byte differs from before."""
         before = case.initial(self.space, self.start, self.length)
-        return bool((view(self.space)[self.start : self.start + self.length] != before).all())
+        return bool((_part(view, self) != before).all())
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +114,32 @@ class Crc:
 
     image: Image
 
+    @property
+    def space(self) -> Space:
+        """The memory."""
+        return self.image.space
+
+    @property
+    def start(self) -> int:
+        """First byte."""
+        return self.image.start
+
+    @property
+    def length(self) -> int:
+        """Bytes."""
+        return self.image.length
+
     def holds(self, view: View, case: Case) -> bool:  # noqa: ARG002 (as the others)
         """Tells whether the part has it."""
-        return self.image.matches(self.image.of(view(self.image.space)))
+        return self.image.matches(_part(view, self))
 
 
 Expected = Bytes | Element | Kept | Written | Crc
+
+
+def _part(view: View, one: Expected) -> Memory:
+    """Returns the bytes of a memory that an expectation is about."""
+    return view(one.space)[one.start : one.start + one.length]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +170,10 @@ class Row:
     def holds(self, view: View, case: Case) -> bool:
         """Tells whether memories agree with the row."""
         return all(one.holds(view, case) for one in self.expected)
+
+    def equal(self, one: View, other: View) -> bool:
+        """Tells whether two sets of memories have the same bytes wherever the row states some."""
+        return all(np.array_equal(_part(one, x), _part(other, x)) for x in self.expected)
 
 
 @dataclass(frozen=True)

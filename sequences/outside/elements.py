@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -92,8 +93,8 @@ def writeback_cases(path: Path | None = None) -> list[Case]:
         path: The file; None for that of the repository.
     """
     groups: dict[_Key, list[dict[str, str]]] = {}
-    for row in read(path or DATA / "writeback.csv", _COLUMNS):
-        groups.setdefault(_key(row), []).append(row)
+    for line, row in enumerate(read(path or DATA / "writeback.csv", _COLUMNS), 2):
+        groups.setdefault(_key(row), []).append({**row, "line": str(line)})
     return [
         _case(rows[start : start + _MOST])
         for rows in groups.values()
@@ -112,7 +113,7 @@ def _case(rows: list[dict[str, str]]) -> Case:
         fills.append(_words(0, "<u8", (int(one["scale_bits"], 16) for one in rows)))
     if row["relu"] == "vector_relu":
         fills.append(_words(_RELU_FB, "<u4", (int(one["alpha_bits"], 16) for one in rows)))
-    clauses = {
+    clauses: dict[str, Any] = {
         "pre_quant": _pre_quant(row),
         "pre_relu": _pre_relu(row),
         "sat": row["sat"],
@@ -123,7 +124,7 @@ def _case(rows: list[dict[str, str]]) -> Case:
         clauses["atomic"] = Atomic(*row["atomic"].split("."))
         old = b"".join(int(one["old_bits"], 16).to_bytes(size, "little") for one in rows)
         fills.append(Data(space, old))
-    op = kind(0, 0, 1, len(rows), _STRIDE, _columns(len(rows)), **clauses)  # type: ignore[arg-type]
+    op = kind(0, 0, 1, len(rows), _STRIDE, _columns(len(rows)), **clauses)
     facts = []
     for column, one in enumerate(rows):
         # A source that rounds twice also states the result of one rounding.
@@ -131,7 +132,7 @@ def _case(rows: list[dict[str, str]]) -> Case:
         code = int(once or one["out_bits"], 16)
         text = f"{one['mode']} {one['acc']} {one['acc_bits']} -> {one['dst']} {code:0{2 * size}X}"
         folder = one["source"].rpartition(":")[2] if ":" in one["source"] else ""
-        name = " ".join(filter(None, [folder, f"{one['case']} m {one['m'] or 0} n {one['n']}"]))
+        name = " ".join(filter(None, [folder, one["case"], f"line {one['line']}"]))
         expected = (_expected(space, column, dtype, code),)
         facts.append(Row("writeback", project(one["source"]), name, text, expected))
     return Case(f"writeback {row['case']} {row['mode']}", tuple(facts), (op,), tuple(fills))

@@ -166,9 +166,7 @@ def _block_of(length: int) -> _Fact:
     """A row of f32 that writes 96 bytes; those behind ``length`` have no stated value."""
     row = Bytes(Space.UB0, 0, _source(0, length))
     rest = (Written(Space.UB0, length, 96 - length),) if length < 96 else ()
-    return _Fact(
-        (_load("f32", length, (1, length, 128)),), (row, *rest, Kept(Space.UB0, 96, 160))
-    )
+    return _Fact((_load("f32", length, (1, length, 128)),), (row, *rest, Kept(Space.UB0, 96, 160)))
 
 
 def _tails(dtype: str, size: int, length: int, base: int) -> tuple[MteGmUb, list[Part]]:
@@ -257,9 +255,7 @@ def _l1ub_4() -> _Fact:
 
 def _l1ub_5() -> _Fact:
     op = MteL1Ub(0, 0, 1, 2, 1, 2, (Loop(3, 1024, 512),))
-    parts = [
-        (512 * i + 96 * k, _source(1024 * i + 64 * k, 32)) for i in range(3) for k in range(2)
-    ]
+    parts = [(512 * i + 96 * k, _source(1024 * i + 64 * k, 32)) for i in range(3) for k in range(2)]
     return _Fact((op,), (_ub(1536, parts),))
 
 
@@ -272,9 +268,7 @@ def _facts() -> dict[str, _Fact]:
             (MteL1Ub(0, 0, 16, 1, 0, 0, (), *i16),),
             (Bytes(Space.UB0, 0, burst), Kept(Space.UB0, 512, 2048)),
         ),
-        "UBL1-1": _Fact(
-            (MteUbL1(0, 0, 16, 1, 0, 0, *i16[::-1]),), (Bytes(Space.L1, 0, burst),)
-        ),
+        "UBL1-1": _Fact((MteUbL1(0, 0, 16, 1, 0, 0, *i16[::-1]),), (Bytes(Space.L1, 0, burst),)),
         "L1UB-2": _Fact(
             (MteL1Ub(0, 0, 64, 40, 0, 0, (), *f32),),
             (Bytes(Space.UB0, 0, _source(0, 10240)),),

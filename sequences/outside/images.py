@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,21 @@ _NZ = (
     *("src_inner_stride", "src_outer_stride", "group_count", "dst_loop2", "dst_loop3", "dst_loop4"),
     *("smallc0", "src_bytes", "image_bytes", "src_crc32", "image_crc32"),
 )
+_SHAPE = ("m", "n", "src_stride_64B", "dst_stride_elems")
 _ELEMENTS = {"b8": "i8", "b16": "f16", "b32": "f32"}
+_OPERANDS = {
+    "gm_src": "src_off",
+    "l1_dst": "dst_off",
+    "dst_loop2_stride": "dst_loop2",
+    "dst_loop3_stride": "dst_loop3",
+    "dst_loop4_stride": "dst_loop4",
+    "n_value": "n_value",
+    "d_value": "d_value",
+    "src_inner_stride": "src_inner_stride",
+    "src_outer_stride": "src_outer_stride",
+    "group_count": "group_count",
+}
+"""Operand to its column of nz.csv."""
 _GROUP = 16
 
 
@@ -48,27 +63,28 @@ def layout_cases() -> list[Case]:
     """
     cases = []
     for row in read(DATA / "layout.csv", _LAYOUT):
-        shape = [int(row[name]) for name in ("m", "n", "src_stride_64B", "dst_stride_elems")]
+        m, n, stride, pitch = (int(row[name]) for name in _SHAPE)
         found = re.fullmatch(r"(nz2nd|nz2dn|nz2nz)(?:\((\d)\))?", row["layout"])
         if found is None or row["acc"] != "f32" or row["mode"] not in ("none", "f32_f16"):
             raise ValueError(f"layout.csv: {row['case']} is of a kind without a translation")
         layout, argument = found.groups()
         op: FixOp
         quant = PreQuant(row["mode"], Scalar("f32", 0x3F800000)) if row["mode"] != "none" else None
-        clauses = {
+        clauses: dict[str, Any] = {
             "pre_quant": quant,
             "layout": layout,
             "k": int(argument) if layout == "nz2dn" else None,
             "split": int(argument) if layout == "nz2nz" else None,
+            "dst_type": Ptr(row["dst"], row["op"].rpartition("_")[2]),
         }
-        if row["op"] == "mte_l0c_gm":
-            space, op = Space.GM, MteL0cGm(0, 0, *shape, **clauses, dst_type=Ptr(row["dst"], "gm"))
+        if row["op"] == MteL0cGm.spec.name:
+            space, op = Space.GM, MteL0cGm(0, 0, m, n, stride, pitch, **clauses)
         else:
-            space, op = Space.UB0, MteL0cUb(0, 0, *shape, **clauses, dst_type=Ptr(row["dst"], "ub"))
+            space, op = Space.UB0, MteL0cUb(0, 0, m, n, stride, pitch, **clauses)
         image = Image(space, int(row["image_bytes"]), int(row["image_crc32"], 16))
-        text = f"{row['op']} {row['dst']} {row['layout']} {shape[0]} x {shape[1]}"
+        text = f"{row['op']} {row['dst']} {row['layout']} {m} x {n}"
         fact = Row("layout", project(row["source"]), row["case"], text, (Crc(image),))
-        source = Data(Space.L0C, _accumulators(*shape[:3]))
+        source = Data(Space.L0C, _accumulators(m, n, stride))
         cases.append(Case(f"layout {row['case']}", (fact,), (op,), (source,), ZEROS))
     return cases
 
@@ -107,13 +123,11 @@ def nz_cases() -> list[Case]:
 
 def _frac(row: dict[str, str]) -> MteGmL1Frac:
     dtype = _ELEMENTS[row["elem"]]
-    return MteGmL1Frac(
-        int(row["src_off"]),
-        int(row["dst_off"]),
-        row["mode"],
-        *(int(row[name]) for name in ("n_value", "d_value", "src_inner_stride", "group_count")),
-        *(int(row[name]) for name in ("dst_loop2", "dst_loop3", "dst_loop4", "src_outer_stride")),
-        smallc0_en=int(row["smallc0"]),
-        src_type=Ptr(dtype, "gm"),
-        dst_type=Ptr(dtype, "l1"),
-    )
+    operands: dict[str, Any] = {
+        "mode": row["mode"],
+        "smallc0_en": int(row["smallc0"]),
+        "src_type": Ptr(dtype, "gm"),
+        "dst_type": Ptr(dtype, "l1"),
+        **{operand: int(row[column]) for operand, column in _OPERANDS.items()},
+    }
+    return MteGmL1Frac(**operands)

@@ -14,6 +14,7 @@ from tb.outside.verdict import check
 from tb.record.outside import VERDICTS, OutsideGroup, OutsideRow, counts_text
 from tb.record.settings import DEFAULT_PROFILE
 
+
 def outside_command(profile: str, writeback: Path | None, output: Path | None) -> int:
     """Judges every row under a profile and prints the verdicts.
 

@@ -55,24 +55,23 @@ class Judge:
     def __init__(self, case: Case, view: View | None = None) -> None:
         self._case = case
         rows = [row for row in case.rows if row.expected]
-        by_model = self._holding(rows)
-        self._agrees = by_model
-        if view is not None:
-            self._agrees = {id(row) for row in rows if row.holds(view, case)}
-        self._apart = by_model ^ self._agrees
+        memories = run(case) if rows else None
+        self._agrees = self._holding(rows, memories)
+        self._apart: set[int] = set()
+        if view is not None and memories is not None:
+            self._apart = {id(row) for row in rows if not row.equal(view, memories.view)}
         self._why: dict[int, str] = {}
         left = [row for row in rows if id(row) not in self._agrees | self._apart]
         for text, profile in other_profiles() if left else ():
             with using(profile):
-                held = self._holding(left)
+                held = self._holding(left, run(case))
             self._why.update(dict.fromkeys(held, text))
             left = [row for row in left if id(row) not in held]
             if not left:
                 break
 
-    def _holding(self, rows: Sequence[Row]) -> set[int]:
-        """Returns which of the rows hold by the model under the profile of the process."""
-        memories = run(self._case) if rows else None
+    def _holding(self, rows: Sequence[Row], memories: GoldenMemory | None) -> set[int]:
+        """Returns which of the rows hold in memories."""
         return {id(row) for row in rows if memories and row.holds(memories.view, self._case)}
 
     def of(self, row: Row) -> tuple[OutsideVerdict, str]:

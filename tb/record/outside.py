@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 OutsideVerdict = Literal["agrees", "differs", "unknown", "unexplained"]
-"""``differs``: another value of knobs gives the stated bytes. ``unknown``: the row cannot be judged.
-``unexplained``: no value of any knob gives them, which is a failure."""
-
+"""``differs``: other values of knobs give the stated bytes. ``unknown``: the row cannot be judged.
+``unexplained``: neither; this is a failure."""
 
 VERDICTS: tuple[OutsideVerdict, ...] = ("agrees", "differs", "unknown", "unexplained")
 
@@ -71,3 +70,29 @@ def counts_text(groups: Sequence[OutsideGroup]) -> str:
     total = sum(group.total for group in groups)
     parts = [f"{sum(group.count(verdict) for group in groups)} {verdict}" for verdict in VERDICTS]
     return f"{total} rows: {', '.join(parts)}"
+
+
+def merged(runs: Iterable[Sequence[OutsideGroup]]) -> list[OutsideGroup]:
+    """Returns the verdicts of several runs as one list.
+
+    A row agrees if it agrees in every run; an unexplained one stays so.
+    """
+    totals: dict[tuple[str, str], int] = {}
+    rows: dict[tuple[str, str], dict[str, OutsideRow]] = {}
+    for groups in runs:
+        for group in groups:
+            key = group.file, group.source
+            totals[key] = max(totals.get(key, 0), group.total)
+            mine = rows.setdefault(key, {})
+            for row in group.rows:
+                if row.name not in mine or row.verdict == "unexplained":
+                    mine[row.name] = row
+    return [
+        OutsideGroup(
+            file=file,
+            source=source,
+            agrees=total - len(rows[file, source]),
+            rows=list(rows[file, source].values()),
+        )
+        for (file, source), total in totals.items()
+    ]

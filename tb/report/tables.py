@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from tb.regress.queries.views import PlanRow, RegressionView, SpecRow
+from tb.record.outside import OutsideGroup, OutsideRow
+from tb.regress.queries.views import OutsideView, PlanRow, RegressionView, SpecRow
 from tb.report.page import Page, widths
 
 _FIRST = {"fail": 0, "not run": 1, "partial": 2, "pass": 3}
@@ -86,6 +87,34 @@ def page_of(row: SpecRow) -> str:
     return row.where.split(",")[0]
 
 
+def _outside(views: Sequence[OutsideView]) -> dict[tuple[str, str], list[OutsideGroup | None]]:
+    """Returns file and source to the verdicts of each profile, None where none was judged."""
+    names = dict.fromkeys((group.file, group.source) for one in views for group in one.groups)
+    return {
+        name: [
+            next((group for group in one.groups if (group.file, group.source) == name), None)
+            for one in views
+        ]
+        for name in names
+    }
+
+
+_Apart = tuple[str, OutsideRow, list[str]]
+"""Source, row, and the profiles under which it has this verdict."""
+
+
+def _apart(views: Sequence[OutsideView]) -> list[_Apart]:
+    """Returns the rows that do not agree: unexplained ones first, then those that differ."""
+    found: dict[tuple[str, ...], _Apart] = {}
+    for one in views:
+        for group in one.groups:
+            for row in group.rows:
+                key = group.file, group.source, row.name, row.verdict, row.why
+                found.setdefault(key, (group.source, row, []))[2].append(one.profile)
+    order = {"unexplained": 0, "differs": 1, "unknown": 2}
+    return sorted(found.values(), key=lambda item: order.get(item[1].verdict, 3))
+
+
 def spec_pages(view: RegressionView) -> Iterable[Page]:
     """Makes the table of rules and worked values, those that nothing exercised first."""
     if not view.spec:
@@ -105,6 +134,9 @@ def spec_pages(view: RegressionView) -> Iterable[Page]:
             "kinds": sorted({row.kind for row in rows}),
             "claims": _claims(view),
             "page_of": page_of,
+            "profiles": view.outside,
+            "outside": _outside(view.outside),
+            "apart": _apart(view.outside),
         },
     )
 

@@ -35,13 +35,16 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("scoreboards.model", "sequences", "tb.common", "tb.harness", "tb.isa", "tb.language"),
         *("tb.record",),
     ),
+    "tb.outside": (
+        *("scoreboards", "scoreboards.model", "sequences", "tb.common", "tb.isa", "tb.record"),
+    ),
     "tb.run": (
         *("sequences", "tb.common", "tb.coverage", "tb.dut", "tb.harness", "tb.isa", "tb.record"),
         "tb.setup",
     ),
     "tb.env": (
         *("scoreboards", "sequences", "tb.common", "tb.coverage", "tb.dut", "tb.harness"),
-        *("tb.isa", "tb.record", "tb.run.exchange"),
+        *("tb.isa", "tb.outside", "tb.record", "tb.run.exchange"),
     ),
     "tb.programs": (
         *("scoreboards", "scoreboards.model", "sequences", "tb.common", "tb.dut", "tb.env"),
@@ -61,8 +64,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "tb.prove": ("tb.common", "tb.run", "tb.setup"),
     "tb.cli": (
-        *("tb.benchmark", "tb.common", "tb.coverage", "tb.dut", "tb.nightly", "tb.programs"),
-        *("tb.prove", "tb.record", "tb.regress", "tb.run", "tb.setup"),
+        *("tb.benchmark", "tb.common", "tb.coverage", "tb.dut", "tb.nightly", "tb.outside"),
+        *("tb.programs", "tb.prove", "tb.record", "tb.regress", "tb.run", "tb.setup"),
     ),
     "tb.__main__": ("tb.cli",),
 }
@@ -70,7 +73,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
 # Rooms and modules that must be importable and testable without a simulator.
 WITHOUT_SIMULATOR = (
     *("tb.common", "tb.isa", "tb.language", "tb.record", "tb.coverage", "tb.dut", "tb.regress"),
-    *("tb.report", "tb.setup", "tb.prove", "tb.cli", "tb.nightly", "scoreboards.model"),
+    *("tb.report", "tb.setup", "tb.prove", "tb.cli", "tb.nightly", "tb.outside"),
+    "scoreboards.model",
     *("tb.harness.layout", "tb.harness.mailbox", "tb.harness.mailbox_reader"),
     *("tb.harness.memory", "tb.harness.knobs", "tb.harness.protocol"),
     *("tb.harness.hang_report", "tb.run.testlist", "tb.run.recipes"),

@@ -20,6 +20,7 @@ import numpy as np
 from tb.coverage.export.exchange import to_json
 from tb.coverage.model import Coverage, CoverGroup, point
 from tb.record.failure import Failure
+from tb.record.outside import OutsideGroup, OutsideRow
 from tb.record.record import CoverageSummary, RunRecord, RunStatus, Times
 from tb.record.settings import RunSettings
 from tb.regress.queries.views import Figures, RunState
@@ -138,6 +139,14 @@ def _key(found: Signature) -> BucketKey:
     return BucketKey(bucket_id(found), title(found), found.to_json())
 
 
+def outside(seed: int) -> OutsideGroup:
+    """Returns ten facts, one of which the runs with an odd seed do not explain."""
+    rows = [OutsideRow(name="PAD-4", verdict="unknown", why="A-16", text="fill")]
+    if seed % 2:
+        rows.append(OutsideRow(name="PAD-1", verdict="unexplained", why="no knob", text="40 B"))
+    return OutsideGroup(file="dma_facts", source="PTOAS", agrees=10 - len(rows), rows=rows)
+
+
 def _outcome(job: Job, plan: _Plan, when: datetime, found: Coverage | None) -> Outcome:
     settings, times = job.settings, job.expected_seconds
     common = {
@@ -166,6 +175,7 @@ def _outcome(job: Job, plan: _Plan, when: datetime, found: Coverage | None) -> O
         failures=[failure.text for failure in failures],
         details=failures,
         exercised={"FIX-L17": 3} if settings.test == "illegal" else {},
+        outside=[outside(settings.seed)] if settings.test == "illegal" else [],
         coverage=CoverageSummary(percent=found.percent if found else 0.0),
         times=Times(total=times, build=1.0, simulator=times / 2, python=times / 4),
     )

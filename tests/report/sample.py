@@ -14,11 +14,13 @@ from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import Coverage
 from tb.coverage.stress import GROUPS
 from tb.isa.rules import RULES
+from tb.record.outside import OutsideGroup, OutsideRow
 from tb.regress.queries.views import (
     FAILED,
     Bucket,
     Difference,
     Figures,
+    OutsideView,
     PlanRow,
     Point,
     RegressionRun,
@@ -300,7 +302,30 @@ def sample_view(
         trend=trend,
         difference=_difference(trend, buckets),
         notes=notes if failing else (),
+        outside=_outside(failing),
     )
+
+
+def _outside(failing: bool) -> list[OutsideView]:
+    """Results of others: two profiles, one row of each verdict; a5 lacks a source where failing."""
+    fact = "mte_gm_ub len=72, no pad: 96 B = GM for 0..71, rest not stated"
+    rows = [
+        OutsideRow(name="TAIL-1", verdict="differs", why="tail = fill", text=fact),
+        OutsideRow(name="PAD-4", verdict="unknown", why="breaks DMA-L05 (A-16)", text="fill 3C00"),
+    ]
+    wrong = OutsideRow(
+        name="tstore_acc2gm fn_qf2b8_pre line 3",
+        verdict="unexplained",
+        why="no value of any knob gives it",
+        text="qf322b8_pre f32 40A00000 -> i8 05",
+    )
+    facts = OutsideGroup(file="dma_facts", source="PTOAS", agrees=9, rows=rows)
+    good = OutsideGroup(file="dma_facts", source="PTOAS", agrees=10, rows=rows[1:])
+    elements = OutsideGroup(file="writeback", source="pto-isa", agrees=1206)
+    bad = OutsideGroup(file="writeback", source="pto-isa", agrees=1205, rows=[wrong])
+    if failing:
+        return [OutsideView("seed", 2, [facts, bad]), OutsideView("a5", 0)]
+    return [OutsideView("seed", 2, [facts, elements]), OutsideView("a5", 1, [good, elements])]
 
 
 def _passing(row: RunRow) -> RunRow:

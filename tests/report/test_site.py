@@ -14,7 +14,13 @@ import pytest
 
 from tb.common.errors import PtoError
 from tb.coverage.model import Coverage
-from tb.regress.queries.views import Figures, RegressionStatus, RegressionView, RunState
+from tb.regress.queries.views import (
+    Figures,
+    OutsideView,
+    RegressionStatus,
+    RegressionView,
+    RunState,
+)
 from tb.report import site
 from tb.report.coverage_pages import coverage_pages
 from tb.report.overview import _code, _groups, _tests_run, verdict
@@ -286,6 +292,24 @@ def test_what_nobody_exercised_comes_first(full: RegressionView, report: Path) -
     order = ["nothing", "unit tests", "regression"]
     assert len(by) == len(full.spec)
     assert [order.index(who) for who in by] == sorted(map(order.index, by))
+
+
+def test_results_of_others_by_source_and_profile(
+    full: RegressionView, good: RegressionView, report: Path, tmp_path: Path
+) -> None:
+    text = text_of(report.with_name("spec.html"))
+    assert "seed 2 runs a5 not run" in text
+    assert "dma_facts PTOAS 11 9 1 1 0 not run" in text
+    assert "writeback pto-isa 1 206 1 205 0 0 1 not run" in text
+    places = [text.index(word) for word in ("fn_qf2b8_pre", "TAIL-1 differs", "PAD-4 unknown")]
+    assert places == sorted(places), "the unexplained come first"
+    assert "TAIL-1 differs tail = fill seed PTOAS" in text
+    both = text_of(write(good, tmp_path / "good").with_name("spec.html"))
+    assert "dma_facts PTOAS 11 9 1 1 0 10 0 1 0" in both
+    assert "PAD-4 unknown breaks DMA-L05 (A-16) seed, a5 PTOAS" in both
+    assert "unexplained tstore" not in both
+    none = replace(good, outside=[OutsideView("seed", 0), OutsideView("a5", 0)])
+    assert "Not run: no run" in text_of(write(none, tmp_path / "none").with_name("spec.html"))
 
 
 def test_the_overview_of_a_bad_regression_run_stays_short(

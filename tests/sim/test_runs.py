@@ -45,11 +45,13 @@ def assert_exercised(record: RunRecord) -> None:
         ("verilator", "errors", 2000),
         ("verilator", "corner", 1),
         ("verilator", "directed", 1),
+        ("verilator", "outside", 1),
         ("verilator", "pins", 150),
         ("icarus", "random", 500),
         ("icarus", "illegal", 300),
         ("icarus", "errors", 80),
         ("icarus", "directed", 1),
+        ("icarus", "outside", 1),
         ("icarus", "pins", 60),
     ],
 )

@@ -7,7 +7,6 @@ import pyuvm
 
 from sequences.outside.catalog import outside_cases
 from tb.env.tests.traffic import DirectedTest
-from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE
 from tb.outside.verdict import Tally
 
 
@@ -19,14 +18,15 @@ class OutsideTest(DirectedTest):
     must differ as the model does.
     """
 
+    sends = tuple(dict.fromkeys(op.spec.name for case in outside_cases() for op in case.ops))
+
     async def stimulate(self) -> None:
         """Sends each case to fresh memories and judges its rows by the memories under test."""
         tally = Tally()
-        served = {LEGACY_FORMS.get(name, name) for name in self.run.settings.ops}
         for case in outside_cases():
             blocks = [] if case.refused else case.blocks()
-            names = {OPS_BY_CODE[code].name for block in blocks for code in block.opcode.tolist()}
-            if not names <= served or self.refuses(blocks, "an outside result"):
+            names = {op.spec.name for op in case.ops}
+            if not names <= set(self.run.settings.ops) or self.refuses(blocks, "an outside result"):
                 continue
             if case.ops:
                 self.restart(case.backgrounds, case.fills)

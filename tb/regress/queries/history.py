@@ -207,6 +207,7 @@ def view(
         rows = reading.runs(session, one.name)
         found = reading_failures.buckets(session, one, rows)
         exercised = reading.exercised(session, one.name)
+        outside = reading.outside(session, one.name)
         notes = reading.notes(session, one.name)
         earlier = _alike(session, one, TREND)[:-1]
         coverage = _merged(store, one.name, exclude)
@@ -230,6 +231,7 @@ def view(
         trend=[point(item) for item in (*earlier, one)],
         difference=moved,
         notes=notes,
+        outside=outside,
     )
 
 

@@ -14,9 +14,11 @@ from typing import Any
 from sqlalchemy import ColumnElement, Float, cast, func, select
 from sqlalchemy.orm import Session
 
+from tb.isa.profile import PROFILES
+from tb.record.outside import OutsideGroup, merged
 from tb.record.settings import DEFAULT_PROFILE
 from tb.regress.queries.reading_failures import first_lines, outcomes
-from tb.regress.queries.views import FAILED, Figures, RegressionRun, RunRow
+from tb.regress.queries.views import FAILED, Figures, OutsideView, RegressionRun, RunRow
 from tb.regress.results.database import BuildTable, LostTable, RegressionRunTable, RunTable
 from tb.regress.results.regressions import is_free
 from tb.regress.workers.job import Job
@@ -261,6 +263,22 @@ def exercised(session: Session, regression_run: str) -> dict[str, dict[str, int]
         for name, count in (names or {}).items():
             mine[name] = mine.get(name, 0) + count
     return found
+
+
+def outside(session: Session, regression_run: str) -> list[OutsideView]:
+    """Returns the verdicts about results of others, by profile; the named profiles come first."""
+    found: dict[str, list[list[OutsideGroup]]] = {name: [] for name in PROFILES}
+    rows = session.execute(
+        select(RunTable.record["settings"], RunTable.record["outside"])
+        .join(RegressionRunTable, RegressionRunTable.id == RunTable.regression_id)
+        .where(RegressionRunTable.name == regression_run, RunTable.record.is_not(None))
+    )
+    for settings, groups in rows:
+        if groups:
+            profile = settings.get("profile") or DEFAULT_PROFILE
+            parsed = [OutsideGroup.model_validate(group) for group in groups]
+            found.setdefault(profile, []).append(parsed)
+    return [OutsideView(name, len(runs), merged(runs)) for name, runs in found.items()]
 
 
 def notes(session: Session, regression_run: str) -> list[str]:

@@ -17,6 +17,7 @@ from tb.coverage.export.code import CodeLine as CodeLine
 from tb.coverage.export.code import CodeView
 from tb.coverage.model import Coverage
 from tb.record.failure import Failure
+from tb.record.outside import OutsideGroup
 from tb.record.settings import DEFAULT_PROFILE
 
 RegressionStatus = Literal["running", "complete", "budget", "interrupted"]
@@ -317,6 +318,21 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class OutsideView:
+    """Results of others under one profile, by all runs of the regression run that sent them.
+
+    Attributes:
+        profile: Canonical text of the profile.
+        runs: How many runs sent them; 0 where none did.
+        groups: Verdicts by file and source; a row agrees if it agrees in every run.
+    """
+
+    profile: str
+    runs: int
+    groups: Sequence[OutsideGroup] = ()
+
+
+@dataclass(frozen=True)
 class RegressionView:
     """Everything a report shows.
 
@@ -333,6 +349,7 @@ class RegressionView:
         difference: Against the previous regression run, None without one.
         notes: Sentences about what went wrong around the runs: lost workers, records that could
             not be read, builds that failed.
+        outside: Results of others, for each named profile and those of the runs that sent them.
     """
 
     regression_run: RegressionRun
@@ -346,3 +363,4 @@ class RegressionView:
     trend: Sequence[Point]
     difference: Difference | None
     notes: Sequence[str] = ()
+    outside: Sequence[OutsideView] = ()

@@ -453,3 +453,16 @@ def test_many_runs_are_read_fast(fresh: Store, plan: TestPlan) -> None:
     view = history.view(fresh, "latest", plan)
     assert len(view.runs) == 200
     assert time.monotonic() - start < 5.0
+
+
+def test_results_of_others_by_profile(view: RegressionView) -> None:
+    by_profile = {one.profile: one for one in view.outside}
+    assert list(by_profile) == ["seed", "a5"], "the named profiles, also without a run"
+    sent = [row for row in view.runs if row.test == "illegal" and row.state in ("pass", "fail")]
+    assert sent
+    assert {row.profile for row in sent} == {"seed"}
+    assert by_profile["seed"].runs == len(sent)
+    (group,) = by_profile["seed"].groups
+    assert (group.file, group.source, group.total) == ("dma_facts", "PTOAS", 10)
+    assert (group.agrees, group.count("unknown"), group.count("unexplained")) == (8, 1, 1)
+    assert (by_profile["a5"].runs, list(by_profile["a5"].groups)) == (0, [])
