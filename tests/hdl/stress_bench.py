@@ -17,7 +17,7 @@ from tb.harness.hang_report import channel_report
 from tb.harness.layout import NO_FAULT, READ, WRITE
 from tb.harness.mailbox import FaultWindow
 from tb.isa.ops import SLOTS
-from tb.isa.spaces import Space
+from tb.isa.spaces import SEGMENTS, Space
 from tests.hdl.bench import GM, WIDTH, Bench
 from tests.hdl.mini import FIX, MTE2, MTE3, RESULT_ENV, Access, Hold, StressOp
 
@@ -282,8 +282,9 @@ async def long_latency(dut: Any) -> None:
         (FIX, Access.PAR, Space.FB),
         (FIX, Access.FLAG, Space.FB),
     ):
-        view = bench.memory.view(space)
-        words = np.resize(view, (count, WORD[slot]))  # FB is read repeatedly
+        first = SEGMENTS[space][0]
+        view = bench.memory.view(space)[first.start : first.stop]
+        words = np.resize(view, (count, WORD[slot]))  # segment 0 of FB is read repeatedly
         expected = 0 if access is Access.FLAG else signature(words)
         box.set_knobs(local_read_latency=1)
         await bench.ops(slot, StressOp(access, count, space=space))

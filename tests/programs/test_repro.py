@@ -64,7 +64,7 @@ MEETINGS = (
     BugRun("bias_gap_in_source_bytes", ("mte_l1_bt",), "data"),
     BugRun("nz_loops_swapped", ("mte_gm_l1_frac",), "protocol"),
     BugRun("fix_s3_d3_swapped", WRITE_BACKS, "data"),
-    BugRun("fix_flags_check_only_not_waited", WRITE_BACKS, "data"),
+    BugRun("fix_flags_check_only_not_waited", WRITE_BACKS, "data", seed=4703),
     BugRun("fix_bank_of_word_before", WRITE_BACKS, "protocol", program="batch"),
     BugRun("store_lane_ignored", ("mte_ub_gm",), "hang"),
     BugRun("l06_16_bytes", ("mte_gm_ub",), "rule", test="illegal"),

@@ -45,4 +45,5 @@ def test_failures_are_not_counted(tmp_path: Path) -> None:
     assert not {"EX3b", "GU-E1", "GU-E2"} & set(record.exercised)
     assert "rule check ub_dst 16" not in record.exercised
     assert "DMA-L06" not in record.exercised
-    assert record.exercised["rule check dst_stride 40"] == record.exercised["DMA-L07"] == 1
+    assert record.exercised["rule check dst_stride 40"] == 1
+    assert record.exercised["DMA-L07"] >= 1

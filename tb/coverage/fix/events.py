@@ -26,6 +26,7 @@ from tb.coverage.points import Sampled, only
 from tb.coverage.view import Bools
 from tb.isa.events import FIX_EVENT_NOTES, FixEvent
 from tb.isa.fix.table import DST_HIF8, SCALAR_RELU
+from tb.isa.profile import current
 
 Points = list[Sampled[FixPart]]
 
@@ -193,9 +194,10 @@ ALPHAS = ("scalar_relu", "vector_relu")
 def _alpha_points() -> Points:
     """Returns points of ReLU with an alpha, by the knob that says what alpha multiplies."""
 
-    def alpha(event: FixEvent, *, scaled: bool) -> Callable[[FixPart], Ints]:
+    def alpha(event: FixEvent, *, scaled: bool, knob: str = "") -> Callable[[FixPart], Ints]:
         def index(view: FixPart) -> Ints:
             met = view.live & (view["relu"] >= SCALAR_RELU) & _has(view, event)
+            met &= knob in ("", current().alpha)
             return only(met & (view.scaled == scaled), view["relu"] - SCALAR_RELU)
 
         return index
@@ -206,12 +208,12 @@ def _alpha_points() -> Points:
         Sampled(
             point("alpha_behind_scale", ALPHAS, f"{FIX_EVENT_NOTES[below]}, {scaled}",
                   needs="alpha = sequential"),
-            alpha(below, scaled=True),
+            alpha(below, scaled=True, knob="sequential"),
         ),
         Sampled(
             point("alpha_for_scale", ALPHAS, f"{FIX_EVENT_NOTES[below]}, {scaled}",
                   needs="alpha = replace"),
-            alpha(below, scaled=True),
+            alpha(below, scaled=True, knob="replace"),
         ),
         Sampled(
             point("alpha_alone", ALPHAS, f"{FIX_EVENT_NOTES[below]}, {plain}"),
