@@ -415,6 +415,9 @@ def _ctrl_cases(rng: np.random.Generator, form: str) -> Iterator[Case]:
     for rule, change in lower.items() if gm else ():
         broken = change(_flagged(rng, form))
         yield _under(f"rules {rule}, 26", form, rule, broken, ctrl_of("", 7, 0), rng)
+    if gm:
+        ends = _last_group_outside(_flagged(rng, form))
+        yield _under("rules 23 by the last columns, 26", form, 23, ends, ctrl_of("", 7, 0), rng)
     op = _flags_ready(rng, form)
     for what in range(4):
         yield _under(f"type 0 with op {what}", form, 0, op, ctrl_of("nosat", 0, what), rng)
@@ -428,6 +431,13 @@ def _ctrl_cases(rng: np.random.Generator, form: str) -> Iterator[Case]:
             if what < 3:
                 name = f"f16 by CTRL and op {what}"
                 yield _under(name, form, 0, op, ctrl_of("", 2, what) | stored, rng)
+
+
+def _last_group_outside(op: FixOp) -> FixOp:
+    """Returns the op with its last group of 16 columns alone behind the end of L0C."""
+    assert op.loop3 is not None
+    words = op.m + (op.loop3.count - 1) * op.loop3.src_stride + (op.n - 1) // 16 * op.src_stride
+    return changed(op, src=L0C_SIZE - 64 * (words - op.src_stride // 2))
 
 
 def _flags_ready(rng: np.random.Generator, form: str) -> FixOp:

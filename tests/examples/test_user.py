@@ -54,7 +54,7 @@ def test_an_override_of_the_sequence(here: Path) -> None:
     slow = passed(run("mine/my_sequence.py:PausingTest", here))
     plain = passed(run("random", here))
     assert slow.ops == plain.ops
-    assert slow.clocks > plain.clocks + 5000
+    assert slow.clocks > plain.clocks + 2000
 
 
 @pytest.mark.sim
