@@ -413,7 +413,8 @@ def _counted(rows: int, columns: int) -> NDArray[np.floating[Any]]:
 
 def _layout(name: str, op: FixOp, fill: Data, length: int, crc: int) -> Example:
     backgrounds = dict.fromkeys((*BACKED, Space.L0C), _BACKGROUND)
-    return Example(name, {"v06": (op,)}, (fill,), Space.GM, length, crc, backgrounds)
+    knobs = _modes(op.pre_quant.mode) if op.pre_quant else {}
+    return Example(name, {"v06": (op,)}, (fill,), Space.GM, length, crc, backgrounds, knobs=knobs)
 
 
 BACKED = (Space.GM, Space.UB0, Space.UB1, Space.L1, Space.BT, Space.FB)

@@ -258,9 +258,7 @@ def test_unknown_bus() -> None:
 def profiles(example: Example) -> Iterator[Profile]:
     """Yields both profiles with the knobs that an example holds for."""
     for base in (SEED, A5):
-        # Not every write-back whose mode A5 does not have names the knob.
-        values = {"modes": "all", **example.knobs}
-        yield replace(base, **values)  # type: ignore[arg-type]
+        yield replace(base, **example.knobs)  # type: ignore[arg-type]
 
 
 def test_examples_become_legal_blocks() -> None:
