@@ -29,7 +29,7 @@ from tb.isa.fix.op import Atomic, MteL0cGm, MteL0cUb, PreQuant, PreRelu, Scalar
 from tb.isa.lower import V06Op
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.ops import LEGACY_FORMS, OPS
-from tb.isa.profile import A5, using
+from tb.isa.profile import A5, SEED, Profile, using
 from tb.isa.rule import Violation
 from tb.isa.rules import RULES
 from tb.language.place import Finding
@@ -104,7 +104,7 @@ def test_a_finding_has_place_op_rule_and_legal_range() -> None:
     [
         (MteGmUb(0, 33, 32, 1, 0, 0), "DMA-L06", "a multiple of 32"),
         (MteGmUb(0, 0, 32, 2, 32, 33), "DMA-L07", "a multiple of 32"),
-        (MteGmUb(0, 0, 64, 2, 32, 64), "DMA-L08", "at least 64"),
+        (MteGmUb(0, 0, 64, 2, 64, 32), "DMA-L08", "at least 64"),
         (MteGmUb(0, 0, 64, 1, 0, 64, pad=Pad("i8", 0, 8, 0)), "DMA-L10", "dst_stride at least 72"),
         (MteL1Ub(0, 0, 1, 1, 0, 0, (Loop(2, 40, 32),)), "DMA-L07", "a multiple of 32"),
         (MteL1Ub(0, 0, 1, 4096, 0, 0), "DMA-L05", "12 bits hold 0..4095"),
@@ -389,3 +389,39 @@ def test_ops_of_the_host() -> None:
 
 def test_moves_and_flags_do_not_mix() -> None:
     assert isinstance(move(MteGmUb(0, 0, 0, 0, 0, 0)), Move)
+
+
+# --- profiles ------------------------------------------------------------------------------------
+
+REPEATED = MteGmUb(0, 0, 64, 3, 0, 64)
+SHORT_STRIDE = MteGmUb(0, 0, 5, 3, 8, 5)
+S16 = MteL0cGm(
+    0, 0, 16, 16, 16, 16, layout="nz2nd", src_type=Ptr("i32", "l0c"), dst_type=Ptr("i16", "gm"),
+    pre_quant=PreQuant("deqs16_scalar", Scalar("f32", 0x3F800000)),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("profile", "op", "rule", "facts"),
+    [
+        (SEED, REPEATED, "DMA-L08", "at least 64 knob row_repeat = legal a5"),
+        (SEED, SHORT_STRIDE, "DMA-L07", "multiple 32 knob compact = legal a5"),
+        (SEED, MteGmUb(0, 0, 1 << 16, 1, 0, 0), "DMA-L05", "65535 knob len_bits = 21 a5"),
+        (A5, S16, "FIX-L04", "knob modes = all seed"),
+    ],
+)
+def test_an_op_that_is_legal_under_one_profile_names_the_knob(
+    profile: Profile, op: Op, rule: str, facts: str
+) -> None:
+    with using(profile):
+        (finding,) = found(op)
+    assert finding.rule == rule
+    assert says(finding.legal, facts)
+    with using(A5 if profile is SEED else SEED):
+        assert rules(op) == []
+
+
+def test_an_op_that_no_profile_permits_names_no_knob() -> None:
+    (finding,) = found(replace(SHORT_STRIDE, dst_stride=40))
+    assert finding.rule == "DMA-L07"
+    assert "knob" not in finding.legal

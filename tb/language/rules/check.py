@@ -38,6 +38,7 @@ from tb.isa.fix.table import SCALAR_RELU, SCALE_MASK
 from tb.isa.footprint import Footprint, destinations, without_fill
 from tb.isa.lower import Descriptor, V06Op, lower
 from tb.isa.nz.op import NzDescriptor
+from tb.isa.profile import KNOBS, PROFILES, current, using
 from tb.isa.rule import Breach, Rule, Violation, too_wide
 from tb.isa.rules import (
     RULES,
@@ -124,11 +125,26 @@ def _without_a_run(step: Move | Compute) -> list[_Problem]:
     return [(one.rule.name, one.what, one.legal) for one in _s_violations(step.op, True)]
 
 
+def _legal(found: Violation, lowering: Lowering, d_rules: bool) -> str:
+    """Returns what a rule permits, with the value of a knob under which it permits the op."""
+    for knob in KNOBS.values():
+        for name, value in zip(PROFILES, knob.values, strict=True):
+            if found.rule.name not in knob.rules or value == getattr(current(), knob.name):
+                continue
+            again = Lowering(lowering.op, lowering.registers, lowering.ctrl)
+            with using(replace(current(), **{knob.name: value})):  # type: ignore[arg-type]
+                broken = {one.rule for one in _violations(again, d_rules)}
+            if found.rule not in broken:
+                here = f"this op with knob {knob.name} = {value} (profile {name})"
+                return f"{found.legal}; {here}" if found.legal else here
+    return found.legal
+
+
 def _problems(lowering: Lowering, d_rules: bool) -> list[_Problem]:
     """Returns what is wrong with an op."""
     op = lowering.op
     found = _violations(lowering, d_rules)
-    problems = [(one.rule.name, one.what, one.legal) for one in found]
+    problems = [(one.rule.name, one.what, _legal(one, lowering, d_rules)) for one in found]
     if isinstance(op, DmaOp) and len(op.loops) > MAX_LOOPS:
         what = f"has {len(op.loops)} loop groups, more than a descriptor holds: split the op"
         problems.append(("A-08", what, f"0..{MAX_LOOPS}"))
