@@ -43,8 +43,8 @@ def shown(page: Page, column: int) -> list[str]:
 
 
 def said(page: Page) -> str:
-    """Returns the text next to the filters."""
-    return page.locator("output.shown").inner_text()
+    """Returns the text next to the filters, once the page's script has written it."""
+    return page.locator("output.shown:not(:empty)").inner_text()
 
 
 @pytest.mark.parametrize(("size", "scheme"), VARIANTS)
