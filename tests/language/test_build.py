@@ -110,7 +110,8 @@ CASES: list[tuple[str, Any]] = [
         MteGmUb(0x100, 0x200, 2, 3, 4, 5, (), Pad("f16", 0x3C00), 1, GM, UB, 1),
     ),
     (
-        f"pto.mte_ub_gm %ub, %gm, %c1, %c2 nburst(%c3, %c4, %c5) loop(%c6, %c7, %c8) : "
+        f"pto.mte_ub_gm %ub, %gm, %c2 nburst(%c3, %c4, %c5) l2_cache_ctl(%c1) "
+        "loop(%c6, %c7, %c8) : "
         f"{_types('ub', 'gm')}, {_i64(5)}, loop i64, i64, i64",
         MteUbGm(0x200, 0x100, 2, 3, 4, 5, (Loop(6, 7, 8),), 1, UB, GM),
     ),
@@ -205,12 +206,12 @@ CASES: list[tuple[str, Any]] = [
         ),
     ),
     (
-        f"pto.mte_l0c_ub %l0c, %ub, %c1, %c2, %c3, %c4, split_m : "
+        f"pto.mte_l0c_ub %l0c, %ub, %c1, %c2, %c3, %c4, dst_mode(split_m) : "
         f"{_types('l0c', 'ub', dtypes=ACC)}, {_i64(4)}",
         MteL0cUb(0x600, 0x200, 1, 2, 3, 4, ub_split="split_m", src_type=L0C32, dst_type=UB32),
     ),
     (
-        f"pto.mte_l0c_ub %l0c, %ub, %c1, %c2, %c3, %c4, %c1, nz2nd, sat : "
+        f"pto.mte_l0c_ub %l0c, %ub, %c1, %c2, %c3, %c4, dst_mode(%c1), nz2nd, sat : "
         f"{_types('l0c', 'ub', dtypes=ACC)}, {_i64(5)}",
         MteL0cUb(
             0x600, 0x200, 1, 2, 3, 4, 1, layout="nz2nd", sat="sat", src_type=L0C32, dst_type=UB32

@@ -4,7 +4,7 @@
 A group holds a fixed number of operands, none or one, or any number. ``operandSegmentSizes`` of
 the generic form counts the operands of each group; ops without groups of open size need none. The
 order is that of the text, but for the loops of the strided ops: all counts are before all source
-strides and those before all destination strides.
+strides and those before all destination strides. It is the order in which the compiler counts them.
 """
 
 from __future__ import annotations
@@ -71,6 +71,9 @@ def _optional(name: str, kind: str = INTEGER) -> Group:
     return Group(name, kind, 0, 1)
 
 
+L2 = "l2_cache_ctl"
+"""The hint of a store, which is a clause; a load has it among its operands."""
+
 LOOPS = (
     Group("loop_counts", INTEGER, 0, -1),
     Group("loop_src_strides", INTEGER, 0, -1),
@@ -85,14 +88,15 @@ _CLAUSES = (
     _optional("pre_quant_payload", PAYLOAD),
     _optional("pre_relu_payload", PAYLOAD),
     _optional("clip", PAYLOAD),
-    _optional("k"),
     _optional("split"),
+    _optional("k"),
     _optional("loop3_count"),
     _optional("loop3_src_stride"),
     _optional("loop3_dst_stride"),
 )
 FIX_WORDS = ("pre_quant_mode", "pre_relu_mode", "layout", "sat", "unit_flag")
 ATOMIC_WORDS = ("atomic_type", "atomic_op")
+SPLITS = ("split_m", "split_n")
 
 
 def _rows(spec: OpSpec, family: str) -> Form:
@@ -101,10 +105,11 @@ def _rows(spec: OpSpec, family: str) -> Form:
     Loops and pad, where the op has them, are optional groups of their own.
     """
     names = [operand.name for operand in spec.operands]
+    hints = [_optional(L2)] if spec.name == "mte_ub_gm" else []
+    if hints:
+        names.remove(L2)
     head = names[: names.index("n_burst")]
-    groups = list(_fixed(" ".join(names[: len(head) + 3])))
-    if spec.name == "mte_ub_gm":
-        groups[2] = _optional("l2_cache_ctl")
+    groups = [*_fixed(" ".join(names[: len(head) + 3])), *hints]
     groups += LOOPS if "loop_count" in names else ()
     groups += PADS if "pad_value" in names else ()
     return Form(spec.name, family, tuple(head), tuple(groups))
@@ -131,8 +136,8 @@ def _fix(name: str, more: str = "") -> Form:
     if name == "mte_l0c_gm":
         words = (*FIX_WORDS, *ATOMIC_WORDS)
     elif name == "mte_l0c_ub":
-        groups[-1] = _optional("sub_block")
-        words, head_words = (*FIX_WORDS, "ub_split"), ("split_m", "split_n")
+        groups.append(_optional("sub_block"))
+        words, head_words = (*FIX_WORDS, "ub_split"), SPLITS
     return Form(name, "fix", tuple(head.split()), (*groups, *_CLAUSES), words, head_words)
 
 
@@ -154,7 +159,7 @@ FORMS: dict[str, Form] = {
         _nz(),
         _fix("mte_l0c_gm", "sid l2_cache_ctrl"),
         _fix("mte_l0c_l1"),
-        _fix("mte_l0c_ub", "sub_block"),
+        _fix("mte_l0c_ub"),
         _plain("set_loop_size_outtoub", "loop1_count loop2_count", 0),
         _plain("set_loop_size_ubtoout", "loop1_count loop2_count", 0),
         *_STRIDES,

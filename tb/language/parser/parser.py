@@ -99,6 +99,7 @@ class ProgramParser(Parser):
     Attributes:
         offsets: Offset of the name of each op.
         faults: Errors so far, with the name of the op.
+        notes: Remarks on ops without an error: name of the op, sentence, offset.
         lost: Whether the last op is unknown, so that its end is unknown.
     """
 
@@ -106,6 +107,7 @@ class ProgramParser(Parser):
         """Begins at the start of the text."""
         self.offsets: dict[Operation, int] = {}
         self.faults: list[tuple[str, Fault]] = []
+        self.notes: list[tuple[str, str, int]] = []
         self.lost = False
         self._undefined: dict[str, int] = {}
         # xdsl's own state would lex the first token here, outside of read_module.
