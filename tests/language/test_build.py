@@ -296,7 +296,7 @@ def test_ops_that_write_ctrl() -> None:
     assert isinstance(written, Move)
     assert omitted.ctrl == (1 << 64) - 1 & ~(7 << 6) & ~(3 << 9) | 1 << 9
     assert written.ctrl == 0, "its clauses leave nothing to CTRL"
-    with pytest.raises(ProgramError, match="64 bits"):
+    with pytest.raises(ProgramError, match="takes i64"):
         walk("pto.set_ctrl %yes : i1")
 
 
@@ -367,20 +367,25 @@ def test_negative_operands_break_the_rule_of_the_width(text: str, message: str, 
     assert isinstance(step, Move)
 
 
-@pytest.mark.parametrize(("kind", "value"), [("i8", 0xFD), ("i16", 0x9C40), ("i32", 0xFFFFFFFF)])
-def test_integers_without_a_sign_are_counts_by_their_bits(kind: str, value: int) -> None:
-    """``i8`` to ``i32`` have no sign; ``si16`` has one, and an ``i64`` is no pattern."""
-    signed = value - (1 << int(kind[1:]))
+@pytest.mark.parametrize("kind", ["i1", "i8", "i16", "i32", "index", "si64", "ui64"])
+def test_counts_are_i64(kind: str) -> None:
     load = "pto.mte_gm_ub %gm, %ub, %c1, %n nburst(%c1, %c4, %c5) : "
-    types = f"{_types('gm', 'ub')}, i64, TYPE, i64, i64, i64"
-    constant = f"%n = arith.constant {signed} : {kind}\n"
-    (step,) = walk(constant + load + types.replace("TYPE", kind)).steps
+    types = f"{_types('gm', 'ub')}, i64, {kind}, i64, i64, i64"
+    with pytest.raises(ProgramError, match=f"len_burst has type {kind}, it takes i64"):
+        walk(f"%n = pto.get_block_idx : {kind}\n{load}{types}")
+
+
+@pytest.mark.parametrize(("kind", "value"), [("i1", "true"), ("i64", "2")])
+def test_a_flag_is_an_i1_or_holds_what_no_i1_does(kind: str, value: str) -> None:
+    kinds = f"i64, i64, i64, i64, i64, {kind}, i64, i64, i64"
+    copy = f"pto.copy_gm_to_ubuf %gm, %ub, {'%c1, ' * 5}%n, %c1, %c1, %c1 : {_types('gm', 'ub')}, "
+    literal = value if kind == "i1" else f"{value} : {kind}"
+    (step,) = walk(f"%n = arith.constant {literal}\n{copy}{kinds}").steps
     assert isinstance(step, Move)
-    assert isinstance(step.op, MteGmUb)
-    assert step.op.len_burst == value
-    cast = f"%n = builtin.unrealized_conversion_cast %s : {kind} to s{kind}\n"
-    with pytest.raises(ProgramError, match=pattern(rf"len_burst \(%n\) {signed}")):
-        walk(constant.replace("%n", "%s") + cast + load + types.replace("TYPE", f"s{kind}"))
+    assert isinstance(step.op, CopyGmToUbuf)
+    assert step.op.data_select_bit == (1 if kind == "i1" else 2)
+    with pytest.raises(ProgramError, match="data_select_bit has type i64, it takes i1"):
+        walk(f"%n = arith.constant 1 : i64\n{copy}{kinds.replace('i1,', 'i64,')}")
 
 
 def test_an_unknown_operand_leaves_the_others_known() -> None:

@@ -143,7 +143,7 @@ SYNTAX: dict[str, tuple[str, str]] = {
     "unit flag": (f"{FIX}, ~unit_flag(never) {FIX_TYPES}", "unit_flag says none modes"),
     "unknown type": (f"{LOAD} : !pto.ptr<f16, gm>, ~what, i64", "expected type found 'what'"),
     "space": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<f16, l2>", "address space 'l2'"),
-    "no space": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<f16>", "names no address space"),
+    "no space": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<f16, >", "address space ''"),
     "element": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<f128, ub>", "element type 'f128'"),
     "no pointer": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<[], ub>", "pointer type"),
     "space of a generic type": (
@@ -164,7 +164,7 @@ SYNTAX: dict[str, tuple[str, str]] = {
     ),
     "float as a count": (
         "pto.set_loop_size_outtoub %n, %s : i64, f32",
-        "loop2_count type f32 takes integer",
+        "loop2_count type f32 takes i64",
     ),
     "number as a pointer": (
         f"{LOAD.replace('%gm', '%n')} {LOAD_TYPES.replace('!pto.ptr<f16, gm>', 'i64')}",

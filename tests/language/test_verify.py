@@ -200,7 +200,7 @@ def test_conditions_that_are_not_known(tmp_path: Path) -> None:
         "scf.if %yes {",
         LOAD,
         "} else {",
-        STORE.replace("%c0,", "%c64,"),
+        STORE.replace("ctl(%c0)", "ctl(%c64)"),
         "}",
     ]
     verified = verify_file(write(tmp_path, "if.pto", *ops))

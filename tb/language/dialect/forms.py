@@ -16,8 +16,13 @@ from tb.isa.ctrl import ATOMIC_WORDS as SET_ATOMIC_WORDS
 from tb.isa.dma.table import STRIDED
 from tb.isa.fields import OpSpec
 
-POINTER, INTEGER, NUMBER, PAYLOAD = "pointer", "integer", "number", "payload"
-"""Kinds of a group: pointers, integers, integers or floats, any of the three."""
+POINTER, BUFFER, INTEGER, FLAG, NUMBER = "pointer", "buffer", "integer", "flag", "number"
+PAYLOAD, CLIP = "payload", "clip"
+"""Kinds of a group: pointers; pointers and memrefs; i64; i1; integers and floats; signless
+integers, floats and pointers; numbers and pointers, which a rule refuses."""
+
+FLAGS = ("smallc0_en", "data_select_bit", "conv_control")
+"""Operands of type i1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +66,11 @@ class Form:
         object.__setattr__(self, "open", any(x.least != x.most for x in self.groups))
 
 
-def _fixed(names: str, *, pointers: int = 2) -> tuple[Group, ...]:
+def _fixed(names: str, *, pointers: int = 2, pointer: str = BUFFER) -> tuple[Group, ...]:
+    """Returns groups of one operand: some pointers, then integers and flags."""
     return tuple(
-        Group(name, POINTER if k < pointers else INTEGER) for k, name in enumerate(names.split())
+        Group(name, pointer if k < pointers else FLAG if name in FLAGS else INTEGER)
+        for k, name in enumerate(names.split())
     )
 
 
@@ -87,7 +94,7 @@ PADS = (
 _CLAUSES = (
     _optional("pre_quant_payload", PAYLOAD),
     _optional("pre_relu_payload", PAYLOAD),
-    _optional("clip", PAYLOAD),
+    _optional("clip", CLIP),
     _optional("split"),
     _optional("k"),
     _optional("loop3_count"),
@@ -109,7 +116,9 @@ def _rows(spec: OpSpec, family: str) -> Form:
     if hints:
         names.remove(L2)
     head = names[: names.index("n_burst")]
-    groups = [*_fixed(" ".join(names[: len(head) + 3])), *hints]
+    inside = "gm" not in (spec.source, spec.destination) and spec.source == "ub"
+    pointer = POINTER if inside else BUFFER
+    groups = [*_fixed(" ".join(names[: len(head) + 3]), pointer=pointer), *hints]
     groups += LOOPS if "loop_count" in names else ()
     groups += PADS if "pad_value" in names else ()
     return Form(spec.name, family, tuple(head), tuple(groups))
@@ -142,7 +151,12 @@ def _fix(name: str, more: str = "") -> Form:
 
 
 def _plain(name: str, operands: str, pointers: int = 2) -> Form:
-    return Form(name, "plain", tuple(operands.split()), _fixed(operands, pointers=pointers))
+    pointer = BUFFER if name in _TAKE_MEMREFS else POINTER
+    groups = _fixed(operands, pointers=pointers, pointer=pointer)
+    return Form(name, "plain", tuple(operands.split()), groups)
+
+
+_TAKE_MEMREFS = ("copy_gm_to_ubuf", "copy_ubuf_to_gm", "raw_fill_l1", "mte_l1_l0a", "mte_l1_l0b")
 
 
 _STRIDES = tuple(

@@ -10,7 +10,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.lexer import Span
 
 from tb.language.dialect.ops import Fault, OpError
-from tb.language.dialect.types import PtrType, is_integer, type_name
+from tb.language.dialect.types import PtrType, is_integer, pointer_of, type_name
 from tb.language.parser.syntax import Scanner
 
 
@@ -64,21 +64,25 @@ class CastPtrOp(Operation):
         if len(self.operands) != 1 or len(self.results) != 1:
             raise OpError(Fault("takes one operand and has one result"))
         source, result = self.operands[0].type, self.results[0].type
-        pointers = [kind for kind in (source, result) if isinstance(kind, PtrType)]
-        others = [kind for kind in (source, result) if not isinstance(kind, PtrType)]
-        if not pointers or not all(is_integer(kind) for kind in others):
+        begin, end = pointer_of(source), pointer_of(result)
+        known = begin is not None or is_integer(source)
+        if isinstance(result, PtrType):
+            fits = known
+        else:
+            fits = isinstance(source, PtrType) and is_integer(result)
+        if not fits:
             raise OpError(
                 Fault(
                     f"type mismatch: a cast from {type_name(source)} to {type_name(result)}",
                     legal="an integer and a pointer, or two pointers",
                 )
             )
-        if len(pointers) == 2 and pointers[0].data.space != pointers[1].data.space:
+        if begin is not None and end is not None and begin.space != end.space:
             raise OpError(
                 Fault(
-                    f"a cast from space {pointers[0].data.space} to space "
-                    f"{pointers[1].data.space}: a pointer stays in its memory",
-                    legal=f"a pointer into {pointers[0].data.space}",
+                    f"a cast from space {begin.space} to space {end.space}: "
+                    "a pointer stays in its memory",
+                    legal=f"a pointer into {begin.space}",
                 )
             )
 

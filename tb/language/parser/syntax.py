@@ -194,7 +194,9 @@ class Scanner:
             kind: Attribute = WORD_TYPES[self.value]
             self.advance()
             return kind
-        if self.value == "!pto.ptr":
+        if self.value == "!pto.ptr" or (self.kind == "mark" and self.value == "<"):
+            if self.value == "<":
+                self.next = self.at
             try:
                 pointer, self.next = read_pointer(self.text, self.next)
             except PointerTextError as error:

@@ -8,7 +8,7 @@ the wrong sort. Every other rule is decided on the ops themselves (:mod:`tb.lang
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xdsl.dialects.arith import ConstantOp
@@ -26,7 +26,7 @@ from tb.isa.dma.legacy import (
     SetMovPadVal,
 )
 from tb.isa.dma.op import Loop, Pad
-from tb.isa.dtypes import PAD_DTYPES, Ptr
+from tb.isa.dtypes import PAD_DTYPES, Ptr, moved_as
 from tb.isa.fix.op import Atomic, FbPtr, Loop3, PreQuant, PreRelu, Scalar
 from tb.isa.fix.table import FLAG_CHECK, FLAG_CLEAR
 from tb.isa.lower import OP_CLASSES
@@ -364,6 +364,9 @@ def recipe(
             take.number(name, operand)
             continue
         pointer = take.address(name, operand)
+        if take.family != "FIX":
+            held = moved_as(pointer.dtype, any_type=take.family == "FB")
+            pointer = replace(pointer, dtype=held)
         fixed[role] = pointer
         if pointer.space == "gm":
             gm = len(take.inputs) - 1

@@ -13,11 +13,11 @@ from xdsl.dialects.builtin import IntegerAttr, SymbolRefAttr, UnregisteredOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from tb.isa.dtypes import element_bytes
+from tb.isa.dtypes import element_bits
 from tb.language.dialect.flags import BarrierOp, FlagOp, SetFlagOp
 from tb.language.dialect.ops import written
 from tb.language.dialect.others import BlockQueryOp, BrokenOp, ForeignOp
-from tb.language.dialect.types import PtrType
+from tb.language.dialect.types import pointer_of, type_name
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import Finding, Place, refuse
 from tb.language.reader import Source
@@ -67,9 +67,10 @@ KNOWN: tuple[str, ...] = (
 
 def kind_of_type(kind: Attribute) -> Kind:
     """Returns how values of a type are held."""
-    if isinstance(kind, PtrType):
+    pointer = pointer_of(kind)
+    if pointer is not None:
         number = number_kind("", ADDRESS_BITS, signed=True)
-        return replace(number, sort=POINTER, name=str(kind.data), pointer=kind.data)
+        return replace(number, sort=POINTER, name=type_name(kind), pointer=pointer)
     return scalar_kind(kind)
 
 
@@ -286,10 +287,13 @@ class Preparation:
     def _addptr(self, op: Operation, scope: _Scope) -> Code | None:
         pointer = self.kind(op.operands[0]).pointer
         assert pointer is not None, "the reader checks the types of pto.addptr"
-        try:
-            size = element_bytes(pointer.dtype)
-        except ValueError as error:
-            self.problem(op, str(error))
+        size = element_bits(pointer.dtype) // 8
+        if not size:
+            self.problem(
+                op,
+                f"elements of {pointer.dtype} have no size in bytes",
+                legal="a pointer to elements of whole bytes",
+            )
             return None
         slots = (*scope.many(op.operands), scope.slot(op.results[0]))
         return self._pure(op, arith.addptr(size, slots), scope)
