@@ -32,6 +32,7 @@ from tb.isa.fix.op import (
     Scalar,
 )
 from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.ops import TEXT_FORMS
 from tb.isa.pipes import PIPES, Pipe
 from tb.language.place import ProgramError
 from tb.language.reader import read
@@ -39,7 +40,7 @@ from tb.language.run.build import CLASSES
 from tb.language.run.walk import trace
 from tb.language.trace import Compute, Move, Trace
 from tb.language.unknown import UNKNOWN
-from tests.wording import pattern, says
+from tests.wording import says
 
 SPACES = ("gm", "ub", "l1", "l0a", "l0b", "l0c", "bt", "fb")
 
@@ -275,7 +276,7 @@ def test_every_op_is_built_here() -> None:
     """No op of a pipe lacks a case above, or a class."""
     cases = {_name(text) for text, _ in CASES}
     assert cases == {name for name in PIPES if not name.startswith(("set_ctrl", "set_atomic"))}
-    assert set(CLASSES) == {name for name in PIPES if not name.startswith("set_")}
+    assert set(CLASSES) == {name for name in PIPES if not name.startswith("set_")} | {*TEXT_FORMS}
 
 
 def test_ops_that_write_ctrl() -> None:
@@ -430,3 +431,49 @@ def test_values_that_no_op_has_are_errors(text: str, facts: str) -> None:
     with pytest.raises(ProgramError) as caught:
         walk(text)
     assert says(str(caught.value), facts), caught.value
+
+
+def test_register_forms_are_ops_of_the_grouped_form() -> None:
+    text = (
+        f"pto.copy_gm_to_cbuf %gm, %l1, %c1, %c2, %c3, %c4 : {GM}, {L1}, {_i64(4)}\n"
+        f"pto.copy_cbuf_to_ubuf %l1, %ub, %c3, %c1, %c2, %c6, %c7 : {L1}, {UB}, {_i64(5)}\n"
+        f"pto.copy_ubuf_to_cbuf %ub, %l1, %c3, %c1, %c2, %c6, %c7 : {UB}, {L1}, {_i64(5)}\n"
+        f"pto.copy_cbuf_to_fbuf %l1, %fb, %c1, %c2, %c6, %c7 : {L1}, {FB}, {_i64(4)}\n"
+    )
+    steps = walk(text).steps
+    assert [step.op for step in steps if isinstance(step, Move)] == [
+        MteGmL1(0x100, 0x300, 2, 1, 3, 4, (), GM, L1),
+        MteL1Ub(0x300, 0x200, 2, 1, 6, 7, (), L1, UB, 1),
+        MteUbL1(0x200, 0x300, 2, 1, 6, 7, UB, L1),
+        MteL1Fb(0x300, 0x800, 2, 1, 6, 7, L1, FB),
+    ]
+    names = ["mte_gm_l1", "mte_l1_ub", "mte_ub_l1", "mte_l1_fb"]
+    assert [step.pipe for step in steps if isinstance(step, Move)] == [PIPES[x] for x in names]
+
+
+def test_bits_of_ctrl_are_set_and_cleared() -> None:
+    text = (
+        "%bit = arith.constant 63 : i64\n"
+        "%a = pto.get_ctrl : i64\n"
+        "%b = pto.sbitset1 %a, %bit : i64, i64 -> i64\n"
+        "pto.set_ctrl %b : i64\n"
+        "pto.set_atomic_f16\n"
+        "%c = pto.get_ctrl : i64\n"
+        "%d = pto.sbitset0 %c, %bit : i64, i64 -> i64\n"
+        "pto.set_ctrl %d : i64\n"
+    )
+    steps = [step.op for step in walk(text).steps if isinstance(step, Move)]
+    assert steps == [SetCtrl(1 << 63), SetAtomic("f16"), SetCtrl(2 << 6)]
+
+
+def test_a_bit_that_no_word_has() -> None:
+    text = "%a = pto.get_ctrl : i64\n%b = pto.sbitset1 %a, %n : i64, i64 -> i64\n"
+    with pytest.raises(ProgramError, match="bit 64 of a word of 64 bits"):
+        walk(f"%n = arith.constant 64 : i64\n{text}")
+
+
+def test_known_ops_are_read_and_not_run() -> None:
+    text = "pto.set_fpc %c1 : i64\n"
+    assert [each.name for each in walk(text, static=True).skipped] == ["pto.set_fpc"]
+    with pytest.raises(ProgramError, match="known and not executed: later ops may read"):
+        walk(text)

@@ -9,7 +9,7 @@ strides and those before all destination strides. It is the order in which the c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tb.isa.burst.table import BURSTS
 from tb.isa.ctrl import ATOMIC_WORDS as SET_ATOMIC_WORDS
@@ -52,6 +52,7 @@ class Form:
         groups: All groups of operands, those of the head first.
         words: Properties that are keywords or numbers, with what they are called in errors.
         head_words: Words among the operands.
+        executed: Whether a program runs it.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Form:
     groups: tuple[Group, ...]
     words: tuple[str, ...] = ()
     head_words: tuple[str, ...] = ()
+    executed: bool = True
     open: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -190,9 +192,61 @@ FORMS: dict[str, Form] = {
             "ub_src gm_dst sid n_burst len_burst l2_cache_ctl dst_stride src_stride",
         ),
         _plain("copy_ubuf_to_ubuf", "src dst sid n_burst len_burst src_stride dst_stride"),
+        _plain("copy_gm_to_cbuf", "gm_src l1_dst n_burst len_burst src_stride dst_stride"),
+        _plain("copy_cbuf_to_ubuf", "l1_src ub_dst sid n_burst len_burst src_gap dst_gap"),
+        _plain("copy_ubuf_to_cbuf", "ub_src l1_dst sid n_burst len_burst src_gap dst_gap"),
+        _plain("copy_cbuf_to_fbuf", "l1_src fb_dst n_burst len_burst src_gap dst_gap"),
         _plain("mte_l1_l0a", "src dst m k"),
         _plain("mte_l1_l0b", "src dst k n"),
         _plain("mad", "lhs rhs dst m n k", 3),
     )
 }
 """Every op that moves data, writes a register of one that does, or feeds or is the multiplier."""
+
+_LOAD = "src dst m_start k_start m_step k_step src_stride dst_stride"
+_SCALES = "src dst x_start y_start x_step y_step src_stride dst_stride"
+
+
+def _known(name: str, operands: str, pointers: int = 2, words: tuple[str, ...] = ()) -> Form:
+    return replace(_plain(name, operands, pointers), words=words, executed=False)
+
+
+def _fill(name: str, operands: str) -> Form:
+    """Returns the form of an op that writes a pattern to L1."""
+    kinds = {"dst": BUFFER if name in _TAKE_MEMREFS else POINTER, "raw": NUMBER}
+    groups = tuple(Group(x, kinds.get(x, INTEGER)) for x in operands.split())
+    head = tuple(operands.split())
+    return Form(name, "plain", head, groups, ("fill_word_bits",), executed=False)
+
+
+KNOWN_FORMS: dict[str, Form] = {
+    form.name: form
+    for form in (
+        *(
+            _known(f"set_{name}", "value", 0)
+            for name in (
+                *("loop1_stride_outtol1", "loop2_stride_outtol1", "loop_size_outtol1"),
+                *("mte2_nz_para", "pad_val_outtol1", "quant_pre", "relu_alpha"),
+                *("fix_clip_relu", "fpc", "store_atomic_cfg"),
+            )
+        ),
+        _known("set_loop3_para", "low high", 0),
+        _known("set_channel_para", "low high", 0),
+        *(
+            _known(
+                f"copy_gm_to_cbuf_multi_{mode}",
+                "gm_src l1_dst sid loop1_src_stride l2_cache_ctl n_value d_value "
+                "loop4_src_stride smallc0_en",
+            )
+            for mode in ("nd2nz", "dn2nz")
+        ),
+        _known("copy_cbuf_to_bt", "src dst conv_control n_burst len_burst src_gap dst_gap"),
+        *(_known(f"copy_matrix_cc_to_{to}", "src dst xm xt") for to in ("gm", "cbuf", "ub")),
+        *(_known(f"load_cbuf_to_{to}", _LOAD, words=("transpose",)) for to in ("ca", "cb")),
+        *(_known(f"load_cbuf_to_{to}_s4", f"{_LOAD} transpose") for to in ("ca", "cb")),
+        *(_known(f"load_cbuf_to_{to}_mx", _SCALES) for to in ("ca", "cb")),
+        _fill("raw_fill_l1", "dst byte_offset raw repeat blocks gap"),
+        _fill("create_cbuf_matrix", "dst raw repeat blocks gap"),
+    )
+}
+"""Ops that move data or write its registers and are read and not executed."""

@@ -16,9 +16,10 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.lexer import Span
 
 from tb.isa.nz.table import MODES
-from tb.language.dialect.forms import FORMS, L2, Form
+from tb.language.dialect.forms import FORMS, KNOWN_FORMS, L2, Form
 from tb.language.dialect.ops import SEGMENTS, Fault, MoveOp, OpError, segment_sizes, string, written
 from tb.language.dialect.reading import Reading, unknown_clause
+from tb.language.dialect.refusals import check_known
 from tb.language.dialect.types import type_name
 from tb.language.dialect.write_backs import read_clauses
 from tb.language.parser.syntax import TYPE_WORDS, Item, OpText, read_op, standing
@@ -277,7 +278,7 @@ def read_move(cls: type[MoveOp], parser: Parser) -> MoveOp:
         attributes=attributes,
     )
     _check_segments(given, op)
-    written(op)
+    verify_move(op)
     notes = getattr(parser, "notes", None)
     if notes is not None:
         notes += [(name, message, at) for message, at in reading.notes]
@@ -320,6 +321,18 @@ def _check_segments(given: Attribute | None, op: MoveOp) -> None:
         raise OpError(Fault(f"{SEGMENTS} counts {total} operands of {len(op.operands)}"))
 
 
+def verify_move(op: MoveOp) -> None:
+    """Refuses operands and types that an op cannot have.
+
+    Raises:
+        OpError: it has some.
+    """
+    text = written(op)
+    assert text is not None, "it is an op that moves data"
+    if not op.form.executed:
+        check_known(op, text)
+
+
 def _make(form: Form) -> type[MoveOp]:
     name = "".join(part.capitalize() for part in form.name.split("_"))
     doc = f"``pto.{form.name}``."
@@ -332,5 +345,5 @@ def _make(form: Form) -> type[MoveOp]:
     return type(f"{name}Op", (MoveOp,), members)
 
 
-MOVES: dict[str, type[MoveOp]] = {name: _make(form) for name, form in FORMS.items()}
+MOVES: dict[str, type[MoveOp]] = {name: _make(form) for name, form in (FORMS | KNOWN_FORMS).items()}
 """Op classes by name without ``pto.``."""

@@ -12,6 +12,7 @@ from xdsl.traits import NoTerminator
 from tb.language.dialect.flags import BarrierOp, SetFlagOp, ShortBarrierOp, WaitFlagOp
 from tb.language.dialect.ops import Fault, OpError, string
 from tb.language.dialect.pointers import AddPtrOp, CastPtrOp
+from tb.language.dialect.registers import ClearBitOp, GetCtrlOp, SetBitOp
 from tb.language.dialect.types import OpaqueType, is_integer
 from tb.language.parser.syntax import Scanner
 
@@ -156,6 +157,9 @@ def broken(results: int, name: str) -> BrokenOp:
 OTHERS: tuple[type[Operation], ...] = (
     CastPtrOp,
     AddPtrOp,
+    GetCtrlOp,
+    ClearBitOp,
+    SetBitOp,
     SetFlagOp,
     WaitFlagOp,
     BarrierOp,

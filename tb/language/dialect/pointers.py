@@ -14,7 +14,8 @@ from tb.language.dialect.types import PtrType, is_integer, pointer_of, type_name
 from tb.language.parser.syntax import Scanner
 
 
-def _operand(parser: Parser, scanner: Scanner) -> UnresolvedOperand:
+def operand(parser: Parser, scanner: Scanner) -> UnresolvedOperand:
+    """Reads an SSA value."""
     if scanner.kind != "value":
         scanner.fail(f"expected an SSA value, found {scanner.found()}")
     name, _, index = scanner.value.partition("#")
@@ -46,7 +47,7 @@ class CastPtrOp(Operation):
     def parse(cls, parser: Parser) -> CastPtrOp:
         """Reads the text after the name."""
         scanner = Scanner(parser)
-        operand = _operand(parser, scanner)
+        taken = operand(parser, scanner)
         attributes = scanner.attribute_dictionary()
         scanner.expect(":", "and the type of the operand of pto.castptr")
         source = scanner.type()
@@ -54,7 +55,7 @@ class CastPtrOp(Operation):
         result = scanner.type()
         attributes |= scanner.attribute_dictionary()
         scanner.close()
-        value = parser.resolve_operand(operand, source)
+        value = parser.resolve_operand(taken, source)
         op = cls.create(operands=[value], result_types=[result], attributes=attributes)
         op.verify_()
         return op
@@ -107,9 +108,9 @@ class AddPtrOp(Operation):
     def parse(cls, parser: Parser) -> AddPtrOp:
         """Reads ``%p, %n : T``, ``: T, index``, ``: T -> T`` or ``: T, index -> T``."""
         scanner = Scanner(parser)
-        pointer = _operand(parser, scanner)
+        pointer = operand(parser, scanner)
         scanner.expect(",", "and the offset of pto.addptr")
-        offset = _operand(parser, scanner)
+        offset = operand(parser, scanner)
         attributes = scanner.attribute_dictionary()
         scanner.expect(":", "and the type of the pointer of pto.addptr")
         kind = scanner.type()

@@ -23,9 +23,9 @@ from xdsl.utils.lexer import Input, Lexer, Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from tb.language.dialect.flags import FlagOp
-from tb.language.dialect.moves import MOVES, NotPlainError
+from tb.language.dialect.moves import MOVES, NotPlainError, verify_move
 from tb.language.dialect.names import unknown_names
-from tb.language.dialect.ops import Fault, MoveOp, OpError, string, written
+from tb.language.dialect.ops import Fault, MoveOp, OpError, string
 from tb.language.dialect.others import OTHERS, BrokenOp, ForeignOp, SectionOp, broken
 from tb.language.dialect.types import OpaqueType, type_name
 from tb.language.parser.foreign import UnclosedError, closing, skip
@@ -293,7 +293,8 @@ class ProgramParser(Parser):
                 op.properties["holds_moves"] = string("moves")
         if type(op) in _OURS and not isinstance(op, ForeignOp | SectionOp | BrokenOp):
             try:
-                written(op)
+                if isinstance(op, MoveOp):
+                    verify_move(op)
                 op.verify_()
             except OpError as error:
                 for fault in error.faults:

@@ -14,13 +14,16 @@ from typing import Any
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Operation
 
+from tb.language.run.registers import RegisterState
 from tb.language.run.values import (
     FLOAT,
+    INDEX_BITS,
     OPAQUE,
     Kind,
     Located,
     Missing,
     float_bits,
+    number_kind,
     plain,
     unknown_of,
 )
@@ -286,6 +289,38 @@ def addptr(size: int, slots: tuple[int, ...]) -> Code:
             frame[target] = base.moved(elements * size)
         else:
             frame[target] = base + elements * size
+
+    return run
+
+
+CTRL = number_kind("i64", INDEX_BITS, signed=True)
+
+
+def read_ctrl(registers: RegisterState, target: int) -> Code:
+    """Returns the code of ``pto.get_ctrl``."""
+
+    def run(frame: Frame) -> None:
+        value = registers.ctrl
+        known = not isinstance(value, Unknown)
+        frame[target] = CTRL.wrap(value) if known else Missing("CTRL is not known")
+
+    return run
+
+
+def set_bit(one: bool, slots: tuple[int, int, int]) -> Code:
+    """Returns the code of ``pto.sbitset1`` or ``pto.sbitset0``: value, bit number, result."""
+    value, bit, target = slots
+
+    def run(frame: Frame) -> None:
+        word, number = plain(frame[value]), plain(frame[bit])
+        missing = unknown_of(word, number)
+        if missing is not None:
+            frame[target] = missing
+            return
+        if number not in range(INDEX_BITS):
+            raise ArithmeticFaultError(f"bit {number} of a word of {INDEX_BITS} bits")
+        mask = 1 << number
+        frame[target] = CTRL.wrap(word | mask if one else word & ~mask)
 
     return run
 

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tb.isa.dtypes import element_bits
 from tb.language.dialect.flags import BarrierOp, FlagOp, SetFlagOp
-from tb.language.dialect.ops import written
+from tb.language.dialect.ops import MoveOp, written
 from tb.language.dialect.others import BlockQueryOp, BrokenOp, ForeignOp
 from tb.language.dialect.types import pointer_of, type_name
 from tb.language.parser.known import meant, seems_to_move
@@ -133,6 +133,9 @@ class Preparation:
             "func.call": self._call,
             "pto.castptr": self._cast,
             "pto.addptr": self._addptr,
+            "pto.get_ctrl": self._get_ctrl,
+            "pto.sbitset0": self._set_bit,
+            "pto.sbitset1": self._set_bit,
             "pto.set_flag": self._flag,
             "pto.wait_flag": self._flag,
             "pto.pipe_barrier": self._barrier,
@@ -216,8 +219,8 @@ class Preparation:
         if isinstance(op, BrokenOp):
             self._broken(op, scope)
             return None
-        if written(op) is not None:
-            return self._move(op, scope)
+        if isinstance(op, MoveOp):
+            return self._move(op, scope) if op.form.executed else self._known(op)
         if name.startswith("pto.") or name == "pto_dv.foreign":
             self._foreign(op, scope)
             return None
@@ -245,7 +248,7 @@ class Preparation:
                 return checked
             scope.fixed.update(results)
             return None
-        return checked if op.name in arith.FAULTY else code
+        return checked if op.name in (*arith.FAULTY, "pto.sbitset0", "pto.sbitset1") else code
 
     def _constant(self, op: Operation, scope: _Scope) -> None:
         scope.fix(op.results[0], arith.constant(op, self.kind(op.results[0])))
@@ -297,6 +300,16 @@ class Preparation:
             return None
         slots = (*scope.many(op.operands), scope.slot(op.results[0]))
         return self._pure(op, arith.addptr(size, slots), scope)
+
+    # --- CTRL ------------------------------------------------------------------------------------
+
+    def _get_ctrl(self, op: Operation, scope: _Scope) -> Code:
+        return arith.read_ctrl(self.run.registers, scope.slot(op.results[0]))
+
+    def _set_bit(self, op: Operation, scope: _Scope) -> Code | None:
+        slots = scope.many((*op.operands, op.results[0]))
+        code = arith.set_bit(op.name == "pto.sbitset1", slots)  # type: ignore[arg-type]
+        return self._pure(op, code, scope)
 
     # --- control flow ----------------------------------------------------------------------------
 
@@ -385,6 +398,14 @@ class Preparation:
         self.skipped.setdefault(place, Skipped(place, name))
         for result in op.results:
             scope.fix(result, Missing(f"it is the result of foreign op {name} at {place}"))
+
+    def _known(self, op: MoveOp) -> None:
+        """Continues after an op that is read and not executed; no run may leave it out."""
+        place = self.source.place(op)
+        if not self.run.static:
+            message = "this op is known and not executed: later ops may read what it writes"
+            self.problem(op, message, legal="the grouped form of the op")
+        self.skipped.setdefault(place, Skipped(place, op.name))
 
     def _move(self, op: Operation, scope: _Scope) -> Code | None:
         text = written(op)
