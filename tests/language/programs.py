@@ -130,6 +130,14 @@ EVERY_OP: dict[str, str] = {
     "!pto.ptr<f16, ub>, !pto.ptr<f16, gm>, i64, i64, i64, i64, i64, i64",
     "copy_ubuf_to_ubuf": "pto.copy_ubuf_to_ubuf %ub, %ub2, %n, %m, %n, %m, %n : "
     "!pto.ptr<f16, ub>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64",
+    "copy_gm_to_cbuf": "pto.copy_gm_to_cbuf %gm, %l1, %n, %m, %n, %m : "
+    "!pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64",
+    "copy_cbuf_to_ubuf": "pto.copy_cbuf_to_ubuf %l1, %ub, %n, %m, %n, %m, %n : "
+    "!pto.ptr<f16, l1>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64",
+    "copy_ubuf_to_cbuf": "pto.copy_ubuf_to_cbuf %ub, %l1, %n, %m, %n, %m, %n : "
+    "!pto.ptr<f16, ub>, !pto.ptr<f16, l1>, i64, i64, i64, i64, i64",
+    "copy_cbuf_to_fbuf": "pto.copy_cbuf_to_fbuf %l1f, %fb, %n, %m, %n, %m : "
+    "!pto.ptr<f32, l1>, !pto.ptr<f32, fb>, i64, i64, i64, i64",
     "mte_l1_l0a": "pto.mte_l1_l0a %l1, %l0a, %n, %m : "
     "!pto.ptr<f16, l1>, !pto.ptr<f16, l0a>, i64, i64",
     "mte_l1_l0b": "pto.mte_l1_l0b %l1, %l0b, %n, %m : "

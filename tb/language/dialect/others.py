@@ -13,6 +13,13 @@ from tb.language.dialect.flags import BarrierOp, SetFlagOp, ShortBarrierOp, Wait
 from tb.language.dialect.ops import Fault, OpError, string
 from tb.language.dialect.pointers import AddPtrOp, CastPtrOp
 from tb.language.dialect.registers import ClearBitOp, GetCtrlOp, SetBitOp
+from tb.language.dialect.scalars import (
+    LoadDeviceOp,
+    LoadScalarOp,
+    PtrToIntOp,
+    StoreDeviceOp,
+    StoreScalarOp,
+)
 from tb.language.dialect.types import OpaqueType, is_integer
 from tb.language.parser.syntax import Scanner
 
@@ -157,6 +164,11 @@ def broken(results: int, name: str) -> BrokenOp:
 OTHERS: tuple[type[Operation], ...] = (
     CastPtrOp,
     AddPtrOp,
+    PtrToIntOp,
+    LoadScalarOp,
+    StoreScalarOp,
+    LoadDeviceOp,
+    StoreDeviceOp,
     GetCtrlOp,
     ClearBitOp,
     SetBitOp,

@@ -24,7 +24,7 @@ def operand(parser: Parser, scanner: Scanner) -> UnresolvedOperand:
     return UnresolvedOperand(span, int(index or 0))
 
 
-def _known_type(parser: Parser, operand: UnresolvedOperand) -> Attribute:
+def known_type(parser: Parser, operand: UnresolvedOperand) -> Attribute:
     """Returns the type of a value that is defined."""
     values = parser.ssa_values.get(operand.operand_name)
     if values is None or operand.index >= len(values):
@@ -114,7 +114,7 @@ class AddPtrOp(Operation):
         attributes = scanner.attribute_dictionary()
         scanner.expect(":", "and the type of the pointer of pto.addptr")
         kind = scanner.type()
-        count = scanner.type() if scanner.take(",") else _known_type(parser, offset)
+        count = scanner.type() if scanner.take(",") else known_type(parser, offset)
         result = scanner.type() if scanner.take("->") else kind
         attributes |= scanner.attribute_dictionary()
         scanner.close()

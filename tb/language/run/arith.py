@@ -115,6 +115,7 @@ _CASTS = (
     "arith.bitcast",
     "builtin.unrealized_conversion_cast",
     "pto.castptr",
+    "pto.ptrtoint",
 )
 
 KNOWN: tuple[str, ...] = (
@@ -125,7 +126,7 @@ KNOWN: tuple[str, ...] = (
     *_SHIFTS,
     "arith.cmpi",
     "arith.select",
-    *_CASTS[:-1],
+    *_CASTS[:-2],
 )
 """Ops that are computed here."""
 
@@ -250,10 +251,10 @@ def cast(name: str, source: Kind, result: Kind, slots: tuple[int, int]) -> Code 
     """Returns the code of a change of type, or None where none is known."""
     if OPAQUE in (source.sort, result.sort) or name not in _CASTS:
         return None
-    if name in ("builtin.unrealized_conversion_cast", "pto.castptr"):
+    if name.startswith(("builtin.", "pto.")):
         if FLOAT in (source.sort, result.sort):
             return None
-        if name != "pto.castptr" and source.bits != result.bits:
+        if name.startswith("builtin.") and source.bits != result.bits:
             return None
     mask, first, target = source.mask, *slots
     unsigned = name in ("arith.extui", "arith.index_castui", "arith.bitcast")

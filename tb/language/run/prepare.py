@@ -17,6 +17,7 @@ from tb.isa.dtypes import element_bits
 from tb.language.dialect.flags import BarrierOp, FlagOp, SetFlagOp
 from tb.language.dialect.ops import MoveOp, written
 from tb.language.dialect.others import BlockQueryOp, BrokenOp, ForeignOp
+from tb.language.dialect.scalars import ScalarOp
 from tb.language.dialect.types import pointer_of, type_name
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import Finding, Place, refuse
@@ -133,6 +134,7 @@ class Preparation:
             "func.call": self._call,
             "pto.castptr": self._cast,
             "pto.addptr": self._addptr,
+            "pto.ptrtoint": self._cast,
             "pto.get_ctrl": self._get_ctrl,
             "pto.sbitset0": self._set_bit,
             "pto.sbitset1": self._set_bit,
@@ -220,7 +222,13 @@ class Preparation:
             self._broken(op, scope)
             return None
         if isinstance(op, MoveOp):
-            return self._move(op, scope) if op.form.executed else self._known(op)
+            if op.form.executed:
+                return self._move(op, scope)
+            self._known(op)
+            return None
+        if isinstance(op, ScalarOp):
+            self._scalar(op, scope)
+            return None
         if name.startswith("pto.") or name == "pto_dv.foreign":
             self._foreign(op, scope)
             return None
@@ -398,6 +406,16 @@ class Preparation:
         self.skipped.setdefault(place, Skipped(place, name))
         for result in op.results:
             scope.fix(result, Missing(f"it is the result of foreign op {name} at {place}"))
+
+    def _scalar(self, op: ScalarOp, scope: _Scope) -> None:
+        """Continues after a scalar access; a run leaves it out if it may leave out foreign ops."""
+        place = self.source.place(op)
+        if not self.run.static and not self.skip_foreign:
+            message = "this op is foreign: it moves no data and is not executed"
+            self.problem(op, message)
+        self.skipped.setdefault(place, Skipped(place, op.name))
+        for result in op.results:
+            scope.fix(result, Missing(f"it is the result of {op.name} at {place}, not executed"))
 
     def _known(self, op: MoveOp) -> None:
         """Continues after an op that is read and not executed; no run may leave it out."""
