@@ -69,7 +69,7 @@ def test_findings_have_place_op_rule_and_range(
     lines = capsys.readouterr().out.splitlines()
     assert says(lines[0], f"{path}:8:5 error pto.mte_gm_ub DMA-L15 l2_cache_ctl 8")
     assert says(lines[1], r"legal 2 bits 0\.\.3")
-    assert [line.split(": ")[3] for line in lines[2:6:2]] == ["DMA-L07", "DMA-L08"]
+    assert [line.split(": ")[3] for line in lines[3:7:3]] == ["DMA-L07", "DMA-L08"]
     assert says(lines[-1], "verified 1 file 1 op 3 errors 1 file")
 
 

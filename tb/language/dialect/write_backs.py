@@ -117,7 +117,11 @@ def _payload(reading: Reading, clause: Clause, rule: str, shape: str) -> bool:
 
 
 def _pre_quant(reading: Reading, clause: Clause) -> None:
-    _payload(reading, clause, "FIX-L03", "pre_quant(%payload, mode = <mode>)")
+    if not _payload(reading, clause, "FIX-L03", "pre_quant(%payload, mode = <mode>)"):
+        return
+    mode = clause.keyed("mode")[0].text
+    if mode.startswith("req4"):
+        reading.note(f"the compiler refuses pre_quant {mode}: a mode of the model", clause.at)
 
 
 def _pre_relu(reading: Reading, clause: Clause) -> None:
