@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
+from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.lexer import Span
@@ -240,7 +241,8 @@ def read_move(cls: type[MoveOp], parser: Parser) -> MoveOp:
     start = parser.lexer.input.content.rfind(name, 0, standing(parser))
     commas = form.family in ("nz", "fix")
     bare = not form.groups
-    text = read_op(parser, form.name, start, form.head_words, commas=commas, bare=bare)
+    loose = form.name.startswith(("mte_", "mad"))
+    text = read_op(parser, form.name, start, form.head_words, commas=commas, loose=loose, bare=bare)
     if form.family == "dma":
         _one_name(text)
     reading = Reading(text, form)
@@ -312,13 +314,22 @@ def _check_words(reading: Reading) -> None:
 
 
 def _check_segments(given: Attribute | None, op: MoveOp) -> None:
-    """Refuses a trailing ``operandSegmentSizes`` that cannot be of this op."""
+    """Refuses ``operandSegmentSizes`` that are not those of the text.
+
+    The compiler prints them for the strided copies; of other ops only their sum is compared.
+    """
     get = getattr(given, "get_values", None)
     if given is None:
         return
-    total = sum(get()) if get else -1
-    if total != len(op.operands):
-        raise OpError(Fault(f"{SEGMENTS} counts {total} operands of {len(op.operands)}"))
+    sizes = tuple(get()) if get else ()
+    if sum(sizes) != len(op.operands):
+        raise OpError(Fault(f"{SEGMENTS} counts {sum(sizes)} operands of {len(op.operands)}"))
+    own = op.properties.get(SEGMENTS)
+    if op.form.family == "dma" and isinstance(own, DenseArrayBase):
+        counted = tuple(own.get_values())
+        if sizes != counted:
+            legal = ", ".join(map(str, counted))
+            raise OpError(Fault(f"{SEGMENTS} is not that of the clauses", legal=legal))
 
 
 def verify_move(op: MoveOp) -> None:

@@ -248,8 +248,10 @@ class ProgramParser(Parser):
 
     def _names(self, op: Operation, name: str, at: int) -> None:
         """Notes attributes of an op, read to its end, that it does not have."""
-        for fault in unknown_names(op, self._text, at, self.offset):
+        faults, notes = unknown_names(op, self._text, at, self.offset)
+        for fault in faults:
             self._fault(name, fault, at)
+        self.notes += [(name, message, where) for message, where in notes]
 
     def parse_optional_location(self) -> LocationAttr | None:
         """Skips ``loc(...)`` if it is here: places are those of the file that is read."""

@@ -28,7 +28,7 @@ from tb.isa.dma.legacy import (
 from tb.isa.dma.op import Loop, Pad
 from tb.isa.dtypes import PAD_DTYPES, Ptr, moved_as
 from tb.isa.fix.op import Atomic, FbPtr, Loop3, PreQuant, PreRelu, Scalar
-from tb.isa.fix.table import FLAG_CHECK, FLAG_CLEAR
+from tb.isa.fix.table import FLAG_CHECK, FLAG_CLEAR, NO_CONVERT, NUMBER_TYPES
 from tb.isa.lower import OP_CLASSES
 from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
 from tb.isa.pipes import PIPES, Pipe
@@ -213,8 +213,17 @@ def _pre_quant(take: _Collector, written: Written) -> Make | None:
     mode, value = written.pre_quant
     if value is None:
         return lambda _: PreQuant(mode, None)
+    if mode == NO_CONVERT.name and _ignored(take.kind_of(value)):
+        return lambda _: PreQuant(mode, Scalar("f32", 0))
     payload = take.payload("pre_quant payload", value, "FIX-L03")
     return lambda numbers: PreQuant(mode, payload(numbers))
+
+
+def _ignored(kind: Kind) -> bool:
+    """Returns whether a payload is of a type that only ``no_convert``, which ignores it, takes."""
+    if kind.pointer is not None:
+        return kind.pointer.space == "fb" and kind.pointer.dtype not in NUMBER_TYPES
+    return kind.name not in NUMBER_TYPES
 
 
 def _nothing(_: Sequence[int]) -> None:
