@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from tb.isa.burst.op import BurstOp
 from tb.isa.burst.table import BURSTS
-from tb.isa.ctrl import CtrlOp, SetAtomic, SetCtrl
+from tb.isa.ctrl import CTRL_BITS, CtrlOp, SetAtomic, SetCtrl
 from tb.isa.dma.legacy import (
     CopyUbufToGm,
     CopyUbufToUbuf,
@@ -214,7 +214,9 @@ def op_parts(op: AnyOp, names: Names = LOG) -> Parts:
     ``set_atomic_*`` has no operand, and nothing after the colon.
     """
     if isinstance(op, SetCtrl):
-        return f"pto.set_ctrl {names.integer(op.value)}", names.integer_type(op.value)
+        # An i64 with bit 63 set is a negative constant.
+        word = op.value - (op.value >> CTRL_BITS - 1 << CTRL_BITS)
+        return f"pto.set_ctrl {names.integer(word)}", "i64"
     if isinstance(op, SetAtomic):
         return f"pto.set_atomic_{op.what}", ""
     if isinstance(op, DmaOp | BurstOp):
