@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 ELEMENT_BYTES: dict[str, int] = {
@@ -46,6 +47,14 @@ ALL_DTYPES: tuple[str, ...] = (*DTYPES, *NIBBLE_DTYPES)
 
 DTYPE_INDEX: dict[str, int] = {name: index for index, name in enumerate(ALL_DTYPES)}
 
+DIALECT_DTYPES: tuple[str, ...] = (*("hif8", "hif8x2", "bf16x2", "f8E8M0", "f4E2M1x2", "f4E1M2x2"),)
+"""Element types of the pto dialect, which text writes with ``!pto.``."""
+
+OTHER_BYTE_FLOATS: tuple[str, ...] = (
+    *("f8E4M3", "f8E4M3FNUZ", "f8E4M3B11FNUZ", "f8E5M2FNUZ", "f8E3M4", "f8E8M0FNU"),
+)
+"""Floats of one byte that text may name and no op distinguishes: copies move them as bytes."""
+
 PAD_DTYPES: tuple[str, ...] = ("i8", "i16", "i32", "f16", "bf16", "f32")
 """Types of a pad value (DMA-L03)."""
 
@@ -58,7 +67,35 @@ class Ptr:
     space: str
 
     def __str__(self) -> str:
-        return f"!pto.ptr<{self.dtype}, {self.space}>"
+        return f"!pto.ptr<{element_text(self.dtype)}, {self.space}>"
+
+
+def element_text(dtype: str) -> str:
+    """Returns an element type as text writes it."""
+    return f"!pto.{dtype}" if dtype in DIALECT_DTYPES else dtype
+
+
+_BITS = re.compile(r"(?:s|u)?i(\d+)|b?f(\d+)(?:E\w+)?")
+
+
+def element_bits(dtype: str) -> int:
+    """Returns the bits of an element, also of types that no op moves; 0 where text has none."""
+    if dtype in ELEMENT_BYTES:
+        return 8 * ELEMENT_BYTES[dtype]
+    found = _BITS.fullmatch(dtype)
+    return int(found[1] or found[2]) if found else 0
+
+
+def moved_as(dtype: str, *, any_type: bool = False) -> str:
+    """Returns the element type that an op without arithmetic holds for that of its text.
+
+    Args:
+        dtype: Element type.
+        any_type: Whether the op has no rule on it at all.
+    """
+    if dtype in OTHER_BYTE_FLOATS:
+        return "f8E5M2"
+    return "ui8" if any_type and dtype not in ELEMENT_BYTES else dtype
 
 
 def element_bytes(dtype: str) -> int:

@@ -24,6 +24,14 @@ LEGACY_FORMS: dict[str, str] = {
 }
 """Legacy copies to the op that has the same descriptor (spec/README.md, legacy mapping)."""
 
+TEXT_FORMS: dict[str, str] = {
+    "copy_gm_to_cbuf": "mte_gm_l1",
+    "copy_cbuf_to_ubuf": "mte_l1_ub",
+    "copy_ubuf_to_cbuf": "mte_ub_l1",
+    "copy_cbuf_to_fbuf": "mte_l1_fb",
+}
+"""Register forms that exist in text alone, to the op that they are (spec/dialect.md, section 5)."""
+
 SLOTS: tuple[str, ...] = ("mte1", "mte2", "mte3", "fix")
 """Slots in the order of their number in the mailbox."""
 

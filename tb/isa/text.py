@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from tb.isa.burst.op import BurstOp
 from tb.isa.burst.table import BURSTS
-from tb.isa.ctrl import CtrlOp, SetAtomic, SetCtrl
+from tb.isa.ctrl import CTRL_BITS, CtrlOp, SetAtomic, SetCtrl
 from tb.isa.dma.legacy import (
     CopyUbufToGm,
     CopyUbufToUbuf,
@@ -20,7 +20,7 @@ from tb.isa.dma.legacy import (
     SetLoopStride,
     SetMovPadVal,
 )
-from tb.isa.dma.op import DmaOp, MteGmUb
+from tb.isa.dma.op import DmaOp, MteGmUb, MteUbGm
 from tb.isa.dma.table import STRIDED
 from tb.isa.dtypes import Ptr
 from tb.isa.fields import OpSpec
@@ -55,7 +55,10 @@ def _pointers(op: AnyOp, source: int, destination: int, names: Names) -> Parts:
 
 def _written(spec: OpSpec) -> tuple[str, ...]:
     """Returns the operands of a row that every such op has, up to those of ``nburst``."""
-    names = tuple(operand.name for operand in spec.operands)
+    store = spec.destination == "gm"  # Its hint is a clause.
+    names = tuple(
+        operand.name for operand in spec.operands if not (store and operand.name == "l2_cache_ctl")
+    )
     return names[: names.index("n_burst") + 3]
 
 
@@ -69,6 +72,9 @@ def _copy_parts(op: DmaOp | BurstOp, names: Names) -> Parts:
     pointers, kinds = _pointers(op, source, destination, names)
     clauses = [f"nburst({_ints(names, *burst)})"]
     types = [kinds, _kinds(names, *scalars, *burst)]
+    if isinstance(op, MteUbGm) and op.l2_cache_ctl != 0:
+        clauses.append(f"l2_cache_ctl({names.integer(op.l2_cache_ctl)})")
+        types.append(names.integer_type(op.l2_cache_ctl))
     for loop in op.loops if isinstance(op, DmaOp) else ():
         values = (loop.count, loop.src_stride, loop.dst_stride)
         clauses.append(f"loop({_ints(names, *values)})")
@@ -157,11 +163,10 @@ def _fix_parts(op: FixOp, names: Names) -> Parts:
     head = [names.pointer(op.src_type, op.src), names.pointer(op.dst_type, op.dst)]
     if isinstance(op, MteL0cGm):
         numbers += [op.sid, op.l2_cache_ctrl]
-    elif isinstance(op, MteL0cUb) and not op.ub_split:
-        numbers.append(op.sub_block)
     head += map(names.integer, numbers)
-    if isinstance(op, MteL0cUb) and op.ub_split:
-        head.append(op.ub_split)
+    if isinstance(op, MteL0cUb):
+        head.append(f"dst_mode({op.ub_split or names.integer(op.sub_block)})")
+        numbers += [] if op.ub_split else [op.sub_block]
     clauses, types = _fix_clauses(op, names)
     kinds = map(names.integer_type, numbers)
     types = [str(op.src_type), str(op.dst_type), *kinds, *types]
@@ -209,7 +214,9 @@ def op_parts(op: AnyOp, names: Names = LOG) -> Parts:
     ``set_atomic_*`` has no operand, and nothing after the colon.
     """
     if isinstance(op, SetCtrl):
-        return f"pto.set_ctrl {names.integer(op.value)}", names.integer_type(op.value)
+        # An i64 with bit 63 set is a negative constant.
+        word = op.value - (op.value >> CTRL_BITS - 1 << CTRL_BITS)
+        return f"pto.set_ctrl {names.integer(word)}", "i64"
     if isinstance(op, SetAtomic):
         return f"pto.set_atomic_{op.what}", ""
     if isinstance(op, DmaOp | BurstOp):

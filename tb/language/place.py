@@ -32,6 +32,7 @@ class Finding:
         message: A sentence with the offending value.
         legal: The legal range or set, or empty.
         condition: Condition under which it happens, where that is not known; else empty.
+        ours: Whether it is a rule that the compiler does not check.
     """
 
     place: Place
@@ -40,6 +41,7 @@ class Finding:
     message: str
     legal: str = ""
     condition: str = ""
+    ours: bool = False
 
     @property
     def sentence(self) -> str:
@@ -53,7 +55,10 @@ class Finding:
         if self.rule:
             words.append(f"{self.rule}:")
         words.append(self.sentence)
-        return " ".join(words) + (f"\n  legal: {self.legal}" if self.legal else "")
+        lines = [" ".join(words)]
+        lines += [f"  legal: {self.legal}"] if self.legal else []
+        lines += ["  note: the compiler does not check this"] if self.ours else []
+        return "\n".join(lines)
 
 
 class ProgramError(PtoError):

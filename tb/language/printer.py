@@ -171,7 +171,7 @@ def _line(step: Step | Note, names: Names) -> str:
     if isinstance(step, WaitFlag):
         return f'pto.wait_flag["{step.other.value}", "{step.pipe.value}", "EVENT_ID{step.event}"]'
     if isinstance(step, Barrier):
-        return f'pto.pipe_barrier "{step.pipe.value if step.pipe else "PIPE_ALL"}"'
+        return f"pto.barrier <{step.pipe.value if step.pipe else 'PIPE_ALL'}>"
     if isinstance(step, Compute):
         operands, types = _cube_parts(step.op, names)
         return f"{operands} : {types}"

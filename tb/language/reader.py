@@ -35,6 +35,7 @@ class Source:
         file: Name of the file.
         text: Its text.
         offsets: Offset of the name of each op; :meth:`place` converts them to lines and columns.
+        notes: Remarks on text that is read and is odd: older forms, unknown attributes.
     """
 
     module: ModuleOp
@@ -42,6 +43,7 @@ class Source:
     text: str
     offsets: dict[Operation, int] = field(repr=False)
     lines: tuple[int, ...] = field(repr=False)
+    notes: tuple[str, ...] = ()
 
     def place(self, op: Operation) -> Place:
         """Returns the place of the name of an op; of one that is not in the text, its parent's."""
@@ -122,7 +124,11 @@ def read(text: str, file: str, findings: list[Finding] | None = None) -> Source:
     if findings is not None:
         findings += found
     assert module is not None, "a module that is missing has a finding"
-    return Source(module, file, text, parser.offsets, lines)
+    notes = (
+        f"{place_of(file, lines, at)}: note: {name}: {message}"
+        for name, message, at in sorted(parser.notes, key=lambda x: x[2])
+    )
+    return Source(module, file, text, parser.offsets, lines, tuple(notes))
 
 
 def read_file(path: Path | str, findings: list[Finding] | None = None) -> Source:

@@ -85,6 +85,7 @@ def verify_file(
     most = 0
     try:
         source = read_file(path, findings)
+        notes += source.notes
         for function in entries(source) or ("",):
             try:
                 walked = _walk(source, function, ways)

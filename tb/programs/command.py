@@ -128,7 +128,7 @@ def report(one: Prepared) -> ProgramReport:
             )
             for buffer in one.buffers
         ],
-        notes=list(one.order.notes),
+        notes=[*one.notes, *one.order.notes],
     )
 
 

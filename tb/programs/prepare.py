@@ -74,6 +74,7 @@ class Prepared:
         buffers: Buffers of its arguments.
         outputs: Files to write.
         inputs: Files that it read.
+        notes: Remarks on its text.
     """
 
     request: Request
@@ -83,6 +84,7 @@ class Prepared:
     buffers: tuple[Buffer, ...]
     outputs: tuple[Output, ...]
     inputs: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
 
 
 class _Ranges:
@@ -207,7 +209,7 @@ def prepare(
     )
     read = [request.path, *([request.setup] if request.setup else [])]
     read += [one.source.path for one in found if not one.source.maker]
-    return Prepared(request, job, bound, sequence, found, outputs, tuple(read))
+    return Prepared(request, job, bound, sequence, found, outputs, tuple(read), source.notes)
 
 
 def _signature(source: Source, request: Request) -> tuple[dict[int, int], Trace]:

@@ -10,7 +10,7 @@ from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import LegacyOp, LegacySet
 from tb.isa.dma.op import DmaDescriptor
 from tb.isa.fix.op import FixDescriptor
-from tb.isa.ops import LEGACY_FORMS, OPS
+from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
 from tb.language.place import Finding
 from tb.language.trace import Move, Trace
 
@@ -28,7 +28,7 @@ def unserved(trace: Trace, manifests: Iterable[Manifest]) -> list[Finding]:
     for step in trace.steps:
         if not isinstance(step, Move) or isinstance(step.op, LegacySet | CtrlOp):
             continue
-        name = LEGACY_FORMS.get(step.name, step.name)
+        name = (LEGACY_FORMS | TEXT_FORMS).get(step.name, step.name)
         engine = served.get(name)
         if engine is None:
             message = f"no engine of this run takes {name}"

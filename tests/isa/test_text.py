@@ -14,8 +14,8 @@ from tb.isa.text import to_text
 def test_text_reads_like_the_documents() -> None:
     op = MteUbGm(32, 16, 40, 3, 64, 64)
     assert to_text(op) == (
-        "pto.mte_ub_gm %ub_0x20, %gm_0x10, %c0_i64, %c40_i64 nburst(%c3_i64, %c64_i64, %c64_i64) "
-        ": !pto.ptr<i8, ub>, !pto.ptr<i8, gm>, i64, i64, i64, i64, i64"
+        "pto.mte_ub_gm %ub_0x20, %gm_0x10, %c40_i64 nburst(%c3_i64, %c64_i64, %c64_i64) "
+        ": !pto.ptr<i8, ub>, !pto.ptr<i8, gm>, i64, i64, i64, i64"
     )
 
 

@@ -80,8 +80,8 @@ EVERY_OP: dict[str, str] = {
     f"{DMA}, loop i64, i64, i64, loop i64, i64, i64, pad f16, i64, i64",
     "mte_gm_ub, pad alone": "pto.mte_gm_ub %gm, %ub, %m, %n nburst(%n, %m, %m) pad(%p) "
     f": !pto.ptr<f16, gm>, !pto.ptr<f16, ub>, {DMA}, pad f16",
-    "mte_ub_gm": "pto.mte_ub_gm %ub, %gm, %m, %n nburst(%n, %m, %m) {ub_sub = 1 : i32} "
-    f": !pto.ptr<f16, ub>, !pto.ptr<f16, gm>, {DMA}",
+    "mte_ub_gm": "pto.mte_ub_gm %ub, %gm, %n nburst(%n, %m, %m) l2_cache_ctl(%m) "
+    f"{{ub_sub = 1 : i32}} : !pto.ptr<f16, ub>, !pto.ptr<f16, gm>, {DMA}",
     "mte_ub_gm without l2": "pto.mte_ub_gm %ub, %gm, %n nburst(%n, %m, %m) loop(%n, %m, %m) "
     ": !pto.ptr<f16, ub>, !pto.ptr<f16, gm>, i64, i64, i64, i64, loop i64, i64, i64",
     "mte_gm_l1": "pto.mte_gm_l1 %gm, %l1, %n nburst(%n, %m, %m) "
@@ -112,9 +112,9 @@ EVERY_OP: dict[str, str] = {
     "!pto.ptr<f32, l0c>, !pto.ptr<f32, gm>, i64, i64, i64, i64, i64, i64",
     "mte_l0c_l1": "pto.mte_l0c_l1 %l0c, %l1f, %n, %m, %n, %m, unit_flag(1), nz2nz(%m), nosat : "
     "!pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64, i64, i64, i64",
-    "mte_l0c_ub": "pto.mte_l0c_ub %l0c, %ub, %n, %m, %n, %m, %m, nz2nd, sat : "
+    "mte_l0c_ub": "pto.mte_l0c_ub %l0c, %ub, %n, %m, %n, %m, dst_mode(%m), nz2nd, sat : "
     "!pto.ptr<f32, l0c>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64",
-    "mte_l0c_ub, split": "pto.mte_l0c_ub %l0c, %ub, %n, %m, %n, %m, split_n, nz2nd : "
+    "mte_l0c_ub, split": "pto.mte_l0c_ub %l0c, %ub, %n, %m, %n, %m, dst_mode(split_n), nz2nd : "
     "!pto.ptr<f32, l0c>, !pto.ptr<f16, ub>, i64, i64, i64, i64",
     **{
         f"set_{name}": f"pto.set_{name} %n, %m : i64, i64"
@@ -130,6 +130,14 @@ EVERY_OP: dict[str, str] = {
     "!pto.ptr<f16, ub>, !pto.ptr<f16, gm>, i64, i64, i64, i64, i64, i64",
     "copy_ubuf_to_ubuf": "pto.copy_ubuf_to_ubuf %ub, %ub2, %n, %m, %n, %m, %n : "
     "!pto.ptr<f16, ub>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64",
+    "copy_gm_to_cbuf": "pto.copy_gm_to_cbuf %gm, %l1, %n, %m, %n, %m : "
+    "!pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64",
+    "copy_cbuf_to_ubuf": "pto.copy_cbuf_to_ubuf %l1, %ub, %n, %m, %n, %m, %n : "
+    "!pto.ptr<f16, l1>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64",
+    "copy_ubuf_to_cbuf": "pto.copy_ubuf_to_cbuf %ub, %l1, %n, %m, %n, %m, %n : "
+    "!pto.ptr<f16, ub>, !pto.ptr<f16, l1>, i64, i64, i64, i64, i64",
+    "copy_cbuf_to_fbuf": "pto.copy_cbuf_to_fbuf %l1f, %fb, %n, %m, %n, %m : "
+    "!pto.ptr<f32, l1>, !pto.ptr<f32, fb>, i64, i64, i64, i64",
     "mte_l1_l0a": "pto.mte_l1_l0a %l1, %l0a, %n, %m : "
     "!pto.ptr<f16, l1>, !pto.ptr<f16, l0a>, i64, i64",
     "mte_l1_l0b": "pto.mte_l1_l0b %l1, %l0b, %n, %m : "

@@ -32,6 +32,7 @@ from tb.isa.fix.op import (
     Scalar,
 )
 from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.ops import TEXT_FORMS
 from tb.isa.pipes import PIPES, Pipe
 from tb.language.place import ProgramError
 from tb.language.reader import read
@@ -39,7 +40,7 @@ from tb.language.run.build import CLASSES
 from tb.language.run.walk import trace
 from tb.language.trace import Compute, Move, Trace
 from tb.language.unknown import UNKNOWN
-from tests.wording import pattern, says
+from tests.wording import says
 
 SPACES = ("gm", "ub", "l1", "l0a", "l0b", "l0c", "bt", "fb")
 
@@ -110,7 +111,8 @@ CASES: list[tuple[str, Any]] = [
         MteGmUb(0x100, 0x200, 2, 3, 4, 5, (), Pad("f16", 0x3C00), 1, GM, UB, 1),
     ),
     (
-        f"pto.mte_ub_gm %ub, %gm, %c1, %c2 nburst(%c3, %c4, %c5) loop(%c6, %c7, %c8) : "
+        f"pto.mte_ub_gm %ub, %gm, %c2 nburst(%c3, %c4, %c5) l2_cache_ctl(%c1) "
+        "loop(%c6, %c7, %c8) : "
         f"{_types('ub', 'gm')}, {_i64(5)}, loop i64, i64, i64",
         MteUbGm(0x200, 0x100, 2, 3, 4, 5, (Loop(6, 7, 8),), 1, UB, GM),
     ),
@@ -205,12 +207,12 @@ CASES: list[tuple[str, Any]] = [
         ),
     ),
     (
-        f"pto.mte_l0c_ub %l0c, %ub, %c1, %c2, %c3, %c4, split_m : "
+        f"pto.mte_l0c_ub %l0c, %ub, %c1, %c2, %c3, %c4, dst_mode(split_m) : "
         f"{_types('l0c', 'ub', dtypes=ACC)}, {_i64(4)}",
         MteL0cUb(0x600, 0x200, 1, 2, 3, 4, ub_split="split_m", src_type=L0C32, dst_type=UB32),
     ),
     (
-        f"pto.mte_l0c_ub %l0c, %ub, %c1, %c2, %c3, %c4, %c1, nz2nd, sat : "
+        f"pto.mte_l0c_ub %l0c, %ub, %c1, %c2, %c3, %c4, dst_mode(%c1), nz2nd, sat : "
         f"{_types('l0c', 'ub', dtypes=ACC)}, {_i64(5)}",
         MteL0cUb(
             0x600, 0x200, 1, 2, 3, 4, 1, layout="nz2nd", sat="sat", src_type=L0C32, dst_type=UB32
@@ -274,7 +276,7 @@ def test_every_op_is_built_here() -> None:
     """No op of a pipe lacks a case above, or a class."""
     cases = {_name(text) for text, _ in CASES}
     assert cases == {name for name in PIPES if not name.startswith(("set_ctrl", "set_atomic"))}
-    assert set(CLASSES) == {name for name in PIPES if not name.startswith("set_")}
+    assert set(CLASSES) == {name for name in PIPES if not name.startswith("set_")} | {*TEXT_FORMS}
 
 
 def test_ops_that_write_ctrl() -> None:
@@ -295,7 +297,7 @@ def test_ops_that_write_ctrl() -> None:
     assert isinstance(written, Move)
     assert omitted.ctrl == (1 << 64) - 1 & ~(7 << 6) & ~(3 << 9) | 1 << 9
     assert written.ctrl == 0, "its clauses leave nothing to CTRL"
-    with pytest.raises(ProgramError, match="64 bits"):
+    with pytest.raises(ProgramError, match="takes i64"):
         walk("pto.set_ctrl %yes : i1")
 
 
@@ -366,20 +368,25 @@ def test_negative_operands_break_the_rule_of_the_width(text: str, message: str, 
     assert isinstance(step, Move)
 
 
-@pytest.mark.parametrize(("kind", "value"), [("i8", 0xFD), ("i16", 0x9C40), ("i32", 0xFFFFFFFF)])
-def test_integers_without_a_sign_are_counts_by_their_bits(kind: str, value: int) -> None:
-    """``i8`` to ``i32`` have no sign; ``si16`` has one, and an ``i64`` is no pattern."""
-    signed = value - (1 << int(kind[1:]))
+@pytest.mark.parametrize("kind", ["i1", "i8", "i16", "i32", "index", "si64", "ui64"])
+def test_counts_are_i64(kind: str) -> None:
     load = "pto.mte_gm_ub %gm, %ub, %c1, %n nburst(%c1, %c4, %c5) : "
-    types = f"{_types('gm', 'ub')}, i64, TYPE, i64, i64, i64"
-    constant = f"%n = arith.constant {signed} : {kind}\n"
-    (step,) = walk(constant + load + types.replace("TYPE", kind)).steps
+    types = f"{_types('gm', 'ub')}, i64, {kind}, i64, i64, i64"
+    with pytest.raises(ProgramError, match=f"len_burst has type {kind}, it takes i64"):
+        walk(f"%n = pto.get_block_idx : {kind}\n{load}{types}")
+
+
+@pytest.mark.parametrize(("kind", "value"), [("i1", "true"), ("i64", "2")])
+def test_a_flag_is_an_i1_or_holds_what_no_i1_does(kind: str, value: str) -> None:
+    kinds = f"i64, i64, i64, i64, i64, {kind}, i64, i64, i64"
+    copy = f"pto.copy_gm_to_ubuf %gm, %ub, {'%c1, ' * 5}%n, %c1, %c1, %c1 : {_types('gm', 'ub')}, "
+    literal = value if kind == "i1" else f"{value} : {kind}"
+    (step,) = walk(f"%n = arith.constant {literal}\n{copy}{kinds}").steps
     assert isinstance(step, Move)
-    assert isinstance(step.op, MteGmUb)
-    assert step.op.len_burst == value
-    cast = f"%n = builtin.unrealized_conversion_cast %s : {kind} to s{kind}\n"
-    with pytest.raises(ProgramError, match=pattern(rf"len_burst \(%n\) {signed}")):
-        walk(constant.replace("%n", "%s") + cast + load + types.replace("TYPE", f"s{kind}"))
+    assert isinstance(step.op, CopyGmToUbuf)
+    assert step.op.data_select_bit == (1 if kind == "i1" else 2)
+    with pytest.raises(ProgramError, match="data_select_bit has type i64, it takes i1"):
+        walk(f"%n = arith.constant 1 : i64\n{copy}{kinds.replace('i1,', 'i64,')}")
 
 
 def test_an_unknown_operand_leaves_the_others_known() -> None:
@@ -424,3 +431,49 @@ def test_values_that_no_op_has_are_errors(text: str, facts: str) -> None:
     with pytest.raises(ProgramError) as caught:
         walk(text)
     assert says(str(caught.value), facts), caught.value
+
+
+def test_register_forms_are_ops_of_the_grouped_form() -> None:
+    text = (
+        f"pto.copy_gm_to_cbuf %gm, %l1, %c1, %c2, %c3, %c4 : {GM}, {L1}, {_i64(4)}\n"
+        f"pto.copy_cbuf_to_ubuf %l1, %ub, %c3, %c1, %c2, %c6, %c7 : {L1}, {UB}, {_i64(5)}\n"
+        f"pto.copy_ubuf_to_cbuf %ub, %l1, %c3, %c1, %c2, %c6, %c7 : {UB}, {L1}, {_i64(5)}\n"
+        f"pto.copy_cbuf_to_fbuf %l1, %fb, %c1, %c2, %c6, %c7 : {L1}, {FB}, {_i64(4)}\n"
+    )
+    steps = walk(text).steps
+    assert [step.op for step in steps if isinstance(step, Move)] == [
+        MteGmL1(0x100, 0x300, 2, 1, 3, 4, (), GM, L1),
+        MteL1Ub(0x300, 0x200, 2, 1, 6, 7, (), L1, UB, 1),
+        MteUbL1(0x200, 0x300, 2, 1, 6, 7, UB, L1),
+        MteL1Fb(0x300, 0x800, 2, 1, 6, 7, L1, FB),
+    ]
+    names = ["mte_gm_l1", "mte_l1_ub", "mte_ub_l1", "mte_l1_fb"]
+    assert [step.pipe for step in steps if isinstance(step, Move)] == [PIPES[x] for x in names]
+
+
+def test_bits_of_ctrl_are_set_and_cleared() -> None:
+    text = (
+        "%bit = arith.constant 63 : i64\n"
+        "%a = pto.get_ctrl : i64\n"
+        "%b = pto.sbitset1 %a, %bit : i64, i64 -> i64\n"
+        "pto.set_ctrl %b : i64\n"
+        "pto.set_atomic_f16\n"
+        "%c = pto.get_ctrl : i64\n"
+        "%d = pto.sbitset0 %c, %bit : i64, i64 -> i64\n"
+        "pto.set_ctrl %d : i64\n"
+    )
+    steps = [step.op for step in walk(text).steps if isinstance(step, Move)]
+    assert steps == [SetCtrl(1 << 63), SetAtomic("f16"), SetCtrl(2 << 6)]
+
+
+def test_a_bit_that_no_word_has() -> None:
+    text = "%a = pto.get_ctrl : i64\n%b = pto.sbitset1 %a, %n : i64, i64 -> i64\n"
+    with pytest.raises(ProgramError, match="bit 64 of a word of 64 bits"):
+        walk(f"%n = arith.constant 64 : i64\n{text}")
+
+
+def test_known_ops_are_read_and_not_run() -> None:
+    text = "pto.set_fpc %c1 : i64\n"
+    assert [each.name for each in walk(text, static=True).skipped] == ["pto.set_fpc"]
+    with pytest.raises(ProgramError, match="known and not executed: later ops may read"):
+        walk(text)

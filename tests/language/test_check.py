@@ -94,9 +94,10 @@ def test_t_rules_are_also_checked_where_illegal_ops_are_sent() -> None:
 
 def test_a_finding_has_place_op_rule_and_legal_range() -> None:
     (finding,) = found(MteGmUb(0, 0, 1 << 16, 1, 0, 0))
-    message, legal = str(finding).splitlines()
+    message, legal, note = str(finding).splitlines()
     assert says(message, "x.pto:0:3 error pto.mte_gm_ub DMA-L05 len_burst 65536")
     assert says(legal, r"legal 0\.\.65535 knob len_bits 16")
+    assert says(note, "note: the compiler does not check this")
 
 
 @pytest.mark.parametrize(

@@ -108,8 +108,18 @@ def test_every_number_of_loops_with_every_padding(op: str, loops: int, pad: int)
 
 
 @pytest.mark.parametrize("count", [3, 4])
-def test_a_store_with_and_without_its_hint(count: int) -> None:
+def test_a_store_with_and_without_the_hint_of_an_older_form(count: int) -> None:
     assert count in {text.partition("nburst")[0].count("%") for text in ops_of("mte_ub_gm")}
+
+
+@pytest.mark.parametrize("loops", [0, 1])
+@pytest.mark.parametrize("hint", [0, 1])
+def test_a_store_with_and_without_its_hint(hint: int, loops: int) -> None:
+    found = {
+        (text.count("l2_cache_ctl("), min(1, len(re.findall(r"\bloop\d*\(", text))))
+        for text in ops_of("mte_ub_gm")
+    }
+    assert (hint, loops) in found
 
 
 def clauses_of(text: str) -> set[str]:
@@ -168,8 +178,12 @@ def test_every_atomic(kind: str, op: str) -> None:
         ", sat\n",
         "sat(preserve_nan)",
         ", nosat",
-        "split_m",
-        "split_n",
+        "dst_mode(split_m)",
+        "dst_mode(split_n)",
+        "dst_mode(%c0_i64)",
+        "dst_mode(%c1_i64)",
+        ", split_m",
+        ", split_n",
         "nd2nz, shape(",
         "dn2nz, shape(",
         "%true)",

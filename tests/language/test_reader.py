@@ -10,12 +10,12 @@ from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IntegerAttr
 
 from tb.common.errors import PtoError
-from tb.isa.dtypes import Ptr
+from tb.isa.dtypes import Ptr, element_text
 from tb.isa.pipes import Pipe
 from tb.language.dialect.flags import BarrierOp, FlagOp
 from tb.language.dialect.others import BlockQueryOp, SectionOp
 from tb.language.dialect.pointers import AddPtrOp, CastPtrOp
-from tb.language.dialect.types import ELEMENTS, SPACES, PtrType, type_name
+from tb.language.dialect.types import ELEMENTS, SPACES, PtrType, pointer_of, type_name
 from tb.language.place import ProgramError
 from tb.language.reader import read, read_file, written
 from tests.language.programs import BEFORE, EVERY_OP, moves, names, only, program
@@ -127,6 +127,13 @@ def test_every_space_and_alias(keyword: str, space: str) -> None:
 def test_every_element_type(element: str) -> None:
     source = program(f"  %q = pto.castptr %n : i64 -> !pto.ptr<{element}, ub>")
     (op,) = (op for op in source.module.walk() if isinstance(op, CastPtrOp))
+    assert type_name(op.results[0].type) == f"!pto.ptr<{element_text(element)}, ub>"
+
+
+@pytest.mark.parametrize("element", ["i24", "si7", "ui128", "vector<2xf32>", "vector<4x8xf8E5M2>"])
+def test_elements_of_any_width_and_vectors(element: str) -> None:
+    source = program(f"  %q = pto.castptr %n : i64 -> !pto.ptr< {element} , ub>")
+    (op,) = (op for op in source.module.walk() if isinstance(op, CastPtrOp))
     assert type_name(op.results[0].type) == f"!pto.ptr<{element}, ub>"
 
 
@@ -137,7 +144,30 @@ def test_an_element_type_of_the_dialect_and_an_alias_of_a_type() -> None:
     )
     casts = [op for op in read(text, "x.pto").module.walk() if isinstance(op, CastPtrOp)]
     kinds = [type_name(op.results[0].type) for op in casts]
-    assert kinds == ["!pto.ptr<f16, ub>", "!pto.ptr<hif8, ub>"]
+    assert kinds == ["!pto.ptr<f16, ub>", "!pto.ptr<!pto.hif8, ub>"]
+
+
+@pytest.mark.parametrize(
+    ("text", "pointer"),
+    [
+        ("memref<16xf32, #pto.address_space<gm>>", Ptr("f32", "gm")),
+        ("memref<?x8xf16, #pto.address_space<vec>>", Ptr("f16", "ub")),
+        ("memref<4xi8, #pto.address_space<scaling>>", Ptr("i8", "fb")),
+        ("memref<4xbf16, strided<[1], offset: ?>, #pto.address_space<mat>>", Ptr("bf16", "l1")),
+        *(
+            (f"memref<4xf32, {number}>", Ptr("f32", space))
+            for number, space in enumerate(("gm", "l1", "l0a", "l0b", "l0c", "ub", "bt", "fb"), 1)
+        ),
+        ("memref<4xf32>", Ptr("f32", "gm")),
+        ("memref<4xf32, 9>", None),
+        ("memref<4xf32, #pto.address_space<l2>>", None),
+        ("!pto.ptr<bf16>", Ptr("bf16", "gm")),
+    ],
+)
+def test_a_memref_points_to_its_begin(text: str, pointer: Ptr | None) -> None:
+    source = read(f"func.func @k(%a: {text}) {{\n  return\n}}\n", "x.pto")
+    (function,) = source.functions()
+    assert pointer_of(function.body.block.args[0].type) == pointer
 
 
 @pytest.mark.parametrize(

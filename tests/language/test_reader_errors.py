@@ -126,7 +126,7 @@ SYNTAX: dict[str, tuple[str, str]] = {
     "too many types": (f"{LOAD} {LOAD_TYPES}, i64", "7 operands 8 types"),
     "no types": (f"{LOAD}~\npto.barrier PIPE_ALL", "expected ':' types"),
     "no types, a result": (f"{LOAD}~\n%x = arith.constant 3 : i8", "expected ':' types"),
-    "no comma": ("pto.mte_gm_ub %gm ~%ub", "expected ':' types operands"),
+    "no comma": ("pto.set_loop_size_outtoub %n ~%m : i64, i64", "expected ':' types operands"),
     "two commas": ("pto.mte_gm_ub %gm,~, %ub", "expected operand found ','"),
     "number": (f"{LOAD.replace('%ub', '~5')} {LOAD_TYPES}", "'5' no SSA value"),
     "open parenthesis": (f"{LOAD[:-1]} ~{LOAD_TYPES}", r"expected ',' '\)' nburst\(...\)"),
@@ -143,7 +143,7 @@ SYNTAX: dict[str, tuple[str, str]] = {
     "unit flag": (f"{FIX}, ~unit_flag(never) {FIX_TYPES}", "unit_flag says none modes"),
     "unknown type": (f"{LOAD} : !pto.ptr<f16, gm>, ~what, i64", "expected type found 'what'"),
     "space": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<f16, l2>", "address space 'l2'"),
-    "no space": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<f16>", "names no address space"),
+    "no space": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<f16, >", "address space ''"),
     "element": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<f128, ub>", "element type 'f128'"),
     "no pointer": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<[], ub>", "pointer type"),
     "space of a generic type": (
@@ -164,7 +164,7 @@ SYNTAX: dict[str, tuple[str, str]] = {
     ),
     "float as a count": (
         "pto.set_loop_size_outtoub %n, %s : i64, f32",
-        "loop2_count type f32 takes integer",
+        "loop2_count type f32 takes i64",
     ),
     "number as a pointer": (
         f"{LOAD.replace('%gm', '%n')} {LOAD_TYPES.replace('!pto.ptr<f16, gm>', 'i64')}",
@@ -329,6 +329,29 @@ def test_attributes_of_other_dialects_are_ignored() -> None:
         f'  {GENERIC} <{{layout = "nz2nd", operandSegmentSizes = {SIZES}}}> '
         f"{{mlir.tag = 1, unit_flag = 2}} : {GENERIC_TYPES}"
     )
+
+
+def test_attributes_that_mean_nothing_are_noted() -> None:
+    """What is near to no name of an op is ignored, as by the compiler."""
+    source = program(f"  {LOAD} {{fill = 1, transpose = true}} {LOAD_TYPES}")
+    first, second = source.notes
+    assert says(first, r"x.pto:2:\d+ note pto.mte_gm_ub attribute 'fill' ignored")
+    assert says(second, "note pto.mte_gm_ub attribute 'transpose' ignored")
+
+
+def test_older_operands_are_noted() -> None:
+    types = "!pto.ptr<f32, l0c>, !pto.ptr<f16, ub>, i64, i64, i64, i64"
+    source = program(
+        "  pto.mte_ub_gm %ub, %gm, %m, %n nburst(%n, %m, %m) "
+        ": !pto.ptr<f16, ub>, !pto.ptr<f16, gm>, i64, i64, i64, i64, i64\n"
+        f"  pto.mte_l0c_ub %l0c, %ub, %n, %m, %n, %m, %m : {types}, i64\n"
+        f"  pto.mte_l0c_ub %l0c, %ub, %n, %m, %n, %m, split_m : {types}\n"
+        f"  pto.mte_l0c_ub %l0c, %ub, %n, %m, %n, %m, dst_mode(split_m) : {types}"
+    )
+    assert len(source.notes) == 3
+    assert says(source.notes[0], r"x.pto:2:\d+ older form l2_cache_ctl")
+    assert says(source.notes[1], r"x.pto:3:\d+ older form dst_mode")
+    assert says(source.notes[2], r"x.pto:4:\d+ older form dst_mode split_m")
 
 
 def test_an_error_has_the_legal_values() -> None:

@@ -10,8 +10,10 @@ wider than their type, and addresses of more than 63 bits.
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import fields, replace
 from itertools import islice
 
 import numpy as np
@@ -25,13 +27,16 @@ from tb.isa.dma.op import MteUbGm
 from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import SAT_MODES
 from tb.isa.lower import V06Op
+from tb.isa.profile import using
 from tb.isa.text import AnyOp
 from tb.language.linked import Linked, linked_steps
+from tb.language.place import ProgramError
 from tb.language.printer import program_text, unprintable
 from tb.language.reader import read
-from tb.language.run.walk import trace
-from tb.language.trace import Move
+from tb.language.run.walk import arguments_of, trace
+from tb.language.trace import Compute, Move, Trace
 from tests.isa.strategies import v06_ops
+from tests.language.corpus import Case, cases
 from tests.language.programs import FORMS, in_form
 
 COUNT = 1500
@@ -110,6 +115,57 @@ def test_random_ops_are_read_back_unchanged(family: str, form: str) -> None:
 def test_ops_with_any_operands_are_read_back_unchanged(drawn_ops: list[V06Op], form: str) -> None:
     printable = list(spread((op for op in drawn_ops if not unprintable(op)), 5))
     assert ops_of(printed(printable, form)) == printable
+
+
+def walked(case: Case) -> Trace:
+    """Returns the steps of a legal case, with its buffers at addresses of their own.
+
+    Raises:
+        ProgramError: it cannot be executed: scalar arguments are not given, or it has known ops.
+    """
+    source = read(case.text, "x.pto")
+    known = {x.number: 0x100000 * (x.number + 1) for x in arguments_of(source, "") if x.in_gm}
+    return trace(source, arguments=known | case.arguments, foreign="skip", ubuf_to_ubuf=case.unit)
+
+
+def plain_steps(found: Trace) -> list[tuple[object, ...]]:
+    """Returns the steps without their places and without what places decide."""
+    steps: list[tuple[object, ...]] = []
+    for step in found.steps:
+        if isinstance(step, Move):
+            steps.append((step.pipe, step.op, step.gap, step.flag_delay, step.registers, step.ctrl))
+        elif isinstance(step, Compute):
+            steps.append((step.pipe, step.op))
+        else:
+            steps.append((type(step), *(getattr(step, x.name) for x in fields(step)[1:])))
+    return steps
+
+
+@pytest.mark.parametrize("case", [x for x in cases() if not x.expected], ids=lambda x: x.name)
+def test_legal_programs_print_as_themselves(case: Case) -> None:
+    """Whatever the spelling, the printed form is the same program, and prints as itself."""
+    with using(case.profile):
+        try:
+            found = walked(case)
+        except ProgramError as error:
+            messages = " ".join(x.message for x in error.findings)
+            assert re.search("not given|not known|known and not executed|candidate", messages)
+            return
+        text = program_text(found.steps)
+        again = trace(read(text, "y.pto"))
+        assert plain_steps(again) == plain_steps(found)
+        assert program_text(again.steps) == text
+        assert not re.search("older form|ignored", " ".join(read(text, "y.pto").notes))
+
+
+def test_most_legal_programs_are_printed() -> None:
+    """Few cases have arguments that are not given, or ops that are not executed."""
+    legal = [x for x in cases() if not x.expected]
+    printed_cases = 0
+    for case in legal:
+        with using(case.profile), suppress(ProgramError):
+            printed_cases += bool(walked(case).steps)
+    assert printed_cases > 0.8 * len(legal)
 
 
 def test_every_operand_is_compared() -> None:

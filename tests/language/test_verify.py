@@ -28,7 +28,7 @@ HEAD = """module {
 TYPES = ": !pto.ptr<i8, gm>, !pto.ptr<i8, ub>, i64, i64, i64, i64, i64"
 STORE_TYPES = ": !pto.ptr<i8, ub>, !pto.ptr<i8, gm>, i64, i64, i64, i64, i64"
 LOAD = f"pto.mte_gm_ub %in, %ub, %c0, %c64 nburst(%c1, %c64, %c64) {TYPES}"
-STORE = f"pto.mte_ub_gm %ub, %out, %c0, %c64 nburst(%c1, %c64, %c64) {STORE_TYPES}"
+STORE = f"pto.mte_ub_gm %ub, %out, %c64 nburst(%c1, %c64, %c64) l2_cache_ctl(%c0) {STORE_TYPES}"
 BAD = f"pto.mte_gm_ub %in, %ub, %c8, %c64 nburst(%c8, %c64, %c8) {TYPES}"
 FLAGS = (
     'pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]',
@@ -69,7 +69,7 @@ def test_findings_have_place_op_rule_and_range(
     lines = capsys.readouterr().out.splitlines()
     assert says(lines[0], f"{path}:8:5 error pto.mte_gm_ub DMA-L15 l2_cache_ctl 8")
     assert says(lines[1], r"legal 2 bits 0\.\.3")
-    assert [line.split(": ")[3] for line in lines[2:6:2]] == ["DMA-L07", "DMA-L08"]
+    assert [line.split(": ")[3] for line in lines[3:7:3]] == ["DMA-L07", "DMA-L08"]
     assert says(lines[-1], "verified 1 file 1 op 3 errors 1 file")
 
 
@@ -127,7 +127,7 @@ def test_arguments_that_are_given_decide(tmp_path: Path) -> None:
     assert rules_of(path, arguments={2: 1}) == []
     assert rules_of(path, arguments={2: 2}) == [(8, 5, "DMA-L08")]
     assert rules_of(path, arguments={2: 2, 7: 1}) == [(8, 5, "DMA-L08")], "no argument 7 here"
-    store = "pto.mte_ub_gm %ub, %out, %c0, %c64 nburst(%c1, %c64, %c64) " + STORE_TYPES
+    store = "pto.mte_ub_gm %ub, %out, %c64 nburst(%c1, %c64, %c64) l2_cache_ctl(%c0) " + STORE_TYPES
     assert rules_of(write(tmp_path, "end.pto", store), arguments={1: (1 << 40) - 8}) == [
         (8, 5, "DMA-L12")
     ]
@@ -200,7 +200,7 @@ def test_conditions_that_are_not_known(tmp_path: Path) -> None:
         "scf.if %yes {",
         LOAD,
         "} else {",
-        STORE.replace("%c0,", "%c64,"),
+        STORE.replace("ctl(%c0)", "ctl(%c64)"),
         "}",
     ]
     verified = verify_file(write(tmp_path, "if.pto", *ops))

@@ -723,7 +723,7 @@ def test_an_error_in_a_function_names_its_callers() -> None:
 def test_stores_reach_too() -> None:
     """The destination of a store is beyond its argument."""
     found = walk(
-        "pto.mte_ub_gm %u, %p, %z, %len nburst(%one, %len, %len) : "
+        "pto.mte_ub_gm %u, %p, %len nburst(%one, %len, %len) l2_cache_ctl(%z) : "
         "!pto.ptr<f16, ub>, !pto.ptr<f16, gm>, i64, i64, i64, i64, i64",
         arguments={0: 0x200},
     )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatch
 
 import pytest
 from pydantic import BaseModel
@@ -11,8 +12,9 @@ from typer.main import get_command
 
 from tb.cli.main import app
 from tb.common.paths import ROOT
+from tb.isa.ops import TEXT_FORMS
 from tb.isa.pipes import PIPES
-from tb.language.dialect.forms import FORMS
+from tb.language.dialect.forms import FORMS, KNOWN_FORMS
 from tb.language.reader import read
 from tb.programs.data import MAKERS
 from tb.programs.setup import TABLES, Setup
@@ -29,7 +31,15 @@ PROGRAMS = [
 
 def test_the_page_has_the_syntax_of_every_op() -> None:
     shown = set(re.findall(r"^pto\.(\w+)(?: %|$)", "".join(BLOCKS), re.MULTILINE))
-    assert shown == set(FORMS) == set(PIPES)
+    assert shown == set(FORMS) == {*PIPES, *TEXT_FORMS}
+    assert all(f"`{name}`" in TEXT for name in KNOWN_FORMS if not _grouped(name))
+
+
+def _grouped(name: str) -> bool:
+    """Tells whether the page names an op by a pattern of many."""
+    patterns = ("copy_matrix_cc_to_*", "load_cbuf_to_*", "set_loop*_outtol1")
+    assert all(f"`{pattern}`" in TEXT for pattern in patterns)
+    return any(fnmatch(name, pattern) for pattern in patterns)
 
 
 def test_operands_are_called_as_in_the_table_of_ops() -> None:

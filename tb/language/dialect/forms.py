@@ -4,20 +4,25 @@
 A group holds a fixed number of operands, none or one, or any number. ``operandSegmentSizes`` of
 the generic form counts the operands of each group; ops without groups of open size need none. The
 order is that of the text, but for the loops of the strided ops: all counts are before all source
-strides and those before all destination strides.
+strides and those before all destination strides. It is the order in which the compiler counts them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tb.isa.burst.table import BURSTS
 from tb.isa.ctrl import ATOMIC_WORDS as SET_ATOMIC_WORDS
 from tb.isa.dma.table import STRIDED
 from tb.isa.fields import OpSpec
 
-POINTER, INTEGER, NUMBER, PAYLOAD = "pointer", "integer", "number", "payload"
-"""Kinds of a group: pointers, integers, integers or floats, any of the three."""
+POINTER, BUFFER, INTEGER, FLAG, NUMBER = "pointer", "buffer", "integer", "flag", "number"
+PAYLOAD, CLIP = "payload", "clip"
+"""Kinds of a group: pointers; pointers and memrefs; i64; i1; integers and floats; signless
+integers, floats and pointers; numbers and pointers, which a rule refuses."""
+
+FLAGS = ("smallc0_en", "data_select_bit", "conv_control")
+"""Operands of type i1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,7 @@ class Form:
         groups: All groups of operands, those of the head first.
         words: Properties that are keywords or numbers, with what they are called in errors.
         head_words: Words among the operands.
+        executed: Whether a program runs it.
     """
 
     name: str
@@ -55,21 +61,27 @@ class Form:
     groups: tuple[Group, ...]
     words: tuple[str, ...] = ()
     head_words: tuple[str, ...] = ()
+    executed: bool = True
     open: bool = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "open", any(x.least != x.most for x in self.groups))
 
 
-def _fixed(names: str, *, pointers: int = 2) -> tuple[Group, ...]:
+def _fixed(names: str, *, pointers: int = 2, pointer: str = BUFFER) -> tuple[Group, ...]:
+    """Returns groups of one operand: some pointers, then integers and flags."""
     return tuple(
-        Group(name, POINTER if k < pointers else INTEGER) for k, name in enumerate(names.split())
+        Group(name, pointer if k < pointers else FLAG if name in FLAGS else INTEGER)
+        for k, name in enumerate(names.split())
     )
 
 
 def _optional(name: str, kind: str = INTEGER) -> Group:
     return Group(name, kind, 0, 1)
 
+
+L2 = "l2_cache_ctl"
+"""The hint of a store, which is a clause; a load has it among its operands."""
 
 LOOPS = (
     Group("loop_counts", INTEGER, 0, -1),
@@ -84,15 +96,16 @@ PADS = (
 _CLAUSES = (
     _optional("pre_quant_payload", PAYLOAD),
     _optional("pre_relu_payload", PAYLOAD),
-    _optional("clip", PAYLOAD),
-    _optional("k"),
+    _optional("clip", CLIP),
     _optional("split"),
+    _optional("k"),
     _optional("loop3_count"),
     _optional("loop3_src_stride"),
     _optional("loop3_dst_stride"),
 )
 FIX_WORDS = ("pre_quant_mode", "pre_relu_mode", "layout", "sat", "unit_flag")
 ATOMIC_WORDS = ("atomic_type", "atomic_op")
+SPLITS = ("split_m", "split_n")
 
 
 def _rows(spec: OpSpec, family: str) -> Form:
@@ -101,10 +114,13 @@ def _rows(spec: OpSpec, family: str) -> Form:
     Loops and pad, where the op has them, are optional groups of their own.
     """
     names = [operand.name for operand in spec.operands]
+    hints = [_optional(L2)] if spec.name == "mte_ub_gm" else []
+    if hints:
+        names.remove(L2)
     head = names[: names.index("n_burst")]
-    groups = list(_fixed(" ".join(names[: len(head) + 3])))
-    if spec.name == "mte_ub_gm":
-        groups[2] = _optional("l2_cache_ctl")
+    inside = "gm" not in (spec.source, spec.destination) and spec.source == "ub"
+    pointer = POINTER if inside else BUFFER
+    groups = [*_fixed(" ".join(names[: len(head) + 3]), pointer=pointer), *hints]
     groups += LOOPS if "loop_count" in names else ()
     groups += PADS if "pad_value" in names else ()
     return Form(spec.name, family, tuple(head), tuple(groups))
@@ -131,13 +147,18 @@ def _fix(name: str, more: str = "") -> Form:
     if name == "mte_l0c_gm":
         words = (*FIX_WORDS, *ATOMIC_WORDS)
     elif name == "mte_l0c_ub":
-        groups[-1] = _optional("sub_block")
-        words, head_words = (*FIX_WORDS, "ub_split"), ("split_m", "split_n")
+        groups.append(_optional("sub_block"))
+        words, head_words = (*FIX_WORDS, "ub_split"), SPLITS
     return Form(name, "fix", tuple(head.split()), (*groups, *_CLAUSES), words, head_words)
 
 
 def _plain(name: str, operands: str, pointers: int = 2) -> Form:
-    return Form(name, "plain", tuple(operands.split()), _fixed(operands, pointers=pointers))
+    pointer = BUFFER if name in _TAKE_MEMREFS else POINTER
+    groups = _fixed(operands, pointers=pointers, pointer=pointer)
+    return Form(name, "plain", tuple(operands.split()), groups)
+
+
+_TAKE_MEMREFS = ("copy_gm_to_ubuf", "copy_ubuf_to_gm", "raw_fill_l1", "mte_l1_l0a", "mte_l1_l0b")
 
 
 _STRIDES = tuple(
@@ -154,7 +175,7 @@ FORMS: dict[str, Form] = {
         _nz(),
         _fix("mte_l0c_gm", "sid l2_cache_ctrl"),
         _fix("mte_l0c_l1"),
-        _fix("mte_l0c_ub", "sub_block"),
+        _fix("mte_l0c_ub"),
         _plain("set_loop_size_outtoub", "loop1_count loop2_count", 0),
         _plain("set_loop_size_ubtoout", "loop1_count loop2_count", 0),
         *_STRIDES,
@@ -171,9 +192,61 @@ FORMS: dict[str, Form] = {
             "ub_src gm_dst sid n_burst len_burst l2_cache_ctl dst_stride src_stride",
         ),
         _plain("copy_ubuf_to_ubuf", "src dst sid n_burst len_burst src_stride dst_stride"),
+        _plain("copy_gm_to_cbuf", "gm_src l1_dst n_burst len_burst src_stride dst_stride"),
+        _plain("copy_cbuf_to_ubuf", "l1_src ub_dst sid n_burst len_burst src_gap dst_gap"),
+        _plain("copy_ubuf_to_cbuf", "ub_src l1_dst sid n_burst len_burst src_gap dst_gap"),
+        _plain("copy_cbuf_to_fbuf", "l1_src fb_dst n_burst len_burst src_gap dst_gap"),
         _plain("mte_l1_l0a", "src dst m k"),
         _plain("mte_l1_l0b", "src dst k n"),
         _plain("mad", "lhs rhs dst m n k", 3),
     )
 }
 """Every op that moves data, writes a register of one that does, or feeds or is the multiplier."""
+
+_LOAD = "src dst m_start k_start m_step k_step src_stride dst_stride"
+_SCALES = "src dst x_start y_start x_step y_step src_stride dst_stride"
+
+
+def _known(name: str, operands: str, pointers: int = 2, words: tuple[str, ...] = ()) -> Form:
+    return replace(_plain(name, operands, pointers), words=words, executed=False)
+
+
+def _fill(name: str, operands: str) -> Form:
+    """Returns the form of an op that writes a pattern to L1."""
+    kinds = {"dst": BUFFER if name in _TAKE_MEMREFS else POINTER, "raw": NUMBER}
+    groups = tuple(Group(x, kinds.get(x, INTEGER)) for x in operands.split())
+    head = tuple(operands.split())
+    return Form(name, "plain", head, groups, ("fill_word_bits",), executed=False)
+
+
+KNOWN_FORMS: dict[str, Form] = {
+    form.name: form
+    for form in (
+        *(
+            _known(f"set_{name}", "value", 0)
+            for name in (
+                *("loop1_stride_outtol1", "loop2_stride_outtol1", "loop_size_outtol1"),
+                *("mte2_nz_para", "pad_val_outtol1", "quant_pre", "relu_alpha"),
+                *("fix_clip_relu", "fpc", "store_atomic_cfg"),
+            )
+        ),
+        _known("set_loop3_para", "low high", 0),
+        _known("set_channel_para", "low high", 0),
+        *(
+            _known(
+                f"copy_gm_to_cbuf_multi_{mode}",
+                "gm_src l1_dst sid loop1_src_stride l2_cache_ctl n_value d_value "
+                "loop4_src_stride smallc0_en",
+            )
+            for mode in ("nd2nz", "dn2nz")
+        ),
+        _known("copy_cbuf_to_bt", "src dst conv_control n_burst len_burst src_gap dst_gap"),
+        *(_known(f"copy_matrix_cc_to_{to}", "src dst xm xt") for to in ("gm", "cbuf", "ub")),
+        *(_known(f"load_cbuf_to_{to}", _LOAD, words=("transpose",)) for to in ("ca", "cb")),
+        *(_known(f"load_cbuf_to_{to}_s4", f"{_LOAD} transpose") for to in ("ca", "cb")),
+        *(_known(f"load_cbuf_to_{to}_mx", _SCALES) for to in ("ca", "cb")),
+        _fill("raw_fill_l1", "dst byte_offset raw repeat blocks gap"),
+        _fill("create_cbuf_matrix", "dst raw repeat blocks gap"),
+    )
+}
+"""Ops that move data or write its registers and are read and not executed."""

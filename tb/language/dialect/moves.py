@@ -7,20 +7,23 @@ L05, L06, L08, L10 and L11 as far as they speak of operands that a clause has or
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 
+from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.lexer import Span
 
 from tb.isa.nz.table import MODES
-from tb.language.dialect.forms import FORMS, Form
+from tb.language.dialect.forms import FORMS, KNOWN_FORMS, L2, Form
 from tb.language.dialect.ops import SEGMENTS, Fault, MoveOp, OpError, segment_sizes, string, written
 from tb.language.dialect.reading import Reading, unknown_clause
+from tb.language.dialect.refusals import check_known
 from tb.language.dialect.types import type_name
 from tb.language.dialect.write_backs import read_clauses
-from tb.language.parser.syntax import TYPE_WORDS, Item, read_op, standing
+from tb.language.parser.syntax import TYPE_WORDS, Item, OpText, read_op, standing
 
 
 class NotPlainError(Exception):
@@ -35,11 +38,7 @@ def _head(reading: Reading) -> None:
     values = [item for item in items if item.kind != "word"]
     words = [item for item in items if item.kind == "word"]
     names = list(form.head)
-    if form.name == "mte_ub_gm" and len(values) == len(names) - 1:
-        names.remove("l2_cache_ctl")
-    if form.name == "mte_l0c_ub" and words:
-        names.remove("sub_block")
-        reading.words["ub_split"] = string(words.pop(0).text)
+    _old_operand(reading, names, values, words)
     if form.family == "nz":
         _mode(reading, words)
     if words:
@@ -55,6 +54,27 @@ def _head(reading: Reading) -> None:
         return
     for name, item in zip(names, values, strict=True):
         reading.put(name, item)
+
+
+_OLD: dict[str, tuple[str, int, str]] = {
+    "mte_ub_gm": (L2, 2, "l2_cache_ctl(%l2) after nburst(...)"),
+    "mte_l0c_ub": ("sub_block", 6, "dst_mode(%sub_block)"),
+}
+"""Operands that an older form had before its clauses: name, position, and how they are written."""
+
+
+def _old_operand(reading: Reading, names: list[str], values: list[Item], words: list[Item]) -> None:
+    """Takes the operand of an older form, which is a clause today, with a note."""
+    if reading.form.name not in _OLD:
+        return
+    name, place, today = _OLD[reading.form.name]
+    if name == "sub_block" and words:
+        word = words.pop(0)
+        reading.words["ub_split"] = string(word.text)
+        reading.note(f"{word.text} is written in an older form: dst_mode({word.text})", word.at)
+    elif len(values) == len(names) + 1:
+        names.insert(place, name)
+        reading.note(f"{name} is written in an older form: {today}", values[place].at)
 
 
 def _mode(reading: Reading, words: list[Item]) -> None:
@@ -89,10 +109,11 @@ def _nbursts(reading: Reading, names: tuple[str, ...], rule: str) -> None:
 
 
 def _dma(reading: Reading) -> None:
-    legal = "nburst(...) loop(...)" + (" pad(...)" if reading.form.name == "mte_gm_ub" else "")
-    known = {"nburst": 0, "loop": 1}
+    legal, known = "nburst(...) loop(...)", {"nburst": 0, "loop": 2}
     if reading.form.name == "mte_gm_ub":
-        known["pad"] = 2
+        legal, known["pad"] = f"{legal} pad(...)", 3
+    if reading.form.name == "mte_ub_gm":
+        legal, known[L2] = f"nburst(...) {L2}(...) loop(...)", 1
     step = "gap" if any(group.name == "src_gap" for group in reading.form.groups) else "stride"
     _nbursts(reading, ("n_burst", f"src_{step}", f"dst_{step}"), "DMA-L01")
     reached, pads = 0, 0
@@ -112,6 +133,11 @@ def _dma(reading: Reading) -> None:
             names = ("loop_counts", "loop_src_strides", "loop_dst_strides")
             shape = "loop(%count, %src_stride, %dst_stride)"
             reading.exactly(clause, names, "DMA-L01", shape)
+        elif clause.name == L2:
+            if L2 in reading.groups:
+                reading.fault(f"{L2} is twice", at=clause.at, legal=legal)
+                continue
+            reading.exactly(clause, (L2,), "", f"{L2}(%l2)")
         elif clause.name == "pad":
             pads += 1
             shape = "one pad(%value) or pad(%value, %left, %right)"
@@ -215,7 +241,10 @@ def read_move(cls: type[MoveOp], parser: Parser) -> MoveOp:
     start = parser.lexer.input.content.rfind(name, 0, standing(parser))
     commas = form.family in ("nz", "fix")
     bare = not form.groups
-    text = read_op(parser, form.name, start, form.head_words, commas=commas, bare=bare)
+    loose = form.name.startswith(("mte_", "mad"))
+    text = read_op(parser, form.name, start, form.head_words, commas=commas, loose=loose, bare=bare)
+    if form.family == "dma":
+        _one_name(text)
     reading = Reading(text, form)
     _head(reading)
     _FAMILIES[form.family](reading)
@@ -251,8 +280,23 @@ def read_move(cls: type[MoveOp], parser: Parser) -> MoveOp:
         attributes=attributes,
     )
     _check_segments(given, op)
-    written(op)
+    verify_move(op)
+    notes = getattr(parser, "notes", None)
+    if notes is not None:
+        notes += [(name, message, at) for message, at in reading.notes]
     return op
+
+
+_LOOP = re.compile(r"loop\d+")
+"""Other names of ``loop``."""
+
+
+def _one_name(text: OpText) -> None:
+    """Renames ``loop1``, ``loop2`` and so on."""
+    for clause in text.clauses:
+        if _LOOP.fullmatch(clause.name):
+            clause.name = "loop"
+    text.words = [("loop" if _LOOP.fullmatch(word) else word, at) for word, at in text.words]
 
 
 def _check_words(reading: Reading) -> None:
@@ -270,13 +314,34 @@ def _check_words(reading: Reading) -> None:
 
 
 def _check_segments(given: Attribute | None, op: MoveOp) -> None:
-    """Refuses a trailing ``operandSegmentSizes`` that cannot be of this op."""
+    """Refuses ``operandSegmentSizes`` that are not those of the text.
+
+    The compiler prints them for the strided copies; of other ops only their sum is compared.
+    """
     get = getattr(given, "get_values", None)
     if given is None:
         return
-    total = sum(get()) if get else -1
-    if total != len(op.operands):
-        raise OpError(Fault(f"{SEGMENTS} counts {total} operands of {len(op.operands)}"))
+    sizes = tuple(get()) if get else ()
+    if sum(sizes) != len(op.operands):
+        raise OpError(Fault(f"{SEGMENTS} counts {sum(sizes)} operands of {len(op.operands)}"))
+    own = op.properties.get(SEGMENTS)
+    if op.form.family == "dma" and isinstance(own, DenseArrayBase):
+        counted = tuple(own.get_values())
+        if sizes != counted:
+            legal = ", ".join(map(str, counted))
+            raise OpError(Fault(f"{SEGMENTS} is not that of the clauses", legal=legal))
+
+
+def verify_move(op: MoveOp) -> None:
+    """Refuses operands and types that an op cannot have.
+
+    Raises:
+        OpError: it has some.
+    """
+    text = written(op)
+    assert text is not None, "it is an op that moves data"
+    if not op.form.executed:
+        check_known(op, text)
 
 
 def _make(form: Form) -> type[MoveOp]:
@@ -291,5 +356,5 @@ def _make(form: Form) -> type[MoveOp]:
     return type(f"{name}Op", (MoveOp,), members)
 
 
-MOVES: dict[str, type[MoveOp]] = {name: _make(form) for name, form in FORMS.items()}
+MOVES: dict[str, type[MoveOp]] = {name: _make(form) for name, form in (FORMS | KNOWN_FORMS).items()}
 """Op classes by name without ``pto.``."""

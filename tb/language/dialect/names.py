@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Legal names of attributes of an op.
 
-A name without a dot is the op's own, one that begins with ``pto_dv.`` is ours: an unknown one is a
-slip, and what would run without it is another op. Names of other dialects mean nothing here.
+A name without a dot is the op's own, one that begins with ``pto_dv.`` is ours. An unknown one that
+is near to one of them is a slip, and what would run without it is another op. Any other one means
+nothing and is noted; so are names of other dialects, without a note.
 """
 
 from __future__ import annotations
@@ -55,20 +56,26 @@ def _ours(op: Operation, name: str) -> bool:
     return prefix == "pto_dv"
 
 
-def unknown_names(op: Operation, text: str, begin: int, end: int) -> list[Fault]:
-    """Returns what is wrong with the names of an op's properties and attributes.
+def unknown_names(
+    op: Operation, text: str, begin: int, end: int
+) -> tuple[list[Fault], list[tuple[str, int]]]:
+    """Returns what is wrong with the names of an op's properties and attributes, and what is odd.
 
     Args:
         op: The op; foreign ones have whatever they have.
         text: The program.
         begin: Offset at which the op begins.
         end: Offset after it.
+
+    Returns:
+        Faults, and remarks with their offsets.
     """
     if isinstance(op, ForeignOp):
-        return []
+        return [], []
     own, extra = _own(op), _extra(op)
     known = (*own, *(name for name in extra if name not in own))
-    faults = []
+    faults: list[Fault] = []
+    notes: list[tuple[str, int]] = []
     for kind, names, legal in (
         ("property", op.properties if op.name.startswith("pto.") else (), own),
         ("attribute", [name for name in op.attributes if _ours(op, name)], known),
@@ -79,6 +86,9 @@ def unknown_names(op: Operation, text: str, begin: int, end: int) -> list[Fault]
             at = re.compile(rf"(?<![\w.$]){re.escape(name)}\"?\s*(?=[=,}}])").search(
                 text, begin, end
             )
+            if kind == "attribute" and _means_nothing(name, known):
+                notes.append((f"attribute {name!r} is ignored", at.start() if at else begin))
+                continue
             close = get_close_matches(name, known, 1)
             faults.append(
                 Fault(
@@ -88,4 +98,9 @@ def unknown_names(op: Operation, text: str, begin: int, end: int) -> list[Fault]
                     legal=", ".join(legal) or f"no {kind} at all",
                 )
             )
-    return faults
+    return faults, notes
+
+
+def _means_nothing(name: str, known: tuple[str, ...]) -> bool:
+    """Returns whether a name is none of ours and near to none."""
+    return "." not in name and not get_close_matches(name, known, 1, ALIKE)

@@ -22,13 +22,23 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import traits_def
 
 from tb.language.dialect.forms import (
+    BUFFER,
+    CLIP,
+    FLAG,
     INTEGER,
     NUMBER,
     POINTER,
     Form,
     Group,
 )
-from tb.language.dialect.types import PtrType, is_integer, is_number, type_name
+from tb.language.dialect.types import (
+    PtrType,
+    is_float,
+    is_number,
+    is_signless,
+    pointer_of,
+    type_name,
+)
 
 SEGMENTS = "operandSegmentSizes"
 """Property of the generic form: operands of each group."""
@@ -198,16 +208,33 @@ def _sizes(op: MoveOp) -> Sequence[int]:
     return sizes
 
 
+def _is_no_bit(value: SSAValue) -> bool:
+    """Returns whether a value is a constant that no i1 holds: an illegal op needs a wider type."""
+    known = getattr(value.owner, "properties", {}).get("value")
+    return (
+        is_signless(value.type, 64)
+        and isinstance(known, IntegerAttr)
+        and known.value.data not in (0, 1)
+    )
+
+
 def _check_type(group: Group, value: SSAValue) -> None:
     kind = value.type
     if group.kind == POINTER:
         fits, wanted = isinstance(kind, PtrType), "a pointer"
+    elif group.kind == BUFFER:
+        fits, wanted = pointer_of(kind) is not None, "a pointer"
     elif group.kind == INTEGER:
-        fits, wanted = is_integer(kind), "an integer"
+        fits, wanted = is_signless(kind, 64), "i64"
+    elif group.kind == FLAG:
+        fits, wanted = is_signless(kind, 1) or _is_no_bit(value), "i1"
     elif group.kind == NUMBER:
         fits, wanted = is_number(kind), "a number"
+    elif group.kind == CLIP:
+        fits, wanted = is_number(kind) or isinstance(kind, PtrType), "a number"
     else:
-        fits, wanted = is_number(kind) or isinstance(kind, PtrType), "a number or a pointer"
+        fits = is_signless(kind) or is_float(kind) or isinstance(kind, PtrType)
+        wanted = "a signless integer, a float or a pointer"
     if not fits:
         raise OpError(
             Fault(f"type mismatch: {group.name} has type {type_name(kind)}, it takes {wanted}")

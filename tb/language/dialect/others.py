@@ -12,6 +12,14 @@ from xdsl.traits import NoTerminator
 from tb.language.dialect.flags import BarrierOp, SetFlagOp, ShortBarrierOp, WaitFlagOp
 from tb.language.dialect.ops import Fault, OpError, string
 from tb.language.dialect.pointers import AddPtrOp, CastPtrOp
+from tb.language.dialect.registers import ClearBitOp, GetCtrlOp, SetBitOp
+from tb.language.dialect.scalars import (
+    LoadDeviceOp,
+    LoadScalarOp,
+    PtrToIntOp,
+    StoreDeviceOp,
+    StoreScalarOp,
+)
 from tb.language.dialect.types import OpaqueType, is_integer
 from tb.language.parser.syntax import Scanner
 
@@ -156,6 +164,14 @@ def broken(results: int, name: str) -> BrokenOp:
 OTHERS: tuple[type[Operation], ...] = (
     CastPtrOp,
     AddPtrOp,
+    PtrToIntOp,
+    LoadScalarOp,
+    StoreScalarOp,
+    LoadDeviceOp,
+    StoreDeviceOp,
+    GetCtrlOp,
+    ClearBitOp,
+    SetBitOp,
     SetFlagOp,
     WaitFlagOp,
     BarrierOp,

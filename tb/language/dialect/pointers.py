@@ -10,11 +10,12 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.lexer import Span
 
 from tb.language.dialect.ops import Fault, OpError
-from tb.language.dialect.types import PtrType, is_integer, type_name
+from tb.language.dialect.types import PtrType, is_integer, pointer_of, type_name
 from tb.language.parser.syntax import Scanner
 
 
-def _operand(parser: Parser, scanner: Scanner) -> UnresolvedOperand:
+def operand(parser: Parser, scanner: Scanner) -> UnresolvedOperand:
+    """Reads an SSA value."""
     if scanner.kind != "value":
         scanner.fail(f"expected an SSA value, found {scanner.found()}")
     name, _, index = scanner.value.partition("#")
@@ -23,7 +24,7 @@ def _operand(parser: Parser, scanner: Scanner) -> UnresolvedOperand:
     return UnresolvedOperand(span, int(index or 0))
 
 
-def _known_type(parser: Parser, operand: UnresolvedOperand) -> Attribute:
+def known_type(parser: Parser, operand: UnresolvedOperand) -> Attribute:
     """Returns the type of a value that is defined."""
     values = parser.ssa_values.get(operand.operand_name)
     if values is None or operand.index >= len(values):
@@ -46,7 +47,7 @@ class CastPtrOp(Operation):
     def parse(cls, parser: Parser) -> CastPtrOp:
         """Reads the text after the name."""
         scanner = Scanner(parser)
-        operand = _operand(parser, scanner)
+        taken = operand(parser, scanner)
         attributes = scanner.attribute_dictionary()
         scanner.expect(":", "and the type of the operand of pto.castptr")
         source = scanner.type()
@@ -54,7 +55,7 @@ class CastPtrOp(Operation):
         result = scanner.type()
         attributes |= scanner.attribute_dictionary()
         scanner.close()
-        value = parser.resolve_operand(operand, source)
+        value = parser.resolve_operand(taken, source)
         op = cls.create(operands=[value], result_types=[result], attributes=attributes)
         op.verify_()
         return op
@@ -64,21 +65,25 @@ class CastPtrOp(Operation):
         if len(self.operands) != 1 or len(self.results) != 1:
             raise OpError(Fault("takes one operand and has one result"))
         source, result = self.operands[0].type, self.results[0].type
-        pointers = [kind for kind in (source, result) if isinstance(kind, PtrType)]
-        others = [kind for kind in (source, result) if not isinstance(kind, PtrType)]
-        if not pointers or not all(is_integer(kind) for kind in others):
+        begin, end = pointer_of(source), pointer_of(result)
+        known = begin is not None or is_integer(source)
+        if isinstance(result, PtrType):
+            fits = known
+        else:
+            fits = isinstance(source, PtrType) and is_integer(result)
+        if not fits:
             raise OpError(
                 Fault(
                     f"type mismatch: a cast from {type_name(source)} to {type_name(result)}",
                     legal="an integer and a pointer, or two pointers",
                 )
             )
-        if len(pointers) == 2 and pointers[0].data.space != pointers[1].data.space:
+        if begin is not None and end is not None and begin.space != end.space:
             raise OpError(
                 Fault(
-                    f"a cast from space {pointers[0].data.space} to space "
-                    f"{pointers[1].data.space}: a pointer stays in its memory",
-                    legal=f"a pointer into {pointers[0].data.space}",
+                    f"a cast from space {begin.space} to space {end.space}: "
+                    "a pointer stays in its memory",
+                    legal=f"a pointer into {begin.space}",
                 )
             )
 
@@ -103,13 +108,13 @@ class AddPtrOp(Operation):
     def parse(cls, parser: Parser) -> AddPtrOp:
         """Reads ``%p, %n : T``, ``: T, index``, ``: T -> T`` or ``: T, index -> T``."""
         scanner = Scanner(parser)
-        pointer = _operand(parser, scanner)
+        pointer = operand(parser, scanner)
         scanner.expect(",", "and the offset of pto.addptr")
-        offset = _operand(parser, scanner)
+        offset = operand(parser, scanner)
         attributes = scanner.attribute_dictionary()
         scanner.expect(":", "and the type of the pointer of pto.addptr")
         kind = scanner.type()
-        count = scanner.type() if scanner.take(",") else _known_type(parser, offset)
+        count = scanner.type() if scanner.take(",") else known_type(parser, offset)
         result = scanner.type() if scanner.take("->") else kind
         attributes |= scanner.attribute_dictionary()
         scanner.close()

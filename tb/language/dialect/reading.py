@@ -23,6 +23,7 @@ class Reading:
         order: Operands in the order of the text, which is that of the types.
         words: Properties.
         faults: Its errors.
+        notes: Remarks on an op without an error, with their offsets.
     """
 
     text: OpText
@@ -31,19 +32,24 @@ class Reading:
     order: list[Item] = field(default_factory=list)
     words: dict[str, Attribute] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
+    notes: list[tuple[str, int]] = field(default_factory=list)
 
-    def put(self, name: str, item: Item) -> None:
-        """Adds an operand to a group."""
+    def put(self, name: str, item: Item, place: int | None = None) -> None:
+        """Adds an operand to a group; its type is the last one, or that at ``place``."""
         if item.kind != "value":
             self.fault(f"{item.text!r} is no SSA value", at=item.at)
             return
         self.groups.setdefault(name, []).append(item)
-        self.order.append(item)
+        self.order.insert(len(self.order) if place is None else place, item)
 
     def fault(self, message: str, rule: str = "", at: int = -1, legal: str = "") -> None:
         """Notes what is wrong; each rule once."""
         if not rule or all(fault.rule != rule for fault in self.faults):
             self.faults.append(Fault(message, rule, -1 if rule else at, legal))
+
+    def note(self, message: str, at: int) -> None:
+        """Notes what is odd about a legal text."""
+        self.notes.append((message, at))
 
     def exactly(self, clause: Clause, names: tuple[str, ...], rule: str, shape: str) -> None:
         """Takes the operands of a clause that has as many as there are names."""

@@ -7,13 +7,18 @@ import re
 from functools import cache
 
 from xdsl.dialects.builtin import (
+    AnyFloat,
     BFloat16Type,
     Float8E4M3FNType,
     Float16Type,
     Float32Type,
     IndexType,
+    IntegerAttr,
     IntegerType,
+    MemRefType,
+    NoneAttr,
     Signedness,
+    UnregisteredAttr,
     bf16,
     f16,
     f32,
@@ -25,7 +30,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 
-from tb.isa.dtypes import ALL_DTYPES, Ptr
+from tb.isa.dtypes import ALL_DTYPES, OTHER_BYTE_FLOATS, Ptr
 
 SPACES: dict[str, str] = {
     "gm": "gm",
@@ -39,11 +44,23 @@ SPACES: dict[str, str] = {
 }
 """Space of every keyword, aliases of spec/README.md included."""
 
-ELEMENTS: tuple[str, ...] = ("i1", *ALL_DTYPES)
+_WORDS: tuple[str, ...] = (
+    *(name for name in ALL_DTYPES if not re.fullmatch(r"[su]?i\d+", name)),
+    *OTHER_BYTE_FLOATS,
+    *("f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "tf32", "index"),
+)
+_ELEMENT = re.compile(rf"(?:s|u)?i[1-9]\d{{0,6}}|{'|'.join(_WORDS)}", re.ASCII)
+_VECTOR = re.compile(r"vector<(?:\[?\d+\]?x)+(?:!pto\.)?(?P<element>\w+)>", re.ASCII)
 """Element types that a pointer may have; which of them an op moves is a matter of its rules."""
 
+ELEMENTS: tuple[str, ...] = (
+    *(f"{sign}i{width}" for sign in ("", "s", "u") for width in (1, 4, 8, 16, 32, 64)),
+    *_WORDS,
+)
+"""Those with a name of their own; integers may have any width, vectors any size."""
+
 _POINTER = re.compile(
-    r"<\s*(?P<element>!?[\w.]*)\s*"
+    r"<\s*(?P<element>vector\s*<[^<>]*>|!?[\w.]*)\s*"
     r"(?:,\s*(?:#pto\.address_space\s*<\s*(?P<long>\w*)\s*>|(?P<short>[\w.]*))\s*)?>"
 )
 
@@ -57,7 +74,7 @@ class PointerTextError(ValueError):
 
 
 def read_pointer(text: str, position: int) -> tuple[Ptr, int]:
-    """Reads ``<element, space>`` of a pointer type that begins at ``position``.
+    """Reads ``<element, space>`` of a pointer type that begins at ``position``; no space is gm.
 
     Returns:
         The pointer, with the first name of its space, and the position after it.
@@ -70,14 +87,14 @@ def read_pointer(text: str, position: int) -> tuple[Ptr, int]:
         raise PointerTextError(
             "a pointer type is written !pto.ptr<element, space>", "!pto.ptr<f16, gm>"
         )
-    element = match["element"].removeprefix("!pto.").removeprefix("!")
-    if element not in ELEMENTS:
+    element = "".join(match["element"].split()).removeprefix("!pto.").removeprefix("!")
+    vector = _VECTOR.fullmatch(element)
+    if not _ELEMENT.fullmatch(vector["element"] if vector else element):
         raise PointerTextError(
             f"element type {match['element']!r} of a pointer is unknown", ", ".join(ELEMENTS)
         )
-    keyword = match["long"] or match["short"]
-    if keyword is None:
-        raise PointerTextError("the pointer type names no address space", ", ".join(SPACES))
+    named = match["long"] is not None or match["short"] is not None
+    keyword = match["long"] or match["short"] or ("" if named else "gm")
     if keyword not in SPACES:
         raise PointerTextError(
             f"address space {keyword!r} of a pointer is unknown", ", ".join(SPACES)
@@ -105,7 +122,7 @@ class PtrType(Data[Ptr], TypeAttribute):
 
     def print_parameter(self, printer: Printer) -> None:
         """Writes the part in angle brackets."""
-        printer.print_string(f"<{self.data.dtype}, {self.data.space}>")
+        printer.print_string(str(self.data).removeprefix("!pto.ptr"))
 
 
 @irdl_attr_definition
@@ -124,6 +141,29 @@ class OpaqueType(Data[str], TypeAttribute):
         """Writes the name of the op."""
         with printer.in_angle_brackets():
             printer.print_string_literal(self.data)
+
+
+MEMREF_SPACES: tuple[str, ...] = ("gm", "gm", "l1", "l0a", "l0b", "l0c", "ub", "bt", "fb")
+"""Space of a memref by the number of its memory space; without one it is in gm."""
+
+
+def pointer_of(kind: Attribute) -> Ptr | None:
+    """Returns where values of a type point to: of a pointer, or of a memref to its begin."""
+    if isinstance(kind, PtrType):
+        return kind.data
+    if not isinstance(kind, MemRefType):
+        return None
+    space, element = kind.memory_space, kind.element_type
+    if isinstance(space, NoneAttr):
+        keyword = "gm"
+    elif isinstance(space, IntegerAttr):
+        number = space.value.data
+        keyword = MEMREF_SPACES[number] if 0 <= number < len(MEMREF_SPACES) else ""
+    elif isinstance(space, UnregisteredAttr) and space.attr_name.data == "pto.address_space":
+        keyword = SPACES.get(space.value.data.strip("<> "), "")
+    else:
+        keyword = ""
+    return Ptr(type_name(element).removeprefix("!pto."), keyword) if keyword else None
 
 
 @cache
@@ -156,6 +196,9 @@ def type_name(kind: Attribute) -> str:
         return str(kind.data)
     if isinstance(kind, IntegerType):
         return f"{_SIGN[kind.signedness.data]}{kind.width.data}"
+    if isinstance(kind, UnregisteredAttr) and kind.is_type.data:
+        inside = kind.value.data
+        return f"!{kind.attr_name.data}" + (f"<{inside}>" if inside else "")
     return _FLOATS.get(type(kind)) or str(kind)
 
 
@@ -164,6 +207,22 @@ def is_integer(kind: Attribute) -> bool:
     return isinstance(kind, IntegerType | IndexType)
 
 
+def is_signless(kind: Attribute, width: int = 0) -> bool:
+    """Returns whether a type is an integer without a sign, of a width or any.
+
+    A width of 64 is at least that: programs of illegal ops have operands that 64 bits do not hold.
+    """
+    if not isinstance(kind, IntegerType) or kind.signedness.data is not Signedness.SIGNLESS:
+        return False
+    bits = kind.width.data
+    return not width or bits == width or (width == 64 and bits > width)
+
+
+def is_float(kind: Attribute) -> bool:
+    """Returns whether values of the type are floats."""
+    return isinstance(kind, AnyFloat)
+
+
 def is_number(kind: Attribute) -> bool:
     """Returns whether values of the type are integers or floats of a known format."""
-    return is_integer(kind) or type(kind) in _FLOATS
+    return is_integer(kind) or is_float(kind)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Attribute
 
+from tb.language.dialect.forms import SPLITS
 from tb.language.dialect.ops import string
 from tb.language.dialect.reading import Reading, unknown_clause
 from tb.language.parser.syntax import Clause
@@ -26,6 +27,9 @@ def read_clauses(reading: Reading) -> None:
     reached = -1
     for clause in reading.text.clauses:
         kind = _FIX_KIND.get(clause.name)
+        if clause.name == "dst_mode" and reading.form.name == "mte_l0c_ub":
+            _dst_mode(reading, clause)
+            continue
         if clause.name == "clip":
             reading.fault("clip is outside pre_relu", "FIX-L06", legal="pre_relu(mode, clip)")
             continue
@@ -49,6 +53,28 @@ def read_clauses(reading: Reading) -> None:
             continue
         reached = place
         _FIX_READERS[kind](reading, clause)
+    if reading.form.name == "mte_l0c_ub" and not reading.faults and not _has_mode(reading):
+        reading.fault("dst_mode is missing", at=reading.text.at, legal=_DST_MODE)
+
+
+_DST_MODE = "dst_mode(%sub_block), dst_mode(split_m) or dst_mode(split_n)"
+
+
+def _has_mode(reading: Reading) -> bool:
+    return "sub_block" in reading.groups or "ub_split" in reading.words
+
+
+def _dst_mode(reading: Reading, clause: Clause) -> None:
+    """Takes the sub-block of the destination; its type is after those of the operands."""
+    item = clause.items[0] if len(clause.items) == 1 and not clause.items[0].key else None
+    if _has_mode(reading):
+        reading.fault("dst_mode is twice", at=clause.at, legal=_DST_MODE)
+    elif item is not None and item.kind == "value":
+        reading.put("sub_block", item, len(reading.form.head))
+    elif item is not None and item.kind == "word" and item.text in SPLITS:
+        reading.words["ub_split"] = string(item.text)
+    else:
+        reading.fault("dst_mode says none of its modes", at=clause.at, legal=_DST_MODE)
 
 
 def _keys(reading: Reading, clause: Clause, rule: str, keys: tuple[str, ...], shape: str) -> bool:
@@ -91,7 +117,11 @@ def _payload(reading: Reading, clause: Clause, rule: str, shape: str) -> bool:
 
 
 def _pre_quant(reading: Reading, clause: Clause) -> None:
-    _payload(reading, clause, "FIX-L03", "pre_quant(%payload, mode = <mode>)")
+    if not _payload(reading, clause, "FIX-L03", "pre_quant(%payload, mode = <mode>)"):
+        return
+    mode = clause.keyed("mode")[0].text
+    if mode.startswith("req4"):
+        reading.note(f"the compiler refuses pre_quant {mode}: a mode of the model", clause.at)
 
 
 def _pre_relu(reading: Reading, clause: Clause) -> None:

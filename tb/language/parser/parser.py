@@ -23,9 +23,9 @@ from xdsl.utils.lexer import Input, Lexer, Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from tb.language.dialect.flags import FlagOp
-from tb.language.dialect.moves import MOVES, NotPlainError
+from tb.language.dialect.moves import MOVES, NotPlainError, verify_move
 from tb.language.dialect.names import unknown_names
-from tb.language.dialect.ops import Fault, MoveOp, OpError, string, written
+from tb.language.dialect.ops import Fault, MoveOp, OpError, string
 from tb.language.dialect.others import OTHERS, BrokenOp, ForeignOp, SectionOp, broken
 from tb.language.dialect.types import OpaqueType, type_name
 from tb.language.parser.foreign import UnclosedError, closing, skip
@@ -99,6 +99,7 @@ class ProgramParser(Parser):
     Attributes:
         offsets: Offset of the name of each op.
         faults: Errors so far, with the name of the op.
+        notes: Remarks on ops without an error: name of the op, sentence, offset.
         lost: Whether the last op is unknown, so that its end is unknown.
     """
 
@@ -106,6 +107,7 @@ class ProgramParser(Parser):
         """Begins at the start of the text."""
         self.offsets: dict[Operation, int] = {}
         self.faults: list[tuple[str, Fault]] = []
+        self.notes: list[tuple[str, str, int]] = []
         self.lost = False
         self._undefined: dict[str, int] = {}
         # xdsl's own state would lex the first token here, outside of read_module.
@@ -246,8 +248,10 @@ class ProgramParser(Parser):
 
     def _names(self, op: Operation, name: str, at: int) -> None:
         """Notes attributes of an op, read to its end, that it does not have."""
-        for fault in unknown_names(op, self._text, at, self.offset):
+        faults, notes = unknown_names(op, self._text, at, self.offset)
+        for fault in faults:
             self._fault(name, fault, at)
+        self.notes += [(name, message, where) for message, where in notes]
 
     def parse_optional_location(self) -> LocationAttr | None:
         """Skips ``loc(...)`` if it is here: places are those of the file that is read."""
@@ -291,7 +295,8 @@ class ProgramParser(Parser):
                 op.properties["holds_moves"] = string("moves")
         if type(op) in _OURS and not isinstance(op, ForeignOp | SectionOp | BrokenOp):
             try:
-                written(op)
+                if isinstance(op, MoveOp):
+                    verify_move(op)
                 op.verify_()
             except OpError as error:
                 for fault in error.faults:

@@ -194,7 +194,9 @@ class Scanner:
             kind: Attribute = WORD_TYPES[self.value]
             self.advance()
             return kind
-        if self.value == "!pto.ptr":
+        if self.value == "!pto.ptr" or (self.kind == "mark" and self.value == "<"):
+            if self.value == "<":
+                self.next = self.at
             try:
                 pointer, self.next = read_pointer(self.text, self.next)
             except PointerTextError as error:
@@ -287,6 +289,7 @@ def read_op(
     head_words: Collection[str] = (),
     *,
     commas: bool = False,
+    loose: bool = False,
     bare: bool = False,
 ) -> OpText:
     """Reads an op after its name; the parser is then after it.
@@ -297,6 +300,7 @@ def read_op(
         at: Offset of the name.
         head_words: Words among the operands; any other one begins a clause.
         commas: Whether clauses follow commas.
+        loose: Whether operands before the clauses may do without commas.
         bare: The op has no operands, and so no types.
 
     Raises:
@@ -318,7 +322,7 @@ def read_op(
             if commas and not comma:
                 scanner.fail(f"expected ',' before {scanner.value}")
             text.clauses.append(_clause(scanner))
-        elif not comma:
+        elif not comma and not (loose and scanner.kind == "value" and not text.clauses):
             scanner.expect(":", "and the types of the operands, or ','")
         elif text.clauses and text.clauses[-1].name not in _BARE and not text.clauses[-1].items:
             lost = text.clauses[-1]

@@ -57,6 +57,7 @@ from tb.language.rules.assume import (
     harmless,
     unknown_parts,
 )
+from tb.language.rules.compiler import unchecked
 from tb.language.rules.cube import cube_problems
 from tb.language.trace import Compute, Move, Trace
 
@@ -107,12 +108,21 @@ def check(trace: Trace, *, d_rules: bool = True) -> list[Finding]:
                 if runs[step.place] > 1 and index not in again:
                     what += f", in iteration {run[step.place]} of {runs[step.place]}"
                 what += trace.called(index)
-                found[where] = Finding(step.place, f"pto.{step.name}", rule, what, legal, condition)
+                found[where] = Finding(
+                    step.place,
+                    f"pto.{step.name}",
+                    rule,
+                    what,
+                    legal,
+                    condition,
+                    unchecked(step.name, step.op, rule),
+                )
     for step in trace.dead:
         for rule, what, legal in _without_a_run(step):
             where = step.place, rule, "" if rule else what
             what += ", in code that is never reached"
-            found[where] = Finding(step.place, f"pto.{step.name}", rule, what, legal)
+            ours = unchecked(step.name, step.op, rule)
+            found[where] = Finding(step.place, f"pto.{step.name}", rule, what, legal, ours=ours)
     return list(found.values())
 
 

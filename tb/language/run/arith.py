@@ -14,13 +14,16 @@ from typing import Any
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Operation
 
+from tb.language.run.registers import RegisterState
 from tb.language.run.values import (
     FLOAT,
+    INDEX_BITS,
     OPAQUE,
     Kind,
     Located,
     Missing,
     float_bits,
+    number_kind,
     plain,
     unknown_of,
 )
@@ -112,6 +115,7 @@ _CASTS = (
     "arith.bitcast",
     "builtin.unrealized_conversion_cast",
     "pto.castptr",
+    "pto.ptrtoint",
 )
 
 KNOWN: tuple[str, ...] = (
@@ -122,7 +126,7 @@ KNOWN: tuple[str, ...] = (
     *_SHIFTS,
     "arith.cmpi",
     "arith.select",
-    *_CASTS[:-1],
+    *_CASTS[:-2],
 )
 """Ops that are computed here."""
 
@@ -247,10 +251,10 @@ def cast(name: str, source: Kind, result: Kind, slots: tuple[int, int]) -> Code 
     """Returns the code of a change of type, or None where none is known."""
     if OPAQUE in (source.sort, result.sort) or name not in _CASTS:
         return None
-    if name in ("builtin.unrealized_conversion_cast", "pto.castptr"):
+    if name.startswith(("builtin.", "pto.")):
         if FLOAT in (source.sort, result.sort):
             return None
-        if name != "pto.castptr" and source.bits != result.bits:
+        if name.startswith("builtin.") and source.bits != result.bits:
             return None
     mask, first, target = source.mask, *slots
     unsigned = name in ("arith.extui", "arith.index_castui", "arith.bitcast")
@@ -286,6 +290,38 @@ def addptr(size: int, slots: tuple[int, ...]) -> Code:
             frame[target] = base.moved(elements * size)
         else:
             frame[target] = base + elements * size
+
+    return run
+
+
+CTRL = number_kind("i64", INDEX_BITS, signed=True)
+
+
+def read_ctrl(registers: RegisterState, target: int) -> Code:
+    """Returns the code of ``pto.get_ctrl``."""
+
+    def run(frame: Frame) -> None:
+        value = registers.ctrl
+        known = not isinstance(value, Unknown)
+        frame[target] = CTRL.wrap(value) if known else Missing("CTRL is not known")
+
+    return run
+
+
+def set_bit(one: bool, slots: tuple[int, int, int]) -> Code:
+    """Returns the code of ``pto.sbitset1`` or ``pto.sbitset0``: value, bit number, result."""
+    value, bit, target = slots
+
+    def run(frame: Frame) -> None:
+        word, number = plain(frame[value]), plain(frame[bit])
+        missing = unknown_of(word, number)
+        if missing is not None:
+            frame[target] = missing
+            return
+        if number not in range(INDEX_BITS):
+            raise ArithmeticFaultError(f"bit {number} of a word of {INDEX_BITS} bits")
+        mask = 1 << number
+        frame[target] = CTRL.wrap(word | mask if one else word & ~mask)
 
     return run
 

@@ -8,7 +8,7 @@ the wrong sort. Every other rule is decided on the ops themselves (:mod:`tb.lang
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xdsl.dialects.arith import ConstantOp
@@ -26,21 +26,23 @@ from tb.isa.dma.legacy import (
     SetMovPadVal,
 )
 from tb.isa.dma.op import Loop, Pad
-from tb.isa.dtypes import PAD_DTYPES, Ptr
+from tb.isa.dtypes import PAD_DTYPES, Ptr, moved_as
 from tb.isa.fix.op import Atomic, FbPtr, Loop3, PreQuant, PreRelu, Scalar
-from tb.isa.fix.table import FLAG_CHECK, FLAG_CLEAR
+from tb.isa.fix.table import FLAG_CHECK, FLAG_CLEAR, NO_CONVERT, NUMBER_TYPES
 from tb.isa.lower import OP_CLASSES
-from tb.isa.ops import LEGACY_FORMS, OPS
+from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
 from tb.isa.pipes import PIPES, Pipe
 from tb.isa.profile import current
 from tb.language.dialect.ops import Written
 from tb.language.run.values import FLOAT, INDEX_BITS, NUMBER, POINTER, Kind
+from tb.language.unknown import UndecidedError
 
 CLASSES: dict[str, Any] = {
     **OP_CLASSES,
     "copy_gm_to_ubuf": CopyGmToUbuf,
     "copy_ubuf_to_gm": CopyUbufToGm,
     "copy_ubuf_to_ubuf": CopyUbufToUbuf,
+    **{form: OP_CLASSES[name] for form, name in TEXT_FORMS.items()},
     "mte_l1_l0a": MteL1L0a,
     "mte_l1_l0b": MteL1L0b,
     "mad": Mad,
@@ -99,12 +101,13 @@ def _rules_of(name: str) -> str:
     """Returns the family of rules of an op; the forms that came before v0.6 have DMA rules."""
     if name in _HOST:
         return ""
+    name = TEXT_FORMS.get(name, name)
     return OPS[name].rules if name in OPS else "DMA"
 
 
 def legal_numbers(name: str, operand: str) -> str:
     """Returns the legal values of an unsigned operand of an op as text."""
-    spec = OPS.get(LEGACY_FORMS.get(name, name))
+    spec = OPS.get((LEGACY_FORMS | TEXT_FORMS).get(name, name))
     for each in spec.operands if spec else ():
         if each.name == operand and each.maximum is not None:
             most = each.maximum
@@ -210,8 +213,17 @@ def _pre_quant(take: _Collector, written: Written) -> Make | None:
     mode, value = written.pre_quant
     if value is None:
         return lambda _: PreQuant(mode, None)
+    if mode == NO_CONVERT.name and _ignored(take.kind_of(value)):
+        return lambda _: PreQuant(mode, Scalar("f32", 0))
     payload = take.payload("pre_quant payload", value, "FIX-L03")
     return lambda numbers: PreQuant(mode, payload(numbers))
+
+
+def _ignored(kind: Kind) -> bool:
+    """Returns whether a payload is of a type that only ``no_convert``, which ignores it, takes."""
+    if kind.pointer is not None:
+        return kind.pointer.space == "fb" and kind.pointer.dtype not in NUMBER_TYPES
+    return kind.name not in NUMBER_TYPES
 
 
 def _nothing(_: Sequence[int]) -> None:
@@ -364,6 +376,9 @@ def recipe(
             take.number(name, operand)
             continue
         pointer = take.address(name, operand)
+        if take.family != "FIX":
+            held = moved_as(pointer.dtype, any_type=take.family == "FB")
+            pointer = replace(pointer, dtype=held)
         fixed[role] = pointer
         if pointer.space == "gm":
             gm = len(take.inputs) - 1
@@ -386,10 +401,27 @@ def recipe(
     if repeats is not None:
         clauses["loop3"] = lambda numbers: repeats(numbers)[0]
 
+    if written.name == "copy_cbuf_to_ubuf":
+        del fixed["ub_sub"]
+        clauses["ub_sub"] = _selected(take.number("sid", written.operands["sid"]))
+
     def make(numbers: Sequence[int]) -> Any:
         made = {name: clause(numbers) for name, clause in clauses.items()}
         return maker(**{name: numbers[index] for index, name in plain}, **fixed, **made)
 
     names = fixed.get("sat", "-"), fixed.get("atomic", "-")
     ctrl = names[0] == "" or (written.name == "mte_l0c_gm" and names[1] == "-")
-    return Recipe(written.name, PIPES[written.name], tuple(take.inputs), make, gm, ctrl)
+    pipe = PIPES[TEXT_FORMS.get(written.name, written.name)]
+    return Recipe(written.name, pipe, tuple(take.inputs), make, gm, ctrl)
+
+
+def _selected(index: int) -> Make:
+    """Returns the sub-block that bit 0 of a number selects; 0 for one that is not known."""
+
+    def make(numbers: Sequence[int]) -> int:
+        try:
+            return numbers[index] & 1
+        except UndecidedError:
+            return 0
+
+    return make

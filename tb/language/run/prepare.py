@@ -13,11 +13,12 @@ from xdsl.dialects.builtin import IntegerAttr, SymbolRefAttr, UnregisteredOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from tb.isa.dtypes import element_bytes
+from tb.isa.dtypes import element_bits
 from tb.language.dialect.flags import BarrierOp, FlagOp, SetFlagOp
-from tb.language.dialect.ops import written
+from tb.language.dialect.ops import MoveOp, written
 from tb.language.dialect.others import BlockQueryOp, BrokenOp, ForeignOp
-from tb.language.dialect.types import PtrType
+from tb.language.dialect.scalars import ScalarOp
+from tb.language.dialect.types import pointer_of, type_name
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import Finding, Place, refuse
 from tb.language.reader import Source
@@ -67,9 +68,10 @@ KNOWN: tuple[str, ...] = (
 
 def kind_of_type(kind: Attribute) -> Kind:
     """Returns how values of a type are held."""
-    if isinstance(kind, PtrType):
+    pointer = pointer_of(kind)
+    if pointer is not None:
         number = number_kind("", ADDRESS_BITS, signed=True)
-        return replace(number, sort=POINTER, name=str(kind.data), pointer=kind.data)
+        return replace(number, sort=POINTER, name=type_name(kind), pointer=pointer)
     return scalar_kind(kind)
 
 
@@ -132,6 +134,10 @@ class Preparation:
             "func.call": self._call,
             "pto.castptr": self._cast,
             "pto.addptr": self._addptr,
+            "pto.ptrtoint": self._cast,
+            "pto.get_ctrl": self._get_ctrl,
+            "pto.sbitset0": self._set_bit,
+            "pto.sbitset1": self._set_bit,
             "pto.set_flag": self._flag,
             "pto.wait_flag": self._flag,
             "pto.pipe_barrier": self._barrier,
@@ -215,8 +221,14 @@ class Preparation:
         if isinstance(op, BrokenOp):
             self._broken(op, scope)
             return None
-        if written(op) is not None:
-            return self._move(op, scope)
+        if isinstance(op, MoveOp):
+            if op.form.executed:
+                return self._move(op, scope)
+            self._known(op)
+            return None
+        if isinstance(op, ScalarOp):
+            self._scalar(op, scope)
+            return None
         if name.startswith("pto.") or name == "pto_dv.foreign":
             self._foreign(op, scope)
             return None
@@ -244,7 +256,7 @@ class Preparation:
                 return checked
             scope.fixed.update(results)
             return None
-        return checked if op.name in arith.FAULTY else code
+        return checked if op.name in (*arith.FAULTY, "pto.sbitset0", "pto.sbitset1") else code
 
     def _constant(self, op: Operation, scope: _Scope) -> None:
         scope.fix(op.results[0], arith.constant(op, self.kind(op.results[0])))
@@ -286,13 +298,26 @@ class Preparation:
     def _addptr(self, op: Operation, scope: _Scope) -> Code | None:
         pointer = self.kind(op.operands[0]).pointer
         assert pointer is not None, "the reader checks the types of pto.addptr"
-        try:
-            size = element_bytes(pointer.dtype)
-        except ValueError as error:
-            self.problem(op, str(error))
+        size = element_bits(pointer.dtype) // 8
+        if not size:
+            self.problem(
+                op,
+                f"elements of {pointer.dtype} have no size in bytes",
+                legal="a pointer to elements of whole bytes",
+            )
             return None
         slots = (*scope.many(op.operands), scope.slot(op.results[0]))
         return self._pure(op, arith.addptr(size, slots), scope)
+
+    # --- CTRL ------------------------------------------------------------------------------------
+
+    def _get_ctrl(self, op: Operation, scope: _Scope) -> Code:
+        return arith.read_ctrl(self.run.registers, scope.slot(op.results[0]))
+
+    def _set_bit(self, op: Operation, scope: _Scope) -> Code | None:
+        slots = scope.many((*op.operands, op.results[0]))
+        code = arith.set_bit(op.name == "pto.sbitset1", slots)  # type: ignore[arg-type]
+        return self._pure(op, code, scope)
 
     # --- control flow ----------------------------------------------------------------------------
 
@@ -381,6 +406,24 @@ class Preparation:
         self.skipped.setdefault(place, Skipped(place, name))
         for result in op.results:
             scope.fix(result, Missing(f"it is the result of foreign op {name} at {place}"))
+
+    def _scalar(self, op: ScalarOp, scope: _Scope) -> None:
+        """Continues after a scalar access; a run leaves it out if it may leave out foreign ops."""
+        place = self.source.place(op)
+        if not self.run.static and not self.skip_foreign:
+            message = "this op is foreign: it moves no data and is not executed"
+            self.problem(op, message)
+        self.skipped.setdefault(place, Skipped(place, op.name))
+        for result in op.results:
+            scope.fix(result, Missing(f"it is the result of {op.name} at {place}, not executed"))
+
+    def _known(self, op: MoveOp) -> None:
+        """Continues after an op that is read and not executed; no run may leave it out."""
+        place = self.source.place(op)
+        if not self.run.static:
+            message = "this op is known and not executed: later ops may read what it writes"
+            self.problem(op, message, legal="the grouped form of the op")
+        self.skipped.setdefault(place, Skipped(place, op.name))
 
     def _move(self, op: Operation, scope: _Scope) -> Code | None:
         text = written(op)

@@ -41,6 +41,10 @@ WORDS: dict[str, str] = {
     "syntax": r"expected|no clause|no SSA value|takes|too late|parts|none of its modes|end of file"
     r"|lacks|mode|missing",
     "type": r"type",
+    "bound": r" is \d+$",
+    "pointer-space": r"pointer is in \w+$",
+    "width": r"byte width|element widths of|pairs of 4 bits|^elements are",
+    "bit": r"bit \d+ of a word",
     "range": r"out of range|capacity|ends at|holds",
     "undefined": r"not defined|could not be found",
     "name": r"is unknown",

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scalar accesses of the pto dialect: read, checked, and not executed.
+
+Offsets count elements. A load has the type of its pointer, a colon, and that of its result after
+``->``; a store has the type of its value last.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import i64
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import traits_def
+from xdsl.parser import Parser, UnresolvedOperand
+
+from tb.language.dialect.ops import Fault, OpError
+from tb.language.dialect.pointers import known_type, operand
+from tb.language.dialect.types import PtrType, is_integer, pointer_of, type_name
+from tb.language.parser.syntax import Scanner
+
+
+class ScalarOp(Operation):
+    """A load or store of one element at a pointer and an offset.
+
+    Attributes:
+        stores: Whether it writes memory.
+        in_gm: Whether the pointer must be in GM.
+    """
+
+    name = "pto.scalar"
+    traits = traits_def()
+    stores: ClassVar[bool] = False
+    in_gm: ClassVar[bool] = False
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ScalarOp:
+        """Reads ``[%v,] %p[%i] : T [-> | ,] type``; the offset may follow a comma, or be absent."""
+        scanner = Scanner(parser)
+        value = operand(parser, scanner) if cls.stores else None
+        if cls.stores:
+            scanner.expect(",", f"and the pointer of {cls.name}")
+        pointer = operand(parser, scanner)
+        offset = _offset(parser, scanner, cls.name)
+        attributes = scanner.attribute_dictionary()
+        scanner.expect(":", f"and the type of the pointer of {cls.name}")
+        kinds = [scanner.type()]
+        while scanner.take(","):
+            kinds.append(scanner.type())
+        results: list[Attribute] = []
+        if not cls.stores:
+            scanner.expect("->", f"and the type of the result of {cls.name}")
+            results = [scanner.type()]
+        attributes |= scanner.attribute_dictionary()
+        scanner.close()
+        values = cls._resolved(parser, (value, pointer, offset), kinds)
+        op = cls.create(operands=values, result_types=results, attributes=attributes)
+        op.verify_()
+        return op
+
+    @classmethod
+    def _resolved(
+        cls,
+        parser: Parser,
+        taken: tuple[UnresolvedOperand | None, UnresolvedOperand, UnresolvedOperand | None],
+        kinds: list[Attribute],
+    ) -> list[SSAValue]:
+        """Returns the pointer, the offset if there is one, and the value that is stored."""
+        value, pointer, offset = taken
+        own = None
+        if value is not None:
+            if len(kinds) == 1:
+                raise OpError(Fault("lacks the type of the value", legal="<T, space>, T"))
+            first = isinstance(kinds[0], PtrType) or pointer_of(kinds[0]) is not None
+            own = kinds.pop() if first else kinds.pop(0)
+        values: list[SSAValue] = [parser.resolve_operand(pointer, kinds[0])]
+        if offset is not None:
+            kind = kinds[1] if len(kinds) > 1 else known_type(parser, offset)
+            values.append(parser.resolve_operand(offset, kind))
+        if value is not None and own is not None:
+            values.append(parser.resolve_operand(value, own))
+        return values
+
+    def verify_(self) -> None:
+        """Refuses operands and types that it cannot have."""
+        least = 2 if self.stores else 1
+        if not least <= len(self.operands) <= least + 1 or len(self.results) != 2 - least:
+            raise OpError(Fault(f"takes {least} operands and an offset"))
+        pointer = pointer_of(self.operands[0].type)
+        if pointer is None:
+            raise OpError(Fault(f"type mismatch: {type_name(self.operands[0].type)} is no pointer"))
+        if self.in_gm and pointer.space != "gm":
+            raise OpError(Fault(f"pointer is in {pointer.space}", legal="gm"))
+        if len(self.operands) > least and not is_integer(self.operands[1].type):
+            kind = type_name(self.operands[1].type)
+            raise OpError(Fault(f"type mismatch: an offset of type {kind}", legal="index"))
+        value = (self.operands[-1] if self.stores else self.results[0]).type
+        if self.in_gm and not is_integer(value):
+            raise OpError(
+                Fault(f"type mismatch: a value of type {type_name(value)}", legal="i8 to i64")
+            )
+
+
+def _offset(parser: Parser, scanner: Scanner, name: str) -> UnresolvedOperand | None:
+    if scanner.take("["):
+        offset = operand(parser, scanner)
+        scanner.expect("]", f"after the offset of {name}")
+        return offset
+    return operand(parser, scanner) if scanner.take(",") else None
+
+
+class LoadScalarOp(ScalarOp):
+    """``%v = pto.load_scalar %p[%i] : <f32, ub> -> f32``."""
+
+    name = "pto.load_scalar"
+
+
+class StoreScalarOp(ScalarOp):
+    """``pto.store_scalar %v, %p[%i] : <f32, ub>, f32``."""
+
+    name = "pto.store_scalar"
+    stores = True
+
+
+class LoadDeviceOp(ScalarOp):
+    """``pto.ld_dev``: a load from GM past the local cache."""
+
+    name = "pto.ld_dev"
+    in_gm = True
+
+
+class StoreDeviceOp(ScalarOp):
+    """``pto.st_dev``: a store to GM past the local cache."""
+
+    name = "pto.st_dev"
+    stores = True
+    in_gm = True
+
+
+class PtrToIntOp(Operation):
+    """``%n = pto.ptrtoint %p : <T, gm> -> i64``: the address of a pointer into GM."""
+
+    name = "pto.ptrtoint"
+    traits = traits_def()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> PtrToIntOp:
+        """Reads the pointer and both types; without ``->`` the result is an i64."""
+        scanner = Scanner(parser)
+        taken = operand(parser, scanner)
+        attributes = scanner.attribute_dictionary()
+        scanner.expect(":", f"and the type of the pointer of {cls.name}")
+        kind = scanner.type()
+        result = scanner.type() if scanner.take("->") else i64
+        attributes |= scanner.attribute_dictionary()
+        scanner.close()
+        value = parser.resolve_operand(taken, kind)
+        op = cls.create(operands=[value], result_types=[result], attributes=attributes)
+        op.verify_()
+        return op
+
+    def verify_(self) -> None:
+        """Refuses what is no pointer into GM, or no i64."""
+        if len(self.operands) != 1 or len(self.results) != 1:
+            raise OpError(Fault("takes one operand and has one result"))
+        kind = self.operands[0].type
+        if not isinstance(kind, PtrType):
+            raise OpError(Fault(f"type mismatch: {type_name(kind)} is no pointer"))
+        if kind.data.space != "gm":
+            raise OpError(Fault(f"pointer is in {kind.data.space}", legal="gm"))
+        if self.results[0].type != i64:
+            raise OpError(Fault(f"type mismatch: {type_name(self.results[0].type)}", legal="i64"))
