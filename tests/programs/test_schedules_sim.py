@@ -10,12 +10,13 @@ import pytest
 import pyuvm
 
 from tb.common.paths import ROOT
+from tb.harness.knobs import KnobProfile
 from tb.isa.spaces import Space
 from tb.programs.job import Load, ProgramJob
 from tb.programs.replay_test import ProgramTest
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
-from tests.bugs.campaign import plant, load_bugs
+from tests.bugs.campaign import load_bugs, plant
 from tests.programs.test_replay_sim import (
     IN,
     LEGACY,
@@ -138,10 +139,10 @@ def test_a_schedule_is_repeated_alone(tmp_path: Path) -> None:
 class WrongUnderStalls(ProgramTest):
     """Engine and model are wrong alike when reads stall: a byte of the output changes."""
 
-    def restart(self, job: ProgramJob, profile: object) -> None:  # type: ignore[override]
+    def restart(self, job: ProgramJob, profile: KnobProfile) -> None:
         """Notes the knobs."""
-        super().restart(job, profile)  # type: ignore[arg-type]
-        self.slow = getattr(profile, "knobs", {})["axi_read_latency"] > 1
+        super().restart(job, profile)
+        self.slow = profile.knobs["axi_read_latency"] > 1
 
     def wrong(self) -> int:
         """Is called before images are taken."""
