@@ -23,7 +23,7 @@ from tb.isa.descriptor import unpack
 from tb.isa.dma.legacy import CopyUbufToUbuf, DmaRegisters
 from tb.isa.dma.op import DmaDescriptor
 from tb.isa.dtypes import ALL_DTYPES, Ptr
-from tb.isa.footprint import Footprint, destination
+from tb.isa.footprint import Footprint, destination, without_fill
 from tb.isa.lower import Descriptor
 from tb.isa.nz.op import MteGmL1Frac, NzDescriptor
 from tb.isa.nz.table import MODES
@@ -176,7 +176,10 @@ class TwinDraw:
         copy = copy_of(desc, dtype, pad_dtype)
         if copy is None:
             return
-        names = [(name, old) for name in SHAPES for old in (False, True)]
+        # Fill bytes behind a row repeat the first element of the op's own row (DMA-L19).
+        fills = isinstance(desc, DmaDescriptor) and without_fill(desc) != destination(desc)
+        shapes = [name for name in SHAPES if not (fills and name == "split by bytes")]
+        names = [(name, old) for name in shapes for old in (False, True)]
         for name, old in rng.sample(names, len(names)):
             copies = SHAPES[name](copy, rng)
             if old:
