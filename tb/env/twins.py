@@ -64,7 +64,7 @@ class TwinCheck:
             return
         self._sent += sum(map(len, pair))
         self._all += sum(map(len, pair))
-        first = self._run.counts.transactions
+        first, wrong = self._run.counts.transactions, self._differences()
         before = self._contents(twins)
         yield BlockItem(pair[0], isolated=True)
         if self._run.aborted:
@@ -77,7 +77,12 @@ class TwinCheck:
         yield BlockItem(replace(pair[1], fills=restored), isolated=True)
         if not self._run.aborted:
             with self._run.stopwatch.phase("compare"):
-                self._compare(twins, wanted, first)
+                self._compare(twins, wanted, first, agreed=self._differences() == wrong)
+
+    def _differences(self) -> int:
+        """Returns how many differences of engines and model there were so far."""
+        counts = self._run.counts
+        return counts.mismatches - counts.agreed + counts.protocol_errors
 
     def _affordable(self, twins: Sequence[Twin], left: int) -> list[Twin]:
         found: list[Twin] = []
@@ -97,8 +102,17 @@ class TwinCheck:
             found.append(memory.view(twin.space)[start:stop].copy())
         return found
 
-    def _compare(self, twins: Sequence[Twin], wanted: Sequence[_Bytes], first: int) -> None:
-        """Compares the bytes of the second forms with those of the first."""
+    def _compare(
+        self, twins: Sequence[Twin], wanted: Sequence[_Bytes], first: int, *, agreed: bool
+    ) -> None:
+        """Compares the bytes of the second forms with those of the first.
+
+        Args:
+            twins: The twins.
+            wanted: Bytes that their first forms have left.
+            first: Transaction number of the first op.
+            agreed: Engines and model have agreed on every op.
+        """
         counts = self._run.counts
         starts = [first, first + sum(len(twin.forms[0].items) for twin in twins)]
         for twin, mine, found in zip(twins, wanted, self._contents(twins), strict=True):
@@ -106,8 +120,9 @@ class TwinCheck:
             for form in twin.forms:
                 counts.twin_forms[form.name] += 1
             if not np.array_equal(mine, found):
-                text = report(twin, mine, found, (starts[0], starts[1]), self._run.command)
-                self._run.fail(text, agreed=True)
+                numbers = starts[0], starts[1]
+                text = report(twin, mine, found, numbers, self._run.command, agreed=agreed)
+                self._run.fail(text, agreed=agreed)
             for number, form in enumerate(twin.forms):
                 starts[number] += len(form.items)
 
@@ -117,7 +132,13 @@ def _bounds(twin: Twin) -> tuple[int, int]:
 
 
 def report(
-    twin: Twin, first: _Bytes, second: _Bytes, numbers: tuple[int, int], command: str
+    twin: Twin,
+    first: _Bytes,
+    second: _Bytes,
+    numbers: tuple[int, int],
+    command: str,
+    *,
+    agreed: bool,
 ) -> str:
     """Returns the report of a twin whose forms leave different bytes.
 
@@ -127,6 +148,7 @@ def report(
         second: The same of the second form.
         numbers: Transaction number of the first op of each form.
         command: Command that repeats the run.
+        agreed: Engines and model have agreed on every op.
     """
     wrong = np.flatnonzero(first != second)
     start, _ = _bounds(twin)
@@ -136,7 +158,10 @@ def report(
     lines = [
         f"MISMATCH: twins: {twin.op} leaves other bytes as {names[1]!r} than as {names[0]!r}",
         f"  {count}, the first at {twin.space.name.lower()} {start + at:#x}: "
-        f"{first[at]:#04x} and {second[at]:#04x}; model and engine agree on each form",
+        f"{first[at]:#04x} and {second[at]:#04x}",
+        "  model and engine agree on each form: both have the same mistake"
+        if agreed
+        else "  model and engine differ, too: see the report of the op",
     ]
     repro = []
     for form, number in zip(twin.forms, numbers, strict=True):

@@ -11,7 +11,7 @@ from sequences.replay import Round, schedule
 from tb.env.context import RunContext
 from tb.isa.block import OpBlock
 from tb.language.order.order import Order
-from tb.language.order.races import affected, races
+from tb.language.order.races import MOST_RACES, affected, races
 from tb.language.trace import Trace
 from tb.programs.images import Image, difference_report, differences, explain, image_of
 from tb.programs.job import ProgramJob
@@ -32,6 +32,8 @@ class Comparison:
         self.races = races(trace, order)
         crossing = [one for one in self.races if one.pipes_differ(trace)]
         self._undefined = affected(trace, order, crossing)
+        if len(self.races) >= MOST_RACES:  # There may be more.
+            self._undefined = frozenset(order.sequence)
         self._first: tuple[Schedule, Image] | None = None
         self._reported: set[object] = set()
 

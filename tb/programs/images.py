@@ -19,12 +19,16 @@ from tb.isa.spaces import Space
 from tb.language.order.order import Order
 from tb.language.order.overlap import Shared
 from tb.language.order.races import Race, affected, common, place_of, remedy, written_by
+from tb.language.place import Place
 from tb.language.trace import Compute, Move, Trace
 from tb.programs.schedules import Schedule
 
 SHOWN_RACES = 3
 SHOWN_RANGES = 4
 """Races and ranges of bytes that a report names."""
+
+MOST_PAIRS = 100
+"""Pairs of places whose races are tried as an explanation."""
 
 FLAGS = "unit flags"
 """Stands for the unit flags of L0C among the names of memories."""
@@ -146,15 +150,18 @@ def explain(
         for space, ranges in wrong.items()
         if space != FLAGS and len(left := _without(ranges, reach.get(space)))
     }
-    chosen: dict[tuple[object, object], Race] = {}
+    pairs: dict[tuple[Place, Place], list[Race]] = {}
     for race in found:
         places = place_of(trace, race.earlier), place_of(trace, race.later)
-        if places in chosen or len(chosen) >= SHOWN_RACES:
-            continue
-        mine = _sorted(written_by(trace, affected(trace, order, [race])))
+        pairs.setdefault(places, []).append(race)
+    chosen = []
+    for some in list(pairs.values())[:MOST_PAIRS]:
+        mine = _sorted(written_by(trace, affected(trace, order, some)))
         if _meets(wrong, mine) or FLAGS in wrong:
-            chosen[places] = race
-    return Explanation(tuple(chosen.values()), rest)
+            chosen.append(some[0])
+        if len(chosen) >= SHOWN_RACES:
+            break
+    return Explanation(tuple(chosen), rest)
 
 
 def _sorted(written: Mapping[str, Ranges]) -> dict[str, Ranges]:

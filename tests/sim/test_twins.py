@@ -58,7 +58,7 @@ class SameMistake(RandomTest):
                 op = replace(op, loops=(first, second, *others))
             return issue(model, op, **words)
 
-        ReferenceModel.issue = wrong  # type: ignore[method-assign]
+        setattr(ReferenceModel, "issue", wrong)  # noqa: B010 (another signature)
 
 
 def run_with_the_mistake(folder: Path, share: float) -> RunRecord:
@@ -100,22 +100,23 @@ def test_a_mistake_of_engine_and_model_is_found_by_twins_alone(tmp_path: Path) -
         assert len(forms) == 2
         assert sum("pto.mte_gm_ub" in line for line in lines) >= 2
         assert "loop(" in report
+        assert "  model and engine agree on each form: both have the same mistake" in lines
         assert "REPRO=" in lines[-1]
     assert record.mismatches < record.twins["mte_gm_ub"], "twins of ops without the mistake agree"
 
 
-@pytest.mark.parametrize("test", ["random", "legal"])
-def test_random_traffic_compares_twins(test: str) -> None:
-    record = run(test, sim="icarus", seed=17, transactions=300)
+def test_random_traffic_compares_twins() -> None:
+    record = run("random", sim="icarus", seed=17, transactions=200)
     assert_passed(record)
+    assert record.transactions == 200
     assert record.twins.total() > 0
     assert record.twin_forms.total() == 2 * record.twins.total()
 
 
 def test_a_share_of_the_transactions_is_twins() -> None:
-    record = run("random", sim="icarus", seed=18, transactions=600, options={"twins": 0.5})
+    record = run("legal", sim="icarus", seed=18, transactions=300, options={"twins": 0.6})
     assert_passed(record)
-    assert record.transactions == 600
-    assert record.twins.total() > 30
-    assert len(record.twins) > 4
-    assert len(record.twin_forms) > 8
+    assert record.transactions == 300
+    assert record.twins.total() > 10
+    assert len(record.twins) > 3
+    assert len(record.twin_forms) > 6

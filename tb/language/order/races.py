@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +53,9 @@ class Race:
         return trace.steps[self.earlier].pipe is not trace.steps[self.later].pipe
 
 
+@lru_cache(maxsize=4096)
 def intervals(region: Region) -> _Intervals:
-    """Returns the bytes of a region as ranges."""
+    """Returns the bytes of a region as ranges, which are not to be changed."""
     starts = np.array([region.base], dtype=np.int64)
     for count, stride in zip(region.counts, region.strides, strict=True):
         steps = np.arange(count, dtype=np.int64) * stride
