@@ -41,11 +41,6 @@ ILLEGAL_FRACTION = 0.05
 FAULT_FRACTION = 0.05
 """Fractions of the blocks of a mixed run, unless the plan says otherwise."""
 
-TWIN_SHARE = 0.01
-"""Share of the transactions that are twins (:mod:`tb.env.twins`), unless the plan says
-otherwise."""
-
-
 SMALL: dict[str, Any] = {
     "block_ops": 8,
     "saturate": 0.0,
@@ -62,7 +57,8 @@ SMALL: dict[str, Any] = {
 class RandomTest(PtoTestBase):
     """Random blocks; options ``illegal`` and ``faults`` are fractions of the blocks.
 
-    Option ``twins`` is the share of the transactions that are one copy in two forms.
+    Option ``twins`` is the share of the transactions that are one copy in two forms, 0 where the
+    plan has none.
     """
 
     def build_phase(self) -> None:
@@ -145,9 +141,9 @@ class RandomTest(PtoTestBase):
                     yield twin
 
     def twin_check(self) -> TwinCheck:
-        """Returns what sends copies in two forms; none where the user constrains the ops."""
+        """Returns what sends copies in two forms: none where the user constrains the ops."""
         settings = self.run.settings
-        share = float(settings.options.get("twins", TWIN_SHARE))
+        share = float(settings.options.get("twins", 0.0))
         draw = TwinDraw(settings.seed, settings.ops)
         may_send = self.filter_chain().passes
         return TwinCheck(self.run, draw, may_send, 0.0 if settings.constraints else share)
