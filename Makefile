@@ -105,11 +105,14 @@ KEEP.default       := 0
 KEEP.help          := 1 keeps the folders of passing runs
 
 # Of make program, which also takes the variables of a run except those of random ops.
-PROGRAM_VARIABLES := PROGRAM
+PROGRAM_VARIABLES := PROGRAM SCHEDULES
 RUN_ONLY := TEST N OPS CONSTRAINTS REPRO
 
 PROGRAM.default := none
 PROGRAM.help    := programs for make program to replay: .pto files, or folders with some
+SCHEDULES.option  := --schedules
+SCHEDULES.default := none
+SCHEDULES.help    := latencies and issue orders to draw for make program; all must leave the same bytes
 
 # Not passed on: these control make itself.
 MAKE_VARIABLES := ARGS PYTHON PTO_NO_INSTALL
@@ -139,7 +142,7 @@ $(foreach switch,$(SWITCHES),$(if $(filter-out 0 1,$($(switch))),$(error $(switc
   write $(switch)=1 to switch it on, $(switch)=0 or nothing not to)))
 
 # Our variables and make's own must not reach the simulators' makefiles, nor cocotb, which reads WAVES.
-PY := env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL $(VARIABLES:%=-u %) $(NIGHT_VARIABLES:%=-u %) -u PROGRAM .venv/bin/python
+PY := env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL $(VARIABLES:%=-u %) $(NIGHT_VARIABLES:%=-u %) $(PROGRAM_VARIABLES:%=-u %) .venv/bin/python
 
 # --- set-up: stamps in .venv record the installed packages ---------------------------------------------------
 
@@ -204,7 +207,7 @@ run: $(BASE) $(SETUP_$(SIM)) ## the main job: random transactions on the RTL, ch
 TEST_WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
 program: $(BASE) $(SETUP_$(SIM)) ## replay PROGRAM=x.pto on the RTL, ARGS="--arg 0=in.npy --out 1=out.npy"
-	@$(PY) -m tb program $(PROGRAM) $(call options,$(filter-out $(RUN_ONLY),$(VARIABLES))) $(ARGS)
+	@$(PY) -m tb program $(PROGRAM) $(call options,$(filter-out $(RUN_ONLY),$(VARIABLES)) SCHEDULES) $(ARGS)
 
 test: $(BASE) $(VERILATOR) $(CLUSTER) $(TESTS) icarus fst ## every test, on both simulators
 	@$(PY) -m pytest tests $(TEST_WORKERS) $(ARGS)

@@ -304,7 +304,8 @@ class Scoreboard(uvm_subscriber):
     ) -> list[Outcome]:
         """Executes the ops in program order on the golden memory.
 
-        Bytes of an op that met an error, or that a reset cut off, are copied from the DUT.
+        Bytes of an op that met an error, that a reset cut off, or that depends on a race of the
+        program, are copied from the DUT.
         """
         begun = _begun(batch) if batch.reset is not None else None
         undefined: list[Footprint] = []
@@ -313,7 +314,7 @@ class Scoreboard(uvm_subscriber):
             if begun is not None and index not in begun:
                 done.append(outcome)
                 continue
-            if index in failed or retired[index] is None:
+            if index in failed or retired[index] is None or index in batch.block.undefined:
                 self._adopt(outcome)
                 undefined += outcome.regions
             else:

@@ -66,6 +66,17 @@ def program(
     setup: Annotated[
         str, typer.Option("--setup", help="setup file; otherwise NAME.toml beside NAME.pto")
     ] = "",
+    schedules: Annotated[
+        str,
+        typer.Option(
+            "--schedules",
+            help="number of drawn latencies and issue orders to replay under; all must leave the "
+            "same bytes",
+        ),
+    ] = "",
+    schedule: Annotated[
+        str, typer.Option("--schedule", help="replay under this one of --schedules alone, from 0")
+    ] = "",
     sim: SimOption = "verilator",
     seed: Annotated[
         str, typer.Option("--seed", help="seed; otherwise that of the setup file, or 1")
@@ -89,7 +100,7 @@ def program(
 ) -> None:
     """Replay programs on engines and model; exit code 0 only when everything matched."""
     from tb.programs.command import program_command
-    from tb.programs.options import ProgramOptions
+    from tb.programs.options import ProgramOptions, chosen_schedules
 
     fields = machine(
         sim, gm_width, local_width, tag_width, outstanding, dut, gm, waves_from, waves_to, profile
@@ -113,6 +124,7 @@ def program(
         illegal=illegal,
         ubuf_to_ubuf=ubuf_to_ubuf,
         setup=setup,
+        schedules=chosen_schedules(schedules, schedule),
         seed=integer("SEED", seed, 0, 2**63 - 1, "SEED=7 repeats run 7") if seed else None,
     )
     with settings_errors():

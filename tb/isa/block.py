@@ -91,6 +91,8 @@ class OpBlock:
         also_after: Index of an op to more earlier ops that must have retired before it is offered,
             of any slot, its own too; ``after`` may be -1 then.
         places: Index of an op to its place in a program, for reports; any printable object.
+        undefined: Indices of ops whose results depend on a race of the program: their destinations
+            are compared by whoever sends the block, everything else of them by the scoreboard.
     """
 
     opcode: NDArray[np.int64]
@@ -106,6 +108,7 @@ class OpBlock:
     flag_delay: NDArray[np.int64] | None = None
     also_after: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     places: Mapping[int, object] = field(default_factory=dict)
+    undefined: frozenset[int] = frozenset()
 
     def __len__(self) -> int:
         return len(self.opcode)
@@ -185,6 +188,7 @@ class OpBlock:
             None if self.flag_delay is None else self.flag_delay[start:stop],
             {k: tuple(one - start for one in ops) for k, ops in also.items()},
             {k - start: place for k, place in self.places.items() if start <= k < stop},
+            frozenset(k - start for k in self.undefined if start <= k < stop),
         )
 
     @property

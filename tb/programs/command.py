@@ -221,7 +221,7 @@ class Replay:
         with using(profile):
             files.programs = prepare_all(asked, files.inputs, manifests)
         count = sum(sum(op_counts(one.trace).values()) for one in files.programs)
-        planned = planned_program(count)
+        planned = planned_program(count * max(1, len(options.schedules)))
         jobs = [one.job.model_dump(mode="json") for one in files.programs]
         settings = settings.model_copy(
             update={"transactions": planned.transactions, "options": {"programs": jobs}}

@@ -78,6 +78,8 @@ class ProgramJob(BaseModel):
         unit_flags: As of :class:`tb.programs.setup.Setup`.
         faults: Memory errors to inject, as keyword arguments of :class:`scoreboards.faults.Fault`,
             memory and kind as their numbers.
+        schedules: Numbers of the schedules to replay it under; empty for one replay without drawn
+            values.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -98,3 +100,4 @@ class ProgramJob(BaseModel):
     stall_seed: int = 0
     unit_flags: str = ""
     faults: tuple[dict[str, Any], ...] = ()
+    schedules: tuple[int, ...] = ()

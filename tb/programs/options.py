@@ -57,6 +57,7 @@ class ProgramOptions:
         function, setup: Empty when not given.
         foreign, illegal, ubuf_to_ubuf: Empty for those of the setup file.
         seed: None for that of the setup file.
+        schedules: Numbers of the schedules to replay under; empty for one plain replay.
     """
 
     args: tuple[str, ...] = ()
@@ -70,6 +71,7 @@ class ProgramOptions:
     ubuf_to_ubuf: str = ""
     setup: str = ""
     seed: int | None = None
+    schedules: tuple[int, ...] = ()
 
     def words(self) -> tuple[str, ...]:
         """Returns the options as words that repeat them."""
@@ -88,7 +90,39 @@ class ProgramOptions:
                 found += [f"--{name.replace('_', '-')}", value]
         if self.seed is not None:
             found += ["--seed", str(self.seed)]
+        if len(self.schedules) == 1:
+            found += ["--schedule", str(self.schedules[0])]
+        elif self.schedules:
+            found += ["--schedules", str(len(self.schedules))]
         return tuple(found)
+
+
+MOST_SCHEDULES = 10_000
+"""Schedules of a program at most."""
+
+
+def chosen_schedules(count: str, number: str) -> tuple[int, ...]:
+    """Returns the numbers of the schedules that ``--schedules`` or ``--schedule`` names.
+
+    Raises:
+        PtoError: one is no number in its range, or both are given.
+    """
+    if count and number:
+        raise PtoError(
+            "--schedules and --schedule",
+            where="--schedule",
+            remedy="--schedules N replays under N schedules, --schedule K under one of them alone",
+        )
+    for option, text, low, high in (
+        ("--schedules", count, 2, MOST_SCHEDULES),
+        ("--schedule", number, 0, MOST_SCHEDULES - 1),
+    ):
+        value = integer(text) if text else None
+        if text and (value is None or not low <= value <= high):
+            raise PtoError(f"{option} is {text!r}", where=option, legal=f"an integer {low}..{high}")
+    if number:
+        return (integer(number) or 0,)
+    return tuple(range(integer(count) or 0)) if count else ()
 
 
 @dataclass(frozen=True)
@@ -103,6 +137,7 @@ class Request:
             dumps with their file.
         backgrounds, knobs, function, illegal, foreign, seed, stall_seed, unit_flags,
             ubuf_to_ubuf: As of :class:`tb.programs.setup.Setup`.
+        schedules: As of :class:`ProgramOptions`.
         setup: The setup file, None for none.
     """
 
@@ -123,6 +158,7 @@ class Request:
     setup: Path | None = None
     unit_flags: str = ""
     ubuf_to_ubuf: UbufToUbuf = "bytes"
+    schedules: tuple[int, ...] = ()
 
 
 def request(path: Path, file: SetupFile, options: ProgramOptions) -> Request:
@@ -218,6 +254,7 @@ def _with_options(found: Request, options: ProgramOptions) -> Request:
         foreign=cast(Foreign, foreign or found.foreign),
         ubuf_to_ubuf=cast(UbufToUbuf, unit or found.ubuf_to_ubuf),
         seed=found.seed if options.seed is None else options.seed,
+        schedules=options.schedules,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tb.common.errors import PtoError
@@ -176,6 +176,9 @@ def prepare(
     )
     check_reach(bound, found, frozenset((start, stop) for start, stop, _ in own))
     sequence = order(bound)
+    if request.schedules:
+        _check_faults(request)
+        sequence = _with_hazards(sequence)
     _reject(request, bound, sequence, manifests)
     ranges = _Ranges(found)
     title = str(request.path)
@@ -206,6 +209,7 @@ def prepare(
             table.keywords(*ranges.resolve(table, table.length, where))
             for table, where in request.faults
         ),
+        schedules=request.schedules,
     )
     read = [request.path, *([request.setup] if request.setup else [])]
     read += [one.source.path for one in found if not one.source.maker]
@@ -253,6 +257,27 @@ def _reject(request: Request, bound: Trace, sequence: Order, manifests: Iterable
             dict.fromkeys(findings), key=lambda one: (one.place.line, one.place.column)
         )
         raise ProgramError(tuple(ordered), remedy="nothing has run: correct the program")
+
+
+def _check_faults(request: Request) -> None:
+    """Raises PtoError where schedules may leave different bytes for another reason than a race."""
+    if request.faults and len(request.schedules) > 1:
+        raise PtoError(
+            "a program with memory errors leaves undefined bytes, which schedules may not compare",
+            where=request.faults[0][1],
+            remedy="remove [[fault]] from the setup file, or replay without --schedules",
+        )
+
+
+def _with_hazards(found: Order) -> Order:
+    """Returns an order with its hazards as notes: the replays show what they do."""
+    hazards = tuple(one for one in found.findings if one.message.startswith("hazard: "))
+    others = tuple(one for one in found.findings if one not in hazards)
+    notes = tuple(
+        f"{one.place}: {one.op}: {one.message}; every schedule may leave other bytes"
+        for one in hazards
+    )
+    return replace(found, findings=others, notes=(*found.notes, *notes))
 
 
 def _broken(request: Request, found: Trace) -> tuple[Finding, ...]:

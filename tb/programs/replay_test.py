@@ -26,7 +26,9 @@ from tb.isa.ops import OPS_BY_CODE
 from tb.isa.spaces import Space
 from tb.language.place import refuse
 from tb.language.trace import Compute, Trace
+from tb.programs.comparison import Comparison
 from tb.programs.job import Check, Dump, Load, ProgramJob
+from tb.programs.schedules import Basis, Schedule
 from tb.record.settings import RunSettings
 
 
@@ -81,11 +83,13 @@ class ProgramTest(PtoTestBase):
 
     Attributes:
         job: The current program.
+        schedule: The schedule of the current replay, if there are several.
         host_ops: Ops computed by the host so far, by name.
     """
 
     fixed_length = True
     job: ProgramJob | None = None
+    schedule: Schedule | None = None
 
     def build_phase(self) -> None:
         """Reads the jobs as well."""
@@ -102,7 +106,9 @@ class ProgramTest(PtoTestBase):
 
     @property
     def stall_seed(self) -> int:
-        """The seed of the program, if it has one."""
+        """The seed of the schedule or of the program, if it has one."""
+        if self.schedule is not None:
+            return self.schedule.stall_seed
         return (self.job.stall_seed if self.job else 0) or super().stall_seed
 
     async def stimulate(self) -> None:
@@ -111,7 +117,10 @@ class ProgramTest(PtoTestBase):
             if self.run.aborted:
                 return
             self.job = job
-            await self.replay(job)
+            if job.schedules:
+                await self.replay_schedules(job)
+            else:
+                await self.replay(job)
 
     def program(self, job: ProgramJob) -> tuple[Trace, Any]:
         """Returns the trace of a program, and an order of its ops.
@@ -140,11 +149,45 @@ class ProgramTest(PtoTestBase):
             trace, order = self.program(job)
             rounds = schedule(trace, order, illegal=job.illegal)
             self.require_served(rounds)
-            self.run.notes += [
-                f"{found.place}: {found.op} breaks {found.rule}, {found.message}"
-                for found in not_issued(trace)
-            ]
-        self.restart(job)
+            self.note_not_issued(trace)
+        ideal = PROFILES[0].knobs
+        await self.replay_rounds(job, rounds, KnobProfile("program", {**ideal, **job.knobs}))
+
+    def note_not_issued(self, trace: Trace) -> None:
+        """Adds the ops that end before they are issued to the notes of the run."""
+        self.run.notes += [
+            f"{found.place}: {found.op} breaks {found.rule}, {found.message}"
+            for found in not_issued(trace)
+        ]
+
+    async def replay_schedules(self, job: ProgramJob) -> None:
+        """Replays one program under its schedules, and compares the images that they leave."""
+        with self.run.stopwatch.phase("generate"):
+            trace, order = self.program(job)
+            comparison = Comparison(job, trace, order, self.run)
+            self.note_not_issued(trace)
+        basis = Basis(job.seed or self.run.settings.seed, self.stall_seed, job.knobs)
+        for number in job.schedules:
+            drawn = basis.schedule(number)
+            with self.run.stopwatch.phase("generate"):
+                rounds = comparison.rounds(drawn)
+                self.require_served(rounds)
+            self.schedule = drawn
+            start = int(self.run.mailbox.cycles)
+            try:
+                await self.replay_rounds(job, rounds, drawn.profile)
+            finally:
+                self.schedule = None
+            if self.run.aborted:
+                return
+            with self.run.stopwatch.phase("compare"):
+                comparison.take(drawn, int(self.run.mailbox.cycles) - start)
+
+    async def replay_rounds(
+        self, job: ProgramJob, rounds: list[Round], profile: KnobProfile
+    ) -> None:
+        """Replays one program on fresh memories and checks the resulting memories."""
+        self.restart(job, profile)
         before = self.wrong()
         host = CubeModel(self.env.scoreboard.golden, job.seed or self.run.settings.seed)
         faults = tuple(map(fault_of, job.faults))
@@ -166,7 +209,7 @@ class ProgramTest(PtoTestBase):
         if self.wrong() == before:
             self.run.counts.exercised[job.title] += 1
 
-    def restart(self, job: ProgramJob) -> None:
+    def restart(self, job: ProgramJob, profile: KnobProfile) -> None:
         """Compares the memories so far, then loads the initial contents of the program."""
         scoreboard, memory = self.env.scoreboard, self.run.memory
         scoreboard.compare_everything()
@@ -180,8 +223,7 @@ class ProgramTest(PtoTestBase):
                 flags[:] = np.unpackbits(bits, bitorder="little")
         for load in job.loads:
             scoreboard.poke(space_named(load.space), load.address, read_load(load))
-        ideal = PROFILES[0].knobs
-        self.apply_profile(KnobProfile("program", {**ideal, **job.knobs}))
+        self.apply_profile(profile)
 
     def compute(self, host: CubeModel, step: Compute) -> None:
         """Computes an op on the host, and writes the result to both memories."""

@@ -99,6 +99,37 @@ class ProgramReport(BaseModel):
     notes: list[str] = Field(default_factory=list)
 
 
+class ScheduleReport(BaseModel):
+    """A replay of a program under drawn latencies and a drawn order of its pipes.
+
+    Attributes:
+        program: The program.
+        number: Number of the schedule, which ``pto-dv program --schedule`` repeats.
+        knobs: Every knob by name.
+        stall_seed: Seed of stalls and jitters.
+        pipes: Pipes in the order in which they issued ops that nothing orders; empty for the order
+            of the program.
+        serial: Whether each op waited until the one before it had retired.
+        lead: Clocks after which each pipe began later than the one before it.
+        clocks: Clocks of the replay.
+        image: CRC-32 of the memories that it left.
+        same: Whether these are those of the first schedule.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    program: str
+    number: int
+    knobs: dict[str, int] = Field(default_factory=dict)
+    stall_seed: int = 0
+    pipes: list[str] = Field(default_factory=list)
+    serial: bool = False
+    lead: int = 0
+    clocks: int = 0
+    image: str = ""
+    same: bool = True
+
+
 class RunCounters(BaseModel):
     """The figures of a run: counted in the simulation, copied whole into result and record.
 
@@ -121,6 +152,9 @@ class RunCounters(BaseModel):
         exercised: By name of the specification: rules that ops broke and were refused for, and
             worked values that were checked.
         outside: Verdicts about results of others, where a test sent them.
+        schedules: Replays under schedules, in order.
+        twins: Copies whose two forms were compared with each other, by op.
+        twin_forms: How often each form was one of the two.
         coverage: Functional coverage.
     """
 
@@ -141,6 +175,9 @@ class RunCounters(BaseModel):
     injected: Counter[str] = Field(default_factory=Counter)
     exercised: Counter[str] = Field(default_factory=Counter)
     outside: list[OutsideGroup] = Field(default_factory=list)
+    schedules: list[ScheduleReport] = Field(default_factory=list)
+    twins: Counter[str] = Field(default_factory=Counter)
+    twin_forms: Counter[str] = Field(default_factory=Counter)
     coverage: CoverageSummary = Field(default_factory=CoverageSummary)
 
     def counters(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from tb.common.paths import relative
 from tb.common.text import percent_text
 from tb.record.outside import counts_text
-from tb.record.record import ProgramReport, RunRecord
+from tb.record.record import ProgramReport, RunRecord, ScheduleReport
 from tb.run.plan import RunPlan
 
 PLAIN_INTERVAL_SECONDS = 5.0
@@ -116,10 +116,14 @@ class Console:
             self.say(f"  claimed           {sentence}")
         for program in record.programs:
             self._program(program)
+            self._schedules([one for one in record.schedules if one.program == program.path])
         for sentence in record.left_out:
             self.say(f"  left out          {sentence}")
         if record.outside:
             self.say(f"  outside           {counts_text(record.outside)}")
+        if record.twins:
+            counts = ", ".join(f"{name} {count}" for name, count in record.twins.items())
+            self.say(f"  twins             {record.twins.total()} copies in two forms: {counts}")
         if record.injected:
             counts = ", ".join(f"{name} {count}" for name, count in record.injected.items())
             self.say(f"  injected          {counts}")
@@ -141,6 +145,22 @@ class Console:
             names = ", ".join(path.parent.name for path in printed)
             self.say(f"  repro             {relative(folder / 'repro')}: {names}")
         self.say(record.last_line())
+
+    def _schedules(self, schedules: Sequence[ScheduleReport]) -> None:
+        """Prints how many schedules a program was replayed under, and their images."""
+        if not schedules:
+            return
+        images: dict[str, list[str]] = {}
+        for one in schedules:
+            images.setdefault(one.image, []).append(str(one.number))
+        text = f"{len(schedules)}, " + (
+            f"all leave the image {schedules[0].image}"
+            if len(images) == 1
+            else "; ".join(f"{image} of {', '.join(some)}" for image, some in images.items())
+        )
+        if len(schedules) == 1:
+            text = f"number {schedules[0].number} leaves the image {schedules[0].image}"
+        self.say(f"    schedules       {text}")
 
     def _program(self, program: ProgramReport) -> None:
         """Prints what a program was: its ops, its buffers, the files that were written."""

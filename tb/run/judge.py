@@ -122,12 +122,12 @@ def verdict(
         return Verdict(result.ended, result.message)
     if result.mismatches or result.protocol_errors:
         agreed = result.agreed == result.mismatches and not result.protocol_errors
-        return Verdict(
-            "fail",
-            "DUT and model agree, and a check of what they left fails"
-            if agreed
-            else "the DUT differs from the model",
-        )
+        why = "DUT and model agree, and a check of what they left fails"
+        if not agreed:
+            why = "the DUT differs from the model"
+        elif any(not one.same for one in result.schedules):
+            why = "the schedules of a program leave different bytes"
+        return Verdict("fail", why)
     if not result.complete:
         return Verdict("error", "the test ended before its time; see the log")
     missing = {

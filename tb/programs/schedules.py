@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Schedules: drawn latencies, stalls and issue orders under which a program is replayed.
+
+A program that orders its ops leaves the same bytes under every schedule. A schedule depends on the
+seed and its number alone, so that one can be repeated without the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
+
+import numpy as np
+
+from tb.harness.knobs import PROFILES, RANGES, KnobProfile, draw_profile, paced
+from tb.isa.block import OpBlock
+from tb.isa.pipes import Pipe
+from tb.language.order.order import Order
+from tb.language.trace import Compute, Move, Step, Trace
+from tb.record.record import ScheduleReport
+
+_STREAM = 0x5C4ED
+"""Separates the random numbers of schedules from others of a seed."""
+
+_PIPES = tuple(pipe for pipe in Pipe if pipe is not Pipe.S)
+
+LEAD = (0.3, 64, 2000)
+"""Share of the schedules with overlap whose pipes start at once; the clocks by which a pipe starts
+after the one before it: up to the first number or, as often, up to the second."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a program is replayed.
+
+    Attributes:
+        number: Its number; 0 is a replay without drawn values.
+        knobs: Knobs of the memories.
+        pace: Knobs of the descriptors, as of :func:`tb.harness.knobs.paced`.
+        stall_seed: Seed of stalls and jitters.
+        pipes: Pipes in the order in which they issue ops that nothing orders; empty for the order
+            of the program.
+        serial: Each op waits until the one before it has retired.
+        lead: Clocks after which each pipe begins later than the one before it in ``pipes``.
+    """
+
+    number: int
+    knobs: Mapping[str, int]
+    pace: Mapping[str, int]
+    stall_seed: int
+    pipes: tuple[Pipe, ...] = ()
+    serial: bool = False
+    lead: int = 0
+
+    @property
+    def profile(self) -> KnobProfile:
+        """Its knobs."""
+        return KnobProfile(f"schedule {self.number}", self.knobs, self.pace)
+
+    def spaced(self, block: OpBlock, steps: Sequence[Step]) -> OpBlock:
+        """Returns a block with the gaps of this schedule; ``steps`` has the step of each op."""
+        block = paced(block, self.pace)
+        if not self.lead:
+            return block
+        gaps, begun = block.gap.copy(), set()
+        for at, step in enumerate(steps):
+            assert isinstance(step, Move)
+            if step.pipe not in begun:
+                begun.add(step.pipe)
+                gaps[at] += self.lead * self.pipes.index(step.pipe)
+        return replace(block, gap=gaps)
+
+    def report(self, program: str) -> ScheduleReport:
+        """Returns its values for the record."""
+        return ScheduleReport(
+            program=program,
+            number=self.number,
+            knobs={**self.knobs, **self.pace},
+            stall_seed=self.stall_seed,
+            pipes=[pipe.value for pipe in self.pipes],
+            serial=self.serial,
+            lead=self.lead,
+        )
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The values of a program from which its schedules are drawn.
+
+    Attributes:
+        seed: Seed of the schedules.
+        stall_seed: Seed of the stalls of schedule 0.
+        knobs: Knobs that the user has set: no schedule changes them.
+    """
+
+    seed: int
+    stall_seed: int
+    knobs: Mapping[str, int] = field(default_factory=dict)
+
+    def schedule(self, number: int) -> Schedule:
+        """Returns a schedule.
+
+        Schedules 1 and 2 issue one op at a time, with the pipes in opposite orders; 3 and 4 let
+        ops overlap, with their pipes in opposite orders; and so on.
+        """
+        rest = {name: RANGES[name].rest for name in PROFILES[0].pace}
+        if not number:
+            knobs = {**PROFILES[0].knobs, **self.knobs}
+            return Schedule(0, knobs, rest, self.stall_seed)
+        pair = np.random.default_rng((self.seed, _STREAM, (number - 1) // 2))
+        pipes = tuple(_PIPES[at] for at in pair.permutation(len(_PIPES)).tolist())
+        rng = np.random.default_rng((self.seed, _STREAM, (number - 1) // 2, number))
+        profile = draw_profile(rng)
+        knobs = {**profile.knobs, **self.knobs}
+        stall_seed = int(rng.integers(1, 1 << 32))
+        if not number % 2:
+            pipes = pipes[::-1]
+        if (number - 1) // 2 % 2 == 0:
+            return Schedule(number, knobs, rest, stall_seed, pipes, serial=True)
+        at_once, short, long = LEAD
+        most = int(rng.choice((short, long)))
+        lead = 0 if rng.random() < at_once else int(rng.integers(1, most + 1))
+        return Schedule(number, knobs, profile.pace, stall_seed, pipes, lead=lead)
+
+
+def scheduled(trace: Trace, order: Order, schedule: Schedule) -> Order:
+    """Returns an order of the same steps, with the pipes of a schedule in turn.
+
+    The steps of a pipe stay in order, and every dependency is kept. If the schedule is serial, each
+    step depends on the one before it.
+    """
+    sequence = _sequence(trace, order, schedule.pipes) if schedule.pipes else order.sequence
+    if not schedule.serial:
+        return Order(sequence, order.after, order.findings, order.notes)
+    chain = {later: (earlier,) for earlier, later in pairwise(sequence)}
+    return Order(sequence, chain, order.findings, order.notes)
+
+
+def _sequence(trace: Trace, order: Order, pipes: tuple[Pipe, ...]) -> tuple[int, ...]:
+    """Returns the steps: of those that can start, one of the first pipe is next.
+
+    Ops on pipe S start no movement: each is taken as early as it can be.
+    """
+    rank = {Pipe.S: -1, **{pipe: number for number, pipe in enumerate(pipes)}}
+    steps = trace.steps
+    missing = dict.fromkeys(order.sequence, 0)
+    behind: dict[int, list[int]] = {}
+    last: dict[Pipe, int] = {}
+
+    def key(index: int) -> tuple[int, int]:
+        step = steps[index]
+        assert isinstance(step, Move | Compute)
+        return rank[step.pipe], position[index]
+
+    position = {index: at for at, index in enumerate(order.sequence)}
+    for index in order.sequence:
+        step = steps[index]
+        assert isinstance(step, Move | Compute)
+        before = {*order.after.get(index, ()), *([last[step.pipe]] if step.pipe in last else [])}
+        missing[index] = len(before)
+        for one in before:
+            behind.setdefault(one, []).append(index)
+        last[step.pipe] = index
+    ready = [key(index) for index, count in missing.items() if not count]
+    heapify(ready)
+    found = []
+    while ready:
+        index = order.sequence[heappop(ready)[1]]
+        found.append(index)
+        for one in behind.get(index, ()):
+            missing[one] -= 1
+            if not missing[one]:
+                heappush(ready, key(one))
+    return tuple(found)

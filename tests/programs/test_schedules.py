@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Schedules: drawn from seed and number alone, they keep every dependency of a program."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tb.harness.knobs import RANGES
+from tb.isa.pipes import Pipe
+from tb.language.order.order import order
+from tb.language.order.races import races
+from tb.language.trace import Compute, Move, Trace
+from tb.programs.images import FLAGS, Image, difference_report, explain
+from tb.programs.options import ProgramOptions
+from tb.programs.schedules import Basis, Schedule, scheduled
+from tests.language.steps import program
+from tests.language.test_order import load, some_steps, store
+from tests.programs.copies import ARGS, COPY, refused
+
+BASIS = Basis(7, 11)
+
+
+def pipe(trace: Trace, index: int) -> Pipe:
+    step = trace.steps[index]
+    assert isinstance(step, Move | Compute)
+    return step.pipe
+
+
+def test_a_schedule_depends_on_seed_and_number() -> None:
+    drawn = [BASIS.schedule(number) for number in range(40)]
+    assert drawn == [Basis(7, 11).schedule(number) for number in range(40)]
+    others = [Basis(8, 11).schedule(number) for number in range(1, 40)]
+    assert all(one != other for one, other in zip(drawn[1:], others, strict=True))
+    assert len({one.stall_seed for one in drawn}) == 40
+
+
+def test_schedule_0_draws_nothing() -> None:
+    plain = BASIS.schedule(0)
+    assert (plain.pipes, plain.serial, plain.lead, plain.stall_seed) == ((), False, 0, 11)
+    assert plain.profile.values == {name: one.rest for name, one in RANGES.items()}
+
+
+def test_the_knobs_of_the_user_stay() -> None:
+    basis = Basis(7, 11, {"axi_read_latency": 123})
+    assert all(basis.schedule(n).knobs["axi_read_latency"] == 123 for n in range(9))
+
+
+def test_schedules_come_in_pairs_with_opposite_orders_of_the_pipes() -> None:
+    for number in range(1, 40, 2):
+        one, other = BASIS.schedule(number), BASIS.schedule(number + 1)
+        assert one.pipes == other.pipes[::-1]
+        assert one.serial == other.serial == (number % 4 == 1)
+        assert not (one.serial and (one.lead or other.lead))
+        assert one.knobs != other.knobs
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_dependency_is_kept(seed: int) -> None:
+    trace = program(some_steps(random.Random(seed)))
+    found = order(trace)
+    for number in range(5):
+        drawn = BASIS.schedule(number)
+        other = scheduled(trace, found, drawn)
+        assert sorted(other.sequence) == sorted(found.sequence)
+        place = {index: at for at, index in enumerate(other.sequence)}
+        for index, links in found.after.items():
+            assert all(place[one] < place[index] for one in links)
+        for of in Pipe:
+            mine = [index for index in other.sequence if pipe(trace, index) is of]
+            assert mine == sorted(mine)
+        if drawn.serial:
+            assert all(other.after[late] == (early,) for early, late in pairwise(other.sequence))
+        else:
+            assert other.after == found.after
+
+
+def test_a_pair_of_schedules_issues_a_race_both_ways() -> None:
+    trace = program([load(0), store(0)])
+    found = order(trace)
+    sequences = {scheduled(trace, found, BASIS.schedule(number)).sequence for number in (1, 2)}
+    assert sequences == {(0, 1), (1, 0)}
+
+
+def image(**local: bytes) -> Image:
+    return Image({name: np.frombuffer(data, np.uint8) for name, data in local.items()}, {})
+
+
+def test_a_difference_without_a_race_blames_the_engine() -> None:
+    trace = program([load(0), store(0)])
+    found = order(trace)
+    wrong = {"gm": np.array([[0x10000, 0x10010]]), "ub0": np.array([[4096, 4100]])}
+    explained = explain(trace, found, races(trace, found), wrong)
+    assert [(one.earlier, one.later) for one in explained.races] == [(0, 1)]
+    assert list(explained.rest) == ["ub0"]
+    text = difference_report(
+        "x.pto",
+        (Schedule(0, {}, {}, 1), BASIS.schedule(1)),
+        wrong,
+        explained,
+        trace=trace,
+        lines=["first op", "second op"],
+        commands=["repeat 0", "repeat 1"],
+    )
+    for part in (
+        "schedules 0 and 1 leave different images",
+        "20 bytes differ: gm 0x10000..0x1000f (16 B); ub0 0x1000..0x1003 (4 B)",
+        "race: two ops that nothing orders touch ub0 0x0..0xff (256 B)",
+        "first op",
+        "no race: flags and barriers order all ops that touch ub0 0x1000..0x1003 (4 B)",
+        "an engine or the harness",
+        "repeat: repeat 1",
+    ):
+        assert part in text
+    assert explain(trace, found, (), wrong).races == ()
+    assert dict(explain(trace, found, (), wrong).rest) == wrong
+
+
+def test_unit_flags_that_differ_are_named() -> None:
+    trace = program([load(0), store(0)])
+    found = order(trace)
+    explained = explain(trace, found, (), {FLAGS: np.array([[3, 4]])})
+    assert list(explained.rest) == [FLAGS]
+
+
+def test_images_with_a_byte_of_difference_have_other_sums() -> None:
+    one, other = image(ub0=b"abc"), image(ub0=b"abd")
+    assert one.crc32() != other.crc32()
+    assert one.crc32() == image(ub0=b"abc").crc32()
+
+
+REFUSED = {
+    "one": (("--schedules", "1"), ["--schedules is '1'", "2..10000"]),
+    "no number": (("--schedules", "many"), ["--schedules is 'many'", "2..10000"]),
+    "negative": (("--schedule", "-1"), ["--schedule is '-1'", "0..9999"]),
+    "both": (("--schedules", "4", "--schedule", "1"), ["--schedules and --schedule", "alone"]),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_wrong_numbers_are_refused(
+    case: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "copy.pto").write_text(COPY)
+    monkeypatch.chdir(tmp_path)
+    words, wanted = REFUSED[case]
+    text = refused(capsys, monkeypatch, "copy.pto", *ARGS, *words)
+    assert all(part in text for part in wanted), text
+
+
+def test_programs_with_memory_errors_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "copy.pto").write_text(COPY)
+    (tmp_path / "copy.toml").write_text(
+        '[[fault]]\narg = 0\naddress = 64\nkind = "slverr"\nsides = "read"\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    text = refused(capsys, monkeypatch, "copy.pto", *ARGS, "--schedules", "4")
+    assert all(part in text for part in ("copy.toml", "undefined bytes", "[[fault]]")), text
+
+
+def test_the_options_repeat_themselves() -> None:
+    assert ProgramOptions(schedules=(0, 1, 2)).words() == ("--schedules", "3")
+    assert ProgramOptions(schedules=(5,)).words() == ("--schedule", "5")
