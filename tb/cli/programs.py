@@ -30,6 +30,11 @@ from tb.cli.options import (
     settings_errors,
 )
 
+HazardOption = Annotated[
+    str,
+    typer.Option("--hazard", help="error, warn or off; otherwise warn on PIPE_FIX, else error"),
+]
+
 
 def program(
     files: Annotated[
@@ -63,6 +68,7 @@ def program(
     ubuf_to_ubuf: Annotated[
         str, typer.Option("--ubuf-to-ubuf", help="operands of copy_ubuf_to_ubuf: bytes or blocks")
     ] = "",
+    hazard: HazardOption = "",
     setup: Annotated[
         str, typer.Option("--setup", help="setup file; otherwise NAME.toml beside NAME.pto")
     ] = "",
@@ -112,6 +118,7 @@ def program(
         foreign=foreign,
         illegal=illegal,
         ubuf_to_ubuf=ubuf_to_ubuf,
+        hazard=hazard,
         setup=setup,
         seed=integer("SEED", seed, 0, 2**63 - 1, "SEED=7 repeats run 7") if seed else None,
     )
@@ -133,9 +140,10 @@ def verify(
         str, typer.Option("--ubuf-to-ubuf", help="operands of copy_ubuf_to_ubuf: bytes or blocks")
     ] = "bytes",
     profile: ProfileOption = "",
+    hazard: HazardOption = "",
     json: JsonOption = None,
 ) -> None:
     """Check programs without a simulator: text, rules, flags and hazards that constants decide."""
     from tb.programs.verify import verify_command
 
-    raise typer.Exit(verify_command(files, arg or (), foreign, json, profile, ubuf_to_ubuf))
+    raise typer.Exit(verify_command(files, arg or (), foreign, json, profile, ubuf_to_ubuf, hazard))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from tb.common.errors import PtoError
 
@@ -32,6 +33,7 @@ class Finding:
         message: A sentence with the offending value.
         legal: The legal range or set, or empty.
         condition: Condition under which it happens, where that is not known; else empty.
+        severity: ``error``, or ``warning`` for what does not stop a program.
     """
 
     place: Place
@@ -40,6 +42,7 @@ class Finding:
     message: str
     legal: str = ""
     condition: str = ""
+    severity: Literal["error", "warning"] = "error"
 
     @property
     def sentence(self) -> str:
@@ -47,7 +50,7 @@ class Finding:
         return f"{self.message}, {self.condition}" if self.condition else self.message
 
     def __str__(self) -> str:
-        words = [f"{self.place}: error:"]
+        words = [f"{self.place}: {self.severity}:"]
         if self.op:
             words.append(f"{self.op}:")
         if self.rule:

@@ -14,6 +14,7 @@ from tb.isa.spaces import GM_ADDR_BITS
 from tb.language.order.hazards import described
 from tb.language.order.order import Order, order
 from tb.language.order.overlap import Shared
+from tb.language.order.verdict import Hazard
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.reader import Source, read_file
 from tb.language.rules.check import check
@@ -43,6 +44,7 @@ class Verified:
         notes: Remarks, and parts that were not checked.
         ops: Data movements and ops of the matrix unit in the text that were checked.
         arguments: How many a function has, the most of all.
+        warnings: Hazards that are allowed, in the order of the text.
     """
 
     file: str
@@ -50,6 +52,7 @@ class Verified:
     notes: tuple[str, ...] = ()
     ops: int = 0
     arguments: int = 0
+    warnings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,7 @@ class _Ways:
     known: Known
     foreign: Literal["refuse", "skip"]
     ubuf_to_ubuf: Literal["bytes", "blocks"]
+    hazard: Hazard
 
 
 def verify_file(
@@ -67,6 +71,7 @@ def verify_file(
     known: Known = nothing_known,
     foreign: Literal["refuse", "skip"] = "refuse",
     ubuf_to_ubuf: Literal["bytes", "blocks"] = "bytes",
+    hazard: Hazard = "",
 ) -> Verified:
     """Checks every function of a file that no other one calls; raises nothing.
 
@@ -77,10 +82,12 @@ def verify_file(
         known: Called for the value of each argument.
         foreign: Whether ops that are not executed here are an error.
         ubuf_to_ubuf: As of :func:`tb.language.run.walk.trace`.
+        hazard: As of :func:`tb.language.order.order.order`.
     """
     findings: list[Finding] = []
+    warnings: list[Finding] = []
     notes: list[str] = []
-    ways = _Ways(known, foreign, ubuf_to_ubuf)
+    ways = _Ways(known, foreign, ubuf_to_ubuf, hazard)
     places: set[Place] = set()
     most = 0
     try:
@@ -109,6 +116,7 @@ def verify_file(
             if not branches:
                 ordered = _ordered(source, walked, ways)
                 findings += ordered.findings
+                warnings += ordered.warnings
                 notes += ordered.notes
     except ProgramError as error:
         findings += error.findings
@@ -116,8 +124,13 @@ def verify_file(
         findings.append(Finding(Place(str(path), 1, 1), "", "", error.what, error.legal))
     except Exception as error:  # A slip of ours in one file must not end the others.
         findings.append(_internal(path, error))
-    found = sorted(dict.fromkeys(findings), key=lambda x: (x.place.line, x.place.column))
-    return Verified(str(path), tuple(found), tuple(dict.fromkeys(notes)), len(places), most)
+    kept = tuple(dict.fromkeys(notes))
+    return Verified(str(path), _sorted(findings), kept, len(places), most, _sorted(warnings))
+
+
+def _sorted(found: list[Finding]) -> tuple[Finding, ...]:
+    """Returns findings in the order of the text, each once."""
+    return tuple(sorted(dict.fromkeys(found), key=lambda x: (x.place.line, x.place.column)))
 
 
 def _internal(path: Path, error: Exception) -> Finding:
@@ -167,7 +180,7 @@ def _ordered(source: Source, walked: Trace, ways: _Ways) -> Order:
     """
     buffers = [x for x in walked.arguments if x.in_gm and ways.known(x) is None]
     if not buffers:
-        return order(walked)
+        return order(walked, hazard=ways.hazard)
     room = (1 << GM_ADDR_BITS) // len(buffers) // GM_ALIGNMENT * GM_ALIGNMENT
     given = {x.number: place * room for place, x in enumerate(buffers)}
 
@@ -178,7 +191,7 @@ def _ordered(source: Source, walked: Trace, ways: _Ways) -> Order:
         inside = Shared(offset, offset + shared.end - shared.first, shared.bytes)
         return f"{inside} after %{buffers[number].name}"
 
-    return order(_walk(source, walked.function, ways, given), describe)
+    return order(_walk(source, walked.function, ways, given), describe, ways.hazard)
 
 
 def _is_branch(source: Source, place: Place) -> bool:

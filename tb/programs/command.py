@@ -128,7 +128,7 @@ def report(one: Prepared) -> ProgramReport:
             )
             for buffer in one.buffers
         ],
-        notes=list(one.order.notes),
+        notes=[*map(str, one.order.warnings), *one.order.notes],
     )
 
 

@@ -173,7 +173,7 @@ def prepare(
         ubuf_to_ubuf=request.ubuf_to_ubuf,
     )
     check_reach(bound, found, frozenset((start, stop) for start, stop, _ in own))
-    sequence = order(bound)
+    sequence = order(bound, hazard=request.hazard)
     _reject(request, bound, sequence, manifests)
     ranges = _Ranges(found)
     title = str(request.path)

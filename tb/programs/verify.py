@@ -18,6 +18,8 @@ from tb.common.errors import PtoError
 from tb.common.files import write_bytes
 from tb.dut.profiles import run_profile
 from tb.isa.profile import using
+from tb.language.order.verdict import Hazard, hazard_option
+from tb.language.place import Finding
 from tb.language.trace import Argument
 from tb.language.verify import Verified, verify_file
 from tb.programs.arrays import is_number
@@ -92,14 +94,30 @@ def _results(
     arguments: Values,
     foreign: Literal["refuse", "skip"],
     ubuf_to_ubuf: UbufToUbuf,
+    hazard: Hazard,
 ) -> Iterator[Verified]:
-    one = partial(verify_file, known=arguments, foreign=foreign, ubuf_to_ubuf=ubuf_to_ubuf)
+    one = partial(
+        verify_file, known=arguments, foreign=foreign, ubuf_to_ubuf=ubuf_to_ubuf, hazard=hazard
+    )
     workers = min(os.cpu_count() or 1, len(files) // FILES_PER_PROCESS)
     if workers < 2:
         yield from map(one, files)
         return
     with ProcessPoolExecutor(workers, mp_context=get_context("fork")) as pool:
         yield from pool.map(one, files, chunksize=16)
+
+
+def _entry(finding: Finding) -> dict[str, Any]:
+    """Returns an error or a warning in the document of ``--json``."""
+    return {
+        "file": finding.place.file,
+        "line": finding.place.line,
+        "column": finding.place.column,
+        "op": finding.op,
+        "rule": finding.rule,
+        "message": finding.sentence,
+        "legal": finding.legal,
+    }
 
 
 def _record(results: Sequence[Verified], seconds: float) -> dict[str, Any]:
@@ -109,19 +127,8 @@ def _record(results: Sequence[Verified], seconds: float) -> dict[str, Any]:
         "ops": sum(each.ops for each in results),
         "errors": sum(len(each.findings) for each in results),
         "seconds": round(seconds, 3),
-        "findings": [
-            {
-                "file": finding.place.file,
-                "line": finding.place.line,
-                "column": finding.place.column,
-                "op": finding.op,
-                "rule": finding.rule,
-                "message": finding.sentence,
-                "legal": finding.legal,
-            }
-            for each in results
-            for finding in each.findings
-        ],
+        "findings": [_entry(finding) for each in results for finding in each.findings],
+        "warnings": [_entry(finding) for each in results for finding in each.warnings],
         "notes": [note for each in results for note in each.notes],
     }
 
@@ -137,6 +144,7 @@ def verify_command(
     json_path: Path | None = None,
     profile: str = "",
     ubuf_to_ubuf: str = "bytes",
+    hazard: str = "",
 ) -> int:
     """Checks programs, prints the findings and a summary; returns the exit code.
 
@@ -147,6 +155,7 @@ def verify_command(
         json_path: Where to write the findings as well, or None.
         profile: Profile under which ops are judged; empty for ``seed``.
         ubuf_to_ubuf: ``"bytes"`` or ``"blocks"``: operands of ``copy_ubuf_to_ubuf``.
+        hazard: ``"error"``, ``"warn"`` or ``"off"``; empty for the default of each pipe.
 
     Raises:
         PtoError: the command itself is wrong; then nothing has been checked, unless it names an
@@ -160,14 +169,15 @@ def verify_command(
         where = "--ubuf-to-ubuf"
         raise PtoError(f"{where} is {ubuf_to_ubuf!r}", where=where, legal="bytes, blocks")
     unit: UbufToUbuf = "blocks" if ubuf_to_ubuf == "blocks" else "bytes"
+    judging = hazard_option(hazard)
     judged = run_profile(profile, ())
     files = find_programs(paths)
     known = read_arguments(arguments)
     results = []
     with using(judged):
-        for each in _results(files, known, mode, unit):
+        for each in _results(files, known, mode, unit, judging):
             results.append(each)
-            for line in (*map(str, each.findings), *each.notes):
+            for line in (*map(str, each.findings), *map(str, each.warnings), *each.notes):
                 print(line)
     seconds = time.perf_counter() - begin
     wrong = [each for each in results if each.findings]

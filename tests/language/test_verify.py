@@ -142,6 +142,44 @@ def test_hazards_and_deadlocks(tmp_path: Path) -> None:
     assert finding.message.startswith("deadlock: ")
 
 
+FILLS = "pto.mte_l1_fb %l1, %fb, %c8 nburst(%c1, %c0, %c0) : " + ", ".join(
+    ["!pto.ptr<f32, l1>", "!pto.ptr<f32, fb>", *["i64"] * 4]
+)
+FIX = (
+    "%l1 = pto.castptr %c0 : i64 -> !pto.ptr<f32, l1>",
+    "%fb = pto.castptr %c0 : i64 -> !pto.ptr<f32, fb>",
+    FILLS,
+    FILLS,
+)
+
+
+@pytest.mark.parametrize(
+    ("hazard", "errors", "warnings"),
+    [("", [9, 10], [14]), ("error", [9, 10, 14], []), ("warn", [], [9, 10, 14]), ("off", [], [])],
+)
+def test_the_verdict_on_hazards(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], hazard: str, errors: list[int],
+    warnings: list[int],
+) -> None:  # fmt: skip
+    """Two loads and a store of the same bytes, and two loads into FB: by default a warning."""
+    path, record = write(tmp_path, "x.pto", LOAD, LOAD, STORE, *FIX), tmp_path / "x.json"
+    assert verify_command([str(path)], json_path=record, hazard=hazard) == (1 if errors else 0)
+    lines = capsys.readouterr().out.splitlines()
+    for words, expected in ((": error: ", errors), (": warning: ", warnings)):
+        found = {line.split(words)[0] for line in lines if words in line and "A-14" in line} | {
+            line.split(words)[0] for line in lines if words in line and "hazard: " in line
+        }
+        assert found == {f"{path}:{number}:5" for number in expected}
+    found = json.loads(record.read_text())
+    assert {one["line"] for one in found["findings"]} == set(errors)
+    assert {one["line"] for one in found["warnings"]} == set(warnings)
+
+
+def test_an_unknown_verdict_on_hazards(tmp_path: Path) -> None:
+    with pytest.raises(PtoError, match="--hazard is 'no'"):
+        verify_command([str(write(tmp_path, "x.pto", LOAD))], hazard="no")
+
+
 CALL = "func.call @kernel(%in, %out, %n) : (!pto.ptr<i8, gm>, !pto.ptr<i8, gm>, i64) -> ()"
 
 

@@ -13,7 +13,7 @@ import pytest
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.dut.manifest import Capabilities, Manifest, reference_manifests
-from tb.programs.command import ProgramFiles, Replay, prepare_all
+from tb.programs.command import ProgramFiles, Replay, prepare_all, report
 from tb.programs.options import ProgramOptions, request
 from tb.programs.prepare import Inputs, prepare
 from tb.programs.setup_file import SetupFile
@@ -389,6 +389,26 @@ def test_checks_may_be_given_as_bytes(copy: Path) -> None:
     one = replay(str(copy), args=ARGS[1::2]).files.programs[0].job
     assert one.checks[0].crc32 == zlib.crc32(b"\1\2")
     assert one.checks[0].address == one.arguments[1] + 8
+
+
+def test_hazards_are_refused_unless_the_option_allows_them(
+    copy: Path, capsys: Capture, monkeypatch: Patch
+) -> None:
+    """The setup file has the verdict, the option overrides it."""
+    copy.write_text(COPY.replace("PIPE_MTE3", "PIPE_V"))
+    message = refused(capsys, monkeypatch, "copy.pto", *ARGS)
+    assert "copy.pto:10:3: error: pto.mte_ub_gm: hazard: reads ub0" in message
+    for hazard, warnings in (("warn", 1), ("off", 0)):
+        (one,) = replay("copy.pto", args=ARGS[1::2], hazard=hazard).files.programs
+        notes = [note for note in report(one).notes if ": warning: " in note]
+        assert len(notes) == warnings
+        assert one.order.held == {3: (0,)}
+    copy.with_suffix(".toml").write_text('hazard = "off"\n')
+    assert replay("copy.pto", args=ARGS[1::2]).files.programs
+    with pytest.raises(PtoError, match="and nothing orders them"):
+        replay("copy.pto", args=ARGS[1::2], hazard="error")
+    options = ProgramOptions(hazard="warn")
+    assert options.words() == ("--hazard", "warn")
 
 
 def test_the_command_that_repeats_a_run() -> None:
