@@ -102,7 +102,7 @@ def read(text: str, file: str, findings: list[Finding] | None = None) -> Source:
         if not parser.lost:
             faults.append(("", fault_of(error)))
     except RecursionError:
-        message = "regions are nested too deeply to be read"
+        message = "it is nested too deeply to be read"
         faults.append(("", Fault(message, at=parser.offset)))
     except StoppedError:
         pass

@@ -21,6 +21,9 @@ from tb.language.rules.check import check
 from tb.language.run.walk import arguments_of, entries, trace
 from tb.language.trace import Argument, Compute, Move, Trace
 
+INTERNAL = "internal error of pto-dv"
+"""Begins the message about an error of the checks themselves."""
+
 GM_ALIGNMENT = 4096
 """Alignment of the assumed addresses of GM arguments."""
 
@@ -45,6 +48,7 @@ class Verified:
         ops: Data movements and ops of the matrix unit in the text that were checked.
         arguments: How many a function has, the most of all.
         warnings: Hazards that are allowed, in the order of the text.
+        failed: An error of the checks themselves ended them.
     """
 
     file: str
@@ -53,6 +57,14 @@ class Verified:
     ops: int = 0
     arguments: int = 0
     warnings: tuple[Finding, ...] = ()
+    failed: bool = False
+
+
+def broken_off(path: Path | str, words: str) -> Verified:
+    """Returns the result for a file whose check could not be ended, and why in words."""
+    message = f"{INTERNAL}, the file is not checked to its end: {words}"
+    finding = Finding(Place(str(path), 1, 1), "", "", message)
+    return Verified(str(path), (finding,), failed=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +102,7 @@ def verify_file(
     ways = _Ways(known, foreign, ubuf_to_ubuf, hazard)
     places: set[Place] = set()
     most = 0
+    failed = False
     try:
         source = read_file(path, findings)
         for function in entries(source) or ("",):
@@ -123,9 +136,12 @@ def verify_file(
     except PtoError as error:
         findings.append(Finding(Place(str(path), 1, 1), "", "", error.what, error.legal))
     except Exception as error:  # A slip of ours in one file must not end the others.
-        findings.append(_internal(path, error))
+        failed = True
+        findings += broken_off(path, unexpected(error)).findings
     kept = tuple(dict.fromkeys(notes))
-    return Verified(str(path), _sorted(findings), kept, len(places), most, _sorted(warnings))
+    return Verified(
+        str(path), _sorted(findings), kept, len(places), most, _sorted(warnings), failed
+    )
 
 
 def _sorted(found: list[Finding]) -> tuple[Finding, ...]:
@@ -133,13 +149,12 @@ def _sorted(found: list[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(dict.fromkeys(found), key=lambda x: (x.place.line, x.place.column)))
 
 
-def _internal(path: Path, error: Exception) -> Finding:
-    """Returns the finding for an unexpected error, with the line of code that raised it."""
+def unexpected(error: Exception) -> str:
+    """Returns an unexpected error in words, with the line of code that raised it."""
     *_, (frame, line) = walk_tb(error.__traceback__)
     code = f"{Path(frame.f_code.co_filename).name}:{line}"
-    words = f"{type(error).__name__} in {code}" + (f": {error}" if str(error) else "")
-    message = f"internal error of pto-dv, the file is not checked to its end: {words}"
-    return Finding(Place(str(path), 1, 1), "", "", message)
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__} in {code}" + (f": {text}" if text else "")
 
 
 def _walk(
