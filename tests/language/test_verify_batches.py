@@ -29,7 +29,8 @@ GOOD = """module {
   }
 }
 """
-LOOP = "scf.for %i = %c0 to %c1 step %c1 {\n"
+TRUE = "%true = arith.constant true\n"
+IF = "scf.if %true {\n"
 DEEP = 5000
 
 HOSTILE: dict[str, tuple[bytes, str]] = {
@@ -41,8 +42,8 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "the file is empty"),
     "blank": (b" \n" * 4000, "the file is empty"),
     "open": (b"module {", "found the end of the file"),
-    "loops": (
-        GOOD.replace("return", LOOP * DEEP + "}\n" * DEEP + "return").encode(),
+    "branches": (
+        GOOD.replace("return", TRUE + IF * DEEP + "}\n" * DEEP + "return").encode(),
         "nested too deeply",
     ),
     "modules": (b"module {\n" * DEEP + b"}\n" * DEEP, "nested too deeply"),
