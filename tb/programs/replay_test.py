@@ -106,12 +106,24 @@ class ProgramTest(PtoTestBase):
         return (self.job.stall_seed if self.job else 0) or super().stall_seed
 
     async def stimulate(self) -> None:
-        """Replays the programs, each on fresh memories."""
+        """Replays the programs, each on fresh memories.
+
+        One that cannot be replayed does not stop the others; the run is no pass.
+
+        Raises:
+            PtoError: that of the first such program, after the last program.
+        """
+        errors: list[PtoError] = []
         for job in self.jobs:
             if self.run.aborted:
                 return
             self.job = job
-            await self.replay(job)
+            try:
+                await self.replay(job)
+            except PtoError as error:
+                errors.append(error)
+        if errors:
+            raise errors[0]
 
     def program(self, job: ProgramJob) -> tuple[Trace, Any]:
         """Returns the trace of a program, and an order of its ops.

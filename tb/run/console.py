@@ -116,6 +116,10 @@ class Console:
             self.say(f"  claimed           {sentence}")
         for program in record.programs:
             self._program(program)
+        if record.counts is not None and len(record.programs) + len(record.refused) > 1:
+            self.say(f"  programs          {record.counts.text()}")
+            for reason, number in record.counts.reasons.items():
+                self.say(f"    refused         {number}: {reason}")
         for sentence in record.left_out:
             self.say(f"  left out          {sentence}")
         if record.outside:
