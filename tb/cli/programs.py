@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
+from tb.cli import declare as typer
 from tb.cli.options import (
     CodeCoverageOption,
     DutOption,

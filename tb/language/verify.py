@@ -11,9 +11,9 @@ from typing import Literal
 
 from tb.common.errors import PtoError
 from tb.isa.spaces import GM_ADDR_BITS
+from tb.language.order.accesses import Shared
 from tb.language.order.hazards import described
 from tb.language.order.order import Order, order
-from tb.language.order.overlap import Shared
 from tb.language.order.verdict import Hazard
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.reader import Source, read_file

@@ -8,14 +8,13 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Future
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tb.common.errors import PtoError
 from tb.common.files import write_bytes
@@ -25,12 +24,11 @@ from tb.language.order.verdict import hazard_option
 from tb.language.place import Finding, Place
 from tb.language.trace import Argument
 from tb.language.verify import Verified, broken_off, verify_file
-from tb.programs.arrays import is_number
-from tb.programs.buffers import argument_bits
 from tb.programs.files import find_programs
-from tb.programs.options import Given, numbered
 from tb.programs.reasons import Reason, entries, grouped, reason_of, table
-from tb.programs.setup import UbufToUbuf
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 FILES_PER_PROCESS = 64
 """Least number of files per further process."""
@@ -58,6 +56,9 @@ class Values:
         text = self.texts.get(argument.number)
         if text is None:
             return None
+        from tb.programs.buffers import argument_bits
+        from tb.programs.options import Given
+
         return argument_bits(Given(text, f"--arg {argument.number}={text}"), argument)
 
     def check(self, most: int) -> None:
@@ -84,6 +85,12 @@ def read_arguments(texts: Sequence[str]) -> Values:
     Raises:
         PtoError: one is not of this form, or names data.
     """
+    if not texts:
+        return Values({})
+    # Imported here, and above: arrays and setup files take longer to import than a file to check.
+    from tb.programs.arrays import is_number
+    from tb.programs.options import numbered
+
     found = dict(numbered(texts, "--arg", "2=128"))
     for number, text in found.items():
         if not is_number(text):
@@ -169,6 +176,9 @@ def _alone(one: Callable[[Path], Verified], path: Path) -> Verified:
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
     return ProcessPoolExecutor(workers, mp_context=get_context("fork"))
 
 
@@ -243,7 +253,7 @@ def verify_command(
     if ubuf_to_ubuf not in ("bytes", "blocks"):
         where = "--ubuf-to-ubuf"
         raise PtoError(f"{where} is {ubuf_to_ubuf!r}", where=where, legal="bytes, blocks")
-    unit: UbufToUbuf = "blocks" if ubuf_to_ubuf == "blocks" else "bytes"
+    unit: Literal["bytes", "blocks"] = "blocks" if ubuf_to_ubuf == "blocks" else "bytes"
     judging = hazard_option(hazard)
     judged = run_profile(profile, ())
     absent: list[tuple[str, PtoError]] = []

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import pytest
 
+import tb.language.order.clusters
 from tb.common.errors import PtoError
 from tb.isa.burst.op import MteL1Fb, MteUbUb
 from tb.isa.cube import Mad, MteL1L0a, MteL1L0b
@@ -468,8 +469,15 @@ def some_steps(rng: random.Random) -> list[Step]:
     return steps
 
 
+@pytest.fixture(params=["lists", "arrays"])
+def memory(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Accesses are held in lists, or all of them in arrays."""
+    if request.param == "arrays":
+        monkeypatch.setattr(tb.language.order.clusters, "FEW_ROWS", 0)
+
+
 @pytest.mark.parametrize("seed", range(150))
-def test_hazards_and_links_agree_with_a_naive_reading(seed: int) -> None:
+def test_hazards_and_links_agree_with_a_naive_reading(seed: int, memory: None) -> None:
     rng = random.Random(seed)
     trace = program(some_steps(rng))
     found = order(trace)
@@ -549,8 +557,17 @@ def test_a_hundred_thousand_steps() -> None:
     assert all(a < b for a, b in pairwise(found.sequence))
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_lists_and_arrays_have_the_same_words(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which bytes are shared, and with which step."""
+    trace = program(some_steps(random.Random(1000 + seed)))
+    lists = order(trace)
+    monkeypatch.setattr(tb.language.order.clusters, "FEW_ROWS", 0)
+    assert order(trace) == lists
+
+
 @pytest.mark.parametrize("wide", [1 << 36, 1 << 22])
-def test_far_strides_of_gm(wide: int) -> None:
+def test_far_strides_of_gm(wide: int, memory: None) -> None:
     """Extents too large for an array are compared by rows."""
     near = move(MteUbGm(0, 5, 16, 8, 32, wide))
     between = move(MteUbGm(0, 5 + 16, 16, 8, 32, wide))

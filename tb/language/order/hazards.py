@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from tb.isa.pipes import Pipe
 from tb.language.lowered import Region, Touches
-from tb.language.order.overlap import Shared, Use, clusters
+from tb.language.order.accesses import Shared
+from tb.language.order.clusters import Use, clusters
 from tb.language.order.queues import condition_of
 from tb.language.order.touched import touches
 from tb.language.order.verdict import Hazard, verdict
