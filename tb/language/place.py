@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from tb.common.errors import PtoError
@@ -42,7 +42,7 @@ class Finding:
     message: str
     legal: str = ""
     condition: str = ""
-    severity: Literal["error", "warning"] = "error"
+    severity: Literal["error", "warning"] = field(default="error", kw_only=True)
 
     @property
     def sentence(self) -> str:

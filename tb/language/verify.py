@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,8 @@ from traceback import walk_tb
 from typing import Literal
 
 from tb.common.errors import PtoError
+from tb.isa.ctrl import CtrlOp
+from tb.isa.dma.legacy import LegacySet
 from tb.isa.spaces import GM_ADDR_BITS
 from tb.language.order.accesses import Shared
 from tb.language.order.hazards import described
@@ -114,8 +117,8 @@ def verify_file(
             most = max(most, len(walked.arguments))
             places.update(x.place for x in walked.steps if isinstance(x, Move | Compute))
             places.update(x.place for x in walked.dead)
-            findings += walked.findings
-            findings += check(walked)
+            wrong = (*walked.findings, *check(walked))
+            findings += wrong
             branches = [place for place in walked.undecided if _is_branch(source, place)]
             notes += [
                 f"{place}: note: the condition is not known: flags and hazards are not checked"
@@ -127,7 +130,7 @@ def verify_file(
                 for place in walked.once
             ]
             if not branches:
-                ordered = _ordered(source, walked, ways)
+                ordered = _ordered(source, walked, ways, legal=not wrong)
                 findings += ordered.findings
                 warnings += ordered.warnings
                 notes += ordered.notes
@@ -188,13 +191,41 @@ def _walk(
     )
 
 
-def _ordered(source: Source, walked: Trace, ways: _Ways) -> Order:
+def _meet_in_gm(walked: Trace) -> bool:
+    """Tells whether two ops may touch a byte of GM, one of them writing it.
+
+    They do not where each buffer is only read, or has one op.
+    """
+    ops: Counter[int] = Counter()
+    written: set[int] = set()
+    for step in walked.steps:
+        if not isinstance(step, Move) or isinstance(step.op, LegacySet | CtrlOp):
+            continue
+        writes = step.op.dst_type.space == "gm"
+        if not writes and step.op.src_type.space != "gm":
+            continue
+        if step.argument < 0:  # An address that the program makes itself.
+            return True
+        ops[step.argument] += 1
+        if writes:
+            written.add(step.argument)
+    return any(ops[number] > 1 for number in written)
+
+
+def _ordered(source: Source, walked: Trace, ways: _Ways, *, legal: bool) -> Order:
     """Returns the order of a program whose buffers in GM are far from one another.
 
-    Whether two of them are one is not known; that ops on the buffer of one argument meet is.
+    Whether two of them are one is not known; that ops on the buffer of one argument meet is. An
+    op that breaks a rule touches nothing, which only its address may tell.
+
+    Args:
+        source: The program.
+        walked: Its steps, of which addresses in buffers are not known.
+        ways: Parameters.
+        legal: No op breaks a rule.
     """
     buffers = [x for x in walked.arguments if x.in_gm and ways.known(x) is None]
-    if not buffers:
+    if not buffers or (legal and not _meet_in_gm(walked)):
         return order(walked, hazard=ways.hazard)
     room = (1 << GM_ADDR_BITS) // len(buffers) // GM_ALIGNMENT * GM_ALIGNMENT
     given = {x.number: place * room for place, x in enumerate(buffers)}

@@ -28,6 +28,7 @@ from tb.language.dialect.names import unknown_names
 from tb.language.dialect.ops import Fault, MoveOp, OpError, string, written
 from tb.language.dialect.others import OTHERS, BrokenOp, ForeignOp, SectionOp, broken
 from tb.language.dialect.types import OpaqueType, type_name
+from tb.language.parser.constants import Plain, plain_constant
 from tb.language.parser.foreign import UnclosedError, closing, skip
 from tb.language.parser.known import (
     RESUMABLE,
@@ -160,6 +161,11 @@ class ProgramParser(Parser):
         """Offset of the next token, or of the blanks before it."""
         return self._lazy.offset
 
+    @property
+    def _current_token(self) -> Token[MLIRTokenKind, str]:
+        token = self._lazy._token
+        return self._lazy.current_token if token is None else token
+
     def _resume_from(self, pos: object) -> None:
         assert isinstance(pos, int), "states are not exchanged"
         self._lazy.go_to(pos)
@@ -169,6 +175,9 @@ class ProgramParser(Parser):
     def parse_operation(self) -> Operation:
         """Reads an op, in its pretty or in the generic form."""
         self.lost = False
+        plain = plain_constant(self._text, self.offset)
+        if plain is not None:
+            return self._constant(plain)
         bound = self._parse_op_result_list()
         token = self._current_token
         at = token.span.start
@@ -184,6 +193,16 @@ class ProgramParser(Parser):
         self.offsets[op] = at
         self._bind(op, name, bound)
         return op
+
+    def _constant(self, plain: Plain) -> Operation:
+        """Takes a constant that was read by its text."""
+        start = self.offset
+        self._lazy.go_to(plain.end)
+        self.offsets[plain.op] = plain.at
+        span = Span(start, start + 1 + len(plain.name), self.lexer.input)
+        self._define(span, plain.op.results)
+        self.parse_optional_location()
+        return plain.op
 
     def _bind(self, op: Operation, name: str, bound: list[tuple[Span, int]]) -> None:
         """Gives the results of an op their names."""

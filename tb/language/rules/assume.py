@@ -25,8 +25,19 @@ FAR = 1 << 62
 _NEEDS_ONE = {"FIX-L07", "FIX-L14", "FIX-L20", "ND-L04", "ND-L07"}
 """Rules that say "at least 1", or that hold of 1 alone."""
 
+_NEEDS_OTHERS = {"DMA-L05", "FIX-L19"}
+"""Rules with a single operand that is neither."""
+
 _NEEDS_FAR = {"DMA-L08", "DMA-L10"}
 """Rules that say how long a stride is at least."""
+
+
+def like(rule: str) -> str:
+    """Returns a rule whose operands have the same harmless values as those of ``rule``."""
+    for one, others in (("DMA-L08", _NEEDS_FAR), ("FIX-L07", _NEEDS_ONE)):
+        if rule in others:
+            return one
+    return rule if rule in _NEEDS_OTHERS else ""
 
 
 def harmless(rule: str) -> Callable[[str], int]:
