@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
@@ -52,6 +53,10 @@ class Source:
 
     def functions(self) -> list[FuncOp]:
         """Returns every function in the order of the text, declarations included."""
+        return self._functions
+
+    @cached_property
+    def _functions(self) -> list[FuncOp]:
         return [op for op in self.module.walk() if isinstance(op, FuncOp)]
 
 

@@ -14,6 +14,7 @@ from tb.common.errors import PtoError
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import LegacySet
 from tb.isa.spaces import GM_ADDR_BITS
+from tb.language.collector import collector_off
 from tb.language.order.accesses import Shared
 from tb.language.order.hazards import described
 from tb.language.order.order import Order, order
@@ -80,6 +81,7 @@ class _Ways:
     hazard: Hazard
 
 
+@collector_off()
 def verify_file(
     path: Path,
     *,

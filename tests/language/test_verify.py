@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 
 import pytest
 
+import tb.programs.verify
 from tb.common.errors import PtoError
 from tb.language.trace import Argument
 from tb.language.verify import verify_file
@@ -88,7 +90,11 @@ def test_many_files_in_the_order_named_and_folders(
     assert line_says(out, "verified 3 files errors 2 files")
 
 
-def test_two_processes_find_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_processes_find_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tb.programs.verify, "FILES_PER_PROCESS", 64)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
     for number in range(130):
         write(tmp_path, f"{number:03}.pto", BAD if number % 3 == 0 else LOAD)
     begin = time.perf_counter()

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 import tb.language.verify
+import tb.programs.verify
 from tb.language.place import Finding
 from tb.language.trace import Trace
 from tb.language.verify import Verified, verify_file
-from tb.programs.verify import FILES_PER_PROCESS, PART, _results, verify_command
+from tb.programs.verify import PART, _results, verify_command
 from tests.wording import line_says
 
 GOOD = """module {
@@ -121,14 +122,15 @@ def _ends_its_process(path: Path) -> Verified:
     return verify_file(path)
 
 
-@pytest.mark.parametrize("bad", [(), (3,), (0, 1, 2 * FILES_PER_PROCESS + 5)])
+@pytest.mark.parametrize("bad", [(), (3,), (0, 1, 2 * PART + 5)])
 def test_a_process_that_is_ended_costs_one_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bad: tuple[int, ...]
 ) -> None:
     """As the kernel ends processes that take all memory."""
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(tb.programs.verify, "FILES_PER_PROCESS", PART)
     files = []
-    for number in range(2 * FILES_PER_PROCESS + PART):
+    for number in range(3 * PART):
         files.append(tmp_path / f"{number:03}{'bad' if number in bad else ''}.pto")
         files[-1].write_text(GOOD)
     check: Callable[[Path], Verified] = _ends_its_process

@@ -20,7 +20,7 @@ from xdsl.parser.core import ForwardDeclaredValue
 from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Lexer, Span, Token
-from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tb.language.dialect.flags import FlagOp
 from tb.language.dialect.moves import MOVES, NotPlainError
@@ -37,6 +37,7 @@ from tb.language.parser.known import (
     not_read,
     unknown_op,
 )
+from tb.language.parser.lexer import ProgramLexer
 from tb.language.parser.messages import (
     check_literal,
     fault_of,
@@ -50,12 +51,6 @@ LOCATION = re.compile(r"(?>(?:\s+|//[^\n]*)*)loc\s*\(", re.ASCII)
 
 class StoppedError(Exception):
     """Reading cannot continue, and the reason is among the faults."""
-
-
-class ProgramLexer(MLIRLexer):
-    """xdsl's lexer; a string that is never closed takes it no longer than another one."""
-
-    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
 
 
 class LazyState(ParserState[MLIRTokenKind, str]):
