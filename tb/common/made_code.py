@@ -8,6 +8,7 @@ the most part. The code of a text is always the same, so it is kept in a file be
 
 from __future__ import annotations
 
+import atexit
 import builtins
 import dataclasses
 import importlib.util
@@ -65,6 +66,13 @@ class _Codes:
             part.replace(self._path)
         with suppress(OSError):
             part.unlink(missing_ok=True)
+
+
+def keep_code() -> None:
+    """Does for the rest of this process what :func:`kept_code` does for its body."""
+    codes = _Codes(code_file())
+    vars(dataclasses)["exec"] = codes.execute
+    atexit.register(codes.save)
 
 
 @contextmanager

@@ -30,6 +30,7 @@ from tb.programs.prepare import DEFAULT_SEED, Inputs, Prepared, prepare
 from tb.programs.reasons import grouped, reason, table
 from tb.programs.served import op_counts
 from tb.programs.setup_file import SetupFile, read_setup, setup_beside
+from tb.programs.traced import write_traces
 from tb.record.record import (
     BufferReport,
     ProgramCounts,
@@ -161,8 +162,9 @@ class ProgramFiles:
     refused: tuple[Refusal, ...] = ()
 
     def stage(self, folder: Path) -> None:
-        """Writes the bytes to load."""
+        """Writes the bytes to load, and what is known about the programs."""
         write_bytes(folder / INPUTS, bytes(self.inputs.data))
+        write_traces(folder, ((one.job, one.trace, one.order) for one in self.programs))
 
     def collect(self, record: RunRecord, folder: Path) -> None:
         """Prints a summary, and writes the outputs of a run that has passed."""

@@ -27,6 +27,7 @@ from tb.isa.spaces import Space
 from tb.language.place import refuse
 from tb.language.trace import Compute, Trace
 from tb.programs.job import Check, Dump, Load, ProgramJob
+from tb.programs.traced import key, read_traces
 from tb.record.settings import RunSettings
 
 
@@ -91,6 +92,7 @@ class ProgramTest(PtoTestBase):
         """Reads the jobs as well."""
         super().build_phase()
         self.jobs = jobs(self.run.settings)
+        self.traces = read_traces(Path(os.environ[RESULT_ENV]).parent)
         self.host_ops: Counter[str] = Counter()
 
     def sends_illegal_ops(self, settings: RunSettings) -> bool:
@@ -131,6 +133,9 @@ class ProgramTest(PtoTestBase):
         Raises:
             ProgramError: it cannot be read or executed.
         """
+        known = self.traces.get(key(job))
+        if known is not None:
+            return known
         from tb.language.order.order import order
         from tb.language.reader import read_file
         from tb.language.run.walk import trace
