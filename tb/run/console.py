@@ -12,9 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from rich.console import Console as RichConsole
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
 from tb.common.paths import relative
 from tb.common.text import percent_text
 from tb.record.outside import counts_text
@@ -69,6 +66,9 @@ class Console:
 
     @contextmanager
     def _bar(self, expected: int) -> Iterator[Callable[[int, int, int], None]]:
+        from rich.console import Console as RichConsole
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
         columns = (
             TextColumn("running "),
             BarColumn(),

@@ -63,6 +63,21 @@ def test_a_command_imports_what_it_needs(words: list[str], needed: set[str]) -> 
     assert not extra - ({"pydantic"} if "--help" in words else set())
 
 
+@pytest.mark.parametrize(
+    ("module", "unneeded"),
+    [
+        ("tb.programs.command", {"typer", "rich", "sequences", "tb.coverage", "scoreboards"}),
+        # The simulation of a program takes its trace from the command.
+        ("tb.programs.replay_test", {"typer", "rich", "xdsl", "sqlalchemy"}),
+    ],
+)
+def test_a_replay_imports_what_it_needs(module: str, unneeded: set[str]) -> None:
+    script = f"import sys, {module}; print(*[x for x in {sorted(unneeded)} if x in sys.modules])"
+    words = [sys.executable, "-c", script]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
 def test_values_need_arrays() -> None:
     """The guard sees an import that is there."""
     assert "numpy" in imported("verify", PROGRAM, "--arg", "2=4")
