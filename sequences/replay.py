@@ -195,7 +195,7 @@ class _Rounds:
     """
 
     def __init__(self, trace: Trace, order: Order, lowered: dict[int, Lowered]) -> None:
-        self._trace, self._after, self._lowered = trace, order.after, lowered
+        self._trace, self._waits_of, self._lowered = trace, order.waits, lowered
         self._position = {index: at for at, index in enumerate(order.sequence)}
         self._queues: dict[Pipe, deque[int]] = {}
         for index in order.sequence:
@@ -264,7 +264,7 @@ class _Rounds:
             item = self._lowered.get(index)
             if sent is not None and item and sent[item.descriptor.spec.slot] >= MOST_OPS:
                 continue
-            if all(one in self._done for one in self._after.get(index, ())):
+            if all(one in self._done for one in self._waits_of(index)):
                 best = index
         return best
 
@@ -278,7 +278,7 @@ class _Rounds:
     def _waited(self, index: int) -> tuple[int, ...]:
         """Returns the ops of the round that a step has to wait for, as steps."""
         found: list[int] = []
-        for one in self._after.get(index, ()):
+        for one in self._waits_of(index):
             found += [one] if one in self._place else self._through.get(one, ())
         return tuple(found)
 

@@ -1,2 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: one module for each family of commands."""
+
+import os
+import sys
+
+# Container images set it, as the Makefile says. Without bytecode every command compiles what it
+# imports, which takes longer than to check a hundred programs.
+if os.environ.get("PYTHONDONTWRITEBYTECODE"):
+    sys.dont_write_bytecode = False

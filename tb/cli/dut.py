@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from tb.cli import declare as typer
 
 
 def check_dut(

@@ -8,9 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-from pydantic import ValidationError
-
+from tb.cli import declare as typer
 from tb.common.errors import PtoError
 
 DEFAULT_SEED = 1
@@ -141,6 +139,8 @@ def machine(
 @contextmanager
 def settings_errors() -> Iterator[None]:
     """Converts an error of the settings to an error of the options."""
+    from pydantic import ValidationError
+
     try:
         yield
     except ValidationError as error:

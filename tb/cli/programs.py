@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
+from tb.cli import declare as typer
 from tb.cli.options import (
     CodeCoverageOption,
     DutOption,
@@ -29,6 +28,11 @@ from tb.cli.options import (
     machine,
     settings_errors,
 )
+
+HazardOption = Annotated[
+    str,
+    typer.Option("--hazard", help="error, warn or off; otherwise warn on PIPE_FIX, else error"),
+]
 
 
 def program(
@@ -63,6 +67,7 @@ def program(
     ubuf_to_ubuf: Annotated[
         str, typer.Option("--ubuf-to-ubuf", help="operands of copy_ubuf_to_ubuf: bytes or blocks")
     ] = "",
+    hazard: HazardOption = "",
     setup: Annotated[
         str, typer.Option("--setup", help="setup file; otherwise NAME.toml beside NAME.pto")
     ] = "",
@@ -123,6 +128,7 @@ def program(
         foreign=foreign,
         illegal=illegal,
         ubuf_to_ubuf=ubuf_to_ubuf,
+        hazard=hazard,
         setup=setup,
         schedules=chosen_schedules(schedules, schedule),
         seed=integer("SEED", seed, 0, 2**63 - 1, "SEED=7 repeats run 7") if seed else None,
@@ -145,9 +151,10 @@ def verify(
         str, typer.Option("--ubuf-to-ubuf", help="operands of copy_ubuf_to_ubuf: bytes or blocks")
     ] = "bytes",
     profile: ProfileOption = "",
+    hazard: HazardOption = "",
     json: JsonOption = None,
 ) -> None:
     """Check programs without a simulator: text, rules, flags and hazards that constants decide."""
     from tb.programs.verify import verify_command
 
-    raise typer.Exit(verify_command(files, arg or (), foreign, json, profile, ubuf_to_ubuf))
+    raise typer.Exit(verify_command(files, arg or (), foreign, json, profile, ubuf_to_ubuf, hazard))

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import typer
-
+from tb.cli import declare as typer
 from tb.cli.options import (
     DEFAULT_SEED,
     CodeCoverageOption,

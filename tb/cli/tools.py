@@ -7,8 +7,7 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from tb.cli import declare as typer
 from tb.cli.options import DEFAULT_SEED, JsonOption, ProfileOption, SeedOption, integer
 
 

@@ -7,11 +7,12 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
-
-from pydantic import BaseModel
+from typing import TYPE_CHECKING, Any
 
 from tb.common.errors import PtoError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 REMEDY = "make the folder writable, or free disk space"
 
@@ -64,6 +65,6 @@ def write_json(path: Path, data: BaseModel | dict[str, Any]) -> None:
     Raises:
         PtoError: the folder cannot be written.
     """
-    text = data.model_dump_json(indent=2) if isinstance(data, BaseModel) else json.dumps(data)
+    text = json.dumps(data) if isinstance(data, dict) else data.model_dump_json(indent=2)
     remedy = "give a place that can be written, JSON=<path> for the record"
     write_bytes(path, f"{text}\n".encode(), remedy=remedy)

@@ -6,12 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from tb.common.errors import PtoError
-from tb.dut.manifest import Manifest
 from tb.dut.profile_text import read_profile
 from tb.isa.ops import OPS
 from tb.isa.profile import KNOBS, SEED, Knob, Profile
+
+if TYPE_CHECKING:
+    from tb.dut.manifest import Manifest
 
 PLACE = "PROFILE= or --profile"
 """Place of the profile of a run, for messages."""

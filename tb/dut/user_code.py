@@ -20,7 +20,6 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sequences.op_filter import place_of
 from tb.common.errors import PtoError
 
 USER_TEST_ENV = "PTO_USER_TEST"
@@ -60,6 +59,8 @@ def import_file(path: Path, name: str) -> ModuleType:
     except PtoError:
         raise
     except Exception as error:
+        from sequences.op_filter import place_of  # with numpy and the generators
+
         raise PtoError(
             f"{path.name} cannot be imported: {type(error).__name__}: {error}",
             where=place_of(error, str(path)) or str(path),

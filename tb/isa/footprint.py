@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, NamedTuple
 
 from tb.isa.burst.op import BurstDescriptor
 from tb.isa.dma.op import DmaDescriptor
@@ -18,6 +15,13 @@ from tb.isa.nz.op import NzDescriptor
 from tb.isa.nz.table import C0_BYTES
 from tb.isa.profile import current
 from tb.isa.spaces import SEGMENTS, SIZES, UB_BLOCK, Space, block_end, ub_space
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# numpy is imported where it is needed: most programs are checked without it, and its import takes
+# longer than to check a program.
 
 
 class Footprint(NamedTuple):
@@ -66,6 +70,8 @@ class Footprint(NamedTuple):
 
     def row_starts(self) -> NDArray[np.int64]:
         """Returns the start address of each row, outermost loop slowest."""
+        import numpy as np
+
         starts = np.array([self.base], dtype=np.int64)
         for count, stride in zip(self.counts, self.strides, strict=True):
             steps = np.arange(count, dtype=np.int64) * stride
@@ -150,6 +156,8 @@ def flag_blocks(desc: FixDescriptor) -> NDArray[np.int64]:
     These are the numbers of the unit flags it waits for or clears (spec/fixpipe.md, section 8);
     none for a NOP.
     """
+    import numpy as np
+
     if desc.is_nop:
         return np.empty(0, dtype=np.int64)
     touched = np.zeros(SIZES[Space.L0C] // FLAG_BLOCK, dtype=np.bool_)
@@ -224,16 +232,41 @@ def destinations(desc: Descriptor) -> tuple[Footprint, ...]:
 
 def row_overlap(footprint: Footprint) -> bool:
     """Tells whether two rows of one footprint share a byte."""
-    if footprint.rows < 2:
-        return False
+    nested = _nested(footprint)
+    if nested is not None:
+        return not nested
+    import numpy as np
+
     starts = np.sort(footprint.row_starts())
     return bool((np.diff(starts) < footprint.length).any())
+
+
+def _nested(footprint: Footprint) -> bool | None:
+    """Tells whether every loop steps over all that the loops inside it touch.
+
+    Then no two rows share a byte. None where this does not decide: a loop steps into the gaps of
+    another one.
+    """
+    if footprint.rows < 2:
+        return True
+    extent, smallest = footprint.length, True
+    for stride, count in sorted(zip(footprint.strides, footprint.counts, strict=True)):
+        if count < 2:
+            continue
+        if stride < extent:
+            return False if smallest and extent else None
+        extent, smallest = extent + stride * (count - 1), False
+    return True
 
 
 def footprints_overlap(one: Footprint, other: Footprint) -> bool:
     """Tells whether two footprints share a byte."""
     if one.space is not other.space or one.end <= other.base or other.end <= one.base:
         return False
+    if one.rows == 1 == other.rows:
+        return bool(one.length and other.length)
+    import numpy as np
+
     starts = np.concatenate((one.row_starts(), other.row_starts()))
     ends = starts + np.concatenate(
         (np.full(one.rows, one.length), np.full(other.rows, other.length))

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 from tb.common.errors import PtoError
 
@@ -33,6 +34,7 @@ class Finding:
         legal: The legal range or set, or empty.
         condition: Condition under which it happens, where that is not known; else empty.
         ours: Whether it is a rule that the compiler does not check.
+        severity: ``error``, or ``warning`` for what does not stop a program.
     """
 
     place: Place
@@ -42,6 +44,7 @@ class Finding:
     legal: str = ""
     condition: str = ""
     ours: bool = False
+    severity: Literal["error", "warning"] = field(default="error", kw_only=True)
 
     @property
     def sentence(self) -> str:
@@ -49,7 +52,7 @@ class Finding:
         return f"{self.message}, {self.condition}" if self.condition else self.message
 
     def __str__(self) -> str:
-        words = [f"{self.place}: error:"]
+        words = [f"{self.place}: {self.severity}:"]
         if self.op:
             words.append(f"{self.op}:")
         if self.rule:

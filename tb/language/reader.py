@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
@@ -54,6 +55,10 @@ class Source:
 
     def functions(self) -> list[FuncOp]:
         """Returns every function in the order of the text, declarations included."""
+        return self._functions
+
+    @cached_property
+    def _functions(self) -> list[FuncOp]:
         return [op for op in self.module.walk() if isinstance(op, FuncOp)]
 
 
@@ -104,7 +109,7 @@ def read(text: str, file: str, findings: list[Finding] | None = None) -> Source:
         if not parser.lost:
             faults.append(("", fault_of(error)))
     except RecursionError:
-        message = "regions are nested too deeply to be read"
+        message = "it is nested too deeply to be read"
         faults.append(("", Fault(message, at=parser.offset)))
     except StoppedError:
         pass

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,15 +11,22 @@ from traceback import walk_tb
 from typing import Literal
 
 from tb.common.errors import PtoError
+from tb.isa.ctrl import CtrlOp
+from tb.isa.dma.legacy import LegacySet
 from tb.isa.spaces import GM_ADDR_BITS
+from tb.language.collector import collector_off
+from tb.language.order.accesses import Shared
 from tb.language.order.hazards import described
 from tb.language.order.order import Order, order
-from tb.language.order.overlap import Shared
+from tb.language.order.verdict import Hazard
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.reader import Source, read_file
 from tb.language.rules.check import check
 from tb.language.run.walk import arguments_of, entries, trace
 from tb.language.trace import Argument, Compute, Move, Trace
+
+INTERNAL = "internal error of pto-dv"
+"""Begins the message about an error of the checks themselves."""
 
 GM_ALIGNMENT = 4096
 """Alignment of the assumed addresses of GM arguments."""
@@ -43,6 +51,8 @@ class Verified:
         notes: Remarks, and parts that were not checked.
         ops: Data movements and ops of the matrix unit in the text that were checked.
         arguments: How many a function has, the most of all.
+        warnings: Hazards that are allowed, in the order of the text.
+        failed: An error of the checks themselves ended them.
     """
 
     file: str
@@ -50,6 +60,15 @@ class Verified:
     notes: tuple[str, ...] = ()
     ops: int = 0
     arguments: int = 0
+    warnings: tuple[Finding, ...] = ()
+    failed: bool = False
+
+
+def broken_off(path: Path | str, words: str) -> Verified:
+    """Returns the result for a file whose check could not be ended, and why in words."""
+    message = f"{INTERNAL}, the file is not checked to its end: {words}"
+    finding = Finding(Place(str(path), 1, 1), "", "", message)
+    return Verified(str(path), (finding,), failed=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +78,17 @@ class _Ways:
     known: Known
     foreign: Literal["refuse", "skip"]
     ubuf_to_ubuf: Literal["bytes", "blocks"]
+    hazard: Hazard
 
 
+@collector_off()
 def verify_file(
     path: Path,
     *,
     known: Known = nothing_known,
     foreign: Literal["refuse", "skip"] = "refuse",
     ubuf_to_ubuf: Literal["bytes", "blocks"] = "bytes",
+    hazard: Hazard = "",
 ) -> Verified:
     """Checks every function of a file that no other one calls; raises nothing.
 
@@ -77,12 +99,15 @@ def verify_file(
         known: Called for the value of each argument.
         foreign: Whether ops that are not executed here are an error.
         ubuf_to_ubuf: As of :func:`tb.language.run.walk.trace`.
+        hazard: As of :func:`tb.language.order.order.order`.
     """
     findings: list[Finding] = []
+    warnings: list[Finding] = []
     notes: list[str] = []
-    ways = _Ways(known, foreign, ubuf_to_ubuf)
+    ways = _Ways(known, foreign, ubuf_to_ubuf, hazard)
     places: set[Place] = set()
     most = 0
+    failed = False
     try:
         source = read_file(path, findings)
         notes += source.notes
@@ -95,8 +120,8 @@ def verify_file(
             most = max(most, len(walked.arguments))
             places.update(x.place for x in walked.steps if isinstance(x, Move | Compute))
             places.update(x.place for x in walked.dead)
-            findings += walked.findings
-            findings += check(walked)
+            wrong = (*walked.findings, *check(walked))
+            findings += wrong
             branches = [place for place in walked.undecided if _is_branch(source, place)]
             notes += [
                 f"{place}: note: the condition is not known: flags and hazards are not checked"
@@ -108,26 +133,34 @@ def verify_file(
                 for place in walked.once
             ]
             if not branches:
-                ordered = _ordered(source, walked, ways)
+                ordered = _ordered(source, walked, ways, legal=not wrong)
                 findings += ordered.findings
+                warnings += ordered.warnings
                 notes += ordered.notes
     except ProgramError as error:
         findings += error.findings
     except PtoError as error:
         findings.append(Finding(Place(str(path), 1, 1), "", "", error.what, error.legal))
     except Exception as error:  # A slip of ours in one file must not end the others.
-        findings.append(_internal(path, error))
-    found = sorted(dict.fromkeys(findings), key=lambda x: (x.place.line, x.place.column))
-    return Verified(str(path), tuple(found), tuple(dict.fromkeys(notes)), len(places), most)
+        failed = True
+        findings += broken_off(path, unexpected(error)).findings
+    kept = tuple(dict.fromkeys(notes))
+    return Verified(
+        str(path), _sorted(findings), kept, len(places), most, _sorted(warnings), failed
+    )
 
 
-def _internal(path: Path, error: Exception) -> Finding:
-    """Returns the finding for an unexpected error, with the line of code that raised it."""
+def _sorted(found: list[Finding]) -> tuple[Finding, ...]:
+    """Returns findings in the order of the text, each once."""
+    return tuple(sorted(dict.fromkeys(found), key=lambda x: (x.place.line, x.place.column)))
+
+
+def unexpected(error: Exception) -> str:
+    """Returns an unexpected error in words, with the line of code that raised it."""
     *_, (frame, line) = walk_tb(error.__traceback__)
     code = f"{Path(frame.f_code.co_filename).name}:{line}"
-    words = f"{type(error).__name__} in {code}" + (f": {error}" if str(error) else "")
-    message = f"internal error of pto-dv, the file is not checked to its end: {words}"
-    return Finding(Place(str(path), 1, 1), "", "", message)
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__} in {code}" + (f": {text}" if text else "")
 
 
 def _walk(
@@ -161,14 +194,42 @@ def _walk(
     )
 
 
-def _ordered(source: Source, walked: Trace, ways: _Ways) -> Order:
+def _meet_in_gm(walked: Trace) -> bool:
+    """Tells whether two ops may touch a byte of GM, one of them writing it.
+
+    They do not where each buffer is only read, or has one op.
+    """
+    ops: Counter[int] = Counter()
+    written: set[int] = set()
+    for step in walked.steps:
+        if not isinstance(step, Move) or isinstance(step.op, LegacySet | CtrlOp):
+            continue
+        writes = step.op.dst_type.space == "gm"
+        if not writes and step.op.src_type.space != "gm":
+            continue
+        if step.argument < 0:  # An address that the program makes itself.
+            return True
+        ops[step.argument] += 1
+        if writes:
+            written.add(step.argument)
+    return any(ops[number] > 1 for number in written)
+
+
+def _ordered(source: Source, walked: Trace, ways: _Ways, *, legal: bool) -> Order:
     """Returns the order of a program whose buffers in GM are far from one another.
 
-    Whether two of them are one is not known; that ops on the buffer of one argument meet is.
+    Whether two of them are one is not known; that ops on the buffer of one argument meet is. An
+    op that breaks a rule touches nothing, which only its address may tell.
+
+    Args:
+        source: The program.
+        walked: Its steps, of which addresses in buffers are not known.
+        ways: Parameters.
+        legal: No op breaks a rule.
     """
     buffers = [x for x in walked.arguments if x.in_gm and ways.known(x) is None]
-    if not buffers:
-        return order(walked)
+    if not buffers or (legal and not _meet_in_gm(walked)):
+        return order(walked, hazard=ways.hazard)
     room = (1 << GM_ADDR_BITS) // len(buffers) // GM_ALIGNMENT * GM_ALIGNMENT
     given = {x.number: place * room for place, x in enumerate(buffers)}
 
@@ -179,7 +240,7 @@ def _ordered(source: Source, walked: Trace, ways: _Ways) -> Order:
         inside = Shared(offset, offset + shared.end - shared.first, shared.bytes)
         return f"{inside} after %{buffers[number].name}"
 
-    return order(_walk(source, walked.function, ways, given), describe)
+    return order(_walk(source, walked.function, ways, given), describe, ways.hazard)
 
 
 def _is_branch(source: Source, place: Place) -> bool:

@@ -22,6 +22,7 @@ from tb.common.errors import PtoError
 from tb.common.paths import ROOT, relative
 from tb.coverage.exclusions import load_exclusions
 from tb.dut.manifest import Manifest, load_manifests
+from tb.nightly.place import NIGHTLY, database_url
 from tb.nightly.progress import RegressionProgress
 from tb.nightly.publish import EXCLUSIONS, Publisher
 from tb.regress.coordinator import HEARTBEAT_SECONDS, Coordinator, Limits
@@ -33,9 +34,6 @@ from tb.regress.results.store import Store
 from tb.regress.workers.farm import open_workers
 from tb.regress.workers.farm_file import Farm, load_farm
 from tb.regress.workers.pool import Workers
-
-NIGHTLY = ROOT / "sim_build/nightly"
-"""Root of all files of regression runs; ``make clean`` leaves it alone."""
 
 SOURCES = ("rtl_stubs", "tb", "sequences", "scoreboards")
 """Sources that decide results; after a change an unfinished regression run is not resumed."""
@@ -163,11 +161,6 @@ def verdict(view: RegressionView) -> bool:
     """True when runs were done and all of them passed."""
     states = [run.state for run in view.runs if run.state != "planned"]
     return bool(states) and not FAILED.intersection(states)
-
-
-def database_url(option: str, farm: Farm, folder: Path = NIGHTLY) -> str:
-    """Returns the URL of the results database: an option, the farm's, or the usual file."""
-    return option or farm.database.url or f"sqlite:///{folder.resolve() / 'results.db'}"
 
 
 def dut_name(manifest: Manifest) -> str:

@@ -7,16 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tb.common.paths import relative
-from tb.coverage.exclusions import apply_exclusions, load_exclusions
-from tb.nightly.command import database_url, verdict
-from tb.nightly.publish import EXCLUSIONS, Publisher
-from tb.regress.plan.rerun import rerun_settings
-from tb.regress.plan.testplan import TESTPLAN, load_testplan
-from tb.regress.queries import history, text
-from tb.regress.results.store import Store
+from tb.nightly.place import database_url
+from tb.regress.results.missing import require_file
 from tb.regress.workers.farm_file import Farm, load_farm
+
+if TYPE_CHECKING:
+    from tb.regress.results.store import Store
+
+# The library of the database takes longest to import, then what writes pages and compares coverage:
+# each command imports what it needs once there is a database.
 
 
 def report_command(
@@ -24,6 +26,12 @@ def report_command(
 ) -> int:
     """Writes the pages of a regression run again; returns 0."""
     with _existing(farm, db) as store:
+        from tb.coverage.exclusions import load_exclusions
+        from tb.nightly.command import verdict
+        from tb.nightly.publish import EXCLUSIONS, Publisher
+        from tb.regress.plan.testplan import TESTPLAN, load_testplan
+        from tb.regress.queries import history, text
+
         found = history.regression_run(store, regression_run)
         folder = Path(found.folder)
         made = Publisher(store, found.name, folder, load_exclusions(EXCLUSIONS))
@@ -41,6 +49,8 @@ def report_command(
 def history_command(limit: int, farm: Path | None, db: str) -> int:
     """Lists regression runs; returns 0."""
     with _existing(farm, db) as store:
+        from tb.regress.queries import history, text
+
         text.show(text.history(history.regression_runs(store, limit)))
     return 0
 
@@ -48,6 +58,10 @@ def history_command(limit: int, farm: Path | None, db: str) -> int:
 def diff_command(before: str, after: str, farm: Path | None, db: str) -> int:
     """Prints the changes between two regression runs; returns 1 when a test newly fails."""
     with _existing(farm, db) as store:
+        from tb.coverage.exclusions import apply_exclusions, load_exclusions
+        from tb.nightly.publish import EXCLUSIONS
+        from tb.regress.queries import history, text
+
         exclude = partial(apply_exclusions, load_exclusions(EXCLUSIONS))
         moved = history.difference(store, before, after, exclude)
     text.show(text.difference(moved))
@@ -56,17 +70,23 @@ def diff_command(before: str, after: str, farm: Path | None, db: str) -> int:
 
 @contextmanager
 def _existing(farm: Path | None, db: str) -> Iterator[Store]:
-    with Store.open(database_url(db, load_farm(farm) if farm else Farm()), create=False) as store:
+    url = database_url(db, load_farm(farm) if farm else Farm())
+    require_file(url)
+    from tb.regress.results.store import Store
+
+    with Store.open(url, create=False) as store:
         yield store
 
 
 def rerun_command(run_id: int, waves: bool, farm: Path | None, db: str) -> int:
     """Repeats a run of the database and notes how it ended; returns its exit code."""
-    from tb.nightly.worker import outcome_of
-    from tb.run.run import run_once
-    from tb.run.testlist import planned_test
-
     with _existing(farm, db) as store:
+        from tb.nightly.worker import outcome_of
+        from tb.regress.plan.rerun import rerun_settings
+        from tb.regress.queries import history
+        from tb.run.run import run_once
+        from tb.run.testlist import planned_test
+
         regression_run, job = store.job(run_id)
         record = store.record(run_id)
         settings = job.settings

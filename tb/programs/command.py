@@ -1,32 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replays programs: ``pto-dv program`` and ``make program``.
 
-Reads, checks and binds every program first (:mod:`tb.programs.prepare`); builds and runs only if
-there is no error. Output files are written only after a passing run.
+Reads, checks and binds every program first (:mod:`tb.programs.prepare`); builds and runs those that
+have no error. Output files are written only after a passing run.
 """
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tb.common.errors import PtoError
-from tb.common.files import write_bytes
+from tb.common.files import write_bytes, write_json
 from tb.dut.manifest import Manifest, load_manifests, reference_manifests
 from tb.dut.profiles import run_profile
 from tb.isa.profile import using
 from tb.language.place import ProgramError
 from tb.language.trace import Compute
+from tb.language.verify import INTERNAL, unexpected
 from tb.programs.files import find_programs
 from tb.programs.options import ProgramOptions, Request, request
 from tb.programs.outputs import check_targets, write_outputs
 from tb.programs.prepare import DEFAULT_SEED, Inputs, Prepared, prepare
+from tb.programs.reasons import grouped, reason, table
 from tb.programs.served import op_counts
 from tb.programs.setup_file import SetupFile, read_setup, setup_beside
-from tb.record.record import BufferReport, ProgramReport, RunRecord
+from tb.programs.traced import write_traces
+from tb.record.record import (
+    BufferReport,
+    ProgramCounts,
+    ProgramReport,
+    RefusedProgram,
+    RunRecord,
+)
 from tb.record.settings import RunSettings
 from tb.run.folder import run_folder
 from tb.run.run import run_once
@@ -50,11 +61,69 @@ def planned_program(count: int) -> PlannedTest:
     )
 
 
-def requests(paths: Sequence[Path], options: ProgramOptions) -> tuple[Request, ...]:
+@dataclass(frozen=True)
+class Refusal:
+    """A program that cannot run.
+
+    Attributes:
+        path: Its name.
+        error: What is wrong.
+        internal: The error is one of PTO-DV itself.
+    """
+
+    path: str
+    error: PtoError
+    internal: bool = False
+
+    @property
+    def place(self) -> str:
+        """Place of its first error."""
+        if isinstance(self.error, ProgramError):
+            return str(self.error.findings[0].place)
+        return self.path
+
+    def text(self) -> str:
+        """Returns its errors, with the name of the program in the first line."""
+        if isinstance(self.error, ProgramError):
+            return "\n".join(map(str, self.error.findings))
+        return f"{self.path}: error: {self.error}"
+
+    def entry(self) -> RefusedProgram:
+        """Returns its part of a record."""
+        return RefusedProgram(
+            path=self.path, reason=reason(self.error), message=str(self.error),
+            internal=self.internal,
+        )  # fmt: skip
+
+
+@contextmanager
+def refusing(path: Path, refused: list[Refusal] | None) -> Iterator[None]:
+    """Adds what goes wrong with a program to ``refused``; without that it is raised."""
+    try:
+        yield
+    except PtoError as error:
+        if refused is None:
+            raise
+        refused.append(Refusal(str(path), error))
+    except Exception as error:
+        wrong = PtoError(f"{INTERNAL}: {unexpected(error)}", where=str(path))
+        if refused is None:
+            raise wrong from error
+        refused.append(Refusal(str(path), wrong, internal=True))
+
+
+def requests(
+    paths: Sequence[Path], options: ProgramOptions, refused: list[Refusal] | None = None
+) -> tuple[Request, ...]:
     """Returns the request of each program.
 
+    Args:
+        paths: The programs.
+        options: Options of all of them.
+        refused: Takes the programs whose setup files cannot be used.
+
     Raises:
-        PtoError: a setup file or an option cannot be used.
+        PtoError: an option cannot be used; without ``refused`` a setup file, too.
     """
     if len(paths) > 1:
         for name, given in (
@@ -68,11 +137,13 @@ def requests(paths: Sequence[Path], options: ProgramOptions) -> tuple[Request, .
                     where=name,
                     remedy="it is for one program: run it alone, or write it in its setup file",
                 )
+    request(Path(), SetupFile(), options)
     found = []
     for path in paths:
-        beside = Path(options.setup) if options.setup else setup_beside(path)
-        file = read_setup(beside) if beside else SetupFile()
-        found.append(request(path, file, options))
+        with refusing(path, refused):
+            beside = Path(options.setup) if options.setup else setup_beside(path)
+            file = read_setup(beside) if beside else SetupFile()
+            found.append(request(path, file, options))
     return tuple(found)
 
 
@@ -83,18 +154,25 @@ class ProgramFiles:
     Attributes:
         inputs: Bytes to load.
         programs: The programs.
+        refused: Those that were asked for and cannot run.
     """
 
     inputs: Inputs
     programs: tuple[Prepared, ...] = ()
+    refused: tuple[Refusal, ...] = ()
 
     def stage(self, folder: Path) -> None:
-        """Writes the bytes to load."""
+        """Writes the bytes to load, and what is known about the programs."""
         write_bytes(folder / INPUTS, bytes(self.inputs.data))
+        write_traces(folder, ((one.job, one.trace, one.order) for one in self.programs))
 
     def collect(self, record: RunRecord, folder: Path) -> None:
         """Prints a summary, and writes the outputs of a run that has passed."""
         record.programs = [report(one) for one in self.programs]
+        for said in record.programs:
+            said.verdict = "pass" if record.exercised.get(said.path) else "fail"
+        record.refused = [one.entry() for one in self.refused]
+        record.counts = ProgramCounts.of(record.programs, record.refused)
         wanted = [output for one in self.programs for output in one.outputs]
         if not record.passed:
             if wanted:
@@ -107,6 +185,16 @@ class ProgramFiles:
         except PtoError as error:
             record.status = "error"
             record.message = str(error)
+            return
+        if self.refused:
+            record.status = "error"
+            record.message = f"{refused_of(record.counts)}; the others passed"
+
+
+def refused_of(counts: ProgramCounts) -> str:
+    """Returns how many programs did not run, as a sentence."""
+    number = sum(counts.reasons.values())
+    return f"{number} of {number + counts.run} programs could not run"
 
 
 def report(one: Prepared) -> ProgramReport:
@@ -128,34 +216,31 @@ def report(one: Prepared) -> ProgramReport:
             )
             for buffer in one.buffers
         ],
-        notes=[*one.notes, *one.order.notes],
+        notes=[*one.notes, *map(str, one.order.warnings), *one.order.notes],
     )
 
 
 def prepare_all(
-    asked: Sequence[Request], inputs: Inputs, manifests: Sequence[Manifest]
+    asked: Sequence[Request],
+    inputs: Inputs,
+    manifests: Sequence[Manifest],
+    refused: list[Refusal] | None = None,
 ) -> tuple[Prepared, ...]:
-    """Returns all programs ready to run.
+    """Returns all programs that can run.
+
+    Args:
+        asked: Their requests.
+        inputs: File of the bytes they load.
+        manifests: Engines of the run.
+        refused: Takes the programs that cannot run; without it the first error is raised.
 
     Raises:
-        PtoError: with the errors of all of them.
+        PtoError: two programs write one file.
     """
     found = []
-    errors: list[PtoError] = []
     for number, one in enumerate(asked):
-        try:
+        with refusing(one.path, refused):
             found.append(prepare(one, number, inputs, manifests))
-        except PtoError as error:
-            errors.append(error)
-    if len(errors) == 1:
-        raise errors[0]
-    if errors:
-        findings = [error.findings if isinstance(error, ProgramError) else () for error in errors]
-        if all(findings):
-            raise ProgramError(tuple(one for some in findings for one in some))
-        raise PtoError(
-            "\n".join(map(str, errors)), remedy=f"{len(errors)} programs cannot run; none has"
-        )
     check_targets(
         (output for one in found for output in one.outputs),
         (path for one in found for path in one.inputs),
@@ -178,9 +263,22 @@ def program_command(
         json_path: Path of the record; None for the run's folder.
 
     Raises:
-        PtoError: an input is wrong; nothing has run and nothing has been written.
+        PtoError: the command is wrong, or no program can run; nothing has been written but the
+            record of several programs.
     """
     prepared = Replay.make(names, options, machine)
+    refused = prepared.files.refused
+    for one in refused:
+        print(one.text(), file=sys.stderr, flush=True)
+    if not prepared.files.programs:
+        record = RunRecord(settings=prepared.settings, command=prepared.settings.command())
+        record.refused = [one.entry() for one in refused]
+        record.counts = ProgramCounts.of((), record.refused)
+        record.message = "no program can run"
+        if json_path is not None:
+            write_json(json_path, record)
+        reasons = grouped((reason(one.error), one.place) for one in refused)
+        raise PtoError("\n".join([record.message, record.counts.text(), *table(reasons)]))
     record = run_once(prepared.settings, prepared.planned, json_path, files=prepared.files)
     return record.exit_code
 
@@ -202,9 +300,13 @@ class Replay:
         cls, names: Sequence[str], options: ProgramOptions, machine: Mapping[str, Any]
     ) -> Replay:
         """Reads and checks programs; arguments and errors as of :func:`program_command`."""
-        paths = find_programs(names)
-        asked = requests(paths, options)
-        alone = asked[0].seed if len(asked) == 1 else options.seed
+        refused: list[Refusal] = []
+        absent: list[tuple[str, PtoError]] = []
+        paths = find_programs(names, absent)
+        several = len(paths) + len(absent) > 1
+        refused += (Refusal(name, error) for name, error in absent)
+        asked = requests(paths, options, refused if several else None)
+        alone = asked[0].seed if len(asked) == 1 and not several else options.seed
         settings = RunSettings.model_validate(
             {
                 **machine,
@@ -219,7 +321,10 @@ class Replay:
         settings = settings.model_copy(update={"profile": str(profile)})
         files = ProgramFiles(Inputs(run_folder(settings).resolve() / INPUTS))
         with using(profile):
-            files.programs = prepare_all(asked, files.inputs, manifests)
+            files.programs = prepare_all(
+                asked, files.inputs, manifests, refused if several else None
+            )
+        files.refused = tuple(refused)
         count = sum(sum(op_counts(one.trace).values()) for one in files.programs)
         planned = planned_program(count * max(1, len(options.schedules)))
         jobs = [one.job.model_dump(mode="json") for one in files.programs]

@@ -14,23 +14,38 @@ SUFFIX = ".pto"
 _REMEDY = f"name {SUFFIX} files, or folders that hold some"
 
 
-def find_programs(names: Iterable[str]) -> tuple[Path, ...]:
+def find_programs(
+    names: Iterable[str], absent: list[tuple[str, PtoError]] | None = None
+) -> tuple[Path, ...]:
     """Returns the programs, each once and in the order named, those of a folder by their paths.
 
     A folder means all programs below it. A file found twice, under any name or link, is listed
     once, at its first place.
 
+    Args:
+        names: Files and folders.
+        absent: Takes the names that cannot be used, each with its error, where another one can.
+
     Raises:
         PtoError: none is named, one does not exist or is no file, or a folder holds none.
     """
     found: dict[Path, Path] = {}
+    errors: list[tuple[str, PtoError]] = []
     for name in names:
         try:
             for file in _files(name):
                 found.setdefault(file.resolve(), file)
-        except (OSError, ValueError) as error:  # A name that is too long, or has a null byte.
+        except PtoError as error:
+            errors.append((name, error))
+        except (OSError, ValueError, RuntimeError) as error:
+            # A name that is too long, or has a null byte; a link to itself.
             why = getattr(error, "strerror", None) or error
-            raise PtoError(f"cannot read {name}: {why}", where="FILES", remedy=_REMEDY) from None
+            what = f"cannot read {name}: {why}"
+            errors.append((name, PtoError(what, where="FILES", remedy=_REMEDY)))
+    if errors and (absent is None or not found):
+        raise errors[0][1]
+    if absent is not None:
+        absent += errors
     if not found:
         raise PtoError("no program is named", where="FILES, or PROGRAM= of make", remedy=_REMEDY)
     return tuple(found.values())

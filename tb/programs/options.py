@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 from tb.common.errors import PtoError
 from tb.harness.layout import KNOBS
 from tb.isa.spaces import SIZES, Space
+from tb.language.order.verdict import Hazard, hazard_option
 from tb.programs.data import integer
 from tb.programs.setup import (
     CheckTable,
@@ -55,7 +56,7 @@ class ProgramOptions:
     Attributes:
         args, outs, loads, dumps, knobs: Texts of the options that may be repeated.
         function, setup: Empty when not given.
-        foreign, illegal, ubuf_to_ubuf: Empty for those of the setup file.
+        foreign, illegal, ubuf_to_ubuf, hazard: Empty for those of the setup file.
         seed: None for that of the setup file.
         schedules: Numbers of the schedules to replay under; empty for one plain replay.
     """
@@ -70,6 +71,7 @@ class ProgramOptions:
     illegal: str = ""
     ubuf_to_ubuf: str = ""
     setup: str = ""
+    hazard: str = ""
     seed: int | None = None
     schedules: tuple[int, ...] = ()
 
@@ -85,7 +87,7 @@ class ProgramOptions:
         ):
             for text in texts:
                 found += [name, text]
-        for name in ("function", "foreign", "illegal", "ubuf_to_ubuf", "setup"):
+        for name in ("function", "foreign", "illegal", "ubuf_to_ubuf", "hazard", "setup"):
             if value := getattr(self, name):
                 found += [f"--{name.replace('_', '-')}", value]
         if self.seed is not None:
@@ -136,7 +138,7 @@ class Request:
         loads, dumps, checks, faults: Tables of the setup file and options, each with its place;
             dumps with their file.
         backgrounds, knobs, function, illegal, foreign, seed, stall_seed, unit_flags,
-            ubuf_to_ubuf: As of :class:`tb.programs.setup.Setup`.
+            ubuf_to_ubuf, hazard: As of :class:`tb.programs.setup.Setup`.
         schedules: As of :class:`ProgramOptions`.
         setup: The setup file, None for none.
     """
@@ -158,6 +160,7 @@ class Request:
     setup: Path | None = None
     unit_flags: str = ""
     ubuf_to_ubuf: UbufToUbuf = "bytes"
+    hazard: Hazard = ""
     schedules: tuple[int, ...] = ()
 
 
@@ -201,6 +204,7 @@ def request(path: Path, file: SetupFile, options: ProgramOptions) -> Request:
         file.path,
         setup.unit_flags,
         setup.ubuf_to_ubuf,
+        setup.hazard or "",
     )
     return _with_options(found, options)
 
@@ -253,6 +257,7 @@ def _with_options(found: Request, options: ProgramOptions) -> Request:
         illegal=cast(Illegal, illegal or found.illegal),
         foreign=cast(Foreign, foreign or found.foreign),
         ubuf_to_ubuf=cast(UbufToUbuf, unit or found.ubuf_to_ubuf),
+        hazard=hazard_option(options.hazard) or found.hazard,
         seed=found.seed if options.seed is None else options.seed,
         schedules=options.schedules,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from tb.common.errors import PtoError
@@ -175,10 +175,11 @@ def prepare(
         ubuf_to_ubuf=request.ubuf_to_ubuf,
     )
     check_reach(bound, found, frozenset((start, stop) for start, stop, _ in own))
-    sequence = order(bound)
     if request.schedules:
         _check_faults(request)
-        sequence = _with_hazards(sequence)
+    # The replays of several schedules show what a hazard does.
+    hazard = request.hazard or ("warn" if request.schedules else "")
+    sequence = order(bound, hazard=hazard)
     _reject(request, bound, sequence, manifests)
     ranges = _Ranges(found)
     title = str(request.path)
@@ -267,17 +268,6 @@ def _check_faults(request: Request) -> None:
             where=request.faults[0][1],
             remedy="remove [[fault]] from the setup file, or replay without --schedules",
         )
-
-
-def _with_hazards(found: Order) -> Order:
-    """Returns an order with its hazards as notes: the replays show what they do."""
-    hazards = tuple(one for one in found.findings if one.message.startswith("hazard: "))
-    others = tuple(one for one in found.findings if one not in hazards)
-    notes = tuple(
-        f"{one.place}: {one.op}: {one.message}; every schedule may leave other bytes"
-        for one in hazards
-    )
-    return replace(found, findings=others, notes=(*found.notes, *notes))
 
 
 def _broken(request: Request, found: Trace) -> tuple[Finding, ...]:

@@ -29,6 +29,7 @@ from tb.language.trace import Compute, Trace
 from tb.programs.comparison import Comparison
 from tb.programs.job import Check, Dump, Load, ProgramJob
 from tb.programs.schedules import Basis, Schedule
+from tb.programs.traced import key, read_traces
 from tb.record.settings import RunSettings
 
 
@@ -95,6 +96,7 @@ class ProgramTest(PtoTestBase):
         """Reads the jobs as well."""
         super().build_phase()
         self.jobs = jobs(self.run.settings)
+        self.traces = read_traces(Path(os.environ[RESULT_ENV]).parent)
         self.host_ops: Counter[str] = Counter()
 
     def sends_illegal_ops(self, settings: RunSettings) -> bool:
@@ -112,15 +114,27 @@ class ProgramTest(PtoTestBase):
         return (self.job.stall_seed if self.job else 0) or super().stall_seed
 
     async def stimulate(self) -> None:
-        """Replays the programs, each on fresh memories."""
+        """Replays the programs, each on fresh memories.
+
+        One that cannot be replayed does not stop the others; the run is no pass.
+
+        Raises:
+            PtoError: that of the first such program, after the last program.
+        """
+        errors: list[PtoError] = []
         for job in self.jobs:
             if self.run.aborted:
                 return
             self.job = job
-            if job.schedules:
-                await self.replay_schedules(job)
-            else:
-                await self.replay(job)
+            try:
+                if job.schedules:
+                    await self.replay_schedules(job)
+                else:
+                    await self.replay(job)
+            except PtoError as error:
+                errors.append(error)
+        if errors:
+            raise errors[0]
 
     def program(self, job: ProgramJob) -> tuple[Trace, Any]:
         """Returns the trace of a program, and an order of its ops.
@@ -128,6 +142,9 @@ class ProgramTest(PtoTestBase):
         Raises:
             ProgramError: it cannot be read or executed.
         """
+        known = self.traces.get(key(job))
+        if known is not None:
+            return known
         from tb.language.order.order import order
         from tb.language.reader import read_file
         from tb.language.run.walk import trace

@@ -132,10 +132,16 @@ def scheduled(trace: Trace, order: Order, schedule: Schedule) -> Order:
     step depends on the one before it.
     """
     sequence = _sequence(trace, order, schedule.pipes) if schedule.pipes else order.sequence
-    if not schedule.serial:
-        return Order(sequence, order.after, order.findings, order.notes)
-    chain = {later: (earlier,) for earlier, later in pairwise(sequence)}
-    return Order(sequence, chain, order.findings, order.notes)
+    if schedule.serial:
+        chain = {later: (earlier,) for earlier, later in pairwise(sequence)}
+        return replace(order, sequence=sequence, after=chain, held={})
+    # A pipe executes in program order (OR-01); what pipes do to each other is to be seen.
+    pipe_of = {index: trace.steps[index].pipe for index in sequence}
+    held = {
+        index: tuple(one for one in before if pipe_of[one] is pipe_of[index])
+        for index, before in order.held.items()
+    }
+    return replace(order, sequence=sequence, held=held)
 
 
 def _sequence(trace: Trace, order: Order, pipes: tuple[Pipe, ...]) -> tuple[int, ...]:

@@ -200,6 +200,7 @@ class Setup(_Table):
         unit_flags: Unit flags before the program, bit b of byte n that of the L0C block 8n + b, in
             hexadecimal digits; empty for random ones.
         illegal, foreign, ubuf_to_ubuf: See :class:`tb.programs.job.ProgramJob`.
+        hazard: Verdict on hazards: ``error``, ``warn`` or ``off``; None for that of each pipe.
     """
 
     function: str = ""
@@ -217,6 +218,7 @@ class Setup(_Table):
     illegal: Illegal = "refuse"
     foreign: Foreign = "refuse"
     ubuf_to_ubuf: UbufToUbuf = "bytes"
+    hazard: Literal["error", "warn", "off"] | None = None
 
 
 TABLES: Mapping[str, type[_Table]] = {

@@ -6,28 +6,35 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, Future
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tb.common.errors import PtoError
 from tb.common.files import write_bytes
 from tb.dut.profiles import run_profile
 from tb.isa.profile import using
+from tb.language.order.verdict import hazard_option
+from tb.language.place import Finding, Place
 from tb.language.trace import Argument
-from tb.language.verify import Verified, verify_file
-from tb.programs.arrays import is_number
-from tb.programs.buffers import argument_bits
+from tb.language.verify import Verified, broken_off, verify_file
 from tb.programs.files import find_programs
-from tb.programs.options import Given, numbered
-from tb.programs.setup import UbufToUbuf
+from tb.programs.reasons import Reason, entries, grouped, reason_of, table
 
-FILES_PER_PROCESS = 64
-"""Least number of files per further process."""
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
+
+FILES_PER_PROCESS = 256
+"""Least number of files per process where there are several; fewer take about a second."""
+
+PART = 16
+"""Files that a process is given at a time."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,9 @@ class Values:
         text = self.texts.get(argument.number)
         if text is None:
             return None
+        from tb.programs.buffers import argument_bits
+        from tb.programs.options import Given
+
         return argument_bits(Given(text, f"--arg {argument.number}={text}"), argument)
 
     def check(self, most: int) -> None:
@@ -75,6 +85,12 @@ def read_arguments(texts: Sequence[str]) -> Values:
     Raises:
         PtoError: one is not of this form, or names data.
     """
+    if not texts:
+        return Values({})
+    # Imported here, and above: arrays and setup files take longer to import than a file to check.
+    from tb.programs.arrays import is_number
+    from tb.programs.options import numbered
+
     found = dict(numbered(texts, "--arg", "2=128"))
     for number, text in found.items():
         if not is_number(text):
@@ -87,19 +103,96 @@ def read_arguments(texts: Sequence[str]) -> Values:
     return Values(found)
 
 
-def _results(
-    files: Sequence[Path],
-    arguments: Values,
-    foreign: Literal["refuse", "skip"],
-    ubuf_to_ubuf: UbufToUbuf,
-) -> Iterator[Verified]:
-    one = partial(verify_file, known=arguments, foreign=foreign, ubuf_to_ubuf=ubuf_to_ubuf)
+def verdict_of(one: Verified) -> Literal["passed", "refused", "failed"]:
+    """Returns what became of a file; it failed when the checks themselves did."""
+    return "failed" if one.failed else "refused" if one.findings else "passed"
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Verdicts of all files.
+
+    Attributes:
+        passed, refused, failed: How many have each.
+        reasons: Why those are refused, or failed.
+    """
+
+    passed: int
+    refused: int
+    failed: int
+    reasons: tuple[Reason, ...]
+
+    @classmethod
+    def of(cls, results: Sequence[Verified]) -> Counts:
+        """Counts results."""
+        verdicts = Counter(map(verdict_of, results))
+        firsts = [each.findings[0] for each in results if each.findings]
+        reasons = grouped((reason_of(one), str(one.place)) for one in firsts)
+        return cls(verdicts["passed"], verdicts["refused"], verdicts["failed"], tuple(reasons))
+
+    def entries(self) -> dict[str, Any]:
+        """Returns the counts for JSON."""
+        return {
+            "passed": self.passed,
+            "refused": self.refused,
+            "failed": self.failed,
+            "reasons": entries(self.reasons),
+        }
+
+
+def _results(files: Sequence[Path], one: Callable[[Path], Verified]) -> Iterator[Verified]:
+    """Yields the result of each file, in their order.
+
+    A process that ends before its time, for want of memory perhaps, costs the file it was at.
+    """
     workers = min(os.cpu_count() or 1, len(files) // FILES_PER_PROCESS)
     if workers < 2:
         yield from map(one, files)
         return
-    with ProcessPoolExecutor(workers, mp_context=get_context("fork")) as pool:
-        yield from pool.map(one, files, chunksize=16)
+    parts = [files[at : at + PART] for at in range(0, len(files), PART)]
+    with _pool(workers) as pool:
+        results: list[Future[list[Verified]]] = []
+        with suppress(BrokenExecutor):
+            results += [pool.submit(_part, one, part) for part in parts]
+        for part, result in zip_longest(parts, results):
+            found = None
+            if result is not None:
+                with suppress(BrokenExecutor):
+                    found = result.result()
+            yield from found if found is not None else (_alone(one, path) for path in part)
+
+
+def _part(one: Callable[[Path], Verified], files: Sequence[Path]) -> list[Verified]:
+    return [one(path) for path in files]
+
+
+def _alone(one: Callable[[Path], Verified], path: Path) -> Verified:
+    """Returns the result of a file that a process of its own checks."""
+    with _pool(1) as pool:
+        try:
+            return pool.submit(one, path).result()
+        except BrokenExecutor:
+            return broken_off(path, "the process that checked it was ended")
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    return ProcessPoolExecutor(workers, mp_context=get_context("fork"))
+
+
+def _entry(finding: Finding) -> dict[str, Any]:
+    """Returns an error or a warning in the document of ``--json``."""
+    return {
+        "file": finding.place.file,
+        "line": finding.place.line,
+        "column": finding.place.column,
+        "op": finding.op,
+        "rule": finding.rule,
+        "message": finding.sentence,
+        "legal": finding.legal,
+    }
 
 
 def _record(results: Sequence[Verified], seconds: float) -> dict[str, Any]:
@@ -108,21 +201,20 @@ def _record(results: Sequence[Verified], seconds: float) -> dict[str, Any]:
         "files": len(results),
         "ops": sum(each.ops for each in results),
         "errors": sum(len(each.findings) for each in results),
+        **Counts.of(results).entries(),
         "seconds": round(seconds, 3),
-        "findings": [
+        "findings": [_entry(finding) for each in results for finding in each.findings],
+        "warnings": [_entry(finding) for each in results for finding in each.warnings],
+        "notes": [note for each in results for note in each.notes],
+        "programs": [
             {
-                "file": finding.place.file,
-                "line": finding.place.line,
-                "column": finding.place.column,
-                "op": finding.op,
-                "rule": finding.rule,
-                "message": finding.sentence,
-                "legal": finding.legal,
+                "file": each.file,
+                "verdict": verdict_of(each),
+                "reason": reason_of(each.findings[0]) if each.findings else "",
+                "ops": each.ops,
             }
             for each in results
-            for finding in each.findings
         ],
-        "notes": [note for each in results for note in each.notes],
     }
 
 
@@ -137,6 +229,7 @@ def verify_command(
     json_path: Path | None = None,
     profile: str = "",
     ubuf_to_ubuf: str = "bytes",
+    hazard: str = "",
 ) -> int:
     """Checks programs, prints the findings and a summary; returns the exit code.
 
@@ -147,6 +240,7 @@ def verify_command(
         json_path: Where to write the findings as well, or None.
         profile: Profile under which ops are judged; empty for ``seed``.
         ubuf_to_ubuf: ``"bytes"`` or ``"blocks"``: operands of ``copy_ubuf_to_ubuf``.
+        hazard: ``"error"``, ``"warn"`` or ``"off"``; empty for the default of each pipe.
 
     Raises:
         PtoError: the command itself is wrong; then nothing has been checked, unless it names an
@@ -159,26 +253,37 @@ def verify_command(
     if ubuf_to_ubuf not in ("bytes", "blocks"):
         where = "--ubuf-to-ubuf"
         raise PtoError(f"{where} is {ubuf_to_ubuf!r}", where=where, legal="bytes, blocks")
-    unit: UbufToUbuf = "blocks" if ubuf_to_ubuf == "blocks" else "bytes"
+    unit: Literal["bytes", "blocks"] = "blocks" if ubuf_to_ubuf == "blocks" else "bytes"
+    judging = hazard_option(hazard)
     judged = run_profile(profile, ())
-    files = find_programs(paths)
+    absent: list[tuple[str, PtoError]] = []
+    files = find_programs(paths, absent)
     known = read_arguments(arguments)
-    results = []
+    one = partial(verify_file, known=known, foreign=mode, ubuf_to_ubuf=unit, hazard=judging)
+    results = [
+        Verified(name, (Finding(Place(name, 1, 1), "", "", error.what),)) for name, error in absent
+    ]
+    for each in results:
+        _show(each)
     with using(judged):
-        for each in _results(files, known, mode, unit):
+        for each in _results(files, one):
             results.append(each)
-            for line in (*map(str, each.findings), *each.notes):
-                print(line)
+            _show(each)
     seconds = time.perf_counter() - begin
-    wrong = [each for each in results if each.findings]
+    counts = Counts.of(results)
+    if counts.reasons and len(results) > 1:
+        failed = f", {counts.failed} failed" if counts.failed else ""
+        print(f"{counts.passed} passed, {counts.refused} refused{failed}:")
+        print("\n".join(table(counts.reasons)))
     errors = sum(len(each.findings) for each in results)
     ops = sum(each.ops for each in results)
     verdict = "no errors"
     if errors:
-        verdict = f"{_count(errors, 'error')} in {_count(len(wrong), 'file')}"
+        wrong = counts.refused + counts.failed
+        verdict = f"{_count(errors, 'error')} in {_count(wrong, 'file')}"
     print(
-        f"verified {_count(len(files), 'file')}, {_count(ops, 'op')}, profile {judged}: {verdict}, "
-        f"{seconds:.1f} s"
+        f"verified {_count(len(results), 'file')}, {_count(ops, 'op')}, profile {judged}: "
+        f"{verdict}, {seconds:.1f} s"
     )
     if json_path is not None:
         record = json.dumps({"profile": str(judged), **_record(results, seconds)}, indent=1) + "\n"
@@ -186,4 +291,10 @@ def verify_command(
         print(f"findings as JSON in {json_path}")
     if not errors:
         known.check(max(each.arguments for each in results))
-    return 1 if errors else 0
+    return 2 if absent else 1 if errors else 0
+
+
+def _show(one: Verified) -> None:
+    """Prints what a file has."""
+    for line in (*map(str, one.findings), *map(str, one.warnings), *one.notes):
+        print(line)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -85,6 +86,7 @@ class ProgramReport(BaseModel):
         buffers: Buffers of its arguments.
         outputs: Files written, with their sizes.
         notes: Remarks about the program that are no errors.
+        verdict: ``pass`` when all of it ran and matched, else ``fail``.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -97,6 +99,63 @@ class ProgramReport(BaseModel):
     buffers: list[BufferReport] = Field(default_factory=list)
     outputs: list[str] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
+    verdict: Literal["pass", "fail"] = "fail"
+
+
+class RefusedProgram(BaseModel):
+    """A program that was asked for and could not run.
+
+    Attributes:
+        path: Its file, or the name that stands for no file.
+        reason: Why, in words that several programs have in common.
+        message: The errors.
+        internal: The error is one of PTO-DV itself.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    path: str
+    reason: str
+    message: str
+    internal: bool = False
+
+
+class ProgramCounts(BaseModel):
+    """How many programs were run, passed, were refused, failed.
+
+    Attributes:
+        run: Sent to the engines; ``passed`` of them matched.
+        refused: Not run, for the fault of the program or its inputs.
+        failed: Run without a pass, or not run for an error of PTO-DV itself.
+        reasons: Reason to the number of programs that it refuses.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    run: int = 0
+    passed: int = 0
+    refused: int = 0
+    failed: int = 0
+    reasons: dict[str, int] = Field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, programs: Sequence[ProgramReport], refused: Sequence[RefusedProgram]
+    ) -> ProgramCounts:
+        """Counts programs."""
+        passed = sum(one.verdict == "pass" for one in programs)
+        internal = sum(one.internal for one in refused)
+        return cls(
+            run=len(programs),
+            passed=passed,
+            refused=len(refused) - internal,
+            failed=len(programs) - passed + internal,
+            reasons=dict(Counter(one.reason for one in refused).most_common()),
+        )
+
+    def text(self) -> str:
+        """Returns the counts in words."""
+        return f"{self.run} run, {self.passed} passed; {self.refused} refused, {self.failed} failed"
 
 
 class ScheduleReport(BaseModel):
@@ -207,10 +266,14 @@ class RunRecord(RunCounters, RunHead):
 
     Attributes:
         programs: What was replayed.
+        refused: Programs that could not run.
+        counts: How many there are of both; None for a run of other tests.
         claims: Sentences about engines whose manifests claim other knobs than the run's profile.
     """
 
     programs: list[ProgramReport] = Field(default_factory=list)
+    refused: list[RefusedProgram] = Field(default_factory=list)
+    counts: ProgramCounts | None = None
     claims: list[str] = Field(default_factory=list)
     times: Times = Field(default_factory=Times)
 
@@ -221,8 +284,13 @@ class RunRecord(RunCounters, RunHead):
 
     @property
     def exit_code(self) -> int:
-        """0 for a pass, 130 for an interrupt as shells have it, else 1."""
-        return 0 if self.passed else 130 if self.status == "interrupted" else 1
+        """0 for a pass, 130 for an interrupt as shells have it, else 1.
+
+        2 where programs were refused and all others passed.
+        """
+        if self.passed or self.status == "interrupted":
+            return 0 if self.passed else 130
+        return 2 if self.counts and self.counts.refused and not self.counts.failed else 1
 
     @property
     def profile(self) -> str:
@@ -234,6 +302,8 @@ class RunRecord(RunCounters, RunHead):
         word = "PASS" if self.passed else "FAIL"
         why = "" if self.passed else f" ({self.status})"
         errors = f", {self.protocol_errors} protocol errors" if self.protocol_errors else ""
+        if self.counts is not None and self.counts.run + len(self.refused) > 1:
+            word, why = f"{word}{why}", f" {self.counts.text()};"
         return (
             f"{word}{why} {self.transactions} transactions, {self.mismatches} mismatches{errors}, "
             f"coverage {percent_text(self.coverage.percent)} %, seed {self.settings.seed}, "

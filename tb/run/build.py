@@ -19,7 +19,7 @@ from pathlib import Path
 from cocotb_tools import config as cocotb_config
 
 from tb.common.errors import PtoError
-from tb.common.paths import HDL, MEMORY
+from tb.common.paths import BUILD_ROOT, HDL, MEMORY
 from tb.run.launch import TOP, BuildError, VerilatorRunner, environment, new_runner
 from tb.run.plan import BuildPlan
 from tb.run.recipes import Simulator, simulator
@@ -33,6 +33,9 @@ TOGGLE_WIDTH = 64
 and they take half the time of such a build."""
 
 STAMP = ".inputs"
+
+PROBES = BUILD_ROOT / "tools/probes.json"
+"""What is known about the tools of this machine."""
 
 
 @dataclass(frozen=True)
@@ -196,7 +199,7 @@ def build(plan: BuildPlan, *, inputs: str = "") -> Build:
     args, run_args = recipe.words(plan.folder)
     tools.require(tools.sparse_mapping())
     start = time.monotonic()
-    with _locked(plan):
+    with _locked(plan), tools.remembering(PROBES):
         env: Mapping[str, str] = {}
         version = ""
         if plan.sim == "verilator":

@@ -12,9 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from rich.console import Console as RichConsole
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
 from tb.common.paths import relative
 from tb.common.text import percent_text
 from tb.record.outside import counts_text
@@ -69,6 +66,9 @@ class Console:
 
     @contextmanager
     def _bar(self, expected: int) -> Iterator[Callable[[int, int, int], None]]:
+        from rich.console import Console as RichConsole
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
         columns = (
             TextColumn("running "),
             BarColumn(),
@@ -117,6 +117,10 @@ class Console:
         for program in record.programs:
             self._program(program)
             self._schedules([one for one in record.schedules if one.program == program.path])
+        if record.counts is not None and len(record.programs) + len(record.refused) > 1:
+            self.say(f"  programs          {record.counts.text()}")
+            for reason, number in record.counts.reasons.items():
+                self.say(f"    refused         {number}: {reason}")
         for sentence in record.left_out:
             self.say(f"  left out          {sentence}")
         if record.outside:

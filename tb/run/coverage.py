@@ -12,9 +12,6 @@ from pathlib import Path
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT, relative
 from tb.common.text import percent_text
-from tb.coverage.export.code_files import fold
-from tb.coverage.export.exchange import from_json
-from tb.coverage.table import table
 from tb.run.folder import CODE_COUNTS, CODE_COVERAGE, COVERAGE, COVERAGE_TABLE
 from tb.run.plan import RunPlan
 
@@ -29,15 +26,20 @@ HOLES_FROM_PERCENT = 90.0
 def write_coverage(plan: RunPlan) -> list[str]:
     """Writes the coverage files of a run that has ended; returns the lines to print.
 
-    Functional coverage of programs is not printed: a few chosen ops have holes everywhere.
+    Functional coverage of programs has neither lines nor a table: a few chosen ops have holes
+    everywhere, and to name them takes longer than the program.
     """
-    functional = _functional(plan.folder) if (plan.folder / COVERAGE).exists() else []
     code = _code(plan.folder) if plan.build.code_coverage else []
-    return code if plan.settings.programs else functional + code
+    if plan.settings.programs or not (plan.folder / COVERAGE).exists():
+        return code
+    return _functional(plan.folder) + code
 
 
 def _functional(folder: Path) -> list[str]:
     """Writes the table of all holes; returns the groups, with their holes once these are few."""
+    from tb.coverage.export.exchange import from_json
+    from tb.coverage.table import table
+
     coverage = from_json(json.loads((folder / COVERAGE).read_text()))
     target = folder / COVERAGE_TABLE
     target.write_text(table(coverage, holes=MOST_HOLES) + "\n")
@@ -54,6 +56,8 @@ def _code(folder: Path) -> list[str]:
     """Writes the folded code coverage; returns it by engine, or the reason why there is none."""
     if not (folder / CODE_COVERAGE).exists():
         return ["", "code coverage: none, the simulator was ended before it wrote its counts"]
+    from tb.coverage.export.code_files import fold
+
     target = folder / CODE_COUNTS
     try:
         found = fold(folder / CODE_COVERAGE, target, ROOT).by_engine()

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from cocotb_tools.check_results import get_results
 
-from sequences.draw.traffic import FEW
 from tb.common.errors import PtoError
 from tb.harness.hang_report import in_flight_failures
 from tb.harness.mailbox_reader import MailboxReader, Snapshot
@@ -197,6 +196,8 @@ def _reason(
         return ""
     if settings.constraints and result.constrained:
         return f"{how}, the constraints in {Path(settings.constraints).name} leave none"
+    from sequences.draw.traffic import FEW  # with the generators, which few runs need here
+
     count, ops = settings.transactions, len(settings.ops)
     if count < ops:
         return f"{how}, N={count} is fewer than the {ops} ops asked for"

@@ -39,6 +39,18 @@ class BuildError(PtoError):
     exit_code = 2
 
 
+ENTRY_POINTS = (
+    "cocotb_tools._coverage:start_cocotb_library_coverage",
+    "cocotb.logging:_configure",
+    "cocotb._init:init_package_from_simulation",
+    "cocotb.regression:_run_regression",
+)
+"""Cocotb's own of a simulation, in order (``pygpi.entry``)."""
+
+KEEPING_CODE = "tb.common.made_code:keep_code"
+"""An entry point before them: the classes of a simulation are made from kept code."""
+
+
 @contextmanager
 def environment(values: Mapping[str, str], drop: Sequence[str] = ()) -> Iterator[None]:
     """Sets and drops environment variables for the ``with`` body; the runner reads os.environ."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tb.common.paths import BUILD_ROOT, relative
-from tb.dut.constraints import probe, user_limits
 from tb.dut.manifest import Capabilities, Manifest, load_manifests, reference_manifests
 from tb.dut.profiles import run_profile, unlike
 from tb.dut.selection import select
@@ -169,10 +168,16 @@ def plan_run(
     settings = settings.model_copy(update={"profile": str(build.profile)})
     capabilities = {item.slot: item.capabilities for item in build.manifests}
     selected = select(settings.ops, build.manifests, settings.outstanding)
-    limits = user_limits(settings, capabilities)
-    if not test.fixed_length:
-        with using(build.profile):
-            probe(limits, settings.seed, selected.ops, settings.gm_width // 8)
+    constraints = ""
+    if settings.constraints or not test.fixed_length:
+        # Generators and coverage take longer to import than the rest of a short run.
+        from tb.dut.constraints import probe, user_limits
+
+        limits = user_limits(settings, capabilities)
+        constraints = limits.user.path if limits.user else ""
+        if not test.fixed_length:
+            with using(build.profile):
+                probe(limits, settings.seed, selected.ops, settings.gm_width // 8)
     return RunPlan(
         settings,
         test,
@@ -181,7 +186,7 @@ def plan_run(
         selected.ops,
         selected.served,
         capabilities,
-        limits.user.path if limits.user else "",
+        constraints,
         selected.left_out if settings.duts else [],
         unlike(build.manifests, build.profile) if settings.duts else [],
         check_ports(build) if settings.duts and check else [],

@@ -16,7 +16,17 @@ from tb.harness.mailbox_reader import MAILBOX_ENV, MailboxReader
 from tb.run.build import Build
 from tb.run.exchange import SimSettings
 from tb.run.folder import CODE_COVERAGE, COVERAGE, MAILBOX, RESULT, RESULTS_XML, SETTINGS
-from tb.run.launch import NEW_PROCESS, TOP, Launcher, Simulation, Watch, environment, new_runner
+from tb.run.launch import (
+    ENTRY_POINTS,
+    KEEPING_CODE,
+    NEW_PROCESS,
+    TOP,
+    Launcher,
+    Simulation,
+    Watch,
+    environment,
+    new_runner,
+)
 from tb.run.plan import RunPlan
 from tb.setup import tools
 
@@ -115,10 +125,19 @@ def _searching(folders: Sequence[str]) -> Iterator[None]:
 def _assertions(module: str) -> dict[str, str]:
     """Returns the variable that has cocotb rewrite assertions in the test's own file alone.
 
-    By default it does so in every Python file imported: more than two seconds of each run.
+    By default it does so in every Python file imported: more than two seconds of each run. Tests of
+    this project fail by the counts of the run and have none to rewrite.
     """
     name = "COCOTB_REWRITE_ASSERTION_FILES"
-    return {} if name in os.environ else {name: f"{module.replace('.', '/')}.py"}
+    if name in os.environ:
+        return {}
+    return {name: "" if module.startswith("tb.") else f"{module.replace('.', '/')}.py"}
+
+
+def _entry_points() -> dict[str, str]:
+    """Returns the variable with the entry points of a simulation, unless the user has set it."""
+    name = "PYGPI_USERS"
+    return {} if name in os.environ else {name: ",".join((KEEPING_CODE, *ENTRY_POINTS))}
 
 
 def simulate(
@@ -179,7 +198,12 @@ def simulate(
             seed=seed,
             test_args=test_args,
             plusargs=extra,
-            extra_env={**_assertions(module), **env, "COCOTB_ANSI_OUTPUT": "0"},
+            extra_env={
+                **_assertions(module),
+                **_entry_points(),
+                **env,
+                "COCOTB_ANSI_OUTPUT": "0",
+            },
             waves=plan.waves,
             build_dir=plan.folder,
             test_dir=run_dir,

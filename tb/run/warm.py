@@ -26,18 +26,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tb.common.processes import end_with_parent
+from tb.run.launch import ENTRY_POINTS
 
 SOCKET_ENV = "PTO_WARM_SOCKET"
 """Environment variable with the number of the file descriptor that requests come through."""
-
-_ENTRY_POINTS = (
-    "tb.run.warm:serve",
-    "cocotb_tools._coverage:start_cocotb_library_coverage",
-    "cocotb.logging:_configure",
-    "cocotb._init:init_package_from_simulation",
-    "cocotb.regression:_run_regression",
-)
-"""Of a simulation, in order; all but the first are cocotb's own (``pygpi.entry``)."""
 
 _LIMIT = 1 << 20
 """Bytes that a request may have."""
@@ -107,7 +99,7 @@ class _Loaded:
                 cwd=folder,
                 env={
                     **env,
-                    "PYGPI_USERS": ",".join(_ENTRY_POINTS),
+                    "PYGPI_USERS": ",".join(("tb.run.warm:serve", *ENTRY_POINTS)),
                     SOCKET_ENV: str(theirs.fileno()),
                 },
                 stdin=subprocess.DEVNULL,

@@ -408,3 +408,10 @@ def test_from_ops_keeps_the_fills() -> None:
     part: OpBlock = delayed.take(1, 3)
     assert part.flag_delay is not None
     assert part.flag_delay.tolist() == [5, 7]
+
+
+def test_a_f16_number_is_widened_as_numpy_does() -> None:
+    """All of them, NaN with their payloads."""
+    halves = np.arange(1 << 16, dtype=np.uint16)
+    wide = halves.view(np.float16).astype(np.float32).view(np.uint32)
+    assert [number_bits(Scalar("f16", bits)) for bits in halves.tolist()] == wide.tolist()

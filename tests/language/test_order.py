@@ -10,6 +10,8 @@ from itertools import pairwise
 
 import pytest
 
+import tb.language.order.clusters
+from tb.common.errors import PtoError
 from tb.isa.burst.op import MteL1Fb, MteUbUb
 from tb.isa.cube import Mad, MteL1L0a, MteL1L0b
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm, SetLoopSize, SetLoopStride
@@ -22,6 +24,7 @@ from tb.isa.spaces import Space
 from tb.language.lowered import Region, region
 from tb.language.order.order import Order, order
 from tb.language.order.touched import touches
+from tb.language.order.verdict import Hazard, hazard_option
 from tb.language.trace import Barrier, Compute, Move, SetFlag, Step, WaitFlag
 from tb.language.unknown import UNKNOWN
 from tests.language.steps import barrier, compute, move, program, set_flag, sync, wait_flag
@@ -40,6 +43,10 @@ def store(ub: int, gm: int = 0x10000, size: int = 256) -> Move:
 
 def ordered(steps: Sequence[Step]) -> Order:
     return order(program(steps))
+
+
+def ordered_by(hazard: Hazard, steps: Sequence[Step]) -> Order:
+    return order(program(steps), hazard=hazard)
 
 
 def lines(found: Order) -> list[tuple[int, str, str]]:
@@ -248,8 +255,9 @@ def test_write_backs_read_their_parameters() -> None:
     rows = move(MteL1Fb(0, 0, 2, 1, 0, 0))
     quant = PreQuant("qf322b8_pre_vec", FbPtr("f32", 0))
     back = MteL0cGm(0, 0, 1, 16, 0, 16, pre_quant=quant, dst_type=Ptr("i8", "gm"))
-    assert lines(ordered([rows, move(back)])) == [(1, "A-14", "hazard")]
-    assert ordered([rows, barrier(FIX), move(back)]).findings == ()
+    (warning,) = ordered([rows, move(back)]).warnings
+    assert (warning.place.line, warning.rule) == (1, "A-14")
+    assert ordered([rows, barrier(FIX), move(back)]).warnings == ()
 
 
 def test_a_split_write_back_touches_both_sub_blocks() -> None:
@@ -259,9 +267,21 @@ def test_a_split_write_back_touches_both_sub_blocks() -> None:
 
 
 def test_two_atomic_updates_of_one_place_need_a_barrier() -> None:
-    back = move(MteL0cGm(0, 0, 1, 16, 0, 16, atomic=Atomic("f32", "add")))
-    assert lines(ordered([back, back])) == [(1, "A-14", "hazard")]
-    assert ordered([back, barrier(FIX), back]).findings == ()
+    """But for two adds of one type (AT-05)."""
+
+    def back(kind: str, what: str, element: str = "f32") -> Move:
+        src, dst = Ptr(element, "l0c"), Ptr(element, "gm")
+        atomic = Atomic(kind, what)
+        return move(MteL0cGm(0, 0, 1, 16, 0, 16, src_type=src, dst_type=dst, atomic=atomic))
+
+    add, most, whole = back("f32", "add"), back("f32", "max"), back("s32", "add", "i32")
+    plain = move(MteL0cGm(0, 0, 1, 16, 0, 16))
+    for pair in ([add, most], [most, most], [add, whole], [add, plain]):
+        assert lines(ordered_by("error", pair)) == [(1, "A-14", "hazard")], pair
+        assert ordered_by("error", [pair[0], barrier(FIX), pair[1]]).findings == ()
+    found = ordered_by("error", [add, add])
+    assert (found.findings, found.warnings) == ((), ())
+    assert found.waits(1) == (0,), "they run one after the other all the same"
 
 
 def test_the_matrix_unit() -> None:
@@ -293,6 +313,75 @@ def test_unknown_addresses_are_no_hazard() -> None:
 
 def test_ops_that_retire_with_an_error_touch_nothing() -> None:
     assert ordered([load(1), store(0)]).findings == ()
+
+
+# --- verdicts -----------------------------------------------------------------------------------
+
+
+def test_the_verdict_depends_on_the_pipe() -> None:
+    inside = move(MteUbUb(0, 1024, 8, 1, 0, 0))
+    rows = move(MteL1Fb(0, 0, 2, 1, 0, 0))
+    f16 = "f16"
+    left = compute(MteL1L0a(0, 0, 16, 16, Ptr(f16, "l1"), Ptr(f16, "l0a")))
+    mad = compute(Mad(0, 0, 0, 16, 16, 16, Ptr(f16, "l0a"), Ptr(f16, "l0b"), Ptr("f32", "l0c")))
+    found = {
+        step.pipe: (len(one.findings), len(one.warnings))
+        for step in (load(0), store(0), inside, rows, left, mad)
+        for one in [ordered([step, step])]
+    }
+    errors = dict.fromkeys((MTE1, MTE2, MTE3, M), (1, 0))
+    assert found == {**errors, FIX: (0, 1), V: (0, 0)}
+
+
+@pytest.mark.parametrize(
+    ("hazard", "errors", "warnings"),
+    [("", [1, 5], [3]), ("error", [1, 3, 5], []), ("warn", [], [1, 3, 5]), ("off", [], [])],
+)
+def test_the_option_sets_the_verdict(
+    hazard: Hazard, errors: list[int], warnings: list[int]
+) -> None:
+    """Of two loads, two write-backs, two copies of UB, and a load with a store."""
+    back = move(MteL0cGm(0, 0x30000, 1, 16, 0, 16))
+    inside = move(MteUbUb(0x8000, 0x9000, 8, 1, 0, 0))
+    found = ordered_by(
+        hazard, [load(0), load(0), back, back, load(512), store(512), inside, inside]
+    )
+    assert [one.place.line for one in found.findings] == errors
+    assert [one.place.line for one in found.warnings] == warnings
+    assert all(str(one).startswith(f"{one.place}: warning: pto.") for one in found.warnings)
+    assert found.sequence == tuple(range(8))
+    assert found.after == {}
+    assert found.held == {1: (0,), 3: (2,), 5: (4,), 7: (6,)}
+
+
+@pytest.mark.parametrize("pipe", [MTE2, MTE3, FIX])
+def test_a_chain_of_flags_orders_one_pipe(pipe: Pipe) -> None:
+    """There and back, or over a third pipe (OR-04)."""
+    step = {MTE2: load(0), MTE3: store(0), FIX: move(MteL1Fb(0, 0, 2, 1, 0, 0))}[pipe]
+    for chain in (
+        [*sync(pipe, V), *sync(V, pipe)],
+        [*sync(pipe, M), *sync(M, MTE1), *sync(MTE1, pipe)],
+        [*sync(pipe, Pipe.S), *sync(Pipe.S, pipe)],
+        [barrier()],
+        [barrier(pipe)],
+    ):
+        found = ordered_by("error", [step, *chain, step])
+        assert (found.findings, found.held) == ((), {}), chain
+    for broken in (
+        [*sync(pipe, V)],
+        [*sync(V, pipe)],
+        [*sync(V, pipe), *sync(pipe, V)],
+        [*sync(pipe, V), *sync(M, pipe)],
+        [barrier(V)],
+    ):
+        assert lines(ordered_by("error", [step, *broken, step]))[0][1:] == ("A-14", "hazard")
+
+
+def test_a_value_that_is_none_is_refused() -> None:
+    with pytest.raises(PtoError, match="--hazard is 'maybe'") as caught:
+        hazard_option("maybe")
+    assert caught.value.legal == "error, warn, off"
+    assert [hazard_option(x) for x in ("", "error", "warn", "off")] == ["", "error", "warn", "off"]
 
 
 # --- against a naive reading ---------------------------------------------------------------------
@@ -380,12 +469,20 @@ def some_steps(rng: random.Random) -> list[Step]:
     return steps
 
 
+@pytest.fixture(params=["lists", "arrays"])
+def memory(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Accesses are held in lists, or all of them in arrays."""
+    if request.param == "arrays":
+        monkeypatch.setattr(tb.language.order.clusters, "FEW_ROWS", 0)
+
+
 @pytest.mark.parametrize("seed", range(150))
-def test_hazards_and_links_agree_with_a_naive_reading(seed: int) -> None:
+def test_hazards_and_links_agree_with_a_naive_reading(seed: int, memory: None) -> None:
     rng = random.Random(seed)
     trace = program(some_steps(rng))
     found = order(trace)
     assert not {word for _, _, word in lines(found)} - {"hazard"}
+    assert found.warnings == ()
     steps = trace.steps
     sets = {(s.pipe, s.other, s.event): i for i, s in enumerate(steps) if isinstance(s, SetFlag)}
     sets_of = {
@@ -395,9 +492,24 @@ def test_hazards_and_links_agree_with_a_naive_reading(seed: int) -> None:
     ops = [i for i, step in enumerate(steps) if isinstance(step, Move)]
     assert found.sequence == tuple(ops), "program order keeps every dependency here"
     wrong = {
-        j for j in ops for i in ops if i < j and i not in before[j] and clash(steps[i], steps[j])
+        (i, j)
+        for j in ops
+        for i in ops
+        if i < j and i not in before[j] and clash(steps[i], steps[j])
     }
-    assert {finding.place.line for finding in found.findings} == wrong
+    bad = {j for i, j in wrong if not steps[i].pipe is steps[j].pipe is V}
+    assert {finding.place.line for finding in found.findings} == bad
+    # Whatever the verdict, the later op waits until the earlier one has completed.
+    assert set(found.held) == {j for _, j in wrong}
+    for i, j in wrong:
+        assert any(i <= link and steps[link].pipe is steps[i].pipe for link in found.waits(j))
+    for hazard in ("error", "warn", "off"):
+        judged = order(trace, hazard=hazard)
+        assert (judged.sequence, judged.after, judged.held) == (
+            found.sequence, found.after, found.held
+        )  # fmt: skip
+        assert bool(judged.warnings) == (hazard == "warn" and bool(bad))
+        assert {one.place.line for one in judged.findings} == (bad if hazard == "error" else set())
     # The completed steps are the closure of the links, with queues in order.
     implied: dict[int, set[int]] = {}
     for j in ops:
@@ -445,8 +557,17 @@ def test_a_hundred_thousand_steps() -> None:
     assert all(a < b for a, b in pairwise(found.sequence))
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_lists_and_arrays_have_the_same_words(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which bytes are shared, and with which step."""
+    trace = program(some_steps(random.Random(1000 + seed)))
+    lists = order(trace)
+    monkeypatch.setattr(tb.language.order.clusters, "FEW_ROWS", 0)
+    assert order(trace) == lists
+
+
 @pytest.mark.parametrize("wide", [1 << 36, 1 << 22])
-def test_far_strides_of_gm(wide: int) -> None:
+def test_far_strides_of_gm(wide: int, memory: None) -> None:
     """Extents too large for an array are compared by rows."""
     near = move(MteUbGm(0, 5, 16, 8, 32, wide))
     between = move(MteUbGm(0, 5 + 16, 16, 8, 32, wide))

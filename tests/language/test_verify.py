@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 
 import pytest
 
+import tb.programs.verify
 from tb.common.errors import PtoError
 from tb.language.trace import Argument
 from tb.language.verify import verify_file
@@ -88,7 +90,11 @@ def test_many_files_in_the_order_named_and_folders(
     assert line_says(out, "verified 3 files errors 2 files")
 
 
-def test_two_processes_find_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_processes_find_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tb.programs.verify, "FILES_PER_PROCESS", 64)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
     for number in range(130):
         write(tmp_path, f"{number:03}.pto", BAD if number % 3 == 0 else LOAD)
     begin = time.perf_counter()
@@ -140,6 +146,44 @@ def test_hazards_and_deadlocks(tmp_path: Path) -> None:
     assert says(finding.message, rf"hazard reads ub0 0x0\.\.0x3f 64 {path}:8:5")
     (finding,) = verify_file(write(tmp_path, "stuck.pto", FLAGS[1], STORE)).findings
     assert finding.message.startswith("deadlock: ")
+
+
+FILLS = "pto.mte_l1_fb %l1, %fb, %c8 nburst(%c1, %c0, %c0) : " + ", ".join(
+    ["!pto.ptr<f32, l1>", "!pto.ptr<f32, fb>", *["i64"] * 4]
+)
+FIX = (
+    "%l1 = pto.castptr %c0 : i64 -> !pto.ptr<f32, l1>",
+    "%fb = pto.castptr %c0 : i64 -> !pto.ptr<f32, fb>",
+    FILLS,
+    FILLS,
+)
+
+
+@pytest.mark.parametrize(
+    ("hazard", "errors", "warnings"),
+    [("", [9, 10], [14]), ("error", [9, 10, 14], []), ("warn", [], [9, 10, 14]), ("off", [], [])],
+)
+def test_the_verdict_on_hazards(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], hazard: str, errors: list[int],
+    warnings: list[int],
+) -> None:  # fmt: skip
+    """Two loads and a store of the same bytes, and two loads into FB: by default a warning."""
+    path, record = write(tmp_path, "x.pto", LOAD, LOAD, STORE, *FIX), tmp_path / "x.json"
+    assert verify_command([str(path)], json_path=record, hazard=hazard) == (1 if errors else 0)
+    lines = capsys.readouterr().out.splitlines()
+    for words, expected in ((": error: ", errors), (": warning: ", warnings)):
+        found = {line.split(words)[0] for line in lines if words in line and "A-14" in line} | {
+            line.split(words)[0] for line in lines if words in line and "hazard: " in line
+        }
+        assert found == {f"{path}:{number}:5" for number in expected}
+    found = json.loads(record.read_text())
+    assert {one["line"] for one in found["findings"]} == set(errors)
+    assert {one["line"] for one in found["warnings"]} == set(warnings)
+
+
+def test_an_unknown_verdict_on_hazards(tmp_path: Path) -> None:
+    with pytest.raises(PtoError, match="--hazard is 'no'"):
+        verify_command([str(write(tmp_path, "x.pto", LOAD))], hazard="no")
 
 
 CALL = "func.call @kernel(%in, %out, %n) : (!pto.ptr<i8, gm>, !pto.ptr<i8, gm>, i64) -> ()"
@@ -258,10 +302,16 @@ def test_files_that_are_no_programs(
 def test_a_file_that_cannot_be_read_is_a_wrong_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """The others are checked all the same."""
     good = write(tmp_path, "b.pto", LOAD)
-    (tmp_path / "a.pto").symlink_to(tmp_path / "a.pto")
+    link = tmp_path / "a.pto"
+    link.symlink_to(link)
     with pytest.raises(PtoError, match="does not exist"):
-        verify_command([str(tmp_path / "a.pto"), str(good)])
+        verify_command([str(link)])
+    assert verify_command([str(link), str(good)]) == 2
+    out = capsys.readouterr().out
+    assert out.startswith(f"{link}:1:1: error: {link} does not exist\n")
+    assert line_says(out, "verified 2 files 1 op 1 error 1 file")
     assert verify_command([str(good)]) == 0
     capsys.readouterr()
 
@@ -328,9 +378,9 @@ def test_the_command(tmp_path: Path) -> None:
     assert done.stderr == ""
     assert "DMA-L15" in done.stdout
     assert line_says(done.stdout, "verified 2 files 2 ops 3 errors 1 file")
-    done = pto_dv("verify", str(good), "nowhere.pto")
+    done = pto_dv("verify", "nowhere.pto")
     assert done.returncode == 2
-    assert done.stdout == "", "a wrong command checks no file"
+    assert done.stdout == ""
     assert done.stderr.startswith("error: nowhere.pto does not exist")
 
 

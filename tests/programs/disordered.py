@@ -21,5 +21,5 @@ class DisorderedTest(ProgramTest):
         """Returns a program without links between its ops."""
         trace, order = super().program(job)
         if job.title.startswith("disordered"):
-            order = replace(order, after={})
+            order = replace(order, after={}, held={})
         return trace, order

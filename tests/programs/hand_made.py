@@ -50,3 +50,7 @@ class MadeOrder:
 
     sequence: tuple[int, ...]
     after: dict[int, tuple[int, ...]]
+
+    def waits(self, index: int) -> tuple[int, ...]:
+        """Returns all links of a step."""
+        return self.after.get(index, ())

@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tb.programs.command
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.dut.manifest import Capabilities, Manifest, reference_manifests
-from tb.programs.command import ProgramFiles, Replay, prepare_all
+from tb.programs.command import ProgramFiles, Replay, prepare_all, report
 from tb.programs.options import ProgramOptions, request
 from tb.programs.prepare import Inputs, prepare
 from tb.programs.setup_file import SetupFile
@@ -240,15 +241,80 @@ def test_programs_that_are_not_text(copy: Path, capsys: Capture, monkeypatch: Pa
     assert "copy.pto" in refused(capsys, monkeypatch, "copy.pto", *ARGS)
 
 
-def test_errors_of_all_programs_are_reported(
+def test_errors_of_all_programs_are_reported(copy: Path, capsys: Capture) -> None:
+    """Where none can run; the record says why."""
+    (copy.parent / "b.pto").write_text("x")
+    copy.write_text("")
+    done = run_command(capsys, ".", "nowhere.pto", *ARGS, "--json", "record.json")
+    assert done.code == 2
+    assert done.out == ""
+    for words in ("b.pto:1:1: error: ", "copy.pto:1:1: error: the file is empty",
+                  "nowhere.pto: error: nowhere.pto does not exist", "error: no program can run\n",
+                  "0 run, 0 passed; 3 refused, 0 failed", "     1  the file is empty, such as "
+                  "copy.pto:1:1"):  # fmt: skip
+        assert words in done.err
+    record = RunRecord.model_validate_json(Path("record.json").read_text())
+    assert (record.status, record.exit_code) == ("error", 2)
+    assert record.counts is not None
+    assert record.counts.reasons["the file is empty"] == 1
+    assert {one.path for one in record.refused} == {"b.pto", "copy.pto", "nowhere.pto"}
+
+
+@pytest.mark.parametrize("wrong", ["", "no.bin", "broken"])
+def test_programs_that_are_refused_do_not_stop_the_others(
+    copy: Path, capsys: Capture, monkeypatch: Patch, wrong: str
+) -> None:
+    """For their text, their data, their setup file, or an error of the checks themselves."""
+    other = copy.parent / "b.pto"
+    other.write_text(COPY if wrong else COPY.replace("PIPE_MTE3", "PIPE_V"))
+    if wrong:
+        text = '[args]\n0 = "no.bin"\n' if wrong == "no.bin" else "args = 7"
+        other.with_suffix(".toml").write_text(text)
+    copy.with_suffix(".toml").write_text(
+        '[args]\n0 = "random:4096"\n1 = "empty:4096"\n2 = 32\n[out]\n1 = "out.bin"\n'
+    )
+    made: list[Replay] = []
+    real = tb.programs.command.Replay.make
+
+    def remembered(*words: object) -> Replay:
+        made.append(real(*words))  # type: ignore[arg-type]
+        return made[-1]
+
+    monkeypatch.setattr(Replay, "make", remembered)
+    ran = run_command(
+        capsys, "--sim", "icarus", "b.pto", "copy.pto", "nowhere.pto", "--json", "record.json"
+    )
+    (one,) = made
+    assert [program.job.title for program in one.files.programs] == ["copy.pto"]
+    assert ran.code == 2, ran
+    assert "b.p" in ran.err or "b.toml" in ran.err
+    assert "nowhere.pto: error: nowhere.pto does not exist" in ran.err
+    last = ran.out.splitlines()[-1]
+    assert last.startswith("FAIL (error) 1 run, 1 passed; 2 refused, 0 failed; 2 transactions")
+    assert "  programs          1 run, 1 passed; 2 refused, 0 failed" in ran.out
+    assert "2 of 3 programs could not run; the others passed" in ran.out
+    assert Path("out.bin").stat().st_size == 4096, "the outputs of the others are written"
+    record = RunRecord.model_validate_json(Path("record.json").read_text())
+    assert [(one.path, one.verdict) for one in record.programs] == [("copy.pto", "pass")]
+    assert {one.path for one in record.refused} == {"b.pto", "nowhere.pto"}
+    assert record.counts is not None
+    assert sum(record.counts.reasons.values()) == 2
+
+
+def test_an_internal_error_is_one_of_its_program(
     copy: Path, capsys: Capture, monkeypatch: Patch
 ) -> None:
-    (copy.parent / "b.pto").write_text("x")
-    (copy.parent / "c.pto").write_text("")
-    message = refused(capsys, monkeypatch, ".", *ARGS)
-    assert "b.pto:1:1" in message
-    assert "c.pto:1:1" in message
-    assert "copy.pto" not in message
+    def fails(*_: object) -> None:
+        raise ZeroDivisionError("slip")
+
+    monkeypatch.setattr(tb.programs.command, "prepare", fails)
+    message = refused(capsys, monkeypatch, "copy.pto", *ARGS)
+    assert message.startswith("error: internal error of pto-dv: ZeroDivisionError in test_program")
+    (copy.parent / "b.pto").write_text(COPY)
+    done = run_command(capsys, "copy.pto", "b.pto", *ARGS)
+    assert done.code == 2
+    assert "Traceback" not in done.err
+    assert "0 run, 0 passed; 0 refused, 2 failed" in done.err
 
 
 def test_the_test_of_programs_needs_a_program() -> None:
@@ -389,6 +455,26 @@ def test_checks_may_be_given_as_bytes(copy: Path) -> None:
     one = replay(str(copy), args=ARGS[1::2]).files.programs[0].job
     assert one.checks[0].crc32 == zlib.crc32(b"\1\2")
     assert one.checks[0].address == one.arguments[1] + 8
+
+
+def test_hazards_are_refused_unless_the_option_allows_them(
+    copy: Path, capsys: Capture, monkeypatch: Patch
+) -> None:
+    """The setup file has the verdict, the option overrides it."""
+    copy.write_text(COPY.replace("PIPE_MTE3", "PIPE_V"))
+    message = refused(capsys, monkeypatch, "copy.pto", *ARGS)
+    assert "copy.pto:10:3: error: pto.mte_ub_gm: hazard: reads ub0" in message
+    for hazard, warnings in (("warn", 1), ("off", 0)):
+        (one,) = replay("copy.pto", args=ARGS[1::2], hazard=hazard).files.programs
+        notes = [note for note in report(one).notes if ": warning: " in note]
+        assert len(notes) == warnings
+        assert one.order.held == {3: (0,)}
+    copy.with_suffix(".toml").write_text('hazard = "off"\n')
+    assert replay("copy.pto", args=ARGS[1::2]).files.programs
+    with pytest.raises(PtoError, match="and nothing orders them"):
+        replay("copy.pto", args=ARGS[1::2], hazard="error")
+    options = ProgramOptions(hazard="warn")
+    assert options.words() == ("--hazard", "warn")
 
 
 def test_the_command_that_repeats_a_run() -> None:

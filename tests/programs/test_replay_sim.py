@@ -141,6 +141,25 @@ ILLEGAL = program(
 )
 
 
+DEPENDENT = program(
+    """
+  %u0 = pto.castptr %c0 : i64 -> I8_UB
+  %u1 = pto.castptr %c4096 : i64 -> I8_UB
+  %u2 = pto.castptr %c8192 : i64 -> I8_UB
+  pto.mte_gm_ub %a0, %u0, %c0, %c1024 nburst(%c1, %c1024, %c1024) : I8_GM, I8_UB, I64x5
+  pto.mte_gm_ub %a0, %u0, %c0, %c512 nburst(%c1, %c512, %c512) : I8_GM, I8_UB, I64x5
+  pto.mte_ub_ub %u0, %u1, %c32 nburst(%c1, %c0, %c0) : I8_UB, I8_UB, I64x4
+  pto.mte_ub_ub %u1, %u2, %c32 nburst(%c1, %c0, %c0) : I8_UB, I8_UB, I64x4
+  pto.mte_ub_ub %u0, %u1, %c16 nburst(%c1, %c0, %c0) : I8_UB, I8_UB, I64x4
+  pto.mte_ub_gm %u2, %a1, %c1024 nburst(%c1, %c1024, %c1024) : I8_UB, I8_GM, I64x4
+  pto.mte_ub_gm %u1, %a1, %c512 nburst(%c1, %c512, %c512) : I8_UB, I8_GM, I64x4
+""",
+    "I8_GM",
+    "I8_GM",
+)
+"""Every op depends on one before it, and nothing orders them."""
+
+
 def settings(jobs: list[ProgramJob], **more: object) -> RunSettings:
     options = {"programs": [job.model_dump() for job in jobs]}
     return RunSettings.model_validate(
@@ -235,6 +254,26 @@ def test_programs_replay(tmp_path: Path) -> None:
             expected[at : at + 32] = np.frombuffer(data, np.uint8)[source : source + 32]
     expected[512] = 0xEE
     assert (old == expected).all()
+
+
+def test_hazards_run_in_program_order(tmp_path: Path) -> None:
+    """Dependent ops without flags or barriers have one result: that of program order."""
+    data = np.random.default_rng(2).bytes(1024)
+    path = write(tmp_path, "dependent.pto", DEPENDENT)
+    jobs = [
+        ProgramJob(
+            path=path, title=title, arguments={0: IN, 1: OUT}, knobs=SLOW, stall_seed=seed,
+            loads=(load(tmp_path, "in", IN, data),),
+            checks=(Check(space="gm", address=OUT, length=1024, crc32=zlib.crc32(data)),),
+        )
+        for seed in range(1, 5) for title in (f"kept {seed}", f"disordered {seed}")
+    ]  # fmt: skip
+    test = "tests.programs.disordered:DisorderedTest"
+    record = run(settings(jobs, mismatch_limit=1000), tmp_path / "run", test)
+    assert record.status == "fail", "without the links the ops overlap"
+    for seed in range(1, 5):
+        assert record.exercised[f"kept {seed}"] == 1, record.failures
+        assert f"disordered {seed}" not in record.exercised
 
 
 def test_errors_are_reported_with_their_place(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import tb.dut.constraints
 from tb.common.errors import PtoError
 from tb.common.files import write_json
 from tb.dut.manifest import load_manifests
@@ -112,7 +113,7 @@ def test_the_trial_of_constraints_is_made_under_the_profile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
-    monkeypatch.setattr(plan_module, "probe", lambda *_: seen.append(current()))
+    monkeypatch.setattr(tb.dut.constraints, "probe", lambda *_: seen.append(current()))
     planned(tmp_path, engine(tmp_path / "a", 'profile = "a5"'), test="random")
     assert seen == [A5]
     assert current() == SEED

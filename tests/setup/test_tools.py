@@ -129,3 +129,57 @@ def test_error_message_has_only_the_known_parts() -> None:
         "  legal: 1 or more",
         "  do: Write a number.",
     ]
+
+
+def counting(path: FakePath, name: str = "make") -> Path:
+    """Adds a program that notes each of its calls in a file, which is returned."""
+    calls = path.folder.parent / f"{name}.calls"
+    fake = path.add(name, "GNU Make 4.3")
+    fake.write_text(f"#!/bin/sh\necho call >>{calls}\necho 'GNU Make 4.3'\n")
+    return calls
+
+
+def test_probes_are_remembered_until_the_program_changes(path: FakePath, tmp_path: Path) -> None:
+    calls, memory = counting(path), tmp_path / "more/probes.json"
+    for _ in range(3):
+        with tools.remembering(memory):
+            assert tools.make().version == "4.3"
+            assert tools.make().ok
+    assert calls.read_text() == "call\n", "one call in three commands"
+    assert tools.make().ok
+    assert calls.read_text() == "call\n" * 2, "outside of a body nothing is remembered"
+    program = Path(tools.make().path)
+    program.write_text(program.read_text().replace("4.3", "4.41"))
+    with tools.remembering(memory):
+        assert tools.make().version == "4.41"
+
+
+def test_a_compiler_that_works_is_remembered_and_one_that_does_not_is_tried_again(
+    path: FakePath, tmp_path: Path
+) -> None:
+    fake, calls = path.add("c++", "c++ (Fake) 12.0"), tmp_path / "calls"
+    fake.write_text(
+        f'#!/bin/sh\n[ "$1" = --version ] && echo "c++ (Fake) 12.0" && exit 0\n'
+        f"echo call >>{calls}\n[ -e {tmp_path}/works ]\n"
+    )
+    for expected in (1, 2):
+        with tools.remembering(tmp_path / "probes.json"):
+            assert not tools.cxx_compiler().ok
+        assert calls.read_text() == "call\n" * expected
+    (tmp_path / "works").touch()
+    for _ in range(2):
+        with tools.remembering(tmp_path / "probes.json"):
+            assert tools.cxx_compiler().ok
+        assert calls.read_text() == "call\n" * 3
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 7}'])
+def test_a_memory_that_cannot_be_used_is_made_again(
+    path: FakePath, tmp_path: Path, text: str
+) -> None:
+    calls, memory = counting(path), tmp_path / "probes.json"
+    memory.write_text(text)
+    for _ in range(2):
+        with tools.remembering(memory):
+            assert tools.make().ok
+    assert calls.read_text() == "call\n"

@@ -6,8 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-import numpy as np
-
 from tb.isa.ctrl import atomic_of, sat_of
 from tb.isa.dtypes import Ptr
 from tb.isa.fields import OpSpec
@@ -316,9 +314,21 @@ def number_bits(number: Scalar) -> int:
     if number.dtype == "bf16":
         return (number.bits & 0xFFFF) << 16
     if number.dtype == "f16":
-        half = np.array([number.bits & 0xFFFF], dtype=np.uint16).view(np.float16)
-        return int(half.astype(np.float32).view(np.uint32)[0])
+        return _widened(number.bits & 0xFFFF)
     raise ValueError(f"a number has type {number.dtype}: one of {', '.join(NUMBER_TYPES)}")
+
+
+def _widened(half: int) -> int:
+    """Returns the bits of a f16 as f32; a NaN keeps its payload."""
+    sign, exponent, fraction = (half & 0x8000) << 16, half >> 10 & 0x1F, half & 0x3FF
+    if exponent == 0x1F:
+        return sign | 0x7F800000 | fraction << 13
+    if not exponent:
+        if not fraction:
+            return sign
+        shift = 11 - fraction.bit_length()
+        return sign | (113 - shift) << 23 | (fraction << shift & 0x3FF) << 13
+    return sign | (exponent + 112) << 23 | fraction << 13
 
 
 def number_of(dtype: str, bits: int) -> Scalar:
@@ -327,6 +337,8 @@ def number_of(dtype: str, bits: int) -> Scalar:
         return Scalar(dtype, bits)
     if dtype == "bf16":
         return Scalar(dtype, bits >> 16)
+    import numpy as np  # No program needs this direction: the import takes longer than the rest.
+
     single = np.array([bits], dtype=np.uint32).view(np.float32)
     return Scalar(dtype, int(single.astype(np.float16).view(np.uint16)[0]))
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from tb.isa.pipes import Pipe
 from tb.language.lowered import Region, Touches
-from tb.language.order.overlap import Shared, Use, clusters
+from tb.language.order.accesses import Shared
+from tb.language.order.clusters import Use, clusters
 from tb.language.order.queues import condition_of
 from tb.language.order.touched import touches
+from tb.language.order.verdict import Hazard, verdict
 from tb.language.place import Finding, Place
 from tb.language.trace import Compute, Doubt, Move, Step
 
@@ -37,11 +40,14 @@ class Hazards:
         describe: Describe,
         doubts: Mapping[int, Doubt],
         called: Callable[[int], str],
+        wanted: Hazard = "",
     ) -> None:
         """Finds out what each step of ``sequence`` touches.
 
-        ``called`` returns the calls through which a step is reached (see :meth:`Trace.called`).
+        ``called`` returns the calls through which a step is reached (see :meth:`Trace.called`);
+        ``wanted`` is the verdict on hazards.
         """
+        self._wanted = wanted
         self._called = called
         self._doubts = doubts
         self._describe = describe
@@ -61,12 +67,18 @@ class Hazards:
         self._left_out: list[Region] = []
         self._clusters = clusters(used, self._left_out)
         self._at: dict[tuple[int, int], int] = {}
-        self._found: dict[tuple[Place, Place], Finding] = {}
+        self._found: dict[tuple[Place, Place], Finding | None] = {}
+        self._held: dict[int, set[int]] = defaultdict(set)
 
     @property
     def findings(self) -> list[Finding]:
-        """Hazards so far, each pair of places once."""
-        return list(self._found.values())
+        """Hazards so far, errors and warnings, each pair of places once."""
+        return [one for one in self._found.values() if one is not None]
+
+    @property
+    def held(self) -> dict[int, tuple[int, ...]]:
+        """Step to the steps that it forms a hazard with, or would on a pipe that orders nothing."""
+        return {index: tuple(sorted(before)) for index, before in self._held.items()}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -101,6 +113,7 @@ class Hazards:
                     latest = cluster.latest(region, other, wrote, known[other])
                     if latest:
                         earlier = self._at[other, latest]
+                        self._held[index].add(earlier)
                         places = self._steps[earlier].place, self._steps[index].place
                         if places not in self._found:
                             shared = cluster.shared(region, other, wrote, latest)
@@ -112,10 +125,13 @@ class Hazards:
 
     def _finding(
         self, earlier: int, later: int, wrote: bool, writes: bool, space: str, shared: Shared
-    ) -> Finding:
+    ) -> Finding | None:
         first, second = self._steps[earlier], self._steps[later]
         assert isinstance(first, Move | Compute)
         assert isinstance(second, Move | Compute)
+        judged = verdict(first, second, self._wanted)
+        if judged == "off":
+            return None
         through, to_here = self._called(earlier), self._called(later)
         other = f"pto.{first.name} at {first.place}"
         if first.place == second.place:
@@ -133,10 +149,12 @@ class Hazards:
             who = "both are" if through == to_here else "this one is"
             message += f"; {who}{to_here.removeprefix(',')}"
         condition = condition_of(self._doubts, later, earlier)
-        if first.pipe is second.pipe:
-            legal = f"pto.pipe_barrier of {first.pipe.value} between them"
-            return Finding(second.place, f"pto.{second.name}", RULE, message, legal, condition)
+        rule = RULE if first.pipe is second.pipe else ""
         legal = (
-            f"set_flag and wait_flag from {first.pipe.value} to {second.pipe.value} between them"
+            f"pto.pipe_barrier of {first.pipe.value} between them"
+            if rule
+            else f"set_flag and wait_flag from {first.pipe.value} to {second.pipe.value} "
+            "between them"
         )
-        return Finding(second.place, f"pto.{second.name}", "", message, legal, condition)
+        found = Finding(second.place, f"pto.{second.name}", rule, message, legal, condition)
+        return replace(found, severity="warning") if judged == "warn" else found

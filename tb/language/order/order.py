@@ -9,14 +9,14 @@ waits for holds ``set_*`` ops alone.
 
 What a step may rely on is a vector with one number a pipe: entries of its queue that have
 completed when the step starts. Two steps of which neither relies on the other, and which touch a
-byte that one of them writes, are a hazard.
+byte that one of them writes, are a hazard, unless they are of a pipe that orders them itself.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tb.isa.pipes import Pipe
 from tb.language.collector import collector_off
@@ -29,6 +29,7 @@ from tb.language.order.queues import (
     event_text,
     read_queues,
 )
+from tb.language.order.verdict import Hazard
 from tb.language.place import Finding, Place
 from tb.language.trace import Barrier, Compute, Doubt, Move, SetFlag, Step, Trace, WaitFlag
 
@@ -48,6 +49,10 @@ class Order:
             of each pipe, none of pipe S. What an earlier step of its pipe waits for already, and
             what another one of these has waited for, is left out.
         findings: Waits that are never met, circular waits, events set twice, hazards.
+        held: Index of such a step to earlier ones that touch a byte of it and that nothing orders
+            it after: hazards of any verdict, and dependent steps of a pipe whose hardware orders
+            them. An execution keeps these, too: it is in program order.
+        warnings: Hazards that are allowed.
         notes: Sentences about what is odd but does no harm, events that are set at the end, and
             about what was not looked at.
     """
@@ -56,19 +61,29 @@ class Order:
     after: Mapping[int, tuple[int, ...]]
     findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
+    warnings: tuple[Finding, ...] = ()
+    held: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+
+    def waits(self, index: int) -> tuple[int, ...]:
+        """Returns the steps that must have completed before a step starts: all of its links."""
+        after, held = self.after.get(index, ()), self.held.get(index)
+        return after if held is None else tuple(dict.fromkeys((*after, *held)))
 
 
 @collector_off()
-def order(trace: Trace, describe: Describe = described) -> Order:
+def order(trace: Trace, describe: Describe = described, hazard: Hazard = "") -> Order:
     """Returns how a program may run, and what is wrong with how it orders its steps.
 
-    ``describe`` gives messages their words for bytes.
+    Args:
+        trace: The program.
+        describe: Gives messages their words for bytes.
+        hazard: Verdict on hazards, see :func:`tb.language.order.verdict.verdict`.
     """
     steps = trace.steps
     doubts = trace.doubtful()
     queues = read_queues(steps, doubts)
     sequence = tuple(i for i in queues.sequence if isinstance(steps[i], Move | Compute))
-    hazards = Hazards(steps, sequence, describe, doubts, trace.called)
+    hazards = Hazards(steps, sequence, describe, doubts, trace.called, hazard)
     clocks = _Clocks(steps, queues, doubts)
     for index in queues.sequence:
         step = steps[index]
@@ -81,8 +96,15 @@ def order(trace: Trace, describe: Describe = described) -> Order:
             clocks.set_flag(index, step)
         else:
             clocks.wait_flag(index, step)
-    findings = (*queues.findings, *clocks.findings, *hazards.findings)
-    return Order(sequence, clocks.after, findings, (*queues.notes, *hazards.notes))
+    found = (*queues.findings, *clocks.findings, *hazards.findings)
+    return Order(
+        sequence,
+        clocks.after,
+        tuple(one for one in found if one.severity == "error"),
+        (*queues.notes, *hazards.notes),
+        tuple(one for one in found if one.severity == "warning"),
+        hazards.held,
+    )
 
 
 class _Clocks:

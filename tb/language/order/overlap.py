@@ -1,51 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Last access to each byte: memories of positions, exact for strided regions.
+"""Last access to each byte of a cluster: memories of positions, exact for strided regions.
 
-Regions whose extents meet share a :class:`Cluster`. It holds, for every unit of bytes that no
-region divides, the last position at which each queue has read and written it. A cluster of up to
-``DENSE_UNITS`` units is an array, of which a strided region is a view; a sparse one numbers the
-pieces that the rows of its regions cut it into. What is neither is not looked at.
+A cluster of up to ``DENSE_UNITS`` units is an array, of which a strided region is a view; a sparse
+one numbers the pieces that the rows of its regions cut it into.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
-from itertools import groupby
-from math import gcd
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tb.language.lowered import Region
+from tb.language.order.accesses import Shared, TooLargeError, extent_of, unit_of
 
 DENSE_UNITS = 1 << 24
 """Units up to which a cluster is an array; it takes memory only where it is touched."""
-
-SPARSE_ROWS = 1 << 22
-"""Rows up to which a cluster that is larger is cut into pieces."""
 
 MOST_PIECES = 1 << 24
 """Pieces that all regions of such a cluster have at most."""
 
 _Ints = NDArray[np.int32]
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """Bytes that two steps touch: where they begin and end, and how many they are."""
-
-    first: int
-    end: int
-    bytes: int
-
-    def __str__(self) -> str:
-        return f"{self.first:#x}..{self.end - 1:#x} ({self.bytes} B)"
-
-
-class TooLargeError(Exception):
-    """A cluster has too many pieces."""
 
 
 class Cluster:
@@ -61,10 +37,10 @@ class Cluster:
     def __init__(self, regions: list[Region]) -> None:
         """Divides the bytes into units; nothing has been touched."""
         self._base = min(region.base for region in regions)
-        self.unit = _unit(regions)
+        self.unit = unit_of(regions)
         self._cuts: NDArray[np.int64] | None = None
         self._pieces: dict[Region, NDArray[np.int64]] = {}
-        self._size = _extent(regions) // self.unit
+        self._size = extent_of(regions) // self.unit
         if self._size > DENSE_UNITS:
             self._cut(regions)
         self._arrays: dict[tuple[int, bool], _Ints] = {}
@@ -153,66 +129,3 @@ def _row_starts(region: Region) -> NDArray[np.int64]:
         steps = np.arange(count, dtype=np.int64) * stride
         starts = (steps[:, None] + starts[None, :]).ravel()
     return starts
-
-
-def _rows(region: Region) -> int:
-    rows = 1
-    for count in region.counts:
-        rows *= count
-    return rows
-
-
-@dataclass(slots=True)
-class Use:
-    """How often a region is touched, and whether anyone writes it."""
-
-    count: int = 0
-    written: bool = False
-
-
-def clusters(used: Mapping[Region, Use], left_out: list[Region]) -> dict[Region, Cluster]:
-    """Returns the cluster of each region of which two steps may share bytes, one writing.
-
-    Of regions that are too large together, the first is added to ``left_out``.
-    """
-    found: dict[Region, Cluster] = {}
-    ordered = sorted(used, key=lambda region: (region.space, region.base))
-    for _, of_space in groupby(ordered, key=lambda region: region.space):
-        group: list[Region] = []
-        end = 0
-        for region in of_space:
-            if group and region.base >= end:
-                if not _add(found, group, used):
-                    left_out.append(group[0])
-                group = []
-            end = max(end, region.end) if group else region.end
-            group.append(region)
-        if not _add(found, group, used):
-            left_out.append(group[0])
-    return found
-
-
-def _add(found: dict[Region, Cluster], group: list[Region], used: Mapping[Region, Use]) -> bool:
-    """Adds the cluster of a group if it needs one; tells whether it is not too large."""
-    if sum(used[region].count for region in group) < 2:
-        return True
-    if not any(used[region].written for region in group):
-        return True
-    units = _extent(group) // _unit(group)
-    if units <= DENSE_UNITS or sum(map(_rows, group)) <= SPARSE_ROWS:
-        with suppress(TooLargeError):
-            found.update(dict.fromkeys(group, Cluster(group)))
-            return True
-    return False
-
-
-def _extent(group: list[Region]) -> int:
-    return max(region.end for region in group) - min(region.base for region in group)
-
-
-def _unit(group: list[Region]) -> int:
-    """Returns the largest number of bytes that no region of the group divides."""
-    first, unit = min(region.base for region in group), 0
-    for region in group:
-        unit = gcd(unit, region.base - first, region.length, *region.strides)
-    return unit

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from tb.isa.pipes import Pipe
 from tb.language.lowered import Region, Touches
+from tb.language.order.accesses import Shared
 from tb.language.order.order import Order
-from tb.language.order.overlap import Shared
 from tb.language.order.touched import touches
 from tb.language.place import Place
 from tb.language.trace import Compute, Move, Trace

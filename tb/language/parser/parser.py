@@ -20,7 +20,7 @@ from xdsl.parser.core import ForwardDeclaredValue
 from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Lexer, Span, Token
-from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tb.language.dialect.flags import FlagOp
 from tb.language.dialect.moves import MOVES, NotPlainError, verify_move
@@ -28,6 +28,7 @@ from tb.language.dialect.names import unknown_names
 from tb.language.dialect.ops import Fault, MoveOp, OpError, string
 from tb.language.dialect.others import OTHERS, BrokenOp, ForeignOp, SectionOp, broken
 from tb.language.dialect.types import OpaqueType, type_name
+from tb.language.parser.constants import Plain, plain_constant
 from tb.language.parser.foreign import UnclosedError, closing, skip
 from tb.language.parser.known import (
     RESUMABLE,
@@ -36,6 +37,7 @@ from tb.language.parser.known import (
     not_read,
     unknown_op,
 )
+from tb.language.parser.lexer import ProgramLexer
 from tb.language.parser.messages import (
     check_literal,
     fault_of,
@@ -49,12 +51,6 @@ LOCATION = re.compile(r"(?>(?:\s+|//[^\n]*)*)loc\s*\(", re.ASCII)
 
 class StoppedError(Exception):
     """Reading cannot continue, and the reason is among the faults."""
-
-
-class ProgramLexer(MLIRLexer):
-    """xdsl's lexer; a string that is never closed takes it no longer than another one."""
-
-    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
 
 
 class LazyState(ParserState[MLIRTokenKind, str]):
@@ -162,6 +158,11 @@ class ProgramParser(Parser):
         """Offset of the next token, or of the blanks before it."""
         return self._lazy.offset
 
+    @property
+    def _current_token(self) -> Token[MLIRTokenKind, str]:
+        token = self._lazy._token
+        return self._lazy.current_token if token is None else token
+
     def _resume_from(self, pos: object) -> None:
         assert isinstance(pos, int), "states are not exchanged"
         self._lazy.go_to(pos)
@@ -171,6 +172,9 @@ class ProgramParser(Parser):
     def parse_operation(self) -> Operation:
         """Reads an op, in its pretty or in the generic form."""
         self.lost = False
+        plain = plain_constant(self._text, self.offset)
+        if plain is not None:
+            return self._constant(plain)
         bound = self._parse_op_result_list()
         token = self._current_token
         at = token.span.start
@@ -186,6 +190,16 @@ class ProgramParser(Parser):
         self.offsets[op] = at
         self._bind(op, name, bound)
         return op
+
+    def _constant(self, plain: Plain) -> Operation:
+        """Takes a constant that was read by its text."""
+        start = self.offset
+        self._lazy.go_to(plain.end)
+        self.offsets[plain.op] = plain.at
+        span = Span(start, start + 1 + len(plain.name), self.lexer.input)
+        self._define(span, plain.op.results)
+        self.parse_optional_location()
+        return plain.op
 
     def _bind(self, op: Operation, name: str, bound: list[tuple[Span, int]]) -> None:
         """Gives the results of an op their names."""

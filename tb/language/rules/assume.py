@@ -8,7 +8,7 @@ known operands break it, for any value of the others; if it holds, it is not dec
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields
 from functools import cache
 from typing import Any, TypeVar
 
@@ -25,8 +25,19 @@ FAR = 1 << 62
 _NEEDS_ONE = {"FIX-L07", "FIX-L14", "FIX-L20", "ND-L04", "ND-L07"}
 """Rules that say "at least 1", or that hold of 1 alone."""
 
+_NEEDS_OTHERS = {"DMA-L05", "FIX-L19"}
+"""Rules with a single operand that is neither."""
+
 _NEEDS_FAR = {"DMA-L08", "DMA-L10"}
 """Rules that say how long a stride is at least."""
+
+
+def like(rule: str) -> str:
+    """Returns a rule whose operands have the same harmless values as those of ``rule``."""
+    for one, others in (("DMA-L08", _NEEDS_FAR), ("FIX-L07", _NEEDS_ONE)):
+        if rule in others:
+            return one
+    return rule if rule in _NEEDS_OTHERS else ""
 
 
 def harmless(rule: str) -> Callable[[str], int]:
@@ -65,6 +76,12 @@ def _names(kind: Any) -> tuple[str, ...]:
     return tuple(part.name for part in fields(kind))
 
 
+@cache
+def _given(kind: Any) -> tuple[str, ...]:
+    """Returns the fields that such an object is made with."""
+    return tuple(part.name for part in fields(kind) if part.init)
+
+
 def decided_by(name: str) -> str:
     """Returns which bytes of an op depend on an operand; empty for none."""
     if name in ("bits", "value", "sid", "l2_cache_ctl", "l2_cache_ctrl"):
@@ -80,12 +97,14 @@ def unknown_parts(value: Any, name: str = "") -> set[str]:
     """Returns which bytes of an op, or of what it is made of, depend on unknown values."""
     if isinstance(value, Unknown):
         return {decided_by(name)}
+    if isinstance(value, int | str) or value is None:
+        return set()
     if isinstance(value, tuple):
         return set().union(*(unknown_parts(part, name) for part in value))
-    if is_dataclass(value):
-        parts = ((getattr(value, part.name), part.name) for part in fields(value))
-        return set().union(*(unknown_parts(part, each) for part, each in parts))
-    return set()
+    if not has_unknown(value):
+        return set()
+    kind: Any = type(value)
+    return set().union(*(unknown_parts(getattr(value, each), each) for each in _names(kind)))
 
 
 def assume(value: ValueT, chosen: Callable[[str], int], name: str = "") -> ValueT:
@@ -93,15 +112,12 @@ def assume(value: ValueT, chosen: Callable[[str], int], name: str = "") -> Value
     result: Any = value
     if isinstance(value, Unknown):
         result = chosen(name)
+    elif not has_unknown(value):
+        pass
     elif isinstance(value, tuple):
         result = tuple(assume(part, chosen, name) for part in value)
-    elif is_dataclass(value) and not isinstance(value, type) and has_unknown(value):
-        result = replace(
-            value,
-            **{
-                part.name: assume(getattr(value, part.name), chosen, part.name)
-                for part in fields(value)
-                if part.init
-            },
-        )
+    else:
+        kind: Any = type(value)
+        parts = ((each, getattr(value, each)) for each in _given(kind))
+        result = kind(**{each: assume(part, chosen, each) for each, part in parts})
     return result  # type: ignore[no-any-return]

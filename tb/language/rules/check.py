@@ -55,6 +55,7 @@ from tb.language.rules.assume import (
     SOURCE,
     assume,
     harmless,
+    like,
     unknown_parts,
 )
 from tb.language.rules.compiler import unchecked
@@ -271,10 +272,15 @@ def _d_undecided(
     rules = _rules(op, registers)
     if not rules:
         return ()
+    made: dict[str, tuple[Descriptor, dict[Rule, Any]]] = {}
     for rule in rules:
-        chosen = harmless(rule.name)
-        desc = _lower(assume(op, chosen), assume(registers, chosen), ctrl)
-        message = dict(d_predicates(desc))[rule](desc)
+        same = like(rule.name)
+        if same not in made:
+            chosen = harmless(same)
+            desc = _lower(assume(op, chosen), assume(registers, chosen), ctrl)
+            made[same] = desc, dict(d_predicates(desc))
+        desc, predicates = made[same]
+        message = predicates[rule](desc)
         if message:
             found.append(Violation(rule, message))
     broken = _told(tuple(found))

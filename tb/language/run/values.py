@@ -15,7 +15,6 @@ import struct
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerType, Signedness
 from xdsl.ir import Attribute
 
@@ -138,7 +137,7 @@ def unknown_of(*values: int) -> Missing | None:
 def _bf16_bits(value: float) -> int:
     """Returns ``value`` rounded once, to nearest and ties to even."""
     if not math.isfinite(value) or value == 0:
-        return int(np.array([value], np.float32).view(np.uint32)[0]) >> 16
+        return rounded(value, "<f") >> 16
     sign = 0x8000 if value < 0 else 0
     size = Fraction(abs(value))
     exponent = max(math.frexp(abs(value))[1] - 1, -126)
@@ -158,12 +157,25 @@ def rounded_bits(value: float, name: str) -> int | None:
         return _bf16_bits(value)
     if name == "f64":
         return int(struct.unpack("<Q", struct.pack("<d", value))[0])
-    with np.errstate(over="ignore"):
-        if name == "f16":
-            return int(np.array([value], np.float64).astype(np.float16).view(np.uint16)[0])
-        if name == "f32":
-            return int(np.array([value], np.float64).astype(np.float32).view(np.uint32)[0])
+    if name in _FORMATS:
+        return rounded(value, _FORMATS[name])
     return None
+
+
+_FORMATS = {"f16": "<e", "f32": "<f"}
+_UNSIGNED = {"<e": "<H", "<f": "<I"}
+
+
+def rounded(value: float, form: str) -> int:
+    """Returns the bits of the nearest float of a ``struct`` format; too large is infinite."""
+    if form == "<e" and math.isnan(value):  # struct loses the payload of this one.
+        bits = int(struct.unpack("<Q", struct.pack("<d", value))[0])
+        return (bits >> 48 & 0x8000) | 0x7C00 | (bits >> 42 & 0x3FF or 1)
+    try:
+        data = struct.pack(form, value)
+    except OverflowError:
+        data = struct.pack(form, math.copysign(math.inf, value))
+    return int(struct.unpack(_UNSIGNED[form], data)[0])
 
 
 def scalar_kind(kind: Attribute) -> Kind:

@@ -24,20 +24,15 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 
 from tb.common.errors import PtoError
 from tb.regress.results.database import SCHEMA, Base, VersionTable
+from tb.regress.results.missing import PLACE, StoreError, no_results
 
 LEGAL_URL = "sqlite:///path/results.db or postgresql+psycopg://user@host/name"
-PLACE = "give another URL of the results database"
-
 _CONNECT_SECONDS = 10
 _BUSY_SECONDS = 60.0
 _TABLES_LOCK = 7_368_616
 """Key of PostgreSQL's advisory lock under which tables are made; any number of our own."""
 
 _POSTGRES_FULL = "53100"
-
-
-class StoreError(PtoError):
-    """The results database cannot be used, or a row that was named is not in it."""
 
 
 def parse(url: str) -> URL:
@@ -105,7 +100,7 @@ def _folder(url: URL, *, create: bool) -> None:
         return
     path = Path(str(url.database))
     if not create:
-        raise _no_results(str(path))
+        raise no_results(str(path))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -114,14 +109,6 @@ def _folder(url: URL, *, create: bool) -> None:
             where=str(path.parent),
             remedy=PLACE,
         ) from None
-
-
-def _no_results(where: str) -> StoreError:
-    return StoreError(
-        "there are no results yet",
-        where=where,
-        remedy=f"run a regression first (make nightly), or {PLACE}",
-    )
 
 
 def _opened(url: URL) -> Engine:
@@ -174,7 +161,7 @@ def _make_tables(database: Engine, where: str, *, create: bool) -> None:
                 _writable(database)
             return
     if not create:
-        raise _no_results(where)
+        raise no_results(where)
     with database.execution_options(writes=True).begin() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_TABLES_LOCK})"))

@@ -13,9 +13,10 @@ A file holds the cases of one family of rules, separated by lines of ``// -----`
 
 ``expected`` lists rules or words, one of which fits the first finding, and its place: the line
 below with a column, without one where the specification does not fix it, or no ``@below`` where the
-place may be one of several. ``with: --profile=a5`` and ``--ubuf-to-ubuf=blocks`` are as of
-``pto-dv verify``. ``also`` lists rules or words of further findings. ``--run`` requires
-every value, as a run does; without it the case is checked as by ``pto-dv verify``.
+place may be one of several. ``with: --profile=a5``, ``--ubuf-to-ubuf=blocks`` and
+``--hazard=error`` are as of ``pto-dv verify``. ``also`` lists rules or words of further findings.
+``--run`` requires every value, as a run does; without it the case is checked as by ``pto-dv
+verify``.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from typing import Literal
 from tb.isa.profile import SEED, Profile, parse_profile, using
 from tb.isa.rules import RULES
 from tb.language.order.order import order
+from tb.language.order.verdict import Hazard, hazard_option
 from tb.language.place import Finding, ProgramError
 from tb.language.reader import read_file
 from tb.language.rules.check import check
@@ -116,6 +118,12 @@ class Case:
         return parse_profile(names[0]) if names else SEED
 
     @property
+    def hazard(self) -> Hazard:
+        """Verdict of ``--hazard=`` on hazards."""
+        found = [x.partition("=")[2] for x in self.options if x.startswith("--hazard=")]
+        return hazard_option(*found) if found else ""
+
+    @property
     def unit(self) -> Literal["bytes", "blocks"]:
         """Operands of ``copy_ubuf_to_ubuf``."""
         return "blocks" if "--ubuf-to-ubuf=blocks" in self.options else "bytes"
@@ -186,12 +194,15 @@ def _found(case: Case, path: Path) -> list[Finding]:
     unit = case.unit
     if "--run" not in case.options:
         known = case.known
-        return [*verify_file(path, known=known, foreign=foreign, ubuf_to_ubuf=unit).findings]
+        verified = verify_file(
+            path, known=known, foreign=foreign, ubuf_to_ubuf=unit, hazard=case.hazard
+        )
+        return [*verified.findings]
     found: list[Finding] = []
     try:
         source = read_file(path, found)
         steps = trace(source, arguments=case.arguments, foreign=foreign, ubuf_to_ubuf=unit)
-        found += [*steps.findings, *check(steps), *order(steps).findings]
+        found += [*steps.findings, *check(steps), *order(steps, hazard=case.hazard).findings]
     except ProgramError as error:
         found += error.findings
     return sorted(found, key=lambda x: (x.place.line, x.place.column))

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verdicts on hazards: error, warning or none, by pipe (spec/order_and_atomics.md, section 1).
+
+Whatever the verdict, the two steps run in program order: see :attr:`tb.language.order.order.Order`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from tb.common.errors import PtoError
+from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.table import ATOMIC_OPS
+from tb.isa.pipes import Pipe
+from tb.language.trace import Compute, Move
+from tb.language.unknown import UndecidedError
+
+Hazard = Literal["", "error", "warn", "off"]
+"""Option ``--hazard``; the empty text is the default of each pipe."""
+
+ORDERED = frozenset({Pipe.S, Pipe.V})
+"""Pipes whose hardware orders dependent ops."""
+
+WEAK = frozenset({Pipe.FIX})
+"""Pipes of which a hazard is a warning by default: the vendor's own programs have no barrier."""
+
+
+def hazard_option(text: str, where: str = "--hazard") -> Hazard:
+    """Returns the value of an option.
+
+    Raises:
+        PtoError: it is none.
+    """
+    for legal in get_args(Hazard):
+        if text == legal:
+            return legal  # type: ignore[no-any-return]
+    raise PtoError(
+        f"{where} is {text!r}",
+        where=where,
+        legal="error, warn, off",
+        remedy="without it a hazard on PIPE_FIX is a warning, any other one an error",
+    )
+
+
+def verdict(first: Move | Compute, second: Move | Compute, wanted: Hazard) -> Hazard:
+    """Returns what a hazard between two steps is: ``error``, ``warn`` or ``off``."""
+    same = first.pipe is second.pipe
+    if (same and first.pipe in ORDERED) or _added(first) == _added(second) != 0:
+        return "off"
+    return wanted or ("warn" if same and first.pipe in WEAK else "error")
+
+
+def _added(step: Move | Compute) -> int:
+    """Returns the type of an atomic add, 0 of any other op: equal ones need no order (AT-05)."""
+    if isinstance(step, Compute):
+        return 0
+    try:
+        desc = step.lowering.descriptor
+    except UndecidedError:
+        return 0
+    if not isinstance(desc, FixDescriptor) or desc.atomic_op != ATOMIC_OPS["add"]:
+        return 0
+    return desc.atomic_type
