@@ -25,6 +25,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tb.isa": (),
     "tb.setup": ("tb.common",),
     "tb.language": ("tb.common", "tb.isa"),
+    "tb.explain": ("tb.isa",),
     "tb.record": ("tb.common",),
     "tb.harness": ("tb.isa", "tb.record"),
     "tb.coverage": ("tb.common", "tb.harness", "tb.isa"),
@@ -73,7 +74,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
 # Rooms and modules that must be importable and testable without a simulator.
 WITHOUT_SIMULATOR = (
     *("tb.common", "tb.isa", "tb.language", "tb.record", "tb.coverage", "tb.dut", "tb.regress"),
-    *("tb.report", "tb.setup", "tb.prove", "tb.cli", "tb.nightly", "tb.outside"),
+    *("tb.explain", "tb.report", "tb.setup", "tb.prove", "tb.cli", "tb.nightly", "tb.outside"),
     "scoreboards.model",
     *("tb.harness.layout", "tb.harness.mailbox", "tb.harness.mailbox_reader"),
     *("tb.harness.memory", "tb.harness.knobs", "tb.harness.protocol"),
