@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from tb.cli import dut, programs, regress, run, tools
+from tb.cli import dut, explain, programs, regress, run, tools
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 
@@ -25,6 +25,7 @@ app.command("run")(run.run)
 app.command("program")(programs.program)
 app.command("verify")(programs.verify)
 app.command("tests")(run.tests)
+app.command("explain")(explain.explain)
 app.command("check-dut")(dut.check_dut)
 app.command("new-dut")(dut.new_dut)
 app.command("doctor")(tools.doctor)

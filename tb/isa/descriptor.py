@@ -51,8 +51,8 @@ def field_values(desc: Descriptor) -> dict[str, int]:
     return values
 
 
-def pack(desc: Descriptor) -> NDArray[np.uint32]:
-    """Returns the descriptor as ``uint32[16]``, least significant word first.
+def packed(desc: Descriptor) -> int:
+    """Returns the descriptor as a number of 512 bits.
 
     Raises:
         ValueError: a field is negative.
@@ -62,7 +62,17 @@ def pack(desc: Descriptor) -> NDArray[np.uint32]:
     for name, lsb, limit, row in desc.spec.layout.places:
         value = values[name]
         word |= (value if 0 <= value <= limit else row.saturate(value)) << lsb
-    return np.frombuffer(word.to_bytes(4 * DESC_WORDS, "little"), dtype="<u4").copy()
+    return word
+
+
+def pack(desc: Descriptor) -> NDArray[np.uint32]:
+    """Returns the descriptor as ``uint32[16]``, least significant word first.
+
+    Raises:
+        ValueError: a field is negative.
+    """
+    data = packed(desc).to_bytes(4 * DESC_WORDS, "little")
+    return np.frombuffer(data, dtype="<u4").copy()
 
 
 def pack_columns(
