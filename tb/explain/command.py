@@ -76,7 +76,9 @@ def explain_command(what: str, options: Options) -> int:
     shown = [name.strip() for name in options.show.split(",") if name.strip()]
     for name in shown:
         if name not in SECTIONS:
-            raise PtoError(f"section {name!r} is unknown", where="--show", legal=", ".join(SECTIONS))
+            raise PtoError(
+                f"section {name!r} is unknown", where="--show", legal=", ".join(SECTIONS)
+            )
     if options.rows < 1:
         raise PtoError(f"--rows is {options.rows}", where="--rows", legal="1 and above")
     asked = [question(text) for text in options.bytes]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from tb.explain.parts import DATA, LEFT, PAD, TAIL, Axis, Part, made, moved
 from tb.isa.dma.op import DmaDescriptor
@@ -67,7 +68,7 @@ def _tail(
         last = row.count - 1
         src, dst = src + last * row.src, dst + last * row.dst
         end = block_end(row.count * length) - last * length
-        axes = (*loops, Axis(row.name, 1, 0, 0, last))
+        axes = (*loops, replace(row, count=1, first=last))
     if desc.spec is MTE_GM_L1:
         yield made(TAIL, (space, dst + length), end - length, axes, b"\0", "zeros")
         return

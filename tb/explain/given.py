@@ -161,7 +161,9 @@ def _statements(text: str) -> Iterator[str]:
         part = _COMMENT.sub("", part).strip().rstrip(";").rstrip()
         if sub and sub.group(1) != "0":
             operands, types = _halves(part)
-            part = f"{operands} {{ub_sub = {sub.group(1)} : i64}}" + (f" : {types}" if types else "")
+            part = f"{operands} {{ub_sub = {sub.group(1)} : i64}}" + (
+                f" : {types}" if types else ""
+            )
         yield part
 
 
@@ -244,9 +246,7 @@ def _defined(made: _Program, name: str, operand: _Operand, kind: str) -> str:
     if not named and kind not in ("i64",):
         ssa += "_" + re.sub(r"\W+", "_", kind).strip("_")
     if made.known.setdefault(ssa, kind) != kind:
-        raise PtoError(
-            f"{ssa} has the types {made.known[ssa]} and {kind}", where=f"{WHERE} {name}"
-        )
+        raise PtoError(f"{ssa} has the types {made.known[ssa]} and {kind}", where=f"{WHERE} {name}")
     if any(ssa == other for other, _ in made.arguments) or f"  {ssa} = " in "".join(made.constants):
         return ssa
     literal = text
@@ -383,8 +383,10 @@ def _type_list(name: str, text: str, operands: list[_Operand], kinds: list[str])
     for place, (operand, kind) in enumerate(zip(operands, kinds, strict=True)):
         clause, word = re.sub(r"\d+$", "", operand.clause), ""
         previous = operands[place - 1] if place else None
-        begins = previous is None or previous.clause != operand.clause or (
-            clause == "loop" and operand.number % 3 == 0
+        begins = (
+            previous is None
+            or previous.clause != operand.clause
+            or (clause == "loop" and operand.number % 3 == 0)
         )
         if clause == "shape" and begins:
             mode = re.search(r"\b(nd2nz|dn2nz)\b", text)

@@ -110,3 +110,12 @@ LAYOUTS: dict[str, Callable[[Any], Iterator[str]]] = {
 def layout_lines(desc: Descriptor) -> tuple[str, ...]:
     """Returns how an op that moves something lays out its bytes."""
     return tuple(LAYOUTS[desc.spec.layout.family](desc))
+
+
+def view_of(desc: Descriptor) -> str:
+    """Returns how a picture of the op places its bytes: a row of :data:`tb.explain.tiles.VIEWS`."""
+    if isinstance(desc, NzDescriptor):
+        return ("small " if desc.small_c0 else "") + ("dn2nz" if desc.mode == DN2NZ else "nd2nz")
+    if isinstance(desc, FixDescriptor):
+        return {NZ2DN: "nz2dn", NZ2NZ: "nz2nz"}.get(desc.layout, "nz2nd")
+    return "rows"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tb.explain.parts import DATA, ZERO, Axis, Part, made, moved
 from tb.isa.nz.op import NzDescriptor
@@ -13,7 +14,7 @@ from tb.isa.spaces import Space
 
 def nz_parts(desc: NzDescriptor) -> Iterator[Part]:
     """Yields lanes with data and lanes of zeros of a repack that moves something."""
-    group = Axis("group", desc.group_count, desc.outer_stride, desc.dst_loop4 * C0_BYTES)
+    group = Axis("matrix", desc.group_count, desc.outer_stride, desc.dst_loop4 * C0_BYTES)
     if desc.small_c0:
         yield from _small(desc, group)
         return
@@ -24,7 +25,7 @@ def nz_parts(desc: NzDescriptor) -> Iterator[Part]:
     column = Axis("C0 column", whole, step, desc.dst_loop3 * C0_BYTES)
     yield _lanes(desc, (group, column, row), c0, 0, 0)
     if rest:
-        last = (group, Axis("C0 column", 1, 0, 0, whole), row)
+        last = (group, replace(column, count=1, first=whole), row)
         src, dst = whole * step, whole * desc.dst_loop3 * C0_BYTES
         yield _lanes(desc, last, rest, src, dst)
         at = (Space.L1, desc.loc_addr + dst + rest * size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tb.explain.layouts import layout_lines
+from tb.explain.layouts import layout_lines, view_of
 from tb.explain.maps import parts_of
 from tb.explain.parts import Part
 from tb.explain.profiles import Difference, differences
@@ -65,7 +65,9 @@ class Explained:
         verdict: The same as a sentence.
         rules: Rules with their verdicts.
         parts: The byte map; empty where nothing is moved.
-        layout: How rows, groups and tiles lie in the memories, as sentences.
+        layout: How rows, groups and tiles lie in the memories, and the steps of values, as
+            sentences.
+        view: How a picture places the bytes; empty where nothing is moved.
         parameters: Parameters in fb that are read.
         words: Register words.
         forms: Other forms.
@@ -86,6 +88,7 @@ class Explained:
     rules: tuple[Verdict, ...]
     parts: tuple[Part, ...]
     layout: tuple[str, ...]
+    view: str
     parameters: tuple[Parameter, ...]
     words: tuple[WordValue, ...]
     forms: tuple[OpForm, ...]
@@ -138,6 +141,7 @@ def explain(
         rules=rules,
         parts=parts_of(desc) if moves and desc is not None else (),
         layout=layout_lines(desc) if moves and desc is not None else (),
+        view=view_of(desc) if moves and desc is not None else "",
         parameters=_parameters(desc) if moves and isinstance(desc, FixDescriptor) else (),
         words=() if desc is None else words_of(desc),
         forms=() if desc is None else forms_of(op, desc, held),

@@ -142,7 +142,9 @@ def _rows(parameters: Sequence[Parameter], first: int, stop: int) -> tuple[str, 
     return tuple(found)
 
 
-def _holes(covered: Iterable[tuple[int, int]], first: int, stop: int) -> tuple[tuple[int, int], ...]:
+def _holes(
+    covered: Iterable[tuple[int, int]], first: int, stop: int
+) -> tuple[tuple[int, int], ...]:
     """Returns the ranges, first and last byte, that nothing covers."""
     found, at = [], first
     for low, high in sorted(covered):

@@ -363,7 +363,9 @@ def forms_of(op: AnyOp, desc: Descriptor, registers: DmaRegisters) -> tuple[OpFo
     for raw in RAW_FORMS:
         if raw.op != desc.spec.name or not raw.when(desc):
             continue
-        before = [f"{name} {values[word]:#x}" for name, word in raw.words if name and word in values]
+        before = [
+            f"{name} {values[word]:#x}" for name, word in raw.words if name and word in values
+        ]
         names = [f"{name} {_shown(name, get(desc))}" for name, get in raw.operands]
         names += [f"{word} {values[word]:#018x}" for name, word in raw.words if not name]
         lines = (*before, f"{raw.name} {', '.join(names)}")
@@ -393,7 +395,9 @@ def _legacy_form(op: Any, desc: DmaDescriptor | BurstDescriptor) -> list[OpForm]
     if desc.spec.name not in _GM_UB or not isinstance(desc, DmaDescriptor):
         return []
     if len(desc.loops) > 2:
-        return [OpForm("legacy", (), _MAPPING, f"none: {len(desc.loops)} loops, the registers have 2")]
+        return [
+            OpForm("legacy", (), _MAPPING, f"none: {len(desc.loops)} loops, the registers have 2")
+        ]
     load = desc.spec.name == "mte_gm_ub"
     pairs = [(_loop(desc, k).ext_stride, _loop(desc, k).loc_stride) for k in (0, 1)]
     first, second = pairs if load else [pair[::-1] for pair in pairs]

@@ -123,9 +123,7 @@ def refusals(op: Any) -> tuple[Violation, ...]:
 
 def _verdict(rule: Rule, kind: str, state: str, message: str = "", legal: str = "") -> Verdict:
     knobs = tuple(knob.name for knob in KNOBS.values() if rule.name in knob.rules)
-    return Verdict(
-        rule.name, kind, SECTIONS[rule.family], rule.title, state, message, legal, knobs
-    )
+    return Verdict(rule.name, kind, SECTIONS[rule.family], rule.title, state, message, legal, knobs)
 
 
 def _judged(rules: Iterable[Rule], broken: Iterable[Violation], kind: str) -> list[Verdict]:

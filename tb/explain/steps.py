@@ -95,7 +95,9 @@ def _moves(walked: Trace) -> list[Move]:
     ]
 
 
-def _assumed(source: Source, function: str, given: Mapping[int, int]) -> tuple[dict[int, int], list[str]]:
+def _assumed(
+    source: Source, function: str, given: Mapping[int, int]
+) -> tuple[dict[int, int], list[str]]:
     """Returns values of the arguments, those of buffers that are not given far from each other."""
     numbers, notes = dict(given), []
     listed = arguments_of(source, function)
@@ -146,9 +148,7 @@ def of_file(
         return found
     at = {one.number for one in found}
     chosen = [
-        one
-        for one in found
-        if one.number in numbers or int(one.place.rsplit(":", 2)[-2]) in lines
+        one for one in found if one.number in numbers or int(one.place.rsplit(":", 2)[-2]) in lines
     ]
     present = {int(one.place.rsplit(":", 2)[-2]) for one in found}
     for line in lines:
