@@ -94,7 +94,7 @@ def explain_command(what: str, options: Options) -> int:
         told = [
             explain(
                 one.op, one.registers, one.ctrl, name=one.name, place=one.place, run=one.run,
-                notes=one.notes,
+                notes=one.notes, unknown=one.unknown,
             )
             for one in chosen
         ]  # fmt: skip
@@ -160,6 +160,8 @@ def _chosen(what: str, options: Options) -> list[Chosen]:
 
 def _path(what: str) -> Path | None:
     """Returns the program file that ``what`` names, or None for an op."""
+    if not what.strip():
+        return None
     try:
         path = Path(what)
         if path.is_dir():

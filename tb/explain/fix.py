@@ -170,7 +170,8 @@ def _groups(desc: FixDescriptor, space: Space, span: _Span) -> Part:
         if is_moved(desc):
             size = max(lanes, 1) * ACCUMULATOR
             return Part(DATA, space, dst, size, (repeat, *axes), Space.L0C, src, size)
-        size, pieces = max(1, bits // 8), (0,)
+        size = max(1, bits // 8)
+        pieces: tuple[int, ...] = (0,)
         if bits == NIBBLE and desc.layout == NZ2DN:
             pieces = (0, word)
         elif bits == NIBBLE:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tb.explain.fix import steps
 from tb.isa.burst.op import BurstDescriptor
 from tb.isa.dma.op import DmaDescriptor
 from tb.isa.dma.table import MTE_L1_UB
@@ -96,6 +97,7 @@ def _fix(desc: FixDescriptor) -> Iterator[str]:
         if desc.ub_mode != UB_SPLIT_M:
             what = f"columns 0..{n - 1} and {n}..{desc.n - 1}"
         yield f"split: {what} go to sub-blocks 0 and 1, each from its own index 0 on"
+    yield f"value: {' -> '.join(steps(desc))}"
 
 
 LAYOUTS: dict[str, Callable[[Any], Iterator[str]]] = {

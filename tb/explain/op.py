@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from tb.explain.layouts import layout_lines, view_of
 from tb.explain.maps import parts_of
@@ -25,6 +26,7 @@ from tb.language.lowered import Lowering
 from tb.language.rules.check import HINT_RULES
 
 LEGAL, NOP, REFUSED, REPORTED, UNDEFINED = "legal", "NOP", "refused", "error", "undefined"
+UNKNOWN = "not known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class Explained:
         pipe: Its pipe.
         profile: The profile.
         status: ``LEGAL``, ``NOP``, ``REFUSED`` (S rule), ``REPORTED`` (D rule: the engine retires
-            it with an error), ``UNDEFINED`` (T rule).
+            it with an error), ``UNDEFINED`` (T rule), ``UNKNOWN`` (an operand is not known).
         verdict: The same as a sentence.
         rules: Rules with their verdicts.
         parts: The byte map; empty where nothing is moved.
@@ -111,31 +113,44 @@ def explain(
     place: str = "",
     run: str = "",
     notes: tuple[str, ...] = (),
+    unknown: str = "",
 ) -> Explained:
     """Returns what is to be said of an op under the profile of this process.
 
     Args:
-        op: An op that moves data, all of its operands known.
+        op: An op that moves data.
         registers: Registers of the legacy copies at its issue.
         ctrl: CTRL at its issue.
         name: Mnemonic as written.
-        place, run, notes: As of :class:`Explained`.
+        place: Its place.
+        unknown: Why it cannot be explained, where an operand is not known; else empty.
+        run: Which of its executions this is.
+        notes: Assumptions.
     """
+    name = name or to_text(op).removeprefix("pto.").partition(" ")[0]
+    pipe = PIPES[name].value
+    profile = str(current())
+    if unknown:
+        words = f"pto.{name}: an operand is not known"
+        nothing: tuple[Any, ...] = ()
+        return Explained(
+            name, words, place, run, notes, pipe, profile, UNKNOWN, unknown, nothing, nothing,
+            nothing, "", nothing, nothing, nothing, nothing, nothing, nothing,
+        )  # fmt: skip
     held = registers or DmaRegisters()
     lowering = Lowering(op, held, ctrl)
     rules = verdicts(lowering)
     desc = lowering.descriptor
     status, verdict = judged(rules, desc)
     moves = status in (LEGAL, UNDEFINED) and desc is not None
-    name = name or to_text(op).removeprefix("pto.").partition(" ")[0]
     return Explained(
         name=name,
         text=to_text(op),
         place=place,
         run=run,
         notes=notes,
-        pipe=PIPES[name].value,
-        profile=str(current()),
+        pipe=pipe,
+        profile=profile,
         status=status,
         verdict=verdict,
         rules=rules,

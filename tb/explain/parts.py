@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bytes that an op writes, each with its source, as nested regular parts.
 
-A part is a unit of contiguous destination bytes that axes repeat: rows, loops, C0 columns, channels.
+A part is a unit of contiguous destination bytes that axes repeat: rows, loops, C0 columns.
 Each family makes its parts from a descriptor; everything else here works on parts alone.
 """
 
@@ -166,7 +166,7 @@ class Link:
         """
         if self.part is not other.part or other.dst != self.dst + self.size:
             return None
-        sources = ()
+        sources: tuple[tuple[int, int], ...] = ()
         if self.sources or other.sources:
             if len(self.sources) != 1 or len(other.sources) != 1:
                 return None

@@ -256,7 +256,7 @@ pre{{background:#161b22}}}}
 
 def page(ops: Sequence[Explained]) -> str:
     """Returns a page with the picture and the text of each op; it needs no other file."""
-    parts = []
+    parts: list[str] = []
     for op in ops:
         lines = "\n".join(text for text, _ in op_lines(op, SECTIONS, 64))
         title = escape(f"{op.name} {op.place}".strip())

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
 
 from tb.explain.maps import parts_of
 from tb.explain.parts import Link, Part, first_links
@@ -105,7 +107,8 @@ def differences(op: AnyOp, registers: DmaRegisters, ctrl: int) -> tuple[Differen
     for knob in KNOBS.values():
         value = getattr(profile, knob.name)
         there = next(one for one in knob.values if one != value)
-        theirs = _result(op, registers, ctrl, replace(profile, **{knob.name: there}))
+        changed: dict[str, Any] = {knob.name: there}
+        theirs = _result(op, registers, ctrl, replace(profile, **changed))
         if theirs != mine:
             values = (str(value), str(there))
             effects = (knob.effect_of(value), knob.effect_of(there))
@@ -130,7 +133,7 @@ def _origin(link: Link, at: int) -> tuple[str, object]:
     if part.source is None:
         return f"{part.kind}, {part.how}", None
     start = link.sources[0][0]
-    words = part.kind if part.moved and not part.how else f"{part.kind}, {part.how}"
+    words = ", ".join(filter(None, (part.kind, part.how)))
     return words, start - link.dst if part.moved else (start, at)
 
 
@@ -164,7 +167,7 @@ def _swept(space: Space, mine: Sequence[Link], theirs: Sequence[Link]) -> list[C
     edges = sorted({edge for x in (*mine, *theirs) for edge in (x.dst, x.dst + x.size)})
     found: list[Change] = []
     places = [0, 0]
-    for start, stop in zip(edges, edges[1:], strict=False):
+    for start, stop in pairwise(edges):
         origins = []
         for side, links in enumerate((mine, theirs)):
             while places[side] < len(links):

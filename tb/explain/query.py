@@ -138,7 +138,7 @@ def _rows(parameters: Sequence[Parameter], first: int, stop: int) -> tuple[str, 
         if low < high:
             channels = (low - one.address) // one.size, (high - 1 - one.address) // one.size
             names = "..".join(map(str, dict.fromkeys(channels)))
-            found.append(f"{low:#x}..{high - 1:#x}: {one.what}, n = {names}")
+            found.append(f"{low:#07x}..{high - 1:#07x}: {one.what}, n = {names}")
     return tuple(found)
 
 

@@ -84,6 +84,10 @@ def _few(desc: DmaDescriptor) -> bool:
     return len(desc.loops) <= 2
 
 
+def _unlooped(desc: DmaDescriptor) -> bool:
+    return all(loop.count == 1 for loop in desc.loops)
+
+
 def _offset(address: int) -> int:
     return address & ((1 << FB_SEGMENT_SHIFT) - 1)
 
@@ -104,7 +108,7 @@ _XT = (
     Bits(29, 29, "quant code 5", lambda x: x.quant >> 5),
 )
 _SRC = Bits(15, 0, "src_stride", lambda x: x.src_stride)
-_CODES = "the digest has no codes of clip enable and dual mode: those of the descriptor are shown"
+_CODES = "codes of clip enable and dual mode are not specified: those of the descriptor are shown"
 
 WORDS: tuple[Word, ...] = (
     Word(
@@ -128,7 +132,7 @@ WORDS: tuple[Word, ...] = (
             Bits(45, 25, "len_burst", lambda x: x.len),
             Bits(24, 4, "n_burst", lambda x: x.n_burst),
         ),
-        note="the digest has no other bits of it",
+        note="its other bits are not specified",
     ),
     Word(
         "MTE2_NZ_PARA", ("mte_gm_l1_frac",), "spec/nd2nz.md, section 1",
@@ -260,7 +264,16 @@ Values = tuple[tuple[str, Get], ...]
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """A register form of the compiler: names and values of its operands, and words set before."""
+    """A register form of the compiler.
+
+    Attributes:
+        name, op: Its name, and the op that it is an expansion of.
+        operands: Names and values of its operands.
+        words: Ops that set a word before it, and the word; of an operand no op.
+        when: Whether an op has this form.
+        note: What else is to be said.
+        without: What is to be said of an op that does not have it, or empty.
+    """
 
     name: str
     op: str
@@ -268,12 +281,13 @@ class Raw:
     words: tuple[tuple[str, str], ...] = ()
     when: Callable[[Any], bool] = lambda _: True
     note: str = ""
+    without: str = ""
 
 
 _BURST: Values = (
     ("src", lambda x: x.src_addr),
     ("dst", lambda x: x.dst_addr),
-    ("sid", lambda x: 0),
+    ("sid", lambda _: 0),
     ("n_burst", lambda x: x.n_burst),
     ("len", lambda x: x.len),
     ("src_gap", lambda x: x.src_gap),
@@ -282,7 +296,7 @@ _BURST: Values = (
 _FRAC: Values = (
     ("src", lambda x: x.ext_addr),
     ("dst", lambda x: x.loc_addr),
-    ("sid", lambda x: 0),
+    ("sid", lambda _: 0),
     ("loop1_src_stride", lambda x: x.inner_stride),
     ("l2", lambda x: x.l2),
     ("n", lambda x: x.n_value),
@@ -299,8 +313,9 @@ _CC_WORDS = (
     ("", "Xm"),
     ("", "Xt"),
 )
-_CC_NOTE = "the digest has no bits of set_quant_pre, set_relu_alpha and set_fix_clip_relu"
-_UNLOOPED = "the digest has no bits of the registers *_outtol1"
+_CC_NOTE = "bits of set_quant_pre, set_relu_alpha and set_fix_clip_relu are not specified"
+_LOOPS_L1 = "of an op with loops: bits of the registers *_outtol1 are not specified"
+_LOOPS_UB = "none with loops: the specification has no loop registers from L1 to UB"
 
 RAW_FORMS: tuple[Raw, ...] = (
     Raw(
@@ -310,17 +325,19 @@ RAW_FORMS: tuple[Raw, ...] = (
             ("n_burst", lambda x: x.n_burst), ("len", lambda x: x.len),
             ("src_stride", lambda x: x.ext_stride), ("dst_stride", lambda x: x.loc_stride),
         ),
-        when=lambda x: not x.loops or all(loop.count == 1 for loop in x.loops), note=_UNLOOPED,
+        when=_unlooped, without=_LOOPS_L1,
     ),
     Raw(
         "copy_cbuf_to_ubuf", "mte_l1_ub",
         (
-            ("src", lambda x: x.ext_addr), ("dst", lambda x: x.loc_addr), ("sid", lambda x: x.ub_sub),
+            ("src", lambda x: x.ext_addr), ("dst", lambda x: x.loc_addr),
+            ("sid", lambda x: x.ub_sub),
             ("n_burst", lambda x: x.n_burst), ("len", lambda x: x.len),
             ("src_gap", lambda x: x.ext_stride), ("dst_gap", lambda x: x.loc_stride),
         ),
-        when=lambda x: not x.loops or all(loop.count == 1 for loop in x.loops),
+        when=_unlooped,
         note="bit 0 of sid is the sub-block; 32 B units",
+        without=_LOOPS_UB,
     ),
     Raw(
         "copy_ubuf_to_ubuf", "mte_ub_ub", _BURST,
@@ -361,7 +378,11 @@ def forms_of(op: AnyOp, desc: Descriptor, registers: DmaRegisters) -> tuple[OpFo
         found += _legacy_form(op, desc)
     values = {word.name: word.value for word in words_of(desc)}
     for raw in RAW_FORMS:
-        if raw.op != desc.spec.name or not raw.when(desc):
+        if raw.op != desc.spec.name:
+            continue
+        if not raw.when(desc):
+            if raw.without:
+                found.append(OpForm("expansion of the compiler", (), _RAW, raw.without))
             continue
         before = [
             f"{name} {values[word]:#x}" for name, word in raw.words if name and word in values
@@ -389,8 +410,10 @@ def _legacy_form(op: Any, desc: DmaDescriptor | BurstDescriptor) -> list[OpForm]
     if desc.spec.name == "mte_ub_ub" and isinstance(desc, BurstDescriptor):
         size = desc.len * UB_BLOCK
         steps = (size + desc.src_gap * UB_BLOCK, size + desc.dst_gap * UB_BLOCK)
-        types = (op.src_type, op.dst_type, desc.ub_sub)
-        copy = CopyUbufToUbuf(desc.src_addr, desc.dst_addr, 0, desc.n_burst, size, *steps, *types)
+        copy = CopyUbufToUbuf(
+            desc.src_addr, desc.dst_addr, 0, desc.n_burst, size, *steps, op.src_type, op.dst_type,
+            desc.ub_sub,
+        )  # fmt: skip
         return [OpForm("legacy", (to_text(copy),), _MAPPING, "bytes and strides")]
     if desc.spec.name not in _GM_UB or not isinstance(desc, DmaDescriptor):
         return []
@@ -402,7 +425,7 @@ def _legacy_form(op: Any, desc: DmaDescriptor | BurstDescriptor) -> list[OpForm]
     pairs = [(_loop(desc, k).ext_stride, _loop(desc, k).loc_stride) for k in (0, 1)]
     first, second = pairs if load else [pair[::-1] for pair in pairs]
     loops = LoopRegisters((_loop(desc, 0).count, _loop(desc, 1).count), (first, second))
-    after = DmaRegisters(**{"outtoub" if load else "ubtoout": loops})
+    after = DmaRegisters(outtoub=loops) if load else DmaRegisters(ubtoout=loops)
     way = (OUTTOUB if load else UBTOOUT,)
     writes: list[LegacySet] = list(writes_between(DmaRegisters(), after, way))
     copy_: AnyOp

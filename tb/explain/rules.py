@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
+from tb.isa.burst.op import MteUbUb
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm, CopyUbufToUbuf
 from tb.isa.dma.op import MteGmUb, MteUbGm
-from tb.isa.burst.op import MteUbUb
 from tb.isa.dma.rules import PAD_TYPE
 from tb.isa.fix.op import FixDescriptor
 from tb.isa.fix.rules import PARAMETER_RULE
@@ -17,8 +17,13 @@ from tb.isa.fix.table import SCALAR_RELU
 from tb.isa.lower import V06Op
 from tb.isa.profile import KNOBS
 from tb.isa.rule import Rule, Violation
-from tb.isa.rules import d_predicates, lowering_predicates, lowering_violation, s_predicates
-from tb.isa.rules import t_predicates
+from tb.isa.rules import (
+    d_predicates,
+    lowering_predicates,
+    lowering_violation,
+    s_predicates,
+    t_predicates,
+)
 from tb.language.lowered import Lowering
 from tb.language.rules.check import HINT_RULES, s_broken, t_broken
 
@@ -74,7 +79,7 @@ def verdicts(lowering: Lowering) -> tuple[Verdict, ...]:
     if type(op) in _LEGACY:
         s_rules = [rule for rule in s_predicates(_LEGACY[type(op)]) if rule.name == "DMA-L04"]
     else:
-        s_rules = s_predicates(op)
+        s_rules = s_predicates(cast("V06Op", op))
     found = _judged(s_rules, s_found, "S")
     hints = all(one.rule.name in HINT_RULES for one in s_found)
     desc = lowering.descriptor if hints else None

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tb.explain.op import LEGAL, NOP, Explained
 from tb.explain.parts import Axis, Link, Part, first_links
+from tb.explain.profiles import Difference
 from tb.explain.query import Answer
 from tb.explain.rules import BROKEN, OPEN
 from tb.isa.spaces import Space
@@ -40,7 +41,7 @@ def _times(axes: Sequence[Axis], step: str) -> str:
         stride = getattr(axis, step)
         if axis.count > 1 and stride:
             name = f"({axis.name}-{axis.first})" if axis.first else axis.name
-            found.append(f" + {stride}*{name}")
+            found.append(f" + {stride}*{name}" if stride > 1 else f" + {name}")
     return "".join(found)
 
 
@@ -53,7 +54,7 @@ def part_line(part: Part) -> str:
     line = f"{part.kind:<9} {size}: "
     if part.source is not None:
         line += f"{part.source.name} {part.src:#x}{_times(used, 'src')} -> "
-    return f"{line}{target}" + (f"; {part.how}" if part.how else "")
+    return f"{line}{target}" + (f"; {part.how}" if part.how and part.moved else "")
 
 
 def source_text(link: Link) -> str:
@@ -154,6 +155,7 @@ def _descriptor(op: Explained, _: int) -> Iterator[Line]:
 def _profiles(op: Explained, _: int) -> Iterator[Line]:
     if not op.differences:
         yield "  none: rules and bytes are the same with every knob", ""
+    knobs = [one for one in op.differences if one.what != "profile"]
     for one in op.differences:
         name = "profile" if one.what == "profile" else f"knob {one.what}"
         yield f"  {name}: {one.here} here, {one.there} there", ""
@@ -165,14 +167,26 @@ def _profiles(op: Explained, _: int) -> Iterator[Line]:
             yield f"    broken here: {here}; there: {there}", ""
         if one.bytes_here != one.bytes_there:
             yield f"    bytes written here: {one.bytes_here}; there: {one.bytes_there}", ""
-        for change in one.changes:
-            where = extent(Space[change.space.upper()], change.start, change.stop - change.start)
-            yield (
-                f"    {change.space.upper()} {where}  here: {change.here}; there: {change.there}",
-                "",
-            )
-        if one.more:
-            yield "    ... and more bytes", DIM
+        same = [knob.what for knob in knobs if knob.changes == one.changes]
+        if one.what == "profile" and same:
+            yield f"    by knob {same[0]}", ""
+            continue
+        yield from _changes(one)
+
+
+def _changes(one: Difference) -> Iterator[Line]:
+    """Yields the bytes that differ, those that differ in the same way together."""
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for change in one.changes:
+        space = Space[change.space.upper()]
+        where = extent(space, change.start, change.stop - change.start)
+        alike.setdefault((space.name, change.here, change.there), []).append(where)
+    for (name, here, there), ranges in alike.items():
+        yield f"    {name} {', '.join(ranges)}", ""
+        yield f"      here:  {here}", ""
+        yield f"      there: {there}", ""
+    if one.more:
+        yield "    ... and more bytes", DIM
 
 
 Section = Callable[[Explained, int], Iterator[Line]]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ class Drawn:
 
     op: Any
     before: tuple[DmaOp, ...] = ()
-    registers: DmaRegisters = DmaRegisters()
+    registers: DmaRegisters = field(default_factory=DmaRegisters)
 
 
 def _copies(rng: np.random.Generator) -> Drawn:
@@ -71,32 +71,39 @@ def _l1_ub(rng: np.random.Generator) -> Drawn:
     loops = tuple(
         Loop(int(rng.integers(1, 4)), _block(rng), _block(rng)) for _ in range(rng.integers(0, 4))
     )
-    few = rng.integers(1, 5, 4).tolist()
-    return Drawn(MteL1Ub(_block(rng), _block(rng), *few, loops, ub_sub=int(rng.integers(2))))
+    few: Any = rng.integers(1, 5, 4).tolist()
+    sub = int(rng.integers(2))
+    return Drawn(
+        MteL1Ub(_block(rng), _block(rng), few[0], few[1], few[2], few[3], loops, ub_sub=sub)
+    )
 
 
 def _bursts(rng: np.random.Generator) -> Drawn:
-    rest = (*rng.integers(1, 6, 2).tolist(), *rng.integers(0, 5, 2).tolist())
-    kind = int(rng.integers(4))
-    sub = int(rng.integers(2))
+    few: list[int] = [*rng.integers(1, 6, 2).tolist(), *rng.integers(0, 5, 2).tolist()]
+    length, count, src_gap, dst_gap = few
+    gaps = (length, count, src_gap, dst_gap)
+    kind, sub = int(rng.integers(4)), int(rng.integers(2))
     if kind == 0:
-        return Drawn(
-            MteL1Fb(_block(rng), (int(rng.integers(2)) << 16) + 64 * int(rng.integers(4)), *rest)
-        )
+        dst = (int(rng.integers(2)) << 16) + 64 * int(rng.integers(4))
+        return Drawn(MteL1Fb(_block(rng), dst, *gaps))
     if kind == 1:
-        return Drawn(MteUbL1(_block(rng), _block(rng), *rest, ub_sub=sub))
+        return Drawn(MteUbL1(_block(rng), _block(rng), *gaps, ub_sub=sub))
     if kind == 2:
-        return Drawn(MteUbUb(_block(rng), 4096 + _block(rng), *rest, ub_sub=sub))
+        return Drawn(MteUbUb(_block(rng), 4096 + _block(rng), *gaps, ub_sub=sub))
     dtype = str(rng.choice(["f32", "i32", "bf16", "f16"]))
     types = Ptr(dtype, "l1"), Ptr("i32" if dtype == "i32" else "f32", "bt")
-    return Drawn(MteL1Bt(_block(rng), 64 * int(rng.integers(4)), *rest, *types))
+    return Drawn(MteL1Bt(_block(rng), 64 * int(rng.integers(4)), *gaps, *types))
 
 
 def _ubuf(rng: np.random.Generator) -> Drawn:
     length, n = 32 * int(rng.integers(1, 5)), int(rng.integers(1, 5))
-    steps = (length + 32 * rng.integers(0, 5, 2)).tolist()
+    steps: Any = (length + 32 * rng.integers(0, 5, 2)).tolist()
     sub = int(rng.integers(2))
-    return Drawn(CopyUbufToUbuf(_block(rng), 4096 + _block(rng), 7, n, length, *steps, ub_sub=sub))
+    return Drawn(
+        CopyUbufToUbuf(
+            _block(rng), 4096 + _block(rng), 7, n, length, steps[0], steps[1], ub_sub=sub
+        )
+    )
 
 
 def _nz(rng: np.random.Generator) -> Drawn:
@@ -189,7 +196,7 @@ def _computed(
     if isinstance(drawn.op, BurstOp):
         rule = WIDENINGS[drawn.op.src_type.dtype]
         assert rule.words is not None
-        return rule.words[read[0].view(rule.element)].astype("<u4").tobytes()
+        return bytes(rule.words[read[0].view(rule.element)].astype("<u4").tobytes())
     transfer = outcome.transfer
     assert isinstance(transfer, WriteBack)
     values = transfer._parameters(before)
@@ -205,7 +212,7 @@ def _computed(
             element, _ = combine(atomic.type, atomic.op, previous, element, ieee=transfer.ieee)
         found.append(element.reshape(-1))
     if len(found) == 1:
-        return found[0].astype(container).tobytes()
+        return bytes(found[0].astype(container).tobytes())
     return bytes([int(found[0][0]) | int(found[1][0]) << 4])
 
 

@@ -25,7 +25,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tb.isa": (),
     "tb.setup": ("tb.common",),
     "tb.language": ("tb.common", "tb.isa"),
-    "tb.explain": ("tb.isa",),
+    "tb.explain": ("tb.common", "tb.isa", "tb.language"),
     "tb.record": ("tb.common",),
     "tb.harness": ("tb.isa", "tb.record"),
     "tb.coverage": ("tb.common", "tb.harness", "tb.isa"),
@@ -65,8 +65,9 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "tb.prove": ("tb.common", "tb.run", "tb.setup"),
     "tb.cli": (
-        *("tb.benchmark", "tb.common", "tb.coverage", "tb.dut", "tb.nightly", "tb.outside"),
-        *("tb.programs", "tb.prove", "tb.record", "tb.regress", "tb.run", "tb.setup"),
+        *("tb.benchmark", "tb.common", "tb.coverage", "tb.dut", "tb.explain", "tb.nightly"),
+        *("tb.outside", "tb.programs", "tb.prove", "tb.record", "tb.regress", "tb.run"),
+        "tb.setup",
     ),
     "tb.__main__": ("tb.cli",),
 }
