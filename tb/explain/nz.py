@@ -63,5 +63,6 @@ def _small(desc: NzDescriptor, group: Axis) -> Iterator[Part]:
     yield made(ZERO, at, pitch - used, axes, b"\0", f"lanes {desc.d_value} and up: d >= d_value")
     packed = desc.n_value * pitch
     behind = (Space.L1, desc.loc_addr + packed)
-    how = "missing rows of the last block"
-    yield made(ZERO, behind, desc.small_bytes - packed, (group,), b"\0", how)
+    missing = (desc.small_bytes - packed) // pitch
+    rows = (group, Axis("n", missing, 0, pitch, desc.n_value))
+    yield made(ZERO, behind, pitch, rows, b"\0", "missing rows of the last block")

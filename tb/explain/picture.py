@@ -149,7 +149,9 @@ class _Canvas:
         return found
 
     def _line(self, line: Line, at: float) -> list[str]:
-        x, width = self.x(line.panel, 0), self.shown * self.scale
+        # Bytes of the next line are not between two lines.
+        shown = min(self.shown, self.tile.pitch or self.shown)
+        x, width = self.x(line.panel, 0), shown * self.scale
         found = [
             f'<rect class="keep" x="{x:.2f}" y="{at:g}" width="{width:.2f}" height="{LINE - 2}"/>'
         ]

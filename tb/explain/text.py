@@ -48,8 +48,8 @@ def _times(axes: Sequence[Axis], step: str) -> str:
 def part_line(part: Part) -> str:
     """Returns a part as one line."""
     used = [axis for axis in part.axes if axis.count > 1]
-    counts = " x ".join(f"{axis.count} {axis.name}" for axis in used)
-    size = f"{counts} x {part.size} B" if counts else f"{part.size} B"
+    ranges = [f"{axis.name} {axis.first}..{axis.first + axis.count - 1}" for axis in used]
+    size = ", ".join((*ranges, f"{part.size} B each" if ranges else f"{part.size} B"))
     target = f"{part.space.name} {part.dst:#x}{_times(used, 'dst')}"
     line = f"{part.kind:<9} {size}: "
     if part.source is not None:

@@ -96,7 +96,7 @@ class Tile:
         source: Whether they are read.
         lines: Lines, by stack, panel and y.
         width: Bytes of the longest line.
-        gap: Bytes from the end of a line to the start of the next one, where that is regular.
+        pitch: Bytes from line to line, 0 where they do not follow each other regularly.
         left_out: What is not drawn, as text, or empty.
         down: What the lines are, such as ``row``.
         panels: What the panels are, such as ``group``; empty for one alone.
@@ -106,10 +106,15 @@ class Tile:
     source: bool
     lines: tuple[Line, ...]
     width: int
-    gap: int
+    pitch: int
     left_out: str
     down: str
     panels: str
+
+    @property
+    def gap(self) -> int:
+        """Bytes from the end of the longest line to the start of the next one."""
+        return max(0, self.pitch - self.width)
 
 
 def _role(view: str, axis: Axis, side: int) -> str:
@@ -148,7 +153,7 @@ def _tile(parts: Sequence[Part], view: str, side: int, space: Space) -> Tile:
         line.cells = _joined(line.cells)
     width = max(cell.x + cell.size for line in ordered for cell in line.cells)
     return Tile(
-        space, not side, tuple(ordered), width, _gap(parts, view, side, width),
+        space, not side, tuple(ordered), width, _pitch(parts, view, side),
         _left_out(parts, view, side), _names(parts, view, side, DOWN) or "line",
         _names(parts, view, side, PANEL),
     )  # fmt: skip
@@ -262,8 +267,8 @@ def _joined(cells: Iterable[Cell]) -> list[Cell]:
     return found
 
 
-def _gap(parts: Sequence[Part], view: str, side: int, width: int) -> int:
-    """Returns bytes from the end of a line to the next one, 0 where lines do not follow so."""
+def _pitch(parts: Sequence[Part], view: str, side: int) -> int:
+    """Returns bytes from line to line, 0 where lines do not follow each other regularly."""
     found = set()
     for part in parts:
         steps = [
@@ -273,7 +278,7 @@ def _gap(parts: Sequence[Part], view: str, side: int, width: int) -> int:
         ]
         if steps:
             found.add(min(steps))
-    return max(0, found.pop() - width) if len(found) == 1 else 0
+    return found.pop() if len(found) == 1 else 0
 
 
 def _left_out(parts: Sequence[Part], view: str, side: int) -> str:
