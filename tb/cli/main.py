@@ -23,6 +23,7 @@ COMMANDS: dict[str, str] = {
     "program": "programs.program",
     "verify": "programs.verify",
     "tests": "run.tests",
+    "explain": "explain.explain",
     "check-dut": "dut.check_dut",
     "new-dut": "dut.new_dut",
     "doctor": "tools.doctor",

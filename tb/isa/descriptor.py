@@ -5,16 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from operator import attrgetter
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from tb.isa.dma.op import DmaLoop
 from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.fields import DESC_WORDS, OPCODE_BITS, Layout
 from tb.isa.lower import DESCRIPTORS, Descriptor
 from tb.isa.ops import LAYOUTS, OPS_BY_CODE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 UNUSED_LOOP = DmaLoop(1, 0, 0)
 """Field values of an absent loop group."""
@@ -51,8 +52,8 @@ def field_values(desc: Descriptor) -> dict[str, int]:
     return values
 
 
-def pack(desc: Descriptor) -> NDArray[np.uint32]:
-    """Returns the descriptor as ``uint32[16]``, least significant word first.
+def packed(desc: Descriptor) -> int:
+    """Returns the descriptor as a number of 512 bits.
 
     Raises:
         ValueError: a field is negative.
@@ -62,7 +63,19 @@ def pack(desc: Descriptor) -> NDArray[np.uint32]:
     for name, lsb, limit, row in desc.spec.layout.places:
         value = values[name]
         word |= (value if 0 <= value <= limit else row.saturate(value)) << lsb
-    return np.frombuffer(word.to_bytes(4 * DESC_WORDS, "little"), dtype="<u4").copy()
+    return word
+
+
+def pack(desc: Descriptor) -> NDArray[np.uint32]:
+    """Returns the descriptor as ``uint32[16]``, least significant word first.
+
+    Raises:
+        ValueError: a field is negative.
+    """
+    import numpy as np
+
+    data = packed(desc).to_bytes(4 * DESC_WORDS, "little")
+    return np.frombuffer(data, dtype="<u4").copy()
 
 
 def pack_columns(
@@ -83,6 +96,8 @@ def pack_columns(
         ValueError: a value does not fit its container. Illegal values are packed one by one
             with :func:`pack`, which saturates them.
     """
+    import numpy as np
+
     count = len(opcode)
     words = np.zeros((count, DESC_WORDS), dtype=np.uint64)
     words[:, 0] = opcode
@@ -107,6 +122,8 @@ def pack_columns(
 
 def unpack_fields(words: NDArray[np.uint32], layout: Layout) -> dict[str, int]:
     """Returns the field values of one packed descriptor of a family."""
+    import numpy as np
+
     word = int.from_bytes(np.ascontiguousarray(words, dtype="<u4").tobytes(), "little")
     return {name: word >> lsb & limit for name, lsb, limit, _ in layout.places}
 

@@ -105,7 +105,7 @@ def d_violations(desc: Descriptor) -> tuple[Violation, ...]:
     return tuple(found)
 
 
-def _s_predicates(op: V06Op) -> Mapping[Rule, Any]:
+def s_predicates(op: V06Op) -> Mapping[Rule, Any]:
     """Returns the S rules of the op; None for a rule that only text can break."""
     if isinstance(op, MteGmL1Frac):
         return nz_rules.S_RULES
@@ -119,24 +119,26 @@ def _s_predicates(op: V06Op) -> Mapping[Rule, Any]:
 def s_violations(op: V06Op) -> tuple[Violation, ...]:
     """Returns every S rule the op breaks, in ascending number."""
     found = []
-    for rule, predicate in _s_predicates(op).items():
+    for rule, predicate in s_predicates(op).items():
         message = predicate(op) if predicate else None
         if message:
             found.append(Violation(rule, message))
     return tuple(found)
 
 
+def t_predicates(desc: Descriptor) -> _Predicates:
+    """Returns the T rules that a descriptor can break."""
+    if isinstance(desc, NzDescriptor):
+        return nz_rules.T_RULES
+    if isinstance(desc, BurstDescriptor):
+        return {_DMA[14]: burst_rules.disjoint}
+    return fix_rules.T_RULES if isinstance(desc, FixDescriptor) else dma_rules.T_RULES
+
+
 def t_violations(desc: Descriptor) -> tuple[Violation, ...]:
     """Returns every T rule the descriptor breaks: such an op must not be scored."""
-    rules: _Predicates = dma_rules.T_RULES
-    if isinstance(desc, NzDescriptor):
-        rules = nz_rules.T_RULES
-    elif isinstance(desc, BurstDescriptor):
-        rules = {_DMA[14]: burst_rules.disjoint}
-    elif isinstance(desc, FixDescriptor):
-        rules = fix_rules.T_RULES
     found = []
-    for rule, predicate in rules.items():
+    for rule, predicate in t_predicates(desc).items():
         message = predicate(desc)
         if message:
             found.append(Violation(rule, message))

@@ -25,6 +25,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tb.isa": (),
     "tb.setup": ("tb.common",),
     "tb.language": ("tb.common", "tb.isa"),
+    "tb.explain": ("tb.common", "tb.isa", "tb.language"),
     "tb.record": ("tb.common",),
     "tb.harness": ("tb.isa", "tb.record"),
     "tb.coverage": ("tb.common", "tb.harness", "tb.isa"),
@@ -64,8 +65,9 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "tb.prove": ("tb.common", "tb.run", "tb.setup"),
     "tb.cli": (
-        *("tb.benchmark", "tb.common", "tb.coverage", "tb.dut", "tb.nightly", "tb.outside"),
-        *("tb.programs", "tb.prove", "tb.record", "tb.regress", "tb.run", "tb.setup"),
+        *("tb.benchmark", "tb.common", "tb.coverage", "tb.dut", "tb.explain", "tb.nightly"),
+        *("tb.outside", "tb.programs", "tb.prove", "tb.record", "tb.regress", "tb.run"),
+        "tb.setup",
     ),
     "tb.__main__": ("tb.cli",),
 }
@@ -73,7 +75,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
 # Rooms and modules that must be importable and testable without a simulator.
 WITHOUT_SIMULATOR = (
     *("tb.common", "tb.isa", "tb.language", "tb.record", "tb.coverage", "tb.dut", "tb.regress"),
-    *("tb.report", "tb.setup", "tb.prove", "tb.cli", "tb.nightly", "tb.outside"),
+    *("tb.explain", "tb.report", "tb.setup", "tb.prove", "tb.cli", "tb.nightly", "tb.outside"),
     "scoreboards.model",
     *("tb.harness.layout", "tb.harness.mailbox", "tb.harness.mailbox_reader"),
     *("tb.harness.memory", "tb.harness.knobs", "tb.harness.protocol"),

@@ -133,7 +133,7 @@ def _without_a_run(step: Move | Compute) -> list[_Problem]:
         return [("", what, legal) for what, legal in cube_problems(step.op)]
     if isinstance(step.op, LegacySet | CtrlOp):
         return []
-    return [(one.rule.name, one.what, one.legal) for one in _s_violations(step.op, True)]
+    return [(one.rule.name, one.what, one.legal) for one in s_broken(step.op, True)]
 
 
 def _legal(found: Violation, lowering: Lowering, d_rules: bool) -> str:
@@ -179,7 +179,7 @@ def _violations(lowering: Lowering, d_rules: bool) -> tuple[Violation, ...]:
 
 
 def _of_op(op: V06Op | LegacyCopy | CopyUbufToUbuf, lowering: Lowering) -> tuple[Violation, ...]:
-    s_rules = _s_violations(op, lowering.unknown)
+    s_rules = s_broken(op, lowering.unknown)
     if any(one.rule.name not in HINT_RULES for one in s_rules):
         return s_rules
     if s_rules:
@@ -194,7 +194,7 @@ def _of_op(op: V06Op | LegacyCopy | CopyUbufToUbuf, lowering: Lowering) -> tuple
     desc = lowering.descriptor
     if desc is None:  # Types that no descriptor holds, or too many loops, which others tell.
         return s_rules
-    return (*s_rules, *(_told(lowering.broken) or _t_violations(desc)))
+    return (*s_rules, *(_told(lowering.broken) or t_broken(desc)))
 
 
 def _told(violations: tuple[Violation, ...]) -> tuple[Violation, ...]:
@@ -219,7 +219,7 @@ def _s_told(found: tuple[Violation, ...]) -> tuple[Violation, ...]:
     return found
 
 
-def _s_violations(op: V06Op | LegacyCopy | CopyUbufToUbuf, unknown: bool) -> tuple[Violation, ...]:
+def s_broken(op: V06Op | LegacyCopy | CopyUbufToUbuf, unknown: bool) -> tuple[Violation, ...]:
     """Returns the S rules an op breaks; of a legacy copy those of the op that it is lowered to."""
     src, dst = op.src_type, op.dst_type
     if isinstance(op, CopyGmToUbuf):
@@ -289,7 +289,7 @@ def _d_undecided(
     # Where rows fall on one another does not depend on where they come from; where a burst goes
     # inside one memory does.
     if not isinstance(op, BurstOp) and _rows_known(op):
-        return _t_violations(_lower(assume(op, _zero), registers, ctrl))
+        return t_broken(_lower(assume(op, _zero), registers, ctrl))
     return ()
 
 
@@ -332,7 +332,7 @@ def _zero(_: str) -> int:
 # --- T rules -------------------------------------------------------------------------------------
 
 
-def _t_violations(desc: Descriptor) -> tuple[Violation, ...]:
+def t_broken(desc: Descriptor) -> tuple[Violation, ...]:
     """Returns the T rules that a legal op breaks."""
     found: tuple[Violation, ...] = ()
     if not desc.is_nop:

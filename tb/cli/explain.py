@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Command ``explain``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from tb.cli import declare as typer
+from tb.cli.options import ProfileOption
+
+
+def explain(
+    what: Annotated[str, typer.Argument(help="an op as text, a .pto file, or - for the input")],
+    line: Annotated[list[int] | None, typer.Option("--line", help="ops in this line")] = None,
+    op: Annotated[
+        list[int] | None, typer.Option("--op", help="op of this number in the file, from 1")
+    ] = None,
+    run: Annotated[int, typer.Option("--run", help="which execution of an op in a loop")] = 1,
+    arg: Annotated[
+        list[str] | None, typer.Option("--arg", help="N=VALUE: argument N of the function")
+    ] = None,
+    function: Annotated[str, typer.Option("--function", help="the function to walk")] = "",
+    value: Annotated[
+        list[str] | None, typer.Option("--value", help="NAME=VALUE for a %NAME of an op as text")
+    ] = None,
+    element: Annotated[
+        str, typer.Option("--element", help="element type of an op without types, or SRC,DST")
+    ] = "",
+    bytes_: Annotated[
+        list[str] | None,
+        typer.Option("--bytes", help="SPACE:A..B: where these bytes come from, or go"),
+    ] = None,
+    show: Annotated[
+        str, typer.Option("--show", help="sections of the output, separated by commas")
+    ] = "rules,bytes,registers,descriptor,profiles",
+    rows: Annotated[int, typer.Option("--rows", help="ranges of bytes to list")] = 12,
+    ubuf_to_ubuf: Annotated[
+        str, typer.Option("--ubuf-to-ubuf", help="operands of copy_ubuf_to_ubuf: bytes or blocks")
+    ] = "bytes",
+    profile: ProfileOption = "",
+    json: Annotated[str, typer.Option("--json", help="file for JSON, - for the output")] = "",
+    picture: Annotated[
+        str, typer.Option("--picture", help="file for a picture: .svg or .html")
+    ] = "",
+) -> None:
+    """Say of an op which bytes it moves, by which rules, with which registers and descriptor."""
+    from tb.explain.command import Options, explain_command
+
+    options = Options(
+        lines=line or (),
+        ops=op or (),
+        run=run,
+        args=arg or (),
+        function=function,
+        values=value or (),
+        element=element,
+        bytes=bytes_ or (),
+        show=show,
+        rows=rows,
+        ubuf_to_ubuf=ubuf_to_ubuf,
+        profile=profile,
+        json=json,
+        picture=picture,
+    )
+    raise typer.Exit(explain_command(what, options))

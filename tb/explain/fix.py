@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bytes of the write-back (spec/fixpipe.md, section 2), and the steps of its values (section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tb.explain.parts import DATA, Axis, Part
+from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.table import (
+    ATOMIC_OPS,
+    ATOMIC_TYPES,
+    DST_I16,
+    DST_I32,
+    DST_S4,
+    DST_S8,
+    DST_U8,
+    FLOAT_DSTS,
+    GROUP,
+    L0C_WORD,
+    NZ2DN,
+    NZ2NZ,
+    RELU_MODES,
+    SAT_MODES,
+    SCALAR_RELU,
+    UB_SPLIT_M,
+    UB_SPLIT_N,
+    UB_WHOLE,
+    VECTOR_RELU,
+)
+from tb.isa.footprint import space_of
+from tb.isa.profile import current
+from tb.isa.spaces import Space, ub_space
+
+ACCUMULATOR = 4
+"""Bytes of an accumulator."""
+
+NIBBLE = 4
+"""Bits of an element that shares its byte with another one."""
+
+_STAGES = {
+    DST_S4: ("S5", "-8..7"),
+    DST_S8: ("S9", "-128..127"),
+    DST_U8: ("S9", "0..255"),
+    DST_I16: ("S17", "-32768..32767"),
+    DST_I32: ("integer", "-2^31..2^31-1"),
+}
+_NAMES = ("f32", "i32", "f16", "bf16", "i16", "e4m3fn", "hif8", "s8", "u8", "s4")
+_RELU_NAMES = {code: name for name, code in RELU_MODES.items()}
+_SAT_NAMES = {code: name for name, code in SAT_MODES.items() if name}
+
+
+def steps(desc: FixDescriptor) -> tuple[str, ...]:
+    """Returns the stages that a value takes, from the accumulator to the element."""
+    mode = desc.mode
+    found = [f"accumulator {'i32' if desc.acc else 'f32'}"]
+    if mode.stage in ("H", "HI"):
+        found.append("to f16 and back")
+    elif mode.stage == "f32":
+        found.append("to f32")
+    scale = "M1 of channel n" if mode.vector else f"M1 {desc.quant_scale & 0xFFFFE000:#010x}"
+    slope = "alpha of channel n" if desc.relu == VECTOR_RELU else "alpha"
+    sloped = desc.relu in (SCALAR_RELU, VECTOR_RELU)
+    replaces = sloped and mode.scale and current().alpha == "replace"
+    if replaces:
+        found.append(f"* ({slope} if the accumulator is below 0, else {scale})")
+    elif mode.scale:
+        found.append(f"* {scale}")
+    if sloped and not replaces:
+        found.append(f"* {slope} if below 0")
+    elif desc.relu == RELU_MODES["normal_relu"]:
+        found.append("normal_relu")
+    integer = desc.dst_type not in FLOAT_DSTS
+    if integer and mode.scale:
+        stage, limits = _STAGES[desc.dst_type]
+        found.append(f"round and clamp to {stage}")
+        if mode.vector:
+            found.append("+ offset of channel n")
+        if desc.clip_en:
+            found.append(f"clip {desc.clip:#x}")
+        found.append(f"clamp to {limits}")
+    else:
+        if desc.clip_en:
+            found.append(f"clip {desc.clip:#x}")
+        name = _NAMES[desc.dst_type]
+        if not integer and name != "f32":
+            found.append(f"to {name}, {_SAT_NAMES.get(desc.sat, desc.sat)}")
+    found.append(f"{_NAMES[desc.dst_type]} element")
+    if desc.atomic_type:
+        kinds = {code: name for name, code in ATOMIC_TYPES.items()}
+        ops = {code: name for name, code in ATOMIC_OPS.items()}
+        kind = kinds.get(desc.atomic_type, str(desc.atomic_type))
+        found.append(f"atomic {ops.get(desc.atomic_op, desc.atomic_op)} as {kind} to the old value")
+    return tuple(found)
+
+
+def is_moved(desc: FixDescriptor) -> bool:
+    """Returns whether the 32 bits of an accumulator are the element (section 3, pass-through)."""
+    return desc.quant == 0 and desc.relu == 0 and not desc.clip_en and not desc.atomic_type
+
+
+def fix_parts(desc: FixDescriptor) -> Iterator[Part]:
+    """Yields the elements of a write-back that moves something, in each memory it writes."""
+    m, n = desc.halves
+    if desc.spec.destination != "ub":
+        yield from _tile(desc, space_of(desc.spec.destination), m, n, 0, 0)
+        return
+    if desc.ub_mode == UB_WHOLE:
+        yield from _tile(desc, ub_space(desc.ub_sub & 1), m, n, 0, 0)
+        return
+    for number in (0, 1):
+        first_m = number * m if desc.ub_mode == UB_SPLIT_M else 0
+        first_n = number * n if desc.ub_mode == UB_SPLIT_N else 0
+        yield from _tile(desc, ub_space(number), m, n, first_m, first_n)
+
+
+def _tile(
+    desc: FixDescriptor, space: Space, m: int, n: int, first_m: int, first_n: int
+) -> Iterator[Part]:
+    """Yields ``m`` rows and ``n`` channels of the tile, at ``dst`` of a memory.
+
+    ``first_m`` and ``first_n``, a multiple of 16, are the first row and channel of a half.
+    """
+    whole, rest = divmod(n, GROUP)
+    for group, count, lanes in ((0, whole, GROUP), (whole, 1, rest)):
+        if count and lanes:
+            first = first_n // GROUP + group
+            yield _groups(desc, space, _Span(m, first_m, count, first, group, lanes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Rows and groups of channels of a tile.
+
+    Attributes:
+        m, first_m: Rows, and the number of the first one.
+        groups, first: Groups of 16 channels, and the number of the first one in the source.
+        offset: Number of the first group at the destination.
+        lanes: Channels of a group that are there.
+    """
+
+    m: int
+    first_m: int
+    groups: int
+    first: int
+    offset: int
+    lanes: int
+
+
+def _groups(desc: FixDescriptor, space: Space, span: _Span) -> Part:
+    """Returns the elements of the same lanes of several groups."""
+    bits, word = desc.dst_bits, desc.row_step * L0C_WORD
+    group_src = desc.src_stride * L0C_WORD
+    stride = desc.dst_stride * bits // 8
+    src = desc.src_addr + span.first * group_src + span.first_m * word
+    repeat = Axis("repeat", desc.repeats, 0, 0)
+    if desc.loop3_en:
+        repeat = Axis("repeat", desc.repeats, desc.loop3_src * L0C_WORD, desc.loop3_dst * bits // 8)
+
+    def group(step: int) -> Axis:
+        return Axis("group", span.groups, group_src, step, span.first)
+
+    def row(step: int) -> Axis:
+        return Axis("m", span.m, word, step, span.first_m)
+
+    def part(step: int, axes: tuple[Axis, ...], lanes: int = 0) -> Part:
+        """Returns the part; ``lanes`` are neighbours on both sides, moved as one unit if moved."""
+        dst = desc.dst_addr + span.offset * step
+        if is_moved(desc):
+            size = max(lanes, 1) * ACCUMULATOR
+            return Part(DATA, space, dst, size, (repeat, *axes), Space.L0C, src, size)
+        size = max(1, bits // 8)
+        pieces: tuple[int, ...] = (0,)
+        if bits == NIBBLE and desc.layout == NZ2DN:
+            pieces = (0, word)
+        elif bits == NIBBLE:
+            pieces = (0, ACCUMULATOR)
+        if lanes:
+            name = "lane pair" if len(pieces) > 1 else "lane"
+            lane = Axis(name, lanes // len(pieces), ACCUMULATOR * len(pieces), size)
+            axes = (*axes, lane)
+        return Part(
+            DATA, space, dst, size, (repeat, *axes), Space.L0C, src, ACCUMULATOR, pieces,
+            moved=False, how=" -> ".join(steps(desc)),
+        )  # fmt: skip
+
+    if desc.layout == NZ2NZ:
+        width = desc.nz_columns
+        halves = GROUP // width
+        lanes = min(width, span.lanes)
+        step = stride * halves
+        half = Axis("half", span.lanes // lanes, width * ACCUMULATOR, stride)
+        inner = (row(width * bits // 8),)
+        return part(
+            step, (group(step), half, *inner) if halves > 1 else (group(step), *inner), lanes
+        )
+    if desc.layout == NZ2DN:
+        step = GROUP * stride
+        lane = Axis("lane", span.lanes, ACCUMULATOR, stride)
+        rows = row(bits // 8)
+        if bits == NIBBLE:
+            rows = Axis("m pair", span.m // 2, 2 * word, 1)
+        return part(step, (group(step), lane, rows))
+    step = GROUP * bits // 8
+    return part(step, (row(stride), group(step)), span.lanes)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layouts and tiles of an op as sentences: one row of a table for each family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tb.explain.fix import steps
+from tb.isa.burst.op import BurstDescriptor
+from tb.isa.dma.op import DmaDescriptor
+from tb.isa.dma.table import MTE_L1_UB
+from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.table import GROUP, L0C_WORD, NZ2DN, NZ2NZ, UB_SPLIT_M, UB_WHOLE
+from tb.isa.lower import Descriptor
+from tb.isa.nz.op import NzDescriptor
+from tb.isa.nz.table import C0_BYTES, DN2NZ
+from tb.isa.spaces import UB_BLOCK
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def _dma(desc: DmaDescriptor) -> Iterator[str]:
+    if desc.spec is MTE_L1_UB:
+        yield f"{_count(desc.n_burst, 'burst')} of {desc.len} blocks of {UB_BLOCK} B, with gaps"
+    else:
+        yield f"{_count(desc.n_burst, 'row')} of {desc.len} B"
+    if desc.loops:
+        counts = " x ".join(str(loop.count) for loop in reversed(desc.loops))
+        yield f"repeated by {_count(len(desc.loops), 'loop')}, {counts}, the last one innermost"
+    if desc.compact:
+        total = desc.n_burst * desc.len
+        yield f"a compact group: the rows follow each other without a gap, {total} B together"
+    if desc.pad_en:
+        yield (
+            f"each row padded: {desc.left_bytes} B before the data, at least {desc.right_bytes} B "
+            "after it"
+        )
+
+
+def _burst(desc: BurstDescriptor) -> Iterator[str]:
+    read, written = desc.units
+    unit = f"{read} B" if read == written else f"{read} B at the source, {written} B written"
+    yield f"{_count(desc.n_burst, 'burst')} of {desc.len} units ({unit})"
+    if desc.n_burst > 1:
+        yield f"gaps of {desc.src_gap} units at the source and {desc.dst_gap} at the destination"
+
+
+def _nz(desc: NzDescriptor) -> Iterator[str]:
+    source = "src[d][n]" if desc.mode == DN2NZ else "src[n][d]"
+    size = desc.elem_bytes
+    yield (
+        f"{desc.group_count} x {source}, N = {desc.n_value}, D = {desc.d_value}, elements of "
+        f"{size} B, C0 = {desc.c0}"
+    )
+    if desc.small_c0:
+        yield f"small-C0: a row is 4 lanes of {size} B, rows back to back"
+        yield f"element (g, n, d) at dst + 32*g*{desc.dst_loop4} + (n*4 + d)*{size}"
+        return
+    steps = (desc.dst_loop4, desc.dst_loop3, desc.dst_loop2)
+    yield (
+        "element (g, n, d) at dst + 32*(g*{} + (d div {})*{} + n*{}) + (d mod {})*{}".format(
+            *steps[:1], desc.c0, *steps[1:], desc.c0, size
+        )
+    )
+    tile = C0_BYTES * GROUP
+    rest = desc.d_value % desc.c0
+    lanes = f", of which the last has {_count(rest, 'lane')}" if rest else ""
+    yield f"NZ tiles: {_count(desc.columns, 'C0 column')} of {desc.n_value} rows{lanes}"
+    if desc.dst_loop2 == 1:
+        fractals = -(-desc.n_value // GROUP)
+        yield f"a column is {_count(fractals, 'fractal')} of {GROUP} rows ({tile} B each)"
+
+
+def _fix(desc: FixDescriptor) -> Iterator[str]:
+    group, row = desc.src_stride, desc.row_step
+    repeat = f"r*{desc.loop3_src} + " if desc.loop3_en else ""
+    yield (
+        f"source: L0C words of {L0C_WORD} B, N1 M N0: accumulator (r, m, n) at src + "
+        f"{L0C_WORD}*({repeat}(n div {GROUP})*{group} + m*{row}) + 4*(n mod {GROUP})"
+    )
+    bits, stride = desc.dst_bits, desc.dst_stride
+    names = {0: "omitted, as nz2nd", 1: "nz2nd", NZ2DN: "nz2dn", NZ2NZ: "nz2nz"}
+    width = desc.nz_columns
+    repeat = f"r*{desc.loop3_dst} + " if desc.loop3_en else ""
+    index = {
+        NZ2DN: f"{repeat}n*{stride} + m",
+        NZ2NZ: f"(n div {width})*{stride} + m*{width} + (n mod {width})",
+    }.get(desc.layout, f"{repeat}m*{stride} + n")
+    unit = f"{bits // 8} B" if bits >= 8 else "4 bits, the even index in the low half"
+    yield f"destination: layout {names[desc.layout]}: element {index}, of {unit}"
+    if desc.spec.destination == "ub" and desc.ub_mode != UB_WHOLE:
+        m, n = desc.halves
+        what = f"rows 0..{m - 1} and {m}..{desc.m - 1}"
+        if desc.ub_mode != UB_SPLIT_M:
+            what = f"columns 0..{n - 1} and {n}..{desc.n - 1}"
+        yield f"split: {what} go to sub-blocks 0 and 1, each from its own index 0 on"
+    yield f"value: {' -> '.join(steps(desc))}"
+
+
+LAYOUTS: dict[str, Callable[[Any], Iterator[str]]] = {
+    "dma": _dma,
+    "burst": _burst,
+    "nz": _nz,
+    "fix": _fix,
+}
+"""Family of a descriptor to the function that yields its sentences."""
+
+
+def layout_lines(desc: Descriptor) -> tuple[str, ...]:
+    """Returns how an op that moves something lays out its bytes."""
+    return tuple(LAYOUTS[desc.spec.layout.family](desc))
+
+
+def view_of(desc: Descriptor) -> str:
+    """Returns how a picture of the op places its bytes: a row of :data:`tb.explain.tiles.VIEWS`."""
+    if isinstance(desc, NzDescriptor):
+        return ("small " if desc.small_c0 else "") + ("dn2nz" if desc.mode == DN2NZ else "nd2nz")
+    if isinstance(desc, FixDescriptor):
+        return {NZ2DN: "nz2dn", NZ2NZ: "nz2nz"}.get(desc.layout, "nz2nd")
+    return "rows"

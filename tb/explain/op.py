@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that is said of one op, as data: :func:`explain`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tb.explain.layouts import layout_lines, view_of
+from tb.explain.maps import parts_of
+from tb.explain.parts import Part
+from tb.explain.profiles import Difference, differences
+from tb.explain.registers import OpForm, WordValue, forms_of, words_of
+from tb.explain.rules import BROKEN, Verdict, verdicts
+from tb.isa.descriptor import field_values, packed
+from tb.isa.dma.legacy import DmaRegisters
+from tb.isa.fields import DESC_WORDS, OPCODE_BITS
+from tb.isa.fix.op import FixDescriptor
+from tb.isa.footprint import parameters
+from tb.isa.lower import Descriptor
+from tb.isa.pipes import PIPES
+from tb.isa.profile import current
+from tb.isa.spaces import Space
+from tb.isa.text import AnyOp, to_text
+from tb.language.lowered import Lowering
+from tb.language.rules.check import HINT_RULES
+
+LEGAL, NOP, REFUSED, REPORTED, UNDEFINED = "legal", "NOP", "refused", "error", "undefined"
+UNKNOWN = "not known"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldValue:
+    """A field of the descriptor: name, highest and lowest bit, value, description."""
+
+    name: str
+    msb: int
+    lsb: int
+    value: int
+    doc: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """Parameters in fb that an op reads: ``count`` of ``size`` bytes from ``address`` on."""
+
+    what: str
+    address: int
+    size: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What is said of an op.
+
+    Attributes:
+        name: Mnemonic as written.
+        text: The op as one line.
+        place: Its place in a file, or empty.
+        run: Which of its executions this is, and of how many; empty for the only one.
+        notes: Assumptions, such as addresses that are not known.
+        pipe: Its pipe.
+        profile: The profile.
+        status: ``LEGAL``, ``NOP``, ``REFUSED`` (S rule), ``REPORTED`` (D rule: the engine retires
+            it with an error), ``UNDEFINED`` (T rule), ``UNKNOWN`` (an operand is not known).
+        verdict: The same as a sentence.
+        rules: Rules with their verdicts.
+        parts: The byte map; empty where nothing is moved.
+        layout: How rows, groups and tiles lie in the memories, and the steps of values, as
+            sentences.
+        view: How a picture places the bytes; empty where nothing is moved.
+        parameters: Parameters in fb that are read.
+        words: Register words.
+        forms: Other forms.
+        fields: Fields of the descriptor, the opcode first; empty where there is none.
+        packed: The descriptor in words of 32 bits, least significant first.
+        differences: Knobs of the profile that matter.
+    """
+
+    name: str
+    text: str
+    place: str
+    run: str
+    notes: tuple[str, ...]
+    pipe: str
+    profile: str
+    status: str
+    verdict: str
+    rules: tuple[Verdict, ...]
+    parts: tuple[Part, ...]
+    layout: tuple[str, ...]
+    view: str
+    parameters: tuple[Parameter, ...]
+    words: tuple[WordValue, ...]
+    forms: tuple[OpForm, ...]
+    fields: tuple[FieldValue, ...]
+    packed: tuple[int, ...]
+    differences: tuple[Difference, ...]
+
+    @property
+    def memories(self) -> tuple[Space, ...]:
+        """Memories that are written."""
+        return tuple(dict.fromkeys(part.space for part in self.parts))
+
+
+def explain(
+    op: AnyOp,
+    registers: DmaRegisters | None = None,
+    ctrl: int = 0,
+    *,
+    name: str = "",
+    place: str = "",
+    run: str = "",
+    notes: tuple[str, ...] = (),
+    unknown: str = "",
+) -> Explained:
+    """Returns what is to be said of an op under the profile of this process.
+
+    Args:
+        op: An op that moves data.
+        registers: Registers of the legacy copies at its issue.
+        ctrl: CTRL at its issue.
+        name: Mnemonic as written.
+        place: Its place.
+        unknown: Why it cannot be explained, where an operand is not known; else empty.
+        run: Which of its executions this is.
+        notes: Assumptions.
+    """
+    name = name or to_text(op).removeprefix("pto.").partition(" ")[0]
+    pipe = PIPES[name].value
+    profile = str(current())
+    if unknown:
+        words = f"pto.{name}: an operand is not known"
+        nothing: tuple[Any, ...] = ()
+        return Explained(
+            name, words, place, run, notes, pipe, profile, UNKNOWN, unknown, nothing, nothing,
+            nothing, "", nothing, nothing, nothing, nothing, nothing, nothing,
+        )  # fmt: skip
+    held = registers or DmaRegisters()
+    lowering = Lowering(op, held, ctrl)
+    rules = verdicts(lowering)
+    desc = lowering.descriptor
+    status, verdict = judged(rules, desc)
+    moves = status in (LEGAL, UNDEFINED) and desc is not None
+    return Explained(
+        name=name,
+        text=to_text(op),
+        place=place,
+        run=run,
+        notes=notes,
+        pipe=pipe,
+        profile=profile,
+        status=status,
+        verdict=verdict,
+        rules=rules,
+        parts=parts_of(desc) if moves and desc is not None else (),
+        layout=layout_lines(desc) if moves and desc is not None else (),
+        view=view_of(desc) if moves and desc is not None else "",
+        parameters=_parameters(desc) if moves and isinstance(desc, FixDescriptor) else (),
+        words=() if desc is None else words_of(desc),
+        forms=() if desc is None else forms_of(op, desc, held),
+        fields=() if desc is None else _fields(desc),
+        packed=() if desc is None else _words(packed(desc)),
+        differences=differences(op, held, ctrl),
+    )
+
+
+def judged(rules: tuple[Verdict, ...], desc: Descriptor | None) -> tuple[str, str]:
+    """Returns the status of an op with these verdicts, and a sentence."""
+    broken = {kind: [one for one in rules if one.state == BROKEN and one.kind == kind]
+              for kind in "SDT"}  # fmt: skip
+    if any(one.rule not in HINT_RULES for one in broken["S"]):
+        names = ", ".join(one.rule for one in broken["S"])
+        return REFUSED, f"{names}: a front end refuses the op, which is not issued"
+    if broken["D"]:
+        first = broken["D"][0].rule
+        more = "".join(f", {one.rule}" for one in broken["D"][1:])
+        more = f" (broken too{more.replace(',', ':', 1)})" if more else ""
+        return REPORTED, f"{first}: the op retires with this rule and no byte changes{more}"
+    if desc is None:
+        return REFUSED, "no descriptor holds the op, which is not issued"
+    if desc.is_nop:
+        return NOP, "legal, and a NOP: a count is 0, no byte is touched"
+    if broken["T"]:
+        names = ", ".join(one.rule for one in broken["T"])
+        return UNDEFINED, f"{names}: the result is undefined; the map shows what each part writes"
+    return LEGAL, "legal"
+
+
+def _parameters(desc: FixDescriptor) -> tuple[Parameter, ...]:
+    names = [
+        what
+        for used, what in (
+            (desc.vector_quant, "pre_quant record"),
+            (desc.vector_relu, "alpha"),
+        )
+        if used
+    ]
+    return tuple(
+        Parameter(f"{what} of channel n", region.base, region.length // desc.n, desc.n)
+        for what, region in zip(names, parameters(desc), strict=True)
+    )
+
+
+def _fields(desc: Descriptor) -> tuple[FieldValue, ...]:
+    values = field_values(desc)
+    opcode = FieldValue("opcode", OPCODE_BITS - 1, 0, desc.spec.opcode, desc.spec.name)
+    rows = (
+        FieldValue(name, placed.msb, placed.lsb, values[name], placed.field.doc)
+        for name, placed in desc.spec.layout.items()
+    )
+    return (opcode, *rows)
+
+
+def _words(number: int) -> tuple[int, ...]:
+    return tuple(number >> 32 * k & 0xFFFFFFFF for k in range(DESC_WORDS))

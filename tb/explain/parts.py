@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bytes that an op writes, each with its source, as nested regular parts.
+
+A part is a unit of contiguous destination bytes that axes repeat: rows, loops, C0 columns.
+Each family makes its parts from a descriptor; everything else here works on parts alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from tb.isa.spaces import Space
+
+DATA = "data"
+LEFT = "left pad"
+PAD = "pad"
+TAIL = "tail"
+ZERO = "zero fill"
+
+KINDS: tuple[str, ...] = (DATA, LEFT, PAD, TAIL, ZERO)
+"""Kinds of bytes that an op writes."""
+
+MOST_LINKS = 65_536
+"""Most links of an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A repetition: bytes from one iteration to the next at the source and at the destination.
+
+    ``first`` is the number of the first iteration, where a part does not begin with 0.
+    """
+
+    name: str
+    count: int
+    src: int
+    dst: int
+    first: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Regular bytes of a destination.
+
+    Attributes:
+        kind: One of ``KINDS``.
+        space: Memory that is written.
+        dst: Address of the first unit.
+        size: Bytes of a unit.
+        axes: Repetitions of the unit, the outermost first.
+        source: Memory that is read, or None for bytes that are made from none.
+        src: Address of the source of the first unit.
+        piece: Bytes of one piece of the source of a unit; a unit that is moved has one of ``size``.
+        pieces: Offsets of the pieces of a unit.
+        pattern: Bytes that are written where there is no source: byte ``a mod len(pattern)`` at
+            address ``a``.
+        moved: Whether bytes are moved as they are, so that byte k of a unit is byte k of its
+            source; else the unit is computed from all its pieces.
+        how: How the bytes are made, where they are not moved.
+    """
+
+    kind: str
+    space: Space
+    dst: int
+    size: int
+    axes: tuple[Axis, ...] = ()
+    source: Space | None = None
+    src: int = 0
+    piece: int = 0
+    pieces: tuple[int, ...] = (0,)
+    pattern: bytes = b""
+    moved: bool = True
+    how: str = ""
+
+    @property
+    def units(self) -> int:
+        """Units in all iterations."""
+        total = 1
+        for axis in self.axes:
+            total *= axis.count
+        return total
+
+    @property
+    def bytes(self) -> int:
+        """Bytes written."""
+        return self.units * self.size
+
+    @property
+    def end(self) -> int:
+        """First address after the destination."""
+        return self.dst + sum((axis.count - 1) * axis.dst for axis in self.axes) + self.size
+
+    @property
+    def read(self) -> tuple[int, int] | None:
+        """First address of the source and the one after it, or None."""
+        if self.source is None:
+            return None
+        last = sum((axis.count - 1) * axis.src for axis in self.axes)
+        return self.src + min(self.pieces), self.src + last + max(self.pieces) + self.piece
+
+
+def moved(
+    kind: str,
+    to: tuple[Space, int],
+    start: tuple[Space, int],
+    size: int,
+    axes: Sequence[Axis] = (),
+    how: str = "",
+) -> Part:
+    """Returns a part of bytes that are moved as they are, ``size`` in a unit."""
+    return Part(kind, *to, size, tuple(axes), *start, size, how=how)
+
+
+def made(
+    kind: str, to: tuple[Space, int], size: int, axes: Sequence[Axis], pattern: bytes, how: str
+) -> Part:
+    """Returns a part without a source."""
+    return Part(kind, *to, size, tuple(axes), pattern=pattern, how=how)
+
+
+def existing(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Returns the parts that have a byte."""
+    return tuple(part for part in parts if part.bytes > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Destination bytes ``dst .. dst + size - 1`` and their source.
+
+    Attributes:
+        part: The part.
+        index: Iteration of each axis of its first byte, from ``Axis.first`` on.
+        last: The same of its last byte.
+        dst, size: Bytes of the destination.
+        sources: First byte and size of each range that is read, ascending; none without a source.
+    """
+
+    part: Part
+    index: tuple[int, ...]
+    last: tuple[int, ...]
+    dst: int
+    size: int
+    sources: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """Kind of the part."""
+        return self.part.kind
+
+    @property
+    def label(self) -> str:
+        """Iterations of the bytes: ``loop 1, row 3..5``."""
+        words = []
+        for axis, first, last in zip(self.part.axes, self.index, self.last, strict=True):
+            if axis.count > 1 or axis.first:
+                number = f"{first}" if first == last else f"{first}..{last}"
+                words.append(f"{axis.name} {number}")
+        return ", ".join(words)
+
+    def joined(self, other: Link) -> Link | None:
+        """Returns this link and the one after it as one, if their bytes follow each other.
+
+        Only one axis may go on, so that the label still says which bytes these are.
+        """
+        if self.part is not other.part or other.dst != self.dst + self.size:
+            return None
+        sources: tuple[tuple[int, int], ...] = ()
+        if self.sources or other.sources:
+            if len(self.sources) != 1 or len(other.sources) != 1:
+                return None
+            (start, size), (next_start, next_size) = self.sources[0], other.sources[0]
+            if next_start != start + size:
+                return None
+            sources = ((start, size + next_size),)
+        if not self._goes_on(other):
+            return None
+        return Link(self.part, self.index, other.last, self.dst, self.size + other.size, sources)
+
+    def _goes_on(self, other: Link) -> bool:
+        pairs = list(zip(self.index, self.last, other.index, other.last, strict=True))
+        changed = [k for k, (a, _, _, d) in enumerate(pairs) if a != d]
+        if len(changed) > 1:
+            return False
+        return all(b <= c <= b + 1 for _, b, c, _ in pairs)
+
+
+def _iterations(
+    axes: Sequence[Axis], step: str, base: int, size: int, low: int, high: int
+) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Yields the iterations whose ``size`` bytes at ``base`` meet ``low .. high - 1``.
+
+    ``step`` is ``"src"`` or ``"dst"``. Iterations are numbered from 0; with them comes the address.
+    """
+    reach = [size] * (len(axes) + 1)
+    for place in range(len(axes) - 1, -1, -1):
+        reach[place] = reach[place + 1] + (axes[place].count - 1) * getattr(axes[place], step)
+
+    def inside(place: int, at: int) -> Iterator[tuple[tuple[int, ...], int]]:
+        if at >= high or at + reach[place] <= low:
+            return
+        if place == len(axes):
+            yield (), at
+            return
+        stride, count, rest = getattr(axes[place], step), axes[place].count, reach[place + 1]
+        first, stop = 0, count
+        if stride:
+            first = max(0, -((at + rest - low - 1) // stride)) if at + rest <= low else 0
+            stop = min(count, -((at - high) // stride))
+        for number in range(first, stop):
+            for tail, address in inside(place + 1, at + number * stride):
+                yield (number, *tail), address
+
+    yield from inside(0, base)
+
+
+def _link(part: Part, numbers: tuple[int, ...], start: int, stop: int) -> Link:
+    """Returns the link of bytes ``start .. stop - 1`` of one unit of moved bytes, or of all of it.
+
+    Of a unit that is computed, source is all that it is computed from.
+    """
+    dst = part.dst + sum(k * axis.dst for k, axis in zip(numbers, part.axes, strict=True))
+    src = part.src + sum(k * axis.src for k, axis in zip(numbers, part.axes, strict=True))
+    index = tuple(k + axis.first for k, axis in zip(numbers, part.axes, strict=True))
+    sources: tuple[tuple[int, int], ...] = ()
+    if part.source is not None:
+        if part.moved:
+            sources = ((src + start, stop - start),)
+        else:
+            sources = tuple((src + offset, part.piece) for offset in sorted(part.pieces))
+    return Link(part, index, index, dst + start, stop - start, sources)
+
+
+def written_in(parts: Iterable[Part], space: Space, low: int, high: int) -> Iterator[Link]:
+    """Yields what of ``low .. high - 1`` of a memory is written, part by part."""
+    for part in parts:
+        if part.space is not space:
+            continue
+        for numbers, at in _iterations(part.axes, "dst", part.dst, part.size, low, high):
+            start, stop = max(low - at, 0), min(high - at, part.size)
+            yield _link(part, numbers, start, stop)
+
+
+def read_in(parts: Iterable[Part], space: Space, low: int, high: int) -> Iterator[Link]:
+    """Yields what is made from bytes ``low .. high - 1`` of a memory, part by part."""
+    for part in parts:
+        if part.source is not space:
+            continue
+        seen: set[tuple[int, ...]] = set()
+        for offset in sorted(part.pieces):
+            start = part.src + offset
+            for numbers, at in _iterations(part.axes, "src", start, part.piece, low, high):
+                if part.moved:
+                    yield _link(part, numbers, max(low - at, 0), min(high - at, part.size))
+                elif numbers not in seen:
+                    if len(part.pieces) > 1:
+                        seen.add(numbers)
+                    yield _link(part, numbers, 0, part.size)
+
+
+def merged(links: Iterable[Link]) -> list[Link]:
+    """Returns links by destination address, neighbours as one."""
+    found: list[Link] = []
+    for link in sorted(links, key=lambda one: (one.part.space, one.dst)):
+        both = found[-1].joined(link) if found else None
+        if both is None:
+            found.append(link)
+        else:
+            found[-1] = both
+    return found
+
+
+def first_links(parts: Sequence[Part], space: Space, most: int) -> tuple[list[Link], bool]:
+    """Returns the first links of a memory by address, and whether these are all."""
+    mine = [part for part in parts if part.space is space]
+    if not mine:
+        return [], True
+    start, end = min(part.dst for part in mine), max(part.end for part in mine)
+    found: list[Link] = []
+    width, complete = 1024, False
+    while not complete:
+        stop = min(start + width, end)
+        links = list(islice(written_in(mine, space, start, stop), MOST_LINKS + 1))
+        if len(links) > MOST_LINKS:
+            break
+        # The link at the end of the window may go on after it.
+        found, complete = merged(links), stop == end
+        if len(found) > most + 1:
+            return found[:most], False
+        width *= 4
+    return (found, True) if complete and len(found) <= most else (found[:most], False)

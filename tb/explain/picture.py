@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of source and destination of an op: an SVG, or a page with one for each op."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from tb.explain.op import LEGAL, NOP, Explained
+from tb.explain.text import SECTIONS, address, op_lines
+from tb.explain.tiles import COLOURS, Cell, Line, Tile, tiles
+
+WIDTH = 1240
+"""Width of a picture in pixels."""
+
+LINE, GAP, HEAD = 16, 8, 46
+"""Height of a line, between stacks and panels, and of the head of a tile, in pixels."""
+
+LABEL = 96
+"""Width of the addresses."""
+
+MOST_TEXT = 150
+
+_LIGHT = ("#bcd7ff", "#cdeed6", "#e6d4f7", "#ffd7c2", "#c6ecf0", "#f6d0e4", "#dfe4b0", "#d5dbe3")
+_LIGHT_EDGE = (
+    "#5b8fd6", "#2f7d46", "#8a5fb8", "#c2653a", "#2f8390", "#b05085", "#7d8430", "#6b7685",
+)  # fmt: skip
+_DARK = ("#173a6b", "#1d4a2c", "#43285f", "#5f2f18", "#17464d", "#572643", "#43471c", "#363e48")
+_DARK_EDGE = (
+    "#4e83c4", "#46a162", "#9c76c9", "#d0815b", "#4aa3b0", "#c5699c", "#a1a851", "#8b97a6",
+)  # fmt: skip
+
+_KINDS = {
+    "left pad": ("pad", "pad"),
+    "pad": ("pad", "pad"),
+    "tail": ("tail", "tail fill"),
+    "zero fill": ("zero", "zero fill"),
+}
+"""Kind of bytes to its class and its words in the legend."""
+
+
+def _style() -> str:
+    """Returns the style sheet, for light and dark pages."""
+
+    def rules(fills: Sequence[str], edges: Sequence[str]) -> str:
+        pairs = zip(fills, edges, strict=True)
+        return "\n".join(f".c{k}{{fill:{a};stroke:{b}}}" for k, (a, b) in enumerate(pairs))
+
+    return f"""
+.page{{fill:#ffffff}}
+text{{font-family:system-ui,-apple-system,"Segoe UI","DejaVu Sans",Helvetica,Arial,sans-serif;
+fill:#1f2328;font-size:12px}}
+.op{{font-size:13px;font-weight:600}} .name{{font-size:15px;font-weight:600}}
+.at{{fill:#57606a;text-anchor:end;font-family:ui-monospace,"DejaVu Sans Mono",monospace;
+font-size:11px}}
+.tick{{fill:#57606a;text-anchor:middle;font-size:11px}} .note{{fill:#57606a}}
+.good{{fill:#1a7f37}} .bad{{fill:#b42318}}
+.keep{{fill:none;stroke:#b1b8c0;stroke-dasharray:3 3}}
+.pad{{fill:#ffe2a8;stroke:#c69026}} .tail{{fill:#fff3b0;stroke:#9a7b00;stroke-dasharray:2 2}}
+.zero{{fill:#eceff2;stroke:#57606a;stroke-dasharray:1 2}}
+.mark{{stroke:#57606a;fill:none}}
+{rules(_LIGHT, _LIGHT_EDGE)}
+@media (prefers-color-scheme:dark){{
+.page{{fill:#0d1117}} text{{fill:#e6edf3}}
+.at,.tick,.note{{fill:#adb7c2}} .good{{fill:#56d364}} .bad{{fill:#ff9b90}}
+.keep{{stroke:#4b545e}} .mark{{stroke:#adb7c2}}
+.pad{{fill:#5c4305;stroke:#d4a72c}} .tail{{fill:#4a4207;stroke:#c9b037}}
+.zero{{fill:#21262d;stroke:#8b949e}}
+{rules(_DARK, _DARK_EDGE)}
+}}"""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 3]}..."
+
+
+def _text(x: float, y: float, words: str, style: str = "") -> str:
+    name = f' class="{style}"' if style else ""
+    return f'<text x="{x:g}" y="{y:g}"{name}>{escape(words)}</text>'
+
+
+class _Canvas:
+    """A tile on its way to the picture: places of lines and the scale."""
+
+    def __init__(self, tile: Tile, left: float, width: float) -> None:
+        self.tile, self.left = tile, left
+        self.panels = max(line.panel for line in tile.lines) + 1
+        content = tile.width
+        # A gap that is longer than its line is cut.
+        self.shown = content + min(tile.gap, max(content // 3, 8))
+        room = width - LABEL - GAP * (self.panels - 1)
+        self.scale = min(14.0, room / self.panels / self.shown)
+
+    def x(self, panel: int, byte: float) -> float:
+        """Returns the place of a byte of a panel."""
+        return self.left + LABEL + panel * (self.shown * self.scale + GAP) + byte * self.scale
+
+    def draw(self, top: float) -> tuple[list[str], float]:
+        """Returns the elements and the lower edge."""
+        tile = self.tile
+        role = "source" if tile.source else "destination"
+        name = tile.space.name
+        found = [_text(self.left, top + 14, f"{name}: {role}", "name")]
+        found.append(_text(self.left + 150, top + 14, self._note(), "note"))
+        found += self._ruler(top)
+        y = top + HEAD
+        stack, drawn = tile.lines[0].stack, 0
+        tops: dict[tuple[int, int], float] = {}
+        for line in sorted(tile.lines, key=lambda x: (x.stack, x.y, x.panel)):
+            if line.stack != stack:
+                stack, y = line.stack, y + drawn * LINE + GAP
+                drawn = 0
+            at = tops.setdefault((line.stack, line.y), y + drawn * LINE)
+            if at == y + drawn * LINE:
+                drawn += 1
+                found.append(
+                    _text(self.left + LABEL - 8, at + 12, address(tile.space, line.address), "at")
+                )
+            found += self._line(line, at)
+        bottom = y + drawn * LINE
+        if tile.left_out:
+            found.append(_text(self.left + LABEL, bottom + 15, tile.left_out, "note"))
+            bottom += 20
+        return found, bottom
+
+    def _note(self) -> str:
+        """Returns what lines and panels are."""
+        tile = self.tile
+        words = f"a line for each {tile.down}"
+        if tile.panels:
+            words += f", a panel for each {tile.panels}"
+        if tile.gap:
+            cut = ", cut" if self.shown < tile.width + tile.gap else ""
+            words += f", {tile.gap} B to the next line{cut}"
+        return words
+
+    def _ruler(self, top: float) -> list[str]:
+        """Returns marks of bytes above each panel."""
+        found = []
+        steps = [1 << k for k in range(2, 41)]
+        step = next(one for one in steps if one * self.scale >= 44 or one > self.shown)
+        for panel in range(self.panels):
+            # The last mark would be on the first one of the next panel.
+            end = self.tile.width + (panel == self.panels - 1)
+            for byte in range(0, end, step):
+                x = self.x(panel, byte)
+                found.append(f'<path class="mark" d="M{x:g} {top + HEAD - 7:g}v5"/>')
+                found.append(_text(x, top + HEAD - 10, str(byte), "tick"))
+        return found
+
+    def _line(self, line: Line, at: float) -> list[str]:
+        # Bytes of the next line are not between two lines.
+        shown = min(self.shown, self.tile.pitch or self.shown)
+        x, width = self.x(line.panel, 0), shown * self.scale
+        found = [
+            f'<rect class="keep" x="{x:.2f}" y="{at:g}" width="{width:.2f}" height="{LINE - 2}"/>'
+        ]
+        found += [self._cell(line, cell, at) for cell in line.cells]
+        return found
+
+    def _cell(self, line: Line, cell: Cell, at: float) -> str:
+        name = f"c{cell.colour}" if cell.colour >= 0 else _KINDS[cell.kind][0]
+        x, width = self.x(line.panel, cell.x), max(1.5, cell.size * self.scale)
+        arrow = "to" if self.tile.source else "from"
+        end = cell.start + cell.size - 1
+        told = f"{self.tile.space.name} {cell.start:#x}..{end:#x}, {cell.size} B: {cell.kind}"
+        if cell.other:
+            told += f", {arrow} {cell.other}" if " 0x" in cell.other else f", {cell.other}"
+        return (
+            f'<rect class="{name}" x="{x:.2f}" y="{at:g}" width="{width:.2f}" height="{LINE - 2}">'
+            f"<title>{escape(told)}</title></rect>"
+        )
+
+
+def svg(op: Explained) -> str:
+    """Returns the picture of an op as SVG, for light and dark pages."""
+    drawn = tiles(op.parts, op.view) if op.parts else ()
+    body, bottom = _tiles(drawn)
+    good = op.status in (LEGAL, NOP)
+    head = [
+        _text(20, 26, _short(op.text), "op"),
+        _text(20, 46, f"{_short(op.verdict)}; profile {op.profile}", "good" if good else "bad"),
+    ]
+    if not drawn:
+        body = [_text(20, 78, "no byte is read or written", "note")]
+        bottom = 90
+    legend, bottom = _legend(drawn, bottom)
+    height = int(bottom) + 14
+    names = ", ".join(f"{tile.space.name} {'read' if tile.source else 'written'}" for tile in drawn)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+        f'role="img" aria-labelledby="title desc">\n'
+        f'<title id="title">Bytes of {escape(op.name)}</title>\n'
+        f'<desc id="desc">{escape(op.verdict)}. {escape(names or "Nothing is moved")}.</desc>\n'
+        f"<style>{_style()}\n</style>\n"
+        f'<rect class="page" x="0" y="0" width="{WIDTH}" height="{height}"/>\n'
+        + "\n".join([*head, *body, *legend])
+        + "\n</svg>\n"
+    )
+
+
+def _tiles(drawn: Sequence[Tile]) -> tuple[list[str], float]:
+    """Returns the tiles, sources on the left, and the lower edge."""
+    found: list[str] = []
+    half = (WIDTH - 40) / 2 - 20
+    bottoms = []
+    for source, left in ((True, 20.0), (False, 40 + half)):
+        top = 66.0
+        for tile in drawn:
+            if tile.source is source:
+                elements, bottom = _Canvas(tile, left, half).draw(top)
+                found += elements
+                top = bottom + 22
+        bottoms.append(top)
+    return found, max(bottoms) - 8
+
+
+def _legend(drawn: Sequence[Tile], top: float) -> tuple[list[str], float]:
+    """Returns the meaning of the colours."""
+    if not drawn:
+        return [], top
+    lines = [line for tile in drawn for line in tile.lines]
+    cells = [cell for line in lines for cell in line.cells]
+    entries = []
+    if any(cell.colour >= 0 for cell in cells):
+        used = sorted({cell.colour for cell in cells if cell.colour >= 0})
+        entries.append((f"c{used[0]}", "data: a colour of its own on both sides for each row"))
+        if len(used) > 1:
+            entries[0] = (" ".join(f"c{k}" for k in used), entries[0][1])
+    kinds = dict.fromkeys(_KINDS[cell.kind] for cell in cells if cell.colour < 0)
+    entries += list(kinds)
+    entries.append(("keep", "bytes between that are not touched"))
+    found, x, y = [], 20.0, top + 8
+    for names, words in entries:
+        for name in names.split():
+            found.append(f'<rect class="{name}" x="{x:g}" y="{y:g}" width="14" height="14"/>')
+            x += 16
+        found.append(_text(x + 6, y + 12, words, "note"))
+        x += 6.4 * len(words) + 34
+    return found, y + 18
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<style>
+body{{font-family:system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif;margin:24px auto;
+max-width:1280px;padding:0 16px;background:#fff;color:#1f2328}}
+svg{{width:100%;height:auto}} pre{{overflow-x:auto;font-size:12px;padding:12px;background:#f6f8fa}}
+summary{{cursor:pointer}}
+@media (prefers-color-scheme:dark){{body{{background:#0d1117;color:#e6edf3}}
+pre{{background:#161b22}}}}
+</style></head><body>
+{body}
+</body></html>
+"""
+
+
+def page(ops: Sequence[Explained]) -> str:
+    """Returns a page with the picture and the text of each op; it needs no other file."""
+    parts: list[str] = []
+    for op in ops:
+        lines = "\n".join(text for text, _ in op_lines(op, SECTIONS, 64))
+        title = escape(f"{op.name} {op.place}".strip())
+        parts.append(
+            f"<h2>{title}</h2>\n{_unique(svg(op), len(parts))}\n"
+            f"<details><summary>Rules, bytes, registers, descriptor</summary>"
+            f"<pre>{escape(lines)}</pre></details>"
+        )
+    name = escape(ops[0].name if len(ops) == 1 else f"{len(ops)} ops")
+    return _PAGE.format(title=f"pto-dv explain: {name}", body="\n".join(parts))
+
+
+def _unique(text: str, number: int) -> str:
+    """Returns a picture whose identifiers differ from those of the others of a page."""
+    for name in ("title", "desc"):
+        text = text.replace(f'id="{name}"', f'id="{name}{number}"')
+    return text.replace('"title desc"', f'"title{number} desc{number}"')
+
+
+assert len(_LIGHT) == len(_DARK) == COLOURS

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of an op, as lines of text; on a terminal with colours."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from tb.explain.op import LEGAL, NOP, Explained
+from tb.explain.parts import Axis, Link, Part, first_links
+from tb.explain.profiles import Difference
+from tb.explain.query import Answer
+from tb.explain.rules import BROKEN, OPEN
+from tb.isa.spaces import Space
+
+Line = tuple[str, str]
+"""Text and its style on a terminal, empty for none."""
+
+HEAD, GOOD, BAD, DIM = "bold", "green", "bold red", "dim"
+
+MOST_ROWS = 12
+"""Ranges that are listed unless the user asks for more."""
+
+
+def address(space: Space, at: int) -> str:
+    """Returns an address as wide as its memory's: ten digits for GM, five for the others."""
+    return f"{at:#0{12 if space is Space.GM else 7}x}"
+
+
+def extent(space: Space, start: int, size: int) -> str:
+    """Returns the bytes from ``start`` on as a range."""
+    if size == 1:
+        return address(space, start)
+    return f"{address(space, start)}..{address(space, start + size - 1)}"
+
+
+def _times(axes: Sequence[Axis], step: str) -> str:
+    """Returns the offsets of repetitions: `` + row*64``."""
+    found = []
+    for axis in axes:
+        stride = getattr(axis, step)
+        if axis.count > 1 and stride:
+            name = f"({axis.name}-{axis.first})" if axis.first else axis.name
+            found.append(f" + {stride}*{name}" if stride > 1 else f" + {name}")
+    return "".join(found)
+
+
+def part_line(part: Part) -> str:
+    """Returns a part as one line."""
+    used = [axis for axis in part.axes if axis.count > 1]
+    ranges = [f"{axis.name} {axis.first}..{axis.first + axis.count - 1}" for axis in used]
+    size = ", ".join((*ranges, f"{part.size} B each" if ranges else f"{part.size} B"))
+    target = f"{part.space.name} {part.dst:#x}{_times(used, 'dst')}"
+    line = f"{part.kind:<9} {size}: "
+    if part.source is not None:
+        line += f"{part.source.name} {part.src:#x}{_times(used, 'src')} -> "
+    return f"{line}{target}" + (f"; {part.how}" if part.how and part.moved else "")
+
+
+def source_text(link: Link) -> str:
+    """Returns where the bytes of a link come from."""
+    part = link.part
+    if part.source is None:
+        shown = part.pattern.hex(" ")
+        return f"{shown} by address" if len(part.pattern) > 1 else f"bytes {shown}"
+    ranges = ", ".join(extent(part.source, at, size) for at, size in link.sources)
+    return f"{part.source.name} {ranges}"
+
+
+def link_line(link: Link, width: int = 0) -> str:
+    """Returns a link as one line, without the name of its memory."""
+    where = extent(link.part.space, link.dst, link.size)
+    return f"{where:<{width}}  {link.kind:<9}  {source_text(link)}" + (
+        f"  ({link.label})" if link.label else ""
+    )
+
+
+def _links(op: Explained, most: int) -> Iterator[Line]:
+    """Yields the ranges of each memory, with the untouched gaps between them."""
+    for space in op.memories:
+        links, complete = first_links(op.parts, space, most)
+        width = len(extent(space, 0, 2))
+        yield f"  {space.name}", HEAD
+        end = None
+        for link in links:
+            if end is not None and link.dst > end:
+                gap = extent(space, end, link.dst - end)
+                yield f"    {gap:<{width}}  untouched", DIM
+            yield f"    {link_line(link, width)}", ""
+            end = link.dst + link.size
+        if not complete:
+            yield f"    ... {_rest(op, links)}", DIM
+
+
+def _rest(op: Explained, links: Sequence[Link]) -> str:
+    total = sum(part.bytes for part in op.parts if part.space is links[0].part.space)
+    shown = sum(link.size for link in links)
+    return f"{total - shown} more bytes; --rows shows more ranges, --bytes some"
+
+
+def _bytes(op: Explained, most: int) -> Iterator[Line]:
+    if not op.parts:
+        yield "  no byte is read or written", ""
+        return
+    for line in op.layout:
+        yield f"  {line}", ""
+    for part in op.parts:
+        yield f"  {part_line(part)}", ""
+    for one in op.parameters:
+        end = one.address + one.size * one.count - 1
+        yield f"  {one.what}: FB {one.address:#x}..{end:#x}, {one.size} B each", ""
+    yield from _links(op, most)
+
+
+def _rules(op: Explained, _: int) -> Iterator[Line]:
+    for one in op.rules:
+        style = {BROKEN: BAD, OPEN: DIM}.get(one.state, "")
+        text = f"  {one.rule:<8} {one.kind}  {one.state:<11}  {one.title}  [{one.source}]"
+        if one.knobs:
+            text += f"  knob {', '.join(one.knobs)}"
+        yield text, style
+        if one.message:
+            legal = f"; legal: {one.legal}" if one.legal else ""
+            yield f"           {one.message}{legal}", style
+
+
+def _registers(op: Explained, _: int) -> Iterator[Line]:
+    for form in op.forms:
+        note = f": {form.note}" if form.note else ""
+        yield f"  {form.title} [{form.source}]{note}", ""
+        yield from ((f"    {line}", "") for line in form.lines)
+    for word in op.words:
+        note = f": {word.note}" if word.note else ""
+        yield f"  {word.name} = {word.value:#018x} [{word.source}]{note}", ""
+        fields = [f"[{bits}] {name} {value}" for name, bits, value in word.fields]
+        yield f"    {', '.join(fields)}", ""
+    if not op.forms and not op.words:
+        yield "  the specification has no register form of it", ""
+
+
+def _descriptor(op: Explained, _: int) -> Iterator[Line]:
+    if not op.fields:
+        yield "  no descriptor holds the op", ""
+        return
+    for one in op.fields:
+        bits = f"{one.msb}:{one.lsb}"
+        value = f"{one.value} ({one.value:#x})" if one.value > 9 else f"{one.value}"
+        yield f"  {bits:>7}  {one.name:<17} {value:<24} {one.doc}".rstrip(), ""
+    words = [f"{word:08x}" for word in reversed(op.packed)]
+    yield "  packed, bit 511 first", ""
+    for start in range(0, len(words), 8):
+        yield f"    {' '.join(words[start : start + 8])}", ""
+
+
+def _profiles(op: Explained, _: int) -> Iterator[Line]:
+    if not op.differences:
+        yield "  none: rules and bytes are the same with every knob", ""
+    knobs = [one for one in op.differences if one.what != "profile"]
+    for one in op.differences:
+        name = "profile" if one.what == "profile" else f"knob {one.what}"
+        yield f"  {name}: {one.here} here, {one.there} there", ""
+        if one.what != "profile":
+            yield f"    here:  {one.effect_here}", ""
+            yield f"    there: {one.effect_there}", ""
+        if one.rules_here != one.rules_there:
+            here, there = (", ".join(x) or "no rule" for x in (one.rules_here, one.rules_there))
+            yield f"    broken here: {here}; there: {there}", ""
+        if one.bytes_here != one.bytes_there:
+            yield f"    bytes written here: {one.bytes_here}; there: {one.bytes_there}", ""
+        same = [knob.what for knob in knobs if knob.changes == one.changes]
+        if one.what == "profile" and same:
+            yield f"    by knob {same[0]}", ""
+            continue
+        yield from _changes(one)
+
+
+def _changes(one: Difference) -> Iterator[Line]:
+    """Yields the bytes that differ, those that differ in the same way together."""
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for change in one.changes:
+        space = Space[change.space.upper()]
+        where = extent(space, change.start, change.stop - change.start)
+        alike.setdefault((space.name, change.here, change.there), []).append(where)
+    for (name, here, there), ranges in alike.items():
+        yield f"    {name} {', '.join(ranges)}", ""
+        yield f"      here:  {here}", ""
+        yield f"      there: {there}", ""
+    if one.more:
+        yield "    ... and more bytes", DIM
+
+
+Section = Callable[[Explained, int], Iterator[Line]]
+
+SECTIONS: dict[str, tuple[str, Section]] = {
+    "rules": ("rules", _rules),
+    "bytes": ("bytes", _bytes),
+    "registers": ("registers and other forms", _registers),
+    "descriptor": ("descriptor", _descriptor),
+    "profiles": ("what differs between profiles", _profiles),
+}
+"""Name of a section to its heading and its lines, in the order of output."""
+
+
+def op_lines(op: Explained, shown: Iterable[str], most: int = MOST_ROWS) -> Iterator[Line]:
+    """Yields what is said of an op.
+
+    Args:
+        op: The op.
+        shown: Sections.
+        most: Ranges that are listed of each memory.
+    """
+    yield op.text, HEAD
+    place = f"{op.place}, " if op.place else ""
+    run = f"{op.run}, " if op.run else ""
+    yield f"  {place}{run}{op.pipe}, profile {op.profile}", DIM
+    for note in op.notes:
+        yield f"  note: {note}", ""
+    yield f"  verdict: {op.verdict}", GOOD if op.status in (LEGAL, NOP) else BAD
+    for name in SECTIONS:
+        if name in shown:
+            title, section = SECTIONS[name]
+            yield title, HEAD
+            yield from section(op, most)
+
+
+def answer_lines(answer: Answer, most: int) -> Iterator[Line]:
+    """Yields an answer about bytes."""
+    space = answer.space
+    size = answer.last - answer.first + 1
+    yield f"bytes {extent(space, answer.first, size)} of {space.name}", HEAD
+    if not answer.touched:
+        yield "  the op touches no byte of this memory", ""
+        return
+    width = len(extent(space, 0, 2))
+    listed: list[tuple[int, str, str]] = [
+        (link.dst, f"written: {link_line(link, width)}", "") for link in answer.written
+    ]
+    listed += [
+        (first, f"written: {extent(space, first, last - first + 1):<{width}}  untouched", DIM)
+        for first, last in answer.untouched
+    ]
+    listed.sort(key=lambda one: one[0])
+    reads: list[tuple[int, str, str]] = []
+    for link in answer.read:
+        start = link.sources[0][0]
+        ranges = ", ".join(extent(space, at, length) for at, length in link.sources)
+        target = f"{link.part.space.name} {extent(link.part.space, link.dst, link.size)}"
+        label = f"  ({link.label})" if link.label else ""
+        reads.append((start, f"read:    {ranges} -> {target}  {link.kind}{label}", ""))
+    reads += [
+        (first, f"read:    {extent(space, first, last - first + 1):<{width}}  not read", DIM)
+        for first, last in answer.unread
+    ]
+    reads.sort(key=lambda one: one[0])
+    for lines in (listed, reads):
+        yield from ((f"  {text}", style) for _, text, style in lines[:most])
+        if len(lines) > most:
+            yield f"  ... {len(lines) - most} more ranges; --rows shows more", DIM
+    yield from ((f"  read:    {text}", "") for text in answer.parameters)
+    if not answer.complete:
+        yield "  ... the answer is not complete: ask for fewer bytes", DIM
+
+
+def show(lines: Iterable[Line]) -> None:
+    """Prints lines to standard output."""
+    if not sys.stdout.isatty():
+        sys.stdout.write("".join(f"{text}\n" for text, _ in lines))
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False, soft_wrap=True)
+    for text, style in lines:
+        console.print(Text(text, style=style))

@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``pto-dv explain``: ops as text and as programs, sections, questions, bad input."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
+from tb.explain.command import Options, explain_command
+from tb.isa.ops import LEGACY_FORMS, OPS
+
+LOAD = "mte_gm_ub 0x1000, 0, 0, 10 nburst(2, 16, 64) pad(1.0)"
+EVERY_OP = {
+    "mte_gm_ub": LOAD,
+    "mte_ub_gm": "mte_ub_gm 0, 0x1000, 0, 96 nburst(4, 128, 512) loop(2, 512, 4096)",
+    "mte_gm_l1": "mte_gm_l1 0x1000, 0, 20 nburst(3, 100, 32)",
+    "mte_l1_ub": "mte_l1_ub 0, 0, 2 nburst(3, 1, 2) loop(2, 1024, 512)",
+    "mte_ub_ub": "mte_ub_ub 0, 4096, 2 nburst(3, 1, 0)",
+    "mte_ub_l1": "mte_ub_l1 0, 0, 2 nburst(3, 1, 0)",
+    "mte_l1_bt": "mte_l1_bt 0, 0, 4 nburst(2, 1, 4) ",
+    "mte_l1_fb": "mte_l1_fb 0, 0x10040, 1 nburst(2, 0, 1)",
+    "mte_gm_l1_frac": "mte_gm_l1_frac 0, 0, nd2nz, shape(40, 50), src_layout(100), "
+    "dst_group(1, 1, 48, 0), ctrl(0, false)",
+    "mte_l0c_gm": "mte_l0c_gm 0, 0, 18, 40, 32, 48, 0, 0, nz2nd",
+    "mte_l0c_l1": "mte_l0c_l1 0, 0, 18, 32, 32, 320, nz2nz(0)",
+    "mte_l0c_ub": "mte_l0c_ub 0, 0, 8, 32, 16, 32, split_m",
+    "copy_gm_to_ubuf": "set_loop_size_outtoub 2, 1; set_loop1_stride_outtoub 512, 256\n"
+    "set_mov_pad_val 0x5A; copy_gm_to_ubuf 0, 0, 0, 2, 10, 0, 0, true, 0, 16, 64",
+    "copy_ubuf_to_gm": "copy_ubuf_to_gm 0, 0, 0, 2, 10, 0, 16, 64",
+    "copy_ubuf_to_ubuf": "copy_ubuf_to_ubuf 0, 4096, 0, 2, 64, 64, 96",
+}
+"""Every op with literals and without types; legal in both profiles."""
+
+ELEMENTS = {"mte_gm_ub": "f16", "mte_l1_bt": "bf16,f32", "mte_l0c_gm": "f32"}
+
+
+def told(what: str, capsys: pytest.CaptureFixture[str], **options: Any) -> dict[str, Any]:
+    """Returns the JSON of the one op."""
+    assert explain_command(what, Options(json="-", **options)) == 0
+    (found,) = json.loads(capsys.readouterr().out)["ops"]
+    assert isinstance(found, dict)
+    return found
+
+
+def text_of(what: str, capsys: pytest.CaptureFixture[str], **options: Any) -> str:
+    assert explain_command(what, Options(**options)) == 0
+    return capsys.readouterr().out
+
+
+def test_every_op_and_legacy_form_is_here() -> None:
+    assert set(EVERY_OP) == {*OPS, *LEGACY_FORMS}
+
+
+@pytest.mark.parametrize("profile", ["seed", "a5"])
+@pytest.mark.parametrize("name", EVERY_OP)
+def test_every_op_is_explained_in_both_profiles(
+    name: str, profile: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    element = ELEMENTS.get(name, "")
+    found = told(EVERY_OP[name], capsys, profile=profile, element=element)
+    assert (found["op"], found["status"], found["profile"]) == (name, "legal", profile)
+    assert found["parts"]
+    assert all(part["bytes"] > 0 for part in found["parts"])
+    assert found["forms"], "every op has a register form or a v0.6 form"
+    spec = OPS[LEGACY_FORMS.get(name, name)]
+    fields = {one["name"]: one for one in found["descriptor"]["fields"]}
+    assert set(fields) == {"opcode", *spec.layout}
+    # The packed words have the values at the bits that are told.
+    number = sum(int(w, 16) << 32 * k for k, w in enumerate(found["descriptor"]["words"]))
+    for one in fields.values():
+        width = one["msb"] - one["lsb"] + 1
+        assert number >> one["lsb"] & ((1 << width) - 1) == one["value"], one
+    rules = {rule["rule"]: rule for rule in found["rules"]}
+    assert {rule["kind"] for rule in rules.values()} == {"S", "D", "T"}
+    assert {rule["state"] for rule in rules.values()} == {"holds"}
+    wanted = set() if name == "copy_ubuf_to_ubuf" else set(spec.rule_names)
+    assert wanted <= set(rules)
+    for rule in rules.values():
+        file, section = re.fullmatch(r"spec/(\w+)\.md, section (\d+)", rule["source"]).groups()  # type: ignore[union-attr]
+        assert file in ("dma", "nd2nz", "bias_fb", "fixpipe")
+        assert int(section) in (5, 6, 10)
+    text = text_of(EVERY_OP[name], capsys, profile=profile, element=element)
+    for part in ("verdict: legal", "rules", "bytes", "registers", "descriptor", "profiles"):
+        assert part in text
+    picture = tmp_path / "x.svg"
+    explain_command(EVERY_OP[name], Options(profile=profile, element=element, picture=str(picture)))
+    assert picture.read_text().count("<rect") > 3
+
+
+@pytest.mark.parametrize("name", EVERY_OP)
+def test_the_text_of_an_explanation_can_be_explained(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The line that is printed has the names of reports, which are read back."""
+    if name == "copy_gm_to_ubuf":
+        pytest.skip("its loops are in registers, which the line does not have")
+    first = told(EVERY_OP[name], capsys, element=ELEMENTS.get(name, ""))
+    again = told(first["text"], capsys)
+    assert again == first
+
+
+def test_the_legacy_form_writes_the_same_bytes(capsys: pytest.CaptureFixture[str]) -> None:
+    for text in (
+        "mte_gm_ub 0x1000, 0, 0, 10 nburst(2, 16, 64) loop(2, 512, 256) loop(3, 7, 1024) pad(1.0)",
+        EVERY_OP["mte_ub_gm"],
+        EVERY_OP["mte_ub_ub"],
+    ):
+        element = "f16" if "pad" in text else ""
+        first = told(text, capsys, element=element)
+        lines = next(form["lines"] for form in first["forms"] if form["title"] == "legacy")
+        again = told("\n".join(lines), capsys)
+        assert again["memories"] == first["memories"]
+        (new,) = next(form["lines"] for form in again["forms"] if form["title"] == "v0.6")
+        assert told(new, capsys)["memories"] == first["memories"]
+
+
+def test_the_worked_words_of_the_registers(capsys: pytest.CaptureFixture[str]) -> None:
+    """Words by hand from spec/fixpipe.md, section 12, and spec/nd2nz.md, section 1."""
+    op = (
+        "mte_l0c_gm 0, 0, 18, 40, 32, 48, 1, 3, pre_quant(0x80, mode = qs322bf16_pre_vec), "
+        "pre_relu(0x10040, mode = vector_relu), nz2dn(2), loop3(2, 16, 4096), nosat"
+    )
+    words = {
+        word["name"]: int(word["value"], 16)
+        for word in told(op, capsys, element="i32,bf16")["words"]
+    }
+    assert words == {
+        "Xm": 48 << 32 | 18 << 16 | 40 << 4 | 1,
+        "Xt": 1 << 62 | 3 << 39 | (35 & 31) << 34 | 1 << 29 | 3 << 16 | 32,
+        "LOOP3_PARA": 4096 << 32 | 16 << 16 | 2,
+        "CHANNEL_PARA": 2 << 48,
+        "FPC": 1 << 8 | 1,
+        "CTRL": 1 << 48,
+    }
+    found = told(EVERY_OP["mte_gm_l1_frac"], capsys)
+    assert [int(word["value"], 16) for word in found["words"]] == [48 << 32 | 1 << 16 | 1]
+    found = told("mte_ub_gm 0, 0, 0, 8 nburst(1, 0, 0) loop(3, 64, 4096)", capsys)
+    words = {word["name"]: int(word["value"], 16) for word in found["words"]}
+    assert words["LOOP_SIZE"] == 1 << 21 | 3
+    assert words["LOOP1_STRIDE"] == 64 << 40 | 4096
+
+
+def test_the_differences_of_the_profiles(capsys: pytest.CaptureFixture[str]) -> None:
+    """The small examples of spec/profiles.md."""
+    found = told("mte_gm_ub 0, 0, 0, 12 nburst(2, 16, 32)", capsys, element="f32")
+    whole, tail = found["profiles"]
+    assert (whole["what"], whole["there"], tail["what"]) == ("profile", "a5", "tail")
+    assert [(one["start"], one["stop"]) for one in tail["changes"]] == [(12, 32), (44, 64)]
+    assert {one["here"] for one in tail["changes"]} == {"untouched"}
+    found = told("mte_gm_ub 0, 0, 0, 5 nburst(3, 8, 5)", capsys)
+    assert found["status"] == "error"
+    assert {one["what"] for one in found["profiles"]} == {"profile", "compact"}
+    assert found["profiles"][0]["rules_here"] == ["DMA-L07"]
+    assert found["profiles"][0]["bytes_there"] == 32
+    found = told("mte_gm_ub 0, 0, 0, 65536 nburst(1, 0, 0)", capsys)
+    assert {one["what"] for one in found["profiles"]} == {"profile", "len_bits"}
+    relu = "mte_l0c_gm 0, 0, 4, 16, 16, 16, 0, 0, pre_quant(0.5, mode = qf322f32_pre_scalar), "
+    found = told(f"{relu}pre_relu(0.25, mode = scalar_relu)", capsys)
+    assert [one["what"] for one in found["profiles"]] == ["profile", "alpha"]
+    found = told(relu.rstrip(", "), capsys)
+    assert found["profiles"] == []
+    text = "mte_l0c_gm 0, 0, 4, 16, 16, 16, 0, 0, pre_quant(0.5, mode = deqs16_scalar)"
+    found = told(text, capsys, element="i32,i16")
+    assert found["profiles"][-1]["rules_there"] == ["FIX-L04"]
+    assert told(text, capsys, element="i32,i16", profile="a5")["status"] == "refused"
+
+
+def test_questions_about_bytes(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("ub:8..0x10", "gm 0x1008..0x1012", "l1:0")
+    answers = told(LOAD, capsys, element="f16", bytes=asked)["answers"]
+    written = [
+        (one["kind"], one["start"], one["size"], one["from"]) for one in answers[0]["written"]
+    ]
+    assert written == [("data", 8, 2, [[0x1008, 2]]), ("pad", 10, 7, [])]
+    read = [(one["to"], one["start"], one["size"], one["from"]) for one in answers[1]["read"]]
+    assert read == [("ub0", 8, 2, [[0x1008, 2]]), ("ub0", 64, 3, [[0x1010, 3]])]
+    assert answers[1]["unread"] == [[0x100A, 0x100F]]
+    assert answers[2]["written"] == answers[2]["read"] == []
+    text = text_of(LOAD, capsys, element="f16", bytes=asked, show="bytes")
+    assert "0x00008..0x00009  data       GM 0x0000001008..0x0000001009" in text
+    assert "0x000000100a..0x000000100f  not read" in text
+    assert "touches no byte" in text
+
+
+def test_parameters_in_fb_are_read(capsys: pytest.CaptureFixture[str]) -> None:
+    op = "mte_l0c_gm 0, 0, 4, 40, 16, 40, 0, 0, pre_quant(0x80, mode = qf322b8_pre_vec)"
+    (answer,) = told(op, capsys, element="f32,i8", bytes=("fb:0x88..0x97",))["answers"]
+    assert answer["parameters"] == ["0x00088..0x00097: pre_quant record of channel n, n = 1..2"]
+
+
+def test_bytes_of_an_illegal_op_are_not_told(capsys: pytest.CaptureFixture[str]) -> None:
+    found = told("mte_gm_ub 0, 16, 0, 10 nburst(2, 16, 20)", capsys)
+    broken = {rule["rule"]: rule for rule in found["rules"] if rule["state"] == "broken"}
+    assert set(broken) == {"DMA-L06", "DMA-L07"}
+    assert found["verdict"].startswith("DMA-L06")
+    assert broken["DMA-L07"]["legal"] == "a multiple of 32"
+    assert found["parts"] == []
+    assert told("mte_gm_ub 0, 0, 0, 0 nburst(2, 16, 32)", capsys)["status"] == "NOP"
+    overlap = told("mte_ub_ub 0, 32, 2 nburst(1, 0, 0)", capsys)
+    assert (overlap["status"], len(overlap["parts"])) == ("undefined", 1)
+
+
+def test_ctrl_decides_what_an_op_leaves_out(capsys: pytest.CaptureFixture[str]) -> None:
+    op = "set_atomic_f32; set_atomic_max; mte_l0c_gm 0, 0, 4, 16, 16, 16, 0, 0"
+    found = told(op, capsys)
+    fields = {one["name"]: one["value"] for one in found["descriptor"]["fields"]}
+    assert (fields["atomic_type"], fields["atomic_op"]) == (1, 1)
+    assert "atomic max as f32" in found["parts"][0]["how"]
+
+
+def test_very_large_ops_are_explained_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    op = "mte_ub_gm 0, 0, 0, 32 nburst(4000, 32, 64) loop(2000000, 0, 256000)"
+    found = told(op, capsys, bytes=("gm:0x1000000..0x1000100",))
+    assert found["status"] == "legal"
+    assert found["parts"][0]["bytes"] == 32 * 4000 * 2_000_000
+    assert not found["memories"]["gm"]["complete"]
+    assert sum(one["size"] for one in found["answers"][0]["written"]) == 129
+
+
+PROGRAM = """func.func @kernel(%g: !pto.ptr<f16, gm>, %n: i64) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c3 = arith.constant 3 : index
+  %i0 = arith.constant 0 : index
+  %i1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : i64
+  %u = pto.castptr %c0 : i64 -> !pto.ptr<f16, ub>
+  scf.for %i = %i0 to %c3 step %i1 {
+    %k = arith.index_cast %i : index to i64
+    %a = arith.muli %k, %c32 : i64
+    %p = pto.castptr %a : i64 -> !pto.ptr<f16, ub>
+    pto.mte_gm_ub %g, %p, %c0, %c32 nburst(%c1, %c0, %c0) : !pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64
+  }
+  pto.mte_ub_gm %u, %g, %n nburst(%c1, %c0, %c0) : !pto.ptr<f16, ub>, !pto.ptr<f16, gm>, i64, i64, i64, i64
+  return
+}
+"""  # noqa: E501
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "x.pto"
+    path.write_text(PROGRAM)
+    return str(path)
+
+
+def test_the_ops_of_a_program(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    args = ("0=0x1000", "1=64")
+    explain_command(file, Options(args=args, json="-"))
+    ops = json.loads(capsys.readouterr().out)["ops"]
+    assert [one["op"] for one in ops] == ["mte_gm_ub", "mte_ub_gm"]
+    assert ops[0]["run"] == "execution 1 of 3"
+    assert told(file, capsys, args=args, ops=(2,))["parts"][0]["dst"] == 0x1000
+    again = told(file, capsys, args=args, lines=(13,), run=3)
+    assert (again["run"], again["parts"][0]["dst"]) == ("execution 3 of 3", 64)
+    assumed = told(file, capsys, args=("1=64",), ops=(2,))
+    assert "%g is not given" in assumed["notes"][0]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples/programs").glob("*.pto")), ids=str)
+def test_programs_of_the_examples(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if path.stem == "double_buffer":
+        with pytest.raises(PtoError, match="--arg 2=VALUE"):
+            explain_command(str(path), Options(json="-"))
+        return
+    explain_command(str(path), Options(json="-"))
+    for op in json.loads(capsys.readouterr().out)["ops"]:
+        assert op["status"] in ("legal", "NOP", "not known"), op["text"]
+
+
+BAD: dict[str, tuple[str, dict[str, Any], str]] = {
+    "no op": ("hello", {}, "'hello' is no op"),
+    "empty": ("", {}, "is no op"),
+    "only registers": ("set_ctrl 5", {}, "moves no data"),
+    "an unknown op": ("pto.mte_gm_xx 1, 2", {}, "mte_gm_xx"),
+    "a name without a value": ("mte_ub_ub %a, %b, %n nburst(1, 0, 0)", {}, "%n has no value"),
+    "a value of no name": (EVERY_OP["mte_l1_ub"], {"values": ("x=1",)}, "the text has no %x"),
+    "no value": (LOAD, {"values": ("x",)}, "--value is 'x'"),
+    "types": ("mte_ub_ub 0, 32, 1 nburst(1, 0, 0) : !pto.ptr<i8, ub>", {}, "6 operands"),
+    "element": (LOAD, {"element": "f17"}, "element type 'f17' is unknown"),
+    "elements": (LOAD, {"element": "f16,f16,f16"}, "3 element types"),
+    "a clause": ("mte_ub_ub 0, 32, 1 nburst(1, 0)", {}, "DMA-L01"),
+    "a value": ("mte_ub_ub 0, 32, -1 nburst(1, 0, 0)", {}, "DMA-L05: len_burst"),
+    "a memory": (LOAD, {"bytes": ("xx:0..3",)}, "memory 'xx' is unknown"),
+    "a shape": (LOAD, {"bytes": ("ub",)}, "'ub' names no bytes"),
+    "a range": (LOAD, {"bytes": ("ub:8..3",)}, "bytes 0x8..0x3 of ub"),
+    "outside": (LOAD, {"bytes": ("bt:4096",)}, "bytes 0x1000..0x1000 of bt"),
+    "much": (LOAD, {"bytes": ("gm:0..0x10000000",)}, "268435457 bytes at once"),
+    "a section": (LOAD, {"show": "bits"}, "section 'bits' is unknown"),
+    "rows": (LOAD, {"rows": 0}, "--rows is 0"),
+    "a profile": (LOAD, {"profile": "b6"}, "profile 'b6' is unknown"),
+    "a unit": (LOAD, {"ubuf_to_ubuf": "bits"}, "--ubuf-to-ubuf is 'bits'"),
+    "a picture": (LOAD, {"picture": "x.png"}, "x.png is no picture"),
+    "a line of a text": (LOAD, {"lines": (3,)}, "--line goes with a program"),
+    "a file": ("missing.pto", {}, "missing.pto cannot be read"),
+    "a null byte": ("mte_ub_ub\0", {}, ""),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_sentence(case: str) -> None:
+    what, options, message = BAD[case]
+    with pytest.raises(PtoError) as error:
+        explain_command(what, Options(**options))
+    first, *rest = str(error.value).splitlines()
+    assert message in str(error.value)
+    assert error.value.exit_code == 2
+    assert len(rest) <= 3
+    assert (
+        error.value.legal
+        or error.value.remedy
+        or "goes with" in first
+        or rest
+        or case == "a null byte"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"lines": (2,)}, "no op that moves data begins in line 2"),
+        ({"ops": (3,)}, "there is no op 3"),
+        ({"run": 0}, "--run is 0"),
+        ({"args": ("x=1",)}, "'x' is no integer"),
+        ({"args": ("7=1",)}, "argument 7"),
+        ({"function": "f"}, "@f"),
+        ({"values": ("a=1",)}, "--value goes with an op as text"),
+        ({"picture": "x.svg"}, "a picture of 2 ops"),
+    ],
+    ids=str,
+)
+def test_bad_options_of_a_program(options: dict[str, Any], message: str, file: str) -> None:
+    given = {"args": ("1=64",), **options}
+    with pytest.raises(PtoError, match=re.escape(message)):
+        explain_command(file, Options(**given))
+
+
+def test_an_op_with_unknown_operands_names_the_argument(file: str) -> None:
+    with pytest.raises(PtoError, match="--arg 1=VALUE"):
+        explain_command(file, Options(ops=(2,)))
+
+
+def test_standard_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(EVERY_OP["mte_ub_ub"]))
+    assert told("-", capsys)["op"] == "mte_ub_ub"
+
+
+def test_a_page_has_every_op(file: str, tmp_path: Path) -> None:
+    page = tmp_path / "x.html"
+    explain_command(file, Options(args=("1=64",), picture=str(page)))
+    text = page.read_text()
+    assert text.count("<svg") == 2
+    assert len(set(re.findall(r'id="(\w+)"', text))) == 4

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The byte map against the reference model, on memories of known bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tb.explain.maps import parts_of
+from tb.explain.parts import Part, read_in
+from tb.isa.dma.legacy import CopyUbufToUbuf
+from tb.isa.footprint import destinations
+from tb.isa.profile import parse_profile, using
+from tb.isa.rules import first_d_violation, lowering_violation, s_violations, t_violations
+from tb.isa.status import Status
+from tb.language.lowered import descriptor
+from tests.explain.drawn import KINDS, SMALL, Drawn, links_of, memories, predicted, run
+
+PROFILES = ("seed", "a5", "tail = fill", "a5, tail = keep, pad_end = stride")
+
+
+def legal(drawn: Drawn) -> bool:
+    """Tells whether an op is legal, defined, and inside the small memories."""
+    op = drawn.op
+    if isinstance(op, CopyUbufToUbuf):
+        if lowering_violation(op):
+            return False
+    elif hasattr(op, "spec") and s_violations(op):
+        return False
+    desc = descriptor(op, drawn.registers)
+    if desc is None or first_d_violation(desc) or t_violations(desc):
+        return False
+    parts = parts_of(desc)
+    return all(part.end <= SMALL[part.space] for part in parts) and all(
+        part.read is None or part.source is None or part.read[1] <= SMALL[part.source]
+        for part in parts
+    )
+
+
+def wrong(drawn: Drawn, seed: int, change: Callable[[Part], Part] = lambda part: part) -> str:
+    """Runs an op; returns where the image differs from that of the map, or nothing."""
+    desc = descriptor(drawn.op, drawn.registers)
+    assert desc is not None
+    parts = tuple(map(change, parts_of(desc)))
+    before = memories(drawn.op, seed)
+    actual = {space: image.copy() for space, image in before.items()}
+    outcome = run(drawn, actual)
+    assert outcome.status is Status.OK
+    expected = predicted(parts, before, drawn, outcome)
+    for space, image in expected.items():
+        places = np.flatnonzero(image != actual[space])
+        if places.size:
+            return f"{drawn.op}: {space.name} {int(places[0]):#x}"
+    return ""
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_byte_is_that_of_the_model(kind: str, profile: str) -> None:
+    rng = np.random.default_rng([len(kind), len(profile)])
+    count, seen = 0, set()
+    wanted, tries = (40, 300) if kind == "write-backs" else (150, 3000)
+    with using(parse_profile(profile)):
+        for seed in range(tries):
+            drawn = KINDS[kind](rng)
+            if count == wanted:
+                break
+            if not legal(drawn):
+                continue
+            assert not wrong(drawn, seed), drawn
+            desc = descriptor(drawn.op, drawn.registers)
+            assert desc is not None
+            # The footprint, another reading, has the same bytes.
+            mine = {(one.part.space, at) for one in links_of(parts_of(desc)) for at in span(one)}
+            if desc.is_nop:
+                assert not mine
+                continue
+            theirs = {
+                (region.space, int(start) + byte)
+                for region in destinations(desc)
+                for start in region.row_starts()
+                for byte in range(region.length)
+            }
+            assert mine == theirs, drawn
+            seen |= {part.kind for part in parts_of(desc)}
+            count += 1
+    assert count == wanted
+    if kind == "copies between gm and ub":
+        assert {"data", "left pad", "pad"} <= seen
+        assert ("tail" in seen) == (parse_profile(profile).tail == "fill")
+
+
+def span(link: object) -> range:
+    return range(link.dst, link.dst + link.size)  # type: ignore[attr-defined]
+
+
+CHANGES: dict[str, Callable[[Part], Part]] = {
+    "a destination one byte on": lambda part: replace(part, dst=part.dst + 1),
+    "a source one byte on": lambda part: replace(part, src=part.src + 1),
+    "a pad of other bytes": lambda part: replace(
+        part, pattern=bytes(255 - byte for byte in part.pattern)
+    ),
+    "a row less": lambda part: replace(
+        part, axes=tuple(replace(axis, count=max(1, axis.count - 1)) for axis in part.axes)
+    ),
+    "another stride at the source": lambda part: replace(
+        part, axes=tuple(replace(axis, src=axis.src + 1) for axis in part.axes)
+    ),
+    "another stride at the destination": lambda part: replace(
+        part, axes=tuple(replace(axis, dst=axis.dst + 1) for axis in part.axes)
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wrong_map_is_found(kind: str, change: str) -> None:
+    """A planted error is seen for most ops; a part of one row has no stride to be wrong."""
+    rng = np.random.default_rng(3)
+    found = tried = 0
+    for seed in range(400):
+        drawn = KINDS[kind](rng)
+        if not legal(drawn):
+            continue
+        desc = descriptor(drawn.op, drawn.registers)
+        assert desc is not None
+        if desc.is_nop or tuple(map(CHANGES[change], parts_of(desc))) == parts_of(desc):
+            continue
+        tried += 1
+        found += bool(wrong(drawn, seed, CHANGES[change]))
+        if tried == 20:
+            break
+    assert found > tried // 3 or (not tried and "pad" in change), (found, tried)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_where_source_bytes_go_is_where_destination_bytes_come_from(kind: str) -> None:
+    rng = np.random.default_rng(17)
+    for _ in range(60):
+        drawn = KINDS[kind](rng)
+        if not legal(drawn):
+            continue
+        desc = descriptor(drawn.op, drawn.registers)
+        assert desc is not None
+        parts = parts_of(desc)
+        for space in {part.source for part in parts} - {None}:
+            assert space is not None
+            forth = {
+                (at, one.part.space, one.dst + (k if one.part.moved else byte))
+                for one in links_of(parts)
+                if one.part.source is space
+                for start, size in one.sources
+                for k, at in enumerate(range(start, start + size))
+                for byte in ([0] if one.part.moved else range(one.size))
+            }
+            low, high = sorted(int(x) for x in rng.integers(0, 2000, 2))
+            back = {
+                (at, one.part.space, one.dst + (k if one.part.moved else byte))
+                for one in read_in(parts, space, low, high + 1)
+                for start, size in one.sources
+                for k, at in enumerate(range(start, start + size))
+                for byte in ([0] if one.part.moved else range(one.size))
+                if low <= at <= high
+            }
+            assert back == {each for each in forth if low <= each[0] <= high}, drawn
