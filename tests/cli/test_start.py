@@ -55,7 +55,7 @@ def imported(*words: str) -> set[str]:
         (["verify", "no.pto"], {"xdsl"}),
         (["doctor"], set()),
     ],
-    ids=lambda each: " ".join([*each][:3]),
+    ids=lambda each: " ".join(sorted(each) if isinstance(each, set) else each[:3]),
 )
 def test_a_command_imports_what_it_needs(words: list[str], needed: set[str]) -> None:
     found = imported(*words)
