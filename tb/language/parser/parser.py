@@ -22,11 +22,13 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Lexer, Span, Token
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from tb.language.dialect.control import SPELLINGS
 from tb.language.dialect.flags import FlagOp
 from tb.language.dialect.moves import MOVES, NotPlainError, verify_move
 from tb.language.dialect.names import unknown_names
 from tb.language.dialect.ops import Fault, MoveOp, OpError, string
-from tb.language.dialect.others import OTHERS, BrokenOp, ForeignOp, SectionOp, broken
+from tb.language.dialect.others import OTHERS, BrokenOp, ForeignOp, broken
+from tb.language.dialect.sections import SectionOp, VecScopeOp, orders_cores, refused_inside
 from tb.language.dialect.types import OpaqueType, type_name
 from tb.language.parser.constants import Plain, plain_constant
 from tb.language.parser.foreign import UnclosedError, closing, skip
@@ -189,7 +191,22 @@ class ProgramParser(Parser):
             self.raise_error(f"expected the name of an op, found {self._found()}", at)
         self.offsets[op] = at
         self._bind(op, name, bound)
+        if isinstance(op, VecScopeOp):
+            self._check_vecscope(op)
         return op
+
+    def _in_vecscope(self, name: str, at: int) -> bool:
+        """Returns whether a vector interval has ops that are looked at: most have none."""
+        try:
+            return bool(skip(self._text, at + len(name), _looked_at).names)
+        except UnclosedError:
+            return True
+
+    def _check_vecscope(self, scope: VecScopeOp) -> None:
+        for op in scope.walk():
+            fault = refused_inside(scope, op.mnemonic if isinstance(op, ForeignOp) else op.name)
+            if fault is not None:
+                self._fault(scope.name, fault, self.offsets.get(op, 0))
 
     def _constant(self, plain: Plain) -> Operation:
         """Takes a constant that was read by its text."""
@@ -229,12 +246,14 @@ class ProgramParser(Parser):
             known = next((kind for kind in found if kind), None)
         if known is None or known in (ForeignOp, BrokenOp) or not_read(known):
             return self._unknown(name if known is None else known.name, at, results, len(name))
+        if known is VecScopeOp and not self._in_vecscope(name, at):
+            return self._skip(name, at, results)
         dialect = known.dialect_name()
         self._parser_state.dialect_stack.append(dialect)
         try:
             if name == "arith.constant":
                 check_literal(self._text, at)
-            op = known.parse(self)
+            op = SPELLINGS.get(known.name, known.parse)(self)
             if op.attributes:
                 self._names(op, name, at)
         except NotPlainError:
@@ -454,6 +473,11 @@ class ProgramParser(Parser):
             fault = self._as_fault(error, self.offsets.get(op, 0))
             message = sentence_of_call(op, fault.message)
             self._fault(op.name, Fault(message, at=fault.at))
+
+
+def _looked_at(name: str) -> bool:
+    """Returns whether an op inside a vector interval is not left out with it."""
+    return moves_data(name) or orders_cores(name)
 
 
 def _moves(op: Operation) -> bool:

@@ -18,6 +18,7 @@ from tb.language.dialect.flags import BarrierOp, FlagOp, SetFlagOp
 from tb.language.dialect.ops import MoveOp, written
 from tb.language.dialect.others import BlockQueryOp, BrokenOp, ForeignOp
 from tb.language.dialect.scalars import ScalarOp
+from tb.language.dialect.sections import SectionOp
 from tb.language.dialect.types import pointer_of, type_name
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import Finding, Place, refuse
@@ -193,7 +194,7 @@ class Preparation:
             name = _name(op)
             if name in _ENDS:
                 continue
-            if name.startswith("pto.section."):
+            if isinstance(op, SectionOp):
                 codes += self._section(op, scope)
                 continue
             code = self._code(op, name, scope)
@@ -206,6 +207,8 @@ class Preparation:
         codes: list[Code] = []
         for region in op.regions:
             for block in region.blocks:
+                for inside, given in zip(block.args, op.operands, strict=True):
+                    scope.slots[inside] = scope.slot(given)
                 codes += self._block(block, scope)
         scope.ub_sub = outer
         return tuple(codes)
