@@ -179,9 +179,9 @@ def _walk(
         try:
             value = ways.known(one)
         except PtoError as error:
-            place = next(x for x in source.functions() if x.sym_name.data == function)
             message = f"{error.where or f'argument {one.number}'}: {error.what}"
-            raise refuse(source.place(place), message, legal=error.legal) from None
+            place = source.place(source.bodies[function])
+            raise refuse(place, message, legal=error.legal) from None
         if value is not None:
             arguments[one.number] = value
     return trace(
@@ -244,6 +244,6 @@ def _ordered(source: Source, walked: Trace, ways: _Ways, *, legal: bool) -> Orde
 
 
 def _is_branch(source: Source, place: Place) -> bool:
-    """Returns whether an undecided op is a condition, of which both ways were walked."""
+    """Returns whether an undecided op is a condition or a branch, of which all ways were walked."""
     line = source.text.split("\n")[place.line - 1]
-    return line[place.column - 1 :].lstrip('"').startswith("scf.if")
+    return line[place.column - 1 :].lstrip('"').startswith(("scf.if", "cf."))

@@ -401,7 +401,7 @@ def test_one_block_runs() -> None:
             "600000 iterations 1 step 600000 steps rest more than 400000",
         ),
         ("func.call @again() : () -> ()", "@again nested deeper 64"),
-        ("func.call @none() : () -> ()", "no function @none body"),
+        ("func.call @none() : () -> ()", "@none no body"),
         (
             "%r = scf.if %b -> (i64) { scf.yield %n : i64 } else { scf.yield }",
             "both branches yield 1 values",

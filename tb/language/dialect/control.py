@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from xdsl.dialects.arith import SelectOp
+from xdsl.dialects.arith import ExtUIOp, SelectOp, TruncFOp, TruncIOp, UIToFPOp
 from xdsl.dialects.builtin import IndexType, i1
 from xdsl.dialects.scf import ForOp, IfOp, YieldOp
 from xdsl.dialects.utils import parse_assignment
@@ -101,9 +101,33 @@ def read_select(parser: Parser) -> SelectOp:
     )
 
 
+def _cast(kind: type[Operation]) -> Callable[[Parser], Operation]:
+    """Returns what reads ``%x [words] : type to type``; overflow flags and the like say nothing."""
+
+    def read(parser: Parser) -> Operation:
+        operand = parser.parse_unresolved_operand()
+        while parser.parse_optional_identifier() is not None:
+            if parser.parse_optional_punctuation("<") is not None:
+                parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_identifier)
+                parser.parse_punctuation(">")
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        source = parser.parse_type()
+        parser.parse_keyword("to")
+        value = parser.resolve_operand(operand, source)
+        return kind.create(
+            operands=[value], result_types=[parser.parse_type()], attributes=attributes
+        )
+
+    return read
+
+
+_CASTS = (TruncIOp, ExtUIOp, TruncFOp, UIToFPOp)
+
 SPELLINGS: Mapping[str, Callable[[Parser], Operation]] = {
     "scf.for": read_for,
     "scf.if": read_if,
     "arith.select": read_select,
+    **{kind.name: _cast(kind) for kind in _CASTS},
 }
 """Ops that are read here instead of by xdsl."""

@@ -35,6 +35,7 @@ from tb.language.parser.foreign import UnclosedError, closing, skip
 from tb.language.parser.known import (
     RESUMABLE,
     context,
+    is_foreign,
     moves_data,
     not_read,
     unknown_op,
@@ -300,7 +301,7 @@ class ProgramParser(Parser):
     def _generic(self, name: str, at: int) -> Operation:
         known = self.ctx._get_known_op(name)
         self._consume_token()
-        foreign = known is None and name.startswith("pto.")
+        foreign = is_foreign(name) and (known is None or not_read(known))
         if known is None or not_read(known):
             if not foreign:
                 self._fault(name, unknown_op(name), at)
@@ -340,8 +341,8 @@ class ProgramParser(Parser):
     # --- unknown ops ------------------------------------------------------------------------------
 
     def _unknown(self, name: str, at: int, results: int, length: int) -> Operation:
-        """Skips an op: a foreign one of the pto dialect, or one that is an error."""
-        if name.startswith("pto."):
+        """Skips an op: a foreign one, or one that is an error."""
+        if is_foreign(name):
             return self._skip(name, at, results, length)
         if "." not in name:
             self.raise_error(f"expected an op, found {name!r}", at)

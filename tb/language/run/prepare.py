@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from xdsl.dialects.builtin import IntegerAttr, SymbolRefAttr, UnregisteredOp
+from xdsl.dialects.builtin import IntegerAttr, UnregisteredOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
@@ -32,6 +32,7 @@ from tb.language.run.execution import (
     Loop,
     Movement,
     Routine,
+    block_code,
     branch_code,
     call_code,
     constant_step,
@@ -124,8 +125,7 @@ class Preparation:
         self.problems: list[Finding] = []
         self.moves: list[tuple[Movement, Frame]] = []
         self.skipped: dict[Place, Skipped] = {}
-        self.functions = {each.sym_name.data: each for each in source.functions()}
-        self.routines: dict[str, Routine] = {}
+        self.routines: dict[FuncOp, Routine] = {}
         self._kinds: dict[int, tuple[Attribute, Kind]] = {}
         self._codes: dict[str, Callable[[Operation, _Scope], Code | None]] = {
             "arith.constant": self._constant,
@@ -161,23 +161,34 @@ class Preparation:
 
     def routine(self, function: FuncOp) -> Routine:
         """Returns a function made ready to run."""
-        name = function.sym_name.data
-        known = self.routines.get(name)
+        known = self.routines.get(function)
         if known is not None:
             return known
-        routine = self.routines[name] = Routine(self.source.place(function), name)
+        name = function.sym_name.data
+        routine = self.routines[function] = Routine(self.source.place(function), name)
         scope = _Scope(ub_sub=self._ub_sub(function, 0))
-        if len(function.body.blocks) != 1:
-            self.problem(function, f"@{name} has {len(function.body.blocks)} blocks: 1")
+        block, *others = function.body.blocks
+        if others and not self.run.static:
+            count = len(others) + 1
+            self.problem(function, f"@{name} has {count} blocks: branches between are not executed")
             return routine
-        block = function.body.block
         routine.arguments = scope.many(block.args)
         routine.body = self._block(block, scope)
+        for each in others:
+            routine.body += (self._reached(each, function, scope),)
         end = block.last_op
         if end is not None and end.name == "func.return":
             routine.results = scope.many(end.operands)
         routine.template = scope.template
         return routine
+
+    def _reached(self, block: Block, function: FuncOp, scope: _Scope) -> Code:
+        """Returns the code of a block that branches reach or not: it is walked once."""
+        before = block.prev_block
+        place = self.source.place((before and before.last_op) or function)
+        for argument in block.args:
+            scope.fix(argument, Missing("the argument of a block that branches reach"))
+        return block_code(self.run, place, self._block(block, scope))
 
     def _ub_sub(self, op: Operation, outer: int) -> int:
         given = attribute_of(op, "pto.ub_sub") or attribute_of(op, "ub_sub")
@@ -358,19 +369,30 @@ class Preparation:
         return branch_code(self.run, self.source.place(op), condition, ways, results)
 
     def _call(self, op: Operation, scope: _Scope) -> Code | None:
-        callee = attribute_of(op, "callee")
-        name = callee.root_reference.data if isinstance(callee, SymbolRefAttr) else ""
-        function = self.functions.get(name)
-        if function is None or not function.body.blocks:
-            self.problem(op, f"there is no function @{name} with a body in this file")
+        function = self.source.callee(op)
+        if function is None:
+            self.problem(op, f"there is no function {attribute_of(op, 'callee')} in this file")
             return None
+        name = function.sym_name.data
         types = tuple(function.function_type.inputs), tuple(function.function_type.outputs)
         given = tuple(x.type for x in op.operands), tuple(x.type for x in op.results)
         if types != given:
             self.problem(op, f"operands or results of the call do not have the types of @{name}")
             return None
+        if not function.body.blocks:
+            self._external(op, name, scope)
+            return None
         routine, place = self.routine(function), self.source.place(op)
         return call_code(self.run, place, routine, scope.many(op.operands), scope.many(op.results))
+
+    def _external(self, op: Operation, name: str, scope: _Scope) -> None:
+        """Continues after the call of a function without a body; a run needs to know its effect."""
+        place = self.source.place(op)
+        if not self.run.static:
+            self.problem(op, f"@{name} has no body in this file: what it does is not known")
+        self.skipped.setdefault(place, Skipped(place, f"func.call @{name}"))
+        for result in op.results:
+            scope.fix(result, Missing(f"it is the result of @{name}, which has no body here"))
 
     # --- pipes -----------------------------------------------------------------------------------
 
