@@ -89,7 +89,7 @@ class StrictVecScopeOp(VecScopeOp):
         if given != taken:
             raise OpError(
                 Fault(
-                    f"the block of the region takes ({', '.join(taken)})",
+                    f"the types of its block are ({', '.join(taken)})",
                     legal=f"({', '.join(given)}), the types of the operands",
                 )
             )

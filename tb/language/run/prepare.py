@@ -170,7 +170,9 @@ class Preparation:
         block, *others = function.body.blocks
         if others and not self.run.static:
             count = len(others) + 1
-            self.problem(function, f"@{name} has {count} blocks: branches between are not executed")
+            self.problem(
+                function, f"@{name} has {count} blocks: branches are known and not executed"
+            )
             return routine
         routine.arguments = scope.many(block.args)
         routine.body = self._block(block, scope)
