@@ -26,10 +26,14 @@ class SectionOp(Operation):
             attributes = parser.parse_optional_attr_dict()
         region = parser.parse_region()
         attributes |= parser.parse_optional_attr_dict()
-        return cls.create(regions=[region], attributes=attributes)
+        op = cls.create(regions=[region], attributes=attributes)
+        op.verify_()
+        return op
 
     def verify_(self) -> None:
-        """Checks nothing: it may hold any ops."""
+        """Refuses arguments of its block; it may hold any ops."""
+        if any(block.args for region in self.regions for block in region.blocks):
+            raise OpError(Fault("its block has arguments", legal="no arguments"))
 
 
 class CubeSectionOp(SectionOp):

@@ -49,6 +49,8 @@ from tb.language.parser.messages import (
     sentence_of_call,
 )
 
+_LABELLED = re.compile(r"\s*\{\s*\^", re.ASCII)
+"""Begin of a region whose first block has a label, as one with arguments does."""
 LOCATION = re.compile(r"(?>(?:\s+|//[^\n]*)*)loc\s*\(", re.ASCII)
 
 
@@ -129,6 +131,8 @@ class ProgramParser(Parser):
                 ops.append(op)
             elif self._current_token.kind in aliases:
                 self._alias()
+            elif self._text.startswith("{-#", self._current_token.span.start):
+                self._metadata()
             elif self._current_token.kind == MLIRTokenKind.EOF:
                 break
             else:
@@ -150,6 +154,13 @@ class ProgramParser(Parser):
             self.raise_error(f"alias {name} is defined twice", at)
         self.parse_punctuation("=", " after the name of an alias")
         self.attribute_aliases[name] = self.parse_optional_location() or self.parse_attribute()
+
+    def _metadata(self) -> None:
+        """Skips ``{-# ... #-}``: resources of dialects, which programs do not use."""
+        end = self._text.find("#-}", self.offset)
+        if end < 0:
+            self.raise_error("'{-#' is never closed", self.offset)
+        self._lazy.go_to(end + 3)
 
     def _parse_block(self) -> Block:
         if self._current_token.kind != MLIRTokenKind.CARET_IDENT:
@@ -199,9 +210,10 @@ class ProgramParser(Parser):
     def _in_vecscope(self, name: str, at: int) -> bool:
         """Returns whether a vector interval has ops that are looked at: most have none."""
         try:
-            return bool(skip(self._text, at + len(name), _looked_at).names)
+            inside = skip(self._text, at + len(name), _looked_at).names
         except UnclosedError:
             return True
+        return bool(inside) or _LABELLED.match(self._text, at + len(name)) is not None
 
     def _check_vecscope(self, scope: VecScopeOp) -> None:
         for op in scope.walk():

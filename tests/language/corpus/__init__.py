@@ -60,6 +60,7 @@ WORDS: dict[str, str] = {
     "not-constant": r"not known",
     "vector-interval": r"a vector interval holds no op that orders",
     "not-executed": r"not executed",
+    "takes-none": r"its block has arguments",
     "unbounded": r"step of the loop|runs too long|nested deeper|without (a )?bound",
     "zero": r"divided by 0",
     "hazard": r"hazard",
