@@ -18,7 +18,7 @@ from tb.language.dialect.flags import BarrierOp, FlagOp, SetFlagOp
 from tb.language.dialect.ops import MoveOp, written
 from tb.language.dialect.others import BlockQueryOp, BrokenOp, ForeignOp
 from tb.language.dialect.scalars import ScalarOp
-from tb.language.dialect.sections import SectionOp
+from tb.language.dialect.sections import SectionOp, VectorSectionOp
 from tb.language.dialect.types import pointer_of, type_name
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import Finding, Place, refuse
@@ -85,6 +85,7 @@ class _Scope:
     slots: dict[SSAValue, int] = field(default_factory=dict)
     fixed: set[int] = field(default_factory=set)
     ub_sub: int = 0
+    ub_chosen: bool = False
 
     def slot(self, value: SSAValue) -> int:
         """Returns the slot of a value."""
@@ -110,6 +111,11 @@ def attribute_of(op: Operation, name: str) -> Attribute | None:
     return op.properties.get(name, op.attributes.get(name))
 
 
+def given_sub_block(op: Operation) -> Attribute | None:
+    """Returns the sub-block that a function or a section names, None where it names none."""
+    return attribute_of(op, "pto.ub_sub") or attribute_of(op, "ub_sub")
+
+
 def _name(op: Operation) -> str:
     return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
 
@@ -125,6 +131,7 @@ class Preparation:
         self.problems: list[Finding] = []
         self.moves: list[tuple[Movement, Frame]] = []
         self.skipped: dict[Place, Skipped] = {}
+        self.one_sub_block: dict[Place, None] = {}
         self.routines: dict[FuncOp, Routine] = {}
         self._kinds: dict[int, tuple[Attribute, Kind]] = {}
         self._codes: dict[str, Callable[[Operation, _Scope], Code | None]] = {
@@ -166,7 +173,8 @@ class Preparation:
             return known
         name = function.sym_name.data
         routine = self.routines[function] = Routine(self.source.place(function), name)
-        scope = _Scope(ub_sub=self._ub_sub(function, 0))
+        chosen = given_sub_block(function) is not None
+        scope = _Scope(ub_sub=self._ub_sub(function, 0), ub_chosen=chosen)
         block, *others = function.body.blocks
         if others and not self.run.static:
             count = len(others) + 1
@@ -193,7 +201,7 @@ class Preparation:
         return block_code(self.run, place, self._block(block, scope))
 
     def _ub_sub(self, op: Operation, outer: int) -> int:
-        given = attribute_of(op, "pto.ub_sub") or attribute_of(op, "ub_sub")
+        given = given_sub_block(op)
         if given is None:
             return outer
         if isinstance(given, IntegerAttr) and given.value.data in (0, 1):
@@ -216,7 +224,12 @@ class Preparation:
         return tuple(codes)
 
     def _section(self, op: Operation, scope: _Scope) -> tuple[Code, ...]:
+        """Returns the code of a section; one of both sub-blocks is run for sub-block 0 alone."""
         outer, scope.ub_sub = scope.ub_sub, self._ub_sub(op, scope.ub_sub)
+        chosen = scope.ub_chosen or given_sub_block(op) is not None
+        both = isinstance(op, VectorSectionOp) and not chosen
+        if both and any(isinstance(each, MoveOp) for each in op.walk()):
+            self.one_sub_block.setdefault(self.source.place(op))
         codes: list[Code] = []
         for region in op.regions:
             for block in region.blocks:

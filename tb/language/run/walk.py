@@ -186,6 +186,7 @@ def trace(
         tuple(run.doubts),
         _dead(prepared, run),
         tuple(run.calls),
+        tuple(f"sub-block 1 of the vector section at {place}" for place in prepared.one_sub_block),
     )
 
 
