@@ -145,8 +145,8 @@ def verify(
         typer.Option("--arg", help="N=VALUE: argument N of the functions that have it"),
     ] = None,
     foreign: Annotated[
-        str, typer.Option("--foreign", help="skip: foreign ops are no errors")
-    ] = "refuse",
+        str, typer.Option("--foreign", help="refuse: foreign ops are errors, else counted")
+    ] = "",
     ubuf_to_ubuf: Annotated[
         str, typer.Option("--ubuf-to-ubuf", help="operands of copy_ubuf_to_ubuf: bytes or blocks")
     ] = "bytes",

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import ParseError
@@ -60,6 +61,36 @@ class Source:
     @cached_property
     def _functions(self) -> list[FuncOp]:
         return [op for op in self.module.walk() if isinstance(op, FuncOp)]
+
+    @cached_property
+    def bodies(self) -> dict[str, FuncOp]:
+        """Functions with a body by name; of two modules of a file after that of their module."""
+        found = [each for each in self._functions if each.body.blocks]
+        count = Counter(each.sym_name.data for each in found)
+        return {
+            each.sym_name.data if count[each.sym_name.data] == 1 else _in_module(each): each
+            for each in found
+        }
+
+    def callee(self, call: Operation) -> FuncOp | None:
+        """Returns the function that an op calls: that of the innermost module which has one."""
+        callee = call.properties.get("callee", call.attributes.get("callee"))
+        if not isinstance(callee, SymbolRefAttr):
+            return None
+        name, outer = callee.root_reference.data, call.parent_op()
+        while outer is not None:
+            if isinstance(outer, ModuleOp):
+                for each in outer.ops:
+                    if isinstance(each, FuncOp) and each.sym_name.data == name:
+                        return each
+            outer = outer.parent_op()
+        return None
+
+
+def _in_module(function: FuncOp) -> str:
+    module = function.parent_op()
+    name = module.sym_name if isinstance(module, ModuleOp) else None
+    return f"{name.data}.{function.sym_name.data}" if name else function.sym_name.data
 
 
 def line_starts(text: str) -> tuple[int, ...]:

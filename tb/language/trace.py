@@ -170,6 +170,7 @@ class Trace:
             without iterations. Only their constants are known.
         calls: First step of each call of a function, the step after its last one, and the
             place of the call; inner calls before outer ones.
+        not_executed: What is left out and the results may depend on, as phrases.
     """
 
     file: str
@@ -184,6 +185,7 @@ class Trace:
     doubts: tuple[Doubt, ...] = field(default=())
     dead: tuple[Move | Compute, ...] = field(default=())
     calls: tuple[tuple[int, int, Place], ...] = field(default=(), repr=False)
+    not_executed: tuple[str, ...] = field(default=())
 
     def doubtful(self) -> dict[int, Doubt]:
         """Returns the innermost doubt of each step in one, ``again`` if that of any is."""

@@ -53,6 +53,7 @@ class Verified:
         arguments: How many a function has, the most of all.
         warnings: Hazards that are allowed, in the order of the text.
         failed: An error of the checks themselves ended them.
+        skipped: Places of ops that are not executed: foreign ones, and known ones.
     """
 
     file: str
@@ -62,6 +63,7 @@ class Verified:
     arguments: int = 0
     warnings: tuple[Finding, ...] = ()
     failed: bool = False
+    skipped: int = 0
 
 
 def broken_off(path: Path | str, words: str) -> Verified:
@@ -86,7 +88,7 @@ def verify_file(
     path: Path,
     *,
     known: Known = nothing_known,
-    foreign: Literal["refuse", "skip"] = "refuse",
+    foreign: Literal["refuse", "skip"] = "skip",
     ubuf_to_ubuf: Literal["bytes", "blocks"] = "bytes",
     hazard: Hazard = "",
 ) -> Verified:
@@ -106,6 +108,7 @@ def verify_file(
     notes: list[str] = []
     ways = _Ways(known, foreign, ubuf_to_ubuf, hazard)
     places: set[Place] = set()
+    skipped: set[Place] = set()
     most = 0
     failed = False
     try:
@@ -120,6 +123,7 @@ def verify_file(
             most = max(most, len(walked.arguments))
             places.update(x.place for x in walked.steps if isinstance(x, Move | Compute))
             places.update(x.place for x in walked.dead)
+            skipped.update(x.place for x in walked.skipped)
             wrong = (*walked.findings, *check(walked))
             findings += wrong
             branches = [place for place in walked.undecided if _is_branch(source, place)]
@@ -146,7 +150,14 @@ def verify_file(
         findings += broken_off(path, unexpected(error)).findings
     kept = tuple(dict.fromkeys(notes))
     return Verified(
-        str(path), _sorted(findings), kept, len(places), most, _sorted(warnings), failed
+        str(path),
+        _sorted(findings),
+        kept,
+        len(places),
+        most,
+        _sorted(warnings),
+        failed,
+        len(skipped),
     )
 
 
@@ -179,9 +190,9 @@ def _walk(
         try:
             value = ways.known(one)
         except PtoError as error:
-            place = next(x for x in source.functions() if x.sym_name.data == function)
             message = f"{error.where or f'argument {one.number}'}: {error.what}"
-            raise refuse(source.place(place), message, legal=error.legal) from None
+            place = source.place(source.bodies[function])
+            raise refuse(place, message, legal=error.legal) from None
         if value is not None:
             arguments[one.number] = value
     return trace(
@@ -244,6 +255,6 @@ def _ordered(source: Source, walked: Trace, ways: _Ways, *, legal: bool) -> Orde
 
 
 def _is_branch(source: Source, place: Place) -> bool:
-    """Returns whether an undecided op is a condition, of which both ways were walked."""
+    """Returns whether an undecided op is a condition or a branch, of which all ways were walked."""
     line = source.text.split("\n")[place.line - 1]
-    return line[place.column - 1 :].lstrip('"').startswith("scf.if")
+    return line[place.column - 1 :].lstrip('"').startswith(("scf.if", "cf."))

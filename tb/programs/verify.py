@@ -200,6 +200,7 @@ def _record(results: Sequence[Verified], seconds: float) -> dict[str, Any]:
     return {
         "files": len(results),
         "ops": sum(each.ops for each in results),
+        "skipped": sum(each.skipped for each in results),
         "errors": sum(len(each.findings) for each in results),
         **Counts.of(results).entries(),
         "seconds": round(seconds, 3),
@@ -212,6 +213,7 @@ def _record(results: Sequence[Verified], seconds: float) -> dict[str, Any]:
                 "verdict": verdict_of(each),
                 "reason": reason_of(each.findings[0]) if each.findings else "",
                 "ops": each.ops,
+                "skipped": each.skipped,
             }
             for each in results
         ],
@@ -225,7 +227,7 @@ def _count(number: int, what: str) -> str:
 def verify_command(
     paths: Sequence[str],
     arguments: Sequence[str] = (),
-    foreign: str = "refuse",
+    foreign: str = "",
     json_path: Path | None = None,
     profile: str = "",
     ubuf_to_ubuf: str = "bytes",
@@ -236,7 +238,7 @@ def verify_command(
     Args:
         paths: Files, and folders for all programs in them.
         arguments: ``N=VALUE``: value of an argument, for every function that has it.
-        foreign: ``"refuse"`` or ``"skip"``.
+        foreign: ``"refuse"``; ``"skip"`` or empty: foreign ops are counted.
         json_path: Where to write the findings as well, or None.
         profile: Profile under which ops are judged; empty for ``seed``.
         ubuf_to_ubuf: ``"bytes"`` or ``"blocks"``: operands of ``copy_ubuf_to_ubuf``.
@@ -247,9 +249,9 @@ def verify_command(
             argument that no function has.
     """
     begin = time.perf_counter()
-    if foreign not in ("refuse", "skip"):
+    if foreign not in ("", "refuse", "skip"):
         raise PtoError(f"--foreign is {foreign!r}", where="--foreign", legal="refuse, skip")
-    mode: Literal["refuse", "skip"] = "skip" if foreign == "skip" else "refuse"
+    mode: Literal["refuse", "skip"] = "refuse" if foreign == "refuse" else "skip"
     if ubuf_to_ubuf not in ("bytes", "blocks"):
         where = "--ubuf-to-ubuf"
         raise PtoError(f"{where} is {ubuf_to_ubuf!r}", where=where, legal="bytes, blocks")
@@ -281,8 +283,10 @@ def verify_command(
     if errors:
         wrong = counts.refused + counts.failed
         verdict = f"{_count(errors, 'error')} in {_count(wrong, 'file')}"
+    skipped = sum(each.skipped for each in results)
     print(
-        f"verified {_count(len(results), 'file')}, {_count(ops, 'op')}, profile {judged}: "
+        f"verified {_count(len(results), 'file')}, {_count(ops, 'op')}"
+        f"{f' ({skipped} not executed here)' if skipped else ''}, profile {judged}: "
         f"{verdict}, {seconds:.1f} s"
     )
     if json_path is not None:

@@ -86,6 +86,7 @@ class ProgramReport(BaseModel):
         buffers: Buffers of its arguments.
         outputs: Files written, with their sizes.
         notes: Remarks about the program that are no errors.
+        not_executed: What of the program the results do not show; in the last line of the run.
         verdict: ``pass`` when all of it ran and matched, else ``fail``.
     """
 
@@ -99,6 +100,7 @@ class ProgramReport(BaseModel):
     buffers: list[BufferReport] = Field(default_factory=list)
     outputs: list[str] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
+    not_executed: list[str] = Field(default_factory=list)
     verdict: Literal["pass", "fail"] = "fail"
 
 
@@ -298,14 +300,19 @@ class RunRecord(RunCounters, RunHead):
         return self.settings.profile or DEFAULT_PROFILE
 
     def last_line(self) -> str:
-        """Returns the last line of a run: PASS or FAIL with the main counts."""
+        """Returns the last line of a run: PASS or FAIL with the main counts.
+
+        What of a program was not executed is in it: a PASS does not cover that.
+        """
         word = "PASS" if self.passed else "FAIL"
         why = "" if self.passed else f" ({self.status})"
         errors = f", {self.protocol_errors} protocol errors" if self.protocol_errors else ""
         if self.counts is not None and self.counts.run + len(self.refused) > 1:
             word, why = f"{word}{why}", f" {self.counts.text()};"
+        missing = dict.fromkeys(x for each in self.programs for x in each.not_executed)
+        left = f"; NOT EXECUTED: {'; '.join(missing)}" if missing else ""
         return (
             f"{word}{why} {self.transactions} transactions, {self.mismatches} mismatches{errors}, "
             f"coverage {percent_text(self.coverage.percent)} %, seed {self.settings.seed}, "
-            f"profile {self.profile}; repeat: {self.command}"
+            f"profile {self.profile}{left}; repeat: {self.command}"
         )

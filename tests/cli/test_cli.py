@@ -18,7 +18,7 @@ from tb.common.errors import PtoError
 from tb.common.files import write_json
 from tb.common.paths import ROOT
 from tb.dut.selection import parse_ops, sendable
-from tb.record.record import RunRecord
+from tb.record.record import ProgramReport, RunRecord
 from tb.record.settings import RunSettings
 from tests.command import pto_dv
 
@@ -156,6 +156,13 @@ def test_last_line_is_fail_unless_the_run_passed() -> None:
     assert record.last_line().startswith("FAIL (error) ")
     record.status = "pass"
     assert record.last_line().startswith("PASS ")
+    assert "EXECUTED" not in record.last_line()
+
+
+def test_last_line_says_what_was_not_executed() -> None:
+    half = ProgramReport(path="x.pto", function="f", not_executed=["sub-block 1", "mad at x.pto:9"])
+    record = RunRecord(settings=RunSettings(), command="make", status="pass", programs=[half, half])
+    assert "; NOT EXECUTED: sub-block 1; mad at x.pto:9; repeat: make" in record.last_line()
 
 
 def test_record_is_written_whole_or_not_at_all(tmp_path: Path) -> None:

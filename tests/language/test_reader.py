@@ -13,8 +13,9 @@ from tb.common.errors import PtoError
 from tb.isa.dtypes import Ptr, element_text
 from tb.isa.pipes import Pipe
 from tb.language.dialect.flags import BarrierOp, FlagOp
-from tb.language.dialect.others import BlockQueryOp, SectionOp
+from tb.language.dialect.others import BlockQueryOp
 from tb.language.dialect.pointers import AddPtrOp, CastPtrOp
+from tb.language.dialect.sections import SectionOp
 from tb.language.dialect.types import ELEMENTS, SPACES, PtrType, pointer_of, type_name
 from tb.language.place import ProgramError
 from tb.language.reader import read, read_file, written

@@ -87,6 +87,7 @@ def test_text_that_is_no_pointer_type(text: str) -> None:
         ("%a, b.c", ""),
         ("// a.b = (\n", ""),
         ("%a ^bb1:", "^bb1:"),
+        ("%a, ^bb1(%b : i64), ^bb2\n ^bb1(%c: i64):", "^bb1(%c: i64):"),
         ("affine_map<(d0) -> (d0)>", ""),
     ],
 )

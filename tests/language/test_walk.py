@@ -352,6 +352,14 @@ def test_calls_may_be_many() -> None:
     assert counts(walk(body, same, function="k")) == [64] * 100
 
 
+def test_a_vector_section_without_a_sub_block_runs_for_one() -> None:
+    for attributes, count in (("", 1), (" attributes {pto.ub_sub = 0}", 0)):
+        text = f"pto.section.vector{attributes} {{\n{load()}\n}}\npto.section.vector {{\n}}"
+        found = walk(text, arguments={0: 0})
+        assert len(found.not_executed) == count
+        assert all("sub-block 1 of the vector section at x.pto" in x for x in found.not_executed)
+
+
 def test_sections_are_walked_and_name_their_sub_block() -> None:
     """``pto.ub_sub`` of a section applies to ops inside that have none."""
     found = walk(
@@ -401,7 +409,7 @@ def test_one_block_runs() -> None:
             "600000 iterations 1 step 600000 steps rest more than 400000",
         ),
         ("func.call @again() : () -> ()", "@again nested deeper 64"),
-        ("func.call @none() : () -> ()", "no function @none body"),
+        ("func.call @none() : () -> ()", "@none no body"),
         (
             "%r = scf.if %b -> (i64) { scf.yield %n : i64 } else { scf.yield }",
             "both branches yield 1 values",

@@ -15,7 +15,8 @@ from xdsl.ir import Operation
 
 from tb.language.dialect.flags import BarrierOp, FlagOp
 from tb.language.dialect.ops import SEGMENTS, Fault, MoveOp
-from tb.language.dialect.others import ForeignOp, SectionOp
+from tb.language.dialect.others import ForeignOp
+from tb.language.dialect.sections import SectionOp
 
 TIMING = ("pto_dv.gap", "pto_dv.flag_delay")
 """Attributes that any op may have."""

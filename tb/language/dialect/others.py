@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops of the pto dialect that move no data: sections, queries, foreign ops, others."""
+"""Ops of the pto dialect that move no data: queries, foreign ops, others."""
 
 from __future__ import annotations
 
@@ -20,40 +20,14 @@ from tb.language.dialect.scalars import (
     StoreDeviceOp,
     StoreScalarOp,
 )
+from tb.language.dialect.sections import (
+    CubeSectionOp,
+    StrictVecScopeOp,
+    VecScopeOp,
+    VectorSectionOp,
+)
 from tb.language.dialect.types import OpaqueType, is_integer
 from tb.language.parser.syntax import Scanner
-
-
-class SectionOp(Operation):
-    """``pto.section.<kind> { ... }``: ops of one core."""
-
-    name = "pto.section"
-    traits = traits_def(NoTerminator())
-
-    @classmethod
-    def parse(cls, parser: Parser) -> SectionOp:
-        """Reads ``[attributes {...}] { ops } [{...}]``."""
-        attributes: dict[str, Attribute] = {}
-        if parser.parse_optional_keyword("attributes") is not None:
-            attributes = parser.parse_optional_attr_dict()
-        region = parser.parse_region()
-        attributes |= parser.parse_optional_attr_dict()
-        return cls.create(regions=[region], attributes=attributes)
-
-    def verify_(self) -> None:
-        """Checks nothing: it may hold any ops."""
-
-
-class CubeSectionOp(SectionOp):
-    """``pto.section.cube { ... }``."""
-
-    name = "pto.section.cube"
-
-
-class VectorSectionOp(SectionOp):
-    """``pto.section.vector { ... }``."""
-
-    name = "pto.section.vector"
 
 
 class BlockQueryOp(Operation):
@@ -178,6 +152,8 @@ OTHERS: tuple[type[Operation], ...] = (
     ShortBarrierOp,
     CubeSectionOp,
     VectorSectionOp,
+    VecScopeOp,
+    StrictVecScopeOp,
     BlockIdxOp,
     SubblockIdxOp,
     BlockNumOp,

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from tb.language.parser.syntax import RESULTS, TOKEN
 
 _CLOSERS = {")": "(", "]": "[", "}": "{", ">": "<"}
+_LABEL = re.compile(r"\^[\w$.-]+\s*(?:\([^()]*\)\s*)?:", re.ASCII)
+"""Begin of a block, which a branch names without the colon."""
 _GENERIC = re.compile(r"\s*\(")
 _PLAIN_OPS = ("return", "module")
 """Ops whose name has no dot."""
@@ -122,4 +124,4 @@ def _begins_op(text: str, at: int, kind: str | None, token: str, before: str) ->
         return token in _PLAIN_OPS and not text[line:at].strip()
     if kind == "string":
         return before not in ("=", ",", ":") and bool(_GENERIC.match(text, at + len(token)))
-    return token == "^"
+    return token == "^" and _LABEL.match(text, at) is not None

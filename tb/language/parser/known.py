@@ -110,8 +110,26 @@ def not_read(known: type[Operation]) -> bool:
     return known.dialect_name() not in RESUMABLE and known.name not in _READ
 
 
+_FOREIGN_DIALECTS = frozenset(
+    (
+        *("affine", "bufferization", "cf", "emitc", "gpu", "hacc", "hivm", "index", "linalg"),
+        *("llvm", "math", "memref", "tensor", "ub", "vector"),
+    )
+)
+"""Dialects of other parts of a compiler: their ops move nothing that an engine sees."""
+
+_FOREIGN_CONTROL = frozenset(
+    f"scf.{name}"
+    for name in ("condition", "execute_region", "forall", "index_switch", "parallel", "while")
+)
+
+
+def is_foreign(name: str) -> bool:
+    """Returns whether an op that is not read here may be left out, unless it holds movements."""
+    dialect = name.partition(".")[0]
+    return dialect in ("pto", *_FOREIGN_DIALECTS) or name in _FOREIGN_CONTROL
+
+
 def unknown_op(name: str) -> Fault:
     """Returns what is wrong with an op that no program has."""
-    if name == "scf.while":
-        return Fault("a loop without a bound is not run", legal="scf.for with bounds")
     return Fault(f"unknown op {name!r}{meant(name)}", legal=_KNOWN)

@@ -22,17 +22,20 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Lexer, Span, Token
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from tb.language.dialect.control import SPELLINGS
 from tb.language.dialect.flags import FlagOp
 from tb.language.dialect.moves import MOVES, NotPlainError, verify_move
 from tb.language.dialect.names import unknown_names
 from tb.language.dialect.ops import Fault, MoveOp, OpError, string
-from tb.language.dialect.others import OTHERS, BrokenOp, ForeignOp, SectionOp, broken
+from tb.language.dialect.others import OTHERS, BrokenOp, ForeignOp, broken
+from tb.language.dialect.sections import SectionOp, VecScopeOp, orders_cores, refused_inside
 from tb.language.dialect.types import OpaqueType, type_name
 from tb.language.parser.constants import Plain, plain_constant
 from tb.language.parser.foreign import UnclosedError, closing, skip
 from tb.language.parser.known import (
     RESUMABLE,
     context,
+    is_foreign,
     moves_data,
     not_read,
     unknown_op,
@@ -46,6 +49,8 @@ from tb.language.parser.messages import (
     sentence_of_call,
 )
 
+_LABELLED = re.compile(r"\s*\{\s*\^", re.ASCII)
+"""Begin of a region whose first block has a label, as one with arguments does."""
 LOCATION = re.compile(r"(?>(?:\s+|//[^\n]*)*)loc\s*\(", re.ASCII)
 
 
@@ -126,6 +131,8 @@ class ProgramParser(Parser):
                 ops.append(op)
             elif self._current_token.kind in aliases:
                 self._alias()
+            elif self._text.startswith("{-#", self._current_token.span.start):
+                self._metadata()
             elif self._current_token.kind == MLIRTokenKind.EOF:
                 break
             else:
@@ -147,6 +154,13 @@ class ProgramParser(Parser):
             self.raise_error(f"alias {name} is defined twice", at)
         self.parse_punctuation("=", " after the name of an alias")
         self.attribute_aliases[name] = self.parse_optional_location() or self.parse_attribute()
+
+    def _metadata(self) -> None:
+        """Skips ``{-# ... #-}``: resources of dialects, which programs do not use."""
+        end = self._text.find("#-}", self.offset)
+        if end < 0:
+            self.raise_error("'{-#' is never closed", self.offset)
+        self._lazy.go_to(end + 3)
 
     def _parse_block(self) -> Block:
         if self._current_token.kind != MLIRTokenKind.CARET_IDENT:
@@ -189,7 +203,23 @@ class ProgramParser(Parser):
             self.raise_error(f"expected the name of an op, found {self._found()}", at)
         self.offsets[op] = at
         self._bind(op, name, bound)
+        if isinstance(op, VecScopeOp):
+            self._check_vecscope(op)
         return op
+
+    def _in_vecscope(self, name: str, at: int) -> bool:
+        """Returns whether a vector interval has ops that are looked at: most have none."""
+        try:
+            inside = skip(self._text, at + len(name), _looked_at).names
+        except UnclosedError:
+            return True
+        return bool(inside) or _LABELLED.match(self._text, at + len(name)) is not None
+
+    def _check_vecscope(self, scope: VecScopeOp) -> None:
+        for op in scope.walk():
+            fault = refused_inside(scope, op.mnemonic if isinstance(op, ForeignOp) else op.name)
+            if fault is not None:
+                self._fault(scope.name, fault, self.offsets.get(op, 0))
 
     def _constant(self, plain: Plain) -> Operation:
         """Takes a constant that was read by its text."""
@@ -229,12 +259,14 @@ class ProgramParser(Parser):
             known = next((kind for kind in found if kind), None)
         if known is None or known in (ForeignOp, BrokenOp) or not_read(known):
             return self._unknown(name if known is None else known.name, at, results, len(name))
+        if known is VecScopeOp and not self._in_vecscope(name, at):
+            return self._skip(name, at, results)
         dialect = known.dialect_name()
         self._parser_state.dialect_stack.append(dialect)
         try:
             if name == "arith.constant":
                 check_literal(self._text, at)
-            op = known.parse(self)
+            op = SPELLINGS.get(known.name, known.parse)(self)
             if op.attributes:
                 self._names(op, name, at)
         except NotPlainError:
@@ -281,7 +313,7 @@ class ProgramParser(Parser):
     def _generic(self, name: str, at: int) -> Operation:
         known = self.ctx._get_known_op(name)
         self._consume_token()
-        foreign = known is None and name.startswith("pto.")
+        foreign = is_foreign(name) and (known is None or not_read(known))
         if known is None or not_read(known):
             if not foreign:
                 self._fault(name, unknown_op(name), at)
@@ -321,8 +353,8 @@ class ProgramParser(Parser):
     # --- unknown ops ------------------------------------------------------------------------------
 
     def _unknown(self, name: str, at: int, results: int, length: int) -> Operation:
-        """Skips an op: a foreign one of the pto dialect, or one that is an error."""
-        if name.startswith("pto."):
+        """Skips an op: a foreign one, or one that is an error."""
+        if is_foreign(name):
             return self._skip(name, at, results, length)
         if "." not in name:
             self.raise_error(f"expected an op, found {name!r}", at)
@@ -454,6 +486,11 @@ class ProgramParser(Parser):
             fault = self._as_fault(error, self.offsets.get(op, 0))
             message = sentence_of_call(op, fault.message)
             self._fault(op.name, Fault(message, at=fault.at))
+
+
+def _looked_at(name: str) -> bool:
+    """Returns whether an op inside a vector interval is not left out with it."""
+    return moves_data(name) or orders_cores(name)
 
 
 def _moves(op: Operation) -> bool:

@@ -424,6 +424,18 @@ def branch_code(
     return code
 
 
+def block_code(run: Execution, place: Place, body: tuple[Code, ...]) -> Code:
+    """Returns the code of a block that the branch at a place reaches or not."""
+
+    def code(frame: Frame) -> None:
+        run.undecide(place, "cf.br", "the branch", None)
+        with run.doubt(f"if the branch at {place} reaches the next block"):
+            for each in body:
+                each(frame)
+
+    return code
+
+
 @dataclass
 class Routine:
     """A function made ready to run.

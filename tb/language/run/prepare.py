@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from xdsl.dialects.builtin import IntegerAttr, SymbolRefAttr, UnregisteredOp
+from xdsl.dialects.builtin import IntegerAttr, UnregisteredOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
@@ -18,6 +18,7 @@ from tb.language.dialect.flags import BarrierOp, FlagOp, SetFlagOp
 from tb.language.dialect.ops import MoveOp, written
 from tb.language.dialect.others import BlockQueryOp, BrokenOp, ForeignOp
 from tb.language.dialect.scalars import ScalarOp
+from tb.language.dialect.sections import SectionOp, VectorSectionOp
 from tb.language.dialect.types import pointer_of, type_name
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import Finding, Place, refuse
@@ -31,6 +32,7 @@ from tb.language.run.execution import (
     Loop,
     Movement,
     Routine,
+    block_code,
     branch_code,
     call_code,
     constant_step,
@@ -83,6 +85,7 @@ class _Scope:
     slots: dict[SSAValue, int] = field(default_factory=dict)
     fixed: set[int] = field(default_factory=set)
     ub_sub: int = 0
+    ub_chosen: bool = False
 
     def slot(self, value: SSAValue) -> int:
         """Returns the slot of a value."""
@@ -108,6 +111,11 @@ def attribute_of(op: Operation, name: str) -> Attribute | None:
     return op.properties.get(name, op.attributes.get(name))
 
 
+def given_sub_block(op: Operation) -> Attribute | None:
+    """Returns the sub-block that a function or a section names, None where it names none."""
+    return attribute_of(op, "pto.ub_sub") or attribute_of(op, "ub_sub")
+
+
 def _name(op: Operation) -> str:
     return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
 
@@ -123,8 +131,8 @@ class Preparation:
         self.problems: list[Finding] = []
         self.moves: list[tuple[Movement, Frame]] = []
         self.skipped: dict[Place, Skipped] = {}
-        self.functions = {each.sym_name.data: each for each in source.functions()}
-        self.routines: dict[str, Routine] = {}
+        self.one_sub_block: dict[Place, None] = {}
+        self.routines: dict[FuncOp, Routine] = {}
         self._kinds: dict[int, tuple[Attribute, Kind]] = {}
         self._codes: dict[str, Callable[[Operation, _Scope], Code | None]] = {
             "arith.constant": self._constant,
@@ -160,26 +168,40 @@ class Preparation:
 
     def routine(self, function: FuncOp) -> Routine:
         """Returns a function made ready to run."""
-        name = function.sym_name.data
-        known = self.routines.get(name)
+        known = self.routines.get(function)
         if known is not None:
             return known
-        routine = self.routines[name] = Routine(self.source.place(function), name)
-        scope = _Scope(ub_sub=self._ub_sub(function, 0))
-        if len(function.body.blocks) != 1:
-            self.problem(function, f"@{name} has {len(function.body.blocks)} blocks: 1")
+        name = function.sym_name.data
+        routine = self.routines[function] = Routine(self.source.place(function), name)
+        chosen = given_sub_block(function) is not None
+        scope = _Scope(ub_sub=self._ub_sub(function, 0), ub_chosen=chosen)
+        block, *others = function.body.blocks
+        if others and not self.run.static:
+            count = len(others) + 1
+            self.problem(
+                function, f"@{name} has {count} blocks: branches are known and not executed"
+            )
             return routine
-        block = function.body.block
         routine.arguments = scope.many(block.args)
         routine.body = self._block(block, scope)
+        for each in others:
+            routine.body += (self._reached(each, function, scope),)
         end = block.last_op
         if end is not None and end.name == "func.return":
             routine.results = scope.many(end.operands)
         routine.template = scope.template
         return routine
 
+    def _reached(self, block: Block, function: FuncOp, scope: _Scope) -> Code:
+        """Returns the code of a block that branches reach or not: it is walked once."""
+        before = block.prev_block
+        place = self.source.place((before and before.last_op) or function)
+        for argument in block.args:
+            scope.fix(argument, Missing("the argument of a block that branches reach"))
+        return block_code(self.run, place, self._block(block, scope))
+
     def _ub_sub(self, op: Operation, outer: int) -> int:
-        given = attribute_of(op, "pto.ub_sub") or attribute_of(op, "ub_sub")
+        given = given_sub_block(op)
         if given is None:
             return outer
         if isinstance(given, IntegerAttr) and given.value.data in (0, 1):
@@ -193,7 +215,7 @@ class Preparation:
             name = _name(op)
             if name in _ENDS:
                 continue
-            if name.startswith("pto.section."):
+            if isinstance(op, SectionOp):
                 codes += self._section(op, scope)
                 continue
             code = self._code(op, name, scope)
@@ -202,10 +224,17 @@ class Preparation:
         return tuple(codes)
 
     def _section(self, op: Operation, scope: _Scope) -> tuple[Code, ...]:
+        """Returns the code of a section; one of both sub-blocks is run for sub-block 0 alone."""
         outer, scope.ub_sub = scope.ub_sub, self._ub_sub(op, scope.ub_sub)
+        chosen = scope.ub_chosen or given_sub_block(op) is not None
+        both = isinstance(op, VectorSectionOp) and not chosen
+        if both and any(isinstance(each, MoveOp) for each in op.walk()):
+            self.one_sub_block.setdefault(self.source.place(op))
         codes: list[Code] = []
         for region in op.regions:
             for block in region.blocks:
+                for inside, given in zip(block.args, op.operands, strict=True):
+                    scope.slots[inside] = scope.slot(given)
                 codes += self._block(block, scope)
         scope.ub_sub = outer
         return tuple(codes)
@@ -355,19 +384,30 @@ class Preparation:
         return branch_code(self.run, self.source.place(op), condition, ways, results)
 
     def _call(self, op: Operation, scope: _Scope) -> Code | None:
-        callee = attribute_of(op, "callee")
-        name = callee.root_reference.data if isinstance(callee, SymbolRefAttr) else ""
-        function = self.functions.get(name)
-        if function is None or not function.body.blocks:
-            self.problem(op, f"there is no function @{name} with a body in this file")
+        function = self.source.callee(op)
+        if function is None:
+            self.problem(op, f"there is no function {attribute_of(op, 'callee')} in this file")
             return None
+        name = function.sym_name.data
         types = tuple(function.function_type.inputs), tuple(function.function_type.outputs)
         given = tuple(x.type for x in op.operands), tuple(x.type for x in op.results)
         if types != given:
             self.problem(op, f"operands or results of the call do not have the types of @{name}")
             return None
+        if not function.body.blocks:
+            self._external(op, name, scope)
+            return None
         routine, place = self.routine(function), self.source.place(op)
         return call_code(self.run, place, routine, scope.many(op.operands), scope.many(op.results))
+
+    def _external(self, op: Operation, name: str, scope: _Scope) -> None:
+        """Continues after the call of a function without a body; a run needs to know its effect."""
+        place = self.source.place(op)
+        if not self.run.static:
+            self.problem(op, f"@{name} has no body in this file: what it does is not known")
+        self.skipped.setdefault(place, Skipped(place, f"func.call @{name}"))
+        for result in op.results:
+            scope.fix(result, Missing(f"it is the result of @{name}, which has no body here"))
 
     # --- pipes -----------------------------------------------------------------------------------
 

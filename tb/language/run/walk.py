@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 
 from tb.common.errors import PtoError
@@ -15,7 +14,7 @@ from tb.language.collector import collector_off
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.reader import Source
 from tb.language.run.execution import Execution, never_executed
-from tb.language.run.prepare import Preparation, attribute_of, kind_of_type
+from tb.language.run.prepare import Preparation, kind_of_type
 from tb.language.run.values import Located, Missing
 from tb.language.trace import Argument, Compute, Move, Trace
 
@@ -23,25 +22,15 @@ LIMIT = 1_000_000
 """Ops that the loops of a program execute at most."""
 
 
-ENTRY = ("pto.entry", "pto.kernel", "pto.aicore")
+ENTRY = ("pto.entry", "pto.kernel", "pto.aicore", "hacc.entry")
 """Attributes of the function that is run."""
-
-
-def called(source: Source) -> set[str]:
-    """Returns the names of the functions that others of the file call."""
-    found = set()
-    for op in source.module.walk():
-        callee = attribute_of(op, "callee")
-        if op.name == "func.call" and isinstance(callee, SymbolRefAttr):
-            found.add(callee.root_reference.data)
-    return found
 
 
 def entries(source: Source) -> tuple[str, ...]:
     """Returns the functions with a body that no other one calls: what a file has to run."""
-    inner = called(source)
-    names = [each.sym_name.data for each in source.functions() if each.body.blocks]
-    return tuple(name for name in names if name not in inner) or tuple(names)
+    inner = {source.callee(op) for op in source.module.walk() if op.name == "func.call"}
+    names = [name for name, each in source.bodies.items() if each not in inner]
+    return tuple(names) or tuple(source.bodies)
 
 
 def _choose(source: Source, function: str) -> FuncOp:
@@ -51,7 +40,7 @@ def _choose(source: Source, function: str) -> FuncOp:
         ProgramError: there is none of that name, or several candidates.
     """
     start = Place(source.file, 1, 1)
-    bodies = {each.sym_name.data: each for each in source.functions() if each.body.blocks}
+    bodies = source.bodies
     if not bodies:
         raise refuse(start, "no function has a body: there is nothing to run")
     listed = ", ".join(f"@{name}" for name in bodies)
@@ -61,15 +50,15 @@ def _choose(source: Source, function: str) -> FuncOp:
         return bodies[function]
     if len(bodies) == 1:
         return next(iter(bodies.values()))
-    marked = [each for each in bodies.values() if any(key in ENTRY for key in each.attributes)]
-    outer = [bodies[name] for name in entries(source)]
+    marked = [name for name, each in bodies.items() if any(x in ENTRY for x in each.attributes)]
+    outer = entries(source)
     for few in (marked, outer):
         if len(few) == 1:
-            return few[0]
+            return bodies[few[0]]
     raise ProgramError(
         (
             Finding(
-                source.place(marked[1] if marked else outer[1]),
+                source.place(bodies[(marked or outer)[1]]),
                 "func.func",
                 "",
                 _undecided(marked, len(bodies)),
@@ -81,10 +70,10 @@ def _choose(source: Source, function: str) -> FuncOp:
     )
 
 
-def _undecided(marked: Sequence[FuncOp], count: int) -> str:
+def _undecided(marked: Sequence[str], count: int) -> str:
     if not marked:
         return f"the file has {count} functions and none of them is the one to run"
-    names = ", ".join(f"@{each.sym_name.data}" for each in marked)
+    names = ", ".join(f"@{name}" for name in marked)
     return f"{len(marked)} functions say that they are the one to run: {names}"
 
 
@@ -186,7 +175,7 @@ def trace(
         raise too_deep from None
     return Trace(
         source.file,
-        chosen.sym_name.data,
+        next(name for name, each in source.bodies.items() if each is chosen),
         tuple(run.steps),
         tuple(replace(each, reach=run.reach.bytes.get(each.number, 0)) for each in listed),
         tuple(prepared.skipped.values()),
@@ -197,6 +186,7 @@ def trace(
         tuple(run.doubts),
         _dead(prepared, run),
         tuple(run.calls),
+        tuple(f"sub-block 1 of the vector section at {place}" for place in prepared.one_sub_block),
     )
 
 
