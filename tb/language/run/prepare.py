@@ -113,7 +113,8 @@ def attribute_of(op: Operation, name: str) -> Attribute | None:
 
 def given_sub_block(op: Operation) -> Attribute | None:
     """Returns the sub-block that a function or a section names, None where it names none."""
-    return attribute_of(op, "pto.ub_sub") or attribute_of(op, "ub_sub")
+    given = attribute_of(op, "pto.ub_sub")
+    return attribute_of(op, "ub_sub") if given is None else given
 
 
 def _name(op: Operation) -> str:
