@@ -14,6 +14,7 @@
 `define PTO_SPACE_L0C                        3'd4
 `define PTO_SPACE_BT                         3'd5
 `define PTO_SPACE_FB                         3'd6
+`define PTO_SPACE_L0                         3'd7
 `define PTO_GM_ADDR_BITS                     40
 `define PTO_SIZE_UB                          262144
 `define PTO_SIZE_L1                          524288
@@ -23,6 +24,15 @@
 `define PTO_FB_SEGMENT_SHIFT                 16                // segment in an address
 `define PTO_FB_PRE_QUANT                     0                 // segment of pre_quant parameters
 `define PTO_FB_PRE_RELU                      1                 // segment of pre_relu parameters
+`define PTO_L0_SEGMENT_SHIFT                 17                // segment in an address
+`define PTO_L0_L0A                           0                 // segment of l0a
+`define PTO_SIZE_L0A                         65536
+`define PTO_L0_L0B                           1                 // segment of l0b
+`define PTO_SIZE_L0B                         65536
+`define PTO_L0_L0A_MX                        2                 // segment of l0a_mx
+`define PTO_SIZE_L0A_MX                      4096
+`define PTO_L0_L0B_MX                        3                 // segment of l0b_mx
+`define PTO_SIZE_L0B_MX                      4096
 
 // Status codes of the done channel.
 `define PTO_ST_OK                            3'd0
@@ -106,6 +116,15 @@
 `define PTO_DMA_LOOP2_LOC_STRIDE             501:480           // local bytes, loop 2
 `define PTO_DMA_LOOP2_LOC_STRIDE_LSB         480
 `define PTO_DMA_LOOP2_LOC_STRIDE_CW          22
+`define PTO_DMA_ATOMIC_TYPE                  504:502           // mte_ub_gm: CTRL 8:6 at the issue; others 0
+`define PTO_DMA_ATOMIC_TYPE_LSB              502
+`define PTO_DMA_ATOMIC_TYPE_CW               3
+`define PTO_DMA_ATOMIC_OP                    506:505           // mte_ub_gm: CTRL 10:9 at the issue; others 0
+`define PTO_DMA_ATOMIC_OP_LSB                505
+`define PTO_DMA_ATOMIC_OP_CW                 2
+`define PTO_DMA_NOSAT                        507:507           // mte_ub_gm: CTRL 48 at the issue; others 0
+`define PTO_DMA_NOSAT_LSB                    507
+`define PTO_DMA_NOSAT_CW                     1
 
 // Fields of the burst family: bit range, lowest bit, container width.
 `define PTO_BURST_UB_SUB                     8:8               // UB sub-block of the core that owns the op (A-17)
@@ -272,6 +291,38 @@
 `define PTO_FIX_L2_LSB                       405
 `define PTO_FIX_L2_CW                        5
 
+// Fields of the l0 family: bit range, lowest bit, container width.
+`define PTO_L0_ELEM                          9:8               // element: 0 1 byte, 1 2 bytes, 2 4 bytes, 3 4 bits; 0 for scales
+`define PTO_L0_ELEM_LSB                      8
+`define PTO_L0_ELEM_CW                       2
+`define PTO_L0_TRANSPOSE                     10:10             // 1 exchanges rows and columns of the tile; 0 for scales
+`define PTO_L0_TRANSPOSE_LSB                 10
+`define PTO_L0_TRANSPOSE_CW                  1
+`define PTO_L0_SRC_ADDR                      34:11             // L1 byte address
+`define PTO_L0_SRC_ADDR_LSB                  11
+`define PTO_L0_SRC_ADDR_CW                   24
+`define PTO_L0_DST_ADDR                      62:35             // byte address in l0a or l0b, of scales that of their data
+`define PTO_L0_DST_ADDR_LSB                  35
+`define PTO_L0_DST_ADDR_CW                   28
+`define PTO_L0_M_START                       79:63             // first fractal row; of scales the first x
+`define PTO_L0_M_START_LSB                   63
+`define PTO_L0_M_START_CW                    17
+`define PTO_L0_K_START                       96:80             // first 32 B column; of scales the first y
+`define PTO_L0_K_START_LSB                   80
+`define PTO_L0_K_START_CW                    17
+`define PTO_L0_M_STEP                        105:97            // fractal rows; of scales x steps
+`define PTO_L0_M_STEP_LSB                    97
+`define PTO_L0_M_STEP_CW                     9
+`define PTO_L0_K_STEP                        114:106           // 32 B columns; of scales y steps
+`define PTO_L0_K_STEP_LSB                    106
+`define PTO_L0_K_STEP_CW                     9
+`define PTO_L0_SRC_STRIDE                    131:115           // fractals from column to column in L1; of scales fragments from x to x
+`define PTO_L0_SRC_STRIDE_LSB                115
+`define PTO_L0_SRC_STRIDE_CW                 17
+`define PTO_L0_DST_STRIDE                    148:132           // the same in the destination
+`define PTO_L0_DST_STRIDE_LSB                132
+`define PTO_L0_DST_STRIDE_CW                 17
+
 // mte_gm_ub: rows of bytes from GM to UB, optionally padded to the UB row stride.
 `define PTO_OP_MTE_GM_UB                     8'd1
 // D rules DMA-L: 3, 5, 6, 7, 8, 9, 10, 12.
@@ -288,7 +339,7 @@
 
 // mte_ub_gm: rows of bytes from UB to GM; only the len bytes of a row are read and written.
 `define PTO_OP_MTE_UB_GM                     8'd2
-// D rules DMA-L: 5, 6, 7, 8, 12.
+// D rules DMA-L: 5, 6, 7, 8, 12, 16, 17.
 `define PTO_W_MTE_UB_GM_L2                   4                 // L2 cache hint, omitted = 0
 `define PTO_W_MTE_UB_GM_LEN                  21                // bytes in a row
 `define PTO_W_MTE_UB_GM_N_BURST              21                // rows
@@ -406,5 +457,45 @@
 `define PTO_W_MTE_L0C_UB_LOOP3_COUNT         16                // outer repeats
 `define PTO_W_MTE_L0C_UB_LOOP3_SRC           16                // source, repeat to repeat
 `define PTO_W_MTE_L0C_UB_LOOP3_DST           32                // destination, the same
+
+// mte_l1_l0a: fractals of the left operand, as they are or transposed.
+`define PTO_OP_MTE_L1_L0A                    8'd13
+// D rules LD-L: 3, 4, 5, 6.
+`define PTO_W_MTE_L1_L0A_M_START             16                // first row of the source
+`define PTO_W_MTE_L1_L0A_K_START             16                // first column
+`define PTO_W_MTE_L1_L0A_M_STEP              8                 // rows; 0 moves nothing
+`define PTO_W_MTE_L1_L0A_K_STEP              8                 // columns; 0 moves nothing
+`define PTO_W_MTE_L1_L0A_SRC_STRIDE          16                // source, at least 1
+`define PTO_W_MTE_L1_L0A_DST_STRIDE          16                // destination, at least 1
+
+// mte_l1_l0b: fractals of the right operand, as they are or transposed.
+`define PTO_OP_MTE_L1_L0B                    8'd14
+// D rules LD-L: 3, 4, 5, 6.
+`define PTO_W_MTE_L1_L0B_M_START             16                // first row of the source
+`define PTO_W_MTE_L1_L0B_K_START             16                // first column
+`define PTO_W_MTE_L1_L0B_M_STEP              8                 // rows; 0 moves nothing
+`define PTO_W_MTE_L1_L0B_K_STEP              8                 // columns; 0 moves nothing
+`define PTO_W_MTE_L1_L0B_SRC_STRIDE          16                // source, at least 1
+`define PTO_W_MTE_L1_L0B_DST_STRIDE          16                // destination, at least 1
+
+// mte_l1_l0a_mx: scales of the left operand.
+`define PTO_OP_MTE_L1_L0A_MX                 8'd15
+// D rules LD-L: 3, 4, 6.
+`define PTO_W_MTE_L1_L0A_MX_M_START          16                // first row of the source
+`define PTO_W_MTE_L1_L0A_MX_K_START          16                // first column
+`define PTO_W_MTE_L1_L0A_MX_M_STEP           8                 // rows; 0 moves nothing
+`define PTO_W_MTE_L1_L0A_MX_K_STEP           8                 // columns; 0 moves nothing
+`define PTO_W_MTE_L1_L0A_MX_SRC_STRIDE       16                // source, at least 1
+`define PTO_W_MTE_L1_L0A_MX_DST_STRIDE       16                // destination, at least 1
+
+// mte_l1_l0b_mx: scales of the right operand.
+`define PTO_OP_MTE_L1_L0B_MX                 8'd16
+// D rules LD-L: 3, 4, 6.
+`define PTO_W_MTE_L1_L0B_MX_M_START          16                // first row of the source
+`define PTO_W_MTE_L1_L0B_MX_K_START          16                // first column
+`define PTO_W_MTE_L1_L0B_MX_M_STEP           8                 // rows; 0 moves nothing
+`define PTO_W_MTE_L1_L0B_MX_K_STEP           8                 // columns; 0 moves nothing
+`define PTO_W_MTE_L1_L0B_MX_SRC_STRIDE       16                // source, at least 1
+`define PTO_W_MTE_L1_L0B_MX_DST_STRIDE       16                // destination, at least 1
 
 `endif

@@ -15,7 +15,7 @@ from tb.explain.quick import NotQuickError, quick_op
 from tb.explain.statements import WHERE, Statements, statements
 from tb.isa.ctrl import CtrlOp, write_ctrl
 from tb.isa.dma.legacy import DmaRegisters, LegacyCopy, LegacySet, write_registers
-from tb.isa.fix.op import reads_ctrl
+from tb.isa.lower import reads_ctrl
 from tb.isa.spaces import GM_ADDR_BITS
 from tb.isa.text import AnyOp
 from tb.language.place import Finding, ProgramError

@@ -18,6 +18,7 @@ from tb.isa.dtypes import DTYPE_INDEX
 from tb.isa.fields import DESC_WORDS
 from tb.isa.fix.op import FixDescriptor, FixOp
 from tb.isa.fix.table import CLIP_CODES, DST_CODES, FRONT_COLUMNS, NUMBER_CODES
+from tb.isa.l0.op import L0Descriptor
 from tb.isa.lower import Descriptor, V06Op, lower
 from tb.isa.ops import LAYOUTS, OPS_BY_CODE, SLOTS
 from tb.isa.program import Entry, moving, program_of
@@ -255,10 +256,16 @@ def from_descriptors(
     )
 
 
+_LOADED = ("i8", "f16", "f32", "f4E2M1x2")
+"""Element types of loads to L0 by the field ``elem``."""
+
+
 def _integer_type(desc: Descriptor) -> str:
     """Returns an element type for a descriptor, which holds at most the element size."""
     if isinstance(desc, FixDescriptor):
         return "i32" if desc.acc else "f32"
+    if isinstance(desc, L0Descriptor):
+        return "f8E8M0" if desc.spec.scales else _LOADED[desc.elem]
     if not isinstance(desc, BurstDescriptor):
         return f"i{8 * desc.elem_bytes}"
     if desc.spec.widens:

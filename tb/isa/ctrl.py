@@ -68,6 +68,11 @@ def sat_of(ctrl: int) -> int:
     return SAT_MODES["preserve_nan" if ctrl >> KEEP_NAN_BIT & 1 else "sat"]
 
 
+def nosat_of(ctrl: int) -> int:
+    """Returns bit 48, which decides about overflow of f16 sums (AT-02)."""
+    return ctrl >> NOSAT_BIT & 1
+
+
 def atomic_of(ctrl: int) -> tuple[int, int]:
     """Returns type and op code of a ``mte_l0c_gm`` without the clause (CT-05)."""
     return ctrl >> TYPE_LSB & TYPE_MASK, ctrl >> OP_LSB & OP_MASK

@@ -10,11 +10,13 @@ from tb.isa.dma.op import DmaDescriptor
 from tb.isa.dma.table import MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, SOURCE_SIDE
 from tb.isa.fix.op import FixDescriptor
 from tb.isa.fix.table import ALPHA_WORD, FLAG_BLOCK, L0C_WORD, NZ2DN, NZ2NZ, QUANT_RECORD, UB_WHOLE
+from tb.isa.l0.op import L0Descriptor
+from tb.isa.l0.table import FRACTAL_BYTES, SCALE_BYTES
 from tb.isa.lower import Descriptor
 from tb.isa.nz.op import NzDescriptor
 from tb.isa.nz.table import C0_BYTES
 from tb.isa.profile import current
-from tb.isa.spaces import SEGMENTS, SIZES, UB_BLOCK, Space, block_end, ub_space
+from tb.isa.spaces import SEGMENTS, SIZES, UB_BLOCK, Space, block_end, segment_base, ub_space
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +62,7 @@ class Footprint(NamedTuple):
     def outside(self) -> int | None:
         """The end of the memory that the footprint leaves, or None where it stays inside.
 
-        A footprint in fb stays inside the segment that its first byte lies in.
+        A footprint in fb or l0 stays inside the segment that its first byte lies in.
         """
         segments = SEGMENTS[self.space]
         limit = segments[-1].stop
@@ -165,6 +167,32 @@ def flag_blocks(desc: FixDescriptor) -> NDArray[np.int64]:
     return np.flatnonzero(touched)
 
 
+def _load_side(desc: L0Descriptor, space: Space, base: int, stride: int) -> Footprint:
+    """Returns the fragments of scales that a load reads or writes."""
+    length = desc.k_step * SCALE_BYTES
+    return Footprint(space, base, length, (desc.m_step,), (stride * SCALE_BYTES,))
+
+
+def _load_source(desc: L0Descriptor) -> Footprint:
+    if desc.spec.scales:
+        first = desc.m_start * desc.src_stride + desc.k_start
+        base = desc.src_addr + first * SCALE_BYTES
+        return _load_side(desc, Space.L1, base, desc.src_stride)
+    first = desc.k_start * desc.src_stride + desc.m_start
+    counts = (desc.m_step, desc.k_step)
+    strides = (FRACTAL_BYTES, desc.src_stride * FRACTAL_BYTES)
+    base = desc.src_addr + first * FRACTAL_BYTES
+    return Footprint(Space.L1, base, FRACTAL_BYTES, counts, strides)
+
+
+def _load_destination(desc: L0Descriptor) -> Footprint:
+    base = segment_base(desc.spec.memory)
+    if desc.spec.scales:
+        return _load_side(desc, Space.L0, base + desc.scale_addr, desc.dst_stride)
+    strides = (FRACTAL_BYTES, desc.dst_stride * FRACTAL_BYTES)
+    return Footprint(Space.L0, base + desc.dst_addr, FRACTAL_BYTES, desc.moved, strides)
+
+
 def source(desc: Descriptor) -> Footprint:
     """Returns the bytes a legal op reads; of a write-back the words with accumulators in them."""
     if isinstance(desc, FixDescriptor):
@@ -176,6 +204,8 @@ def source(desc: Descriptor) -> Footprint:
         rows, length = desc.source_rows
         strides = (desc.inner_stride, desc.outer_stride)
         return Footprint(Space.GM, desc.ext_addr, length, (rows, desc.group_count), strides)
+    if isinstance(desc, L0Descriptor):
+        return _load_source(desc)
     space = space_of(desc.spec.source, desc.ub_sub)
     if isinstance(desc, BurstDescriptor):
         return _burst_side(space, desc.src_addr, desc.units[0], desc.src_gap, desc)
@@ -198,6 +228,8 @@ def destination(desc: Descriptor) -> Footprint:
         counts = (desc.n_value, desc.columns, groups)
         strides = (desc.dst_loop2 * C0_BYTES, desc.dst_loop3 * C0_BYTES, step)
         return Footprint(Space.L1, desc.loc_addr, C0_BYTES, counts, strides)
+    if isinstance(desc, L0Descriptor):
+        return _load_destination(desc)
     space = space_of(desc.spec.destination, desc.ub_sub)
     if isinstance(desc, BurstDescriptor):
         return _burst_side(space, desc.dst_addr, desc.units[1], desc.dst_gap, desc)

@@ -7,9 +7,16 @@ from tb.isa.burst.table import BURSTS
 from tb.isa.dma.table import STRIDED
 from tb.isa.fields import Layout, OpSpec
 from tb.isa.fix.table import WRITE_BACKS
+from tb.isa.l0.table import LOADS
 from tb.isa.nz.table import MTE_GM_L1_FRAC
 
-_ROWS: tuple[OpSpec, ...] = (*STRIDED, *BURSTS.values(), MTE_GM_L1_FRAC, *WRITE_BACKS)
+_ROWS: tuple[OpSpec, ...] = (
+    *STRIDED,
+    *BURSTS.values(),
+    MTE_GM_L1_FRAC,
+    *WRITE_BACKS,
+    *LOADS.values(),
+)
 
 OPS: dict[str, OpSpec] = {spec.name: spec for spec in sorted(_ROWS, key=lambda spec: spec.opcode)}
 """Op tables by mnemonic, in the order of their opcodes."""

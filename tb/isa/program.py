@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from itertools import repeat
 from typing import Any
 
@@ -117,11 +118,14 @@ def _part(spec: OpSpec, name: str) -> _Part:
         return lambda x, rows: [MODES[x["mode"][i]] for i in rows]
     if name == "src_outer_stride":
         return lambda x, rows: [x["outer_stride"][i] or None for i in rows]
-    return _plain(name if name == "ub_sub" else spec.operand(name).field)
+    if name == "shape":
+        return lambda _, rows: repeat(None, len(rows))
+    own = name == "ub_sub" or (spec.layout.family == "l0" and name in spec.layout)
+    return _plain(name if own else spec.operand(name).field)
 
 
 _PARTS: dict[int, tuple[type[V06Op], tuple[_Part, ...]]] = {
-    cls.spec.opcode: (cls, tuple(_part(cls.spec, name) for name in cls.__slots__))
+    cls.spec.opcode: (cls, tuple(_part(cls.spec, one.name) for one in fields(cls)))
     for cls in OP_CLASSES.values()
     if cls.spec.opcode not in FIX_MAKERS
 }

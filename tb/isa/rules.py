@@ -20,6 +20,8 @@ from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.dma.table import BLOCK_LEN_BITS, LOCAL_STRIDE_BITS
 from tb.isa.fix import rules as fix_rules
 from tb.isa.fix.op import FixDescriptor, FixOp
+from tb.isa.l0 import rules as load_rules
+from tb.isa.l0.op import L0Descriptor, L0Load
 from tb.isa.lower import Descriptor, V06Op
 from tb.isa.nz import rules as nz_rules
 from tb.isa.nz.op import MteGmL1Frac, NzDescriptor
@@ -62,6 +64,10 @@ RULES: dict[str, Rule] = {
         *burst_rules.S_FB,
         *burst_rules.D_FB,
         *_FIX,
+        *load_rules.S_RULES,
+        *load_rules.D_RULES,
+        *load_rules.T_RULES,
+        load_rules.SHAPE_RULE,
     )
 }
 """Every rule by name, family by family, ascending."""
@@ -76,13 +82,14 @@ def d_predicates(desc: Descriptor) -> _Predicates:
         return nz_rules.D_RULES
     if isinstance(desc, BurstDescriptor):
         return burst_rules.d_predicates(desc, _DMA)
-    return _of_spec(isinstance(desc, FixDescriptor), tuple(desc.spec.d_rules))
+    return _of_spec(desc.spec.layout.family, tuple(desc.spec.d_rules))
 
 
 @cache
-def _of_spec(fix: bool, numbers: tuple[int, ...]) -> _Predicates:
-    """Returns the D rules with these numbers, of the write-back or of the strided copies."""
-    rules: _Predicates = fix_rules.D_RULES if fix else dma_rules.D_RULES
+def _of_spec(family: str, numbers: tuple[int, ...]) -> _Predicates:
+    """Returns the D rules with these numbers, of write-backs, loads to L0 or strided copies."""
+    own: dict[str, _Predicates] = {"fix": fix_rules.D_RULES, "l0": load_rules.D_RULES}
+    rules = own.get(family, dma_rules.D_RULES)
     return {rule: holds for rule, holds in rules.items() if rule.number in numbers}
 
 
@@ -113,6 +120,8 @@ def s_predicates(op: V06Op) -> Mapping[Rule, Any]:
         return burst_rules.s_predicates(op, _DMA)
     if isinstance(op, FixOp):
         return fix_rules.S_RULES
+    if isinstance(op, L0Load):
+        return load_rules.S_RULES
     return dma_rules.S_RULES
 
 
@@ -132,6 +141,8 @@ def t_predicates(desc: Descriptor) -> _Predicates:
         return nz_rules.T_RULES
     if isinstance(desc, BurstDescriptor):
         return {_DMA[14]: burst_rules.disjoint}
+    if isinstance(desc, L0Descriptor):
+        return load_rules.T_RULES
     return fix_rules.T_RULES if isinstance(desc, FixDescriptor) else dma_rules.T_RULES
 
 

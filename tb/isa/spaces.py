@@ -16,6 +16,7 @@ class Space(IntEnum):
     L0C = 4
     BT = 5
     FB = 6
+    L0 = 7
 
     @property
     def keyword(self) -> str:
@@ -35,6 +36,15 @@ FB_SEGMENT_SHIFT = 16
 FB_SEGMENTS: dict[str, int] = {"pre_quant": 0, "pre_relu": 1}
 """Segments of fb by the parameters that they hold (A-24)."""
 
+L0_SEGMENT_SHIFT = 17
+"""An address in l0 is ``segment << L0_SEGMENT_SHIFT`` plus an offset: one port reaches all four."""
+
+L0_SEGMENTS: dict[str, int] = {"l0a": 0, "l0b": 1, "l0a_mx": 2, "l0b_mx": 3}
+"""Memories of the matrix unit's operands and of their scales, by the segment of l0."""
+
+_L0_BYTES = {"l0a": 65536, "l0b": 65536, "l0a_mx": 4096, "l0b_mx": 4096}
+"""Their capacities in bytes (spec/l0_loads.md, section 1)."""
+
 SIZES: dict[Space, int] = {
     Space.GM: 1 << GM_ADDR_BITS,
     Space.UB0: 262144,
@@ -43,9 +53,10 @@ SIZES: dict[Space, int] = {
     Space.L0C: 262144,
     Space.BT: 4096,
     Space.FB: (max(FB_SEGMENTS.values()) << FB_SEGMENT_SHIFT) + FB_SEGMENT_BYTES,
+    Space.L0: (max(L0_SEGMENTS.values()) << L0_SEGMENT_SHIFT) + _L0_BYTES["l0b_mx"],
 }
-"""First byte address after each memory (spec/ambiguities.md, A-02): its capacity, except for fb,
-whose segments leave a hole; see :data:`SEGMENTS`."""
+"""First byte address after each memory (spec/ambiguities.md, A-02): its capacity, except for fb
+and l0, whose segments leave holes; see :data:`SEGMENTS`."""
 
 SEGMENTS: dict[Space, tuple[range, ...]] = {
     space: (range(size),) for space, size in SIZES.items()
@@ -53,7 +64,11 @@ SEGMENTS: dict[Space, tuple[range, ...]] = {
     Space.FB: tuple(
         range(number << FB_SEGMENT_SHIFT, (number << FB_SEGMENT_SHIFT) + FB_SEGMENT_BYTES)
         for number in FB_SEGMENTS.values()
-    )
+    ),
+    Space.L0: tuple(
+        range(number << L0_SEGMENT_SHIFT, (number << L0_SEGMENT_SHIFT) + _L0_BYTES[name])
+        for name, number in L0_SEGMENTS.items()
+    ),
 }
 """Byte addresses that exist in each memory. An op stays in one segment; an access outside all of
 them is an error of the port."""
@@ -63,6 +78,11 @@ UB_SUB_BLOCKS: tuple[Space, Space] = (Space.UB0, Space.UB1)
 
 UB_BLOCK = 32
 """Bytes in a UB block: alignment of UB and L1 base addresses and strides (DMA-L06, DMA-L07)."""
+
+
+def segment_base(memory: str) -> int:
+    """Returns the address in l0 at which a memory begins, such as ``l0b``."""
+    return L0_SEGMENTS[memory] << L0_SEGMENT_SHIFT
 
 
 def block_end(address: int) -> int:

@@ -26,6 +26,7 @@ from tb.isa.dtypes import Ptr
 from tb.isa.fields import OpSpec
 from tb.isa.fix.op import FbPtr, FixOp, MteL0cGm, MteL0cUb, Scalar
 from tb.isa.fix.table import FLAG_NAMES, FLAG_NONE
+from tb.isa.l0.op import L0Load
 from tb.isa.lower import V06Op
 from tb.isa.names import LOG, Names
 from tb.isa.nz.op import MteGmL1Frac
@@ -173,6 +174,22 @@ def _fix_parts(op: FixOp, names: Names) -> Parts:
     return f"pto.{op.spec.name} {', '.join([*head, *clauses])}", ", ".join(types)
 
 
+def _load_parts(op: L0Load, names: Names) -> Parts:
+    """Returns the text of a load: in the shape form if it is written so, else all controls."""
+    values: tuple[int, ...]
+    if op.shape is not None:
+        shape = op.shape
+        values = (shape.rows, shape.columns, shape.start_row, shape.start_col)
+    else:
+        values = (op.m_start, op.k_start, op.m_step, op.k_step, op.src_stride, op.dst_stride)
+    pointers, kinds = _pointers(op, op.src, op.dst, names)
+    words = " {transpose = true}" if op.transpose else ""
+    return (
+        f"pto.{op.spec.name} {pointers}, {_ints(names, *values)}{words}",
+        f"{kinds}, {_kinds(names, *values)}",
+    )
+
+
 def _legacy_parts(op: LegacyOp, names: Names) -> Parts:
     if isinstance(op, SetMovPadVal):
         return f"pto.set_mov_pad_val {names.bits(op.dtype, op.value)}", op.dtype
@@ -225,6 +242,8 @@ def op_parts(op: AnyOp, names: Names = LOG) -> Parts:
         return _nz_parts(op, names)
     if isinstance(op, FixOp):
         return _fix_parts(op, names)
+    if isinstance(op, L0Load):
+        return _load_parts(op, names)
     return _legacy_parts(op, names)
 
 

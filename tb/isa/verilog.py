@@ -13,6 +13,9 @@ from tb.isa.spaces import (
     FB_SEGMENT_SHIFT,
     FB_SEGMENTS,
     GM_ADDR_BITS,
+    L0_SEGMENT_SHIFT,
+    L0_SEGMENTS,
+    SEGMENTS,
     SIZES,
     Space,
 )
@@ -77,6 +80,11 @@ def header_text() -> str:
         _define(f"PTO_FB_{what.upper()}", str(number), f"segment of {what} parameters")
         for what, number in FB_SEGMENTS.items()
     ]
+    lines.append(_define("PTO_L0_SEGMENT_SHIFT", str(L0_SEGMENT_SHIFT), "segment in an address"))
+    for name, number in L0_SEGMENTS.items():
+        lines.append(_define(f"PTO_L0_{name.upper()}", str(number), f"segment of {name}"))
+        size = len(SEGMENTS[Space.L0][number])
+        lines.append(_define(f"PTO_SIZE_{name.upper()}", str(size)))
     lines += ["", "// Status codes of the done channel."]
     lines += [_define(f"PTO_ST_{status.name}", f"3'd{status.value}") for status in Status]
     for layout in LAYOUTS.values():

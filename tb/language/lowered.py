@@ -117,7 +117,7 @@ def descriptor(op: AnyOp, registers: DmaRegisters, ctrl: int = 0) -> Descriptor 
         if isinstance(op, CopyGmToUbuf | CopyUbufToGm):
             if isinstance(registers.pad_value, Unknown):
                 registers = replace(registers, pad_value=0)  # The bytes are the same.
-            return lower_copy(op, registers)
+            return lower_copy(op, registers, ctrl)
         return lower(op, ctrl)
     except ValueError:
         return None

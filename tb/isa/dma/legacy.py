@@ -14,7 +14,17 @@ from dataclasses import dataclass, field, replace
 
 from tb.isa.burst.op import BurstDescriptor, MteUbUb
 from tb.isa.burst.table import MTE_UB_UB
-from tb.isa.dma.op import GM_I8, UB_I8, DmaDescriptor, DmaLoop, Loop, MteGmUb, MteUbGm, Pad
+from tb.isa.dma.op import (
+    GM_I8,
+    UB_I8,
+    DmaDescriptor,
+    DmaLoop,
+    Loop,
+    MteGmUb,
+    MteUbGm,
+    Pad,
+    sampled,
+)
 from tb.isa.dma.table import (
     GM_STRIDE_BITS,
     LOCAL_STRIDE_BITS,
@@ -258,8 +268,8 @@ def ubuf_copy_to_v06(op: CopyUbufToUbuf) -> MteUbUb:
     )
 
 
-def lower_copy(op: LegacyCopy, registers: DmaRegisters) -> DmaDescriptor:
-    """Returns the descriptor of a legacy copy issued with ``registers`` (spec/README mapping)."""
+def lower_copy(op: LegacyCopy, registers: DmaRegisters, ctrl: int = 0) -> DmaDescriptor:
+    """Returns the descriptor of a legacy copy issued with ``registers`` and this CTRL."""
     elem_bytes = element_bytes(op.src_type.dtype)
     if isinstance(op, CopyUbufToGm):
         loops = registers.ubtoout
@@ -278,6 +288,7 @@ def lower_copy(op: LegacyCopy, registers: DmaRegisters) -> DmaDescriptor:
             ),
             l2=op.l2_cache_ctl,
             ub_sub=op.ub_sub,
+            **sampled(ctrl),
         )
     loops = registers.outtoub
     pattern = registers.pad_value & ((1 << 8 * elem_bytes) - 1)

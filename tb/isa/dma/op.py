@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from tb.isa.ctrl import atomic_of, nosat_of
 from tb.isa.dma.table import MAX_LOOPS, MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM, SOURCE_SIDE
 from tb.isa.dtypes import Ptr, element_bytes
 from tb.isa.fields import OpSpec
@@ -168,6 +169,9 @@ class DmaDescriptor:
     pad_value: int = 0
     l2: int = 0
     ub_sub: int = 0
+    atomic_type: int = 0
+    atomic_op: int = 0
+    nosat: int = 0
 
     @property
     def compact(self) -> bool:
@@ -196,8 +200,14 @@ class DmaDescriptor:
         return not (self.len and self.n_burst and all(loop.count for loop in self.loops))
 
 
-def lower_dma(op: DmaOp) -> DmaDescriptor:
-    """Returns the descriptor of a strided op.
+def sampled(ctrl: int) -> dict[str, int]:
+    """Returns the fields of a store that hold CTRL at its issue (CT-02)."""
+    kind, what = atomic_of(ctrl)
+    return {"atomic_type": kind, "atomic_op": what, "nosat": nosat_of(ctrl)}
+
+
+def lower_dma(op: DmaOp, ctrl: int = 0) -> DmaDescriptor:
+    """Returns the descriptor of a strided op that is issued with this value of CTRL.
 
     Raises:
         ValueError: more loop groups than a descriptor holds (A-08), or an unknown element type.
@@ -212,6 +222,8 @@ def lower_dma(op: DmaOp) -> DmaDescriptor:
         loops = tuple([DmaLoop(x.count, x.src_stride, x.dst_stride) for x in op.loops])
     else:
         loops = tuple([DmaLoop(x.count, x.dst_stride, x.src_stride) for x in op.loops])
+    if ctrl and isinstance(op, MteUbGm):
+        values.update(sampled(ctrl))
     pad = getattr(op, "pad", None)
     if pad is not None:
         values.update(

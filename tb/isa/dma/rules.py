@@ -21,6 +21,7 @@ from tb.isa.dma.table import (
     STRIDED,
 )
 from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES
+from tb.isa.fix.table import ATOMIC_BYTES, ATOMIC_OPS
 from tb.isa.footprint import destination, footprints_overlap, row_overlap, source, without_fill
 from tb.isa.profile import current
 from tb.isa.rule import (
@@ -239,6 +240,28 @@ def l12(desc: DmaDescriptor) -> str | None:
     return None
 
 
+def l16(desc: DmaDescriptor) -> str | None:
+    """Rows of an atomic store begin and end with whole elements of CTRL's type; NOPs too (A-73)."""
+    size = ATOMIC_BYTES.get(desc.atomic_type, 1)
+    used = [("len_burst", desc.len), ("GM address", desc.ext_addr)]
+    if desc.n_burst > 1:
+        used.append(("dst_stride", desc.ext_stride))
+    used += [("loop dst_stride", one.ext_stride) for one in desc.loops if one.count > 1]
+    for name, value in used:
+        if value % size:
+            return unaligned(f"{name} of an atomic store", value, size)
+    return None
+
+
+def l17(desc: DmaDescriptor) -> str | None:
+    """CTRL has an atomic type, and an atomic op where a type is active; NOPs too (AT-07)."""
+    if desc.atomic_type and desc.atomic_type not in ATOMIC_BYTES:
+        return Breach(f"CTRL[8:6] is {desc.atomic_type}", "0 to 6")
+    if desc.atomic_type and desc.atomic_op not in ATOMIC_OPS.values():
+        return Breach(f"CTRL[10:9] is {desc.atomic_op} while CTRL[8:6] is not 0", "0 to 2")
+    return None
+
+
 def l13(desc: DmaDescriptor) -> str | None:
     """Destination footprints of rows and loop iterations do not overlap."""
     if not desc.is_nop and row_overlap(without_fill(desc)):
@@ -292,6 +315,8 @@ D_RULES: dict[Rule, DPredicate] = {
     Rule(9, "D", "padded rows hold whole elements, pads at most 32 bytes"): l09,
     Rule(10, "D", "a padded row fits its stride"): l10,
     Rule(12, "D", "every byte accessed lies inside its memory"): l12,
+    Rule(16, "D", "rows of an atomic store hold whole elements of CTRL's type"): l16,
+    Rule(17, "D", "CTRL has a legal atomic type, and op while a type is active"): l17,
 }
 """Engine rules in ascending number; the table row of an op lists those that apply."""
 

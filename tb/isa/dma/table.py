@@ -60,6 +60,9 @@ DMA_LAYOUT = Layout(
         Field("ext_stride", GM_STRIDE_BITS + 1, "GM bytes, row to row; mte_l1_ub: L1 gap in 32 B"),
         Field("loc_stride", LOCAL_STRIDE_BITS + 1, "local bytes, row to row; mte_l1_ub: gap, 32 B"),
         *_LOOP_FIELDS,
+        Field("atomic_type", 3, "mte_ub_gm: CTRL 8:6 at the issue; others 0"),
+        Field("atomic_op", 2, "mte_ub_gm: CTRL 10:9 at the issue; others 0"),
+        Field("nosat", 1, "mte_ub_gm: CTRL 48 at the issue; others 0"),
     ),
 )
 
@@ -117,7 +120,7 @@ MTE_UB_GM = OpSpec(
     ),
     layout=DMA_LAYOUT,
     rules="DMA",
-    d_rules=(5, 6, 7, 8, 12),
+    d_rules=(5, 6, 7, 8, 12, 16, 17),
     doc="rows of bytes from UB to GM; only the len bytes of a row are read and written",
 )
 

@@ -442,10 +442,3 @@ def lower_fix(op: FixOp, ctrl: int = 0) -> FixDescriptor:
         l2=l2,
         written=AsWritten(quant_type, relu_type, clip.dtype if clip else ""),
     )
-
-
-def reads_ctrl(op: object) -> bool:
-    """Returns whether an op is a write-back that leaves a clause to CTRL (CT-04, CT-05)."""
-    if not isinstance(op, FixOp):
-        return False
-    return not op.sat or (isinstance(op, MteL0cGm) and op.atomic is None)

@@ -172,6 +172,9 @@ SAT_MODES: dict[str, int] = {"": 0, "sat": 0, "preserve_nan": 1, "nosat": 2}
 
 ATOMIC_TYPES: dict[str, int] = {"f32": 1, "f16": 2, "s16": 3, "s32": 4, "s8": 5, "bf16": 6}
 ATOMIC_OPS: dict[str, int] = {"add": 0, "max": 1, "min": 2}
+ATOMIC_BYTES: dict[int, int] = {1: 4, 2: 2, 3: 2, 4: 4, 5: 1, 6: 2}
+"""Code of an atomic type to the bytes of an element."""
+
 ATOMIC_DST: dict[str, tuple[str, ...]] = {
     "f32": ("f32",), "f16": ("f16",), "bf16": ("bf16",), "s16": _S16, "s32": _S32,
     "s8": ("i8", "si8"),

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import LegacySet
-from tb.isa.fix.op import reads_ctrl
+from tb.isa.lower import reads_ctrl
 from tb.isa.pipes import Pipe
 from tb.language.place import Finding, Place
 from tb.language.trace import TWICE, Barrier, Doubt, Move, SetFlag, Step, WaitFlag

@@ -258,7 +258,7 @@ def _lower(
     if isinstance(op, CopyUbufToUbuf):
         return lower_ubuf_copy(op)
     if isinstance(op, CopyGmToUbuf | CopyUbufToGm):
-        return lower_copy(op, registers)
+        return lower_copy(op, registers, ctrl)
     return lower(op, ctrl)
 
 
