@@ -159,7 +159,7 @@ SYNTAX: dict[str, tuple[str, str]] = {
     "offset of a number": ("%q = ~pto.addptr %n, %n : i64", "type mismatch"),
     "float as offset": ("%q = ~pto.addptr %ub, %s : !pto.ptr<f16, ub>", "offset f32"),
     "offset to another type": (
-        "%q = ~pto.addptr %ub, %n : !pto.ptr<f16, ub> -> !pto.ptr<i8, ub>",
+        "%q = ~pto.addptr %ub, %i : !pto.ptr<f16, ub> -> !pto.ptr<i8, ub>",
         r"no !pto.ptr<i8,\sub>",
     ),
     "float as a count": (

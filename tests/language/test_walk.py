@@ -535,7 +535,7 @@ def test_reach_counts_legal_ops_alone() -> None:
 def test_bytes_before_a_buffer_are_refused() -> None:
     """A pointer before the begin of its buffer."""
     text = refused(
-        f"%back = arith.constant -2 : i64\n%q = pto.addptr %p, %back : !pto.ptr<f16, gm>, i64\n"
+        f"%back = arith.constant -2 : index\n%q = pto.addptr %p, %back : !pto.ptr<f16, gm>, index\n"
         f"{load('%q')}",
         arguments={0: 0x1000},
     )

@@ -242,7 +242,11 @@ def read_move(cls: type[MoveOp], parser: Parser) -> MoveOp:
     commas = form.family in ("nz", "fix")
     bare = not form.groups
     loose = form.name.startswith(("mte_", "mad"))
-    text = read_op(parser, form.name, start, form.head_words, commas=commas, loose=loose, bare=bare)
+    apart = form.family in ("dma", "burst")
+    text = read_op(
+        parser, form.name, start, form.head_words,
+        commas=commas, loose=loose, bare=bare, apart=apart,
+    )  # fmt: skip
     if form.family == "dma":
         _one_name(text)
     reading = Reading(text, form)

@@ -100,6 +100,7 @@ RESUMABLE = ("pto", "pto_dv", "arith")
 _READ = frozenset(
     (
         *("builtin.module", "builtin.unrealized_conversion_cast", "scf.for", "scf.if", "scf.yield"),
+        "scf.condition",
         *("func.func", "func.return", "func.call"),
     )
 )
@@ -119,9 +120,11 @@ _FOREIGN_DIALECTS = frozenset(
 """Dialects of other parts of a compiler: their ops move nothing that an engine sees."""
 
 _FOREIGN_CONTROL = frozenset(
-    f"scf.{name}"
-    for name in ("condition", "execute_region", "forall", "index_switch", "parallel", "while")
+    f"scf.{name}" for name in ("execute_region", "forall", "index_switch", "parallel", "while")
 )
+
+WALKED = ("scf.execute_region", "scf.index_switch", "scf.while")
+"""Ops with regions that are read where something inside has to be looked at."""
 
 
 def is_foreign(name: str) -> bool:

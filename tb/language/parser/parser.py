@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     Signedness,
     UnknownLoc,
 )
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, AttributeInvT, Block, Operation, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.parser.core import ForwardDeclaredValue
@@ -28,12 +29,19 @@ from tb.language.dialect.moves import MOVES, NotPlainError, verify_move
 from tb.language.dialect.names import unknown_names
 from tb.language.dialect.ops import Fault, MoveOp, OpError, string
 from tb.language.dialect.others import OTHERS, BrokenOp, ForeignOp, broken
-from tb.language.dialect.sections import SectionOp, VecScopeOp, orders_cores, refused_inside
+from tb.language.dialect.sections import (
+    SectionOp,
+    StrictVecScopeOp,
+    VecScopeOp,
+    orders_cores,
+    refused_inside,
+)
 from tb.language.dialect.types import OpaqueType, type_name
 from tb.language.parser.constants import Plain, plain_constant
 from tb.language.parser.foreign import UnclosedError, closing, skip
 from tb.language.parser.known import (
     RESUMABLE,
+    WALKED,
     context,
     is_foreign,
     moves_data,
@@ -207,8 +215,8 @@ class ProgramParser(Parser):
             self._check_vecscope(op)
         return op
 
-    def _in_vecscope(self, name: str, at: int) -> bool:
-        """Returns whether a vector interval has ops that are looked at: most have none."""
+    def _holds(self, name: str, at: int) -> bool:
+        """Returns whether the regions of an op have ops that are looked at: most have none."""
         try:
             inside = skip(self._text, at + len(name), _looked_at).names
         except UnclosedError:
@@ -217,9 +225,21 @@ class ProgramParser(Parser):
 
     def _check_vecscope(self, scope: VecScopeOp) -> None:
         for op in scope.walk():
+            if isinstance(scope, StrictVecScopeOp) and op is not scope:
+                self._check_values(scope, op)
             fault = refused_inside(scope, op.mnemonic if isinstance(op, ForeignOp) else op.name)
             if fault is not None:
                 self._fault(scope.name, fault, self.offsets.get(op, 0))
+
+    def _check_values(self, scope: StrictVecScopeOp, op: Operation) -> None:
+        """Notes values of outside that an op in a strict vector interval takes."""
+        for number, value in enumerate(op.operands):
+            owner = value.owner
+            outer = owner if isinstance(owner, Operation) else owner.parent_op()
+            if outer is None or not any(each is outer for each in scope.walk()):
+                message = f"operand {number} of {op.name} is a value of outside"
+                legal = "the arguments of the block and values made inside"
+                self._fault(scope.name, Fault(message, legal=legal), self.offsets.get(op, 0))
 
     def _constant(self, plain: Plain) -> Operation:
         """Takes a constant that was read by its text."""
@@ -257,9 +277,10 @@ class ProgramParser(Parser):
             stack = reversed(self._parser_state.dialect_stack)
             found = (self.ctx._get_known_op(f"{dialect}.{name}") for dialect in stack)
             known = next((kind for kind in found if kind), None)
-        if known is None or known in (ForeignOp, BrokenOp) or not_read(known):
+        walked = known is not None and known.name in WALKED and self._holds(name, at)
+        if known is None or known in (ForeignOp, BrokenOp) or (not_read(known) and not walked):
             return self._unknown(name if known is None else known.name, at, results, len(name))
-        if known is VecScopeOp and not self._in_vecscope(name, at):
+        if known is VecScopeOp and not self._holds(name, at):
             return self._skip(name, at, results)
         dialect = known.dialect_name()
         self._parser_state.dialect_stack.append(dialect)
@@ -476,6 +497,11 @@ class ProgramParser(Parser):
         """Checks an op of xdsl's own dialects after it was read."""
         if type(op) in _OURS:
             return
+        if isinstance(op, FuncOp) and op.body.blocks:
+            end = op.body.blocks.last.last_op if op.body.blocks.last else None
+            if end is None or (end.name != "func.return" and not isinstance(end, ForeignOp)):
+                fault = Fault(f"@{op.sym_name.data} has no terminator", legal="return at its end")
+                self._fault(op.name, fault, self.offsets.get(op, 0))
         if isinstance(op, ConstantOp):
             kind = op.result.type
             if not isinstance(kind, IntegerType) or kind.signedness.data == Signedness.SIGNLESS:
@@ -489,7 +515,7 @@ class ProgramParser(Parser):
 
 
 def _looked_at(name: str) -> bool:
-    """Returns whether an op inside a vector interval is not left out with it."""
+    """Returns whether an op inside another one is not left out with it."""
     return moves_data(name) or orders_cores(name)
 
 

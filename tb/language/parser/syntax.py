@@ -13,6 +13,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from xdsl.dialects.builtin import UnregisteredAttr
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
@@ -198,7 +199,8 @@ class Scanner:
             if self.value == "<":
                 self.next = self.at
             try:
-                pointer, self.next = read_pointer(self.text, self.next)
+                aliases = self.parser.attribute_aliases
+                pointer, self.next = read_pointer(self.text, self.next, aliases)
             except PointerTextError as error:
                 self.fail(f"{error}; legal: {error.legal}")
             self.advance()
@@ -219,7 +221,10 @@ class Scanner:
             self.advance()
             return word
         if self.kind == "hash":
+            alias = self.parser.attribute_aliases.get(self.value)
             self.advance()
+            if isinstance(alias, UnregisteredAttr):
+                return alias.value.data.strip("<> ")
         if not self.take("<"):
             self.fail(f"expected {what}, found {self.found()}")
         word = self.word(what)
@@ -267,6 +272,8 @@ def _types(scanner: Scanner, text: OpText) -> None:
             if scanner.take("("):
                 depth += 1
                 typed = scanner.value == ")"
+            elif text.words[-1][0] == "src_layout":
+                scanner.fail(f"expected '(' after src_layout in the types, found {scanner.found()}")
             elif text.words[-1][0] not in TYPE_WORDS - _ALONE:
                 scanner.take(",")
         if not typed:
@@ -291,6 +298,7 @@ def read_op(
     commas: bool = False,
     loose: bool = False,
     bare: bool = False,
+    apart: bool = False,
 ) -> OpText:
     """Reads an op after its name; the parser is then after it.
 
@@ -302,6 +310,7 @@ def read_op(
         commas: Whether clauses follow commas.
         loose: Whether operands before the clauses may do without commas.
         bare: The op has no operands, and so no types.
+        apart: No comma follows a clause.
 
     Raises:
         ParseError: the text has another shape.
@@ -332,6 +341,8 @@ def read_op(
         else:
             text.head.append(scanner.item())
         comma = scanner.take(",")
+        if comma and apart and text.clauses and text.clauses[-1].items:
+            scanner.fail(f"expected no ',' after {text.clauses[-1].name}(...)", scanner.before)
     if comma and text.head:
         scanner.fail(f"expected an operand or a clause after ',', found {scanner.found()}")
     text.attributes.update(scanner.attribute_dictionary())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from xdsl.dialects.builtin import IntegerAttr, UnregisteredOp
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, UnregisteredOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
@@ -32,12 +32,14 @@ from tb.language.run.execution import (
     Loop,
     Movement,
     Routine,
+    While,
     block_code,
     branch_code,
     call_code,
     constant_step,
     loop_code,
     move_code,
+    while_code,
 )
 from tb.language.run.values import (
     NUMBER,
@@ -53,7 +55,7 @@ ADDRESS_BITS = 64
 """Width of a pointer as a number."""
 
 _UNDEFINED = Missing("it is used before it is defined")
-_ENDS = ("func.return", "scf.yield")
+_ENDS = ("func.return", "scf.yield", "scf.condition")
 
 KNOWN: tuple[str, ...] = (
     "builtin.module",
@@ -140,6 +142,9 @@ class Preparation:
             "arith.select": self._select,
             "scf.for": self._for,
             "scf.if": self._if,
+            "scf.index_switch": self._if,
+            "scf.while": self._while,
+            "scf.execute_region": self._region,
             "func.call": self._call,
             "pto.castptr": self._cast,
             "pto.addptr": self._addptr,
@@ -379,10 +384,54 @@ class Preparation:
             return Branch(self._block(region.block, scope), self._yielded(region.block, scope))
 
         condition, results = scope.slot(op.operands[0]), scope.many(op.results)
-        ways = (way(op.regions[0]), way(op.regions[1]))
-        if any(len(each.yielded) != len(results) for each in ways):
+        ways: dict[int | None, Branch] = {}
+        if op.name == "scf.if":
+            ways = {1: way(op.regions[0]), None: way(op.regions[1])}
+        else:
+            cases = attribute_of(op, "cases")
+            assert isinstance(cases, DenseArrayBase), "xdsl reads the cases of a switch"
+            for value, region in zip(cases.iter_values(), op.regions[1:], strict=True):
+                ways[int(value)] = way(region)
+            ways[None] = way(op.regions[0])
+        if any(len(each.yielded) != len(results) for each in ways.values()):
             self.problem(op, f"both branches have to yield {len(results)} values")
         return branch_code(self.run, self.source.place(op), condition, ways, results)
+
+    def _while(self, op: Operation, scope: _Scope) -> Code | None:
+        first, second = (region.block for region in op.regions)
+        end = first.last_op
+        if end is None or end.name != "scf.condition":
+            self.problem(op, "its first region does not end with scf.condition")
+            return None
+        loop = While(
+            self.source.place(op),
+            scope.many(op.operands),
+            scope.many(first.args),
+            scope.slot(end.operands[0]),
+            scope.many(end.operands[1:]),
+            scope.many(second.args),
+            self._yielded(second, scope),
+            scope.many(op.results),
+            self._block(first, scope),
+            self._block(second, scope),
+        )
+        return while_code(self.run, loop)
+
+    def _region(self, op: Operation, scope: _Scope) -> Code | None:
+        """Returns the code of ``scf.execute_region``."""
+        blocks = [*op.regions[0].blocks]
+        if len(blocks) != 1:
+            self.problem(op, f"its region has {len(blocks)} blocks: 1 is executed")
+            return None
+        branch = Branch(self._block(blocks[0], scope), self._yielded(blocks[0], scope))
+        return branch_code(
+            self.run, self.source.place(op), self._zero(scope), {None: branch},
+            scope.many(op.results),
+        )  # fmt: skip
+
+    def _zero(self, scope: _Scope) -> int:
+        scope.template.append(0)
+        return len(scope.template) - 1
 
     def _call(self, op: Operation, scope: _Scope) -> Code | None:
         function = self.source.callee(op)

@@ -41,7 +41,7 @@ FOLDER = Path(__file__).parent
 
 WORDS: dict[str, str] = {
     "syntax": r"expected|no clause|no SSA value|takes|too late|parts|none of its modes|end of file"
-    r"|lacks|mode|missing",
+    r"|lacks|mode|missing|terminator",
     "type": r"type",
     "bound": r" is \d+$",
     "pointer-space": r"pointer is in \w+$",
@@ -61,6 +61,7 @@ WORDS: dict[str, str] = {
     "vector-interval": r"a vector interval holds no op that orders",
     "not-executed": r"not executed",
     "takes-none": r"its block has arguments",
+    "of-outside": r"is a value of outside",
     "unbounded": r"step of the loop|runs too long|nested deeper|without (a )?bound",
     "zero": r"divided by 0",
     "hazard": r"hazard",
