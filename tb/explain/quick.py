@@ -62,7 +62,7 @@ class _Value:
         match = _POINTER.fullmatch(self.kind)
         if match is None:
             raise NotQuickError
-        return Ptr(match.group(1), match.group(2))
+        return Ptr(match.group(1).removeprefix("!pto."), match.group(2))
 
     @property
     def payload(self) -> Scalar | FbPtr:

@@ -35,12 +35,13 @@ def extent(space: Space, start: int, size: int) -> str:
 
 
 def _times(axes: Sequence[Axis], step: str) -> str:
-    """Returns the offsets of repetitions: `` + row*64``."""
+    """Returns the offsets of repetitions: `` + 64*row``."""
     found = []
     for axis in axes:
         stride = getattr(axis, step)
         if axis.count > 1 and stride:
-            name = f"({axis.name}-{axis.first})" if axis.first else axis.name
+            name = axis.name.replace(" ", "_")
+            name = f"({name}-{axis.first})" if axis.first else name
             found.append(f" + {stride}*{name}" if stride > 1 else f" + {name}")
     return "".join(found)
 

@@ -118,7 +118,7 @@ class Tile:
 
 
 def _role(view: str, axis: Axis, side: int) -> str:
-    name = axis.name if axis.name in VIEWS[view] else axis.name.split()[0]
+    name = axis.name if axis.name in VIEWS[view] else axis.name.rstrip("0123456789")
     return VIEWS[view][name][side]
 
 
@@ -154,7 +154,7 @@ def _tile(parts: Sequence[Part], view: str, side: int, space: Space) -> Tile:
     width = max(cell.x + cell.size for line in ordered for cell in line.cells)
     return Tile(
         space, not side, tuple(ordered), width, _pitch(parts, view, side),
-        _left_out(parts, view, side), _names(parts, view, side, DOWN) or "line",
+        _left_out(parts, view, side, weights), _names(parts, view, side, DOWN) or "line",
         _names(parts, view, side, PANEL),
     )  # fmt: skip
 
@@ -281,14 +281,29 @@ def _pitch(parts: Sequence[Part], view: str, side: int) -> int:
     return found.pop() if len(found) == 1 else 0
 
 
-def _left_out(parts: Sequence[Part], view: str, side: int) -> str:
+def _left_out(parts: Sequence[Part], view: str, side: int, weights: dict[str, int]) -> str:
+    """Returns what is shown of axes that are longer than a picture, as text, or nothing."""
     found: dict[str, None] = {}
     for part in parts:
+        down = []
         for axis in part.axes:
-            most = MOST[_role(view, axis, side)]
-            if axis.count > most:
-                found[f"{axis.name} 0..{most - 1} of {axis.count}"] = None
+            role = _role(view, axis, side)
+            if role == DOWN and axis.count > 1:
+                down.append(axis)
+            elif role != DOWN and axis.count > MOST[role]:
+                found[_range(axis, MOST[role])] = None
+        lines = 1 + sum((axis.count - 1) * weights[axis.name] for axis in down)
+        if lines > MOST[DOWN] and len(down) == 1:
+            found[_range(down[0], -(-MOST[DOWN] // weights[down[0].name]))] = None
+        elif lines > MOST[DOWN]:
+            names = " and ".join(axis.name for axis in down)
+            found[f"{MOST[DOWN]} of {lines} lines of {names}"] = None
     return f"shown: {', '.join(found)}" if found else ""
+
+
+def _range(axis: Axis, most: int) -> str:
+    """Returns which iterations of how many are shown."""
+    return f"{axis.name} {axis.first}..{axis.first + most - 1} of {axis.count}"
 
 
 def _names(parts: Sequence[Part], view: str, side: int, role: str) -> str:

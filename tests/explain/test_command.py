@@ -19,7 +19,7 @@ from tb.isa.ops import LEGACY_FORMS, OPS
 LOAD = "mte_gm_ub 0x1000, 0, 0, 10 nburst(2, 16, 64) pad(1.0)"
 EVERY_OP = {
     "mte_gm_ub": LOAD,
-    "mte_ub_gm": "mte_ub_gm 0, 0x1000, 0, 96 nburst(4, 128, 512) loop(2, 512, 4096)",
+    "mte_ub_gm": "mte_ub_gm 0, 0x1000, 96 nburst(4, 128, 512) loop(2, 512, 4096)",
     "mte_gm_l1": "mte_gm_l1 0x1000, 0, 20 nburst(3, 100, 32)",
     "mte_l1_ub": "mte_l1_ub 0, 0, 2 nburst(3, 1, 2) loop(2, 1024, 512)",
     "mte_ub_ub": "mte_ub_ub 0, 4096, 2 nburst(3, 1, 0)",
@@ -30,7 +30,7 @@ EVERY_OP = {
     "dst_group(1, 1, 48, 0), ctrl(0, false)",
     "mte_l0c_gm": "mte_l0c_gm 0, 0, 18, 40, 32, 48, 0, 0, nz2nd",
     "mte_l0c_l1": "mte_l0c_l1 0, 0, 18, 32, 32, 320, nz2nz(0)",
-    "mte_l0c_ub": "mte_l0c_ub 0, 0, 8, 32, 16, 32, split_m",
+    "mte_l0c_ub": "mte_l0c_ub 0, 0, 8, 32, 16, 32, dst_mode(split_m)",
     "copy_gm_to_ubuf": "set_loop_size_outtoub 2, 1; set_loop1_stride_outtoub 512, 256\n"
     "set_mov_pad_val 0x5A; copy_gm_to_ubuf 0, 0, 0, 2, 10, 0, 0, true, 0, 16, 64",
     "copy_ubuf_to_gm": "copy_ubuf_to_gm 0, 0, 0, 2, 10, 0, 16, 64",
@@ -141,7 +141,7 @@ def test_the_worked_words_of_the_registers(capsys: pytest.CaptureFixture[str]) -
     }
     found = told(EVERY_OP["mte_gm_l1_frac"], capsys)
     assert [int(word["value"], 16) for word in found["words"]] == [48 << 32 | 1 << 16 | 1]
-    found = told("mte_ub_gm 0, 0, 0, 8 nburst(1, 0, 0) loop(3, 64, 4096)", capsys)
+    found = told("mte_ub_gm 0, 0, 8 nburst(1, 0, 0) loop(3, 64, 4096)", capsys)
     words = {word["name"]: int(word["value"], 16) for word in found["words"]}
     assert words["LOOP_SIZE"] == 1 << 21 | 3
     assert words["LOOP1_STRIDE"] == 64 << 40 | 4096
@@ -216,7 +216,7 @@ def test_ctrl_decides_what_an_op_leaves_out(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_very_large_ops_are_explained_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    op = "mte_ub_gm 0, 0, 0, 32 nburst(4000, 32, 64) loop(2000000, 0, 256000)"
+    op = "mte_ub_gm 0, 0, 32 nburst(4000, 32, 64) loop(2000000, 0, 256000)"
     found = told(op, capsys, bytes=("gm:0x1000000..0x1000100",))
     assert found["status"] == "legal"
     assert found["parts"][0]["bytes"] == 32 * 4000 * 2_000_000
