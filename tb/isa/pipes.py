@@ -30,6 +30,9 @@ PIPE_ALIASES: dict[str, str] = {"PIPE_FIXP": "PIPE_FIX", "PIPE_V2": "PIPE_V"}
 PIPE_ALL = "PIPE_ALL"
 """Name of all pipes in a barrier."""
 
+BUFFER_IDS = 32
+"""Ids of ``get_buf`` and ``rls_buf`` of a core (spec/order_and_atomics.md, section 3)."""
+
 EVENTS = 8
 """Event ids of a pair of pipes: EVENT_ID0 to EVENT_ID7."""
 

@@ -92,7 +92,36 @@ class Barrier:
     pipe: Pipe | None
 
 
-Step = Move | Compute | SetFlag | WaitFlag | Barrier
+@dataclass(frozen=True, slots=True)
+class GetBuf:
+    """``get_buf``: ``pipe`` waits until every release of the buffer before it has signalled.
+
+    Attributes:
+        place, pipe: Its place, and the pipe that stops.
+        buffer: Id of the buffer.
+        mode: 0, or 1 for one that does not wait (BF-04).
+    """
+
+    place: Place
+    pipe: Pipe
+    buffer: int
+    mode: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseBuf:
+    """``rls_buf``: signals when the earlier ops of ``pipe`` have completed.
+
+    With mode 1 it is those of all pipes that have used the buffer (BF-04).
+    """
+
+    place: Place
+    pipe: Pipe
+    buffer: int
+    mode: int = 0
+
+
+Step = Move | Compute | SetFlag | WaitFlag | Barrier | GetBuf | ReleaseBuf
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from tb.language.parser.syntax import Scanner
 PIPE_NAMES = tuple(pipe.value for pipe in Pipe)
 
 
-def _pipe(name: str, *, every: bool = False) -> str:
+def pipe_named(name: str, *, every: bool = False) -> str:
+    """Returns the name of a pipe; raises OpError for a word that is none."""
     name = PIPE_ALIASES.get(name, name)
     if name not in PIPE_NAMES and not (every and name == PIPE_ALL):
         legal = (*PIPE_NAMES, PIPE_ALL) if every else PIPE_NAMES
@@ -38,15 +39,20 @@ class FlagOp(Operation):
     name = "pto.flag"
     traits = traits_def()
 
+    @staticmethod
+    def named(name: str) -> str:
+        """Returns the pipe that a word of the op names."""
+        return pipe_named(name)
+
     @property
     def src(self) -> Pipe:
         """Pipe that sets the flag."""
-        return Pipe(_pipe(self._said("src_pipe")))
+        return Pipe(self.named(self._said("src_pipe")))
 
     @property
     def dst(self) -> Pipe:
         """Pipe that waits for the flag."""
-        return Pipe(_pipe(self._said("dst_pipe")))
+        return Pipe(self.named(self._said("dst_pipe")))
 
     @property
     def event(self) -> int:
@@ -54,7 +60,7 @@ class FlagOp(Operation):
         return _event(self._said("event_id"))
 
     def _said(self, key: str) -> str:
-        return _attribute(self, key)
+        return attribute_text(self, key)
 
     @classmethod
     def parse(cls, parser: Parser) -> FlagOp:
@@ -66,7 +72,7 @@ class FlagOp(Operation):
             if words:
                 scanner.expect(",", f"or ']' in {cls.name}")
             if scanner.kind == "value":
-                scanner.fail(f"{cls.name} with a computed event is not read here: EVENT_ID0 ...")
+                scanner.fail(f"{cls.name} takes a constant event; {cls.name}_dyn a value")
             if scanner.kind == "number":
                 words.append(string(scanner.value))
                 scanner.advance()
@@ -101,7 +107,8 @@ class WaitFlagOp(FlagOp):
     name = "pto.wait_flag"
 
 
-def _attribute(op: Operation, key: str) -> str:
+def attribute_text(op: Operation, key: str) -> str:
+    """Returns an attribute of an op as text."""
     attribute = op.properties.get(key) or op.attributes.get(key)
     if attribute is None:
         raise OpError(Fault(f"attribute {key!r} is missing"))
@@ -117,7 +124,7 @@ class BarrierOp(Operation):
     @property
     def pipe(self) -> Pipe | None:
         """The pipe, or None for every one."""
-        name = _pipe(_attribute(self, "pipe"), every=True)
+        name = pipe_named(attribute_text(self, "pipe"), every=True)
         return None if name == PIPE_ALL else Pipe(name)
 
     @classmethod

@@ -17,6 +17,7 @@ from tb.language.dialect.flags import BarrierOp, FlagOp
 from tb.language.dialect.ops import SEGMENTS, Fault, MoveOp
 from tb.language.dialect.others import ForeignOp
 from tb.language.dialect.sections import SectionOp
+from tb.language.dialect.sync import CORE_OPS, SYNC_OPS
 
 TIMING = ("pto_dv.gap", "pto_dv.flag_delay")
 """Attributes that any op may have."""
@@ -35,6 +36,8 @@ def _own(op: Operation) -> tuple[str, ...]:
         return (*op.form.words, *((SEGMENTS,) if op.form.open else ()))
     if isinstance(op, FlagOp):
         return ("src_pipe", "dst_pipe", "event_id")
+    if isinstance(op, SYNC_OPS):
+        return tuple(op.properties)
     return ("pipe",) if isinstance(op, BarrierOp) else ()
 
 
@@ -42,6 +45,8 @@ def _extra(op: Operation) -> tuple[str, ...]:
     """Returns the attributes that an op may have in addition."""
     if isinstance(op, MoveOp):
         return (SUB_BLOCK, SEGMENTS, *TIMING)
+    if isinstance(op, CORE_OPS):
+        return ("ffts_mode", "mode", *TIMING)
     if isinstance(op, SectionOp) or op.name == "func.func":
         return (SUB_BLOCK_OF_ALL, SUB_BLOCK, *TIMING)
     return TIMING

@@ -31,7 +31,18 @@ from tb.language.order.queues import (
 )
 from tb.language.order.verdict import Hazard
 from tb.language.place import Finding, Place
-from tb.language.trace import Barrier, Compute, Doubt, Move, SetFlag, Step, Trace, WaitFlag
+from tb.language.trace import (
+    Barrier,
+    Compute,
+    Doubt,
+    GetBuf,
+    Move,
+    ReleaseBuf,
+    SetFlag,
+    Step,
+    Trace,
+    WaitFlag,
+)
 
 _PIPES: tuple[Pipe, ...] = tuple(Pipe)
 _NUMBER = {pipe: number for number, pipe in enumerate(_PIPES)}
@@ -94,6 +105,10 @@ def order(trace: Trace, describe: Describe = described, hazard: Hazard = "") -> 
             clocks.join(step)
         elif isinstance(step, SetFlag):
             clocks.set_flag(index, step)
+        elif isinstance(step, GetBuf):
+            clocks.get_buf(step)
+        elif isinstance(step, ReleaseBuf):
+            clocks.release_buf(step)
         else:
             clocks.wait_flag(index, step)
     found = (*queues.findings, *clocks.findings, *hazards.findings)
@@ -135,6 +150,9 @@ class _Clocks:
         self._relied: dict[int, list[int]] = {}
         # Entries that have completed at a set_flag, or at a set_* op.
         self._behind: dict[int, list[int]] = {}
+        # Per buffer, what has completed at the last release of each pipe; the pipes that used it.
+        self._released: dict[int, dict[int, list[int]]] = {}
+        self._users: dict[int, set[int]] = {}
         # Position of each wait_flag, by the set_flag it meets.
         self._waits: dict[int, int] = {}
         self._sets: dict[Event, int] = {}
@@ -221,6 +239,24 @@ class _Clocks:
         if met is not None:
             self._waits[met] = self.begun[pipe]
             self._learn(pipe, self._behind.pop(met))
+
+    def get_buf(self, step: GetBuf) -> None:
+        """Waits until the releases of a buffer before it have signalled (BF-01)."""
+        pipe = _NUMBER[step.pipe]
+        self.begun[pipe] += 1
+        self._users.setdefault(step.buffer, set()).add(pipe)
+        for behind in self._released.get(step.buffer, {}).values() if not step.mode else ():
+            self._learn(pipe, behind)
+
+    def release_buf(self, step: ReleaseBuf) -> None:
+        """Signals when the earlier ops of its pipe have completed (BF-02)."""
+        pipe = _NUMBER[step.pipe]
+        self.begun[pipe] += 1
+        behind = [*self._known[pipe]]
+        for other in self._users.get(step.buffer, ()) if step.mode else ():
+            behind[other] = max(behind[other], self.begun[other])
+        behind[pipe] = self.begun[pipe]
+        self._released.setdefault(step.buffer, {})[pipe] = behind
 
     def _set_twice(self, before: int, index: int, event: Event) -> None:
         place = self._steps[index].place

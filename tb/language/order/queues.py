@@ -14,7 +14,17 @@ from tb.isa.dma.legacy import LegacySet
 from tb.isa.fix.op import reads_ctrl
 from tb.isa.pipes import Pipe
 from tb.language.place import Finding, Place
-from tb.language.trace import TWICE, Barrier, Doubt, Move, SetFlag, Step, WaitFlag
+from tb.language.trace import (
+    TWICE,
+    Barrier,
+    Doubt,
+    GetBuf,
+    Move,
+    ReleaseBuf,
+    SetFlag,
+    Step,
+    WaitFlag,
+)
 
 Event = tuple[Pipe, Pipe, int]
 """Pipe that sets, pipe that waits, number."""
@@ -88,6 +98,7 @@ def _edges(steps: tuple[Step, ...], met: dict[int, int]) -> tuple[_Edges, dict[i
     last: dict[Pipe, int] = {}
     registers: dict[int, int] = {}
     written, ctrl = -1, -1
+    released: dict[int, dict[Pipe, int]] = defaultdict(dict)
     for index, step in enumerate(steps):
         if isinstance(step, Barrier) and step.pipe is None:
             edges.own[index] = sorted(set(last.values()))
@@ -97,7 +108,11 @@ def _edges(steps: tuple[Step, ...], met: dict[int, int]) -> tuple[_Edges, dict[i
         if step.pipe in last:
             edges.own[index].append(last[step.pipe])
         last[step.pipe] = index
-        if index in met:
+        if isinstance(step, ReleaseBuf):
+            released[step.buffer][step.pipe] = index
+        elif isinstance(step, GetBuf) and not step.mode:
+            edges.cross[index] += sorted(released[step.buffer].values())
+        elif index in met:
             edges.cross[index].append(met[index])
         elif isinstance(step, Move) and isinstance(step.op, LegacySet):
             written = index
@@ -151,7 +166,7 @@ def read_queues(steps: tuple[Step, ...], doubts: Mapping[int, Doubt] = NO_DOUBTS
     sets, waits, met = _flags(steps)
     edges, registers = _edges(steps, met)
     sequence = _sort(len(steps), edges)
-    findings = _never_met(steps, sets, waits, doubts)
+    findings = [*_never_met(steps, sets, waits, doubts), *_never_released(steps, doubts)]
     if len(sequence) < len(steps):
         findings += _circles(steps, edges, set(range(len(steps))).difference(sequence), doubts)
     notes = []
@@ -185,6 +200,34 @@ def _never_met(
             condition = condition_of(doubts, index)
             findings.append(Finding(place, "pto.wait_flag", "", message, "", condition))
     return findings
+
+
+def _never_released(steps: tuple[Step, ...], doubts: Mapping[int, Doubt]) -> list[Finding]:
+    """Returns gets of a buffer that is held, and releases of one that is not (BF-03, BF-05)."""
+    held: dict[int, int] = {}
+    found: dict[Place, Finding] = {}
+    for index, step in enumerate(steps):
+        if not isinstance(step, GetBuf | ReleaseBuf):
+            continue
+        before = held.get(step.buffer)
+        first = steps[before] if before is not None else None
+        message = rule = ""
+        if isinstance(step, GetBuf):
+            if first is not None and not step.mode:
+                message = f"deadlock: buffer {step.buffer} is not released after {_what(first)}"
+                rule = "BF-03" if first.pipe is step.pipe else "BF-05"
+            held[step.buffer] = index
+        elif first is None or first.pipe is not step.pipe:
+            message = f"no get_buf of {step.pipe.value} holds buffer {step.buffer}"
+            rule = "BF-03"
+        else:
+            del held[step.buffer]
+        if message:
+            condition = condition_of(doubts, index)
+            found.setdefault(
+                step.place, Finding(step.place, _name(step), rule, message, "", condition)
+            )
+    return list(found.values())
 
 
 def _circles(
@@ -237,4 +280,6 @@ def _name(step: Step) -> str:
         return "pto.wait_flag"
     if isinstance(step, Barrier):
         return "pto.barrier"
+    if isinstance(step, GetBuf | ReleaseBuf):
+        return "pto.get_buf" if isinstance(step, GetBuf) else "pto.rls_buf"
     return f"pto.{step.name}"

@@ -7,7 +7,7 @@ Every ``*_code`` function returns the code of one op: a function over a frame. A
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -154,6 +154,34 @@ def constant_step(run: Execution, step: Step) -> Code:
 
     def code(_: Frame) -> None:
         steps.append(step)
+
+    return code
+
+
+def numbered_code(
+    run: Execution, place: Place, name: str, number: tuple[int, int], made: Callable[[int], Step]
+) -> Code:
+    """Returns the code of an ordering op with a computed number.
+
+    Args:
+        run: The execution.
+        place: Place of the op.
+        name: Its name.
+        number: Slot of the number, and how many there are (FL-01, BF-06).
+        made: Returns the step of a number.
+    """
+    slot, count = number
+    rule = "BF-06" if "buf" in name else "FL-01"
+
+    def code(frame: Frame) -> None:
+        value = plain(frame[slot])
+        if isinstance(value, Missing):
+            run.undecide(place, name, "the number", value)
+        elif value in range(count):
+            run.steps.append(made(value))
+        else:
+            message = f"the number is {value}"
+            run.report(Finding(place, name, rule, message, f"0 to {count - 1}"))
 
     return code
 

@@ -14,11 +14,21 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tb.isa.dtypes import element_bits
+from tb.isa.pipes import BUFFER_IDS, EVENTS
 from tb.language.dialect.flags import BarrierOp, FlagOp, SetFlagOp
 from tb.language.dialect.ops import MoveOp, written
-from tb.language.dialect.others import BlockQueryOp, BrokenOp, ForeignOp
+from tb.language.dialect.others import BlockQueryOp, BrokenOp, ForeignOp, SubblockIdxOp
 from tb.language.dialect.scalars import ScalarOp
 from tb.language.dialect.sections import SectionOp, VectorSectionOp
+from tb.language.dialect.sync import (
+    CORE_OPS,
+    QUIET,
+    BufferOp,
+    DynamicFlagOp,
+    GetBufDynOp,
+    GetBufOp,
+    SetFlagDynOp,
+)
 from tb.language.dialect.types import pointer_of, type_name
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import Finding, Place, refuse
@@ -39,6 +49,7 @@ from tb.language.run.execution import (
     constant_step,
     loop_code,
     move_code,
+    numbered_code,
     while_code,
 )
 from tb.language.run.values import (
@@ -49,13 +60,34 @@ from tb.language.run.values import (
     number_kind,
     scalar_kind,
 )
-from tb.language.trace import Barrier, SetFlag, Skipped, WaitFlag
+from tb.language.trace import Barrier, GetBuf, ReleaseBuf, SetFlag, Skipped, Step, WaitFlag
 
 ADDRESS_BITS = 64
 """Width of a pointer as a number."""
 
 _UNDEFINED = Missing("it is used before it is defined")
 _ENDS = ("func.return", "scf.yield", "scf.condition")
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The instruction stream of one core (spec/order_and_atomics.md, section 4).
+
+    Attributes:
+        core: ``cube`` or ``vector``; empty for all sections in the order of the text.
+        sub_block: Number of the vector core.
+    """
+
+    core: str = ""
+    sub_block: int = 0
+
+    def leaves_out(self, section: str) -> bool:
+        """Returns whether a section is of another core."""
+        kind = section.removeprefix("pto.section.")
+        return bool(self.core) and kind in ("cube", "vector") and kind != self.core
+
+
+EVERY_STREAM = Stream()
 
 KNOWN: tuple[str, ...] = (
     "builtin.module",
@@ -127,8 +159,15 @@ class Preparation:
     """Makes functions ready to run."""
 
     def __init__(
-        self, source: Source, run: Execution, *, skip_foreign: bool, ubuf_blocks: bool = False
+        self,
+        source: Source,
+        run: Execution,
+        *,
+        skip_foreign: bool,
+        ubuf_blocks: bool = False,
+        stream: Stream = EVERY_STREAM,
     ) -> None:
+        self.stream = stream
         self.source, self.run, self.skip_foreign = source, run, skip_foreign
         self.ubuf_blocks = ubuf_blocks
         self.problems: list[Finding] = []
@@ -156,6 +195,9 @@ class Preparation:
             "pto.wait_flag": self._flag,
             "pto.pipe_barrier": self._barrier,
             "pto.barrier": self._barrier,
+            "pto.record_event": self._flag,
+            "pto.wait_event": self._flag,
+            "pto.barrier_sync": self._barrier,
         }
 
     def kind(self, value: SSAValue) -> Kind:
@@ -231,7 +273,12 @@ class Preparation:
 
     def _section(self, op: Operation, scope: _Scope) -> tuple[Code, ...]:
         """Returns the code of a section; one of both sub-blocks is run for sub-block 0 alone."""
-        outer, scope.ub_sub = scope.ub_sub, self._ub_sub(op, scope.ub_sub)
+        if self.stream.leaves_out(op.name):
+            return ()
+        outer = scope.ub_sub
+        if isinstance(op, VectorSectionOp):
+            scope.ub_sub = self.stream.sub_block or outer
+        scope.ub_sub = self._ub_sub(op, scope.ub_sub)
         chosen = scope.ub_chosen or given_sub_block(op) is not None
         both = isinstance(op, VectorSectionOp) and not chosen
         if both and any(isinstance(each, MoveOp) for each in op.walk()):
@@ -251,7 +298,15 @@ class Preparation:
         if make is not None:
             return make(op, scope)
         if isinstance(op, BlockQueryOp):
-            scope.fix(op.results[0], op.value)
+            number = self.stream.sub_block if isinstance(op, SubblockIdxOp) else op.value
+            scope.fix(op.results[0], number)
+            return None
+        if isinstance(op, DynamicFlagOp):
+            return self._flag_dyn(op, scope)
+        if isinstance(op, BufferOp):
+            return self._buffer(op, scope)
+        if isinstance(op, CORE_OPS):
+            self._known(op, "signals between cores are not executed")
             return None
         if isinstance(op, BrokenOp):
             self._broken(op, scope)
@@ -481,6 +536,28 @@ class Preparation:
             return constant_step(self.run, SetFlag(place, op.src, op.dst, op.event))
         return constant_step(self.run, WaitFlag(place, op.dst, op.src, op.event))
 
+    def _flag_dyn(self, op: DynamicFlagOp, scope: _Scope) -> Code:
+        place = self.source.place(op)
+        first, second = op.src, op.dst
+
+        def made(event: int) -> Step:
+            if isinstance(op, SetFlagDynOp):
+                return SetFlag(place, first, second, event)
+            return WaitFlag(place, second, first, event)
+
+        return numbered_code(self.run, place, op.name, (scope.slot(op.operands[0]), EVENTS), made)
+
+    def _buffer(self, op: BufferOp, scope: _Scope) -> Code:
+        place = self.source.place(op)
+        kind = GetBuf if isinstance(op, GetBufOp | GetBufDynOp) else ReleaseBuf
+        pipe, mode = op.pipe, op.mode
+        if not op.operands:
+            return constant_step(self.run, kind(place, pipe, op.buffer, mode))
+        taken = (scope.slot(op.operands[0]), BUFFER_IDS)
+        return numbered_code(
+            self.run, place, op.name, taken, lambda number: kind(place, pipe, number, mode)
+        )
+
     def _barrier(self, op: Operation, _scope: _Scope) -> Code:
         assert isinstance(op, BarrierOp), "dispatched by name"
         return constant_step(self.run, Barrier(self.source.place(op), op.pipe))
@@ -497,6 +574,8 @@ class Preparation:
     def _foreign(self, op: Operation, scope: _Scope) -> None:
         name = op.mnemonic if isinstance(op, ForeignOp) else _name(op)
         place = self.source.place(op)
+        if name in QUIET:
+            return
         if isinstance(op, ForeignOp) and op.holds_moves:
             message = "data movement, or a flag, is inside an op that is not executed"
             self.problems.append(Finding(place, name, "", message))
@@ -520,12 +599,13 @@ class Preparation:
         for result in op.results:
             scope.fix(result, Missing(f"it is the result of {op.name} at {place}, not executed"))
 
-    def _known(self, op: MoveOp) -> None:
+    def _known(self, op: Operation, why: str = "") -> None:
         """Continues after an op that is read and not executed; no run may leave it out."""
         place = self.source.place(op)
         if not self.run.static:
-            message = "this op is known and not executed: later ops may read what it writes"
-            self.problem(op, message, legal="the grouped form of the op")
+            message = "this op is known and not executed: "
+            message += why or "later ops may read what it writes"
+            self.problem(op, message, legal="" if why else "the grouped form of the op")
         self.skipped.setdefault(place, Skipped(place, op.name, known=True))
 
     def _move(self, op: Operation, scope: _Scope) -> Code | None:

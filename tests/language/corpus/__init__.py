@@ -60,6 +60,9 @@ WORDS: dict[str, str] = {
     "not-constant": r"not known",
     "vector-interval": r"a vector interval holds no op that orders",
     "not-executed": r"not executed",
+    "out-of-ids": r"(id|mode|number) is -?\d+",
+    "other-pipe": r"signals to no core",
+    "core-words": r"core_type is",
     "takes-none": r"its block has arguments",
     "of-outside": r"is a value of outside",
     "unbounded": r"step of the loop|runs too long|nested deeper|without (a )?bound",
@@ -72,6 +75,9 @@ WORDS: dict[str, str] = {
     "cube": r"elements of|L0A|L0B|L0C|l0a|l0b|l0c",
 }
 """Patterns of the message of a finding without a rule, by the word of ``expected``."""
+
+ORDER_RULES = ("FL-01", "BF-03", "BF-05", "BF-06")
+"""Rules of flags and buffers, which are those of programs and not of ops."""
 
 HAZARD = "A-14"
 """Assumption about two ops of one pipe without a barrier between them."""
@@ -158,7 +164,8 @@ def read_case(path: Path, start: int, text: str) -> Case:
     none: tuple[str, ...] = ()
     expected, line, column = none, 0, 0
     for number, words in found:
-        if words is None or not {*WORDS, *RULES, HAZARD, LOOP_GROUPS} >= {*words[1].split("|")}:
+        known = {*WORDS, *RULES, *ORDER_RULES, HAZARD, LOOP_GROUPS}
+        if words is None or not known >= {*words[1].split("|")}:
             raise ValueError(f"{path}:{start + number}: {lines[number]!r} cannot be expected")
         expected = tuple(words[1].split("|"))
         line, column = start + number + 1 if words[2] else 0, int(words[3] or 0)
