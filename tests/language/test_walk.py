@@ -637,9 +637,7 @@ def test_data_movement_and_flags_are_never_skipped(
         ("pipe_barier", "; did you mean pto.pipe_barrier?"),
         ("get_block_id", "; did you mean pto.get_block_idx?"),
         ("vadd", ""),
-        ("mad_bias", ""),
         ("mem_bar", ""),
-        ("mte_l1_l0a_mx", ""),
     ],
 )
 def test_ops_that_move_nothing_are_foreign_with_a_hint(name: str, hint: str) -> None:

@@ -23,7 +23,7 @@ from xdsl.utils.lexer import Input, Lexer, Span, Token
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tb.language.dialect.flags import FlagOp
-from tb.language.dialect.moves import MOVES, NotPlainError, verify_move
+from tb.language.dialect.moves import MOVES, verify_move
 from tb.language.dialect.names import unknown_names
 from tb.language.dialect.ops import Fault, MoveOp, OpError, string
 from tb.language.dialect.others import OTHERS, BrokenOp, ForeignOp, SectionOp, broken
@@ -237,8 +237,6 @@ class ProgramParser(Parser):
             op = known.parse(self)
             if op.attributes:
                 self._names(op, name, at)
-        except NotPlainError:
-            op = self._skip(name, at, results)
         except OpError as error:
             if dialect not in RESUMABLE:
                 fault = error.faults[0]

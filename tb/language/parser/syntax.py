@@ -291,6 +291,7 @@ def read_op(
     commas: bool = False,
     loose: bool = False,
     bare: bool = False,
+    mixed: bool = False,
 ) -> OpText:
     """Reads an op after its name; the parser is then after it.
 
@@ -302,6 +303,7 @@ def read_op(
         commas: Whether clauses follow commas.
         loose: Whether operands before the clauses may do without commas.
         bare: The op has no operands, and so no types.
+        mixed: Operands may follow clauses, as a part of the head; the caller refuses them.
 
     Raises:
         ParseError: the text has another shape.
@@ -327,7 +329,7 @@ def read_op(
         elif text.clauses and text.clauses[-1].name not in _BARE and not text.clauses[-1].items:
             lost = text.clauses[-1]
             scanner.fail(f"{lost.name!r} is no operand: did you mean %{lost.name}?", lost.at)
-        elif text.clauses:
+        elif text.clauses and not mixed:
             scanner.fail(f"expected a clause or ':', found {scanner.found()}")
         else:
             text.head.append(scanner.item())

@@ -14,6 +14,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tb.isa.dtypes import element_bits
+from tb.language.dialect.cube import executed_form, is_cube, load_legal
 from tb.language.dialect.flags import BarrierOp, FlagOp, SetFlagOp
 from tb.language.dialect.ops import MoveOp, written
 from tb.language.dialect.others import BlockQueryOp, BrokenOp, ForeignOp
@@ -222,9 +223,10 @@ class Preparation:
             self._broken(op, scope)
             return None
         if isinstance(op, MoveOp):
-            if op.form.executed:
+            legal = self._executed_form(op, scope)
+            if not legal:
                 return self._move(op, scope)
-            self._known(op)
+            self._known(op, legal)
             return None
         if isinstance(op, ScalarOp):
             self._scalar(op, scope)
@@ -417,12 +419,27 @@ class Preparation:
         for result in op.results:
             scope.fix(result, Missing(f"it is the result of {op.name} at {place}, not executed"))
 
-    def _known(self, op: MoveOp) -> None:
-        """Continues after an op that is read and not executed; no run may leave it out."""
+    def _executed_form(self, op: MoveOp, scope: _Scope) -> str:
+        """Returns, of an op that is known and not executed, the form that is; else nothing."""
+        text = written(op)
+        assert text is not None, "the caller has asked"
+        legal = executed_form(op, text)
+        starts = [text.operands[x] for x in ("start_row", "start_col") if x in text.operands]
+        slots = scope.many(starts) if not legal else ()
+        if all(slot in scope.fixed and scope.template[slot] == 0 for slot in slots):
+            return legal
+        return load_legal(op.form.name)
+
+    def _known(self, op: MoveOp, legal: str) -> None:
+        """Continues after an op that is read and not executed.
+
+        A run may leave out a load or a product where it may leave out foreign ops, since its last
+        line says so; it may leave out nothing else that moves data.
+        """
         place = self.source.place(op)
-        if not self.run.static:
+        if not self.run.static and not (self.skip_foreign and is_cube(op.form)):
             message = "this op is known and not executed: later ops may read what it writes"
-            self.problem(op, message, legal="the grouped form of the op")
+            self.problem(op, message, legal=legal)
         self.skipped.setdefault(place, Skipped(place, op.name))
 
     def _move(self, op: Operation, scope: _Scope) -> Code | None:
