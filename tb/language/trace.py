@@ -97,10 +97,16 @@ Step = Move | Compute | SetFlag | WaitFlag | Barrier
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """An op of the pto dialect that moves no data and is not executed here."""
+    """An op of the pto dialect that is not executed here.
+
+    Attributes:
+        place, name: The op.
+        cube: It fills L0A, L0B or L0C, so that later results are not those of the program.
+    """
 
     place: Place
     name: str
+    cube: bool = False
 
 
 @dataclass(frozen=True, slots=True)

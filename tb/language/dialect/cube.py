@@ -223,6 +223,9 @@ def read_mad(reading: Reading) -> None:
     seen: set[str] = set()
     for clause in reading.text.clauses:
         name = "sat" if clause.name == "nosat" else clause.name
+        if clause.comma:
+            message = f"expected no ',' before {clause.name}: clauses follow blanks"
+            reading.fault(message, at=clause.at, legal=legal)
         if name not in reading.form.words:
             if name in MAD_CLAUSES:
                 message = f"{name} is no clause of {reading.form.name}"
@@ -274,7 +277,7 @@ def check_mad(op: MoveOp, text: Written) -> None:
         if bias.dtype != result.dtype:
             message = f"element type of the bias is {bias.dtype}, that of the result {result.dtype}"
             raise OpError(Fault(message, legal="one element type"))
-    _check_mad_words(op.form, text)
+    _check_mad_words(text)
     kinds = (left.dtype, right.dtype, result.dtype)
     named = f"{left.dtype} x {right.dtype} to {result.dtype}"
     if words.get("tf32_mode") and kinds != ("f32",) * 3:
@@ -298,7 +301,7 @@ def is_float_name(dtype: str) -> bool:
     return dtype in _FLOATS or dtype.startswith("f8")
 
 
-def _check_mad_words(form: Form, text: Written) -> None:
+def _check_mad_words(text: Written) -> None:
     """Refuses properties of the generic form that are none."""
     for name, words in (*MAD_WORDS.items(), ("sat", ("sat", "nosat"))):
         value = text.words.get(name, "")

@@ -54,13 +54,23 @@ PTO = Dialect("pto", [*MOVES.values(), *OTHERS], [PtrType, OpaqueType])
 MOVE_NAMES = frozenset(f"pto.{name}" for name in MOVES)
 _NAMES = {kind.name.removeprefix("pto."): kind.name for kind in PTO.operations}
 
-_MOVERS = ("mte_", "copy_", "set_loop", "set_mov_pad", "set_flag", "wait_flag")
-"""How names of data movement, of its registers and of flags begin."""
-
-_FOREIGN = frozenset(
-    f"pto.mte_l1_{target}{form}" for target in ("l0a", "l0b") for form in ("", "_mx")
+_MOVERS = (
+    *("mte_", "copy_", "load_cbuf", "raw_fill", "create_cbuf", "mad_"),
+    *("set_loop", "set_mov_pad", "set_pad_val", "set_mte2", "set_channel", "set_ctrl", "set_atomic"),
+    *("set_fpc", "set_quant", "set_relu", "set_fix", "set_store_atomic", "set_flag", "wait_flag"),
 )
-"""Ops with such names that are known to be foreign: loads of the matrix unit in other forms."""
+"""How names of data movement, of the matrix unit, of registers and of flags begin."""
+
+_EXISTING = frozenset(
+    (
+        *("set_flag_dyn", "wait_flag_dyn", "get_buf", "rls_buf", "get_buf_dyn", "rls_buf_dyn"),
+        *("mem_bar", "set_intra_block", "wait_intra_block", "set_cross_block", "wait_cross_block"),
+        *("sync.set", "sync.wait", "syncall", "set_ffts", "record_event", "wait_event"),
+        *("barrier_sync", "dsb", "dcci", "cmo.cacheinvalid", "fence.barrier_all", "vecscope"),
+        *("strict_vecscope", "section.simt", "simt_launch"),
+    )
+)
+"""Ops of the dialect, beside those read here, that are never a slip of another name."""
 
 _CLOSE, _CLOSE_MOVER = 0.85, 0.7
 """Least similarity of a name to the one in a hint, 1 being equality."""
@@ -74,13 +84,16 @@ def moves_data(name: str) -> bool:
 
 def seems_to_move(name: str) -> bool:
     """Returns whether an op that is not known here must not be skipped, by its name."""
-    return name.removeprefix("pto.").startswith(_MOVERS) and name not in _FOREIGN
+    return name.removeprefix("pto.").startswith(_MOVERS)
 
 
 def meant(name: str) -> str:
     """Returns a hint at the op of the pto dialect that a name is close to, or nothing."""
+    own = name.split(".", 1)[-1]
+    if own in _EXISTING:
+        return ""
     close = _CLOSE_MOVER if seems_to_move(name) else _CLOSE
-    found = [] if name in _FOREIGN else get_close_matches(name.split(".", 1)[-1], _NAMES, 1, close)
+    found = get_close_matches(own, _NAMES, 1, close)
     return f"; did you mean {_NAMES[found[0]]}?" if found else ""
 
 

@@ -78,11 +78,15 @@ class Item:
 
 @dataclass(slots=True)
 class Clause:
-    """A word after the operands, with the contents of its parentheses, if it has any."""
+    """A word after the operands, with the contents of its parentheses, if it has any.
+
+    ``comma`` tells whether a comma is before it.
+    """
 
     name: str
     at: int
     items: list[Item] = field(default_factory=list)
+    comma: bool = False
 
     @property
     def values(self) -> list[Item]:
@@ -324,6 +328,7 @@ def read_op(
             if commas and not comma:
                 scanner.fail(f"expected ',' before {scanner.value}")
             text.clauses.append(_clause(scanner))
+            text.clauses[-1].comma = comma
         elif not comma and not (loose and scanner.kind == "value" and not text.clauses):
             scanner.expect(":", "and the types of the operands, or ','")
         elif text.clauses and text.clauses[-1].name not in _BARE and not text.clauses[-1].items:
