@@ -306,12 +306,10 @@ class RunRecord(RunCounters, RunHead):
             counts.update(program.unfilled)
         if not counts:
             return ""
-        ops = " and ".join(
-            f"{number} {name.removeprefix('pto.')} op{'s' if number > 1 else ''}"
-            for name, number in counts.items()
-        )
-        was = "were" if counts.total() > 1 else "was"
-        return f"{ops} {was} not executed: write-backs moved whatever L0C held"
+        *some, last = (f"{number} {name.removeprefix('pto.')}" for name, number in counts.items())
+        names = f"{', '.join(some)} and {last}" if some else last
+        ops = "ops were" if counts.total() > 1 else "op was"
+        return f"{names} {ops} not executed: write-backs moved whatever L0C held"
 
     def last_line(self) -> str:
         """Returns the last line of a run: PASS or FAIL with the main counts.

@@ -18,7 +18,7 @@ from tb.common.errors import PtoError
 from tb.common.files import write_json
 from tb.common.paths import ROOT
 from tb.dut.selection import parse_ops, sendable
-from tb.record.record import RunRecord
+from tb.record.record import ProgramCounts, ProgramReport, RunRecord
 from tb.record.settings import RunSettings
 from tests.command import pto_dv
 
@@ -156,6 +156,22 @@ def test_last_line_is_fail_unless_the_run_passed() -> None:
     assert record.last_line().startswith("FAIL (error) ")
     record.status = "pass"
     assert record.last_line().startswith("PASS ")
+
+
+def test_the_last_line_of_a_run_without_its_products_is_no_bare_pass() -> None:
+    record = RunRecord(settings=RunSettings(), command="make", status="pass")
+    record.programs = [ProgramReport(path="x", function="f", unfilled={"pto.mad": 2})]
+    held = "not executed: write-backs moved whatever L0C held"
+    assert record.last_line().startswith(f"PASS (2 mad ops were {held}) ")
+    record.programs[0].unfilled = {"pto.mad": 1}
+    record.programs.append(ProgramReport(path="y", function="g", unfilled={"pto.mte_l1_l0b": 1}))
+    assert record.last_line().startswith(f"PASS (1 mad and 1 mte_l1_l0b ops were {held}) ")
+    record.counts = ProgramCounts(run=2, passed=2)
+    assert record.last_line().startswith(f"PASS (1 mad and 1 mte_l1_l0b ops were {held}) 2 run")
+    del record.programs[1]
+    assert f"PASS (1 mad op was {held})" in record.last_line()
+    record.status = "fail"
+    assert record.last_line().startswith(f"FAIL (fail; 1 mad op was {held}) ")
 
 
 def test_record_is_written_whole_or_not_at_all(tmp_path: Path) -> None:

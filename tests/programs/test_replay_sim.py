@@ -95,8 +95,8 @@ MATMUL = program(
     dst_group I64x4, ctrl i64, i1
   pto.set_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]
   pto.wait_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]
-  pto.mte_l1_l0a %l1a, %la, %c48, %c32 : F16_L1, F16_L0A, I64x2
-  pto.mte_l1_l0b %l1b, %lb, %c32, %c16 : F16_L1, F16_L0B, I64x2
+  pto.mte_l1_l0a %l1a, %la, %c48, %c32, %c0, %c0 : F16_L1, F16_L0A, I64x4
+  pto.mte_l1_l0b %l1b, %lb, %c32, %c16, %c0, %c0 {transpose = true} : F16_L1, F16_L0B, I64x4
   pto.set_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID0"]
   pto.wait_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID0"]
   pto.mad %la, %lb, %lc, %c48, %c16, %c32 : F16_L0A, F16_L0B, F32_L0C, I64x3

@@ -56,7 +56,15 @@ _NAMES = {kind.name.removeprefix("pto."): kind.name for kind in PTO.operations}
 
 _MOVERS = (
     *("mte_", "copy_", "load_cbuf", "raw_fill", "create_cbuf", "mad_"),
-    *("set_loop", "set_mov_pad", "set_pad_val", "set_mte2", "set_channel", "set_ctrl", "set_atomic"),
+    *(
+        "set_loop",
+        "set_mov_pad",
+        "set_pad_val",
+        "set_mte2",
+        "set_channel",
+        "set_ctrl",
+        "set_atomic",
+    ),
     *("set_fpc", "set_quant", "set_relu", "set_fix", "set_store_atomic", "set_flag", "wait_flag"),
 )
 """How names of data movement, of the matrix unit, of registers and of flags begin."""
