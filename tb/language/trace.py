@@ -101,11 +101,13 @@ class Skipped:
 
     Attributes:
         place, name: The op.
+        known: It was read and checked: it is none with an unknown grammar.
         cube: It fills L0A, L0B or L0C, so that later results are not those of the program.
     """
 
     place: Place
     name: str
+    known: bool = False
     cube: bool = False
 
 

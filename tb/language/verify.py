@@ -120,6 +120,7 @@ def verify_file(
             most = max(most, len(walked.arguments))
             places.update(x.place for x in walked.steps if isinstance(x, Move | Compute))
             places.update(x.place for x in walked.dead)
+            places.update(x.place for x in walked.skipped if x.known)
             wrong = (*walked.findings, *check(walked))
             findings += wrong
             branches = [place for place in walked.undecided if _is_branch(source, place)]

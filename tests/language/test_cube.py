@@ -141,6 +141,23 @@ def test_the_older_form_is_noted() -> None:
         read(f"{HEAD}{right('%c16, %c32', TRANSPOSE)}\nfunc.return\n}}\n", "x.pto")
 
 
+def test_factors_of_f32_that_ctrl_cuts_are_refused() -> None:
+    f32 = mad().replace("f16", "f32").replace("%a, %b", "%x, %y")
+    body = (
+        "%x = pto.castptr %c0 : i64 -> !pto.ptr<f32, l0a>\n"
+        "%y = pto.castptr %c0 : i64 -> !pto.ptr<f32, l0b>\n"
+        "%bit = arith.constant 46 : i64\n"
+        "%o = pto.get_ctrl : i64\n"
+        "%t = pto.sbitset1 %o, %bit : i64, i64 -> i64\n"
+        "pto.set_ctrl %t : i64\n"
+    )
+    assert walk(body + mad()).steps
+    assert walk(body + f32, static=True).steps
+    with pytest.raises(ProgramError, match="bit 46 of CTRL is set"):
+        walk(body + f32)
+    assert walk(f"{body}{f32}".replace("pto.set_ctrl %t", "pto.set_ctrl %o")).steps
+
+
 NEVER_SKIPPED = (
     *(f"set_atomic_{word}" for word in ATOMIC_WORDS),
     *("set_ctrl", "set_mov_pad_val", "set_fpc", "set_quant_pre", "set_relu_alpha"),

@@ -329,8 +329,8 @@ def executed_form(op: MoveOp, text: Written) -> str:
         return "" if op.form.executed else "the grouped form of the op"
     element = _pointer(text.operands["lhs"]).dtype
     clauses = any(text.words.get(name) for name in ("unit_flag", "sat", "tf32_mode"))
-    packed = element in MX_TYPES or element in HIF8
-    if not op.form.executed or clauses or packed:
+    small = element.startswith("f8") or element in (*FP4, *HIF8)
+    if not op.form.executed or clauses or small:
         return "pto.mad on f16, bf16, f32 or i8 with no clause but disable_gemv and n_dir"
     return ""
 

@@ -440,7 +440,7 @@ class Preparation:
         if not self.run.static and not (self.skip_foreign and is_cube(op.form)):
             message = "this op is known and not executed: later ops may read what it writes"
             self.problem(op, message, legal=legal)
-        self.skipped.setdefault(place, Skipped(place, op.name, cube=is_cube(op.form)))
+        self.skipped.setdefault(place, Skipped(place, op.name, True, is_cube(op.form)))
 
     def _move(self, op: Operation, scope: _Scope) -> Code | None:
         text = written(op)
