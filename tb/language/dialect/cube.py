@@ -79,8 +79,11 @@ def read_load(reading: Reading) -> None:
         reading.put(name, item)
     if text.clauses:
         if len(values) > 2:
+            first = text.clauses[0]
             message = "named and positional operands cannot be mixed"
-            reading.fault(message, at=text.clauses[0].at, legal=legal)
+            if first.name not in (*shape, *control):
+                message = f"there is no clause {first.name!r}"
+            reading.fault(message, at=first.at, legal=legal)
             return
         _named(reading, (*shape, *control))
         return
@@ -116,6 +119,9 @@ def _named(reading: Reading, names: tuple[str, ...]) -> None:
             reading.fault(f"there is no operand named {clause.name!r}", at=clause.at, legal=legal)
         elif clause.name in reading.groups:
             reading.fault(f"operand {clause.name} is given twice", at=clause.at)
+        elif clause.mark == "=":
+            legal = f"{clause.name}(%{clause.name})"
+            reading.fault(f"expected '(' after {clause.name}", at=clause.at, legal=legal)
         else:
             reading.exactly(clause, (clause.name,), "", f"{clause.name}(%{clause.name})")
 
@@ -247,15 +253,16 @@ def read_mad(reading: Reading) -> None:
 def _mad_clause(reading: Reading, clause: Clause, name: str) -> None:
     words = MAD_WORDS.get(name)
     if words is None:
-        if clause.items:
+        if clause.mark:
             reading.fault(f"{clause.name} has no operands", at=clause.at, legal=clause.name)
         one = string(clause.name) if name == "sat" else UnitAttr()
         reading.words[name] = one
         return
     word = clause.items[0].text if len(clause.items) == 1 else ""
-    if word not in words or clause.items[0].kind != "word":
+    if word not in words or clause.items[0].kind != "word" or clause.mark != "(":
         found = ", ".join(item.text for item in clause.items)
-        reading.fault(f"{name} is {found or 'empty'}", at=clause.at, legal=" or ".join(words))
+        legal = " or ".join(f"{name}({each})" for each in words)
+        reading.fault(f"{name} is {found or 'empty'}", at=clause.at, legal=legal)
         return
     reading.words[name] = string(word)
 

@@ -80,13 +80,15 @@ class Item:
 class Clause:
     """A word after the operands, with the contents of its parentheses, if it has any.
 
-    ``comma`` tells whether a comma is before it.
+    ``comma`` tells whether a comma is before it, ``mark`` is ``(`` or ``=`` after its name, or
+    nothing.
     """
 
     name: str
     at: int
     items: list[Item] = field(default_factory=list)
     comma: bool = False
+    mark: str = ""
 
     @property
     def values(self) -> list[Item]:
@@ -244,10 +246,12 @@ def _clause(scanner: Scanner) -> Clause:
     clause = Clause(scanner.value, scanner.at)
     scanner.advance()
     if scanner.take("="):
+        clause.mark = "="
         clause.items.append(scanner.item())
         return clause
     if not scanner.take("("):
         return clause
+    clause.mark = "("
     while not scanner.take(")"):
         if clause.items:
             scanner.expect(",", f"or ')' in {clause.name}(...)")

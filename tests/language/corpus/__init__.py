@@ -50,6 +50,7 @@ WORDS: dict[str, str] = {
     "mixed": r"cannot be mixed",
     "requires": r"form requires",
     "twice": r"given twice",
+    "no-operands": r"has no operands",
     "second": r"is a second clause",
     "transpose": r"^transpose is",
     "aligned": r"address is 0x",
