@@ -126,11 +126,18 @@ Step = Move | Compute | SetFlag | WaitFlag | Barrier | GetBuf | ReleaseBuf
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """An op that is not executed here: a foreign one, or one that is known."""
+    """An op of the pto dialect that is not executed here.
+
+    Attributes:
+        place, name: The op.
+        known: It was read and checked: it is none with an unknown grammar.
+        cube: It fills L0A, L0B or L0C, so that later results are not those of the program.
+    """
 
     place: Place
     name: str
     known: bool = False
+    cube: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from tb.isa.dma.legacy import LegacySet
 from tb.isa.spaces import GM_ADDR_BITS
 from tb.language.collector import collector_off
 from tb.language.dialect.sections import CubeSectionOp, SectionOp, VectorSectionOp
+from tb.language.dialect.sync import GetBufDynOp, ReleaseBufDynOp, SetFlagDynOp, WaitFlagDynOp
 from tb.language.order.accesses import Shared
 from tb.language.order.hazards import described
 from tb.language.order.order import Order, order
@@ -183,6 +184,12 @@ def streams(source: Source) -> tuple[Stream, ...]:
     return tuple(found) or (EVERY_STREAM,)
 
 
+_BRANCHES = (
+    *("scf.if", "scf.index_switch", "cf."),
+    *(kind.name for kind in (SetFlagDynOp, WaitFlagDynOp, GetBufDynOp, ReleaseBufDynOp)),
+)
+
+
 def _add(findings: list[Finding], more: Iterable[Finding]) -> None:
     """Adds findings; what two cores break in one place is one."""
     known = {_of_any_core(one) for one in findings}
@@ -290,6 +297,9 @@ def _ordered(source: Source, walked: Trace, ways: _Ways, stream: Stream, *, lega
 
 
 def _is_branch(source: Source, place: Place) -> bool:
-    """Returns whether an undecided op is a condition or a branch, of which all ways were walked."""
+    """Returns whether an undecided op is a condition or a branch, of which all ways were walked.
+
+    An event or a buffer whose number is not known orders nothing that can be checked, either.
+    """
     line = source.text.split("\n")[place.line - 1]
-    return line[place.column - 1 :].lstrip('"').startswith(("scf.if", "cf."))
+    return line[place.column - 1 :].lstrip('"').startswith(_BRANCHES)

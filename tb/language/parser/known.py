@@ -54,13 +54,22 @@ PTO = Dialect("pto", [*MOVES.values(), *OTHERS], [PtrType, OpaqueType])
 MOVE_NAMES = frozenset(f"pto.{name}" for name in MOVES)
 _NAMES = {kind.name.removeprefix("pto."): kind.name for kind in PTO.operations}
 
-_MOVERS = ("mte_", "copy_", "set_loop", "set_mov_pad", "set_flag", "wait_flag")
-"""How names of data movement, of its registers and of flags begin."""
-
-_FOREIGN = frozenset(
-    f"pto.mte_l1_{target}{form}" for target in ("l0a", "l0b") for form in ("", "_mx")
+_MOVERS = (
+    *("mte_", "copy_", "load_cbuf", "raw_fill", "create_cbuf", "mad_"),
+    *("set_loop", "set_mov_pad", "set_pad_val", "set_mte2", "set_channel", "set_ctrl"),
+    *("set_atomic", "set_intra", "wait_intra", "set_cross", "wait_cross", "get_buf", "rls_buf"),
+    *("sync.", "record_event", "wait_event"),
+    *("set_fpc", "set_quant", "set_relu", "set_fix", "set_store_atomic", "set_flag", "wait_flag"),
 )
-"""Ops with such names that are known to be foreign: loads of the matrix unit in other forms."""
+"""How names of data movement, of the matrix unit, of registers and of flags begin."""
+
+_EXISTING = frozenset(
+    (
+        *("mem_bar", "set_ffts", "dsb", "dcci", "cmo.cacheinvalid", "fence.barrier_all"),
+        *("section.simt", "simt_launch"),
+    )
+)
+"""Ops of the dialect, beside those read here, that are never a slip of another name."""
 
 _CLOSE, _CLOSE_MOVER = 0.85, 0.7
 """Least similarity of a name to the one in a hint, 1 being equality."""
@@ -74,15 +83,17 @@ def moves_data(name: str) -> bool:
 
 def seems_to_move(name: str) -> bool:
     """Returns whether an op that is not known here must not be skipped, by its name."""
-    return name.removeprefix("pto.").startswith(_MOVERS) and name not in _FOREIGN
+    return name.removeprefix("pto.").startswith(_MOVERS)
 
 
 def meant(name: str) -> str:
     """Returns a hint at the op of the pto dialect that a name is close to, or nothing."""
-    close = _CLOSE_MOVER if seems_to_move(name) else _CLOSE
     own = name.split(".", 1)[-1]
+    if own in _EXISTING:
+        return ""
+    close = _CLOSE_MOVER if seems_to_move(name) else _CLOSE
     # Names of vector ops begin so; the dialect has hundreds of them.
-    other = name in _FOREIGN or own in _NAMES or own.startswith("v")
+    other = own in _NAMES or own.startswith("v")
     found = [] if other else get_close_matches(own, _NAMES, 1, close)
     return f"; did you mean {_NAMES[found[0]]}?" if found else ""
 

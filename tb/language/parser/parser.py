@@ -25,7 +25,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tb.language.dialect.control import SPELLINGS
 from tb.language.dialect.flags import FlagOp
-from tb.language.dialect.moves import MOVES, NotPlainError, verify_move
+from tb.language.dialect.moves import MOVES, verify_move
 from tb.language.dialect.names import unknown_names
 from tb.language.dialect.ops import Fault, MoveOp, OpError, string
 from tb.language.dialect.others import OTHERS, BrokenOp, ForeignOp, broken
@@ -56,6 +56,14 @@ from tb.language.parser.messages import (
     sentence,
     sentence_of_call,
 )
+
+_VALUE = re.compile(r"%(?:[0-9]+|[A-Za-z_$.\-][\w$.\-]*)", re.ASCII)
+_MADE = re.compile(
+    rf"{_VALUE.pattern}(?::\d+)?(?:\s*,\s*{_VALUE.pattern}(?::\d+)?)*\s*=(?!=)"
+    rf"|\^[\w$.\-]+\s*\([^()]*(?:\([^()]*\)[^()]*)*\)",
+    re.ASCII,
+)
+"""Results, values that a loop carries, and the arguments of a block."""
 
 _LABELLED = re.compile(r"\s*\{\s*\^", re.ASCII)
 """Begin of a region whose first block has a label, as one with arguments does."""
@@ -213,6 +221,8 @@ class ProgramParser(Parser):
         self._bind(op, name, bound)
         if isinstance(op, VecScopeOp):
             self._check_vecscope(op)
+        if isinstance(op, StrictVecScopeOp):
+            self._check_captured(at)
         return op
 
     def _holds(self, name: str, at: int) -> bool:
@@ -223,23 +233,24 @@ class ProgramParser(Parser):
             return True
         return bool(inside) or _LABELLED.match(self._text, at + len(name)) is not None
 
+    def _check_captured(self, at: int) -> None:
+        """Notes values of outside in the text of a strict vector interval, which ends here."""
+        begin = self._text.find("{", at)
+        inside = self._text[begin : self._text.rfind("}", begin, self.offset)]
+        inside = re.sub(r"//[^\n]*", "", inside)
+        made = {name for found in _MADE.finditer(inside) for name in _VALUE.findall(found[0])}
+        for name in dict.fromkeys(_VALUE.findall(inside)):
+            if name not in made and name[1:] in self.ssa_values:
+                message = f"{name} is a value of outside"
+                legal = "the arguments of the block and values made inside"
+                self._fault(StrictVecScopeOp.name, Fault(message, legal=legal), at)
+                return
+
     def _check_vecscope(self, scope: VecScopeOp) -> None:
         for op in scope.walk():
-            if isinstance(scope, StrictVecScopeOp) and op is not scope:
-                self._check_values(scope, op)
             fault = refused_inside(scope, op.mnemonic if isinstance(op, ForeignOp) else op.name)
             if fault is not None:
                 self._fault(scope.name, fault, self.offsets.get(op, 0))
-
-    def _check_values(self, scope: StrictVecScopeOp, op: Operation) -> None:
-        """Notes values of outside that an op in a strict vector interval takes."""
-        for number, value in enumerate(op.operands):
-            owner = value.owner
-            outer = owner if isinstance(owner, Operation) else owner.parent_op()
-            if outer is None or not any(each is outer for each in scope.walk()):
-                message = f"operand {number} of {op.name} is a value of outside"
-                legal = "the arguments of the block and values made inside"
-                self._fault(scope.name, Fault(message, legal=legal), self.offsets.get(op, 0))
 
     def _constant(self, plain: Plain) -> Operation:
         """Takes a constant that was read by its text."""
@@ -290,8 +301,6 @@ class ProgramParser(Parser):
             op = SPELLINGS.get(known.name, known.parse)(self)
             if op.attributes:
                 self._names(op, name, at)
-        except NotPlainError:
-            op = self._skip(name, at, results)
         except OpError as error:
             if dialect not in RESUMABLE:
                 fault = error.faults[0]

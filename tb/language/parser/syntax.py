@@ -79,11 +79,17 @@ class Item:
 
 @dataclass(slots=True)
 class Clause:
-    """A word after the operands, with the contents of its parentheses, if it has any."""
+    """A word after the operands, with the contents of its parentheses, if it has any.
+
+    ``comma`` tells whether a comma is before it, ``mark`` is ``(`` or ``=`` after its name, or
+    nothing.
+    """
 
     name: str
     at: int
     items: list[Item] = field(default_factory=list)
+    comma: bool = False
+    mark: str = ""
 
     @property
     def values(self) -> list[Item]:
@@ -245,10 +251,12 @@ def _clause(scanner: Scanner) -> Clause:
     clause = Clause(scanner.value, scanner.at)
     scanner.advance()
     if scanner.take("="):
+        clause.mark = "="
         clause.items.append(scanner.item())
         return clause
     if not scanner.take("("):
         return clause
+    clause.mark = "("
     while not scanner.take(")"):
         if clause.items:
             scanner.expect(",", f"or ')' in {clause.name}(...)")
@@ -299,6 +307,7 @@ def read_op(
     loose: bool = False,
     bare: bool = False,
     apart: bool = False,
+    mixed: bool = False,
 ) -> OpText:
     """Reads an op after its name; the parser is then after it.
 
@@ -311,6 +320,7 @@ def read_op(
         loose: Whether operands before the clauses may do without commas.
         bare: The op has no operands, and so no types.
         apart: No comma follows a clause.
+        mixed: Operands may follow clauses, as a part of the head; the caller refuses them.
 
     Raises:
         ParseError: the text has another shape.
@@ -331,12 +341,13 @@ def read_op(
             if commas and not comma:
                 scanner.fail(f"expected ',' before {scanner.value}")
             text.clauses.append(_clause(scanner))
+            text.clauses[-1].comma = comma
         elif not comma and not (loose and scanner.kind == "value" and not text.clauses):
             scanner.expect(":", "and the types of the operands, or ','")
         elif text.clauses and text.clauses[-1].name not in _BARE and not text.clauses[-1].items:
             lost = text.clauses[-1]
             scanner.fail(f"{lost.name!r} is no operand: did you mean %{lost.name}?", lost.at)
-        elif text.clauses:
+        elif text.clauses and not mixed:
             scanner.fail(f"expected a clause or ':', found {scanner.found()}")
         else:
             text.head.append(scanner.item())

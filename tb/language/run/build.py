@@ -267,6 +267,8 @@ def _words(written: Written) -> dict[str, Any]:
     fixed: dict[str, Any] = {}
     if written.name == "mte_gm_l1_frac":
         fixed["mode"] = words.get("mode", "")
+    if written.name == "mad":
+        fixed = {name: bool(words.get(name)) for name in ("disable_gemv", "n_dir")}
     if _rules_of(written.name) == "FIX":
         fixed = {
             "layout": words.get("layout", ""),

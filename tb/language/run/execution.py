@@ -14,7 +14,7 @@ from functools import reduce
 from math import prod
 
 from tb.isa.ctrl import CtrlOp, atomic_of
-from tb.isa.cube import CubeOp
+from tb.isa.cube import CubeOp, Mad
 from tb.isa.dma.legacy import DmaRegisters, LegacySet
 from tb.isa.text import AnyOp
 from tb.language.place import Finding, Place, ProgramError, refuse
@@ -25,6 +25,9 @@ from tb.language.run.registers import RegisterState
 from tb.language.run.values import Located, Missing, plain
 from tb.language.trace import TWICE, Compute, Doubt, Move, Step
 from tb.language.unknown import UNKNOWN, UndecidedError
+
+TF32_BIT = 46
+"""Bit of CTRL that cuts factors of f32 to 10 fraction bits (spec/l0_loads.md, section 6)."""
 
 MAX_DEPTH = 64
 """Calls inside calls."""
@@ -252,6 +255,18 @@ def _missing(run: Execution, written: Movement, each: Input, value: Missing) -> 
     return UNKNOWN
 
 
+def _check_tf32(step: Step, ctrl: int) -> None:
+    """Refuses a product of f32 where CTRL says that its factors are cut first.
+
+    Raises:
+        ProgramError: it does.
+    """
+    op = step.op if isinstance(step, Compute) else None
+    if isinstance(op, Mad) and op.lhs_type.dtype == "f32" and ctrl >> TF32_BIT & 1:
+        message = f"bit {TF32_BIT} of CTRL is set: factors of f32 are cut, which is not executed"
+        raise refuse(step.place, message, legal=f"bit {TF32_BIT} clear", op="pto.mad")
+
+
 def move_code(run: Execution, written: Movement) -> Code:
     """Returns the code of a data movement, a ``set_*`` op or an op of the host."""
     recipe, slots = written.recipe, written.slots
@@ -259,6 +274,7 @@ def move_code(run: Execution, written: Movement) -> Code:
     steps, reach, gm = run.steps, run.reach, recipe.gm
     made: dict[tuple[object, ...], Step] = {}
     state, copies, register = run.registers, written.copies, recipe.name.startswith("set_")
+    multiplies = recipe.name == "mad" and not run.static
 
     def touch(numbers: list[int], located: Located) -> None:
         extent = reach.extent(recipe, numbers, state.now, sampled())
@@ -323,6 +339,8 @@ def move_code(run: Execution, written: Movement) -> Code:
         if step is None:
             step = made[key] = written.step(recipe.make(numbers), registers, argument, ctrl)
         steps.append(step)
+        if multiplies:
+            _check_tf32(step, state.ctrl)
         if located is not None:
             touch(numbers, located)
         elif register and isinstance(step, Move):
