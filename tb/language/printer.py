@@ -18,7 +18,16 @@ from tb.isa.cube import CubeOp, Mad, MteL1L0a
 from tb.isa.dtypes import Ptr
 from tb.isa.names import Names
 from tb.isa.text import AnyOp, op_parts
-from tb.language.trace import Barrier, Compute, Move, SetFlag, Step, WaitFlag
+from tb.language.trace import (
+    Barrier,
+    Compute,
+    GetBuf,
+    Move,
+    RlsBuf,
+    SetFlag,
+    Step,
+    WaitFlag,
+)
 
 INDENT = "    "
 MOST_ADDRESSES = 1 << 63
@@ -172,6 +181,9 @@ def _line(step: Step | Note, names: Names) -> str:
         return f'pto.wait_flag["{step.other.value}", "{step.pipe.value}", "EVENT_ID{step.event}"]'
     if isinstance(step, Barrier):
         return f"pto.barrier <{step.pipe.value if step.pipe else 'PIPE_ALL'}>"
+    if isinstance(step, GetBuf | RlsBuf):
+        name = "get_buf" if isinstance(step, GetBuf) else "rls_buf"
+        return f'pto.{name} "{step.pipe.value}", {step.buffer}, {step.mode}'
     if isinstance(step, Compute):
         operands, types = _cube_parts(step.op, names)
         return f"{operands} : {types}"

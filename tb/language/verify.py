@@ -132,7 +132,18 @@ def verify_file(
                 "not what it does to the next"
                 for place in walked.once
             ]
-            if not branches:
+            notes += [
+                f"{place}: note: the number of the flag or buffer is not known: flags and hazards "
+                "are not checked"
+                for place in walked.unnumbered
+                if all(place != one.place for one in walked.findings)
+            ]
+            notes += [
+                f"{x.place}: note: {x.name} is known and not executed"
+                for x in walked.skipped
+                if x.known
+            ]
+            if not branches and not walked.unnumbered:
                 ordered = _ordered(source, walked, ways, legal=not wrong)
                 findings += ordered.findings
                 warnings += ordered.warnings

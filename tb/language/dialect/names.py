@@ -16,6 +16,7 @@ from xdsl.ir import Operation
 from tb.language.dialect.flags import BarrierOp, FlagOp
 from tb.language.dialect.ops import SEGMENTS, Fault, MoveOp
 from tb.language.dialect.others import ForeignOp, SectionOp
+from tb.language.dialect.sync import SyncOp
 
 TIMING = ("pto_dv.gap", "pto_dv.flag_delay")
 """Attributes that any op may have."""
@@ -32,9 +33,7 @@ def _own(op: Operation) -> tuple[str, ...]:
     """Returns the properties of an op of the pto dialect."""
     if isinstance(op, MoveOp):
         return (*op.form.words, *((SEGMENTS,) if op.form.open else ()))
-    if isinstance(op, FlagOp):
-        return ("src_pipe", "dst_pipe", "event_id")
-    return ("pipe",) if isinstance(op, BarrierOp) else ()
+    return op.own if isinstance(op, FlagOp | BarrierOp | SyncOp) else ()
 
 
 def _extra(op: Operation) -> tuple[str, ...]:

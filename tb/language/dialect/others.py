@@ -20,6 +20,7 @@ from tb.language.dialect.scalars import (
     StoreDeviceOp,
     StoreScalarOp,
 )
+from tb.language.dialect.sync import SYNC
 from tb.language.dialect.types import OpaqueType, is_integer
 from tb.language.parser.syntax import Scanner
 
@@ -176,6 +177,7 @@ OTHERS: tuple[type[Operation], ...] = (
     WaitFlagOp,
     BarrierOp,
     ShortBarrierOp,
+    *SYNC,
     CubeSectionOp,
     VectorSectionOp,
     BlockIdxOp,

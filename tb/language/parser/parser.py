@@ -27,6 +27,7 @@ from tb.language.dialect.moves import MOVES, NotPlainError, verify_move
 from tb.language.dialect.names import unknown_names
 from tb.language.dialect.ops import Fault, MoveOp, OpError, string
 from tb.language.dialect.others import OTHERS, BrokenOp, ForeignOp, SectionOp, broken
+from tb.language.dialect.sync import ORDERING, in_vector_scope
 from tb.language.dialect.types import OpaqueType, type_name
 from tb.language.parser.constants import Plain, plain_constant
 from tb.language.parser.foreign import UnclosedError, closing, skip
@@ -443,6 +444,9 @@ class ProgramParser(Parser):
     def _verify(self, op: Operation) -> None:
         """Checks an op of xdsl's own dialects after it was read."""
         if type(op) in _OURS:
+            misplaced = in_vector_scope(op)
+            if misplaced is not None:
+                self._fault(op.name, misplaced, self.offsets.get(op, 0))
             return
         if isinstance(op, ConstantOp):
             kind = op.result.type
@@ -460,7 +464,7 @@ def _moves(op: Operation) -> bool:
     """Returns whether an op inside a foreign one must not be skipped."""
     if isinstance(op, ForeignOp):
         return op.holds_moves or moves_data(op.mnemonic)
-    return isinstance(op, MoveOp | FlagOp)
+    return isinstance(op, MoveOp | FlagOp) or op.name in ORDERING
 
 
 _OURS: frozenset[type[Operation]] = frozenset((*MOVES.values(), *OTHERS))

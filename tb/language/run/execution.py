@@ -46,6 +46,7 @@ class Execution:
         findings: Errors, once for each op and rule, with ``static``; else it is raised.
         unknown: Places of ops with a value that is not known.
         undecided: Places of loops and conditions that depend on such a value.
+        unnumbered: As of :class:`tb.language.trace.Trace`.
         once, doubts: As of :class:`tb.language.trace.Trace`.
         again: Rest of ``MOST_AGAIN``.
         conditions: Of the loops and conditions under way that may not run.
@@ -63,6 +64,7 @@ class Execution:
     findings: dict[tuple[Place, str], Finding] = field(default_factory=dict)
     unknown: dict[Place, None] = field(default_factory=dict)
     undecided: dict[Place, None] = field(default_factory=dict)
+    unnumbered: dict[Place, None] = field(default_factory=dict)
     once: dict[Place, None] = field(default_factory=dict)
     doubts: list[Doubt] = field(default_factory=list)
     again: int = MOST_AGAIN

@@ -18,6 +18,7 @@ from tb.language.dialect.flags import BarrierOp, FlagOp, SetFlagOp
 from tb.language.dialect.ops import MoveOp, written
 from tb.language.dialect.others import BlockQueryOp, BrokenOp, ForeignOp
 from tb.language.dialect.scalars import ScalarOp
+from tb.language.dialect.sync import BufferOp, CoreOp, OrderOp, QuietOp
 from tb.language.dialect.types import pointer_of, type_name
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import Finding, Place, refuse
@@ -37,6 +38,7 @@ from tb.language.run.execution import (
     loop_code,
     move_code,
 )
+from tb.language.run.sync import order_code
 from tb.language.run.values import (
     NUMBER,
     POINTER,
@@ -142,6 +144,9 @@ class Preparation:
             "pto.wait_flag": self._flag,
             "pto.pipe_barrier": self._barrier,
             "pto.barrier": self._barrier,
+            "pto.record_event": self._flag,
+            "pto.wait_event": self._flag,
+            "pto.barrier_sync": self._barrier,
         }
 
     def kind(self, value: SSAValue) -> Kind:
@@ -228,6 +233,13 @@ class Preparation:
             return None
         if isinstance(op, ScalarOp):
             self._scalar(op, scope)
+            return None
+        if isinstance(op, OrderOp):
+            return self._order(op, scope)
+        if isinstance(op, CoreOp):
+            self._cores(op)
+            return None
+        if isinstance(op, QuietOp):
             return None
         if name.startswith("pto.") or name == "pto_dv.foreign":
             self._foreign(op, scope)
@@ -382,6 +394,13 @@ class Preparation:
         assert isinstance(op, BarrierOp), "dispatched by name"
         return constant_step(self.run, Barrier(self.source.place(op), op.pipe))
 
+    def _order(self, op: OrderOp, scope: _Scope) -> Code | None:
+        if isinstance(op, BufferOp) and op.mode > 1:
+            self._cores(op)
+            return None
+        slot = None if op.number is None else scope.slot(op.number)
+        return order_code(self.run, op, self.source.place(op), slot)
+
     # --- ops of the pto dialect ------------------------------------------------------------------
 
     def _broken(self, op: BrokenOp, scope: _Scope) -> None:
@@ -424,6 +443,20 @@ class Preparation:
             message = "this op is known and not executed: later ops may read what it writes"
             self.problem(op, message, legal="the grouped form of the op")
         self.skipped.setdefault(place, Skipped(place, op.name))
+
+    def _cores(self, op: Operation) -> None:
+        """Continues after an op that is read and not executed; no run may leave it out."""
+        place = self.source.place(op)
+        if not self.run.static:
+            message = (
+                "this op is known and not executed: it is in the dialect, and this version runs "
+                "one core without signals of others"
+            )
+            if isinstance(op, BufferOp):
+                message = f"this op is known and not executed in mode {op.mode}"
+            legal = "mode 0 or 1" if isinstance(op, BufferOp) else "flags and buffers of one core"
+            self.problem(op, message, legal=legal)
+        self.skipped.setdefault(place, Skipped(place, op.name, known=True))
 
     def _move(self, op: Operation, scope: _Scope) -> Code | None:
         text = written(op)

@@ -197,6 +197,7 @@ def trace(
         tuple(run.doubts),
         _dead(prepared, run),
         tuple(run.calls),
+        unnumbered=tuple(run.unnumbered),
     )
 
 
