@@ -616,7 +616,7 @@ def test_foreign_ops_are_refused_or_skipped() -> None:
         ("set_loop_sizes_outtoub", "; did you mean pto.set_loop_size_outtoub?"),
         ("set_mov_pad_value", "; did you mean pto.set_mov_pad_val?"),
         ("set_flags", "; did you mean pto.set_flag?"),
-        ("wait_flag_dyn", "; did you mean pto.wait_flag?"),
+        ("wait_flag_dym", "; did you mean pto.wait_flag_dyn?"),
         ("copy_everything", "\n"),
     ],
 )
@@ -638,7 +638,7 @@ def test_data_movement_and_flags_are_never_skipped(
         ("get_block_id", "; did you mean pto.get_block_idx?"),
         ("vadd", ""),
         ("mad_bias", ""),
-        ("mem_bar", ""),
+        ("vbar", ""),
         ("mte_l1_l0a_mx", ""),
     ],
 )

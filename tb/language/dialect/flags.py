@@ -140,7 +140,7 @@ class WaitEventOp(WaitFlagOp):
 
 def attribute_text(op: Operation, key: str) -> str:
     """Returns a property or attribute that an op must have, as text."""
-    attribute = op.properties.get(key) or op.attributes.get(key)
+    attribute = op.properties.get(key, op.attributes.get(key))
     if attribute is None:
         raise OpError(Fault(f"attribute {key!r} is missing"))
     return str(python_value(attribute))

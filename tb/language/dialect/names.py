@@ -16,7 +16,7 @@ from xdsl.ir import Operation
 from tb.language.dialect.flags import BarrierOp, FlagOp
 from tb.language.dialect.ops import SEGMENTS, Fault, MoveOp
 from tb.language.dialect.others import ForeignOp, SectionOp
-from tb.language.dialect.sync import SyncOp
+from tb.language.dialect.sync import FenceOp, SyncOp
 
 TIMING = ("pto_dv.gap", "pto_dv.flag_delay")
 """Attributes that any op may have."""
@@ -61,7 +61,7 @@ def unknown_names(
     """Returns what is wrong with the names of an op's properties and attributes, and what is odd.
 
     Args:
-        op: The op; foreign ones have whatever they have.
+        op: The op; foreign ones and fences have whatever they have.
         text: The program.
         begin: Offset at which the op begins.
         end: Offset after it.
@@ -69,7 +69,7 @@ def unknown_names(
     Returns:
         Faults, and remarks with their offsets.
     """
-    if isinstance(op, ForeignOp):
+    if isinstance(op, ForeignOp | FenceOp):
         return [], []
     own, extra = _own(op), _extra(op)
     known = (*own, *(name for name in extra if name not in own))

@@ -26,8 +26,8 @@ from tb.language.dialect.flags import (
     pipe_name,
 )
 from tb.language.dialect.ops import Fault, OpError, python_value, string
-from tb.language.dialect.pointers import operand
-from tb.language.dialect.types import pointer_of, type_name
+from tb.language.dialect.pointers import known_type, operand
+from tb.language.dialect.types import OpaqueType, pointer_of, type_name
 from tb.language.parser.foreign import UnclosedError, skip
 from tb.language.parser.syntax import Scanner, standing
 
@@ -81,7 +81,8 @@ class QuietOp(SyncOp):
 
 def _number(op: Operation, key: str, default: int | None = None) -> int:
     """Returns a property that is an integer."""
-    attribute = op.properties.get(key) or op.attributes.get(key)
+    # The attribute of 0 is false.
+    attribute = op.properties.get(key, op.attributes.get(key))
     if attribute is None and default is not None:
         return default
     if attribute is None:
@@ -102,7 +103,14 @@ def _written(scanner: Scanner, what: str) -> IntegerAttr[IntegerType]:
 
 
 def _index(parser: Parser, taken: UnresolvedOperand | None) -> list[SSAValue]:
-    return [] if taken is None else [parser.resolve_operand(taken, IndexType())]
+    """Returns the value of a computed number, if there is one."""
+    if taken is None:
+        return []
+    kind = known_type(parser, taken)
+    if taken.operand_name in parser.ssa_values and not isinstance(kind, IndexType | OpaqueType):
+        message = f"type mismatch: %{taken.operand_name} has type {type_name(kind)}"
+        raise OpError(Fault(message, at=taken.span.start, legal="index"))
+    return [parser.resolve_operand(taken, IndexType())]
 
 
 def _check_index(op: Operation, least: int, most: int) -> None:

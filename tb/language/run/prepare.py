@@ -449,8 +449,8 @@ class Preparation:
         place = self.source.place(op)
         if not self.run.static:
             message = (
-                "this op is known and not executed: it is in the dialect, and this version runs "
-                "one core without signals of others"
+                "this op is known and not executed: it is in the dialect, and this version "
+                "executes no signals between cores"
             )
             if isinstance(op, BufferOp):
                 message = f"this op is known and not executed in mode {op.mode}"

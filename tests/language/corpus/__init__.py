@@ -43,7 +43,7 @@ WORDS: dict[str, str] = {
     "syntax": r"expected|no clause|no SSA value|takes|too late|parts|none of its modes|end of file"
     r"|lacks|mode|missing",
     "type": r"type",
-    "bound": r" is \d+$",
+    "bound": r" is -?\d+$",
     "pointer-space": r"pointer is in \w+$",
     "width": r"byte width|element widths of|pairs of 4 bits|^elements are",
     "bit": r"bit \d+ of a word",
@@ -65,6 +65,8 @@ WORDS: dict[str, str] = {
     "flag": r"flag|event",
     "pipe": r"pipe",
     "ub-sub": r"ub_sub",
+    "known": r"known and not executed",
+    "scope": r"no pipe synchronizes with",
     "cube": r"elements of|L0A|L0B|L0C|l0a|l0b|l0c",
 }
 """Patterns of the message of a finding without a rule, by the word of ``expected``."""
@@ -72,10 +74,14 @@ WORDS: dict[str, str] = {
 HAZARD = "A-14"
 """Assumption about two ops of one pipe without a barrier between them."""
 
+SYNC_RULES = ("FL-01", "BF-03", "BF-06")
+"""Rules of flags and buffers (spec/order_and_atomics.md, sections 2 and 3)."""
+
 LOOP_GROUPS = "A-08"
 """Largest number of loop groups of an op."""
 
 
+_EXPECTABLE = {*WORDS, *RULES, *SYNC_RULES, HAZARD, LOOP_GROUPS}
 SEPARATOR = "// -----\n"
 EXPECTED = re.compile(r" *// expected: (\S+)(?: (@below)(?::(\d+))?)?")
 
@@ -154,7 +160,7 @@ def read_case(path: Path, start: int, text: str) -> Case:
     none: tuple[str, ...] = ()
     expected, line, column = none, 0, 0
     for number, words in found:
-        if words is None or not {*WORDS, *RULES, HAZARD, LOOP_GROUPS} >= {*words[1].split("|")}:
+        if words is None or not {*words[1].split("|")} <= _EXPECTABLE:
             raise ValueError(f"{path}:{start + number}: {lines[number]!r} cannot be expected")
         expected = tuple(words[1].split("|"))
         line, column = start + number + 1 if words[2] else 0, int(words[3] or 0)
