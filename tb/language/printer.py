@@ -23,7 +23,7 @@ from tb.language.trace import (
     Compute,
     GetBuf,
     Move,
-    ReleaseBuf,
+    RlsBuf,
     SetFlag,
     Step,
     WaitFlag,
@@ -185,9 +185,9 @@ def _line(step: Step | Note, names: Names) -> str:
         return f'pto.wait_flag["{step.other.value}", "{step.pipe.value}", "EVENT_ID{step.event}"]'
     if isinstance(step, Barrier):
         return f"pto.barrier <{step.pipe.value if step.pipe else 'PIPE_ALL'}>"
-    if isinstance(step, GetBuf | ReleaseBuf):
-        verb = "get" if isinstance(step, GetBuf) else "rls"
-        return f'pto.{verb}_buf "{step.pipe.value}", {step.buffer}, {step.mode}'
+    if isinstance(step, GetBuf | RlsBuf):
+        name = "get_buf" if isinstance(step, GetBuf) else "rls_buf"
+        return f'pto.{name} "{step.pipe.value}", {step.buffer}, {step.mode}'
     if isinstance(step, Compute):
         return _cube_line(step.op, names)
     operands, types = op_parts(step.op, names)

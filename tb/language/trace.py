@@ -94,13 +94,7 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True)
 class GetBuf:
-    """``get_buf``: ``pipe`` waits until every release of the buffer before it has signalled.
-
-    Attributes:
-        place, pipe: Its place, and the pipe that stops.
-        buffer: Id of the buffer.
-        mode: 0, or 1 for one that does not wait (BF-04).
-    """
+    """``get_buf``, queued on ``pipe``: in mode 0 it waits for the releases of its buffer."""
 
     place: Place
     pipe: Pipe
@@ -109,11 +103,8 @@ class GetBuf:
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseBuf:
-    """``rls_buf``: signals when the earlier ops of ``pipe`` have completed.
-
-    With mode 1 it is those of all pipes that have used the buffer (BF-04).
-    """
+class RlsBuf:
+    """``rls_buf``, queued on ``pipe``; in mode 1 for every pipe that has used the buffer."""
 
     place: Place
     pipe: Pipe
@@ -121,7 +112,7 @@ class ReleaseBuf:
     mode: int = 0
 
 
-Step = Move | Compute | SetFlag | WaitFlag | Barrier | GetBuf | ReleaseBuf
+Step = Move | Compute | SetFlag | WaitFlag | Barrier | GetBuf | RlsBuf
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +192,8 @@ class Trace:
             that flags and the order of steps say little.
         once: Places of such loops that were walked once, because twice would have been too long.
         doubts: Steps in such loops and conditions, inner ones first.
+        unnumbered: Places of flags and buffers whose number is not known, or out of range: they
+            are not among the steps, whose order says little then.
         findings: Operands that are wrong, with unknown values in their place; of a static trace,
             any other one is refused with them.
         dead: Ops in the text that are never executed: in a branch that is not taken, in a loop
@@ -217,6 +210,7 @@ class Trace:
     skipped: tuple[Skipped, ...] = ()
     unknown: tuple[Place, ...] = field(default=())
     undecided: tuple[Place, ...] = field(default=())
+    unnumbered: tuple[Place, ...] = field(default=(), kw_only=True)
     findings: tuple[Finding, ...] = field(default=())
     once: tuple[Place, ...] = field(default=())
     doubts: tuple[Doubt, ...] = field(default=())

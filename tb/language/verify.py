@@ -17,7 +17,6 @@ from tb.isa.dma.legacy import LegacySet
 from tb.isa.spaces import GM_ADDR_BITS
 from tb.language.collector import collector_off
 from tb.language.dialect.sections import CubeSectionOp, SectionOp, VectorSectionOp
-from tb.language.dialect.sync import GetBufDynOp, ReleaseBufDynOp, SetFlagDynOp, WaitFlagDynOp
 from tb.language.order.accesses import Shared
 from tb.language.order.hazards import described
 from tb.language.order.order import Order, order
@@ -145,7 +144,13 @@ def verify_file(
                 "not what it does to the next"
                 for place in walked.once
             ]
-            if not branches:
+            notes += [
+                f"{place}: note: the number of the flag or buffer is not known: flags and hazards "
+                "are not checked"
+                for place in walked.unnumbered
+                if all(place != one.place for one in walked.findings)
+            ]
+            if not branches and not walked.unnumbered:
                 ordered = _ordered(source, walked, ways, stream, legal=not wrong)
                 _add(findings, ordered.findings)
                 _add(warnings, ordered.warnings)
@@ -184,10 +189,7 @@ def streams(source: Source) -> tuple[Stream, ...]:
     return tuple(found) or (EVERY_STREAM,)
 
 
-_BRANCHES = (
-    *("scf.if", "scf.index_switch", "cf."),
-    *(kind.name for kind in (SetFlagDynOp, WaitFlagDynOp, GetBufDynOp, ReleaseBufDynOp)),
-)
+_BRANCHES = ("scf.if", "scf.index_switch", "cf.")
 
 
 def _add(findings: list[Finding], more: Iterable[Finding]) -> None:
@@ -297,9 +299,6 @@ def _ordered(source: Source, walked: Trace, ways: _Ways, stream: Stream, *, lega
 
 
 def _is_branch(source: Source, place: Place) -> bool:
-    """Returns whether an undecided op is a condition or a branch, of which all ways were walked.
-
-    An event or a buffer whose number is not known orders nothing that can be checked, either.
-    """
+    """Returns whether an undecided op is a condition or a branch, of which all ways were walked."""
     line = source.text.split("\n")[place.line - 1]
     return line[place.column - 1 :].lstrip('"').startswith(_BRANCHES)

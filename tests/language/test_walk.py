@@ -624,7 +624,7 @@ def test_foreign_ops_are_refused_or_skipped() -> None:
         ("set_loop_sizes_outtoub", "; did you mean pto.set_loop_size_outtoub?"),
         ("set_mov_pad_value", "; did you mean pto.set_mov_pad_val?"),
         ("set_flags", "; did you mean pto.set_flag?"),
-        ("wait_flags", "; did you mean pto.wait_flag?"),
+        ("wait_flag_dym", "; did you mean pto.wait_flag_dyn?"),
         ("copy_everything", "\n"),
     ],
 )

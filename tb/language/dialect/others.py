@@ -26,7 +26,7 @@ from tb.language.dialect.sections import (
     VecScopeOp,
     VectorSectionOp,
 )
-from tb.language.dialect.sync import SYNC_OPS
+from tb.language.dialect.sync import SYNC
 from tb.language.dialect.types import OpaqueType, is_integer
 from tb.language.parser.syntax import Scanner
 
@@ -151,7 +151,7 @@ OTHERS: tuple[type[Operation], ...] = (
     WaitFlagOp,
     BarrierOp,
     ShortBarrierOp,
-    *SYNC_OPS,
+    *SYNC,
     CubeSectionOp,
     VectorSectionOp,
     VecScopeOp,

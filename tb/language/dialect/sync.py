@@ -1,370 +1,585 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops of the pto dialect that order pipes and cores, other than flags with a constant event.
+"""Ops of the pto dialect that synchronize, but for static flags and barriers.
 
-Source: spec/dialect.md, section 9; spec/order_and_atomics.md, sections 2 to 4.
+Source: spec/dialect.md, section 9. Numbers that are written are properties, a computed number is
+the operand, an ``index``. Pipes are kept as written.
 """
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, i64
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import traits_def
 from xdsl.parser import Parser, UnresolvedOperand
 
-from tb.isa.pipes import BUFFER_IDS, Pipe
+from tb.isa.pipes import BUFFERS, EVENTS, Pipe
 from tb.language.dialect.flags import (
     BarrierOp,
-    SetFlagOp,
-    WaitFlagOp,
+    BarrierSyncOp,
+    FlagOp,
+    RecordEventOp,
+    WaitEventOp,
     attribute_text,
-    pipe_named,
+    pipe_name,
 )
-from tb.language.dialect.ops import Fault, OpError, string
-from tb.language.dialect.pointers import operand
-from tb.language.dialect.types import type_name
-from tb.language.parser.syntax import Scanner
+from tb.language.dialect.ops import Fault, OpError, python_value, string
+from tb.language.dialect.pointers import known_type, operand
+from tb.language.dialect.types import OpaqueType, pointer_of, type_name
+from tb.language.parser.foreign import UnclosedError, skip
+from tb.language.parser.syntax import Scanner, standing
 
-EVENT_TYPES: dict[str, str] = {
-    "TLOAD": "PIPE_MTE2",
-    "TSTORE_VEC": "PIPE_MTE3",
-    **dict.fromkeys(("TSTORE_ACC", "TMOV_M2S", "TMOV_V2M"), "PIPE_FIX"),
-    **dict.fromkeys(("TMOV_M2L", "TMOV_M2B"), "PIPE_MTE1"),
-    **dict.fromkeys(("TMOV_M2V", "TVEC", "TVECWAIT_EVENT"), "PIPE_V"),
-    "TMATMUL": "PIPE_M",
-}
-"""Event types of the tile level to the pipes that they stand for."""
+CORE_PIPES = ("PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V")
+"""Pipes that signals between cores are queued on."""
 
-QUIET = (
-    *("pto.mem_bar", "pto.set_ffts", "pto.dsb", "pto.dcci", "pto.cmo.cacheinvalid"),
-    "pto.fence.barrier_all",
-)
-"""Ops on caches, on accesses of the scalar and vector units, on workspaces: without effect."""
+SYNC_MODES = ("hard", "soft")
+CORE_TYPES = ("aiv_only", "aic_only", "mix")
+"""Words of ``pto.syncall``."""
+
+_MEM_BAR = re.compile(r"(?:VV|VS|SV|SS)_ALL|V?(?:ST|LD)_V?(?:ST|LD)")
+"""Accesses that ``pto.mem_bar`` orders: vector and scalar loads and stores."""
+
+_SCOPES = ("pto.vecscope", "pto.strict_vecscope")
 
 
-def _event_pipe(name: str) -> str:
-    if name in EVENT_TYPES:
-        return EVENT_TYPES[name]
-    return pipe_named(name)
+class SyncOp(Operation):
+    """An op that synchronizes.
+
+    Attributes:
+        own: Its properties.
+    """
+
+    name = "pto.sync"
+    traits = traits_def()
+    own: ClassVar[tuple[str, ...]] = ()
 
 
-class RecordEventOp(SetFlagOp):
-    """``pto.record_event[op, op, event]``: a flag between the pipes of two event types."""
+class OrderOp(SyncOp):
+    """One that orders pipes of one core, and is executed."""
 
-    name = "pto.record_event"
-    named = staticmethod(_event_pipe)
-
-
-class WaitEventOp(WaitFlagOp):
-    """``pto.wait_event[op, op, event]``."""
-
-    name = "pto.wait_event"
-    named = staticmethod(_event_pipe)
-
-
-class BarrierSyncOp(BarrierOp):
-    """``pto.barrier_sync[op]``: a barrier of the pipe of an event type."""
-
-    name = "pto.barrier_sync"
+    name = "pto.order"
 
     @property
-    def pipe(self) -> Pipe | None:
-        """The pipe."""
-        return Pipe(_event_pipe(attribute_text(self, "pipe")))
+    def number(self) -> SSAValue | None:
+        """The computed event or buffer, None for one that is written."""
+        return self.operands[0] if self.operands else None
 
 
-class DynamicFlagOp(Operation):
-    """``pto.set_flag_dyn`` or ``pto.wait_flag_dyn``: ``[src, dst, %event]``."""
+class CoreOp(SyncOp):
+    """One that orders cores: read, checked and not executed."""
+
+    name = "pto.cores"
+
+
+class QuietOp(SyncOp):
+    """One without an effect on pipes: a fence of scalar or vector accesses, or of a cache."""
+
+    name = "pto.quiet"
+
+
+def _number(op: Operation, key: str, default: int | None = None) -> int:
+    """Returns a property that is an integer."""
+    # The attribute of 0 is false.
+    attribute = op.properties.get(key, op.attributes.get(key))
+    if attribute is None and default is not None:
+        return default
+    if attribute is None:
+        raise OpError(Fault(f"attribute {key!r} is missing"))
+    value = python_value(attribute)
+    if not isinstance(value, int):
+        raise OpError(Fault(f"{key} is {value!r}", legal="an integer"))
+    return value
+
+
+def _written(scanner: Scanner, what: str) -> IntegerAttr[IntegerType]:
+    """Reads a number."""
+    if scanner.kind != "number" or not scanner.value.lstrip("-").isdigit():
+        scanner.fail(f"expected {what}, found {scanner.found()}")
+    value = int(scanner.value)
+    scanner.advance()
+    return IntegerAttr(value, 32)
+
+
+def _index(parser: Parser, taken: UnresolvedOperand | None) -> list[SSAValue]:
+    """Returns the value of a computed number, if there is one."""
+    if taken is None:
+        return []
+    kind = known_type(parser, taken)
+    if taken.operand_name in parser.ssa_values and not isinstance(kind, IndexType | OpaqueType):
+        message = f"type mismatch: %{taken.operand_name} has type {type_name(kind)}"
+        raise OpError(Fault(message, at=taken.span.start, legal="index"))
+    return [parser.resolve_operand(taken, IndexType())]
+
+
+def _check_index(op: Operation, least: int, most: int) -> None:
+    """Refuses results, and operands other than an index."""
+    if op.results or not least <= len(op.operands) <= most:
+        wanted = "an index" if least else "no operands" if not most else "an index or a number"
+        raise OpError(Fault(f"has {len(op.operands)} operands", legal=wanted))
+    for value in op.operands:
+        if not isinstance(value.type, IndexType):
+            kind = type_name(value.type)
+            raise OpError(Fault(f"type mismatch: an id of type {kind}", legal="index"))
+
+
+# --- flags ----------------------------------------------------------------------------------------
+
+
+class DynamicFlagOp(OrderOp):
+    """``pto.set_flag_dyn`` or ``pto.wait_flag_dyn``: ``[src, dst, %id]``."""
 
     name = "pto.flag_dyn"
-    traits = traits_def()
+    own: ClassVar[tuple[str, ...]] = ("src_pipe", "dst_pipe")
+    rule, legal = "FL-01", EVENTS
 
     @property
     def src(self) -> Pipe:
         """Pipe that sets the flag."""
-        return Pipe(pipe_named(attribute_text(self, "src_pipe")))
+        return Pipe(pipe_name(attribute_text(self, "src_pipe")))
 
     @property
     def dst(self) -> Pipe:
         """Pipe that waits for the flag."""
-        return Pipe(pipe_named(attribute_text(self, "dst_pipe")))
+        return Pipe(pipe_name(attribute_text(self, "dst_pipe")))
 
     @classmethod
     def parse(cls, parser: Parser) -> DynamicFlagOp:
-        """Reads ``[src, dst, %event]``."""
+        """Reads ``[src, dst, %id]``."""
         scanner = Scanner(parser)
         scanner.expect("[", f"and the pipes of {cls.name}")
-        source = scanner.word("a pipe")
-        scanner.expect(",", f"after {source}")
-        target = scanner.word("a pipe")
-        scanner.expect(",", f"after {target}")
-        event = operand(parser, scanner)
-        scanner.expect("]", f"at the end of {cls.name}")
+        words: dict[str, Attribute] = {}
+        for key in cls.own:
+            words[key] = string(scanner.word("a pipe"))
+            scanner.expect(",", f"in {cls.name}")
+        if scanner.kind != "value":
+            static = cls.name.removesuffix("_dyn")
+            scanner.fail(f"the event of {cls.name} is a value: {static} takes {scanner.found()}")
+        taken = operand(parser, scanner)
+        scanner.expect("]", f"after the event of {cls.name}")
         attributes = scanner.attribute_dictionary()
         scanner.close()
-        properties: dict[str, Attribute] = {"src_pipe": string(source), "dst_pipe": string(target)}
-        value = parser.resolve_operand(event, IndexType())
-        op = cls.create(operands=[value], properties=properties, attributes=attributes)
+        op = cls.create(operands=_index(parser, taken), properties=words, attributes=attributes)
         op.verify_()
         return op
 
     def verify_(self) -> None:
         """Refuses pipes that are none, and an event that is no index."""
+        _check_index(self, 1, 1)
         _ = self.src, self.dst
-        _one_index(self)
 
 
 class SetFlagDynOp(DynamicFlagOp):
-    """``pto.set_flag_dyn[src, dst, %event]``."""
+    """``pto.set_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %id]``."""
 
     name = "pto.set_flag_dyn"
 
 
 class WaitFlagDynOp(DynamicFlagOp):
-    """``pto.wait_flag_dyn[src, dst, %event]``."""
+    """``pto.wait_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %id]``."""
 
     name = "pto.wait_flag_dyn"
 
 
-def _one_index(op: Operation) -> None:
-    kinds = [type_name(each.type) for each in op.operands]
-    if kinds != ["index"]:
-        raise OpError(Fault(f"type mismatch: ({', '.join(kinds)})", legal="one index"))
+# --- buffers --------------------------------------------------------------------------------------
 
 
-def _number(op: Operation, key: str, count: int) -> int:
-    attribute = op.properties.get(key)
-    if attribute is None:
-        attribute = op.attributes.get(key)
-    value = attribute.value.data if isinstance(attribute, IntegerAttr) else -1
-    if value not in range(count):
-        raise OpError(Fault(f"{key} is {value}", legal=f"0 to {count - 1}"))
-    return value
-
-
-class BufferOp(Operation):
-    """``pto.get_buf`` or ``pto.rls_buf``: ``"PIPE", id[, mode]``, also ``[event type, id, mode]``.
-
-    The forms with ``_dyn`` take the id as an operand.
-    """
+class BufferOp(OrderOp):
+    """``pto.get_buf`` or ``pto.rls_buf``: pipe, id and mode; with brackets around them or not."""
 
     name = "pto.buf"
-    traits = traits_def()
+    own: ClassVar[tuple[str, ...]] = ("op_type", "buf_id", "mode")
+    rule, legal = "BF-06", BUFFERS
     dynamic: ClassVar[bool] = False
 
     @property
     def pipe(self) -> Pipe:
-        """The pipe."""
-        return Pipe(_event_pipe(attribute_text(self, "pipe")))
-
-    @property
-    def event_type(self) -> str:
-        """The event type that names the pipe, or empty."""
-        word = attribute_text(self, "pipe")
-        return word if word in EVENT_TYPES else ""
+        """The pipe, also that of an event-type word."""
+        return Pipe(pipe_name(attribute_text(self, "op_type"), typed=True))
 
     @property
     def buffer(self) -> int:
-        """The id, -1 of one that is an operand."""
-        return -1 if self.operands else _number(self, "buf_id", BUFFER_IDS)
+        """The id, 0 to 31, of one that is written."""
+        return _number(self, "buf_id")
 
     @property
     def mode(self) -> int:
-        """0 or 1."""
-        return _number(self, "mode", 2)
+        """The mode, 0 when it is left out."""
+        return _number(self, "mode", 0)
 
     @classmethod
     def parse(cls, parser: Parser) -> BufferOp:
-        """Reads the pipe, the id and the mode, in brackets or without."""
+        """Reads ``pipe, id [, mode]``, or the same in brackets."""
         scanner = Scanner(parser)
+        if scanner.is_next_op():
+            scanner.fail(
+                f"expected a pipe after {cls.name}, found {scanner.found()}", scanner.before
+            )
         bracket = scanner.take("[")
-        properties: dict[str, Attribute] = {"pipe": string(scanner.word("a pipe"))}
+        words: dict[str, Attribute] = {"op_type": string(scanner.word("a pipe"))}
         scanner.expect(",", f"and the id of {cls.name}")
-        values = []
+        taken = None
         if cls.dynamic:
-            found = operand(parser, scanner)
-            values.append(parser.resolve_operand(found, IndexType()))
+            taken = operand(parser, scanner)
+        elif scanner.kind == "value":
+            scanner.fail(f"{cls.name} takes a number: pto.{cls.name[4:]}_dyn takes a value")
         else:
-            properties["buf_id"] = IntegerAttr(_integer(scanner, "a buffer id"), i64)
-        mode = _integer(scanner, "a mode") if scanner.take(",") else 0
-        properties["mode"] = IntegerAttr(mode, i64)
+            words["buf_id"] = _written(scanner, "the id of a buffer")
+        mode = scanner.take(",")
+        words["mode"] = _written(scanner, "a mode") if mode else IntegerAttr(0, 32)
         if bracket:
-            scanner.expect("]", f"at the end of {cls.name}")
+            scanner.expect("]", f"in {cls.name}")
         attributes = scanner.attribute_dictionary()
         scanner.close()
-        op = cls.create(operands=values, properties=properties, attributes=attributes)
+        op = cls.create(operands=_index(parser, taken), properties=words, attributes=attributes)
         op.verify_()
         return op
 
     def verify_(self) -> None:
-        """Refuses a pipe that is none, and numbers out of range."""
-        _ = self.pipe, self.buffer, self.mode
-        if self.dynamic:
-            _one_index(self)
-
-
-def _integer(scanner: Scanner, what: str) -> int:
-    if scanner.kind != "number":
-        scanner.fail(f"expected {what}, found {scanner.found()}")
-    text = scanner.value
-    scanner.advance()
-    return int(text, 0)
+        """Refuses a pipe that is none, or all, and numbers out of range."""
+        _check_index(self, int(self.dynamic), int(self.dynamic))
+        _ = self.pipe
+        if self.mode < 0:
+            raise OpError(Fault(f"mode is {self.mode}", legal="0 and above"))
+        if not self.dynamic and not 0 <= self.buffer < BUFFERS:
+            raise OpError(Fault(f"buffer is {self.buffer}", legal=f"0..{BUFFERS - 1}"))
 
 
 class GetBufOp(BufferOp):
-    """``pto.get_buf``."""
+    """``pto.get_buf "PIPE_MTE2", 3, 0``."""
 
     name = "pto.get_buf"
 
 
-class ReleaseBufOp(BufferOp):
-    """``pto.rls_buf``."""
+class RlsBufOp(BufferOp):
+    """``pto.rls_buf "PIPE_MTE2", 3, 0``."""
 
     name = "pto.rls_buf"
 
 
-class GetBufDynOp(BufferOp):
-    """``pto.get_buf_dyn``."""
+class GetBufDynOp(GetBufOp):
+    """``pto.get_buf_dyn "PIPE_MTE2", %id, 0``."""
 
     name = "pto.get_buf_dyn"
+    own: ClassVar[tuple[str, ...]] = ("op_type", "mode")
     dynamic = True
 
 
-class ReleaseBufDynOp(BufferOp):
-    """``pto.rls_buf_dyn``."""
+class RlsBufDynOp(RlsBufOp):
+    """``pto.rls_buf_dyn "PIPE_MTE2", %id, 0``."""
 
     name = "pto.rls_buf_dyn"
+    own: ClassVar[tuple[str, ...]] = ("op_type", "mode")
     dynamic = True
 
 
-CORE_PIPES = (Pipe.FIX, Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.V)
-"""Pipes that signal to other cores."""
+# --- cores ----------------------------------------------------------------------------------------
 
 
-class CoreOp(Operation):
-    """A signal between cores: ``<PIPE>, id``, the id a number or an index."""
+class SignalOp(CoreOp):
+    """A signal between cores: ``<pipe>, id``.
 
-    name = "pto.core"
-    traits = traits_def()
+    Attributes:
+        ids: How many ids there are.
+        modes: Name of the attribute with its mode, and how many modes there are; 0 for no mode.
+    """
+
+    name = "pto.signal"
+    own: ClassVar[tuple[str, ...]] = ("pipe", "event_id")
     ids: ClassVar[int] = 16
-
-    @property
-    def pipe(self) -> Pipe:
-        """The pipe."""
-        return Pipe(pipe_named(attribute_text(self, "pipe")))
+    modes: ClassVar[tuple[str, int]] = ("", 0)
 
     @classmethod
-    def parse(cls, parser: Parser) -> CoreOp:
-        """Reads the pipe, the id and the attributes."""
+    def parse(cls, parser: Parser) -> SignalOp:
+        """Reads ``<pipe>, id [{mode}]``; the id is a number or a value."""
         scanner = Scanner(parser)
-        properties: dict[str, Attribute] = {"pipe": string(scanner.word("a pipe"))}
+        if scanner.is_next_op():
+            scanner.fail(
+                f"expected a pipe after {cls.name}, found {scanner.found()}", scanner.before
+            )
+        words: dict[str, Attribute] = {"pipe": string(scanner.word("a pipe"))}
         scanner.expect(",", f"and the id of {cls.name}")
-        values = []
+        taken = None
         if scanner.kind == "value":
-            values.append(parser.resolve_operand(operand(parser, scanner), IndexType()))
+            taken = operand(parser, scanner)
         else:
-            properties["id"] = IntegerAttr(_integer(scanner, "an id"), i64)
+            words["event_id"] = _written(scanner, "the id of a signal")
         attributes = scanner.attribute_dictionary()
         scanner.close()
-        op = cls.create(operands=values, properties=properties, attributes=attributes)
+        key = cls.modes[0]
+        if key in attributes:
+            words[key] = attributes.pop(key)
+        op = cls.create(operands=_index(parser, taken), properties=words, attributes=attributes)
         op.verify_()
         return op
 
     def verify_(self) -> None:
-        """Refuses ids, pipes and modes that the compiler refuses."""
-        if self.operands:
-            _one_index(self)
-        else:
-            _number(self, "id", self.ids)
-        if self.pipe not in CORE_PIPES:
-            legal = ", ".join(pipe.value for pipe in CORE_PIPES)
-            raise OpError(Fault(f"pipe {self.pipe.value} signals to no core", legal=legal))
-        if "ffts_mode" in self.attributes:
-            _number(self, "ffts_mode", 3)
-        if "mode" in self.attributes:
-            _number(self, "mode", 1)
+        """Refuses pipes without signals, and ids and modes out of range."""
+        _check_index(self, 0, 1)
+        pipe = attribute_text(self, "pipe")
+        if pipe not in CORE_PIPES:
+            raise OpError(Fault(f"pipe {pipe!r} has no signals", legal=", ".join(CORE_PIPES)))
+        if not self.operands:
+            number = _number(self, "event_id")
+            if not 0 <= number < self.ids:
+                raise OpError(Fault(f"id is {number}", legal=f"0..{self.ids - 1}"))
+        key, count = self.modes
+        if key:
+            mode = _number(self, key, 0)
+            if not 0 <= mode < count:
+                legal = f"0..{count - 1}" if count > 1 else "0"
+                raise OpError(Fault(f"{key} is {mode}", legal=legal))
 
 
-def _core(name: str, ids: int) -> type[CoreOp]:
-    own = {"name": name, "ids": ids, "__doc__": f"``{name}``."}
-    return type("".join(part.capitalize() for part in name.split("_")), (CoreOp,), own)
+class SetIntraBlockOp(SignalOp):
+    """``pto.set_intra_block <PIPE_FIX>, 17``."""
+
+    name = "pto.set_intra_block"
+    ids = 32
 
 
-class SyncAllOp(Operation):
-    """``pto.syncall([%gm[, %n] : types]) mode = ..., core_type = ...``."""
+class WaitIntraBlockOp(SignalOp):
+    """``pto.wait_intra_block <PIPE_MTE1>, 17``."""
+
+    name = "pto.wait_intra_block"
+    ids = 32
+
+
+class SetCrossBlockOp(SignalOp):
+    """``pto.set_cross_block <PIPE_MTE3>, 3``."""
+
+    name = "pto.set_cross_block"
+    own: ClassVar[tuple[str, ...]] = ("pipe", "event_id", "mode")
+    modes = ("mode", 1)
+
+
+class WaitCrossBlockOp(SignalOp):
+    """``pto.wait_cross_block <PIPE_MTE2>, 3``."""
+
+    name = "pto.wait_cross_block"
+    own: ClassVar[tuple[str, ...]] = SetCrossBlockOp.own
+    modes = SetCrossBlockOp.modes
+
+
+class SyncSetOp(SignalOp):
+    """``pto.sync.set <PIPE_FIX>, 3 {ffts_mode = 1 : i32}``."""
+
+    name = "pto.sync.set"
+    own: ClassVar[tuple[str, ...]] = ("pipe", "event_id", "ffts_mode")
+    modes = ("ffts_mode", 3)
+
+
+class SyncWaitOp(SignalOp):
+    """``pto.sync.wait <PIPE_V>, 3``."""
+
+    name = "pto.sync.wait"
+    own: ClassVar[tuple[str, ...]] = SyncSetOp.own
+    modes = SyncSetOp.modes
+
+
+class SyncAllOp(CoreOp):
+    """``pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>``."""
 
     name = "pto.syncall"
-    traits = traits_def()
+    own: ClassVar[tuple[str, ...]] = ("mode", "core_type", "operandSegmentSizes")
 
     @classmethod
     def parse(cls, parser: Parser) -> SyncAllOp:
-        """Reads operands, mode and cores."""
+        """Reads ``([%gm [, %n]... : types]) mode = .., core_type = ..``, both in any order."""
         scanner = Scanner(parser)
-        scanner.expect("(", f"and the operands of {cls.name}")
-        found: list[UnresolvedOperand] = []
+        scanner.expect("(", f"after {cls.name}")
+        taken: list[UnresolvedOperand] = []
         kinds: list[Attribute] = []
         while not scanner.take(")"):
-            if found:
-                scanner.expect(",", "between the operands")
-            found.append(operand(parser, scanner))
+            if taken:
+                scanner.expect(",", f"or ')' in {cls.name}")
+            taken.append(operand(parser, scanner))
             if scanner.take(":"):
                 kinds.append(scanner.type())
                 while scanner.take(","):
                     kinds.append(scanner.type())
-                scanner.expect(")", "after the types")
+                scanner.expect(")", f"after the types of {cls.name}")
                 break
         words: dict[str, Attribute] = {}
-        while scanner.kind == "word" and scanner.value in ("mode", "core_type"):
+        while scanner.kind == "word" and scanner.value in cls.own and scanner.value not in words:
             key = scanner.value
             scanner.advance()
             scanner.expect("=", f"after {key}")
-            words[key] = string(scanner.word(key))
+            words[key] = string(scanner.word(f"the {key}"))
             if not scanner.take(","):
                 break
         attributes = scanner.attribute_dictionary()
         scanner.close()
-        if len(kinds) != len(found):
-            raise OpError(Fault(f"{len(found)} operands are written with {len(kinds)} types"))
-        values = [
-            parser.resolve_operand(each, kind) for each, kind in zip(found, kinds, strict=True)
-        ]
+        if len(kinds) != len(taken):
+            raise OpError(Fault(f"has {len(taken)} operands and {len(kinds)} types"))
+        values = [parser.resolve_operand(x, kind) for x, kind in zip(taken, kinds, strict=True)]
         op = cls.create(operands=values, properties=words, attributes=attributes)
         op.verify_()
         return op
 
     def verify_(self) -> None:
-        """Refuses modes and cores that there are not."""
-        for key, legal in (
-            ("mode", ("hard", "soft")),
-            ("core_type", ("aiv_only", "aic_only", "mix")),
-        ):
-            word = attribute_text(self, key)
-            if word not in legal:
-                raise OpError(Fault(f"{key} is {word}", legal=", ".join(legal)))
+        """Refuses other words, and operands that do not go with the mode."""
+        mode, cores = (attribute_text(self, key) for key in ("mode", "core_type"))
+        for key, word, known in (("mode", mode, SYNC_MODES), ("core_type", cores, CORE_TYPES)):
+            if word not in known:
+                raise OpError(Fault(f"{key} {word!r} is unknown", legal=", ".join(known)))
+        if bool(self.operands) != (mode == "soft"):
+            count = len(self.operands)
+            legal = "soft: a pointer into GM and a count, hard: none"
+            raise OpError(Fault(f"mode {mode} has {count} operands", legal=legal))
+        if self.operands:
+            pointer = pointer_of(self.operands[0].type)
+            if pointer is None or pointer.space != "gm":
+                kind = type_name(self.operands[0].type)
+                raise OpError(Fault(f"type mismatch: {kind} is no pointer into GM"))
 
 
-_SIGNALS = {
-    **dict.fromkeys(("set_intra_block", "wait_intra_block"), 32),
-    **dict.fromkeys(("set_cross_block", "wait_cross_block", "sync.set", "sync.wait"), 16),
-}
+# --- ops without an effect on pipes ---------------------------------------------------------------
 
-CORE_OPS: tuple[type[Operation], ...] = (
-    *[_core(f"pto.{name}", ids) for name, ids in _SIGNALS.items()],
-    SyncAllOp,
-)
-"""Ops between cores, which are read and not executed."""
 
-SYNC_OPS: tuple[type[Operation], ...] = (
+class SetFftsOp(QuietOp):
+    """``pto.set_ffts %p : <i64, gm>``: the workspace of signals between blocks."""
+
+    name = "pto.set_ffts"
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SetFftsOp:
+        """Reads a pointer and its type."""
+        scanner = Scanner(parser)
+        taken = operand(parser, scanner)
+        attributes = scanner.attribute_dictionary()
+        scanner.expect(":", f"and the type of the pointer of {cls.name}")
+        kind = scanner.type()
+        attributes |= scanner.attribute_dictionary()
+        scanner.close()
+        value = parser.resolve_operand(taken, kind)
+        op = cls.create(operands=[value], attributes=attributes)
+        op.verify_()
+        return op
+
+    def verify_(self) -> None:
+        """Refuses what is no pointer."""
+        if len(self.operands) != 1 or self.results:
+            raise OpError(Fault("takes one operand"))
+        kind = self.operands[0].type
+        if pointer_of(kind) is None:
+            raise OpError(Fault(f"type mismatch: {type_name(kind)} is no pointer"))
+
+
+class MemBarOp(QuietOp):
+    """``pto.mem_bar "VST_VLD"``: orders accesses of UB inside a vector scope."""
+
+    name = "pto.mem_bar"
+    own: ClassVar[tuple[str, ...]] = ("kind",)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> MemBarOp:
+        """Reads a kind, as a string, a word, ``<word>`` or ``#pto.mem_bar<word>``."""
+        scanner = Scanner(parser)
+        if scanner.is_next_op():
+            scanner.fail(
+                f"expected a kind after {cls.name}, found {scanner.found()}", scanner.before
+            )
+        words: dict[str, Attribute] = {"kind": string(scanner.word("a kind"))}
+        attributes = scanner.attribute_dictionary()
+        scanner.close()
+        op = cls.create(properties=words, attributes=attributes)
+        op.verify_()
+        return op
+
+    def verify_(self) -> None:
+        """Refuses other words."""
+        known = [*self.properties.values(), *self.attributes.values()]
+        kind = str(python_value(known[0])) if known else ""
+        if not _MEM_BAR.fullmatch(kind):
+            raise OpError(Fault(f"kind {kind!r} is unknown", legal="VST_VLD, VV_ALL, ..."))
+
+
+class FenceOp(QuietOp):
+    """A fence of the scalar unit or of a cache; its operands are not looked at."""
+
+    name = "pto.fence"
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FenceOp:
+        """Skips the text up to the next op."""
+        scanner = Scanner(parser)
+        try:
+            end = skip(parser.lexer.input.content, standing(parser)).end
+        except UnclosedError as error:
+            scanner.fail(str(error), error.at)
+        parser._resume_from(end)
+        return cls.create()
+
+    def verify_(self) -> None:
+        """Checks nothing."""
+
+
+class DsbOp(FenceOp):
+    """``pto.dsb``: a barrier of the scalar unit's memory accesses."""
+
+    name = "pto.dsb"
+
+
+class DcciOp(FenceOp):
+    """``pto.dcci``: cleans and invalidates the data cache."""
+
+    name = "pto.dcci"
+
+
+class CacheInvalidOp(FenceOp):
+    """``pto.cmo.cacheinvalid``: invalidates the data cache."""
+
+    name = "pto.cmo.cacheinvalid"
+
+
+class FenceAllOp(FenceOp):
+    """``pto.fence.barrier_all``: a fence of all memory accesses."""
+
+    name = "pto.fence.barrier_all"
+
+
+SYNC: tuple[type[Operation], ...] = (
     RecordEventOp,
     WaitEventOp,
     BarrierSyncOp,
     SetFlagDynOp,
     WaitFlagDynOp,
     GetBufOp,
-    ReleaseBufOp,
+    RlsBufOp,
     GetBufDynOp,
-    ReleaseBufDynOp,
-    *CORE_OPS,
+    RlsBufDynOp,
+    SetIntraBlockOp,
+    WaitIntraBlockOp,
+    SetCrossBlockOp,
+    WaitCrossBlockOp,
+    SyncSetOp,
+    SyncWaitOp,
+    SyncAllOp,
+    SetFftsOp,
+    MemBarOp,
+    DsbOp,
+    DcciOp,
+    CacheInvalidOp,
+    FenceAllOp,
 )
-"""Every op class of this module."""
+"""Op classes of this file, and the tile ops' names of flags."""
+
+ORDERING = frozenset(kind.name for kind in SYNC if not issubclass(kind, QuietOp))
+"""Ops that no program may leave out."""
+
+
+def in_vector_scope(op: Operation) -> Fault | None:
+    """Returns what is wrong with an op that synchronizes and is in a vector scope, or None."""
+    if not isinstance(op, FlagOp | BarrierOp | SyncOp) or isinstance(op, MemBarOp | SetFftsOp):
+        return None
+    parent = op.parent_op()
+    while parent is not None:
+        mnemonic = parent.properties.get("mnemonic")
+        name = parent.name if mnemonic is None else str(python_value(mnemonic))
+        if name in _SCOPES:
+            message = f"{op.name} is in {name}, which no pipe synchronizes with"
+            return Fault(message, legal="outside, or pto.mem_bar")
+        parent = parent.parent_op()
+    return None

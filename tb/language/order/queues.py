@@ -13,6 +13,7 @@ from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import LegacySet
 from tb.isa.fix.op import reads_ctrl
 from tb.isa.pipes import Pipe
+from tb.language.order.buffers import Buffers, read_buffers
 from tb.language.place import Finding, Place
 from tb.language.trace import (
     TWICE,
@@ -20,7 +21,7 @@ from tb.language.trace import (
     Doubt,
     GetBuf,
     Move,
-    ReleaseBuf,
+    RlsBuf,
     SetFlag,
     Step,
     WaitFlag,
@@ -56,14 +57,16 @@ class Queues:
         met: Index of a ``wait_flag`` to the ``set_flag`` that it meets.
         sets: Event to its ``set_flag`` steps in order.
         registers: Index of an op that reads registers to the last op before it that writes them.
-        findings: Waits that no set meets, and waits that wait for one another.
-        notes: Events that are set at the end.
+        buffers: What each bracket of a buffer waits for.
+        findings: Waits that no set meets, wrong brackets, and waits that wait for one another.
+        notes: Events that are set at the end, and buffers that are held.
     """
 
     sequence: tuple[int, ...]
     met: dict[int, int]
     sets: dict[Event, list[int]]
     registers: dict[int, int]
+    buffers: Buffers
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
 
@@ -93,12 +96,19 @@ def _flags(
     return sets, waits, met
 
 
-def _edges(steps: tuple[Step, ...], met: dict[int, int]) -> tuple[_Edges, dict[int, int]]:
+def stops_stream(step: Step) -> bool:
+    """Returns whether a step stops the scalar stream: whatever comes later starts after it."""
+    return isinstance(step, WaitFlag | GetBuf) and step.pipe is Pipe.S
+
+
+def _edges(
+    steps: tuple[Step, ...], met: dict[int, int], buffers: Buffers
+) -> tuple[_Edges, dict[int, int]]:
     edges = _Edges()
+    stop = -1
     last: dict[Pipe, int] = {}
     registers: dict[int, int] = {}
     written, ctrl = -1, -1
-    released: dict[int, dict[Pipe, int]] = defaultdict(dict)
     for index, step in enumerate(steps):
         if isinstance(step, Barrier) and step.pipe is None:
             edges.own[index] = sorted(set(last.values()))
@@ -107,11 +117,13 @@ def _edges(steps: tuple[Step, ...], met: dict[int, int]) -> tuple[_Edges, dict[i
         assert step.pipe is not None
         if step.pipe in last:
             edges.own[index].append(last[step.pipe])
+        if stop > last.get(step.pipe, -1):
+            edges.cross[index].append(stop)
         last[step.pipe] = index
-        if isinstance(step, ReleaseBuf):
-            released[step.buffer][step.pipe] = index
-        elif isinstance(step, GetBuf) and not step.mode:
-            edges.cross[index] += sorted(released[step.buffer].values())
+        if stops_stream(step):
+            stop = index
+        if index in buffers.waits:
+            edges.cross[index] += buffers.waits[index]
         elif index in met:
             edges.cross[index].append(met[index])
         elif isinstance(step, Move) and isinstance(step.op, LegacySet):
@@ -164,9 +176,14 @@ def read_queues(steps: tuple[Step, ...], doubts: Mapping[int, Doubt] = NO_DOUBTS
         doubts: Steps that are not known to happen.
     """
     sets, waits, met = _flags(steps)
-    edges, registers = _edges(steps, met)
+    buffers = read_buffers(steps)
+    edges, registers = _edges(steps, met, buffers)
     sequence = _sort(len(steps), edges)
-    findings = [*_never_met(steps, sets, waits, doubts), *_never_released(steps, doubts)]
+    findings = _never_met(steps, sets, waits, doubts)
+    for fault in buffers.faults:
+        step, condition = steps[fault.index], condition_of(doubts, fault.index, fault.earlier)
+        name, message = step_name(step), fault.message
+        findings.append(Finding(step.place, name, fault.rule, message, fault.legal, condition))
     if len(sequence) < len(steps):
         findings += _circles(steps, edges, set(range(len(steps))).difference(sequence), doubts)
     notes = []
@@ -174,7 +191,12 @@ def read_queues(steps: tuple[Step, ...], doubts: Mapping[int, Doubt] = NO_DOUBTS
         if len(indices) > len(waits[event]):
             place = steps[indices[-1]].place
             notes.append(f"{place}: note: {event_text(event)} is still set at the end")
-    return Queues(tuple(sequence), met, sets, registers, tuple(findings), tuple(notes))
+    for index in buffers.held:
+        step = steps[index]
+        assert isinstance(step, GetBuf), "it is what holds a buffer"
+        text = f"buffer {step.buffer} is still held by {step.pipe.value} at the end"
+        notes.append(f"{step.place}: note: {text}")
+    return Queues(tuple(sequence), met, sets, registers, buffers, tuple(findings), tuple(notes))
 
 
 def _never_met(
@@ -200,34 +222,6 @@ def _never_met(
             condition = condition_of(doubts, index)
             findings.append(Finding(place, "pto.wait_flag", "", message, "", condition))
     return findings
-
-
-def _never_released(steps: tuple[Step, ...], doubts: Mapping[int, Doubt]) -> list[Finding]:
-    """Returns gets of a buffer that is held, and releases of one that is not (BF-03, BF-05)."""
-    held: dict[int, int] = {}
-    found: dict[Place, Finding] = {}
-    for index, step in enumerate(steps):
-        if not isinstance(step, GetBuf | ReleaseBuf):
-            continue
-        before = held.get(step.buffer)
-        first = steps[before] if before is not None else None
-        message = rule = ""
-        if isinstance(step, GetBuf):
-            if first is not None and not step.mode:
-                message = f"deadlock: buffer {step.buffer} is not released after {_what(first)}"
-                rule = "BF-03" if first.pipe is step.pipe else "BF-05"
-            held[step.buffer] = index
-        elif first is None or first.pipe is not step.pipe:
-            message = f"no get_buf of {step.pipe.value} holds buffer {step.buffer}"
-            rule = "BF-03"
-        else:
-            del held[step.buffer]
-        if message:
-            condition = condition_of(doubts, index)
-            found.setdefault(
-                step.place, Finding(step.place, _name(step), rule, message, "", condition)
-            )
-    return list(found.values())
 
 
 def _circles(
@@ -266,20 +260,23 @@ def _circle(steps: tuple[Step, ...], ring: list[tuple[int, int]]) -> Finding:
         after = "this one" if number + 1 == len(ring) else _what(steps[ring[number + 1][0]])
         words.append(f"waits for {_what(steps[before])}, which comes after {after}")
     step = steps[ring[0][0]]
-    return Finding(step.place, _name(step), "", "deadlock: " + ", which ".join(words))
+    return Finding(step.place, step_name(step), "", "deadlock: " + ", which ".join(words))
 
 
 def _what(step: Step) -> str:
-    return f"{_name(step).removeprefix('pto.')} at {step.place}"
+    return f"{step_name(step).removeprefix('pto.')} at {step.place}"
 
 
-def _name(step: Step) -> str:
+def step_name(step: Step) -> str:
+    """Returns the name of the op of a step."""
     if isinstance(step, SetFlag):
         return "pto.set_flag"
     if isinstance(step, WaitFlag):
         return "pto.wait_flag"
     if isinstance(step, Barrier):
         return "pto.barrier"
-    if isinstance(step, GetBuf | ReleaseBuf):
-        return "pto.get_buf" if isinstance(step, GetBuf) else "pto.rls_buf"
+    if isinstance(step, GetBuf):
+        return "pto.get_buf"
+    if isinstance(step, RlsBuf):
+        return "pto.rls_buf"
     return f"pto.{step.name}"

@@ -26,6 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 from tb.language.dialect.moves import MOVES
 from tb.language.dialect.ops import Fault
 from tb.language.dialect.others import OTHERS
+from tb.language.dialect.sync import ORDERING
 from tb.language.dialect.types import OpaqueType, PtrType
 
 
@@ -78,7 +79,7 @@ _KNOWN = "pto, func.func/call/return, scf.for/if/yield, arith, builtin.unrealize
 
 def moves_data(name: str) -> bool:
     """Returns whether an op, known here or not, moves data or orders it, by its name."""
-    return name in MOVE_NAMES or seems_to_move(name)
+    return name in MOVE_NAMES or name in ORDERING or seems_to_move(name)
 
 
 def seems_to_move(name: str) -> bool:

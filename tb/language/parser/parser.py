@@ -36,6 +36,7 @@ from tb.language.dialect.sections import (
     orders_cores,
     refused_inside,
 )
+from tb.language.dialect.sync import ORDERING
 from tb.language.dialect.types import OpaqueType, type_name
 from tb.language.parser.constants import Plain, plain_constant
 from tb.language.parser.foreign import UnclosedError, closing, skip
@@ -532,7 +533,7 @@ def _moves(op: Operation) -> bool:
     """Returns whether an op inside a foreign one must not be skipped."""
     if isinstance(op, ForeignOp):
         return op.holds_moves or moves_data(op.mnemonic)
-    return isinstance(op, MoveOp | FlagOp)
+    return isinstance(op, MoveOp | FlagOp) or op.name in ORDERING
 
 
 _OURS: frozenset[type[Operation]] = frozenset((*MOVES.values(), *OTHERS))

@@ -7,7 +7,7 @@ Every ``*_code`` function returns the code of one op: a function over a frame. A
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -50,6 +50,7 @@ class Execution:
         findings: Errors, once for each op and rule, with ``static``; else it is raised.
         unknown: Places of ops with a value that is not known.
         undecided: Places of loops and conditions that depend on such a value.
+        unnumbered: As of :class:`tb.language.trace.Trace`.
         once, doubts: As of :class:`tb.language.trace.Trace`.
         again: Rest of ``MOST_AGAIN``.
         conditions: Of the loops and conditions under way that may not run.
@@ -67,6 +68,7 @@ class Execution:
     findings: dict[tuple[Place, str], Finding] = field(default_factory=dict)
     unknown: dict[Place, None] = field(default_factory=dict)
     undecided: dict[Place, None] = field(default_factory=dict)
+    unnumbered: dict[Place, None] = field(default_factory=dict)
     once: dict[Place, None] = field(default_factory=dict)
     doubts: list[Doubt] = field(default_factory=list)
     again: int = MOST_AGAIN
@@ -157,34 +159,6 @@ def constant_step(run: Execution, step: Step) -> Code:
 
     def code(_: Frame) -> None:
         steps.append(step)
-
-    return code
-
-
-def numbered_code(
-    run: Execution, place: Place, name: str, number: tuple[int, int], made: Callable[[int], Step]
-) -> Code:
-    """Returns the code of an ordering op with a computed number.
-
-    Args:
-        run: The execution.
-        place: Place of the op.
-        name: Its name.
-        number: Slot of the number, and how many there are (FL-01, BF-06).
-        made: Returns the step of a number.
-    """
-    slot, count = number
-    rule = "BF-06" if "buf" in name else "FL-01"
-
-    def code(frame: Frame) -> None:
-        value = plain(frame[slot])
-        if isinstance(value, Missing):
-            run.undecide(place, name, "the number", value)
-        elif value in range(count):
-            run.steps.append(made(value))
-        else:
-            message = f"the number is {value}"
-            run.report(Finding(place, name, rule, message, f"0 to {count - 1}"))
 
     return code
 

@@ -14,22 +14,13 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tb.isa.dtypes import element_bits
-from tb.isa.pipes import BUFFER_IDS, EVENTS
 from tb.language.dialect.cube import executed_form, is_cube, load_legal
 from tb.language.dialect.flags import BarrierOp, FlagOp, SetFlagOp
 from tb.language.dialect.ops import MoveOp, written
 from tb.language.dialect.others import BlockQueryOp, BrokenOp, ForeignOp, SubblockIdxOp
 from tb.language.dialect.scalars import ScalarOp
 from tb.language.dialect.sections import SectionOp, VectorSectionOp
-from tb.language.dialect.sync import (
-    CORE_OPS,
-    QUIET,
-    BufferOp,
-    DynamicFlagOp,
-    GetBufDynOp,
-    GetBufOp,
-    SetFlagDynOp,
-)
+from tb.language.dialect.sync import BufferOp, CoreOp, OrderOp, QuietOp
 from tb.language.dialect.types import pointer_of, type_name
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import Finding, Place, refuse
@@ -50,9 +41,9 @@ from tb.language.run.execution import (
     constant_step,
     loop_code,
     move_code,
-    numbered_code,
     while_code,
 )
+from tb.language.run.sync import order_code
 from tb.language.run.values import (
     NUMBER,
     POINTER,
@@ -61,7 +52,7 @@ from tb.language.run.values import (
     number_kind,
     scalar_kind,
 )
-from tb.language.trace import Barrier, GetBuf, ReleaseBuf, SetFlag, Skipped, Step, WaitFlag
+from tb.language.trace import Barrier, SetFlag, Skipped, WaitFlag
 
 ADDRESS_BITS = 64
 """Width of a pointer as a number."""
@@ -302,13 +293,6 @@ class Preparation:
             number = self.stream.sub_block if isinstance(op, SubblockIdxOp) else op.value
             scope.fix(op.results[0], number)
             return None
-        if isinstance(op, DynamicFlagOp):
-            return self._flag_dyn(op, scope)
-        if isinstance(op, BufferOp):
-            return self._buffer(op, scope)
-        if isinstance(op, CORE_OPS):
-            self._known(op, "signals between cores are not executed")
-            return None
         if isinstance(op, BrokenOp):
             self._broken(op, scope)
             return None
@@ -321,6 +305,13 @@ class Preparation:
             return None
         if isinstance(op, ScalarOp):
             self._scalar(op, scope)
+            return None
+        if isinstance(op, OrderOp):
+            return self._order(op, scope)
+        if isinstance(op, CoreOp):
+            self._cores(op)
+            return None
+        if isinstance(op, QuietOp):
             return None
         if name.startswith("pto.") or name == "pto_dv.foreign":
             self._foreign(op, scope)
@@ -539,31 +530,16 @@ class Preparation:
             return constant_step(self.run, SetFlag(place, op.src, op.dst, op.event))
         return constant_step(self.run, WaitFlag(place, op.dst, op.src, op.event))
 
-    def _flag_dyn(self, op: DynamicFlagOp, scope: _Scope) -> Code:
-        place = self.source.place(op)
-        first, second = op.src, op.dst
-
-        def made(event: int) -> Step:
-            if isinstance(op, SetFlagDynOp):
-                return SetFlag(place, first, second, event)
-            return WaitFlag(place, second, first, event)
-
-        return numbered_code(self.run, place, op.name, (scope.slot(op.operands[0]), EVENTS), made)
-
-    def _buffer(self, op: BufferOp, scope: _Scope) -> Code:
-        place = self.source.place(op)
-        kind = GetBuf if isinstance(op, GetBufOp | GetBufDynOp) else ReleaseBuf
-        pipe, mode = op.pipe, op.mode
-        if not op.operands:
-            return constant_step(self.run, kind(place, pipe, op.buffer, mode))
-        taken = (scope.slot(op.operands[0]), BUFFER_IDS)
-        return numbered_code(
-            self.run, place, op.name, taken, lambda number: kind(place, pipe, number, mode)
-        )
-
     def _barrier(self, op: Operation, _scope: _Scope) -> Code:
         assert isinstance(op, BarrierOp), "dispatched by name"
         return constant_step(self.run, Barrier(self.source.place(op), op.pipe))
+
+    def _order(self, op: OrderOp, scope: _Scope) -> Code | None:
+        if isinstance(op, BufferOp) and op.mode > 1:
+            self._cores(op)
+            return None
+        slot = None if op.number is None else scope.slot(op.number)
+        return order_code(self.run, op, self.source.place(op), slot)
 
     # --- ops of the pto dialect ------------------------------------------------------------------
 
@@ -577,8 +553,6 @@ class Preparation:
     def _foreign(self, op: Operation, scope: _Scope) -> None:
         name = op.mnemonic if isinstance(op, ForeignOp) else _name(op)
         place = self.source.place(op)
-        if name in QUIET:
-            return
         if isinstance(op, ForeignOp) and op.holds_moves:
             message = "data movement, or a flag, is inside an op that is not executed"
             self.problems.append(Finding(place, name, "", message))
@@ -624,6 +598,13 @@ class Preparation:
             message = f"this op is known and not executed: {why}"
             self.problem(op, message, legal=legal)
         self.skipped.setdefault(place, Skipped(place, op.name, known=True, cube=cube))
+
+    def _cores(self, op: Operation) -> None:
+        """Continues after an op that is read and not executed; no run may leave it out."""
+        if isinstance(op, BufferOp):
+            self._known(op, f"mode {op.mode}", "mode 0 or 1")
+        else:
+            self._known(op, "signals between cores are not", "flags and buffers of one core")
 
     def _move(self, op: Operation, scope: _Scope) -> Code | None:
         text = written(op)

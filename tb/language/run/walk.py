@@ -193,6 +193,7 @@ def trace(
         _dead(prepared, run),
         tuple(run.calls),
         tuple(f"sub-block 1 of the vector section at {place}" for place in prepared.one_sub_block),
+        unnumbered=tuple(run.unnumbered),
     )
 
 

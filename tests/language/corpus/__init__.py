@@ -82,20 +82,23 @@ WORDS: dict[str, str] = {
     "flag": r"flag|event",
     "pipe": r"pipe",
     "ub-sub": r"ub_sub",
+    "known": r"known and not executed",
+    "scope": r"a vector interval holds no op that orders",
     "cube": r"elements of|L0A|L0B|L0C|l0a|l0b|l0c",
 }
 """Patterns of the message of a finding without a rule, by the word of ``expected``."""
 
-ORDER_RULES = ("FL-01", "BF-03", "BF-05", "BF-06")
-"""Rules of flags and buffers, which are those of programs and not of ops."""
-
 HAZARD = "A-14"
 """Assumption about two ops of one pipe without a barrier between them."""
+
+SYNC_RULES = ("FL-01", "BF-03", "BF-06")
+"""Rules of flags and buffers (spec/order_and_atomics.md, sections 2 and 3)."""
 
 LOOP_GROUPS = "A-08"
 """Largest number of loop groups of an op."""
 
 
+_EXPECTABLE = {*WORDS, *RULES, *SYNC_RULES, HAZARD, LOOP_GROUPS}
 SEPARATOR = "// -----\n"
 EXPECTED = re.compile(r" *// expected: (\S+)(?: (@below)(?::(\d+))?)?")
 
@@ -174,8 +177,7 @@ def read_case(path: Path, start: int, text: str) -> Case:
     none: tuple[str, ...] = ()
     expected, line, column = none, 0, 0
     for number, words in found:
-        known = {*WORDS, *RULES, *ORDER_RULES, HAZARD, LOOP_GROUPS}
-        if words is None or not known >= {*words[1].split("|")}:
+        if words is None or not {*words[1].split("|")} <= _EXPECTABLE:
             raise ValueError(f"{path}:{start + number}: {lines[number]!r} cannot be expected")
         expected = tuple(words[1].split("|"))
         line, column = start + number + 1 if words[2] else 0, int(words[3] or 0)
