@@ -124,7 +124,8 @@ def _profile(text: str) -> Profile:
 
 def _chosen(what: str, options: Options) -> list[Chosen]:
     """Returns the ops to explain."""
-    from tb.explain.steps import of_file, of_text
+    from tb.explain.programs import of_file
+    from tb.explain.steps import of_text
 
     if options.ubuf_to_ubuf not in ("bytes", "blocks"):
         raise PtoError(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from tb.explain.op import LEGAL, NOP, Explained
+from tb.explain.op import FINE, Explained
 from tb.explain.text import SECTIONS, address, op_lines
 from tb.explain.tiles import COLOURS, Cell, Line, Tile, tiles
 
@@ -176,10 +176,10 @@ def svg(op: Explained) -> str:
     """Returns the picture of an op as SVG, for light and dark pages."""
     drawn = tiles(op.parts, op.view) if op.parts else ()
     body, bottom = _tiles(drawn)
-    good = op.status in (LEGAL, NOP)
+    style = "good" if op.status in FINE else "bad"
     head = [
         _text(20, 26, _short(op.text), "op"),
-        _text(20, 46, f"{_short(op.verdict)}; profile {op.profile}", "good" if good else "bad"),
+        _text(20, 46, f"{_short(op.verdict)}; profile {op.profile}", style),
     ]
     if not drawn:
         body = [_text(20, 78, "no byte is read or written", "note")]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from tb.explain.op import LEGAL, NOP, Explained
+from tb.explain.op import FINE, Explained
 from tb.explain.parts import Axis, Link, Part, first_links
 from tb.explain.profiles import Difference
 from tb.explain.query import Answer
@@ -213,12 +213,14 @@ def op_lines(op: Explained, shown: Iterable[str], most: int = MOST_ROWS) -> Iter
     yield op.text, HEAD
     place = f"{op.place}, " if op.place else ""
     run = f"{op.run}, " if op.run else ""
-    yield f"  {place}{run}{op.pipe}, profile {op.profile}", DIM
+    pipe = f"{op.pipe}, " if op.pipe else ""
+    yield f"  {place}{run}{pipe}profile {op.profile}", DIM
     for note in op.notes:
         yield f"  note: {note}", ""
-    yield f"  verdict: {op.verdict}", GOOD if op.status in (LEGAL, NOP) else BAD
+    yield f"  verdict: {op.verdict}", GOOD if op.status in FINE else BAD
+    said = {"rules": op.rules, "registers": op.words}
     for name in SECTIONS:
-        if name in shown:
+        if name in shown and (not op.bare or said.get(name)):
             title, section = SECTIONS[name]
             yield title, HEAD
             yield from section(op, most)

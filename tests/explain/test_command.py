@@ -278,7 +278,6 @@ def test_programs_of_the_examples(path: Path, capsys: pytest.CaptureFixture[str]
 BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "no op": ("hello", {}, "'hello' is no op"),
     "empty": ("", {}, "is no op"),
-    "only registers": ("set_ctrl 5", {}, "moves no data"),
     "an unknown op": ("pto.mte_gm_xx 1, 2", {}, "mte_gm_xx"),
     "a name without a value": ("mte_ub_ub %a, %b, %n nburst(1, 0, 0)", {}, "%n has no value"),
     "a value of no name": (EVERY_OP["mte_l1_ub"], {"values": ("x=1",)}, "the text has no %x"),
