@@ -27,9 +27,10 @@ def _dma(desc: DmaDescriptor) -> Iterator[str]:
         yield f"{_count(desc.n_burst, 'burst')} of {desc.len} blocks of {UB_BLOCK} B, with gaps"
     else:
         yield f"{_count(desc.n_burst, 'row')} of {desc.len} B"
-    if desc.loops:
-        counts = " x ".join(str(loop.count) for loop in reversed(desc.loops))
-        yield f"repeated by {_count(len(desc.loops), 'loop')}, {counts}, the last one innermost"
+    counts = [loop.count for loop in reversed(desc.loops)]
+    if any(count != 1 for count in counts):
+        times = " x ".join(map(str, counts))
+        yield f"loops: {times} iterations" + (", the innermost last" if len(counts) > 1 else "")
     if desc.compact:
         total = desc.n_burst * desc.len
         yield f"a compact group: the rows follow each other without a gap, {total} B together"

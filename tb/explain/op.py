@@ -149,9 +149,8 @@ def explain(
     nothing: tuple[Any, ...] = ()
     if op is None or unknown:
         status, words = (UNKNOWN, unknown) if unknown else (NO_BYTES, sentence(name, foreign=True))
-        text = f"pto.{name}: an operand is not known" if unknown else f"pto.{name}"
         return Explained(
-            name, text, place, run, notes, pipe, profile, status, words, nothing, nothing,
+            name, f"pto.{name}", place, run, notes, pipe, profile, status, words, nothing, nothing,
             nothing, "", nothing, nothing, nothing, nothing, nothing, nothing,
         )  # fmt: skip
     lowering = Lowering(op, held, ctrl)

@@ -89,11 +89,11 @@ def of_file(
         missing = _missing(walked, known)
         found += _chosen(walked, notes, run, len(found), missing)
         if lines:
-            others += _others(walked, missing)
+            others += _others(walked, run, missing)
     if not found and not others:
         raise PtoError(f"{path} has no op that moves data", where=str(path))
     if not lines and not numbers:
-        return _known(found)
+        return _known(found, run)
     at = {one.number for one in found}
     chosen = [one for one in found if one.number in numbers or _line(one) in lines]
     chosen += [one for one in others if _line(one) in lines]
@@ -110,22 +110,31 @@ def of_file(
             raise PtoError(
                 f"there is no op {number}", where=f"--op {number}", legal=f"1..{len(found)}"
             )
-    return _known(chosen)
+    return _known(chosen, run)
 
 
 def _line(one: Chosen) -> int:
     return int(one.place.rsplit(":", 2)[-2])
 
 
-def _others(walked: Trace, missing: str) -> list[Chosen]:
-    """Returns the ops that move no data, each in the text once, as first executed."""
+def _which(run: int, times: int) -> str:
+    return f"execution {min(run, times)} of {times}" if times > 1 else ""
+
+
+def _others(walked: Trace, run: int, missing: str) -> list[Chosen]:
+    """Returns the ``run``-th execution of the ops that move no data, each in the text once."""
     found: dict[Place, Chosen] = {}
+    seen: Counter[Place] = Counter()
+    times = Counter(step.place for step in walked.steps)
     moves = [step for step in walked.steps if isinstance(step, Move)]
     for move, one in zip(moves, in_order([(x.op, x.name) for x in moves], ()), strict=True):
         if isinstance(move.op, LegacySet | CtrlOp):
             unknown = missing if move.lowering.unknown else ""
             told = replace(one, place=str(move.place), unknown=unknown)
-            found.setdefault(move.place, told)
+            seen[move.place] += 1
+            if seen[move.place] == min(run, times[move.place]):
+                count = times[move.place]
+                found[move.place] = replace(told, run=_which(run, count), times=count)
     for step in (*walked.steps, *walked.skipped):
         if not isinstance(step, Move):
             name = getattr(step, "name", "") or _ORDER_NAMES[type(step)]
@@ -146,13 +155,16 @@ def _missing(walked: Trace, given: Mapping[int, int]) -> str:
     return f"an operand is not known: give %{first.name} with --arg {first.number}=VALUE"
 
 
-def _known(chosen: list[Chosen]) -> list[Chosen]:
+def _known(chosen: list[Chosen], run: int) -> list[Chosen]:
     """Returns the ops.
 
     Raises:
-        PtoError: none of them is known.
+        PtoError: none of them is known, or executed so often.
     """
-    if all(one.unknown for one in chosen):
+    most = max((one.times for one in chosen), default=1)
+    if run > most:
+        raise PtoError(f"--run is {run}", where="--run", legal=f"1..{most}, which are executed")
+    if chosen and all(one.unknown and one.op for one in chosen):
         raise PtoError(
             chosen[0].unknown.partition(": ")[0],
             where=chosen[0].place,
@@ -178,11 +190,11 @@ def _chosen(
     result = []
     for number, move in enumerate(ordered, before + 1):
         count = times[move.place]
-        which = f"execution {min(run, count)} of {count}" if count > 1 else ""
+        which = _which(run, count)
         result.append(
             Chosen(
                 move.op, move.registers, move.ctrl, move.name, str(move.place), which,
-                tuple(notes), number, missing if move.lowering.unknown else "",
+                tuple(notes), number, missing if move.lowering.unknown else "", count,
             )
         )  # fmt: skip
     return result

@@ -39,6 +39,7 @@ class Chosen:
         notes: Assumptions.
         number: Number of the op in the text, from 1.
         unknown: Why it cannot be explained, where an operand is not known; else empty.
+        times: How often it is executed.
     """
 
     op: AnyOp | None
@@ -50,6 +51,7 @@ class Chosen:
     notes: tuple[str, ...]
     number: int
     unknown: str = ""
+    times: int = 1
 
 
 def of_text(

@@ -65,7 +65,7 @@ def source_text(link: Link) -> str:
         shown = part.pattern.hex(" ")
         return f"{shown} by address" if len(part.pattern) > 1 else f"bytes {shown}"
     ranges = ", ".join(extent(part.source, at, size) for at, size in link.sources)
-    return f"{part.source.name} {ranges}"
+    return f"{part.source.name} {ranges}" + (" repeated" if link.repeated else "")
 
 
 def link_line(link: Link, width: int = 0) -> str:
@@ -79,7 +79,7 @@ def link_line(link: Link, width: int = 0) -> str:
 def _links(op: Explained, most: int) -> Iterator[Line]:
     """Yields the ranges of each memory, with the untouched gaps between them."""
     for space in op.memories:
-        links, complete = first_links(op.parts, space, most)
+        links, complete = first_links(op.parts, space, most, repeats=True)
         width = len(extent(space, 0, 2))
         yield f"  {space.name}", HEAD
         end = None
