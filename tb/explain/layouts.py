@@ -44,9 +44,10 @@ def _dma(desc: DmaDescriptor) -> Iterator[str]:
 def _burst(desc: BurstDescriptor) -> Iterator[str]:
     read, written = desc.units
     unit = f"{read} B" if read == written else f"{read} B at the source, {written} B written"
-    yield f"{_count(desc.n_burst, 'burst')} of {desc.len} units ({unit})"
+    yield f"{_count(desc.n_burst, 'burst')} of {_count(desc.len, 'unit')} ({unit})"
     if desc.n_burst > 1:
-        yield f"gaps of {desc.src_gap} units at the source and {desc.dst_gap} at the destination"
+        gap = _count(desc.src_gap, "unit")
+        yield f"gaps of {gap} at the source and {desc.dst_gap} at the destination"
 
 
 def _nz(desc: NzDescriptor) -> Iterator[str]:
