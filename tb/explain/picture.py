@@ -8,8 +8,9 @@ from html import escape
 from textwrap import wrap
 
 from tb.explain.op import FINE, Explained
-from tb.explain.text import SECTIONS, address, op_lines
+from tb.explain.text import SECTIONS, op_lines
 from tb.explain.tiles import COLOURS, Cell, Line, Tile, tiles
+from tb.isa.spaces import hex_address
 
 WIDTH = 1240
 """Width of a picture in pixels."""
@@ -115,7 +116,9 @@ class _Canvas:
             if at == y + drawn * LINE:
                 drawn += 1
                 found.append(
-                    _text(self.left + LABEL - 8, at + 12, address(tile.space, line.address), "at")
+                    _text(
+                        self.left + LABEL - 8, at + 12, hex_address(tile.space, line.address), "at"
+                    )
                 )
             found += self._line(line, at)
         bottom = y + drawn * LINE

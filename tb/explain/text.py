@@ -11,7 +11,7 @@ from tb.explain.parts import Axis, Link, Part, first_links
 from tb.explain.profiles import Difference
 from tb.explain.query import Answer
 from tb.explain.rules import BROKEN, OPEN
-from tb.isa.spaces import Space
+from tb.isa.spaces import Space, hex_address
 
 Line = tuple[str, str]
 """Text and its style on a terminal, empty for none."""
@@ -22,16 +22,11 @@ MOST_ROWS = 12
 """Ranges that are listed unless the user asks for more."""
 
 
-def address(space: Space, at: int) -> str:
-    """Returns an address as wide as its memory's: ten digits for GM, five for the others."""
-    return f"{at:#0{12 if space is Space.GM else 7}x}"
-
-
 def extent(space: Space, start: int, size: int) -> str:
     """Returns the bytes from ``start`` on as a range."""
     if size == 1:
-        return address(space, start)
-    return f"{address(space, start)}..{address(space, start + size - 1)}"
+        return hex_address(space, start)
+    return f"{hex_address(space, start)}..{hex_address(space, start + size - 1)}"
 
 
 def _times(axes: Sequence[Axis], step: str) -> str:
