@@ -97,10 +97,11 @@ Step = Move | Compute | SetFlag | WaitFlag | Barrier
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """An op of the pto dialect that moves no data and is not executed here."""
+    """An op that is not executed here: a foreign one, or one that is known."""
 
     place: Place
     name: str
+    known: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,6 +124,11 @@ def verify_file(
             places.update(x.place for x in walked.steps if isinstance(x, Move | Compute))
             places.update(x.place for x in walked.dead)
             skipped.update(x.place for x in walked.skipped)
+            notes += [
+                f"{x.place}: note: {x.name} is known and not executed, what it writes not checked"
+                for x in walked.skipped
+                if x.known
+            ]
             wrong = (*walked.findings, *check(walked))
             findings += wrong
             branches = [place for place in walked.undecided if _is_branch(source, place)]

@@ -296,20 +296,36 @@ _LOOP = re.compile(r"loop\d+")
 
 
 def _one_name(text: OpText) -> None:
-    """Renames ``loop1``, ``loop2`` and so on."""
+    """Renames ``loop1`` and ``loop2``, and ``loopN`` among the types."""
     for clause in text.clauses:
-        if _LOOP.fullmatch(clause.name):
+        if clause.name in ("loop1", "loop2"):
             clause.name = "loop"
     text.words = [("loop" if _LOOP.fullmatch(word) else word, at) for word, at in text.words]
 
 
 def _check_words(reading: Reading) -> None:
-    """Refuses words among the types that say of a clause what the op does not have."""
+    """Refuses words among the types that are not those of the clauses.
+
+    Loops and pads have their word before their types; a write-back has none.
+    """
+    family, words = reading.form.family, [word for word, _ in reading.text.words]
+    if family in ("dma", "burst") and not reading.faults:
+        for name in ("loop", "pad"):
+            count = sum(clause.name == name for clause in reading.text.clauses)
+            if words.count(name) < count:
+                message = f"the types lack the word {name} before those of the clause"
+                reading.fault(message, legal=f"{name} i64, i64, i64" if name == "loop" else "pad T")
+    if family == "fix" and words and not reading.faults:
+        reading.fault(
+            f"the types have the word {words[0]}",
+            at=reading.text.words[0][1],
+            legal="types alone, in the order of the operands",
+        )
     clauses = Counter(clause.name for clause in reading.text.clauses)
     clauses["clip"] += clauses["pre_relu"]
     clauses["split"] += clauses["nz2nz"]
     for word, at in reading.text.words:
-        if word not in TYPE_WORDS or word in MODES or reading.faults:
+        if word in MODES or reading.faults or (family == "nz" and word not in TYPE_WORDS):
             continue
         clauses[word] -= 1
         if clauses[word] < 0:

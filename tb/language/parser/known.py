@@ -80,7 +80,10 @@ def seems_to_move(name: str) -> bool:
 def meant(name: str) -> str:
     """Returns a hint at the op of the pto dialect that a name is close to, or nothing."""
     close = _CLOSE_MOVER if seems_to_move(name) else _CLOSE
-    found = [] if name in _FOREIGN else get_close_matches(name.split(".", 1)[-1], _NAMES, 1, close)
+    own = name.split(".", 1)[-1]
+    # Names of vector ops begin so; the dialect has hundreds of them.
+    other = name in _FOREIGN or own in _NAMES or own.startswith("v")
+    found = [] if other else get_close_matches(own, _NAMES, 1, close)
     return f"; did you mean {_NAMES[found[0]]}?" if found else ""
 
 

@@ -277,7 +277,7 @@ class ProgramParser(Parser):
             stack = reversed(self._parser_state.dialect_stack)
             found = (self.ctx._get_known_op(f"{dialect}.{name}") for dialect in stack)
             known = next((kind for kind in found if kind), None)
-        walked = known is not None and known.name in WALKED and self._holds(name, at)
+        walked = known is not None and known.name in WALKED
         if known is None or known in (ForeignOp, BrokenOp) or (not_read(known) and not walked):
             return self._unknown(name if known is None else known.name, at, results, len(name))
         if known is VecScopeOp and not self._holds(name, at):

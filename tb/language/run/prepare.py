@@ -6,7 +6,7 @@ Errors of an op that do not depend on a run are found here, in the order of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, UnregisteredOp
@@ -395,7 +395,20 @@ class Preparation:
             ways[None] = way(op.regions[0])
         if any(len(each.yielded) != len(results) for each in ways.values()):
             self.problem(op, f"both branches have to yield {len(results)} values")
+        self._check_yields(op, op.regions)
         return branch_code(self.run, self.source.place(op), condition, ways, results)
+
+    def _check_yields(self, op: Operation, regions: Iterable[Region]) -> None:
+        """Notes yields of other types than those of the results."""
+        wanted = [type_name(each.type) for each in op.results]
+        for region in regions:
+            end = region.block.last_op if region.blocks else None
+            if end is None or end.name != "scf.yield" or len(end.operands) != len(wanted):
+                continue
+            given = [type_name(each.type) for each in end.operands]
+            if given != wanted:
+                message = f"type mismatch: ({', '.join(given)}) is yielded"
+                self.problem(op, message, legal=f"({', '.join(wanted)}), the types of the results")
 
     def _while(self, op: Operation, scope: _Scope) -> Code | None:
         first, second = (region.block for region in op.regions)
@@ -513,7 +526,7 @@ class Preparation:
         if not self.run.static:
             message = "this op is known and not executed: later ops may read what it writes"
             self.problem(op, message, legal="the grouped form of the op")
-        self.skipped.setdefault(place, Skipped(place, op.name))
+        self.skipped.setdefault(place, Skipped(place, op.name, known=True))
 
     def _move(self, op: Operation, scope: _Scope) -> Code | None:
         text = written(op)
