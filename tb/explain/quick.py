@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tb.explain.statements import Operand, Statement
+from tb.explain.operands import Operand
+from tb.explain.statements import Statement
 from tb.isa.burst.table import BURSTS
 from tb.isa.ctrl import SetAtomic, SetCtrl
 from tb.isa.dma.legacy import (

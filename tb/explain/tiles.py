@@ -98,7 +98,7 @@ class Tile:
         width: Bytes of the longest line.
         pitch: Bytes from line to line, 0 where they do not follow each other regularly.
         left_out: What is not drawn, as text, or empty.
-        down: What the lines are, such as ``row``.
+        down: What the lines are, such as ``row``; empty for one alone.
         panels: What the panels are, such as ``group``; empty for one alone.
     """
 
@@ -145,16 +145,17 @@ def _tile(parts: Sequence[Part], view: str, side: int, space: Space) -> Tile:
     for part in parts:
         _draw(part, view, side, start, weights, lines)
     first = min(key[2] for key in lines)
-    panel = min(key[1] for key in lines)
+    # Panels that are left out take no room.
+    panels = {panel: place for place, panel in enumerate(sorted({key[1] for key in lines}))}
     for line in lines.values():
-        line.y, line.panel = line.y - first, line.panel - panel
+        line.y, line.panel = line.y - first, panels[line.panel]
     ordered = sorted(lines.values(), key=lambda x: (x.stack, x.panel, x.y))
     for line in ordered:
         line.cells = _joined(line.cells)
     width = max(cell.x + cell.size for line in ordered for cell in line.cells)
     return Tile(
         space, not side, tuple(ordered), width, _pitch(parts, view, side),
-        _left_out(parts, view, side, weights), _names(parts, view, side, DOWN) or "line",
+        _left_out(parts, view, side, weights), _names(parts, view, side, DOWN),
         _names(parts, view, side, PANEL),
     )  # fmt: skip
 

@@ -167,7 +167,7 @@ def _violations(lowering: Lowering, d_rules: bool) -> tuple[Violation, ...]:
     op = lowering.op
     if isinstance(op, CtrlOp):
         return ()
-    found = _set_violations(op) if isinstance(op, LegacySet) else _of_op(op, lowering)
+    found = set_violations(op) if isinstance(op, LegacySet) else _of_op(op, lowering)
     if d_rules:
         return found
     # An engine refuses an op with a hint that does not fit.
@@ -204,7 +204,8 @@ def _told(violations: tuple[Violation, ...]) -> tuple[Violation, ...]:
     return violations
 
 
-def _set_violations(op: LegacySet) -> tuple[Violation, ...]:
+def set_violations(op: LegacySet) -> tuple[Violation, ...]:
+    """Returns the rule that an op breaks which writes registers, or nothing."""
     for name, value, bits in operand_widths(assume(op, harmless("DMA-L05"))):
         message = too_wide(name, value, bits)
         if message:
