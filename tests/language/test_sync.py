@@ -17,7 +17,6 @@ from tb.language.dialect.sync import (
     DynamicFlagOp,
     SignalOp,
     SyncAllOp,
-    in_vector_scope,
 )
 from tb.language.order.order import Order, order
 from tb.language.place import ProgramError
@@ -115,8 +114,8 @@ def test_a_release_covers_what_its_pipe_had_before_the_bracket() -> None:
 
 def test_a_release_of_mode_1_follows_every_user() -> None:
     """BF-04: the release of V signals when the load of MTE2, which has used the buffer, is done."""
-    before = [*bracket(MTE2), load(), get_buf(V, 0, 1)]
-    after = [get_buf(MTE3), store(), rls_buf(MTE3)]
+    before: list[Step] = [*bracket(MTE2), load(), get_buf(V, 0, 1)]
+    after: list[Step] = [get_buf(MTE3), store(), rls_buf(MTE3)]
     assert ordered(*before, rls_buf(V, 0, 1), *after).findings == ()
     assert lines(ordered(*before, rls_buf(V, 0, 0), *after)) == [(6, "", "hazard")]
     other = ordered(load(), get_buf(V, 0, 1), rls_buf(V, 0, 1), *after)
@@ -332,8 +331,5 @@ def test_a_vector_scope_has_no_synchronization_but_mem_bar() -> None:
     scope = '"pto.strict_vecscope"() ({{\n  {}\n}}) : () -> ()'
     with pytest.raises(ProgramError) as caught:
         read(body(scope.format("pto.barrier <PIPE_V>")), "x.pto")
-    assert line_says(str(caught.value), "x.pto:3:3 pto.barrier in pto.strict_vecscope")
-    source = read(body(scope.format('pto.mem_bar "VV_ALL"'), "pto.barrier <PIPE_V>"), "x.pto")
-    assert [in_vector_scope(op) for op in source.module.walk()].count(None) == len(
-        [*source.module.walk()]
-    )
+    assert line_says(str(caught.value), "x.pto:3:3 pto.barrier inside pto.strict_vecscope")
+    read(body(scope.format('pto.mem_bar "VV_ALL"'), "pto.barrier <PIPE_V>"), "x.pto")

@@ -17,9 +17,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 
 from tb.isa.pipes import BUFFERS, EVENTS, Pipe
 from tb.language.dialect.flags import (
-    BarrierOp,
     BarrierSyncOp,
-    FlagOp,
     RecordEventOp,
     WaitEventOp,
     attribute_text,
@@ -568,18 +566,3 @@ SYNC: tuple[type[Operation], ...] = (
 
 ORDERING = frozenset(kind.name for kind in SYNC if not issubclass(kind, QuietOp))
 """Ops that no program may leave out."""
-
-
-def in_vector_scope(op: Operation) -> Fault | None:
-    """Returns what is wrong with an op that synchronizes and is in a vector scope, or None."""
-    if not isinstance(op, FlagOp | BarrierOp | SyncOp) or isinstance(op, MemBarOp | SetFftsOp):
-        return None
-    parent = op.parent_op()
-    while parent is not None:
-        mnemonic = parent.properties.get("mnemonic")
-        name = parent.name if mnemonic is None else str(python_value(mnemonic))
-        if name in _SCOPES:
-            message = f"{op.name} is in {name}, which no pipe synchronizes with"
-            return Fault(message, legal="outside, or pto.mem_bar")
-        parent = parent.parent_op()
-    return None
