@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scoreboards.mismatch import Kind, Mismatch, Part, Position
-from tb.isa.spaces import Space
+from tb.isa.spaces import hex_address
 
 COLUMNS = 100
 _BYTES_PER_LINE = 8
@@ -29,11 +29,6 @@ class LastWriter:
     cycle: int
     slot: str
     tag: int | None = None
-
-
-def hex_address(space: Space, address: int) -> str:
-    """Returns an address as wide as its memory's: ten digits for GM, five for the others."""
-    return f"{address:#0{12 if space is Space.GM else 7}x}"
 
 
 def render(

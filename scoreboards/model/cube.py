@@ -4,12 +4,16 @@
 No engine executes these ops. When a program is replayed they are computed here, on the golden
 memories, and the bytes written are copied to the memories under test.
 
-Layout of the tiles (docs/programs.md):
+Layout of the tiles (spec/l0_loads.md, sections 1 to 3 and 6):
 
 - L1, L0A and L0B hold NZ tiles as spec/nd2nz.md, section 3 writes them with loop2 = 1 and
   loop3 = R: element (row, column) at ``32 * ((column div C0) * R + row) + (column mod C0) * E``,
   where C0 = 32 / E and R is the number of rows rounded up to a multiple of 16. Rows are M and
-  columns K in L0A; rows are K and columns N in L0B.
+  columns K in L0A; rows are N and columns K in L0B. The left factor with M = 1 is a vector unless
+  ``disable_gemv`` is given.
+- A load of L0B transposes squares of 16 x 16 elements, of 32 x 32 elements of one byte: its tile
+  in L1 has K and N rounded up to them. The rows of L0B are N rounded up to 16, as ``mad`` reads
+  them, also where the squares of one byte have more (LD-A1).
 - L0C holds 32-bit accumulators as spec/fixpipe.md, section 2 reads them with src_stride = R: (row,
   column) at ``64 * ((column div 16) * R + row) + 4 * (column mod 16)``, R as above from M.
 
@@ -24,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.isa.cube import L0_BYTES, MAD_TYPES, CubeOp, Mad, MteL1L0a
+from tb.isa.cube import L0_BYTES, MAD_TYPES, CubeOp, Mad, MteL1L0a, MteL1L0b
 from tb.isa.dtypes import element_bytes
 from tb.isa.spaces import Space
 
@@ -33,6 +37,12 @@ FRACTAL_ROWS = 16
 
 C0_BYTES = 32
 """Bytes of a row of a fractal in L1, L0A and L0B."""
+
+BYTE_SQUARE = 32
+"""Rows and columns that a transposing load moves at once, of elements of one byte; else 16."""
+
+VECTOR = 512
+"""Unit of the bytes of a left factor that is a vector."""
 
 GROUP = 16
 """Columns of a group of accumulators."""
@@ -77,6 +87,18 @@ def nz_elements(image: Bytes, rows: int, columns: int, size: int) -> Bytes:
     parts = image.reshape(groups, tile_rows(rows), per_row, size)
     laid = parts.transpose(1, 0, 2, 3).reshape(tile_rows(rows), groups * per_row, size)
     return laid[:rows, :columns]
+
+
+def nz_image(elements: Bytes) -> Bytes:
+    """Returns the bytes of an NZ tile of ``uint8[rows, columns, size]``: whole fractals."""
+    rows, columns, size = elements.shape
+    per_row = C0_BYTES // size
+    parts = elements.reshape(rows, columns // per_row, per_row, size)
+    return parts.transpose(1, 0, 2, 3).ravel()
+
+
+def _up(value: int, unit: int) -> int:
+    return -(-value // unit) * unit
 
 
 def product_starts(op: Mad) -> Ints:
@@ -152,15 +174,32 @@ class CubeModel:
         """
         if isinstance(op, Mad):
             return self._product(op)
-        rows, columns = (op.m, op.k) if isinstance(op, MteL1L0a) else (op.k, op.n)
-        target = self.l0a if isinstance(op, MteL1L0a) else self.l0b
-        name = "mte_l1_l0a" if isinstance(op, MteL1L0a) else "mte_l1_l0b"
-        length = nz_bytes(rows, columns, element_bytes(op.src_type.dtype))
+        if isinstance(op, MteL1L0a):
+            image = self._tile(
+                "mte_l1_l0a", op, nz_bytes(op.m, op.k, element_bytes(op.src_type.dtype))
+            )
+            self._fill("mte_l1_l0a", self.l0a, op, image)
+        else:
+            self._fill("mte_l1_l0b", self.l0b, op, self._transposed(op))
+        return None
+
+    def _tile(self, name: str, op: MteL1L0a | MteL1L0b, length: int) -> Bytes:
         memory = self._memories[Space.L1]
         _in_bounds(f"source of {name}", op.src, length, len(memory))
-        _in_bounds(f"destination of {name}", op.dst, length, len(target))
-        target[op.dst : op.dst + length] = memory[op.src : op.src + length]
-        return None
+        return memory[op.src : op.src + length]
+
+    def _fill(self, name: str, target: Bytes, op: MteL1L0a | MteL1L0b, image: Bytes) -> None:
+        _in_bounds(f"destination of {name}", op.dst, len(image), len(target))
+        target[op.dst : op.dst + len(image)] = image
+
+    def _transposed(self, op: MteL1L0b) -> Bytes:
+        """Returns the N x K tile of a K x N tile in L1."""
+        size = element_bytes(op.src_type.dtype)
+        square = BYTE_SQUARE if size == 1 else FRACTAL_ROWS
+        rows, columns = _up(op.k, square), _up(op.n, square)
+        image = self._tile("mte_l1_l0b", op, rows * columns * size)
+        turned = nz_elements(image, rows, columns, size).transpose(1, 0, 2)
+        return nz_image(turned[: tile_rows(op.n)])
 
     def _product(self, op: Mad) -> Rows | None:
         dtype = op.lhs_type.dtype
@@ -168,20 +207,25 @@ class CubeModel:
             types = f"{dtype} x {op.rhs_type.dtype} to {op.dst_type.dtype}"
             legal = ", ".join(f"{x} x {x} to {y}" for x, y in MAD_TYPES.items())
             raise ValueError(f"mad of {types}: one of {legal}")
-        if not op.m or not op.n:
+        if not op.m or not op.n or not op.k:
             return None
         size = element_bytes(dtype)
         factors = []
-        for what, memory, start, rows, columns in (
-            ("lhs", self.l0a, op.lhs, op.m, op.k),
-            ("rhs", self.l0b, op.rhs, op.k, op.n),
+        for what, memory, start, rows in (
+            ("lhs", self.l0a, op.lhs, op.m),
+            ("rhs", self.l0b, op.rhs, op.n),
         ):
-            length = nz_bytes(rows, columns, size)
+            if what == "lhs" and op.vector:
+                _in_bounds("lhs of mad", start, _up(op.k * size, VECTOR), len(memory))
+                vector = memory[start : start + op.k * size]
+                factors.append(vector.reshape(1, op.k, size))
+                continue
+            length = nz_bytes(rows, op.k, size)
             _in_bounds(f"{what} of mad", start, length, len(memory))
-            factors.append(nz_elements(memory[start : start + length], rows, columns, size))
+            factors.append(nz_elements(memory[start : start + length], rows, op.k, size))
         starts = product_starts(op)
         _in_bounds("dst of mad", op.dst, int(starts[-1, -1]) + WORD - op.dst, self._l0c_bytes)
-        bits = multiply(factors[0], factors[1], dtype)
+        bits = multiply(factors[0], factors[1].transpose(1, 0, 2), dtype)
         # Element by element, since the last group may be narrower than the others.
         column = np.arange(op.n)
         places = starts[:, column // GROUP] + 4 * (column % GROUP)

@@ -98,6 +98,7 @@ def explain_command(what: str, options: Options) -> int:
             )
             for one in chosen
         ]  # fmt: skip
+    written = _files(options.json, picture, told, asked)
     if options.json != "-":
         for number, op in enumerate(told):
             lines = [("", "")] if number else []
@@ -106,10 +107,7 @@ def explain_command(what: str, options: Options) -> int:
                 for answer in answers(op, each):
                     lines += list(answer_lines(answer, max(options.rows, MOST_ROWS)))
             show(lines)
-    if options.json:
-        _write_json(options.json, told, asked)
-    if picture:
-        _write_picture(picture, told, quiet=options.json == "-")
+        print("".join(f"{line}\n" for line in written), end="")
     return 0
 
 
@@ -124,7 +122,8 @@ def _profile(text: str) -> Profile:
 
 def _chosen(what: str, options: Options) -> list[Chosen]:
     """Returns the ops to explain."""
-    from tb.explain.steps import of_file, of_text
+    from tb.explain.programs import of_file
+    from tb.explain.steps import of_text
 
     if options.ubuf_to_ubuf not in ("bytes", "blocks"):
         raise PtoError(
@@ -204,31 +203,34 @@ def _picture_path(text: str) -> Path | None:
     return path
 
 
-def _write_json(target: str, told: Sequence[Explained], asked: Sequence[Question]) -> None:
+def _files(
+    target: str, picture: Path | None, told: Sequence[Explained], asked: Sequence[Question]
+) -> list[str]:
+    """Writes JSON, to standard output for ``-``, and the picture; returns where they are."""
+    from tb.common.files import write_bytes
+
+    found = []
+    if target:
+        text = _json(told, asked)
+        if target == "-":
+            sys.stdout.write(text)
+        else:
+            write_bytes(Path(target), text.encode())
+            found.append(f"as JSON in {target}")
+    if picture:
+        from tb.explain.picture import page, svg
+
+        shown = svg(told[0]) if picture.suffix == ".svg" else page(told)
+        write_bytes(picture, shown.encode())
+        found.append(f"picture in {picture}")
+    return found
+
+
+def _json(told: Sequence[Explained], asked: Sequence[Question]) -> str:
     import json
 
     from tb.explain.data import op_data
     from tb.explain.query import answers
 
-    ops = []
-    for op in told:
-        found = [answer for each in asked for answer in answers(op, each)]
-        ops.append(op_data(op, found))
-    text = json.dumps({"ops": ops}, indent=1) + "\n"
-    if target == "-":
-        sys.stdout.write(text)
-        return
-    from tb.common.files import write_bytes
-
-    write_bytes(Path(target), text.encode())
-    print(f"as JSON in {target}")
-
-
-def _write_picture(path: Path, told: Sequence[Explained], *, quiet: bool) -> None:
-    from tb.common.files import write_bytes
-    from tb.explain.picture import page, svg
-
-    text = svg(told[0]) if path.suffix == ".svg" else page(told)
-    write_bytes(path, text.encode())
-    if not quiet:
-        print(f"picture in {path}")
+    ops = [op_data(op, [one for each in asked for one in answers(op, each)]) for op in told]
+    return json.dumps({"ops": ops}, indent=1) + "\n"

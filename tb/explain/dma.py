@@ -28,7 +28,7 @@ def dma_parts(desc: DmaDescriptor) -> Iterator[Part]:
     loops = []
     for number, loop in reversed(list(enumerate(desc.loops))):
         steps = (loop.ext_stride, loop.loc_stride)
-        loops.append(Axis(f"loop {number}", loop.count, *(steps if ext_first else steps[::-1])))
+        loops.append(Axis(f"loop{number}", loop.count, *(steps if ext_first else steps[::-1])))
     axes = (*loops, Axis("row", desc.n_burst, src_row, dst_row))
     source = (space_of(desc.spec.source, desc.ub_sub), src)
     target = (space_of(desc.spec.destination, desc.ub_sub), dst)

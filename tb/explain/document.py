@@ -16,7 +16,8 @@ PAGE = Path("docs/explain.md")
 """Path of the page, from the top of the project."""
 
 _BLOCK = re.compile(r"^```\n\$ pto-dv explain (.*)\n(?:.*\n)*?```$", re.MULTILINE)
-_MANY = {"--bytes": "bytes", "--value": "values", "--arg": "args"}
+_MANY = {"--bytes": "bytes", "--value": "values", "--arg": "args", "--line": "lines"}
+_NUMBERS = ("--rows", "--run", "--line")
 
 
 def options_of(words: list[str]) -> tuple[str, Options]:
@@ -26,15 +27,16 @@ def options_of(words: list[str]) -> tuple[str, Options]:
         KeyError: an option is none of those that the page uses.
     """
     what, *rest = words
-    known = {"element", "show", "rows", "profile", "picture", "json", "function"}
+    known = {"element", "show", "rows", "run", "profile", "picture", "json", "function"}
     found: dict[str, object] = {}
-    for name, value in zip(rest[::2], rest[1::2], strict=True):
+    for name, text in zip(rest[::2], rest[1::2], strict=True):
+        value = int(text) if name in _NUMBERS else text
         if name in _MANY:
             before = found.get(_MANY[name], ())
             assert isinstance(before, tuple)
             found[_MANY[name]] = (*before, value)
         elif name[2:] in known:
-            found[name[2:]] = int(value) if name == "--rows" else value
+            found[name[2:]] = value
         else:
             raise KeyError(name)
     return what, Options(**found)  # type: ignore[arg-type]

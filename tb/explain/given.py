@@ -113,4 +113,5 @@ def _integer(name: str, ssa: str, literal: str) -> int:
             f"{literal!r} is no integer",
             where=f"{WHERE} {name}, {ssa}",
             legal="a number such as 128 or 0x80",
+            remedy="write the types, or add --element, if it is a float" if "." in literal else "",
         ) from None

@@ -27,9 +27,10 @@ def _dma(desc: DmaDescriptor) -> Iterator[str]:
         yield f"{_count(desc.n_burst, 'burst')} of {desc.len} blocks of {UB_BLOCK} B, with gaps"
     else:
         yield f"{_count(desc.n_burst, 'row')} of {desc.len} B"
-    if desc.loops:
-        counts = " x ".join(str(loop.count) for loop in reversed(desc.loops))
-        yield f"repeated by {_count(len(desc.loops), 'loop')}, {counts}, the last one innermost"
+    counts = [loop.count for loop in reversed(desc.loops)]
+    if any(count != 1 for count in counts):
+        times = " x ".join(map(str, counts))
+        yield f"loops: {times} iterations" + (", the innermost last" if len(counts) > 1 else "")
     if desc.compact:
         total = desc.n_burst * desc.len
         yield f"a compact group: the rows follow each other without a gap, {total} B together"
@@ -43,9 +44,10 @@ def _dma(desc: DmaDescriptor) -> Iterator[str]:
 def _burst(desc: BurstDescriptor) -> Iterator[str]:
     read, written = desc.units
     unit = f"{read} B" if read == written else f"{read} B at the source, {written} B written"
-    yield f"{_count(desc.n_burst, 'burst')} of {desc.len} units ({unit})"
+    yield f"{_count(desc.n_burst, 'burst')} of {_count(desc.len, 'unit')} ({unit})"
     if desc.n_burst > 1:
-        yield f"gaps of {desc.src_gap} units at the source and {desc.dst_gap} at the destination"
+        gap = _count(desc.src_gap, "unit")
+        yield f"gaps of {gap} at the source and {desc.dst_gap} at the destination"
 
 
 def _nz(desc: NzDescriptor) -> Iterator[str]:

@@ -6,19 +6,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tb.explain.forms import OpForm, forms_of
 from tb.explain.layouts import layout_lines, view_of
 from tb.explain.maps import parts_of
+from tb.explain.others import effect, sentence, written_words
 from tb.explain.parts import Part
 from tb.explain.profiles import Difference, differences
-from tb.explain.registers import OpForm, WordValue, forms_of, words_of
 from tb.explain.rules import BROKEN, Verdict, verdicts
+from tb.explain.words import WordValue, words_of
+from tb.isa.ctrl import CtrlOp
 from tb.isa.descriptor import field_values, packed
-from tb.isa.dma.legacy import DmaRegisters
+from tb.isa.dma.legacy import DmaRegisters, LegacySet
 from tb.isa.fields import DESC_WORDS, OPCODE_BITS
 from tb.isa.fix.op import FixDescriptor
 from tb.isa.footprint import parameters
 from tb.isa.lower import Descriptor
-from tb.isa.pipes import PIPES
+from tb.isa.ops import TEXT_FORMS
+from tb.isa.pipes import PIPES, Pipe
 from tb.isa.profile import current
 from tb.isa.spaces import Space
 from tb.isa.text import AnyOp, to_text
@@ -26,7 +30,9 @@ from tb.language.lowered import Lowering
 from tb.language.rules.check import HINT_RULES
 
 LEGAL, NOP, REFUSED, REPORTED, UNDEFINED = "legal", "NOP", "refused", "error", "undefined"
-UNKNOWN = "not known"
+UNKNOWN, NO_BYTES = "not known", "no bytes"
+FINE = (LEGAL, NOP, NO_BYTES)
+"""Status of an op that breaks no rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,8 @@ class Explained:
         pipe: Its pipe.
         profile: The profile.
         status: ``LEGAL``, ``NOP``, ``REFUSED`` (S rule), ``REPORTED`` (D rule: the engine retires
-            it with an error), ``UNDEFINED`` (T rule), ``UNKNOWN`` (an operand is not known).
+            it with an error), ``UNDEFINED`` (T rule), ``UNKNOWN`` (an operand is not known),
+            ``NO_BYTES`` (it moves none, or no engine executes it).
         verdict: The same as a sentence.
         rules: Rules with their verdicts.
         parts: The byte map; empty where nothing is moved.
@@ -99,13 +106,19 @@ class Explained:
     differences: tuple[Difference, ...]
 
     @property
+    def bare(self) -> bool:
+        """Whether it is no op that moves bytes, or not known which it moves."""
+        writes = self.pipe == Pipe.S.value
+        return writes or self.status in (NO_BYTES, UNKNOWN)
+
+    @property
     def memories(self) -> tuple[Space, ...]:
         """Memories that are written."""
         return tuple(dict.fromkeys(part.space for part in self.parts))
 
 
 def explain(
-    op: AnyOp,
+    op: AnyOp | None,
     registers: DmaRegisters | None = None,
     ctrl: int = 0,
     *,
@@ -118,28 +131,39 @@ def explain(
     """Returns what is to be said of an op under the profile of this process.
 
     Args:
-        op: An op that moves data.
-        registers: Registers of the legacy copies at its issue.
-        ctrl: CTRL at its issue.
+        op: An op that moves data or writes a register, or None for any other one.
+        registers: Registers of the legacy copies at its issue; after an op that writes one.
+        ctrl: CTRL in the same way.
         name: Mnemonic as written.
         place: Its place.
         unknown: Why it cannot be explained, where an operand is not known; else empty.
         run: Which of its executions this is.
         notes: Assumptions.
     """
-    name = name or to_text(op).removeprefix("pto.").partition(" ")[0]
-    pipe = PIPES[name].value
+    if op is not None:
+        name = name or to_text(op).removeprefix("pto.").partition(" ")[0]
+    found = PIPES.get(TEXT_FORMS.get(name, name))
+    pipe = found.value if found else ""
     profile = str(current())
-    if unknown:
-        words = f"pto.{name}: an operand is not known"
-        nothing: tuple[Any, ...] = ()
+    held = registers or DmaRegisters()
+    nothing: tuple[Any, ...] = ()
+    if op is None or unknown:
+        status, words = (UNKNOWN, unknown) if unknown else (NO_BYTES, sentence(name, foreign=True))
         return Explained(
-            name, words, place, run, notes, pipe, profile, UNKNOWN, unknown, nothing, nothing,
+            name, f"pto.{name}", place, run, notes, pipe, profile, status, words, nothing, nothing,
             nothing, "", nothing, nothing, nothing, nothing, nothing, nothing,
         )  # fmt: skip
-    held = registers or DmaRegisters()
     lowering = Lowering(op, held, ctrl)
     rules = verdicts(lowering)
+    if isinstance(op, LegacySet | CtrlOp):
+        status, words = NO_BYTES, effect(op)
+        if any(one.state == BROKEN for one in rules):
+            status = REPORTED
+            words = f"{rules[0].rule}: the op retires with this rule and its register is unchanged"
+        return Explained(
+            name, to_text(op), place, run, notes, pipe, profile, status, words, rules, nothing,
+            nothing, "", nothing, written_words(op, held, ctrl), nothing, nothing, nothing, nothing,
+        )  # fmt: skip
     desc = lowering.descriptor
     status, verdict = judged(rules, desc)
     moves = status in (LEGAL, UNDEFINED) and desc is not None

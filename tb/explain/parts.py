@@ -159,16 +159,25 @@ class Link:
                 words.append(f"{axis.name} {number}")
         return ", ".join(words)
 
-    def joined(self, other: Link) -> Link | None:
+    @property
+    def repeated(self) -> bool:
+        """Whether bytes that are moved are there several times."""
+        return self.part.moved and bool(self.sources) and self.sources[0][1] < self.size
+
+    def joined(self, other: Link, *, repeats: bool = False) -> Link | None:
         """Returns this link and the one after it as one, if their bytes follow each other.
 
-        Only one axis may go on, so that the label still says which bytes these are.
+        Only one axis may go on, so that the label still says which bytes these are. With
+        ``repeats`` the same source again goes on, too.
         """
         if self.part is not other.part or other.dst != self.dst + self.size:
             return None
         sources: tuple[tuple[int, int], ...] = ()
-        if self.sources or other.sources:
-            if len(self.sources) != 1 or len(other.sources) != 1:
+        whole = not other.size % max(1, sum(size for _, size in other.sources))
+        if repeats and self.part.moved and self.sources == other.sources and whole:
+            sources = self.sources
+        elif self.sources or other.sources:
+            if self.repeated or len(self.sources) != 1 or len(other.sources) != 1:
                 return None
             (start, size), (next_start, next_size) = self.sources[0], other.sources[0]
             if next_start != start + size:
@@ -259,11 +268,11 @@ def read_in(parts: Iterable[Part], space: Space, low: int, high: int) -> Iterato
                     yield _link(part, numbers, 0, part.size)
 
 
-def merged(links: Iterable[Link]) -> list[Link]:
+def merged(links: Iterable[Link], *, repeats: bool = False) -> list[Link]:
     """Returns links by destination address, neighbours as one."""
     found: list[Link] = []
     for link in sorted(links, key=lambda one: (one.part.space, one.dst)):
-        both = found[-1].joined(link) if found else None
+        both = found[-1].joined(link, repeats=repeats) if found else None
         if both is None:
             found.append(link)
         else:
@@ -271,8 +280,13 @@ def merged(links: Iterable[Link]) -> list[Link]:
     return found
 
 
-def first_links(parts: Sequence[Part], space: Space, most: int) -> tuple[list[Link], bool]:
-    """Returns the first links of a memory by address, and whether these are all."""
+def first_links(
+    parts: Sequence[Part], space: Space, most: int, *, repeats: bool = False
+) -> tuple[list[Link], bool]:
+    """Returns the first links of a memory by address, and whether these are all.
+
+    With ``repeats`` neighbours with the same source are one.
+    """
     mine = [part for part in parts if part.space is space]
     if not mine:
         return [], True
@@ -285,7 +299,7 @@ def first_links(parts: Sequence[Part], space: Space, most: int) -> tuple[list[Li
         if len(links) > MOST_LINKS:
             break
         # The link at the end of the window may go on after it.
-        found, complete = merged(links), stop == end
+        found, complete = merged(links, repeats=repeats), stop == end
         if len(found) > most + 1:
             return found[:most], False
         width *= 4

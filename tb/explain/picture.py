@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from textwrap import wrap
 
-from tb.explain.op import LEGAL, NOP, Explained
-from tb.explain.text import SECTIONS, address, op_lines
+from tb.explain.op import FINE, Explained
+from tb.explain.text import SECTIONS, op_lines
 from tb.explain.tiles import COLOURS, Cell, Line, Tile, tiles
+from tb.isa.spaces import hex_address
 
 WIDTH = 1240
 """Width of a picture in pixels."""
@@ -19,7 +21,8 @@ LINE, GAP, HEAD = 16, 8, 46
 LABEL = 96
 """Width of the addresses."""
 
-MOST_TEXT = 150
+MOST_TEXT = 140
+"""Characters of a line of the op."""
 
 _LIGHT = ("#bcd7ff", "#cdeed6", "#e6d4f7", "#ffd7c2", "#c6ecf0", "#f6d0e4", "#dfe4b0", "#d5dbe3")
 _LIGHT_EDGE = (
@@ -70,10 +73,6 @@ font-size:11px}}
 }}"""
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 3]}..."
-
-
 def _text(x: float, y: float, words: str, style: str = "") -> str:
     name = f' class="{style}"' if style else ""
     return f'<text x="{x:g}" y="{y:g}"{name}>{escape(words)}</text>'
@@ -104,17 +103,22 @@ class _Canvas:
         found.append(_text(self.left + 150, top + 14, self._note(), "note"))
         found += self._ruler(top)
         y = top + HEAD
-        stack, drawn = tile.lines[0].stack, 0
+        stack, drawn, last = tile.lines[0].stack, 0, tile.lines[0].y
         tops: dict[tuple[int, int], float] = {}
         for line in sorted(tile.lines, key=lambda x: (x.stack, x.y, x.panel)):
             if line.stack != stack:
                 stack, y = line.stack, y + drawn * LINE + GAP
-                drawn = 0
+                drawn, last = 0, line.y
+            elif line.y > last + 1:  # Lines between are left out.
+                y += GAP
+            last = line.y
             at = tops.setdefault((line.stack, line.y), y + drawn * LINE)
             if at == y + drawn * LINE:
                 drawn += 1
                 found.append(
-                    _text(self.left + LABEL - 8, at + 12, address(tile.space, line.address), "at")
+                    _text(
+                        self.left + LABEL - 8, at + 12, hex_address(tile.space, line.address), "at"
+                    )
                 )
             found += self._line(line, at)
         bottom = y + drawn * LINE
@@ -126,7 +130,7 @@ class _Canvas:
     def _note(self) -> str:
         """Returns what lines and panels are."""
         tile = self.tile
-        words = f"a line for each {tile.down}"
+        words = f"a line for each {tile.down}" if tile.down else "one line"
         if tile.panels:
             words += f", a panel for each {tile.panels}"
         if tile.gap:
@@ -175,15 +179,17 @@ class _Canvas:
 def svg(op: Explained) -> str:
     """Returns the picture of an op as SVG, for light and dark pages."""
     drawn = tiles(op.parts, op.view) if op.parts else ()
-    body, bottom = _tiles(drawn)
-    good = op.status in (LEGAL, NOP)
-    head = [
-        _text(20, 26, _short(op.text), "op"),
-        _text(20, 46, f"{_short(op.verdict)}; profile {op.profile}", "good" if good else "bad"),
-    ]
+    before, colon, types = op.text.partition(" : ")
+    title = wrap(before, MOST_TEXT) + wrap(f"{colon.lstrip()}{types}", MOST_TEXT)
+    words = [*title, *wrap(f"{op.verdict}; profile {op.profile}", MOST_TEXT)]
+    top = 26 + 20 * len(words)
+    body, bottom = _tiles(drawn, top)
+    style = "good" if op.status in FINE else "bad"
+    styles = ["op"] * len(title) + [style] * (len(words) - len(title))
+    head = [_text(20, 26 + 20 * k, *pair) for k, pair in enumerate(zip(words, styles, strict=True))]
     if not drawn:
-        body = [_text(20, 78, "no byte is read or written", "note")]
-        bottom = 90
+        body = [_text(20, top + 12, "no byte is read or written", "note")]
+        bottom = top + 24
     legend, bottom = _legend(drawn, bottom)
     height = int(bottom) + 14
     names = ", ".join(f"{tile.space.name} {'read' if tile.source else 'written'}" for tile in drawn)
@@ -199,13 +205,13 @@ def svg(op: Explained) -> str:
     )
 
 
-def _tiles(drawn: Sequence[Tile]) -> tuple[list[str], float]:
-    """Returns the tiles, sources on the left, and the lower edge."""
+def _tiles(drawn: Sequence[Tile], begin: float) -> tuple[list[str], float]:
+    """Returns the tiles, sources on the left, from ``begin`` down, and the lower edge."""
     found: list[str] = []
     half = (WIDTH - 40) / 2 - 20
     bottoms = []
     for source, left in ((True, 20.0), (False, 40 + half)):
-        top = 66.0
+        top = begin
         for tile in drawn:
             if tile.source is source:
                 elements, bottom = _Canvas(tile, left, half).draw(top)
@@ -213,6 +219,10 @@ def _tiles(drawn: Sequence[Tile]) -> tuple[list[str], float]:
                 top = bottom + 22
         bottoms.append(top)
     return found, max(bottoms) - 8
+
+
+def _covered(line: Line) -> int:
+    return sum(cell.size for cell in line.cells)
 
 
 def _legend(drawn: Sequence[Tile], top: float) -> tuple[list[str], float]:
@@ -229,7 +239,8 @@ def _legend(drawn: Sequence[Tile], top: float) -> tuple[list[str], float]:
             entries[0] = (" ".join(f"c{k}" for k in used), entries[0][1])
     kinds = dict.fromkeys(_KINDS[cell.kind] for cell in cells if cell.colour < 0)
     entries += list(kinds)
-    entries.append(("keep", "bytes between that are not touched"))
+    if any(tile.gap or _covered(line) < tile.width for tile in drawn for line in tile.lines):
+        entries.append(("keep", "bytes between that are not touched"))
     found, x, y = [], 20.0, top + 8
     for names, words in entries:
         for name in names.split():

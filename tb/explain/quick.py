@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tb.explain.statements import Operand, Statement
+from tb.explain.operands import Operand
+from tb.explain.statements import Statement
 from tb.isa.burst.table import BURSTS
 from tb.isa.ctrl import SetAtomic, SetCtrl
 from tb.isa.dma.legacy import (
@@ -62,7 +63,7 @@ class _Value:
         match = _POINTER.fullmatch(self.kind)
         if match is None:
             raise NotQuickError
-        return Ptr(match.group(1), match.group(2))
+        return Ptr(match.group(1).removeprefix("!pto."), match.group(2))
 
     @property
     def payload(self) -> Scalar | FbPtr:

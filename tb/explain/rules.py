@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from tb.isa.burst.op import MteUbUb
-from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm, CopyUbufToUbuf
+from tb.isa.ctrl import CtrlOp
+from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm, CopyUbufToUbuf, LegacySet
 from tb.isa.dma.op import MteGmUb, MteUbGm
 from tb.isa.dma.rules import PAD_TYPE
 from tb.isa.fix.op import FixDescriptor
@@ -18,6 +19,7 @@ from tb.isa.lower import V06Op
 from tb.isa.profile import KNOBS
 from tb.isa.rule import Rule, Violation
 from tb.isa.rules import (
+    RULES,
     d_predicates,
     lowering_predicates,
     lowering_violation,
@@ -25,7 +27,7 @@ from tb.isa.rules import (
     t_predicates,
 )
 from tb.language.lowered import Lowering
-from tb.language.rules.check import HINT_RULES, s_broken, t_broken
+from tb.language.rules.check import HINT_RULES, s_broken, set_violations, t_broken
 
 HOLDS, BROKEN, OPEN = "holds", "broken", "not decided"
 
@@ -72,32 +74,37 @@ class Verdict:
 
 
 def verdicts(lowering: Lowering) -> tuple[Verdict, ...]:
-    """Returns the rules of an op that moves data, S, D and T, each in ascending number."""
+    """Returns the rules of an op, S, D and T, each in ascending number."""
     op = lowering.op
+    if isinstance(op, LegacySet | CtrlOp):
+        if isinstance(op, CtrlOp):
+            return ()
+        widths = _judged([RULES["DMA-L05"]], set_violations(op), "D")
+        return tuple(replace(one, knobs=()) for one in widths)
     s_found = refusals(op)
     s_rules: Iterable[Rule]
     if type(op) in _LEGACY:
         s_rules = [rule for rule in s_predicates(_LEGACY[type(op)]) if rule.name == "DMA-L04"]
     else:
         s_rules = s_predicates(cast("V06Op", op))
-    found = _judged(s_rules, s_found, "S")
+    listed = _judged(s_rules, s_found, "S")
     hints = all(one.rule.name in HINT_RULES for one in s_found)
     desc = lowering.descriptor if hints else None
     if isinstance(op, CopyUbufToUbuf):
         refused = lowering_violation(op) if hints else None
         rules = lowering_predicates()
         if refused:
-            found += _first(rules, refused)
+            listed += _first(rules, refused)
         else:
-            found += _judged(rules, (), "D")
+            listed += _judged(rules, (), "D")
     elif desc is None:
-        return tuple(found)
+        return tuple(listed)
     else:
         both = () if isinstance(op, CopyGmToUbuf) else s_rules
         d_rules = [rule for rule in d_predicates(desc) if rule not in both]
-        found += _judged(d_rules, lowering.broken, "D")
+        listed += _judged(d_rules, lowering.broken, "D")
     if desc is None:
-        return tuple(found)
+        return tuple(listed)
     t_rules = dict.fromkeys(t_predicates(desc))
     scalar = isinstance(desc, FixDescriptor) and (desc.mode.scale or desc.relu >= SCALAR_RELU)
     if scalar:
@@ -112,7 +119,7 @@ def verdicts(lowering: Lowering) -> tuple[Verdict, ...]:
         judged = [
             _open(one, why) if one.rule == name and one.state == HOLDS else one for one in judged
         ]
-    return tuple(found + judged)
+    return tuple(listed + judged)
 
 
 def refusals(op: Any) -> tuple[Violation, ...]:

@@ -11,55 +11,31 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from tb.common.errors import PtoError
-from tb.isa.dtypes import ELEMENT_BYTES, NIBBLE_DTYPES, PAD_DTYPES, Ptr
-from tb.isa.fields import OpSpec
-from tb.isa.fix.table import CLIP_TYPES, DST_CODES, QUANT_MODES
-from tb.isa.lower import OP_CLASSES
-from tb.isa.ops import LEGACY_FORMS, OPS
+from tb.explain.operands import Operand, halves
+from tb.explain.operands import operands as operands_of
+from tb.explain.others import sentence
+from tb.explain.typed import default_types, type_list
+from tb.isa.dtypes import ELEMENT_BYTES, NIBBLE_DTYPES
 
 WHERE = "the op"
 
-_START = re.compile(r'(?<![\w%.])"?(?:pto\.)?(?=(?:mte|copy|set)_\w)')
-_NAME = re.compile(r'"?(?:pto\.)?([A-Za-z]\w*)"?')
+_START = re.compile(
+    r'(?<![\w%.])"?(?:pto\.)?(?=(?:mte|copy|set)_\w)'
+    r'|(?:^|(?<=;))[ \t]*(?:%[^=;\n]*=[ \t]*)?"?'
+    r"(?:pto\.(?=[A-Za-z])|(?=(?:mad\w*|wait_flag|barrier)\b))",
+    re.MULTILINE,
+)
+_NAME = re.compile(r'(?:%[^=]*=\s*)?"?(?:pto\.)?([A-Za-z][\w.]*)"?')
 _SUB_BLOCK = re.compile(r"//\s*ub_sub\s+([01])\s*$", re.MULTILINE)
 _COMMENT = re.compile(r"//[^\n]*")
-_TOKEN = re.compile(
-    r"""(?P<ssa>%[\w$.#-]+)
-    |(?P<braces>\{[^{}]*\})
-    |(?P<word>[A-Za-z_][\w.]*)
-    |(?P<number>-?0[xX][0-9A-Fa-f]+|-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)
-    |(?P<mark>[(),=:<>\[\]])""",
-    re.VERBOSE,
-)
 _TYPE = re.compile(
     r"!?[A-Za-z_][\w.]*<(?:[^<>]|<[^<>]*>)*>|<[^<>]*>|![\w.]+|\b(?:[su]?i\d+|b?f\d\w*|index|hif8\w*)\b"
 )
 _INTEGER = re.compile(r"%c(m?-?\d+)(?:_\w+)?")
 _ADDRESS = re.compile(r"%(?:gm|ub|l1|l0c|bt|fb)_(0x[0-9A-Fa-f]+)")
 _PATTERN = re.compile(r"%(?:[su]?i\d+|b?f\d+)_(0x[0-9A-Fa-f]+)")
-
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """An operand of a text.
-
-    Attributes:
-        text: Its spelling.
-        start, end: Its place in the op.
-        clause: Clause it is in, or empty.
-        number: Its number in that clause.
-        key: Key before it, such as ``clip``, or empty.
-    """
-
-    text: str
-    start: int
-    end: int
-    clause: str
-    number: int
-    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +79,17 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """The ops of a text, and what is assumed of them."""
+    """The ops of a text.
+
+    Attributes:
+        ops: Those that move data or write registers of ops that do.
+        notes: What is assumed of them.
+        others: Names of all others, each once.
+    """
 
     ops: tuple[Statement, ...]
     notes: tuple[str, ...]
+    others: tuple[str, ...] = ()
 
 
 class _Names:
@@ -176,8 +159,16 @@ def statements(text: str, values: Mapping[str, str], element: str = "") -> State
         PtoError: the text has no op, or a value or a type is not known.
     """
     names, elements = _Names(values), _elements(element)
-    found = [_statement(part, sub, names, elements) for part, sub in _split(text)]
-    if not found:
+    found: list[Statement] = []
+    others: dict[str, None] = {}
+    for part, sub in _split(text):
+        match = _NAME.match(part)
+        assert match is not None, "an op begins with its name"
+        if sentence(match.group(1), foreign="pto." in match.group()):
+            others[match.group(1)] = None
+        else:
+            found.append(_statement(part, sub, names, elements))
+    if not found and not others:
         raise PtoError(
             f"{_short(text)!r} is no op",
             where=WHERE,
@@ -185,7 +176,7 @@ def statements(text: str, values: Mapping[str, str], element: str = "") -> State
             remedy="write one op, or name a .pto file",
         )
     names.check()
-    return Statements(tuple(found), tuple(names.notes))
+    return Statements(tuple(found), tuple(names.notes), tuple(others))
 
 
 def _short(text: str) -> str:
@@ -219,11 +210,11 @@ def _split(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _statement(part: str, sub: int, names: _Names, elements: tuple[str, ...]) -> Statement:
-    before, after = _halves(part)
+    before, after = halves(part)
     match = _NAME.match(before)
     assert match is not None, "a statement begins with its name"
     name = match.group(1)
-    operands = _operands(before, match.end())
+    operands = operands_of(before, match.end())
     written = [one.group() for one in _TYPE.finditer(after.partition("->")[0])]
     if after and len(written) != len(operands):
         raise PtoError(
@@ -231,134 +222,13 @@ def _statement(part: str, sub: int, names: _Names, elements: tuple[str, ...]) ->
             where=f"{WHERE} {name}",
             legal="one type for each operand in the order of the text, or none at all",
         )
-    kinds = written or _default_types(name, before, operands, elements)
+    kinds = written or default_types(name, before, operands, elements)
     literals = tuple(
         names.literal(name, operand, kind) for operand, kind in zip(operands, kinds, strict=True)
     )
-    types = after or _type_list(before, operands, kinds)
+    types = after or type_list(before, operands, kinds)
     return Statement(name, before, match.end(), tuple(operands), tuple(kinds), literals, types, sub)
 
 
 def _blank(match: re.Match[str]) -> str:
     return " " * len(match.group())
-
-
-def _halves(text: str) -> tuple[str, str]:
-    """Returns an op before and after the colon of its types."""
-    depth = 0
-    for at, mark in enumerate(text):
-        if mark in "([{<":
-            depth += 1
-        elif mark in ")]}>" and text[at - 1] != "-":
-            depth -= 1
-        elif mark == ":" and depth == 0:
-            return text[:at].rstrip(), text[at + 1 :].strip()
-    return text, ""
-
-
-def _operands(text: str, begin: int) -> list[Operand]:
-    """Returns the operands of an op in the order of its text."""
-    found: list[Operand] = []
-    stack: list[str] = []
-    word, key, numbers = "", "", {"": 0}
-    at = begin
-    while match := _TOKEN.search(text, at):
-        at = match.end()
-        kind, token = match.lastgroup, match.group()
-        if kind == "mark":
-            if token == "(":
-                stack.append(word)
-                numbers.setdefault(word, 0)
-            elif token == ")" and stack:
-                stack.pop()
-            if token != "=":
-                key = ""
-            word = word if token == "=" else ""
-        elif kind == "word" and token not in ("true", "false"):
-            word = key = token
-        elif kind in ("ssa", "number", "word"):
-            clause = stack[-1] if stack else ""
-            number = numbers.get(clause, 0)
-            numbers[clause] = number + 1
-            found.append(Operand(token, match.start(), match.end(), clause, number, key))
-    return found
-
-
-# --- types that the text leaves out --------------------------------------------------------------
-
-
-def _spec(name: str) -> OpSpec | None:
-    return OPS.get(LEGACY_FORMS.get(name, name))
-
-
-def _pointer_types(spec: OpSpec, element: tuple[str, ...]) -> tuple[Ptr, Ptr]:
-    """Returns the types of the pointers: as given, else those of an op without types."""
-    defaults: dict[str, Any] = dict(OP_CLASSES[spec.name].__dataclass_fields__)
-    source: Ptr = defaults["src_type"].default
-    target: Ptr = defaults["dst_type"].default
-    if element:
-        source, target = Ptr(element[0], source.space), Ptr(element[-1], target.space)
-    return source, target
-
-
-def _default_types(
-    name: str, text: str, operands: Sequence[Operand], element: tuple[str, ...]
-) -> list[str]:
-    """Returns a type for each operand of an op that is written without any."""
-    spec = _spec(name)
-    if spec is None:
-        return ["i32" if name == "set_mov_pad_val" else "i64" for _ in operands]
-    source, target = _pointer_types(spec, element)
-    kinds = []
-    for place, operand in enumerate(operands):
-        kind = "i64"
-        if place < 2:
-            kind = str((source, target)[place])
-        elif operand.clause == "pad" and operand.number == 0:
-            kind = source.dtype
-            if kind not in PAD_DTYPES:
-                kind = f"i{8 * ELEMENT_BYTES.get(kind, 1)}"
-        elif operand.key == "clip":
-            kind = CLIP_TYPES.get(DST_CODES.get(target.dtype, -1), ("i16",))[-1]
-        elif operand.clause in ("pre_quant", "pre_relu"):
-            vector = "vector_relu" in text if operand.clause == "pre_relu" else _vector(text)
-            kind = str(Ptr("f32", "fb")) if vector else "f32"
-        elif (operand.clause, operand.number) == ("ctrl", 1) or (
-            name == "copy_gm_to_ubuf" and place == 7
-        ):
-            kind = "i1"
-        kinds.append(kind)
-    return kinds
-
-
-def _vector(text: str) -> bool:
-    mode = re.search(r"pre_quant\s*\([^()]*mode\s*=\s*(\w+)", text)
-    return mode is not None and mode.group(1) in QUANT_MODES and QUANT_MODES[mode.group(1)].vector
-
-
-_WORDS = ("loop", "pad", "shape", "src_layout", "dst_group", "ctrl")
-"""Clauses whose name stands before their types."""
-
-
-def _type_list(text: str, operands: Sequence[Operand], kinds: list[str]) -> str:
-    """Returns the types of an op as the language writes them."""
-    found: list[str] = []
-    for place, (operand, kind) in enumerate(zip(operands, kinds, strict=True)):
-        clause, word = re.sub(r"^loop[12]$", "loop", operand.clause), ""
-        previous = operands[place - 1] if place else None
-        begins = (
-            previous is None
-            or previous.clause != operand.clause
-            or (clause == "loop" and operand.number % 3 == 0)
-        )
-        if clause == "shape" and begins:
-            mode = re.search(r"\b(nd2nz|dn2nz)\b", text)
-            found += [mode.group(1)] if mode else []
-        if clause in _WORDS and begins:
-            word = f"{clause} "
-        if clause == "src_layout":
-            last = place + 1 == len(operands) or operands[place + 1].clause != operand.clause
-            word = "src_layout(" if begins else ""
-            kind += ")" if last else ""
-        found.append(f"{word}{kind}")
-    return ", ".join(found)

@@ -6,12 +6,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from tb.explain.op import LEGAL, NOP, Explained
+from tb.explain.op import FINE, Explained
 from tb.explain.parts import Axis, Link, Part, first_links
 from tb.explain.profiles import Difference
 from tb.explain.query import Answer
 from tb.explain.rules import BROKEN, OPEN
-from tb.isa.spaces import Space
+from tb.isa.spaces import Space, hex_address
 
 Line = tuple[str, str]
 """Text and its style on a terminal, empty for none."""
@@ -22,25 +22,21 @@ MOST_ROWS = 12
 """Ranges that are listed unless the user asks for more."""
 
 
-def address(space: Space, at: int) -> str:
-    """Returns an address as wide as its memory's: ten digits for GM, five for the others."""
-    return f"{at:#0{12 if space is Space.GM else 7}x}"
-
-
 def extent(space: Space, start: int, size: int) -> str:
     """Returns the bytes from ``start`` on as a range."""
     if size == 1:
-        return address(space, start)
-    return f"{address(space, start)}..{address(space, start + size - 1)}"
+        return hex_address(space, start)
+    return f"{hex_address(space, start)}..{hex_address(space, start + size - 1)}"
 
 
 def _times(axes: Sequence[Axis], step: str) -> str:
-    """Returns the offsets of repetitions: `` + row*64``."""
+    """Returns the offsets of repetitions: `` + 64*row``."""
     found = []
     for axis in axes:
         stride = getattr(axis, step)
         if axis.count > 1 and stride:
-            name = f"({axis.name}-{axis.first})" if axis.first else axis.name
+            name = axis.name.replace(" ", "_")
+            name = f"({name}-{axis.first})" if axis.first else name
             found.append(f" + {stride}*{name}" if stride > 1 else f" + {name}")
     return "".join(found)
 
@@ -64,7 +60,7 @@ def source_text(link: Link) -> str:
         shown = part.pattern.hex(" ")
         return f"{shown} by address" if len(part.pattern) > 1 else f"bytes {shown}"
     ranges = ", ".join(extent(part.source, at, size) for at, size in link.sources)
-    return f"{part.source.name} {ranges}"
+    return f"{part.source.name} {ranges}" + (" repeated" if link.repeated else "")
 
 
 def link_line(link: Link, width: int = 0) -> str:
@@ -78,7 +74,7 @@ def link_line(link: Link, width: int = 0) -> str:
 def _links(op: Explained, most: int) -> Iterator[Line]:
     """Yields the ranges of each memory, with the untouched gaps between them."""
     for space in op.memories:
-        links, complete = first_links(op.parts, space, most)
+        links, complete = first_links(op.parts, space, most, repeats=True)
         width = len(extent(space, 0, 2))
         yield f"  {space.name}", HEAD
         end = None
@@ -212,12 +208,14 @@ def op_lines(op: Explained, shown: Iterable[str], most: int = MOST_ROWS) -> Iter
     yield op.text, HEAD
     place = f"{op.place}, " if op.place else ""
     run = f"{op.run}, " if op.run else ""
-    yield f"  {place}{run}{op.pipe}, profile {op.profile}", DIM
+    pipe = f"{op.pipe}, " if op.pipe else ""
+    yield f"  {place}{run}{pipe}profile {op.profile}", DIM
     for note in op.notes:
         yield f"  note: {note}", ""
-    yield f"  verdict: {op.verdict}", GOOD if op.status in (LEGAL, NOP) else BAD
+    yield f"  verdict: {op.verdict}", GOOD if op.status in FINE else BAD
+    said = {"rules": op.rules, "registers": op.words}
     for name in SECTIONS:
-        if name in shown:
+        if name in shown and (not op.bare or said.get(name)):
             title, section = SECTIONS[name]
             yield title, HEAD
             yield from section(op, most)

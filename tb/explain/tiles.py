@@ -98,7 +98,7 @@ class Tile:
         width: Bytes of the longest line.
         pitch: Bytes from line to line, 0 where they do not follow each other regularly.
         left_out: What is not drawn, as text, or empty.
-        down: What the lines are, such as ``row``.
+        down: What the lines are, such as ``row``; empty for one alone.
         panels: What the panels are, such as ``group``; empty for one alone.
     """
 
@@ -118,7 +118,7 @@ class Tile:
 
 
 def _role(view: str, axis: Axis, side: int) -> str:
-    name = axis.name if axis.name in VIEWS[view] else axis.name.split()[0]
+    name = axis.name if axis.name in VIEWS[view] else axis.name.rstrip("0123456789")
     return VIEWS[view][name][side]
 
 
@@ -145,16 +145,17 @@ def _tile(parts: Sequence[Part], view: str, side: int, space: Space) -> Tile:
     for part in parts:
         _draw(part, view, side, start, weights, lines)
     first = min(key[2] for key in lines)
-    panel = min(key[1] for key in lines)
+    # Panels that are left out take no room.
+    panels = {panel: place for place, panel in enumerate(sorted({key[1] for key in lines}))}
     for line in lines.values():
-        line.y, line.panel = line.y - first, line.panel - panel
+        line.y, line.panel = line.y - first, panels[line.panel]
     ordered = sorted(lines.values(), key=lambda x: (x.stack, x.panel, x.y))
     for line in ordered:
         line.cells = _joined(line.cells)
     width = max(cell.x + cell.size for line in ordered for cell in line.cells)
     return Tile(
         space, not side, tuple(ordered), width, _pitch(parts, view, side),
-        _left_out(parts, view, side), _names(parts, view, side, DOWN) or "line",
+        _left_out(parts, view, side, weights), _names(parts, view, side, DOWN),
         _names(parts, view, side, PANEL),
     )  # fmt: skip
 
@@ -281,14 +282,29 @@ def _pitch(parts: Sequence[Part], view: str, side: int) -> int:
     return found.pop() if len(found) == 1 else 0
 
 
-def _left_out(parts: Sequence[Part], view: str, side: int) -> str:
+def _left_out(parts: Sequence[Part], view: str, side: int, weights: dict[str, int]) -> str:
+    """Returns what is shown of axes that are longer than a picture, as text, or nothing."""
     found: dict[str, None] = {}
     for part in parts:
+        down = []
         for axis in part.axes:
-            most = MOST[_role(view, axis, side)]
-            if axis.count > most:
-                found[f"{axis.name} 0..{most - 1} of {axis.count}"] = None
+            role = _role(view, axis, side)
+            if role == DOWN and axis.count > 1:
+                down.append(axis)
+            elif role != DOWN and axis.count > MOST[role]:
+                found[_range(axis, MOST[role])] = None
+        lines = 1 + sum((axis.count - 1) * weights[axis.name] for axis in down)
+        if lines > MOST[DOWN] and len(down) == 1:
+            found[_range(down[0], -(-MOST[DOWN] // weights[down[0].name]))] = None
+        elif lines > MOST[DOWN]:
+            names = " and ".join(axis.name for axis in down)
+            found[f"{MOST[DOWN]} of {lines} lines of {names}"] = None
     return f"shown: {', '.join(found)}" if found else ""
+
+
+def _range(axis: Axis, most: int) -> str:
+    """Returns which iterations of how many are shown."""
+    return f"{axis.name} {axis.first}..{axis.first + most - 1} of {axis.count}"
 
 
 def _names(parts: Sequence[Part], view: str, side: int, role: str) -> str:

@@ -30,6 +30,19 @@ PIPE_ALIASES: dict[str, str] = {"PIPE_FIXP": "PIPE_FIX", "PIPE_V2": "PIPE_V"}
 PIPE_ALL = "PIPE_ALL"
 """Name of all pipes in a barrier."""
 
+EVENT_TYPES: dict[str, Pipe] = {
+    "TLOAD": Pipe.MTE2,
+    "TSTORE_VEC": Pipe.MTE3,
+    **dict.fromkeys(("TSTORE_ACC", "TMOV_M2S", "TMOV_V2M"), Pipe.FIX),
+    **dict.fromkeys(("TMOV_M2L", "TMOV_M2B"), Pipe.MTE1),
+    **dict.fromkeys(("TMOV_M2V", "TVEC", "TVECWAIT_EVENT"), Pipe.V),
+    "TMATMUL": Pipe.M,
+}
+"""Pipe of each event-type word, by which ops on tiles name pipes (spec/dialect.md, section 9)."""
+
+BUFFERS = 32
+"""Buffer ids of a core, which all pipes share (spec/order_and_atomics.md, section 3)."""
+
 EVENTS = 8
 """Event ids of a pair of pipes: EVENT_ID0 to EVENT_ID7."""
 

@@ -85,6 +85,11 @@ def segment_base(memory: str) -> int:
     return L0_SEGMENTS[memory] << L0_SEGMENT_SHIFT
 
 
+def hex_address(space: Space, address: int) -> str:
+    """Returns an address as wide as its memory's: ten digits for GM, five for the others."""
+    return f"{address:#0{12 if space is Space.GM else 7}x}"
+
+
 def block_end(address: int) -> int:
     """Returns the first multiple of 32 that is not below ``address``: ALIGN32 of the spec."""
     return -(-address // UB_BLOCK) * UB_BLOCK

@@ -18,7 +18,16 @@ from tb.isa.cube import CubeOp, Mad, MteL1L0a
 from tb.isa.dtypes import Ptr
 from tb.isa.names import Names
 from tb.isa.text import AnyOp, op_parts
-from tb.language.trace import Barrier, Compute, Move, SetFlag, Step, WaitFlag
+from tb.language.trace import (
+    Barrier,
+    Compute,
+    GetBuf,
+    Move,
+    RlsBuf,
+    SetFlag,
+    Step,
+    WaitFlag,
+)
 
 INDENT = "    "
 MOST_ADDRESSES = 1 << 63
@@ -135,20 +144,24 @@ def _literal(dtype: str, bits: int) -> str:
     return text if len(text) <= 12 and "e" not in text else ""
 
 
-def _cube_parts(op: CubeOp, names: Names) -> tuple[str, str]:
+def _cube_line(op: CubeOp, names: Names) -> str:
+    """Returns an op of the matrix unit, or a load of one of its factors."""
     numbers: tuple[int, ...]
+    clauses = ""
     if isinstance(op, Mad):
         pointers = [(op.lhs_type, op.lhs), (op.rhs_type, op.rhs), (op.dst_type, op.dst)]
         name, numbers = "mad", (op.m, op.n, op.k)
+        clauses = " disable_gemv" * op.disable_gemv + " n_dir" * op.n_dir
     else:
         pointers = [(op.src_type, op.src), (op.dst_type, op.dst)]
         if isinstance(op, MteL1L0a):
-            name, numbers = "mte_l1_l0a", (op.m, op.k)
+            name, numbers = "mte_l1_l0a", (op.m, op.k, 0, 0)
         else:
-            name, numbers = "mte_l1_l0b", (op.k, op.n)
+            name, numbers = "mte_l1_l0b", (op.k, op.n, 0, 0)
+            clauses = " {transpose = true}"
     operands = [*(names.pointer(*one) for one in pointers), *map(names.integer, numbers)]
     kinds = [*(str(one) for one, _ in pointers), *map(names.integer_type, numbers)]
-    return f"pto.{name} {', '.join(operands)}", ", ".join(kinds)
+    return f"pto.{name} {', '.join(operands)}{clauses} : {', '.join(kinds)}"
 
 
 def _attributes(step: Move) -> str:
@@ -172,9 +185,11 @@ def _line(step: Step | Note, names: Names) -> str:
         return f'pto.wait_flag["{step.other.value}", "{step.pipe.value}", "EVENT_ID{step.event}"]'
     if isinstance(step, Barrier):
         return f"pto.barrier <{step.pipe.value if step.pipe else 'PIPE_ALL'}>"
+    if isinstance(step, GetBuf | RlsBuf):
+        name = "get_buf" if isinstance(step, GetBuf) else "rls_buf"
+        return f'pto.{name} "{step.pipe.value}", {step.buffer}, {step.mode}'
     if isinstance(step, Compute):
-        operands, types = _cube_parts(step.op, names)
-        return f"{operands} : {types}"
+        return _cube_line(step.op, names)
     operands, types = op_parts(step.op, names)
     kinds = f" : {types}" if types else ""
     return f"{operands}{_attributes(step)}{kinds}"

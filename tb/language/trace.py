@@ -92,15 +92,43 @@ class Barrier:
     pipe: Pipe | None
 
 
-Step = Move | Compute | SetFlag | WaitFlag | Barrier
+@dataclass(frozen=True, slots=True)
+class GetBuf:
+    """``get_buf``, queued on ``pipe``: in mode 0 it waits for the releases of its buffer."""
+
+    place: Place
+    pipe: Pipe
+    buffer: int
+    mode: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RlsBuf:
+    """``rls_buf``, queued on ``pipe``; in mode 1 for every pipe that has used the buffer."""
+
+    place: Place
+    pipe: Pipe
+    buffer: int
+    mode: int = 0
+
+
+Step = Move | Compute | SetFlag | WaitFlag | Barrier | GetBuf | RlsBuf
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """An op of the pto dialect that moves no data and is not executed here."""
+    """An op of the pto dialect that is not executed here.
+
+    Attributes:
+        place, name: The op.
+        known: It was read and checked: it is none with an unknown grammar.
+        cube: It fills L0A, L0B or L0C, so that later results are not those of the program.
+    """
 
     place: Place
     name: str
+    known: bool = False
+    cube: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +192,8 @@ class Trace:
             that flags and the order of steps say little.
         once: Places of such loops that were walked once, because twice would have been too long.
         doubts: Steps in such loops and conditions, inner ones first.
+        unnumbered: Places of flags and buffers whose number is not known, or out of range: they
+            are not among the steps, whose order says little then.
         findings: Operands that are wrong, with unknown values in their place; of a static trace,
             any other one is refused with them.
         dead: Ops in the text that are never executed: in a branch that is not taken, in a loop
@@ -180,6 +210,7 @@ class Trace:
     skipped: tuple[Skipped, ...] = ()
     unknown: tuple[Place, ...] = field(default=())
     undecided: tuple[Place, ...] = field(default=())
+    unnumbered: tuple[Place, ...] = field(default=(), kw_only=True)
     findings: tuple[Finding, ...] = field(default=())
     once: tuple[Place, ...] = field(default=())
     doubts: tuple[Doubt, ...] = field(default=())

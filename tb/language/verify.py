@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from traceback import walk_tb
 from typing import Literal
@@ -15,6 +16,7 @@ from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import LegacySet
 from tb.isa.spaces import GM_ADDR_BITS
 from tb.language.collector import collector_off
+from tb.language.dialect.sections import CubeSectionOp, SectionOp, VectorSectionOp
 from tb.language.order.accesses import Shared
 from tb.language.order.hazards import described
 from tb.language.order.order import Order, order
@@ -22,6 +24,7 @@ from tb.language.order.verdict import Hazard
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.reader import Source, read_file
 from tb.language.rules.check import check
+from tb.language.run.prepare import EVERY_STREAM, Stream
 from tb.language.run.walk import arguments_of, entries, trace
 from tb.language.trace import Argument, Compute, Move, Trace
 
@@ -114,18 +117,23 @@ def verify_file(
     try:
         source = read_file(path, findings)
         notes += source.notes
-        for function in entries(source) or ("",):
+        for function, stream in product(entries(source) or ("",), streams(source)):
             try:
-                walked = _walk(source, function, ways)
+                walked = _walk(source, function, ways, stream)
             except ProgramError as error:
-                findings += error.findings
+                _add(findings, error.findings)
                 continue
             most = max(most, len(walked.arguments))
             places.update(x.place for x in walked.steps if isinstance(x, Move | Compute))
             places.update(x.place for x in walked.dead)
             skipped.update(x.place for x in walked.skipped)
+            notes += [
+                f"{x.place}: note: {x.name} is known and not executed"
+                for x in walked.skipped
+                if x.known
+            ]
             wrong = (*walked.findings, *check(walked))
-            findings += wrong
+            _add(findings, wrong)
             branches = [place for place in walked.undecided if _is_branch(source, place)]
             notes += [
                 f"{place}: note: the condition is not known: flags and hazards are not checked"
@@ -136,10 +144,16 @@ def verify_file(
                 "not what it does to the next"
                 for place in walked.once
             ]
-            if not branches:
-                ordered = _ordered(source, walked, ways, legal=not wrong)
-                findings += ordered.findings
-                warnings += ordered.warnings
+            notes += [
+                f"{place}: note: the number of the flag or buffer is not known: flags and hazards "
+                "are not checked"
+                for place in walked.unnumbered
+                if all(place != one.place for one in walked.findings)
+            ]
+            if not branches and not walked.unnumbered:
+                ordered = _ordered(source, walked, ways, stream, legal=not wrong)
+                _add(findings, ordered.findings)
+                _add(warnings, ordered.warnings)
                 notes += ordered.notes
     except ProgramError as error:
         findings += error.findings
@@ -161,6 +175,33 @@ def verify_file(
     )
 
 
+def streams(source: Source) -> tuple[Stream, ...]:
+    """Returns the cores whose code is checked each for itself: those that a file has sections of.
+
+    Sub-block 1 has other operands than sub-block 0 where the code has its number.
+    """
+    kinds = {op.name for op in source.module.walk() if isinstance(op, SectionOp)}
+    found = [Stream("cube")] if CubeSectionOp.name in kinds else []
+    if VectorSectionOp.name in kinds:
+        found.append(Stream("vector"))
+        if "get_subblock_idx" in source.text:
+            found.append(Stream("vector", 1))
+    return tuple(found) or (EVERY_STREAM,)
+
+
+_BRANCHES = ("scf.if", "scf.index_switch", "cf.")
+
+
+def _add(findings: list[Finding], more: Iterable[Finding]) -> None:
+    """Adds findings; what two cores break in one place is one."""
+    known = {_of_any_core(one) for one in findings}
+    findings += [one for one in more if _of_any_core(one) not in known]
+
+
+def _of_any_core(one: Finding) -> tuple[object, ...]:
+    return one.place, one.op, one.rule, one.message.replace("UB1", "UB0").replace("ub1", "ub0")
+
+
 def _sorted(found: list[Finding]) -> tuple[Finding, ...]:
     """Returns findings in the order of the text, each once."""
     return tuple(sorted(dict.fromkeys(found), key=lambda x: (x.place.line, x.place.column)))
@@ -178,6 +219,7 @@ def _walk(
     source: Source,
     function: str,
     ways: _Ways,
+    stream: Stream,
     buffers: Mapping[int, int] | None = None,
 ) -> Trace:
     """Returns the steps of a function with the known values of its arguments, and its buffers.
@@ -202,6 +244,7 @@ def _walk(
         static=True,
         foreign=ways.foreign,
         ubuf_to_ubuf=ways.ubuf_to_ubuf,
+        stream=stream,
     )
 
 
@@ -226,7 +269,7 @@ def _meet_in_gm(walked: Trace) -> bool:
     return any(ops[number] > 1 for number in written)
 
 
-def _ordered(source: Source, walked: Trace, ways: _Ways, *, legal: bool) -> Order:
+def _ordered(source: Source, walked: Trace, ways: _Ways, stream: Stream, *, legal: bool) -> Order:
     """Returns the order of a program whose buffers in GM are far from one another.
 
     Whether two of them are one is not known; that ops on the buffer of one argument meet is. An
@@ -236,6 +279,7 @@ def _ordered(source: Source, walked: Trace, ways: _Ways, *, legal: bool) -> Orde
         source: The program.
         walked: Its steps, of which addresses in buffers are not known.
         ways: Parameters.
+        stream: The core whose steps these are.
         legal: No op breaks a rule.
     """
     buffers = [x for x in walked.arguments if x.in_gm and ways.known(x) is None]
@@ -251,10 +295,10 @@ def _ordered(source: Source, walked: Trace, ways: _Ways, *, legal: bool) -> Orde
         inside = Shared(offset, offset + shared.end - shared.first, shared.bytes)
         return f"{inside} after %{buffers[number].name}"
 
-    return order(_walk(source, walked.function, ways, given), describe, ways.hazard)
+    return order(_walk(source, walked.function, ways, stream, given), describe, ways.hazard)
 
 
 def _is_branch(source: Source, place: Place) -> bool:
     """Returns whether an undecided op is a condition or a branch, of which all ways were walked."""
     line = source.text.split("\n")[place.line - 1]
-    return line[place.column - 1 :].lstrip('"').startswith(("scf.if", "cf."))
+    return line[place.column - 1 :].lstrip('"').startswith(_BRANCHES)

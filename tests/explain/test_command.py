@@ -19,7 +19,7 @@ from tb.isa.ops import LEGACY_FORMS, OPS
 LOAD = "mte_gm_ub 0x1000, 0, 0, 10 nburst(2, 16, 64) pad(1.0)"
 EVERY_OP = {
     "mte_gm_ub": LOAD,
-    "mte_ub_gm": "mte_ub_gm 0, 0x1000, 0, 96 nburst(4, 128, 512) loop(2, 512, 4096)",
+    "mte_ub_gm": "mte_ub_gm 0, 0x1000, 96 nburst(4, 128, 512) loop(2, 512, 4096)",
     "mte_gm_l1": "mte_gm_l1 0x1000, 0, 20 nburst(3, 100, 32)",
     "mte_l1_ub": "mte_l1_ub 0, 0, 2 nburst(3, 1, 2) loop(2, 1024, 512)",
     "mte_ub_ub": "mte_ub_ub 0, 4096, 2 nburst(3, 1, 0)",
@@ -30,7 +30,7 @@ EVERY_OP = {
     "dst_group(1, 1, 48, 0), ctrl(0, false)",
     "mte_l0c_gm": "mte_l0c_gm 0, 0, 18, 40, 32, 48, 0, 0, nz2nd",
     "mte_l0c_l1": "mte_l0c_l1 0, 0, 18, 32, 32, 320, nz2nz(0)",
-    "mte_l0c_ub": "mte_l0c_ub 0, 0, 8, 32, 16, 32, split_m",
+    "mte_l0c_ub": "mte_l0c_ub 0, 0, 8, 32, 16, 32, dst_mode(split_m)",
     "copy_gm_to_ubuf": "set_loop_size_outtoub 2, 1; set_loop1_stride_outtoub 512, 256\n"
     "set_mov_pad_val 0x5A; copy_gm_to_ubuf 0, 0, 0, 2, 10, 0, 0, true, 0, 16, 64",
     "copy_ubuf_to_gm": "copy_ubuf_to_gm 0, 0, 0, 2, 10, 0, 16, 64",
@@ -141,7 +141,7 @@ def test_the_worked_words_of_the_registers(capsys: pytest.CaptureFixture[str]) -
     }
     found = told(EVERY_OP["mte_gm_l1_frac"], capsys)
     assert [int(word["value"], 16) for word in found["words"]] == [48 << 32 | 1 << 16 | 1]
-    found = told("mte_ub_gm 0, 0, 0, 8 nburst(1, 0, 0) loop(3, 64, 4096)", capsys)
+    found = told("mte_ub_gm 0, 0, 8 nburst(1, 0, 0) loop(3, 64, 4096)", capsys)
     words = {word["name"]: int(word["value"], 16) for word in found["words"]}
     assert words["LOOP_SIZE"] == 1 << 21 | 3
     assert words["LOOP1_STRIDE"] == 64 << 40 | 4096
@@ -216,7 +216,7 @@ def test_ctrl_decides_what_an_op_leaves_out(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_very_large_ops_are_explained_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    op = "mte_ub_gm 0, 0, 0, 32 nburst(4000, 32, 64) loop(2000000, 0, 256000)"
+    op = "mte_ub_gm 0, 0, 32 nburst(4000, 32, 64) loop(2000000, 0, 256000)"
     found = told(op, capsys, bytes=("gm:0x1000000..0x1000100",))
     assert found["status"] == "legal"
     assert found["parts"][0]["bytes"] == 32 * 4000 * 2_000_000
@@ -278,7 +278,6 @@ def test_programs_of_the_examples(path: Path, capsys: pytest.CaptureFixture[str]
 BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "no op": ("hello", {}, "'hello' is no op"),
     "empty": ("", {}, "is no op"),
-    "only registers": ("set_ctrl 5", {}, "moves no data"),
     "an unknown op": ("pto.mte_gm_xx 1, 2", {}, "mte_gm_xx"),
     "a name without a value": ("mte_ub_ub %a, %b, %n nburst(1, 0, 0)", {}, "%n has no value"),
     "a value of no name": (EVERY_OP["mte_l1_ub"], {"values": ("x=1",)}, "the text has no %x"),
@@ -328,6 +327,7 @@ def test_bad_input_is_one_sentence(case: str) -> None:
         ({"lines": (2,)}, "no op that moves data begins in line 2"),
         ({"ops": (3,)}, "there is no op 3"),
         ({"run": 0}, "--run is 0"),
+        ({"run": 4}, "--run is 4"),
         ({"args": ("x=1",)}, "'x' is no integer"),
         ({"args": ("7=1",)}, "argument 7"),
         ({"function": "f"}, "@f"),
@@ -340,6 +340,67 @@ def test_bad_options_of_a_program(options: dict[str, Any], message: str, file: s
     given = {"args": ("1=64",), **options}
     with pytest.raises(PtoError, match=re.escape(message)):
         explain_command(file, Options(**given))
+
+
+MORE = """func.func @kernel(%g: !pto.ptr<f16, gm>) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c2 = arith.constant 2 : i64
+  %c6 = arith.constant 6 : i64
+  %c20 = arith.constant 20 : i64
+  %false = arith.constant false
+  %u = pto.castptr %c0 : i64 -> !pto.ptr<f16, ub>
+  %b = pto.castptr %c20 : i64 -> !pto.ptr<f16, ub>
+  pto.set_loop_size_outtoub %c2, %c1 : i64, i64
+  pto.mte_gm_ub %g, %b, %c0, %c6 nburst(%c1, %c0, %c0) : !pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64
+  pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
+  pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
+  pto.mte_gm_ub %g, %u, %c0, %c6 nburst(%c2, %c6, %c6) : !pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64
+  scf.if %false {
+    pto.mte_ub_gm %u, %g, %c6 nburst(%c1, %c0, %c0) : !pto.ptr<f16, ub>, !pto.ptr<f16, gm>, i64, i64, i64, i64
+  }
+  return
+}
+"""  # noqa: E501
+
+
+def test_illegal_and_other_ops_of_a_program(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An illegal op, one that a profile alone permits, ops without bytes, one in a dead branch."""
+    path = tmp_path / "x.pto"
+    path.write_text(MORE)
+    file = str(path)
+    wrong = told(file, capsys, lines=(11,))
+    assert (wrong["status"], wrong["verdict"].partition(":")[0]) == ("error", "DMA-L06")
+    narrow = told(file, capsys, ops=(2,))
+    assert (narrow["status"], narrow["profiles"][0]["rules_there"]) == ("error", [])
+    assert told(file, capsys, ops=(2,), profile="a5")["status"] == "legal"
+    register = told(file, capsys, lines=(10,))
+    assert int(register["words"][0]["value"], 16) == 1 << 21 | 2
+    assert "orders two pipes" in told(file, capsys, lines=(13,))["verdict"]
+    assert "never executed" in told(file, capsys, lines=(16,))["verdict"]
+    explain_command(file, Options(json="-"))
+    assert len(json.loads(capsys.readouterr().out)["ops"]) == 2
+
+
+def test_no_file_is_written_where_something_is_wrong(file: str, tmp_path: Path) -> None:
+    """Bad options, a target that is a folder, a file that is no text."""
+    binary = tmp_path / "b.pto"
+    binary.write_bytes(bytes(range(256)))
+    before = sorted(tmp_path.iterdir())
+    target = str(tmp_path / "y.json")
+    for what, options in (
+        (str(binary), {"json": target}),
+        (file, {"json": target, "args": ("1=64",), "bytes": ("ub:0x50000",)}),
+        (file, {"json": target, "ops": (2,), "picture": str(tmp_path / "y.svg")}),
+        (file, {"json": str(tmp_path), "args": ("1=64",)}),
+        (str(tmp_path), {"json": target}),
+    ):
+        with pytest.raises(PtoError) as error:
+            explain_command(what, Options(**options))
+        assert error.value.exit_code == 2
+        assert sorted(tmp_path.iterdir()) == before
 
 
 def test_an_op_with_unknown_operands_names_the_argument(file: str) -> None:

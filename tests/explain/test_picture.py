@@ -100,6 +100,7 @@ def test_pictures_are_well_formed(kind: str) -> None:
 def test_the_page_is_not_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs/explain").mkdir(parents=True)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     text = (ROOT / PAGE).read_text()
     assert renewed(text) == text, "run python -m tb.explain.document"
     pictures = {file.name for file in (ROOT / "docs/explain").iterdir()}

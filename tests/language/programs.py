@@ -138,10 +138,10 @@ EVERY_OP: dict[str, str] = {
     "!pto.ptr<f16, ub>, !pto.ptr<f16, l1>, i64, i64, i64, i64, i64",
     "copy_cbuf_to_fbuf": "pto.copy_cbuf_to_fbuf %l1f, %fb, %n, %m, %n, %m : "
     "!pto.ptr<f32, l1>, !pto.ptr<f32, fb>, i64, i64, i64, i64",
-    "mte_l1_l0a": "pto.mte_l1_l0a %l1, %l0a, %n, %m : "
-    "!pto.ptr<f16, l1>, !pto.ptr<f16, l0a>, i64, i64",
-    "mte_l1_l0b": "pto.mte_l1_l0b %l1, %l0b, %n, %m : "
-    "!pto.ptr<f16, l1>, !pto.ptr<f16, l0b>, i64, i64",
+    "mte_l1_l0a": "pto.mte_l1_l0a %l1, %l0a, %n, %m, %n, %m : "
+    "!pto.ptr<f16, l1>, !pto.ptr<f16, l0a>, i64, i64, i64, i64",
+    "mte_l1_l0b": "pto.mte_l1_l0b %l1, %l0b, %n, %m, %n, %m {transpose = true} : "
+    "!pto.ptr<f16, l1>, !pto.ptr<f16, l0b>, i64, i64, i64, i64",
     "mad": "pto.mad %l0a, %l0b, %l0c, %n, %m, %n : "
     "!pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64",
 }

@@ -21,7 +21,17 @@ from tb.isa.pipes import PIPES, Pipe
 from tb.isa.text import AnyOp
 from tb.language.place import Place
 from tb.language.run.registers import RegisterState
-from tb.language.trace import Barrier, Compute, Move, SetFlag, Step, Trace, WaitFlag
+from tb.language.trace import (
+    Barrier,
+    Compute,
+    GetBuf,
+    Move,
+    RlsBuf,
+    SetFlag,
+    Step,
+    Trace,
+    WaitFlag,
+)
 
 FILE = "x.pto"
 _NOWHERE = Place(FILE, 0, 0)
@@ -74,6 +84,19 @@ def barrier(pipe: Pipe | None = None) -> Barrier:
     return Barrier(_NOWHERE, pipe)
 
 
+def get_buf(pipe: Pipe, buffer: int = 0, mode: int = 0) -> GetBuf:
+    return GetBuf(_NOWHERE, pipe, buffer, mode)
+
+
+def rls_buf(pipe: Pipe, buffer: int = 0, mode: int = 0) -> RlsBuf:
+    return RlsBuf(_NOWHERE, pipe, buffer, mode)
+
+
+def bracket(pipe: Pipe, *steps: Step, buffer: int = 0, mode: int = 0) -> list[Step]:
+    """Returns steps between ``get_buf`` and ``rls_buf``."""
+    return [get_buf(pipe, buffer, mode), *steps, rls_buf(pipe, buffer, mode)]
+
+
 def program(steps: Sequence[Step], lines: Sequence[int] | None = None) -> Trace:
     """Returns the steps as a program; ``lines`` are their lines, else step n is on line n."""
     numbers = lines or range(len(steps))
@@ -107,4 +130,6 @@ def _at(step: Step, line: int) -> Step:
         return SetFlag(place, step.pipe, step.other, step.event)
     if isinstance(step, WaitFlag):
         return WaitFlag(place, step.pipe, step.other, step.event)
-    return Barrier(place, step.pipe)
+    if isinstance(step, Barrier):
+        return Barrier(place, step.pipe)
+    return replace(step, place=place)

@@ -13,7 +13,8 @@ from tb.isa.dtypes import ALL_DTYPES, PAD_DTYPES
 from tb.isa.fix.table import ATOMIC_DST, ATOMIC_OPS, CLIP_TYPES, DST_CODES, QUANT_MODES, RELU_MODES
 from tb.isa.pipes import EVENTS, PIPES, Pipe
 from tb.isa.rules import RULES
-from tests.language.corpus import HAZARD, WORDS, Case, cases
+from tb.language.dialect.sync import SYNC, FenceOp, SetFftsOp
+from tests.language.corpus import HAZARD, SYNC_RULES, WORDS, Case, cases
 
 CASES = cases()
 LEGAL = [case for case in CASES if not case.expected]
@@ -22,8 +23,9 @@ ILLEGAL = [case for case in CASES if case.expected]
 OPS = {
     **dict.fromkeys(PIPES),
     **dict.fromkeys(("set_flag", "wait_flag", "pipe_barrier", "barrier", "castptr", "addptr")),
+    **dict.fromkeys(kind.name.removeprefix("pto.") for kind in SYNC),
 }
-"""Ops of the dialect that the tools execute."""
+"""Ops of the dialect that the tools execute, and all that synchronize."""
 
 WRITE_BACKS = ("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub")
 CLAUSES = ("unit_flag", "pre_quant", "pre_relu", "layout", "loop3", "sat", "atomic")
@@ -61,7 +63,7 @@ def test_there_are_enough_cases() -> None:
     assert len(ILLEGAL) >= 60
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", [*RULES, *SYNC_RULES])
 def test_every_rule_has_a_case_of_its_own(rule: str) -> None:
     assert [case.name for case in ILLEGAL if case.expected == (rule,)]
 
@@ -79,10 +81,15 @@ def test_every_op_is_in_both_forms(op: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "op", [*sorted(PIPES), "set_flag", "wait_flag", "pipe_barrier", "castptr", "scf.for", "scf.if"]
+    "op",
+    [
+        *sorted(PIPES),
+        *("set_flag", "wait_flag", "pipe_barrier", "castptr", "scf.for", "scf.if"),
+        *(kind.name for kind in SYNC if not issubclass(kind, FenceOp | SetFftsOp)),
+    ],
 )
 def test_every_op_is_refused_somewhere(op: str) -> None:
-    name = op if "." in op else f"pto.{op}"
+    name = op if op.startswith(("scf.", "pto.")) else f"pto.{op}"
     found = []
     for case in ILLEGAL:
         lines = case.text.splitlines()

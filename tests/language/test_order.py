@@ -244,11 +244,13 @@ def test_legacy_copies_read_the_registers_of_program_order() -> None:
 
 
 def test_a_copy_is_ordered_after_the_set_ops_before_it() -> None:
-    """Ops that pipe S has waited for precede the copy."""
+    """Ops that pipe S has waited for precede the copy: the scalar stream stopped (FL-03)."""
     copy = move(CopyUbufToGm(0, 0x10000, 0, 1, 32, 0, 32, 32))
     size = move(SetLoopSize("ubtoout", 1, 1))
     assert ordered([load(0), *sync(MTE2, Pipe.S), size, copy]).findings == ()
-    assert lines(ordered([load(0), size, *sync(MTE2, Pipe.S), copy])) == [(4, "", "hazard")]
+    assert ordered([load(0), size, *sync(MTE2, Pipe.S), copy]).findings == ()
+    set_, wait = sync(MTE2, Pipe.S)
+    assert lines(ordered([load(0), set_, size, copy, wait])) == [(3, "", "hazard")]
 
 
 def test_write_backs_read_their_parameters() -> None:

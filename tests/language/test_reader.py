@@ -45,11 +45,6 @@ def test_a_store_may_omit_the_l2_hint() -> None:
     assert op.attributes == {"ub_sub": 1}
 
 
-def test_commas_between_the_groups_of_a_load_are_optional() -> None:
-    text = EVERY_OP["mte_gm_ub"].replace(" nburst", ", nburst").replace(" loop(", ", loop(")
-    assert moves(program(text))[0].loops
-
-
 def test_the_matrix_repack_has_a_mode_and_may_lack_the_outer_stride() -> None:
     op = only(EVERY_OP["mte_gm_l1_frac"])
     assert op.words == {"mode": "dn2nz"}
@@ -57,12 +52,6 @@ def test_the_matrix_repack_has_a_mode_and_may_lack_the_outer_stride() -> None:
         *(["gm", "l1", "n", "m", "m", "n", "n", "m", "n", "m", "m", "yes"])
     ]
     assert "src_outer_stride" not in only(EVERY_OP["mte_gm_l1_frac of one matrix"]).operands
-
-
-@pytest.mark.parametrize("layout", ["i64, i64", "(i64, i64)"])
-def test_types_of_a_clause_may_have_parentheses(layout: str) -> None:
-    text = EVERY_OP["mte_gm_l1_frac"].replace("src_layout(i64, i64)", f"src_layout {layout}")
-    assert only(text).name == "mte_gm_l1_frac"
 
 
 def test_a_write_back_with_every_clause() -> None:

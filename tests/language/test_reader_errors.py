@@ -159,7 +159,7 @@ SYNTAX: dict[str, tuple[str, str]] = {
     "offset of a number": ("%q = ~pto.addptr %n, %n : i64", "type mismatch"),
     "float as offset": ("%q = ~pto.addptr %ub, %s : !pto.ptr<f16, ub>", "offset f32"),
     "offset to another type": (
-        "%q = ~pto.addptr %ub, %n : !pto.ptr<f16, ub> -> !pto.ptr<i8, ub>",
+        "%q = ~pto.addptr %ub, %i : !pto.ptr<f16, ub> -> !pto.ptr<i8, ub>",
         r"no !pto.ptr<i8,\sub>",
     ),
     "float as a count": (
@@ -174,7 +174,7 @@ SYNTAX: dict[str, tuple[str, str]] = {
     "flag of all pipes": ("pto.set_flag[PIPE_ALL, PIPE_V, EVENT_ID0]", "pipe 'PIPE_ALL'"),
     "event": ("pto.wait_flag[PIPE_S, PIPE_V, EVENT_ID8]", "event 'EVENT_ID8' unknown"),
     "flag of two": ("pto.wait_flag[PIPE_S, PIPE_V]", "2 parts 3"),
-    "computed event": ("pto.set_flag[PIPE_S, PIPE_V, ~%n]", "computed event"),
+    "computed event": ("pto.set_flag[PIPE_S, PIPE_V, ~%n]", "no computed event set_flag_dyn"),
     "generic flag": (
         '"pto.set_flag"() {src_pipe = "PIPE_S"} : () -> ()',
         "'dst_pipe' missing",

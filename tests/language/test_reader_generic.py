@@ -12,8 +12,8 @@ from tests.language.programs import EVERY_OP, generic, moves, program
 OTHERS = {
     "%q = pto.castptr %n : i64 -> !pto.ptr<f16, ub>": '"pto.castptr"(%n) : '
     "(i64) -> !pto.ptr<f16, ub>",
-    "%q = pto.addptr %ub, %n : !pto.ptr<f16, ub>, i64 -> !pto.ptr<f16, ub>": '"pto.addptr"'
-    "(%ub, %n) : (!pto.ptr<f16, ub>, i64) -> !pto.ptr<f16, ub>",
+    "%q = pto.addptr %ub, %i : !pto.ptr<f16, ub>, index -> !pto.ptr<f16, ub>": '"pto.addptr"'
+    "(%ub, %i) : (!pto.ptr<f16, ub>, index) -> !pto.ptr<f16, ub>",
     'pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID7"] {pto_dv.gap = 3 : i64}': '"pto.set_flag"() '
     '<{src_pipe = "PIPE_MTE2", dst_pipe = "PIPE_V", event_id = "EVENT_ID7"}> '
     "{pto_dv.gap = 3 : i64} : () -> ()",

@@ -176,7 +176,8 @@ def test_addresses_that_depend_on_the_iteration_are_no_hazard(tmp_path: Path) ->
     at = [
         "%k = arith.index_cast %i : index to i64",
         "%by = arith.muli %k, %len : i64",
-        "%at = pto.addptr %ub, %by : !pto.ptr<i8, ub>, i64",
+        "%bytes = arith.index_cast %by : i64 to index",
+        "%at = pto.addptr %ub, %bytes : !pto.ptr<i8, ub>, index",
     ]
     assert found(tmp_path, *LOOP, *at, load().replace("%ub", "%at"), "}") == []
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 from scoreboards.model.cube import CANONICAL_NAN, CubeModel, Rows, multiply
 from scoreboards.model.dma import ReferenceModel
-from tb.isa.cube import MAD_TYPES, Mad, MteL1L0a, MteL1L0b
+from tb.isa.cube import L0_BYTES, MAD_TYPES, Mad, MteL1L0a, MteL1L0b
 from tb.isa.dtypes import Ptr, element_bytes
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.spaces import SIZES, Space
@@ -26,7 +27,7 @@ def memories() -> dict[Space, np.ndarray]:
 
 
 def nz_place(row: int, column: int, rows: int, size: int) -> int:
-    """spec/nd2nz.md, section 3, with loop2 = 1 and loop3 = rows rounded up to 16."""
+    """spec/l0_loads.md, section 1, with rows rounded up to 16."""
     c0 = 32 // size
     loop3 = (rows + 15) // 16 * 16
     return 32 * ((column // c0) * loop3 + row) + (column % c0) * size
@@ -61,21 +62,23 @@ def draw(rng: np.random.Generator, shape: tuple[int, int], dtype: str) -> np.nda
 
 
 def mad(m: int, n: int, k: int, dtype: str, dst: int = 0) -> Mad:
-    return Mad(
-        0, 0, dst, m, n, k, Ptr(dtype, "l0a"), Ptr(dtype, "l0b"), Ptr(MAD_TYPES[dtype], "l0c")
-    )
+    types = Ptr(dtype, "l0a"), Ptr(dtype, "l0b"), Ptr(MAD_TYPES[dtype], "l0c")
+    return Mad(0, 0, dst, m, n, k, *types, disable_gemv=m == 1)
 
 
 def load(model: CubeModel, memory: dict[Space, np.ndarray], a: np.ndarray, b: np.ndarray) -> None:
-    """Puts row-major factors into L1 as NZ, by the model of the engine, and on to L0A and L0B."""
+    """Puts row-major factors into L1 as NZ, by the model of the engine, and on to L0A and L0B.
+
+    The right factor has whole squares of rows, which a transposing load steps over.
+    """
     engine = ReferenceModel(memory)
     size = a.shape[2]
     dtype = f"i{8 * size}"
-    for base, matrix in ((0, a), (0x20000, b)):
+    for base, matrix, unit in ((0, a, 16), (0x20000, b, 32 if size == 1 else 16)):
         rows, columns = matrix.shape[:2]
         memory[Space.GM][: matrix.size] = matrix.ravel()
         op = MteGmL1Frac(
-            0, base, "nd2nz", rows, columns, columns * size, 1, 1, (rows + 15) // 16 * 16, 0,
+            0, base, "nd2nz", rows, columns, columns * size, 1, 1, -(-rows // unit) * unit, 0,
             None, 0, 0, Ptr(dtype, "gm"), Ptr(dtype, "l1"),
         )  # fmt: skip
         assert engine.execute(op).rule == 0
@@ -100,7 +103,7 @@ def test_a_product_is_that_of_the_elements(dtype: str, shape: tuple[int, int, in
         at = nz_place(row, column, m, size)
         assert model.l0a[at : at + size].tobytes() == a[row, column].tobytes()
     for row, column in ((0, 0), (k - 1, n - 1)):
-        at = nz_place(row, column, k, size)
+        at = nz_place(column, row, n, size)
         assert model.l0b[at : at + size].tobytes() == b[row, column].tobytes()
     background = 0x5A
     memory[Space.L0C][:] = background
@@ -121,12 +124,11 @@ def test_a_product_is_that_of_the_elements(dtype: str, shape: tuple[int, int, in
 
 
 def put(model: CubeModel, a: np.ndarray, b: np.ndarray) -> None:
-    """Puts one row and one column of raw elements into L0A and L0B, NZ of 1 x K and K x 1."""
+    """Puts one row and one column of raw elements into L0A and L0B, NZ of 1 x K twice."""
     k, size = len(a), a.itemsize
     for index in range(k):
         at = nz_place(0, index, 1, size)
         model.l0a[at : at + size] = a[index : index + 1].view(np.uint8)
-        at = nz_place(index, 0, k, size)
         model.l0b[at : at + size] = b[index : index + 1].view(np.uint8)
 
 
@@ -184,6 +186,40 @@ def test_nothing_is_computed_beyond_a_memory() -> None:
 def test_nothing_is_multiplied_without_elements() -> None:
     model = CubeModel(memories())
     assert model.execute(mad(0, 16, 16, "f16")) is None
-    found = model.execute(mad(1, 1, 0, "f16"))
+    assert model.execute(mad(1, 1, 0, "f16")) is None
+
+
+def test_the_elements_of_the_worked_examples() -> None:
+    """Section 7 of spec/l0_loads.md: offsets in L1 and in L0B."""
+    for dtype, k, n, source, place in (
+        ("f16", 32, 16, 0x226, 0x262),
+        ("i8", 64, 32, 0x514, 0x688),
+        ("f32", 16, 16, 0x328, 0x344),
+    ):
+        size = element_bytes(dtype)
+        memory = memories()
+        model = CubeModel(memory)
+        model.l0b[:] = 0
+        memory[Space.L1][source : source + size] = 0x5A
+        op = MteL1L0b(0, 0, k, n, Ptr(dtype, "l1"), Ptr(dtype, "l0b"))
+        assert model.execute(op) is None
+        assert np.flatnonzero(model.l0b).tolist() == [*range(place, place + size)]
+
+
+def test_one_row_is_a_vector_unless_the_op_says_otherwise() -> None:
+    model = CubeModel(memories())
+    model.l0a[:] = 0
+    model.l0b[:] = 0
+    model.l0a[64:66] = np.array([3.0], "<f2").view(np.uint8)  # k = 32 of a vector
+    for k in (1, 32):
+        at = nz_place(0, k, 1, 2)
+        model.l0b[at : at + 2] = np.array([2.0 * k], "<f2").view(np.uint8)
+    vector = replace(mad(1, 1, 40, "f16"), disable_gemv=False)
+    found = model.execute(vector)
     assert found is not None
-    assert not found.data.any(), "the sum over no k"
+    assert found.data.view("<f4")[0, 0] == 3.0 * 64.0
+    fractals = model.execute(replace(vector, disable_gemv=True))
+    assert fractals is not None
+    assert fractals.data.view("<f4")[0, 0] == 0.0, "byte 64 is of row 2"
+    with pytest.raises(ValueError, match="lhs of mad"):
+        model.execute(replace(vector, lhs=L0_BYTES - 256))

@@ -119,6 +119,7 @@ def test_the_product_is_that_of_numpy() -> None:
     assert (expected == 127).any()
     assert (expected < 0).any()
     assert crc_of("matmul.pto") == zlib.crc32(expected.tobytes())
+    assert crc_of("cube_kernel.pto") == zlib.crc32((a @ b).astype("<f4").tobytes())
 
 
 def test_the_other_images_have_the_crc_of_their_setups() -> None:

@@ -209,8 +209,9 @@ TEXTS = {
     "before the buffer": (
         COPY.replace(
             "  pto.mte_gm_ub %in",
-            "  %m = arith.constant -4 : i64\n  %low = pto.addptr %in, %m : !pto.ptr<f32, gm>, i64 "
-            "-> !pto.ptr<f32, gm>\n  pto.mte_gm_ub %low",
+            "  %m = arith.constant -4 : index\n"
+            "  %low = pto.addptr %in, %m : !pto.ptr<f32, gm>, index -> !pto.ptr<f32, gm>\n"
+            "  pto.mte_gm_ub %low",
         ),
         ":8:3",
     ),

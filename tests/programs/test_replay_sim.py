@@ -57,7 +57,8 @@ SHARED_SLOT = program(
   %u0 = pto.castptr %c0 : i64 -> I8_UB
   %u1 = pto.castptr %c4096 : i64 -> I8_UB
   %u2 = pto.castptr %c8192 : i64 -> I8_UB
-  %far = pto.addptr %a1, %c4096 : I8_GM -> I8_GM
+  %bytes = arith.index_cast %c4096 : i64 to index
+  %far = pto.addptr %a1, %bytes : I8_GM -> I8_GM
   pto.mte_gm_ub %a0, %u0, %c0, %c1024 nburst(%c1, %c1024, %c1024) : I8_GM, I8_UB, I64x5
   pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
   pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
@@ -95,8 +96,8 @@ MATMUL = program(
     dst_group I64x4, ctrl i64, i1
   pto.set_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]
   pto.wait_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]
-  pto.mte_l1_l0a %l1a, %la, %c48, %c32 : F16_L1, F16_L0A, I64x2
-  pto.mte_l1_l0b %l1b, %lb, %c32, %c16 : F16_L1, F16_L0B, I64x2
+  pto.mte_l1_l0a %l1a, %la, %c48, %c32, %c0, %c0 : F16_L1, F16_L0A, I64x4
+  pto.mte_l1_l0b %l1b, %lb, %c32, %c16, %c0, %c0 {transpose = true} : F16_L1, F16_L0B, I64x4
   pto.set_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID0"]
   pto.wait_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID0"]
   pto.mad %la, %lb, %lc, %c48, %c16, %c32 : F16_L0A, F16_L0B, F32_L0C, I64x3

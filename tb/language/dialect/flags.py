@@ -1,21 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops of the pto dialect that order pipes: flags and barriers."""
+"""Ops of the pto dialect that order pipes: flags and barriers, also by the names of tile ops."""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import traits_def
 from xdsl.parser import Parser
 
-from tb.isa.pipes import EVENTS, PIPE_ALIASES, PIPE_ALL, Pipe
+from tb.isa.pipes import EVENT_TYPES, EVENTS, PIPE_ALIASES, PIPE_ALL, Pipe
 from tb.language.dialect.ops import Fault, OpError, python_value, string
 from tb.language.parser.syntax import Scanner
 
 PIPE_NAMES = tuple(pipe.value for pipe in Pipe)
 
 
-def _pipe(name: str, *, every: bool = False) -> str:
+def pipe_name(name: str, *, every: bool = False, typed: bool = False) -> str:
+    """Returns the name of a pipe.
+
+    Args:
+        name: As written.
+        every: ``PIPE_ALL`` is one.
+        typed: Event-type words are names of pipes, too.
+
+    Raises:
+        OpError: it is none.
+    """
+    if typed and name in EVENT_TYPES:
+        return str(EVENT_TYPES[name].value)
     name = PIPE_ALIASES.get(name, name)
+    if typed and name not in PIPE_NAMES:
+        words = ", ".join((*PIPE_NAMES, *EVENT_TYPES))
+        raise OpError(Fault(f"pipe {name!r} is unknown", legal=words))
     if name not in PIPE_NAMES and not (every and name == PIPE_ALL):
         legal = (*PIPE_NAMES, PIPE_ALL) if every else PIPE_NAMES
         raise OpError(Fault(f"pipe {name!r} is unknown", legal=", ".join(legal)))
@@ -37,24 +54,26 @@ class FlagOp(Operation):
 
     name = "pto.flag"
     traits = traits_def()
+    own: ClassVar[tuple[str, ...]] = ("src_pipe", "dst_pipe", "event_id")
+    typed: ClassVar[bool] = False
 
     @property
     def src(self) -> Pipe:
         """Pipe that sets the flag."""
-        return Pipe(_pipe(self._said("src_pipe")))
+        return self._pipe(0)
 
     @property
     def dst(self) -> Pipe:
         """Pipe that waits for the flag."""
-        return Pipe(_pipe(self._said("dst_pipe")))
+        return self._pipe(1)
 
     @property
     def event(self) -> int:
         """Event id, 0 to 7."""
-        return _event(self._said("event_id"))
+        return _event(attribute_text(self, self.own[2]))
 
-    def _said(self, key: str) -> str:
-        return _attribute(self, key)
+    def _pipe(self, number: int) -> Pipe:
+        return Pipe(pipe_name(attribute_text(self, self.own[number]), typed=self.typed))
 
     @classmethod
     def parse(cls, parser: Parser) -> FlagOp:
@@ -66,7 +85,10 @@ class FlagOp(Operation):
             if words:
                 scanner.expect(",", f"or ']' in {cls.name}")
             if scanner.kind == "value":
-                scanner.fail(f"{cls.name} with a computed event is not read here: EVENT_ID0 ...")
+                scanner.fail(
+                    f"{cls.name} has no computed event: EVENT_ID0 ..., or pto.set_flag_dyn and "
+                    "pto.wait_flag_dyn"
+                )
             if scanner.kind == "number":
                 words.append(string(scanner.value))
                 scanner.advance()
@@ -78,8 +100,7 @@ class FlagOp(Operation):
             raise OpError(
                 Fault(f"has {len(words)} parts of 3", legal="[source pipe, pipe, event id]")
             )
-        names = ("src_pipe", "dst_pipe", "event_id")
-        properties = dict(zip(names, words, strict=True))
+        properties = dict(zip(cls.own, words, strict=True))
         op = cls.create(properties=properties, attributes=attributes)
         op.verify_()
         return op
@@ -101,8 +122,25 @@ class WaitFlagOp(FlagOp):
     name = "pto.wait_flag"
 
 
-def _attribute(op: Operation, key: str) -> str:
-    attribute = op.properties.get(key) or op.attributes.get(key)
+class RecordEventOp(SetFlagOp):
+    """``pto.record_event[TLOAD, TVEC, EVENT_ID0]``: a ``set_flag`` of tile ops' pipes."""
+
+    name = "pto.record_event"
+    own = ("src_op", "dst_op", "event_id")
+    typed = True
+
+
+class WaitEventOp(WaitFlagOp):
+    """``pto.wait_event[TLOAD, TVEC, EVENT_ID0]``: a ``wait_flag`` of tile ops' pipes."""
+
+    name = "pto.wait_event"
+    own = RecordEventOp.own
+    typed = True
+
+
+def attribute_text(op: Operation, key: str) -> str:
+    """Returns a property or attribute that an op must have, as text."""
+    attribute = op.properties.get(key, op.attributes.get(key))
     if attribute is None:
         raise OpError(Fault(f"attribute {key!r} is missing"))
     return str(python_value(attribute))
@@ -113,11 +151,13 @@ class BarrierOp(Operation):
 
     name = "pto.pipe_barrier"
     traits = traits_def()
+    own: ClassVar[tuple[str, ...]] = ("pipe",)
+    typed: ClassVar[bool] = False
 
     @property
     def pipe(self) -> Pipe | None:
         """The pipe, or None for every one."""
-        name = _pipe(_attribute(self, "pipe"), every=True)
+        name = pipe_name(attribute_text(self, self.own[0]), every=not self.typed, typed=self.typed)
         return None if name == PIPE_ALL else Pipe(name)
 
     @classmethod
@@ -134,7 +174,7 @@ class BarrierOp(Operation):
             scanner.expect("]", f"after {name}")
         attributes = scanner.attribute_dictionary()
         scanner.close()
-        op = cls.create(properties={"pipe": string(name)}, attributes=attributes)
+        op = cls.create(properties={cls.own[0]: string(name)}, attributes=attributes)
         op.verify_()
         return op
 
@@ -147,3 +187,11 @@ class ShortBarrierOp(BarrierOp):
     """``pto.barrier #pto.pipe<PIPE_ALL>``."""
 
     name = "pto.barrier"
+
+
+class BarrierSyncOp(BarrierOp):
+    """``pto.barrier_sync[TVEC]``: a barrier on the pipe of a tile op."""
+
+    name = "pto.barrier_sync"
+    own = ("op_type",)
+    typed = True

@@ -17,6 +17,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.lexer import Span
 
 from tb.isa.nz.table import MODES
+from tb.language.dialect.cube import check_load, check_mad, read_load, read_mad
 from tb.language.dialect.forms import FORMS, KNOWN_FORMS, L2, Form
 from tb.language.dialect.ops import SEGMENTS, Fault, MoveOp, OpError, segment_sizes, string, written
 from tb.language.dialect.reading import Reading, unknown_clause
@@ -24,11 +25,6 @@ from tb.language.dialect.refusals import check_known
 from tb.language.dialect.types import type_name
 from tb.language.dialect.write_backs import read_clauses
 from tb.language.parser.syntax import TYPE_WORDS, Item, OpText, read_op, standing
-
-
-class NotPlainError(Exception):
-    """A form of an op of the matrix unit that the host does not compute: the op is foreign."""
-
 
 # --- operands before the clauses -----------------------------------------------------------------
 
@@ -200,12 +196,7 @@ def _nz(reading: Reading) -> None:
             )
 
 
-_HOST_OPS = ("mad", "mte_l1_l0a", "mte_l1_l0b")
-
-
 def _plain(reading: Reading) -> None:
-    if reading.text.clauses and reading.form.name in _HOST_OPS:
-        raise NotPlainError
     for clause in reading.text.clauses:
         unknown_clause(reading, clause, "no clause at all")
 
@@ -215,6 +206,8 @@ _FAMILIES: dict[str, Callable[[Reading], None]] = {
     "burst": _burst,
     "nz": _nz,
     "fix": read_clauses,
+    "load": read_load,
+    "mad": read_mad,
     "plain": _plain,
 }
 
@@ -242,11 +235,22 @@ def read_move(cls: type[MoveOp], parser: Parser) -> MoveOp:
     commas = form.family in ("nz", "fix")
     bare = not form.groups
     loose = form.name.startswith(("mte_", "mad"))
-    text = read_op(parser, form.name, start, form.head_words, commas=commas, loose=loose, bare=bare)
+    text = read_op(
+        parser,
+        form.name,
+        start,
+        form.head_words,
+        commas=commas,
+        loose=loose,
+        bare=bare,
+        mixed=form.family == "load",
+        apart=form.family in ("dma", "burst"),
+    )
     if form.family == "dma":
         _one_name(text)
     reading = Reading(text, form)
-    _head(reading)
+    if form.family != "load":
+        _head(reading)
     _FAMILIES[form.family](reading)
     for word, at in text.words:
         if word not in TYPE_WORDS and not reading.faults:
@@ -272,7 +276,7 @@ def read_move(cls: type[MoveOp], parser: Parser) -> MoveOp:
     properties = dict(reading.words)
     attributes = text.attributes
     given = attributes.pop(SEGMENTS, None)
-    if form.open:
+    if form.open and not reading.old:
         properties[SEGMENTS] = segment_sizes(tuple(map(len, taken)))
     op = cls.create(
         operands=[value for group in taken for value in group],
@@ -292,20 +296,36 @@ _LOOP = re.compile(r"loop\d+")
 
 
 def _one_name(text: OpText) -> None:
-    """Renames ``loop1``, ``loop2`` and so on."""
+    """Renames ``loop1`` and ``loop2``, and ``loopN`` among the types."""
     for clause in text.clauses:
-        if _LOOP.fullmatch(clause.name):
+        if clause.name in ("loop1", "loop2"):
             clause.name = "loop"
     text.words = [("loop" if _LOOP.fullmatch(word) else word, at) for word, at in text.words]
 
 
 def _check_words(reading: Reading) -> None:
-    """Refuses words among the types that say of a clause what the op does not have."""
+    """Refuses words among the types that are not those of the clauses.
+
+    Loops and pads have their word before their types; a write-back has none.
+    """
+    family, words = reading.form.family, [word for word, _ in reading.text.words]
+    if family in ("dma", "burst") and not reading.faults:
+        for name in ("loop", "pad"):
+            count = sum(clause.name == name for clause in reading.text.clauses)
+            if words.count(name) < count:
+                message = f"the types lack the word {name} before those of the clause"
+                reading.fault(message, legal=f"{name} i64, i64, i64" if name == "loop" else "pad T")
+    if family == "fix" and words and not reading.faults:
+        reading.fault(
+            f"the types have the word {words[0]}",
+            at=reading.text.words[0][1],
+            legal="types alone, in the order of the operands",
+        )
     clauses = Counter(clause.name for clause in reading.text.clauses)
     clauses["clip"] += clauses["pre_relu"]
     clauses["split"] += clauses["nz2nz"]
     for word, at in reading.text.words:
-        if word not in TYPE_WORDS or word in MODES or reading.faults:
+        if word in MODES or reading.faults or (family == "nz" and word not in TYPE_WORDS):
             continue
         clauses[word] -= 1
         if clauses[word] < 0:
@@ -340,7 +360,11 @@ def verify_move(op: MoveOp) -> None:
     """
     text = written(op)
     assert text is not None, "it is an op that moves data"
-    if not op.form.executed:
+    if op.form.family == "load":
+        check_load(op, text)
+    elif op.form.family == "mad":
+        check_mad(op, text)
+    elif not op.form.executed:
         check_known(op, text)
 
 

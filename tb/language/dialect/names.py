@@ -17,6 +17,7 @@ from tb.language.dialect.flags import BarrierOp, FlagOp
 from tb.language.dialect.ops import SEGMENTS, Fault, MoveOp
 from tb.language.dialect.others import ForeignOp
 from tb.language.dialect.sections import SectionOp
+from tb.language.dialect.sync import FenceOp, SyncOp
 
 TIMING = ("pto_dv.gap", "pto_dv.flag_delay")
 """Attributes that any op may have."""
@@ -33,9 +34,7 @@ def _own(op: Operation) -> tuple[str, ...]:
     """Returns the properties of an op of the pto dialect."""
     if isinstance(op, MoveOp):
         return (*op.form.words, *((SEGMENTS,) if op.form.open else ()))
-    if isinstance(op, FlagOp):
-        return ("src_pipe", "dst_pipe", "event_id")
-    return ("pipe",) if isinstance(op, BarrierOp) else ()
+    return op.own if isinstance(op, FlagOp | BarrierOp | SyncOp) else ()
 
 
 def _extra(op: Operation) -> tuple[str, ...]:
@@ -63,7 +62,7 @@ def unknown_names(
     """Returns what is wrong with the names of an op's properties and attributes, and what is odd.
 
     Args:
-        op: The op; foreign ones have whatever they have.
+        op: The op; foreign ones and fences have whatever they have.
         text: The program.
         begin: Offset at which the op begins.
         end: Offset after it.
@@ -71,7 +70,7 @@ def unknown_names(
     Returns:
         Faults, and remarks with their offsets.
     """
-    if isinstance(op, ForeignOp):
+    if isinstance(op, ForeignOp | FenceOp):
         return [], []
     own, extra = _own(op), _extra(op)
     known = (*own, *(name for name in extra if name not in own))

@@ -86,7 +86,7 @@ class Written:
         pre_relu: Mode, payload and clip.
         words: ``mode``, ``layout``, ``sat``, ``ub_split``, ``atomic_type``, ``atomic_op``: those
             that the op has, ``""`` where the clause is absent. ``sat`` is ``""``, ``"sat"``,
-            ``"preserve_nan"`` or ``"nosat"``.
+            ``"preserve_nan"`` or ``"nosat"``. Of a load and a ``mad`` their properties.
         unit_flag: 0, 2 check_only, 3 check_and_clear, or a number as written.
         attributes: The other attributes as Python values: ``ub_sub``, ``pto_dv.gap``.
     """
@@ -98,7 +98,7 @@ class Written:
     loop3: list[SSAValue] = field(default_factory=list)
     pre_quant: tuple[str, SSAValue | None] | None = None
     pre_relu: tuple[str, SSAValue | None, SSAValue | None] | None = None
-    words: dict[str, str] = field(default_factory=dict)
+    words: dict[str, Any] = field(default_factory=dict)
     unit_flag: int = 0
     attributes: dict[str, Any] = field(default_factory=dict)
 
@@ -128,6 +128,11 @@ def python_value(attribute: Attribute) -> Any:
     if isinstance(attribute, UnregisteredAttr):
         return attribute.value.data.strip("<> ") or attribute.attr_name.data
     return str(attribute)
+
+
+LOAD_GROUPS: dict[int, tuple[int, int]] = {4: (0, 2), 6: (0, 4), 8: (4, 10)}
+"""Operands of a load of L0A or L0B without ``operandSegmentSizes`` to the range of those that it
+has of the ten after its pointers: the extents of the old form, the shape form, the control form."""
 
 
 class MoveOp(Operation):
@@ -183,6 +188,10 @@ def _sizes(op: MoveOp) -> Sequence[int]:
         sizes = [group.least for group in form.groups]
         if sum(sizes) == len(op.operands):
             return sizes
+        if form.family == "load" and len(op.operands) in LOAD_GROUPS:
+            first, end = LOAD_GROUPS[len(op.operands)]
+            taken = range(first + 2, end + 2)
+            return [int(place < 2 or place in taken) for place in range(len(sizes))]
         if form.open:
             raise OpError(_without_sizes(op))
         names = ", ".join(group.name for group in form.groups)
@@ -285,6 +294,8 @@ def _decode(op: MoveOp) -> Written:
         _decode_fix(op, result)
     if form.family == "nz":
         result.words["mode"] = str(_word(op, "mode"))
+    if form.family in ("load", "mad"):
+        result.words = {name: _word(op, name) for name in form.words}
     hidden = (SEGMENTS, *form.words)
     result.attributes = {
         key: python_value(value) for key, value in op.attributes.items() if key not in hidden

@@ -26,6 +26,7 @@ from tb.language.dialect.sections import (
     VecScopeOp,
     VectorSectionOp,
 )
+from tb.language.dialect.sync import SYNC
 from tb.language.dialect.types import OpaqueType, is_integer
 from tb.language.parser.syntax import Scanner
 
@@ -150,6 +151,7 @@ OTHERS: tuple[type[Operation], ...] = (
     WaitFlagOp,
     BarrierOp,
     ShortBarrierOp,
+    *SYNC,
     CubeSectionOp,
     VectorSectionOp,
     VecScopeOp,

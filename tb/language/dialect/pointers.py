@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import traits_def
 from xdsl.parser import Parser, UnresolvedOperand
@@ -128,11 +128,11 @@ class AddPtrOp(Operation):
         if len(self.operands) != 2 or len(self.results) != 1:
             raise OpError(Fault("takes a pointer and an offset and has one result"))
         kind, count = (value.type for value in self.operands)
-        if not isinstance(kind, PtrType) or not is_integer(count):
+        if not isinstance(kind, PtrType) or not isinstance(count, IndexType):
             raise OpError(
                 Fault(
                     f"type mismatch: {type_name(kind)} and an offset of {type_name(count)}",
-                    legal="a pointer and an integer or index",
+                    legal="a pointer and an index",
                 )
             )
         if self.results[0].type != kind:

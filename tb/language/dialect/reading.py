@@ -24,6 +24,7 @@ class Reading:
         words: Properties.
         faults: Its errors.
         notes: Remarks on an op without an error, with their offsets.
+        old: The operands are those of an older form, which needs no sizes of groups.
     """
 
     text: OpText
@@ -33,6 +34,7 @@ class Reading:
     words: dict[str, Attribute] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
     notes: list[tuple[str, int]] = field(default_factory=list)
+    old: bool = False
 
     def put(self, name: str, item: Item, place: int | None = None) -> None:
         """Adds an operand to a group; its type is the last one, or that at ``place``."""

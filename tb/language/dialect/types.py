@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 
 from xdsl.dialects.builtin import (
@@ -59,9 +60,10 @@ ELEMENTS: tuple[str, ...] = (
 )
 """Those with a name of their own; integers may have any width, vectors any size."""
 
+_BLANK = r"(?:\s|//[^\n]*)*"
 _POINTER = re.compile(
-    r"<\s*(?P<element>vector\s*<[^<>]*>|!?[\w.]*)\s*"
-    r"(?:,\s*(?:#pto\.address_space\s*<\s*(?P<long>\w*)\s*>|(?P<short>[\w.]*))\s*)?>"
+    rf"<{_BLANK}(?P<element>vector\s*<[^<>]*>|!?[\w.]*){_BLANK}"
+    rf"(?:,{_BLANK}(?:#pto\.address_space\s*<\s*(?P<long>\w*)\s*>|(?P<short>\#?[\w.]*)){_BLANK})?>"
 )
 
 
@@ -73,8 +75,12 @@ class PointerTextError(ValueError):
         self.legal = legal
 
 
-def read_pointer(text: str, position: int) -> tuple[Ptr, int]:
+def read_pointer(
+    text: str, position: int, aliases: Mapping[str, Attribute] | None = None
+) -> tuple[Ptr, int]:
     """Reads ``<element, space>`` of a pointer type that begins at ``position``; no space is gm.
+
+    ``aliases`` has the types and attributes that the file names itself, such as ``!element``.
 
     Returns:
         The pointer, with the first name of its space, and the position after it.
@@ -87,7 +93,10 @@ def read_pointer(text: str, position: int) -> tuple[Ptr, int]:
         raise PointerTextError(
             "a pointer type is written !pto.ptr<element, space>", "!pto.ptr<f16, gm>"
         )
-    element = "".join(match["element"].split()).removeprefix("!pto.").removeprefix("!")
+    element = "".join(match["element"].split())
+    if aliases and element in aliases:
+        element = type_name(aliases[element])
+    element = element.removeprefix("!pto.").removeprefix("!")
     vector = _VECTOR.fullmatch(element)
     if not _ELEMENT.fullmatch(vector["element"] if vector else element):
         raise PointerTextError(
@@ -95,6 +104,9 @@ def read_pointer(text: str, position: int) -> tuple[Ptr, int]:
         )
     named = match["long"] is not None or match["short"] is not None
     keyword = match["long"] or match["short"] or ("" if named else "gm")
+    space = aliases.get(keyword) if aliases else None
+    if isinstance(space, UnregisteredAttr):
+        keyword = space.value.data.strip("<> ")
     if keyword not in SPACES:
         raise PointerTextError(
             f"address space {keyword!r} of a pointer is unknown", ", ".join(SPACES)
@@ -113,7 +125,7 @@ class PtrType(Data[Ptr], TypeAttribute):
         """Reads the part in angle brackets."""
         source = parser.lexer.input
         try:
-            pointer, end = read_pointer(source.content, parser.pos)
+            pointer, end = read_pointer(source.content, parser.pos, parser.attribute_aliases)
         except PointerTextError as error:
             span = Span(parser.pos, parser.pos, source)
             raise ParseError(span, f"{error}; legal: {error.legal}") from None

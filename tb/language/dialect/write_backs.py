@@ -177,6 +177,8 @@ def _atomic(reading: Reading, clause: Clause) -> None:
             reading.fault(f"atomic lacks {key}", "FIX-L11", legal=shape)
             return
         reading.words[f"atomic_{key}"] = string(found[0].text)
+    if clause.items[0].key != "type":
+        reading.fault("atomic has op before type", "FIX-L11", legal=shape)
 
 
 _FIX_READERS: dict[str, Callable[[Reading, Clause], None]] = {

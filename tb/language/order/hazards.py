@@ -151,7 +151,7 @@ class Hazards:
         condition = condition_of(self._doubts, later, earlier)
         rule = RULE if first.pipe is second.pipe else ""
         legal = (
-            f"pto.pipe_barrier of {first.pipe.value} between them"
+            f"pto.barrier <{first.pipe.value}> between them"
             if rule
             else f"set_flag and wait_flag from {first.pipe.value} to {second.pipe.value} "
             "between them"

@@ -4,8 +4,9 @@
 Every pipe is a queue whose entries start in order. ``set_flag`` is in the queue of the pipe
 that sets, ``wait_flag`` in that of the pipe that waits; the k-th wait for an event meets the k-th
 set of it. A barrier over every pipe is in all queues. Registers are read in program order: a
-legacy copy comes after the ``set_*`` ops before it. Pipe S orders nothing else: a flag that S
-waits for holds ``set_*`` ops alone.
+legacy copy comes after the ``set_*`` ops before it. A flag that pipe S waits for stops the scalar
+stream: every later op starts after it (FL-03). ``get_buf`` waits for every ``rls_buf`` of its
+buffer before it in the program, and a ``rls_buf`` for the earlier ops of its pipe (BF-01, BF-02).
 
 What a step may rely on is a vector with one number a pipe: entries of its queue that have
 completed when the step starts. Two steps of which neither relies on the other, and which touch a
@@ -28,10 +29,22 @@ from tb.language.order.queues import (
     event_of,
     event_text,
     read_queues,
+    stops_stream,
 )
 from tb.language.order.verdict import Hazard
 from tb.language.place import Finding, Place
-from tb.language.trace import Barrier, Compute, Doubt, Move, SetFlag, Step, Trace, WaitFlag
+from tb.language.trace import (
+    Barrier,
+    Compute,
+    Doubt,
+    GetBuf,
+    Move,
+    RlsBuf,
+    SetFlag,
+    Step,
+    Trace,
+    WaitFlag,
+)
 
 _PIPES: tuple[Pipe, ...] = tuple(Pipe)
 _NUMBER = {pipe: number for number, pipe in enumerate(_PIPES)}
@@ -94,8 +107,12 @@ def order(trace: Trace, describe: Describe = described, hazard: Hazard = "") -> 
             clocks.join(step)
         elif isinstance(step, SetFlag):
             clocks.set_flag(index, step)
-        else:
+        elif isinstance(step, WaitFlag):
             clocks.wait_flag(index, step)
+        else:
+            clocks.bracket(index, step)
+        if index in queues.buffers.awaited and not isinstance(step, RlsBuf):
+            clocks.mark(index, step)
     found = (*queues.findings, *clocks.findings, *hazards.findings)
     return Order(
         sequence,
@@ -135,6 +152,8 @@ class _Clocks:
         self._relied: dict[int, list[int]] = {}
         # Entries that have completed at a set_flag, or at a set_* op.
         self._behind: dict[int, list[int]] = {}
+        # Entries that have completed at the end of a step that a buffer waits for.
+        self._ended: dict[int, list[int]] = {}
         # Position of each wait_flag, by the set_flag it meets.
         self._waits: dict[int, int] = {}
         self._sets: dict[Event, int] = {}
@@ -220,7 +239,34 @@ class _Clocks:
         met = self._queues.met.get(index)
         if met is not None:
             self._waits[met] = self.begun[pipe]
-            self._learn(pipe, self._behind.pop(met))
+            self._learn_of(step, self._behind.pop(met))
+
+    def _learn_of(self, step: WaitFlag | GetBuf | RlsBuf, behind: list[int]) -> None:
+        """Passes what has completed to the pipe of a step; pipe S passes it to all."""
+        for pipe in range(len(_PIPES)) if stops_stream(step) else (_NUMBER[step.pipe],):
+            self._learn(pipe, behind)
+
+    def mark(self, index: int, step: Step) -> None:
+        """Notes what has completed when a step has, with all of its pipe before it."""
+        pipe = _S if step.pipe is None else _NUMBER[step.pipe]
+        behind = [*self._known[pipe]]
+        if step.pipe is not None:
+            behind[pipe] = self.begun[pipe]
+        self._ended[index] = behind
+
+    def bracket(self, index: int, step: GetBuf | RlsBuf) -> None:
+        """Gets a buffer, or releases it."""
+        pipe = _NUMBER[step.pipe]
+        self.begun[pipe] += 1
+        ended = [self._ended[one] for one in self._queues.buffers.waits.get(index, ())]
+        if isinstance(step, GetBuf):
+            for behind in ended:
+                self._learn_of(step, behind)
+        elif index in self._queues.buffers.awaited:
+            self.mark(index, step)
+            # In mode 1 the signal waits for other pipes; its own goes on.
+            for behind in ended:
+                self._ended[index] = list(map(max, self._ended[index], behind))
 
     def _set_twice(self, before: int, index: int, event: Event) -> None:
         place = self._steps[index].place

@@ -13,8 +13,19 @@ from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import LegacySet
 from tb.isa.lower import reads_ctrl
 from tb.isa.pipes import Pipe
+from tb.language.order.buffers import Buffers, read_buffers
 from tb.language.place import Finding, Place
-from tb.language.trace import TWICE, Barrier, Doubt, Move, SetFlag, Step, WaitFlag
+from tb.language.trace import (
+    TWICE,
+    Barrier,
+    Doubt,
+    GetBuf,
+    Move,
+    RlsBuf,
+    SetFlag,
+    Step,
+    WaitFlag,
+)
 
 Event = tuple[Pipe, Pipe, int]
 """Pipe that sets, pipe that waits, number."""
@@ -46,14 +57,16 @@ class Queues:
         met: Index of a ``wait_flag`` to the ``set_flag`` that it meets.
         sets: Event to its ``set_flag`` steps in order.
         registers: Index of an op that reads registers to the last op before it that writes them.
-        findings: Waits that no set meets, and waits that wait for one another.
-        notes: Events that are set at the end.
+        buffers: What each bracket of a buffer waits for.
+        findings: Waits that no set meets, wrong brackets, and waits that wait for one another.
+        notes: Events that are set at the end, and buffers that are held.
     """
 
     sequence: tuple[int, ...]
     met: dict[int, int]
     sets: dict[Event, list[int]]
     registers: dict[int, int]
+    buffers: Buffers
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
 
@@ -83,8 +96,16 @@ def _flags(
     return sets, waits, met
 
 
-def _edges(steps: tuple[Step, ...], met: dict[int, int]) -> tuple[_Edges, dict[int, int]]:
+def stops_stream(step: Step) -> bool:
+    """Returns whether a step stops the scalar stream: whatever comes later starts after it."""
+    return isinstance(step, WaitFlag | GetBuf) and step.pipe is Pipe.S
+
+
+def _edges(
+    steps: tuple[Step, ...], met: dict[int, int], buffers: Buffers
+) -> tuple[_Edges, dict[int, int]]:
     edges = _Edges()
+    stop = -1
     last: dict[Pipe, int] = {}
     registers: dict[int, int] = {}
     written, ctrl = -1, -1
@@ -96,8 +117,14 @@ def _edges(steps: tuple[Step, ...], met: dict[int, int]) -> tuple[_Edges, dict[i
         assert step.pipe is not None
         if step.pipe in last:
             edges.own[index].append(last[step.pipe])
+        if stop > last.get(step.pipe, -1):
+            edges.cross[index].append(stop)
         last[step.pipe] = index
-        if index in met:
+        if stops_stream(step):
+            stop = index
+        if index in buffers.waits:
+            edges.cross[index] += buffers.waits[index]
+        elif index in met:
             edges.cross[index].append(met[index])
         elif isinstance(step, Move) and isinstance(step.op, LegacySet):
             written = index
@@ -149,9 +176,14 @@ def read_queues(steps: tuple[Step, ...], doubts: Mapping[int, Doubt] = NO_DOUBTS
         doubts: Steps that are not known to happen.
     """
     sets, waits, met = _flags(steps)
-    edges, registers = _edges(steps, met)
+    buffers = read_buffers(steps)
+    edges, registers = _edges(steps, met, buffers)
     sequence = _sort(len(steps), edges)
     findings = _never_met(steps, sets, waits, doubts)
+    for fault in buffers.faults:
+        step, condition = steps[fault.index], condition_of(doubts, fault.index, fault.earlier)
+        name, message = step_name(step), fault.message
+        findings.append(Finding(step.place, name, fault.rule, message, fault.legal, condition))
     if len(sequence) < len(steps):
         findings += _circles(steps, edges, set(range(len(steps))).difference(sequence), doubts)
     notes = []
@@ -159,7 +191,12 @@ def read_queues(steps: tuple[Step, ...], doubts: Mapping[int, Doubt] = NO_DOUBTS
         if len(indices) > len(waits[event]):
             place = steps[indices[-1]].place
             notes.append(f"{place}: note: {event_text(event)} is still set at the end")
-    return Queues(tuple(sequence), met, sets, registers, tuple(findings), tuple(notes))
+    for index in buffers.held:
+        step = steps[index]
+        assert isinstance(step, GetBuf), "it is what holds a buffer"
+        text = f"buffer {step.buffer} is still held by {step.pipe.value} at the end"
+        notes.append(f"{step.place}: note: {text}")
+    return Queues(tuple(sequence), met, sets, registers, buffers, tuple(findings), tuple(notes))
 
 
 def _never_met(
@@ -223,18 +260,23 @@ def _circle(steps: tuple[Step, ...], ring: list[tuple[int, int]]) -> Finding:
         after = "this one" if number + 1 == len(ring) else _what(steps[ring[number + 1][0]])
         words.append(f"waits for {_what(steps[before])}, which comes after {after}")
     step = steps[ring[0][0]]
-    return Finding(step.place, _name(step), "", "deadlock: " + ", which ".join(words))
+    return Finding(step.place, step_name(step), "", "deadlock: " + ", which ".join(words))
 
 
 def _what(step: Step) -> str:
-    return f"{_name(step).removeprefix('pto.')} at {step.place}"
+    return f"{step_name(step).removeprefix('pto.')} at {step.place}"
 
 
-def _name(step: Step) -> str:
+def step_name(step: Step) -> str:
+    """Returns the name of the op of a step."""
     if isinstance(step, SetFlag):
         return "pto.set_flag"
     if isinstance(step, WaitFlag):
         return "pto.wait_flag"
     if isinstance(step, Barrier):
         return "pto.barrier"
+    if isinstance(step, GetBuf):
+        return "pto.get_buf"
+    if isinstance(step, RlsBuf):
+        return "pto.rls_buf"
     return f"pto.{step.name}"

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from tb.isa.cube import CubeOp, MteL1L0a, MteL1L0b
+from tb.isa.cube import VECTOR_BYTES, CubeOp, MteL1L0a, MteL1L0b, square
 from tb.isa.dtypes import ELEMENT_BYTES
 from tb.isa.nz.table import C0_BYTES
 from tb.language.lowered import Region, Touches
@@ -11,7 +11,7 @@ from tb.language.trace import Compute, Move
 from tb.language.unknown import UndecidedError, Unknown
 
 FRACTAL_ROWS = 16
-"""Rows of a fractal: what the matrix unit rounds M, and K of its right factor, up to."""
+"""Rows of a fractal: what the matrix unit rounds M and N up to."""
 
 ACCUMULATORS = 64
 """Bytes of one row of a group of accumulators in L0C."""
@@ -27,19 +27,29 @@ def cube_touches(op: CubeOp) -> Touches:
     def up(value: int, unit: int) -> int:
         return -(-value // unit) * unit
 
-    if isinstance(op, MteL1L0a | MteL1L0b):
-        rows, columns = (op.m, op.k) if isinstance(op, MteL1L0a) else (op.k, op.n)
+    if isinstance(op, MteL1L0a):
         size = ELEMENT_BYTES[op.src_type.dtype]
-        length = up(rows, FRACTAL_ROWS) * up(columns * size, C0_BYTES)
+        length = up(op.m, FRACTAL_ROWS) * up(op.k * size, C0_BYTES)
         whole = [(op.src_type.space, op.src, length), (op.dst_type.space, op.dst, length)]
+    elif isinstance(op, MteL1L0b):
+        size = ELEMENT_BYTES[op.src_type.dtype]
+        rows, columns = up(op.k, square(size)), up(op.n, square(size))
+        whole = [
+            (op.src_type.space, op.src, rows * columns * size),
+            (op.dst_type.space, op.dst, up(op.n, FRACTAL_ROWS) * rows * size),
+        ]
+    elif not op.m or not op.n or not op.k:
+        return ()
     else:
         size = ELEMENT_BYTES[op.lhs_type.dtype]
         row = up(op.k * size, C0_BYTES)
-        rows = up(op.k, FRACTAL_ROWS)
+        left = up(op.m, FRACTAL_ROWS) * row
+        if op.vector:
+            left = up(op.k * size, VECTOR_BYTES)
         groups = up(op.n, FRACTAL_ROWS) // FRACTAL_ROWS
         whole = [
-            (op.lhs_type.space, op.lhs, up(op.m, FRACTAL_ROWS) * row),
-            (op.rhs_type.space, op.rhs, rows * up(op.n * size, C0_BYTES)),
+            (op.lhs_type.space, op.lhs, left),
+            (op.rhs_type.space, op.rhs, up(op.n, FRACTAL_ROWS) * row),
             (op.dst_type.space, op.dst, up(op.m, FRACTAL_ROWS) * groups * ACCUMULATORS),
         ]
     last = len(whole) - 1

@@ -26,6 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 from tb.language.dialect.moves import MOVES
 from tb.language.dialect.ops import Fault
 from tb.language.dialect.others import OTHERS
+from tb.language.dialect.sync import ORDERING
 from tb.language.dialect.types import OpaqueType, PtrType
 
 
@@ -54,13 +55,22 @@ PTO = Dialect("pto", [*MOVES.values(), *OTHERS], [PtrType, OpaqueType])
 MOVE_NAMES = frozenset(f"pto.{name}" for name in MOVES)
 _NAMES = {kind.name.removeprefix("pto."): kind.name for kind in PTO.operations}
 
-_MOVERS = ("mte_", "copy_", "set_loop", "set_mov_pad", "set_flag", "wait_flag")
-"""How names of data movement, of its registers and of flags begin."""
-
-_FOREIGN = frozenset(
-    f"pto.mte_l1_{target}{form}" for target in ("l0a", "l0b") for form in ("", "_mx")
+_MOVERS = (
+    *("mte_", "copy_", "load_cbuf", "raw_fill", "create_cbuf", "mad_"),
+    *("set_loop", "set_mov_pad", "set_pad_val", "set_mte2", "set_channel", "set_ctrl"),
+    *("set_atomic", "set_intra", "wait_intra", "set_cross", "wait_cross", "get_buf", "rls_buf"),
+    *("sync.", "record_event", "wait_event"),
+    *("set_fpc", "set_quant", "set_relu", "set_fix", "set_store_atomic", "set_flag", "wait_flag"),
 )
-"""Ops with such names that are known to be foreign: loads of the matrix unit in other forms."""
+"""How names of data movement, of the matrix unit, of registers and of flags begin."""
+
+_EXISTING = frozenset(
+    (
+        *("mem_bar", "set_ffts", "dsb", "dcci", "cmo.cacheinvalid", "fence.barrier_all"),
+        *("section.simt", "simt_launch"),
+    )
+)
+"""Ops of the dialect, beside those read here, that are never a slip of another name."""
 
 _CLOSE, _CLOSE_MOVER = 0.85, 0.7
 """Least similarity of a name to the one in a hint, 1 being equality."""
@@ -69,18 +79,23 @@ _KNOWN = "pto, func.func/call/return, scf.for/if/yield, arith, builtin.unrealize
 
 def moves_data(name: str) -> bool:
     """Returns whether an op, known here or not, moves data or orders it, by its name."""
-    return name in MOVE_NAMES or seems_to_move(name)
+    return name in MOVE_NAMES or name in ORDERING or seems_to_move(name)
 
 
 def seems_to_move(name: str) -> bool:
     """Returns whether an op that is not known here must not be skipped, by its name."""
-    return name.removeprefix("pto.").startswith(_MOVERS) and name not in _FOREIGN
+    return name.removeprefix("pto.").startswith(_MOVERS)
 
 
 def meant(name: str) -> str:
     """Returns a hint at the op of the pto dialect that a name is close to, or nothing."""
+    own = name.split(".", 1)[-1]
+    if own in _EXISTING:
+        return ""
     close = _CLOSE_MOVER if seems_to_move(name) else _CLOSE
-    found = [] if name in _FOREIGN else get_close_matches(name.split(".", 1)[-1], _NAMES, 1, close)
+    # Names of vector ops begin so; the dialect has hundreds of them.
+    other = own in _NAMES or own.startswith("v")
+    found = [] if other else get_close_matches(own, _NAMES, 1, close)
     return f"; did you mean {_NAMES[found[0]]}?" if found else ""
 
 
@@ -100,6 +115,7 @@ RESUMABLE = ("pto", "pto_dv", "arith")
 _READ = frozenset(
     (
         *("builtin.module", "builtin.unrealized_conversion_cast", "scf.for", "scf.if", "scf.yield"),
+        "scf.condition",
         *("func.func", "func.return", "func.call"),
     )
 )
@@ -119,9 +135,11 @@ _FOREIGN_DIALECTS = frozenset(
 """Dialects of other parts of a compiler: their ops move nothing that an engine sees."""
 
 _FOREIGN_CONTROL = frozenset(
-    f"scf.{name}"
-    for name in ("condition", "execute_region", "forall", "index_switch", "parallel", "while")
+    f"scf.{name}" for name in ("execute_region", "forall", "index_switch", "parallel", "while")
 )
+
+WALKED = ("scf.execute_region", "scf.index_switch", "scf.while")
+"""Ops with regions that are read where something inside has to be looked at."""
 
 
 def is_foreign(name: str) -> bool:

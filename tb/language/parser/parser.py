@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     Signedness,
     UnknownLoc,
 )
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, AttributeInvT, Block, Operation, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.parser.core import ForwardDeclaredValue
@@ -24,16 +25,24 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tb.language.dialect.control import SPELLINGS
 from tb.language.dialect.flags import FlagOp
-from tb.language.dialect.moves import MOVES, NotPlainError, verify_move
+from tb.language.dialect.moves import MOVES, verify_move
 from tb.language.dialect.names import unknown_names
 from tb.language.dialect.ops import Fault, MoveOp, OpError, string
 from tb.language.dialect.others import OTHERS, BrokenOp, ForeignOp, broken
-from tb.language.dialect.sections import SectionOp, VecScopeOp, orders_cores, refused_inside
+from tb.language.dialect.sections import (
+    SectionOp,
+    StrictVecScopeOp,
+    VecScopeOp,
+    orders_cores,
+    refused_inside,
+)
+from tb.language.dialect.sync import ORDERING
 from tb.language.dialect.types import OpaqueType, type_name
 from tb.language.parser.constants import Plain, plain_constant
 from tb.language.parser.foreign import UnclosedError, closing, skip
 from tb.language.parser.known import (
     RESUMABLE,
+    WALKED,
     context,
     is_foreign,
     moves_data,
@@ -48,6 +57,14 @@ from tb.language.parser.messages import (
     sentence,
     sentence_of_call,
 )
+
+_VALUE = re.compile(r"%(?:[0-9]+|[A-Za-z_$.\-][\w$.\-]*)", re.ASCII)
+_MADE = re.compile(
+    rf"{_VALUE.pattern}(?::\d+)?(?:\s*,\s*{_VALUE.pattern}(?::\d+)?)*\s*=(?!=)"
+    rf"|\^[\w$.\-]+\s*\([^()]*(?:\([^()]*\)[^()]*)*\)",
+    re.ASCII,
+)
+"""Results, values that a loop carries, and the arguments of a block."""
 
 _LABELLED = re.compile(r"\s*\{\s*\^", re.ASCII)
 """Begin of a region whose first block has a label, as one with arguments does."""
@@ -205,15 +222,30 @@ class ProgramParser(Parser):
         self._bind(op, name, bound)
         if isinstance(op, VecScopeOp):
             self._check_vecscope(op)
+        if isinstance(op, StrictVecScopeOp):
+            self._check_captured(at)
         return op
 
-    def _in_vecscope(self, name: str, at: int) -> bool:
-        """Returns whether a vector interval has ops that are looked at: most have none."""
+    def _holds(self, name: str, at: int) -> bool:
+        """Returns whether the regions of an op have ops that are looked at: most have none."""
         try:
             inside = skip(self._text, at + len(name), _looked_at).names
         except UnclosedError:
             return True
         return bool(inside) or _LABELLED.match(self._text, at + len(name)) is not None
+
+    def _check_captured(self, at: int) -> None:
+        """Notes values of outside in the text of a strict vector interval, which ends here."""
+        begin = self._text.find("{", at)
+        inside = self._text[begin : self._text.rfind("}", begin, self.offset)]
+        inside = re.sub(r"//[^\n]*", "", inside)
+        made = {name for found in _MADE.finditer(inside) for name in _VALUE.findall(found[0])}
+        for name in dict.fromkeys(_VALUE.findall(inside)):
+            if name not in made and name[1:] in self.ssa_values:
+                message = f"{name} is a value of outside"
+                legal = "the arguments of the block and values made inside"
+                self._fault(StrictVecScopeOp.name, Fault(message, legal=legal), at)
+                return
 
     def _check_vecscope(self, scope: VecScopeOp) -> None:
         for op in scope.walk():
@@ -257,9 +289,10 @@ class ProgramParser(Parser):
             stack = reversed(self._parser_state.dialect_stack)
             found = (self.ctx._get_known_op(f"{dialect}.{name}") for dialect in stack)
             known = next((kind for kind in found if kind), None)
-        if known is None or known in (ForeignOp, BrokenOp) or not_read(known):
+        walked = known is not None and known.name in WALKED
+        if known is None or known in (ForeignOp, BrokenOp) or (not_read(known) and not walked):
             return self._unknown(name if known is None else known.name, at, results, len(name))
-        if known is VecScopeOp and not self._in_vecscope(name, at):
+        if known is VecScopeOp and not self._holds(name, at):
             return self._skip(name, at, results)
         dialect = known.dialect_name()
         self._parser_state.dialect_stack.append(dialect)
@@ -269,8 +302,6 @@ class ProgramParser(Parser):
             op = SPELLINGS.get(known.name, known.parse)(self)
             if op.attributes:
                 self._names(op, name, at)
-        except NotPlainError:
-            op = self._skip(name, at, results)
         except OpError as error:
             if dialect not in RESUMABLE:
                 fault = error.faults[0]
@@ -476,6 +507,11 @@ class ProgramParser(Parser):
         """Checks an op of xdsl's own dialects after it was read."""
         if type(op) in _OURS:
             return
+        if isinstance(op, FuncOp) and op.body.blocks:
+            end = op.body.blocks.last.last_op if op.body.blocks.last else None
+            if end is None or (end.name != "func.return" and not isinstance(end, ForeignOp)):
+                fault = Fault(f"@{op.sym_name.data} has no terminator", legal="return at its end")
+                self._fault(op.name, fault, self.offsets.get(op, 0))
         if isinstance(op, ConstantOp):
             kind = op.result.type
             if not isinstance(kind, IntegerType) or kind.signedness.data == Signedness.SIGNLESS:
@@ -489,7 +525,7 @@ class ProgramParser(Parser):
 
 
 def _looked_at(name: str) -> bool:
-    """Returns whether an op inside a vector interval is not left out with it."""
+    """Returns whether an op inside another one is not left out with it."""
     return moves_data(name) or orders_cores(name)
 
 
@@ -497,7 +533,7 @@ def _moves(op: Operation) -> bool:
     """Returns whether an op inside a foreign one must not be skipped."""
     if isinstance(op, ForeignOp):
         return op.holds_moves or moves_data(op.mnemonic)
-    return isinstance(op, MoveOp | FlagOp)
+    return isinstance(op, MoveOp | FlagOp) or op.name in ORDERING
 
 
 _OURS: frozenset[type[Operation]] = frozenset((*MOVES.values(), *OTHERS))

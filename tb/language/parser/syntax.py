@@ -13,6 +13,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from xdsl.dialects.builtin import UnregisteredAttr
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
@@ -78,11 +79,17 @@ class Item:
 
 @dataclass(slots=True)
 class Clause:
-    """A word after the operands, with the contents of its parentheses, if it has any."""
+    """A word after the operands, with the contents of its parentheses, if it has any.
+
+    ``comma`` tells whether a comma is before it, ``mark`` is ``(`` or ``=`` after its name, or
+    nothing.
+    """
 
     name: str
     at: int
     items: list[Item] = field(default_factory=list)
+    comma: bool = False
+    mark: str = ""
 
     @property
     def values(self) -> list[Item]:
@@ -198,7 +205,8 @@ class Scanner:
             if self.value == "<":
                 self.next = self.at
             try:
-                pointer, self.next = read_pointer(self.text, self.next)
+                aliases = self.parser.attribute_aliases
+                pointer, self.next = read_pointer(self.text, self.next, aliases)
             except PointerTextError as error:
                 self.fail(f"{error}; legal: {error.legal}")
             self.advance()
@@ -219,7 +227,10 @@ class Scanner:
             self.advance()
             return word
         if self.kind == "hash":
+            alias = self.parser.attribute_aliases.get(self.value)
             self.advance()
+            if isinstance(alias, UnregisteredAttr):
+                return alias.value.data.strip("<> ")
         if not self.take("<"):
             self.fail(f"expected {what}, found {self.found()}")
         word = self.word(what)
@@ -240,10 +251,12 @@ def _clause(scanner: Scanner) -> Clause:
     clause = Clause(scanner.value, scanner.at)
     scanner.advance()
     if scanner.take("="):
+        clause.mark = "="
         clause.items.append(scanner.item())
         return clause
     if not scanner.take("("):
         return clause
+    clause.mark = "("
     while not scanner.take(")"):
         if clause.items:
             scanner.expect(",", f"or ')' in {clause.name}(...)")
@@ -267,6 +280,8 @@ def _types(scanner: Scanner, text: OpText) -> None:
             if scanner.take("("):
                 depth += 1
                 typed = scanner.value == ")"
+            elif text.words[-1][0] == "src_layout":
+                scanner.fail(f"expected '(' after src_layout in the types, found {scanner.found()}")
             elif text.words[-1][0] not in TYPE_WORDS - _ALONE:
                 scanner.take(",")
         if not typed:
@@ -291,6 +306,8 @@ def read_op(
     commas: bool = False,
     loose: bool = False,
     bare: bool = False,
+    apart: bool = False,
+    mixed: bool = False,
 ) -> OpText:
     """Reads an op after its name; the parser is then after it.
 
@@ -302,6 +319,8 @@ def read_op(
         commas: Whether clauses follow commas.
         loose: Whether operands before the clauses may do without commas.
         bare: The op has no operands, and so no types.
+        apart: No comma follows a clause.
+        mixed: Operands may follow clauses, as a part of the head; the caller refuses them.
 
     Raises:
         ParseError: the text has another shape.
@@ -322,16 +341,19 @@ def read_op(
             if commas and not comma:
                 scanner.fail(f"expected ',' before {scanner.value}")
             text.clauses.append(_clause(scanner))
+            text.clauses[-1].comma = comma
         elif not comma and not (loose and scanner.kind == "value" and not text.clauses):
             scanner.expect(":", "and the types of the operands, or ','")
         elif text.clauses and text.clauses[-1].name not in _BARE and not text.clauses[-1].items:
             lost = text.clauses[-1]
             scanner.fail(f"{lost.name!r} is no operand: did you mean %{lost.name}?", lost.at)
-        elif text.clauses:
+        elif text.clauses and not mixed:
             scanner.fail(f"expected a clause or ':', found {scanner.found()}")
         else:
             text.head.append(scanner.item())
         comma = scanner.take(",")
+        if comma and apart and text.clauses and text.clauses[-1].items:
+            scanner.fail(f"expected no ',' after {text.clauses[-1].name}(...)", scanner.before)
     if comma and text.head:
         scanner.fail(f"expected an operand or a clause after ',', found {scanner.found()}")
     text.attributes.update(scanner.attribute_dictionary())

@@ -36,6 +36,7 @@ from tb.isa.fix.op import FixDescriptor, MteL0cGm
 from tb.isa.fix.rules import PARAMETER_RULE
 from tb.isa.fix.table import SCALAR_RELU, SCALE_MASK
 from tb.isa.footprint import Footprint, destinations, without_fill
+from tb.isa.l0.op import L0Descriptor
 from tb.isa.lower import Descriptor, V06Op, lower
 from tb.isa.nz.op import NzDescriptor
 from tb.isa.profile import KNOBS, PROFILES, current, using
@@ -167,7 +168,7 @@ def _violations(lowering: Lowering, d_rules: bool) -> tuple[Violation, ...]:
     op = lowering.op
     if isinstance(op, CtrlOp):
         return ()
-    found = _set_violations(op) if isinstance(op, LegacySet) else _of_op(op, lowering)
+    found = set_violations(op) if isinstance(op, LegacySet) else _of_op(op, lowering)
     if d_rules:
         return found
     # An engine refuses an op with a hint that does not fit.
@@ -204,7 +205,8 @@ def _told(violations: tuple[Violation, ...]) -> tuple[Violation, ...]:
     return violations
 
 
-def _set_violations(op: LegacySet) -> tuple[Violation, ...]:
+def set_violations(op: LegacySet) -> tuple[Violation, ...]:
+    """Returns the rule that an op breaks which writes registers, or nothing."""
     for name, value, bits in operand_widths(assume(op, harmless("DMA-L05"))):
         message = too_wide(name, value, bits)
         if message:
@@ -336,7 +338,8 @@ def t_broken(desc: Descriptor) -> tuple[Violation, ...]:
     """Returns the T rules that a legal op breaks."""
     found: tuple[Violation, ...] = ()
     if not desc.is_nop:
-        found = t_violations(desc) if isinstance(desc, BurstDescriptor) else _overlaps(desc)
+        exact = isinstance(desc, BurstDescriptor | L0Descriptor)
+        found = t_violations(desc) if exact else _overlaps(desc)
         found += _of_operands(desc)
     if isinstance(desc, FixDescriptor):
         found += _parameters(desc)

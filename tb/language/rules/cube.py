@@ -86,7 +86,7 @@ def _types(op: CubeOp) -> list[Problem]:
     ]
     if op.src_type.dtype not in ELEMENT_BYTES or ELEMENT_BYTES[op.src_type.dtype] > 4:
         problems.append((f"elements are {op.src_type.dtype}", f"one of {factors}"))
-    elif op.src_type.dtype != op.dst_type.dtype:
+    elif ELEMENT_BYTES[op.src_type.dtype] != ELEMENT_BYTES.get(op.dst_type.dtype):
         names = f"{op.src_type.dtype} and {op.dst_type.dtype}"
-        problems.append((f"elements of source and destination are {names}", "one type"))
+        problems.append((f"elements of source and destination are {names}", "one width"))
     return problems

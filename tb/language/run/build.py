@@ -49,6 +49,9 @@ CLASSES: dict[str, Any] = {
 }
 """Ops with pointers and their classes."""
 
+STORES = ("mte_ub_gm", "copy_ubuf_to_gm")
+"""Stores that CTRL makes atomic (AT-01)."""
+
 _HOST = ("mte_l1_l0a", "mte_l1_l0b", "mad")
 _WIDTH_RULES = {"DMA": "DMA-L05", "ND": "ND-L03", "BT": "BT-L02", "FB": "FB-L02", "FIX": "FIX-L14"}
 _RANGE_RULES = {"DMA": "DMA-L12", "ND": "ND-L08", "BT": "BT-L04", "FB": "FB-L04", "FIX": "FIX-L23"}
@@ -130,7 +133,7 @@ class Recipe:
         inputs: Values it takes.
         make: Builds it of the numbers of ``inputs``.
         gm: Index in ``inputs`` of its address in GM, -1 where it has none.
-        ctrl: Whether CTRL decides clauses that the op leaves out.
+        ctrl: Whether CTRL decides clauses that the op leaves out, or whether it is atomic.
     """
 
     name: str
@@ -264,6 +267,8 @@ def _words(written: Written) -> dict[str, Any]:
     fixed: dict[str, Any] = {}
     if written.name == "mte_gm_l1_frac":
         fixed["mode"] = words.get("mode", "")
+    if written.name == "mad":
+        fixed = {name: bool(words.get(name)) for name in ("disable_gemv", "n_dir")}
     if _rules_of(written.name) == "FIX":
         fixed = {
             "layout": words.get("layout", ""),
@@ -411,6 +416,7 @@ def recipe(
 
     names = fixed.get("sat", "-"), fixed.get("atomic", "-")
     ctrl = names[0] == "" or (written.name == "mte_l0c_gm" and names[1] == "-")
+    ctrl = ctrl or written.name in STORES
     pipe = PIPES[TEXT_FORMS.get(written.name, written.name)]
     return Recipe(written.name, pipe, tuple(take.inputs), make, gm, ctrl)
 

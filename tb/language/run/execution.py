@@ -7,23 +7,27 @@ Every ``*_code`` function returns the code of one op: a function over a frame. A
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from math import prod
 
-from tb.isa.ctrl import CtrlOp
-from tb.isa.cube import CubeOp
+from tb.isa.ctrl import CtrlOp, atomic_of
+from tb.isa.cube import CubeOp, Mad
 from tb.isa.dma.legacy import DmaRegisters, LegacySet
 from tb.isa.text import AnyOp
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.run.arith import Code, Frame, merged
-from tb.language.run.build import Input, Recipe, legal_numbers
+from tb.language.run.build import STORES, Input, Recipe, legal_numbers
 from tb.language.run.reach import Reach
 from tb.language.run.registers import RegisterState
 from tb.language.run.values import Located, Missing, plain
 from tb.language.trace import TWICE, Compute, Doubt, Move, Step
 from tb.language.unknown import UNKNOWN, UndecidedError
+
+TF32_BIT = 46
+"""Bit of CTRL that cuts factors of f32 to 10 fraction bits (spec/l0_loads.md, section 6)."""
 
 MAX_DEPTH = 64
 """Calls inside calls."""
@@ -46,6 +50,7 @@ class Execution:
         findings: Errors, once for each op and rule, with ``static``; else it is raised.
         unknown: Places of ops with a value that is not known.
         undecided: Places of loops and conditions that depend on such a value.
+        unnumbered: As of :class:`tb.language.trace.Trace`.
         once, doubts: As of :class:`tb.language.trace.Trace`.
         again: Rest of ``MOST_AGAIN``.
         conditions: Of the loops and conditions under way that may not run.
@@ -63,6 +68,7 @@ class Execution:
     findings: dict[tuple[Place, str], Finding] = field(default_factory=dict)
     unknown: dict[Place, None] = field(default_factory=dict)
     undecided: dict[Place, None] = field(default_factory=dict)
+    unnumbered: dict[Place, None] = field(default_factory=dict)
     once: dict[Place, None] = field(default_factory=dict)
     doubts: list[Doubt] = field(default_factory=list)
     again: int = MOST_AGAIN
@@ -223,6 +229,18 @@ def _missing(run: Execution, written: Movement, each: Input, value: Missing) -> 
     return UNKNOWN
 
 
+def _check_tf32(step: Step, ctrl: int) -> None:
+    """Refuses a product of f32 where CTRL says that its factors are cut first.
+
+    Raises:
+        ProgramError: it does.
+    """
+    op = step.op if isinstance(step, Compute) else None
+    if isinstance(op, Mad) and op.lhs_type.dtype == "f32" and ctrl >> TF32_BIT & 1:
+        message = f"bit {TF32_BIT} of CTRL is set: factors of f32 are cut, which is not executed"
+        raise refuse(step.place, message, legal=f"bit {TF32_BIT} clear", op="pto.mad")
+
+
 def move_code(run: Execution, written: Movement) -> Code:
     """Returns the code of a data movement, a ``set_*`` op or an op of the host."""
     recipe, slots = written.recipe, written.slots
@@ -230,6 +248,7 @@ def move_code(run: Execution, written: Movement) -> Code:
     steps, reach, gm = run.steps, run.reach, recipe.gm
     made: dict[tuple[object, ...], Step] = {}
     state, copies, register = run.registers, written.copies, recipe.name.startswith("set_")
+    multiplies = recipe.name == "mad" and not run.static
 
     def touch(numbers: list[int], located: Located) -> None:
         extent = reach.extent(recipe, numbers, state.now, sampled())
@@ -248,7 +267,13 @@ def move_code(run: Execution, written: Movement) -> Code:
         reach.touch(located.argument, located.offset + extent)
 
     def sampled() -> int:
-        return state.ctrl if recipe.ctrl else 0
+        ctrl = state.ctrl if recipe.ctrl else 0
+        if recipe.name in STORES and not run.static and (ctrl is UNKNOWN or atomic_of(ctrl)[0]):
+            message = "an atomic store by CTRL is known and not executed"
+            raise refuse(
+                written.place, message, op=f"pto.{recipe.name}", legal="pto.set_atomic_none before"
+            )
+        return ctrl
 
     def slow(frame: Frame) -> list[int]:
         numbers = []
@@ -288,6 +313,8 @@ def move_code(run: Execution, written: Movement) -> Code:
         if step is None:
             step = made[key] = written.step(recipe.make(numbers), registers, argument, ctrl)
         steps.append(step)
+        if multiplies:
+            _check_tf32(step, state.ctrl)
         if located is not None:
             touch(numbers, located)
         elif register and isinstance(step, Move):
@@ -385,7 +412,7 @@ def loop_code(run: Execution, loop: Loop, body: tuple[Code, ...]) -> Code:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One way of an ``scf.if``: its code and the slots it yields."""
+    """One way of an ``scf.if`` or ``scf.index_switch``: its code and the slots it yields."""
 
     body: tuple[Code, ...] = ()
     yielded: tuple[int, ...] = ()
@@ -395,31 +422,100 @@ def branch_code(
     run: Execution,
     place: Place,
     condition: int,
-    ways: tuple[Branch, Branch],
+    ways: Mapping[int | None, Branch],
     results: tuple[int, ...],
 ) -> Code:
-    """Returns the code of ``scf.if``; one with an unknown condition is walked both ways."""
-    then, other = ways
+    """Returns the code of ``scf.if`` or ``scf.index_switch``; with an unknown value all ways.
+
+    Args:
+        run: The execution.
+        place: Place of the op.
+        condition: Slot of the value.
+        ways: The value on which each branch is taken; None for all others.
+        results: Slots.
+    """
+    kind = "scf.if" if 1 in ways and len(ways) == 2 else "scf.index_switch"
+
+    def on(value: int | None) -> str:
+        if kind == "scf.if":
+            verb = "does not hold" if value is None else "holds"
+            return f"if the condition at {place}, which is not known, {verb}"
+        return f"if the value at {place}, which is not known, is {value or 'no case of it'}"
 
     def code(frame: Frame) -> None:
         chosen = plain(frame[condition])
         if isinstance(chosen, Missing):
-            run.undecide(place, "scf.if", "the condition", chosen)
-            with run.doubt(f"if the condition at {place}, which is not known, holds"):
-                for each in then.body:
-                    each(frame)
-            first = [frame[slot] for slot in then.yielded]
-            with run.doubt(f"if the condition at {place}, which is not known, does not hold"):
-                for each in other.body:
-                    each(frame)
-            second = [frame[slot] for slot in other.yielded]
-            for slot, one, two in zip(results, first, second, strict=True):
-                frame[slot] = merged(one, two, chosen)
+            run.undecide(place, kind, "the condition", chosen)
+            found: list[list[int]] = []
+            for value, way in ways.items():
+                with run.doubt(on(value)):
+                    for each in way.body:
+                        each(frame)
+                found.append([frame[slot] for slot in way.yielded])
+            for slot, *some in zip(results, *found, strict=True):
+                frame[slot] = reduce(lambda one, two: merged(one, two, chosen), some)
             return
-        way = then if chosen else other
+        way = ways.get(1 if chosen and kind == "scf.if" else chosen, ways[None])
         for each in way.body:
             each(frame)
         _copy(frame, way.yielded, results)
+
+    return code
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """An ``scf.while``: slots of the values that go around, and the code of both regions.
+
+    Attributes:
+        place: Its place.
+        start, before: Operands, and the arguments of the first region.
+        condition, forwarded: What ``scf.condition`` takes.
+        after, yielded: Arguments of the second region, and what it yields.
+        results: Results.
+        test, body: Code of the first and of the second region.
+    """
+
+    place: Place
+    start: tuple[int, ...]
+    before: tuple[int, ...]
+    condition: int
+    forwarded: tuple[int, ...]
+    after: tuple[int, ...]
+    yielded: tuple[int, ...]
+    results: tuple[int, ...]
+    test: tuple[Code, ...]
+    body: tuple[Code, ...]
+
+
+def while_code(run: Execution, loop: While) -> Code:
+    """Returns the code of ``scf.while``; with an unknown condition its body is walked once."""
+    cost = len(loop.test) + len(loop.body) + 1
+    condition = f"if the loop at {loop.place}, whose condition is not known, runs"
+
+    def code(frame: Frame) -> None:
+        _copy(frame, loop.start, loop.before)
+        while True:
+            run.spend(cost, loop.place, "a loop without a bound does not end")
+            for each in loop.test:
+                each(frame)
+            again = plain(frame[loop.condition])
+            if isinstance(again, Missing):
+                run.undecide(loop.place, "scf.while", "the condition of the loop", again)
+                run.once.setdefault(loop.place)
+                for slot in (*loop.after, *loop.results):
+                    frame[slot] = Missing("it is carried by a loop whose condition is not known")
+                with run.doubt(condition):
+                    for each in loop.body:
+                        each(frame)
+                return
+            if not again:
+                _copy(frame, loop.forwarded, loop.results)
+                return
+            _copy(frame, loop.forwarded, loop.after)
+            for each in loop.body:
+                each(frame)
+            _copy(frame, loop.yielded, loop.before)
 
     return code
 

@@ -6,19 +6,21 @@ Errors of an op that do not depend on a run are found here, in the order of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from xdsl.dialects.builtin import IntegerAttr, UnregisteredOp
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, UnregisteredOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tb.isa.dtypes import element_bits
+from tb.language.dialect.cube import executed_form, is_cube, load_legal
 from tb.language.dialect.flags import BarrierOp, FlagOp, SetFlagOp
 from tb.language.dialect.ops import MoveOp, written
-from tb.language.dialect.others import BlockQueryOp, BrokenOp, ForeignOp
+from tb.language.dialect.others import BlockQueryOp, BrokenOp, ForeignOp, SubblockIdxOp
 from tb.language.dialect.scalars import ScalarOp
 from tb.language.dialect.sections import SectionOp, VectorSectionOp
+from tb.language.dialect.sync import BufferOp, CoreOp, OrderOp, QuietOp
 from tb.language.dialect.types import pointer_of, type_name
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import Finding, Place, refuse
@@ -32,13 +34,16 @@ from tb.language.run.execution import (
     Loop,
     Movement,
     Routine,
+    While,
     block_code,
     branch_code,
     call_code,
     constant_step,
     loop_code,
     move_code,
+    while_code,
 )
+from tb.language.run.sync import order_code
 from tb.language.run.values import (
     NUMBER,
     POINTER,
@@ -53,7 +58,28 @@ ADDRESS_BITS = 64
 """Width of a pointer as a number."""
 
 _UNDEFINED = Missing("it is used before it is defined")
-_ENDS = ("func.return", "scf.yield")
+_ENDS = ("func.return", "scf.yield", "scf.condition")
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The instruction stream of one core (spec/order_and_atomics.md, section 4).
+
+    Attributes:
+        core: ``cube`` or ``vector``; empty for all sections in the order of the text.
+        sub_block: Number of the vector core.
+    """
+
+    core: str = ""
+    sub_block: int = 0
+
+    def leaves_out(self, section: str) -> bool:
+        """Returns whether a section is of another core."""
+        kind = section.removeprefix("pto.section.")
+        return bool(self.core) and kind in ("cube", "vector") and kind != self.core
+
+
+EVERY_STREAM = Stream()
 
 KNOWN: tuple[str, ...] = (
     "builtin.module",
@@ -125,8 +151,15 @@ class Preparation:
     """Makes functions ready to run."""
 
     def __init__(
-        self, source: Source, run: Execution, *, skip_foreign: bool, ubuf_blocks: bool = False
+        self,
+        source: Source,
+        run: Execution,
+        *,
+        skip_foreign: bool,
+        ubuf_blocks: bool = False,
+        stream: Stream = EVERY_STREAM,
     ) -> None:
+        self.stream = stream
         self.source, self.run, self.skip_foreign = source, run, skip_foreign
         self.ubuf_blocks = ubuf_blocks
         self.problems: list[Finding] = []
@@ -140,6 +173,9 @@ class Preparation:
             "arith.select": self._select,
             "scf.for": self._for,
             "scf.if": self._if,
+            "scf.index_switch": self._if,
+            "scf.while": self._while,
+            "scf.execute_region": self._region,
             "func.call": self._call,
             "pto.castptr": self._cast,
             "pto.addptr": self._addptr,
@@ -151,6 +187,9 @@ class Preparation:
             "pto.wait_flag": self._flag,
             "pto.pipe_barrier": self._barrier,
             "pto.barrier": self._barrier,
+            "pto.record_event": self._flag,
+            "pto.wait_event": self._flag,
+            "pto.barrier_sync": self._barrier,
         }
 
     def kind(self, value: SSAValue) -> Kind:
@@ -226,7 +265,12 @@ class Preparation:
 
     def _section(self, op: Operation, scope: _Scope) -> tuple[Code, ...]:
         """Returns the code of a section; one of both sub-blocks is run for sub-block 0 alone."""
-        outer, scope.ub_sub = scope.ub_sub, self._ub_sub(op, scope.ub_sub)
+        if self.stream.leaves_out(op.name):
+            return ()
+        outer = scope.ub_sub
+        if isinstance(op, VectorSectionOp):
+            scope.ub_sub = self.stream.sub_block or outer
+        scope.ub_sub = self._ub_sub(op, scope.ub_sub)
         chosen = scope.ub_chosen or given_sub_block(op) is not None
         both = isinstance(op, VectorSectionOp) and not chosen
         if both and any(isinstance(each, MoveOp) for each in op.walk()):
@@ -246,18 +290,28 @@ class Preparation:
         if make is not None:
             return make(op, scope)
         if isinstance(op, BlockQueryOp):
-            scope.fix(op.results[0], op.value)
+            number = self.stream.sub_block if isinstance(op, SubblockIdxOp) else op.value
+            scope.fix(op.results[0], number)
             return None
         if isinstance(op, BrokenOp):
             self._broken(op, scope)
             return None
         if isinstance(op, MoveOp):
-            if op.form.executed:
+            legal = self._executed_form(op, scope)
+            if not legal:
                 return self._move(op, scope)
-            self._known(op)
+            why = "later ops may read what it writes"
+            self._known(op, why, legal, cube=is_cube(op.form))
             return None
         if isinstance(op, ScalarOp):
             self._scalar(op, scope)
+            return None
+        if isinstance(op, OrderOp):
+            return self._order(op, scope)
+        if isinstance(op, CoreOp):
+            self._cores(op)
+            return None
+        if isinstance(op, QuietOp):
             return None
         if name.startswith("pto.") or name == "pto_dv.foreign":
             self._foreign(op, scope)
@@ -379,10 +433,67 @@ class Preparation:
             return Branch(self._block(region.block, scope), self._yielded(region.block, scope))
 
         condition, results = scope.slot(op.operands[0]), scope.many(op.results)
-        ways = (way(op.regions[0]), way(op.regions[1]))
-        if any(len(each.yielded) != len(results) for each in ways):
+        ways: dict[int | None, Branch] = {}
+        if op.name == "scf.if":
+            ways = {1: way(op.regions[0]), None: way(op.regions[1])}
+        else:
+            cases = attribute_of(op, "cases")
+            assert isinstance(cases, DenseArrayBase), "xdsl reads the cases of a switch"
+            for value, region in zip(cases.iter_values(), op.regions[1:], strict=True):
+                ways[int(value)] = way(region)
+            ways[None] = way(op.regions[0])
+        if any(len(each.yielded) != len(results) for each in ways.values()):
             self.problem(op, f"both branches have to yield {len(results)} values")
+        self._check_yields(op, op.regions)
         return branch_code(self.run, self.source.place(op), condition, ways, results)
+
+    def _check_yields(self, op: Operation, regions: Iterable[Region]) -> None:
+        """Notes yields of other types than those of the results."""
+        wanted = [type_name(each.type) for each in op.results]
+        for region in regions:
+            end = region.block.last_op if region.blocks else None
+            if end is None or end.name != "scf.yield" or len(end.operands) != len(wanted):
+                continue
+            given = [type_name(each.type) for each in end.operands]
+            if given != wanted:
+                message = f"type mismatch: ({', '.join(given)}) is yielded"
+                self.problem(op, message, legal=f"({', '.join(wanted)}), the types of the results")
+
+    def _while(self, op: Operation, scope: _Scope) -> Code | None:
+        first, second = (region.block for region in op.regions)
+        end = first.last_op
+        if end is None or end.name != "scf.condition":
+            self.problem(op, "its first region does not end with scf.condition")
+            return None
+        loop = While(
+            self.source.place(op),
+            scope.many(op.operands),
+            scope.many(first.args),
+            scope.slot(end.operands[0]),
+            scope.many(end.operands[1:]),
+            scope.many(second.args),
+            self._yielded(second, scope),
+            scope.many(op.results),
+            self._block(first, scope),
+            self._block(second, scope),
+        )
+        return while_code(self.run, loop)
+
+    def _region(self, op: Operation, scope: _Scope) -> Code | None:
+        """Returns the code of ``scf.execute_region``."""
+        blocks = [*op.regions[0].blocks]
+        if len(blocks) != 1:
+            self.problem(op, f"its region has {len(blocks)} blocks: 1 is executed")
+            return None
+        branch = Branch(self._block(blocks[0], scope), self._yielded(blocks[0], scope))
+        return branch_code(
+            self.run, self.source.place(op), self._zero(scope), {None: branch},
+            scope.many(op.results),
+        )  # fmt: skip
+
+    def _zero(self, scope: _Scope) -> int:
+        scope.template.append(0)
+        return len(scope.template) - 1
 
     def _call(self, op: Operation, scope: _Scope) -> Code | None:
         function = self.source.callee(op)
@@ -423,6 +534,13 @@ class Preparation:
         assert isinstance(op, BarrierOp), "dispatched by name"
         return constant_step(self.run, Barrier(self.source.place(op), op.pipe))
 
+    def _order(self, op: OrderOp, scope: _Scope) -> Code | None:
+        if isinstance(op, BufferOp) and op.mode > 1:
+            self._cores(op)
+            return None
+        slot = None if op.number is None else scope.slot(op.number)
+        return order_code(self.run, op, self.source.place(op), slot)
+
     # --- ops of the pto dialect ------------------------------------------------------------------
 
     def _broken(self, op: BrokenOp, scope: _Scope) -> None:
@@ -458,13 +576,35 @@ class Preparation:
         for result in op.results:
             scope.fix(result, Missing(f"it is the result of {op.name} at {place}, not executed"))
 
-    def _known(self, op: MoveOp) -> None:
-        """Continues after an op that is read and not executed; no run may leave it out."""
+    def _executed_form(self, op: MoveOp, scope: _Scope) -> str:
+        """Returns, of an op that is known and not executed, the form that is; else nothing."""
+        text = written(op)
+        assert text is not None, "the caller has asked"
+        legal = executed_form(op, text)
+        starts = [text.operands[x] for x in ("start_row", "start_col") if x in text.operands]
+        slots = scope.many(starts) if not legal else ()
+        if all(slot in scope.fixed and scope.template[slot] == 0 for slot in slots):
+            return legal
+        return load_legal(op.form.name)
+
+    def _known(self, op: Operation, why: str = "", legal: str = "", *, cube: bool = False) -> None:
+        """Continues after an op that is read and not executed.
+
+        A run may leave out a load or a product where it may leave out foreign ops, since its last
+        line says so; it may leave out nothing else.
+        """
         place = self.source.place(op)
-        if not self.run.static:
-            message = "this op is known and not executed: later ops may read what it writes"
-            self.problem(op, message, legal="the grouped form of the op")
-        self.skipped.setdefault(place, Skipped(place, op.name))
+        if not self.run.static and not (self.skip_foreign and cube):
+            message = f"this op is known and not executed: {why}"
+            self.problem(op, message, legal=legal)
+        self.skipped.setdefault(place, Skipped(place, op.name, known=True, cube=cube))
+
+    def _cores(self, op: Operation) -> None:
+        """Continues after an op that is read and not executed; no run may leave it out."""
+        if isinstance(op, BufferOp):
+            self._known(op, f"mode {op.mode}", "mode 0 or 1")
+        else:
+            self._known(op, "signals between cores are not", "flags and buffers of one core")
 
     def _move(self, op: Operation, scope: _Scope) -> Code | None:
         text = written(op)

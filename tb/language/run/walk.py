@@ -14,7 +14,7 @@ from tb.language.collector import collector_off
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.reader import Source
 from tb.language.run.execution import Execution, never_executed
-from tb.language.run.prepare import Preparation, kind_of_type
+from tb.language.run.prepare import EVERY_STREAM, Preparation, Stream, kind_of_type
 from tb.language.run.values import Located, Missing
 from tb.language.trace import Argument, Compute, Move, Trace
 
@@ -133,6 +133,7 @@ def trace(
     foreign: Literal["refuse", "skip"] = "refuse",
     ubuf_to_ubuf: Literal["bytes", "blocks"] = "bytes",
     limit: int = LIMIT,
+    stream: Stream = EVERY_STREAM,
 ) -> Trace:
     """Returns what a program does.
 
@@ -148,6 +149,7 @@ def trace(
         ubuf_to_ubuf: Unit of the operands of ``copy_ubuf_to_ubuf``: bytes and strides, or blocks
             of 32 bytes and gaps as the compiler prints them (spec/dma.md, section 4).
         limit: Ops that loops and calls execute at most.
+        stream: The core whose code is walked.
 
     Raises:
         ProgramError: the program cannot be executed; without ``static`` also: an operand is
@@ -157,7 +159,11 @@ def trace(
     chosen = _choose(source, function)
     run = Execution(limit, static)
     prepared = Preparation(
-        source, run, skip_foreign=foreign == "skip", ubuf_blocks=ubuf_to_ubuf == "blocks"
+        source,
+        run,
+        skip_foreign=foreign == "skip",
+        ubuf_blocks=ubuf_to_ubuf == "blocks",
+        stream=stream,
     )
     too_deep = refuse(source.place(chosen), "loops, conditions and calls are nested too deeply")
     try:
@@ -187,6 +193,7 @@ def trace(
         _dead(prepared, run),
         tuple(run.calls),
         tuple(f"sub-block 1 of the vector section at {place}" for place in prepared.one_sub_block),
+        unnumbered=tuple(run.unnumbered),
     )
 
 

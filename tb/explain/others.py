@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops that touch no byte of a memory, or that no engine executes: a sentence, and register words.
+
+``SENTENCES`` has a row for each kind of op of spec/dialect.md that has no byte map.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from tb.explain.forms import RAW_FORMS
+from tb.explain.words import WordValue, words_of
+from tb.isa.ctrl import CtrlOp
+from tb.isa.dma.legacy import (
+    OUTTOUB,
+    CopyGmToUbuf,
+    CopyUbufToGm,
+    DmaRegisters,
+    LegacySet,
+    SetLoopSize,
+    SetMovPadVal,
+)
+from tb.isa.dtypes import Ptr
+from tb.isa.fix.op import MteL0cGm
+from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
+from tb.isa.text import AnyOp
+from tb.language.lowered import Lowering
+from tb.language.unknown import UndecidedError
+
+_SKIPPED = "it is known and not executed"
+_UNIT = "no engine executes it and it has no descriptor, so that its bytes are not listed"
+
+ORDER = re.compile(r"(set|wait)_flag(_dyn)?|(pipe_)?barrier")
+"""Names of ops that order pipes and are executed."""
+
+SENTENCES: tuple[tuple[str, str], ...] = (
+    (r"(set|wait)_flag(_dyn)?", "orders two pipes; it touches no byte"),
+    (r"(pipe_)?barrier", "holds a pipe until its earlier ops are done; it touches no byte"),
+    (
+        r"barrier_sync|mem_bar|(get|rls)_buf(_dyn)?|(set|wait)_(intra|cross)_block|sync\.\w+|syncall"
+        r"|set_ffts|(record|wait)_event|dsb|dcci|cmo\.\w+|fence\.\w+",
+        f"orders pipes, cores or caches and touches no byte; {_SKIPPED}",
+    ),
+    (
+        r"mte_l1_l0[ab](_mx)?|load_cbuf_to_c[ab](_s4|_mx)?",
+        f"loads a factor of the matrix unit from L1; {_UNIT}",
+    ),
+    (r"mad(_\w+)?", f"multiplies on the matrix unit; {_UNIT}"),
+    (r"raw_fill_l1|create_cbuf_matrix", f"writes a pattern to L1; {_SKIPPED}"),
+    (
+        r"set_(loop[12]_stride|loop_size|pad_val)_outtol1|set_mte2_nz_para",
+        f"writes a register of copies from GM to L1; {_SKIPPED}",
+    ),
+    (
+        r"set_(loop3_para|channel_para|quant_pre|relu_alpha|fix_clip_relu|fpc)",
+        f"writes a register of the raw write-backs; {_SKIPPED}",
+    ),
+    (r"set_store_atomic_cfg", f"writes a register of stores; {_SKIPPED}"),
+    *(
+        (raw.name, f"is the register form of pto.{raw.op}, which can be explained; {_SKIPPED}")
+        for raw in RAW_FORMS
+        if raw.name not in (*TEXT_FORMS, *LEGACY_FORMS)
+    ),
+    (r"get_ctrl|sbitset[01]", "reads CTRL or changes a bit of a number; it touches no byte"),
+    (r"load_scalar|store_scalar|ld_dev|st_dev", f"accesses one element; {_SKIPPED}"),
+    (r"castptr|addptr|ptrtoint|get_(sub)?block_\w+", "computes a number; it touches no byte"),
+)
+"""Names as a regular expression, and what is to be said, in the order of search."""
+
+_MOVERS = re.compile(r"mte_|copy_|set_loop|set_mov_pad")
+"""How names begin that must not pass for foreign ones, as for ``verify``."""
+
+
+def sentence(name: str, *, foreign: bool = False) -> str:
+    """Returns what is to be said of an op without a byte map, or nothing for any other name.
+
+    Args:
+        name: Mnemonic without ``pto.``.
+        foreign: Whether the name is in the dialect, so that an unknown one moves no data.
+    """
+    for names, words in SENTENCES:
+        if re.fullmatch(names, name):
+            return f"pto.{name} {words}"
+    known = name in OPS or name in LEGACY_FORMS or name in TEXT_FORMS
+    known = known or name == "set_ctrl" or name.startswith("set_atomic_")
+    if known or not foreign or _MOVERS.match(name):
+        return ""
+    return f"pto.{name} is foreign: it moves no data between memories and is not executed"
+
+
+def written_words(
+    op: LegacySet | CtrlOp, registers: DmaRegisters, ctrl: int
+) -> tuple[WordValue, ...]:
+    """Returns the word that an op writes, from the registers after it."""
+    copy: AnyOp
+    if isinstance(op, CtrlOp):
+        copy, name = MteL0cGm(0, 0, 1, 1, 16, 16), "CTRL"
+    else:
+        load = isinstance(op, SetMovPadVal) or op.direction == OUTTOUB
+        if load:
+            kind = op.dtype if isinstance(op, SetMovPadVal) else "i8"
+            types = Ptr(kind, "gm"), Ptr(kind, "ub")
+            copy = CopyGmToUbuf(0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, *types)
+        else:
+            copy = CopyUbufToGm(0, 0, 0, 1, 1, 0, 0, 0)
+        name = _word(op)
+    try:
+        desc = Lowering(copy, registers, ctrl).descriptor
+    except UndecidedError:  # Another register is not known.
+        return ()
+    if desc is None:
+        return ()
+    words = [word for word in words_of(desc) if word.name == name]
+    if isinstance(op, CtrlOp):
+        words = [replace(word, value=ctrl, note="its other bits are storage") for word in words]
+    return tuple(words)
+
+
+def _word(op: LegacySet) -> str:
+    if isinstance(op, SetMovPadVal):
+        return "MOV_PAD_VAL"
+    return "LOOP_SIZE" if isinstance(op, SetLoopSize) else f"LOOP{op.level}_STRIDE"
+
+
+def effect(op: LegacySet | CtrlOp) -> str:
+    """Returns what an op does that writes a register."""
+    if isinstance(op, CtrlOp):
+        return (
+            "writes CTRL, which decides about saturation and atomic updates of later ops without a "
+            "clause for them; it touches no byte"
+        )
+    load = isinstance(op, SetMovPadVal) or op.direction == OUTTOUB
+    reader = "copy_gm_to_ubuf" if load else "copy_ubuf_to_gm"
+    return f"writes {_word(op)}, which later pto.{reader} read; it touches no byte"

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Worked values of the specification: images of the byte map, register words, forms, other ops."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tb.common.paths import ROOT
+from tb.explain.command import Options, explain_command
+from tb.explain.forms import RAW_FORMS
+from tb.explain.others import sentence
+from tb.language.dialect.forms import FORMS, KNOWN_FORMS
+from tests.explain.test_command import ELEMENTS, EVERY_OP, text_of, told
+
+
+def pattern(seed: int, size: int) -> NDArray[np.int64]:
+    """Returns P(s) of spec/examples.md."""
+    at = np.arange(size)
+    return (7 * at + 13 * (at >> 8) + 29 * seed + 3) % 256
+
+
+_FIRST = "copy_gm_to_ubuf 0, 0, 0, 64, 200, 0, 0"
+# Op, element types, seed of the source and its address, bytes of the image, CRC-32.
+IMAGES: dict[str, tuple[str, str, tuple[int, int], int, int]] = {
+    "EX1": ("copy_gm_to_ubuf 0, 0, 0, 32, 128, 0, 0, false, 0, 128, 128", "f32",
+            (0, 0), 4096, 0x3411E7F9),
+    "EX2": ("copy_gm_to_ubuf 5120, 0, 0, 64, 256, 0, 0, false, 0, 1024, 256", "f16",
+            (0, 0), 16384, 0xB8044D87),
+    "EX3": (f"{_FIRST}, true, 0, 200, 256", "f16", (0, 0), 16384, 0xF3771B43),
+    "EX3b": (f"set_mov_pad_val 0x1234; {_FIRST}, true, 0, 200, 256", "i16",
+             (0, 0), 16384, 0xB7D42B96),
+    "EX3c": (f"{_FIRST}, false, 0, 200, 256", "f16", (0, 0), 16384, 0xD0CFFF9A),
+    "EX4": ("copy_ubuf_to_gm 0, 0, 0, 32, 128, 0, 128, 128", "f32", (1, 0), 4096, 0xA55A16CA),
+    "EX5": ("copy_ubuf_to_gm 0, 0, 0, 64, 256, 0, 1024, 256", "f16", (1, 0), 65536, 0x66C94EC3),
+    "EX6": ("set_loop_size_outtoub 4, 1; set_loop1_stride_outtoub 2048, 2048; "
+            "copy_gm_to_ubuf 0, 0, 0, 8, 256, 0, 0, false, 0, 256, 256", "f16",
+            (0, 0), 8192, 0x8E0DC177),
+    "GU-E1": ("mte_gm_ub 0, 0, 0, 40 nburst(3, 64, 64) pad(1.0)", "f16", (0, 0), 256, 0x183875E9),
+    "GU-E2": ("mte_gm_ub 0, 0, 0, 40 nburst(3, 64, 64) loop(2, 256, 192) pad(1.0)", "f16",
+              (0, 0), 512, 0x922F90EE),
+    "GU-E3": ("mte_gm_ub 0, 0, 0, 20 nburst(2, 24, 64) pad(1.0, 2, 1)", "f32",
+              (0, 0), 128, 0xC427217C),
+    "GU-E4": ("mte_gm_ub 0, 0, 0, 224 nburst(1, 224, 256) loop(2, 224, 256) loop(2, 448, 512) "
+              "loop(2, 896, 1024) pad(1.0, 0, 8)", "f32", (0, 0), 2048, 0x8840989E),
+    "UU-E1": ("mte_ub_ub 4096, 0, 2 nburst(3, 1, 2)", "", (2, 4096), 512, 0x4D1B9306),
+    "UU-E2": ("copy_ubuf_to_ubuf 4096, 0, 0, 3, 64, 96, 128", "", (2, 4096), 512, 0x4D1B9306),
+    "GL-E1": ("mte_gm_l1 0, 0, 32 nburst(4, 64, 32)", "", (0, 0), 128, 0xF9539DFB),
+    "LU-E1": ("mte_l1_ub 0, 0, 2 nburst(2, 2, 0)", "", (3, 0), 128, 0x3E678EC6),
+}  # fmt: skip
+"""spec/examples.md, sections 1 to 3."""
+
+
+@pytest.mark.parametrize("name", IMAGES)
+def test_images_of_the_examples(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text, element, (seed, start), size, crc = IMAGES[name]
+    found = told(text, capsys, element=element)
+    (memory,) = found["memories"]
+    image = np.full(size, 0x55 if memory == "gm" else 0xAA, dtype=np.uint8)
+    source = pattern(seed, 1 << 18)
+    assert found["memories"][memory]["complete"]
+    for part in found["parts"]:
+        for offset_src, offset_dst in _offsets(part["axes"]):
+            dst = part["dst"] + offset_dst
+            for byte in range(part["size"]):
+                at = dst + byte
+                if part["source"]:
+                    image[at] = source[part["src"] + offset_src + byte - start]
+                else:
+                    made = bytes.fromhex(part["pattern"])
+                    image[at] = made[at % len(made)]
+    assert zlib.crc32(image.tobytes()) == crc
+
+
+def _offsets(axes: list[dict[str, int]]) -> list[tuple[int, int]]:
+    found = [(0, 0)]
+    for axis in axes:
+        found = [
+            (src + k * axis["src"], dst + k * axis["dst"])
+            for src, dst in found
+            for k in range(axis["count"])
+        ]
+    return found
+
+
+def test_worked_words_of_the_strided_copies(capsys: pytest.CaptureFixture[str]) -> None:
+    """By hand from spec/dma.md, section 4, and spec/profiles.md (n [24:4], len [45:25])."""
+    words = {
+        word["name"]: int(word["value"], 16) for word in told(IMAGES["EX6"][0], capsys)["words"]
+    }
+    assert words == {
+        "LOOP_SIZE": 0x0020_0004,
+        "LOOP1_STRIDE": 0x0008_0000_0000_0800,
+        "LOOP2_STRIDE": 0,
+        "copy configuration": 0x2_0000_0080,
+    }
+    found = told("set_loop_size_ubtoout 3, 2; set_loop2_stride_ubtoout 4096, 0x123456; "
+                 "copy_ubuf_to_gm 0, 0, 0, 1, 32, 0, 0, 0", capsys)  # fmt: skip
+    words = {word["name"]: int(word["value"], 16) for word in found["words"]}
+    assert words["LOOP_SIZE"] == 0x0040_0003
+    assert words["LOOP2_STRIDE"] == 0x0010_0000_0012_3456
+
+
+REGISTERS: dict[str, tuple[str, int]] = {
+    "set_loop_size_outtoub 5, 7": ("LOOP_SIZE", 7 << 21 | 5),
+    "set_loop1_stride_outtoub 0x99, 0x40": ("LOOP1_STRIDE", 0x40 << 40 | 0x99),
+    "set_loop2_stride_ubtoout 0x40, 0x99": ("LOOP2_STRIDE", 0x40 << 40 | 0x99),
+    "set_mov_pad_val 1.0 : f16": ("MOV_PAD_VAL", 0x3C00),
+    "set_ctrl 0x4000000000001": ("CTRL", 1 << 50 | 1),
+    "set_ctrl 0x2C0; set_atomic_none": ("CTRL", 0x200),
+    "set_atomic_bf16; set_atomic_min": ("CTRL", 2 << 9 | 6 << 6),
+}
+
+
+@pytest.mark.parametrize("text", REGISTERS)
+def test_an_op_that_writes_a_register_has_its_word(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    explain_command(text, Options(json="-"))
+    found = json.loads(capsys.readouterr().out)["ops"][-1]
+    (word,) = found["words"]
+    assert (word["name"], int(word["value"], 16)) == REGISTERS[text]
+    assert (found["status"], found["pipe"], found["parts"]) == ("no bytes", "PIPE_S", [])
+    shown = text_of(text, capsys)
+    assert "bytes\n" not in shown
+    assert "descriptor\n" not in shown
+
+
+def test_a_register_keeps_its_value_when_an_operand_does_not_fit(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = told("set_loop_size_outtoub 0x200000, 1", capsys)
+    assert found["status"] == "error"
+    assert [(one["rule"], one["state"]) for one in found["rules"]] == [("DMA-L05", "broken")]
+    assert int(found["words"][0]["value"], 16) == 1 << 21 | 1
+
+
+def test_expansions_are_those_of_the_dialect(capsys: pytest.CaptureFixture[str]) -> None:
+    """Operands of spec/dialect.md, section 5; words of two operands: low 40 bits, high 24."""
+    for raw in RAW_FORMS:
+        form = {**FORMS, **KNOWN_FORMS}[raw.name]
+        own = len(raw.operands) + sum(not name for name, _ in raw.words)
+        assert own == len(form.groups), raw.name
+        assert all(name in {**FORMS, **KNOWN_FORMS} for name, _ in raw.words if name)
+    op = "mte_l0c_gm 0, 0, 18, 32, 32, 48, 0, 0, nz2dn(2), loop3(2, 16, 4096)"
+    (form_,) = told(op, capsys)["forms"]
+    assert form_["lines"][:2] == [
+        "set_loop3_para low 0x100002, high 0x10",
+        "set_channel_para low 0x0, high 0x200",
+    ]
+
+
+TEXT_ONLY = {
+    "copy_gm_to_cbuf 0x20, 64, 2, 40, 100, 64": "mte_gm_l1 0x20, 64, 40 nburst(2, 100, 64)",
+    "copy_cbuf_to_ubuf 0, 64, 0, 2, 1, 3, 4": "mte_l1_ub 0, 64, 1 nburst(2, 3, 4)",
+    "copy_ubuf_to_cbuf 0, 64, 0, 2, 1, 3, 4": "mte_ub_l1 0, 64, 1 nburst(2, 3, 4)",
+    "copy_cbuf_to_fbuf 0, 64, 2, 1, 3, 4": "mte_l1_fb 0, 64, 1 nburst(2, 3, 4)",
+}
+
+
+@pytest.mark.parametrize("text", TEXT_ONLY)
+def test_register_forms_of_text_are_the_grouped_op(
+    text: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Also in a program, where the mnemonic has no row of its own in the table of pipes."""
+    raw, grouped = told(text, capsys), told(TEXT_ONLY[text], capsys)
+    for key in ("text", "pipe", "memories", "words", "forms", "descriptor", "rules"):
+        assert raw[key] == grouped[key], key
+    name, operands = text.split(" ", 1)
+    pointers = re.findall(r"!pto\.ptr<[^<>]*>", raw["text"])
+    numbers = [int(one, 0) for one in operands.split(",")]
+    lines = [f"%c{k} = arith.constant {number} : i64" for k, number in enumerate(numbers)]
+    lines += [f"%p{k} = pto.castptr %c{k} : i64 -> {pointers[k]}" for k in (0, 1)]
+    names = ", ".join(["%p0", "%p1", *(f"%c{k}" for k in range(2, len(numbers)))])
+    kinds = ", ".join([*pointers, *["i64"] * (len(numbers) - 2)])
+    body = "\n".join([*lines, f"pto.{name} {names} : {kinds}", "return"])
+    path = tmp_path / "x.pto"
+    path.write_text(f"func.func @f() {{\n{body}\n}}\n")
+    assert told(str(path), capsys)["memories"] == raw["memories"]
+
+
+OTHERS = {
+    'pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]': "orders two pipes",
+    "pto.wait_flag_dyn[<PIPE_MTE2>, <PIPE_MTE3>, %id]": "orders two pipes",
+    "pto.barrier <PIPE_ALL>": "earlier ops",
+    "pto.sync.set <PIPE_MTE2>, 3": "known and not executed",
+    "pto.get_buf \"PIPE_MTE2\", 3, 0": "known and not executed",
+    "pto.mte_l1_l0a %a, %b, %c16, %c16, %c0, %c0": "no engine executes it",
+    "mad_acc %a, %b, %c, %m, %n, %k": "no engine executes it",
+    "pto.load_cbuf_to_cb_s4 0, 0, 0, 0, 1, 1, 1, 1, 0": "no engine executes it",
+    "pto.copy_matrix_cc_to_ub 0, 0, 3, 4": "register form of pto.mte_l0c_ub",
+    "pto.raw_fill_l1 %d, %o, %r, %n, %b, %g": "a pattern to L1",
+    "pto.set_fpc 3": "register of the raw write-backs",
+    "%v = pto.load_scalar %p[%i] : <f32, ub> -> f32": "accesses one element",
+    "%r = pto.vadd %a, %b": "foreign",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_an_op_without_a_byte_map_is_one_sentence(
+    text: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    found = told(text, capsys)
+    assert found["status"] == "no bytes"
+    assert OTHERS[text] in found["verdict"]
+    lines = text_of(text, capsys).splitlines()
+    assert len(lines) == 3
+    picture = tmp_path / "x.svg"
+    explain_command(text, Options(picture=str(picture)))
+    assert "no byte is read or written" in picture.read_text()
+
+
+def test_every_op_of_the_dialect_has_a_sentence_or_a_map() -> None:
+    for name in KNOWN_FORMS:
+        assert "known and not executed" in sentence(name) or "no engine" in sentence(name), name
+    for name in EVERY_OP:
+        assert not sentence(name, foreign=True)
+    assert not sentence("mte_gm_xx", foreign=True)
+    assert not sentence("vadd")
+
+
+def test_flags_between_copies_are_no_ops_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (
+        f'pto.{EVERY_OP["mte_gm_l1"]}\npto.set_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]\n'
+        'pto.wait_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]\npto.set_fpc 3\n'
+        f"pto.{EVERY_OP['mte_l1_ub']}\n"
+    )
+    explain_command(text, Options(json="-"))
+    ops = json.loads(capsys.readouterr().out)["ops"]
+    assert [one["op"] for one in ops] == ["mte_gm_l1", "mte_l1_ub"]
+    assert ops[0]["notes"] == ["not executed: pto.set_fpc"]
+
+
+def test_descriptor_bits_are_those_of_the_op_table(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs/op-table.md").read_text()
+    for name in ("mte_gm_ub", "mte_l1_bt", "mte_gm_l1_frac", "mte_l0c_gm"):
+        fields: list[Any] = told(EVERY_OP[name], capsys, element=ELEMENTS.get(name, ""))[
+            "descriptor"
+        ]["fields"]
+        for field in fields[1:]:
+            bits = f"{field['msb']}:{field['lsb']}"
+            assert f"\n| {bits} | {field['name']} | " in page, field
