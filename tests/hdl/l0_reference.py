@@ -105,7 +105,7 @@ def violated(op: L0Descriptor) -> int:
         return 4
     if op.transpose and not is_scales(op):
         bits = BITS[op.elem]
-        if bits == 8 and op.m_step % 2 or bits == 4 and op.m_step % 4:
+        if (bits == 8 and op.m_step % 2) or (bits == 4 and op.m_step % 4):
             return 5
         if bits == 32 and op.k_step % 2:
             return 5
@@ -119,8 +119,16 @@ def violated(op: L0Descriptor) -> int:
 def load(name: str, **fields: int) -> L0Descriptor:
     """Returns a descriptor of one fractal at address 0, or with other fields."""
     values = {
-        **{"elem": 0, "transpose": 0, "src_addr": 0, "dst_addr": 0, "m_start": 0, "k_start": 0},
-        **{"m_step": 1, "k_step": 1, "src_stride": 1, "dst_stride": 1},
+        "elem": 0,
+        "transpose": 0,
+        "src_addr": 0,
+        "dst_addr": 0,
+        "m_start": 0,
+        "k_start": 0,
+        "m_step": 1,
+        "k_step": 1,
+        "src_stride": 1,
+        "dst_stride": 1,
         **fields,
     }
     return L0Descriptor(LOADS[f"mte_l1_{name}"], **values)
@@ -133,6 +141,13 @@ def draw(random: np.random.Generator, most: int) -> L0Descriptor:
         random: Source of random numbers.
         most: Most fractals, or fragments divided by 4.
     """
+
+    def below(low: int, high: int) -> int:
+        return int(random.integers(low, high))
+
+    def one_of(*values: int) -> int:
+        return values[below(0, len(values))]
+
     while True:
         name = str(random.choice(["l0a", "l0b", "l0a_mx", "l0b_mx"], p=[0.4, 0.4, 0.1, 0.1]))
         scales = name.endswith("_mx")
@@ -152,22 +167,20 @@ def draw(random: np.random.Generator, most: int) -> L0Descriptor:
             c0 = 256 // BITS[elem]
             depth, columns = c0 * k // 16, 16 * m // c0
         inner = k if scales else m
-        stride = int(
-            random.choice([inner, inner + 1, random.integers(1, inner + 1), random.integers(1, 64)])
-        )
-        gap = int(random.choice([0, 0, 1, 2, random.integers(16)]))
+        stride = one_of(inner, inner + 1, below(1, inner + 1), below(1, 64))
+        gap = one_of(0, 0, 1, 2, below(0, 16))
         op = load(
             name,
             elem=elem,
             transpose=transpose,
-            src_addr=32 * int(random.choice([0, 1, 16, random.integers(16384)])),
-            dst_addr=512 * int(random.choice([0, 1, random.integers(128)])),
-            m_start=int(random.choice([0, 0, 1, random.integers(64)])),
-            k_start=int(random.choice([0, 0, 1, random.integers(32)])),
+            src_addr=32 * one_of(0, 1, 16, below(0, 16384)),
+            dst_addr=512 * one_of(0, 1, below(0, 128)),
+            m_start=one_of(0, 0, 1, below(0, 64)),
+            k_start=one_of(0, 0, 1, below(0, 32)),
             m_step=m,
             k_step=k,
             src_stride=stride,
-            dst_stride=depth + gap if columns > 1 else int(random.integers(1, 65536)),
+            dst_stride=depth + gap if columns > 1 else below(1, 65536),
         )
         if not violated(op):
             return op
