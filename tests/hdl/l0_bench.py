@@ -131,7 +131,7 @@ async def random_loads(dut: Any) -> None:
     bench = L0Bench(dut)
     random = np.random.default_rng(20)
     await bench.reset()
-    batches, size, most = (4, 6, 8) if ICARUS else (40, 12, 48)
+    batches, size, most = (4, 4, 6) if ICARUS else (40, 12, 48)
     for batch in range(batches):
         stalled = batch % 4 == 3
         bench.mailbox.set_knobs(
@@ -330,8 +330,8 @@ async def errors(dut: Any) -> None:
     await bench.reset()
     shape = {**STEPS, "dst_stride": 16, "src_addr": 0x8000}
     good = load("l0b", elem=3, transpose=1, m_step=4, dst_addr=0x4000, dst_stride=4)
-    for latency in (1, 40):
-        for elem in range(4):
+    for latency in (7,) if ICARUS else (1, 40):
+        for elem in (0,) if ICARUS else range(4):
             for transpose in (0, 1):
                 box.set_knobs(local_read_latency=latency)
                 op = load("l0a", elem=elem, transpose=transpose, dst_addr=0x400, **shape)
@@ -360,8 +360,8 @@ async def errors(dut: Any) -> None:
                     assert word % WIDTH == 0
                     if space is Space.L1:
                         assert word == at & -WIDTH
-                        # Reads that were requested before the answer of the first.
-                        assert len(hits) <= 2 * (latency + 4), len(hits)
+                        # Words granted from the first bad one to its answer, in both ops.
+                        assert len(hits) <= 2 * (latency + 1), len(hits)
                     else:
                         assert len(hits) == 2, "no write after the first error"
                         assert box.written_bytes(MTE1) == written
@@ -431,7 +431,7 @@ async def rate(dut: Any) -> None:
     for latency in (1, 40):
         box.set_knobs(local_read_latency=latency)
         for name, ops in cases.items():
-            if ICARUS and name not in ("mixed", "elem 3 transpose 1"):
+            if ICARUS and name != "mixed":
                 continue
             done = await bench.run(MTE1, *(pack(op) for op in ops))
             assert not done["status"].any()

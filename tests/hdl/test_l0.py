@@ -54,6 +54,6 @@ def test_in_simulation(session: Session, test: str) -> None:
 
 @pytest.mark.parametrize("width", [128, 256, 512])
 def test_widths(width: int, tmp_path: Any) -> None:
-    tests = ("every_square", "random_loads", "units", "rate")
+    tests = ("every_square", "random_loads", "errors", "units", "rate")
     result = run(l0_build("icarus", width), tests, tmp_path, module=MODULE)
     assert result.failures == dict.fromkeys(tests), result.log[-4000:]
