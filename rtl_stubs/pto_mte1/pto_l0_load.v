@@ -7,8 +7,10 @@
 // Throughput: one line of 32 bytes in and one out per clock, transposed or not; a 128-bit port
 // halves it, 512 bits give no more. The source streams without a bubble, also from op to op, for
 // reply latencies up to ReadFifoDepth - 3 clocks and ops of 8 lines or more (NumActive).
-// Latency: descriptor to src_req 5 clocks, reply to dst_req 4 clocks, a square longer in a
-// transposed load (64, 32, 16 or 8 lines of elements of 4, 8, 16 or 32 bits), last grant to done 1.
+// Latency: descriptor to src_req 5 clocks, reply to dst_req 4 clocks, last grant to done 1. In a
+// transposed load a square must be complete: 63, 31, 15 or 7 lines more before the first dst_req,
+// with elements of 4, 8, 16 or 32 bits, once in a stream of ops. A stream of n lines takes
+// n + read latency + 9 clocks from the first descriptor to the last done, and these lines.
 // A read or write error ends the op: no access is requested from that clock on, but a pending
 // request waits for its grant. Destinations are not compared (LD-L07): a later line wins.
 // Limits: width 128, 256 or 512; GmAddrWidth 40; LocalAddrWidth 20. Spec: CONTRACT, l0_loads.md.
