@@ -79,7 +79,8 @@ module pto_l0_place #(
   wire end_mid   = mid_left_q == 9'd0;
   wire end_outer = outer_left_q == 8'd0;
   wire [BlockWidth-1:0] next_run_block   = mid_block_q + pitch_q;
-  wire [BlockWidth-1:0] next_outer_block = outer_block_q + {{(BlockWidth - 7){1'b0}}, 7'd64 >> unit_q};
+  wire [6:0]            square = 7'd64 >> unit_q;          // blocks of a square
+  wire [BlockWidth-1:0] next_outer_block = outer_block_q + {{(BlockWidth - 7){1'b0}}, square};
 
   assign next_ready = !active_q || (at_ready_i && at_fin_o);
   assign at_valid_o = active_q;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Source rows of a load to L0: one C0 column of fractals after the other, or the fragments of
-// scales at one x; each is a run of 32-byte blocks. The order is the same with and without transpose.
+// scales at one x; each is a run of 32-byte blocks. A transposed load has the same order.
 // Throughput: one row per clock, also from job to job. Latency: one clock.
 // Spec: l0_loads.md 2 and 4.
 //
