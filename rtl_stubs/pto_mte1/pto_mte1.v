@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DMA pipe MTE1, out of L1. Unit pto_local_copy serves mte_l1_ub, strided rows of 32-byte blocks to
-// UB; unit pto_bias_load serves mte_l1_bt, bias elements to BT. One queue of descriptors; the ports
-// belong to one unit at a time (pto_unit_switch).
+// DMA pipe MTE1, out of L1. Unit pto_copy_bias serves mte_l1_ub and mte_l1_bt, rows of bytes to UB
+// and BT, and is a pair of units itself; unit pto_l0_load serves mte_l1_l0a, mte_l1_l0b,
+// mte_l1_l0a_mx and mte_l1_l0b_mx, fractals and scales to the memories of the matrix unit. One
+// queue of descriptors; the ports belong to one unit at a time (pto_unit_switch).
 // Throughput: that of the units; ops of one unit follow each other without a bubble. Latency: that
 // of the units, nothing is added; a change of unit drains the pipe: last done taken to first access
 // of the other unit, one clock more than from an idle pipe. An unknown opcode is done with rule 0.
 // Limits: LocalDataWidth 128, 256 or 512; GmAddrWidth 40; GM is not accessed.
-// Spec: CONTRACT, dma.md, bias_fb.md.
+// Spec: CONTRACT, dma.md, bias_fb.md, l0_loads.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
-//   desc_valid  _/~~~\___________________     mte_l1_bt, desc_ready 1
+//   desc_valid  _/~~~\___________________     mte_l1_l0a, desc_ready 1
 //   src_req     _____________________/~~~     until src_gnt
 `default_nettype none
 `include "pto_desc.vh"
@@ -32,12 +33,14 @@ module pto_mte1 #(
 ) (
   `include "pto_engine_ports.vh"
 );
-  localparam [255:0] UnitOneOps = 256'd1 << `PTO_OP_MTE_L1_BT;
+  localparam [255:0] UnitOneOps = (256'd1 << `PTO_OP_MTE_L1_L0A) | (256'd1 << `PTO_OP_MTE_L1_L0B)
+                                | (256'd1 << `PTO_OP_MTE_L1_L0A_MX)
+                                | (256'd1 << `PTO_OP_MTE_L1_L0B_MX);
 
   `include "pto_unit_pair.vh"
 
   `define PTO_UNIT 0
-  pto_local_copy #(
+  pto_copy_bias #(
     .GmAddrWidth    (GmAddrWidth),
     .GmDataWidth    (GmDataWidth),
     .LocalAddrWidth (LocalAddrWidth),
@@ -51,13 +54,13 @@ module pto_mte1 #(
     .QueueDepth     (QueueDepth),
     .NumActive      (NumActive),
     .ReadFifoDepth  (ReadFifoDepth)
-  ) u_local_copy (
+  ) u_copy_bias (
     `include "pto_unit_pins.vh"
   );
   `undef PTO_UNIT
 
   `define PTO_UNIT 1
-  pto_bias_load #(
+  pto_l0_load #(
     .GmAddrWidth    (GmAddrWidth),
     .GmDataWidth    (GmDataWidth),
     .LocalAddrWidth (LocalAddrWidth),
@@ -66,12 +69,11 @@ module pto_mte1 #(
     .TagWidth       (TagWidth),
     .NumOutstanding (NumOutstanding),
     .AxiIdWidth     (AxiIdWidth),
-    .UbSize         (UbSize),
     .L1Size         (L1Size),
     .QueueDepth     (QueueDepth),
     .NumActive      (NumActive),
     .ReadFifoDepth  (ReadFifoDepth)
-  ) u_bias_load (
+  ) u_l0_load (
     `include "pto_unit_pins.vh"
   );
   `undef PTO_UNIT

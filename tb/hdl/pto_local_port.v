@@ -139,6 +139,8 @@ module pto_local_port #(
       3'd3: outside = addr[19];                  // L1: 2^19 bytes
       3'd5: outside = |addr[19:12];              // BT: 2^12 bytes
       3'd6: outside = |addr[19:17] || |addr[15:12];  // FB: 2^12 bytes from 0 and from 2^16 on
+      3'd7:  // L0: 2^16 bytes from 0 and from 2^17 on, 2^12 from 2*2^17 and from 3*2^17 on
+      outside = addr[19] || addr[16] || (addr[18] && |addr[15:12]);
       default: outside = 1'b1;
     endcase
   endfunction

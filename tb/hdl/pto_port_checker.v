@@ -238,7 +238,7 @@ module pto_port_checker #(
   // --- local ports ---
 
   function bad_space(input [2:0] space);
-    bad_space = space == 3'd0 || space == 3'd7;
+    bad_space = space == 3'd0;
   endfunction
 
   reg src_waits, dst_waits;

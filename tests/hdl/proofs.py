@@ -10,8 +10,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.isa.spaces import SIZES, Space
+from tb.isa.spaces import SEGMENTS, SIZES, Space
 from tests.hdl.mini import UNIT_FLAG_LSB
+
+L0_HOLES = tuple(segment.stop for segment in SEGMENTS[Space.L0])
+"""First bytes after the segments of L0."""
 
 FIELDS = {
     "hold": 8,
@@ -428,8 +431,11 @@ PROOFS: dict[str, tuple[Script, ...]] = {
     "SRC-HELD": (wired(*fallen(src()), stall_src_gnt=STALL),),
     "SRC-STABLE": (wired(*moved(src(), src_addr=0), stall_src_gnt=STALL),),
     "SRC-ALIGN": (wired(src(src_addr=32)),),
-    "SRC-SPACE": (wired(src(src_space=0)), wired(src(src_space=7))),
-    "SRC-OUTSIDE": (wired(src(src_addr=SIZES[Space.UB0])),),
+    "SRC-SPACE": (wired(src(src_space=0)),),
+    "SRC-OUTSIDE": (
+        wired(src(src_addr=SIZES[Space.UB0])),
+        *(wired(src(src_space=Space.L0, src_addr=at)) for at in L0_HOLES),
+    ),
     "SRC-UNASKED": (inner({"src_rvalid": 1}),),
     "SRC-RESET": (in_reset(src_req=1),),
     "DST-HELD": (wired(*fallen(dst()), stall_dst_gnt=STALL),),
@@ -439,8 +445,11 @@ PROOFS: dict[str, tuple[Script, ...]] = {
         wired(*moved(dst(), dst_wdata=0), stall_dst_gnt=STALL),
     ),
     "DST-ALIGN": (wired(dst(dst_addr=16)),),
-    "DST-SPACE": (wired(dst(dst_space=0)), wired(dst(dst_space=7))),
-    "DST-OUTSIDE": (wired(dst(dst_addr=SIZES[Space.UB0])),),
+    "DST-SPACE": (wired(dst(dst_space=0)),),
+    "DST-OUTSIDE": (
+        wired(dst(dst_addr=SIZES[Space.UB0])),
+        *(wired(dst(dst_space=Space.L0, dst_addr=at)) for at in L0_HOLES),
+    ),
     "DST-RESET": (in_reset(dst_req=1),),
     # --- parameters and unit flags ---
     "PAR-HELD": (wired(*fallen(par()), stall_src_gnt=STALL),),

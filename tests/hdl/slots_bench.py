@@ -10,7 +10,7 @@ import numpy as np
 from cocotb.triggers import ClockCycles, FallingEdge, Timer
 from numpy.typing import NDArray
 
-from tb.isa.spaces import SIZES, Space
+from tb.isa.spaces import SEGMENTS, SIZES, Space
 from tests.hdl.bench import GM, IDLE_CLOCKS, WIDTH, Bench, until
 from tests.hdl.mini import (
     FIX,
@@ -110,6 +110,32 @@ async def source_widths(dut: Any) -> None:
         box.set_fault(0, Space.BT, size - width - 32, 2)
         assert (await bench.run(slot, copy))["status"] == 0
         box.clear_fault(0)
+
+
+@cocotb.test()
+async def holes(dut: Any) -> None:
+    """Words between the segments of a memory are answered as those outside of it."""
+    bench = Bench(dut)
+    box = bench.mailbox
+    await bench.reset()
+    for space in (Space.FB, Space.L0):
+        inside = [
+            at
+            for segment in SEGMENTS[space]
+            for at in (segment.start, segment.stop - 64, (segment.start + segment.stop) // 2)
+        ]
+        size = len(bench.memory.view(space))
+        bits = range(12, 20)
+        near = {at ^ 1 << bit for at in inside for bit in bits}
+        hole = sorted(at for at in near if all(at not in one for one in SEGMENTS[space]))
+        assert max(hole) > size
+        for address, bad in (*((at, False) for at in inside), *((at, True) for at in hole)):
+            for source, target in (((Space.L1, 0), (space, address)), ((space, address), SOME[1])):
+                before = bench.errors
+                (done,) = await bench.run(MTE1, local_descriptor(1, source, target))
+                assert (done["status"] == 6) == bad, (space, hex(address))
+                assert bench.errors - before == bad, (space, hex(address))
+    assert all("OUTSIDE" in line for line in box.poll_errors())
 
 
 @cocotb.test()

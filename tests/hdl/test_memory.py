@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -199,25 +200,29 @@ def test_local_bounds(backends: Backends, space: Space, size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [16, 32, 64])
-def test_hole_between_the_segments_of_fb(backends: Backends, size: int) -> None:
-    first, second = SEGMENTS[Space.FB]
-    hole = (first.stop, first.stop + size, 0x8000, second.start - size)
-    for address in hole:
-        assert backends.local_write(Space.FB, address, random_bytes(size)) == 1
-        assert backends.local_read(Space.FB, address, size)[0] == 1
-    assert backends.box.errors == 2 * len(hole)
+@pytest.mark.parametrize("space", [Space.FB, Space.L0])
+def test_holes_between_segments(backends: Backends, space: Space, size: int) -> None:
+    segments = SEGMENTS[space]
+    holes = []
+    for first, second in pairwise(segments):
+        middle = (first.stop + second.start) // 2 & -64
+        holes += [first.stop, first.stop + size, middle, second.start - size]
+    for address in holes:
+        assert backends.local_write(space, address, random_bytes(size)) == 1
+        assert backends.local_read(space, address, size)[0] == 1
+    assert backends.box.errors == 2 * len(holes)
     assert all("outside of the memory" in line for line in backends.box.poll_errors())
-    for segment in (first, second):
+    for segment in segments:
         for address in (segment.start, segment.stop - size):
             data = random_bytes(size)
-            assert backends.local_write(Space.FB, address, data) == 0
-            error, read = backends.local_read(Space.FB, address, size)
+            assert backends.local_write(space, address, data) == 0
+            error, read = backends.local_read(space, address, size)
             assert error == 0
             assert (read == data).all()
-    assert backends.box.errors == 2 * len(hole)
+    assert backends.box.errors == 2 * len(holes)
 
 
-@pytest.mark.parametrize("space", [0, 7])
+@pytest.mark.parametrize("space", [0, 8])
 def test_unknown_spaces(backends: Backends, space: int) -> None:
     assert backends.local_read(space, 0)[0] == 1
     assert backends.local_write(space, 0, random_bytes(32)) == 1

@@ -15,6 +15,7 @@ MODULE = "tests.hdl.slots_bench"
 TESTS = (
     "all_slots",
     "source_widths",
+    "holes",
     "idle_slots",
     "late_activity",
     "open_accesses",

@@ -27,7 +27,7 @@
 #define PTO_GRACE 16            /* clocks after an error in which new bursts are not late */
 
 enum pto_space {
-  PTO_GM, PTO_UB0, PTO_UB1, PTO_L1, PTO_L0C, PTO_BT, PTO_FB, PTO_SPACES
+  PTO_GM, PTO_UB0, PTO_UB1, PTO_L1, PTO_L0C, PTO_BT, PTO_FB, PTO_L0, PTO_SPACES
 };
 
 enum pto_fault_kind { PTO_FAULT_SLVERR, PTO_FAULT_DECERR, PTO_FAULT_LOCAL };

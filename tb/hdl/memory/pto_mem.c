@@ -58,12 +58,16 @@ enum port { PORT_SRC, PORT_PAR, PORT_R, PORT_DST, PORT_W, PORTS };
 #define READ_PORTS (PORT_R + 1)
 
 static const uint64_t sizes[PTO_SPACES] = {
-  UINT64_C(1) << 40, 262144, 262144, 524288, 262144, 4096, 0x11000
+  UINT64_C(1) << 40, 262144, 262144, 524288, 262144, 4096, 0x11000, 0x61000
 };
 /* FB has two segments: address bits 16 and up are the number, the others the offset. */
 #define FB_OFFSET 0xffff
 #define FB_SEGMENT 4096
-static const char *const space_names[PTO_SPACES] = { "gm", "ub0", "ub1", "l1", "l0c", "bt", "fb" };
+/* L0 has four, by bits 17 and up: data of both operands, then their scales. */
+#define L0_SHIFT 17
+#define L0_OFFSET 0x1ffff
+static const uint64_t l0_segments[] = { 65536, 65536, 4096, 4096 };
+static const char *const space_names[PTO_SPACES] = { "gm", "ub0", "ub1", "l1", "l0c", "bt", "fb", "l0" };
 static const char *const slot_names[PTO_SLOTS] = { "mte1", "mte2", "mte3", "fix" };
 
 struct beat {
@@ -613,11 +617,17 @@ int pto_gm_write(int slot, long long addr_, int bytes, unsigned long long strobe
   return RESP_OKAY;
 }
 
+/* True when a word lies between two segments; the end of the last is the size of the memory. */
+static int in_hole(int space, uint64_t end) {
+  if (space == PTO_FB) return ((end - 1) & FB_OFFSET) >= FB_SEGMENT;
+  if (space == PTO_L0) return ((end - 1) & L0_OFFSET) >= l0_segments[(end - 1) >> L0_SHIFT];
+  return 0;
+}
+
 static int outside(int slot, int space, uint64_t addr, int bytes, const char *text) {
+  uint64_t end = addr + (uint64_t)bytes; /* words do not cross the end of a segment */
   if (space <= PTO_GM || space >= PTO_SPACES) return 1; /* the checkers report it */
-  if (likely(addr + (uint64_t)bytes <= sizes[space]) &&
-      (space != PTO_FB || (addr & FB_OFFSET) + (uint64_t)bytes <= FB_SEGMENT))
-    return 0;
+  if (likely(end <= sizes[space]) && likely(!in_hole(space, end))) return 0;
   pto_error(slot, text, space, (long long)addr);
   return 1;
 }

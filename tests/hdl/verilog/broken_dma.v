@@ -94,7 +94,7 @@ module broken_dma #(
   assign dst_req_o = ((active_q || is[DONE_BEFORE_DST]) && !write_q && m_axi_rvalid &&
                       to_move_q != 16'd0 && !(tick_q && is[DST_FALLS])) ||
       (is[DST_RESET] && !rst_ni);
-  assign dst_space_o = is[DST_SPACE] ? 3'd7 : 3'd1;
+  assign dst_space_o = is[DST_SPACE] ? 3'd0 : 3'd1;
   assign dst_addr_o = is[DST_ODD] ? ub_q + 20'd1 : is[DST_OUTSIDE] ? ub_q | 20'h80000 : ub_q;
   assign dst_be_o = is[X_DST_BE] ? {LocalDataWidth / 8{1'bx}} : {LocalDataWidth / 8{1'b1}};
   assign dst_wdata_o = is[X_DST] ? {LocalDataWidth{1'bx}} :

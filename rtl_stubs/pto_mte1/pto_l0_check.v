@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checks one descriptor of a load to L0 against its D rules (LD-L03 to L06, lowest number wins) and
+// the zero-count test, and turns it into a job in blocks of 32 bytes: rows of the source, and the
+// loops of the destination. Extents are exact: a factor that leaves the memory by itself is
+// found before the product, so sums never wrap.
+// A square of a transposed load is one block of elements wide and as many high: 64, 32, 16 or 8
+// blocks with elements of 4, 8, 16 or 32 bits. It is one run of blocks in both memories, because
+// the rows of a source column lie in order, and so do the rows of a destination column.
+// Throughput: one descriptor per clock. Latency: one clock. Limits: LocalAddrWidth 20.
+// Spec: l0_loads.md 1, 2, 4 and 5; CONTRACT, descriptors and done.
+//
+//   clk         _/~\_/~\_/~\_/~\_
+//   desc_valid  _/~~~\___________     desc_ready 1
+//   job_valid   _____/~~~~~~~\___     verdict and job, stay until job_ready
+`default_nettype none
+`include "pto_desc.vh"
+
+module pto_l0_check #(
+  parameter integer L1Size     = `PTO_SIZE_L1,  // bytes of L1 (LD-L06)
+  parameter integer BlockWidth = 15,         // bits of the number of a 32-byte block
+  parameter integer DescWidth  = 512,        // bits of a descriptor
+  parameter integer TagWidth   = 8           // bits of a tag
+) (
+  input  wire                  clk_i,           // clock
+  input  wire                  rst_ni,          // asynchronous reset, active low
+  input  wire                  desc_valid_i,    // a descriptor is there
+  output wire                  desc_ready_o,    // it is taken
+  input  wire [DescWidth-1:0]  desc_i,          // the descriptor
+  input  wire [TagWidth-1:0]   desc_tag_i,      // its tag
+  output wire                  job_valid_o,     // a judged op is there
+  input  wire                  job_ready_i,     // it is taken
+  output wire [TagWidth-1:0]   job_tag_o,       // tag of the op
+  output wire                  job_idle_o,      // no rows: bad op or NOP
+  output wire                  job_bad_o,       // a rule is violated, or opcode not served
+  output wire [7:0]            job_rule_o,      // number of that rule, 0: opcode not served
+  output wire                  job_turn_o,      // transposed
+  output wire [1:0]            job_unit_o,      // log2 of the nibbles of an element
+  output wire [BlockWidth-1:0] job_src_o,       // L1 block of the first row
+  output wire [BlockWidth-1:0] job_src_pitch_o, // blocks from row to row
+  output wire [11:0]           job_row_o,       // blocks of a row, at least 1
+  output wire [7:0]            job_rows_o,      // rows less 1
+  output wire [BlockWidth-1:0] job_dst_o,       // first block in L0, segment included
+  output wire [BlockWidth-1:0] job_dst_pitch_o, // blocks from run to run of the middle loop
+  output wire [11:0]           job_run_o,       // blocks of a run less 1: a row, or a square
+  output wire [8:0]            job_mid_o,       // iterations of the middle loop less 1
+  output wire [7:0]            job_outer_o      // of the outer loop, from square to square, less 1
+);
+  localparam [34:0] L1_BLOCKS    = {8'd0, L1Size[31:5]};
+  localparam [31:0] DATA_SIZE    = `PTO_SIZE_L0A;          // that of l0b is the same
+  localparam [31:0] SCALE_SIZE   = `PTO_SIZE_L0A_MX;
+  localparam [23:0] DATA_BLOCKS  = DATA_SIZE[28:5];
+  localparam [23:0] SCALE_BLOCKS = SCALE_SIZE[28:5];
+  localparam integer SegmentLsb  = `PTO_L0_SEGMENT_SHIFT - 5;
+
+  // ---- fields ----
+  wire [7:0]  opcode     = desc_i[`PTO_DESC_OPCODE];
+  wire [1:0]  elem       = desc_i[`PTO_L0_ELEM];
+  wire [23:0] src        = desc_i[`PTO_L0_SRC_ADDR];
+  wire [27:0] dst        = desc_i[`PTO_L0_DST_ADDR];
+  wire [16:0] m_start    = desc_i[`PTO_L0_M_START];
+  wire [16:0] k_start    = desc_i[`PTO_L0_K_START];
+  wire [8:0]  m_step     = desc_i[`PTO_L0_M_STEP];
+  wire [8:0]  k_step     = desc_i[`PTO_L0_K_STEP];
+  wire [16:0] src_stride = desc_i[`PTO_L0_SRC_STRIDE];
+  wire [16:0] dst_stride = desc_i[`PTO_L0_DST_STRIDE];
+
+  wire is_l0a    = opcode == `PTO_OP_MTE_L1_L0A;
+  wire is_l0b    = opcode == `PTO_OP_MTE_L1_L0B;
+  wire is_l0a_mx = opcode == `PTO_OP_MTE_L1_L0A_MX;
+  wire is_l0b_mx = opcode == `PTO_OP_MTE_L1_L0B_MX;
+  wire scales    = is_l0a_mx || is_l0b_mx;
+  wire turn      = !scales && desc_i[`PTO_L0_TRANSPOSE];
+  wire [1:0] unit = elem + 2'd1;             // code 3 is 4 bits
+
+  // ---- rules but the extents ----
+  wire nop = m_step == 9'd0 || k_step == 9'd0;
+  wire l03 = m_start[16] || k_start[16] || m_step[8] || k_step[8] || src_stride[16]
+          || dst_stride[16] || src_stride == 17'd0 || dst_stride == 17'd0;
+  wire l04 = |src[4:0] || |dst[8:0];         // scales lie at a 16th of dst, a multiple of 32
+  reg  l05;
+  always @* begin
+    case (elem)
+      2'd0:    l05 = turn && m_step[0];
+      2'd1:    l05 = 1'b0;
+      2'd2:    l05 = turn && k_step[0];
+      default: l05 = turn && m_step[1:0] != 2'd0;
+    endcase
+  end
+
+  reg       bad;
+  reg [2:0] rule;
+  always @* begin
+    bad  = 1'b1;
+    rule = 3'd0;
+    if (!is_l0a && !is_l0b && !scales) rule = 3'd0;
+    else if (l03) rule = 3'd3;
+    else if (l04) rule = 3'd4;
+    else if (l05) rule = 3'd5;
+    else bad = 1'b0;
+  end
+
+  // ---- loops: the source goes by columns of fractals, that of scales by x ----
+  wire [15:0] start      = scales ? m_start[15:0] : k_start[15:0];
+  wire [15:0] offset     = scales ? k_start[15:0] : m_start[15:0];
+  wire [7:0]  last_row   = (scales ? m_step[7:0] : k_step[7:0]) - 8'd1;
+  wire [7:0]  length     = scales ? k_step[7:0] : m_step[7:0];     // fractals or fragments
+
+  // The destination: `columns` at its stride, each of `depth` fractals or fragments.
+  reg [9:0] columns, depth;
+  always @* begin
+    columns = {2'd0, scales ? m_step[7:0] : k_step[7:0]};
+    depth   = {2'd0, length};
+    if (turn) begin
+      case (unit)
+        2'd0: begin
+          columns = {4'd0, m_step[7:2]};
+          depth   = {k_step[7:0], 2'd0};
+        end
+        2'd1: begin
+          columns = {3'd0, m_step[7:1]};
+          depth   = {1'd0, k_step[7:0], 1'd0};
+        end
+        2'd2: begin
+          columns = {2'd0, m_step[7:0]};
+          depth   = {2'd0, k_step[7:0]};
+        end
+        default: begin
+          columns = {1'd0, m_step[7:0], 1'd0};
+          depth   = {3'd0, k_step[7:1]};
+        end
+      endcase
+    end
+  end
+  wire [9:0] last_column = columns - 10'd1;
+
+  // ---- products; a factor past the end of the memory is out by itself, as the other is not 0 ----
+  wire        src_far   = |start[15:14] || (|src_stride[15:14] && (|start || |last_row));
+  wire        dst_far   = |dst_stride[15:7] && |last_column;
+  wire [27:0] src_skip  = {14'd0, start[13:0]} * {14'd0, src_stride[13:0]};
+  wire [21:0] src_reach = {14'd0, last_row} * {8'd0, src_stride[13:0]};
+  wire [15:0] dst_reach = {7'd0, last_column[8:0]} * {9'd0, dst_stride[6:0]};
+
+  // ---- the checked op ----
+  reg                job_valid_q;
+  reg [TagWidth-1:0] tag_q;
+  reg                bad_q, nop_q, far_q, scales_q, turn_q;
+  reg [2:0]          rule_q;
+  reg [1:0]          segment_q, unit_q;
+  reg [18:0]         src_q;                  // blocks
+  reg [27:9]         dst_q;
+  reg [27:0]         src_skip_q;
+  reg [21:0]         src_reach_q;
+  reg [15:0]         dst_reach_q, offset_q;
+  reg [9:0]          depth_q;
+  reg [7:0]          length_q, last_row_q, outer_q;
+  reg [8:0]          mid_q;
+  reg [13:0]         src_stride_q;
+  reg [6:0]          dst_stride_q;
+
+  wire job_free = !job_valid_q || job_ready_i;
+  wire load     = desc_valid_i && job_free;
+  assign desc_ready_o = job_free;
+
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) job_valid_q <= 1'b0;
+    else if (job_free) job_valid_q <= desc_valid_i;
+  end
+
+  always @(posedge clk_i) begin
+    if (load) begin
+      tag_q        <= desc_tag_i;
+      bad_q        <= bad;
+      rule_q       <= rule;
+      nop_q        <= nop;
+      far_q        <= src_far || dst_far;
+      scales_q     <= scales;
+      turn_q       <= turn;
+      segment_q    <= is_l0a ? `PTO_L0_L0A : is_l0b ? `PTO_L0_L0B
+                    : is_l0a_mx ? `PTO_L0_L0A_MX : `PTO_L0_L0B_MX;
+      unit_q       <= unit;
+      src_q        <= src[23:5];
+      dst_q        <= dst[27:9];
+      src_skip_q   <= src_skip;
+      src_reach_q  <= src_reach;
+      dst_reach_q  <= dst_reach;
+      offset_q     <= offset;
+      depth_q      <= depth;
+      length_q     <= length;
+      last_row_q   <= last_row;
+      mid_q        <= last_column[8:0];
+      outer_q      <= turn ? last_row : 8'd0;
+      src_stride_q <= src_stride[13:0];
+      dst_stride_q <= dst_stride[6:0];
+    end
+  end
+
+  // ---- LD-L06 last: the highest number, and a NOP accesses no byte ----
+  wire [29:0] src_first = {2'd0, src_skip_q} + {14'd0, offset_q};
+  wire [29:0] src_units = src_first + {8'd0, src_reach_q} + {22'd0, length_q};
+  wire [16:0] dst_units = {1'b0, dst_reach_q} + {7'd0, depth_q};
+  wire [34:0] src_end   = {16'd0, src_q} + (scales_q ? {5'd0, src_units} : {1'b0, src_units, 4'd0});
+  wire [23:0] dst_from  = scales_q ? {5'd0, dst_q} : {1'b0, dst_q, 4'd0};
+  wire [23:0] dst_end   = dst_from + (scales_q ? {7'd0, dst_units} : {3'd0, dst_units, 4'd0});
+  wire        l06       = far_q || src_end > L1_BLOCKS
+                       || dst_end > (scales_q ? SCALE_BLOCKS : DATA_BLOCKS);
+  wire        bad_out   = !bad_q && !nop_q && l06;
+
+  wire [BlockWidth-1:0] first = scales_q ? src_first[BlockWidth-1:0]
+                              : {src_first[BlockWidth-5:0], 4'd0};
+  wire [11:0]           row   = scales_q ? {4'd0, length_q} : {length_q, 4'd0};
+  wire [11:0]           square = 12'd63 >> unit_q;       // blocks of a square less 1
+
+  assign job_valid_o     = job_valid_q;
+  assign job_tag_o       = tag_q;
+  assign job_bad_o       = bad_q || bad_out;
+  assign job_idle_o      = bad_q || nop_q || bad_out;
+  assign job_rule_o      = bad_q ? {5'd0, rule_q} : bad_out ? 8'd6 : 8'd0;
+  assign job_turn_o      = turn_q;
+  assign job_unit_o      = unit_q;
+  assign job_src_o       = src_q[BlockWidth-1:0] + first;
+  assign job_src_pitch_o = scales_q ? {1'b0, src_stride_q} : {src_stride_q[BlockWidth-5:0], 4'd0};
+  assign job_row_o       = row;
+  assign job_rows_o      = last_row_q;
+  assign job_dst_o       = ({{(BlockWidth - 2){1'b0}}, segment_q} << SegmentLsb)
+                         | dst_from[BlockWidth-1:0];
+  assign job_dst_pitch_o = scales_q ? {8'd0, dst_stride_q} : {4'd0, dst_stride_q, 4'd0};
+  assign job_run_o       = turn_q ? square : row - 12'd1;
+  assign job_mid_o       = mid_q;
+  assign job_outer_o     = outer_q;
+
+  // Bits above the last field of the family are reserved.
+  localparam integer UsedBits = `PTO_L0_DST_STRIDE_LSB + `PTO_L0_DST_STRIDE_CW;
+  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits], last_column[9]};
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Transpose of loads to L0. A ring of 256 lines of 32 bytes holds squares and, of loads without
+// transpose, single lines, all in their order. The memory is 64 banks of a nibble: a line of a
+// square is rotated by its number when it is written, so that the elements of a column are in
+// different banks, each with a separate address, and are read in one clock.
+// Throughput: one line in and one line out per clock, also from square to square and from op to
+// op. Latency: two clocks, from the last line of a square to its first column or from a single
+// line to itself.
+// Buffering: a square takes 64, 32, 16 or 8 lines and begins at a multiple of that; it is free
+// again with its last column: at least three squares of 64, so one is filled while one is read.
+// Spec: l0_loads.md 2.
+//
+//   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
+//   line_valid  _/~~~\___________________     last line of a square
+//   out_valid   _________/~~~~~~~~~~~~~~~     a line per column, each until out_ready
+`default_nettype none
+
+module pto_l0_tile #(
+  parameter integer BlockWidth = 15,         // bits of the number of a 32-byte block
+  parameter integer IdWidth    = 4           // bits of an op number
+) (
+  input  wire                  clk_i,        // clock
+  input  wire                  rst_ni,       // asynchronous reset, active low
+  input  wire                  line_valid_i, // a line is there
+  output wire                  line_ready_o, // it is taken
+  input  wire                  line_turn_i,  // of a square
+  input  wire [1:0]            line_unit_i,  // log2 of the nibbles of an element
+  input  wire [5:0]            line_index_i, // its number in its square
+  input  wire [255:0]          line_i,       // the line
+  input  wire                  at_valid_i,   // the destination of the next line out is there
+  output wire                  at_ready_o,   // it is taken
+  input  wire [IdWidth-1:0]    at_id_i,      // op number
+  input  wire                  at_turn_i,    // a column of a square
+  input  wire [1:0]            at_unit_i,    // log2 of the nibbles of an element
+  input  wire [5:0]            at_index_i,   // number of the column
+  input  wire                  at_end_i,     // the last of its square, or of none
+  input  wire                  at_fin_i,     // the last of its op
+  input  wire [BlockWidth-1:0] at_block_i,   // block number
+  output wire                  out_valid_o,  // a line is there
+  input  wire                  out_ready_i,  // it is taken
+  output wire [IdWidth-1:0]    out_id_o,     // op number
+  output wire                  out_fin_o,    // the last of its op
+  output wire [BlockWidth-1:0] out_block_o,  // block number
+  output wire [255:0]          out_o         // the line
+);
+  // Addresses have a bit more than the ring, which tells full from empty.
+  reg [8:0] fill_q;                          // next line in
+  reg [8:0] whole_q;                         // end of the lines and whole squares in the ring
+  reg [8:0] read_q;                          // end of the square or line read last
+  reg [8:0] free_q;                          // end of those that were taken
+
+  function [8:0] up;                         // to the next multiple of the lines of a square
+    input [8:0] value;
+    input [1:0] unit;
+    up = (value + (9'd63 >> unit)) & ~(9'd63 >> unit);
+  endfunction
+
+  function [255:0] rotate;                   // towards higher nibbles
+    input [255:0] value;
+    input [5:0]   by;
+    integer k;
+    begin
+      rotate = value;
+      for (k = 0; k < 6; k = k + 1)
+        if (by[k]) rotate = (rotate << (4 << k)) | (rotate >> (256 - (4 << k)));
+    end
+  endfunction
+
+  // ---- fill ----
+  wire [5:0]   fill_last = 6'd63 >> line_unit_i;
+  wire [8:0]   fill_at   = line_turn_i && line_index_i == 6'd0 ? up(fill_q, line_unit_i) : fill_q;
+  wire [8:0]   fill_used = fill_at - free_q;
+  wire         fill      = line_valid_i && line_ready_o;
+  wire [255:0] stored    = rotate(line_i, line_turn_i ? line_index_i << line_unit_i : 6'd0);
+  assign line_ready_o = !fill_used[8];       // of 256
+
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      fill_q  <= 9'd0;
+      whole_q <= 9'd0;
+    end else if (fill) begin
+      fill_q <= fill_at + 9'd1;
+      if (!line_turn_i || line_index_i == fill_last) whole_q <= fill_at + 9'd1;
+    end
+  end
+
+  // ---- column to read (a), column at the memory's output (b) ----
+  reg                  b_valid_q, b_end_q, b_fin_q, b_turn_q;
+  reg [IdWidth-1:0]    b_id_q;
+  reg [1:0]            b_unit_q;
+  reg [5:0]            b_index_q;
+  reg [7:0]            b_base_q;             // first line of the square
+  reg [8:0]            b_next_q;             // first one after it
+  reg [BlockWidth-1:0] b_block_q;
+
+  wire       b_free = !b_valid_q || out_ready_i;
+  wire [8:0] a_base = at_turn_i ? up(read_q, at_unit_i) : read_q;
+  wire [8:0] a_next = a_base + (at_turn_i ? 9'd64 >> at_unit_i : 9'd1);
+  wire       a_step = at_valid_i && read_q != whole_q && b_free;
+  assign at_ready_o = read_q != whole_q && b_free;
+
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      b_valid_q <= 1'b0;
+      read_q    <= 9'd0;
+      free_q    <= 9'd0;
+    end else begin
+      if (b_free) b_valid_q <= a_step;
+      if (a_step && at_end_i) read_q <= a_next;
+      if (b_valid_q && out_ready_i && b_end_q) free_q <= b_next_q;
+    end
+  end
+
+  always @(posedge clk_i) begin
+    if (a_step) begin
+      b_end_q   <= at_end_i;
+      b_fin_q   <= at_fin_i;
+      b_turn_q  <= at_turn_i;
+      b_id_q    <= at_id_i;
+      b_unit_q  <= at_unit_i;
+      b_index_q <= at_index_i;
+      b_base_q  <= a_base[7:0];
+      b_next_q  <= a_next;
+      b_block_q <= at_block_i;
+    end
+  end
+
+  // ---- memory: while a line waits, it is read again ----
+  wire       turn_now  = b_free ? at_turn_i : b_turn_q;
+  wire [1:0] unit_now  = b_free ? at_unit_i : b_unit_q;
+  wire [5:0] index_now = b_free ? at_index_i : b_index_q;
+  wire [7:0] base_now  = b_free ? a_base[7:0] : b_base_q;
+  wire [5:0] rows_mask = turn_now ? 6'd63 >> unit_now : 6'd0;
+  wire [255:0] fetched;
+
+  genvar b;
+  generate
+    for (b = 0; b < 64; b = b + 1) begin : gen_bank
+      localparam [5:0] BANK = b[5:0];
+      // Bank b holds of column j the nibble of line b/unit - j.
+      wire [5:0] row_here = (BANK >> unit_now) - index_now;
+      pto_ram #(
+        .Width(4),
+        .Depth(256)
+      ) u_ram (
+        .clk_i     (clk_i),
+        .wr_en_i   (fill),
+        .wr_addr_i (fill_at[7:0]),
+        .wr_data_i (stored[4*b +: 4]),
+        .rd_addr_i (base_now | {2'd0, row_here & rows_mask}),
+        .rd_data_o (fetched[4*b +: 4])
+      );
+    end
+  endgenerate
+
+  assign out_valid_o = b_valid_q;
+  assign out_id_o    = b_id_q;
+  assign out_fin_o   = b_fin_q;
+  assign out_block_o = b_block_q;
+  assign out_o       = rotate(fetched, b_turn_q ? 6'd0 - (b_index_q << b_unit_q) : 6'd0);
+
+  wire unused = &{1'b0, fill_used[7:0]};     // fewer than 256
+endmodule
+
+`default_nettype wire
