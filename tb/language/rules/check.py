@@ -338,8 +338,10 @@ def t_broken(desc: Descriptor) -> tuple[Violation, ...]:
     """Returns the T rules that a legal op breaks."""
     found: tuple[Violation, ...] = ()
     if not desc.is_nop:
-        exact = isinstance(desc, BurstDescriptor | L0Descriptor)
-        found = t_violations(desc) if exact else _overlaps(desc)
+        if isinstance(desc, BurstDescriptor | L0Descriptor):
+            found = t_violations(desc)
+        else:
+            found = _overlaps(desc)
         found += _of_operands(desc)
     if isinstance(desc, FixDescriptor):
         found += _parameters(desc)
