@@ -11,7 +11,7 @@
 //   wvalid      _________/~~~\___     stays until wready
 `default_nettype none
 
-module pto_fix_merge #(
+module pto_gm_merge #(
   parameter integer DataWidth = 256          // bits of the AXI data bus
 ) (
   input  wire                   clk_i,        // clock
@@ -66,7 +66,7 @@ module pto_fix_merge #(
   genvar k;
   generate
     for (k = 0; k < DataWidth / 32; k = k + 1) begin : gen_lane
-      pto_fix_combine u_lane (
+      pto_gm_combine u_lane (
         .clk_i   (clk_i),
         .take_i  (send),
         .on_i    (atomic && |word_strb_i[4*k +: 4]),

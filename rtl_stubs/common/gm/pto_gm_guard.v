@@ -13,7 +13,7 @@
 //   b_valid    _____________/~~~\___
 `default_nettype none
 
-module pto_fix_guard #(
+module pto_gm_guard #(
   parameter integer AddrWidth = 40,          // bits of a byte address
   parameter integer BeatBits  = 7,           // bits of a bus word number within 4 KiB
   parameter integer IndexBits = 5            // log2 of the places
