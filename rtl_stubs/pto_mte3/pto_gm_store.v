@@ -152,9 +152,32 @@ module pto_gm_store #(
   assign row_ready = bursts_ready && (row_end || rows_ready);
 
   // ---- UB reads ----
+  // A row that finds its queue empty may pass. With the queue the bursts of later rows, and the
+  // reads of an atomic store, are ahead of the data.
+  wire                      read_put = row_valid && !row_end && align_ready && words_ready
+                                    && bursts_ready && reads_ready;
+  wire                      queued, read_take;
+  wire [IdWidth-1:0]        queued_id;
+  wire [2:0]                queued_space;
+  wire [LocalAddrWidth-1:0] queued_addr;
+  wire [19:0]               queued_len;
   wire [IdWidth-1:0]        read_id;
   wire                      beat_valid, beat_ready;
   wire [LocalDataWidth-1:0] beat;
+
+  pto_fifo #(
+    .Width(IdWidth + 3 + LocalAddrWidth + 20),
+    .Depth(RowDepth)
+  ) u_read_rows (
+    .clk_i      (clk_i),
+    .rst_ni     (rst_ni),
+    .wr_valid_i (read_put && (queued || !read_take)),
+    .wr_ready_o (reads_ready),
+    .wr_data_i  ({row_id, row_space, row_loc_addr, row_len}),
+    .rd_valid_o (queued),
+    .rd_ready_i (read_take),
+    .rd_data_o  ({queued_id, queued_space, queued_addr, queued_len})
+  );
 
   pto_local_read #(
     .LocalAddrWidth (LocalAddrWidth),
@@ -165,12 +188,12 @@ module pto_gm_store #(
   ) u_read (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),
-    .row_valid_i  (row_valid && !row_end && align_ready && words_ready && bursts_ready),
-    .row_ready_o  (reads_ready),
-    .row_id_i     (row_id),
-    .row_space_i  (row_space),
-    .row_addr_i   (row_loc_addr),
-    .row_len_i    (row_len),
+    .row_valid_i  (queued || read_put),
+    .row_ready_o  (read_take),
+    .row_id_i     (queued ? queued_id : row_id),
+    .row_space_i  (queued ? queued_space : row_space),
+    .row_addr_i   (queued ? queued_addr : row_loc_addr),
+    .row_len_i    (queued ? queued_len : row_len),
     .cur_id_o     (read_id),
     .drop_i       (err[read_id]),
     .src_req_o    (src_req_o),
