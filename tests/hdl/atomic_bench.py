@@ -637,6 +637,7 @@ async def rates(dut: Any) -> None:
                             "loc_stride": 0x1_0000}),
                 ("1 KiB", {"len": 0x400 - 8, "n_burst": 200, "ext_stride": 0x500,
                            "loc_stride": 0x400}),
+                ("48 B", {"len": 48, "n_burst": 2000, "ext_stride": 128, "loc_stride": 64}),
             ):  # fmt: skip
                 rate = []
                 for kind in (0, S16):
