@@ -18,6 +18,7 @@ from typing import Any
 
 import cocotb
 import numpy as np
+from cocotb.triggers import ClockCycles
 from numpy.typing import NDArray
 
 from tb.harness.layout import READ as READ_SIDE
@@ -616,6 +617,29 @@ async def errors(dut: Any) -> None:
         bench.compare([bad, *good])
         again = store(ext_addr=GM_BASE, len=0x900, atomic_type=S16)
         await bench.stores([again])
+
+
+@cocotb.test()
+async def resets(dut: Any) -> None:
+    """A reset in the middle of atomic stores leaves nothing behind: no old read, no place held."""
+    bench = StoreBench(dut)
+    await bench.start()
+    rng = random.Random(2)
+    bench.ub[:0x2000] = elements(S16, 0x1000, rng)
+    op = store(ext_addr=GM_BASE + 2, len=0x1100, atomic_type=S16)
+    short = store(ext_addr=GM_BASE + 6, len=58, n_burst=12, ext_stride=58, loc_stride=64,
+                  atomic_type=S16)  # fmt: skip
+    for clocks in range(8, 260, 12):
+        bench.mailbox.set_knobs(axi_read_latency=rng.choice((1, 40)), axi_write_latency=30)
+        first = bench.mailbox.submitted(MTE3)
+        words = np.stack([pack(rng.choice((op, short))) for _ in range(4)])
+        bench.mailbox.submit_block(MTE3, words, np.arange(first, first + 4) & 255)
+        await ClockCycles(dut.clk, clocks)
+        await bench.reset()
+        bench.mailbox.poll_done(MTE3)
+        start = 0x1000  # of what the stores may have changed
+        bench.golden[start : start + 0x1200] = bench.window[start : start + 0x1200]
+        await bench.stores([short, op, short])
 
 
 @cocotb.test()

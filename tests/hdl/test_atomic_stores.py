@@ -17,7 +17,7 @@ pytestmark = pytest.mark.sim
 
 MODULE = "tests.hdl.atomic_bench"
 FEW = ("worked_values", "random_stores", "long_rows", "rules", "errors")
-TESTS = (*FEW, "updates", "other_units", "rates")
+TESTS = (*FEW, "updates", "other_units", "resets", "rates")
 BUILDS = {
     "verilator 256": ("verilator", 256, 256, 16, TESTS, 600),
     "verilator 128 512": ("verilator", 128, 512, 4, (*FEW, "rates"), 300),
