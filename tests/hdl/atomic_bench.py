@@ -662,6 +662,9 @@ async def rates(dut: Any) -> None:
                 ("1 KiB", {"len": 0x400 - 8, "n_burst": 200, "ext_stride": 0x500,
                            "loc_stride": 0x400}),
                 ("48 B", {"len": 48, "n_burst": 2000, "ext_stride": 128, "loc_stride": 64}),
+                # They meet inside bus words.
+                ("100 B", {"len": 100, "n_burst": 1000, "ext_stride": 100, "loc_stride": 128}),
+                ("4100 B", {"len": 4100, "n_burst": 40, "ext_stride": 4100, "loc_stride": 4128}),
             ):  # fmt: skip
                 rate = []
                 for kind in (0, S16):

@@ -5,8 +5,10 @@
 // burst is read ahead of its data, as soon as none of its bus words belongs to a write of any op
 // that has no response yet (pto_gm_guard); bursts that lie apart overlap.
 // Throughput: one burst and one word per clock, also across ops. Latency: word to wvalid one clock,
-// burst to awvalid two clocks, burst to arvalid one clock. Atomic bursts that share a bus word wait
-// for each other's response. Two bursts of 4 KiB, or NumOutstanding short ones, are read ahead.
+// burst to awvalid two clocks, burst to arvalid one clock. Two bursts of 4 KiB, or NumOutstanding
+// short ones, are read ahead. A burst that begins in the last bus word of the burst before, of the
+// same op, takes the old value of that word from its result and reads the others. Other atomic
+// bursts that share a bus word wait for each other's response.
 // Errors: bursts that were issued finish, no new one starts; words not issued are dropped. After an
 // error the rest of an op may be replaced by a record without a burst (burst_end_i).
 // Limits: GmDataWidth 128, 256 or 512. Spec: CONTRACT, m_axi rules; fixpipe.md section 9; dma.md
@@ -82,7 +84,7 @@ module pto_gm_write #(
   localparam integer BeatBits  = 12 - GmLane;
   localparam integer IndexBits = 1 + $clog2(NumOutstanding);
   localparam integer Planned   = 1 << IndexBits;         // writes planned or in flight
-  localparam integer PlanWidth = 1 + IndexBits + 1 + 1 + IdWidth + GmAddrWidth + 8;
+  localparam integer PlanWidth = 2 + IndexBits + 1 + 1 + IdWidth + GmAddrWidth + 8;
 
   localparam [IndexBits:0] NONE = {(IndexBits + 1){1'b0}};
 
@@ -91,13 +93,37 @@ module pto_gm_write #(
   wire [BeatBits-1:0]    burst_first = burst_addr_i[11:GmLane];
   wire [BeatBits-1:0]    burst_final = burst_first + burst_beats_i[BeatBits-1:0]
                                      - {{(BeatBits - 1){1'b0}}, 1'b1};
-  wire                   burst_reads = !burst_end_i && type_i[3*burst_id_i +: 3] != 3'd0;
+  wire                   atomic      = !burst_end_i && type_i[3*burst_id_i +: 3] != 3'd0;
+  wire                   burst_joins, burst_reads;
+  wire [8:0]             read_beats  = burst_beats_i - {8'd0, burst_joins};
+  wire [BeatBits-1:0]    read_first  = burst_first + {{(BeatBits - 1){1'b0}}, burst_joins};
+  assign burst_reads = atomic && read_beats != 9'd0;
   wire                   guard_ready, read_ready, hit, plan_valid, plan_end;
   wire                   plan_open   = burst_end_i ? !plan_valid
                                      : guard_ready && !(plan_valid && plan_end);
   wire                   read_clear  = !burst_reads || (read_ready && !hit);
   wire                   put         = burst_valid_i && burst_ready_o;
   assign burst_ready_o = plan_open && read_clear;
+
+  // ---- rows of one op that meet inside a bus word ----
+  // Of one op alone: when a burst of it is dropped, so are those after it.
+  reg                    joins_q;            // the last burst was atomic, and not the end of its op
+  reg [IdWidth-1:0]      joins_id_q;
+  reg [GmAddrWidth-1:GmLane] joins_word_q;   // its last bus word
+  assign burst_joins = atomic && joins_q && burst_id_i == joins_id_q
+                    && burst_addr_i[GmAddrWidth-1:GmLane] == joins_word_q;
+
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) joins_q <= 1'b0;
+    else if (put) joins_q <= atomic && !burst_last_i;
+  end
+
+  always @(posedge clk_i) begin
+    if (put) begin
+      joins_id_q   <= burst_id_i;
+      joins_word_q <= {burst_addr_i[GmAddrWidth-1:12], burst_final};
+    end
+  end
 
   // ---- writes without a response ----
   wire [IndexBits-1:0] new_index, plan_index;
@@ -117,6 +143,7 @@ module pto_gm_write #(
     .new_first_i   (burst_first),
     .new_final_i   (burst_final),
     .probe_i       (burst_valid_i && burst_reads),
+    .probe_first_i (read_first),
     .hit_o         (hit),
     .drop_valid_i  (plan_take && plan_drop && !plan_end),
     .drop_index_i  (plan_index),
@@ -142,8 +169,8 @@ module pto_gm_write #(
     .cmd_ready_o   (read_ready),
     .cmd_drop_i    (err_i[burst_id_i]),
     .cmd_id_i      (burst_id_i),
-    .cmd_addr_i    (burst_addr_i),
-    .cmd_beats_i   (burst_beats_i),
+    .cmd_addr_i    ({burst_addr_i[GmAddrWidth-1:12], read_first, {GmLane{1'b0}}}),
+    .cmd_beats_i   (read_beats),
     .m_axi_araddr  (m_axi_araddr),
     .m_axi_arlen   (m_axi_arlen),
     .m_axi_arvalid (m_axi_arvalid),
@@ -165,13 +192,13 @@ module pto_gm_write #(
   // ---- write bursts; there is room for as many as the guard has places ----
   // The write of a burst that is read is not issued before the read was taken.
   reg  [IndexBits:0]     taken_q;            // reads taken, with their write still planned
-  wire                   plan_ready, plan_last, plan_waits;
+  wire                   plan_ready, plan_last, plan_waits, plan_joins;
   wire                   plan_go     = plan_valid && !(plan_waits && taken_q == NONE);
   wire                   ar_fire     = m_axi_arvalid && m_axi_arready;
   wire [IdWidth-1:0]     plan_id;
   wire [GmAddrWidth-1:0] plan_addr;
   wire [7:0]             plan_beats;
-  wire                   go_valid, go_drop, go_ready;
+  wire                   go_valid, go_drop, go_joins, go_ready;
   assign plan_take = plan_go && plan_ready;
   assign plan_drop = err_i[plan_id];
   assign b_fire    = m_axi_bvalid && m_axi_bready;
@@ -189,11 +216,12 @@ module pto_gm_write #(
     .clk_i      (clk_i),
     .rst_ni     (rst_ni),
     .wr_en_i    (put),
-    .wr_data_i  ({burst_reads && !err_i[burst_id_i], new_index, burst_end_i, burst_last_i,
-                  burst_id_i, burst_addr_i, burst_beats_i[7:0]}),
+    .wr_data_i  ({burst_joins, burst_reads && !err_i[burst_id_i], new_index, burst_end_i,
+                  burst_last_i, burst_id_i, burst_addr_i, burst_beats_i[7:0]}),
     .rd_valid_o (plan_valid),
     .rd_ready_i (plan_take),
-    .rd_data_o  ({plan_waits, plan_index, plan_end, plan_last, plan_id, plan_addr, plan_beats})
+    .rd_data_o  ({plan_joins, plan_waits, plan_index, plan_end, plan_last, plan_id, plan_addr,
+                  plan_beats})
   );
 
   pto_axi_write #(
@@ -206,6 +234,7 @@ module pto_gm_write #(
     .cmd_valid_i   (plan_go),
     .cmd_ready_o   (plan_ready),
     .cmd_drop_i    (plan_drop),
+    .cmd_joins_i   (plan_joins),
     .cmd_end_i     (plan_end),
     .cmd_last_i    (plan_last),
     .cmd_id_i      (plan_id),
@@ -220,6 +249,7 @@ module pto_gm_write #(
     .m_axi_bready  (m_axi_bready),
     .go_valid_o    (go_valid),
     .go_drop_o     (go_drop),
+    .go_joins_o    (go_joins),
     .go_ready_i    (go_ready),
     .fin_valid_o   (end_valid_o),
     .fin_id_o      (end_id_o),
@@ -245,6 +275,7 @@ module pto_gm_write #(
     .word_nosat_i (nosat_i[word_id_i]),
     .go_valid_i   (go_valid),
     .go_drop_i    (go_drop),
+    .go_joins_i   (go_joins),
     .go_ready_o   (go_ready),
     .beat_valid_i (beat_valid),
     .beat_ready_o (beat_ready),
@@ -255,8 +286,6 @@ module pto_gm_write #(
     .m_axi_wstrb  (m_axi_wstrb),
     .m_axi_wlast  (m_axi_wlast)
   );
-
-  wire unused = &{1'b0, burst_beats_i[8:BeatBits]};
 endmodule
 
 `default_nettype wire
