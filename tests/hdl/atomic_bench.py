@@ -620,6 +620,19 @@ async def errors(dut: Any) -> None:
 
 
 @cocotb.test()
+async def changes_between(dut: Any) -> None:
+    """An op that begins in the last bus word of an op before reads what GM holds then."""
+    bench = StoreBench(dut)
+    await bench.start()
+    first = store(len=32 + 6, atomic_type=S16)
+    for offset in (32, 38):
+        await bench.stores([first])
+        for memory in (bench.window, bench.golden):
+            memory[0x1000 : 0x1000 + 2 * WIDTH] ^= 0x5A
+        await bench.stores([store(ext_addr=GM_BASE + offset, len=6, atomic_type=S16), first])
+
+
+@cocotb.test()
 async def resets(dut: Any) -> None:
     """A reset in the middle of atomic stores leaves nothing behind: no old read, no place held."""
     bench = StoreBench(dut)

@@ -17,11 +17,11 @@ pytestmark = pytest.mark.sim
 
 MODULE = "tests.hdl.atomic_bench"
 FEW = ("worked_values", "random_stores", "long_rows", "rules", "errors")
-TESTS = (*FEW, "updates", "other_units", "resets", "rates")
+TESTS = (*FEW, "updates", "other_units", "changes_between", "resets", "rates")
 BUILDS = {
-    "verilator 256": ("verilator", 256, 256, 16, TESTS, 600),
-    "verilator 128 512": ("verilator", 128, 512, 4, (*FEW, "rates"), 300),
-    "verilator 512 128": ("verilator", 512, 128, 1, FEW, 300),
+    "verilator 256": ("verilator", 256, 256, 16, TESTS, 400),
+    "verilator 128 512": ("verilator", 128, 512, 4, (*FEW, "rates"), 200),
+    "verilator 512 128": ("verilator", 512, 128, 1, FEW, 200),
     "icarus 256": ("icarus", 256, 256, 16, ("worked_values", "random_stores"), 60),
 }
 """Simulator, widths of GM and local ports, bursts in flight, tests, random ops."""

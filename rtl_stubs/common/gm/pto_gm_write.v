@@ -106,11 +106,11 @@ module pto_gm_write #(
   assign burst_ready_o = plan_open && read_clear;
 
   // ---- rows of one op that meet inside a bus word ----
-  // Of one op alone: when a burst of it is dropped, so are those after it.
+  // Of one op alone: when a burst of it is dropped, so are those after it. An op ends with its last
+  // burst, or with an end.
   reg                    joins_q;            // the last burst was atomic, and not the end of its op
-  reg [IdWidth-1:0]      joins_id_q;
   reg [GmAddrWidth-1:GmLane] joins_word_q;   // its last bus word
-  assign burst_joins = atomic && joins_q && burst_id_i == joins_id_q
+  assign burst_joins = atomic && joins_q
                     && burst_addr_i[GmAddrWidth-1:GmLane] == joins_word_q;
 
   always @(posedge clk_i or negedge rst_ni) begin
@@ -119,10 +119,7 @@ module pto_gm_write #(
   end
 
   always @(posedge clk_i) begin
-    if (put) begin
-      joins_id_q   <= burst_id_i;
-      joins_word_q <= {burst_addr_i[GmAddrWidth-1:12], burst_final};
-    end
+    if (put) joins_word_q <= {burst_addr_i[GmAddrWidth-1:12], burst_final};
   end
 
   // ---- writes without a response ----
