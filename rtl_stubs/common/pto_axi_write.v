@@ -28,6 +28,7 @@ module pto_axi_write #(
   input  wire                   cmd_valid_i,   // a burst is to be written
   output wire                   cmd_ready_o,   // it is taken
   input  wire                   cmd_drop_i,    // drop it and its words
+  input  wire                   cmd_joins_i,   // for the data side: the burst joins the one before
   input  wire                   cmd_end_i,     // no burst, only the end of an op
   input  wire                   cmd_last_i,    // last command of the op
   input  wire [IdWidth-1:0]     cmd_id_i,      // op number
@@ -42,6 +43,7 @@ module pto_axi_write #(
   output wire                   m_axi_bready,  // response taken
   output wire                   go_valid_o,    // it is decided what happens to the next burst
   output wire                   go_drop_o,     // its words are dropped
+  output wire                   go_joins_o,    // it joins the one before
   input  wire                   go_ready_i,    // its last word has been taken
   output wire                   fin_valid_o,   // last response of an op, or its dropped end
   output wire [IdWidth-1:0]     fin_id_o,      // op number
@@ -104,17 +106,17 @@ module pto_axi_write #(
 
   // ---- to the data side: send or drop the words of the next burst ----
   pto_fifo #(
-    .Width(1),
+    .Width(2),
     .Depth(2)
   ) u_go (
     .clk_i      (clk_i),
     .rst_ni     (rst_ni),
     .wr_valid_i (cmd_fire && !cmd_end_i),
     .wr_ready_o (go_ready),
-    .wr_data_i  (cmd_drop_i),
+    .wr_data_i  ({cmd_joins_i, cmd_drop_i}),
     .rd_valid_o (go_valid_o),
     .rd_ready_i (go_ready_i),
-    .rd_data_o  (go_drop_o)
+    .rd_data_o  ({go_joins_o, go_drop_o})
   );
 
   // ---- op and address of a response ----

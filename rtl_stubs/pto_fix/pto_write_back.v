@@ -11,8 +11,9 @@
 //                  m / ceil(m / 16) elements per clock at most
 //   nz2nz split 0  8 (f32 only; 16 on a bus of 512 bits)
 //   nz2nz split 1  8 on any bus of 256 bits or more, because each L0C word is read once per half
-//   atomic         the same, for runs that do not share a bus word with a run less than a round
-//                  trip before them; those that do take the round trip of a read and a write each
+//   atomic         the same, also for a run that begins in the last bus word of the run before;
+//                  other runs that share a bus word with a run less than a round trip before them
+//                  take the round trip of a read and a write each
 // A run is what is contiguous in memory: a row, a column (64 rows of it), a group, or all of a
 // repeat where these follow each other. Each run, cut at 4 KiB, is one AXI burst; runs shorter
 // than latency / NumOutstanding bus words are limited by the bursts in flight.

@@ -64,6 +64,10 @@ module pto_local_copy #(
   wire [IdWidth-1:0]        rd_err_id, fin_id;
   wire [LocalAddrWidth-1:0] rd_err_addr;
 
+  wire [3*NumActive-1:0]    atomic_type_unused;  // only stores to GM have them
+  wire [2*NumActive-1:0]    atomic_op_unused;
+  wire [NumActive-1:0]      nosat_unused;
+
   pto_dma_front #(
     .Ops            (256'd1 << `PTO_OP_MTE_L1_UB),
     .UbSize         (UbSize),
@@ -97,7 +101,14 @@ module pto_local_copy #(
     .err_b_id_i     (fin_id),
     .err_b_status_i (`PTO_ST_LOCAL),
     .err_b_addr_i   ({{(GmAddrWidth - LocalAddrWidth){1'b0}}, dst_addr_o}),
+    .err_c_valid_i  (1'b0),
+    .err_c_id_i     ({IdWidth{1'b0}}),
+    .err_c_status_i (3'd0),
+    .err_c_addr_i   ({GmAddrWidth{1'b0}}),
     .err_o          (err),
+    .atomic_type_o  (atomic_type_unused),
+    .atomic_op_o    (atomic_op_unused),
+    .nosat_o        (nosat_unused),
     .fin_valid_i    (fin_valid),
     .fin_id_i       (fin_id),
     .row_valid_o    (row_valid),
@@ -163,7 +174,8 @@ module pto_local_copy #(
 
   `include "pto_no_gm.vh"
 
-  wire unused = &{1'b0, row_ext_addr[GmAddrWidth-1:LocalAddrWidth], row_left_unused,
+  wire unused = &{1'b0, atomic_type_unused, atomic_op_unused, nosat_unused,
+                  row_ext_addr[GmAddrWidth-1:LocalAddrWidth], row_left_unused,
                   row_foot_unused, row_pattern_unused, row_fill_unused, row_elem_unused};
 endmodule
 

@@ -90,6 +90,10 @@ module pto_gm_load #(
   wire [2:0]                rd_err_status;
   wire [GmAddrWidth-1:0]    rd_err_addr;
 
+  wire [3*NumActive-1:0]    atomic_type_unused;  // only stores to GM have them
+  wire [2*NumActive-1:0]    atomic_op_unused;
+  wire [NumActive-1:0]      nosat_unused;
+
   pto_dma_front #(
     .Ops            ((256'd1 << `PTO_OP_MTE_GM_UB) | (256'd1 << `PTO_OP_MTE_GM_L1)),
     .LenBits        (LenBits),
@@ -128,7 +132,14 @@ module pto_gm_load #(
     .err_b_id_i     (out_id),
     .err_b_status_i (`PTO_ST_LOCAL),
     .err_b_addr_i   ({{(GmAddrWidth - LocalAddrWidth){1'b0}}, dst_addr_o}),
+    .err_c_valid_i  (1'b0),
+    .err_c_id_i     ({IdWidth{1'b0}}),
+    .err_c_status_i (3'd0),
+    .err_c_addr_i   ({GmAddrWidth{1'b0}}),
     .err_o          (err),
+    .atomic_type_o  (atomic_type_unused),
+    .atomic_op_o    (atomic_op_unused),
+    .nosat_o        (nosat_unused),
     .fin_valid_i    (fin_valid),
     .fin_id_i       (out_id),
     .row_valid_o    (row_valid),
@@ -348,7 +359,8 @@ module pto_gm_load #(
   assign m_axi_wvalid  = 1'b0;
   assign m_axi_bready  = 1'b0;
 
-  wire unused = &{1'b0, src_gnt_i, src_rvalid_i, src_rdata_i, src_err_i, m_axi_rid, m_axi_awready,
+  wire unused = &{1'b0, atomic_type_unused, atomic_op_unused, nosat_unused,
+                  src_gnt_i, src_rvalid_i, src_rdata_i, src_err_i, m_axi_rid, m_axi_awready,
                   m_axi_wready, m_axi_bid, m_axi_bresp, m_axi_bvalid, cmd_end_unused,
                   cmd_last_unused, go_ready_unused, out_last_unused};
 endmodule

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Unit of MTE3 for mte_ub_gm: rows of bytes from UB to GM (AXI4 writes). Only the bytes of the rows
-// are written, and only the words they lie in are read. Rows flow loops -> local reads ->
-// realigner -> words; the records of rows for the later stages and the write manager wait in queues
-// parallel to the data.
+// Unit of MTE3 for mte_ub_gm: rows of bytes from UB to GM (AXI4 writes), plainly or combined with
+// the elements in GM (atomic store: reads, too). Only the bytes of the rows are written, and only
+// the words they lie in are read. Rows flow loops -> local reads -> realigner -> words; the records
+// of rows for the later stages and the AXI side (pto_gm_write) wait in queues parallel to the data.
 // Throughput: one UB word and one GM beat per clock; a row of k words and n beats takes max(k, n)
-// clocks, with no bubble between rows or ops. Latency: descriptor to src_req 5 clocks, reply to
-// wvalid 3 clocks, last B to done 1 clock.
+// clocks, with no bubble between rows or ops. An atomic store has the same rate, also for rows of
+// an op that follow each other inside a bus word; other bursts that share a bus word with a burst
+// less than a round trip before them take the round trip of a read and a write each. It reads 8 KiB
+// ahead: at a read latency above the beats of 4 KiB it moves 8 KiB in the sum of both.
+// Latency: descriptor to src_req 5 clocks, reply to wvalid 4 clocks, last B to done 1 clock.
 // Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; GmAddrWidth 40; uses the src side, UB
-// only, and the write channels. Spec: CONTRACT, dma.md.
+// only, and all AXI channels. Spec: CONTRACT, dma.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\___________________     desc_ready 1
@@ -75,11 +78,14 @@ module pto_gm_store #(
   wire                      row_fill_unused;
   wire [1:0]                row_elem_unused;
   wire [NumActive-1:0]      err;
-  wire                      rd_err_valid, wr_err_valid, fin_valid;
-  wire [IdWidth-1:0]        rd_err_id, wr_err_id, fin_id;
-  wire [2:0]                wr_err_status;
+  wire [3*NumActive-1:0]    atomic_type;
+  wire [2*NumActive-1:0]    atomic_op;
+  wire [NumActive-1:0]      nosat;
+  wire                      rd_err_valid, wr_err_valid, old_err_valid, fin_valid;
+  wire [IdWidth-1:0]        rd_err_id, wr_err_id, old_err_id, fin_id;
+  wire [2:0]                wr_err_status, old_err_status;
   wire [LocalAddrWidth-1:0] rd_err_addr;
-  wire [GmAddrWidth-1:0]    wr_err_addr;
+  wire [GmAddrWidth-1:0]    wr_err_addr, old_err_addr;
 
   pto_dma_front #(
     .Ops            (256'd1 << `PTO_OP_MTE_UB_GM),
@@ -114,7 +120,14 @@ module pto_gm_store #(
     .err_b_id_i     (wr_err_id),
     .err_b_status_i (wr_err_status),
     .err_b_addr_i   (wr_err_addr),
+    .err_c_valid_i  (old_err_valid),
+    .err_c_id_i     (old_err_id),
+    .err_c_status_i (old_err_status),
+    .err_c_addr_i   (old_err_addr),
     .err_o          (err),
+    .atomic_type_o  (atomic_type),
+    .atomic_op_o    (atomic_op),
+    .nosat_o        (nosat),
     .fin_valid_i    (fin_valid),
     .fin_id_i       (fin_id),
     .row_valid_o    (row_valid),
@@ -139,9 +152,32 @@ module pto_gm_store #(
   assign row_ready = bursts_ready && (row_end || rows_ready);
 
   // ---- UB reads ----
+  // A row that finds its queue empty may pass. With the queue the bursts of later rows, and the
+  // reads of an atomic store, are ahead of the data.
+  wire                      read_put = row_valid && !row_end && align_ready && words_ready
+                                    && bursts_ready && reads_ready;
+  wire                      queued, read_take;
+  wire [IdWidth-1:0]        queued_id;
+  wire [2:0]                queued_space;
+  wire [LocalAddrWidth-1:0] queued_addr;
+  wire [19:0]               queued_len;
   wire [IdWidth-1:0]        read_id;
   wire                      beat_valid, beat_ready;
   wire [LocalDataWidth-1:0] beat;
+
+  pto_fifo #(
+    .Width(IdWidth + 3 + LocalAddrWidth + 20),
+    .Depth(RowDepth)
+  ) u_read_rows (
+    .clk_i      (clk_i),
+    .rst_ni     (rst_ni),
+    .wr_valid_i (read_put && (queued || !read_take)),
+    .wr_ready_o (reads_ready),
+    .wr_data_i  ({row_id, row_space, row_loc_addr, row_len}),
+    .rd_valid_o (queued),
+    .rd_ready_i (read_take),
+    .rd_data_o  ({queued_id, queued_space, queued_addr, queued_len})
+  );
 
   pto_local_read #(
     .LocalAddrWidth (LocalAddrWidth),
@@ -152,12 +188,12 @@ module pto_gm_store #(
   ) u_read (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),
-    .row_valid_i  (row_valid && !row_end && align_ready && words_ready && bursts_ready),
-    .row_ready_o  (reads_ready),
-    .row_id_i     (row_id),
-    .row_space_i  (row_space),
-    .row_addr_i   (row_loc_addr),
-    .row_len_i    (row_len),
+    .row_valid_i  (queued || read_put),
+    .row_ready_o  (read_take),
+    .row_id_i     (queued ? queued_id : row_id),
+    .row_space_i  (queued ? queued_space : row_space),
+    .row_addr_i   (queued ? queued_addr : row_loc_addr),
+    .row_len_i    (queued ? queued_len : row_len),
     .cur_id_o     (read_id),
     .drop_i       (err[read_id]),
     .src_req_o    (src_req_o),
@@ -217,31 +253,35 @@ module pto_gm_store #(
     .line_o         (line)
   );
 
-  // ---- W beats ----
+  // ---- words ----
   wire                word_valid, word_take;
   wire [PageBits-1:0] word_addr;
   wire [19:0]         word_len;
-  wire                go_valid, go_drop, go_ready;
-  wire                fin_unused;
-  wire [IdWidth-1:0]  cur_id_unused, out_id_unused;
+  wire [IdWidth-1:0]  word_id;
+  wire                out_valid, out_ready, out_last;
+  wire [IdWidth-1:0]  out_id;
+  wire [GmBytes-1:0]  out_strb;
+  wire [GmDataWidth-1:0] out_data;
+  wire                go_ready_unused, fin_unused;
+  wire [IdWidth-1:0]  cur_id_unused;
   wire [2:0]          out_space_unused;
   wire [PageBits-1:0] out_addr_unused;
 
   pto_fifo #(
-    .Width(PageBits + 20),
+    .Width(IdWidth + PageBits + 20),
     .Depth(RowDepth)
   ) u_word_rows (
     .clk_i      (clk_i),
     .rst_ni     (rst_ni),
     .wr_valid_i (row_valid && !row_end && reads_ready && align_ready && bursts_ready),
     .wr_ready_o (words_ready),
-    .wr_data_i  ({row_ext_addr[PageBits-1:0], row_len}),
+    .wr_data_i  ({row_id, row_ext_addr[PageBits-1:0], row_len}),
     .rd_valid_o (word_valid),
     .rd_ready_i (word_take),
-    .rd_data_o  ({word_addr, word_len})
+    .rd_data_o  ({word_id, word_addr, word_len})
   );
 
-  // The ends of ops are found at the B channel, so op numbers are not needed here.
+  // The ends of ops are found at the B channel, and whether a burst is sent at the W channel.
   pto_row_words #(
     .WordBytes (GmBytes),
     .LineBytes (LineBytes),
@@ -256,7 +296,7 @@ module pto_gm_store #(
     .row_ready_o   (word_take),
     .row_end_i     (1'b0),
     .row_last_i    (1'b0),
-    .row_id_i      ({IdWidth{1'b0}}),
+    .row_id_i      (word_id),
     .row_space_i   (3'd0),
     .row_addr_i    (word_addr),
     .row_len_i     (word_len),
@@ -269,21 +309,21 @@ module pto_gm_store #(
     .line_ready_o  (line_ready),
     .line_i        (line),
     .cur_id_o      (cur_id_unused),
-    .go_valid_i    (go_valid),
-    .drop_i        (go_drop),
-    .go_ready_o    (go_ready),
-    .out_valid_o   (m_axi_wvalid),
-    .out_ready_i   (m_axi_wready),
-    .out_id_o      (out_id_unused),
+    .go_valid_i    (1'b1),
+    .drop_i        (1'b0),
+    .go_ready_o    (go_ready_unused),
+    .out_valid_o   (out_valid),
+    .out_ready_i   (out_ready),
+    .out_id_o      (out_id),
     .out_space_o   (out_space_unused),
     .out_addr_o    (out_addr_unused),
-    .out_be_o      (m_axi_wstrb),
-    .out_data_o    (m_axi_wdata),
-    .out_last_o    (m_axi_wlast),
+    .out_be_o      (out_strb),
+    .out_data_o    (out_data),
+    .out_last_o    (out_last),
     .fin_valid_o   (fin_unused)
   );
 
-  // ---- AW and B ----
+  // ---- bursts ----
   wire                   burst_valid, burst_take, burst_end, burst_last;
   wire [IdWidth-1:0]     burst_id;
   wire [GmAddrWidth-1:0] burst_addr;
@@ -331,40 +371,70 @@ module pto_gm_store #(
     .cmd_beats_o (cmd_beats)
   );
 
-  pto_axi_write #(
+  // ---- AXI ----
+  pto_gm_write #(
     .GmAddrWidth    (GmAddrWidth),
+    .GmDataWidth    (GmDataWidth),
     .NumOutstanding (NumOutstanding),
+    .NumActive      (NumActive),
     .IdWidth        (IdWidth)
   ) u_write (
-    .clk_i         (clk_i),
-    .rst_ni        (rst_ni),
-    .cmd_valid_i   (cmd_valid),
-    .cmd_ready_o   (cmd_ready),
-    .cmd_drop_i    (err[cmd_id]),
-    .cmd_end_i     (cmd_end),
-    .cmd_last_i    (cmd_last),
-    .cmd_id_i      (cmd_id),
-    .cmd_addr_i    (cmd_addr),
-    .cmd_beats_i   (cmd_beats[7:0]),
-    .m_axi_awaddr  (m_axi_awaddr),
-    .m_axi_awlen   (m_axi_awlen),
-    .m_axi_awvalid (m_axi_awvalid),
-    .m_axi_awready (m_axi_awready),
-    .m_axi_bresp   (m_axi_bresp),
-    .m_axi_bvalid  (m_axi_bvalid),
-    .m_axi_bready  (m_axi_bready),
-    .go_valid_o    (go_valid),
-    .go_drop_o     (go_drop),
-    .go_ready_i    (go_ready),
-    .fin_valid_o   (fin_valid),
-    .fin_id_o      (fin_id),
-    .err_valid_o   (wr_err_valid),
-    .err_id_o      (wr_err_id),
-    .err_status_o  (wr_err_status),
-    .err_addr_o    (wr_err_addr)
+    .clk_i           (clk_i),
+    .rst_ni          (rst_ni),
+    .err_i           (err),
+    .type_i          (atomic_type),
+    .op_i            (atomic_op),
+    .nosat_i         (nosat),
+    .burst_valid_i   (cmd_valid),
+    .burst_ready_o   (cmd_ready),
+    .burst_end_i     (cmd_end),
+    .burst_last_i    (cmd_last),
+    .burst_id_i      (cmd_id),
+    .burst_addr_i    (cmd_addr),
+    .burst_beats_i   (cmd_beats),
+    .word_valid_i    (out_valid),
+    .word_ready_o    (out_ready),
+    .word_id_i       (out_id),
+    .word_i          (out_data),
+    .word_strb_i     (out_strb),
+    .word_last_i     (out_last),
+    .m_axi_araddr    (m_axi_araddr),
+    .m_axi_arlen     (m_axi_arlen),
+    .m_axi_arvalid   (m_axi_arvalid),
+    .m_axi_arready   (m_axi_arready),
+    .m_axi_rdata     (m_axi_rdata),
+    .m_axi_rresp     (m_axi_rresp),
+    .m_axi_rlast     (m_axi_rlast),
+    .m_axi_rvalid    (m_axi_rvalid),
+    .m_axi_rready    (m_axi_rready),
+    .m_axi_awaddr    (m_axi_awaddr),
+    .m_axi_awlen     (m_axi_awlen),
+    .m_axi_awvalid   (m_axi_awvalid),
+    .m_axi_awready   (m_axi_awready),
+    .m_axi_wdata     (m_axi_wdata),
+    .m_axi_wstrb     (m_axi_wstrb),
+    .m_axi_wlast     (m_axi_wlast),
+    .m_axi_wvalid    (m_axi_wvalid),
+    .m_axi_wready    (m_axi_wready),
+    .m_axi_bresp     (m_axi_bresp),
+    .m_axi_bvalid    (m_axi_bvalid),
+    .m_axi_bready    (m_axi_bready),
+    .rd_err_valid_o  (old_err_valid),
+    .rd_err_id_o     (old_err_id),
+    .rd_err_status_o (old_err_status),
+    .rd_err_addr_o   (old_err_addr),
+    .wr_err_valid_o  (wr_err_valid),
+    .wr_err_id_o     (wr_err_id),
+    .wr_err_status_o (wr_err_status),
+    .wr_err_addr_o   (wr_err_addr),
+    .end_valid_o     (fin_valid),
+    .end_id_o        (fin_id)
   );
 
   // ---- constants and ports this unit does not use ----
+  assign m_axi_arid    = {AxiIdWidth{1'b0}};
+  assign m_axi_arsize  = GmLane[2:0];
+  assign m_axi_arburst = 2'b01;
   assign m_axi_awid    = {AxiIdWidth{1'b0}};
   assign m_axi_awsize  = GmLane[2:0];
   assign m_axi_awburst = 2'b01;
@@ -373,18 +443,10 @@ module pto_gm_store #(
   assign dst_addr_o    = {LocalAddrWidth{1'b0}};
   assign dst_be_o      = {LocBytes{1'b0}};
   assign dst_wdata_o   = {LocalDataWidth{1'b0}};
-  assign m_axi_arid    = {AxiIdWidth{1'b0}};
-  assign m_axi_araddr  = {GmAddrWidth{1'b0}};
-  assign m_axi_arlen   = 8'd0;
-  assign m_axi_arsize  = 3'd0;
-  assign m_axi_arburst = 2'd0;
-  assign m_axi_arvalid = 1'b0;
-  assign m_axi_rready  = 1'b0;
 
-  wire unused = &{1'b0, dst_gnt_i, dst_err_i, m_axi_arready, m_axi_rid, m_axi_rdata, m_axi_rresp,
-                  m_axi_rlast, m_axi_rvalid, m_axi_bid, cmd_beats[8], row_left, row_foot,
-                  row_pattern, row_fill_unused, row_elem_unused, fin_unused, cur_id_unused,
-                  out_id_unused, out_space_unused, out_addr_unused};
+  wire unused = &{1'b0, dst_gnt_i, dst_err_i, m_axi_rid, m_axi_bid, row_left, row_foot,
+                  row_pattern, row_fill_unused, row_elem_unused, go_ready_unused, fin_unused,
+                  cur_id_unused, out_space_unused, out_addr_unused};
 endmodule
 
 `default_nettype wire

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DMA pipe MTE3, out of UB. Unit pto_gm_store serves mte_ub_gm, rows of bytes to GM; unit
-// pto_burst_copy serves mte_ub_ub and mte_ub_l1, bursts of 32-byte blocks on chip. One queue of
+// DMA pipe MTE3, out of UB. Unit pto_gm_store serves mte_ub_gm, rows to GM, stored or added to what
+// GM holds; unit pto_burst_copy mte_ub_ub and mte_ub_l1, bursts of 32-byte blocks. One queue of
 // descriptors; the buses belong to one unit at a time (pto_unit_switch).
 // Throughput: that of the units; ops of one unit follow each other without a bubble. Latency: that
 // of the units, nothing is added; a change of unit drains the pipe: last done taken to first access
 // of the other unit, one clock more than from an idle pipe. An unknown opcode is done with rule 0.
 // LenBits selects the profile (profiles.md) of mte_ub_gm, by default seed.
-// Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; GmAddrWidth 40; the AXI read channels are 0.
+// Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; GmAddrWidth 40.
 // Spec: CONTRACT, dma.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``make prove-arith``: the write-back arithmetic against an independent reference, input by input.
 
-The parts: every function of ``rtl_stubs/pto_fix/pto_fix_arith.vh`` and
+The parts: every function of ``rtl_stubs/common/pto_fix_arith.vh`` and
 ``pto_fix_atomic.vh`` in one Verilated module, the reference in C, and a program that compares the
 two (prove.cpp documents its output). This module builds it, divides the input spaces over several
 processes, and prints a table of the results. Spec: fixpipe.md sections 3 to 9.
@@ -28,7 +28,7 @@ from tb.run.console import PLAIN_INTERVAL_SECONDS, Console
 from tb.setup import verilator
 
 SOURCES = ROOT / "tb" / "prove"
-HEADERS = ROOT / "rtl_stubs" / "pto_fix"
+HEADERS = ROOT / "rtl_stubs" / "common"
 BUILD_FOLDER = ROOT / "sim_build" / "prove"
 PIECES_PER_JOB = 4
 """Pieces of a sweep per process, so that the processes end together."""

@@ -32,8 +32,8 @@ WRITE_BACK = 10
 UNIT_FLAG_LSB = 158
 """First bit of field unit_flag of a write-back descriptor, checked by test_flags.py."""
 
-LIBRARY_ENV, SIM_ENV, WIDTH_ENV, RESULT_ENV = (
-    f"PTO_TEST_{name}" for name in ("LIBRARY", "SIM", "WIDTH", "RESULT")
+LIBRARY_ENV, SIM_ENV, WIDTH_ENV, RESULT_ENV, LOCAL_ENV, OPS_ENV = (
+    f"PTO_TEST_{name}" for name in ("LIBRARY", "SIM", "WIDTH", "RESULT", "LOCAL", "OPS")
 )
 
 

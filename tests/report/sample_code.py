@@ -24,7 +24,7 @@ _SOURCES = {
     "mte3": ("pto_mte3/pto_gm_store.v", "common/pto_axi_write.v"),
     "fix": (
         "pto_fix/pto_fix_check.v",
-        "pto_fix/write/pto_fix_merge.v",
+        "pto_fix/write/pto_fix_gm.v",
         "pto_fix/plan/pto_fix_walk.v",
     ),
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks one strided DMA descriptor against its D rules (DMA-L03 to L12, lowest number wins) and
+// Checks one strided DMA descriptor against its D rules (DMA-L03 to L17, lowest number wins) and
 // the zero-count test, and unpacks it into a job. One instance serves any of mte_gm_ub, mte_ub_gm,
 // mte_gm_l1 and mte_l1_ub; the opcode of each descriptor decides widths, spaces and rules, and
 // fields without an operand of the op are ignored. No access of a bad op reaches a bus: the check
@@ -8,7 +8,7 @@
 //
 //   op         ext side         local side       rules beyond L05 to L08 and L12
 //   mte_gm_ub  GM, source       UB, destination  L03, L09 and L10 (pad clause)
-//   mte_ub_gm  GM, destination  UB, source       -
+//   mte_ub_gm  GM, destination  UB, source       L16 and L17 (atomic update)
 //   mte_gm_l1  GM, source       L1, destination  -
 //   mte_l1_ub  L1, source       UB, destination  blocks and gaps of 32 bytes, which leave here as
 //                                                bytes and strides; L06 and the loops' L07 on both
@@ -22,7 +22,7 @@
 // than d rows, so the check keeps up with the rows; only after an op of fewer rows than d, of
 // one clock each, may an op start up to d - 1 clocks late.
 // Latency: 1 + max(1, digits) clocks. Limits: GmAddrWidth 40, LocalAddrWidth <= 20. Spec: dma.md 1,
-// 3, 5.
+// 3, 5, 6.
 //
 //   clk         _/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~~~~~\_______     two digits: summed in two clocks, taken in the second
@@ -69,7 +69,10 @@ module pto_dma_check #(
   output wire [1:0]                  job_elem_o,       // log2 of the bytes of an element
   output wire [83:0]                 job_last_o,       // counts less 1: loop 2, 1, 0, rows
   output wire [4*GmAddrWidth-1:0]    job_ext_stride_o, // ext strides in the same order
-  output wire [4*LocalAddrWidth-1:0] job_loc_stride_o  // local strides in the same order
+  output wire [4*LocalAddrWidth-1:0] job_loc_stride_o, // local strides in the same order
+  output wire [2:0]                  job_type_o,       // type of the update of GM, 0: plain store
+  output wire [1:0]                  job_op_o,         // 0 add, 1 max, 2 min
+  output wire                        job_nosat_o       // f16: no saturation, NaN as it is
 );
   localparam integer ExtSumWidth = 65;       // 2^44 + 4 * 2^21 * 2^40 < 2^64
   localparam integer LocSumWidth = 46;       // 2^24 + 4 * 2^21 * 2^21 + 2^12 * 2^22 < 2^45
@@ -127,6 +130,19 @@ module pto_dma_check #(
   wire [31:0] pattern  = (elem == 2'd0) ? {4{pad_val[7:0]}}
                        : (elem == 2'd1) ? {2{pad_val[15:0]}} : pad_val[31:0];
 
+  // ---- atomic update of GM ----
+  wire [2:0]  atomic_type = is_ub_gm ? desc_i[`PTO_DMA_ATOMIC_TYPE] : 3'd0;
+  wire [1:0]  atomic_op   = is_ub_gm ? desc_i[`PTO_DMA_ATOMIC_OP] : 2'd0;
+  wire        nosat       = is_ub_gm && desc_i[`PTO_DMA_NOSAT];
+  reg  [1:0]  atomic_low;                    // address bits below an element
+  always @* begin
+    case (atomic_type)
+      3'd1, 3'd4:       atomic_low = 2'b11;  // f32, s32
+      3'd2, 3'd3, 3'd6: atomic_low = 2'b01;  // f16, s16, bf16
+      default:          atomic_low = 2'b00;  // none, s8, and what is no type
+    endcase
+  end
+
   // ---- rows in bytes ----
   wire        several  = n_burst > 22'd1;
   wire        is_load  = is_gm_ub || is_gm_l1;
@@ -179,6 +195,10 @@ module pto_dma_check #(
   wire l09 = pad && (|(len[2:0] & elem_low) || left > 12'd32 || right > 12'd32
                      || |((left[2:0] | right[2:0]) & elem_low));  // of element counts always 0
   wire l10 = pad && ({11'd0, left} + {1'b0, len} + {11'd0, right} > {1'b0, loc_s});
+  wire l16 = |((len[1:0] | ext_addr[1:0] | (several ? ext_s[1:0] : 2'd0)
+                | (count0 > 22'd1 ? ext_s0[1:0] : 2'd0) | (count1 > 22'd1 ? ext_s1[1:0] : 2'd0)
+                | (count2 > 22'd1 ? ext_s2[1:0] : 2'd0)) & atomic_low);
+  wire l17 = atomic_type == 3'd7 || (atomic_type != 3'd0 && atomic_op == 2'd3);
 
   reg       bad;
   reg [3:0] rule;
@@ -251,6 +271,11 @@ module pto_dma_check #(
   reg                        bad_q;
   reg [3:0]                  rule_q;
   reg                        nop_q;
+  reg                        l16_q;
+  reg                        l17_q;
+  reg [2:0]                  type_q;
+  reg [1:0]                  op_q;
+  reg                        nosat_q;
   reg [ExtSumWidth-1:0]      ext_sum_q;
   reg [LocSumWidth-1:0]      loc_sum_q;
   reg [GmAddrWidth-1:0]      ext_addr_q;
@@ -294,6 +319,11 @@ module pto_dma_check #(
       bad_q        <= bad;
       rule_q       <= rule;
       nop_q        <= nop;
+      l16_q        <= l16;
+      l17_q        <= l17;
+      type_q       <= atomic_type;
+      op_q         <= atomic_op;
+      nosat_q      <= nosat;
       ext_sum_q    <= ext_sum;
       loc_sum_q    <= loc_sum;
       ext_addr_q   <= ext_addr[GmAddrWidth-1:0];
@@ -317,22 +347,25 @@ module pto_dma_check #(
   end
 
   // Bits above the last field of the family are reserved.
-  localparam integer UsedBits = `PTO_DMA_LOOP2_LOC_STRIDE_LSB + `PTO_DMA_LOOP2_LOC_STRIDE_CW;
+  localparam integer UsedBits = `PTO_DMA_NOSAT_LSB + `PTO_DMA_NOSAT_CW;
   wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits]};
 
-  // DMA-L12 last: it is the highest number, and a NOP accesses no byte.
+  // DMA-L12 here, where the extents are complete, and the higher numbers after it. A NOP accesses
+  // no byte, so only L12 holds for it trivially.
   wire [ExtSumWidth-1:0] ext_end = ext_l1_q ? {{(ExtSumWidth - LocSumWidth){1'b0}}, L1_END}
                                  : GM_END;
   wire [LocSumWidth-1:0] loc_end = loc_l1_q ? L1_END : UB_END;
   wire l12 = (ext_sum_q + {{(ExtSumWidth - 22){1'b0}}, len_q} > ext_end)
           || (loc_sum_q + {{(LocSumWidth - 22){1'b0}}, foot_q}
                         + {{(LocSumWidth - 5){1'b0}}, more_q} > loc_end);
+  wire out_of_range = !nop_q && l12;
 
   assign job_valid_o      = job_valid_q;
   assign job_tag_o        = tag_q;
-  assign job_bad_o        = bad_q || (!nop_q && l12);
+  assign job_bad_o        = bad_q || out_of_range || l16_q || l17_q;
   assign job_idle_o       = job_bad_o || nop_q;
-  assign job_rule_o       = bad_q ? {4'd0, rule_q} : (!nop_q && l12) ? 8'd12 : 8'd0;
+  assign job_rule_o       = bad_q ? {4'd0, rule_q} : out_of_range ? 8'd12
+                          : l16_q ? 8'd16 : l17_q ? 8'd17 : 8'd0;
   assign job_loc_addr_o   = loc_addr_q;
   assign job_space_o      = loc_l1_q ? `PTO_SPACE_L1 : sub_q ? `PTO_SPACE_UB1 : `PTO_SPACE_UB0;
   assign job_ext_addr_o   = ext_addr_q;
@@ -346,6 +379,9 @@ module pto_dma_check #(
   assign job_elem_o       = elem_q;
   assign job_last_o       = last_q;
   assign job_loc_stride_o = loc_stride_q;
+  assign job_type_o       = type_q;
+  assign job_op_o         = op_q;
+  assign job_nosat_o      = nosat_q;
 endmodule
 
 `default_nettype wire

@@ -48,7 +48,14 @@ module pto_dma_front #(
   input  wire [IdWidth-1:0]        err_b_id_i,     // op
   input  wire [2:0]                err_b_status_i, // status code
   input  wire [GmAddrWidth-1:0]    err_b_addr_i,   // address of the access
+  input  wire                      err_c_valid_i,  // third port, as a
+  input  wire [IdWidth-1:0]        err_c_id_i,     // op
+  input  wire [2:0]                err_c_status_i, // status code
+  input  wire [GmAddrWidth-1:0]    err_c_addr_i,   // address of the access
   output wire [NumActive-1:0]      err_o,          // per op: an access failed
+  output wire [3*NumActive-1:0]    atomic_type_o,  // per op: type of its atomic update, 0: none
+  output wire [2*NumActive-1:0]    atomic_op_o,    // per op: 0 add, 1 max, 2 min
+  output wire [NumActive-1:0]      nosat_o,        // per op: no saturation of an f16 update
   input  wire                      fin_valid_i,    // the last access of an op has finished
   input  wire [IdWidth-1:0]        fin_id_i,       // of this op
   output wire                      row_valid_o,    // a row is there
@@ -111,6 +118,9 @@ module pto_dma_front #(
   wire [83:0]                 job_last;
   wire [4*GmAddrWidth-1:0]    job_ext_stride;
   wire [4*LocalAddrWidth-1:0] job_loc_stride;
+  wire [2:0]                  job_type;
+  wire [1:0]                  job_op;
+  wire                        job_nosat;
 
   pto_dma_check #(
     .Ops            (Ops),
@@ -150,13 +160,30 @@ module pto_dma_front #(
     .job_elem_o       (job_elem),
     .job_last_o       (job_last),
     .job_ext_stride_o (job_ext_stride),
-    .job_loc_stride_o (job_loc_stride)
+    .job_loc_stride_o (job_loc_stride),
+    .job_type_o       (job_type),
+    .job_op_o         (job_op),
+    .job_nosat_o      (job_nosat)
   );
 
   // ---- a checked op takes a number; with rows it also takes the loop walker ----
   wire               new_ready, loops_ready, active;
   wire [IdWidth-1:0] new_id;
   assign job_ready = new_ready && (job_idle || loops_ready);
+
+  reg [3*NumActive-1:0] atomic_type_q;
+  reg [2*NumActive-1:0] atomic_op_q;
+  reg [NumActive-1:0]   nosat_q;
+  always @(posedge clk_i) begin
+    if (job_valid && job_ready) begin
+      atomic_type_q[3*new_id +: 3] <= job_type;
+      atomic_op_q[2*new_id +: 2]   <= job_op;
+      nosat_q[new_id]              <= job_nosat;
+    end
+  end
+  assign atomic_type_o = atomic_type_q;
+  assign atomic_op_o   = atomic_op_q;
+  assign nosat_o       = nosat_q;
 
   pto_dma_retire #(
     .NumActive   (NumActive),
@@ -181,6 +208,10 @@ module pto_dma_front #(
     .err_b_id_i     (err_b_id_i),
     .err_b_status_i (err_b_status_i),
     .err_b_addr_i   (err_b_addr_i),
+    .err_c_valid_i  (err_c_valid_i),
+    .err_c_id_i     (err_c_id_i),
+    .err_c_status_i (err_c_status_i),
+    .err_c_addr_i   (err_c_addr_i),
     .err_o          (err_o),
     .fin_valid_i    (fin_valid_i),
     .fin_id_i       (fin_id_i),

@@ -3,8 +3,8 @@
 // Ops in flight: gives each checked op a number, keeps its first error, and reports it done, in
 // order, once its last access has finished. A later op may finish its accesses first; its done
 // waits. Throughput: one op in and one out per clock. Latency: done is offered one clock after
-// the finish. Limits: NumActive is a power of two, at least 2; two errors in one clock are taken
-// when they are of different ops, else port a wins. Spec: CONTRACT, done port.
+// the finish. Limits: NumActive is a power of two, at least 2; errors in one clock are all taken
+// when they are of different ops, else port a wins, then b. Spec: CONTRACT, done port.
 //
 //   clk         _/~\_/~\_/~\_/~\_
 //   fin_valid   _/~~~\___________     last access of the oldest op
@@ -36,6 +36,10 @@ module pto_dma_retire #(
   input  wire [IdWidth-1:0]     err_b_id_i,    // op
   input  wire [2:0]             err_b_status_i, // status code
   input  wire [GmAddrWidth-1:0] err_b_addr_i,  // address of the access
+  input  wire                   err_c_valid_i, // third port, as a
+  input  wire [IdWidth-1:0]     err_c_id_i,    // op
+  input  wire [2:0]             err_c_status_i, // status code
+  input  wire [GmAddrWidth-1:0] err_c_addr_i,  // address of the access
   output wire [NumActive-1:0]   err_o,         // per op: an access failed
   input  wire                   fin_valid_i,   // the last access of an op has finished
   input  wire [IdWidth-1:0]     fin_id_i,      // of this op
@@ -77,6 +81,9 @@ module pto_dma_retire #(
   wire take_a = err_a_valid_i && !err_q[err_a_id_i];
   wire take_b = err_b_valid_i && !err_q[err_b_id_i]
              && !(err_a_valid_i && err_a_id_i == err_b_id_i);
+  wire take_c = err_c_valid_i && !err_q[err_c_id_i]
+             && !(err_a_valid_i && err_a_id_i == err_c_id_i)
+             && !(err_b_valid_i && err_b_id_i == err_c_id_i);
 
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -89,6 +96,7 @@ module pto_dma_retire #(
       if (fin_valid_i) fin_q[fin_id_i] <= 1'b1;
       if (take_a) err_q[err_a_id_i] <= 1'b1;
       if (take_b) err_q[err_b_id_i] <= 1'b1;
+      if (take_c) err_q[err_c_id_i] <= 1'b1;
       if (new_fire) begin
         new_ptr_q     <= new_ptr_q + 1'b1;
         fin_q[new_id] <= new_idle_i;
@@ -103,6 +111,10 @@ module pto_dma_retire #(
     if (new_fire) begin
       tag_q[new_id]  <= new_tag_i;
       rule_q[new_id] <= new_rule_i;
+    end
+    if (take_c) begin
+      status_q[err_c_id_i] <= err_c_status_i;
+      addr_q[err_c_id_i]   <= err_c_addr_i;
     end
     if (take_b) begin
       status_q[err_b_id_i] <= err_b_status_i;

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // GM side of the write-back: pieces of runs become AXI write bursts, one each, and for atomic ops
-// read bursts before them. A burst is read ahead of its data, as soon as none of its bus words
-// belongs to a write that has no response yet (pto_fix_guard); bursts that lie apart overlap.
+// read bursts before them (pto_gm_write), lines become words.
 // Throughput: one word per clock, also across bursts and ops. Latency: line to wvalid two clocks,
-// piece to awvalid two clocks, piece to arvalid one clock. Atomic runs that share a bus word wait
-// for each other's response. Two bursts of 4 KiB, or NumOutstanding short ones, are read ahead.
-// Errors: bursts that were issued finish, no new one starts; words not issued are dropped.
+// piece to awvalid two clocks, piece to arvalid one clock.
 // Limits: GmDataWidth 128, 256 or 512. Spec: CONTRACT, m_axi rules; fixpipe.md section 9.
 //
 //   clk          _/~\_/~\_/~\_/~\_/~\_/~\_
@@ -14,7 +11,6 @@
 //   arvalid      _____/~~~~~~~\___________     until arready
 //   awvalid      _________/~~~~~~~\_______     until awready
 `default_nettype none
-`include "pto_desc.vh"
 
 module pto_fix_gm #(
   parameter integer GmAddrWidth    = 40,     // bits of an address
@@ -73,155 +69,16 @@ module pto_fix_gm #(
   localparam integer GmBytes   = GmDataWidth / 8;
   localparam integer GmLane    = $clog2(GmBytes);
   localparam integer BeatBits  = 12 - GmLane;
-  localparam integer IndexBits = 1 + $clog2(NumOutstanding);
-  localparam integer Planned   = 1 << IndexBits;         // writes planned or in flight
-  localparam integer PlanWidth = 1 + IndexBits + 1 + IdWidth + GmAddrWidth + 8;
+  localparam integer Planned   = 2 << $clog2(NumOutstanding);  // pieces planned or in flight
 
-  localparam [IndexBits:0] NONE = {(IndexBits + 1){1'b0}};
-
-  // ---- a piece goes to all consumers at once ----
+  // ---- a piece goes to both consumers at once ----
   wire [12:0]            piece_end   = {1'b0, piece_addr_i[11:0]} + piece_len_i - 13'd1;
   wire [BeatBits-1:0]    piece_first = piece_addr_i[11:GmLane];
   wire [BeatBits-1:0]    piece_final = piece_end[11:GmLane];
   wire [8:0]             piece_beats = {{(9 - BeatBits){1'b0}}, piece_final}
                                      - {{(9 - BeatBits){1'b0}}, piece_first} + 9'd1;
-  wire [GmAddrWidth-1:0] piece_word  = {piece_addr_i[GmAddrWidth-1:GmLane], {GmLane{1'b0}}};
-  wire                   piece_reads = type_i[3*piece_id_i +: 3] != 3'd0;
-  wire                   words_ready, guard_ready, read_ready, hit;
-  wire                   others_ready = words_ready && guard_ready;
-  wire                   read_clear   = !piece_reads || (read_ready && !hit);
-  wire                   put          = piece_valid_i && piece_ready_o;
-  assign piece_ready_o = others_ready && read_clear;
-
-  // ---- writes without a response ----
-  wire [IndexBits-1:0] new_index, plan_index;
-  wire                 plan_take, plan_drop, b_fire;
-
-  pto_fix_guard #(
-    .AddrWidth (GmAddrWidth),
-    .BeatBits  (BeatBits),
-    .IndexBits (IndexBits)
-  ) u_guard (
-    .clk_i         (clk_i),
-    .rst_ni        (rst_ni),
-    .new_valid_i   (put),
-    .new_ready_o   (guard_ready),
-    .new_index_o   (new_index),
-    .new_page_i    (piece_addr_i[GmAddrWidth-1:12]),
-    .new_first_i   (piece_first),
-    .new_final_i   (piece_final),
-    .probe_i       (piece_valid_i && piece_reads),
-    .hit_o         (hit),
-    .drop_valid_i  (plan_take && plan_drop),
-    .drop_index_i  (plan_index),
-    .issue_valid_i (plan_take && !plan_drop),
-    .issue_index_i (plan_index),
-    .b_valid_i     (b_fire)
-  );
-
-  // ---- old values for atomic ops ----
-  wire                   beat_valid, beat_ready;
-  wire [GmDataWidth-1:0] beat;
-
-  pto_axi_read #(
-    .GmAddrWidth    (GmAddrWidth),
-    .GmDataWidth    (GmDataWidth),
-    .NumOutstanding (NumOutstanding),
-    .FifoDepth      (8192 / GmBytes),
-    .IdWidth        (IdWidth)
-  ) u_read (
-    .clk_i         (clk_i),
-    .rst_ni        (rst_ni),
-    .cmd_valid_i   (piece_valid_i && piece_reads && others_ready && !hit),
-    .cmd_ready_o   (read_ready),
-    .cmd_drop_i    (err_i[piece_id_i]),
-    .cmd_id_i      (piece_id_i),
-    .cmd_addr_i    (piece_word),
-    .cmd_beats_i   (piece_beats),
-    .m_axi_araddr  (m_axi_araddr),
-    .m_axi_arlen   (m_axi_arlen),
-    .m_axi_arvalid (m_axi_arvalid),
-    .m_axi_arready (m_axi_arready),
-    .m_axi_rdata   (m_axi_rdata),
-    .m_axi_rresp   (m_axi_rresp),
-    .m_axi_rlast   (m_axi_rlast),
-    .m_axi_rvalid  (m_axi_rvalid),
-    .m_axi_rready  (m_axi_rready),
-    .beat_valid_o  (beat_valid),
-    .beat_ready_i  (beat_ready),
-    .beat_o        (beat),
-    .err_valid_o   (rd_err_valid_o),
-    .err_id_o      (rd_err_id_o),
-    .err_status_o  (rd_err_status_o),
-    .err_addr_o    (rd_err_addr_o)
-  );
-
-  // ---- write bursts; there is room for as many as the guard has places ----
-  // The write of a burst that is read is not issued before the read was taken.
-  reg  [IndexBits:0]     taken_q;            // reads taken, with their write still planned
-  wire                   plan_valid, plan_ready, plan_last, plan_waits;
-  wire                   plan_go     = plan_valid && !(plan_waits && taken_q == NONE);
-  wire                   ar_fire     = m_axi_arvalid && m_axi_arready;
-  wire [IdWidth-1:0]     plan_id;
-  wire [GmAddrWidth-1:0] plan_addr;
-  wire [7:0]             plan_beats;
-  wire                   go_valid, go_drop, go_ready;
-  assign plan_take = plan_go && plan_ready;
-  assign plan_drop = err_i[plan_id];
-  assign b_fire    = m_axi_bvalid && m_axi_bready;
-
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) taken_q <= NONE;
-    else taken_q <= taken_q + {{IndexBits{1'b0}}, ar_fire}
-                            - {{IndexBits{1'b0}}, plan_take && plan_waits};
-  end
-
-  pto_ram_fifo #(
-    .Width(PlanWidth),
-    .Depth(Planned)
-  ) u_plans (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
-    .wr_en_i    (put),
-    .wr_data_i  ({piece_reads && !err_i[piece_id_i], new_index, piece_last_i, piece_id_i,
-                  piece_word, piece_beats[7:0]}),
-    .rd_valid_o (plan_valid),
-    .rd_ready_i (plan_take),
-    .rd_data_o  ({plan_waits, plan_index, plan_last, plan_id, plan_addr, plan_beats})
-  );
-
-  pto_axi_write #(
-    .GmAddrWidth    (GmAddrWidth),
-    .NumOutstanding (NumOutstanding),
-    .IdWidth        (IdWidth)
-  ) u_write (
-    .clk_i         (clk_i),
-    .rst_ni        (rst_ni),
-    .cmd_valid_i   (plan_go),
-    .cmd_ready_o   (plan_ready),
-    .cmd_drop_i    (plan_drop),
-    .cmd_end_i     (1'b0),
-    .cmd_last_i    (plan_last),
-    .cmd_id_i      (plan_id),
-    .cmd_addr_i    (plan_addr),
-    .cmd_beats_i   (plan_beats),
-    .m_axi_awaddr  (m_axi_awaddr),
-    .m_axi_awlen   (m_axi_awlen),
-    .m_axi_awvalid (m_axi_awvalid),
-    .m_axi_awready (m_axi_awready),
-    .m_axi_bresp   (m_axi_bresp),
-    .m_axi_bvalid  (m_axi_bvalid),
-    .m_axi_bready  (m_axi_bready),
-    .go_valid_o    (go_valid),
-    .go_drop_o     (go_drop),
-    .go_ready_i    (go_ready),
-    .fin_valid_o   (end_valid_o),
-    .fin_id_o      (end_id_o),
-    .err_valid_o   (wr_err_valid_o),
-    .err_id_o      (wr_err_id_o),
-    .err_status_o  (wr_err_status_o),
-    .err_addr_o    (wr_err_addr_o)
-  );
+  wire                   words_ready, burst_ready;
+  assign piece_ready_o = words_ready && burst_ready;
 
   // ---- words ----
   wire                   cut_valid, cut_take;
@@ -243,7 +100,7 @@ module pto_fix_gm #(
   ) u_cuts (
     .clk_i      (clk_i),
     .rst_ni     (rst_ni),
-    .wr_valid_i (piece_valid_i && guard_ready && read_clear),
+    .wr_valid_i (piece_valid_i && burst_ready),
     .wr_ready_o (words_ready),
     .wr_data_i  ({piece_id_i, piece_addr_i[11:0], piece_len_i}),
     .rd_valid_o (cut_valid),
@@ -251,7 +108,6 @@ module pto_fix_gm #(
     .rd_data_o  ({cut_id, cut_addr, cut_len})
   );
 
-  // Whether a burst is sent is decided after the words, where its beats are available.
   pto_row_words #(
     .WordBytes (GmBytes),
     .LineBytes (64),
@@ -292,33 +148,67 @@ module pto_fix_gm #(
     .fin_valid_o   (fin_unused)
   );
 
-  pto_fix_merge #(
-    .DataWidth(GmDataWidth)
-  ) u_merge (
-    .clk_i        (clk_i),
-    .rst_ni       (rst_ni),
-    .word_valid_i (word_valid),
-    .word_ready_o (word_ready),
-    .word_i       (word),
-    .word_strb_i  (word_strb),
-    .word_last_i  (word_last),
-    .word_type_i  (type_i[3*word_id +: 3]),
-    .word_op_i    (op_i[2*word_id +: 2]),
-    .word_nosat_i (nosat_i[word_id]),
-    .go_valid_i   (go_valid),
-    .go_drop_i    (go_drop),
-    .go_ready_o   (go_ready),
-    .beat_valid_i (beat_valid),
-    .beat_ready_o (beat_ready),
-    .beat_i       (beat),
-    .m_axi_wvalid (m_axi_wvalid),
-    .m_axi_wready (m_axi_wready),
-    .m_axi_wdata  (m_axi_wdata),
-    .m_axi_wstrb  (m_axi_wstrb),
-    .m_axi_wlast  (m_axi_wlast)
+  // ---- bursts ----
+  pto_gm_write #(
+    .GmAddrWidth    (GmAddrWidth),
+    .GmDataWidth    (GmDataWidth),
+    .NumOutstanding (NumOutstanding),
+    .NumActive      (NumActive),
+    .IdWidth        (IdWidth)
+  ) u_write (
+    .clk_i           (clk_i),
+    .rst_ni          (rst_ni),
+    .err_i           (err_i),
+    .type_i          (type_i),
+    .op_i            (op_i),
+    .nosat_i         (nosat_i),
+    .burst_valid_i   (piece_valid_i && words_ready),
+    .burst_ready_o   (burst_ready),
+    .burst_end_i     (1'b0),
+    .burst_last_i    (piece_last_i),
+    .burst_id_i      (piece_id_i),
+    .burst_addr_i    ({piece_addr_i[GmAddrWidth-1:GmLane], {GmLane{1'b0}}}),
+    .burst_beats_i   (piece_beats),
+    .word_valid_i    (word_valid),
+    .word_ready_o    (word_ready),
+    .word_id_i       (word_id),
+    .word_i          (word),
+    .word_strb_i     (word_strb),
+    .word_last_i     (word_last),
+    .m_axi_araddr    (m_axi_araddr),
+    .m_axi_arlen     (m_axi_arlen),
+    .m_axi_arvalid   (m_axi_arvalid),
+    .m_axi_arready   (m_axi_arready),
+    .m_axi_rdata     (m_axi_rdata),
+    .m_axi_rresp     (m_axi_rresp),
+    .m_axi_rlast     (m_axi_rlast),
+    .m_axi_rvalid    (m_axi_rvalid),
+    .m_axi_rready    (m_axi_rready),
+    .m_axi_awaddr    (m_axi_awaddr),
+    .m_axi_awlen     (m_axi_awlen),
+    .m_axi_awvalid   (m_axi_awvalid),
+    .m_axi_awready   (m_axi_awready),
+    .m_axi_wdata     (m_axi_wdata),
+    .m_axi_wstrb     (m_axi_wstrb),
+    .m_axi_wlast     (m_axi_wlast),
+    .m_axi_wvalid    (m_axi_wvalid),
+    .m_axi_wready    (m_axi_wready),
+    .m_axi_bresp     (m_axi_bresp),
+    .m_axi_bvalid    (m_axi_bvalid),
+    .m_axi_bready    (m_axi_bready),
+    .rd_err_valid_o  (rd_err_valid_o),
+    .rd_err_id_o     (rd_err_id_o),
+    .rd_err_status_o (rd_err_status_o),
+    .rd_err_addr_o   (rd_err_addr_o),
+    .wr_err_valid_o  (wr_err_valid_o),
+    .wr_err_id_o     (wr_err_id_o),
+    .wr_err_status_o (wr_err_status_o),
+    .wr_err_addr_o   (wr_err_addr_o),
+    .end_valid_o     (end_valid_o),
+    .end_id_o        (end_id_o)
   );
 
-  wire unused = &{1'b0, piece_end[12], piece_end[GmLane-1:0], piece_beats[8], cur_id_unused,
+  wire unused = &{1'b0, piece_end[12], piece_end[GmLane-1:0], cur_id_unused,
                   word_space_unused, word_addr_unused, go_ready_unused, fin_unused};
 endmodule
 

@@ -13,7 +13,7 @@
 //   b_valid    _____________/~~~\___
 `default_nettype none
 
-module pto_fix_guard #(
+module pto_gm_guard #(
   parameter integer AddrWidth = 40,          // bits of a byte address
   parameter integer BeatBits  = 7,           // bits of a bus word number within 4 KiB
   parameter integer IndexBits = 5            // log2 of the places
@@ -27,6 +27,7 @@ module pto_fix_guard #(
   input  wire [BeatBits-1:0]   new_first_i,   // its first bus word
   input  wire [BeatBits-1:0]   new_final_i,   // its last bus word
   input  wire                  probe_i,       // is the burst clear of the writes
+  input  wire [BeatBits-1:0]   probe_first_i, // from this bus word on
   output reg                   hit_o,         // it is not
   input  wire                  drop_valid_i,  // a write is given up
   input  wire [IndexBits-1:0]  drop_index_i,  // its place
@@ -108,7 +109,7 @@ module pto_fix_guard #(
   always @(*) begin
     hit_o = 1'b0;
     if (probe_i)
-      hit_o = overlaps(held_q, page_q, first_q, final_q, new_page_i, new_first_i, new_final_i);
+      hit_o = overlaps(held_q, page_q, first_q, final_q, new_page_i, probe_first_i, new_final_i);
   end
 endmodule
 

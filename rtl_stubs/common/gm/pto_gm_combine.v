@@ -9,7 +9,7 @@
 //   data_o  -----< ok >--     until the next take
 `default_nettype none
 
-module pto_fix_combine (
+module pto_gm_combine (
   input  wire        clk_i,                  // clock
   input  wire        take_i,                 // take the inputs
   input  wire        on_i,                   // combine, else pass y_i
