@@ -6,7 +6,7 @@ rules, samples the registers a legacy copy reads and works out which bytes move;
 A scoreboard calls the steps separately where ops of several pipes retire out of program order.
 
 The ops are in the modules of their families: :mod:`~scoreboards.model.strided`,
-:mod:`~scoreboards.model.burst`, :mod:`~scoreboards.model.nz`,
+:mod:`~scoreboards.model.burst`, :mod:`~scoreboards.model.nz`, :mod:`~scoreboards.model.l0`,
 :mod:`~scoreboards.model.fixpipe`, and :mod:`~scoreboards.model.registers` for the ``set_*`` ops.
 """
 
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scoreboards.model import burst, fixpipe, nz, registers, strided
+from scoreboards.model import burst, fixpipe, l0, nz, registers, strided
 from scoreboards.model.move import move
 from scoreboards.model.outcome import FlagUse, Memory, Outcome
 from scoreboards.model.registers import Registers
@@ -36,6 +36,7 @@ from tb.isa.dma.legacy import (
 from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.fix.op import MteL0cGm, MteL0cL1, MteL0cUb
 from tb.isa.footprint import Footprint
+from tb.isa.l0.op import LOAD_CLASSES
 from tb.isa.lower import V06Op
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.spaces import Space
@@ -55,6 +56,7 @@ _ISSUE: dict[type, Callable[[Any, bool, Registers], Outcome]] = {
         for cls in BURST_CLASSES.values()
     },
     MteGmL1Frac: nz.gm_l1_frac,
+    **dict.fromkeys(LOAD_CLASSES.values(), l0.load),
     MteL0cGm: fixpipe.write_back,
     MteL0cL1: fixpipe.write_back,
     MteL0cUb: fixpipe.write_back,

@@ -7,6 +7,7 @@ Legacy copies are read from their own operands and registers, not through the lo
 
 from __future__ import annotations
 
+from scoreboards.model.atomic_store import atomic_fields, atomic_store
 from scoreboards.model.outcome import NOTHING, Outcome, PadPattern
 from scoreboards.model.registers import Registers
 from scoreboards.model.tail import filled
@@ -57,17 +58,18 @@ def gm_ub(op: MteGmUb, legal: bool, _state: Registers) -> Outcome:
     return Outcome(Status.OK, 0, source, target, (pad.left or 0) * size, pattern)
 
 
-def ub_gm(op: MteUbGm, legal: bool, _state: Registers) -> Outcome:
+def ub_gm(op: MteUbGm, legal: bool, state: Registers) -> Outcome:
     """Returns the outcome of an ``mte_ub_gm``."""
     counts, src_strides, dst_strides = _nest(op)
     source = Footprint(ub_space(op.ub_sub), op.ub_src, op.len_burst, counts, src_strides)
     target = Footprint(Space.GM, op.gm_dst, op.len_burst, counts, dst_strides)
     if not legal:
         size = element_bytes(op.src_type.dtype)
-        rule = _broken_rule(MTE_UB_GM, size, target, source, l2=op.l2_cache_ctl)
+        ctrl = atomic_fields(state)
+        rule = _broken_rule(MTE_UB_GM, size, target, source, l2=op.l2_cache_ctl, **ctrl)
         if rule:
             return Outcome(Status.RULE, rule)
-    return _rows(source, target)
+    return _store(source, target, state)
 
 
 def gm_l1(op: MteGmL1, legal: bool, _state: Registers) -> Outcome:
@@ -151,10 +153,11 @@ def ubuf_to_gm(op: CopyUbufToGm, legal: bool, state: Registers) -> Outcome:
     target = Footprint(Space.GM, op.gm_dst, op.len_burst, counts, dst_strides)
     if not legal:
         size = element_bytes(op.src_type.dtype)
-        rule = _broken_rule(MTE_UB_GM, size, target, source, l2=op.l2_cache_ctl)
+        ctrl = atomic_fields(state)
+        rule = _broken_rule(MTE_UB_GM, size, target, source, l2=op.l2_cache_ctl, **ctrl)
         if rule:
             return Outcome(Status.RULE, rule)
-    return _rows(source, target)
+    return _store(source, target, state)
 
 
 def _nest(op: MteGmUb | MteUbGm | MteGmL1) -> tuple[_Steps, _Steps, _Steps]:
@@ -202,6 +205,14 @@ def _rows(source: Footprint, target: Footprint) -> Outcome:
     if not source.length or 0 in source.counts:
         return NOTHING
     return Outcome(Status.OK, 0, source, target)
+
+
+def _store(source: Footprint, target: Footprint, state: Registers) -> Outcome:
+    """Returns the outcome of a legal store: plain, or the atomic update that CTRL asks for."""
+    if not state.atomic_type or not source.length or 0 in source.counts:
+        return _rows(source, target)
+    update = atomic_store(source, target, state)
+    return Outcome(Status.OK, 0, source, target, transfer=update, also_read=(target,))
 
 
 def _broken_rule(spec: OpSpec, elem_bytes: int, ext: Footprint, loc: Footprint, **rest: int) -> int:
