@@ -85,6 +85,18 @@ def segment_base(memory: str) -> int:
     return L0_SEGMENTS[memory] << L0_SEGMENT_SHIFT
 
 
+def memory_range(name: str) -> tuple[Space, range]:
+    """Returns the space and the byte addresses of a memory, such as ``ub1`` or ``l0b_mx``.
+
+    Raises:
+        KeyError: there is no such memory.
+    """
+    if name in L0_SEGMENTS:
+        return Space.L0, SEGMENTS[Space.L0][L0_SEGMENTS[name]]
+    space = Space[name.upper()]
+    return space, range(SIZES[space])
+
+
 def hex_address(space: Space, address: int) -> str:
     """Returns an address as wide as its memory's: ten digits for GM, five for the others."""
     return f"{address:#0{12 if space is Space.GM else 7}x}"

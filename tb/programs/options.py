@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from tb.common.errors import PtoError
 from tb.harness.layout import KNOBS
-from tb.isa.spaces import SIZES, Space
+from tb.isa.spaces import memory_range
 from tb.language.order.verdict import Hazard, hazard_option
 from tb.programs.data import integer
 from tb.programs.setup import (
@@ -319,7 +319,7 @@ def _dump(text: str) -> tuple[DumpTable, Target]:
                 where="--dump",
                 remedy=f"--out {arg}={name} writes the whole buffer",
             )
-        length = SIZES[Space[space.upper()]] - address
+        length = len(memory_range(space)[1]) - address
         if space == "gm":
             raise PtoError(
                 f"--dump {text!r} has no length", where="--dump", legal="gm@ADDRESS:LENGTH=FILE"

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tb.common.errors import PtoError
 from tb.dut.manifest import Manifest
+from tb.isa.spaces import memory_range
 from tb.language.collector import collector_off
 from tb.language.order.order import Order, order
 from tb.language.place import Finding, ProgramError
@@ -105,7 +106,8 @@ class _Ranges:
             except PtoError as error:
                 error.where = where
                 raise
-            return table.space, table.address
+            space, addresses = memory_range(table.space)
+            return space.name.lower(), addresses.start + table.address
         buffer = self.buffer(table.arg, where)
         if table.address + length > buffer.length:
             raise PtoError(

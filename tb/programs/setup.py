@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError
 
 from tb.harness.layout import KNOBS
 from tb.isa.ops import SLOTS
-from tb.isa.spaces import Space
+from tb.isa.spaces import L0_SEGMENTS, Space
 
 SPACE_ALIASES: dict[str, str] = {
     "ub": "ub0",
@@ -29,27 +29,40 @@ SPACE_ALIASES: dict[str, str] = {
     "acc": "l0c",
     "bias": "bt",
     "scaling": "fb",
+    "left": "l0a",
+    "right": "l0b",
 }
 """Other names of memories (spec/README.md, "Memories"); plain ``ub`` is that of sub-block 0."""
 
-SPACES: tuple[str, ...] = tuple(space.name.lower() for space in Space)
+SPACES: tuple[str, ...] = tuple(
+    name
+    for space in Space
+    for name in (L0_SEGMENTS if space is Space.L0 else (space.name.lower(),))
+)
 """Names of the memories."""
 
+BACKGROUNDS: tuple[str, ...] = tuple(space.name.lower() for space in Space)
+"""Names of what has one background: ``l0`` is that of L0A, L0B and their scales."""
 
-def space_name(text: str) -> str:
+
+def space_name(text: str, names: tuple[str, ...] = SPACES) -> str:
     """Returns the name of a memory, given that or an alias, in any case.
 
     Raises:
         PydanticCustomError: there is no such memory.
     """
     name = SPACE_ALIASES.get(text.lower(), text.lower())
-    if name not in SPACES:
+    if name not in names:
         raise PydanticCustomError(
             "space",
             "memory {name} is unknown: one of {legal}",
-            {"name": repr(text), "legal": ", ".join(SPACES)},
+            {"name": repr(text), "legal": ", ".join(names)},
         )
     return name
+
+
+def _background_name(text: str) -> str:
+    return space_name(text, BACKGROUNDS)
 
 
 def _knob_name(name: str) -> str:
@@ -85,6 +98,7 @@ def _scalar(value: object) -> object:
 
 
 SpaceName = Annotated[str, AfterValidator(space_name)]
+BackgroundName = Annotated[str, AfterValidator(_background_name)]
 Byte = Annotated[int, Field(strict=True, ge=0, le=255)]
 Whole = Annotated[int, Field(strict=True, ge=0)]
 Length = Annotated[int, Field(strict=True, ge=1)]
@@ -210,7 +224,7 @@ class Setup(_Table):
     dump: tuple[DumpTable, ...] = ()
     check: tuple[CheckTable, ...] = ()
     fault: tuple[FaultTable, ...] = ()
-    backgrounds: dict[SpaceName, Byte] = Field(default_factory=dict)
+    backgrounds: dict[BackgroundName, Byte] = Field(default_factory=dict)
     knobs: Knobs = Field(default_factory=dict)
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**63)] | None = None
     stall_seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 32)] = 0

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from tb.common.errors import PtoError
 from tb.harness.layout import FAULTS, KNOBS
-from tb.isa.spaces import SIZES, Space
+from tb.isa.spaces import memory_range
 from tb.programs.setup import TABLES, Setup
 
 MANUAL = "docs/programs.md lists the keys of a setup file"
@@ -133,7 +133,7 @@ def _check_ranges(setup: Setup, path: Path, text: str) -> None:
 
 def check_range(space: str, address: int, length: int) -> None:
     """Raises PtoError when a range leaves its memory; the caller adds the place."""
-    size = SIZES[Space[space.upper()]]
+    size = len(memory_range(space)[1])
     if address < 0 or address + length > size:
         raise PtoError(
             f"{length} bytes at {address:#x} leave {space}",

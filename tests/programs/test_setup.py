@@ -10,9 +10,9 @@ import pytest
 
 from scoreboards.faults import Fault, FaultKind
 from tb.common.errors import PtoError
-from tb.isa.spaces import Space
-from tb.programs.setup import SPACE_ALIASES, Setup, space_name
-from tb.programs.setup_file import load_setup, place_of, read_setup, setup_beside
+from tb.isa.spaces import Space, memory_range
+from tb.programs.setup import SPACE_ALIASES, SPACES, Setup, space_name
+from tb.programs.setup_file import check_range, load_setup, place_of, read_setup, setup_beside
 
 FULL = """
 function = "kernel"
@@ -165,7 +165,17 @@ def test_the_setup_file_of_a_program_is_found(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [*SPACE_ALIASES, "GM", "Ub1"])
 def test_aliases_of_memories(name: str) -> None:
-    assert Space[space_name(name).upper()] in Space
+    assert space_name(name) in SPACES
+
+
+def test_memories_of_l0_are_parts_of_one_space(tmp_path: Path) -> None:
+    space, addresses = memory_range("l0b")
+    assert (space, addresses) == (Space.L0, range(0x20000, 0x30000))
+    with pytest.raises(PtoError, match="l0a_mx has 4096 bytes"):
+        check_range("l0a_mx", 4096, 1)
+    check_range("l0b", 65535, 1)
+    assert setup_of(tmp_path, "backgrounds = {l0 = 1}").backgrounds == {"l0": 1}
+    assert "'l0a' is unknown" in refused(tmp_path, "backgrounds = {l0a = 1}")
 
 
 def test_places_of_keys() -> None:
