@@ -25,7 +25,13 @@ from sequences.examples.knobs import (
     LEGAL_EXAMPLES,
     retold,
 )
+from sequences.examples.l0 import L0_EXAMPLES, L0_LEGAL_EXAMPLES, L0_RULE_EXAMPLES
 from sequences.examples.l1 import L1_EXAMPLES, L1_RULE_EXAMPLES
+from sequences.examples.stores import (
+    STORE_EXAMPLES,
+    STORE_LEGAL_EXAMPLES,
+    STORE_RULE_EXAMPLES,
+)
 from tb.isa.dma.legacy import (
     OUTTOUB,
     UBTOOUT,
@@ -307,16 +313,22 @@ EXAMPLES: tuple[Example, ...] = (
     *KNOB_EXAMPLES,
     *LEGAL_EXAMPLES,
     *L1_EXAMPLES,
+    *L0_EXAMPLES,
+    *L0_LEGAL_EXAMPLES,
+    *STORE_EXAMPLES,
+    *STORE_LEGAL_EXAMPLES,
     *FIX_EXAMPLES,
 )
 """Every example: sections 1 to 6 of spec/examples.md, the worked values of spec/fixpipe.md, and
-sections 1, 3, 4 and 7 of spec/examples_v2.md."""
+sections 1 to 5 and 7 of spec/examples_v2.md."""
 
 RULE_EXAMPLES: tuple[RuleExample, ...] = (
     *GM_UB_RULE_EXAMPLES,
     *KNOB_RULE_EXAMPLES,
     *LEGACY_RULE_EXAMPLES,
     *L1_RULE_EXAMPLES,
+    *L0_RULE_EXAMPLES,
+    *STORE_RULE_EXAMPLES,
     *FIX_RULE_EXAMPLES,
 )
 """Every row of section 7 of spec/examples.md and of section 8 of spec/examples_v2.md whose op is

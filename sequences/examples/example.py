@@ -26,6 +26,7 @@ BACKGROUNDS: Mapping[Space, int] = {
     Space.L0C: 0xAA,
     Space.BT: 0xAA,
     Space.FB: 0xAA,
+    Space.L0: 0xAA,
 }
 """Value of unwritten bytes (spec/examples.md, "Conventions"; spec/bias_fb.md, section 4)."""
 
@@ -120,12 +121,13 @@ class Example:
         name: Identifier in spec/examples.md.
         forms: Form name (``"legacy"``, ``"v06"``) to the program of that form, in order.
         fills: Memory contents before the ops; later fills overwrite earlier ones.
-        space: Memory of the expected image, which starts at address 0; the first of ``images``.
+        space: Memory of the expected image, the first of ``images``.
         length: Bytes of the image.
         crc: CRC-32 (zlib) of the image.
         backgrounds: Value of every other byte, by space.
         others: Images of other memories.
         knobs: Values of knobs that it holds for.
+        start: First byte of the image.
     """
 
     name: str
@@ -137,6 +139,7 @@ class Example:
     backgrounds: Mapping[Space, int] = field(default_factory=lambda: BACKGROUNDS)
     others: tuple[Image, ...] = ()
     knobs: Knobs = field(default_factory=dict)
+    start: int = 0
 
     @property
     def applies(self) -> bool:
@@ -146,7 +149,7 @@ class Example:
     @property
     def images(self) -> tuple[Image, ...]:
         """Every memory with contents in the example."""
-        return (Image(self.space, self.length, self.crc), *self.others)
+        return (Image(self.space, self.length, self.crc, self.start), *self.others)
 
     def initial(self, space: Space, start: int, length: int) -> NDArray[np.uint8]:
         """Returns the bytes of a memory before the ops, ``uint8[length]``."""

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping
 
 import numpy as np
@@ -43,7 +42,6 @@ def run(example: Example, form: str) -> GoldenMemory:
 @pytest.mark.parametrize(("example", "form"), FORMS, ids=lambda x: getattr(x, "name", x))
 def test_image_has_the_crc_of_the_spec(example: Example, form: str) -> None:
     golden = run(example, form)
-    assert zlib.crc32(golden[example.space][: example.length].tobytes()) == example.crc
     for expected in example.images:
         assert expected.matches(expected.of(golden[expected.space]))
 
@@ -54,14 +52,14 @@ def test_forms_leave_every_memory_alike(example: Example) -> None:
     for other in others:
         assert one.written_pages() == other.written_pages()
         for space in one:
-            stop = min(SIZES[space], 1 << 18)
+            stop = min(SIZES[space], 1 << 19)
             assert np.array_equal(one[space][:stop], other[space][:stop])
 
 
 def test_one_wrong_byte_changes_the_verdict() -> None:
     for example in (each for each in EXAMPLES if each.applies):
         golden = run(example, next(iter(example.forms)))
-        image = golden[example.space][: example.length]
+        image = example.images[0].of(golden[example.space])
         image[example.length // 2] ^= 1
         assert not example.matches(image)
         assert not example.matches(image[:-1])
@@ -75,7 +73,11 @@ def test_every_example_is_there() -> None:
         *(f"ND-E{k}" for k in range(1, 11)),
         *("BT-E1", "BT-E2", "BT-E3", "FB-E1", "FB-E2", "S-L0CGM"),
         *(f"FX-E{k}" for k in (*range(1, 16), "10b", "14b")),
-        *("AS-E6", "PK-12", "PK-12b", "PK-12c", "PK-13", "PK-13b"),
+        *(f"LA-E{k}" for k in (1, 2, 3, 4, 6, 7, 8, 9)),
+        *(f"LB-E{k}" for k in range(1, 9)),
+        *(f"LX-E{k}" for k in range(1, 4)),
+        *(f"AS-E{k}" for k in (*range(1, 10), "2b")),
+        *("PK-12", "PK-12b", "PK-12c", "PK-13", "PK-13b"),
     }
     legacy = {example.name for example in EXAMPLES if "legacy" in example.forms}
     assert legacy >= {"EX1", "EX4", "EX6", "GU-E1", "GU-E2", "GU-E3", "UU-E2"}

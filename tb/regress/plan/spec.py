@@ -26,6 +26,7 @@ FILES: Mapping[str, str] = {
     "BT": "spec/bias_fb.md",
     "FB": "spec/bias_fb.md",
     "FIX": "spec/fixpipe.md",
+    "LD": "spec/l0_loads.md",
 }
 """Family of a rule to its file of the specification."""
 
