@@ -6,12 +6,11 @@ from __future__ import annotations
 from sequences.examples.example import Example, Fill, RuleExample
 from tb.isa.dtypes import Ptr
 from tb.isa.l0.op import LOAD_CLASSES, L0Load, Shape, shaped
-from tb.isa.l0.table import LOADS
+from tb.isa.l0.table import LOADS, SCALE_DTYPE
 from tb.isa.spaces import SIZES, Space, segment_base
 
 _A, _B = "mte_l1_l0a", "mte_l1_l0b"
 _AMX, _BMX = "mte_l1_l0a_mx", "mte_l1_l0b_mx"
-_SCALE = "f8E8M0"
 _FP4 = "f4E2M1x2"
 _SOURCE = (Fill(Space.L1, 6, SIZES[Space.L1]),)
 
@@ -62,9 +61,9 @@ L0_EXAMPLES: tuple[Example, ...] = (
     _image("LB-E6", 4608, 0xB1781AF6, _B, "f16", (1, 1, 2, 3, 4, 5), turn=1),
     _image("LB-E7", 6656, 0x7CF9E974, _B, "f32", (0, 2, 3, 4, 3, 2), turn=1),
     _image("LB-E8", 2560, 0xF100D98D, _B, "i8", (2, 1, 2, 2, 5, 4), turn=1),
-    _image("LX-E1", 128, 0x84EA62AC, _AMX, _SCALE, Shape(16, 64), dst=1024),
-    _image("LX-E2", 192, 0x51D1ED7B, _BMX, _SCALE, (1, 1, 2, 2, 4, 3)),
-    _image("LX-E3", 352, 0xC17CF171, _BMX, _SCALE, Shape(192, 40), dst=512),
+    _image("LX-E1", 128, 0x84EA62AC, _AMX, SCALE_DTYPE, Shape(16, 64), dst=1024),
+    _image("LX-E2", 192, 0x51D1ED7B, _BMX, SCALE_DTYPE, (1, 1, 2, 2, 4, 3)),
+    _image("LX-E3", 352, 0xC17CF171, _BMX, SCALE_DTYPE, Shape(192, 40), dst=512),
 )
 """Section 2. LA-E5 is LA-E1 with named operands, which is a matter of the text alone."""
 
@@ -80,7 +79,7 @@ def _rule(
     dst: int = 0,
     turn: int = 0,
 ) -> RuleExample:
-    dtype = _SCALE if LOADS[op].scales else dtype
+    dtype = SCALE_DTYPE if LOADS[op].scales else dtype
     return RuleExample(name, _load(op, dtype, operands, src, dst, turn), rule)
 
 

@@ -9,9 +9,13 @@ from dataclasses import replace
 from tb.explain.parts import DATA, LEFT, PAD, TAIL, Axis, Part, made, moved
 from tb.isa.dma.op import DmaDescriptor
 from tb.isa.dma.table import MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, SOURCE_SIDE
+from tb.isa.fix.table import ATOMIC_BYTES, ATOMIC_OPS, ATOMIC_TYPES
 from tb.isa.footprint import space_of
 from tb.isa.profile import current
 from tb.isa.spaces import UB_BLOCK, Space, block_end
+
+_TYPE_NAMES = {code: name for name, code in ATOMIC_TYPES.items()}
+_OP_NAMES = {code: name for name, code in ATOMIC_OPS.items()}
 
 Place = tuple[Space, int]
 
@@ -35,9 +39,26 @@ def dma_parts(desc: DmaDescriptor) -> Iterator[Part]:
     if desc.pad_en:
         yield from _padded(desc, source, target, axes)
         return
+    if desc.atomic_type:
+        yield _updated(desc, source, target, axes)
+        return
     yield moved(DATA, target, source, length, axes)
     if desc.spec in (MTE_GM_UB, MTE_GM_L1) and current().tail == "fill":
         yield from _tail(desc, source, target, axes)
+
+
+def update(desc: DmaDescriptor) -> str:
+    """Returns what an atomic store does with the old value (spec/order_and_atomics.md, 6)."""
+    kind = _TYPE_NAMES[desc.atomic_type]
+    ends = "" if kind != "f16" else ", inf and NaN kept" if desc.nosat else ", saturated"
+    return f"atomic {_OP_NAMES[desc.atomic_op]} as {kind} to the old value{ends}"
+
+
+def _updated(desc: DmaDescriptor, source: Place, target: Place, axes: Sequence[Axis]) -> Part:
+    """Returns the elements of an atomic store."""
+    size = ATOMIC_BYTES[desc.atomic_type]
+    element = Axis("element", desc.len // size, size, size)
+    return Part(DATA, *target, size, (*axes, element), *source, size, moved=False, how=update(desc))
 
 
 def _padded(

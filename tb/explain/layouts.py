@@ -6,12 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tb.explain.dma import update
 from tb.explain.fix import steps
 from tb.isa.burst.op import BurstDescriptor
 from tb.isa.dma.op import DmaDescriptor
 from tb.isa.dma.table import MTE_L1_UB
 from tb.isa.fix.op import FixDescriptor
 from tb.isa.fix.table import GROUP, L0C_WORD, NZ2DN, NZ2NZ, UB_SPLIT_M, UB_WHOLE
+from tb.isa.l0.op import L0Descriptor
+from tb.isa.l0.table import FRACTAL_BYTES, FRACTAL_ROWS, SCALE_BYTES
 from tb.isa.lower import Descriptor
 from tb.isa.nz.op import NzDescriptor
 from tb.isa.nz.table import C0_BYTES, DN2NZ
@@ -34,6 +37,8 @@ def _dma(desc: DmaDescriptor) -> Iterator[str]:
     if desc.compact:
         total = desc.n_burst * desc.len
         yield f"a compact group: the rows follow each other without a gap, {total} B together"
+    if desc.atomic_type:
+        yield f"GM is updated: {update(desc)}"
     if desc.pad_en:
         yield (
             f"each row padded: {desc.left_bytes} B before the data, at least {desc.right_bytes} B "
@@ -102,11 +107,41 @@ def _fix(desc: FixDescriptor) -> Iterator[str]:
     yield f"value: {' -> '.join(steps(desc))}"
 
 
+def _l0(desc: L0Descriptor) -> Iterator[str]:
+    source, to = desc.src_stride, desc.dst_stride
+    if desc.spec.scales:
+        yield (
+            f"{desc.m_step} x {desc.k_step} fragments of {SCALE_BYTES} B, 16 rows of two groups "
+            f"of 32 k, to {desc.spec.memory}"
+        )
+        yield (
+            f"fragment (x, y) at src + {SCALE_BYTES}*(({desc.m_start} + x)*{source} + "
+            f"{desc.k_start} + y), to dst/16 + {SCALE_BYTES}*(x*{to} + y)"
+        )
+        return
+    c0, bits = 8 * C0_BYTES // desc.elem_bits, desc.elem_bits
+    size = "4 bits, the even index in the low half" if bits < 8 else f"{bits // 8} B"
+    yield (
+        f"{_count(desc.k_step, 'C0 column')} of {_count(desc.m_step, 'fractal')}: P = "
+        f"{FRACTAL_ROWS * desc.m_step} rows, Q = {c0 * desc.k_step} elements of {size}, "
+        f"C0 = {c0}, to {desc.spec.memory}"
+    )
+    first = f"({desc.k_start} + q div {c0})*{source} + {desc.m_start} + p div {FRACTAL_ROWS}"
+    lane = f"(p mod {FRACTAL_ROWS})*{C0_BYTES} + (q mod {c0})*{bits}/8"
+    yield f"source: element (p, q) at src + {FRACTAL_BYTES}*({first}) + {lane}"
+    row, column = ("q", "p") if desc.transpose else ("p", "q")
+    place = f"({column} div {c0})*{to} + {row} div {FRACTAL_ROWS}"
+    lane = f"({row} mod {FRACTAL_ROWS})*{C0_BYTES} + ({column} mod {c0})*{bits}/8"
+    turned = "transposed: " if desc.transpose else ""
+    yield f"destination: {turned}element (p, q) to dst + {FRACTAL_BYTES}*({place}) + {lane}"
+
+
 LAYOUTS: dict[str, Callable[[Any], Iterator[str]]] = {
     "dma": _dma,
     "burst": _burst,
     "nz": _nz,
     "fix": _fix,
+    "l0": _l0,
 }
 """Family of a descriptor to the function that yields its sentences."""
 
@@ -122,4 +157,6 @@ def view_of(desc: Descriptor) -> str:
         return ("small " if desc.small_c0 else "") + ("dn2nz" if desc.mode == DN2NZ else "nd2nz")
     if isinstance(desc, FixDescriptor):
         return {NZ2DN: "nz2dn", NZ2NZ: "nz2nz"}.get(desc.layout, "nz2nd")
+    if isinstance(desc, L0Descriptor):
+        return "scales" if desc.spec.scales else "transposed" if desc.transpose else "fractals"
     return "rows"

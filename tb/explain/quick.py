@@ -31,6 +31,8 @@ from tb.isa.dma.table import STRIDED
 from tb.isa.dtypes import PAD_DTYPES, Ptr
 from tb.isa.fix.op import Atomic, FbPtr, Loop3, PreQuant, PreRelu, Scalar
 from tb.isa.fix.table import FLAG_NAMES, WRITE_BACKS
+from tb.isa.l0.op import LOAD_CLASSES, Shape, shaped
+from tb.isa.l0.table import LOADS
 from tb.isa.lower import OP_CLASSES
 from tb.isa.nz.table import MODES, MTE_GM_L1_FRAC
 from tb.isa.ops import OPS
@@ -39,6 +41,8 @@ from tb.isa.text import AnyOp, op_parts
 _POINTER = re.compile(r"!pto\.ptr<\s*([\w.!]+)\s*,\s*(\w+)\s*>")
 _WIDTHS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "f16": 16, "bf16": 16, "f32": 32}
 _STRIDED = {spec.name for spec in (*STRIDED, *BURSTS.values())}
+_SHAPE_OPERANDS = 6
+"""Operands of a load in shape form: two addresses, two extents, two starts."""
 _FIX = {spec.name for spec in WRITE_BACKS}
 _COPIES: dict[str, Any] = {
     "copy_gm_to_ubuf": CopyGmToUbuf,
@@ -128,6 +132,19 @@ def _nz(name: str, groups: _Groups, text: str) -> AnyOp:
     return op
 
 
+def _load(name: str, groups: _Groups, text: str) -> AnyOp:
+    head = groups.of("")
+    numbers = [x.number for x in head]
+    turn = int(bool(_word(text, r"\b(transpose)\s*=\s*true\b")))
+    types = head[0].pointer, head[1].pointer
+    if len(numbers) == _SHAPE_OPERANDS:
+        return shaped(name, numbers[0], numbers[1], Shape(*numbers[2:]), *types, turn)
+    src, dst, *control = numbers
+    kind: Any = LOAD_CLASSES[name]
+    op: AnyOp = kind(src, dst, *control, turn, *types)
+    return op
+
+
 def _word(text: str, shape: str) -> str:
     match = re.search(shape, text)
     return match.group(1) if match else ""
@@ -205,6 +222,8 @@ def _maker(name: str) -> Callable[[str, _Groups, str], AnyOp]:
         return _nz
     if name in _FIX:
         return _fix
+    if name in LOADS:
+        return _load
     if name in _COPIES:
         return _copy
     if name.startswith("set_"):

@@ -37,6 +37,7 @@ SECTIONS: dict[str, str] = {
     "BT": "spec/bias_fb.md, section 5",
     "FB": "spec/bias_fb.md, section 5",
     "FIX": "spec/fixpipe.md, section 10",
+    "LD": "spec/l0_loads.md, section 5",
 }
 """Family of rules to the part of the specification that has them."""
 

@@ -34,7 +34,7 @@ _TYPE = re.compile(
     r"!?[A-Za-z_][\w.]*<(?:[^<>]|<[^<>]*>)*>|<[^<>]*>|![\w.]+|\b(?:[su]?i\d+|b?f\d\w*|index|hif8\w*)\b"
 )
 _INTEGER = re.compile(r"%c(m?-?\d+)(?:_\w+)?")
-_ADDRESS = re.compile(r"%(?:gm|ub|l1|l0c|bt|fb)_(0x[0-9A-Fa-f]+)")
+_ADDRESS = re.compile(r"%(?:gm|ub|l1|l0[abc]|bt|fb)_(0x[0-9A-Fa-f]+)")
 _PATTERN = re.compile(r"%(?:[su]?i\d+|b?f\d+)_(0x[0-9A-Fa-f]+)")
 
 

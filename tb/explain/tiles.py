@@ -25,6 +25,13 @@ VIEWS: dict[str, dict[str, tuple[str, str]]] = {
         "matrix": (STACK, STACK), "C0 column": (DOWN, PANEL), "n": (ALONG, DOWN),
         "lane": (DOWN, ALONG),
     },
+    "fractals": {"C0 column": (PANEL, PANEL), "row": (DOWN, DOWN)},
+    "transposed": {
+        "source column": (PANEL, DOWN), "row block": (DOWN, PANEL),
+        "lane": (ALONG, DOWN), "lane byte": (ALONG, DOWN), "nibble": (ALONG, DOWN),
+        "row": (DOWN, ALONG), "row pair": (DOWN, ALONG),
+    },
+    "scales": {"x": (DOWN, DOWN), "y": (ALONG, ALONG)},
     "small nd2nz": {"matrix": (STACK, STACK), "n": (DOWN, DOWN)},
     "small dn2nz": {"matrix": (STACK, STACK), "n": (ALONG, DOWN), "lane": (DOWN, ALONG)},
     "nz2nd": {
@@ -42,10 +49,10 @@ VIEWS: dict[str, dict[str, tuple[str, str]]] = {
 }  # fmt: skip
 """Way to place bytes to the role of each axis at the source and at the destination."""
 
-COLOURED = ("row", "burst", "n", "m", "m pair")
+COLOURED = ("row", "row pair", "burst", "n", "m", "m pair", "x")
 """Axes whose iterations have a colour of their own."""
 
-BLOCKS = ("group", "half", "C0 column")
+BLOCKS = ("group", "half", "C0 column", "y")
 """Axes whose iterations are drawn as cells of their own."""
 
 COLOURS = 8

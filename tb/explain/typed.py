@@ -11,6 +11,7 @@ from tb.explain.operands import Operand
 from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES, Ptr
 from tb.isa.fields import OpSpec
 from tb.isa.fix.table import CLIP_TYPES, DST_CODES, QUANT_MODES
+from tb.isa.l0.table import SCALE_DTYPE, LoadSpec
 from tb.isa.lower import OP_CLASSES
 from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
 
@@ -24,9 +25,10 @@ def _pointer_types(spec: OpSpec, element: tuple[str, ...]) -> tuple[Ptr, Ptr]:
     defaults: dict[str, Any] = dict(OP_CLASSES[spec.name].__dataclass_fields__)
     source: Ptr = defaults["src_type"].default
     target: Ptr = defaults["dst_type"].default
-    if element:
-        source, target = Ptr(element[0], source.space), Ptr(element[-1], target.space)
-    return source, target
+    if not element:
+        scales = isinstance(spec, LoadSpec) and spec.scales
+        element = (SCALE_DTYPE,) if scales else (source.dtype, target.dtype)
+    return Ptr(element[0], spec.source), Ptr(element[-1], spec.destination)
 
 
 def default_types(

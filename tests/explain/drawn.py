@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scoreboards.model.atomic_store import AtomicStore
 from scoreboards.model.dma import DmaOp, ReferenceModel
 from scoreboards.model.fixpipe import WriteBack
 from scoreboards.model.fixpipe_atomic import combine
@@ -17,11 +18,16 @@ from scoreboards.model.fixpipe_stages import CONTAINERS
 from scoreboards.model.widen import WIDENINGS
 from tb.explain.parts import Link, Part, written_in
 from tb.isa.burst.op import BurstOp, MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.ctrl import SetCtrl
 from tb.isa.dma.legacy import CopyUbufToUbuf, DmaRegisters, LegacySet, write_registers
-from tb.isa.dma.op import Loop, MteGmL1, MteL1Ub
+from tb.isa.dma.op import Loop, MteGmL1, MteL1Ub, MteUbGm
 from tb.isa.dtypes import Ptr
+from tb.isa.fix.table import ATOMIC_BYTES
+from tb.isa.l0.op import LOAD_CLASSES, L0Load
+from tb.isa.lower import Descriptor
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.spaces import SIZES, Space
+from tb.language.lowered import descriptor
 from tests.model.test_dma import draw as draw_copy
 from tests.model.test_fix_ops import Side
 from tests.model.test_fix_ops import drawn as draw_write_back
@@ -29,7 +35,9 @@ from tests.model.test_fix_ops import drawn as draw_write_back
 Images = dict[Space, NDArray[np.uint8]]
 
 TYPES = {1: "i8", 2: "f16", 4: "i32"}
-SMALL = {space: min(size, 1 << 14) for space, size in SIZES.items()} | {Space.FB: 0x11000}
+SMALL = {space: min(size, 1 << 14) for space, size in SIZES.items()} | {
+    space: SIZES[space] for space in (Space.FB, Space.L0)
+}
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,12 @@ class Drawn:
     op: Any
     before: tuple[DmaOp, ...] = ()
     registers: DmaRegisters = field(default_factory=DmaRegisters)
+    ctrl: int = 0
+
+    @property
+    def descriptor(self) -> Descriptor | None:
+        """The descriptor, None for an op that has none."""
+        return descriptor(self.op, self.registers, self.ctrl)
 
 
 def _copies(rng: np.random.Generator) -> Drawn:
@@ -130,6 +144,36 @@ def _write_back(rng: np.random.Generator) -> Drawn:
     return Drawn(draw_write_back(rng))
 
 
+def _l0(rng: np.random.Generator) -> Drawn:
+    name = str(rng.choice(list(LOAD_CLASSES)))
+    spec = LOAD_CLASSES[name].spec
+    dtype = "f8E8M0" if spec.scales else str(rng.choice(["f4E2M1x2", "i8", "f16", "f32"]))
+    turn = 0 if spec.scales else int(rng.integers(2))
+    few: list[int] = rng.integers(0, 3, 4).tolist()
+    m_step, k_step = few[2], few[3]
+    if turn:
+        m_step *= {"f4E2M1x2": 4, "i8": 2}.get(dtype, 1)
+        k_step *= 2 if dtype == "f32" else 1
+    steps = (few[0], few[1], m_step, k_step, int(rng.integers(1, 5)), int(rng.integers(1, 20)))
+    types = Ptr(dtype, "l1"), Ptr(dtype, spec.destination)
+    return Drawn(LOAD_CLASSES[name](_block(rng), 512 * int(rng.integers(3)), *steps, turn, *types))
+
+
+def _atomic(rng: np.random.Generator) -> Drawn:
+    kind = int(rng.integers(1, 7))
+    size = ATOMIC_BYTES[kind]
+    ctrl = kind << 6 | int(rng.integers(3)) << 9 | int(rng.integers(2)) << 48
+    length = size * int(rng.integers(1, 20))
+    row = length + size * int(rng.integers(3))
+    rows = (int(rng.integers(1, 4)), 96, row)
+    loops = (Loop(2, 512, 4 * row),) if rng.integers(2) else ()
+    return Drawn(
+        MteUbGm(_block(rng), size * int(rng.integers(9)), length, *rows, loops),
+        (SetCtrl(ctrl),),
+        ctrl=ctrl,
+    )
+
+
 KINDS = {
     "copies between gm and ub": _copies,
     "mte_gm_l1": _loads,
@@ -138,6 +182,8 @@ KINDS = {
     "copy_ubuf_to_ubuf": _ubuf,
     "mte_gm_l1_frac": _nz,
     "write-backs": _write_back,
+    "loads of l0": _l0,
+    "atomic stores": _atomic,
 }
 """Name of a kind of ops to the function that draws one."""
 
@@ -198,6 +244,17 @@ def _computed(
         assert rule.words is not None
         return bytes(rule.words[read[0].view(rule.element)].astype("<u4").tobytes())
     transfer = outcome.transfer
+    if isinstance(drawn.op, L0Load):
+        names = [axis.name for axis in link.part.axes]
+        shift = 4 * link.index[names.index("nibble")]
+        low, high = (int(one[0]) >> shift & 15 for one in read)
+        return bytes([low | high << 4])
+    if isinstance(transfer, AtomicStore):
+        kind = f"<u{transfer.size}"
+        new, _ = combine(
+            transfer.kind, transfer.op, old.view(kind), read[0].view(kind), ieee=transfer.ieee
+        )
+        return new.tobytes()
     assert isinstance(transfer, WriteBack)
     values = transfer._parameters(before)
     container = CONTAINERS[transfer.pipeline.target]

@@ -28,6 +28,10 @@ EVERY_OP = {
     "mte_l1_fb": "mte_l1_fb 0, 0x10040, 1 nburst(2, 0, 1)",
     "mte_gm_l1_frac": "mte_gm_l1_frac 0, 0, nd2nz, shape(40, 50), src_layout(100), "
     "dst_group(1, 1, 48, 0), ctrl(0, false)",
+    "mte_l1_l0a": "mte_l1_l0a 0, 0, 2, 2, 2, 3, 5, 3",
+    "mte_l1_l0b": "mte_l1_l0b 0, 0, 32, 16, 0, 0 {transpose = true}",
+    "mte_l1_l0a_mx": "mte_l1_l0a_mx 0, 1024, 16, 64, 0, 0",
+    "mte_l1_l0b_mx": "mte_l1_l0b_mx 0, 0, 1, 1, 2, 2, 4, 3",
     "mte_l0c_gm": "mte_l0c_gm 0, 0, 18, 40, 32, 48, 0, 0, nz2nd",
     "mte_l0c_l1": "mte_l0c_l1 0, 0, 18, 32, 32, 320, nz2nz(0)",
     "mte_l0c_ub": "mte_l0c_ub 0, 0, 8, 32, 16, 32, dst_mode(split_m)",

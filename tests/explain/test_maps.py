@@ -16,7 +16,6 @@ from tb.isa.footprint import destinations
 from tb.isa.profile import parse_profile, using
 from tb.isa.rules import first_d_violation, lowering_violation, s_violations, t_violations
 from tb.isa.status import Status
-from tb.language.lowered import descriptor
 from tests.explain.drawn import KINDS, SMALL, Drawn, links_of, memories, predicted, run
 
 PROFILES = ("seed", "a5", "tail = fill", "a5, tail = keep, pad_end = stride")
@@ -30,7 +29,7 @@ def legal(drawn: Drawn) -> bool:
             return False
     elif hasattr(op, "spec") and s_violations(op):
         return False
-    desc = descriptor(op, drawn.registers)
+    desc = drawn.descriptor
     if desc is None or first_d_violation(desc) or t_violations(desc):
         return False
     parts = parts_of(desc)
@@ -42,7 +41,7 @@ def legal(drawn: Drawn) -> bool:
 
 def wrong(drawn: Drawn, seed: int, change: Callable[[Part], Part] = lambda part: part) -> str:
     """Runs an op; returns where the image differs from that of the map, or nothing."""
-    desc = descriptor(drawn.op, drawn.registers)
+    desc = drawn.descriptor
     assert desc is not None
     parts = tuple(map(change, parts_of(desc)))
     before = memories(drawn.op, seed)
@@ -71,7 +70,7 @@ def test_every_byte_is_that_of_the_model(kind: str, profile: str) -> None:
             if not legal(drawn):
                 continue
             assert not wrong(drawn, seed), drawn
-            desc = descriptor(drawn.op, drawn.registers)
+            desc = drawn.descriptor
             assert desc is not None
             # The footprint, another reading, has the same bytes.
             mine = {(one.part.space, at) for one in links_of(parts_of(desc)) for at in span(one)}
@@ -125,7 +124,7 @@ def test_a_wrong_map_is_found(kind: str, change: str) -> None:
         drawn = KINDS[kind](rng)
         if not legal(drawn):
             continue
-        desc = descriptor(drawn.op, drawn.registers)
+        desc = drawn.descriptor
         assert desc is not None
         if desc.is_nop or tuple(map(CHANGES[change], parts_of(desc))) == parts_of(desc):
             continue
@@ -143,7 +142,7 @@ def test_where_source_bytes_go_is_where_destination_bytes_come_from(kind: str) -
         drawn = KINDS[kind](rng)
         if not legal(drawn):
             continue
-        desc = descriptor(drawn.op, drawn.registers)
+        desc = drawn.descriptor
         assert desc is not None
         parts = parts_of(desc)
         for space in {part.source for part in parts} - {None}:

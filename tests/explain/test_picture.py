@@ -20,7 +20,6 @@ from tb.explain.picture import svg
 from tb.explain.tiles import tiles
 from tb.isa.profile import parse_profile, using
 from tb.isa.spaces import Space
-from tb.language.lowered import descriptor
 from tests.explain.drawn import KINDS, links_of
 from tests.explain.test_maps import legal
 
@@ -48,7 +47,7 @@ def test_cells_are_the_bytes_of_the_map(kind: str, profile: str) -> None:
             drawn = KINDS[kind](rng)
             if not legal(drawn):
                 continue
-            desc = descriptor(drawn.op, drawn.registers)
+            desc = drawn.descriptor
             assert desc is not None
             parts = parts_of(desc)
             if not parts:

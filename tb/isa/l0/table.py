@@ -34,6 +34,9 @@ SCALE_RATIO = 16
 NIBBLE_DTYPES: tuple[str, ...] = ("f4E2M1x2", "f4E1M2x2")
 """Pairs of 4-bit elements, the even index in the low nibble."""
 
+SCALE_DTYPE = "f8E8M0"
+"""Element type of scales."""
+
 ELEMENT_CODES: dict[int, int] = {8: 0, 16: 1, 32: 2, 4: 3}
 """Bits of an element to the field ``elem``."""
 
