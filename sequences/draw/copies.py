@@ -23,11 +23,17 @@ from sequences.constraints import (
 from sequences.draw.alignments import LONG, AlignmentCounts
 from sequences.draw.bursts import bursts, shape_bursts
 from sequences.draw.legacy import RegisterFile, ubuf_copies
+from sequences.draw.loads import loads, place_loads, shape_loads
 from sequences.draw.moves import (
     BT,
     DESTINATION,
     FB,
     GM,
+    KEYWORDS,
+    L0A,
+    L0A_MX,
+    L0B,
+    L0B_MX,
     L1,
     LEAST_READ,
     MAX_DEPTH,
@@ -44,6 +50,7 @@ from tb.isa.block import OpBlock
 from tb.isa.burst.table import BURST_LAYOUT, MTE_UB_UB
 from tb.isa.dma.legacy import DmaRegisters, LegacyOp
 from tb.isa.dma.table import DMA_LAYOUT, MTE_GM_UB, MTE_UB_GM
+from tb.isa.l0.table import FRACTAL_BYTES, LOAD_LAYOUT
 from tb.isa.nz.table import MTE_GM_L1_FRAC, NZ_LAYOUT
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.spaces import (
@@ -69,17 +76,20 @@ others in its block."""
 COPY_FORMS: tuple[str, ...] = tuple(name for name in OP_NAMES if name not in FIX_NAMES)
 """Every name that :class:`CopyGenerator` takes."""
 
-_BITS = np.zeros(5, dtype=np.int64)
+_BITS = np.zeros(len(KEYWORDS), dtype=np.int64)
 _BITS[[GM, UB, L1, BT, FB]] = GM_ADDR_BITS, 18, 19, 12, 13
+_BITS[[L0A, L0B, L0A_MX, L0B_MX]] = 16, 16, 12, 12
 """Address bits of each memory; the top one of FB is the segment."""
 
-_FAMILY_COLUMNS = {"dma": tuple(DMA_LAYOUT), "burst": tuple(BURST_LAYOUT), "nz": tuple(NZ_LAYOUT)}
+_FAMILY_COLUMNS = {
+    layout.family: tuple(layout) for layout in (DMA_LAYOUT, BURST_LAYOUT, NZ_LAYOUT, LOAD_LAYOUT)
+}
 
 
 def _has_shape(opcode: Ints) -> Bools:
     """Tells which ops :meth:`CopyGenerator._shape` shapes; any other would be a NOP."""
     shaped: Bools = strided(opcode) | bursts(opcode) | (opcode == MTE_GM_L1_FRAC.opcode)
-    return shaped
+    return shaped | loads(opcode)
 
 
 class CopyGenerator:
@@ -245,6 +255,7 @@ class CopyGenerator:
         for mine, shape in (
             (is_burst, shape_bursts),
             (opcode == MTE_GM_L1_FRAC.opcode, shape_nz),
+            (loads(opcode), shape_loads),
         ):
             if mine.any():
                 shape(rng, moves, index[mine], read[mine], write[mine], limits)
@@ -288,6 +299,9 @@ class CopyGenerator:
         ):
             if name in columns:
                 columns[name][:] = values
+        fractals = np.flatnonzero(loads(opcode))
+        if len(fractals):
+            place_loads(moves, fractals, read[fractals], write[fractals])
         self._hints(moves)
         self._note(moves)
         gm_ub = np.flatnonzero((opcode == MTE_GM_UB.opcode) | (opcode == MTE_UB_GM.opcode))
@@ -324,6 +338,8 @@ class CopyGenerator:
             base = np.where(on_fb & ~outside, in_segment, base)
             small = np.isin(to, (BT, FB))
             unit = np.where(on_gm, 1, np.where(small, PARAM_UNIT, UB_BLOCK))
+            # The alignment of a load is tested for a NOP, too (LD-L04).
+            unit = np.where(np.isin(to, (L0A, L0B)), FRACTAL_BYTES, unit)
             side[index] = base // unit * unit
 
     def _legacy(

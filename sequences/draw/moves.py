@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from sequences.constraints import OpConstraints
 from sequences.draw.shapes import LEVELS, Bools, Ints, pick
 from tb.isa.burst.table import BURSTS as BURST_ROWS
+from tb.isa.l0.table import FRACTAL_BYTES, LOADS, SCALE_BYTES
 from tb.isa.ops import OPS, SLOTS
 
-GM, UB, L1, BT, FB = range(5)
-"""Memories by address space; both UB sub-blocks are UB. Write-backs are not drawn as moves."""
+KEYWORDS = ("gm", "ub", "l1", "bt", "fb", "l0a", "l0b", "l0a_mx", "l0b_mx")
+"""Memories; both UB sub-blocks are UB. Write-backs are not drawn as moves."""
 
-KEYWORDS = ("gm", "ub", "l1", "bt", "fb")
+GM, UB, L1, BT, FB, L0A, L0B, L0A_MX, L0B_MX = range(len(KEYWORDS))
+"""Their numbers."""
 
 MAX_REACH = 12
 """Farthest distance, in ops, of a dependency."""
@@ -42,7 +44,10 @@ SOURCE = by_name(
 )
 """Opcode to the memory read."""
 
-DESTINATION = by_name({name: KEYWORDS.index(spec.destination) for name, spec in OPS.items()})
+DESTINATION = by_name(
+    {name: KEYWORDS.index(spec.destination) for name, spec in OPS.items()}
+    | {name: KEYWORDS.index(row.memory) for name, row in LOADS.items()}
+)
 """Opcode to the memory written."""
 
 SLOT = by_name({name: SLOTS.index(spec.slot) for name, spec in OPS.items()})
@@ -51,6 +56,7 @@ SLOT = by_name({name: SLOTS.index(spec.slot) for name, spec in OPS.items()})
 LEAST_READ = by_name(
     dict.fromkeys(("mte_gm_ub", "mte_ub_gm", "mte_gm_l1"), 1)
     | {name: row.unit for name, row in BURST_ROWS.items()}
+    | {name: SCALE_BYTES if row.scales else FRACTAL_BYTES for name, row in LOADS.items()}
     | {"mte_l1_ub": 32, "mte_gm_l1_frac": 4}
 )
 """Opcode to the fewest bytes the op reads when it moves anything; of wider elements the most."""

@@ -14,23 +14,47 @@ from dataclasses import dataclass
 import numpy as np
 
 from sequences.constraints import OpConstraints
-from sequences.draw.moves import BT, DESTINATION, FB, GM, L1, MAX_DEPTH, SOURCE, UB, Moves
+from sequences.draw.moves import (
+    BT,
+    DESTINATION,
+    FB,
+    GM,
+    KEYWORDS,
+    L0A,
+    L0A_MX,
+    L0B,
+    L0B_MX,
+    L1,
+    MAX_DEPTH,
+    SOURCE,
+    UB,
+    Moves,
+)
 from sequences.draw.shapes import Bools, Ints, align, pick
 from sequences.place.far_rows import far_bases
-from tb.isa.spaces import FB_SEGMENT_SHIFT, UB_BLOCK
+from tb.isa.l0.table import FRACTAL_BYTES, SCALE_BYTES
+from tb.isa.spaces import FB_SEGMENT_SHIFT, L0_SEGMENTS, SEGMENTS, UB_BLOCK, Space
 
 PAGE = 4096
 """AXI bursts and pages of the simulated GM end here."""
 
-FIRST_WINDOW = 5
-"""Cells 0..4 are UB 0, UB 1, L1, BT and segment 0 of FB; then come the GM windows, and segment 1 of
-FB where ops write it."""
+FIRST_WINDOW = 9
+"""Cells 0..8 are UB 0, UB 1, L1, BT, segment 0 of FB, L0A, L0B and their scales; then come the GM
+windows, and segment 1 of FB where ops write it."""
 
 PARAM_UNIT = 64
 """Alignment of destinations in BT and FB (BT-L03, FB-L03)."""
 
-_CELL = np.zeros(5, dtype=np.int64)
-_CELL[[UB, L1, BT, FB, GM]] = 0, 2, 3, 4, FIRST_WINDOW
+_CELL = np.zeros(len(KEYWORDS), dtype=np.int64)
+_CELL[[UB, L1, BT, FB, L0A, L0B, L0A_MX, L0B_MX, GM]] = 0, 2, 3, 4, 5, 6, 7, 8, FIRST_WINDOW
+
+_L0 = tuple(
+    (len(SEGMENTS[Space.L0][number]), unit)
+    for number, unit in zip(
+        L0_SEGMENTS.values(), (FRACTAL_BYTES, FRACTAL_BYTES, SCALE_BYTES, SCALE_BYTES), strict=True
+    )
+)
+"""Bytes of the memories of L0, and the alignment of what ops write there."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +77,11 @@ class Cells:
         """Returns the cells that ``limits`` leave; with ``segments`` the last is that of FB."""
         local = [limits.ub_range, limits.ub_range, limits.l1_range]
         small = [limits.bt_range, limits.fb_range]
-        origin = [item.start for item in (*local, *small)]
-        size = [item.size for item in (*local, *small)]
-        reserve = [item.size * 3 // 8 // UB_BLOCK * UB_BLOCK for item in local] + [0, 0]
-        unit = [UB_BLOCK] * 3 + [PARAM_UNIT] * 2
+        sizes, units = zip(*_L0, strict=True)
+        origin = [*[item.start for item in (*local, *small)], *[0] * len(_L0)]
+        size = [*[item.size for item in (*local, *small)], *sizes]
+        reserve = [item.size * 3 // 8 // UB_BLOCK * UB_BLOCK for item in local] + [0] * 6
+        unit = [UB_BLOCK] * 3 + [PARAM_UNIT] * 2 + [*units]
         for window in limits.windows:
             origin.append(window.start)
             size.append(window.size)
@@ -71,17 +96,14 @@ class Cells:
         return cls(*columns)
 
     def budgets(self, limits: OpConstraints) -> tuple[Ints, Ints, Ints]:
-        """Returns bytes by memory, ``int64[5]`` each, of what one op may read and write.
+        """Returns bytes by memory, ``int64[M]`` each, of what one op may read and write.
 
         The last array is the limit of an op that reads one memory, writes another, and leaves no
         room for other ops of the block.
         """
         cell = _CELL
-        caps = np.zeros(5, dtype=np.int64)
-        caps[[UB, L1, BT, FB, GM]] = (
-            limits.max_ub_bytes, limits.max_l1_bytes, self.size[3], self.size[4],
-            limits.max_gm_bytes,
-        )  # fmt: skip
+        caps = self.size[cell]
+        caps[[UB, L1, GM]] = limits.max_ub_bytes, limits.max_l1_bytes, limits.max_gm_bytes
         write = np.minimum(self.size[cell] - self.reserve[cell], caps)
         return np.minimum(self.reserve[cell], caps), write, np.minimum(self.size[cell], caps)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from tb.common.errors import PtoError
+from tb.isa.dma.op import DmaDescriptor
 from tb.isa.fix.op import FixDescriptor
 from tb.isa.fix.table import ATOMIC_OPS
 from tb.isa.pipes import Pipe
@@ -58,6 +59,6 @@ def _added(step: Move | Compute) -> int:
         desc = step.lowering.descriptor
     except UndecidedError:
         return 0
-    if not isinstance(desc, FixDescriptor) or desc.atomic_op != ATOMIC_OPS["add"]:
+    if not isinstance(desc, FixDescriptor | DmaDescriptor) or desc.atomic_op != ATOMIC_OPS["add"]:
         return 0
     return desc.atomic_type

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import prod
 
-from tb.isa.ctrl import CtrlOp, atomic_of
+from tb.isa.ctrl import CtrlOp
 from tb.isa.cube import CubeOp, Mad
 from tb.isa.dma.legacy import DmaRegisters, LegacySet
 from tb.isa.text import AnyOp
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.run.arith import Code, Frame, merged
-from tb.language.run.build import STORES, Input, Recipe, legal_numbers
+from tb.language.run.build import Input, Recipe, legal_numbers
 from tb.language.run.reach import Reach
 from tb.language.run.registers import RegisterState
 from tb.language.run.values import Located, Missing, plain
@@ -251,7 +251,7 @@ def move_code(run: Execution, written: Movement) -> Code:
     multiplies = recipe.name == "mad" and not run.static
 
     def touch(numbers: list[int], located: Located) -> None:
-        extent = reach.extent(recipe, numbers, state.now, sampled())
+        extent = reach.extent(recipe, numbers, state.now, state.ctrl if recipe.ctrl else 0)
         if not extent:
             return
         if located.offset < 0:
@@ -265,15 +265,6 @@ def move_code(run: Execution, written: Movement) -> Code:
                 )
             )
         reach.touch(located.argument, located.offset + extent)
-
-    def sampled() -> int:
-        ctrl = state.ctrl if recipe.ctrl else 0
-        if recipe.name in STORES and not run.static and (ctrl is UNKNOWN or atomic_of(ctrl)[0]):
-            message = "an atomic store by CTRL is known and not executed"
-            raise refuse(
-                written.place, message, op=f"pto.{recipe.name}", legal="pto.set_atomic_none before"
-            )
-        return ctrl
 
     def slow(frame: Frame) -> list[int]:
         numbers = []
@@ -297,7 +288,7 @@ def move_code(run: Execution, written: Movement) -> Code:
                 located, numbers[gm] = address, address.address
                 argument = address.argument
         registers = state.now
-        ctrl = sampled()
+        ctrl = state.ctrl if recipe.ctrl else 0
         read: object = id(registers) if copies else "?" if ctrl is UNKNOWN else ctrl
         try:
             for index, mask in masked:
