@@ -99,7 +99,7 @@ def _strides(
     most = np.minimum((room - length) // np.maximum(count - 1, 1), MOST_STRIDE)
     most = np.maximum(np.where(lone, MOST_STRIDE, most), 1)
     least = np.minimum(length, most)
-    weights = np.array([0.42, 0.1, 0.3, 0.08, overlap, 0.1 - overlap])
+    weights = np.array([0.4 - overlap, 0.1, 0.26, 0.1, overlap, 0.14])
     kind = pick(rng, len(count), weights)
     near = np.minimum(least + (rng.random(len(count)) * 9).astype(np.int64), most)
     wide = least + ((most - least) * rng.random(len(count)) ** 3).astype(np.int64)
@@ -138,24 +138,26 @@ def shape_loads(
     turn = ~scales & (rng.random(size) < 0.5) & (rows * columns <= np.minimum(src_room, dst_room))
     rows, columns = np.where(turn, rows, 1), np.where(turn, columns, 1)
     most = np.minimum(np.minimum(src_room, dst_room), np.maximum(limits.max_bytes // unit, 1))
-    few = rng.integers(1, 17, size)
-    total = np.where(rng.random(size) < 0.5, few, total_bytes(rng, size, limits) // unit)
-    full = rng.random(size) < 0.02
-    total = np.where(full, most, np.clip(total, 1, most))
+    kind = pick(rng, size, np.array([0.45, 0.3, 0.23, 0.02]))
+    few, usual = rng.integers(1, 17, size), total_bytes(rng, size, limits) // unit
+    total = np.choose(kind, (few, usual, log_uniform(rng, 1, most), most))
+    total = np.clip(total, 1, most)
     m_step, k_step = _steps(rng, np.maximum(total, rows * columns), rows, columns)
     c0 = 8 * C0_BYTES // _BITS[elem]
     # Runs of units that lie side by side: columns of fractals, of scales rows of fragments.
     src_runs, src_run = np.where(scales, m_step, k_step), np.where(scales, k_step, m_step)
     dst_runs = np.where(turn, FRACTAL_ROWS * m_step // c0, src_runs)
     dst_run = np.where(turn, c0 * k_step // FRACTAL_ROWS, src_run)
-    src_stride = _strides(rng, src_runs, src_run, src_room, overlap=0.06)
+    src_stride = _strides(rng, src_runs, src_run, src_room, overlap=0.14)
     dst_stride = _strides(rng, dst_runs, dst_run, dst_room, overlap=0.0)
     m_start, k_start = _starts(rng, size), _starts(rng, size)
 
     idle = np.flatnonzero(moves.nop[index])
     kind = pick(rng, len(idle), np.array([0.45, 0.45, 0.1]))
-    m_step[idle] = np.where(kind == 1, m_step[idle], 0)
-    k_step[idle] = np.where(kind == 0, k_step[idle], 0)
+    for step, other, multiple in ((m_step, 1, rows), (k_step, 0, columns)):
+        big = rng.integers(1, MOST_STEP + 1, len(idle)) // multiple[idle] * multiple[idle]
+        some = np.where(rng.random(len(idle)) < 0.4, big, step[idle])
+        step[idle] = np.where(kind == other, some, 0)
     for start in (m_start, k_start):
         far = idle[rng.random(len(idle)) < 0.4]
         start[far] = rng.integers(0, MOST_START + 1, len(far))

@@ -17,6 +17,7 @@ from tb.coverage.export.exchange import to_json
 from tb.coverage.fix.groups import fix_group
 from tb.coverage.fix.path import path_group, path_scope
 from tb.coverage.fix.view import WRITE_BACKS
+from tb.coverage.l0.groups import load_group
 from tb.coverage.limits import FormLimits, form_scope, reported
 from tb.coverage.model import Coverage, CoverageError, GroupCounts, Ints, Summary
 from tb.coverage.nz.groups import nz_group
@@ -47,6 +48,8 @@ def form_group(form: str, bus_bytes: int) -> Group[Any]:
         return burst_group(form)
     if family == "fix":
         return fix_group(form, bus_bytes)
+    if family == "l0":
+        return load_group(form)
     return nz_group(form, bus_bytes) if family == "nz" else strided_group(form, bus_bytes)
 
 

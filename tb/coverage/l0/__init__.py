@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Coverage of the loads to L0."""
