@@ -140,6 +140,7 @@ def shape_loads(
     most = np.minimum(np.minimum(src_room, dst_room), np.maximum(limits.max_bytes // unit, 1))
     kind = pick(rng, size, np.array([0.45, 0.3, 0.23, 0.02]))
     few, usual = rng.integers(1, 17, size), total_bytes(rng, size, limits) // unit
+    few = np.where(scales, 8 * few, few)
     total = np.choose(kind, (few, usual, log_uniform(rng, 1, most), most))
     total = np.clip(total, 1, most)
     m_step, k_step = _steps(rng, np.maximum(total, rows * columns), rows, columns)

@@ -29,6 +29,7 @@ from sequences.illegal.bursts import burst_cases, ubuf_copy_cases
 from sequences.illegal.cases import Case
 from sequences.illegal.fixpipe import fix_cases
 from sequences.illegal.legacy import REGISTER_FORMS, legacy_cases
+from sequences.illegal.loads import load_cases
 from sequences.illegal.nz import nz_cases
 from sequences.illegal.strided import KINDS as STRIDED
 from sequences.illegal.strided import strided_cases
@@ -37,6 +38,7 @@ from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
+from tb.isa.l0.table import LOADS
 from tb.isa.lower import lower
 from tb.isa.program import moving
 from tb.isa.rules import d_violations, first_d_violation, t_violations
@@ -52,6 +54,7 @@ CASES: Mapping[str, Callable[[np.random.Generator, str], list[Case]]] = {
     **dict.fromkeys(STRIDED, strided_cases),
     **dict.fromkeys(BURSTS, burst_cases),
     "mte_gm_l1_frac": nz_cases,
+    **dict.fromkeys(LOADS, load_cases),
     **dict.fromkeys(FIX_NAMES, fix_cases),
     **dict.fromkeys(REGISTER_FORMS, legacy_cases),
     "copy_ubuf_to_ubuf": ubuf_copy_cases,

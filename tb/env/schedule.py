@@ -18,6 +18,7 @@ from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.fix.op import FixDescriptor
 from tb.isa.fix.table import FLAG_CLEAR, FLAG_NONE, GROUP, NZ2DN
 from tb.isa.footprint import flag_blocks
+from tb.isa.l0.table import FRACTAL_ROWS
 from tb.isa.nz.table import C0_BYTES, DN2NZ
 
 LATENCY_KNOBS = tuple(name for name in KNOBS if name.endswith(("_latency", "_jitter")))
@@ -25,7 +26,8 @@ CLOCKS_PER_ROW = 64
 """Most clocks of a row in addition to the memory latencies, stalls included."""
 
 CLOCKS_PER_BLOCK = 32
-"""Most clocks of a 32-byte block of an NZ repack or a word of accumulators, stalls included."""
+"""Most clocks of a 32-byte block of an NZ repack or a load of L0, and of a word of accumulators,
+stalls included."""
 
 PARTS = (0.0, 0.5, 1.0)
 """Times at which the flags of the parts of a tile are set, in fractions of its delay."""
@@ -60,8 +62,12 @@ def _work(block: OpBlock) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     matrices = np.where(block.column("mode") == DN2NZ, lines[1], lines[0]) * groups
     blocks = lines[0] * np.ceil(lines[1] * np.exp2(column("elem_log2")) / C0_BYTES) * groups
     pieces, words = _fix_work(block)
-    of_rows = {"dma": bursts * loops, "burst": bursts, "nz": matrices, "fix": pieces}
-    of_blocks = {"nz": blocks, "fix": words}
+    fractals = column("m_step") * column("k_step")
+    of_rows = {
+        "dma": bursts * loops, "burst": bursts, "nz": matrices, "fix": pieces,
+        "l0": np.minimum(fractals, column("k_step") + column("m_step")),
+    }  # fmt: skip
+    of_blocks = {"nz": blocks, "fix": words, "l0": FRACTAL_ROWS * fractals}
     none = np.zeros(len(block))
     return (
         np.choose(family, [of_rows[name] for name in FAMILIES]),

@@ -18,6 +18,7 @@ from tb.isa.l0.table import (
     SCALE_RATIO,
 )
 from tb.isa.rule import Breach, Rule, not_multiple, operands_fit, reaches
+from tb.isa.spaces import memory_range
 
 DPredicate = Callable[[L0Descriptor], "str | None"]
 SPredicate = Callable[[L0Load], "str | None"]
@@ -82,10 +83,12 @@ def l06(desc: L0Descriptor) -> str | None:
     """All fractals read lie in l1, all written in l0a, l0b or their scales."""
     if desc.is_nop:
         return None
+    # The destination is judged in its own memory: behind it others begin.
     for footprint, name in ((source(desc), "l1"), (destination(desc), desc.spec.memory)):
-        limit = footprint.outside
-        if limit is not None:
-            return reaches(name, footprint.end, limit)
+        addresses = memory_range(name)[1]
+        end = footprint.end - addresses.start
+        if end > len(addresses):
+            return reaches(name, end, len(addresses))
     return None
 
 
