@@ -55,8 +55,8 @@ def lower_program(
     """Lowers ``program`` issued with ``registers``; also returns the registers after it.
 
     Raises:
-        ValueError: the program does not end in its only copy that is issued, or leaves CTRL
-            other than 0.
+        ValueError: the program does not end in its only copy that is issued, but for ops that
+            write CTRL, or leaves CTRL other than 0.
     """
     at = moving_at(program)
     before, copy, after = program[:at], program[at], program[at + 1 :]
@@ -64,17 +64,16 @@ def lower_program(
         raise ValueError(f"a program ends in a copy, found {type(copy).__name__}")
     if not isinstance(copy, _LegacyCopy):
         return Lowered(program, lower(copy, _ctrl(before, after)), rule), registers
-    if after:
-        raise ValueError(f"a legacy copy ends a program, found {len(after)} ops behind it")
+    ctrl = _ctrl(tuple(op for op in before if isinstance(op, CtrlOp)), after)
     for op in before:
-        if isinstance(op, CopyUbufToUbuf) and lowering_violation(op):
+        if isinstance(op, CtrlOp) or (isinstance(op, CopyUbufToUbuf) and lowering_violation(op)):
             continue
         if not isinstance(op, LegacySet):
             raise ValueError(f"only set_* ops may precede a copy, found {type(op).__name__}")
         registers = write_registers(op, registers)
     if isinstance(copy, CopyUbufToUbuf):
         return Lowered(program, lower_ubuf_copy(copy), rule), registers
-    return Lowered(program, lower_copy(copy, registers), rule), registers
+    return Lowered(program, lower_copy(copy, registers, ctrl), rule), registers
 
 
 def _ctrl(before: Program, after: Program) -> int:

@@ -111,6 +111,8 @@ class OpConstraints:
         l1_range: Part of L1 to use, whole 32-byte blocks.
         loops: Weights of 0, 1, 2 and 3 loop groups (v0.6 forms).
         max_loops: Most loop groups; legacy forms always carry two.
+        update: Fraction of stores of UB with CTRL written before them, which makes most of them
+            atomic updates of GM.
         store: Fraction of stores where both directions are drawn.
         legacy: Fraction of legacy forms where both forms are drawn.
         clone: Fraction of legacy copies that keep the loop registers of the one before.
@@ -175,6 +177,7 @@ class OpConstraints:
     l1_range: GmWindow = GmWindow(0, L1_SIZE)
     loops: tuple[float, float, float, float] = (0.28, 0.27, 0.22, 0.23)
     max_loops: int = 3
+    update: float = 0.25
     store: float = 0.5
     legacy: float = 0.45
     clone: float = 0.4

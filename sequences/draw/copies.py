@@ -21,6 +21,7 @@ from sequences.constraints import (
     check_ops,
 )
 from sequences.draw.alignments import LONG, AlignmentCounts
+from sequences.draw.atomics import aligned, ctrl_programs, shape_atomics, under_ctrl
 from sequences.draw.bursts import bursts, shape_bursts
 from sequences.draw.legacy import RegisterFile, ubuf_copies
 from sequences.draw.loads import loads, place_loads, shape_loads
@@ -53,6 +54,7 @@ from tb.isa.dma.table import DMA_LAYOUT, MTE_GM_UB, MTE_UB_GM
 from tb.isa.l0.table import FRACTAL_BYTES, LOAD_LAYOUT
 from tb.isa.nz.table import MTE_GM_L1_FRAC, NZ_LAYOUT
 from tb.isa.ops import LEGACY_FORMS, OPS
+from tb.isa.program import Entry, program_of
 from tb.isa.spaces import (
     FB_SEGMENT_BYTES,
     FB_SEGMENT_SHIFT,
@@ -252,6 +254,7 @@ class CopyGenerator:
         if is_strided.any():
             at = np.flatnonzero(is_strided)
             shape_strided(rng, moves, index[at], read[at], write[at], wide[at], limits)
+            shape_atomics(rng, moves, index[at], limits)
         for mine, shape in (
             (is_burst, shape_bursts),
             (opcode == MTE_GM_L1_FRAC.opcode, shape_nz),
@@ -284,6 +287,8 @@ class CopyGenerator:
         opcode, columns = moves.opcode, moves.columns
         read, write = placed.read, placed.write
         self._nop_bases(moves, read, write)
+        if "atomic_type" in columns:
+            write = aligned(moves, write)
         is_strided = strided(opcode)
         lost = placed.lost
         for name, mine in (("n_burst", is_strided), ("n_value", ~is_strided)):
@@ -310,10 +315,23 @@ class CopyGenerator:
             pad_dtype[gm_ub] = pad_types(rng, np.left_shift(1, columns["elem_log2"][gm_ub]))
         late = rng.random(count) < limits.gap
         gap = np.where(late, rng.integers(1, limits.max_gap + 1, count), 0)
+        entries: dict[int, Entry] = {**self._legacy(moves, placed, pad_dtype)}
+        entries |= self._under_ctrl(moves, entries)
         return OpBlock(
-            opcode, columns, moves.dtype, pad_dtype, gap, placed.parent,
-            self._legacy(moves, placed, pad_dtype), {}, np.zeros(count, dtype=np.int64),
+            opcode, columns, moves.dtype, pad_dtype, gap, placed.parent, entries, {},
+            np.zeros(count, dtype=np.int64),
         )  # fmt: skip
+
+    def _under_ctrl(self, moves: Moves, entries: dict[int, Entry]) -> dict[int, Entry]:
+        """Returns the entries of stores with CTRL written before them."""
+        chosen = under_ctrl(moves)
+        if not len(chosen):
+            return {}
+        alone = np.array([k for k in chosen.tolist() if k not in entries], dtype=np.int64)
+        columns = {name: column[alone] for name, column in moves.columns.items()}
+        ops = program_of(moves.opcode[alone], columns, moves.dtype[alone], moves.dtype[alone], {})
+        written = dict(zip(alone.tolist(), ops, strict=True))
+        return ctrl_programs(self._rng, moves, entries, written)
 
     def _hints(self, moves: Moves) -> None:
         for spec, most in ((MTE_GM_UB, 4), (MTE_UB_GM, 16)):

@@ -26,7 +26,7 @@ from tb.coverage.model import (
 from tb.coverage.scope import Scope
 from tb.coverage.view import FORM_SPECS, FORMS
 from tb.harness.knobs import RANGES
-from tb.isa.fix.table import MTE_L0C_GM
+from tb.isa.l0.table import LoadSpec
 from tb.isa.ops import OPS, OPS_BY_CODE, SLOTS
 from tb.isa.spaces import Space
 
@@ -39,9 +39,10 @@ _PLAIN = ("max_outstanding", "w_after_aw", "idle_clocks", "burst_ops", "burst_ga
 
 _KINDS = ("SLVERR", "DECERR", "local")
 _SIDES = ("read", "write")
-_MEMORIES = ("gm", "ub", "l1", "l0c", "bt", "fb")
+_MEMORIES = ("gm", "ub", "l1", "l0c", "bt", "fb", "l0")
 _MEMORY_OF = {
-    Space.GM: 0, Space.UB0: 1, Space.UB1: 1, Space.L1: 2, Space.L0C: 3, Space.BT: 4, Space.FB: 5
+    Space.GM: 0, Space.UB0: 1, Space.UB1: 1, Space.L1: 2, Space.L0C: 3, Space.BT: 4, Space.FB: 5,
+    Space.L0: 6,
 }  # fmt: skip
 _PLACES = ("first", "middle", "last")
 _ARMED = ("n-th word", "granule", "window")
@@ -124,10 +125,11 @@ def faults_group() -> CoverGroup:
 def _touches(name: str) -> set[tuple[str, str]]:
     """Returns (side, memory) that an op accesses."""
     spec = OPS[name]
-    found = {("read", spec.source), ("write", spec.destination)}
+    l0 = isinstance(spec, LoadSpec)
+    found = {("read", spec.source), ("write", "l0" if l0 else spec.destination)}
     if spec in WRITE_BACKS:
         found.add(("read", "fb"))
-    if spec is MTE_L0C_GM:
+    if spec.destination == "gm":
         found.add(("read", "gm"))
     return found
 

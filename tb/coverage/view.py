@@ -131,7 +131,7 @@ def _legacy_bits(before: Entry, copy: LegacyOp, *, check: bool) -> int:
             own = SET_STRIDE1 if item.level == 1 else SET_STRIDE2
             bits |= own if item.direction == side else FOREIGN
         else:
-            bits |= REFUSED
+            bits |= 0 if isinstance(item, CtrlOp) else REFUSED
             continue
         if check and not fits(item):
             bits |= TOO_WIDE

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Atomic stores of UB: stores that CTRL makes updates of GM (spec/order_and_atomics.md, 6).
+
+CTRL is written before such a store and is 0 again after it, so that an engine or a front end that
+reads it later takes another value. Some plain stores have CTRL written, too, without a type.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+
+from sequences.constraints import OpConstraints
+from sequences.draw.moves import Moves
+from sequences.draw.shapes import Bools, Ints, pick
+from sequences.fixpipe.ctrl import ctrl_of, writes_of
+from tb.isa.ctrl import NOSAT_BIT, OP_LSB, TYPE_LSB, SetCtrl
+from tb.isa.dma.table import MAX_LOOPS, MTE_UB_GM
+from tb.isa.dtypes import DTYPE_INDEX
+from tb.isa.fix.table import ATOMIC_BYTES, ATOMIC_OPS
+from tb.isa.program import Entry
+
+_TYPES = np.array([0, *ATOMIC_BYTES])
+"""CTRL[8:6] by what is drawn; the first is a plain store under CTRL."""
+
+_WEIGHTS = np.array([0.1, 0.22, 0.2, 0.12, 0.12, 0.12, 0.12])
+_SIZES = np.array([1, *[ATOMIC_BYTES[code] for code in _TYPES[1:]]])
+_DTYPES = np.array([DTYPE_INDEX[name] for name in ("i8", "f32", "f16", "i16", "i32", "i8", "bf16")])
+_OTHER_BITS = ~(1 << NOSAT_BIT | 0x1F << TYPE_LSB)
+
+
+def shape_atomics(
+    rng: np.random.Generator, moves: Moves, index: Ints, limits: OpConstraints
+) -> None:
+    """Makes some of the stores ``index`` (``int64[M]``), which have their shape, atomic.
+
+    Lengths and GM strides are cut to whole elements, which keeps rows apart; rows in GM get room
+    for the alignment of their first element.
+    """
+    chosen = (moves.opcode[index] == MTE_UB_GM.opcode) & (rng.random(len(index)) < limits.update)
+    drawn = pick(rng, len(index), _WEIGHTS)
+    x = moves.columns
+    size = _SIZES[drawn]
+    # Rows far apart have a place of their own; an element must fit a row.
+    alone = size == 1
+    chosen &= alone | (~moves.far[index] & (moves.nop[index] | (x["len"][index] >= size)))
+    at, drawn = index[chosen], drawn[chosen]
+    size = _SIZES[drawn]
+    x["atomic_type"][at] = _TYPES[drawn]
+    what = rng.integers(0, len(ATOMIC_OPS), len(at))
+    # Without a type the op has no meaning, and 3 is no error.
+    x["atomic_op"][at] = np.where(drawn == 0, rng.integers(0, 4, len(at)), what)
+    x["nosat"][at] = rng.integers(0, 2, len(at))
+    typed = at[drawn > 0]
+    moves.dtype[typed] = _DTYPES[drawn[drawn > 0]]
+    x["elem_log2"][typed] = np.log2(size[drawn > 0]).astype(np.int64)
+    for name in ("len", "ext_stride", *[f"loop{k}_ext_stride" for k in range(MAX_LOOPS)]):
+        x[name][at] -= x[name][at] % size
+    for side in (moves.read, moves.write):
+        side.foot[at] -= side.foot[at] % size
+    moves.write.strides[at] -= moves.write.strides[at] % size[:, None]
+    for side in (moves.read, moves.write):
+        live = side.hull[at] > 0
+        reach = ((side.counts[at] - 1) * side.strides[at]).sum(axis=1) + side.foot[at]
+        side.hull[at] = np.where(live, reach, 0)
+    moves.write.hull[at] += np.where(moves.write.hull[at] > 0, size - 1, 0)
+
+
+def aligned(moves: Moves, write: Ints) -> Ints:
+    """Returns destinations (``int64[N]``) with those of atomic stores at whole elements."""
+    kinds = moves.columns["atomic_type"]
+    if not kinds.any():
+        return write
+    size = np.ones(int(_TYPES.max()) + 1, dtype=np.int64)
+    size[_TYPES] = _SIZES
+    mine = moves.opcode == MTE_UB_GM.opcode
+    unit = np.where(mine, size[kinds], 1)
+    # A NOP may be near the end of the largest address.
+    return np.where(moves.nop, write // unit, -(-write // unit)) * unit
+
+
+def ctrl_programs(
+    rng: np.random.Generator, moves: Moves, programs: dict[int, Entry], ops: dict[int, Entry]
+) -> dict[int, Entry]:
+    """Returns the entries of stores under CTRL.
+
+    Args:
+        rng: Source of randomness.
+        moves: The draw.
+        programs: Legacy programs by the number of their op.
+        ops: v0.6 ops of the others.
+    """
+    draw = Random(int(rng.integers(1 << 62)))
+    x = moves.columns
+    found: dict[int, Entry] = {}
+    for number in under_ctrl(moves).tolist():
+        sat = "nosat" if x["nosat"][number] else "sat"
+        ctrl = (
+            ctrl_of(sat, int(x["atomic_type"][number]), 0) | int(x["atomic_op"][number]) << OP_LSB
+        )
+        if draw.random() < 0.6:
+            ctrl |= draw.getrandbits(63) & _OTHER_BITS
+        entry = programs.get(number) or ops[number]
+        found[number] = (*writes_of(draw, ctrl), *entry, SetCtrl(0))
+    return found
+
+
+def under_ctrl(moves: Moves) -> Ints:
+    """Returns the numbers of stores with CTRL written before them."""
+    x = moves.columns
+    if "atomic_type" not in x:
+        return np.zeros(0, dtype=np.int64)
+    mine: Bools = (moves.opcode == MTE_UB_GM.opcode) & (
+        (x["atomic_type"] | x["atomic_op"] | x["nosat"]) > 0
+    )
+    return np.flatnonzero(mine)
