@@ -24,6 +24,7 @@ from sequences.constraints import (
 )
 from sequences.draw.copies import COPY_FORMS, CopyGenerator
 from sequences.fixpipe.generator import FixGenerator
+from sequences.illegal.atomics import store_cases
 from sequences.illegal.bursts import KINDS as BURSTS
 from sequences.illegal.bursts import burst_cases, ubuf_copy_cases
 from sequences.illegal.cases import Case
@@ -35,12 +36,13 @@ from sequences.illegal.strided import KINDS as STRIDED
 from sequences.illegal.strided import strided_cases
 from sequences.place.merge import merge
 from tb.isa.block import OpBlock
+from tb.isa.ctrl import ctrl_after
 from tb.isa.descriptor import unpack
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.l0.table import LOADS
 from tb.isa.lower import lower
-from tb.isa.program import moving
+from tb.isa.program import moving, moving_at
 from tb.isa.rules import d_violations, first_d_violation, t_violations
 
 MOST_GOOD = 16
@@ -49,6 +51,9 @@ MOST_GOOD = 16
 FILL_OPS = 512
 """Legal ops drawn at once."""
 
+
+STORES = ("mte_ub_gm", "copy_ubuf_to_gm")
+"""Forms that CTRL can make atomic."""
 
 CASES: Mapping[str, Callable[[np.random.Generator, str], list[Case]]] = {
     **dict.fromkeys(STRIDED, strided_cases),
@@ -64,7 +69,8 @@ CASES: Mapping[str, Callable[[np.random.Generator, str], list[Case]]] = {
 
 def all_cases(rng: np.random.Generator, form: str) -> list[Case]:
     """Returns every violation, many combinations and every near miss of ``form``, in order."""
-    return CASES[form](rng, form)
+    cases = CASES[form](rng, form)
+    return [*cases, *store_cases(rng, form)] if form in STORES else cases
 
 
 def within(case: Case, loops: int, pad: bool) -> Case | None:
@@ -75,16 +81,19 @@ def within(case: Case, loops: int, pad: bool) -> Case | None:
     op = moving(case.program)
     if not isinstance(op, MteGmUb | MteUbGm | MteGmL1 | MteL1Ub):
         return case
+    at = moving_at(case.program)
+    before, after = case.program[:at], case.program[at + 1 :]
+    ctrl = ctrl_after(before)
     less: Any = replace(op, loops=op.loops[:loops])
     if isinstance(less, MteGmUb) and not pad:
         less = replace(less, pad=None)
     if less == op:
         return case
-    desc = lower(less)
+    desc = lower(less, ctrl)
     found = first_d_violation(desc)
     if found is None and t_violations(desc):
         return None
-    return replace(case, rule=found.rule.number if found else 0, program=(less,))
+    return replace(case, rule=found.rule.number if found else 0, program=(*before, less, *after))
 
 
 class IllegalGenerator:

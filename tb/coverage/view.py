@@ -19,7 +19,7 @@ from tb.isa.ctrl import (
     SetAtomic,
     SetCtrl,
     atomic_of,
-    write_ctrl,
+    ctrl_after,
 )
 from tb.isa.dma.legacy import (
     OUTTOUB,
@@ -143,10 +143,7 @@ def ctrl_bits(program: Entry) -> int:
 
     A block begins with CTRL 0, and every entry leaves it so.
     """
-    ctrl = 0
-    for item in program[: moving_at(program)]:
-        if isinstance(item, CtrlOp):
-            ctrl = write_ctrl(item, ctrl)
+    ctrl = ctrl_after(program[: moving_at(program)])
     kind, op = atomic_of(ctrl)
     sat = (ctrl >> NOSAT_BIT & 1) | (ctrl >> KEEP_NAN_BIT & 1) << 1
     return sat | kind << CTRL_TYPE_LSB | op << CTRL_OP_LSB

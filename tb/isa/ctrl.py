@@ -7,6 +7,7 @@ without the clause the sampled bits decide (CT-04, CT-05). A descriptor holds th
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tb.isa.fix.table import ATOMIC_OPS, ATOMIC_TYPES, SAT_MODES
@@ -59,6 +60,15 @@ def write_ctrl(op: CtrlOp, ctrl: int) -> int:
     if op.what not in ATOMIC_WORDS:
         raise ValueError(f"set_atomic_{op.what} is unknown: one of {', '.join(ATOMIC_WORDS)}")
     return ctrl & ~(TYPE_MASK << TYPE_LSB) | ATOMIC_TYPES.get(op.what, 0) << TYPE_LSB
+
+
+def ctrl_after(ops: Iterable[object]) -> int:
+    """Returns CTRL after ops of a program that began with 0; others than these change nothing."""
+    ctrl = 0
+    for op in ops:
+        if isinstance(op, SetCtrl | SetAtomic):
+            ctrl = write_ctrl(op, ctrl)
+    return ctrl
 
 
 def sat_of(ctrl: int) -> int:
