@@ -18,6 +18,7 @@ from sequences.constraints import (
 )
 from sequences.corner.fixpipe import fix_blocks
 from sequences.corner.knobs import knob_limits, knob_shapes, neighbours
+from sequences.corner.l0 import l0_blocks
 from sequences.corner.l1 import l1_blocks
 from sequences.illegal.legacy import to_legacy
 from sequences.illegal.strided import spans as strided_spans
@@ -301,4 +302,5 @@ def corner_blocks(bus_bytes: int = 32, ops: Sequence[str] = OP_NAMES) -> Iterato
     yield from in_legacy_forms(gm_ub_blocks(bus_bytes, legacy, legacy - names))
     yield from l1_blocks(bus_bytes, names)
     yield from in_legacy_forms(l1_blocks(bus_bytes, legacy))
+    yield from l0_blocks(names)
     yield from fix_blocks(bus_bytes, names)

@@ -55,8 +55,14 @@ def shape_atomics(
     typed = at[drawn > 0]
     moves.dtype[typed] = _DTYPES[drawn[drawn > 0]]
     x["elem_log2"][typed] = np.log2(size[drawn > 0]).astype(np.int64)
-    for name in ("len", "ext_stride", *[f"loop{k}_ext_stride" for k in range(MAX_LOOPS)]):
-        x[name][at] -= x[name][at] % size
+    x["len"][at] -= x["len"][at] % size
+    counts = ("n_burst", *[f"loop{k}_count" for k in range(MAX_LOOPS)])
+    strides = ("ext_stride", *[f"loop{k}_ext_stride" for k in range(MAX_LOOPS)])
+    for count, stride in zip(counts, strides, strict=True):
+        # A stride that is not used may be any number.
+        used = (x[count][at] > 1) | (rng.random(len(at)) < 0.3)
+        odd = x[stride][at] ^ rng.integers(0, 4, len(at))
+        x[stride][at] = np.where(used, x[stride][at] - x[stride][at] % size, odd)
     for side in (moves.read, moves.write):
         side.foot[at] -= side.foot[at] % size
     moves.write.strides[at] -= moves.write.strides[at] % size[:, None]
