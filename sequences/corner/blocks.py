@@ -16,6 +16,7 @@ from sequences.constraints import (
     ConstraintError,
     check_ops,
 )
+from sequences.corner.atomics import atomic_blocks
 from sequences.corner.fixpipe import fix_blocks
 from sequences.corner.knobs import knob_limits, knob_shapes, neighbours
 from sequences.corner.l0 import l0_blocks
@@ -302,5 +303,6 @@ def corner_blocks(bus_bytes: int = 32, ops: Sequence[str] = OP_NAMES) -> Iterato
     yield from in_legacy_forms(gm_ub_blocks(bus_bytes, legacy, legacy - names))
     yield from l1_blocks(bus_bytes, names)
     yield from in_legacy_forms(l1_blocks(bus_bytes, legacy))
+    yield from atomic_blocks(bus_bytes, set(ops))
     yield from l0_blocks(names)
     yield from fix_blocks(bus_bytes, names)
