@@ -61,7 +61,7 @@ def form_doc(form: str) -> str:
  REFUSED, SET_CTRL, SET_ATOMIC_TYPE, SET_ATOMIC_OP, SET_ATOMIC_NONE, RESTORED, SAT_CLAUSE,
  ATOMIC_CLAUSE) = (1 << bit for bit in range(18))  # fmt: skip
 """Bits of :attr:`View.program`: contents of the instructions that an op is written as. ``SET_*`` of
-CTRL and ``*_CLAUSE`` are set for write-backs that are written after writes of CTRL."""
+CTRL are set for ops that are written after writes of CTRL, ``*_CLAUSE`` for write-backs there."""
 
 CTRL_TYPE_LSB, CTRL_OP_LSB = 2, 5
 """Layout of :attr:`View.ctrl`: bits 48 and 50 of CTRL, then the atomic type and the atomic op."""
@@ -89,15 +89,16 @@ def program_bits(program: Entry, *, check: bool = True) -> int:
     """Returns the ``LEGACY`` ... ``ATOMIC_CLAUSE`` bits of the instructions of an op.
 
     Without ``check`` every ``set_*`` op is assumed to fit its registers. A v0.6 op has bits of
-    CTRL only, and so none if it is written alone.
+    CTRL alone, and none if it is written alone.
     """
     op = moving(program)
     if isinstance(op, V06Op):
         return _ctrl_op_bits(program, op)
-    return _legacy_bits(program[: moving_at(program)], op, check=check)
+    found = _legacy_bits(program[: moving_at(program)], op, check=check)
+    return found | _ctrl_op_bits(program, op)
 
 
-def _ctrl_op_bits(program: Entry, op: V06Op) -> int:
+def _ctrl_op_bits(program: Entry, op: V06Op | LegacyOp) -> int:
     at, bits = moving_at(program), 0
     for item in program[:at]:
         if isinstance(item, SetCtrl):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from tb.coverage.dma import points as p
+from tb.coverage.dma.atomic import atomic_crosses, atomic_points
 from tb.coverage.dma.view import DmaPart
 from tb.coverage.model import Cross, Exclusion, excluding
 from tb.coverage.points import Group
@@ -92,4 +93,8 @@ def strided_group(form: str, bus_bytes: int) -> Group[DmaPart]:
         points += p.fill_points(shape)
     if shape.legacy:
         points += p.legacy_points(store=shape.store)
-    return Group(form, points, _crosses(shape), DmaPart, form_doc(form))
+    crosses = _crosses(shape)
+    if shape.store:
+        points += atomic_points(bus_bytes)
+        crosses += atomic_crosses()
+    return Group(form, points, crosses, DmaPart, form_doc(form))

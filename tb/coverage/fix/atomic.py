@@ -24,7 +24,7 @@ SATS = ("sat", "preserve_nan", "nosat")
 
 _DSTS: tuple[str, ...] = tuple(name for kind in TYPES for name in ATOMIC_DST[kind])
 
-_CELLS: dict[FixEvent, tuple[tuple[str, ...], tuple[str, ...]]] = {
+EVENT_CELLS: dict[FixEvent, tuple[tuple[str, ...], tuple[str, ...]]] = {
     FixEvent.ATOMIC_NAN: (FLOATS, OPS),
     FixEvent.ATOMIC_INF: (FLOATS, OPS),
     FixEvent.ATOMIC_ZEROS: (FLOATS, OPS),
@@ -110,7 +110,7 @@ def atomic_points() -> list[Sampled[FixPart]]:
         update("atomic_sat", sats, sat, "saturation, whose bit 48 acts on f16 too"),
         update("update", ["atomic"], lambda v: np.zeros(v.size, np.int64),
                "an update, for crosses"),
-        *[_met(event, types, ops) for event, (types, ops) in _CELLS.items()],
+        *[_met(event, types, ops) for event, (types, ops) in EVENT_CELLS.items()],
         _c48(FixEvent.ATOMIC_NAN, OPS),
         _c48(FixEvent.ATOMIC_INF, OPS),
         _c48(FixEvent.ATOMIC_OVERFLOW, OPS[:1]),
