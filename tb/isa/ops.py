@@ -7,7 +7,7 @@ from tb.isa.burst.table import BURSTS
 from tb.isa.dma.table import STRIDED
 from tb.isa.fields import Layout, OpSpec
 from tb.isa.fix.table import WRITE_BACKS
-from tb.isa.l0.table import LOADS
+from tb.isa.l0.table import LOAD_FORMS, LOADS
 from tb.isa.nz.table import MTE_GM_L1_FRAC
 
 _ROWS: tuple[OpSpec, ...] = (
@@ -36,6 +36,7 @@ TEXT_FORMS: dict[str, str] = {
     "copy_cbuf_to_ubuf": "mte_l1_ub",
     "copy_ubuf_to_cbuf": "mte_ub_l1",
     "copy_cbuf_to_fbuf": "mte_l1_fb",
+    **LOAD_FORMS,
 }
 """Register forms that exist in text alone, to the op that they are (spec/dialect.md, section 5)."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import Enum
 
 from tb.isa.ctrl import ATOMIC_WORDS
+from tb.isa.l0.table import LOAD_FORMS
 from tb.isa.ops import LEGACY_FORMS, OPS
 
 
@@ -59,8 +60,11 @@ PIPES: dict[str, Pipe] = {
     **_OPS,
     **dict.fromkeys(_WRITES, Pipe.S),
     **{form: _OPS[name] for form, name in LEGACY_FORMS.items()},
-    "mte_l1_l0a": Pipe.MTE1,
-    "mte_l1_l0b": Pipe.MTE1,
-    "mad": Pipe.M,
+    **{form: _OPS[name] for form, name in LOAD_FORMS.items()},
+    **{
+        f"mad{what}{raw}": Pipe.M
+        for what in ("", "_acc", "_bias", "_mx", "_mx_acc", "_mx_bias")
+        for raw in ("", "_raw")
+    },
 }
-"""Pipe of each op; ``mte_ub_ub`` is on V (A-13). The last three run on the host."""
+"""Pipe of each op; ``mte_ub_ub`` is on V (A-13). The ``mad`` family runs on the host."""

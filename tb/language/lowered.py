@@ -25,7 +25,7 @@ from tb.isa.footprint import Footprint, destinations, parameters, source
 from tb.isa.lower import Descriptor, lower
 from tb.isa.rule import Violation
 from tb.isa.rules import d_violations, first_d_violation, lowering_violation
-from tb.isa.spaces import SIZES, Space
+from tb.isa.spaces import L0_SEGMENTS, Space, memory_range, segment_base
 from tb.isa.text import AnyOp
 from tb.language.rules.assume import (
     ALL,
@@ -91,9 +91,13 @@ def region(footprint: Footprint) -> Region:
             length, dims = extent, []
         else:
             dims = [(step, (extent - length) // step + 1)]
+    space, base = footprint.space.name.lower(), footprint.base
+    if footprint.space is Space.L0:
+        space = next(name for name in L0_SEGMENTS if base in memory_range(name)[1])
+        base -= segment_base(space)
     return Region(
-        footprint.space.name.lower(),
-        footprint.base,
+        space,
+        base,
         length,
         tuple(count for _, count in dims),
         tuple(stride for stride, _ in dims),
@@ -198,7 +202,7 @@ class Lowering:
         if desc is None or desc.is_nop:
             return ()
         found = _all(desc, unknown)
-        legal = all(each.end <= SIZES[Space[each.space.upper()]] for each, _ in found)
+        legal = all(each.end <= len(memory_range(each.space)[1]) for each, _ in found)
         return found if legal else ()
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tb.isa.cube import CubeOp, Mad, MteL1L0a
 from tb.isa.dtypes import Ptr
+from tb.isa.mad import Mad
 from tb.isa.names import Names
 from tb.isa.text import AnyOp, op_parts
 from tb.language.trace import (
@@ -144,24 +144,28 @@ def _literal(dtype: str, bits: int) -> str:
     return text if len(text) <= 12 and "e" not in text else ""
 
 
-def _cube_line(op: CubeOp, names: Names) -> str:
-    """Returns an op of the matrix unit, or a load of one of its factors."""
-    numbers: tuple[int, ...]
-    clauses = ""
-    if isinstance(op, Mad):
-        pointers = [(op.lhs_type, op.lhs), (op.rhs_type, op.rhs), (op.dst_type, op.dst)]
-        name, numbers = "mad", (op.m, op.n, op.k)
-        clauses = " disable_gemv" * op.disable_gemv + " n_dir" * op.n_dir
-    else:
-        pointers = [(op.src_type, op.src), (op.dst_type, op.dst)]
-        if isinstance(op, MteL1L0a):
-            name, numbers = "mte_l1_l0a", (op.m, op.k, 0, 0)
-        else:
-            name, numbers = "mte_l1_l0b", (op.k, op.n, 0, 0)
-            clauses = " {transpose = true}"
+def _mad_line(op: Mad, names: Names) -> str:
+    """Returns a product in its grouped form."""
+    pointers = [(op.lhs_type, op.lhs), (op.rhs_type, op.rhs), (op.dst_type, op.dst)]
+    if op.bias_type is not None:
+        pointers.append((op.bias_type, op.bias))
+    numbers = (op.m, op.n, op.k)
+    clauses = " ".join(
+        filter(
+            None,
+            (
+                f"unit_flag({op.unit_flag})" if op.unit_flag else "",
+                "disable_gemv" if op.disable_gemv else "",
+                op.sat,
+                f"tf32_mode({op.tf32})" if op.tf32 else "",
+                "n_dir" if op.n_dir else "",
+            ),
+        )
+    )
     operands = [*(names.pointer(*one) for one in pointers), *map(names.integer, numbers)]
     kinds = [*(str(one) for one, _ in pointers), *map(names.integer_type, numbers)]
-    return f"pto.{name} {', '.join(operands)}{clauses} : {', '.join(kinds)}"
+    text = " ".join(filter(None, (f"pto.{op.name} {', '.join(operands)}", clauses)))
+    return f"{text} : {', '.join(kinds)}"
 
 
 def _attributes(step: Move) -> str:
@@ -189,7 +193,7 @@ def _line(step: Step | Note, names: Names) -> str:
         name = "get_buf" if isinstance(step, GetBuf) else "rls_buf"
         return f'pto.{name} "{step.pipe.value}", {step.buffer}, {step.mode}'
     if isinstance(step, Compute):
-        return _cube_line(step.op, names)
+        return _mad_line(step.op, names)
     operands, types = op_parts(step.op, names)
     kinds = f" : {types}" if types else ""
     return f"{operands}{_attributes(step)}{kinds}"

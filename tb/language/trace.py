@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from tb.isa.cube import CubeOp
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dtypes import Ptr
+from tb.isa.mad import Mad
 from tb.isa.pipes import Pipe
 from tb.isa.text import AnyOp
 from tb.language.lowered import Lowering
@@ -61,7 +61,7 @@ class Compute:
     place: Place
     name: str
     pipe: Pipe
-    op: CubeOp
+    op: Mad
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +122,11 @@ class Skipped:
     Attributes:
         place, name: The op.
         known: It was read and checked: it is none with an unknown grammar.
-        cube: It fills L0A, L0B or L0C, so that later results are not those of the program.
     """
 
     place: Place
     name: str
     known: bool = False
-    cube: bool = False
 
 
 @dataclass(frozen=True, slots=True)

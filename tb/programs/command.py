@@ -205,7 +205,6 @@ def report(one: Prepared) -> ProgramReport:
         ops=dict(op_counts(one.trace)),
         host=dict(Counter(step.name for step in one.trace.steps if isinstance(step, Compute))),
         skipped=dict(Counter(skipped.name for skipped in one.trace.skipped)),
-        unfilled=dict(Counter(each.name for each in one.trace.skipped if each.cube)),
         buffers=[
             BufferReport(
                 argument=buffer.argument.number,

@@ -14,7 +14,7 @@ import numpy as np
 import pyuvm
 
 from scoreboards.faults import Fault, FaultKind
-from scoreboards.model.cube import CubeModel
+from scoreboards.model.mad import product
 from sequences.replay import Round, not_issued, schedule
 from sequences.uvm import BlockItem
 from tb.common.errors import PtoError
@@ -22,6 +22,7 @@ from tb.common.paths import RESULT_ENV
 from tb.dut.limits import capability_filters
 from tb.env.base_test import PtoTestBase
 from tb.harness.knobs import PROFILES, KnobProfile
+from tb.isa.mad import CHECK_AND_SET, flag_blocks
 from tb.isa.ops import OPS_BY_CODE
 from tb.isa.spaces import Space
 from tb.language.place import refuse
@@ -206,13 +207,12 @@ class ProgramTest(PtoTestBase):
         """Replays one program on fresh memories and checks the resulting memories."""
         self.restart(job, profile)
         before = self.wrong()
-        host = CubeModel(self.env.scoreboard.golden, job.seed or self.run.settings.seed)
         faults = tuple(map(fault_of, job.faults))
         for item in rounds:
             if self.run.aborted:
                 return
             for step in item.compute:
-                self.compute(host, step)
+                self.compute(step)
             if len(item.block):
                 await self.send_items([BlockItem(item.block, faults=faults)])
         if self.run.aborted:
@@ -242,15 +242,28 @@ class ProgramTest(PtoTestBase):
             scoreboard.poke(space_named(load.space), load.address, read_load(load))
         self.apply_profile(profile)
 
-    def compute(self, host: CubeModel, step: Compute) -> None:
-        """Computes an op on the host, and writes the result to both memories."""
-        try:
-            rows = host.execute(step.op)
-        except ValueError as error:
-            raise refuse(step.place, str(error), op=f"pto.{step.name}") from None
-        if rows is not None:
-            rows.put(self.env.scoreboard.golden[rows.space])
-            rows.put(self.run.memory.view(rows.space))
+    def compute(self, step: Compute) -> None:
+        """Computes a product on the host: of the memories under test, and of the golden ones.
+
+        So a wrong load shows in the product. Unit flags are waited for and set as the op says.
+        """
+        golden, memory, op = self.env.scoreboard.golden, self.run.memory, step.op
+        under_test = {space: memory.view(space) for space in (Space.L0, Space.L0C, Space.BT)}
+        if op.unit_flag:
+            blocks = flag_blocks(op)
+            for flags in (golden.unit_flags, memory.unit_flags):
+                held = [block for block in blocks if flags[block]]
+                if held:
+                    message = (
+                        f"deadlock: it waits for the unit flag of L0C block {held[0]} to be "
+                        "clear, and no write-back before it clears the flag"
+                    )
+                    raise refuse(step.place, message, op=f"pto.{step.name}")
+                flags[blocks] = int(op.unit_flag == CHECK_AND_SET)
+        for memories in (golden, under_test):
+            rows = product(op, memories)
+            if rows is not None:
+                rows.put(memories[Space.L0C])
         self.host_ops[step.name] += 1
 
     def require_served(self, rounds: list[Round]) -> None:

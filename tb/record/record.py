@@ -83,7 +83,6 @@ class ProgramReport(BaseModel):
         ops: Pipe to its data movements.
         host: Op to how often the host computed it.
         skipped: Op that was not executed to its number of occurrences in the text.
-        unfilled: Those of them that fill L0A, L0B or L0C.
         buffers: Buffers of its arguments.
         outputs: Files written, with their sizes.
         notes: Remarks about the program that are no errors.
@@ -98,7 +97,6 @@ class ProgramReport(BaseModel):
     ops: dict[str, int] = Field(default_factory=dict)
     host: dict[str, int] = Field(default_factory=dict)
     skipped: dict[str, int] = Field(default_factory=dict)
-    unfilled: dict[str, int] = Field(default_factory=dict)
     buffers: list[BufferReport] = Field(default_factory=list)
     outputs: list[str] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
@@ -301,28 +299,13 @@ class RunRecord(RunCounters, RunHead):
         """The profile of the run."""
         return self.settings.profile or DEFAULT_PROFILE
 
-    def unfilled(self) -> str:
-        """Returns which loads of L0A and L0B and products were not executed, as a sentence."""
-        counts: Counter[str] = Counter()
-        for program in self.programs:
-            counts.update(program.unfilled)
-        if not counts:
-            return ""
-        *some, last = (f"{number} {name.removeprefix('pto.')}" for name, number in counts.items())
-        names = f"{', '.join(some)} and {last}" if some else last
-        ops = "ops were" if counts.total() > 1 else "op was"
-        return f"{names} {ops} not executed: write-backs moved whatever L0C held"
-
     def last_line(self) -> str:
         """Returns the last line of a run: PASS or FAIL with the main counts.
 
-        What of a program was not executed is in it: a PASS does not cover that. First are products,
-        without which its write-backs mean little.
+        What of a program was not executed is in it: a PASS does not cover that.
         """
         word = "PASS" if self.passed else "FAIL"
         why = "" if self.passed else f" ({self.status})"
-        if unfilled := self.unfilled():
-            why = f" ({unfilled})" if self.passed else f" ({self.status}; {unfilled})"
         errors = f", {self.protocol_errors} protocol errors" if self.protocol_errors else ""
         if self.counts is not None and self.counts.run + len(self.refused) > 1:
             word, why = f"{word}{why}", f" {self.counts.text()};"

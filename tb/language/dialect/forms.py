@@ -170,30 +170,33 @@ SHAPES: dict[str, tuple[str, ...]] = {
 TRANSPOSE = "transpose"
 
 
-def _load(name: str, control: str, *, executed: bool) -> Form:
+def _load(name: str, control: str) -> Form:
     """Returns the form of a load from L1 to L0A or L0B: one of two groups of operands."""
     shape = SHAPES[name.removesuffix("_mx")]
     optional = (_optional(each) for each in (*shape, *control.split()))
     groups = (*_fixed("src dst"), *optional)
     words = () if name.endswith("_mx") else (TRANSPOSE,)
-    return Form(name, "load", ("src", "dst"), groups, words, executed=executed)
+    return Form(name, "load", ("src", "dst"), groups, words)
 
 
 CONTROLS = "m_start k_start m_step k_step src_stride dst_stride"
 SCALE_CONTROLS = "x_start y_start x_step y_step src_stride dst_stride"
 """Operands of the control form of a load of factors, and of their scales."""
 
+_LOAD = f"src dst {CONTROLS}"
+_SCALES = f"src dst {SCALE_CONTROLS}"
+
 MAD_CLAUSES = ("unit_flag", "disable_gemv", "sat", "tf32_mode", "n_dir")
 """Properties of ``mad`` in the order of its clauses; ``sat`` is ``sat`` or ``nosat``."""
 
 
-def _mad(name: str, *, executed: bool = False) -> Form:
+def _mad(name: str) -> Form:
     """Returns the form of an op of the matrix unit."""
     pointers = "lhs rhs dst bias" if name.endswith("_bias") else "lhs rhs dst"
     head = f"{pointers} m n k"
     groups = _fixed(head, pointers=len(pointers.split()), pointer=POINTER)
     words = tuple(x for x in MAD_CLAUSES if x != "tf32_mode" or not name.startswith("mad_mx"))
-    return Form(name, "mad", tuple(head.split()), groups, words, executed=executed)
+    return Form(name, "mad", tuple(head.split()), groups, words)
 
 
 _STRIDES = tuple(
@@ -231,19 +234,21 @@ FORMS: dict[str, Form] = {
         _plain("copy_cbuf_to_ubuf", "l1_src ub_dst sid n_burst len_burst src_gap dst_gap"),
         _plain("copy_ubuf_to_cbuf", "ub_src l1_dst sid n_burst len_burst src_gap dst_gap"),
         _plain("copy_cbuf_to_fbuf", "l1_src fb_dst n_burst len_burst src_gap dst_gap"),
-        _load("mte_l1_l0a", CONTROLS, executed=True),
-        _load("mte_l1_l0b", CONTROLS, executed=True),
-        _mad("mad", executed=True),
+        *(_load(name, CONTROLS) for name in SHAPES),
+        *(_load(f"{name}_mx", SCALE_CONTROLS) for name in SHAPES),
+        *(replace(_plain(f"load_cbuf_to_{to}", _LOAD), words=(TRANSPOSE,)) for to in ("ca", "cb")),
+        *(_plain(f"load_cbuf_to_{to}_s4", f"{_LOAD} transpose") for to in ("ca", "cb")),
+        *(_plain(f"load_cbuf_to_{to}_mx", _SCALES) for to in ("ca", "cb")),
+        *(_mad(f"mad{what}") for what in ("", "_acc", "_bias", "_mx", "_mx_acc", "_mx_bias")),
+        *(_plain(f"mad{what}_raw", "lhs rhs dst xt", 3) for what in ("", "_mx")),
+        *(_plain(f"mad{what}_bias_raw", "lhs rhs dst bias xt", 4) for what in ("", "_mx")),
     )
 }
 """Every op that moves data, writes a register of one that does, or feeds or is the multiplier."""
 
-_LOAD = f"src dst {CONTROLS}"
-_SCALES = f"src dst {SCALE_CONTROLS}"
 
-
-def _known(name: str, operands: str, pointers: int = 2, words: tuple[str, ...] = ()) -> Form:
-    return replace(_plain(name, operands, pointers), words=words, executed=False)
+def _known(name: str, operands: str, pointers: int = 2) -> Form:
+    return replace(_plain(name, operands, pointers), executed=False)
 
 
 def _fill(name: str, operands: str) -> Form:
@@ -277,13 +282,6 @@ KNOWN_FORMS: dict[str, Form] = {
         ),
         _known("copy_cbuf_to_bt", "src dst conv_control n_burst len_burst src_gap dst_gap"),
         *(_known(f"copy_matrix_cc_to_{to}", "src dst xm xt") for to in ("gm", "cbuf", "ub")),
-        *(_known(f"load_cbuf_to_{to}", _LOAD, words=(TRANSPOSE,)) for to in ("ca", "cb")),
-        *(_known(f"load_cbuf_to_{to}_s4", f"{_LOAD} transpose") for to in ("ca", "cb")),
-        *(_known(f"load_cbuf_to_{to}_mx", _SCALES) for to in ("ca", "cb")),
-        *(_load(f"{name}_mx", SCALE_CONTROLS, executed=False) for name in SHAPES),
-        *(_mad(f"mad_{what}") for what in ("acc", "bias", "mx", "mx_acc", "mx_bias")),
-        *(_known(f"mad{what}_raw", "lhs rhs dst xt", 3) for what in ("", "_mx")),
-        *(_known(f"mad{what}_bias_raw", "lhs rhs dst bias xt", 4) for what in ("", "_mx")),
         _fill("raw_fill_l1", "dst byte_offset raw repeat blocks gap"),
         _fill("create_cbuf_matrix", "dst raw repeat blocks gap"),
     )

@@ -294,7 +294,7 @@ def _decode(op: MoveOp) -> Written:
         _decode_fix(op, result)
     if form.family == "nz":
         result.words["mode"] = str(_word(op, "mode"))
-    if form.family in ("load", "mad"):
+    if form.family in ("load", "mad") or form.name.startswith("load_cbuf_to_"):
         result.words = {name: _word(op, name) for name in form.words}
     hidden = (SEGMENTS, *form.words)
     result.attributes = {

@@ -38,6 +38,7 @@ from tb.isa.fix.table import SCALAR_RELU, SCALE_MASK
 from tb.isa.footprint import Footprint, destinations, without_fill
 from tb.isa.l0.op import L0Descriptor
 from tb.isa.lower import Descriptor, V06Op, lower
+from tb.isa.mad import problems
 from tb.isa.nz.op import NzDescriptor
 from tb.isa.profile import KNOBS, PROFILES, current, using
 from tb.isa.rule import Breach, Rule, Violation, too_wide
@@ -60,8 +61,8 @@ from tb.language.rules.assume import (
     unknown_parts,
 )
 from tb.language.rules.compiler import unchecked
-from tb.language.rules.cube import cube_problems
 from tb.language.trace import Compute, Move, Trace
+from tb.language.unknown import UndecidedError
 
 HINT_RULES = ("DMA-L15", "FIX-L13")
 """S rules of constant hints; the engine decides the same operands by their width."""
@@ -99,7 +100,7 @@ def check(trace: Trace, *, d_rules: bool = True) -> list[Finding]:
         run[step.place] += index not in again
         condition = doubts[index].condition if index in doubts else ""
         if isinstance(step, Compute):
-            problems = [("", what, legal) for what, legal in cube_problems(step.op)]
+            problems = _of_product(step)
         else:
             if step.lowering not in known:
                 known[step.lowering] = _problems(step.lowering, d_rules)
@@ -128,10 +129,17 @@ def check(trace: Trace, *, d_rules: bool = True) -> list[Finding]:
     return list(found.values())
 
 
+def _of_product(step: Compute) -> list[_Problem]:
+    try:
+        return [(one.rule, one.message, one.legal) for one in problems(step.op)]
+    except UndecidedError:
+        return []
+
+
 def _without_a_run(step: Move | Compute) -> list[_Problem]:
     """Returns what is wrong with an op that is never executed: its types, and S rules."""
     if isinstance(step, Compute):
-        return [("", what, legal) for what, legal in cube_problems(step.op)]
+        return _of_product(step)
     if isinstance(step.op, LegacySet | CtrlOp):
         return []
     return [(one.rule.name, one.what, one.legal) for one in s_broken(step.op, True)]

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 from tb.isa.ctrl import CtrlOp
-from tb.isa.cube import CubeOp
 from tb.isa.dma.legacy import LegacySet
 from tb.isa.dma.op import MteGmUb
 from tb.isa.dtypes import PAD_DTYPES, Ptr, element_bits
 from tb.isa.fix.op import FixOp, MteL0cGm, MteL0cUb
 from tb.isa.fix.table import ATOMIC_DST, ATOMIC_OPS, QUANT_MODES, UB_SPLITS
+from tb.isa.mad import Mad
 from tb.isa.text import AnyOp
 from tb.language.unknown import UndecidedError
 
@@ -24,7 +24,7 @@ Accepts = Callable[[Any], bool]
 """Returns whether the compiler accepts an op that breaks a rule."""
 
 
-def unchecked(name: str, op: AnyOp | CubeOp, rule: str) -> bool:
+def unchecked(name: str, op: AnyOp | Mad, rule: str) -> bool:
     """Returns whether the compiler accepts an op that breaks ``rule``.
 
     Args:
@@ -32,7 +32,7 @@ def unchecked(name: str, op: AnyOp | CubeOp, rule: str) -> bool:
         op: The op.
         rule: Rule that it breaks, such as ``DMA-L04``; nothing for what no rule covers.
     """
-    if isinstance(op, CubeOp):  # What the compiler refuses is refused when the text is read.
+    if isinstance(op, Mad):  # What the compiler refuses is refused when the text is read.
         return True
     if not rule.partition("-L")[2].isdigit() or isinstance(op, CtrlOp | LegacySet):
         return False

@@ -16,7 +16,6 @@ from xdsl.ir import SSAValue
 
 from tb.isa.burst.op import MteUbUb
 from tb.isa.ctrl import CTRL_BITS, SetAtomic, SetCtrl
-from tb.isa.cube import Mad, MteL1L0a, MteL1L0b
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -34,6 +33,7 @@ from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
 from tb.isa.pipes import PIPES, Pipe
 from tb.isa.profile import current
 from tb.language.dialect.ops import Written
+from tb.language.run.cube import CUBE_OPS, MADS, load_maker, mad_maker
 from tb.language.run.values import FLOAT, INDEX_BITS, NUMBER, POINTER, Kind
 from tb.language.unknown import UndecidedError
 
@@ -43,18 +43,28 @@ CLASSES: dict[str, Any] = {
     "copy_ubuf_to_gm": CopyUbufToGm,
     "copy_ubuf_to_ubuf": CopyUbufToUbuf,
     **{form: OP_CLASSES[name] for form, name in TEXT_FORMS.items()},
-    "mte_l1_l0a": MteL1L0a,
-    "mte_l1_l0b": MteL1L0b,
-    "mad": Mad,
 }
 """Ops with pointers and their classes."""
 
 STORES = ("mte_ub_gm", "copy_ubuf_to_gm")
 """Stores that CTRL makes atomic (AT-01)."""
 
-_HOST = ("mte_l1_l0a", "mte_l1_l0b", "mad")
-_WIDTH_RULES = {"DMA": "DMA-L05", "ND": "ND-L03", "BT": "BT-L02", "FB": "FB-L02", "FIX": "FIX-L14"}
-_RANGE_RULES = {"DMA": "DMA-L12", "ND": "ND-L08", "BT": "BT-L04", "FB": "FB-L04", "FIX": "FIX-L23"}
+_WIDTH_RULES = {
+    "DMA": "DMA-L05",
+    "ND": "ND-L03",
+    "BT": "BT-L02",
+    "FB": "FB-L02",
+    "FIX": "FIX-L14",
+    "LD": "LD-L03",
+}
+_RANGE_RULES = {
+    "DMA": "DMA-L12",
+    "ND": "ND-L08",
+    "BT": "BT-L04",
+    "FB": "FB-L04",
+    "FIX": "FIX-L23",
+    "LD": "LD-L06",
+}
 _HINT_RULES = {"DMA": "DMA-L15", "FIX": "FIX-L13"}
 _BY_KNOB = ("len", "n_burst")
 """Fields of copies with a GM side whose maximum is that of the knob ``len_bits``."""
@@ -102,7 +112,7 @@ class Input:
 
 def _rules_of(name: str) -> str:
     """Returns the family of rules of an op; the forms that came before v0.6 have DMA rules."""
-    if name in _HOST:
+    if name in MADS:
         return ""
     name = TEXT_FORMS.get(name, name)
     return OPS[name].rules if name in OPS else "DMA"
@@ -267,8 +277,6 @@ def _words(written: Written) -> dict[str, Any]:
     fixed: dict[str, Any] = {}
     if written.name == "mte_gm_l1_frac":
         fixed["mode"] = words.get("mode", "")
-    if written.name == "mad":
-        fixed = {name: bool(words.get(name)) for name in ("disable_gemv", "n_dir")}
     if _rules_of(written.name) == "FIX":
         fixed = {
             "layout": words.get("layout", ""),
@@ -335,6 +343,38 @@ def _check_rows(written: Written) -> None:
         raise BuildError(message, rule="FIX-L20", legal="K a constant 1")
 
 
+def _cube(written: Written, kind_of: KindOf) -> Recipe:
+    """Returns the recipe of a load to L0, or of a product, which CTRL decides about."""
+    take = _Collector(written, kind_of)
+
+    def number(name: str) -> int:
+        value = written.operands[name]
+        if name in ("src", "dst", "lhs", "rhs", "bias"):
+            take.address(name, value)
+            return len(take.inputs) - 1
+        if name == "xt":
+            take.inputs.append(Input(name, value, "", mask=(1 << CTRL_BITS) - 1))
+            return len(take.inputs) - 1
+        return take.number(name, value)
+
+    pointers = [x for x in ("src", "dst") if x in written.operands]
+    product = written.name in MADS
+    if product:
+        pointers = [x for x in ("lhs", "rhs", "dst", "bias") if x in written.operands]
+    found: dict[str, Ptr] = {}
+    for name in pointers:
+        pointer = kind_of(written.operands[name]).pointer
+        if pointer is None:
+            raise BuildError(f"{name} has type {kind_of(written.operands[name]).name}: a pointer")
+        found[name] = pointer
+    kinds = tuple(found.values())
+    make = mad_maker(written, number, kinds) if product else load_maker(
+        written, number, (kinds[0], kinds[1])
+    )  # fmt: skip
+    pipe = PIPES[written.name]
+    return Recipe(written.name, pipe, tuple(take.inputs), make, -1, ctrl=product)
+
+
 _BLOCK_FIELDS = {
     "ub_src": "src",
     "ub_dst": "dst",
@@ -361,6 +401,8 @@ def recipe(
     """
     if written.name.startswith("set_"):
         return _register(written, kind_of)
+    if written.name in CUBE_OPS:
+        return _cube(written, kind_of)
     maker = CLASSES[written.name]
     renamed: Mapping[str, str] = {}
     if ubuf_blocks and maker is CopyUbufToUbuf:
@@ -374,7 +416,7 @@ def recipe(
         operand = written.operands.get(renamed.get(name, name))
         if operand is None:
             continue
-        role = {"lhs": "lhs_type", "rhs": "rhs_type", "dst": "dst_type"}.get(name)
+        role = "dst_type" if name == "dst" else None
         if role is None and name.endswith(("src", "_dst")):
             role = f"{name[-3:]}_type"
         if role is None:

@@ -14,8 +14,8 @@ from functools import reduce
 from math import prod
 
 from tb.isa.ctrl import CtrlOp
-from tb.isa.cube import CubeOp, Mad
 from tb.isa.dma.legacy import DmaRegisters, LegacySet
+from tb.isa.mad import Mad
 from tb.isa.text import AnyOp
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.run.arith import Code, Frame, merged
@@ -178,16 +178,14 @@ class Movement:
         """Whether it is a legacy copy that reads registers."""
         return self.recipe.name in ("copy_gm_to_ubuf", "copy_ubuf_to_gm")
 
-    def step(
-        self, op: AnyOp | CubeOp, registers: DmaRegisters, argument: int, ctrl: int = 0
-    ) -> Step:
+    def step(self, op: AnyOp | Mad, registers: DmaRegisters, argument: int, ctrl: int = 0) -> Step:
         """Returns the step that executes ``op``, with the registers at its issue."""
         name, pipe = self.recipe.name, self.recipe.pipe
-        if name in ("mad", "mte_l1_l0a", "mte_l1_l0b"):
-            return Compute(self.place, name, pipe, op)  # type: ignore[arg-type]
+        if isinstance(op, Mad):
+            return Compute(self.place, name, pipe, replace(op, ctrl=ctrl))
         read = registers if self.copies else None
         return Move(
-            self.place, name, pipe, op, self.gap, self.flag_delay, read, argument, ctrl  # type: ignore[arg-type]
+            self.place, name, pipe, op, self.gap, self.flag_delay, read, argument, ctrl
         )  # fmt: skip
 
 
@@ -229,18 +227,6 @@ def _missing(run: Execution, written: Movement, each: Input, value: Missing) -> 
     return UNKNOWN
 
 
-def _check_tf32(step: Step, ctrl: int) -> None:
-    """Refuses a product of f32 where CTRL says that its factors are cut first.
-
-    Raises:
-        ProgramError: it does.
-    """
-    op = step.op if isinstance(step, Compute) else None
-    if isinstance(op, Mad) and op.lhs_type.dtype == "f32" and ctrl >> TF32_BIT & 1:
-        message = f"bit {TF32_BIT} of CTRL is set: factors of f32 are cut, which is not executed"
-        raise refuse(step.place, message, legal=f"bit {TF32_BIT} clear", op="pto.mad")
-
-
 def move_code(run: Execution, written: Movement) -> Code:
     """Returns the code of a data movement, a ``set_*`` op or an op of the host."""
     recipe, slots = written.recipe, written.slots
@@ -248,7 +234,6 @@ def move_code(run: Execution, written: Movement) -> Code:
     steps, reach, gm = run.steps, run.reach, recipe.gm
     made: dict[tuple[object, ...], Step] = {}
     state, copies, register = run.registers, written.copies, recipe.name.startswith("set_")
-    multiplies = recipe.name == "mad" and not run.static
 
     def touch(numbers: list[int], located: Located) -> None:
         extent = reach.extent(recipe, numbers, state.now, state.ctrl if recipe.ctrl else 0)
@@ -304,8 +289,6 @@ def move_code(run: Execution, written: Movement) -> Code:
         if step is None:
             step = made[key] = written.step(recipe.make(numbers), registers, argument, ctrl)
         steps.append(step)
-        if multiplies:
-            _check_tf32(step, state.ctrl)
         if located is not None:
             touch(numbers, located)
         elif register and isinstance(step, Move):

@@ -14,7 +14,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tb.isa.dtypes import element_bits
-from tb.language.dialect.cube import executed_form, is_cube, load_legal
 from tb.language.dialect.flags import BarrierOp, FlagOp, SetFlagOp
 from tb.language.dialect.ops import MoveOp, written
 from tb.language.dialect.others import BlockQueryOp, BrokenOp, ForeignOp, SubblockIdxOp
@@ -297,11 +296,9 @@ class Preparation:
             self._broken(op, scope)
             return None
         if isinstance(op, MoveOp):
-            legal = self._executed_form(op, scope)
-            if not legal:
+            if op.form.executed:
                 return self._move(op, scope)
-            why = "later ops may read what it writes"
-            self._known(op, why, legal, cube=is_cube(op.form))
+            self._known(op, "later ops may read what it writes", "the grouped form of the op")
             return None
         if isinstance(op, ScalarOp):
             self._scalar(op, scope)
@@ -576,28 +573,13 @@ class Preparation:
         for result in op.results:
             scope.fix(result, Missing(f"it is the result of {op.name} at {place}, not executed"))
 
-    def _executed_form(self, op: MoveOp, scope: _Scope) -> str:
-        """Returns, of an op that is known and not executed, the form that is; else nothing."""
-        text = written(op)
-        assert text is not None, "the caller has asked"
-        legal = executed_form(op, text)
-        starts = [text.operands[x] for x in ("start_row", "start_col") if x in text.operands]
-        slots = scope.many(starts) if not legal else ()
-        if all(slot in scope.fixed and scope.template[slot] == 0 for slot in slots):
-            return legal
-        return load_legal(op.form.name)
-
-    def _known(self, op: Operation, why: str = "", legal: str = "", *, cube: bool = False) -> None:
-        """Continues after an op that is read and not executed.
-
-        A run may leave out a load or a product where it may leave out foreign ops, since its last
-        line says so; it may leave out nothing else.
-        """
+    def _known(self, op: Operation, why: str = "", legal: str = "") -> None:
+        """Continues after an op that is read and not executed; no run may leave it out."""
         place = self.source.place(op)
-        if not self.run.static and not (self.skip_foreign and cube):
+        if not self.run.static:
             message = f"this op is known and not executed: {why}"
             self.problem(op, message, legal=legal)
-        self.skipped.setdefault(place, Skipped(place, op.name, known=True, cube=cube))
+        self.skipped.setdefault(place, Skipped(place, op.name, known=True))
 
     def _cores(self, op: Operation) -> None:
         """Continues after an op that is read and not executed; no run may leave it out."""
