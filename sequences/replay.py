@@ -22,7 +22,7 @@ import numpy as np
 from sequences.blocks import Lowered, Op, block_of, lower_program
 from sequences.op_filter import feeds
 from tb.isa.block import OpBlock
-from tb.isa.ctrl import CtrlOp, SetCtrl, write_ctrl
+from tb.isa.ctrl import CtrlOp, SetCtrl
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -33,12 +33,13 @@ from tb.isa.dma.legacy import (
     write_registers,
     writes_between,
 )
+from tb.isa.dma.op import MteUbGm
 from tb.isa.fix.op import FixOp
 from tb.isa.lower import lower
-from tb.isa.pipes import Pipe
+from tb.isa.program import moving_at
 from tb.isa.rules import first_d_violation, lowering_violation
 from tb.language.place import Finding, Place, ProgramError, refuse
-from tb.language.trace import Compute, Move, Trace
+from tb.language.trace import Compute, Lane, Move, Trace, lane_of
 
 if TYPE_CHECKING:
     from tb.language.order.order import Order
@@ -125,8 +126,9 @@ def _lowered(trace: Trace, sequence: Sequence[int]) -> dict[int, Lowered]:
             continue
         program = own[index]
         if step.registers is not None:
-            after = _after(program, now)
-            program = (*program[:-1], *writes_between(after, step.registers), program[-1])
+            after, at = _after(program, now), moving_at(program)
+            writes = writes_between(after, step.registers)
+            program = (*program[:at], *writes, *program[at:])
         found[index], now = lower_program(program, now)
     return found
 
@@ -138,26 +140,33 @@ def _programs(trace: Trace) -> dict[int, tuple[Op, ...]]:
     next legacy copy, where the model must reject it. Without a next one it would not be checked.
     A write-back with clauses that CTRL replaces comes with the CTRL of its place in program order.
     """
-    ctrl = 0
     own: dict[int, tuple[Op, ...]] = {}
     pending: list[Op] = []
+    core = 0
     for index, step in enumerate(trace.steps):
         if not isinstance(step, Move):
             continue
-        op = step.op
+        if step.core != core:
+            core, pending = step.core, []
+        op, ctrl = step.op, step.ctrl
         refused = isinstance(op, CopyUbufToUbuf) and lowering_violation(op) is not None
         if isinstance(op, LegacySet) or refused:
             pending.append(op)
         elif isinstance(op, _COPIES):
-            own[index] = (*pending, op)
+            own[index] = _under(ctrl, (*pending, op))
             pending = []
         elif isinstance(op, CtrlOp):
-            ctrl = write_ctrl(op, ctrl)
-        elif ctrl and isinstance(op, FixOp) and lower(op, ctrl) != lower(op):
-            own[index] = (SetCtrl(ctrl), op, SetCtrl(0))
+            continue
+        elif ctrl and isinstance(op, FixOp | MteUbGm) and lower(op, ctrl) != lower(op):
+            own[index] = _under(ctrl, (op,))
         else:
             own[index] = (op,)
     return own
+
+
+def _under(ctrl: int, program: tuple[Op, ...]) -> tuple[Op, ...]:
+    """Returns a program with CTRL written before it and 0 behind it."""
+    return (SetCtrl(ctrl), *program, SetCtrl(0)) if ctrl else program
 
 
 def _after(program: Sequence[Op], registers: DmaRegisters) -> DmaRegisters:
@@ -197,18 +206,18 @@ class _Rounds:
     def __init__(self, trace: Trace, order: Order, lowered: dict[int, Lowered]) -> None:
         self._trace, self._waits_of, self._lowered = trace, order.waits, lowered
         self._position = {index: at for at, index in enumerate(order.sequence)}
-        self._queues: dict[Pipe, deque[int]] = {}
+        self._queues: dict[Lane, deque[int]] = {}
         for index in order.sequence:
             step = trace.steps[index]
             assert isinstance(step, Move | Compute)
-            self._queues.setdefault(step.pipe, deque()).append(index)
+            self._queues.setdefault(lane_of(step), deque()).append(index)
         self._done: set[int] = set()
         # Of the current round: the place of each op in the block; the dependencies of a step that
         # no engine executes; and dependencies that ops of a pipe inherit from such a step, since an
         # order leaves out those of earlier steps of the pipe.
         self._place: dict[int, int] = {}
         self._through: dict[int, tuple[int, ...]] = {}
-        self._held: dict[Pipe, tuple[int, ...]] = {}
+        self._held: dict[Lane, tuple[int, ...]] = {}
         self._waits: dict[int, tuple[int, ...]] = {}
 
     def rounds(self) -> Iterator[Round]:
@@ -268,12 +277,12 @@ class _Rounds:
                 best = index
         return best
 
-    def _take(self, index: int) -> Pipe:
+    def _take(self, index: int) -> Lane:
         step = self._trace.steps[index]
         assert isinstance(step, Move | Compute)
-        self._queues[step.pipe].popleft()
+        self._queues[lane_of(step)].popleft()
         self._done.add(index)
-        return step.pipe
+        return lane_of(step)
 
     def _waited(self, index: int) -> tuple[int, ...]:
         """Returns the ops of the round that a step has to wait for, as steps."""

@@ -34,7 +34,8 @@ class Move:
             ``pto_dv.flag_delay``; -1 for flags that are set when it is issued.
         registers: Of a legacy copy, the registers it reads: those of program order.
         argument: Number of the argument with the buffer that its address in GM is in; -1 for none.
-        ctrl: CTRL at the issue of a write-back that leaves out a clause, which it decides; or 0.
+        ctrl: CTRL at the issue of an op that it decides about, or 0.
+        core: Index into ``CORES``.
         lowering: The op, lowered with these registers.
     """
 
@@ -47,6 +48,7 @@ class Move:
     registers: DmaRegisters | None = None
     argument: int = -1
     ctrl: int = 0
+    core: int = 0
     lowering: Lowering = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -62,6 +64,7 @@ class Compute:
     name: str
     pipe: Pipe
     op: Mad
+    core: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,7 @@ class SetFlag:
     pipe: Pipe
     other: Pipe
     event: int
+    core: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,7 @@ class WaitFlag:
     pipe: Pipe
     other: Pipe
     event: int
+    core: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,7 @@ class Barrier:
 
     place: Place
     pipe: Pipe | None
+    core: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +106,7 @@ class GetBuf:
     pipe: Pipe
     buffer: int
     mode: int = 0
+    core: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +117,64 @@ class RlsBuf:
     pipe: Pipe
     buffer: int
     mode: int = 0
+    core: int = 0
 
 
-Step = Move | Compute | SetFlag | WaitFlag | Barrier | GetBuf | RlsBuf
+@dataclass(frozen=True, slots=True)
+class SetSignal:
+    """A signal to another core, queued on ``pipe``: a counter there rises (IB-03).
+
+    Attributes:
+        name: Op, such as ``set_intra_block``.
+        target: Core with the counter.
+        kind: ``intra_block``, or what other ops count apart from those.
+        source: Core that sets it.
+        number: Number of the counter.
+    """
+
+    place: Place
+    pipe: Pipe
+    name: str
+    target: int
+    kind: str
+    source: int
+    number: int
+    core: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WaitSignal:
+    """A wait for such a counter to be above 0, queued on ``pipe``; it is decremented (IB-04)."""
+
+    place: Place
+    pipe: Pipe
+    name: str
+    target: int
+    kind: str
+    source: int
+    number: int
+    core: int = 0
+
+
+Step = Move | Compute | SetFlag | WaitFlag | Barrier | GetBuf | RlsBuf | SetSignal | WaitSignal
+
+CORES: tuple[str, ...] = ("cube core", "vector core 0", "vector core 1")
+"""Cores of a block (spec/order_and_atomics.md, section 4)."""
+
+Lane = tuple[int, Pipe]
+"""A pipe of a core."""
+
+
+def lane_of(step: Step) -> Lane:
+    """Returns the queue of a step; a barrier over every pipe is in all of its core."""
+    assert step.pipe is not None, "a barrier over every pipe has no queue of its own"
+    return step.core, step.pipe
+
+
+def lane_text(step: Step, cores: bool) -> str:
+    """Returns the queue of a step in words, with its core where a program has ``cores``."""
+    pipe = step.pipe.value if step.pipe else "every pipe"
+    return f"{pipe} of the {CORES[step.core]}" if cores else pipe
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +261,7 @@ class Trace:
         calls: First step of each call of a function, the step after its last one, and the
             place of the call; inner calls before outer ones.
         not_executed: What is left out and the results may depend on, as phrases.
+        cores: Whether its steps are those of several cores.
     """
 
     file: str
@@ -215,6 +278,7 @@ class Trace:
     dead: tuple[Move | Compute, ...] = field(default=())
     calls: tuple[tuple[int, int, Place], ...] = field(default=(), repr=False)
     not_executed: tuple[str, ...] = field(default=())
+    cores: bool = False
 
     def doubtful(self) -> dict[int, Doubt]:
         """Returns the innermost doubt of each step in one, ``again`` if that of any is."""

@@ -16,7 +16,6 @@ from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import LegacySet
 from tb.isa.spaces import GM_ADDR_BITS
 from tb.language.collector import collector_off
-from tb.language.dialect.sections import CubeSectionOp, SectionOp, VectorSectionOp
 from tb.language.order.accesses import Shared
 from tb.language.order.hazards import described
 from tb.language.order.order import Order, order
@@ -25,7 +24,7 @@ from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.reader import Source, read_file
 from tb.language.rules.check import check
 from tb.language.run.prepare import EVERY_STREAM, Stream
-from tb.language.run.walk import arguments_of, entries, trace
+from tb.language.run.walk import arguments_of, entries, streams, trace
 from tb.language.trace import Argument, Compute, Move, Trace
 
 INTERNAL = "internal error of pto-dv"
@@ -117,7 +116,9 @@ def verify_file(
     try:
         source = read_file(path, findings)
         notes += source.notes
-        for function, stream in product(entries(source) or ("",), streams(source)):
+        for function, stream in product(
+            entries(source) or ("",), streams(source) or (EVERY_STREAM,)
+        ):
             try:
                 walked = _walk(source, function, ways, stream)
             except ProgramError as error:
@@ -173,20 +174,6 @@ def verify_file(
         failed,
         len(skipped),
     )
-
-
-def streams(source: Source) -> tuple[Stream, ...]:
-    """Returns the cores whose code is checked each for itself: those that a file has sections of.
-
-    Sub-block 1 has other operands than sub-block 0 where the code has its number.
-    """
-    kinds = {op.name for op in source.module.walk() if isinstance(op, SectionOp)}
-    found = [Stream("cube")] if CubeSectionOp.name in kinds else []
-    if VectorSectionOp.name in kinds:
-        found.append(Stream("vector"))
-        if "get_subblock_idx" in source.text:
-            found.append(Stream("vector", 1))
-    return tuple(found) or (EVERY_STREAM,)
 
 
 _BRANCHES = ("scf.if", "scf.index_switch", "cf.")

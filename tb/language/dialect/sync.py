@@ -281,12 +281,30 @@ class SignalOp(CoreOp):
     Attributes:
         ids: How many ids there are.
         modes: Name of the attribute with its mode, and how many modes there are; 0 for no mode.
+        usual: The mode where none is written.
     """
 
     name = "pto.signal"
     own: ClassVar[tuple[str, ...]] = ("pipe", "event_id")
     ids: ClassVar[int] = 16
     modes: ClassVar[tuple[str, int]] = ("", 0)
+    usual: ClassVar[int] = 0
+
+    @property
+    def pipe(self) -> str:
+        """The pipe that it is queued on."""
+        return attribute_text(self, "pipe")
+
+    @property
+    def number(self) -> int:
+        """The id as written; of one with a value none is."""
+        return _number(self, "event_id")
+
+    @property
+    def mode(self) -> int:
+        """Which cores take part, where the op has modes."""
+        key = self.modes[0]
+        return _number(self, key, self.usual) if key else 0
 
     @classmethod
     def parse(cls, parser: Parser) -> SignalOp:
@@ -366,6 +384,7 @@ class SyncSetOp(SignalOp):
     name = "pto.sync.set"
     own: ClassVar[tuple[str, ...]] = ("pipe", "event_id", "ffts_mode")
     modes = ("ffts_mode", 3)
+    usual = 2
 
 
 class SyncWaitOp(SignalOp):
@@ -374,6 +393,7 @@ class SyncWaitOp(SignalOp):
     name = "pto.sync.wait"
     own: ClassVar[tuple[str, ...]] = SyncSetOp.own
     modes = SyncSetOp.modes
+    usual = SyncSetOp.usual
 
 
 class SyncAllOp(CoreOp):

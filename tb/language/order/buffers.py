@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from tb.isa.pipes import Pipe
 from tb.language.place import Place
-from tb.language.trace import Barrier, GetBuf, RlsBuf, Step
+from tb.language.trace import Barrier, GetBuf, Lane, RlsBuf, Step, lane_of
 
 BRACKETS = "BF-03"
 """Rule of brackets: not nested, and each with its release on the same pipe."""
@@ -50,13 +50,13 @@ class _Reader:
 
     def __init__(self, steps: tuple[Step, ...]) -> None:
         self.steps = steps
-        self.held: dict[int, dict[Pipe, int]] = defaultdict(dict)
-        self.released: dict[int, dict[Pipe, int]] = defaultdict(dict)
-        self.users: dict[int, dict[Pipe, None]] = defaultdict(dict)
+        self.held: dict[tuple[int, int], dict[Pipe, int]] = defaultdict(dict)
+        self.released: dict[tuple[int, int], dict[Pipe, int]] = defaultdict(dict)
+        self.users: dict[tuple[int, int], dict[Pipe, None]] = defaultdict(dict)
 
     def get(self, index: int, step: GetBuf) -> Iterator[Fault]:
         """Takes a ``get_buf``."""
-        held = self.held[step.buffer]
+        held = self.held[step.core, step.buffer]
         if held and (step.pipe in held or not step.mode):
             pipe = step.pipe if step.pipe in held else next(reversed(held))
             since = f"{pipe.value} holds since the get_buf at {self.steps[held[pipe]].place}"
@@ -67,11 +67,11 @@ class _Reader:
                 message = f"deadlock: waits for ever for buffer {step.buffer}, which {since}"
                 yield Fault(index, "", message, held[pipe], "a rls_buf of it before")
         held[step.pipe] = index
-        self.users[step.buffer][step.pipe] = None
+        self.users[step.core, step.buffer][step.pipe] = None
 
     def release(self, index: int, step: RlsBuf) -> Iterator[Fault]:
         """Takes a ``rls_buf``."""
-        held = self.held[step.buffer]
+        held = self.held[step.core, step.buffer]
         if held.pop(step.pipe, None) is None:
             message = (
                 f"buffer: releases buffer {step.buffer}, which {step.pipe.value} does not hold"
@@ -80,7 +80,7 @@ class _Reader:
                 place = self.steps[earlier].place
                 message += f": {pipe.value} does since the get_buf at {place}"
             yield Fault(index, BRACKETS, message, legal=f"a get_buf of {step.pipe.value} before")
-        self.released[step.buffer][step.pipe] = index
+        self.released[step.core, step.buffer][step.pipe] = index
 
 
 def read_buffers(steps: tuple[Step, ...]) -> Buffers:
@@ -89,27 +89,29 @@ def read_buffers(steps: tuple[Step, ...]) -> Buffers:
     if not any(isinstance(step, GetBuf | RlsBuf) for step in steps):
         return found
     state = _Reader(steps)
-    last: dict[Pipe, int] = {}
+    last: dict[Lane, int] = {}
     seen: set[Place] = set()
     for index, step in enumerate(steps):
         faults: Iterator[Fault] = iter(())
         if isinstance(step, GetBuf):
             faults = state.get(index, step)
             if not step.mode:
-                found.waits[index] = tuple(state.released[step.buffer].values())
+                found.waits[index] = tuple(state.released[step.core, step.buffer].values())
         elif isinstance(step, RlsBuf):
             faults = state.release(index, step)
             if step.mode:
-                pipes = [pipe for pipe in state.users[step.buffer] if pipe is not step.pipe]
-                found.waits[index] = tuple(last[pipe] for pipe in pipes)
+                pipes = [
+                    pipe for pipe in state.users[step.core, step.buffer] if pipe is not step.pipe
+                ]
+                found.waits[index] = tuple(last[step.core, pipe] for pipe in pipes)
         for fault in faults:
             if step.place not in seen:
                 seen.add(step.place)
                 found.faults.append(fault)
         if isinstance(step, Barrier) and step.pipe is None:
-            last = dict.fromkeys(Pipe, index)
+            last.update({(step.core, pipe): index for pipe in Pipe})
         elif step.pipe is not None:
-            last[step.pipe] = index
+            last[lane_of(step)] = index
     for indices in found.waits.values():
         found.awaited.update(indices)
     found.held = sorted(index for held in state.held.values() for index in held.values())

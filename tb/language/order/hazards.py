@@ -15,7 +15,7 @@ from tb.language.order.queues import condition_of
 from tb.language.order.touched import touches
 from tb.language.order.verdict import Hazard, verdict
 from tb.language.place import Finding, Place
-from tb.language.trace import Compute, Doubt, Move, Step
+from tb.language.trace import Compute, Doubt, Move, Step, lane_of, lane_text
 
 RULE = "A-14"
 """Rule that dependent steps of one pipe without a barrier break."""
@@ -149,12 +149,17 @@ class Hazards:
             who = "both are" if through == to_here else "this one is"
             message += f"; {who}{to_here.removeprefix(',')}"
         condition = condition_of(self._doubts, later, earlier)
-        rule = RULE if first.pipe is second.pipe else ""
-        legal = (
-            f"pto.barrier <{first.pipe.value}> between them"
-            if rule
-            else f"set_flag and wait_flag from {first.pipe.value} to {second.pipe.value} "
-            "between them"
-        )
+        rule = RULE if lane_of(first) == lane_of(second) else ""
+        if rule:
+            legal = f"pto.barrier <{first.pipe.value}> between them"
+        elif first.core == second.core:
+            pipes = f"from {first.pipe.value} to {second.pipe.value}"
+            legal = f"set_flag and wait_flag {pipes} between them"
+        else:
+            message += f" ({lane_text(first, True)}, and {lane_text(second, True)})"
+            legal = (
+                f"set_intra_block on {first.pipe.value} after the first and wait_intra_block on "
+                f"{second.pipe.value} before the second"
+            )
         found = Finding(second.place, f"pto.{second.name}", rule, message, legal, condition)
         return replace(found, severity="warning") if judged == "warn" else found

@@ -34,6 +34,7 @@ from tb.language.order.queues import (
 from tb.language.order.verdict import Hazard
 from tb.language.place import Finding, Place
 from tb.language.trace import (
+    CORES,
     Barrier,
     Compute,
     Doubt,
@@ -41,14 +42,23 @@ from tb.language.trace import (
     Move,
     RlsBuf,
     SetFlag,
+    SetSignal,
     Step,
     Trace,
     WaitFlag,
+    WaitSignal,
 )
 
 _PIPES: tuple[Pipe, ...] = tuple(Pipe)
 _NUMBER = {pipe: number for number, pipe in enumerate(_PIPES)}
 _S = _NUMBER[Pipe.S]
+_COUNT = len(_PIPES)
+_LANES = len(CORES) * _COUNT
+"""Queues: the pipes of every core."""
+
+
+def _lane(core: int, pipe: Pipe) -> int:
+    return core * _COUNT + _NUMBER[pipe]
 
 
 @dataclass(frozen=True)
@@ -98,6 +108,7 @@ def order(trace: Trace, describe: Describe = described, hazard: Hazard = "") -> 
     sequence = tuple(i for i in queues.sequence if isinstance(steps[i], Move | Compute))
     hazards = Hazards(steps, sequence, describe, doubts, trace.called, hazard)
     clocks = _Clocks(steps, queues, doubts)
+    setters = {one for waits in queues.flagged.values() for one in waits}
     for index in queues.sequence:
         step = steps[index]
         if isinstance(step, Move | Compute):
@@ -105,13 +116,14 @@ def order(trace: Trace, describe: Describe = described, hazard: Hazard = "") -> 
             hazards.take(index, queue, clocks.begun[queue], known)
         elif isinstance(step, Barrier):
             clocks.join(step)
-        elif isinstance(step, SetFlag):
+        elif isinstance(step, SetFlag | SetSignal):
             clocks.set_flag(index, step)
-        elif isinstance(step, WaitFlag):
+        elif isinstance(step, WaitFlag | WaitSignal):
             clocks.wait_flag(index, step)
         else:
             clocks.bracket(index, step)
-        if index in queues.buffers.awaited and not isinstance(step, RlsBuf):
+        awaited = index in queues.buffers.awaited or index in setters
+        if awaited and not isinstance(step, RlsBuf):
             clocks.mark(index, step)
     found = (*queues.findings, *clocks.findings, *hazards.findings)
     return Order(
@@ -137,18 +149,18 @@ class _Clocks:
         self, steps: tuple[Step, ...], queues: Queues, doubts: Mapping[int, Doubt]
     ) -> None:
         """Begins with empty queues."""
-        self.begun = [0] * len(_PIPES)
+        self.begun = [0] * _LANES
         self.after: dict[int, tuple[int, ...]] = {}
         self._steps = steps
         self._queues = queues
         self._doubts = doubts
         # Per pipe, entries of each queue that have completed for what the pipe starts next, and
         # those that had for the step it started last.
-        self._known = [[0] * len(_PIPES) for _ in _PIPES]
-        self._linked = [[0] * len(_PIPES) for _ in _PIPES]
+        self._known = [[0] * _LANES for _ in range(_LANES)]
+        self._linked = [[0] * _LANES for _ in range(_LANES)]
         # Positions and indices of the steps of each pipe, and what they could rely on.
-        self._places: list[list[int]] = [[] for _ in _PIPES]
-        self._indices: list[list[int]] = [[] for _ in _PIPES]
+        self._places: list[list[int]] = [[] for _ in range(_LANES)]
+        self._indices: list[list[int]] = [[] for _ in range(_LANES)]
         self._relied: dict[int, list[int]] = {}
         # Entries that have completed at a set_flag, or at a set_* op.
         self._behind: dict[int, list[int]] = {}
@@ -169,16 +181,18 @@ class _Clocks:
 
     def start(self, index: int, step: Move | Compute) -> tuple[int, list[int]]:
         """Starts a step; returns its queue and what has completed before it, by queue."""
-        pipe = _NUMBER[step.pipe]
+        pipe = _lane(step.core, step.pipe)
         written = self._queues.registers.get(index)
         if written is not None:
             self._learn(pipe, self._behind[written])
+        for other in self._queues.flagged.get(index, ()):
+            self._learn(pipe, self._ended[other])
         known = self._known[pipe]
         self.begun[pipe] += 1
-        if pipe == _S:
+        if pipe % _COUNT == _S:
             if index in self._needed:
                 self._behind[index] = [*known]
-                self._behind[index][_S] = self.begun[_S]
+                self._behind[index][pipe] = self.begun[pipe]
             return pipe, known
         self._relied[index] = known
         links = self._links(pipe, known)
@@ -208,21 +222,26 @@ class _Clocks:
 
     def join(self, barrier: Barrier) -> None:
         """Passes a barrier."""
+        first = barrier.core * _COUNT
+        own = slice(first, first + _COUNT)
         if barrier.pipe is not None:
-            pipe = _NUMBER[barrier.pipe]
-            behind = [0] * len(_PIPES)
+            pipe = _lane(barrier.core, barrier.pipe)
+            behind = [0] * _LANES
             behind[pipe] = self.begun[pipe]
             self._learn(pipe, behind)
             return
         # Lists are never changed, so the pipes may share one.
-        self._known = [[*self.begun]] * len(_PIPES)
+        known = [max(column) for column in zip(*self._known[own], strict=True)]
+        known[own] = self.begun[own]
+        self._known[own] = [known] * _COUNT
 
-    def set_flag(self, index: int, step: SetFlag) -> None:
-        """Sets an event, which must not be set."""
-        pipe, target, event = _NUMBER[step.pipe], _NUMBER[step.other], event_of(step)
+    def set_flag(self, index: int, step: SetFlag | SetSignal) -> None:
+        """Sets an event, which must not be set, or raises a counter of another core."""
+        pipe, event = _lane(step.core, step.pipe), event_of(step)
         self.begun[pipe] += 1
-        before = self._sets.get(event)
-        if before is not None:
+        before = self._sets.get(event) if isinstance(step, SetFlag) else None
+        if isinstance(step, SetFlag) and before is not None:
+            target = _lane(step.core, step.other)
             waited = self._waits.get(before)
             # On one pipe a wait that has been seen is before this set.
             late = pipe != target and waited is not None and waited > self._known[pipe][target]
@@ -232,23 +251,23 @@ class _Clocks:
         self._behind[index] = [*self._known[pipe]]
         self._behind[index][pipe] = self.begun[pipe]
 
-    def wait_flag(self, index: int, step: WaitFlag) -> None:
+    def wait_flag(self, index: int, step: WaitFlag | WaitSignal) -> None:
         """Waits for an event; one that no set_flag meets is passed."""
-        pipe = _NUMBER[step.pipe]
+        pipe = _lane(step.core, step.pipe)
         self.begun[pipe] += 1
         met = self._queues.met.get(index)
         if met is not None:
             self._waits[met] = self.begun[pipe]
             self._learn_of(step, self._behind.pop(met))
 
-    def _learn_of(self, step: WaitFlag | GetBuf | RlsBuf, behind: list[int]) -> None:
-        """Passes what has completed to the pipe of a step; pipe S passes it to all."""
-        for pipe in range(len(_PIPES)) if stops_stream(step) else (_NUMBER[step.pipe],):
-            self._learn(pipe, behind)
+    def _learn_of(self, step: WaitFlag | WaitSignal | GetBuf | RlsBuf, behind: list[int]) -> None:
+        """Passes what has completed to the pipe of a step; pipe S passes it to all of its core."""
+        for pipe in _PIPES if stops_stream(step) else (step.pipe,):
+            self._learn(_lane(step.core, pipe), behind)
 
     def mark(self, index: int, step: Step) -> None:
         """Notes what has completed when a step has, with all of its pipe before it."""
-        pipe = _S if step.pipe is None else _NUMBER[step.pipe]
+        pipe = _lane(step.core, step.pipe or Pipe.S)
         behind = [*self._known[pipe]]
         if step.pipe is not None:
             behind[pipe] = self.begun[pipe]
@@ -256,7 +275,7 @@ class _Clocks:
 
     def bracket(self, index: int, step: GetBuf | RlsBuf) -> None:
         """Gets a buffer, or releases it."""
-        pipe = _NUMBER[step.pipe]
+        pipe = _lane(step.core, step.pipe)
         self.begun[pipe] += 1
         ended = [self._ended[one] for one in self._queues.buffers.waits.get(index, ())]
         if isinstance(step, GetBuf):
@@ -270,7 +289,9 @@ class _Clocks:
 
     def _set_twice(self, before: int, index: int, event: Event) -> None:
         place = self._steps[index].place
-        source, target, _ = event
+        step = self._steps[index]
+        assert isinstance(step, SetFlag), "signals are counted"
+        source, target = step.pipe, step.other
         message = (
             f"flag: sets {event_text(event)} again, and nothing says that {target.value} has "
             f"waited for the set_flag at {self._steps[before].place}"

@@ -11,40 +11,64 @@ from types import MappingProxyType
 
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import LegacySet
+from tb.isa.fix.op import FixDescriptor
+from tb.isa.footprint import flag_blocks
 from tb.isa.lower import reads_ctrl
+from tb.isa.mad import flag_blocks as mad_flags
 from tb.isa.pipes import Pipe
 from tb.language.order.buffers import Buffers, read_buffers
 from tb.language.place import Finding, Place
 from tb.language.trace import (
+    CORES,
     TWICE,
     Barrier,
+    Compute,
     Doubt,
     GetBuf,
+    Lane,
     Move,
     RlsBuf,
     SetFlag,
+    SetSignal,
     Step,
     WaitFlag,
+    WaitSignal,
+    lane_of,
+    lane_text,
 )
+from tb.language.unknown import UndecidedError
 
-Event = tuple[Pipe, Pipe, int]
-"""Pipe that sets, pipe that waits, number."""
+Event = tuple[int, Pipe, Pipe, int] | tuple[str, int, int, int]
+"""Core, pipe that sets, pipe that waits, number; of a signal its kind, both cores, number."""
+
+MOST_SIGNALS = 15
+"""Largest value of a counter of signals (IB-07)."""
 
 NO_DOUBTS: Mapping[int, Doubt] = MappingProxyType({})
 """Every step happens."""
 
 
-def event_of(step: SetFlag | WaitFlag) -> Event:
-    """Returns the event of a flag op."""
+Raising = SetFlag | SetSignal
+Waiting = WaitFlag | WaitSignal
+
+
+def event_of(step: Raising | Waiting) -> Event:
+    """Returns the event of a flag op, or of a signal."""
+    if isinstance(step, SetSignal | WaitSignal):
+        return step.kind, step.source, step.target, step.number
     if isinstance(step, SetFlag):
-        return step.pipe, step.other, step.event
-    return step.other, step.pipe, step.event
+        return step.core, step.pipe, step.other, step.event
+    return step.core, step.other, step.pipe, step.event
 
 
-def event_text(event: Event) -> str:
+def event_text(event: Event, cores: bool = False) -> str:
     """Returns an event in words."""
-    source, target, number = event
-    return f"event {number} of {source.value} -> {target.value}"
+    if isinstance(event[0], str):
+        kind, source, target, number = event
+        return f"{kind} signal {number} of the {CORES[source]} to the {CORES[target]}"  # type: ignore[index]
+    core, source, target, number = event
+    text = f"event {number} of {source.value} -> {target.value}"  # type: ignore[union-attr]
+    return f"{text} of the {CORES[core]}" if cores else text
 
 
 @dataclass(frozen=True)
@@ -58,6 +82,7 @@ class Queues:
         sets: Event to its ``set_flag`` steps in order.
         registers: Index of an op that reads registers to the last op before it that writes them.
         buffers: What each bracket of a buffer waits for.
+        flagged: Step to those that it waits for by unit flags.
         findings: Waits that no set meets, wrong brackets, and waits that wait for one another.
         notes: Events that are set at the end, and buffers that are held.
     """
@@ -67,6 +92,7 @@ class Queues:
     sets: dict[Event, list[int]]
     registers: dict[int, int]
     buffers: Buffers
+    flagged: dict[int, list[int]]
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
 
@@ -86,9 +112,9 @@ def _flags(
     sets: dict[Event, list[int]] = defaultdict(list)
     waits: dict[Event, list[int]] = defaultdict(list)
     for index, step in enumerate(steps):
-        if isinstance(step, SetFlag):
+        if isinstance(step, Raising):
             sets[event_of(step)].append(index)
-        elif isinstance(step, WaitFlag):
+        elif isinstance(step, Waiting):
             waits[event_of(step)].append(index)
     met: dict[int, int] = {}
     for event, indices in waits.items():
@@ -102,40 +128,80 @@ def stops_stream(step: Step) -> bool:
 
 
 def _edges(
-    steps: tuple[Step, ...], met: dict[int, int], buffers: Buffers
+    steps: tuple[Step, ...], met: dict[int, int], buffers: Buffers, flagged: dict[int, list[int]]
 ) -> tuple[_Edges, dict[int, int]]:
     edges = _Edges()
-    stop = -1
-    last: dict[Pipe, int] = {}
+    last: dict[Lane, int] = {}
     registers: dict[int, int] = {}
-    written, ctrl = -1, -1
+    stop, written, ctrl = (defaultdict(lambda: -1) for _ in range(3))
     for index, step in enumerate(steps):
-        if isinstance(step, Barrier) and step.pipe is None:
-            edges.own[index] = sorted(set(last.values()))
-            last = dict.fromkeys(Pipe, index)
+        core = step.core
+        if step.pipe is None:
+            assert isinstance(step, Barrier)
+            edges.own[index] = sorted({at for lane, at in last.items() if lane[0] == core})
+            last.update({(core, pipe): index for pipe in Pipe})
             continue
-        assert step.pipe is not None
-        if step.pipe in last:
-            edges.own[index].append(last[step.pipe])
-        if stop > last.get(step.pipe, -1):
-            edges.cross[index].append(stop)
-        last[step.pipe] = index
+        lane = lane_of(step)
+        if lane in last:
+            edges.own[index].append(last[lane])
+        if stop[core] > last.get(lane, -1):
+            edges.cross[index].append(stop[core])
+        last[lane] = index
         if stops_stream(step):
-            stop = index
+            stop[core] = index
+        edges.cross[index] += flagged.get(index, ())
         if index in buffers.waits:
             edges.cross[index] += buffers.waits[index]
         elif index in met:
             edges.cross[index].append(met[index])
         elif isinstance(step, Move) and isinstance(step.op, LegacySet):
-            written = index
+            written[core] = index
         elif isinstance(step, Move) and isinstance(step.op, CtrlOp):
-            ctrl = index
+            ctrl[core] = index
         elif isinstance(step, Move):
-            last_write = written if step.registers is not None else ctrl
+            last_write = written[core] if step.registers is not None else ctrl[core]
             if last_write >= 0 and (step.registers is not None or reads_ctrl(step.op)):
                 registers[index] = last_write
                 edges.cross[index].append(last_write)
     return edges, registers
+
+
+def unit_flags(steps: tuple[Step, ...]) -> dict[int, list[int]]:
+    """Returns what unit flags make a step wait for (spec/fixpipe.md, section 8).
+
+    A write-back that checks flags waits for the products that set those of its blocks, a product
+    that checks them for the write-backs that cleared them. Without a product that sets flags they
+    are not those of the program.
+    """
+    uses = [
+        index
+        for index, step in enumerate(steps)
+        if (isinstance(step, Compute) and step.op.unit_flag)
+        or (isinstance(step, Move) and getattr(step.op, "unit_flag", 0) in (2, 3))
+    ]
+    if not any(isinstance(steps[index], Compute) for index in uses):
+        return {}
+    found: dict[int, list[int]] = {}
+    product: dict[int, int] = {}
+    cleared: dict[int, int] = {}
+    for index in uses:
+        step = steps[index]
+        try:
+            if isinstance(step, Compute):
+                blocks, before, here = mad_flags(step.op), cleared, product
+            else:
+                assert isinstance(step, Move)
+                desc = step.lowering.descriptor
+                if not isinstance(desc, FixDescriptor) or step.lowering.refused:
+                    continue
+                blocks, before, here = flag_blocks(desc).tolist(), product, cleared
+        except (UndecidedError, ValueError):
+            continue
+        waits = sorted({before[block] for block in blocks if block in before})
+        if waits:
+            found[index] = waits
+        here.update(dict.fromkeys(blocks, index))
+    return found
 
 
 def _sort(count: int, edges: _Edges) -> list[int]:
@@ -177,26 +243,31 @@ def read_queues(steps: tuple[Step, ...], doubts: Mapping[int, Doubt] = NO_DOUBTS
     """
     sets, waits, met = _flags(steps)
     buffers = read_buffers(steps)
-    edges, registers = _edges(steps, met, buffers)
+    flagged = unit_flags(steps)
+    cores = any(step.core for step in steps)
+    edges, registers = _edges(steps, met, buffers, flagged)
     sequence = _sort(len(steps), edges)
-    findings = _never_met(steps, sets, waits, doubts)
+    findings = _never_met(steps, sets, waits, doubts, cores)
     for fault in buffers.faults:
         step, condition = steps[fault.index], condition_of(doubts, fault.index, fault.earlier)
         name, message = step_name(step), fault.message
         findings.append(Finding(step.place, name, fault.rule, message, fault.legal, condition))
     if len(sequence) < len(steps):
-        findings += _circles(steps, edges, set(range(len(steps))).difference(sequence), doubts)
+        stuck = set(range(len(steps))).difference(sequence)
+        findings += _circles(steps, edges, stuck, doubts, cores)
     notes = []
     for event, indices in sets.items():
         if len(indices) > len(waits[event]):
             place = steps[indices[-1]].place
-            notes.append(f"{place}: note: {event_text(event)} is still set at the end")
+            notes.append(f"{place}: note: {event_text(event, cores)} is still set at the end")
     for index in buffers.held:
         step = steps[index]
         assert isinstance(step, GetBuf), "it is what holds a buffer"
         text = f"buffer {step.buffer} is still held by {step.pipe.value} at the end"
         notes.append(f"{step.place}: note: {text}")
-    return Queues(tuple(sequence), met, sets, registers, buffers, tuple(findings), tuple(notes))
+    return Queues(
+        tuple(sequence), met, sets, registers, buffers, flagged, tuple(findings), tuple(notes)
+    )
 
 
 def _never_met(
@@ -204,6 +275,7 @@ def _never_met(
     sets: dict[Event, list[int]],
     waits: dict[Event, list[int]],
     doubts: Mapping[int, Doubt],
+    cores: bool,
 ) -> list[Finding]:
     findings = []
     for event, indices in waits.items():
@@ -213,26 +285,31 @@ def _never_met(
             if place in seen:
                 continue
             seen.add(place)
-            message = f"deadlock: no set_flag sets {event_text(event)}"
+            step, text = steps[index], event_text(event, cores)
+            who = "no set_flag sets" if isinstance(step, WaitFlag) else "nothing sets"
+            message = f"deadlock: {who} {text}"
+            if isinstance(step, WaitSignal):
+                message = f"deadlock: {lane_text(step, True)} waits for ever: {who} {text}"
             if sets[event]:
                 message = (
-                    f"deadlock: this is wait {number} for {event_text(event)}, which is set "
+                    f"deadlock: this is wait {number} for {text}, which is set "
                     f"{len(sets[event])} times"
                 )
             condition = condition_of(doubts, index)
-            findings.append(Finding(place, "pto.wait_flag", "", message, "", condition))
+            findings.append(Finding(place, step_name(step), "", message, "", condition))
     return findings
 
 
 def _circles(
-    steps: tuple[Step, ...], edges: _Edges, stuck: set[int], doubts: Mapping[int, Doubt]
-) -> list[Finding]:
+    steps: tuple[Step, ...], edges: _Edges, stuck: set[int], doubts: Mapping[int, Doubt],
+    cores: bool,
+) -> list[Finding]:  # fmt: skip
     """Returns the circles among steps that cannot start, each with all its places."""
-    heads: dict[Pipe, int] = {}
+    heads: dict[Lane, int] = {}
     for index in sorted(stuck):
         step = steps[index]
         for pipe in Pipe if step.pipe is None else (step.pipe,):
-            heads.setdefault(pipe, index)
+            heads.setdefault((step.core, pipe), index)
     findings = []
     done: set[int] = set()
     for head in sorted(set(heads.values())):
@@ -241,30 +318,32 @@ def _circles(
             done.add(head)
             before = next(one for one in (*edges.cross[head], *edges.own[head]) if one in stuck)
             path.append((head, before))
-            stands = steps[before].pipe
-            head = before if stands is None else heads[stands]
+            stands = steps[before]
+            head = before if stands.pipe is None else heads[lane_of(stands)]
         ring = [number for number, (index, _) in enumerate(path) if index == head]
         if ring:
             circle = path[ring[0] :]
             last = max(index for index, _ in circle)
             condition = condition_of(doubts, last, min(index for index, _ in circle))
-            findings.append(replace(_circle(steps, circle), condition=condition))
+            findings.append(replace(_circle(steps, circle, cores), condition=condition))
     return findings
 
 
-def _circle(steps: tuple[Step, ...], ring: list[tuple[int, int]]) -> Finding:
+def _circle(steps: tuple[Step, ...], ring: list[tuple[int, int]], cores: bool) -> Finding:
     first = min(range(len(ring)), key=lambda number: ring[number][0])
     ring = ring[first:] + ring[:first]
     words = []
     for number, (_, before) in enumerate(ring):
-        after = "this one" if number + 1 == len(ring) else _what(steps[ring[number + 1][0]])
-        words.append(f"waits for {_what(steps[before])}, which comes after {after}")
+        last = number + 1 == len(ring)
+        after = "this one" if last else _what(steps[ring[number + 1][0]], cores)
+        words.append(f"waits for {_what(steps[before], cores)}, which comes after {after}")
     step = steps[ring[0][0]]
     return Finding(step.place, step_name(step), "", "deadlock: " + ", which ".join(words))
 
 
-def _what(step: Step) -> str:
-    return f"{step_name(step).removeprefix('pto.')} at {step.place}"
+def _what(step: Step, cores: bool) -> str:
+    name = f"{step_name(step).removeprefix('pto.')} at {step.place}"
+    return f"{name} on {lane_text(step, True)}" if cores else name
 
 
 def step_name(step: Step) -> str:

@@ -21,7 +21,7 @@ from tb.language.order.accesses import Shared
 from tb.language.order.order import Order
 from tb.language.order.touched import touches
 from tb.language.place import Place
-from tb.language.trace import Compute, Move, Trace
+from tb.language.trace import CORES, Compute, Lane, Move, Trace, lane_of
 
 _Intervals = NDArray[np.int64]
 """Ranges ``first, end`` in ascending order, of which no two meet: ``int64[n, 2]``."""
@@ -50,7 +50,7 @@ class Race:
 
     def pipes_differ(self, trace: Trace) -> bool:
         """Returns whether they are on two pipes: those of one pipe start in program order."""
-        return trace.steps[self.earlier].pipe is not trace.steps[self.later].pipe
+        return lane_of(trace.steps[self.earlier]) != lane_of(trace.steps[self.later])
 
 
 @lru_cache(maxsize=4096)
@@ -96,15 +96,15 @@ class _Completed:
     def __init__(self, trace: Trace, order: Order) -> None:
         self.steps: list[int] = []
         self.position: dict[int, int] = {}
-        self.pipe: dict[int, Pipe] = {}
-        self.before: dict[int, Mapping[Pipe, int]] = {}
-        queues: dict[Pipe, list[int]] = {}
+        self.pipe: dict[int, Lane] = {}
+        self.before: dict[int, Mapping[Lane, int]] = {}
+        queues: dict[Lane, list[int]] = {}
         for index in order.sequence:
             step = trace.steps[index]
             assert isinstance(step, Move | Compute)
             if step.pipe is Pipe.S:
                 continue
-            queue = queues.setdefault(step.pipe, [])
+            queue = queues.setdefault(lane_of(step), [])
             known = dict(self.before[queue[-1]]) if queue else {}
             for one in order.after.get(index, ()):
                 for pipe, count in self.before[one].items():
@@ -114,7 +114,7 @@ class _Completed:
             queue.append(index)
             self.steps.append(index)
             self.position[index] = len(queue)
-            self.pipe[index] = step.pipe
+            self.pipe[index] = lane_of(step)
             self.before[index] = known
         self.queues = queues
 
@@ -123,7 +123,7 @@ class _Completed:
         known = self.before[index]
         for pipe, queue in self.queues.items():
             # The hardware orders the ops of pipe V (order_and_atomics.md section 1).
-            if pipe is self.pipe[index] and pipe is Pipe.V:
+            if pipe == self.pipe[index] and pipe[1] is Pipe.V:
                 continue
             for other in queue[known.get(pipe, 0) :]:
                 if other not in started:
@@ -202,9 +202,13 @@ def written_by(trace: Trace, steps: Iterable[int]) -> Mapping[str, _Intervals]:
 
 def remedy(trace: Trace, race: Race) -> str:
     """Returns what would order the two steps of a race."""
-    first, second = (trace.steps[index].pipe for index in (race.earlier, race.later))
-    assert first is not None
-    assert second is not None
+    one, other = (trace.steps[index] for index in (race.earlier, race.later))
+    (core, first), (second_core, second) = lane_of(one), lane_of(other)
+    if core != second_core:
+        return (
+            f"pto.set_intra_block <{first.value}> on the {CORES[core]} after the first and "
+            f"pto.wait_intra_block <{second.value}> on the {CORES[second_core]} before the second"
+        )
     if first is second:
         return f"pto.barrier of {first.value} between them"
     return (

@@ -13,7 +13,7 @@ from tb.isa.dma.op import DmaDescriptor
 from tb.isa.fix.op import FixDescriptor
 from tb.isa.fix.table import ATOMIC_OPS
 from tb.isa.pipes import Pipe
-from tb.language.trace import Compute, Move
+from tb.language.trace import Compute, Move, lane_of
 from tb.language.unknown import UndecidedError
 
 Hazard = Literal["", "error", "warn", "off"]
@@ -45,7 +45,7 @@ def hazard_option(text: str, where: str = "--hazard") -> Hazard:
 
 def verdict(first: Move | Compute, second: Move | Compute, wanted: Hazard) -> Hazard:
     """Returns what a hazard between two steps is: ``error``, ``warn`` or ``off``."""
-    same = first.pipe is second.pipe
+    same = lane_of(first) == lane_of(second)
     if (same and first.pipe in ORDERED) or _added(first) == _added(second) != 0:
         return "off"
     return wanted or ("warn" if same and first.pipe in WEAK else "error")

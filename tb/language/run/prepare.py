@@ -19,7 +19,7 @@ from tb.language.dialect.ops import MoveOp, written
 from tb.language.dialect.others import BlockQueryOp, BrokenOp, ForeignOp, SubblockIdxOp
 from tb.language.dialect.scalars import ScalarOp
 from tb.language.dialect.sections import SectionOp, VectorSectionOp
-from tb.language.dialect.sync import BufferOp, CoreOp, OrderOp, QuietOp
+from tb.language.dialect.sync import BufferOp, CoreOp, OrderOp, QuietOp, SignalOp
 from tb.language.dialect.types import pointer_of, type_name
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import Finding, Place, refuse
@@ -42,7 +42,7 @@ from tb.language.run.execution import (
     move_code,
     while_code,
 )
-from tb.language.run.sync import order_code
+from tb.language.run.sync import order_code, signal_code
 from tb.language.run.values import (
     NUMBER,
     POINTER,
@@ -67,10 +67,17 @@ class Stream:
     Attributes:
         core: ``cube`` or ``vector``; empty for all sections in the order of the text.
         sub_block: Number of the vector core.
+        running: Numbers of the cores that run, indices into :data:`tb.language.trace.CORES`.
     """
 
     core: str = ""
     sub_block: int = 0
+    running: tuple[int, ...] = (0,)
+
+    @property
+    def number(self) -> int:
+        """The number of the core."""
+        return 1 + self.sub_block if self.core == "vector" else 0
 
     def leaves_out(self, section: str) -> bool:
         """Returns whether a section is of another core."""
@@ -305,6 +312,8 @@ class Preparation:
             return None
         if isinstance(op, OrderOp):
             return self._order(op, scope)
+        if isinstance(op, SignalOp):
+            return self._signal(op, scope)
         if isinstance(op, CoreOp):
             self._cores(op)
             return None
@@ -537,6 +546,14 @@ class Preparation:
             return None
         slot = None if op.number is None else scope.slot(op.number)
         return order_code(self.run, op, self.source.place(op), slot)
+
+    def _signal(self, op: SignalOp, scope: _Scope) -> Code | None:
+        """Returns the code of a signal between cores; a core that is checked alone has none."""
+        if self.run.static:
+            return None
+        slot = scope.slot(op.operands[0]) if op.operands else None
+        stream, place = self.stream, self.source.place(op)
+        return signal_code(self.run, op, place, slot, stream.number, stream.running)
 
     # --- ops of the pto dialect ------------------------------------------------------------------
 

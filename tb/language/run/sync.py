@@ -1,16 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Execution of flags and buffers whose number may be computed: it is read when the op is issued."""
+"""Execution of flags, buffers and signals: their number is read when the op is issued.
+
+Signals between the cores of a block are those of spec/order_and_atomics.md, section 4.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from tb.language.dialect.sync import BufferOp, DynamicFlagOp, GetBufOp, OrderOp, SetFlagDynOp
+from tb.isa.pipes import Pipe
+from tb.language.dialect.sync import (
+    BufferOp,
+    DynamicFlagOp,
+    GetBufOp,
+    OrderOp,
+    SetCrossBlockOp,
+    SetFlagDynOp,
+    SetIntraBlockOp,
+    SignalOp,
+    SyncSetOp,
+    WaitIntraBlockOp,
+)
 from tb.language.place import Finding, Place, refuse
 from tb.language.run.arith import Code, Frame
 from tb.language.run.execution import Execution, constant_step
 from tb.language.run.values import Missing, plain
-from tb.language.trace import GetBuf, RlsBuf, SetFlag, Step, WaitFlag
+from tb.language.trace import GetBuf, RlsBuf, SetFlag, SetSignal, Step, WaitFlag, WaitSignal
 
 
 def _maker(op: OrderOp, place: Place) -> tuple[Callable[[int], Step], str, str, int]:
@@ -50,5 +65,78 @@ def order_code(run: Execution, op: OrderOp, place: Place, slot: int | None) -> C
         if step is None:
             step = made[value] = make(value)
         steps.append(step)
+
+    return code
+
+
+CUBE, VECTORS = 0, (1, 2)
+"""Cores by number."""
+
+OFFSET = 16
+"""Ids of the cube core from here on are those of sub-block 1 (IB-06)."""
+
+_SETS = (SetIntraBlockOp, SetCrossBlockOp, SyncSetOp)
+
+
+def _peers(op: SignalOp, core: int, number: int, cores: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Returns the other side of a signal: its cores, each with the number of the counter.
+
+    Args:
+        op: The op.
+        core: The core that executes it.
+        number: Its id.
+        cores: Cores of the program.
+    """
+    if isinstance(op, SetIntraBlockOp | WaitIntraBlockOp):
+        if core == CUBE:
+            # The counters of the cube core are numbered through, those of a vector core are not.
+            at = number if isinstance(op, WaitIntraBlockOp) else number % OFFSET
+            return [(VECTORS[number // OFFSET], at)]
+        at = number % OFFSET
+        if isinstance(op, SetIntraBlockOp):
+            at += OFFSET * VECTORS.index(core)
+        return [(CUBE, at)]
+    mode = op.mode
+    both = mode == MIXED
+    others = [one for one in cores if (one == CUBE) == (core != CUBE)] if both else [
+        one for one in cores if (one == CUBE) == (core == CUBE)
+    ]  # fmt: skip
+    return [(one, number) for one in others]
+
+
+MIXED = 2
+"""Mode of ``sync`` between the cube core and both vector cores."""
+
+
+def signals(
+    op: SignalOp, place: Place, core: int, number: int, cores: tuple[int, ...]
+) -> list[Step]:
+    """Returns the steps of a signal that is set, or waited for."""
+    pipe, name = Pipe(op.pipe), op.name.removeprefix("pto.")
+    kind = "intra_block" if "intra" in name else f"{name.partition('.')[0]} mode {op.mode}"
+    found: list[Step] = []
+    for other, at in _peers(op, core, number, cores):
+        if isinstance(op, _SETS):
+            found.append(SetSignal(place, pipe, name, other, kind, core, at))
+        else:
+            found.append(WaitSignal(place, pipe, name, core, kind, other, at))
+    return found
+
+
+def signal_code(
+    run: Execution, op: SignalOp, place: Place, slot: int | None, core: int,
+    cores: tuple[int, ...],
+) -> Code:  # fmt: skip
+    """Returns the code of a signal; ``slot`` holds its id, None for one that is written."""
+    steps = run.steps
+
+    def code(frame: Frame) -> None:
+        value = op.number if slot is None else plain(frame[slot])
+        if isinstance(value, Missing):
+            raise refuse(place, f"the id is not known: {value.why}", op=op.name)
+        if not 0 <= value < op.ids:
+            run.report(Finding(place, op.name, "", f"id is {value}", f"0..{op.ids - 1}"))
+            return
+        steps.extend(signals(op, place, core, value, cores))
 
     return code

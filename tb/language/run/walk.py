@@ -3,20 +3,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from xdsl.dialects.func import FuncOp
 
 from tb.common.errors import PtoError
 from tb.language.collector import collector_off
+from tb.language.dialect.sections import CubeSectionOp, SectionOp, VectorSectionOp
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.reader import Source
 from tb.language.run.execution import Execution, never_executed
 from tb.language.run.prepare import EVERY_STREAM, Preparation, Stream, kind_of_type
 from tb.language.run.values import Located, Missing
-from tb.language.trace import Argument, Compute, Move, Trace
+from tb.language.trace import Argument, Compute, Doubt, Move, Step, Trace
 
 LIMIT = 1_000_000
 """Ops that the loops of a program execute at most."""
@@ -133,7 +135,7 @@ def trace(
     foreign: Literal["refuse", "skip"] = "refuse",
     ubuf_to_ubuf: Literal["bytes", "blocks"] = "bytes",
     limit: int = LIMIT,
-    stream: Stream = EVERY_STREAM,
+    stream: Stream | None = None,
 ) -> Trace:
     """Returns what a program does.
 
@@ -149,7 +151,8 @@ def trace(
         ubuf_to_ubuf: Unit of the operands of ``copy_ubuf_to_ubuf``: bytes and strides, or blocks
             of 32 bytes and gaps as the compiler prints them (spec/dma.md, section 4).
         limit: Ops that loops and calls execute at most.
-        stream: The core whose code is walked.
+        stream: The core whose code is walked. By default a run has the steps of every core, a
+            static trace all code in the order of the text.
 
     Raises:
         ProgramError: the program cannot be executed; without ``static`` also: an operand is
@@ -157,6 +160,20 @@ def trace(
         PtoError: an argument is given that the function does not have.
     """
     chosen = _choose(source, function)
+    if stream is None:
+        cores = () if static else running(source)
+        if cores:
+            return _merged(
+                [
+                    trace(
+                        source, function=function, arguments=arguments, foreign=foreign,
+                        ubuf_to_ubuf=ubuf_to_ubuf, limit=limit, stream=each,
+                    )
+                    for each in cores
+                ],
+                cores,
+            )  # fmt: skip
+        stream = EVERY_STREAM
     run = Execution(limit, static)
     prepared = Preparation(
         source,
@@ -194,6 +211,75 @@ def trace(
         tuple(run.calls),
         tuple(f"sub-block 1 of the vector section at {place}" for place in prepared.one_sub_block),
         unnumbered=tuple(run.unnumbered),
+    )
+
+
+_SECOND = re.compile(
+    r"get_subblock_idx|(?:set|wait)_intra_block\s*<\w+>,\s*(?:1[6-9]|2\d|3[01]|%)"
+    r"|mte_l0c_ub[^\n]*(?:dst_mode\(\s*split_|split_[mn])|copy_cbuf_to_ubuf"
+)
+"""Text of a program in which sub-block 1 takes part."""
+
+
+def streams(source: Source) -> tuple[Stream, ...]:
+    """Returns the cores that a file has sections of; none where it has no section.
+
+    Sub-block 1 is one of them where the text has its number, a signal of it, or a tile that is
+    split over both.
+    """
+    kinds = {op.name for op in source.module.walk() if isinstance(op, SectionOp)}
+    found = [Stream("cube")] if CubeSectionOp.name in kinds else []
+    if VectorSectionOp.name in kinds:
+        found.append(Stream("vector"))
+        if _SECOND.search(source.text):
+            found.append(Stream("vector", 1))
+    return tuple(found)
+
+
+def running(source: Source) -> tuple[Stream, ...]:
+    """Returns the same, each with the numbers of all of them."""
+    found = streams(source)
+    numbers = tuple(each.number for each in found)
+    return tuple(replace(each, running=numbers) for each in found)
+
+
+def _merged(traces: Sequence[Trace], cores: Sequence[Stream]) -> Trace:
+    """Returns the traces of several cores as one, core by core."""
+    steps: list[Step] = []
+    doubts: list[Doubt] = []
+    calls: list[tuple[int, int, Place]] = []
+    for found, core in zip(traces, cores, strict=True):
+        first = len(steps)
+        steps += [replace(step, core=core.number) for step in found.steps]
+        doubts += [
+            replace(one, begin=one.begin + first, end=one.end + first) for one in found.doubts
+        ]
+        calls += [(first + begin, first + end, place) for begin, end, place in found.calls]
+    whole = traces[0]
+    reach = [max(each.arguments[k].reach for each in traces) for k in range(len(whole.arguments))]
+    second = any(core.sub_block for core in cores)
+
+    def all_of(name: str) -> tuple[Any, ...]:
+        return tuple(dict.fromkeys(one for each in traces for one in getattr(each, name)))
+
+    executed = {step.place for step in steps}
+    return replace(
+        whole,
+        steps=tuple(steps),
+        arguments=tuple(
+            replace(each, reach=most) for each, most in zip(whole.arguments, reach, strict=True)
+        ),
+        skipped=all_of("skipped"),
+        unknown=all_of("unknown"),
+        undecided=all_of("undecided"),
+        unnumbered=all_of("unnumbered"),
+        findings=all_of("findings"),
+        once=all_of("once"),
+        doubts=tuple(doubts),
+        dead=tuple(step for each in traces for step in each.dead if step.place not in executed),
+        calls=tuple(calls),
+        not_executed=() if second else all_of("not_executed"),
+        cores=len(cores) > 1,
     )
 
 
