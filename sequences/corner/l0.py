@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 from sequences.blocks import block_of, lower_program
 from tb.isa.block import OpBlock
@@ -103,7 +104,7 @@ def _limits(spec: LoadSpec) -> Iterator[L0Load]:
             yield replace(small, src=L1 - span, dst=(target * unit - span) * ratio)
             yield replace(small, src=L1 - span)
             yield replace(small, dst=(target * unit - span) * ratio)
-    one = load(spec, "f16", (0, 0, 1, 1, 1, 1))
+    one: Any = load(spec, "f16", (0, 0, 1, 1, 1, 1))
     far, near = ("m", "k") if spec.scales else ("k", "m")
     yield replace(one, **{f"{far}_start": units - 1})
     yield replace(one, **{f"{near}_start": units - 1})

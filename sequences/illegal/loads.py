@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +72,8 @@ def _base(rng: np.random.Generator, *, spec: LoadSpec) -> Op:
     dst_stride = max(m_step, 4 * k_step) + int(rng.integers(0, 2))
     src = SCALE_BYTES * int(rng.integers(0, 4096))
     dst = FRACTAL_BYTES * int(rng.integers(0, 8))
-    op = LOAD_CLASSES[spec.name](src, dst, *starts, m_step, k_step, src_stride, dst_stride)
+    made: Any = LOAD_CLASSES[spec.name]
+    op = made(src, dst, *starts, m_step, k_step, src_stride, dst_stride)
     return _typed(op, SCALE_DTYPE if spec.scales else _TYPES[bits], turn)
 
 
@@ -93,7 +95,7 @@ def _alone(spec: LoadSpec, **values: int) -> Change:
     ratio = SCALE_RATIO if spec.scales else 1
 
     def change(op: L0Load) -> L0Load:
-        found = dict(values)
+        found: dict[str, Any] = dict(values)
         found["src"] = scale * found.get("src", 0)
         found["dst"] = scale * ratio * found.get("dst", 0)
         return replace(_plain(op), **found)
@@ -175,8 +177,10 @@ def _squares(spec: LoadSpec) -> list[Break]:
 
 
 def _square(dtype: str, **steps: int) -> Change:
+    fields: dict[str, Any] = dict(steps)
+
     def change(op: L0Load) -> L0Load:
-        return _typed(replace(op, **steps, src_stride=8, dst_stride=8), dtype, 1)
+        return _typed(replace(op, **fields, src_stride=8, dst_stride=8), dtype, 1)
 
     return change
 
@@ -264,7 +268,8 @@ def _near(rng: np.random.Generator, *, spec: LoadSpec) -> Mapping[str, Op]:
         for bits, (rows, columns) in _MULTIPLES.items():
             change = _square(_TYPES[bits], m_step=rows, k_step=columns)
             found[f"one square of {_TYPES[bits]}"] = change(base(rng))
-        odd = _typed(base(rng), "i8", 0)
+        drawn: Any = base(rng)
+        odd = _typed(drawn, "i8", 0)
         found["odd steps, not transposed"] = replace(odd, m_step=3, k_step=1, dst_stride=3)
     return found
 

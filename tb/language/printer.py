@@ -25,8 +25,10 @@ from tb.language.trace import (
     Move,
     RlsBuf,
     SetFlag,
+    SetSignal,
     Step,
     WaitFlag,
+    WaitSignal,
 )
 
 INDENT = "    "
@@ -194,6 +196,8 @@ def _line(step: Step | Note, names: Names) -> str:
         return f'pto.{name} "{step.pipe.value}", {step.buffer}, {step.mode}'
     if isinstance(step, Compute):
         return _mad_line(step.op, names)
+    if isinstance(step, SetSignal | WaitSignal):
+        raise UnprintableError("a program of several cores is printed core by core")
     operands, types = op_parts(step.op, names)
     kinds = f" : {types}" if types else ""
     return f"{operands}{_attributes(step)}{kinds}"

@@ -63,12 +63,13 @@ def event_of(step: Raising | Waiting) -> Event:
 
 def event_text(event: Event, cores: bool = False) -> str:
     """Returns an event in words."""
-    if isinstance(event[0], str):
-        kind, source, target, number = event
-        return f"{kind} signal {number} of the {CORES[source]} to the {CORES[target]}"  # type: ignore[index]
-    core, source, target, number = event
-    text = f"event {number} of {source.value} -> {target.value}"  # type: ignore[union-attr]
-    return f"{text} of the {CORES[core]}" if cores else text
+    first, source, target, number = event
+    if isinstance(source, Pipe) and isinstance(target, Pipe):
+        text = f"event {number} of {source.value} -> {target.value}"
+        return f"{text} of the {CORES[int(first)]}" if cores else text
+    assert isinstance(source, int)
+    assert isinstance(target, int)
+    return f"{first} signal {number} of the {CORES[source]} to the {CORES[target]}"
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ def _edges(
     edges = _Edges()
     last: dict[Lane, int] = {}
     registers: dict[int, int] = {}
-    stop, written, ctrl = (defaultdict(lambda: -1) for _ in range(3))
+    stop, written, ctrl = ([-1] * len(CORES) for _ in range(3))
     for index, step in enumerate(steps):
         core = step.core
         if step.pipe is None:

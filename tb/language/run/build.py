@@ -357,10 +357,9 @@ def _cube(written: Written, kind_of: KindOf) -> Recipe:
             return len(take.inputs) - 1
         return take.number(name, value)
 
-    pointers = [x for x in ("src", "dst") if x in written.operands]
     product = written.name in MADS
-    if product:
-        pointers = [x for x in ("lhs", "rhs", "dst", "bias") if x in written.operands]
+    roles = ("lhs", "rhs", "dst", "bias") if product else ("src", "dst")
+    pointers = [name for name in roles if name in written.operands]
     found: dict[str, Ptr] = {}
     for name in pointers:
         pointer = kind_of(written.operands[name]).pointer

@@ -7,7 +7,7 @@ Sources: spec/l0_loads.md, sections 2 to 4 and 6; spec/dialect.md, sections 6 an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from tb.isa.dtypes import Ptr
 from tb.isa.l0.op import LOAD_CLASSES, L0Load, Shape, shaped
@@ -53,10 +53,9 @@ def load_maker(written: Written, number: Callable[[str], int], types: tuple[Ptr,
             try:
                 return shaped(name, numbers[src], numbers[dst], chosen, *types, turn)
             except UndecidedError:
-                unknown = [UNKNOWN] * 6
-                return LOAD_CLASSES[name](
-                    numbers[src], numbers[dst], *unknown, turn, *types, chosen
-                )
+                made: Any = LOAD_CLASSES[name]
+                unknown = made(numbers[src], numbers[dst], *[UNKNOWN] * 6, turn, *types, chosen)
+                return cast("L0Load", unknown)
 
         return make_shape
     names = (SCALE_CONTROLS if LOADS[name].scales else CONTROLS).split()
@@ -69,7 +68,8 @@ def load_maker(written: Written, number: Callable[[str], int], types: tuple[Ptr,
         turn = int(turned) if flag < 0 else numbers[flag]
         address = numbers[dst] if ratio == 1 else _times(numbers[dst], ratio)
         values = [numbers[index] for index in control]
-        return LOAD_CLASSES[name](numbers[src], address, *values, turn, *types)
+        made: Any = LOAD_CLASSES[name]
+        return cast("L0Load", made(numbers[src], address, *values, turn, *types))
 
     return make
 
@@ -93,7 +93,7 @@ def mad_maker(written: Written, number: Callable[[str], int], types: Sequence[Pt
     )
     fixed["mx"] = "_mx" in written.name
 
-    def addresses(numbers: Sequence[int]) -> dict[str, int]:
+    def addresses(numbers: Sequence[int]) -> dict[str, Any]:
         return {name: numbers[at] for name, at in zip(pointers, places, strict=True)}
 
     if written.name.endswith("_raw"):
@@ -114,7 +114,7 @@ def mad_maker(written: Written, number: Callable[[str], int], types: Sequence[Pt
     extents = {name: number(name) for name in ("m", "n", "k")}
 
     def make(numbers: Sequence[int]) -> Mad:
-        sizes = {name: numbers[at] for name, at in extents.items()}
+        sizes: dict[str, Any] = {name: numbers[at] for name, at in extents.items()}
         return Mad(**addresses(numbers), **sizes, **fixed)
 
     return make
