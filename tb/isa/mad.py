@@ -216,7 +216,7 @@ def _extents(op: Mad) -> list[Problem]:
     found = [
         Problem("MD-L02", f"{name} is {value}", f"0..{MOST_EXTENT}")
         for name, value in (("m", op.m), ("n", op.n), ("k", op.k))
-        if value > MOST_EXTENT
+        if not 0 <= value <= MOST_EXTENT
     ]
     if op.mx and op.k % MX_GROUP:
         found.append(Problem("MD-L02", f"k is {op.k}", f"a multiple of {MX_GROUP}"))

@@ -62,9 +62,9 @@ PIPES: dict[str, Pipe] = {
     **{form: _OPS[name] for form, name in LEGACY_FORMS.items()},
     **{form: _OPS[name] for form, name in LOAD_FORMS.items()},
     **{
-        f"mad{what}{raw}": Pipe.M
-        for what in ("", "_acc", "_bias", "_mx", "_mx_acc", "_mx_bias")
-        for raw in ("", "_raw")
+        f"mad{scaled}{rest}": Pipe.M
+        for scaled in ("", "_mx")
+        for rest in ("", "_acc", "_bias", "_raw", "_bias_raw")
     },
 }
 """Pipe of each op; ``mte_ub_ub`` is on V (A-13). The ``mad`` family runs on the host."""

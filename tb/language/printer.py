@@ -197,7 +197,7 @@ def _line(step: Step | Note, names: Names) -> str:
     if isinstance(step, Compute):
         return _mad_line(step.op, names)
     if isinstance(step, SetSignal | WaitSignal):
-        raise UnprintableError("a program of several cores is printed core by core")
+        raise UnprintableError(f"pto.{step.name} is of several cores")
     operands, types = op_parts(step.op, names)
     kinds = f" : {types}" if types else ""
     return f"{operands}{_attributes(step)}{kinds}"
@@ -226,10 +226,17 @@ def program_text(
         header: Lines for a comment at the top.
 
     Raises:
-        UnprintableError: a typed constant is wider than its type.
+        UnprintableError: a typed constant is wider than its type, or the steps are of several
+            cores.
     """
     names = _Defined()
+    steps = list(steps)
+    cores = {step.core for step in steps if not isinstance(step, Note)}
+    if not cores <= {0} and cores != {1}:
+        raise UnprintableError("a program of several cores is printed core by core")
     ops = [_line(step, names) for step in steps]
+    if cores == {1}:
+        ops = ["pto.section.vector {", *(INDENT + line for line in ops), "}"]
     comment = "".join(f"// {line}".rstrip() + "\n" for line in header.splitlines())
     lines = ["module {", f"  func.func @{function}() {{"]
     lines += [INDENT + line for line in (*names.lines(), *ops, "func.return")]

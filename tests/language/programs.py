@@ -21,6 +21,11 @@ POINTERS = {
     "l0a": "f16, l0a",
     "l0b": "f16, l0b",
     "l0c": "f32, l0c",
+    "sl0a": "f8E5M2, l0a",
+    "sl0b": "f8E5M2, l0b",
+    "pl1": "!pto.f4E1M2x2, l1",
+    "pl0a": "!pto.f4E1M2x2, l0a",
+    "pl0b": "!pto.f4E1M2x2, l0b",
     "bt": "f32, bt",
     "fb": "f32, fb",
 }
@@ -74,6 +79,20 @@ def names(values: object) -> list[str]:
 
 
 DMA = "i64, i64, i64, i64, i64"
+CONTROL = "i64, i64, i64, i64, i64, i64"
+
+
+def _product(what: str) -> str:
+    """Returns an op of the matrix unit."""
+    factor, dtype = ("s", "f8E5M2") if "_mx" in what else ("", "f16")
+    bias, of_bias = (", %bt", "!pto.ptr<f32, bt>, ") if "_bias" in what else ("", "")
+    numbers, kinds = ("%n", "i64") if "_raw" in what else ("%n, %m, %n", "i64, i64, i64")
+    return (
+        f"pto.mad{what} %{factor}l0a, %{factor}l0b, %l0c{bias}, {numbers} : "
+        f"!pto.ptr<{dtype}, l0a>, !pto.ptr<{dtype}, l0b>, !pto.ptr<f32, l0c>, {of_bias}{kinds}"
+    )
+
+
 EVERY_OP: dict[str, str] = {
     "mte_gm_ub": "pto.mte_gm_ub %gm, %ub, %m, %n nburst(%n, %m, %m) loop(%n, %m, %m) "
     "loop(%m, %n, %n) pad(%p, %n, %m) : !pto.ptr<f16, gm>, !pto.ptr<f16, ub>, "
@@ -142,7 +161,26 @@ EVERY_OP: dict[str, str] = {
     "!pto.ptr<f16, l1>, !pto.ptr<f16, l0a>, i64, i64, i64, i64",
     "mte_l1_l0b": "pto.mte_l1_l0b %l1, %l0b, %n, %m, %n, %m {transpose = true} : "
     "!pto.ptr<f16, l1>, !pto.ptr<f16, l0b>, i64, i64, i64, i64",
-    "mad": "pto.mad %l0a, %l0b, %l0c, %n, %m, %n : "
-    "!pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64",
+    **{
+        f"mte_l1_l0{side}_mx": f"pto.mte_l1_l0{side}_mx %l1, %l0{side}, %n, %m, %n, %m, %n, %m : "
+        f"!pto.ptr<f16, l1>, !pto.ptr<f16, l0{side}>, {CONTROL}"
+        for side in "ab"
+    },
+    **{
+        f"load_cbuf_to_c{side}{kind}": f"pto.load_cbuf_to_c{side}{kind} "
+        f"%{pairs}l1, %{pairs}l0{side}, %n, %m, %n, %m, %n, %m{', %m' * (kind == '_s4')} : "
+        f"!pto.ptr<{dtype}, l1>, !pto.ptr<{dtype}, l0{side}>, {CONTROL}{', i64' * (kind == '_s4')}"
+        for side in "ab"
+        for kind, pairs, dtype in (
+            ("", "", "f16"),
+            ("_s4", "p", "!pto.f4E1M2x2"),
+            ("_mx", "", "f16"),
+        )
+    },
+    **{
+        f"mad{mx}{what}": _product(mx + what)
+        for mx in ("", "_mx")
+        for what in ("", "_acc", "_bias", "_raw", "_bias_raw")
+    },
 }
 """Every op in its pretty form, as it is printed."""

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tb.isa.ctrl import CtrlOp, SetAtomic
-from tb.isa.cube import CubeOp, Mad, MteL1L0a
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -17,6 +16,7 @@ from tb.isa.dma.legacy import (
     SetMovPadVal,
 )
 from tb.isa.lower import reads_ctrl
+from tb.isa.mad import Mad
 from tb.isa.pipes import PIPES, Pipe
 from tb.isa.text import AnyOp
 from tb.language.place import Place
@@ -37,7 +37,7 @@ FILE = "x.pto"
 _NOWHERE = Place(FILE, 0, 0)
 
 
-def name_of(op: AnyOp | CubeOp) -> str:
+def name_of(op: AnyOp) -> str:
     """Returns the mnemonic of an op."""
     if isinstance(op, SetLoopSize):
         return f"set_loop_size_{op.direction}"
@@ -60,11 +60,9 @@ def move(op: AnyOp) -> Move:
     return Move(_NOWHERE, name, PIPES[name], op)
 
 
-def compute(op: CubeOp) -> Compute:
-    """Returns the step of an op of the host."""
-    name = "mad" if isinstance(op, Mad) else "mte_l1_l0a" if isinstance(op, MteL1L0a) else ""
-    name = name or "mte_l1_l0b"
-    return Compute(_NOWHERE, name, PIPES[name], op)
+def compute(op: Mad) -> Compute:
+    """Returns the step of a product."""
+    return Compute(_NOWHERE, op.name, PIPES["mad"], op)
 
 
 def set_flag(source: Pipe, target: Pipe, event: int = 0) -> SetFlag:
@@ -112,6 +110,8 @@ def sampled(steps: Sequence[Step]) -> tuple[Step, ...]:
             state.write(step.op)
         elif isinstance(step, Move) and isinstance(step.op, CopyGmToUbuf | CopyUbufToGm):
             step = replace(step, registers=state.now)
+            if reads_ctrl(step.op):
+                step = replace(step, ctrl=state.ctrl)
         elif isinstance(step, Move) and isinstance(step.op, CtrlOp):
             state.write_ctrl(step.op)
         elif isinstance(step, Move) and reads_ctrl(step.op):

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.ctrl import SetAtomic, SetCtrl
-from tb.isa.cube import Mad, MteL1L0a, MteL1L0b
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -31,12 +32,15 @@ from tb.isa.fix.op import (
     PreRelu,
     Scalar,
 )
+from tb.isa.l0.op import LOAD_CLASSES, Shape, shaped
+from tb.isa.mad import Mad
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.ops import TEXT_FORMS
 from tb.isa.pipes import PIPES, Pipe
 from tb.language.place import ProgramError
 from tb.language.reader import read
 from tb.language.run.build import CLASSES
+from tb.language.run.cube import CUBE_OPS
 from tb.language.run.walk import trace
 from tb.language.trace import Compute, Move, Trace
 from tb.language.unknown import UNKNOWN
@@ -85,6 +89,69 @@ GM, UB, L1, L0A, L0B, L0C, BT, FB = (Ptr("i8", space) for space in SPACES)
 
 ACC = {"l0c": "f32", "gm": "f32", "ub": "f32", "l1": "f32"}
 GM32, UB32, L132, L0C32 = (Ptr("f32", space) for space in ("gm", "ub", "l1", "l0c"))
+
+
+def _dtypes(text: str) -> dict[str, str]:
+    """Returns the element types of the pointers of a case, by space; others are i8."""
+    name = _name(text)
+    if name.endswith("_s4"):
+        return dict.fromkeys(("l1", "l0a", "l0b"), "!pto.f4E1M2x2")
+    if not name.startswith("mad"):
+        return ACC if "l0c" in text else {}
+    found = {**ACC, "bt": "f32"}
+    return found | dict.fromkeys(("l0a", "l0b"), "f8E5M2") if "_mx" in name else found
+
+
+def _name(text: str) -> str:
+    return text.split()[0].removeprefix("pto.")
+
+
+CONTROL = "%c1, %c2, %c3, %c4, %c5, %c6"
+PAIRS = [Ptr("f4E1M2x2", space) for space in ("l1", "l0a", "l0b")]
+SIDES = {"l0a": (0x400, L0A, "ca"), "l0b": (0x500, L0B, "cb")}
+
+
+def _scale_loads() -> Iterator[tuple[str, Any]]:
+    for space, (address, pointer, _) in SIDES.items():
+        name = f"mte_l1_{space}_mx"
+        text = f"pto.{name} %l1, %{space}, {CONTROL} : {_types('l1', space)}, {_i64(6)}"
+        yield text, LOAD_CLASSES[name](0x300, address, 1, 2, 3, 4, 5, 6, 0, L1, pointer)
+
+
+def _register_loads() -> Iterator[tuple[str, Any]]:
+    for k, (space, (address, pointer, to)) in enumerate(SIDES.items()):
+        name = f"mte_l1_{space}"
+        values = (1, 2, 3, 4, 5, 6)
+        text = f"pto.load_cbuf_to_{to} %l1, %{space}, {CONTROL}"
+        types = f"{_types('l1', space)}, {_i64(6)}"
+        op = LOAD_CLASSES[name](0x300, address, *values, 1, L1, pointer)
+        yield f"{text} {{transpose = true}} : {types}", op
+        # The address of scales is a sixteenth of that of their data.
+        scales = LOAD_CLASSES[f"{name}_mx"](0x300, 16 * address, *values, 0, L1, pointer)
+        yield f"{text.replace(f'_to_{to}', f'_to_{to}_mx')} : {types}", scales
+        four = _types("l1", space, dtypes=dict.fromkeys(("l1", space), "!pto.f4E1M2x2"))
+        pairs = LOAD_CLASSES[name](0x300, address, *values, 1, PAIRS[0], PAIRS[k + 1])
+        yield f"{text.replace(f'_to_{to}', f'_to_{to}_s4')}, %c1 : {four}, {_i64(7)}", pairs
+
+
+def _products() -> Iterator[tuple[str, Any]]:
+    for mx in ("", "_mx"):
+        for what in ("", "_acc", "_bias", "_raw", "_bias_raw"):
+            name, bias = f"mad{mx}{what}", "_bias" in what
+            spaces = ("l0a", "l0b", "l0c", *(("bt",) if bias else ()))
+            dtypes = _dtypes(f"pto.{name} ")
+            numbers = "%c5" if "raw" in what else "%c1, %c2, %c3"
+            pointers = ", ".join(f"%{space}" for space in spaces)
+            text = f"pto.{name} {pointers}, {numbers} : {_types(*spaces, dtypes=dtypes)}"
+            left, right = (Ptr(dtypes.get(space, "i8"), space) for space in ("l0a", "l0b"))
+            m, n, k = (5, 0, 0) if "raw" in what else (1, 2, 3)
+            acc = what in ("_acc", "_raw")
+            initial = "bias" if bias else "acc" if acc else ""
+            op = Mad(0x400, 0x500, 0x600, m, n, k, left, right, L0C32, initial, mx=bool(mx))
+            if bias:
+                op = replace(op, bias=0x700, bias_type=Ptr("f32", "bt"))
+            yield f"{text}, {_i64(numbers.count('%'))}", op
+
 
 CASES: list[tuple[str, Any]] = [
     (
@@ -242,31 +309,24 @@ CASES: list[tuple[str, Any]] = [
     ("pto.set_mov_pad_val %i8 : i8", SetMovPadVal("i8", 0xFD)),
     (
         f"pto.mte_l1_l0a %l1, %l0a, %c1, %c2 : {_types('l1', 'l0a')}, i64, i64",
-        MteL1L0a(0x300, 0x400, 1, 2, L1, L0A),
+        shaped("mte_l1_l0a", 0x300, 0x400, Shape(1, 2), L1, L0A),
     ),
     (
         f"pto.mte_l1_l0b %l1, %l0b, %c1, %c2 : {_types('l1', 'l0b')}, i64, i64",
-        MteL1L0b(0x300, 0x500, 1, 2, L1, L0B),
+        shaped("mte_l1_l0b", 0x300, 0x500, Shape(1, 2), L1, L0B, 1),
     ),
-    (
-        f"pto.mad %l0a, %l0b, %l0c, %c1, %c2, %c3 : {_types('l0a', 'l0b', 'l0c', dtypes=ACC)}, "
-        "i64, i64, i64",
-        Mad(0x400, 0x500, 0x600, 1, 2, 3, L0A, L0B, L0C32),
-    ),
+    *_scale_loads(),
+    *_register_loads(),
+    *_products(),
 ]
 """An op with a different value in each operand, and the expected op."""
-
-
-def _name(text: str) -> str:
-    return text.split()[0].removeprefix("pto.")
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES, ids=[_name(text) for text, _ in CASES])
 def test_operands_reach_their_fields(text: str, expected: Any) -> None:
     """Each op, each clause: values, types, words."""
-    dtypes = ACC if any(word in text for word in ("l0c", "mad")) else None
-    (step,) = walk(text, types=dtypes).steps
-    assert isinstance(step, Compute if _name(text) in ("mad", "mte_l1_l0a", "mte_l1_l0b") else Move)
+    (step,) = walk(text, types=_dtypes(text)).steps
+    assert isinstance(step, Compute if _name(text).startswith("mad") else Move)
     assert step.op == expected
     assert step.name == _name(text)
     assert step.pipe is PIPES[step.name]
@@ -276,7 +336,10 @@ def test_every_op_is_built_here() -> None:
     """No op of a pipe lacks a case above, or a class."""
     cases = {_name(text) for text, _ in CASES}
     assert cases == {name for name in PIPES if not name.startswith(("set_ctrl", "set_atomic"))}
-    assert set(CLASSES) == {name for name in PIPES if not name.startswith("set_")} | {*TEXT_FORMS}
+    others = ("set_", *CUBE_OPS)
+    assert set(CLASSES) - CUBE_OPS == {name for name in PIPES if not name.startswith(others)} | {
+        *TEXT_FORMS
+    }
 
 
 def test_ops_that_write_ctrl() -> None:

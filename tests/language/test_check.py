@@ -14,7 +14,6 @@ from sequences.constraints import OP_NAMES
 from sequences.illegal.generator import all_cases
 from tb.isa.burst.op import MteL1Bt, MteUbL1, MteUbUb
 from tb.isa.ctrl import CtrlOp, SetAtomic, SetCtrl
-from tb.isa.cube import Mad, MteL1L0a, MteL1L0b
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -27,6 +26,7 @@ from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import Atomic, MteL0cGm, MteL0cUb, PreQuant, PreRelu, Scalar
 from tb.isa.lower import V06Op
+from tb.isa.mad import Mad
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.profile import A5, SEED, Profile, using
@@ -40,7 +40,7 @@ from tests.language.steps import compute, move, program
 from tests.wording import says
 
 Op = V06Op | LegacyOp | CtrlOp
-WIDTHS = ("DMA-L05", "ND-L03", "BT-L02", "FB-L02", "FIX-L14")
+WIDTHS = ("DMA-L05", "ND-L03", "BT-L02", "FB-L02", "FIX-L14", "LD-L03")
 
 
 def found(*ops: Op, d_rules: bool = True) -> list[Finding]:
@@ -307,7 +307,7 @@ def _may_hide(name: str, known: set[str]) -> bool:
     """
     if RULES[name].kind == "T":
         return bool(known)
-    ranges = ("DMA-L12", "ND-L08", "BT-L04", "FB-L04", "FIX-L23")
+    ranges = ("DMA-L12", "ND-L08", "BT-L04", "FB-L04", "FIX-L23", "LD-L06")
     if name in ranges:
         return bool(known & {*WIDTHS, "ND-L04"})
     return name.startswith("DMA-") and bool(known & {"DMA-L05", "DMA-L07", "DMA-L08", "DMA-L11"})
@@ -362,30 +362,22 @@ def test_unknown_operands_decide_nothing() -> None:
 
 
 def test_ops_of_the_host() -> None:
-    def messages(op: Mad | MteL1L0a | MteL1L0b) -> list[str]:
+    def messages(op: Mad) -> list[str]:
         return [finding.message for finding in check(program([compute(op)]))]
 
-    l1, l0a, l0b, l0c = (Ptr("f16", space) for space in ("l1", "l0a", "l0b", "l0c"))
+    l0a, l0b, l0c = (Ptr("f16", space) for space in ("l0a", "l0b", "l0c"))
     result = Ptr("f32", "l0c")
-    load = MteL1L0a(0, 0, 16, 16, l1, l0a)
-    assert messages(load) == []
-    assert messages(replace(load, dst_type=l0b)) == ["destination pointer is in l0b"]
-    assert messages(replace(load, src=16)) == ["source address is 0x10"]
-    assert messages(replace(load, m=1024, k=64)) == ["L0A accesses reach 0x20000"]
-    assert messages(replace(load, src=UNKNOWN, m=UNKNOWN, dst=8)) == ["destination address is 0x8"]
-    assert messages(replace(load, dst_type=Ptr("i8", "l0a"))) != []
-    assert messages(MteL1L0b(0, 0, 16, 16, l1, l0b)) == []
     mad = Mad(0, 0, 0, 16, 16, 16, l0a, l0b, result)
     assert messages(mad) == []
     assert messages(replace(mad, dst_type=l0c)) == ["accumulators of f16 are f16"]
     (finding,) = check(program([compute(replace(mad, rhs_type=Ptr("bf16", "l0b")))]))
-    assert finding.legal == "twice one of f16 bf16 f32 i8"
+    assert finding.legal == "two of i8, f16, bf16, f32 or hif8, or any two of f8E4M3FN and f8E5M2"
     assert messages(replace(mad, lhs_type=Ptr("i16", "l0a"))) != []
     assert messages(replace(mad, dst=32)) == ["result address is 0x20"]
-    assert messages(replace(mad, m=4096, n=32, k=16)) == [
-        "L0A accesses reach 0x20000",
-        "L0C accesses reach 0x80000",
-    ]
+    assert messages(replace(mad, m=4095, n=32, k=16)) == ["lhs reaches l0a 0x20000"]
+    assert messages(replace(mad, m=1024, n=80, k=16)) == ["dst reaches l0c 0x50000"]
+    assert messages(replace(mad, m=-1)) == ["m is -1"]
+    assert messages(replace(mad, k=4096)) == ["k is 4096"]
 
 
 def test_moves_and_flags_do_not_mix() -> None:

@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads of L0A and L0B and the ops of the matrix unit: which run, and which are known."""
+"""Loads of L0A and L0B and the ops of the matrix unit: every form of their text."""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
 from tb.isa.ctrl import ATOMIC_WORDS
-from tb.isa.cube import Mad, MteL1L0a, MteL1L0b
 from tb.isa.dtypes import Ptr
+from tb.isa.l0.op import LOAD_CLASSES, L0Load, Shape, shaped
+from tb.isa.mad import Mad
 from tb.language.dialect.forms import FORMS, KNOWN_FORMS
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import ProgramError
 from tb.language.printer import program_text
 from tb.language.reader import read
 from tb.language.run.walk import trace
-from tb.language.trace import Compute, Trace
+from tb.language.trace import Compute, Move, Trace
 from tests.language.programs import in_form
 
 HEAD = """func.func @k(%n: i64) {
@@ -56,80 +58,131 @@ def walk(body: str, form: str = "pretty", *, static: bool = False, skip: bool = 
     return trace(read(text, "x.pto"), static=static, foreign="skip" if skip else "refuse")
 
 
-A_TILE = MteL1L0a(0, 0, 16, 32, L1, L0A)
-B_TILE = MteL1L0b(0, 0, 16, 32, L1, L0B)
-PRODUCT = Mad(0, 0, 0, 16, 16, 32, L0A, L0B, L0C)
-TRANSPOSE = " {transpose = true}"
+def a_tile(row: int = 0, col: int = 0, transpose: int = 0) -> L0Load:
+    return shaped("mte_l1_l0a", 0, 0, Shape(16, 32, row, col), L1, L0A, transpose)
 
-EXECUTED = {
-    left(SHAPE): A_TILE,
-    left(SHAPE, " {transpose = false}"): A_TILE,
-    left("%c16, %c32"): A_TILE,
-    left("start_col(%c0), k(%c32), m(%c16), start_row(%c0)"): A_TILE,
-    "%z = arith.muli %c0, %c16 : i64\n" + left("%c16, %c32, %z, %z"): A_TILE,
-    right(SHAPE, TRANSPOSE): B_TILE,
-    right("%c16, %c32"): B_TILE,
-    mad(): PRODUCT,
-    mad("disable_gemv"): Mad(0, 0, 0, 16, 16, 32, L0A, L0B, L0C, disable_gemv=True),
-    mad("n_dir"): Mad(0, 0, 0, 16, 16, 32, L0A, L0B, L0C, n_dir=True),
+
+def b_tile(transpose: int) -> L0Load:
+    return shaped("mte_l1_l0b", 0, 0, Shape(16, 32), L1, L0B, transpose)
+
+
+def product(**more: Any) -> Mad:
+    return Mad(0, 0, 0, 16, 16, 32, L0A, L0B, L0C, **more)
+
+
+LEFT_CONTROL = LOAD_CLASSES["mte_l1_l0a"](0, 0, 0, 0, 1, 1, 1, 1, 0, L1, L0A)
+RIGHT_CONTROL = LOAD_CLASSES["mte_l1_l0b"](0, 0, 0, 0, 1, 1, 1, 1, 1, L1, L0B)
+SCALES = LOAD_CLASSES["mte_l1_l0a_mx"](0, 0, 0, 0, 1, 1, 1, 1, 0, L1, L0A)
+TRANSPOSE = " {transpose = true}"
+BIASED = f"{FACTORS}, !pto.ptr<f32, bt>, i64, i64, i64"
+
+LOADED = {
+    left(SHAPE): a_tile(),
+    left(SHAPE, " {transpose = false}"): a_tile(),
+    left(SHAPE, TRANSPOSE): a_tile(transpose=1),
+    left("%c16, %c32"): a_tile(),
+    left("start_col(%c0), k(%c32), m(%c16), start_row(%c0)"): a_tile(),
+    left("%c16, %c32, %c1, %c0"): a_tile(row=1),
+    "%z = arith.muli %c0, %c16 : i64\n" + left("%c16, %c32, %z, %z"): a_tile(),
+    left(CONTROL): LEFT_CONTROL,
+    f"pto.load_cbuf_to_ca %l1, %a, {CONTROL} : {LEFT}{I6}": LEFT_CONTROL,
+    left(CONTROL, name="mte_l1_l0a_mx"): SCALES,
+    f"pto.load_cbuf_to_ca_mx %l1, %a, {CONTROL} : {LEFT}{I6}": SCALES,
+    right(SHAPE, TRANSPOSE): b_tile(1),
+    right(SHAPE): b_tile(0),
+    right(SHAPE, " {transpose = false}"): b_tile(0),
+    right("%c16, %c32"): b_tile(1),
+    right(CONTROL, TRANSPOSE): RIGHT_CONTROL,
+}
+MULTIPLIED = {
+    mad(): product(),
+    mad("disable_gemv"): product(disable_gemv=True),
+    mad("n_dir"): product(n_dir=True),
+    mad("unit_flag(check_only)"): product(unit_flag="check_only"),
+    mad("unit_flag(check_and_set)"): product(unit_flag="check_and_set"),
+    mad("sat"): product(sat="sat"),
+    mad("nosat"): product(sat="nosat"),
+    mad(name="mad_acc"): product(initial="acc"),
+    f"pto.mad_bias %a, %b, %c, %bias, %c16, %c16, %c32 : {BIASED}": product(
+        initial="bias", bias_type=Ptr("f32", "bt")
+    ),
 }
 
 
 @pytest.mark.parametrize("form", ["pretty", "generic"])
-@pytest.mark.parametrize("text", EXECUTED)
-def test_these_forms_run(text: str, form: str) -> None:
+@pytest.mark.parametrize("text", LOADED)
+def test_loads(text: str, form: str) -> None:
+    found = walk(text, form)
+    (step,) = found.steps
+    assert isinstance(step, Move)
+    assert step.op == LOADED[text]
+    assert not found.skipped
+    again = trace(read(program_text(found.steps), "y.pto"))
+    assert [x.op for x in again.steps if isinstance(x, Move)] == [step.op]
+
+
+@pytest.mark.parametrize("form", ["pretty", "generic"])
+@pytest.mark.parametrize("text", MULTIPLIED)
+def test_products(text: str, form: str) -> None:
     found = walk(text, form)
     (step,) = found.steps
     assert isinstance(step, Compute)
-    assert step.op == EXECUTED[text]
+    assert step.op == MULTIPLIED[text]
     assert not found.skipped
     again = trace(read(program_text(found.steps), "y.pto"))
     assert [x.op for x in again.steps if isinstance(x, Compute)] == [step.op]
 
 
+WORDS = {
+    "0x8000000010020010": product(),
+    "0x0000000010020010": product(initial="acc"),
+    "0xA000000010020010": product(disable_gemv=True),
+    "0x8100000010020010": product(unit_flag="check_only"),
+    "0x8180000010020010": product(unit_flag="check_and_set"),
+}
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_the_word_of_an_expanded_product(word: str) -> None:
+    """Fields of Xt: spec/l0_loads.md, section 6."""
+    number = int(word, 16)
+    signed = number - (1 << 64 if number >> 63 else 0)
+    body = f"%x = arith.constant {signed} : i64\npto.mad_raw %a, %b, %c, %x : {FACTORS}, i64"
+    (step,) = walk(body).steps
+    assert isinstance(step, Compute)
+    assert step.op == WORDS[word]
+
+
+def test_a_bias_comes_from_the_word_too() -> None:
+    number = 0x4000000010020010
+    body = (
+        f"%x = arith.constant {number} : i64\n"
+        f"pto.mad_bias_raw %a, %b, %c, %bias, %x : {FACTORS}, !pto.ptr<f32, bt>, i64"
+    )
+    (step,) = walk(body).steps
+    assert isinstance(step, Compute)
+    assert step.op == product(initial="bias", bias_type=Ptr("f32", "bt"))
+
+
 def test_programs_are_printed_in_the_form_of_the_compiler() -> None:
-    printed = program_text(walk("\n".join(EXECUTED)).steps)
+    printed = program_text(walk("\n".join((*LOADED, *MULTIPLIED))).steps)
     lines = [line.strip() for line in printed.splitlines() if "mte_l1" in line or "mad" in line]
     one = "pto.mte_l1_l0a %l1_f16_0x0, %l0a_f16_0x0, %c16_i64, %c32_i64, %c0_i64, %c0_i64"
     other = "pto.mte_l1_l0b %l1_f16_0x0, %l0b_f16_0x0, %c16_i64, %c32_i64, %c0_i64, %c0_i64"
-    assert set(lines[:5]) == {f"{one} : {LEFT}{I4}"}
-    assert set(lines[5:7]) == {f"{other} {{transpose = true}} : {RIGHT}{I4}"}
-    assert [re.search(r"%c32_i64 ?(.*?) :", line)[1] for line in lines[7:]] == [  # type: ignore[index]
-        *("", "disable_gemv", "n_dir")
-    ]
+    assert lines[0] == lines[1] == lines[3] == f"{one} : {LEFT}{I4}"
+    assert lines[2] == f"{one}{TRANSPOSE} : {LEFT}{I4}"
+    assert lines[11] == lines[14] == f"{other}{TRANSPOSE} : {RIGHT}{I4}"
+    assert lines[12] == f"{other} : {RIGHT}{I4}"
+    printed_clauses = [re.search(r"%c32_i64 ?(.*?) :", line)[1] for line in lines[16:23]]  # type: ignore[index]
+    clauses = ["", "disable_gemv", "n_dir", "unit_flag(check_only)", "unit_flag(check_and_set)"]
+    assert printed_clauses == [*clauses, "sat", "nosat"]
 
 
-KNOWN = (
-    left(SHAPE, TRANSPOSE),
-    left(CONTROL),
-    left("%c16, %c32, %c1, %c0"),
-    left("%c16, %c32, %n, %c0"),
-    left(SHAPE, name="mte_l1_l0a_mx"),
-    right(SHAPE),
-    right(SHAPE, " {transpose = false}"),
-    right(CONTROL, TRANSPOSE),
-    mad("unit_flag(check_only)"),
-    mad("nosat"),
-    mad(name="mad_acc"),
-    f"pto.mad_raw %a, %b, %c, %c1 : {FACTORS}, i64",
-    f"pto.load_cbuf_to_ca %l1, %a, {CONTROL} : {LEFT}{I6}",
-)
-
-
-@pytest.mark.parametrize("text", KNOWN)
-def test_other_forms_are_known_and_not_executed(text: str) -> None:
-    found = walk(text, static=True)
-    assert not found.steps
-    assert [each.cube for each in found.skipped] == [True]
-    with pytest.raises(ProgramError) as caught:
+def test_a_start_that_is_not_known_is_refused_in_a_run_alone() -> None:
+    text = left("%c16, %c32, %n, %c0")
+    assert len(walk(text, static=True).steps) == 1
+    with pytest.raises(ProgramError, match="argument"):
         walk(text)
-    (finding,) = caught.value.findings
-    assert finding.message.startswith("this op is known and not executed")
-    assert finding.op in text
-    assert finding.legal
-    assert "did you mean" not in str(finding)
-    skipped = walk(text, skip=True)
-    assert [each.cube for each in skipped.skipped] == [True], "the last line of a run says so"
 
 
 def test_the_older_form_is_noted() -> None:
@@ -141,7 +194,8 @@ def test_the_older_form_is_noted() -> None:
         read(f"{HEAD}{right('%c16, %c32', TRANSPOSE)}\nfunc.return\n}}\n", "x.pto")
 
 
-def test_factors_of_f32_that_ctrl_cuts_are_refused() -> None:
+def test_ctrl_goes_along_with_a_product() -> None:
+    """TF32 of the factors and saturation are bits of CTRL where no clause says them."""
     f32 = mad().replace("f16", "f32").replace("%a, %b", "%x, %y")
     body = (
         "%x = pto.castptr %c0 : i64 -> !pto.ptr<f32, l0a>\n"
@@ -151,11 +205,14 @@ def test_factors_of_f32_that_ctrl_cuts_are_refused() -> None:
         "%t = pto.sbitset1 %o, %bit : i64, i64 -> i64\n"
         "pto.set_ctrl %t : i64\n"
     )
-    assert walk(body + mad()).steps
-    assert walk(body + f32, static=True).steps
-    with pytest.raises(ProgramError, match="bit 46 of CTRL is set"):
-        walk(body + f32)
-    assert walk(f"{body}{f32}".replace("pto.set_ctrl %t", "pto.set_ctrl %o")).steps
+
+    def rounding(text: str) -> str:
+        (op,) = [step.op for step in walk(text).steps if isinstance(step, Compute)]
+        return op.rounding
+
+    assert rounding(body + f32) == "round_even"
+    assert rounding(body + mad()) == "", "of f32 alone"
+    assert rounding(f"{body}{f32}".replace("pto.set_ctrl %t", "pto.set_ctrl %o")) == ""
 
 
 NEVER_SKIPPED = (

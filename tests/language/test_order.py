@@ -13,12 +13,13 @@ import pytest
 import tb.language.order.clusters
 from tb.common.errors import PtoError
 from tb.isa.burst.op import MteL1Fb, MteUbUb
-from tb.isa.cube import Mad, MteL1L0a, MteL1L0b
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm, SetLoopSize, SetLoopStride
 from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import Atomic, FbPtr, MteL0cGm, MteL0cUb, PreQuant
 from tb.isa.footprint import Footprint
+from tb.isa.l0.op import Shape, shaped
+from tb.isa.mad import Mad
 from tb.isa.pipes import Pipe
 from tb.isa.spaces import Space
 from tb.language.lowered import Region, region
@@ -286,12 +287,15 @@ def test_two_atomic_updates_of_one_place_need_a_barrier() -> None:
     assert found.waits(1) == (0,), "they run one after the other all the same"
 
 
+L1 = Ptr("f16", "l1")
+L0A_TILE = shaped("mte_l1_l0a", 0, 0, Shape(16, 16), L1, Ptr("f16", "l0a"))
+PRODUCT = Mad(0, 0, 0, 16, 16, 16, Ptr("f16", "l0a"), Ptr("f16", "l0b"), Ptr("f32", "l0c"))
+
+
 def test_the_matrix_unit() -> None:
-    f16, f32 = "f16", "f32"
-    left = compute(MteL1L0a(0, 0, 16, 16, Ptr(f16, "l1"), Ptr(f16, "l0a")))
-    right = compute(MteL1L0b(1024, 0, 16, 16, Ptr(f16, "l1"), Ptr(f16, "l0b")))
-    types = (Ptr(f16, "l0a"), Ptr(f16, "l0b"), Ptr(f32, "l0c"))
-    mad = compute(Mad(0, 0, 0, 16, 16, 16, *types))
+    left = move(L0A_TILE)
+    right = move(shaped("mte_l1_l0b", 1024, 0, Shape(16, 16), L1, Ptr("f16", "l0b"), 1))
+    mad = compute(PRODUCT)
     back = move(MteL0cGm(0, 0x10000, 16, 16, 16, 16))
     fill = move(MteGmL1(0, 0, 2048, 1, 0, 0))
     steps: list[Step] = [
@@ -323,9 +327,8 @@ def test_ops_that_retire_with_an_error_touch_nothing() -> None:
 def test_the_verdict_depends_on_the_pipe() -> None:
     inside = move(MteUbUb(0, 1024, 8, 1, 0, 0))
     rows = move(MteL1Fb(0, 0, 2, 1, 0, 0))
-    f16 = "f16"
-    left = compute(MteL1L0a(0, 0, 16, 16, Ptr(f16, "l1"), Ptr(f16, "l0a")))
-    mad = compute(Mad(0, 0, 0, 16, 16, 16, Ptr(f16, "l0a"), Ptr(f16, "l0b"), Ptr("f32", "l0c")))
+    left = move(L0A_TILE)
+    mad = compute(PRODUCT)
     found = {
         step.pipe: (len(one.findings), len(one.warnings))
         for step in (load(0), store(0), inside, rows, left, mad)

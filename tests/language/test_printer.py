@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tb.isa.cube import Mad, MteL1L0a, MteL1L0b
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -22,6 +21,8 @@ from tb.isa.dma.legacy import (
 from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import MteL0cGm, PreQuant, PreRelu, Scalar
+from tb.isa.l0.op import Shape, shaped
+from tb.isa.mad import Mad
 from tb.isa.pipes import Pipe
 from tb.isa.text import AnyOp
 from tb.language.linked import NOWHERE, Linked, linked_steps
@@ -115,8 +116,9 @@ def test_steps_of_every_kind_are_read_back(form: str) -> None:
         Move(NOWHERE, "mte_ub_gm", Pipe.MTE3, STORE),
         Barrier(NOWHERE, Pipe.MTE3),
         Barrier(NOWHERE, None),
-        Compute(NOWHERE, "mte_l1_l0a", Pipe.MTE1, MteL1L0a(64, 0, 16, 32, l1, l0a)),
-        Compute(NOWHERE, "mte_l1_l0b", Pipe.MTE1, MteL1L0b(64, 0, 32, 16, l1, l0b)),
+        Move(NOWHERE, "mte_l1_l0a", Pipe.MTE1, shaped("mte_l1_l0a", 64, 0, Shape(16, 32), l1, l0a)),
+        Move(NOWHERE, "mte_l1_l0b", Pipe.MTE1,
+             shaped("mte_l1_l0b", 64, 0, Shape(32, 16), l1, l0b, 1)),
         Compute(NOWHERE, "mad", Pipe.M, Mad(0, 0, 1024, 16, 16, 32, l0a, l0b, l0c)),
         Move(NOWHERE, "mte_l0c_gm", Pipe.FIX, MteL0cGm(0, 0, 16, 16, 16, 16, unit_flag=2),
              flag_delay=0),

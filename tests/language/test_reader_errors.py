@@ -225,7 +225,7 @@ SYNTAX: dict[str, tuple[str, str]] = {
     ),
     "call with too much": (
         "func.call @kernel(%n) : (i64) -> ()",
-        "@kernel takes 19 operands not 1",
+        "@kernel takes 24 operands not 1",
     ),
     "barrier of nothing": ("pto.pipe_barrier~\npto.barrier PIPE_ALL", "expected pipe after"),
     "generic, too few operands": (

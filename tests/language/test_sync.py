@@ -23,7 +23,17 @@ from tb.language.place import ProgramError
 from tb.language.printer import program_text
 from tb.language.reader import read
 from tb.language.run.walk import trace
-from tb.language.trace import Barrier, GetBuf, Move, RlsBuf, SetFlag, Step, WaitFlag
+from tb.language.trace import (
+    Barrier,
+    GetBuf,
+    Move,
+    RlsBuf,
+    SetFlag,
+    SetSignal,
+    Step,
+    WaitFlag,
+    WaitSignal,
+)
 from tb.language.verify import Verified, verify_file
 from tests.language.programs import FORMS, in_form, program
 from tests.language.steps import barrier, bracket, get_buf, move, rls_buf, set_flag, sync, wait_flag
@@ -286,10 +296,7 @@ def test_an_unknown_number_is_a_note_and_stops_a_run(tmp_path: Path) -> None:
 
 # --- ops that are not executed --------------------------------------------------------------------
 
-SIGNALS = {
-    **{f"{way}_intra_block": f"pto.{way}_intra_block <PIPE_FIX>, 17" for way in ("set", "wait")},
-    **{f"{way}_cross_block": f"pto.{way}_cross_block <PIPE_FIX>, 3" for way in ("set", "wait")},
-    **{f"sync.{way}": f"pto.sync.{way} <PIPE_FIX>, 3" for way in ("set", "wait")},
+UNEXECUTED = {
     "syncall": "pto.syncall() mode = <hard>, core_type = <mix>",
     "get_buf": 'pto.get_buf "PIPE_V", 3, 2',
 }
@@ -297,18 +304,37 @@ SIGNALS = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("mode", ["refuse", "skip"])
-@pytest.mark.parametrize("name", SIGNALS)
+@pytest.mark.parametrize("name", UNEXECUTED)
 def test_no_run_leaves_out_a_signal(name: str, mode: Literal["refuse", "skip"], form: str) -> None:
-    text = refused(in_form(body(SIGNALS[name]), form), mode)
+    text = refused(in_form(body(UNEXECUTED[name]), form), mode)
     assert says(text, f"pto.{name} op known and not executed")
     assert "did you mean" not in text
 
 
-@pytest.mark.parametrize("name", SIGNALS)
+@pytest.mark.parametrize("name", UNEXECUTED)
 def test_a_check_accepts_a_signal_with_a_note(name: str, tmp_path: Path) -> None:
-    found = verified(body(SIGNALS[name]), tmp_path)
+    found = verified(body(UNEXECUTED[name]), tmp_path)
     assert found.findings == ()
     assert found.notes == (f"{tmp_path}/x.pto:2:1: note: pto.{name} is known and not executed",)
+
+
+SIGNALS = ("{}_intra_block <PIPE_FIX>, 17", "{}_cross_block <PIPE_FIX>, 3", "sync.{} <PIPE_FIX>, 3")
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("signal", SIGNALS)
+def test_a_signal_is_a_step_of_a_run_alone(signal: str, form: str, tmp_path: Path) -> None:
+    """A check of one file does not know what the other cores of its block do."""
+    text = in_form(body("pto." + signal.format("set")), form)
+    (step,) = trace(read(text, "x.pto")).steps
+    assert isinstance(step, SetSignal)
+    waits = in_form(body("pto." + signal.format("wait")), form)
+    (step,) = trace(read(waits, "x.pto")).steps
+    assert isinstance(step, WaitSignal)
+    (finding,) = ordered(step).findings
+    assert says(finding.message, "deadlock waits for ever nothing sets signal")
+    for one in (text, waits):
+        assert verified(one, tmp_path).findings == ()
 
 
 @pytest.mark.parametrize("name", sorted(ORDERING))

@@ -76,7 +76,7 @@ def test_an_op_of_the_matrix_unit_at_an_unknown_address(tmp_path: Path) -> None:
     path = tmp_path / "x.pto"
     path.write_text(CRASH)
     (finding,) = verify_file(path).findings
-    assert "L1 accesses reach 0x80200" in finding.message
+    assert "l1 accesses reach 0x80200" in finding.message
     path.write_text(CRASH.replace("0x80000", "0"))
     assert verify_file(path).findings == ()
 

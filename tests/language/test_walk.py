@@ -13,9 +13,9 @@ from typing import Literal
 import pytest
 
 from tb.common.errors import PtoError
-from tb.isa.cube import Mad
 from tb.isa.dma.legacy import SetLoopSize, SetMovPadVal
 from tb.isa.dma.op import MteGmUb, MteUbGm
+from tb.isa.mad import Mad
 from tb.isa.pipes import Pipe
 from tb.language.place import Finding, ProgramError
 from tb.language.reader import Source, read
@@ -374,7 +374,9 @@ def test_sections_are_walked_and_name_their_sub_block() -> None:
         """,
         arguments={0: 0},
     )
-    assert [step.op.ub_sub for step in found.steps] == [1, 0, 0]  # type: ignore[union-attr]
+    assert [(step.core, step.op.ub_sub) for step in found.steps] == [  # type: ignore[union-attr]
+        (0, 0), (1, 1), (1, 0)
+    ]  # fmt: skip
 
 
 def test_one_block_runs() -> None:

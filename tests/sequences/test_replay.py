@@ -15,7 +15,6 @@ from sequences.replay import MOST_OPS, Round, not_issued, schedule
 from tb.harness.items import MAX_IN_FLIGHT
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.burst.op import MteL1Fb, MteUbL1, MteUbUb
-from tb.isa.cube import Mad, MteL1L0a
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -27,6 +26,8 @@ from tb.isa.dma.legacy import (
 from tb.isa.dma.op import MteGmL1, MteGmUb, MteUbGm
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import FbPtr, MteL0cGm, PreQuant
+from tb.isa.l0.op import Shape, shaped
+from tb.isa.mad import Mad
 from tb.isa.ops import LEGACY_FORMS, OPS, SLOTS
 from tb.isa.pipes import PIPES, Pipe
 from tb.isa.rules import lowering_violation
@@ -52,7 +53,7 @@ def near(src: int = 0, dst: int = 0x1000) -> MteUbUb:
 
 
 MAD = Mad(0, 0, 0, 16, 16, 16, Ptr("f16", "l0a"), Ptr("f16", "l0b"), Ptr("f32", "l0c"))
-L0A = MteL1L0a(0, 0, 16, 16, Ptr("f16", "l1"), Ptr("f16", "l0a"))
+L0A = shaped("mte_l1_l0a", 0, 0, Shape(16, 16), Ptr("f16", "l1"), Ptr("f16", "l0a"))
 
 
 def rounds(made: Made, sequence: tuple[int, ...] | None = None, **options: str) -> list[Round]:
@@ -177,7 +178,7 @@ def test_every_ordered_program_ends(seed: int) -> None:
     for number in range(60):
         name, op = kinds[rng.integers(len(kinds))]
         after = rng.integers(number, size=rng.integers(3)).tolist() if number else []
-        add = made.compute if name in ("mad", "mte_l1_l0a") else made.move
+        add = made.compute if name == "mad" else made.move
         add(name, op, *after)
     sent: list[int] = []
     for item in rounds(made):
@@ -222,15 +223,15 @@ def implies(item: Round, before: set[int], link: int) -> bool:
 def test_host_ops_split_rounds_and_wait_only_for_their_links() -> None:
     made = Made()
     loads = [made.move("mte_gm_l1", MteGmL1(0, 0x1000 * i, 32, 1, 32, 32)) for i in range(2)]
-    first = made.compute("mte_l1_l0a", L0A, loads[0])
+    first = made.move("mte_l1_l0a", L0A, loads[0])
     product = made.compute("mad", MAD, first)
     back = made.move("mte_l0c_gm", MteL0cGm(0, 0, 16, 16, 16, 16), product)
-    again = made.compute("mte_l1_l0a", L0A, loads[1], product)
+    again = made.move("mte_l1_l0a", L0A, loads[1], product)
     made.compute("mad", MAD, again, back)
     found = rounds(made)
-    assert [item.host_steps for item in found] == [(), (2, 3, 5), (6,)]
-    assert [item.steps for item in found] == [(0, 1), (4,), ()]
-    assert [step.name for step in found[1].compute] == ["mte_l1_l0a", "mad", "mte_l1_l0a"]
+    assert [item.host_steps for item in found] == [(), (3,), (6,)]
+    assert [item.steps for item in found] == [(0, 1, 2), (4, 5), ()]
+    assert [step.name for step in found[1].compute] == ["mad"]
     assert len(found[2].block) == 0
     assert found[1].block.links(0) == (), "earlier ops have retired"
 

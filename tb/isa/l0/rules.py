@@ -41,6 +41,13 @@ def l01(op: L0Load) -> str | None:
     return None
 
 
+def l02(op: L0Load) -> str | None:
+    """``transpose`` of the register form for pairs is 0 or 1; its other half is one of the text."""
+    if op.transpose not in (0, 1):
+        return Breach(f"transpose is {op.transpose}", "0, 1")
+    return None
+
+
 def l03(desc: L0Descriptor) -> str | None:
     """Fields fit their widths, and strides are at least 1."""
     values = {
@@ -120,11 +127,11 @@ def l08(op: L0Load) -> str | None:
     return None
 
 
-S_RULES: dict[Rule, SPredicate | None] = {
+S_RULES: dict[Rule, SPredicate] = {
     Rule(1, "S", "l1 to l0a or l0b, equal elements of 1, 2 or 4 bytes or 4 bits", "LD"): l01,
-    Rule(2, "S", "legacy: FP4 only with _s4, there equal types; transpose 0 or 1", "LD"): None,
+    Rule(2, "S", "legacy: FP4 only with _s4, there equal types; transpose 0 or 1", "LD"): l02,
 }
-"""Front-end rules. LD-L02 is decided where text is read (:mod:`tb.language.reader`)."""
+"""Front-end rules; that of FP4 in LD-L02 is decided where text is read."""
 
 D_RULES: dict[Rule, DPredicate] = {
     Rule(3, "D", "fields fit their widths, strides are at least 1", "LD"): l03,

@@ -22,13 +22,13 @@ ValueT = TypeVar("ValueT")
 FAR = 1 << 62
 """A stride that is long enough for every row."""
 
-_NEEDS_ONE = {"FIX-L07", "FIX-L14", "FIX-L20", "ND-L04", "ND-L07"}
+_NEEDS_ONE = {"FIX-L07", "FIX-L14", "FIX-L20", "ND-L04", "ND-L07", "LD-L03"}
 """Rules that say "at least 1", or that hold of 1 alone."""
 
 _NEEDS_OTHERS = {"DMA-L05", "FIX-L19"}
 """Rules with a single operand that is neither."""
 
-_NEEDS_FAR = {"DMA-L08", "DMA-L10"}
+_NEEDS_FAR = {"DMA-L08", "DMA-L10", "LD-L07"}
 """Rules that say how long a stride is at least."""
 
 

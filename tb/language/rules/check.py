@@ -36,7 +36,8 @@ from tb.isa.fix.op import FixDescriptor, MteL0cGm
 from tb.isa.fix.rules import PARAMETER_RULE
 from tb.isa.fix.table import SCALAR_RELU, SCALE_MASK
 from tb.isa.footprint import Footprint, destinations, without_fill
-from tb.isa.l0.op import L0Descriptor
+from tb.isa.l0 import rules as load_rules
+from tb.isa.l0.op import L0Descriptor, L0Load
 from tb.isa.lower import Descriptor, V06Op, lower
 from tb.isa.mad import problems
 from tb.isa.nz.op import NzDescriptor
@@ -67,8 +68,8 @@ from tb.language.unknown import UndecidedError
 HINT_RULES = ("DMA-L15", "FIX-L13")
 """S rules of constant hints; the engine decides the same operands by their width."""
 
-_WIDTHS = ("DMA-L05", "ND-L03", "BT-L02", "FB-L02", "FIX-L14")
-_RANGES = ("DMA-L12", "ND-L08", "BT-L04", "FB-L04", "FIX-L23")
+_WIDTHS = ("DMA-L05", "ND-L03", "BT-L02", "FB-L02", "FIX-L14", "LD-L03")
+_RANGES = ("DMA-L12", "ND-L08", "BT-L04", "FB-L04", "FIX-L23", "LD-L06")
 """Rules about extents, which mean nothing when an operand of them does not fit."""
 
 _Problem = tuple[str, str, str]
@@ -195,7 +196,8 @@ def _of_op(op: V06Op | LegacyCopy | CopyUbufToUbuf, lowering: Lowering) -> tuple
         op = _without_hints(op)
         lowering = Lowering(op, lowering.registers, lowering.ctrl)
     if lowering.unknown:
-        return (*s_rules, *_d_undecided(op, lowering.registers, assume(lowering.ctrl, _zero)))
+        undecided = _d_undecided(op, lowering.registers, assume(lowering.ctrl, _zero))
+        return (*s_rules, *(undecided or _shape_broken(op)))
     if isinstance(op, CopyUbufToUbuf):
         refused = lowering_violation(op)
         if refused:
@@ -203,7 +205,7 @@ def _of_op(op: V06Op | LegacyCopy | CopyUbufToUbuf, lowering: Lowering) -> tuple
     desc = lowering.descriptor
     if desc is None:  # Types that no descriptor holds, or too many loops, which others tell.
         return s_rules
-    return (*s_rules, *(_told(lowering.broken) or t_broken(desc)))
+    return (*s_rules, *(_told(lowering.broken) or (*t_broken(desc), *_shape_broken(op))))
 
 
 def _told(violations: tuple[Violation, ...]) -> tuple[Violation, ...]:
@@ -354,6 +356,12 @@ def t_broken(desc: Descriptor) -> tuple[Violation, ...]:
     if isinstance(desc, FixDescriptor):
         found += _parameters(desc)
     return found
+
+
+def _shape_broken(op: V06Op | LegacyCopy | CopyUbufToUbuf) -> tuple[Violation, ...]:
+    """Returns the T rule that the known extents of a load break."""
+    message = load_rules.l08(assume(op, _zero)) if isinstance(op, L0Load) else None
+    return (Violation(load_rules.SHAPE_RULE, message),) if message else ()
 
 
 _OF_OPERANDS: dict[Rule, Callable[[Any], str | None]] = {

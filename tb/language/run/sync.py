@@ -96,12 +96,10 @@ def _peers(op: SignalOp, core: int, number: int, cores: tuple[int, ...]) -> list
         if isinstance(op, SetIntraBlockOp):
             at += OFFSET * VECTORS.index(core)
         return [(CUBE, at)]
-    mode = op.mode
-    both = mode == MIXED
-    others = [one for one in cores if (one == CUBE) == (core != CUBE)] if both else [
-        one for one in cores if (one == CUBE) == (core == CUBE)
-    ]  # fmt: skip
-    return [(one, number) for one in others]
+    wanted = (core == CUBE) != (op.mode == MIXED)
+    others = [one for one in cores or (core,) if (one == CUBE) == wanted]
+    # A file without the other cores waits for them all the same.
+    return [(one, number) for one in others or [CUBE if wanted else VECTORS[0]]]
 
 
 MIXED = 2

@@ -9,14 +9,17 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 
 from tb.common.errors import PtoError
 from tb.language.collector import collector_off
 from tb.language.dialect.sections import CubeSectionOp, SectionOp, VectorSectionOp
+from tb.language.dialect.sync import SetIntraBlockOp, WaitIntraBlockOp
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.reader import Source
 from tb.language.run.execution import Execution, never_executed
 from tb.language.run.prepare import EVERY_STREAM, Preparation, Stream, kind_of_type
+from tb.language.run.sync import OFFSET
 from tb.language.run.values import Located, Missing
 from tb.language.trace import Argument, Compute, Doubt, Move, Step, Trace
 
@@ -214,11 +217,15 @@ def trace(
     )
 
 
-_SECOND = re.compile(
-    r"get_subblock_idx|(?:set|wait)_intra_block\s*<\w+>,\s*(?:1[6-9]|2\d|3[01]|%)"
-    r"|mte_l0c_ub[^\n]*(?:dst_mode\(\s*split_|split_[mn])|copy_cbuf_to_ubuf"
-)
+_SECOND = re.compile(r"get_subblock_idx|split_[mn]|copy_cbuf_to_ubuf")
 """Text of a program in which sub-block 1 takes part."""
+
+
+def _to_second(op: Operation) -> bool:
+    """Tells whether an op of the cube core is a signal to or from sub-block 1, or may be."""
+    if not isinstance(op, SetIntraBlockOp | WaitIntraBlockOp):
+        return False
+    return bool(op.operands) or op.number >= OFFSET
 
 
 def streams(source: Source) -> tuple[Stream, ...]:
@@ -231,7 +238,7 @@ def streams(source: Source) -> tuple[Stream, ...]:
     found = [Stream("cube")] if CubeSectionOp.name in kinds else []
     if VectorSectionOp.name in kinds:
         found.append(Stream("vector"))
-        if _SECOND.search(source.text):
+        if _SECOND.search(source.text) or any(map(_to_second, source.module.walk())):
             found.append(Stream("vector", 1))
     return tuple(found)
 

@@ -88,6 +88,9 @@ WORDS: dict[str, str] = {
 }
 """Patterns of the message of a finding without a rule, by the word of ``expected``."""
 
+PRODUCT_RULES = ("MD-L01", "MD-L02", "MD-L03", "MD-L04")
+"""Rules of the ops of the matrix unit (spec/l0_loads.md, section 6)."""
+
 HAZARD = "A-14"
 """Assumption about two ops of one pipe without a barrier between them."""
 
@@ -98,7 +101,7 @@ LOOP_GROUPS = "A-08"
 """Largest number of loop groups of an op."""
 
 
-_EXPECTABLE = {*WORDS, *RULES, *SYNC_RULES, HAZARD, LOOP_GROUPS}
+_EXPECTABLE = {*WORDS, *RULES, *SYNC_RULES, *PRODUCT_RULES, HAZARD, LOOP_GROUPS}
 SEPARATOR = "// -----\n"
 EXPECTED = re.compile(r" *// expected: (\S+)(?: (@below)(?::(\d+))?)?")
 
