@@ -151,7 +151,7 @@ def exact_sums(terms: NDArray[np.float64]) -> NDArray[np.uint32]:
 
     Infinities and NaN are as in IEEE; NaN is canonical.
     """
-    total = np.zeros(terms.shape[1:])
+    total = np.full(terms.shape[1:], -0.0)  # the sum of no number: it keeps the sign of a zero
     inexact = np.zeros(terms.shape[1:], dtype=bool)
     with np.errstate(all="ignore"):
         for term in terms:
@@ -206,6 +206,7 @@ def _initial(op: Mad, places: Ints, memories: Mapping[Space, Memory]) -> NDArray
     return np.zeros((op.m, op.n), dtype=np.uint32)
 
 
+@np.errstate(all="ignore")  # signalling NaN of elements that may not even count
 def product(op: Mad, memories: Mapping[Space, Memory]) -> Rows | None:
     """Returns what a product writes to L0C, or None for a NOP.
 

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Products from GM to GM: loads and write-backs on the engines, the product on the host."""
+
+from __future__ import annotations
+
+import shutil
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tb.common.paths import ROOT
+from tb.programs.job import Check, ProgramJob
+from tests.bugs.campaign import load_bugs, plant
+from tests.programs.test_replay_sim import (
+    IN,
+    OUT,
+    gm,
+    line_of,
+    load,
+    program,
+    run,
+    settings,
+    write,
+)
+from tests.wording import says
+
+pytestmark = pytest.mark.sim
+
+M, N, K = 48, 16, 32
+A_IN, B_IN, BIAS_IN, C_OUT = IN, IN + 0x10001, IN + 0x20003, OUT + 0xFF
+"""Addresses in GM; only those of f32 write-backs have to be multiples of 4."""
+
+LOADS = """
+  %false = arith.constant false
+  pto.section.cube {
+  %l1a = pto.castptr %c0 : i64 -> F16_L1
+  %l1b = pto.castptr %c16384 : i64 -> F16_L1
+  %la = pto.castptr %c0 : i64 -> F16_L0A
+  %lb = pto.castptr %c512 : i64 -> F16_L0B
+  %lc = pto.castptr %c1024 : i64 -> F32_L0C
+  pto.mte_gm_l1_frac %a0, %l1a, nd2nz, shape(%c48, %c32), src_layout(%c64),
+    dst_group(%c1, %c1, %c48, %c0), ctrl(%c0, %false)
+    : F16_GM, F16_L1, nd2nz, shape I64x2, src_layout(i64),
+    dst_group I64x4, ctrl i64, i1
+  pto.mte_gm_l1_frac %a1, %l1b, nd2nz, shape(%c32, %c16), src_layout(%c32),
+    dst_group(%c1, %c1, %c32, %c0), ctrl(%c0, %false)
+    : F16_GM, F16_L1, nd2nz, shape I64x2, src_layout(i64),
+    dst_group I64x4, ctrl i64, i1
+  pto.set_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]
+  pto.wait_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]
+  pto.mte_l1_l0a %l1a, %la, %c48, %c32, %c0, %c0 : F16_L1, F16_L0A, I64x4
+  pto.mte_l1_l0b %l1b, %lb, %c32, %c16, %c0, %c0 {transpose = true} : F16_L1, F16_L0B, I64x4
+  pto.set_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID0"]
+  pto.wait_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID0"]
+"""
+"""A of 48 x 32 and B of 32 x 16, row-major in GM, to L0A and L0B."""
+
+PRODUCT = "%la, %lb, %lc, %c48, %c16, %c32"
+BACK = "%c48, %c16, %c48, %c16"
+M_TO_FIX = """
+  pto.set_flag["PIPE_M", "PIPE_FIX", "EVENT_ID0"]
+  pto.wait_flag["PIPE_M", "PIPE_FIX", "EVENT_ID0"]
+"""
+
+
+def cube(body: str, after: str = "") -> str:
+    """Returns a program that loads both factors, with more ops of the cube core."""
+    return program(f"{LOADS}{body}  }}\n{after}", "F16_GM", "F16_GM", "F32_GM", "F32_GM")
+
+
+BIAS = cube(f"""
+  %l1 = pto.castptr %c8192 : i64 -> F32_L1
+  %bt = pto.castptr %c64 : i64 -> !pto.ptr<f32, bt>
+  pto.mte_gm_l1 %a3, %l1, %c64 nburst(%c1, %c64, %c64) : F32_GM, F32_L1, I64x4
+  pto.set_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID1"]
+  pto.wait_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID1"]
+  pto.mte_l1_bt %l1, %bt, %c16 nburst(%c1, %c0, %c0) : F32_L1, !pto.ptr<f32, bt>, I64x4
+  pto.set_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID1"]
+  pto.wait_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID1"]
+  pto.mad_bias %la, %lb, %lc, %bt, %c48, %c16, %c32
+    : F16_L0A, F16_L0B, F32_L0C, !pto.ptr<f32, bt>, I64x3
+  pto.barrier <PIPE_M>
+  pto.mad_acc {PRODUCT} : F16_L0A, F16_L0B, F32_L0C, I64x3
+{M_TO_FIX}
+  pto.mte_l0c_gm %lc, %a2, {BACK}, %c0, %c0, nz2nd : F32_L0C, F32_GM, I64x6
+""")
+"""Twice the product, and a bias of each column."""
+
+UNIT_FLAGS = cube(f"""
+  %words = arith.index_cast %c1024 : i64 to index
+  %next = pto.addptr %a2, %words : F32_GM -> F32_GM
+  pto.mad {PRODUCT} unit_flag(check_and_set) : F16_L0A, F16_L0B, F32_L0C, I64x3
+  pto.mte_l0c_gm %lc, %a2, {BACK}, %c0, %c0, unit_flag(check_and_clear), nz2nd
+    : F32_L0C, F32_GM, I64x6
+  pto.mad_acc {PRODUCT} unit_flag(check_and_set) : F16_L0A, F16_L0B, F32_L0C, I64x3
+  pto.mte_l0c_gm %lc, %next, {BACK}, %c0, %c0, unit_flag(check_and_clear), nz2nd
+    : F32_L0C, F32_GM, I64x6
+""")
+"""The product, and twice the product behind it: unit flags alone order M and FIX."""
+
+SPLIT = cube(
+    f"""
+  %tile = pto.castptr %c2048 : i64 -> F32_UB
+  pto.mad {PRODUCT} : F16_L0A, F16_L0B, F32_L0C, I64x3
+{M_TO_FIX}
+  pto.mte_l0c_ub %lc, %tile, {BACK}, dst_mode(split_m), nz2nd : F32_L0C, F32_UB, I64x4
+  pto.set_intra_block <PIPE_FIX>, 3
+  pto.set_intra_block <PIPE_FIX>, 19
+""",
+    """
+  pto.section.vector {
+  %sub = pto.get_subblock_idx
+  %half = arith.constant 384 : i64
+  %bytes = arith.constant 1536 : i64
+  %offset = arith.muli %sub, %half : i64
+  %at = arith.index_cast %offset : i64 to index
+  %ub = pto.castptr %c2048 : i64 -> F32_UB
+  %rows = pto.addptr %a2, %at : F32_GM -> F32_GM
+  pto.wait_intra_block <PIPE_MTE3>, 3
+  pto.mte_ub_gm %ub, %rows, %bytes nburst(%c1, %bytes, %bytes) : F32_UB, F32_GM, I64x4
+  }
+""",
+)
+"""Rows 0 to 23 through the UB of sub-block 0, the others through that of sub-block 1."""
+
+ATOMIC = cube(f"""
+  pto.mad {PRODUCT} : F16_L0A, F16_L0B, F32_L0C, I64x3
+{M_TO_FIX}
+  pto.mte_l0c_gm %lc, %a2, {BACK}, %c0, %c0, nz2nd, atomic(type = f32, op = add)
+    : F32_L0C, F32_GM, I64x6
+  pto.mte_l0c_gm %lc, %a2, {BACK}, %c0, %c0, nz2nd, atomic(type = f32, op = add)
+    : F32_L0C, F32_GM, I64x6
+""")
+"""Twice the product is added to C: two adds of one type need no order (AT-05)."""
+
+HELD = cube(f"""
+  pto.mad {PRODUCT} unit_flag(check_and_set) : F16_L0A, F16_L0B, F32_L0C, I64x3
+  pto.barrier <PIPE_M>
+  pto.mad_acc {PRODUCT} unit_flag(check_only) : F16_L0A, F16_L0B, F32_L0C, I64x3
+""")
+"""The second product waits for flags that no write-back clears."""
+
+Words = NDArray[np.float32]
+
+
+def factors() -> tuple[NDArray[np.float16], NDArray[np.float16], Words, Words]:
+    """Returns A, B, a bias and initial values of C, such that every sum is exact in f32."""
+    rng = np.random.default_rng(8)
+    a = (rng.integers(-64, 64, size=(M, K)) / 8).astype("<f2")
+    b = (rng.integers(-64, 64, size=(K, N)) / 8).astype("<f2")
+    bias = (rng.integers(-999, 999, size=N) / 4).astype("<f4")
+    return a, b, bias, (rng.integers(-999, 999, size=(M, N)) / 2).astype("<f4")
+
+
+def expected() -> dict[str, bytes]:
+    """Returns the bytes of GM that each program leaves, by numpy."""
+    a, b, bias, old = factors()
+    c = a.astype(np.float32) @ b.astype(np.float32)
+    found = {"bias": 2 * c + bias, "split": c, "atomic": old + 2 * c}
+    images = {name: image.astype("<f4").tobytes() for name, image in found.items()}
+    # The second product begins 4096 bytes after the first.
+    images["flags"] = c.tobytes().ljust(4096, b"\0") + (2 * c).tobytes()
+    return images
+
+
+PROGRAMS = {"bias": BIAS, "flags": UNIT_FLAGS, "split": SPLIT, "atomic": ATOMIC}
+
+
+def job(folder: Path, name: str, text: str) -> ProgramJob:
+    """Returns a program with its factors, the check of its image, and the image as a file."""
+    a, b, bias, old = factors()
+    image = expected().get(name, bytes(4 * M * N))
+    parts = [("a", A_IN, a.tobytes()), ("b", B_IN, b.tobytes()), ("bias", BIAS_IN, bias.tobytes())]
+    if name == "atomic":
+        parts.append(("c", C_OUT, old.tobytes()))
+    return ProgramJob(
+        path=write(folder, f"{name}.pto", text), title=name,
+        arguments={0: A_IN, 1: B_IN, 2: C_OUT, 3: BIAS_IN},
+        backgrounds={"gm": 0, "l0": 0x7D}, unit_flags="00" * 64,
+        loads=tuple(load(folder, *part) for part in parts),
+        dumps=(gm(C_OUT, len(image), f"{name}.bin"),),
+        checks=(Check(space="gm", address=C_OUT, length=len(image), crc32=zlib.crc32(image)),),
+    )  # fmt: skip
+
+
+def test_products_reach_gm(tmp_path: Path) -> None:
+    jobs = [job(tmp_path, name, text) for name, text in PROGRAMS.items()]
+    jobs += [
+        one.model_copy(
+            update={"title": f"{one.title} slow", "dumps": (),
+                    "knobs": {"axi_write_latency": 90, "local_read_latency": 8}}
+        )
+        for one in jobs
+    ]  # fmt: skip
+    folder = tmp_path / "run"
+    record = run(settings(jobs), folder)
+    assert (record.status, record.failures) == ("pass", [])
+    titles = [one.title for one in jobs]
+    assert [record.exercised[title] for title in titles] == [1] * 8
+    for name, image in expected().items():
+        assert (folder / f"{name}.bin").read_bytes() == image, name
+
+
+def test_every_schedule_leaves_the_same_image(tmp_path: Path) -> None:
+    """Unit flags, signals, and adds that nothing orders."""
+    jobs = [
+        job(tmp_path, name, PROGRAMS[name]).model_copy(update={"schedules": tuple(range(5))})
+        for name in ("flags", "split", "atomic")
+    ]
+    record = run(settings(jobs), tmp_path / "run")
+    assert (record.status, record.failures) == ("pass", [])
+    assert [one.same for one in record.schedules] == [True] * 15
+
+
+def test_a_wrong_load_makes_a_wrong_product(tmp_path: Path) -> None:
+    """The right factor is not transposed: load, write-back and check each report it."""
+    shutil.copytree(ROOT / "rtl_stubs", tmp_path / "rtl_stubs")
+    bug = next(one for one in load_bugs() if one.name == "l0_transpose_ignored_for_b")
+    plant(bug, tmp_path)
+    slots = ("mte1", "mte2", "mte3", "fix")
+    duts = tuple(str(tmp_path / f"rtl_stubs/pto_{slot}/manifest.toml") for slot in slots)
+    folder = tmp_path / "run"
+    record = run(settings([job(tmp_path, "flags", UNIT_FLAGS)], duts=duts), folder)
+    assert (record.status, record.message) == ("fail", "the DUT differs from the model")
+    assert "flags" not in record.exercised
+    wrong, image = record.failures
+    place = line_of(UNIT_FLAGS, "pto.mte_l1_l0b")
+    assert says(
+        wrong, f"MISMATCH wrong data L0 on mte1 (flags:{place}:3) pto.mte_l1_l0b transposed"
+    )
+    found = (folder / "flags.bin").read_bytes()
+    right = expected()["flags"]
+    sums = f"{zlib.crc32(found):08X} expected {zlib.crc32(right):08X}"
+    assert says(image, f"MISMATCH flags CRC-32 {len(right)} bytes gm {C_OUT:#x} is {sums}")
+    assert "agree" not in image
+    # The product is that of what was loaded: it differs, and its double is twice as large.
+    once, twice = (np.frombuffer(found, "<f4")[at : at + M * N] for at in (0, 1024))
+    assert np.array_equal(twice, 2 * once)
+    assert not np.array_equal(once, np.frombuffer(right, "<f4")[: M * N])
+
+
+def test_flags_that_nothing_clears_are_a_deadlock(tmp_path: Path) -> None:
+    record = run(settings([job(tmp_path, "held", HELD)]), tmp_path / "run")
+    assert record.status == "error"
+    place = f"held:{line_of(HELD, 'pto.mad_acc')}:3"
+    assert says(record.message, f"{place} pto.mad_acc deadlock waits unit flag L0C block 2 clear")
+    assert "held" not in record.exercised
