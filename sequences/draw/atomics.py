@@ -7,19 +7,24 @@ reads it later takes another value. Some plain stores have CTRL written, too, wi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sequences.constraints import OpConstraints
 from sequences.draw.moves import Moves
 from sequences.draw.shapes import Bools, Ints, pick
 from sequences.fixpipe.ctrl import ctrl_of, writes_of
+from sequences.fixpipe.data import POOL, spread
+from tb.isa.block import Fill
 from tb.isa.ctrl import NOSAT_BIT, OP_LSB, TYPE_LSB, SetCtrl
 from tb.isa.dma.table import MAX_LOOPS, MTE_UB_GM
 from tb.isa.dtypes import DTYPE_INDEX
 from tb.isa.fix.table import ATOMIC_BYTES, ATOMIC_OPS
 from tb.isa.program import Entry
+from tb.isa.spaces import Space
 
 _TYPES = np.array([0, *ATOMIC_BYTES])
 """CTRL[8:6] by what is drawn; the first is a plain store under CTRL."""
@@ -109,6 +114,48 @@ def ctrl_programs(
             ctrl |= draw.getrandbits(63) & _OTHER_BITS
         entry = programs.get(number) or ops[number]
         found[number] = (*writes_of(draw, ctrl), *entry, SetCtrl(0))
+    return found
+
+
+def data_of(
+    rng: np.random.Generator,
+    moves: Moves,
+    read: Ints,
+    write: Ints,
+    ub_sub: Ints,
+    live: Bools,
+    pools: Mapping[int, NDArray[np.generic]],
+    share: float,
+) -> list[tuple[int, Fill]]:
+    """Returns the corner values of a ``share`` of the updates, each with the number of its op.
+
+    Old and new elements are of the same values, so that zeros, infinities, NaN and the largest
+    numbers of both signs meet. An op that reads what another one wrote keeps that.
+
+    Args:
+        rng: Source of randomness.
+        moves: The draw.
+        read: ``int64[N]``, addresses in UB.
+        write: ``int64[N]``, addresses in GM.
+        ub_sub: ``int64[N]``, sub-blocks of UB.
+        live: ``bool[N]``, ops that have a place.
+        pools: Atomic type code to elements, the second half like the first.
+        share: Fraction of updates.
+    """
+    found: list[tuple[int, Fill]] = []
+    kinds = moves.columns["atomic_type"]
+    mine = live & (moves.opcode == MTE_UB_GM.opcode) & (kinds > 0) & ~moves.nop & ~moves.far
+    mine &= (moves.write.hull > 0) & (rng.random(len(moves)) < share)
+    for number in np.flatnonzero(mine).tolist():
+        pool = pools[int(kinds[number])]
+        sides = [(Space.GM, write, moves.write.hull[number] - pool.itemsize + 1)]
+        if moves.parent[number] < 0:
+            space = Space.UB1 if ub_sub[number] else Space.UB0
+            sides.append((space, read, moves.read.hull[number]))
+        for space, start, length in sides:
+            at = int(rng.integers(POOL))
+            data = spread(pool, at, -(-int(length) // pool.itemsize)).view(np.uint8)
+            found.append((number, Fill(space, int(start[number]), data[: int(length)])))
     return found
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sequences.constraints import (
     COPY_NAMES,
@@ -21,7 +22,7 @@ from sequences.constraints import (
     check_ops,
 )
 from sequences.draw.alignments import LONG, AlignmentCounts
-from sequences.draw.atomics import aligned, ctrl_programs, shape_atomics, under_ctrl
+from sequences.draw.atomics import aligned, ctrl_programs, data_of, shape_atomics, under_ctrl
 from sequences.draw.bursts import bursts, shape_bursts
 from sequences.draw.legacy import RegisterFile, ubuf_copies
 from sequences.draw.loads import loads, place_loads, shape_loads
@@ -46,8 +47,9 @@ from sequences.draw.moves import (
 from sequences.draw.nz import shape_nz
 from sequences.draw.shapes import Bools, Ints, align, pad_types
 from sequences.draw.strided import shape_strided, strided
+from sequences.fixpipe.data import old_values
 from sequences.place.allocator import PARAM_UNIT, Cells, Places, arrange
-from tb.isa.block import OpBlock
+from tb.isa.block import Fill, OpBlock
 from tb.isa.burst.table import BURST_LAYOUT, MTE_UB_UB
 from tb.isa.dma.legacy import DmaRegisters, LegacyOp
 from tb.isa.dma.table import DMA_LAYOUT, MTE_GM_UB, MTE_UB_GM
@@ -145,6 +147,7 @@ class CopyGenerator:
         families = {OPS[name].layout.family for name in names}
         used = [name for family in sorted(families) for name in _FAMILY_COLUMNS[family]]
         self._columns = tuple(dict.fromkeys(used))
+        self._pools: dict[int, NDArray[np.generic]] | None = None
 
     @property
     def registers(self) -> DmaRegisters:
@@ -177,7 +180,7 @@ class CopyGenerator:
         for depth in range(MAX_DEPTH + 1):
             self._shape(moves, np.flatnonzero(moves.depth == depth))
         places = arrange(rng, moves, limits, self._addresses(moves, aligned & ~moves.far))
-        return split(self._finish(moves, places), places.starts)
+        return split(self._finish(moves, places), places.starts, self._data(moves, places))
 
     def _directions(self) -> dict[str, float]:
         """Returns the weights of the ops, those between GM and UB divided between directions."""
@@ -322,6 +325,17 @@ class CopyGenerator:
             np.zeros(count, dtype=np.int64),
         )  # fmt: skip
 
+    def _data(self, moves: Moves, placed: Places) -> list[tuple[int, Fill]]:
+        """Returns the bytes to write before some ops, each with the number of its op."""
+        if not np.any(moves.columns.get("atomic_type", 0)):
+            return []
+        if self._pools is None:
+            self._pools = old_values(self._rng)
+        write = aligned(moves, placed.write)
+        share = self.constraints.corner_data
+        read, sub, live = placed.read, placed.ub_sub, ~placed.lost
+        return data_of(self._rng, moves, read, write, sub, live, self._pools, share)
+
     def _under_ctrl(self, moves: Moves, entries: dict[int, Entry]) -> dict[int, Entry]:
         """Returns the entries of stores with CTRL written before them."""
         chosen = under_ctrl(moves)
@@ -375,12 +389,18 @@ class CopyGenerator:
         return found | ubuf_copies(rng, moves, placed, moves.legacy & ub_ub, always=always)
 
 
-def split(whole: OpBlock, starts: list[int]) -> list[OpBlock]:
-    """Cuts ``whole`` at ``starts``; one pass over its legacy programs."""
+def split(
+    whole: OpBlock, starts: list[int], fills: Sequence[tuple[int, Fill]] = ()
+) -> list[OpBlock]:
+    """Cuts ``whole`` at ``starts``; one pass over its legacy programs.
+
+    ``fills`` are those of the blocks, each with the number of its op, ascending.
+    """
     index = sorted(whole.legacy)
     cuts = np.searchsorted(index, starts).tolist()
     blocks = []
     assert whole.expected_rule is not None
+    at = np.searchsorted([number for number, _ in fills], starts).tolist()
     for number, (start, stop) in enumerate(pairwise(starts)):
         after = whole.after[start:stop]
         blocks.append(
@@ -394,6 +414,7 @@ def split(whole: OpBlock, starts: list[int]) -> list[OpBlock]:
                 {k - start: whole.legacy[k] for k in index[cuts[number] : cuts[number + 1]]},
                 {},
                 whole.expected_rule[start:stop],
+                tuple(fill for _, fill in fills[at[number] : at[number + 1]]),
             )
         )
     return blocks

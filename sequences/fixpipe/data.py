@@ -155,6 +155,38 @@ _LARGEST = {
 """Atomic type to its largest number and the step below it."""
 
 
+def _old(rng: np.random.Generator, name: str) -> NDArray[np.generic]:
+    bits = 32 if "32" in name else 16 if "16" in name else 8
+    if name.startswith("s"):
+        top = 1 << (bits - 1)
+        ends = [0, 1, 2, 127, 128, top - 1, top - 2, top, top + 1, 2 * top - 1, 2 * top - 2]
+        wide = rng.integers(0, 2 * top, 64)
+        chosen = rng.choice(np.concatenate((ends * 8, wide)), 2 * POOL)
+        return np.asarray(chosen.astype(f"<u{bits // 8}"))
+    fraction, bias = {"f32": (23, 127), "f16": (10, 15), "bf16": (7, 127)}[name]
+    # Halves of the last place of 1, 2 and 4, where Pools.update has its values.
+    exponent = bias - fraction - rng.integers(-2, 4, 4096)
+    drawn = np.where(rng.random(4096) < 0.5, 0, rng.integers(0, 1 << fraction, 4096))
+    low = np.maximum(exponent, 0) << fraction | drawn
+    near = (bias + rng.integers(-1, 3, 3072)) << fraction
+    near |= rng.integers(0, 8, 3072) << (fraction - 3)
+    inf = (2 * bias + 1) << fraction
+    nan = inf | 1 << (fraction - 1)
+    half = 2 * bias << fraction  # of the largest: the exponent is the last one
+    special = np.array([0, inf, inf - 1, nan, inf | 1, 1, (1 << fraction) - 1, inf - 2, half])
+    values = np.concatenate((low, near, np.resize(special, 2400)))
+    values |= rng.integers(0, 2, len(values)) << (bits - 1)
+    return np.asarray(rng.choice(values, 2 * POOL).astype(f"<u{bits // 8}"))
+
+
+def old_values(rng: np.random.Generator) -> dict[int, NDArray[np.generic]]:
+    """Returns atomic type code -> elements to have in memory before updates of that type.
+
+    Each is ``uint8``, ``uint16`` or ``uint32[2 * POOL]``: the second half repeats the first.
+    """
+    return {code: _old(rng, name) for name, code in ATOMIC_TYPES.items()}
+
+
 class Pools:
     """Pools of a generator, ``uint32[2 * POOL]`` of f32 bits unless noted.
 
@@ -182,7 +214,7 @@ class Pools:
         }
         self.source = {name: self._source(rng, name) for name in ("bits", "x", "H", "f32", "HI")}
         self.source["i32"] = self._source(rng, "f32")
-        self.old = {code: self._old(rng, name) for name, code in ATOMIC_TYPES.items()}
+        self.old = old_values(rng)
         self.update = {ATOMIC_TYPES[name]: self._update(rng, name) for name in _LARGEST}
         self.noise = rng.integers(0, 1 << 32, 2 * POOL, dtype=np.uint32)
 
@@ -207,30 +239,6 @@ class Pools:
         values = values * rng.choice((-1, 1), len(values))
         values = np.clip(values, -(2**31), 2**31 - 1)
         return _pool(rng, [values.astype(np.int32).view(np.uint32)], 0.0)
-
-    @staticmethod
-    def _old(rng: np.random.Generator, name: str) -> NDArray[np.generic]:
-        bits = 32 if "32" in name else 16 if "16" in name else 8
-        if name.startswith("s"):
-            top = 1 << (bits - 1)
-            ends = [0, 1, 2, 127, 128, top - 1, top - 2, top, top + 1, 2 * top - 1, 2 * top - 2]
-            wide = rng.integers(0, 2 * top, 64)
-            chosen = rng.choice(np.concatenate((ends * 8, wide)), 2 * POOL)
-            return np.asarray(chosen.astype(f"<u{bits // 8}"))
-        fraction, bias = {"f32": (23, 127), "f16": (10, 15), "bf16": (7, 127)}[name]
-        # Halves of the last place of 1, 2 and 4, where Pools.update has its values.
-        exponent = bias - fraction - rng.integers(-2, 4, 4096)
-        drawn = np.where(rng.random(4096) < 0.5, 0, rng.integers(0, 1 << fraction, 4096))
-        low = np.maximum(exponent, 0) << fraction | drawn
-        near = (bias + rng.integers(-1, 3, 3072)) << fraction
-        near |= rng.integers(0, 8, 3072) << (fraction - 3)
-        inf = (2 * bias + 1) << fraction
-        nan = inf | 1 << (fraction - 1)
-        half = 2 * bias << fraction  # of the largest: the exponent is the last one
-        special = np.array([0, inf, inf - 1, nan, inf | 1, 1, (1 << fraction) - 1, inf - 2, half])
-        values = np.concatenate((low, near, np.resize(special, 2400)))
-        values |= rng.integers(0, 2, len(values)) << (bits - 1)
-        return np.asarray(rng.choice(values, 2 * POOL).astype(f"<u{bits // 8}"))
 
     @staticmethod
     def _update(rng: np.random.Generator, name: str) -> Words:

@@ -20,6 +20,8 @@ from tb.coverage.view import FORM_SPECS, FORMS
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.burst.table import MTE_L1_BT
 from tb.isa.descriptor import unpack
+from tb.isa.dma.legacy import LegacySet
+from tb.isa.dma.table import MTE_UB_GM
 from tb.isa.lower import Descriptor, V06Op
 from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE
 from tb.isa.spaces import Space
@@ -65,9 +67,9 @@ def _pattern(space: Space, start: int, length: int) -> NDArray[np.uint8]:
 
 
 class Executed:
-    """Events of write-backs, by executing them in program order on the reference model.
+    """Events of write-backs and atomic stores, by executing them on the reference model.
 
-    Other ops are omitted, since blocks bring the data of their write-backs.
+    Of other ops only those that write registers are executed: blocks bring the data of these.
     """
 
     def __init__(self) -> None:
@@ -81,16 +83,16 @@ class Executed:
     def __call__(self, block: OpBlock) -> NDArray[np.int64]:
         """Returns the events of each op of a block of legal ops, ``int64[N]``."""
         found = np.zeros(len(block), dtype=np.int64)
-        mine = np.flatnonzero(np.isin(block.opcode, [spec.opcode for spec in WRITE_BACKS]))
-        if not len(mine):
-            return found
+        written_back = np.isin(block.opcode, [spec.opcode for spec in WRITE_BACKS])
+        stored = (block.opcode == MTE_UB_GM.opcode) & (block.column("atomic_type") > 0)
+        mine = written_back | stored
         for fill in block.fills:
             self._golden.ensure(fill.space, fill.start, len(fill.data))
             self._golden.write(fill.space, fill.start, fill.data)
-        program = block.program()
-        for number in mine.tolist():
-            for op in program[number]:
-                found[number] = self._model.execute(op, legal=True).events
+        for number, ops in enumerate(block.program()):
+            for op in ops:
+                if mine[number] or isinstance(op, LegacySet):
+                    found[number] |= self._model.execute(op, legal=True).events
         return found
 
 

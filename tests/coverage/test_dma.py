@@ -18,7 +18,7 @@ from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
 from tb.isa.dma.op import DmaDescriptor, Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
-from tests.coverage.counting import GM_UB, SlowCounts, collect, compare, form_of, one
+from tests.coverage.counting import GM_UB, Executed, SlowCounts, collect, compare, form_of, one
 
 
 def slow_bins(block: OpBlock, number: int, bus: int) -> dict[str, str]:
@@ -147,7 +147,9 @@ def test_json_of_a_run() -> None:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_default_random_run_reaches_97_percent(bus: int, seed: int) -> None:
     limits = OpConstraints(bus_bytes=bus)
-    coverage = collect(CopyGenerator(seed, GM_UB, limits).blocks(20000), bus, GM_UB)
+    coverage = collect(
+        CopyGenerator(seed, GM_UB, limits).blocks(20000), bus, GM_UB, events=Executed()
+    )
     few = collect(CopyGenerator(seed, GM_UB, limits).blocks(2000), bus, GM_UB)
     print(f"bus {bus} seed {seed}: N=2000 {few.percent:.2f} %, N=20000 {coverage.percent:.2f} %")
     assert coverage.percent >= 97
@@ -157,12 +159,12 @@ def test_default_random_run_reaches_97_percent(bus: int, seed: int) -> None:
 
 def test_many_runs_reach_every_bin_but_a_few() -> None:
     limits = OpConstraints()
-    coverage = FunctionalCoverage(forms=GM_UB)
+    coverage, events = FunctionalCoverage(forms=GM_UB), Executed()
     for seed in range(6):
         for block in CopyGenerator(100 + seed, GM_UB, limits).blocks(20000):
-            coverage.sample(block)
+            coverage.sample(block, None, events(block))
     for block in corner_blocks(32):
-        coverage.sample(block)
+        coverage.sample(block, None, events(block))
     coverage.flush()
     holes = [
         f"{name}.{item}: {hole}"
@@ -191,6 +193,6 @@ def test_subset_of_forms() -> None:
     for block in CopyGenerator(1, GM_UB).blocks(500):
         coverage.sample(block)
     assert coverage.summary().groups["traffic"] > 50
-    for forms in ((), ("mte_l1_l0a",)):
+    for forms in ((), ("mte_l1_l0c",)):
         with pytest.raises(CoverageError, match="no coverage for"):
             FunctionalCoverage(forms=forms)
