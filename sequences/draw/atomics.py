@@ -63,9 +63,9 @@ def shape_atomics(
     x["len"][at] -= x["len"][at] % size
     counts = ("n_burst", *[f"loop{k}_count" for k in range(MAX_LOOPS)])
     strides = ("ext_stride", *[f"loop{k}_ext_stride" for k in range(MAX_LOOPS)])
-    for count, stride in zip(counts, strides, strict=True):
-        # A stride that is not used may be any number.
-        used = (x[count][at] > 1) | (rng.random(len(at)) < 0.3)
+    for level, (count, stride) in enumerate(zip(counts, strides, strict=True)):
+        # A stride that is not used may be any number; loops that are not written have none.
+        used = (x[count][at] > 1) | (rng.random(len(at)) < 0.3) | (x["n_loops"][at] < level)
         odd = x[stride][at] ^ rng.integers(0, 4, len(at))
         x[stride][at] = np.where(used, x[stride][at] - x[stride][at] % size, odd)
     for side in (moves.read, moves.write):
@@ -78,15 +78,28 @@ def shape_atomics(
     moves.write.hull[at] += np.where(moves.write.hull[at] > 0, size - 1, 0)
 
 
+def room(moves: Moves, index: Ints) -> Ints:
+    """Returns the bytes of the hulls of the ops ``index`` for alignment, ``int64[M]``."""
+    kinds = moves.columns.get("atomic_type")
+    if kinds is None:
+        return np.zeros(len(index), dtype=np.int64)
+    mine = (moves.opcode[index] == MTE_UB_GM.opcode) & (moves.write.hull[index] > 0)
+    return np.where(mine, _size_of(kinds[index]) - 1, 0)
+
+
+def _size_of(kinds: Ints) -> Ints:
+    """Returns the bytes of an element by CTRL[8:6], 1 without a type."""
+    size = np.ones(int(_TYPES.max()) + 1, dtype=np.int64)
+    size[_TYPES] = _SIZES
+    return size[kinds]
+
+
 def aligned(moves: Moves, write: Ints) -> Ints:
     """Returns destinations (``int64[N]``) with those of atomic stores at whole elements."""
     kinds = moves.columns["atomic_type"]
     if not kinds.any():
         return write
-    size = np.ones(int(_TYPES.max()) + 1, dtype=np.int64)
-    size[_TYPES] = _SIZES
-    mine = moves.opcode == MTE_UB_GM.opcode
-    unit = np.where(mine, size[kinds], 1)
+    unit = np.where(moves.opcode == MTE_UB_GM.opcode, _size_of(kinds), 1)
     # A NOP may be near the end of the largest address.
     return np.where(moves.nop, write // unit, -(-write // unit)) * unit
 

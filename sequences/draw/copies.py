@@ -22,7 +22,14 @@ from sequences.constraints import (
     check_ops,
 )
 from sequences.draw.alignments import LONG, AlignmentCounts
-from sequences.draw.atomics import aligned, ctrl_programs, data_of, shape_atomics, under_ctrl
+from sequences.draw.atomics import (
+    aligned,
+    ctrl_programs,
+    data_of,
+    room,
+    shape_atomics,
+    under_ctrl,
+)
 from sequences.draw.bursts import bursts, shape_bursts
 from sequences.draw.legacy import RegisterFile, ubuf_copies
 from sequences.draw.loads import loads, place_loads, shape_loads
@@ -265,7 +272,7 @@ class CopyGenerator:
         ):
             if mine.any():
                 shape(rng, moves, index[mine], read[mine], write[mine], limits)
-        hull, to = moves.write.hull[index], DESTINATION[opcode]
+        hull, to = moves.write.hull[index] - room(moves, index), DESTINATION[opcode]
         moves.extent[index] = np.minimum(np.where(to == GM, hull, align(hull)), read_most[to])
 
     def _bound_by_parents(self, moves: Moves, index: Ints, read: Ints) -> None:
@@ -291,7 +298,11 @@ class CopyGenerator:
         read, write = placed.read, placed.write
         self._nop_bases(moves, read, write)
         if "atomic_type" in columns:
-            write = aligned(moves, write)
+            moved = aligned(moves, write)
+            # What reads the result of a store moves along.
+            parent = np.maximum(moves.parent, 0)
+            read = np.where(moves.parent >= 0, read + (moved - write)[parent], read)
+            write = moved
         is_strided = strided(opcode)
         lost = placed.lost
         for name, mine in (("n_burst", is_strided), ("n_value", ~is_strided)):

@@ -19,7 +19,7 @@ from tb.isa.fix.table import ATOMIC_BYTES
 from tb.isa.ops import LEGACY_FORMS
 from tb.isa.program import Entry
 
-ELEMENTS, OPERATION = 16, 17
+RANGE, ELEMENTS, OPERATION = 12, 16, 17
 """Rules by number."""
 
 _DTYPES = {1: "f32", 2: "f16", 3: "i16", 4: "i32", 5: "i8", 6: "bf16"}
@@ -94,6 +94,8 @@ def _together(rng: np.random.Generator, loops: int) -> Iterator[tuple[str, int, 
     """Yields stores that break one of the rules and another one."""
     both = 1 << TYPE_LSB | _NO_OP << OP_LSB
     yield "rules 16, 17", ELEMENTS, both, shift("len_burst", 2)(_base(rng, 1, loops))
+    far = changed(_base(rng, 1, loops), gm_dst=(1 << 40) - 2)
+    yield "rules 12, 16", RANGE, 1 << TYPE_LSB, far
     for name, rule, change in (
         ("l2 16", 5, put("l2_cache_ctl", 16)),
         ("ub_src + 16", 6, shift("ub_src", 16)),

@@ -19,6 +19,7 @@ from tb.isa.lower import lower
 from tb.isa.spaces import L0_SEGMENTS, SIZES, Space, segment_base
 from tb.isa.status import Status
 from tests.model.conftest import addresses, noise
+from tests.model.naive_loads import half_bytes, nibbles_of
 
 BITS = {"f4E2M1x2": 4, "i8": 8, "f16": 16, "f32": 32}
 SQUARES = {4: 64, 8: 32, 16: 16, 32: 16}
@@ -61,38 +62,6 @@ def tile(name: str, dtype: str, shape: Shape, *, transpose: int = 0, dst: int = 
 
 def executed(op: L0Load, memories: GoldenMemory) -> Outcome:
     return ReferenceModel(memories).execute(op)
-
-
-def nibbles_of(op: L0Load) -> dict[int, int]:
-    """Returns destination to source half-byte addresses, in the order of the spec's loops."""
-    found: dict[int, int] = {}
-    memory = 2 * segment_base(op.spec.memory)
-    if op.spec.scales:
-        for x in range(op.m_step):
-            for y in range(op.k_step):
-                for b in range(64):
-                    to = 2 * (op.dst // 16) + (x * op.dst_stride + y) * 64 + b
-                    row = (op.m_start + x) * op.src_stride + op.k_start + y
-                    found[memory + to] = 2 * op.src + row * 64 + b
-        return found
-    bits = BITS[op.src_type.dtype]
-    c0, size = 256 // bits, bits // 4
-
-    def nz(row: int, column: int) -> int:
-        fractal = (column // c0) * op.dst_stride + row // 16
-        return fractal * 1024 + row % 16 * 64 + column % c0 * size
-
-    for p in range(16 * op.m_step):
-        for q in range(c0 * op.k_step):
-            fractal = (op.k_start + q // c0) * op.src_stride + op.m_start + p // 16
-            came = 2 * op.src + fractal * 1024 + p % 16 * 64 + q % c0 * size
-            goes = memory + 2 * op.dst + (nz(q, p) if op.transpose else nz(p, q))
-            found.update({goes + i: came + i for i in range(size)})
-    return found
-
-
-def half_bytes(memory: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    return np.stack((memory & 15, memory >> 4), axis=-1).ravel()
 
 
 @st.composite

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The strided copies once more, row by row, for checks of what the sequences send.
 
-Written from spec/dma.md, sections 1, 2, 3 and 5, and from spec/profiles.md: neither the rules nor
-the footprints of ``tb.isa`` are used.
+Written from spec/dma.md, sections 1, 2, 3 and 5, spec/order_and_atomics.md, section 6, and
+spec/profiles.md: neither the rules nor the footprints of ``tb.isa`` are used.
 """
 
 from __future__ import annotations
@@ -17,9 +17,12 @@ from numpy.typing import NDArray
 from tb.isa.dma.op import DmaDescriptor
 from tb.isa.profile import current
 from tb.isa.spaces import Space
+from tests.model.naive_fix import atomic
 
 CAPACITY = {Space.GM: 1 << 40, Space.UB0: 1 << 18, Space.UB1: 1 << 18, Space.L1: 1 << 19}
 LOADS = ("mte_gm_ub", "mte_gm_l1")
+TYPES = ("", "f32", "f16", "s16", "s32", "s8", "bf16")
+OPS = ("add", "max", "min")
 
 
 class Row(NamedTuple):
@@ -108,6 +111,9 @@ def execute(desc: DmaDescriptor, memories: Mapping[Space, NDArray[np.uint8]]) ->
     size, pattern = desc.elem_bytes, int(desc.pad_value).to_bytes(8, "little")
     for row in list(rows(desc)):
         data = source[row.src : row.src + row.length].copy()
+        if desc.spec.name == "mte_ub_gm" and desc.atomic_type:
+            _update(desc, data, target[row.dst : row.dst + row.length])
+            continue
         for b in range(row.end):
             at = row.dst + b
             if row.left <= b < row.left + row.length:
@@ -118,6 +124,38 @@ def execute(desc: DmaDescriptor, memories: Mapping[Space, NDArray[np.uint8]]) ->
                 target[at] = 0
             else:
                 target[at] = data[b % size]
+
+
+def _size(desc: DmaDescriptor) -> int:
+    """Returns the bytes of an element of an update, 1 where CTRL names no type."""
+    kind = TYPES[desc.atomic_type] if 0 < desc.atomic_type < len(TYPES) else "s8"
+    return {"32": 4, "16": 2}.get(kind.lstrip("bfs"), 1)
+
+
+def _update(desc: DmaDescriptor, data: NDArray[np.uint8], target: NDArray[np.uint8]) -> None:
+    """Updates a row in GM, element by element."""
+    kind, op, size = TYPES[desc.atomic_type], OPS[desc.atomic_op], _size(desc)
+    for at in range(0, len(data), size):
+        old, new = (int.from_bytes(side[at : at + size].tobytes(), "little")
+                    for side in (target, data))  # fmt: skip
+        value = atomic(kind, op, old, new, c48=bool(desc.nosat))
+        target[at : at + size] = list(value.to_bytes(size, "little"))
+
+
+def _whole_elements(desc: DmaDescriptor) -> bool:
+    """Tells whether an update has whole elements at whole addresses (AT-03)."""
+    if desc.spec.name != "mte_ub_gm" or not 0 < desc.atomic_type < len(TYPES):
+        return True
+    used = [desc.len, desc.ext_addr, *([desc.ext_stride] if desc.n_burst > 1 else [])]
+    used += [loop.ext_stride for loop in desc.loops if loop.count > 1]
+    return all(value % _size(desc) == 0 for value in used)
+
+
+def _known_update(desc: DmaDescriptor) -> bool:
+    """Tells whether the type and the op of an update have a meaning (AT-07)."""
+    if desc.spec.name != "mte_ub_gm" or not desc.atomic_type:
+        return True
+    return desc.atomic_type < len(TYPES) and desc.atomic_op < len(OPS)
 
 
 def _widths(desc: DmaDescriptor) -> bool:
@@ -199,6 +237,8 @@ def broken(desc: DmaDescriptor) -> int:
         )),
         (10, not desc.pad_en or left + desc.len + right <= desc.loc_stride),
         (12, _inside(desc)),
+        (16, _whole_elements(desc)),
+        (17, _known_update(desc)),
     )  # fmt: skip
     return next((number for number, holds in checks if not holds), 0)
 

@@ -88,7 +88,7 @@ def check_programs(block: OpBlock, registers: DmaRegisters) -> DmaRegisters:
         if isinstance(copy, CopyUbufToUbuf):
             made: Descriptor = lower_ubuf_copy(copy)
         elif isinstance(copy, CopyGmToUbuf | CopyUbufToGm):
-            made = lower_copy(copy, registers)
+            made = lower_copy(copy, registers, ctrl)
         else:
             made = lower(copy, ctrl)  # type: ignore[arg-type]
         if (len(program) > at + 1) != (ctrl > 0) and program[at + 1 :] != (SetCtrl(0),):

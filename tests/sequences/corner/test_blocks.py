@@ -28,13 +28,14 @@ from tb.isa.dma.op import DmaDescriptor, MteGmUb, MteUbGm
 from tb.isa.dma.table import MTE_GM_UB, MTE_UB_GM
 from tb.isa.fix.op import FixDescriptor, MteL0cGm, MteL0cL1, MteL0cUb
 from tb.isa.footprint import destination, destinations, source
+from tb.isa.l0.op import L0Load
 from tb.isa.lower import Descriptor
 from tb.isa.nz.op import NzDescriptor
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.profile import A5, SEED, Profile, parse_profile, using
 from tb.isa.rules import lowering_violation
-from tb.isa.spaces import SIZES, Space
-from tests.model import naive, naive_fix_op, naive_ops
+from tb.isa.spaces import L0_SEGMENTS, SIZES, Space, memory_range
+from tests.model import naive, naive_fix_op, naive_loads, naive_ops
 from tests.sequences import plain_copies
 from tests.sequences.fix_checks import check_fills, check_flags
 from tests.sequences.profiles import PROFILES
@@ -155,7 +156,15 @@ def test_limits_are_reached(corners: list[OpBlock]) -> None:
 def _reached(descs: list[Descriptor]) -> set[str]:
     """Returns the names of the memories with an access to their last byte."""
     sides = [side for desc in descs for side in (source(desc), *destinations(desc))]
-    return {side.space.keyword for side in sides if side.end == SIZES[side.space]}
+    ends = {(side.space, side.end) for side in sides}
+    names = {space.keyword for space in SIZES if space is not Space.L0}
+    found = {name for name in names if any(
+        space.keyword == name and end == SIZES[space] for space, end in ends
+    )}  # fmt: skip
+    for name in L0_SEGMENTS:
+        space, addresses = memory_range(name)
+        found |= {name} if (space, addresses.stop) in ends else set()
+    return found
 
 
 @pytest.mark.parametrize("name", OPS)
@@ -163,9 +172,10 @@ def test_corners_of_each_op(corners: list[OpBlock], name: str) -> None:
     spec = OPS[name]
     descs = [desc for block in corners for desc in descriptors(block) if desc.spec is spec]
     live = [desc for desc in descs if not desc.is_nop]
-    assert _reached(live) == {spec.source, spec.destination}
+    memory = getattr(spec, "memory", spec.destination)
+    assert _reached(live) == {spec.source, memory}
     assert len(descs) - len(live) >= 3
-    assert len(live) > 150
+    assert len(live) > (70 if name.endswith("_mx") else 150)
 
 
 def test_limits_of_bursts(corners: list[OpBlock]) -> None:
@@ -243,7 +253,7 @@ def test_corners_of_chosen_ops_only() -> None:
 def test_legacy_forms_sent_alone_have_their_own_alignments() -> None:
     for name, modern in LEGACY_FORMS.items():
         alone, both = (
-            sum(len(block.legacy) for block in corner_blocks(16, ops))
+            sum(len(block.legacy_forms) for block in corner_blocks(16, ops))
             for ops in ((name,), (name, modern))
         )
         assert alone - both == (0 if name == "copy_ubuf_to_ubuf" else 16 * 16)
@@ -327,7 +337,10 @@ def test_images_of_the_examples(example: Example) -> None:
 
 def check_images(example: Example) -> None:
     for blocks in example_blocks(example).values():
-        memories = {space: example.initial(space, 0, 0x21000) for space in SIZES}
+        memories = {
+            space: example.initial(space, 0, SIZES[space] if space is Space.L0 else 0x21000)
+            for space in SIZES
+        }
         plain = {space: memory.copy() for space, memory in memories.items()}
         for block in blocks:
             execute(block, memories)
@@ -344,7 +357,12 @@ def check_images(example: Example) -> None:
 def execute(block: OpBlock, memories: Memories) -> None:
     """Executes a block of one legal op by the second reading of the specification (tests/model)."""
     (op,) = replace(block, legacy={}).program()[0]
-    if isinstance(op, MteGmUb | MteUbGm):
+    if isinstance(op, L0Load):
+        naive_loads.execute(op, memories[Space.L1], memories[Space.L0])
+    elif block.column("atomic_type")[0] and isinstance(op, MteUbGm):
+        (desc,) = dma_descriptors(block)
+        plain_copies.execute(desc, memories)
+    elif isinstance(op, MteGmUb | MteUbGm):
         plain = naive.plain(op, naive.Regs())
         if block.column("pad_in_bytes")[0]:
             plain.left_bytes, plain.right_bytes = plain.left, plain.right

@@ -53,7 +53,7 @@ def test_mixed_traffic_meets_nearly_all_pairs(bus: int) -> None:
         pairs = np.zeros((bus, bus), dtype=bool)
         for block in blocks:
             mine = (block.opcode == spec.opcode) & (block.column("len") > 0)
-            mine[list(block.legacy)] = False
+            mine[list(block.legacy_forms)] = False
             pairs[block.column("ext_addr")[mine] % bus, block.column("len")[mine] % bus] = True
         assert pairs.mean() > 0.98
 

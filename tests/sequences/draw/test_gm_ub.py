@@ -226,7 +226,7 @@ class TestTheChecksCanFail:
 
 def test_tall_ops_and_rows_with_loops_between_them() -> None:
     several = apart = short = 0
-    for block in CopyGenerator(16, GM_UB_NAMES).blocks(8000):
+    for block in CopyGenerator(16, GM_UB_NAMES).blocks(16000):
         for desc in dma_descriptors(block):
             if desc.is_nop:
                 continue

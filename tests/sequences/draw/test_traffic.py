@@ -25,9 +25,11 @@ from tb.isa.block import OpBlock, from_ops
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dma.op import MteGmL1, MteUbGm
 from tb.isa.footprint import destination, footprints_overlap, source
+from tb.isa.l0.op import L0Descriptor
 from tb.isa.lower import V06Op
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.ops import LEGACY_FORMS, OPS
+from tb.isa.spaces import Space
 from tests.sequences.fix_checks import check_fills, check_flags
 from tests.sequences.reference import (
     BlockError,
@@ -129,7 +131,7 @@ def test_shares_follow_the_constraints() -> None:
         limits = OpConstraints(mixed=mixed, saturate=0.0)
         # Copies around write-backs make blocks of several families too.
         drawn = list(TrafficGenerator(44, WITHOUT_FIX, limits).blocks(6000))
-        wide = sum(len(b) for b in drawn if len(set(b.family.tolist())) == 3)
+        wide = sum(len(b) for b in drawn if len(set(b.family.tolist())) == 4)
         assert (wide == 0) == (mixed == 0.0)
         assert wide >= 0.8 * 6000 * mixed
 
@@ -145,7 +147,8 @@ def test_write_backs_have_their_share(blocks: list[OpBlock]) -> None:
     assert sum(beside) > 0.03 * total
     assert sum(alone) > 0.03 * total
     for mine, block in zip(share, blocks, strict=True):
-        assert bool(block.fills) == bool((mine & live_ops(block)).any())
+        in_l0c = any(fill.space is Space.L0C for fill in block.fills)
+        assert in_l0c == bool((mine & live_ops(block)).any())
 
 
 def live_ops(block: OpBlock) -> NDArray[np.bool_]:
@@ -155,7 +158,7 @@ def live_ops(block: OpBlock) -> NDArray[np.bool_]:
 def test_mixed_fills_and_flags(blocks: list[OpBlock]) -> None:
     late = 0
     for block in blocks:
-        if block.fills:
+        if any(fill.space is Space.L0C for fill in block.fills):
             check_flags(block)
             check_fills(block)
             assert block.flag_delay is not None
@@ -170,9 +173,10 @@ def test_saturating_blocks_fill_the_queues(blocks: list[OpBlock]) -> None:
         assert not block.gap.any()
         assert (block.after == -1).all()
         descs = [desc for desc in descriptors(block) if not desc.is_nop]
-        assert max(destination(desc).bytes for desc in descs) <= 128
+        for desc in descs:
+            assert destination(desc).bytes <= (2048 if isinstance(desc, L0Descriptor) else 128)
     fullest = max(np.bincount(block.slot, minlength=4).min() for block in saturating)
-    assert fullest >= 40
+    assert fullest >= 36
 
 
 @pytest.mark.parametrize("ops", [("copy_gm_to_ubuf",), ("mte_l1_bt",), ("mte_gm_l1_frac",)])
@@ -262,7 +266,7 @@ class TestMeetInGm:
                     meets = meet_in_gm(a.take(i, i + 1), b.take(k, k + 1))
                     assert meets or not true
                     meeting += true
-        assert meeting > 5
+        assert meeting > 3
 
     def test_intervals_cover_what_is_touched(self) -> None:
         for block in CopyGenerator(3, COPY_FORMS).draw(300):
@@ -287,4 +291,4 @@ def test_checks_find_a_conflict_in_a_mixed_block() -> None:
 def test_one_form_alone() -> None:
     for name in GM_UB_NAMES:
         for block in TrafficGenerator(3, (name,)).draw(400):
-            assert bool(block.legacy) == name.startswith("copy_") or not len(block)
+            assert bool(block.legacy_forms) == name.startswith("copy_") or not len(block)

@@ -18,13 +18,14 @@ from sequences.twins.shapes import MOST_OPS, NZ_SHAPES, SHAPES
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
 from tb.isa.footprint import destination, footprints_overlap
+from tb.isa.l0.table import LOADS
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.profile import A5, SEED, Profile, using
 from tb.isa.rules import d_violations
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 
-NAMES = (*GM_UB_NAMES, *COPY_NAMES, *NZ_NAMES)
+NAMES = tuple(name for name in (*GM_UB_NAMES, *COPY_NAMES, *NZ_NAMES) if name not in LOADS)
 COUNT = 2000
 LIMITS = OpConstraints(far=0.0)
 
