@@ -137,7 +137,7 @@ def linked(
             sets = writes_between(printed, state, (direction,))
             for one in sets:
                 printed = write_registers(one, printed)
-            ops = (*sets, op)
+            ops = (*sets, *ops)
         after = sorted({place[x] for x in (*block.links(index), *chosen[index]) if x in place})
         delay = -1 if block.flag_delay is None else int(block.flag_delay[index])
         found.append(Linked(ops, int(block.gap[index]), delay, tuple(after), note))

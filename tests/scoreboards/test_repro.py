@@ -19,6 +19,7 @@ from scoreboards.repro_ranges import Section as At
 from sequences.draw.traffic import TrafficGenerator
 from sequences.illegal.generator import IllegalGenerator
 from tb.isa.block import OpBlock, from_descriptors, from_ops
+from tb.isa.ctrl import SetAtomic, SetCtrl, write_ctrl
 from tb.isa.descriptor import pack
 from tb.isa.dma.legacy import DmaRegisters, LegacyCopy, LegacySet, lower_copy, write_registers
 from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
@@ -271,14 +272,16 @@ def test_registers_are_those_of_the_block(bench: Bench) -> None:
     inherited = 0
     for first, block in zip(firsts, blocks, strict=True):
         (folder,) = bench.scoreboard.repro.folder.glob(f"{first}-*")
-        registers = DmaRegisters()
+        registers, ctrl = DmaRegisters(), 0
         found = []
         for op in ops_in(folder / "batch.pto"):
             if isinstance(op, LegacySet):
                 registers = write_registers(op, registers)
+            elif isinstance(op, SetCtrl | SetAtomic):
+                ctrl = write_ctrl(op, ctrl)
             else:
                 assert isinstance(op, LegacyCopy)
-                found.append(pack(lower_copy(op, registers)))
+                found.append(pack(lower_copy(op, registers, ctrl)))
         assert np.array_equal(np.array(found), block.pack())
         own = sum(len(ops) - 1 for ops in block.program())
         inherited += len(ops_in(folder / "batch.pto")) - len(block) > own
