@@ -15,6 +15,7 @@ from tb.coverage.model import Coverage
 from tb.coverage.stress import GROUPS
 from tb.isa.rules import RULES
 from tb.record.outside import OutsideGroup, OutsideRow
+from tb.regress.plan.spec import FILES
 from tb.regress.queries.views import (
     FAILED,
     Bucket,
@@ -146,13 +147,12 @@ def _spec() -> list[SpecRow]:
         if rule.kind == "D" and number % 9:
             tests = {"illegal": 40 + 13 * number, "stress": number}
         units: tuple[str, ...] = (f"tests/isa/test_rules.py::test_rule_{number}",)
-        page = {"DMA": "dma", "ND": "nd2nz", "BT": "bias_fb", "FB": "bias_fb", "FIX": "fixpipe"}
         rows.append(
             SpecRow(
                 name,
                 "rule",
                 rule.title,
-                f"spec/{page[rule.family]}.md",
+                FILES[rule.family],
                 {name: count for name, count in tests.items() if count},
                 units if number % 7 else (),
             )
