@@ -118,6 +118,38 @@ _CC_NOTE = "bits of set_quant_pre, set_relu_alpha and set_fix_clip_relu are not 
 _LOOPS_L1 = "of an op with loops: bits of the registers *_outtol1 are not specified"
 _LOOPS_UB = "none with loops: the specification has no loop registers from L1 to UB"
 
+_STEPS: Values = (
+    ("m_step", lambda x: x.m_step), ("k_step", lambda x: x.k_step),
+    ("src_stride", lambda x: x.src_stride), ("dst_stride", lambda x: x.dst_stride),
+)  # fmt: skip
+_LOAD: Values = (
+    ("src", lambda x: x.src_addr), ("dst", lambda x: x.dst_addr),
+    ("m_start", lambda x: x.m_start), ("k_start", lambda x: x.k_start), *_STEPS,
+    ("transpose", lambda x: x.transpose),
+)  # fmt: skip
+
+
+def _loads(to: str, op: str) -> tuple[Raw, ...]:
+    """Returns the register forms of the loads of a factor and of its scales."""
+    scales = tuple(
+        (name.replace("m_", "x_").replace("k_", "y_"), get)
+        for name, get in (("src", _LOAD[0][1]), ("dst", lambda x: x.scale_addr), *_LOAD[2:-1])
+    )
+    return (
+        Raw(
+            f"load_cbuf_to_{to}", op, _LOAD[:-1],
+            when=lambda x: x.elem_bits != 4 and not x.transpose,
+        ),
+        Raw(
+            f"load_cbuf_to_{to}", op, _LOAD[:-1],
+            when=lambda x: x.elem_bits != 4 and bool(x.transpose),
+            note="with the attribute transpose = true",
+        ),
+        Raw(f"load_cbuf_to_{to}_s4", op, _LOAD, when=lambda x: x.elem_bits == 4),
+        Raw(f"load_cbuf_to_{to}_mx", f"{op}_mx", scales, note="dst is that of the scales"),
+    )  # fmt: skip
+
+
 RAW_FORMS: tuple[Raw, ...] = (
     Raw(
         "copy_gm_to_cbuf", "mte_gm_l1",
@@ -161,6 +193,8 @@ RAW_FORMS: tuple[Raw, ...] = (
         "copy_gm_to_cbuf_multi_dn2nz", "mte_gm_l1_frac", _FRAC,
         (("set_mte2_nz_para", "MTE2_NZ_PARA"),), lambda x: bool(x.mode),
     ),
+    *_loads("ca", "mte_l1_l0a"),
+    *_loads("cb", "mte_l1_l0b"),
     Raw("copy_matrix_cc_to_gm", "mte_l0c_gm", _CC, _CC_WORDS, note=_CC_NOTE),
     Raw("copy_matrix_cc_to_cbuf", "mte_l0c_l1", _CC, _CC_WORDS, note=_CC_NOTE),
     Raw("copy_matrix_cc_to_ub", "mte_l0c_ub", _CC, _CC_WORDS, note=_CC_NOTE),

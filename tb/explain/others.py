@@ -29,22 +29,26 @@ from tb.language.lowered import Lowering
 from tb.language.unknown import UndecidedError
 
 _SKIPPED = "it is known and not executed"
-_UNIT = "no engine executes it and it has no descriptor, so that its bytes are not listed"
+_UNIT = (
+    "no engine executes it and it has no descriptor: a run computes it on the host, from L0A, L0B "
+    "and the accumulators"
+)
 
-ORDER = re.compile(r"(set|wait)_flag(_dyn)?|(pipe_)?barrier")
-"""Names of ops that order pipes and are executed."""
+_BUFFERS = r"(get|rls)_buf(_dyn)?"
+_SIGNALS = r"(set|wait)_intra_block|sync\.(set|wait)"
+
+ORDER = re.compile(rf"(set|wait)_flag(_dyn)?|(pipe_)?barrier|{_BUFFERS}|{_SIGNALS}")
+"""Names of ops that order pipes or cores and are executed."""
 
 SENTENCES: tuple[tuple[str, str], ...] = (
     (r"(set|wait)_flag(_dyn)?", "orders two pipes; it touches no byte"),
     (r"(pipe_)?barrier", "holds a pipe until its earlier ops are done; it touches no byte"),
+    (_BUFFERS, "orders the pipes of a core; it touches no byte"),
+    (_SIGNALS, "orders the cores of a block; it touches no byte"),
     (
-        r"barrier_sync|mem_bar|(get|rls)_buf(_dyn)?|(set|wait)_(intra|cross)_block|sync\.\w+|syncall"
+        r"barrier_sync|mem_bar|(set|wait)_cross_block|syncall"
         r"|set_ffts|(record|wait)_event|dsb|dcci|cmo\.\w+|fence\.\w+",
         f"orders pipes, cores or caches and touches no byte; {_SKIPPED}",
-    ),
-    (
-        r"mte_l1_l0[ab](_mx)?|load_cbuf_to_c[ab](_s4|_mx)?",
-        f"loads a factor of the matrix unit from L1; {_UNIT}",
     ),
     (r"mad(_\w+)?", f"multiplies on the matrix unit; {_UNIT}"),
     (r"raw_fill_l1|create_cbuf_matrix", f"writes a pattern to L1; {_SKIPPED}"),

@@ -54,7 +54,8 @@ class Mad:
         initial: I: ``ZERO``, ``ACC`` or ``BIAS``.
         bias, bias_type: In BT, with ``BIAS``.
         mx: The factors are scaled in groups of 32 k.
-        unit_flag: ``""``, ``CHECK_ONLY`` or ``CHECK_AND_SET``.
+        unit_flag: ``""``, ``CHECK_ONLY`` or ``CHECK_AND_SET``; a code in Xt without a name is its
+            number, which is illegal.
         disable_gemv: With m = 1 L0A holds fractals, not a vector.
         sat: ``"sat"``, ``"nosat"``, or ``""`` where CTRL decides.
         tf32: ``"round_even"``, ``"round_away"``, or ``""`` where CTRL decides.
@@ -209,6 +210,9 @@ def _types(op: Mad) -> list[Problem]:
         found.append(Problem("MD-L01", f"accumulators of {lhs} are {dst}", wanted))
     if op.bias_type is not None and op.bias_type.dtype != dst:
         found.append(Problem("MD-L01", f"elements of the bias are {op.bias_type.dtype}", dst))
+    if op.unit_flag and op.unit_flag not in FLAG_CODES.values():
+        legal = "0 without, " + ", ".join(f"{code} {word}" for code, word in FLAG_CODES.items())
+        found.append(Problem("MD-L01", f"unit flag of Xt (bits 56:55) is {op.unit_flag}", legal))
     return found
 
 

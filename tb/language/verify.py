@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -19,12 +19,13 @@ from tb.language.collector import collector_off
 from tb.language.order.accesses import Shared
 from tb.language.order.hazards import described
 from tb.language.order.order import Order, order
+from tb.language.order.queues import read_queues
 from tb.language.order.verdict import Hazard
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.reader import Source, read_file
 from tb.language.rules.check import check
 from tb.language.run.prepare import EVERY_STREAM, Stream
-from tb.language.run.walk import arguments_of, entries, streams, trace
+from tb.language.run.walk import arguments_of, entries, merged, running, trace
 from tb.language.trace import Argument, Compute, Move, Trace
 
 INTERNAL = "internal error of pto-dv"
@@ -116,14 +117,15 @@ def verify_file(
     try:
         source = read_file(path, findings)
         notes += source.notes
-        for function, stream in product(
-            entries(source) or ("",), streams(source) or (EVERY_STREAM,)
-        ):
+        cores = running(source)
+        traces: dict[str, list[Trace]] = {}
+        for function, stream in product(entries(source) or ("",), cores or (EVERY_STREAM,)):
             try:
                 walked = _walk(source, function, ways, stream)
             except ProgramError as error:
                 _add(findings, error.findings)
                 continue
+            traces.setdefault(function, []).append(walked)
             most = max(most, len(walked.arguments))
             places.update(x.place for x in walked.steps if isinstance(x, Move | Compute))
             places.update(x.place for x in walked.dead)
@@ -156,6 +158,9 @@ def verify_file(
                 _add(findings, ordered.findings)
                 _add(warnings, ordered.warnings)
                 notes += ordered.notes
+        for function, each in traces.items():
+            if 1 < len(cores) == len(each) and all(map(_decided, each)):
+                _add(findings, _between(source, function, ways, cores))
     except ProgramError as error:
         findings += error.findings
     except PtoError as error:
@@ -174,6 +179,27 @@ def verify_file(
         failed,
         len(skipped),
     )
+
+
+def _decided(walked: Trace) -> bool:
+    """Returns whether it is known which steps of a core happen, and how often."""
+    unknown = walked.undecided or walked.unnumbered or walked.once or walked.doubts
+    calls = any(each.name.startswith("func.call") for each in walked.skipped)
+    return not (unknown or calls or walked.findings)
+
+
+def _between(
+    source: Source, function: str, ways: _Ways, cores: Sequence[Stream]
+) -> tuple[Finding, ...]:
+    """Returns the deadlocks between the cores of a function, and signals of two pipes.
+
+    Nothing where an id is not known.
+    """
+    each = [_walk(source, function, ways, stream, signals=True) for stream in cores]
+    # A function with the code of one core may be a part of a program whose rest is elsewhere.
+    if not all(map(_decided, each)) or sum(bool(one.steps) for one in each) < 2:
+        return ()
+    return read_queues(merged(each, cores).steps).between
 
 
 _BRANCHES = ("scf.if", "scf.index_switch", "cf.")
@@ -208,6 +234,8 @@ def _walk(
     ways: _Ways,
     stream: Stream,
     buffers: Mapping[int, int] | None = None,
+    *,
+    signals: bool = False,
 ) -> Trace:
     """Returns the steps of a function with the known values of its arguments, and its buffers.
 
@@ -232,6 +260,7 @@ def _walk(
         foreign=ways.foreign,
         ubuf_to_ubuf=ways.ubuf_to_ubuf,
         stream=stream,
+        signals=signals,
     )
 
 

@@ -20,7 +20,7 @@ from tb.language.order.order import Order
 from tb.language.order.overlap import Shared
 from tb.language.order.races import Race, affected, common, place_of, remedy, written_by
 from tb.language.place import Place
-from tb.language.trace import Compute, Move, Trace
+from tb.language.trace import CORES, Compute, Move, Trace, lane_text
 from tb.programs.schedules import Schedule
 
 SHOWN_RACES = 3
@@ -189,7 +189,7 @@ def _without(ranges: Ranges, taken: Ranges | None) -> Ranges:
 def _op(trace: Trace, index: int) -> str:
     step = trace.steps[index]
     assert isinstance(step, Move | Compute)
-    return f"{step.place}: pto.{step.name} on {step.pipe.value}{trace.called(index)}"
+    return f"{step.place}: pto.{step.name} on {lane_text(step, trace.cores)}{trace.called(index)}"
 
 
 def race_lines(trace: Trace, race: Race, texts: Mapping[int, str]) -> list[str]:
@@ -259,7 +259,7 @@ def difference_report(
         found += [f"    written by  {text}" for text in list(writers(trace, rest))[:SHOWN_RACES]]
         found.append("  so an engine or the harness gives results that depend on time")
     for schedule, command in zip(schedules, commands, strict=True):
-        found.append(f"  schedule {schedule.number}: {schedule_text(schedule)}")
+        found.append(f"  schedule {schedule.number}: {schedule_text(schedule, trace.cores)}")
         found.append(f"    repeat: {command}")
     return "\n".join(found)
 
@@ -268,8 +268,8 @@ def _rest(name: str) -> int | None:
     return RANGES[name].rest if name in RANGES else None
 
 
-def schedule_text(schedule: Schedule) -> str:
-    """Returns the values of a schedule that do something."""
+def schedule_text(schedule: Schedule, cores: bool = False) -> str:
+    """Returns the values of a schedule that do something; of a program with several ``cores``."""
     values = schedule.profile.values
     words = [f"{name}={value}" for name, value in values.items() if value != _rest(name)]
     if schedule.serial:
@@ -277,6 +277,9 @@ def schedule_text(schedule: Schedule) -> str:
     if schedule.pipes:
         pipes = ", ".join(pipe.value.removeprefix("PIPE_") for pipe in schedule.pipes)
         words.insert(0, f"pipes in the order {pipes}")
+        if cores:
+            names = ", ".join(CORES[core] for core in schedule.cores)
+            words.insert(1, f"of one pipe cores in the order {names}")
     if schedule.lead:
         words.append(f"each pipe {schedule.lead} clocks after the one before it")
     words.append(f"stall_seed={schedule.stall_seed}")

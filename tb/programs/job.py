@@ -75,7 +75,8 @@ class ProgramJob(BaseModel):
         knobs: Settings of the memories, names of :data:`tb.harness.layout.KNOBS`.
         seed: Seed of the memories' random bytes; 0 for that of the run.
         stall_seed: Seed of random stalls; 0 for that of the run.
-        unit_flags: As of :class:`tb.programs.setup.Setup`.
+        unit_flags: As of :class:`tb.programs.setup.Setup`. Without them, those of a program whose
+            products have a clause ``unit_flag`` begin at 0, and those of any other are random.
         faults: Memory errors to inject, as keyword arguments of :class:`scoreboards.faults.Fault`,
             memory and kind as their numbers.
         schedules: Numbers of the schedules to replay it under; empty for one replay without drawn
@@ -101,3 +102,14 @@ class ProgramJob(BaseModel):
     unit_flags: str = ""
     faults: tuple[dict[str, Any], ...] = ()
     schedules: tuple[int, ...] = ()
+
+
+def set_flags(text: str) -> frozenset[int]:
+    """Returns the blocks of L0C whose unit flags are set when a program begins.
+
+    Args:
+        text: ``unit_flags`` of a job or a setup; of an empty one none is, where it matters: the
+            flags of a program whose products use them begin at 0.
+    """
+    bits = int.from_bytes(bytes.fromhex(text), "little")
+    return frozenset(block for block in range(bits.bit_length()) if bits >> block & 1)

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from tb.common.errors import PtoError
 from tb.dut.manifest import Manifest
-from tb.isa.spaces import memory_range
+from tb.isa.spaces import L0_SEGMENTS, Space, memory_range
 from tb.language.collector import collector_off
+from tb.language.order.loaded import OPERANDS, unloaded
 from tb.language.order.order import Order, order
 from tb.language.place import Finding, ProgramError
 from tb.language.reader import Source, read_file
@@ -32,7 +33,7 @@ from tb.programs.buffers import (
     scalar_values,
 )
 from tb.programs.data import Bytes, content, parse_source
-from tb.programs.job import Check, Dump, Load, ProgramJob
+from tb.programs.job import Check, Dump, Load, ProgramJob, set_flags
 from tb.programs.options import Given, Request
 from tb.programs.outputs import Output
 from tb.programs.placement import Taken
@@ -181,8 +182,9 @@ def prepare(
         _check_faults(request)
     # The replays of several schedules show what a hazard does.
     hazard = request.hazard or ("warn" if request.schedules else "")
-    sequence = order(bound, hazard=hazard)
-    _reject(request, bound, sequence, manifests)
+    sequence = order(bound, hazard=hazard, unit_flags=set_flags(request.unit_flags))
+    contents = _contents(request, [(table, len(data)) for table, _, data in loads])
+    _reject(request, bound, sequence, manifests, unloaded(bound, sequence, contents))
     ranges = _Ranges(found)
     title = str(request.path)
     outputs, dumps = _outputs(request, number, ranges)
@@ -249,12 +251,37 @@ def _signature(source: Source, request: Request) -> tuple[dict[int, int], Trace]
     return scalars, known
 
 
-def _reject(request: Request, bound: Trace, sequence: Order, manifests: Iterable[Manifest]) -> None:
+def _contents(
+    request: Request, loads: Iterable[tuple[LoadTable, int]]
+) -> dict[str, list[tuple[int, int]]]:
+    """Returns the ranges of the operands of products that the setup gives contents, by memory."""
+    found: dict[str, list[tuple[int, int]]] = {name: [] for name in OPERANDS}
+    for name in request.backgrounds:
+        for memory in L0_SEGMENTS if name == Space.L0.name.lower() else (name,):
+            if memory in found:
+                found[memory].append((0, len(memory_range(memory)[1])))
+    for table, length in loads:
+        if table.arg is None and table.space in found:
+            found[table.space].append((table.address, table.address + length))
+    return found
+
+
+def _reject(
+    request: Request,
+    bound: Trace,
+    sequence: Order,
+    manifests: Iterable[Manifest],
+    unwritten: Iterable[Finding],
+) -> None:
     """Raises ProgramError for ops that break rules, hazards, and ops that no engine takes.
 
     Where illegal ops are sent, a hint that does not fit is left to the engine.
     """
-    findings = (*_broken(request, bound), *sequence.findings, *unserved(bound, manifests))
+    broken = _broken(request, bound)
+    # A load that breaks a rule writes nothing: it is the error, not the product after it.
+    findings = (
+        *broken, *sequence.findings, *unserved(bound, manifests), *(() if broken else unwritten),
+    )  # fmt: skip
     if findings:
         ordered = sorted(
             dict.fromkeys(findings), key=lambda one: (one.place.line, one.place.column)

@@ -22,13 +22,18 @@ from tb.common.paths import RESULT_ENV
 from tb.dut.limits import capability_filters
 from tb.env.base_test import PtoTestBase
 from tb.harness.knobs import PROFILES, KnobProfile
+from tb.isa.block import OpBlock
+from tb.isa.descriptor import unpack
+from tb.isa.fix.op import FixDescriptor
+from tb.isa.footprint import flag_blocks as fix_blocks
 from tb.isa.mad import CHECK_AND_SET, flag_blocks
 from tb.isa.ops import OPS_BY_CODE
 from tb.isa.spaces import Space
+from tb.language.order.flags import own_blocks
 from tb.language.place import refuse
 from tb.language.trace import Compute, Trace
 from tb.programs.comparison import Comparison
-from tb.programs.job import Check, Dump, Load, ProgramJob
+from tb.programs.job import Check, Dump, Load, ProgramJob, set_flags
 from tb.programs.schedules import Basis, Schedule
 from tb.programs.traced import key, read_traces
 from tb.record.settings import RunSettings
@@ -159,7 +164,7 @@ class ProgramTest(PtoTestBase):
             foreign=job.foreign,
             ubuf_to_ubuf=job.ubuf_to_ubuf,
         )
-        return found, order(found)
+        return found, order(found, unit_flags=set_flags(job.unit_flags))
 
     async def replay(self, job: ProgramJob) -> None:
         """Replays one program and checks the resulting memories."""
@@ -206,6 +211,9 @@ class ProgramTest(PtoTestBase):
     ) -> None:
         """Replays one program on fresh memories and checks the resulting memories."""
         self.restart(job, profile)
+        if not job.unit_flags and any(one.op.unit_flag for each in rounds for one in each.compute):
+            self.set_unit_flags("")
+        rounds = without_delays(rounds)
         before = self.wrong()
         faults = tuple(map(fault_of, job.faults))
         for item in rounds:
@@ -235,12 +243,16 @@ class ProgramTest(PtoTestBase):
             memory.set_background(space_named(name), byte)
         scoreboard.restart()
         if job.unit_flags:
-            bits = np.frombuffer(bytes.fromhex(job.unit_flags), dtype=np.uint8)
-            for flags in (memory.unit_flags, scoreboard.golden.unit_flags):
-                flags[:] = np.unpackbits(bits, bitorder="little")
+            self.set_unit_flags(job.unit_flags)
         for load in job.loads:
             scoreboard.poke(space_named(load.space), load.address, read_load(load))
         self.apply_profile(profile)
+
+    def set_unit_flags(self, text: str) -> None:
+        """Sets the unit flags of both sides, as ``unit_flags`` of a job; clears all without it."""
+        for flags in (self.run.memory.unit_flags, self.env.scoreboard.golden.unit_flags):
+            flags[:] = 0
+            flags[sorted(set_flags(text))] = 1
 
     def compute(self, step: Compute) -> None:
         """Computes a product on the host: of the memories under test, and of the golden ones.
@@ -332,6 +344,26 @@ class ProgramTest(PtoTestBase):
         """Writes bytes into the run's folder."""
         folder = Path(os.environ[RESULT_ENV]).parent
         (folder / dump.file).write_bytes(self.bytes_of(dump))
+
+
+def without_delays(rounds: list[Round]) -> list[Round]:
+    """Returns rounds in which no op delays flags that a product of the program sets or checks."""
+    own = own_blocks([step for item in rounds for step in item.compute])
+    return [replace(item, block=_delayed(item.block, own)) for item in rounds] if own else rounds
+
+
+def _delayed(block: OpBlock, own: frozenset[int]) -> OpBlock:
+    if block.flag_delay is None:
+        return block
+    delays = block.flag_delay.copy()
+    words = block.pack()
+    for at in np.flatnonzero(delays >= 0).tolist():
+        if block.expected_rule is not None and block.expected_rule[at]:
+            continue  # It waits for no flags.
+        desc = unpack(words[at])
+        if isinstance(desc, FixDescriptor) and own.intersection(fix_blocks(desc).tolist()):
+            delays[at] = -1
+    return replace(block, flag_delay=delays)
 
 
 def jobs(settings: RunSettings) -> tuple[ProgramJob, ...]:

@@ -18,7 +18,7 @@ from tb.harness.knobs import PROFILES, RANGES, KnobProfile, draw_profile, paced
 from tb.isa.block import OpBlock
 from tb.isa.pipes import Pipe
 from tb.language.order.order import Order
-from tb.language.trace import Compute, Move, Step, Trace
+from tb.language.trace import CORES, Lane, Move, Step, Trace, lane_of
 from tb.record.record import ScheduleReport
 
 _STREAM = 0x5C4ED
@@ -42,6 +42,7 @@ class Schedule:
         stall_seed: Seed of stalls and jitters.
         pipes: Pipes in the order in which they issue ops that nothing orders; empty for the order
             of the program.
+        cores: Cores in the order in which they do so, of one pipe.
         serial: Each op waits until the one before it has retired.
         lead: Clocks after which each pipe begins later than the one before it in ``pipes``.
     """
@@ -53,6 +54,7 @@ class Schedule:
     pipes: tuple[Pipe, ...] = ()
     serial: bool = False
     lead: int = 0
+    cores: tuple[int, ...] = ()
 
     @property
     def profile(self) -> KnobProfile:
@@ -102,8 +104,8 @@ class Basis:
     def schedule(self, number: int) -> Schedule:
         """Returns a schedule.
 
-        Schedules 1 and 2 issue one op at a time, with the pipes in opposite orders; 3 and 4 let
-        ops overlap, with their pipes in opposite orders; and so on.
+        Schedules 1 and 2 issue one op at a time, with the pipes, and the cores of a pipe, in
+        opposite orders; 3 and 4 let ops overlap, with opposite orders; and so on.
         """
         rest = {name: RANGES[name].rest for name in PROFILES[0].pace}
         if not number:
@@ -111,69 +113,69 @@ class Basis:
             return Schedule(0, knobs, rest, self.stall_seed)
         pair = np.random.default_rng((self.seed, _STREAM, (number - 1) // 2))
         pipes = tuple(_PIPES[at] for at in pair.permutation(len(_PIPES)).tolist())
+        cores = tuple(pair.permutation(len(CORES)).tolist())
         rng = np.random.default_rng((self.seed, _STREAM, (number - 1) // 2, number))
         profile = draw_profile(rng)
         knobs = {**profile.knobs, **self.knobs}
         stall_seed = int(rng.integers(1, 1 << 32))
         if not number % 2:
-            pipes = pipes[::-1]
+            pipes, cores = pipes[::-1], cores[::-1]
         if (number - 1) // 2 % 2 == 0:
-            return Schedule(number, knobs, rest, stall_seed, pipes, serial=True)
+            return Schedule(number, knobs, rest, stall_seed, pipes, serial=True, cores=cores)
         at_once, short, long = LEAD
         most = int(rng.choice((short, long)))
         lead = 0 if rng.random() < at_once else int(rng.integers(1, most + 1))
-        return Schedule(number, knobs, profile.pace, stall_seed, pipes, lead=lead)
+        return Schedule(number, knobs, profile.pace, stall_seed, pipes, lead=lead, cores=cores)
 
 
 def scheduled(trace: Trace, order: Order, schedule: Schedule) -> Order:
     """Returns an order of the same steps, with the pipes of a schedule in turn.
 
-    The steps of a pipe stay in order, and every dependency is kept. If the schedule is serial, each
-    step depends on the one before it.
+    The steps of a pipe of a core stay in order, and every dependency is kept. If the schedule is
+    serial, each step depends on the one before it.
     """
-    sequence = _sequence(trace, order, schedule.pipes) if schedule.pipes else order.sequence
+    sequence = _sequence(trace, order, schedule) if schedule.pipes else order.sequence
     if schedule.serial:
         chain = {later: (earlier,) for earlier, later in pairwise(sequence)}
         return replace(order, sequence=sequence, after=chain, held={})
-    # A pipe executes in program order (OR-01); what pipes do to each other is to be seen.
-    pipe_of = {index: trace.steps[index].pipe for index in sequence}
+    # A pipe executes in program order (OR-01); what pipes and cores do to each other is to be seen.
+    lanes = {index: lane_of(trace.steps[index]) for index in sequence}
     held = {
-        index: tuple(one for one in before if pipe_of[one] is pipe_of[index])
+        index: tuple(one for one in before if lanes[one] == lanes[index])
         for index, before in order.held.items()
     }
     return replace(order, sequence=sequence, held=held)
 
 
-def _sequence(trace: Trace, order: Order, pipes: tuple[Pipe, ...]) -> tuple[int, ...]:
+def _sequence(trace: Trace, order: Order, schedule: Schedule) -> tuple[int, ...]:
     """Returns the steps: of those that can start, one of the first pipe is next.
 
     Ops on pipe S start no movement: each is taken as early as it can be.
     """
-    rank = {Pipe.S: -1, **{pipe: number for number, pipe in enumerate(pipes)}}
+    rank = {Pipe.S: -1, **{pipe: number for number, pipe in enumerate(schedule.pipes)}}
+    turn = {core: number for number, core in enumerate(schedule.cores)}
     steps = trace.steps
     missing = dict.fromkeys(order.sequence, 0)
     behind: dict[int, list[int]] = {}
-    last: dict[Pipe, int] = {}
+    last: dict[Lane, int] = {}
 
-    def key(index: int) -> tuple[int, int]:
-        step = steps[index]
-        assert isinstance(step, Move | Compute)
-        return rank[step.pipe], position[index]
+    def key(index: int) -> tuple[int, int, int]:
+        core, pipe = lane_of(steps[index])
+        return rank[pipe], turn.get(core, 0), position[index]
 
     position = {index: at for at, index in enumerate(order.sequence)}
     for index in order.sequence:
-        step = steps[index]
-        assert isinstance(step, Move | Compute)
-        before = {*order.after.get(index, ()), *([last[step.pipe]] if step.pipe in last else [])}
+        lane = lane_of(steps[index])
+        before = {*order.after.get(index, ()), *([last[lane]] if lane in last else [])}
         missing[index] = len(before)
         for one in before:
             behind.setdefault(one, []).append(index)
-        last[step.pipe] = index
+        last[lane] = index
     ready = [key(index) for index, count in missing.items() if not count]
     heapify(ready)
     found = []
     while ready:
-        index = order.sequence[heappop(ready)[1]]
+        index = order.sequence[heappop(ready)[2]]
         found.append(index)
         for one in behind.get(index, ()):
             missing[one] -= 1

@@ -18,7 +18,7 @@ from tb.common.errors import PtoError
 from tb.common.files import write_json
 from tb.common.paths import ROOT
 from tb.dut.selection import parse_ops, sendable
-from tb.record.record import ProgramCounts, ProgramReport, RunRecord
+from tb.record.record import ProgramReport, RunRecord
 from tb.record.settings import RunSettings
 from tests.command import pto_dv
 
@@ -163,22 +163,6 @@ def test_last_line_says_what_was_not_executed() -> None:
     half = ProgramReport(path="x.pto", function="f", not_executed=["sub-block 1", "mad at x.pto:9"])
     record = RunRecord(settings=RunSettings(), command="make", status="pass", programs=[half, half])
     assert "; NOT EXECUTED: sub-block 1; mad at x.pto:9; repeat: make" in record.last_line()
-
-
-def test_the_last_line_of_a_run_without_its_products_is_no_bare_pass() -> None:
-    record = RunRecord(settings=RunSettings(), command="make", status="pass")
-    record.programs = [ProgramReport(path="x", function="f", unfilled={"pto.mad": 2})]
-    held = "not executed: write-backs moved whatever L0C held"
-    assert record.last_line().startswith(f"PASS (2 mad ops were {held}) ")
-    record.programs[0].unfilled = {"pto.mad": 1}
-    record.programs.append(ProgramReport(path="y", function="g", unfilled={"pto.mte_l1_l0b": 1}))
-    assert record.last_line().startswith(f"PASS (1 mad and 1 mte_l1_l0b ops were {held}) ")
-    record.counts = ProgramCounts(run=2, passed=2)
-    assert record.last_line().startswith(f"PASS (1 mad and 1 mte_l1_l0b ops were {held}) 2 run")
-    del record.programs[1]
-    assert f"PASS (1 mad op was {held})" in record.last_line()
-    record.status = "fail"
-    assert record.last_line().startswith(f"FAIL (fail; 1 mad op was {held}) ")
 
 
 def test_record_is_written_whole_or_not_at_all(tmp_path: Path) -> None:

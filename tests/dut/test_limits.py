@@ -93,7 +93,7 @@ def coverage_of(limits: Limits) -> FunctionalCoverage:
     narrowed = limits.narrowed(OpConstraints())
     legal = TrafficGenerator(24, forms(), narrowed)
     illegal = IllegalGenerator(24, forms(), narrowed, limits.shapes(forms()))
-    for draw, count in ((legal.blocks, 12000), (illegal.blocks, 6000)):
+    for draw, count in ((legal.blocks, 12000), (illegal.blocks, 10000)):
         for block in FilterChain(limits.filters).blocks(draw, count):
             coverage.sample(block)
     coverage.flush()

@@ -17,6 +17,7 @@ from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import ProgramError
 from tb.language.printer import program_text
 from tb.language.reader import read
+from tb.language.rules.check import check
 from tb.language.run.walk import trace
 from tb.language.trace import Compute, Move, Trace
 from tests.language.programs import in_form
@@ -213,6 +214,19 @@ def test_ctrl_goes_along_with_a_product() -> None:
     assert rounding(body + f32) == "round_even"
     assert rounding(body + mad()) == "", "of f32 alone"
     assert rounding(f"{body}{f32}".replace("pto.set_ctrl %t", "pto.set_ctrl %o")) == ""
+
+
+@pytest.mark.parametrize(("code", "broken"), [(0, False), (1, True), (2, False), (3, False)])
+def test_the_unit_flag_of_a_word(code: int, broken: bool) -> None:
+    """MD-L01: bits 56:55 of Xt have no code 1."""
+    word = 1 << 63 | code << 55 | 16 << 24 | 32 << 12 | 16
+    found = walk(f"%x = arith.constant {word} : i64\npto.mad_raw %a, %b, %c, %x : {FACTORS}, i64")
+    (step,) = found.steps
+    assert isinstance(step, Compute)
+    flag = {0: "", 2: "check_only", 3: "check_and_set"}
+    assert step.op == product(unit_flag=flag.get(code, "1"))
+    findings = [(one.rule, one.legal) for one in check(found)]
+    assert findings == [("MD-L01", "0 without, 2 check_only, 3 check_and_set")] * broken
 
 
 NEVER_SKIPPED = (

@@ -7,6 +7,7 @@ Source: spec/order_and_atomics.md, sections 4 and 6. No engine runs here.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,8 @@ from tb.language.place import Finding, ProgramError
 from tb.language.reader import read
 from tb.language.run.walk import streams, trace
 from tb.language.trace import CORES, Move, SetSignal, Trace, WaitSignal
+from tb.language.verify import verify_file
+from tb.programs.schedules import Basis, scheduled
 from tests.language.programs import FORMS, in_form
 from tests.model.conftest import noise
 from tests.wording import line_says, says
@@ -178,6 +181,99 @@ def test_a_signal_to_sub_block_1_makes_it_take_part(form: str) -> None:
     assert cores_of(walked(awaited("MTE1", 18), raised("MTE3", 2), form=form)) == [0, 1, 2]
 
 
+def test_a_comment_brings_no_sub_block_1() -> None:
+    comment = "// get_subblock_idx, split_m and copy_cbuf_to_ubuf"
+    assert cores_of(walked(to_gm(), lines(comment, STORE))) == [0, 1]
+    named = STORE.replace("%ub,", "%split_m,")
+    vector = lines("%split_m = pto.castptr %c0 : i64 -> !pto.ptr<f32, ub>", named)
+    assert cores_of(walked(to_gm(), vector)) == [0, 1]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("number", "cores"), [("%c0", [0, 1]), ("%c1", [0, 1, 2]),
+                                               ("%sum", [0, 1, 2])])  # fmt: skip
+def test_a_write_back_to_the_ub_of_sub_block_1(number: str, cores: list[int], form: str) -> None:
+    """A number that is not the constant 0 may be 1."""
+    back = BACK.format("ub", "%ub", f", dst_mode({number})", "", "ub", ", i64")
+    cube = lines("%sum = arith.addi %c0, %c0 : i64", back)
+    assert cores_of(walked(cube, raised("MTE3", 3), form=form)) == cores
+
+
+COPY = (
+    "pto.copy_cbuf_to_ubuf %l1, %ub, {}, %c1, %c1, %c0, %c0"
+    " : !pto.ptr<f32, l1>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64"
+)
+
+
+def test_a_copy_from_l1_that_selects_a_sub_block() -> None:
+    l1 = "%l1 = pto.castptr %c0 : i64 -> !pto.ptr<f32, l1>"
+    assert cores_of(walked(lines(l1, COPY.format("%c1")), raised("MTE3", 3))) == [0, 1, 2]
+
+
+# --- sections of one sub-block --------------------------------------------------------------------
+
+HALVES = f"""{HEAD}  pto.section.vector {{
+    %sub = pto.get_subblock_idx
+    {STORE}
+  }} {{pto.ub_sub = 0}}
+  pto.section.vector {{
+    {LOAD}
+  }} {{pto.ub_sub = 1}}
+  func.return
+}}
+"""
+
+
+def test_a_section_of_one_sub_block_is_executed_by_its_core() -> None:
+    found = trace(read(HALVES, "x.pto"), arguments={0: GM})
+    assert [(step.core, step.name) for step in found.steps if isinstance(step, Move)] == [
+        (1, "mte_ub_gm"), (2, "mte_gm_ub"),
+    ]  # fmt: skip
+    touched = [
+        {region.space for region, _ in step.lowering.touches} - {"gm"}
+        for step in found.steps
+        if isinstance(step, Move)
+    ]
+    assert touched == [{"ub0"}, {"ub1"}]
+
+
+def test_a_section_of_sub_block_1_alone() -> None:
+    text = HALVES[: HALVES.index("  pto.section")] + HALVES[HALVES.rindex("  pto.section") :]
+    found = trace(read(text, "x.pto"), arguments={0: GM})
+    assert cores_of(found) == [2]
+    assert found.not_executed == ()
+
+
+def test_a_function_that_names_its_sub_block() -> None:
+    text = text_of("", STORE).replace(") {\n", ") attributes {pto.ub_sub = 1} {\n", 1)
+    assert cores_of(trace(read(text, "x.pto"), arguments={0: GM})) == [2]
+
+
+def test_a_called_function_has_the_ub_of_its_core() -> None:
+    inner = HEAD.replace("@kernel", "@inner") + f"  {STORE}\n  func.return\n}}\n"
+    call = "func.call @inner(%g) : (!pto.ptr<f32, gm>) -> ()"
+    text = inner + text_of("pto.barrier <PIPE_M>", BOTH + call)
+    found = trace(read(text, "x.pto"), function="kernel", arguments={0: GM})
+    spaces = [
+        next(region.space for region, write in step.lowering.touches if not write)
+        for step in found.steps
+        if isinstance(step, Move)
+    ]
+    assert spaces == ["ub0", "ub1"]
+
+
+@pytest.mark.parametrize(("second", "numbers"), [(SUB, [2, 2]), ("", [1])])
+def test_the_number_of_sub_blocks(second: str, numbers: list[int]) -> None:
+    """``get_subblock_num`` counts the vector cores that run; it is 1 on the cube core."""
+    ask = "%count = pto.get_subblock_num : i64"
+    store = STORE.replace("nburst(%c1,", "nburst(%count,")
+    back = to_gm().replace("%c16, %c16, %c16, %c16", "%count, %c16, %c16, %c16")
+    found = walked(lines(ask, back), lines(second, ask, store))
+    ops = [step.op for step in found.steps if isinstance(step, Move)]
+    assert [op.n_burst for op in ops if isinstance(op, MteUbGm)] == numbers
+    assert next(getattr(op, "m", 0) for op in ops) == 1
+
+
 def test_one_sub_block_alone_is_noted() -> None:
     found = walked(to_gm(), STORE)
     assert cores_of(found) == [0, 1]
@@ -301,14 +397,15 @@ def test_a_signal_orders_a_write_back_and_the_store_of_each_core() -> None:
 
 
 def test_without_signals_the_stores_of_both_cores_race() -> None:
-    """One finding for one place, and a race for each core."""
+    """A finding and a race for each core."""
     found = walked(SPLIT, ROW + STORE_ROW)
     checked = order(found)
-    finding = only(checked)
-    assert finding.op == "pto.mte_ub_gm"
-    assert says(finding.message, "hazard reads ub0 pto.mte_l0c_ub x.pto:10:5 writes")
-    assert says(finding.message, "PIPE_FIX cube core PIPE_MTE3 vector core 0")
-    assert says(finding.legal, "set_intra_block PIPE_FIX wait_intra_block PIPE_MTE3")
+    assert len(checked.findings) == 2
+    for core, finding in enumerate(checked.findings):
+        assert finding.op == "pto.mte_ub_gm"
+        assert says(finding.message, f"hazard reads ub{core} pto.mte_l0c_ub x.pto:10:5 writes")
+        assert says(finding.message, f"PIPE_FIX cube core PIPE_MTE3 vector core {core}")
+        assert says(finding.legal, "set_intra_block PIPE_FIX wait_intra_block PIPE_MTE3")
     assert [each.space for each in races(found, checked)] == ["ub0", "ub1"]
 
 
@@ -318,9 +415,9 @@ def test_a_wait_stops_its_pipe_alone(pipe: str, free: bool) -> None:
     found = order(
         walked(lines(SPLIT, raised_for_both("FIX", 2)), BOTH + lines(awaited(pipe, 2), LOAD))
     )
-    assert [one.op for one in found.findings] == ([] if free else ["pto.mte_gm_ub"])
-    if not free:
-        assert says(found.findings[0].message, "hazard writes ub0 pto.mte_l0c_ub")
+    assert [one.op for one in found.findings] == ([] if free else ["pto.mte_gm_ub"] * 2)
+    for core, finding in enumerate(found.findings):
+        assert says(finding.message, f"hazard writes ub{core} pto.mte_l0c_ub")
 
 
 @pytest.mark.parametrize(
@@ -331,7 +428,9 @@ def test_a_wait_stops_its_pipe_alone(pipe: str, free: bool) -> None:
 def test_a_signal_covers_the_earlier_ops_of_its_pipe(cube: str) -> None:
     """IB-03."""
     found = order(walked(cube, ROW + lines(awaited("MTE3", 2), STORE_ROW)))
-    assert says(only(found).message, "hazard reads ub0")
+    for core, finding in enumerate(found.findings):
+        assert says(finding.message, f"hazard reads ub{core}")
+    assert len(found.findings) == 2
 
 
 def test_signals_and_flags_chain_over_cores() -> None:
@@ -409,6 +508,86 @@ def test_a_deadlock_over_three_cores_names_each() -> None:
     assert "vector core 0" not in finding.message, "it is no part of the circle"
 
 
+def test_a_circle_of_cores_is_found_without_a_run(tmp_path: Path) -> None:
+    path = tmp_path / "x.pto"
+    path.write_text(text_of(lines(awaited("MTE1", 3), raised("MTE1", 4)),
+                            lines(awaited("MTE3", 4), raised("MTE3", 3))))  # fmt: skip
+    (finding,) = verify_file(path).findings
+    assert says(finding.message, "deadlock waits set_intra_block vector core 0 cube core this one")
+
+
+@pytest.mark.parametrize(
+    ("vector", "found"),
+    [
+        (awaited("MTE3", 2), []),
+        (lines(awaited("MTE3", 2), awaited("MTE3", 2)), ["pto.wait_intra_block"]),
+        (awaited("MTE3", 3), ["pto.wait_intra_block"]),
+        (lines("%id = arith.index_cast %n : i64 to index", awaited("MTE3", "%id")), []),
+    ],
+    ids=["met", "one too many", "of no set", "unknown"],
+)
+def test_a_wait_that_nothing_sets_is_found_without_a_run(
+    vector: str, found: list[str], tmp_path: Path
+) -> None:
+    """An id that is not known leaves the cores unchecked."""
+    path = tmp_path / "x.pto"
+    text = text_of(raised("FIX", 2), lines(vector, raised("MTE3", 9)))
+    text = text.replace("%g: !pto.ptr<f32, gm>", "%g: !pto.ptr<f32, gm>, %n: i64")
+    path.write_text(text)
+    assert [one.op for one in verify_file(path).findings] == found
+
+
+def test_a_function_of_one_core_waits_for_another_function(tmp_path: Path) -> None:
+    path = tmp_path / "x.pto"
+    other = text_of(vector=raised("MTE3", 3)).replace("@kernel", "@other")
+    path.write_text(text_of(awaited("MTE1", 3)) + other)
+    assert verify_file(path).findings == ()
+
+
+def test_a_loop_of_unknown_bounds_leaves_the_cores_unchecked(tmp_path: Path) -> None:
+    loop = lines("%i0 = arith.constant 0 : index", "%n = arith.index_cast %many : i64 to index",
+                 "scf.for %i = %i0 to %n step %i32 {", raised("FIX", 2), "}")  # fmt: skip
+    path = tmp_path / "x.pto"
+    text = text_of(loop, lines(*[awaited("MTE3", 2)] * 3))
+    path.write_text(text.replace("gm>)", "gm>, %many: i64)", 1))
+    assert verify_file(path).findings == ()
+
+
+# --- counters -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("count", "full"), [(15, False), (16, True)])
+def test_a_counter_holds_15(count: int, full: bool) -> None:
+    """IB-07: the waits may all come after the last set."""
+    cube, vector = [raised("FIX", 2)] * count, [awaited("MTE3", 2)] * count
+    found = order(walked(lines(*cube), lines(*vector)))
+    assert [one.rule for one in found.findings] == ["IB-07"] * full
+    if full:
+        assert says(found.findings[0].message, "set 16 signal 2 cube core vector core 0 nothing")
+        assert says(found.findings[0].message, "waited for more than 0")
+
+
+def test_an_answer_of_each_signal_bounds_its_counter() -> None:
+    cube = [raised("FIX", 2), awaited("FIX", 3)] * 40
+    vector = [awaited("MTE3", 2), raised("MTE3", 3)] * 40
+    assert order(walked(lines(*cube), lines(*vector))).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("sets", "waits", "op"),
+    [
+        (("FIX", "FIX"), ("MTE3", "MTE3"), ""),
+        (("FIX", "MTE1"), ("MTE3", "MTE3"), "pto.set_intra_block"),
+        (("FIX", "FIX"), ("MTE3", "V"), "pto.wait_intra_block"),
+    ],
+)
+def test_an_id_is_of_one_pipe(sets: tuple[str, ...], waits: tuple[str, ...], op: str) -> None:
+    """IB-07."""
+    cube, vector = ([raised(pipe, 2) for pipe in sets], [awaited(pipe, 2) for pipe in waits])
+    found = order(walked(lines(*cube), lines(*vector)))
+    assert [(one.op, one.rule) for one in found.findings] == ([(op, "IB-07")] if op else [])
+
+
 def test_a_number_out_of_range_is_refused() -> None:
     for number in (32, -1):
         with pytest.raises(ProgramError) as caught:
@@ -442,7 +621,10 @@ def test_other_stores_of_both_sub_blocks_race(before: tuple[str, ...]) -> None:
     finding = only(found)
     assert finding.severity == "error"
     cores = "PIPE_MTE3 vector core 0 PIPE_MTE3 vector core 1"
-    assert says(finding.message, f"hazard writes gm {GM:#x} same op {cores}")
+    assert says(finding.message, f"hazard writes gm {GM:#x} same op of the vector core 0 {cores}")
+    assert "iteration" not in finding.message
+    assert says(finding.legal, "pto.sync.set <PIPE_MTE3> pto.sync.wait <PIPE_MTE3> ffts_mode = 1")
+    assert "intra_block" not in finding.legal, "vector cores have no counters of each other"
 
 
 @pytest.mark.parametrize(
@@ -487,6 +669,44 @@ def test_an_add_of_a_write_back_and_one_of_a_store(first: str, second: str, free
     assert [one.op for one in found.findings] == ([] if free else ["pto.mte_ub_gm"])
     if not free:
         assert says(found.findings[0].message, "hazard writes gm pto.mte_l0c_gm writes cube core")
+
+
+TURNS = f"""{SUB}
+%zero = arith.constant 0 : i64
+%first = arith.cmpi eq, %sub, %zero : i64
+scf.if %first {{
+{STORE}
+}}
+pto.sync.set <PIPE_MTE3>, 4 {{ffts_mode = 1 : i32}}
+pto.sync.wait <PIPE_MTE3>, 4 {{ffts_mode = 1 : i32}}
+scf.if %first {{
+}} else {{
+{STORE}
+}}
+"""
+"""Both cores store to one tile, one after the other."""
+
+
+def test_a_race_of_the_vector_cores_has_a_remedy_that_works() -> None:
+    found = walked("pto.barrier <PIPE_M>", lines(SUB, STORE))
+    (race,) = races(found, order(found))
+    text = remedy(found, race)
+    assert says(text, "pto.sync.set <PIPE_MTE3> both vector cores vector core 0 after the first")
+    assert says(text, "pto.sync.wait <PIPE_MTE3> vector core 1 before the second ffts_mode = 1")
+    fixed = walked("pto.barrier <PIPE_M>", TURNS)
+    assert [step.core for step in fixed.steps if isinstance(step, Move)] == [1, 2]
+    assert (order(fixed).findings, races(fixed, order(fixed))) == ((), ())
+
+
+def test_a_schedule_swaps_the_vector_cores() -> None:
+    found = walked("pto.barrier <PIPE_M>", lines(SUB, STORE))
+    checked = order(found)
+    cores = [
+        [found.steps[index].core for index in scheduled(found, checked, basis).sequence]
+        for basis in map(Basis(7, 11).schedule, (0, 1, 2, 3, 4))
+    ]
+    assert cores[0] == [1, 2]
+    assert sorted(cores[1:3]) == sorted(cores[3:]) == [[1, 2], [2, 1]]
 
 
 def test_a_race_of_two_cores_has_a_remedy_that_works() -> None:

@@ -11,8 +11,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from sequences.replay import schedule
 from tb.common.paths import ROOT
+from tb.language.order.order import order
+from tb.language.reader import read
+from tb.language.run.walk import trace
 from tb.programs.job import Check, ProgramJob
+from tb.programs.replay_test import without_delays
 from tests.bugs.campaign import load_bugs, plant
 from tests.programs.test_replay_sim import (
     IN,
@@ -136,6 +141,14 @@ ATOMIC = cube(f"""
 """)
 """Twice the product is added to C: two adds of one type need no order (AT-05)."""
 
+DELAYED = cube(f"""
+  pto.mad {PRODUCT} : F16_L0A, F16_L0B, F32_L0C, I64x3
+{M_TO_FIX}
+  pto.mte_l0c_gm %lc, %a2, {BACK}, %c0, %c0, unit_flag(check_and_clear), nz2nd
+    {{pto_dv.flag_delay = 300}} : F32_L0C, F32_GM, I64x6
+""")
+"""No product sets the flags of the write-back: the harness does, later."""
+
 HELD = cube(f"""
   pto.mad {PRODUCT} unit_flag(check_and_set) : F16_L0A, F16_L0B, F32_L0C, I64x3
   pto.barrier <PIPE_M>
@@ -240,6 +253,40 @@ def test_a_wrong_load_makes_a_wrong_product(tmp_path: Path) -> None:
     once, twice = (np.frombuffer(found, "<f4")[at : at + M * N] for at in (0, 1024))
     assert np.array_equal(twice, 2 * once)
     assert not np.array_equal(once, np.frombuffer(right, "<f4")[: M * N])
+
+
+EARLY = cube(f"""
+  pto.mte_l0c_gm %lc, %a2, {BACK}, %c0, %c0, unit_flag(check_and_clear), nz2nd
+    {{pto_dv.flag_delay = 300}} : F32_L0C, F32_GM, I64x6
+  pto.mad {PRODUCT} unit_flag(check_and_set) : F16_L0A, F16_L0B, F32_L0C, I64x3
+""")
+"""The write-back waits on FIX for the product after it, which sets its flags."""
+
+
+def test_flags_of_a_program_are_its_own(tmp_path: Path) -> None:
+    """Random flags of L0C do not make a product wait, and the harness sets none of its blocks."""
+    a, b, *_ = factors()
+    image = (a.astype(np.float32) @ b.astype(np.float32)).astype("<f4").tobytes()
+    check = Check(space="gm", address=C_OUT, length=len(image), crc32=zlib.crc32(image))
+    jobs = [
+        job(tmp_path, name, text).model_copy(
+            update={"title": f"{name} {seed}", "seed": seed, "unit_flags": "", "dumps": (),
+                    "checks": (check,)}
+        )
+        for name, text in (("flags", UNIT_FLAGS), ("early", EARLY))
+        for seed in (3, 4, 5)
+    ]  # fmt: skip
+    record = run(settings(jobs), tmp_path / "run")
+    assert (record.status, record.message, record.failures) == ("pass", "", [])
+    assert [record.exercised[one.title] for one in jobs] == [1] * 6
+
+
+@pytest.mark.parametrize(("text", "delay"), [(EARLY, None), (DELAYED, 300)])
+def test_the_harness_delays_no_flag_of_a_product(text: str, delay: int | None) -> None:
+    found = trace(read(text, "x.pto"), arguments={0: A_IN, 1: B_IN, 2: C_OUT, 3: BIAS_IN})
+    rounds = without_delays(schedule(found, order(found)))
+    delays = [one.block.flag_delay for one in rounds if one.block.flag_delay is not None]
+    assert max((int(each.max()) for each in delays), default=-1) == (-1 if delay is None else delay)
 
 
 def test_flags_that_nothing_clears_are_a_deadlock(tmp_path: Path) -> None:

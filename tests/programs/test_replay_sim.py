@@ -323,7 +323,9 @@ def test_a_bug_and_a_missing_engine_are_reported_with_their_places(tmp_path: Pat
         ProgramJob(path=path, title="bug", arguments={0: IN, 1: OUT}, illegal="send"),
         ProgramJob(path=other, title="no fix", arguments={0: IN, 1: 0x5555, 2: OUT + 3}),
     ]
-    manifests = tuple(str(engines / f"pto_{slot}/manifest.toml") for slot in ("mte2", "mte3"))
+    manifests = tuple(
+        str(engines / f"pto_{slot}/manifest.toml") for slot in ("mte1", "mte2", "mte3")
+    )
     record = run(settings(jobs, duts=manifests), tmp_path / "run")
     line = line_of(ILLEGAL, "pto.mte_gm_ub %a0, %u16")
     assert any(f"transaction 1 on mte2 (bug:{line}:3)" in text for text in record.failures)

@@ -103,6 +103,35 @@ def test_ops_in_order_leave_one_image(
     assert record.transactions % 9 == 0
 
 
+BOTH = program(
+    """
+  pto.section.vector {
+  %sub = pto.get_subblock_idx
+  %ub = pto.castptr %c0 : i64 -> I8_UB
+  pto.mte_ub_gm %ub, %a0, %c1024 nburst(%c1, %c1024, %c1024) : I8_UB, I8_GM, I64x4
+  }
+""",
+    "I8_GM",
+)
+"""Both vector cores store their tile to the same bytes."""
+
+
+@pytest.mark.parametrize("numbers", [(0, 1, 2), (0, 3, 4)], ids=["one at a time", "overlap"])
+def test_the_vector_cores_are_swapped(numbers: tuple[int, ...], tmp_path: Path) -> None:
+    """They share an engine, in issue order: another schedule issues sub-block 1's op first."""
+    record = replay(tmp_path, BOTH, numbers, OUT)
+    assert record.message == "the schedules of a program leave different bytes"
+    assert [one.same for one in record.schedules].count(False) == 1
+    (report,) = record.failures
+    for part in (
+        "pto.mte_ub_gm on PIPE_MTE3 of the vector core 0",
+        "pto.mte_ub_gm on PIPE_MTE3 of the vector core 1",
+        "of one pipe cores in the order ",
+        "pto.sync.wait <PIPE_MTE3>",
+    ):
+        assert part in report, report
+
+
 def test_a_race_is_named_with_both_ops_and_their_order(tmp_path: Path) -> None:
     record = replay(tmp_path, RACE, 5, IN, OUT)
     assert record.status == "fail"

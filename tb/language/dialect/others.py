@@ -32,7 +32,7 @@ from tb.language.parser.syntax import Scanner
 
 
 class BlockQueryOp(Operation):
-    """``pto.get_block_idx`` and its like: which of how many blocks runs; here the only one."""
+    """``pto.get_block_idx`` and its like: ``value`` of the only block, which runs."""
 
     name = "pto.get_block"
     value = 0
@@ -71,7 +71,7 @@ class BlockIdxOp(BlockQueryOp):
 
 
 class SubblockIdxOp(BlockQueryOp):
-    """``pto.get_subblock_idx``: 0."""
+    """``pto.get_subblock_idx``: the number of the vector core, 0 of the cube core."""
 
     name = "pto.get_subblock_idx"
 
@@ -84,7 +84,7 @@ class BlockNumOp(BlockQueryOp):
 
 
 class SubblockNumOp(BlockQueryOp):
-    """``pto.get_subblock_num``: 1."""
+    """``pto.get_subblock_num``: 2 on the vector cores of a program in which both run, else 1."""
 
     name = "pto.get_subblock_num"
     value = 1

@@ -15,7 +15,7 @@ from tb.language.order.queues import condition_of
 from tb.language.order.touched import touches
 from tb.language.order.verdict import Hazard, verdict
 from tb.language.place import Finding, Place
-from tb.language.trace import Compute, Doubt, Move, Step, lane_of, lane_text
+from tb.language.trace import CORES, Compute, Doubt, Move, Step, lane_of, lane_text
 
 RULE = "A-14"
 """Rule that dependent steps of one pipe without a barrier break."""
@@ -28,6 +28,25 @@ Describe = Callable[[str, Shared], str]
 def described(space: str, shared: Shared) -> str:
     """Returns bytes in words."""
     return f"{space} {shared}"
+
+
+def between_cores(first: Step, second: Step) -> str:
+    """Returns what orders two steps of different cores.
+
+    The vector cores of a block have no counters of each other: ``sync`` of mode 1 is between them,
+    whose wait needs the sets of both (spec/order_and_atomics.md, section 4).
+    """
+    one, other = (step.pipe.value if step.pipe else "" for step in (first, second))
+    if first.core and second.core:
+        return (
+            f"pto.sync.set <{one}> on both vector cores, on the {CORES[first.core]} after the "
+            f"first op, and pto.sync.wait <{other}> on both, on the {CORES[second.core]} before "
+            "the second op, with ffts_mode = 1; or other bytes for each core"
+        )
+    return (
+        f"pto.set_intra_block <{one}> on the {CORES[first.core]} after the first and "
+        f"pto.wait_intra_block <{other}> on the {CORES[second.core]} before the second"
+    )
 
 
 class Hazards:
@@ -67,12 +86,13 @@ class Hazards:
         self._left_out: list[Region] = []
         self._clusters = clusters(used, self._left_out)
         self._at: dict[tuple[int, int], int] = {}
-        self._found: dict[tuple[Place, Place], Finding | None] = {}
+        # Places of both steps; and their cores, where these differ.
+        self._found: dict[tuple[Place, Place, tuple[int, ...]], Finding | None] = {}
         self._held: dict[int, set[int]] = defaultdict(set)
 
     @property
     def findings(self) -> list[Finding]:
-        """Hazards so far, errors and warnings, each pair of places once."""
+        """Hazards so far, errors and warnings, each pair of places once for a pair of cores."""
         return [one for one in self._found.values() if one is not None]
 
     @property
@@ -114,10 +134,12 @@ class Hazards:
                     if latest:
                         earlier = self._at[other, latest]
                         self._held[index].add(earlier)
-                        places = self._steps[earlier].place, self._steps[index].place
-                        if places not in self._found:
+                        first, second = self._steps[earlier], self._steps[index]
+                        cores = () if first.core == second.core else (first.core, second.core)
+                        pair = first.place, second.place, cores
+                        if pair not in self._found:
                             shared = cluster.shared(region, other, wrote, latest)
-                            self._found[places] = self._finding(
+                            self._found[pair] = self._finding(
                                 earlier, index, wrote, write, region.space, shared
                             )
         for region, write, cluster in mine:
@@ -136,7 +158,9 @@ class Hazards:
         other = f"pto.{first.name} at {first.place}"
         if first.place == second.place:
             other = "the same op"
-            if through == to_here:
+            if first.core != second.core:
+                other += f" of the {CORES[first.core]}"
+            elif through == to_here:
                 other += " of an earlier iteration"
         if through and through != to_here:
             other += f"{through},"
@@ -157,9 +181,6 @@ class Hazards:
             legal = f"set_flag and wait_flag {pipes} between them"
         else:
             message += f" ({lane_text(first, True)}, and {lane_text(second, True)})"
-            legal = (
-                f"set_intra_block on {first.pipe.value} after the first and wait_intra_block on "
-                f"{second.pipe.value} before the second"
-            )
+            legal = between_cores(first, second)
         found = Finding(second.place, f"pto.{second.name}", rule, message, legal, condition)
         return replace(found, severity="warning") if judged == "warn" else found

@@ -16,19 +16,24 @@ byte that one of them writes, are a hazard, unless they are of a pipe that order
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from tb.isa.pipes import Pipe
 from tb.language.collector import collector_off
 from tb.language.order.hazards import Describe, Hazards, described
 from tb.language.order.queues import (
+    COUNTERS,
+    INTRA_BLOCK,
+    MOST_SIGNALS,
     Event,
     Queues,
     condition_of,
     event_of,
     event_text,
     read_queues,
+    step_name,
     stops_stream,
 )
 from tb.language.order.verdict import Hazard
@@ -71,7 +76,8 @@ class Order:
         after: Index of such a step to those that must have completed before it starts: the last
             of each pipe, none of pipe S. What an earlier step of its pipe waits for already, and
             what another one of these has waited for, is left out.
-        findings: Waits that are never met, circular waits, events set twice, hazards.
+        findings: Waits that are never met, circular waits, events set twice, counters of signals
+            that may overflow, hazards.
         held: Index of such a step to earlier ones that touch a byte of it and that nothing orders
             it after: hazards of any verdict, and dependent steps of a pipe whose hardware orders
             them. An execution keeps these, too: it is in program order.
@@ -94,17 +100,23 @@ class Order:
 
 
 @collector_off()
-def order(trace: Trace, describe: Describe = described, hazard: Hazard = "") -> Order:
+def order(
+    trace: Trace,
+    describe: Describe = described,
+    hazard: Hazard = "",
+    unit_flags: Collection[int] = (),
+) -> Order:
     """Returns how a program may run, and what is wrong with how it orders its steps.
 
     Args:
         trace: The program.
         describe: Gives messages their words for bytes.
         hazard: Verdict on hazards, see :func:`tb.language.order.verdict.verdict`.
+        unit_flags: Blocks of L0C whose unit flags are set when the program begins.
     """
     steps = trace.steps
     doubts = trace.doubtful()
-    queues = read_queues(steps, doubts)
+    queues = read_queues(steps, doubts, unit_flags)
     sequence = tuple(i for i in queues.sequence if isinstance(steps[i], Move | Compute))
     hazards = Hazards(steps, sequence, describe, doubts, trace.called, hazard)
     clocks = _Clocks(steps, queues, doubts)
@@ -113,7 +125,8 @@ def order(trace: Trace, describe: Describe = described, hazard: Hazard = "") -> 
         step = steps[index]
         if isinstance(step, Move | Compute):
             queue, known = clocks.start(index, step)
-            hazards.take(index, queue, clocks.begun[queue], known)
+            if index not in queues.stuck:
+                hazards.take(index, queue, clocks.begun[queue], known)
         elif isinstance(step, Barrier):
             clocks.join(step)
         elif isinstance(step, SetFlag | SetSignal):
@@ -142,7 +155,7 @@ class _Clocks:
     Attributes:
         begun: Entries that each queue has begun.
         after: As of :class:`Order`.
-        findings: Events set twice.
+        findings: Events set twice, counters of signals that may overflow.
     """
 
     def __init__(
@@ -170,11 +183,15 @@ class _Clocks:
         self._waits: dict[int, int] = {}
         self._sets: dict[Event, int] = {}
         self._twice: dict[Place, Finding] = {}
+        # Sets of each counter of signals, and the positions of its waits by queue.
+        self._raised: dict[Event, int] = defaultdict(int)
+        self._overflow: dict[Event, Finding] = {}
+        self._waited: dict[Event, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         self._needed = set(queues.registers.values())
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        return tuple(self._twice.values())
+        return (*self._twice.values(), *self._overflow.values())
 
     def _learn(self, pipe: int, behind: list[int]) -> None:
         self._known[pipe] = list(map(max, self._known[pipe], behind))
@@ -247,9 +264,28 @@ class _Clocks:
             late = pipe != target and waited is not None and waited > self._known[pipe][target]
             if waited is None or late:
                 self._set_twice(before, index, event)
+        if isinstance(step, SetSignal) and step.kind == INTRA_BLOCK:
+            self._count(index, step, event)
         self._sets[event] = index
         self._behind[index] = [*self._known[pipe]]
         self._behind[index][pipe] = self.begun[pipe]
+
+    def _count(self, index: int, step: SetSignal, event: Event) -> None:
+        """Raises a counter of signals, which holds at most ``MOST_SIGNALS`` (IB-07)."""
+        self._raised[event] += 1
+        known = self._known[_lane(step.core, step.pipe)]
+        waits = self._waited[event].items()
+        passed = sum(bisect_right(places, known[pipe]) for pipe, places in waits)
+        if self._raised[event] - passed <= MOST_SIGNALS:
+            return
+        message = (
+            f"signal: set {self._raised[event]} of {event_text(event)}, and nothing says that the "
+            f"{CORES[step.target]} has waited for more than {passed} of them"
+        )
+        legal = f"at most {MOST_SIGNALS} sets that are not waited for"
+        condition = condition_of(self._doubts, index)
+        finding = Finding(step.place, step_name(step), COUNTERS, message, legal, condition)
+        self._overflow.setdefault(event, finding)
 
     def wait_flag(self, index: int, step: WaitFlag | WaitSignal) -> None:
         """Waits for an event; one that no set_flag meets is passed."""
@@ -258,6 +294,8 @@ class _Clocks:
         met = self._queues.met.get(index)
         if met is not None:
             self._waits[met] = self.begun[pipe]
+            if isinstance(step, WaitSignal):
+                self._waited[event_of(step)][pipe].append(self.begun[pipe])
             self._learn_of(step, self._behind.pop(met))
 
     def _learn_of(self, step: WaitFlag | WaitSignal | GetBuf | RlsBuf, behind: list[int]) -> None:

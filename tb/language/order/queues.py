@@ -4,25 +4,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
 from types import MappingProxyType
 
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import LegacySet
-from tb.isa.fix.op import FixDescriptor
-from tb.isa.footprint import flag_blocks
 from tb.isa.lower import reads_ctrl
-from tb.isa.mad import flag_blocks as mad_flags
 from tb.isa.pipes import Pipe
 from tb.language.order.buffers import Buffers, read_buffers
+from tb.language.order.flags import read_unit_flags
 from tb.language.place import Finding, Place
 from tb.language.trace import (
     CORES,
     TWICE,
     Barrier,
-    Compute,
     Doubt,
     GetBuf,
     Lane,
@@ -36,10 +33,15 @@ from tb.language.trace import (
     lane_of,
     lane_text,
 )
-from tb.language.unknown import UndecidedError
 
 Event = tuple[int, Pipe, Pipe, int] | tuple[str, int, int, int]
 """Core, pipe that sets, pipe that waits, number; of a signal its kind, both cores, number."""
+
+INTRA_BLOCK = "intra_block"
+"""Kind of the signals that ``set_intra_block`` raises."""
+
+COUNTERS = "IB-07"
+"""Rule of their counters."""
 
 MOST_SIGNALS = 15
 """Largest value of a counter of signals (IB-07)."""
@@ -84,7 +86,9 @@ class Queues:
         registers: Index of an op that reads registers to the last op before it that writes them.
         buffers: What each bracket of a buffer waits for.
         flagged: Step to those that it waits for by unit flags.
+        stuck: Steps that wait for ever for a unit flag.
         findings: Waits that no set meets, wrong brackets, and waits that wait for one another.
+        between: Those of them in which several cores take part.
         notes: Events that are set at the end, and buffers that are held.
     """
 
@@ -94,7 +98,9 @@ class Queues:
     registers: dict[int, int]
     buffers: Buffers
     flagged: dict[int, list[int]]
+    stuck: frozenset[int]
     findings: tuple[Finding, ...]
+    between: tuple[Finding, ...]
     notes: tuple[str, ...]
 
 
@@ -167,44 +173,6 @@ def _edges(
     return edges, registers
 
 
-def unit_flags(steps: tuple[Step, ...]) -> dict[int, list[int]]:
-    """Returns what unit flags make a step wait for (spec/fixpipe.md, section 8).
-
-    A write-back that checks flags waits for the products that set those of its blocks, a product
-    that checks them for the write-backs that cleared them. Without a product that sets flags they
-    are not those of the program.
-    """
-    uses = [
-        index
-        for index, step in enumerate(steps)
-        if (isinstance(step, Compute) and step.op.unit_flag)
-        or (isinstance(step, Move) and getattr(step.op, "unit_flag", 0) in (2, 3))
-    ]
-    if not any(isinstance(steps[index], Compute) for index in uses):
-        return {}
-    found: dict[int, list[int]] = {}
-    product: dict[int, int] = {}
-    cleared: dict[int, int] = {}
-    for index in uses:
-        step = steps[index]
-        try:
-            if isinstance(step, Compute):
-                blocks, before, here = mad_flags(step.op), cleared, product
-            else:
-                assert isinstance(step, Move)
-                desc = step.lowering.descriptor
-                if not isinstance(desc, FixDescriptor) or step.lowering.refused:
-                    continue
-                blocks, before, here = flag_blocks(desc).tolist(), product, cleared
-        except (UndecidedError, ValueError):
-            continue
-        waits = sorted({before[block] for block in blocks if block in before})
-        if waits:
-            found[index] = waits
-        here.update(dict.fromkeys(blocks, index))
-    return found
-
-
 def _sort(count: int, edges: _Edges) -> list[int]:
     """Returns the steps that can start, the earliest of the program first."""
     missing = [0] * count
@@ -235,27 +203,39 @@ def condition_of(doubts: Mapping[int, Doubt], later: int, earlier: int = -1) -> 
     return doubts[earlier].condition.removesuffix(TWICE) if earlier in doubts else ""
 
 
-def read_queues(steps: tuple[Step, ...], doubts: Mapping[int, Doubt] = NO_DOUBTS) -> Queues:
+def read_queues(
+    steps: tuple[Step, ...],
+    doubts: Mapping[int, Doubt] = NO_DOUBTS,
+    unit_flags: Collection[int] = (),
+) -> Queues:
     """Returns what the queues of a program tell.
 
     Args:
         steps: The program.
         doubts: Steps that are not known to happen.
+        unit_flags: Blocks of L0C whose flags are set when it begins.
     """
     sets, waits, met = _flags(steps)
     buffers = read_buffers(steps)
-    flagged = unit_flags(steps)
+    flags = read_unit_flags(steps, unit_flags)
     cores = any(step.core for step in steps)
-    edges, registers = _edges(steps, met, buffers, flagged)
+    edges, registers = _edges(steps, met, buffers, flags.waits)
     sequence = _sort(len(steps), edges)
-    findings = _never_met(steps, sets, waits, doubts, cores)
-    for fault in buffers.faults:
+    signals: Mapping[Event, Sequence[int]] = {
+        event: some for event, some in waits.items() if isinstance(event[0], str)
+    }
+    rest = {event: some for event, some in waits.items() if event not in signals}
+    between = _never_met(steps, sets, signals, doubts, cores)
+    between += _of_two_pipes(steps, sets, waits)
+    findings = _never_met(steps, sets, rest, doubts, cores)
+    for fault in (*buffers.faults, *flags.faults):
         step, condition = steps[fault.index], condition_of(doubts, fault.index, fault.earlier)
         name, message = step_name(step), fault.message
         findings.append(Finding(step.place, name, fault.rule, message, fault.legal, condition))
     if len(sequence) < len(steps):
         stuck = set(range(len(steps))).difference(sequence)
-        findings += _circles(steps, edges, stuck, doubts, cores)
+        for circle, crosses in _circles(steps, edges, stuck, doubts, cores):
+            (between if crosses else findings).append(circle)
     notes = []
     for event, indices in sets.items():
         if len(indices) > len(waits[event]):
@@ -266,15 +246,40 @@ def read_queues(steps: tuple[Step, ...], doubts: Mapping[int, Doubt] = NO_DOUBTS
         assert isinstance(step, GetBuf), "it is what holds a buffer"
         text = f"buffer {step.buffer} is still held by {step.pipe.value} at the end"
         notes.append(f"{step.place}: note: {text}")
+    stuck_flags = frozenset(fault.index for fault in flags.faults)
     return Queues(
-        tuple(sequence), met, sets, registers, buffers, flagged, tuple(findings), tuple(notes)
-    )
+        tuple(sequence), met, sets, registers, buffers, flags.waits, stuck_flags,
+        (*findings, *between), tuple(between), tuple(notes),
+    )  # fmt: skip
+
+
+def _of_two_pipes(steps: tuple[Step, ...], *uses: Mapping[Event, Sequence[int]]) -> list[Finding]:
+    """Returns the ops by which a second pipe sets a signal, or waits for it (IB-07)."""
+    findings: dict[Place, Finding] = {}
+    for side in uses:
+        for event, indices in side.items():
+            if event[0] != INTRA_BLOCK or not indices:
+                continue
+            first = steps[indices[0]]
+            for index in indices:
+                step = steps[index]
+                if step.pipe is first.pipe:
+                    continue
+                does = "sets" if isinstance(step, SetSignal) else "waits for"
+                message = (
+                    f"signal: {lane_text(step, True)} {does} {event_text(event)}, and so does "
+                    f"{lane_text(first, True)} at {first.place}"
+                )
+                legal = "one pipe for an id"
+                found = Finding(step.place, step_name(step), COUNTERS, message, legal)
+                findings.setdefault(step.place, found)
+    return list(findings.values())
 
 
 def _never_met(
     steps: tuple[Step, ...],
     sets: dict[Event, list[int]],
-    waits: dict[Event, list[int]],
+    waits: Mapping[Event, Sequence[int]],
     doubts: Mapping[int, Doubt],
     cores: bool,
 ) -> list[Finding]:
@@ -304,8 +309,8 @@ def _never_met(
 def _circles(
     steps: tuple[Step, ...], edges: _Edges, stuck: set[int], doubts: Mapping[int, Doubt],
     cores: bool,
-) -> list[Finding]:  # fmt: skip
-    """Returns the circles among steps that cannot start, each with all its places."""
+) -> list[tuple[Finding, bool]]:  # fmt: skip
+    """Returns the circles among steps that cannot start, and whether they cross cores."""
     heads: dict[Lane, int] = {}
     for index in sorted(stuck):
         step = steps[index]
@@ -326,7 +331,9 @@ def _circles(
             circle = path[ring[0] :]
             last = max(index for index, _ in circle)
             condition = condition_of(doubts, last, min(index for index, _ in circle))
-            findings.append(replace(_circle(steps, circle, cores), condition=condition))
+            crosses = len({steps[index].core for index, _ in circle}) > 1
+            found = replace(_circle(steps, circle, cores), condition=condition)
+            findings.append((found, crosses))
     return findings
 
 
@@ -336,8 +343,10 @@ def _circle(steps: tuple[Step, ...], ring: list[tuple[int, int]], cores: bool) -
     words = []
     for number, (_, before) in enumerate(ring):
         last = number + 1 == len(ring)
-        after = "this one" if last else _what(steps[ring[number + 1][0]], cores)
-        words.append(f"waits for {_what(steps[before], cores)}, which comes after {after}")
+        head = ring[0 if last else number + 1][0]
+        after = "this one" if last else _what(steps[head], cores)
+        waits = f"{_what(steps[before], cores)}, which comes after {after}"
+        words.append(f"waits for {after if before == head else waits}")
     step = steps[ring[0][0]]
     return Finding(step.place, step_name(step), "", "deadlock: " + ", which ".join(words))
 

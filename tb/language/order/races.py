@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from tb.isa.pipes import Pipe
 from tb.language.lowered import Region, Touches
 from tb.language.order.accesses import Shared
+from tb.language.order.hazards import between_cores
 from tb.language.order.order import Order
 from tb.language.order.touched import touches
 from tb.language.place import Place
-from tb.language.trace import CORES, Compute, Lane, Move, Trace, lane_of
+from tb.language.trace import Compute, Lane, Move, Trace, lane_of
 
 _Intervals = NDArray[np.int64]
 """Ranges ``first, end`` in ascending order, of which no two meet: ``int64[n, 2]``."""
@@ -203,12 +204,9 @@ def written_by(trace: Trace, steps: Iterable[int]) -> Mapping[str, _Intervals]:
 def remedy(trace: Trace, race: Race) -> str:
     """Returns what would order the two steps of a race."""
     one, other = (trace.steps[index] for index in (race.earlier, race.later))
-    (core, first), (second_core, second) = lane_of(one), lane_of(other)
-    if core != second_core:
-        return (
-            f"pto.set_intra_block <{first.value}> on the {CORES[core]} after the first and "
-            f"pto.wait_intra_block <{second.value}> on the {CORES[second_core]} before the second"
-        )
+    if one.core != other.core:
+        return between_cores(one, other)
+    (_, first), (_, second) = lane_of(one), lane_of(other)
     if first is second:
         return f"pto.barrier of {first.value} between them"
     return (

@@ -128,9 +128,14 @@ def _of_word(xt: int, fixed: dict[str, Any]) -> dict[str, Any]:
             "m": xt & 0xFFF,
             "k": xt >> 12 & 0xFFF,
             "n": xt >> 24 & 0xFFF,
-            "unit_flag": FLAG_CODES.get(xt >> 55 & 3, ""),
+            "unit_flag": _flag_of(xt >> 55 & 3),
             "disable_gemv": bool(xt >> 61 & 1),
             "initial": BIAS if initial == ACC and fixed.get("bias_type") else initial,
         }
     except UndecidedError:
         return {"m": UNKNOWN, "n": UNKNOWN, "k": UNKNOWN}
+
+
+def _flag_of(code: int) -> str:
+    """Returns the clause ``unit_flag`` of a code; one without a name breaks MD-L01."""
+    return FLAG_CODES.get(code, str(code)) if code else ""

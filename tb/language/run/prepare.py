@@ -16,10 +16,24 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tb.isa.dtypes import element_bits
 from tb.language.dialect.flags import BarrierOp, FlagOp, SetFlagOp
 from tb.language.dialect.ops import MoveOp, written
-from tb.language.dialect.others import BlockQueryOp, BrokenOp, ForeignOp, SubblockIdxOp
+from tb.language.dialect.others import (
+    BlockQueryOp,
+    BrokenOp,
+    ForeignOp,
+    SubblockIdxOp,
+    SubblockNumOp,
+)
 from tb.language.dialect.scalars import ScalarOp
 from tb.language.dialect.sections import SectionOp, VectorSectionOp
-from tb.language.dialect.sync import BufferOp, CoreOp, OrderOp, QuietOp, SignalOp
+from tb.language.dialect.sync import (
+    BufferOp,
+    CoreOp,
+    OrderOp,
+    QuietOp,
+    SetCrossBlockOp,
+    SignalOp,
+    WaitCrossBlockOp,
+)
 from tb.language.dialect.types import pointer_of, type_name
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import Finding, Place, refuse
@@ -56,6 +70,7 @@ from tb.language.trace import Barrier, SetFlag, Skipped, WaitFlag
 ADDRESS_BITS = 64
 """Width of a pointer as a number."""
 
+_SIGNALS = "set_intra_block, sync.set and their waits: signals between the cores of a block"
 _UNDEFINED = Missing("it is used before it is defined")
 _ENDS = ("func.return", "scf.yield", "scf.condition")
 
@@ -77,15 +92,27 @@ class Stream:
     @property
     def number(self) -> int:
         """The number of the core."""
-        return 1 + self.sub_block if self.core == "vector" else 0
+        return FIRST_VECTOR + self.sub_block if self.core == "vector" else 0
 
-    def leaves_out(self, section: str) -> bool:
-        """Returns whether a section is of another core."""
+    @property
+    def sub_blocks(self) -> int:
+        """``get_subblock_num``: the vector cores that run, 1 on any other core."""
+        both = {FIRST_VECTOR, FIRST_VECTOR + 1} <= set(self.running)
+        return 2 if both and self.core == "vector" else 1
+
+    def leaves_out(self, section: str, sub_block: int | None = None) -> bool:
+        """Returns whether a section is of another core; ``sub_block`` is that which it names."""
         kind = section.removeprefix("pto.section.")
-        return bool(self.core) and kind in ("cube", "vector") and kind != self.core
+        if not self.core or kind not in ("cube", "vector"):
+            return False
+        other = kind == "vector" and sub_block is not None and sub_block != self.sub_block
+        return kind != self.core or other
 
 
 EVERY_STREAM = Stream()
+
+FIRST_VECTOR = 1
+"""Number of the vector core of sub-block 0."""
 
 KNOWN: tuple[str, ...] = (
     "builtin.module",
@@ -117,7 +144,7 @@ class _Scope:
     slots: dict[SSAValue, int] = field(default_factory=dict)
     fixed: set[int] = field(default_factory=set)
     ub_sub: int = 0
-    ub_chosen: bool = False
+    ub_chosen: int | None = None
 
     def slot(self, value: SSAValue) -> int:
         """Returns the slot of a value."""
@@ -149,6 +176,14 @@ def given_sub_block(op: Operation) -> Attribute | None:
     return attribute_of(op, "ub_sub") if given is None else given
 
 
+def sub_block_of(op: Operation) -> int | None:
+    """Returns the number of that sub-block; None where it is none, or not named."""
+    given = given_sub_block(op)
+    if isinstance(given, IntegerAttr) and given.value.data in (0, 1):
+        return given.value.data
+    return None
+
+
 def _name(op: Operation) -> str:
     return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
 
@@ -164,8 +199,9 @@ class Preparation:
         skip_foreign: bool,
         ubuf_blocks: bool = False,
         stream: Stream = EVERY_STREAM,
+        signals: bool = False,
     ) -> None:
-        self.stream = stream
+        self.stream, self.signals = stream, signals
         self.source, self.run, self.skip_foreign = source, run, skip_foreign
         self.ubuf_blocks = ubuf_blocks
         self.problems: list[Finding] = []
@@ -219,8 +255,8 @@ class Preparation:
             return known
         name = function.sym_name.data
         routine = self.routines[function] = Routine(self.source.place(function), name)
-        chosen = given_sub_block(function) is not None
-        scope = _Scope(ub_sub=self._ub_sub(function, 0), ub_chosen=chosen)
+        ub_sub = self._ub_sub(function, self.stream.sub_block)
+        scope = _Scope(ub_sub=ub_sub, ub_chosen=sub_block_of(function))
         block, *others = function.body.blocks
         if others and not self.run.static:
             count = len(others) + 1
@@ -247,13 +283,10 @@ class Preparation:
         return block_code(self.run, place, self._block(block, scope))
 
     def _ub_sub(self, op: Operation, outer: int) -> int:
-        given = given_sub_block(op)
-        if given is None:
-            return outer
-        if isinstance(given, IntegerAttr) and given.value.data in (0, 1):
-            return given.value.data
-        self.problem(op, f"ub_sub is {given}: a vector sub-block is 0 or 1")
-        return outer
+        given, number = given_sub_block(op), sub_block_of(op)
+        if given is not None and number is None:
+            self.problem(op, f"ub_sub is {given}: a vector sub-block is 0 or 1")
+        return outer if number is None else number
 
     def _block(self, block: Block, scope: _Scope) -> tuple[Code, ...]:
         codes: list[Code] = []
@@ -271,14 +304,15 @@ class Preparation:
 
     def _section(self, op: Operation, scope: _Scope) -> tuple[Code, ...]:
         """Returns the code of a section; one of both sub-blocks is run for sub-block 0 alone."""
-        if self.stream.leaves_out(op.name):
+        named = sub_block_of(op)
+        chosen = scope.ub_chosen if named is None else named
+        if self.stream.leaves_out(op.name, chosen):
             return ()
         outer = scope.ub_sub
         if isinstance(op, VectorSectionOp):
             scope.ub_sub = self.stream.sub_block or outer
         scope.ub_sub = self._ub_sub(op, scope.ub_sub)
-        chosen = scope.ub_chosen or given_sub_block(op) is not None
-        both = isinstance(op, VectorSectionOp) and not chosen
+        both = isinstance(op, VectorSectionOp) and chosen is None
         if both and any(isinstance(each, MoveOp) for each in op.walk()):
             self.one_sub_block.setdefault(self.source.place(op))
         codes: list[Code] = []
@@ -296,7 +330,11 @@ class Preparation:
         if make is not None:
             return make(op, scope)
         if isinstance(op, BlockQueryOp):
-            number = self.stream.sub_block if isinstance(op, SubblockIdxOp) else op.value
+            number = op.value
+            if isinstance(op, SubblockIdxOp):
+                number = self.stream.sub_block
+            elif isinstance(op, SubblockNumOp):
+                number = self.stream.sub_blocks
             scope.fix(op.results[0], number)
             return None
         if isinstance(op, BrokenOp):
@@ -549,7 +587,10 @@ class Preparation:
 
     def _signal(self, op: SignalOp, scope: _Scope) -> Code | None:
         """Returns the code of a signal between cores; a core that is checked alone has none."""
-        if self.run.static:
+        if isinstance(op, SetCrossBlockOp | WaitCrossBlockOp):
+            self._cores(op)
+            return None
+        if self.run.static and not self.signals:
             return None
         slot = scope.slot(op.operands[0]) if op.operands else None
         stream, place = self.stream, self.source.place(op)
@@ -602,8 +643,10 @@ class Preparation:
         """Continues after an op that is read and not executed; no run may leave it out."""
         if isinstance(op, BufferOp):
             self._known(op, f"mode {op.mode}", "mode 0 or 1")
+        elif isinstance(op, SignalOp):
+            self._known(op, "it is a signal between blocks, and one block runs", _SIGNALS)
         else:
-            self._known(op, "signals between cores are not", "flags and buffers of one core")
+            self._known(op, "it waits for the cores of all blocks, and one block runs", _SIGNALS)
 
     def _move(self, op: Operation, scope: _Scope) -> Code | None:
         text = written(op)

@@ -14,7 +14,6 @@ from tb.language.dialect.sync import (
     DynamicFlagOp,
     GetBufOp,
     OrderOp,
-    SetCrossBlockOp,
     SetFlagDynOp,
     SetIntraBlockOp,
     SignalOp,
@@ -75,7 +74,7 @@ CUBE, VECTORS = 0, (1, 2)
 OFFSET = 16
 """Ids of the cube core from here on are those of sub-block 1 (IB-06)."""
 
-_SETS = (SetIntraBlockOp, SetCrossBlockOp, SyncSetOp)
+_SETS = (SetIntraBlockOp, SyncSetOp)
 
 
 def _peers(op: SignalOp, core: int, number: int, cores: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -131,7 +130,10 @@ def signal_code(
     def code(frame: Frame) -> None:
         value = op.number if slot is None else plain(frame[slot])
         if isinstance(value, Missing):
-            raise refuse(place, f"the id is not known: {value.why}", op=op.name)
+            if not run.static:
+                raise refuse(place, f"the id is not known: {value.why}", op=op.name)
+            run.unnumbered.setdefault(place)
+            return
         if not 0 <= value < op.ids:
             run.report(Finding(place, op.name, "", f"id is {value}", f"0..{op.ids - 1}"))
             return

@@ -3,22 +3,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tb.common.errors import PtoError
 from tb.language.collector import collector_off
+from tb.language.dialect.ops import MoveOp, written
+from tb.language.dialect.others import SubblockIdxOp
 from tb.language.dialect.sections import CubeSectionOp, SectionOp, VectorSectionOp
 from tb.language.dialect.sync import SetIntraBlockOp, WaitIntraBlockOp
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.reader import Source
 from tb.language.run.execution import Execution, never_executed
-from tb.language.run.prepare import EVERY_STREAM, Preparation, Stream, kind_of_type
+from tb.language.run.prepare import (
+    EVERY_STREAM,
+    Preparation,
+    Stream,
+    kind_of_type,
+    sub_block_of,
+)
 from tb.language.run.sync import OFFSET
 from tb.language.run.values import Located, Missing
 from tb.language.trace import Argument, Compute, Doubt, Move, Step, Trace
@@ -139,6 +148,7 @@ def trace(
     ubuf_to_ubuf: Literal["bytes", "blocks"] = "bytes",
     limit: int = LIMIT,
     stream: Stream | None = None,
+    signals: bool = False,
 ) -> Trace:
     """Returns what a program does.
 
@@ -156,6 +166,7 @@ def trace(
         limit: Ops that loops and calls execute at most.
         stream: The core whose code is walked. By default a run has the steps of every core, a
             static trace all code in the order of the text.
+        signals: A static trace has the signals between cores, too.
 
     Raises:
         ProgramError: the program cannot be executed; without ``static`` also: an operand is
@@ -166,7 +177,7 @@ def trace(
     if stream is None:
         cores = () if static else running(source)
         if cores:
-            return _merged(
+            return merged(
                 [
                     trace(
                         source, function=function, arguments=arguments, foreign=foreign,
@@ -184,6 +195,7 @@ def trace(
         skip_foreign=foreign == "skip",
         ubuf_blocks=ubuf_to_ubuf == "blocks",
         stream=stream,
+        signals=signals,
     )
     too_deep = refuse(source.place(chosen), "loops, conditions and calls are nested too deeply")
     try:
@@ -217,28 +229,42 @@ def trace(
     )
 
 
-_SECOND = re.compile(r"get_subblock_idx|split_[mn]|copy_cbuf_to_ubuf")
-"""Text of a program in which sub-block 1 takes part."""
-
-
-def _to_second(op: Operation) -> bool:
-    """Tells whether an op of the cube core is a signal to or from sub-block 1, or may be."""
-    if not isinstance(op, SetIntraBlockOp | WaitIntraBlockOp):
+def _is_zero(value: SSAValue) -> bool:
+    """Tells whether a value is the constant 0."""
+    owner = value.owner
+    if not isinstance(owner, ConstantOp) or not isinstance(owner.value, IntegerAttr):
         return False
-    return bool(op.operands) or op.number >= OFFSET
+    return bool(owner.value.value.data == 0)
+
+
+def _of_second(op: Operation) -> bool:
+    """Tells whether sub-block 1 takes part in a program with this op, or may do so."""
+    if isinstance(op, SetIntraBlockOp | WaitIntraBlockOp):
+        return bool(op.operands) or op.number >= OFFSET
+    if isinstance(op, VectorSectionOp):
+        return sub_block_of(op) == 1
+    if isinstance(op, MoveOp):
+        text = written(op)
+        assert text is not None, "it is a movement"
+        if text.name != "mte_l0c_ub":
+            return text.name == "copy_cbuf_to_ubuf"
+        number = text.operands.get("sub_block")
+        return bool(text.words.get("ub_split")) or (number is not None and not _is_zero(number))
+    return isinstance(op, SubblockIdxOp)
 
 
 def streams(source: Source) -> tuple[Stream, ...]:
     """Returns the cores that a file has sections of; none where it has no section.
 
-    Sub-block 1 is one of them where the text has its number, a signal of it, or a tile that is
-    split over both.
+    Sub-block 1 is one of them where an op takes its number or names it, sends or takes a signal
+    of it, writes to its UB from the cube core, or splits a tile over both.
     """
     kinds = {op.name for op in source.module.walk() if isinstance(op, SectionOp)}
     found = [Stream("cube")] if CubeSectionOp.name in kinds else []
     if VectorSectionOp.name in kinds:
         found.append(Stream("vector"))
-        if _SECOND.search(source.text) or any(map(_to_second, source.module.walk())):
+        named = (sub_block_of(each) == 1 for each in source.bodies.values())
+        if any(named) or any(map(_of_second, source.module.walk())):
             found.append(Stream("vector", 1))
     return tuple(found)
 
@@ -250,7 +276,7 @@ def running(source: Source) -> tuple[Stream, ...]:
     return tuple(replace(each, running=numbers) for each in found)
 
 
-def _merged(traces: Sequence[Trace], cores: Sequence[Stream]) -> Trace:
+def merged(traces: Sequence[Trace], cores: Sequence[Stream]) -> Trace:
     """Returns the traces of several cores as one, core by core."""
     steps: list[Step] = []
     doubts: list[Doubt] = []
