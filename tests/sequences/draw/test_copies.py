@@ -208,6 +208,7 @@ def test_both_ends_of_both_memories(by_op: dict[str, list[Descriptor]], name: st
         sides = [side_of(desc) for desc in _live(by_op[name])]
         addresses = range(SIZES[sides[0].space])
         if of_loads and keyword != spec.source:
+            assert isinstance(spec, LoadSpec)
             addresses = memory_range(spec.memory)[1]
         assert any(side.end == addresses.stop for side in sides), keyword
         assert any(side.base == addresses.start for side in sides), keyword
