@@ -22,6 +22,7 @@ from cocotb_bus.bus import Bus
 from numpy.typing import NDArray
 from pyuvm import ConfigDB, uvm_subscriber
 
+from sequences.blocks import block_of, lower_program
 from sequences.constraints import OpConstraints, SizeClass
 from sequences.draw.copies import CopyGenerator
 from tb.benchmark.figures import Copies, LongRow, Measurements, ShortRows
@@ -34,6 +35,8 @@ from tb.harness.items import MAX_IN_FLIGHT, Batch
 from tb.harness.knobs import PROFILES, KnobProfile
 from tb.harness.mailbox import Mailbox
 from tb.isa.block import OpBlock, from_ops
+from tb.isa.ctrl import SetCtrl
+from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dma.op import MteGmUb, MteUbGm
 from tb.isa.lower import V06Op
 from tb.isa.ops import SLOTS
@@ -297,9 +300,15 @@ class HarnessBench(CopyBench):
                     )
                 )
 
-    async def clocks(self, ops: Sequence[V06Op]) -> int:
-        """Runs ops back to back, checked; returns clocks from the first accept to the last done."""
+    async def clocks(self, ops: Sequence[V06Op], ctrl: int = 0) -> int:
+        """Runs ops back to back, checked; returns clocks from the first accept to the last done.
+
+        CTRL is ``ctrl`` at the issue of each.
+        """
         block = from_ops(ops)
+        if ctrl:
+            programs = [(SetCtrl(ctrl), op, SetCtrl(0)) for op in ops]
+            block = block_of([lower_program(one, DmaRegisters())[0] for one in programs])
         await self.send(block)
         (records,) = self.tap.last.done.values()
         return int(records["done_cycle"][-1]) - int(records["accept_cycle"][0])

@@ -18,8 +18,11 @@ from tb.benchmark.workload import HarnessBench, Timer
 from tb.harness.knobs import PROFILES
 from tb.isa.block import from_ops
 from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
-from tb.isa.dma.op import MteGmL1, MteL1Ub
+from tb.isa.ctrl import TYPE_LSB
+from tb.isa.dma.op import MteGmL1, MteL1Ub, MteUbGm
 from tb.isa.dtypes import Ptr
+from tb.isa.fix.table import ATOMIC_TYPES
+from tb.isa.l0.op import MteL1L0a, MteL1L0aMx
 from tb.isa.lower import V06Op
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.ops import SLOTS
@@ -31,6 +34,7 @@ RATE_OPS = 8
 F16_BYTES = 2
 C0_F16 = 16
 C0_BYTES = 32
+F32_ADD = ATOMIC_TYPES["f32"] << TYPE_LSB
 MAX_LOCAL_LATENCY = 63
 """Longest measured read latency of the local ports, which the engines' read-ahead covers."""
 
@@ -46,6 +50,7 @@ class Workload:
         bytes: Written by one op.
         places: Number of such ops with separate destinations.
         make: Returns the op at a place, 0 to ``places - 1``.
+        ctrl: CTRL at its issue.
     """
 
     name: str
@@ -54,6 +59,7 @@ class Workload:
     bytes: int
     places: int
     make: Callable[[int], V06Op]
+    ctrl: int = 0
 
 
 def _repack(mode: str, n: int, d: int) -> Workload:
@@ -101,6 +107,42 @@ def _copies(width: int) -> list[Workload]:
     ]  # fmt: skip
 
 
+def _loads() -> list[Workload]:
+    """Loads of 32 KiB to L0, as they are and transposed, and of 2 KiB of scales."""
+    size, control = 32768, (0, 0, 4, 16, 4, 4)
+    types = Ptr("f16", "l1"), Ptr("f16", "l0a")
+    scales = Ptr("f8E8M0", "l1"), Ptr("f8E8M0", "l0a")
+    return [
+        Workload(
+            "mte_l1_l0a 64 x 256 f16", "C0 blocks", size // C0_BYTES, size, 2,
+            lambda k: MteL1L0a(k * size, k * size, *control, 0, *types),
+        ),
+        Workload(
+            "the same transposed", "C0 blocks", size // C0_BYTES, size, 2,
+            lambda k: MteL1L0a(k * size, k * size, 0, 0, 4, 16, 4, 16, 1, *types),
+        ),
+        Workload(
+            "mte_l1_l0a_mx 2 KiB", "C0 blocks", 64, 2048, 2,
+            lambda k: MteL1L0aMx(k * 2048, k * 16 * 2048, 0, 0, 4, 16, 16, 16, 0, *scales),
+        ),
+    ]  # fmt: skip
+
+
+def _stores(width: int) -> list[Workload]:
+    """Stores of 8 KiB, plain and atomic."""
+    size = 8192
+    types = Ptr("f32", "ub"), Ptr("f32", "gm")
+
+    def make(place: int) -> V06Op:
+        return MteUbGm(place * size, place * size, size, 1, 0, 0, (), 0, *types)
+
+    words = size // width
+    return [
+        Workload("mte_ub_gm 8 KiB", "words", words, size, 32, make),
+        Workload("mte_ub_gm 8 KiB, f32 add", "words", words, size, 32, make, F32_ADD),
+    ]
+
+
 SHAPES = (("nd2nz", 64, 512), ("nd2nz", 512, 16), ("dn2nz", 64, 512), ("dn2nz", 512, 64))
 """Matrices of the rate measurement: long and short rows both ways."""
 
@@ -114,7 +156,8 @@ class OpsBench(HarnessBench):
 
     def rated(self, width: int) -> list[Workload]:
         """Returns the workloads of the rates; ``width`` is that of the local ports in bytes."""
-        return [*(_repack(*shape) for shape in SHAPES), *_copies(width)]
+        repacks = [_repack(*shape) for shape in SHAPES]
+        return [*repacks, *_copies(width), *_loads(), *_stores(width)]
 
     def timed(self, width: int) -> list[Workload]:
         """Returns the workloads of the overhead."""
@@ -139,8 +182,8 @@ class OpsBench(HarnessBench):
 
     async def _rate(self, work: Workload, latency: int) -> None:
         ops = [work.make(k % work.places) for k in range(min(RATE_OPS, work.places))]
-        single = await self.clocks(ops[:1])
-        cycles = await self.clocks(ops)
+        single = await self.clocks(ops[:1], work.ctrl)
+        cycles = await self.clocks(ops, work.ctrl)
         self.found.rates.append(
             Rate(
                 name=work.name,

@@ -35,7 +35,7 @@ _UNIT = (
 )
 
 _BUFFERS = r"(get|rls)_buf(_dyn)?"
-_SIGNALS = r"(set|wait)_intra_block|sync\.(set|wait)"
+_SIGNALS = r"(set|wait)_(intra|cross)_block|sync\.(set|wait)|syncall"
 
 ORDER = re.compile(rf"(set|wait)_flag(_dyn)?|(pipe_)?barrier|{_BUFFERS}|{_SIGNALS}")
 """Names of ops that order pipes or cores and are executed."""
@@ -46,7 +46,7 @@ SENTENCES: tuple[tuple[str, str], ...] = (
     (_BUFFERS, "orders the pipes of a core; it touches no byte"),
     (_SIGNALS, "orders the cores of a block; it touches no byte"),
     (
-        r"barrier_sync|mem_bar|(set|wait)_cross_block|syncall"
+        r"barrier_sync|mem_bar"
         r"|set_ffts|(record|wait)_event|dsb|dcci|cmo\.\w+|fence\.\w+",
         f"orders pipes, cores or caches and touches no byte; {_SKIPPED}",
     ),

@@ -191,7 +191,7 @@ OTHERS = {
     "pto.wait_flag_dyn[<PIPE_MTE2>, <PIPE_MTE3>, %id]": "orders two pipes",
     "pto.barrier <PIPE_ALL>": "earlier ops",
     "pto.sync.set <PIPE_MTE2>, 3": "orders the cores of a block",
-    "pto.set_cross_block <PIPE_MTE2>, 3": "known and not executed",
+    "pto.set_cross_block <PIPE_MTE2>, 3": "orders the cores of a block",
     "pto.get_buf \"PIPE_MTE2\", 3, 0": "orders the pipes of a core",
     "mad_acc %a, %b, %c, %m, %n, %k": "no engine executes it",
     "pto.copy_matrix_cc_to_ub 0, 0, 3, 4": "register form of pto.mte_l0c_ub",

@@ -297,9 +297,6 @@ def test_an_unknown_number_is_a_note_and_stops_a_run(tmp_path: Path) -> None:
 # --- ops that are not executed --------------------------------------------------------------------
 
 UNEXECUTED = {
-    "set_cross_block": "pto.set_cross_block <PIPE_MTE3>, 3",
-    "wait_cross_block": "pto.wait_cross_block <PIPE_MTE2>, 3",
-    "syncall": "pto.syncall() mode = <hard>, core_type = <mix>",
     "get_buf": 'pto.get_buf "PIPE_V", 3, 2',
 }
 

@@ -721,3 +721,30 @@ def test_a_race_of_two_cores_has_a_remedy_that_works() -> None:
     ]
     fixed = walked(lines(cube, raised("FIX", 1)), lines(awaited("MTE3", 1), vector))
     assert (order(fixed).findings, races(fixed, order(fixed))) == ((), ())
+
+
+FIRST = f"{SUB}\n%z = arith.cmpi eq, %sub, %c0 : i64\nscf.if %z {{\n{STORE}\n}}"
+OTHER = f"scf.if %z {{\n}} else {{\n{LOAD}\n}}"
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kind", ["aiv_only", "mix", "aic_only", ""])
+def test_a_barrier_of_cores_orders_those_of_its_kind(kind: str, form: str) -> None:
+    """Vector core 1 loads what vector core 0 has stored."""
+    meets = f"pto.syncall() mode = <hard>, core_type = <{kind}>" if kind else ""
+    cube = meets if kind != "aiv_only" else ""
+    found = order(walked(cube or "pto.barrier <PIPE_ALL>", lines(FIRST, meets, OTHER), form=form))
+    assert bool(found.findings) == (kind in ("", "aic_only"))
+
+
+def test_a_core_that_does_not_come_to_the_barrier_is_named() -> None:
+    meets = "pto.syncall() mode = <hard>, core_type = <mix>"
+    (finding,) = order(walked("pto.barrier <PIPE_ALL>", meets)).findings
+    assert says(finding.message, "deadlock waits for ever nothing sets syncall cube core")
+
+
+def test_signals_between_blocks_need_those_of_the_block_alone() -> None:
+    pair = "pto.set_cross_block <PIPE_FIX>, 3\npto.wait_cross_block <PIPE_FIX>, 3"
+    assert order(walked(pair)).findings == ()
+    (finding,) = order(walked("pto.wait_cross_block <PIPE_FIX>, 3")).findings
+    assert says(finding.message, "deadlock nothing sets cross_block signal 3")

@@ -436,6 +436,11 @@ class SyncAllOp(CoreOp):
         op.verify_()
         return op
 
+    @property
+    def core_type(self) -> str:
+        """``mix``, ``aic_only`` or ``aiv_only``: the cores that meet."""
+        return attribute_text(self, "core_type")
+
     def verify_(self) -> None:
         """Refuses other words, and operands that do not go with the mode."""
         mode, cores = (attribute_text(self, key) for key in ("mode", "core_type"))

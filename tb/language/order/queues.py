@@ -131,7 +131,7 @@ def _flags(
 
 def stops_stream(step: Step) -> bool:
     """Returns whether a step stops the scalar stream: whatever comes later starts after it."""
-    return isinstance(step, WaitFlag | GetBuf) and step.pipe is Pipe.S
+    return isinstance(step, WaitFlag | GetBuf | WaitSignal) and step.pipe is Pipe.S
 
 
 def _edges(

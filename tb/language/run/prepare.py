@@ -27,12 +27,10 @@ from tb.language.dialect.scalars import ScalarOp
 from tb.language.dialect.sections import SectionOp, VectorSectionOp
 from tb.language.dialect.sync import (
     BufferOp,
-    CoreOp,
     OrderOp,
     QuietOp,
-    SetCrossBlockOp,
     SignalOp,
-    WaitCrossBlockOp,
+    SyncAllOp,
 )
 from tb.language.dialect.types import pointer_of, type_name
 from tb.language.parser.known import meant, seems_to_move
@@ -56,7 +54,7 @@ from tb.language.run.execution import (
     move_code,
     while_code,
 )
-from tb.language.run.sync import order_code, signal_code
+from tb.language.run.sync import meeting_code, order_code, signal_code
 from tb.language.run.values import (
     NUMBER,
     POINTER,
@@ -70,7 +68,6 @@ from tb.language.trace import Barrier, SetFlag, Skipped, WaitFlag
 ADDRESS_BITS = 64
 """Width of a pointer as a number."""
 
-_SIGNALS = "set_intra_block, sync.set and their waits: signals between the cores of a block"
 _UNDEFINED = Missing("it is used before it is defined")
 _ENDS = ("func.return", "scf.yield", "scf.condition")
 
@@ -352,9 +349,11 @@ class Preparation:
             return self._order(op, scope)
         if isinstance(op, SignalOp):
             return self._signal(op, scope)
-        if isinstance(op, CoreOp):
-            self._cores(op)
-            return None
+        if isinstance(op, SyncAllOp):
+            if self.run.static and not self.signals:
+                return None
+            place = self.source.place(op)
+            return meeting_code(self.run, op, place, self.stream.number, self.stream.running)
         if isinstance(op, QuietOp):
             return None
         if name.startswith("pto.") or name == "pto_dv.foreign":
@@ -580,16 +579,13 @@ class Preparation:
 
     def _order(self, op: OrderOp, scope: _Scope) -> Code | None:
         if isinstance(op, BufferOp) and op.mode > 1:
-            self._cores(op)
+            self._known(op, f"mode {op.mode}", "mode 0 or 1")
             return None
         slot = None if op.number is None else scope.slot(op.number)
         return order_code(self.run, op, self.source.place(op), slot)
 
     def _signal(self, op: SignalOp, scope: _Scope) -> Code | None:
         """Returns the code of a signal between cores; a core that is checked alone has none."""
-        if isinstance(op, SetCrossBlockOp | WaitCrossBlockOp):
-            self._cores(op)
-            return None
         if self.run.static and not self.signals:
             return None
         slot = scope.slot(op.operands[0]) if op.operands else None
@@ -638,15 +634,6 @@ class Preparation:
             message = f"this op is known and not executed: {why}"
             self.problem(op, message, legal=legal)
         self.skipped.setdefault(place, Skipped(place, op.name, known=True))
-
-    def _cores(self, op: Operation) -> None:
-        """Continues after an op that is read and not executed; no run may leave it out."""
-        if isinstance(op, BufferOp):
-            self._known(op, f"mode {op.mode}", "mode 0 or 1")
-        elif isinstance(op, SignalOp):
-            self._known(op, "it is a signal between blocks, and one block runs", _SIGNALS)
-        else:
-            self._known(op, "it waits for the cores of all blocks, and one block runs", _SIGNALS)
 
     def _move(self, op: Operation, scope: _Scope) -> Code | None:
         text = written(op)

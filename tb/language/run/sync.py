@@ -14,9 +14,11 @@ from tb.language.dialect.sync import (
     DynamicFlagOp,
     GetBufOp,
     OrderOp,
+    SetCrossBlockOp,
     SetFlagDynOp,
     SetIntraBlockOp,
     SignalOp,
+    SyncAllOp,
     SyncSetOp,
     WaitIntraBlockOp,
 )
@@ -24,7 +26,16 @@ from tb.language.place import Finding, Place, refuse
 from tb.language.run.arith import Code, Frame
 from tb.language.run.execution import Execution, constant_step
 from tb.language.run.values import Missing, plain
-from tb.language.trace import GetBuf, RlsBuf, SetFlag, SetSignal, Step, WaitFlag, WaitSignal
+from tb.language.trace import (
+    Barrier,
+    GetBuf,
+    RlsBuf,
+    SetFlag,
+    SetSignal,
+    Step,
+    WaitFlag,
+    WaitSignal,
+)
 
 
 def _maker(op: OrderOp, place: Place) -> tuple[Callable[[int], Step], str, str, int]:
@@ -74,7 +85,7 @@ CUBE, VECTORS = 0, (1, 2)
 OFFSET = 16
 """Ids of the cube core from here on are those of sub-block 1 (IB-06)."""
 
-_SETS = (SetIntraBlockOp, SyncSetOp)
+_SETS = (SetIntraBlockOp, SetCrossBlockOp, SyncSetOp)
 
 
 def _peers(op: SignalOp, core: int, number: int, cores: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -110,7 +121,7 @@ def signals(
 ) -> list[Step]:
     """Returns the steps of a signal that is set, or waited for."""
     pipe, name = Pipe(op.pipe), op.name.removeprefix("pto.")
-    kind = "intra_block" if "intra" in name else f"{name.partition('.')[0]} mode {op.mode}"
+    kind = f"sync mode {op.mode}" if name.startswith("sync") else name.partition("_")[2]
     found: list[Step] = []
     for other, at in _peers(op, core, number, cores):
         if isinstance(op, _SETS):
@@ -118,6 +129,26 @@ def signals(
         else:
             found.append(WaitSignal(place, pipe, name, core, kind, other, at))
     return found
+
+
+def meeting_code(
+    run: Execution, op: SyncAllOp, place: Place, core: int, cores: tuple[int, ...]
+) -> Code:
+    """Returns the code of a barrier of cores: each waits until all have come (section 4).
+
+    The cores of other blocks, which do not run, are taken to have come.
+    """
+    name, kind = "syncall", op.core_type
+    own = {"aic_only": (CUBE,), "aiv_only": VECTORS}.get(kind, (CUBE, *VECTORS))
+    others = [one for one in cores if one in own and one != core] if core in own else []
+    steps: list[Step] = [Barrier(place, None)]
+    steps += [SetSignal(place, Pipe.S, name, one, name, core, 0) for one in others]
+    steps += [WaitSignal(place, Pipe.S, name, core, name, one, 0) for one in others]
+
+    def code(_: Frame) -> None:
+        run.steps.extend(steps)
+
+    return code
 
 
 def signal_code(
