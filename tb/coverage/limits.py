@@ -10,12 +10,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tb.coverage.dma.atomic import atomic_points
 from tb.coverage.dma.points import shape_of
 from tb.coverage.rules import LOWERED, rules_of
 from tb.coverage.scope import Scope
 from tb.coverage.view import FORM_SPECS
-from tb.isa.dma.table import MAX_LOOPS, MTE_L1_UB
+from tb.isa.dma.table import MAX_LOOPS, MTE_L1_UB, MTE_UB_GM
 from tb.isa.ops import LEGACY_FORMS
+
+
+FEWEST_BYTES = 16
+"""Narrowest GM bus; points have the same names for every width."""
+
+OF_UPDATES = ("DMA-L16", "DMA-L17")
+"""Rules of atomic stores alone."""
+
+UNDER_CTRL = (
+    *("set_ctrl", "set_atomic_type", "set_atomic_op", "set_atomic_none", "restored"),
+    "atomic_idle",
+)
+"""Points of stores under a CTRL without a type, which are plain ones."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +40,13 @@ class FormLimits:
         loops: Most loop groups.
         pad: It takes padded rows.
         rules: Names of the D rules it reports; None for all.
+        atomic_stores: It takes stores that CTRL makes updates.
     """
 
     loops: int = MAX_LOOPS
     pad: bool = True
     rules: frozenset[str] | None = None
+    atomic_stores: bool = True
 
 
 def form_scope(form: str, limits: FormLimits) -> Scope:
@@ -41,6 +57,9 @@ def form_scope(form: str, limits: FormLimits) -> Scope:
         points |= {"loop3": ["absent"], "loop3_src": [], "loop3_dst": []}
     if family != "dma":
         return Scope(points)
+    if FORM_SPECS[form] is MTE_UB_GM and not limits.atomic_stores:
+        names = [item.point.name for item in atomic_points(FEWEST_BYTES)]
+        points |= {name: () for name in names if name not in UNDER_CTRL}
     shape = shape_of(form)
     if limits.loops < shape.loops:
         points |= _looped(form, limits.loops)
@@ -79,6 +98,8 @@ def reported(forms: Mapping[str, FormLimits]) -> Mapping[str, Sequence[str]]:
     for form, limits in forms.items():
         every = limits.rules is None or form in LOWERED
         found[form] = [name for name in rules_of(form) if every or name in (limits.rules or ())]
+        if FORM_SPECS[form] is MTE_UB_GM and not limits.atomic_stores:
+            found[form] = [name for name in found[form] if name not in OF_UPDATES]
         if form == MTE_L1_UB.name and not limits.loops and "DMA-L07" in found[form]:
             found[form].remove("DMA-L07")  # it has strides in its loops only
     return found

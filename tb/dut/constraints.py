@@ -152,6 +152,9 @@ class Limits:
         loads = self.capabilities.get("mte2")
         if loads is not None and not loads.pad:
             changes["pad"] = 0.0
+        stores = self.capabilities.get("mte3")
+        if stores is not None and not stores.atomic_stores:
+            changes["update"] = 0.0
         fix = self.capabilities.get("fix")
         if fix is not None and not fix.loops:
             changes["loop3"] = 0.0
@@ -170,7 +173,8 @@ class Limits:
             spec = OPS[LEGACY_FORMS.get(form, form)]
             can = self.capabilities.get(spec.slot)
             if can is not None:
-                found[form] = FormLimits(can.loops, can.pad, frozenset(can.d_rules))
+                rules = frozenset(can.d_rules)
+                found[form] = FormLimits(can.loops, can.pad, rules, can.atomic_stores)
         return found
 
     def shapes(self, ops: Sequence[str]) -> dict[str, tuple[int, bool]]:

@@ -11,7 +11,7 @@ from sequences.op_filter import Bools, OpFilter
 from tb.dut.manifest import Capabilities
 from tb.isa.block import FAMILIES, OpBlock
 from tb.isa.descriptor import unpack
-from tb.isa.dma.table import MAX_LOOPS
+from tb.isa.dma.table import MAX_LOOPS, MTE_UB_GM
 from tb.isa.ops import OPS, SLOTS
 from tb.isa.rules import d_violations
 
@@ -68,6 +68,17 @@ def no_legacy(slot: str) -> OpFilter:
     return OpFilter(f"{slot}_legacy", holds, f"legacy forms: the engine of {slot} takes none")
 
 
+def no_atomic_stores(slot: str) -> OpFilter:
+    """Returns the predicate of ops without stores that CTRL makes updates."""
+
+    def holds(block: OpBlock) -> Bools:
+        updates = (block.opcode == MTE_UB_GM.opcode) & (block.column("atomic_type") > 0)
+        kept: Bools = ~updates
+        return kept
+
+    return OpFilter(f"{slot}_atomic", holds, f"atomic stores: the engine of {slot} takes none")
+
+
 def reported_rules(slot: str, rules: Sequence[str]) -> OpFilter:
     """Returns the predicate of ops that break no D rule but those of ``rules``."""
     reported = frozenset(rules)
@@ -101,6 +112,8 @@ def capability_filters(capabilities: Mapping[str, Capabilities]) -> tuple[OpFilt
             filters.append(no_pads(slot))
         if not can.legacy:
             filters.append(no_legacy(slot))
+        if MTE_UB_GM.name in can.ops and not can.atomic_stores:
+            filters.append(no_atomic_stores(slot))
         if {rule for name in can.ops for rule in OPS[name].rule_names} - set(can.d_rules):
             filters.append(reported_rules(slot, can.d_rules))
     return tuple(filters)

@@ -82,6 +82,7 @@ class Capabilities(BaseModel):
         loops: Most loop groups of an op, 0 to 3.
         pad: It takes loads with padded rows.
         legacy: It takes descriptors lowered from the legacy forms of its ops.
+        atomic_stores: It takes stores that CTRL makes updates of GM, for which it reads GM.
         errors: Errors of memories that it survives and reports: of GM reads, of GM writes, of
             local ports.
         error_address: ``done_addr_o`` of an error is right; otherwise it is not compared.
@@ -101,6 +102,7 @@ class Capabilities(BaseModel):
     loops: Annotated[int, Field(ge=0, le=3)] = 3
     pad: bool = True
     legacy: bool = True
+    atomic_stores: bool = False
     errors: tuple[ErrorKind, ...] = ("read", "write", "local")
     error_address: bool = True
     outstanding: Annotated[int, Field(ge=1, le=MAX_OUTSTANDING)] = MAX_OUTSTANDING

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tb.common.errors import PtoError
 from tb.dut.manifest import Capabilities, Manifest
+from tb.isa.dma.table import MTE_UB_GM
 from tb.isa.ops import LEGACY_FORMS, OPS
 
 SELECTABLE: tuple[str, ...] = (*OPS, *LEGACY_FORMS)
@@ -95,6 +96,8 @@ def exclusions(manifests: Iterable[Manifest], outstanding: int = 1) -> list[str]
             parts.append("padded rows")
         if not can.legacy:
             parts.append("legacy forms")
+        if MTE_UB_GM.name in manifest.ops and not can.atomic_stores:
+            parts.append("atomic stores")
         rules = {rule for op in manifest.ops for rule in OPS[op].rule_names}
         silent = sorted(rules - set(can.d_rules))
         if silent:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from tb.explain.memories import located, memory
 from tb.explain.op import Explained
 from tb.explain.parts import Link, Part, first_links
 from tb.explain.query import Answer
-from tb.isa.spaces import Space
 
 MOST_RANGES = 4096
 """Ranges of a memory that the data lists; the parts have all bytes."""
@@ -21,7 +21,8 @@ def op_data(op: Explained, answers: Sequence[Answer] = ()) -> dict[str, Any]:
     memories = {}
     for space in op.memories:
         links, complete = first_links(op.parts, space, MOST_RANGES)
-        memories[_name(space)] = {
+        first = next(part.dst for part in op.parts if part.space is space)
+        memories[memory(space, first)] = {
             "ranges": [link_data(link) for link in links],
             "complete": complete,
         }
@@ -63,19 +64,16 @@ def op_data(op: Explained, answers: Sequence[Answer] = ()) -> dict[str, Any]:
     }
 
 
-def _name(space: Space) -> str:
-    return space.name.lower()
-
-
 def part_data(part: Part) -> dict[str, Any]:
     """Returns a part; ``axes`` are its repetitions, the outermost first."""
+    space, dst = located(part.space, part.dst)
     return {
         "kind": part.kind,
-        "space": _name(part.space),
-        "dst": part.dst,
+        "space": space,
+        "dst": dst,
         "size": part.size,
         "axes": [asdict(axis) for axis in part.axes],
-        "source": None if part.source is None else _name(part.source),
+        "source": None if part.source is None else memory(part.source, part.src),
         "src": None if part.source is None else part.src,
         "pieces": [] if part.source is None else [[at, part.piece] for at in part.pieces],
         "pattern": part.pattern.hex(),
@@ -89,9 +87,9 @@ def link_data(link: Link) -> dict[str, Any]:
     """Returns a range of bytes and its source."""
     return {
         "kind": link.kind,
-        "start": link.dst,
+        "start": located(link.part.space, link.dst)[1],
         "size": link.size,
-        "source": None if link.part.source is None else _name(link.part.source),
+        "source": None if link.part.source is None else memory(link.part.source, link.part.src),
         "from": [list(one) for one in link.sources],
         "label": link.label,
         "how": link.part.how,
@@ -100,14 +98,18 @@ def link_data(link: Link) -> dict[str, Any]:
 
 def answer_data(answer: Answer) -> dict[str, Any]:
     """Returns an answer about bytes."""
+    space, first = located(answer.space, answer.first)
+    base = answer.first - first
     return {
-        "space": _name(answer.space),
-        "first": answer.first,
-        "last": answer.last,
+        "space": space,
+        "first": first,
+        "last": answer.last - base,
         "written": [link_data(link) for link in answer.written],
-        "untouched": [list(one) for one in answer.untouched],
-        "read": [{"to": _name(link.part.space), **link_data(link)} for link in answer.read],
-        "unread": [list(one) for one in answer.unread],
+        "untouched": [[low - base, high - base] for low, high in answer.untouched],
+        "read": [
+            {"to": memory(link.part.space, link.dst), **link_data(link)} for link in answer.read
+        ],
+        "unread": [[low - base, high - base] for low, high in answer.unread],
         "parameters": list(answer.parameters),
         "complete": answer.complete,
     }

@@ -12,7 +12,7 @@ from tb.isa.burst.op import BurstDescriptor
 from tb.isa.dma.op import DmaDescriptor
 from tb.isa.dma.table import MTE_L1_UB
 from tb.isa.fix.op import FixDescriptor
-from tb.isa.fix.table import GROUP, L0C_WORD, NZ2DN, NZ2NZ, UB_SPLIT_M, UB_WHOLE
+from tb.isa.fix.table import ATOMIC_BYTES, GROUP, L0C_WORD, NZ2DN, NZ2NZ, UB_SPLIT_M, UB_WHOLE
 from tb.isa.l0.op import L0Descriptor
 from tb.isa.l0.table import FRACTAL_BYTES, FRACTAL_ROWS, SCALE_BYTES
 from tb.isa.lower import Descriptor
@@ -38,7 +38,8 @@ def _dma(desc: DmaDescriptor) -> Iterator[str]:
         total = desc.n_burst * desc.len
         yield f"a compact group: the rows follow each other without a gap, {total} B together"
     if desc.atomic_type:
-        yield f"GM is updated: {update(desc)}"
+        size = ATOMIC_BYTES[desc.atomic_type]
+        yield f"read-modify-write of GM, elements of {size} B: {update(desc)}"
     if desc.pad_en:
         yield (
             f"each row padded: {desc.left_bytes} B before the data, at least {desc.right_bytes} B "

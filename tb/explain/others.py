@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops that touch no byte of a memory, or that no engine executes: a sentence, and register words.
+"""Ops without a byte map, which no engine executes: a sentence, and register words.
 
 ``SENTENCES`` has a row for each kind of op of spec/dialect.md that has no byte map.
 """
@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 
 from tb.explain.forms import RAW_FORMS
+from tb.explain.products import PRODUCTS
 from tb.explain.words import WordValue, words_of
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import (
@@ -29,28 +30,41 @@ from tb.language.lowered import Lowering
 from tb.language.unknown import UndecidedError
 
 _SKIPPED = "it is known and not executed"
-_UNIT = (
-    "no engine executes it and it has no descriptor: a run computes it on the host, from L0A, L0B "
-    "and the accumulators"
-)
 
 _BUFFERS = r"(get|rls)_buf(_dyn)?"
-_SIGNALS = r"(set|wait)_(intra|cross)_block|sync\.(set|wait)|syncall"
+_FLAGS = r"(set|wait)_flag(_dyn)?|(record|wait)_event"
+_BARRIERS = r"(pipe_)?barrier|barrier_sync"
+_IN_BLOCK = r"(set|wait)_intra_block"
+_SYNC = r"sync\.(set|wait)"
+_ALL_BLOCKS = r"(set|wait)_cross_block|syncall"
 
-ORDER = re.compile(rf"(set|wait)_flag(_dyn)?|(pipe_)?barrier|{_BUFFERS}|{_SIGNALS}")
-"""Names of ops that order pipes or cores and are executed."""
+_QUIET = r"set_ffts|mem_bar|dsb|dcci|cmo\.cacheinvalid|fence\.barrier_all"
+
+_PASSED = re.compile("|".join((_FLAGS, _BARRIERS, _BUFFERS, _IN_BLOCK, _SYNC, _ALL_BLOCKS, _QUIET)))
+"""Names of ops that order pipes, cores or accesses and need no register."""
+
+_RUN = "in a run it is executed between the cube core and the vector cores"
 
 SENTENCES: tuple[tuple[str, str], ...] = (
-    (r"(set|wait)_flag(_dyn)?", "orders two pipes; it touches no byte"),
-    (r"(pipe_)?barrier", "holds a pipe until its earlier ops are done; it touches no byte"),
+    (_FLAGS, "orders two pipes; it touches no byte"),
+    (_BARRIERS, "holds a pipe until its earlier ops are done; it touches no byte"),
     (_BUFFERS, "orders the pipes of a core; it touches no byte"),
-    (_SIGNALS, "orders the cores of a block; it touches no byte"),
+    (_IN_BLOCK, f"orders the cores of a block; {_RUN}; it touches no byte"),
     (
-        r"barrier_sync|mem_bar"
-        r"|set_ffts|(record|wait)_event|dsb|dcci|cmo\.\w+|fence\.\w+",
-        f"orders pipes, cores or caches and touches no byte; {_SKIPPED}",
+        _SYNC,
+        f"orders the cores of a block, in mode 0 of all blocks; {_RUN}; it touches no byte",
     ),
-    (r"mad(_\w+)?", f"multiplies on the matrix unit; {_UNIT}"),
+    (
+        _ALL_BLOCKS,
+        f"orders the cores of all blocks; {_RUN} of the one block of a program; it touches no byte",
+    ),
+    ("set_ffts", "names the workspace of signals; it has no effect on pipes and touches no byte"),
+    (
+        _QUIET,
+        "orders scalar or vector accesses, or a cache; it has no effect on pipes and touches no "
+        "byte",
+    ),
+    *PRODUCTS,
     (r"raw_fill_l1|create_cbuf_matrix", f"writes a pattern to L1; {_SKIPPED}"),
     (
         r"set_(loop[12]_stride|loop_size|pad_val)_outtol1|set_mte2_nz_para",
@@ -72,7 +86,7 @@ SENTENCES: tuple[tuple[str, str], ...] = (
 )
 """Names as a regular expression, and what is to be said, in the order of search."""
 
-_MOVERS = re.compile(r"mte_|copy_|set_loop|set_mov_pad")
+_MOVERS = re.compile(r"mte_|copy_|load_cbuf|mad|set_loop|set_mov_pad")
 """How names begin that must not pass for foreign ones, as for ``verify``."""
 
 
@@ -91,6 +105,11 @@ def sentence(name: str, *, foreign: bool = False) -> str:
     if known or not foreign or _MOVERS.match(name):
         return ""
     return f"pto.{name} is foreign: it moves no data between memories and is not executed"
+
+
+def passed_over(name: str) -> bool:
+    """Tells whether an op is executed in a run and changes no byte map of later ops."""
+    return _PASSED.fullmatch(name) is not None or name in dict(PRODUCTS)
 
 
 def written_words(

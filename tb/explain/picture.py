@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from textwrap import wrap
 
+from tb.explain.memories import heading, located
 from tb.explain.op import FINE, Explained
 from tb.explain.text import SECTIONS, op_lines
 from tb.explain.tiles import COLOURS, Cell, Line, Tile, tiles
@@ -98,7 +99,7 @@ class _Canvas:
         """Returns the elements and the lower edge."""
         tile = self.tile
         role = "source" if tile.source else "destination"
-        name = tile.space.name
+        name = _name(tile)
         found = [_text(self.left, top + 14, f"{name}: {role}", "name")]
         found.append(_text(self.left + 150, top + 14, self._note(), "note"))
         found += self._ruler(top)
@@ -115,11 +116,8 @@ class _Canvas:
             at = tops.setdefault((line.stack, line.y), y + drawn * LINE)
             if at == y + drawn * LINE:
                 drawn += 1
-                found.append(
-                    _text(
-                        self.left + LABEL - 8, at + 12, hex_address(tile.space, line.address), "at"
-                    )
-                )
+                address = hex_address(tile.space, located(tile.space, line.address)[1])
+                found.append(_text(self.left + LABEL - 8, at + 12, address, "at"))
             found += self._line(line, at)
         bottom = y + drawn * LINE
         if tile.left_out:
@@ -166,8 +164,9 @@ class _Canvas:
         name = f"c{cell.colour}" if cell.colour >= 0 else _KINDS[cell.kind][0]
         x, width = self.x(line.panel, cell.x), max(1.5, cell.size * self.scale)
         arrow = "to" if self.tile.source else "from"
-        end = cell.start + cell.size - 1
-        told = f"{self.tile.space.name} {cell.start:#x}..{end:#x}, {cell.size} B: {cell.kind}"
+        memory, start = located(self.tile.space, cell.start)
+        end = start + cell.size - 1
+        told = f"{memory.upper()} {start:#x}..{end:#x}, {cell.size} B: {cell.kind}"
         if cell.other:
             told += f", {arrow} {cell.other}" if " 0x" in cell.other else f", {cell.other}"
         return (
@@ -176,28 +175,39 @@ class _Canvas:
         )
 
 
+def _name(tile: Tile) -> str:
+    return heading(tile.space, tile.lines[0].address)
+
+
+def _empty(op: Explained) -> str:
+    """Returns the words of a picture without bytes."""
+    silent = op.bare and "touches no byte" not in op.verdict
+    return "no byte map" if silent else "no byte is read or written"
+
+
 def svg(op: Explained) -> str:
     """Returns the picture of an op as SVG, for light and dark pages."""
     drawn = tiles(op.parts, op.view) if op.parts else ()
     before, colon, types = op.text.partition(" : ")
-    title = wrap(before, MOST_TEXT) + wrap(f"{colon.lstrip()}{types}", MOST_TEXT)
-    words = [*title, *wrap(f"{op.verdict}; profile {op.profile}", MOST_TEXT)]
+    names = wrap(before, MOST_TEXT) + wrap(f"{colon.lstrip()}{types}", MOST_TEXT)
+    words = [*names, *wrap(f"{op.verdict}; profile {op.profile}", MOST_TEXT)]
     top = 26 + 20 * len(words)
     body, bottom = _tiles(drawn, top)
     style = "good" if op.status in FINE else "bad"
-    styles = ["op"] * len(title) + [style] * (len(words) - len(title))
+    styles = ["op"] * len(names) + [style] * (len(words) - len(names))
     head = [_text(20, 26 + 20 * k, *pair) for k, pair in enumerate(zip(words, styles, strict=True))]
     if not drawn:
-        body = [_text(20, top + 12, "no byte is read or written", "note")]
+        body = [_text(20, top + 12, _empty(op), "note")]
         bottom = top + 24
     legend, bottom = _legend(drawn, bottom)
     height = int(bottom) + 14
-    names = ", ".join(f"{tile.space.name} {'read' if tile.source else 'written'}" for tile in drawn)
+    sides = [f"{_name(tile)} {'read' if tile.source else 'written'}" for tile in drawn]
+    moved = ", ".join(sides) or _empty(op).capitalize()
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
         f'role="img" aria-labelledby="title desc">\n'
         f'<title id="title">Bytes of {escape(op.name)}</title>\n'
-        f'<desc id="desc">{escape(op.verdict)}. {escape(names or "Nothing is moved")}.</desc>\n'
+        f'<desc id="desc">{escape(op.verdict)}. {escape(moved)}.</desc>\n'
         f"<style>{_style()}\n</style>\n"
         f'<rect class="page" x="0" y="0" width="{WIDTH}" height="{height}"/>\n'
         + "\n".join([*head, *body, *legend])

@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tb.common.errors import PtoError
+from tb.explain.others import sentence
+from tb.explain.products import product_notes
 from tb.explain.steps import UNIT, Chosen, in_order, other
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import LegacySet
 from tb.isa.spaces import GM_ADDR_BITS
 from tb.language.place import Place
-from tb.language.trace import Barrier, Move, SetFlag, Trace, WaitFlag
+from tb.language.trace import Compute, Move, Trace
 
 if TYPE_CHECKING:
     from tb.language.reader import Source
 
 ROOM = 1 << 32
 """Bytes between the assumed addresses of buffers in GM."""
-
-_ORDER_NAMES: dict[type, str] = {SetFlag: "set_flag", WaitFlag: "wait_flag", Barrier: "barrier"}
 
 
 def _moves(walked: Trace) -> list[Move]:
@@ -90,6 +90,8 @@ def of_file(
         found += _chosen(walked, notes, run, len(found), missing)
         if lines:
             others += _others(walked, run, missing)
+    if lines:
+        others += _written(source, {one.place for one in (*found, *others)})
     if not found and not others:
         raise PtoError(f"{path} has no op that moves data", where=str(path))
     if not lines and not numbers:
@@ -135,15 +137,32 @@ def _others(walked: Trace, run: int, missing: str) -> list[Chosen]:
             if seen[move.place] == min(run, times[move.place]):
                 count = times[move.place]
                 found[move.place] = replace(told, run=_which(run, count), times=count)
-    for step in (*walked.steps, *walked.skipped):
-        if not isinstance(step, Move):
-            name = getattr(step, "name", "") or _ORDER_NAMES[type(step)]
-            found.setdefault(step.place, other(name.removeprefix("pto."), str(step.place)))
+    for step in walked.steps:
+        if isinstance(step, Compute):
+            seen[step.place] += 1
+            count = times[step.place]
+            if seen[step.place] == min(run, count):
+                told = other(step.name.removeprefix("pto."), str(step.place))
+                notes = product_notes(step.op)
+                found[step.place] = replace(told, notes=notes, run=_which(run, count), times=count)
+    for skipped in walked.skipped:
+        name = skipped.name.removeprefix("pto.")
+        found.setdefault(skipped.place, other(name, str(skipped.place)))
     for dead in walked.dead:
         never = "it is never executed: its branch is not taken, or its loop has no iteration"
         one = other(dead.name, str(dead.place))
         found.setdefault(dead.place, replace(one, unknown=never))
     return list(found.values())
+
+
+def _written(source: Source, told: set[str]) -> list[Chosen]:
+    """Returns the ops of the text with a sentence that are not told yet: flags, signals, fences."""
+    found = []
+    for op in source.module.walk():
+        name, place = op.name.removeprefix("pto."), str(source.place(op))
+        if name != op.name and place not in told and sentence(name):
+            found.append(other(name, place))
+    return found
 
 
 def _missing(walked: Trace, given: Mapping[int, int]) -> str:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from tb.common.errors import PtoError
+from tb.explain.memories import NAMES, memory, ranges_of
 from tb.explain.op import Explained, Parameter
 from tb.explain.parts import MOST_LINKS, Link, merged, read_in, written_in
-from tb.isa.spaces import SEGMENTS, Space
+from tb.isa.spaces import Space
 
 MOST_BYTES = 65_536
 """Most bytes of a question."""
@@ -24,7 +25,7 @@ _SHAPE = "SPACE:FIRST..LAST such as ub:0x40..0x7f, or SPACE:BYTE"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Bytes ``first .. last`` of the memories that a space means: ``ub`` means both sub-blocks."""
+    """Addresses ``first .. last`` of spaces: ``ub`` means both sub-blocks, ``l0b`` a part of l0."""
 
     text: str
     spaces: tuple[Space, ...]
@@ -70,13 +71,13 @@ def question(text: str) -> Question:
     if match is None:
         raise PtoError(f"{text!r} names no bytes of a memory", where=where, legal=_SHAPE)
     name, begin, end = match.groups()
-    spaces = tuple(x for x in Space if name.lower() in (x.keyword, x.name.lower()))
-    if not spaces:
-        legal = ", ".join(dict.fromkeys((*(x.keyword for x in Space), "ub0", "ub1")))
-        raise PtoError(f"memory {name!r} is unknown", where=where, legal=legal)
+    ranges = ranges_of(name.lower())
+    if not ranges:
+        raise PtoError(f"memory {name!r} is unknown", where=where, legal=", ".join(("ub", *NAMES)))
     first = _number(begin)
     last = first if end is None else _number(end)
-    limit = SEGMENTS[spaces[0]][-1].stop
+    _, base, stop = ranges[0]
+    limit = stop - base
     if not first <= last < limit:
         raise PtoError(
             f"bytes {first:#x}..{last:#x} of {name}",
@@ -90,7 +91,7 @@ def question(text: str) -> Question:
             legal=f"at most {MOST_BYTES} bytes",
             remedy="ask for a part of them; --json has the whole map",
         )
-    return Question(text, spaces, first, last)
+    return Question(text, tuple(space for space, _, _ in ranges), base + first, base + last)
 
 
 def _number(text: str) -> int:
@@ -110,7 +111,8 @@ def _answer(op: Explained, space: Space, first: int, last: int) -> Answer:
     complete = max(len(written), len(read)) <= MOST_LINKS
     written, read = merged(written[:MOST_LINKS]), merged(read[:MOST_LINKS])
     read.sort(key=lambda one: (one.sources[0], one.part.space, one.dst))
-    writes = any(part.space is space for part in op.parts)
+    here = memory(space, first)
+    writes = any(part.space is space and memory(space, part.dst) == here for part in op.parts)
     reads = any(part.source is space for part in op.parts)
     covered = [(link.dst, link.dst + link.size) for link in written]
     sources = [(at, at + size) for link in read for at, size in link.sources]

@@ -22,7 +22,7 @@ from tb.isa.dtypes import ELEMENT_BYTES, NIBBLE_DTYPES
 WHERE = "the op"
 
 _START = re.compile(
-    r'(?<![\w%.])"?(?:pto\.)?(?=(?:mte|copy|set)_\w)'
+    r'(?<![\w%.])"?(?:pto\.)?(?=(?:mte|copy|set|load_cbuf)_\w)'
     r'|(?:^|(?<=;))[ \t]*(?:%[^=;\n]*=[ \t]*)?"?'
     r"(?:pto\.(?=[A-Za-z])|(?=(?:mad\w*|wait_flag|barrier)\b))",
     re.MULTILINE,

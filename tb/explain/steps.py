@@ -9,7 +9,7 @@ from typing import Literal
 
 from tb.common.errors import PtoError
 from tb.explain.given import program_of
-from tb.explain.others import ORDER
+from tb.explain.others import passed_over
 from tb.explain.quick import NotQuickError, quick_op
 from tb.explain.statements import WHERE, Statements, statements
 from tb.isa.ctrl import CtrlOp
@@ -68,7 +68,7 @@ def of_text(
     moves = [one for one in found if not isinstance(one.op, LegacySet | CtrlOp)]
     if not moves:
         return [*found, *map(other, written.others)]
-    left = [name for name in written.others if not ORDER.fullmatch(name)]
+    left = [name for name in written.others if not passed_over(name)]
     note = (f"not executed: {', '.join(f'pto.{name}' for name in left)}",) if left else ()
     return [
         replace(one, number=number, notes=(*one.notes, *note))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from tb.explain.memories import heading, located
 from tb.explain.op import FINE, Explained
 from tb.explain.parts import Axis, Link, Part, first_links
 from tb.explain.profiles import Difference
@@ -23,10 +24,11 @@ MOST_ROWS = 12
 
 
 def extent(space: Space, start: int, size: int) -> str:
-    """Returns the bytes from ``start`` on as a range."""
+    """Returns the bytes from ``start`` on as a range of addresses in their memory."""
+    _, first = located(space, start)
     if size == 1:
-        return hex_address(space, start)
-    return f"{hex_address(space, start)}..{hex_address(space, start + size - 1)}"
+        return hex_address(space, first)
+    return f"{hex_address(space, first)}..{hex_address(space, first + size - 1)}"
 
 
 def _times(axes: Sequence[Axis], step: str) -> str:
@@ -46,7 +48,8 @@ def part_line(part: Part) -> str:
     used = [axis for axis in part.axes if axis.count > 1]
     ranges = [f"{axis.name} {axis.first}..{axis.first + axis.count - 1}" for axis in used]
     size = ", ".join((*ranges, f"{part.size} B each" if ranges else f"{part.size} B"))
-    target = f"{part.space.name} {part.dst:#x}{_times(used, 'dst')}"
+    name, start = located(part.space, part.dst)
+    target = f"{name.upper()} {start:#x}{_times(used, 'dst')}"
     line = f"{part.kind:<9} {size}: "
     if part.source is not None:
         line += f"{part.source.name} {part.src:#x}{_times(used, 'src')} -> "
@@ -76,7 +79,8 @@ def _links(op: Explained, most: int) -> Iterator[Line]:
     for space in op.memories:
         links, complete = first_links(op.parts, space, most, repeats=True)
         width = len(extent(space, 0, 2))
-        yield f"  {space.name}", HEAD
+        first = next(part.dst for part in op.parts if part.space is space)
+        yield f"  {heading(space, first)}", HEAD
         end = None
         for link in links:
             if end is not None and link.dst > end:
@@ -85,11 +89,11 @@ def _links(op: Explained, most: int) -> Iterator[Line]:
             yield f"    {link_line(link, width)}", ""
             end = link.dst + link.size
         if not complete:
-            yield f"    ... {_rest(op, links)}", DIM
+            yield f"    ... {_rest(op, space, links)}", DIM
 
 
-def _rest(op: Explained, links: Sequence[Link]) -> str:
-    total = sum(part.bytes for part in op.parts if part.space is links[0].part.space)
+def _rest(op: Explained, space: Space, links: Sequence[Link]) -> str:
+    total = sum(part.bytes for part in op.parts if part.space is space)
     shown = sum(link.size for link in links)
     return f"{total - shown} more bytes; --rows shows more ranges, --bytes some"
 
@@ -225,7 +229,7 @@ def answer_lines(answer: Answer, most: int) -> Iterator[Line]:
     """Yields an answer about bytes."""
     space = answer.space
     size = answer.last - answer.first + 1
-    yield f"bytes {extent(space, answer.first, size)} of {space.name}", HEAD
+    yield f"bytes {extent(space, answer.first, size)} of {heading(space, answer.first)}", HEAD
     if not answer.touched:
         yield "  the op touches no byte of this memory", ""
         return
@@ -242,7 +246,8 @@ def answer_lines(answer: Answer, most: int) -> Iterator[Line]:
     for link in answer.read:
         start = link.sources[0][0]
         ranges = ", ".join(extent(space, at, length) for at, length in link.sources)
-        target = f"{link.part.space.name} {extent(link.part.space, link.dst, link.size)}"
+        where = link.part.space
+        target = f"{heading(where, link.dst)} {extent(where, link.dst, link.size)}"
         label = f"  ({link.label})" if link.label else ""
         reads.append((start, f"read:    {ranges} -> {target}  {link.kind}{label}", ""))
     reads += [

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
+from tb.explain.memories import located
 from tb.explain.parts import Axis, Part
 from tb.isa.spaces import Space
 
@@ -252,7 +253,8 @@ def _other(part: Part, side: int, there: int) -> str:
     space, base = (part.source, part.src) if side else (part.space, part.dst)
     assert space is not None, "a part without a source has none to draw"
     size = part.piece if side else part.size
-    return f"{space.name} {base + there:#x}..{base + there + size - 1:#x}"
+    name, start = located(space, base + there)
+    return f"{name.upper()} {start:#x}..{start + size - 1:#x}"
 
 
 def _joined(cells: Iterable[Cell]) -> list[Cell]:

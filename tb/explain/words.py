@@ -2,7 +2,7 @@
 """Register words of an op, as far as the specification has their bits.
 
 ``WORDS`` has a row for each word (spec/dma.md, section 4; spec/nd2nz.md, section 1;
-spec/fixpipe.md, section 12).
+spec/fixpipe.md, section 12; spec/order_and_atomics.md, section 5).
 """
 
 from __future__ import annotations
@@ -176,6 +176,16 @@ WORDS: tuple[Word, ...] = (
             Bits(8, 6, "atomic type", lambda x: x.atomic_type),
         ),
         note="as for this op: of its clauses, else as sampled at issue",
+    ),
+    Word(
+        "CTRL", ("mte_ub_gm",), "spec/order_and_atomics.md, section 5",
+        (
+            Bits(48, 48, "nosat", lambda x: x.nosat),
+            Bits(10, 9, "atomic op", lambda x: x.atomic_op),
+            Bits(8, 6, "atomic type", lambda x: x.atomic_type),
+        ),
+        lambda x: bool(x.atomic_type),
+        "as sampled at issue; its other forms need it too",
     ),
 )  # fmt: skip
 """Every register word, in the order of output."""

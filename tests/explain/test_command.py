@@ -425,3 +425,80 @@ def test_a_page_has_every_op(file: str, tmp_path: Path) -> None:
     text = page.read_text()
     assert text.count("<svg") == 2
     assert len(set(re.findall(r'id="(\w+)"', text))) == 4
+
+
+ORDERED = """func.func @kernel(%g: !pto.ptr<f16, gm>, %n: i64) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c20 = arith.constant 20 : i64
+  %i0 = arith.constant 0 : index
+  %i1 = arith.constant 1 : index
+  %i2 = arith.constant 2 : index
+  %u = pto.castptr %c0 : i64 -> !pto.ptr<f16, ub>
+  %a = pto.castptr %c0 : i64 -> !pto.ptr<f16, l0a>
+  %b = pto.castptr %c0 : i64 -> !pto.ptr<f16, l0b>
+  %d = pto.castptr %c20 : i64 -> !pto.ptr<f16, l0a>
+  %c = pto.castptr %c0 : i64 -> !pto.ptr<f32, l0c>
+  pto.get_buf "PIPE_MTE3", 3, 0
+  pto.mte_ub_gm %u, %g, %c20 nburst(%c1, %c0, %c0) : !pto.ptr<f16, ub>, !pto.ptr<f16, gm>, i64, i64, i64, i64
+  pto.rls_buf "PIPE_MTE3", 3, 0
+  pto.set_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %i1]
+  pto.sync.set <PIPE_MTE2>, 3
+  pto.fence.barrier_all
+  pto.section.cube {
+    scf.for %i = %i0 to %i2 step %i1 {
+      %k = arith.index_cast %i : index to i64
+      pto.mad_acc %a, %b, %c, %c20, %c20, %k : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
+    }
+    pto.set_intra_block <PIPE_FIX>, 17
+    pto.mad %d, %b, %c, %c1, %c1, %c1 : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
+    pto.mad %a, %b, %c, %c1, %c1, %n : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
+  }
+  return
+}
+"""  # noqa: E501
+
+
+def test_every_op_of_a_line_has_its_own_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Buffers, computed flags, signals and fences, which are steps of a run or none."""
+    path = tmp_path / "x.pto"
+    path.write_text(ORDERED)
+    for number, line in enumerate(ORDERED.splitlines(), 1):
+        op = re.match(r"\s*(?:%\w+ = )?pto\.([a-z_0-9.]+)", line)
+        if op is None or op.group(1) in ("section.cube", "mte_ub_gm", "mad", "mad_acc"):
+            continue
+        found = told(str(path), capsys, lines=(number,))
+        assert (found["op"], found["status"]) == (op.group(1), "no bytes")
+        assert found["verdict"].startswith(f"pto.{op.group(1)} ")
+
+
+def test_a_product_of_a_program_has_its_bytes_or_its_rule(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """20 x 20 elements are 2 x 2 fractals in L0C; of k = 1 a column of 2 fractals at each side."""
+    path = tmp_path / "x.pto"
+    path.write_text(ORDERED)
+    line = 1 + ORDERED[: ORDERED.index("pto.mad_acc")].count("\n")
+    first = told(str(path), capsys, lines=(line,))
+    assert first["notes"] == ["a NOP: an extent is 0, no byte is touched"]
+    second = told(str(path), capsys, lines=(line,), run=2)
+    assert (second["run"], second["pipe"]) == ("execution 2 of 2", "PIPE_M")
+    assert second["notes"] == [
+        "reads lhs: L0A 0x0..0x3ff",
+        "reads rhs: L0B 0x0..0x3ff",
+        "reads and writes dst: L0C 0x0..0xfff",
+    ]
+    (wrong,) = told(str(path), capsys, lines=(line + 3,))["notes"]
+    assert wrong.startswith("MD-L03: left address is 0x14; legal: a multiple of 512")
+    assert told(str(path), capsys, lines=(line + 4,))["notes"] == []
+
+
+def test_many_writes_of_the_same_bytes_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    """More of them than are listed: the map is given by its parts alone."""
+    text = "mte_ub_gm 0, 0, 8 nburst(1, 0, 0) loop(100000, 0, 0)"
+    shown = text_of(text, capsys, show="bytes")
+    assert "loop0 0..99999, 8 B each: UB0 0x0 -> GM 0x0" in shown
+    assert "... 800000 more bytes" in shown
+    assert told(text, capsys)["memories"]["gm"] == {"ranges": [], "complete": False}

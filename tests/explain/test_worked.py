@@ -18,6 +18,8 @@ from tb.explain.command import Options, explain_command
 from tb.explain.forms import RAW_FORMS
 from tb.explain.others import sentence
 from tb.language.dialect.forms import FORMS, KNOWN_FORMS
+from tb.language.dialect.sync import SYNC, QuietOp
+from tb.language.run.cube import MADS
 from tests.explain.test_command import ELEMENTS, EVERY_OP, text_of, told
 
 
@@ -162,6 +164,11 @@ TEXT_ONLY = {
     "copy_cbuf_to_ubuf 0, 64, 0, 2, 1, 3, 4": "mte_l1_ub 0, 64, 1 nburst(2, 3, 4)",
     "copy_ubuf_to_cbuf 0, 64, 0, 2, 1, 3, 4": "mte_ub_l1 0, 64, 1 nburst(2, 3, 4)",
     "copy_cbuf_to_fbuf 0, 64, 2, 1, 3, 4": "mte_l1_fb 0, 64, 1 nburst(2, 3, 4)",
+    "load_cbuf_to_ca 0x400, 0x200, 1, 0, 2, 1, 3, 2": "mte_l1_l0a 0x400, 0x200, 1, 0, 2, 1, 3, 2",
+    "load_cbuf_to_cb 0, 0, 0, 1, 1, 2, 2, 1": "mte_l1_l0b 0, 0, 0, 1, 1, 2, 2, 1",
+    # The destination is that of the scales, 1/16 of that of their data.
+    "load_cbuf_to_ca_mx 0, 64, 1, 1, 2, 2, 4, 3": "mte_l1_l0a_mx 0, 1024, 1, 1, 2, 2, 4, 3",
+    "load_cbuf_to_cb_mx 0, 32, 0, 0, 1, 1, 1, 1": "mte_l1_l0b_mx 0, 512, 0, 0, 1, 1, 1, 1",
 }
 
 
@@ -190,10 +197,23 @@ OTHERS = {
     'pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]': "orders two pipes",
     "pto.wait_flag_dyn[<PIPE_MTE2>, <PIPE_MTE3>, %id]": "orders two pipes",
     "pto.barrier <PIPE_ALL>": "earlier ops",
-    "pto.sync.set <PIPE_MTE2>, 3": "orders the cores of a block",
-    "pto.set_cross_block <PIPE_MTE2>, 3": "orders the cores of a block",
+    "pto.record_event[TLOAD, TVEC, EVENT_ID0]": "orders two pipes",
+    "pto.barrier_sync[TVEC]": "earlier ops",
+    "pto.set_intra_block <PIPE_FIX>, 17": "orders the cores of a block; in a run it is executed",
+    "pto.sync.set <PIPE_MTE2>, 3": "orders the cores of a block, in mode 0 of all blocks",
+    "pto.set_cross_block <PIPE_MTE2>, 3": "orders the cores of all blocks; in a run it is executed",
+    "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>":
+        "executed between the cube core and the vector cores of the one block",
+    'pto.mem_bar "VST_VLD"': "no effect on pipes",
+    "pto.set_ffts %p : <i64, gm>": "no effect on pipes",
+    "pto.fence.barrier_all": "no effect on pipes",
     "pto.get_buf \"PIPE_MTE2\", 3, 0": "orders the pipes of a core",
-    "mad_acc %a, %b, %c, %m, %n, %k": "no engine executes it",
+    "mad %a, %b, %c, %m, %n, %k": "writes C[m][n] = sum over k of A[m][k]*B[k][n];",
+    "mad_acc %a, %b, %c, %m, %n, %k": "no engine executes it and no descriptor holds it; in a run "
+    "the host computes it",
+    "mad_mx_bias %a, %b, %c, %d, %m, %n, %k": "= bias[n] + sum over k of A[m][k]*B[k][n], each "
+    "factor times its scale in L0A_MX, L0B_MX; A is in L0A, B in L0B, C in L0C and the bias in BT;",
+    "pto.mad_raw %a, %b, %c, %xt": "= I + sum over k of A[m][k]*B[k][n]; A is in L0A",
     "pto.copy_matrix_cc_to_ub 0, 0, 3, 4": "register form of pto.mte_l0c_ub",
     "pto.raw_fill_l1 %d, %o, %r, %n, %b, %g": "a pattern to L1",
     "pto.set_fpc 3": "register of the raw write-backs",
@@ -213,15 +233,27 @@ def test_an_op_without_a_byte_map_is_one_sentence(
     assert len(lines) == 3
     picture = tmp_path / "x.svg"
     explain_command(text, Options(picture=str(picture)))
-    assert "no byte is read or written" in picture.read_text()
+    silent = "touches no byte" not in found["verdict"]
+    words = "no byte map" if silent else "no byte is read or written"
+    assert words in picture.read_text()
 
 
 def test_every_op_of_the_dialect_has_a_sentence_or_a_map() -> None:
     for name in KNOWN_FORMS:
-        assert "known and not executed" in sentence(name) or "no engine" in sentence(name), name
+        assert "known and not executed" in sentence(name), name
+    for kind in SYNC:
+        name = kind.name.removeprefix("pto.")
+        assert "not executed" not in sentence(name), name
+        assert ("no effect on pipes" in sentence(name)) == issubclass(kind, QuietOp), name
+    for name in MADS:
+        assert "in a run the host computes it" in sentence(name), name
+        assert ("old C[m][n] +" in sentence(name)) == name.endswith("acc"), name
+        assert ("in BT" in sentence(name)) == ("bias" in name), name
+        assert ("L0A_MX" in sentence(name)) == ("mx" in name), name
     for name in EVERY_OP:
         assert not sentence(name, foreign=True)
-    assert not sentence("mte_gm_xx", foreign=True)
+    for name in ("mte_gm_xx", "mad_xx", "load_cbuf_to_xx"):
+        assert not sentence(name, foreign=True)
     assert not sentence("vadd")
 
 
@@ -229,6 +261,7 @@ def test_flags_between_copies_are_no_ops_of_their_own(capsys: pytest.CaptureFixt
     text = (
         f'pto.{EVERY_OP["mte_gm_l1"]}\npto.set_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]\n'
         'pto.wait_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]\npto.set_fpc 3\n'
+        f"pto.mad %a, %b, %c, %m, %n, %k\npto.fence.barrier_all\n"
         f"pto.{EVERY_OP['mte_l1_ub']}\n"
     )
     explain_command(text, Options(json="-"))

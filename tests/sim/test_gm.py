@@ -15,7 +15,7 @@ pytestmark = pytest.mark.sim
     [
         ("verilator", "random", 120),
         ("verilator", "illegal", 60),
-        ("verilator", "errors", 60),
+        ("verilator", "errors", 120),
         ("verilator", "directed", 1),
         ("verilator", "reset", 60),
         ("icarus", "random", 30),
