@@ -169,6 +169,10 @@ def _sources(form: str) -> Iterator[FixOp]:
         # Repeats between the rows of each other.
         between = Loop3(count, apart, 32)
         yield tile(form, 4, 20, layout="nz2nd", loop3=between, dst_stride=32 * count)
+    # Several parts of 64 rows in each repeat.
+    for m, count in ((65, 2), (150, 3)):
+        parts = Loop3(count, 4, 3 * 160)
+        yield tile(form, m, 3, layout="nz2dn", k=1, dst_stride=160, loop3=parts)
     yield tile(form, 1, 16, layout="nz2nd", loop3=Loop3(200, 1, 16))
     yield tile(form, 1, 16, layout="nz2nd", loop3=Loop3(100, 0, 32), unit_flag=2)
 
