@@ -114,11 +114,11 @@ def _loads() -> list[Workload]:
     scales = Ptr("f8E8M0", "l1"), Ptr("f8E8M0", "l0a")
     return [
         Workload(
-            "mte_l1_l0a 64 x 256 f16", "C0 blocks", size // C0_BYTES, size, 2,
+            "mte_l1_l0a 32 KiB", "C0 blocks", size // C0_BYTES, size, 2,
             lambda k: MteL1L0a(k * size, k * size, *control, 0, *types),
         ),
         Workload(
-            "the same transposed", "C0 blocks", size // C0_BYTES, size, 2,
+            "l1_l0a transposed", "C0 blocks", size // C0_BYTES, size, 2,
             lambda k: MteL1L0a(k * size, k * size, 0, 0, 4, 16, 4, 16, 1, *types),
         ),
         Workload(
@@ -139,7 +139,7 @@ def _stores(width: int) -> list[Workload]:
     words = size // width
     return [
         Workload("mte_ub_gm 8 KiB", "words", words, size, 32, make),
-        Workload("mte_ub_gm 8 KiB, f32 add", "words", words, size, 32, make, F32_ADD),
+        Workload("ub_gm 8 KiB, f32 add", "words", words, size, 32, make, F32_ADD),
     ]
 
 

@@ -18,7 +18,6 @@ from tb.coverage.view import FORM_SPECS
 from tb.isa.dma.table import MAX_LOOPS, MTE_L1_UB, MTE_UB_GM
 from tb.isa.ops import LEGACY_FORMS
 
-
 FEWEST_BYTES = 16
 """Narrowest GM bus; points have the same names for every width."""
 
