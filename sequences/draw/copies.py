@@ -299,9 +299,9 @@ class CopyGenerator:
         self._nop_bases(moves, read, write)
         if "atomic_type" in columns:
             moved = aligned(moves, write)
-            # What reads the result of a store moves along.
-            parent = np.maximum(moves.parent, 0)
-            read = np.where(moves.parent >= 0, read + (moved - write)[parent], read)
+            # What reads the result of a store of its block moves along.
+            parent = np.maximum(placed.parent, 0)
+            read = np.where(placed.parent >= 0, read + (moved - write)[parent], read)
             write = moved
         is_strided = strided(opcode)
         lost = placed.lost

@@ -7,6 +7,7 @@ test_copies.py has the properties of the generator that do not depend on the ops
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from sequences.constraints import (
     SizeClass,
 )
 from sequences.draw.copies import CopyGenerator
+from sequences.place.allocator import Places, arrange
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.dma.legacy import (
     CopyUbufToGm,
@@ -31,6 +33,7 @@ from tb.isa.dma.legacy import (
     fits,
 )
 from tb.isa.dma.op import MteUbGm
+from tb.isa.dma.table import MTE_GM_UB
 from tests.sequences.reference import (
     BlockError,
     check_disjoint,
@@ -62,6 +65,25 @@ def test_dense_traffic_is_disjoint() -> None:
         check_legal(block)
         check_disjoint(block)
     assert np.mean(np.concatenate([block.after for block in blocks]) >= 0) > 0.25
+
+
+def test_a_store_that_moves_to_its_element_moves_readers_of_its_block_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[Places] = []
+
+    def noted(*arguments: Any) -> Places:
+        seen.append(arrange(*arguments))
+        return seen[-1]
+
+    monkeypatch.setattr("sequences.draw.copies.arrange", noted)
+    limits = OpConstraints(dependent=0.9, far=0.0, nop=0.0, update=1.0, block_ops=4)
+    blocks = CopyGenerator(13, ("mte_ub_gm", "mte_gm_ub"), limits).draw(2000)
+    (places,) = seen
+    load = np.concatenate([block.opcode for block in blocks]) == MTE_GM_UB.opcode
+    free, moved = load & (places.parent < 0), column(blocks, "ext_addr") - places.read
+    assert np.count_nonzero(moved[load & ~free]) > 10
+    assert not moved[free].any()
 
 
 @settings(max_examples=25, deadline=None)
