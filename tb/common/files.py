@@ -22,6 +22,15 @@ def is_special(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
+def remove_file(path: Path) -> None:
+    """Removes a regular file that may exist. The target of a link is removed, the link is kept.
+
+    Devices, pipes and sockets are left alone: whoever may write ``/dev`` would lose ``/dev/null``.
+    """
+    if not is_special(path):
+        path.resolve().unlink(missing_ok=True)
+
+
 def write_bytes(path: Path, data: bytes, *, remedy: str = REMEDY) -> None:
     """Writes a file so that a reader gets the old one or the whole new one.
 

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Protocol
 
 from tb.common.errors import PtoError
-from tb.common.files import write_json
+from tb.common.files import remove_file, write_json
 from tb.dut.manifest import Manifest
 from tb.isa.profile import using
 from tb.record.record import RunRecord
@@ -85,8 +85,8 @@ def run_once(
     with _sigint_raises():
         try:
             # Record and progress of an earlier run must not be read as those of this run.
-            target.unlink(missing_ok=True)
-            (folder / MAILBOX).unlink(missing_ok=True)
+            remove_file(target)
+            remove_file(folder / MAILBOX)
             plan = plan_run(
                 settings,
                 planned,

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.console import Console
 from tb.run.folder import MAILBOX, RECORD, load_record
@@ -14,19 +18,55 @@ from tb.run.run import run_once
 from tb.run.testlist import planned_test
 
 
-def test_an_interrupt_before_the_build_ignores_the_progress_of_an_earlier_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def settings(monkeypatch: pytest.MonkeyPatch) -> RunSettings:
+    """Settings of a run that is interrupted before its build."""
+
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("tb.run.run.plan_run", interrupted)
+    return RunSettings(sim="icarus")
+
+
+def run(settings: RunSettings, folder: Path, target: Path | None = None) -> RunRecord:
+    quiet = Console(quiet=True)
+    return run_once(settings, planned_test("random"), target, folder=folder, console=quiet)
+
+
+def test_an_interrupt_before_the_build_ignores_the_progress_of_an_earlier_run(
+    settings: RunSettings, tmp_path: Path
+) -> None:
     (tmp_path / MAILBOX).write_bytes(b"of an earlier run")
     (tmp_path / RECORD).write_text("{}")
-    settings = RunSettings(sim="icarus")
-    record = run_once(
-        settings, planned_test("random"), folder=tmp_path, console=Console(quiet=True)
-    )
+    record = run(settings, tmp_path)
     assert (record.status, record.transactions, record.exit_code) == ("interrupted", 0, 130)
     assert load_record(tmp_path / RECORD) == record
     assert not (tmp_path / MAILBOX).exists()
+
+
+def test_a_pipe_for_the_record_is_written_into_and_stays(
+    settings: RunSettings, tmp_path: Path
+) -> None:
+    """As ``/dev/null``, which root could remove: the record is written, the special file stays."""
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for target in (pipe, link):
+        with ThreadPoolExecutor(1) as pool:
+            read = pool.submit(pipe.read_text)
+            run(settings, tmp_path / "run", target)
+            assert pipe.is_fifo()
+            assert json.loads(read.result(timeout=10))["status"] == "interrupted"
+    assert link.is_symlink()
+
+
+def test_a_link_for_the_record_is_kept_and_its_stale_target_replaced(
+    settings: RunSettings, tmp_path: Path
+) -> None:
+    record, link = tmp_path / "there.json", tmp_path / "link.json"
+    record.write_text("of an earlier run")
+    link.symlink_to(record.name)
+    run(settings, tmp_path / "run", link)
+    assert link.is_symlink()
+    assert load_record(record).status == "interrupted"
