@@ -115,7 +115,7 @@ SCHEDULES.default := none
 SCHEDULES.help    := latencies and issue orders to draw for make program; all must leave the same bytes
 
 # Not passed on: these control make itself.
-MAKE_VARIABLES := ARGS PYTHON PTO_NO_INSTALL
+MAKE_VARIABLES := ARGS PYTHON PTO_NO_INSTALL PTO_BUILDS
 
 ARGS.default           := none
 ARGS.help              := more options for pytest (make test), make program and make prove-arith, names of checks (make lint)
@@ -123,6 +123,8 @@ PYTHON.default         := the first suitable one of python3.11, python3, ...
 PYTHON.help            := Python 3.11 or newer that creates .venv
 PTO_NO_INSTALL.default := empty
 PTO_NO_INSTALL.help    := 1 prevents calls of the system's package client
+PTO_BUILDS.default     := ~/.cache/pto-dv
+PTO_BUILDS.help        := folder of finished builds, which all checkouts share; at most 2 GiB
 
 # --- passing them on --------------------------------------------------------------------------------
 

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the harness around the engines of a set of manifests.
 
-Each build has a folder below ``sim_build/``, named by simulator, widths and engines. A stamp with a
-hash of every input decides whether it is current. cocotb's runners do the work (launch.py).
+Each build has a folder below ``sim_build/``, named by simulator, widths and engines. A digest of
+every input decides whether it is current; finished builds of Verilator and Icarus are kept by this
+digest for all checkouts (products.py). cocotb's runners do the work (launch.py).
 """
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
+import importlib.metadata
+import platform
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,13 +19,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cocotb_tools import config as cocotb_config
-
 from tb.common.errors import PtoError
-from tb.common.paths import BUILD_ROOT, HDL, MEMORY
-from tb.run.launch import TOP, BuildError, VerilatorRunner, environment, new_runner
+from tb.common.paths import BUILD_ROOT, HDL, MEMORY, ROOT, relative
+from tb.run import launch, products
+from tb.run.launch import BuildError, VerilatorRunner, environment, new_runner
 from tb.run.plan import BuildPlan
-from tb.run.recipes import Simulator, simulator
+from tb.run.recipes import TOP, Simulator, simulator
 from tb.setup import tools, verilator
 
 CONFIGURATION = "pto_dut.vh"
@@ -44,6 +46,7 @@ class Build:
 
     Attributes:
         plan: Its plan.
+        folder: Folder of the files that a run needs.
         version: Version of the simulator, empty if unknown.
         seconds: Wall time of the build.
         library: The C memory for a simulator that loads it when it runs, else None.
@@ -52,6 +55,7 @@ class Build:
     """
 
     plan: BuildPlan
+    folder: Path
     version: str
     seconds: float
     library: Path | None
@@ -64,16 +68,22 @@ def _harness_sources() -> list[Path]:
 
 
 def _inputs_digest(plan: BuildPlan, version: str, words: Sequence[str]) -> str:
+    """Returns a digest of everything that a build is made from, wherever the project is."""
     digest = hashlib.sha256()
-    digest.update(repr((version, cocotb_config.libs_dir, *words)).encode())
+    machine = (importlib.metadata.version("cocotb"), platform.machine(), *platform.libc_ver())
+    chosen = (plan.sim, version, plan.waves, plan.fast_build)
+    digest.update(repr((*machine, *chosen, *words)).replace(f"{ROOT}/", "").encode())
+    if plan.code_coverage:  # The counters name the sources by their absolute paths.
+        digest.update(bytes(ROOT))
     files = [
         Path(name) for manifest in plan.manifests for name in (*manifest.sources, *manifest.waivers)
     ]
     folders = {Path(name) for manifest in plan.manifests for name in manifest.include_dirs}
     for folder in (*sorted(folders), HDL, MEMORY):
         files += sorted(file for file in folder.iterdir() if file.is_file())
+    files += [Path(__file__), Path(launch.__file__)]
     for file in dict.fromkeys(files):
-        digest.update(str(file).encode())
+        digest.update(relative(file).encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()
 
@@ -196,7 +206,7 @@ def build(plan: BuildPlan, *, inputs: str = "") -> Build:
     recipe = simulator(plan.sim)
     if plan.code_coverage:
         recipe.check_code_coverage()
-    args, run_args = recipe.words(plan.folder)
+    args = recipe.build_words(plan.folder)
     tools.require(tools.sparse_mapping())
     start = time.monotonic()
     with _locked(plan), tools.remembering(PROBES):
@@ -218,18 +228,30 @@ def build(plan: BuildPlan, *, inputs: str = "") -> Build:
                 where=plan.place,
                 remedy="let a regression end before you edit what it runs; begin a new one",
             )
-        stamp = plan.folder / STAMP
-        library = plan.folder / recipe.library if recipe.library else None
-        if not stamp.exists() or stamp.read_text() != digest:
+        folder = (products.find(digest) if recipe.products else None) or plan.folder
+        stamp = folder / STAMP
+        if folder == plan.folder and not (stamp.exists() and stamp.read_text() == digest):
             stamp.unlink(missing_ok=True)
             _write_configuration(plan)
             with environment(env):
-                if library is None:
-                    _build_verilator(plan, args, defines)
+                if recipe.library:
+                    _build_with_library(plan, args, defines, recipe)
                 else:
-                    _build_with_library(plan, library, args, defines, recipe)
+                    _build_verilator(plan, args, defines)
             stamp.write_text(digest)
-    return Build(plan, version, time.monotonic() - start, library, tuple(run_args), digest)
+        if folder == plan.folder and recipe.products:
+            made = (folder / name for name in recipe.products)
+            folder = products.keep(digest, made) or plan.folder
+    library = folder / recipe.library if recipe.library else None
+    return Build(
+        plan,
+        folder,
+        version,
+        time.monotonic() - start,
+        library,
+        tuple(recipe.run_words(folder)),
+        digest,
+    )
 
 
 def _sources(plan: BuildPlan) -> list[Path]:
@@ -250,6 +272,7 @@ def _verilator_config(plan: BuildPlan) -> list[Path]:
 
 def _build_verilator(plan: BuildPlan, args: list[str], defines: Mapping[str, object]) -> None:
     runner = VerilatorRunner()
+    runner.movable = not plan.code_coverage
     # make compares times, and a copied header may be older than an object compiled from another
     # one. It also fails if a source in its dependency files has moved.
     for name in ("pto_mem.o", "pto_mem.d", "pto_main.o", "pto_main.d"):
@@ -272,14 +295,14 @@ def _build_verilator(plan: BuildPlan, args: list[str], defines: Mapping[str, obj
 
 def _build_with_library(
     plan: BuildPlan,
-    library: Path,
     args: list[str],
     defines: Mapping[str, object],
     recipe: Simulator,
 ) -> None:
     """Builds for a simulator that loads the C memory when it runs."""
-    compile_library(library, vpi=plan.sim == "icarus")
+    compile_library(plan.folder / recipe.library, vpi=plan.sim == "icarus")
     runner = new_runner(plan.sim)
+    runner.movable = bool(recipe.products)
     runner.build(
         sources=_sources(plan),
         includes=_includes(plan),

@@ -21,13 +21,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TextIO
 
+from cocotb_tools import config as cocotb_config
 from cocotb_tools import runner as cocotb_runner
 
 from tb.common.errors import PtoError, ToolError
 from tb.common.paths import HDL, ROOT, relative
 from tb.common.processes import end_with_parent
+from tb.run.products import builds_folder
 
-TOP = "pto_harness"
 RECIPE = ".recipe"
 POLL_SECONDS = 0.05
 KILL_GRACE_SECONDS = 5.0
@@ -49,6 +50,13 @@ ENTRY_POINTS = (
 
 KEEPING_CODE = "tb.common.made_code:keep_code"
 """An entry point before them: the classes of a simulation are made from kept code."""
+
+
+def library_path() -> dict[str, str]:
+    """Returns the variable by which a program of Verilator finds cocotb's libraries."""
+    name = "LD_LIBRARY_PATH"
+    folders = (str(cocotb_config.libs_dir), os.environ.get(name, ""))
+    return {name: os.pathsep.join(filter(None, folders))}
 
 
 @contextmanager
@@ -163,6 +171,8 @@ class Watched(cocotb_runner.Runner):
     """Runs the simulator in its own process group, polled while it runs."""
 
     watch: Watch | None = None
+    movable = False
+    """Give a build relative paths, so that it is the same in every checkout."""
 
     def _execute_cmds(
         self,
@@ -201,9 +211,10 @@ class Watched(cocotb_runner.Runner):
 
     def _execute_build(self, cmds: Sequence[list[str]], cwd: Any) -> None:
         log_path = Path(cwd) / "build.log"
+        top = f"{os.path.relpath(ROOT, cwd) if self.movable else ROOT}/"
         with log_path.open("wb") as log:
             for command in cmds:
-                words = [str(word) for word in command]
+                words = [str(word).replace(f"{ROOT}/", top) for word in command]
                 log.write((" ".join(words) + "\n").encode())
                 log.flush()
                 with self._build_step(words[0], Path(cwd)):
@@ -217,7 +228,8 @@ class Watched(cocotb_runner.Runner):
                         check=False,
                     )
                 if done.returncode:
-                    tail = log_path.read_text(errors="replace").splitlines()[-15:]
+                    text = log_path.read_text(errors="replace").replace(top, "")
+                    tail = text.splitlines()[-15:]
                     raise BuildError(
                         f"the build failed, exit code {done.returncode} of {words[0]}:\n"
                         + "\n".join(f"    {line}" for line in tail),
@@ -243,6 +255,9 @@ class VerilatorRunner(Watched, cocotb_runner.Verilator):
         main = next(word for word in verilate if word.endswith("/verilator.cpp"))
         verilate[verilate.index(main)] = str(HDL / "pto_main.cpp")
         verilate += ["-CFLAGS", f"-I{Path(main).parent}"]
+        # A program that is kept must not depend on this environment: see library_path.
+        libraries = f"-Wl,-rpath,{cocotb_config.libs_dir} "
+        verilate = [word.removeprefix(libraries) for word in verilate]
         # The PyPI wheel was configured without the flag that includes a precompiled header.
         make = [*commands[1], "CFG_CXXFLAGS_PCH_I=-include", *_object_cache(), *self.make_args]
         return [verilate, make]
@@ -255,7 +270,7 @@ def _object_cache() -> list[str]:
     """Returns the word that lets builds share the objects of Verilator's runtime."""
     if "OBJCACHE" in os.environ:
         return []
-    script, folder = ROOT / "tb/run/object_cache.py", ROOT / "sim_build/objects"
+    script, folder = ROOT / "tb/run/object_cache.py", builds_folder() / "objects"
     return [f"OBJCACHE={shlex.join([sys.executable, '-S', str(script), str(folder)])}"]
 
 

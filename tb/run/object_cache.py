@@ -18,17 +18,16 @@ import sys
 from pathlib import Path
 
 
-def _stamp(path: Path) -> str:
-    status = path.stat()
-    return f"{path} {status.st_size} {status.st_mtime_ns}"
-
-
 def _key(command: list[str], source: Path) -> str:
-    """Returns a name for the output of ``command`` from ``source``."""
+    """Returns a name for the output of ``command`` from ``source``, wherever that is installed."""
     compiler = Path(shutil.which(command[0]) or command[0]).resolve()
-    parts = [*command, _stamp(compiler)]
-    parts += [_stamp(path) for path in sorted(source.parent.iterdir()) if path.is_file()]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+    folder = str(source.parent)
+    words = [word.replace(folder, "") for word in command]
+    key = hashlib.sha256(repr((words, str(compiler), compiler.stat().st_size)).encode())
+    for path in sorted(source.parent.iterdir()):
+        if path.is_file():
+            key.update(path.name.encode() + path.read_bytes())
+    return key.hexdigest()[:32]
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -12,6 +12,9 @@ from pathlib import Path
 
 from tb.common.errors import PtoError
 
+TOP = "pto_harness"
+"""Module that is simulated; Verilator's program has its name."""
+
 LIBRARY = "pto_mem"
 """Stem of the C memory's shared library, in the build folder."""
 
@@ -28,6 +31,7 @@ class Simulator:
         build_args: More arguments of its build; ``{library}`` is the path of the C memory's shared
             library, ``{stem}`` that without its suffix, ``{folder}`` the build folder.
         run_args: The same for the run.
+        products: Files of its build that a run needs, where they work in any folder.
         suffix: Of the C memory's library; empty for a simulator that links it.
         timescale: Whether its build takes the time scale as an option.
         waves_in_build: Whether its build needs an option for waves.
@@ -40,6 +44,7 @@ class Simulator:
     tested: bool = False
     build_args: tuple[str, ...] = ()
     run_args: tuple[str, ...] = ()
+    products: tuple[str, ...] = ()
     suffix: str = ".so"
     timescale: bool = True
     waves_in_build: bool = False
@@ -65,9 +70,13 @@ class Simulator:
                 remedy="run without CODE_COVERAGE, or use your simulator's own commands for it",
             )
 
-    def words(self, folder: Path) -> tuple[list[str], list[str]]:
-        """Returns the arguments of a build in ``folder``, and those of its runs."""
-        return _filled(self.build_args, folder), _filled(self.run_args, folder)
+    def build_words(self, folder: Path) -> list[str]:
+        """Returns the arguments of a build in ``folder``."""
+        return _filled(self.build_args, folder)
+
+    def run_words(self, folder: Path) -> list[str]:
+        """Returns the arguments of the runs of a build whose files are in ``folder``."""
+        return _filled(self.run_args, folder)
 
 
 def _filled(words: tuple[str, ...], folder: Path) -> list[str]:
@@ -81,10 +90,11 @@ SIMULATORS: dict[str, Simulator] = {
     item.name: item
     for item in (
         Simulator("verilator", "Verilator", "verilator", tested=True, suffix="",
-            waves_in_build=True, code_coverage=True),
+            products=(TOP,), waves_in_build=True, code_coverage=True),
         Simulator(
             "icarus", "Icarus Verilog", "iverilog", tested=True, build_args=("-g2012",),
             run_args=("-M", "{folder}", "-m", LIBRARY), suffix=".vpi", waves_in_build=True,
+            products=("sim.vvp", f"{LIBRARY}.vpi"),
         ),
         Simulator(
             "questa", "Siemens Questa", "vsim", run_args=("-sv_lib", "{stem}"), timescale=False

@@ -20,14 +20,15 @@ from tb.run.launch import (
     ENTRY_POINTS,
     KEEPING_CODE,
     NEW_PROCESS,
-    TOP,
     Launcher,
     Simulation,
     Watch,
     environment,
+    library_path,
     new_runner,
 )
 from tb.run.plan import RunPlan
+from tb.run.recipes import TOP
 from tb.setup import tools
 
 
@@ -201,11 +202,12 @@ def simulate(
             extra_env={
                 **_assertions(module),
                 **_entry_points(),
+                **library_path(),
                 **env,
                 "COCOTB_ANSI_OUTPUT": "0",
             },
             waves=plan.waves,
-            build_dir=plan.folder,
+            build_dir=built.folder,
             test_dir=run_dir,
             results_xml=str(run_dir / RESULTS_XML),
         )

@@ -66,6 +66,13 @@ def test_same_command_is_compiled_once(place: Place) -> None:
     assert (place.build / "verilated.d").read_text() == "needs\n"
 
 
+def test_the_same_sources_elsewhere_are_not_compiled_again(place: Place, tmp_path: Path) -> None:
+    place.compile()
+    place.include = place.include.rename(tmp_path / "elsewhere")
+    place.compile()
+    assert place.calls == 1
+
+
 @pytest.mark.parametrize("changed", ["verilated.cpp", "verilated.h", "compiler", "flag"])
 def test_changed_inputs_are_compiled_again(changed: str, place: Place) -> None:
     place.compile()
