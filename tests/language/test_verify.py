@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -97,14 +96,11 @@ def test_two_processes_find_the_same(
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     for number in range(130):
         write(tmp_path, f"{number:03}.pto", BAD if number % 3 == 0 else LOAD)
-    begin = time.perf_counter()
     assert verify_command([str(tmp_path)]) == 1
-    seconds = time.perf_counter() - begin
     out = capsys.readouterr().out
     assert line_says(out, "verified 130 files 130 ops 132 errors 44 files")
     places = [line.split(":")[0][-7:] for line in out.splitlines() if ": error: " in line]
     assert places == sorted(places)
-    assert seconds < 30, "about 60 files a second and core"
 
 
 def test_the_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -97,12 +97,10 @@ def test_a_full_disk_is_an_error_of_the_run(
 
 def test_a_run_that_takes_too_long_is_a_hang(tmp_path: Path, inputs: str) -> None:
     slow = job(tmp_path, inputs=inputs, transactions=100_000, time_limit=3)
-    begun = time.monotonic()
     done = execute(slow)
     assert done.record is not None
     assert done.record.status == "hang"
     assert says(done.record.message, "no end 3 s")
-    assert time.monotonic() - begun < 60
 
 
 def test_a_worker_that_is_terminated_ends_its_simulator(tmp_path: Path, inputs: str) -> None:
