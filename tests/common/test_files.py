@@ -64,6 +64,6 @@ def test_a_pipe_is_written_into_and_stays(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
     reader.start()
     write_bytes(pipe, b"x")
-    reader.join(timeout=10)
+    reader.join(timeout=60)
     assert read == [b"x"]
     assert pipe.is_fifo()

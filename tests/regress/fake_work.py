@@ -19,6 +19,8 @@ from tb.record.settings import RunSettings
 from tb.regress.workers import spawner
 from tb.regress.workers.job import Job, JobKind, Outcome
 
+IMPORTED_BY = os.getpid()
+
 
 def job(
     key: str, folder: Path, *, timeout: float = 60.0, kind: JobKind = "run", **options: Any
@@ -37,7 +39,7 @@ def outcome(job: Job) -> Outcome:
         key=job.key,
         kind=job.kind,
         attempt=job.attempt,
-        worker=str(os.getpid()),
+        worker=str(IMPORTED_BY),
         started=now,
         ended=now,
         record=record,

@@ -57,7 +57,7 @@ def test_a_pipe_for_the_record_is_written_into_and_stays(
             read = pool.submit(pipe.read_text)
             run(settings, tmp_path / "run", target)
             assert pipe.is_fifo()
-            assert json.loads(read.result(timeout=10))["status"] == "interrupted"
+            assert json.loads(read.result(timeout=60))["status"] == "interrupted"
     assert link.is_symlink()
 
 

@@ -91,7 +91,7 @@ def adopt(url: str, regression: str, go: Any, won: Any) -> None:
         if store.adopt(regression):
             with won.get_lock():
                 won.value += 1
-        time.sleep(0.5)  # alive while the other tries
+        go.wait()  # alive while the other tries
 
 
 def test_of_two_that_resume_one_wins(url: str) -> None:
