@@ -13,6 +13,7 @@ import pwd
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -27,7 +28,7 @@ from tb.common.processes import end_with_parent
 from tb.regress.results.store import Store
 
 PLACES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin")
-START_SECONDS = 60.0
+START_SECONDS = 120.0
 
 _NUMBERS = count(1)
 
@@ -158,6 +159,14 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return f"sqlite:///{tmp_path}/results.db"
     found: Server = request.getfixturevalue("server")
     return found.make()
+
+
+@pytest.fixture
+def nowhere() -> Iterator[str]:
+    """Address of a scheduler that is not there: its port is taken, and nobody listens."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield f"tcp://127.0.0.1:{held.getsockname()[1]}"
 
 
 @pytest.fixture
