@@ -213,12 +213,13 @@ def test_an_op_that_always_runs_is_reported_without_a_condition(tmp_path: Path) 
     arguments = HEAD[HEAD.index("(") : HEAD.index(")") + 1]
     inner = HEAD.replace("@k", "@inner").replace(arguments, "()")
     size = "  pto.set_loop_size_outtoub %m, %one : i64, i64\n"
-    inner = inner + size + "  return\n}\n"
+    source = "  %in = pto.castptr %z : i64 -> !pto.ptr<i8, gm>\n  pto.pipe_barrier <PIPE_ALL>\n"
+    inner = f"{inner}{size}{source}  {load().replace('%z,', '%len,')}\n  return\n}}\n"
     inside = f"  scf.if %yes {{\n{call}}}\n"
-    for ops, conditions in ((inside, 1), (inside + call, 0), (call + inside, 0)):
+    for ops, conditions in ((inside, True), (inside + call, False), (call + inside, False)):
         path.write_text(f"{inner}{HEAD}{ops}  return\n}}\n")
-        (finding,) = verify_file(path).findings
-        assert (finding.rule, bool(finding.condition)) == ("DMA-L05", bool(conditions))
+        rules = [(one.rule, bool(one.condition)) for one in verify_file(path).findings]
+        assert rules == [("DMA-L05", conditions), ("DMA-L15", conditions)]
 
 
 def test_iterations_are_counted_without_the_second_walk(tmp_path: Path) -> None:
