@@ -104,6 +104,7 @@ def test_before_and_behind_a_row_are_one_guard() -> None:
 
 def test_a_title_is_a_phrase() -> None:
     assert title(signature_of(DATA)) == "mte2 mte_gm_ub: wrong data, row data, in UB, later row"
+    assert title(signature_of(DATA.model_copy(update={"space": "l1"}))).endswith("in L1, later row")
     rule = Failure(kind="protocol", slot="fix", field="AR-4K", rule="AR-4K")
     assert title(signature_of(rule)) == "fix: protocol, AR-4K"
     status = Failure(kind="status", slot="mte2", op="mte_gm_ub", field="OK not RULE",
