@@ -83,7 +83,7 @@ def drawn(family: str) -> Iterator[AnyOp]:
                 yield from program
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def no_collection() -> Iterator[None]:
     """Pauses the garbage collector, which would traverse all ops repeatedly."""
     gc.disable()
@@ -96,6 +96,7 @@ def printed(ops: Sequence[AnyOp], form: str = "pretty") -> str:
     return in_form(program_text(linked_steps([Linked((op,)) for op in ops])), form)
 
 
+@pytest.mark.usefixtures("no_collection")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_random_ops_are_read_back_unchanged(family: str, form: str) -> None:
