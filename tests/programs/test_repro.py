@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The written program of a failed run fails on the same engine, and passes on a good one.
 
-Bugs of every family are injected with switches into one Icarus build (tests/bugs/switched.py).
+Bugs of every family are injected with switches into one build (tests/bugs/switched.py).
 A short random run fails on each; its programs below ``repro/`` are replayed by the code of
 ``pto-dv program``, on the engine with the bug and on the engines as they are.
 """
@@ -65,7 +65,7 @@ MEETINGS = (
     BugRun("nz_loops_swapped", ("mte_gm_l1_frac",), "protocol"),
     BugRun("fix_s3_d3_swapped", WRITE_BACKS, "data"),
     BugRun("fix_flags_check_only_not_waited", WRITE_BACKS, "data", seed=4703),
-    BugRun("fix_bank_of_word_before", WRITE_BACKS, "protocol", program="batch"),
+    BugRun("fix_bank_of_word_before", WRITE_BACKS, "data", program="batch"),
     BugRun("store_lane_ignored", ("mte_ub_gm",), "hang"),
     BugRun("l06_16_bytes", ("mte_gm_ub",), "rule", test="illegal"),
     BugRun("local_read_error_lost", ("mte_ub_gm",), "late burst", test="errors"),
@@ -87,7 +87,7 @@ def plan() -> BuildPlan:
     ]
     plant_switched(TOP, changes)
     manifests = tuple(load_manifest(TOP / path.relative_to(ROOT)) for path in REFERENCE_MANIFESTS)
-    found = BuildPlan("icarus", manifests, variant="repro", fast_build=True)
+    found = BuildPlan("verilator", manifests, variant="repro", fast_build=True)
     build(found)
     return found
 
@@ -101,7 +101,6 @@ def failed(bug_run: BugRun) -> tuple[RunRecord, Path]:
     """Runs a test until it fails; returns the record and the folder of the run."""
     planned = planned_test(bug_run.test)
     settings = RunSettings(
-        sim="icarus",
         test=bug_run.test,
         seed=bug_run.seed,
         transactions=TRANSACTIONS,
@@ -127,8 +126,9 @@ def failed(bug_run: BugRun) -> tuple[RunRecord, Path]:
 def written(bug_run: BugRun) -> Path:
     """Returns the program that a failed run has written."""
     record, folder = failed(bug_run)
-    replayed = re.search(r"\n  replay: make program PROGRAM=(\S+) SIM=icarus$", record.failures[0])
-    assert replayed, record.failures[0]
+    report = record.failures[0]
+    replayed = re.search(r"\n  replay: make program PROGRAM=(\S+) SIM=verilator$", report)
+    assert replayed, report
     path = ROOT / replayed[1]
     assert path.is_relative_to(folder / "repro")
     assert path.name == "failing.pto"
@@ -137,7 +137,7 @@ def written(bug_run: BugRun) -> Path:
 
 def replay(bug_run: BugRun | None, *programs: Path) -> RunRecord:
     """Replays programs on the engines with a bug or without one."""
-    machine = {"sim": "icarus", "watchdog_clocks": WATCHDOG_CLOCKS}
+    machine = {"watchdog_clocks": WATCHDOG_CLOCKS}
     found = Replay.make([str(path) for path in programs], ProgramOptions(), machine)
     return run_once(
         found.settings,
