@@ -16,7 +16,10 @@ from tb.run.testlist import planned_test
 def run(
     test: str, *, folder: Path | None = None, fast_build: bool = False, **settings: Any
 ) -> RunRecord:
-    """Runs one test of the plan, or of a user's file, with its own options."""
+    """Runs one test of the plan, or of a user's file, with its own options.
+
+    A fast build of the reference engines by Verilator has a folder of its own.
+    """
     planned = planned_test(test)
     chosen = RunSettings.model_validate(
         {
@@ -26,8 +29,14 @@ def run(
             **settings,
         }
     )
-    console = Console(quiet=True)
-    return run_once(chosen, planned, console=console, folder=folder, fast_build=fast_build)
+    return run_once(
+        chosen,
+        planned,
+        console=Console(quiet=True),
+        folder=folder,
+        fast_build=fast_build,
+        variant="fast" if fast_build and chosen.sim == "verilator" else "",
+    )
 
 
 def assert_passed(record: RunRecord) -> None:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.sim
     ],
 )
 def test_the_same_tests_pass(sim: str, test: str, transactions: int) -> None:
-    record = run(test, sim=sim, gm="cocotbext", transactions=transactions, seed=2)
+    record = run(test, sim=sim, gm="cocotbext", transactions=transactions, seed=2, fast_build=True)
     assert_passed(record)
     assert "GM=cocotbext" in record.command
     if test == "errors":
