@@ -15,6 +15,7 @@ from threading import Thread
 import pytest
 
 from tb.common.paths import ROOT
+from tb.dut.manifest import reference_manifests
 from tb.env.timeline import TIMELINE
 from tb.harness.layout import MailboxError
 from tb.harness.mailbox_reader import MailboxReader
@@ -30,6 +31,7 @@ from tb.run.testlist import planned_test
 pytestmark = pytest.mark.sim
 
 QUIET = Console(quiet=True)
+MTE1 = tuple(item for item in reference_manifests() if item.slot == "mte1")
 PICOSECONDS = 10_000
 """Of one clock."""
 
@@ -40,13 +42,14 @@ FST_HEADER = struct.Struct(">BQQQ")
 
 
 def run(folder: Path, **settings: object) -> RunRecord:
-    """Runs on one build for waves of each simulator."""
+    """Runs the smallest engine on one build for waves of each simulator."""
     return run_once(
         RunSettings.model_validate({"test": "legal", "seed": 3, "waves": True, **settings}),
         planned_test("legal"),
         console=QUIET,
         folder=folder,
-        variant="test",
+        manifests=MTE1,
+        variant="mte1",
         fast_build=True,
     )
 
