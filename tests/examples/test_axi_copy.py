@@ -17,6 +17,7 @@ from tb.common.paths import BUILD_ROOT, ROOT
 from tb.dut.manifest import load_manifest
 from tb.dut.ports import check_ports
 from tb.record.record import RunRecord
+from tb.run.launch import Launcher
 from tb.setup import tools, verilator
 from tests.sim import runs
 
@@ -117,7 +118,10 @@ def test_the_summary_lists_the_excluded_ops() -> None:
 
 @dataclass(frozen=True)
 class Bug:
-    """A change of one file, the test that finds it, and text of the first failure."""
+    """A change of one file, the test that finds it, and text of the first failure.
+
+    ``BUG`` in its text is true in the runs with this bug: all are in one build.
+    """
 
     name: str
     file: str
@@ -125,55 +129,77 @@ class Bug:
     new: str
     test: str
     says: str
+    sim: str = "verilator"
 
 
 SPLIT, MOVER, ENGINE = (f"rtl/axi_copy{part}.sv" for part in ("_split", "_mover", ""))
 WRAPPER = "axi_copy_mte2.sv"
 
 BUGS = (
-    Bug(
-        "page_off_by_one",
-        SPLIT,
-        "assign src_room = {1'b1, {Off{1'b0}}} - {1'b0, src[Off-1:0]};",
-        "assign src_room = {1'b1, {Off{1'b0}}} - {1'b0, src[Off-1:0]} + 1'b1;",
-        "legal",
-        "4 KiB",
-    ),
-    Bug("prime_at_equal_lanes", MOVER, "[Lane-1:0] < chunk_src", "[Lane-1:0] <= chunk_src",
+    Bug("page_off_by_one", SPLIT, "{1'b0, src[Off-1:0]};", "{1'b0, src[Off-1:0]} + BUG;",
+        "legal", "4 KiB"),
+    Bug("prime_at_equal_lanes", MOVER, "[Lane-1:0] < chunk_src", "[Lane-1:0] < BUG + chunk_src",
         "legal", "wrong data"),
-    Bug("last_lane", MOVER, "chunk_len[Lane-1:0] - 1'b1;", "chunk_len[Lane-1:0];",
+    Bug("last_lane", MOVER, "chunk_len[Lane-1:0] - 1'b1;", "chunk_len[Lane-1:0] - !BUG;",
         "legal", "wr"),
-    Bug("no_rotation", MOVER, "{beat_data, beat_data} << {shift, 3'b000}",
-        "{beat_data, beat_data}", "legal", "wrong data"),
-    Bug("done_before_the_last_write", WRAPPER, "if (rows_open == '0) state", "state",
-        "legal", "DONE-EARLY"),
+    Bug("no_rotation", MOVER, "<< {shift, 3'b000}", "<< (BUG ? 0 : {shift, 3'b000})",
+        "legal", "wrong data"),
+    Bug("done_before_the_last_write", WRAPPER, "rows_open == '0) state",
+        "rows_open == '0 || BUG) state", "legal", "DONE-EARLY"),
     Bug("stride_of_loop_0", "axi_copy_rows.sv", "src_strides[level*GmBits+:GmBits]",
-        "src_strides[(level == 2'd2 ? 1 : level)*GmBits+:GmBits]", "legal", "wrong data"),
-    Bug("address_of_the_burst", WRAPPER, "bad_addr <= r_addr;", "bad_addr <= r_burst;",
-        "errors", "addr"),
-    Bug("kind_of_error", WRAPPER, "m_axi_rresp[0] ? `PTO_ST_RD_DECERR : `PTO_ST_RD_SLVERR",
-        "`PTO_ST_RD_SLVERR", "faults", "DECERR"),
-    Bug("local_error_is_lost", WRAPPER, "status   <= `PTO_ST_LOCAL;", "status   <= `PTO_ST_OK;",
+        "src_strides[(BUG && level == 2'd2 ? 1 : level)*GmBits+:GmBits]", "legal", "wrong data"),
+    Bug("address_of_the_burst", WRAPPER, "bad_addr <= r_addr;",
+        "bad_addr <= BUG ? r_burst : r_addr;", "errors", "addr"),
+    Bug("kind_of_error", WRAPPER, "m_axi_rresp[0] ?", "m_axi_rresp[0] && !BUG ?",
+        "faults", "DECERR"),
+    Bug("local_error_is_lost", WRAPPER, "<= `PTO_ST_LOCAL;", "<= BUG ? `PTO_ST_OK : `PTO_ST_LOCAL;",
         "errors", "LOCAL"),
-    Bug("stopped_for_ever", ENGINE, "else if (clear) ", "else if (clear && 1'b0) ",
+    Bug("stopped_for_ever", ENGINE, "else if (clear) ", "else if (clear && !BUG) ",
         "errors", ""),
-    Bug("goes_on_after_an_error", ENGINE, "halt = stopped || stop;", "halt = 1'b0;",
-        "faults", "after its error"),
-    Bug("count_survives_reset", WRAPPER, "      rows_open <= '0;\n", "", "legal", "nothing moved"),
-    Bug("rule_of_the_base", WRAPPER, "bad_base ? 8'd6 :", "bad_base ? 8'd7 :",
+    Bug("goes_on_after_an_error", ENGINE, "halt = stopped || stop;",
+        "halt = (stopped || stop) && !BUG;", "faults", "after its error"),
+    Bug("count_survives_reset", WRAPPER, "      rows_open <= '0;\n",
+        "      if (!BUG) rows_open <= '0;\n", "legal", "nothing moved", "icarus"),  # has X
+    Bug("rule_of_the_base", WRAPPER, "bad_base ? 8'd6 :", "bad_base ? 8'd6 + BUG :",
         "illegal", "rule"),
 )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def with_bugs() -> Path:
+    """The manifest of a copy with every bug, each switched by a plusarg of its name."""
+    manifest = copy_of("bugs")
+    for bug in BUGS:
+        switch = f'$test$plusargs("{bug.name}")'
+        replace(manifest.parent / bug.file, bug.old, bug.new.replace("BUG", switch))
+    return manifest
+
+
+def run_bug(manifest: Path, test: str, sim: str, *plusargs: str) -> RunRecord:
+    return run(
+        test,
+        manifest,
+        sim=sim,
+        transactions=150,
+        seed=24,
+        watchdog_clocks=20000,
+        launcher=Launcher(plusargs),
+    )
+
+
 @pytest.mark.sim
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
-def test_bug_is_caught(bug: Bug) -> None:
-    manifest = copy_of(bug.name)
-    replace(manifest.parent / bug.file, bug.old, bug.new)
-    record = run(bug.test, manifest, sim="icarus", transactions=150, seed=24, watchdog_clocks=20000)
+def test_bug_is_caught(bug: Bug, with_bugs: Path) -> None:
+    record = run_bug(with_bugs, bug.test, bug.sim, f"+{bug.name}")
     assert record.status in ("fail", "hang"), record.last_line()
     text = "\n".join([record.message, *record.failures])
     assert bug.says in text, text
+
+
+@pytest.mark.sim
+@pytest.mark.parametrize(("test", "sim"), sorted({(bug.test, bug.sim) for bug in BUGS}))
+def test_without_a_bug_the_same_runs_pass(test: str, sim: str, with_bugs: Path) -> None:
+    assert_passed(run_bug(with_bugs, test, sim))
 
 
 # --- manifest, ports, lint ---

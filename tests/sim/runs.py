@@ -9,12 +9,18 @@ from typing import Any
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.console import Console
+from tb.run.launch import NEW_PROCESS, Launcher
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
 
 
 def run(
-    test: str, *, folder: Path | None = None, fast_build: bool = False, **settings: Any
+    test: str,
+    *,
+    folder: Path | None = None,
+    fast_build: bool = False,
+    launcher: Launcher = NEW_PROCESS,
+    **settings: Any,
 ) -> RunRecord:
     """Runs one test of the plan, or of a user's file, with its own options.
 
@@ -35,6 +41,7 @@ def run(
         console=Console(quiet=True),
         folder=folder,
         fast_build=fast_build,
+        launcher=launcher,
         variant="fast" if fast_build and chosen.sim == "verilator" else "",
     )
 
