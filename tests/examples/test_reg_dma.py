@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import shutil
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +13,16 @@ import pytest
 from cocotb_tools.runner import get_results, get_runner
 
 from tb.common.paths import BUILD_ROOT, ROOT
-from tb.dut.manifest import load_manifest
+from tb.dut.manifest import Manifest, load_manifest
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.console import Console
+from tb.run.launch import Launcher
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
 from tb.setup import lint
-from tests.bugs.campaign import Bug, Outcome, plant
+from tests.bugs.campaign import Bug, Outcome
+from tests.bugs.switched import SWITCH, plant_switched
 from tests.sim import runs
 from tests.sim.runs import assert_passed
 
@@ -230,20 +234,33 @@ ADAPTER_BUGS = (
 )
 
 
-def run_with(bug: Bug, folder: Path) -> RunRecord:
-    """Runs a copy of the example with ``bug`` on Icarus, which builds fast and has X."""
+BUGS = (*DMA_BUGS, *ADAPTER_BUGS)
+
+
+def sim_of(bug: Bug) -> str:
+    """Returns the simulator that shows a bug: Icarus has X before a reset."""
+    return "icarus" if "reset" in bug.name else "verilator"
+
+
+@cache
+def with_bugs(sim: str) -> Manifest:
+    """Returns the manifest of a copy with the bugs of a simulator, each switched by its number."""
+    top = BUILD_ROOT / "examples" / f"reg_dma_bugs_{sim}"
+    shutil.rmtree(top, ignore_errors=True)
+    shutil.copytree(ROOT / FOLDER, top / FOLDER)
+    numbered = [(number, bug) for number, bug in enumerate(BUGS, 1) if sim_of(bug) == sim]
+    plant_switched(top, ((number, bug.file, bug.find, bug.replace) for number, bug in numbered))
     manifest = load_manifest(ROOT / DUT)
-    copies = []
-    for name in manifest.sources:
-        copy = folder / FOLDER / Path(name).name
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(Path(name).read_text())
-        copies.append(str(copy))
-    plant(bug, folder)
-    planned = planned_test(bug.test)
+    sources = tuple(str(top / Path(name).relative_to(ROOT)) for name in manifest.sources)
+    return manifest.model_copy(update={"sources": sources})
+
+
+def run_with(number: int, test: str, sim: str) -> RunRecord:
+    """Runs the example with a bug, or with none: 0."""
+    planned = planned_test(test)
     settings = RunSettings(
-        sim="icarus",
-        test=bug.test,
+        sim=sim,
+        test=test,
         seed=4715,
         transactions=400,
         mismatch_limit=1,
@@ -253,16 +270,22 @@ def run_with(bug: Bug, folder: Path) -> RunRecord:
     return run_once(
         settings,
         planned,
-        manifests=(manifest.model_copy(update={"sources": tuple(copies)}),),
-        variant="reg-dma-bug",
+        manifests=(with_bugs(sim),),
+        variant="reg-dma-bugs",
+        fast_build=True,
         console=QUIET,
+        launcher=Launcher((f"+{SWITCH}={number}",)),
     )
 
 
-@pytest.mark.parametrize("bug", [*DMA_BUGS, *ADAPTER_BUGS], ids=lambda bug: bug.name)
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_bug_is_caught(bug: Bug) -> None:
-    folder = BUILD_ROOT / "examples" / "reg_dma_bug"
-    outcome = Outcome(run_with(bug, folder), 0.0)
+    outcome = Outcome(run_with(1 + BUGS.index(bug), bug.test, sim_of(bug)), 0.0)
     print(f"{bug.name}: transaction {outcome.transactions}, {outcome.check}")
     record = outcome.record
     assert outcome.caught, f"{record.status} {record.message}\n" + "\n".join(record.failures)
+
+
+@pytest.mark.parametrize(("test", "sim"), sorted({(bug.test, sim_of(bug)) for bug in BUGS}))
+def test_without_a_bug_the_same_runs_pass(test: str, sim: str) -> None:
+    assert_passed(run_with(0, test, sim))
