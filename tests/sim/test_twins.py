@@ -62,8 +62,6 @@ class SameMistake(RandomTest):
 
 
 def run_with_the_mistake(folder: Path, share: float) -> RunRecord:
-    shutil.copytree(ROOT / "rtl_stubs", folder / "rtl_stubs")
-    plant(BUG, folder)
     planned = PlannedTest.model_validate(
         {
             "name": "random", "module": "tests.sim.test_twins", "class": "SameMistake",
@@ -84,12 +82,12 @@ def run_with_the_mistake(folder: Path, share: float) -> RunRecord:
 
 
 def test_a_mistake_of_engine_and_model_is_found_by_twins_alone(tmp_path: Path) -> None:
-    (tmp_path / "off").mkdir()
-    without = run_with_the_mistake(tmp_path / "off", 0.0)
+    shutil.copytree(ROOT / "rtl_stubs", tmp_path / "rtl_stubs")
+    plant(BUG, tmp_path)
+    without = run_with_the_mistake(tmp_path, 0.0)
     assert_passed(without)
     assert not without.twins
-    (tmp_path / "on").mkdir()
-    record = run_with_the_mistake(tmp_path / "on", 0.5)
+    record = run_with_the_mistake(tmp_path, 0.5)
     assert record.status == "fail"
     assert record.message == "DUT and model agree, and a check of what they left fails"
     assert record.failures
@@ -106,7 +104,7 @@ def test_a_mistake_of_engine_and_model_is_found_by_twins_alone(tmp_path: Path) -
 
 
 def test_random_traffic_compares_twins() -> None:
-    record = run("random", sim="icarus", seed=17, transactions=200)
+    record = run("random", seed=17, transactions=200)
     assert_passed(record)
     assert record.transactions == 200
     assert record.twins.total() > 0
@@ -114,7 +112,7 @@ def test_random_traffic_compares_twins() -> None:
 
 
 def test_a_share_of_the_transactions_is_twins() -> None:
-    record = run("legal", sim="icarus", seed=18, transactions=300, options={"twins": 0.6})
+    record = run("legal", seed=18, transactions=300, options={"twins": 0.6})
     assert_passed(record)
     assert record.transactions == 300
     assert record.twins.total() > 10
