@@ -41,7 +41,13 @@ STIMULI = {
 
 
 def run(test: str, folder: Path, *ops: str, transactions: int = 2) -> RunRecord:
-    return runs.run(test, folder=folder / "run", sim="icarus", ops=ops, transactions=transactions)
+    return runs.run(
+        test,
+        folder=folder / "run",
+        ops=ops,
+        transactions=transactions,
+        fast_build=test == "pins",  # shared with test_gm.py
+    )
 
 
 def user_test(folder: Path, stimulus: str, sends: str = "") -> str:
