@@ -71,7 +71,7 @@ def replay(
         schedules=tuple(range(count)) if isinstance(count, int) else count,
     )
     settings = RunSettings(
-        sim="icarus",
+        sim="icarus" if duts else "verilator",  # a build of its own is short by Icarus
         test="program",
         seed=SEED,
         programs=("x.pto",),
