@@ -44,6 +44,8 @@ def run(test: str, folder: Path, *ops: str, transactions: int = 2) -> RunRecord:
     return runs.run(
         test,
         folder=folder / "run",
+        # The other tests run on Icarus in test_runs.py and test_stress.py.
+        sim="icarus" if test == "corner" else "verilator",
         ops=ops,
         transactions=transactions,
         fast_build=test == "pins",  # shared with test_gm.py
