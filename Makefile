@@ -115,7 +115,7 @@ SCHEDULES.default := none
 SCHEDULES.help    := latencies and issue orders to draw for make program; all must leave the same bytes
 
 # Not passed on: these control make itself.
-MAKE_VARIABLES := ARGS PYTHON PTO_NO_INSTALL PTO_BUILDS
+MAKE_VARIABLES := ARGS FULL PTO_SHARE SINCE PYTHON PTO_NO_INSTALL PTO_BUILDS
 
 ARGS.default           := none
 ARGS.help              := more options for pytest (make test), make program and make prove-arith, names of checks (make lint)
@@ -126,6 +126,14 @@ PTO_NO_INSTALL.help    := 1 prevents calls of the system's package client
 PTO_BUILDS.default     := ~/.cache/pto-dv
 PTO_BUILDS.help        := folder of finished builds, which all checkouts share; at most 2 GiB
 
+FULL.default       := 0
+FULL.help          := for make nightly: 1 runs the whole test suite afterwards, all shares
+PTO_SHARE          ?= 1/8
+PTO_SHARE.default  := 1/8
+PTO_SHARE.help     := for make test: share of the long tables, 1/8 to 8/8, or all
+SINCE.default      := the last commit, or its parent where nothing differs
+SINCE.help         := for make check: commit that your change begins at
+
 # --- passing them on --------------------------------------------------------------------------------
 
 quote = '$(subst ','\'',$(1))'
@@ -133,7 +141,7 @@ option = $(if $(and $($(1).option),$(strip $($(1)))),$($(1).option) $(call quote
 options = $(strip $(foreach variable,$(1),$(call option,$(variable)) $(call flag,$(variable))))
 
 # Switches: 1 is on, 0 or nothing is off.
-SWITCHES := WAVES TIMELINE CODE_COVERAGE FRESH KEEP
+SWITCHES := WAVES TIMELINE CODE_COVERAGE FRESH KEEP FULL
 WAVES.flag         := --waves
 TIMELINE.flag      := --timeline
 CODE_COVERAGE.flag := --code-coverage
@@ -186,7 +194,7 @@ $(TESTS): $(BASE) requirements-test.lock
 	@$(PY) -m tb.setup.install tests
 	@touch $@
 
-.PHONY: force run program test nightly bench prove-arith lint doctor setup help clean distclean icarus fst
+.PHONY: force run program check test nightly bench prove-arith lint doctor setup help clean distclean icarus fst
 
 force:
 
@@ -205,17 +213,21 @@ fst: $(BASE)
 run: $(BASE) $(SETUP_$(SIM)) ## the main job: random transactions on the RTL, checked (the default)
 	@$(PY) -m tb run $(call options,$(VARIABLES))
 
-# Two files of tests at a time; the first to begin is the one that waits for the injected bugs.
-TEST_WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
+# Two workers; the one that is done first takes over tests of the other.
+PYTEST := -m pytest tests -n 2 --dist worksteal
 
 program: $(BASE) $(SETUP_$(SIM)) ## replay PROGRAM=x.pto on the RTL, ARGS="--arg 0=in.npy --out 1=out.npy"
 	@$(PY) -m tb program $(PROGRAM) $(call options,$(filter-out $(RUN_ONLY),$(VARIABLES)) SCHEDULES) $(ARGS)
 
-test: $(BASE) $(VERILATOR) $(CLUSTER) $(TESTS) icarus fst ## every test, on both simulators
-	@$(PY) -m pytest tests $(TEST_WORKERS) $(ARGS)
+check: $(BASE) $(VERILATOR) $(TESTS) icarus ## the short tests that your change reaches, in a minute
+	@$(PY) $(PYTEST) --check $(if $(SINCE),--since $(call quote,$(SINCE))) $(ARGS)
 
-nightly: $(BASE) $(VERILATOR) $(if $(FARM)$(findstring postgres,$(RESULTS)),$(CLUSTER)) icarus fst ## a regression over many seeds, with HTML pages
-	@$(PY) -m tb nightly $(call options,$(NIGHT_VARIABLES) SEED DUT PROFILE)
+test: $(BASE) $(VERILATOR) $(CLUSTER) $(TESTS) icarus fst ## the test suite on both simulators, a share of its long tables
+	@PTO_SHARE=$(call quote,$(PTO_SHARE)) $(PY) $(PYTEST) $(ARGS)
+
+nightly: $(BASE) $(VERILATOR) $(if $(FARM)$(findstring postgres,$(RESULTS))$(filter 1,$(FULL)),$(CLUSTER)) $(if $(filter 1,$(FULL)),$(TESTS)) icarus fst ## a regression over many seeds, with HTML pages
+	@$(PY) -m tb nightly $(call options,$(NIGHT_VARIABLES) SEED DUT PROFILE)$(if $(filter 1,$(FULL)), && status=0 || status=$$?; \
+	  PTO_SHARE=all $(PY) $(PYTEST) $(ARGS) && exit $$status)
 
 bench: $(BASE) $(VERILATOR) ## measure speed; takes SEED and JSON
 	@$(PY) -m tb bench $(call options,SEED JSON)

@@ -12,6 +12,7 @@ import fcntl
 import hashlib
 import importlib.metadata
 import platform
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ from tb.common.paths import BUILD_ROOT, HDL, MEMORY, ROOT, relative
 from tb.run import launch, products
 from tb.run.launch import BuildError, VerilatorRunner, environment, new_runner
 from tb.run.plan import BuildPlan
-from tb.run.recipes import TOP, Simulator, simulator
+from tb.run.recipes import LIBRARY, TOP, Simulator, simulator
 from tb.setup import tools, verilator
 
 CONFIGURATION = "pto_dut.vh"
@@ -240,7 +241,7 @@ def build(plan: BuildPlan, *, inputs: str = "") -> Build:
                     _build_verilator(plan, args, defines)
             stamp.write_text(digest)
         if folder == plan.folder and recipe.products:
-            made = (folder / name for name in recipe.products)
+            made = {name: folder / name for name in recipe.products}
             folder = products.keep(digest, made) or plan.folder
     library = folder / recipe.library if recipe.library else None
     return Build(
@@ -324,13 +325,21 @@ def compile_library(target: Path, *, vpi: bool) -> None:
     """
     compiler = tools.c_compiler()
     tools.require(compiler)
-    words = [compiler.path, "-O2", "-shared", "-fPIC", "-o", str(target), str(MEMORY / "pto_mem.c")]
+    words = [compiler.path, "-O2", "-shared", "-fPIC"]
     if vpi:
         root = Path(tools.icarus().path).resolve().parent.parent
         words += ["-DPTO_VPI", f"-I{root / 'include/iverilog'}"]
+    sources = [file.read_bytes() for file in sorted(MEMORY.iterdir()) if file.is_file()]
+    digest = hashlib.sha256(repr((words, platform.libc_ver(), sources)).encode()).hexdigest()
+    kept = products.find(digest)
+    if kept is not None:
+        shutil.copy2(kept / LIBRARY, target)
+        return
+    words += ["-o", str(target), str(MEMORY / "pto_mem.c")]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         raise BuildError(
             f"the C memory does not compile:\n{done.stderr.strip()}",
             where="tb/hdl/memory/pto_mem.c",
         )
+    products.keep(digest, {LIBRARY: target})

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -37,15 +37,19 @@ def find(digest: str) -> Path | None:
     return None
 
 
-def keep(digest: str, files: Iterable[Path]) -> Path | None:
-    """Copies the files of a build; returns their folder, or None where nothing can be kept."""
+def keep(digest: str, files: Mapping[str, Path]) -> Path | None:
+    """Copies the files of a build under these names.
+
+    Returns:
+        Their folder, or None where nothing can be kept.
+    """
     folder = builds_folder() / "builds" / digest
     part = None
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(prefix="part-", dir=folder.parent))
-        for file in files:
-            shutil.copy2(file, part)
+        for name, file in files.items():
+            shutil.copy2(file, part / name)
         with suppress(OSError):  # Another process has kept the same build.
             part.rename(folder)
         with suppress(OSError):  # It removes entries, too.

@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 import fcntl
-import multiprocessing
 import os
 import re
 import shutil
 import time
 import tomllib
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -33,7 +30,6 @@ from tb.run.launch import Launcher
 from tb.run.plan import BuildPlan
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
-from tb.run.warm import WarmSimulator
 from tests.bugs.switched import SWITCH, plant_switched, switchable
 
 BUGS = Path(__file__).with_name("bugs.toml")
@@ -47,7 +43,7 @@ SEED = 4711
 
 WATCHDOG_CLOCKS = 20_000
 WALL_LIMIT = 120.0
-NICE = 10
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 
 
 @dataclass(frozen=True)
@@ -251,12 +247,12 @@ def _build_plan(top: Path, slots: tuple[str, ...], profile: str, name: str) -> B
     )
 
 
-def _plan(worker: str, bug: Bug | None, setting: Setting) -> BuildPlan:
+def _plan(bug: Bug | None, setting: Setting) -> BuildPlan:
     """Returns the build of the unchanged engines, or of those with ``bug`` alone."""
     top, name = ROOT, "bugs"
     if bug is not None:
-        name = f"bugs-{worker}"
-        top = _copied(BUILD_ROOT / "bugs" / f"engines-{worker}")
+        name = f"bugs-alone{WORKER}"
+        top = _copied(BUILD_ROOT / "bugs" / f"engines-alone{WORKER}")
         plant(bug, top)
     return _build_plan(top, setting.slots, setting.profile, name)
 
@@ -340,10 +336,8 @@ def shared_builds() -> dict[tuple[tuple[str, ...], str], Switched]:
 
 def run_engines(
     bug: Bug | None,
-    worker: str,
     setting: Setting,
     *,
-    warm: WarmSimulator | None = None,
     wall_limit: float = WALL_LIMIT,
     mismatch_limit: int = 1,
 ) -> Outcome:
@@ -351,9 +345,7 @@ def run_engines(
 
     Args:
         bug: The bug; None for the engines as they are.
-        worker: Name of the worker, unique among those that run at the same time.
         setting: Test, slots, ops and profile.
-        warm: Loaded simulator to fork; None for a process of its own.
         wall_limit: Seconds without progress after which the run is ended.
         mismatch_limit: Mismatches after which the run stops.
     """
@@ -378,8 +370,8 @@ def run_engines(
     if switched:
         switched.ready()
         plusargs = (f"+{SWITCH}={switched.number(bug)}",)
-        launcher = Launcher(plusargs, warm.start) if warm else Launcher(plusargs)
-    plan = switched.plan if switched else _plan(worker, bug, setting)
+        launcher = Launcher(plusargs)
+    plan = switched.plan if switched else _plan(bug, setting)
     record = run_once(
         settings,
         planned,
@@ -388,62 +380,7 @@ def run_engines(
         variant=plan.variant,
         fast_build=plan.fast_build,
         console=Console(quiet=True),
-        folder=BUILD_ROOT / "bugs" / f"run-{worker}",
+        folder=BUILD_ROOT / "bugs" / f"run{WORKER}",
         launcher=launcher,
     )
     return Outcome(record, time.monotonic() - start)
-
-
-_worker = ""
-_warm = WarmSimulator()
-
-
-def _become(numbers: multiprocessing.queues.Queue[int]) -> None:
-    """Gives this process its number and a low priority, below the tests."""
-    global _worker
-    _worker = str(numbers.get())
-    os.nice(NICE)
-
-
-def _run(bug: Bug | None, setting: Setting) -> Outcome:
-    return run_engines(bug, _worker, setting, warm=_warm)
-
-
-Job = tuple[str, Setting]
-"""Name of the bug, empty for none; setting."""
-
-
-@contextmanager
-def only_one_run(name: str = "bugs") -> Iterator[None]:
-    """Makes a second campaign in the same tree wait, since both build in the same folder."""
-    BUILD_ROOT.mkdir(exist_ok=True)
-    with (BUILD_ROOT / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-@contextmanager
-def campaign(jobs: Iterable[Job], workers: int = 0) -> Iterator[dict[Job, Future[Outcome]]]:
-    """Runs bugs on settings, some at a time, while the caller goes on.
-
-    A bug that cannot be switched always gets a build of its own.
-
-    Yields:
-        The future result of each job. Those that have not begun when the ``with`` body ends are
-        dropped.
-    """
-    bugs = {bug.name: bug for bug in load_bugs()}
-    workers = workers or min(4, os.cpu_count() or 1)
-    context = multiprocessing.get_context("spawn")
-    numbers = context.Queue()
-    for worker in range(workers):
-        numbers.put(worker)
-    with ProcessPoolExecutor(workers, context, _become, (numbers,)) as pool:
-        futures = {
-            (name, setting): pool.submit(_run, bugs[name] if name else None, setting)
-            for name, setting in sorted(jobs, key=lambda job: (job[1].slots, job[1].profile))
-        }
-        try:
-            yield futures
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)

@@ -23,21 +23,15 @@ from tb.isa.ops import SLOTS
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.folder import load_record, run_folder
-from tests.bugs.campaign import REPORTED, WATCHDOG_CLOCKS, load_bugs, only_one_run, run_engines
+from tests.bugs.campaign import REPORTED, WATCHDOG_CLOCKS, load_bugs, run_engines
 from tests.wording import line_says, says
 
-pytestmark = [pytest.mark.sim, pytest.mark.slow]
+pytestmark = pytest.mark.sim
 
 SEED = 4713
 PATIENCE_SECONDS = 240.0
 
 BUGS = {bug.name: bug for bug in load_bugs(REPORTED)}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_at_a_time() -> Iterator[None]:
-    with only_one_run("bench-fails"):
-        yield
 
 
 class Run:
@@ -123,7 +117,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Run]]:
 
 
 def run_bug(name: str, **options: Any) -> RunRecord:
-    return run_engines(BUGS[name], "fails", BUGS[name].setting, **options).record
+    return run_engines(BUGS[name], BUGS[name].setting, **options).record
 
 
 def test_hang_names_the_stuck_descriptor() -> None:

@@ -124,6 +124,7 @@ def output(top: Path, number: int = 0) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_each_number_is_its_bug_and_none_is_the_unchanged_unit(tmp_path: Path) -> None:
     together = write(tmp_path / "together")
     plant_switched(together, [(number, *change) for number, change in enumerate(CHANGES, 1)])
@@ -157,6 +158,7 @@ def test_other_changes_cannot_be_switched(find: str, replace: str, tmp_path: Pat
         plant_switched(top, [(1, "unit.v", find, replace)])
 
 
+@pytest.mark.long
 def test_nearly_all_bugs_of_the_list_can_be_switched() -> None:
     bugs = load_bugs()
     able = [bug for bug in bugs if switchable((ROOT / bug.file).read_text(), bug.find, bug.replace)]

@@ -23,6 +23,7 @@ from tb.record.settings import RunSettings
 from tests.command import pto_dv
 
 
+@pytest.mark.long
 def test_packages_without_the_sources_refuse_to_run(tmp_path: Path) -> None:
     """An installed wheel has the Python files only."""
     shutil.copytree(ROOT / "tb", tmp_path / "tb", ignore=shutil.ignore_patterns("hdl", "*.pyc"))
@@ -48,6 +49,7 @@ def test_package_indices_refuse_the_wheel() -> None:
     assert "Private :: Do Not Upload" in project["classifiers"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -80,11 +82,13 @@ def test_bad_argument(arguments: list[str], words: list[str], tmp_path: Path) ->
     assert not record.exists()
 
 
+@pytest.mark.long
 def test_unknown_command_and_option_are_refused() -> None:
     assert pto_dv("fly").returncode == 2
     assert pto_dv("run", "--color").returncode == 2
 
 
+@pytest.mark.long
 def test_tests_are_listed() -> None:
     done = pto_dv("tests")
     assert done.returncode == 0
@@ -136,6 +140,7 @@ def test_the_last_line_has_the_profile() -> None:
         assert f"profile {name}; repeat: make" in record.last_line()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["run", "program", "verify", "nightly", "new-dut"])
 def test_an_unknown_profile_is_refused_by_every_command(command: str, tmp_path: Path) -> None:
     words = {

@@ -12,6 +12,8 @@ import pytest
 
 from tb.common.paths import ROOT
 
+pytestmark = pytest.mark.long
+
 HEAVY = (
     *("numpy", "pydantic", "typer", "rich", "cocotb", "cocotb_tools", "pyuvm", "sqlalchemy"),
     *("xdsl", "jinja2", "pyslang", "multiprocessing", "asyncio", "distributed", "scoreboards"),

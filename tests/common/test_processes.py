@@ -10,7 +10,11 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from tb.common.paths import ROOT
+
+pytestmark = pytest.mark.long
 
 RUN = """
 import sys

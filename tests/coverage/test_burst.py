@@ -115,6 +115,7 @@ def test_bins_of_a_lone_burst() -> None:
     assert one(MteUbL1(0, 0, 2, 1, 0, 1023))["dst_gap_unused"] == "1..1023"
 
 
+@pytest.mark.long
 def test_bins_of_nops() -> None:
     found = one(MteL1Fb(1 << 20, 1 << 12, 65535, 0, 0, 0))
     assert found["nop"] == "count 0"
@@ -127,6 +128,7 @@ def test_bins_of_nops() -> None:
     assert one(MteL1Fb(0, 0, 0, 0, 0, 0))["nop"] == "both 0"
 
 
+@pytest.mark.long
 def test_whole_parameter_memory() -> None:
     assert one(MteL1Fb(0, 0, 64, 1, 0, 0))["dst_place"] == "whole"
     assert one(MteL1Fb(0, 64, 63, 1, 0, 0))["dst_place"] == "ends at top"
@@ -175,6 +177,7 @@ def legacy_block(copy: CopyUbufToUbuf) -> OpBlock:
     return from_descriptors([lower_ubuf_copy(copy)], legacy={0: (copy,)})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("strides", "want"),
     [

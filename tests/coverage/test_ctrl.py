@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from tb.coverage.fix.path import NAME
 from tb.coverage.functional import FunctionalCoverage
@@ -49,6 +50,7 @@ def bins(op: MteL0cGm, *writes: CtrlOp, events: int = 0) -> dict[str, str]:
     return {name: label for name, label in found.items() if label}
 
 
+@pytest.mark.long
 def test_source_of_the_saturation() -> None:
     assert bins(COPY)["sat_source"] == "CTRL 0, 0"
     assert bins(replace(COPY, sat="nosat"))["sat_source"] == "nosat"
@@ -69,6 +71,7 @@ def test_a_write_of_ctrl_is_no_legacy_form() -> None:
     assert found["nop"] == "live"
 
 
+@pytest.mark.long
 def test_source_of_the_atomic() -> None:
     assert bins(COPY)["atomic_source"] == "none"
     clause = replace(COPY, atomic=Atomic("f32", "add"))
@@ -87,6 +90,7 @@ def test_source_of_the_atomic() -> None:
     assert bins(clause, SetCtrl(NOSAT))["atomic_under"] == "off"
 
 
+@pytest.mark.long
 def test_every_type_and_op_of_ctrl() -> None:
     labels = FunctionalCoverage().groups["mte_l0c_gm"].group.by_name["atomic_ctrl"].labels
     assert len(labels) == len(ATOMIC_TYPES) * len(ATOMIC_OPS)
@@ -94,6 +98,7 @@ def test_every_type_and_op_of_ctrl() -> None:
     assert found["atomic_ctrl"] == "f16 min"
 
 
+@pytest.mark.long
 def test_bit_48_of_f16_updates() -> None:
     events = FixEvent.ATOMIC_NAN | FixEvent.ATOMIC_INF | FixEvent.ATOMIC_OVERFLOW
     for op, sat, want in (("add", "", "add c48 0"), ("max", "nosat", "max c48 1")):

@@ -20,6 +20,8 @@ from tb.isa.dma.op import DmaDescriptor, Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tests.coverage.counting import GM_UB, Executed, SlowCounts, collect, compare, form_of, one
 
+pytestmark = pytest.mark.long
+
 
 def slow_bins(block: OpBlock, number: int, bus: int) -> dict[str, str]:
     """Classifies one op by plain arithmetic, for the points that need no table."""

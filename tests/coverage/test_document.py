@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from typer.testing import CliRunner
 
 from tb.cli.main import app
 from tb.coverage.functional import FunctionalCoverage
+
+pytestmark = pytest.mark.long
 
 
 def printed() -> str:

@@ -144,6 +144,7 @@ def test_the_file_of_the_project_names_existing_bins() -> None:
     load_exclusions(ROOT / "tb/regress/plan/exclusions.toml")
 
 
+@pytest.mark.long
 def test_the_example_in_the_file_of_the_project(tmp_path: Path) -> None:
     text = (ROOT / "tb/regress/plan/exclusions.toml").read_text()
     lines = [line.removeprefix("#     ") for line in text.split("\n") if line.startswith("#     ")]

@@ -147,6 +147,7 @@ def slow(desc: Descriptor) -> dict[str, str]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", FORMS)
 def test_against_one_op_at_a_time(form: str) -> None:
     blocks = traffic(1, 2000, (form,))
@@ -194,6 +195,7 @@ def test_bins_of_ops(op: MteL0cGm | MteL0cL1 | MteL0cUb, want: dict[str, str]) -
     assert ("ub_sub" in found) == (isinstance(op, MteL0cUb) and not op.ub_split)
 
 
+@pytest.mark.long
 def test_halves_of_a_split_tile() -> None:
     # Nine rows of 256 bytes each; 18 rows of 128 bytes, half a stride apart.
     tight = replace(UB, ub_split="split_n", dst_stride=32)
@@ -218,6 +220,7 @@ def test_source_strides_follow_k() -> None:
     assert one(replace(op, src_stride=48))["src_stride"] == "more"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("loop3", "want"),
     [
@@ -233,6 +236,7 @@ def test_repeats(loop3: Loop3, want: tuple[str, str]) -> None:
     assert not {"loop3_src", "loop3_dst"} & one(replace(FX_E6, loop3=Loop3(1, 9, 9))).keys()
 
 
+@pytest.mark.long
 def test_ends_of_the_memories() -> None:
     whole = MteL0cL1(0, 0, 4096, 16, 16, 16, layout="nz2nd")
     found = one(whole)
@@ -247,6 +251,7 @@ def test_ends_of_the_memories() -> None:
     assert one(replace(wide, dst=(1 << 32) - 4))["gm_place"] == "spans 2^32"
 
 
+@pytest.mark.long
 def test_nops() -> None:
     nop = replace(GM, m=0, n=4095, src=1 << 20, dst=1 << 41, unit_flag=3)
     found = one(nop)
@@ -269,6 +274,7 @@ def test_nops() -> None:
     assert one(replace(vector, n=16))["nop_fb"] == "inside"
 
 
+@pytest.mark.long
 def test_atomics() -> None:
     quant = PreQuant("f32_f16", Scalar("f32", 0))
     op = replace(

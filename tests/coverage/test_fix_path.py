@@ -124,6 +124,7 @@ def test_saturation_by_mode() -> None:
     assert names == {m.name for m in QUANT_MODES.values() if m.dst and set(m.dst) <= floats}
 
 
+@pytest.mark.long
 def test_relu_and_clip() -> None:
     plain = op_of(QUANT_MODES["f32_f16"], "f16")
     assert bins(plain)["relu"] == "absent"
@@ -167,6 +168,7 @@ def test_clips(mode: str, dst: str, clip: Scalar, kind: str, value: str) -> None
     assert (found["clip_type"], found["clip_value"]) == (kind, value)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("scale", "value", "sign", "low"),
     [
@@ -190,6 +192,7 @@ def test_scalars(scale: Scalar, value: str, sign: str, low: str | None) -> None:
     assert not {"scale", "alpha"} & bins(COPY).keys()
 
 
+@pytest.mark.long
 def test_pointers_and_rows_of_fb() -> None:
     def vectors(quant: int, relu: int, n: int) -> dict[str, str]:
         return bins(
@@ -217,6 +220,7 @@ def test_pointers_and_rows_of_fb() -> None:
     assert not {"scale", "alpha"} & found.keys()
 
 
+@pytest.mark.long
 def test_ignored_payloads() -> None:
     def with_payload(payload: Scalar | FbPtr) -> str | None:
         return bins(replace(COPY, pre_quant=PreQuant("no_convert", payload))).get("ignored")
@@ -232,6 +236,7 @@ def test_ignored_payloads() -> None:
     assert "ignored" not in bins(op_of(QUANT_MODES["deqf16_vec"], "f16"))
 
 
+@pytest.mark.long
 def test_unit_flags() -> None:
     check = replace(COPY, unit_flag=2)
     assert bins(check)["flag"] == "check, set"
@@ -298,6 +303,7 @@ def test_events_against_saturation_and_stage() -> None:
     assert int(counts.group.reachable["stage x inf"].sum()) == 1, "f32 alone has an infinite s"
 
 
+@pytest.mark.long
 def test_relu_events() -> None:
     relu = replace(COPY, pre_relu=PreRelu("scalar_relu", ONE))
     assert bins(relu, FixEvent.NAN)["copied_nan"] == "scalar_relu"
@@ -338,6 +344,7 @@ def ordered(ops: Sequence[V06Op], name: str) -> dict[str, int]:
     return hits(counts_of(ops), name)
 
 
+@pytest.mark.long
 def test_order_of_ops() -> None:
     vector = replace(COPY, pre_quant=PreQuant("qf322f32_pre_vec", FbPtr("f32", 128)))
     both = replace(vector, pre_relu=PreRelu("vector_relu", FbPtr("f32", 64)), unit_flag=3)

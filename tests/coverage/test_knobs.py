@@ -34,6 +34,7 @@ def knob_bins(found: dict[str, str]) -> dict[str, str]:
     return {name: label for name, label in found.items() if name.startswith(("fill", "compact"))}
 
 
+@pytest.mark.long
 def test_rows_with_fill() -> None:
     op = half(MteGmUb(0, 0, 5, 3, 16, 32))
     assert knob_bins(one(op)) == {}
@@ -56,6 +57,7 @@ def test_loops_step_over_fill() -> None:
             assert one(op)["ub_loop0_stride"] == "next"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("length", "rows", "want"),
     [
@@ -77,6 +79,7 @@ def test_compact_groups(length: int, rows: int, want: dict[str, str]) -> None:
         assert kept == ("whole blocks" if length * rows % 32 == 0 else "kept")
 
 
+@pytest.mark.long
 def test_rows_that_repeat() -> None:
     with using(A5):
         assert one(MteGmUb(0, 0, 32, 3, 0, 32))["gm_row_stride"] == "0"
@@ -120,6 +123,7 @@ def alpha_bins(mode: str, event: FixEvent) -> set[str]:
     }  # fmt: skip
 
 
+@pytest.mark.long
 def test_accumulators_below_zero() -> None:
     below, zero = FixEvent.ALPHA_NEGATIVE, FixEvent.ALPHA_MINUS_ZERO
     scaled, plain = "qf322f32_pre_scalar", "no_convert"

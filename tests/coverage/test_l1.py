@@ -97,6 +97,7 @@ def test_bins_of_a_load_to_l1() -> None:
     assert not {"l2", "ub_sub", "pad"} & found.keys()
 
 
+@pytest.mark.long
 def test_bins_of_a_copy_from_l1() -> None:
     found = one(MteL1Ub(524288 - 96, 32, 3, 1, 7, 0, (Loop(1, 5, 5),)))
     want = {

@@ -79,6 +79,7 @@ def test_rows_select() -> None:
     assert counts.hits["a"].tolist() == [0, 2, 0]
 
 
+@pytest.mark.long
 @given(st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 1), st.integers(-1, 4)), max_size=80))
 def test_against_counting_one_by_one(samples: list[tuple[int, int, int]]) -> None:
     group = CoverGroup(

@@ -144,6 +144,7 @@ def slow(desc: Descriptor) -> dict[str, str]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2])
 def test_against_one_op_at_a_time(seed: int) -> None:
     blocks = traffic(seed, 2500, (FORM,))
@@ -188,6 +189,7 @@ def test_points_of_the_other_packing_are_not_hit() -> None:
     assert not {"d", "tail", "columns", "loop2", "loop3"} & small.keys()
 
 
+@pytest.mark.long
 def test_limits() -> None:
     byte = replace(ND_E1, src_type=Ptr("i8", "gm"), dst_type=Ptr("i8", "l1"))
     rows = replace(byte, n_value=16384, d_value=1, group_count=1)
@@ -201,6 +203,7 @@ def test_limits() -> None:
     assert "limit" not in found
 
 
+@pytest.mark.long
 def test_interleaved_groups() -> None:
     # Rows two blocks apart, with the second matrix between those of the first.
     between = replace(ND_E1, dst_loop2_stride=2, dst_loop4_stride=1)

@@ -13,6 +13,8 @@ from tb.coverage.view import FORMS
 from tb.isa.profile import PROFILES, using
 from tests.coverage.counting import Executed, collect, traffic
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("form", FORMS)

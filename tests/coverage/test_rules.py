@@ -54,6 +54,7 @@ def slow(blocks: list[OpBlock]) -> tuple[Counter[str], Counter[str]]:
     return broken, orders
 
 
+@pytest.mark.long
 def test_against_one_op_at_a_time() -> None:
     blocks = []
     size = 0
@@ -69,6 +70,7 @@ def test_against_one_op_at_a_time() -> None:
     assert coverage.impossible == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("forms", [GM_UB, FORMS])
 def test_illegal_traffic_breaks_every_rule(forms: tuple[str, ...]) -> None:
     coverage = collect(IllegalGenerator(1, forms).blocks(4000), forms=forms, illegal=True)

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from scoreboards.faults import BadAccess, Fault, FaultKind, Verdict
 from scoreboards.model.outcome import Outcome
@@ -78,6 +79,7 @@ def test_every_knob_has_its_bin() -> None:
     assert sampled(batch(), None).groups["knobs"].covered == 0
 
 
+@pytest.mark.long
 def test_drawn_profiles_reach_every_bin() -> None:
     coverage = FunctionalCoverage(stress=GROUPS)
     rng = np.random.default_rng(1)
@@ -136,6 +138,7 @@ def test_a_reset_is_counted_with_the_ops_in_flight() -> None:
     assert found["phase"] == {"low clock": 1}
 
 
+@pytest.mark.long
 def test_the_scope_of_a_run_of_few_ops_has_only_its_errors() -> None:
     few = FunctionalCoverage(forms=("mte_l1_bt",), stress=GROUPS).groups
     whole = FunctionalCoverage(stress=GROUPS).groups

@@ -48,6 +48,7 @@ def slow(block: OpBlock) -> Counter[tuple[str, str]]:
     return found
 
 
+@pytest.mark.long
 def test_against_one_op_at_a_time() -> None:
     blocks = traffic(5, 2500)
     coverage = collect(blocks)

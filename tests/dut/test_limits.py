@@ -45,6 +45,7 @@ def test_legacy_forms_are_only_sent_to_engines_that_support_them() -> None:
     assert without_legacy(one_loop) == {"mte_ub_gm"}
 
 
+@pytest.mark.long
 def test_random_ops_keep_to_the_capabilities() -> None:
     limits, counts = Limits(LIMITED), Counter[str]()
     filter_chain = FilterChain(limits.filters, counts)
@@ -59,6 +60,7 @@ def test_random_ops_keep_to_the_capabilities() -> None:
     assert not any(says(refusal, "padded rows mte2") for refusal in counts)
 
 
+@pytest.mark.long
 def test_illegal_ops_break_reported_rules_alone() -> None:
     limits, counts = Limits(LIMITED), Counter[str]()
     filter_chain = FilterChain(limits.filters, counts)
@@ -74,6 +76,7 @@ def test_illegal_ops_break_reported_rules_alone() -> None:
     assert sum(counts.values()) > 500
 
 
+@pytest.mark.long
 def test_the_check_finds_excluded_ops() -> None:
     found: Counter[str] = Counter()
     for source in (TrafficGenerator(23), IllegalGenerator(23)):
@@ -100,6 +103,7 @@ def coverage_of(limits: Limits) -> FunctionalCoverage:
     return coverage
 
 
+@pytest.mark.long
 def test_excluded_bins_are_out_of_scope_and_never_hit() -> None:
     coverage = coverage_of(Limits(LIMITED))
     assert not coverage.impossible

@@ -329,6 +329,7 @@ def test_the_command(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[-1].startswith("next: correct these")
 
 
+@pytest.mark.long
 def test_the_command_line(demo: Path) -> None:
     assert pto_dv("check-dut", str(demo.parent)).returncode == 0
     drop_port(demo, "clk_i")

@@ -38,6 +38,7 @@ def ops_of(slot: str) -> list[str]:
     return [op.name for op in OPS.values() if op.slot == slot]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("slot", SLOTS)
 def test_a_new_dut_compiles(slot: str, language: str, tmp_path: Path) -> None:

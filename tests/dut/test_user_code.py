@@ -10,6 +10,8 @@ import pytest
 from tb.common.errors import PtoError
 from tb.run.testlist import planned_test
 
+pytestmark = pytest.mark.long
+
 TEST = """\
 from tb.env.base_test import PtoTestBase
 

@@ -96,6 +96,7 @@ def drawn(seed: int, blocks: list[OpBlock]) -> list[Fault]:
     return [fault for block in blocks for fault in draw.draw(block, FAULTS)]
 
 
+@pytest.mark.long
 def test_faults_are_of_every_kind_and_fit_their_memory() -> None:
     blocks = list(TrafficGenerator(3).blocks(1500))
     found = drawn(5, blocks)

@@ -244,6 +244,7 @@ def test_file_lists_name_the_engine() -> None:
     assert {Path(name).name for name in manifest.filelists} == {"axi_copy.f", "engine.f"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tool", ["verilator", "icarus"])
 @pytest.mark.parametrize(("gm", "local"), [(128, 512), (256, 256), (512, 128)])
 def test_lint(tool: str, gm: int, local: int) -> None:

@@ -119,7 +119,6 @@ def sections(text: str) -> dict[str, str]:
 
 
 @pytest.mark.sim
-@pytest.mark.slow
 def test_the_tutorial_works() -> None:
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)

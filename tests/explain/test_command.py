@@ -219,6 +219,7 @@ def test_ctrl_decides_what_an_op_leaves_out(capsys: pytest.CaptureFixture[str]) 
     assert "atomic max as f32" in found["parts"][0]["how"]
 
 
+@pytest.mark.long
 def test_very_large_ops_are_explained_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     op = "mte_ub_gm 0, 0, 32 nburst(4000, 32, 64) loop(2000000, 0, 256000)"
     found = told(op, capsys, bytes=("gm:0x1000000..0x1000100",))
@@ -268,6 +269,7 @@ def test_the_ops_of_a_program(file: str, capsys: pytest.CaptureFixture[str]) -> 
     assert "%g is not given" in assumed["notes"][0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", sorted((ROOT / "examples/programs").glob("*.pto")), ids=str)
 def test_programs_of_the_examples(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if path.stem == "double_buffer":
@@ -495,6 +497,7 @@ def test_a_product_of_a_program_has_its_bytes_or_its_rule(
     assert told(str(path), capsys, lines=(line + 4,))["notes"] == []
 
 
+@pytest.mark.long
 def test_many_writes_of_the_same_bytes_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
     """More of them than are listed: the map is given by its parts alone."""
     text = "mte_ub_gm 0, 0, 8 nburst(1, 0, 0) loop(100000, 0, 0)"

@@ -56,6 +56,7 @@ def wrong(drawn: Drawn, seed: int, change: Callable[[Part], Part] = lambda part:
     return ""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_byte_is_that_of_the_model(kind: str, profile: str) -> None:
@@ -114,6 +115,7 @@ CHANGES: dict[str, Callable[[Part], Part]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_wrong_map_is_found(kind: str, change: str) -> None:

@@ -37,6 +37,7 @@ def touched(parts: tuple[Part, ...]) -> dict[tuple[Space, bool], set[int]]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("profile", ["seed", "a5"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_cells_are_the_bytes_of_the_map(kind: str, profile: str) -> None:
@@ -96,6 +97,7 @@ def test_pictures_are_well_formed(kind: str) -> None:
             assert y + h <= height
 
 
+@pytest.mark.long
 def test_the_page_is_not_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs/explain").mkdir(parents=True)

@@ -93,6 +93,7 @@ def test_what_the_language_refuses_is_not_read_quickly(text: str) -> None:
         quick_op(statements(text, {}).ops[0])
 
 
+@pytest.mark.long
 def test_an_op_as_text_needs_no_reader_of_programs() -> None:
     """xdsl alone takes longer to import than an explanation may."""
     code = (

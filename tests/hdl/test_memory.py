@@ -46,10 +46,12 @@ ON_CHIP = [space for space in Space if space is not Space.GM]
 # --- layout -----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_c_and_numpy_have_the_same_layout(backends: Backends) -> None:
     check_layout(backends.library)
 
 
+@pytest.mark.long
 def test_a_difference_is_named(backends: Backends, monkeypatch: pytest.MonkeyPatch) -> None:
     other = np.dtype([*FAULT.descr[:-1], ("settings", "<u4")])
     monkeypatch.setitem(LAYOUTS, "pto_fault", other)
@@ -137,6 +139,7 @@ def test_ranges_are_checked(backends: Backends, start: int, length: int) -> None
             call(Space.GM, start, length)
 
 
+@pytest.mark.long
 def test_scattered_pages_stay_cheap(backends: Backends) -> None:
     rng = np.random.default_rng(1)
     before = _resident_kib()
@@ -786,6 +789,7 @@ library = Path({str(library)!r})
     )
 
 
+@pytest.mark.long
 def test_a_refused_mapping_ends_the_process(compiled: Path, tmp_path: Path) -> None:
     path = tmp_path / "mailbox"
     reader = MailboxReader.create(path)
@@ -804,6 +808,7 @@ def test_a_refused_mapping_ends_the_process(compiled: Path, tmp_path: Path) -> N
     assert reader.errors == len(reader.error_messages()) == 1
 
 
+@pytest.mark.long
 def test_the_mailbox_file_is_shared(compiled: Path, tmp_path: Path) -> None:
     path = tmp_path / "mailbox"
     reader = MailboxReader.create(path)
@@ -823,6 +828,7 @@ def test_the_mailbox_file_is_shared(compiled: Path, tmp_path: Path) -> None:
     assert waiting[0].state == "queued"
 
 
+@pytest.mark.long
 def test_files_that_are_no_mailbox(compiled: Path, tmp_path: Path) -> None:
     path = tmp_path / "other"
     path.write_bytes(b"\0" * 100)

@@ -26,6 +26,7 @@ def owned(backends: Backends) -> list[int]:
     return found
 
 
+@pytest.mark.long
 def test_unit_flags_start_at_random(backends: Backends) -> None:
     memory = backends.memory
     seen = set()

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tb.common.paths import ROOT
+from tests.tiers.reach import imported
 
 OURS = ("tb", "sequences", "scoreboards", "tests")
 
@@ -114,18 +114,17 @@ def modules(prefix: str) -> list[tuple[str, Path]]:
 @cache
 def imports(file: Path) -> frozenset[str]:
     """Returns the modules that a file imports at any level, absolute names."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{file}: relative imports hide the dependency"
-            for alias in node.names:
-                name = f"{node.module}.{alias.name}"
-                below = ROOT / name.replace(".", "/")
-                module = below.is_dir() or below.with_suffix(".py").exists()
-                found.add(name if module else node.module or "")
-    return frozenset(found)
+    text = file.read_text()
+    assert not re.search(r"^\s*from \.", text, re.M), (
+        f"{file}: relative imports hide the dependency"
+    )
+
+    def module(name: str) -> str:
+        below = ROOT / name.replace(".", "/")
+        is_module = below.is_dir() or below.with_suffix(".py").exists()
+        return name if is_module else name.rpartition(".")[0] or name
+
+    return frozenset(map(module, imported(text)))
 
 
 def within(name: str, prefix: str) -> bool:
@@ -159,6 +158,7 @@ def graph() -> dict[str, frozenset[str]]:
     return {name: imports(file) & found.keys() for name, file in found.items()}
 
 
+@pytest.mark.long
 def test_every_module_has_a_room() -> None:
     loose = [name for name in graph() if not room_of(name) and name not in OURS]
     assert not loose
@@ -239,6 +239,7 @@ def importing(names: Iterable[str], hidden: Iterable[str]) -> str:
     return done.stderr.strip().splitlines()[-1] if done.returncode else ""
 
 
+@pytest.mark.long
 def test_regressions_and_pages_import_no_simulator() -> None:
     found = [*modules("tb.regress"), *modules("tb.report"), *modules("tb.nightly.publish")]
     names = [name for name, _ in found]

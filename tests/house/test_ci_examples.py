@@ -122,6 +122,7 @@ def test_the_calls_of_the_workflow_exist(steps: list[dict[str, Any]]) -> None:
     assert not wrong(nightly)
 
 
+@pytest.mark.long
 def test_the_values_of_the_workflow_are_legal(
     workflow: dict[Any, Any], steps: list[dict[str, Any]]
 ) -> None:

@@ -130,6 +130,7 @@ def test_nightly_page_has_every_variable_of_a_regression_run_and_no_other() -> N
     assert documented == night_variables() | {"SEED", "DUT", "PROFILE"}
 
 
+@pytest.mark.long
 def test_nightly_page_quotes_existing_messages() -> None:
     text = (ROOT / "docs/nightly.md").read_text().partition("## Messages")[2].partition("\n## ")[0]
     cells = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]

@@ -217,8 +217,14 @@ def test_clean_keeps_results_of_regression_runs(project: Project) -> None:
         (
             "test",
             [
-                *("-m", "pytest", "tests", "-n", "2", "--dist", "loadfile"),
-                *("--no-loadscope-reorder", "-k", "isa"),
+                *("-m", "pytest", "tests", "-n", "2", "--dist", "worksteal", "-k", "isa"),
+            ],
+        ),
+        (
+            "check",
+            [
+                *("-m", "pytest", "tests", "-n", "2", "--dist", "worksteal", "--check"),
+                *("--since", "a b", "-k", "isa"),
             ],
         ),
         ("lint", ["-m", "tb.setup.lint", "-k", "isa"]),
@@ -227,7 +233,7 @@ def test_clean_keeps_results_of_regression_runs(project: Project) -> None:
     ],
 )
 def test_other_targets(project: Project, target: str, last: list[str]) -> None:
-    done = project.make(target, "SEED=5", "JSON=x.json", "ARGS=-k isa")
+    done = project.make(target, "SEED=5", "JSON=x.json", "ARGS=-k isa", "SINCE=a b")
     assert done.returncode == 0, done.stderr
     assert project.calls()[-1] == last
 
@@ -235,6 +241,13 @@ def test_other_targets(project: Project, target: str, last: list[str]) -> None:
 def test_test_needs_both_simulators(project: Project) -> None:
     project.make("test")
     assert [call[2] for call in project.calls()] == ["icarus", "fst", "tests"]
+
+
+@pytest.mark.parametrize("failing", ["", "tb nightly", "pytest"])
+def test_a_full_regression_runs_all_tests_afterwards(project: Project, failing: str) -> None:
+    done = project.make("nightly", "FULL=1", PTO_FAKE_FAIL=failing or "none")
+    assert (done.returncode == 0) == (not failing)
+    assert [call[1] for call in project.calls()[-2:]] == ["tb", "pytest"]
 
 
 @pytest.mark.parametrize("failing", ["tb run", "tb.setup.install icarus"])

@@ -24,11 +24,13 @@ from tests.isa.strategies import DESCRIPTORS, DMA_DESCRIPTORS, v06_ops
 PLAIN = DmaDescriptor(MTE_GM_UB, 1, 0, 0, 32, 1, 0, 0)
 
 
+@pytest.mark.long
 @given(DESCRIPTORS)
 def test_unpack_inverts_pack(desc: Descriptor) -> None:
     assert unpack(pack(desc)) == desc
 
 
+@pytest.mark.long
 @given(st.lists(DMA_DESCRIPTORS, min_size=1, max_size=8))
 def test_columns_pack_like_scalars(descs: list[DmaDescriptor]) -> None:
     values = [field_values(desc) for desc in descs]
@@ -44,6 +46,7 @@ def test_columns_refuse_values_that_do_not_fit() -> None:
         pack_columns(np.array([1]), {"len": np.array([1 << 22])}, DMA_LAYOUT)
 
 
+@pytest.mark.long
 @given(v06_ops())
 def test_packing_keeps_the_verdict(op: V06Op) -> None:
     """A value that is too large breaks the same lowest rule after packing."""
@@ -93,6 +96,7 @@ def test_containers_hold_every_legal_value_and_one_more() -> None:
                 assert field.limit > (1 << operand.bits) - 1, operand.name
 
 
+@pytest.mark.long
 @given(v06_ops())
 def test_a_block_converts_back_to_its_program(op: V06Op) -> None:
     block = from_ops([op])
@@ -108,6 +112,7 @@ def test_a_block_converts_back_to_its_program(op: V06Op) -> None:
     assert (block.pack()[0] == pack(lower(op))).all()
 
 
+@pytest.mark.long
 @given(st.lists(v06_ops(), min_size=1, max_size=12))
 def test_block_of_several_families_packs_each_by_its_layout(ops: list[V06Op]) -> None:
     block = from_ops(ops)

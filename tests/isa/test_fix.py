@@ -309,6 +309,7 @@ def test_text_reads_like_the_documents() -> None:
     assert to_text(SEED_OP) == SEED_TEXT
 
 
+@pytest.mark.long
 @given(fix_ops())
 def test_drawn_ops_keep_the_front_end_rules(op: FixOp) -> None:
     assert not [v for v in s_violations(op) if v.rule.name != "FIX-L13"]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,6 +29,7 @@ def addresses(footprint: Footprint) -> list[int]:
     return [start + byte for start in starts for byte in range(footprint.length)]
 
 
+@pytest.mark.long
 @given(FOOTPRINTS)
 def test_extent_and_self_overlap(footprint: Footprint) -> None:
     touched = addresses(footprint)
@@ -37,6 +39,7 @@ def test_extent_and_self_overlap(footprint: Footprint) -> None:
     assert sorted(footprint.row_starts().tolist()) == sorted(touched[:: footprint.length])
 
 
+@pytest.mark.long
 @given(FOOTPRINTS, FOOTPRINTS)
 def test_overlap_of_two(one: Footprint, other: Footprint) -> None:
     assert footprints_overlap(one, other) == bool(set(addresses(one)) & set(addresses(other)))

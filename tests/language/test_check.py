@@ -58,6 +58,7 @@ def family(form: str) -> str:
 # --- known operands ------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", OP_NAMES)
 def test_every_violation_is_found_first_and_near_misses_are_not(form: str) -> None:
     for case in all_cases(np.random.default_rng(5), form):
@@ -74,6 +75,7 @@ def test_every_violation_is_found_first_and_near_misses_are_not(form: str) -> No
         assert others[0] == expected, case
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", OP_NAMES)
 def test_d_rules_may_be_left_to_the_engines(form: str) -> None:
     for case in all_cases(np.random.default_rng(6), form):
@@ -278,6 +280,7 @@ def masked(value: Any, rng: random.Random, share: float, name: str = "") -> Any:
     return value
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", OP_NAMES)
 def test_findings_hold_for_every_value_of_unknown_operands(form: str) -> None:
     """A finding about an op with unknown operands holds for its actual operands."""

@@ -127,6 +127,7 @@ def mutants(seed: int, count: int) -> list[tuple[Case, str]]:
     return made
 
 
+@pytest.mark.long
 def test_broken_programs_are_findings_or_pto_errors(tmp_path: Path) -> None:
     """No text raises another exception, and every finding has a message."""
     refused = 0

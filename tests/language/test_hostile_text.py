@@ -43,6 +43,7 @@ def _mutant(rng: random.Random, texts: list[str], pool: list[str]) -> str:
     return "".join(tokens)
 
 
+@pytest.mark.long
 def test_mutants_of_the_corpus_raise_only_pto_errors() -> None:
     """Reader and walk raise no other exception, and end."""
     texts = [case.text for case in cases()]

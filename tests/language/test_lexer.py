@@ -40,6 +40,7 @@ def tokens(kind: type[MLIRLexer], text: str) -> list[object]:
             return found
 
 
+@pytest.mark.long
 def test_tokens_are_those_of_xdsl() -> None:
     """Of the corpus, and of mutants of it."""
     rng = random.Random(3)

@@ -551,6 +551,7 @@ def test_waits_before_their_sets_agree_too() -> None:
         assert sorted(done) == sorted(trace.steps[i].place.line for i in order(trace).sequence)
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_steps() -> None:
     back = [wait_flag(MTE3, MTE2), load(0, size=8192), *sync(MTE2, MTE3), store(0, size=8192)]
     body: list[Step] = [*back, set_flag(MTE3, MTE2), barrier(MTE3)]
@@ -594,6 +595,7 @@ def test_events_of_a_pipe_to_itself_are_set_one_at_a_time() -> None:
 ONE = MteGmUb(0, 0, 1, 1, 0, 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("loops", "extent"),
     [

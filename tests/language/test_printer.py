@@ -126,6 +126,7 @@ def test_steps_of_every_kind_are_read_back(form: str) -> None:
     assert list(map(alone, run(in_form(program_text(steps), form)).steps)) == steps
 
 
+@pytest.mark.long
 @given(st.lists(st.tuples(st.sampled_from(("f32", "f16", "bf16")), st.integers(0, 2**32 - 1))))
 @settings(max_examples=30)
 def test_numbers_keep_their_bits(drawn: list[tuple[str, int]]) -> None:
@@ -222,6 +223,7 @@ def test_without_a_free_event_a_barrier_over_all_pipes_is_printed() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.long
 @given(st.integers(0, 2**32 - 1), st.integers(2, 60), st.floats(0.05, 1.0))
 @settings(max_examples=60, deadline=None)
 def test_every_link_is_kept(seed: int, count: int, density: float) -> None:

@@ -430,6 +430,7 @@ _TOKENS = re.compile(r'\s+|//[^\n]*|%[\w$.#-]+|[\w.]+|"[^"\n]*"|.', re.DOTALL)
 _OTHERS = [*'(){}<>[]:,=%"#!^@', "->", "0x", "-", "9" * 30, "\N{SECTION SIGN}", "\t"]
 
 
+@pytest.mark.long
 def test_random_texts_are_read_or_refused_with_a_position() -> None:
     """Programs with tokens lost, doubled, exchanged or cut off."""
     chance = random.Random(7)

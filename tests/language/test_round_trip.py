@@ -39,6 +39,8 @@ from tests.isa.strategies import v06_ops
 from tests.language.corpus import Case, cases
 from tests.language.programs import FORMS, in_form
 
+pytestmark = pytest.mark.long
+
 COUNT = 1500
 """Ops of each family in each form."""
 

@@ -89,6 +89,7 @@ def test_many_files_in_the_order_named_and_folders(
     assert line_says(out, "verified 3 files errors 2 files")
 
 
+@pytest.mark.long
 def test_two_processes_find_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -368,6 +369,7 @@ def test_a_value_is_checked_against_the_type_of_its_argument(
     assert all(word in out for word in words), out
 
 
+@pytest.mark.long
 def test_the_command(tmp_path: Path) -> None:
     good, bad = write(tmp_path, "good.pto", LOAD), write(tmp_path, "bad.pto", BAD)
     done = pto_dv("verify", str(good), str(bad), "--foreign", "skip", "--arg", "2=4")

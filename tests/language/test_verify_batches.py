@@ -122,6 +122,7 @@ def _ends_its_process(path: Path) -> Verified:
     return verify_file(path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bad", [(), (3,), (0, 1, 2 * PART + 5)])
 def test_a_process_that_is_ended_costs_one_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bad: tuple[int, ...]

@@ -43,6 +43,7 @@ def unknown(text: str) -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.long
 def test_constants_that_become_arguments(tmp_path: Path) -> None:
     """No exception, and errors only in code that may not run."""
     path, looked_at = tmp_path / "x.pto", 0
@@ -236,6 +237,7 @@ def _findings(folder: Path, *ops: str) -> tuple[Finding, ...]:
     return verify_file(folder / "x.pto").findings
 
 
+@pytest.mark.long
 def test_loops_that_take_too_long_twice_are_walked_once_with_a_note(tmp_path: Path) -> None:
     """Also loops nested so deep that their paths cannot be enumerated."""
     many = ["%many = arith.constant 15000 : index", "scf.for %j = %c0 to %many step %c1 {"]

@@ -128,6 +128,7 @@ def _values(bits: int) -> list[int]:
     return edges + [random.Random(bits).randrange(1 << bits) for _ in range(5)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bits", [8, 16, 32, 64])
 def test_arithmetic_is_that_of_the_dialect(bits: int) -> None:
     """Every op on edges and random values, wrapped at the width; shown by its bits."""
@@ -427,6 +428,7 @@ def test_programs_without_end_are_refused(body: str, facts: str) -> None:
     assert found.startswith("x.pto:1")
 
 
+@pytest.mark.long
 def test_100_000_ops_take_seconds() -> None:
     """A typical program of 100 000 steps, far below the time of its simulation."""
     body = f"""

@@ -77,6 +77,7 @@ def run(golden: GoldenMemory, value: int, op: MteUbGm) -> Outcome:
     return model.execute(op)
 
 
+@pytest.mark.long
 @given(
     kind=st.sampled_from(list(KINDS)),
     what=st.integers(0, 2),

@@ -128,6 +128,7 @@ def draw(rng: np.random.Generator) -> tuple[naive.Copy, naive.Regs, tuple[DmaOp,
     return op, regs, before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("profile", PROFILE_TEXTS)
 def test_random_copies_match_the_pseudo_code(profile: str, seed: int) -> None:
@@ -167,6 +168,7 @@ def padded_ops(make: st.DrawFn) -> MteGmUb:
     )
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(padded_ops())
 def test_padded_rows_match_the_pseudo_code(op: MteGmUb) -> None:
@@ -272,6 +274,7 @@ def test_an_unused_stride_may_have_any_value(bench: Bench) -> None:
     assert bench.model.execute(op).bytes_written == 9
 
 
+@pytest.mark.long
 def test_two_million_iterations(bench: Bench) -> None:
     count = 2**21 - 1
     outcome = bench.model.execute(MteUbGm(0, 1000, 1, 1, 0, 0, (Loop(count, 0, 3),)))

@@ -56,6 +56,7 @@ def test_forms_leave_every_memory_alike(example: Example) -> None:
             assert np.array_equal(one[space][:stop], other[space][:stop])
 
 
+@pytest.mark.long
 def test_one_wrong_byte_changes_the_verdict() -> None:
     for example in (each for each in EXAMPLES if each.applies):
         golden = run(example, next(iter(example.forms)))

@@ -150,6 +150,7 @@ def drawn(rng: np.random.Generator) -> FixOp:
     return op
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(12))
 def test_write_backs_are_those_of_the_loops(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -211,6 +212,7 @@ VALUES = {
 TYPES = {"f32": np.uint32, "s32": np.uint32, "s8": np.uint8}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("c48", [False, True])
 @pytest.mark.parametrize("op", ["add", "max", "min"])
 @pytest.mark.parametrize("kind", VALUES)
@@ -396,6 +398,7 @@ def test_clips_are_positive(clip: Scalar, rule: int) -> None:
     assert outcome.rule == rule
 
 
+@pytest.mark.long
 def test_verdicts_agree_with_those_of_the_descriptors() -> None:
     """The model and the lowering compute a descriptor independently."""
     rng = np.random.default_rng(31)

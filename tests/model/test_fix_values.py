@@ -101,6 +101,7 @@ def test_hif8_converts_its_own_values_exactly() -> None:
             assert (int(found[0]), events & FixEvent.EXACT) == (code, FixEvent.EXACT)
 
 
+@pytest.mark.long
 def test_half_stage_rounds_once_and_saturates() -> None:
     inputs = around("f16", 53)
     found = half_stage(floats_of(words(inputs))).view(np.uint32)
@@ -185,6 +186,7 @@ def settings() -> list[tuple[str, str, str, str]]:
     return [*cases, ("", "i32", "", "sat"), ("", "i32", "normal_relu", "sat")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("replace", [False, True])
 @pytest.mark.parametrize(("name", "target", "relu", "sat"), settings())
 def test_pipeline_is_the_second_reading(

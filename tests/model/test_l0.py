@@ -80,6 +80,7 @@ def loads(draw: st.DrawFn) -> L0Load:
     return load(name, dtype, control, transpose=transpose, src=src, dst=dst)
 
 
+@pytest.mark.long
 @given(op=loads())
 def test_values_against_the_formulas(op: L0Load) -> None:
     expected_moves = nibbles_of(op)
@@ -123,6 +124,7 @@ def test_explanation_of_each_byte_of_a_transposed_load(dtype: str) -> None:
     assert outcome.transfer.explain((1,), None).label.startswith("C0 column 1 of ")
 
 
+@pytest.mark.long
 @given(
     name=st.sampled_from([L0A, L0B]),
     dtype=st.sampled_from(list(BITS)),

@@ -428,6 +428,7 @@ def checked(
     assert np.array_equal(made.result(), expected)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("lhs", "rhs", "mx"), LEGAL)
 @pytest.mark.parametrize("initial", ["", "acc", "bias"])
 def test_exact_sums_with_one_rounding(lhs: str, rhs: str, mx: bool, initial: str) -> None:

@@ -81,6 +81,7 @@ def pointers(dtype: str, one: str, other: str) -> tuple[Ptr, Ptr]:
     return Ptr(dtype, one), Ptr(dtype, other)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("profile", PROFILE_TEXTS)
 @settings(max_examples=300, deadline=None)
 @given(st.data())
@@ -106,6 +107,7 @@ def test_strided_copies(profile: str, data: st.DataObject) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_gap_copies(data: st.DataObject) -> None:
@@ -120,6 +122,7 @@ def test_gap_copies(data: st.DataObject) -> None:
         check(MteUbUb(draw(block), 1536 + draw(block), *rest, ub_sub=draw(st.integers(0, 1))))
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_bias_loads(data: st.DataObject) -> None:
@@ -130,6 +133,7 @@ def test_bias_loads(data: st.DataObject) -> None:
     check(MteL1Bt(draw(block), 64 * draw(few), length, count, draw(gap), draw(gap), *types))
 
 
+@pytest.mark.long
 @settings(max_examples=600, deadline=None)
 @given(st.data())
 def test_nz_repacks(data: st.DataObject) -> None:
@@ -158,6 +162,7 @@ def test_nz_repacks(data: st.DataObject) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_legacy_ub_copy_equals_the_new_form(data: st.DataObject) -> None:

@@ -94,6 +94,7 @@ def test_sources_count_and_pages_do_not(tmp_path: Path, monkeypatch: pytest.Monk
         (tmp_path / name).write_text("one")
 
 
+@pytest.mark.long
 def test_the_report_of_a_regression_run_that_was_killed_has_its_totals(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/results.db"
     with Store.open(url) as store:

@@ -29,6 +29,7 @@ ROWS = {"dma_facts": 28, "layout": 10, "nz": 14, "formats": 4 * 300, "writeback"
 """File to its rows; each of formats.csv has the codes of four encoders."""
 
 
+@pytest.mark.long
 def test_every_row_of_the_files_is_in_one_case() -> None:
     rows = [row for case in outside_cases() for row in case.rows]
     assert Counter(row.file for row in rows) == ROWS
@@ -45,6 +46,7 @@ def test_no_data_of_the_sources_are_in_the_repository() -> None:
     assert {path.name for path in DATA.iterdir()} == {"README.md", *(f"{n}.csv" for n in ROWS)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("profile", [SEED, A5], ids=str)
 def test_ops_break_no_front_end_rule_and_are_defined(profile: Profile) -> None:
     with using(profile):
@@ -54,6 +56,7 @@ def test_ops_break_no_front_end_rule_and_are_defined(profile: Profile) -> None:
                 assert t_violations(lower(op)) == (), case.name
 
 
+@pytest.mark.long
 def test_ops_break_engine_rules_under_seed_alone() -> None:
     def broken() -> dict[str, set[int]]:
         found: dict[str, set[int]] = {}
@@ -129,6 +132,7 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     assert says(str(error.value), "lack source case op other.csv CSV header columns source")
 
 
+@pytest.mark.long
 def test_a_fact_without_a_translation_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,8 @@ from sequences.outside.files import DATA
 from tests.command import pto_dv
 from tests.wording import line_says
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize(("profile", "counts"), [("seed", (1751, 8)), ("a5", (1756, 3))])
 def test_counts(profile: str, counts: tuple[int, int], tmp_path: Path) -> None:

@@ -92,6 +92,7 @@ def test_a_wrong_byte_of_any_row_is_found() -> None:
     assert changed > 3000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["PAD-1", "TAIL-4", "CMP-3", "TAIL-1"])
 def test_a_changed_fact_is_unexplained(name: str) -> None:
     case = next(case for case in CASES if case.name == name)

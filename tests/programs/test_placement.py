@@ -24,6 +24,7 @@ WANTED = st.lists(
 )
 
 
+@pytest.mark.long
 @given(WANTED, st.integers(0, 1 << 62))
 def test_buffers_are_inside_aligned_and_apart(wanted: list[Wanted], seed: int) -> None:
     addresses = place(wanted, (seed,))
@@ -88,6 +89,7 @@ def test_buffers_that_cannot_be_placed(
         assert word in str(error.value)
 
 
+@pytest.mark.long
 @given(st.lists(st.tuples(st.integers(0, 200), st.integers(1, 60)), max_size=12))
 def test_merged_ranges_hold_the_same_bytes(pairs: list[tuple[int, int]]) -> None:
     ranges = [Taken(start, start + length) for start, length in pairs]

@@ -261,6 +261,7 @@ def test_errors_of_all_programs_are_reported(copy: Path, capsys: Capture) -> Non
     assert {one.path for one in record.refused} == {"b.pto", "copy.pto", "nowhere.pto"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("wrong", ["", "no.bin", "broken"])
 def test_programs_that_are_refused_do_not_stop_the_others(
     copy: Path, capsys: Capture, monkeypatch: Patch, wrong: str
@@ -433,6 +434,7 @@ def test_bytes_to_load_are_in_one_file(copy: Path, tmp_path: Path) -> None:
     assert data[4096:4098] == b"\1\2"
 
 
+@pytest.mark.long
 def test_drawn_buffers_avoid_the_addresses_of_the_program(copy: Path) -> None:
     """The program touches half of GM by address; buffers of any seed are in the other half."""
     copy.write_text(
@@ -536,6 +538,7 @@ def test_prepared_programs_have_checked_outputs(copy: Path) -> None:
 # --- whole runs ----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_program_runs_and_its_outputs_are_the_copied_data(copy: Path, capsys: Capture) -> None:
     np.save(copy.parent / "in.npy", np.arange(1024, dtype=np.float32))
     done = run_command(
@@ -556,6 +559,7 @@ def test_a_program_runs_and_its_outputs_are_the_copied_data(copy: Path, capsys: 
     assert done.out.splitlines()[-1].endswith(record.command)
 
 
+@pytest.mark.long
 def test_a_check_that_fails_writes_no_output(copy: Path, capsys: Capture) -> None:
     copy.with_suffix(".toml").write_text("[[check]]\narg = 1\nlength = 4\ncrc32 = 1\n")
     done = run_command(

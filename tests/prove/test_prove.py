@@ -13,6 +13,8 @@ from tb.prove import prove
 from tests.command import pto_dv
 from tests.wording import line_says
 
+pytestmark = pytest.mark.long
+
 FAKE = """#!{python}
 import sys
 words = sys.argv[1:]

@@ -184,6 +184,7 @@ def test_everything_is_built_once_and_run_once(regression: RegressionRun) -> Non
     assert regression.store.jobs_left(regression.name) == []
 
 
+@pytest.mark.long
 def test_only_what_is_missing_is_done_after_an_interruption(regression: RegressionRun) -> None:
     regression.begin(runs(5))
     done = 0
@@ -350,6 +351,7 @@ def test_a_failure_that_does_not_come_back_is_flaky(regression: RegressionRun) -
     assert any("is flaky" in note for note in coordinator.tally.notes)
 
 
+@pytest.mark.long
 def test_folders_of_passing_runs_are_removed_and_those_of_others_stay(
     regression: RegressionRun,
 ) -> None:
@@ -419,6 +421,7 @@ def test_what_was_mended_while_the_regression_run_ran_is_not_flaky(
     assert regression.states() == {"random-c-s1": "fail"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("sources", "found"), [("two", "pass"), ("one", "flaky")])
 def test_only_equal_runs_of_the_same_sources_are_compared(
     regression: RegressionRun, sources: str, found: str

@@ -35,6 +35,7 @@ def code_of(view: RegressionView) -> CodeView:
     return view.code
 
 
+@pytest.mark.long
 def test_sources_come_by_engine_those_that_lack_most_first(view: RegressionView) -> None:
     rows = file_rows(code_of(view))
     engines = list(dict.fromkeys(row.file.engine for row in rows))
@@ -49,6 +50,7 @@ def test_sources_come_by_engine_those_that_lack_most_first(view: RegressionView)
         ]
 
 
+@pytest.mark.long
 def test_totals_stand_on_the_page_kinds_apart(view: RegressionView, site: Path) -> None:
     words = Parsed(site / "code.html").words
     for engine, totals in code_of(view).engines.items():
@@ -142,6 +144,7 @@ def test_what_is_not_covered_lists_lines_first_and_neighbours_together() -> None
     ]
 
 
+@pytest.mark.long
 def test_source_text_is_no_markup(view: RegressionView, tmp_path: Path) -> None:
     lines = (CodeLine(1, 'if (a < b && c > d) $display("</td>");', 1),)
     file = CodeFile("mte1", "x.v", {"line": (1, 1)}, lines)

@@ -17,6 +17,8 @@ from tests.report.links import broken_links
 from tests.report.pages import Parsed, malformed
 from tests.report.sample import sample_view
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def view() -> RegressionView:

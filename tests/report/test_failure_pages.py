@@ -18,6 +18,8 @@ from tests.report.links import broken_links
 from tests.report.pages import Parsed
 from tests.report.sample import sample_view
 
+pytestmark = pytest.mark.long
+
 
 def lean(view: RegressionView) -> RegressionView:
     """The regression run without what has pages of its own elsewhere."""

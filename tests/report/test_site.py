@@ -28,6 +28,8 @@ from tb.report.site import write
 from tests.report.links import broken_links
 from tests.report.sample import sample_view
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def full() -> RegressionView:

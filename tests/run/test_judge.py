@@ -187,6 +187,7 @@ def sent(class_name: str, op: str) -> SimResult:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("op", SELECTABLE)
 @pytest.mark.parametrize("test", [name for name in load_plan() if name != "outside"])
 def test_every_test_of_the_plan_sends_every_op(test: str, op: str) -> None:
@@ -196,6 +197,7 @@ def test_every_test_of_the_plan_sends_every_op(test: str, op: str) -> None:
     assert verdict(found, settings, SELECTABLE, fixed_length=True) == Verdict("pass")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_few_random_transactions_reach_each_op_where_n_allows(seed: int) -> None:
     for ops in (SELECTABLE, (LOAD, COPY), (COPY, "mte_ub_ub", "copy_ubuf_to_ubuf", "mte_l0c_ub")):

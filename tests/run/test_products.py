@@ -33,13 +33,13 @@ def made(folder: Path) -> Path:
 def test_an_entry_is_found_whole_or_not_at_all(cache: Path, tmp_path: Path) -> None:
     program = made(tmp_path / "build")
     assert products.find("a") is None
-    assert products.keep("a", [program, tmp_path / "missing"]) is None
+    assert products.keep("a", {"p": program, "q": tmp_path / "missing"}) is None
     assert not list((cache / "builds").iterdir())
-    folder = products.keep("a", [program])
+    folder = products.keep("a", {"p": program})
     assert folder is not None
-    assert folder == products.find("a") == products.keep("a", [program])
-    assert (folder / "program").read_text() == "made"
-    assert os.access(folder / "program", os.X_OK)
+    assert folder == products.find("a") == products.keep("a", {"p": program})
+    assert (folder / "p").read_text() == "made"
+    assert os.access(folder / "p", os.X_OK)
     assert [entry.name for entry in (cache / "builds").iterdir()] == ["a"]
 
 
@@ -49,7 +49,7 @@ def test_the_entries_used_longest_ago_are_removed(
     program = made(tmp_path / "build")
     monkeypatch.setattr(products, "MOST_BYTES", 2 * program.stat().st_size)
     for number, digest in enumerate(("a", "b", "c")):
-        folder = products.keep(digest, [program])
+        folder = products.keep(digest, {"p": program})
         assert folder is not None
         os.utime(folder, (number, number))
         if digest == "b":
@@ -59,7 +59,7 @@ def test_the_entries_used_longest_ago_are_removed(
 
 def test_without_a_folder_nothing_is_kept(cache: Path, tmp_path: Path) -> None:
     cache.write_text("in the way")
-    assert products.keep("a", [made(tmp_path / "build")]) is None
+    assert products.keep("a", {"p": made(tmp_path / "build")}) is None
 
 
 @pytest.mark.sim

@@ -50,6 +50,7 @@ def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return log
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", UNTESTED)
 def test_the_c_memory_and_cocotb_reach_the_simulator(
     name: str, fakes: Path, tmp_path: Path
@@ -71,6 +72,7 @@ def test_the_c_memory_and_cocotb_reach_the_simulator(
     assert "cocotbvpi" in built + ran
 
 
+@pytest.mark.long
 def test_an_unchanged_build_is_only_run(fakes: Path) -> None:
     plan = BuildPlan("questa", (manifest("mte2"),))
     build(plan)

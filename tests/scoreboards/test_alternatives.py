@@ -259,6 +259,7 @@ def test_memories_registers_and_profile_are_left_as_they_were(bench: Bench) -> N
     assert current() == SEED
 
 
+@pytest.mark.long
 def test_the_search_ends_after_some_ops(bench: Bench) -> None:
     ops: list[V06Op] = [MteGmUb(4096, 8192 + 512 * k, 64, 3, 32, 96) for k in range(MOST + 3)]
     block = replace(from_ops(ops), expected_rule=np.full(len(ops), 8))

@@ -86,6 +86,7 @@ def test_a_write_that_is_not_issued_is_found(
     assert passed.tolist() == ([False, True] if lost == "before" else [True, False])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", ["seed", "a5"])
 def test_random_write_backs_pass(bench: Bench, text: str) -> None:
     with using(parse_profile(text)):
@@ -98,6 +99,7 @@ def test_random_write_backs_pass(bench: Bench, text: str) -> None:
     assert not bench.run.counts.failures
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", ["seed", "a5"])
 def test_corners_pass(bench: Bench, text: str) -> None:
     with using(parse_profile(text)):

@@ -137,6 +137,7 @@ def test_a_wrong_done(bench: Bench, column: str, value: int, kind: str, field: s
     assert failure.picture is None
 
 
+@pytest.mark.long
 def test_an_illegal_op_that_went_through_names_its_rule(bench: Bench) -> None:
     blocks = IllegalGenerator(1, ("mte_gm_ub",)).blocks(40)
     block, broken = next((block, count) for block in blocks if (count := broken_rules(block)))

@@ -84,6 +84,7 @@ def test_footprint_ensures_the_pages_of_its_rows_and_no_other(footprint: Footpri
     assert golden.written_pages() == sorted(expected)
 
 
+@pytest.mark.long
 def test_prefilled_window_is_read_once() -> None:
     background = Recorder()
     golden = GoldenMemory(background)
@@ -148,6 +149,7 @@ def test_smaller_gm_where_the_kernel_refuses_the_mapping() -> None:
             GoldenMemory(zeros, gm_bytes=size)
 
 
+@pytest.mark.long
 def test_refused_mapping_names_the_remedy() -> None:
     code = (
         "import resource\n"

@@ -6,6 +6,7 @@ from __future__ import annotations
 from itertools import pairwise, product
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,6 +43,7 @@ def slow_rows(region: Footprint) -> list[tuple[tuple[int, ...], int]]:
     ]
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=300)
 @given(regions())
 def test_rows_and_pages(region: Footprint) -> None:
@@ -77,6 +79,7 @@ def test_nearest_row_of_interleaved_loops() -> None:
     assert inside.tolist() == [False, True, True, False, True, True, False]
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=200)
 @given(
     st.integers(1, 40),

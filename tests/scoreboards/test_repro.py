@@ -255,6 +255,7 @@ def test_a_hang_is_written(bench: Bench) -> None:
     assert len(folders(bench)) == 1
 
 
+@pytest.mark.long
 def test_registers_are_those_of_the_block(bench: Bench) -> None:
     """Copies that use registers set by copies of earlier blocks."""
     generator = TrafficGenerator(3, ("copy_gm_to_ubuf", "copy_ubuf_to_gm"))

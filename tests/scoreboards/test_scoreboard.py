@@ -245,6 +245,7 @@ def fractals(rows: Footprint) -> NDArray[np.int64]:
     return np.unique(rows.row_starts()[:, None] + np.arange(0, rows.length, 32))
 
 
+@pytest.mark.long
 def test_random_traffic_passes(bench: Bench) -> None:
     """The model's regions are those of the descriptors, and one wrong byte fails its op alone."""
     rng = np.random.default_rng(4)
@@ -281,6 +282,7 @@ def test_random_traffic_passes(bench: Bench) -> None:
     assert len(bench.run.counts.failures) == wrong > 10
 
 
+@pytest.mark.long
 def test_random_illegal_traffic_passes(bench: Bench) -> None:
     for block in IllegalGenerator(9).blocks(1200):
         assert bench.write(bench.batch(block)).passed.all()

@@ -40,6 +40,8 @@ from tests.sequences.reference import (
     legacy_ops,
 )
 
+pytestmark = pytest.mark.long
+
 
 def random_filter(seed: int, fraction: float) -> OpFilter:
     """Returns a predicate that keeps about ``fraction`` of the ops, at random."""

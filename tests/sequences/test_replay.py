@@ -255,6 +255,7 @@ def test_an_op_that_waits_for_itself_is_refused() -> None:
         rounds(made)
 
 
+@pytest.mark.long
 def test_a_long_chain() -> None:
     made = Made()
     for number in range(3000):

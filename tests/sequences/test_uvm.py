@@ -19,6 +19,8 @@ from sequences.uvm import (
 )
 from tb.isa.profile import A5, using
 
+pytestmark = pytest.mark.long
+
 
 class Recorder:
     """A fake sequencer."""

@@ -79,6 +79,7 @@ def test_build_folder_with_a_space(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "has a space" in tools.build_folder().missing
 
 
+@pytest.mark.long
 def test_refused_mapping() -> None:
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (1 << 36, 1 << 36))

@@ -20,7 +20,7 @@ from tb.common.paths import ROOT
 from tb.regress.queries import history
 from tb.regress.results.store import Store
 
-pytestmark = [pytest.mark.sim, pytest.mark.slow]
+pytestmark = pytest.mark.sim
 
 PLAN = """
 [[behaviour]]

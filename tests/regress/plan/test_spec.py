@@ -80,6 +80,7 @@ def test_the_longest_name_that_fits_wins(name: str, item: str | None) -> None:
     assert item_of(name) == item
 
 
+@pytest.mark.long
 def test_counts_of_one_value_add_up_by_test() -> None:
     exercised = {
         "directed": {"FX-E1": 1, "FX-E1 in L1": 2, "DMA-L06": 3, "no such thing": 9},
@@ -92,6 +93,7 @@ def test_counts_of_one_value_add_up_by_test() -> None:
     assert len(rows) == len(catalogue())
 
 
+@pytest.mark.long
 def test_every_rule_and_value_has_a_unit_test() -> None:
     assert [row.name for row in spec_rows({}) if not row.unit_tests] == []
 

@@ -52,6 +52,7 @@ def view(store: Store, plan: TestPlan) -> RegressionView:
 NAMES = ["2026-11-19.1", "2026-11-20.1", "2026-11-21.1"]
 
 
+@pytest.mark.long
 def test_regression_runs_the_newest_first(store: Store) -> None:
     assert [one.name for one in history.regression_runs(store)] == NAMES[::-1]
     assert [one.name for one in history.regression_runs(store, 1)] == NAMES[-1:]
@@ -177,6 +178,7 @@ def test_a_flaky_run_keeps_both_outcomes(view: RegressionView) -> None:
     assert [rerun.state for rerun in bucket.reruns] == ["pass"]
 
 
+@pytest.mark.long
 def test_a_flaky_run_names_the_equal_run_that_ended_otherwise(fresh: Store) -> None:
     first = made.add_regression(fresh, made.START, runs=12)
     failed = next(row for row in history.runs(fresh, first) if row.test == "corner")
@@ -194,6 +196,7 @@ def test_a_flaky_run_names_the_equal_run_that_ended_otherwise(fresh: Store) -> N
     assert again.state == "hang", "the figures of a regression run do not change later"
 
 
+@pytest.mark.long
 def test_the_message_of_a_bench_that_failed_stands_before_its_failures(fresh: Store) -> None:
     with patch("tb.regress.results.regressions.now_utc", lambda: made.START):
         name = fresh.begin_regression(regression="nightly", signature="x")
@@ -209,6 +212,7 @@ def test_the_message_of_a_bench_that_failed_stands_before_its_failures(fresh: St
     assert history.runs(fresh, name)[0].message == "the bench raised KeyError"
 
 
+@pytest.mark.long
 def test_all_time_has_the_groups_of_the_regression_run(fresh: Store, plan: TestPlan) -> None:
     made.add_regression(fresh, made.START, runs=6)
     made.add_regression(fresh, made.START + timedelta(days=1), runs=2)
@@ -327,6 +331,7 @@ def test_with_all_excluded_there_is_no_coverage(store: Store, plan: TestPlan) ->
     assert view.difference.coverage == (None, None)
 
 
+@pytest.mark.long
 def test_every_database_shows_the_same(url: str, store: Store, plan: TestPlan) -> None:
     with Store.open(url) as other:
         made.make(other, left=2)
@@ -347,6 +352,7 @@ def test_every_database_shows_the_same(url: str, store: Store, plan: TestPlan) -
             assert np.array_equal(mine.coverage.groups[name].hits[item], hits)
 
 
+@pytest.mark.long
 def test_other_engines_and_regressions_are_not_compared(fresh: Store, plan: TestPlan) -> None:
     day = timedelta(days=1)
     first = made.add_regression(fresh, made.START, runs=6)
@@ -365,6 +371,7 @@ def test_other_engines_and_regressions_are_not_compared(fresh: Store, plan: Test
     assert counts < fresh.merged().groups["traffic"].hits["pair"].sum()
 
 
+@pytest.mark.long
 def test_a_regression_run_that_was_killed_shows_what_it_has(fresh: Store, plan: TestPlan) -> None:
     made.add_regression(fresh, made.START, runs=12, left=5, ended=False)
     regression_run = history.regression_run(fresh)
@@ -376,6 +383,7 @@ def test_a_regression_run_that_was_killed_shows_what_it_has(fresh: Store, plan: 
     assert view.regression_run.code == {}
 
 
+@pytest.mark.long
 def test_a_regression_run_without_recorded_coverage_is_no_point_of_the_trend(
     fresh: Store, plan: TestPlan
 ) -> None:
@@ -395,6 +403,7 @@ def test_a_regression_run_without_recorded_coverage_is_no_point_of_the_trend(
     assert history.view(fresh, killed, plan).regression_run.counted, "from the rows of its runs"
 
 
+@pytest.mark.long
 def test_reruns_say_of_which_run(fresh: Store) -> None:
     name = made.add_regression(fresh, made.START, runs=14)
     bucket = next(item for item in history.buckets(fresh, name) if item.kind == "data")
@@ -423,6 +432,7 @@ def test_a_regression_run_without_runs(fresh: Store, plan: TestPlan) -> None:
     assert {row.state for row in view.plan} == {"not run"}
 
 
+@pytest.mark.long
 def test_a_failed_build_is_a_note(fresh: Store, plan: TestPlan) -> None:
     name = made.add_regression(fresh, made.START, runs=6)
     config = "icarus-gm128-local128"
@@ -431,6 +441,7 @@ def test_a_failed_build_is_a_note(fresh: Store, plan: TestPlan) -> None:
     assert f"the build {config} failed: pto_mte2.v:3: syntax error" in notes
 
 
+@pytest.mark.long
 def test_many_broken_runs_do_not_fill_the_notes(fresh: Store, plan: TestPlan) -> None:
     with patch("tb.regress.results.regressions.now_utc", lambda: made.START):
         name = fresh.begin_regression(regression="nightly", signature="x")
@@ -446,6 +457,7 @@ def test_many_broken_runs_do_not_fill_the_notes(fresh: Store, plan: TestPlan) ->
     assert notes[20:] == ["9 more runs ended without a record of their own"]
 
 
+@pytest.mark.long
 def test_many_runs_are_read_fast(fresh: Store, plan: TestPlan) -> None:
     """2000 runs are to be read in 10 s; this is a tenth of them, on a busy machine."""
     made.add_regression(fresh, made.START, runs=200, counted=20)

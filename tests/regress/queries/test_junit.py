@@ -29,6 +29,7 @@ def cases(document: JUnitXml) -> dict[str, TestCase]:
     }
 
 
+@pytest.mark.long
 def test_every_run_is_a_case_with_its_outcome(view: RegressionView, tmp_path: Path) -> None:
     path = write(view, tmp_path / "new" / "junit.xml")
     document = JUnitXml.fromfile(str(path))

@@ -74,6 +74,7 @@ def test_difference_with_a_regression_run_that_counted_nothing() -> None:
     assert lines[1] == "coverage       - -> 98.25 %"
 
 
+@pytest.mark.long
 def test_closing_of_a_regression_run_that_counted_nothing(view: RegressionView) -> None:
     nothing = replace(
         view, regression_run=replace(view.regression_run, groups={}), coverage=Coverage([])
@@ -132,6 +133,7 @@ def test_closing_lines_of_a_regression_run_that_failed(view: RegressionView) -> 
     assert "and 1 failing runs in no bucket" in lines
 
 
+@pytest.mark.long
 def test_closing_lines_of_a_good_regression_run() -> None:
     view = sample_view(runs=60, failing=False)
     lines = text.as_text(text.closing(view, "p", passed=True)).splitlines()

@@ -104,6 +104,7 @@ def test_a_database_of_somebody_else(tmp_path: Path) -> None:
     assert "table run" in refused(f"sqlite:///{tmp_path}/results.db").what
 
 
+@pytest.mark.long
 def test_a_full_disk_keeps_what_was_written(tmp_path: Path) -> None:
     """The run that found no room is left to do, and is done when there is room."""
     planned = [job(f"r{seed}", seed=seed) for seed in range(200)]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import multiprocessing
 from typing import Any
 
+import pytest
 from sqlalchemy import func, select
 
 from tb.coverage.export.exchange import to_json
@@ -41,6 +42,7 @@ def cover(store: Store, seeds: range, end: Any = "complete") -> str:
     return regression
 
 
+@pytest.mark.long
 def test_merged_coverage_is_the_sum_of_all_runs(store: Store) -> None:
     """Of regression runs that ended, one that was interrupted and one that runs."""
     first = cover(store, range(7))
@@ -55,6 +57,7 @@ def test_merged_coverage_is_the_sum_of_all_runs(store: Store) -> None:
     }
 
 
+@pytest.mark.long
 def test_sums_of_a_regression_run_never_hide_a_run(store: Store) -> None:
     """A run that comes after the regression run was summed up counts, and counts once."""
     planned = jobs(3)
@@ -114,6 +117,7 @@ def test_all_time_coverage_has_the_definitions_of_a_regression_run(store: Store)
     assert list(store.merged(definitions_of=old).groups) == ["mte_gm_ub", "rules"]
 
 
+@pytest.mark.long
 def test_a_run_is_written_and_merged_fast(store: Store) -> None:
     """As many bins as a run on all engines has. 9 ms of our own time are usual."""
     labels = [str(number) for number in range(100)]

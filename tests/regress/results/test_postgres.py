@@ -48,6 +48,7 @@ def test_every_way_to_name_postgresql(server: Server, scheme: str) -> None:
         assert store.begin_regression(regression="nightly", signature="plan")
 
 
+@pytest.mark.long
 def test_a_server_that_goes_away_and_comes_back(new_server: Callable[[], Server]) -> None:
     """Written data is there again, and the same store continues with it."""
     own = new_server()

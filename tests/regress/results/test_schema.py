@@ -131,6 +131,7 @@ def open_at_once(url: str, go: Any) -> None:
     Store.open(url).close()
 
 
+@pytest.mark.long
 def test_several_that_open_a_new_database_at_once(url: str) -> None:
     go = FORK.Barrier(4)
     processes = [FORK.Process(target=open_at_once, args=(url, go)) for _ in range(4)]

@@ -31,6 +31,8 @@ from tests.regress.samples import (
     total,
 )
 
+pytestmark = pytest.mark.long
+
 # The quick kind: these processes open a database of their own, and no other thread is there.
 FORK = multiprocessing.get_context("fork")
 

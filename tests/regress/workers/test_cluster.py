@@ -99,6 +99,7 @@ def pool(lasting: Cluster) -> Iterator[DaskWorkers]:
         yield workers
 
 
+@pytest.mark.long
 def test_outcomes_come_back(pool: DaskWorkers, tmp_path: Path) -> None:
     """A job that passes, fails, hands back rubbish, or loses its process: never an exception."""
     assert pool.size == 2
@@ -142,6 +143,7 @@ def test_close_ends_everything(lasting: Cluster, tmp_path: Path) -> None:
     assert not any(alive(pid) for pid in pids)
 
 
+@pytest.mark.long
 def test_a_killed_worker_loses_its_job_once(cluster: Cluster, tmp_path: Path) -> None:
     """The other worker must not begin it a second time: that is for the coordinator to say."""
     victim = cluster.start_worker()
@@ -167,6 +169,7 @@ def test_a_killed_worker_loses_its_job_once(cluster: Cluster, tmp_path: Path) ->
         assert again.passed
 
 
+@pytest.mark.long
 def test_nothing_goes_on_for_a_killed_coordinator(lasting: Cluster, tmp_path: Path) -> None:
     code = (
         "import sys, time; from pathlib import Path\n"
@@ -185,6 +188,7 @@ def test_nothing_goes_on_for_a_killed_coordinator(lasting: Cluster, tmp_path: Pa
         until(lambda: not any(alive(pid) for pid in pids))
 
 
+@pytest.mark.long
 def test_a_lost_scheduler_is_an_error(cluster: Cluster, tmp_path: Path) -> None:
     cluster.start_worker()
     with cluster.open(seconds=5.0) as workers:
@@ -211,6 +215,7 @@ def test_an_address_that_is_none() -> None:
         connect("nowhere://x", where="x")
 
 
+@pytest.mark.long
 def test_a_refused_client_does_not_lock_the_next(
     nowhere: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -231,11 +236,13 @@ def test_a_refused_client_does_not_lock_the_next(
         gc.enable()
 
 
+@pytest.mark.long
 def test_no_worker_comes(cluster: Cluster) -> None:
     with pytest.raises(PtoError, match="no worker has come"):
         cluster.open(patience=0.5)
 
 
+@pytest.mark.long
 def test_only_who_has_a_certificate_is_let_in(tmp_path: Path) -> None:
     if shutil.which("openssl") is None:
         # It makes the certificate of this test and nothing else of ours needs it.
@@ -269,6 +276,7 @@ def task(place: Path, **changes: str) -> remote.Task:
     return remote.Task.model_validate({**values, **changes, "job": job("a", place)})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -284,6 +292,7 @@ def test_a_host_that_does_not_share_files(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_claimed_job_is_not_begun(tmp_path: Path) -> None:
     claimed = task(tmp_path)
     claimed.claim.parent.mkdir()

@@ -33,6 +33,8 @@ from tests.regress.results.test_connect import limit_pages
 from tests.regress.samples import column, coverage, dead_pid, put, text, total
 from tests.regress.workers.test_local import until
 
+pytestmark = pytest.mark.long
+
 WORK = "tests.regress.fake_work:coordinated"
 LONG = 60.0
 """Seconds of a run that is to lose its worker."""

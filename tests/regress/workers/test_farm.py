@@ -46,6 +46,7 @@ def test_there_is_an_example_of_each_kind() -> None:
     assert {path.stem for path in EXAMPLES} == {"local", "dask", *SYSTEMS}
 
 
+@pytest.mark.long
 def test_without_a_file_workers_are_on_this_machine() -> None:
     farm = Farm()
     assert (farm.workers.kind, farm.database.url) == ("local", "")
@@ -124,6 +125,7 @@ HEADS = {
 }
 
 
+@pytest.mark.long
 def test_ctrl_c_stays_ours(queued: Path) -> None:
     """The package for job systems takes it over when it is imported."""
     code = (
@@ -229,6 +231,7 @@ kill "$@"
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "submit", "cancel"), [("slurm", "sbatch", "scancel"), ("pbs", "qsub", "qdel")]
 )

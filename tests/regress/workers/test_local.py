@@ -175,6 +175,7 @@ def test_a_worker_that_does_not_listen_is_killed(pool: LocalWorkers, tmp_path: P
     until(lambda: not alive(simulator))
 
 
+@pytest.mark.long
 def test_stop_ends_running_and_waiting_jobs(pool: LocalWorkers, tmp_path: Path) -> None:
     for key in ("a", "b", "c", "d"):
         pool.submit(job(key, tmp_path, sleep=30.0 if key != "d" else 0.0))
@@ -191,6 +192,7 @@ def test_stop_ends_running_and_waiting_jobs(pool: LocalWorkers, tmp_path: Path) 
     assert found["d"].passed
 
 
+@pytest.mark.long
 def test_the_forking_process_may_die(tmp_path: Path) -> None:
     with LocalWorkers(1, FAKE) as workers:
         workers.submit(job("a", tmp_path, sleep=30.0, simulator="bound"))
@@ -207,6 +209,7 @@ def test_the_forking_process_may_die(tmp_path: Path) -> None:
         until(lambda: not alive(simulator))
 
 
+@pytest.mark.long
 def test_close_ends_everything(tmp_path: Path) -> None:
     workers = LocalWorkers(2, FAKE, grace=0.5)
     spawner = workers._process.pid
@@ -222,6 +225,7 @@ def test_close_ends_everything(tmp_path: Path) -> None:
     until(lambda: not any(alive(pid) for pid in pids))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_nothing_outlives_a_killed_coordinator(tmp_path: Path, number: int) -> None:
     """Also when a simulator could only be found by the mark of its worker."""
@@ -298,6 +302,7 @@ def scarce(
         yield made
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scarce", [300.0], indirect=True)
 def test_a_job_waits_while_no_process_can_be_started(scarce: Scarce, tmp_path: Path) -> None:
     """It is not lost, and no file is left open."""
@@ -310,6 +315,7 @@ def test_a_job_waits_while_no_process_can_be_started(scarce: Scarce, tmp_path: P
     assert (tmp_path / "a/1/begun").read_text().count("\n") == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scarce", [1.0], indirect=True)
 def test_a_job_for_which_there_is_never_a_process_is_an_error(
     scarce: Scarce, tmp_path: Path
@@ -329,6 +335,7 @@ def test_a_job_for_which_there_is_never_a_process_is_an_error(
     assert outcome_of(scarce.workers).passed
 
 
+@pytest.mark.long
 def test_a_work_function_that_does_not_exist() -> None:
     with pytest.raises(PtoError, match="cannot be started: ModuleNotFoundError") as info:
         LocalWorkers(1, "tests.regress.no_such:execute")
@@ -337,6 +344,7 @@ def test_a_work_function_that_does_not_exist() -> None:
         LocalWorkers(1, "tests.regress.fake_work:no_such")
 
 
+@pytest.mark.long
 def test_no_workers() -> None:
     with pytest.raises(PtoError, match="0 workers"):
         LocalWorkers(0, FAKE)

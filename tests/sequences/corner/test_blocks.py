@@ -56,6 +56,7 @@ def corners() -> list[OpBlock]:
     return list(corner_blocks(16))
 
 
+@pytest.mark.long
 def test_corners_are_legal(corners: list[OpBlock]) -> None:
     for block in corners:
         check_legal(block)
@@ -63,6 +64,7 @@ def test_corners_are_legal(corners: list[OpBlock]) -> None:
         assert not block.expected_rule.any()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", PROFILES)
 def test_corners_of_copies_are_legal_under_any_profile(text: str) -> None:
     names = tuple(name for name in OP_NAMES if name not in FIX_NAMES)
@@ -77,6 +79,7 @@ def test_corners_of_copies_are_legal_under_any_profile(text: str) -> None:
                 check_rows_disjoint(block)
 
 
+@pytest.mark.long
 def test_corners_of_the_knobs() -> None:
     names = ("mte_gm_ub", "mte_ub_gm", "mte_gm_l1")
     with using(A5):
@@ -103,6 +106,7 @@ def test_corners_of_the_knobs() -> None:
         assert any((block.column("loc_stride") == 128).all() for block in beside)
 
 
+@pytest.mark.long
 def test_both_segments_of_fb(corners: list[OpBlock]) -> None:
     for start in (0, 0x10000):
         sides = [
@@ -118,12 +122,14 @@ def test_both_segments_of_fb(corners: list[OpBlock]) -> None:
         assert max(side.length for side in mine) == 4096
 
 
+@pytest.mark.long
 def test_corners_are_disjoint(corners: list[OpBlock]) -> None:
     for block in corners:
         if len(block) > 1:
             check_rows_disjoint(block)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bus", [16, 32, 64])
 def test_every_alignment_pair_in_both_directions(bus: int) -> None:
     found: set[tuple[int, ...]] = set()
@@ -138,6 +144,7 @@ def test_every_alignment_pair_in_both_directions(bus: int) -> None:
     assert len(found) == 3 * bus * bus
 
 
+@pytest.mark.long
 def test_limits_are_reached(corners: list[OpBlock]) -> None:
     found = [desc for block in corners for desc in dma_descriptors(block)]
     ops = [desc for desc in found if desc.spec in (MTE_GM_UB, MTE_UB_GM)]
@@ -167,6 +174,7 @@ def _reached(descs: list[Descriptor]) -> set[str]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", OPS)
 def test_corners_of_each_op(corners: list[OpBlock], name: str) -> None:
     spec = OPS[name]
@@ -178,6 +186,7 @@ def test_corners_of_each_op(corners: list[OpBlock], name: str) -> None:
     assert len(live) > (70 if name.endswith("_mx") else 150)
 
 
+@pytest.mark.long
 def test_limits_of_bursts(corners: list[OpBlock]) -> None:
     most = {"mte_ub_ub": 4096, "mte_ub_l1": 8192, "mte_l1_bt": 1024, "mte_l1_fb": 64}
     for name, units in most.items():
@@ -191,6 +200,7 @@ def test_limits_of_bursts(corners: list[OpBlock]) -> None:
         assert max(counts) == (65535 if spec.rules == "DMA" else 4095)
 
 
+@pytest.mark.long
 def test_limits_of_fractals(corners: list[OpBlock]) -> None:
     descs = [desc for block in corners for desc in descriptors(block)]
     live = [desc for desc in descs if isinstance(desc, NzDescriptor) and not desc.is_nop]
@@ -210,6 +220,7 @@ def test_limits_of_fractals(corners: list[OpBlock]) -> None:
     assert any(destination(desc).bytes == SIZES[Space.L1] for desc in live)
 
 
+@pytest.mark.long
 def test_limits_of_write_backs(corners: list[OpBlock]) -> None:
     fix = [block for block in corners if block.flag_delay is not None]
     for block in fix:
@@ -242,6 +253,7 @@ def test_limits_of_write_backs(corners: list[OpBlock]) -> None:
     assert max(int(block.flag_delay.max()) for block in fix if block.flag_delay is not None) == 2000
 
 
+@pytest.mark.long
 def test_corners_of_chosen_ops_only() -> None:
     for name in OP_NAMES:
         sent: set[str] = set()
@@ -250,6 +262,7 @@ def test_corners_of_chosen_ops_only() -> None:
         assert sent == {name}
 
 
+@pytest.mark.long
 def test_legacy_forms_sent_alone_have_their_own_alignments() -> None:
     for name, modern in LEGACY_FORMS.items():
         alone, both = (
@@ -271,6 +284,7 @@ def profiles(example: Example) -> Iterator[Profile]:
         yield replace(base, **example.knobs)  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 def test_examples_become_legal_blocks() -> None:
     for example in EXAMPLES:
         for profile in profiles(example):
@@ -327,6 +341,7 @@ def test_rule_examples() -> None:
                 assert block.expected_rule.tolist() == [example.rule]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_images_of_the_examples(example: Example) -> None:
     """The blocks of every form, as v0.6 ops made from their descriptors, give the images."""

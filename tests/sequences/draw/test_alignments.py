@@ -46,6 +46,7 @@ def test_ops_of_one_draw_take_different_pairs() -> None:
     assert len(alignments.lengths(rng, none)) == len(alignments.addresses(rng, none, none)) == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bus", [16, 32])
 def test_mixed_traffic_meets_nearly_all_pairs(bus: int) -> None:
     blocks = list(TrafficGenerator(7, constraints=OpConstraints(bus_bytes=bus)).blocks(20000))

@@ -58,6 +58,7 @@ def by_op(chains: list[OpBlock]) -> dict[str, list[Descriptor]]:
     return found
 
 
+@pytest.mark.long
 def test_legal_and_disjoint(chains: list[OpBlock]) -> None:
     registers = DmaRegisters()
     for block in chains:
@@ -68,6 +69,7 @@ def test_legal_and_disjoint(chains: list[OpBlock]) -> None:
         registers = check_programs(block, registers)
 
 
+@pytest.mark.long
 def test_disjoint_byte_by_byte() -> None:
     limits = OpConstraints(max_bytes=2048, max_gm_bytes=65536, far=0.2, dependent=1.0)
     for block in CopyGenerator(32, COPY_FORMS, limits).blocks(1500):
@@ -75,6 +77,7 @@ def test_disjoint_byte_by_byte() -> None:
         check_rows_disjoint(block)
 
 
+@pytest.mark.long
 def test_far_rows_never_meet_stores() -> None:
     limits = OpConstraints(
         max_bytes=4096, max_gm_bytes=8192, far=1.0, dependent=0.3, nop=0.0,
@@ -93,6 +96,7 @@ def test_far_rows_never_meet_stores() -> None:
     assert near > 300
 
 
+@pytest.mark.long
 @settings(max_examples=30, deadline=None)
 @given(
     seed=st.integers(0, 2**32),
@@ -132,6 +136,7 @@ def test_any_constraints_give_legal_blocks(
                         assert low <= side.base <= side.end <= low + size
 
 
+@pytest.mark.long
 def test_dependencies_go_from_pipe_to_pipe(chains: list[OpBlock]) -> None:
     pairs: Counter[tuple[str, str]] = Counter()
     links: Counter[int] = Counter()
@@ -162,6 +167,7 @@ def test_dependencies_go_from_pipe_to_pipe(chains: list[OpBlock]) -> None:
         assert pairs[pair] > 20, pair
 
 
+@pytest.mark.long
 def test_children_read_what_their_parents_wrote(chains: list[OpBlock]) -> None:
     """Most bytes that a dependent op reads were written by its parent, not between its rows."""
     ours = total = 0
@@ -185,6 +191,7 @@ def _live(descs: list[Descriptor]) -> list[Descriptor]:
     return [desc for desc in descs if not desc.is_nop]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in OPS if name in COPY_FORMS])
 def test_sizes_and_nops(by_op: dict[str, list[Descriptor]], name: str) -> None:
     descs = by_op[name]
@@ -200,6 +207,7 @@ def test_sizes_and_nops(by_op: dict[str, list[Descriptor]], name: str) -> None:
     assert sizes.max() >= (3800 if small else 60000)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in OPS if name in COPY_FORMS])
 def test_both_ends_of_both_memories(by_op: dict[str, list[Descriptor]], name: str) -> None:
     spec = OPS[name]
@@ -352,6 +360,7 @@ def test_only_the_chosen_ops_are_drawn() -> None:
             assert name not in GM_UB_NAMES or (block.after == -1).all()
 
 
+@pytest.mark.long
 def test_same_seed_same_blocks() -> None:
     one, other, third = (list(CopyGenerator(s, COPY_FORMS).blocks(5000)) for s in (5, 5, 6))
     assert len(one) == len(other)
@@ -394,6 +403,7 @@ def test_blocks_hold_many_ops(chains: list[OpBlock]) -> None:
     assert np.mean(np.equal(busy, 4)) > 0.6
 
 
+@pytest.mark.long
 def test_speed() -> None:
     generator = CopyGenerator(1, COPY_FORMS)
     generator.draw(4096)

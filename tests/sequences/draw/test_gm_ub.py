@@ -55,6 +55,7 @@ def drawn() -> list[OpBlock]:
     return list(CopyGenerator(11, GM_UB_NAMES).blocks(6000))
 
 
+@pytest.mark.long
 def test_dense_traffic_is_disjoint() -> None:
     limits = OpConstraints(
         max_bytes=2048, max_gm_bytes=4096, far=0.5, dependent=1.0, nop=0.0,
@@ -86,6 +87,7 @@ def test_a_store_that_moves_to_its_element_moves_readers_of_its_block_alone(
     assert not moved[free].any()
 
 
+@pytest.mark.long
 @settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 2**32),
@@ -124,6 +126,7 @@ def test_far_ops_find_a_place() -> None:
     assert nops < 10
 
 
+@pytest.mark.long
 def test_legacy_programs_hold_only_ops_that_fit(drawn: list[OpBlock]) -> None:
     for block in drawn:
         for op in legacy_ops(block):
@@ -174,6 +177,7 @@ def test_registers_are_used_again(drawn: list[OpBlock]) -> None:
     assert foreign > 20
 
 
+@pytest.mark.long
 def test_bytes_at_the_ends_of_the_memories(drawn: list[OpBlock]) -> None:
     ends = {"gm": False, "ub": False, "zero": False, "across 2^32": False}
     for block in drawn:
@@ -246,6 +250,7 @@ class TestTheChecksCanFail:
             check_programs(replace(block, columns=columns), DmaRegisters())
 
 
+@pytest.mark.long
 def test_tall_ops_and_rows_with_loops_between_them() -> None:
     several = apart = short = 0
     for block in CopyGenerator(16, GM_UB_NAMES).blocks(16000):

@@ -28,12 +28,14 @@ def live(blocks: list[OpBlock]) -> list[NzDescriptor]:
     return [desc for desc in descs if isinstance(desc, NzDescriptor) and not desc.is_nop]
 
 
+@pytest.mark.long
 def test_legal_and_disjoint(blocks: list[OpBlock]) -> None:
     for block in blocks:
         check_legal(block)
         check_rows_disjoint(block)
 
 
+@pytest.mark.long
 def test_every_tail_of_every_element_size(live: list[NzDescriptor]) -> None:
     for elem in (1, 2, 4):
         for mode in (0, 1):
@@ -150,6 +152,7 @@ def test_ends_of_the_memories(live: list[NzDescriptor]) -> None:
     assert crossing
 
 
+@pytest.mark.long
 def test_nops(blocks: list[OpBlock]) -> None:
     descs = [desc for block in blocks for desc in descriptors(block)]
     nops = [desc for desc in descs if isinstance(desc, NzDescriptor) and desc.is_nop]

@@ -26,6 +26,8 @@ from tests.sequences.reference import (
     dma_descriptors,
 )
 
+pytestmark = pytest.mark.long
+
 COUNT = 4000
 FEW = OpConstraints(max_bytes=4096, max_gm_bytes=16384, stretch=0.0, far=0.0)
 

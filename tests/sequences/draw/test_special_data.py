@@ -56,6 +56,7 @@ def test_background_has_any_length_and_all_formats() -> None:
     assert {0x7F800000, 0xFF800000, 0x7F7FFFFF} <= set(words.tolist())
 
 
+@pytest.mark.long
 def test_fills_are_inside_their_memories() -> None:
     fills = list(special_fills(3))
     again = list(special_fills(3))

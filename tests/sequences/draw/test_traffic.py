@@ -53,6 +53,7 @@ def is_saturating(block: OpBlock) -> bool:
     return len(block) > OpConstraints.block_ops and not block.gap.any()
 
 
+@pytest.mark.long
 def test_legal_disjoint_and_as_written(blocks: list[OpBlock]) -> None:
     registers = DmaRegisters()
     for block in blocks:
@@ -63,6 +64,7 @@ def test_legal_disjoint_and_as_written(blocks: list[OpBlock]) -> None:
         assert not block.expected_rule.any()
 
 
+@pytest.mark.long
 def test_far_and_dense_blocks_are_disjoint() -> None:
     limits = OpConstraints(far=0.6, max_bytes=2048, max_gm_bytes=16384, nop=0.0, mixed=1.0)
     far = 0
@@ -77,12 +79,14 @@ def test_far_and_dense_blocks_are_disjoint() -> None:
     assert far > 500
 
 
+@pytest.mark.long
 def test_byte_by_byte() -> None:
     limits = OpConstraints(max_bytes=1024, max_gm_bytes=65536, mixed=0.8)
     for block in TrafficGenerator(43, constraints=limits).blocks(1500):
         check_disjoint(block)
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None)
 @given(
     seed=st.integers(0, 2**32),
@@ -108,6 +112,7 @@ def test_any_choice_of_ops(
     assert registers == generator.registers
 
 
+@pytest.mark.long
 def test_kinds_of_blocks(blocks: list[OpBlock]) -> None:
     total = sum(map(len, blocks))
     families = [len(set(block.family.tolist())) for block in blocks]
@@ -126,6 +131,7 @@ def test_kinds_of_blocks(blocks: list[OpBlock]) -> None:
     assert any(block.column("pad_en").any() for block in beside)
 
 
+@pytest.mark.long
 def test_shares_follow_the_constraints() -> None:
     for mixed in (0.0, 1.0):
         limits = OpConstraints(mixed=mixed, saturate=0.0)
@@ -136,6 +142,7 @@ def test_shares_follow_the_constraints() -> None:
         assert wide >= 0.8 * 6000 * mixed
 
 
+@pytest.mark.long
 def test_write_backs_have_their_share(blocks: list[OpBlock]) -> None:
     codes = [OPS[name].opcode for name in FIX_NAMES]
     share = [np.isin(block.opcode, codes) for block in blocks]
@@ -155,6 +162,7 @@ def live_ops(block: OpBlock) -> NDArray[np.bool_]:
     return np.array([not desc.is_nop for desc in descriptors(block)])
 
 
+@pytest.mark.long
 def test_mixed_fills_and_flags(blocks: list[OpBlock]) -> None:
     late = 0
     for block in blocks:
@@ -185,6 +193,7 @@ def test_saturating_blocks_of_one_op(ops: tuple[str, ...]) -> None:
     assert max(map(len, drawn)) > 50
 
 
+@pytest.mark.long
 def test_same_seed_same_blocks() -> None:
     one, other, third = (list(TrafficGenerator(s).blocks(3000)) for s in (5, 5, 6))
     assert len(one) == len(other)
@@ -197,6 +206,7 @@ def test_same_seed_same_blocks() -> None:
     )
 
 
+@pytest.mark.long
 def test_counts() -> None:
     for count in (0, 1, 5, 63, 700):
         assert sum(map(len, TrafficGenerator(1).blocks(count))) == count
@@ -252,6 +262,7 @@ class TestMeetInGm:
     def test_loads_do_not_meet(self) -> None:
         assert not meet_in_gm(from_ops([self.LOAD]), from_ops([self.LOAD]))
 
+    @pytest.mark.long
     def test_against_the_footprints(self) -> None:
         limits = OpConstraints(far=0.7, max_bytes=64, max_gm_bytes=300, nop=0.0, dependent=0.0,
                                 windows=(GmWindow(0, 24000),))  # fmt: skip

@@ -37,6 +37,7 @@ Op = tuple[OpBlock, int, FixDescriptor]
 class TestParameters:
     """Scales, offsets and alphas, in descriptors and in FB."""
 
+    @pytest.mark.long
     def test_scalars(self, fix_live: list[FixDescriptor]) -> None:
         scales = {d.quant_scale for d in fix_live if d.mode.scale and not d.mode.vector}
         alphas = {d.relu_alpha for d in fix_live if d.relu == 2}
@@ -49,6 +50,7 @@ class TestParameters:
             assert {0x3F800000 & SCALE_MASK, 0} & {number & SCALE_MASK for number in numbers}
         assert any(d.quant_scale & SCALE_MASK == d.quant_scale for d in fix_live if d.mode.scale)
 
+    @pytest.mark.long
     def test_records_differ_in_every_channel(self, fix_ops: list[Op]) -> None:
         offsets, signs, ignored = set(), set(), 0
         for block, _, desc in fix_ops:
@@ -69,6 +71,7 @@ class TestParameters:
         assert signs == {0, 1}
         assert ignored == (1 << 64) - 1
 
+    @pytest.mark.long
     def test_rows_are_shared_and_change(self, fix_blocks: list[OpBlock]) -> None:
         same = other = 0
         for block in fix_blocks:
@@ -82,6 +85,7 @@ class TestParameters:
         assert same > 50
         assert other > 200
 
+    @pytest.mark.long
     def test_loaded_rows(self, fix_blocks: list[OpBlock]) -> None:
         found = 0
         for block in fix_blocks:
@@ -104,6 +108,7 @@ def _meet(one: Footprint, other: Footprint) -> bool:
 class TestLinks:
     """Ops around write-backs wait for the ops that they depend on."""
 
+    @pytest.mark.long
     def test_results_are_read(self, fix_blocks: list[OpBlock]) -> None:
         pairs = Counter[tuple[str, str]]()
         for block in fix_blocks:
@@ -129,6 +134,7 @@ class TestLinks:
 class TestData:
     """Fills are made for their ops."""
 
+    @pytest.mark.long
     def test_ties_of_integers(self, fix_ops: list[Op]) -> None:
         ties = total = 0
         for block, _, desc in fix_ops:
@@ -141,6 +147,7 @@ class TestData:
         assert total > 10000
         assert ties > 0.1 * total
 
+    @pytest.mark.long
     def test_tiles_hold_all_kinds(self, fix_ops: list[Op]) -> None:
         words = [_tile(b, d) for b, _, d in fix_ops if not d.acc and not d.is_nop and d.mode.scale]
         every = np.concatenate(words)
@@ -163,6 +170,7 @@ class TestData:
                 total += len(words) - 1
         assert alike < 0.001 * total
 
+    @pytest.mark.long
     def test_old_values(self, fix_ops: list[Op]) -> None:
         found: dict[int, list[NDArray[np.uint8]]] = {}
         for block, number, desc in fix_ops:
@@ -231,6 +239,7 @@ class TestConstraints:
             FixGenerator(1).draw(-1)
 
 
+@pytest.mark.long
 def test_same_seed_same_blocks() -> None:
     one, other, third = (list(FixGenerator(s, links=OP_NAMES).blocks(600)) for s in (5, 5, 6))
     assert len(one) == len(other)

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -56,6 +57,7 @@ from tests.sequences.reference import (
 Op = tuple[OpBlock, int, FixDescriptor]
 
 
+@pytest.mark.long
 def test_blocks_keep_their_contract(fix_blocks: list[OpBlock]) -> None:
     assert sum(map(len, fix_blocks)) == 5000
     for block in fix_blocks:
@@ -68,6 +70,7 @@ def test_blocks_keep_their_contract(fix_blocks: list[OpBlock]) -> None:
         assert not block.expected_rule.any()
 
 
+@pytest.mark.long
 def test_each_flag_is_set_for_its_waiting_ops(fix_blocks: list[OpBlock]) -> None:
     """Every flag is set, or set again, once for the ops that wait for it, and for no others."""
     again = late = 0
@@ -99,12 +102,14 @@ def test_each_flag_is_set_for_its_waiting_ops(fix_blocks: list[OpBlock]) -> None
     assert late > 1000
 
 
+@pytest.mark.long
 def test_byte_by_byte() -> None:
     limits = OpConstraints(max_bytes=1024, max_gm_bytes=16384, tile_rows=12, tile_columns=40)
     for block in FixGenerator(12, constraints=limits, links=OP_NAMES).blocks(400):
         check_disjoint(block)
 
 
+@pytest.mark.long
 @settings(max_examples=12, deadline=None)
 @given(
     seed=st.integers(0, 2**32),
@@ -137,6 +142,7 @@ def test_any_choice(seed: int, names: set[str], links: set[str], count: int) -> 
     assert total == count
 
 
+@pytest.mark.long
 def test_smallest_memories() -> None:
     limits = OpConstraints(
         max_bytes=64, max_gm_bytes=64, l0c_range=GmWindow(8192, 8192), max_ub_bytes=256,
@@ -177,6 +183,7 @@ class TestReach:
         }
         assert seen == wanted
 
+    @pytest.mark.long
     def test_clauses(self, fix_ops: list[Op]) -> None:
         program = {id(block): block.program() for block, _, _ in fix_ops}
         quants, relus, sats, hints = set(), set(), set(), set()
@@ -367,6 +374,7 @@ class TestReach:
         assert max(counts) > 100
         assert any(d.layout == NZ2DN for _, _, d in fix_ops if d.unit_flag)
 
+    @pytest.mark.long
     def test_flags_set_again(self, fix_blocks: list[OpBlock]) -> None:
         chains: Counter[str] = Counter()
         delays = set()

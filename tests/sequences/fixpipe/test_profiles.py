@@ -63,6 +63,7 @@ def check(block: OpBlock) -> None:
 class TestProfiles:
     """Blocks keep their contract under every profile."""
 
+    @pytest.mark.long
     def test_draws(self, profile: Profile) -> None:
         codes = set()
         for block in FixGenerator(31, links=OP_NAMES).blocks(800):
@@ -73,6 +74,7 @@ class TestProfiles:
         assert codes == (every if profile.modes == "all" else listed)
         assert len(listed) == 23
 
+    @pytest.mark.long
     @pytest.mark.parametrize("text", ["seed", "a5"])
     def test_corners(self, text: str) -> None:
         with using(parse_profile(text)):
@@ -86,6 +88,7 @@ class TestProfiles:
             assert {f"sat {sat} by CTRL" for sat in range(3)} <= set(kinds)
             assert min(kinds.values()) > 3
 
+    @pytest.mark.long
     def test_illegal(self, profile: Profile) -> None:
         rules: Counter[int] = Counter()
         for block in IllegalGenerator(32, FIX_NAMES).blocks(1500):
@@ -116,6 +119,7 @@ def _fix(block: OpBlock) -> list[FixDescriptor]:
 class TestCtrl:
     """CTRL decides where a clause is left out."""
 
+    @pytest.mark.long
     def test_reach(self, fix_blocks: list[OpBlock]) -> None:
         found: Counter[str] = Counter()
         for block in fix_blocks:
@@ -230,6 +234,7 @@ class TestIntegers:
             above = records.quant[width] >> np.uint64(37 + width)
             assert len(np.unique(above & np.uint64(0xFF))) == 256
 
+    @pytest.mark.long
     def test_pushes(self, fix_ops: list[Op]) -> None:
         """Stages saturate at both ends, offsets leave the destination, specials bypass them."""
         ends = {"s4": (-16, 15, -8, 7), "b8": (-256, 255, -128, 255),
@@ -292,6 +297,7 @@ def _counts(
     return found
 
 
+@pytest.mark.long
 def test_alphas_meet_negative_accumulators() -> None:
     """Under alpha = replace: both signs of scale and alpha, and -0, NaN and i32 below 0."""
     seen: Counter[tuple[int, bool, bool, str]] = Counter()

@@ -75,6 +75,7 @@ def test_neighbours_of_the_knobs() -> None:
     assert broken["n_burst = 2097152"] == broken["no rows, len too wide"] == 5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", OP_NAMES)
 @pytest.mark.parametrize("seed", range(8))
 def test_every_case_breaks_its_rule(form: str, seed: int) -> None:
@@ -85,6 +86,7 @@ def test_every_case_breaks_its_rule(form: str, seed: int) -> None:
             assert not t_violations(lowered.descriptor), case
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", OP_NAMES)
 def test_every_rule_is_broken_in_several_ways(form: str) -> None:
     rules = Counter(case.rule for case in all_cases(np.random.default_rng(1), form))
@@ -117,6 +119,7 @@ def test_refused_copies_precede_a_legal_one() -> None:
         assert not case.rule
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", OPS)
 def test_combinations_break_several_rules(form: str) -> None:
     several = 0
@@ -165,6 +168,7 @@ def check_block(block: OpBlock) -> None:
             raise BlockError(f"op {number}: {rule_of(desc)} for {block.expected_rule[number]}")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ops", [OP_NAMES, *[(name,) for name in OP_NAMES]])
 def test_blocks(ops: tuple[str, ...]) -> None:
     count = 1200 if len(ops) == 1 else 3000
@@ -186,6 +190,7 @@ def test_blocks(ops: tuple[str, ...]) -> None:
         assert rules[number]
 
 
+@pytest.mark.long
 def test_legal_ops_of_a_block_are_disjoint() -> None:
     for block in IllegalGenerator(5).blocks(600):
         if len(block) > 3:
@@ -200,6 +205,7 @@ def test_programs_lower_to_the_columns() -> None:
             assert lowered.descriptor == block.descriptors[number]
 
 
+@pytest.mark.long
 def test_the_rule_check_can_fail() -> None:
     block = next(IllegalGenerator(7).blocks(3))
     assert block.expected_rule is not None
@@ -213,6 +219,7 @@ def test_to_legacy_refuses_three_loops() -> None:
         to_legacy(plain_op(loops=(Loop(1, 0, 0),) * 3))
 
 
+@pytest.mark.long
 def test_same_seed_same_blocks() -> None:
     one, other = (list(IllegalGenerator(8).blocks(300)) for _ in range(2))
     assert all((a.pack() == b.pack()).all() for a, b in zip(one, other, strict=True))

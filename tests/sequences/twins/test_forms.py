@@ -25,6 +25,8 @@ from tb.isa.rules import d_violations
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 
+pytestmark = pytest.mark.long
+
 NAMES = tuple(name for name in (*GM_UB_NAMES, *COPY_NAMES, *NZ_NAMES) if name not in LOADS)
 COUNT = 2000
 LIMITS = OpConstraints(far=0.0)
