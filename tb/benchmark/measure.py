@@ -350,6 +350,7 @@ def measure(
     manifests: tuple[Manifest, ...],
     *,
     axi_pins: bool,
+    fast_build: bool = False,
 ) -> tuple[Measurements, str]:
     """Runs one bench test; returns its measurements and, if it failed, the reason."""
     settings = RunSettings(test=name, seed=seed, transactions=1)
@@ -366,9 +367,13 @@ def measure(
         }
     )
     settings = settings.model_copy(update={"options": {**options, "file": str(file)}})
-    variant = "" if len(manifests) > 1 else manifests[0].module
     record = run_once(
-        settings, planned, manifests=manifests, variant=variant, console=Console(quiet=True)
+        settings,
+        planned,
+        manifests=manifests,
+        variant="" if len(manifests) > 1 else manifests[0].module,
+        fast_build=fast_build,
+        console=Console(quiet=True),
     )
     if not record.passed:
         return Measurements(), "\n".join([record.message, *record.failures[:1]])

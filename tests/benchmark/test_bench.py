@@ -155,6 +155,7 @@ def test_each_bench_runs(name: str, kind: str) -> None:
     }
     pins = name == "PythonAxiBench"
     engines = reference_manifests()
-    found, wrong = measure(f"test-{name.lower()}", name, 1, options, engines, axi_pins=pins)
+    run = f"test-{name.lower()}"
+    found, wrong = measure(run, name, 1, options, engines, axi_pins=pins, fast_build=True)
     assert not wrong
     assert getattr(found, kind)

@@ -16,6 +16,7 @@ from tests.coverage.counting import Executed, collect, traffic
 pytestmark = pytest.mark.long
 
 
+@pytest.mark.share("sequences", "tb/coverage", "tb/isa")
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("form", FORMS)
 def test_5000_ops_of_one_form_reach_95_percent(form: str, profile: str) -> None:

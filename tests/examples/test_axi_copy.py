@@ -58,6 +58,7 @@ def replace(path: Path, old: str, new: str) -> None:
 # --- regression ---
 
 
+@pytest.mark.share("examples/axi_copy", "tb/hdl")
 @pytest.mark.sim
 @pytest.mark.parametrize(
     ("sim", "test", "transactions"),
@@ -88,6 +89,7 @@ def test_regression(sim: str, test: str, transactions: int) -> None:
         assert set(record.statuses) - {"OK"}, "no error was injected"
 
 
+@pytest.mark.share("examples/axi_copy", "tb/hdl")
 @pytest.mark.sim
 @pytest.mark.parametrize(
     ("sim", "transactions", "settings"),

@@ -42,6 +42,7 @@ def run(test: str, *, duts: tuple[str, ...] = (DUT,), **settings: Any) -> RunRec
     return runs.run(test, duts=paths, fast_build=True, **settings)
 
 
+@pytest.mark.share("examples/reg_dma", "tb/hdl")
 @pytest.mark.parametrize(
     ("sim", "test", "transactions", "seed"),
     [
@@ -72,6 +73,7 @@ def test_regression(sim: str, test: str, transactions: int, seed: int) -> None:
         assert 0 < record.transactions < transactions
 
 
+@pytest.mark.share("examples/reg_dma", "tb/hdl")
 @pytest.mark.parametrize(
     ("sim", "widths", "transactions"),
     [

@@ -22,7 +22,6 @@ from tb.run.simulate import simulate
 
 HERE = Path(__file__).resolve().parent
 COMMON = HERE.parents[1] / "rtl_stubs/common"
-SIMULATORS = ("verilator", "icarus")
 WALL_SECONDS = 120
 MTE1, MTE2, MTE3, FIX = range(4)
 READ, WRITE = 1, 2

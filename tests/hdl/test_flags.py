@@ -12,7 +12,8 @@ import pytest
 from tb.common.paths import HDL
 from tb.isa.fix.table import FIX_LAYOUT
 from tb.isa.ops import OPS
-from tests.hdl.mini import SIMULATORS, UNIT_FLAG_LSB, FlagFault, Session, flag_build, run
+from tests.hdl.mini import UNIT_FLAG_LSB, FlagFault, Session, flag_build, run
+from tests.hdl.simulators import TWINS
 
 MODULE = "tests.hdl.flags_bench"
 TESTS = (
@@ -65,7 +66,7 @@ SILENT = {
 }
 
 
-@pytest.fixture(scope="module", params=SIMULATORS)
+@pytest.fixture(scope="module", params=TWINS)
 def session(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Session:
     folder = tmp_path_factory.mktemp(request.param)
     return run(flag_build(request.param), TESTS, folder, module=MODULE)

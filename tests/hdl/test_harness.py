@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.hdl.mini import SIMULATORS, Fault, Session, mini_build, run
+from tests.hdl.mini import Fault, Session, mini_build, run
+from tests.hdl.simulators import TWINS
 
 pytestmark = pytest.mark.sim
 
@@ -90,7 +91,7 @@ EXPECTED = {
 """The rule that each fault must break; HANG is the watchdog's."""
 
 
-@pytest.fixture(scope="module", params=SIMULATORS)
+@pytest.fixture(scope="module", params=TWINS)
 def session(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Session:
     folder = tmp_path_factory.mktemp(request.param)
     return run(mini_build(request.param), TESTS, folder)

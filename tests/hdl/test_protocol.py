@@ -12,8 +12,9 @@ import pytest
 
 from tb.common.paths import HDL, MEMORY, ROOT
 from tb.harness.protocol import PAGE, RULES, page_text, rule_of
-from tests.hdl.mini import SIMULATORS, Session, run, script_build
+from tests.hdl.mini import Session, run, script_build
 from tests.hdl.proofs import CONTROL, FIELDS, PROOFS, X_NUMBERS
+from tests.hdl.simulators import SIMULATORS
 
 MODULE = "tests.hdl.protocol_bench"
 NAME = r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+"

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.hdl.mini import SIMULATORS, Session, run, slots_build
+from tests.hdl.mini import Session, run, slots_build
+from tests.hdl.simulators import TWINS
 
 pytestmark = pytest.mark.sim
 
@@ -25,7 +26,7 @@ TESTS = (
 )
 
 
-@pytest.fixture(scope="module", params=SIMULATORS)
+@pytest.fixture(scope="module", params=TWINS)
 def session(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Session:
     folder = tmp_path_factory.mktemp(request.param)
     return run(slots_build(request.param), TESTS, folder, module=MODULE)

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from tb.harness.hang_report import channel_report
-from tests.hdl.mini import SIMULATORS, Session, run, stress_build
+from tests.hdl.mini import Session, run, stress_build
+from tests.hdl.simulators import SIMULATORS
 from tests.wording import says
 
 pytestmark = pytest.mark.sim

@@ -85,6 +85,7 @@ def check(blocks: list[OpBlock], registers: DmaRegisters) -> DmaRegisters:
     return registers
 
 
+@pytest.mark.share("sequences", "tb/isa")
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("limits", [OpConstraints(), FLAGGED], ids=["usual", "flags"])
 def test_filtered_blocks_may_be_sent(case: str, limits: OpConstraints) -> None:

@@ -73,6 +73,7 @@ def test_plan(sim: str, test: str, transactions: int) -> None:
         assert set(record.statuses) - {"OK", "RULE"}, "no error was injected"
 
 
+@pytest.mark.share("tb/hdl", "rtl_stubs")
 @pytest.mark.parametrize(
     ("sim", "gm_width", "local_width", "tag_width", "outstanding", "transactions"),
     [
@@ -120,6 +121,7 @@ def test_default_run_covers_the_ops() -> None:
     assert f"{record.coverage.percent:.2f} %" in table.read_text()
 
 
+@pytest.mark.share("tb/hdl", "sequences")
 @pytest.mark.parametrize("form", SELECTABLE)
 def test_every_form_alone_is_covered(form: str) -> None:
     record = run("random", transactions=5000, ops=(form,), seed=1)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Generator
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
@@ -121,8 +121,8 @@ class Tiers:
         spent = cost.spent()
         if is_worker(session.config):
             session.config.workeroutput["spent"] = astuple(spent)  # type: ignore[attr-defined]
-        else:
-            self.sessions.append(spent)
+        else:  # The workers count for themselves.
+            self.sessions.append(replace(spent, children=0.0) if self.sessions else spent)
 
     def pytest_testnodedown(self, node: Any) -> None:
         """Takes the cost of a worker."""

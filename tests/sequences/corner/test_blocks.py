@@ -65,6 +65,7 @@ def test_corners_are_legal(corners: list[OpBlock]) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.share("sequences", "tb/isa")
 @pytest.mark.parametrize("text", PROFILES)
 def test_corners_of_copies_are_legal_under_any_profile(text: str) -> None:
     names = tuple(name for name in OP_NAMES if name not in FIX_NAMES)

@@ -43,6 +43,7 @@ def check_plain(block: OpBlock) -> None:
             raise BlockError(f"op {number} breaks DMA-L{plain_copies.undefined(desc):02} (T)")
 
 
+@pytest.mark.share("sequences", "tb/isa")
 @pytest.mark.parametrize("text", PROFILES)
 def test_legal_disjoint_and_as_written(text: str) -> None:
     registers = DmaRegisters()
@@ -54,6 +55,7 @@ def test_legal_disjoint_and_as_written(text: str) -> None:
             registers = check_programs(block, registers)
 
 
+@pytest.mark.share("sequences", "tb/isa")
 @pytest.mark.parametrize("text", PROFILES)
 def test_byte_by_byte(text: str) -> None:
     """The footprints are those of the plain reading, and share no byte."""
@@ -71,6 +73,7 @@ def test_byte_by_byte(text: str) -> None:
                     assert np.array_equal(found, bytes_of(desc)), desc
 
 
+@pytest.mark.share("sequences", "tb/isa")
 @pytest.mark.parametrize("text", PROFILES)
 def test_each_knob_is_used(text: str) -> None:
     """What a knob allows is drawn, and nothing that it forbids."""

@@ -75,6 +75,7 @@ def test_neighbours_of_the_knobs() -> None:
     assert broken["n_burst = 2097152"] == broken["no rows, len too wide"] == 5
 
 
+@pytest.mark.share("sequences", "tb/isa")
 @pytest.mark.long
 @pytest.mark.parametrize("form", OP_NAMES)
 @pytest.mark.parametrize("seed", range(8))
@@ -168,6 +169,7 @@ def check_block(block: OpBlock) -> None:
             raise BlockError(f"op {number}: {rule_of(desc)} for {block.expected_rule[number]}")
 
 
+@pytest.mark.share("sequences", "tb/isa")
 @pytest.mark.long
 @pytest.mark.parametrize("ops", [OP_NAMES, *[(name,) for name in OP_NAMES]])
 def test_blocks(ops: tuple[str, ...]) -> None:
