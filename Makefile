@@ -132,7 +132,7 @@ PTO_SHARE          ?= 1/8
 PTO_SHARE.default  := 1/8
 PTO_SHARE.help     := for make test: share of the long tables, 1/8 to 8/8, or all
 SINCE.default      := the last commit, or its parent where nothing differs
-SINCE.help         := for make check: commit that your change begins at
+SINCE.help         := for make check and make test: commit that your change begins at
 
 # --- passing them on --------------------------------------------------------------------------------
 
@@ -214,13 +214,13 @@ run: $(BASE) $(SETUP_$(SIM)) ## the main job: random transactions on the RTL, ch
 	@$(PY) -m tb run $(call options,$(VARIABLES))
 
 # Two workers; the one that is done first takes over tests of the other.
-PYTEST := -m pytest tests -n 2 --dist worksteal
+PYTEST = -m pytest tests -n 2 --dist worksteal $(if $(SINCE),--since $(call quote,$(SINCE)))
 
 program: $(BASE) $(SETUP_$(SIM)) ## replay PROGRAM=x.pto on the RTL, ARGS="--arg 0=in.npy --out 1=out.npy"
 	@$(PY) -m tb program $(PROGRAM) $(call options,$(filter-out $(RUN_ONLY),$(VARIABLES)) SCHEDULES) $(ARGS)
 
 check: $(BASE) $(VERILATOR) $(TESTS) icarus ## the short tests that your change reaches, in a minute
-	@$(PY) $(PYTEST) --check $(if $(SINCE),--since $(call quote,$(SINCE))) $(ARGS)
+	@$(PY) $(PYTEST) --check $(ARGS)
 
 test: $(BASE) $(VERILATOR) $(CLUSTER) $(TESTS) icarus fst ## the test suite on both simulators, a share of its long tables
 	@PTO_SHARE=$(call quote,$(PTO_SHARE)) $(PY) $(PYTEST) $(ARGS)

@@ -217,14 +217,15 @@ def test_clean_keeps_results_of_regression_runs(project: Project) -> None:
         (
             "test",
             [
-                *("-m", "pytest", "tests", "-n", "2", "--dist", "worksteal", "-k", "isa"),
+                *("-m", "pytest", "tests", "-n", "2", "--dist", "worksteal", "--since", "a b"),
+                *("-k", "isa"),
             ],
         ),
         (
             "check",
             [
-                *("-m", "pytest", "tests", "-n", "2", "--dist", "worksteal", "--check"),
-                *("--since", "a b", "-k", "isa"),
+                *("-m", "pytest", "tests", "-n", "2", "--dist", "worksteal", "--since", "a b"),
+                *("--check", "-k", "isa"),
             ],
         ),
         ("lint", ["-m", "tb.setup.lint", "-k", "isa"]),
