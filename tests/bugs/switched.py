@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from functools import lru_cache
 from pathlib import Path
 
 SWITCH = "pto_bug"
@@ -61,6 +62,7 @@ class _Place:
     end: int
 
 
+@lru_cache(maxsize=64)  # A source is read again for each of its bugs.
 def _tokens(text: str) -> list[_Token]:
     return [
         _Token(match["token"], match.start(), match.end())
@@ -226,6 +228,11 @@ class _Reader:
         self._note("statement", first)
 
 
+@lru_cache(maxsize=64)
+def _read(text: str) -> _Reader:
+    return _Reader(text)
+
+
 @dataclass(frozen=True)
 class _Hunk:
     """One change: characters ``start`` to ``end`` become ``text``."""
@@ -263,7 +270,7 @@ class _Source:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._reader = _Reader(text)
+        self._reader = _read(text)
         self._wanted: list[tuple[_Place, int, _Hunk]] = []
 
     def add(self, number: int, find: str, replace: str) -> None:
