@@ -145,6 +145,7 @@ def test_json_of_a_run() -> None:
     assert data["covered"] == from_json(data).covered > 0
 
 
+@pytest.mark.share("sequences", "tb/coverage", "tb/isa")
 @pytest.mark.parametrize("bus", [16, 32, 64])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_default_random_run_reaches_97_percent(bus: int, seed: int) -> None:

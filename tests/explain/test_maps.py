@@ -56,6 +56,7 @@ def wrong(drawn: Drawn, seed: int, change: Callable[[Part], Part] = lambda part:
     return ""
 
 
+@pytest.mark.share("tb/explain", "scoreboards/model")
 @pytest.mark.long
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("kind", KINDS)

@@ -43,7 +43,16 @@ def store_build(sim: str, gm_width: int, local_width: int, outstanding: int) -> 
     )
 
 
-@pytest.fixture(scope="module", params=BUILDS)
+MARKS = [
+    pytest.param(
+        name,
+        marks=[] if name == "verilator 256" else pytest.mark.share("tb/hdl", "rtl_stubs/pto_mte3"),
+    )
+    for name in BUILDS
+]
+
+
+@pytest.fixture(scope="module", params=MARKS)
 def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Session:
     sim, gm_width, local_width, outstanding, tests, ops = BUILDS[request.param]
     return run(

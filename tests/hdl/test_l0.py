@@ -52,6 +52,7 @@ def test_in_simulation(session: Session, test: str) -> None:
     session.assert_passed(test)
 
 
+@pytest.mark.share("rtl_stubs/pto_mte1", "tb/hdl")
 @pytest.mark.parametrize("width", [128, 256, 512])
 def test_widths(width: int, tmp_path: Any) -> None:
     tests = ("every_square", "random_loads", "errors", "units", "rate")

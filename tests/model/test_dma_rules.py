@@ -249,6 +249,7 @@ def _draw(rng: np.random.Generator) -> naive.Copy:
     )
 
 
+@pytest.mark.share("tb/isa")
 @pytest.mark.long
 @pytest.mark.parametrize("profile", PROFILE_TEXTS)
 def test_random_verdicts_match_a_second_reading_of_the_rules(profile: str) -> None:

@@ -186,6 +186,7 @@ def settings() -> list[tuple[str, str, str, str]]:
     return [*cases, ("", "i32", "", "sat"), ("", "i32", "normal_relu", "sat")]
 
 
+@pytest.mark.share("scoreboards/model")
 @pytest.mark.long
 @pytest.mark.parametrize("replace", [False, True])
 @pytest.mark.parametrize(("name", "target", "relu", "sat"), settings())

@@ -220,6 +220,7 @@ def draw_nz(rng: np.random.Generator) -> naive_ops.Op:
     )
 
 
+@pytest.mark.share("tb/isa")
 @pytest.mark.long
 @pytest.mark.parametrize("profile", PROFILE_TEXTS)
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ def run(test: str, class_name: str, folder: Path, transactions: int) -> RunRecor
     )
 
 
+@pytest.mark.share("tb/dut", "tb/env", "sequences")
 @pytest.mark.parametrize(
     ("test", "class_name", "transactions"),
     [
