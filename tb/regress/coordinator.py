@@ -26,7 +26,6 @@ from tb.regress.results.buckets import Signature, bucket_id, signature, signatur
 from tb.regress.results.store import BucketKey, Store
 from tb.regress.workers.job import Job, Lost, Outcome
 from tb.regress.workers.pool import Workers
-from tb.regress.workers.speedup import Speedup
 
 MOST_ATTEMPTS = 3
 """Attempts at a run that loses its workers."""
@@ -132,7 +131,6 @@ class Coordinator:
         self.folder = folder
         self.workers = workers
         self.schedule = Schedule(jobs, store.expected_seconds(manifest_hash))
-        self.speedup = Speedup(jobs, limits.seconds)
         self.tally = Tally(planned=len(jobs))
         self._limits = limits
         self._progress = progress
@@ -190,7 +188,6 @@ class Coordinator:
         return Figures(
             wall_seconds=self.store.heartbeat(self.regression),
             busy_seconds=tally.busy_seconds,
-            speedup=self.speedup.result(),
             workers=self.workers.size,
             builds=tally.builds,
             build_seconds=tally.build_seconds,
@@ -202,25 +199,14 @@ class Coordinator:
     def _fill(self) -> None:
         """Gives every free worker a job."""
         while len(self._flying) < self.workers.size:
-            job = self._next()
+            job = self.schedule.next(self.seconds_left)
             if job is None:
                 return
             place = self.folder / "runs" / job.key / str(job.attempt)
             job = job.model_copy(update={"folder": str(place)})
             self._flying[job.key] = job
-            self.speedup.begun(job, len(self._flying))
             self.workers.submit(job)
         self.tally.running = len(self._flying)
-
-    def _next(self) -> Job | None:
-        if self.workers.size > 1 and not self.schedule.building:
-            alone = self.speedup.alone(self.schedule, self.seconds_left)
-            if alone is not None:
-                if self._flying:
-                    return None
-                self.schedule.take(alone)
-                return alone
-        return self.schedule.next(self.seconds_left)
 
     def _pulse(self) -> None:
         now = time.monotonic()
@@ -237,7 +223,6 @@ class Coordinator:
         if isinstance(item, Lost):
             self._lost(job, item)
             return
-        self.speedup.ended(job, item, waiting=bool(len(self.schedule)))
         self.tally.busy_seconds += item.seconds
         if item.stopped:
             if job.kind == "run":

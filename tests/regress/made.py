@@ -297,7 +297,7 @@ def _end(store: Store, name: str, when: datetime, left: int) -> None:
         store.end_regression(
             name,
             "budget" if left else "complete",
-            Figures(wall_seconds=400.0, speedup=1.86, workers=2),
+            Figures(wall_seconds=400.0, workers=2),
             coverage=merged.percent,
             groups={group: counts.percent for group, counts in merged.groups.items()},
             code={"mte2": {"line": (90, 100), "branch": (40, 80)}, "fix": {"line": (50, 100)}},

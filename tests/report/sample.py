@@ -263,7 +263,6 @@ def sample_view(
         busy_seconds=busy,
         runs_per_minute=60 * len(done) / (busy / 1.86 + 75),
         transactions_per_second=sum(row.sent for row in done) / busy,
-        speedup=1.86,
         workers=2,
         builds=7,
         build_seconds=148.2,

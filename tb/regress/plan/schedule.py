@@ -70,11 +70,6 @@ class Schedule:
         """Planned runs that have not begun."""
         return len(self._waiting) + sum(job.kind == "run" for job in self._first)
 
-    @property
-    def building(self) -> bool:
-        """True while a build is not done."""
-        return any(not item.inputs for item in self._builds.values())
-
     def expected(self, job: Job) -> float:
         """Returns how many seconds a job will probably take."""
         if job.kind != "run":
@@ -104,18 +99,6 @@ class Schedule:
     def again(self, job: Job) -> None:
         """Puts a job in front of all others: one whose worker was lost, or a rerun."""
         self._first.append(job)
-
-    def only(self, kind: Kind) -> list[Job]:
-        """Returns the waiting runs of a kind that could begin now."""
-        return [
-            self._ready(job)
-            for job in self._waiting
-            if kind_of(job) == kind and self._builds[job.config].inputs
-        ]
-
-    def take(self, job: Job) -> None:
-        """Removes a waiting run that is begun out of turn."""
-        self._waiting = deque(one for one in self._waiting if one.key != job.key)
 
     def next(self, seconds_left: float) -> Job | None:
         """Returns the next job that can begin and that fits into the time left, or None.

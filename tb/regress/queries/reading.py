@@ -165,7 +165,6 @@ def _of_counts(
         busy_seconds=max(seconds + builds[1], float(noted.get("busy_seconds", 0.0))),
         runs_per_minute=60.0 * done / wall if wall > 0 else 0.0,
         transactions_per_second=transactions / working if working > 0 else 0.0,
-        speedup=noted.get("speedup"),
         workers=int(noted.get("workers", 1)),
         builds=builds[0],
         build_seconds=builds[1],

@@ -208,7 +208,7 @@ def closing(view: RegressionView, page: str, *, passed: bool) -> RenderableType:
         f"{figures.builds} builds in {figures.build_seconds:.1f} s",
         f"work       {figures.transactions} transactions, {figures.bytes_checked} bytes checked, "
         f"{figures.transactions_per_second:.0f} transactions/s of a worker",
-        f"workers    {figures.workers}" + _speedup(figures.workers, figures.speedup),
+        f"workers    {figures.workers}",
         "coverage   none was counted"
         if not view.coverage.total
         else f"coverage   {view.coverage.covered} of {view.coverage.total} bins, "
@@ -235,12 +235,6 @@ def closing(view: RegressionView, page: str, *, passed: bool) -> RenderableType:
     )
     parts.append(Text(verdict, style="bold green" if passed else "bold red"))
     return Group(*parts)
-
-
-def _speedup(workers: int, speedup: float | None) -> str:
-    if speedup is None or workers < 2:
-        return ""
-    return f", {speedup:.2f} times as fast as one"
 
 
 def _since(view: RegressionView) -> str:

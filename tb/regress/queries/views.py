@@ -47,7 +47,6 @@ class Figures:
         busy_seconds: Of all workers together.
         runs_per_minute: Of wall time.
         transactions_per_second: Of worker time, builds apart: how fast one worker is.
-        speedup: Measured work per time against one worker alone, or None; see the docs.
         workers: Number of workers.
         builds: Builds made, ``build_seconds`` their time.
         lost: Attempts that a worker was lost with.
@@ -66,7 +65,6 @@ class Figures:
     busy_seconds: float = 0.0
     runs_per_minute: float = 0.0
     transactions_per_second: float = 0.0
-    speedup: float | None = None
     workers: int = 1
     builds: int = 0
     build_seconds: float = 0.0

@@ -31,11 +31,9 @@ def keys(schedule: Schedule, left: float = PLENTY) -> list[str]:
 def test_builds_come_before_the_runs_that_need_them() -> None:
     schedule = Schedule([run("x"), run("y", "b"), run("z")], {})
     assert keys(schedule) == ["build-a", "build-b"]
-    building = [schedule.building]
     schedule.built("b", "digest-b")
     assert keys(schedule) == ["y"]
     schedule.built("a", "digest-a")
-    assert [*building, schedule.building] == [True, False]
     first = schedule.next(PLENTY)
     assert first is not None
     assert (first.key, first.inputs) == ("x", "digest-a")

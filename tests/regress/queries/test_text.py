@@ -141,20 +141,6 @@ def test_closing_lines_of_a_good_regression_run() -> None:
     assert not [line for line in lines if "repeat" in line or line.startswith("note")]
 
 
-def test_speedup_is_of_several_workers(view: RegressionView) -> None:
-    def workers(count: int, speedup: float | None) -> str:
-        figures = replace(view.regression_run.figures, workers=count, speedup=speedup)
-        regression_run = replace(view.regression_run, figures=figures)
-        shown = text.as_text(
-            text.closing(replace(view, regression_run=regression_run), "p", passed=True)
-        )
-        return next(line for line in shown.splitlines() if line.startswith("workers"))
-
-    assert workers(2, 1.834) == "workers    2, 1.83 times as fast as one"
-    assert workers(2, None) == "workers    2"
-    assert workers(1, 1.0) == "workers    1"
-
-
 def test_a_failing_regression_run_without_buckets_says_what_repeats(view: RegressionView) -> None:
     run = next(run for run in view.runs if run.state == "error")
     alone = replace(view, buckets=(), runs=[replace(run, command="")])
