@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes pages and exports of a regression run.
 
-Below its folder: ``report/index.html``, ``junit.xml``, ``coverage.ucis.xml`` (functional coverage),
-``code.info`` (code coverage, lcov) and ``code/merged.dat.gz``.
+Below its folder: ``report/index.html``, ``junit.xml``, ``code.info`` (code coverage, lcov)
+and ``code/merged.dat.gz``.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from tb.coverage.exclusions import Excluded, apply_exclusions
 from tb.coverage.export.code import CodeCounts, code_view
 from tb.coverage.export.code_files import merged_readable, write
 from tb.coverage.export.lcov import write_lcov
-from tb.coverage.export.ucis import Origin, write_ucis
 from tb.regress.plan.testplan import TestPlan
 from tb.regress.queries import history, junit
-from tb.regress.queries.views import FAILED, Figures, RegressionStatus, RegressionView
+from tb.regress.queries.views import Figures, RegressionStatus, RegressionView
 from tb.regress.results.store import Store
 from tb.report import site
 
@@ -68,7 +67,7 @@ class Publisher:
         )
 
     def publish(self, plan: TestPlan) -> RegressionView:
-        """Writes pages, JUnit XML, UCIS XML and lcov, and returns what they show.
+        """Writes pages, JUnit XML and lcov, and returns what they show.
 
         Raises:
             PtoError: the database cannot be read or the folder not be written.
@@ -85,7 +84,6 @@ class Publisher:
             write(counts, folder / "code" / MERGED)
             write_lcov(counts, folder / "code.info", ROOT)
         junit.write(view, folder / "junit.xml")
-        write_ucis(view.coverage, folder / "coverage.ucis.xml", _origin(view))
         site.write(view, folder / "report")
         return view
 
@@ -97,15 +95,3 @@ def code_counts(folder: Path) -> tuple[CodeCounts | None, list[str]]:
         return None, []
     counts, problems = merged_readable(files, ROOT)
     return counts, [f"code coverage is not complete: {problem}" for problem in problems]
-
-
-def _origin(view: RegressionView) -> Origin:
-    regression_run = view.regression_run
-    return Origin(
-        regression_run.name,
-        regression_run.ended or regression_run.started,
-        passed=not any(run.state in FAILED for run in view.runs),
-        command=regression_run.command,
-        seed=str(regression_run.base_seed),
-        version=regression_run.commit or "0",
-    )

@@ -292,7 +292,6 @@ def overview_pages(view: RegressionView) -> Iterable[Page]:
             "simulators": sorted({row.simulator for row in view.runs if row.simulator}),
             "exports": (
                 ("junit.xml", "JUnit results"),
-                ("coverage.ucis.xml", "Functional coverage, UCIS"),
                 ("code.info", "Code coverage, lcov"),
                 ("code.expression.info", "Expressions, lcov"),
                 ("code.toggle.info", "Toggles, lcov"),

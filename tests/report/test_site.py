@@ -366,7 +366,6 @@ def test_files_of_a_run_are_linked_while_they_are_there(
     assert 'href="../code.info"' in index.read_text()
     assert 'href="../code.toggle.info"' in index.read_text()
     assert "code.expression.info" not in index.read_text()
-    assert "coverage.ucis.xml" not in index.read_text()
     assert broken_links(index.parent) == []
 
 
