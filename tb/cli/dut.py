@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from tb.cli import declare as typer
+import typer
 
 
 def check_dut(

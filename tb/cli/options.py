@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-from tb.cli import declare as typer
+import typer
+
 from tb.common.errors import PtoError
 
 DEFAULT_SEED = 1

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from tb.cli import declare as typer
+import typer
+
 from tb.cli.options import (
     CodeCoverageOption,
     DutOption,

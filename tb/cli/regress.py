@@ -6,7 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from tb.cli import declare as typer
+import typer
+
 from tb.cli.options import DutOption, ProfileOption, WavesOption, integer
 
 FarmOption = Annotated[

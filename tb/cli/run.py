@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from tb.cli import declare as typer
+import typer
+
 from tb.cli.options import (
     DEFAULT_SEED,
     CodeCoverageOption,

@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-from tb.cli import declare as typer
+import typer
+
 from tb.cli.options import DEFAULT_SEED, JsonOption, ProfileOption, SeedOption, integer
 
 

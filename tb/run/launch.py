@@ -48,9 +48,6 @@ ENTRY_POINTS = (
 )
 """Cocotb's own of a simulation, in order (``pygpi.entry``)."""
 
-KEEPING_CODE = "tb.common.made_code:keep_code"
-"""An entry point before them: the classes of a simulation are made from kept code."""
-
 
 def library_path() -> dict[str, str]:
     """Returns the variable by which a program of Verilator finds cocotb's libraries."""

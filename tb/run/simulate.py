@@ -17,8 +17,6 @@ from tb.run.build import Build
 from tb.run.exchange import SimSettings
 from tb.run.folder import CODE_COVERAGE, COVERAGE, MAILBOX, RESULT, RESULTS_XML, SETTINGS
 from tb.run.launch import (
-    ENTRY_POINTS,
-    KEEPING_CODE,
     NEW_PROCESS,
     Launcher,
     Simulation,
@@ -135,12 +133,6 @@ def _assertions(module: str) -> dict[str, str]:
     return {name: "" if module.startswith("tb.") else f"{module.replace('.', '/')}.py"}
 
 
-def _entry_points() -> dict[str, str]:
-    """Returns the variable with the entry points of a simulation, unless the user has set it."""
-    name = "PYGPI_USERS"
-    return {} if name in os.environ else {name: ",".join((KEEPING_CODE, *ENTRY_POINTS))}
-
-
 def simulate(
     built: Build,
     *,
@@ -201,7 +193,6 @@ def simulate(
             plusargs=extra,
             extra_env={
                 **_assertions(module),
-                **_entry_points(),
                 **library_path(),
                 **env,
                 "COCOTB_ANSI_OUTPUT": "0",

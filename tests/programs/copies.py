@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import typer
 
 import tb.programs.command
 from tb.cli import main as cli
@@ -48,8 +47,8 @@ def run_command(capsys: pytest.CaptureFixture[str], *words: str) -> Done:
         patch.setattr("sys.argv", ["pto-dv", "program", *words])
         try:
             cli.main()
-        except (SystemExit, typer.Exit) as end:
-            code = int(getattr(end, "exit_code", getattr(end, "code", 0)) or 0)
+        except SystemExit as end:
+            code = int(end.code or 0)
     text = capsys.readouterr()
     return Done(code, text.out, text.err)
 
