@@ -13,20 +13,19 @@ import pytest
 
 from tb.common.errors import PtoError
 from tb.language.reader import read_file
-from tests.language.corpus import Case, cases, complaint, findings, read_cases
+from tests.language.corpus import Case, cases, complaint, findings, parts, read_cases
 from tests.wording import line_says
 
 CASES = cases()
+PARTS = parts(CASES)
 
 
-@pytest.mark.parametrize("case", [x for x in CASES if not x.expected], ids=lambda x: x.name)
-def test_legal_programs_have_no_finding(case: Case, tmp_path: Path) -> None:
-    assert complaint(case, findings(case, tmp_path)) == ""
-
-
-@pytest.mark.parametrize("case", [x for x in CASES if x.expected], ids=lambda x: x.name)
-def test_illegal_programs_are_refused_with_rule_and_place(case: Case, tmp_path: Path) -> None:
-    assert complaint(case, findings(case, tmp_path)) == ""
+@pytest.mark.parametrize("part", PARTS)
+def test_every_case_has_the_expected_findings(part: str, tmp_path: Path) -> None:
+    """Each wrong case of the part is reported."""
+    complaints = [complaint(case, findings(case, tmp_path)) for case in PARTS[part]]
+    wrong = "\n".join(filter(None, complaints))
+    assert not wrong, wrong
 
 
 def test_a_legal_program_that_is_broken_is_refused(tmp_path: Path) -> None:
@@ -102,10 +101,11 @@ def test_comments_of_a_case_are_checked(
         read_cases(path)
 
 
-@pytest.mark.parametrize("case", CASES[::8], ids=lambda x: x.name)
-def test_lines_may_end_as_on_windows(case: Case, tmp_path: Path) -> None:
-    windows = replace(case, text=case.text.replace("\n", "\r\n"))
-    assert findings(windows, tmp_path) == findings(case, tmp_path)
+@pytest.mark.parametrize("part", PARTS)
+def test_lines_may_end_as_on_windows(part: str, tmp_path: Path) -> None:
+    for case in PARTS[part][::8]:
+        windows = replace(case, text=case.text.replace("\n", "\r\n"))
+        assert findings(windows, tmp_path) == findings(case, tmp_path), case.name
 
 
 TOKEN = re.compile(r'"[^"\n]*"|//[^\n]*|[%@#!^]?[\w.$-]+|\s+|.', re.DOTALL)

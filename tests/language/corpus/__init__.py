@@ -203,6 +203,18 @@ def cases() -> list[Case]:
     return [case for path in sorted(FOLDER.glob("*/*.pto")) for case in read_cases(path)]
 
 
+def parts(chosen: list[Case], size: int = 15) -> dict[str, list[Case]]:
+    """Returns the cases of each file, by file and number, in lists short enough for one test."""
+    files: dict[str, list[Case]] = {}
+    for case in chosen:
+        files.setdefault(f"{case.path.parent.name}/{case.path.stem}", []).append(case)
+    return {
+        f"{name}-{start // size}": found[start : start + size]
+        for name, found in files.items()
+        for start in range(0, len(found), size)
+    }
+
+
 def findings(case: Case, folder: Path) -> list[Finding]:
     """Returns the findings of the tools in a case, in the order of the text.
 
