@@ -14,6 +14,7 @@ import pytest
 from tb.common.errors import PtoError
 from tb.language.reader import read_file
 from tests.language.corpus import Case, cases, complaint, findings, parts, read_cases
+from tests.language.corpus.short import complete
 from tests.wording import line_says
 
 CASES = cases()
@@ -75,6 +76,68 @@ func.func @k() {{
     message = complaint(second, findings(second, tmp_path))
     assert message.startswith(f"{path}:12: illegal/b: expected type, got another finding first:\n")
     assert "x.pto:12:3: error" in message
+
+
+SHORT = """// case: x
+// Words on %n.
+%at = pto.castptr %c512_i64 : i64 -> !pto.ptr<i8, ub>
+scf.for %i = %c0 to %c2 step %c1 {
+  // expected: type @below:3
+  pto.mte_gm_ub %in, %at, %c0_i64, %c64 nburst(%rows, %c64, %c64)
+    pad(%one) : !pto.ptr<i8, gm>, !pto.ptr<i8, ub>, i64, i64, i64, i64, i64, pad f16
+}
+pto.mte_ub_gm %ub, %in, %rows nburst(%rows, %c64, %c64) {ub_sub = 1 : i32}
+  : !pto.ptr<i8, ub>, !pto.ptr<i8, gm>, i64, i64, i64, i64
+"""
+
+SUPPLIED = """module {
+func.func @x(%in: !pto.ptr<i8, gm>, %rows: i64) {
+%c512_i64 = arith.constant 512 : i64
+%c0 = arith.constant 0 : index
+%c2 = arith.constant 2 : index
+%c1 = arith.constant 1 : index
+%c0_i64 = arith.constant 0 : i64
+%c64 = arith.constant 64 : i64
+%one = arith.constant 1.0 : f16
+%ub = pto.castptr %c0_i64 : i64 -> !pto.ptr<i8, ub>
+"""
+
+
+def test_a_case_omits_what_names_say() -> None:
+    assert complete("x", SHORT) == (f"{SUPPLIED}{SHORT}return\n}}\n}}\n", 10)
+    assert complete("x", SHORT + "// func.func") == (SHORT + "// func.func", 0)
+    assert complete("x", "// Words.\nNo op.\n") == ("// Words.\nNo op.\n", 0)
+
+
+@pytest.mark.parametrize(
+    ("op", "definition"),
+    [
+        ("pto.set_ctrl %rows : i64", "@x(%rows: i64)"),
+        ("pto.set_ctrl %rose : i64", "@x() {\npto.set_ctrl %rose"),
+        ("pto.set_ctrl %c8_i32 : i64", "%c8_i32 = arith.constant 8 : i32"),
+        ("pto.set_ctrl %c8 : i64", "%c8 = arith.constant 8 : i64"),
+        ("scf.if %true {", "%true = arith.constant true"),
+        ("pto.get_buf_dyn %i", "@x(%i: index)"),
+        ("pto.set_mov_pad_val %zero : bf16", "%zero = arith.constant 0.0 : bf16"),
+        ("pto.set_mov_pad_val %zero : i8", "%zero = arith.constant 0 : i8"),
+        ('"pto.f"(%a) : (!pto.ptr<!pto.hif8, l1>)', "%c0_i64 : i64 -> !pto.ptr<!pto.hif8, l1>"),
+        ("pto.f %a : memref<?xf16, 3>", "@x(%a: memref<?xf16, 3>)"),
+        ("%b:2 = arith.f %n : i8 to i64", "@x(%n: i8)"),
+    ],
+)
+def test_values_of_a_short_case(op: str, definition: str) -> None:
+    assert definition in complete("x", f"{op}\n")[0]
+
+
+def test_a_short_case_keeps_its_lines(tmp_path: Path) -> None:
+    path = tmp_path / "illegal" / "x.pto"
+    path.parent.mkdir()
+    path.write_text(f"{SHORT}// -----\n{SHORT.replace('case: x', 'case: y')}")
+    first, second = read_cases(path)
+    assert (first.line, second.line) == (6, 17)
+    assert "x.pto:6:3: error" in complaint(first, findings(first, tmp_path))
+    assert f"{path}:17: illegal/y: " in complaint(second, findings(second, tmp_path))
+    assert "x.pto:17:3: error" in complaint(second, findings(second, tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -2,21 +2,23 @@
 """Small programs, legal and illegal, written from the specification and the seeds alone.
 
 A file holds the cases of one family of rules, separated by lines of ``// -----``. A case of
-``illegal/`` names the expected finding above the line that causes it; ``legal/`` has none:
+``illegal/`` names the expected finding above the line that causes it; one of ``legal/`` has none:
 
     // case: bt_l01_narrow
     // One sentence on the subject of the test.
     // with: --foreign skip --arg 1=4096 --run
     // also: DMA-L15
-    module {
-        // expected: DMA-L03|type @below:5
+    // expected: DMA-L03|type @below:1
+    pto.mte_l1_bt %src, %dst, %c1_i64 nburst(%c4_i64, %c0_i64, %c0_i64)
+      : !pto.ptr<f16, l1>, !pto.ptr<f16, bt>, i64, i64, i64, i64
 
 ``expected`` lists rules or words, one of which fits the first finding, and its place: the line
 below with a column, without one where the specification does not fix it, or no ``@below`` where the
 place may be one of several. ``with: --profile=a5``, ``--ubuf-to-ubuf=blocks`` and
 ``--hazard=error`` are as of ``pto-dv verify``. ``also`` lists rules or words of further findings.
 ``--run`` requires every value, as a run does; without it the case is checked as by ``pto-dv
-verify``.
+verify``. :mod:`tests.language.corpus.short` supplies the module, function and values that a case
+omits.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ from tb.language.rules.check import check
 from tb.language.run.walk import trace
 from tb.language.trace import Argument
 from tb.language.verify import verify_file
+from tests.language.corpus.short import complete
 
 FOLDER = Path(__file__).parent
 
@@ -118,7 +121,8 @@ class Case:
         also: Rules or words of the other findings, in their order.
         line, column: Place of the first finding in the file; 0 where any is right.
         options: Words of ``with``.
-        text: The case without its separators.
+        text: The whole program: the case without its separators, with what it omits.
+        before: Number of lines of ``text`` that precede those of the file.
     """
 
     path: Path
@@ -130,6 +134,12 @@ class Case:
     column: int
     options: tuple[str, ...]
     text: str = field(repr=False)
+    before: int = 0
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of ``text``, of which the first is line ``start`` of the file."""
+        return self.text.replace("\n", " ", self.before).split("\n")
 
     @property
     def arguments(self) -> dict[int, int]:
@@ -184,9 +194,11 @@ def read_case(path: Path, start: int, text: str) -> Case:
             raise ValueError(f"{path}:{start + number}: {lines[number]!r} cannot be expected")
         expected = tuple(words[1].split("|"))
         line, column = start + number + 1 if words[2] else 0, int(words[3] or 0)
-    name = f"{path.parent.name}/{lines[0].removeprefix('// case: ')}"
+    name = lines[0].removeprefix("// case: ")
     options, also = heads.get("with", none), heads.get("also", none)
-    return Case(path, start, name, expected, also, line, column, options, text)
+    program, before = complete(name, text)
+    name = f"{path.parent.name}/{name}"
+    return Case(path, start, name, expected, also, line, column, options, program, before)
 
 
 def read_cases(path: Path) -> list[Case]:
@@ -219,10 +231,11 @@ def findings(case: Case, folder: Path) -> list[Finding]:
     """Returns the findings of the tools in a case, in the order of the text.
 
     The case is written to a separate file in ``folder``, after as many empty lines as precede
-    it in the corpus: the lines of the findings are those of the corpus file.
+    it in the corpus, and what the case omits into its first line: the lines of the findings are
+    those of the corpus file.
     """
     path = folder / case.path.name
-    path.write_bytes(("\n" * (case.start - 1) + case.text).encode())
+    path.write_bytes(("\n" * (case.start - 1) + "\n".join(case.lines)).encode())
     with using(case.profile):
         return _found(case, path)
 

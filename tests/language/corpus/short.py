@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a short case of the corpus omits: module, function, constants, arguments and buffers.
+
+A case without ``func.func`` is the body of a function that has the name of the case. A value that
+no line of it defines is what its name says, in the type that the first op with it gives:
+
+- ``%c16_i64`` and ``%c16`` are the constant 16, ``%true`` and ``%false`` those of ``i1``, ``%one``
+  and ``%zero`` 1 and 0;
+- a pointer into a buffer is cast from address 0;
+- a pointer into GM, a memref or a number without a known value, such as ``%n`` and ``%rows``, is an
+  argument, in the order of the first uses.
+
+Any other value stays undefined. A number is an index where no op gives a type. A case with
+``func.func``, or without an op, is complete.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_COMMENT = re.compile(r"//[^\n]*")
+_VALUE = re.compile(r"%[\w$.-]+")
+_DEFINED = re.compile(r"(%[\w$.-]+)(?::\d+ =| =|: )")
+_OP = re.compile(r'^ *(?=(?:%\S+ = )?"?[a-z_]+\.[a-z])', re.MULTILINE)
+_RESULT = re.compile(r"^%\S+ = ")
+_ATTRIBUTES = re.compile(r"<?\{[^{}]*\}>?")
+_TYPE = re.compile(
+    r"!pto\.ptr<(?:[^<>]|<[^<>]*>)*>|memref<(?:[^<>]|<[^<>]*>)*>|![\w.]+"
+    r"|\b(?:index|[su]?i\d+|bf16|tf32|hif8|f\d+\w*)\b"
+)
+_CONSTANT = re.compile(r"%c(\d+)(?:_(i\d+))?")
+_WORDS = {"%one": "1", "%zero": "0"}
+_NUMBERS = ("%i", "%k", "%m", "%n", "%r", "%rows", "%size", "%start", "%stride")
+
+
+def complete(name: str, text: str) -> tuple[str, int]:
+    """Returns the program of a case, and how many of its lines were put before ``text``."""
+    if "func.func" in text or not _OP.search(text):
+        return text, 0
+    arguments, lines = [], []
+    for value, kind in sorted(_undefined(text).items(), key=lambda x: not _constant(*x)):
+        if constant := _constant(value, kind):
+            lines.append(constant)
+        elif kind.startswith("!pto.ptr<") and not kind.endswith(" gm>"):
+            lines.append(f"{value} = pto.castptr %c0_i64 : i64 -> {kind}")
+        elif kind.startswith(("!pto.ptr<", "memref<")) or value in _NUMBERS:
+            arguments.append(f"{value}: {kind}")
+    zero = "%c0_i64 = arith.constant 0 : i64"
+    if any("castptr %c0_i64 :" in line for line in lines) and zero not in lines:
+        lines.insert(0, zero)
+    before = ["module {", f"func.func @{name}({', '.join(arguments)}) {{", *lines]
+    return "".join(f"{line}\n" for line in before) + text + "return\n}\n}\n", len(before)
+
+
+def _constant(value: str, kind: str) -> str:
+    """Returns the line that defines a value named after a constant; empty if it is another."""
+    if value in ("%true", "%false"):
+        return f"{value} = arith.constant {value[1:]}"
+    if found := _CONSTANT.fullmatch(value):
+        return f"{value} = arith.constant {found[1]} : {found[2] or kind}"
+    if value in _WORDS:
+        number = _WORDS[value] + ("" if "i" in kind else ".0")
+        return f"{value} = arith.constant {number} : {kind}"
+    return ""
+
+
+def _undefined(text: str) -> dict[str, str]:
+    """Returns the type of each value that no line defines, in the order of the first uses."""
+    code = _COMMENT.sub("", text)
+    defined = set(_DEFINED.findall(code))
+    types: dict[str, str] = {}
+    for op in _OP.split(code):
+        for value, kind in _typed(op):
+            types[value] = types.get(value) or kind
+    return {value: kind or "index" for value, kind in types.items() if value not in defined}
+
+
+def _typed(op: str) -> Iterator[tuple[str, str]]:
+    """Yields the operands of an op with the types written at its end; empty where none is."""
+    operands, _, types = " ".join(_ATTRIBUTES.sub("", op).split()).partition(" : ")
+    kinds = _TYPE.findall(re.split(" -> | to ", types)[0])
+    values = _VALUE.findall(_RESULT.sub("", operands))
+    for number, value in enumerate(values):
+        yield value, kinds[number] if number < len(kinds) else ""
