@@ -53,7 +53,7 @@ def imported(*words: str) -> set[str]:
         (["--help"], set()),
         (["verify", PROGRAM], {"xdsl"}),
         (["verify", "examples/programs", "--foreign", "skip", "--hazard=warn"], {"xdsl"}),
-        (["verify", "tests/language/corpus/illegal/order.pto"], {"xdsl"}),
+        (["verify", "examples/programs/rules"], {"xdsl"}),
         (["verify", "no.pto"], {"xdsl"}),
         (["doctor"], set()),
     ],
