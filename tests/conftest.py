@@ -11,6 +11,7 @@ from typing import BinaryIO
 import pytest
 from hypothesis import settings
 
+from tb.dut.user_code import USER_TEST_ENV
 from tb.run import launch
 from tb.run.launch import Process, start_process
 from tb.run.warm import WarmSimulator
@@ -37,7 +38,7 @@ def warm_simulators() -> Iterator[None]:
     warm = WarmSimulator(most=3)
 
     def start(words: Sequence[str], folder: Path, env: Mapping[str, str], log: BinaryIO) -> Process:
-        ours = env["COCOTB_TEST_MODULES"].startswith("tb.")
+        ours = env["COCOTB_TEST_MODULES"].startswith("tb.") and not env.get(USER_TEST_ENV)
         alone = any(str(folder) in word for word in words)  # with a file of the run: waves
         return (start_process if alone or not ours else warm.start)(words, folder, env, log)
 

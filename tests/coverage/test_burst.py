@@ -89,6 +89,7 @@ def test_against_one_op_at_a_time(form: str) -> None:
     assert coverage.impossible == []
 
 
+@pytest.mark.long
 def test_bins_of_a_ub_copy() -> None:
     found = one(MteUbUb(0, 32 * 40, 4, 3, 6, 0))
     want = {

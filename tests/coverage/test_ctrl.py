@@ -108,6 +108,7 @@ def test_bit_48_of_f16_updates() -> None:
     assert "f16_nan" not in bins(replace(COPY, atomic=Atomic("f32", "add")), events=int(events))
 
 
+@pytest.mark.long
 def test_codes_without_a_meaning() -> None:
     want = {"form=mte_l0c_gm x rule=FIX-L26": 1}
     for ctrl in (7 << 6, 1 << 6 | 3 << 9):

@@ -91,6 +91,7 @@ def rows_of_section_4() -> list[tuple[QuantMode, str]]:
     return [(mode, dst) for mode in QUANT_MODES.values() for dst in mode.dst or COPIES]
 
 
+@pytest.mark.long
 def test_every_mode_and_destination_has_its_bin() -> None:
     rows = rows_of_section_4()
     ops = [op_of(mode, dst) for mode, dst in rows]
@@ -256,6 +257,7 @@ def result_of(mode: QuantMode, dst: str) -> str:
     return "hif8 hybrid" if "hybrid" in mode.narrow else RESULTS[DST_CODES[dst]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("event", list(IMPOSSIBLE))
 def test_events_by_destination(event: FixEvent) -> None:
     rows = [
@@ -289,6 +291,7 @@ def test_an_impossible_event_is_reported() -> None:
     assert coverage.impossible == [f"{NAME}.met_tie_down: hif8"]
 
 
+@pytest.mark.long
 def test_events_against_saturation_and_stage() -> None:
     f16 = op_of(QUANT_MODES["deqf16_scalar"], "f16", sat="nosat")
     counts = counts_of([f16], [FixEvent.NAN | FixEvent.OVERFLOW_SPECIAL])
@@ -413,6 +416,7 @@ def test_all_three_ops_count() -> None:
     assert coverage.impossible == []
 
 
+@pytest.mark.long
 def test_codes_of_the_table() -> None:
     assert len(QUANT_BY_CODE) == 37
     labels = FunctionalCoverage().groups[NAME].group.by_name["mode"].labels

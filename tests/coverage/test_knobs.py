@@ -101,6 +101,7 @@ def test_ends_of_padded_rows() -> None:
         assert padded(30, 1, 32) == {"pad_end": "at the stride", "pad_moved": "no"}
 
 
+@pytest.mark.long
 def test_long_rows() -> None:
     with using(A5):
         assert one(MteGmUb(0, 0, 65536, 1, 0, 0))["len"] == "65536..131071"

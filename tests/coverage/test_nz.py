@@ -160,6 +160,7 @@ ND_E6 = MteGmL1Frac(64, 64, "dn2nz", 16, 5, 32, 1, 16, 80, 1, 160)
 ND_E8 = MteGmL1Frac(64, 64, "nd2nz", 6, 3, 6, 2, 0, 0, 4, 36, 5, 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("op", "want"),
     [

@@ -90,6 +90,7 @@ def test_drawn_profiles_reach_every_bin() -> None:
     assert set(RANGES) >= {"burst_ops", "burst_gap"}
 
 
+@pytest.mark.long
 def test_an_error_is_counted_with_its_neighbours() -> None:
     errors = {0: Verdict([error(0)]), 1: Verdict([error(992), error(960)])}
     checked = batch(errors, faults=(Fault(Space.GM, 0, FaultKind.DECERR, nth=2),))

@@ -141,6 +141,7 @@ def nothing_is_built(*_: object, **__: object) -> None:
     raise AssertionError("a build was started")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("change", "message"),
     [

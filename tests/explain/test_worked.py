@@ -144,6 +144,7 @@ def test_a_register_keeps_its_value_when_an_operand_does_not_fit(
     assert int(found["words"][0]["value"], 16) == 1 << 21 | 1
 
 
+@pytest.mark.long
 def test_expansions_are_those_of_the_dialect(capsys: pytest.CaptureFixture[str]) -> None:
     """Operands of spec/dialect.md, section 5; words of two operands: low 40 bits, high 24."""
     for raw in RAW_FORMS:

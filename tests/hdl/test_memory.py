@@ -257,6 +257,7 @@ def test_stamps(backends: Backends) -> None:
     assert memory.last_writer(Space.L1, 0x40) is None
 
 
+@pytest.mark.long
 def test_dirty_pages_are_listed_once_in_order(backends: Backends) -> None:
     pages = [77, 5, 1 << 27, 77, 6, 5]
     for page in pages:

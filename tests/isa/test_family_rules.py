@@ -273,6 +273,7 @@ def test_legacy_ub_copy_becomes_the_one_with_gaps() -> None:
     assert lower_ubuf_copy(alone) == ub_ub(n_burst=1, src_gap=0, dst_gap=0)
 
 
+@pytest.mark.long
 @given(UBUF_COPIES)
 def test_every_legacy_ub_copy_that_is_issued_has_a_descriptor_that_fits(op: CopyUbufToUbuf) -> None:
     if lowering_violation(op) is None:

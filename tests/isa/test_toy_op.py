@@ -94,6 +94,7 @@ def moved(op: Any) -> list[tuple[int, int]]:
     return found
 
 
+@pytest.mark.long
 @every
 def test_the_row_is_in_every_table(toy: str) -> None:
     text, page = of("tb.isa.verilog", "header_text")(), of("tb.isa.document", "page_text")()

@@ -58,6 +58,7 @@ def around(form: str, every: int = 1) -> list[int]:
     return sorted(found | {bits ^ 0x80000000 for bits in found})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sat", SATS)
 @pytest.mark.parametrize(("form", "every"), [("f16", 97), ("bf16", 131), ("f8E4M3FN", 1)])
 def test_narrow_floats_round_to_the_nearest_value(form: str, every: int, sat: str) -> None:

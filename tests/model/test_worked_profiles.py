@@ -245,6 +245,7 @@ D_ROWS: tuple[Row, ...] = (
 )  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("row", D_ROWS, ids=lambda row: row[0])
 def test_rule_checks(row: Row, profile: str) -> None:

@@ -447,6 +447,7 @@ def test_a_pass_without_its_coverage_is_an_error(regression: RegressionRun) -> N
     assert coordinator.tally.failed == 1
 
 
+@pytest.mark.long
 def test_a_run_that_was_to_count_code_coverage_and_did_not_is_noted(
     regression: RegressionRun,
 ) -> None:

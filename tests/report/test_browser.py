@@ -14,6 +14,8 @@ from tb.report.site import write
 from tests.report.browser import PHONE, VARIANTS, Page, Scheme, Visitor, contrast_problems, too_wide
 from tests.report.sample import sample_view
 
+pytestmark = pytest.mark.long
+
 PAGES = ("index", "runs", "testplan", "spec")
 
 

@@ -14,6 +14,8 @@ from tb.report.site import write
 from tests.report.browser import VARIANTS, Scheme, Visitor, contrast_problems, too_wide
 from tests.report.sample import sample_view
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def view() -> RegressionView:

@@ -61,6 +61,7 @@ def test_totals_stand_on_the_page_kinds_apart(view: RegressionView, site: Path) 
     assert f"counted by {code_of(view).runs} runs" in words
 
 
+@pytest.mark.long
 def test_a_source_of_two_engines_has_a_page_for_each(view: RegressionView, site: Path) -> None:
     both = [file for file in code_of(view).files if file.path.endswith("pto_fifo.v")]
     assert len({source_path(file.engine, file.path) for file in both}) == len(both) == 2

@@ -58,6 +58,7 @@ def test_rows_and_pages(region: Footprint) -> None:
     assert sorted(pages_of(region)) == sorted(pages)
 
 
+@pytest.mark.long
 @given(st.sets(st.integers(0, 40)))
 def test_runs_are_the_pages(pages: set[int]) -> None:
     runs = list(page_runs(pages))

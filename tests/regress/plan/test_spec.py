@@ -160,6 +160,7 @@ def test_who_names_a_rule_is_read_off_the_sources(tmp_path: Path) -> None:
     assert rows["DMA-L03"].unit_tests == ()
 
 
+@pytest.mark.long
 def test_rows_have_text_and_place() -> None:
     rows = {row.name: row for row in spec_rows({})}
     assert rows["DMA-L05"].kind == "rule"

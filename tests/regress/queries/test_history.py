@@ -59,6 +59,7 @@ def test_regression_runs_the_newest_first(store: Store) -> None:
     assert history.regression_runs(store, regression="weekly") == []
 
 
+@pytest.mark.long
 def test_a_regression_run_by_name_by_day_and_the_latest(store: Store) -> None:
     assert history.regression_run(store).name == NAMES[2]
     assert history.regression_run(store, NAMES[1]).name == NAMES[1]

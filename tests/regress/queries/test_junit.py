@@ -50,6 +50,7 @@ def test_every_run_is_a_case_with_its_outcome(view: RegressionView, tmp_path: Pa
         assert properties.get("command", "") == run.command
 
 
+@pytest.mark.long
 def test_counts_and_suites(view: RegressionView) -> None:
     document = junit(view)
     states = Counter(run.state for run in view.runs)
@@ -74,6 +75,7 @@ def test_a_suite_is_named_by_the_build(view: RegressionView) -> None:
     assert [suite.name for suite in junit(replace(view, runs=runs))] == ["icarus-cov"]
 
 
+@pytest.mark.long
 def test_the_first_run_of_a_bucket_has_its_report(view: RegressionView) -> None:
     found = cases(junit(view))
     bucket = view.buckets[0]

@@ -113,6 +113,7 @@ def test_of_many_points_the_first_are_named() -> None:
     assert "coverage lost  25" in lines
 
 
+@pytest.mark.long
 def test_closing_lines_of_a_regression_run_that_failed(view: RegressionView) -> None:
     lines = text.as_text(text.closing(view, "sim_build/x/index.html", passed=False)).splitlines()
     figures = view.regression_run.figures

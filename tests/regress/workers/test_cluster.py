@@ -210,6 +210,7 @@ def test_an_unreachable_scheduler_is_an_error(nowhere: str) -> None:
     assert "farm file" in info.value.remedy
 
 
+@pytest.mark.long
 def test_an_address_that_is_none() -> None:
     with pytest.raises(PtoError, match="cannot be reached"):
         connect("nowhere://x", where="x")

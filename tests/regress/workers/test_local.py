@@ -167,6 +167,7 @@ def test_the_time_limit_ends_a_job(pool: LocalWorkers, tmp_path: Path) -> None:
     assert not found.stopped
 
 
+@pytest.mark.long
 def test_a_worker_that_does_not_listen_is_killed(pool: LocalWorkers, tmp_path: Path) -> None:
     pool.submit(job("a", tmp_path, sleep=30.0, timeout=2.0, deaf=True, simulator="loose"))
     found = outcome_of(pool)

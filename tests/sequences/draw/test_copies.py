@@ -222,6 +222,7 @@ def test_both_ends_of_both_memories(by_op: dict[str, list[Descriptor]], name: st
         assert any(side.base == addresses.start for side in sides), keyword
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["mte_gm_l1", "mte_l1_ub"])
 def test_spread_of_strided_copies(by_op: dict[str, list[Descriptor]], name: str) -> None:
     descs = [desc for desc in by_op[name] if isinstance(desc, DmaDescriptor)]

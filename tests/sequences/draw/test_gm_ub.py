@@ -119,6 +119,7 @@ def test_any_constraints_give_legal_blocks(
     assert registers == generator.registers
 
 
+@pytest.mark.long
 def test_far_ops_find_a_place() -> None:
     limits = OpConstraints(far=1.0, nop=0.0, max_bytes=4096)
     blocks = CopyGenerator(15, GM_UB_NAMES, limits).draw(3000)

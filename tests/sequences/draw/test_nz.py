@@ -48,6 +48,7 @@ def test_every_tail_of_every_element_size(live: list[NzDescriptor]) -> None:
             assert channels == {1, 2, 3, 4}
 
 
+@pytest.mark.long
 def test_rows_around_sixteen_and_single_ones(live: list[NzDescriptor]) -> None:
     normal = [desc for desc in live if not desc.small_c0]
     tall = [desc.n_value % 16 for desc in normal if desc.n_value > 14]

@@ -174,6 +174,7 @@ def test_mixed_fills_and_flags(blocks: list[OpBlock]) -> None:
     assert late > 100
 
 
+@pytest.mark.long
 def test_saturating_blocks_fill_the_queues(blocks: list[OpBlock]) -> None:
     saturating = [block for block in blocks if is_saturating(block)]
     assert 0.02 < sum(map(len, saturating)) / sum(map(len, blocks)) < 0.08
@@ -279,6 +280,7 @@ class TestMeetInGm:
                     meeting += true
         assert meeting > 3
 
+    @pytest.mark.long
     def test_intervals_cover_what_is_touched(self) -> None:
         for block in CopyGenerator(3, COPY_FORMS).draw(300):
             start, end, _ = gm_intervals(block)
