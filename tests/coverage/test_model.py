@@ -198,6 +198,7 @@ def test_table_names_holes() -> None:
     assert "a=a0 x b=b1" in text
     assert text.endswith("total: 3 of 7 bins, 42.86 %")
     assert "and 1 more" in table(sampled([0], [0]), holes=1)
+    assert " more" not in table(sampled([0], [0]), holes=2)
     full = sampled([0, 1, 0], [0, 1, 1])
     assert "point" not in table(full, complete=False)
     assert "unreachable" in table(sampled([2], [0]))
