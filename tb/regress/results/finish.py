@@ -219,7 +219,10 @@ def add_rerun(
 
 
 def record(connection: Connection, run_id: int) -> RunRecord | None:
-    """Returns the record of a run with the details of its failures."""
+    """Returns the record of a run with the details of its failures.
+
+    Fields that only earlier versions had are left out.
+    """
     data = connection.execute(select(RunTable.record).where(RunTable.id == run_id)).scalar()
     if data is None:
         return None
@@ -228,4 +231,5 @@ def record(connection: Connection, run_id: int) -> RunRecord | None:
         .where(FailureTable.run_id == run_id)
         .order_by(FailureTable.position)
     ).scalars()
-    return RunRecord.model_validate({**data, "details": list(details)})
+    known = {name: value for name, value in data.items() if name in RunRecord.model_fields}
+    return RunRecord.model_validate({**known, "details": list(details)})

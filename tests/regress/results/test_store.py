@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from tb.coverage.export.exchange import to_json
 from tb.regress.queries.views import Figures
@@ -226,6 +226,18 @@ def test_what_a_run_leaves(store: Store) -> None:
         assert row.started == done.started
         bucket = session.scalars(select(BucketTable)).one()
         assert (bucket.title, bucket.signature) == (BUCKET.title, BUCKET.signature)
+
+
+def test_a_record_of_an_earlier_version_has_more_fields(store: Store) -> None:
+    planned = jobs(1)
+    regression = begin(store, planned)
+    number = run_id(store.finish_run(regression, outcome(planned[0]), state="pass"))
+    before = store.record(number)
+    (stored,) = column(store, RunTable.record)
+    more = update(RunTable).values(record={**stored, "gone": {"mte_gm_ub": 1}})
+    store._write(lambda connection: connection.execute(more))
+    assert before is not None
+    assert store.record(number) == before
 
 
 def test_a_bucket_is_one_over_regression_runs(store: Store) -> None:
