@@ -429,10 +429,6 @@ class FilterChain:
             return block
         return without(block, kept, pending)
 
-    def passes(self, block: OpBlock) -> bool:
-        """Tells whether all ops of a block may be sent; counts nothing."""
-        return all(item(block).all() for item in self.filters)
-
     def _name(self, block: OpBlock, mask: Bools, reason: str) -> None:
         """Notes the forms of dropped ops."""
         for form in forms(block, mask):

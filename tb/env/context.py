@@ -137,8 +137,6 @@ class RunContext:
         counts = self.counts
         counts.ops = {name: counts.ops[name] for name in SELECTABLE if name in counts.ops}
         counts.injected = Counter(dict(sorted(counts.injected.items())))
-        counts.twins = Counter(dict(sorted(counts.twins.items())))
-        counts.twin_forms = Counter(dict(sorted(counts.twin_forms.items())))
         counts.exercised = Counter(dict(sorted(counts.exercised.items())))
         counts.clocks = int(self.mailbox.cycles)
         counts.coverage = self.coverage_summary()

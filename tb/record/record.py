@@ -214,8 +214,6 @@ class RunCounters(BaseModel):
             worked values that were checked.
         outside: Verdicts about results of others, where a test sent them.
         schedules: Replays under schedules, in order.
-        twins: Copies whose two forms were compared with each other, by op.
-        twin_forms: How often each form was one of the two.
         coverage: Functional coverage.
     """
 
@@ -237,8 +235,6 @@ class RunCounters(BaseModel):
     exercised: Counter[str] = Field(default_factory=Counter)
     outside: list[OutsideGroup] = Field(default_factory=list)
     schedules: list[ScheduleReport] = Field(default_factory=list)
-    twins: Counter[str] = Field(default_factory=Counter)
-    twin_forms: Counter[str] = Field(default_factory=Counter)
     coverage: CoverageSummary = Field(default_factory=CoverageSummary)
 
     def counters(self) -> dict[str, Any]:

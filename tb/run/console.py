@@ -125,9 +125,6 @@ class Console:
             self.say(f"  left out          {sentence}")
         if record.outside:
             self.say(f"  outside           {counts_text(record.outside)}")
-        if record.twins:
-            counts = ", ".join(f"{name} {count}" for name, count in record.twins.items())
-            self.say(f"  twins             {record.twins.total()} copies in two forms: {counts}")
         if record.injected:
             counts = ", ".join(f"{name} {count}" for name, count in record.injected.items())
             self.say(f"  injected          {counts}")

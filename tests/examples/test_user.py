@@ -52,8 +52,7 @@ def test_a_test_with_its_own_sequence(here: Path) -> None:
 @pytest.mark.sim
 def test_an_override_of_the_sequence(here: Path) -> None:
     slow = passed(run("mine/my_sequence.py:PausingTest", here))
-    # A class that derives from a test has no options of the plan, such as that for twins.
-    plain = passed(run("random", here, options={"twins": 0.0}))
+    plain = passed(run("random", here))
     assert slow.ops == plain.ops
     assert slow.clocks > plain.clocks + 2000
 

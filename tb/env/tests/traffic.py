@@ -20,14 +20,12 @@ from sequences.examples.catalog import EXAMPLES
 from sequences.examples.example import Data, Fill
 from sequences.illegal.generator import IllegalGenerator
 from sequences.op_filter import forms
-from sequences.twins.forms import TwinDraw
 from sequences.uvm import BlockItem
 from tb.dut.limits import capability_filters
 from tb.env.agent import MailboxDriver
 from tb.env.base_test import PtoTestBase
 from tb.env.pins import PinDriver
 from tb.env.stress import FaultDraw
-from tb.env.twins import TwinCheck
 from tb.isa.block import OpBlock
 from tb.isa.burst.table import MTE_L1_BT
 from tb.isa.ops import LEGACY_FORMS
@@ -55,11 +53,7 @@ SMALL: dict[str, Any] = {
 
 @pyuvm.test()
 class RandomTest(PtoTestBase):
-    """Random blocks; options ``illegal`` and ``faults`` are fractions of the blocks.
-
-    Option ``twins`` is the share of the transactions that are one copy in two forms, 0 where the
-    plan has none.
-    """
+    """Random blocks; options ``illegal`` and ``faults`` are fractions of the blocks."""
 
     def build_phase(self) -> None:
         """Makes the generator of memory errors."""
@@ -118,7 +112,6 @@ class RandomTest(PtoTestBase):
             illegal = 0.0
         faults = float(options.get("faults", FAULT_FRACTION))
         legal, bad = self.legal_blocks(), self.illegal_blocks(settings.seed + 1)
-        twins = self.twin_check()
         left, number = settings.transactions, 0
         while left > 0 and not self.run.aborted:
             with self.run.stopwatch.phase("generate"):
@@ -135,18 +128,6 @@ class RandomTest(PtoTestBase):
                 item = BlockItem(block, faults=found, isolated=isolated)
             left -= len(block)
             yield item
-            if not isolated and not self.run.aborted:
-                for twin in twins.items(block, left):
-                    left -= len(twin.block)
-                    yield twin
-
-    def twin_check(self) -> TwinCheck:
-        """Returns what sends copies in two forms: none where the user constrains the ops."""
-        settings = self.run.settings
-        share = float(settings.options.get("twins", 0.0))
-        draw = TwinDraw(settings.seed, settings.ops)
-        may_send = self.filter_chain().passes
-        return TwinCheck(self.run, draw, may_send, 0.0 if settings.constraints else share)
 
 
 @pyuvm.test()

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""One copy written in two legal forms that must leave one image."""
