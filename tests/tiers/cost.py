@@ -25,11 +25,19 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class Cost:
-    """Processor seconds of this process and of those that it started, and wall seconds."""
+    """Processor seconds, and wall seconds.
+
+    Attributes:
+        own: Of this process.
+        children: Of the processes that it started.
+        wall: Wall seconds.
+        ended: The part of ``children`` whose processes have ended.
+    """
 
     own: float = 0.0
     children: float = 0.0
     wall: float = 0.0
+    ended: float = 0.0
 
     def __add__(self, other: Cost) -> Cost:
         """Returns the sum."""
@@ -48,8 +56,8 @@ class Cost:
 def spent() -> Cost:
     """Returns what this process has spent so far, with processes that it started and that run."""
     times = os.times()
-    children = times.children_user + times.children_system
-    return Cost(times.user + times.system, children + _running("self"), time.monotonic())
+    ended = times.children_user + times.children_system
+    return Cost(times.user + times.system, ended + _running("self"), time.monotonic(), ended)
 
 
 def _running(pid: str) -> float:
