@@ -133,12 +133,12 @@ class Tiers:
             self.sessions.append(cost.Cost(*node.workeroutput["spent"]))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Prints the costs of a run of several folders."""
+        """Prints the costs, those of several folders as a table."""
         lines = cost.table(self.costs, time.monotonic() - BEGIN, self.sessions)
         if len(lines) > 3:
             terminalreporter.section("processor time")
-            for line in lines:
-                terminalreporter.write_line(line)
+        for line in lines if len(lines) > 3 else lines[-1:]:
+            terminalreporter.write_line(line)
 
 
 def pytest_configure(config: pytest.Config) -> None:
