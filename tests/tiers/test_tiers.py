@@ -176,6 +176,8 @@ def spend(seconds):
     end = time.process_time() + seconds
     while time.process_time() < end: pass
 
+def test_first(): spend(1)
+
 def test_too_long(): spend(4)
 
 @pytest.mark.long
@@ -192,4 +194,4 @@ def test_a_long_test_without_the_mark_fails(tmp_path: Path) -> None:
     output = run_pytest(*options)
     assert re.search(r"FAILED \S+::test_too_long", output), output
     assert "shorten the test, or mark it with pytest.mark.long" in output
-    assert "1 failed, 2 passed" in output
+    assert "1 failed, 3 passed" in output
