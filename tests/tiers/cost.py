@@ -17,8 +17,8 @@ SHORT_SECONDS = 0.1
 LIMIT_SECONDS = 0.5
 """Processor time beyond which a test without the mark fails: five times as much."""
 
-FIRST_FACTOR = 5
-"""How much more the first test of a file may take: it fills tables that the others share."""
+ONCE_FACTOR = 5
+"""How much more one test of a file may take: it fills tables that the others share."""
 
 QUICK_SECONDS = 0.010
 """Processor time of :func:`_work` on that machine."""

@@ -44,7 +44,7 @@ class Tiers:
         self.costs: list[tuple[str, cost.Cost]] = []
         self.sessions: list[cost.Cost] = []
         self.last = cost.spent()
-        self.begun: set[str] = set()
+        self.excused: set[str] = set()
         self.changed: tuple[str, ...] = ()
         self.reached: tuple[str, ...] = ()
         if is_worker(config):
@@ -106,9 +106,9 @@ class Tiers:
             allowed = cost.LIMIT_SECONDS
             if seconds > allowed:
                 allowed = cost.limit()  # The machine may be slow, or busy just now.
-                if file_of(item) not in self.begun:
-                    allowed *= cost.FIRST_FACTOR
-            self.begun.add(file_of(item))
+                if file_of(item) not in self.excused:
+                    allowed *= cost.ONCE_FACTOR
+                    self.excused.add(file_of(item))
             if seconds > allowed:
                 report.outcome = "failed"
                 report.longrepr = (
