@@ -10,6 +10,14 @@ import typer
 from tb.cli.options import ProfileOption
 
 
+def _print_table(wanted: bool) -> None:
+    if wanted:
+        from tb.explain.command import op_table
+
+        typer.echo(op_table(), nl=False)
+        raise typer.Exit
+
+
 def explain(
     what: Annotated[str, typer.Argument(help="an op as text, a .pto file, or - for the input")],
     line: Annotated[list[int] | None, typer.Option("--line", help="ops in this line")] = None,
@@ -43,6 +51,15 @@ def explain(
     picture: Annotated[
         str, typer.Option("--picture", help="file for a picture: .svg or .html")
     ] = "",
+    table: Annotated[  # noqa: ARG001 (its callback prints; it needs no op)
+        bool,
+        typer.Option(
+            "--table",
+            is_eager=True,
+            callback=_print_table,
+            help="print operands, descriptor bits and rules of every op, as Markdown",
+        ),
+    ] = False,
 ) -> None:
     """Say of an op which bytes it moves, by which rules, with which registers and descriptor."""
     from tb.explain.command import Options, explain_command

@@ -63,6 +63,13 @@ class Options:
     picture: str = ""
 
 
+def op_table() -> str:
+    """Returns operands, descriptor bits and rules of every op, as Markdown."""
+    from tb.isa.document import page_text
+
+    return page_text()
+
+
 def explain_command(what: str, options: Options) -> int:
     """Explains an op as text, a program file, or standard input (``-``); returns the exit code.
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tb.common.paths import ROOT
 from tb.explain.command import Options, explain_command
 from tb.explain.forms import RAW_FORMS
 from tb.explain.others import sentence
+from tb.isa.document import page_text
 from tb.language.dialect.forms import FORMS, KNOWN_FORMS
 from tb.language.dialect.sync import SYNC, QuietOp
 from tb.language.run.cube import MADS
@@ -272,7 +272,7 @@ def test_flags_between_copies_are_no_ops_of_their_own(capsys: pytest.CaptureFixt
 
 
 def test_descriptor_bits_are_those_of_the_op_table(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (ROOT / "docs/op-table.md").read_text()
+    page = page_text()
     for name in ("mte_gm_ub", "mte_l1_bt", "mte_gm_l1_frac", "mte_l0c_gm"):
         fields: list[Any] = told(EVERY_OP[name], capsys, element=ELEMENTS.get(name, ""))[
             "descriptor"
