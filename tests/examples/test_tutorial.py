@@ -30,7 +30,7 @@ SECTION = re.compile(r"^  // --- (\w+) ---$", re.M)
 
 @dataclass(frozen=True)
 class Command:
-    """A command of the tutorial and its output, ``[...]`` for omitted lines."""
+    """A command of the tutorial and its output, ``...`` for omitted lines."""
 
     line: str
     printed: tuple[str, ...]
@@ -79,7 +79,7 @@ def assert_printed(command: Command, output: str) -> None:
     """Asserts that the lines of the tutorial are among those printed, in order."""
     printed = iter([plain(line) for line in output.splitlines()])
     for line in command.printed:
-        if line != "[...]":
+        if line != "...":
             assert plain(line) in printed, f"$ {command.line}\nprints no more {line!r}:\n{output}"
 
 
@@ -156,7 +156,7 @@ def test_fragments_are_the_text_of_files() -> None:
 
 
 def test_a_wrong_line_of_the_tutorial_is_found() -> None:
-    command = Command("make", ("[...]", "MISMATCH: wrong data, UB0 0x00000, 3 wrong bytes in 4"))
+    command = Command("make", ("...", "MISMATCH: wrong data, UB0 0x00000, 3 wrong bytes in 4"))
     assert_printed(command, "run\nMISMATCH: wrong data, UB0 0x00010, 7 wrong bytes in 8\nFAIL")
     with pytest.raises(AssertionError, match="prints no more"):
         assert_printed(command, "run\nMISMATCH: a hole, UB0 0x00010, 7 wrong bytes in 8\nFAIL")

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Outputs and pictures on the pages are those of their commands, as far as these are cheap.
+
+In an output a line ``...`` stands for any lines. Seconds are not compared.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tb.cli.main import app
+from tb.common.paths import ROOT
+from tests.house.test_docs import PAGES, fences
+
+CHEAP = ("explain", "verify", "new-dut", "check-dut", "outside")
+"""Commands that are run; those with a file that the project does not have are not."""
+
+ABSENT = "--writeback writeback.csv"
+
+pytestmark = pytest.mark.long
+
+
+def shown(page: Path) -> list[tuple[str, str]]:
+    """Returns each cheap command of a page, without ``pto-dv``, and the output below it."""
+    found = []
+    for part in re.split(r"^\$ ", "\n$ end\n".join(fences(page)), flags=re.MULTILINE)[1:]:
+        line, _, output = part.partition("\n")
+        words = re.fullmatch(r"(?:\.venv/bin/)?pto-dv (.*)", line)
+        if words and words[1].split()[0] in CHEAP and ABSENT not in line and output.strip():
+            found.append((words[1], output.strip("\n")))
+    return found
+
+
+def agrees(documented: str, printed: str) -> bool:
+    """Tells whether an output is the documented one, which may leave out lines."""
+    lines = [line if line == "..." else timeless(line) for line in documented.splitlines()]
+    pattern = "".join("(?:.*\n)*?" if line == "..." else re.escape(f"{line}\n") for line in lines)
+    return re.fullmatch(pattern, timeless(printed)) is not None
+
+
+def timeless(text: str) -> str:
+    """Returns a text without its seconds."""
+    return re.sub(r"\b\d+\.\d s\b", "# s", text)
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if shown(page)], ids=lambda page: page.stem
+)
+def test_what_is_documented_is_printed(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pictures = tmp_path / "docs/explain"
+    pictures.mkdir(parents=True)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for command, output in shown(page):
+        printed = CliRunner().invoke(app, shlex.split(command)).output
+        assert agrees(output, printed), f"{page.name}: pto-dv {command}\nprints\n{printed}"
+    for picture in pictures.iterdir():
+        stored = ROOT / "docs/explain" / picture.name
+        assert picture.read_text() == stored.read_text(), f"draw docs/explain/{picture.name} again"
+        assert f"](explain/{picture.name})" in page.read_text()
+    if page.stem == "explain":
+        assert {file.name for file in (ROOT / "docs/explain").iterdir()} == {
+            file.name for file in pictures.iterdir()
+        }
+
+
+def test_a_wrong_output_is_found() -> None:
+    printed = "verdict\nrules\nbytes\n0.2 s\n"
+    assert agrees("...\nrules\nbytes\n...", printed)
+    assert agrees("verdict\n...\nbytes\n7.1 s", printed)
+    assert not agrees("verdict\nbytes\n...", printed), "a line is left out"
+    assert not agrees("...\nrules", printed), "the end is left out"
+    assert not agrees("...\nbytes\n...\nrules\n...", printed)
