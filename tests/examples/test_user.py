@@ -164,8 +164,11 @@ def test_wrong_constraints_start_no_build(
     assert "my_constraints.py" in str(caught.value)
 
 
-@pytest.mark.parametrize("file", sorted(path.name for path in EXAMPLES.glob("*.py")))
-def test_the_page_quotes_the_examples(file: str) -> None:
-    """docs/uvm.md has each file without its licence line."""
-    code = (EXAMPLES / file).read_text().split("\n", 1)[1]
-    assert f"```python\n{code}```" in PAGE.read_text(), f"{file} is quoted as it was"
+def test_the_page_has_the_examples() -> None:
+    """docs/uvm.md has my_test.py without its licence line, and links to the others."""
+    page = PAGE.read_text()
+    code = {path.name: path.read_text().split("\n", 1)[1] for path in EXAMPLES.glob("*.py")}
+    assert f"```python\n{code.pop('my_test.py')}```" in page, "my_test.py is quoted as it was"
+    assert all(f"](../examples/user/{name})" in page for name in code)
+    filter_ = page.split("```python\n@op_filter")[1].split("```")[0]
+    assert filter_ in code["my_constraints.py"]
