@@ -25,6 +25,7 @@ WRAPPER = FOLDER / "my_copy/my_copy.sv"
 MANIFEST = FOLDER / "my_copy/dut.toml"
 
 BLOCK = re.compile(r"^```(console|systemverilog|toml)\n(.*?)^```$", re.M | re.S)
+COPIED = re.compile(r"^copy the sections (.*) of .*$", re.M)
 SECTION = re.compile(r"^  // --- (\w+) ---$", re.M)
 
 
@@ -37,8 +38,15 @@ class Command:
 
 
 def blocks() -> list[tuple[str, str]]:
-    """Returns the language and the text of each block."""
-    return BLOCK.findall(TUTORIAL.read_text())
+    """Returns the language and the text of each block, and of sections that are to be copied."""
+    example = sections((EXAMPLE / "axi_copy_mte2.sv").read_text())
+
+    def copied(found: re.Match[str]) -> str:
+        names = re.findall(r"`(\w+)`", found[1])
+        texts = (f"  // --- {name} ---\n  {example[name]}\n" for name in names)
+        return "".join(f"```systemverilog\n{text}```\n" for text in texts)
+
+    return BLOCK.findall(COPIED.sub(copied, TUTORIAL.read_text()))
 
 
 def commands(text: str) -> Iterator[Command]:
