@@ -44,7 +44,7 @@ def run(test: str, folder: Path, *ops: str, transactions: int = 2) -> RunRecord:
     return runs.run(
         test,
         folder=folder / "run",
-        # The other tests run on Icarus in test_runs.py and test_stress.py.
+        # The other tests of the plan run on Icarus in test_runs.py and test_stress.py.
         sim="icarus" if test == "corner" else "verilator",
         ops=ops,
         transactions=transactions,
@@ -72,6 +72,7 @@ def test_the_runs_are_of_every_test_and_of_every_op() -> None:
     assert {op for ops in OPS.values() for op in ops} == set(SELECTABLE)
 
 
+@pytest.mark.share("tb/env", "sequences")
 @pytest.mark.parametrize("test", OPS)
 def test_every_test_of_the_plan_moves_bytes_with_the_requested_ops(
     test: str, tmp_path: Path

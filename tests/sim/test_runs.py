@@ -36,6 +36,10 @@ def assert_exercised(record: RunRecord) -> None:
     assert sum(rules.values()) == len(RULE_EXAMPLES) == record.statuses["RULE"]
 
 
+ICARUS = pytest.mark.share("tb/hdl", "tb/harness", "rtl_stubs")
+"""Runs of Verilator again; test_smoke.py has a short one on Icarus for any change."""
+
+
 @pytest.mark.parametrize(
     ("sim", "test", "transactions"),
     [
@@ -47,12 +51,12 @@ def assert_exercised(record: RunRecord) -> None:
         ("verilator", "directed", 1),
         ("verilator", "outside", 1),
         ("verilator", "pins", 150),
-        ("icarus", "random", 500),
-        ("icarus", "illegal", 300),
-        ("icarus", "errors", 80),
-        ("icarus", "directed", 1),
-        ("icarus", "outside", 1),
-        ("icarus", "pins", 60),
+        pytest.param("icarus", "random", 500, marks=ICARUS),
+        pytest.param("icarus", "illegal", 300, marks=ICARUS),
+        pytest.param("icarus", "errors", 80, marks=ICARUS),
+        pytest.param("icarus", "directed", 1, marks=ICARUS),
+        pytest.param("icarus", "outside", 1, marks=ICARUS),
+        pytest.param("icarus", "pins", 60, marks=ICARUS),
     ],
 )
 def test_plan(sim: str, test: str, transactions: int) -> None:

@@ -54,6 +54,7 @@ def test_engines_survive(test: str, seed: int) -> None:
     assert "hit though declared unreachable" not in table
 
 
+@pytest.mark.share("tb/hdl", "rtl_stubs")
 @pytest.mark.parametrize("test", ["stress", "faults", "reset"])
 def test_engines_survive_four_state(test: str) -> None:
     # Of 200 some seeds draw one setting of the knobs, without a stall.
